@@ -1,0 +1,99 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct block {
+  struct block *previous;
+  size_t capacity, used;
+  alignas(max_align_t) unsigned char bytes[];
+} block;
+
+struct arena {
+  block *top;
+  size_t held_bytes;
+};
+
+enum { FIRST_BLOCK_BYTES = 1 << 12, LARGEST_STEP_BYTES = 1 << 24 };
+
+arena *arena_new(void) { return calloc(1, sizeof(arena)); }
+
+void arena_free(arena *a) {
+  if (!a) return;
+  arena_release(a, (arena_mark){NULL, 0});
+  free(a);
+}
+
+static block *push_block(arena *a, size_t need) {
+  size_t capacity = a->top ? a->top->capacity * 2 : FIRST_BLOCK_BYTES;
+  if (capacity > LARGEST_STEP_BYTES) capacity = LARGEST_STEP_BYTES;
+#ifdef SITU_ARENA_DEBUG
+  capacity = 0;
+#endif
+  if (capacity < need) capacity = need;
+  block *b = malloc(sizeof(block) + capacity);
+  if (!b) return NULL;
+  *b = (block){.previous = a->top, .capacity = capacity};
+  a->top = b;
+  a->held_bytes += sizeof(block) + capacity;
+  return b;
+}
+
+void *arena_alloc(arena *a, int64_t count, size_t size) {
+  size_t bytes;
+  if (!a || count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes)) return NULL;
+  if (bytes > SIZE_MAX / 4) return NULL;
+#ifdef SITU_ARENA_DEBUG
+  block *fresh = push_block(a, bytes ? bytes : 1);
+  if (!fresh) return NULL;
+  fresh->used = fresh->capacity;
+  return fresh->bytes;
+#else
+  size_t step = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+  if (step == 0) step = alignof(max_align_t);
+  block *b = a->top;
+  if (!b || b->capacity - b->used < step) b = push_block(a, step);
+  if (!b) return NULL;
+  void *at = b->bytes + b->used;
+  b->used += step;
+  return at;
+#endif
+}
+
+void *arena_zero(arena *a, int64_t count, size_t size) {
+  void *at = arena_alloc(a, count, size);
+  if (at) memset(at, 0, (size_t)count * size);
+  return at;
+}
+
+void *arena_copy(arena *a, const void *from, int64_t count, size_t size) {
+  void *at = arena_alloc(a, count, size);
+  if (at && count > 0) memcpy(at, from, (size_t)count * size);
+  return at;
+}
+
+char *arena_string_n(arena *a, const char *text, size_t n) {
+  if (!text) return NULL;
+  char *at = arena_alloc(a, (int64_t)n + 1, 1);
+  if (!at) return NULL;
+  memcpy(at, text, n);
+  at[n] = '\0';
+  return at;
+}
+
+char *arena_string(arena *a, const char *text) { return text ? arena_string_n(a, text, strlen(text)) : NULL; }
+
+arena_mark arena_get_mark(const arena *a) { return (arena_mark){a->top, a->top ? a->top->used : 0}; }
+
+void arena_release(arena *a, arena_mark mark) {
+  while (a->top && a->top != mark.block) {
+    block *b = a->top;
+    a->top = b->previous;
+    a->held_bytes -= sizeof(block) + b->capacity;
+    free(b);
+  }
+  if (a->top) a->top->used = mark.used;
+}
+
+size_t arena_held_bytes(const arena *a) { return a->held_bytes; }

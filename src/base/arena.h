@@ -1,0 +1,42 @@
+/* base/arena.h - memory that is freed all at once, with mark and release for scratch.
+ *
+ * One noun owns one arena. Memory from an arena is aligned for any type. arena_alloc returns NULL when memory runs
+ * out or the size is negative or overflows; a request for 0 bytes gives a valid, unique pointer.
+ *
+ * With the environment-free debug mode (built with -Darena_debug=true) each object is allocated apart, so that
+ * AddressSanitizer sees overruns. */
+#ifndef SITU_BASE_ARENA_H
+#define SITU_BASE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct arena arena;
+
+typedef struct arena_mark {
+  void *block;
+  size_t used;
+} arena_mark;
+
+/* A new arena, or NULL. */
+arena *arena_new(void);
+void arena_free(arena *a);
+/* `count` objects of `size` bytes, uninitialised / all zero. */
+void *arena_alloc(arena *a, int64_t count, size_t size);
+void *arena_zero(arena *a, int64_t count, size_t size);
+/* A copy of a string (of its first n bytes); NULL in gives NULL out. */
+char *arena_string(arena *a, const char *text);
+char *arena_string_n(arena *a, const char *text, size_t n);
+/* A copy of `count` objects. */
+void *arena_copy(arena *a, const void *from, int64_t count, size_t size);
+/* Frees all that was allocated since the mark. */
+arena_mark arena_get_mark(const arena *a);
+void arena_release(arena *a, arena_mark mark);
+/* Bytes held from the system now. */
+size_t arena_held_bytes(const arena *a);
+
+#define ARENA_NEW(a, type, count) ((type *)arena_alloc((a), (count), sizeof(type)))
+#define ARENA_ZERO(a, type, count) ((type *)arena_zero((a), (count), sizeof(type)))
+#define ARENA_COPY(a, from, type, count) ((type *)arena_copy((a), (from), (count), sizeof(type)))
+
+#endif

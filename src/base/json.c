@@ -1,0 +1,122 @@
+#include "base/json.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+
+/* A json_value is a json_t seen through a door that does not show it. */
+static json_t *inner(const json_value *v) { return (json_t *)(uintptr_t)v; }
+static json_value *outer(const json_t *v) { return (json_value *)(uintptr_t)v; }
+
+situ_status json_parse(json_value **out, const char *bytes, size_t n, const char *where, situ_error *error) {
+  json_error_t about;
+  json_t *root = json_loadb(bytes, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &about);
+  *out = outer(root);
+  if (root) return SITU_STATUS_OK;
+  if (json_error_code(&about) == json_error_out_of_memory) return fail_no_memory(error);
+  char place[256];
+  snprintf(place, sizeof place, "%.200s:%d:%d", where, about.line, about.column);
+  return fail_with(error, SITU_STATUS_BAD_INPUT, place, "is not valid JSON: %s", about.text);
+}
+
+situ_status json_read(json_value **out, const char *path, situ_error *error) {
+  file_view view;
+  *out = NULL;
+  TRY(file_open(&view, path, error));
+  situ_status status = json_parse(out, (const char *)view.bytes, view.size_bytes, path, error);
+  file_close(&view);
+  return status;
+}
+
+void json_free(json_value *root) { json_decref(inner(root)); }
+
+json_kind json_kind_of(const json_value *v) {
+  if (!v) return JSON_NONE;
+  switch (json_typeof(inner(v))) {
+    case JSON_OBJECT: return JSON_OBJECT_KIND;
+    case JSON_ARRAY: return JSON_ARRAY_KIND;
+    case JSON_STRING: return JSON_TEXT;
+    case JSON_INTEGER: return JSON_WHOLE;
+    case JSON_REAL: return JSON_NUMBER;
+    case JSON_TRUE:
+    case JSON_FALSE: return JSON_TRUTH;
+    case JSON_NULL: return JSON_NULL_KIND;
+  }
+  return JSON_NONE;
+}
+
+size_t json_size(const json_value *v) {
+  const json_t *t = inner(v);
+  return json_is_array(t) ? json_array_size(t) : json_object_size(t);
+}
+
+const json_value *json_at(const json_value *array, size_t index) { return outer(json_array_get(inner(array), index)); }
+const json_value *json_get(const json_value *object, const char *key) { return outer(json_object_get(inner(object), key)); }
+
+const char *json_text(const json_value *v, const char *otherwise) {
+  const json_t *t = inner(v);
+  return json_is_string(t) ? json_string_value(t) : otherwise;
+}
+
+double json_number(const json_value *v, double otherwise) {
+  const json_t *t = inner(v);
+  return json_is_number(t) ? json_number_value(t) : otherwise;
+}
+
+int64_t json_whole(const json_value *v, int64_t otherwise) {
+  const json_t *t = inner(v);
+  if (json_is_integer(t)) return json_integer_value(t);
+  if (!json_is_real(t)) return otherwise;
+  double real = json_real_value(t);
+  bool fits = real == floor(real) && fabs(real) < 9223372036854775807.0;
+  return fits ? (int64_t)real : otherwise;
+}
+
+bool json_truth(const json_value *v, bool otherwise) {
+  const json_t *t = inner(v);
+  return json_is_boolean(t) ? json_is_true(t) : otherwise;
+}
+
+bool json_next(const json_value *object, json_member *member) {
+  json_t *t = inner(object);
+  member->cursor = member->cursor ? json_object_iter_next(t, member->cursor) : json_object_iter(t);
+  if (!member->cursor) return false;
+  member->key = json_object_iter_key(member->cursor);
+  member->value = outer(json_object_iter_value(member->cursor));
+  return true;
+}
+
+json_value *json_new_object(void) { return outer(json_object()); }
+json_value *json_new_array(void) { return outer(json_array()); }
+json_value *json_new_whole(int64_t value) { return outer(json_integer(value)); }
+json_value *json_new_number(double value) { return outer(isfinite(value) ? json_real(value) : json_null()); }
+json_value *json_new_truth(bool value) { return outer(json_boolean(value)); }
+json_value *json_new_null(void) { return outer(json_null()); }
+
+json_value *json_new_text(const char *text) {
+  if (!text) return json_new_null();
+  json_t *made = json_string(text);
+  if (made) return outer(made);
+  char *clean = strdup(text);
+  if (!clean) return NULL;
+  for (unsigned char *c = (unsigned char *)clean; *c; c++)
+    if (*c >= 0x80) *c = '?';
+  made = json_string(clean);
+  free(clean);
+  return outer(made);
+}
+
+bool json_set(json_value *object, const char *key, json_value *value) {
+  return json_object_set_new(inner(object), key, inner(value)) == 0;
+}
+
+bool json_push(json_value *array, json_value *value) { return json_array_append_new(inner(array), inner(value)) == 0; }
+
+char *json_print(const json_value *root, int indent) {
+  return json_dumps(inner(root), JSON_INDENT((size_t)indent) | JSON_ENCODE_ANY | (indent ? 0u : JSON_COMPACT));
+}

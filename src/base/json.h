@@ -1,0 +1,57 @@
+/* base/json.h - JSON in and out; the only door to the JSON library (jansson).
+ *
+ * A json_value is one node of a tree. Trees that were read or made are freed by json_free on their root; values got
+ * from inside a tree are borrowed. Getters on NULL or on a value of another type give the default: check with
+ * json_kind_of where the difference matters. */
+#ifndef SITU_BASE_JSON_H
+#define SITU_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "situ/error.h"
+
+typedef struct json_value json_value;
+typedef enum json_kind { JSON_NONE = 0, JSON_OBJECT_KIND, JSON_ARRAY_KIND, JSON_TEXT, JSON_WHOLE, JSON_NUMBER, JSON_TRUTH, JSON_NULL_KIND } json_kind;
+
+/* Parses bytes; `where` (a file's name) is put before line and column in the message. Duplicate keys, trailing
+ * text, bytes that are not UTF-8 and more than 2,000 levels of nesting are errors. */
+situ_status json_parse(json_value **out, const char *bytes, size_t n, const char *where, situ_error *error);
+situ_status json_read(json_value **out, const char *path, situ_error *error);
+void json_free(json_value *root);
+
+json_kind json_kind_of(const json_value *v);
+/* Number of items of an array or keys of an object, else 0. */
+size_t json_size(const json_value *v);
+const json_value *json_at(const json_value *array, size_t index);
+const json_value *json_get(const json_value *object, const char *key);
+const char *json_text(const json_value *v, const char *otherwise);
+double json_number(const json_value *v, double otherwise); /* whole numbers too */
+int64_t json_whole(const json_value *v, int64_t otherwise); /* whole numbers, and reals without a fraction that fit */
+bool json_truth(const json_value *v, bool otherwise);
+
+/* Walks an object in the order of the file: start with NULL; NULL at the end. */
+typedef struct json_member {
+  const char *key;
+  const json_value *value;
+  void *cursor;
+} json_member;
+bool json_next(const json_value *object, json_member *member); /* member zeroed before the first call */
+
+/* Makers: NULL without memory. The setters take over `value` (also when they fail) and return false without memory;
+ * a NULL value makes them fail, so that calls may be nested and only the last looked at. Text that is no UTF-8 is
+ * stored with '?' for its bad bytes. */
+json_value *json_new_object(void);
+json_value *json_new_array(void);
+json_value *json_new_text(const char *text); /* NULL gives null */
+json_value *json_new_whole(int64_t value);
+json_value *json_new_number(double value); /* null when not finite */
+json_value *json_new_truth(bool value);
+json_value *json_new_null(void);
+bool json_set(json_value *object, const char *key, json_value *value);
+bool json_push(json_value *array, json_value *value);
+/* Text of a tree (free() it), keys in the order they were set, numbers with up to 17 digits; indent 0 is one line. */
+char *json_print(const json_value *root, int indent);
+
+#endif

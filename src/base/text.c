@@ -1,0 +1,94 @@
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool reserve(text_buffer *t, size_t more) {
+  if (t->failed) return false;
+  if (t->length + more + 1 <= t->capacity) return true;
+  size_t capacity = t->capacity ? t->capacity : 256;
+  while (capacity < t->length + more + 1) capacity *= 2;
+  char *bytes = realloc(t->bytes, capacity);
+  if (!bytes) {
+    t->failed = true;
+    return false;
+  }
+  t->bytes = bytes;
+  t->capacity = capacity;
+  return true;
+}
+
+void text_add_bytes(text_buffer *t, const char *bytes, size_t n) {
+  if (!reserve(t, n)) return;
+  memcpy(t->bytes + t->length, bytes, n);
+  t->length += n;
+  t->bytes[t->length] = '\0';
+}
+
+void text_add(text_buffer *t, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int n = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  if (n >= 0 && reserve(t, (size_t)n)) {
+    vsnprintf(t->bytes + t->length, (size_t)n + 1, format, again);
+    t->length += (size_t)n;
+  }
+  va_end(again);
+}
+
+char *text_take(text_buffer *t) {
+  if (!t->failed) reserve(t, 0);
+  char *bytes = t->failed ? NULL : t->bytes;
+  if (bytes)
+    bytes[t->length] = '\0';
+  else
+    free(t->bytes);
+  *t = (text_buffer){0};
+  return bytes;
+}
+
+void text_free(text_buffer *t) {
+  free(t->bytes);
+  *t = (text_buffer){0};
+}
+
+/* Three significant digits with the greatest unit that leaves at least 1. */
+static const char *scaled(char *into, double value, const char *const *units, const double *sizes, int n) {
+  int u = n - 1;
+  while (u > 0 && fabs(value) < sizes[u] * 0.9995) u--;
+  double v = value / sizes[u];
+  int decimals = u == 0 && v == floor(v) ? 0 : fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
+  snprintf(into, TEXT_UNIT_BYTES, "%.*f%s", decimals, v, units[u]);
+  return into;
+}
+
+const char *text_time(char into[TEXT_UNIT_BYTES], int64_t time_ns) {
+  static const char *const units[] = {" ns", " us", " ms", " s"};
+  static const double sizes[] = {1, 1e3, 1e6, 1e9};
+  if (time_ns == INT64_MAX) return strcpy(into, "never");
+  return scaled(into, (double)time_ns, units, sizes, 4);
+}
+
+const char *text_size(char into[TEXT_UNIT_BYTES], int64_t size_bytes) {
+  static const char *const units[] = {" B", " KB", " MB", " GB", " TB"};
+  static const double sizes[] = {1, 1e3, 1e6, 1e9, 1e12};
+  if (size_bytes == INT64_MAX) return strcpy(into, "no limit");
+  return scaled(into, (double)size_bytes, units, sizes, 5);
+}
+
+const char *text_count(char into[TEXT_UNIT_BYTES], double count) {
+  static const char *const units[] = {"", " k", " M", " G", " T", " P"};
+  static const double sizes[] = {1, 1e3, 1e6, 1e9, 1e12, 1e15};
+  return scaled(into, count, units, sizes, 6);
+}
+
+size_t text_columns(const char *utf8) {
+  size_t n = 0;
+  for (; *utf8; utf8++) n += ((unsigned char)*utf8 & 0xc0) != 0x80;
+  return n;
+}

@@ -1,0 +1,30 @@
+/* base/text.h - a growing text, and the few formats that people read. Memory failure is remembered, not returned:
+ * text_take gives NULL then. */
+#ifndef SITU_BASE_TEXT_H
+#define SITU_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct text_buffer {
+  char *bytes; /* always terminated once something was added */
+  size_t length, capacity;
+  bool failed;
+} text_buffer;
+
+void text_add(text_buffer *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_bytes(text_buffer *t, const char *bytes, size_t n);
+/* Hands over the text (free() it), empty text included; NULL if memory ran out. The text is empty again. */
+char *text_take(text_buffer *t);
+void text_free(text_buffer *t);
+
+/* "1.23 ms", "45.6 us", "7.89 s", "never"; "12.3 MB"; "1.2 G" of anything. Written into `into`, returned. */
+enum { TEXT_UNIT_BYTES = 32 };
+const char *text_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
+const char *text_size(char into[TEXT_UNIT_BYTES], int64_t size_bytes);
+const char *text_count(char into[TEXT_UNIT_BYTES], double count);
+/* Columns that a UTF-8 text takes on a terminal, taking each code point for one. */
+size_t text_columns(const char *utf8);
+
+#endif

@@ -1,0 +1,183 @@
+/* The foundations: arena, text, hash, random numbers, budget, files, JSON. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/budget.h"
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/rng.h"
+#include "base/text.h"
+
+static void arena_releases_to_its_mark(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  char *first = arena_string(a, "kept");
+  arena_mark mark = arena_get_mark(a);
+  size_t held = arena_held_bytes(a);
+  for (int i = 0; i < 1000; i++) assert_non_null(arena_alloc(a, 1000, 8));
+  assert_true(arena_held_bytes(a) > held);
+  arena_release(a, mark);
+  assert_int_equal(arena_held_bytes(a), held);
+  assert_string_equal(first, "kept");
+  arena_free(a);
+}
+
+static void arena_refuses_sizes_that_overflow(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  assert_null(arena_alloc(a, INT64_MAX, 8));
+  assert_null(arena_alloc(a, -1, 8));
+  assert_non_null(arena_alloc(a, 0, 8));
+  arena_free(a);
+}
+
+static void map_finds_what_was_put_and_nothing_else(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  string_map *map = string_map_new(a, 0);
+  char key[32];
+  for (int i = 0; i < 5000; i++) {
+    snprintf(key, sizeof key, "key%d", i);
+    assert_int_equal(string_map_put(map, arena_string(a, key), i), i);
+  }
+  assert_int_equal(string_map_put(map, "key7", 99), 7);
+  assert_int_equal(string_map_count(map), 5000);
+  for (int i = 0; i < 5000; i++) {
+    snprintf(key, sizeof key, "key%d", i);
+    assert_int_equal(string_map_get(map, key), i);
+  }
+  assert_int_equal(string_map_get(map, "key5000"), -1);
+  arena_free(a);
+}
+
+static void saturation_holds_at_the_edges(void **state) {
+  (void)state;
+  assert_true(sat_add(INT64_MAX, 1) == INT64_MAX);
+  assert_true(sat_mul(INT64_MAX / 2, 3) == INT64_MAX);
+  assert_true(sat_round(1e30) == INT64_MAX);
+  assert_int_equal(sat_round(2.5), 3);
+  assert_int_equal(sat_round(17789906.25), 17789906);
+}
+
+static void people_read_three_digits(void **state) {
+  (void)state;
+  char into[TEXT_UNIT_BYTES];
+  assert_string_equal(text_time(into, 999), "999 ns");
+  assert_string_equal(text_time(into, 1500), "1.50 us");
+  assert_string_equal(text_time(into, 999999), "1.00 ms");
+  assert_string_equal(text_time(into, 17789906), "17.8 ms");
+  assert_string_equal(text_time(into, INT64_MAX), "never");
+  assert_string_equal(text_size(into, 17185374208), "17.2 GB");
+}
+
+static void budget_stops_at_its_steps(void **state) {
+  (void)state;
+  budget b = budget_new(10, 0, NULL, NULL);
+  int done = 0;
+  while (!budget_spend(&b, 1)) done++;
+  assert_int_equal(done, 9);
+  assert_int_equal(b.stop, BUDGET_STEPS);
+}
+
+static bool ask_to_stop(void *context) {
+  ++*(int *)context;
+  return true;
+}
+
+static void budget_heeds_its_callback(void **state) {
+  (void)state;
+  int asked = 0;
+  budget b = budget_new(0, 0, ask_to_stop, &asked);
+  while (!budget_spend(&b, 1)) continue;
+  assert_int_equal(b.stop, BUDGET_CANCELLED);
+  assert_int_equal(asked, 1);
+}
+
+static void an_unwritable_file_leaves_nothing(void **state) {
+  (void)state;
+  situ_error error;
+  assert_int_equal(file_write("/nonexistent-folder/x", "a", 1, &error), SITU_STATUS_IO);
+  assert_non_null(strstr(error.text, "cannot be written"));
+  assert_false(file_exists("/nonexistent-folder/x"));
+}
+
+static void a_written_file_reads_back(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-test-XXXXXX";
+  int handle = mkstemp(path);
+  close(handle);
+  assert_int_equal(file_write(path, "hello", 5, NULL), SITU_STATUS_OK);
+  file_view view;
+  assert_int_equal(file_open(&view, path, NULL), SITU_STATUS_OK);
+  assert_int_equal(view.size_bytes, 5);
+  assert_memory_equal(view.bytes, "hello", 5);
+  file_close(&view);
+  unlink(path);
+}
+
+static void json_errors_name_line_and_column(void **state) {
+  (void)state;
+  json_value *root;
+  situ_error error;
+  const char *bad = "{\"a\": 1,\n \"a\": 2}";
+  assert_int_equal(json_parse(&root, bad, strlen(bad), "x.json", &error), SITU_STATUS_BAD_INPUT);
+  assert_non_null(strstr(error.where, "x.json:2:"));
+}
+
+static void json_survives_a_round_trip(void **state) {
+  (void)state;
+  json_value *root = json_new_object();
+  assert_true(json_set(root, "whole", json_new_whole(INT64_MAX)));
+  assert_true(json_set(root, "number", json_new_number(0.1)));
+  assert_true(json_set(root, "bad", json_new_text("a\xff")));
+  char *text = json_print(root, 0);
+  assert_string_equal(text, "{\"whole\":9223372036854775807,\"number\":0.10000000000000001,\"bad\":\"a?\"}");
+  free(text);
+  json_free(root);
+}
+
+static void errors_stay_on_one_line(void **state) {
+  (void)state;
+  situ_error error;
+  fail_with(&error, SITU_STATUS_BAD_INPUT, "a\nb", "%s", "x\ty\x1b[31m");
+  assert_string_equal(error.where, "a?b");
+  assert_string_equal(error.text, "x?y?[31m");
+}
+
+static void random_numbers_are_those_of_the_paper(void **state) {
+  (void)state;
+  rng r = rng_new(1234567); /* the first outputs published for SplitMix64 with this seed */
+  assert_true(rng_next(&r) == 6457827717110365317u);
+  assert_true(rng_next(&r) == 3203168211198807973u);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(arena_releases_to_its_mark),
+      cmocka_unit_test(arena_refuses_sizes_that_overflow),
+      cmocka_unit_test(map_finds_what_was_put_and_nothing_else),
+      cmocka_unit_test(saturation_holds_at_the_edges),
+      cmocka_unit_test(people_read_three_digits),
+      cmocka_unit_test(budget_stops_at_its_steps),
+      cmocka_unit_test(budget_heeds_its_callback),
+      cmocka_unit_test(an_unwritable_file_leaves_nothing),
+      cmocka_unit_test(a_written_file_reads_back),
+      cmocka_unit_test(json_errors_name_line_and_column),
+      cmocka_unit_test(json_survives_a_round_trip),
+      cmocka_unit_test(errors_stay_on_one_line),
+      cmocka_unit_test(random_numbers_are_those_of_the_paper),
+  };
+  return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
