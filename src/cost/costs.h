@@ -1,0 +1,49 @@
+/* cost/costs.h - the frozen cost tables.
+ *
+ * Transfers are tabled by kind of route: kind 0 is "no transfer" (0 ns); every distinct (latency, rate) of a link is a
+ * kind, and so is every distinct sequence of such links over several hops. A table has one column for each kind, so a
+ * thousand equal links cost one column. */
+#ifndef SITU_COST_COSTS_H
+#define SITU_COST_COSTS_H
+
+#include "base/arena.h"
+#include "situ/costs.h"
+
+struct situ_costs {
+  arena *arena;
+  const char *source;
+  const char *unit_name; /* "ms"; NULL when the file has no unit of its own */
+  int64_t unit_ns;       /* 0 likewise */
+  int32_t n_operators, n_tensors, n_classes, n_memories, n_links, n_kinds;
+  int64_t *time_ns;     /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
+  int64_t *transfer_ns; /* [tensor * n_kinds + kind]; multi-hop kinds are sums over their hops */
+  int32_t *pair_kind;   /* [from memory * n_memories + to memory] */
+  int32_t *link_kind;   /* [link] */
+};
+
+/* New tables for these sizes with n_kinds columns, all zero; NULL without memory. For cost models and readers. */
+situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes, int32_t n_memories, int32_t n_links,
+                      int32_t n_kinds);
+
+/* Fills pair_kind and link_kind for a platform and says what each kind is: hops of kind k are the links
+ * kind_link[kind_start[k] .. kind_start[k+1]), one link standing for all of its (latency, rate). Arrays in the arena. */
+typedef struct route_kinds {
+  int32_t n_kinds;
+  int32_t *pair_kind, *link_kind, *kind_start, *kind_link;
+} route_kinds;
+bool route_kinds_find(route_kinds *out, arena *a, const situ_platform *platform);
+
+/* Checks that every time is at least 0, and that the tables fit graph and platform: INTERNAL otherwise. */
+situ_status costs_check(const situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
+                        situ_error *error);
+
+/* One row of the table of cost models. */
+typedef struct cost_model {
+  const char *name, *title, *source;
+  situ_status (*estimate)(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                          const situ_cost_options *options, situ_error *error);
+} cost_model;
+/* The table, ended by NULL. */
+extern const cost_model *const cost_models[];
+
+#endif

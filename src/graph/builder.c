@@ -1,0 +1,424 @@
+/* The builder: growing arrays while a reader talks, one pass of counting sorts when it freezes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "graph/graph.h"
+
+typedef struct built_operator {
+  situ_operator about;
+  int32_t kind, layer;
+} built_operator;
+
+typedef struct built_tensor {
+  situ_tensor about; /* dims points into the arena */
+  int32_t producer;
+} built_tensor;
+
+typedef struct use_pair {
+  int32_t tensor, consumer;
+} use_pair;
+
+/* Names that many operators share, numbered in order of appearance. */
+typedef struct dictionary {
+  string_map *numbers;
+  const char **names;
+  int64_t capacity;
+} dictionary;
+
+struct situ_graph_builder {
+  arena *arena;
+  const char *model;
+  dictionary kinds, layers;
+  built_operator *operators;
+  built_tensor *tensors;
+  use_pair *uses;
+  int64_t n_operators, operators_capacity;
+  int64_t n_tensors, tensors_capacity;
+  int64_t n_uses, uses_capacity;
+};
+
+situ_status situ_graph_builder_new(situ_graph_builder **out, const char *model, situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  situ_graph_builder *b = a ? ARENA_ZERO(a, situ_graph_builder, 1) : NULL;
+  if (!b) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  b->arena = a;
+  b->model = arena_string(a, model ? model : "model");
+  b->kinds.numbers = string_map_new(a, 64);
+  b->layers.numbers = string_map_new(a, 64);
+  if (!b->model || !b->kinds.numbers || !b->layers.numbers) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  *out = b;
+  return SITU_STATUS_OK;
+}
+
+void situ_graph_builder_free(situ_graph_builder *b) {
+  if (!b) return;
+  free(b->operators);
+  free(b->tensors);
+  free(b->uses);
+  free(b->kinds.names);
+  free(b->layers.names);
+  arena_free(b->arena);
+}
+
+/* Makes room for one more item; false without memory. */
+static bool grow(void **items, int64_t n, int64_t *capacity, size_t size) {
+  if (n < *capacity) return true;
+  int64_t wanted = *capacity ? *capacity * 2 : 64;
+  void *moved = realloc(*items, (size_t)wanted * size);
+  if (!moved) return false;
+  *items = moved;
+  *capacity = wanted;
+  return true;
+}
+
+/* The number of a name in a dictionary, a new one if need be; -2 without memory. */
+static int32_t intern(situ_graph_builder *b, dictionary *d, const char *name) {
+  int64_t known = string_map_get(d->numbers, name), n = string_map_count(d->numbers);
+  if (known >= 0) return (int32_t)known;
+  char *copy = arena_string(b->arena, name);
+  if (!copy || !grow((void **)&d->names, n, &d->capacity, sizeof *d->names)) return -2;
+  d->names[n] = copy;
+  return (int32_t)string_map_put(d->numbers, copy, n) < 0 ? -2 : (int32_t)n;
+}
+
+static situ_status check_operator(const situ_operator *op, situ_error *error) {
+  const char *name = op->name ? op->name : "an operator";
+  if (op->weight_bytes < 0 || op->workspace_bytes < 0 || op->flops < 0 || op->moved_bytes < 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, name, "has a negative size or work; all must be at least 0");
+  if ((unsigned)op->phase > SITU_PHASE_UPDATE || (unsigned)op->dtype >= SITU_DTYPE_COUNT)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a phase or an element type that does not exist");
+  if (op->colocation < -1)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a colocation group below -1");
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_graph_builder_add_operator(situ_graph_builder *b, const situ_operator *op, int32_t *index,
+                                            situ_error *error) {
+  TRY(check_operator(op, error));
+  if (b->n_operators >= SITU_MAX_OPERATORS)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, b->model, "has more than %d operators", SITU_MAX_OPERATORS);
+  if (!grow((void **)&b->operators, b->n_operators, &b->operators_capacity, sizeof *b->operators))
+    return fail_no_memory(error);
+  built_operator *o = &b->operators[b->n_operators];
+  o->about = *op;
+  const char *kind = op->kind && *op->kind ? op->kind : "Operator";
+  o->kind = intern(b, &b->kinds, kind);
+  o->layer = op->layer && *op->layer ? intern(b, &b->layers, op->layer) : -1;
+  if (op->name && *op->name) {
+    o->about.name = arena_string(b->arena, op->name);
+  } else {
+    char made[96];
+    snprintf(made, sizeof made, "%.64s_%lld", kind, (long long)b->n_operators);
+    o->about.name = arena_string(b->arena, made);
+  }
+  if (!o->about.name || o->kind == -2 || o->layer == -2) return fail_no_memory(error);
+  if (index) *index = (int32_t)b->n_operators;
+  b->n_operators++;
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_graph_builder_add_tensor(situ_graph_builder *b, int32_t producer, const situ_tensor *tensor,
+                                          int32_t *index, situ_error *error) {
+  if (producer < 0 || producer >= b->n_operators)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, tensor->name, "has a producer that was never added");
+  if (tensor->size_bytes < 0 || tensor->rank < -1 || tensor->rank > 4096)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, tensor->name, "has a negative size or a rank out of range");
+  if (b->n_tensors >= SITU_MAX_TENSORS)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, b->model, "has more than %d tensors", SITU_MAX_TENSORS);
+  if (!grow((void **)&b->tensors, b->n_tensors, &b->tensors_capacity, sizeof *b->tensors))
+    return fail_no_memory(error);
+  built_tensor *t = &b->tensors[b->n_tensors];
+  *t = (built_tensor){.about = *tensor, .producer = producer};
+  t->about.name = arena_string(b->arena, tensor->name);
+  if (tensor->rank <= 0 || !tensor->dims) {
+    t->about.dims = NULL;
+    if (tensor->rank > 0) t->about.rank = -1;
+  } else {
+    t->about.dims = ARENA_COPY(b->arena, tensor->dims, int64_t, tensor->rank);
+    if (!t->about.dims) return fail_no_memory(error);
+  }
+  if (tensor->name && !t->about.name) return fail_no_memory(error);
+  if (index) *index = (int32_t)b->n_tensors;
+  b->n_tensors++;
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_graph_builder_add_use(situ_graph_builder *b, int32_t consumer, int32_t tensor, situ_error *error) {
+  if (consumer < 0 || consumer >= b->n_operators || tensor < 0 || tensor >= b->n_tensors)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, b->model, "a use names an operator or tensor never added");
+  if (b->n_uses >= SITU_MAX_USES)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, b->model, "has more than %d uses of tensors", SITU_MAX_USES);
+  if (!grow((void **)&b->uses, b->n_uses, &b->uses_capacity, sizeof *b->uses)) return fail_no_memory(error);
+  b->uses[b->n_uses++] = (use_pair){tensor, consumer};
+  return SITU_STATUS_OK;
+}
+
+/* ---- freezing ---- */
+
+/* A binary heap of builder indices: the smallest ready one comes first, which keeps the builder's order wherever it
+ * is topological already. */
+static void heap_push(int32_t *heap, int32_t *n, int32_t value) {
+  int32_t i = (*n)++;
+  for (; i > 0 && heap[(i - 1) / 2] > value; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+  heap[i] = value;
+}
+
+static int32_t heap_pop(int32_t *heap, int32_t *n) {
+  int32_t top = heap[0], last = heap[--*n], i = 0;
+  for (int32_t child; (child = 2 * i + 1) < *n; i = child) {
+    if (child + 1 < *n && heap[child + 1] < heap[child]) child++;
+    if (heap[child] >= last) break;
+    heap[i] = heap[child];
+  }
+  if (*n > 0) heap[i] = last;
+  return top;
+}
+
+/* What freezing works with: uses by tensor and tensors by producer, in the builder's numbers. */
+typedef struct freezing {
+  const situ_graph_builder *b;
+  arena *scratch;
+  int64_t *use_start;  /* of tensors */
+  int32_t *use;        /* consumers, grouped by tensor */
+  int64_t *made_start; /* of operators */
+  int32_t *made;       /* tensors, grouped by producer in order of addition */
+  int32_t *new_of;     /* operator -> its number in the graph */
+  int32_t *old_of;
+} freezing;
+
+static bool group_by_owner(freezing *f) {
+  const situ_graph_builder *b = f->b;
+  f->use_start = ARENA_ZERO(f->scratch, int64_t, b->n_tensors + 2);
+  f->use = ARENA_NEW(f->scratch, int32_t, b->n_uses);
+  f->made_start = ARENA_ZERO(f->scratch, int64_t, b->n_operators + 2);
+  f->made = ARENA_NEW(f->scratch, int32_t, b->n_tensors);
+  f->new_of = ARENA_NEW(f->scratch, int32_t, b->n_operators);
+  f->old_of = ARENA_NEW(f->scratch, int32_t, b->n_operators);
+  if (!f->use_start || !f->use || !f->made_start || !f->made || !f->new_of || !f->old_of) return false;
+  for (int64_t i = 0; i < b->n_uses; i++) f->use_start[b->uses[i].tensor + 2]++;
+  for (int64_t t = 0; t < b->n_tensors; t++) f->made_start[b->tensors[t].producer + 2]++;
+  for (int64_t t = 0; t < b->n_tensors; t++) f->use_start[t + 2] += f->use_start[t + 1];
+  for (int64_t v = 0; v < b->n_operators; v++) f->made_start[v + 2] += f->made_start[v + 1];
+  for (int64_t i = 0; i < b->n_uses; i++) f->use[f->use_start[b->uses[i].tensor + 1]++] = b->uses[i].consumer;
+  for (int64_t t = 0; t < b->n_tensors; t++) f->made[f->made_start[b->tensors[t].producer + 1]++] = (int32_t)t;
+  return true;
+}
+
+/* Kahn's algorithm, smallest index first. */
+static situ_status sort_operators(freezing *f, situ_error *error) {
+  const situ_graph_builder *b = f->b;
+  int64_t *waiting = ARENA_ZERO(f->scratch, int64_t, b->n_operators);
+  int32_t *heap = ARENA_NEW(f->scratch, int32_t, b->n_operators);
+  if (!waiting || !heap) return fail_no_memory(error);
+  for (int64_t i = 0; i < b->n_uses; i++) waiting[b->uses[i].consumer]++;
+  int32_t n_ready = 0, n_done = 0;
+  for (int32_t v = 0; v < b->n_operators; v++)
+    if (waiting[v] == 0) heap_push(heap, &n_ready, v);
+  while (n_ready > 0) {
+    int32_t v = heap_pop(heap, &n_ready);
+    f->new_of[v] = n_done;
+    f->old_of[n_done++] = v;
+    for (int64_t m = f->made_start[v]; m < f->made_start[v + 1]; m++)
+      for (int64_t i = f->use_start[f->made[m]]; i < f->use_start[f->made[m] + 1]; i++)
+        if (--waiting[f->use[i]] == 0) heap_push(heap, &n_ready, f->use[i]);
+  }
+  if (n_done == b->n_operators) return SITU_STATUS_OK;
+  int32_t stuck = 0;
+  while (waiting[stuck] == 0) stuck++;
+  return fail_with(error, SITU_STATUS_BAD_INPUT, b->operators[stuck].about.name,
+                   "the graph has a cycle through or before this operator; expected an acyclic graph");
+}
+
+static bool allocate(situ_graph *g, const situ_graph_builder *b) {
+  arena *a = g->arena;
+  int64_t n = b->n_operators, m = b->n_tensors, n_dims = 0;
+  for (int64_t t = 0; t < m; t++) n_dims += b->tensors[t].about.dims ? b->tensors[t].about.rank : 0;
+  g->n_operators = (int32_t)n;
+  g->n_tensors = (int32_t)m;
+  g->n_kinds = (int32_t)string_map_count(b->kinds.numbers);
+  g->n_layers = (int32_t)string_map_count(b->layers.numbers);
+  return (g->model = arena_string(a, b->model)) && (g->name = ARENA_ZERO(a, const char *, n)) &&
+         (g->kind = ARENA_NEW(a, int32_t, n)) && (g->layer = ARENA_NEW(a, int32_t, n)) &&
+         (g->colocation = ARENA_NEW(a, int32_t, n)) && (g->phase = ARENA_NEW(a, uint8_t, n)) &&
+         (g->dtype = ARENA_NEW(a, uint8_t, n)) && (g->inferred = ARENA_NEW(a, bool, n)) &&
+         (g->weight_bytes = ARENA_NEW(a, int64_t, n)) && (g->workspace_bytes = ARENA_NEW(a, int64_t, n)) &&
+         (g->flops = ARENA_NEW(a, int64_t, n)) && (g->moved_bytes = ARENA_NEW(a, int64_t, n)) &&
+         (g->source_id = ARENA_NEW(a, int64_t, n)) && (g->built_index = ARENA_NEW(a, int32_t, n)) &&
+         (g->tensor_name = ARENA_ZERO(a, const char *, m)) && (g->size_bytes = ARENA_NEW(a, int64_t, m)) &&
+         (g->producer = ARENA_NEW(a, int32_t, m)) && (g->tensor_dtype = ARENA_NEW(a, uint8_t, m)) &&
+         (g->rank = ARENA_NEW(a, int32_t, m)) && (g->dims_start = ARENA_NEW(a, int64_t, m + 1)) &&
+         (g->dims = ARENA_NEW(a, int64_t, n_dims)) && (g->out_start = ARENA_NEW(a, int32_t, n + 1)) &&
+         (g->use_start = ARENA_ZERO(a, int64_t, m + 1)) && (g->use = ARENA_NEW(a, int32_t, b->n_uses)) &&
+         (g->in_start = ARENA_ZERO(a, int64_t, n + 2)) && (g->in = ARENA_NEW(a, int32_t, b->n_uses)) &&
+         (g->kind_name = ARENA_ZERO(a, const char *, g->n_kinds)) &&
+         (g->layer_name = ARENA_ZERO(a, const char *, g->n_layers)) && (g->by_name = string_map_new(a, n));
+}
+
+static situ_status fill_operators(situ_graph *g, const freezing *f, situ_error *error) {
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    const built_operator *o = &f->b->operators[f->old_of[v]];
+    g->kind[v] = o->kind;
+    g->layer[v] = o->layer;
+    g->colocation[v] = o->about.colocation;
+    g->phase[v] = (uint8_t)o->about.phase;
+    g->dtype[v] = (uint8_t)o->about.dtype;
+    g->inferred[v] = o->about.inferred;
+    g->weight_bytes[v] = o->about.weight_bytes;
+    g->workspace_bytes[v] = o->about.workspace_bytes;
+    g->flops[v] = o->about.flops;
+    g->moved_bytes[v] = o->about.moved_bytes;
+    g->source_id[v] = o->about.source_id;
+    g->built_index[v] = f->old_of[v];
+    g->name[v] = arena_string(g->arena, o->about.name);
+    int64_t there = g->name[v] ? string_map_put(g->by_name, g->name[v], v) : -1;
+    if (there < 0) return fail_no_memory(error);
+    if (there != v)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, g->name[v], "two operators bear this name; names must be unique");
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Numbers the tensors by producer and fills both directions of use; g->use ends ascending because the consumers of a
+ * tensor are visited through in-lists built in order of operators. */
+static void fill_tensors(situ_graph *g, const freezing *f, int32_t *old_tensor, int32_t *new_tensor) {
+  int32_t n = 0;
+  int64_t n_dims = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    g->out_start[v] = n;
+    int32_t old = f->old_of[v];
+    for (int64_t m = f->made_start[old]; m < f->made_start[old + 1]; m++, n++) {
+      const built_tensor *t = &f->b->tensors[f->made[m]];
+      old_tensor[n] = f->made[m];
+      new_tensor[f->made[m]] = n;
+      g->producer[n] = v;
+      g->tensor_name[n] = t->about.name;
+      g->size_bytes[n] = t->about.size_bytes;
+      g->tensor_dtype[n] = (uint8_t)t->about.dtype;
+      g->rank[n] = t->about.rank;
+      g->dims_start[n] = n_dims;
+      for (int32_t d = 0; t->about.dims && d < t->about.rank; d++) g->dims[n_dims++] = t->about.dims[d];
+    }
+  }
+  g->out_start[g->n_operators] = n;
+  g->dims_start[n] = n_dims;
+}
+
+/* in-lists by counting over tensors in ascending order (so they ascend), dropping repeats; then use-lists likewise. */
+static void fill_uses(situ_graph *g, const freezing *f, const int32_t *old_tensor, int32_t *last_tensor) {
+  int64_t *at = g->in_start; /* shifted by one while counting */
+  for (int32_t v = 0; v < g->n_operators; v++) last_tensor[v] = -1;
+  for (int32_t pass = 0; pass < 2; pass++) {
+    for (int32_t t = 0; t < g->n_tensors; t++) {
+      int64_t from = f->use_start[old_tensor[t]], to = f->use_start[old_tensor[t] + 1];
+      for (int64_t i = from; i < to; i++) {
+        int32_t v = f->new_of[f->use[i]];
+        int32_t mark = pass ? -2 - t : t;
+        if (last_tensor[v] == mark) continue;
+        last_tensor[v] = mark;
+        if (pass == 0) {
+          at[v + 2]++;
+          g->use_start[t + 1]++;
+        } else {
+          g->in[at[v + 1]++] = t;
+        }
+      }
+    }
+    if (pass == 0) {
+      for (int32_t v = 0; v < g->n_operators; v++) at[v + 2] += at[v + 1];
+      for (int32_t t = 0; t < g->n_tensors; t++) g->use_start[t + 1] += g->use_start[t];
+    }
+  }
+  g->n_uses = g->in_start[g->n_operators];
+}
+
+static void fill_users(situ_graph *g, int64_t *next) {
+  for (int32_t t = 0; t < g->n_tensors; t++) next[t] = g->use_start[t];
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) g->use[next[g->in[i]]++] = v;
+  for (int32_t v = 0; v < g->n_operators; v++) { /* inputs ascend, so those of one producer are neighbours */
+    int32_t last = -1;
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      g->n_edges += u != last;
+      last = u;
+    }
+  }
+}
+
+/* Numbers the colocation groups densely in order of their first operator; groups of one become none. */
+static bool number_colocations(situ_graph *g, arena *scratch) {
+  int32_t most = -1;
+  for (int32_t v = 0; v < g->n_operators; v++) most = g->colocation[v] > most ? g->colocation[v] : most;
+  if (most < 0) return true;
+  int32_t *members = ARENA_ZERO(scratch, int32_t, (int64_t)most + 1);
+  int32_t *number = ARENA_NEW(scratch, int32_t, (int64_t)most + 1);
+  if (!members || !number) return false;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->colocation[v] >= 0) members[g->colocation[v]]++;
+  memset(number, -1, ((size_t)most + 1) * sizeof *number);
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int32_t group = g->colocation[v];
+    if (group < 0) continue;
+    if (members[group] > 1 && number[group] < 0) number[group] = g->n_colocations++;
+    g->colocation[v] = number[group];
+  }
+  return true;
+}
+
+static bool copy_names(situ_graph *g, const situ_graph_builder *b) {
+  for (int32_t i = 0; i < g->n_layers; i++)
+    if (!(g->layer_name[i] = arena_string(g->arena, b->layers.names[i]))) return false;
+  for (int32_t i = 0; i < g->n_kinds; i++)
+    if (!(g->kind_name[i] = arena_string(g->arena, b->kinds.names[i]))) return false;
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    if (g->tensor_name[t] && !(g->tensor_name[t] = arena_string(g->arena, g->tensor_name[t]))) return false;
+  return true;
+}
+
+static situ_status freeze_into(situ_graph *g, freezing *f, situ_error *error) {
+  if (!group_by_owner(f)) return fail_no_memory(error);
+  TRY(sort_operators(f, error));
+  int32_t *old_tensor = ARENA_NEW(f->scratch, int32_t, f->b->n_tensors);
+  int32_t *new_tensor = ARENA_NEW(f->scratch, int32_t, f->b->n_tensors);
+  int32_t *last_tensor = ARENA_NEW(f->scratch, int32_t, f->b->n_operators);
+  int64_t *next = ARENA_NEW(f->scratch, int64_t, f->b->n_tensors);
+  if (!old_tensor || !new_tensor || !last_tensor || !next || !allocate(g, f->b)) return fail_no_memory(error);
+  TRY(fill_operators(g, f, error));
+  fill_tensors(g, f, old_tensor, new_tensor);
+  fill_uses(g, f, old_tensor, last_tensor);
+  fill_users(g, next);
+  if (!number_colocations(g, f->scratch) || !copy_names(g, f->b)) return fail_no_memory(error);
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *b, situ_error *error) {
+  *out = NULL;
+  if (b->n_operators == 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, b->model, "has no operators; there is nothing to place");
+  arena *a = arena_new();
+  freezing f = {.b = b, .scratch = arena_new()};
+  situ_graph *g = a ? ARENA_ZERO(a, situ_graph, 1) : NULL;
+  situ_status status = SITU_STATUS_NO_MEMORY;
+  if (g && f.scratch) {
+    g->arena = a;
+    status = freeze_into(g, &f, error);
+  } else {
+    fail_no_memory(error);
+  }
+  arena_free(f.scratch);
+  if (status == SITU_STATUS_OK)
+    *out = g;
+  else
+    arena_free(a);
+  return status;
+}

@@ -1,0 +1,57 @@
+/* graph/graph.h - the frozen operator graph as flat arrays.
+ *
+ * Operators are numbered in a topological order: every tensor goes from a lower to a higher number, so a loop from 0 up
+ * sees producers first and a loop from n-1 down sees consumers first. Tensors are numbered by producer. The three CSR
+ * families are
+ *
+ *     outputs of v    tensors out_start[v] .. out_start[v+1]-1
+ *     users of t      use[use_start[t] .. use_start[t+1])        ascending, distinct
+ *     inputs of v     in[in_start[v] .. in_start[v+1])           tensors, ascending, distinct
+ */
+#ifndef SITU_GRAPH_GRAPH_H
+#define SITU_GRAPH_GRAPH_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "situ/graph.h"
+
+struct situ_graph {
+  arena *arena;
+  const char *model;
+  int32_t n_operators, n_tensors;
+  int64_t n_uses, n_edges;
+  int32_t n_kinds, n_layers, n_colocations;
+
+  /* of each operator */
+  const char **name;
+  int32_t *kind;       /* index into kind_name */
+  int32_t *layer;      /* index into layer_name, or -1 */
+  int32_t *colocation; /* group 0 .. n_colocations-1, or -1; groups of one member are dropped */
+  uint8_t *phase, *dtype;
+  bool *inferred;
+  int64_t *weight_bytes, *workspace_bytes, *flops, *moved_bytes;
+  int64_t *source_id;
+  int32_t *built_index; /* the number it had in the builder */
+
+  /* of each tensor */
+  const char **tensor_name; /* entries may be NULL */
+  int64_t *size_bytes;
+  int32_t *producer;
+  uint8_t *tensor_dtype;
+  int32_t *rank;       /* -1 unknown */
+  int64_t *dims_start; /* into dims */
+  int64_t *dims;
+
+  int32_t *out_start;
+  int64_t *use_start;
+  int32_t *use;
+  int64_t *in_start;
+  int32_t *in;
+
+  const char **kind_name, **layer_name;
+  string_map *by_name;
+};
+
+/* For loops: `for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) { t = g->in[i]; u = g->producer[t]; }` */
+
+#endif

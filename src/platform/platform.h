@@ -1,0 +1,29 @@
+/* platform/platform.h - the frozen platform as flat arrays. Memories are numbered in order of the first device that
+ * uses them; routes are found when the platform is built. */
+#ifndef SITU_PLATFORM_PLATFORM_H
+#define SITU_PLATFORM_PLATFORM_H
+
+#include "base/arena.h"
+#include "situ/platform.h"
+
+struct situ_platform {
+  arena *arena;
+  const char *name;
+  int32_t n_devices, n_classes, n_memories, n_links, n_channels;
+
+  situ_device *devices; /* strings in the arena */
+  int32_t *class_of;    /* device -> class */
+  int32_t *memory_of;   /* device -> memory */
+  const char **class_name;
+  int32_t *class_device; /* class -> its first device, which stands for all */
+
+  int64_t *memory_bytes; /* memory -> capacity */
+
+  situ_link *links;      /* as given, but every link has a channel 0 .. n_channels-1 */
+  int32_t *link_from, *link_to; /* memories */
+  /* The route from memory m to memory w is route_link[route_start[m * n_memories + w] .. route_start[... + 1]);
+   * it is empty when m == w. */
+  int32_t *route_start, *route_link;
+};
+
+#endif

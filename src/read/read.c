@@ -1,0 +1,111 @@
+/* The table of readers, and the choice among them. */
+#include "situ/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "read/reader.h"
+
+extern const reader onnx_reader, workload_reader, pipedream_reader, builtin_reader;
+const reader *const readers[] = {&onnx_reader, &workload_reader, &pipedream_reader, &builtin_reader, NULL};
+
+static const char builtin_prefix[] = "builtin:";
+
+static bool has_suffix(const char *path, const char *suffixes) {
+  const char *dot = strrchr(path, '.');
+  if (!dot || strchr(dot, '/')) return false;
+  const char *at = strstr(suffixes, dot);
+  size_t n = strlen(dot);
+  return at && (at[n] == '\0' || at[n] == ' ');
+}
+
+static const reader *by_name(const char *name) {
+  for (const reader *const *r = readers; *r; r++)
+    if (strcmp((*r)->name, name) == 0) return *r;
+  return NULL;
+}
+
+static const reader *choose(const read_source *source) {
+  const reader *best = NULL;
+  int sure = 0;
+  for (const reader *const *r = readers; *r; r++) {
+    int s = (*r)->recognise ? (*r)->recognise(source) : 0;
+    if (s > sure) {
+      sure = s;
+      best = *r;
+    }
+  }
+  if (best) return best;
+  for (const reader *const *r = readers; *r; r++)
+    if (has_suffix(source->path, (*r)->suffixes)) return *r;
+  return NULL;
+}
+
+static situ_status read_source_with(situ_model *model, const read_source *source, situ_error *error) {
+  const reader *r;
+  if (source->options->reader) {
+    r = by_name(source->options->reader);
+    if (!r)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->options->reader,
+                       "there is no reader of this name; `situ list readers` shows them");
+  } else {
+    r = source->bytes ? choose(source) : &builtin_reader;
+  }
+  if (!r)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path,
+                     "no reader knows this kind of file; `situ list readers` shows what can be read");
+  read_result result = {0};
+  situ_status status = r->read(&result, source, error);
+  model->graph = result.graph;
+  model->platform = result.platform;
+  model->costs = result.costs;
+  model->reader = r->name;
+  model->n_nested_operators = result.n_nested_operators;
+  model->notes = text_take(&result.notes);
+  if (status == SITU_STATUS_OK && !model->notes) status = fail_no_memory(error);
+  return status;
+}
+
+situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options, situ_error *error) {
+  *out = NULL;
+  situ_read_options filled = options ? *options : (situ_read_options){0};
+  if (filled.default_dim < 1) filled.default_dim = 1;
+  situ_model *model = calloc(1, sizeof *model);
+  if (!model) return fail_no_memory(error);
+  situ_status status;
+  if (strncmp(path, builtin_prefix, sizeof builtin_prefix - 1) == 0) {
+    model->hash = hash_bytes(path, strlen(path), 0);
+    status = read_source_with(model, &(read_source){.path = path, .options = &filled}, error);
+  } else {
+    file_view view;
+    status = file_open(&view, path, error);
+    if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)
+      status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed",
+                         view.size_bytes, (long long)filled.max_file_bytes);
+    if (status == SITU_STATUS_OK) {
+      size_t looked_at = view.size_bytes < (1 << 26) ? view.size_bytes : (1 << 26);
+      model->hash = hash_bytes(view.bytes, looked_at, view.size_bytes);
+      read_source source = {.path = path, .bytes = view.bytes, .size_bytes = view.size_bytes, .options = &filled};
+      status = read_source_with(model, &source, error);
+    }
+    file_close(&view);
+  }
+  if (status != SITU_STATUS_OK) {
+    situ_model_free(model);
+    return status;
+  }
+  *out = model;
+  return SITU_STATUS_OK;
+}
+
+void situ_model_free(situ_model *model) {
+  if (!model) return;
+  situ_graph_free(model->graph);
+  situ_platform_free(model->platform);
+  situ_costs_free(model->costs);
+  free((void *)(uintptr_t)model->notes);
+  free(model);
+}

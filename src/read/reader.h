@@ -1,0 +1,39 @@
+/* read/reader.h - what a reader is. Each reader is one file that exports one const struct; src/read/read.c lists them. */
+#ifndef SITU_READ_READER_H
+#define SITU_READ_READER_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "situ/read.h"
+
+/* What a reader is given. */
+typedef struct read_source {
+  const char *path;           /* for messages, suffix and the folder of external data; "builtin:..." for built-ins */
+  const unsigned char *bytes; /* the mapped file; NULL for built-ins */
+  size_t size_bytes;
+  const situ_read_options *options; /* never NULL; default_dim >= 1 */
+} read_source;
+
+/* What it fills: `graph` always; `platform` and `costs` where the file has them; `notes` by text_add, a line each. */
+typedef struct read_result {
+  situ_graph *graph;
+  situ_platform *platform;
+  situ_costs *costs;
+  text_buffer notes;
+  int64_t n_nested_operators;
+} read_result;
+
+typedef struct reader {
+  const char *name, *title;
+  const char *suffixes; /* ".onnx .ort", tried when no reader knows the content */
+  /* How sure the reader is that the content is its own: 0 no, 1 maybe, 2 certain. Looks at the bytes only, and at
+   * few of them. NULL for the built-ins. */
+  int (*recognise)(const read_source *source);
+  /* Reads. On failure what it put into `result` is freed by the caller. */
+  situ_status (*read)(read_result *result, const read_source *source, situ_error *error);
+} reader;
+
+/* The table, ended by NULL. */
+extern const reader *const readers[];
+
+#endif
