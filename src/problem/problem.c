@@ -1,5 +1,6 @@
 #include "problem/problem.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,11 +43,14 @@ static bool list_groups(situ_problem *p) {
   return true;
 }
 
-/* `format` takes up to three texts. */
-static void conflict(situ_problem *p, const char *format, const char *a, const char *b, const char *c) {
+/* Remembers the first constraint that cannot be met. */
+__attribute__((format(printf, 2, 3))) static void conflict(situ_problem *p, const char *format, ...) {
   if (p->conflict) return;
   char line[512];
-  snprintf(line, sizeof line, format, a, b, c); /* NOLINT: formats are the literals below */
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
   p->conflict = arena_string(p->arena, line);
 }
 
@@ -59,8 +63,8 @@ static void spread_pins(situ_problem *p) {
       int32_t v = p->group_member[i];
       if (p->pin[v] < 0) continue;
       if (pinned >= 0 && p->pin[pinned] != p->pin[v])
-        conflict(p, "colocation: %s and %s must share a device but are pinned to different ones%s", g->name[pinned],
-                 g->name[v], "");
+        conflict(p, "colocation: %s and %s must share a device but are pinned to different ones", g->name[pinned],
+                 g->name[v]);
       if (pinned < 0) pinned = v;
     }
     for (int32_t i = p->group_start[k]; pinned >= 0 && i < p->group_start[k + 1]; i++)
@@ -82,27 +86,24 @@ static void find_conflicts(situ_problem *p) {
     for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = problem_allows(p, v, d);
     if (somewhere) continue;
     if (p->pin[v] >= 0)
-      conflict(p, "support: %s is pinned to %s but cannot run there%s", g->name[v],
-               p->platform->devices[p->pin[v]].name, "");
+      conflict(p, "support: %s is pinned to %s but cannot run there", g->name[v],
+               p->platform->devices[p->pin[v]].name);
     else
-      conflict(p, "support: %s can run on no device that may be used%s%s", g->name[v], "", "");
+      conflict(p, "support: %s can run on no device that may be used", g->name[v]);
   }
   for (int32_t k = 0; k < g->n_colocations && !p->conflict; k++) {
     bool somewhere = false;
     for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = group_fits(p, k, d);
     if (!somewhere)
-      conflict(p, "colocation: no device can run all of the group of %s%s%s", g->name[p->group_member[p->group_start[k]]],
-               "", "");
+      conflict(p, "colocation: no device can run all of the group of %s",
+               g->name[p->group_member[p->group_start[k]]]);
   }
   int64_t weights = 0, room = 0;
   for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);
   for (int32_t m = 0; m < p->n_memories; m++) room = sat_add(room, p->platform->memory_bytes[m]);
-  if (weights > room) {
-    char have[32], limit[32];
-    snprintf(have, sizeof have, "%lld", (long long)weights);
-    snprintf(limit, sizeof limit, "%lld", (long long)room);
-    conflict(p, "memory: the weights take %s bytes, all memories together hold %s%s", have, limit, "");
-  }
+  if (weights > room)
+    conflict(p, "memory: the weights take %lld bytes, all memories together hold %lld", (long long)weights,
+             (long long)room);
 }
 
 static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, situ_error *error) {
