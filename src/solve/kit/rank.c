@@ -17,7 +17,7 @@ static bool count_pairs(double *pairs, const situ_problem *p) {
 }
 
 static double work_of(const situ_problem *p, const double *devices, int32_t v, rank_weight weight) {
-  double sum = 0, squares = 0, least = INFINITY, most = 0, n = 0;
+  double sum = 0, squares = 0, least = HUGE_VAL, most = 0, n = 0;
   for (int32_t k = 0; k < p->n_classes; k++) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + k];
     if (time == SITU_NEVER_NS || devices[k] == 0) continue;
@@ -39,7 +39,7 @@ static double work_of(const situ_problem *p, const double *devices, int32_t v, r
 
 static double transfer_of(const situ_problem *p, const double *pairs, int32_t t, rank_weight weight) {
   if (weight == RANK_NO_TRANSFER) return 0;
-  double sum = 0, least = INFINITY, most = 0;
+  double sum = 0, least = HUGE_VAL, most = 0;
   for (int32_t k = 0; k < p->n_kinds; k++) {
     if (pairs[k] == 0) continue;
     double c = (double)p->transfer_ns[(int64_t)t * p->n_kinds + k];
@@ -47,7 +47,7 @@ static double transfer_of(const situ_problem *p, const double *pairs, int32_t t,
     if (c < least) least = c;
     if (c > most) most = c;
   }
-  if (weight == RANK_LEAST) return least < INFINITY ? least : 0;
+  if (weight == RANK_LEAST) return isinf(least) ? 0 : least;
   return weight == RANK_MOST ? most : sum;
 }
 

@@ -89,7 +89,7 @@ static situ_status solve(solve_run *run) {
 }
 
 const solver m_topo_solver = {
-    .name = "m-topo",
+    .name = "m_topo",
     .title = "topological order, filled device by device",
     .source = "Jeon et al. (Baechi), SoCC 2020",
     .stream = true,

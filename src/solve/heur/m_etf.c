@@ -17,7 +17,7 @@ static situ_status solve(solve_run *run) {
 }
 
 const solver m_etf_solver = {
-    .name = "m-etf",
+    .name = "m_etf",
     .title = "memory-aware earliest task first",
     .source = "Hwang, Chow, Anger, Lee, SICOMP 1989; Jeon et al. (Baechi), SoCC 2020",
     .stream = true,
