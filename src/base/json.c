@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
 
 /* A json_value is a json_t seen through a door that does not show it. */
 static json_t *inner(const json_value *v) { return (json_t *)(uintptr_t)v; }
@@ -117,6 +118,52 @@ bool json_set(json_value *object, const char *key, json_value *value) {
 
 bool json_push(json_value *array, json_value *value) { return json_array_append_new(inner(array), inner(value)) == 0; }
 
+static bool is_row(const json_t *t) {
+  if (!json_is_array(t)) return false;
+  for (size_t i = 0; i < json_array_size(t); i++)
+    if (json_is_array(json_array_get(t, i)) || json_is_object(json_array_get(t, i))) return false;
+  return true;
+}
+
+static void print_compact(text_buffer *out, const json_t *t) {
+  char *text = json_dumps(t, JSON_COMPACT | JSON_ENCODE_ANY);
+  if (text)
+    text_add_bytes(out, text, strlen(text));
+  else
+    out->failed = true;
+  free(text);
+}
+
+static void print_key(text_buffer *out, const char *key) {
+  json_t *t = json_string(key);
+  print_compact(out, t);
+  json_decref(t);
+  text_add(out, ": ");
+}
+
+/* Trees that were read are at most 2,000 levels deep; those that we make, less than ten. */
+static void print_tree(text_buffer *out, const json_t *t, int indent, int level) {
+  size_t n = json_is_array(t) ? json_array_size(t) : json_object_size(t), i = 0;
+  if (n == 0 || is_row(t)) {
+    print_compact(out, t);
+    return;
+  }
+  void *at = json_is_object(t) ? json_object_iter((json_t *)(uintptr_t)t) : NULL;
+  text_add(out, at ? "{" : "[");
+  for (; i < n && !out->failed; i++) {
+    text_add(out, "%s\n%*s", i ? "," : "", indent * (level + 1), "");
+    if (at) print_key(out, json_object_iter_key(at));
+    print_tree(out, at ? json_object_iter_value(at) : json_array_get(t, i), indent, level + 1);
+    if (at) at = json_object_iter_next((json_t *)(uintptr_t)t, at);
+  }
+  text_add(out, "\n%*s%s", indent * level, "", json_is_object(t) ? "}" : "]");
+}
+
 char *json_print(const json_value *root, int indent) {
-  return json_dumps(inner(root), JSON_INDENT((size_t)indent) | JSON_ENCODE_ANY | (indent ? 0u : JSON_COMPACT));
+  text_buffer out = {0};
+  if (indent > 0)
+    print_tree(&out, inner(root), indent, 0);
+  else
+    print_compact(&out, inner(root));
+  return text_take(&out);
 }
