@@ -21,6 +21,10 @@ SITU_API situ_writer_info situ_writer_at(int32_t index);
 SITU_API situ_status situ_write(char **out, const char *writer, const situ_plan *plan, const situ_problem *problem,
                                 situ_error *error);
 
+/* The same into a file, whole or not at all. */
+SITU_API situ_status situ_plan_export(const situ_plan *plan, const situ_problem *problem, const char *writer,
+                                      const char *path, situ_error *error);
+
 #ifdef __cplusplus
 }
 #endif
