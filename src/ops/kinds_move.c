@@ -366,7 +366,7 @@ static situ_status infer_center_crop(const kind_call *c) {
 /* Blocks of columns back into an image: [N, C * block, L] to [N, C, image]. */
 static situ_status infer_col2im(const kind_call *c) {
   const ops_tensor *t = kind_in(c->node, 0), *image = kind_in(c->node, 1), *block = kind_in(c->node, 2);
-  int64_t n_image, n_block, dims[OPS_MAX_RANK], each = 1, rank = 2 + kind_dim(image, 0);
+  int64_t n_image, n_block, dims[OPS_MAX_RANK], each = 1, rank = sat_add(2, kind_dim(image, 0));
   const int64_t *sizes = kind_ints(image, &n_image), *blocks = kind_ints(block, &n_block);
   TRY(kind_need_rank(c, 0, 3));
   if (kind_dim(image, 0) < 0 || rank > OPS_MAX_RANK) return kind_put(c, 0, kind_in_dtype(c->node, 0), -1, NULL);

@@ -49,6 +49,7 @@ static const ops_kind rows[] = {
     NO_TENSOR("SequenceConstruct", kind_infer_absent),
     NO_TENSOR("SequenceInsert", kind_infer_absent),
     NO_TENSOR("SequenceErase", kind_infer_absent),
+    NO_TENSOR("SequenceMap", kind_infer_absent),
     NO_TENSOR("SequenceAt", NULL),
     NO_TENSOR("SequenceLength", infer_length),
     NO_TENSOR("SplitToSequence", kind_infer_absent),

@@ -104,6 +104,7 @@ static const ops_kind rows[] = {
     {KIND_MS, "BroadcastGradientArgs", infer_gradient_axes, kind_count_view, 0, 0, 0},
     {KIND_MS, "InPlaceAccumulator", infer_as_inputs, NULL, 1, 999, 0},
     {KIND_MS, "InPlaceAccumulatorV2", infer_flag, kind_count_inputs, 1, 0, 0},
+    {PREVIEW, "Gradient", NULL, kind_count_move, 0, 0, KIND_NOT_TENSORS},
     {PREVIEW, "Adagrad", infer_optimiser, count_optimiser, 8, 1, 0},
     {PREVIEW, "Adam", infer_optimiser, count_optimiser, 12, 2, 0},
     {PREVIEW, "Momentum", infer_optimiser, count_optimiser, 6, 1, 0},

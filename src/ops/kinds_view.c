@@ -33,7 +33,8 @@ static situ_status reshape_rest(const kind_call *c, const ops_tensor *t, int32_t
   bool empty = false; /* a copied 0 makes every number of elements fit */
   for (int32_t d = 0; d < rank; d++) empty = empty || (copied[d] && dims[d] <= 0);
   if (found < 0 && have != known && !empty)
-    return kind_fail(c, "%lld elements cannot take a shape of %lld", (long long)have, (long long)known);
+    return kind_fail(c, "%lld elements cannot take a shape of %lld (copied dimensions aside)", (long long)have,
+                     (long long)known);
   if (found < 0) return SITU_STATUS_OK;
   if (known == 0 ? have != 0 : have % known != 0)
     return kind_fail(c, "%lld elements cannot be split by %lld", (long long)have, (long long)known);

@@ -67,10 +67,11 @@ static situ_status slide(const kind_call *c, const window *w, int32_t d, int64_t
   if (w->kernel[d] < 0) return SITU_STATUS_OK;
   bool padded = w->pad == EXPLICIT;
   int64_t room = sat_add(in, padded ? sat_add(w->before[d], w->after[d]) : 0), need = span(w, d);
-  if (room < need)
+  bool partial = w->ceil && room < need && need - room < stride; /* one place, not wholly inside */
+  if (room < need && !partial)
     return kind_fail(c, "a window of %lld does not fit into %lld elements", (long long)need, (long long)room);
-  *out = (room - need) / stride + 1;
-  if (w->ceil && (room - need) % stride != 0 && sat_mul(*out, stride) < sat_add(in, padded ? w->before[d] : 0)) ++*out;
+  *out = partial ? 1 : (room - need) / stride + 1;
+  if (w->ceil && !partial && (room - need) % stride != 0 && sat_mul(*out, stride) < sat_add(in, padded ? w->before[d] : 0)) ++*out;
   return SITU_STATUS_OK;
 }
 

@@ -337,13 +337,21 @@ static void what_the_file_declares_fills_gaps_and_yields(void **state) {
 /* Every kind, on tensors and attributes that nobody would write: no crash, and each refusal says why. */
 static void no_kind_falls_over_nonsense(void **state) {
   (void)state;
-  static const char *const names[] = {"axis", "axes", "perm", "pads", "strides", "kernel_shape", "group", "k", "shape",
-                                      "split", "starts", "ends", "equation", "num_heads", "kv_num_heads", "to",
-                                      "blocksize", "hidden_size", "direction", "keepdims", "value", "output_shape",
-                                      "batch_dims", "q_num_heads", "N", "K", "num_outputs", "qkv_hidden_sizes"};
+  static const struct {
+    const char *name;
+    ops_attr_type type;
+  } known[] = {{"axis", OPS_INT}, {"axes", OPS_INTS}, {"perm", OPS_INTS}, {"pads", OPS_INTS}, {"strides", OPS_INTS},
+               {"kernel_shape", OPS_INTS}, {"group", OPS_INT}, {"k", OPS_INT}, {"shape", OPS_INTS}, {"split", OPS_INTS},
+               {"starts", OPS_INTS}, {"ends", OPS_INTS}, {"equation", OPS_STRING}, {"num_heads", OPS_INT},
+               {"kv_num_heads", OPS_INT}, {"q_num_heads", OPS_INT}, {"to", OPS_INT}, {"blocksize", OPS_INT},
+               {"hidden_size", OPS_INT}, {"direction", OPS_STRING}, {"keepdims", OPS_INT}, {"value", OPS_TENSOR},
+               {"output_shape", OPS_INTS}, {"batch_dims", OPS_INT}, {"N", OPS_INT}, {"K", OPS_INT},
+               {"num_outputs", OPS_INT}, {"qkv_hidden_sizes", OPS_INTS}, {"scales", OPS_FLOATS}, {"size", OPS_INT},
+               {"auto_pad", OPS_STRING}, {"ceil_mode", OPS_INT}, {"border", OPS_INTS}, {"output_padding", OPS_INTS},
+               {"dilations", OPS_INTS}, {"nodes_treeids", OPS_INTS}, {"inputdimensions", OPS_INTS}};
   static const int64_t dims[] = {-1, 0, 1, 2, 3, 4, 7, INT64_MAX, 1LL << 40, -9};
   static const char *const words[] = {"", "ij,jk->ik", "...a,.b->", "SAME_UPPER", "bidirectional", "i,,->->", "none"};
-  enum { N_NAMES = sizeof names / sizeof names[0] };
+  enum { N_NAMES = sizeof known / sizeof known[0] };
   rng r = rng_new(7);
   for (int round = 0; round < 60; round++)
     for (int32_t i = 0; i < ops_n_kinds(); i++) {
@@ -356,21 +364,22 @@ static void no_kind_falls_over_nonsense(void **state) {
       for (int k = 0; k < 6; k++) reals[k] = (double)(int64_t)(rng_next(&r) % 9) - 2.5;
       for (int k = 0; k < 9; k++) {
         in[k] = (ops_tensor){.dtype = rng_next(&r) % SITU_DTYPE_COUNT, .rank = (int32_t)(rng_next(&r) % 6) - 1};
-        bool known = rng_next(&r) % 2, odd = rng_next(&r) % 16 == 0;
+        bool closed = rng_next(&r) % 2, odd = rng_next(&r) % 16 == 0;
         for (int d = 0; d < 6; d++) {
-          sizes[k][d] = known ? (int64_t)(rng_next(&r) % 4) : dims[rng_next(&r) % (odd ? 10 : 7)];
+          sizes[k][d] = closed ? (int64_t)(rng_next(&r) % 4) : dims[rng_next(&r) % (odd ? 10 : 7)];
           values[k][d] = rng_next(&r) % 4 ? (int64_t)(rng_next(&r) % 5) - 2 : dims[rng_next(&r) % 10];
         }
         in[k].dims = sizes[k];
-        if (known && ops_elements(&in[k], NULL) <= 6) {
+        if (closed && ops_elements(&in[k], NULL) <= 6) {
           if (in[k].dtype >= SITU_DTYPE_I64) in[k].ints = values[k];
           else in[k].reals = reals;
         }
         inputs[k] = rng_next(&r) % 8 ? &in[k] : NULL;
       }
       for (int k = 0; k < 6; k++) {
-        attrs[k] = (ops_attr){.name = names[rng_next(&r) % N_NAMES], .type = rng_next(&r) % 8, .n = rng_next(&r) % 6,
-                              .i = dims[rng_next(&r) % 10], .f = reals[k], .s = words[rng_next(&r) % 7],
+        uint64_t which = rng_next(&r) % N_NAMES, type = rng_next(&r) % 32;
+        attrs[k] = (ops_attr){.name = known[which].name, .type = type < 8 ? type : known[which].type,
+                              .n = rng_next(&r) % 6, .i = dims[rng_next(&r) % 10], .f = reals[k], .s = words[rng_next(&r) % 7],
                               .ints = values[k], .floats = reals, .tensor = &value};
       }
       ops_node node = {.opset = rng_next(&r) % 24, .attrs = attrs, .n_attrs = rng_next(&r) % 7, .inputs = inputs,
