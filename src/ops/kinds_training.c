@@ -82,8 +82,10 @@ static situ_status infer_flag(const kind_call *c) { return kind_put_1d(c, 0, SIT
 
 #define PREVIEW "ai.onnx.preview.training"
 /* A gradient whose only output is like input `from`. */
-#define GRAD(name, from, cost) {KIND_MS, name, infer_as_inputs, NULL, cost, from * 1000 + 999, 0}
+#define GRAD(name, from, cost) \
+  { KIND_MS, name, infer_as_inputs, NULL, cost, from * 1000 + 999, 0 }
 
+/* clang-format off */
 static const ops_kind rows[] = {
     {KIND_ONNX, "NegativeLogLikelihoodLoss", infer_loss, kind_count_inputs, 1, 0, 0},
     {KIND_ONNX, "SoftmaxCrossEntropyLoss", infer_loss, kind_count_inputs, 7, 0, 0},
@@ -109,6 +111,7 @@ static const ops_kind rows[] = {
     {PREVIEW, "Adam", infer_optimiser, count_optimiser, 12, 2, 0},
     {PREVIEW, "Momentum", infer_optimiser, count_optimiser, 6, 1, 0},
 };
+/* clang-format on */
 
 extern const ops_family ops_family_training;
 const ops_family ops_family_training = {rows, sizeof rows / sizeof rows[0]};

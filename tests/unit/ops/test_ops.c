@@ -14,8 +14,8 @@
 #include "base/rng.h"
 #include "ops/ops.h"
 
-/* Tensors are written type[dims]{values}: "f32[2,?,4]", "i64[2]{3,-1}", "f32*" of unknown rank, "-" for one that is left
- * out. Attributes: axis=1 alpha=0.5 perm=[0,1] scales=[1.0,2.0] mode='linear' value=<i64[1]{7}>. A kind may have a
+/* Tensors are written type[dims]{values}: "f32[2,?,4]", "i64[2]{3,-1}", "f32*" of unknown rank, "-" for one that is
+ * left out. Attributes: axis=1 alpha=0.5 perm=[0,1] scales=[1.0,2.0] mode='linear' value=<i64[1]{7}>. A kind may have a
  * domain: "ms:Gelu", "ml:Scaler". Outputs "BAD" mean BAD_INPUT; FLOPs of -1 are not looked at. */
 typedef struct op_case {
   const char *kind;
@@ -80,8 +80,10 @@ static ops_tensor take_tensor(arena *a) {
   t.dims = ints;
   if (!take('{')) return t;
   take_list(a, '}', &ints, &reals, NULL);
-  if (t.dtype <= SITU_DTYPE_F8) t.reals = reals;
-  else t.ints = ints;
+  if (t.dtype <= SITU_DTYPE_F8)
+    t.reals = reals;
+  else
+    t.ints = ints;
   return t;
 }
 
@@ -304,8 +306,8 @@ static void quantised_kinds_compute_in_bytes(void **state) {
 
 static void amounts_beyond_all_bounds_saturate(void **state) {
   (void)state;
-  const op_case giant = {"MatMul", 13, "", "f32[4000000000,4000000000] f32[4000000000,4000000000]",
-                         "f32[4000000000,4000000000]", 0};
+  const op_case giant = {
+      "MatMul", 13, "", "f32[4000000000,4000000000] f32[4000000000,4000000000]", "f32[4000000000,4000000000]", 0};
   assert_true(work_of(&giant).flops == INT64_MAX);
   assert_true(work_of(&giant).read_bytes == INT64_MAX);
 }
@@ -317,8 +319,8 @@ static void what_the_file_declares_fills_gaps_and_yields(void **state) {
   ops_tensor in = {.dtype = SITU_DTYPE_F32, .rank = 2, .dims = open};
   ops_tensor out = {.dtype = SITU_DTYPE_F32, .rank = 2, .dims = declared};
   const ops_tensor *inputs[] = {&in};
-  ops_node node = {.domain = "", .kind = "Relu", .opset = 13, .inputs = inputs, .n_inputs = 1, .outputs = &out,
-                   .n_outputs = 1};
+  ops_node node = {
+      .domain = "", .kind = "Relu", .opset = 13, .inputs = inputs, .n_inputs = 1, .outputs = &out, .n_outputs = 1};
   assert_int_equal(ops_infer(&node, a, NULL), SITU_STATUS_OK);
   assert_int_equal(out.dims[0], 5);
   assert_int_equal(out.dims[1], 3);
@@ -340,15 +342,43 @@ static void no_kind_falls_over_nonsense(void **state) {
   static const struct {
     const char *name;
     ops_attr_type type;
-  } known[] = {{"axis", OPS_INT}, {"axes", OPS_INTS}, {"perm", OPS_INTS}, {"pads", OPS_INTS}, {"strides", OPS_INTS},
-               {"kernel_shape", OPS_INTS}, {"group", OPS_INT}, {"k", OPS_INT}, {"shape", OPS_INTS}, {"split", OPS_INTS},
-               {"starts", OPS_INTS}, {"ends", OPS_INTS}, {"equation", OPS_STRING}, {"num_heads", OPS_INT},
-               {"kv_num_heads", OPS_INT}, {"q_num_heads", OPS_INT}, {"to", OPS_INT}, {"blocksize", OPS_INT},
-               {"hidden_size", OPS_INT}, {"direction", OPS_STRING}, {"keepdims", OPS_INT}, {"value", OPS_TENSOR},
-               {"output_shape", OPS_INTS}, {"batch_dims", OPS_INT}, {"N", OPS_INT}, {"K", OPS_INT},
-               {"num_outputs", OPS_INT}, {"qkv_hidden_sizes", OPS_INTS}, {"scales", OPS_FLOATS}, {"size", OPS_INT},
-               {"auto_pad", OPS_STRING}, {"ceil_mode", OPS_INT}, {"border", OPS_INTS}, {"output_padding", OPS_INTS},
-               {"dilations", OPS_INTS}, {"nodes_treeids", OPS_INTS}, {"inputdimensions", OPS_INTS}};
+  } known[] = {{"axis", OPS_INT},
+               {"axes", OPS_INTS},
+               {"perm", OPS_INTS},
+               {"pads", OPS_INTS},
+               {"strides", OPS_INTS},
+               {"kernel_shape", OPS_INTS},
+               {"group", OPS_INT},
+               {"k", OPS_INT},
+               {"shape", OPS_INTS},
+               {"split", OPS_INTS},
+               {"starts", OPS_INTS},
+               {"ends", OPS_INTS},
+               {"equation", OPS_STRING},
+               {"num_heads", OPS_INT},
+               {"kv_num_heads", OPS_INT},
+               {"q_num_heads", OPS_INT},
+               {"to", OPS_INT},
+               {"blocksize", OPS_INT},
+               {"hidden_size", OPS_INT},
+               {"direction", OPS_STRING},
+               {"keepdims", OPS_INT},
+               {"value", OPS_TENSOR},
+               {"output_shape", OPS_INTS},
+               {"batch_dims", OPS_INT},
+               {"N", OPS_INT},
+               {"K", OPS_INT},
+               {"num_outputs", OPS_INT},
+               {"qkv_hidden_sizes", OPS_INTS},
+               {"scales", OPS_FLOATS},
+               {"size", OPS_INT},
+               {"auto_pad", OPS_STRING},
+               {"ceil_mode", OPS_INT},
+               {"border", OPS_INTS},
+               {"output_padding", OPS_INTS},
+               {"dilations", OPS_INTS},
+               {"nodes_treeids", OPS_INTS},
+               {"inputdimensions", OPS_INTS}};
   static const int64_t dims[] = {-1, 0, 1, 2, 3, 4, 7, INT64_MAX, 1LL << 40, -9};
   static const char *const words[] = {"", "ij,jk->ik", "...a,.b->", "SAME_UPPER", "bidirectional", "i,,->->", "none"};
   enum { N_NAMES = sizeof known / sizeof known[0] };
@@ -371,19 +401,32 @@ static void no_kind_falls_over_nonsense(void **state) {
         }
         in[k].dims = sizes[k];
         if (closed && ops_elements(&in[k], NULL) <= 6) {
-          if (in[k].dtype >= SITU_DTYPE_I64) in[k].ints = values[k];
-          else in[k].reals = reals;
+          if (in[k].dtype >= SITU_DTYPE_I64)
+            in[k].ints = values[k];
+          else
+            in[k].reals = reals;
         }
         inputs[k] = rng_next(&r) % 8 ? &in[k] : NULL;
       }
       for (int k = 0; k < 6; k++) {
         uint64_t which = rng_next(&r) % N_NAMES, type = rng_next(&r) % 32;
-        attrs[k] = (ops_attr){.name = known[which].name, .type = type < 8 ? type : known[which].type,
-                              .n = rng_next(&r) % 6, .i = dims[rng_next(&r) % 10], .f = reals[k], .s = words[rng_next(&r) % 7],
-                              .ints = values[k], .floats = reals, .tensor = &value};
+        attrs[k] = (ops_attr){.name = known[which].name,
+                              .type = type < 8 ? type : known[which].type,
+                              .n = rng_next(&r) % 6,
+                              .i = dims[rng_next(&r) % 10],
+                              .f = reals[k],
+                              .s = words[rng_next(&r) % 7],
+                              .ints = values[k],
+                              .floats = reals,
+                              .tensor = &value};
       }
-      ops_node node = {.opset = rng_next(&r) % 24, .attrs = attrs, .n_attrs = rng_next(&r) % 7, .inputs = inputs,
-                       .n_inputs = rng_next(&r) % 10, .outputs = out, .n_outputs = rng_next(&r) % 4};
+      ops_node node = {.opset = rng_next(&r) % 24,
+                       .attrs = attrs,
+                       .n_attrs = rng_next(&r) % 7,
+                       .inputs = inputs,
+                       .n_inputs = rng_next(&r) % 10,
+                       .outputs = out,
+                       .n_outputs = rng_next(&r) % 4};
       ops_kind_at(i, &node.domain, &node.kind);
       situ_error error = {0};
       situ_status status = ops_infer(&node, a, &error);
