@@ -28,6 +28,21 @@ static int64_t power(int64_t x, int64_t y) {
   return product;
 }
 
+/* Whether a value is one of its type. What is not would wrap, and is taken for unknown. */
+static bool fits(int64_t x, situ_dtype dtype) {
+  switch (dtype) {
+    case SITU_DTYPE_I32: return x >= INT32_MIN && x <= INT32_MAX;
+    case SITU_DTYPE_I16: return x >= INT16_MIN && x <= INT16_MAX;
+    case SITU_DTYPE_I8: return x >= INT8_MIN && x <= INT8_MAX;
+    case SITU_DTYPE_I4: return x >= -8 && x <= 15;
+    case SITU_DTYPE_U64: return x >= 0;
+    case SITU_DTYPE_U32: return x >= 0 && x <= UINT32_MAX;
+    case SITU_DTYPE_U16: return x >= 0 && x <= UINT16_MAX;
+    case SITU_DTYPE_U8: return x >= 0 && x <= UINT8_MAX;
+    default: return true;
+  }
+}
+
 /* Integer division truncates toward zero; Mod takes the sign of the divisor. What overflows is unknown. */
 static int64_t join_ints(int tag, bool c_mod, int64_t x, int64_t y) {
   int64_t z;
@@ -152,7 +167,7 @@ static situ_status join_values(const kind_call *c) {
       if (reals_in) real = narrowed(join_reals(tag, real, next->reals[at]), out->dtype);
     }
     if (tag == MEAN && reals_in) real /= node->n_inputs;
-    if (ints) ints[k] = ints_in ? whole : (int64_t)(real != 0);
+    if (ints) ints[k] = !ints_in ? real != 0 : fits(whole, out->dtype) ? whole : OPS_UNKNOWN_INT;
     if (reals) reals[k] = real;
   }
   return SITU_STATUS_OK;
@@ -203,29 +218,17 @@ static situ_status infer_where(const kind_call *c) {
   double *reals;
   if (yes->ints && kind_is_real(out->dtype)) return SITU_STATUS_OK;
   if (yes->reals && !kind_is_real(out->dtype)) return SITU_STATUS_OK;
+  int64_t n_tests;
+  if (yes->reals && !kind_ints(test, &n_tests)) return SITU_STATUS_OK;
   TRY(kind_values(c, 0, &ints, &reals, &n));
   for (int64_t k = 0; k < n; k++) {
     int64_t which = test->ints[broadcast_index(test, out, k)];
     const ops_tensor *chosen = which ? yes : no;
     int64_t at = broadcast_index(chosen, out, k);
     if (ints) ints[k] = which == OPS_UNKNOWN_INT ? which : chosen->ints[at];
-    if (reals) reals[k] = which == OPS_UNKNOWN_INT ? (double)NAN : chosen->reals[at];
+    if (reals) reals[k] = chosen->reals[at];
   }
   return SITU_STATUS_OK;
-}
-
-static bool fits(int64_t x, situ_dtype dtype) {
-  switch (dtype) {
-    case SITU_DTYPE_I32: return x >= INT32_MIN && x <= INT32_MAX;
-    case SITU_DTYPE_I16: return x >= INT16_MIN && x <= INT16_MAX;
-    case SITU_DTYPE_I8: return x >= INT8_MIN && x <= INT8_MAX;
-    case SITU_DTYPE_I4: return x >= -8 && x <= 15;
-    case SITU_DTYPE_U64: return x >= 0;
-    case SITU_DTYPE_U32: return x >= 0 && x <= UINT32_MAX;
-    case SITU_DTYPE_U16: return x >= 0 && x <= UINT16_MAX;
-    case SITU_DTYPE_U8: return x >= 0 && x <= UINT8_MAX;
-    default: return true;
-  }
 }
 
 static int64_t cast_real(double x) { return fabs(x) < 9e18 ? (int64_t)x : OPS_UNKNOWN_INT; /* NaN compares false */ }
