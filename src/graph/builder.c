@@ -8,8 +8,8 @@
 #include "graph/graph.h"
 
 typedef struct built_operator {
-  situ_operator about;
-  int32_t kind, layer;
+  situ_operator about; /* name in the arena, NULL when freezing shall make one; kind and layer are of no use here */
+  int32_t kind, layer; /* numbers in the dictionaries; layer -1 for none */
 } built_operator;
 
 typedef struct built_tensor {
@@ -111,17 +111,11 @@ situ_status situ_graph_builder_add_operator(situ_graph_builder *b, const situ_op
     return fail_no_memory(error);
   built_operator *o = &b->operators[b->n_operators];
   o->about = *op;
-  const char *kind = op->kind && *op->kind ? op->kind : "Operator";
-  o->kind = intern(b, &b->kinds, kind);
+  o->kind = intern(b, &b->kinds, op->kind && *op->kind ? op->kind : "Operator");
   o->layer = op->layer && *op->layer ? intern(b, &b->layers, op->layer) : -1;
-  if (op->name && *op->name) {
-    o->about.name = arena_string(b->arena, op->name);
-  } else {
-    char made[96];
-    snprintf(made, sizeof made, "%.64s_%lld", kind, (long long)b->n_operators);
-    o->about.name = arena_string(b->arena, made);
-  }
-  if (!o->about.name || o->kind == -2 || o->layer == -2) return fail_no_memory(error);
+  bool named = op->name && *op->name;
+  o->about.name = named ? arena_string(b->arena, op->name) : NULL;
+  if ((named && !o->about.name) || o->kind == -2 || o->layer == -2) return fail_no_memory(error);
   if (index) *index = (int32_t)b->n_operators;
   b->n_operators++;
   return SITU_STATUS_OK;
@@ -133,6 +127,9 @@ situ_status situ_graph_builder_add_tensor(situ_graph_builder *b, int32_t produce
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, tensor->name, "has a producer that was never added");
   if (tensor->size_bytes < 0 || tensor->rank < -1 || tensor->rank > 4096)
     return fail_with(error, SITU_STATUS_BAD_INPUT, tensor->name, "has a negative size or a rank out of range");
+  for (int32_t d = 0; tensor->dims && d < tensor->rank; d++)
+    if (tensor->dims[d] < -1)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, tensor->name, "has a negative dimension");
   if (b->n_tensors >= SITU_MAX_TENSORS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, b->model, "has more than %d tensors", SITU_MAX_TENSORS);
   if (!grow((void **)&b->tensors, b->n_tensors, &b->tensors_capacity, sizeof *b->tensors))
@@ -214,6 +211,29 @@ static bool group_by_owner(freezing *f) {
   return true;
 }
 
+/* For messages. */
+static const char *shown_name(const situ_graph_builder *b, int32_t v) {
+  return b->operators[v].about.name ? b->operators[v].about.name : b->kinds.names[b->operators[v].kind];
+}
+
+/* Each operator that still waits reads from another that still waits: following one such producer from any of them
+ * ends on a cycle. `before` is room for a number of each operator. */
+static situ_status name_cycle(const freezing *f, const int64_t *waiting, int32_t *before, situ_error *error) {
+  const situ_graph_builder *b = f->b;
+  int32_t v = 0;
+  while (waiting[v] == 0) v++;
+  for (int64_t i = b->n_uses - 1; i >= 0; i--) {
+    int32_t producer = b->tensors[b->uses[i].tensor].producer;
+    if (waiting[producer] > 0) before[b->uses[i].consumer] = producer;
+  }
+  for (int64_t steps = 0; steps < b->n_operators; steps++) v = before[v];
+  int64_t length = 1;
+  for (int32_t u = before[v]; u != v; u = before[u]) length++;
+  return fail_with(error, SITU_STATUS_BAD_INPUT, shown_name(b, v),
+                   "lies on a cycle of %lld operators, which reads from '%s'; expected an acyclic graph",
+                   (long long)length, shown_name(b, before[v]));
+}
+
 /* Kahn's algorithm, smallest index first. */
 static situ_status sort_operators(freezing *f, situ_error *error) {
   const situ_graph_builder *b = f->b;
@@ -233,10 +253,7 @@ static situ_status sort_operators(freezing *f, situ_error *error) {
         if (--waiting[f->use[i]] == 0) heap_push(heap, &n_ready, f->use[i]);
   }
   if (n_done == b->n_operators) return SITU_STATUS_OK;
-  int32_t stuck = 0;
-  while (waiting[stuck] == 0) stuck++;
-  return fail_with(error, SITU_STATUS_BAD_INPUT, b->operators[stuck].about.name,
-                   "the graph has a cycle through or before this operator; expected an acyclic graph");
+  return name_cycle(f, waiting, heap, error);
 }
 
 static bool allocate(situ_graph *g, const situ_graph_builder *b) {
@@ -264,6 +281,32 @@ static bool allocate(situ_graph *g, const situ_graph_builder *b) {
          (g->layer_name = ARENA_ZERO(a, const char *, g->n_layers)) && (g->by_name = string_map_new(a, n));
 }
 
+/* "Conv_7" for an operator that was given no name; "Conv_7_2", ... when another bears that already. */
+static situ_status make_name(situ_graph *g, int32_t v, int32_t built_index, situ_error *error) {
+  char made[96];
+  int n = snprintf(made, sizeof made, "%.64s_%d", g->kind_name[g->kind[v]], built_index);
+  for (int suffix = 2; string_map_get(g->by_name, made) >= 0; suffix++)
+    snprintf(made + n, sizeof made - (size_t)n, "_%d", suffix);
+  g->name[v] = arena_string(g->arena, made);
+  return g->name[v] && string_map_put(g->by_name, g->name[v], v) == v ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* Given names first: a made one gives way to them. */
+static situ_status fill_names(situ_graph *g, const freezing *f, situ_error *error) {
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    const char *given = f->b->operators[f->old_of[v]].about.name;
+    if (!given) continue;
+    g->name[v] = arena_string(g->arena, given);
+    int64_t there = g->name[v] ? string_map_put(g->by_name, g->name[v], v) : -1;
+    if (there < 0) return fail_no_memory(error);
+    if (there != v)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, g->name[v], "two operators bear this name; names must be unique");
+  }
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (!g->name[v]) TRY(make_name(g, v, f->old_of[v], error));
+  return SITU_STATUS_OK;
+}
+
 static situ_status fill_operators(situ_graph *g, const freezing *f, situ_error *error) {
   for (int32_t v = 0; v < g->n_operators; v++) {
     const built_operator *o = &f->b->operators[f->old_of[v]];
@@ -279,18 +322,12 @@ static situ_status fill_operators(situ_graph *g, const freezing *f, situ_error *
     g->moved_bytes[v] = o->about.moved_bytes;
     g->source_id[v] = o->about.source_id;
     g->built_index[v] = f->old_of[v];
-    g->name[v] = arena_string(g->arena, o->about.name);
-    int64_t there = g->name[v] ? string_map_put(g->by_name, g->name[v], v) : -1;
-    if (there < 0) return fail_no_memory(error);
-    if (there != v)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, g->name[v], "two operators bear this name; names must be unique");
   }
-  return SITU_STATUS_OK;
+  return fill_names(g, f, error);
 }
 
-/* Numbers the tensors by producer and fills both directions of use; g->use ends ascending because the consumers of a
- * tensor are visited through in-lists built in order of operators. */
-static void fill_tensors(situ_graph *g, const freezing *f, int32_t *old_tensor, int32_t *new_tensor) {
+/* Numbers the tensors by producer. */
+static bool fill_tensors(situ_graph *g, const freezing *f, int32_t *old_tensor) {
   int32_t n = 0;
   int64_t n_dims = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -299,9 +336,9 @@ static void fill_tensors(situ_graph *g, const freezing *f, int32_t *old_tensor, 
     for (int64_t m = f->made_start[old]; m < f->made_start[old + 1]; m++, n++) {
       const built_tensor *t = &f->b->tensors[f->made[m]];
       old_tensor[n] = f->made[m];
-      new_tensor[f->made[m]] = n;
       g->producer[n] = v;
-      g->tensor_name[n] = t->about.name;
+      g->tensor_name[n] = arena_string(g->arena, t->about.name);
+      if (t->about.name && !g->tensor_name[n]) return false;
       g->size_bytes[n] = t->about.size_bytes;
       g->tensor_dtype[n] = (uint8_t)t->about.dtype;
       g->rank[n] = t->about.rank;
@@ -311,9 +348,11 @@ static void fill_tensors(situ_graph *g, const freezing *f, int32_t *old_tensor, 
   }
   g->out_start[g->n_operators] = n;
   g->dims_start[n] = n_dims;
+  return true;
 }
 
-/* in-lists by counting over tensors in ascending order (so they ascend), dropping repeats; then use-lists likewise. */
+/* in-lists by counting over tensors in ascending order (so they ascend), dropping repeats. The first pass counts, also
+ * the users of each tensor; the second places. last_tensor marks by tensor and pass what an operator had last. */
 static void fill_uses(situ_graph *g, const freezing *f, const int32_t *old_tensor, int32_t *last_tensor) {
   int64_t *at = g->in_start; /* shifted by one while counting */
   for (int32_t v = 0; v < g->n_operators; v++) last_tensor[v] = -1;
@@ -341,6 +380,7 @@ static void fill_uses(situ_graph *g, const freezing *f, const int32_t *old_tenso
   g->n_uses = g->in_start[g->n_operators];
 }
 
+/* use-lists from in-lists: operators are visited ascending, so these ascend too. */
 static void fill_users(situ_graph *g, int64_t *next) {
   for (int32_t t = 0; t < g->n_tensors; t++) next[t] = g->use_start[t];
   for (int32_t v = 0; v < g->n_operators; v++)
@@ -355,33 +395,48 @@ static void fill_users(situ_graph *g, int64_t *next) {
   }
 }
 
-/* Numbers the colocation groups densely in order of their first operator; groups of one become none. */
+typedef struct member {
+  int32_t group, op;
+} member;
+
+static int by_group(const void *left, const void *right) {
+  const member *a = left, *b = right;
+  if (a->group != b->group) return a->group < b->group ? -1 : 1;
+  return (a->op > b->op) - (a->op < b->op);
+}
+
+/* Numbers the colocation groups densely in order of their first operator; groups of one become none. By sorting, since
+ * a file may give any numbers. */
 static bool number_colocations(situ_graph *g, arena *scratch) {
-  int32_t most = -1;
-  for (int32_t v = 0; v < g->n_operators; v++) most = g->colocation[v] > most ? g->colocation[v] : most;
-  if (most < 0) return true;
-  int32_t *members = ARENA_ZERO(scratch, int32_t, (int64_t)most + 1);
-  int32_t *number = ARENA_NEW(scratch, int32_t, (int64_t)most + 1);
-  if (!members || !number) return false;
+  int64_t n = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) n += g->colocation[v] >= 0;
+  if (n == 0) return true;
+  member *members = ARENA_NEW(scratch, member, n);
+  int32_t *first = ARENA_NEW(scratch, int32_t, g->n_operators); /* of the group of an operator; -1 when alone */
+  if (!members || !first) return false;
+  n = 0;
   for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->colocation[v] >= 0) members[g->colocation[v]]++;
-  memset(number, -1, ((size_t)most + 1) * sizeof *number);
+    if (g->colocation[v] >= 0) members[n++] = (member){g->colocation[v], v};
+  qsort(members, (size_t)n, sizeof *members, by_group);
+  for (int64_t from = 0, to; from < n; from = to) {
+    for (to = from + 1; to < n && members[to].group == members[from].group; to++) continue;
+    for (int64_t i = from; i < to; i++) first[members[i].op] = to - from > 1 ? members[from].op : -1;
+  }
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int32_t group = g->colocation[v];
-    if (group < 0) continue;
-    if (members[group] > 1 && number[group] < 0) number[group] = g->n_colocations++;
-    g->colocation[v] = number[group];
+    if (g->colocation[v] < 0) continue;
+    if (first[v] < 0)
+      g->colocation[v] = -1;
+    else
+      g->colocation[v] = first[v] == v ? g->n_colocations++ : g->colocation[first[v]];
   }
   return true;
 }
 
-static bool copy_names(situ_graph *g, const situ_graph_builder *b) {
+static bool copy_dictionaries(situ_graph *g, const situ_graph_builder *b) {
   for (int32_t i = 0; i < g->n_layers; i++)
     if (!(g->layer_name[i] = arena_string(g->arena, b->layers.names[i]))) return false;
   for (int32_t i = 0; i < g->n_kinds; i++)
     if (!(g->kind_name[i] = arena_string(g->arena, b->kinds.names[i]))) return false;
-  for (int32_t t = 0; t < g->n_tensors; t++)
-    if (g->tensor_name[t] && !(g->tensor_name[t] = arena_string(g->arena, g->tensor_name[t]))) return false;
   return true;
 }
 
@@ -389,16 +444,15 @@ static situ_status freeze_into(situ_graph *g, freezing *f, situ_error *error) {
   if (!group_by_owner(f)) return fail_no_memory(error);
   TRY(sort_operators(f, error));
   int32_t *old_tensor = ARENA_NEW(f->scratch, int32_t, f->b->n_tensors);
-  int32_t *new_tensor = ARENA_NEW(f->scratch, int32_t, f->b->n_tensors);
   int32_t *last_tensor = ARENA_NEW(f->scratch, int32_t, f->b->n_operators);
   int64_t *next = ARENA_NEW(f->scratch, int64_t, f->b->n_tensors);
-  if (!old_tensor || !new_tensor || !last_tensor || !next || !allocate(g, f->b)) return fail_no_memory(error);
+  if (!old_tensor || !last_tensor || !next || !allocate(g, f->b) || !copy_dictionaries(g, f->b))
+    return fail_no_memory(error);
   TRY(fill_operators(g, f, error));
-  fill_tensors(g, f, old_tensor, new_tensor);
+  if (!fill_tensors(g, f, old_tensor)) return fail_no_memory(error);
   fill_uses(g, f, old_tensor, last_tensor);
   fill_users(g, next);
-  if (!number_colocations(g, f->scratch) || !copy_names(g, f->b)) return fail_no_memory(error);
-  return SITU_STATUS_OK;
+  return number_colocations(g, f->scratch) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *b, situ_error *error) {
