@@ -202,7 +202,7 @@ static void wrong_options_are_refused(void **state) {
   assert_int_equal(situ_costs_estimate(&c, g, p, &(situ_cost_options){.model = "magic"}, &error),
                    SITU_STATUS_BAD_ARGUMENT);
   assert_non_null(strstr(error.text, "magic"));
-  double wrong[] = {-0.1, 1.1, NAN};
+  double wrong[] = {-0.1, 1.1, (double)NAN};
   for (int i = 0; i < 3; i++) {
     assert_int_equal(situ_costs_estimate(&c, g, p, &(situ_cost_options){.efficiency = wrong[i]}, &error),
                      SITU_STATUS_BAD_ARGUMENT);
