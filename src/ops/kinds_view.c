@@ -14,17 +14,27 @@ static situ_status infer_identity(const kind_call *c) {
   return view(c, kind_rank(t), t ? t->dims : NULL);
 }
 
-/* What is left for the one dimension that is to be found (-1) or stays open. */
-static situ_status reshape_rest(const kind_call *c, const ops_tensor *t, int32_t rank, int64_t *dims, int32_t found) {
-  int64_t have = t ? kind_volume(kind_rank(t), t->dims) : -1, known = 1;
-  int32_t n_open = 0;
-  for (int32_t d = 0; d < rank; d++) {
-    if (dims[d] >= 0) known = sat_mul(known, dims[d]);
-    else if (d != found) n_open++;
+/* What is left for the one dimension that is to be found (-1, or none). Copied dimensions cancel out, known or not. */
+static situ_status reshape_rest(const kind_call *c, const ops_tensor *t, int32_t rank, int64_t *dims,
+                                const bool *copied, int32_t found) {
+  int64_t have = 1, known = 1;
+  if (kind_rank(t) < 0) return SITU_STATUS_OK;
+  for (int32_t d = 0; d < t->rank; d++) {
+    if (d < rank && copied[d]) continue;
+    if (t->dims[d] < 0) return SITU_STATUS_OK;
+    have = sat_mul(have, t->dims[d]);
   }
-  if (have < 0 || n_open > 0 || have == INT64_MAX || known == INT64_MAX) return SITU_STATUS_OK;
-  if (found < 0 && have != known)
-    return kind_fail(c, "%lld elements cannot take a shape of %lld", (long long)have, (long long)known);
+  for (int32_t d = 0; d < rank; d++) {
+    if (d == found || copied[d]) continue;
+    if (dims[d] < 0) return SITU_STATUS_OK;
+    known = sat_mul(known, dims[d]);
+  }
+  if (have == INT64_MAX || known == INT64_MAX) return SITU_STATUS_OK;
+  bool empty = false; /* a copied 0 makes every number of elements fit */
+  for (int32_t d = 0; d < rank; d++) empty = empty || (copied[d] && dims[d] <= 0);
+  if (found < 0 && have != known && !empty)
+    return kind_fail(c, "%lld elements cannot take a shape of %lld (copied dimensions aside)", (long long)have,
+                     (long long)known);
   if (found < 0) return SITU_STATUS_OK;
   if (known == 0 ? have != 0 : have % known != 0)
     return kind_fail(c, "%lld elements cannot be split by %lld", (long long)have, (long long)known);
@@ -43,23 +53,25 @@ static situ_status infer_reshape(const kind_call *c) {
   if (n > OPS_MAX_RANK) return kind_fail(c, "a shape of %lld dimensions, at most 64 are allowed", (long long)n);
   if (n < 0) return view(c, -1, NULL);
   bool allow_zero = ops_attr_int(c->node, "allowzero", 0) != 0;
+  bool copied[OPS_MAX_RANK] = {false};
   int32_t found = -1;
   for (int32_t d = 0; d < n; d++) {
-    dims[d] = wanted ? wanted[d] : KIND_UNKNOWN_INT;
+    dims[d] = wanted ? wanted[d] : OPS_UNKNOWN_INT;
     if (dims[d] == -1) {
       if (found >= 0) return kind_fail(c, "two dimensions of the shape are -1");
       found = d;
     } else if (dims[d] == 0 && !allow_zero) {
       if (kind_rank(t) >= 0 && d >= t->rank)
         return kind_fail(c, "dimension %d is to be copied from a tensor of rank %d", (int)d, (int)t->rank);
-      dims[d] = kind_dim(t, d) >= 0 ? t->dims[d] : -1;
-    } else if (dims[d] == KIND_UNKNOWN_INT) {
+      copied[d] = true;
+      dims[d] = kind_dim(t, d);
+    } else if (dims[d] == OPS_UNKNOWN_INT) {
       dims[d] = -1;
     } else if (dims[d] < 0) {
       return kind_fail(c, "dimension %d of the shape is %lld", (int)d, (long long)dims[d]);
     }
   }
-  TRY(reshape_rest(c, t, (int32_t)n, dims, found));
+  TRY(reshape_rest(c, t, (int32_t)n, dims, copied, found));
   return view(c, (int32_t)n, dims);
 }
 
@@ -89,7 +101,8 @@ static situ_status infer_squeeze(const kind_call *c) {
   for (int32_t d = 0; d < t->rank; d++) {
     if (!given) flags[d] = t->dims[d] == 1;
     if (!given && t->dims[d] < 0) all_known = false;
-    if (!flags[d]) dims[rank++] = t->dims[d];
+    if (!flags[d])
+      dims[rank++] = t->dims[d];
     else if (t->dims[d] > 1 || t->dims[d] == 0)
       return kind_fail(c, "dimension %d to be dropped is %lld, not 1", (int)d, (long long)t->dims[d]);
   }
@@ -151,8 +164,8 @@ static situ_status infer_shape(const kind_call *c) {
   TRY(kind_values(c, 0, &ints, &reals, &n));
   bool all = true;
   for (int64_t k = 0; k < n; k++) {
-    ints[k] = t->dims[start + k] >= 0 ? t->dims[start + k] : KIND_UNKNOWN_INT;
-    all = all && ints[k] != KIND_UNKNOWN_INT;
+    ints[k] = t->dims[start + k] >= 0 ? t->dims[start + k] : OPS_UNKNOWN_INT;
+    all = all && ints[k] != OPS_UNKNOWN_INT;
   }
   /* A shape is constant when it is known, whatever the values of its tensor are. */
   if (c->node->n_outputs > 0 && n == end - start && all) c->node->outputs[0].constant = true;
@@ -173,7 +186,8 @@ static situ_status infer_size(const kind_call *c) {
   return SITU_STATUS_OK;
 }
 
-static situ_status constant_numbers(const kind_call *c, situ_dtype dtype, int32_t rank, int64_t n, const ops_attr *attr) {
+static situ_status constant_numbers(const kind_call *c, situ_dtype dtype, int32_t rank, int64_t n,
+                                    const ops_attr *attr) {
   int64_t *ints, room;
   double *reals;
   TRY(kind_put(c, 0, dtype, rank, &n));
@@ -194,7 +208,8 @@ static situ_status infer_constant(const kind_call *c) {
     switch (attr->type) {
       case OPS_TENSOR:
         if (!attr->tensor) continue;
-        if (attr->tensor->rank > OPS_MAX_RANK) return kind_fail(c, "the value has %d dimensions", (int)attr->tensor->rank);
+        if (attr->tensor->rank > OPS_MAX_RANK)
+          return kind_fail(c, "the value has %d dimensions", (int)attr->tensor->rank);
         for (int32_t d = 0; d < kind_rank(attr->tensor); d++)
           if (attr->tensor->dims[d] < 0) return kind_fail(c, "the value has a negative dimension");
         TRY(kind_put_like(c, 0, attr->tensor->dtype, attr->tensor));
@@ -224,7 +239,8 @@ static situ_status infer_yield(const kind_call *c) {
   return SITU_STATUS_OK;
 }
 
-#define VIEW(domain, name, infer) {domain, name, infer, kind_count_view, 0, 0, 0}
+#define VIEW(domain, name, infer) \
+  { domain, name, infer, kind_count_view, 0, 0, 0 }
 
 static const ops_kind rows[] = {
     VIEW(KIND_ONNX, "Reshape", infer_reshape),
