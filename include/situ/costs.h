@@ -14,7 +14,10 @@ typedef struct situ_costs situ_costs;
 
 typedef struct situ_cost_options {
   const char *model; /* the cost model by name (situ list costs); NULL means "roofline" */
-  double efficiency; /* the part of a device's peak that real kernels reach, 0 < e <= 1; 0 means the model's default */
+  /* The part of a device's peak and of its memory bandwidth that real kernels reach, 0 < e <= 1; 0 means the model's
+   * defaults, which may differ between the two. */
+  double efficiency;
+  const char *table_path; /* a file of measured operator times that replace estimates (docs/formats/costs.md), or NULL */
 } situ_cost_options;
 
 /* Estimates the costs of `graph` on `platform`. options may be NULL. Neither is kept. */

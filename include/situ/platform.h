@@ -18,13 +18,14 @@ extern "C" {
 typedef struct situ_platform situ_platform;
 
 #define SITU_MAX_DEVICES 4096
+#define SITU_MAX_LINKS 1048576
 
 typedef struct situ_device {
   const char *name;                 /* unique: "cpu", "gpu0" */
   const char *class_name;           /* devices of one class run each operator in the same time */
-  double peak_flops[SITU_DTYPE_COUNT]; /* operations per second by element type; 0 = takes the rate of F32 */
+  double peak_flops[SITU_DTYPE_COUNT]; /* operations per second by element type; F32 > 0, others 0 = not stated */
   double memory_bytes_per_s;        /* bandwidth to its memory; > 0 */
-  int64_t memory_bytes;             /* capacity; SITU_UNLIMITED_BYTES when unknown */
+  int64_t memory_bytes;             /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
   int64_t launch_ns;                /* overhead of starting an operator */
   int32_t shares_memory_with;       /* index of an earlier device whose memory it uses, or -1 for its own */
   bool is_host;                     /* holds the inputs of the model; transfers are staged through hosts */
@@ -57,6 +58,40 @@ SITU_API situ_device situ_platform_device(const situ_platform *platform, int32_t
 SITU_API situ_link situ_platform_link(const situ_platform *platform, int32_t index);
 /* The device of that name, or -1. */
 SITU_API int32_t situ_platform_find(const situ_platform *platform, const char *name);
+
+/* Writes a platform file (docs/formats/platform.md) from which situ_platform_read builds an equal platform. */
+SITU_API situ_status situ_platform_write(const situ_platform *platform, const char *path, situ_error *error);
+
+/* One row of the catalogue of real devices: the words of composed names, with the figures of the vendor's datasheet
+ * (tensor cores without sparsity; 0 where the datasheet states none). All strings are static. */
+typedef struct situ_known_device {
+  const char *key;   /* "a100-80g": the name to use, and the class of the device */
+  const char *title; /* "NVIDIA A100 80 GB SXM" */
+  const char *kind;  /* "cpu", "gpu" or "npu" */
+  int64_t memory_bytes;
+  double memory_bytes_per_s;
+  double peak_flops[SITU_DTYPE_COUNT];
+  int64_t launch_ns;
+  bool integrated;    /* shares the memory of its host */
+  const char *bus;    /* the kind of link to its host ("pcie4"), or of hosts to each other */
+  const char *fabric; /* what "@nvlink" and the like mean for it, or NULL */
+  const char *source; /* the datasheet */
+} situ_known_device;
+SITU_API int32_t situ_catalogue_size(void);
+/* Row `index`, 0 <= index < size, in the order to print. */
+SITU_API situ_known_device situ_catalogue_entry(int32_t index);
+
+/* One row of the table of kinds of link. */
+typedef struct situ_known_link {
+  const char *key, *title; /* "pcie4", "PCI Express 4.0 x16" */
+  int64_t latency_ns;
+  double bytes_per_s; /* what a large copy reaches in one direction */
+  bool fabric;        /* joins accelerators with each other; else it joins them with a host, or hosts */
+  bool switched;      /* through a switch: all that one device sends leaves by one port */
+  const char *source;
+} situ_known_link;
+SITU_API int32_t situ_link_kinds_size(void);
+SITU_API situ_known_link situ_link_kinds_entry(int32_t index);
 
 #ifdef __cplusplus
 }

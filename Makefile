@@ -1,0 +1,46 @@
+# A thin face over meson. Two commands do everything on a bare Debian or Ubuntu machine: `make demo`, `make test`.
+BUILD ?= build
+NINJA = ninja -C $(BUILD)
+MESON_TEST = meson test -C $(BUILD) --print-errorlogs --no-rebuild
+
+.PHONY: all demo test check bench fuzz format docs install clean setup-build setup-test setup-check
+all: setup-build $(BUILD)/build.ninja
+	@$(NINJA)
+
+setup-build setup-test setup-check:
+	@tools/setup.sh $(@:setup-%=%)
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD) $(SETUP) >/dev/null || { cat $(BUILD)/meson-logs/meson-log.txt; rm -f $@; exit 1; }
+
+# Places a built-in network on a mixed machine and says which files it wrote.
+demo: all
+	@tools/demo.sh $(BUILD)
+
+# The fast tiers: house, unit, law, oracle, golden, command line. Under a minute.
+test: setup-build setup-test $(BUILD)/build.ninja
+	@meson configure $(BUILD) -Dtests=enabled >/dev/null
+	@$(NINJA)
+	@$(MESON_TEST) --no-suite long
+
+# Everything: the long laws, clang, sanitizers.
+check: setup-build setup-test setup-check
+	@tools/check.sh
+
+bench: all
+	@bench/run.sh $(BUILD)
+
+fuzz: setup-build setup-check
+	@tools/fuzz.sh
+
+format:
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+docs: all
+	@python3 tools/man.py $(BUILD)/situ docs/man
+
+install: all
+	@meson install -C $(BUILD)
+
+clean:
+	@rm -rf $(BUILD) $(BUILD)-*

@@ -1,0 +1,119 @@
+/* Speed of the inner parts, measured in this process: `speed simulate|heft|read ARGUMENTS`. Each prints rows for a table;
+ * bench/run.sh puts them together. Figures are the best of several runs, so that a noisy machine disturbs them least. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "graph/graph.h"
+#include "sim/simulate.h"
+#include "situ.h"
+
+static long peak_megabytes(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
+}
+
+static int failed(const char *what, const situ_error *error) {
+  fprintf(stderr, "speed: %s: %s %s\n", what, error->where, error->text);
+  return 1;
+}
+
+static situ_status open_model(situ_instance **out, const char *model, const char *platform, situ_contention contention,
+                              situ_error *error) {
+  situ_instance_options options = {.model = model, .platform = platform, .problem = {.contention = contention}};
+  return situ_instance_open(out, &options, error);
+}
+
+/* Million operators + edges a second, with a placement that keeps runs of 16 operators together. */
+static int simulate(const char *model, const char *platform, situ_contention contention, bool memory) {
+  situ_error error = {0};
+  situ_instance *instance = NULL;
+  if (open_model(&instance, model, platform, contention, &error) != SITU_STATUS_OK) return failed(model, &error);
+  const situ_problem *problem = situ_instance_problem(instance);
+  const situ_graph *graph = situ_problem_graph(problem);
+  int32_t n = situ_graph_n_operators(graph);
+  arena *a = arena_new();
+  simulator *s = simulator_new(problem, a);
+  placement where = {.device = ARENA_NEW(a, int32_t, n)};
+  rng random = rng_new(1);
+  int32_t device = 0;
+  for (int32_t v = 0; v < n; v++) {
+    if (rng_below(&random, 16) == 0) device = (int32_t)rng_below(&random, problem->n_devices);
+    where.device[v] = device;
+  }
+  int64_t best_ns = INT64_MAX, value_ns = 0;
+  for (int run = 0; run < 15; run++) {
+    int64_t start_ns = clock_now_ns();
+    value_ns = simulator_run(s, &where, memory).value_ns;
+    int64_t took_ns = clock_now_ns() - start_ns;
+    if (took_ns < best_ns) best_ns = took_ns;
+  }
+  double items = (double)n + (double)situ_graph_n_edges(graph);
+  printf("| %s | %s | %s | %d | %lld | %.1f | %.3f |\n", model,
+         contention == SITU_CONTENTION_LINK ? "link" : "none", memory ? "yes" : "no", n,
+         (long long)situ_graph_n_edges(graph), items / (double)best_ns * 1e3, (double)value_ns / 1e6);
+  arena_free(a);
+  situ_instance_free(instance);
+  return 0;
+}
+
+/* Seconds of HEFT alone and of the whole way, and nanoseconds for each operator and edge. */
+static int heft(const char *model, const char *platform) {
+  situ_error error = {0};
+  situ_instance *instance = NULL;
+  int64_t start_ns = clock_now_ns();
+  if (open_model(&instance, model, platform, SITU_CONTENTION_LINK, &error) != SITU_STATUS_OK)
+    return failed(model, &error);
+  int64_t opened_ns = clock_now_ns();
+  const situ_problem *problem = situ_instance_problem(instance);
+  situ_plan *plan = NULL;
+  situ_solve_options options = {.solvers = "heft", .time_limit_s = 600};
+  if (situ_solve(&plan, problem, &options, &error) != SITU_STATUS_OK) return failed(model, &error);
+  int64_t end_ns = clock_now_ns();
+  const situ_graph *graph = situ_problem_graph(problem);
+  double items = (double)situ_graph_n_operators(graph) + (double)situ_graph_n_edges(graph);
+  printf("| %d | %lld | %.3f | %.3f | %.0f | %ld |\n", situ_graph_n_operators(graph),
+         (long long)situ_graph_n_edges(graph), (double)(opened_ns - start_ns) / 1e9,
+         (double)(end_ns - opened_ns) / 1e9, (double)(end_ns - opened_ns) / items, peak_megabytes());
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return 0;
+}
+
+static int read_file(const char *path) {
+  situ_error error = {0};
+  int64_t best_ns = INT64_MAX;
+  int32_t n = 0;
+  for (int run = 0; run < 3; run++) {
+    situ_model *model = NULL;
+    int64_t start_ns = clock_now_ns();
+    if (situ_model_read(&model, path, NULL, &error) != SITU_STATUS_OK) return failed(path, &error);
+    int64_t took_ns = clock_now_ns() - start_ns;
+    if (took_ns < best_ns) best_ns = took_ns;
+    n = situ_graph_n_operators(model->graph);
+    situ_model_free(model);
+  }
+  const char *name = strrchr(path, '/');
+  printf("| %s | %d | %.2f | %.0f | %ld |\n", name ? name + 1 : path, n, (double)best_ns / 1e6,
+         (double)best_ns / (n ? n : 1), peak_megabytes());
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 4 && strcmp(argv[1], "simulate") == 0) {
+    int bad = 0;
+    for (int memory = 0; memory < 2; memory++) {
+      bad |= simulate(argv[2], argv[3], SITU_CONTENTION_NONE, memory);
+      bad |= simulate(argv[2], argv[3], SITU_CONTENTION_LINK, memory);
+    }
+    return bad;
+  }
+  if (argc >= 4 && strcmp(argv[1], "heft") == 0) return heft(argv[2], argv[3]);
+  if (argc >= 3 && strcmp(argv[1], "read") == 0) return read_file(argv[2]);
+  fprintf(stderr, "usage: speed simulate MODEL PLATFORM | heft MODEL PLATFORM | read FILE\n");
+  return 2;
+}

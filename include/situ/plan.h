@@ -1,0 +1,89 @@
+/* situ/plan.h - the answer: which device runs each operator, when, and how good that is. */
+#ifndef SITU_PLAN_H
+#define SITU_PLAN_H
+
+#include "situ/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct situ_plan situ_plan;
+
+/* What is known of the problem after a solve; apart from the status of the call. */
+typedef enum situ_outcome {
+  SITU_OUTCOME_OPTIMAL = 0, /* a plan whose value equals a proved lower bound */
+  SITU_OUTCOME_FEASIBLE,    /* a plan, with a gap */
+  SITU_OUTCOME_INFEASIBLE,  /* proved: there is none; situ_plan_reason says why */
+  SITU_OUTCOME_LIMIT,       /* no plan was found within the budget */
+  SITU_OUTCOME_CANCELLED    /* stopped from outside before a plan was found */
+} situ_outcome;
+
+/* One hop-by-hop transfer of a tensor in a stream schedule. */
+typedef struct situ_transfer {
+  int32_t tensor, link; /* link: the hop's link */
+  int32_t to_memory;    /* the memory that the whole transfer is bound for */
+  int64_t start_ns, finish_ns;
+} situ_transfer;
+
+typedef struct situ_device_use {
+  int32_t n_operators;
+  int64_t load_ns;      /* stream, calls: time it computes (calls: with its transfers); pipeline: its load */
+  int64_t memory_bytes; /* the most that its memory holds (of all devices that share it) */
+  int64_t memory_limit_bytes;
+} situ_device_use;
+
+SITU_API void situ_plan_free(situ_plan *plan);
+SITU_API situ_outcome situ_plan_outcome(const situ_plan *plan);
+/* Whether there is a placement (outcome OPTIMAL or FEASIBLE). The accessors of places and times need one. */
+SITU_API bool situ_plan_exists(const situ_plan *plan);
+/* The makespan or the period; SITU_NEVER_NS without a placement. */
+SITU_API int64_t situ_plan_value_ns(const situ_plan *plan);
+/* A proved lower bound on the value of every plan of the problem; >= 0. */
+SITU_API int64_t situ_plan_lower_bound_ns(const situ_plan *plan);
+/* (value - bound) / value; 0 when both are 0; 1 without a placement. */
+SITU_API double situ_plan_gap(const situ_plan *plan);
+/* The best value of any single device alone, and that device: SITU_NEVER_NS and -1 when none can run it all. */
+SITU_API int64_t situ_plan_best_single_ns(const situ_plan *plan);
+SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
+SITU_API const char *situ_plan_solver(const situ_plan *plan); /* that found it */
+SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the bound that is given, by name; "" for none */
+SITU_API const char *situ_plan_reason(const situ_plan *plan); /* of infeasibility; "" otherwise */
+SITU_API int64_t situ_plan_steps(const situ_plan *plan);
+SITU_API double situ_plan_seconds(const situ_plan *plan);
+
+SITU_API int32_t situ_plan_device(const situ_plan *plan, int32_t op);
+/* Times in a stream or calls schedule; 0 in a pipeline. */
+SITU_API int64_t situ_plan_start_ns(const situ_plan *plan, int32_t op);
+SITU_API int64_t situ_plan_finish_ns(const situ_plan *plan, int32_t op);
+/* calls: the number of the call that runs the operator, or -1 on a host. */
+SITU_API int32_t situ_plan_call(const situ_plan *plan, int32_t op);
+SITU_API int32_t situ_plan_n_transfers(const situ_plan *plan);
+SITU_API situ_transfer situ_plan_transfer(const situ_plan *plan, int32_t index);
+SITU_API situ_device_use situ_plan_device_use(const situ_plan *plan, int32_t device);
+
+/* "optimal", "feasible", ... */
+SITU_API const char *situ_outcome_name(situ_outcome outcome);
+
+/* ---- judging ---- */
+
+typedef struct situ_violation {
+  const char *rule; /* "memory", "precedence", "overlap", "support", "colocation", "pin", "contiguity", "value", ... */
+  const char *text; /* one line: which operator or device, what was found, what was expected */
+} situ_violation;
+
+typedef struct situ_verdict situ_verdict;
+
+/* Judges a plan against its problem: independent of solvers and simulator. Every rule of docs/model.md is looked at;
+ * at most 100 violations are kept. A plan without a placement breaks the rule "placement". */
+SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
+                                situ_error *error);
+SITU_API void situ_verdict_free(situ_verdict *verdict);
+SITU_API int32_t situ_verdict_n_violations(const situ_verdict *verdict); /* those kept */
+SITU_API int64_t situ_verdict_n_found(const situ_verdict *verdict);      /* all */
+SITU_API situ_violation situ_verdict_violation(const situ_verdict *verdict, int32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,81 @@
+/* situ/problem.h - the question: a graph on a platform with costs, an objective and constraints. docs/model.md defines
+ * every execution model, load and memory rule that the names below stand for. */
+#ifndef SITU_PROBLEM_H
+#define SITU_PROBLEM_H
+
+#include "situ/costs.h"
+#include "situ/graph.h"
+#include "situ/platform.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct situ_problem situ_problem;
+
+typedef enum situ_objective { SITU_OBJECTIVE_LATENCY = 0, SITU_OBJECTIVE_THROUGHPUT } situ_objective;
+
+/* How the machine runs the model. DEFAULT is pipeline for throughput; for latency it is calls where the costs come
+ * from a workload file (a unit of its own), else stream. */
+typedef enum situ_execution {
+  SITU_EXECUTION_DEFAULT = 0,
+  SITU_EXECUTION_STREAM,  /* one input; operators and transfers in order on devices and links */
+  SITU_EXECUTION_CALLS,   /* one input; an accelerator runs convex sub-graphs as single calls */
+  SITU_EXECUTION_PIPELINE /* many inputs in flight; the value is the period */
+} situ_execution;
+
+/* stream: whether a directed link serves one transfer at a time. */
+typedef enum situ_contention { SITU_CONTENTION_LINK = 0, SITU_CONTENTION_NONE } situ_contention;
+
+/* pipeline: where the time of a transfer is charged. DEFAULT is host-staged where the costs come from a workload
+ * file, else link. */
+typedef enum situ_communication {
+  SITU_COMMUNICATION_DEFAULT = 0,
+  SITU_COMMUNICATION_HOST_STAGED, /* to the accelerators at both ends, once for each tensor and accelerator */
+  SITU_COMMUNICATION_LINK         /* to the links of its route, each a resource of its own */
+} situ_communication;
+
+typedef struct situ_problem_options {
+  situ_objective objective;
+  situ_execution execution;
+  situ_contention contention;
+  situ_communication communication;
+  bool free;             /* pipeline: devices need not hold contiguous parts */
+  bool overlap;          /* pipeline: a device's load is the greatest of compute, in and out, not their sum */
+  int32_t in_flight;     /* pipeline: inputs whose activations are held at once; 0 means 1 */
+  const int32_t *pins;   /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
+  const bool *unused;    /* [n_devices] devices that must stay empty; NULL: none. Copied. */
+} situ_problem_options;
+
+/* Poses the problem. graph, platform and costs are borrowed and must outlive it; options may be NULL (latency, all
+ * defaults). BAD_ARGUMENT when they do not belong together or the combination is none of the models (latency with
+ * pipeline, throughput with stream or calls). Constraints that cannot be met are no error here: see
+ * situ_problem_conflict. */
+SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
+                                       const situ_costs *costs, const situ_problem_options *options,
+                                       situ_error *error);
+SITU_API void situ_problem_free(situ_problem *problem);
+
+/* NULL, or one line that names a constraint that no plan can meet ("operator x can run on no device", "a and b are
+ * colocated but pinned apart"). */
+SITU_API const char *situ_problem_conflict(const situ_problem *problem);
+
+SITU_API const situ_graph *situ_problem_graph(const situ_problem *problem);
+SITU_API const situ_platform *situ_problem_platform(const situ_problem *problem);
+SITU_API const situ_costs *situ_problem_costs(const situ_problem *problem);
+SITU_API situ_objective situ_problem_objective(const situ_problem *problem);
+SITU_API situ_execution situ_problem_execution(const situ_problem *problem);         /* never DEFAULT */
+SITU_API situ_communication situ_problem_communication(const situ_problem *problem); /* never DEFAULT */
+SITU_API situ_contention situ_problem_contention(const situ_problem *problem);
+SITU_API bool situ_problem_is_free(const situ_problem *problem);
+
+/* "latency", "stream", "host-staged", "link", ...; static storage. */
+SITU_API const char *situ_objective_name(situ_objective objective);
+SITU_API const char *situ_execution_name(situ_execution execution);
+SITU_API const char *situ_communication_name(situ_communication communication);
+SITU_API const char *situ_contention_name(situ_contention contention);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,57 @@
+/* situ/solve.h - from a problem to a plan: one solver, several, or the portfolio `auto`. */
+#ifndef SITU_SOLVE_H
+#define SITU_SOLVE_H
+
+#include "situ/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a long solve tells about itself. */
+typedef struct situ_progress {
+  const char *solver;
+  double seconds;
+  int64_t steps, value_ns, lower_bound_ns; /* value: SITU_NEVER_NS while there is no plan */
+} situ_progress;
+
+/* Called at most every 10 ms or so, on the thread that called. Returns true to ask for a stop: the best plan so far
+ * is then returned. */
+typedef bool situ_progress_callback(void *context, const situ_progress *progress);
+
+typedef struct situ_solve_options {
+  const char *solvers;    /* "auto" (NULL), or names joined by commas, run in that order on one budget */
+  double time_limit_s;    /* 0: auto and the other anytime solvers take at most about 10 s; others run to their end */
+  int64_t max_steps;      /* 0: no limit. With a step limit and no time limit the result is repeatable. */
+  uint64_t seed;
+  int32_t threads;        /* 0 means 1 */
+  situ_progress_callback *progress; /* may be NULL */
+  void *context;
+} situ_solve_options;
+
+/* Solves. options may be NULL. The plan always carries the best single device, and has passed situ_check; a plan that
+ * fails it is INTERNAL. BAD_ARGUMENT for a solver that does not exist or cannot serve this execution model. */
+SITU_API situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_solve_options *options,
+                                situ_error *error);
+
+/* Evaluates one given placement: device[n_operators]; order (a permutation of the operators that is a topological
+ * order; NULL: index order) decides the sequence on each device. Constraints are not enforced: situ_check names what
+ * is broken. The bound is 0 and the outcome FEASIBLE. */
+SITU_API situ_status situ_simulate(situ_plan **out, const situ_problem *problem, const int32_t *device,
+                                   const int32_t *order, situ_error *error);
+
+/* The table of solvers, for lists and for choosing. */
+typedef struct situ_solver_info {
+  const char *name, *title, *source;
+  bool stream, calls, pipeline; /* the execution models it serves */
+  bool exact;                   /* proves what it finds when it runs to its end */
+} situ_solver_info;
+SITU_API int32_t situ_n_solvers(void);
+SITU_API situ_solver_info situ_solver_at(int32_t index);
+/* Whether the solver of that name can serve this problem. */
+SITU_API bool situ_solver_serves(const char *name, const situ_problem *problem);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

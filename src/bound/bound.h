@@ -1,0 +1,29 @@
+/* bound/bound.h - certified lower bounds. Each is one file with one const struct, listed in bound/bounds.c. A bound holds
+ * for every plan of the problem, whatever its contention, memory or pins (which can only make values greater), and
+ * is computed in exact integers or with safe rounding. */
+#ifndef SITU_BOUND_BOUND_H
+#define SITU_BOUND_BOUND_H
+
+#include "base/budget.h"
+#include "problem/problem.h"
+
+typedef struct bound {
+  const char *name, *title, *source;
+  bool stream, calls, pipeline; /* the execution models it holds for */
+  /* *lower_ns >= 0. Scratch memory is the caller's arena, between mark and release. */
+  situ_status (*compute)(int64_t *lower_ns, const situ_problem *problem, arena *scratch, budget *b, situ_error *error);
+} bound;
+
+/* The table, ended by NULL. */
+extern const bound *const bounds[];
+
+/* The best of all bounds that serve the problem, and its name. */
+situ_status bound_best(int64_t *lower_ns, const char **name, const situ_problem *problem, arena *scratch, budget *b,
+                       situ_error *error);
+
+/* Heads and tails of the device-indexed critical path (B1), for solvers that prune or rank with them:
+ *   head[v*n_devices+d]: earliest finish of v on d;  tail[v*n_devices+d]: least time from the end of v on d to the end
+ * of everything, both without contention; SITU_NEVER_NS where v may not run on d. */
+bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem);
+
+#endif

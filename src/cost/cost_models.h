@@ -1,0 +1,23 @@
+/* cost/cost_models.h - the members of the table of cost models, and measured tables that correct them. */
+#ifndef SITU_COST_COST_MODELS_H
+#define SITU_COST_COST_MODELS_H
+
+#include "cost/costs.h"
+
+extern const cost_model cost_roofline;
+
+/* Rate of a device for an element type. A rate that is not stated is taken from a neighbour: F16 and BF16 from each
+ * other, F8 from F16, small integers from I8, then F16; complex numbers from their parts; all else, and all that is
+ * still unknown, from F32. Always > 0. */
+double roofline_peak(const situ_device *device, situ_dtype dtype);
+
+/* Fills route tables and transfer times of new costs for a platform: latency + ceil(bytes / rate) of each link, summed
+ * over the hops of a route. The one way in which all cost models and readers time transfers. */
+situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                                     situ_error *error);
+
+/* Replaces operator times by those of a cost table (docs/formats/costs.md), and says so in the source. */
+situ_status costs_apply_table(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
+                              const char *path, situ_error *error);
+
+#endif

@@ -1,0 +1,110 @@
+#include "cost/costs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cost/cost_models.h"
+#include "graph/graph.h"
+#include "platform/platform.h"
+
+const cost_model *const cost_models[] = {&cost_roofline, NULL};
+
+situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes, int32_t n_memories, int32_t n_links,
+                      int32_t n_kinds) {
+  arena *a = arena_new();
+  situ_costs *c = ARENA_ZERO(a, situ_costs, 1);
+  if (c) {
+    *c = (situ_costs){.arena = a,
+                      .n_operators = n_operators,
+                      .n_tensors = n_tensors,
+                      .n_classes = n_classes,
+                      .n_memories = n_memories,
+                      .n_links = n_links,
+                      .n_kinds = n_kinds};
+    c->time_ns = ARENA_ZERO(a, int64_t, (int64_t)n_operators * n_classes);
+    c->transfer_ns = ARENA_ZERO(a, int64_t, (int64_t)n_tensors * n_kinds);
+    c->pair_kind = ARENA_ZERO(a, int32_t, (int64_t)n_memories * n_memories);
+    c->link_kind = ARENA_ZERO(a, int32_t, n_links);
+    c->source = "";
+    if (c->time_ns && c->transfer_ns && c->pair_kind && c->link_kind) return c;
+  }
+  arena_free(a);
+  return NULL;
+}
+
+void situ_costs_free(situ_costs *costs) {
+  if (costs) arena_free(costs->arena);
+}
+
+const char *situ_costs_source(const situ_costs *c) { return c->source; }
+int64_t situ_costs_unit_ns(const situ_costs *c) { return c->unit_ns; }
+
+int64_t situ_costs_time_ns(const situ_costs *c, const situ_platform *platform, int32_t op, int32_t device) {
+  return c->time_ns[(int64_t)op * c->n_classes + platform->class_of[device]];
+}
+
+int64_t situ_costs_transfer_ns(const situ_costs *c, const situ_platform *platform, int32_t tensor, int32_t from_device,
+                               int32_t to_device) {
+  int64_t from = platform->memory_of[from_device], to = platform->memory_of[to_device];
+  return c->transfer_ns[(int64_t)tensor * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
+}
+
+static const cost_model *model_find(const char *name) {
+  if (!name) return cost_models[0];
+  for (int i = 0; cost_models[i]; i++)
+    if (strcmp(cost_models[i]->name, name) == 0) return cost_models[i];
+  return NULL;
+}
+
+situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                                const situ_cost_options *options, situ_error *error) {
+  *out = NULL;
+  const situ_cost_options defaults = {0};
+  if (!options) options = &defaults;
+  const cost_model *model = model_find(options->model);
+  if (!model)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "no cost model is called \"%.60s\"; \"situ list costs\" prints all", options->model);
+  if (!(options->efficiency >= 0.0 && options->efficiency <= 1.0))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "the efficiency must be above 0 and at most 1 (0 for the default), not %g", options->efficiency);
+  situ_costs *costs = NULL;
+  situ_status status = model->estimate(&costs, graph, platform, options, error);
+  if (status == SITU_STATUS_OK && options->table_path)
+    status = costs_apply_table(costs, graph, platform, options->table_path, error);
+  if (status != SITU_STATUS_OK) {
+    situ_costs_free(costs);
+    return status;
+  }
+  *out = costs;
+  return SITU_STATUS_OK;
+}
+
+situ_status costs_check(const situ_costs *c, const situ_graph *graph, const situ_platform *platform,
+                        situ_error *error) {
+  const char *wrong = NULL;
+  if (c->n_operators != graph->n_operators || c->n_tensors != graph->n_tensors)
+    wrong = "the cost tables are not of this graph";
+  else if (c->n_classes != platform->n_classes || c->n_memories != platform->n_memories ||
+           c->n_links != platform->n_links)
+    wrong = "the cost tables are not of this platform";
+  if (wrong) return fail_with(error, SITU_STATUS_INTERNAL, c->source, "%s", wrong);
+
+  int64_t n_times = (int64_t)c->n_operators * c->n_classes, n_transfers = (int64_t)c->n_tensors * c->n_kinds;
+  int64_t n_pairs = (int64_t)c->n_memories * c->n_memories;
+  for (int64_t i = 0; i < n_times && !wrong; i++)
+    if (c->time_ns[i] < 0) wrong = "an operator has a negative time";
+  for (int64_t i = 0; i < n_transfers && !wrong; i++)
+    if (c->transfer_ns[i] < 0) wrong = "a transfer has a negative time";
+  for (int64_t i = 0; i < c->n_tensors && !wrong; i++)
+    if (c->transfer_ns[i * c->n_kinds] != 0) wrong = "a tensor that stays in its memory has a time";
+  for (int64_t i = 0; i < n_pairs && !wrong; i++) {
+    int32_t kind = c->pair_kind[i];
+    bool same = i / c->n_memories == i % c->n_memories;
+    if (kind < 0 || kind >= c->n_kinds || (kind == 0) != same) wrong = "a pair of memories has no kind of route";
+  }
+  for (int32_t l = 0; l < c->n_links && !wrong; l++)
+    if (c->link_kind[l] < 1 || c->link_kind[l] >= c->n_kinds) wrong = "a link has no kind of route";
+  return wrong ? fail_with(error, SITU_STATUS_INTERNAL, c->source, "%s", wrong) : SITU_STATUS_OK;
+}

@@ -1,0 +1,54 @@
+/* plan/plan.h - the frozen plan, and the bare placement that solvers and simulators hand around. */
+#ifndef SITU_PLAN_PLAN_H
+#define SITU_PLAN_PLAN_H
+
+#include "base/arena.h"
+#include "problem/problem.h"
+#include "situ/plan.h"
+
+/* A placement: what a solver decides. Arrays belong to whoever made it. */
+typedef struct placement {
+  int32_t *device; /* [operator] */
+  int32_t *order;  /* stream: a topological order of the operators, the sequence of each device; NULL: index order */
+  int32_t *call;   /* calls: number of the call, -1 on hosts; NULL: pieces are found by the rule of docs/model.md */
+} placement;
+
+struct situ_plan {
+  arena *arena;
+  int32_t n_operators, n_devices;
+  situ_outcome outcome;
+
+  int32_t *device; /* NULL when there is no placement; so are the next four */
+  int32_t *order;  /* stream: operators by start time; else NULL */
+  int64_t *start_ns, *finish_ns; /* stream, calls; else NULL */
+  int32_t *call;                 /* calls; else NULL */
+  int32_t n_transfers;
+  situ_transfer *transfers; /* stream: every hop of every transfer, by start time, then tensor */
+  situ_device_use *uses;    /* [device]; NULL when there is no placement */
+
+  int64_t value_ns, lower_bound_ns, best_single_ns;
+  int32_t best_single_device;
+  const char *solver, *bound, *reason; /* never NULL */
+  int64_t steps;
+  uint64_t seed;
+  double seconds;
+};
+
+/* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. NULL without memory. */
+situ_plan *plan_new(const situ_problem *problem);
+
+/* Plan files (docs/formats/plan.md): what a plan says, apart from where its problem came from, which the caller adds
+ * as the member "instance". Operators are named, so that a plan survives a change of numbers. */
+struct json_value;
+struct json_value *plan_to_json(const situ_plan *plan, const situ_problem *problem);
+situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const struct json_value *root,
+                           const char *where, situ_error *error);
+
+/* Pins of a --fix file (a plan of ours, a split in the published form, an object from operator name to device):
+ * pins[n_operators], -1 where the file says nothing. Split form: members by source_id; the k-th entry of "fpgas" is
+ * the k-th accelerator (non-host device), the k-th of "cpus" the k-th host; for a training graph a missing operator
+ * takes the device of its colocation group. */
+situ_status plan_read_pins(int32_t *pins, const situ_graph *graph, const situ_platform *platform, const char *path,
+                           situ_error *error);
+
+#endif

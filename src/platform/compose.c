@@ -1,0 +1,218 @@
+/* Composed names: "cpu+2*a100-80g@nvlink". */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "platform/catalogue.h"
+#include "platform/platform_sources.h"
+
+enum { MAX_TERMS = 256, MAX_WORD = 64 };
+
+/* One term: COUNT * KEY @ LINK. */
+typedef struct term {
+  const situ_known_device *row;
+  const situ_known_link *bus;    /* to the host, or between hosts */
+  const situ_known_link *fabric; /* among the term, or NULL */
+  int32_t count, first_device;
+} term;
+
+typedef struct composer {
+  arena *arena;
+  const char *name;
+  term *terms;
+  int32_t n_terms, n_hosts, n_devices, n_links, link_capacity, n_channels;
+  situ_device *devices;
+  const term **term_of; /* of each device */
+  situ_link *links;
+} composer;
+
+static situ_status bad_name(const composer *c, situ_error *error, const char *text, const char *word) {
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
+                   "%s \"%.60s\"; a platform is a platform file, this-host, or terms such as cpu+2*a100-80g", text,
+                   word);
+}
+
+/* Reads a word up to one of `stops`; false when it is empty or too long. */
+static bool take_word(char into[MAX_WORD], const char **at, const char *stops) {
+  size_t n = strcspn(*at, stops);
+  if (n == 0 || n >= MAX_WORD) return false;
+  memcpy(into, *at, n);
+  into[n] = '\0';
+  *at += n;
+  return true;
+}
+
+/* The kind of link that a term asks for: a key of the table, or "nvlink" and "fabric" for the device's own fabric. */
+static situ_status take_link(const composer *c, term *t, const char *word, situ_error *error) {
+  const situ_known_link *kind = link_kind_find(word);
+  bool own = strcmp(word, "fabric") == 0 || strcmp(word, "nvlink") == 0;
+  if (own && t->row->fabric && (word[0] == 'f' || strncmp(t->row->fabric, "nvlink", 6) == 0))
+    kind = link_kind_find(t->row->fabric);
+  if (!kind && own)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s has no links of the kind \"%s\"", t->row->key, word);
+  if (!kind) {
+    char hint[CATALOGUE_HINT_BYTES];
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; did you mean %s?",
+                     word, catalogue_nearest_link(hint, word));
+  }
+  if (kind->fabric && strcmp(t->row->kind, "cpu") == 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s joins accelerators, not hosts such as %s",
+                     kind->key, t->row->key);
+  if (kind->fabric)
+    t->fabric = kind;
+  else
+    t->bus = kind;
+  return SITU_STATUS_OK;
+}
+
+static situ_status take_term(composer *c, const char **at, situ_error *error) {
+  term t = {.count = 1};
+  char word[MAX_WORD];
+  if (isdigit((unsigned char)**at)) {
+    char *end;
+    long count = strtol(*at, &end, 10);
+    if (count < 1 || count > SITU_MAX_DEVICES)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "a count must be between 1 and %d", SITU_MAX_DEVICES);
+    if (*end != '*' && *end != 'x') return bad_name(c, error, "expected \"*\" after the count of", *at);
+    t.count = (int32_t)count;
+    *at = end + 1;
+  }
+  if (!take_word(word, at, "+@")) return bad_name(c, error, "expected the name of a device at", *at);
+  t.row = catalogue_find(word);
+  if (!t.row) {
+    char hint[CATALOGUE_HINT_BYTES];
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
+                     "no known device is called \"%s\"; did you mean %s? (\"situ list devices\" prints all)", word,
+                     catalogue_nearest_device(hint, word));
+  }
+  t.bus = link_kind_find(t.row->bus);
+  if (**at == '@') {
+    ++*at;
+    if (!take_word(word, at, "+")) return bad_name(c, error, "expected a kind of link at", *at);
+    TRY(take_link(c, &t, word, error));
+  }
+  if (c->n_terms == MAX_TERMS) return bad_name(c, error, "too many terms at", *at);
+  c->terms[c->n_terms++] = t;
+  c->n_devices += t.count;
+  if (c->n_devices > SITU_MAX_DEVICES)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "a platform has at most %d devices", SITU_MAX_DEVICES);
+  return SITU_STATUS_OK;
+}
+
+static situ_status take_terms(composer *c, situ_error *error) {
+  const char *at = c->name;
+  for (;;) {
+    TRY(take_term(c, &at, error));
+    if (*at == '\0') return SITU_STATUS_OK;
+    at++; /* the only character that ends a term within the text is '+' */
+  }
+}
+
+static bool is_host(const term *t) { return strcmp(t->row->kind, "cpu") == 0; }
+
+/* Devices in the order of the name, hosts first. A lone host is "cpu"; all else is numbered. */
+static situ_status make_devices(composer *c, situ_error *error) {
+  c->devices = ARENA_NEW(c->arena, situ_device, c->n_devices);
+  c->term_of = ARENA_NEW(c->arena, const term *, c->n_devices);
+  if (!c->devices || !c->term_of) return fail_no_memory(error);
+  for (int32_t i = 0; i < c->n_terms; i++)
+    if (is_host(&c->terms[i])) c->n_hosts += c->terms[i].count;
+  int32_t n = 0;
+  for (int hosts = 1; hosts >= 0; hosts--) {
+    int32_t number = 0;
+    for (int32_t i = 0; i < c->n_terms; i++) {
+      term *t = &c->terms[i];
+      if (is_host(t) != (hosts == 1)) continue;
+      t->first_device = n;
+      for (int32_t k = 0; k < t->count; k++, n++, number++) {
+        char name[MAX_WORD];
+        snprintf(name, sizeof name, hosts && c->n_hosts == 1 ? "cpu" : "%s%d", t->row->kind, (int)number);
+        c->devices[n] = catalogue_device(t->row);
+        c->devices[n].name = arena_string(c->arena, name);
+        if (!c->devices[n].name) return fail_no_memory(error);
+        if (t->row->integrated && c->n_hosts > 0) c->devices[n].shares_memory_with = 0;
+        c->term_of[n] = t;
+      }
+    }
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status push_link(composer *c, int32_t from, int32_t to, int64_t latency_ns, double rate, int32_t channel,
+                             situ_error *error) {
+  if (c->n_links == c->link_capacity) {
+    int32_t capacity = c->link_capacity ? c->link_capacity * 2 : 64;
+    if (c->n_links >= SITU_MAX_LINKS)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "this platform has more than %d links", SITU_MAX_LINKS);
+    situ_link *links = ARENA_NEW(c->arena, situ_link, capacity);
+    if (!links) return fail_no_memory(error);
+    if (c->n_links) memcpy(links, c->links, (size_t)c->n_links * sizeof *links);
+    c->links = links;
+    c->link_capacity = capacity;
+  }
+  c->links[c->n_links++] = (situ_link){from, to, latency_ns, rate, channel};
+  return SITU_STATUS_OK;
+}
+
+static situ_status join(composer *c, int32_t a, int32_t b, int64_t latency_ns, double rate, situ_error *error) {
+  TRY(push_link(c, a, b, latency_ns, rate, -1, error));
+  return push_link(c, b, a, latency_ns, rate, -1, error);
+}
+
+/* Direct links between all of a term; through a switch, what one device sends shares a channel. */
+static situ_status join_term(composer *c, const term *t, situ_error *error) {
+  for (int32_t a = 0; a < t->count; a++) {
+    int32_t channel = t->fabric->switched ? c->n_channels++ : -1;
+    for (int32_t b = 0; b < t->count; b++)
+      if (a != b)
+        TRY(push_link(c, t->first_device + a, t->first_device + b, t->fabric->latency_ns, t->fabric->bytes_per_s,
+                      channel, error));
+  }
+  return SITU_STATUS_OK;
+}
+
+static bool owns_memory(const composer *c, int32_t d) { return c->devices[d].shares_memory_with < 0; }
+
+static situ_status make_links(composer *c, situ_error *error) {
+  for (int32_t d = 1; d < c->n_hosts; d++)
+    for (int32_t h = 0; h < d; h++)
+      TRY(join(c, h, d, c->term_of[d]->bus->latency_ns, c->term_of[d]->bus->bytes_per_s, error));
+
+  for (int32_t d = c->n_hosts; d < c->n_devices; d++) {
+    const term *t = c->term_of[d];
+    if (c->n_hosts > 0) {
+      if (owns_memory(c, d)) TRY(join(c, 0, d, t->bus->latency_ns, t->bus->bytes_per_s, error));
+      continue;
+    }
+    /* Without a host, accelerators copy to each other over PCIe; the slower of two ends counts. */
+    for (int32_t e = 0; e < d; e++) {
+      const term *u = c->term_of[e];
+      if (t == u && t->fabric) continue;
+      double rate = t->bus->bytes_per_s < u->bus->bytes_per_s ? t->bus->bytes_per_s : u->bus->bytes_per_s;
+      TRY(join(c, e, d, max64(t->bus->latency_ns, u->bus->latency_ns), rate, error));
+    }
+  }
+
+  for (int32_t i = 0; i < c->n_terms; i++)
+    if (c->terms[i].fabric && owns_memory(c, c->terms[i].first_device)) TRY(join_term(c, &c->terms[i], error));
+  return SITU_STATUS_OK;
+}
+
+static situ_status compose(composer *c, situ_platform **out, situ_error *error) {
+  TRY(take_terms(c, error));
+  TRY(make_devices(c, error));
+  TRY(make_links(c, error));
+  return situ_platform_new(out, c->name, c->devices, c->n_devices, c->links, c->n_links, error);
+}
+
+situ_status platform_from_name(situ_platform **out, const char *name, situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  composer c = {.arena = a, .name = name, .terms = ARENA_NEW(a, term, MAX_TERMS)};
+  situ_status status = c.terms ? compose(&c, out, error) : fail_no_memory(error);
+  arena_free(a);
+  return status;
+}

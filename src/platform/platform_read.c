@@ -1,0 +1,24 @@
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "platform/platform_sources.h"
+
+static situ_status read_file(situ_platform **out, const char *path, situ_error *error) {
+  json_value *root = NULL;
+  TRY(json_read(&root, path, error));
+  situ_status status = platform_from_json(out, root, path, error);
+  json_free(root);
+  return status;
+}
+
+situ_status situ_platform_read(situ_platform **out, const char *name_or_path, situ_error *error) {
+  *out = NULL;
+  if (!name_or_path || !name_or_path[0])
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a platform is needed, such as cpu+2*a100-80g");
+  size_t n = strlen(name_or_path);
+  bool ends_in_json = n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0;
+  if (ends_in_json || file_exists(name_or_path)) return read_file(out, name_or_path, error);
+  if (strcmp(name_or_path, "this-host") == 0) return platform_from_this_host(out, error);
+  return platform_from_name(out, name_or_path, error);
+}

@@ -1,0 +1,27 @@
+/* platform/platform_sources.h - where platforms come from: names, files, and the machine that runs situ. */
+#ifndef SITU_PLATFORM_PLATFORM_SOURCES_H
+#define SITU_PLATFORM_PLATFORM_SOURCES_H
+
+#include "base/json.h"
+#include "platform/platform.h"
+
+/* Builds the platform of a composed name ("cpu+2*a100-80g@nvlink"); the grammar is in docs/formats/platform.md.
+ * BAD_ARGUMENT for a name that is none, with the nearest known words. */
+situ_status platform_from_name(situ_platform **out, const char *name, situ_error *error);
+
+/* Builds the platform of a platform file's tree; `where` (the file) begins the place of each message. BAD_INPUT for
+ * anything that the format does not allow, unknown keys included. */
+situ_status platform_from_json(situ_platform **out, const json_value *root, const char *where, situ_error *error);
+
+/* The tree of a platform file with every value spelled out, for json_free; NULL without memory. Reading it builds an
+ * equal platform. */
+json_value *platform_to_json(const situ_platform *platform);
+
+/* The catalogue's row for an accelerator that a system calls `model` ("NVIDIA A100-SXM4-80GB"), or NULL. */
+const situ_known_device *this_host_match(const char *model);
+
+/* Looks at the machine that runs situ: each NUMA node with cores is a host device, and each PCI display or processing
+ * device that the catalogue knows is an accelerator at its node. */
+situ_status platform_from_this_host(situ_platform **out, situ_error *error);
+
+#endif

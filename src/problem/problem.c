@@ -1,0 +1,197 @@
+#include "problem/problem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+
+static situ_status choose_models(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  bool from_workload = p->costs->unit_ns > 0;
+  p->objective = o->objective;
+  p->execution = o->execution;
+  p->contention = o->contention;
+  p->communication = o->communication;
+  if (p->execution == SITU_EXECUTION_DEFAULT) {
+    bool latency = p->objective == SITU_OBJECTIVE_LATENCY;
+    p->execution = !latency ? SITU_EXECUTION_PIPELINE : from_workload ? SITU_EXECUTION_CALLS : SITU_EXECUTION_STREAM;
+  }
+  if (p->communication == SITU_COMMUNICATION_DEFAULT)
+    p->communication = from_workload ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
+  if ((p->execution == SITU_EXECUTION_PIPELINE) != (p->objective == SITU_OBJECTIVE_THROUGHPUT))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "objective %s does not go with execution %s; throughput needs pipeline, latency stream or calls",
+                     situ_objective_name(p->objective), situ_execution_name(p->execution));
+  p->contiguous = !o->free;
+  p->overlap = o->overlap;
+  p->in_flight = o->in_flight > 0 ? o->in_flight : 1;
+  return SITU_STATUS_OK;
+}
+
+/* Lists the members of each colocation group. */
+static bool list_groups(situ_problem *p) {
+  const situ_graph *g = p->graph;
+  p->group_start = ARENA_ZERO(p->arena, int32_t, (int64_t)g->n_colocations + 2);
+  p->group_member = ARENA_NEW(p->arena, int32_t, g->n_operators);
+  if (!p->group_start || !p->group_member) return false;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->colocation[v] >= 0) p->group_start[g->colocation[v] + 2]++;
+  for (int32_t k = 0; k < g->n_colocations; k++) p->group_start[k + 2] += p->group_start[k + 1];
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->colocation[v] >= 0) p->group_member[p->group_start[g->colocation[v] + 1]++] = v;
+  return true;
+}
+
+/* Remembers the first constraint that cannot be met. */
+__attribute__((format(printf, 2, 3))) static void conflict(situ_problem *p, const char *format, ...) {
+  if (p->conflict) return;
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  p->conflict = arena_string(p->arena, line);
+}
+
+/* Gives every member of a colocation group the pin of those that have one. */
+static void spread_pins(situ_problem *p) {
+  const situ_graph *g = p->graph;
+  for (int32_t k = 0; k < g->n_colocations; k++) {
+    int32_t pinned = -1;
+    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
+      int32_t v = p->group_member[i];
+      if (p->pin[v] < 0) continue;
+      if (pinned >= 0 && p->pin[pinned] != p->pin[v])
+        conflict(p, "colocation: %s and %s must share a device but are pinned to different ones", g->name[pinned],
+                 g->name[v]);
+      if (pinned < 0) pinned = v;
+    }
+    for (int32_t i = p->group_start[k]; pinned >= 0 && i < p->group_start[k + 1]; i++)
+      p->pin[p->group_member[i]] = p->pin[pinned];
+  }
+}
+
+static bool group_fits(const situ_problem *p, int32_t k, int32_t d) {
+  for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
+    if (!problem_allows(p, p->group_member[i], d)) return false;
+  return true;
+}
+
+/* Looks for constraints that cannot be met by any placement, one operator or group at a time. */
+static void find_conflicts(situ_problem *p) {
+  const situ_graph *g = p->graph;
+  for (int32_t v = 0; v < g->n_operators && !p->conflict; v++) {
+    bool somewhere = false;
+    for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = problem_allows(p, v, d);
+    if (somewhere) continue;
+    if (p->pin[v] >= 0)
+      conflict(p, "support: %s is pinned to %s but cannot run there", g->name[v],
+               p->platform->devices[p->pin[v]].name);
+    else
+      conflict(p, "support: %s can run on no device that may be used", g->name[v]);
+  }
+  for (int32_t k = 0; k < g->n_colocations && !p->conflict; k++) {
+    bool somewhere = false;
+    for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = group_fits(p, k, d);
+    if (!somewhere)
+      conflict(p, "colocation: no device can run all of the group of %s",
+               g->name[p->group_member[p->group_start[k]]]);
+  }
+  int64_t weights = 0, room = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);
+  for (int32_t m = 0; m < p->n_memories; m++) room = sat_add(room, p->platform->memory_bytes[m]);
+  if (weights > room)
+    conflict(p, "memory: the weights take %lld bytes, all memories together hold %lld", (long long)weights,
+             (long long)room);
+}
+
+static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  p->pin = ARENA_NEW(p->arena, int32_t, p->n_operators);
+  p->unused = ARENA_ZERO(p->arena, bool, p->n_devices);
+  if (!p->pin || !p->unused) return fail_no_memory(error);
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    p->pin[v] = o->pins ? o->pins[v] : -1;
+    if (p->pin[v] < -1 || p->pin[v] >= p->n_devices)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->name[v], "is pinned to a device that does not exist");
+  }
+  for (int32_t d = 0; o->unused && d < p->n_devices; d++) p->unused[d] = o->unused[d];
+  return SITU_STATUS_OK;
+}
+
+static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  TRY(costs_check(p->costs, p->graph, p->platform, error));
+  TRY(choose_models(p, o, error));
+  p->n_operators = p->graph->n_operators;
+  p->n_devices = p->platform->n_devices;
+  p->n_classes = p->costs->n_classes;
+  p->n_memories = p->platform->n_memories;
+  p->time_ns = p->costs->time_ns;
+  p->transfer_ns = p->costs->transfer_ns;
+  p->n_kinds = p->costs->n_kinds;
+  p->class_of = p->platform->class_of;
+  p->memory_of = p->platform->memory_of;
+  for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
+  for (int32_t d = p->n_devices - 1; d >= 0; d--)
+    if (p->platform->devices[d].is_host) p->host = d;
+  p->device_kind = ARENA_NEW(p->arena, int32_t, (int64_t)p->n_devices * p->n_devices);
+  if (!p->device_kind || !list_groups(p)) return fail_no_memory(error);
+  for (int32_t a = 0; a < p->n_devices; a++)
+    for (int32_t b = 0; b < p->n_devices; b++)
+      p->device_kind[(int64_t)a * p->n_devices + b] =
+          p->costs->pair_kind[(int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b]];
+  TRY(copy_pins(p, o, error));
+  spread_pins(p);
+  if (!p->conflict) find_conflicts(p);
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
+                              const situ_costs *costs, const situ_problem_options *options, situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  situ_problem *p = a ? ARENA_ZERO(a, situ_problem, 1) : NULL;
+  if (!p) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  p->arena = a;
+  p->graph = graph;
+  p->platform = platform;
+  p->costs = costs;
+  situ_problem_options none = {0};
+  situ_status status = fill(p, options ? options : &none, error);
+  if (status == SITU_STATUS_OK)
+    *out = p;
+  else
+    arena_free(a);
+  return status;
+}
+
+void situ_problem_free(situ_problem *p) {
+  if (p) arena_free(p->arena);
+}
+
+const char *situ_problem_conflict(const situ_problem *p) { return p->conflict; }
+const situ_graph *situ_problem_graph(const situ_problem *p) { return p->graph; }
+const situ_platform *situ_problem_platform(const situ_problem *p) { return p->platform; }
+const situ_costs *situ_problem_costs(const situ_problem *p) { return p->costs; }
+situ_objective situ_problem_objective(const situ_problem *p) { return p->objective; }
+situ_execution situ_problem_execution(const situ_problem *p) { return p->execution; }
+situ_communication situ_problem_communication(const situ_problem *p) { return p->communication; }
+situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
+bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
+
+const char *situ_objective_name(situ_objective o) { return o == SITU_OBJECTIVE_LATENCY ? "latency" : "throughput"; }
+
+const char *situ_execution_name(situ_execution e) {
+  static const char *const names[] = {"default", "stream", "calls", "pipeline"};
+  return (unsigned)e < 4 ? names[e] : "unknown";
+}
+
+const char *situ_communication_name(situ_communication c) {
+  static const char *const names[] = {"default", "host-staged", "link"};
+  return (unsigned)c < 3 ? names[c] : "unknown";
+}
+
+const char *situ_contention_name(situ_contention c) { return c == SITU_CONTENTION_NONE ? "none" : "link"; }

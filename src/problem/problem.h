@@ -1,0 +1,56 @@
+/* problem/problem.h - the frozen problem, and the few lookups that every inner loop makes. */
+#ifndef SITU_PROBLEM_PROBLEM_H
+#define SITU_PROBLEM_PROBLEM_H
+
+#include "cost/costs.h"
+#include "graph/graph.h"
+#include "platform/platform.h"
+#include "situ/problem.h"
+
+struct situ_problem {
+  arena *arena;
+  const situ_graph *graph;       /* borrowed, like the next two */
+  const situ_platform *platform;
+  const situ_costs *costs;
+  const char *conflict; /* NULL, or why no plan can exist */
+
+  situ_objective objective;
+  situ_execution execution;
+  situ_contention contention;
+  situ_communication communication;
+  bool contiguous, overlap, training; /* training: some operator is not forward */
+  int32_t in_flight;
+
+  int32_t n_operators, n_devices, n_classes, n_memories;
+  int32_t *pin; /* [operator] device or -1; the pin of one member of a colocation group holds for all */
+  bool *unused; /* [device] */
+  int32_t host; /* the first host device, or device 0 where there is none: transfers are staged through it */
+  /* colocation groups: members of group k are group_member[group_start[k] .. group_start[k+1]), ascending */
+  int32_t *group_start, *group_member;
+
+  /* borrowed from costs and platform, beside each other for the loops */
+  const int64_t *time_ns;     /* [operator * n_classes + class] */
+  const int64_t *transfer_ns; /* [tensor * n_kinds + kind] */
+  int32_t n_kinds;
+  const int32_t *class_of, *memory_of; /* [device] */
+  int32_t *device_kind;                /* [from device * n_devices + to device] kind of route */
+};
+
+/* Time of an operator on a device; SITU_NEVER_NS where it cannot run. */
+static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t d) {
+  return p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+}
+
+/* Whether operator v may be placed on device d, as far as v alone is concerned. */
+static inline bool problem_allows(const situ_problem *p, int32_t v, int32_t d) {
+  return (p->pin[v] < 0 ? !p->unused[d] : p->pin[v] == d) && problem_time_ns(p, v, d) != SITU_NEVER_NS;
+}
+
+/* Time of a tensor from device a to device b without contention; 0 within one memory. */
+static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int32_t a, int32_t b) {
+  return p->transfer_ns[(int64_t)t * p->n_kinds + p->device_kind[(int64_t)a * p->n_devices + b]];
+}
+
+static inline bool problem_is_host(const situ_problem *p, int32_t d) { return p->platform->devices[d].is_host; }
+
+#endif

@@ -1,0 +1,24 @@
+/* sim/models.h - the seam between the simulator and the execution models: one row for each model, each in its own file
+ * that exports one const struct. sim/simulate.c picks the row of a problem. */
+#ifndef SITU_SIM_MODELS_H
+#define SITU_SIM_MODELS_H
+
+#include "sim/simulate.h"
+
+typedef struct execution_model {
+  situ_execution execution;
+  /* Everything that runs of this problem need, in the arena; NULL without memory. */
+  void *(*make)(const situ_problem *problem, arena *a);
+  /* Runs a placement; `out` comes in zeroed, with value SITU_NEVER_NS and worst_device -1. Allocates nothing.
+   * Devices are in range; a given order is a permutation, but may be no topological order. */
+  void (*run)(void *model, const placement *where, bool memory, simulation *out);
+  /* Completes a plan, with everything it adds in plan->arena. `plan` comes from plan_new and already has `device`,
+   * outcome FEASIBLE, and `uses` with n_operators and memory_limit_bytes filled. The row sets value_ns, the other
+   * fields of `uses`, and what its model knows of order, start_ns, finish_ns, call and transfers. A placement that
+   * breaks the model keeps value SITU_NEVER_NS and no times. */
+  situ_status (*plan)(void *model, const placement *where, situ_plan *plan, situ_error *error);
+} execution_model;
+
+extern const execution_model stream_model, calls_model, pipeline_model;
+
+#endif

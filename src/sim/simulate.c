@@ -1,0 +1,77 @@
+#include "sim/simulate.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "sim/models.h"
+
+struct simulator {
+  const situ_problem *problem;
+  const execution_model *model;
+  void *state; /* of the model */
+};
+
+static const execution_model *const models[] = {&stream_model, &calls_model, &pipeline_model};
+
+simulator *simulator_new(const situ_problem *problem, arena *a) {
+  simulator *s = ARENA_ZERO(a, simulator, 1);
+  if (!s) return NULL;
+  s->problem = problem;
+  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+    if (models[i]->execution == problem->execution) s->model = models[i];
+  s->state = s->model ? s->model->make(problem, a) : NULL;
+  return s->state ? s : NULL;
+}
+
+simulation simulator_run(simulator *s, const placement *where, bool memory) {
+  simulation found = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
+  s->model->run(s->state, where, memory, &found);
+  return found;
+}
+
+/* A run trusts its placement; a whole plan may be asked for by anyone. */
+static situ_status placement_check(const situ_problem *p, const placement *where, arena *scratch, situ_error *error) {
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (where->device[v] < 0 || where->device[v] >= p->n_devices)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->name[v], "is placed on device %d; expected 0 to %d",
+                       where->device[v], p->n_devices - 1);
+  if (!where->order) return SITU_STATUS_OK;
+  bool *seen = ARENA_ZERO(scratch, bool, p->n_operators);
+  if (!seen) return fail_no_memory(error);
+  for (int32_t i = 0; i < p->n_operators; i++) {
+    int32_t v = where->order[i];
+    if (v < 0 || v >= p->n_operators || seen[v])
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                       "the order is no permutation: entry %d is %d, which is out of range or comes twice", i, v);
+    seen[v] = true;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status fill(situ_plan *plan, simulator *s, const placement *where, situ_error *error) {
+  const situ_problem *p = s->problem;
+  arena_mark mark = arena_get_mark(plan->arena);
+  situ_status status = placement_check(p, where, plan->arena, error);
+  arena_release(plan->arena, mark);
+  if (status != SITU_STATUS_OK) return status;
+  plan->device = ARENA_COPY(plan->arena, where->device, int32_t, p->n_operators);
+  plan->uses = ARENA_ZERO(plan->arena, situ_device_use, p->n_devices);
+  if (!plan->device || !plan->uses) return fail_no_memory(error);
+  plan->outcome = SITU_OUTCOME_FEASIBLE;
+  for (int32_t v = 0; v < p->n_operators; v++) plan->uses[where->device[v]].n_operators++;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    plan->uses[d].memory_limit_bytes = p->platform->memory_bytes[p->memory_of[d]];
+  return s->model->plan(s->state, where, plan, error);
+}
+
+situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where, situ_error *error) {
+  *out = NULL;
+  situ_plan *plan = plan_new(s->problem);
+  if (!plan) return fail_no_memory(error);
+  situ_status status = fill(plan, s, where, error);
+  if (status == SITU_STATUS_OK)
+    *out = plan;
+  else
+    situ_plan_free(plan);
+  return status;
+}

@@ -1,0 +1,34 @@
+/* sim/simulate.h - from a placement to its value, fast and repeatedly, or once with everything that can be told.
+ *
+ * A simulator is made for one problem and used for many placements; it holds all the memory that it needs, so that a
+ * run allocates nothing. One per thread. */
+#ifndef SITU_SIM_SIMULATE_H
+#define SITU_SIM_SIMULATE_H
+
+#include "plan/plan.h"
+
+typedef struct simulator simulator;
+
+/* NULL without memory. Freed with the arena it was made in. */
+simulator *simulator_new(const situ_problem *problem, arena *a);
+
+/* What one run found. */
+typedef struct simulation {
+  int64_t value_ns;     /* makespan or period; SITU_NEVER_NS when an operator sits where it cannot run, or the
+                           placement breaks a rule of its execution model (a cycle among calls, contiguity) */
+  int64_t excess_bytes; /* memory over the limits, summed over memories; 0 when it fits. A search may use it as a
+                           penalty; a placement with any excess is infeasible. */
+  int32_t worst_device; /* pipeline: the device of the greatest load; else the last to finish */
+  const int64_t *start_ns, *finish_ns; /* stream, calls: [operator], borrowed until the next run; else NULL */
+  const int64_t *load_ns;   /* pipeline: [device], borrowed; stream: busy time */
+  const int64_t *peak_bytes; /* [memory], borrowed */
+} simulation;
+
+/* Runs a placement. Pins and colocation are not looked at: the checker does. With memory = false the memory over time
+ * is not followed (excess_bytes = 0, peak_bytes NULL), which is faster. */
+simulation simulator_run(simulator *s, const placement *where, bool memory);
+
+/* A whole plan from a placement: times, transfers, loads, memory; value only, no bound. */
+situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where, situ_error *error);
+
+#endif

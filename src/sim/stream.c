@@ -1,0 +1,87 @@
+/* The stream model: set-up, the run without contention, and its row. */
+#include "sim/stream.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+int64_t stream_most_sendings(const stream *s) {
+  const situ_graph *g = s->graph;
+  int64_t most = 0;
+  for (int32_t t = 0; t < g->n_tensors; t++) most += min64(g->use_start[t + 1] - g->use_start[t], s->n_memories - 1);
+  return most;
+}
+
+static void *make(const situ_problem *problem, arena *a) {
+  stream *s = ARENA_ZERO(a, stream, 1);
+  if (!s) return NULL;
+  const situ_graph *g = problem->graph;
+  s->problem = problem;
+  s->graph = g;
+  s->platform = problem->platform;
+  s->n_operators = problem->n_operators;
+  s->n_devices = problem->n_devices;
+  s->n_memories = problem->n_memories;
+  s->n_channels = problem->platform->n_channels;
+  s->input = ARENA_NEW(a, stream_input, g->n_uses);
+  s->start_ns = ARENA_NEW(a, int64_t, s->n_operators);
+  s->finish_ns = ARENA_NEW(a, int64_t, s->n_operators);
+  s->load_ns = ARENA_NEW(a, int64_t, s->n_devices);
+  s->free_ns = ARENA_NEW(a, int64_t, s->n_devices);
+  if (!s->input || !s->start_ns || !s->finish_ns || !s->load_ns || !s->free_ns) return NULL;
+  for (int64_t i = 0; i < g->n_uses; i++) s->input[i] = (stream_input){g->in[i], g->producer[g->in[i]]};
+  if (problem->contention == SITU_CONTENTION_LINK && !stream_make_link(s, a)) return NULL;
+  return stream_make_memory(s, a) ? s : NULL;
+}
+
+/* One pass over the order: without contention an operator starts at the greatest of the end of its device's last one
+ * and the arrivals of its inputs. False when an input comes later in the order, or a time is SITU_NEVER_NS. */
+static bool run_free(stream *s, const placement *where) {
+  const situ_problem *p = s->problem;
+  const int64_t *in_start = s->graph->in_start;
+  const int32_t *device = where->device, n_devices = s->n_devices;
+  int64_t *finish_ns = s->finish_ns;
+  memset(finish_ns, 0xff, (size_t)s->n_operators * sizeof *finish_ns); /* -1: not placed yet */
+  memset(s->load_ns, 0, (size_t)n_devices * sizeof *s->load_ns);
+  memset(s->free_ns, 0, (size_t)n_devices * sizeof *s->free_ns);
+  for (int32_t i = 0; i < s->n_operators; i++) {
+    int32_t v = where->order ? where->order[i] : i, d = device[v];
+    int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]], start = s->free_ns[d];
+    for (int64_t k = in_start[v]; k < in_start[v + 1]; k++) {
+      stream_input in = s->input[k];
+      int64_t ready = finish_ns[in.producer];
+      if (ready < 0) return false;
+      int32_t kind = p->device_kind[(int64_t)device[in.producer] * n_devices + d];
+      if (kind) ready = sat_add(ready, p->transfer_ns[(int64_t)in.tensor * p->n_kinds + kind]);
+      start = max64(start, ready);
+    }
+    int64_t finish = sat_add(start, time);
+    if (finish == SITU_NEVER_NS) return false;
+    s->start_ns[v] = start;
+    finish_ns[v] = s->free_ns[d] = finish;
+    s->load_ns[d] += time; /* at most `finish` */
+  }
+  return true;
+}
+
+void stream_run(void *model, const placement *where, bool memory, simulation *out) {
+  stream *s = model;
+  bool ran = s->problem->contention == SITU_CONTENTION_LINK ? stream_run_link(s, where) : run_free(s, where);
+  if (!ran) return;
+  out->value_ns = 0;
+  out->worst_device = where->device[0];
+  for (int32_t v = 0; v < s->n_operators; v++) {
+    if (s->finish_ns[v] <= out->value_ns) continue;
+    out->value_ns = s->finish_ns[v];
+    out->worst_device = where->device[v];
+  }
+  out->start_ns = s->start_ns;
+  out->finish_ns = s->finish_ns;
+  out->load_ns = s->load_ns;
+  if (!memory) return;
+  out->excess_bytes = stream_follow_memory(s, where);
+  out->peak_bytes = s->peak_bytes;
+}
+
+const execution_model stream_model = {
+    .execution = SITU_EXECUTION_STREAM, .make = make, .run = stream_run, .plan = stream_fill_plan};

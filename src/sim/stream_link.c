@@ -1,0 +1,267 @@
+/* The stream model with contention: a discrete-event run.
+ *
+ * At most one operator per device and one hop per channel are under way, so the heap of events holds few entries. An
+ * instant has two parts. First everything that ends now ends, and all that follows without taking time follows:
+ * tensors become ready, hops of no duration pass, operators start, those of no duration end. The outcome of this part
+ * does not depend on the order in which it is worked off. Then the tensors that became ready for a hop join the
+ * queues, sorted by tensor and destination, and the idle channels take the first of their queues. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "sim/stream.h"
+
+bool stream_make_link(stream *s, arena *a) {
+  int64_t most = stream_most_sendings(s);
+  int32_t n_devices = s->n_devices, n_channels = s->n_channels;
+  const situ_platform *q = s->platform;
+  int32_t n_hops = q->route_start[(int64_t)s->n_memories * s->n_memories];
+  s->hop = ARENA_NEW(a, stream_hop, n_hops);
+  if (!s->hop) return false;
+  for (int32_t i = 0; i < n_hops; i++) {
+    int32_t link = q->route_link[i];
+    s->hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel};
+  }
+  return (s->node = ARENA_NEW(a, stream_node, s->n_operators)) &&
+         (s->device_next = ARENA_NEW(a, int32_t, n_devices)) && (s->device_busy = ARENA_NEW(a, bool, n_devices)) &&
+         (s->device_last = ARENA_NEW(a, int32_t, n_devices)) && (s->sending = ARENA_NEW(a, stream_sending, most)) &&
+         (s->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) &&
+         (s->slot = ARENA_NEW(a, int32_t, s->n_memories)) && (s->channel_now = ARENA_NEW(a, int32_t, n_channels)) &&
+         (s->queue_first = ARENA_NEW(a, int32_t, n_channels)) && (s->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
+         (s->heap = ARENA_NEW(a, stream_event, (int64_t)n_devices + n_channels)) &&
+         (s->runnable = ARENA_NEW(a, int32_t, n_devices)) && (s->fresh = ARENA_NEW(a, int32_t, most)) &&
+         (s->freed = ARENA_NEW(a, int32_t, n_channels)) &&
+         (s->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors)) &&
+         (s->left_ns = ARENA_NEW(a, int64_t, most)) && (s->came_ns = ARENA_NEW(a, int64_t, most));
+}
+
+static void event_push(stream *s, int64_t time_ns, int32_t who) {
+  stream_event *h = s->heap;
+  int32_t i = s->n_heap++;
+  for (int32_t up; i > 0 && h[up = (i - 1) / 2].time_ns > time_ns; i = up) h[i] = h[up];
+  h[i] = (stream_event){time_ns, who};
+}
+
+static stream_event event_pop(stream *s) {
+  stream_event *h = s->heap, top = h[0], last = h[--s->n_heap];
+  int32_t n = s->n_heap, i = 0;
+  for (int32_t child; (child = 2 * i + 1) < n; i = child) {
+    if (child + 1 < n && h[child + 1].time_ns < h[child].time_ns) child++;
+    if (h[child].time_ns >= last.time_ns) break;
+    h[i] = h[child];
+  }
+  h[i] = last;
+  return top;
+}
+
+/* Chains the operators of each device in the given order. */
+static bool prepare(stream *s, const placement *where) {
+  const situ_problem *p = s->problem;
+  const int64_t *in_start = s->graph->in_start;
+  memset(s->device_next, 0xff, (size_t)s->n_devices * sizeof *s->device_next);
+  memset(s->device_busy, 0, (size_t)s->n_devices * sizeof *s->device_busy);
+  memset(s->load_ns, 0, (size_t)s->n_devices * sizeof *s->load_ns);
+  memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
+  memset(s->channel_now, 0xff, (size_t)s->n_channels * sizeof *s->channel_now);
+  memset(s->queue_first, 0xff, (size_t)s->n_channels * sizeof *s->queue_first);
+  s->n_sendings = s->n_heap = s->n_runnable = s->n_fresh = s->n_freed = s->n_ended = 0;
+  s->n_hops = 0;
+  s->broken = false;
+  for (int32_t i = 0; i < s->n_operators; i++) {
+    int32_t v = where->order ? where->order[i] : i, d = where->device[v];
+    int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+    s->load_ns[d] = sat_add(s->load_ns[d], time);
+    if (s->load_ns[d] == SITU_NEVER_NS) return false;
+    s->node[v] = (stream_node){(int32_t)(in_start[v + 1] - in_start[v]), -1, i, d};
+    if (s->device_next[d] < 0)
+      s->device_next[d] = v;
+    else
+      s->node[s->device_last[d]].next = v;
+    s->device_last[d] = v;
+  }
+  return true;
+}
+
+/* One more input of w is in its memory. */
+static inline void deliver(stream *s, int32_t w) {
+  stream_node *n = &s->node[w];
+  if (--n->waiting == 0 && s->device_next[n->device] == w && !s->device_busy[n->device])
+    s->runnable[s->n_runnable++] = n->device;
+}
+
+static inline stream_hop hop_of(const stream *s, int32_t k) { return s->hop[s->sending[k].hop]; }
+
+static inline int64_t hop_time(const stream *s, int32_t k) {
+  return s->problem->transfer_ns[(int64_t)s->sending[k].tensor * s->problem->n_kinds + hop_of(s, k).kind];
+}
+
+static inline void log_hop(stream *s, int32_t k, int64_t start, int64_t finish) {
+  if (s->left_ns[k] < 0) s->left_ns[k] = finish;
+  s->came_ns[k] = start; /* the last hop writes last */
+  if (s->hop_log) {
+    const stream_sending *x = &s->sending[k];
+    s->hop_log[s->n_hops] = (situ_transfer){x->tensor, hop_of(s, k).link, x->to_memory, start, finish};
+  }
+  s->n_hops++;
+}
+
+/* Sending k is ready for its present hop, or has arrived. */
+static void advance(stream *s, int32_t k, int64_t now) {
+  stream_sending *x = &s->sending[k];
+  for (; x->hop < x->end_hop; x->hop++) {
+    if (hop_time(s, k) > 0) {
+      s->fresh[s->n_fresh++] = k;
+      return;
+    }
+    log_hop(s, k, now, now);
+  }
+  for (int32_t i = x->first_user; i >= 0; i = s->user_next[i]) deliver(s, s->graph->use[i]);
+}
+
+/* Tensor t of operator v, which stands at `position` in the order, is ready in memory m. */
+static void send(stream *s, int32_t t, int32_t position, int32_t m, int64_t now) {
+  const situ_graph *g = s->graph;
+  int32_t first = s->n_sendings;
+  s->first_sending[t] = first;
+  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+    int32_t w = g->use[i];
+    const stream_node *n = &s->node[w];
+    int32_t to = s->problem->memory_of[n->device];
+    if (n->position < position) s->broken = true;
+    if (to == m) {
+      deliver(s, w);
+      continue;
+    }
+    int32_t k = s->slot[to];
+    if (k < first) {
+      k = s->slot[to] = s->n_sendings++;
+      const int32_t *route = s->platform->route_start + (int64_t)m * s->n_memories + to;
+      s->sending[k] = (stream_sending){t, to, route[0], route[1], -1, -1};
+      s->left_ns[k] = -1;
+    }
+    s->user_next[i] = s->sending[k].first_user;
+    s->sending[k].first_user = (int32_t)i;
+  }
+  for (int32_t k = first; k < s->n_sendings; k++) advance(s, k, now);
+}
+
+/* The operator that device d is at ends. */
+static void end_operator(stream *s, int32_t d, int64_t now) {
+  const situ_graph *g = s->graph;
+  int32_t v = s->device_next[d];
+  s->device_next[d] = s->node[v].next;
+  s->n_ended++;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    send(s, t, s->node[v].position, s->problem->memory_of[d], now);
+}
+
+/* Starts what device d can start; it is idle. It counts as busy meanwhile, so that nobody lists it as runnable. */
+static void run_device(stream *s, int32_t d, int64_t now) {
+  const situ_problem *p = s->problem;
+  s->device_busy[d] = true;
+  for (int32_t v; (v = s->device_next[d]) >= 0 && s->node[v].waiting == 0;) {
+    int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+    s->start_ns[v] = now;
+    s->finish_ns[v] = sat_add(now, time);
+    if (time > 0) {
+      event_push(s, s->finish_ns[v], d);
+      return;
+    }
+    end_operator(s, d, now);
+  }
+  s->device_busy[d] = false;
+}
+
+static void run_runnable(stream *s, int64_t now) {
+  while (s->n_runnable > 0) {
+    int32_t d = s->runnable[--s->n_runnable];
+    if (!s->device_busy[d]) run_device(s, d, now);
+  }
+}
+
+static inline uint64_t turn(const stream *s, int32_t k) {
+  return (uint64_t)s->sending[k].tensor << 32 | (uint32_t)s->sending[k].to_memory;
+}
+
+static void sift_down(stream *s, int32_t i, int32_t n) {
+  int32_t k = s->fresh[i];
+  uint64_t key = turn(s, k);
+  for (int32_t child; (child = 2 * i + 1) < n; i = child) {
+    if (child + 1 < n && turn(s, s->fresh[child + 1]) > turn(s, s->fresh[child])) child++;
+    if (turn(s, s->fresh[child]) <= key) break;
+    s->fresh[i] = s->fresh[child];
+  }
+  s->fresh[i] = k;
+}
+
+/* Sorts the fresh ones by tensor, then destination: usually they are; else heapsort, for there may be many. */
+static void sort_fresh(stream *s) {
+  int32_t n = s->n_fresh, i = 1;
+  while (i < n && turn(s, s->fresh[i - 1]) < turn(s, s->fresh[i])) i++;
+  if (i >= n) return;
+  for (i = n / 2 - 1; i >= 0; i--) sift_down(s, i, n);
+  for (i = n - 1; i > 0; i--) {
+    int32_t greatest = s->fresh[0];
+    s->fresh[0] = s->fresh[i];
+    s->fresh[i] = greatest;
+    sift_down(s, 0, i);
+  }
+}
+
+/* An idle channel takes the first of its queue. */
+static void serve(stream *s, int32_t c, int64_t now) {
+  int32_t k = s->queue_first[c];
+  if (s->channel_now[c] >= 0 || k < 0) return;
+  s->queue_first[c] = s->sending[k].next_in_queue;
+  s->channel_now[c] = k;
+  int64_t finish = sat_add(now, hop_time(s, k));
+  log_hop(s, k, now, finish);
+  event_push(s, finish, s->n_devices + c);
+}
+
+static void serve_channels(stream *s, int64_t now) {
+  sort_fresh(s);
+  for (int32_t i = 0; i < s->n_fresh; i++) {
+    int32_t k = s->fresh[i], c = hop_of(s, k).channel;
+    s->sending[k].next_in_queue = -1;
+    if (s->queue_first[c] < 0)
+      s->queue_first[c] = k;
+    else
+      s->sending[s->queue_last[c]].next_in_queue = k;
+    s->queue_last[c] = k;
+  }
+  for (int32_t i = 0; i < s->n_fresh; i++) serve(s, hop_of(s, s->fresh[i]).channel, now);
+  for (int32_t i = 0; i < s->n_freed; i++) serve(s, s->freed[i], now);
+  s->n_fresh = s->n_freed = 0;
+}
+
+static void end_event(stream *s, int32_t who, int64_t now) {
+  if (who < s->n_devices) {
+    end_operator(s, who, now);
+    run_device(s, who, now);
+    return;
+  }
+  int32_t c = who - s->n_devices, k = s->channel_now[c];
+  s->channel_now[c] = -1;
+  s->freed[s->n_freed++] = c;
+  s->sending[k].hop++;
+  advance(s, k, now);
+}
+
+bool stream_run_link(stream *s, const placement *where) {
+  if (!prepare(s, where)) return false;
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    if (!s->device_busy[d]) run_device(s, d, 0);
+    run_runnable(s, 0);
+  }
+  serve_channels(s, 0);
+  while (s->n_heap > 0) {
+    int64_t now = s->heap[0].time_ns;
+    if (now == SITU_NEVER_NS) return false;
+    while (s->n_heap > 0 && s->heap[0].time_ns == now) {
+      end_event(s, event_pop(s).who, now);
+      run_runnable(s, now);
+    }
+    serve_channels(s, now);
+  }
+  return s->n_ended == s->n_operators && !s->broken;
+}

@@ -1,0 +1,115 @@
+/* A whole stream plan: one run, and everything it can tell. */
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "sim/stream.h"
+
+/* A hop, or an operator with position in the order, for sorting. */
+typedef struct hop_row {
+  situ_transfer hop;
+  int64_t rank; /* among the hops as they were made */
+} hop_row;
+
+typedef struct operator_row {
+  int64_t start_ns;
+  int32_t position, op;
+} operator_row;
+
+static int by_start(const void *a, const void *b) {
+  const hop_row *x = a, *y = b;
+  if (x->hop.start_ns != y->hop.start_ns) return x->hop.start_ns < y->hop.start_ns ? -1 : 1;
+  if (x->hop.tensor != y->hop.tensor) return x->hop.tensor < y->hop.tensor ? -1 : 1;
+  if (x->hop.to_memory != y->hop.to_memory) return x->hop.to_memory < y->hop.to_memory ? -1 : 1;
+  return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int by_start_and_position(const void *a, const void *b) {
+  const operator_row *x = a, *y = b;
+  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
+  return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* Operators by start; at one instant as in the given order, so that the sequence of every device is kept. */
+static situ_status fill_order(const stream *s, const placement *where, bool timed, situ_plan *plan, situ_error *error) {
+  int32_t n = s->n_operators;
+  plan->order = ARENA_NEW(plan->arena, int32_t, n);
+  arena_mark mark = arena_get_mark(plan->arena);
+  operator_row *rows = ARENA_NEW(plan->arena, operator_row, n);
+  if (!plan->order || !rows) return fail_no_memory(error);
+  for (int32_t i = 0; i < n; i++) {
+    int32_t v = where->order ? where->order[i] : i;
+    rows[i] = (operator_row){timed ? s->start_ns[v] : 0, i, v};
+  }
+  qsort(rows, (size_t)n, sizeof *rows, by_start_and_position);
+  for (int32_t i = 0; i < n; i++) plan->order[i] = rows[i].op;
+  arena_release(plan->arena, mark);
+  return SITU_STATUS_OK;
+}
+
+/* Writes the hops of a run without contention to `log` unless it is NULL, and counts them. */
+static int64_t free_hops(stream *s, const placement *where, situ_transfer *log) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = s->graph;
+  const situ_platform *q = s->platform;
+  int64_t n = 0;
+  for (int32_t m = 0; m < s->n_memories; m++) s->slot[m] = -1;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t v = g->producer[t], m = p->memory_of[where->device[v]];
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t to = p->memory_of[where->device[g->use[i]]];
+      if (to == m || s->slot[to] == t) continue;
+      s->slot[to] = t;
+      int64_t now = s->finish_ns[v];
+      int64_t pair = (int64_t)m * s->n_memories + to;
+      for (int32_t hop = q->route_start[pair]; hop < q->route_start[pair + 1]; hop++, n++) {
+        int32_t link = q->route_link[hop];
+        int64_t end = sat_add(now, p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]);
+        if (log) log[n] = (situ_transfer){t, link, to, now, end};
+        now = end;
+      }
+    }
+  }
+  return n;
+}
+
+static situ_status fill_transfers(stream *s, const placement *where, situ_plan *plan, situ_error *error) {
+  bool link = s->problem->contention == SITU_CONTENTION_LINK;
+  int64_t n = link ? s->n_hops : free_hops(s, where, NULL);
+  if (n > INT32_MAX) return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "a plan of more than 2^31 transfers");
+  plan->transfers = ARENA_NEW(plan->arena, situ_transfer, n);
+  arena_mark mark = arena_get_mark(plan->arena);
+  hop_row *rows = ARENA_NEW(plan->arena, hop_row, n);
+  if (!plan->transfers || !rows) return fail_no_memory(error);
+  plan->n_transfers = (int32_t)n;
+  if (link) {
+    s->hop_log = plan->transfers;
+    (void)stream_run_link(s, where);
+    s->hop_log = NULL;
+  } else {
+    free_hops(s, where, plan->transfers);
+  }
+  for (int64_t i = 0; i < n; i++) rows[i] = (hop_row){plan->transfers[i], i};
+  qsort(rows, (size_t)n, sizeof *rows, by_start);
+  for (int64_t i = 0; i < n; i++) plan->transfers[i] = rows[i].hop;
+  arena_release(plan->arena, mark);
+  return SITU_STATUS_OK;
+}
+
+situ_status stream_fill_plan(void *model, const placement *where, situ_plan *plan, situ_error *error) {
+  stream *s = model;
+  simulation found = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
+  stream_run(s, where, true, &found);
+  bool timed = found.value_ns != SITU_NEVER_NS;
+  TRY(fill_order(s, where, timed, plan, error));
+  if (!timed) return SITU_STATUS_OK;
+  plan->value_ns = found.value_ns;
+  plan->start_ns = ARENA_COPY(plan->arena, found.start_ns, int64_t, s->n_operators);
+  plan->finish_ns = ARENA_COPY(plan->arena, found.finish_ns, int64_t, s->n_operators);
+  if (!plan->start_ns || !plan->finish_ns) return fail_no_memory(error);
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    plan->uses[d].load_ns = found.load_ns[d];
+    plan->uses[d].memory_bytes = found.peak_bytes[s->problem->memory_of[d]];
+  }
+  return fill_transfers(s, where, plan, error);
+}

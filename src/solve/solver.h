@@ -1,0 +1,80 @@
+/* solve/solver.h - what a solver is and what it works with. Each solver is one file that exports one const struct;
+ * solve/solvers.c lists them. README.md beside this file tells the whole story. */
+#ifndef SITU_SOLVE_SOLVER_H
+#define SITU_SOLVE_SOLVER_H
+
+#include "base/budget.h"
+#include "base/rng.h"
+#include "sim/simulate.h"
+#include "situ/solve.h"
+
+/* The best plan so far and the best bound so far, shared by all solvers of one solve. */
+typedef struct incumbent {
+  placement best; /* device NULL while there is none */
+  int64_t value_ns, lower_bound_ns;
+  const char *solver, *bound;
+  placement store; /* the arrays that `best` points into */
+} incumbent;
+
+/* What the progress callback is told. */
+typedef struct solve_watch {
+  situ_progress_callback *callback;
+  void *context;
+  const incumbent *incumbent;
+  const char *solver;
+  const budget *running; /* of the solver that runs now */
+  int64_t steps_before, start_ns;
+} solve_watch;
+
+/* One running solver. */
+typedef struct solve_run {
+  const situ_problem *problem;
+  simulator *simulator;
+  budget *budget;
+  incumbent *incumbent;
+  solve_watch *watch;
+  const char *solver; /* its name */
+  uint64_t seed;
+  int32_t threads;
+  arena *arena; /* scratch: released when the solver returns */
+  situ_error *error;
+} solve_run;
+
+typedef struct solver {
+  const char *name, *title, *source;
+  bool stream, calls, pipeline;
+  bool exact;
+  bool anytime; /* goes on as long as it is let: gets a time limit when the user gives none */
+  int32_t portfolio; /* its turn in `auto`; 0: not part of it */
+  /* May be NULL: serves every problem of its execution models. */
+  bool (*serves)(const situ_problem *problem);
+  situ_status (*solve)(solve_run *run);
+} solver;
+
+/* The table, ended by NULL. */
+extern const solver *const solvers[];
+
+/* The row of that name, or NULL; whether a row serves a problem. */
+const solver *solver_find(const char *name);
+bool solver_serves(const solver *s, const situ_problem *problem);
+/* Runs one solver on a part of the parent's budget: on `share` (0 .. 1) of what is left of steps and of time, and on at
+ * most limit_ns (0: no limit of its own). Its scratch is released. */
+situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns);
+
+/* An incumbent without a plan; its arrays are made here, once. False without memory. */
+bool incumbent_init(incumbent *i, const situ_problem *problem, arena *a);
+
+/* Simulates a placement, counts a step, and keeps it when it keeps every constraint and is better than the best so
+ * far. Returns its value, SITU_NEVER_NS when infeasible. The arrays are copied. */
+int64_t solve_offer(solve_run *run, const placement *where);
+/* The same, for searches that want to know more: what the simulator found, constraints apart. */
+simulation solve_try(solve_run *run, const placement *where);
+/* Whether the placement keeps support, pins, unused devices and colocation. */
+bool solve_allows(const situ_problem *problem, const int32_t *device);
+/* Says that no plan of the problem is better than this. `name` is the proof's (static storage). SITU_NEVER_NS says
+ * that there is no plan at all. */
+void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
+/* Whether the gap is closed or the budget spent. */
+bool solve_done(solve_run *run);
+
+#endif

@@ -1,0 +1,81 @@
+/* Fails the n-th allocation of a whole run, for every n: the run must report NO_MEMORY (never crash, never claim
+ * success with a wrong plan) and free what it took. Linked with malloc, calloc, realloc and strdup wrapped. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "situ.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *at, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *at, size_t size);
+
+static long long countdown = -1; /* allocations left before one fails; -1: none fails */
+static long long counted;
+
+static bool fails(void) {
+  counted++;
+  return countdown >= 0 && countdown-- == 0;
+}
+
+void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t n, size_t size) { return fails() ? NULL : __real_calloc(n, size); }
+void *__wrap_realloc(void *at, size_t size) { return fails() ? NULL : __real_realloc(at, size); }
+
+static const char *const models[] = {"builtin:resnet50", "builtin:randwire?nodes=8&stages=1"};
+
+static situ_status run(const char *model, const char *plan_path, int64_t *value_ns) {
+  situ_instance *instance = NULL, *again = NULL;
+  situ_plan *plan = NULL, *read_back = NULL;
+  situ_error error = {0};
+  situ_instance_options options = {.model = model, .platform = "cpu+v100-16g"};
+  situ_status status = situ_instance_open(&instance, &options, &error);
+  situ_solve_options effort = {.solvers = "single,heft", .max_steps = 20};
+  if (status == SITU_STATUS_OK) status = situ_solve(&plan, situ_instance_problem(instance), &effort, &error);
+  if (status == SITU_STATUS_OK) status = situ_plan_write(plan, instance, plan_path, &error);
+  if (status == SITU_STATUS_OK) status = situ_plan_read(&read_back, &again, plan_path, &error);
+  if (status == SITU_STATUS_OK) *value_ns = situ_plan_value_ns(read_back);
+  situ_plan_free(plan);
+  situ_plan_free(read_back);
+  situ_instance_free(instance);
+  situ_instance_free(again);
+  return status;
+}
+
+static int fail_each(const char *model, const char *path) {
+  int64_t expected_ns = 0;
+  counted = 0;
+  if (run(model, path, &expected_ns) != SITU_STATUS_OK) {
+    printf("not ok - %s does not run at all\n", model);
+    return 1;
+  }
+  long long total = counted, refused = 0, step = total / 600 + 1;
+  for (long long n = 0; n < total; n += step) {
+    int64_t value_ns = 0;
+    countdown = n;
+    situ_status status = run(model, path, &value_ns);
+    countdown = -1;
+    refused += status == SITU_STATUS_NO_MEMORY;
+    bool good = status == SITU_STATUS_NO_MEMORY || (status == SITU_STATUS_OK && value_ns == expected_ns);
+    if (good) continue;
+    printf("not ok - %s: failing allocation %lld of %lld gave status %s, value %lld\n", model, n, total,
+           situ_status_name(status), (long long)value_ns);
+    return 1;
+  }
+  printf("ok - %s: %lld allocations, one failed at a time, %lld refusals\n", model, total, refused);
+  return refused == 0;
+}
+
+int main(void) {
+  char path[] = "/tmp/situ-fault-XXXXXX";
+  int handle = mkstemp(path);
+  if (handle < 0) return 1;
+  int bad = 0;
+  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) bad |= fail_each(models[i], path);
+  remove(path);
+  return bad;
+}

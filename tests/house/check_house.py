@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The house check: holds the sources against the rules of docs/ARCHITECTURE.md and CONVENTIONS.md.
+
+    check_house.py ROOT [LIBRARY]
+
+ROOT is the source tree; LIBRARY, if given, is the shared library whose exported symbols must be those of the public
+headers. Prints one line for each breach and exits 1 if there is any.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+MOST_LINES, MOST_FUNCTION_LINES = 800, 80
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+FUNCTION_START = re.compile(r"^[A-Za-z_].*\)\s*\{\s*$|^\{\s*$")
+STANDARD = re.compile(
+    r"^(assert|ctype|errno|fcntl|float|inttypes|limits|locale|math|pthread|setjmp|signal|stdalign|stdarg|stdatomic|"
+    r"stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|dirent|getopt|termios)\.h$"
+)
+
+
+def read_floors(root):
+    """The floor table: rows like `| 3 | cost/ | ... |`."""
+    floors = {}
+    for line in (root / "docs/ARCHITECTURE.md").read_text().splitlines():
+        row = re.match(r"^\|\s*(\d+)\s*\|\s*`([a-z_]+)/`", line)
+        if row:
+            floors[row.group(2)] = int(row.group(1))
+    return floors
+
+
+def sources(root):
+    for top in ("src", "cli", "include", "tests", "bench", "examples", "python", "tools"):
+        for path in sorted((root / top).rglob("*")) if (root / top).is_dir() else []:
+            if path.suffix in (".c", ".h", ".py") and "__pycache__" not in path.parts:
+                yield path
+
+
+def check_includes(root, path, floors, breaches, foreign):
+    parts = path.relative_to(root).parts
+    lines = path.read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        bracket, name = match.groups()
+        where = f"{path.relative_to(root)}:{number}"
+        if bracket == "<":
+            if parts[0] in ("src", "cli", "include") and not STANDARD.match(name):
+                foreign.setdefault(name, set()).add(str(path.relative_to(root)))
+            continue
+        folder = name.split("/")[0]
+        if folder.endswith(".pb-c.h"):
+            foreign.setdefault(name, set()).add(str(path.relative_to(root)))
+        elif folder in ("situ", "situ.h"):
+            continue
+        elif parts[0] in ("cli", "python", "examples", "include"):
+            breaches.append(f"{where}: sees {name}; only public headers may be seen here")
+        elif parts[0] == "src" and folder != parts[1]:
+            mine, theirs = floors.get(parts[1]), floors.get(folder)
+            if theirs is None:
+                breaches.append(f"{where}: includes {name}, which is in no floor; write includes with their folder")
+            elif mine is None:
+                breaches.append(f"{where}: the folder src/{parts[1]} is not in the floor table")
+            elif theirs >= mine:
+                breaches.append(f"{where}: floor {mine} includes {name} of floor {theirs}")
+
+
+def check_lengths(root, path, breaches):
+    lines = path.read_text().splitlines()
+    where = path.relative_to(root)
+    if len(lines) > MOST_LINES:
+        breaches.append(f"{where}: {len(lines)} lines; at most {MOST_LINES}")
+    if path.suffix == ".py":
+        return
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and FUNCTION_START.match(line) and not line.startswith(("typedef", "struct", "enum", "extern")):
+            start = number
+        elif line.startswith("}"):
+            if start is not None and number - start + 1 > MOST_FUNCTION_LINES:
+                breaches.append(f"{where}:{start}: a function of {number - start + 1} lines; at most {MOST_FUNCTION_LINES}")
+            start = None
+
+
+def check_exports(root, library, breaches):
+    declared = set()
+    for header in (root / "include").rglob("*.h"):
+        text = header.read_text()
+        for found in re.finditer(r"SITU_API\s[^;]*?\b(situ_\w+)\s*\(", text):
+            declared.add(found.group(1))
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    exported = {line.split()[-1] for line in listing.splitlines() if line.split()[-1] not in ("_init", "_fini")}
+    for name in sorted(exported - declared):
+        breaches.append(f"{library}: exports {name}, which no public header declares")
+    for name in sorted(declared - exported):
+        breaches.append(f"{library}: {name} is declared in a public header but not exported")
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    breaches, foreign, seen = [], {}, {}
+    floors = read_floors(root)
+    if not floors:
+        breaches.append("docs/ARCHITECTURE.md: no floor table was found")
+    n = 0
+    for path in sources(root):
+        n += 1
+        check_includes(root, path, floors, breaches, foreign)
+        check_lengths(root, path, breaches)
+        if path.suffix in (".c", ".h") and path.name in seen and "include" not in (path.relative_to(root).parts[0], seen[path.name].parts[0]):
+            breaches.append(f"{path.relative_to(root)}: {seen[path.name]} bears the same name")
+        seen[path.name] = path.relative_to(root)
+    for name, users in sorted(foreign.items()):
+        if len(users) > 1 or any(user.endswith(".h") for user in users):
+            breaches.append(f"<{name}>: a foreign header belongs behind one .c file; seen in {', '.join(sorted(users))}")
+    if len(sys.argv) > 2:
+        check_exports(root, sys.argv[2], breaches)
+    print("\n".join(breaches) if breaches else f"{n} files keep the house rules")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

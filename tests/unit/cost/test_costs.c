@@ -1,0 +1,243 @@
+/* The roofline, transfer tables and measured tables. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/rng.h"
+#include "cost/cost_models.h"
+#include "cost/costs.h"
+#include "graph/graph.h"
+#include "platform/platform.h"
+
+typedef struct work {
+  int64_t flops, moved_bytes, out_bytes;
+  situ_dtype dtype;
+} work;
+
+/* A chain op0 -> op1 -> ... with one tensor each. */
+static situ_graph *chain(const work *works, int n) {
+  situ_graph_builder *b;
+  situ_graph *g;
+  assert_int_equal(situ_graph_builder_new(&b, "chain", NULL), SITU_STATUS_OK);
+  int32_t last = -1;
+  for (int i = 0; i < n; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "op%d", i);
+    situ_operator op = {.name = name, .dtype = works[i].dtype, .flops = works[i].flops,
+                        .moved_bytes = works[i].moved_bytes, .colocation = -1, .source_id = -1};
+    situ_tensor tensor = {.dtype = works[i].dtype, .rank = -1, .size_bytes = works[i].out_bytes};
+    int32_t v, t;
+    assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_graph_builder_add_tensor(b, v, &tensor, &t, NULL), SITU_STATUS_OK);
+    if (last >= 0) assert_int_equal(situ_graph_builder_add_use(b, v, last, NULL), SITU_STATUS_OK);
+    last = t;
+  }
+  assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  return g;
+}
+
+static situ_platform *named(const char *name) {
+  situ_platform *p;
+  situ_error error = {0};
+  if (situ_platform_read(&p, name, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
+  return p;
+}
+
+static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const situ_cost_options *options) {
+  situ_costs *c;
+  situ_error error = {0};
+  if (situ_costs_estimate(&c, g, p, options, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  assert_int_equal(costs_check(c, g, p, NULL), SITU_STATUS_OK);
+  return c;
+}
+
+static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
+  (void)state;
+  work works[] = {
+      {19500000000, 0, 0, SITU_DTYPE_F32},         /* 19.5 GFLOP / (0.5 * 19.5 TFLOP/s) = 2 ms */
+      {312000000000, 1000, 0, SITU_DTYPE_F16},     /* 312 G / (0.5 * 312 T) = 2 ms on tensor cores */
+      {1000, 1631200000, 0, SITU_DTYPE_F32},       /* 1.6312 GB / (0.8 * 2039 GB/s) = 1 ms */
+      {1, 0, 0, SITU_DTYPE_F32},                   /* rounded up to 1 ns */
+      {0, 0, 4096, SITU_DTYPE_F32},                /* no work: 0, without launch */
+      {INT64_MAX, INT64_MAX, 0, SITU_DTYPE_F32},   /* traffic: 9223372036854775807 / 1.6312e12 = 5654347.7 s */
+  };
+  situ_graph *g = chain(works, 6);
+  situ_platform *p = named("cpu+a100-80g");
+  situ_costs *c = costs_of(g, p, NULL);
+  assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 2000000 + 5000);
+  assert_int_equal(situ_costs_time_ns(c, p, 1, 1), 2000000 + 5000);
+  assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 1000000 + 5000);
+  assert_int_equal(situ_costs_time_ns(c, p, 3, 1), 1 + 5000);
+  assert_int_equal(situ_costs_time_ns(c, p, 4, 1), 0);
+  assert_int_equal(situ_costs_time_ns(c, p, 4, 0), 0);
+  assert_int_equal(situ_costs_time_ns(c, p, 5, 1) / 1000000000, 5654347);
+  /* The CPU: 19.5 G / (0.5 * 2.6624 T) = 14.6484375 ms, and 1 us of launch. */
+  assert_int_equal(situ_costs_time_ns(c, p, 0, 0), 14648438 + 1000);
+  assert_string_equal(situ_costs_source(c), "roofline at 50 % of peak and 80 % of bandwidth");
+  assert_int_equal(situ_costs_unit_ns(c), 0);
+  situ_costs_free(c);
+
+  c = costs_of(g, p, &(situ_cost_options){.model = "roofline", .efficiency = 1.0});
+  assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 1000000 + 5000);
+  assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 800000 + 5000); /* 1.6312 / 2039 */
+  situ_costs_free(c);
+  situ_platform_free(p);
+  situ_graph_free(g);
+}
+
+static void types_without_a_rate_take_their_neighbours(void **state) {
+  (void)state;
+  situ_device d = {.peak_flops = {[SITU_DTYPE_F32] = 1, [SITU_DTYPE_F64] = 0.5, [SITU_DTYPE_BF16] = 8}};
+  assert_true(roofline_peak(&d, SITU_DTYPE_F16) == 8);
+  assert_true(roofline_peak(&d, SITU_DTYPE_F8) == 8);
+  assert_true(roofline_peak(&d, SITU_DTYPE_U8) == 8);
+  assert_true(roofline_peak(&d, SITU_DTYPE_I4) == 8);
+  assert_true(roofline_peak(&d, SITU_DTYPE_C128) == 0.5);
+  assert_true(roofline_peak(&d, SITU_DTYPE_UNKNOWN) == 1);
+  d.peak_flops[SITU_DTYPE_I8] = 16;
+  assert_true(roofline_peak(&d, SITU_DTYPE_U8) == 16);
+  situ_device only = {.peak_flops = {[SITU_DTYPE_F32] = 3}};
+  for (int t = 0; t < SITU_DTYPE_COUNT; t++) assert_true(roofline_peak(&only, (situ_dtype)t) == 3);
+}
+
+static void transfers_add_up_over_their_hops(void **state) {
+  (void)state;
+  work works[] = {{1, 1, 25200000, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}, {1, 1, 0, SITU_DTYPE_F32}};
+  situ_graph *g = chain(works, 3);
+  situ_platform *p = named("cpu+2*a100-80g+uhd770");
+  situ_costs *c = costs_of(g, p, NULL);
+  /* 25.2 MB / 25.2 GB/s = 1 ms, and 10 us of latency, for each hop over PCIe 4. */
+  assert_int_equal(situ_costs_transfer_ns(c, p, 0, 0, 1), 1010000);
+  assert_int_equal(situ_costs_transfer_ns(c, p, 0, 1, 2), 2020000);
+  assert_int_equal(situ_costs_transfer_ns(c, p, 1, 1, 0), 10001);
+  assert_int_equal(situ_costs_transfer_ns(c, p, 2, 1, 0), 10000);
+  assert_int_equal(situ_costs_transfer_ns(c, p, 0, 1, 1), 0);
+  assert_int_equal(situ_costs_transfer_ns(c, p, 0, 0, 3), 0); /* a shared memory */
+  assert_int_equal(situ_costs_transfer_ns(c, p, 0, 3, 2), 1010000);
+  assert_int_equal(c->n_kinds, 3); /* none, one hop, two hops */
+  situ_costs_free(c);
+  situ_platform_free(p);
+  situ_graph_free(g);
+}
+
+static void equal_routes_are_one_kind_and_say_their_hops(void **state) {
+  (void)state;
+  situ_platform *p = named("cpu+100*v100-16g+t4-16g+2*h100-80g@nvlink");
+  arena *a = arena_new();
+  route_kinds kinds;
+  assert_true(route_kinds_find(&kinds, a, p));
+  /* none; PCIe 3, PCIe 5, NVLink 4; PCIe 3-3, 3-5 and 5-3. */
+  assert_int_equal(kinds.n_kinds, 7);
+  int64_t n = p->n_memories;
+  for (int64_t from = 0; from < n; from++)
+    for (int64_t to = 0; to < n; to++) {
+      int64_t pair = from * n + to;
+      int32_t k = kinds.pair_kind[pair], length = p->route_start[pair + 1] - p->route_start[pair];
+      assert_int_equal(kinds.kind_start[k + 1] - kinds.kind_start[k], length);
+      for (int32_t i = 0; i < length; i++) {
+        int32_t stands = kinds.kind_link[kinds.kind_start[k] + i], real = p->route_link[p->route_start[pair] + i];
+        assert_int_equal(kinds.link_kind[stands], kinds.link_kind[real]);
+        assert_true(p->links[stands].bytes_per_s == p->links[real].bytes_per_s);
+      }
+    }
+  arena_free(a);
+  situ_platform_free(p);
+}
+
+/* Law: making one link faster makes no transfer slower that goes the weighed size, 1 MiB. */
+static void a_faster_link_never_slows_a_transfer(void **state) {
+  (void)state;
+  work works[] = {{1, 1, 1 << 20, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
+  situ_graph *g = chain(works, 2);
+  rng r = rng_new(3);
+  for (int round = 0; round < 100; round++) {
+    enum { N = 6, L = 16 };
+    char names[N][4];
+    situ_device d[N];
+    situ_link l[L];
+    for (int i = 0; i < N; i++) {
+      snprintf(names[i], sizeof names[i], "d%d", i);
+      d[i] = (situ_device){.name = names[i], .class_name = "k", .peak_flops[SITU_DTYPE_F32] = 1e12,
+                           .memory_bytes_per_s = 1e11, .shares_memory_with = -1};
+    }
+    for (int i = 0; i < L; i++) {
+      int from = i < N ? i : (int)rng_below(&r, N), to = (from + 1 + (i < N ? 0 : (int)rng_below(&r, N - 1))) % N;
+      l[i] = (situ_link){from, to, rng_below(&r, 100000), 1e8 * (double)(1 + rng_below(&r, 100)), -1};
+    }
+    situ_platform *p, *q;
+    assert_int_equal(situ_platform_new(&p, "slow", d, N, l, L, NULL), SITU_STATUS_OK);
+    int changed = (int)rng_below(&r, L);
+    l[changed].bytes_per_s *= 1.0 + rng_unit(&r);
+    l[changed].latency_ns -= l[changed].latency_ns / 3;
+    assert_int_equal(situ_platform_new(&q, "fast", d, N, l, L, NULL), SITU_STATUS_OK);
+    situ_costs *before = costs_of(g, p, NULL), *after = costs_of(g, q, NULL);
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++)
+        assert_true(situ_costs_transfer_ns(after, q, 0, i, j) <= situ_costs_transfer_ns(before, p, 0, i, j));
+    situ_costs_free(before);
+    situ_costs_free(after);
+    situ_platform_free(p);
+    situ_platform_free(q);
+  }
+  situ_graph_free(g);
+}
+
+static void wrong_options_are_refused(void **state) {
+  (void)state;
+  work works[] = {{1, 1, 1, SITU_DTYPE_F32}};
+  situ_graph *g = chain(works, 1);
+  situ_platform *p = named("cpu");
+  situ_costs *c;
+  situ_error error;
+  assert_int_equal(situ_costs_estimate(&c, g, p, &(situ_cost_options){.model = "magic"}, &error),
+                   SITU_STATUS_BAD_ARGUMENT);
+  assert_non_null(strstr(error.text, "magic"));
+  double wrong[] = {-0.1, 1.1, NAN};
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(situ_costs_estimate(&c, g, p, &(situ_cost_options){.efficiency = wrong[i]}, &error),
+                     SITU_STATUS_BAD_ARGUMENT);
+    assert_null(c);
+  }
+  situ_platform_free(p);
+  situ_graph_free(g);
+}
+
+static void tables_of_another_graph_are_found_out(void **state) {
+  (void)state;
+  work works[] = {{1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
+  situ_graph *g = chain(works, 1), *h = chain(works, 2);
+  situ_platform *p = named("cpu+t4-16g"), *q = named("cpu+2*t4-16g");
+  situ_costs *c = costs_of(g, p, NULL);
+  assert_int_equal(costs_check(c, h, p, NULL), SITU_STATUS_INTERNAL);
+  assert_int_equal(costs_check(c, g, q, NULL), SITU_STATUS_INTERNAL);
+  c->time_ns[0] = -1;
+  assert_int_equal(costs_check(c, g, p, NULL), SITU_STATUS_INTERNAL);
+  situ_costs_free(c);
+  situ_platform_free(p);
+  situ_platform_free(q);
+  situ_graph_free(g);
+  situ_graph_free(h);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(roofline_takes_the_slower_of_arithmetic_and_traffic),
+      cmocka_unit_test(types_without_a_rate_take_their_neighbours),
+      cmocka_unit_test(transfers_add_up_over_their_hops),
+      cmocka_unit_test(equal_routes_are_one_kind_and_say_their_hops),
+      cmocka_unit_test(a_faster_link_never_slows_a_transfer),
+      cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(tables_of_another_graph_are_found_out),
+  };
+  return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+/* Devices, memories, channels, routes, and composed names. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "platform/catalogue.h"
+#include "platform/platform.h"
+#include "platform/routes.h"
+
+static situ_device plain(const char *name, const char *class_name) {
+  return (situ_device){.name = name,
+                       .class_name = class_name,
+                       .peak_flops[SITU_DTYPE_F32] = 1e12,
+                       .memory_bytes_per_s = 1e11,
+                       .memory_bytes = 1000,
+                       .shares_memory_with = -1};
+}
+
+static int hops(const situ_platform *p, int from, int to) {
+  int pair = p->memory_of[from] * p->n_memories + p->memory_of[to];
+  return p->route_start[pair + 1] - p->route_start[pair];
+}
+
+static int hop(const situ_platform *p, int from, int to, int i) {
+  int pair = p->memory_of[from] * p->n_memories + p->memory_of[to];
+  return p->route_link[p->route_start[pair] + i];
+}
+
+static situ_platform *named(const char *name) {
+  situ_platform *p = NULL;
+  situ_error error = {0};
+  if (situ_platform_read(&p, name, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
+  return p;
+}
+
+static void refused(const char *name, const char *part) {
+  situ_platform *p = NULL;
+  situ_error error = {0};
+  assert_int_equal(situ_platform_read(&p, name, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_null(p);
+  if (!strstr(error.text, part)) fail_msg("\"%s\" does not say \"%s\"", error.text, part);
+}
+
+static void link_time_is_latency_plus_bytes_over_rate_rounded_up(void **state) {
+  (void)state;
+  assert_int_equal(link_time_ns(500, 1e9, 1), 501);                 /* 1 ns for each byte */
+  assert_int_equal(link_time_ns(10000, 25.2e9, 1 << 20), 10000 + 41611); /* 1048576 / 25.2 = 41610.16 */
+  assert_int_equal(link_time_ns(0, 3e9, 10), 4);                    /* 3.33 */
+  assert_int_equal(link_time_ns(0, 3e9, 9), 3);                     /* exactly 3 */
+  assert_int_equal(link_time_ns(7, 1e9, 0), 7);
+  assert_int_equal(link_time_ns(0, 2.5, 1), 400000000);             /* a rate with a fraction: 0.4 s */
+  assert_int_equal(link_time_ns(0, 1e9, INT64_C(9000000000000000001)), INT64_C(9000000000000000001));
+  assert_true(link_time_ns(0, 1.0, INT64_MAX) == INT64_MAX);
+  assert_true(link_time_ns(INT64_MAX - 1, 1.0, 1) == INT64_MAX);
+}
+
+static void gpus_reach_each_other_over_the_host_in_two_hops(void **state) {
+  (void)state;
+  situ_platform *p = named("cpu+2*a100-80g");
+  assert_int_equal(situ_platform_n_devices(p), 3);
+  assert_int_equal(situ_platform_n_links(p), 4);
+  assert_string_equal(situ_platform_device(p, 0).name, "cpu");
+  assert_string_equal(situ_platform_device(p, 2).name, "gpu1");
+  assert_string_equal(situ_platform_device(p, 1).class_name, "a100-80g");
+  assert_true(situ_platform_device(p, 0).is_host);
+  assert_false(situ_platform_device(p, 1).is_host);
+  assert_int_equal(situ_platform_find(p, "gpu1"), 2);
+  assert_int_equal(situ_platform_find(p, "gpu2"), -1);
+  assert_int_equal(p->n_classes, 2);
+  assert_int_equal(p->n_memories, 3);
+  assert_int_equal(hops(p, 0, 1), 1);
+  assert_int_equal(hops(p, 1, 2), 2);
+  assert_int_equal(hops(p, 1, 1), 0);
+  assert_int_equal(p->link_from[hop(p, 1, 2, 0)], 1);
+  assert_int_equal(p->link_to[hop(p, 1, 2, 0)], 0);
+  assert_int_equal(p->link_to[hop(p, 1, 2, 1)], 2);
+  assert_int_equal(p->n_channels, 4);
+  situ_platform_free(p);
+}
+
+static void nvlink_joins_the_gpus_of_its_term(void **state) {
+  (void)state;
+  situ_platform *p = named("cpu+4xv100-16g@nvlink+a100-40g");
+  assert_int_equal(hops(p, 1, 4), 1);
+  assert_int_equal(hops(p, 1, 5), 2);
+  assert_int_equal(situ_platform_n_links(p), 2 * 5 + 4 * 3);
+  assert_true(situ_platform_link(p, hop(p, 1, 4, 0)).bytes_per_s == 40e9); /* two links of 25 GB/s, x 0.8 */
+  assert_int_equal(p->n_channels, 22);
+  situ_platform_free(p);
+  p = named("4*a100-40g@nvlink"); /* through a switch: one channel for what each GPU sends */
+  assert_int_equal(situ_platform_n_links(p), 12);
+  assert_int_equal(p->n_channels, 4);
+  for (int l = 0; l < 12; l++) assert_int_equal(p->links[l].channel, p->link_from[l]);
+  situ_platform_free(p);
+}
+
+static void gpus_without_a_host_copy_directly(void **state) {
+  (void)state;
+  situ_platform *p = named("2*v100-16g+h100-80g");
+  assert_int_equal(hops(p, 0, 2), 1);
+  assert_true(situ_platform_link(p, hop(p, 0, 2, 0)).bytes_per_s == 12.6e9); /* the slower end */
+  assert_string_equal(situ_platform_device(p, 0).name, "gpu0");
+  situ_platform_free(p);
+}
+
+static void an_integrated_gpu_shares_the_memory_of_its_host(void **state) {
+  (void)state;
+  situ_platform *p = named("flex170-16g+uhd770+i9-12900k");
+  assert_string_equal(situ_platform_device(p, 0).name, "cpu");
+  int igpu = 2;
+  assert_string_equal(situ_platform_device(p, igpu).class_name, "uhd770");
+  assert_int_equal(p->n_memories, 2);
+  assert_int_equal(hops(p, 0, igpu), 0);
+  assert_int_equal(hops(p, igpu, 1), 1);
+  assert_true(situ_platform_device(p, igpu).memory_bytes == situ_platform_device(p, 0).memory_bytes);
+  situ_platform_free(p);
+}
+
+static void hosts_are_numbered_and_joined(void **state) {
+  (void)state;
+  situ_platform *p = named("2*cpu@ethernet-100g+t4-16g");
+  assert_string_equal(situ_platform_device(p, 1).name, "cpu1");
+  assert_true(situ_platform_link(p, hop(p, 0, 1, 0)).bytes_per_s == 10e9);
+  assert_int_equal(hops(p, 1, 2), 2);
+  situ_platform_free(p);
+}
+
+static void a_wrong_name_says_what_is_near(void **state) {
+  (void)state;
+  refused("cpu+2*a100", "a100-80g");
+  refused("v10016g", "v100-16g");
+  refused("2*v100-16g@pcie9", "pcie4");
+  refused("t4-16g@nvlink", "no links of the kind");
+  refused("cpu@nvlink2", "joins accelerators");
+  refused("0*t4-16g", "count");
+  refused("99999*t4-16g", "count");
+  refused("4096*t4-16g+cpu", "at most 4096");
+  refused("2t4-16g", "\"*\"");
+  refused("cpu+", "expected the name");
+  refused("cpu++t4-16g", "expected the name");
+  refused("cpu@", "expected a kind of link");
+  refused("cpu+t4-16g@pcie3@pcie4", "kind of link");
+  refused("", "platform is needed");
+}
+
+static void the_catalogue_is_sound(void **state) {
+  (void)state;
+  for (int32_t i = 0; i < situ_catalogue_size(); i++) {
+    situ_known_device row = situ_catalogue_entry(i);
+    assert_ptr_equal(catalogue_find(row.key)->key, row.key); /* no key twice */
+    assert_non_null(link_kind_find(row.bus));
+    assert_false(link_kind_find(row.bus)->fabric);
+    if (row.fabric) assert_true(link_kind_find(row.fabric)->fabric);
+    assert_true(row.peak_flops[SITU_DTYPE_F32] > 0 && row.source[0] && row.memory_bytes > 0);
+    assert_null(strpbrk(row.key, "+*@ "));
+    situ_platform_free(named(row.key));
+    char name[128];
+    snprintf(name, sizeof name, "cpu+2*%s", row.key);
+    situ_platform_free(named(name));
+  }
+  for (int32_t i = 0; i < situ_link_kinds_size(); i++)
+    assert_ptr_equal(link_kind_find(situ_link_kinds_entry(i).key)->key, situ_link_kinds_entry(i).key);
+}
+
+static void new_platform_refused(const situ_device *devices, int n, const situ_link *links, int n_links,
+                                 const char *part) {
+  situ_platform *p;
+  situ_error error = {0};
+  assert_int_equal(situ_platform_new(&p, "test", devices, n, links, n_links, &error), SITU_STATUS_BAD_INPUT);
+  assert_null(p);
+  if (!strstr(error.text, part)) fail_msg("\"%s\" does not say \"%s\"", error.text, part);
+}
+
+static void values_out_of_range_are_refused(void **state) {
+  (void)state;
+  situ_link both[2] = {{0, 1, 0, 1e9, -1}, {1, 0, 0, 1e9, -1}};
+  situ_device good[2] = {plain("a", "k"), plain("b", "k")}, d[2];
+#define BAD_DEVICE(change, part)             \
+  do {                                       \
+    memcpy(d, good, sizeof d);               \
+    change;                                  \
+    new_platform_refused(d, 2, both, 2, part); \
+  } while (0)
+  BAD_DEVICE(d[1].name = "a", "taken twice");
+  BAD_DEVICE(d[1].name = NULL, "no name");
+  BAD_DEVICE(d[1].memory_bytes_per_s = 0, "memory_bytes_per_s");
+  BAD_DEVICE(d[1].memory_bytes_per_s = NAN, "memory_bytes_per_s");
+  BAD_DEVICE(d[1].peak_flops[SITU_DTYPE_F32] = 0, "f32");
+  BAD_DEVICE(d[1].peak_flops[SITU_DTYPE_F16] = -1, "peak");
+  BAD_DEVICE(d[1].memory_bytes = -1, "memory_bytes");
+  BAD_DEVICE(d[1].launch_ns = -1, "launch_ns");
+  BAD_DEVICE(d[1].shares_memory_with = 1, "earlier");
+  BAD_DEVICE(d[1].launch_ns = 5, "one class but differ");
+  BAD_DEVICE(d[1].shares_memory_with = 0, "same memory");
+  situ_link l[2];
+#define BAD_LINK(change, part)               \
+  do {                                       \
+    memcpy(l, both, sizeof l);               \
+    change;                                  \
+    new_platform_refused(good, 2, l, 2, part); \
+  } while (0)
+  BAD_LINK(l[0].to_device = 2, "does not exist");
+  BAD_LINK(l[0].to_device = 0, "same memory");
+  BAD_LINK(l[0].latency_ns = -1, "latency_ns");
+  BAD_LINK(l[0].bytes_per_s = 0, "bytes_per_s");
+  BAD_LINK(l[0].bytes_per_s = INFINITY, "bytes_per_s");
+  BAD_LINK(l[0].channel = -2, "channel");
+  BAD_LINK((l[1].from_device = 0, l[1].to_device = 1), "no way of links leads from the memory of \"b\"");
+  new_platform_refused(good, 0, both, 0, "1 to 4096");
+}
+
+static void ties_go_to_fewest_hops_then_lowest_links(void **state) {
+  (void)state;
+  /* 1 GB/s: 1 MiB takes 1048576 ns. The way 0 -> 1 -> 3 costs as much as the direct link of twice that time plus
+   * latency: 2 * 1048576 = 2097152 = 1048576 + 1048576. 0 -> 2 -> 3 costs the same and has lower link numbers. */
+  situ_device d[4] = {plain("a", "k"), plain("b", "k"), plain("c", "k"), plain("d", "k")};
+  situ_link l[] = {{0, 2, 0, 1e9, 5}, {2, 3, 0, 1e9, 5}, {0, 1, 0, 1e9, 9}, {1, 3, 0, 1e9, -1},
+                   {3, 0, 0, 1e9, -1}, {1, 0, 0, 1e9, -1}, {2, 0, 0, 1e9, -1}, {0, 3, 1048576, 1e9, 9}};
+  situ_platform *p;
+  assert_int_equal(situ_platform_new(&p, "ties", d, 4, l, 7, NULL), SITU_STATUS_OK);
+  assert_int_equal(hops(p, 0, 3), 2);
+  assert_int_equal(hop(p, 0, 3, 0), 0);
+  assert_int_equal(hop(p, 0, 3, 1), 1);
+  assert_int_equal(p->n_channels, 6); /* 5, 9, and one for each of four lone links */
+  assert_int_equal(p->links[0].channel, p->links[1].channel);
+  assert_int_not_equal(p->links[0].channel, p->links[2].channel);
+  situ_platform_free(p);
+  assert_int_equal(situ_platform_new(&p, "ties", d, 4, l, 8, NULL), SITU_STATUS_OK);
+  assert_int_equal(hops(p, 0, 3), 1);
+  assert_int_equal(hop(p, 0, 3, 0), 7);
+  assert_int_equal(p->links[2].channel, p->links[7].channel);
+  situ_platform_free(p);
+}
+
+static int64_t weight(const situ_link *l) { return link_time_ns(l->latency_ns, l->bytes_per_s, 1 << 20); }
+
+/* Second method: Floyd and Warshall on weights must give the length of each route. */
+static void routes_are_shortest_ways(void **state) {
+  (void)state;
+  rng r = rng_new(7);
+  for (int round = 0; round < 60; round++) {
+    enum { N = 9 };
+    char names[N][4];
+    situ_device d[N];
+    situ_link l[N + 30];
+    int n_links = 0;
+    for (int i = 0; i < N; i++) {
+      snprintf(names[i], sizeof names[i], "d%d", i);
+      d[i] = plain(names[i], "k");
+      l[n_links++] = (situ_link){i, (i + 1) % N, rng_below(&r, 5) * 100000, 1e9 * (double)(1 + rng_below(&r, 4)), -1};
+    }
+    while (n_links < N + 30) {
+      int a = (int)rng_below(&r, N), b = (int)rng_below(&r, N);
+      if (a != b) l[n_links++] = (situ_link){a, b, rng_below(&r, 9) * 100000, 1e9 * (double)(1 + rng_below(&r, 4)), -1};
+    }
+    int64_t best[N][N];
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++) best[i][j] = i == j ? 0 : INT64_MAX / 4;
+    for (int i = 0; i < n_links; i++)
+      if (weight(&l[i]) < best[l[i].from_device][l[i].to_device])
+        best[l[i].from_device][l[i].to_device] = weight(&l[i]);
+    for (int k = 0; k < N; k++)
+      for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+          if (best[i][k] + best[k][j] < best[i][j]) best[i][j] = best[i][k] + best[k][j];
+    situ_platform *p;
+    assert_int_equal(situ_platform_new(&p, "random", d, N, l, n_links, NULL), SITU_STATUS_OK);
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++) {
+        int64_t length = 0;
+        int at = i;
+        for (int h = 0; h < hops(p, i, j); h++) {
+          assert_int_equal(p->link_from[hop(p, i, j, h)], at);
+          at = p->link_to[hop(p, i, j, h)];
+          length += weight(&p->links[hop(p, i, j, h)]);
+        }
+        assert_int_equal(at, j);
+        assert_int_equal(length, best[i][j]);
+      }
+    situ_platform_free(p);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(link_time_is_latency_plus_bytes_over_rate_rounded_up),
+      cmocka_unit_test(gpus_reach_each_other_over_the_host_in_two_hops),
+      cmocka_unit_test(nvlink_joins_the_gpus_of_its_term),
+      cmocka_unit_test(gpus_without_a_host_copy_directly),
+      cmocka_unit_test(an_integrated_gpu_shares_the_memory_of_its_host),
+      cmocka_unit_test(hosts_are_numbered_and_joined),
+      cmocka_unit_test(a_wrong_name_says_what_is_near),
+      cmocka_unit_test(the_catalogue_is_sound),
+      cmocka_unit_test(values_out_of_range_are_refused),
+      cmocka_unit_test(ties_go_to_fewest_hops_then_lowest_links),
+      cmocka_unit_test(routes_are_shortest_ways),
+  };
+  return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
+}

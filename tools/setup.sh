@@ -1,0 +1,54 @@
+#!/bin/sh
+# Installs what is missing to build (and, with "test" or "check", to test) situ on Debian or Ubuntu.
+# Says what and why; does nothing when all is there. Exits 1 with advice where it cannot help.
+set -eu
+what=${1:-build}
+
+missing=""
+need_command() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+need_library() { pkg-config --exists "$1" 2>/dev/null || missing="$missing $2"; }
+need_file() { [ -e "$1" ] || missing="$missing $2"; }
+
+need_command cc gcc
+need_command pkg-config pkg-config
+need_command meson meson
+need_command ninja ninja-build
+need_command protoc-c protobuf-c-compiler
+if cc --version >/dev/null 2>&1 && ! printf '#include <stdio.h>\n' | cc -E - >/dev/null 2>&1; then
+  missing="$missing libc6-dev"
+fi
+need_library jansson libjansson-dev
+need_library libprotobuf-c libprotobuf-c-dev
+need_library hwloc libhwloc-dev
+case $what in
+  test|check) need_library cmocka libcmocka-dev ;;
+esac
+case $what in
+  check)
+    need_command clang clang
+    need_library simgrid libsimgrid-dev
+    /usr/bin/python3 -c 'import onnx' 2>/dev/null || missing="$missing python3-onnx"
+    /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || missing="$missing python3-jsonschema"
+    ;;
+esac
+[ -n "$missing" ] || exit 0
+
+echo "situ: these packages are needed to $what and are not installed:$missing" >&2
+if ! command -v apt-get >/dev/null 2>&1; then
+  echo "situ: there is no apt-get here; install them (or what your system calls them) and run the command again" >&2
+  exit 1
+fi
+run=""
+if [ "$(id -u)" != 0 ]; then
+  if ! command -v sudo >/dev/null 2>&1; then
+    echo "situ: neither root nor sudo; ask an administrator to run: apt-get install$missing" >&2
+    exit 1
+  fi
+  run="sudo"
+  echo "situ: installing them with sudo apt-get" >&2
+fi
+export DEBIAN_FRONTEND=noninteractive
+# Lists may be absent or old on a fresh machine; a failed refresh is no harm when the packages are known.
+$run apt-get update -qq >&2 || true
+# shellcheck disable=SC2086  # the list is meant to be split
+$run apt-get install -y -qq --no-install-recommends $missing >&2
