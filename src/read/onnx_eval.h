@@ -1,0 +1,112 @@
+/* read/onnx_eval.h - walking through a model as if it ran: shapes and small values flow from the inputs, each node
+ * yields its work. onnx_eval.c has nodes, scopes and weights; onnx_nested.c has sub-graphs and functions; onnx.c walks
+ * the main graph and builds.
+ *
+ * Contradictions. Shapes that do not fit are an error that names the operator. But where a dynamic dimension got the
+ * default size, the file may well be right and the size wrong: then the operator's outputs are taken as declared, it
+ * counts as not understood, and a note says so.
+ *
+ * Weights. A value computed from weights alone is itself a weight: the nodes that make it do no work, and its bytes
+ * are charged to the first operator (in topological order) that reads it as something to compute with. A weight that
+ * several operators read is charged to the first one only. DequantizeLinear of a weight keeps the bytes of the
+ * quantised form, which is what engines hold. */
+#ifndef SITU_READ_ONNX_EVAL_H
+#define SITU_READ_ONNX_EVAL_H
+
+#include "base/text.h"
+#include "read/onnx_model.h"
+#include "situ/read.h"
+
+/* A value in scope. */
+typedef struct onnx_held {
+  ops_tensor t;
+  int32_t tensor;       /* of the builder, when an operator of the main graph makes it; else -1 */
+  int64_t weight_bytes; /* when t.constant */
+  int32_t owner;        /* the operator that was charged for it, -1 for none yet */
+  bool shared;          /* and another one reads it too */
+} onnx_held;
+
+/* A function call under way. */
+typedef struct onnx_call {
+  const onnx_function *function;
+  const ops_attr *attrs; /* given by the call */
+  int32_t n_attrs;
+  const struct onnx_call *outer;
+  int depth; /* of the scope that it opens */
+} onnx_call;
+
+typedef struct onnx_scope {
+  const struct onnx_scope *outer; /* whose values are seen too; NULL for the main graph and functions */
+  const onnx_graph *graph;
+  const onnx_call *call; /* or NULL */
+  string_map *names;     /* -> index into held */
+  onnx_held **held;      /* NULL for an input that a call leaves out */
+  int64_t n_held;
+  int depth;
+} onnx_scope;
+
+typedef struct onnx_cost {
+  int64_t flops, moved_bytes, weight_bytes;
+  situ_dtype dtype; /* of most FLOPs */
+  int64_t dtype_flops;
+  bool inferred;
+} onnx_cost;
+
+typedef struct onnx_reading {
+  arena *a;
+  const onnx_model *model;
+  const char *path;
+  const situ_read_options *options;
+  text_buffer *notes;
+  string_map *noted; /* remarks made once */
+  string_map *dims;  /* dynamic dimension -> its size */
+  situ_error *error;
+  int32_t current;   /* operator of the main graph under way */
+  int32_t *uses;     /* tensors that it reads; free() it */
+  int64_t n_uses, uses_capacity;
+  int64_t n_nested;
+  bool assumed;           /* some dimension got the default size */
+  int strict;             /* > 0: a contradiction of shapes is an error even then */
+  int64_t n_contradictions;
+  int64_t weight_bytes, shared_bytes;
+} onnx_reading;
+
+/* ---- onnx_eval.c ---- */
+
+/* Opens a scope for a graph: its weights, and its inputs: given[i] where i < n_given, else as declared. In the
+ * outermost graph dimensions without a size get one, and a note says so. */
+situ_status onnx_scope_open(onnx_reading *r, onnx_scope *s, const onnx_scope *outer, const onnx_call *call,
+                            const onnx_graph *graph, onnx_held *const *given, int32_t n_given);
+/* The value of a name, seen from a scope; NULL when left out. */
+onnx_held *onnx_scope_find(const onnx_scope *s, const char *name);
+/* Evaluates a node: (*outs)[i] is output i, in scope under its name too. *cost is set. */
+situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***outs, onnx_cost *cost);
+/* ops_infer with errors told as the reader does. !*fits: the shapes contradict each other, which was let pass; the
+ * outputs are as declared. */
+situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown, bool *fits);
+/* Reads a value for work: a weight is charged, a tensor of the main graph is used. */
+situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost);
+/* A new value that is no weight, of an unknown tensor. */
+onnx_held *onnx_held_new(onnx_reading *r);
+/* Fills what is unknown of a tensor from what the scope's graph declares for the name. */
+situ_status onnx_declare(onnx_reading *r, const onnx_scope *s, const char *name, ops_tensor *t);
+/* The version of a domain's operator set in a scope. */
+int64_t onnx_opset_version(const onnx_reading *r, const onnx_scope *s, const char *domain);
+/* Adds `more`, `times` over; weights once. */
+void onnx_cost_add(onnx_cost *cost, const onnx_cost *more, int64_t times);
+/* Adds a remark unless `key` was remarked upon. */
+void onnx_note(onnx_reading *r, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- onnx_nested.c ---- */
+
+/* The local function that a node calls, or NULL. */
+const onnx_function *onnx_find_function(const onnx_reading *r, const onnx_node *n);
+/* Evaluate a call, and a node with sub-graphs, into outs (which holds n->n_outputs new values). */
+situ_status onnx_eval_call(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const onnx_function *f,
+                           const ops_node *shown, onnx_held *const *ins, onnx_held **outs, onnx_cost *cost);
+situ_status onnx_eval_control(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
+                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost);
+
+#endif

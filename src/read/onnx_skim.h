@@ -1,0 +1,28 @@
+/* read/onnx_skim.h - an ONNX file without its weights.
+ *
+ * One pass over the wire form of the file copies what src/read/onnx.proto names and leaves the rest behind: data of
+ * tensors that are too large to matter for shapes, large attributes, documentation. Bytes that are left behind are
+ * stepped over, not touched, so that the weights of a mapped file never enter memory. */
+#ifndef SITU_READ_ONNX_SKIM_H
+#define SITU_READ_ONNX_SKIM_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+#include "situ/error.h"
+
+enum {
+  ONNX_MAX_NESTING = 64,       /* sub-graphs within sub-graphs; deeper files are refused */
+  ONNX_KEPT_WHOLE_BYTES = 1 << 15, /* data kept of a tensor of int32, int64 or bool, and of an attribute */
+  ONNX_KEPT_OTHER_BYTES = 1 << 10  /* data kept of a tensor of another type */
+};
+
+/* Adds the skimmed message to `out`. BAD_INPUT, with the place in the file, when the wire form is broken, a message
+ * that must be single comes twice, or sub-graphs are nested too deeply. */
+situ_status onnx_skim(text_buffer *out, const unsigned char *bytes, size_t size_bytes, const char *path,
+                      situ_error *error);
+
+/* Whether the bytes look like an ONNX model: 2 when its outermost fields are those of one, 1 when they begin so. */
+int onnx_skim_recognise(const unsigned char *bytes, size_t size_bytes);
+
+#endif
