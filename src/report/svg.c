@@ -264,7 +264,7 @@ static void draw_axis(text_buffer *t, const picture *g, double top, double botto
     char label[TEXT_UNIT_BYTES];
     double x = at_x(g, (int64_t)at);
     text_add(t, "<line class=\"g\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", x, x, top - 4, bottom);
-    text_at(t, x, bottom + 16, "m", exact_time(label, (int64_t)at));
+    text_at(t, x, bottom + 16, "m", round_time(label, (int64_t)at));
   }
 }
 
