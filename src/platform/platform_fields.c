@@ -18,6 +18,9 @@ situ_status fields_fail(situ_error *error, const char *where, const char *place,
   return fail_with(error, SITU_STATUS_BAD_INPUT, spot, "%s", text);
 }
 
+/* As in platform.c: what lies above is no rate of a machine. */
+static const double MAX_RATE = 1e18;
+
 static const field *find_field(const field *fields, int n_fields, const char *key) {
   for (int i = 0; i < n_fields; i++)
     if (strcmp(fields[i].key, key) == 0) return &fields[i];
@@ -57,7 +60,7 @@ static bool set_value(void *into, const field *f, const json_value *v) {
       return *(int64_t *)at < INT64_MAX;
     case FIELD_RATE:
       *(double *)at = scaled;
-      return number && isfinite(scaled) && scaled > 0.0;
+      return number && scaled > 0.0 && scaled <= MAX_RATE;
     case FIELD_TREE:
       *(const json_value **)at = v;
       return true;
@@ -71,7 +74,7 @@ static situ_status wrong_value(const field *f, const char *where, const char *pl
   static const char *const expected[] = {[FIELD_TEXT] = "a text that is not empty",
                                          [FIELD_TRUTH] = "true or false",
                                          [FIELD_TIMES] = "a number of at least 0 whose value fits 63 bits",
-                                         [FIELD_RATE] = "a number above 0",
+                                         [FIELD_RATE] = "a number above 0, at most 1e18 per second",
                                          [FIELD_TREE] = "a value"};
   return fields_fail(error, where, place, "\"%s\" must be %s", f->key, expected[f->kind]);
 }

@@ -12,7 +12,7 @@ typedef enum field_kind {
   FIELD_TRUTH, /* true or false; int64_t 1 or 0, -1 when absent */
   FIELD_WHOLE, /* a whole number of at least `least`; int64_t, -1 when absent */
   FIELD_TIMES, /* a number of at least 0, times `scale`, rounded; int64_t, -1 when absent */
-  FIELD_RATE,  /* a number above 0, times `scale`; double, 0 when absent */
+  FIELD_RATE,  /* a number above 0, times `scale`, at most 1e18; double, 0 when absent */
   FIELD_TREE   /* anything; const json_value *, NULL when absent */
 } field_kind;
 

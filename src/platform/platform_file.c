@@ -241,8 +241,10 @@ static situ_status find_end(const loader *f, const char *spot, const char *key, 
               : fields_fail(error, f->where, spot, "\"%s\": no device is called \"%.100s\"", key, name);
 }
 
+/* Latency and rate of a link; *switched tells that what one device sends leaves by one port. */
 static situ_status link_speed(const loader *f, const char *spot, const file_link *entry, situ_link *link,
-                              situ_error *error) {
+                              bool *switched, situ_error *error) {
+  *switched = false;
   if (entry->kind) {
     const situ_known_link *kind = link_kind_find(entry->kind);
     if (!kind) {
@@ -252,12 +254,16 @@ static situ_status link_speed(const loader *f, const char *spot, const file_link
     }
     link->latency_ns = kind->latency_ns;
     link->bytes_per_s = kind->bytes_per_s;
+    *switched = kind->switched;
   }
   if (entry->latency_ns >= 0) link->latency_ns = entry->latency_ns;
   if (entry->rate > 0.0) link->bytes_per_s = entry->rate;
   if (link->bytes_per_s <= 0.0) return fields_fail(error, f->where, spot, "\"bytes_per_s\" or \"kind\" is missing");
   return SITU_STATUS_OK;
 }
+
+/* Channels by name come first; the ports of switches follow, one for each sender. */
+static int32_t port_of(int32_t sender) { return SITU_MAX_LINKS + sender; }
 
 /* A name with a count stands for all of its devices: one link for each pair of different ends. */
 static situ_status add_link(loader *f, const json_value *value, size_t index, situ_error *error) {
@@ -270,22 +276,26 @@ static situ_status add_link(loader *f, const json_value *value, size_t index, si
   TRY(find_end(f, spot, "to", entry.to, &to, error));
   if (from == to && from->count == 1) return fields_fail(error, f->where, spot, "joins a device with itself");
   situ_link link = {.channel = -1};
-  TRY(link_speed(f, spot, &entry, &link, error));
+  bool switched;
+  TRY(link_speed(f, spot, &entry, &link, &switched, error));
   if (entry.channel) {
     int64_t channel = string_map_put(f->channels, entry.channel, string_map_count(f->channels));
     if (channel < 0) return fail_no_memory(error);
     link.channel = (int32_t)channel;
+    switched = false;
   }
   for (int32_t i = 0; i < from->count; i++)
     for (int32_t j = 0; j < to->count; j++) {
       if (from == to && (entry.bidirectional == 0 ? i == j : i >= j)) continue;
       link.from_device = from->first + i * from->stride;
       link.to_device = to->first + j * to->stride;
+      if (switched) link.channel = port_of(link.from_device);
       TRY(push_link(f, spot, link, error));
       if (entry.bidirectional == 0) continue;
       situ_link back = link;
       back.from_device = link.to_device;
       back.to_device = link.from_device;
+      if (switched) back.channel = port_of(back.from_device);
       TRY(push_link(f, spot, back, error));
     }
   return SITU_STATUS_OK;

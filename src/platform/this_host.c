@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/checked.h"
 #include "base/fail.h"
 #include "platform/catalogue.h"
 #include "platform/platform_sources.h"
@@ -153,13 +154,20 @@ static bool look_around(host_facts *facts) {
 #else
 
 static bool look_around(host_facts *facts) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
   facts->n_nodes = 1;
-  facts->nodes[0] = (host_node){cores > 0 ? (int)cores : 1, pages > 0 && page > 0 ? (int64_t)pages * page : 0};
+  facts->nodes[0] = (host_node){cores > 0 ? (int)cores : 1, 0};
   return true;
 }
 
 #endif
+
+/* The system's own sum. Where there is one node it is nearer the truth than that node's count, which leaves out
+ * memory that was plugged in while a virtual machine ran. */
+static int64_t installed_bytes(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (int64_t)pages * page : 0;
+}
 
 /* ---- estimates ---- */
 
@@ -263,12 +271,14 @@ situ_status platform_from_this_host(situ_platform **out, situ_error *error) {
   arena *a = arena_new();
   host_facts *facts = ARENA_ZERO(a, host_facts, 1);
   situ_status status;
-  if (!facts)
+  if (!facts) {
     status = fail_no_memory(error);
-  else if (!look_around(facts))
+  } else if (!look_around(facts)) {
     status = fail_with(error, SITU_STATUS_UNSUPPORTED, "this-host", "the topology of this machine cannot be read");
-  else
+  } else {
+    if (facts->n_nodes == 1) facts->nodes[0].memory_bytes = max64(facts->nodes[0].memory_bytes, installed_bytes());
     status = build(out, a, facts, error);
+  }
   arena_free(a);
   return status;
 }

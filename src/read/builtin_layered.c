@@ -10,8 +10,8 @@ enum { MOST_WIDTH = 65536, LOCALITY = 2 };
 
 static const builtin_parameter parameters[] = {{"operators", 10000, 1, 10000000, "operators in all"},
                                                {"width", 16, 1, MOST_WIDTH, "operators of a layer"},
-                                               {"rows", 64, 1, 65536, "rows of a tensor"},
-                                               {"hidden", 512, 1, 65536, "columns of a tensor"},
+                                               {"rows", 1024, 1, 65536, "rows of a tensor"},
+                                               {"hidden", 128, 1, 65536, "columns of a tensor"},
                                                {"far", 5, 0, 100, "per cent of reads from anywhere in the layer"},
                                                {"seed", 0, 0, INT64_MAX, "of the wiring and the kinds"},
                                                BUILTIN_BITS,

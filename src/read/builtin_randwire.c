@@ -53,17 +53,16 @@ static void erdos_renyi(wiring *w, rng *r, const int64_t *v) {
       if (rng_unit(r) * 100 < (double)v[SHAPE1]) join(w, i, j);
 }
 
-/* The first m nodes are alone; each later one is joined to m of those before, by their degrees. */
+/* The first m nodes are alone; each later one is joined to m of those before, with chances by their degrees (even ones
+ * for the first, which finds no degrees). */
 static void barabasi_albert(wiring *w, rng *r, const int64_t *v) {
   int64_t m = v[SHAPE1] < w->n - 1 ? v[SHAPE1] : w->n - 1, degrees[MOST_NODES] = {0};
   for (int64_t j = m; j < w->n; j++)
     for (int64_t made = 0; made < m; made++) {
       int64_t total = 0, i = 0;
       for (int64_t u = 0; u < j; u++) total += joined(w, u, j) ? 0 : degrees[u] + (j == m);
-      int64_t at = rng_below(r, total > 0 ? total : 1);
-      for (;; i++) {
-        if (joined(w, i, j)) continue;
-        int64_t share = total > 0 ? degrees[i] + (j == m) : 1;
+      for (int64_t at = rng_below(r, total);; i++) {
+        int64_t share = joined(w, i, j) ? 0 : degrees[i] + (j == m);
         if (at < share) break;
         at -= share;
       }

@@ -44,8 +44,9 @@ static situ_status refuse(const builtin *b, const char *path, const char *what, 
     text_add(&list, "%s%s=%lld..%lld", list.length ? ", " : "", p->name, (long long)p->least, (long long)p->most);
   char *taken = text_take(&list);
   if (!taken) return fail_no_memory(error);
-  situ_status status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "'%.*s' is no parameter with a whole value in range; %s takes %s",
-                                 (int)(length < 80 ? length : 80), what, b->name, taken);
+  situ_status status =
+      fail_with(error, SITU_STATUS_BAD_INPUT, path, "'%.*s' is no parameter with a whole value in range; %s takes %s",
+                (int)(length < 80 ? length : 80), what, b->name, taken);
   free(taken);
   return status;
 }
@@ -87,7 +88,7 @@ situ_status builtin_generate(situ_graph **out, const char *path, int64_t *parame
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "expected the form builtin:NAME?key=value&...");
   const char *name = path + sizeof prefix - 1;
   size_t length = strcspn(name, "?");
-  const builtin *b;
+  const builtin *b = NULL;
   int64_t values[BUILTIN_MOST_PARAMETERS];
   net *n;
   TRY(find(&b, name, length, error));

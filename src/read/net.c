@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 
-enum { MOST_DEPTH = 16, PATH_BYTES = 256, MOST_INPUTS = 4096, OPSET = 17 };
+enum { MOST_DEPTH = 16, PATH_BYTES = 192, MOST_INPUTS = 4096, OPSET = 17 };
 
 typedef enum value_role { ROLE_TENSOR, ROLE_INPUT, ROLE_WEIGHT, ROLE_STATE, ROLE_CONSTANT } value_role;
 
@@ -272,7 +272,7 @@ static void record(net *n, const char *name, const ops_node *node, const net_val
 void net_call(net *n, const char *name, const char *kind, const ops_attr *attrs, int32_t n_attrs,
               const net_value *inputs, int32_t n_inputs, net_value *outputs, int32_t n_outputs) {
   for (int32_t i = 0; outputs && i < n_outputs; i++) outputs[i] = NET_NONE;
-  char full[PATH_BYTES + 64];
+  char full[PATH_BYTES + 64]; /* fits the error's place */
   snprintf(full, sizeof full, "%s%s%.60s", n->path, *n->path ? "." : "", name);
   if (n_inputs > MOST_INPUTS || n_outputs > MOST_INPUTS)
     net_refuse(n, "'%s' would have more than %d inputs or outputs", full, MOST_INPUTS);
