@@ -8,7 +8,7 @@ enum { BATCH, SEGMENTS, LENGTH, MEMORY, LAYERS, HIDDEN, HEADS, FFN, VOCAB, BITS 
 enum { MOST_LAYERS = 1024 };
 
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"segments", 1, 1, 1000, "segments in a row"},
+                                               {"segments", 1, 1, 100, "segments in a row"},
                                                {"length", 512, 1, 65536, "tokens of a segment"},
                                                {"memory", 512, 0, 65536, "tokens remembered from before"},
                                                {"layers", 12, 1, MOST_LAYERS, "layers"},
