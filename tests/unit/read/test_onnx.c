@@ -473,7 +473,7 @@ static void functions_that_explode_are_an_error(void **state) {
   add_node(&g, call("F0", "start", "x", "y"));
   bytes m = model(g);
   for (int i = 0; i < 40; i++) {
-    char name[8], next[8];
+    char name[16], next[16];
     snprintf(name, sizeof name, "F%d", i);
     snprintf(next, sizeof next, "F%d", i + 1);
     add_function(&m, name, "a", "c", call(next, "", "a", "b"), call(next, "", "b", "c"));
