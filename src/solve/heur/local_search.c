@@ -42,23 +42,6 @@ static bool unit_allows(const annealing *s, int32_t unit, int32_t d) {
   return true;
 }
 
-/* Free problems: colocation groups and single operators, without F. */
-static bool plain_units(contraction *out, const situ_problem *p, arena *a) {
-  int32_t n = p->n_operators;
-  *out = (contraction){.class_of = ARENA_NEW(a, int32_t, n), .member_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2),
-                       .member = ARENA_NEW(a, int32_t, n)};
-  if (!out->class_of || !out->member_start || !out->member) return false;
-  for (int32_t v = 0; v < n; v++) {
-    int32_t group = p->graph->colocation[v];
-    int32_t first = group >= 0 ? p->group_member[p->group_start[group]] : v;
-    out->class_of[v] = first == v ? out->n_classes++ : out->class_of[first];
-    out->member_start[out->class_of[v] + 2]++;
-  }
-  for (int32_t c = 0; c < out->n_classes; c++) out->member_start[c + 2] += out->member_start[c + 1];
-  for (int32_t v = 0; v < n; v++) out->member[out->member_start[out->class_of[v] + 1]++] = v;
-  return true;
-}
-
 static bool list_before(annealing *s, arena *a) {
   const constraint_graph *f = &s->units.forward;
   int32_t n = s->units.n_classes;
@@ -76,7 +59,7 @@ static bool init(annealing *s, solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
   *s = (annealing){.run = run, .problem = p, .random = rng_new(run->seed)};
-  bool units = p->contiguous ? contract(&s->units, p, a) && list_before(s, a) : plain_units(&s->units, p, a);
+  bool units = contract(&s->units, p, p->contiguous, a) && list_before(s, a);
   if (!units || !loads_init(&s->now, p, a)) return false;
   int32_t n = s->units.n_classes;
   s->unit_device = ARENA_NEW(a, int32_t, n);
