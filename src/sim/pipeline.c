@@ -5,14 +5,12 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "problem/contract.h"
 #include "sim/models.h"
 
 typedef struct pipeline {
   const situ_problem *problem;
-  /* the constraint graph F of the contiguity rule, from operator to operator: `to` of v at
-   * edge_start[v] .. edge_start[v+1]-1; NULL when placements may be free */
-  int64_t *edge_start;
-  int32_t *edge_to;
+  constraint_graph constraints; /* of the contiguity rule; empty when placements may be free */
   int64_t *footprint_bytes; /* [operator] workspace + inputs + outputs */
   int64_t *stash_bytes;     /* [operator] of its outputs, those that another phase uses */
 
@@ -25,45 +23,6 @@ typedef struct pipeline {
   int64_t *waiting;                         /* [device] edges of F that come in from devices not yet drawn */
   int32_t *ready;                           /* [device] */
 } pipeline;
-
-/* Whether the class of operator v (its colocation group, or itself) has a forward operator. */
-static bool has_forward(const situ_problem *p, int32_t v, const bool *group_has_forward) {
-  int32_t group = p->graph->colocation[v];
-  return group >= 0 ? group_has_forward[group] : p->graph->phase[v] == SITU_PHASE_FORWARD;
-}
-
-/* Lists the edges of F: forward tensors as they are, and mirrored those backward tensors that touch a class without
- * forward operators. Pass 0 counts, pass 1 fills. */
-static bool list_constraint_edges(pipeline *m, arena *a) {
-  const situ_problem *p = m->problem;
-  const situ_graph *g = p->graph;
-  bool *group_has_forward = ARENA_ZERO(a, bool, g->n_colocations);
-  m->edge_start = ARENA_ZERO(a, int64_t, (int64_t)g->n_operators + 2);
-  if (!group_has_forward || !m->edge_start) return false;
-  for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->colocation[v] >= 0 && g->phase[v] == SITU_PHASE_FORWARD) group_has_forward[g->colocation[v]] = true;
-  for (int32_t pass = 0; pass < 2; pass++) {
-    for (int32_t v = 0; v < g->n_operators; v++) {
-      for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-        int32_t from = g->producer[g->in[i]], to = v;
-        if (g->phase[from] != g->phase[to] || g->phase[to] == SITU_PHASE_UPDATE) continue;
-        if (g->phase[to] == SITU_PHASE_BACKWARD) {
-          if (has_forward(p, from, group_has_forward) && has_forward(p, to, group_has_forward)) continue;
-          to = from;
-          from = v;
-        }
-        if (pass == 0)
-          m->edge_start[from + 2]++;
-        else
-          m->edge_to[m->edge_start[from + 1]++] = to;
-      }
-    }
-    if (pass == 1) break;
-    for (int32_t v = 0; v < g->n_operators; v++) m->edge_start[v + 2] += m->edge_start[v + 1];
-    if (!(m->edge_to = ARENA_NEW(a, int32_t, m->edge_start[g->n_operators + 1]))) return false;
-  }
-  return true;
-}
 
 static void measure_operators(pipeline *m) {
   const situ_graph *g = m->problem->graph;
@@ -98,13 +57,14 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
       !(m->waiting = ARENA_NEW(a, int64_t, d)) || !(m->ready = ARENA_NEW(a, int32_t, d)))
     return NULL;
   measure_operators(m);
-  if (p->contiguous && !list_constraint_edges(m, a)) return NULL;
+  if (p->contiguous && !constraint_graph_find(&m->constraints, p, a)) return NULL;
   return m;
 }
 
 /* Whether F has no cycle once the operators of each device are merged: Kahn's algorithm over devices. */
 static bool is_contiguous(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
+  const constraint_graph *f = &m->constraints;
   for (int32_t d = 0; d < p->n_devices; d++) {
     m->first_on[d] = -1;
     m->waiting[d] = 0;
@@ -112,8 +72,8 @@ static bool is_contiguous(pipeline *m, const int32_t *device) {
   for (int32_t v = p->n_operators - 1; v >= 0; v--) {
     m->next_on[v] = m->first_on[device[v]];
     m->first_on[device[v]] = v;
-    for (int64_t i = m->edge_start[v]; i < m->edge_start[v + 1]; i++)
-      m->waiting[device[m->edge_to[i]]] += device[m->edge_to[i]] != device[v];
+    for (int64_t i = f->start[v]; i < f->start[v + 1]; i++)
+      m->waiting[device[f->to[i]]] += device[f->to[i]] != device[v];
   }
   int32_t n_ready = 0, n_drawn = 0;
   for (int32_t d = 0; d < p->n_devices; d++)
@@ -121,8 +81,8 @@ static bool is_contiguous(pipeline *m, const int32_t *device) {
   while (n_drawn < n_ready) {
     int32_t d = m->ready[n_drawn++];
     for (int32_t v = m->first_on[d]; v >= 0; v = m->next_on[v])
-      for (int64_t i = m->edge_start[v]; i < m->edge_start[v + 1]; i++) {
-        int32_t to = device[m->edge_to[i]];
+      for (int64_t i = f->start[v]; i < f->start[v + 1]; i++) {
+        int32_t to = device[f->to[i]];
         if (to != d && --m->waiting[to] == 0) m->ready[n_ready++] = to;
       }
   }
@@ -227,7 +187,7 @@ static void run_pipeline(void *model, const placement *where, bool memory, simul
     out->excess_bytes = count_memory(m, where->device);
     out->peak_bytes = m->peak_bytes;
   }
-  if (!valid || (m->edge_start && !is_contiguous(m, where->device))) return;
+  if (!valid || (p->contiguous && !is_contiguous(m, where->device))) return;
   out->value_ns = m->load_ns[out->worst_device];
   for (int32_t c = 0; c < p->platform->n_channels; c++) out->value_ns = max64(out->value_ns, m->channel_ns[c]);
 }
