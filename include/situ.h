@@ -15,6 +15,7 @@
 #include "situ/platform.h"
 #include "situ/problem.h"
 #include "situ/read.h"
+#include "situ/report.h"
 #include "situ/solve.h"
 #include "situ/types.h"
 

@@ -20,6 +20,8 @@ typedef struct situ_instance_options {
   situ_cost_options cost;
   situ_problem_options problem; /* its pins are set from `fix` when that is given */
   const char *fix;         /* a file of pins, or NULL */
+  const char *const *unused; /* names of devices that must stay empty; joined to problem.unused */
+  int32_t n_unused;
 } situ_instance_options;
 
 #define SITU_DEFAULT_PLATFORM "cpu+2*v100-16g"
@@ -30,10 +32,22 @@ SITU_API void situ_instance_free(situ_instance *instance);
 SITU_API const situ_problem *situ_instance_problem(const situ_instance *instance);
 SITU_API const situ_model *situ_instance_model(const situ_instance *instance);
 
+/* The main path in one call: opens the instance and solves it. When every operator is pinned the placement is only
+ * evaluated (the plan's solver is "fix"); pins that break a constraint give the outcome INFEASIBLE, with the rule named
+ * in the reason. *instance outlives *out and is freed after it. */
+SITU_API situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
+                                const situ_solve_options *solve, situ_error *error);
+
+/* Simulates the placement, order and calls of `plan` afresh. The new plan has the simulated value and times; outcome,
+ * bound and best single device are taken over from `plan`. BAD_ARGUMENT when it has no placement. */
+SITU_API situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan,
+                                 situ_error *error);
+
 /* Writes a plan file, whole or not at all. */
 SITU_API situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance, const char *path,
                                      situ_error *error);
-/* Reads a plan file and opens the instance that it names again. A model whose content changed since is BAD_INPUT. */
+/* Reads a plan file and opens the instance that it names again. Relative paths in it are looked for from the current
+ * folder, then from the folder of the plan file. A model or a platform whose content changed since is BAD_INPUT. */
 SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error);
 
 /* The version of the library, "0.1.0". */

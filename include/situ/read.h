@@ -41,6 +41,26 @@ SITU_API situ_status situ_model_read(situ_model **out, const char *path, const s
                                      situ_error *error);
 SITU_API void situ_model_free(situ_model *model);
 
+/* The built-in models, for lists and help. All text is static. */
+typedef struct situ_builtin_info {
+  const char *name;   /* as in "builtin:NAME" */
+  const char *title;  /* what it is, in a line */
+  const char *source; /* the paper */
+  char parameters[256]; /* with their defaults: "batch=1 image=224" */
+} situ_builtin_info;
+
+/* A parameter of a built-in model: a whole number. */
+typedef struct situ_builtin_parameter {
+  const char *name, *about;
+  int64_t otherwise, least, most; /* the default and the range */
+} situ_builtin_parameter;
+
+SITU_API int32_t situ_builtin_size(void);
+/* Built-in `index` (0 <= index < size); all NULL and empty when there is none. */
+SITU_API situ_builtin_info situ_builtin_at(int32_t index);
+/* Parameter number `parameter` of built-in `index`; false when there is none. */
+SITU_API bool situ_builtin_parameter_at(int32_t index, int32_t parameter, situ_builtin_parameter *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -140,7 +140,7 @@ situ_status kind_axis_attr(const kind_call *c, const char *name, int64_t otherwi
 situ_status kind_axes(const kind_call *c, const int64_t *axes, int64_t n, int32_t rank, bool *flags) {
   memset(flags, 0, (size_t)rank * sizeof *flags);
   for (int64_t k = 0; k < n; k++) {
-    int32_t axis;
+    int32_t axis = 0;
     TRY(kind_axis(c, axes[k], rank, &axis));
     if (flags[axis]) return kind_fail(c, "axis %lld is named twice", (long long)axes[k]);
     flags[axis] = true;

@@ -69,7 +69,7 @@ static double join_reals(int tag, double x, double y) {
     case LESS_EQUAL: return x <= y;
     case GREATER: return x > y;
     case GREATER_EQUAL: return x >= y;
-    default: return NAN;
+    default: return (double)NAN;
   }
 }
 
@@ -103,7 +103,7 @@ static double map_real(int tag, double x) {
     case EXP: return exp(x);
     case LOG: return log(x);
     case RELU: return fmax(x, 0);
-    default: return NAN;
+    default: return (double)NAN;
   }
 }
 

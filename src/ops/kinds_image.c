@@ -40,7 +40,7 @@ static void keep_aspect(const kind_call *c, const ops_tensor *t, const int32_t *
   const char *policy = ops_attr_string(c->node, "keep_aspect_ratio_policy", "stretch");
   bool larger = strcmp(policy, "not_smaller") == 0;
   if (!larger && strcmp(policy, "not_larger") != 0) return;
-  double scale = larger ? 0 : INFINITY;
+  double scale = larger ? 0 : HUGE_VAL;
   for (int64_t k = 0; k < n; k++) {
     if (t->dims[axes[k]] <= 0) return;
     double own = (double)sizes[k] / (double)t->dims[axes[k]];

@@ -41,7 +41,7 @@ static double join_real(int tag, double x, double y) {
     case PROD: return x * y;
     case MAX: return fmax(x, y);
     case MIN: return fmin(x, y);
-    default: return NAN;
+    default: return (double)NAN;
   }
 }
 

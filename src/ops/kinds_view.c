@@ -14,16 +14,25 @@ static situ_status infer_identity(const kind_call *c) {
   return view(c, kind_rank(t), t ? t->dims : NULL);
 }
 
-/* What is left for the one dimension that is to be found (-1) or stays open. */
-static situ_status reshape_rest(const kind_call *c, const ops_tensor *t, int32_t rank, int64_t *dims, int32_t found) {
-  int64_t have = t ? kind_volume(kind_rank(t), t->dims) : -1, known = 1;
-  int32_t n_open = 0;
-  for (int32_t d = 0; d < rank; d++) {
-    if (dims[d] >= 0) known = sat_mul(known, dims[d]);
-    else if (d != found) n_open++;
+/* What is left for the one dimension that is to be found (-1, or none). Copied dimensions cancel out, known or not. */
+static situ_status reshape_rest(const kind_call *c, const ops_tensor *t, int32_t rank, int64_t *dims,
+                                const bool *copied, int32_t found) {
+  int64_t have = 1, known = 1;
+  if (kind_rank(t) < 0) return SITU_STATUS_OK;
+  for (int32_t d = 0; d < t->rank; d++) {
+    if (d < rank && copied[d]) continue;
+    if (t->dims[d] < 0) return SITU_STATUS_OK;
+    have = sat_mul(have, t->dims[d]);
   }
-  if (have < 0 || n_open > 0 || have == INT64_MAX || known == INT64_MAX) return SITU_STATUS_OK;
-  if (found < 0 && have != known)
+  for (int32_t d = 0; d < rank; d++) {
+    if (d == found || copied[d]) continue;
+    if (dims[d] < 0) return SITU_STATUS_OK;
+    known = sat_mul(known, dims[d]);
+  }
+  if (have == INT64_MAX || known == INT64_MAX) return SITU_STATUS_OK;
+  bool empty = false; /* a copied 0 makes every number of elements fit */
+  for (int32_t d = 0; d < rank; d++) empty = empty || (copied[d] && dims[d] <= 0);
+  if (found < 0 && have != known && !empty)
     return kind_fail(c, "%lld elements cannot take a shape of %lld", (long long)have, (long long)known);
   if (found < 0) return SITU_STATUS_OK;
   if (known == 0 ? have != 0 : have % known != 0)
@@ -43,6 +52,7 @@ static situ_status infer_reshape(const kind_call *c) {
   if (n > OPS_MAX_RANK) return kind_fail(c, "a shape of %lld dimensions, at most 64 are allowed", (long long)n);
   if (n < 0) return view(c, -1, NULL);
   bool allow_zero = ops_attr_int(c->node, "allowzero", 0) != 0;
+  bool copied[OPS_MAX_RANK] = {false};
   int32_t found = -1;
   for (int32_t d = 0; d < n; d++) {
     dims[d] = wanted ? wanted[d] : KIND_UNKNOWN_INT;
@@ -52,14 +62,15 @@ static situ_status infer_reshape(const kind_call *c) {
     } else if (dims[d] == 0 && !allow_zero) {
       if (kind_rank(t) >= 0 && d >= t->rank)
         return kind_fail(c, "dimension %d is to be copied from a tensor of rank %d", (int)d, (int)t->rank);
-      dims[d] = kind_dim(t, d) >= 0 ? t->dims[d] : -1;
+      copied[d] = true;
+      dims[d] = kind_dim(t, d);
     } else if (dims[d] == KIND_UNKNOWN_INT) {
       dims[d] = -1;
     } else if (dims[d] < 0) {
       return kind_fail(c, "dimension %d of the shape is %lld", (int)d, (long long)dims[d]);
     }
   }
-  TRY(reshape_rest(c, t, (int32_t)n, dims, found));
+  TRY(reshape_rest(c, t, (int32_t)n, dims, copied, found));
   return view(c, (int32_t)n, dims);
 }
 

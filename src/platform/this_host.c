@@ -1,7 +1,284 @@
+/* "this-host": the machine that runs situ. What the system tells (cores, memories, PCI devices) is taken as it is;
+ * what it does not tell is estimated, as docs/formats/platform.md says. The only file that sees hwloc. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/checked.h"
 #include "base/fail.h"
+#include "platform/catalogue.h"
 #include "platform/platform_sources.h"
+
+#ifdef SITU_HWLOC
+#include <hwloc.h>
+#endif
+
+enum { MAX_NODES = 256, MAX_GPUS = 64, MAX_WORDS = 24, MODEL_BYTES = 128 };
+
+/* One NUMA node with cores, and one accelerator that the catalogue knows. */
+typedef struct host_node {
+  int cores;
+  int64_t memory_bytes;
+} host_node;
+typedef struct host_gpu {
+  const situ_known_device *row;
+  int node;
+  double link_bytes_per_s; /* 0 when unknown */
+} host_gpu;
+typedef struct host_facts {
+  int n_nodes, n_gpus;
+  host_node nodes[MAX_NODES];
+  host_gpu gpus[MAX_GPUS];
+} host_facts;
+
+/* ---- matching a model's name to the catalogue ---- */
+
+typedef struct word_list {
+  int n;
+  char text[MODEL_BYTES];
+  const char *word[MAX_WORDS];
+} word_list;
+
+static void split_words(word_list *list, const char *text) {
+  list->n = 0;
+  snprintf(list->text, sizeof list->text, "%s", text);
+  bool inside = false;
+  for (char *c = list->text; *c; c++) {
+    if (!isalnum((unsigned char)*c)) {
+      *c = '\0', inside = false;
+      continue;
+    }
+    *c = (char)tolower((unsigned char)*c);
+    if (!inside && list->n < MAX_WORDS) list->word[list->n++] = c;
+    inside = true;
+    if (!c[1]) break;
+  }
+}
+
+/* Whether some words in a row spell `token`: "RTX", "3090" spell "rtx3090". */
+static bool spells(const word_list *list, const char *token) {
+  for (int first = 0; first < list->n; first++) {
+    const char *rest = token;
+    for (int w = first; w < list->n && *rest; w++) {
+      size_t n = strlen(list->word[w]);
+      if (strncmp(rest, list->word[w], n) != 0) break;
+      rest += n;
+    }
+    if (!*rest) return true;
+  }
+  return false;
+}
+
+static bool some_word_begins(const word_list *list, const char *token) {
+  for (int w = 0; w < list->n; w++)
+    if (strncmp(list->word[w], token, strlen(token)) == 0) return true;
+  return false;
+}
+
+const situ_known_device *this_host_match(const char *model) {
+  word_list model_words, key_words;
+  split_words(&model_words, model);
+  const situ_known_device *best = NULL;
+  int best_score = 0;
+  for (int32_t i = 0; i < situ_catalogue_size(); i++) {
+    situ_known_device row = situ_catalogue_entry(i);
+    split_words(&key_words, row.key);
+    if (strcmp(row.kind, "cpu") == 0 || key_words.n == 0 || !spells(&model_words, key_words.word[0])) continue;
+    int score = 0;
+    for (int w = 1; w < key_words.n; w++) score += some_word_begins(&model_words, key_words.word[w]) ? 1 : -1;
+    if (best && score <= best_score) continue;
+    best = catalogue_find(row.key);
+    best_score = score;
+  }
+  return best;
+}
+
+/* ---- looking around ---- */
+
+#ifdef SITU_HWLOC
+
+static const char *gpu_model(hwloc_obj_t pci) {
+  for (hwloc_obj_t child = pci->io_first_child; child; child = child->next_sibling) {
+    const char *model = hwloc_obj_get_info_by_name(child, "GPUModel");
+    if (model) return model;
+  }
+  return hwloc_obj_get_info_by_name(pci, "PCIDevice");
+}
+
+static int node_of(const host_facts *facts, const int *os_index, hwloc_obj_t pci) {
+  hwloc_obj_t place = pci;
+  while (place && !place->nodeset) place = place->parent;
+  for (int n = 0; place && n < facts->n_nodes; n++)
+    if (hwloc_bitmap_isset(place->nodeset, (unsigned)os_index[n])) return n;
+  return 0;
+}
+
+static void add_gpu(host_facts *facts, const int *os_index, hwloc_obj_t pci) {
+  unsigned class_id = pci->attr->pcidev.class_id >> 8;
+  if ((class_id != 0x03 && class_id != 0x12) || facts->n_gpus == MAX_GPUS) return;
+  const char *model = gpu_model(pci);
+  const situ_known_device *row = model ? this_host_match(model) : NULL;
+  if (!row) return;
+  facts->gpus[facts->n_gpus++] = (host_gpu){
+      .row = row,
+      .node = node_of(facts, os_index, pci),
+      .link_bytes_per_s = 0.8e9 * (double)pci->attr->pcidev.linkspeed,
+  };
+}
+
+static bool look_around(host_facts *facts) {
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return false;
+  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (hwloc_topology_load(topology) != 0) {
+    hwloc_topology_destroy(topology);
+    return false;
+  }
+  int os_index[MAX_NODES];
+  int n = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+  for (int i = 0; i < n && facts->n_nodes < MAX_NODES; i++) {
+    hwloc_obj_t node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, (unsigned)i);
+    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, node->cpuset, HWLOC_OBJ_CORE);
+    if (cores <= 0) cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, node->cpuset, HWLOC_OBJ_PU);
+    if (cores <= 0) continue; /* memory without cores of its own */
+    os_index[facts->n_nodes] = (int)node->os_index;
+    facts->nodes[facts->n_nodes++] = (host_node){cores, (int64_t)node->attr->numanode.local_memory};
+  }
+  for (hwloc_obj_t pci = NULL; (pci = hwloc_get_next_pcidev(topology, pci));) add_gpu(facts, os_index, pci);
+  hwloc_topology_destroy(topology);
+  return facts->n_nodes > 0;
+}
+
+#else
+
+static bool look_around(host_facts *facts) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  facts->n_nodes = 1;
+  facts->nodes[0] = (host_node){cores > 0 ? (int)cores : 1, 0};
+  return true;
+}
+
+#endif
+
+/* The system's own sum. Where there is one node it is nearer the truth than that node's count, which leaves out
+ * memory that was plugged in while a virtual machine ran. */
+static int64_t installed_bytes(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? (int64_t)pages * page : 0;
+}
+
+/* ---- estimates ---- */
+
+/* The clock in Hz: the base frequency where the system tells it, else what the cores run at now, else 2.5 GHz. */
+static double clock_rate(void) {
+  double khz = 0.0;
+  static const char *const files[] = {"/sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
+                                      "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"};
+  for (int i = 0; i < 2 && khz <= 0.0; i++) {
+    FILE *f = fopen(files[i], "r");
+    if (!f) continue;
+    if (fscanf(f, "%lf", &khz) != 1) khz = 0.0;
+    fclose(f);
+  }
+  FILE *f = khz > 0.0 ? NULL : fopen("/proc/cpuinfo", "r");
+  char line[256];
+  while (f && fgets(line, sizeof line, f)) {
+    const char *colon = strncmp(line, "cpu MHz", 7) == 0 ? strchr(line, ':') : NULL;
+    if (!colon) continue;
+    khz = 1000.0 * strtod(colon + 1, NULL);
+    break;
+  }
+  if (f) fclose(f);
+  return khz >= 1e5 && khz <= 1e7 ? 1000.0 * khz : 2.5e9;
+}
+
+/* FP32 operations in one clock of one core: two fused multiply-adds on the widest vectors. Cores of other makers than
+ * Intel are taken to split 512-bit vectors. */
+static double flops_per_clock(void) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_is("intel")) return 64.0;
+  if (__builtin_cpu_supports("fma")) return 32.0;
+  return __builtin_cpu_supports("avx") ? 16.0 : 8.0;
+#elif defined(__aarch64__)
+  return 16.0;
+#else
+  return 4.0;
+#endif
+}
+
+static bool has_vnni(void) {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512vnni") != 0;
+#else
+  return false;
+#endif
+}
+
+/* One node: all its cores run one operator together. */
+static situ_device node_device(const host_node *node, const char *name, const char *class_name, double core_peak) {
+  double peak = node->cores * core_peak;
+  double bandwidth = 8e9 * node->cores; /* about one core's share of a channel, up to a socket's worth of channels */
+  situ_device d = {.name = name,
+                   .class_name = class_name,
+                   .peak_flops = {[SITU_DTYPE_F32] = peak, [SITU_DTYPE_F64] = peak / 2.0},
+                   .memory_bytes_per_s = bandwidth < 160e9 ? bandwidth : 160e9,
+                   .memory_bytes = node->memory_bytes > 0 ? node->memory_bytes : SITU_UNLIMITED_BYTES,
+                   .launch_ns = 1000,
+                   .shares_memory_with = -1,
+                   .is_host = true};
+  if (has_vnni()) d.peak_flops[SITU_DTYPE_I8] = d.peak_flops[SITU_DTYPE_U8] = 4.0 * peak;
+  return d;
+}
+
+static situ_status build(situ_platform **out, arena *a, const host_facts *facts, situ_error *error) {
+  int n_nodes = facts->n_nodes, n = n_nodes + facts->n_gpus, n_links = 0;
+  situ_device *devices = ARENA_NEW(a, situ_device, n);
+  situ_link *links = ARENA_NEW(a, situ_link, (int64_t)n_nodes * n_nodes + 2 * (int64_t)facts->n_gpus);
+  char(*names)[32] = arena_alloc(a, n, sizeof *names);
+  char(*classes)[32] = arena_alloc(a, n, sizeof *classes);
+  if (!devices || !links || !names || !classes) return fail_no_memory(error);
+  const double core_peak = clock_rate() * flops_per_clock(); /* once: the clock may be another when asked again */
+  const situ_known_link *sockets = link_kind_find("upi");
+  for (int i = 0; i < n_nodes; i++) {
+    snprintf(names[i], sizeof names[i], n_nodes > 1 ? "cpu%d" : "cpu", i);
+    snprintf(classes[i], sizeof classes[i], "cpu-%d-cores", facts->nodes[i].cores);
+    devices[i] = node_device(&facts->nodes[i], names[i], classes[i], core_peak);
+    for (int j = 0; j < n_nodes; j++)
+      if (j != i) links[n_links++] = (situ_link){i, j, sockets->latency_ns, sockets->bytes_per_s, -1};
+  }
+  for (int g = 0; g < facts->n_gpus; g++) {
+    const host_gpu *gpu = &facts->gpus[g];
+    int d = n_nodes + g;
+    snprintf(names[d], sizeof names[d], "%s%d", gpu->row->kind, g);
+    devices[d] = catalogue_device(gpu->row);
+    devices[d].name = names[d];
+    if (gpu->row->integrated) {
+      devices[d].shares_memory_with = gpu->node;
+      continue;
+    }
+    const situ_known_link *bus = link_kind_find(gpu->row->bus);
+    double rate = gpu->link_bytes_per_s > 0.0 ? gpu->link_bytes_per_s : bus->bytes_per_s;
+    links[n_links++] = (situ_link){gpu->node, d, bus->latency_ns, rate, -1};
+    links[n_links++] = (situ_link){d, gpu->node, bus->latency_ns, rate, -1};
+  }
+  return situ_platform_new(out, "this-host", devices, n, links, n_links, error);
+}
 
 situ_status platform_from_this_host(situ_platform **out, situ_error *error) {
   *out = NULL;
-  return fail_with(error, SITU_STATUS_UNSUPPORTED, "this-host", "not yet");
+  arena *a = arena_new();
+  host_facts *facts = ARENA_ZERO(a, host_facts, 1);
+  situ_status status;
+  if (!facts) {
+    status = fail_no_memory(error);
+  } else if (!look_around(facts)) {
+    status = fail_with(error, SITU_STATUS_UNSUPPORTED, "this-host", "the topology of this machine cannot be read");
+  } else {
+    if (facts->n_nodes == 1) facts->nodes[0].memory_bytes = max64(facts->nodes[0].memory_bytes, installed_bytes());
+    status = build(out, a, facts, error);
+  }
+  arena_free(a);
+  return status;
 }

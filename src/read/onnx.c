@@ -105,6 +105,9 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
     TRY(build_node(r, b, &g->nodes[at], names[at], at, outs, &cost));
     n_floors += !cost.inferred;
   }
+  if (r->n_contradictions > 0)
+    onnx_note(r, "contradictions", "%lld operators do not fit the assumed dimensions; set these with --dim",
+              (long long)r->n_contradictions);
   if (n_floors > 0)
     onnx_note(r, "floors", "%lld of %d operators have shapes or kinds that are not fully known: unknown dimensions "
               "count as 1", (long long)n_floors, (int)g->n_nodes);

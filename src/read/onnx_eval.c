@@ -105,6 +105,7 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
   if (known >= 0 || !assume) return known;
   known = r->options->default_dim;
   const char *kept = name == made ? arena_string(r->a, made) : name;
+  r->assumed = true;
   if (!kept || string_map_put(r->dims, kept, known) < 0) return known;
   onnx_note(r, kept, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)known, name);
   return known;
@@ -221,12 +222,27 @@ static void note_unknown(onnx_reading *r, const onnx_node *n) {
             n->domain, *n->domain ? ":" : "", n->kind);
 }
 
-static situ_status eval_plain(onnx_reading *r, const onnx_node *n, ops_node *shown, onnx_held *const *ins,
-                              onnx_held **outs, onnx_cost *cost) {
+situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown, bool *fits) {
+  enum { CONTRADICTIONS_SHOWN = 3 };
   situ_error inner = {0};
   situ_status status = ops_infer(shown, r->a, &inner);
+  *fits = status == SITU_STATUS_OK;
+  if (*fits) return SITU_STATUS_OK;
   if (status == SITU_STATUS_NO_MEMORY) return fail_no_memory(r->error);
-  if (status != SITU_STATUS_OK) return onnx_fail(r, n, "%s", inner.text);
+  if (!r->assumed || r->strict > 0) return onnx_fail(r, n, "%s", inner.text);
+  if (r->n_contradictions++ < CONTRADICTIONS_SHOWN)
+    onnx_note(r, onnx_node_label(n), "operator '%s' does not fit the assumed dimensions: %s", onnx_node_label(n), inner.text);
+  for (int32_t i = 0; i < n->n_outputs; i++) {
+    shown->outputs[i] = (ops_tensor){.rank = -1};
+    TRY(onnx_declare(r, s, n->outputs[i], &shown->outputs[i]));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_node *n, ops_node *shown,
+                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
+  bool fits;
+  TRY(onnx_infer(r, s, n, shown, &fits));
   if (!ops_known(n->domain, n->kind)) note_unknown(r, n);
   bool folded = all_constant(shown->outputs, n->n_outputs);
   int64_t stored = 0;
@@ -244,7 +260,7 @@ static situ_status eval_plain(onnx_reading *r, const onnx_node *n, ops_node *sho
   ops_work work = ops_count(shown);
   onnx_cost own = {.flops = max64(work.flops, 0), .moved_bytes = sat_add(work.read_bytes, work.written_bytes),
                    .weight_bytes = n->bulk_bytes, .dtype = work.dtype, .dtype_flops = max64(work.flops, 0),
-                   .inferred = work.exact};
+                   .inferred = work.exact && fits};
   onnx_cost_add(cost, &own, 1);
   r->weight_bytes = sat_add(r->weight_bytes, n->bulk_bytes);
   return SITU_STATUS_OK;
@@ -283,7 +299,7 @@ situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, o
   else if (n->n_bodies > 0)
     TRY(onnx_eval_control(r, s, n, &shown, ins, outs, cost));
   else
-    TRY(eval_plain(r, n, &shown, ins, outs, cost));
+    TRY(eval_plain(r, s, n, &shown, ins, outs, cost));
   for (int32_t i = 0; i < n->n_outputs; i++) {
     TRY(onnx_declare(r, s, n->outputs[i], &outs[i]->t));
     TRY(define(r, s, n->outputs[i], outs[i]));

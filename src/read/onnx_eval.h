@@ -2,6 +2,10 @@
  * yields its work. onnx_eval.c has nodes, scopes and weights; onnx_nested.c has sub-graphs and functions; onnx.c walks
  * the main graph and builds.
  *
+ * Contradictions. Shapes that do not fit are an error that names the operator. But where a dynamic dimension got the
+ * default size, the file may well be right and the size wrong: then the operator's outputs are taken as declared, it
+ * counts as not understood, and a note says so.
+ *
  * Weights. A value computed from weights alone is itself a weight: the nodes that make it do no work, and its bytes
  * are charged to the first operator (in topological order) that reads it as something to compute with. A weight that
  * several operators read is charged to the first one only. DequantizeLinear of a weight keeps the bytes of the
@@ -61,6 +65,9 @@ typedef struct onnx_reading {
   int32_t *uses;     /* tensors that it reads; free() it */
   int64_t n_uses, uses_capacity;
   int64_t n_nested;
+  bool assumed;           /* some dimension got the default size */
+  int strict;             /* > 0: a contradiction of shapes is an error even then */
+  int64_t n_contradictions;
   int64_t weight_bytes, shared_bytes;
 } onnx_reading;
 
@@ -74,6 +81,9 @@ situ_status onnx_scope_open(onnx_reading *r, onnx_scope *s, const onnx_scope *ou
 onnx_held *onnx_scope_find(const onnx_scope *s, const char *name);
 /* Evaluates a node: (*outs)[i] is output i, in scope under its name too. *cost is set. */
 situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, onnx_held ***outs, onnx_cost *cost);
+/* ops_infer with errors told as the reader does. !*fits: the shapes contradict each other, which was let pass; the
+ * outputs are as declared. */
+situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown, bool *fits);
 /* Reads a value for work: a weight is charged, a tensor of the main graph is used. */
 situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost);
 /* A new value that is no weight, of an unknown tensor. */

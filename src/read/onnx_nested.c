@@ -1,7 +1,8 @@
 /* Sub-graphs and functions, costed into the node that owns them.
  *
  * If costs as its dearer branch, or as the one that is taken where its condition is known. Loop costs as its body
- * times its trip count, Scan times its sequence length; where these are not known, once, with a note. Shapes within a
+ * times its trip count (as far as the declared length of its results may tell it), Scan times its sequence length; where
+ * these are not known, once, with a note. Shapes within a
  * body are those of the first iteration. Other nodes with sub-graphs cost as one run of each. Weights inside count
  * once, for all branches. */
 #include <stdio.h>
@@ -85,6 +86,12 @@ static situ_status with_axis(onnx_reading *r, ops_tensor *t, int64_t axis, int64
   return SITU_STATUS_OK;
 }
 
+/* The size of an axis, -1 when it is not known or there is none. */
+static int64_t dim_of(const ops_tensor *t, int64_t axis) {
+  if (axis < 0) axis += t->rank;
+  return t->rank > axis && axis >= 0 ? t->dims[axis] : -1;
+}
+
 /* ---- functions ---- */
 
 const onnx_function *onnx_find_function(const onnx_reading *r, const onnx_node *n) {
@@ -126,7 +133,9 @@ static situ_status try_branch(onnx_reading *r, const onnx_scope *s, const onnx_n
   situ_error *kept = r->error, inner = {0};
   int64_t before = r->n_nested;
   r->error = &inner;
+  r->strict++;
   situ_status status = eval_body(r, s, s->call, g, NULL, 0, results, cost);
+  r->strict--;
   r->error = kept;
   if (status == SITU_STATUS_OK) return SITU_STATUS_OK;
   if (status != SITU_STATUS_BAD_INPUT || r->n_nested > MOST_NESTED)
@@ -155,7 +164,10 @@ static situ_status eval_if(onnx_reading *r, const onnx_scope *s, const onnx_node
     r->n_nested = sat_add(r->n_nested, branch[!taken]->n_all_nodes);
   } else {
     for (int b = 0; b < 2; b++) TRY(try_branch(r, s, n, b, branch[b], &results[b], &costs[b]));
-    if (!results[0] && !results[1]) return onnx_fail(r, n, "neither branch can run with the shapes of its inputs");
+    if (!results[0] && !results[1] && (r->strict > 0 || !r->assumed))
+      return onnx_fail(r, n, "neither branch can run with the shapes of its inputs");
+    for (int b = 0; b < 2 && !results[0] && !results[1]; b++)
+      TRY(eval_body(r, s, s->call, branch[b], NULL, 0, &results[b], &costs[b]));
   }
   int dear = taken >= 0 ? (int)taken : dearer(&costs[1], &costs[0]);
   onnx_cost_add(cost, &costs[dear], 1);
@@ -201,8 +213,8 @@ static situ_status carried_out(onnx_reading *r, ops_tensor *t, const onnx_held *
   return common(r, t, &x, &y);
 }
 
-static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_node *n, onnx_held *const *ins,
-                             onnx_held **outs, onnx_cost *cost) {
+static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
+                             onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
   const onnx_graph *body = find_body(n, "body");
   int32_t n_carried = n->n_inputs - 2;
   if (!body || n_carried < 0) return onnx_fail(r, n, "Loop needs a body and at least two inputs");
@@ -211,15 +223,16 @@ static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_no
                      (int)body->n_inputs, (int)body->n_outputs, (int)n->n_inputs, (int)n_carried + 2, (int)n_carried + 1);
   int64_t trips = scalar(ins[0], MOST_TRIPS);
   if (ins[1] && scalar(ins[1], 1) == 0) trips = 0;
+  for (int32_t i = n_carried; i < n->n_outputs && trips < 0; i++) trips = dim_of(&shown->outputs[i], 0);
   if (trips < 0) note_trips(r, n);
   TRY(consume_all(r, ins, n->n_inputs, cost));
   onnx_held **given = ARENA_NEW(r->a, onnx_held *, body->n_inputs);
   if (!given) return fail_no_memory(r->error);
   for (int32_t i = 0; i < body->n_inputs; i++) {
-    static const int64_t none[1] = {0};
-    ops_tensor t = i == 0 ? (ops_tensor){.dtype = SITU_DTYPE_I64, .dims = none}
-                 : i == 1 ? (ops_tensor){.dtype = SITU_DTYPE_BOOL, .dims = none}
-                          : outline(ins[i]);
+    static const int64_t one[1] = {1};
+    ops_tensor t = i == 0 ? (ops_tensor){.dtype = SITU_DTYPE_I64} : i == 1 ? (ops_tensor){.dtype = SITU_DTYPE_BOOL} : outline(ins[i]);
+    if (i < 2 && body->inputs[i].rank == 1) t.rank = 1; /* old exporters make these [1] */
+    if (i < 2) t.dims = one;
     if (!(given[i] = fresh(r, t))) return fail_no_memory(r->error);
   }
   onnx_held **results;
@@ -244,11 +257,6 @@ static int64_t scan_axis(const ops_node *shown, const char *attr, int32_t i) {
   int64_t count;
   const int64_t *axes = ops_attr_ints(shown, attr, &count);
   return i < count ? axes[i] : 0;
-}
-
-static int64_t dim_of(const ops_tensor *t, int64_t axis) {
-  if (axis < 0) axis += t->rank;
-  return t->rank > axis && axis >= 0 ? t->dims[axis] : -1;
 }
 
 typedef struct scan_plan {
@@ -334,9 +342,8 @@ static situ_status eval_other(onnx_reading *r, const onnx_scope *s, const onnx_n
     onnx_cost_add(cost, &once, 1);
   }
   cost->inferred = false;
-  situ_error inner = {0};
-  situ_status status = ops_infer(shown, r->a, &inner);
-  if (status != SITU_STATUS_OK) return status == SITU_STATUS_BAD_INPUT ? onnx_fail(r, n, "%s", inner.text) : fail_no_memory(r->error);
+  bool fits;
+  TRY(onnx_infer(r, s, n, shown, &fits));
   for (int32_t i = 0; i < n->n_outputs; i++) {
     outs[i]->t = shown->outputs[i];
     outs[i]->t.constant = false;
@@ -347,7 +354,7 @@ static situ_status eval_other(onnx_reading *r, const onnx_scope *s, const onnx_n
 situ_status onnx_eval_control(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
                               onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
   if (!*n->domain && strcmp(n->kind, "If") == 0) return eval_if(r, s, n, ins, outs, cost);
-  if (!*n->domain && strcmp(n->kind, "Loop") == 0) return eval_loop(r, s, n, ins, outs, cost);
+  if (!*n->domain && strcmp(n->kind, "Loop") == 0) return eval_loop(r, s, n, shown, ins, outs, cost);
   if (!*n->domain && strcmp(n->kind, "Scan") == 0) return eval_scan(r, s, n, shown, ins, outs, cost);
   return eval_other(r, s, n, shown, ins, outs, cost);
 }

@@ -18,11 +18,15 @@ typedef struct makers {
   int64_t captures_capacity;
 } makers;
 
-static situ_status put(const ordering *o, makers *m, const char *name, int64_t maker, const onnx_node *node) {
+/* Exporters of 2020 wrote some Constants twice, and engines take the later one, so that is let through. */
+static situ_status put(const ordering *o, makers *m, const onnx_graph *g, const char *name, int64_t maker) {
   if (!*name) return SITU_STATUS_OK;
-  int64_t before = string_map_count(m->by_name);
-  if (string_map_put(m->by_name, name, maker) < 0) return fail_no_memory(o->error);
+  const onnx_node *node = maker < g->n_nodes ? &g->nodes[maker] : NULL;
+  int64_t before = string_map_count(m->by_name), first = string_map_put(m->by_name, name, maker);
+  if (first < 0) return fail_no_memory(o->error);
   if (!node || string_map_count(m->by_name) > before) return SITU_STATUS_OK;
+  if (first < g->n_nodes && strcmp(node->kind, "Constant") == 0 && strcmp(g->nodes[first].kind, "Constant") == 0)
+    return SITU_STATUS_OK;
   return fail_with(o->error, SITU_STATUS_BAD_INPUT, onnx_node_label(node),
                    "makes value '%s', which an input, a weight or another node gives already (in %s)", name, o->path);
 }
@@ -31,11 +35,10 @@ static situ_status find_makers(const ordering *o, makers *m, const onnx_graph *g
   m->by_name = string_map_new(o->a, (int64_t)g->n_nodes + g->n_weights + g->n_inputs);
   m->captured = string_map_new(o->a, 8);
   if (!m->by_name || !m->captured) return fail_no_memory(o->error);
-  for (int32_t i = 0; i < g->n_inputs; i++) TRY(put(o, m, g->inputs[i].name, g->n_nodes, NULL));
-  for (int32_t i = 0; i < g->n_weights; i++) TRY(put(o, m, g->weights[i].name, g->n_nodes, NULL));
+  for (int32_t i = 0; i < g->n_inputs; i++) TRY(put(o, m, g, g->inputs[i].name, g->n_nodes));
+  for (int32_t i = 0; i < g->n_weights; i++) TRY(put(o, m, g, g->weights[i].name, g->n_nodes));
   for (int32_t i = 0; i < g->n_nodes; i++)
-    for (int32_t k = 0; k < g->nodes[i].n_outputs; k++)
-      TRY(put(o, m, g->nodes[i].outputs[k], i, &g->nodes[i]));
+    for (int32_t k = 0; k < g->nodes[i].n_outputs; k++) TRY(put(o, m, g, g->nodes[i].outputs[k], i));
   return SITU_STATUS_OK;
 }
 

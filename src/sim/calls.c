@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "problem/footprint.h"
 #include "sim/models.h"
 
 typedef struct calls {
@@ -46,13 +47,7 @@ static void *make_calls(const situ_problem *p, arena *a) {
       !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->first_of = ARENA_NEW(a, int32_t, d)) ||
       !(m->last_of = ARENA_NEW(a, int32_t, d)))
     return NULL;
-  const situ_graph *g = p->graph;
-  for (int32_t v = 0; v < n; v++) {
-    int64_t bytes = g->workspace_bytes[v];
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
-    m->footprint_bytes[v] = bytes;
-  }
+  for (int32_t v = 0; v < n; v++) m->footprint_bytes[v] = footprint_bytes(p->graph, v);
   return m;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "problem/contract.h"
+#include "problem/footprint.h"
 #include "sim/models.h"
 
 typedef struct pipeline {
@@ -27,17 +28,8 @@ typedef struct pipeline {
 static void measure_operators(pipeline *m) {
   const situ_graph *g = m->problem->graph;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int64_t bytes = g->workspace_bytes[v], stash = 0;
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
-      bytes = sat_add(bytes, g->size_bytes[t]);
-      bool kept = false;
-      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && !kept; i++)
-        kept = g->phase[v] == SITU_PHASE_FORWARD && g->phase[g->use[i]] != SITU_PHASE_FORWARD;
-      if (kept) stash = sat_add(stash, g->size_bytes[t]);
-    }
-    m->footprint_bytes[v] = bytes;
-    m->stash_bytes[v] = stash;
+    m->footprint_bytes[v] = footprint_bytes(g, v);
+    m->stash_bytes[v] = footprint_stash_bytes(g, v);
   }
 }
 

@@ -13,7 +13,18 @@ typedef struct incumbent {
   placement best; /* device NULL while there is none */
   int64_t value_ns, lower_bound_ns;
   const char *solver, *bound;
+  placement store; /* the arrays that `best` points into */
 } incumbent;
+
+/* What the progress callback is told. */
+typedef struct solve_watch {
+  situ_progress_callback *callback;
+  void *context;
+  const incumbent *incumbent;
+  const char *solver;
+  const budget *running; /* of the solver that runs now */
+  int64_t steps_before, start_ns;
+} solve_watch;
 
 /* One running solver. */
 typedef struct solve_run {
@@ -21,6 +32,7 @@ typedef struct solve_run {
   simulator *simulator;
   budget *budget;
   incumbent *incumbent;
+  solve_watch *watch;
   const char *solver; /* its name */
   uint64_t seed;
   int32_t threads;
@@ -42,10 +54,25 @@ typedef struct solver {
 /* The table, ended by NULL. */
 extern const solver *const solvers[];
 
+/* The row of that name, or NULL; whether a row serves a problem. */
+const solver *solver_find(const char *name);
+bool solver_serves(const solver *s, const situ_problem *problem);
+/* Runs one solver on a part of the parent's budget: on `share` (0 .. 1) of what is left of steps and of time, and on at
+ * most limit_ns (0: no limit of its own). Its scratch is released. */
+situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns);
+
+/* An incumbent without a plan; its arrays are made here, once. False without memory. */
+bool incumbent_init(incumbent *i, const situ_problem *problem, arena *a);
+
 /* Simulates a placement, counts a step, and keeps it when it keeps every constraint and is better than the best so
  * far. Returns its value, SITU_NEVER_NS when infeasible. The arrays are copied. */
 int64_t solve_offer(solve_run *run, const placement *where);
-/* Says that no plan of the problem is better than this. `name` is the proof's (static storage). */
+/* The same, for searches that want to know more: what the simulator found, constraints apart. */
+simulation solve_try(solve_run *run, const placement *where);
+/* Whether the placement keeps support, pins, unused devices and colocation. */
+bool solve_allows(const situ_problem *problem, const int32_t *device);
+/* Says that no plan of the problem is better than this. `name` is the proof's (static storage). SITU_NEVER_NS says
+ * that there is no plan at all. */
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
 /* Whether the gap is closed or the budget spent. */
 bool solve_done(solve_run *run);

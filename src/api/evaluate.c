@@ -1,0 +1,181 @@
+/* Plans whose placement is given: by pins, or by a plan. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/instance.h"
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "plan/plan.h"
+#include "sim/simulate.h"
+#include "solve/kit/best_single.h"
+
+static situ_status infeasible(situ_plan **out, const situ_problem *p, const char *reason, situ_error *error) {
+  situ_plan *plan = plan_new(p);
+  const char *why = plan ? arena_string(plan->arena, reason) : NULL;
+  if (!why) {
+    situ_plan_free(plan);
+    return fail_no_memory(error);
+  }
+  plan->outcome = SITU_OUTCOME_INFEASIBLE;
+  plan->reason = why;
+  *out = plan;
+  return SITU_STATUS_OK;
+}
+
+/* Sorts operators by descending tail: the longest time from the start of each to the end of everything, transfers
+ * included (the upward rank of HEFT, with the devices known). A tail is at least that of each consumer, and ties keep
+ * the index order, so the order is topological. */
+static bool order_by_tail(int32_t *order, const situ_problem *p, const int32_t *device, arena *a) {
+  const situ_graph *g = p->graph;
+  int64_t *tail = ARENA_NEW(a, int64_t, g->n_operators);
+  int32_t *other = ARENA_NEW(a, int32_t, g->n_operators);
+  if (!tail || !other) return false;
+  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
+    int64_t longest = 0;
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+        int32_t w = g->use[i];
+        longest = max64(longest, sat_add(problem_transfer_ns(p, t, device[v], device[w]), tail[w]));
+      }
+    tail[v] = sat_add(longest, problem_time_ns(p, v, device[v]));
+    order[v] = v;
+  }
+  for (int64_t width = 1; width < g->n_operators; width *= 2) { /* merge sort: stable, no recursion */
+    for (int64_t from = 0; from < g->n_operators; from += 2 * width) {
+      int64_t middle = min64(from + width, g->n_operators), to = min64(from + 2 * width, g->n_operators);
+      for (int64_t i = from, l = from, r = middle; i < to; i++)
+        other[i] = l < middle && (r >= to || tail[order[l]] >= tail[order[r]]) ? order[l++] : order[r++];
+    }
+    memcpy(order, other, (size_t)g->n_operators * sizeof *order);
+  }
+  return true;
+}
+
+/* Order and calls that a plan of ours in the file of pins brings along; *kept (or NULL) owns them. */
+static void from_fix(situ_plan **kept, placement *where, const situ_instance *i) {
+  json_value *root = NULL;
+  *kept = NULL;
+  if (!i->options.fix || json_read(&root, i->options.fix, NULL) != SITU_STATUS_OK) return;
+  bool ours = json_get(root, "instance") && plan_from_json(kept, i->problem, root, i->options.fix, NULL) == SITU_STATUS_OK;
+  json_free(root);
+  if (!ours || !(*kept)->device ||
+      memcmp((*kept)->device, where->device, (size_t)i->problem->n_operators * sizeof *where->device) != 0)
+    return;
+  where->order = (*kept)->order;
+  where->call = (*kept)->call;
+}
+
+/* Chooses the best of the orders at hand: that of the file, by tail, by index. */
+static situ_status choose_order(placement *where, const situ_instance *i, simulator *s, arena *a, situ_error *error) {
+  const situ_problem *p = i->problem;
+  if (p->execution != SITU_EXECUTION_STREAM || where->order) return SITU_STATUS_OK;
+  int32_t *order = ARENA_NEW(a, int32_t, p->n_operators);
+  if (!order || !order_by_tail(order, p, where->device, a)) return fail_no_memory(error);
+  simulation by_index = simulator_run(s, where, true);
+  int64_t value = by_index.value_ns, excess = by_index.excess_bytes;
+  where->order = order;
+  simulation by_tail = simulator_run(s, where, true);
+  bool better = by_tail.excess_bytes != excess ? by_tail.excess_bytes < excess : by_tail.value_ns <= value;
+  if (!better) where->order = NULL;
+  return SITU_STATUS_OK;
+}
+
+/* Checks `plan`; when a rule is broken, *out becomes an infeasible plan that names it, else `plan` itself. */
+static situ_status judge(situ_plan **out, situ_plan *plan, const situ_problem *p, situ_error *error) {
+  situ_verdict *verdict = NULL;
+  situ_status status = situ_check(&verdict, p, plan, error);
+  char reason[1024] = "";
+  if (status == SITU_STATUS_OK && situ_verdict_n_found(verdict) > 0) {
+    situ_violation first = situ_verdict_violation(verdict, 0);
+    long long more = (long long)situ_verdict_n_found(verdict) - 1;
+    int n = snprintf(reason, sizeof reason, "%s: %s", first.rule, first.text);
+    if (more > 0 && n > 0 && (size_t)n < sizeof reason)
+      snprintf(reason + n, sizeof reason - (size_t)n, " (and %lld more violation%s)", more, more == 1 ? "" : "s");
+  }
+  situ_verdict_free(verdict);
+  if (status == SITU_STATUS_OK && !*reason) {
+    *out = plan;
+    return status;
+  }
+  situ_plan_free(plan);
+  return status == SITU_STATUS_OK ? infeasible(out, p, reason, error) : status;
+}
+
+static situ_status fill_context(situ_plan *plan, const situ_problem *p, simulator *s, arena *a, situ_error *error) {
+  best_single single;
+  TRY(best_single_find(&single, s, p, a, error));
+  plan->best_single_ns = single.value_ns;
+  plan->best_single_device = single.device;
+  plan->solver = "fix";
+  plan->steps = 1;
+  if (p->conflict) return SITU_STATUS_OK;
+  budget b = budget_new(0, 0, NULL, NULL);
+  const char *name = "";
+  TRY(bound_best(&plan->lower_bound_ns, &name, p, a, &b, error));
+  plan->bound = name ? name : "";
+  if (situ_plan_exists(plan))
+    plan->outcome = plan->lower_bound_ns == plan->value_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
+  return SITU_STATUS_OK;
+}
+
+static situ_status evaluate(situ_plan **out, const situ_instance *i, arena *a, situ_error *error) {
+  const situ_problem *p = i->problem;
+  simulator *s = simulator_new(p, a);
+  if (!s) return fail_no_memory(error);
+  situ_status status = SITU_STATUS_OK;
+  if (p->conflict) {
+    status = infeasible(out, p, p->conflict, error);
+  } else {
+    placement where = {.device = p->pin};
+    situ_plan *kept = NULL, *plan = NULL;
+    from_fix(&kept, &where, i);
+    status = choose_order(&where, i, s, a, error);
+    if (status == SITU_STATUS_OK) status = simulator_plan(&plan, s, &where, error);
+    situ_plan_free(kept);
+    if (status == SITU_STATUS_OK) status = judge(out, plan, p, error);
+  }
+  return status == SITU_STATUS_OK ? fill_context(*out, p, s, a, error) : status;
+}
+
+situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_error *error) {
+  *out = NULL;
+  int64_t start_ns = clock_now_ns();
+  arena *a = arena_new();
+  if (!a) return fail_no_memory(error);
+  situ_status status = evaluate(out, instance, a, error);
+  arena_free(a);
+  if (status != SITU_STATUS_OK) {
+    situ_plan_free(*out);
+    *out = NULL;
+    return status;
+  }
+  (*out)->seconds = (double)(clock_now_ns() - start_ns) / 1e9;
+  return status;
+}
+
+situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan, situ_error *error) {
+  *out = NULL;
+  if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to simulate");
+  arena *a = arena_new();
+  simulator *s = a ? simulator_new(instance->problem, a) : NULL;
+  placement where = {.device = plan->device, .order = plan->order, .call = plan->call};
+  situ_status status = s ? simulator_plan(out, s, &where, error) : fail_no_memory(error);
+  arena_free(a);
+  if (status != SITU_STATUS_OK) return status;
+  situ_plan *again = *out;
+  again->outcome = plan->outcome;
+  again->lower_bound_ns = plan->lower_bound_ns;
+  again->best_single_ns = plan->best_single_ns;
+  again->best_single_device = plan->best_single_device;
+  again->steps = plan->steps;
+  again->seed = plan->seed;
+  again->seconds = plan->seconds;
+  again->solver = arena_string(again->arena, plan->solver);
+  again->bound = arena_string(again->arena, plan->bound);
+  if (again->solver && again->bound) return status;
+  situ_plan_free(again);
+  *out = NULL;
+  return fail_no_memory(error);
+}

@@ -1,0 +1,120 @@
+#include "api/instance.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "plan/plan.h"
+
+static bool keep(arena *a, const char **text) {
+  if (!*text) return true;
+  *text = arena_string(a, *text);
+  return *text != NULL;
+}
+
+static bool keep_dims(arena *a, situ_read_options *read) {
+  if (read->n_dims <= 0) return true;
+  situ_dim *dims = ARENA_COPY(a, read->dims, situ_dim, read->n_dims);
+  read->dims = dims;
+  for (int32_t i = 0; dims && i < read->n_dims; i++)
+    if (!keep(a, &dims[i].name)) return false;
+  return dims != NULL;
+}
+
+static bool keep_names(arena *a, situ_instance_options *o) {
+  if (o->n_unused <= 0) return true;
+  const char **names = ARENA_COPY(a, o->unused, const char *, o->n_unused);
+  o->unused = names;
+  for (int32_t i = 0; names && i < o->n_unused; i++)
+    if (!keep(a, &names[i])) return false;
+  return names != NULL;
+}
+
+situ_status instance_keep_options(situ_instance *i, const situ_instance_options *options, situ_error *error) {
+  if (!options || !options->model)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no model was named; expected a file or builtin:NAME");
+  i->options = *options;
+  situ_instance_options *o = &i->options;
+  arena *a = i->arena;
+  bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->platform) && keep(a, &o->cost.model) &&
+            keep(a, &o->cost.table_path) && keep(a, &o->fix) && keep_dims(a, &o->read) && keep_names(a, o);
+  return ok ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+situ_status instance_read_platform(situ_instance *i, situ_error *error) {
+  if (i->model->costs && i->model->platform && i->options.platform)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
+                     "brings its own platform and measured times; leave the platform %s out", i->options.platform);
+  if (!i->options.platform && i->model->platform) {
+    i->platform = i->model->platform;
+    return SITU_STATUS_OK;
+  }
+  const char *name = i->options.platform ? i->options.platform : SITU_DEFAULT_PLATFORM;
+  TRY(situ_platform_read(&i->own_platform, name, error));
+  i->platform = i->own_platform;
+  return SITU_STATUS_OK;
+}
+
+situ_status instance_read_costs(situ_instance *i, situ_error *error) {
+  if (i->model->costs && i->platform == i->model->platform) {
+    if (i->options.cost.model || i->options.cost.table_path || i->options.cost.efficiency > 0)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
+                       "brings its own measured times; options of the cost estimate do not go with it");
+    i->costs = i->model->costs;
+    return SITU_STATUS_OK;
+  }
+  TRY(situ_costs_estimate(&i->own_costs, i->model->graph, i->platform, &i->options.cost, error));
+  i->costs = i->own_costs;
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_unused(situ_instance *i, situ_error *error) {
+  const situ_instance_options *o = &i->options;
+  int32_t n = situ_platform_n_devices(i->platform);
+  if (!o->problem.unused && o->n_unused == 0) return SITU_STATUS_OK;
+  i->unused = o->problem.unused ? ARENA_COPY(i->arena, o->problem.unused, bool, n) : ARENA_ZERO(i->arena, bool, n);
+  if (!i->unused) return fail_no_memory(error);
+  for (int32_t k = 0; k < o->n_unused; k++) {
+    int32_t d = situ_platform_find(i->platform, o->unused[k]);
+    if (d < 0)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "platform %s has no device %s",
+                       situ_platform_name(i->platform), o->unused[k]);
+    i->unused[d] = true;
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status instance_read_constraints(situ_instance *i, situ_error *error) {
+  const situ_graph *graph = i->model->graph;
+  int32_t n = situ_graph_n_operators(graph);
+  const int32_t *given = i->options.problem.pins;
+  if (i->options.fix || given) {
+    i->pins = given ? ARENA_COPY(i->arena, given, int32_t, n) : ARENA_NEW(i->arena, int32_t, n);
+    if (!i->pins) return fail_no_memory(error);
+  }
+  if (i->options.fix) TRY(plan_read_pins(i->pins, graph, i->platform, i->options.fix, error));
+  return read_unused(i, error);
+}
+
+static uint64_t mix_number(uint64_t h, int64_t value) { return hash_bytes(&value, sizeof value, h); }
+
+static uint64_t mix_real(uint64_t h, double value) { return hash_bytes(&value, sizeof value, h); }
+
+uint64_t platform_hash(const situ_platform *f) {
+  uint64_t h = mix_number(mix_number(0, f->n_devices), f->n_links);
+  for (int32_t d = 0; d < f->n_devices; d++) {
+    const situ_device *device = &f->devices[d];
+    h = hash_bytes(device->name, strlen(device->name), h);
+    h = hash_bytes(device->class_name, strlen(device->class_name), h);
+    for (int k = 0; k < SITU_DTYPE_COUNT; k++) h = mix_real(h, device->peak_flops[k]);
+    h = mix_real(h, device->memory_bytes_per_s);
+    h = mix_number(mix_number(h, device->memory_bytes), device->launch_ns);
+    h = mix_number(mix_number(h, device->shares_memory_with), device->is_host);
+  }
+  for (int32_t l = 0; l < f->n_links; l++) {
+    const situ_link *link = &f->links[l];
+    h = mix_number(mix_number(h, link->from_device), link->to_device);
+    h = mix_number(mix_real(mix_number(h, link->latency_ns), link->bytes_per_s), link->channel);
+  }
+  return h;
+}

@@ -1,0 +1,41 @@
+/* api/instance.h - what an instance is made of. */
+#ifndef SITU_API_INSTANCE_H
+#define SITU_API_INSTANCE_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "problem/problem.h"
+#include "situ/instance.h"
+
+struct situ_instance {
+  arena *arena;
+  situ_instance_options options; /* as given, strings and arrays in the arena; pins and unused are below */
+  situ_model *model;
+  situ_platform *own_platform; /* NULL when the model brings its own */
+  situ_costs *own_costs;       /* likewise */
+  const situ_platform *platform;
+  const situ_costs *costs;
+  situ_problem *problem;
+  int32_t *pins; /* [n_operators], or NULL when nothing is pinned */
+  bool *unused;  /* [n_devices], or NULL when every device may be used */
+};
+
+/* The steps of situ_instance_open, in order; each fills its part of `instance`. */
+situ_status instance_read_platform(situ_instance *instance, situ_error *error);
+situ_status instance_read_costs(situ_instance *instance, situ_error *error);
+situ_status instance_read_constraints(situ_instance *instance, situ_error *error);
+/* Copies the options into the arena of the instance. */
+situ_status instance_keep_options(situ_instance *instance, const situ_instance_options *options, situ_error *error);
+
+/* A number for everything that a platform says: equal platforms have equal hashes, on every machine. */
+uint64_t platform_hash(const situ_platform *platform);
+
+/* The member "instance" of a plan file (docs/formats/plan.md), or NULL without memory. */
+json_value *instance_to_json(const situ_instance *instance);
+/* Opens an instance again from that member. `path` is the plan file, for messages and relative paths. */
+situ_status instance_from_json(situ_instance **out, const json_value *member, const char *path, situ_error *error);
+
+/* Judges the one placement that the pins of a problem leave: see situ_place. */
+situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_error *error);
+
+#endif

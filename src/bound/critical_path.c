@@ -1,0 +1,184 @@
+/* Device-indexed critical path: the longest chain of operators, where each link of the chain pays the cheapest pair of
+ * devices - but one and the same device for an operator on both sides of it.
+ *
+ *     head(v,d) = p(v,d) + max over producers u of min over a of (head(u,a) + c(u,a,d))
+ *     tail(v,d) = max over users x of min over b of (c(v,d,b) + p(x,b) + tail(x,b))
+ *     bound     = max over v of min over d of (head(v,d) + tail(v,d))
+ *
+ * For stream problems c is the transfer of the tensor without contention. For calls a tensor that leaves an accelerator
+ * pays c_out, one that enters pays c_in, and a chain pays the compute of all its members wherever the calls begin and
+ * end; within one device nothing is paid. Both are exact integers.
+ *
+ * Over more than EXACT_MEMORIES memories a transfer to another memory takes the least time of any route: O(devices) for
+ * each use of a tensor instead of O(memories squared). Where even operators x devices are too many, every operator takes
+ * its least time and transfers nothing. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+
+enum { EXACT_MEMORIES = 16 };
+static const int64_t CELLS_LIMIT = (int64_t)1 << 24;
+
+typedef struct chains {
+  const situ_problem *problem;
+  int64_t *here, *there; /* [device] scratch */
+  int64_t *memory, *memory_there; /* [memory] scratch */
+} chains;
+
+static bool chains_init(chains *s, const situ_problem *p, arena *a) {
+  *s = (chains){.problem = p,
+                .here = ARENA_NEW(a, int64_t, p->n_devices),
+                .there = ARENA_NEW(a, int64_t, p->n_devices),
+                .memory = ARENA_NEW(a, int64_t, p->n_memories),
+                .memory_there = ARENA_NEW(a, int64_t, p->n_memories)};
+  return s->here && s->there && s->memory && s->memory_there;
+}
+
+/* calls: there[d] = least over e of here[e] + the way over the host; nothing within a device. Backward, from d to e. */
+static void spread_staged(chains *s, int32_t t, bool backward) {
+  const situ_problem *p = s->problem;
+  int64_t best = SITU_NEVER_NS;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t way = problem_is_host(p, d) ? 0
+                  : backward            ? problem_transfer_ns(p, t, p->host, d)
+                                        : problem_transfer_ns(p, t, d, p->host);
+    best = min64(best, sat_add(s->here[d], way));
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t way = problem_is_host(p, d) ? 0
+                  : backward            ? problem_transfer_ns(p, t, d, p->host)
+                                        : problem_transfer_ns(p, t, p->host, d);
+    s->there[d] = min64(s->here[d], sat_add(best, way));
+  }
+}
+
+/* The cheapest way into another memory, by any route. */
+static int64_t least_transfer(const situ_problem *p, int32_t t) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t k = 1; k < p->n_kinds; k++) least = min64(least, p->transfer_ns[(int64_t)t * p->n_kinds + k]);
+  return least;
+}
+
+/* stream: there[d] = least over e of here[e] + c(t, e, d); backward, c(t, d, e). */
+static void spread(chains *s, int32_t t, bool backward) {
+  const situ_problem *p = s->problem;
+  if (p->execution == SITU_EXECUTION_CALLS) {
+    spread_staged(s, t, backward);
+    return;
+  }
+  for (int32_t m = 0; m < p->n_memories; m++) s->memory[m] = SITU_NEVER_NS;
+  int64_t best = SITU_NEVER_NS;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t *there = &s->memory[p->memory_of[d]];
+    *there = min64(*there, s->here[d]);
+    best = min64(best, s->here[d]);
+  }
+  const int64_t *transfer = p->transfer_ns + (int64_t)t * p->n_kinds;
+  int64_t cheapest = p->n_memories > EXACT_MEMORIES ? sat_add(best, least_transfer(p, t)) : 0;
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    s->memory_there[m] = p->n_memories > EXACT_MEMORIES ? min64(s->memory[m], cheapest) : SITU_NEVER_NS;
+    for (int32_t w = 0; w < p->n_memories && p->n_memories <= EXACT_MEMORIES; w++) {
+      int32_t kind = p->costs->pair_kind[backward ? m * p->n_memories + w : w * p->n_memories + m];
+      s->memory_there[m] = min64(s->memory_there[m], sat_add(s->memory[w], transfer[kind]));
+    }
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) s->there[d] = s->memory_there[p->memory_of[d]];
+}
+
+static int64_t time_if_allowed(const situ_problem *p, int32_t v, int32_t d) {
+  return problem_allows(p, v, d) ? problem_time_ns(p, v, d) : SITU_NEVER_NS;
+}
+
+static void find_heads(chains *s, int64_t *head) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  int64_t devices = p->n_devices;
+  for (int64_t i = 0; i < p->n_operators * devices; i++) head[i] = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t *own = head + v * devices;
+    for (int32_t d = 0; d < devices; d++) own[d] = s->here[d] = sat_add(own[d], time_if_allowed(p, v, d));
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
+      if (g->use_start[t] == g->use_start[t + 1]) continue;
+      spread(s, t, false);
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+        for (int32_t d = 0; d < devices; d++) {
+          int64_t *ready = &head[g->use[i] * devices + d];
+          *ready = max64(*ready, s->there[d]);
+        }
+    }
+  }
+}
+
+static void find_tails(chains *s, int64_t *tail) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  int64_t devices = p->n_devices;
+  for (int64_t i = 0; i < p->n_operators * devices; i++) tail[i] = 0;
+  for (int32_t x = p->n_operators - 1; x >= 0; x--) {
+    for (int32_t d = 0; d < devices; d++) {
+      int64_t time = time_if_allowed(p, x, d);
+      s->here[d] = sat_add(tail[x * devices + d], time);
+      if (time == SITU_NEVER_NS) tail[x * devices + d] = SITU_NEVER_NS;
+    }
+    for (int64_t i = g->in_start[x]; i < g->in_start[x + 1]; i++) {
+      int32_t t = g->in[i];
+      int64_t *before = tail + g->producer[t] * devices;
+      spread(s, t, true);
+      for (int32_t d = 0; d < devices; d++) before[d] = max64(before[d], s->there[d]);
+    }
+  }
+}
+
+bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem) {
+  arena *a = arena_new();
+  chains s;
+  bool made = a && chains_init(&s, problem, a);
+  if (made) {
+    find_heads(&s, head);
+    find_tails(&s, tail);
+  }
+  arena_free(a);
+  return made;
+}
+
+/* The longest path when each operator takes its least time and transfers take none. */
+static situ_status longest_path(int64_t *lower_ns, const situ_problem *p, arena *scratch, situ_error *error) {
+  const situ_graph *g = p->graph;
+  int64_t *finish = ARENA_NEW(scratch, int64_t, p->n_operators);
+  if (!finish) return fail_no_memory(error);
+  *lower_ns = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t least = SITU_NEVER_NS, start = 0;
+    for (int32_t k = 0; k < p->n_classes; k++) least = min64(least, p->time_ns[(int64_t)v * p->n_classes + k]);
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) start = max64(start, finish[g->producer[g->in[i]]]);
+    finish[v] = sat_add(start, least);
+    *lower_ns = max64(*lower_ns, finish[v]);
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
+  int64_t cells = (int64_t)p->n_operators * p->n_devices;
+  if (cells > CELLS_LIMIT) return longest_path(lower_ns, p, scratch, error);
+  int64_t *head = ARENA_NEW(scratch, int64_t, cells), *tail = ARENA_NEW(scratch, int64_t, cells);
+  if (!head || !tail || !bound_heads_tails(head, tail, p)) return fail_no_memory(error);
+  *lower_ns = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+      int64_t i = (int64_t)v * p->n_devices + d;
+      least = min64(least, sat_add(head[i], tail[i]));
+    }
+    *lower_ns = max64(*lower_ns, least);
+  }
+  return SITU_STATUS_OK;
+}
+
+const bound critical_path_bound = {
+    .name = "critical_path",
+    .title = "the longest chain over the cheapest devices",
+    .source = "",
+    .stream = true,
+    .calls = true,
+    .compute = compute,
+};

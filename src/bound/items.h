@@ -1,0 +1,17 @@
+/* bound/items.h - what shares no device time: operators, with colocation groups as one item, and their times on sorts of
+ * devices. A sort is a class of devices; where pins or unused devices tell devices of one class apart, each device is a
+ * sort of its own. */
+#ifndef SITU_BOUND_ITEMS_H
+#define SITU_BOUND_ITEMS_H
+
+#include "problem/problem.h"
+
+typedef struct items {
+  int32_t n, n_columns;
+  int32_t *devices; /* [column] how many devices of this sort */
+  int64_t *time_ns; /* [item * n_columns + column], SITU_NEVER_NS where it may not run */
+} items;
+
+situ_status items_list(items *out, const situ_problem *problem, arena *a, situ_error *error);
+
+#endif

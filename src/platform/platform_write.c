@@ -1,0 +1,98 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "platform/platform_sources.h"
+
+static json_value *device_tree(const situ_platform *p, int32_t index) {
+  const situ_device *d = &p->devices[index];
+  json_value *peaks = json_new_object(), *o = json_new_object();
+  bool ok = peaks && o;
+  for (int t = 0; ok && t < SITU_DTYPE_COUNT; t++)
+    if (d->peak_flops[t] > 0.0)
+      ok = json_set(peaks, situ_dtype_name((situ_dtype)t), json_new_number(d->peak_flops[t]));
+  ok = ok && json_set(o, "name", json_new_text(d->name));
+  ok = ok && json_set(o, "class", json_new_text(d->class_name));
+  ok = ok && json_set(o, "host", json_new_truth(d->is_host));
+  if (ok && d->shares_memory_with >= 0)
+    ok = json_set(o, "shares_memory_with", json_new_text(p->devices[d->shares_memory_with].name));
+  else if (ok && d->memory_bytes != SITU_UNLIMITED_BYTES)
+    ok = json_set(o, "memory_bytes", json_new_whole(d->memory_bytes));
+  ok = ok && json_set(o, "memory_bytes_per_s", json_new_number(d->memory_bytes_per_s));
+  ok = ok && json_set(o, "launch_ns", json_new_whole(d->launch_ns));
+  if (!ok) {
+    json_free(peaks);
+    json_free(o);
+    return NULL;
+  }
+  if (json_set(o, "peak_flops", peaks)) return o;
+  json_free(o);
+  return NULL;
+}
+
+static json_value *link_tree(const situ_platform *p, int32_t index, bool shared) {
+  const situ_link *l = &p->links[index];
+  json_value *o = json_new_object();
+  bool ok = o && json_set(o, "from", json_new_text(p->devices[l->from_device].name)) &&
+            json_set(o, "to", json_new_text(p->devices[l->to_device].name)) &&
+            json_set(o, "bidirectional", json_new_truth(false)) &&
+            json_set(o, "latency_ns", json_new_whole(l->latency_ns)) &&
+            json_set(o, "bytes_per_s", json_new_number(l->bytes_per_s));
+  if (ok && shared) {
+    char channel[16];
+    snprintf(channel, sizeof channel, "c%d", (int)l->channel);
+    ok = json_set(o, "channel", json_new_text(channel));
+  }
+  if (ok) return o;
+  json_free(o);
+  return NULL;
+}
+
+/* Takes over both arrays of `root` as they grow: a failure leaves everything to the caller's json_free(root). */
+static bool fill(json_value *root, json_value *devices, json_value *links, const situ_platform *p, const int32_t *users) {
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (!json_push(devices, device_tree(p, d))) return false;
+  for (int32_t l = 0; l < p->n_links; l++)
+    if (!json_push(links, link_tree(p, l, users[p->links[l].channel] > 1))) return false;
+  return json_set(root, "situ_platform", json_new_whole(1)) && json_set(root, "name", json_new_text(p->name));
+}
+
+json_value *platform_to_json(const situ_platform *p) {
+  json_value *root = json_new_object(), *devices = json_new_array(), *links = json_new_array();
+  int32_t *users = calloc((size_t)p->n_channels + 1, sizeof *users);
+  bool ok = root && devices && links && users;
+  for (int32_t l = 0; ok && l < p->n_links; l++) users[p->links[l].channel]++;
+  ok = ok && fill(root, devices, links, p, users);
+  free(users);
+  if (!ok) {
+    json_free(devices);
+    json_free(links);
+  } else {
+    ok = json_set(root, "devices", devices);
+    if (ok)
+      ok = json_set(root, "links", links);
+    else
+      json_free(links);
+  }
+  if (ok) return root;
+  json_free(root);
+  return NULL;
+}
+
+situ_status situ_platform_write(const situ_platform *platform, const char *path, situ_error *error) {
+  json_value *root = platform_to_json(platform);
+  char *text = root ? json_print(root, 2) : NULL;
+  size_t n = text ? strlen(text) : 0;
+  situ_status status;
+  if (!text) {
+    status = fail_no_memory(error);
+  } else {
+    text[n] = '\n'; /* in place of the terminator: the text goes out by its length */
+    status = file_write(path, text, n + 1, error);
+  }
+  free(text);
+  json_free(root);
+  return status;
+}

@@ -1,0 +1,167 @@
+/* GNMT, unrolled over its steps: an encoder whose first layer is bidirectional, a decoder whose bottom layer asks an
+ * attention network at each step and whose layers all read the answer, residual connections from the third layer on
+ * (paper, sections 3.1 and 3.2). The decoder is given its input words, as in training. Steps of a layer share its
+ * weights, so their matrix products are colocated; all else is free. */
+#include "read/builtin.h"
+
+enum { BATCH, STEPS, LAYERS, HIDDEN, VOCAB, BITS };
+enum { MOST_LAYERS = 64 };
+
+static const builtin_parameter parameters[] = {BUILTIN_BATCH,
+                                               {"steps", 20, 1, 2000, "words of a sentence, on both sides"},
+                                               {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
+                                               {"hidden", 1024, 1, 65536, "width of a cell"},
+                                               {"vocab", 32000, 1, 10000000, "word pieces of each language"},
+                                               BUILTIN_BITS,
+                                               {0}};
+
+/* A layer of long short-term memory: its weights, and its state at the step that is being written. */
+typedef struct cell {
+  net_value matrix, bias, h, c;
+} cell;
+
+static cell cell_new(net *n, int64_t in, const int64_t *v) {
+  net_share(n);
+  cell k = {.matrix = net_weight(n, NET_SHAPE(in + v[HIDDEN], 4 * v[HIDDEN])),
+            .bias = net_weight(n, NET_SHAPE(4 * v[HIDDEN])),
+            .h = net_input(n, NET_SHAPE(v[BATCH], v[HIDDEN])),
+            .c = net_input(n, NET_SHAPE(v[BATCH], v[HIDDEN]))};
+  net_share_end(n);
+  return k;
+}
+
+/* One step on x, and on y unless that is NET_NONE; gives the new h. */
+static net_value cell_step(net *n, cell *k, int64_t step, net_value x, net_value y) {
+  enum { IN, FORGET, OUT, NEW, GATES };
+  net_value gates[GATES];
+  const net_value inputs[] = {x, k->h, y};
+  net_enter(n, "step%lld", (long long)step);
+  net_value all = net_concat(n, "concat", 1, inputs, y == NET_NONE ? 2 : 3);
+  all = net_op2(n, "bias", "Add", net_op2(n, "gates", "MatMul", all, k->matrix), k->bias);
+  net_split(n, "split", all, 1, gates, GATES);
+  net_value keep = net_op2(n, "keep", "Mul", net_op1(n, "forget", "Sigmoid", gates[FORGET]), k->c);
+  net_value fresh = net_op2(n, "fresh", "Mul", net_op1(n, "in", "Sigmoid", gates[IN]), net_op1(n, "new", "Tanh", gates[NEW]));
+  k->c = net_op2(n, "c", "Add", keep, fresh);
+  k->h = net_op2(n, "h", "Mul", net_op1(n, "out", "Sigmoid", gates[OUT]), net_op1(n, "tanh", "Tanh", k->c));
+  net_leave(n);
+  return k->h;
+}
+
+/* Word vectors of a sentence, one value per step. */
+static void embed(net *n, const char *name, net_value *words, const int64_t *v) {
+  net_enter(n, "%s", name);
+  net_value table = net_weight(n, NET_SHAPE(v[VOCAB], v[HIDDEN]));
+  net_value all = net_gather(n, "gather", table, net_int_input(n, NET_SHAPE(v[BATCH], v[STEPS])));
+  net_split(n, "split", all, 1, words, (int32_t)v[STEPS]);
+  for (int64_t i = 0; i < v[STEPS]; i++) {
+    net_enter(n, "step%lld", (long long)i);
+    words[i] = net_squeeze(n, "squeeze", words[i], 1);
+    net_leave(n);
+  }
+  net_leave(n);
+}
+
+/* [batch, steps, hidden] out of one value per step. */
+static net_value stack(net *n, const char *name, const net_value *steps, net_value *scratch, const int64_t *v) {
+  net_enter(n, "%s", name);
+  for (int64_t i = 0; i < v[STEPS]; i++) {
+    net_enter(n, "step%lld", (long long)i);
+    scratch[i] = net_unsqueeze(n, "unsqueeze", steps[i], 1);
+    net_leave(n);
+  }
+  net_value all = net_concat(n, "concat", 1, scratch, (int32_t)v[STEPS]);
+  net_leave(n);
+  return all;
+}
+
+static net_value residual(net *n, int64_t layer, int64_t step, net_value h, net_value x) {
+  if (layer < 2) return h;
+  net_enter(n, "step%lld", (long long)step);
+  net_value sum = net_op2(n, "residual", "Add", h, x);
+  net_leave(n);
+  return sum;
+}
+
+/* Replaces the word vectors in x by what the top layer makes of them. */
+static void encode(net *n, net_value *x, net_value *backwards, const int64_t *v) {
+  net_enter(n, "encoder.layer0");
+  net_enter(n, "backward");
+  cell back = cell_new(n, v[HIDDEN], v);
+  for (int64_t i = v[STEPS] - 1; i >= 0; i--) backwards[i] = cell_step(n, &back, i, x[i], NET_NONE);
+  net_leave(n);
+  net_enter(n, "forward");
+  cell ahead = cell_new(n, v[HIDDEN], v);
+  for (int64_t i = 0; i < v[STEPS]; i++) x[i] = cell_step(n, &ahead, i, x[i], NET_NONE);
+  net_leave(n);
+  net_leave(n);
+  for (int64_t layer = 1; layer < v[LAYERS]; layer++) {
+    net_enter(n, "encoder.layer%lld", (long long)layer);
+    cell k = cell_new(n, layer == 1 ? 2 * v[HIDDEN] : v[HIDDEN], v);
+    for (int64_t i = 0; i < v[STEPS] && net_ok(n); i++)
+      x[i] = residual(n, layer, i, cell_step(n, &k, i, x[i], layer == 1 ? backwards[i] : NET_NONE), x[i]);
+    net_leave(n);
+  }
+}
+
+/* The attention network: score = w . tanh(Q query + K memory), equations 4 of the paper. */
+typedef struct attention {
+  net_value memory, keys, query_matrix, score_vector;
+} attention;
+
+static attention attention_new(net *n, net_value memory, const int64_t *v) {
+  net_enter(n, "attention");
+  attention a = {.memory = memory, .keys = net_linear(n, "keys", memory, v[HIDDEN], false)};
+  net_share(n);
+  a.query_matrix = net_weight(n, NET_SHAPE(v[HIDDEN], v[HIDDEN]));
+  a.score_vector = net_weight(n, NET_SHAPE(v[HIDDEN], 1));
+  net_share_end(n);
+  net_leave(n);
+  return a;
+}
+
+static net_value attend(net *n, const attention *a, int64_t step, net_value h) {
+  net_enter(n, "attention.step%lld", (long long)step);
+  net_value query = net_unsqueeze(n, "unsqueeze", net_op2(n, "query", "MatMul", h, a->query_matrix), 1);
+  net_value mixed = net_op1(n, "tanh", "Tanh", net_op2(n, "add", "Add", a->keys, query));
+  net_value scores = net_squeeze(n, "squeeze", net_op2(n, "scores", "MatMul", mixed, a->score_vector), 2);
+  net_value weights = net_unsqueeze(n, "weights", net_softmax(n, "softmax", scores, 1), 1);
+  net_value context = net_squeeze(n, "context", net_op2(n, "sum", "MatMul", weights, a->memory), 1);
+  net_leave(n);
+  return context;
+}
+
+/* Replaces the word vectors in x by what the top layer makes of them. */
+static void decode(net *n, net_value *x, const attention *a, const int64_t *v) {
+  cell cells[MOST_LAYERS];
+  for (int64_t layer = 0; layer < v[LAYERS]; layer++) cells[layer] = cell_new(n, 2 * v[HIDDEN], v);
+  for (int64_t i = 0; i < v[STEPS] && net_ok(n); i++) {
+    net_value context = attend(n, a, i, cells[0].h); /* the bottom layer's state at the step before */
+    for (int64_t layer = 0; layer < v[LAYERS]; layer++) {
+      net_enter(n, "decoder.layer%lld", (long long)layer);
+      x[i] = residual(n, layer, i, cell_step(n, &cells[layer], i, x[i], context), x[i]);
+      net_leave(n);
+    }
+  }
+}
+
+static void generate(net *n, const int64_t *v) {
+  net_set_bits(n, v[BITS]);
+  net_value *source = net_array(n, v[STEPS]), *target = net_array(n, v[STEPS]), *scratch = net_array(n, v[STEPS]);
+  if (!net_ok(n)) return;
+  embed(n, "encoder.embedding", source, v);
+  encode(n, source, scratch, v);
+  attention a = attention_new(n, stack(n, "encoder.stack", source, scratch, v), v);
+  embed(n, "decoder.embedding", target, v);
+  decode(n, target, &a, v);
+  net_value tops = stack(n, "decoder.stack", target, scratch, v);
+  net_softmax(n, "softmax", net_linear(n, "projection", tops, v[VOCAB], true), -1);
+}
+
+extern const builtin builtin_gnmt;
+const builtin builtin_gnmt = {
+    .name = "gnmt",
+    .title = "recurrent translation with attention (8 + 8 layers of 1024), unrolled",
+    .source = "Wu et al.: Google's Neural Machine Translation System, 2016",
+    .parameters = parameters,
+    .generate = generate,
+};

@@ -1,0 +1,132 @@
+/* The table of built-in models, and the reader that makes them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "read/builtin.h"
+#include "read/reader.h"
+
+extern const builtin builtin_bert, builtin_gnmt, builtin_inception, builtin_layered, builtin_llama, builtin_randwire_ba,
+    builtin_randwire_er, builtin_randwire_ws, builtin_resnet50, builtin_transformer_xl, builtin_wavenet;
+
+const builtin *const builtins[] = {
+    &builtin_resnet50,    &builtin_inception,   &builtin_bert,        &builtin_gnmt,
+    &builtin_transformer_xl, &builtin_wavenet,  &builtin_randwire_ws, &builtin_randwire_er,
+    &builtin_randwire_ba, &builtin_llama,       &builtin_layered,     NULL,
+};
+
+static const char prefix[] = "builtin:";
+
+static situ_status find(const builtin **out, const char *name, size_t length, situ_error *error) {
+  text_buffer names = {0};
+  for (const builtin *const *b = builtins; *b; b++) {
+    if (strlen((*b)->name) == length && memcmp((*b)->name, name, length) == 0) {
+      *out = *b;
+      text_free(&names);
+      return SITU_STATUS_OK;
+    }
+    text_add(&names, "%s%s", names.length ? ", " : "", (*b)->name);
+  }
+  char *list = text_take(&names);
+  situ_status status = list ? fail_with(error, SITU_STATUS_BAD_INPUT, name - (sizeof prefix - 1),
+                                        "there is no built-in model of this name; expected one of %s", list)
+                            : fail_no_memory(error);
+  free(list);
+  return status;
+}
+
+/* "; it takes batch (1 .. 65536), image (32 .. 4096)": the parameters of a model for messages. */
+static situ_status refuse(const builtin *b, const char *path, const char *what, size_t length, situ_error *error) {
+  text_buffer list = {0};
+  for (const builtin_parameter *p = b->parameters; p->name; p++)
+    text_add(&list, "%s%s=%lld..%lld", list.length ? ", " : "", p->name, (long long)p->least, (long long)p->most);
+  char *taken = text_take(&list);
+  if (!taken) return fail_no_memory(error);
+  situ_status status =
+      fail_with(error, SITU_STATUS_BAD_INPUT, path, "'%.*s' is no parameter with a whole value in range; %s takes %s",
+                (int)(length < 80 ? length : 80), what, b->name, taken);
+  free(taken);
+  return status;
+}
+
+/* Reads one "key=value" of `length` bytes. */
+static bool set_value(const builtin *b, int64_t *values, const char *setting, size_t length) {
+  const char *equals = memchr(setting, '=', length);
+  if (!equals) return false;
+  size_t key = (size_t)(equals - setting), digits = length - key - 1;
+  char number[24];
+  if (digits == 0 || digits >= sizeof number || strspn(equals + 1, "0123456789") < digits) return false;
+  memcpy(number, equals + 1, digits);
+  number[digits] = '\0';
+  errno = 0;
+  long long value = strtoll(number, NULL, 10);
+  for (const builtin_parameter *p = b->parameters; p->name; p++) {
+    if (strlen(p->name) != key || memcmp(p->name, setting, key) != 0) continue;
+    values[p - b->parameters] = value;
+    return errno == 0 && value >= p->least && value <= p->most;
+  }
+  return false;
+}
+
+static situ_status read_values(const builtin *b, int64_t *values, const char *path, const char *settings,
+                               situ_error *error) {
+  for (const builtin_parameter *p = b->parameters; p->name; p++) values[p - b->parameters] = p->otherwise;
+  while (*settings) {
+    size_t length = strcspn(settings, "&");
+    if (!set_value(b, values, settings, length)) return refuse(b, path, settings, length, error);
+    settings += length;
+    if (*settings == '&') settings++;
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status builtin_generate(situ_graph **out, const char *path, int64_t *parameters, situ_error *error) {
+  *out = NULL;
+  if (strncmp(path, prefix, sizeof prefix - 1) != 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "expected the form builtin:NAME?key=value&...");
+  const char *name = path + sizeof prefix - 1;
+  size_t length = strcspn(name, "?");
+  const builtin *b = NULL;
+  int64_t values[BUILTIN_MOST_PARAMETERS];
+  net *n;
+  TRY(find(&b, name, length, error));
+  TRY(read_values(b, values, path, name + length + (name[length] == '?'), error));
+  TRY(net_new(&n, b->name, error));
+  b->generate(n, values);
+  if (parameters) *parameters = net_parameters(n);
+  situ_status status = net_finish(n, out, error);
+  net_free(n);
+  return status;
+}
+
+static situ_status read_builtin(read_result *result, const read_source *source, situ_error *error) {
+  return builtin_generate(&result->graph, source->path, NULL, error);
+}
+
+extern const reader builtin_reader;
+const reader builtin_reader = {
+    .name = "builtin", .title = "networks generated in code (builtin:NAME)", .suffixes = "", .read = read_builtin};
+
+int32_t situ_builtin_size(void) { return (int32_t)(sizeof builtins / sizeof builtins[0]) - 1; }
+
+situ_builtin_info situ_builtin_at(int32_t index) {
+  if (index < 0 || index >= situ_builtin_size()) return (situ_builtin_info){0};
+  const builtin *b = builtins[index];
+  situ_builtin_info info = {.name = b->name, .title = b->title, .source = b->source};
+  size_t length = 0;
+  for (const builtin_parameter *p = b->parameters; p->name && length < sizeof info.parameters; p++)
+    length += (size_t)snprintf(info.parameters + length, sizeof info.parameters - length, "%s%s=%lld",
+                               length ? " " : "", p->name, (long long)p->otherwise);
+  return info;
+}
+
+bool situ_builtin_parameter_at(int32_t index, int32_t parameter, situ_builtin_parameter *out) {
+  if (index < 0 || index >= situ_builtin_size() || parameter < 0) return false;
+  const builtin_parameter *p = builtins[index]->parameters;
+  for (int32_t i = 0; i < parameter && p->name; i++) p++;
+  if (!p->name) return false;
+  *out = (situ_builtin_parameter){p->name, p->about, p->otherwise, p->least, p->most};
+  return true;
+}

@@ -1,0 +1,130 @@
+#include "report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_title(text_buffer *t, const situ_problem *p, const situ_report_options *options) {
+  char count[TEXT_UNIT_BYTES];
+  style_add(t, options, STYLE_BOLD, p->graph->model);
+  text_add(t, " on ");
+  style_add(t, options, STYLE_BOLD, p->platform->name);
+  text_add(t, "\n%s, %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
+  if (p->execution == SITU_EXECUTION_STREAM)
+    text_add(t, p->contention == SITU_CONTENTION_NONE ? ", links without contention" : "");
+  if (p->execution == SITU_EXECUTION_PIPELINE) {
+    text_add(t, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
+    if (p->overlap) text_add(t, ", overlap");
+    if (p->in_flight > 1) text_add(t, ", %d in flight", (int)p->in_flight);
+  }
+  text_add(t, "; %s operators; costs: ", grouped(count, p->n_operators));
+  text_add_clean(t, p->costs->source ? p->costs->source : "unknown");
+  text_add(t, "\n\n");
+}
+
+void report_notes(text_buffer *t, const situ_model *model, const situ_report_options *options) {
+  if (!model || !model->notes || !*model->notes) return;
+  text_add(t, "\n");
+  int shown = 0;
+  for (const char *line = model->notes; *line;) {
+    size_t n = strcspn(line, "\n");
+    char note[1024];
+    snprintf(note, sizeof note, "%.*s", (int)(n < 1023 ? n : 1023), line);
+    line += n + (line[n] == '\n');
+    if (!*note) continue;
+    if (++shown > 8) continue;
+    text_add_wrapped(t, note, "  note: ", "        ", report_width(options));
+  }
+  if (shown > 8) text_add(t, "  note: %d more remarks; --json has them all\n", shown - 8);
+}
+
+json_value *report_amount(int64_t amount) { return amount == INT64_MAX ? json_new_null() : json_new_whole(amount); }
+
+json_value *report_unit_value(int64_t time_ns, const situ_problem *p) {
+  if (p->costs->unit_ns <= 0 || time_ns == SITU_NEVER_NS) return json_new_null();
+  return json_new_number((double)time_ns / (double)p->costs->unit_ns);
+}
+
+bool report_notes_json(json_value *object, const situ_model *model) {
+  json_value *notes = json_new_array();
+  bool ok = notes != NULL;
+  for (const char *line = model && model->notes ? model->notes : ""; ok && *line;) {
+    size_t n = strcspn(line, "\n");
+    char *note = strndup(line, n);
+    ok = note && (n == 0 || json_push(notes, json_new_text(note)));
+    free(note);
+    line += n + (line[n] == '\n');
+  }
+  return json_set(object, "notes", notes) && ok;
+}
+
+bool report_problem_json(json_value *o, const situ_problem *p, const situ_model *model) {
+  bool ok = json_set(o, "version", json_new_text(SITU_VERSION));
+  ok = ok && json_set(o, "model", json_new_text(p->graph->model));
+  if (model) ok = ok && json_set(o, "reader", json_new_text(model->reader));
+  ok = ok && json_set(o, "operators", json_new_whole(p->n_operators));
+  ok = ok && json_set(o, "tensors", json_new_whole(p->graph->n_tensors));
+  ok = ok && json_set(o, "platform", json_new_text(p->platform->name));
+  ok = ok && json_set(o, "costs", json_new_text(p->costs->source));
+  ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
+  ok = ok && json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
+  if (p->execution == SITU_EXECUTION_STREAM)
+    return ok && json_set(o, "contention", json_new_text(situ_contention_name(p->contention)));
+  if (p->execution != SITU_EXECUTION_PIPELINE) return ok;
+  ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
+  ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
+  ok = ok && json_set(o, "overlap", json_new_truth(p->overlap));
+  return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
+}
+
+bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem *p) {
+  bool exists = situ_plan_exists(plan);
+  int64_t value = situ_plan_value_ns(plan);
+  int32_t single = situ_plan_best_single_device(plan);
+  const char *bound = situ_plan_bound(plan), *reason = situ_plan_reason(plan);
+  bool ok = json_set(o, "outcome", json_new_text(situ_outcome_name(situ_plan_outcome(plan))));
+  ok = ok && json_set(o, "value_ns", exists ? report_amount(value) : json_new_null());
+  ok = ok && json_set(o, "value", exists ? report_unit_value(value, p) : json_new_null());
+  ok = ok && json_set(o, "unit", json_new_text(p->costs->unit_ns > 0 ? p->costs->unit_name : NULL));
+  ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_whole(p->costs->unit_ns) : json_new_null());
+  ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(plan)));
+  ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
+  ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(plan)) : json_new_null());
+  ok = ok && json_set(o, "best_single_ns", report_amount(situ_plan_best_single_ns(plan)));
+  ok = ok && json_set(o, "best_single", report_unit_value(situ_plan_best_single_ns(plan), p));
+  ok = ok && json_set(o, "best_single_device",
+                      single >= 0 ? json_new_text(p->platform->devices[single].name) : json_new_null());
+  ok = ok && json_set(o, "solver", *situ_plan_solver(plan) ? json_new_text(situ_plan_solver(plan)) : json_new_null());
+  ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(plan)));
+  ok = ok && json_set(o, "steps", json_new_whole(situ_plan_steps(plan)));
+  return ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
+}
+
+char *report_finish(json_value *root, bool ok) {
+  char *text = ok ? json_print(root, 2) : NULL;
+  json_free(root);
+  if (!text) return NULL;
+  text_buffer t = {0};
+  text_add_bytes(&t, text, strlen(text));
+  text_add_bytes(&t, "\n", 1);
+  free(text);
+  return text_take(&t);
+}
+
+void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
+  int32_t device = situ_plan_best_single_device(plan);
+  int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_value_ns(plan);
+  if (device < 0) {
+    snprintf(into, n, "no device can run it alone");
+    return;
+  }
+  const char *name = p->platform->devices[device].name;
+  if (!situ_plan_exists(plan))
+    snprintf(into, n, "%s alone", name);
+  else if (value == single)
+    snprintf(into, n, "%s alone: no split is better than this", name);
+  else if (value < single && value > 0)
+    snprintf(into, n, "%s alone; the plan is %.2fx as fast", name, (double)single / (double)value);
+  else
+    snprintf(into, n, "%s alone: better than this plan", name);
+}

@@ -1,0 +1,31 @@
+/* report/report.h - the pieces that several reports share. */
+#ifndef SITU_REPORT_REPORT_H
+#define SITU_REPORT_REPORT_H
+
+#include "base/json.h"
+#include "problem/problem.h"
+#include "report/table.h"
+
+/* The first line: "inception-v3 on cpu+2*v100-16g: latency, stream, 326 operators". */
+void report_title(text_buffer *t, const situ_problem *problem, const situ_report_options *options);
+/* The remarks of the reader, a wrapped paragraph each. */
+void report_notes(text_buffer *t, const situ_model *model, const situ_report_options *options);
+
+/* Fields that every JSON report starts with: model, reader, operators, platform, costs, objective, execution, ...
+ * Each of these returns false without memory. */
+bool report_problem_json(json_value *object, const situ_problem *problem, const situ_model *model);
+/* The fields of a plan: outcome, value_ns, value, unit, lower_bound_ns, gap, best_single_ns, solver, ... */
+bool report_plan_fields(json_value *object, const situ_plan *plan, const situ_problem *problem);
+/* "notes": the remarks as a list of texts. */
+bool report_notes_json(json_value *object, const situ_model *model);
+/* A time, or null for SITU_NEVER_NS; bytes, or null for SITU_UNLIMITED_BYTES. */
+json_value *report_amount(int64_t amount);
+/* A time in units of the costs' own file; null where there are none. */
+json_value *report_unit_value(int64_t time_ns, const situ_problem *problem);
+/* Prints and frees the tree (NULL and failures included): a text with a line end, or NULL. */
+char *report_finish(json_value *root, bool ok);
+
+/* "2.31 times as fast as gpu0 alone", ...; into a buffer of n bytes. */
+void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *problem);
+
+#endif

@@ -1,0 +1,156 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/report.h"
+
+static int64_t row_value(const situ_compare_row *r) {
+  return r->plan && situ_plan_exists(r->plan) ? situ_plan_value_ns(r->plan) : SITU_NEVER_NS;
+}
+
+static int by_value(const void *a, const void *b) {
+  const situ_compare_row *const *x = a, *const *y = b;
+  int64_t u = row_value(*x), v = row_value(*y);
+  return u != v ? (u < v ? -1 : 1) : (*x > *y) - (*x < *y);
+}
+
+/* Pointers to the rows, sorted; free() them. */
+static const situ_compare_row **sorted(const situ_compare_row *rows, int32_t n) {
+  const situ_compare_row **out = malloc(((size_t)n + 1) * sizeof *out);
+  for (int32_t i = 0; out && i < n; i++) out[i] = &rows[i];
+  if (out && n > 1) qsort(out, (size_t)n, sizeof *out, by_value);
+  return out;
+}
+
+/* The row with the greatest bound, or NULL. */
+static const situ_compare_row *best_bound(const situ_compare_row *rows, int32_t n) {
+  const situ_compare_row *best = NULL;
+  for (int32_t i = 0; i < n; i++)
+    if (rows[i].plan &&
+        (!best || situ_plan_lower_bound_ns(rows[i].plan) > situ_plan_lower_bound_ns(best->plan)))
+      best = &rows[i];
+  return best;
+}
+
+static bool row_json(json_value *list, const situ_compare_row *r, const situ_problem *p) {
+  json_value *o = json_new_object();
+  bool ok = o && json_set(o, "solver", json_new_text(r->solver));
+  if (r->plan) {
+    const char *bound = situ_plan_bound(r->plan), *reason = situ_plan_reason(r->plan);
+    bool exists = situ_plan_exists(r->plan);
+    int64_t value = row_value(r);
+    ok = ok && json_set(o, "outcome", json_new_text(situ_outcome_name(situ_plan_outcome(r->plan))));
+    ok = ok && json_set(o, "value_ns", report_amount(value));
+    ok = ok && json_set(o, "value", report_unit_value(value, p));
+    ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(r->plan)));
+    ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
+    ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(r->plan)) : json_new_null());
+    ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(r->plan)));
+    ok = ok && json_set(o, "steps", json_new_whole(situ_plan_steps(r->plan)));
+    ok = ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
+  } else {
+    ok = ok && json_set(o, "outcome", json_new_text("limit")) && json_set(o, "value_ns", json_new_null());
+    ok = ok && json_set(o, "value", json_new_null()) && json_set(o, "lower_bound_ns", json_new_whole(0));
+    ok = ok && json_set(o, "seconds", json_new_number(0)) && json_set(o, "reason", json_new_text(r->failure));
+  }
+  return json_push(list, o) && ok;
+}
+
+char *situ_report_compare_json(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
+                               const situ_model *model) {
+  const situ_compare_row **order = sorted(rows, n_rows), *bound = best_bound(rows, n_rows);
+  json_value *root = json_new_object(), *list = json_new_array();
+  bool ok = order && root && list && report_problem_json(root, problem, model);
+  const situ_plan *any = bound ? bound->plan : NULL;
+  int32_t single = any ? situ_plan_best_single_device(any) : -1;
+  ok = ok && json_set(root, "best_single_ns", any ? report_amount(situ_plan_best_single_ns(any)) : json_new_null());
+  ok = ok && json_set(root, "best_single_device",
+                      single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
+  ok = ok && json_set(root, "lower_bound_ns", json_new_whole(any ? situ_plan_lower_bound_ns(any) : 0));
+  for (int32_t i = 0; ok && i < n_rows; i++) ok = row_json(list, order[i], problem);
+  ok = json_set(root, "rows", list) && ok;
+  ok = ok && report_notes_json(root, model);
+  free(order);
+  return report_finish(root, ok);
+}
+
+static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int64_t single) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  int64_t value = row_value(r);
+  bool exists = value != SITU_NEVER_NS;
+  style s = exists && value == best ? STYLE_BOLD : exists ? STYLE_PLAIN : STYLE_DIM;
+  table_cell(t, s, r->solver);
+  table_cell(t, s, exists ? exact_time(a, value) : "-");
+  if (exists && best > 0)
+    table_cellf(t, value == best ? STYLE_GOOD : STYLE_PLAIN, value == best ? "best" : "+%s",
+                percent_text(a, (double)(value - best) / (double)best));
+  else
+    table_cell(t, STYLE_PLAIN, "");
+  if (exists && single != SITU_NEVER_NS && value > 0)
+    table_cellf(t, STYLE_PLAIN, "%.2fx", (double)single / (double)value);
+  else
+    table_cell(t, STYLE_PLAIN, "");
+  bool bounded = r->plan && situ_plan_lower_bound_ns(r->plan) > 0;
+  table_cell(t, STYLE_PLAIN, bounded ? exact_time(b, situ_plan_lower_bound_ns(r->plan)) : "-");
+  bool optimal = r->plan && situ_plan_outcome(r->plan) == SITU_OUTCOME_OPTIMAL;
+  table_cell(t, optimal ? STYLE_GOOD : exists ? STYLE_PLAIN : STYLE_WARN,
+             r->plan ? situ_outcome_name(situ_plan_outcome(r->plan)) : "failed");
+  table_cellf(t, STYLE_DIM, "%.2f", r->plan ? situ_plan_seconds(r->plan) : 0.0);
+}
+
+static void compare_table(text_buffer *t, const situ_compare_row *const *order, int32_t n,
+                          const situ_report_options *options) {
+  table rows;
+  if (!table_start(&rows)) {
+    t->failed = true;
+    return;
+  }
+  table_column(&rows, "solver", ALIGN_LEFT, 24);
+  table_column(&rows, "value", ALIGN_RIGHT, 0);
+  table_column(&rows, "to best", ALIGN_RIGHT, 0);
+  table_column(&rows, "to single", ALIGN_RIGHT, 0);
+  table_column(&rows, "bound", ALIGN_RIGHT, 0);
+  table_column(&rows, "outcome", ALIGN_LEFT, 0);
+  table_column(&rows, "seconds", ALIGN_RIGHT, 0);
+  int64_t best = n ? row_value(order[0]) : SITU_NEVER_NS, single = SITU_NEVER_NS;
+  for (int32_t i = 0; i < n; i++)
+    if (order[i]->plan) single = situ_plan_best_single_ns(order[i]->plan);
+  for (int32_t i = 0; i < n; i++) compare_cells(&rows, order[i], best, single);
+  table_render(t, &rows, options);
+  table_stop(&rows);
+}
+
+char *situ_report_compare(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
+                          const situ_model *model, const situ_report_options *options) {
+  const situ_compare_row **order = sorted(rows, n_rows), *bound = best_bound(rows, n_rows);
+  if (!order) return NULL;
+  text_buffer t = {0};
+  char a[TEXT_UNIT_BYTES];
+  report_title(&t, problem, options);
+  compare_table(&t, order, n_rows, options);
+  text_add_bytes(&t, "\n", 1);
+  if (bound) {
+    const situ_plan *plan = bound->plan;
+    int32_t device = situ_plan_best_single_device(plan);
+    fact_start(&t, options, "best single", 11);
+    if (device < 0)
+      text_add(&t, "none: no device can run it alone\n");
+    else
+      text_add(&t, "%s  %s alone\n", exact_time(a, situ_plan_best_single_ns(plan)),
+               problem->platform->devices[device].name);
+    fact_start(&t, options, "best bound", 11);
+    if (situ_plan_lower_bound_ns(plan) > 0)
+      text_add(&t, "%s  %s\n", exact_time(a, situ_plan_lower_bound_ns(plan)), situ_plan_bound(plan));
+    else
+      text_add(&t, "none\n");
+  }
+  for (int32_t i = 0; i < n_rows; i++) {
+    const char *why = order[i]->failure ? order[i]->failure : order[i]->plan ? situ_plan_reason(order[i]->plan) : "";
+    if (!*why) continue;
+    char line[640];
+    snprintf(line, sizeof line, "%s: %s", order[i]->solver, why);
+    text_add_wrapped(&t, line, "  ", "    ", report_width(options));
+  }
+  report_notes(&t, model, options);
+  free(order);
+  return text_take(&t);
+}

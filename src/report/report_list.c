@@ -1,0 +1,220 @@
+/* The tables of the library as tables for people and as JSON. One row below for each family. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bound/bound.h"
+#include "cost/costs.h"
+#include "read/reader.h"
+#include "report/report.h"
+#include "situ/solve.h"
+#include "situ/write.h"
+
+enum { LIST_MAX_COLUMNS = 8, LIST_CELL_BYTES = 320 };
+
+typedef enum list_kind { LIST_TEXT = 0, LIST_TRUTH, LIST_AMOUNT, LIST_BYTES, LIST_RATE, LIST_TIME } list_kind;
+
+typedef struct list_column {
+  const char *key, *title; /* title NULL: JSON only */
+  list_kind kind;
+} list_column;
+
+typedef struct list_cell {
+  const char *text;
+  double number;  /* LIST_AMOUNT, LIST_RATE */
+  int64_t amount; /* LIST_BYTES, LIST_TIME */
+  bool truth;
+} list_cell;
+
+typedef struct list_family {
+  const char *name, *about;
+  list_column columns[LIST_MAX_COLUMNS]; /* ended by a NULL key */
+  /* Fills the cells of row `index`; false past the end. `room` is space for a text that must be put together. */
+  bool (*row)(list_cell *cells, int32_t index, char room[LIST_CELL_BYTES]);
+} list_family;
+
+static bool solver_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (i >= situ_n_solvers()) return false;
+  situ_solver_info s = situ_solver_at(i);
+  c[0].text = s.name;
+  c[1].truth = s.stream;
+  c[2].truth = s.calls;
+  c[3].truth = s.pipeline;
+  c[4].truth = s.exact;
+  c[5].text = s.title;
+  c[6].text = s.source;
+  return true;
+}
+
+static bool reader_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (!readers[i]) return false;
+  c[0].text = readers[i]->name;
+  c[1].text = readers[i]->suffixes;
+  c[2].text = readers[i]->title;
+  return true;
+}
+
+static bool cost_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (!cost_models[i]) return false;
+  c[0].text = cost_models[i]->name;
+  c[1].text = cost_models[i]->title;
+  c[2].text = cost_models[i]->source;
+  return true;
+}
+
+static bool bound_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (!bounds[i]) return false;
+  c[0].text = bounds[i]->name;
+  c[1].truth = bounds[i]->stream;
+  c[2].truth = bounds[i]->calls;
+  c[3].truth = bounds[i]->pipeline;
+  c[4].text = bounds[i]->title;
+  c[5].text = bounds[i]->source;
+  return true;
+}
+
+static bool device_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (i >= situ_catalogue_size()) return false;
+  situ_known_device d = situ_catalogue_entry(i);
+  c[0].text = d.key;
+  c[1].text = d.kind;
+  c[2].amount = d.memory_bytes;
+  c[3].number = d.memory_bytes_per_s;
+  c[4].number = d.peak_flops[SITU_DTYPE_F32];
+  c[5].number = d.peak_flops[SITU_DTYPE_F16];
+  c[6].text = d.title;
+  c[7].text = d.source;
+  return true;
+}
+
+static bool link_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (i >= situ_link_kinds_size()) return false;
+  situ_known_link l = situ_link_kinds_entry(i);
+  c[0].text = l.key;
+  c[1].amount = l.latency_ns;
+  c[2].number = l.bytes_per_s;
+  c[3].truth = l.fabric;
+  c[4].text = l.title;
+  c[5].text = l.source;
+  return true;
+}
+
+static bool model_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (i >= situ_builtin_size()) return false;
+  situ_builtin_info b = situ_builtin_at(i);
+  snprintf(room, LIST_CELL_BYTES, "%s", b.parameters);
+  c[0].text = b.name;
+  c[1].text = b.title;
+  c[2].text = room;
+  c[3].text = b.source;
+  return true;
+}
+
+static bool writer_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (i >= situ_n_writers()) return false;
+  situ_writer_info w = situ_writer_at(i);
+  c[0].text = w.name;
+  c[1].text = w.suffix;
+  c[2].text = w.title;
+  return true;
+}
+
+static const list_family families[] = {
+    {"solvers", "ways to find a plan (--solver)",
+     {{"name", "name", 0}, {"stream", "stream", LIST_TRUTH}, {"calls", "calls", LIST_TRUTH},
+      {"pipeline", "pipeline", LIST_TRUTH}, {"exact", "exact", LIST_TRUTH}, {"title", "what it does", 0},
+      {"source", NULL, 0}},
+     solver_row},
+    {"readers", "kinds of model file that can be read (--reader)",
+     {{"name", "name", 0}, {"suffixes", "suffixes", 0}, {"title", "what it reads", 0}}, reader_row},
+    {"writers", "other formats that a plan can be written in (--write)",
+     {{"name", "name", 0}, {"suffix", "suffix", 0}, {"title", "what it writes", 0}}, writer_row},
+    {"costs", "ways to estimate times (--costs)",
+     {{"name", "name", 0}, {"title", "what it does", 0}, {"source", NULL, 0}}, cost_row},
+    {"devices", "known devices, for names such as cpu+2*a100-80g (--platform)",
+     {{"name", "name", 0}, {"kind", "kind", 0}, {"memory_bytes", "memory", LIST_BYTES},
+      {"memory_bytes_per_s", "bandwidth", LIST_RATE}, {"flops_f32", "f32 FLOP/s", LIST_AMOUNT},
+      {"flops_f16", "f16 FLOP/s", LIST_AMOUNT}, {"title", "device", 0}, {"source", NULL, 0}},
+     device_row},
+    {"links", "known kinds of link between devices",
+     {{"name", "name", 0}, {"latency_ns", "latency", LIST_TIME}, {"bytes_per_s", "rate", LIST_RATE},
+      {"fabric", "fabric", LIST_TRUTH}, {"title", "link", 0}, {"source", NULL, 0}},
+     link_row},
+    {"models", "built-in models (builtin:NAME?key=value&...)",
+     {{"name", "name", 0}, {"title", "network", 0}, {"parameters", "parameters", 0}, {"source", NULL, 0}}, model_row},
+    {"bounds", "lower bounds that are proved beside each plan",
+     {{"name", "name", 0}, {"stream", "stream", LIST_TRUTH}, {"calls", "calls", LIST_TRUTH},
+      {"pipeline", "pipeline", LIST_TRUTH}, {"title", "what it is", 0}, {"source", NULL, 0}},
+     bound_row},
+};
+enum { N_FAMILIES = sizeof families / sizeof families[0] };
+
+static const list_family *find_family(const char *name) {
+  for (int i = 0; i < N_FAMILIES; i++)
+    if (strcmp(families[i].name, name) == 0) return &families[i];
+  return NULL;
+}
+
+const char *situ_report_family(int32_t index) { return index >= 0 && index < N_FAMILIES ? families[index].name : NULL; }
+
+const char *situ_report_family_about(int32_t index) {
+  return index >= 0 && index < N_FAMILIES ? families[index].about : NULL;
+}
+
+static json_value *cell_json(const list_cell *c, list_kind kind) {
+  switch (kind) {
+    case LIST_TRUTH: return json_new_truth(c->truth);
+    case LIST_AMOUNT:
+    case LIST_RATE: return c->number > 0 ? json_new_number(c->number) : json_new_null();
+    case LIST_BYTES:
+    case LIST_TIME: return report_amount(c->amount);
+    default: return json_new_text(c->text);
+  }
+}
+
+char *situ_report_list_json(const char *family) {
+  const list_family *f = find_family(family);
+  if (!f) return NULL;
+  json_value *root = json_new_object(), *list = json_new_array();
+  char room[LIST_CELL_BYTES];
+  bool ok = root && list;
+  list_cell cells[LIST_MAX_COLUMNS] = {{0}};
+  for (int32_t i = 0; ok && f->row(cells, i, room); i++) {
+    json_value *o = json_new_object();
+    for (int c = 0; ok && c < LIST_MAX_COLUMNS && f->columns[c].key; c++)
+      ok = json_set(o, f->columns[c].key, cell_json(&cells[c], f->columns[c].kind));
+    ok = json_push(list, o) && ok;
+  }
+  return report_finish(root, json_set(root, f->name, list) && ok);
+}
+
+static void add_list_cell(table *t, const list_cell *c, list_kind kind, const situ_report_options *o, bool first) {
+  char a[TEXT_UNIT_BYTES];
+  switch (kind) {
+    case LIST_TRUTH: table_cell(t, STYLE_GOOD, c->truth ? "yes" : ""); break;
+    case LIST_AMOUNT: table_cell(t, STYLE_PLAIN, c->number > 0 ? text_count(a, c->number) : "-"); break;
+    case LIST_RATE: table_cellf(t, STYLE_PLAIN, "%s/s", text_size(a, (int64_t)c->number)); break;
+    case LIST_BYTES: table_cell(t, STYLE_PLAIN, text_size(a, c->amount)); break;
+    case LIST_TIME: table_cell(t, STYLE_PLAIN, text_time(a, c->amount)); break;
+    default: table_cell(t, first ? STYLE_BOLD : STYLE_PLAIN, c->text);
+  }
+}
+
+char *situ_report_list(const char *family, const situ_report_options *options) {
+  const list_family *f = find_family(family);
+  table t;
+  if (!f || !table_start(&t)) return NULL;
+  for (int c = 0; c < LIST_MAX_COLUMNS && f->columns[c].key; c++) {
+    bool number = f->columns[c].kind >= LIST_AMOUNT;
+    if (f->columns[c].title) table_column(&t, f->columns[c].title, number ? ALIGN_RIGHT : ALIGN_LEFT, 0);
+  }
+  char room[LIST_CELL_BYTES];
+  list_cell cells[LIST_MAX_COLUMNS] = {{0}};
+  for (int32_t i = 0; f->row(cells, i, room); i++)
+    for (int c = 0; c < LIST_MAX_COLUMNS && f->columns[c].key; c++)
+      if (f->columns[c].title) add_list_cell(&t, &cells[c], f->columns[c].kind, options, c == 0);
+  text_buffer out = {0};
+  table_render(&out, &t, options);
+  table_stop(&t);
+  return text_take(&out);
+}

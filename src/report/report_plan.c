@@ -1,0 +1,113 @@
+#include <stdio.h>
+
+#include "report/report.h"
+
+enum { LABEL_COLUMNS = 11 };
+
+static bool device_json(json_value *list, const situ_plan *plan, const situ_problem *p, int32_t d) {
+  situ_device_use use = situ_plan_device_use(plan, d);
+  json_value *o = json_new_object();
+  bool ok = o && json_set(o, "name", json_new_text(p->platform->devices[d].name));
+  ok = ok && json_set(o, "class", json_new_text(p->platform->class_name[p->class_of[d]]));
+  ok = ok && json_set(o, "operators", json_new_whole(use.n_operators));
+  ok = ok && json_set(o, "load_ns", json_new_whole(use.load_ns));
+  ok = ok && json_set(o, "memory_bytes", json_new_whole(use.memory_bytes));
+  ok = ok && json_set(o, "memory_limit_bytes", report_amount(use.memory_limit_bytes));
+  return json_push(list, o) && ok;
+}
+
+char *situ_report_plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model) {
+  json_value *root = json_new_object(), *devices = json_new_array();
+  bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan, problem);
+  for (int32_t d = 0; ok && situ_plan_exists(plan) && d < problem->n_devices; d++)
+    ok = device_json(devices, plan, problem, d);
+  ok = json_set(root, "devices", devices) && ok;
+  ok = ok && report_notes_json(root, model);
+  return report_finish(root, ok);
+}
+
+/* Rows of equal, empty devices are folded once there are more than this many devices. */
+enum { ALL_DEVICES = 24, BAR_COLUMNS = 20 };
+
+static void device_rows(text_buffer *t, const situ_plan *plan, const situ_problem *p,
+                        const situ_report_options *options) {
+  table rows;
+  if (!table_start(&rows)) {
+    t->failed = true;
+    return;
+  }
+  bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;
+  table_column(&rows, "device", ALIGN_LEFT, 24);
+  table_column(&rows, "operators", ALIGN_RIGHT, 0);
+  table_column(&rows, pipeline ? "load" : "busy", ALIGN_RIGHT, 0);
+  table_column(&rows, pipeline ? "of the period" : "of the time", ALIGN_LEFT, 0);
+  table_column(&rows, "memory", ALIGN_RIGHT, 0);
+  table_column(&rows, "of", ALIGN_RIGHT, 0);
+  int64_t value = situ_plan_value_ns(plan);
+  int32_t idle = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    situ_device_use use = situ_plan_device_use(plan, d);
+    if (use.n_operators == 0 && p->n_devices > ALL_DEVICES && ++idle) continue;
+    char count[TEXT_UNIT_BYTES], load[TEXT_UNIT_BYTES], memory[TEXT_UNIT_BYTES], limit[TEXT_UNIT_BYTES];
+    char bar[4 * BAR_COLUMNS + 8], cell[sizeof bar + 64];
+    double share = value > 0 ? (double)use.load_ns / (double)value : 0;
+    snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, BAR_COLUMNS, options));
+    style s = use.n_operators ? STYLE_PLAIN : STYLE_DIM;
+    table_cell(&rows, use.n_operators ? STYLE_BOLD : STYLE_DIM, p->platform->devices[d].name);
+    table_cell(&rows, s, grouped(count, use.n_operators));
+    table_cell(&rows, s, text_time(load, use.load_ns));
+    table_cell(&rows, use.n_operators ? STYLE_ACCENT : STYLE_DIM, cell);
+    table_cell(&rows, use.memory_bytes > use.memory_limit_bytes ? STYLE_BAD : s, text_size(memory, use.memory_bytes));
+    table_cell(&rows, STYLE_DIM, text_size(limit, use.memory_limit_bytes));
+  }
+  table_render(t, &rows, options);
+  table_stop(&rows);
+  if (idle) text_add(t, "  and %d devices without an operator\n", (int)idle);
+}
+
+static void fact(text_buffer *t, const situ_report_options *o, const char *label, style s, const char *strong,
+                 const char *rest) {
+  fact_start(t, o, label, LABEL_COLUMNS);
+  style_add(t, o, s, strong);
+  if (*rest) text_add_bytes(t, "  ", 2);
+  text_add_clean(t, rest);
+  text_add_bytes(t, "\n", 1);
+}
+
+static void value_facts(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
+  char a[TEXT_UNIT_BYTES], rest[256];
+  int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
+  bool pipeline = p->execution == SITU_EXECUTION_PIPELINE, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
+  rest[0] = '\0';
+  if (pipeline && value > 0) snprintf(rest, sizeof rest, "%.6g inputs a second", 1e9 / (double)value);
+  fact(t, o, pipeline ? "period" : "latency", STYLE_BOLD, exact_time(a, value), rest);
+  const char *name = situ_plan_bound(plan);
+  fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", name);
+  if (optimal)
+    fact(t, o, "gap", STYLE_GOOD, "0 %", "proved optimal");
+  else if (bound > 0)
+    fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "no plan is better by more than this");
+}
+
+char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+                       const situ_report_options *options) {
+  text_buffer t = {0};
+  char a[TEXT_UNIT_BYTES], steps[TEXT_UNIT_BYTES], rest[256];
+  report_title(&t, problem, options);
+  if (situ_plan_exists(plan)) {
+    device_rows(&t, plan, problem, options);
+    text_add_bytes(&t, "\n", 1);
+    value_facts(&t, plan, problem, options);
+  } else {
+    const char *why = situ_plan_reason(plan);
+    fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
+    if (*why) text_add_wrapped(&t, why, "  reason       ", "               ", report_width(options));
+  }
+  report_against_single(rest, sizeof rest, plan, problem);
+  int64_t single = situ_plan_best_single_ns(plan);
+  fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
+  snprintf(rest, sizeof rest, "%.2f s, %s steps", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)));
+  if (*situ_plan_solver(plan)) fact(&t, options, "found by", STYLE_PLAIN, situ_plan_solver(plan), rest);
+  report_notes(&t, model, options);
+  return text_take(&t);
+}

@@ -1,0 +1,211 @@
+#include "report/table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "situ/types.h"
+
+static const char *const style_code[] = {
+    [STYLE_PLAIN] = "",         [STYLE_BOLD] = "\033[1m",  [STYLE_DIM] = "\033[2m",     [STYLE_GOOD] = "\033[32m",
+    [STYLE_WARN] = "\033[33m", [STYLE_BAD] = "\033[31m", [STYLE_ACCENT] = "\033[36m",
+};
+
+void situ_text_free(char *text) { free(text); }
+
+void style_start(text_buffer *t, const situ_report_options *options, style s) {
+  if (options && options->colour && s != STYLE_PLAIN) text_add_bytes(t, style_code[s], strlen(style_code[s]));
+}
+
+void style_end(text_buffer *t, const situ_report_options *options, style s) {
+  if (options && options->colour && s != STYLE_PLAIN) text_add_bytes(t, "\033[0m", 4);
+}
+
+void style_add(text_buffer *t, const situ_report_options *options, style s, const char *text) {
+  style_start(t, options, s);
+  text_add_clean(t, text);
+  style_end(t, options, s);
+}
+
+void text_add_clean(text_buffer *t, const char *text) {
+  for (const char *start = text;; text++) {
+    unsigned char c = (unsigned char)*text;
+    if (c >= 0x20 && c != 0x7f) continue;
+    text_add_bytes(t, start, (size_t)(text - start));
+    if (!c) return;
+    text_add_bytes(t, "?", 1);
+    start = text + 1;
+  }
+}
+
+bool table_start(table *t) {
+  *t = (table){.arena = arena_new()};
+  return t->arena != NULL;
+}
+
+void table_stop(table *t) {
+  arena_free(t->arena);
+  free(t->cells);
+}
+
+void table_column(table *t, const char *title, align a, int32_t most) {
+  if (t->n_columns == TABLE_MAX_COLUMNS) return;
+  t->columns[t->n_columns].title = title;
+  t->columns[t->n_columns].align = a;
+  t->columns[t->n_columns++].most = most;
+}
+
+/* Cuts a text to `most` columns with a mark at its end. */
+static const char *cut(arena *a, const char *text, int32_t most) {
+  if (most <= 0 || text_columns(text) <= (size_t)most) return arena_string(a, text);
+  const char *end = text;
+  for (int32_t i = 0; i < most - 2; i++) {
+    end++;
+    while (((unsigned char)*end & 0xc0) == 0x80) end++;
+  }
+  char *out = arena_alloc(a, (int64_t)(end - text) + 3, 1);
+  if (!out) return NULL;
+  memcpy(out, text, (size_t)(end - text));
+  memcpy(out + (end - text), "..", 3);
+  return out;
+}
+
+void table_cell(table *t, style s, const char *text) {
+  if (t->n_cells == t->capacity) {
+    int64_t capacity = t->capacity ? t->capacity * 2 : 64;
+    struct table_cell *cells = realloc(t->cells, (size_t)capacity * sizeof *cells);
+    if (!cells) {
+      t->failed = true;
+      return;
+    }
+    t->cells = cells;
+    t->capacity = capacity;
+  }
+  const char *copy = cut(t->arena, text ? text : "", t->columns[t->n_cells % t->n_columns].most);
+  t->failed |= !copy;
+  t->cells[t->n_cells++] = (struct table_cell){copy ? copy : "", s};
+}
+
+void table_cellf(table *t, style s, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  table_cell(t, s, text);
+}
+
+static void pad(text_buffer *out, size_t n) {
+  for (; n > 0; n--) text_add_bytes(out, " ", 1);
+}
+
+static void add_cell(text_buffer *out, const table *t, const situ_report_options *o, int32_t column, const char *text,
+                     style s, size_t width) {
+  size_t missing = width - text_columns(text);
+  bool last = column == t->n_columns - 1;
+  pad(out, 2);
+  if (t->columns[column].align == ALIGN_RIGHT) pad(out, missing);
+  style_add(out, o, s, text);
+  if (t->columns[column].align == ALIGN_LEFT && !last) pad(out, missing);
+}
+
+/* Takes off the blanks that empty cells leave at the end of a line. */
+static void trim(text_buffer *out) {
+  while (out->length > 0 && out->bytes[out->length - 1] == ' ') out->bytes[--out->length] = '\0';
+}
+
+void table_render(text_buffer *out, const table *t, const situ_report_options *options) {
+  size_t width[TABLE_MAX_COLUMNS];
+  for (int32_t c = 0; c < t->n_columns; c++) width[c] = text_columns(t->columns[c].title);
+  for (int64_t i = 0; i < t->n_cells; i++) {
+    size_t w = text_columns(t->cells[i].text);
+    if (w > width[i % t->n_columns]) width[i % t->n_columns] = w;
+  }
+  for (int32_t c = 0; c < t->n_columns; c++) add_cell(out, t, options, c, t->columns[c].title, STYLE_DIM, width[c]);
+  trim(out);
+  text_add_bytes(out, "\n", 1);
+  for (int64_t i = 0; i < t->n_cells; i++) {
+    int32_t c = (int32_t)(i % t->n_columns);
+    add_cell(out, t, options, c, t->cells[i].text, t->cells[i].style, width[c]);
+    if (c < t->n_columns - 1) continue;
+    trim(out);
+    text_add_bytes(out, "\n", 1);
+  }
+  out->failed |= t->failed;
+}
+
+void fact_start(text_buffer *t, const situ_report_options *options, const char *label, int columns) {
+  pad(t, 2);
+  style_add(t, options, STYLE_DIM, label);
+  int missing = columns - (int)text_columns(label);
+  pad(t, missing > 0 ? (size_t)missing : 0);
+  pad(t, 2);
+}
+
+const char *bar_text(char *into, size_t n, double share, int columns, const situ_report_options *options) {
+  static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  share = share < 0 ? 0 : share > 1 ? 1 : share;
+  bool fine = options && options->unicode;
+  int units = (int)floor(share * columns * (fine ? 8 : 1) + 0.5);
+  if (units == 0 && share > 0) units = 1;
+  int whole = fine ? units / 8 : units;
+  const char *full = fine ? "█" : "#";
+  size_t used = 0;
+  into[0] = '\0';
+  for (int i = 0; i < whole && used + 4 < n; i++) used += (size_t)snprintf(into + used, n - used, "%s", full);
+  if (fine && used + 4 < n) snprintf(into + used, n - used, "%s", eighths[units % 8]);
+  return into;
+}
+
+const char *exact_time(char into[TEXT_UNIT_BYTES], int64_t time_ns) {
+  if (time_ns == SITU_NEVER_NS) return strcpy(into, "never");
+  double t = (double)time_ns, size = t >= 1e9 ? 1e9 : t >= 1e6 ? 1e6 : t >= 1e3 ? 1e3 : 1;
+  const char *unit = t >= 1e9 ? "s" : t >= 1e6 ? "ms" : t >= 1e3 ? "us" : "ns";
+  snprintf(into, TEXT_UNIT_BYTES, t / size >= 1e6 ? "%.0f %s" : "%.6g %s", t / size, unit);
+  return into;
+}
+
+const char *grouped(char into[TEXT_UNIT_BYTES], int64_t count) {
+  char digits[TEXT_UNIT_BYTES];
+  int n = snprintf(digits, sizeof digits, "%lld", (long long)count), used = 0;
+  for (int i = 0; i < n; i++) {
+    into[used++] = digits[i];
+    if ((n - 1 - i) % 3 == 0 && i < n - 1 && digits[i] != '-') into[used++] = ',';
+  }
+  into[used] = '\0';
+  return into;
+}
+
+const char *percent_text(char into[TEXT_UNIT_BYTES], double share) {
+  double percent = share * 100;
+  if (percent == 0) return strcpy(into, "0 %");
+  if (percent < 0.01) return strcpy(into, "< 0.01 %");
+  snprintf(into, TEXT_UNIT_BYTES, percent < 1 ? "%.2f %%" : percent < 99.95 ? "%.1f %%" : "%.0f %%", percent);
+  return into;
+}
+
+void text_add_wrapped(text_buffer *t, const char *text, const char *first, const char *rest, int32_t width) {
+  text_add(t, "%s", first);
+  int32_t column = (int32_t)text_columns(first);
+  bool start = true;
+  while (*text) {
+    size_t n = strcspn(text, " ");
+    char word[256];
+    snprintf(word, sizeof word, "%.*s", (int)(n < 255 ? n : 255), text);
+    int32_t wide = (int32_t)text_columns(word);
+    if (!start && column + 1 + wide > width) {
+      text_add(t, "\n%s", rest);
+      column = (int32_t)text_columns(rest);
+      start = true;
+    }
+    if (!start) text_add_bytes(t, " ", 1);
+    column += wide + !start;
+    text_add_clean(t, word);
+    start = false;
+    text += n < 255 ? n : 255;
+    while (*text == ' ') text++;
+  }
+  text_add_bytes(t, "\n", 1);
+}

@@ -1,0 +1,69 @@
+/* report/table.h - columns for terminals, styles, and the few ways in which numbers are shown. */
+#ifndef SITU_REPORT_TABLE_H
+#define SITU_REPORT_TABLE_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "situ/report.h"
+
+/* What a cell or a word means; its colour follows from it. */
+typedef enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_WARN, STYLE_BAD, STYLE_ACCENT } style;
+
+/* Starts and ends a style in `t`; nothing without colour. */
+void style_start(text_buffer *t, const situ_report_options *options, style s);
+void style_end(text_buffer *t, const situ_report_options *options, style s);
+/* `text` in that style. */
+void style_add(text_buffer *t, const situ_report_options *options, style s, const char *text);
+
+typedef enum align { ALIGN_LEFT = 0, ALIGN_RIGHT } align;
+enum { TABLE_MAX_COLUMNS = 12 };
+
+/* A table that is filled cell by cell, row after row, then printed with columns as wide as their widest cell. */
+typedef struct table {
+  arena *arena;
+  int32_t n_columns;
+  struct {
+    const char *title;
+    align align;
+    int32_t most; /* greatest width; longer cells are cut with a mark; 0: no limit */
+  } columns[TABLE_MAX_COLUMNS];
+  int64_t n_cells, capacity;
+  struct table_cell {
+    const char *text;
+    style style;
+  } *cells;
+  bool failed; /* memory ran out */
+} table;
+
+bool table_start(table *t);
+void table_stop(table *t);
+void table_column(table *t, const char *title, align a, int32_t most);
+/* The next cell; NULL is an empty one. */
+void table_cell(table *t, style s, const char *text);
+void table_cellf(table *t, style s, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Renders with a header line, two blanks of indentation and two between columns. */
+void table_render(text_buffer *out, const table *t, const situ_report_options *options);
+
+/* "  label   text": one fact below a table, its label padded to `columns`. */
+void fact_start(text_buffer *t, const situ_report_options *options, const char *label, int columns);
+
+/* A bar of at most `columns` for a share of 0 .. 1, in eighths of a column, or in '#'. */
+const char *bar_text(char *into, size_t n, double share, int columns, const situ_report_options *options);
+
+/* A time with six significant digits and without trailing zeros: "17.7899 ms". */
+const char *exact_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
+/* 1234567 -> "1,234,567". */
+const char *grouped(char into[TEXT_UNIT_BYTES], int64_t count);
+/* A share as "5.4 %", "0 %" only when it is 0. */
+const char *percent_text(char into[TEXT_UNIT_BYTES], double share);
+
+/* Adds a paragraph, broken at blanks to the width, each line after `first` or `rest`. */
+void text_add_wrapped(text_buffer *t, const char *text, const char *first, const char *rest, int32_t width);
+/* Adds text of a file: control characters become '?'. */
+void text_add_clean(text_buffer *t, const char *text);
+
+static inline int32_t report_width(const situ_report_options *o) {
+  return !o || o->width <= 0 ? 80 : o->width < 40 ? 40 : o->width > 200 ? 200 : o->width;
+}
+
+#endif

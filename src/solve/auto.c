@@ -1,0 +1,33 @@
+/* The portfolio: every solver with a turn that serves the problem, in order, until the gap is closed or the budget
+ * spent. Solvers that end by themselves come first; the anytime ones share what is left evenly. */
+#include "solve/solver.h"
+
+enum { MAX_TURN = 100 };
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  int32_t anytime = 0;
+  for (int32_t i = 0; solvers[i]; i++)
+    anytime += solvers[i]->portfolio > 0 && solvers[i]->anytime && solver_serves(solvers[i], p);
+  for (int32_t turn = 1; turn <= MAX_TURN; turn++)
+    for (int32_t i = 0; solvers[i]; i++) {
+      const solver *s = solvers[i];
+      if (s->portfolio != turn || !solver_serves(s, p)) continue;
+      if (solve_done(run)) return SITU_STATUS_OK;
+      double share = s->anytime ? 1.0 / anytime-- : 1.0;
+      situ_status status = solver_run(s, run, share, 0);
+      if (status != SITU_STATUS_OK) return status;
+    }
+  return SITU_STATUS_OK;
+}
+
+const solver auto_solver = {
+    .name = "auto",
+    .title = "a portfolio of all that serve the problem",
+    .source = "",
+    .stream = true,
+    .calls = true,
+    .pipeline = true,
+    .anytime = true,
+    .solve = solve,
+};

@@ -1,0 +1,57 @@
+#include <string.h>
+
+#include "solve/solver.h"
+
+bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
+  *i = (incumbent){.value_ns = SITU_NEVER_NS, .solver = "", .bound = ""};
+  bool ordered = p->execution == SITU_EXECUTION_STREAM, called = p->execution == SITU_EXECUTION_CALLS;
+  i->store.device = ARENA_NEW(a, int32_t, p->n_operators);
+  i->store.order = ordered ? ARENA_NEW(a, int32_t, p->n_operators) : NULL;
+  i->store.call = called ? ARENA_NEW(a, int32_t, p->n_operators) : NULL;
+  return i->store.device && (!ordered || i->store.order) && (!called || i->store.call);
+}
+
+bool solve_allows(const situ_problem *p, const int32_t *device) {
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (device[v] < 0 || device[v] >= p->n_devices || !problem_allows(p, v, device[v])) return false;
+  for (int32_t k = 0; k < p->graph->n_colocations; k++)
+    for (int32_t i = p->group_start[k] + 1; i < p->group_start[k + 1]; i++)
+      if (device[p->group_member[i]] != device[p->group_member[p->group_start[k]]]) return false;
+  return true;
+}
+
+static void keep_array(int32_t **best, int32_t *store, const int32_t *from, int32_t n) {
+  *best = from && store ? store : NULL;
+  if (*best && n > 0) memcpy(store, from, (size_t)n * sizeof *store);
+}
+
+simulation solve_try(solve_run *run, const placement *where) {
+  incumbent *best = run->incumbent;
+  simulation found = simulator_run(run->simulator, where, true);
+  budget_spend(run->budget, 1);
+  if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || !solve_allows(run->problem, where->device))
+    return found;
+  int32_t n = run->problem->n_operators;
+  keep_array(&best->best.device, best->store.device, where->device, n);
+  keep_array(&best->best.order, best->store.order, where->order, n);
+  keep_array(&best->best.call, best->store.call, where->call, n);
+  best->value_ns = found.value_ns;
+  best->solver = run->solver;
+  return found;
+}
+
+int64_t solve_offer(solve_run *run, const placement *where) {
+  if (!solve_allows(run->problem, where->device)) return SITU_NEVER_NS;
+  simulation found = solve_try(run, where);
+  return found.excess_bytes > 0 ? SITU_NEVER_NS : found.value_ns;
+}
+
+void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name) {
+  if (lower_bound_ns <= run->incumbent->lower_bound_ns) return;
+  run->incumbent->lower_bound_ns = lower_bound_ns;
+  run->incumbent->bound = name;
+}
+
+bool solve_done(solve_run *run) {
+  return run->incumbent->value_ns <= run->incumbent->lower_bound_ns || budget_over(run->budget);
+}

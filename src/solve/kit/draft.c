@@ -1,0 +1,172 @@
+#include "solve/kit/draft.h"
+
+#include <stdlib.h>
+
+#include "base/checked.h"
+
+typedef struct timed {
+  int64_t start_ns, finish_ns;
+  int32_t v;
+} timed;
+
+int64_t draft_footprint(const situ_graph *g, int32_t v) {
+  int64_t bytes = g->workspace_bytes[v];
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
+  return bytes;
+}
+
+static int64_t least_time(const situ_problem *p, int32_t class) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
+    if (time > 0) least = min64(least, time);
+  }
+  return least;
+}
+
+static void sum_groups(draft *s) {
+  const situ_problem *p = s->problem;
+  for (int32_t k = 0; k < p->graph->n_colocations; k++) {
+    s->group_weights[k] = s->group_footprint[k] = 0;
+    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
+      int32_t v = p->group_member[i];
+      s->group_weights[k] = sat_add(s->group_weights[k], p->graph->weight_bytes[v]);
+      s->group_footprint[k] = max64(s->group_footprint[k], draft_footprint(p->graph, v));
+    }
+  }
+}
+
+bool draft_init(draft *s, const situ_problem *p, arena *a) {
+  int32_t n = p->n_operators, groups = p->graph->n_colocations;
+  *s = (draft){.problem = p};
+  s->device = ARENA_NEW(a, int32_t, n);
+  s->order = ARENA_NEW(a, int32_t, n);
+  s->start_ns = ARENA_NEW(a, int64_t, n);
+  s->finish_ns = ARENA_NEW(a, int64_t, n);
+  s->lines = ARENA_NEW(a, timeline, p->n_devices);
+  s->arrival_ns = ARENA_ZERO(a, int64_t, p->n_memories);
+  s->candidates = ARENA_NEW(a, int32_t, p->n_devices);
+  s->weights = ARENA_NEW(a, int64_t, p->n_memories);
+  s->footprint = ARENA_NEW(a, int64_t, p->n_memories);
+  s->group_weights = ARENA_NEW(a, int64_t, groups);
+  s->group_footprint = ARENA_NEW(a, int64_t, groups);
+  s->group_device = ARENA_NEW(a, int32_t, groups);
+  s->sorting = ARENA_NEW(a, timed, n);
+  int64_t *least = ARENA_NEW(a, int64_t, p->n_classes);
+  if (!s->device || !s->order || !s->start_ns || !s->finish_ns || !s->lines || !s->arrival_ns || !s->candidates ||
+      !s->weights || !s->footprint || !s->group_weights || !s->group_footprint || !s->group_device || !s->sorting ||
+      !least || !timeline_pool_init(&s->pool, a, (int64_t)n + p->n_devices))
+    return false;
+  for (int32_t k = 0; k < p->n_classes; k++) least[k] = least_time(p, k);
+  for (int32_t d = 0; d < p->n_devices; d++) s->lines[d].least = least[p->class_of[d]];
+  for (int32_t m = 0; m < p->n_memories; m++) s->limited |= p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
+  sum_groups(s);
+  draft_clear(s);
+  return true;
+}
+
+void draft_clear(draft *s) {
+  const situ_problem *p = s->problem;
+  for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
+  for (int32_t k = 0; k < p->graph->n_colocations; k++) s->group_device[k] = -1;
+  for (int32_t m = 0; m < p->n_memories; m++) s->weights[m] = s->footprint[m] = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    s->lines[d].root = 0;
+    s->lines[d].end = 0;
+  }
+  timeline_pool_clear(&s->pool);
+}
+
+void draft_arrive(draft *s, int32_t v) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  for (int32_t m = 0; m < p->n_memories; m++) s->arrival_ns[m] = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t];
+    const int32_t *kind = p->costs->pair_kind + (int64_t)p->memory_of[s->device[u]] * p->n_memories;
+    const int64_t *transfer = p->transfer_ns + (int64_t)t * p->n_kinds;
+    for (int32_t m = 0; m < p->n_memories; m++)
+      s->arrival_ns[m] = max64(s->arrival_ns[m], sat_add(s->finish_ns[u], transfer[kind[m]]));
+  }
+}
+
+static bool group_allows(const situ_problem *p, int32_t group, int32_t d) {
+  for (int32_t i = p->group_start[group]; i < p->group_start[group + 1]; i++)
+    if (!problem_allows(p, p->group_member[i], d)) return false;
+  return true;
+}
+
+/* Bytes that would be free on d's memory with v (and its group) there; negative when it is too small. */
+static int64_t room_with(const draft *s, int32_t v, int32_t d) {
+  const situ_problem *p = s->problem;
+  int32_t m = p->memory_of[d], group = p->graph->colocation[v];
+  int64_t limit = p->platform->memory_bytes[m];
+  if (limit == SITU_UNLIMITED_BYTES) return limit;
+  int64_t weights = group >= 0 ? s->group_weights[group] : p->graph->weight_bytes[v];
+  int64_t footprint = group >= 0 ? s->group_footprint[group] : draft_footprint(p->graph, v);
+  return limit - sat_add(sat_add(s->weights[m], weights), max64(s->footprint[m], footprint));
+}
+
+int32_t draft_candidates(draft *s, int32_t v) {
+  const situ_problem *p = s->problem;
+  int32_t group = p->graph->colocation[v], n = 0, roomiest = -1;
+  if (group >= 0 && s->group_device[group] >= 0) {
+    s->candidates[0] = s->group_device[group];
+    return 1;
+  }
+  int64_t most = INT64_MIN;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (!problem_allows(p, v, d) || (group >= 0 && !group_allows(p, group, d))) continue;
+    int64_t room = s->limited ? room_with(s, v, d) : 0;
+    if (room >= 0) s->candidates[n++] = d;
+    if (room > most) {
+      most = room;
+      roomiest = d;
+    }
+  }
+  if (n == 0 && roomiest >= 0) s->candidates[n++] = roomiest;
+  return n;
+}
+
+int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps) {
+  int64_t arrival = s->arrival_ns[s->problem->memory_of[d]];
+  if (!in_gaps) return max64(arrival, s->lines[d].end);
+  return timeline_find(&s->pool, &s->lines[d], arrival, problem_time_ns(s->problem, v, d));
+}
+
+void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
+  const situ_problem *p = s->problem;
+  int32_t group = p->graph->colocation[v], m = p->memory_of[d];
+  int64_t time = problem_time_ns(p, v, d);
+  s->device[v] = d;
+  s->start_ns[v] = start_ns;
+  s->finish_ns[v] = sat_add(start_ns, time);
+  timeline_put(&s->pool, &s->lines[d], start_ns, time);
+  if (group < 0 && s->limited) {
+    s->weights[m] = sat_add(s->weights[m], p->graph->weight_bytes[v]);
+    s->footprint[m] = max64(s->footprint[m], draft_footprint(p->graph, v));
+  } else if (group >= 0 && s->group_device[group] < 0) {
+    s->weights[m] = sat_add(s->weights[m], s->group_weights[group]);
+    s->footprint[m] = max64(s->footprint[m], s->group_footprint[group]);
+  }
+  if (group >= 0) s->group_device[group] = d;
+}
+
+static int by_time(const void *left, const void *right) {
+  const timed *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->finish_ns != b->finish_ns) return a->finish_ns < b->finish_ns ? -1 : 1;
+  return (a->v > b->v) - (a->v < b->v);
+}
+
+/* A consumer starts no earlier than its producer ends, and where both have no duration its number is higher: sorting
+ * by start, end and number gives a topological order. */
+placement draft_placement(draft *s) {
+  int32_t n = s->problem->n_operators;
+  timed *all = s->sorting;
+  for (int32_t v = 0; v < n; v++) all[v] = (timed){s->start_ns[v], s->finish_ns[v], v};
+  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_time);
+  for (int32_t k = 0; k < n; k++) s->order[k] = all[k].v;
+  return (placement){.device = s->device, .order = s->order};
+}

@@ -1,0 +1,48 @@
+/* solve/kit/draft.h - a stream schedule in the making: operators are placed one after the other, at times that hold
+ * without contention on the links.
+ *
+ * Memory is looked at from above, by what never goes away: the weights on a memory and the greatest footprint
+ * (workspace, inputs and outputs) of an operator on it. A device whose memory is full in that sense is no candidate. What
+ * tensors take while they live is left to the simulator and to kit/repair.h. */
+#ifndef SITU_SOLVE_KIT_DRAFT_H
+#define SITU_SOLVE_KIT_DRAFT_H
+
+#include "plan/plan.h"
+#include "solve/kit/timeline.h"
+
+typedef struct draft {
+  const situ_problem *problem;
+  int32_t *device;          /* [operator], -1: not placed yet */
+  int32_t *order;           /* [operator]; filled by draft_placement */
+  int64_t *start_ns, *finish_ns;
+  timeline_pool pool;
+  timeline *lines;          /* [device] */
+  int64_t *arrival_ns;      /* [memory]: when the inputs of the operator at hand are there */
+  int32_t *candidates;      /* [device] */
+  int64_t *weights, *footprint; /* [memory] bytes */
+  int64_t *group_weights, *group_footprint; /* [colocation group] */
+  int32_t *group_device;    /* [colocation group], -1: not placed yet */
+  bool limited;             /* some memory has a limit */
+  void *sorting;            /* scratch of draft_placement */
+} draft;
+
+bool draft_init(draft *s, const situ_problem *problem, arena *a);
+/* Back to nothing placed. */
+void draft_clear(draft *s);
+
+/* Fills arrival_ns for operator v, whose producers are all placed. */
+void draft_arrive(draft *s, int32_t v);
+/* Fills candidates: where v may go by support, pins, its group and memory; where nothing has room, the device with
+ * the most room. Returns how many; 0 only where no device can run v. */
+int32_t draft_candidates(draft *s, int32_t v);
+/* The earliest start of v on device d after draft_arrive: in a gap, or after everything else. */
+int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps);
+void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns);
+
+/* The whole schedule as a placement that borrows the draft's arrays. Every operator must be placed. */
+placement draft_placement(draft *s);
+
+/* Workspace, inputs and outputs of an operator. */
+int64_t draft_footprint(const situ_graph *g, int32_t v);
+
+#endif

@@ -1,0 +1,243 @@
+/* The face of all solvers: names in, a checked plan out. The walk is in README.md beside this file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "solve/kit/best_single.h"
+#include "solve/kit/near_name.h"
+#include "solve/solver.h"
+
+enum { MAX_NAMED = 32, NAME_BYTES = 64 };
+static const int64_t DEFAULT_LIMIT_NS = 10000000000;
+
+typedef struct selection {
+  const solver *row[MAX_NAMED];
+  int32_t n, n_anytime;
+} selection;
+
+static const char *served_models(char into[64], const solver *s) {
+  snprintf(into, 64, "%s%s%s", s->stream ? " stream" : "", s->calls ? " calls" : "", s->pipeline ? " pipeline" : "");
+  return into[0] ? into + 1 : into;
+}
+
+static situ_status unknown_name(const char *name, situ_error *error) {
+  const char *names[MAX_NAMED * 4];
+  int32_t n = 0;
+  while (solvers[n] && n < MAX_NAMED * 4) {
+    names[n] = solvers[n]->name;
+    n++;
+  }
+  char near[256];
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no solver is called %s; %s", name,
+                   near_names(near, sizeof near, name, names, n));
+}
+
+/* Finds the rows of a list of names and sees that each can serve the problem. */
+static situ_status choose(selection *chosen, const char *names, const situ_problem *problem, situ_error *error) {
+  const char *at = names && names[0] ? names : "auto";
+  *chosen = (selection){.n = 0};
+  for (;;) {
+    size_t length = strcspn(at, ",");
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)(length < NAME_BYTES ? length : NAME_BYTES - 1), at);
+    const solver *s = solver_find(name);
+    if (!s) return unknown_name(name, error);
+    char models[64];
+    if (!solver_serves(s, problem))
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "solver %s cannot solve this %s problem; it serves: %s",
+                       name, situ_execution_name(problem->execution), served_models(models, s));
+    if (chosen->n == MAX_NAMED)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "more than %d solvers are named", MAX_NAMED);
+    chosen->row[chosen->n++] = s;
+    chosen->n_anytime += s->anytime;
+    if (!at[length]) return SITU_STATUS_OK;
+    at += length + 1;
+  }
+}
+
+static bool report(void *context) {
+  solve_watch *w = context;
+  if (!w->callback) return false;
+  situ_progress now = {.solver = w->solver,
+                       .seconds = (double)(clock_now_ns() - w->start_ns) / 1e9,
+                       .steps = w->steps_before + w->running->steps,
+                       .value_ns = w->incumbent->value_ns,
+                       .lower_bound_ns = w->incumbent->lower_bound_ns};
+  return w->callback(w->context, &now);
+}
+
+/* Each solver in turn: those that end by themselves may use what is left, those that do not share it evenly. */
+static situ_status run_all(const selection *chosen, solve_run *run) {
+  int32_t anytime_left = chosen->n_anytime;
+  bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
+  for (int32_t i = 0; i < chosen->n && !solve_done(run); i++) {
+    const solver *s = chosen->row[i];
+    double share = s->anytime ? 1.0 / anytime_left-- : 1.0;
+    TRY(solver_run(s, run, share, s->anytime && !limited ? DEFAULT_LIMIT_NS : 0));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status first_bounds(solve_run *run) {
+  int64_t lower_ns = 0;
+  const char *name = "";
+  arena_mark mark = arena_get_mark(run->arena);
+  situ_status status = bound_best(&lower_ns, &name, run->problem, run->arena, run->budget, run->error);
+  arena_release(run->arena, mark);
+  if (status == SITU_STATUS_OK) solve_bound(run, lower_ns, name);
+  return status;
+}
+
+static situ_outcome outcome_of(const solve_run *run, const char **reason, arena *a) {
+  const incumbent *found = run->incumbent;
+  if (found->best.device)
+    return found->value_ns == found->lower_bound_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
+  if (run->problem->conflict) {
+    *reason = arena_string(a, run->problem->conflict);
+    return SITU_OUTCOME_INFEASIBLE;
+  }
+  if (found->lower_bound_ns == SITU_NEVER_NS) {
+    char line[256];
+    snprintf(line, sizeof line, "%s proved that no plan keeps all constraints", found->bound);
+    *reason = arena_string(a, line);
+    return SITU_OUTCOME_INFEASIBLE;
+  }
+  return run->budget->stop == BUDGET_CANCELLED ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_LIMIT;
+}
+
+/* The independent judge has the last word. */
+static situ_status judge(const situ_problem *problem, const situ_plan *plan, situ_error *error) {
+  situ_verdict *verdict = NULL;
+  TRY(situ_check(&verdict, problem, plan, error));
+  situ_status status = SITU_STATUS_OK;
+  if (situ_verdict_n_found(verdict) > 0) {
+    situ_violation first = situ_verdict_violation(verdict, 0);
+    status = fail_with(error, SITU_STATUS_INTERNAL, NULL, "the plan of solver %s breaks the rule %s: %s", plan->solver,
+                       first.rule, first.text);
+  }
+  situ_verdict_free(verdict);
+  return status;
+}
+
+static situ_status write_plan(situ_plan **out, const solve_run *run, const best_single *single) {
+  const incumbent *found = run->incumbent;
+  situ_plan *plan = NULL;
+  if (found->best.device) {
+    TRY(simulator_plan(&plan, run->simulator, &found->best, run->error));
+  } else if (!(plan = plan_new(run->problem))) {
+    return fail_no_memory(run->error);
+  }
+  situ_status status = SITU_STATUS_OK;
+  if (found->best.device && (plan->value_ns != found->value_ns || plan->value_ns < found->lower_bound_ns))
+    status = fail_with(run->error, SITU_STATUS_INTERNAL, NULL,
+                       "the value %lld ns of solver %s is now %lld ns, with the bound %lld ns of %s",
+                       (long long)found->value_ns, found->solver, (long long)plan->value_ns,
+                       (long long)found->lower_bound_ns, found->bound);
+  plan->outcome = outcome_of(run, &plan->reason, plan->arena);
+  plan->lower_bound_ns = found->lower_bound_ns;
+  plan->best_single_ns = single->value_ns;
+  plan->best_single_device = single->device;
+  plan->solver = arena_string(plan->arena, found->solver);
+  plan->bound = arena_string(plan->arena, found->bound);
+  plan->steps = run->budget->steps;
+  plan->seed = run->seed;
+  plan->seconds = (double)(clock_now_ns() - run->watch->start_ns) / 1e9;
+  if (!plan->solver || !plan->bound || !plan->reason) status = fail_no_memory(run->error);
+  if (status == SITU_STATUS_OK && found->best.device) status = judge(run->problem, plan, run->error);
+  if (status == SITU_STATUS_OK)
+    *out = plan;
+  else
+    situ_plan_free(plan);
+  return status;
+}
+
+static situ_status solve_in(situ_plan **out, const selection *chosen, const situ_problem *problem,
+                            const situ_solve_options *o, arena *a, situ_error *error) {
+  incumbent best;
+  solve_watch watch = {.callback = o->progress, .context = o->context, .incumbent = &best, .solver = "bounds"};
+  budget whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch);
+  watch.running = &whole;
+  watch.start_ns = whole.start_ns;
+  solve_run run = {.problem = problem, .budget = &whole, .incumbent = &best, .watch = &watch, .solver = "",
+                   .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1, .arena = a, .error = error};
+  run.simulator = simulator_new(problem, a);
+  if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
+  best_single single;
+  TRY(best_single_find(&single, run.simulator, problem, a, error));
+  if (!problem->conflict) {
+    TRY(first_bounds(&run));
+    watch.steps_before = 0;
+    TRY(run_all(chosen, &run));
+  }
+  return write_plan(out, &run, &single);
+}
+
+situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_solve_options *options,
+                       situ_error *error) {
+  *out = NULL;
+  situ_solve_options none = {0};
+  const situ_solve_options *o = options ? options : &none;
+  if (!(o->time_limit_s >= 0) || o->max_steps < 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "limits of time and steps must be 0 or more");
+  selection chosen;
+  TRY(choose(&chosen, o->solvers, problem, error));
+  arena *a = arena_new();
+  if (!a) return fail_no_memory(error);
+  situ_status status = solve_in(out, &chosen, problem, o, a, error);
+  arena_free(a);
+  return status;
+}
+
+/* Whether `order` names each operator once and no consumer before its producers. */
+static situ_status check_order(const situ_problem *p, const int32_t *order, arena *a, situ_error *error) {
+  const situ_graph *g = p->graph;
+  bool *seen = ARENA_ZERO(a, bool, p->n_operators);
+  if (!seen) return fail_no_memory(error);
+  for (int32_t k = 0; k < p->n_operators; k++) {
+    int32_t v = order[k];
+    if (v < 0 || v >= p->n_operators || seen[v])
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the order is no permutation of the operators");
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      if (!seen[g->producer[g->in[i]]])
+        return fail_with(error, SITU_STATUS_BAD_ARGUMENT, g->name[v], "comes before %s in the order, but reads from it",
+                         g->name[g->producer[g->in[i]]]);
+    seen[v] = true;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status simulate_in(situ_plan **out, const situ_problem *problem, const int32_t *device,
+                               const int32_t *order, arena *a, situ_error *error) {
+  for (int32_t v = 0; v < problem->n_operators; v++)
+    if (device[v] < 0 || device[v] >= problem->n_devices)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, problem->graph->name[v], "is on a device that does not exist");
+  if (order) TRY(check_order(problem, order, a, error));
+  placement where = {.device = ARENA_COPY(a, device, int32_t, problem->n_operators),
+                     .order = order ? ARENA_COPY(a, order, int32_t, problem->n_operators) : NULL};
+  simulator *s = simulator_new(problem, a);
+  if (!where.device || (order && !where.order) || !s) return fail_no_memory(error);
+  best_single single;
+  TRY(best_single_find(&single, s, problem, a, error));
+  TRY(simulator_plan(out, s, &where, error));
+  situ_plan *plan = *out;
+  plan->outcome = SITU_OUTCOME_FEASIBLE;
+  plan->lower_bound_ns = 0;
+  plan->best_single_ns = single.value_ns;
+  plan->best_single_device = single.device;
+  plan->solver = "given";
+  plan->bound = plan->reason = "";
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_simulate(situ_plan **out, const situ_problem *problem, const int32_t *device, const int32_t *order,
+                          situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  if (!a) return fail_no_memory(error);
+  situ_status status = simulate_in(out, problem, device, order, a, error);
+  arena_free(a);
+  return status;
+}

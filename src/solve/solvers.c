@@ -1,0 +1,77 @@
+/* The table of solvers, and what is done with a row of it. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "solve/solver.h"
+
+extern const solver auto_solver, cpop_solver, dls_solver, heft_solver, m_etf_solver, m_topo_solver, peft_solver,
+    random_solver, single_solver;
+
+/* In the order in which people should read them. */
+const solver *const solvers[] = {
+    &auto_solver,
+    &single_solver,
+    &m_topo_solver,
+    &heft_solver,
+    &peft_solver,
+    &cpop_solver,
+    &dls_solver,
+    &m_etf_solver,
+    &random_solver,
+    NULL,
+};
+
+const solver *solver_find(const char *name) {
+  for (int32_t i = 0; solvers[i]; i++)
+    if (strcmp(solvers[i]->name, name) == 0) return solvers[i];
+  return NULL;
+}
+
+bool solver_serves(const solver *s, const situ_problem *problem) {
+  bool model = (problem->execution == SITU_EXECUTION_STREAM && s->stream) ||
+               (problem->execution == SITU_EXECUTION_CALLS && s->calls) ||
+               (problem->execution == SITU_EXECUTION_PIPELINE && s->pipeline);
+  return model && (!s->serves || s->serves(problem));
+}
+
+static int64_t part_of(int64_t rest, double share) {
+  if (rest == INT64_MAX || rest <= 0) return 0;
+  int64_t part = share >= 1 ? rest : (int64_t)((double)rest * share);
+  return part > 0 ? part : 1;
+}
+
+situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns) {
+  budget *whole = parent->budget;
+  int64_t steps = whole->max_steps == INT64_MAX ? 0 : part_of(whole->max_steps - whole->steps, share);
+  int64_t time = whole->deadline_ns == INT64_MAX ? 0 : part_of(whole->deadline_ns - clock_now_ns(), share);
+  if (limit_ns > 0) time = time > 0 ? min64(time, limit_ns) : limit_ns;
+  budget part = budget_part(whole, steps, time);
+  solve_run run = *parent;
+  run.budget = &part;
+  run.solver = s->name;
+  solve_watch before = *parent->watch;
+  parent->watch->steps_before += whole->steps;
+  parent->watch->running = &part;
+  parent->watch->solver = s->name;
+  arena_mark mark = arena_get_mark(parent->arena);
+  situ_status status = s->solve(&run);
+  arena_release(parent->arena, mark);
+  *parent->watch = before;
+  budget_join(whole, &part);
+  return status;
+}
+
+int32_t situ_n_solvers(void) { return (int32_t)(sizeof solvers / sizeof solvers[0]) - 1; }
+
+situ_solver_info situ_solver_at(int32_t index) {
+  if (index < 0 || index >= situ_n_solvers()) return (situ_solver_info){.name = "", .title = "", .source = ""};
+  const solver *s = solvers[index];
+  return (situ_solver_info){.name = s->name, .title = s->title, .source = s->source, .stream = s->stream,
+                            .calls = s->calls, .pipeline = s->pipeline, .exact = s->exact};
+}
+
+bool situ_solver_serves(const char *name, const situ_problem *problem) {
+  const solver *s = solver_find(name);
+  return s && solver_serves(s, problem);
+}

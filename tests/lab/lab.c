@@ -1,0 +1,143 @@
+#include "lab.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "cost/cost_models.h"
+#include "graph/random.h"
+
+enum { MAX_DEVICES = 8 };
+
+static void must(situ_status status, const situ_error *error) {
+  if (status != SITU_STATUS_OK) fail_msg("%s: %s %s", situ_status_name(status), error->where, error->text);
+}
+
+static const char *const device_names[MAX_DEVICES] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
+static const char *const class_names[MAX_DEVICES] = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"};
+
+static int64_t all_bytes(const situ_graph *g) {
+  int64_t sum = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) sum += g->weight_bytes[v] + g->workspace_bytes[v];
+  for (int32_t t = 0; t < g->n_tensors; t++) sum += g->size_bytes[t];
+  return sum;
+}
+
+/* Links from the host to each device and back; between accelerators sometimes too. Rates such that the largest
+ * tensor takes about 20 ns. */
+static void make_platform(lab *l, const lab_options *o, rng *r) {
+  situ_device devices[MAX_DEVICES] = {0};
+  situ_link links[MAX_DEVICES * MAX_DEVICES];
+  int32_t n_links = 0, n = o->n_devices;
+  int64_t largest = 1;
+  for (int32_t t = 0; t < l->graph->n_tensors; t++)
+    if (l->graph->size_bytes[t] > largest) largest = l->graph->size_bytes[t];
+  double rate = (double)largest / 20 * 1e9;
+  bool alike = rng_below(r, 2) == 0;
+  for (int32_t d = 0; d < n; d++) {
+    int32_t class = d == 0 ? 0 : 1 + (int32_t)rng_below(r, alike ? 1 : n);
+    devices[d] = (situ_device){.name = device_names[d], .class_name = class_names[class < n ? class : n - 1],
+                               .memory_bytes_per_s = 1e9, .memory_bytes = SITU_UNLIMITED_BYTES,
+                               .shares_memory_with = d >= 2 && rng_below(r, 4) == 0 ? d - 1 : -1, .is_host = d == 0};
+    if (n == 2) devices[d].class_name = class_names[d];
+    devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
+    if (d > 0 && o->memory > 0) devices[d].memory_bytes = (int64_t)((double)all_bytes(l->graph) * o->memory) + 1;
+    while (devices[d].shares_memory_with >= 0 && devices[devices[d].shares_memory_with].shares_memory_with >= 0)
+      devices[d].shares_memory_with = devices[devices[d].shares_memory_with].shares_memory_with;
+  }
+  for (int32_t a = 0; a < n; a++)
+    for (int32_t b = 0; b < n; b++) {
+      if (a == b || devices[a].shares_memory_with >= 0 || devices[b].shares_memory_with >= 0) continue;
+      if (a != 0 && b != 0 && rng_below(r, 2) == 0) continue;
+      links[n_links++] = (situ_link){.from_device = a, .to_device = b, .latency_ns = rng_below(r, 4),
+                                     .bytes_per_s = rate * (alike ? 1 : 0.5 + rng_unit(r)),
+                                     .channel = rng_below(r, 4) == 0 ? 0 : -1};
+    }
+  situ_error error;
+  must(situ_platform_new(&l->platform, "lab", devices, n, links, n_links, &error), &error);
+}
+
+lab lab_random(const lab_options *o) {
+  lab l = {0};
+  situ_error error;
+  rng r = rng_new(o->seed * 1000003 + 17);
+  graph_random_options wanted = {.n_operators = o->n_operators, .edge_density = o->density, .seed = o->seed,
+                                 .n_colocations = o->n_colocations, .max_outputs = 2, .training = o->training};
+  must(graph_random(&l.graph, &wanted, &error), &error);
+  make_platform(&l, o, &r);
+  must(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), &error);
+  int32_t n = l.graph->n_operators, host = l.platform->class_of[0];
+  for (int32_t v = 0; v < n; v++)
+    for (int32_t k = 0; k < l.costs->n_classes; k++) {
+      bool never = o->unsupported && k != host && rng_below(&r, 6) == 0;
+      int64_t time = rng_below(&r, 5) == 0 ? 0 : rng_below(&r, k == host ? 40 : 20);
+      l.costs->time_ns[(int64_t)v * l.costs->n_classes + k] = never ? SITU_NEVER_NS : time;
+    }
+  l.pins = malloc(((size_t)n + 1) * sizeof *l.pins);
+  l.unused = calloc((size_t)o->n_devices, sizeof *l.unused);
+  assert_non_null(l.pins);
+  assert_non_null(l.unused);
+  for (int32_t v = 0; v < n; v++) l.pins[v] = o->pinned && rng_below(&r, 8) == 0 ? (int32_t)rng_below(&r, 2) : -1;
+  if (o->pinned && o->n_devices > 2) l.unused[o->n_devices - 1] = rng_below(&r, 3) == 0;
+  situ_problem_options posed = o->options;
+  posed.pins = l.pins;
+  posed.unused = l.unused;
+  must(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &posed, &error), &error);
+  return l;
+}
+
+lab lab_topcuoglu(void) {
+  static const int64_t times[10][3] = {{14, 16, 9},  {13, 19, 18}, {11, 13, 19}, {13, 8, 17}, {12, 13, 10},
+                                       {13, 16, 9},  {7, 15, 11},  {5, 11, 14},  {18, 12, 20}, {21, 7, 16}};
+  static const int32_t edges[15][3] = {{1, 2, 18}, {1, 3, 12}, {1, 4, 9},   {1, 5, 11},  {1, 6, 14},
+                                       {2, 8, 19}, {2, 9, 16}, {3, 7, 23},  {4, 8, 27},  {4, 9, 23},
+                                       {5, 9, 13}, {6, 8, 15}, {7, 10, 17}, {8, 10, 11}, {9, 10, 13}};
+  lab l = {0};
+  situ_error error;
+  situ_graph_builder *b;
+  must(situ_graph_builder_new(&b, "topcuoglu", &error), &error);
+  for (int32_t v = 0; v < 10; v++) {
+    situ_operator o = {.colocation = -1, .source_id = v + 1};
+    must(situ_graph_builder_add_operator(b, &o, NULL, &error), &error);
+  }
+  for (int32_t e = 0; e < 15; e++) {
+    int32_t t;
+    situ_tensor made = {.rank = -1, .size_bytes = edges[e][2]};
+    must(situ_graph_builder_add_tensor(b, edges[e][0] - 1, &made, &t, &error), &error);
+    must(situ_graph_builder_add_use(b, edges[e][1] - 1, t, &error), &error);
+  }
+  must(situ_graph_freeze(&l.graph, b, &error), &error);
+  situ_graph_builder_free(b);
+  situ_device devices[3];
+  situ_link links[6];
+  int32_t n_links = 0;
+  for (int32_t d = 0; d < 3; d++) {
+    devices[d] = (situ_device){.name = device_names[d], .class_name = class_names[d], .memory_bytes_per_s = 1e9,
+                               .memory_bytes = SITU_UNLIMITED_BYTES, .shares_memory_with = -1};
+    devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
+    for (int32_t to = 0; to < 3; to++)
+      if (to != d) links[n_links++] = (situ_link){.from_device = d, .to_device = to, .bytes_per_s = 1e9, .channel = -1};
+  }
+  must(situ_platform_new(&l.platform, "three", devices, 3, links, n_links, &error), &error);
+  must(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), &error);
+  for (int32_t v = 0; v < 10; v++)
+    for (int32_t d = 0; d < 3; d++) l.costs->time_ns[v * 3 + l.platform->class_of[d]] = times[l.graph->source_id[v] - 1][d];
+  situ_problem_options options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
+  must(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &options, &error), &error);
+  return l;
+}
+
+void lab_free(lab *l) {
+  situ_problem_free(l->problem);
+  situ_costs_free(l->costs);
+  situ_platform_free(l->platform);
+  situ_graph_free(l->graph);
+  free(l->pins);
+  free(l->unused);
+  *l = (lab){0};
+}

@@ -1,0 +1,35 @@
+/* lab.h - whole problems for tests: random ones with everything that real ones have, and small ones from papers. */
+#ifndef SITU_TESTS_LAB_H
+#define SITU_TESTS_LAB_H
+
+#include "problem/problem.h"
+
+/* A problem with all that it borrows. */
+typedef struct lab {
+  situ_graph *graph;
+  situ_platform *platform;
+  situ_costs *costs;
+  situ_problem *problem;
+  int32_t *pins;
+  bool *unused;
+} lab;
+
+typedef struct lab_options {
+  uint64_t seed;
+  int32_t n_operators, n_devices; /* devices: the first is a host; classes are shared, memories sometimes */
+  double density;                 /* chance of each possible edge */
+  int32_t n_colocations;
+  bool training;
+  bool pinned;      /* some operators are pinned, sometimes a device is unused */
+  bool unsupported; /* some operators cannot run on some class (the host runs all) */
+  double memory;    /* room of each accelerator as a part of all weights and tensors; 0: unlimited */
+  situ_problem_options options; /* pins and unused are made here */
+} lab_options;
+
+/* Times are 0 .. 20, transfers of the same order, so that ties and zeroes are common. Fails the test on any error. */
+lab lab_random(const lab_options *options);
+/* The ten tasks on three processors of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 2, without contention: HEFT 80, CPOP 86. */
+lab lab_topcuoglu(void);
+void lab_free(lab *l);
+
+#endif

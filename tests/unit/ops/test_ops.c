@@ -1,0 +1,402 @@
+/* The table of operator kinds: one row of ops_cases.h for each case, and what rows cannot say. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/rng.h"
+#include "ops/ops.h"
+
+/* Tensors are written type[dims]{values}: "f32[2,?,4]", "i64[2]{3,-1}", "f32*" of unknown rank, "-" for one that is left
+ * out. Attributes: axis=1 alpha=0.5 perm=[0,1] scales=[1.0,2.0] mode='linear' value=<i64[1]{7}>. A kind may have a
+ * domain: "ms:Gelu", "ml:Scaler". Outputs "BAD" mean BAD_INPUT; FLOPs of -1 are not looked at. */
+typedef struct op_case {
+  const char *kind;
+  int opset;
+  const char *attrs, *inputs, *outputs;
+  int64_t flops;
+} op_case;
+
+static const op_case cases[] = {
+#include "ops_cases.h"
+};
+enum { N_CASES = sizeof cases / sizeof cases[0], MOST = 32 };
+
+static const char *at;
+
+static bool take(char ch) {
+  if (*at != ch) return false;
+  at++;
+  return true;
+}
+
+static int64_t take_number(double *real, bool *whole) {
+  char *end, *end_whole;
+  if (take('?')) {
+    *real = -1;
+    return -1;
+  }
+  *real = strtod(at, &end);
+  int64_t number = strtoll(at, &end_whole, 10);
+  if (end != end_whole && whole) *whole = false;
+  assert_ptr_not_equal(end, at);
+  at = end;
+  return number;
+}
+
+static int64_t take_list(arena *a, char close, int64_t **ints, double **reals, bool *whole) {
+  int64_t n = 0;
+  *ints = ARENA_NEW(a, int64_t, 5000);
+  *reals = ARENA_NEW(a, double, 5000);
+  while (!take(close)) {
+    (*ints)[n] = take_number(&(*reals)[n], whole);
+    n++;
+    take(',');
+  }
+  return n;
+}
+
+static ops_tensor take_tensor(arena *a) {
+  ops_tensor t = {.rank = -1};
+  int64_t *ints;
+  double *reals;
+  for (int k = 1; k < SITU_DTYPE_COUNT; k++) {
+    size_t n = strlen(situ_dtype_name(k));
+    if (strncmp(at, situ_dtype_name(k), n) != 0 || (at[n] != '[' && at[n] != '*')) continue;
+    t.dtype = k;
+    at += n;
+    break;
+  }
+  if (take('*')) return t;
+  assert_true(take('['));
+  t.rank = (int32_t)take_list(a, ']', &ints, &reals, NULL);
+  t.dims = ints;
+  if (!take('{')) return t;
+  take_list(a, '}', &ints, &reals, NULL);
+  if (t.dtype <= SITU_DTYPE_F8) t.reals = reals;
+  else t.ints = ints;
+  return t;
+}
+
+static ops_attr take_attr(arena *a) {
+  ops_attr attr = {0};
+  const char *equals = strchr(at, '=');
+  assert_non_null(equals);
+  attr.name = arena_string_n(a, at, (size_t)(equals - at));
+  at = equals + 1;
+  bool whole = true;
+  int64_t *ints;
+  double *reals;
+  if (take('[')) {
+    attr.n = take_list(a, ']', &ints, &reals, &whole);
+    attr.type = whole ? OPS_INTS : OPS_FLOATS;
+    attr.ints = ints;
+    attr.floats = reals;
+  } else if (take('\'')) {
+    const char *end = strchr(at, '\'');
+    attr.type = OPS_STRING;
+    attr.s = arena_string_n(a, at, (size_t)(end - at));
+    at = end + 1;
+  } else if (take('<')) {
+    ops_tensor *t = ARENA_NEW(a, ops_tensor, 1);
+    *t = take_tensor(a);
+    t->constant = true;
+    attr.type = OPS_TENSOR;
+    attr.tensor = t;
+    assert_true(take('>'));
+  } else {
+    attr.i = take_number(&attr.f, &whole);
+    attr.type = whole ? OPS_INT : OPS_FLOAT;
+  }
+  return attr;
+}
+
+/* A case made into a node. */
+typedef struct sample {
+  ops_node node;
+  ops_attr attrs[MOST];
+  ops_tensor inputs[MOST], outputs[MOST], expected[MOST];
+  const ops_tensor *pointers[MOST];
+  bool looked_at[MOST];
+} sample;
+
+static void build(sample *s, const op_case *c, arena *a) {
+  *s = (sample){0};
+  const char *colon = strchr(c->kind, ':');
+  s->node.domain = !colon ? "" : c->kind[1] == 's' ? "com.microsoft" : "ai.onnx.ml";
+  s->node.kind = colon ? colon + 1 : c->kind;
+  s->node.opset = c->opset;
+  int n = 0;
+  for (at = c->attrs; *at; take(' ')) s->attrs[n++] = take_attr(a);
+  s->node.attrs = s->attrs;
+  s->node.n_attrs = n;
+  n = 0;
+  for (at = c->inputs; *at; take(' '), n++) {
+    if (take('-')) continue;
+    s->inputs[n] = take_tensor(a);
+    s->pointers[n] = &s->inputs[n];
+  }
+  s->node.inputs = s->pointers;
+  s->node.n_inputs = n;
+  n = 0;
+  for (at = strcmp(c->outputs, "BAD") ? c->outputs : "f32*"; *at; take(' '), n++) {
+    s->outputs[n].rank = -1;
+    s->looked_at[n] = !take('-');
+    if (s->looked_at[n]) s->expected[n] = take_tensor(a);
+  }
+  s->node.outputs = s->outputs;
+  s->node.n_outputs = n;
+}
+
+static bool agrees(const ops_tensor *found, const ops_tensor *expected) {
+  int64_t n = 1;
+  if (found->dtype != expected->dtype || found->rank != expected->rank) return false;
+  for (int32_t d = 0; d < found->rank; n *= found->dims[d++])
+    if (found->dims[d] != expected->dims[d]) return false;
+  if (!expected->ints && !expected->reals) return true;
+  if ((expected->ints && !found->ints) || (expected->reals && !found->reals)) return false;
+  for (int64_t k = 0; k < n; k++) {
+    /* '?' stands for an element that is not known (some huge negative number) */
+    if (expected->ints && expected->ints[k] == -1 && found->ints[k] < INT64_MIN / 2) continue;
+    if (expected->ints && found->ints[k] != expected->ints[k]) return false;
+    if (expected->reals && fabs(found->reals[k] - expected->reals[k]) > 1e-6) return false;
+  }
+  return true;
+}
+
+static void print_tensor(const ops_tensor *t) {
+  printf(" %s[", situ_dtype_name(t->dtype));
+  for (int32_t d = 0; d < t->rank; d++) printf("%s%lld", d ? "," : "", (long long)t->dims[d]);
+  printf(t->rank < 0 ? "*]" : "]");
+  if (t->ints && ops_elements(t, NULL) < 10)
+    for (int64_t k = 0; k < ops_elements(t, NULL); k++) printf("%c%lld", k ? ',' : '{', (long long)t->ints[k]);
+}
+
+static void each_case_is_as_written(void **state) {
+  (void)state;
+  int failures = 0;
+  for (int i = 0; i < N_CASES; i++) {
+    arena *a = arena_new();
+    sample s;
+    situ_error error = {0};
+    build(&s, &cases[i], a);
+    if (!ops_known(s.node.domain, s.node.kind)) printf("unknown kind %s\n", cases[i].kind), failures++;
+    situ_status status = ops_infer(&s.node, a, &error);
+    bool bad = strcmp(cases[i].outputs, "BAD") == 0;
+    bool good = status == (bad ? SITU_STATUS_BAD_INPUT : SITU_STATUS_OK) && (!bad || error.text[0]);
+    for (int k = 0; good && !bad && k < s.node.n_outputs; k++)
+      good = !s.looked_at[k] || agrees(&s.outputs[k], &s.expected[k]);
+    ops_work work = ops_count(&s.node);
+    if (cases[i].flops >= 0 && work.flops != cases[i].flops) good = false;
+    if (!good) {
+      printf("case %d, %s %s (%s): %s; found", i, cases[i].kind, cases[i].attrs, cases[i].inputs, error.text);
+      for (int k = 0; k < s.node.n_outputs; k++) print_tensor(&s.outputs[k]);
+      printf(" and %lld FLOPs; expected %s and %lld\n", (long long)work.flops, cases[i].outputs,
+             (long long)cases[i].flops);
+      failures++;
+    }
+    arena_free(a);
+  }
+  assert_int_equal(failures, 0);
+}
+
+static void no_kind_is_in_the_table_twice(void **state) {
+  (void)state;
+  int32_t n = ops_n_kinds();
+  assert_true(n > 200);
+  for (int32_t i = 0; i < n; i++) {
+    const char *domain, *kind, *other_domain, *other;
+    ops_kind_at(i, &domain, &kind);
+    assert_true(ops_known(domain, kind));
+    for (int32_t k = 0; k < i; k++) {
+      ops_kind_at(k, &other_domain, &other);
+      if (strcmp(kind, other) == 0 && strcmp(domain, other_domain) == 0) fail_msg("%s:%s is there twice", domain, kind);
+    }
+  }
+  const char *domain, *kind;
+  ops_kind_at(n, &domain, &kind);
+  assert_null(kind);
+  assert_true(ops_known("ai.onnx", "Conv"));
+  assert_true(ops_known(NULL, "Conv"));
+  assert_false(ops_known("com.example", "Conv"));
+}
+
+/* Makes a case, marks all inputs constant or not, and returns the flag of its output. */
+static bool constant_after(const op_case *c, bool inputs_constant) {
+  arena *a = arena_new();
+  sample s;
+  build(&s, c, a);
+  for (int i = 0; i < s.node.n_inputs; i++) s.inputs[i].constant = inputs_constant;
+  assert_int_equal(ops_infer(&s.node, a, NULL), SITU_STATUS_OK);
+  bool constant = s.outputs[0].constant;
+  arena_free(a);
+  return constant;
+}
+
+static void constants_come_from_constants_alone(void **state) {
+  (void)state;
+  const op_case weight = {"ConstantOfShape", 9, "", "i64[2]{5000,5000}", "f32[5000,5000]", 0};
+  const op_case noise = {"RandomNormal", 1, "shape=[2,2]", "", "f32[2,2]", 0};
+  const op_case like = {"RandomNormalLike", 1, "", "f32[2]", "f32[2]", 0};
+  const op_case literal = {"Constant", 13, "value_int=3", "", "i64[]{3}", 0};
+  const op_case shape = {"Shape", 13, "", "f32[2,3]", "i64[2]{2,3}", 0};
+  const op_case open_shape = {"Shape", 13, "", "f32[2,?]", "i64[2]", 0};
+  const op_case dropout = {"Dropout", 13, "", "f32[2] f32[] bool[]{1}", "f32[2]", 0};
+  assert_true(constant_after(&weight, true));
+  assert_false(constant_after(&weight, false));
+  assert_false(constant_after(&noise, true));
+  assert_false(constant_after(&like, true));
+  assert_true(constant_after(&literal, true));
+  assert_true(constant_after(&shape, false)); /* the shape is known, whatever the values will be */
+  assert_false(constant_after(&open_shape, false));
+  assert_false(constant_after(&dropout, true));
+}
+
+static ops_work work_of(const op_case *c) {
+  arena *a = arena_new();
+  sample s;
+  build(&s, c, a);
+  assert_int_equal(ops_infer(&s.node, a, NULL), SITU_STATUS_OK);
+  ops_work work = ops_count(&s.node);
+  arena_free(a);
+  return work;
+}
+
+static void bytes_are_those_that_move(void **state) {
+  (void)state;
+  const op_case add = {"Add", 13, "", "f32[2,3] f32[3]", "f32[2,3]", 0};
+  assert_int_equal(work_of(&add).read_bytes, 24 + 12);
+  assert_int_equal(work_of(&add).written_bytes, 24);
+  assert_int_equal(work_of(&add).dtype, SITU_DTYPE_F32);
+  /* 7 rows of 64 floats and 7 indices, not the table of 30000 rows */
+  const op_case gather = {"Gather", 13, "", "f32[30000,64] i64[7]", "f32[7,64]", 0};
+  assert_int_equal(work_of(&gather).read_bytes, 7 * 64 * 4 + 7 * 8);
+  assert_int_equal(work_of(&gather).written_bytes, 7 * 64 * 4);
+  const op_case view = {"Reshape", 13, "", "f32[2,3] i64[1]{6}", "f32[6]", 0};
+  assert_int_equal(work_of(&view).read_bytes + work_of(&view).written_bytes, 0);
+  assert_true(work_of(&view).exact);
+  const op_case turn = {"Transpose", 13, "", "f16[2,3]", "f16[3,2]", 0};
+  assert_int_equal(work_of(&turn).read_bytes, 12);
+  const op_case open = {"Relu", 13, "", "f32[?,4]", "f32[?,4]", 0};
+  assert_false(work_of(&open).exact);
+  assert_int_equal(work_of(&open).written_bytes, 16);
+  /* 4-bit elements: 3 of them take 2 bytes */
+  ops_tensor nibbles = {.dtype = SITU_DTYPE_I4, .rank = 1, .dims = (const int64_t[]){3}};
+  assert_int_equal(ops_bytes(&nibbles, NULL), 2);
+}
+
+static void quantised_kinds_compute_in_bytes(void **state) {
+  (void)state;
+  const op_case plain = {"MatMul", 13, "", "f16[2,3] f16[3,4]", "f16[2,4]", 0};
+  const op_case whole = {"MatMulInteger", 13, "", "u8[2,3] i8[3,4]", "i32[2,4]", 0};
+  const op_case choice = {"Where", 13, "", "bool[2] f32[2] f32[2]", "f32[2]", 0};
+  assert_int_equal(work_of(&plain).dtype, SITU_DTYPE_F16);
+  assert_int_equal(work_of(&whole).dtype, SITU_DTYPE_I8);
+  assert_int_equal(work_of(&choice).dtype, SITU_DTYPE_F32);
+}
+
+static void amounts_beyond_all_bounds_saturate(void **state) {
+  (void)state;
+  const op_case giant = {"MatMul", 13, "", "f32[4000000000,4000000000] f32[4000000000,4000000000]",
+                         "f32[4000000000,4000000000]", 0};
+  assert_true(work_of(&giant).flops == INT64_MAX);
+  assert_true(work_of(&giant).read_bytes == INT64_MAX);
+}
+
+static void what_the_file_declares_fills_gaps_and_yields(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  const int64_t open[] = {-1, 3}, declared[] = {5, 9}, other[] = {1, 2, 3};
+  ops_tensor in = {.dtype = SITU_DTYPE_F32, .rank = 2, .dims = open};
+  ops_tensor out = {.dtype = SITU_DTYPE_F32, .rank = 2, .dims = declared};
+  const ops_tensor *inputs[] = {&in};
+  ops_node node = {.domain = "", .kind = "Relu", .opset = 13, .inputs = inputs, .n_inputs = 1, .outputs = &out,
+                   .n_outputs = 1};
+  assert_int_equal(ops_infer(&node, a, NULL), SITU_STATUS_OK);
+  assert_int_equal(out.dims[0], 5);
+  assert_int_equal(out.dims[1], 3);
+  out = (ops_tensor){.rank = 3, .dims = other};
+  assert_int_equal(ops_infer(&node, a, NULL), SITU_STATUS_OK);
+  assert_int_equal(out.rank, 2);
+  assert_int_equal(out.dims[0], -1);
+  out = (ops_tensor){.dtype = SITU_DTYPE_F32, .rank = 2, .dims = declared};
+  node.kind = "NobodyKnowsThis";
+  assert_int_equal(ops_infer(&node, a, NULL), SITU_STATUS_OK);
+  assert_int_equal(out.dims[1], 9);
+  assert_false(ops_count(&node).exact);
+  arena_free(a);
+}
+
+/* Every kind, on tensors and attributes that nobody would write: no crash, and each refusal says why. */
+static void no_kind_falls_over_nonsense(void **state) {
+  (void)state;
+  static const char *const names[] = {"axis", "axes", "perm", "pads", "strides", "kernel_shape", "group", "k", "shape",
+                                      "split", "starts", "ends", "equation", "num_heads", "kv_num_heads", "to",
+                                      "blocksize", "hidden_size", "direction", "keepdims", "value", "output_shape",
+                                      "batch_dims", "q_num_heads", "N", "K", "num_outputs", "qkv_hidden_sizes"};
+  static const int64_t dims[] = {-1, 0, 1, 2, 3, 4, 7, INT64_MAX, 1LL << 40, -9};
+  static const char *const words[] = {"", "ij,jk->ik", "...a,.b->", "SAME_UPPER", "bidirectional", "i,,->->", "none"};
+  enum { N_NAMES = sizeof names / sizeof names[0] };
+  rng r = rng_new(7);
+  for (int round = 0; round < 60; round++)
+    for (int32_t i = 0; i < ops_n_kinds(); i++) {
+      arena *a = arena_new();
+      ops_attr attrs[6] = {{0}};
+      ops_tensor in[9] = {{0}}, out[3] = {{.rank = -1}, {.rank = -1}, {.rank = -1}}, value = {.rank = -1};
+      const ops_tensor *inputs[9];
+      int64_t sizes[9][6], values[9][6];
+      double reals[6];
+      for (int k = 0; k < 6; k++) reals[k] = (double)(int64_t)(rng_next(&r) % 9) - 2.5;
+      for (int k = 0; k < 9; k++) {
+        in[k] = (ops_tensor){.dtype = rng_next(&r) % SITU_DTYPE_COUNT, .rank = (int32_t)(rng_next(&r) % 6) - 1};
+        bool known = rng_next(&r) % 2, odd = rng_next(&r) % 16 == 0;
+        for (int d = 0; d < 6; d++) {
+          sizes[k][d] = known ? (int64_t)(rng_next(&r) % 4) : dims[rng_next(&r) % (odd ? 10 : 7)];
+          values[k][d] = rng_next(&r) % 4 ? (int64_t)(rng_next(&r) % 5) - 2 : dims[rng_next(&r) % 10];
+        }
+        in[k].dims = sizes[k];
+        if (known && ops_elements(&in[k], NULL) <= 6) {
+          if (in[k].dtype >= SITU_DTYPE_I64) in[k].ints = values[k];
+          else in[k].reals = reals;
+        }
+        inputs[k] = rng_next(&r) % 8 ? &in[k] : NULL;
+      }
+      for (int k = 0; k < 6; k++) {
+        attrs[k] = (ops_attr){.name = names[rng_next(&r) % N_NAMES], .type = rng_next(&r) % 8, .n = rng_next(&r) % 6,
+                              .i = dims[rng_next(&r) % 10], .f = reals[k], .s = words[rng_next(&r) % 7],
+                              .ints = values[k], .floats = reals, .tensor = &value};
+      }
+      ops_node node = {.opset = rng_next(&r) % 24, .attrs = attrs, .n_attrs = rng_next(&r) % 7, .inputs = inputs,
+                       .n_inputs = rng_next(&r) % 10, .outputs = out, .n_outputs = rng_next(&r) % 4};
+      ops_kind_at(i, &node.domain, &node.kind);
+      situ_error error = {0};
+      situ_status status = ops_infer(&node, a, &error);
+      assert_true(status == SITU_STATUS_OK || (status == SITU_STATUS_BAD_INPUT && error.text[0]));
+      ops_work work = ops_count(&node);
+      assert_true(work.flops >= 0 && work.read_bytes >= 0 && work.written_bytes >= 0);
+      for (int k = 0; status == SITU_STATUS_OK && k < node.n_outputs; k++)
+        for (int32_t d = 0; d < out[k].rank; d++) assert_true(out[k].dims[d] >= -1);
+      arena_free(a);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_case_is_as_written),
+      cmocka_unit_test(no_kind_is_in_the_table_twice),
+      cmocka_unit_test(constants_come_from_constants_alone),
+      cmocka_unit_test(bytes_are_those_that_move),
+      cmocka_unit_test(quantised_kinds_compute_in_bytes),
+      cmocka_unit_test(amounts_beyond_all_bounds_saturate),
+      cmocka_unit_test(what_the_file_declares_fills_gaps_and_yields),
+      cmocka_unit_test(no_kind_falls_over_nonsense),
+  };
+  return cmocka_run_group_tests_name("ops", tests, NULL, NULL);
+}

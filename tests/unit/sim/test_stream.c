@@ -1,0 +1,266 @@
+/* The stream model: schedules worked out by hand, and a naive simulator on random problems. */
+#include "naive_stream.h"
+
+static const situ_problem_options contended = {.execution = SITU_EXECUTION_STREAM};
+static const situ_problem_options uncontended = {.execution = SITU_EXECUTION_STREAM,
+                                                 .contention = SITU_CONTENTION_NONE};
+
+static int64_t value_of(scenario *s, int32_t *device, int32_t *order) {
+  return simulator_run(s->simulator, &(placement){.device = device, .order = order}, false).value_ns;
+}
+
+/* A star: d1 and d2 hang on d0; every link takes 1 ns a byte. */
+static void star(scenario *s, int64_t memory_bytes) {
+  scenario_device(s, memory_bytes, -1, true);
+  scenario_device(s, memory_bytes, -1, false);
+  scenario_device(s, memory_bytes, -1, false);
+  for (int32_t d = 1; d < 3; d++) {
+    scenario_link(s, 0, d, 0, -1);
+    scenario_link(s, d, 0, 0, -1);
+  }
+}
+
+/*  d0  a aa            a: 2 ns, tensor of 3 bytes for b and c on d1, sent once
+ *  ->      aaa         d1 has it at 5: b 5..9, c 9..10
+ *  d1         bbbb c                                                                                              */
+static void a_tensor_is_sent_once_and_stays(void **state) {
+  (void)state;
+  for (int link = 0; link < 2; link++) {
+    scenario s = scenario_new();
+    star(&s, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 4, 0, 0);
+    int32_t c = scenario_operator(&s, "c", 1, 0, 0);
+    scenario_tensor(&s, a, 3, b, c, -1);
+    scenario_pose(&s, link ? &contended : &uncontended);
+    int32_t device[] = {0, 1, 1};
+    simulation found = simulator_run(s.simulator, &(placement){.device = device}, false);
+    assert_int_equal(found.value_ns, 10);
+    assert_int_equal(found.start_ns[1], 5);
+    assert_int_equal(found.start_ns[2], 9);
+    assert_int_equal(found.load_ns[0], 2);
+    assert_int_equal(found.load_ns[1], 5);
+    assert_int_equal(found.worst_device, 1);
+    scenario_free(&s);
+  }
+}
+
+/* a on d1 (1 ns) sends 4 bytes to d2 by way of d0: 1..5, 5..9; a second tensor of 2 bytes follows on the first link
+ * 5..7, waits for nothing, and leaves d0 after the first one: 9..11. b needs both: 11..12. Without contention both
+ * leave at 1: 9 and 5, b 9..10. */
+static void hops_follow_one_another_and_queue(void **state) {
+  (void)state;
+  int64_t expected[] = {10, 12};
+  for (int link = 0; link < 2; link++) {
+    scenario s = scenario_new();
+    star(&s, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    scenario_tensor(&s, a, 4, b, -1);
+    scenario_tensor(&s, a, 2, b, -1);
+    scenario_pose(&s, link ? &contended : &uncontended);
+    int32_t device[] = {1, 2};
+    assert_int_equal(value_of(&s, device, NULL), expected[link]);
+    scenario_free(&s);
+  }
+}
+
+/* a on d0 and b on d1 end at 1; both links out share one channel. The tensor of a has the lower number, so it goes
+ * first: a to d2 1..4, b to d2 4..9. c (needs a) 4..5, d (needs b) 9..10. */
+static void ties_for_a_channel_go_by_tensor(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int d = 0; d < 3; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  for (int32_t from = 0; from < 3; from++)
+    for (int32_t to = 0; to < 3; to++)
+      if (from != to) scenario_link(&s, from, to, 0, 7);
+  int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+  int32_t c = scenario_operator(&s, "c", 1, 0, 0), d = scenario_operator(&s, "d", 1, 0, 0);
+  scenario_tensor(&s, a, 3, c, -1);
+  scenario_tensor(&s, b, 5, d, -1);
+  scenario_pose(&s, &contended);
+  int32_t device[] = {0, 1, 2, 2}, order[] = {1, 0, 2, 3};
+  simulation found = simulator_run(s.simulator, &(placement){.device = device, .order = order}, false);
+  assert_int_equal(found.start_ns[2], 4);
+  assert_int_equal(found.start_ns[3], 9);
+  assert_int_equal(found.value_ns, 10);
+  scenario_free(&s);
+}
+
+/* One tensor of 2 bytes for d2 and d1 on one channel: the lower memory first, whatever the order of its users. */
+static void ties_of_one_tensor_go_by_destination(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int d = 0; d < 3; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  for (int32_t d = 1; d < 3; d++) {
+    scenario_link(&s, 0, d, 0, 1);
+    scenario_link(&s, d, 0, 0, -1);
+  }
+  int32_t a = scenario_operator(&s, "a", 0, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+  int32_t c = scenario_operator(&s, "c", 1, 0, 0);
+  scenario_tensor(&s, a, 2, b, c, -1);
+  scenario_pose(&s, &contended);
+  int32_t device[] = {0, 2, 1};
+  simulation found = simulator_run(s.simulator, &(placement){.device = device}, false);
+  assert_int_equal(found.start_ns[2], 2);
+  assert_int_equal(found.start_ns[1], 4);
+  scenario_free(&s);
+}
+
+/* z0 -> z1 -> ... -> z9, no times, no bytes, alternating between devices, then one operator of 5 ns. An operator of
+ * d0 that ends at 0 after all of them still shares the instant: its tensor of 3 bytes has the lower number than that
+ * of z9, so it takes the link first. */
+static void chains_without_duration_are_followed_to_their_end(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  star(&s, SITU_UNLIMITED_BYTES);
+  int32_t early = scenario_operator(&s, "early", 0, 0, 0), z[10];
+  for (int i = 0; i < 10; i++) z[i] = scenario_operator(&s, NULL, 0, 0, 0);
+  int32_t last = scenario_operator(&s, "last", 5, 0, 0), other = scenario_operator(&s, "other", 1, 0, 0);
+  scenario_tensor(&s, early, 3, other, -1);
+  for (int i = 0; i < 9; i++) scenario_tensor(&s, z[i], 0, z[i + 1], -1);
+  scenario_tensor(&s, z[9], 2, last, -1);
+  scenario_pose(&s, &contended);
+  int32_t device[13], order[13] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 11, 12};
+  for (int i = 0; i < 13; i++) device[i] = 0;
+  for (int i = 0; i < 10; i += 2) device[z[i]] = 1;
+  device[last] = device[other] = 1;
+  simulation found = simulator_run(s.simulator, &(placement){.device = device, .order = order}, false);
+  assert_int_equal(found.start_ns[last], 5); /* 3 bytes, then 2 */
+  assert_int_equal(found.value_ns, 11);
+  scenario_free(&s);
+}
+
+/* d0 has room for weights and all. a (weight 10, workspace 4, 2 ns) makes 3 bytes for b on d0 and c on d1.
+ *   d0: weights 10 + 1 (b)   0..2  a: workspace 4, tensor 3 -> 18
+ *                            2..6  b: workspace 5, tensor 3; its result of 2 bytes -> 11 + 5 + 3 + 2 = 21
+ *                            6..   result 2 -> 13 (and the tensor left at 5, when its transfer ended)
+ *   d1: weight 7 (c)         2..5  the tensor on its way 3 -> 10;  5..6 c: workspace 1 -> 11, no outputs           */
+static void memory_is_added_up_as_by_hand(void **state) {
+  (void)state;
+  for (int link = 0; link < 2; link++) {
+    scenario s = scenario_new();
+    star(&s, 20);
+    int32_t a = scenario_operator(&s, "a", 2, 10, 4), b = scenario_operator(&s, "b", 4, 1, 5);
+    int32_t c = scenario_operator(&s, "c", 1, 7, 1);
+    scenario_tensor(&s, a, 3, b, c, -1);
+    scenario_tensor(&s, b, 2, -1);
+    scenario_pose(&s, link ? &contended : &uncontended);
+    int32_t device[] = {0, 0, 1};
+    simulation found = simulator_run(s.simulator, &(placement){.device = device}, true);
+    assert_int_equal(found.value_ns, 6);
+    assert_int_equal(found.peak_bytes[0], 21);
+    assert_int_equal(found.peak_bytes[1], 11);
+    assert_int_equal(found.peak_bytes[2], 0);
+    assert_int_equal(found.excess_bytes, 1);
+    scenario_free(&s);
+  }
+}
+
+static void an_order_against_the_data_never_ends(void **state) {
+  (void)state;
+  for (int link = 0; link < 2; link++) {
+    scenario s = scenario_new();
+    star(&s, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    scenario_tensor(&s, a, 1, b, -1);
+    scenario_pose(&s, link ? &contended : &uncontended);
+    int32_t same[] = {0, 0}, apart[] = {0, 1}, order[] = {b, a};
+    assert_true(value_of(&s, same, order) == SITU_NEVER_NS);
+    assert_true(value_of(&s, apart, order) == SITU_NEVER_NS);
+    assert_int_equal(value_of(&s, apart, NULL), 3);
+    scenario_free(&s);
+  }
+}
+
+static void an_operator_where_it_cannot_run_never_ends(void **state) {
+  (void)state;
+  for (int link = 0; link < 2; link++) {
+    scenario s = scenario_new();
+    star(&s, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_operator(&s, "a", 1, 0, 0);
+    s.time_ns[a][1] = SITU_NEVER_NS;
+    scenario_pose(&s, link ? &contended : &uncontended);
+    int32_t there[] = {1}, here[] = {0};
+    simulation found = simulator_run(s.simulator, &(placement){.device = there}, true);
+    assert_true(found.value_ns == SITU_NEVER_NS);
+    assert_null(found.start_ns);
+    assert_int_equal(value_of(&s, here, NULL), 1);
+    scenario_free(&s);
+  }
+}
+
+static void times_that_do_not_fit_never_end(void **state) {
+  (void)state;
+  for (int link = 0; link < 2; link++) {
+    scenario s = scenario_new();
+    star(&s, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_operator(&s, "a", INT64_MAX - 1, 0, 0), b = scenario_operator(&s, "b", INT64_MAX / 2, 0, 0);
+    scenario_tensor(&s, a, INT64_MAX, b, -1);
+    scenario_pose(&s, link ? &contended : &uncontended);
+    int32_t same[] = {0, 0}, apart[] = {0, 1};
+    assert_true(value_of(&s, same, NULL) == SITU_NEVER_NS);
+    assert_true(value_of(&s, apart, NULL) == SITU_NEVER_NS);
+    scenario_free(&s);
+  }
+}
+
+static void compare(scenario *s, const simulation *found, const naive *n, uint64_t seed) {
+  if (found->value_ns != n->value)
+    fail_msg("seed %llu: %lld, the naive simulator says %lld", (unsigned long long)seed, (long long)found->value_ns,
+             (long long)n->value);
+  for (int32_t v = 0; v < s->graph->n_operators; v++)
+    if (found->start_ns[v] != n->start[v] || found->finish_ns[v] != n->finish[v])
+      fail_msg("seed %llu: %s starts at %lld, the naive simulator says %lld", (unsigned long long)seed,
+               s->graph->name[v], (long long)found->start_ns[v], (long long)n->start[v]);
+  int64_t excess = 0;
+  for (int32_t m = 0; m < s->platform->n_memories; m++) {
+    if (found->peak_bytes[m] != n->peak[m])
+      fail_msg("seed %llu: memory %d holds %lld, the naive simulator says %lld", (unsigned long long)seed, (int)m,
+               (long long)found->peak_bytes[m], (long long)n->peak[m]);
+    if (n->peak[m] > s->platform->memory_bytes[m]) excess += n->peak[m] - s->platform->memory_bytes[m];
+  }
+  assert_int_equal(found->excess_bytes, excess);
+}
+
+/* 2,000 random problems, three placements each, both contentions: every start, finish and peak agrees, and contention
+ * never makes anything end earlier as a whole. The simulator is used again and again, so nothing may stay from a run. */
+static void a_naive_simulator_agrees(void **state) {
+  (void)state;
+  static naive n;
+  int64_t contended_more = 0;
+  for (uint64_t seed = 0; seed < 2000; seed++) {
+    scenario with = scenario_random(seed, 24, &contended), without = scenario_random(seed, 24, &uncontended);
+    rng r = rng_new(seed * 7 + 1);
+    for (int i = 0; i < 3; i++) {
+      int32_t device[SCENARIO_MOST], order[SCENARIO_MOST];
+      scenario_random_placement(&with, &r, device, order);
+      placement where = {.device = device, .order = order};
+      simulation found = simulator_run(without.simulator, &where, true);
+      int64_t least = found.value_ns;
+      naive_run(&n, &without, device, order, false);
+      compare(&without, &found, &n, seed);
+      found = simulator_run(with.simulator, &where, true);
+      naive_run(&n, &with, device, order, true);
+      compare(&with, &found, &n, seed);
+      contended_more += found.value_ns > least;
+    }
+    scenario_free(&with);
+    scenario_free(&without);
+  }
+  assert_true(contended_more > 500); /* or the instances are too tame */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_tensor_is_sent_once_and_stays),
+      cmocka_unit_test(hops_follow_one_another_and_queue),
+      cmocka_unit_test(ties_for_a_channel_go_by_tensor),
+      cmocka_unit_test(ties_of_one_tensor_go_by_destination),
+      cmocka_unit_test(chains_without_duration_are_followed_to_their_end),
+      cmocka_unit_test(memory_is_added_up_as_by_hand),
+      cmocka_unit_test(an_order_against_the_data_never_ends),
+      cmocka_unit_test(an_operator_where_it_cannot_run_never_ends),
+      cmocka_unit_test(times_that_do_not_fit_never_end),
+      cmocka_unit_test(a_naive_simulator_agrees),
+  };
+  return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
+}
