@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "solve/solver.h"
 
-extern const solver auto_solver, cpop_solver, dls_solver, heft_solver, m_etf_solver, m_topo_solver, peft_solver,
+extern const solver auto_solver, cpop_solver, dls_solver, heft_solver, ideal_dp_solver, m_etf_solver, m_topo_solver, peft_solver,
     random_solver, single_solver;
 
 /* In the order in which people should read them. */
@@ -19,6 +19,7 @@ const solver *const solvers[] = {
     &dls_solver,
     &m_etf_solver,
     &random_solver,
+    &ideal_dp_solver,
     NULL,
 };
 
