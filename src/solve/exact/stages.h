@@ -23,6 +23,7 @@ typedef struct stages {
   int32_t n_words;   /* of a set of classes as bits */
   uint64_t *predecessors; /* [class * n_words] */
 
+  bool memory_is_free; /* everything fits on any one device */
   int32_t n_types;
   device_type *types;
   int64_t *time_ns;         /* [type * n + class]; SITU_NEVER_NS: cannot run there */
