@@ -125,45 +125,55 @@ static bool is_row(const json_t *t) {
   return true;
 }
 
-static void print_compact(text_buffer *out, const json_t *t) {
-  char *text = json_dumps(t, JSON_COMPACT | JSON_ENCODE_ANY);
+/* How a tree is printed. */
+typedef struct printing {
+  text_buffer out;
+  int indent;
+  size_t flags; /* for leaves */
+} printing;
+
+static void print_compact(printing *p, const json_t *t) {
+  char *text = json_dumps(t, p->flags);
   if (text)
-    text_add_bytes(out, text, strlen(text));
+    text_add_bytes(&p->out, text, strlen(text));
   else
-    out->failed = true;
+    p->out.failed = true;
   free(text);
 }
 
-static void print_key(text_buffer *out, const char *key) {
+static void print_key(printing *p, const char *key) {
   json_t *t = json_string(key);
-  print_compact(out, t);
+  print_compact(p, t);
   json_decref(t);
-  text_add(out, ": ");
+  text_add(&p->out, ": ");
 }
 
 /* Trees that were read are at most 2,000 levels deep; those that we make, less than ten. */
-static void print_tree(text_buffer *out, const json_t *t, int indent, int level) {
+static void print_tree(printing *p, const json_t *t, int level) {
   size_t n = json_is_array(t) ? json_array_size(t) : json_object_size(t), i = 0;
   if (n == 0 || is_row(t)) {
-    print_compact(out, t);
+    print_compact(p, t);
     return;
   }
   void *at = json_is_object(t) ? json_object_iter((json_t *)(uintptr_t)t) : NULL;
-  text_add(out, at ? "{" : "[");
-  for (; i < n && !out->failed; i++) {
-    text_add(out, "%s\n%*s", i ? "," : "", indent * (level + 1), "");
-    if (at) print_key(out, json_object_iter_key(at));
-    print_tree(out, at ? json_object_iter_value(at) : json_array_get(t, i), indent, level + 1);
+  text_add(&p->out, at ? "{" : "[");
+  for (; i < n && !p->out.failed; i++) {
+    text_add(&p->out, "%s\n%*s", i ? "," : "", p->indent * (level + 1), "");
+    if (at) print_key(p, json_object_iter_key(at));
+    print_tree(p, at ? json_object_iter_value(at) : json_array_get(t, i), level + 1);
     if (at) at = json_object_iter_next((json_t *)(uintptr_t)t, at);
   }
-  text_add(out, "\n%*s%s", indent * level, "", json_is_object(t) ? "}" : "]");
+  text_add(&p->out, "\n%*s%s", p->indent * level, "", json_is_object(t) ? "}" : "]");
 }
 
-char *json_print(const json_value *root, int indent) {
-  text_buffer out = {0};
+static char *print(const json_value *root, int indent, size_t digits) {
+  printing p = {.indent = indent, .flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits)};
   if (indent > 0)
-    print_tree(&out, inner(root), indent, 0);
+    print_tree(&p, inner(root), 0);
   else
-    print_compact(&out, inner(root));
-  return text_take(&out);
+    print_compact(&p, inner(root));
+  return text_take(&p.out);
 }
+
+char *json_print(const json_value *root, int indent) { return print(root, indent, 17); }
+char *json_print_short(const json_value *root, int indent) { return print(root, indent, 15); }
