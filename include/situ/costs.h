@@ -36,6 +36,14 @@ SITU_API int64_t situ_costs_time_ns(const situ_costs *costs, const situ_platform
 SITU_API int64_t situ_costs_transfer_ns(const situ_costs *costs, const situ_platform *platform, int32_t tensor,
                                         int32_t from_device, int32_t to_device);
 
+/* One row of the table of cost models; strings are static. */
+typedef struct situ_known_cost_model {
+  const char *name, *title, *source;
+} situ_known_cost_model;
+SITU_API int32_t situ_cost_models_size(void);
+/* Row `index`, 0 <= index < size; the first is the default. */
+SITU_API situ_known_cost_model situ_cost_models_entry(int32_t index);
+
 #ifdef __cplusplus
 }
 #endif

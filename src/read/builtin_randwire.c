@@ -14,10 +14,11 @@
 enum { BATCH, NODES, STAGES, CHANNELS, IMAGE, SEED, BITS, SHAPE1, SHAPE2 };
 enum { MOST_NODES = 1024 };
 
-#define COMMON                                                                                          \
-  BUILTIN_BATCH, {"nodes", 32, 4, MOST_NODES, "nodes of a stage"},                                      \
-      {"stages", 3, 3, 4, "random stages"}, {"channels", 78, 2, 4096, "channels of the first stage"},   \
-      {"image", 224, 32, 8192, "height and width of the image"}, {"seed", 0, 0, INT64_MAX, "of the wiring"}, BUILTIN_BITS
+#define COMMON                                                                                               \
+  BUILTIN_BATCH, {"nodes", 32, 4, MOST_NODES, "nodes of a stage"}, {"stages", 3, 3, 4, "random stages"},     \
+      {"channels", 78, 2, 4096, "channels of the first stage"},                                              \
+      {"image", 224, 32, 8192, "height and width of the image"}, {"seed", 0, 0, INT64_MAX, "of the wiring"}, \
+      BUILTIN_BITS
 
 /* Who reads whom: edge[i * n + j] for i < j. */
 typedef struct wiring {

@@ -310,8 +310,20 @@ static void model_names_are_matched_to_the_catalogue(void **state) {
   assert_null(this_host_match(""));
 }
 
+/* libpciaccess, which hwloc's component for PCI loads and unloads, leaks about 1 KB; the leak checker would blame us. */
+static void leave_out_pci_under_the_leak_checker(void) {
+#if defined(__SANITIZE_ADDRESS__)
+  setenv("HWLOC_COMPONENTS", "-pci", 1);
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  setenv("HWLOC_COMPONENTS", "-pci", 1);
+#endif
+#endif
+}
+
 static void this_host_has_a_host_with_its_memory(void **state) {
   (void)state;
+  leave_out_pci_under_the_leak_checker();
   situ_platform *p;
   situ_error error = {0};
   if (situ_platform_read(&p, "this-host", &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
