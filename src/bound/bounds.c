@@ -3,10 +3,11 @@
 
 #include "base/fail.h"
 
-extern const bound critical_path_bound, area_bound, largest_bound;
+extern const bound critical_path_bound, area_bound, balance_bound, largest_bound;
 
 const bound *const bounds[] = {
     &critical_path_bound,
+    &balance_bound,
     &area_bound,
     &largest_bound,
     NULL,

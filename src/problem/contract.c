@@ -157,7 +157,7 @@ static bool list_members(contraction *c, int32_t n_operators, arena *a) {
   return true;
 }
 
-bool contract(contraction *c, const situ_problem *p, arena *a) {
+bool contract(contraction *c, const situ_problem *p, bool fuse, arena *a) {
   const situ_graph *g = p->graph;
   int32_t n = g->n_operators, n_keys = n + g->n_colocations, n_components;
   c->class_of = ARENA_NEW(a, int32_t, n);
@@ -166,12 +166,14 @@ bool contract(contraction *c, const situ_problem *p, arena *a) {
   constraint_graph f, grouped;
   if (!c->class_of || !key || !number || !component || !constraint_graph_find(&f, p, a)) return false;
   for (int32_t v = 0; v < n; v++) key[v] = g->colocation[v] >= 0 ? n + g->colocation[v] : v;
-  int32_t n_groups = number_classes(c->class_of, key, n, number, n_keys);
-  if (!merge_edges(&grouped, &f, c->class_of, n_groups, a) ||
-      !find_components(component, &n_components, &grouped, a))
-    return false;
-  for (int32_t v = 0; v < n; v++) key[v] = component[c->class_of[v]];
-  c->n_classes = number_classes(c->class_of, key, n, number, n_components);
+  c->n_classes = number_classes(c->class_of, key, n, number, n_keys);
+  if (fuse) {
+    if (!merge_edges(&grouped, &f, c->class_of, c->n_classes, a) ||
+        !find_components(component, &n_components, &grouped, a))
+      return false;
+    for (int32_t v = 0; v < n; v++) key[v] = component[c->class_of[v]];
+    c->n_classes = number_classes(c->class_of, key, n, number, n_components);
+  }
   return merge_edges(&c->forward, &f, c->class_of, c->n_classes, a) && list_members(c, n, a);
 }
 

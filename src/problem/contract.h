@@ -21,7 +21,7 @@ typedef struct constraint_graph {
  * user to producer. O(V + E). False without memory. */
 bool constraint_graph_find(constraint_graph *out, const situ_problem *problem, arena *a);
 
-/* Classes, numbered in order of their first operator, and F between them: acyclic, no edge twice. */
+/* Classes, numbered in order of their first operator, and F between them: acyclic once fused, no edge twice. */
 typedef struct contraction {
   int32_t n_classes;
   int32_t *class_of;              /* [operator] */
@@ -29,8 +29,9 @@ typedef struct contraction {
   constraint_graph forward;       /* successors of each class, ascending */
 } contraction;
 
-/* O(V + E). False without memory. */
-bool contract(contraction *out, const situ_problem *problem, arena *a);
+/* With fuse = false classes are the colocation groups only, which every plan keeps together, and F may have cycles.
+ * O(V + E), sorting aside. False without memory. */
+bool contract(contraction *out, const situ_problem *problem, bool fuse, arena *a);
 
 /* The way back: operators take the device of their class. */
 void contraction_expand(const contraction *c, const int32_t *class_device, int32_t *device);

@@ -426,7 +426,7 @@ static void read_chain(const linear *l, int32_t *class_device) {
 
 static situ_status solve_linear_dp(solve_run *run) {
   linear l = {.run = run, .problem = run->problem, .arena = run->arena};
-  if (!contract(&l.classes, l.problem, l.arena) || !group_devices(&l) || !weigh_classes(&l) || !allocate(&l) ||
+  if (!contract(&l.classes, l.problem, true, l.arena) || !group_devices(&l) || !weigh_classes(&l) || !allocate(&l) ||
       !order_classes(&l))
     return fail_no_memory(run->error);
   cut_blocks(&l);

@@ -1,0 +1,109 @@
+/* Balance: a pipeline of period T gives each device at most T of work, so that T times the speed of all devices together
+ * covers all work. For a class r of devices, let another class k be at most s_k times as fast as r on any item; then
+ *
+ *     T * (sum over devices of s) >= sum over items of the least of s_k * p(item, k) over the classes that can run it,
+ *
+ * which is the sum of p(item, r) where r can run everything: sum p / (k + l * max p / q) for k accelerators and l CPUs
+ * (Tarnawski et al., NeurIPS 2020). It holds for any factors s >= 0, so that rounding them costs nothing but strength.
+ * Items are what every plan keeps on one device: colocation groups, and in contiguous pipelines the classes of
+ * problem/contract.h; one of them alone is a bound too. Communication, memory and pins only add. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "problem/contract.h"
+
+static const int64_t one = 1 << 20; /* the factor of the class r itself */
+static const int64_t most = (int64_t)1 << 36; /* 2^36 * 2^63 * 2^26 items stay below 2^127 */
+
+typedef struct balance {
+  int32_t n_items, n_classes;
+  int64_t *time_ns; /* [item * n_classes + class] */
+  int64_t *devices; /* [class] that may be used */
+  int64_t *factor;  /* [class] */
+} balance;
+
+static bool weigh(balance *b, const situ_problem *p, arena *a) {
+  contraction items;
+  if (!contract(&items, p, p->contiguous, a)) return false;
+  b->n_items = items.n_classes;
+  b->n_classes = p->n_classes;
+  b->time_ns = ARENA_ZERO(a, int64_t, (int64_t)b->n_items * b->n_classes);
+  b->devices = ARENA_ZERO(a, int64_t, b->n_classes);
+  b->factor = ARENA_NEW(a, int64_t, b->n_classes);
+  bool *usable = ARENA_NEW(a, bool, p->n_devices);
+  if (!b->time_ns || !b->devices || !b->factor || !usable) return false;
+  for (int32_t d = 0; d < p->n_devices; d++) usable[d] = !p->unused[d];
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    if (p->pin[v] >= 0) usable[p->pin[v]] = true;
+    int64_t *row = b->time_ns + (int64_t)items.class_of[v] * b->n_classes;
+    for (int32_t k = 0; k < b->n_classes; k++) row[k] = sat_add(row[k], p->time_ns[(int64_t)v * b->n_classes + k]);
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) b->devices[p->class_of[d]] += usable[d];
+  return true;
+}
+
+/* factor[k]: how many times as fast as class r class k is at best, rounded up, in units of 1 / one. */
+static void compare_with(balance *b, int32_t r) {
+  for (int32_t k = 0; k < b->n_classes; k++) b->factor[k] = b->devices[k] > 0 ? 1 : 0;
+  for (int32_t i = 0; i < b->n_items; i++) {
+    const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
+    if (row[r] == SITU_NEVER_NS) continue;
+    for (int32_t k = 0; k < b->n_classes; k++) {
+      if (b->devices[k] == 0 || row[k] == SITU_NEVER_NS || row[k] == 0) continue;
+      __int128 ratio = ((__int128)row[r] * one + row[k] - 1) / row[k];
+      b->factor[k] = max64(b->factor[k], ratio > most ? most : (int64_t)ratio);
+    }
+  }
+}
+
+/* The bound of the factors as they are. */
+static int64_t evaluate(const balance *b) {
+  __int128 speed = 0, work = 0;
+  for (int32_t k = 0; k < b->n_classes; k++) speed += (__int128)b->factor[k] * b->devices[k];
+  if (speed == 0) return 0;
+  for (int32_t i = 0; i < b->n_items; i++) {
+    const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
+    __int128 least = -1;
+    for (int32_t k = 0; k < b->n_classes; k++) {
+      if (b->devices[k] == 0 || row[k] == SITU_NEVER_NS) continue;
+      __int128 cost = (__int128)row[k] * b->factor[k];
+      if (least < 0 || cost < least) least = cost;
+    }
+    if (least > 0) work += least; /* an item that runs nowhere leaves no plan to bound */
+  }
+  __int128 value = (work + speed - 1) / speed;
+  return value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
+}
+
+static int64_t largest_item(const balance *b) {
+  int64_t largest = 0;
+  for (int32_t i = 0; i < b->n_items; i++) {
+    const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t k = 0; k < b->n_classes; k++)
+      if (b->devices[k] > 0) least = min64(least, row[k]);
+    if (least != SITU_NEVER_NS) largest = max64(largest, least);
+  }
+  return largest;
+}
+
+static situ_status compute(int64_t *lower_ns, const situ_problem *problem, arena *scratch, budget *budget_,
+                           situ_error *error) {
+  balance b = {0};
+  *lower_ns = 0;
+  if (!weigh(&b, problem, scratch)) return fail_no_memory(error);
+  *lower_ns = largest_item(&b);
+  for (int32_t r = 0; r < b.n_classes && !budget_spend(budget_, 1); r++) {
+    if (b.devices[r] == 0) continue;
+    compare_with(&b, r);
+    *lower_ns = max64(*lower_ns, evaluate(&b));
+  }
+  return SITU_STATUS_OK;
+}
+
+const bound balance_bound = {.name = "balance",
+                             .title = "all work over the speed of all devices",
+                             .source = "Tarnawski et al., NeurIPS 2020; Graham, Bounds on multiprocessing timing "
+                                       "anomalies, 1969",
+                             .pipeline = true,
+                             .compute = compute};

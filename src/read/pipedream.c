@@ -1,0 +1,283 @@
+/* Profiles of PipeDream (Narayanan et al., SOSP 2019): graph.txt, a measured forward time, backward time, bytes of
+ * activations and of parameters for each layer, and the edges between layers. docs/formats/pipedream.md says what becomes
+ * of each. The graph is the forward pass; the machine is four of the measured devices behind a host. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "cost/costs.h"
+#include "graph/graph.h"
+#include "platform/platform.h"
+#include "read/reader.h"
+
+enum { N_DEVICES = 4 };
+static const int64_t device_bytes = 16000000000; /* of the V100 that the published profiles were measured on */
+static const double link_bytes_per_s = 12.6e9;   /* PCIe 3.0 x16, four fifths of its 15.75 GB/s */
+static const int64_t link_ns = 10000;
+static const double profiled_flops = 15.7e12; /* peak of that V100 in f32 */
+static const double part_of_peak = 0.5;       /* turns times into FLOPs, for other platforms */
+static const double most_ms = 1e12, most_bytes = 4e18;
+static const char separator[] = " -- ";
+
+typedef struct profile {
+  const read_source *source;
+  arena *scratch;
+  situ_error *error;
+  situ_graph_builder *builder;
+  string_map *nodes; /* name -> number */
+  int64_t n_lines, n_nodes;
+  int64_t *forward_ns; /* [node] */
+  int32_t *tensor;     /* [node] or -1 */
+  int64_t *activation_bytes;
+  bool has_backward;
+} profile;
+
+/* One line as it is parsed: text is terminated, `at` moves. */
+typedef struct line {
+  char *text;
+  int64_t number;
+} line;
+
+static situ_status bad_line(const profile *p, const line *l, const char *expected) {
+  return fail_with(p->error, SITU_STATUS_BAD_INPUT, p->source->path, "line %lld: expected %s", (long long)l->number,
+                   expected);
+}
+
+/* A decimal number that is at least 0, without the locale of strtod; NULL when there is none. Digits beyond the 17th
+ * do not count. */
+static const char *scan_number(const char *at, double *out) {
+  double mantissa = 0;
+  int scale = 0, digits = 0, significant = 0;
+  bool fraction = false;
+  for (;; at++) {
+    if (*at == '.' && !fraction) {
+      fraction = true;
+    } else if (*at >= '0' && *at <= '9') {
+      digits++;
+      if (significant < 17) {
+        mantissa = mantissa * 10 + (*at - '0');
+        significant += mantissa > 0;
+        scale -= fraction;
+      } else {
+        scale += !fraction;
+      }
+    } else {
+      break;
+    }
+  }
+  if (digits == 0 || digits > 300) return NULL;
+  if (*at == 'e' || *at == 'E') {
+    char *end;
+    long exponent = strtol(at + 1, &end, 10);
+    if (end == at + 1 || exponent > 400 || exponent < -400) return NULL;
+    scale += (int)exponent;
+    at = end;
+  }
+  *out = scale < 0 ? mantissa / pow(10, -scale) : mantissa * pow(10, scale);
+  return at;
+}
+
+/* The number, or the sum of the list "[a; b; c]", that follows `key` in the text. */
+static situ_status scan_value(const profile *p, const line *l, const char *text, const char *key, double limit,
+                              double *out) {
+  const char *at = strstr(text, key);
+  if (!at) return bad_line(p, l, key);
+  at += strlen(key);
+  bool list = *at == '[';
+  at += list;
+  *out = 0;
+  for (;;) {
+    double one;
+    while (*at == ' ') at++;
+    if (list && *at == ']') break;
+    at = scan_number(at, &one);
+    if (!at || !(*out + one <= limit)) return bad_line(p, l, "a number from 0 to 4e18 after each of the four keys");
+    *out += one;
+    while (*at == ' ') at++;
+    if (!list || *at == ']') break;
+    if (*at++ != ';') return bad_line(p, l, "numbers parted by ';' in a list");
+  }
+  return SITU_STATUS_OK;
+}
+
+/* The kind of an operator is its description up to the first bracket. */
+static void kind_of(char into[64], const char *description) {
+  size_t n = strcspn(description, "(");
+  while (n > 0 && description[n - 1] == ' ') n--;
+  snprintf(into, 64, "%.*s", (int)(n < 63 ? n : 63), description);
+}
+
+static situ_status read_node(profile *p, const line *l) {
+  char *first = strstr(l->text, separator), *values = NULL;
+  if (!first) return bad_line(p, l, "\"name -- description -- values\"");
+  for (char *next = strstr(first + 1, separator); next; next = strstr(next + 1, separator)) values = next;
+  if (!values) return bad_line(p, l, "\"name -- description -- values\"");
+  *first = *values = '\0';
+  const char *description = first + strlen(separator), *text = values + strlen(separator);
+  double forward_ms, backward_ms, activation, parameters;
+  TRY(scan_value(p, l, text, "forward_compute_time=", most_ms, &forward_ms));
+  TRY(scan_value(p, l, text, "backward_compute_time=", most_ms, &backward_ms));
+  TRY(scan_value(p, l, text, "activation_size=", most_bytes, &activation));
+  TRY(scan_value(p, l, text, "parameter_size=", most_bytes, &parameters));
+  char *name = arena_string(p->scratch, l->text);
+  int64_t number = p->n_nodes;
+  int64_t there = name ? string_map_put(p->nodes, name, number) : -1;
+  if (there < 0) return fail_no_memory(p->error);
+  if (there != number) return bad_line(p, l, "a name that no earlier node bears");
+  char kind[64];
+  kind_of(kind, description);
+  double work = forward_ms * 1e-3 * profiled_flops * part_of_peak;
+  situ_operator op = {.name = name,
+                      .kind = kind,
+                      .dtype = SITU_DTYPE_F32,
+                      .weight_bytes = sat_round(parameters),
+                      .flops = sat_round(work),
+                      .moved_bytes = sat_round(parameters + activation),
+                      .source_id = number,
+                      .colocation = -1};
+  p->forward_ns[number] = sat_round(forward_ms * 1e6);
+  p->activation_bytes[number] = sat_round(activation);
+  p->tensor[number] = -1;
+  p->has_backward |= backward_ms > 0;
+  p->n_nodes++;
+  return situ_graph_builder_add_operator(p->builder, &op, NULL, p->error);
+}
+
+static situ_status read_edge(profile *p, const line *l) {
+  char *from = l->text + 1, *middle = strstr(from, separator);
+  if (!middle) return bad_line(p, l, "an edge \"name -- name\"");
+  *middle = '\0';
+  int64_t u = string_map_get(p->nodes, from), v = string_map_get(p->nodes, middle + strlen(separator));
+  if (u < 0 || v < 0) return bad_line(p, l, "an edge between two nodes of the file");
+  if (u == v) return bad_line(p, l, "an edge between two different nodes");
+  if (p->tensor[u] < 0)
+    TRY(situ_graph_builder_add_tensor(p->builder, (int32_t)u,
+                                      &(situ_tensor){.name = from, .rank = -1, .size_bytes = p->activation_bytes[u]},
+                                      &p->tensor[u], p->error));
+  return situ_graph_builder_add_use(p->builder, (int32_t)v, p->tensor[u], p->error);
+}
+
+/* Goes over the lines: nodes first, then edges, which begin with a tab. */
+static situ_status read_lines(profile *p, bool edges) {
+  const char *bytes = (const char *)p->source->bytes;
+  size_t n = p->source->size_bytes;
+  line l = {0};
+  for (size_t at = 0; at < n;) {
+    const char *end = memchr(bytes + at, '\n', n - at);
+    size_t length = end ? (size_t)(end - (bytes + at)) : n - at;
+    l.number++;
+    arena_mark mark = arena_get_mark(p->scratch);
+    l.text = arena_string_n(p->scratch, bytes + at, length);
+    if (!l.text) return fail_no_memory(p->error);
+    at += length + 1;
+    for (size_t k = strlen(l.text); k > 0 && strchr("\r ", l.text[k - 1]); k--) l.text[k - 1] = '\0';
+    if (*l.text == '\0') continue;
+    bool is_edge = *l.text == '\t';
+    if (is_edge == edges) TRY(edges ? read_edge(p, &l) : read_node(p, &l));
+    if (edges) arena_release(p->scratch, mark); /* names of nodes are kept */
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status make_platform(const profile *p, situ_platform **out) {
+  char names[N_DEVICES][8];
+  situ_device devices[N_DEVICES + 1] = {{.name = "cpu",
+                                         .class_name = "cpu",
+                                         .peak_flops[SITU_DTYPE_F32] = 1e12,
+                                         .memory_bytes_per_s = 1e11,
+                                         .memory_bytes = SITU_UNLIMITED_BYTES,
+                                         .shares_memory_with = -1,
+                                         .is_host = true}};
+  situ_link links[2 * N_DEVICES];
+  for (int32_t k = 0; k < N_DEVICES; k++) {
+    snprintf(names[k], sizeof names[k], "dev%d", (int)k);
+    devices[k + 1] = (situ_device){.name = names[k],
+                                   .class_name = "profiled",
+                                   .peak_flops[SITU_DTYPE_F32] = profiled_flops,
+                                   .memory_bytes_per_s = 9e11,
+                                   .memory_bytes = device_bytes,
+                                   .shares_memory_with = -1};
+    situ_link link = {.to_device = k + 1, .latency_ns = link_ns, .bytes_per_s = link_bytes_per_s, .channel = -1};
+    links[2 * k] = link;
+    link.from_device = k + 1;
+    link.to_device = 0;
+    links[2 * k + 1] = link;
+  }
+  return situ_platform_new(out, "profiled", devices, N_DEVICES + 1, links, 2 * N_DEVICES, p->error);
+}
+
+static int64_t hop_ns(int64_t size_bytes) {
+  return sat_add(link_ns, sat_round(ceil((double)size_bytes / link_bytes_per_s * 1e9)));
+}
+
+static situ_status make_costs(const profile *p, situ_costs **out, const situ_graph *g, const situ_platform *platform) {
+  route_kinds routes;
+  if (!route_kinds_find(&routes, p->scratch, platform)) return fail_no_memory(p->error);
+  situ_costs *c = costs_new(g->n_operators, g->n_tensors, platform->n_classes, platform->n_memories, platform->n_links,
+                            routes.n_kinds);
+  if (!c) return fail_no_memory(p->error);
+  *out = c;
+  if (!(c->source = arena_string(c->arena, "PipeDream profile"))) return fail_no_memory(p->error);
+  memcpy(c->pair_kind, routes.pair_kind, (size_t)c->n_memories * (size_t)c->n_memories * sizeof *c->pair_kind);
+  memcpy(c->link_kind, routes.link_kind, (size_t)c->n_links * sizeof *c->link_kind);
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int32_t k = 0; k < c->n_classes; k++)
+      c->time_ns[(int64_t)v * c->n_classes + k] =
+          platform->devices[platform->class_device[k]].is_host ? SITU_NEVER_NS : p->forward_ns[g->built_index[v]];
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    for (int32_t k = 0; k < c->n_kinds; k++)
+      c->transfer_ns[(int64_t)t * c->n_kinds + k] =
+          sat_mul(hop_ns(g->size_bytes[t]), routes.kind_start[k + 1] - routes.kind_start[k]);
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_parts(profile *p, read_result *result) {
+  const read_source *s = p->source;
+  if (memchr(s->bytes, '\0', s->size_bytes))
+    return fail_with(p->error, SITU_STATUS_BAD_INPUT, s->path, "holds a zero byte; expected the text of a PipeDream profile");
+  p->n_lines = 1;
+  for (size_t i = 0; i < s->size_bytes; i++) p->n_lines += s->bytes[i] == '\n';
+  p->nodes = string_map_new(p->scratch, p->n_lines);
+  p->forward_ns = ARENA_NEW(p->scratch, int64_t, p->n_lines);
+  p->activation_bytes = ARENA_NEW(p->scratch, int64_t, p->n_lines);
+  p->tensor = ARENA_NEW(p->scratch, int32_t, p->n_lines);
+  if (!p->nodes || !p->forward_ns || !p->activation_bytes || !p->tensor) return fail_no_memory(p->error);
+  const char *slash = strrchr(s->path, '/');
+  TRY(situ_graph_builder_new(&p->builder, slash ? slash + 1 : s->path, p->error));
+  TRY(read_lines(p, false));
+  TRY(read_lines(p, true));
+  TRY(situ_graph_freeze(&result->graph, p->builder, p->error));
+  TRY(make_platform(p, &result->platform));
+  TRY(make_costs(p, &result->costs, result->graph, result->platform));
+  text_add(&result->notes, "the profile names no machine: %d devices of the profiled kind behind a host are taken\n",
+           N_DEVICES);
+  if (p->has_backward) text_add(&result->notes, "the graph is the forward pass; measured backward times are left out\n");
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_pipedream(read_result *result, const read_source *source, situ_error *error) {
+  profile p = {.source = source, .scratch = arena_new(), .error = error};
+  situ_status status = p.scratch ? read_parts(&p, result) : fail_no_memory(error);
+  situ_graph_builder_free(p.builder);
+  arena_free(p.scratch);
+  return status;
+}
+
+static int recognise_pipedream(const read_source *source) {
+  static const char key[] = "forward_compute_time=";
+  size_t n = source->size_bytes < 4096 ? source->size_bytes : 4096, length = sizeof key - 1;
+  for (size_t i = 0; i + length <= n; i++)
+    if (memcmp(source->bytes + i, key, length) == 0) return 2;
+  return 0;
+}
+
+extern const reader pipedream_reader;
+const reader pipedream_reader = {.name = "pipedream",
+                                 .title = "PipeDream profile (graph.txt)",
+                                 .suffixes = ".txt",
+                                 .recognise = recognise_pipedream,
+                                 .read = read_pipedream};
