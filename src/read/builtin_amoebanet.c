@@ -1,17 +1,19 @@
 /* AmoebaNet-D as GPipe scales it: a stem of two reduction cells, then three groups of layers/3 normal cells with
  * reduction cells between. A cell reads the two cells before; its wiring is that of the evolved architecture (figure 2
- * of the paper, with the outputs 0, 3, 4, 6 of the authors' implementation, which gives the sizes of GPipe's table 1). */
+ * of the paper, with the outputs 0, 3, 4, 6 of the authors' implementation, which gives the sizes of GPipe's table 1).
+ */
 #include "read/builtin.h"
 
 enum { BATCH, IMAGE, LAYERS, FILTERS, CLASSES, BITS };
 
-static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"image", 224, 32, 8192, "height and width of the image, a multiple of 32"},
-                                               {"layers", 18, 3, 3000, "normal cells, a multiple of 3"},
-                                               {"filters", 208, 16, 65536, "width, a multiple of 16"},
-                                               {"classes", 1000, 1, 1000000, "classes to tell apart"},
-                                               BUILTIN_BITS,
-                                               {0}};
+static const builtin_parameter parameters[] = {
+    BUILTIN_BATCH,
+    {"image", 224, 32, 8192, "height and width of the image, a multiple of 32"},
+    {"layers", 18, 3, 3000, "normal cells, a multiple of 3"},
+    {"filters", 208, 16, 65536, "width, a multiple of 16"},
+    {"classes", 1000, 1, 1000000, "classes to tell apart"},
+    BUILTIN_BITS,
+    {0}};
 
 typedef enum step { CONV_1X1, CONV_3X3, CONV_7X7, MAX_2X2, MAX_3X3, MEAN_3X3, NOTHING } step;
 

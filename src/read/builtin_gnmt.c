@@ -8,13 +8,14 @@
 enum { BATCH, STEPS, LAYERS, HIDDEN, VOCAB, BITS };
 enum { MOST_LAYERS = 64 };
 
-static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"steps", 20, 1, 2000, "words of a sentence, on both sides"},
-                                               {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
-                                               {"hidden", 1024, 1, 65536, "width of a cell"},
-                                               {"vocab", 32000, 1, 10000000, "word pieces of each language"},
-                                               BUILTIN_BITS,
-                                               {0}};
+static const builtin_parameter parameters[] = {
+    BUILTIN_BATCH,
+    {"steps", 20, 1, 2000, "words of a sentence, on both sides"},
+    {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
+    {"hidden", 1024, 1, 65536, "width of a cell"},
+    {"vocab", 32000, 1, 10000000, "word pieces of each language"},
+    BUILTIN_BITS,
+    {0}};
 
 static net_cell cell_of(net *n, int64_t in, const int64_t *v) { return net_cell_new(n, v[BATCH], in, v[HIDDEN]); }
 

@@ -43,7 +43,8 @@ static net_value attention(net *n, net_value x, net_value mask, const int64_t *v
   net_value scores = net_op2(n, "scores", "MatMul", query, key);
   scores = net_op2(n, "scale", "Div", scores, net_scalar(n, sqrt((double)(v[HIDDEN] / v[HEADS]))));
   scores = net_softmax(n, "softmax", net_op2(n, "mask", "Add", scores, mask), -1);
-  net_value context = net_transpose(n, "transpose", net_op2(n, "context", "MatMul", scores, value), NET_SHAPE(0, 2, 1, 3));
+  net_value context =
+      net_transpose(n, "transpose", net_op2(n, "context", "MatMul", scores, value), NET_SHAPE(0, 2, 1, 3));
   context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[SEQ], v[HIDDEN]));
   net_value out = net_linear(n, "output", context, v[HIDDEN], true);
   net_leave(n);
@@ -60,7 +61,8 @@ static void generate(net *n, const int64_t *v) {
   net_share_end(n);
   net_value mask = net_input(n, NET_SHAPE(1, 1, v[SEQ], v[SEQ]));
   net_value x = net_gather(n, "word", table, net_int_input(n, NET_SHAPE(v[BATCH], v[SEQ])));
-  net_value place = net_gather(n, "position", net_weight(n, NET_SHAPE(places, v[HIDDEN])), net_int_input(n, NET_SHAPE(1, v[SEQ])));
+  net_value place =
+      net_gather(n, "position", net_weight(n, NET_SHAPE(places, v[HIDDEN])), net_int_input(n, NET_SHAPE(1, v[SEQ])));
   x = net_op2(n, "add", "Add", x, place);
   for (int64_t layer = 0; layer < v[LAYERS] && net_ok(n); layer++) {
     net_enter(n, "layer%lld", (long long)layer);

@@ -10,14 +10,13 @@
 
 enum { BATCH, TOKENS, CONTEXT, LAYERS, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB, BITS, EXPERTS, CHOSEN };
 
-#define COMMON(kv_heads_, ffn_)                                                              \
-  BUILTIN_BATCH, {"tokens", 512, 1, 1048576, "new tokens: 1 decodes, more prefill"},          \
-      {"context", 0, 0, 1048576, "tokens in the cache already"},                              \
-      {"layers", 32, 1, 10000, "decoder layers"}, {"hidden", 4096, 2, 65536, "width of a token"}, \
-      {"heads", 32, 1, 1024, "query heads; they divide hidden"},                              \
-      {"kv_heads", kv_heads_, 1, 1024, "key and value heads; they divide heads"},             \
-      {"ffn", ffn_, 1, 1048576, "inner width of the feed-forward part"},                      \
-      {"vocab", 32000, 1, 10000000, "word pieces"}, BUILTIN_HALF
+#define COMMON(kv_heads_, ffn_)                                                                                        \
+  BUILTIN_BATCH, {"tokens", 512, 1, 1048576, "new tokens: 1 decodes, more prefill"},                                   \
+      {"context", 0, 0, 1048576, "tokens in the cache already"}, {"layers", 32, 1, 10000, "decoder layers"},           \
+      {"hidden", 4096, 2, 65536, "width of a token"}, {"heads", 32, 1, 1024, "query heads; they divide hidden"},       \
+      {"kv_heads", kv_heads_, 1, 1024, "key and value heads; they divide heads"},                                      \
+      {"ffn", ffn_, 1, 1048576, "inner width of the feed-forward part"}, {"vocab", 32000, 1, 10000000, "word pieces"}, \
+      BUILTIN_HALF
 
 static const builtin_parameter parameters[] = {COMMON(32, 11008), {0}};
 static const builtin_parameter moe_parameters[] = {COMMON(8, 14336),
@@ -106,7 +105,8 @@ static net_value experts(net *n, net_value x, const int64_t *v) {
   if (!net_ok(n)) return NET_NONE;
   net_value flat = net_reshape(n, "flatten", x, NET_SHAPE(tokens, v[HIDDEN]));
   net_value scores = net_softmax(n, "softmax", net_linear(n, "router", flat, v[EXPERTS], false), -1);
-  net_call(n, "topk", "TopK", NET_ATTRS(NET_INT("axis", 0)), NET_VALUES(scores, net_ints(n, NET_SHAPE(share))), best, 2);
+  net_call(n, "topk", "TopK", NET_ATTRS(NET_INT("axis", 0)), NET_VALUES(scores, net_ints(n, NET_SHAPE(share))), best,
+           2);
   net_split(n, "split_rates", best[0], 1, rates, (int32_t)v[EXPERTS]); /* [share, 1] each */
   net_split(n, "split_rows", best[1], 1, rows, (int32_t)v[EXPERTS]);
   for (int64_t e = 0; e < v[EXPERTS] && net_ok(n); e++) {

@@ -29,7 +29,8 @@ static net_value block(net *n, net_value x, int64_t factor, int64_t channels, in
 static void generate(net *n, const int64_t *v) {
   static const struct {
     int64_t factor, channels, count, stride;
-  } rows[] = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+  } rows[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+              {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
   net_set_bits(n, v[BITS]);
   net_value x = net_input(n, NET_SHAPE(v[BATCH], 3, v[IMAGE], v[IMAGE]));
   x = conv_relu6(n, "first", x, 32, (net_window){.kernel = 3, .stride = 2, .pad = 1});

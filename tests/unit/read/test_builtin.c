@@ -125,8 +125,8 @@ static void transformer_xl_has_its_published_size(void **state) {
   near((double)parameters, 41e6, 0.01); /* paper, table 2: the 12-layer model for enwik8 has 41 M */
   /* Of a layer, with T = 512 new and S = 1024 seen tokens of width h = 512: q, k, v of all seen; positions once for
    * the whole batch; scores by content and by position, and the context; projection; feed-forward. */
-  double t = 512, s = 1024, h = 512, layer = 2 * s * h * 3 * h + s * h * h + 2 * 3 * t * s * h + 2 * t * h * h +
-                                              2 * 2 * t * h * 2048;
+  double t = 512, s = 1024, h = 512,
+         layer = 2 * s * h * 3 * h + s * h * h + 2 * 3 * t * s * h + 2 * t * h * h + 2 * 2 * t * h * 2048;
   near(multiply_adds(g), 12 * layer + 2 * t * h * 204, 1e-6);
   situ_graph *three = generate("builtin:transformer-xl?batch=2&length=512&memory=512&segments=3", &parameters);
   exactly(total(three, three->weight_bytes), total(g, g->weight_bytes));
@@ -181,11 +181,12 @@ static int64_t wires(const char *path) {
 
 static void random_wirings_have_the_edges_of_their_models(void **state) {
   (void)state;
-  exactly(wires("builtin:randwire-ws?seed=5"), 3 * 32 * 4 / 2);         /* rewiring keeps the number: n k / 2 */
+  exactly(wires("builtin:randwire-ws?seed=5"), 3 * 32 * 4 / 2); /* rewiring keeps the number: n k / 2 */
   exactly(wires("builtin:randwire-ws?k=6&seed=5&p=0"), 3 * 32 * 6 / 2);
-  exactly(wires("builtin:randwire-ba?seed=5"), 3 * (32 - 5) * 5);       /* m for each but the first m */
-  exactly(wires("builtin:randwire-er?p=100"), 3 * 32 * 31 / 2);         /* all pairs */
+  exactly(wires("builtin:randwire-ba?seed=5"), 3 * (32 - 5) * 5); /* m for each but the first m */
+  exactly(wires("builtin:randwire-er?p=100"), 3 * 32 * 31 / 2);   /* all pairs */
   exactly(wires("builtin:randwire-er?p=0"), 0);
+  exactly(wires("builtin:randwire-ws?nodes=8&stages=1"), 8 * 4 / 2);
   near((double)wires("builtin:randwire-er?nodes=300&p=20"), 3 * 0.2 * 300 * 299 / 2, 0.03);
 }
 
@@ -309,7 +310,8 @@ static void a_seed_gives_one_network_and_another_seed_another(void **state) {
   static const char *const drawn[] = {"randwire-ws", "randwire-er", "randwire-ba", "layered"};
   for (int i = 0; i < 4; i++) {
     char path[2][64];
-    for (int seed = 0; seed < 2; seed++) snprintf(path[seed], sizeof path[seed], "builtin:%s?seed=%d", drawn[i], 7 + seed);
+    for (int seed = 0; seed < 2; seed++)
+      snprintf(path[seed], sizeof path[seed], "builtin:%s?seed=%d", drawn[i], 7 + seed);
     situ_graph *a = generate(path[0], NULL), *b = generate(path[0], NULL), *c = generate(path[1], NULL);
     assert_true(same(a, b));
     assert_false(same(a, c));
@@ -372,12 +374,15 @@ static void wrong_names_and_values_are_refused_with_a_list(void **state) {
 static void the_largest_values_end_in_an_answer(void **state) {
   (void)state;
   /* Sizes saturate; nothing overflows. What is more than a graph may hold is refused. */
-  static const char *const huge[] = {"builtin:resnet50?batch=65536&image=8192&classes=1000000",
-                                     "builtin:bert-base?batch=65536&seq=65536&hidden=65536&heads=1024&layers=1&vocab=10000000",
-                                     "builtin:llama?layers=1&batch=65536&tokens=1048576&context=1048576&hidden=65536&ffn=1048576",
-                                     "builtin:gnmt?steps=1&layers=64&hidden=65536&batch=65536",
-                                     "builtin:gnmt?steps=1&layers=2", "builtin:randwire-ws?nodes=4&k=1024&image=32",
-                                     "builtin:randwire-ba?nodes=4&m=1024", "builtin:layered?operators=1&width=65536"};
+  static const char *const huge[] = {
+      "builtin:resnet50?batch=65536&image=8192&classes=1000000",
+      "builtin:bert-base?batch=65536&seq=65536&hidden=65536&heads=1024&layers=1&vocab=10000000",
+      "builtin:llama?layers=1&batch=65536&tokens=1048576&context=1048576&hidden=65536&ffn=1048576",
+      "builtin:gnmt?steps=1&layers=64&hidden=65536&batch=65536",
+      "builtin:gnmt?steps=1&layers=2",
+      "builtin:randwire-ws?nodes=4&k=1024&image=32",
+      "builtin:randwire-ba?nodes=4&m=1024",
+      "builtin:layered?operators=1&width=65536"};
   for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++) {
     situ_graph *g = generate(huge[i], NULL);
     for (int32_t v = 0; v < g->n_operators; v++) assert_true(g->flops[v] >= 0 && g->weight_bytes[v] >= 0);
