@@ -1,1 +1,56 @@
-int main(void) { return 0; }
+/* situ: `situ COMMAND ...`. The table of commands, and the way to them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+extern const command place_command, check_command, simulate_command, compare_command, inspect_command, list_command,
+    completion_command, help_command_row;
+const command *const commands[] = {&place_command,   &check_command, &simulate_command,   &compare_command,
+                                   &inspect_command, &list_command,  &completion_command, &help_command_row,
+                                   NULL};
+
+const command *command_find(const char *name) {
+  for (const command *const *c = commands; *c; c++)
+    if (strcmp((*c)->name, name) == 0) return *c;
+  return NULL;
+}
+
+static int unknown_command(const char *word) {
+  const char *names[32];
+  int n = 0;
+  while (commands[n] && n < 31) {
+    names[n] = commands[n]->name;
+    n++;
+  }
+  names[n] = NULL;
+  const char *kind = word[0] == '-' ? "option" : "command", *close = word[0] == '-' ? NULL : closest_name(word, names);
+  if (close) return fail_usage("there is no %s %s; did you mean `situ %s`?", kind, word, close);
+  return fail_usage("there is no %s %s; `situ --help` shows what there is", kind, word);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    help_tool(stderr);
+    return EXIT_USAGE;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    help_tool(stdout);
+    return finish(EXIT_OK);
+  }
+  if (strcmp(argv[1], "--version") == 0) {
+    printf("situ %s\n", situ_version());
+    return finish(EXIT_OK);
+  }
+  const command *c = command_find(argv[1]);
+  if (!c) return unknown_command(argv[1]);
+  arguments *a = calloc(1, sizeof *a);
+  if (!a) return fail_reading(&(situ_error){.status = SITU_STATUS_NO_MEMORY, .text = "out of memory"});
+  int code = arguments_parse(a, c, argc - 2, argv + 2);
+  if (code == EXIT_OK && a->help)
+    help_command(stdout, c);
+  else if (code == EXIT_OK)
+    code = c->run(a);
+  free(a);
+  return finish(code);
+}

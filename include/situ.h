@@ -18,5 +18,6 @@
 #include "situ/report.h"
 #include "situ/solve.h"
 #include "situ/types.h"
+#include "situ/write.h"
 
 #endif

@@ -20,6 +20,10 @@ typedef struct situ_report_options {
 } situ_report_options;
 
 SITU_API void situ_text_free(char *text);
+/* Writes a text to a file, whole or not at all. */
+SITU_API situ_status situ_text_write(const char *text, const char *path, situ_error *error);
+/* Whether a file could be written there now: IO with the reason otherwise. Changes nothing. */
+SITU_API situ_status situ_text_probe(const char *path, situ_error *error);
 
 /* A plan: one row for each device, then value, bound, gap, and the best single device beside it. JSON: the fields of
  * `situ place --json` (docs/man/situ.1.md). */
@@ -59,6 +63,8 @@ SITU_API const char *situ_report_family(int32_t index);
 SITU_API const char *situ_report_family_about(int32_t index);
 SITU_API char *situ_report_list(const char *family, const situ_report_options *options);
 SITU_API char *situ_report_list_json(const char *family);
+/* The names alone, one on each line. */
+SITU_API char *situ_report_names(const char *family);
 
 #ifdef __cplusplus
 }

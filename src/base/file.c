@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "base/file.h"
 
 #include <errno.h>
@@ -61,30 +61,77 @@ static int write_all(int handle, const char *bytes, size_t n) {
   return 0;
 }
 
-situ_status file_write(const char *path, const void *bytes, size_t n, situ_error *error) {
-  size_t length = strlen(path) + 16;
-  char *temporary = malloc(length);
-  if (!temporary) return fail_no_memory(error);
-  snprintf(temporary, length, "%s.XXXXXX", path);
-  int handle = mkstemp(temporary);
-  if (handle < 0) {
-    int why = errno;
-    free(temporary);
-    return fail_with(error, SITU_STATUS_IO, path, "cannot be written: %s", strerror(why));
-  }
-  mode_t mask = umask(0);
-  umask(mask);
-  int bad = fchmod(handle, 0666 & ~mask) || write_all(handle, bytes, n) || fsync(handle);
-  int why = errno;
+static situ_status cannot_write(const char *path, int why, situ_error *error) {
+  return fail_with(error, SITU_STATUS_IO, path, "cannot be written: %s", strerror(why));
+}
+
+/* Devices, pipes and folders: whatever exists and is no regular file. */
+static bool is_special(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
+}
+
+static situ_status write_into(const char *path, const void *bytes, size_t n, situ_error *error) {
+  int handle = open(path, O_WRONLY | O_CLOEXEC);
+  if (handle < 0) return cannot_write(path, errno, error);
+  int bad = write_all(handle, bytes, n), why = errno;
   bad |= close(handle);
-  if (!bad && rename(temporary, path) != 0) {
-    bad = 1;
+  return bad ? cannot_write(path, why, error) : SITU_STATUS_OK;
+}
+
+/* A new file beside `path` (beside what it links to): its handle, and its name and the target to free; -1 on failure. */
+static int open_beside(const char *path, char **temporary, char **target) {
+  *target = realpath(path, NULL);
+  if (!*target) *target = strdup(path);
+  size_t length = *target ? strlen(*target) + 16 : 0;
+  *temporary = length ? malloc(length) : NULL;
+  if (!*temporary) return -1;
+  snprintf(*temporary, length, "%s.XXXXXX", *target);
+  return mkstemp(*temporary);
+}
+
+situ_status file_write(const char *path, const void *bytes, size_t n, situ_error *error) {
+  if (is_special(path)) return write_into(path, bytes, n, error);
+  char *temporary, *target;
+  int handle = open_beside(path, &temporary, &target), why = errno;
+  if (handle >= 0) {
+    mode_t mask = umask(0);
+    umask(mask);
+    bool bad = fchmod(handle, 0666 & ~mask) || write_all(handle, bytes, n) || fsync(handle);
     why = errno;
+    bad |= close(handle) != 0;
+    if (!bad && rename(temporary, target) != 0) {
+      bad = true;
+      why = errno;
+    }
+    if (bad) {
+      unlink(temporary);
+      handle = -1;
+    }
   }
-  if (bad) unlink(temporary);
+  situ_status status = handle >= 0 ? SITU_STATUS_OK : !temporary ? fail_no_memory(error) : cannot_write(path, why, error);
   free(temporary);
-  if (bad) return fail_with(error, SITU_STATUS_IO, path, "cannot be written: %s", strerror(why));
-  return SITU_STATUS_OK;
+  free(target);
+  return status;
+}
+
+situ_status file_probe(const char *path, situ_error *error) {
+  if (is_special(path)) {
+    int handle = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (handle < 0 && errno != ENXIO) return cannot_write(path, errno, error); /* ENXIO: a pipe without a reader yet */
+    if (handle >= 0) close(handle);
+    return SITU_STATUS_OK;
+  }
+  char *temporary, *target;
+  int handle = open_beside(path, &temporary, &target), why = errno;
+  if (handle >= 0) {
+    close(handle);
+    unlink(temporary);
+  }
+  situ_status status = handle >= 0 ? SITU_STATUS_OK : !temporary ? fail_no_memory(error) : cannot_write(path, why, error);
+  free(temporary);
+  free(target);
+  return status;
 }
 
 char *file_folder(arena *a, const char *path) {

@@ -23,8 +23,10 @@ bool file_exists(const char *path);
 long long file_size(const char *path);
 
 /* Writes bytes to `path` by way of a temporary file in the same folder, flushed and renamed: either the whole file
- * appears or nothing changes. */
+ * appears or nothing changes. A link is followed and stays; a device or a pipe is written into. */
 situ_status file_write(const char *path, const void *bytes, size_t n, situ_error *error);
+/* Whether file_write could write there now; IO with the reason otherwise. Leaves nothing behind. */
+situ_status file_probe(const char *path, situ_error *error);
 
 /* The folder part of a path with its slash ("a/b.c" -> "a/", "b.c" -> ""), in the arena; NULL without memory. */
 char *file_folder(arena *a, const char *path);

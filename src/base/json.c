@@ -117,6 +117,10 @@ bool json_set(json_value *object, const char *key, json_value *value) {
 
 bool json_push(json_value *array, json_value *value) { return json_array_append_new(inner(array), inner(value)) == 0; }
 
-char *json_print(const json_value *root, int indent) {
-  return json_dumps(inner(root), JSON_INDENT((size_t)indent) | JSON_ENCODE_ANY | (indent ? 0u : JSON_COMPACT));
+static char *print(const json_value *root, int indent, size_t digits) {
+  size_t shape = indent ? JSON_INDENT((size_t)indent) : (size_t)JSON_COMPACT;
+  return json_dumps(inner(root), shape | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
 }
+
+char *json_print(const json_value *root, int indent) { return print(root, indent, 17); }
+char *json_print_short(const json_value *root, int indent) { return print(root, indent, 15); }

@@ -1,6 +1,5 @@
 #include "cost/costs.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -48,6 +47,13 @@ int64_t situ_costs_transfer_ns(const situ_costs *c, const situ_platform *platfor
                                int32_t to_device) {
   int64_t from = platform->memory_of[from_device], to = platform->memory_of[to_device];
   return c->transfer_ns[(int64_t)tensor * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
+}
+
+int32_t situ_cost_models_size(void) { return (int32_t)(sizeof cost_models / sizeof cost_models[0]) - 1; }
+
+situ_known_cost_model situ_cost_models_entry(int32_t index) {
+  const cost_model *m = cost_models[index];
+  return (situ_known_cost_model){m->name, m->title, m->source};
 }
 
 static const cost_model *model_find(const char *name) {

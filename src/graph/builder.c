@@ -97,8 +97,7 @@ static situ_status check_operator(const situ_operator *op, situ_error *error) {
     return fail_with(error, SITU_STATUS_BAD_INPUT, name, "has a negative size or work; all must be at least 0");
   if ((unsigned)op->phase > SITU_PHASE_UPDATE || (unsigned)op->dtype >= SITU_DTYPE_COUNT)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a phase or an element type that does not exist");
-  if (op->colocation < -1)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a colocation group below -1");
+  if (op->colocation < -1) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a colocation group below -1");
   return SITU_STATUS_OK;
 }
 
@@ -128,12 +127,10 @@ situ_status situ_graph_builder_add_tensor(situ_graph_builder *b, int32_t produce
   if (tensor->size_bytes < 0 || tensor->rank < -1 || tensor->rank > 4096)
     return fail_with(error, SITU_STATUS_BAD_INPUT, tensor->name, "has a negative size or a rank out of range");
   for (int32_t d = 0; tensor->dims && d < tensor->rank; d++)
-    if (tensor->dims[d] < -1)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, tensor->name, "has a negative dimension");
+    if (tensor->dims[d] < -1) return fail_with(error, SITU_STATUS_BAD_INPUT, tensor->name, "has a negative dimension");
   if (b->n_tensors >= SITU_MAX_TENSORS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, b->model, "has more than %d tensors", SITU_MAX_TENSORS);
-  if (!grow((void **)&b->tensors, b->n_tensors, &b->tensors_capacity, sizeof *b->tensors))
-    return fail_no_memory(error);
+  if (!grow((void **)&b->tensors, b->n_tensors, &b->tensors_capacity, sizeof *b->tensors)) return fail_no_memory(error);
   built_tensor *t = &b->tensors[b->n_tensors];
   *t = (built_tensor){.about = *tensor, .producer = producer};
   t->about.name = arena_string(b->arena, tensor->name);

@@ -40,7 +40,7 @@ const int64_t *kind_ints(const ops_tensor *t, int64_t *n) {
   int64_t count = kind_small(t);
   if (count < 0 || !t->ints) return NULL;
   for (int64_t k = 0; k < count; k++)
-    if (t->ints[k] == KIND_UNKNOWN_INT) return NULL;
+    if (t->ints[k] == OPS_UNKNOWN_INT) return NULL;
   *n = count;
   return t->ints;
 }
@@ -77,17 +77,17 @@ const int64_t *kind_list(const ops_node *node, const char *attr, int32_t input, 
 
 situ_dtype kind_onnx_dtype(int64_t number) {
   static const uint8_t types[] = {
-      SITU_DTYPE_UNKNOWN, SITU_DTYPE_F32,  SITU_DTYPE_U8,  SITU_DTYPE_I8,  SITU_DTYPE_U16, SITU_DTYPE_I16,
-      SITU_DTYPE_I32,     SITU_DTYPE_I64,  SITU_DTYPE_STRING, SITU_DTYPE_BOOL, SITU_DTYPE_F16, SITU_DTYPE_F64,
-      SITU_DTYPE_U32,     SITU_DTYPE_U64,  SITU_DTYPE_C64, SITU_DTYPE_C128, SITU_DTYPE_BF16, SITU_DTYPE_F8,
-      SITU_DTYPE_F8,      SITU_DTYPE_F8,   SITU_DTYPE_F8,  SITU_DTYPE_I4,  SITU_DTYPE_I4,  SITU_DTYPE_I4};
+      SITU_DTYPE_UNKNOWN, SITU_DTYPE_F32, SITU_DTYPE_U8,     SITU_DTYPE_I8,   SITU_DTYPE_U16,  SITU_DTYPE_I16,
+      SITU_DTYPE_I32,     SITU_DTYPE_I64, SITU_DTYPE_STRING, SITU_DTYPE_BOOL, SITU_DTYPE_F16,  SITU_DTYPE_F64,
+      SITU_DTYPE_U32,     SITU_DTYPE_U64, SITU_DTYPE_C64,    SITU_DTYPE_C128, SITU_DTYPE_BF16, SITU_DTYPE_F8,
+      SITU_DTYPE_F8,      SITU_DTYPE_F8,  SITU_DTYPE_F8,     SITU_DTYPE_I4,   SITU_DTYPE_I4,   SITU_DTYPE_I4};
   return number >= 0 && number < (int64_t)sizeof types ? (situ_dtype)types[number] : SITU_DTYPE_UNKNOWN;
 }
 
 /* Operator sets before 6 name the type in words. */
 situ_dtype kind_dtype_attr(const ops_node *node, const char *name, situ_dtype otherwise) {
-  static const char *const words[] = {"UNDEFINED", "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32", "INT64",
-                                      "STRING",    "BOOL",   "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
+  static const char *const words[] = {"UNDEFINED", "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
+                                      "INT64",     "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
   const ops_attr *attr = ops_find_attr(node, name);
   if (attr && attr->type == OPS_INT) return attr->i == 0 ? otherwise : kind_onnx_dtype(attr->i);
   if (attr && attr->type == OPS_STRING && attr->s)
@@ -155,8 +155,7 @@ situ_status kind_need_rank(const kind_call *c, int32_t input, int32_t rank) {
 }
 
 situ_status kind_same(const kind_call *c, int64_t x, int64_t y, const char *what, int64_t *both) {
-  if (x >= 0 && y >= 0 && x != y)
-    return kind_fail(c, "%s %lld and %lld differ", what, (long long)x, (long long)y);
+  if (x >= 0 && y >= 0 && x != y) return kind_fail(c, "%s %lld and %lld differ", what, (long long)x, (long long)y);
   if (both) *both = x >= 0 ? x : y;
   return SITU_STATUS_OK;
 }

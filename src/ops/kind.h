@@ -10,10 +10,6 @@
 #include "base/checked.h"
 #include "base/fail.h"
 
-/* An element of `ints` that is not known, while others of the same tensor are. Chosen so that no exporter writes it
- * (INT64_MIN and INT64_MIN + 1 do occur, as ends of slices). */
-#define KIND_UNKNOWN_INT (INT64_MIN + 0x5157)
-
 typedef struct ops_kind ops_kind;
 
 /* One call of ops_infer: handed through all functions. */

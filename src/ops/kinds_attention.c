@@ -42,8 +42,14 @@ static situ_status read_projected(const kind_call *c, projected *p) {
   TRY(kind_need_rank(c, 0, 3));
   TRY(kind_need_rank(c, 1, 2));
   TRY(kind_need_ints(c, "qkv_hidden_sizes", 3, &sizes));
-  *p = (projected){kind_dim(x, 0), kind_dim(x, 1), kind_dim(x, 2), kind_dim(w, 1), -1,
-                   ops_attr_int(c->node, "num_heads", -1), past ? kind_dim(past, 3) : 0, -1};
+  *p = (projected){kind_dim(x, 0),
+                   kind_dim(x, 1),
+                   kind_dim(x, 2),
+                   kind_dim(w, 1),
+                   -1,
+                   ops_attr_int(c->node, "num_heads", -1),
+                   past ? kind_dim(past, 3) : 0,
+                   -1};
   TRY(kind_same(c, p->in, kind_dim(w, 0), "widths of input and weights", NULL));
   p->value = sizes ? sizes[2] : over(p->made, 3);
   if (p->value < -1) return kind_fail(c, "a hidden size of %lld", (long long)p->value);
@@ -96,7 +102,9 @@ static void read_head_numbers(const ops_node *node, const ops_kind *row, const o
   bool onnx = row->tag == ONNX_ATTENTION;
   h->by_head = kind_rank(q) == 4 && onnx;
   h->heads = h->by_head ? kind_dim(q, 1) : ops_attr_int(node, onnx ? "q_num_heads" : "num_heads", -1);
-  h->kv_heads = h->by_head ? kind_dim(k, 1) : row->tag == MULTI_HEAD ? h->heads : ops_attr_int(node, "kv_num_heads", -1);
+  h->kv_heads = h->by_head               ? kind_dim(k, 1)
+                : row->tag == MULTI_HEAD ? h->heads
+                                         : ops_attr_int(node, "kv_num_heads", -1);
 }
 
 static situ_status read_heads(const kind_call *c, heads *h) {
@@ -150,7 +158,8 @@ static situ_status infer_attention(const kind_call *c) {
   int64_t keys = cached_keys(c, &h);
   int64_t flat[3] = {h.batch, h.queries, times(h.heads, h.value_width)};
   int64_t by_head[4] = {h.batch, h.heads, h.queries, h.value_width};
-  int64_t key_cache[4] = {h.batch, h.kv_heads, keys, h.width}, value_cache[4] = {h.batch, h.kv_heads, keys, h.value_width};
+  int64_t key_cache[4] = {h.batch, h.kv_heads, keys, h.width},
+          value_cache[4] = {h.batch, h.kv_heads, keys, h.value_width};
   int64_t scores[4] = {h.batch, h.heads, h.queries, h.keys};
   if (kind_rank(kind_in(c->node, 0)) < 0)
     TRY(kind_put(c, 0, dtype, -1, NULL));
@@ -170,7 +179,8 @@ static void count_attention(const ops_node *node, const ops_kind *row, ops_work 
   }
   int64_t keys = h.keys, total;
   if (row->tag == GROUP_QUERY && kind_scalar_int(kind_in(node, 6), &total) && total > 0) keys = total;
-  int64_t scores = sat_mul(kind_mul3(need(h.batch, work), need(h.heads, work), need(h.queries, work)), need(keys, work));
+  int64_t scores =
+      sat_mul(kind_mul3(need(h.batch, work), need(h.heads, work), need(h.queries, work)), need(keys, work));
   work->flops = kind_mul3(2, scores, sat_add(need(h.width, work), need(h.value_width, work)));
   work->flops = sat_add(work->flops, sat_mul(7, scores));
 }

@@ -7,36 +7,54 @@
 
 #include "ops/kind.h"
 
+/* clang-format off */
 enum {
   OTHER,
   ADD, SUB, MUL, DIV, MOD, POW, MIN, MAX, MEAN,
   AND, OR, XOR, EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL,
   NEG, ABS, FLOOR, CEIL, ROUND, SQRT, SIGN, RECIPROCAL, EXP, LOG, RELU, NOT,
 };
+/* clang-format on */
 
 /* ---- Values ---- */
 
 static int64_t power(int64_t x, int64_t y) {
-  if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : x == 0 ? KIND_UNKNOWN_INT : 0;
+  if (y < 0) return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : x == 0 ? OPS_UNKNOWN_INT : 0;
   if (x == 0 || x == 1) return y == 0 ? 1 : x;
   if (x == -1) return y % 2 ? -1 : 1;
   int64_t product = 1;
   for (; y > 0; y--)
-    if (__builtin_mul_overflow(product, x, &product)) return KIND_UNKNOWN_INT;
+    if (__builtin_mul_overflow(product, x, &product)) return OPS_UNKNOWN_INT;
   return product;
+}
+
+/* Whether a value is one of its type. What is not would wrap, and is taken for unknown. */
+static bool fits(int64_t x, situ_dtype dtype) {
+  switch (dtype) {
+    case SITU_DTYPE_I32: return x >= INT32_MIN && x <= INT32_MAX;
+    case SITU_DTYPE_I16: return x >= INT16_MIN && x <= INT16_MAX;
+    case SITU_DTYPE_I8: return x >= INT8_MIN && x <= INT8_MAX;
+    case SITU_DTYPE_I4: return x >= -8 && x <= 15;
+    case SITU_DTYPE_U64: return x >= 0;
+    case SITU_DTYPE_U32: return x >= 0 && x <= UINT32_MAX;
+    case SITU_DTYPE_U16: return x >= 0 && x <= UINT16_MAX;
+    case SITU_DTYPE_U8: return x >= 0 && x <= UINT8_MAX;
+    default: return true;
+  }
 }
 
 /* Integer division truncates toward zero; Mod takes the sign of the divisor. What overflows is unknown. */
 static int64_t join_ints(int tag, bool c_mod, int64_t x, int64_t y) {
   int64_t z;
-  if (x == KIND_UNKNOWN_INT || y == KIND_UNKNOWN_INT) return KIND_UNKNOWN_INT;
+  if (x == OPS_UNKNOWN_INT || y == OPS_UNKNOWN_INT) return OPS_UNKNOWN_INT;
   switch (tag) {
-    case ADD: case MEAN: return __builtin_add_overflow(x, y, &z) ? KIND_UNKNOWN_INT : z;
-    case SUB: return __builtin_sub_overflow(x, y, &z) ? KIND_UNKNOWN_INT : z;
-    case MUL: return __builtin_mul_overflow(x, y, &z) ? KIND_UNKNOWN_INT : z;
-    case DIV: return y == 0 || (y == -1 && x == INT64_MIN) ? KIND_UNKNOWN_INT : x / y;
+    case ADD:
+    case MEAN: return __builtin_add_overflow(x, y, &z) ? OPS_UNKNOWN_INT : z;
+    case SUB: return __builtin_sub_overflow(x, y, &z) ? OPS_UNKNOWN_INT : z;
+    case MUL: return __builtin_mul_overflow(x, y, &z) ? OPS_UNKNOWN_INT : z;
+    case DIV: return y == 0 || (y == -1 && x == INT64_MIN) ? OPS_UNKNOWN_INT : x / y;
     case MOD:
-      if (y == 0) return KIND_UNKNOWN_INT;
+      if (y == 0) return OPS_UNKNOWN_INT;
       z = y == -1 ? 0 : x % y;
       return !c_mod && z != 0 && (z < 0) != (y < 0) ? z + y : z;
     case POW: return power(x, y);
@@ -50,13 +68,14 @@ static int64_t join_ints(int tag, bool c_mod, int64_t x, int64_t y) {
     case LESS_EQUAL: return x <= y;
     case GREATER: return x > y;
     case GREATER_EQUAL: return x >= y;
-    default: return KIND_UNKNOWN_INT;
+    default: return OPS_UNKNOWN_INT;
   }
 }
 
 static double join_reals(int tag, double x, double y) {
   switch (tag) {
-    case ADD: case MEAN: return x + y;
+    case ADD:
+    case MEAN: return x + y;
     case SUB: return x - y;
     case MUL: return x * y;
     case DIV: return x / y;
@@ -79,14 +98,14 @@ static double narrowed(double x, situ_dtype dtype) {
 }
 
 static int64_t map_int(int tag, int64_t x) {
-  if (x == KIND_UNKNOWN_INT) return x;
+  if (x == OPS_UNKNOWN_INT) return x;
   switch (tag) {
-    case NEG: return x == INT64_MIN ? KIND_UNKNOWN_INT : -x;
-    case ABS: return x == INT64_MIN ? KIND_UNKNOWN_INT : x < 0 ? -x : x;
+    case NEG: return x == INT64_MIN ? OPS_UNKNOWN_INT : -x;
+    case ABS: return x == INT64_MIN ? OPS_UNKNOWN_INT : x < 0 ? -x : x;
     case SIGN: return (x > 0) - (x < 0);
     case RELU: return max64(x, 0);
     case NOT: return !x;
-    default: return KIND_UNKNOWN_INT;
+    default: return OPS_UNKNOWN_INT;
   }
 }
 
@@ -148,7 +167,7 @@ static situ_status join_values(const kind_call *c) {
       if (reals_in) real = narrowed(join_reals(tag, real, next->reals[at]), out->dtype);
     }
     if (tag == MEAN && reals_in) real /= node->n_inputs;
-    if (ints) ints[k] = ints_in ? whole : (int64_t)(real != 0);
+    if (ints) ints[k] = !ints_in ? real != 0 : fits(whole, out->dtype) ? whole : OPS_UNKNOWN_INT;
     if (reals) reals[k] = real;
   }
   return SITU_STATUS_OK;
@@ -165,7 +184,7 @@ static situ_status infer_map(const kind_call *c) {
   double *reals;
   TRY(kind_values(c, 0, &ints, &reals, &n));
   for (int64_t k = 0; k < n; k++) {
-    if (ints) ints[k] = t->ints ? map_int(c->row->tag, t->ints[k]) : KIND_UNKNOWN_INT;
+    if (ints) ints[k] = t->ints ? map_int(c->row->tag, t->ints[k]) : OPS_UNKNOWN_INT;
     if (reals) reals[k] = t->reals ? narrowed(map_real(c->row->tag, t->reals[k]), t->dtype) : (double)NAN;
   }
   return SITU_STATUS_OK;
@@ -199,34 +218,20 @@ static situ_status infer_where(const kind_call *c) {
   double *reals;
   if (yes->ints && kind_is_real(out->dtype)) return SITU_STATUS_OK;
   if (yes->reals && !kind_is_real(out->dtype)) return SITU_STATUS_OK;
+  int64_t n_tests;
+  if (yes->reals && !kind_ints(test, &n_tests)) return SITU_STATUS_OK;
   TRY(kind_values(c, 0, &ints, &reals, &n));
   for (int64_t k = 0; k < n; k++) {
     int64_t which = test->ints[broadcast_index(test, out, k)];
     const ops_tensor *chosen = which ? yes : no;
     int64_t at = broadcast_index(chosen, out, k);
-    if (ints) ints[k] = which == KIND_UNKNOWN_INT ? which : chosen->ints[at];
-    if (reals) reals[k] = which == KIND_UNKNOWN_INT ? (double)NAN : chosen->reals[at];
+    if (ints) ints[k] = which == OPS_UNKNOWN_INT ? which : chosen->ints[at];
+    if (reals) reals[k] = chosen->reals[at];
   }
   return SITU_STATUS_OK;
 }
 
-static bool fits(int64_t x, situ_dtype dtype) {
-  switch (dtype) {
-    case SITU_DTYPE_I32: return x >= INT32_MIN && x <= INT32_MAX;
-    case SITU_DTYPE_I16: return x >= INT16_MIN && x <= INT16_MAX;
-    case SITU_DTYPE_I8: return x >= INT8_MIN && x <= INT8_MAX;
-    case SITU_DTYPE_I4: return x >= -8 && x <= 15;
-    case SITU_DTYPE_U64: return x >= 0;
-    case SITU_DTYPE_U32: return x >= 0 && x <= UINT32_MAX;
-    case SITU_DTYPE_U16: return x >= 0 && x <= UINT16_MAX;
-    case SITU_DTYPE_U8: return x >= 0 && x <= UINT8_MAX;
-    default: return true;
-  }
-}
-
-static int64_t cast_real(double x) {
-  return fabs(x) < 9e18 ? (int64_t)x : KIND_UNKNOWN_INT; /* NaN compares false */
-}
+static int64_t cast_real(double x) { return fabs(x) < 9e18 ? (int64_t)x : OPS_UNKNOWN_INT; /* NaN compares false */ }
 
 static situ_status cast_values(const kind_call *c, const ops_tensor *t) {
   int64_t *ints, n, unused;
@@ -240,8 +245,8 @@ static situ_status cast_values(const kind_call *c, const ops_tensor *t) {
     if (!ints) continue;
     int64_t whole = t->ints ? t->ints[k] : cast_real(t->reals[k]);
     if (to == SITU_DTYPE_BOOL && t->reals) whole = t->reals[k] != 0;
-    if (to == SITU_DTYPE_BOOL && whole != KIND_UNKNOWN_INT) whole = whole != 0;
-    ints[k] = fits(whole, to) ? whole : KIND_UNKNOWN_INT;
+    if (to == SITU_DTYPE_BOOL && whole != OPS_UNKNOWN_INT) whole = whole != 0;
+    ints[k] = fits(whole, to) ? whole : OPS_UNKNOWN_INT;
   }
   return SITU_STATUS_OK;
 }
@@ -258,10 +263,14 @@ static situ_status infer_cast_like(const kind_call *c) {
   return cast_values(c, t);
 }
 
-#define MAP(name, tag, cost) {KIND_ONNX, name, infer_map, NULL, cost, tag, 0}
-#define JOIN(name, tag, cost) {KIND_ONNX, name, infer_join, kind_count_nary, cost, tag, 0}
-#define MS_MAP(name, cost) {KIND_MS, name, kind_infer_same, NULL, cost, OTHER, 0}
+#define MAP(name, tag, cost) \
+  { KIND_ONNX, name, infer_map, NULL, cost, tag, 0 }
+#define JOIN(name, tag, cost) \
+  { KIND_ONNX, name, infer_join, kind_count_nary, cost, tag, 0 }
+#define MS_MAP(name, cost) \
+  { KIND_MS, name, kind_infer_same, NULL, cost, OTHER, 0 }
 
+/* clang-format off */
 static const ops_kind rows[] = {
     JOIN("Add", ADD, 1), JOIN("Sub", SUB, 1), JOIN("Mul", MUL, 1), JOIN("Div", DIV, 1), JOIN("Mod", MOD, 1),
     JOIN("Pow", POW, 4), JOIN("Min", MIN, 1), JOIN("Max", MAX, 1), JOIN("Sum", ADD, 1), JOIN("Mean", MEAN, 1),
@@ -296,6 +305,7 @@ static const ops_kind rows[] = {
     {"qonnx.custom_op.general", "Quant", infer_map, NULL, 7, OTHER, 0},
     {"qonnx.custom_op.general", "BipolarQuant", infer_map, NULL, 2, OTHER, 0},
 };
+/* clang-format on */
 
 extern const ops_family ops_family_elementwise;
 const ops_family ops_family_elementwise = {rows, sizeof rows / sizeof rows[0]};

@@ -14,7 +14,8 @@ static situ_status gather_values(const kind_call *c, const ops_tensor *t, const 
   for (int64_t k = 0; k < n; k++) {
     int64_t inner = k % run, row = at[k / run % n_index], outer = k / run / n_index;
     if (row < 0) row += rows;
-    if (row < 0 || row >= rows) return kind_fail(c, "index %lld of %lld", (long long)at[k / run % n_index], (long long)rows);
+    if (row < 0 || row >= rows)
+      return kind_fail(c, "index %lld of %lld", (long long)at[k / run % n_index], (long long)rows);
     source[k] = (outer * rows + row) * run + inner;
   }
   return kind_pick_values(c, 0, t, source);
@@ -52,7 +53,8 @@ static situ_status infer_gather_nd(const kind_call *c) {
   int64_t batch = ops_attr_int(c->node, "batch_dims", 0), dims[2 * OPS_MAX_RANK], depth = kind_dim(index, -1);
   if (kind_rank(t) < 0 || kind_rank(index) < 0) return kind_put(c, 0, dtype, -1, NULL);
   if (t->rank < 1 || index->rank < 1) return kind_fail(c, "a scalar among data and indices");
-  if (batch < 0 || batch >= index->rank || batch >= t->rank) return kind_fail(c, "batch_dims is %lld", (long long)batch);
+  if (batch < 0 || batch >= index->rank || batch >= t->rank)
+    return kind_fail(c, "batch_dims is %lld", (long long)batch);
   if (depth < 0) return kind_put(c, 0, dtype, -1, NULL);
   if (depth > t->rank - batch)
     return kind_fail(c, "indices of depth %lld in a tensor of rank %d", (long long)depth, (int)t->rank);

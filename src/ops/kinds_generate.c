@@ -9,11 +9,14 @@
 static situ_status put_shape_of(const kind_call *c, int32_t i, situ_dtype dtype, const ops_tensor *shape) {
   TRY(kind_need_rank(c, 0, 1));
   int64_t n = kind_rank(shape) == 1 ? shape->dims[0] : -1, dims[OPS_MAX_RANK];
-  if (n > OPS_MAX_RANK) return kind_fail(c, "a shape of %lld dimensions, at most %d are allowed", (long long)n, OPS_MAX_RANK);
+  if (n > OPS_MAX_RANK)
+    return kind_fail(c, "a shape of %lld dimensions, at most %d are allowed", (long long)n, OPS_MAX_RANK);
   for (int64_t d = 0; d < n; d++) {
     dims[d] = shape->ints ? shape->ints[d] : -1;
-    if (dims[d] == KIND_UNKNOWN_INT) dims[d] = -1;
-    else if (shape->ints && dims[d] < 0) return kind_fail(c, "dimension %d is %lld", (int)d, (long long)dims[d]);
+    if (dims[d] == OPS_UNKNOWN_INT)
+      dims[d] = -1;
+    else if (shape->ints && dims[d] < 0)
+      return kind_fail(c, "dimension %d is %lld", (int)d, (long long)dims[d]);
   }
   return kind_put(c, i, dtype, (int32_t)n, dims);
 }
@@ -29,7 +32,7 @@ static situ_status infer_fill(const kind_call *c) {
   if (value && !value->ints && !value->reals) return SITU_STATUS_OK;
   TRY(kind_values(c, 0, &ints, &reals, &n));
   for (int64_t k = 0; k < n; k++) {
-    if (ints) ints[k] = value && value->ints ? value->ints[0] : KIND_UNKNOWN_INT;
+    if (ints) ints[k] = value && value->ints ? value->ints[0] : OPS_UNKNOWN_INT;
     if (reals) reals[k] = !value ? 0 : value->reals ? value->reals[0] : (double)NAN;
   }
   return SITU_STATUS_OK;
@@ -80,7 +83,8 @@ static situ_status infer_one_hot(const kind_call *c) {
   int32_t axis;
   if (!kind_scalar_int(kind_in(c->node, 1), &depth))
     depth = kind_scalar_real(kind_in(c->node, 1), &real) && real >= 0 && real < 9e18 ? (int64_t)real : -1;
-  else if (depth < 0) return kind_fail(c, "a depth of %lld", (long long)depth);
+  else if (depth < 0)
+    return kind_fail(c, "a depth of %lld", (long long)depth);
   if (kind_rank(t) < 0) return kind_put(c, 0, dtype, -1, NULL);
   TRY(kind_axis_attr(c, "axis", -1, t->rank + 1, &axis));
   for (int32_t d = 0, from = 0; d <= t->rank; d++) dims[d] = d == axis ? depth : t->dims[from++];

@@ -74,9 +74,12 @@ static situ_status infer_resize(const kind_call *c) {
   for (int64_t k = 0; k < n; k++) {
     int32_t d = axes[k];
     if (wanted && wanted[k] < 0) return kind_fail(c, "a size of %lld", (long long)wanted[k]);
-    if (wanted) dims[d] = wanted[k];
-    else if (factors) TRY(scaled(c, t->dims[d], factors[k], &dims[d]));
-    else dims[d] = -1;
+    if (wanted)
+      dims[d] = wanted[k];
+    else if (factors)
+      TRY(scaled(c, t->dims[d], factors[k], &dims[d]));
+    else
+      dims[d] = -1;
   }
   if (wanted) keep_aspect(c, t, axes, n, wanted, dims);
   return kind_put(c, 0, dtype, t->rank, dims);
@@ -125,7 +128,8 @@ static situ_status infer_roi_align(const kind_call *c) {
   int64_t dims[4] = {kind_dim(kind_in(c->node, 1), 0), kind_dim(kind_in(c->node, 0), 1),
                      ops_attr_int(c->node, "output_height", 1), ops_attr_int(c->node, "output_width", 1)};
   TRY(kind_same(c, dims[0], kind_dim(kind_in(c->node, 2), 0), "numbers of boxes", &dims[0]));
-  if (dims[2] < 1 || dims[3] < 1) return kind_fail(c, "an output of %lld x %lld", (long long)dims[2], (long long)dims[3]);
+  if (dims[2] < 1 || dims[3] < 1)
+    return kind_fail(c, "an output of %lld x %lld", (long long)dims[2], (long long)dims[3]);
   return kind_put(c, 0, kind_in_dtype(c->node, 0), 4, dims);
 }
 

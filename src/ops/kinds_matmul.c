@@ -132,8 +132,7 @@ typedef struct letters {
 
 static situ_status learn(const kind_call *c, int64_t *size, int64_t dim, char letter) {
   if (dim < 0 || *size == dim) return SITU_STATUS_OK;
-  if (*size > 1 && dim != 1)
-    return kind_fail(c, "index %c is %lld and %lld", letter, (long long)*size, (long long)dim);
+  if (*size > 1 && dim != 1) return kind_fail(c, "index %c is %lld and %lld", letter, (long long)*size, (long long)dim);
   if (*size <= 1) *size = dim;
   return SITU_STATUS_OK;
 }
@@ -238,8 +237,10 @@ static void count_einsum(const ops_node *node, const ops_kind *row, ops_work *wo
     if (l.uses[ch] && l.size[ch] >= 0) volume = sat_mul(volume, l.size[ch]);
   }
   for (int32_t d = 0; d < l.n_dots; d++) {
-    if (l.dots[d] < 0) work->exact = false;
-    else volume = sat_mul(volume, l.dots[d]);
+    if (l.dots[d] < 0)
+      work->exact = false;
+    else
+      volume = sat_mul(volume, l.dots[d]);
   }
   work->flops = sat_mul(node->n_inputs > 1 ? 2 : 1, volume);
 }

@@ -71,15 +71,18 @@ static situ_status infer_label(const kind_call *c) {
   static const struct {
     const char *name;
     situ_dtype dtype;
-  } made[] = {{"values_strings", SITU_DTYPE_STRING}, {"values_int64s", SITU_DTYPE_I64}, {"values_floats", SITU_DTYPE_F32}};
+  } made[] = {
+      {"values_strings", SITU_DTYPE_STRING}, {"values_int64s", SITU_DTYPE_I64}, {"values_floats", SITU_DTYPE_F32}};
   situ_dtype from = kind_in_dtype(c->node, 0), to = SITU_DTYPE_UNKNOWN;
   const ops_attr *tensor = ops_find_attr(c->node, "values_tensor");
   if (tensor && tensor->tensor) to = tensor->tensor->dtype;
   for (int i = 0; i < 3; i++)
     if (ops_find_attr(c->node, made[i].name)) to = made[i].dtype;
   /* CategoryMapper, and LabelEncoder in its first version, turn strings into integers and integers into strings. */
-  if (to == SITU_DTYPE_UNKNOWN && from == SITU_DTYPE_STRING) to = SITU_DTYPE_I64;
-  else if (to == SITU_DTYPE_UNKNOWN && from == SITU_DTYPE_I64) to = SITU_DTYPE_STRING;
+  if (to == SITU_DTYPE_UNKNOWN && from == SITU_DTYPE_STRING)
+    to = SITU_DTYPE_I64;
+  else if (to == SITU_DTYPE_UNKNOWN && from == SITU_DTYPE_I64)
+    to = SITU_DTYPE_STRING;
   return kind_put_like(c, 0, to, kind_in(c->node, 0));
 }
 

@@ -74,8 +74,10 @@ static situ_status infer_concat(const kind_call *c) {
     TRY(kind_need_rank(c, i, rank));
     for (int32_t d = 0; d < rank; d++)
       if (d != axis) TRY(kind_same(c, dims[d], t->dims[d], "dimensions", &dims[d]));
-    if (t->dims[axis] < 0) dims[axis] = -1;
-    else if (dims[axis] >= 0) dims[axis] = sat_add(dims[axis], t->dims[axis]);
+    if (t->dims[axis] < 0)
+      dims[axis] = -1;
+    else if (dims[axis] >= 0)
+      dims[axis] = sat_add(dims[axis], t->dims[axis]);
   }
   TRY(kind_put(c, 0, kind_in_dtype(node, 0), rank, dims));
   return node->n_outputs > 0 && kind_small(&node->outputs[0]) >= 0 ? concat_values(c, axis) : SITU_STATUS_OK;
@@ -84,8 +86,7 @@ static situ_status infer_concat(const kind_call *c) {
 static situ_status split_sizes(const kind_call *c, int64_t whole, const int64_t *sizes, int64_t n, bool given) {
   int64_t sum = 0;
   if (!given || !sizes) return SITU_STATUS_OK;
-  if (n != c->node->n_outputs)
-    return kind_fail(c, "%lld parts for %d outputs", (long long)n, (int)c->node->n_outputs);
+  if (n != c->node->n_outputs) return kind_fail(c, "%lld parts for %d outputs", (long long)n, (int)c->node->n_outputs);
   for (int64_t k = 0; k < n; k++) {
     if (sizes[k] < 0) return kind_fail(c, "a part of %lld", (long long)sizes[k]);
     sum = sat_add(sum, sizes[k]);
@@ -243,9 +244,9 @@ static situ_status infer_tile(const kind_call *c) {
   if (c->node->opset >= 6) TRY(kind_same(c, kind_dim(repeats, 0), t->rank, "repeats and rank", NULL));
   bool known = kind_small(repeats) == t->rank && repeats->ints && kind_rank(repeats) == 1;
   for (int32_t d = 0; d < t->rank; d++) {
-    int64_t times = known ? repeats->ints[d] : KIND_UNKNOWN_INT;
-    if (times < 0 && times != KIND_UNKNOWN_INT) return kind_fail(c, "%lld repeats", (long long)times);
-    dims[d] = times == KIND_UNKNOWN_INT || t->dims[d] < 0 ? -1 : sat_mul(times, t->dims[d]);
+    int64_t times = known ? repeats->ints[d] : OPS_UNKNOWN_INT;
+    if (times < 0 && times != OPS_UNKNOWN_INT) return kind_fail(c, "%lld repeats", (long long)times);
+    dims[d] = times == OPS_UNKNOWN_INT || t->dims[d] < 0 ? -1 : sat_mul(times, t->dims[d]);
   }
   TRY(kind_put(c, 0, kind_in_dtype(c->node, 0), t->rank, dims));
   int64_t n = kind_volume(t->rank, dims);
@@ -269,7 +270,7 @@ static situ_status infer_expand(const kind_call *c) {
   if (n > OPS_MAX_RANK) return kind_fail(c, "a shape of %lld dimensions", (long long)n);
   if (kind_rank(t) < 0 || n < 0) return kind_put(c, 0, kind_in_dtype(c->node, 0), -1, NULL);
   for (int64_t d = 0; d < n; d++) {
-    wanted[d] = shape->ints && shape->ints[d] != KIND_UNKNOWN_INT ? shape->ints[d] : -1;
+    wanted[d] = shape->ints && shape->ints[d] != OPS_UNKNOWN_INT ? shape->ints[d] : -1;
     if (wanted[d] < -1) return kind_fail(c, "dimension %d is %lld", (int)d, (long long)wanted[d]);
   }
   ops_tensor target = {.rank = (int32_t)n, .dims = wanted};
@@ -366,7 +367,7 @@ static situ_status infer_center_crop(const kind_call *c) {
 /* Blocks of columns back into an image: [N, C * block, L] to [N, C, image]. */
 static situ_status infer_col2im(const kind_call *c) {
   const ops_tensor *t = kind_in(c->node, 0), *image = kind_in(c->node, 1), *block = kind_in(c->node, 2);
-  int64_t n_image, n_block, dims[OPS_MAX_RANK], each = 1, rank = 2 + kind_dim(image, 0);
+  int64_t n_image, n_block, dims[OPS_MAX_RANK], each = 1, rank = sat_add(2, kind_dim(image, 0));
   const int64_t *sizes = kind_ints(image, &n_image), *blocks = kind_ints(block, &n_block);
   TRY(kind_need_rank(c, 0, 3));
   if (kind_dim(image, 0) < 0 || rank > OPS_MAX_RANK) return kind_put(c, 0, kind_in_dtype(c->node, 0), -1, NULL);
@@ -380,8 +381,10 @@ static situ_status infer_col2im(const kind_call *c) {
   return kind_put(c, 0, kind_in_dtype(c->node, 0), (int32_t)rank, dims);
 }
 
-#define MOVE(domain, name, infer) {domain, name, infer, kind_count_move, 0, 0, 0}
-#define PART(domain, name, infer) {domain, name, infer, kind_count_part, 0, 0, 0}
+#define MOVE(domain, name, infer) \
+  { domain, name, infer, kind_count_move, 0, 0, 0 }
+#define PART(domain, name, infer) \
+  { domain, name, infer, kind_count_part, 0, 0, 0 }
 
 static const ops_kind rows[] = {
     MOVE(KIND_ONNX, "Transpose", infer_transpose),

@@ -1,6 +1,6 @@
-/* Normalisations and softmax. FLOPs of an element, the statistics included: softmax 5 (maximum, difference, exp taken as
- * one more, sum, quotient), layer normalisation 8 (mean 1, variance 3, difference, quotient, scale, shift), root mean
- * square 5, batch normalisation 2 (folded to scale and shift; 8 when it trains). */
+/* Normalisations and softmax. FLOPs of an element, the statistics included: softmax 5 (maximum, difference, exp taken
+ * as one more, sum, quotient), layer normalisation 8 (mean 1, variance 3, difference, quotient, scale, shift), root
+ * mean square 5, batch normalisation 2 (folded to scale and shift; 8 when it trains). */
 #include <string.h>
 
 #include "ops/kind.h"

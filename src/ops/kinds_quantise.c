@@ -39,15 +39,19 @@ static situ_status infer_concat(const kind_call *c) {
     const ops_tensor *t = kind_in(c->node, i);
     TRY(kind_need_rank(c, i, first->rank));
     for (int32_t d = 0; d < first->rank; d++) {
-      if (d != axis) TRY(kind_same(c, dims[d], kind_dim(t, d), "dimensions", &dims[d]));
-      else dims[d] = dims[d] < 0 || kind_dim(t, d) < 0 ? -1 : sat_add(dims[d], kind_dim(t, d));
+      if (d != axis)
+        TRY(kind_same(c, dims[d], kind_dim(t, d), "dimensions", &dims[d]));
+      else
+        dims[d] = dims[d] < 0 || kind_dim(t, d) < 0 ? -1 : sat_add(dims[d], kind_dim(t, d));
     }
   }
   return kind_put(c, 0, dtype, first->rank, dims);
 }
 
-#define TWIN(name, cost) {KIND_MS, name, kind_infer_same, NULL, cost, 0, KIND_QUANTISED}
+#define TWIN(name, cost) \
+  { KIND_MS, name, kind_infer_same, NULL, cost, 0, KIND_QUANTISED }
 
+/* clang-format off */
 static const ops_kind rows[] = {
     {KIND_ONNX, "QuantizeLinear", infer_quantise, NULL, 4, 0, 0},
     {KIND_ONNX, "DequantizeLinear", kind_infer_scale, NULL, 2, 0, KIND_OF_OUTPUT},
@@ -59,6 +63,7 @@ static const ops_kind rows[] = {
     {KIND_MS, "QLinearConcat", infer_concat, kind_count_move, 0, 0, KIND_QUANTISED},
     TWIN("QLinearSigmoid", 1), TWIN("QLinearLeakyRelu", 1), TWIN("QLinearSoftmax", 5),
 };
+/* clang-format on */
 
 extern const ops_family ops_family_quantise;
 const ops_family ops_family_quantise = {rows, sizeof rows / sizeof rows[0]};

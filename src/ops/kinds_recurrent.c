@@ -17,7 +17,8 @@ static const cell cells[] = {[RNN] = {1, 0}, [GRU] = {3, 4}, [LSTM] = {4, 8}};
 
 /* [T, B, I] and [D, G H, I], [D, G H, H]; layout 1 puts the batch first. Quantised kinds hold weights transposed and
  * are read from hidden_size and direction alone. */
-static situ_status read_sizes(const kind_call *c, int64_t *steps, int64_t *batch, int64_t *hidden, int64_t *directions) {
+static situ_status read_sizes(const kind_call *c, int64_t *steps, int64_t *batch, int64_t *hidden,
+                              int64_t *directions) {
   const ops_tensor *x = kind_in(c->node, 0), *w = kind_in(c->node, 1), *r = kind_in(c->node, 2);
   bool batch_first = ops_attr_int(c->node, "layout", 0) != 0, plain = strcmp(c->row->domain, KIND_ONNX) == 0;
   int64_t gates = cells[c->row->tag].gates;
@@ -28,7 +29,8 @@ static situ_status read_sizes(const kind_call *c, int64_t *steps, int64_t *batch
   *batch = kind_dim(x, batch_first ? 0 : 1);
   *hidden = ops_attr_int(c->node, "hidden_size", -1);
   *directions = strcmp(direction, "bidirectional") == 0 ? 2 : 1;
-  if (ops_find_attr(c->node, "hidden_size") && *hidden < 1) return kind_fail(c, "hidden_size is %lld", (long long)*hidden);
+  if (ops_find_attr(c->node, "hidden_size") && *hidden < 1)
+    return kind_fail(c, "hidden_size is %lld", (long long)*hidden);
   if (!plain) return SITU_STATUS_OK;
   TRY(kind_same(c, *hidden, kind_dim(r, 2), "hidden_size and recurrent weights", hidden));
   int64_t gated = *hidden < 0 ? -1 : sat_mul(gates, *hidden);
@@ -57,8 +59,10 @@ static void count_recurrent(const ops_node *node, const ops_kind *row, ops_work 
   if (read_sizes(&c, &size[0], &size[1], &size[2], &size[3]) != SITU_STATUS_OK) work->exact = false;
   int64_t states = 1;
   for (int i = 0; i < 4; i++) {
-    if (size[i] < 0) work->exact = false;
-    else states = sat_mul(states, size[i]);
+    if (size[i] < 0)
+      work->exact = false;
+    else
+      states = sat_mul(states, size[i]);
   }
   int64_t products = kind_mul3(2 * kind->gates, states, sat_add(input, max64(size[2], 1)));
   work->flops = sat_add(products, sat_mul(states, kind->gates * 6 + kind->update));

@@ -25,19 +25,20 @@ static situ_status reduced_axes(const kind_call *c, const ops_tensor *t, bool *f
 
 static int64_t join_int(int tag, int64_t x, int64_t y) {
   int64_t z;
-  if (x == KIND_UNKNOWN_INT || y == KIND_UNKNOWN_INT) return KIND_UNKNOWN_INT;
+  if (x == OPS_UNKNOWN_INT || y == OPS_UNKNOWN_INT) return OPS_UNKNOWN_INT;
   switch (tag) {
-    case SUM: return __builtin_add_overflow(x, y, &z) ? KIND_UNKNOWN_INT : z;
-    case PROD: return __builtin_mul_overflow(x, y, &z) ? KIND_UNKNOWN_INT : z;
+    case SUM: return __builtin_add_overflow(x, y, &z) ? OPS_UNKNOWN_INT : z;
+    case PROD: return __builtin_mul_overflow(x, y, &z) ? OPS_UNKNOWN_INT : z;
     case MAX: return max64(x, y);
     case MIN: return min64(x, y);
-    default: return KIND_UNKNOWN_INT;
+    default: return OPS_UNKNOWN_INT;
   }
 }
 
 static double join_real(int tag, double x, double y) {
   switch (tag) {
-    case SUM: case MEAN: return x + y;
+    case SUM:
+    case MEAN: return x + y;
     case PROD: return x * y;
     case MAX: return fmax(x, y);
     case MIN: return fmin(x, y);
@@ -78,8 +79,10 @@ static situ_status put_reduced(const kind_call *c, int32_t i, situ_dtype dtype, 
   int64_t dims[OPS_MAX_RANK];
   int32_t rank = 0;
   for (int32_t d = 0; d < t->rank; d++) {
-    if (!flags[d]) dims[rank++] = t->dims[d];
-    else if (keep) dims[rank++] = 1;
+    if (!flags[d])
+      dims[rank++] = t->dims[d];
+    else if (keep)
+      dims[rank++] = 1;
   }
   return kind_put(c, i, dtype, rank, dims);
 }
@@ -118,8 +121,10 @@ static situ_status infer_topk(const kind_call *c) {
   situ_dtype dtype = kind_in_dtype(c->node, 0);
   int64_t k = ops_attr_int(c->node, "k", -1), dims[OPS_MAX_RANK];
   TRY(kind_need_type(c, "k", OPS_INT));
-  if (k < 0 && !kind_scalar_int(kind_in(c->node, 1), &k)) k = -1;
-  else if (k < 0) return kind_fail(c, "k is %lld", (long long)k);
+  if (k < 0 && !kind_scalar_int(kind_in(c->node, 1), &k))
+    k = -1;
+  else if (k < 0)
+    return kind_fail(c, "k is %lld", (long long)k);
   if (kind_rank(t) < 0) {
     TRY(kind_put(c, 0, dtype, -1, NULL));
     return kind_put(c, 1, SITU_DTYPE_I64, -1, NULL);
@@ -185,7 +190,8 @@ static situ_status infer_non_zero(const kind_call *c) {
   return SITU_STATUS_OK;
 }
 
-#define REDUCE(domain, name, tag, cost) {domain, name, infer_reduce, kind_count_inputs, cost, tag, 0}
+#define REDUCE(domain, name, tag, cost) \
+  { domain, name, infer_reduce, kind_count_inputs, cost, tag, 0 }
 
 static const ops_kind rows[] = {
     REDUCE(KIND_ONNX, "ReduceSum", SUM, 1),

@@ -42,13 +42,15 @@ static situ_status infer_tf_idf(const kind_call *c) {
   return kind_put(c, 0, SITU_DTYPE_F32, t->rank, dims);
 }
 
-#define NO_TENSOR(name, infer) {KIND_ONNX, name, infer, kind_count_move, 0, 0, KIND_NOT_TENSORS}
+#define NO_TENSOR(name, infer) \
+  { KIND_ONNX, name, infer, kind_count_move, 0, 0, KIND_NOT_TENSORS }
 
 static const ops_kind rows[] = {
     NO_TENSOR("SequenceEmpty", kind_infer_absent),
     NO_TENSOR("SequenceConstruct", kind_infer_absent),
     NO_TENSOR("SequenceInsert", kind_infer_absent),
     NO_TENSOR("SequenceErase", kind_infer_absent),
+    NO_TENSOR("SequenceMap", kind_infer_absent),
     NO_TENSOR("SequenceAt", NULL),
     NO_TENSOR("SequenceLength", infer_length),
     NO_TENSOR("SplitToSequence", kind_infer_absent),

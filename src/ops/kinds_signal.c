@@ -56,8 +56,10 @@ static situ_status infer_stft(const kind_call *c) {
   int64_t step, frame, dims[4] = {kind_dim(t, 0), -1, -1, 2}, length = kind_dim(t, 1);
   TRY(kind_need_rank(c, 0, 3));
   if (!kind_scalar_int(kind_in(c->node, 3), &frame)) frame = kind_dim(kind_in(c->node, 2), 0);
-  if (!kind_scalar_int(kind_in(c->node, 1), &step)) step = -1;
-  else if (step < 1) return kind_fail(c, "a frame_step of %lld", (long long)step);
+  if (!kind_scalar_int(kind_in(c->node, 1), &step))
+    step = -1;
+  else if (step < 1)
+    return kind_fail(c, "a frame_step of %lld", (long long)step);
   if (frame >= 0) dims[2] = ops_attr_int(c->node, "onesided", 1) ? frame / 2 + 1 : frame;
   if (frame >= 0 && length >= 0 && frame > length)
     return kind_fail(c, "a frame of %lld in a signal of %lld", (long long)frame, (long long)length);

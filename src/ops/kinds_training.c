@@ -82,8 +82,10 @@ static situ_status infer_flag(const kind_call *c) { return kind_put_1d(c, 0, SIT
 
 #define PREVIEW "ai.onnx.preview.training"
 /* A gradient whose only output is like input `from`. */
-#define GRAD(name, from, cost) {KIND_MS, name, infer_as_inputs, NULL, cost, from * 1000 + 999, 0}
+#define GRAD(name, from, cost) \
+  { KIND_MS, name, infer_as_inputs, NULL, cost, from * 1000 + 999, 0 }
 
+/* clang-format off */
 static const ops_kind rows[] = {
     {KIND_ONNX, "NegativeLogLikelihoodLoss", infer_loss, kind_count_inputs, 1, 0, 0},
     {KIND_ONNX, "SoftmaxCrossEntropyLoss", infer_loss, kind_count_inputs, 7, 0, 0},
@@ -104,10 +106,12 @@ static const ops_kind rows[] = {
     {KIND_MS, "BroadcastGradientArgs", infer_gradient_axes, kind_count_view, 0, 0, 0},
     {KIND_MS, "InPlaceAccumulator", infer_as_inputs, NULL, 1, 999, 0},
     {KIND_MS, "InPlaceAccumulatorV2", infer_flag, kind_count_inputs, 1, 0, 0},
+    {PREVIEW, "Gradient", NULL, kind_count_move, 0, 0, KIND_NOT_TENSORS},
     {PREVIEW, "Adagrad", infer_optimiser, count_optimiser, 8, 1, 0},
     {PREVIEW, "Adam", infer_optimiser, count_optimiser, 12, 2, 0},
     {PREVIEW, "Momentum", infer_optimiser, count_optimiser, 6, 1, 0},
 };
+/* clang-format on */
 
 extern const ops_family ops_family_training;
 const ops_family ops_family_training = {rows, sizeof rows / sizeof rows[0]};

@@ -33,7 +33,8 @@ static situ_status reshape_rest(const kind_call *c, const ops_tensor *t, int32_t
   bool empty = false; /* a copied 0 makes every number of elements fit */
   for (int32_t d = 0; d < rank; d++) empty = empty || (copied[d] && dims[d] <= 0);
   if (found < 0 && have != known && !empty)
-    return kind_fail(c, "%lld elements cannot take a shape of %lld", (long long)have, (long long)known);
+    return kind_fail(c, "%lld elements cannot take a shape of %lld (copied dimensions aside)", (long long)have,
+                     (long long)known);
   if (found < 0) return SITU_STATUS_OK;
   if (known == 0 ? have != 0 : have % known != 0)
     return kind_fail(c, "%lld elements cannot be split by %lld", (long long)have, (long long)known);
@@ -55,7 +56,7 @@ static situ_status infer_reshape(const kind_call *c) {
   bool copied[OPS_MAX_RANK] = {false};
   int32_t found = -1;
   for (int32_t d = 0; d < n; d++) {
-    dims[d] = wanted ? wanted[d] : KIND_UNKNOWN_INT;
+    dims[d] = wanted ? wanted[d] : OPS_UNKNOWN_INT;
     if (dims[d] == -1) {
       if (found >= 0) return kind_fail(c, "two dimensions of the shape are -1");
       found = d;
@@ -64,7 +65,7 @@ static situ_status infer_reshape(const kind_call *c) {
         return kind_fail(c, "dimension %d is to be copied from a tensor of rank %d", (int)d, (int)t->rank);
       copied[d] = true;
       dims[d] = kind_dim(t, d);
-    } else if (dims[d] == KIND_UNKNOWN_INT) {
+    } else if (dims[d] == OPS_UNKNOWN_INT) {
       dims[d] = -1;
     } else if (dims[d] < 0) {
       return kind_fail(c, "dimension %d of the shape is %lld", (int)d, (long long)dims[d]);
@@ -100,7 +101,8 @@ static situ_status infer_squeeze(const kind_call *c) {
   for (int32_t d = 0; d < t->rank; d++) {
     if (!given) flags[d] = t->dims[d] == 1;
     if (!given && t->dims[d] < 0) all_known = false;
-    if (!flags[d]) dims[rank++] = t->dims[d];
+    if (!flags[d])
+      dims[rank++] = t->dims[d];
     else if (t->dims[d] > 1 || t->dims[d] == 0)
       return kind_fail(c, "dimension %d to be dropped is %lld, not 1", (int)d, (long long)t->dims[d]);
   }
@@ -162,8 +164,8 @@ static situ_status infer_shape(const kind_call *c) {
   TRY(kind_values(c, 0, &ints, &reals, &n));
   bool all = true;
   for (int64_t k = 0; k < n; k++) {
-    ints[k] = t->dims[start + k] >= 0 ? t->dims[start + k] : KIND_UNKNOWN_INT;
-    all = all && ints[k] != KIND_UNKNOWN_INT;
+    ints[k] = t->dims[start + k] >= 0 ? t->dims[start + k] : OPS_UNKNOWN_INT;
+    all = all && ints[k] != OPS_UNKNOWN_INT;
   }
   /* A shape is constant when it is known, whatever the values of its tensor are. */
   if (c->node->n_outputs > 0 && n == end - start && all) c->node->outputs[0].constant = true;
@@ -184,7 +186,8 @@ static situ_status infer_size(const kind_call *c) {
   return SITU_STATUS_OK;
 }
 
-static situ_status constant_numbers(const kind_call *c, situ_dtype dtype, int32_t rank, int64_t n, const ops_attr *attr) {
+static situ_status constant_numbers(const kind_call *c, situ_dtype dtype, int32_t rank, int64_t n,
+                                    const ops_attr *attr) {
   int64_t *ints, room;
   double *reals;
   TRY(kind_put(c, 0, dtype, rank, &n));
@@ -205,7 +208,8 @@ static situ_status infer_constant(const kind_call *c) {
     switch (attr->type) {
       case OPS_TENSOR:
         if (!attr->tensor) continue;
-        if (attr->tensor->rank > OPS_MAX_RANK) return kind_fail(c, "the value has %d dimensions", (int)attr->tensor->rank);
+        if (attr->tensor->rank > OPS_MAX_RANK)
+          return kind_fail(c, "the value has %d dimensions", (int)attr->tensor->rank);
         for (int32_t d = 0; d < kind_rank(attr->tensor); d++)
           if (attr->tensor->dims[d] < 0) return kind_fail(c, "the value has a negative dimension");
         TRY(kind_put_like(c, 0, attr->tensor->dtype, attr->tensor));
@@ -235,7 +239,8 @@ static situ_status infer_yield(const kind_call *c) {
   return SITU_STATUS_OK;
 }
 
-#define VIEW(domain, name, infer) {domain, name, infer, kind_count_view, 0, 0, 0}
+#define VIEW(domain, name, infer) \
+  { domain, name, infer, kind_count_view, 0, 0, 0 }
 
 static const ops_kind rows[] = {
     VIEW(KIND_ONNX, "Reshape", infer_reshape),

@@ -21,7 +21,8 @@ static situ_status read_steps(const kind_call *c, const char *name, int32_t n, i
   TRY(kind_need_ints(c, name, n, &given));
   for (int32_t d = 0; d < n; d++) {
     into[d] = given ? given[d] : 1;
-    if (into[d] < 1) return kind_fail(c, "attribute %s has %lld where at least 1 is expected", name, (long long)into[d]);
+    if (into[d] < 1)
+      return kind_fail(c, "attribute %s has %lld where at least 1 is expected", name, (long long)into[d]);
   }
   return SITU_STATUS_OK;
 }
@@ -67,10 +68,13 @@ static situ_status slide(const kind_call *c, const window *w, int32_t d, int64_t
   if (w->kernel[d] < 0) return SITU_STATUS_OK;
   bool padded = w->pad == EXPLICIT;
   int64_t room = sat_add(in, padded ? sat_add(w->before[d], w->after[d]) : 0), need = span(w, d);
-  if (room < need)
+  bool partial = w->ceil && room < need && need - room < stride; /* one place, not wholly inside */
+  if (room < need && !partial)
     return kind_fail(c, "a window of %lld does not fit into %lld elements", (long long)need, (long long)room);
-  *out = (room - need) / stride + 1;
-  if (w->ceil && (room - need) % stride != 0 && sat_mul(*out, stride) < sat_add(in, padded ? w->before[d] : 0)) ++*out;
+  *out = partial ? 1 : (room - need) / stride + 1;
+  if (w->ceil && !partial && (room - need) % stride != 0 &&
+      sat_mul(*out, stride) < sat_add(in, padded ? w->before[d] : 0))
+    ++*out;
   return SITU_STATUS_OK;
 }
 
@@ -264,8 +268,10 @@ static void count_lrn(const ops_node *node, const ops_kind *row, ops_work *work)
   work->flops = sat_mul(sat_add(sat_mul(2, size), row->cost), kind_out_elements(node, 0, work));
 }
 
-#define POOL_ROW(domain, name, cost, tag, flags) {domain, name, infer_pool, count_pool, cost, tag, flags}
-#define GLOBAL_ROW(domain, name, cost, tag, flags) {domain, name, infer_global_pool, kind_count_inputs, cost, tag, flags}
+#define POOL_ROW(domain, name, cost, tag, flags) \
+  { domain, name, infer_pool, count_pool, cost, tag, flags }
+#define GLOBAL_ROW(domain, name, cost, tag, flags) \
+  { domain, name, infer_global_pool, kind_count_inputs, cost, tag, flags }
 
 static const ops_kind rows[] = {
     {KIND_ONNX, "Conv", infer_conv, count_conv, 0, CONV, 0},

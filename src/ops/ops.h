@@ -24,6 +24,11 @@ typedef struct ops_tensor {
   bool absent;   /* an optional that is left out, or no tensor (a sequence, a map): no shape will ever be known */
 } ops_tensor;
 
+/* An element of `ints` that is not known while others of its tensor are: the shape of [?, 128] is {unknown, 128}. No
+ * exporter writes this number (INT64_MIN and the one above do occur, as ends of slices). Results that overflow or
+ * divide by zero are unknown too. `reals` are all known or NULL. */
+#define OPS_UNKNOWN_INT (INT64_MIN + 0x5157)
+
 /* Values of more elements than this are never tracked. */
 enum { OPS_MAX_VALUES = 4096, OPS_MAX_RANK = 64 };
 
@@ -43,7 +48,8 @@ typedef struct ops_attr {
 } ops_attr;
 
 /* One operator to be understood. `inputs` has NULL for inputs that are left out. `outputs` is an array of n_outputs
- * tensors, all unknown at first, or holding what the file itself declares (value_info): inference sharpens them. */
+ * tensors, all unknown at first, or holding what the file itself declares (value_info): inference sharpens them, and
+ * wins where they differ. */
 typedef struct ops_node {
   const char *domain; /* "" for ai.onnx */
   const char *kind;

@@ -17,7 +17,7 @@ typedef struct builtin_parameter {
 enum { BUILTIN_MOST_PARAMETERS = 16 };
 
 typedef struct builtin {
-  const char *name, *title, *source; /* source: the paper */
+  const char *name, *title, *source;   /* source: the paper */
   const builtin_parameter *parameters; /* ended by a NULL name; the reader adds none of its own */
   /* Writes the network into `n`; values[i] belongs to parameters[i] and is in its range. What ranges cannot say is
    * refused with net_refuse. */
@@ -27,9 +27,12 @@ typedef struct builtin {
 extern const builtin *const builtins[];
 
 /* Rows that most tables have. */
-#define BUILTIN_BATCH {"batch", 1, 1, 65536, "inputs at once"}
-#define BUILTIN_BITS {"bits", 32, 16, 32, "bits of a number, 16 or 32"}
-#define BUILTIN_HALF {"bits", 16, 16, 32, "bits of a number, 16 or 32"}
+#define BUILTIN_BATCH \
+  { "batch", 1, 1, 65536, "inputs at once" }
+#define BUILTIN_BITS \
+  { "bits", 32, 16, 32, "bits of a number, 16 or 32" }
+#define BUILTIN_HALF \
+  { "bits", 16, 16, 32, "bits of a number, 16 or 32" }
 
 /* Makes the network that a path names ("builtin:resnet50?batch=8"); *parameters (may be NULL) is its number of
  * parameters. BAD_INPUT when there is no such network, parameter or value, with a list of those that there are. */

@@ -17,11 +17,12 @@ static const builtin_parameter parameters[] = {BUILTIN_BATCH,
 static net_value embeddings(net *n, const int64_t *v) {
   net_enter(n, "embeddings");
   int64_t places = v[SEQ] > 512 ? v[SEQ] : 512; /* 512 in the paper */
-  net_value tokens = net_int_input(n, NET_SHAPE(v[BATCH], v[SEQ])), kinds = net_int_input(n, NET_SHAPE(v[BATCH], v[SEQ]));
+  net_value tokens = net_int_input(n, NET_SHAPE(v[BATCH], v[SEQ])),
+            kinds = net_int_input(n, NET_SHAPE(v[BATCH], v[SEQ]));
   net_value word = net_gather(n, "word", net_weight(n, NET_SHAPE(v[VOCAB], v[HIDDEN])), tokens);
   net_value kind = net_gather(n, "token_type", net_weight(n, NET_SHAPE(2, v[HIDDEN])), kinds);
-  net_value place = net_gather(n, "position", net_weight(n, NET_SHAPE(places, v[HIDDEN])),
-                               net_int_input(n, NET_SHAPE(1, v[SEQ])));
+  net_value place =
+      net_gather(n, "position", net_weight(n, NET_SHAPE(places, v[HIDDEN])), net_int_input(n, NET_SHAPE(1, v[SEQ])));
   net_value sum = net_op2(n, "add_position", "Add", net_op2(n, "add", "Add", word, kind), place);
   net_value x = net_layer_norm(n, "norm", sum);
   net_leave(n);

@@ -3,76 +3,21 @@
  * (paper, sections 3.1 and 3.2). The decoder is given its input words, as in training. Steps of a layer share its
  * weights, so their matrix products are colocated; all else is free. */
 #include "read/builtin.h"
+#include "read/net_cell.h"
 
 enum { BATCH, STEPS, LAYERS, HIDDEN, VOCAB, BITS };
 enum { MOST_LAYERS = 64 };
 
-static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"steps", 20, 1, 2000, "words of a sentence, on both sides"},
-                                               {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
-                                               {"hidden", 1024, 1, 65536, "width of a cell"},
-                                               {"vocab", 32000, 1, 10000000, "word pieces of each language"},
-                                               BUILTIN_BITS,
-                                               {0}};
+static const builtin_parameter parameters[] = {
+    BUILTIN_BATCH,
+    {"steps", 20, 1, 2000, "words of a sentence, on both sides"},
+    {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
+    {"hidden", 1024, 1, 65536, "width of a cell"},
+    {"vocab", 32000, 1, 10000000, "word pieces of each language"},
+    BUILTIN_BITS,
+    {0}};
 
-/* A layer of long short-term memory: its weights, and its state at the step that is being written. */
-typedef struct cell {
-  net_value matrix, bias, h, c;
-} cell;
-
-static cell cell_new(net *n, int64_t in, const int64_t *v) {
-  net_share(n);
-  cell k = {.matrix = net_weight(n, NET_SHAPE(in + v[HIDDEN], 4 * v[HIDDEN])),
-            .bias = net_weight(n, NET_SHAPE(4 * v[HIDDEN])),
-            .h = net_input(n, NET_SHAPE(v[BATCH], v[HIDDEN])),
-            .c = net_input(n, NET_SHAPE(v[BATCH], v[HIDDEN]))};
-  net_share_end(n);
-  return k;
-}
-
-/* One step on x, and on y unless that is NET_NONE; gives the new h. */
-static net_value cell_step(net *n, cell *k, int64_t step, net_value x, net_value y) {
-  enum { IN, FORGET, OUT, NEW, GATES };
-  net_value gates[GATES];
-  const net_value inputs[] = {x, k->h, y};
-  net_enter(n, "step%lld", (long long)step);
-  net_value all = net_concat(n, "concat", 1, inputs, y == NET_NONE ? 2 : 3);
-  all = net_op2(n, "bias", "Add", net_op2(n, "gates", "MatMul", all, k->matrix), k->bias);
-  net_split(n, "split", all, 1, gates, GATES);
-  net_value keep = net_op2(n, "keep", "Mul", net_op1(n, "forget", "Sigmoid", gates[FORGET]), k->c);
-  net_value fresh = net_op2(n, "fresh", "Mul", net_op1(n, "in", "Sigmoid", gates[IN]), net_op1(n, "new", "Tanh", gates[NEW]));
-  k->c = net_op2(n, "c", "Add", keep, fresh);
-  k->h = net_op2(n, "h", "Mul", net_op1(n, "out", "Sigmoid", gates[OUT]), net_op1(n, "tanh", "Tanh", k->c));
-  net_leave(n);
-  return k->h;
-}
-
-/* Word vectors of a sentence, one value per step. */
-static void embed(net *n, const char *name, net_value *words, const int64_t *v) {
-  net_enter(n, "%s", name);
-  net_value table = net_weight(n, NET_SHAPE(v[VOCAB], v[HIDDEN]));
-  net_value all = net_gather(n, "gather", table, net_int_input(n, NET_SHAPE(v[BATCH], v[STEPS])));
-  net_split(n, "split", all, 1, words, (int32_t)v[STEPS]);
-  for (int64_t i = 0; i < v[STEPS]; i++) {
-    net_enter(n, "step%lld", (long long)i);
-    words[i] = net_squeeze(n, "squeeze", words[i], 1);
-    net_leave(n);
-  }
-  net_leave(n);
-}
-
-/* [batch, steps, hidden] out of one value per step. */
-static net_value stack(net *n, const char *name, const net_value *steps, net_value *scratch, const int64_t *v) {
-  net_enter(n, "%s", name);
-  for (int64_t i = 0; i < v[STEPS]; i++) {
-    net_enter(n, "step%lld", (long long)i);
-    scratch[i] = net_unsqueeze(n, "unsqueeze", steps[i], 1);
-    net_leave(n);
-  }
-  net_value all = net_concat(n, "concat", 1, scratch, (int32_t)v[STEPS]);
-  net_leave(n);
-  return all;
-}
+static net_cell cell_of(net *n, int64_t in, const int64_t *v) { return net_cell_new(n, v[BATCH], in, v[HIDDEN]); }
 
 static net_value residual(net *n, int64_t layer, int64_t step, net_value h, net_value x) {
   if (layer < 2) return h;
@@ -86,19 +31,19 @@ static net_value residual(net *n, int64_t layer, int64_t step, net_value h, net_
 static void encode(net *n, net_value *x, net_value *backwards, const int64_t *v) {
   net_enter(n, "encoder.layer0");
   net_enter(n, "backward");
-  cell back = cell_new(n, v[HIDDEN], v);
-  for (int64_t i = v[STEPS] - 1; i >= 0; i--) backwards[i] = cell_step(n, &back, i, x[i], NET_NONE);
+  net_cell back = cell_of(n, v[HIDDEN], v);
+  for (int64_t i = v[STEPS] - 1; i >= 0; i--) backwards[i] = net_cell_step(n, &back, i, x[i], NET_NONE);
   net_leave(n);
   net_enter(n, "forward");
-  cell ahead = cell_new(n, v[HIDDEN], v);
-  for (int64_t i = 0; i < v[STEPS]; i++) x[i] = cell_step(n, &ahead, i, x[i], NET_NONE);
+  net_cell ahead = cell_of(n, v[HIDDEN], v);
+  for (int64_t i = 0; i < v[STEPS]; i++) x[i] = net_cell_step(n, &ahead, i, x[i], NET_NONE);
   net_leave(n);
   net_leave(n);
   for (int64_t layer = 1; layer < v[LAYERS]; layer++) {
     net_enter(n, "encoder.layer%lld", (long long)layer);
-    cell k = cell_new(n, layer == 1 ? 2 * v[HIDDEN] : v[HIDDEN], v);
+    net_cell k = cell_of(n, layer == 1 ? 2 * v[HIDDEN] : v[HIDDEN], v);
     for (int64_t i = 0; i < v[STEPS] && net_ok(n); i++)
-      x[i] = residual(n, layer, i, cell_step(n, &k, i, x[i], layer == 1 ? backwards[i] : NET_NONE), x[i]);
+      x[i] = residual(n, layer, i, net_cell_step(n, &k, i, x[i], layer == 1 ? backwards[i] : NET_NONE), x[i]);
     net_leave(n);
   }
 }
@@ -132,13 +77,13 @@ static net_value attend(net *n, const attention *a, int64_t step, net_value h) {
 
 /* Replaces the word vectors in x by what the top layer makes of them. */
 static void decode(net *n, net_value *x, const attention *a, const int64_t *v) {
-  cell cells[MOST_LAYERS];
-  for (int64_t layer = 0; layer < v[LAYERS]; layer++) cells[layer] = cell_new(n, 2 * v[HIDDEN], v);
+  net_cell cells[MOST_LAYERS];
+  for (int64_t layer = 0; layer < v[LAYERS]; layer++) cells[layer] = cell_of(n, 2 * v[HIDDEN], v);
   for (int64_t i = 0; i < v[STEPS] && net_ok(n); i++) {
     net_value context = attend(n, a, i, cells[0].h); /* the bottom layer's state at the step before */
     for (int64_t layer = 0; layer < v[LAYERS]; layer++) {
       net_enter(n, "decoder.layer%lld", (long long)layer);
-      x[i] = residual(n, layer, i, cell_step(n, &cells[layer], i, x[i], context), x[i]);
+      x[i] = residual(n, layer, i, net_cell_step(n, &cells[layer], i, x[i], context), x[i]);
       net_leave(n);
     }
   }
@@ -148,12 +93,12 @@ static void generate(net *n, const int64_t *v) {
   net_set_bits(n, v[BITS]);
   net_value *source = net_array(n, v[STEPS]), *target = net_array(n, v[STEPS]), *scratch = net_array(n, v[STEPS]);
   if (!net_ok(n)) return;
-  embed(n, "encoder.embedding", source, v);
+  net_embed_steps(n, "encoder.embedding", source, v[BATCH], v[STEPS], v[VOCAB], v[HIDDEN]);
   encode(n, source, scratch, v);
-  attention a = attention_new(n, stack(n, "encoder.stack", source, scratch, v), v);
-  embed(n, "decoder.embedding", target, v);
+  attention a = attention_new(n, net_stack_steps(n, "encoder.stack", source, scratch, v[STEPS]), v);
+  net_embed_steps(n, "decoder.embedding", target, v[BATCH], v[STEPS], v[VOCAB], v[HIDDEN]);
   decode(n, target, &a, v);
-  net_value tops = stack(n, "decoder.stack", target, scratch, v);
+  net_value tops = net_stack_steps(n, "decoder.stack", target, scratch, v[STEPS]);
   net_softmax(n, "softmax", net_linear(n, "projection", tops, v[VOCAB], true), -1);
 }
 

@@ -11,8 +11,10 @@ static const builtin_parameter parameters[] = {BUILTIN_BATCH,
 
 static const net_window one = {.kernel = 1}, three = {.kernel = 3, .pad = 1}, five = {.kernel = 5, .pad = 2},
                         reduce = {.kernel = 3, .stride = 2};
-static const net_window row3 = {.kernel = 1, .kernel_w = 3, .pad_w = 1}, column3 = {.kernel = 3, .kernel_w = 1, .pad = 1},
-                        row7 = {.kernel = 1, .kernel_w = 7, .pad_w = 3}, column7 = {.kernel = 7, .kernel_w = 1, .pad = 3};
+static const net_window row3 = {.kernel = 1, .kernel_w = 3, .pad_w = 1},
+                        column3 = {.kernel = 3, .kernel_w = 1, .pad = 1},
+                        row7 = {.kernel = 1, .kernel_w = 7, .pad_w = 3},
+                        column7 = {.kernel = 7, .kernel_w = 1, .pad = 3};
 
 static net_value conv(net *n, const char *name, net_value x, int64_t width, net_window w) {
   net_enter(n, "%s", name);
@@ -84,7 +86,7 @@ static void generate(net *n, const int64_t *values) {
     const char *name;
     char block;
     int width; /* of the pooled branch (A), of the 7x7 branches (C) */
-  } blocks[] = {{"Mixed_5b", 'a', 32}, {"Mixed_5c", 'a', 64},  {"Mixed_5d", 'a', 64},  {"Mixed_6a", 'b', 0},
+  } blocks[] = {{"Mixed_5b", 'a', 32},  {"Mixed_5c", 'a', 64},  {"Mixed_5d", 'a', 64},  {"Mixed_6a", 'b', 0},
                 {"Mixed_6b", 'c', 128}, {"Mixed_6c", 'c', 160}, {"Mixed_6d", 'c', 160}, {"Mixed_6e", 'c', 192},
                 {"Mixed_7a", 'd', 0},   {"Mixed_7b", 'e', 0},   {"Mixed_7c", 'e', 0}};
   net_set_bits(n, values[BITS]);

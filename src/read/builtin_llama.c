@@ -8,19 +8,21 @@
 
 #include "read/builtin.h"
 
-enum { BATCH, TOKENS, CONTEXT, LAYERS, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB, BITS };
+enum { BATCH, TOKENS, CONTEXT, LAYERS, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB, BITS, EXPERTS, CHOSEN };
 
-static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"tokens", 512, 1, 1048576, "new tokens: 1 decodes, more prefill"},
-                                               {"context", 0, 0, 1048576, "tokens in the cache already"},
-                                               {"layers", 32, 1, 10000, "decoder layers"},
-                                               {"hidden", 4096, 2, 65536, "width of a token"},
-                                               {"heads", 32, 1, 1024, "query heads; they divide hidden"},
-                                               {"kv_heads", 32, 1, 1024, "key and value heads; they divide heads"},
-                                               {"ffn", 11008, 1, 1048576, "inner width of the feed-forward part"},
-                                               {"vocab", 32000, 1, 10000000, "word pieces"},
-                                               BUILTIN_HALF,
-                                               {0}};
+#define COMMON(kv_heads_, ffn_)                                                                                        \
+  BUILTIN_BATCH, {"tokens", 512, 1, 1048576, "new tokens: 1 decodes, more prefill"},                                   \
+      {"context", 0, 0, 1048576, "tokens in the cache already"}, {"layers", 32, 1, 10000, "decoder layers"},           \
+      {"hidden", 4096, 2, 65536, "width of a token"}, {"heads", 32, 1, 1024, "query heads; they divide hidden"},       \
+      {"kv_heads", kv_heads_, 1, 1024, "key and value heads; they divide heads"},                                      \
+      {"ffn", ffn_, 1, 1048576, "inner width of the feed-forward part"}, {"vocab", 32000, 1, 10000000, "word pieces"}, \
+      BUILTIN_HALF
+
+static const builtin_parameter parameters[] = {COMMON(32, 11008), {0}};
+static const builtin_parameter moe_parameters[] = {COMMON(8, 14336),
+                                                   {"experts", 8, 2, 1024, "experts of a layer"},
+                                                   {"chosen", 2, 1, 1024, "experts that work on a token, on average"},
+                                                   {0}};
 
 /* Cosines and sines of the positions, made once for all layers. */
 typedef struct rotary {
@@ -95,7 +97,32 @@ static net_value feed_forward(net *n, net_value x, const int64_t *v) {
   return net_linear(n, "down", net_op2(n, "mul", "Mul", swish, up), v[HIDDEN], false);
 }
 
-static net_value layer(net *n, net_value x, rotary r, net_value mask, const int64_t *v) {
+/* Each expert takes the same number of tokens, those that the router rates highest for it (expert choice, Zhou et al.,
+ * NeurIPS 2022): all shapes are fixed and every expert has its share of the work. */
+static net_value experts(net *n, net_value x, const int64_t *v) {
+  int64_t tokens = v[BATCH] * v[TOKENS], share = (tokens * v[CHOSEN] + v[EXPERTS] - 1) / v[EXPERTS];
+  net_value *rows = net_array(n, v[EXPERTS]), *rates = net_array(n, v[EXPERTS]), best[2];
+  if (!net_ok(n)) return NET_NONE;
+  net_value flat = net_reshape(n, "flatten", x, NET_SHAPE(tokens, v[HIDDEN]));
+  net_value scores = net_softmax(n, "softmax", net_linear(n, "router", flat, v[EXPERTS], false), -1);
+  net_call(n, "topk", "TopK", NET_ATTRS(NET_INT("axis", 0)), NET_VALUES(scores, net_ints(n, NET_SHAPE(share))), best,
+           2);
+  net_split(n, "split_rates", best[0], 1, rates, (int32_t)v[EXPERTS]); /* [share, 1] each */
+  net_split(n, "split_rows", best[1], 1, rows, (int32_t)v[EXPERTS]);
+  for (int64_t e = 0; e < v[EXPERTS] && net_ok(n); e++) {
+    net_enter(n, "expert%lld", (long long)e);
+    net_value mine = net_gather(n, "gather", flat, net_squeeze(n, "squeeze", rows[e], 1));
+    rates[e] = net_op2(n, "rate", "Mul", feed_forward(n, mine, v), rates[e]);
+    net_leave(n);
+  }
+  net_value all = net_concat(n, "concat", 0, rates, (int32_t)v[EXPERTS]);
+  net_value places = net_concat(n, "places", 0, rows, (int32_t)v[EXPERTS]); /* [experts * share, 1] */
+  net_value sum = net_op(n, "combine", "ScatterND", NET_NO_ATTRS,
+                         NET_VALUES(net_input(n, NET_SHAPE(tokens, v[HIDDEN])), places, all));
+  return net_reshape(n, "unflatten", sum, NET_SHAPE(v[BATCH], v[TOKENS], v[HIDDEN]));
+}
+
+static net_value layer(net *n, net_value x, rotary r, net_value mask, const int64_t *v, bool mixture) {
   net_value normed = net_rms_norm(n, "input_norm", x);
   net_enter(n, "attention");
   net_value y = attention(n, normed, r, mask, v);
@@ -103,12 +130,12 @@ static net_value layer(net *n, net_value x, rotary r, net_value mask, const int6
   x = net_op2(n, "attention_add", "Add", x, y);
   normed = net_rms_norm(n, "post_norm", x);
   net_enter(n, "mlp");
-  y = feed_forward(n, normed, v);
+  y = mixture ? experts(n, normed, v) : feed_forward(n, normed, v);
   net_leave(n);
   return net_op2(n, "mlp_add", "Add", x, y);
 }
 
-static void generate(net *n, const int64_t *v) {
+static void decoder(net *n, const int64_t *v, bool mixture) {
   if (v[HIDDEN] % (2 * v[HEADS]) != 0 || v[HEADS] % v[KV_HEADS] != 0)
     net_refuse(n, "hidden must be an even multiple of heads, and heads a multiple of kv_heads");
   net_set_bits(n, v[BITS]);
@@ -119,17 +146,31 @@ static void generate(net *n, const int64_t *v) {
   if (v[TOKENS] > 1) mask = net_input(n, NET_SHAPE(v[BATCH], 1, v[TOKENS], v[CONTEXT] + v[TOKENS]));
   for (int64_t i = 0; i < v[LAYERS] && net_ok(n); i++) {
     net_enter(n, "layer%lld", (long long)i);
-    x = layer(n, x, r, mask, v);
+    x = layer(n, x, r, mask, v, mixture);
     net_leave(n);
   }
   net_linear(n, "lm_head", net_rms_norm(n, "norm", x), v[VOCAB], false);
 }
 
-extern const builtin builtin_llama;
+static void generate(net *n, const int64_t *v) { decoder(n, v, false); }
+
+static void generate_mixture(net *n, const int64_t *v) {
+  if (v[CHOSEN] > v[EXPERTS]) net_refuse(n, "chosen must be at most experts (%lld)", (long long)v[EXPERTS]);
+  decoder(n, v, true);
+}
+
+extern const builtin builtin_llama, builtin_moe;
 const builtin builtin_llama = {
     .name = "llama",
     .title = "Llama-style decoder (7B by default), prefill or decoding",
     .source = "Touvron et al.: Llama 2, 2023; Ainslie et al.: GQA, EMNLP 2023",
     .parameters = parameters,
     .generate = generate,
+};
+const builtin builtin_moe = {
+    .name = "moe",
+    .title = "the same with a mixture of experts (Mixtral 8x7B by default)",
+    .source = "Jiang et al.: Mixtral of Experts, 2024",
+    .parameters = moe_parameters,
+    .generate = generate_mixture,
 };

@@ -8,7 +8,7 @@ enum { BATCH, SEGMENTS, LENGTH, MEMORY, LAYERS, HIDDEN, HEADS, FFN, VOCAB, BITS 
 enum { MOST_LAYERS = 1024 };
 
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"segments", 1, 1, 1000, "segments in a row"},
+                                               {"segments", 1, 1, 100, "segments in a row"},
                                                {"length", 512, 1, 65536, "tokens of a segment"},
                                                {"memory", 512, 0, 65536, "tokens remembered from before"},
                                                {"layers", 12, 1, MOST_LAYERS, "layers"},
@@ -75,7 +75,8 @@ static net_value distances(net *n, const int64_t *v) {
   net_enter(n, "distances");
   net_value far = net_input(n, NET_SHAPE(v[MEMORY] + v[LENGTH], 1)), rates = net_input(n, NET_SHAPE(1, v[HIDDEN] / 2));
   net_value angles = net_op2(n, "angles", "Mul", far, rates);
-  net_value both = net_concat(n, "concat", 1, NET_VALUES(net_op1(n, "sin", "Sin", angles), net_op1(n, "cos", "Cos", angles)));
+  net_value both =
+      net_concat(n, "concat", 1, NET_VALUES(net_op1(n, "sin", "Sin", angles), net_op1(n, "cos", "Cos", angles)));
   net_leave(n);
   return both;
 }
@@ -115,7 +116,8 @@ static net_value attention(net *n, net_value x, net_value far, net_value mask, c
   net_value scores = net_op2(n, "scores", "Add", content, shift(n, position, v));
   scores = net_op2(n, "scale", "Mul", scores, net_scalar(n, 1 / sqrt((double)width)));
   scores = net_softmax(n, "softmax", net_op2(n, "mask", "Add", scores, mask), -1);
-  net_value context = net_transpose(n, "transpose", net_op2(n, "context", "MatMul", scores, value), NET_SHAPE(0, 2, 1, 3));
+  net_value context =
+      net_transpose(n, "transpose", net_op2(n, "context", "MatMul", scores, value), NET_SHAPE(0, 2, 1, 3));
   context = net_reshape(n, "merge", context, NET_SHAPE(v[BATCH], v[LENGTH], v[HIDDEN]));
   return apply(n, "out", context, l->out);
 }

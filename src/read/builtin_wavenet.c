@@ -5,15 +5,16 @@
 
 enum { BATCH, SAMPLES, STACKS, LAYERS, RESIDUAL, SKIP, CLASSES, BITS };
 
-static const builtin_parameter parameters[] = {BUILTIN_BATCH,
-                                               {"samples", 16000, 1, 16777216, "samples of audio"},
-                                               {"stacks", 3, 1, 10000, "times that the dilations start again at 1"},
-                                               {"layers", 10, 1, 20, "layers of a stack; the last dilation is 2^(layers-1)"},
-                                               {"residual", 64, 1, 65536, "residual channels"},
-                                               {"skip", 256, 1, 65536, "skip channels"},
-                                               {"classes", 256, 2, 65536, "amplitudes of a sample"},
-                                               BUILTIN_BITS,
-                                               {0}};
+static const builtin_parameter parameters[] = {
+    BUILTIN_BATCH,
+    {"samples", 16000, 1, 16777216, "samples of audio"},
+    {"stacks", 3, 1, 10000, "times that the dilations start again at 1"},
+    {"layers", 10, 1, 20, "layers of a stack; the last dilation is 2^(layers-1)"},
+    {"residual", 64, 1, 65536, "residual channels"},
+    {"skip", 256, 1, 65536, "skip channels"},
+    {"classes", 256, 2, 65536, "amplitudes of a sample"},
+    BUILTIN_BITS,
+    {0}};
 
 static void generate(net *n, const int64_t *v) {
   const net_window one = {.kernel = 1};

@@ -8,36 +8,39 @@
 #include "read/builtin.h"
 #include "read/reader.h"
 
-extern const builtin builtin_bert, builtin_gnmt, builtin_inception, builtin_layered, builtin_llama, builtin_randwire_ba,
-    builtin_randwire_er, builtin_randwire_ws, builtin_resnet50, builtin_transformer_xl, builtin_wavenet;
+extern const builtin builtin_amoebanet, builtin_bert, builtin_gnmt, builtin_gpt2, builtin_inception, builtin_layered,
+    builtin_llama, builtin_mobilenet, builtin_moe, builtin_randwire_ba, builtin_randwire_er, builtin_randwire_ws,
+    builtin_resnet50, builtin_rnnlm, builtin_transformer_xl, builtin_vgg, builtin_wavenet;
 
+/* Images, text, sound, and the made-up one. */
 const builtin *const builtins[] = {
-    &builtin_resnet50,    &builtin_inception,   &builtin_bert,        &builtin_gnmt,
-    &builtin_transformer_xl, &builtin_wavenet,  &builtin_randwire_ws, &builtin_randwire_er,
-    &builtin_randwire_ba, &builtin_llama,       &builtin_layered,     NULL,
+    &builtin_resnet50,    &builtin_inception,   &builtin_vgg,
+    &builtin_mobilenet,   &builtin_amoebanet,   &builtin_randwire_ws,
+    &builtin_randwire_er, &builtin_randwire_ba, &builtin_bert,
+    &builtin_gpt2,        &builtin_llama,       &builtin_moe,
+    &builtin_gnmt,        &builtin_rnnlm,       &builtin_transformer_xl,
+    &builtin_wavenet,     &builtin_layered,     NULL,
 };
 
 static const char prefix[] = "builtin:";
 
-static situ_status find(const builtin **out, const char *name, size_t length, situ_error *error) {
-  text_buffer names = {0};
-  for (const builtin *const *b = builtins; *b; b++) {
-    if (strlen((*b)->name) == length && memcmp((*b)->name, name, length) == 0) {
-      *out = *b;
-      text_free(&names);
-      return SITU_STATUS_OK;
-    }
-    text_add(&names, "%s%s", names.length ? ", " : "", (*b)->name);
-  }
-  char *list = text_take(&names);
-  situ_status status = list ? fail_with(error, SITU_STATUS_BAD_INPUT, name - (sizeof prefix - 1),
-                                        "there is no built-in model of this name; expected one of %s", list)
-                            : fail_no_memory(error);
-  free(list);
-  return status;
+static const builtin *find(const char *name, size_t length) {
+  for (const builtin *const *b = builtins; *b; b++)
+    if (strlen((*b)->name) == length && memcmp((*b)->name, name, length) == 0) return *b;
+  return NULL;
 }
 
-/* "; it takes batch (1 .. 65536), image (32 .. 4096)": the parameters of a model for messages. */
+static situ_status refuse_name(const char *path, situ_error *error) {
+  text_buffer names = {0};
+  for (const builtin *const *b = builtins; *b; b++) text_add(&names, "%s%s", names.length ? ", " : "", (*b)->name);
+  char *list = text_take(&names);
+  if (!list) return fail_no_memory(error);
+  fail_with(error, SITU_STATUS_BAD_INPUT, path, "there is no built-in model of this name; expected one of %s", list);
+  free(list);
+  return SITU_STATUS_BAD_INPUT;
+}
+
+/* Refuses a setting, with the list of those that there are. */
 static situ_status refuse(const builtin *b, const char *path, const char *what, size_t length, situ_error *error) {
   text_buffer list = {0};
   for (const builtin_parameter *p = b->parameters; p->name; p++)
@@ -88,15 +91,17 @@ situ_status builtin_generate(situ_graph **out, const char *path, int64_t *parame
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "expected the form builtin:NAME?key=value&...");
   const char *name = path + sizeof prefix - 1;
   size_t length = strcspn(name, "?");
-  const builtin *b = NULL;
+  const builtin *b = find(name, length);
   int64_t values[BUILTIN_MOST_PARAMETERS];
   net *n;
-  TRY(find(&b, name, length, error));
+  if (!b) return refuse_name(path, error);
   TRY(read_values(b, values, path, name + length + (name[length] == '?'), error));
   TRY(net_new(&n, b->name, error));
   b->generate(n, values);
   if (parameters) *parameters = net_parameters(n);
   situ_status status = net_finish(n, out, error);
+  if (status != SITU_STATUS_OK && error && error->where[0] == '\0')
+    snprintf(error->where, sizeof error->where, "%.255s", path);
   net_free(n);
   return status;
 }

@@ -98,7 +98,7 @@ net_value net_op2(net *n, const char *name, const char *kind, net_value x, net_v
  * stride, dilation and groups = 1. */
 typedef struct net_window {
   int64_t kernel, kernel_w, stride, pad, pad_w, dilation, groups;
-  bool causal;  /* all padding before: (kernel - 1) * dilation */
+  bool causal; /* all padding before: (kernel - 1) * dilation */
   bool no_bias;
   bool pad_counts; /* of average pooling */
 } net_window;

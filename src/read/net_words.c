@@ -43,8 +43,8 @@ net_value net_conv(net *n, const char *name, net_value x, int64_t out_channels, 
   window(&a, w, axes);
   a.attrs[a.n++] = ints("dilations", a.dilations, axes);
   a.attrs[a.n++] = NET_INT("group", groups);
-  net_shape shape = axes == 2 ? NET_SHAPE(out_channels, in, a.kernel[0], a.kernel[1])
-                              : NET_SHAPE(out_channels, in, a.kernel[0]);
+  net_shape shape =
+      axes == 2 ? NET_SHAPE(out_channels, in, a.kernel[0], a.kernel[1]) : NET_SHAPE(out_channels, in, a.kernel[0]);
   net_value kernel = net_weight(n, shape), bias = w.no_bias ? NET_NONE : net_weight(n, NET_SHAPE(out_channels));
   const net_value inputs[] = {x, kernel, bias};
   return net_op(n, name, "Conv", a.attrs, a.n, inputs, w.no_bias ? 2 : 3);
@@ -85,8 +85,8 @@ net_value net_rms_norm(net *n, const char *name, net_value x) {
   static const int64_t last[] = {-1};
   net_enter(n, "%s", name);
   net_value square = net_op2(n, "pow", "Pow", x, net_scalar(n, 2));
-  net_value mean = net_op(n, "mean", "ReduceMean", NET_ATTRS(ints("axes", last, 1), NET_INT("keepdims", 1)),
-                          NET_VALUES(square));
+  net_value mean =
+      net_op(n, "mean", "ReduceMean", NET_ATTRS(ints("axes", last, 1), NET_INT("keepdims", 1)), NET_VALUES(square));
   net_value root = net_op1(n, "sqrt", "Sqrt", net_op2(n, "add", "Add", mean, net_scalar(n, 1e-5)));
   net_value unit = net_op2(n, "mul", "Mul", x, net_op2(n, "div", "Div", net_scalar(n, 1), root));
   net_value scaled = net_op2(n, "scale", "Mul", unit, net_weight(n, NET_SHAPE(net_dim(n, x, -1))));

@@ -101,7 +101,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
 }
 
 char *report_finish(json_value *root, bool ok) {
-  char *text = ok ? json_print(root, 2) : NULL;
+  char *text = ok ? json_print_short(root, 2) : NULL;
   json_free(root);
   if (!text) return NULL;
   text_buffer t = {0};
@@ -122,9 +122,10 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
   if (!situ_plan_exists(plan))
     snprintf(into, n, "%s alone", name);
   else if (value == single)
-    snprintf(into, n, "%s alone: no split is better than this", name);
+    snprintf(into, n, situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? "%s alone; no split can be better"
+                                                                      : "%s alone; no better split was found", name);
   else if (value < single && value > 0)
     snprintf(into, n, "%s alone; the plan is %.2fx as fast", name, (double)single / (double)value);
   else
-    snprintf(into, n, "%s alone: better than this plan", name);
+    snprintf(into, n, "%s alone; better than this plan", name);
 }

@@ -218,3 +218,13 @@ char *situ_report_list(const char *family, const situ_report_options *options) {
   table_stop(&t);
   return text_take(&out);
 }
+
+char *situ_report_names(const char *family) {
+  const list_family *f = find_family(family);
+  if (!f) return NULL;
+  char room[LIST_CELL_BYTES];
+  list_cell cells[LIST_MAX_COLUMNS] = {{0}};
+  text_buffer out = {0};
+  for (int32_t i = 0; f->row(cells, i, room); i++) text_add(&out, "%s\n", cells[0].text);
+  return text_take(&out);
+}

@@ -217,15 +217,14 @@ static void text_at(text_buffer *t, double x, double y, const char *class_name, 
 
 static const char style_sheet[] =
     "<style>\n"
-    "svg{--ink:#1f2430;--soft:#6b7280;--paper:#fff;--lane:#f1f3f7;--grid:#d9dde5;--wire:#9aa3b2;--mark:#d6336c}\n"
-    "@media(prefers-color-scheme:dark){svg{--ink:#e6e9ef;--soft:#9aa3b2;--paper:#12151c;--lane:#1c212b;"
-    "--grid:#333a47;--wire:#6b7688;--mark:#ff7aa8}}\n"
-    "text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:var(--ink)}\n"
-    ".t{font-size:17px;font-weight:600}.s{fill:var(--soft)}.r{text-anchor:end}.m{text-anchor:middle;fill:var(--soft)}\n"
-    ".e{text-anchor:end;fill:var(--soft);font-size:10px}.v{fill:var(--mark);text-anchor:end}\n"
-    ".l{fill:var(--lane)}.g{stroke:var(--grid)}.b{stroke:var(--mark);stroke-dasharray:4 3}\n"
+    "text{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif;fill:#1f2430}\n"
+    ".p{fill:#fff}.t{font-size:17px;font-weight:600}.s{fill:#6b7280}.r{text-anchor:end}\n"
+    ".m{text-anchor:middle;fill:#6b7280}.e{text-anchor:end;fill:#6b7280;font-size:10px}\n"
+    ".v{fill:#d6336c;text-anchor:middle}.l{fill:#f1f3f7}.g{stroke:#d9dde5}.b{stroke:#d6336c;stroke-dasharray:4 3}\n"
     ".k0{fill:#4c78d8}.k1{fill:#f2a541}.k2{fill:#3fa796}.k3{fill:#c85a8e}.k4{fill:#8a6fd1}.k5{fill:#7fb24a}\n"
-    ".k6{fill:#d9704f}.k7{fill:#4fb0d9}.k8{fill:#a6adba}.k9{fill:var(--wire)}\n"
+    ".k6{fill:#d9704f}.k7{fill:#4fb0d9}.k8{fill:#a6adba}.k9{fill:#9aa3b2}\n"
+    "@media(prefers-color-scheme:dark){text{fill:#e6e9ef}.p{fill:#12151c}.s,.m,.e{fill:#9aa3b2}.v{fill:#ff7aa8}\n"
+    ".l{fill:#1c212b}.g{stroke:#333a47}.b{stroke:#ff7aa8}.k9{fill:#6b7688}}\n"
     "</style>\n";
 
 /* Lanes that are drawn: devices (all, or those in use when there are many) and links that carry something. */
@@ -242,7 +241,7 @@ static void draw_legend(text_buffer *t, const picture *g, double y) {
     if (c == N_COLOURS && g->p->graph->n_kinds <= N_COLOURS) continue;
     snprintf(name, sizeof name, "%.24s",
              c < N_COLOURS ? g->p->graph->kind_name[g->named[c]] : c == N_COLOURS ? "other" : "transfer");
-    double wide = 26 + 7.2 * (double)strlen(name);
+    double wide = 34 + 7.6 * (double)strlen(name);
     if (x + wide > WIDTH - RIGHT) break;
     text_add(t, "<rect class=\"k%d\" x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" rx=\"2\"/>\n", c, x, y - 9);
     text_at(t, x + 15, y, "s", name);
@@ -264,7 +263,7 @@ static void draw_axis(text_buffer *t, const picture *g, double top, double botto
     char label[TEXT_UNIT_BYTES];
     double x = at_x(g, (int64_t)at);
     text_add(t, "<line class=\"g\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", x, x, top - 4, bottom);
-    text_at(t, x, bottom + 16, "m", exact_time(label, (int64_t)at));
+    text_at(t, x, bottom + 16, "m", round_time(label, (int64_t)at));
   }
 }
 
@@ -287,10 +286,10 @@ static void draw(text_buffer *t, picture *g) {
   int32_t drawn = 0;
   for (int32_t i = 0; i < g->n_lanes; i++)
     if (is_drawn(g, i) && drawn++ < MOST_LANES) bottom += (g->lanes[i].link ? LINK_LANE : LANE) + SPACE;
-  double height = bottom + 34;
+  double height = bottom + 42;
   text_add(t,
            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" role=\"img\">\n"
-           "%s<rect width=\"100%%\" height=\"100%%\" fill=\"var(--paper)\"/>\n",
+           "%s<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n",
            WIDTH, height, WIDTH, height, style_sheet);
   draw_head(t, g);
   double y = TOP;
@@ -314,8 +313,8 @@ static void draw(text_buffer *t, picture *g) {
   int64_t lower = situ_plan_lower_bound_ns(g->plan);
   if (lower > 0) {
     double x = at_x(g, lower);
-    text_add(t, "<line class=\"b\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%.1f\"/>\n", x, x, TOP - 6, bottom);
-    text_at(t, x - 5, bottom - 1, "v", "lower bound");
+    text_add(t, "<line class=\"b\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%.1f\"/>\n", x, x, TOP - 6, bottom + 20);
+    text_at(t, x, bottom + 32, "v", "lower bound");
   }
   text_add(t, "</svg>\n");
 }

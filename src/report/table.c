@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "situ/types.h"
 
 static const char *const style_code[] = {
@@ -14,6 +15,12 @@ static const char *const style_code[] = {
 };
 
 void situ_text_free(char *text) { free(text); }
+
+situ_status situ_text_write(const char *text, const char *path, situ_error *error) {
+  return file_write(path, text, strlen(text), error);
+}
+
+situ_status situ_text_probe(const char *path, situ_error *error) { return file_probe(path, error); }
 
 void style_start(text_buffer *t, const situ_report_options *options, style s) {
   if (options && options->colour && s != STYLE_PLAIN) text_add_bytes(t, style_code[s], strlen(style_code[s]));
@@ -103,7 +110,7 @@ static void pad(text_buffer *out, size_t n) {
 
 static void add_cell(text_buffer *out, const table *t, const situ_report_options *o, int32_t column, const char *text,
                      style s, size_t width) {
-  size_t missing = width - text_columns(text);
+  size_t wide = text_columns(text), missing = width > wide ? width - wide : 0;
   bool last = column == t->n_columns - 1;
   pad(out, 2);
   if (t->columns[column].align == ALIGN_RIGHT) pad(out, missing);
@@ -116,6 +123,15 @@ static void trim(text_buffer *out) {
   while (out->length > 0 && out->bytes[out->length - 1] == ' ') out->bytes[--out->length] = '\0';
 }
 
+/* Columns left for the last column where the table would be wider than a terminal of known width, at least 16; else 0. */
+static int32_t room_for_last(const table *t, const size_t *width, const situ_report_options *options) {
+  int32_t last = t->n_columns - 1, used = 2;
+  if (!options || options->width <= 0 || t->columns[last].align == ALIGN_RIGHT) return 0;
+  for (int32_t c = 0; c < last; c++) used += (int32_t)width[c] + 2;
+  if (used + (int32_t)width[last] <= options->width) return 0;
+  return options->width - used > 16 ? options->width - used : 16;
+}
+
 void table_render(text_buffer *out, const table *t, const situ_report_options *options) {
   size_t width[TABLE_MAX_COLUMNS];
   for (int32_t c = 0; c < t->n_columns; c++) width[c] = text_columns(t->columns[c].title);
@@ -123,13 +139,15 @@ void table_render(text_buffer *out, const table *t, const situ_report_options *o
     size_t w = text_columns(t->cells[i].text);
     if (w > width[i % t->n_columns]) width[i % t->n_columns] = w;
   }
+  int32_t last = t->n_columns - 1, most = room_for_last(t, width, options);
   for (int32_t c = 0; c < t->n_columns; c++) add_cell(out, t, options, c, t->columns[c].title, STYLE_DIM, width[c]);
   trim(out);
   text_add_bytes(out, "\n", 1);
   for (int64_t i = 0; i < t->n_cells; i++) {
     int32_t c = (int32_t)(i % t->n_columns);
-    add_cell(out, t, options, c, t->cells[i].text, t->cells[i].style, width[c]);
-    if (c < t->n_columns - 1) continue;
+    const char *text = c == last && most > 0 ? cut(t->arena, t->cells[i].text, most) : t->cells[i].text;
+    add_cell(out, t, options, c, text ? text : "", t->cells[i].style, width[c]);
+    if (c < last) continue;
     trim(out);
     text_add_bytes(out, "\n", 1);
   }
@@ -159,13 +177,21 @@ const char *bar_text(char *into, size_t n, double share, int columns, const situ
   return into;
 }
 
-const char *exact_time(char into[TEXT_UNIT_BYTES], int64_t time_ns) {
+static const char *six_digits(char into[TEXT_UNIT_BYTES], int64_t time_ns, bool zeros) {
   if (time_ns == SITU_NEVER_NS) return strcpy(into, "never");
   double t = (double)time_ns, size = t >= 1e9 ? 1e9 : t >= 1e6 ? 1e6 : t >= 1e3 ? 1e3 : 1;
   const char *unit = t >= 1e9 ? "s" : t >= 1e6 ? "ms" : t >= 1e3 ? "us" : "ns";
-  snprintf(into, TEXT_UNIT_BYTES, t / size >= 1e6 ? "%.0f %s" : "%.6g %s", t / size, unit);
+  if (size == 1 || t / size >= 1e5)
+    snprintf(into, TEXT_UNIT_BYTES, "%.0f %s", t / size, unit);
+  else if (zeros)
+    snprintf(into, TEXT_UNIT_BYTES, "%#.6g %s", t / size, unit);
+  else
+    snprintf(into, TEXT_UNIT_BYTES, "%.6g %s", t / size, unit);
   return into;
 }
+
+const char *exact_time(char into[TEXT_UNIT_BYTES], int64_t time_ns) { return six_digits(into, time_ns, true); }
+const char *round_time(char into[TEXT_UNIT_BYTES], int64_t time_ns) { return six_digits(into, time_ns, false); }
 
 const char *grouped(char into[TEXT_UNIT_BYTES], int64_t count) {
   char digits[TEXT_UNIT_BYTES];

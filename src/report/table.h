@@ -50,8 +50,10 @@ void fact_start(text_buffer *t, const situ_report_options *options, const char *
 /* A bar of at most `columns` for a share of 0 .. 1, in eighths of a column, or in '#'. */
 const char *bar_text(char *into, size_t n, double share, int columns, const situ_report_options *options);
 
-/* A time with six significant digits and without trailing zeros: "17.7899 ms". */
+/* A time with six significant digits: "17.7899 ms", "10.0000 us"; whole below a microsecond. */
 const char *exact_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
+/* The same without trailing zeros: "10 us". */
+const char *round_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
 /* 1234567 -> "1,234,567". */
 const char *grouped(char into[TEXT_UNIT_BYTES], int64_t count);
 /* A share as "5.4 %", "0 %" only when it is 0. */

@@ -32,8 +32,12 @@ static situ_graph *chain(const work *works, int n) {
   for (int i = 0; i < n; i++) {
     char name[16];
     snprintf(name, sizeof name, "op%d", i);
-    situ_operator op = {.name = name, .dtype = works[i].dtype, .flops = works[i].flops,
-                        .moved_bytes = works[i].moved_bytes, .colocation = -1, .source_id = -1};
+    situ_operator op = {.name = name,
+                        .dtype = works[i].dtype,
+                        .flops = works[i].flops,
+                        .moved_bytes = works[i].moved_bytes,
+                        .colocation = -1,
+                        .source_id = -1};
     situ_tensor tensor = {.dtype = works[i].dtype, .rank = -1, .size_bytes = works[i].out_bytes};
     int32_t v, t;
     assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);
@@ -64,12 +68,12 @@ static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const s
 static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
   (void)state;
   work works[] = {
-      {19500000000, 0, 0, SITU_DTYPE_F32},         /* 19.5 GFLOP / (0.5 * 19.5 TFLOP/s) = 2 ms */
-      {312000000000, 1000, 0, SITU_DTYPE_F16},     /* 312 G / (0.5 * 312 T) = 2 ms on tensor cores */
-      {1000, 1631200000, 0, SITU_DTYPE_F32},       /* 1.6312 GB / (0.8 * 2039 GB/s) = 1 ms */
-      {1, 0, 0, SITU_DTYPE_F32},                   /* rounded up to 1 ns */
-      {0, 0, 4096, SITU_DTYPE_F32},                /* no work: 0, without launch */
-      {INT64_MAX, INT64_MAX, 0, SITU_DTYPE_F32},   /* traffic: 9223372036854775807 / 1.6312e12 = 5654347.7 s */
+      {19500000000, 0, 0, SITU_DTYPE_F32},       /* 19.5 GFLOP / (0.5 * 19.5 TFLOP/s) = 2 ms */
+      {312000000000, 1000, 0, SITU_DTYPE_F16},   /* 312 G / (0.5 * 312 T) = 2 ms on tensor cores */
+      {1000, 1631200000, 0, SITU_DTYPE_F32},     /* 1.6312 GB / (0.8 * 2039 GB/s) = 1 ms */
+      {1, 0, 0, SITU_DTYPE_F32},                 /* rounded up to 1 ns */
+      {0, 0, 4096, SITU_DTYPE_F32},              /* no work: 0, without launch */
+      {INT64_MAX, INT64_MAX, 0, SITU_DTYPE_F32}, /* traffic: 9223372036854775807 / 1.6312e12 = 5654347.7 s */
   };
   situ_graph *g = chain(works, 6);
   situ_platform *p = named("cpu+a100-80g");
@@ -167,8 +171,11 @@ static void a_faster_link_never_slows_a_transfer(void **state) {
     situ_link l[L];
     for (int i = 0; i < N; i++) {
       snprintf(names[i], sizeof names[i], "d%d", i);
-      d[i] = (situ_device){.name = names[i], .class_name = "k", .peak_flops[SITU_DTYPE_F32] = 1e12,
-                           .memory_bytes_per_s = 1e11, .shares_memory_with = -1};
+      d[i] = (situ_device){.name = names[i],
+                           .class_name = "k",
+                           .peak_flops[SITU_DTYPE_F32] = 1e12,
+                           .memory_bytes_per_s = 1e11,
+                           .shares_memory_with = -1};
     }
     for (int i = 0; i < L; i++) {
       int from = i < N ? i : (int)rng_below(&r, N), to = (from + 1 + (i < N ? 0 : (int)rng_below(&r, N - 1))) % N;
@@ -202,7 +209,7 @@ static void wrong_options_are_refused(void **state) {
   assert_int_equal(situ_costs_estimate(&c, g, p, &(situ_cost_options){.model = "magic"}, &error),
                    SITU_STATUS_BAD_ARGUMENT);
   assert_non_null(strstr(error.text, "magic"));
-  double wrong[] = {-0.1, 1.1, NAN};
+  double wrong[] = {-0.1, 1.1, (double)NAN};
   for (int i = 0; i < 3; i++) {
     assert_int_equal(situ_costs_estimate(&c, g, p, &(situ_cost_options){.efficiency = wrong[i]}, &error),
                      SITU_STATUS_BAD_ARGUMENT);
@@ -229,6 +236,98 @@ static void tables_of_another_graph_are_found_out(void **state) {
   situ_graph_free(h);
 }
 
+static situ_status with_table(situ_costs **out, const char *text, situ_error *error) {
+  work works[] = {{1000, 0, 0, SITU_DTYPE_F32}, {1000, 0, 0, SITU_DTYPE_F32}};
+  situ_graph *g = chain(works, 2);
+  situ_platform *p = named("cpu+t4-16g");
+  char path[64];
+  snprintf(path, sizeof path, "costs-%ld.json", (long)getpid());
+  assert_int_equal(file_write(path, text, strlen(text), NULL), SITU_STATUS_OK);
+  situ_status status = situ_costs_estimate(out, g, p, &(situ_cost_options){.table_path = path}, error);
+  unlink(path);
+  if (status == SITU_STATUS_OK) assert_int_equal(costs_check(*out, g, p, NULL), SITU_STATUS_OK);
+  situ_platform_free(p);
+  situ_graph_free(g);
+  return status;
+}
+
+static void measured_times_replace_estimates(void **state) {
+  (void)state;
+  situ_costs *c;
+  situ_error error = {0};
+  situ_status status =
+      with_table(&c,
+                 "{\"situ_costs\": 1, \"unit\": \"ms\", \"source\": \"a stopwatch\", \"classes\": [\"k80\"],"
+                 " \"operators\": {\"op1\": {\"t4-16g\": 0.0025, \"cpu\": null, \"k80\": 7}}}",
+                 &error);
+  if (status != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
+  assert_int_equal(c->time_ns[0 * 2 + 1], 5001); /* still the roofline: 5 us and 1000 / 4.05e12 s */
+  assert_int_equal(c->time_ns[1 * 2 + 1], 2500); /* 0.0025 ms */
+  assert_true(c->time_ns[1 * 2 + 0] == SITU_NEVER_NS);
+  assert_string_equal(situ_costs_source(c),
+                      "roofline at 50 % of peak and 80 % of bandwidth; 1 of 2 operators by the table \"a stopwatch\"");
+  situ_costs_free(c);
+}
+
+static void malformed_tables_are_refused(void **state) {
+  (void)state;
+#define HEAD "{\"situ_costs\": 1, \"unit\": \"us\", "
+  static const char *const cases[][2] = {
+      {"[]", "must be an object"},
+      {"{\"unit\": \"ms\", \"operators\": {}}", "\"situ_costs\" must be 1"},
+      {"{\"situ_costs\": 1, \"operators\": {}}", "\"unit\" must be"},
+      {"{\"situ_costs\": 1, \"unit\": \"h\", \"operators\": {}}", "\"unit\" must be"},
+      {HEAD "\"operators\": []}", "\"operators\" must be an object"},
+      {HEAD "\"operators\": {}, \"ops\": 1}", "\"ops\" is no key"},
+      {HEAD "\"operators\": {\"op7\": {}}}", "no operator of this name"},
+      {HEAD "\"operators\": {\"op1\": 3}}", "object of class"},
+      {HEAD "\"operators\": {\"op1\": {\"t5\": 3}}}", "\"t5\" is no class"},
+      {HEAD "\"operators\": {\"op1\": {\"cpu\": -3}}}", "time of at least 0"},
+      {HEAD "\"operators\": {\"op1\": {\"cpu\": \"3\"}}}", "time of at least 0"},
+      {HEAD "\"operators\": {\"op1\": {\"cpu\": 1e999}}}", "not valid JSON"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    situ_costs *c;
+    situ_error error = {0};
+    assert_int_equal(with_table(&c, cases[i][0], &error), SITU_STATUS_BAD_INPUT);
+    assert_null(c);
+    if (!strstr(error.text, cases[i][1])) fail_msg("\"%s\" does not say \"%s\"", error.text, cases[i][1]);
+  }
+}
+
+/* The aim is 0.3 s; the limit leaves room for sanitizers and slow machines. */
+static void a_million_operators_cost_little(void **state) {
+  (void)state;
+  enum { N = 1000000 };
+  situ_graph_builder *b;
+  situ_graph *g;
+  assert_int_equal(situ_graph_builder_new(&b, "big", NULL), SITU_STATUS_OK);
+  rng r = rng_new(1);
+  for (int i = 0; i < N; i++) {
+    situ_operator op = {.dtype = SITU_DTYPE_F32,
+                        .flops = rng_below(&r, 1000000000),
+                        .moved_bytes = rng_below(&r, 10000000),
+                        .colocation = -1,
+                        .source_id = -1};
+    situ_tensor tensor = {.dtype = SITU_DTYPE_F32, .rank = -1, .size_bytes = rng_below(&r, 100000000)};
+    int32_t v;
+    assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_graph_builder_add_tensor(b, v, &tensor, NULL, NULL), SITU_STATUS_OK);
+  }
+  assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  situ_platform *p = named("cpu+a100-80g+v100-16g+t4-16g");
+  situ_costs *c;
+  int64_t start = clock_now_ns();
+  assert_int_equal(situ_costs_estimate(&c, g, p, NULL, NULL), SITU_STATUS_OK);
+  double seconds = (double)(clock_now_ns() - start) / 1e9;
+  printf("costs of 1,000,000 operators on 4 classes: %.3f s\n", seconds);
+  assert_true(seconds < 3.0);
+  situ_costs_free(c);
+  situ_platform_free(p);
+  situ_graph_free(g);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(roofline_takes_the_slower_of_arithmetic_and_traffic),
@@ -238,6 +337,9 @@ int main(void) {
       cmocka_unit_test(a_faster_link_never_slows_a_transfer),
       cmocka_unit_test(wrong_options_are_refused),
       cmocka_unit_test(tables_of_another_graph_are_found_out),
+      cmocka_unit_test(measured_times_replace_estimates),
+      cmocka_unit_test(malformed_tables_are_refused),
+      cmocka_unit_test(a_million_operators_cost_little),
   };
   return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }

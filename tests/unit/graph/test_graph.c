@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "graph/random.h"
+#include "graph/random_graph.h"
 
 static situ_graph_builder *builder(void) {
   situ_graph_builder *b;
@@ -173,7 +173,9 @@ static void what_is_out_of_range_is_refused(void **state) {
     assert_string_equal(error.where, "o");
   }
   int64_t negative = -2;
-  situ_tensor odd[] = {{.name = "t", .size_bytes = -1}, {.name = "t", .rank = -2}, {.name = "t", .rank = 1 << 30},
+  situ_tensor odd[] = {{.name = "t", .size_bytes = -1},
+                       {.name = "t", .rank = -2},
+                       {.name = "t", .rank = 1 << 30},
                        {.name = "t", .rank = 1, .dims = &negative}};
   for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
     assert_int_equal(situ_graph_builder_add_tensor(b, 0, &odd[i], NULL, &error), SITU_STATUS_BAD_INPUT);
@@ -196,9 +198,18 @@ static void what_was_said_comes_back(void **state) {
   situ_graph_builder *b = builder();
   char name[] = "conv", layer[] = "stem";
   int64_t dims[] = {2, -1, 7};
-  situ_operator o = {.name = name, .kind = "Conv", .layer = layer, .phase = SITU_PHASE_BACKWARD, .dtype = SITU_DTYPE_F16,
-                     .weight_bytes = INT64_MAX, .workspace_bytes = 2, .flops = 3, .moved_bytes = 4, .source_id = 5,
-                     .colocation = -1, .inferred = true};
+  situ_operator o = {.name = name,
+                     .kind = "Conv",
+                     .layer = layer,
+                     .phase = SITU_PHASE_BACKWARD,
+                     .dtype = SITU_DTYPE_F16,
+                     .weight_bytes = INT64_MAX,
+                     .workspace_bytes = 2,
+                     .flops = 3,
+                     .moved_bytes = 4,
+                     .source_id = 5,
+                     .colocation = -1,
+                     .inferred = true};
   situ_tensor t = {.name = name, .dtype = SITU_DTYPE_I8, .rank = 3, .dims = dims, .size_bytes = INT64_MAX};
   assert_int_equal(situ_graph_builder_add_operator(b, &o, NULL, NULL), SITU_STATUS_OK);
   assert_int_equal(situ_graph_builder_add_tensor(b, 0, &t, NULL, NULL), SITU_STATUS_OK);
@@ -285,8 +296,11 @@ static void check_invariants(const situ_graph *g) {
 static void random_graphs_keep_the_invariants(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 200; seed++) {
-    graph_random_options o = {.n_operators = 1 + (int32_t)(seed % 60), .edge_density = 0.02 * (double)(seed % 50),
-                              .seed = seed, .n_colocations = (int32_t)(seed % 5), .max_outputs = (int32_t)(seed % 4),
+    graph_random_options o = {.n_operators = 1 + (int32_t)(seed % 60),
+                              .edge_density = 0.02 * (double)(seed % 50),
+                              .seed = seed,
+                              .n_colocations = (int32_t)(seed % 5),
+                              .max_outputs = (int32_t)(seed % 4),
                               .training = seed % 3 == 0};
     situ_graph *g;
     assert_int_equal(graph_random(&g, &o, NULL), SITU_STATUS_OK);
@@ -361,8 +375,8 @@ static void a_seed_gives_one_random_graph(void **state) {
 
 static void random_graphs_have_what_is_easily_forgotten(void **state) {
   (void)state;
-  graph_random_options o = {.n_operators = 300, .edge_density = 0.03, .seed = 3, .n_colocations = 10, .max_outputs = 3,
-                            .training = true};
+  graph_random_options o = {
+      .n_operators = 300, .edge_density = 0.03, .seed = 3, .n_colocations = 10, .max_outputs = 3, .training = true};
   situ_graph *g;
   assert_int_equal(graph_random(&g, &o, NULL), SITU_STATUS_OK);
   int phases[3] = {0}, empty = 0, unread = 0, shared = 0, several = 0, none = 0, idle = 0;

@@ -125,8 +125,8 @@ static void transformer_xl_has_its_published_size(void **state) {
   near((double)parameters, 41e6, 0.01); /* paper, table 2: the 12-layer model for enwik8 has 41 M */
   /* Of a layer, with T = 512 new and S = 1024 seen tokens of width h = 512: q, k, v of all seen; positions once for
    * the whole batch; scores by content and by position, and the context; projection; feed-forward. */
-  double t = 512, s = 1024, h = 512, layer = 2 * s * h * 3 * h + s * h * h + 2 * 3 * t * s * h + 2 * t * h * h +
-                                              2 * 2 * t * h * 2048;
+  double t = 512, s = 1024, h = 512,
+         layer = 2 * s * h * 3 * h + s * h * h + 2 * 3 * t * s * h + 2 * t * h * h + 2 * 2 * t * h * 2048;
   near(multiply_adds(g), 12 * layer + 2 * t * h * 204, 1e-6);
   situ_graph *three = generate("builtin:transformer-xl?batch=2&length=512&memory=512&segments=3", &parameters);
   exactly(total(three, three->weight_bytes), total(g, g->weight_bytes));
@@ -181,11 +181,12 @@ static int64_t wires(const char *path) {
 
 static void random_wirings_have_the_edges_of_their_models(void **state) {
   (void)state;
-  exactly(wires("builtin:randwire-ws?seed=5"), 3 * 32 * 4 / 2);         /* rewiring keeps the number: n k / 2 */
+  exactly(wires("builtin:randwire-ws?seed=5"), 3 * 32 * 4 / 2); /* rewiring keeps the number: n k / 2 */
   exactly(wires("builtin:randwire-ws?k=6&seed=5&p=0"), 3 * 32 * 6 / 2);
-  exactly(wires("builtin:randwire-ba?seed=5"), 3 * (32 - 5) * 5);       /* m for each but the first m */
-  exactly(wires("builtin:randwire-er?p=100"), 3 * 32 * 31 / 2);         /* all pairs */
+  exactly(wires("builtin:randwire-ba?seed=5"), 3 * (32 - 5) * 5); /* m for each but the first m */
+  exactly(wires("builtin:randwire-er?p=100"), 3 * 32 * 31 / 2);   /* all pairs */
   exactly(wires("builtin:randwire-er?p=0"), 0);
+  exactly(wires("builtin:randwire-ws?nodes=8&stages=1"), 8 * 4 / 2);
   near((double)wires("builtin:randwire-er?nodes=300&p=20"), 3 * 0.2 * 300 * 299 / 2, 0.03);
 }
 
@@ -217,6 +218,57 @@ static void decoding_keeps_the_cache_with_its_layer(void **state) {
   situ_tensor t = situ_graph_tensor(g, g->out_start[v]);
   exactly(t.dims[2], 1);
   exactly(t.dims[3], 1001);
+  situ_graph_free(g);
+}
+
+static void other_image_networks_have_their_published_sizes(void **state) {
+  (void)state;
+  int64_t parameters;
+  situ_graph *g = generate("builtin:vgg16", &parameters);
+  exactly(parameters, 138357544); /* torchvision; 15.47 G multiply-adds */
+  near(multiply_adds(g), 15.47e9, 0.005);
+  situ_graph_free(g);
+  g = generate("builtin:vgg16?depth=19", &parameters);
+  exactly(parameters, 143667240); /* torchvision; 19.63 G */
+  near(multiply_adds(g), 19.63e9, 0.005);
+  situ_graph_free(g);
+  g = generate("builtin:mobilenet-v2", &parameters);
+  int64_t channels = 0; /* with norms 3,504,872 in torchvision, of which folding takes one per channel */
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (strcmp(g->kind_name[g->kind[v]], "Conv") == 0) channels += situ_graph_tensor(g, g->out_start[v]).dims[1];
+  exactly(parameters, 3504872 - channels);
+  near(multiply_adds(g), 300e6, 0.02); /* paper, table 4 */
+  situ_graph_free(g);
+  /* GPipe, table 1: AmoebaNet-D (18, 208) 82 M, (18, 416) 318 M, (36, 544) 1.05 G parameters */
+  static const char *const amoeba[] = {"builtin:amoebanet-d", "builtin:amoebanet-d?filters=416",
+                                       "builtin:amoebanet-d?layers=36&filters=544"};
+  static const double published[] = {82e6, 318e6, 1.05e9};
+  for (int i = 0; i < 3; i++) {
+    situ_graph_free(generate(amoeba[i], &parameters));
+    near((double)parameters, published[i], 0.01);
+  }
+}
+
+static void other_language_models_have_their_published_sizes(void **state) {
+  (void)state;
+  int64_t parameters;
+  situ_graph *g = generate("builtin:gpt2?seq=512", &parameters);
+  exactly(parameters, 124439808); /* the released small model, its table of words counted once */
+  exactly(total(g, g->weight_bytes), 4 * parameters);
+  int32_t word = situ_graph_find(g, "word"), head = situ_graph_find(g, "head");
+  assert_true(g->colocation[word] >= 0 && g->colocation[word] == g->colocation[head]);
+  /* 12 layers of 12 h^2 for each token, scores and context, and the head */
+  double t = 512, h = 768;
+  near(multiply_adds(g), 12 * (12 * t * h * h + 2 * t * t * h) + t * h * 50257, 1e-6);
+  situ_graph_free(g);
+  g = generate("builtin:rnnlm?steps=4", &parameters);
+  near((double)parameters, 66e6, 0.01); /* paper, section 4.1: the large network has 66 M */
+  /* two layers of (1500 + 1500) x 6000 and the softmax for each word */
+  near(multiply_adds(g), 4 * (2 * 3000.0 * 6000 + 1500.0 * 10000), 1e-6);
+  situ_graph_free(g);
+  g = generate("builtin:moe?tokens=64", &parameters);
+  exactly(parameters, 46702792704); /* Mixtral 8x7B; 12.9 G work on a token */
+  near(multiply_adds(g), 64 * (12.88e9 - 32000 * 4096), 0.01);
   situ_graph_free(g);
 }
 
@@ -258,7 +310,8 @@ static void a_seed_gives_one_network_and_another_seed_another(void **state) {
   static const char *const drawn[] = {"randwire-ws", "randwire-er", "randwire-ba", "layered"};
   for (int i = 0; i < 4; i++) {
     char path[2][64];
-    for (int seed = 0; seed < 2; seed++) snprintf(path[seed], sizeof path[seed], "builtin:%s?seed=%d", drawn[i], 7 + seed);
+    for (int seed = 0; seed < 2; seed++)
+      snprintf(path[seed], sizeof path[seed], "builtin:%s?seed=%d", drawn[i], 7 + seed);
     situ_graph *a = generate(path[0], NULL), *b = generate(path[0], NULL), *c = generate(path[1], NULL);
     assert_true(same(a, b));
     assert_false(same(a, c));
@@ -302,13 +355,17 @@ static void wrong_names_and_values_are_refused_with_a_list(void **state) {
              {"builtin:resnet50?bits=17", "16 or 32"},
              {"builtin:bert-base?heads=7", "divide"},
              {"builtin:llama?heads=32&kv_heads=5", "multiple"},
-             {"builtin:transformer-xl?hidden=513", "multiple"}};
+             {"builtin:transformer-xl?hidden=513", "multiple"},
+             {"builtin:moe?experts=2&chosen=3", "at most experts"},
+             {"builtin:amoebanet-d?image=250", "multiple of 32"},
+             {"builtin:vgg16?depth=17", "16 or 19"}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     situ_graph *g;
     situ_error error = {0};
     if (builtin_generate(&g, bad[i].path, NULL, &error) != SITU_STATUS_BAD_INPUT)
       fail_msg("%s was not refused", bad[i].path);
     assert_null(g);
+    assert_string_equal(error.where, bad[i].path);
     if (!strstr(error.text, bad[i].mentions)) fail_msg("%s: %s", bad[i].path, error.text);
     assert_null(strchr(error.text, '\n'));
   }
@@ -317,12 +374,15 @@ static void wrong_names_and_values_are_refused_with_a_list(void **state) {
 static void the_largest_values_end_in_an_answer(void **state) {
   (void)state;
   /* Sizes saturate; nothing overflows. What is more than a graph may hold is refused. */
-  static const char *const huge[] = {"builtin:resnet50?batch=65536&image=8192&classes=1000000",
-                                     "builtin:bert-base?batch=65536&seq=65536&hidden=65536&heads=1024&layers=1&vocab=10000000",
-                                     "builtin:llama?layers=1&batch=65536&tokens=1048576&context=1048576&hidden=65536&ffn=1048576",
-                                     "builtin:gnmt?steps=1&layers=64&hidden=65536&batch=65536",
-                                     "builtin:gnmt?steps=1&layers=2", "builtin:randwire-ws?nodes=4&k=1024&image=32",
-                                     "builtin:randwire-ba?nodes=4&m=1024", "builtin:layered?operators=1&width=65536"};
+  static const char *const huge[] = {
+      "builtin:resnet50?batch=65536&image=8192&classes=1000000",
+      "builtin:bert-base?batch=65536&seq=65536&hidden=65536&heads=1024&layers=1&vocab=10000000",
+      "builtin:llama?layers=1&batch=65536&tokens=1048576&context=1048576&hidden=65536&ffn=1048576",
+      "builtin:gnmt?steps=1&layers=64&hidden=65536&batch=65536",
+      "builtin:gnmt?steps=1&layers=2",
+      "builtin:randwire-ws?nodes=4&k=1024&image=32",
+      "builtin:randwire-ba?nodes=4&m=1024",
+      "builtin:layered?operators=1&width=65536"};
   for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++) {
     situ_graph *g = generate(huge[i], NULL);
     for (int32_t v = 0; v < g->n_operators; v++) assert_true(g->flops[v] >= 0 && g->weight_bytes[v] >= 0);
@@ -366,6 +426,8 @@ int main(void) {
       cmocka_unit_test(random_wirings_have_the_edges_of_their_models),
       cmocka_unit_test(llamas_have_their_published_sizes),
       cmocka_unit_test(decoding_keeps_the_cache_with_its_layer),
+      cmocka_unit_test(other_image_networks_have_their_published_sizes),
+      cmocka_unit_test(other_language_models_have_their_published_sizes),
       cmocka_unit_test(every_model_takes_half_precision_and_batches),
       cmocka_unit_test(a_seed_gives_one_network_and_another_seed_another),
       cmocka_unit_test(a_million_operators_take_seconds_and_little_memory),

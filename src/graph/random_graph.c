@@ -1,4 +1,4 @@
-#include "graph/random.h"
+#include "graph/random_graph.h"
 
 #include <stdio.h>
 
@@ -19,9 +19,9 @@ typedef struct drawing {
   situ_graph_builder *builder;
   rng rng;
   int32_t n_forward, n_backward, n_update, n_operators;
-  drawn *made;         /* of each operator */
-  int32_t *colocation; /* of each forward operator */
-  int32_t *backward;   /* of each forward operator: its mirror, or -1 */
+  drawn *made;          /* of each operator */
+  int32_t *colocation;  /* of each forward operator */
+  int32_t *backward;    /* of each forward operator: its mirror, or -1 */
   unsigned char *reads; /* n_forward x n_forward: whether the column reads the row; only when training */
 } drawing;
 

@@ -1,0 +1,149 @@
+/* cli/cli.h - the tool around the library: a table of commands, tables of options, and what they share.
+ *
+ * Options are written once, in cli/options.c: parsing, --help and shell completion unfold from those rows. A command is
+ * one file cmd_NAME.c with one const struct that cli/main.c lists. The tool sees public headers only. */
+#ifndef SITU_CLI_H
+#define SITU_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "situ.h"
+
+/* What a run ends with; documented, and relied on by scripts. */
+enum {
+  EXIT_OK = 0,
+  EXIT_USAGE = 2,       /* a call that makes no sense */
+  EXIT_INPUT = 3,       /* a file that cannot be read or is malformed */
+  EXIT_INFEASIBLE = 4,  /* proved: there is no plan */
+  EXIT_LIMIT = 5,       /* a limit was reached without a plan */
+  EXIT_OUTPUT = 6,      /* something could not be written */
+  EXIT_VIOLATIONS = 7,  /* check found violations */
+  EXIT_INTERNAL = 70,   /* a defect of situ */
+  EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C without a plan */
+};
+
+enum { MAX_OPERANDS = 4, MAX_DIMS = 64, MAX_NAMES = 64, MAX_WRITES = 16, MAX_NAME_BYTES = 128 };
+
+/* NAME=FILE of --write. */
+typedef struct write_request {
+  char name[MAX_NAME_BYTES];
+  const char *path;
+} write_request;
+
+/* Everything that a command line can say. */
+typedef struct arguments {
+  situ_instance_options instance;
+  situ_solve_options solve;
+  char dim_names[MAX_DIMS][MAX_NAME_BYTES];
+  situ_dim dims[MAX_DIMS];
+  const char *unused[MAX_NAMES];
+  write_request writes[MAX_WRITES];
+  int n_writes;
+  const char *out, *svg, *trace;
+  bool json, help;
+  const char *operands[MAX_OPERANDS];
+  int n_operands;
+} arguments;
+
+typedef enum option_kind {
+  OPTION_ON,     /* sets a bool */
+  OPTION_OFF,    /* clears it */
+  OPTION_TEXT,   /* const char * */
+  OPTION_CHOICE, /* an enum: `least` + index into `choices` */
+  OPTION_WHOLE,  /* int64_t >= least */
+  OPTION_SMALL,  /* int32_t >= least */
+  OPTION_SEED,   /* uint64_t */
+  OPTION_REAL,   /* double > 0 (or > least), <= most where that is not 0 */
+  OPTION_DIM,    /* NAME=VALUE, repeatable */
+  OPTION_UNUSED, /* NAME, repeatable */
+  OPTION_WRITE   /* NAME=FILE, repeatable */
+} option_kind;
+
+typedef struct option {
+  const char *name; /* "platform"; NULL ends a table */
+  char letter;      /* 'o', or 0 */
+  option_kind kind;
+  size_t offset;     /* of the field in `arguments` */
+  const char *value; /* what stands for the value in help, or NULL */
+  const char *about; /* a line or two for help */
+  const char *const *choices; /* of OPTION_CHOICE, ended by NULL */
+  long long least;
+  double most;
+  const char *family; /* a table of the library whose names complete the value, "file", or NULL */
+} option;
+
+typedef struct option_group {
+  const char *title;
+  const option *rows;
+} option_group;
+enum { MAX_GROUPS = 8 };
+
+typedef struct command {
+  const char *name, *summary;
+  const char *usage;    /* what follows the name, options left out: "MODEL" */
+  const char *about;    /* a paragraph or more */
+  const char *examples; /* lines that work as they are; tests run them */
+  const char *operand;  /* how an operand is completed: "model", "file", "family", "shell", "command" or NULL */
+  int least_operands, most_operands;
+  const option_group *const *groups; /* ended by NULL */
+  int (*run)(arguments *a);
+} command;
+
+/* ---- cli/main.c, cli/options.c, cli/parse.c ---- */
+
+extern const command *const commands[]; /* ended by NULL */
+const command *command_find(const char *name);
+
+extern const option_group model_options, problem_options, solve_options, fix_options, plan_outputs, trace_outputs,
+    common_options;
+
+/* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
+ * sense. */
+int arguments_parse(arguments *a, const command *c, int argc, char **argv);
+/* The name in a list (ended by NULL) that `word` is likely a slip of, or NULL. */
+const char *closest_name(const char *word, const char *const *names);
+
+/* ---- cli/help.c ---- */
+
+void help_tool(FILE *to);
+void help_command(FILE *to, const command *c);
+
+/* ---- cli/output.c ---- */
+
+/* How reports should look on a stream. */
+situ_report_options report_options(FILE *to);
+/* Where people's tables go: stdout, or stderr with --json. */
+FILE *people(const arguments *a);
+/* Prints a report and frees it; NULL (memory ran out) is told. Returns EXIT_OK or the code to end with. */
+int print_report(FILE *to, char *text);
+/* "situ: where: text" on stderr, and the exit code for that failure of reading or computing / of writing. */
+int fail_reading(const situ_error *error);
+int fail_writing(const situ_error *error);
+/* One line on stderr in the same form; returns EXIT_USAGE. */
+int fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Sees, before long work, that all outputs asked for can be written and all writers exist. */
+int probe_outputs(const arguments *a);
+/* Writes them and says so. */
+int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance);
+/* Exit code of a plan. */
+int outcome_code(const situ_plan *plan);
+/* Ends a command: flushes stdout, and turns a success into EXIT_OUTPUT when that fails. */
+int finish(int code);
+
+/* ---- cli/progress.c ---- */
+
+typedef struct progress {
+  bool shown, terminal;
+  double last_s; /* when the line was drawn, on the clock of the solve */
+} progress;
+
+/* From here on the first Ctrl-C asks for the best plan so far; the second ends the process. */
+void interrupt_catch(void);
+bool interrupted(void);
+progress progress_start(void);
+bool progress_tell(void *context, const situ_progress *news); /* a situ_progress_callback */
+void progress_stop(progress *p);
+
+#endif

@@ -1,0 +1,42 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&common_options, NULL};
+
+static int show(const arguments *a, const situ_verdict *verdict, const situ_plan *plan, const situ_instance *instance) {
+  const situ_problem *problem = situ_instance_problem(instance);
+  FILE *to = people(a);
+  situ_report_options look = report_options(to);
+  int code = print_report(to, situ_report_verdict(verdict, plan, problem, &look));
+  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_verdict_json(verdict, plan, problem));
+  return code != EXIT_OK ? code : situ_verdict_n_found(verdict) > 0 ? EXIT_VIOLATIONS : EXIT_OK;
+}
+
+static int run(arguments *a) {
+  situ_plan *plan = NULL;
+  situ_instance *instance = NULL;
+  situ_verdict *verdict = NULL;
+  situ_error error = {0};
+  situ_status status = situ_plan_read(&plan, &instance, a->operands[0], &error);
+  if (status == SITU_STATUS_OK) status = situ_check(&verdict, situ_instance_problem(instance), plan, &error);
+  int code = status == SITU_STATUS_OK ? show(a, verdict, plan, instance) : fail_reading(&error);
+  situ_verdict_free(verdict);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return code;
+}
+
+extern const command check_command;
+const command check_command = {
+    .name = "check",
+    .summary = "judge a plan file against its model and platform",
+    .usage = "PLAN",
+    .about = "Opens the model and the platform that PLAN names and looks at every rule: support, memory, precedence, "
+             "overlap, colocation, pins, contiguity, and whether the value is true. Shares no code with the solvers. "
+             "Exit code 7 when a rule is broken.",
+    .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json && situ check plan.json\n",
+    .operand = "file",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,27 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&common_options, NULL};
+
+static int run(arguments *a) {
+  if (a->n_operands == 0) {
+    help_tool(stdout);
+    return EXIT_OK;
+  }
+  const command *c = command_find(a->operands[0]);
+  if (!c) return fail_usage("there is no command %s; `situ --help` shows what there is", a->operands[0]);
+  help_command(stdout, c);
+  return EXIT_OK;
+}
+
+extern const command help_command_row;
+const command help_command_row = {
+    .name = "help",
+    .summary = "show help for a command",
+    .usage = "[COMMAND]",
+    .about = "Shows what a command does, its options and examples; without a command, all commands.",
+    .examples = "situ help place\n",
+    .operand = "command",
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,39 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&model_options, &problem_options, &common_options, NULL};
+
+static int show(const arguments *a, const situ_instance *instance) {
+  const situ_problem *problem = situ_instance_problem(instance);
+  const situ_model *model = situ_instance_model(instance);
+  FILE *to = people(a);
+  situ_report_options look = report_options(to);
+  int code = print_report(to, situ_report_inspect(problem, model, &look));
+  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_inspect_json(problem, model));
+  return code;
+}
+
+static int run(arguments *a) {
+  a->instance.model = a->operands[0];
+  situ_instance *instance = NULL;
+  situ_error error = {0};
+  situ_status status = situ_instance_open(&instance, &a->instance, &error);
+  int code = status == SITU_STATUS_OK ? show(a, instance) : fail_reading(&error);
+  situ_instance_free(instance);
+  return code;
+}
+
+extern const command inspect_command;
+const command inspect_command = {
+    .name = "inspect",
+    .summary = "show what is in a model",
+    .usage = "MODEL",
+    .about = "Counts operators by kind with their FLOPs, bytes and weights; shows depth, width and the critical path on "
+             "the platform, and what could not be inferred.",
+    .examples = "situ inspect builtin:bert-base\n"
+                "situ inspect 'builtin:resnet50?batch=8' --platform cpu+a100-80g --json\n",
+    .operand = "model",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

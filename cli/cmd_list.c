@@ -1,0 +1,65 @@
+#include <string.h>
+
+#include "cli.h"
+
+static const option_group *const groups[] = {&common_options, NULL};
+
+enum { MOST_FAMILIES = 32 };
+static const char *const COMMANDS = "commands";
+
+static void show_families(FILE *to) {
+  fputs("There are lists of\n", to);
+  for (int32_t i = 0; situ_report_family(i); i++)
+    fprintf(to, "  %-10s  %s\n", situ_report_family(i), situ_report_family_about(i));
+  fprintf(to, "  %-10s  what the tool can do\n", COMMANDS);
+}
+
+static int list_commands(bool json) {
+  if (json) fputs("{\n  \"commands\": [", stdout);
+  for (int i = 0; commands[i]; i++) {
+    const command *c = commands[i];
+    if (json)
+      printf("%s\n    {\"name\": \"%s\", \"summary\": \"%s\"}", i ? "," : "", c->name, c->summary);
+    else
+      printf("  %-12s%s\n", c->name, c->summary);
+  }
+  if (json) fputs("\n  ]\n}\n", stdout);
+  return EXIT_OK;
+}
+
+static int run(arguments *a) {
+  if (a->n_operands == 0) {
+    show_families(stdout);
+    return EXIT_OK;
+  }
+  const char *name = a->operands[0], *names[MOST_FAMILIES];
+  if (strcmp(name, COMMANDS) == 0) return list_commands(a->json);
+  int n = 0;
+  bool known = false;
+  for (; situ_report_family(n) && n < MOST_FAMILIES - 2; n++) {
+    names[n] = situ_report_family(n);
+    known |= strcmp(name, names[n]) == 0;
+  }
+  names[n++] = COMMANDS;
+  names[n] = NULL;
+  if (!known) {
+    const char *close = closest_name(name, names);
+    if (close) return fail_usage("there is no list of %s; did you mean %s?", name, close);
+    return fail_usage("there is no list of %s; `situ list` shows which there are", name);
+  }
+  situ_report_options look = report_options(stdout);
+  return print_report(stdout, a->json ? situ_report_list_json(name) : situ_report_list(name, &look));
+}
+
+extern const command list_command;
+const command list_command = {
+    .name = "list",
+    .summary = "show the solvers, readers, devices, built-in models, ...",
+    .usage = "[solvers|readers|writers|costs|devices|links|models|bounds|commands]",
+    .about = "Shows a table of what situ knows. Without a name, which tables there are.",
+    .examples = "situ list solvers\nsitu list devices --json\n",
+    .operand = "family",
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

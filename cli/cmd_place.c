@@ -1,0 +1,53 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&model_options, &problem_options, &fix_options, &solve_options,
+                                             &plan_outputs,  &common_options,  NULL};
+
+static int show(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
+  const situ_problem *problem = situ_instance_problem(instance);
+  const situ_model *model = situ_instance_model(instance);
+  FILE *to = people(a);
+  situ_report_options look = report_options(to);
+  int code = print_report(to, situ_report_plan(plan, problem, model, &look));
+  if (code == EXIT_OK) code = write_outputs(a, plan, instance);
+  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_plan_json(plan, problem, model));
+  return code == EXIT_OK ? outcome_code(plan) : code;
+}
+
+static int run(arguments *a) {
+  a->instance.model = a->operands[0];
+  int code = probe_outputs(a);
+  if (code != EXIT_OK) return code;
+  situ_plan *plan = NULL;
+  situ_instance *instance = NULL;
+  situ_error error = {0};
+  progress p = progress_start();
+  a->solve.progress = progress_tell;
+  a->solve.context = &p;
+  interrupt_catch();
+  situ_status status = situ_place(&plan, &instance, &a->instance, &a->solve, &error);
+  progress_stop(&p);
+  code = status == SITU_STATUS_OK ? show(a, plan, instance) : fail_reading(&error);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return code;
+}
+
+extern const command place_command;
+const command place_command = {
+    .name = "place",
+    .summary = "find the best plan for a model on a machine",
+    .usage = "MODEL",
+    .about = "Reads MODEL, estimates its costs on the platform, looks for the plan of least latency or greatest "
+             "throughput, proves a lower bound, and checks the plan. The best single device stands beside it. Ctrl-C "
+             "ends the search with the best plan so far.",
+    .examples = "situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
+                "situ place builtin:bert-base --objective throughput --time-limit 2\n"
+                "situ place builtin:resnet50 --steps 1000 -o plan.json --svg plan.svg\n"
+                "situ place 'builtin:resnet50?batch=8' --fix plan.json --json\n",
+    .operand = "model",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,48 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&trace_outputs, &common_options, NULL};
+
+static int show(const arguments *a, const situ_plan *again, const situ_plan *plan, const situ_instance *instance) {
+  const situ_problem *problem = situ_instance_problem(instance);
+  FILE *to = people(a);
+  situ_report_options look = report_options(to);
+  int code = print_report(to, situ_report_plan(again, problem, NULL, &look));
+  long long found = (long long)situ_plan_value_ns(again), stated = (long long)situ_plan_value_ns(plan);
+  if (code == EXIT_OK && found != stated)
+    fprintf(stderr, "situ: the plan file says %lld ns, the simulation %lld ns; `situ check` tells what is wrong\n",
+            stated, found);
+  if (code == EXIT_OK) code = write_outputs(a, again, instance);
+  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_plan_json(again, problem, NULL));
+  return code;
+}
+
+static int run(arguments *a) {
+  situ_plan *plan = NULL, *again = NULL;
+  situ_instance *instance = NULL;
+  situ_error error = {0};
+  int code = probe_outputs(a);
+  if (code != EXIT_OK) return code;
+  situ_status status = situ_plan_read(&plan, &instance, a->operands[0], &error);
+  if (status == SITU_STATUS_OK) status = situ_replay(&again, instance, plan, &error);
+  if (status == SITU_STATUS_BAD_ARGUMENT) error.status = SITU_STATUS_BAD_INPUT;
+  code = status == SITU_STATUS_OK ? show(a, again, plan, instance) : fail_reading(&error);
+  situ_plan_free(again);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return code;
+}
+
+extern const command simulate_command;
+const command simulate_command = {
+    .name = "simulate",
+    .summary = "run a plan file in the simulator, and write its timeline",
+    .usage = "PLAN",
+    .about = "Opens the model and the platform that PLAN names and simulates its placement afresh: start and end of "
+             "each operator and transfer, load and memory of each device.",
+    .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json && situ simulate plan.json --trace trace.json\n",
+    .operand = "file",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,101 @@
+/* Every option of the tool, each written once. */
+#include "cli.h"
+
+#define AT(field) offsetof(arguments, field)
+
+static const char *const objectives[] = {"latency", "throughput", NULL};
+static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
+static const char *const contentions[] = {"link", "none", NULL};
+static const char *const communications[] = {"host-staged", "link", NULL};
+
+static const option model_rows[] = {
+    {.name = "reader", .kind = OPTION_TEXT, .offset = AT(instance.read.reader), .value = "NAME", .family = "readers",
+     .about = "Read MODEL as this kind of file. Default: seen from its content."},
+    {.name = "dim", .kind = OPTION_DIM, .value = "NAME=VALUE",
+     .about = "Value of a dynamic dimension. Repeatable."},
+    {.name = "default-dim", .kind = OPTION_WHOLE, .offset = AT(instance.read.default_dim), .value = "N", .least = 1,
+     .about = "Value of all other dynamic dimensions. Default: 1."},
+    {0}};
+const option_group model_options = {"Model", model_rows};
+
+static const option problem_rows[] = {
+    {.name = "platform", .kind = OPTION_TEXT, .offset = AT(instance.platform), .value = "NAME|FILE",
+     .family = "devices",
+     .about = "The machine: devices joined by '+' (cpu+2*a100-80g), this-host, or a platform file. Default: that of "
+              "the model file, else " SITU_DEFAULT_PLATFORM "."},
+    {.name = "objective", .kind = OPTION_CHOICE, .offset = AT(instance.problem.objective), .choices = objectives,
+     .about = "Time of one input, or rate of many. Default: latency."},
+    {.name = "execution", .kind = OPTION_CHOICE, .offset = AT(instance.problem.execution), .choices = executions,
+     .least = SITU_EXECUTION_STREAM,
+     .about = "How the machine runs the model. Default: pipeline for throughput; for latency stream, or calls for a "
+              "workload file."},
+    {.name = "contiguous", .kind = OPTION_OFF, .offset = AT(instance.problem.free),
+     .about = "pipeline: devices hold contiguous parts, one after the other. The default."},
+    {.name = "free", .kind = OPTION_ON, .offset = AT(instance.problem.free),
+     .about = "pipeline: any device may run any operator."},
+    {.name = "communication", .kind = OPTION_CHOICE, .offset = AT(instance.problem.communication),
+     .choices = communications, .least = SITU_COMMUNICATION_HOST_STAGED,
+     .about = "pipeline: transfers load the accelerators at both ends, or the links. Default: link, or host-staged for "
+              "a workload file."},
+    {.name = "contention", .kind = OPTION_CHOICE, .offset = AT(instance.problem.contention), .choices = contentions,
+     .about = "stream: a link serves one transfer at a time, or all at once. Default: link."},
+    {.name = "overlap", .kind = OPTION_ON, .offset = AT(instance.problem.overlap),
+     .about = "pipeline, host-staged: a device computes and transfers at the same time."},
+    {.name = "in-flight", .kind = OPTION_SMALL, .offset = AT(instance.problem.in_flight), .value = "N", .least = 1,
+     .about = "pipeline: inputs whose activations are held at once. Default: 1."},
+    {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
+    {.name = "costs", .kind = OPTION_TEXT, .offset = AT(instance.cost.model), .value = "NAME", .family = "costs",
+     .about = "How times are estimated. Default: roofline."},
+    {.name = "cost-table", .kind = OPTION_TEXT, .offset = AT(instance.cost.table_path), .value = "FILE",
+     .family = "file", .about = "Measured times that replace estimates."},
+    {.name = "efficiency", .kind = OPTION_REAL, .offset = AT(instance.cost.efficiency), .value = "SHARE", .most = 1,
+     .about = "Part of its peak that a device reaches, above 0, at most 1."},
+    {0}};
+const option_group problem_options = {"Machine and objective", problem_rows};
+
+static const option solve_rows[] = {
+    {.name = "solver", .kind = OPTION_TEXT, .offset = AT(solve.solvers), .value = "NAME[,NAME...]",
+     .family = "solvers", .about = "What looks for the plan. Default: auto, a portfolio."},
+    {.name = "time-limit", .kind = OPTION_REAL, .offset = AT(solve.time_limit_s), .value = "SECONDS", .most = 1e9,
+     .about = "Stop after this time with the best plan so far. Default: about 10 s."},
+    {.name = "steps", .kind = OPTION_WHOLE, .offset = AT(solve.max_steps), .value = "N", .least = 1,
+     .about = "Stop after this many steps; with the same seed the plan is the same, byte for byte."},
+    {.name = "seed", .kind = OPTION_SEED, .offset = AT(solve.seed), .value = "N", .about = "Seed of all chance. Default: 0."},
+    {.name = "threads", .kind = OPTION_SMALL, .offset = AT(solve.threads), .value = "N", .least = 1,
+     .about = "Threads that solvers may use. Default: 1."},
+    {0}};
+const option_group solve_options = {"Search", solve_rows};
+
+static const option fix_rows[] = {
+    {.name = "fix", .kind = OPTION_TEXT, .offset = AT(instance.fix), .value = "FILE", .family = "file",
+     .about = "Pin the operators that FILE places: a plan, a published split, or an object from operator to device. "
+              "When it places all of them they are only evaluated."},
+    {0}};
+const option_group fix_options = {"Pins", fix_rows};
+
+static const option output_rows[] = {
+    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(out), .value = "PLAN.json", .family = "file",
+     .about = "Write the plan to this file."},
+    {.name = "svg", .kind = OPTION_TEXT, .offset = AT(svg), .value = "FILE", .family = "file",
+     .about = "Draw the plan."},
+    {.name = "write", .kind = OPTION_WRITE, .value = "NAME=FILE", .family = "writers",
+     .about = "Write the plan in another format (situ list writers). Repeatable."},
+    {0}};
+const option_group plan_outputs = {"Files written", output_rows};
+
+static const option trace_rows[] = {
+    {.name = "trace", .kind = OPTION_TEXT, .offset = AT(trace), .value = "OUT.json", .family = "file",
+     .about = "Write a timeline for https://ui.perfetto.dev or chrome://tracing."},
+    {.name = "svg", .kind = OPTION_TEXT, .offset = AT(svg), .value = "FILE", .family = "file",
+     .about = "Draw the plan."},
+    {.name = "write", .kind = OPTION_WRITE, .value = "NAME=FILE", .family = "writers",
+     .about = "Write the plan in another format (situ list writers). Repeatable."},
+    {0}};
+const option_group trace_outputs = {"Files written", trace_rows};
+
+static const option common_rows[] = {
+    {.name = "json", .kind = OPTION_ON, .offset = AT(json),
+     .about = "One JSON object on stdout; tables for people go to stderr."},
+    {.name = "help", .letter = 'h', .kind = OPTION_ON, .offset = AT(help), .about = "Show this help."},
+    {0}};
+const option_group common_options = {"Common", common_rows};

@@ -1,0 +1,157 @@
+#define _POSIX_C_SOURCE 200809L
+#include <langinfo.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Whether the user's locale writes UTF-8. The locale of the process itself stays "C", so that numbers do not change. */
+static bool locale_is_utf8(void) {
+  locale_t user = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+  if (!user) return false;
+  bool utf8 = strcmp(nl_langinfo_l(CODESET, user), "UTF-8") == 0;
+  freelocale(user);
+  return utf8;
+}
+
+situ_report_options report_options(FILE *to) {
+  situ_report_options o = {.unicode = locale_is_utf8()};
+  int handle = fileno(to);
+  const char *no_colour = getenv("NO_COLOR"), *kind = getenv("TERM");
+  struct winsize size;
+  if (!isatty(handle)) return o;
+  o.colour = !(no_colour && *no_colour) && !(kind && strcmp(kind, "dumb") == 0);
+  if (ioctl(handle, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) o.width = size.ws_col;
+  return o;
+}
+
+FILE *people(const arguments *a) { return a->json ? stderr : stdout; }
+
+static void say(const char *where, const char *text) {
+  bool colour = report_options(stderr).colour;
+  fprintf(stderr, "%ssitu:%s %s%s%s\n", colour ? "\033[31m" : "", colour ? "\033[0m" : "", where, *where ? ": " : "",
+          text);
+}
+
+int fail_usage(const char *format, ...) {
+  char line[1024];
+  va_list rest;
+  va_start(rest, format);
+  vsnprintf(line, sizeof line, format, rest);
+  va_end(rest);
+  for (unsigned char *c = (unsigned char *)line; *c; c++)
+    if (*c < 0x20 || *c == 0x7f) *c = '?';
+  say("", line);
+  return EXIT_USAGE;
+}
+
+int fail_reading(const situ_error *error) {
+  say(error->where, error->text);
+  switch (error->status) {
+    case SITU_STATUS_BAD_ARGUMENT: return EXIT_USAGE;
+    case SITU_STATUS_BAD_INPUT:
+    case SITU_STATUS_UNSUPPORTED:
+    case SITU_STATUS_IO: return EXIT_INPUT;
+    case SITU_STATUS_NO_MEMORY: return EXIT_LIMIT;
+    default: return EXIT_INTERNAL;
+  }
+}
+
+int fail_writing(const situ_error *error) {
+  say(error->where, error->text);
+  return error->status == SITU_STATUS_BAD_ARGUMENT ? EXIT_USAGE
+         : error->status == SITU_STATUS_INTERNAL   ? EXIT_INTERNAL
+                                                   : EXIT_OUTPUT;
+}
+
+int print_report(FILE *to, char *text) {
+  if (!text) {
+    say("", "out of memory");
+    return EXIT_LIMIT;
+  }
+  fputs(text, to);
+  situ_text_free(text);
+  return EXIT_OK;
+}
+
+static int known_writer(const char *name) {
+  const char *names[MAX_NAMES + 1];
+  int n = 0;
+  for (; n < situ_n_writers() && n < MAX_NAMES; n++) {
+    names[n] = situ_writer_at(n).name;
+    if (strcmp(names[n], name) == 0) return EXIT_OK;
+  }
+  names[n] = NULL;
+  const char *close = closest_name(name, names);
+  if (close) return fail_usage("--write %s: there is no such writer; did you mean %s?", name, close);
+  return fail_usage("--write %s: there is no such writer; `situ list writers` shows them", name);
+}
+
+int probe_outputs(const arguments *a) {
+  const char *paths[MAX_WRITES + 3] = {a->out, a->svg, a->trace};
+  situ_error error = {0};
+  for (int i = 0; i < a->n_writes; i++) {
+    int code = known_writer(a->writes[i].name);
+    if (code != EXIT_OK) return code;
+    paths[3 + i] = a->writes[i].path;
+  }
+  for (int i = 0; i < 3 + a->n_writes; i++)
+    if (paths[i] && situ_text_probe(paths[i], &error) != SITU_STATUS_OK) return fail_writing(&error);
+  return EXIT_OK;
+}
+
+static int written(const arguments *a, situ_status status, const situ_error *error, const char *what, const char *path) {
+  if (status != SITU_STATUS_OK) return fail_writing(error);
+  fprintf(people(a), "  %-11s  %s\n", what, path);
+  return EXIT_OK;
+}
+
+static int write_drawing(const arguments *a, const situ_plan *plan, const situ_problem *problem) {
+  situ_error error = {.status = SITU_STATUS_NO_MEMORY, .text = "out of memory"};
+  char *text = situ_report_plan_svg(plan, problem);
+  situ_status status = text ? situ_text_write(text, a->svg, &error) : SITU_STATUS_NO_MEMORY;
+  situ_text_free(text);
+  return written(a, status, &error, "picture", a->svg);
+}
+
+int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
+  const situ_problem *problem = situ_instance_problem(instance);
+  situ_error error = {0};
+  int code = EXIT_OK;
+  if (!a->out && !a->svg && !a->trace && a->n_writes == 0) return code;
+  if (!situ_plan_exists(plan)) {
+    fputs("situ: there is no plan, so no file was written\n", stderr);
+    return code;
+  }
+  fputc('\n', people(a));
+  if (a->out) code = written(a, situ_plan_write(plan, instance, a->out, &error), &error, "plan", a->out);
+  if (a->svg && code == EXIT_OK) code = write_drawing(a, plan, problem);
+  if (a->trace && code == EXIT_OK)
+    code = written(a, situ_plan_export(plan, problem, "trace", a->trace, &error), &error, "trace", a->trace);
+  for (int i = 0; i < a->n_writes && code == EXIT_OK; i++) {
+    const write_request *w = &a->writes[i];
+    code = written(a, situ_plan_export(plan, problem, w->name, w->path, &error), &error, w->name, w->path);
+  }
+  return code;
+}
+
+int outcome_code(const situ_plan *plan) {
+  switch (situ_plan_outcome(plan)) {
+    case SITU_OUTCOME_OPTIMAL:
+    case SITU_OUTCOME_FEASIBLE: return EXIT_OK;
+    case SITU_OUTCOME_INFEASIBLE: return EXIT_INFEASIBLE;
+    case SITU_OUTCOME_CANCELLED: return EXIT_INTERRUPTED;
+    default: return EXIT_LIMIT;
+  }
+}
+
+int finish(int code) {
+  bool bad = fflush(stdout) != 0 || ferror(stdout);
+  if (!bad || code != EXIT_OK) return code;
+  say("stdout", "cannot be written");
+  return EXIT_OUTPUT;
+}

@@ -1,0 +1,214 @@
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { LONGEST_NAME = 40 };
+
+/* Levenshtein distance with exchanged neighbours; words longer than LONGEST_NAME are far from everything. */
+static int distance(const char *a, const char *b) {
+  int n = (int)strlen(a), m = (int)strlen(b), d[LONGEST_NAME + 1][LONGEST_NAME + 1];
+  if (n > LONGEST_NAME || m > LONGEST_NAME) return LONGEST_NAME;
+  for (int i = 0; i <= n; i++) d[i][0] = i;
+  for (int j = 0; j <= m; j++) d[0][j] = j;
+  for (int i = 1; i <= n; i++)
+    for (int j = 1; j <= m; j++) {
+      int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+      if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
+        best = d[i - 2][j - 2] + 1;
+      d[i][j] = best;
+    }
+  return d[n][m];
+}
+
+const char *closest_name(const char *word, const char *const *names) {
+  const char *best = NULL;
+  int least = (int)strlen(word) / 3 + 1;
+  for (; *names; names++) {
+    int d = distance(word, *names);
+    bool begins = strlen(word) >= 3 && strncmp(word, *names, strlen(word)) == 0;
+    if (begins) d = 0;
+    if (d > least || (best && d == least)) continue;
+    least = d;
+    best = *names;
+  }
+  return best;
+}
+
+static const option *find_option(const command *c, const char *name, size_t n, char letter) {
+  for (const option_group *const *g = c->groups; *g; g++)
+    for (const option *o = (*g)->rows; o->name; o++)
+      if (letter ? o->letter == letter : strlen(o->name) == n && strncmp(o->name, name, n) == 0) return o;
+  return NULL;
+}
+
+static int unknown_option(const command *c, const char *word) {
+  const char *names[128], *close;
+  int n = 0;
+  for (const option_group *const *g = c->groups; *g; g++)
+    for (const option *o = (*g)->rows; o->name && n < 127; o++) names[n++] = o->name;
+  names[n] = NULL;
+  char bare[64];
+  snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + strspn(word, "-"), "="), word + strspn(word, "-"));
+  close = closest_name(bare, names);
+  if (close) return fail_usage("%s has no option %s; did you mean --%s?", c->name, word, close);
+  return fail_usage("%s has no option %s; `situ %s --help` shows them", c->name, word, c->name);
+}
+
+static int bad_value(const option *o, const char *value, const char *expected) {
+  return fail_usage("--%s %s: expected %s", o->name, value, expected);
+}
+
+static int set_choice(const option *o, int *field, const char *value) {
+  char list[256] = "";
+  for (int i = 0; o->choices[i]; i++) {
+    if (strcmp(o->choices[i], value) == 0) {
+      *field = (int)o->least + i;
+      return EXIT_OK;
+    }
+    size_t n = strlen(list);
+    snprintf(list + n, sizeof list - n, "%s%s", i == 0 ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
+  }
+  return bad_value(o, value, list);
+}
+
+static bool whole(const char *text, long long *out) {
+  char *end;
+  errno = 0;
+  *out = strtoll(text, &end, 10);
+  return errno == 0 && end != text && *end == '\0';
+}
+
+static int set_whole(const option *o, void *field, const char *value) {
+  long long number;
+  char expected[64];
+  snprintf(expected, sizeof expected, "a whole number, at least %lld", o->least);
+  if (!whole(value, &number) || number < o->least) return bad_value(o, value, expected);
+  if (o->kind == OPTION_SMALL) {
+    if (number > INT32_MAX) return bad_value(o, value, "a smaller number");
+    *(int32_t *)field = (int32_t)number;
+  } else {
+    *(int64_t *)field = number;
+  }
+  return EXIT_OK;
+}
+
+static int set_seed(const option *o, uint64_t *field, const char *value) {
+  char *end;
+  errno = 0;
+  unsigned long long number = strtoull(value, &end, 10);
+  if (errno || end == value || *end || value[0] == '-') return bad_value(o, value, "a whole number, at least 0");
+  *field = number;
+  return EXIT_OK;
+}
+
+static int set_real(const option *o, double *field, const char *value) {
+  char *end, expected[64];
+  errno = 0;
+  double number = strtod(value, &end);
+  snprintf(expected, sizeof expected, "a number above 0, at most %g", o->most);
+  if (errno || end == value || *end || !(number > 0) || number > o->most) return bad_value(o, value, expected);
+  *field = number;
+  return EXIT_OK;
+}
+
+/* Splits NAME=REST; false when there is no name or no '='. */
+static bool split(const char *value, char name[MAX_NAME_BYTES], const char **rest) {
+  const char *equals = strchr(value, '=');
+  if (!equals || equals == value || equals - value >= MAX_NAME_BYTES || !equals[1]) return false;
+  memcpy(name, value, (size_t)(equals - value));
+  name[equals - value] = '\0';
+  *rest = equals + 1;
+  return true;
+}
+
+static int add_dim(arguments *a, const option *o, const char *value) {
+  const char *rest;
+  long long number;
+  int n = a->instance.read.n_dims;
+  if (n == MAX_DIMS) return fail_usage("--dim: at most %d dimensions", (int)MAX_DIMS);
+  if (!split(value, a->dim_names[n], &rest) || !whole(rest, &number) || number < 0)
+    return bad_value(o, value, "NAME=VALUE with a whole number, as in batch=8");
+  a->dims[n] = (situ_dim){a->dim_names[n], number};
+  a->instance.read.dims = a->dims;
+  a->instance.read.n_dims = n + 1;
+  return EXIT_OK;
+}
+
+static int add_write(arguments *a, const option *o, const char *value) {
+  if (a->n_writes == MAX_WRITES) return fail_usage("--write: at most %d files", (int)MAX_WRITES);
+  write_request *w = &a->writes[a->n_writes];
+  if (!split(value, w->name, &w->path)) return bad_value(o, value, "NAME=FILE, as in trace=out.json");
+  a->n_writes++;
+  return EXIT_OK;
+}
+
+static int set_option(arguments *a, const option *o, const char *value) {
+  void *field = (char *)a + o->offset;
+  switch (o->kind) {
+    case OPTION_ON: *(bool *)field = true; return EXIT_OK;
+    case OPTION_OFF: *(bool *)field = false; return EXIT_OK;
+    case OPTION_TEXT: *(const char **)field = value; return EXIT_OK;
+    case OPTION_CHOICE: return set_choice(o, field, value);
+    case OPTION_WHOLE:
+    case OPTION_SMALL: return set_whole(o, field, value);
+    case OPTION_SEED: return set_seed(o, field, value);
+    case OPTION_REAL: return set_real(o, field, value);
+    case OPTION_DIM: return add_dim(a, o, value);
+    case OPTION_WRITE: return add_write(a, o, value);
+    case OPTION_UNUSED:
+      if (a->instance.n_unused == MAX_NAMES) return fail_usage("--unused: at most %d devices", (int)MAX_NAMES);
+      a->unused[a->instance.n_unused++] = value;
+      a->instance.unused = a->unused;
+      return EXIT_OK;
+  }
+  return EXIT_INTERNAL;
+}
+
+/* One word that begins with '-'; may take the next as its value. */
+static int parse_option(arguments *a, const command *c, int argc, char **argv, int *at) {
+  const char *word = argv[*at], *value = NULL;
+  const option *o;
+  if (word[1] == '-') {
+    size_t n = strcspn(word + 2, "=");
+    o = find_option(c, word + 2, n, 0);
+    if (word[2 + n] == '=') value = word + 3 + n;
+  } else {
+    o = find_option(c, NULL, 0, word[1]);
+    if (word[2]) value = word + 2;
+  }
+  if (!o) return unknown_option(c, word);
+  bool takes = o->kind != OPTION_ON && o->kind != OPTION_OFF;
+  if (!takes && value) return fail_usage("--%s takes no value", o->name);
+  if (takes && !value) {
+    if (*at + 1 >= argc) return fail_usage("--%s needs a value: %s", o->name, o->value ? o->value : "one of its choices");
+    value = argv[++*at];
+  }
+  if (takes && !*value) return fail_usage("--%s: the value is empty", o->name);
+  return set_option(a, o, value);
+}
+
+int arguments_parse(arguments *a, const command *c, int argc, char **argv) {
+  bool options = true;
+  for (int i = 0; i < argc; i++) {
+    if (options && strcmp(argv[i], "--") == 0) {
+      options = false;
+    } else if (options && argv[i][0] == '-' && argv[i][1]) {
+      int code = parse_option(a, c, argc, argv, &i);
+      if (code != EXIT_OK) return code;
+    } else if (a->n_operands == c->most_operands || a->n_operands == MAX_OPERANDS) {
+      return fail_usage("%s: `%s` is one argument too many; usage: situ %s %s", c->name, argv[i], c->name, c->usage);
+    } else if (!*argv[i]) {
+      return fail_usage("%s: an argument is empty; usage: situ %s %s", c->name, c->name, c->usage);
+    } else {
+      a->operands[a->n_operands++] = argv[i];
+    }
+  }
+  if (!a->help && a->n_operands < c->least_operands)
+    return fail_usage("%s needs %s; `situ %s --help` shows examples", c->name, c->usage, c->name);
+  return EXIT_OK;
+}

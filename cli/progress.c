@@ -1,0 +1,52 @@
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static volatile sig_atomic_t stop_asked;
+
+static void on_interrupt(int number) { stop_asked = 1; }
+
+void interrupt_catch(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESETHAND; /* the second one kills */
+  sigaction(SIGINT, &action, NULL);
+}
+
+bool interrupted(void) { return stop_asked != 0; }
+
+progress progress_start(void) { return (progress){.terminal = isatty(STDERR_FILENO) == 1}; }
+
+static const char *short_time(char into[32], int64_t time_ns) {
+  double t = (double)time_ns;
+  if (time_ns == SITU_NEVER_NS) return strcpy(into, "-");
+  double size = t >= 1e9 ? 1e9 : t >= 1e6 ? 1e6 : t >= 1e3 ? 1e3 : 1;
+  snprintf(into, 32, "%.4g %s", t / size, t >= 1e9 ? "s" : t >= 1e6 ? "ms" : t >= 1e3 ? "us" : "ns");
+  return into;
+}
+
+bool progress_tell(void *context, const situ_progress *news) {
+  progress *p = context;
+  bool due = p->terminal && news->seconds >= 1 && (!p->shown || news->seconds - p->last_s >= 0.1);
+  if (!due) return interrupted();
+  char value[32], bound[32];
+  double gap = news->value_ns == SITU_NEVER_NS || news->value_ns <= 0
+                   ? 1
+                   : (double)(news->value_ns - news->lower_bound_ns) / (double)news->value_ns;
+  fprintf(stderr, "\r\033[K  %.1f s  %s  value %s  bound %s  gap %.1f %%", news->seconds,
+          news->solver ? news->solver : "", short_time(value, news->value_ns), short_time(bound, news->lower_bound_ns),
+          100 * gap);
+  fflush(stderr);
+  p->shown = true;
+  p->last_s = news->seconds;
+  return interrupted();
+}
+
+void progress_stop(progress *p) {
+  if (p->shown) fputs("\r\033[K", stderr);
+  p->shown = false;
+}

@@ -1,0 +1,319 @@
+/* Plan files in. Strict about form; numbers are claims, kept as read for the checker to judge. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "plan/plan_json.h"
+
+static const int64_t never = INT64_MAX;
+
+static situ_status bad(const plan_source *s, situ_error *error, const char *key, const char *expected) {
+  return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "\"%s\": expected %s", key, expected);
+}
+
+/* A text among the names that `name_of` gives for 0 .. count-1. */
+static situ_status read_choice(int *out, const plan_source *s, const json_value *object, const char *key,
+                               const char *(*name_of)(int), int count, situ_error *error) {
+  const char *text = json_text(json_get(object, key), NULL);
+  for (*out = 0; text && *out < count; ++*out)
+    if (strcmp(text, name_of(*out)) == 0) return SITU_STATUS_OK;
+  char names[200] = "";
+  for (int i = 0; i < count; i++) {
+    if (i) strncat(names, i + 1 < count ? ", " : " or ", sizeof names - strlen(names) - 1);
+    strncat(names, name_of(i), sizeof names - strlen(names) - 1);
+  }
+  return bad(s, error, key, names);
+}
+
+static const char *outcome_name(int i) { return situ_outcome_name((situ_outcome)i); }
+static const char *objective_name(int i) { return situ_objective_name((situ_objective)i); }
+static const char *contention_name(int i) { return situ_contention_name((situ_contention)i); }
+/* without DEFAULT, which is 0 */
+static const char *execution_name(int i) { return situ_execution_name((situ_execution)(i + 1)); }
+static const char *communication_name(int i) { return situ_communication_name((situ_communication)(i + 1)); }
+
+static situ_status read_truth(bool *out, const plan_source *s, const json_value *object, const char *key,
+                              situ_error *error) {
+  const json_value *v = json_get(object, key);
+  if (json_kind_of(v) != JSON_TRUTH) return bad(s, error, key, "true or false");
+  *out = json_truth(v, false);
+  return SITU_STATUS_OK;
+}
+
+static situ_status check_format(const plan_source *s, const json_value *root, situ_error *error) {
+  const char *format = json_text(json_get(root, "format"), "");
+  if (strcmp(format, "situ-plan") != 0) return bad(s, error, "format", "situ-plan: this is no plan file");
+  if (json_whole(json_get(root, "version"), 0) != 1) return bad(s, error, "version", "1");
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_wishes(situ_problem_options *out, const plan_source *s, const json_value *o, arena *a,
+                               situ_error *error) {
+  const json_value *pins = json_get(o, "pins"), *unused = json_get(o, "unused");
+  if (json_kind_of(pins) != JSON_ARRAY_KIND) return bad(s, error, "pins", "an array of [operator, device]");
+  if (json_kind_of(unused) != JSON_ARRAY_KIND) return bad(s, error, "unused", "an array of names of devices");
+  int32_t *pin = ARENA_NEW(a, int32_t, s->graph->n_operators), v, d;
+  bool *empty = ARENA_ZERO(a, bool, s->platform->n_devices);
+  if (!pin || !empty) return fail_no_memory(error);
+  for (v = 0; v < s->graph->n_operators; v++) pin[v] = -1;
+  for (size_t i = 0; i < json_size(pins); i++) {
+    const json_value *row = json_at(pins, i);
+    TRY(plan_read_operator(&v, s, json_at(row, 0), "pins", error));
+    TRY(plan_read_device(&d, s, json_at(row, 1), "pins", error));
+    pin[v] = d;
+  }
+  for (size_t i = 0; i < json_size(unused); i++) {
+    TRY(plan_read_device(&d, s, json_at(unused, i), "unused", error));
+    empty[d] = true;
+  }
+  if (json_size(pins) > 0) out->pins = pin;
+  if (json_size(unused) > 0) out->unused = empty;
+  return SITU_STATUS_OK;
+}
+
+situ_status plan_problem_from_json(situ_problem_options *out, arena *a, const situ_graph *graph,
+                                   const situ_platform *platform, const json_value *root, const char *where,
+                                   situ_error *error) {
+  plan_source s;
+  int choice;
+  int64_t in_flight;
+  bool contiguous;
+  *out = (situ_problem_options){0};
+  if (!plan_source_new(&s, graph, platform, where, a)) return fail_no_memory(error);
+  TRY(check_format(&s, root, error));
+  const json_value *o = json_get(root, "problem");
+  if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(&s, error, "problem", "an object");
+  TRY(read_choice(&choice, &s, o, "objective", objective_name, 2, error));
+  out->objective = (situ_objective)choice;
+  TRY(read_choice(&choice, &s, o, "execution", execution_name, 3, error));
+  out->execution = (situ_execution)(choice + 1);
+  TRY(read_choice(&choice, &s, o, "contention", contention_name, 2, error));
+  out->contention = (situ_contention)choice;
+  TRY(read_choice(&choice, &s, o, "communication", communication_name, 2, error));
+  out->communication = (situ_communication)(choice + 1);
+  TRY(read_truth(&contiguous, &s, o, "contiguous", error));
+  TRY(read_truth(&out->overlap, &s, o, "overlap", error));
+  TRY(plan_read_whole(&in_flight, &s, json_get(o, "in_flight"), "in_flight", NULL, error));
+  if (in_flight < 1 || in_flight > INT32_MAX) return bad(&s, error, "in_flight", "1 to 2147483647");
+  out->free = !contiguous;
+  out->in_flight = (int32_t)in_flight;
+  return read_wishes(out, &s, o, a, error);
+}
+
+/* ---- the plan ---- */
+
+static situ_status read_text(const char **out, arena *a, const plan_source *s, const json_value *root, const char *key,
+                             situ_error *error) {
+  const char *text = json_text(json_get(root, key), NULL);
+  if (!text) return bad(s, error, key, "a text");
+  *out = arena_string(a, text);
+  return *out ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status read_seed(uint64_t *out, const plan_source *s, const json_value *v, situ_error *error) {
+  int64_t small;
+  const char *text = json_text(v, NULL);
+  if (!text) {
+    TRY(plan_read_whole(&small, s, v, "seed", NULL, error));
+    *out = (uint64_t)small;
+    return SITU_STATUS_OK;
+  }
+  char *end;
+  *out = strtoull(text, &end, 10);
+  char again[24];
+  snprintf(again, sizeof again, "%llu", (unsigned long long)*out);
+  return strcmp(again, text) == 0 ? SITU_STATUS_OK : bad(s, error, "seed", "a whole number below 2^64");
+}
+
+static situ_status read_summary(situ_plan *plan, const plan_source *s, const json_value *root, situ_error *error) {
+  int choice;
+  const json_value *seconds = json_get(root, "seconds"), *single = json_get(root, "best_single");
+  TRY(read_choice(&choice, s, root, "outcome", outcome_name, 5, error));
+  plan->outcome = (situ_outcome)choice;
+  TRY(read_text(&plan->reason, plan->arena, s, root, "reason", error));
+  TRY(read_text(&plan->bound, plan->arena, s, root, "bound", error));
+  TRY(read_text(&plan->solver, plan->arena, s, root, "solver", error));
+  TRY(plan_read_whole(&plan->value_ns, s, json_get(root, "value_ns"), "value_ns", &never, error));
+  TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
+  TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
+  TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
+  plan->seconds = json_number(seconds, -1);
+  if (!(plan->seconds >= 0)) return bad(s, error, "seconds", "a number of at least 0");
+  if (json_kind_of(single) == JSON_NULL_KIND) return SITU_STATUS_OK;
+  if (json_kind_of(single) != JSON_OBJECT_KIND) return bad(s, error, "best_single", "an object or null");
+  TRY(plan_read_device(&plan->best_single_device, s, json_get(single, "device"), "best_single", error));
+  return plan_read_whole(&plan->best_single_ns, s, json_get(single, "value_ns"), "best_single", &never, error);
+}
+
+/* One row of "operators": [name, device], with times [.., start, finish], with a call [.., call]. */
+static situ_status read_operator_row(situ_plan *plan, const plan_source *s, const json_value *row, int32_t at,
+                                     situ_error *error) {
+  static const int64_t host = -1;
+  int32_t v;
+  int64_t call;
+  char what[64];
+  snprintf(what, sizeof what, "operators, row %d", (int)at + 1);
+  TRY(plan_read_operator(&v, s, json_at(row, 0), what, error));
+  if (plan->device[v] >= 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the operator '%s' comes twice", what,
+                     s->graph->name[v]);
+  TRY(plan_read_device(&plan->device[v], s, json_at(row, 1), what, error));
+  if (plan->order) plan->order[at] = v;
+  if (plan->start_ns) {
+    TRY(plan_read_whole(&plan->start_ns[v], s, json_at(row, 2), what, NULL, error));
+    TRY(plan_read_whole(&plan->finish_ns[v], s, json_at(row, 3), what, NULL, error));
+  }
+  if (!plan->call) return SITU_STATUS_OK;
+  TRY(plan_read_whole(&call, s, json_at(row, 4), what, &host, error));
+  if (call >= plan->n_operators)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: call %lld is out of range; expected 0 to %d", what,
+                     (long long)call, (int)plan->n_operators - 1);
+  plan->call[v] = (int32_t)call;
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_operators(situ_plan *plan, const plan_source *s, const situ_problem *p, const json_value *rows,
+                                  situ_error *error) {
+  if (json_kind_of(rows) != JSON_ARRAY_KIND) return bad(s, error, "operators", "an array");
+  int32_t n = plan->n_operators;
+  if (json_size(rows) != (size_t)n) {
+    int32_t missing = -1, v;
+    bool *seen = ARENA_ZERO(plan->arena, bool, n);
+    if (!seen) return fail_no_memory(error);
+    for (size_t i = 0; i < json_size(rows); i++) {
+      TRY(plan_read_operator(&v, s, json_at(json_at(rows, i), 0), "operators", error));
+      seen[v] = true;
+    }
+    for (v = n - 1; v >= 0; v--)
+      if (!seen[v]) missing = v;
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "\"operators\" has %zu rows, the model %d operators%s%s",
+                     json_size(rows), (int)n, missing < 0 ? "" : "; missing is ",
+                     missing < 0 ? "" : s->graph->name[missing]);
+  }
+  size_t columns = json_size(json_at(rows, 0));
+  if (columns != 2 && columns != 4 && columns != 5)
+    return bad(s, error, "operators", "rows of 2, 4 or 5 entries: name, device, start, finish, call");
+  plan->device = ARENA_NEW(plan->arena, int32_t, n);
+  if (p->execution == SITU_EXECUTION_STREAM) plan->order = ARENA_NEW(plan->arena, int32_t, n);
+  if (columns >= 4) plan->start_ns = ARENA_NEW(plan->arena, int64_t, n);
+  if (columns >= 4) plan->finish_ns = ARENA_NEW(plan->arena, int64_t, n);
+  if (columns == 5) plan->call = ARENA_NEW(plan->arena, int32_t, n);
+  if (!plan->device || (p->execution == SITU_EXECUTION_STREAM && !plan->order) ||
+      (columns >= 4 && (!plan->start_ns || !plan->finish_ns)) || (columns == 5 && !plan->call))
+    return fail_no_memory(error);
+  for (int32_t v = 0; v < n; v++) plan->device[v] = -1;
+  for (int32_t i = 0; i < n; i++) {
+    const json_value *row = json_at(rows, (size_t)i);
+    if (json_kind_of(row) != JSON_ARRAY_KIND || json_size(row) != columns)
+      return bad(s, error, "operators", "rows that are arrays of one length");
+    TRY(read_operator_row(plan, s, row, i, error));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_devices(situ_plan *plan, const plan_source *s, const json_value *rows, situ_error *error) {
+  if (json_kind_of(rows) != JSON_ARRAY_KIND || json_size(rows) != (size_t)plan->n_devices)
+    return bad(s, error, "devices", "an array with every device of the platform");
+  plan->uses = ARENA_ZERO(plan->arena, situ_device_use, plan->n_devices);
+  bool *seen = ARENA_ZERO(plan->arena, bool, plan->n_devices);
+  if (!plan->uses || !seen) return fail_no_memory(error);
+  for (size_t i = 0; i < json_size(rows); i++) {
+    const json_value *o = json_at(rows, i);
+    int64_t count;
+    int32_t d;
+    TRY(plan_read_device(&d, s, json_get(o, "name"), "devices", error));
+    if (seen[d]) return bad(s, error, "devices", "every device once");
+    seen[d] = true;
+    situ_device_use *use = &plan->uses[d];
+    TRY(plan_read_whole(&count, s, json_get(o, "operators"), "devices, operators", NULL, error));
+    if (count > plan->n_operators) return bad(s, error, "devices", "no more operators on a device than there are");
+    use->n_operators = (int32_t)count;
+    TRY(plan_read_whole(&use->load_ns, s, json_get(o, "load_ns"), "devices, load_ns", &never, error));
+    TRY(plan_read_whole(&use->memory_bytes, s, json_get(o, "memory_bytes"), "devices, memory_bytes", &never, error));
+    TRY(plan_read_whole(&use->memory_limit_bytes, s, json_get(o, "memory_limit_bytes"), "devices, memory_limit_bytes",
+                        &never, error));
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Links are numbers in "transfers"; the list says what they join, so that a plan for another platform is noticed. */
+static situ_status check_links(const plan_source *s, const json_value *rows, situ_error *error) {
+  if (json_kind_of(rows) != JSON_ARRAY_KIND || json_size(rows) != (size_t)s->platform->n_links)
+    return bad(s, error, "links", "the links of the platform; was the plan made for another one?");
+  for (size_t i = 0; i < json_size(rows); i++) {
+    int32_t from, to;
+    TRY(plan_read_device(&from, s, json_at(json_at(rows, i), 0), "links", error));
+    TRY(plan_read_device(&to, s, json_at(json_at(rows, i), 1), "links", error));
+    if (from != s->platform->links[i].from_device || to != s->platform->links[i].to_device)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, s->where,
+                       "link %zu goes from %s to %s; on platform %s it goes elsewhere", i,
+                       s->platform->devices[from].name, s->platform->devices[to].name, s->platform->name);
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Rows [operator, output, link, device of the destination, start, finish]. */
+static situ_status read_transfers(situ_plan *plan, const plan_source *s, const json_value *rows, situ_error *error) {
+  const situ_graph *g = s->graph;
+  if (json_kind_of(rows) != JSON_ARRAY_KIND || json_size(rows) > INT32_MAX)
+    return bad(s, error, "transfers", "an array");
+  plan->n_transfers = (int32_t)json_size(rows);
+  plan->transfers = ARENA_NEW(plan->arena, situ_transfer, plan->n_transfers);
+  if (!plan->transfers) return fail_no_memory(error);
+  for (int32_t i = 0; i < plan->n_transfers; i++) {
+    const json_value *row = json_at(rows, (size_t)i);
+    situ_transfer *x = &plan->transfers[i];
+    char what[64];
+    int32_t v, d;
+    int64_t output, link;
+    snprintf(what, sizeof what, "transfers, row %d", (int)i + 1);
+    if (json_size(row) != 6 || json_kind_of(row) != JSON_ARRAY_KIND)
+      return bad(s, error, what, "[operator, output, link, device, start, finish]");
+    TRY(plan_read_operator(&v, s, json_at(row, 0), what, error));
+    TRY(plan_read_whole(&output, s, json_at(row, 1), what, NULL, error));
+    TRY(plan_read_whole(&link, s, json_at(row, 2), what, NULL, error));
+    TRY(plan_read_device(&d, s, json_at(row, 3), what, error));
+    if (output >= g->out_start[v + 1] - g->out_start[v] || link >= s->platform->n_links)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: there is no output %lld of %s or no link %lld", what,
+                       (long long)output, g->name[v], (long long)link);
+    x->tensor = g->out_start[v] + (int32_t)output;
+    x->link = (int32_t)link;
+    x->to_memory = s->platform->memory_of[d];
+    TRY(plan_read_whole(&x->start_ns, s, json_at(row, 4), what, NULL, error));
+    TRY(plan_read_whole(&x->finish_ns, s, json_at(row, 5), what, NULL, error));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_all(situ_plan *plan, const situ_problem *p, const json_value *root, const char *where,
+                            situ_error *error) {
+  plan_source s;
+  if (!plan_source_new(&s, p->graph, p->platform, where, plan->arena)) return fail_no_memory(error);
+  TRY(check_format(&s, root, error));
+  TRY(read_summary(plan, &s, root, error));
+  const json_value *operators = json_get(root, "operators"), *devices = json_get(root, "devices");
+  const json_value *transfers = json_get(root, "transfers");
+  bool placed = plan->outcome == SITU_OUTCOME_OPTIMAL || plan->outcome == SITU_OUTCOME_FEASIBLE;
+  if (placed && !operators) return bad(&s, error, "operators", "an array: the outcome says that there is a placement");
+  if (!operators) return SITU_STATUS_OK;
+  TRY(read_operators(plan, &s, p, operators, error));
+  if (devices) TRY(read_devices(plan, &s, devices, error));
+  if (!transfers) return SITU_STATUS_OK;
+  TRY(check_links(&s, json_get(root, "links"), error));
+  return read_transfers(plan, &s, transfers, error);
+}
+
+situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const json_value *root, const char *where,
+                           situ_error *error) {
+  *out = NULL;
+  situ_plan *plan = plan_new(problem);
+  if (!plan) return fail_no_memory(error);
+  situ_status status = read_all(plan, problem, root, where, error);
+  if (status == SITU_STATUS_OK)
+    *out = plan;
+  else
+    situ_plan_free(plan);
+  return status;
+}

@@ -1,0 +1,207 @@
+/* Plan files out, and the strict readers of single values that plan files and pins share. */
+#include "plan/plan_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+bool plan_source_new(plan_source *s, const situ_graph *graph, const situ_platform *platform, const char *where,
+                     arena *a) {
+  *s = (plan_source){graph, platform, where, string_map_new(a, platform->n_devices)};
+  for (int32_t d = 0; s->device_by_name && d < platform->n_devices; d++)
+    if (string_map_put(s->device_by_name, platform->devices[d].name, d) < 0) return false;
+  return s->device_by_name != NULL;
+}
+
+situ_status plan_read_device(int32_t *device, const plan_source *s, const json_value *name, const char *what,
+                             situ_error *error) {
+  const char *text = json_text(name, NULL);
+  if (!text)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: expected the name of a device as a text", what);
+  *device = (int32_t)string_map_get(s->device_by_name, text);
+  if (*device < 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the platform %s has no device '%s'", what,
+                     s->platform->name, text);
+  return SITU_STATUS_OK;
+}
+
+situ_status plan_read_operator(int32_t *op, const plan_source *s, const json_value *name, const char *what,
+                               situ_error *error) {
+  const char *text = json_text(name, NULL);
+  if (!text)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: expected the name of an operator as a text", what);
+  *op = situ_graph_find(s->graph, text);
+  if (*op < 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the model %s has no operator '%s'", what,
+                     s->graph->model, text);
+  return SITU_STATUS_OK;
+}
+
+situ_status plan_read_whole(int64_t *out, const plan_source *s, const json_value *v, const char *what,
+                            const int64_t *null_is, situ_error *error) {
+  if (null_is && json_kind_of(v) == JSON_NULL_KIND) {
+    *out = *null_is;
+    return SITU_STATUS_OK;
+  }
+  *out = json_whole(v, -1);
+  if (json_kind_of(v) != JSON_WHOLE || *out < 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: expected a whole number of at least 0%s", what,
+                     null_is ? " or null" : "");
+  return SITU_STATUS_OK;
+}
+
+/* ---- writing ---- */
+
+/* INT64_MAX stands for "never" and "no limit", which a plan file writes as null. */
+static json_value *whole(int64_t value) { return value == INT64_MAX ? json_new_null() : json_new_whole(value); }
+
+static json_value *device_name(const situ_problem *p, int32_t device) {
+  return device < 0 || device >= p->n_devices ? json_new_null() : json_new_text(p->platform->devices[device].name);
+}
+
+static json_value *problem_json(const situ_problem *p) {
+  json_value *o = json_new_object(), *pins = json_new_array(), *unused = json_new_array();
+  bool good = o && pins && unused;
+  for (int32_t v = 0; good && v < p->n_operators; v++) {
+    if (p->pin[v] < 0) continue;
+    json_value *row = json_new_array();
+    good = json_push(row, json_new_text(p->graph->name[v])) && json_push(row, device_name(p, p->pin[v])) &&
+           json_push(pins, row);
+  }
+  for (int32_t d = 0; good && d < p->n_devices; d++)
+    if (p->unused[d]) good = json_push(unused, device_name(p, d));
+  good = good && json_set(o, "objective", json_new_text(situ_objective_name(p->objective))) &&
+         json_set(o, "execution", json_new_text(situ_execution_name(p->execution))) &&
+         json_set(o, "contention", json_new_text(situ_contention_name(p->contention))) &&
+         json_set(o, "communication", json_new_text(situ_communication_name(p->communication))) &&
+         json_set(o, "contiguous", json_new_truth(p->contiguous)) &&
+         json_set(o, "overlap", json_new_truth(p->overlap)) && json_set(o, "in_flight", json_new_whole(p->in_flight));
+  /* from here on the setters own the arrays, also when they fail */
+  if (good) {
+    good = json_set(o, "pins", pins);
+    good = json_set(o, "unused", unused) && good;
+  } else {
+    json_free(pins);
+    json_free(unused);
+  }
+  if (good) return o;
+  json_free(o);
+  return NULL;
+}
+
+static json_value *devices_json(const situ_plan *plan, const situ_problem *p) {
+  json_value *rows = json_new_array();
+  bool good = rows != NULL;
+  for (int32_t d = 0; good && d < p->n_devices; d++) {
+    const situ_device_use *use = &plan->uses[d];
+    json_value *o = json_new_object();
+    good = json_set(o, "name", device_name(p, d)) && json_set(o, "operators", json_new_whole(use->n_operators)) &&
+           json_set(o, "load_ns", whole(use->load_ns)) && json_set(o, "memory_bytes", whole(use->memory_bytes)) &&
+           json_set(o, "memory_limit_bytes", whole(use->memory_limit_bytes));
+    good = json_push(rows, o) && good;
+  }
+  if (good) return rows;
+  json_free(rows);
+  return NULL;
+}
+
+static json_value *operators_json(const situ_plan *plan, const situ_problem *p) {
+  json_value *rows = json_new_array();
+  bool good = rows != NULL;
+  for (int32_t i = 0; good && i < p->n_operators; i++) {
+    int32_t v = plan->order ? plan->order[i] : i;
+    json_value *row = json_new_array();
+    good = json_push(row, json_new_text(p->graph->name[v])) && json_push(row, device_name(p, plan->device[v]));
+    if (good && plan->start_ns && plan->finish_ns)
+      good = json_push(row, whole(plan->start_ns[v])) && json_push(row, whole(plan->finish_ns[v]));
+    if (good && plan->call)
+      good = json_push(row, plan->call[v] < 0 ? json_new_null() : json_new_whole(plan->call[v]));
+    good = json_push(rows, row) && good;
+  }
+  if (good) return rows;
+  json_free(rows);
+  return NULL;
+}
+
+static json_value *links_json(const situ_problem *p) {
+  json_value *rows = json_new_array();
+  bool good = rows != NULL;
+  for (int32_t l = 0; good && l < p->platform->n_links; l++) {
+    json_value *row = json_new_array();
+    good = json_push(row, device_name(p, p->platform->links[l].from_device)) &&
+           json_push(row, device_name(p, p->platform->links[l].to_device));
+    good = json_push(rows, row) && good;
+  }
+  if (good) return rows;
+  json_free(rows);
+  return NULL;
+}
+
+/* The first device of a memory stands for it. */
+static int32_t device_of_memory(const situ_problem *p, int32_t m) {
+  int32_t d = 0;
+  while (d < p->n_devices && p->memory_of[d] != m) d++;
+  return d;
+}
+
+static json_value *transfers_json(const situ_plan *plan, const situ_problem *p) {
+  json_value *rows = json_new_array();
+  bool good = rows != NULL;
+  for (int32_t i = 0; good && i < plan->n_transfers; i++) {
+    const situ_transfer *x = &plan->transfers[i];
+    int32_t v = p->graph->producer[x->tensor];
+    json_value *row = json_new_array();
+    good = json_push(row, json_new_text(p->graph->name[v])) &&
+           json_push(row, json_new_whole(x->tensor - p->graph->out_start[v])) &&
+           json_push(row, json_new_whole(x->link)) &&
+           json_push(row, device_name(p, device_of_memory(p, x->to_memory))) && json_push(row, whole(x->start_ns)) &&
+           json_push(row, whole(x->finish_ns));
+    good = json_push(rows, row) && good;
+  }
+  if (good) return rows;
+  json_free(rows);
+  return NULL;
+}
+
+static json_value *single_json(const situ_plan *plan, const situ_problem *p) {
+  if (plan->best_single_device < 0) return json_new_null();
+  json_value *o = json_new_object();
+  if (json_set(o, "device", device_name(p, plan->best_single_device)) &&
+      json_set(o, "value_ns", whole(plan->best_single_ns)))
+    return o;
+  json_free(o);
+  return NULL;
+}
+
+/* Seeds are unsigned; those that JSON readers would spoil are written as text. */
+static json_value *seed_json(uint64_t seed) {
+  char text[24];
+  if (seed <= INT64_MAX) return json_new_whole((int64_t)seed);
+  snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+  return json_new_text(text);
+}
+
+json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
+  json_value *o = json_new_object();
+  bool good = o && json_set(o, "format", json_new_text("situ-plan")) && json_set(o, "version", json_new_whole(1)) &&
+              json_set(o, "model", json_new_text(p->graph->model)) &&
+              json_set(o, "platform", json_new_text(p->platform->name)) &&
+              json_set(o, "costs", json_new_text(p->costs->source)) && json_set(o, "problem", problem_json(p)) &&
+              json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
+              json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", whole(plan->value_ns)) &&
+              json_set(o, "lower_bound_ns", whole(plan->lower_bound_ns)) &&
+              json_set(o, "gap", json_new_number(situ_plan_gap(plan))) &&
+              json_set(o, "bound", json_new_text(plan->bound)) && json_set(o, "solver", json_new_text(plan->solver)) &&
+              json_set(o, "best_single", single_json(plan, p)) && json_set(o, "steps", json_new_whole(plan->steps)) &&
+              json_set(o, "seed", seed_json(plan->seed)) && json_set(o, "seconds", json_new_number(plan->seconds));
+  if (good && plan->device) {
+    good = json_set(o, "operators", operators_json(plan, p));
+    if (plan->uses) good = good && json_set(o, "devices", devices_json(plan, p));
+    if (plan->transfers)
+      good = good && json_set(o, "links", links_json(p)) && json_set(o, "transfers", transfers_json(plan, p));
+  }
+  if (good) return o;
+  json_free(o);
+  return NULL;
+}
