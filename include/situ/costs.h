@@ -17,7 +17,8 @@ typedef struct situ_cost_options {
   /* The part of a device's peak and of its memory bandwidth that real kernels reach, 0 < e <= 1; 0 means the model's
    * defaults, which may differ between the two. */
   double efficiency;
-  const char *table_path; /* a file of measured operator times that replace estimates (docs/formats/costs.md), or NULL */
+  const char
+      *table_path; /* a file of measured operator times that replace estimates (docs/formats/costs.md), or NULL */
 } situ_cost_options;
 
 /* Estimates the costs of `graph` on `platform`. options may be NULL. Neither is kept. */
@@ -30,8 +31,7 @@ SITU_API const char *situ_costs_source(const situ_costs *costs);
 /* Nanoseconds of one unit of the file that the costs were read from (1,000,000 for a workload in ms), or 0. */
 SITU_API int64_t situ_costs_unit_ns(const situ_costs *costs);
 /* Time of operator `op` on `device`: SITU_NEVER_NS when it cannot run there. */
-SITU_API int64_t situ_costs_time_ns(const situ_costs *costs, const situ_platform *platform, int32_t op,
-                                    int32_t device);
+SITU_API int64_t situ_costs_time_ns(const situ_costs *costs, const situ_platform *platform, int32_t op, int32_t device);
 /* Time of sending `tensor` from one device to another without contention; 0 when they share a memory. */
 SITU_API int64_t situ_costs_transfer_ns(const situ_costs *costs, const situ_platform *platform, int32_t tensor,
                                         int32_t from_device, int32_t to_device);

@@ -21,14 +21,14 @@ typedef struct situ_platform situ_platform;
 #define SITU_MAX_LINKS 1048576
 
 typedef struct situ_device {
-  const char *name;                 /* unique: "cpu", "gpu0" */
-  const char *class_name;           /* devices of one class run each operator in the same time */
+  const char *name;                    /* unique: "cpu", "gpu0" */
+  const char *class_name;              /* devices of one class run each operator in the same time */
   double peak_flops[SITU_DTYPE_COUNT]; /* operations per second by element type; F32 > 0, others 0 = not stated */
-  double memory_bytes_per_s;        /* bandwidth to its memory; > 0 */
-  int64_t memory_bytes;             /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
-  int64_t launch_ns;                /* overhead of starting an operator */
-  int32_t shares_memory_with;       /* index of an earlier device whose memory it uses, or -1 for its own */
-  bool is_host;                     /* holds the inputs of the model; transfers are staged through hosts */
+  double memory_bytes_per_s;           /* bandwidth to its memory; > 0 */
+  int64_t memory_bytes;                /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
+  int64_t launch_ns;                   /* overhead of starting an operator */
+  int32_t shares_memory_with;          /* index of an earlier device whose memory it uses, or -1 for its own */
+  bool is_host;                        /* holds the inputs of the model; transfers are staged through hosts */
 } situ_device;
 
 typedef struct situ_link {

@@ -21,11 +21,11 @@ static const double DEFAULT_COMPUTE = 0.5, DEFAULT_MEMORY = 0.8;
 static const double SLACK = 1e-12;
 
 static const situ_dtype next_choice[SITU_DTYPE_COUNT] = {
-    [SITU_DTYPE_UNKNOWN] = SITU_DTYPE_F32, [SITU_DTYPE_F64] = SITU_DTYPE_F32, [SITU_DTYPE_F32] = SITU_DTYPE_F32,
-    [SITU_DTYPE_F16] = SITU_DTYPE_BF16,    [SITU_DTYPE_BF16] = SITU_DTYPE_F16, [SITU_DTYPE_F8] = SITU_DTYPE_F16,
-    [SITU_DTYPE_I64] = SITU_DTYPE_F32,     [SITU_DTYPE_I32] = SITU_DTYPE_F32, [SITU_DTYPE_I16] = SITU_DTYPE_F32,
-    [SITU_DTYPE_I8] = SITU_DTYPE_F16,      [SITU_DTYPE_I4] = SITU_DTYPE_I8,   [SITU_DTYPE_U64] = SITU_DTYPE_F32,
-    [SITU_DTYPE_U32] = SITU_DTYPE_F32,     [SITU_DTYPE_U16] = SITU_DTYPE_F32, [SITU_DTYPE_U8] = SITU_DTYPE_I8,
+    [SITU_DTYPE_UNKNOWN] = SITU_DTYPE_F32, [SITU_DTYPE_F64] = SITU_DTYPE_F32,    [SITU_DTYPE_F32] = SITU_DTYPE_F32,
+    [SITU_DTYPE_F16] = SITU_DTYPE_BF16,    [SITU_DTYPE_BF16] = SITU_DTYPE_F16,   [SITU_DTYPE_F8] = SITU_DTYPE_F16,
+    [SITU_DTYPE_I64] = SITU_DTYPE_F32,     [SITU_DTYPE_I32] = SITU_DTYPE_F32,    [SITU_DTYPE_I16] = SITU_DTYPE_F32,
+    [SITU_DTYPE_I8] = SITU_DTYPE_F16,      [SITU_DTYPE_I4] = SITU_DTYPE_I8,      [SITU_DTYPE_U64] = SITU_DTYPE_F32,
+    [SITU_DTYPE_U32] = SITU_DTYPE_F32,     [SITU_DTYPE_U16] = SITU_DTYPE_F32,    [SITU_DTYPE_U8] = SITU_DTYPE_I8,
     [SITU_DTYPE_BOOL] = SITU_DTYPE_F32,    [SITU_DTYPE_STRING] = SITU_DTYPE_F32, [SITU_DTYPE_C64] = SITU_DTYPE_F32,
     [SITU_DTYPE_C128] = SITU_DTYPE_F64,
 };
@@ -47,8 +47,7 @@ typedef struct roof {
 
 static roof roof_of(const situ_device *device, double compute, double memory) {
   roof r = {.ns_per_byte = 1e9 / (memory * device->memory_bytes_per_s), .launch_ns = device->launch_ns};
-  for (int t = 0; t < SITU_DTYPE_COUNT; t++)
-    r.ns_per_flop[t] = 1e9 / (compute * roofline_peak(device, (situ_dtype)t));
+  for (int t = 0; t < SITU_DTYPE_COUNT; t++) r.ns_per_flop[t] = 1e9 / (compute * roofline_peak(device, (situ_dtype)t));
   return r;
 }
 

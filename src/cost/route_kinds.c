@@ -10,7 +10,7 @@
 typedef struct finder {
   arena *arena;
   const situ_platform *platform;
-  string_map *known; /* text of (first, rest) -> kind */
+  string_map *known;                   /* text of (first, rest) -> kind */
   int32_t *first_link, *rest, *n_hops; /* of each kind */
   int32_t n_kinds, capacity;
 } finder;

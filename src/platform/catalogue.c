@@ -17,14 +17,14 @@
 #include <string.h>
 #include <strings.h>
 
-#define GB(x) ((int64_t)((x) * 1e9))
-#define G(x) ((x) * 1e9)
-#define T(x) ((x) * 1e12)
+#define GB(x) ((int64_t)((x)*1e9))
+#define G(x) ((x)*1e9)
+#define T(x) ((x)*1e12)
 /* In units of 10^12 per second; 0 where the datasheet states nothing. */
-#define PEAKS(f64, f32, f16, bf16, f8, i8)                                                                  \
-  {                                                                                                         \
+#define PEAKS(f64, f32, f16, bf16, f8, i8)                                                                        \
+  {                                                                                                               \
     [SITU_DTYPE_F64] = T(f64), [SITU_DTYPE_F32] = T(f32), [SITU_DTYPE_F16] = T(f16), [SITU_DTYPE_BF16] = T(bf16), \
-    [SITU_DTYPE_F8] = T(f8), [SITU_DTYPE_I8] = T(i8), [SITU_DTYPE_U8] = T(i8)                                \
+    [SITU_DTYPE_F8] = T(f8), [SITU_DTYPE_I8] = T(i8), [SITU_DTYPE_U8] = T(i8)                                     \
   }
 
 enum { GPU_LAUNCH_NS = 5000, SLOW_LAUNCH_NS = 10000, CPU_LAUNCH_NS = 1000 };
@@ -53,11 +53,11 @@ static const situ_known_device devices[] = {
      CPU_LAUNCH_NS, false, "xgmi", NULL,
      "AMD EPYC 9654 product page: 96 cores x 2.4 GHz x 32 FLOP (AVX-512 in two halves; VNNI x 4); 12 channels "
      "DDR5-4800; 768 GB assumed"},
-    {"i9-12900k", "Intel Core i9-12900K, 8 + 8 cores", "cpu", GB(64), G(76.8),
-     PEAKS(0.5632, 1.1264, 0, 0, 0, 4.5056), CPU_LAUNCH_NS, false, "ethernet-10g", NULL,
+    {"i9-12900k", "Intel Core i9-12900K, 8 + 8 cores", "cpu", GB(64), G(76.8), PEAKS(0.5632, 1.1264, 0, 0, 0, 4.5056),
+     CPU_LAUNCH_NS, false, "ethernet-10g", NULL,
      "Intel ARK: 8 x 3.2 GHz x 32 + 8 x 2.4 GHz x 16 FLOP (AVX2; VNNI x 4); 2 channels DDR5-4800; 64 GB assumed"},
-    {"i9-13900k", "Intel Core i9-13900K, 8 + 16 cores", "cpu", GB(64), G(89.6),
-     PEAKS(0.6656, 1.3312, 0, 0, 0, 5.3248), CPU_LAUNCH_NS, false, "ethernet-10g", NULL,
+    {"i9-13900k", "Intel Core i9-13900K, 8 + 16 cores", "cpu", GB(64), G(89.6), PEAKS(0.6656, 1.3312, 0, 0, 0, 5.3248),
+     CPU_LAUNCH_NS, false, "ethernet-10g", NULL,
      "Intel ARK: 8 x 3.0 GHz x 32 + 16 x 2.2 GHz x 16 FLOP (AVX2; VNNI x 4); 2 channels DDR5-5600; 64 GB assumed"},
     {"orin-cpu", "Jetson AGX Orin 64 GB, its CPU", "cpu", GB(64), G(204.8), PEAKS(0.2112, 0.4224, 0, 0, 0, 0),
      CPU_LAUNCH_NS, false, "ethernet-10g", NULL,
@@ -132,21 +132,30 @@ static const situ_known_device devices[] = {
 /* Rates are 80 % of the rate of the standard in one direction: what large copies reach after headers and flow control.
  * Latencies are those of a small copy that the runtime starts, rounded. */
 static const situ_known_link kinds[] = {
-    {"pcie3", "PCI Express 3.0 x16", 10000, G(12.6), false, false, "PCI-SIG: 16 lanes x 8 GT/s x 128/130 = 15.75 GB/s, x 0.8"},
-    {"pcie4", "PCI Express 4.0 x16", 10000, G(25.2), false, false, "PCI-SIG: 16 lanes x 16 GT/s x 128/130 = 31.5 GB/s, x 0.8"},
-    {"pcie5", "PCI Express 5.0 x16", 10000, G(50.4), false, false, "PCI-SIG: 16 lanes x 32 GT/s x 128/130 = 63.0 GB/s, x 0.8"},
-    {"nvlink1", "NVLink 1, one link for each pair", 8000, G(16), true, false, "NVIDIA DGX-1 (P100) whitepaper: 20 GB/s, x 0.8"},
-    {"nvlink2", "NVLink 2, two links for each pair", 8000, G(40), true, false, "NVIDIA DGX-1 (V100) whitepaper: 50 GB/s, x 0.8"},
-    {"nvlink3", "NVLink 3 with NVSwitch", 8000, G(240), true, true, "NVIDIA A100 datasheet: 600 GB/s both ways, x 0.5 x 0.8"},
-    {"nvlink4", "NVLink 4 with NVSwitch", 8000, G(360), true, true, "NVIDIA H100 datasheet: 900 GB/s both ways, x 0.5 x 0.8"},
-    {"nvswitch", "NVLink 2 with NVSwitch", 8000, G(120), true, true, "NVIDIA DGX-2 datasheet: 300 GB/s both ways, x 0.5 x 0.8"},
+    {"pcie3", "PCI Express 3.0 x16", 10000, G(12.6), false, false,
+     "PCI-SIG: 16 lanes x 8 GT/s x 128/130 = 15.75 GB/s, x 0.8"},
+    {"pcie4", "PCI Express 4.0 x16", 10000, G(25.2), false, false,
+     "PCI-SIG: 16 lanes x 16 GT/s x 128/130 = 31.5 GB/s, x 0.8"},
+    {"pcie5", "PCI Express 5.0 x16", 10000, G(50.4), false, false,
+     "PCI-SIG: 16 lanes x 32 GT/s x 128/130 = 63.0 GB/s, x 0.8"},
+    {"nvlink1", "NVLink 1, one link for each pair", 8000, G(16), true, false,
+     "NVIDIA DGX-1 (P100) whitepaper: 20 GB/s, x 0.8"},
+    {"nvlink2", "NVLink 2, two links for each pair", 8000, G(40), true, false,
+     "NVIDIA DGX-1 (V100) whitepaper: 50 GB/s, x 0.8"},
+    {"nvlink3", "NVLink 3 with NVSwitch", 8000, G(240), true, true,
+     "NVIDIA A100 datasheet: 600 GB/s both ways, x 0.5 x 0.8"},
+    {"nvlink4", "NVLink 4 with NVSwitch", 8000, G(360), true, true,
+     "NVIDIA H100 datasheet: 900 GB/s both ways, x 0.5 x 0.8"},
+    {"nvswitch", "NVLink 2 with NVSwitch", 8000, G(120), true, true,
+     "NVIDIA DGX-2 datasheet: 300 GB/s both ways, x 0.5 x 0.8"},
     {"nvlink-bridge", "NVLink bridge of two GeForce RTX 3090", 8000, G(45), true, false,
      "NVIDIA GA102 whitepaper: 112.5 GB/s both ways, x 0.5 x 0.8"},
     {"infinity-fabric", "AMD Infinity Fabric link for each pair", 8000, G(40), true, false,
      "AMD Instinct MI250X datasheet: 100 GB/s both ways for a link, x 0.5 x 0.8"},
     {"infinity-fabric4", "AMD Infinity Fabric 4 link for each pair", 8000, G(51.2), true, false,
      "AMD Instinct MI300X datasheet: 128 GB/s both ways for a link, x 0.5 x 0.8"},
-    {"upi", "Intel UPI between sockets, 3 links", 1000, G(49.9), false, false, "Intel: 3 x 10.4 GT/s x 2 bytes = 62.4 GB/s, x 0.8"},
+    {"upi", "Intel UPI between sockets, 3 links", 1000, G(49.9), false, false,
+     "Intel: 3 x 10.4 GT/s x 2 bytes = 62.4 GB/s, x 0.8"},
     {"xgmi", "AMD xGMI-2 between sockets, 3 links", 1000, G(86.4), false, false,
      "AMD: 3 x 16 lanes x 18 GT/s / 8 = 108 GB/s, x 0.8"},
     {"ethernet-1g", "Ethernet, 1 Gbit/s", 50000, G(0.1), false, false, "IEEE 802.3ab: 0.125 GB/s, x 0.8"},
@@ -197,7 +206,8 @@ static int distance(const char *a, const char *b) {
 }
 
 /* `stride` walks over the keys, which are the first members of their rows. */
-static const char *nearest(char into[CATALOGUE_HINT_BYTES], const char *wanted, const void *rows, int n, size_t stride) {
+static const char *nearest(char into[CATALOGUE_HINT_BYTES], const char *wanted, const void *rows, int n,
+                           size_t stride) {
   const char *best[N_NEAREST] = {NULL};
   int best_distance[N_NEAREST] = {0};
   for (int i = 0; i < n; i++) {

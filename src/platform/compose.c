@@ -59,8 +59,8 @@ static situ_status take_link(const composer *c, term *t, const char *word, situ_
                      word, catalogue_nearest_link(hint, word));
   }
   if (kind->fabric && strcmp(t->row->kind, "cpu") == 0)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s joins accelerators, not hosts such as %s",
-                     kind->key, t->row->key);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s joins accelerators, not hosts such as %s", kind->key,
+                     t->row->key);
   if (kind->fabric)
     t->fabric = kind;
   else
@@ -146,7 +146,8 @@ static situ_status push_link(composer *c, int32_t from, int32_t to, int64_t late
   if (c->n_links == c->link_capacity) {
     int32_t capacity = c->link_capacity ? c->link_capacity * 2 : 64;
     if (c->n_links >= SITU_MAX_LINKS)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "this platform has more than %d links", SITU_MAX_LINKS);
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "this platform has more than %d links",
+                       SITU_MAX_LINKS);
     situ_link *links = ARENA_NEW(c->arena, situ_link, capacity);
     if (!links) return fail_no_memory(error);
     if (c->n_links) memcpy(links, c->links, (size_t)c->n_links * sizeof *links);

@@ -69,7 +69,7 @@ static situ_status add_devices(situ_platform *p, const situ_device *devices, sit
                        "launch time",
                        p->devices[p->class_device[class]].name, mine->name);
     }
-    p->class_of[d] = (int32_t)class;
+    p->class_of[d] = (int32_t) class;
 
     if (mine->shares_memory_with >= 0) {
       p->memory_of[d] = p->memory_of[mine->shares_memory_with];
@@ -98,8 +98,8 @@ static situ_status check_link(const situ_platform *p, const situ_link *link, int
   else if (link->channel < -1)
     wrong = "channel must be -1 or a number from 0 up";
   if (!wrong) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_BAD_INPUT, p->name, "link number %d from \"%.100s\" to \"%.100s\": %s", (int)index,
-                   from, to, wrong);
+  return fail_with(error, SITU_STATUS_BAD_INPUT, p->name, "link number %d from \"%.100s\" to \"%.100s\": %s",
+                   (int)index, from, to, wrong);
 }
 
 /* Copies the links; channels are numbered in order of their first link, each lone link having one of its own. */
@@ -137,8 +137,8 @@ static bool platform_alloc(situ_platform *p, const char *name) {
   p->links = ARENA_ZERO(p->arena, situ_link, m);
   p->link_from = ARENA_ZERO(p->arena, int32_t, m);
   p->link_to = ARENA_ZERO(p->arena, int32_t, m);
-  return p->name && p->devices && p->class_of && p->memory_of && p->class_name && p->class_device &&
-         p->memory_bytes && p->links && p->link_from && p->link_to;
+  return p->name && p->devices && p->class_of && p->memory_of && p->class_name && p->class_device && p->memory_bytes &&
+         p->links && p->link_from && p->link_to;
 }
 
 situ_status situ_platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,

@@ -19,7 +19,7 @@ struct situ_platform {
 
   int64_t *memory_bytes; /* memory -> capacity */
 
-  situ_link *links;      /* as given, but every link has a channel 0 .. n_channels-1 */
+  situ_link *links;             /* as given, but every link has a channel 0 .. n_channels-1 */
   int32_t *link_from, *link_to; /* memories */
   /* The route from memory m to memory w is route_link[route_start[m * n_memories + w] .. route_start[... + 1]);
    * it is empty when m == w. */

@@ -48,22 +48,14 @@ static bool set_value(void *into, const field *f, const json_value *v) {
       *(const char **)at = text;
       return text[0] != '\0';
     }
-    case FIELD_TRUTH:
-      *(int64_t *)at = json_truth(v, false);
-      return json_kind_of(v) == JSON_TRUTH;
-    case FIELD_WHOLE:
-      *(int64_t *)at = json_whole(v, -1);
-      return number && *(int64_t *)at >= f->least;
+    case FIELD_TRUTH: *(int64_t *)at = json_truth(v, false); return json_kind_of(v) == JSON_TRUTH;
+    case FIELD_WHOLE: *(int64_t *)at = json_whole(v, -1); return number && *(int64_t *)at >= f->least;
     case FIELD_TIMES:
       if (!number || !isfinite(scaled) || scaled < 0.0) return false;
       *(int64_t *)at = sat_round(scaled);
       return *(int64_t *)at < INT64_MAX;
-    case FIELD_RATE:
-      *(double *)at = scaled;
-      return number && scaled > 0.0 && scaled <= MAX_RATE;
-    case FIELD_TREE:
-      *(const json_value **)at = v;
-      return true;
+    case FIELD_RATE: *(double *)at = scaled; return number && scaled > 0.0 && scaled <= MAX_RATE;
+    case FIELD_TREE: *(const json_value **)at = v; return true;
   }
   return false;
 }

@@ -153,7 +153,8 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
   TRY(read_peaks(d, entry->peaks, 1.0, f->where, spot, error));
   TRY(read_peaks(d, entry->tera_peaks, 1e12, f->where, spot, error));
   if (entry->peaks && entry->tera_peaks)
-    return fields_fail(error, f->where, spot, "\"peak_flops\" and \"peak_tflops\" are two units of one value; give one");
+    return fields_fail(error, f->where, spot,
+                       "\"peak_flops\" and \"peak_tflops\" are two units of one value; give one");
   if (d->memory_bytes_per_s <= 0.0) return fields_fail(error, f->where, spot, "\"memory_bytes_per_s\" is missing");
   if (d->peak_flops[SITU_DTYPE_F32] <= 0.0)
     return fields_fail(error, f->where, spot, "\"peak_flops\" with its \"f32\" is missing");

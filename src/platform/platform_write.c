@@ -11,8 +11,7 @@ static json_value *device_tree(const situ_platform *p, int32_t index) {
   json_value *peaks = json_new_object(), *o = json_new_object();
   bool ok = peaks && o;
   for (int t = 0; ok && t < SITU_DTYPE_COUNT; t++)
-    if (d->peak_flops[t] > 0.0)
-      ok = json_set(peaks, situ_dtype_name((situ_dtype)t), json_new_number(d->peak_flops[t]));
+    if (d->peak_flops[t] > 0.0) ok = json_set(peaks, situ_dtype_name((situ_dtype)t), json_new_number(d->peak_flops[t]));
   ok = ok && json_set(o, "name", json_new_text(d->name));
   ok = ok && json_set(o, "class", json_new_text(d->class_name));
   ok = ok && json_set(o, "host", json_new_truth(d->is_host));
@@ -51,7 +50,8 @@ static json_value *link_tree(const situ_platform *p, int32_t index, bool shared)
 }
 
 /* Takes over both arrays of `root` as they grow: a failure leaves everything to the caller's json_free(root). */
-static bool fill(json_value *root, json_value *devices, json_value *links, const situ_platform *p, const int32_t *users) {
+static bool fill(json_value *root, json_value *devices, json_value *links, const situ_platform *p,
+                 const int32_t *users) {
   for (int32_t d = 0; d < p->n_devices; d++)
     if (!json_push(devices, device_tree(p, d))) return false;
   for (int32_t l = 0; l < p->n_links; l++)

@@ -34,10 +34,10 @@ typedef struct label {
 
 typedef struct search {
   int32_t n_memories;
-  int64_t *weight;             /* [link] */
-  int32_t *in_start, *in_link; /* links that end in a memory */
+  int64_t *weight;               /* [link] */
+  int32_t *in_start, *in_link;   /* links that end in a memory */
   int32_t *out_start, *out_link; /* links that leave a memory, ascending */
-  label *best;                 /* [memory]; hops < 0: not reached yet */
+  label *best;                   /* [memory]; hops < 0: not reached yet */
   bool *settled;
   label *heap; /* one entry for each improvement of a label: at most n_links + 1 */
   int32_t n_heap;

@@ -4,8 +4,8 @@
  * input with stride 2; the output of a stage is the mean of the nodes that nobody reads. The sigmoids of the edge
  * weights are constants at inference, so only the products are operators.
  *
- * Three random stages are the paper's small regime (78 channels: 5.6 M parameters, 583 M multiply-adds), four its
- * regular one, where the first stage has half the nodes (109 channels: 31.9 M and 4.0 G). */
+ * Three random stages (or fewer) are the paper's small regime (78 channels: 5.6 M parameters, 583 M multiply-adds),
+ * four its regular one, where the first stage has half the nodes (109 channels: 31.9 M and 4.0 G). */
 #include <string.h>
 
 #include "base/rng.h"
@@ -15,7 +15,7 @@ enum { BATCH, NODES, STAGES, CHANNELS, IMAGE, SEED, BITS, SHAPE1, SHAPE2 };
 enum { MOST_NODES = 1024 };
 
 #define COMMON                                                                                               \
-  BUILTIN_BATCH, {"nodes", 32, 4, MOST_NODES, "nodes of a stage"}, {"stages", 3, 3, 4, "random stages"},     \
+  BUILTIN_BATCH, {"nodes", 32, 4, MOST_NODES, "nodes of a stage"}, {"stages", 3, 1, 4, "random stages"},     \
       {"channels", 78, 2, 4096, "channels of the first stage"},                                              \
       {"image", 224, 32, 8192, "height and width of the image"}, {"seed", 0, 0, INT64_MAX, "of the wiring"}, \
       BUILTIN_BITS
@@ -113,15 +113,16 @@ static void generate(net *n, const int64_t *v, draw_wiring *draw) {
   net_set_bits(n, v[BITS]);
   net_value x = net_input(n, NET_SHAPE(v[BATCH], 3, v[IMAGE], v[IMAGE]));
   x = net_conv(n, "conv1", x, v[CHANNELS] / 2, (net_window){.kernel = 3, .stride = 2, .pad = 1});
-  if (v[STAGES] == 3) {
+  bool regular = v[STAGES] == 4;
+  if (!regular) {
     x = net_op1(n, "relu1", "Relu", x);
     x = net_conv(n, "conv2", x, v[CHANNELS], (net_window){.kernel = 3, .stride = 2, .pad = 1});
   }
   for (int64_t s = 0; s < v[STAGES]; s++) {
-    wiring w = {.n = v[STAGES] == 4 && s == 0 ? v[NODES] / 2 : v[NODES], .edge = edge};
+    wiring w = {.n = regular && s == 0 ? v[NODES] / 2 : v[NODES], .edge = edge};
     memset(edge, 0, (size_t)(v[NODES] * v[NODES]));
     draw(&w, &r, v);
-    net_enter(n, "%s", names[4 - v[STAGES] + s]);
+    net_enter(n, "%s", names[regular ? s : s + 1]);
     x = stage(n, x, &w, v[CHANNELS] << s);
     net_leave(n);
   }

@@ -40,8 +40,9 @@ static situ_status take_shape(const unpacking *u, ops_tensor *t, const char *nam
   if (n > OPS_MAX_RANK)
     return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path, "tensor '%s' has %zu dimensions; at most %d are allowed",
                      name, n, OPS_MAX_RANK);
+  static const int64_t none[1] = {0};
   t->rank = (int32_t)n;
-  t->dims = dims;
+  t->dims = n > 0 ? dims : none;
   for (size_t d = 0; d < n; d++)
     if (dims[d] < 0)
       return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path, "tensor '%s' has a dimension of size %lld", name,

@@ -14,7 +14,7 @@ static situ_status solve(solve_run *run) {
       const solver *s = solvers[i];
       if (s->portfolio != turn || !solver_serves(s, p)) continue;
       if (solve_done(run)) return SITU_STATUS_OK;
-      double share = s->anytime ? 1.0 / anytime-- : 1.0;
+      double share = s->anytime ? 1.0 / anytime-- : s->exact ? 0.5 : 1.0; /* a proof may take for ever */
       situ_status status = solver_run(s, run, share, 0);
       if (status != SITU_STATUS_OK) return status;
     }

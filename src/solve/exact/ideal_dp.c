@@ -308,8 +308,8 @@ static situ_status solve(solve_run *run) {
   bool found = false, complete = false;
   situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
   if (result == IDEALS_ALL) status = run_program(&g, &set, true, most_ns, &found, &complete);
-  if (status == SITU_STATUS_OK && complete && run->incumbent->value_ns != SITU_NEVER_NS)
-    solve_bound(run, run->incumbent->value_ns, "ideal_dp");
+  /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). */
+  if (status == SITU_STATUS_OK && complete) solve_bound(run, run->incumbent->value_ns, "ideal_dp");
   ideals_free(&set);
   return status;
 }

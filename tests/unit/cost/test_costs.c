@@ -32,8 +32,12 @@ static situ_graph *chain(const work *works, int n) {
   for (int i = 0; i < n; i++) {
     char name[16];
     snprintf(name, sizeof name, "op%d", i);
-    situ_operator op = {.name = name, .dtype = works[i].dtype, .flops = works[i].flops,
-                        .moved_bytes = works[i].moved_bytes, .colocation = -1, .source_id = -1};
+    situ_operator op = {.name = name,
+                        .dtype = works[i].dtype,
+                        .flops = works[i].flops,
+                        .moved_bytes = works[i].moved_bytes,
+                        .colocation = -1,
+                        .source_id = -1};
     situ_tensor tensor = {.dtype = works[i].dtype, .rank = -1, .size_bytes = works[i].out_bytes};
     int32_t v, t;
     assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);
@@ -64,12 +68,12 @@ static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const s
 static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
   (void)state;
   work works[] = {
-      {19500000000, 0, 0, SITU_DTYPE_F32},         /* 19.5 GFLOP / (0.5 * 19.5 TFLOP/s) = 2 ms */
-      {312000000000, 1000, 0, SITU_DTYPE_F16},     /* 312 G / (0.5 * 312 T) = 2 ms on tensor cores */
-      {1000, 1631200000, 0, SITU_DTYPE_F32},       /* 1.6312 GB / (0.8 * 2039 GB/s) = 1 ms */
-      {1, 0, 0, SITU_DTYPE_F32},                   /* rounded up to 1 ns */
-      {0, 0, 4096, SITU_DTYPE_F32},                /* no work: 0, without launch */
-      {INT64_MAX, INT64_MAX, 0, SITU_DTYPE_F32},   /* traffic: 9223372036854775807 / 1.6312e12 = 5654347.7 s */
+      {19500000000, 0, 0, SITU_DTYPE_F32},       /* 19.5 GFLOP / (0.5 * 19.5 TFLOP/s) = 2 ms */
+      {312000000000, 1000, 0, SITU_DTYPE_F16},   /* 312 G / (0.5 * 312 T) = 2 ms on tensor cores */
+      {1000, 1631200000, 0, SITU_DTYPE_F32},     /* 1.6312 GB / (0.8 * 2039 GB/s) = 1 ms */
+      {1, 0, 0, SITU_DTYPE_F32},                 /* rounded up to 1 ns */
+      {0, 0, 4096, SITU_DTYPE_F32},              /* no work: 0, without launch */
+      {INT64_MAX, INT64_MAX, 0, SITU_DTYPE_F32}, /* traffic: 9223372036854775807 / 1.6312e12 = 5654347.7 s */
   };
   situ_graph *g = chain(works, 6);
   situ_platform *p = named("cpu+a100-80g");
@@ -167,8 +171,11 @@ static void a_faster_link_never_slows_a_transfer(void **state) {
     situ_link l[L];
     for (int i = 0; i < N; i++) {
       snprintf(names[i], sizeof names[i], "d%d", i);
-      d[i] = (situ_device){.name = names[i], .class_name = "k", .peak_flops[SITU_DTYPE_F32] = 1e12,
-                           .memory_bytes_per_s = 1e11, .shares_memory_with = -1};
+      d[i] = (situ_device){.name = names[i],
+                           .class_name = "k",
+                           .peak_flops[SITU_DTYPE_F32] = 1e12,
+                           .memory_bytes_per_s = 1e11,
+                           .shares_memory_with = -1};
     }
     for (int i = 0; i < L; i++) {
       int from = i < N ? i : (int)rng_below(&r, N), to = (from + 1 + (i < N ? 0 : (int)rng_below(&r, N - 1))) % N;
@@ -248,10 +255,11 @@ static void measured_times_replace_estimates(void **state) {
   (void)state;
   situ_costs *c;
   situ_error error = {0};
-  situ_status status = with_table(&c,
-                                  "{\"situ_costs\": 1, \"unit\": \"ms\", \"source\": \"a stopwatch\", \"classes\": [\"k80\"],"
-                                  " \"operators\": {\"op1\": {\"t4-16g\": 0.0025, \"cpu\": null, \"k80\": 7}}}",
-                                  &error);
+  situ_status status =
+      with_table(&c,
+                 "{\"situ_costs\": 1, \"unit\": \"ms\", \"source\": \"a stopwatch\", \"classes\": [\"k80\"],"
+                 " \"operators\": {\"op1\": {\"t4-16g\": 0.0025, \"cpu\": null, \"k80\": 7}}}",
+                 &error);
   if (status != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
   assert_int_equal(c->time_ns[0 * 2 + 1], 5001); /* still the roofline: 5 us and 1000 / 4.05e12 s */
   assert_int_equal(c->time_ns[1 * 2 + 1], 2500); /* 0.0025 ms */
@@ -296,8 +304,11 @@ static void a_million_operators_cost_little(void **state) {
   assert_int_equal(situ_graph_builder_new(&b, "big", NULL), SITU_STATUS_OK);
   rng r = rng_new(1);
   for (int i = 0; i < N; i++) {
-    situ_operator op = {.dtype = SITU_DTYPE_F32, .flops = rng_below(&r, 1000000000), .moved_bytes = rng_below(&r, 10000000),
-                        .colocation = -1, .source_id = -1};
+    situ_operator op = {.dtype = SITU_DTYPE_F32,
+                        .flops = rng_below(&r, 1000000000),
+                        .moved_bytes = rng_below(&r, 10000000),
+                        .colocation = -1,
+                        .source_id = -1};
     situ_tensor tensor = {.dtype = SITU_DTYPE_F32, .rank = -1, .size_bytes = rng_below(&r, 100000000)};
     int32_t v;
     assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);

@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "graph/random.h"
+#include "graph/random_graph.h"
 
 static situ_graph_builder *builder(void) {
   situ_graph_builder *b;

@@ -243,105 +243,95 @@ static void what_the_file_declares_fills_gaps_and_yields(void **state) {
   arena_free(a);
 }
 
-/* Every kind, on tensors and attributes that nobody would write: no crash, and each refusal says why. */
+/* clang-format off */
+static const struct {
+  const char *name;
+  ops_attr_type type;
+} attributes[] = {
+    {"axis", OPS_INT}, {"axes", OPS_INTS}, {"perm", OPS_INTS}, {"pads", OPS_INTS}, {"strides", OPS_INTS},
+    {"kernel_shape", OPS_INTS}, {"group", OPS_INT}, {"k", OPS_INT}, {"shape", OPS_INTS}, {"split", OPS_INTS},
+    {"starts", OPS_INTS}, {"ends", OPS_INTS}, {"equation", OPS_STRING}, {"num_heads", OPS_INT},
+    {"kv_num_heads", OPS_INT}, {"q_num_heads", OPS_INT}, {"to", OPS_INT}, {"blocksize", OPS_INT},
+    {"hidden_size", OPS_INT}, {"direction", OPS_STRING}, {"keepdims", OPS_INT}, {"value", OPS_TENSOR},
+    {"output_shape", OPS_INTS}, {"batch_dims", OPS_INT}, {"N", OPS_INT}, {"K", OPS_INT}, {"num_outputs", OPS_INT},
+    {"qkv_hidden_sizes", OPS_INTS}, {"scales", OPS_FLOATS}, {"size", OPS_INT}, {"auto_pad", OPS_STRING},
+    {"ceil_mode", OPS_INT}, {"border", OPS_INTS}, {"output_padding", OPS_INTS}, {"dilations", OPS_INTS},
+    {"nodes_treeids", OPS_INTS}, {"inputdimensions", OPS_INTS}};
+/* clang-format on */
+enum { N_ATTRIBUTES = sizeof attributes / sizeof attributes[0], ROOM = 6, N_IN = 9, N_OUT = 3 };
+
+/* A node of tensors and attributes that nobody would write. */
+typedef struct nonsense {
+  ops_node node;
+  ops_attr attrs[ROOM];
+  ops_tensor in[N_IN], out[N_OUT], value;
+  const ops_tensor *inputs[N_IN];
+  int64_t sizes[N_IN][ROOM], values[N_IN][ROOM];
+  double reals[ROOM];
+} nonsense;
+
+static void make_tensor(nonsense *x, int k, rng *r) {
+  static const int64_t odd_sizes[] = {-1, 0, 1, 2, 3, 4, 7, INT64_MAX, 1LL << 40, -9};
+  static const int64_t odd_values[] = {INT64_MAX, INT64_MIN, OPS_UNKNOWN_INT, 1LL << 40, 64, 7};
+  bool closed = rng_next(r) % 2, odd = rng_next(r) % 16 == 0;
+  x->in[k] = (ops_tensor){.dtype = rng_next(r) % SITU_DTYPE_COUNT, .rank = (int32_t)(rng_next(r) % 6) - 1};
+  x->in[k].dims = x->sizes[k];
+  for (int d = 0; d < ROOM; d++) {
+    x->sizes[k][d] = closed ? (int64_t)(rng_next(r) % 4) : odd_sizes[rng_next(r) % (odd ? 10 : 7)];
+    x->values[k][d] = rng_next(r) % 4 ? (int64_t)(rng_next(r) % 5) - 2 : odd_values[rng_next(r) % 6];
+  }
+  if (closed && ops_elements(&x->in[k], NULL) <= ROOM) {
+    if (x->in[k].dtype >= SITU_DTYPE_I64)
+      x->in[k].ints = x->values[k];
+    else
+      x->in[k].reals = x->reals;
+  }
+  x->inputs[k] = rng_next(r) % 8 ? &x->in[k] : NULL;
+}
+
+static void make_nonsense(nonsense *x, int32_t kind, rng *r) {
+  static const char *const words[] = {"", "ij,jk->ik", "...a,.b->", "SAME_UPPER", "bidirectional", "i,,->->", "none"};
+  *x = (nonsense){.value = {.rank = -1}};
+  for (int k = 0; k < ROOM; k++) x->reals[k] = (double)(int64_t)(rng_next(r) % 9) - 2.5;
+  for (int k = 0; k < N_IN; k++) make_tensor(x, k, r);
+  for (int k = 0; k < N_OUT; k++) x->out[k].rank = -1;
+  for (int k = 0; k < ROOM; k++) {
+    uint64_t which = rng_next(r) % N_ATTRIBUTES, type = rng_next(r) % 32;
+    x->attrs[k] = (ops_attr){.name = attributes[which].name,
+                             .type = type < 8 ? type : attributes[which].type,
+                             .n = rng_next(r) % ROOM,
+                             .i = x->values[k][0],
+                             .f = x->reals[k],
+                             .s = words[rng_next(r) % 7],
+                             .ints = x->values[k],
+                             .floats = x->reals,
+                             .tensor = &x->value};
+  }
+  x->node = (ops_node){.opset = rng_next(r) % 24,
+                       .attrs = x->attrs,
+                       .n_attrs = rng_next(r) % (ROOM + 1),
+                       .inputs = x->inputs,
+                       .n_inputs = rng_next(r) % (N_IN + 1),
+                       .outputs = x->out,
+                       .n_outputs = rng_next(r) % (N_OUT + 1)};
+  ops_kind_at(kind, &x->node.domain, &x->node.kind);
+}
+
 static void no_kind_falls_over_nonsense(void **state) {
   (void)state;
-  static const struct {
-    const char *name;
-    ops_attr_type type;
-  } known[] = {{"axis", OPS_INT},
-               {"axes", OPS_INTS},
-               {"perm", OPS_INTS},
-               {"pads", OPS_INTS},
-               {"strides", OPS_INTS},
-               {"kernel_shape", OPS_INTS},
-               {"group", OPS_INT},
-               {"k", OPS_INT},
-               {"shape", OPS_INTS},
-               {"split", OPS_INTS},
-               {"starts", OPS_INTS},
-               {"ends", OPS_INTS},
-               {"equation", OPS_STRING},
-               {"num_heads", OPS_INT},
-               {"kv_num_heads", OPS_INT},
-               {"q_num_heads", OPS_INT},
-               {"to", OPS_INT},
-               {"blocksize", OPS_INT},
-               {"hidden_size", OPS_INT},
-               {"direction", OPS_STRING},
-               {"keepdims", OPS_INT},
-               {"value", OPS_TENSOR},
-               {"output_shape", OPS_INTS},
-               {"batch_dims", OPS_INT},
-               {"N", OPS_INT},
-               {"K", OPS_INT},
-               {"num_outputs", OPS_INT},
-               {"qkv_hidden_sizes", OPS_INTS},
-               {"scales", OPS_FLOATS},
-               {"size", OPS_INT},
-               {"auto_pad", OPS_STRING},
-               {"ceil_mode", OPS_INT},
-               {"border", OPS_INTS},
-               {"output_padding", OPS_INTS},
-               {"dilations", OPS_INTS},
-               {"nodes_treeids", OPS_INTS},
-               {"inputdimensions", OPS_INTS}};
-  static const int64_t dims[] = {-1, 0, 1, 2, 3, 4, 7, INT64_MAX, 1LL << 40, -9};
-  static const char *const words[] = {"", "ij,jk->ik", "...a,.b->", "SAME_UPPER", "bidirectional", "i,,->->", "none"};
-  enum { N_NAMES = sizeof known / sizeof known[0] };
   rng r = rng_new(7);
   for (int round = 0; round < 60; round++)
     for (int32_t i = 0; i < ops_n_kinds(); i++) {
       arena *a = arena_new();
-      ops_attr attrs[6] = {{0}};
-      ops_tensor in[9] = {{0}}, out[3] = {{.rank = -1}, {.rank = -1}, {.rank = -1}}, value = {.rank = -1};
-      const ops_tensor *inputs[9];
-      int64_t sizes[9][6], values[9][6];
-      double reals[6];
-      for (int k = 0; k < 6; k++) reals[k] = (double)(int64_t)(rng_next(&r) % 9) - 2.5;
-      for (int k = 0; k < 9; k++) {
-        in[k] = (ops_tensor){.dtype = rng_next(&r) % SITU_DTYPE_COUNT, .rank = (int32_t)(rng_next(&r) % 6) - 1};
-        bool closed = rng_next(&r) % 2, odd = rng_next(&r) % 16 == 0;
-        for (int d = 0; d < 6; d++) {
-          sizes[k][d] = closed ? (int64_t)(rng_next(&r) % 4) : dims[rng_next(&r) % (odd ? 10 : 7)];
-          values[k][d] = rng_next(&r) % 4 ? (int64_t)(rng_next(&r) % 5) - 2 : dims[rng_next(&r) % 10];
-        }
-        in[k].dims = sizes[k];
-        if (closed && ops_elements(&in[k], NULL) <= 6) {
-          if (in[k].dtype >= SITU_DTYPE_I64)
-            in[k].ints = values[k];
-          else
-            in[k].reals = reals;
-        }
-        inputs[k] = rng_next(&r) % 8 ? &in[k] : NULL;
-      }
-      for (int k = 0; k < 6; k++) {
-        uint64_t which = rng_next(&r) % N_NAMES, type = rng_next(&r) % 32;
-        attrs[k] = (ops_attr){.name = known[which].name,
-                              .type = type < 8 ? type : known[which].type,
-                              .n = rng_next(&r) % 6,
-                              .i = dims[rng_next(&r) % 10],
-                              .f = reals[k],
-                              .s = words[rng_next(&r) % 7],
-                              .ints = values[k],
-                              .floats = reals,
-                              .tensor = &value};
-      }
-      ops_node node = {.opset = rng_next(&r) % 24,
-                       .attrs = attrs,
-                       .n_attrs = rng_next(&r) % 7,
-                       .inputs = inputs,
-                       .n_inputs = rng_next(&r) % 10,
-                       .outputs = out,
-                       .n_outputs = rng_next(&r) % 4};
-      ops_kind_at(i, &node.domain, &node.kind);
+      nonsense x;
+      make_nonsense(&x, i, &r);
       situ_error error = {0};
-      situ_status status = ops_infer(&node, a, &error);
+      situ_status status = ops_infer(&x.node, a, &error);
       assert_true(status == SITU_STATUS_OK || (status == SITU_STATUS_BAD_INPUT && error.text[0]));
-      ops_work work = ops_count(&node);
+      ops_work work = ops_count(&x.node);
       assert_true(work.flops >= 0 && work.read_bytes >= 0 && work.written_bytes >= 0);
-      for (int k = 0; status == SITU_STATUS_OK && k < node.n_outputs; k++)
-        for (int32_t d = 0; d < out[k].rank; d++) assert_true(out[k].dims[d] >= -1);
+      for (int k = 0; status == SITU_STATUS_OK && k < x.node.n_outputs; k++)
+        for (int32_t d = 0; d < x.out[k].rank; d++) assert_true(x.out[k].dims[d] >= -1);
       arena_free(a);
     }
 }

@@ -50,12 +50,12 @@ static void refused(const char *name, const char *part) {
 
 static void link_time_is_latency_plus_bytes_over_rate_rounded_up(void **state) {
   (void)state;
-  assert_int_equal(link_time_ns(500, 1e9, 1), 501);                 /* 1 ns for each byte */
+  assert_int_equal(link_time_ns(500, 1e9, 1), 501);                      /* 1 ns for each byte */
   assert_int_equal(link_time_ns(10000, 25.2e9, 1 << 20), 10000 + 41611); /* 1048576 / 25.2 = 41610.16 */
-  assert_int_equal(link_time_ns(0, 3e9, 10), 4);                    /* 3.33 */
-  assert_int_equal(link_time_ns(0, 3e9, 9), 3);                     /* exactly 3 */
+  assert_int_equal(link_time_ns(0, 3e9, 10), 4);                         /* 3.33 */
+  assert_int_equal(link_time_ns(0, 3e9, 9), 3);                          /* exactly 3 */
   assert_int_equal(link_time_ns(7, 1e9, 0), 7);
-  assert_int_equal(link_time_ns(0, 2.5, 1), 400000000);             /* a rate with a fraction: 0.4 s */
+  assert_int_equal(link_time_ns(0, 2.5, 1), 400000000); /* a rate with a fraction: 0.4 s */
   assert_int_equal(link_time_ns(0, 1e9, INT64_C(9000000000000000001)), INT64_C(9000000000000000001));
   assert_true(link_time_ns(0, 1.0, INT64_MAX) == INT64_MAX);
   assert_true(link_time_ns(INT64_MAX - 1, 1.0, 1) == INT64_MAX);
@@ -186,10 +186,10 @@ static void values_out_of_range_are_refused(void **state) {
   (void)state;
   situ_link both[2] = {{0, 1, 0, 1e9, -1}, {1, 0, 0, 1e9, -1}};
   situ_device good[2] = {plain("a", "k"), plain("b", "k")}, d[2];
-#define BAD_DEVICE(change, part)             \
-  do {                                       \
-    memcpy(d, good, sizeof d);               \
-    change;                                  \
+#define BAD_DEVICE(change, part)               \
+  do {                                         \
+    memcpy(d, good, sizeof d);                 \
+    change;                                    \
     new_platform_refused(d, 2, both, 2, part); \
   } while (0)
   BAD_DEVICE(d[1].name = "a", "taken twice");
@@ -204,10 +204,10 @@ static void values_out_of_range_are_refused(void **state) {
   BAD_DEVICE(d[1].launch_ns = 5, "one class but differ");
   BAD_DEVICE(d[1].shares_memory_with = 0, "same memory");
   situ_link l[2];
-#define BAD_LINK(change, part)               \
-  do {                                       \
-    memcpy(l, both, sizeof l);               \
-    change;                                  \
+#define BAD_LINK(change, part)                 \
+  do {                                         \
+    memcpy(l, both, sizeof l);                 \
+    change;                                    \
     new_platform_refused(good, 2, l, 2, part); \
   } while (0)
   BAD_LINK(l[0].to_device = 2, "does not exist");
@@ -225,7 +225,7 @@ static void ties_go_to_fewest_hops_then_lowest_links(void **state) {
   /* 1 GB/s: 1 MiB takes 1048576 ns. The way 0 -> 1 -> 3 costs as much as the direct link of twice that time plus
    * latency: 2 * 1048576 = 2097152 = 1048576 + 1048576. 0 -> 2 -> 3 costs the same and has lower link numbers. */
   situ_device d[4] = {plain("a", "k"), plain("b", "k"), plain("c", "k"), plain("d", "k")};
-  situ_link l[] = {{0, 2, 0, 1e9, 5}, {2, 3, 0, 1e9, 5}, {0, 1, 0, 1e9, 9}, {1, 3, 0, 1e9, -1},
+  situ_link l[] = {{0, 2, 0, 1e9, 5},  {2, 3, 0, 1e9, 5},  {0, 1, 0, 1e9, 9},  {1, 3, 0, 1e9, -1},
                    {3, 0, 0, 1e9, -1}, {1, 0, 0, 1e9, -1}, {2, 0, 0, 1e9, -1}, {0, 3, 1048576, 1e9, 9}};
   situ_platform *p;
   assert_int_equal(situ_platform_new(&p, "ties", d, 4, l, 7, NULL), SITU_STATUS_OK);

@@ -74,16 +74,18 @@ static void assert_survives_a_file(const situ_platform *p) {
 }
 
 #define PLAIN "\"memory_bytes_per_s\": 1e11, \"peak_flops\": {\"f32\": 1e12}"
-#define TWO "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", " PLAIN "}, {\"name\": \"b\", " PLAIN "}], \"links\": ["
+#define TWO \
+  "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", " PLAIN "}, {\"name\": \"b\", " PLAIN "}], \"links\": ["
 
 static void an_entry_takes_from_its_base_what_it_does_not_state(void **state) {
   (void)state;
-  situ_platform *p = parsed("{\"situ_platform\": 1, \"name\": \"mine\", \"devices\": ["
-                            "{\"name\": \"host\", \"base\": \"epyc7742\"},"
-                            "{\"name\": \"gpu\", \"base\": \"a100-80g\", \"count\": 2, \"reserve_gb\": 1.5},"
-                            "{\"name\": \"slow\", \"base\": \"a100-80g\", \"peak_tflops\": {\"f16\": 100}, \"launch_us\": 7.5}],"
-                            "\"links\": [{\"from\": \"host\", \"to\": \"gpu\", \"kind\": \"pcie4\"},"
-                            "{\"from\": \"slow\", \"to\": \"host\", \"kind\": \"pcie4\", \"latency_us\": 2, \"gb_per_s\": 3}]}");
+  situ_platform *p = parsed(
+      "{\"situ_platform\": 1, \"name\": \"mine\", \"devices\": ["
+      "{\"name\": \"host\", \"base\": \"epyc7742\"},"
+      "{\"name\": \"gpu\", \"base\": \"a100-80g\", \"count\": 2, \"reserve_gb\": 1.5},"
+      "{\"name\": \"slow\", \"base\": \"a100-80g\", \"peak_tflops\": {\"f16\": 100}, \"launch_us\": 7.5}],"
+      "\"links\": [{\"from\": \"host\", \"to\": \"gpu\", \"kind\": \"pcie4\"},"
+      "{\"from\": \"slow\", \"to\": \"host\", \"kind\": \"pcie4\", \"latency_us\": 2, \"gb_per_s\": 3}]}");
   assert_string_equal(situ_platform_name(p), "mine");
   assert_int_equal(p->n_devices, 4);
   assert_int_equal(p->n_links, 6);
@@ -103,10 +105,13 @@ static void an_entry_takes_from_its_base_what_it_does_not_state(void **state) {
 
 static void concurrent_operators_are_devices_with_one_memory(void **state) {
   (void)state;
-  situ_platform *p = parsed("{\"situ_platform\": 1, \"devices\": ["
-                            "{\"name\": \"cpu\", \"count\": 2, \"concurrent_operators\": 4, \"memory_bytes\": 77, " PLAIN "},"
-                            "{\"name\": \"igpu\", \"shares_memory_with\": \"cpu1\", " PLAIN "}],"
-                            "\"links\": [{\"from\": \"cpu\", \"to\": \"cpu\", \"gb_per_s\": 1}]}");
+  situ_platform *p = parsed(
+      "{\"situ_platform\": 1, \"devices\": ["
+      "{\"name\": \"cpu\", \"count\": 2, \"concurrent_operators\": 4, \"memory_bytes\": 77, " PLAIN
+      "},"
+      "{\"name\": \"igpu\", \"shares_memory_with\": \"cpu1\", " PLAIN
+      "}],"
+      "\"links\": [{\"from\": \"cpu\", \"to\": \"cpu\", \"gb_per_s\": 1}]}");
   assert_int_equal(p->n_devices, 9);
   assert_int_equal(p->n_memories, 2);
   assert_int_equal(situ_platform_find(p, "cpu1.3"), 7);
@@ -127,8 +132,9 @@ static void channels_and_switches_join_links(void **state) {
   assert_int_equal(p->n_channels, 1); /* half duplex */
   assert_survives_a_file(p);
   situ_platform_free(p);
-  p = parsed("{\"situ_platform\": 1, \"devices\": [{\"name\": \"g\", \"base\": \"h100-80g\", \"count\": 4}],"
-             "\"links\": [{\"from\": \"g\", \"to\": \"g\", \"kind\": \"nvlink4\"}]}");
+  p = parsed(
+      "{\"situ_platform\": 1, \"devices\": [{\"name\": \"g\", \"base\": \"h100-80g\", \"count\": 4}],"
+      "\"links\": [{\"from\": \"g\", \"to\": \"g\", \"kind\": \"nvlink4\"}]}");
   assert_int_equal(p->n_links, 12);
   assert_int_equal(p->n_channels, 4); /* one port for each sender */
   assert_survives_a_file(p);
@@ -219,10 +225,12 @@ static void malformed_files_are_refused_with_the_place(void **state) {
              bad_devices[i].keys);
     expect_bad(text, "test.json", bad_devices[i].message);
   }
-  expect_bad("{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1, \"peak_flops\": {\"f31\": 1}}]}",
-             "devices[0]", "f31");
-  expect_bad("{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1, \"peak_tflops\": {\"f32\": 0}}]}",
-             "devices[0]", "peak of f32");
+  expect_bad(
+      "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1, \"peak_flops\": {\"f31\": 1}}]}",
+      "devices[0]", "f31");
+  expect_bad(
+      "{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1, \"peak_tflops\": {\"f32\": 0}}]}",
+      "devices[0]", "peak of f32");
 }
 
 static void composed_platforms_survive_a_file(void **state) {
@@ -292,12 +300,18 @@ static void a_platform_is_written_to_a_file_and_read_by_its_path(void **state) {
 static void model_names_are_matched_to_the_catalogue(void **state) {
   (void)state;
   static const char *const pairs[][2] = {
-      {"NVIDIA A100-SXM4-80GB", "a100-80g"},    {"NVIDIA A100-SXM4-40GB", "a100-40g"},
-      {"NVIDIA A100 80GB PCIe", "a100-80g-pcie"}, {"Tesla V100-SXM2-32GB", "v100-32g"},
-      {"Tesla P100-SXM2-16GB", "p100-16g-sxm"}, {"Tesla P100-PCIE-16GB", "p100-16g"},
-      {"NVIDIA GeForce RTX 3090", "rtx3090-24g"}, {"NVIDIA GeForce GTX 1080 Ti", "gtx1080ti-11g"},
-      {"GA100 [A100 SXM4 80GB]", "a100-80g"},   {"NVIDIA L4", "l4-24g"},
-      {"NVIDIA L40S", "l40s-48g"},              {"NVIDIA A10", "a10-24g"},
+      {"NVIDIA A100-SXM4-80GB", "a100-80g"},
+      {"NVIDIA A100-SXM4-40GB", "a100-40g"},
+      {"NVIDIA A100 80GB PCIe", "a100-80g-pcie"},
+      {"Tesla V100-SXM2-32GB", "v100-32g"},
+      {"Tesla P100-SXM2-16GB", "p100-16g-sxm"},
+      {"Tesla P100-PCIE-16GB", "p100-16g"},
+      {"NVIDIA GeForce RTX 3090", "rtx3090-24g"},
+      {"NVIDIA GeForce GTX 1080 Ti", "gtx1080ti-11g"},
+      {"GA100 [A100 SXM4 80GB]", "a100-80g"},
+      {"NVIDIA L4", "l4-24g"},
+      {"NVIDIA L40S", "l40s-48g"},
+      {"NVIDIA A10", "a10-24g"},
       {"NVIDIA H200", "h200-141g"},
   };
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -310,7 +324,8 @@ static void model_names_are_matched_to_the_catalogue(void **state) {
   assert_null(this_host_match(""));
 }
 
-/* libpciaccess, which hwloc's component for PCI loads and unloads, leaks about 1 KB; the leak checker would blame us. */
+/* libpciaccess, which hwloc's component for PCI loads and unloads, leaks about 1 KB; the leak checker would blame us.
+ */
 static void leave_out_pci_under_the_leak_checker(void) {
 #if defined(__SANITIZE_ADDRESS__)
   setenv("HWLOC_COMPONENTS", "-pci", 1);

@@ -186,6 +186,7 @@ static void random_wirings_have_the_edges_of_their_models(void **state) {
   exactly(wires("builtin:randwire-ba?seed=5"), 3 * (32 - 5) * 5); /* m for each but the first m */
   exactly(wires("builtin:randwire-er?p=100"), 3 * 32 * 31 / 2);   /* all pairs */
   exactly(wires("builtin:randwire-er?p=0"), 0);
+  exactly(wires("builtin:randwire-ws?nodes=8&stages=1"), 8 * 4 / 2);
   near((double)wires("builtin:randwire-er?nodes=300&p=20"), 3 * 0.2 * 300 * 299 / 2, 0.03);
 }
 

@@ -1,0 +1,92 @@
+/* ideal_dp against brute force: every placement of small random problems is simulated; the least value that keeps all
+ * constraints must be the one that ideal_dp finds and proves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../lab/lab.h"
+#include "base/rng.h"
+#include "sim/simulate.h"
+#include "situ/solve.h"
+
+static bool keeps_constraints(const situ_problem *p, const int32_t *device) {
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (!problem_allows(p, v, device[v])) return false;
+  for (int32_t k = 0; k < p->graph->n_colocations; k++)
+    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
+      if (device[p->group_member[i]] != device[p->group_member[p->group_start[k]]]) return false;
+  return true;
+}
+
+static int64_t brute_force(const situ_problem *p) {
+  arena *a = arena_new();
+  simulator *s = simulator_new(p, a);
+  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
+  int64_t best_ns = SITU_NEVER_NS;
+  for (int32_t v = 0; v < p->n_operators;) {
+    if (keeps_constraints(p, device)) {
+      simulation found = simulator_run(s, &(placement){.device = device}, true);
+      if (found.excess_bytes == 0 && found.value_ns < best_ns) best_ns = found.value_ns;
+    }
+    for (v = 0; v < p->n_operators && ++device[v] == p->n_devices; v++) device[v] = 0;
+  }
+  arena_free(a);
+  return best_ns;
+}
+
+static void equals_brute_force(void **state) {
+  (void)state;
+  int n_optimal = 0, n_infeasible = 0, n_unserved = 0;
+  for (uint64_t seed = 1; seed <= 2500; seed++) {
+    rng random = rng_new(seed);
+    lab_options options = {
+        .seed = seed,
+        .n_operators = (int32_t)(2 + rng_below(&random, 5)),
+        .n_devices = (int32_t)(2 + rng_below(&random, 3)),
+        .density = 0.2 + 0.6 * rng_unit(&random),
+        .n_colocations = (int32_t)rng_below(&random, 3),
+        .training = rng_below(&random, 3) == 0,
+        .pinned = rng_below(&random, 4) == 0,
+        .unsupported = rng_below(&random, 3) == 0,
+        .memory = rng_below(&random, 2) ? 0.4 + rng_unit(&random) : 0,
+        .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                    .communication = SITU_COMMUNICATION_HOST_STAGED,
+                    .overlap = rng_below(&random, 3) == 0,
+                    .in_flight = (int32_t)rng_below(&random, 3)}};
+    lab l = lab_random(&options);
+    if (situ_solver_serves("ideal_dp", l.problem) && !situ_problem_conflict(l.problem)) {
+      situ_plan *plan = NULL;
+      situ_error error = {0};
+      situ_solve_options effort = {.solvers = "ideal_dp"};
+      if (situ_solve(&plan, l.problem, &effort, &error) != SITU_STATUS_OK)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+      int64_t expected_ns = brute_force(l.problem);
+      if (situ_plan_value_ns(plan) != expected_ns)
+        fail_msg("seed %llu: ideal_dp found %lld, brute force %lld", (unsigned long long)seed,
+                 (long long)situ_plan_value_ns(plan), (long long)expected_ns);
+      if (expected_ns == SITU_NEVER_NS) {
+        assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_INFEASIBLE);
+        n_infeasible++;
+      } else {
+        assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_OPTIMAL);
+        assert_int_equal(situ_plan_lower_bound_ns(plan), expected_ns);
+        n_optimal++;
+      }
+      situ_plan_free(plan);
+    } else {
+      n_unserved++;
+    }
+    lab_free(&l);
+  }
+  print_message("%d optimal, %d infeasible, %d not served\n", n_optimal, n_infeasible, n_unserved);
+  assert_true(n_optimal > 1000);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(equals_brute_force)};
+  return cmocka_run_group_tests_name("ideal_dp", tests, NULL, NULL);
+}
