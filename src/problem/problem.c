@@ -78,6 +78,18 @@ static bool group_fits(const situ_problem *p, int32_t k, int32_t d) {
   return true;
 }
 
+/* The bytes of all memories on which some device may be used; a pin may use a device that else stays empty. */
+static int64_t room_for_weights(const situ_problem *p) {
+  int64_t room = 0;
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    bool used = false;
+    for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == m && !p->unused[d];
+    for (int32_t v = 0; v < p->n_operators && !used; v++) used = p->pin[v] >= 0 && p->memory_of[p->pin[v]] == m;
+    if (used) room = sat_add(room, p->platform->memory_bytes[m]);
+  }
+  return room;
+}
+
 /* Looks for constraints that cannot be met by any placement, one operator or group at a time. */
 static void find_conflicts(situ_problem *p) {
   const situ_graph *g = p->graph;
@@ -98,11 +110,10 @@ static void find_conflicts(situ_problem *p) {
       conflict(p, "colocation: no device can run all of the group of %s",
                g->name[p->group_member[p->group_start[k]]]);
   }
-  int64_t weights = 0, room = 0;
+  int64_t weights = 0, room = room_for_weights(p);
   for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);
-  for (int32_t m = 0; m < p->n_memories; m++) room = sat_add(room, p->platform->memory_bytes[m]);
   if (weights > room)
-    conflict(p, "memory: the weights take %lld bytes, all memories together hold %lld", (long long)weights,
+    conflict(p, "memory: the weights take %lld bytes, all memories that may be used hold %lld", (long long)weights,
              (long long)room);
 }
 
