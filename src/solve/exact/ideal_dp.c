@@ -77,7 +77,7 @@ static bool set_up(program *g) {
     for (int32_t i = 0; i < s->n; i++) {
       int64_t time_ns = s->time_ns[(int64_t)t * s->n + i];
       if (time_ns == SITU_NEVER_NS || g->price[i] == 0) continue;
-      g->reach[t] = fmax(g->reach[t], time_ns == 0 ? INFINITY : (double)g->price[i] / (double)time_ns * (1 + 1e-12));
+      g->reach[t] = fmax(g->reach[t], time_ns == 0 ? (double)INFINITY : (double)g->price[i] / (double)time_ns * (1 + 1e-12));
     }
   g->window.price = g->price;
   g->window.reference = reference;
