@@ -19,8 +19,9 @@ bool stages_serve(const situ_problem *p) {
   for (int32_t a = 0; a < p->n_devices; a++)
     for (int32_t b = 0; b < a; b++)
       if (p->memory_of[a] == p->memory_of[b] && !p->unused[a] && !p->unused[b] &&
-          p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES)
-        return false;
+          (p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES || !problem_is_host(p, a) ||
+           !problem_is_host(p, b)))
+        return false; /* they hand tensors over for nothing, or share the room: more than a state tells */
   return true;
 }
 
