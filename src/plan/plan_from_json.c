@@ -52,7 +52,7 @@ static situ_status read_seed(uint64_t *out, const plan_source *s, const json_val
 }
 
 static situ_status read_summary(situ_plan *plan, const plan_source *s, const json_value *root, situ_error *error) {
-  const json_value *seconds = json_get(root, "seconds"), *single = json_get(root, "best_single");
+  const json_value *single = json_get(root, "best_single");
   TRY(read_outcome(&plan->outcome, s, root, error));
   TRY(read_text(&plan->reason, plan->arena, s, root, "reason", error));
   TRY(read_text(&plan->bound, plan->arena, s, root, "bound", error));
@@ -61,8 +61,6 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
-  plan->seconds = json_number(seconds, -1);
-  if (!(plan->seconds >= 0)) return bad(s, error, "seconds", "a number of at least 0");
   if (json_kind_of(single) == JSON_NULL_KIND) return SITU_STATUS_OK;
   if (json_kind_of(single) != JSON_OBJECT_KIND) return bad(s, error, "best_single", "an object or null");
   TRY(plan_read_device(&plan->best_single_device, s, json_get(single, "device"), "best_single", error));

@@ -184,7 +184,7 @@ static situ_status read_lines(profile *p, bool edges) {
 }
 
 static situ_status make_platform(const profile *p, situ_platform **out) {
-  char names[N_DEVICES][8];
+  char names[N_DEVICES][16];
   situ_device devices[N_DEVICES + 1] = {{.name = "cpu",
                                          .class_name = "cpu",
                                          .peak_flops[SITU_DTYPE_F32] = 1e12,

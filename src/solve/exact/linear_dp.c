@@ -1,5 +1,5 @@
-/* linear_dp: the best contiguous split of one linear order of the classes (the "linearised" dynamic programme of
- * Tarnawski et al., NeurIPS 2020, section 5). docs/theory and solve/README.md place it among the others.
+/* linear_dp: the best contiguous split of one linear order of the classes of problem/contract.h (the "linearised"
+ * dynamic programme of Tarnawski et al., NeurIPS 2020).
  *
  * A placement is a chain of devices, each with a segment of the order. With best(s, j) the least greatest load over the
  * first j classes when s says how many devices of each type were used up,
@@ -9,9 +9,12 @@
  * Loads of all segments that end at j come from growing the segment backwards one class at a time: for each tensor it is
  * counted how many of its ends lie inside, so that all pairs together take O(classes * (V + E)).
  *
- * Exact for its orders with host-staged communication where no two devices share a limited memory. With links, a
- * device's load is taken as the greatest of compute, incoming and outgoing transfers, which is the load of its links in
- * a star; the value offered is always the simulator's. */
+ * Exact for its order, among plans with one segment for each device, with host-staged communication where no two
+ * accelerators share a memory and no two devices a limited one, and with up to some thousand classes; longer orders
+ * are cut at fewer places. With links, a device's load is taken as the greatest of compute, incoming and outgoing
+ * transfers, which is the load of its links in a star. The value offered is always the simulator's.
+ *
+ * A step is one end of a segment, with all its beginnings. */
 #include <stdlib.h>
 
 #include "base/checked.h"
@@ -23,7 +26,7 @@
 enum {
   MOST_BLOCKS = 4096,      /* cut places of an order; above, neighbours are taken together */
   LEAST_BLOCKS = 64,
-  MOST_GROWTH = 200000000, /* pins looked at while segments grow */
+  MOST_GROWTH = 100000000, /* pins looked at while segments grow */
   MOST_CELLS = 8000000     /* entries of a table */
 };
 
@@ -213,9 +216,9 @@ static bool order_classes(linear *l) {
   return true;
 }
 
-/* Cuts lie between all classes while there are few; else the order is cut into blocks of about equal work. */
-static void cut_blocks(linear *l) {
-  int32_t n = l->classes.n_classes, most = l->n_blocks;
+/* Cuts lie between all classes where there are at most `most`; else the order is cut into blocks of about equal work. */
+static void cut_blocks(linear *l, int32_t most) {
+  int32_t n = l->classes.n_classes;
   double total = 0, before = 0;
   for (int32_t i = 0; i < n; i++) total += work(l, i);
   l->n_blocks = 0;
@@ -424,17 +427,25 @@ static void read_chain(const linear *l, int32_t *class_device) {
   }
 }
 
+/* Solves with at most n_blocks blocks and offers what is better than the incumbent. */
+static void solve_blocks(linear *l, int32_t n_blocks) {
+  solve_run *run = l->run;
+  cut_blocks(l, n_blocks);
+  if (!fill_tables(l, run->incumbent->value_ns)) return;
+  if (l->best_ns[(int64_t)l->n_blocks * l->n_states + l->n_states - 1] == SITU_NEVER_NS) return;
+  read_chain(l, l->class_device);
+  contraction_expand(&l->classes, l->class_device, l->device);
+  solve_offer(run, &(placement){.device = l->device});
+}
+
 static situ_status solve_linear_dp(solve_run *run) {
   linear l = {.run = run, .problem = run->problem, .arena = run->arena};
   if (!contract(&l.classes, l.problem, true, l.arena) || !group_devices(&l) || !weigh_classes(&l) || !allocate(&l) ||
       !order_classes(&l))
     return fail_no_memory(run->error);
-  cut_blocks(&l);
-  if (!fill_tables(&l, run->incumbent->value_ns)) return SITU_STATUS_OK;
-  if (l.best_ns[(int64_t)l.n_blocks * l.n_states + l.n_states - 1] == SITU_NEVER_NS) return SITU_STATUS_OK;
-  read_chain(&l, l.class_device);
-  contraction_expand(&l.classes, l.class_device, l.device);
-  solve_offer(run, &(placement){.device = l.device});
+  int32_t n_blocks = l.n_blocks;
+  if (n_blocks > 8 * LEAST_BLOCKS) solve_blocks(&l, LEAST_BLOCKS); /* a first value bounds the segments of the next */
+  solve_blocks(&l, n_blocks);
   return SITU_STATUS_OK;
 }
 
