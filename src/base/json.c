@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
 
 /* A json_value is a json_t seen through a door that does not show it. */
 static json_t *inner(const json_value *v) { return (json_t *)(uintptr_t)v; }
@@ -117,9 +118,61 @@ bool json_set(json_value *object, const char *key, json_value *value) {
 
 bool json_push(json_value *array, json_value *value) { return json_array_append_new(inner(array), inner(value)) == 0; }
 
+static bool is_row(const json_t *t) {
+  if (!json_is_array(t)) return false;
+  for (size_t i = 0; i < json_array_size(t); i++)
+    if (json_is_array(json_array_get(t, i)) || json_is_object(json_array_get(t, i))) return false;
+  return true;
+}
+
+/* How a tree is printed. */
+typedef struct printing {
+  text_buffer out;
+  int indent;
+  size_t flags; /* for leaves */
+} printing;
+
+static void print_compact(printing *p, const json_t *t) {
+  char *text = json_dumps(t, p->flags);
+  if (text)
+    text_add_bytes(&p->out, text, strlen(text));
+  else
+    p->out.failed = true;
+  free(text);
+}
+
+static void print_key(printing *p, const char *key) {
+  json_t *t = json_string(key);
+  print_compact(p, t);
+  json_decref(t);
+  text_add(&p->out, ": ");
+}
+
+/* Trees that were read are at most 2,000 levels deep; those that we make, less than ten. */
+static void print_tree(printing *p, const json_t *t, int level) {
+  size_t n = json_is_array(t) ? json_array_size(t) : json_object_size(t), i = 0;
+  if (n == 0 || is_row(t)) {
+    print_compact(p, t);
+    return;
+  }
+  void *at = json_is_object(t) ? json_object_iter((json_t *)(uintptr_t)t) : NULL;
+  text_add(&p->out, at ? "{" : "[");
+  for (; i < n && !p->out.failed; i++) {
+    text_add(&p->out, "%s\n%*s", i ? "," : "", p->indent * (level + 1), "");
+    if (at) print_key(p, json_object_iter_key(at));
+    print_tree(p, at ? json_object_iter_value(at) : json_array_get(t, i), level + 1);
+    if (at) at = json_object_iter_next((json_t *)(uintptr_t)t, at);
+  }
+  text_add(&p->out, "\n%*s%s", p->indent * level, "", json_is_object(t) ? "}" : "]");
+}
+
 static char *print(const json_value *root, int indent, size_t digits) {
-  size_t shape = indent ? JSON_INDENT((size_t)indent) : (size_t)JSON_COMPACT;
-  return json_dumps(inner(root), shape | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+  printing p = {.indent = indent, .flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits)};
+  if (indent > 0)
+    print_tree(&p, inner(root), 0);
+  else
+    print_compact(&p, inner(root));
+  return text_take(&p.out);
 }
 
 char *json_print(const json_value *root, int indent) { return print(root, indent, 17); }

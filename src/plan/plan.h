@@ -44,11 +44,6 @@ struct json_value *plan_to_json(const situ_plan *plan, const situ_problem *probl
 situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const struct json_value *root,
                            const char *where, situ_error *error);
 
-/* The problem that a plan file was made for, as options to pose it again; pins and unused devices are in the arena. */
-situ_status plan_problem_from_json(situ_problem_options *out, arena *a, const situ_graph *graph,
-                                   const situ_platform *platform, const struct json_value *root, const char *where,
-                                   situ_error *error);
-
 /* Pins of a --fix file (a plan of ours, a split in the published form, an object from operator name to device):
  * pins[n_operators], -1 where the file says nothing. Split form: members by source_id; the k-th entry of "fpgas" is
  * the k-th accelerator (non-host device), the k-th of "cpus" the k-th host; for a training graph a missing operator

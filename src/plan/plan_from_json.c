@@ -13,33 +13,13 @@ static situ_status bad(const plan_source *s, situ_error *error, const char *key,
   return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "\"%s\": expected %s", key, expected);
 }
 
-/* A text among the names that `name_of` gives for 0 .. count-1. */
-static situ_status read_choice(int *out, const plan_source *s, const json_value *object, const char *key,
-                               const char *(*name_of)(int), int count, situ_error *error) {
-  const char *text = json_text(json_get(object, key), NULL);
-  for (*out = 0; text && *out < count; ++*out)
-    if (strcmp(text, name_of(*out)) == 0) return SITU_STATUS_OK;
-  char names[200] = "";
-  for (int i = 0; i < count; i++) {
-    if (i) strncat(names, i + 1 < count ? ", " : " or ", sizeof names - strlen(names) - 1);
-    strncat(names, name_of(i), sizeof names - strlen(names) - 1);
+static situ_status read_outcome(situ_outcome *out, const plan_source *s, const json_value *root, situ_error *error) {
+  const char *text = json_text(json_get(root, "outcome"), "");
+  for (int i = SITU_OUTCOME_OPTIMAL; i <= SITU_OUTCOME_CANCELLED; i++) {
+    *out = (situ_outcome)i;
+    if (strcmp(text, situ_outcome_name(*out)) == 0) return SITU_STATUS_OK;
   }
-  return bad(s, error, key, names);
-}
-
-static const char *outcome_name(int i) { return situ_outcome_name((situ_outcome)i); }
-static const char *objective_name(int i) { return situ_objective_name((situ_objective)i); }
-static const char *contention_name(int i) { return situ_contention_name((situ_contention)i); }
-/* without DEFAULT, which is 0 */
-static const char *execution_name(int i) { return situ_execution_name((situ_execution)(i + 1)); }
-static const char *communication_name(int i) { return situ_communication_name((situ_communication)(i + 1)); }
-
-static situ_status read_truth(bool *out, const plan_source *s, const json_value *object, const char *key,
-                              situ_error *error) {
-  const json_value *v = json_get(object, key);
-  if (json_kind_of(v) != JSON_TRUTH) return bad(s, error, key, "true or false");
-  *out = json_truth(v, false);
-  return SITU_STATUS_OK;
+  return bad(s, error, "outcome", "optimal, feasible, infeasible, limit or cancelled");
 }
 
 static situ_status check_format(const plan_source *s, const json_value *root, situ_error *error) {
@@ -48,61 +28,6 @@ static situ_status check_format(const plan_source *s, const json_value *root, si
   if (json_whole(json_get(root, "version"), 0) != 1) return bad(s, error, "version", "1");
   return SITU_STATUS_OK;
 }
-
-static situ_status read_wishes(situ_problem_options *out, const plan_source *s, const json_value *o, arena *a,
-                               situ_error *error) {
-  const json_value *pins = json_get(o, "pins"), *unused = json_get(o, "unused");
-  if (json_kind_of(pins) != JSON_ARRAY_KIND) return bad(s, error, "pins", "an array of [operator, device]");
-  if (json_kind_of(unused) != JSON_ARRAY_KIND) return bad(s, error, "unused", "an array of names of devices");
-  int32_t *pin = ARENA_NEW(a, int32_t, s->graph->n_operators), v, d;
-  bool *empty = ARENA_ZERO(a, bool, s->platform->n_devices);
-  if (!pin || !empty) return fail_no_memory(error);
-  for (v = 0; v < s->graph->n_operators; v++) pin[v] = -1;
-  for (size_t i = 0; i < json_size(pins); i++) {
-    const json_value *row = json_at(pins, i);
-    TRY(plan_read_operator(&v, s, json_at(row, 0), "pins", error));
-    TRY(plan_read_device(&d, s, json_at(row, 1), "pins", error));
-    pin[v] = d;
-  }
-  for (size_t i = 0; i < json_size(unused); i++) {
-    TRY(plan_read_device(&d, s, json_at(unused, i), "unused", error));
-    empty[d] = true;
-  }
-  if (json_size(pins) > 0) out->pins = pin;
-  if (json_size(unused) > 0) out->unused = empty;
-  return SITU_STATUS_OK;
-}
-
-situ_status plan_problem_from_json(situ_problem_options *out, arena *a, const situ_graph *graph,
-                                   const situ_platform *platform, const json_value *root, const char *where,
-                                   situ_error *error) {
-  plan_source s;
-  int choice;
-  int64_t in_flight;
-  bool contiguous;
-  *out = (situ_problem_options){0};
-  if (!plan_source_new(&s, graph, platform, where, a)) return fail_no_memory(error);
-  TRY(check_format(&s, root, error));
-  const json_value *o = json_get(root, "problem");
-  if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(&s, error, "problem", "an object");
-  TRY(read_choice(&choice, &s, o, "objective", objective_name, 2, error));
-  out->objective = (situ_objective)choice;
-  TRY(read_choice(&choice, &s, o, "execution", execution_name, 3, error));
-  out->execution = (situ_execution)(choice + 1);
-  TRY(read_choice(&choice, &s, o, "contention", contention_name, 2, error));
-  out->contention = (situ_contention)choice;
-  TRY(read_choice(&choice, &s, o, "communication", communication_name, 2, error));
-  out->communication = (situ_communication)(choice + 1);
-  TRY(read_truth(&contiguous, &s, o, "contiguous", error));
-  TRY(read_truth(&out->overlap, &s, o, "overlap", error));
-  TRY(plan_read_whole(&in_flight, &s, json_get(o, "in_flight"), "in_flight", NULL, error));
-  if (in_flight < 1 || in_flight > INT32_MAX) return bad(&s, error, "in_flight", "1 to 2147483647");
-  out->free = !contiguous;
-  out->in_flight = (int32_t)in_flight;
-  return read_wishes(out, &s, o, a, error);
-}
-
-/* ---- the plan ---- */
 
 static situ_status read_text(const char **out, arena *a, const plan_source *s, const json_value *root, const char *key,
                              situ_error *error) {
@@ -128,10 +53,8 @@ static situ_status read_seed(uint64_t *out, const plan_source *s, const json_val
 }
 
 static situ_status read_summary(situ_plan *plan, const plan_source *s, const json_value *root, situ_error *error) {
-  int choice;
   const json_value *seconds = json_get(root, "seconds"), *single = json_get(root, "best_single");
-  TRY(read_choice(&choice, s, root, "outcome", outcome_name, 5, error));
-  plan->outcome = (situ_outcome)choice;
+  TRY(read_outcome(&plan->outcome, s, root, error));
   TRY(read_text(&plan->reason, plan->arena, s, root, "reason", error));
   TRY(read_text(&plan->bound, plan->arena, s, root, "bound", error));
   TRY(read_text(&plan->solver, plan->arena, s, root, "solver", error));

@@ -60,36 +60,6 @@ static json_value *device_name(const situ_problem *p, int32_t device) {
   return device < 0 || device >= p->n_devices ? json_new_null() : json_new_text(p->platform->devices[device].name);
 }
 
-static json_value *problem_json(const situ_problem *p) {
-  json_value *o = json_new_object(), *pins = json_new_array(), *unused = json_new_array();
-  bool good = o && pins && unused;
-  for (int32_t v = 0; good && v < p->n_operators; v++) {
-    if (p->pin[v] < 0) continue;
-    json_value *row = json_new_array();
-    good = json_push(row, json_new_text(p->graph->name[v])) && json_push(row, device_name(p, p->pin[v])) &&
-           json_push(pins, row);
-  }
-  for (int32_t d = 0; good && d < p->n_devices; d++)
-    if (p->unused[d]) good = json_push(unused, device_name(p, d));
-  good = good && json_set(o, "objective", json_new_text(situ_objective_name(p->objective))) &&
-         json_set(o, "execution", json_new_text(situ_execution_name(p->execution))) &&
-         json_set(o, "contention", json_new_text(situ_contention_name(p->contention))) &&
-         json_set(o, "communication", json_new_text(situ_communication_name(p->communication))) &&
-         json_set(o, "contiguous", json_new_truth(p->contiguous)) &&
-         json_set(o, "overlap", json_new_truth(p->overlap)) && json_set(o, "in_flight", json_new_whole(p->in_flight));
-  /* from here on the setters own the arrays, also when they fail */
-  if (good) {
-    good = json_set(o, "pins", pins);
-    good = json_set(o, "unused", unused) && good;
-  } else {
-    json_free(pins);
-    json_free(unused);
-  }
-  if (good) return o;
-  json_free(o);
-  return NULL;
-}
-
 static json_value *devices_json(const situ_plan *plan, const situ_problem *p) {
   json_value *rows = json_new_array();
   bool good = rows != NULL;
@@ -185,9 +155,6 @@ static json_value *seed_json(uint64_t seed) {
 json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
   json_value *o = json_new_object();
   bool good = o && json_set(o, "format", json_new_text("situ-plan")) && json_set(o, "version", json_new_whole(1)) &&
-              json_set(o, "model", json_new_text(p->graph->model)) &&
-              json_set(o, "platform", json_new_text(p->platform->name)) &&
-              json_set(o, "costs", json_new_text(p->costs->source)) && json_set(o, "problem", problem_json(p)) &&
               json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
               json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", whole(plan->value_ns)) &&
               json_set(o, "lower_bound_ns", whole(plan->lower_bound_ns)) &&

@@ -26,7 +26,7 @@ void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); 
 void *__wrap_calloc(size_t n, size_t size) { return fails() ? NULL : __real_calloc(n, size); }
 void *__wrap_realloc(void *at, size_t size) { return fails() ? NULL : __real_realloc(at, size); }
 
-static const char *const models[] = {"builtin:resnet50", "builtin:randwire?nodes=8&stages=1"};
+static const char *const models[] = {"builtin:resnet50", "builtin:randwire-ws?nodes=8&stages=1"};
 
 static situ_status run(const char *model, const char *plan_path, int64_t *value_ns) {
   situ_instance *instance = NULL, *again = NULL;

@@ -1,0 +1,151 @@
+/* Simulated annealing of which operators become calls on which accelerator. A move takes an interval of a depth-first
+ * topological order - a piece of a branch, a block, or a single operator - or only those of its operators that sit on
+ * one device, to another device; the calls simulator judges. Starts are the best plan so far, the split that
+ * linear_dp makes for a pipeline, and all on the host. docs/theory/call_search.md. */
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/kit/repair.h"
+#include "solve/kit/topological.h"
+#include "solve/solver.h"
+
+extern const solver greedy_solver, single_solver;
+
+enum { ORDERS = 4, FIRST_CYCLE = 2000, LAST_CYCLE = 1 << 17 };
+static const double HOT = 0.05, COLD = 0.0005;
+
+typedef struct calls_search {
+  solve_run *run;
+  const situ_problem *problem;
+  rng random;
+  int32_t *order[ORDERS];
+  int32_t *now, *trial;
+  int64_t value_ns;
+} calls_search;
+
+static bool init(calls_search *s, solve_run *run) {
+  const situ_problem *p = run->problem;
+  *s = (calls_search){.run = run, .problem = p, .random = rng_new(run->seed)};
+  s->now = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  s->trial = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  int32_t *waiting = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  int32_t *stack = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  if (!s->now || !s->trial || !waiting || !stack) return false;
+  for (int32_t k = 0; k < ORDERS; k++) {
+    s->order[k] = ARENA_NEW(run->arena, int32_t, p->n_operators);
+    if (!s->order[k]) return false;
+    if (k == 0)
+      for (int32_t v = 0; v < p->n_operators; v++) s->order[k][v] = v;
+    else
+      topological_deep(s->order[k], p->graph, k > 1 ? &s->random : NULL, waiting, stack);
+  }
+  return true;
+}
+
+/* The pipeline's split of the same graph; no plan there is no harm. */
+static void try_pipeline_split(solve_run *run) {
+  const situ_problem *p = run->problem;
+  if (!solver_find("linear_dp")) return;
+  situ_problem_options posed = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED,
+                                .pins = p->pin, .unused = p->unused};
+  situ_problem *pipeline = NULL;
+  situ_plan *plan = NULL;
+  situ_solve_options options = {.solvers = "linear_dp", .time_limit_s = 1};
+  if (situ_problem_pose(&pipeline, p->graph, p->platform, p->costs, &posed, NULL) == SITU_STATUS_OK &&
+      situ_solver_serves("linear_dp", pipeline) &&
+      situ_solve(&plan, pipeline, &options, NULL) == SITU_STATUS_OK && situ_plan_exists(plan)) {
+    int32_t *device = ARENA_COPY(run->arena, plan->device, int32_t, p->n_operators);
+    if (device) repair_offer(run, &(placement){.device = device});
+  }
+  situ_plan_free(plan);
+  situ_problem_free(pipeline);
+}
+
+/* Puts v, with its group, on d; false where a member may not go there. */
+static bool assign(const situ_problem *p, int32_t *device, int32_t v, int32_t d) {
+  int32_t group = p->graph->colocation[v];
+  const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
+  int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
+  for (int32_t i = 0; i < n; i++)
+    if (!problem_allows(p, members[i], d)) return false;
+  for (int32_t i = 0; i < n; i++) device[members[i]] = d;
+  return true;
+}
+
+/* Makes a random neighbour of `now` in `trial`. False when nothing changes. */
+static bool propose(calls_search *s) {
+  const situ_problem *p = s->problem;
+  int32_t n = p->n_operators;
+  memcpy(s->trial, s->now, (size_t)n * sizeof *s->trial);
+  const int32_t *order = s->order[rng_below(&s->random, ORDERS)];
+  int32_t length = 1, first = (int32_t)rng_below(&s->random, n);
+  while (length < n && rng_below(&s->random, 4) != 0) length *= 2;
+  length = 1 + (int32_t)rng_below(&s->random, length < n ? length : n);
+  if (first + length > n) length = n - first;
+  int32_t from = rng_below(&s->random, 2) ? s->now[order[first]] : -1;
+  int32_t to = (int32_t)rng_below(&s->random, p->n_devices);
+  if (rng_below(&s->random, 2)) { /* where the interval's neighbour is */
+    int32_t beside = rng_below(&s->random, 2) && first > 0 ? first - 1 : first + length < n ? first + length : first;
+    to = s->now[order[beside]];
+  }
+  bool changed = false;
+  for (int32_t k = first; k < first + length; k++) {
+    int32_t v = order[k];
+    if (s->trial[v] != to && (from < 0 || s->now[v] == from)) changed |= assign(p, s->trial, v, to);
+  }
+  return changed;
+}
+
+static void try_move(calls_search *s, double temperature) {
+  if (!propose(s)) return;
+  simulation found = solve_try(s->run, &(placement){.device = s->trial});
+  if (found.excess_bytes > 0 || found.value_ns == SITU_NEVER_NS) return;
+  double worse = (double)found.value_ns - (double)s->value_ns;
+  if (worse > 0 && rng_unit(&s->random) >= exp(-worse / temperature)) return;
+  int32_t *swap = s->now;
+  s->now = s->trial;
+  s->trial = swap;
+  s->value_ns = found.value_ns;
+}
+
+static void cool(calls_search *s, int64_t moves) {
+  double value = (double)max64(s->run->incumbent->value_ns, 1), temperature = HOT * value;
+  double factor = pow(COLD / HOT, 1.0 / (double)moves);
+  for (int64_t k = 0; k < moves; k++, temperature *= factor) {
+    try_move(s, temperature);
+    if (k % 16 == 0 && solve_done(s->run)) return;
+    if (budget_spend(s->run->budget, 0)) return;
+  }
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  TRY(solver_run(&single_solver, run, 1, 0));
+  TRY(solver_run(&greedy_solver, run, 1, 0));
+  if (!solve_done(run)) try_pipeline_split(run);
+  if (!run->incumbent->best.device || p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
+  calls_search *s = ARENA_ZERO(run->arena, calls_search, 1);
+  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  int64_t moves = FIRST_CYCLE;
+  for (int64_t cycle = 0; !solve_done(run); cycle++) {
+    if (cycle % 2 == 0) {
+      memcpy(s->now, run->incumbent->best.device, (size_t)p->n_operators * sizeof *s->now);
+      s->value_ns = run->incumbent->value_ns;
+    }
+    cool(s, moves);
+    if (cycle % 2 && moves < LAST_CYCLE) moves *= 2;
+  }
+  return SITU_STATUS_OK;
+}
+
+const solver call_search_solver = {
+    .name = "call_search",
+    .title = "annealing of the calls on accelerators",
+    .source = "",
+    .calls = true,
+    .anytime = true,
+    .portfolio = 20,
+    .solve = solve,
+};

@@ -1,0 +1,39 @@
+/* One row for each operator (RFC 4180), in the order of the plan. */
+#include <string.h>
+
+#include "write/writer.h"
+
+static void field(text_buffer *out, const char *text) {
+  if (!text[strcspn(text, "\",\r\n")]) {
+    text_add_bytes(out, text, strlen(text));
+    return;
+  }
+  text_add(out, "\"");
+  for (; *text; text++) {
+    if (*text == '"') text_add(out, "\"");
+    text_add_bytes(out, text, 1);
+  }
+  text_add(out, "\"");
+}
+
+static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+  (void)error;
+  text_add(out, "operator,device,start_ns,finish_ns,call\r\n");
+  for (int32_t i = 0; i < p->n_operators; i++) {
+    int32_t v = plan->order ? plan->order[i] : i;
+    field(out, p->graph->name[v]);
+    text_add(out, ",");
+    field(out, p->platform->devices[plan->device[v]].name);
+    if (plan->start_ns)
+      text_add(out, ",%lld,%lld", (long long)plan->start_ns[v], (long long)plan->finish_ns[v]);
+    else
+      text_add(out, ",,");
+    if (plan->call && plan->call[v] >= 0)
+      text_add(out, ",%d\r\n", (int)plan->call[v]);
+    else
+      text_add(out, ",\r\n");
+  }
+  return SITU_STATUS_OK;
+}
+
+const writer csv_writer = {"csv", "a table of operators with device and times", ".csv", write};

@@ -1,0 +1,42 @@
+/* Graphviz: the operators coloured by device, with the tensors that cross memories dashed. */
+#include "write/writer.h"
+
+static const char *const colours[] = {"#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3", "#fdb462",
+                                      "#b3de69", "#fccde5", "#d9d9d9", "#bc80bd", "#ccebc5", "#ffed6f"};
+enum { N_COLOURS = sizeof colours / sizeof colours[0] };
+
+static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+  (void)error;
+  const situ_graph *g = p->graph;
+  text_add(out, "digraph ");
+  write_quoted(out, g->model);
+  text_add(out, " {\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n  subgraph cluster_devices {\n"
+                "    label=\"devices\";\n");
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    text_add(out, "    d%d [fillcolor=\"%s\", label=", (int)d, colours[d % N_COLOURS]);
+    write_quoted(out, p->platform->devices[d].name);
+    text_add(out, "];\n");
+  }
+  text_add(out, "  }\n");
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    text_add(out, "  n%d [fillcolor=\"%s\", label=", (int)v, colours[plan->device[v] % N_COLOURS]);
+    write_quoted(out, g->name[v]);
+    text_add(out, ", tooltip=");
+    write_quoted(out, g->kind_name[g->kind[v]]);
+    text_add(out, "];\n");
+  }
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int32_t last = -1; /* inputs ascend, so those of one producer are neighbours */
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      if (u == last) continue;
+      last = u;
+      bool crosses = p->memory_of[plan->device[u]] != p->memory_of[plan->device[v]];
+      text_add(out, "  n%d -> n%d%s;\n", (int)u, (int)v, crosses ? " [style=dashed]" : "");
+    }
+  }
+  text_add(out, "}\n");
+  return SITU_STATUS_OK;
+}
+
+const writer dot_writer = {"dot", "the graph coloured by device, for Graphviz", ".dot", write};

@@ -1,0 +1,21 @@
+/* write/writer.h - what a writer is. Each is one file with one const struct, listed in write/writers.c. */
+#ifndef SITU_WRITE_WRITER_H
+#define SITU_WRITE_WRITER_H
+
+#include "base/text.h"
+#include "plan/plan.h"
+#include "situ/write.h"
+
+typedef struct writer {
+  const char *name, *title, *suffix;
+  /* Adds the plan, which has a placement, to `out`. Running out of memory for text is seen by the caller. */
+  situ_status (*write)(text_buffer *out, const situ_plan *plan, const situ_problem *problem, situ_error *error);
+} writer;
+
+/* The table, ended by NULL. */
+extern const writer *const writers[];
+
+/* Adds text in quotes as JSON has it, with bytes that are no UTF-8 replaced; dot understands the same. */
+void write_quoted(text_buffer *out, const char *text);
+
+#endif

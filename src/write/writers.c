@@ -1,0 +1,61 @@
+/* The table of writers, and what they share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "write/writer.h"
+
+extern const writer trace_writer, csv_writer, dot_writer, split_writer;
+const writer *const writers[] = {&trace_writer, &csv_writer, &dot_writer, &split_writer, NULL};
+
+void write_quoted(text_buffer *out, const char *text) {
+  json_value *value = json_new_text(text);
+  char *quoted = value ? json_print(value, 0) : NULL;
+  if (quoted)
+    text_add_bytes(out, quoted, strlen(quoted));
+  else
+    out->failed = true;
+  free(quoted);
+  json_free(value);
+}
+
+int32_t situ_n_writers(void) {
+  int32_t n = 0;
+  while (writers[n]) n++;
+  return n;
+}
+
+situ_writer_info situ_writer_at(int32_t index) {
+  const writer *w = writers[index];
+  return (situ_writer_info){w->name, w->title, w->suffix};
+}
+
+situ_status situ_write(char **out, const char *name, const situ_plan *plan, const situ_problem *problem,
+                       situ_error *error) {
+  *out = NULL;
+  const writer *const *w = writers;
+  while (*w && strcmp((*w)->name, name) != 0) w++;
+  if (!*w)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name,
+                     "there is no writer of this name; `situ list writers` shows them");
+  if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "the plan has no placement to write");
+  text_buffer text = {0};
+  situ_status status = (*w)->write(&text, plan, problem, error);
+  if (status != SITU_STATUS_OK) {
+    text_free(&text);
+    return status;
+  }
+  *out = text_take(&text);
+  return *out ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+situ_status situ_plan_export(const situ_plan *plan, const situ_problem *problem, const char *name, const char *path,
+                             situ_error *error) {
+  char *text;
+  TRY(situ_write(&text, name, plan, problem, error));
+  situ_status status = file_write(path, text, strlen(text), error);
+  free(text);
+  return status;
+}

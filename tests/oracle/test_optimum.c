@@ -1,0 +1,146 @@
+/* Brute force over all placements, and all orders where there are any, against bounds and solvers: no bound is above the
+ * optimum, no plan is below it, and every plan keeps every rule. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../lab/lab.h"
+#include "bound/bound.h"
+#include "sim/simulate.h"
+#include "solve/solver.h"
+
+typedef struct brute {
+  const situ_problem *problem;
+  simulator *simulator;
+  int32_t device[8], order[8];
+  bool placed[8];
+  int64_t best_ns;
+} brute;
+
+static void try_orders(brute *b, int32_t k) {
+  const situ_graph *g = b->problem->graph;
+  int32_t n = g->n_operators;
+  if (k == n) {
+    placement where = {.device = b->device, .order = b->problem->execution == SITU_EXECUTION_STREAM ? b->order : NULL};
+    simulation found = simulator_run(b->simulator, &where, true);
+    if (found.excess_bytes == 0 && found.value_ns < b->best_ns) b->best_ns = found.value_ns;
+    return;
+  }
+  for (int32_t v = 0; v < n; v++) {
+    bool ready = !b->placed[v];
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && ready; i++) ready = b->placed[g->producer[g->in[i]]];
+    if (!ready) continue;
+    b->placed[v] = true;
+    b->order[k] = v;
+    try_orders(b, k + 1);
+    b->placed[v] = false;
+    if (b->problem->execution != SITU_EXECUTION_STREAM) return; /* one order is enough */
+  }
+}
+
+static void try_devices(brute *b, int32_t v) {
+  if (v == b->problem->n_operators) {
+    if (solve_allows(b->problem, b->device)) try_orders(b, 0);
+    return;
+  }
+  for (int32_t d = 0; d < b->problem->n_devices; d++) {
+    b->device[v] = d;
+    try_devices(b, v + 1);
+  }
+}
+
+static void hold_bounds(const situ_problem *p, int64_t optimum, arena *a, uint64_t seed) {
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  for (int32_t i = 0; bounds[i]; i++) {
+    const bound *row = bounds[i];
+    bool serves = (p->execution == SITU_EXECUTION_STREAM && row->stream) ||
+                  (p->execution == SITU_EXECUTION_CALLS && row->calls) ||
+                  (p->execution == SITU_EXECUTION_PIPELINE && row->pipeline);
+    if (!serves || p->conflict) continue;
+    int64_t lower;
+    arena_mark mark = arena_get_mark(a);
+    assert_int_equal(row->compute(&lower, p, a, &unlimited, NULL), SITU_STATUS_OK);
+    arena_release(a, mark);
+    if (lower > optimum)
+      fail_msg("%s, seed %d: bound %s says %lld, but %lld is possible", situ_execution_name(p->execution), (int)seed,
+               row->name, (long long)lower, (long long)optimum);
+  }
+}
+
+static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) {
+  int64_t single = SITU_NEVER_NS, portfolio = SITU_NEVER_NS;
+  for (int32_t i = 0; i < situ_n_solvers(); i++) {
+    const char *name = situ_solver_at(i).name;
+    if (!situ_solver_serves(name, p)) continue;
+    situ_plan *plan;
+    situ_error error;
+    situ_solve_options o = {.solvers = name, .max_steps = 200, .seed = seed};
+    if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK)
+      fail_msg("%s, seed %d, solver %s: %s", situ_execution_name(p->execution), (int)seed, name, error.text);
+    int64_t value = situ_plan_value_ns(plan);
+    if (value < optimum)
+      fail_msg("seed %d: %s found %lld, below the optimum %lld", (int)seed, name, (long long)value, (long long)optimum);
+    if (optimum == SITU_NEVER_NS) assert_false(situ_plan_exists(plan));
+    assert_true(situ_plan_lower_bound_ns(plan) <= optimum);
+    if (i == 0) portfolio = value;
+    if (situ_solver_at(i).name[0] == 's') single = value;
+    situ_plan_free(plan);
+  }
+  assert_true(portfolio <= single);
+}
+
+static void compare(situ_problem_options options, int32_t seeds, int32_t n, int32_t devices) {
+  for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
+    lab_options o = {.seed = seed, .n_operators = n - (int32_t)(seed % 2), .n_devices = devices - (int32_t)(seed % 3 == 0),
+                     .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2),
+                     .training = options.execution == SITU_EXECUTION_PIPELINE && seed % 4 == 0,
+                     .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
+                     .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0, .options = options};
+    if (o.n_devices < 2) o.n_devices = 2;
+    lab l = lab_random(&o);
+    arena *a = arena_new();
+    brute b = {.problem = l.problem, .simulator = simulator_new(l.problem, a), .best_ns = SITU_NEVER_NS};
+    assert_non_null(b.simulator);
+    try_devices(&b, 0);
+    hold_bounds(l.problem, b.best_ns, a, seed);
+    if (seed % 4 == 0 || seed < 40) hold_solvers(l.problem, b.best_ns, seed);
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+static void nothing_is_better_than_the_optimum_of_streams(void **state) {
+  (void)state;
+  compare((situ_problem_options){.execution = SITU_EXECUTION_STREAM}, 300, 5, 3);
+  compare((situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 300, 5, 3);
+}
+
+static void nothing_is_better_than_the_optimum_of_calls(void **state) {
+  (void)state;
+  compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 600, 6, 3);
+}
+
+static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
+  (void)state;
+  situ_problem_options o = {.objective = SITU_OBJECTIVE_THROUGHPUT};
+  for (int32_t variant = 0; variant < 8; variant++) {
+    o.free = variant & 1;
+    o.overlap = variant & 2;
+    o.communication = variant & 4 ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
+    compare(o, 150, 6, 3);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_is_better_than_the_optimum_of_streams),
+      cmocka_unit_test(nothing_is_better_than_the_optimum_of_calls),
+      cmocka_unit_test(nothing_is_better_than_the_optimum_of_pipelines),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
