@@ -46,7 +46,7 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
   assert_string_equal(a->solver, b->solver);
   assert_string_equal(a->bound, b->bound);
   assert_string_equal(a->reason, b->reason);
-  assert_true(a->steps == b->steps && a->seed == b->seed && a->seconds == b->seconds);
+  assert_true(a->steps == b->steps && a->seed == b->seed); /* seconds are not written: files are repeatable */
 }
 
 /* Every execution model, random placements, those that cannot run included; through the text of a file. */
