@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "cost/costs.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
@@ -156,6 +157,28 @@ static void names_are_unique_whatever_the_file_says(void **state) {
   result_free(&r);
 }
 
+/* Cut short anywhere, or with any of its bytes changed, a file is read or refused in one line. */
+static void a_damaged_file_does_no_harm(void **state) {
+  (void)state;
+  static const char whole[] = FILE_OF(NODE(1, ", \"name\": \"a\", \"size\": 3") "," NODE(2, ", \"colorClass\": 1") ","
+                                      NODE(3, ", \"colorClass\": 1"), EDGE(1, 2, 0.5) "," EDGE(2, 3, 1));
+  char text[sizeof whole];
+  rng random = rng_new(1);
+  for (int32_t round = 0; round < 20000; round++) {
+    memcpy(text, whole, sizeof whole);
+    if (round < (int32_t)sizeof whole)
+      text[round] = '\0';
+    else
+      for (int64_t changes = 1 + rng_below(&random, 3); changes > 0; changes--)
+        text[rng_below(&random, sizeof whole - 1)] = "09-.e\"{}[],:ax\x80"[rng_below(&random, 16)];
+    read_result r;
+    situ_error e = {0};
+    situ_status status = read_text(&r, text, &e);
+    assert_true(status == SITU_STATUS_OK || (status == SITU_STATUS_BAD_INPUT && e.text[0] && !strchr(e.text, '\n')));
+    result_free(&r);
+  }
+}
+
 /* Nodes, edges, accelerators, CPUs and sums of times as the index of the data gives them. */
 typedef struct published {
   const char *file;
@@ -204,6 +227,7 @@ int main(void) {
       cmocka_unit_test(without_cpus_a_host_that_runs_nothing_stands_in),
       cmocka_unit_test(a_bad_file_is_one_clear_line),
       cmocka_unit_test(names_are_unique_whatever_the_file_says),
+      cmocka_unit_test(a_damaged_file_does_no_harm),
       cmocka_unit_test(published_files_have_their_published_sums),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
