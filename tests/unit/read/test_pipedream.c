@@ -91,8 +91,8 @@ static void a_bad_line_is_named(void **state) {
 /* Cut short anywhere, or with any of its bytes changed, a profile is read or refused in one line. */
 static void a_damaged_profile_does_no_harm(void **state) {
   (void)state;
-  static const char whole[] = "n1 -- A(1) -- " VALUES(1.5, 0, "[1; 2]", 3) "n2 -- B -- " VALUES(1, 0, "4", 0)
-                              "\tn1 -- n2\n";
+  static const char whole[] =
+      "n1 -- A(1) -- " VALUES(1.5, 0, "[1; 2]", 3) "n2 -- B -- " VALUES(1, 0, "4", 0) "\tn1 -- n2\n";
   char text[sizeof whole];
   rng random = rng_new(1);
   for (int32_t round = 0; round < 20000; round++) {
@@ -119,9 +119,9 @@ typedef struct published {
 } published;
 
 static const published profiles[] = {
-    {"alexnet", 23, 23, 680.7},    {"densenet121", 429, 487, 186.5}, {"gnmt", 48, 58, 33.5},
+    {"alexnet", 23, 23, 680.7},        {"densenet121", 429, 487, 186.5},    {"gnmt", 48, 58, 33.5},
     {"inception_v3", 326, 362, 311.0}, {"nasnetalarge", 1251, 1468, 416.1}, {"resnet101", 347, 380, 207.7},
-    {"resnet18", 71, 79, 581.1},   {"resnet50", 177, 193, 201.5},    {"resnext101", 347, 380, 249.6},
+    {"resnet18", 71, 79, 581.1},       {"resnet50", 177, 193, 201.5},       {"resnext101", 347, 380, 249.6},
     {"squeezenet1_0", 68, 76, 587.9},
 };
 
