@@ -101,7 +101,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
 }
 
 char *report_finish(json_value *root, bool ok) {
-  char *text = ok ? json_print_short(root, 2) : NULL;
+  char *text = ok ? json_print(root, 2) : NULL;
   json_free(root);
   if (!text) return NULL;
   text_buffer t = {0};

@@ -106,7 +106,8 @@ char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const
   report_against_single(rest, sizeof rest, plan, problem);
   int64_t single = situ_plan_best_single_ns(plan);
   fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
-  snprintf(rest, sizeof rest, "%.2f s, %s steps", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)));
+  snprintf(rest, sizeof rest, "%.2f s, %s step%s", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)),
+           situ_plan_steps(plan) == 1 ? "" : "s");
   if (*situ_plan_solver(plan)) fact(&t, options, "found by", STYLE_PLAIN, situ_plan_solver(plan), rest);
   report_notes(&t, model, options);
   return text_take(&t);
