@@ -6,8 +6,8 @@
  *
  *     best(s, j) = min over types k with s_k > 0 and i <= j of max(best(s - e_k, i), load_k(i .. j)).
  *
- * Loads of all segments that end at j come from growing the segment backwards one class at a time: for each tensor it is
- * counted how many of its ends lie inside, so that all pairs together take O(classes * (V + E)).
+ * Loads of all segments that end at j come from growing the segment backwards one class at a time: for each tensor it
+ * is counted how many of its ends lie inside, so that all pairs together take O(classes * (V + E)).
  *
  * Exact for its order, among plans with one segment for each device, with host-staged communication where no two
  * accelerators share a memory and no two devices a limited one, and with up to some thousand classes; longer orders
@@ -24,7 +24,7 @@
 #include "solve/solver.h"
 
 enum {
-  MOST_BLOCKS = 4096,      /* cut places of an order; above, neighbours are taken together */
+  MOST_BLOCKS = 4096, /* cut places of an order; above, neighbours are taken together */
   LEAST_BLOCKS = 64,
   MOST_GROWTH = 100000000, /* pins looked at while segments grow */
   MOST_CELLS = 8000000     /* entries of a table */
@@ -32,8 +32,8 @@ enum {
 
 /* Devices that are alike in all that a segment pays for. */
 typedef struct device_type {
-  int32_t first, count; /* its devices: type_device[first .. first + count) */
-  int32_t class_index;  /* of times */
+  int32_t first, count;      /* its devices: type_device[first .. first + count) */
+  int32_t class_index;       /* of times */
   int32_t in_kind, out_kind; /* of routes from and to the host */
   int64_t memory_bytes;
   bool host;
@@ -53,10 +53,10 @@ typedef struct choice {
 /* The segment at hand, grown backwards. Transfers are wide so that they can be taken off again exactly. */
 typedef struct segment {
   weight sum;
-  int64_t *compute_ns;        /* [type] */
-  __int128 *in_ns, *out_ns;   /* [type] */
-  bool *produced;             /* [tensor] its producer lies inside */
-  int32_t *used;              /* [tensor] users inside */
+  int64_t *compute_ns;         /* [type] */
+  __int128 *in_ns, *out_ns;    /* [type] */
+  bool *produced;              /* [tensor] its producer lies inside */
+  int32_t *used;               /* [tensor] users inside */
   int32_t *touched, n_touched; /* tensors with an end inside */
 } segment;
 
@@ -65,19 +65,19 @@ typedef struct linear {
   const situ_problem *problem;
   arena *arena;
   contraction classes;
-  weight *weights;     /* [class] */
-  int64_t *time_ns;    /* [class * n_types + type] */
+  weight *weights;  /* [class] */
+  int64_t *time_ns; /* [class * n_types + type] */
   int32_t n_types;
   device_type *types;
   int32_t *type_device;
   int32_t n_states;
   int32_t *stride; /* [type] state number = sum of used * stride */
 
-  int32_t *order;   /* the classes in the order at hand */
-  int32_t n_blocks; /* places between which a cut may lie */
+  int32_t *order;       /* the classes in the order at hand */
+  int32_t n_blocks;     /* places between which a cut may lie */
   int32_t *block_start; /* [block] into order */
-  int64_t *best_ns; /* [block * n_states + state], before block */
-  choice *choices;  /* likewise */
+  int64_t *best_ns;     /* [block * n_states + state], before block */
+  choice *choices;      /* likewise */
   segment part;
   int32_t *left, *class_device, *device;
 } linear;
@@ -216,7 +216,8 @@ static bool order_classes(linear *l) {
   return true;
 }
 
-/* Cuts lie between all classes where there are at most `most`; else the order is cut into blocks of about equal work. */
+/* Cuts lie between all classes where there are at most `most`; else the order is cut into blocks of about equal work.
+ */
 static void cut_blocks(linear *l, int32_t most) {
   int32_t n = l->classes.n_classes;
   double total = 0, before = 0;
@@ -451,8 +452,9 @@ static situ_status solve_linear_dp(solve_run *run) {
 
 const solver linear_dp_solver = {.name = "linear_dp",
                                  .title = "best split of a linear order of the operators",
-                                 .source = "Tarnawski et al., Efficient Algorithms for Device Placement of DNN Graph "
-                                           "Operators, NeurIPS 2020",
+                                 .source =
+                                     "Tarnawski et al., Efficient Algorithms for Device Placement of DNN Graph "
+                                     "Operators, NeurIPS 2020",
                                  .pipeline = true,
                                  .portfolio = 10,
                                  .solve = solve_linear_dp};
