@@ -1,5 +1,6 @@
-/* Balance: a pipeline of period T gives each device at most T of work, so that T times the speed of all devices together
- * covers all work. For a class r of devices, let another class k be at most s_k times as fast as r on any item; then
+/* Balance: a pipeline of period T gives each device at most T of work, so that T times the speed of all devices
+ * together covers all work. For a class r of devices, let another class k be at most s_k times as fast as r on any
+ * item; then
  *
  *     T * (sum over devices of s) >= sum over items of the least of s_k * p(item, k) over the classes that can run it,
  *
@@ -13,7 +14,7 @@
 #include "bound/bound.h"
 #include "problem/contract.h"
 
-static const int64_t one = 1 << 20; /* the factor of the class r itself */
+static const int64_t one = 1 << 20;           /* the factor of the class r itself */
 static const int64_t most = (int64_t)1 << 36; /* 2^36 * 2^63 * 2^26 items stay below 2^127 */
 
 typedef struct balance {
@@ -50,7 +51,8 @@ static int64_t ratio(__int128 a, __int128 b) {
   return quotient > most ? most : quotient < 1 ? 1 : (int64_t)quotient;
 }
 
-/* factor[k]: how many times as fast as class r class k is; at best over the items that both can run, or on the whole. */
+/* factor[k]: how many times as fast as class r class k is; at best over the items that both can run, or on the whole.
+ */
 static void compare_with(balance *b, int32_t r, bool at_best) {
   for (int32_t k = 0; k < b->n_classes; k++) {
     __int128 sum_r = 0, sum_k = 0;
@@ -115,7 +117,8 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *problem, arena
 
 const bound balance_bound = {.name = "balance",
                              .title = "all work over the speed of all devices",
-                             .source = "Tarnawski et al., NeurIPS 2020; Graham, Bounds on multiprocessing timing "
-                                       "anomalies, 1969",
+                             .source =
+                                 "Tarnawski et al., NeurIPS 2020; Graham, Bounds on multiprocessing timing "
+                                 "anomalies, 1969",
                              .pipeline = true,
                              .compute = compute};

@@ -23,10 +23,9 @@ static situ_status read_outcome(situ_outcome *out, const plan_source *s, const j
 }
 
 static situ_status check_format(const plan_source *s, const json_value *root, situ_error *error) {
-  const char *format = json_text(json_get(root, "format"), "");
-  if (strcmp(format, "situ-plan") != 0) return bad(s, error, "format", "situ-plan: this is no plan file");
-  if (json_whole(json_get(root, "version"), 0) != 1) return bad(s, error, "version", "1");
-  return SITU_STATUS_OK;
+  if (!json_get(root, "situ_plan"))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "this is no plan file: it has no \"situ_plan\"");
+  return json_whole(json_get(root, "situ_plan"), 0) == 1 ? SITU_STATUS_OK : bad(s, error, "situ_plan", "version 1");
 }
 
 static situ_status read_text(const char **out, arena *a, const plan_source *s, const json_value *root, const char *key,

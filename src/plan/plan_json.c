@@ -155,7 +155,7 @@ static json_value *seed_json(uint64_t seed) {
 /* The seconds of the search stay out: one seed and one number of steps give one file, byte for byte. */
 json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
   json_value *o = json_new_object();
-  bool good = o && json_set(o, "format", json_new_text("situ-plan")) && json_set(o, "version", json_new_whole(1)) &&
+  bool good = o && json_set(o, "situ_plan", json_new_whole(1)) &&
               json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
               json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", whole(plan->value_ns)) &&
               json_set(o, "lower_bound_ns", whole(plan->lower_bound_ns)) &&

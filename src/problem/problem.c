@@ -13,6 +13,10 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   p->execution = o->execution;
   p->contention = o->contention;
   p->communication = o->communication;
+  if (p->objective == SITU_OBJECTIVE_DEFAULT) {
+    bool pipeline = p->execution == SITU_EXECUTION_DEFAULT ? from_workload : p->execution == SITU_EXECUTION_PIPELINE;
+    p->objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY;
+  }
   if (p->execution == SITU_EXECUTION_DEFAULT) {
     bool latency = p->objective == SITU_OBJECTIVE_LATENCY;
     p->execution = !latency ? SITU_EXECUTION_PIPELINE : from_workload ? SITU_EXECUTION_CALLS : SITU_EXECUTION_STREAM;
@@ -193,7 +197,10 @@ situ_communication situ_problem_communication(const situ_problem *p) { return p-
 situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
 bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
 
-const char *situ_objective_name(situ_objective o) { return o == SITU_OBJECTIVE_LATENCY ? "latency" : "throughput"; }
+const char *situ_objective_name(situ_objective o) {
+  static const char *const names[] = {"default", "latency", "throughput"};
+  return (unsigned)o < 3 ? names[o] : "unknown";
+}
 
 const char *situ_execution_name(situ_execution e) {
   static const char *const names[] = {"default", "stream", "calls", "pipeline"};

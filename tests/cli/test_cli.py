@@ -554,11 +554,11 @@ WORKLOADS = "data/workloads"
 
 def test_a_workload_brings_platform_and_defaults():
     path = need(f"{WORKLOADS}/throughput/LayerGraphs/bert24_inference.json")
-    found = situ_json("place", path, "--objective", "throughput", "--solver", "single")
+    found = situ_json("place", path, "--solver", "single")
     assert (found["execution"], found["communication"], found["contiguous"]) == ("pipeline", "host-staged", True)
     assert abs(found["value"] - 92.406) < 5e-4, "oneFpga of reference.csv"
     assert found["value_ns"] == round(found["value"] * 1e6)
-    latency = situ_json("place", path, "--solver", "single")
+    latency = situ_json("place", path, "--objective", "latency", "--solver", "single")
     assert latency["execution"] == "calls"
     situ("place", path, "--platform", "cpu", code=2, err="brings its own")
 

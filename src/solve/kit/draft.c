@@ -4,6 +4,8 @@
 
 #include "base/checked.h"
 
+static const int64_t CELLS_LIMIT = (int64_t)1 << 25;
+
 typedef struct timed {
   int64_t start_ns, finish_ns;
   int32_t v;
@@ -76,11 +78,73 @@ void draft_clear(draft *s) {
     s->lines[d].end = 0;
   }
   timeline_pool_clear(&s->pool);
+  for (int32_t c = 0; s->links && c < p->platform->n_channels; c++) s->channel_ns[c] = 0;
+  for (int64_t i = 0; s->links && i < (int64_t)p->graph->n_tensors * p->n_memories; i++) s->sent_ns[i] = -1;
+}
+
+bool draft_follow_links(draft *s, arena *a) {
+  const situ_problem *p = s->problem;
+  int64_t cells = (int64_t)p->graph->n_tensors * p->n_memories;
+  if (cells > CELLS_LIMIT) return false;
+  if (!s->sent_ns) {
+    s->sent_ns = ARENA_NEW(a, int64_t, cells);
+    s->channel_ns = ARENA_NEW(a, int64_t, p->platform->n_channels);
+  }
+  s->links = s->sent_ns && s->channel_ns;
+  draft_clear(s);
+  return s->links;
+}
+
+/* When tensor t, sent from memory a at `ready`, comes to memory m over channels as busy as they are now. With `commit` they
+ * are then busy until that. */
+static int64_t arrival_over_links(draft *s, int32_t t, int32_t a, int32_t m, int64_t ready, bool commit) {
+  const situ_problem *p = s->problem;
+  const situ_platform *f = p->platform;
+  int64_t route = (int64_t)a * p->n_memories + m;
+  for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
+    int32_t link = f->route_link[k];
+    int64_t *busy = &s->channel_ns[f->links[link].channel];
+    ready = sat_add(max64(ready, *busy), p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]);
+    if (commit) *busy = ready;
+  }
+  return ready;
+}
+
+static void arrive_over_links(draft *s, int32_t v) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  for (int32_t m = 0; m < p->n_memories; m++) s->arrival_ns[m] = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t], a = p->memory_of[s->device[u]];
+    for (int32_t m = 0; m < p->n_memories; m++) {
+      int64_t there = s->sent_ns[(int64_t)t * p->n_memories + m];
+      if (there < 0) there = arrival_over_links(s, t, a, m, s->finish_ns[u], false);
+      s->arrival_ns[m] = max64(s->arrival_ns[m], there);
+    }
+  }
+}
+
+void draft_send(draft *s, int32_t v, int32_t d) {
+  if (!s->links) return;
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  int32_t m = p->memory_of[d];
+  s->arrival_ns[m] = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t];
+    int64_t *there = &s->sent_ns[(int64_t)t * p->n_memories + m];
+    if (*there < 0) *there = arrival_over_links(s, t, p->memory_of[s->device[u]], m, s->finish_ns[u], true);
+    s->arrival_ns[m] = max64(s->arrival_ns[m], *there);
+  }
 }
 
 void draft_arrive(draft *s, int32_t v) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
+  if (s->links) {
+    arrive_over_links(s, v);
+    return;
+  }
   for (int32_t m = 0; m < p->n_memories; m++) s->arrival_ns[m] = 0;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t];

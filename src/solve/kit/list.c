@@ -47,6 +47,10 @@ static bool place_best(draft *s, int32_t v, const list_policy *policy) {
     best_start = start;
     if (forced) break;
   }
+  if (best >= 0 && s->links) {
+    draft_send(s, v, best);
+    best_start = draft_start(s, v, best, true);
+  }
   if (best >= 0) draft_place(s, v, best, best_start);
   return best >= 0;
 }
@@ -102,6 +106,11 @@ bool list_pairs(draft *s, list_pair_rule rule, const double *level, const double
     }
     going = best.v >= 0 && (turn % LOOK_EVERY != 0 || !budget_over(b));
     if (!going) break;
+    if (s->links) {
+      draft_arrive(s, best.v);
+      draft_send(s, best.v, best.d);
+      best.start_ns = draft_start(s, best.v, best.d, false);
+    }
     draft_place(s, best.v, best.d, best.start_ns);
     window[at] = window[--n];
     queue_release(&queue, g, best.v);

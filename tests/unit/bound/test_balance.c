@@ -28,20 +28,20 @@ static void the_bound_never_exceeds_the_optimum(void **state) {
   int32_t n_tight = 0, n_feasible = 0;
   for (uint64_t seed = 0; seed < 3000; seed++) {
     rng r = rng_new(seed ^ 0xba1a);
-    lab_options o = {.seed = seed,
-                     .n_operators = 1 + (int32_t)rng_below(&r, 6),
-                     .n_devices = 1 + (int32_t)rng_below(&r, 3),
-                     .density = rng_unit(&r),
-                     .n_colocations = (int32_t)rng_below(&r, 3),
-                     .training = rng_below(&r, 3) == 0,
-                     .pinned = rng_below(&r, 2),
-                     .unsupported = rng_below(&r, 2),
-                     .memory = rng_below(&r, 2) ? 0.6 : 0,
-                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
-                                 .communication = rng_below(&r, 2) ? SITU_COMMUNICATION_LINK
-                                                                   : SITU_COMMUNICATION_HOST_STAGED,
-                                 .free = rng_below(&r, 2),
-                                 .overlap = rng_below(&r, 2)}};
+    lab_options o = {
+        .seed = seed,
+        .n_operators = 1 + (int32_t)rng_below(&r, 6),
+        .n_devices = 1 + (int32_t)rng_below(&r, 3),
+        .density = rng_unit(&r),
+        .n_colocations = (int32_t)rng_below(&r, 3),
+        .training = rng_below(&r, 3) == 0,
+        .pinned = rng_below(&r, 2),
+        .unsupported = rng_below(&r, 2),
+        .memory = rng_below(&r, 2) ? 0.6 : 0,
+        .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                    .communication = rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
+                    .free = rng_below(&r, 2),
+                    .overlap = rng_below(&r, 2)}};
     if (o.n_operators == 6 && o.training) o.n_operators = 3; /* training doubles them */
     if (o.n_devices < 2) o.n_devices = 2;
     lab l = lab_random(&o);

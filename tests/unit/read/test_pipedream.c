@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "cost/costs.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
@@ -87,6 +88,28 @@ static void a_bad_line_is_named(void **state) {
   }
 }
 
+/* Cut short anywhere, or with any of its bytes changed, a profile is read or refused in one line. */
+static void a_damaged_profile_does_no_harm(void **state) {
+  (void)state;
+  static const char whole[] =
+      "n1 -- A(1) -- " VALUES(1.5, 0, "[1; 2]", 3) "n2 -- B -- " VALUES(1, 0, "4", 0) "\tn1 -- n2\n";
+  char text[sizeof whole];
+  rng random = rng_new(1);
+  for (int32_t round = 0; round < 20000; round++) {
+    memcpy(text, whole, sizeof whole);
+    if (round < (int32_t)sizeof whole)
+      text[round] = '\0';
+    else
+      for (int64_t changes = 1 + rng_below(&random, 3); changes > 0; changes--)
+        text[rng_below(&random, sizeof whole - 1)] = "09-.e=[]; \tn1\n\x80"[rng_below(&random, 16)];
+    read_result r;
+    situ_error e = {0};
+    situ_status status = read_text(&r, text, &e);
+    assert_true(status == SITU_STATUS_OK || (status == SITU_STATUS_BAD_INPUT && e.text[0] && !strchr(e.text, '\n')));
+    result_free(&r);
+  }
+}
+
 /* Nodes, edges and sums of forward times as the index of the data gives them. */
 typedef struct published {
   const char *name;
@@ -96,9 +119,9 @@ typedef struct published {
 } published;
 
 static const published profiles[] = {
-    {"alexnet", 23, 23, 680.7},    {"densenet121", 429, 487, 186.5}, {"gnmt", 48, 58, 33.5},
+    {"alexnet", 23, 23, 680.7},        {"densenet121", 429, 487, 186.5},    {"gnmt", 48, 58, 33.5},
     {"inception_v3", 326, 362, 311.0}, {"nasnetalarge", 1251, 1468, 416.1}, {"resnet101", 347, 380, 207.7},
-    {"resnet18", 71, 79, 581.1},   {"resnet50", 177, 193, 201.5},    {"resnext101", 347, 380, 249.6},
+    {"resnet18", 71, 79, 581.1},       {"resnet50", 177, 193, 201.5},       {"resnext101", 347, 380, 249.6},
     {"squeezenet1_0", 68, 76, 587.9},
 };
 
@@ -127,6 +150,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_become_operators_and_edges),
       cmocka_unit_test(a_bad_line_is_named),
+      cmocka_unit_test(a_damaged_profile_does_no_harm),
       cmocka_unit_test(published_profiles_have_their_published_sums),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "cost/costs.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
@@ -35,8 +36,10 @@ static void result_free(read_result *r) {
 }
 
 #define MACHINE "\"maxSizePerFPGA\": 100.9, \"maxFPGAs\": 2, \"maxCPUs\": 2.0"
-#define NODE(id, rest) "{\"id\": " #id ", \"fpgaLatency\": 1, \"cpuLatency\": 2, \"supportedOnFpga\": 1, " \
-                       "\"isBackwardNode\": 0" rest "}"
+#define NODE(id, rest)                                                \
+  "{\"id\": " #id                                                     \
+  ", \"fpgaLatency\": 1, \"cpuLatency\": 2, \"supportedOnFpga\": 1, " \
+  "\"isBackwardNode\": 0" rest "}"
 #define EDGE(from, to, cost) "{\"sourceId\": " #from ", \"destId\": " #to ", \"cost\": " #cost "}"
 #define FILE_OF(nodes, edges) "{" MACHINE ", \"nodes\": [" nodes "], \"edges\": [" edges "]}"
 
@@ -85,7 +88,8 @@ static void without_cpus_a_host_that_runs_nothing_stands_in(void **state) {
   (void)state;
   read_result r;
   situ_error e = {0};
-  const char *text = "{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [" NODE(1, "") "], \"edges\": []}";
+  const char *text =
+      "{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [" NODE(1, "") "], \"edges\": []}";
   if (read_text(&r, text, &e) != SITU_STATUS_OK) fail_msg("%s", e.text);
   assert_int_equal(r.platform->n_devices, 2);
   assert_true(situ_costs_time_ns(r.costs, r.platform, 0, 0) == SITU_NEVER_NS);
@@ -127,7 +131,8 @@ static const bad_case bad_cases[] = {
     {FILE_OF(NODE(1, "") "," NODE(2, ""), EDGE(1, 2, -1)), "\"cost\""},
     {FILE_OF(NODE(1, "") "," NODE(2, ""), EDGE(1, 2, 1) "," EDGE(2, 1, 1)), "cycle"},
     {FILE_OF(NODE(1, "") "," NODE(2, "") "," NODE(3, ""), EDGE(1, 2, 1) "," EDGE(1, 3, 1.001)), "cost the same"},
-    {FILE_OF("{\"id\": 1, \"fpgaLatency\": 1, \"cpuLatency\": 2, \"supportedOnFpga\": 1, \"isBackwardNode\": 1}," NODE(2, ""),
+    {FILE_OF("{\"id\": 1, \"fpgaLatency\": 1, \"cpuLatency\": 2, \"supportedOnFpga\": 1, \"isBackwardNode\": 1}," NODE(
+                 2, ""),
              EDGE(1, 2, 0)),
      "backward node 1"},
 };
@@ -148,12 +153,36 @@ static void names_are_unique_whatever_the_file_says(void **state) {
   (void)state;
   read_result r;
   situ_error e = {0};
-  const char *text = FILE_OF(NODE(1, ", \"name\": \"a#3\"") "," NODE(2, ", \"name\": \"a\"") "," NODE(3, ", \"name\": \"a\"")
-                             "," NODE(4, ", \"name\": \"\"") "," NODE(5, ", \"name\": 5"), "");
+  const char *text = FILE_OF(NODE(1, ", \"name\": \"a#3\"") "," NODE(2, ", \"name\": \"a\"") "," NODE(
+                                 3, ", \"name\": \"a\"") "," NODE(4, ", \"name\": \"\"") "," NODE(5, ", \"name\": 5"),
+                             "");
   if (read_text(&r, text, &e) != SITU_STATUS_OK) fail_msg("%s", e.text);
   static const char *const expected[] = {"a#3", "a", "a#3#3", "#4", "#5"};
   for (int32_t v = 0; v < 5; v++) assert_string_equal(r.graph->name[v], expected[v]);
   result_free(&r);
+}
+
+/* Cut short anywhere, or with any of its bytes changed, a file is read or refused in one line. */
+static void a_damaged_file_does_no_harm(void **state) {
+  (void)state;
+  static const char whole[] = FILE_OF(
+      NODE(1, ", \"name\": \"a\", \"size\": 3") "," NODE(2, ", \"colorClass\": 1") "," NODE(3, ", \"colorClass\": 1"),
+      EDGE(1, 2, 0.5) "," EDGE(2, 3, 1));
+  char text[sizeof whole];
+  rng random = rng_new(1);
+  for (int32_t round = 0; round < 20000; round++) {
+    memcpy(text, whole, sizeof whole);
+    if (round < (int32_t)sizeof whole)
+      text[round] = '\0';
+    else
+      for (int64_t changes = 1 + rng_below(&random, 3); changes > 0; changes--)
+        text[rng_below(&random, sizeof whole - 1)] = "09-.e\"{}[],:ax\x80"[rng_below(&random, 16)];
+    read_result r;
+    situ_error e = {0};
+    situ_status status = read_text(&r, text, &e);
+    assert_true(status == SITU_STATUS_OK || (status == SITU_STATUS_BAD_INPUT && e.text[0] && !strchr(e.text, '\n')));
+    result_free(&r);
+  }
 }
 
 /* Nodes, edges, accelerators, CPUs and sums of times as the index of the data gives them. */
@@ -200,11 +229,9 @@ static void published_files_have_their_published_sums(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_field_arrives),
-      cmocka_unit_test(without_cpus_a_host_that_runs_nothing_stands_in),
-      cmocka_unit_test(a_bad_file_is_one_clear_line),
-      cmocka_unit_test(names_are_unique_whatever_the_file_says),
-      cmocka_unit_test(published_files_have_their_published_sums),
+      cmocka_unit_test(every_field_arrives),          cmocka_unit_test(without_cpus_a_host_that_runs_nothing_stands_in),
+      cmocka_unit_test(a_bad_file_is_one_clear_line), cmocka_unit_test(names_are_unique_whatever_the_file_says),
+      cmocka_unit_test(a_damaged_file_does_no_harm),  cmocka_unit_test(published_files_have_their_published_sums),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,11 +90,11 @@ static int32_t naive_piece(const naive *n, int32_t v, int32_t d) {
 
 static bool inside(const naive *n, int32_t call, int32_t v) { return n->call[v] == call; }
 
-/* When v is done; depth guards against circles: SITU_NEVER_NS then. */
+/* When v is done; a way longer than all operators is a circle: SITU_NEVER_NS then. */
 static int64_t naive_finish(const naive *n, int32_t v, int32_t depth) {
   const situ_problem *p = n->p;
   const situ_graph *g = p->graph;
-  if (depth > 30) return SITU_NEVER_NS;
+  if (depth > n->p->n_operators) return SITU_NEVER_NS;
   int64_t start = 0, cost = 0;
   if (n->call[v] < 0) {
     for (int32_t u = 0; u < v; u++) {

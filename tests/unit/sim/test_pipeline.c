@@ -132,8 +132,8 @@ static int64_t naive_channel(const situ_problem *p, const int32_t *device, int32
       bool sent = false;
       for (int32_t d = 0; d < p->n_devices; d++) sent |= p->memory_of[d] == w && enters(p, device, t, d);
       int32_t from = p->memory_of[device[p->graph->producer[t]]];
-      for (int32_t i = f->route_start[from * p->n_memories + w]; sent && i < f->route_start[from * p->n_memories + w + 1];
-           i++)
+      for (int32_t i = f->route_start[from * p->n_memories + w];
+           sent && i < f->route_start[from * p->n_memories + w + 1]; i++)
         if (f->links[f->route_link[i]].channel == channel)
           sum += p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[f->route_link[i]]];
     }
@@ -142,7 +142,8 @@ static int64_t naive_channel(const situ_problem *p, const int32_t *device, int32
 
 static bool class_has_forward(const situ_graph *g, int32_t v) {
   for (int32_t w = 0; w < g->n_operators; w++)
-    if ((w == v || (g->colocation[w] >= 0 && g->colocation[w] == g->colocation[v])) && g->phase[w] == SITU_PHASE_FORWARD)
+    if ((w == v || (g->colocation[w] >= 0 && g->colocation[w] == g->colocation[v])) &&
+        g->phase[w] == SITU_PHASE_FORWARD)
       return true;
   return false;
 }

@@ -48,7 +48,8 @@ static void order_by_the_letter(const situ_problem *p, const contraction *c, int
     for (int32_t k = 0; k < c->n_classes; k++) {
       bool ready = true;
       for (int32_t u = 0; u < c->n_classes; u++)
-        for (int64_t i = c->forward.start[u]; i < c->forward.start[u + 1]; i++) ready &= c->forward.to[i] != k || done[u];
+        for (int64_t i = c->forward.start[u]; i < c->forward.start[u + 1]; i++)
+          ready &= c->forward.to[i] != k || done[u];
       if (ready && ready_since[k] < 0) ready_since[k] = n;
     }
     int32_t next = -1;
@@ -130,7 +131,8 @@ static void the_best_chain_of_the_order_is_found(void **state) {
       order_by_the_letter(p, &c, order);
       chains h = {.p = p, .c = &c, .order = order, .s = simulator_new(p, a), .best = SITU_NEVER_NS};
       try_chains(&h, 0);
-      if (value != h.best) fail_msg("seed %d: found %lld, expected %lld", (int)seed, (long long)value, (long long)h.best);
+      if (value != h.best)
+        fail_msg("seed %d: found %lld, expected %lld", (int)seed, (long long)value, (long long)h.best);
       n_compared++;
       n_infeasible += value == SITU_NEVER_NS;
       arena_free(a);
@@ -157,14 +159,16 @@ static void with_links_what_is_offered_keeps_the_rules(void **state) {
   }
 }
 
-/* Thousands of operators are cut at some places only; the answer is still a plan, and with equal operators a good one. */
+/* Thousands of operators are cut at some places only; the answer is still a plan, and with equal operators a good one.
+ */
 static void a_long_graph_is_cut_into_blocks(void **state) {
   (void)state;
-  lab_options o = {.seed = 3,
-                   .n_operators = 20000,
-                   .n_devices = 4,
-                   .density = 0.0001,
-                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED}};
+  lab_options o = {
+      .seed = 3,
+      .n_operators = 20000,
+      .n_devices = 4,
+      .density = 0.0001,
+      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED}};
   lab l = lab_random(&o);
   assert_true(linear_dp(l.problem) < SITU_NEVER_NS);
   lab_free(&l);
