@@ -111,6 +111,14 @@ char *report_finish(json_value *root, bool ok) {
   return text_take(&t);
 }
 
+static void faster_text(char *into, size_t n, const char *device, double ratio) {
+  char gain[TEXT_UNIT_BYTES];
+  if (ratio >= 1.1)
+    snprintf(into, n, "%s alone; the plan is %.2fx as fast", device, ratio);
+  else
+    snprintf(into, n, "%s alone; the plan is faster by %s", device, percent_text(gain, ratio - 1));
+}
+
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
   int32_t device = situ_plan_best_single_device(plan);
   int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_value_ns(plan);
@@ -125,7 +133,7 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
     snprintf(into, n, situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? "%s alone; no split can be better"
                                                                       : "%s alone; no better split was found", name);
   else if (value < single && value > 0)
-    snprintf(into, n, "%s alone; the plan is %.2fx as fast", name, (double)single / (double)value);
+    faster_text(into, n, name, (double)single / (double)value);
   else
     snprintf(into, n, "%s alone; better than this plan", name);
 }
