@@ -7,7 +7,7 @@
 
 extern const solver auto_solver, call_search_solver, cpop_solver, dls_solver, greedy_solver, heft_solver,
     ideal_dp_solver, linear_dp_solver, local_search_solver, m_etf_solver, m_topo_solver,
-    peft_solver, random_solver, single_solver, tabu_solver;
+    peft_solver, pipedream_solver, random_solver, single_solver, tabu_solver;
 
 /* In the order in which people should read them. */
 const solver *const solvers[] = {
@@ -22,6 +22,7 @@ const solver *const solvers[] = {
     &tabu_solver,
     &greedy_solver,
     &call_search_solver,
+    &pipedream_solver,
     &linear_dp_solver,
     &local_search_solver,
     &ideal_dp_solver,
