@@ -4,8 +4,8 @@
  * A step is one end of a segment, with all its beginnings (order_split.h). */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/exact/order_split.h"
-#include "solve/exact/orders.h"
+#include "solve/kit/order_split.h"
+#include "solve/kit/orders.h"
 
 enum {
   MOST_BARREN = 100,       /* orders in a row that bring nothing */

@@ -8,8 +8,8 @@
  * each end. The published code leaves out the edges of some nodes by number on two of its models; here no model is
  * special. docs/theory/pipedream.md says where that shows. */
 #include "base/fail.h"
-#include "solve/exact/order_split.h"
-#include "solve/exact/orders.h"
+#include "solve/kit/order_split.h"
+#include "solve/kit/orders.h"
 
 /* The undirected graph: node 2k holds the forward operators of group k, node 2k + 1 the others. */
 typedef struct branches {

@@ -11,8 +11,8 @@
 #include "../../lab/lab.h"
 #include "base/rng.h"
 #include "problem/contract.h"
-#include "solve/exact/order_split.h"
-#include "solve/exact/orders.h"
+#include "solve/kit/order_split.h"
+#include "solve/kit/orders.h"
 
 extern const solver linear_dp_solver;
 

@@ -17,8 +17,8 @@
 #include "plan/plan.h"
 #include "problem/problem.h"
 #include "read/reader.h"
-#include "solve/exact/order_split.h"
-#include "solve/exact/orders.h"
+#include "solve/kit/order_split.h"
+#include "solve/kit/orders.h"
 
 extern const solver linear_dp_solver, pipedream_solver;
 extern const bound balance_bound;

@@ -1,4 +1,4 @@
-#include "solve/exact/orders.h"
+#include "solve/kit/orders.h"
 
 #include <stdlib.h>
 

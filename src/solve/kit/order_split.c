@@ -1,4 +1,4 @@
-#include "solve/exact/order_split.h"
+#include "solve/kit/order_split.h"
 
 #include <string.h>
 

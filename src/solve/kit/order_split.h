@@ -1,4 +1,4 @@
-/* solve/exact/order_split.h - the best contiguous split of one linear order of classes (the "linearised" dynamic
+/* solve/kit/order_split.h - the best contiguous split of one linear order of classes (the "linearised" dynamic
  * program of Tarnawski et al., NeurIPS 2020).
  *
  * A placement is a chain of devices, each with a segment of the order. With best(s, j) the least greatest load over the
@@ -15,8 +15,8 @@
  * transfers, which is the load of its links in a star. The value offered is always the simulator's.
  *
  * A step is one end of a segment, with all its beginnings. */
-#ifndef SITU_SOLVE_EXACT_ORDER_SPLIT_H
-#define SITU_SOLVE_EXACT_ORDER_SPLIT_H
+#ifndef SITU_SOLVE_KIT_ORDER_SPLIT_H
+#define SITU_SOLVE_KIT_ORDER_SPLIT_H
 
 #include "problem/contract.h"
 #include "solve/solver.h"

@@ -1,6 +1,6 @@
-/* solve/exact/orders.h - linear orders of the classes of a contraction in which F goes forward. */
-#ifndef SITU_SOLVE_EXACT_ORDERS_H
-#define SITU_SOLVE_EXACT_ORDERS_H
+/* solve/kit/orders.h - linear orders of the classes of a contraction in which F goes forward. */
+#ifndef SITU_SOLVE_KIT_ORDERS_H
+#define SITU_SOLVE_KIT_ORDERS_H
 
 #include "base/rng.h"
 #include "problem/contract.h"
