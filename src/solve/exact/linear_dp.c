@@ -9,7 +9,7 @@
 
 enum {
   MOST_BARREN = 100,       /* orders in a row that bring nothing */
-  MOST_WORK = 150000000,   /* of order_split_work, for all further orders: some tenths of a second */
+  MOST_WORK = 100000000,   /* of order_split_work, for all further orders: some tenths of a second */
   RULES = 3,               /* further orders that need no chance */
   SHARE_OF_STEPS = 4       /* further orders take at most this part of the steps that are left */
 };

@@ -111,7 +111,8 @@ void order_make(order_maker *m, int32_t *order, const order_style *style) {
     for (int32_t c = m->later[place]; c >= 0; c = m->next[c]) m->ready[n++] = c;
     arrange(m->ready, 0, n, style);
     while (n > 0) {
-      if (style->loose && rng_below(style->random, 4) == 0) swap(&m->ready[n - 1], &m->ready[rng_below(style->random, n)]);
+      if (style->loose && rng_below(style->random, 4) == 0)
+        swap(&m->ready[n - 1], &m->ready[rng_below(style->random, n)]);
       int32_t c = m->ready[--n], first = n;
       order[style->backward ? f->n - 1 - done : done] = c;
       done++;

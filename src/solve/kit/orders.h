@@ -28,7 +28,7 @@ typedef struct order_style {
   bool loose;       /* now and then any ready class comes next; asks for random */
   rng *random;      /* ties are drawn; NULL: by number */
   const int32_t *place; /* [class] below n_places, never decreasing along an edge: lower places come first; or NULL */
-  int32_t n_places;
+  int32_t n_places; /* at most the number of classes */
 } order_style;
 
 /* O(V + E). */

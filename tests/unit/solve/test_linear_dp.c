@@ -44,7 +44,7 @@ static int64_t linear_dp(const situ_problem *p, bool published_only) {
   return value;
 }
 
-/* The published order as orders.h documents it, by the letter: of the classes that are ready, the one that became ready last;
+/* The published order as orders.h documents it: of the classes that are ready, the one that became ready last;
  * among those that became so together the one with the greatest least file identity, at the start the least. */
 static void order_by_the_letter(const situ_problem *p, const contraction *c, int32_t *order) {
   int32_t ready_since[64];
@@ -130,7 +130,8 @@ static void made_orders_are_linear_extensions(void **state) {
     for (int32_t i = 0; i < c.n_classes; i++) place[order[i]] = i * 3 / c.n_classes;
     for (int32_t k = 0; k < 32; k++) {
       order_style style = {.backward = k & 1, .descending = k & 2, .random = k & 4 ? &r : NULL,
-                           .loose = (k & 4) && (k & 8), .place = k & 16 ? place : NULL, .n_places = 3};
+                           .loose = (k & 4) && (k & 8), .place = k & 16 ? place : NULL,
+                           .n_places = c.n_classes < 3 ? c.n_classes : 3};
       order_make(&m, order, &style);
       for (int32_t i = 0; i < c.n_classes; i++) at[i] = -1;
       for (int32_t i = 0; i < c.n_classes; i++) at[order[i]] = i;
