@@ -518,7 +518,10 @@ def test_ctrl_c_without_a_plan_ends_with_130():
 
 def on_terminal(*arguments, **more):
     """Runs the tool with a terminal of 80 columns for stdout and stderr."""
-    leader, follower = pty.openpty()
+    try:
+        leader, follower = pty.openpty()
+    except OSError as why:
+        raise Skip(f"no terminal can be opened here: {why}") from why
     with subprocess.Popen([SITU, *arguments], stdout=follower, stderr=follower, env=environment(TERM="xterm", **more)) as run:
         os.close(follower)
         text = b""
