@@ -64,7 +64,7 @@ static void a_plan_file_brings_its_problem_back(void **state) {
       fail_msg("%s %s", error.where, error.text);
     assert_int_equal(situ_plan_value_ns(again), situ_plan_value_ns(plan));
     const situ_problem *p = situ_instance_problem(second);
-    assert_int_equal(situ_problem_objective(p), kinds[k].objective);
+    assert_int_equal(situ_problem_objective(p), situ_problem_objective(situ_instance_problem(first)));
     assert_int_equal(situ_problem_execution(p), situ_problem_execution(situ_instance_problem(first)));
     assert_int_equal(situ_problem_contention(p), kinds[k].contention);
     assert_int_equal(situ_problem_is_free(p), kinds[k].free);
@@ -156,7 +156,7 @@ static void options_that_contradict_are_arguments(void **state) {
       {0},
       {.model = model, .unused = nobody, .n_unused = 1},
       {.model = model, .cost = {.model = "astrology"}},
-      {.model = model, .problem = {.execution = SITU_EXECUTION_PIPELINE}},
+      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .execution = SITU_EXECUTION_PIPELINE}},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     situ_instance *instance = NULL;
