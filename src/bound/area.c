@@ -16,7 +16,7 @@
 #include "bound/bound.h"
 #include "bound/items.h"
 
-enum { TIME_BITS = 24, BYTE_BITS = 20, MAX_ROUNDS = 300, POLISH_ROUNDS = 24 };
+enum { TIME_BITS = 24, BYTE_BITS = 20, MAX_ROUNDS = 300, POLISH_ROUNDS = 36 };
 /* Times and weights are cut to this, which only lowers the bound, so that no sum overflows. */
 static const int64_t LARGEST = (int64_t)1 << 50;
 static const int64_t DEAREST = (int64_t)1 << 44;
