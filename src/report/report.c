@@ -101,7 +101,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
 }
 
 char *report_finish(json_value *root, bool ok) {
-  char *text = ok ? json_print_short(root, 2) : NULL;
+  char *text = ok ? json_print(root, 2) : NULL;
   json_free(root);
   if (!text) return NULL;
   text_buffer t = {0};
@@ -109,6 +109,14 @@ char *report_finish(json_value *root, bool ok) {
   text_add_bytes(&t, "\n", 1);
   free(text);
   return text_take(&t);
+}
+
+static void faster_text(char *into, size_t n, const char *device, double ratio) {
+  char gain[TEXT_UNIT_BYTES];
+  if (ratio >= 1.1)
+    snprintf(into, n, "%s alone; the plan is %.2fx as fast", device, ratio);
+  else
+    snprintf(into, n, "%s alone; the plan is faster by %s", device, percent_text(gain, ratio - 1));
 }
 
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
@@ -125,7 +133,7 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
     snprintf(into, n, situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? "%s alone; no split can be better"
                                                                       : "%s alone; no better split was found", name);
   else if (value < single && value > 0)
-    snprintf(into, n, "%s alone; the plan is %.2fx as fast", name, (double)single / (double)value);
+    faster_text(into, n, name, (double)single / (double)value);
   else
     snprintf(into, n, "%s alone; better than this plan", name);
 }

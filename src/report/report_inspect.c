@@ -217,11 +217,11 @@ static void chain_facts(text_buffer *t, const shape_of_graph *s, const situ_prob
                         const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
   fact_start(t, options, "depth, width", FACT_COLUMNS);
-  text_add(t, "%s operators in the longest chain; at most %s side by side\n", grouped(a, s->depth),
-           grouped(b, s->width));
+  text_add(t, "%s operator%s in the longest chain; at most %s side by side\n", grouped(a, s->depth),
+           s->depth == 1 ? "" : "s", grouped(b, s->width));
   fact_start(t, options, "critical path", FACT_COLUMNS);
-  text_add(t, "%s over %s operators, of %s of work", text_time(a, s->path_ns), grouped(b, s->path_length),
-           text_time(c, s->work_ns));
+  text_add(t, "%s over %s operator%s, of %s of work", text_time(a, s->path_ns), grouped(b, s->path_length),
+           s->path_length == 1 ? "" : "s", text_time(c, s->work_ns));
   if (s->path_ns > 0) text_add(t, " (%.2fx)", (double)s->work_ns / (double)s->path_ns);
   text_add(t, "\n");
   fact_start(t, options, "", FACT_COLUMNS);
@@ -270,7 +270,7 @@ char *situ_report_inspect(const situ_problem *problem, const situ_model *model, 
     return NULL;
   }
   style_add(&t, options, STYLE_BOLD, problem->graph->model);
-  text_add(&t, ": %s operators", grouped(a, problem->n_operators));
+  text_add(&t, ": %s operator%s", grouped(a, problem->n_operators), problem->n_operators == 1 ? "" : "s");
   if (model) text_add(&t, ", read by %s", model->reader);
   text_add(&t, "\n\n");
   kinds_table(&t, &s, options);
