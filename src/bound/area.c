@@ -172,6 +172,14 @@ static void fill_rooms(prices *s) {
   }
 }
 
+/* A room that holds all weights is never full: its bytes are free. */
+static void free_large_rooms(items *all) {
+  int64_t weights = 0;
+  for (int32_t i = 0; i < all->n; i++) weights = sat_add(weights, all->weight_bytes[i]);
+  for (int32_t r = 0; r < all->n_rooms; r++)
+    if (all->room_bytes[r] >= weights) all->room_bytes[r] = SITU_UNLIMITED_BYTES;
+}
+
 /* Whether some room is too small for what the best prices without memory would put there. */
 static bool needs_memory(prices *s) {
   const items *all = s->all;
@@ -185,6 +193,7 @@ static bool needs_memory(prices *s) {
 static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
   items all;
   TRY(items_list(&all, p, scratch, error));
+  free_large_rooms(&all);
   prices s = {.all = &all, .budget = b, .n = all.n_columns + all.n_rooms};
   s.price = ARENA_NEW(scratch, double, s.n);
   s.use = ARENA_NEW(scratch, double, s.n);
@@ -202,7 +211,11 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scra
       fill_rooms(&s);
       improve(&s, all.n_columns + 1);
     }
-    polish(&s);
+    for (int32_t again = 0; again < 3; again++) {
+      for (int32_t i = 0; i < s.n; i++) s.price[i] = s.best[i];
+      fill_rooms(&s);
+      polish(&s);
+    }
   }
   *lower_ns = s.best_ns;
   return SITU_STATUS_OK;
