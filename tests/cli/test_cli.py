@@ -226,6 +226,42 @@ def test_plan_files_repeat_byte_for_byte():
     assert sorted(os.listdir()) == ["a.json", "b.json"], "no temporary file stays"
 
 
+def test_plan_files_keep_their_schema():
+    try:
+        import jsonschema
+    except ImportError as absent:
+        raise Skip("python3-jsonschema is not installed") from absent
+    schema = json.loads((HERE / "../../docs/formats/plan.schema.json").read_text())
+    pathlib.Path("pins.json").write_text('{"fc": "gpu1"}')
+    for more in ([], ["--objective", "throughput"], ["--execution", "calls"], ["--fix", "pins.json"],
+                 ["--unused", "cpu", "--efficiency", "0.3", "--dim", "n=4"]):
+        situ("place", SMALL, *QUICK, *more, "-o", "plan.json")
+        jsonschema.validate(json.loads(pathlib.Path("plan.json").read_text()), schema)
+
+
+def test_every_writer_writes():
+    names = {row["name"] for row in situ_json("list", "writers")["writers"]}
+    for name in names - {"split"}:
+        situ("place", SMALL, *QUICK, "--objective", "throughput", "--write", f"{name}={name}.out")
+        assert pathlib.Path(f"{name}.out").stat().st_size > 100, name
+
+
+def test_a_format_that_cannot_say_it_ends_with_6():
+    done = subprocess.run([SITU, "place", SMALL, *QUICK, "--write", "split=out", "--json"], capture_output=True, text=True)
+    assert done.returncode == 6 and done.stdout == "", done  # its operators have no numbers of a file
+    assert "a split names operators by number" in done.stderr
+    assert os.listdir() == []
+
+
+def test_a_split_comes_back_as_pins():
+    path = need("data/workloads/throughput/LayerGraphs/bert24_inference.json")
+    call = ["place", path, "--objective", "throughput"]
+    found = situ_json(*call, "--solver", "linear_dp", "--write", "split=split.json")
+    split = json.loads(pathlib.Path("split.json").read_text())
+    assert len(split["fpgas"]) == 6 and abs(split["maxLoad"] - 17.7899) < 5e-5
+    assert situ_json(*call, "--fix", "split.json")["value_ns"] == found["value_ns"]
+
+
 def test_place_writes_nothing_unasked():
     situ("place", SMALL, *QUICK)
     assert os.listdir() == []
@@ -518,7 +554,10 @@ def test_ctrl_c_without_a_plan_ends_with_130():
 
 def on_terminal(*arguments, **more):
     """Runs the tool with a terminal of 80 columns for stdout and stderr."""
-    leader, follower = pty.openpty()
+    try:
+        leader, follower = pty.openpty()
+    except OSError as why:
+        raise Skip(f"no terminal can be opened here: {why}") from why
     with subprocess.Popen([SITU, *arguments], stdout=follower, stderr=follower, env=environment(TERM="xterm", **more)) as run:
         os.close(follower)
         text = b""
