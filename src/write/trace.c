@@ -38,7 +38,8 @@ static const char *kind_of(const trace *t, int32_t v) { return t->problem->graph
 static void name_rows(trace *t) {
   const situ_problem *p = t->problem;
   static const char *const processes[] = {[DEVICES] = "devices", [LINKS] = "links", [MEMORIES] = "memories"};
-  for (int process = DEVICES; process <= MEMORIES; process++) {
+  int last = p->execution == SITU_EXECUTION_STREAM ? MEMORIES : LINKS;
+  for (int process = DEVICES; process <= last; process++) {
     begin(t, "M", "process_name", process, 0);
     text_add(t->out, ",\"args\":{\"name\":\"%s\"}}", processes[process]);
   }
