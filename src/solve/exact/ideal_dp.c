@@ -40,6 +40,7 @@ typedef struct program {
   int64_t *most_before, *most_after;
   bool *hosts_before, *hosts_after;
   layer *layers;
+  int64_t n_pairs; /* whose load was computed */
 } program;
 
 static int32_t count_of(const program *g, int32_t state, int32_t type) {
@@ -146,7 +147,7 @@ typedef struct best_way {
 
 /* Tries to reach `ideal` from the ideals of a layer by one device of a type. *low is where its window begins; it only
  * moves up, since ideals come by rising price. */
-static void extend(const program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, int32_t type,
+static void extend(program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, int32_t type,
                    int64_t reach, best_way *best) {
   int32_t n_words = g->stages.n_words;
   const uint64_t *bits = set->bits + (int64_t)ideal * n_words;
@@ -158,6 +159,7 @@ static void extend(const program *g, const ideal_set *set, const layer *from, in
     int32_t k = 0;
     while (k < n_words && !(sub[k] & ~bits[k])) k++;
     if (k < n_words) continue;
+    g->n_pairs++;
     int64_t load_ns = ideals_load(set, from->ideal[j], ideal, type);
     int64_t value_ns = max64(load_ns, from->value_ns[j]);
     if (value_ns < best->value_ns) *best = (best_way){value_ns, (int32_t)j, (int16_t)type};
@@ -312,6 +314,10 @@ static situ_status solve(solve_run *run) {
   bool found = false, complete = false;
   situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
   if (result == IDEALS_ALL) status = run_program(&g, &set, true, most_ns, &found, &complete);
+  solve_count(run, "ideal_dp.classes", g.stages.n);
+  solve_count(run, "ideal_dp.ideals", set.n_seen);
+  solve_count(run, "ideal_dp.ideals_kept", set.n);
+  solve_count(run, "ideal_dp.pairs", g.n_pairs);
   /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). */
   if (status == SITU_STATUS_OK && complete) solve_bound(run, run->incumbent->value_ns, "ideal_dp");
   ideals_free(&set);
