@@ -18,7 +18,7 @@
 #include "solve/exact/ideals.h"
 #include "solve/solver.h"
 
-enum { MOST_STATES = 1 << 14, MOST_CHAIN = 3000, MOST_CLASSES = 20000 };
+enum { MOST_STATES = 1 << 14, MOST_CHAIN = 3000 };
 
 /* The reachable ideals of one state, by price. */
 typedef struct layer {
@@ -303,8 +303,10 @@ static situ_status run_chain(program *g) {
 
 static situ_status solve(solve_run *run) {
   program g = {.run = run};
-  if (!stages_find(&g.stages, run->problem, run->arena) || !set_up(&g)) return fail_no_memory(run->error);
-  if (!stages_fit(&g.stages) || g.n_states > MOST_STATES || g.stages.n > MOST_CLASSES) return SITU_STATUS_OK;
+  if (!stages_find(&g.stages, run->problem, run->arena)) return fail_no_memory(run->error);
+  if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
+  if (!set_up(&g)) return fail_no_memory(run->error);
+  if (g.n_states > MOST_STATES) return SITU_STATUS_OK;
   if (g.stages.n <= MOST_CHAIN) TRY(run_chain(&g));
   if (solve_done(run)) return SITU_STATUS_OK;
   int64_t most_ns = better_than_incumbent(run);
