@@ -17,7 +17,7 @@ echo "|-|-|-|-|-|-|-|"
 echo
 echo "### HEFT against size, 4 devices"
 echo
-echo "| operators | edges | make and pose s | HEFT s | ns per operator and edge | peak MB |"
+echo "| operators | edges | whole solve s | one schedule s | ns per operator and edge | peak MB |"
 echo "|-|-|-|-|-|-|"
 for operators in 1000 10000 100000 1000000; do
   "$speed" heft "builtin:layered?operators=$operators" 'cpu+3*v100-16g'
@@ -32,4 +32,8 @@ if [ -d "$shared/data/onnx" ]; then
     "$speed" read "$shared/data/$file.onnx"
   done
   "$speed" read "$shared/data/workloads/throughput/OperatorGraphs/bert_L-12_training.json"
+  echo
+  echo "### Published pipelines to proven optimality"
+  echo
+  python3 "$here/workloads.py" "$build/situ" "$shared"
 fi
