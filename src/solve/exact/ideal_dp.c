@@ -313,7 +313,7 @@ static situ_status solve(solve_run *run) {
   situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
   if (result == IDEALS_ALL) status = run_program(&g, &set, true, most_ns, &found, &complete);
   /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). */
-  if (status == SITU_STATUS_OK && complete) solve_bound(run, run->incumbent->value_ns, "ideal_dp");
+  if (status == SITU_STATUS_OK && complete && run->problem->contiguous) solve_bound(run, run->incumbent->value_ns, "ideal_dp");
   ideals_free(&set);
   return status;
 }

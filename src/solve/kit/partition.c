@@ -22,7 +22,6 @@ void partition_set(partition *s, const int32_t *device) {
     device_sums *sums = &s->sums[d];
     sums->compute_ns += h->time_ns[(int64_t)h->row_of[d] * h->n_units + u];
     sums->bytes += h->bytes[u];
-    sums->n_units++;
     if (h->footprint[u] > sums->greatest) sums->greatest = h->footprint[u];
     if (s->footprints) s->footprints[(int64_t)d * h->n_footprints + h->footprint[u]]++;
   }
@@ -84,8 +83,6 @@ void partition_weigh(const partition *s, int32_t unit, int32_t to, partition_cha
   *out = (partition_change){s->sums[from], s->sums[to]};
   out->from.compute_ns -= h->time_ns[(int64_t)h->row_of[from] * h->n_units + unit];
   out->to.compute_ns += h->time_ns[(int64_t)h->row_of[to] * h->n_units + unit];
-  out->from.n_units--;
-  out->to.n_units++;
   if (!h->memory_is_free) {
     out->from.bytes -= h->bytes[unit];
     out->to.bytes += h->bytes[unit];

@@ -9,7 +9,6 @@
 typedef struct device_sums {
   int64_t compute_ns, in_ns, out_ns, bytes;
   int32_t greatest; /* the greatest footprint there, as an index; -1 on an empty device */
-  int32_t n_units;
 } device_sums;
 
 typedef struct partition {
