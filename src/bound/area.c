@@ -16,10 +16,10 @@
 #include "bound/bound.h"
 #include "bound/items.h"
 
-enum { TIME_BITS = 24, BYTE_BITS = 20, MAX_ROUNDS = 300, POLISH_ROUNDS = 24 };
+enum { TIME_BITS = 24, BYTE_BITS = 20, MAX_ROUNDS = 300, POLISH_ROUNDS = 36, BISECTIONS = 40 };
 /* Times and weights are cut to this, which only lowers the bound, so that no sum overflows. */
-static const int64_t LARGEST = (int64_t)1 << 50;
-static const int64_t DEAREST = (int64_t)1 << 44;
+static const int64_t LONGEST = (int64_t)1 << 50, HEAVIEST = (int64_t)1 << 48;
+static const int64_t DEAREST = (int64_t)1 << 52; /* 256 times the dearest nanosecond for a byte */
 static const double WORK_LIMIT = 4e8;
 
 typedef struct prices {
@@ -63,12 +63,12 @@ static void evaluate(prices *s) {
   for (int32_t i = 0; i < s->n; i++) s->use[i] = 0;
   for (int32_t i = 0; i < all->n; i++) {
     const int64_t *row = all->time_ns + (int64_t)i * all->n_columns;
-    int64_t weight = min64(all->weight_bytes[i], LARGEST);
+    int64_t weight = min64(all->weight_bytes[i], HEAVIEST);
     __int128 least = -1;
     int32_t at = -1;
     for (int32_t k = 0; k < all->n_columns; k++) {
       if (row[k] == SITU_NEVER_NS) continue;
-      __int128 cost = ((__int128)min64(row[k], LARGEST) * s->whole[k]) << BYTE_BITS;
+      __int128 cost = ((__int128)min64(row[k], LONGEST) * s->whole[k]) << BYTE_BITS;
       cost += (__int128)weight * s->whole[all->n_columns + all->room_of[k]];
       if (at >= 0 && cost >= least) continue;
       least = cost;
@@ -145,6 +145,41 @@ static void start(prices *s) {
   for (int32_t r = 0; r < all->n_rooms; r++) s->price[all->n_columns + r] = s->best[all->n_columns + r] = 1 / bytes;
 }
 
+/* With the present prices of time, one price for all bytes at which the rooms are just full: by bisection, since what goes
+ * into rooms with a limit falls with it. */
+static void fill_rooms(prices *s) {
+  const items *all = s->all;
+  double room = 0, high = 0;
+  for (int32_t r = 0; r < all->n_rooms; r++)
+    if (all->room_bytes[r] != SITU_UNLIMITED_BYTES) room += (double)all->room_bytes[r];
+  for (int32_t i = 0; i < all->n; i++)
+    for (int32_t k = 0; k < all->n_columns; k++) {
+      int64_t time = all->time_ns[(int64_t)i * all->n_columns + k];
+      double by_byte = s->price[k] * (double)time / ((double)all->weight_bytes[i] + 1);
+      if (time != SITU_NEVER_NS && by_byte > high) high = by_byte;
+    }
+  double low = high * 1e-12;
+  for (int32_t round = 0; round < BISECTIONS && high > 0 && !budget_over(s->budget); round++) {
+    double y = sqrt(low * high), used = 0;
+    for (int32_t r = 0; r < all->n_rooms; r++) s->price[all->n_columns + r] = y;
+    evaluate(s);
+    for (int32_t r = 0; r < all->n_rooms; r++)
+      if (all->room_bytes[r] != SITU_UNLIMITED_BYTES) used += s->use[all->n_columns + r];
+    if (used > room)
+      low = y;
+    else
+      high = y;
+  }
+}
+
+/* A room that holds all weights is never full: its bytes are free. */
+static void free_large_rooms(items *all) {
+  int64_t weights = 0;
+  for (int32_t i = 0; i < all->n; i++) weights = sat_add(weights, all->weight_bytes[i]);
+  for (int32_t r = 0; r < all->n_rooms; r++)
+    if (all->room_bytes[r] >= weights) all->room_bytes[r] = SITU_UNLIMITED_BYTES;
+}
+
 /* Whether some room is too small for what the best prices without memory would put there. */
 static bool needs_memory(prices *s) {
   const items *all = s->all;
@@ -158,6 +193,7 @@ static bool needs_memory(prices *s) {
 static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
   items all;
   TRY(items_list(&all, p, scratch, error));
+  free_large_rooms(&all);
   prices s = {.all = &all, .budget = b, .n = all.n_columns + all.n_rooms};
   s.price = ARENA_NEW(scratch, double, s.n);
   s.use = ARENA_NEW(scratch, double, s.n);
@@ -172,9 +208,14 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scra
     for (int32_t dear = -1; dear < all.n_columns && dear < 4; dear++) { /* from even prices, then each sort dear */
       start(&s);
       if (dear >= 0) s.price[dear] *= 1000;
+      fill_rooms(&s);
       improve(&s, all.n_columns + 1);
     }
-    polish(&s);
+    for (int32_t again = 0; again < 3; again++) {
+      for (int32_t i = 0; i < s.n; i++) s.price[i] = s.best[i];
+      fill_rooms(&s);
+      polish(&s);
+    }
   }
   *lower_ns = s.best_ns;
   return SITU_STATUS_OK;

@@ -89,6 +89,15 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
     fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "no plan is better by more than this");
 }
 
+static const char *no_plan_reason(const situ_plan *plan) {
+  const char *why = situ_plan_reason(plan);
+  if (*why) return why;
+  return situ_plan_outcome(plan) == SITU_OUTCOME_LIMIT
+             ? "the limits came before a plan; more time, more steps or another solver may find one"
+         : situ_plan_outcome(plan) == SITU_OUTCOME_CANCELLED ? "stopped before a plan was found"
+                                                             : "";
+}
+
 char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
                        const situ_report_options *options) {
   text_buffer t = {0};
@@ -99,7 +108,7 @@ char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const
     text_add_bytes(&t, "\n", 1);
     value_facts(&t, plan, problem, options);
   } else {
-    const char *why = situ_plan_reason(plan);
+    const char *why = no_plan_reason(plan);
     fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
     if (*why) text_add_wrapped(&t, why, "  reason       ", "               ", report_width(options));
   }

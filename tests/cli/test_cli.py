@@ -226,6 +226,42 @@ def test_plan_files_repeat_byte_for_byte():
     assert sorted(os.listdir()) == ["a.json", "b.json"], "no temporary file stays"
 
 
+def test_plan_files_keep_their_schema():
+    try:
+        import jsonschema
+    except ImportError as absent:
+        raise Skip("python3-jsonschema is not installed") from absent
+    schema = json.loads((HERE / "../../docs/formats/plan.schema.json").read_text())
+    pathlib.Path("pins.json").write_text('{"fc": "gpu1"}')
+    for more in ([], ["--objective", "throughput"], ["--execution", "calls"], ["--fix", "pins.json"],
+                 ["--unused", "cpu", "--efficiency", "0.3", "--dim", "n=4"]):
+        situ("place", SMALL, *QUICK, *more, "-o", "plan.json")
+        jsonschema.validate(json.loads(pathlib.Path("plan.json").read_text()), schema)
+
+
+def test_every_writer_writes():
+    names = {row["name"] for row in situ_json("list", "writers")["writers"]}
+    for name in names - {"split"}:
+        situ("place", SMALL, *QUICK, "--objective", "throughput", "--write", f"{name}={name}.out")
+        assert pathlib.Path(f"{name}.out").stat().st_size > 100, name
+
+
+def test_a_format_that_cannot_say_it_ends_with_6():
+    done = subprocess.run([SITU, "place", SMALL, *QUICK, "--write", "split=out", "--json"], capture_output=True, text=True)
+    assert done.returncode == 6 and done.stdout == "", done  # its operators have no numbers of a file
+    assert "a split names operators by number" in done.stderr
+    assert os.listdir() == []
+
+
+def test_a_split_comes_back_as_pins():
+    path = need("data/workloads/throughput/LayerGraphs/bert24_inference.json")
+    call = ["place", path, "--objective", "throughput"]
+    found = situ_json(*call, "--solver", "linear_dp", "--write", "split=split.json")
+    split = json.loads(pathlib.Path("split.json").read_text())
+    assert len(split["fpgas"]) == 6 and abs(split["maxLoad"] - 17.7899) < 5e-5
+    assert situ_json(*call, "--fix", "split.json")["value_ns"] == found["value_ns"]
+
+
 def test_place_writes_nothing_unasked():
     situ("place", SMALL, *QUICK)
     assert os.listdir() == []
@@ -290,13 +326,14 @@ def test_some_pins_are_kept():
     assert devices["gpu1"] >= 1 and devices["cpu"] >= 1 and found["solver"] != "fix"
 
 
-def small_platform(memory_bytes):
-    """A platform whose accelerator holds only so much."""
+def small_platform(*memory_bytes):
+    """A host, and accelerators that hold only so much: acc, or acc0, acc1, ..."""
+    names = ["acc"] if len(memory_bytes) == 1 else [f"acc{i}" for i in range(len(memory_bytes))]
     platform = {
         "situ_platform": 1, "name": "small",
-        "devices": [{"name": "cpu", "base": "cpu"},
-                    {"name": "acc", "base": "v100-16g", "memory_bytes": memory_bytes}],
-        "links": [{"from": "cpu", "to": "acc", "kind": "pcie3"}]}
+        "devices": [{"name": "cpu", "base": "cpu"}] +
+                   [{"name": n, "base": "v100-16g", "memory_bytes": m} for n, m in zip(names, memory_bytes)],
+        "links": [{"from": "cpu", "to": name, "kind": "pcie3"} for name in names]}
     pathlib.Path("small.json").write_text(json.dumps(platform))
 
 
@@ -315,6 +352,14 @@ def test_memory_that_holds_nothing_is_infeasible():
     found = situ_json("place", SMALL, "--platform", "small.json", "--unused", "cpu", "--steps", 100, code=4)
     assert found["outcome"] == "infeasible" and found["reason"]
     assert found["best_single_ns"] is None or found["best_single_ns"] > 0
+
+
+def test_a_limit_without_a_plan_ends_with_5():
+    small_platform(10**8, 10**8)  # one alone is too small for the 102 MB of weights, both together are not
+    call = ["place", SMALL, "--platform", "small.json", "--unused", "cpu", "--solver", "single"]
+    found = situ_json(*call, code=5)
+    assert found["outcome"] == "limit" and found["value_ns"] is None and found["best_single_ns"] > 0
+    situ(*call, code=5, out="no plan +limit")
 
 
 def test_pins_that_break_contiguity_are_infeasible():
@@ -357,6 +402,22 @@ def test_a_plan_finds_its_model_beside_it():
     situ("check", "inner/plan.json")
     pathlib.Path("inner/m.onnx").write_bytes(need("data/onnx-small/minimal_model_85.onnx").read_bytes())
     situ("check", "inner/plan.json", code=3, err="changed")
+
+
+def test_damaged_plan_files_are_told_from_sound_ones():
+    situ("place", "builtin:layered?operators=20", *QUICK, "-o", "plan.json")
+    sound = pathlib.Path("plan.json").read_bytes()
+    chance = 12345
+    for _ in range(150):
+        bytes_ = bytearray(sound)
+        for _ in range(2):
+            chance = (chance * 6364136223846793005 + 1442695040888963407) % 2**64
+            bytes_[(chance >> 33) % len(bytes_)] = 32 + (chance >> 20) % 95
+        pathlib.Path("bad.json").write_bytes(bytes_[: len(bytes_) if chance & 4 else (chance >> 40) % len(bytes_)])
+        for command in ("check", "simulate"):
+            done = subprocess.run([SITU, command, "bad.json"], capture_output=True, text=True, errors="replace")
+            expected = (0, 3, 7) if command == "check" else (0, 3)
+            assert done.returncode in expected, (command, done.returncode, done.stderr, bytes(bytes_))
 
 
 # ---- compare, inspect, list, completion ----
@@ -479,9 +540,24 @@ def test_ctrl_c_gives_the_best_plan_so_far():
     assert json.loads(out)["value_ns"] > 0 and time.monotonic() - start < 5
 
 
+def test_ctrl_c_without_a_plan_ends_with_130():
+    weights = situ_json("inspect", SMALL)["weight_bytes"]
+    small_platform(weights // 2, weights - weights // 2)  # no room for a tensor, but that is hard to prove
+    call = [SITU, "place", SMALL, "--platform", "small.json", "--unused", "cpu", "--time-limit", "60", "--json"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(1)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=20)
+    assert running.returncode == 130, (running.returncode, err)
+    assert json.loads(out)["outcome"] == "cancelled"
+
+
 def on_terminal(*arguments, **more):
     """Runs the tool with a terminal of 80 columns for stdout and stderr."""
-    leader, follower = pty.openpty()
+    try:
+        leader, follower = pty.openpty()
+    except OSError as why:
+        raise Skip(f"no terminal can be opened here: {why}") from why
     with subprocess.Popen([SITU, *arguments], stdout=follower, stderr=follower, env=environment(TERM="xterm", **more)) as run:
         os.close(follower)
         text = b""

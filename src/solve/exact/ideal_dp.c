@@ -325,6 +325,6 @@ const solver ideal_dp_solver = {.name = "ideal_dp",
                                 .source = "Tarnawski et al., NeurIPS 2020",
                                 .pipeline = true,
                                 .exact = true,
-                                .portfolio = 20,
+                                .portfolio = 11,
                                 .serves = serves,
                                 .solve = solve};

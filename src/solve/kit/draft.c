@@ -54,7 +54,7 @@ bool draft_init(draft *s, const situ_problem *p, arena *a) {
   s->group_weights = ARENA_NEW(a, int64_t, groups);
   s->group_footprint = ARENA_NEW(a, int64_t, groups);
   s->group_device = ARENA_NEW(a, int32_t, groups);
-  s->sorting = ARENA_NEW(a, timed, n);
+  s->sorting = ARENA_NEW(a, timed, 2 * (int64_t)n);
   int64_t *least = ARENA_NEW(a, int64_t, p->n_classes);
   if (!s->device || !s->order || !s->start_ns || !s->finish_ns || !s->lines || !s->arrival_ns || !s->candidates ||
       !s->weights || !s->footprint || !s->group_weights || !s->group_footprint || !s->group_device || !s->sorting ||
@@ -217,11 +217,28 @@ void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
   if (group >= 0) s->group_device[group] = d;
 }
 
-static int by_time(const void *left, const void *right) {
+static int by_end(const void *left, const void *right) {
   const timed *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
   if (a->finish_ns != b->finish_ns) return a->finish_ns < b->finish_ns ? -1 : 1;
   return (a->v > b->v) - (a->v < b->v);
+}
+
+/* Sorts by start: least significant digits first, in linear time; `spare` has room for as many. Returns which of the two
+ * arrays holds the result. */
+static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
+  enum { BITS = 11, DIGITS = 1 << BITS };
+  int64_t most = 0;
+  for (int32_t k = 0; k < n; k++) most = max64(most, all[k].start_ns);
+  for (int32_t shift = 0; shift < 63 && most >> shift > 0; shift += BITS) {
+    int32_t at[DIGITS + 1] = {0};
+    for (int32_t k = 0; k < n; k++) at[((all[k].start_ns >> shift) & (DIGITS - 1)) + 1]++;
+    for (int32_t digit = 0; digit < DIGITS; digit++) at[digit + 1] += at[digit];
+    for (int32_t k = 0; k < n; k++) spare[at[(all[k].start_ns >> shift) & (DIGITS - 1)]++] = all[k];
+    timed *swap = all;
+    all = spare;
+    spare = swap;
+  }
+  return all;
 }
 
 /* A consumer starts no earlier than its producer ends, and where both have no duration its number is higher: sorting
@@ -230,7 +247,11 @@ placement draft_placement(draft *s) {
   int32_t n = s->problem->n_operators;
   timed *all = s->sorting;
   for (int32_t v = 0; v < n; v++) all[v] = (timed){s->start_ns[v], s->finish_ns[v], v};
-  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_time);
+  all = sort_by_start(all, all + n, n);
+  for (int32_t first = 0, last; first < n; first = last) {
+    for (last = first + 1; last < n && all[last].start_ns == all[first].start_ns;) last++;
+    if (last - first > 1) qsort(all + first, (size_t)(last - first), sizeof *all, by_end);
+  }
   for (int32_t k = 0; k < n; k++) s->order[k] = all[k].v;
   return (placement){.device = s->device, .order = s->order};
 }
