@@ -18,10 +18,10 @@ extern const solver ideal_dp_solver, m_topo_solver, single_solver;
 
 enum { POOL = 8, MOST_LEVELS = 24, LEAST_UNITS = 30 };
 /* Temperatures as parts of the best period. */
-static const double HOT = 0.1, WARM = 0.005, COLD = 0.0002;
+static const double HOT = 0.1, WARM = 0.005, COLD = 0.0001;
 static const double MOST_PART = 0.5; /* of the best period that a fused unit may take */
 /* Tried moves of a level for each of its units and devices: the first cycles are quick. */
-static const double FIRST_EFFORT = 30, LAST_EFFORT = 300;
+static const double FIRST_EFFORT = 25, LAST_EFFORT = 100;
 
 typedef struct level {
   hypergraph h;

@@ -3,13 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-static const double PAID_SLOPE = 0.3;                         /* of devices that pay for tensors */
+enum { EXCHANGES = 2, EXCHANGED = 8 }; /* tries of an exchange; sixteenths of the refused moves that get any */
+static const double PAID_SLOPE = 0.5;                         /* of devices that pay for tensors */
+static const double NEVER_MORE = 20; /* temperatures that no move may add: chance would let one in 5e8 pass */
+static const double LOOK_AHEAD = 2; /* of the target, in temperatures below the goal */
 static const double NO_ROOM = 0.01, WHOLE_MEMORY_TWICE = 4.0; /* energy of an excess: at all, and of a memory's size */
 
 bool cooling_init(cooling *c, const hypergraph *h, arena *a) {
   c->slope = ARENA_NEW(a, double, h->n_devices);
+  c->energy = ARENA_NEW(a, double, h->n_devices);
   c->best = ARENA_ZERO(a, int32_t, h->n_units);
-  if (!c->slope || !c->best || !partition_init(&c->now, h, a)) return false;
+  if (!c->slope || !c->energy || !c->best || !partition_init(&c->now, h, a)) return false;
   for (int32_t d = 0; d < h->n_devices; d++) c->slope[d] = problem_is_host(h->problem, d) ? 0 : PAID_SLOPE;
   return true;
 }
@@ -25,7 +29,6 @@ static void look(cooling *c) {
 
 void cooling_start(cooling *c, const int32_t *device) {
   partition_set(&c->now, device);
-  c->n_trail = 0;
   look(c);
 }
 
@@ -40,12 +43,35 @@ static inline double energy_of(const cooling *c, int32_t d, const device_sums *s
   return energy + c->goal_ns * (NO_ROOM + WHOLE_MEMORY_TWICE * (double)excess / room);
 }
 
-/* Weighs a move: how much more energy there is after it. */
-static inline double weigh(const cooling *c, int32_t unit, int32_t to, partition_change *change) {
-  int32_t from = c->now.device[unit];
-  partition_weigh(&c->now, unit, to, change);
-  return energy_of(c, from, &change->from) + energy_of(c, to, &change->to) - energy_of(c, from, &c->now.sums[from]) -
-         energy_of(c, to, &c->now.sums[to]);
+/* A move, weighed. */
+typedef struct move {
+  int32_t unit, from, to;
+  partition_change change;
+  double from_energy, to_energy; /* after it */
+  double more;                   /* energy that it adds */
+} move;
+
+static inline void weigh(const cooling *c, int32_t unit, int32_t to, move *m) {
+  m->unit = unit;
+  m->from = c->now.device[unit];
+  m->to = to;
+  partition_weigh(&c->now, unit, to, &m->change);
+  m->from_energy = energy_of(c, m->from, &m->change.from);
+  m->to_energy = energy_of(c, to, &m->change.to);
+  m->more = m->from_energy - c->energy[m->from] + m->to_energy - c->energy[to];
+}
+
+static inline void make(cooling *c, const move *m) {
+  partition_move(&c->now, m->unit, m->to, &m->change);
+  c->energy[m->from] = m->from_energy;
+  c->energy[m->to] = m->to_energy;
+}
+
+/* What undoes a move that is about to be made. */
+static inline move reversed(const cooling *c, const move *m) {
+  return (move){.unit = m->unit, .from = m->to, .to = m->from,
+                .change = {.from = c->now.sums[m->to], .to = c->now.sums[m->from]},
+                .from_energy = c->energy[m->to], .to_energy = c->energy[m->from]};
 }
 
 /* The most that may be added to the energy by a move that is accepted (Metropolis), drawn anew. */
@@ -53,25 +79,10 @@ static inline double patience(cooling *c) { return -c->temperature_ns * log(1 - 
 
 static inline bool accepts(cooling *c, double more) {
   if (more <= 0) return true;
-  return more < 40 * c->temperature_ns && more < patience(c);
+  return more < NEVER_MORE * c->temperature_ns && more < patience(c);
 }
 
 /* ---- moves ---- */
-
-static void make(cooling *c, int32_t unit, int32_t to, const partition_change *change) {
-  c->trail[c->n_trail].unit = unit;
-  c->trail[c->n_trail++].from = c->now.device[unit];
-  partition_move(&c->now, unit, to, change);
-}
-
-/* Undoes all moves of the trail, which go between two devices that held `before`. */
-static void take_back(cooling *c, const partition_change *before) {
-  partition_change swapped = {.from = before->to, .to = before->from};
-  while (c->n_trail > 0) {
-    c->n_trail--;
-    partition_move(&c->now, c->trail[c->n_trail].unit, c->trail[c->n_trail].from, &swapped);
-  }
-}
 
 /* A unit that shares a tensor with this one, maybe itself; -1 where it has none. */
 static inline int32_t draw_neighbour(cooling *c, int32_t unit) {
@@ -92,68 +103,44 @@ static inline int32_t draw_device(cooling *c, int32_t unit) {
   return (int32_t)rng_below(c->random, c->now.h->n_devices);
 }
 
-/* After the first move from `from` to `to`, which was not worth it alone: some unit comes back instead. */
-static bool exchange(cooling *c, int32_t from, int32_t to, double more) {
-  enum { TRIES = 4 };
-  const hypergraph *h = c->now.h;
-  for (int32_t k = 0; k < TRIES; k++) {
-    int32_t w = (int32_t)rng_below(c->random, h->n_units);
-    if (c->now.device[w] != to || w == c->trail[0].unit || !partition_allows(h, w, from)) continue;
-    partition_change change;
-    if (!accepts(c, more + weigh(c, w, from, &change))) continue;
-    partition_move(&c->now, w, from, &change);
+/* Makes a move that is not worth it alone, if a unit comes back for it. */
+static bool exchange(cooling *c, const move *there) {
+  move undo = reversed(c, there), back;
+  make(c, there);
+  for (int32_t k = 0; k < EXCHANGES; k++) {
+    int32_t other = partition_unit(&c->now, there->to, rng_below(c->random, partition_n_units(&c->now, there->to)));
+    if (other == there->unit || !partition_allows(c->now.h, other, there->from)) continue;
+    weigh(c, other, there->from, &back);
+    if (!accepts(c, there->more + back.more)) continue;
+    make(c, &back);
     return true;
   }
-  return false;
-}
-
-/* Likewise: neighbours of what has moved follow it, until that pays. */
-static bool extend(cooling *c, int32_t from, int32_t to, double more) {
-  enum { MOST_MISSES = 4 };
-  const hypergraph *h = c->now.h;
-  double limit = patience(c);
-  int32_t length = 2 << rng_below(c->random, 5), misses = 0;
-  while (c->n_trail < length && misses < MOST_MISSES) {
-    int32_t k = rng_below(c->random, 2) ? c->n_trail - 1 : (int32_t)rng_below(c->random, c->n_trail);
-    int32_t w = draw_neighbour(c, c->trail[k].unit);
-    if (w < 0 || c->now.device[w] != from || !partition_allows(h, w, to)) {
-      misses++;
-      continue;
-    }
-    partition_change change;
-    misses = 0;
-    more += weigh(c, w, to, &change);
-    make(c, w, to, &change);
-    if (more <= limit) return true;
-  }
+  make(c, &undo);
   return false;
 }
 
 /* Tries one move; says whether the partition is another one now. */
 static bool try_move(cooling *c) {
   const hypergraph *h = c->now.h;
-  int32_t unit = (int32_t)rng_below(c->random, h->n_units), from = c->now.device[unit], to = draw_device(c, unit);
-  if (to == from || !partition_allows(h, unit, to)) return false;
-  partition_change before = {c->now.sums[from], c->now.sums[to]}, change;
-  double more = weigh(c, unit, to, &change);
-  if (accepts(c, more)) {
-    partition_move(&c->now, unit, to, &change);
-    return true;
-  }
-  int64_t kind = rng_below(c->random, 10);
-  if (kind >= 5) return false;
-  c->n_trail = 0;
-  make(c, unit, to, &change);
-  if (kind < 2 ? exchange(c, from, to, more) : extend(c, from, to, more)) return true;
-  take_back(c, &before);
-  return false;
+  int32_t unit = (int32_t)rng_below(c->random, h->n_units), to = draw_device(c, unit);
+  if (to == c->now.device[unit] || !partition_allows(h, unit, to)) return false;
+  move m;
+  weigh(c, unit, to, &m);
+  if (!accepts(c, m.more)) return rng_below(c->random, 16) < EXCHANGED && exchange(c, &m);
+  make(c, &m);
+  return true;
+}
+
+static void set_temperature(cooling *c, double part) {
+  c->temperature_ns = c->goal_ns * part;
+  c->target_ns = c->goal_ns - LOOK_AHEAD * c->temperature_ns;
+  for (int32_t d = 0; d < c->now.h->n_devices; d++) c->energy[d] = energy_of(c, d, &c->now.sums[d]);
 }
 
 void cooling_run(cooling *c, double hot, double cold, int64_t n_moves) {
   if (c->now.h->n_units == 0) return;
   for (int64_t done = 0; done < n_moves; done += MOVES_OF_A_STEP) {
-    c->temperature_ns = c->goal_ns * hot * pow(cold / hot, (double)done / (double)n_moves);
-    c->target_ns = c->goal_ns - c->temperature_ns;
+    set_temperature(c, hot * pow(cold / hot, (double)done / (double)n_moves));
     for (int32_t k = 0; k < MOVES_OF_A_STEP; k++)
       if (try_move(c)) look(c);
     if (budget_spend(c->budget, 1)) return;

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "solve/kit/partition.h"
 
-enum { MOVES_OF_A_STEP = 64, LONGEST_CHAIN = 32 };
+enum { MOVES_OF_A_STEP = 64 };
 
 typedef struct cooling {
   budget *budget; /* a step is MOVES_OF_A_STEP tried moves */
@@ -20,11 +20,9 @@ typedef struct cooling {
   int32_t *best;   /* [unit] that partition, once there is one */
   double goal_ns;  /* the period to beat */
 
-  double temperature_ns, target_ns, *slope; /* slope: [device] part of its load that counts below the target */
-  struct {
-    int32_t unit, from;
-  } trail[LONGEST_CHAIN];
-  int32_t n_trail;
+  double temperature_ns, target_ns;
+  double *slope;  /* [device] part of its load that counts at any size */
+  double *energy; /* [device] of what it holds now */
 } cooling;
 
 /* Room for partitions of a hypergraph; the fields down to goal_ns but for `now` are the caller's. False without memory. */

@@ -7,7 +7,7 @@
 #include "problem/contract.h"
 #include "problem/footprint.h"
 
-static const int64_t TABLE_LIMIT = (int64_t)1 << 27;
+static const int64_t TABLE_LIMIT = (int64_t)1 << 25;
 
 bool hypergraph_serves(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED || p->contiguous)
@@ -18,7 +18,7 @@ bool hypergraph_serves(const situ_problem *p) {
       bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
       if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
     }
-  return ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
+  return p->graph->n_uses <= TABLE_LIMIT && ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
 }
 
 /* Whether nothing but memory tells two devices apart. */

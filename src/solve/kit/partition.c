@@ -7,19 +7,38 @@ bool partition_init(partition *s, const hypergraph *h, arena *a) {
   s->device = ARENA_ZERO(a, int32_t, h->n_units);
   s->count = ARENA_NEW(a, int32_t, (int64_t)h->n_edges * h->n_devices);
   s->sums = ARENA_NEW(a, device_sums, h->n_devices);
+  s->unit = ARENA_NEW(a, int32_t, (int64_t)h->n_devices * h->n_units);
+  s->place = ARENA_NEW(a, int32_t, h->n_units);
+  s->n_units = ARENA_NEW(a, int32_t, h->n_devices);
   if (!h->memory_is_free) s->footprints = ARENA_NEW(a, int32_t, (int64_t)h->n_devices * h->n_footprints);
-  return s->device && s->count && s->sums && (h->memory_is_free || s->footprints);
+  return s->device && s->count && s->sums && s->unit && s->place && s->n_units &&
+         (h->memory_is_free || s->footprints);
+}
+
+static void enter(partition *s, int32_t unit, int32_t d) {
+  s->place[unit] = s->n_units[d]++;
+  s->unit[(int64_t)d * s->h->n_units + s->place[unit]] = unit;
+}
+
+static void leave(partition *s, int32_t unit, int32_t d) {
+  int32_t *units = s->unit + (int64_t)d * s->h->n_units, last = units[--s->n_units[d]];
+  units[s->place[unit]] = last;
+  s->place[last] = s->place[unit];
 }
 
 void partition_set(partition *s, const int32_t *device) {
   const hypergraph *h = s->h;
   int32_t nd = h->n_devices;
   memset(s->count, 0, (size_t)h->n_edges * (size_t)nd * sizeof *s->count);
-  for (int32_t d = 0; d < nd; d++) s->sums[d] = (device_sums){.greatest = -1};
+  for (int32_t d = 0; d < nd; d++) {
+    s->sums[d] = (device_sums){.greatest = -1};
+    s->n_units[d] = 0;
+  }
   if (s->footprints) memset(s->footprints, 0, (size_t)nd * (size_t)h->n_footprints * sizeof *s->footprints);
   for (int32_t u = 0; u < h->n_units; u++) {
     int32_t d = s->device[u] = device[u];
     device_sums *sums = &s->sums[d];
+    enter(s, u, d);
     sums->compute_ns += h->time_ns[(int64_t)h->row_of[d] * h->n_units + u];
     sums->bytes += h->bytes[u];
     if (h->footprint[u] > sums->greatest) sums->greatest = h->footprint[u];
@@ -95,6 +114,8 @@ void partition_weigh(const partition *s, int32_t unit, int32_t to, partition_cha
 void partition_move(partition *s, int32_t unit, int32_t to, const partition_change *change) {
   const hypergraph *h = s->h;
   int32_t from = s->device[unit];
+  leave(s, unit, from);
+  enter(s, unit, to);
   s->device[unit] = to;
   s->sums[from] = change->from;
   s->sums[to] = change->to;

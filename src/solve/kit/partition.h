@@ -17,6 +17,9 @@ typedef struct partition {
   int32_t *device;     /* [unit] */
   int32_t *count;      /* [edge * n_devices + device] pins */
   device_sums *sums;   /* [device] */
+  int32_t *unit;       /* [device * n_units + place] units of each device */
+  int32_t *place;      /* [unit] */
+  int32_t *n_units;    /* [device] */
   int32_t *footprints; /* [device * n_footprints + footprint] units; NULL where memory is free */
 } partition;
 
@@ -49,6 +52,12 @@ static inline int64_t partition_excess(const partition *s, int32_t d, const devi
   int64_t most = sums->greatest < 0 ? 0 : s->h->footprint_bytes[sums->greatest];
   int64_t excess = sums->bytes + most - s->h->limit_bytes[d];
   return excess > 0 ? excess : 0;
+}
+
+/* The units of device d, in no order that means anything. */
+static inline int32_t partition_n_units(const partition *s, int32_t d) { return s->n_units[d]; }
+static inline int32_t partition_unit(const partition *s, int32_t d, int64_t place) {
+  return s->unit[(int64_t)d * s->h->n_units + place];
 }
 
 /* The greatest load, and the bytes over all limits. */
