@@ -168,9 +168,9 @@ static void join_pool(search *s) {
 /* A cycle from nothing, around one member, or around two. */
 static bool next_cycle(search *s) {
   int64_t kind = s->n_pool < POOL ? 0 : rng_below(&s->random, 10);
-  if (kind < 2) return run_cycle(s, NULL, NULL, HOT);
+  if (kind < 1) return run_cycle(s, NULL, NULL, HOT);
   int32_t x = (int32_t)rng_below(&s->random, s->n_pool), y = (int32_t)rng_below(&s->random, s->n_pool);
-  if (kind < 4) y = x;
+  if (kind < 3) y = x;
   const member *one = &s->pool[x], *other = &s->pool[y];
   for (int32_t u = 0; u < s->whole.n_units; u++)
     s->label[u] = one->device[u] * s->whole.n_devices + other->device[u];
