@@ -1,5 +1,5 @@
-/* free_search against brute force: on small pipelines without contiguity it must keep every constraint, never claim what
- * is not there, and nearly always find the optimum. */
+/* free_search against brute force: on small pipelines without contiguity it must keep every constraint, never claim
+ * what is not there, and nearly always find the optimum. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,8 @@ static void small_problems_are_solved(void **state) {
       int64_t value = there ? situ_plan_value_ns(plan) : SITU_NEVER_NS;
       if (there) expect_no_violation(l.problem, plan, seed);
       if (value < expected) fail_msg("seed %llu: %lld, below the optimum", (unsigned long long)seed, (long long)value);
-      if (situ_plan_lower_bound_ns(plan) > expected) fail_msg("seed %llu: bound above the optimum", (unsigned long long)seed);
+      if (situ_plan_lower_bound_ns(plan) > expected)
+        fail_msg("seed %llu: bound above the optimum", (unsigned long long)seed);
       n_served++;
       n_optimal += value == expected;
       n_missed += !there && expected != SITU_NEVER_NS;
@@ -73,7 +74,8 @@ static void small_problems_are_solved(void **state) {
     }
     lab_free(&l);
   }
-  print_message("%d served, %d solved to the optimum, %d without a plan where there is one\n", n_served, n_optimal, n_missed);
+  print_message("%d served, %d solved to the optimum, %d without a plan where there is one\n", n_served, n_optimal,
+                n_missed);
   assert_true(n_served > SEEDS / 3);
   assert_true(n_optimal >= n_served * 95 / 100);
   assert_int_equal(n_missed, 0);

@@ -1,10 +1,10 @@
 /* free_search: pipelines without contiguity, as the parting of a hypergraph.
  *
- * A multilevel search, as in hypergraph partitioning (Karypis, Kumar, 1999), with annealing at each level and a small pool
- * of good partitions. One cycle fuses units into ever fewer (kit/coarsen.h), anneals the coarsest partition hot, and
- * hands it down level by level while it cools (kit/cooling.h): what one unit cannot cross by itself, a fused one can. A
- * cycle either starts from nothing, or fuses only units that lie together in one member of the pool, or in two of them:
- * then what both agree on stays, and the rest is decided anew. docs/theory/free_search.md has the details. */
+ * A multilevel search, as in hypergraph partitioning (Karypis, Kumar, 1999), with annealing at each level and a small
+ * pool of good partitions. One cycle fuses units into ever fewer (kit/coarsen.h), anneals the coarsest partition hot,
+ * and hands it down level by level while it cools (kit/cooling.h): what one unit cannot cross by itself, a fused one
+ * can. A cycle either starts from nothing, or fuses only units that lie together in one member of the pool, or in two
+ * of them: then what both agree on stays, and the rest is decided anew. docs/theory/free_search.md has the details. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const double FIRST_EFFORT = 25, LAST_EFFORT = 100;
 
 typedef struct level {
   hypergraph h;
-  int32_t *into; /* [unit of the finer level] its unit here */
+  int32_t *into;           /* [unit of the finer level] its unit here */
   int32_t *label, *device; /* [unit]; label may be NULL */
 } level;
 
@@ -41,7 +41,7 @@ typedef struct search {
   level *levels;
   member pool[POOL], found; /* found: by the cycle at hand */
   int32_t n_pool;
-  int32_t *label;           /* [unit] */
+  int32_t *label; /* [unit] */
   int32_t *operator_device;
   double goal_ns, effort;
 } search;
@@ -73,7 +73,8 @@ static void draw_devices(search *s, const hypergraph *h, int32_t *device) {
 static bool add_level(search *s, const level *fine, level *out, bool *shrunk) {
   arena *a = s->run->arena;
   int32_t n = fine->h.n_units;
-  coarsen_rules rules = {.label = fine->label, .n_wanted = n / 2 > LEAST_UNITS ? n / 2 : LEAST_UNITS,
+  coarsen_rules rules = {.label = fine->label,
+                         .n_wanted = n / 2 > LEAST_UNITS ? n / 2 : LEAST_UNITS,
                          .most_time_ns = MOST_PART * s->goal_ns};
   *out = (level){.into = ARENA_NEW(a, int32_t, n)};
   int32_t n_left = out->into ? coarsen_units(out->into, &fine->h, &rules, &s->random, a) : -1;
@@ -120,7 +121,8 @@ static void keep(search *s, const level *l, const cooling *c) {
   if (c->best_ns < s->run->incumbent->value_ns) solve_offer(s->run, &(placement){.device = s->operator_device});
 }
 
-/* Anneals all levels, the coarsest first. Each hands its best partition down; one that does not fit is better than none. */
+/* Anneals all levels, the coarsest first. Each hands its best partition down; one that does not fit is better than
+ * none. */
 static bool cool_levels(search *s, int32_t n_levels, double hot) {
   double part = pow(COLD / hot, 1.0 / n_levels), now = hot;
   for (int32_t k = n_levels - 1; k >= 0; k--, now *= part) {
@@ -172,8 +174,7 @@ static bool next_cycle(search *s) {
   int32_t x = (int32_t)rng_below(&s->random, s->n_pool), y = (int32_t)rng_below(&s->random, s->n_pool);
   if (kind < 3) y = x;
   const member *one = &s->pool[x], *other = &s->pool[y];
-  for (int32_t u = 0; u < s->whole.n_units; u++)
-    s->label[u] = one->device[u] * s->whole.n_devices + other->device[u];
+  for (int32_t u = 0; u < s->whole.n_units; u++) s->label[u] = one->device[u] * s->whole.n_devices + other->device[u];
   return run_cycle(s, s->label, one->value_ns <= other->value_ns ? one->device : other->device, WARM);
 }
 
@@ -203,6 +204,7 @@ static situ_status solve(solve_run *run) {
     s.goal_ns = (double)(known ? run->incumbent->value_ns : max64(run->incumbent->lower_bound_ns, 1));
     if (!next_cycle(&s)) return fail_no_memory(run->error);
     join_pool(&s);
+    solve_count(run, "free_search.cycles", 1);
     s.effort = s.effort * 2 < LAST_EFFORT ? s.effort * 2 : LAST_EFFORT;
   }
   return SITU_STATUS_OK;

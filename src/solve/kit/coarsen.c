@@ -67,7 +67,8 @@ static void join(clustering *c, int32_t u, int32_t w) {
   int32_t n_rows = c->h->n_rows;
   c->into[u] = w;
   c->time_ns[w] += c->time_ns[u];
-  for (int32_t row = 0; row < n_rows; row++) c->allowed[(int64_t)w * n_rows + row] &= c->allowed[(int64_t)u * n_rows + row];
+  for (int32_t row = 0; row < n_rows; row++)
+    c->allowed[(int64_t)w * n_rows + row] &= c->allowed[(int64_t)u * n_rows + row];
 }
 
 /* The near cluster of best rating for its size, with some chance; -1 for none. */

@@ -1,7 +1,8 @@
 /* solve/kit/coarsen.h - which units of a hypergraph to fuse so that a smaller one has much the same good partitions.
  *
- * Source: the heavy-edge first-choice clustering of multilevel partitioners (Karypis, Kumar, "Multilevel k-way hypergraph
- * partitioning", DAC 1999): units in random order, each joins the neighbour to which the dearest tensors tie it. */
+ * Source: the heavy-edge first-choice clustering of multilevel partitioners (Karypis, Kumar, "Multilevel k-way
+ * hypergraph partitioning", DAC 1999): units in random order, each joins the neighbour to which the dearest tensors tie
+ * it. */
 #ifndef SITU_SOLVE_KIT_COARSEN_H
 #define SITU_SOLVE_KIT_COARSEN_H
 

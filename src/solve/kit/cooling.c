@@ -4,9 +4,9 @@
 #include <string.h>
 
 enum { EXCHANGES = 2, EXCHANGED = 8 }; /* tries of an exchange; sixteenths of the refused moves that get any */
-static const double PAID_SLOPE = 0.5;                         /* of devices that pay for tensors */
-static const double NEVER_MORE = 20; /* temperatures that no move may add: chance would let one in 5e8 pass */
-static const double LOOK_AHEAD = 2; /* of the target, in temperatures below the goal */
+static const double PAID_SLOPE = 0.5;  /* of devices that pay for tensors */
+static const double NEVER_MORE = 20;   /* temperatures that no move may add: chance would let one in 5e8 pass */
+static const double LOOK_AHEAD = 2;    /* of the target, in temperatures below the goal */
 static const double NO_ROOM = 0.01, WHOLE_MEMORY_TWICE = 4.0; /* energy of an excess: at all, and of a memory's size */
 
 bool cooling_init(cooling *c, const hypergraph *h, arena *a) {
@@ -22,7 +22,8 @@ bool cooling_init(cooling *c, const hypergraph *h, arena *a) {
 static void look(cooling *c) {
   const hypergraph *h = c->now.h;
   for (int32_t d = 0; d < h->n_devices; d++)
-    if (partition_load(&c->now, &c->now.sums[d]) >= c->best_ns || partition_excess(&c->now, d, &c->now.sums[d]) > 0) return;
+    if (partition_load(&c->now, &c->now.sums[d]) >= c->best_ns || partition_excess(&c->now, d, &c->now.sums[d]) > 0)
+      return;
   c->best_ns = partition_period(&c->now);
   memcpy(c->best, c->now.device, (size_t)h->n_units * sizeof *c->best);
 }
@@ -69,9 +70,12 @@ static inline void make(cooling *c, const move *m) {
 
 /* What undoes a move that is about to be made. */
 static inline move reversed(const cooling *c, const move *m) {
-  return (move){.unit = m->unit, .from = m->to, .to = m->from,
+  return (move){.unit = m->unit,
+                .from = m->to,
+                .to = m->from,
                 .change = {.from = c->now.sums[m->to], .to = c->now.sums[m->from]},
-                .from_energy = c->energy[m->to], .to_energy = c->energy[m->from]};
+                .from_energy = c->energy[m->to],
+                .to_energy = c->energy[m->from]};
 }
 
 /* The most that may be added to the energy by a move that is accepted (Metropolis), drawn anew. */

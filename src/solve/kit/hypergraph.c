@@ -18,7 +18,8 @@ bool hypergraph_serves(const situ_problem *p) {
       bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
       if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
     }
-  return p->graph->n_uses <= TABLE_LIMIT && ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
+  return p->graph->n_uses <= TABLE_LIMIT &&
+         ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
 }
 
 /* Whether nothing but memory tells two devices apart. */
@@ -102,8 +103,8 @@ static bool sum_units(hypergraph *h, const int32_t *first_of, arena *a) {
 /* Hyperedges in the making: equal ones are found by a hash of their pins. */
 typedef struct edge_list {
   hypergraph *h;
-  int64_t stride; /* of a row of prices until closed */
-  int32_t *seen;  /* [unit] edge + 1 that was last gathered there */
+  int64_t stride;         /* of a row of prices until closed */
+  int32_t *seen;          /* [unit] edge + 1 that was last gathered there */
   int32_t *bucket, *next; /* chains of equal hash; -1 ends */
   int64_t n_buckets;
 } edge_list;

@@ -11,8 +11,7 @@ bool partition_init(partition *s, const hypergraph *h, arena *a) {
   s->place = ARENA_NEW(a, int32_t, h->n_units);
   s->n_units = ARENA_NEW(a, int32_t, h->n_devices);
   if (!h->memory_is_free) s->footprints = ARENA_NEW(a, int32_t, (int64_t)h->n_devices * h->n_footprints);
-  return s->device && s->count && s->sums && s->unit && s->place && s->n_units &&
-         (h->memory_is_free || s->footprints);
+  return s->device && s->count && s->sums && s->unit && s->place && s->n_units && (h->memory_is_free || s->footprints);
 }
 
 static void enter(partition *s, int32_t unit, int32_t d) {
@@ -65,8 +64,8 @@ static int32_t greatest_without(const partition *s, int32_t d, int32_t footprint
   return greatest;
 }
 
-/* Other devices than the two of the move pay as before: whether they pay for an edge depends only on whether its producer
- * is with them and whether they hold some but not all of its pins. */
+/* Other devices than the two of the move pay as before: whether they pay for an edge depends only on whether its
+ * producer is with them and whether they hold some but not all of its pins. */
 static void weigh_edges(const partition *s, int32_t unit, int32_t from, int32_t to, partition_change *out) {
   const hypergraph *h = s->h;
   const crossing *price_from = h->price + (int64_t)h->row_of[from] * h->n_edges;

@@ -1,6 +1,6 @@
 /* solve/kit/partition.h - a parted hypergraph under moves of single units. The number of pins of each hyperedge on each
- * device is kept, so that a move is weighed and made in O(degree); it changes the loads of its two devices only. Loads are
- * whole nanoseconds and equal the simulator's. */
+ * device is kept, so that a move is weighed and made in O(degree); it changes the loads of its two devices only. Loads
+ * are whole nanoseconds and equal the simulator's. */
 #ifndef SITU_SOLVE_KIT_PARTITION_H
 #define SITU_SOLVE_KIT_PARTITION_H
 

@@ -34,7 +34,8 @@ static lab draw_lab(uint64_t seed, rng *r) {
 static bool draw_devices(const hypergraph *h, rng *r, int32_t *device) {
   for (int32_t u = 0; u < h->n_units; u++) {
     device[u] = (int32_t)rng_below(r, h->n_devices);
-    for (int32_t k = 0; k < h->n_devices && !partition_allows(h, u, device[u]); k++) device[u] = (device[u] + 1) % h->n_devices;
+    for (int32_t k = 0; k < h->n_devices && !partition_allows(h, u, device[u]); k++)
+      device[u] = (device[u] + 1) % h->n_devices;
     if (!partition_allows(h, u, device[u])) return false;
   }
   return true;
@@ -104,7 +105,8 @@ static void coarse_partitions_are_worth_what_fine_ones_are(void **state) {
       assert_true(hypergraph_find(&fine, l.problem, a));
       int32_t *into = ARENA_NEW(a, int32_t, fine.n_units), *label = ARENA_NEW(a, int32_t, fine.n_units);
       for (int32_t u = 0; u < fine.n_units; u++) label[u] = (int32_t)rng_below(&r, 2);
-      coarsen_rules rules = {.n_wanted = fine.n_units / 2, .most_time_ns = 1e9, .label = rng_below(&r, 2) ? label : NULL};
+      coarsen_rules rules = {
+          .n_wanted = fine.n_units / 2, .most_time_ns = 1e9, .label = rng_below(&r, 2) ? label : NULL};
       int32_t n = coarsen_units(into, &fine, &rules, &r, a);
       assert_in_range(n, 1, fine.n_units);
       for (int32_t u = 0; u < fine.n_units; u++)
