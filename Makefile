@@ -1,6 +1,6 @@
 # A thin face over meson. Two commands do everything on a bare Debian or Ubuntu machine: `make demo`, `make test`.
 BUILD ?= build
-NINJA = ninja -C $(BUILD)
+NINJA = ninja $$([ -t 1 ] || echo --quiet) -C $(BUILD)
 MESON_TEST = meson test -C $(BUILD) --print-errorlogs --no-rebuild
 
 .PHONY: all demo test check bench fuzz format docs install clean setup-build setup-test setup-check

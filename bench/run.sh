@@ -17,7 +17,7 @@ echo "|-|-|-|-|-|-|-|"
 echo
 echo "### HEFT against size, 4 devices"
 echo
-echo "| operators | edges | make and pose s | HEFT s | ns per operator and edge | peak MB |"
+echo "| operators | edges | whole solve s | one schedule s | ns per operator and edge | peak MB |"
 echo "|-|-|-|-|-|-|"
 for operators in 1000 10000 100000 1000000; do
   "$speed" heft "builtin:layered?operators=$operators" 'cpu+3*v100-16g'

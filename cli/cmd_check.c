@@ -33,7 +33,8 @@ const command check_command = {
     .about = "Opens the model and the platform that PLAN names and looks at every rule: support, memory, precedence, "
              "overlap, colocation, pins, contiguity, and whether the value is true. Shares no code with the solvers. "
              "Exit code 7 when a rule is broken.",
-    .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json && situ check plan.json\n",
+    .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
+                "situ check plan.json\n",
     .operand = "file",
     .least_operands = 1,
     .most_operands = 1,

@@ -55,8 +55,9 @@ extern const command list_command;
 const command list_command = {
     .name = "list",
     .summary = "show the solvers, readers, devices, built-in models, ...",
-    .usage = "[solvers|readers|writers|costs|devices|links|models|bounds|commands]",
-    .about = "Shows a table of what situ knows. Without a name, which tables there are.",
+    .usage = "[TABLE]",
+    .about = "Shows what situ knows: solvers, readers, writers, costs, devices, links, models, bounds or commands. "
+             "Without TABLE, what each of these is.",
     .examples = "situ list solvers\nsitu list devices --json\n",
     .operand = "family",
     .most_operands = 1,

@@ -39,7 +39,8 @@ const command simulate_command = {
     .usage = "PLAN",
     .about = "Opens the model and the platform that PLAN names and simulates its placement afresh: start and end of "
              "each operator and transfer, load and memory of each device.",
-    .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json && situ simulate plan.json --trace trace.json\n",
+    .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
+                "situ simulate plan.json --trace trace.json\n",
     .operand = "file",
     .least_operands = 1,
     .most_operands = 1,

@@ -24,7 +24,8 @@ static const option problem_rows[] = {
      .about = "The machine: devices joined by '+' (cpu+2*a100-80g), this-host, or a platform file. Default: that of "
               "the model file, else " SITU_DEFAULT_PLATFORM "."},
     {.name = "objective", .kind = OPTION_CHOICE, .offset = AT(instance.problem.objective), .choices = objectives,
-     .about = "Time of one input, or rate of many. Default: latency."},
+     .least = SITU_OBJECTIVE_LATENCY,
+     .about = "Time of one input, or rate of many. Default: latency, or throughput for a workload file."},
     {.name = "execution", .kind = OPTION_CHOICE, .offset = AT(instance.problem.execution), .choices = executions,
      .least = SITU_EXECUTION_STREAM,
      .about = "How the machine runs the model. Default: pipeline for throughput; for latency stream, or calls for a "

@@ -118,6 +118,17 @@ static int write_drawing(const arguments *a, const situ_plan *plan, const situ_p
   return written(a, status, &error, "picture", a->svg);
 }
 
+/* In the format of one of the writers. */
+static int write_format(const arguments *a, const situ_plan *plan, const situ_problem *problem, const char *writer,
+                        const char *path) {
+  situ_error error = {0};
+  char *text = NULL;
+  situ_status status = situ_write(&text, writer, plan, problem, &error);
+  if (status == SITU_STATUS_OK) status = situ_text_write(text, path, &error);
+  situ_text_free(text);
+  return written(a, status, &error, writer, path);
+}
+
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
   situ_error error = {0};
@@ -130,12 +141,9 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
   fputc('\n', people(a));
   if (a->out) code = written(a, situ_plan_write(plan, instance, a->out, &error), &error, "plan", a->out);
   if (a->svg && code == EXIT_OK) code = write_drawing(a, plan, problem);
-  if (a->trace && code == EXIT_OK)
-    code = written(a, situ_plan_export(plan, problem, "trace", a->trace, &error), &error, "trace", a->trace);
-  for (int i = 0; i < a->n_writes && code == EXIT_OK; i++) {
-    const write_request *w = &a->writes[i];
-    code = written(a, situ_plan_export(plan, problem, w->name, w->path, &error), &error, w->name, w->path);
-  }
+  if (a->trace && code == EXIT_OK) code = write_format(a, plan, problem, "trace", a->trace);
+  for (int i = 0; i < a->n_writes && code == EXIT_OK; i++)
+    code = write_format(a, plan, problem, a->writes[i].name, a->writes[i].path);
   return code;
 }
 

@@ -13,7 +13,13 @@ extern "C" {
 
 typedef struct situ_problem situ_problem;
 
-typedef enum situ_objective { SITU_OBJECTIVE_LATENCY = 0, SITU_OBJECTIVE_THROUGHPUT } situ_objective;
+/* What is to be least. DEFAULT follows the execution model where one is given; else it is throughput where the costs
+ * come from a workload file (a unit of its own), else latency. */
+typedef enum situ_objective {
+  SITU_OBJECTIVE_DEFAULT = 0,
+  SITU_OBJECTIVE_LATENCY,
+  SITU_OBJECTIVE_THROUGHPUT
+} situ_objective;
 
 /* How the machine runs the model. DEFAULT is pipeline for throughput; for latency it is calls where the costs come
  * from a workload file (a unit of its own), else stream. */
@@ -47,7 +53,7 @@ typedef struct situ_problem_options {
   const bool *unused;    /* [n_devices] devices that must stay empty; NULL: none. Copied. */
 } situ_problem_options;
 
-/* Poses the problem. graph, platform and costs are borrowed and must outlive it; options may be NULL (latency, all
+/* Poses the problem. graph, platform and costs are borrowed and must outlive it; options may be NULL (all
  * defaults). BAD_ARGUMENT when they do not belong together or the combination is none of the models (latency with
  * pipeline, throughput with stream or calls). Constraints that cannot be met are no error here: see
  * situ_problem_conflict. */
@@ -63,7 +69,7 @@ SITU_API const char *situ_problem_conflict(const situ_problem *problem);
 SITU_API const situ_graph *situ_problem_graph(const situ_problem *problem);
 SITU_API const situ_platform *situ_problem_platform(const situ_problem *problem);
 SITU_API const situ_costs *situ_problem_costs(const situ_problem *problem);
-SITU_API situ_objective situ_problem_objective(const situ_problem *problem);
+SITU_API situ_objective situ_problem_objective(const situ_problem *problem); /* never DEFAULT */
 SITU_API situ_execution situ_problem_execution(const situ_problem *problem);         /* never DEFAULT */
 SITU_API situ_communication situ_problem_communication(const situ_problem *problem); /* never DEFAULT */
 SITU_API situ_contention situ_problem_contention(const situ_problem *problem);

@@ -26,7 +26,7 @@ SITU_API situ_status situ_text_write(const char *text, const char *path, situ_er
 SITU_API situ_status situ_text_probe(const char *path, situ_error *error);
 
 /* A plan: one row for each device, then value, bound, gap, and the best single device beside it. JSON: the fields of
- * `situ place --json` (docs/man/situ.1.md). */
+ * `situ place --json` (docs/formats/json.md). */
 SITU_API char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
                                 const situ_report_options *options);
 SITU_API char *situ_report_plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model);

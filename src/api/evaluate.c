@@ -82,13 +82,22 @@ static situ_status choose_order(placement *where, const situ_instance *i, simula
   return SITU_STATUS_OK;
 }
 
+/* The first violation of a constraint; one of the value only when there is no other: it follows from them. */
+static situ_violation telling_violation(const situ_verdict *verdict) {
+  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {
+    situ_violation v = situ_verdict_violation(verdict, i);
+    if (strcmp(v.rule, "value") != 0) return v;
+  }
+  return situ_verdict_violation(verdict, 0);
+}
+
 /* Checks `plan`; when a rule is broken, *out becomes an infeasible plan that names it, else `plan` itself. */
 static situ_status judge(situ_plan **out, situ_plan *plan, const situ_problem *p, situ_error *error) {
   situ_verdict *verdict = NULL;
   situ_status status = situ_check(&verdict, p, plan, error);
   char reason[1024] = "";
   if (status == SITU_STATUS_OK && situ_verdict_n_found(verdict) > 0) {
-    situ_violation first = situ_verdict_violation(verdict, 0);
+    situ_violation first = telling_violation(verdict);
     long long more = (long long)situ_verdict_n_found(verdict) - 1;
     int n = snprintf(reason, sizeof reason, "%s: %s", first.rule, first.text);
     if (more > 0 && n > 0 && (size_t)n < sizeof reason)

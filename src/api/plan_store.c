@@ -117,7 +117,7 @@ static const char *contention_name(int i) { return situ_contention_name((situ_co
 static const char *communication_name(int i) { return situ_communication_name((situ_communication)i); }
 
 static situ_status problem_options(situ_problem_options *o, const json_value *m, const char *path, situ_error *error) {
-  int objective = named(json_get(m, "objective"), objective_name, 0, 1);
+  int objective = named(json_get(m, "objective"), objective_name, SITU_OBJECTIVE_LATENCY, SITU_OBJECTIVE_THROUGHPUT);
   int execution = named(json_get(m, "execution"), execution_name, 1, 3);
   int contention = json_get(m, "contention") ? named(json_get(m, "contention"), contention_name, 0, 1) : 0;
   int communication = json_get(m, "communication") ? named(json_get(m, "communication"), communication_name, 1, 2) : 0;

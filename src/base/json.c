@@ -125,55 +125,75 @@ static bool is_row(const json_t *t) {
   return true;
 }
 
-/* How a tree is printed. */
-typedef struct printing {
-  text_buffer out;
-  int indent;
-  size_t flags; /* for leaves */
-} printing;
-
-static void print_compact(printing *p, const json_t *t) {
-  char *text = json_dumps(t, p->flags);
+static void print_compact(text_buffer *out, const json_t *t) {
+  char *text = json_dumps(t, JSON_COMPACT | JSON_ENCODE_ANY);
   if (text)
-    text_add_bytes(&p->out, text, strlen(text));
+    text_add_bytes(out, text, strlen(text));
   else
-    p->out.failed = true;
+    out->failed = true;
   free(text);
 }
 
-static void print_key(printing *p, const char *key) {
+/* The shortest of 15 to 17 digits that gives the same number again: 0.1, not 0.10000000000000001. */
+static void print_real(text_buffer *out, double value) {
+  char text[40];
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  text_add(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+static void print_scalar(text_buffer *out, const json_t *t) {
+  if (json_is_real(t))
+    print_real(out, json_real_value(t));
+  else
+    print_compact(out, t);
+}
+
+static void print_row(text_buffer *out, const json_t *t) {
+  text_add(out, "[");
+  for (size_t i = 0; i < json_array_size(t); i++) {
+    if (i) text_add(out, ",");
+    print_scalar(out, json_array_get(t, i));
+  }
+  text_add(out, "]");
+}
+
+static void print_key(text_buffer *out, const char *key) {
   json_t *t = json_string(key);
-  print_compact(p, t);
+  print_compact(out, t);
   json_decref(t);
-  text_add(&p->out, ": ");
+  text_add(out, ": ");
 }
 
 /* Trees that were read are at most 2,000 levels deep; those that we make, less than ten. */
-static void print_tree(printing *p, const json_t *t, int level) {
+static void print_tree(text_buffer *out, const json_t *t, int indent, int level) {
   size_t n = json_is_array(t) ? json_array_size(t) : json_object_size(t), i = 0;
-  if (n == 0 || is_row(t)) {
-    print_compact(p, t);
+  if (is_row(t)) {
+    print_row(out, t);
+    return;
+  }
+  if (n == 0) {
+    print_scalar(out, t);
     return;
   }
   void *at = json_is_object(t) ? json_object_iter((json_t *)(uintptr_t)t) : NULL;
-  text_add(&p->out, at ? "{" : "[");
-  for (; i < n && !p->out.failed; i++) {
-    text_add(&p->out, "%s\n%*s", i ? "," : "", p->indent * (level + 1), "");
-    if (at) print_key(p, json_object_iter_key(at));
-    print_tree(p, at ? json_object_iter_value(at) : json_array_get(t, i), level + 1);
+  text_add(out, at ? "{" : "[");
+  for (; i < n && !out->failed; i++) {
+    text_add(out, "%s\n%*s", i ? "," : "", indent * (level + 1), "");
+    if (at) print_key(out, json_object_iter_key(at));
+    print_tree(out, at ? json_object_iter_value(at) : json_array_get(t, i), indent, level + 1);
     if (at) at = json_object_iter_next((json_t *)(uintptr_t)t, at);
   }
-  text_add(&p->out, "\n%*s%s", p->indent * level, "", json_is_object(t) ? "}" : "]");
+  text_add(out, "\n%*s%s", indent * level, "", json_is_object(t) ? "}" : "]");
 }
 
-static char *print(const json_value *root, int indent, size_t digits) {
-  printing p = {.indent = indent, .flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits)};
+char *json_print(const json_value *root, int indent) {
+  text_buffer out = {0};
   if (indent > 0)
-    print_tree(&p, inner(root), 0);
+    print_tree(&out, inner(root), indent, 0);
   else
-    print_compact(&p, inner(root));
-  return text_take(&p.out);
+    print_compact(&out, inner(root));
+  return text_take(&out);
 }
-
-char *json_print(const json_value *root, int indent) { return print(root, indent, 17); }
-char *json_print_short(const json_value *root, int indent) { return print(root, indent, 15); }

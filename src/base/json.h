@@ -51,10 +51,8 @@ json_value *json_new_truth(bool value);
 json_value *json_new_null(void);
 bool json_set(json_value *object, const char *key, json_value *value);
 bool json_push(json_value *array, json_value *value);
-/* Text of a tree (free() it), keys in the order they were set, numbers with up to 17 digits; indent 0 is one line,
- * else every member has its line, and so has every array that holds no other. */
+/* Text of a tree (free() it), keys in the order they were set, numbers with the fewest digits that give
+ * them again (17 with indent 0); indent 0 is one line, else every member has its line, and so has every array that holds no other. */
 char *json_print(const json_value *root, int indent);
-/* The same with numbers of at most 15 digits, which look as people wrote them (0.1) but may miss the last bits. */
-char *json_print_short(const json_value *root, int indent);
 
 #endif

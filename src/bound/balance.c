@@ -1,10 +1,12 @@
-/* Balance: a pipeline of period T gives each device at most T of work, so that T times the speed of all devices together
- * covers all work. For a class r of devices, let another class k be at most s_k times as fast as r on any item; then
+/* Balance: a pipeline of period T gives each device at most T of work, so that T times the speed of all devices
+ * together covers all work. For a class r of devices, let another class k be at most s_k times as fast as r on any
+ * item; then
  *
  *     T * (sum over devices of s) >= sum over items of the least of s_k * p(item, k) over the classes that can run it,
  *
  * which is the sum of p(item, r) where r can run everything: sum p / (k + l * max p / q) for k accelerators and l CPUs
- * (Tarnawski et al., NeurIPS 2020). It holds for any factors s >= 0, so that rounding them costs nothing but strength.
+ * (Tarnawski et al., NeurIPS 2020). It holds for any factors s >= 0, so that rounding them costs nothing but strength;
+ * the ratio of the sums is tried too, since one odd item can spoil the greatest ratio.
  * Items are what every plan keeps on one device: colocation groups, and in contiguous pipelines the classes of
  * problem/contract.h; one of them alone is a bound too. Communication, memory and pins only add. */
 #include "base/checked.h"
@@ -12,7 +14,7 @@
 #include "bound/bound.h"
 #include "problem/contract.h"
 
-static const int64_t one = 1 << 20; /* the factor of the class r itself */
+static const int64_t one = 1 << 20;           /* the factor of the class r itself */
 static const int64_t most = (int64_t)1 << 36; /* 2^36 * 2^63 * 2^26 items stay below 2^127 */
 
 typedef struct balance {
@@ -42,17 +44,27 @@ static bool weigh(balance *b, const situ_problem *p, arena *a) {
   return true;
 }
 
-/* factor[k]: how many times as fast as class r class k is at best, rounded up, in units of 1 / one. */
-static void compare_with(balance *b, int32_t r) {
-  for (int32_t k = 0; k < b->n_classes; k++) b->factor[k] = b->devices[k] > 0 ? 1 : 0;
-  for (int32_t i = 0; i < b->n_items; i++) {
-    const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
-    if (row[r] == SITU_NEVER_NS) continue;
-    for (int32_t k = 0; k < b->n_classes; k++) {
-      if (b->devices[k] == 0 || row[k] == SITU_NEVER_NS || row[k] == 0) continue;
-      __int128 ratio = ((__int128)row[r] * one + row[k] - 1) / row[k];
-      b->factor[k] = max64(b->factor[k], ratio > most ? most : (int64_t)ratio);
+/* a / b in units of 1 / one, rounded up, within 1 and most. */
+static int64_t ratio(__int128 a, __int128 b) {
+  if (b == 0) return 1;
+  __int128 quotient = a > (__int128)most * (b / one + 1) ? most : (a * one + b - 1) / b;
+  return quotient > most ? most : quotient < 1 ? 1 : (int64_t)quotient;
+}
+
+/* factor[k]: how many times as fast as class r class k is; at best over the items that both can run, or on the whole.
+ */
+static void compare_with(balance *b, int32_t r, bool at_best) {
+  for (int32_t k = 0; k < b->n_classes; k++) {
+    __int128 sum_r = 0, sum_k = 0;
+    b->factor[k] = b->devices[k] > 0 ? 1 : 0;
+    for (int32_t i = 0; i < b->n_items && b->devices[k] > 0; i++) {
+      const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
+      if (row[r] == SITU_NEVER_NS || row[k] == SITU_NEVER_NS) continue;
+      sum_r += row[r];
+      sum_k += row[k];
+      if (at_best && row[k] > 0) b->factor[k] = max64(b->factor[k], ratio(row[r], row[k]));
     }
+    if (!at_best && b->devices[k] > 0) b->factor[k] = ratio(sum_r, sum_k);
   }
 }
 
@@ -95,15 +107,18 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *problem, arena
   *lower_ns = largest_item(&b);
   for (int32_t r = 0; r < b.n_classes && !budget_spend(budget_, 1); r++) {
     if (b.devices[r] == 0) continue;
-    compare_with(&b, r);
-    *lower_ns = max64(*lower_ns, evaluate(&b));
+    for (int at_best = 0; at_best < 2; at_best++) {
+      compare_with(&b, r, at_best);
+      *lower_ns = max64(*lower_ns, evaluate(&b));
+    }
   }
   return SITU_STATUS_OK;
 }
 
 const bound balance_bound = {.name = "balance",
                              .title = "all work over the speed of all devices",
-                             .source = "Tarnawski et al., NeurIPS 2020; Graham, Bounds on multiprocessing timing "
-                                       "anomalies, 1969",
+                             .source =
+                                 "Tarnawski et al., NeurIPS 2020; Graham, Bounds on multiprocessing timing "
+                                 "anomalies, 1969",
                              .pipeline = true,
                              .compute = compute};

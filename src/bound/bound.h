@@ -1,6 +1,6 @@
 /* bound/bound.h - certified lower bounds. Each is one file with one const struct, listed in bound/bounds.c. A bound holds
- * for every plan of the problem, whatever its contention, memory or pins (which can only make values greater), and
- * is computed in exact integers or with safe rounding. */
+ * for every plan that keeps the constraints of its problem, whatever its contention, and is computed in exact integers
+ * or with safe rounding. docs/theory tells why each one holds. */
 #ifndef SITU_BOUND_BOUND_H
 #define SITU_BOUND_BOUND_H
 

@@ -10,6 +10,10 @@ typedef struct items {
   int32_t n, n_columns;
   int32_t *devices; /* [column] how many devices of this sort */
   int64_t *time_ns; /* [item * n_columns + column], SITU_NEVER_NS where it may not run */
+  int64_t *weight_bytes; /* [item] what stays in the memory of its device for good */
+  int32_t n_rooms;       /* sorts that share a memory share a room */
+  int32_t *room_of;      /* [column] */
+  int64_t *room_bytes;   /* [room] capacity of all its memories; SITU_UNLIMITED_BYTES when one of them is unlimited */
 } items;
 
 situ_status items_list(items *out, const situ_problem *problem, arena *a, situ_error *error);

@@ -75,12 +75,13 @@ const int64_t *kind_list(const ops_node *node, const char *attr, int32_t input, 
   return kind_ints(t, n);
 }
 
-situ_dtype kind_onnx_dtype(int64_t number) {
+situ_dtype ops_onnx_dtype(int64_t number) {
   static const uint8_t types[] = {
       SITU_DTYPE_UNKNOWN, SITU_DTYPE_F32, SITU_DTYPE_U8,     SITU_DTYPE_I8,   SITU_DTYPE_U16,  SITU_DTYPE_I16,
       SITU_DTYPE_I32,     SITU_DTYPE_I64, SITU_DTYPE_STRING, SITU_DTYPE_BOOL, SITU_DTYPE_F16,  SITU_DTYPE_F64,
       SITU_DTYPE_U32,     SITU_DTYPE_U64, SITU_DTYPE_C64,    SITU_DTYPE_C128, SITU_DTYPE_BF16, SITU_DTYPE_F8,
-      SITU_DTYPE_F8,      SITU_DTYPE_F8,  SITU_DTYPE_F8,     SITU_DTYPE_I4,   SITU_DTYPE_I4,   SITU_DTYPE_I4};
+      SITU_DTYPE_F8,      SITU_DTYPE_F8,  SITU_DTYPE_F8,     SITU_DTYPE_I4,   SITU_DTYPE_I4,   SITU_DTYPE_I4,
+      SITU_DTYPE_F8};
   return number >= 0 && number < (int64_t)sizeof types ? (situ_dtype)types[number] : SITU_DTYPE_UNKNOWN;
 }
 
@@ -89,10 +90,10 @@ situ_dtype kind_dtype_attr(const ops_node *node, const char *name, situ_dtype ot
   static const char *const words[] = {"UNDEFINED", "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
                                       "INT64",     "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
   const ops_attr *attr = ops_find_attr(node, name);
-  if (attr && attr->type == OPS_INT) return attr->i == 0 ? otherwise : kind_onnx_dtype(attr->i);
+  if (attr && attr->type == OPS_INT) return attr->i == 0 ? otherwise : ops_onnx_dtype(attr->i);
   if (attr && attr->type == OPS_STRING && attr->s)
     for (int i = 1; i < (int)(sizeof words / sizeof words[0]); i++)
-      if (strcmp(words[i], attr->s) == 0) return kind_onnx_dtype(i);
+      if (strcmp(words[i], attr->s) == 0) return ops_onnx_dtype(i);
   return otherwise;
 }
 

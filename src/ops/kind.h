@@ -70,8 +70,6 @@ bool kind_scalar_real(const ops_tensor *t, double *value);
 /* A list that is an attribute in old operator sets and an input in new ones. *present: given in either way. NULL with
  * *present: not known. */
 const int64_t *kind_list(const ops_node *node, const char *attr, int32_t input, int64_t *n, bool *present);
-/* ONNX's number of an element type (the `to` of Cast). */
-situ_dtype kind_onnx_dtype(int64_t number);
 /* The type that attribute `name` states, or `otherwise`. */
 situ_dtype kind_dtype_attr(const ops_node *node, const char *name, situ_dtype otherwise);
 bool kind_is_real(situ_dtype dtype);

@@ -87,6 +87,9 @@ ops_work ops_count(const ops_node *node);
 int64_t ops_elements(const ops_tensor *t, bool *exact);
 int64_t ops_bytes(const ops_tensor *t, bool *exact);
 
+/* The element type of ONNX's number for it (the `to` of Cast, the data_type of a tensor); UNKNOWN for others. */
+situ_dtype ops_onnx_dtype(int64_t number);
+
 /* Attributes by name, with defaults. */
 const ops_attr *ops_find_attr(const ops_node *node, const char *name);
 int64_t ops_attr_int(const ops_node *node, const char *name, int64_t otherwise);

@@ -109,7 +109,7 @@ static situ_status pins_from(int32_t *pins, const plan_source *s, const json_val
   if (json_kind_of(root) != JSON_OBJECT_KIND)
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where,
                      "expected a plan, a split with \"fpgas\" and \"cpus\", or an object from operator to device");
-  if (json_get(root, "format") && json_get(root, "version")) return pins_from_plan(pins, s, root, error);
+  if (json_kind_of(json_get(root, "situ_plan")) == JSON_WHOLE) return pins_from_plan(pins, s, root, error);
   if (json_kind_of(json_get(root, "fpgas")) == JSON_ARRAY_KIND || json_kind_of(json_get(root, "cpus")) == JSON_ARRAY_KIND)
     return pins_from_split(pins, s, root, scratch, error);
   return pins_from_object(pins, s, root, error);

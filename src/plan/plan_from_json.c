@@ -23,10 +23,9 @@ static situ_status read_outcome(situ_outcome *out, const plan_source *s, const j
 }
 
 static situ_status check_format(const plan_source *s, const json_value *root, situ_error *error) {
-  const char *format = json_text(json_get(root, "format"), "");
-  if (strcmp(format, "situ-plan") != 0) return bad(s, error, "format", "situ-plan: this is no plan file");
-  if (json_whole(json_get(root, "version"), 0) != 1) return bad(s, error, "version", "1");
-  return SITU_STATUS_OK;
+  if (!json_get(root, "situ_plan"))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "this is no plan file: it has no \"situ_plan\"");
+  return json_whole(json_get(root, "situ_plan"), 0) == 1 ? SITU_STATUS_OK : bad(s, error, "situ_plan", "version 1");
 }
 
 static situ_status read_text(const char **out, arena *a, const plan_source *s, const json_value *root, const char *key,
@@ -53,7 +52,7 @@ static situ_status read_seed(uint64_t *out, const plan_source *s, const json_val
 }
 
 static situ_status read_summary(situ_plan *plan, const plan_source *s, const json_value *root, situ_error *error) {
-  const json_value *seconds = json_get(root, "seconds"), *single = json_get(root, "best_single");
+  const json_value *single = json_get(root, "best_single");
   TRY(read_outcome(&plan->outcome, s, root, error));
   TRY(read_text(&plan->reason, plan->arena, s, root, "reason", error));
   TRY(read_text(&plan->bound, plan->arena, s, root, "bound", error));
@@ -62,8 +61,6 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
-  plan->seconds = json_number(seconds, -1);
-  if (!(plan->seconds >= 0)) return bad(s, error, "seconds", "a number of at least 0");
   if (json_kind_of(single) == JSON_NULL_KIND) return SITU_STATUS_OK;
   if (json_kind_of(single) != JSON_OBJECT_KIND) return bad(s, error, "best_single", "an object or null");
   TRY(plan_read_device(&plan->best_single_device, s, json_get(single, "device"), "best_single", error));

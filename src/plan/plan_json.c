@@ -152,16 +152,17 @@ static json_value *seed_json(uint64_t seed) {
   return json_new_text(text);
 }
 
+/* The seconds of the search stay out: one seed and one number of steps give one file, byte for byte. */
 json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
   json_value *o = json_new_object();
-  bool good = o && json_set(o, "format", json_new_text("situ-plan")) && json_set(o, "version", json_new_whole(1)) &&
+  bool good = o && json_set(o, "situ_plan", json_new_whole(1)) &&
               json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
               json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", whole(plan->value_ns)) &&
               json_set(o, "lower_bound_ns", whole(plan->lower_bound_ns)) &&
               json_set(o, "gap", json_new_number(situ_plan_gap(plan))) &&
               json_set(o, "bound", json_new_text(plan->bound)) && json_set(o, "solver", json_new_text(plan->solver)) &&
               json_set(o, "best_single", single_json(plan, p)) && json_set(o, "steps", json_new_whole(plan->steps)) &&
-              json_set(o, "seed", seed_json(plan->seed)) && json_set(o, "seconds", json_new_number(plan->seconds));
+              json_set(o, "seed", seed_json(plan->seed));
   if (good && plan->device) {
     good = json_set(o, "operators", operators_json(plan, p));
     if (plan->uses) good = good && json_set(o, "devices", devices_json(plan, p));

@@ -13,6 +13,10 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   p->execution = o->execution;
   p->contention = o->contention;
   p->communication = o->communication;
+  if (p->objective == SITU_OBJECTIVE_DEFAULT) {
+    bool pipeline = p->execution == SITU_EXECUTION_DEFAULT ? from_workload : p->execution == SITU_EXECUTION_PIPELINE;
+    p->objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY;
+  }
   if (p->execution == SITU_EXECUTION_DEFAULT) {
     bool latency = p->objective == SITU_OBJECTIVE_LATENCY;
     p->execution = !latency ? SITU_EXECUTION_PIPELINE : from_workload ? SITU_EXECUTION_CALLS : SITU_EXECUTION_STREAM;
@@ -78,6 +82,18 @@ static bool group_fits(const situ_problem *p, int32_t k, int32_t d) {
   return true;
 }
 
+/* The bytes of all memories on which some device may be used; a pin may use a device that else stays empty. */
+static int64_t room_for_weights(const situ_problem *p) {
+  int64_t room = 0;
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    bool used = false;
+    for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == m && !p->unused[d];
+    for (int32_t v = 0; v < p->n_operators && !used; v++) used = p->pin[v] >= 0 && p->memory_of[p->pin[v]] == m;
+    if (used) room = sat_add(room, p->platform->memory_bytes[m]);
+  }
+  return room;
+}
+
 /* Looks for constraints that cannot be met by any placement, one operator or group at a time. */
 static void find_conflicts(situ_problem *p) {
   const situ_graph *g = p->graph;
@@ -98,11 +114,10 @@ static void find_conflicts(situ_problem *p) {
       conflict(p, "colocation: no device can run all of the group of %s",
                g->name[p->group_member[p->group_start[k]]]);
   }
-  int64_t weights = 0, room = 0;
+  int64_t weights = 0, room = room_for_weights(p);
   for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);
-  for (int32_t m = 0; m < p->n_memories; m++) room = sat_add(room, p->platform->memory_bytes[m]);
   if (weights > room)
-    conflict(p, "memory: the weights take %lld bytes, all memories together hold %lld", (long long)weights,
+    conflict(p, "memory: the weights take %lld bytes, all memories that may be used hold %lld", (long long)weights,
              (long long)room);
 }
 
@@ -182,7 +197,10 @@ situ_communication situ_problem_communication(const situ_problem *p) { return p-
 situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
 bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
 
-const char *situ_objective_name(situ_objective o) { return o == SITU_OBJECTIVE_LATENCY ? "latency" : "throughput"; }
+const char *situ_objective_name(situ_objective o) {
+  static const char *const names[] = {"default", "latency", "throughput"};
+  return (unsigned)o < 3 ? names[o] : "unknown";
+}
 
 const char *situ_execution_name(situ_execution e) {
   static const char *const names[] = {"default", "stream", "calls", "pipeline"};

@@ -55,9 +55,9 @@ static bool ends_with(const char *text, const char *end) {
 
 /* Training graphs do not mark their phases; kinds and the names that gradient builders give do. */
 static situ_phase phase_of(const onnx_node *n) {
-  static const char *const updates[] = {"Adam", "AdamOptimizer", "AdamWOptimizer", "SGDOptimizer", "SGDOptimizerV2",
-                                        "LambOptimizer", "Momentum", "Adagrad", "InPlaceAccumulator",
-                                        "InPlaceAccumulatorV2"};
+  static const char *const updates[] = {
+      "Adam",          "AdamOptimizer", "AdamWOptimizer", "SGDOptimizer",       "SGDOptimizerV2",
+      "LambOptimizer", "Momentum",      "Adagrad",        "InPlaceAccumulator", "InPlaceAccumulatorV2"};
   bool training = strcmp(n->domain, "ai.onnx.preview.training") == 0 || strcmp(n->domain, "com.microsoft") == 0;
   for (size_t i = 0; training && i < sizeof updates / sizeof *updates; i++)
     if (strcmp(n->kind, updates[i]) == 0) return SITU_PHASE_UPDATE;
@@ -70,9 +70,17 @@ static situ_phase phase_of(const onnx_node *n) {
 /* An operator of the main graph with its tensors and uses. A folded node makes tensors of no bytes that nobody uses. */
 static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx_node *n, const char *name,
                               int32_t source_id, onnx_held *const *outs, const onnx_cost *cost) {
-  situ_operator op = {.name = name, .kind = n->kind, .layer = n->layer, .phase = phase_of(n), .dtype = cost->dtype,
-                      .weight_bytes = cost->weight_bytes, .flops = cost->flops, .moved_bytes = cost->moved_bytes,
-                      .source_id = source_id, .colocation = -1, .inferred = cost->inferred};
+  situ_operator op = {.name = name,
+                      .kind = n->kind,
+                      .layer = n->layer,
+                      .phase = phase_of(n),
+                      .dtype = cost->dtype,
+                      .weight_bytes = cost->weight_bytes,
+                      .flops = cost->flops,
+                      .moved_bytes = cost->moved_bytes,
+                      .source_id = source_id,
+                      .colocation = -1,
+                      .inferred = cost->inferred};
   int32_t index;
   TRY(situ_graph_builder_add_operator(b, &op, &index, r->error));
   for (int64_t i = 0; i < r->n_uses; i++) TRY(situ_graph_builder_add_use(b, index, r->uses[i], r->error));
@@ -80,7 +88,10 @@ static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx
     const ops_tensor *t = &outs[i]->t;
     if (!*n->outputs[i]) continue;
     bool free_of_cost = t->constant || t->absent;
-    situ_tensor tensor = {.name = n->outputs[i], .dtype = t->dtype, .rank = t->rank, .dims = t->dims,
+    situ_tensor tensor = {.name = n->outputs[i],
+                          .dtype = t->dtype,
+                          .rank = t->rank,
+                          .dims = t->dims,
                           .size_bytes = free_of_cost ? 0 : ops_bytes(t, NULL)};
     TRY(situ_graph_builder_add_tensor(b, index, &tensor, &outs[i]->tensor, r->error));
   }
@@ -106,14 +117,22 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
     n_floors += !cost.inferred;
   }
   if (r->n_contradictions > 0)
-    onnx_note(r, "contradictions", "%lld operators do not fit the assumed dimensions; set these with --dim",
+    onnx_note(r, "contradictions", "operators that do not fit the assumed dimensions: %lld; set these with --dim",
               (long long)r->n_contradictions);
   if (n_floors > 0)
-    onnx_note(r, "floors", "%lld of %d operators have shapes or kinds that are not fully known: unknown dimensions "
-              "count as 1", (long long)n_floors, (int)g->n_nodes);
+    onnx_note(r, "floors",
+              "%lld of %d operators have shapes or kinds that are not fully known: unknown dimensions "
+              "count as 1",
+              (long long)n_floors, (int)g->n_nodes);
   if (r->shared_bytes > r->weight_bytes / 100)
-    onnx_note(r, "shared", "%lld of %lld bytes of weights are read by several operators; the first of them in order "
-              "is charged for them", (long long)r->shared_bytes, (long long)r->weight_bytes);
+    onnx_note(r, "shared",
+              "%lld of %lld bytes of weights are read by several operators; the first of them in order "
+              "is charged for them",
+              (long long)r->shared_bytes, (long long)r->weight_bytes);
+  for (int32_t i = 0; i < r->options->n_dims; i++) {
+    const char *name = r->options->dims[i].name;
+    if (string_map_get(r->asked, name) < 0) onnx_note(r, name, "the model has no dynamic dimension %s", name);
+  }
   return SITU_STATUS_OK;
 }
 
@@ -131,7 +150,8 @@ static situ_status set_dims(onnx_reading *r) {
   const situ_read_options *o = r->options;
   r->noted = string_map_new(r->a, 16);
   r->dims = string_map_new(r->a, 16);
-  if (!r->noted || !r->dims) return fail_no_memory(r->error);
+  r->asked = string_map_new(r->a, 16);
+  if (!r->noted || !r->dims || !r->asked) return fail_no_memory(r->error);
   for (int32_t i = 0; i < o->n_dims; i++) {
     if (o->dims[i].value < 0)
       return fail_with(r->error, SITU_STATUS_BAD_ARGUMENT, o->dims[i].name, "has size %lld; a dimension is at least 0",
@@ -176,10 +196,12 @@ static situ_status read_onnx(read_result *result, const read_source *source, sit
   if (!a) return fail_no_memory(error);
   onnx_reading r = {.a = a, .path = source->path, .options = source->options, .notes = &result->notes, .error = error};
   situ_status status = read_into(&r, result, source);
+  if (status == SITU_STATUS_OK && result->notes.failed) status = fail_no_memory(error);
   free(r.uses);
   arena_free(a);
   return status;
 }
 
 extern const reader onnx_reader;
-const reader onnx_reader = {.name = "onnx", .title = "ONNX model (IR 3 to 13)", .suffixes = ".onnx", .recognise = recognise, .read = read_onnx};
+const reader onnx_reader = {
+    .name = "onnx", .title = "ONNX model (IR 3 to 13)", .suffixes = ".onnx", .recognise = recognise, .read = read_onnx};

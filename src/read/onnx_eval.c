@@ -23,7 +23,8 @@ void onnx_note(onnx_reading *r, const char *key, const char *format, ...) {
   char text[512];
   int64_t before = string_map_count(r->noted);
   const char *kept = arena_string(r->a, key);
-  if (!kept || string_map_put(r->noted, kept, 0) < 0 || string_map_count(r->noted) == before) return;
+  if (!kept || string_map_put(r->noted, kept, 0) < 0) r->notes->failed = true;
+  if (r->notes->failed || string_map_count(r->noted) == before) return;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
@@ -102,11 +103,13 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
     name = made;
   }
   int64_t known = string_map_get(r->dims, name);
-  if (known >= 0 || !assume) return known;
-  known = r->options->default_dim;
+  if (known < 0 && !assume) return known;
   const char *kept = name == made ? arena_string(r->a, made) : name;
+  if (!kept || string_map_put(r->asked, kept, 0) < 0) r->notes->failed = true;
+  if (known >= 0 || r->notes->failed) return known;
   r->assumed = true;
-  if (!kept || string_map_put(r->dims, kept, known) < 0) return known;
+  known = r->options->default_dim;
+  if (string_map_put(r->dims, kept, known) < 0) r->notes->failed = true;
   onnx_note(r, kept, "dimension %s = %lld (set it with --dim '%s=N')", name, (long long)known, name);
   return known;
 }
@@ -231,7 +234,8 @@ situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n,
   if (status == SITU_STATUS_NO_MEMORY) return fail_no_memory(r->error);
   if (!r->assumed || r->strict > 0) return onnx_fail(r, n, "%s", inner.text);
   if (r->n_contradictions++ < CONTRADICTIONS_SHOWN)
-    onnx_note(r, onnx_node_label(n), "operator '%s' does not fit the assumed dimensions: %s", onnx_node_label(n), inner.text);
+    onnx_note(r, onnx_node_label(n), "operator '%s' does not fit the assumed dimensions: %s", onnx_node_label(n),
+              inner.text);
   for (int32_t i = 0; i < n->n_outputs; i++) {
     shown->outputs[i] = (ops_tensor){.rank = -1};
     TRY(onnx_declare(r, s, n->outputs[i], &shown->outputs[i]));
@@ -258,8 +262,11 @@ static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_n
   }
   if (folded) return SITU_STATUS_OK;
   ops_work work = ops_count(shown);
-  onnx_cost own = {.flops = max64(work.flops, 0), .moved_bytes = sat_add(work.read_bytes, work.written_bytes),
-                   .weight_bytes = n->bulk_bytes, .dtype = work.dtype, .dtype_flops = max64(work.flops, 0),
+  onnx_cost own = {.flops = max64(work.flops, 0),
+                   .moved_bytes = sat_add(work.read_bytes, work.written_bytes),
+                   .weight_bytes = n->bulk_bytes,
+                   .dtype = work.dtype,
+                   .dtype_flops = max64(work.flops, 0),
                    .inferred = work.exact && fits};
   onnx_cost_add(cost, &own, 1);
   r->weight_bytes = sat_add(r->weight_bytes, n->bulk_bytes);
@@ -279,8 +286,13 @@ static situ_status show(onnx_reading *r, const onnx_scope *s, const onnx_node *n
     outputs[i].rank = -1;
     TRY(onnx_declare(r, s, n->outputs[i], &outputs[i]));
   }
-  *shown = (ops_node){.domain = n->domain, .kind = n->kind, .opset = onnx_opset_version(r, s, n->domain),
-                      .inputs = inputs, .n_inputs = n->n_inputs, .outputs = outputs, .n_outputs = n->n_outputs};
+  *shown = (ops_node){.domain = n->domain,
+                      .kind = n->kind,
+                      .opset = onnx_opset_version(r, s, n->domain),
+                      .inputs = inputs,
+                      .n_inputs = n->n_inputs,
+                      .outputs = outputs,
+                      .n_outputs = n->n_outputs};
   return bind_attrs(r, s, n, shown);
 }
 

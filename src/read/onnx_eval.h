@@ -60,13 +60,14 @@ typedef struct onnx_reading {
   text_buffer *notes;
   string_map *noted; /* remarks made once */
   string_map *dims;  /* dynamic dimension -> its size */
+  string_map *asked; /* those of them that the model has */
   situ_error *error;
-  int32_t current;   /* operator of the main graph under way */
-  int32_t *uses;     /* tensors that it reads; free() it */
+  int32_t current; /* operator of the main graph under way */
+  int32_t *uses;   /* tensors that it reads; free() it */
   int64_t n_uses, uses_capacity;
   int64_t n_nested;
-  bool assumed;           /* some dimension got the default size */
-  int strict;             /* > 0: a contradiction of shapes is an error even then */
+  bool assumed; /* some dimension got the default size */
+  int strict;   /* > 0: a contradiction of shapes is an error even then */
   int64_t n_contradictions;
   int64_t weight_bytes, shared_bytes;
 } onnx_reading;
@@ -94,7 +95,7 @@ situ_status onnx_declare(onnx_reading *r, const onnx_scope *s, const char *name,
 int64_t onnx_opset_version(const onnx_reading *r, const onnx_scope *s, const char *domain);
 /* Adds `more`, `times` over; weights once. */
 void onnx_cost_add(onnx_cost *cost, const onnx_cost *more, int64_t times);
-/* Adds a remark unless `key` was remarked upon. */
+/* Adds a remark unless `key` was remarked upon. When memory runs out the notes are marked as failed. */
 void onnx_note(onnx_reading *r, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 situ_status onnx_fail(const onnx_reading *r, const onnx_node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

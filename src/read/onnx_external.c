@@ -1,5 +1,6 @@
 /* External data: where they lie, whether they may, and the few that are read. */
 #define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +48,10 @@ static situ_status look_at(finding *f, data_file *d, const char *location) {
   d->size_bytes = file_size(d->path);
   if (d->size_bytes < 0) return SITU_STATUS_OK;
   char *real = realpath(d->path, NULL);
+  if (!real && errno == ENOMEM) return fail_no_memory(f->error);
   size_t n = f->real_folder ? strlen(f->real_folder) : 0;
-  bool inside = real && n > 0 && strncmp(real, f->real_folder, n) == 0 && (real[n] == '/' || f->real_folder[n - 1] == '/');
+  bool inside =
+      real && n > 0 && strncmp(real, f->real_folder, n) == 0 && (real[n] == '/' || f->real_folder[n - 1] == '/');
   free(real);
   return inside ? SITU_STATUS_OK
                 : fail_with(f->error, SITU_STATUS_BAD_INPUT, f->path,
@@ -59,7 +62,8 @@ static situ_status find_file(finding *f, const onnx_weight *w, data_file **out) 
   if (!stays_below(w->location))
     return fail_with(f->error, SITU_STATUS_BAD_INPUT, f->path,
                      "the external data of tensor '%s' are at '%s'; the path must be relative and stay in the model's "
-                     "folder", w->name, w->location);
+                     "folder",
+                     w->name, w->location);
   int64_t i = string_map_put(f->by_location, w->location, f->n_files);
   if (i < 0) return fail_no_memory(f->error);
   *out = &f->files[i];
@@ -92,10 +96,13 @@ situ_status onnx_external(onnx_model *model, arena *a, const char *path, situ_er
   int64_t n = 0;
   for (const onnx_weight *w = model->externals; w; w = w->next_external) n++;
   if (n == 0) return SITU_STATUS_OK;
-  finding f = {.a = a, .path = path, .folder = file_folder(a, path), .by_location = string_map_new(a, 4), .error = error};
+  finding f = {.a = a, .path = path, .error = error};
+  f.folder = file_folder(a, path);
+  f.by_location = string_map_new(a, 4);
   f.files = ARENA_ZERO(a, data_file, n);
   if (!f.folder || !f.by_location || !f.files) return fail_no_memory(error);
   f.real_folder = realpath(*f.folder ? f.folder : ".", NULL);
+  if (!f.real_folder && errno == ENOMEM) return fail_no_memory(error);
   situ_status status = SITU_STATUS_OK;
   for (onnx_weight *w = model->externals; w && status == SITU_STATUS_OK; w = w->next_external) status = check(&f, w);
   for (int64_t i = 0; i < f.n_files; i++)

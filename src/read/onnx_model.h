@@ -66,11 +66,11 @@ struct onnx_graph {
   onnx_value *inputs, *outputs, *values;
   int32_t n_nodes, n_weights, n_inputs, n_outputs, n_values;
   /* Added by onnx_order: */
-  int32_t *order;           /* the nodes, producers first */
-  const char **captures;    /* names taken from outside, in order of appearance */
+  int32_t *order;        /* the nodes, producers first */
+  const char **captures; /* names taken from outside, in order of appearance */
   int32_t n_captures;
-  int64_t n_all_nodes;      /* with those of graphs within */
-  string_map *declared;     /* name -> index into inputs, outputs, values taken as one list */
+  int64_t n_all_nodes;  /* with those of graphs within */
+  string_map *declared; /* name -> index into inputs, outputs, values taken as one list */
 };
 
 typedef struct onnx_function {

@@ -1,10 +1,9 @@
 /* Sub-graphs and functions, costed into the node that owns them.
  *
  * If costs as its dearer branch, or as the one that is taken where its condition is known. Loop costs as its body
- * times its trip count (as far as the declared length of its results may tell it), Scan times its sequence length; where
- * these are not known, once, with a note. Shapes within a
- * body are those of the first iteration. Other nodes with sub-graphs cost as one run of each. Weights inside count
- * once, for all branches. */
+ * times its trip count (as far as the declared length of its results may tell it), Scan times its sequence length;
+ * where these are not known, once, with a note. Shapes within a body are those of the first iteration. Other nodes with
+ * sub-graphs cost as one run of each. Weights inside count once, for all branches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,8 +59,8 @@ static ops_tensor outline(const onnx_held *h) {
 
 /* What two tensors have in common. */
 static situ_status common(onnx_reading *r, ops_tensor *t, const ops_tensor *x, const ops_tensor *y) {
-  *t = (ops_tensor){.rank = -1, .dtype = x->dtype == y->dtype ? x->dtype : SITU_DTYPE_UNKNOWN,
-                    .absent = x->absent || y->absent};
+  *t = (ops_tensor){
+      .rank = -1, .dtype = x->dtype == y->dtype ? x->dtype : SITU_DTYPE_UNKNOWN, .absent = x->absent || y->absent};
   if (x->rank < 0 || x->rank != y->rank) return SITU_STATUS_OK;
   int64_t *dims = ARENA_NEW(r->a, int64_t, x->rank);
   if (!dims) return fail_no_memory(r->error);
@@ -105,15 +104,14 @@ const onnx_function *onnx_find_function(const onnx_reading *r, const onnx_node *
 
 situ_status onnx_eval_call(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const onnx_function *f,
                            const ops_node *shown, onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
-  onnx_call call = {.function = f, .attrs = shown->attrs, .n_attrs = shown->n_attrs, .outer = s->call,
-                    .depth = s->depth + 1};
+  onnx_call call = {
+      .function = f, .attrs = shown->attrs, .n_attrs = shown->n_attrs, .outer = s->call, .depth = s->depth + 1};
   for (const onnx_call *c = s->call; c; c = c->outer)
     if (c->function == f) return onnx_fail(r, n, "function %s calls itself; functions may not be recursive", f->name);
   onnx_held **results;
   TRY(eval_body(r, NULL, &call, &f->body, ins, n->n_inputs, &results, cost));
   bool folded = n->n_outputs > 0;
-  for (int32_t i = 0; i < n->n_outputs; i++)
-    folded &= i < f->body.n_outputs && results[i] && results[i]->t.constant;
+  for (int32_t i = 0; i < n->n_outputs; i++) folded &= i < f->body.n_outputs && results[i] && results[i]->t.constant;
   for (int32_t i = 0; i < n->n_outputs && i < f->body.n_outputs; i++) {
     if (!results[i]) continue;
     if (!folded) TRY(onnx_consume(r, results[i], cost));
@@ -128,8 +126,8 @@ situ_status onnx_eval_call(onnx_reading *r, const onnx_scope *s, const onnx_node
 
 /* Evaluates one branch of an If whose condition is not known. Shapes that do not fit only mean that this branch is
  * not the one that will be taken. */
-static situ_status try_branch(onnx_reading *r, const onnx_scope *s, const onnx_node *n, int which,
-                              const onnx_graph *g, onnx_held ***results, onnx_cost *cost) {
+static situ_status try_branch(onnx_reading *r, const onnx_scope *s, const onnx_node *n, int which, const onnx_graph *g,
+                              onnx_held ***results, onnx_cost *cost) {
   situ_error *kept = r->error, inner = {0};
   int64_t before = r->n_nested;
   r->error = &inner;
@@ -197,7 +195,8 @@ static situ_status eval_if(onnx_reading *r, const onnx_scope *s, const onnx_node
 /* ---- Loop and Scan ---- */
 
 static void note_trips(onnx_reading *r, const onnx_node *n) {
-  onnx_note(r, onnx_node_label(n), "%s '%s': how often it runs is not known; counted once", n->kind, onnx_node_label(n));
+  onnx_note(r, onnx_node_label(n), "%s '%s': how often it runs is not known; counted once", n->kind,
+            onnx_node_label(n));
 }
 
 static onnx_held *fresh(onnx_reading *r, ops_tensor t) {
@@ -220,7 +219,8 @@ static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_no
   if (!body || n_carried < 0) return onnx_fail(r, n, "Loop needs a body and at least two inputs");
   if (body->n_inputs != n_carried + 2 || body->n_outputs < n_carried + 1)
     return onnx_fail(r, n, "the body has %d inputs and %d outputs; a Loop of %d inputs needs %d and at least %d",
-                     (int)body->n_inputs, (int)body->n_outputs, (int)n->n_inputs, (int)n_carried + 2, (int)n_carried + 1);
+                     (int)body->n_inputs, (int)body->n_outputs, (int)n->n_inputs, (int)n_carried + 2,
+                     (int)n_carried + 1);
   int64_t trips = scalar(ins[0], MOST_TRIPS);
   if (ins[1] && scalar(ins[1], 1) == 0) trips = 0;
   for (int32_t i = n_carried; i < n->n_outputs && trips < 0; i++) trips = dim_of(&shown->outputs[i], 0);
@@ -230,7 +230,9 @@ static situ_status eval_loop(onnx_reading *r, const onnx_scope *s, const onnx_no
   if (!given) return fail_no_memory(r->error);
   for (int32_t i = 0; i < body->n_inputs; i++) {
     static const int64_t one[1] = {1};
-    ops_tensor t = i == 0 ? (ops_tensor){.dtype = SITU_DTYPE_I64} : i == 1 ? (ops_tensor){.dtype = SITU_DTYPE_BOOL} : outline(ins[i]);
+    ops_tensor t = i == 0   ? (ops_tensor){.dtype = SITU_DTYPE_I64}
+                   : i == 1 ? (ops_tensor){.dtype = SITU_DTYPE_BOOL}
+                            : outline(ins[i]);
     if (i < 2 && body->inputs[i].rank == 1) t.rank = 1; /* old exporters make these [1] */
     if (i < 2) t.dims = one;
     if (!(given[i] = fresh(r, t))) return fail_no_memory(r->error);
@@ -291,7 +293,7 @@ static situ_status scan_given(onnx_reading *r, const scan_plan *p, onnx_held **g
 
 static situ_status eval_scan(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown,
                              onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
-  scan_plan p = {.shown = shown, .body = find_body(n, "body"), .ins = ins, .old = shown->opset < 9 };
+  scan_plan p = {.shown = shown, .body = find_body(n, "body"), .ins = ins, .old = shown->opset < 9};
   int32_t n_inputs = n->n_inputs - p.old;
   int64_t n_scanned = ops_attr_int(shown, "num_scan_inputs", -1);
   if (!p.body || n_scanned < 1 || n_scanned > n_inputs || p.body->n_inputs != n_inputs)

@@ -1,4 +1,5 @@
-/* The order of nodes, and what is captured from outside. Files should list producers first, but nothing relies on it. */
+/* The order of nodes, and what is captured from outside. Files should list producers first, but nothing relies on it.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -103,7 +104,8 @@ static situ_status walk(const ordering *o, const makers *m, onnx_graph *g, visit
       if (maker < 0 || maker >= g->n_nodes || state[maker] == DONE) continue;
       if (state[maker] == OPEN)
         return fail_with(o->error, SITU_STATUS_BAD_INPUT, onnx_node_label(&g->nodes[maker]),
-                         "is part of a cycle: it needs value '%s', which is made from its own outputs (in %s)", name, o->path);
+                         "is part of a cycle: it needs value '%s', which is made from its own outputs (in %s)", name,
+                         o->path);
       state[maker] = OPEN;
       stack[++top] = (visit){(int32_t)maker, -1, 0};
     }

@@ -8,8 +8,21 @@
 #include "base/fail.h"
 
 typedef enum message {
-  MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, SPARSE, VALUE, TYPE, TENSOR_TYPE, SHAPE, DIMENSION, FUNCTION, OPERATOR_SET,
-  ENTRY, N_MESSAGES
+  MODEL,
+  GRAPH,
+  NODE,
+  ATTRIBUTE,
+  TENSOR,
+  SPARSE,
+  VALUE,
+  TYPE,
+  TENSOR_TYPE,
+  SHAPE,
+  DIMENSION,
+  FUNCTION,
+  OPERATOR_SET,
+  ENTRY,
+  N_MESSAGES
 } message;
 
 /* What to do with a field. */
@@ -33,23 +46,52 @@ typedef struct rules {
 } rules;
 
 static const rules table[N_MESSAGES] = {
-    [MODEL] = {"model", {{1, VARINT, KEEP, 0}, {7, BYTES, ONE, GRAPH}, {8, BYTES, EACH, OPERATOR_SET}, {25, BYTES, EACH, FUNCTION}}},
+    [MODEL] =
+        {"model",
+         {{1, VARINT, KEEP, 0}, {7, BYTES, ONE, GRAPH}, {8, BYTES, EACH, OPERATOR_SET}, {25, BYTES, EACH, FUNCTION}}},
     [GRAPH] = {"graph",
-               {{1, BYTES, EACH, NODE}, {2, BYTES, KEEP, 0}, {5, BYTES, EACH, TENSOR}, {11, BYTES, EACH, VALUE},
-                {12, BYTES, EACH, VALUE}, {13, BYTES, EACH, VALUE}, {15, BYTES, EACH, SPARSE}}},
+               {{1, BYTES, EACH, NODE},
+                {2, BYTES, KEEP, 0},
+                {5, BYTES, EACH, TENSOR},
+                {11, BYTES, EACH, VALUE},
+                {12, BYTES, EACH, VALUE},
+                {13, BYTES, EACH, VALUE},
+                {15, BYTES, EACH, SPARSE}}},
     [NODE] = {"node",
-              {{1, BYTES, KEEP, 0}, {2, BYTES, KEEP, 0}, {3, BYTES, KEEP, 0}, {4, BYTES, KEEP, 0},
-               {5, BYTES, EACH, ATTRIBUTE}, {7, BYTES, KEEP, 0}, {8, BYTES, KEEP, 0}, {9, BYTES, LABEL, ENTRY}}},
+              {{1, BYTES, KEEP, 0},
+               {2, BYTES, KEEP, 0},
+               {3, BYTES, KEEP, 0},
+               {4, BYTES, KEEP, 0},
+               {5, BYTES, EACH, ATTRIBUTE},
+               {7, BYTES, KEEP, 0},
+               {8, BYTES, KEEP, 0},
+               {9, BYTES, LABEL, ENTRY}}},
     [ATTRIBUTE] = {"attribute",
-                   {{1, BYTES, KEEP, 0}, {2, WORD32, KEEP, 0}, {3, VARINT, KEEP, 0}, {4, BYTES, PAYLOAD, 0},
-                    {5, BYTES, ONE, TENSOR}, {6, BYTES, ONE, GRAPH}, {7, WORD32 | BYTES, PAYLOAD, 0},
-                    {8, VARINT | BYTES, PAYLOAD, 0}, {9, BYTES, PAYLOAD, 0}, {11, BYTES, EACH, GRAPH},
-                    {20, VARINT, KEEP, 0}, {21, BYTES, KEEP, 0}, {22, BYTES, ONE, SPARSE}}},
+                   {{1, BYTES, KEEP, 0},
+                    {2, WORD32, KEEP, 0},
+                    {3, VARINT, KEEP, 0},
+                    {4, BYTES, PAYLOAD, 0},
+                    {5, BYTES, ONE, TENSOR},
+                    {6, BYTES, ONE, GRAPH},
+                    {7, WORD32 | BYTES, PAYLOAD, 0},
+                    {8, VARINT | BYTES, PAYLOAD, 0},
+                    {9, BYTES, PAYLOAD, 0},
+                    {11, BYTES, EACH, GRAPH},
+                    {20, VARINT, KEEP, 0},
+                    {21, BYTES, KEEP, 0},
+                    {22, BYTES, ONE, SPARSE}}},
     [TENSOR] = {"tensor",
-                {{1, VARINT | BYTES, KEEP, 0}, {2, VARINT, KEEP, 0}, {4, WORD32 | BYTES, PAYLOAD, 0},
-                 {5, VARINT | BYTES, PAYLOAD, 0}, {7, VARINT | BYTES, PAYLOAD, 0}, {8, BYTES, KEEP, 0},
-                 {9, BYTES, PAYLOAD, 0}, {10, WORD64 | BYTES, PAYLOAD, 0}, {11, VARINT | BYTES, PAYLOAD, 0},
-                 {13, BYTES, EACH, ENTRY}, {14, VARINT, KEEP, 0}}},
+                {{1, VARINT | BYTES, KEEP, 0},
+                 {2, VARINT, KEEP, 0},
+                 {4, WORD32 | BYTES, PAYLOAD, 0},
+                 {5, VARINT | BYTES, PAYLOAD, 0},
+                 {7, VARINT | BYTES, PAYLOAD, 0},
+                 {8, BYTES, KEEP, 0},
+                 {9, BYTES, PAYLOAD, 0},
+                 {10, WORD64 | BYTES, PAYLOAD, 0},
+                 {11, VARINT | BYTES, PAYLOAD, 0},
+                 {13, BYTES, EACH, ENTRY},
+                 {14, VARINT, KEEP, 0}}},
     [SPARSE] = {"sparse tensor", {{1, BYTES, ONE, TENSOR}, {2, BYTES, ONE, TENSOR}, {3, VARINT | BYTES, KEEP, 0}}},
     [VALUE] = {"value", {{1, BYTES, KEEP, 0}, {2, BYTES, ONE, TYPE}}},
     [TYPE] = {"type", {{1, BYTES, ONE, TENSOR_TYPE}}},
@@ -57,9 +99,15 @@ static const rules table[N_MESSAGES] = {
     [SHAPE] = {"shape", {{1, BYTES, EACH, DIMENSION}}},
     [DIMENSION] = {"dimension", {{1, VARINT, KEEP, 0}, {2, BYTES, KEEP, 0}}},
     [FUNCTION] = {"function",
-                  {{1, BYTES, KEEP, 0}, {4, BYTES, KEEP, 0}, {5, BYTES, KEEP, 0}, {7, BYTES, EACH, NODE},
-                   {9, BYTES, EACH, OPERATOR_SET}, {10, BYTES, KEEP, 0}, {11, BYTES, EACH, ATTRIBUTE},
-                   {12, BYTES, EACH, VALUE}, {13, BYTES, KEEP, 0}}},
+                  {{1, BYTES, KEEP, 0},
+                   {4, BYTES, KEEP, 0},
+                   {5, BYTES, KEEP, 0},
+                   {7, BYTES, EACH, NODE},
+                   {9, BYTES, EACH, OPERATOR_SET},
+                   {10, BYTES, KEEP, 0},
+                   {11, BYTES, EACH, ATTRIBUTE},
+                   {12, BYTES, EACH, VALUE},
+                   {13, BYTES, KEEP, 0}}},
     [OPERATOR_SET] = {"operator set", {{1, BYTES, KEEP, 0}, {2, VARINT, KEEP, 0}}},
     [ENTRY] = {"entry", {{1, BYTES, KEEP, 0}, {2, BYTES, KEEP, 0}}},
 };
@@ -212,7 +260,8 @@ static situ_status skim_message(const skimming *k, message m, span s, int depth)
     if (!(r->wires & f.wire)) return fail_here(k, f.start, m, "a field has the wrong wire type");
     bool copy = r->action == KEEP || (r->action == PAYLOAD && keep);
     bool inner = r->action == ONE || r->action == EACH || (r->action == LABEL && is_label(f.value));
-    if (r->action == ONE && (seen >> f.number & 1)) return fail_here(k, f.start, m, "a field that is single comes twice");
+    if (r->action == ONE && (seen >> f.number & 1))
+      return fail_here(k, f.start, m, "a field that is single comes twice");
     if (r->action == ONE) seen |= (uint32_t)1 << f.number;
     if (copy) text_add_bytes(k->out, (const char *)f.start, (size_t)(f.value.end - f.start));
     if (inner) TRY(skim_inner(k, &f, (message)r->inner, depth));

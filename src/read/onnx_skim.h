@@ -12,7 +12,7 @@
 #include "situ/error.h"
 
 enum {
-  ONNX_MAX_NESTING = 64,       /* sub-graphs within sub-graphs; deeper files are refused */
+  ONNX_MAX_NESTING = 64,           /* sub-graphs within sub-graphs; deeper files are refused */
   ONNX_KEPT_WHOLE_BYTES = 1 << 15, /* data kept of a tensor of int32, int64 or bool, and of an attribute */
   ONNX_KEPT_OTHER_BYTES = 1 << 10  /* data kept of a tensor of another type */
 };

@@ -5,7 +5,6 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "ops/kind.h"
 #include "read/onnx.pb-c.h"
 #include "read/onnx_model.h"
 
@@ -16,22 +15,34 @@ typedef struct unpacking {
   situ_error *error;
 } unpacking;
 
-static void *take(void *context, size_t n) { return n > INT64_MAX ? NULL : arena_alloc(context, (int64_t)n, 1); }
-static void leave(void *context, void *at) {}
+/* What protobuf-c allocates from. */
+typedef struct lender {
+  arena *a;
+  bool failed;
+} lender;
+
+static void *lend(void *context, size_t n) {
+  lender *l = context;
+  void *at = n > INT64_MAX ? NULL : arena_alloc(l->a, (int64_t)n, 1);
+  if (!at) l->failed = true;
+  return at;
+}
+
+static void take_back(void *context, void *at) {}
 
 static const char *text_or_empty(const char *text) { return text ? text : ""; }
 
 /* Makes an array of n items and fills each by a function of the same shape. */
-#define EACH(u, into, count, from, type, convert)                       \
-  do {                                                                  \
-    if ((from) > INT32_MAX) return fail_no_memory((u)->error);          \
-    (count) = (int32_t)(from);                                          \
-    (into) = ARENA_ZERO((u)->a, type, (count));                         \
-    if (!(into)) return fail_no_memory((u)->error);                     \
-    for (int32_t each_ = 0; each_ < (count); each_++) {                 \
-      int32_t i = each_;                                                \
-      TRY(convert);                                                     \
-    }                                                                   \
+#define EACH(u, into, count, from, type, convert)              \
+  do {                                                         \
+    if ((from) > INT32_MAX) return fail_no_memory((u)->error); \
+    (count) = (int32_t)(from);                                 \
+    (into) = ARENA_ZERO((u)->a, type, (count));                \
+    if (!(into)) return fail_no_memory((u)->error);            \
+    for (int32_t each_ = 0; each_ < (count); each_++) {        \
+      int32_t i = each_;                                       \
+      TRY(convert);                                            \
+    }                                                          \
   } while (0)
 
 /* ---- tensors ---- */
@@ -103,14 +114,19 @@ static situ_status take_typed(const unpacking *u, ops_tensor *t, const SituOnnx_
   if (!exact || n > OPS_MAX_VALUES || n == 0) return SITU_STATUS_OK;
   size_t count = (size_t)n;
   switch (t->dtype) {
-    case SITU_DTYPE_I32: case SITU_DTYPE_I16: case SITU_DTYPE_I8: case SITU_DTYPE_U16: case SITU_DTYPE_U8:
+    case SITU_DTYPE_I32:
+    case SITU_DTYPE_I16:
+    case SITU_DTYPE_I8:
+    case SITU_DTYPE_U16:
+    case SITU_DTYPE_U8:
     case SITU_DTYPE_BOOL:
       if (from->n_int32_data == count) enough = widen_int32(u, t, from->int32_data, count);
       break;
     case SITU_DTYPE_I64:
       if (from->n_int64_data == count) t->ints = from->int64_data;
       break;
-    case SITU_DTYPE_U32: case SITU_DTYPE_U64:
+    case SITU_DTYPE_U32:
+    case SITU_DTYPE_U64:
       if (from->n_uint64_data == count) t->ints = (const int64_t *)from->uint64_data;
       break;
     case SITU_DTYPE_F32:
@@ -155,7 +171,7 @@ static situ_status take_tensor(const unpacking *u, onnx_weight *w, const SituOnn
   ops_tensor *t = &w->tensor;
   w->name = text_or_empty(from->name);
   t->constant = true;
-  t->dtype = kind_onnx_dtype(from->data_type);
+  t->dtype = ops_onnx_dtype(from->data_type);
   TRY(take_shape(u, t, w->name, from->n_dims, from->dims));
   w->size_bytes = ops_bytes(t, NULL);
   if (from->data_location == EXTERNAL) return take_external(u, w, from);
@@ -190,7 +206,7 @@ static situ_status take_value(const unpacking *u, onnx_value *v, const SituOnnx_
   const SituOnnx__TensorType *type = from->type->tensor_type;
   v->no_tensor = !type;
   if (!type) return SITU_STATUS_OK;
-  v->dtype = kind_onnx_dtype(type->elem_type);
+  v->dtype = ops_onnx_dtype(type->elem_type);
   if (!type->shape) return SITU_STATUS_OK;
   size_t n = type->shape->n_dim;
   if (n > OPS_MAX_RANK)
@@ -242,19 +258,19 @@ static situ_status take_payload(const unpacking *u, ops_attr *at, const SituOnnx
 
 /* What an attribute holds, by its type; files of IR version 1 have none, then by what is there. */
 static ops_attr_type type_of(const SituOnnx__Attribute *from) {
-  static const ops_attr_type types[] = {[1] = OPS_FLOAT,  [2] = OPS_INT,     [3] = OPS_STRING, [4] = OPS_TENSOR,
-                                        [5] = OPS_OTHER,  [6] = OPS_FLOATS,  [7] = OPS_INTS,   [8] = OPS_STRINGS,
-                                        [9] = OPS_OTHER,  [10] = OPS_OTHER,  [11] = OPS_TENSOR};
+  static const ops_attr_type types[] = {
+      [1] = OPS_FLOAT, [2] = OPS_INT,     [3] = OPS_STRING, [4] = OPS_TENSOR, [5] = OPS_OTHER,  [6] = OPS_FLOATS,
+      [7] = OPS_INTS,  [8] = OPS_STRINGS, [9] = OPS_OTHER,  [10] = OPS_OTHER, [11] = OPS_TENSOR};
   if (from->type > 0 && from->type <= 11) return types[from->type];
   if (from->type != 0) return OPS_OTHER;
-  return from->n_ints     ? OPS_INTS
-         : from->n_floats ? OPS_FLOATS
+  return from->n_ints      ? OPS_INTS
+         : from->n_floats  ? OPS_FLOATS
          : from->n_strings ? OPS_STRINGS
-         : from->has_f    ? OPS_FLOAT
-         : from->has_i    ? OPS_INT
-         : from->has_s    ? OPS_STRING
-         : from->t        ? OPS_TENSOR
-                          : OPS_OTHER;
+         : from->has_f     ? OPS_FLOAT
+         : from->has_i     ? OPS_INT
+         : from->has_s     ? OPS_STRING
+         : from->t         ? OPS_TENSOR
+                           : OPS_OTHER;
 }
 
 static situ_status take_attr(const unpacking *u, ops_attr *at, const SituOnnx__Attribute *from, int64_t *bulk_bytes) {
@@ -304,63 +320,70 @@ static situ_status take_attrs(const unpacking *u, onnx_node *n, const SituOnnx__
 }
 
 /* The scope before the last of "['', 'layers.0', 'layers.0.attention', 'matmul']", or of
- * "layers.0: Layer/layers.0.attention: Attention/matmul: aten.matmul". */
-static const char *scope_of(const unpacking *u, const char *text, bool is_list) {
-  const char *found = NULL, *last = NULL;
-  size_t found_length = 0, last_length = 0;
+ * "layers.0: Layer/layers.0.attention: Attention/matmul: aten.matmul"; its length, 0 when there is none. */
+static size_t find_scope(const char *text, bool is_list, const char **found) {
+  const char *last = NULL;
+  size_t n_found = 0, n_last = 0;
   while (*text) {
-    size_t skip = is_list ? strcspn(text, "'\"") : 0;
-    text += skip;
+    if (is_list) text += strcspn(text, "'\"");
     if (is_list && *text) text++;
     if (!*text) break;
-    size_t part = strcspn(text, is_list ? "'\"" : "/");
-    found = last;
-    found_length = last_length;
+    size_t n = strcspn(text, is_list ? "'\"" : "/");
+    *found = last;
+    n_found = n_last;
     last = text;
-    last_length = part;
-    text += part;
+    n_last = n;
+    text += n;
     if (*text) text++;
   }
-  if (!found) return NULL;
-  if (!is_list) {
-    for (size_t i = 0; i < found_length; i++)
-      if (found[i] == ':') found_length = i;
-  }
-  return found_length > 0 ? arena_string_n(u->a, found, found_length) : NULL;
+  for (size_t i = 0; !is_list && i < n_found; i++)
+    if ((*found)[i] == ':') n_found = i;
+  return n_found;
 }
 
-static const char *layer_of(const unpacking *u, const SituOnnx__Node *from) {
+/* The layer of a node: an annotation, else the scope that the exporter noted, else the folders of its name. */
+static situ_status take_layer(const unpacking *u, onnx_node *n, const SituOnnx__Node *from) {
+  enum { NAMESPACE = 1, SCOPES, ANNOTATION };
   const char *layer = NULL;
+  size_t length = 0;
   int best = 0;
   for (size_t i = 0; i < from->n_metadata_props; i++) {
-    const char *key = text_or_empty(from->metadata_props[i]->key), *value = from->metadata_props[i]->value;
-    int rank = strcmp(key, "layer_ann") == 0 ? 3 : strcmp(key, "namespace") == 0 ? 1 : 2;
-    if (!value || !*value || rank <= best) continue;
-    const char *name = rank == 3 ? value : scope_of(u, value, rank == 2);
-    if (!name) continue;
-    layer = name;
+    const char *key = text_or_empty(from->metadata_props[i]->key), *text = from->metadata_props[i]->value, *at = text;
+    int rank = strcmp(key, "layer_ann") == 0 ? ANNOTATION : strcmp(key, "namespace") == 0 ? NAMESPACE : SCOPES;
+    if (!text || rank <= best) continue;
+    size_t found = rank == ANNOTATION ? strlen(text) : find_scope(text, rank == SCOPES, &at);
+    if (found == 0) continue;
+    layer = at;
+    length = found;
     best = rank;
   }
-  if (layer || !from->name) return layer;
-  const char *slash = strrchr(from->name, '/');
-  return slash && slash > from->name ? arena_string_n(u->a, from->name, (size_t)(slash - from->name)) : NULL;
+  const char *slash = layer ? NULL : strrchr(n->name, '/');
+  if (slash) {
+    layer = n->name;
+    length = (size_t)(slash - n->name);
+  }
+  if (length > 0) n->layer = arena_string_n(u->a, layer, length);
+  return length > 0 && !n->layer ? fail_no_memory(u->error) : SITU_STATUS_OK;
 }
 
-static const char *domain_of(const char *domain) {
-  return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
-}
+static const char *domain_of(const char *domain) { return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain; }
 
 static situ_status take_node(const unpacking *u, onnx_node *n, const SituOnnx__Node *from) {
   enum { MOST_VALUES = 1 << 24 };
   if (from->n_input > MOST_VALUES || from->n_output > MOST_VALUES)
-    return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path, "a node has more than %d inputs or outputs", MOST_VALUES);
-  *n = (onnx_node){.name = text_or_empty(from->name), .kind = text_or_empty(from->op_type),
-                   .domain = domain_of(from->domain), .overload = text_or_empty(from->overload),
-                   .layer = layer_of(u, from), .inputs = (const char *const *)from->input,
-                   .outputs = (const char *const *)from->output, .n_inputs = (int32_t)from->n_input,
+    return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path, "a node has more than %d inputs or outputs",
+                     MOST_VALUES);
+  *n = (onnx_node){.name = text_or_empty(from->name),
+                   .kind = text_or_empty(from->op_type),
+                   .domain = domain_of(from->domain),
+                   .overload = text_or_empty(from->overload),
+                   .inputs = (const char *const *)from->input,
+                   .outputs = (const char *const *)from->output,
+                   .n_inputs = (int32_t)from->n_input,
                    .n_outputs = (int32_t)from->n_output};
   if (!*n->kind)
     return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path, "node '%s' has no op_type", onnx_node_label(n));
+  TRY(take_layer(u, n, from));
   return take_attrs(u, n, from);
 }
 
@@ -398,24 +421,29 @@ static situ_status take_function(const unpacking *u, onnx_function *f, const Sit
   EACH(u, g->values, g->n_values, from->n_value_info, onnx_value, take_value(u, &g->values[i], from->value_info[i]));
   EACH(u, f->defaults, f->n_defaults, from->n_attribute_proto, ops_attr,
        take_attr(u, &f->defaults[i], from->attribute_proto[i], &bulk_bytes));
-  EACH(u, f->opsets, f->n_opsets, from->n_opset_import, onnx_opset, take_opset(u, &f->opsets[i], from->opset_import[i]));
+  EACH(u, f->opsets, f->n_opsets, from->n_opset_import, onnx_opset,
+       take_opset(u, &f->opsets[i], from->opset_import[i]));
   return SITU_STATUS_OK;
 }
 
 situ_status onnx_unpack(onnx_model **out, arena *a, const char *bytes, size_t size_bytes, const char *path,
                         situ_error *error) {
-  ProtobufCAllocator allocator = {.alloc = take, .free = leave, .allocator_data = a};
+  lender l = {.a = a};
+  ProtobufCAllocator allocator = {.alloc = lend, .free = take_back, .allocator_data = &l};
   onnx_model *m = *out = ARENA_ZERO(a, onnx_model, 1);
   if (!m) return fail_no_memory(error);
   unpacking u = {.a = a, .path = path, .model = m, .error = error};
   const SituOnnx__Model *from = (const SituOnnx__Model *)protobuf_c_message_unpack(
       &situ_onnx__model__descriptor, &allocator, size_bytes, (const uint8_t *)bytes);
-  if (!from) return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is no valid ONNX file: its messages cannot be unpacked");
+  if (l.failed) return fail_no_memory(error);
+  if (!from)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is no valid ONNX file: its messages cannot be unpacked");
   if (!from->graph) return fail_with(error, SITU_STATUS_BAD_INPUT, path, "holds no graph; an ONNX model has one");
   m->ir_version = from->ir_version;
   m->graph = ARENA_ZERO(a, onnx_graph, 1);
   if (!m->graph) return fail_no_memory(error);
-  EACH(&u, m->opsets, m->n_opsets, from->n_opset_import, onnx_opset, take_opset(&u, &m->opsets[i], from->opset_import[i]));
+  EACH(&u, m->opsets, m->n_opsets, from->n_opset_import, onnx_opset,
+       take_opset(&u, &m->opsets[i], from->opset_import[i]));
   EACH(&u, m->functions, m->n_functions, from->n_functions, onnx_function,
        take_function(&u, &m->functions[i], from->functions[i]));
   return take_graph(&u, m->graph, from->graph);

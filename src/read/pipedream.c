@@ -1,6 +1,6 @@
 /* Profiles of PipeDream (Narayanan et al., SOSP 2019): graph.txt, a measured forward time, backward time, bytes of
- * activations and of parameters for each layer, and the edges between layers. docs/formats/pipedream.md says what becomes
- * of each. The graph is the forward pass; the machine is four of the measured devices behind a host. */
+ * activations and of parameters for each layer, and the edges between layers. docs/formats/pipedream.md says what
+ * becomes of each. The graph is the forward pass; the machine is four of the measured devices behind a host. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,7 +184,7 @@ static situ_status read_lines(profile *p, bool edges) {
 }
 
 static situ_status make_platform(const profile *p, situ_platform **out) {
-  char names[N_DEVICES][8];
+  char names[N_DEVICES][16];
   situ_device devices[N_DEVICES + 1] = {{.name = "cpu",
                                          .class_name = "cpu",
                                          .peak_flops[SITU_DTYPE_F32] = 1e12,
@@ -238,7 +238,8 @@ static situ_status make_costs(const profile *p, situ_costs **out, const situ_gra
 static situ_status read_parts(profile *p, read_result *result) {
   const read_source *s = p->source;
   if (memchr(s->bytes, '\0', s->size_bytes))
-    return fail_with(p->error, SITU_STATUS_BAD_INPUT, s->path, "holds a zero byte; expected the text of a PipeDream profile");
+    return fail_with(p->error, SITU_STATUS_BAD_INPUT, s->path,
+                     "holds a zero byte; expected the text of a PipeDream profile");
   p->n_lines = 1;
   for (size_t i = 0; i < s->size_bytes; i++) p->n_lines += s->bytes[i] == '\n';
   p->nodes = string_map_new(p->scratch, p->n_lines);
@@ -255,7 +256,8 @@ static situ_status read_parts(profile *p, read_result *result) {
   TRY(make_costs(p, &result->costs, result->graph, result->platform));
   text_add(&result->notes, "the profile names no machine: %d devices of the profiled kind behind a host are taken\n",
            N_DEVICES);
-  if (p->has_backward) text_add(&result->notes, "the graph is the forward pass; measured backward times are left out\n");
+  if (p->has_backward)
+    text_add(&result->notes, "the graph is the forward pass; measured backward times are left out\n");
   return SITU_STATUS_OK;
 }
 

@@ -1,5 +1,6 @@
 /* Workload files: the JSON of Tarnawski et al., "Efficient Algorithms for Device Placement of DNN Graph Operators"
- * (NeurIPS 2020), which carries graph, platform and costs in one. docs/formats/workload.md says how each field is read. */
+ * (NeurIPS 2020), which carries graph, platform and costs in one. docs/formats/workload.md says how each field is read.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static situ_status read_number(const workload *w, double *out, const json_value 
                                const char *where) {
   const json_value *v = json_get(object, key);
   json_kind kind = json_kind_of(v);
-  *out = json_number(v, NAN);
+  *out = json_number(v, -1);
   if ((kind != JSON_WHOLE && kind != JSON_NUMBER) || !(*out >= 0) || *out > most)
     return bad_field(w, where, key, "a number that is at least 0 and not out of all range");
   return SITU_STATUS_OK;
@@ -84,8 +85,7 @@ static situ_status read_truth(const workload *w, bool *out, const json_value *ob
                               const char *where) {
   const json_value *v = json_get(object, key);
   int64_t whole = json_whole(v, -1);
-  if (json_kind_of(v) != JSON_TRUTH && whole != 0 && whole != 1)
-    return bad_field(w, where, key, "true, false, 1 or 0");
+  if (json_kind_of(v) != JSON_TRUTH && whole != 0 && whole != 1) return bad_field(w, where, key, "true, false, 1 or 0");
   *out = json_truth(v, whole == 1);
   return SITU_STATUS_OK;
 }
@@ -96,7 +96,7 @@ static situ_status read_machine(workload *w) {
   const char *where = "the file";
   TRY(read_whole(w, &hosts, w->root, "maxCPUs", where));
   TRY(read_whole(w, &accelerators, w->root, "maxFPGAs", where));
-  TRY(read_number(w, &bytes, w->root, "maxSizePerFPGA", INFINITY, where));
+  TRY(read_number(w, &bytes, w->root, "maxSizePerFPGA", HUGE_VAL, where));
   if (hosts < 0 || accelerators < 0 || hosts > SITU_MAX_DEVICES || accelerators > SITU_MAX_DEVICES ||
       hosts + accelerators > SITU_MAX_DEVICES - 1 || hosts + accelerators == 0)
     return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path,
@@ -165,8 +165,8 @@ static situ_status index_ids(workload *w, keyed *pairs) {
   qsort(pairs, (size_t)w->n_nodes, sizeof *pairs, by_key);
   for (int32_t i = 0; i < w->n_nodes; i++) {
     if (i > 0 && pairs[i].key == pairs[i - 1].key)
-      return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path, "two nodes have the id %lld; ids must be unique",
-                       (long long)pairs[i].key);
+      return fail_with(w->error, SITU_STATUS_BAD_INPUT, w->source->path,
+                       "two nodes have the id %lld; ids must be unique", (long long)pairs[i].key);
     w->by_id[i] = pairs[i].node;
   }
   return SITU_STATUS_OK;
@@ -336,7 +336,8 @@ static situ_status read_parts(workload *w, read_result *result) {
   const read_source *s = w->source;
   TRY(json_parse(&w->root, (const char *)s->bytes, s->size_bytes, s->path, w->error));
   if (json_kind_of(w->root) != JSON_OBJECT_KIND)
-    return fail_with(w->error, SITU_STATUS_BAD_INPUT, s->path, "is no workload: expected an object with nodes and edges");
+    return fail_with(w->error, SITU_STATUS_BAD_INPUT, s->path,
+                     "is no workload: expected an object with nodes and edges");
   TRY(read_machine(w));
   TRY(read_nodes(w));
   const char *slash = strrchr(s->path, '/');
@@ -371,7 +372,8 @@ static int recognise_workload(const read_source *source) {
   size_t i = 0;
   while (i < source->size_bytes && i < 4096 && strchr(" \t\r\n", source->bytes[i]) && source->bytes[i]) i++;
   if (i >= source->size_bytes || source->bytes[i] != '{') return 0;
-  if (shows(source, "\"fpgaLatency\"") || shows(source, "\"maxFPGAs\"") || shows(source, "\"maxSizePerFPGA\"")) return 2;
+  if (shows(source, "\"fpgaLatency\"") || shows(source, "\"maxFPGAs\"") || shows(source, "\"maxSizePerFPGA\""))
+    return 2;
   return shows(source, "\"sourceId\"") ? 1 : 0;
 }
 

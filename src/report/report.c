@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
+
 void report_title(text_buffer *t, const situ_problem *p, const situ_report_options *options) {
   char count[TEXT_UNIT_BYTES];
   style_add(t, options, STYLE_BOLD, p->graph->model);
@@ -97,11 +99,12 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "solver", *situ_plan_solver(plan) ? json_new_text(situ_plan_solver(plan)) : json_new_null());
   ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(plan)));
   ok = ok && json_set(o, "steps", json_new_whole(situ_plan_steps(plan)));
+  ok = ok && json_set(o, "seed", plan->seed <= INT64_MAX ? json_new_whole((int64_t)plan->seed) : json_new_null());
   return ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
 }
 
 char *report_finish(json_value *root, bool ok) {
-  char *text = ok ? json_print_short(root, 2) : NULL;
+  char *text = ok ? json_print(root, 2) : NULL;
   json_free(root);
   if (!text) return NULL;
   text_buffer t = {0};
@@ -109,6 +112,14 @@ char *report_finish(json_value *root, bool ok) {
   text_add_bytes(&t, "\n", 1);
   free(text);
   return text_take(&t);
+}
+
+static void faster_text(char *into, size_t n, const char *device, double ratio) {
+  char gain[TEXT_UNIT_BYTES];
+  if (ratio >= 1.1)
+    snprintf(into, n, "%s alone; the plan is %.2fx as fast", device, ratio);
+  else
+    snprintf(into, n, "%s alone; the plan is faster by %s", device, percent_text(gain, ratio - 1));
 }
 
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
@@ -125,7 +136,7 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
     snprintf(into, n, situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? "%s alone; no split can be better"
                                                                       : "%s alone; no better split was found", name);
   else if (value < single && value > 0)
-    snprintf(into, n, "%s alone; the plan is %.2fx as fast", name, (double)single / (double)value);
+    faster_text(into, n, name, (double)single / (double)value);
   else
     snprintf(into, n, "%s alone; better than this plan", name);
 }

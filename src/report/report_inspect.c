@@ -8,6 +8,7 @@
 typedef struct kind_sum {
   const char *kind;
   int64_t count, flops, moved_bytes, weight_bytes, output_bytes, uninferred;
+  int64_t time_ns; /* each operator on its fastest device */
 } kind_sum;
 
 typedef struct shape_of_graph {
@@ -16,7 +17,6 @@ typedef struct shape_of_graph {
   int32_t depth;       /* operators on the longest chain */
   int32_t width;       /* most operators of one depth: at least that many may run at once */
   int64_t path_ns;     /* the longest chain, each operator on its fastest device, transfers free */
-  int64_t work_ns;     /* all operators, each on its fastest device, one after the other */
   int32_t path_length; /* operators on the chain of path_ns */
   int64_t widest_tensor_bytes;
   int64_t source_count, result_count; /* operators that read no tensor; whose tensors nobody reads */
@@ -24,26 +24,28 @@ typedef struct shape_of_graph {
   int64_t phase_count[3];
 } shape_of_graph;
 
-static void count_operator(kind_sum *sum, const situ_graph *g, int32_t v, int64_t output_bytes) {
+static int64_t fastest(const situ_problem *p, int32_t v) {
+  int64_t best = SITU_NEVER_NS;
+  for (int32_t c = 0; c < p->n_classes; c++) best = min64(best, p->time_ns[(int64_t)v * p->n_classes + c]);
+  return best == SITU_NEVER_NS ? 0 : best;
+}
+
+static void count_operator(kind_sum *sum, const situ_graph *g, int32_t v, int64_t output_bytes, int64_t time_ns) {
   sum->count++;
   sum->flops = sat_add(sum->flops, g->flops[v]);
   sum->moved_bytes = sat_add(sum->moved_bytes, g->moved_bytes[v]);
   sum->weight_bytes = sat_add(sum->weight_bytes, g->weight_bytes[v]);
   sum->output_bytes = sat_add(sum->output_bytes, output_bytes);
   sum->uninferred += !g->inferred[v];
+  sum->time_ns = sat_add(sum->time_ns, time_ns);
 }
 
 static int by_work(const void *a, const void *b) {
   const kind_sum *x = a, *y = b;
+  if (x->time_ns != y->time_ns) return x->time_ns > y->time_ns ? -1 : 1;
   if (x->flops != y->flops) return x->flops > y->flops ? -1 : 1;
   if (x->count != y->count) return x->count > y->count ? -1 : 1;
   return (x > y) - (x < y);
-}
-
-static int64_t fastest(const situ_problem *p, int32_t v) {
-  int64_t best = SITU_NEVER_NS;
-  for (int32_t c = 0; c < p->n_classes; c++) best = min64(best, p->time_ns[(int64_t)v * p->n_classes + c]);
-  return best == SITU_NEVER_NS ? 0 : best;
 }
 
 /* Depth, width and critical path in one pass over the topological order. */
@@ -64,7 +66,6 @@ static void measure_chains(shape_of_graph *s, const situ_problem *p, int32_t *le
     length[v]++;
     int64_t time = fastest(p, v);
     finish[v] = sat_add(start, time);
-    s->work_ns = sat_add(s->work_ns, time);
     if (finish[v] > s->path_ns || (finish[v] == s->path_ns && length[v] > s->path_length)) {
       s->path_ns = finish[v];
       s->path_length = length[v];
@@ -74,7 +75,8 @@ static void measure_chains(shape_of_graph *s, const situ_problem *p, int32_t *le
   }
 }
 
-static void count_all(shape_of_graph *s, const situ_graph *g) {
+static void count_all(shape_of_graph *s, const situ_problem *p) {
+  const situ_graph *g = p->graph;
   for (int32_t v = 0; v < g->n_operators; v++) {
     int64_t bytes = 0;
     bool result = true;
@@ -86,8 +88,8 @@ static void count_all(shape_of_graph *s, const situ_graph *g) {
     s->result_count += result;
     s->source_count += g->in_start[v] == g->in_start[v + 1];
     s->phase_count[g->phase[v] < 3 ? g->phase[v] : 0]++;
-    count_operator(&s->all, g, v, bytes);
-    count_operator(&s->kinds[g->kind[v]], g, v, bytes);
+    count_operator(&s->all, g, v, bytes, fastest(p, v));
+    count_operator(&s->kinds[g->kind[v]], g, v, bytes, fastest(p, v));
   }
   qsort(s->kinds, (size_t)s->n_kinds, sizeof *s->kinds, by_work);
   s->n_layers = g->n_layers;
@@ -103,7 +105,7 @@ static bool measure(shape_of_graph *s, const situ_problem *p, arena *a) {
   int64_t *finish = ARENA_NEW(a, int64_t, g->n_operators);
   if (!s->kinds || !level || !length || !at_level || !finish) return false;
   for (int32_t k = 0; k < g->n_kinds; k++) s->kinds[k].kind = g->kind_name[k];
-  count_all(s, g);
+  count_all(s, p);
   measure_chains(s, p, level, length, finish, at_level);
   return true;
 }
@@ -113,6 +115,7 @@ static bool sum_json(json_value *o, const kind_sum *sum) {
   ok = ok && json_set(o, "moved_bytes", json_new_whole(sum->moved_bytes));
   ok = ok && json_set(o, "weight_bytes", json_new_whole(sum->weight_bytes));
   ok = ok && json_set(o, "output_bytes", json_new_whole(sum->output_bytes));
+  ok = ok && json_set(o, "time_ns", json_new_whole(sum->time_ns));
   return ok && json_set(o, "not_inferred", json_new_whole(sum->uninferred));
 }
 
@@ -145,7 +148,7 @@ static bool inspect_json(json_value *root, const shape_of_graph *s, const situ_p
   ok = ok && path && json_set(path, "operators", json_new_whole(s->path_length));
   ok = ok && json_set(path, "time_ns", json_new_whole(s->path_ns));
   ok = json_set(root, "critical_path", path) && ok;
-  ok = ok && json_set(root, "work_ns", json_new_whole(s->work_ns));
+  ok = ok && json_set(root, "work_ns", json_new_whole(s->all.time_ns));
   ok = ok && json_set(root, "largest_tensor_bytes", json_new_whole(s->widest_tensor_bytes));
   for (int i = 0; ok && phases && i < 3; i++)
     ok = json_set(phases, situ_phase_name((situ_phase)i), json_new_whole(s->phase_count[i]));
@@ -169,14 +172,15 @@ enum { KINDS_SHOWN = 24, FACT_COLUMNS = 13 };
 static void kind_row(table *t, style st, const char *name, const kind_sum *s, const kind_sum *all,
                      const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], bar[64], cell[96];
-  double share = all->flops > 0 ? (double)s->flops / (double)all->flops : 0;
+  double share = all->time_ns > 0 ? (double)s->time_ns / (double)all->time_ns : 0;
   table_cell(t, st == STYLE_PLAIN ? STYLE_BOLD : st, name);
   table_cell(t, st, grouped(a, s->count));
   table_cell(t, st, text_count(a, (double)s->flops));
-  snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, 10, o));
-  table_cell(t, st == STYLE_PLAIN ? STYLE_ACCENT : st, s == all ? "" : cell);
   table_cell(t, st, text_size(a, s->moved_bytes));
   table_cell(t, st, text_size(a, s->weight_bytes));
+  table_cell(t, st, text_time(a, s->time_ns));
+  snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, 8, o));
+  table_cell(t, st == STYLE_PLAIN ? STYLE_ACCENT : st, s == all ? "" : cell);
   table_cell(t, s->uninferred ? STYLE_WARN : STYLE_DIM, s->uninferred ? grouped(a, s->uninferred) : "-");
 }
 
@@ -189,9 +193,10 @@ static void kinds_table(text_buffer *out, const shape_of_graph *s, const situ_re
   table_column(&t, "kind", ALIGN_LEFT, 26);
   table_column(&t, "count", ALIGN_RIGHT, 0);
   table_column(&t, "FLOPs", ALIGN_RIGHT, 0);
-  table_column(&t, "of all", ALIGN_LEFT, 0);
   table_column(&t, "bytes", ALIGN_RIGHT, 0);
   table_column(&t, "weights", ALIGN_RIGHT, 0);
+  table_column(&t, "time", ALIGN_RIGHT, 0);
+  table_column(&t, "of all", ALIGN_LEFT, 0);
   table_column(&t, "unsure", ALIGN_RIGHT, 0);
   int32_t shown = s->n_kinds > KINDS_SHOWN ? KINDS_SHOWN : s->n_kinds;
   for (int32_t k = 0; k < shown; k++) kind_row(&t, STYLE_PLAIN, s->kinds[k].kind, &s->kinds[k], &s->all, options);
@@ -204,6 +209,7 @@ static void kinds_table(text_buffer *out, const shape_of_graph *s, const situ_re
       rest.moved_bytes = sat_add(rest.moved_bytes, s->kinds[k].moved_bytes);
       rest.weight_bytes = sat_add(rest.weight_bytes, s->kinds[k].weight_bytes);
       rest.uninferred += s->kinds[k].uninferred;
+      rest.time_ns = sat_add(rest.time_ns, s->kinds[k].time_ns);
     }
     snprintf(name, sizeof name, "%d other kinds", (int)(s->n_kinds - shown));
     kind_row(&t, STYLE_DIM, name, &rest, &s->all, options);
@@ -217,15 +223,15 @@ static void chain_facts(text_buffer *t, const shape_of_graph *s, const situ_prob
                         const situ_report_options *options) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], c[TEXT_UNIT_BYTES];
   fact_start(t, options, "depth, width", FACT_COLUMNS);
-  text_add(t, "%s operators in the longest chain; at most %s side by side\n", grouped(a, s->depth),
-           grouped(b, s->width));
+  text_add(t, "%s operator%s in the longest chain; at most %s side by side\n", grouped(a, s->depth),
+           s->depth == 1 ? "" : "s", grouped(b, s->width));
   fact_start(t, options, "critical path", FACT_COLUMNS);
-  text_add(t, "%s over %s operators, of %s of work", text_time(a, s->path_ns), grouped(b, s->path_length),
-           text_time(c, s->work_ns));
-  if (s->path_ns > 0) text_add(t, " (%.2fx)", (double)s->work_ns / (double)s->path_ns);
+  text_add(t, "%s over %s operator%s, of %s of work", text_time(a, s->path_ns), grouped(b, s->path_length),
+           s->path_length == 1 ? "" : "s", text_time(c, s->all.time_ns));
+  if (s->path_ns > 0) text_add(t, " (%.2fx)", (double)s->all.time_ns / (double)s->path_ns);
   text_add(t, "\n");
   fact_start(t, options, "", FACT_COLUMNS);
-  text_add(t, "each operator on its fastest device of ");
+  text_add(t, "times: each operator on its fastest device of ");
   text_add_clean(t, p->platform->name);
   text_add(t, ", transfers free\n");
 }
@@ -270,7 +276,7 @@ char *situ_report_inspect(const situ_problem *problem, const situ_model *model, 
     return NULL;
   }
   style_add(&t, options, STYLE_BOLD, problem->graph->model);
-  text_add(&t, ": %s operators", grouped(a, problem->n_operators));
+  text_add(&t, ": %s operator%s", grouped(a, problem->n_operators), problem->n_operators == 1 ? "" : "s");
   if (model) text_add(&t, ", read by %s", model->reader);
   text_add(&t, "\n\n");
   kinds_table(&t, &s, options);

@@ -89,6 +89,15 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
     fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "no plan is better by more than this");
 }
 
+static const char *no_plan_reason(const situ_plan *plan) {
+  const char *why = situ_plan_reason(plan);
+  if (*why) return why;
+  return situ_plan_outcome(plan) == SITU_OUTCOME_LIMIT
+             ? "the limits came before a plan; more time, more steps or another solver may find one"
+         : situ_plan_outcome(plan) == SITU_OUTCOME_CANCELLED ? "stopped before a plan was found"
+                                                             : "";
+}
+
 char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
                        const situ_report_options *options) {
   text_buffer t = {0};
@@ -99,14 +108,15 @@ char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const
     text_add_bytes(&t, "\n", 1);
     value_facts(&t, plan, problem, options);
   } else {
-    const char *why = situ_plan_reason(plan);
+    const char *why = no_plan_reason(plan);
     fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
     if (*why) text_add_wrapped(&t, why, "  reason       ", "               ", report_width(options));
   }
   report_against_single(rest, sizeof rest, plan, problem);
   int64_t single = situ_plan_best_single_ns(plan);
   fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
-  snprintf(rest, sizeof rest, "%.2f s, %s steps", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)));
+  snprintf(rest, sizeof rest, "%.2f s, %s step%s", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)),
+           situ_plan_steps(plan) == 1 ? "" : "s");
   if (*situ_plan_solver(plan)) fact(&t, options, "found by", STYLE_PLAIN, situ_plan_solver(plan), rest);
   report_notes(&t, model, options);
   return text_take(&t);

@@ -16,19 +16,19 @@ typedef struct calls {
   int64_t *footprint_bytes; /* [operator] */
 
   /* of a run */
-  int32_t *piece;             /* [operator] */
-  int32_t *call;              /* [operator] -1 on hosts */
-  int32_t *head;              /* [call] its first operator */
-  int32_t *unit;              /* [operator] the first operator of its unit */
-  int32_t *next, *last;       /* [operator] members of a unit as a list from its first operator; [unit] its end */
-  int64_t *cost_ns;           /* [unit] duration */
-  int64_t *waiting;           /* [unit] uses of tensors of other units that are not there yet */
-  int32_t *seen;              /* [unit] the last tensor that came in */
-  int32_t *ready;             /* units in the order in which they were drawn */
+  int32_t *piece;                /* [operator] */
+  int32_t *call;                 /* [operator] -1 on hosts */
+  int32_t *head;                 /* [call] its first operator */
+  int32_t *unit;                 /* [operator] the first operator of its unit */
+  int32_t *next, *last;          /* [operator] members of a unit as a list from its first operator; [unit] its end */
+  int64_t *cost_ns;              /* [unit] duration */
+  int64_t *waiting;              /* [unit] uses of tensors of other units that are not there yet */
+  int32_t *seen;                 /* [unit] the last tensor that came in */
+  int32_t *ready;                /* units in the order in which they were drawn */
   int64_t *start_ns, *finish_ns; /* [operator] */
-  int64_t *load_ns;           /* [device] */
+  int64_t *load_ns;              /* [device] */
   int64_t *weight_bytes, *greatest_bytes, *peak_bytes; /* [memory] */
-  int32_t *first_of, *last_of; /* [device] least and greatest operator */
+  int32_t *first_of, *last_of;                         /* [device] least and greatest operator */
 } calls;
 
 static void *make_calls(const situ_problem *p, arena *a) {

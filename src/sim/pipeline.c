@@ -12,17 +12,17 @@
 typedef struct pipeline {
   const situ_problem *problem;
   constraint_graph constraints; /* of the contiguity rule; empty when placements may be free */
-  int64_t *footprint_bytes; /* [operator] workspace + inputs + outputs */
-  int64_t *stash_bytes;     /* [operator] of its outputs, those that another phase uses */
+  int64_t *footprint_bytes;     /* [operator] workspace + inputs + outputs */
+  int64_t *stash_bytes;         /* [operator] of its outputs, those that another phase uses */
 
   /* of a run */
-  int64_t *compute_ns, *in_ns, *out_ns, *load_ns; /* [device] */
-  int64_t *channel_ns;                            /* [channel] */
+  int64_t *compute_ns, *in_ns, *out_ns, *load_ns;                      /* [device] */
+  int64_t *channel_ns;                                                 /* [channel] */
   int64_t *weight_bytes, *greatest_bytes, *stashed_bytes, *peak_bytes; /* [memory] */
-  int32_t *seen_by_device, *seen_by_memory; /* the last tensor that came there */
-  int32_t *first_on, *next_on;              /* operators of each device, as lists; -1 ends */
-  int64_t *waiting;                         /* [device] edges of F that come in from devices not yet drawn */
-  int32_t *ready;                           /* [device] */
+  int32_t *seen_by_device, *seen_by_memory;                            /* the last tensor that came there */
+  int32_t *first_on, *next_on;                                         /* operators of each device, as lists; -1 ends */
+  int64_t *waiting; /* [device] edges of F that come in from devices not yet drawn */
+  int32_t *ready;   /* [device] */
 } pipeline;
 
 static void measure_operators(pipeline *m) {

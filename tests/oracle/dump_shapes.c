@@ -53,8 +53,8 @@ int main(int argc, char **argv) {
     weights += (double)op.weight_bytes;
     n_floors += !op.inferred;
   }
-  printf("model\t%d\t%" PRId64 "\t%.0f\t%.0f\t%" PRId64 "\t%d\n", (int)situ_graph_n_operators(g), model->n_nested_operators,
-         flops, weights, situ_graph_n_edges(g), (int)n_floors);
+  printf("model\t%d\t%" PRId64 "\t%.0f\t%.0f\t%" PRId64 "\t%d\n", (int)situ_graph_n_operators(g),
+         model->n_nested_operators, flops, weights, situ_graph_n_edges(g), (int)n_floors);
   fputs(model->notes, stderr);
   situ_model_free(model);
   return 0;

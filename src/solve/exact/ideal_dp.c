@@ -92,6 +92,12 @@ static bool set_up(program *g) {
   return g->most_before && g->most_after && g->hosts_before && g->hosts_after && g->layers;
 }
 
+/* The most price that a device of a type can take when its load is at most most_ns. */
+static int64_t most_price(const program *g, int32_t type, int64_t most_ns) {
+  if (isinf(g->reach[type])) return INT64_MAX;
+  return sat_add(sat_round(ceil((double)most_ns * g->reach[type])), 1);
+}
+
 /* The windows of a bound U: no device of type t takes more than U * reach[t] of price. */
 static void set_windows(program *g, int64_t most_ns) {
   const stages *s = &g->stages;
@@ -100,9 +106,8 @@ static void set_windows(program *g, int64_t most_ns) {
     g->hosts_before[state] = g->hosts_after[state] = false;
     for (int32_t t = 0; t < s->n_types; t++) {
       int32_t used = count_of(g, state, t), left = s->types[t].n_devices - used;
-      int64_t each = g->window.count_edges && t == g->window.reference
-                         ? most_ns
-                         : sat_add(sat_round(ceil((double)most_ns * g->reach[t])), 1);
+      bool exact = g->window.count_edges && t == g->window.reference;
+      int64_t each = exact ? most_ns : most_price(g, t, most_ns);
       g->most_before[state] = sat_add(g->most_before[state], sat_mul(each, used));
       g->most_after[state] = sat_add(g->most_after[state], sat_mul(each, left));
       g->hosts_before[state] |= s->types[t].is_host && used > 0;
@@ -142,11 +147,11 @@ typedef struct best_way {
 /* Tries to reach `ideal` from the ideals of a layer by one device of a type. *low is where its window begins; it only
  * moves up, since ideals come by rising price. */
 static void extend(const program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, int32_t type,
-                   int64_t most_price, best_way *best) {
+                   int64_t reach, best_way *best) {
   int32_t n_words = g->stages.n_words;
   const uint64_t *bits = set->bits + (int64_t)ideal * n_words;
   int64_t price = set->price[ideal];
-  while (*low < from->n && price - from->price[*low] > most_price) ++*low;
+  while (*low < from->n && price - from->price[*low] > reach) ++*low;
   for (int64_t j = *low; j < from->n && from->price[j] <= price; j++) {
     if (from->value_ns[j] >= best->value_ns || from->ideal[j] == ideal) continue;
     const uint64_t *sub = set->bits + (int64_t)from->ideal[j] * n_words;
@@ -177,8 +182,7 @@ static bool fill_layer(program *g, const ideal_set *set, const int32_t *by_price
     best_way best = {.value_ns = sat_add(most_ns, 1)};
     for (int32_t t = 0; t < s->n_types; t++) {
       if (count_of(g, state, t) == 0) continue;
-      int64_t most_price = sat_add(sat_round(ceil((double)most_ns * g->reach[t])), 1);
-      extend(g, set, &g->layers[state - g->weight[t]], &low[t], members[i], t, most_price, &best);
+      extend(g, set, &g->layers[state - g->weight[t]], &low[t], members[i], t, most_price(g, t, most_ns), &best);
     }
     if (i % 64 == 63 && budget_spend(g->run->budget, 1)) good = false;
     if (best.value_ns > most_ns) continue;
@@ -321,6 +325,6 @@ const solver ideal_dp_solver = {.name = "ideal_dp",
                                 .source = "Tarnawski et al., NeurIPS 2020",
                                 .pipeline = true,
                                 .exact = true,
-                                .portfolio = 20,
+                                .portfolio = 11,
                                 .serves = serves,
                                 .solve = solve};

@@ -129,7 +129,8 @@ static bool keep(walk *w, const frame *f) {
   memcpy(set->bits + i * s->n_words, w->bits, (size_t)s->n_words * 8);
   set->price[i] = f->price;
   set->weight_bytes[i] = f->weight_bytes;
-  memcpy(set->straddles + set->n_straddles, w->stack + f->first, (size_t)f->n_straddles * sizeof *set->straddles);
+  if (f->n_straddles > 0)
+    memcpy(set->straddles + set->n_straddles, w->stack + f->first, (size_t)f->n_straddles * sizeof *set->straddles);
   set->n_straddles += f->n_straddles;
   set->straddle_start[i + 1] = set->n_straddles;
   for (int32_t t = 0; t < s->n_types; t++) {

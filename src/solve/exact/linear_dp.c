@@ -1,17 +1,20 @@
-/* linear_dp: the best contiguous split of one linear order of the classes (the "linearised" dynamic programme of
- * Tarnawski et al., NeurIPS 2020, section 5). docs/theory and solve/README.md place it among the others.
+/* linear_dp: the best contiguous split of one linear order of the classes of problem/contract.h (the "linearised"
+ * dynamic programme of Tarnawski et al., NeurIPS 2020).
  *
  * A placement is a chain of devices, each with a segment of the order. With best(s, j) the least greatest load over the
  * first j classes when s says how many devices of each type were used up,
  *
  *     best(s, j) = min over types k with s_k > 0 and i <= j of max(best(s - e_k, i), load_k(i .. j)).
  *
- * Loads of all segments that end at j come from growing the segment backwards one class at a time: for each tensor it is
- * counted how many of its ends lie inside, so that all pairs together take O(classes * (V + E)).
+ * Loads of all segments that end at j come from growing the segment backwards one class at a time: for each tensor it
+ * is counted how many of its ends lie inside, so that all pairs together take O(classes * (V + E)).
  *
- * Exact for its orders with host-staged communication where no two devices share a limited memory. With links, a
- * device's load is taken as the greatest of compute, incoming and outgoing transfers, which is the load of its links in
- * a star; the value offered is always the simulator's. */
+ * Exact for its order, among plans with one segment for each device, with host-staged communication where no two
+ * accelerators share a memory and no two devices a limited one, and with up to some thousand classes; longer orders
+ * are cut at fewer places. With links, a device's load is taken as the greatest of compute, incoming and outgoing
+ * transfers, which is the load of its links in a star. The value offered is always the simulator's.
+ *
+ * A step is one end of a segment, with all its beginnings. */
 #include <stdlib.h>
 
 #include "base/checked.h"
@@ -21,16 +24,16 @@
 #include "solve/solver.h"
 
 enum {
-  MOST_BLOCKS = 4096,      /* cut places of an order; above, neighbours are taken together */
+  MOST_BLOCKS = 4096, /* cut places of an order; above, neighbours are taken together */
   LEAST_BLOCKS = 64,
-  MOST_GROWTH = 200000000, /* pins looked at while segments grow */
+  MOST_GROWTH = 100000000, /* pins looked at while segments grow */
   MOST_CELLS = 8000000     /* entries of a table */
 };
 
 /* Devices that are alike in all that a segment pays for. */
 typedef struct device_type {
-  int32_t first, count; /* its devices: type_device[first .. first + count) */
-  int32_t class_index;  /* of times */
+  int32_t first, count;      /* its devices: type_device[first .. first + count) */
+  int32_t class_index;       /* of times */
   int32_t in_kind, out_kind; /* of routes from and to the host */
   int64_t memory_bytes;
   bool host;
@@ -50,10 +53,10 @@ typedef struct choice {
 /* The segment at hand, grown backwards. Transfers are wide so that they can be taken off again exactly. */
 typedef struct segment {
   weight sum;
-  int64_t *compute_ns;        /* [type] */
-  __int128 *in_ns, *out_ns;   /* [type] */
-  bool *produced;             /* [tensor] its producer lies inside */
-  int32_t *used;              /* [tensor] users inside */
+  int64_t *compute_ns;         /* [type] */
+  __int128 *in_ns, *out_ns;    /* [type] */
+  bool *produced;              /* [tensor] its producer lies inside */
+  int32_t *used;               /* [tensor] users inside */
   int32_t *touched, n_touched; /* tensors with an end inside */
 } segment;
 
@@ -62,19 +65,19 @@ typedef struct linear {
   const situ_problem *problem;
   arena *arena;
   contraction classes;
-  weight *weights;     /* [class] */
-  int64_t *time_ns;    /* [class * n_types + type] */
+  weight *weights;  /* [class] */
+  int64_t *time_ns; /* [class * n_types + type] */
   int32_t n_types;
   device_type *types;
   int32_t *type_device;
   int32_t n_states;
   int32_t *stride; /* [type] state number = sum of used * stride */
 
-  int32_t *order;   /* the classes in the order at hand */
-  int32_t n_blocks; /* places between which a cut may lie */
+  int32_t *order;       /* the classes in the order at hand */
+  int32_t n_blocks;     /* places between which a cut may lie */
   int32_t *block_start; /* [block] into order */
-  int64_t *best_ns; /* [block * n_states + state], before block */
-  choice *choices;  /* likewise */
+  int64_t *best_ns;     /* [block * n_states + state], before block */
+  choice *choices;      /* likewise */
   segment part;
   int32_t *left, *class_device, *device;
 } linear;
@@ -213,9 +216,10 @@ static bool order_classes(linear *l) {
   return true;
 }
 
-/* Cuts lie between all classes while there are few; else the order is cut into blocks of about equal work. */
-static void cut_blocks(linear *l) {
-  int32_t n = l->classes.n_classes, most = l->n_blocks;
+/* Cuts lie between all classes where there are at most `most`; else the order is cut into blocks of about equal work.
+ */
+static void cut_blocks(linear *l, int32_t most) {
+  int32_t n = l->classes.n_classes;
   double total = 0, before = 0;
   for (int32_t i = 0; i < n; i++) total += work(l, i);
   l->n_blocks = 0;
@@ -424,24 +428,33 @@ static void read_chain(const linear *l, int32_t *class_device) {
   }
 }
 
+/* Solves with at most n_blocks blocks and offers what is better than the incumbent. */
+static void solve_blocks(linear *l, int32_t n_blocks) {
+  solve_run *run = l->run;
+  cut_blocks(l, n_blocks);
+  if (!fill_tables(l, run->incumbent->value_ns)) return;
+  if (l->best_ns[(int64_t)l->n_blocks * l->n_states + l->n_states - 1] == SITU_NEVER_NS) return;
+  read_chain(l, l->class_device);
+  contraction_expand(&l->classes, l->class_device, l->device);
+  solve_offer(run, &(placement){.device = l->device});
+}
+
 static situ_status solve_linear_dp(solve_run *run) {
   linear l = {.run = run, .problem = run->problem, .arena = run->arena};
   if (!contract(&l.classes, l.problem, true, l.arena) || !group_devices(&l) || !weigh_classes(&l) || !allocate(&l) ||
       !order_classes(&l))
     return fail_no_memory(run->error);
-  cut_blocks(&l);
-  if (!fill_tables(&l, run->incumbent->value_ns)) return SITU_STATUS_OK;
-  if (l.best_ns[(int64_t)l.n_blocks * l.n_states + l.n_states - 1] == SITU_NEVER_NS) return SITU_STATUS_OK;
-  read_chain(&l, l.class_device);
-  contraction_expand(&l.classes, l.class_device, l.device);
-  solve_offer(run, &(placement){.device = l.device});
+  int32_t n_blocks = l.n_blocks;
+  if (n_blocks > 8 * LEAST_BLOCKS) solve_blocks(&l, LEAST_BLOCKS); /* a first value bounds the segments of the next */
+  solve_blocks(&l, n_blocks);
   return SITU_STATUS_OK;
 }
 
 const solver linear_dp_solver = {.name = "linear_dp",
                                  .title = "best split of a linear order of the operators",
-                                 .source = "Tarnawski et al., Efficient Algorithms for Device Placement of DNN Graph "
-                                           "Operators, NeurIPS 2020",
+                                 .source =
+                                     "Tarnawski et al., Efficient Algorithms for Device Placement of DNN Graph "
+                                     "Operators, NeurIPS 2020",
                                  .pipeline = true,
                                  .portfolio = 10,
                                  .solve = solve_linear_dp};

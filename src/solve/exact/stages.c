@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "problem/footprint.h"
 
 static bool same_device(const situ_problem *p, int32_t a, int32_t b) {
   const situ_platform *m = p->platform;
@@ -17,10 +18,11 @@ bool stages_serve(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED || !p->contiguous)
     return false;
   for (int32_t a = 0; a < p->n_devices; a++)
-    for (int32_t b = 0; b < a; b++)
-      if (p->memory_of[a] == p->memory_of[b] && !p->unused[a] && !p->unused[b] &&
-          p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES)
-        return false;
+    for (int32_t b = 0; b < a; b++) {
+      if (p->memory_of[a] != p->memory_of[b] || p->unused[a] || p->unused[b]) continue;
+      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
+      if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
+    }
   return true;
 }
 
@@ -90,16 +92,7 @@ static bool sum_classes(stages *s, arena *a) {
     int32_t c = s->class_at[i];
     for (int32_t m = s->classes.member_start[c]; m < s->classes.member_start[c + 1]; m++) {
       int32_t v = s->classes.member[m];
-      int64_t footprint = g->workspace_bytes[v], stash = 0;
-      for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-        footprint = sat_add(footprint, g->size_bytes[g->in[k]]);
-      for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
-        footprint = sat_add(footprint, g->size_bytes[t]);
-        bool kept = false;
-        for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++)
-          kept |= g->phase[v] == SITU_PHASE_FORWARD && g->phase[g->use[k]] != SITU_PHASE_FORWARD;
-        if (kept) stash = sat_add(stash, g->size_bytes[t]);
-      }
+      int64_t footprint = footprint_bytes(g, v), stash = footprint_stash_bytes(g, v);
       s->footprint_bytes[i] = max64(s->footprint_bytes[i], sat_mul(footprint, p->in_flight));
       s->weight_bytes[i] = sat_add(s->weight_bytes[i], sat_add(g->weight_bytes[v], sat_mul(stash, p->in_flight)));
       for (int32_t t = 0; t < s->n_types; t++) {
@@ -232,7 +225,7 @@ static bool is_idle(const stages *s, int32_t v) {
 /* What the edges between v and x cost the devices that hold v (here) and x (there) when these are two. Edges with more
  * pins count when `shared`. False when an edge has more pins and is not made by x: then nothing can be said. */
 typedef struct parting {
-  int64_t here_ns, there_ns;
+  int64_t here_in_ns, here_out_ns, there_in_ns, there_out_ns;
 } parting;
 
 static bool part(const stages *s, int32_t v, int32_t x, int32_t type, bool shared, parting *out) {
@@ -246,8 +239,8 @@ static bool part(const stages *s, int32_t v, int32_t x, int32_t type, bool share
     if (n_pins > 2 && producer != x) return false;
     if (n_pins > 2 && !shared) continue;
     int64_t in_ns = s->in_ns[(int64_t)type * s->n_edges + e], out_ns = s->out_ns[(int64_t)type * s->n_edges + e];
-    out->here_ns += producer == v ? out_ns : in_ns;
-    out->there_ns += producer == v ? in_ns : out_ns;
+    *(producer == v ? &out->here_out_ns : &out->here_in_ns) += producer == v ? out_ns : in_ns;
+    *(producer == v ? &out->there_in_ns : &out->there_out_ns) += producer == v ? in_ns : out_ns;
   }
   return true;
 }
@@ -266,6 +259,12 @@ static bool between(const stages *s, int32_t v, int32_t x, int32_t y) {
   return true;
 }
 
+/* Whether a device that saves the first and pays the second is never worse off. */
+static bool covers(const stages *s, int64_t saved_in, int64_t saved_out, int64_t paid_in, int64_t paid_out) {
+  if (s->problem->overlap) return paid_in <= saved_in && paid_out <= saved_out;
+  return paid_in + paid_out <= saved_in + saved_out;
+}
+
 /* Whether moving the idle class v to the device of `to` never makes any load greater, its other neighbour being `from`
  * (-1: none): what the edges to `from` may cost then, on either side, must be saved by edges that join v and `to` alone.
  * docs/theory/ideal_dp.md argues it case by case. */
@@ -273,7 +272,10 @@ static bool may_join(const stages *s, int32_t v, int32_t to, int32_t from) {
   for (int32_t t = 0; t < s->n_types; t++) {
     parting saved, paid = {0};
     if (!part(s, v, to, t, false, &saved) || (from >= 0 && !part(s, v, from, t, true, &paid))) return false;
-    if (paid.there_ns > saved.here_ns || paid.here_ns > saved.there_ns) return false;
+    /* What v pays beside `to` takes the place of what v paid there, and likewise at the other end. */
+    if (!covers(s, saved.here_in_ns, saved.here_out_ns, paid.there_in_ns, paid.there_out_ns) ||
+        !covers(s, saved.there_in_ns, saved.there_out_ns, paid.here_in_ns, paid.here_out_ns))
+      return false;
   }
   return between(s, v, to, from);
 }

@@ -3,7 +3,7 @@
  * A unit is what must stay together: a colocation group, for contiguous problems a class of contract(). The devices of
  * a contiguous placement stand in an order in which no edge of F goes backward; a move to the next device takes along
  * all that depends on the unit there, a move to the device before all that it depends on, so that the order holds. Free
- * problems move single units anywhere. A step is 64 tried moves. */
+ * problems move single units or connected clusters anywhere. A step is 64 tried moves. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 extern const solver m_topo_solver, single_solver;
 
-enum { MOVES_OF_A_STEP = 64, FIRST_CYCLE = 1 << 14, LAST_CYCLE = 1 << 22, LONGEST_MOVE = 4096 };
+enum { MOVES_OF_A_STEP = 64, FIRST_CYCLE = 1 << 14, LAST_CYCLE = 1 << 22, LONGEST_MOVE = 4096, CLUSTER = 512 };
 static const double HOT = 0.03, COLD = 0.0002; /* temperature as a part of the period */
 
 typedef struct annealing {
@@ -112,6 +112,20 @@ static void add_unit(annealing *s, int32_t unit) {
   s->moved[s->n_moved++] = unit;
 }
 
+/* Free problems: the unit alone, or with a connected part of its device around it, of a size drawn over all scales. */
+static void gather_cluster(annealing *s, int32_t unit) {
+  const constraint_graph *f = &s->units.forward;
+  int32_t size = 1, from = s->unit_device[unit];
+  while (size < CLUSTER && rng_below(&s->random, 2)) size *= 2;
+  for (int32_t k = 0; k < s->n_moved && s->n_moved < size; k++) {
+    int32_t c = s->moved[k];
+    for (int64_t i = f->start[c]; i < f->start[c + 1] && s->n_moved < size; i++)
+      if (s->unit_device[f->to[i]] == from) add_unit(s, f->to[i]);
+    for (int64_t i = s->before_start[c]; i < s->before_start[c + 1] && s->n_moved < size; i++)
+      if (s->unit_device[s->before[i]] == from) add_unit(s, s->before[i]);
+  }
+}
+
 /* The unit and, for a contiguous problem, everything that lies on devices from its own towards `to` in the order and
  * would then be on the wrong side: with to later all that depends on it and stands before `to`, else all it depends
  * on. False when that is too much. */
@@ -119,7 +133,10 @@ static bool gather(annealing *s, int32_t unit, int32_t to) {
   s->stamp++;
   s->n_moved = 0;
   add_unit(s, unit);
-  if (!s->problem->contiguous) return true;
+  if (!s->problem->contiguous) {
+    gather_cluster(s, unit);
+    return true;
+  }
   int32_t goal = s->rank[to];
   bool later = goal > s->rank[s->unit_device[unit]];
   const int64_t *start = later ? s->units.forward.start : s->before_start;

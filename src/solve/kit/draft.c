@@ -4,6 +4,8 @@
 
 #include "base/checked.h"
 
+static const int64_t CELLS_LIMIT = (int64_t)1 << 25;
+
 typedef struct timed {
   int64_t start_ns, finish_ns;
   int32_t v;
@@ -52,7 +54,7 @@ bool draft_init(draft *s, const situ_problem *p, arena *a) {
   s->group_weights = ARENA_NEW(a, int64_t, groups);
   s->group_footprint = ARENA_NEW(a, int64_t, groups);
   s->group_device = ARENA_NEW(a, int32_t, groups);
-  s->sorting = ARENA_NEW(a, timed, n);
+  s->sorting = ARENA_NEW(a, timed, 2 * (int64_t)n);
   int64_t *least = ARENA_NEW(a, int64_t, p->n_classes);
   if (!s->device || !s->order || !s->start_ns || !s->finish_ns || !s->lines || !s->arrival_ns || !s->candidates ||
       !s->weights || !s->footprint || !s->group_weights || !s->group_footprint || !s->group_device || !s->sorting ||
@@ -76,11 +78,73 @@ void draft_clear(draft *s) {
     s->lines[d].end = 0;
   }
   timeline_pool_clear(&s->pool);
+  for (int32_t c = 0; s->links && c < p->platform->n_channels; c++) s->channel_ns[c] = 0;
+  for (int64_t i = 0; s->links && i < (int64_t)p->graph->n_tensors * p->n_memories; i++) s->sent_ns[i] = -1;
+}
+
+bool draft_follow_links(draft *s, arena *a) {
+  const situ_problem *p = s->problem;
+  int64_t cells = (int64_t)p->graph->n_tensors * p->n_memories;
+  if (cells > CELLS_LIMIT) return false;
+  if (!s->sent_ns) {
+    s->sent_ns = ARENA_NEW(a, int64_t, cells);
+    s->channel_ns = ARENA_NEW(a, int64_t, p->platform->n_channels);
+  }
+  s->links = s->sent_ns && s->channel_ns;
+  draft_clear(s);
+  return s->links;
+}
+
+/* When tensor t, sent from memory a at `ready`, comes to memory m over channels as busy as they are now. With `commit` they
+ * are then busy until that. */
+static int64_t arrival_over_links(draft *s, int32_t t, int32_t a, int32_t m, int64_t ready, bool commit) {
+  const situ_problem *p = s->problem;
+  const situ_platform *f = p->platform;
+  int64_t route = (int64_t)a * p->n_memories + m;
+  for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
+    int32_t link = f->route_link[k];
+    int64_t *busy = &s->channel_ns[f->links[link].channel];
+    ready = sat_add(max64(ready, *busy), p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]);
+    if (commit) *busy = ready;
+  }
+  return ready;
+}
+
+static void arrive_over_links(draft *s, int32_t v) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  for (int32_t m = 0; m < p->n_memories; m++) s->arrival_ns[m] = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t], a = p->memory_of[s->device[u]];
+    for (int32_t m = 0; m < p->n_memories; m++) {
+      int64_t there = s->sent_ns[(int64_t)t * p->n_memories + m];
+      if (there < 0) there = arrival_over_links(s, t, a, m, s->finish_ns[u], false);
+      s->arrival_ns[m] = max64(s->arrival_ns[m], there);
+    }
+  }
+}
+
+void draft_send(draft *s, int32_t v, int32_t d) {
+  if (!s->links) return;
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  int32_t m = p->memory_of[d];
+  s->arrival_ns[m] = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t];
+    int64_t *there = &s->sent_ns[(int64_t)t * p->n_memories + m];
+    if (*there < 0) *there = arrival_over_links(s, t, p->memory_of[s->device[u]], m, s->finish_ns[u], true);
+    s->arrival_ns[m] = max64(s->arrival_ns[m], *there);
+  }
 }
 
 void draft_arrive(draft *s, int32_t v) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
+  if (s->links) {
+    arrive_over_links(s, v);
+    return;
+  }
   for (int32_t m = 0; m < p->n_memories; m++) s->arrival_ns[m] = 0;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t];
@@ -153,11 +217,28 @@ void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
   if (group >= 0) s->group_device[group] = d;
 }
 
-static int by_time(const void *left, const void *right) {
+static int by_end(const void *left, const void *right) {
   const timed *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
   if (a->finish_ns != b->finish_ns) return a->finish_ns < b->finish_ns ? -1 : 1;
   return (a->v > b->v) - (a->v < b->v);
+}
+
+/* Sorts by start: least significant digits first, in linear time; `spare` has room for as many. Returns which of the two
+ * arrays holds the result. */
+static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
+  enum { BITS = 11, DIGITS = 1 << BITS };
+  int64_t most = 0;
+  for (int32_t k = 0; k < n; k++) most = max64(most, all[k].start_ns);
+  for (int32_t shift = 0; shift < 63 && most >> shift > 0; shift += BITS) {
+    int32_t at[DIGITS + 1] = {0};
+    for (int32_t k = 0; k < n; k++) at[((all[k].start_ns >> shift) & (DIGITS - 1)) + 1]++;
+    for (int32_t digit = 0; digit < DIGITS; digit++) at[digit + 1] += at[digit];
+    for (int32_t k = 0; k < n; k++) spare[at[(all[k].start_ns >> shift) & (DIGITS - 1)]++] = all[k];
+    timed *swap = all;
+    all = spare;
+    spare = swap;
+  }
+  return all;
 }
 
 /* A consumer starts no earlier than its producer ends, and where both have no duration its number is higher: sorting
@@ -166,7 +247,11 @@ placement draft_placement(draft *s) {
   int32_t n = s->problem->n_operators;
   timed *all = s->sorting;
   for (int32_t v = 0; v < n; v++) all[v] = (timed){s->start_ns[v], s->finish_ns[v], v};
-  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_time);
+  all = sort_by_start(all, all + n, n);
+  for (int32_t first = 0, last; first < n; first = last) {
+    for (last = first + 1; last < n && all[last].start_ns == all[first].start_ns;) last++;
+    if (last - first > 1) qsort(all + first, (size_t)(last - first), sizeof *all, by_end);
+  }
   for (int32_t k = 0; k < n; k++) s->order[k] = all[k].v;
   return (placement){.device = s->device, .order = s->order};
 }

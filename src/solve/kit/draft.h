@@ -1,5 +1,7 @@
-/* solve/kit/draft.h - a stream schedule in the making: operators are placed one after the other, at times that hold
- * without contention on the links.
+/* solve/kit/draft.h - a stream schedule in the making: operators are placed one after the other.
+ *
+ * Times hold without contention on the links; or, with draft_follow_links, each channel serves one transfer after the
+ * other in the order in which operators are placed, which is near what the simulator does in order of readiness.
  *
  * Memory is looked at from above, by what never goes away: the weights on a memory and the greatest footprint
  * (workspace, inputs and outputs) of an operator on it. A device whose memory is full in that sense is no candidate. What
@@ -23,12 +25,17 @@ typedef struct draft {
   int64_t *group_weights, *group_footprint; /* [colocation group] */
   int32_t *group_device;    /* [colocation group], -1: not placed yet */
   bool limited;             /* some memory has a limit */
+  bool links;               /* channels are followed */
+  int64_t *channel_ns;      /* [channel] until when it is busy */
+  int64_t *sent_ns;         /* [tensor * n_memories + memory] when it came there, -1: it did not; or NULL */
   void *sorting;            /* scratch of draft_placement */
 } draft;
 
 bool draft_init(draft *s, const situ_problem *problem, arena *a);
 /* Back to nothing placed. */
 void draft_clear(draft *s);
+/* From now on channels are followed. False where the tables would be too large, or without memory. */
+bool draft_follow_links(draft *s, arena *a);
 
 /* Fills arrival_ns for operator v, whose producers are all placed. */
 void draft_arrive(draft *s, int32_t v);
@@ -38,6 +45,9 @@ int32_t draft_candidates(draft *s, int32_t v);
 /* The earliest start of v on device d after draft_arrive: in a gap, or after everything else. */
 int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps);
 void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns);
+/* Sends the inputs of v to device d over the channels; arrival_ns of its memory is then what came of it. Call it before
+ * the start is taken for good; it does nothing where channels are not followed. */
+void draft_send(draft *s, int32_t v, int32_t d);
 
 /* The whole schedule as a placement that borrows the draft's arrays. Every operator must be placed. */
 placement draft_placement(draft *s);

@@ -4,7 +4,7 @@
 #include "solve/kit/heap.h"
 #include "solve/kit/repair.h"
 
-enum { LOOK_EVERY = 1024 };
+enum { LOOK_EVERY = 256 };
 
 /* Operators whose producers are all placed, by priority. */
 typedef struct ready_queue {
@@ -47,8 +47,26 @@ static bool place_best(draft *s, int32_t v, const list_policy *policy) {
     best_start = start;
     if (forced) break;
   }
+  if (best >= 0 && s->links) {
+    draft_send(s, v, best);
+    best_start = draft_start(s, v, best, true);
+  }
   if (best >= 0) draft_place(s, v, best, best_start);
   return best >= 0;
+}
+
+/* Forgets gaps before the least time at which any operator that is left could be ready: those in the queue wait for their
+ * producers at least, all others for one of these. */
+static void forget_gaps(draft *s, const ready_queue *q) {
+  const situ_graph *g = s->problem->graph;
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t k = 0; k < q->heap.n && least > 0; k++) {
+    int32_t v = q->heap.at[k];
+    int64_t ready = 0;
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) ready = max64(ready, s->finish_ns[g->producer[g->in[i]]]);
+    least = min64(least, ready);
+  }
+  for (int32_t d = 0; d < s->problem->n_devices && least > 0; d++) timeline_forget(&s->pool, &s->lines[d], least);
 }
 
 bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratch) {
@@ -56,10 +74,15 @@ bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratc
   arena_mark mark = arena_get_mark(scratch);
   ready_queue queue;
   bool going = queue_init(&queue, g, policy->priority, scratch);
-  for (int32_t placed = 0; going && queue.heap.n > 0; placed++) {
+  int32_t next_look = LOOK_EVERY;
+  for (int32_t placed = 1; going && queue.heap.n > 0; placed++) {
     int32_t v = heap_pop(&queue.heap);
-    going = place_best(s, v, policy) && ((placed + 1) % LOOK_EVERY != 0 || !budget_over(b));
+    going = place_best(s, v, policy);
     queue_release(&queue, g, v);
+    if (placed < next_look) continue;
+    forget_gaps(s, &queue);
+    going = going && !budget_over(b);
+    next_look = placed + (queue.heap.n > LOOK_EVERY ? queue.heap.n : LOOK_EVERY);
   }
   arena_release(scratch, mark);
   return going;
@@ -102,6 +125,11 @@ bool list_pairs(draft *s, list_pair_rule rule, const double *level, const double
     }
     going = best.v >= 0 && (turn % LOOK_EVERY != 0 || !budget_over(b));
     if (!going) break;
+    if (s->links) {
+      draft_arrive(s, best.v);
+      draft_send(s, best.v, best.d);
+      best.start_ns = draft_start(s, best.v, best.d, false);
+    }
     draft_place(s, best.v, best.d, best.start_ns);
     window[at] = window[--n];
     queue_release(&queue, g, best.v);

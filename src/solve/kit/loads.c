@@ -136,11 +136,11 @@ double loads_settle(loads *s) {
   for (int32_t i = 0; i < s->n_touched; i++) {
     int32_t r = s->touched[i];
     s->is_touched[r] = false;
-    double now = energy_of(s, r);
-    s->power += now - s->energy[r];
-    s->energy[r] = now;
+    s->energy[r] = energy_of(s, r);
   }
   s->n_touched = 0;
+  s->power = 0; /* summed afresh: differences of 16th powers would lose what is small */
+  for (int32_t r = 0; r < s->n_resources; r++) s->power += s->energy[r];
   return s->power > 0 ? s->scale * sqrt(sqrt(sqrt(sqrt(s->power)))) : 0;
 }
 
@@ -163,11 +163,7 @@ void loads_set(loads *s, const int32_t *device) {
   }
   for (int32_t t = 0; t < g->n_tensors; t++) charge_all(s, t, device[g->producer[t]], 1);
   s->scale = max64(loads_period(s), 1) * 1.0;
-  s->power = 0;
-  for (int32_t r = 0; r < s->n_resources; r++) {
-    s->energy[r] = 0;
-    touch(s, r);
-  }
+  for (int32_t r = 0; r < s->n_resources; r++) touch(s, r);
   loads_settle(s);
 }
 

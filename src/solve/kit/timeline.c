@@ -5,14 +5,16 @@
 bool timeline_pool_init(timeline_pool *pool, arena *a, int64_t tasks) {
   *pool = (timeline_pool){.capacity = (int32_t)tasks + 2};
   pool->gaps = ARENA_NEW(a, timeline_gap, (int64_t)pool->capacity);
-  if (pool->gaps) timeline_pool_clear(pool);
-  return pool->gaps != NULL;
+  pool->released = ARENA_NEW(a, int32_t, (int64_t)pool->capacity);
+  if (!pool->gaps || !pool->released) return false;
+  timeline_pool_clear(pool);
+  return true;
 }
 
 void timeline_pool_clear(timeline_pool *pool) {
   pool->gaps[0] = (timeline_gap){0};
   pool->used = 0;
-  pool->free = 0;
+  pool->n_released = 0;
 }
 
 static uint32_t mixed(uint32_t x) {
@@ -56,15 +58,23 @@ static int32_t merge(timeline_gap *gaps, int32_t low, int32_t high) {
   return top;
 }
 
+static void release(timeline_pool *pool, int32_t tree) {
+  if (tree) pool->released[pool->n_released++] = tree;
+}
+
+/* Takes a node from the released ones, or a fresh one; 0 when there is none. */
+static int32_t take_node(timeline_pool *pool) {
+  if (pool->n_released == 0) return pool->used + 1 < pool->capacity ? ++pool->used : 0;
+  int32_t node = pool->released[--pool->n_released];
+  release(pool, pool->gaps[node].left);
+  release(pool, pool->gaps[node].right);
+  return node;
+}
+
 static void add_gap(timeline_pool *pool, timeline *t, int64_t start, int64_t length) {
   if (length <= 0 || length < t->least) return;
-  int32_t node = pool->free;
-  if (node) {
-    pool->free = pool->gaps[node].left;
-  } else {
-    if (pool->used + 1 >= pool->capacity) return; /* a forgotten gap costs quality, not truth */
-    node = ++pool->used;
-  }
+  int32_t node = take_node(pool);
+  if (!node) return; /* a forgotten gap costs quality, not truth */
   pool->gaps[node] =
       (timeline_gap){.start = start, .length = length, .longest = length, .priority = mixed((uint32_t)node)};
   int32_t low, high;
@@ -139,8 +149,16 @@ void timeline_put(timeline_pool *pool, timeline *t, int64_t start, int64_t durat
   split(pool->gaps, t->root, gap.start, &low, &high);
   split(pool->gaps, high, gap.start + 1, &middle, &high);
   t->root = merge(pool->gaps, low, high);
-  pool->gaps[middle].left = pool->free;
-  pool->free = middle;
+  release(pool, middle);
   add_gap(pool, t, gap.start, start - gap.start);
   add_gap(pool, t, start + duration, gap.start + gap.length - start - duration);
+}
+
+void timeline_forget(timeline_pool *pool, timeline *t, int64_t time) {
+  int32_t around = gap_at(pool->gaps, t->root, time), low, high;
+  if (!around) return;
+  const timeline_gap *g = &pool->gaps[around];
+  split(pool->gaps, t->root, g->start + g->length > time ? g->start : g->start + 1, &low, &high);
+  t->root = high;
+  release(pool, low);
 }

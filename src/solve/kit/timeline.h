@@ -16,10 +16,11 @@ typedef struct timeline_gap {
   uint32_t priority;
 } timeline_gap;
 
-/* The gaps of all devices of one schedule: nodes 1 .. used. */
+/* The gaps of all devices of one schedule: nodes 1 .. used, of which some are released again. */
 typedef struct timeline_pool {
   timeline_gap *gaps;
-  int32_t used, capacity, free; /* free: head of the list of released nodes, linked by `left` */
+  int32_t used, capacity;
+  int32_t *released, n_released; /* roots of released trees */
 } timeline_pool;
 
 typedef struct timeline {
@@ -36,5 +37,8 @@ void timeline_pool_clear(timeline_pool *pool);
 int64_t timeline_find(const timeline_pool *pool, const timeline *t, int64_t ready, int64_t duration);
 /* Puts a task at a start that timeline_find gave (or at or after the end). */
 void timeline_put(timeline_pool *pool, timeline *t, int64_t start, int64_t duration);
+
+/* Forgets the gaps that end at or before `time`: no task will be ready so early any more. */
+void timeline_forget(timeline_pool *pool, timeline *t, int64_t time);
 
 #endif

@@ -168,8 +168,12 @@ static inline bytes value(const char *name, int type, const char *dims) {
 
 static inline void add_node(bytes *g, bytes n) { put(g, 1, n); }
 static inline void add_weight(bytes *g, bytes t) { put(g, 5, t); }
-static inline void add_input(bytes *g, const char *name, int type, const char *dims) { put(g, 11, value(name, type, dims)); }
-static inline void add_output(bytes *g, const char *name, int type, const char *dims) { put(g, 12, value(name, type, dims)); }
+static inline void add_input(bytes *g, const char *name, int type, const char *dims) {
+  put(g, 11, value(name, type, dims));
+}
+static inline void add_output(bytes *g, const char *name, int type, const char *dims) {
+  put(g, 12, value(name, type, dims));
+}
 
 static inline bytes opset(const char *domain, int64_t version) {
   bytes o = {0};

@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <unistd.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
 #include "base/file.h"
@@ -31,7 +32,9 @@ static int clean(void **state) {
 /* Reads and frees a model as if it were the file at `path`. */
 static situ_status read_at(const char *path, bytes m, const situ_read_options *options) {
   situ_read_options none = {.default_dim = 1};
-  read_source source = {.path = path, .bytes = (const unsigned char *)m.bytes, .size_bytes = m.length,
+  read_source source = {.path = path,
+                        .bytes = (const unsigned char *)m.bytes,
+                        .size_bytes = m.length,
                         .options = options ? options : &none};
   forget();
   error = (situ_error){0};
@@ -166,8 +169,8 @@ static void shapes_that_do_not_fit_are_an_error_at_their_operator(void **state) 
 }
 
 static void dynamic_dimensions_take_given_or_default_sizes(void **state) {
-  situ_dim dims[] = {{"batch", 5}};
-  situ_read_options options = {.dims = dims, .n_dims = 1, .default_dim = 2};
+  situ_dim dims[] = {{"batch", 5}, {"bacth", 6}};
+  situ_read_options options = {.dims = dims, .n_dims = 2, .default_dim = 2};
   bytes g = {0};
   add_input(&g, "x", F32, "batch length ? 3");
   add_node(&g, node("Relu", "relu", "x", "y"));
@@ -177,6 +180,7 @@ static void dynamic_dimensions_take_given_or_default_sizes(void **state) {
   assert_true(noted("dimension length = 2 (set it with --dim 'length=N')"));
   assert_true(noted("dimension x[2] = 2"));
   assert_false(noted("batch"));
+  assert_true(noted("the model has no dynamic dimension bacth"));
 }
 
 static void an_assumed_size_that_does_not_fit_is_told_and_not_fatal(void **state) {
@@ -418,7 +422,8 @@ static void deep_nesting_is_an_error(void **state) {
 
 /* ---- functions ---- */
 
-static void add_function(bytes *m, const char *name, const char *inputs, const char *outputs, bytes first, bytes second) {
+static void add_function(bytes *m, const char *name, const char *inputs, const char *outputs, bytes first,
+                         bytes second) {
   bytes f = {0};
   put_text(&f, 1, name);
   put_words(&f, 4, inputs);
@@ -607,7 +612,8 @@ static situ_status read_external(const char *location, const char *offset, const
 }
 
 static void external_data_stay_in_their_folder(void **state) {
-  static const char *const outside[] = {"../data.bin", "/etc/passwd", "a/../../data.bin", "..", "", "a\\..\\..\\b", "C:\\b"};
+  static const char *const outside[] = {"../data.bin",  "/etc/passwd", "a/../../data.bin", "..", "",
+                                        "a\\..\\..\\b", "C:\\b"};
   for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
     assert_int_equal(read_external(outside[i], NULL, NULL), SITU_STATUS_BAD_INPUT);
     assert_non_null(strstr(error.text, "must be relative and stay in the model's folder"));

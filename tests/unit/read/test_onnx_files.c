@@ -1,14 +1,15 @@
 /* The ONNX reader on real models (SITU_SHARED), on damaged copies of them, and on files of gigabytes. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 #include "base/clock.h"
@@ -45,7 +46,8 @@ static situ_status read_file(const char *path, read_result *result, situ_error *
   situ_status status = file_open(&view, path, error);
   if (status != SITU_STATUS_OK) return status;
   status = read_bytes(path, view.bytes, view.size_bytes, result, error);
-  if (status == SITU_STATUS_OK && onnx_reader.recognise(&(read_source){.bytes = view.bytes, .size_bytes = view.size_bytes}) < 1)
+  if (status == SITU_STATUS_OK &&
+      onnx_reader.recognise(&(read_source){.bytes = view.bytes, .size_bytes = view.size_bytes}) < 1)
     status = SITU_STATUS_INTERNAL;
   file_close(&view);
   return status;
@@ -162,11 +164,18 @@ static void the_light_models_have_their_published_multiply_adds(void **state) {
 
 /* ---- damage ---- */
 
-static const char *const damaged[] = {"onnx/mnist", "onnx/scan_1", "onnx/qlstm_scan", "onnx/lstm_with_loop",
-                                      "onnx-small/nested_ifs", "onnx-small/three_layer_nested_subgraph",
-                                      "onnx-small/custom_ops_local_function", "onnx-small/stream_swiglu",
-                                      "onnx-small/conv_qdq_external_ini", "onnx-small/optional_sequence_tensor",
-                                      "onnx-small/polygraphy_unbounded_dds", "onnx/synthetic_paged_decoder"};
+static const char *const damaged[] = {"onnx/mnist",
+                                      "onnx/scan_1",
+                                      "onnx/qlstm_scan",
+                                      "onnx/lstm_with_loop",
+                                      "onnx-small/nested_ifs",
+                                      "onnx-small/three_layer_nested_subgraph",
+                                      "onnx-small/custom_ops_local_function",
+                                      "onnx-small/stream_swiglu",
+                                      "onnx-small/conv_qdq_external_ini",
+                                      "onnx-small/optional_sequence_tensor",
+                                      "onnx-small/polygraphy_unbounded_dds",
+                                      "onnx/synthetic_paged_decoder"};
 
 /* What comes of damaged bytes does not matter, as long as it is a graph or one line that says why not. */
 static void try_bytes(const char *path, const unsigned char *at, size_t n) {

@@ -1,0 +1,50 @@
+#include "brute.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool kept_together(const situ_problem *p, const int32_t *device) {
+  for (int32_t v = 0; v < p->n_operators; v++)
+    for (int32_t w = 0; w < v; w++)
+      if (p->graph->colocation[v] >= 0 && p->graph->colocation[v] == p->graph->colocation[w] && device[v] != device[w])
+        return false;
+  return true;
+}
+
+/* Counts up in base n_devices, skipping devices that an operator may not use. False after the last. */
+static bool next_placement(const situ_problem *p, int32_t *device) {
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    do device[v]++;
+    while (device[v] < p->n_devices && !problem_allows(p, v, device[v]));
+    if (device[v] < p->n_devices) return true;
+    device[v] = 0;
+    while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
+  }
+  return false;
+}
+
+int64_t brute_force(const situ_problem *p, int32_t *best) {
+  arena *a = arena_new();
+  simulator *s = simulator_new(p, a);
+  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
+  int64_t value = SITU_NEVER_NS;
+  assert_non_null(s);
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
+    if (device[v] == p->n_devices) goto done;
+  }
+  do {
+    if (!kept_together(p, device)) continue;
+    simulation found = simulator_run(s, &(placement){.device = device}, true);
+    if (found.excess_bytes > 0 || found.value_ns >= value) continue;
+    value = found.value_ns;
+    if (best) memcpy(best, device, (size_t)p->n_operators * sizeof *best);
+  } while (next_placement(p, device));
+done:
+  arena_free(a);
+  return value;
+}

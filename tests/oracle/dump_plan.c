@@ -1,0 +1,53 @@
+/* dump_plan MODEL_OR_FILE: prints the plan file that situ writes for a small plan of an execution model ("stream",
+ * "calls", "pipeline"; "infeasible" has no placement), or that it writes again after reading a file; exit code 1 when
+ * the file is refused. The problem is a pair of operators: a on d0 sends 3 bytes to b on d1. */
+#include "../unit/scenario.h"
+
+#include "base/file.h"
+#include "base/json.h"
+
+static situ_status make(situ_plan **plan, const scenario *s, const char *what, situ_error *error) {
+  int32_t device[] = {0, 1};
+  if (file_exists(what)) {
+    json_value *root;
+    situ_status status = json_read(&root, what, error);
+    if (status != SITU_STATUS_OK) return status;
+    status = plan_from_json(plan, s->problem, root, what, error);
+    json_free(root);
+    return status;
+  }
+  if (strcmp(what, "infeasible") != 0) return simulator_plan(plan, s->simulator, &(placement){.device = device}, error);
+  *plan = plan_new(s->problem);
+  (*plan)->outcome = SITU_OUTCOME_INFEASIBLE;
+  (*plan)->reason = "memory: the weights take more than all memories hold";
+  return SITU_STATUS_OK;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) return 2;
+  situ_problem_options options = {.execution = SITU_EXECUTION_STREAM};
+  if (strcmp(argv[1], "calls") == 0) options.execution = SITU_EXECUTION_CALLS;
+  if (strcmp(argv[1], "pipeline") == 0)
+    options = (situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT};
+  scenario s = scenario_new();
+  for (int d = 0; d < 2; d++) scenario_device(&s, d ? 100 : SITU_UNLIMITED_BYTES, -1, d == 0);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+  scenario_tensor(&s, a, 3, b, -1);
+  scenario_pose(&s, &options);
+  situ_plan *plan = NULL;
+  situ_error error = {0};
+  if (make(&plan, &s, argv[1], &error) != SITU_STATUS_OK) {
+    fprintf(stderr, "%s: %s\n", error.where, error.text);
+    return 1;
+  }
+  json_value *root = plan_to_json(plan, s.problem);
+  char *text = json_print(root, 1);
+  if (text) puts(text);
+  free(text);
+  json_free(root);
+  situ_plan_free(plan);
+  scenario_free(&s);
+  return 0;
+}

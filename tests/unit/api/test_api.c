@@ -1,0 +1,187 @@
+/* The one-call face: opening, placing, pins, and plans to files and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "situ.h"
+
+static const char model[] = "builtin:resnet50?image=64";
+static const char platform[] = "cpu+2*v100-16g";
+
+static char folder[64];
+
+static int enter_folder(void **state) {
+  (void)state;
+  strcpy(folder, "/tmp/situ-api-XXXXXX");
+  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state) {
+  (void)state;
+  char command[128];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  return chdir("/") == 0 ? system(command) : -1;
+}
+
+static situ_plan *place(situ_instance **instance, const situ_instance_options *options, const char *solvers) {
+  situ_plan *plan = NULL;
+  situ_error error = {0};
+  situ_solve_options solve = {.solvers = solvers, .max_steps = 200};
+  if (situ_place(&plan, instance, options, &solve, &error) != SITU_STATUS_OK)
+    fail_msg("%s %s", error.where, error.text);
+  return plan;
+}
+
+static void a_plan_file_brings_its_problem_back(void **state) {
+  (void)state;
+  const situ_problem_options kinds[] = {
+      {0},
+      {.contention = SITU_CONTENTION_NONE},
+      {.execution = SITU_EXECUTION_CALLS},
+      {.objective = SITU_OBJECTIVE_THROUGHPUT},
+      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .free = true,
+       .overlap = true, .in_flight = 3},
+  };
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    const char *unused[] = {"gpu1"};
+    situ_instance_options o = {.model = model, .platform = platform, .cost = {.efficiency = 0.25}, .problem = kinds[k],
+                               .unused = unused, .n_unused = 1};
+    situ_instance *first = NULL, *second = NULL;
+    situ_plan *plan = place(&first, &o, NULL), *again = NULL, *replayed = NULL;
+    situ_error error = {0};
+    situ_verdict *verdict = NULL;
+    assert_int_equal(situ_plan_write(plan, first, "plan.json", &error), SITU_STATUS_OK);
+    if (situ_plan_read(&again, &second, "plan.json", &error) != SITU_STATUS_OK)
+      fail_msg("%s %s", error.where, error.text);
+    assert_int_equal(situ_plan_value_ns(again), situ_plan_value_ns(plan));
+    const situ_problem *p = situ_instance_problem(second);
+    assert_int_equal(situ_problem_objective(p), situ_problem_objective(situ_instance_problem(first)));
+    assert_int_equal(situ_problem_execution(p), situ_problem_execution(situ_instance_problem(first)));
+    assert_int_equal(situ_problem_contention(p), kinds[k].contention);
+    assert_int_equal(situ_problem_is_free(p), kinds[k].free);
+    assert_int_equal(situ_check(&verdict, p, again, &error), SITU_STATUS_OK);
+    assert_int_equal(situ_verdict_n_found(verdict), 0);
+    assert_int_equal(situ_replay(&replayed, second, again, &error), SITU_STATUS_OK);
+    assert_int_equal(situ_plan_value_ns(replayed), situ_plan_value_ns(plan));
+    situ_verdict_free(verdict);
+    situ_plan_free(replayed);
+    situ_plan_free(again);
+    situ_plan_free(plan);
+    situ_instance_free(first);
+    situ_instance_free(second);
+  }
+}
+
+static void pins_come_back_too(void **state) {
+  (void)state;
+  situ_error error = {0};
+  assert_int_equal(situ_text_write("{\"fc\": \"gpu1\"}", "pins.json", &error), SITU_STATUS_OK);
+  situ_instance_options o = {.model = model, .platform = platform, .fix = "pins.json"};
+  situ_instance *first = NULL, *second = NULL;
+  situ_plan *plan = place(&first, &o, NULL), *again = NULL;
+  int32_t fc = situ_graph_find(situ_problem_graph(situ_instance_problem(first)), "fc");
+  assert_int_equal(situ_plan_device(plan, fc), 2);
+  assert_int_equal(situ_plan_write(plan, first, "plan.json", &error), SITU_STATUS_OK);
+  remove("pins.json"); /* the plan keeps them */
+  assert_int_equal(situ_plan_read(&again, &second, "plan.json", &error), SITU_STATUS_OK);
+  situ_plan *single = NULL; /* with the pin in force, one device alone is no plan */
+  situ_solve_options solve = {.solvers = "single"};
+  assert_int_equal(situ_solve(&single, situ_instance_problem(second), &solve, &error), SITU_STATUS_OK);
+  assert_true(!situ_plan_exists(single) || situ_plan_device(single, fc) == 2);
+  situ_plan_free(single);
+  situ_plan_free(again);
+  situ_plan_free(plan);
+  situ_instance_free(first);
+  situ_instance_free(second);
+}
+
+static void a_changed_platform_is_told(void **state) {
+  (void)state;
+  situ_error error = {0};
+  static const char slow[] = "{\"situ_platform\":1,\"devices\":[{\"name\":\"a\",\"base\":\"cpu\"}]}";
+  static const char fast[] = "{\"situ_platform\":1,\"devices\":[{\"name\":\"a\",\"base\":\"xeon8480\"}]}";
+  assert_int_equal(situ_text_write(slow, "p.json", &error), SITU_STATUS_OK);
+  situ_instance_options o = {.model = model, .platform = "p.json"};
+  situ_instance *instance = NULL;
+  situ_plan *plan = place(&instance, &o, "single"), *again = NULL;
+  assert_int_equal(situ_plan_write(plan, instance, "plan.json", &error), SITU_STATUS_OK);
+  situ_instance_free(instance);
+  assert_int_equal(situ_text_write(fast, "p.json", &error), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_read(&again, &instance, "plan.json", &error), SITU_STATUS_BAD_INPUT);
+  assert_non_null(strstr(error.text, "platform"));
+  assert_non_null(strstr(error.text, "changed"));
+  assert_null(again);
+  assert_null(instance);
+  situ_plan_free(plan);
+}
+
+static void what_is_wrong_in_a_plan_file_is_input(void **state) {
+  (void)state;
+  static const char *const bad[] = {
+      "", "{}", "[]", "{\"instance\": 1}", "{\"instance\": {}}", "{\"instance\": {\"model\": 7}}",
+      "{\"instance\": {\"model\": \"builtin:nothing\", \"objective\": \"latency\", \"execution\": \"stream\"}}",
+      "{\"instance\": {\"model\": \"builtin:resnet50\", \"objective\": \"speed\", \"execution\": \"stream\"}}",
+      "{\"instance\": {\"model\": \"builtin:resnet50\", \"objective\": \"latency\", \"execution\": \"pipeline\"}}",
+      "{\"instance\": {\"model\": \"builtin:resnet50\", \"objective\": \"latency\", \"execution\": \"stream\","
+      " \"model_hash\": \"0\"}}",
+      "{\"instance\": {\"model\": \"builtin:resnet50\", \"objective\": \"latency\", \"execution\": \"stream\","
+      " \"pins\": {\"no such operator\": \"cpu\"}}}",
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    situ_error error = {0};
+    situ_plan *plan = NULL;
+    situ_instance *instance = NULL;
+    assert_int_equal(situ_text_write(bad[i], "bad.json", &error), SITU_STATUS_OK);
+    situ_status status = situ_plan_read(&plan, &instance, "bad.json", &error);
+    assert_true(status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_UNSUPPORTED);
+    assert_true(error.text[0] != '\0');
+    assert_null(plan);
+    assert_null(instance);
+  }
+}
+
+static void options_that_contradict_are_arguments(void **state) {
+  (void)state;
+  const char *nobody[] = {"tpu"};
+  const situ_instance_options bad[] = {
+      {0},
+      {.model = model, .unused = nobody, .n_unused = 1},
+      {.model = model, .cost = {.model = "astrology"}},
+      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .execution = SITU_EXECUTION_PIPELINE}},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    situ_instance *instance = NULL;
+    situ_error error = {0};
+    assert_int_equal(situ_instance_open(&instance, &bad[i], &error), SITU_STATUS_BAD_ARGUMENT);
+    assert_null(instance);
+  }
+}
+
+static void outputs_are_probed_without_a_trace(void **state) {
+  (void)state;
+  situ_error error = {0};
+  assert_int_equal(situ_text_probe("new.json", &error), SITU_STATUS_OK);
+  assert_false(file_exists("new.json"));
+  assert_int_equal(situ_text_probe("no/new.json", &error), SITU_STATUS_IO);
+  assert_int_equal(situ_text_probe(".", &error), SITU_STATUS_IO);
+  assert_int_equal(mkdir("taken.json", 0700), 0);
+  assert_int_equal(situ_text_write("x", "taken.json", &error), SITU_STATUS_IO);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_plan_file_brings_its_problem_back),   cmocka_unit_test(pins_come_back_too),
+      cmocka_unit_test(a_changed_platform_is_told),            cmocka_unit_test(what_is_wrong_in_a_plan_file_is_input),
+      cmocka_unit_test(options_that_contradict_are_arguments), cmocka_unit_test(outputs_are_probed_without_a_trace),
+  };
+  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

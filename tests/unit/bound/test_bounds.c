@@ -1,0 +1,123 @@
+/* Bounds by hand arithmetic. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "bound/bound.h"
+#include "cost/cost_models.h"
+
+static int64_t bound_of(const situ_problem *p, const char *name) {
+  arena *a = arena_new();
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  int64_t lower = -1;
+  for (int32_t i = 0; bounds[i]; i++)
+    if (strcmp(bounds[i]->name, name) == 0)
+      assert_int_equal(bounds[i]->compute(&lower, p, a, &unlimited, NULL), SITU_STATUS_OK);
+  arena_free(a);
+  return lower;
+}
+
+/* Unconnected operators with given weights on a slow host without limit and a fast device. */
+static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_t n, int64_t room, bool chain) {
+  lab l = {0};
+  situ_graph_builder *b;
+  assert_int_equal(situ_graph_builder_new(&b, "two", NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < n; v++) {
+    situ_operator op = {.colocation = -1, .source_id = -1, .weight_bytes = weights ? weights[v] : 0};
+    situ_tensor t = {.rank = -1, .size_bytes = 10};
+    assert_int_equal(situ_graph_builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_graph_builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
+    if (chain && v > 0) assert_int_equal(situ_graph_builder_add_use(b, v, v - 1, NULL), SITU_STATUS_OK);
+  }
+  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  situ_device devices[2] = {
+      {.name = "host", .class_name = "host", .memory_bytes_per_s = 1e9, .memory_bytes = SITU_UNLIMITED_BYTES,
+       .shares_memory_with = -1, .is_host = true},
+      {.name = "fast", .class_name = "fast", .memory_bytes_per_s = 1e9, .memory_bytes = room, .shares_memory_with = -1}};
+  devices[0].peak_flops[SITU_DTYPE_F32] = devices[1].peak_flops[SITU_DTYPE_F32] = 1e9;
+  situ_link links[2] = {{.from_device = 0, .to_device = 1, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1},
+                        {.from_device = 1, .to_device = 0, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1}};
+  assert_int_equal(situ_platform_new(&l.platform, "two", devices, 2, links, 2, NULL), SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < n; v++)
+    for (int32_t d = 0; d < 2; d++) l.costs->time_ns[v * 2 + l.platform->class_of[d]] = times[v][d];
+  assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, NULL, NULL), SITU_STATUS_OK);
+  return l;
+}
+
+static void a_chain_pays_the_cheaper_of_moving_and_staying(void **state) {
+  (void)state;
+  /* each tensor takes 2 + 10 = 12 ns between the devices. All on the host: 5 + 30 + 5 = 40; on the fast one: 25 + 10 + 25 =
+   * 60; host, fast, host: 5 + 12 + 10 + 12 + 5 = 44; host, host, ... : the least is 40. */
+  static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
+  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, true);
+  assert_int_equal(bound_of(l.problem, "critical_path"), 40);
+  lab_free(&l);
+}
+
+static void work_is_balanced_over_unlike_devices(void **state) {
+  (void)state;
+  /* 12 operators of 6 on the host and 3 on the fast device: x there gives 6 (12 - x) = 3 x, x = 8, T = 24; prices 1 : 2 say
+   * 12 * 6 / 3 = 24. */
+  int64_t times[12][2];
+  for (int32_t v = 0; v < 12; v++) {
+    times[v][0] = 6;
+    times[v][1] = 3;
+  }
+  lab l = two_devices((const int64_t(*)[2])times, NULL, 12, SITU_UNLIMITED_BYTES, false);
+  assert_true(bound_of(l.problem, "area_price") >= 23);
+  assert_true(bound_of(l.problem, "area_price") <= 24);
+  lab_free(&l);
+}
+
+static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
+  (void)state;
+  /* 10 operators of 100 on the host and 1 on the fast device, 7 bytes each, room for 21 bytes: at most 3 go there, the host
+   * works at least 7 * 100. Prices: host 1, fast 0, byte 100 / 7: 10 * 100 - 21 * 100 / 7 = 700. */
+  int64_t times[10][2], weights[10];
+  for (int32_t v = 0; v < 10; v++) {
+    times[v][0] = 100;
+    times[v][1] = 1;
+    weights[v] = 7;
+  }
+  lab l = two_devices((const int64_t(*)[2])times, weights, 10, 21, false);
+  int64_t found = bound_of(l.problem, "area_price");
+  assert_true(found >= 690);
+  assert_true(found <= 700);
+  lab_free(&l);
+}
+
+static void heads_and_tails_of_the_last_and_the_first(void **state) {
+  (void)state;
+  static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
+  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, true);
+  int64_t head[6], tail[6];
+  assert_true(bound_heads_tails(head, tail, l.problem));
+  /* head of the second on the fast device: 5 + 12 + 10 = 27; its tail there: 12 + 5 = 17 (25 to stay) */
+  assert_int_equal(head[0], 5);
+  assert_int_equal(head[1], 25);
+  assert_int_equal(head[2], 35);
+  assert_int_equal(head[3], 27);
+  assert_int_equal(tail[2], 5);
+  assert_int_equal(tail[3], 17);
+  assert_int_equal(tail[4], 0);
+  /* tail of the first on the host: host, host 35; fast 12 + 10 + 17 = 39 */
+  assert_int_equal(tail[0], 35);
+  lab_free(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_chain_pays_the_cheaper_of_moving_and_staying),
+      cmocka_unit_test(work_is_balanced_over_unlike_devices),
+      cmocka_unit_test(weights_that_do_not_fit_are_work_for_the_host),
+      cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

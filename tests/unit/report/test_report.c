@@ -1,0 +1,244 @@
+/* Tables, amounts, JSON texts and pictures. Expected texts are written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "base/json.h"
+#include "report/table.h"
+#include "situ/solve.h"
+
+static void times_have_six_digits(void **state) {
+  (void)state;
+  char a[TEXT_UNIT_BYTES];
+  assert_string_equal(exact_time(a, 0), "0 ns");
+  assert_string_equal(exact_time(a, 999), "999 ns");
+  assert_string_equal(exact_time(a, 10000), "10.0000 us");
+  assert_string_equal(round_time(a, 10000), "10 us");
+  assert_string_equal(exact_time(a, 17789906), "17.7899 ms");
+  assert_string_equal(exact_time(a, 43510000000), "43.5100 s");
+  assert_string_equal(exact_time(a, 43510000000000), "43510.0 s");
+  assert_string_equal(exact_time(a, INT64_MAX), "never");
+  assert_string_equal(exact_time(a, INT64_MAX - 1), "9223372037 s");
+}
+
+static void counts_are_grouped(void **state) {
+  (void)state;
+  char a[TEXT_UNIT_BYTES];
+  assert_string_equal(grouped(a, 0), "0");
+  assert_string_equal(grouped(a, 999), "999");
+  assert_string_equal(grouped(a, 1000), "1,000");
+  assert_string_equal(grouped(a, 1234567), "1,234,567");
+  assert_string_equal(grouped(a, -1234), "-1,234");
+  assert_string_equal(grouped(a, INT64_MIN), "-9,223,372,036,854,775,808");
+}
+
+static void only_nothing_is_0_percent(void **state) {
+  (void)state;
+  char a[TEXT_UNIT_BYTES];
+  assert_string_equal(percent_text(a, 0), "0 %");
+  assert_string_equal(percent_text(a, 0.00001), "< 0.01 %");
+  assert_string_equal(percent_text(a, 0.0007), "0.07 %");
+  assert_string_equal(percent_text(a, 0.054), "5.4 %");
+  assert_string_equal(percent_text(a, 0.9999), "100 %");
+  assert_string_equal(percent_text(a, 12.34), "1234 %");
+}
+
+static void columns_are_as_wide_as_their_widest_cell(void **state) {
+  (void)state;
+  table t;
+  assert_true(table_start(&t));
+  table_column(&t, "device", ALIGN_LEFT, 0);
+  table_column(&t, "n", ALIGN_RIGHT, 0);
+  table_column(&t, "words", ALIGN_LEFT, 0);
+  table_cell(&t, STYLE_PLAIN, "gpu");
+  table_cellf(&t, STYLE_PLAIN, "%d", 1000);
+  table_cell(&t, STYLE_PLAIN, NULL);
+  table_cell(&t, STYLE_PLAIN, "a\xc3\xa9z"); /* three columns in four bytes */
+  table_cell(&t, STYLE_PLAIN, "7");
+  table_cell(&t, STYLE_PLAIN, "x\033[2Jy"); /* a file's text cannot command the terminal */
+  text_buffer out = {0};
+  table_render(&out, &t, NULL);
+  assert_string_equal(out.bytes,
+                      "  device     n  words\n"
+                      "  gpu     1000\n"
+                      "  a\xc3\xa9z        7  x?[2Jy\n");
+  text_free(&out);
+  table_stop(&t);
+}
+
+static void the_last_column_gives_way_to_a_narrow_terminal(void **state) {
+  (void)state;
+  situ_report_options narrow = {.width = 30};
+  table t;
+  assert_true(table_start(&t));
+  table_column(&t, "a", ALIGN_LEFT, 0);
+  table_column(&t, "b", ALIGN_LEFT, 0);
+  table_cell(&t, STYLE_PLAIN, "0123456789");
+  table_cell(&t, STYLE_PLAIN, "abcdefghijklmnopqrstuvwxyz");
+  text_buffer out = {0};
+  table_render(&out, &t, &narrow);
+  assert_string_equal(out.bytes,
+                      "  a           b\n"
+                      "  0123456789  abcdefghijklmn..\n");
+  text_free(&out);
+  table_stop(&t);
+}
+
+static void bars_are_drawn_in_eighths(void **state) {
+  (void)state;
+  char bar[64];
+  situ_report_options fine = {.unicode = true};
+  assert_string_equal(bar_text(bar, sizeof bar, 0.5, 4, NULL), "##");
+  assert_string_equal(bar_text(bar, sizeof bar, 0, 4, NULL), "");
+  assert_string_equal(bar_text(bar, sizeof bar, 1e-9, 4, NULL), "#");
+  assert_string_equal(bar_text(bar, sizeof bar, 9, 4, NULL), "####");
+  assert_string_equal(bar_text(bar, sizeof bar, 0.375, 4, &fine), "█▌"); /* 12 of 32 eighths */
+}
+
+static void paragraphs_break_at_blanks(void **state) {
+  (void)state;
+  text_buffer out = {0};
+  text_add_wrapped(&out, "one two three four", "- ", "  ", 10);
+  assert_string_equal(out.bytes, "- one two\n  three\n  four\n");
+  text_free(&out);
+}
+
+/* The ten tasks of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 2, on three processors: HEFT's makespan is 80. */
+static void a_plan_tells_its_story(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  situ_plan *plan = NULL;
+  situ_error error = {0};
+  situ_solve_options options = {.solvers = "heft", .max_steps = 100};
+  assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
+  char *text = situ_report_plan(plan, l.problem, NULL, NULL);
+  assert_non_null(strstr(text, "latency      80 ns"));
+  assert_null(strchr(text, '\033'));
+  situ_text_free(text);
+  situ_report_options colour = {.colour = true};
+  text = situ_report_plan(plan, l.problem, NULL, &colour);
+  assert_non_null(strstr(text, "\033[1m80 ns\033[0m"));
+  situ_text_free(text);
+  text = situ_report_plan_json(plan, l.problem, NULL);
+  json_value *root = NULL;
+  assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
+  assert_int_equal(json_whole(json_get(root, "value_ns"), -1), 80);
+  assert_int_equal(json_size(json_get(root, "devices")), 3);
+  assert_int_equal(json_kind_of(json_get(root, "value")), JSON_NULL_KIND);
+  json_free(root);
+  situ_text_free(text);
+  text = situ_report_plan_svg(plan, l.problem);
+  assert_non_null(strstr(text, "<svg "));
+  assert_non_null(strstr(text, "latency 80 ns"));
+  situ_text_free(text);
+  situ_plan_free(plan);
+  lab_free(&l);
+}
+
+/* The same ten tasks, counted by hand. */
+static void inspection_measures_chains(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  char *text = situ_report_inspect_json(l.problem, NULL);
+  situ_error error = {0};
+  json_value *root = NULL;
+  assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
+  assert_int_equal(json_whole(json_get(root, "operators"), -1), 10);
+  assert_int_equal(json_whole(json_get(root, "edges"), -1), 15);
+  assert_int_equal(json_whole(json_get(root, "depth"), -1), 4);  /* 1, one of 2..6, one of 7..9, 10 */
+  assert_int_equal(json_whole(json_get(root, "width"), -1), 5);  /* 2, 3, 4, 5, 6 */
+  /* least times: 9 13 11 8 10 9 7 5 12 7; the longest chain is 1-2-9-10: 9 + 13 + 12 + 7 */
+  assert_int_equal(json_whole(json_get(json_get(root, "critical_path"), "time_ns"), -1), 41);
+  assert_int_equal(json_whole(json_get(root, "work_ns"), -1), 91);
+  json_free(root);
+  situ_text_free(text);
+  lab_free(&l);
+}
+
+static void every_execution_has_a_picture(void **state) {
+  (void)state;
+  const situ_problem_options kinds[] = {
+      {.execution = SITU_EXECUTION_STREAM},
+      {.execution = SITU_EXECUTION_CALLS},
+      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK},
+      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED},
+  };
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+    for (uint64_t seed = 0; seed < 5; seed++) {
+      lab_options wish = {.seed = seed, .n_operators = 40, .n_devices = 4, .density = 0.1, .options = kinds[k]};
+      lab l = lab_random(&wish);
+      int32_t device[40];
+      for (int v = 0; v < 40; v++) device[v] = v / 10;
+      situ_plan *plan = NULL;
+      assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
+      char *text = situ_report_plan_svg(plan, l.problem);
+      assert_true(!situ_plan_exists(plan) || (text && strstr(text, "</svg>")));
+      situ_text_free(text);
+      situ_plan_free(plan);
+      lab_free(&l);
+    }
+}
+
+static void comparing_sorts_by_value(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  situ_plan *one = NULL, *other = NULL;
+  situ_solve_options single = {.solvers = "single", .max_steps = 100}, heft = {.solvers = "heft", .max_steps = 100};
+  assert_int_equal(situ_solve(&one, l.problem, &single, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_solve(&other, l.problem, &heft, NULL), SITU_STATUS_OK);
+  situ_compare_row rows[] = {{"single", one, NULL}, {"broken", NULL, "out of luck"}, {"heft", other, NULL}};
+  char *text = situ_report_compare_json(rows, 3, l.problem, NULL);
+  json_value *root = NULL;
+  assert_int_equal(json_parse(&root, text, strlen(text), "report", NULL), SITU_STATUS_OK);
+  const json_value *list = json_get(root, "rows");
+  const char *expected[] = {"heft", "single", "broken"};
+  for (size_t i = 0; i < 3; i++)
+    assert_string_equal(json_text(json_get(json_at(list, i), "solver"), ""), expected[i]);
+  json_free(root);
+  situ_text_free(text);
+  text = situ_report_compare(rows, 3, l.problem, NULL, NULL);
+  assert_non_null(strstr(text, "broken: out of luck"));
+  situ_text_free(text);
+  situ_plan_free(one);
+  situ_plan_free(other);
+  lab_free(&l);
+}
+
+static void every_family_is_listed(void **state) {
+  (void)state;
+  assert_null(situ_report_list("nothing", NULL));
+  assert_null(situ_report_list_json("nothing"));
+  for (int32_t i = 0; situ_report_family(i); i++) {
+    char *text = situ_report_list(situ_report_family(i), NULL), *names = situ_report_names(situ_report_family(i));
+    assert_non_null(text);
+    assert_true(strlen(names) > 0);
+    situ_text_free(text);
+    situ_text_free(names);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(times_have_six_digits),
+      cmocka_unit_test(counts_are_grouped),
+      cmocka_unit_test(only_nothing_is_0_percent),
+      cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
+      cmocka_unit_test(the_last_column_gives_way_to_a_narrow_terminal),
+      cmocka_unit_test(bars_are_drawn_in_eighths),
+      cmocka_unit_test(paragraphs_break_at_blanks),
+      cmocka_unit_test(a_plan_tells_its_story),
+      cmocka_unit_test(inspection_measures_chains),
+      cmocka_unit_test(every_execution_has_a_picture),
+      cmocka_unit_test(comparing_sorts_by_value),
+      cmocka_unit_test(every_family_is_listed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* The pipeline model: by hand, and against a naive reading of docs/model.md on random problems. */
+#include "../../lab/lab.h"
+#include "../scenario.h"
+
+static situ_problem_options pipeline(situ_communication communication) {
+  return (situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = communication};
+}
+
+/* A host and two accelerators; a (10 ns) makes 3 bytes for b (20 ns) and c (30 ns). */
+static scenario fork_of_three(situ_problem_options options) {
+  scenario s = scenario_new();
+  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  scenario_device(&s, 100, -1, false);
+  scenario_device(&s, 100, -1, false);
+  for (int32_t d = 1; d < 3; d++) {
+    scenario_link(&s, 0, d, 0, -1);
+    scenario_link(&s, d, 0, 0, -1);
+  }
+  scenario_operator(&s, "a", 10, 5, 1);
+  scenario_operator(&s, "b", 20, 6, 0);
+  scenario_operator(&s, "c", 30, 7, 0);
+  scenario_tensor(&s, 0, 3, 1, 2, -1);
+  scenario_pose(&s, &options);
+  return s;
+}
+
+static void an_accelerator_pays_once_for_each_tensor_in_and_out(void **state) {
+  (void)state;
+  scenario s = fork_of_three(pipeline(SITU_COMMUNICATION_HOST_STAGED));
+  int32_t device[3] = {1, 2, 2};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
+  assert_int_equal(r.load_ns[0], 0);
+  assert_int_equal(r.load_ns[1], 10 + 3);
+  assert_int_equal(r.load_ns[2], 20 + 30 + 3); /* one tensor, two users, one payment */
+  assert_int_equal(r.value_ns, 53);
+  assert_int_equal(r.worst_device, 2);
+  assert_int_equal(r.peak_bytes[1], 5 + (1 + 3)); /* weights, then workspace and output */
+  assert_int_equal(r.peak_bytes[2], 6 + 7 + 3);
+  int32_t through_the_host[3] = {1, 0, 2};
+  r = simulator_run(s.simulator, &(placement){.device = through_the_host}, true);
+  assert_int_equal(r.load_ns[0], 20);     /* a host pays for no transfer */
+  assert_int_equal(r.load_ns[1], 10 + 3); /* out once, whoever receives */
+  assert_int_equal(r.load_ns[2], 30 + 3);
+  scenario_free(&s);
+}
+
+static void overlap_takes_the_greatest_of_three(void **state) {
+  (void)state;
+  situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
+  options.overlap = true;
+  scenario s = fork_of_three(options);
+  int32_t device[3] = {1, 2, 2};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
+  assert_int_equal(r.load_ns[1], 10);
+  assert_int_equal(r.value_ns, 50);
+  scenario_free(&s);
+}
+
+static void links_are_resources_of_their_own(void **state) {
+  (void)state;
+  scenario s = fork_of_three(pipeline(SITU_COMMUNICATION_LINK));
+  s.costs->time_ns[0] = s.costs->time_ns[1] = s.costs->time_ns[2] = 1; /* a is short everywhere */
+  int32_t device[3] = {1, 0, 2};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
+  assert_int_equal(r.load_ns[1], 1);
+  assert_int_equal(r.value_ns, 30);
+  for (int32_t v = 1; v < 3; v++)
+    for (int32_t k = 0; k < 3; k++) s.costs->time_ns[v * 3 + k] = 1;
+  r = simulator_run(s.simulator, &(placement){.device = device}, true);
+  assert_int_equal(r.value_ns, 6); /* the link from 1 to the host: once to the host, once towards 2 */
+  scenario_free(&s);
+}
+
+static void a_part_that_is_left_and_entered_again_is_not_contiguous(void **state) {
+  (void)state;
+  situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
+  for (int free_of_rule = 0; free_of_rule < 2; free_of_rule++) {
+    options.free = free_of_rule;
+    scenario s = scenario_new();
+    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    scenario_link(&s, 0, 1, 0, -1);
+    scenario_link(&s, 1, 0, 0, -1);
+    for (int32_t v = 0; v < 3; v++) scenario_operator(&s, NULL, 1, 0, 0);
+    scenario_tensor(&s, 0, 1, 1, -1);
+    scenario_tensor(&s, 1, 1, 2, -1);
+    scenario_pose(&s, &options);
+    int32_t device[3] = {1, 0, 1};
+    simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
+    assert_true(r.value_ns == (free_of_rule ? 1 + 1 + 1 + 1 : SITU_NEVER_NS)); /* two computed, one in, one out */
+    scenario_free(&s);
+  }
+}
+
+/* ---- the same again, naively ---- */
+
+static bool uses(const situ_graph *g, int32_t t, int32_t v) {
+  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+    if (g->use[i] == v) return true;
+  return false;
+}
+
+static bool same_memory(const situ_problem *p, int32_t a, int32_t b) { return p->memory_of[a] == p->memory_of[b]; }
+
+/* Whether tensor t, made elsewhere, is used on device d. */
+static bool enters(const situ_problem *p, const int32_t *device, int32_t t, int32_t d) {
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (uses(p->graph, t, v) && device[v] == d && !same_memory(p, device[p->graph->producer[t]], d)) return true;
+  return false;
+}
+
+static int64_t naive_load(const situ_problem *p, const int32_t *device, int32_t d) {
+  int64_t compute = 0, in = 0, out = 0;
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (device[v] == d) compute += problem_time_ns(p, v, d);
+  for (int32_t t = 0; t < p->graph->n_tensors && !problem_is_host(p, d); t++) {
+    if (p->communication == SITU_COMMUNICATION_LINK) break;
+    if (enters(p, device, t, d)) in += problem_transfer_ns(p, t, p->host, d);
+    bool leaves = false;
+    for (int32_t e = 0; e < p->n_devices; e++) leaves |= enters(p, device, t, e);
+    if (leaves && device[p->graph->producer[t]] == d) out += problem_transfer_ns(p, t, d, p->host);
+  }
+  if (!p->overlap) return compute + in + out;
+  return compute > in && compute > out ? compute : in > out ? in : out;
+}
+
+static int64_t naive_channel(const situ_problem *p, const int32_t *device, int32_t channel) {
+  const situ_platform *f = p->platform;
+  int64_t sum = 0;
+  for (int32_t t = 0; t < p->graph->n_tensors; t++)
+    for (int32_t w = 0; w < p->n_memories; w++) {
+      bool sent = false;
+      for (int32_t d = 0; d < p->n_devices; d++) sent |= p->memory_of[d] == w && enters(p, device, t, d);
+      int32_t from = p->memory_of[device[p->graph->producer[t]]];
+      for (int32_t i = f->route_start[from * p->n_memories + w];
+           sent && i < f->route_start[from * p->n_memories + w + 1]; i++)
+        if (f->links[f->route_link[i]].channel == channel)
+          sum += p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[f->route_link[i]]];
+    }
+  return sum;
+}
+
+static bool class_has_forward(const situ_graph *g, int32_t v) {
+  for (int32_t w = 0; w < g->n_operators; w++)
+    if ((w == v || (g->colocation[w] >= 0 && g->colocation[w] == g->colocation[v])) &&
+        g->phase[w] == SITU_PHASE_FORWARD)
+      return true;
+  return false;
+}
+
+/* Contiguity by the transitive closure of the devices. */
+static bool naive_contiguous(const situ_problem *p, const int32_t *device) {
+  const situ_graph *g = p->graph;
+  bool before[8][8] = {{false}};
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    for (int32_t v = 0; v < g->n_operators; v++) {
+      int32_t u = g->producer[t];
+      if (!uses(g, t, v) || device[u] == device[v]) continue;
+      if (g->phase[u] == SITU_PHASE_FORWARD && g->phase[v] == SITU_PHASE_FORWARD) before[device[u]][device[v]] = true;
+      if (g->phase[u] == SITU_PHASE_BACKWARD && g->phase[v] == SITU_PHASE_BACKWARD &&
+          (!class_has_forward(g, u) || !class_has_forward(g, v)))
+        before[device[v]][device[u]] = true;
+    }
+  for (int k = 0; k < 8; k++)
+    for (int a = 0; a < 8; a++)
+      for (int b = 0; b < 8; b++) before[a][b] |= before[a][k] && before[k][b];
+  for (int a = 0; a < 8; a++)
+    if (before[a][a]) return false;
+  return true;
+}
+
+static int64_t naive_peak(const situ_problem *p, const int32_t *device, int32_t memory) {
+  const situ_graph *g = p->graph;
+  int64_t weights = 0, stash = 0, greatest = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    if (p->memory_of[device[v]] != memory) continue;
+    weights += g->weight_bytes[v];
+    int64_t footprint = g->workspace_bytes[v];
+    for (int32_t t = 0; t < g->n_tensors; t++) {
+      if (g->producer[t] == v || uses(g, t, v)) footprint += g->size_bytes[t];
+      bool other_phase = false;
+      for (int32_t w = 0; w < g->n_operators; w++) other_phase |= uses(g, t, w) && g->phase[w] != SITU_PHASE_FORWARD;
+      if (g->producer[t] == v && g->phase[v] == SITU_PHASE_FORWARD && other_phase) stash += g->size_bytes[t];
+    }
+    if (footprint > greatest) greatest = footprint;
+  }
+  return weights + p->in_flight * (stash + greatest);
+}
+
+static void random_placements_agree_with_the_naive_formulas(void **state) {
+  (void)state;
+  int32_t n_contiguous = 0, n_not = 0;
+  for (uint64_t seed = 0; seed < 1500; seed++) {
+    rng r = rng_new(seed + 77);
+    lab_options o = {.seed = seed,
+                     .n_operators = 2 + (int32_t)rng_below(&r, 9),
+                     .n_devices = 2 + (int32_t)rng_below(&r, 4),
+                     .density = 0.3,
+                     .n_colocations = (int32_t)rng_below(&r, 3),
+                     .training = rng_below(&r, 2),
+                     .memory = rng_below(&r, 2) ? 0.5 : 0};
+    o.options = pipeline(rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED);
+    o.options.overlap = rng_below(&r, 2);
+    o.options.in_flight = 1 + (int32_t)rng_below(&r, 3);
+    lab l = lab_random(&o);
+    const situ_problem *p = l.problem;
+    arena *a = arena_new();
+    simulator *s = simulator_new(p, a);
+    int32_t device[64];
+    for (int32_t round = 0; round < 4; round++) {
+      for (int32_t v = 0; v < p->n_operators; v++) device[v] = (int32_t)rng_below(&r, p->n_devices);
+      simulation got = simulator_run(s, &(placement){.device = device}, true);
+      int64_t value = 0, excess = 0;
+      for (int32_t d = 0; d < p->n_devices; d++) {
+        int64_t load = naive_load(p, device, d);
+        assert_int_equal(got.load_ns[d], load);
+        value = load > value ? load : value;
+      }
+      for (int32_t c = 0; p->communication == SITU_COMMUNICATION_LINK && c < p->platform->n_channels; c++) {
+        int64_t load = naive_channel(p, device, c);
+        value = load > value ? load : value;
+      }
+      for (int32_t w = 0; w < p->n_memories; w++) {
+        int64_t peak = naive_peak(p, device, w), limit = p->platform->memory_bytes[w];
+        assert_int_equal(got.peak_bytes[w], peak);
+        excess += peak > limit ? peak - limit : 0;
+      }
+      bool contiguous = naive_contiguous(p, device);
+      n_contiguous += contiguous;
+      n_not += !contiguous;
+      assert_true(got.value_ns == (contiguous ? value : SITU_NEVER_NS));
+      assert_true(got.excess_bytes == excess);
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+  assert_true(n_contiguous > 500 && n_not > 500);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_accelerator_pays_once_for_each_tensor_in_and_out),
+      cmocka_unit_test(overlap_takes_the_greatest_of_three),
+      cmocka_unit_test(links_are_resources_of_their_own),
+      cmocka_unit_test(a_part_that_is_left_and_entered_again_is_not_contiguous),
+      cmocka_unit_test(random_placements_agree_with_the_naive_formulas),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* The linearised dynamic programme against every chain of its order, and against every placement. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/brute.h"
+#include "../../lab/lab.h"
+#include "base/rng.h"
+#include "problem/contract.h"
+#include "solve/solver.h"
+
+extern const solver linear_dp_solver;
+
+static int64_t linear_dp(const situ_problem *p) {
+  arena *a = arena_new();
+  budget b = budget_new(0, 0, NULL, NULL);
+  incumbent best;
+  assert_true(incumbent_init(&best, p, a));
+  solve_run run = {.problem = p,
+                   .simulator = simulator_new(p, a),
+                   .budget = &b,
+                   .incumbent = &best,
+                   .solver = "linear_dp",
+                   .arena = a};
+  assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
+  int64_t value = best.value_ns;
+  arena_free(a);
+  return value;
+}
+
+/* The order that linear_dp documents, by the letter: of the classes that are ready, the one that became ready last;
+ * among those that became so together the one with the greatest least file identity, at the start the least. */
+static void order_by_the_letter(const situ_problem *p, const contraction *c, int32_t *order) {
+  int32_t ready_since[64];
+  int64_t id[64];
+  bool done[64] = {false};
+  for (int32_t k = 0; k < c->n_classes; k++) {
+    id[k] = INT64_MAX;
+    for (int32_t i = c->member_start[k]; i < c->member_start[k + 1]; i++)
+      if (p->graph->source_id[c->member[i]] < id[k]) id[k] = p->graph->source_id[c->member[i]];
+    ready_since[k] = -1;
+  }
+  for (int32_t n = 0; n < c->n_classes; n++) {
+    for (int32_t k = 0; k < c->n_classes; k++) {
+      bool ready = true;
+      for (int32_t u = 0; u < c->n_classes; u++)
+        for (int64_t i = c->forward.start[u]; i < c->forward.start[u + 1]; i++)
+          ready &= c->forward.to[i] != k || done[u];
+      if (ready && ready_since[k] < 0) ready_since[k] = n;
+    }
+    int32_t next = -1;
+    for (int32_t k = 0; k < c->n_classes; k++) {
+      if (done[k] || ready_since[k] < 0) continue;
+      if (next < 0 || ready_since[k] > ready_since[next]) {
+        next = k;
+      } else if (ready_since[k] == ready_since[next]) {
+        bool greater = id[k] > id[next] || (id[k] == id[next] && k > next);
+        if (greater == (ready_since[k] > 0)) next = k;
+      }
+    }
+    done[next] = true;
+    order[n] = next;
+  }
+}
+
+typedef struct chains {
+  const situ_problem *p;
+  const contraction *c;
+  const int32_t *order;
+  simulator *s;
+  int32_t class_device[64], device[64];
+  bool taken[8];
+  int64_t best;
+} chains;
+
+static void try_chains(chains *h, int32_t from) {
+  if (from == h->c->n_classes) {
+    contraction_expand(h->c, h->class_device, h->device);
+    for (int32_t v = 0; v < h->p->n_operators; v++)
+      if (!problem_allows(h->p, v, h->device[v])) return;
+    simulation found = simulator_run(h->s, &(placement){.device = h->device}, true);
+    if (found.excess_bytes == 0 && found.value_ns < h->best) h->best = found.value_ns;
+    return;
+  }
+  for (int32_t d = 0; d < h->p->n_devices; d++) {
+    if (h->taken[d]) continue;
+    h->taken[d] = true;
+    for (int32_t to = from + 1; to <= h->c->n_classes; to++) {
+      h->class_device[h->order[to - 1]] = d;
+      try_chains(h, to);
+    }
+    h->taken[d] = false;
+  }
+}
+
+static bool memories_are_shared(const situ_problem *p) { return p->n_memories < p->n_devices; }
+
+static void the_best_chain_of_the_order_is_found(void **state) {
+  (void)state;
+  int32_t n_compared = 0, n_infeasible = 0, n_optimal = 0;
+  for (uint64_t seed = 0; seed < 2500; seed++) {
+    rng r = rng_new(seed ^ 0x11ea);
+    lab_options o = {.seed = seed,
+                     .n_operators = 1 + (int32_t)rng_below(&r, 6),
+                     .n_devices = 2 + (int32_t)rng_below(&r, 2),
+                     .density = rng_unit(&r),
+                     .n_colocations = (int32_t)rng_below(&r, 3),
+                     .training = rng_below(&r, 3) == 0,
+                     .pinned = rng_below(&r, 3) == 0,
+                     .unsupported = rng_below(&r, 2),
+                     .memory = rng_below(&r, 2) ? 0.6 : 0,
+                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                 .communication = SITU_COMMUNICATION_HOST_STAGED,
+                                 .overlap = rng_below(&r, 2),
+                                 .in_flight = 1 + (int32_t)rng_below(&r, 2)}};
+    if (o.training && o.n_operators > 3) o.n_operators = 3; /* training adds as many again */
+    lab l = lab_random(&o);
+    const situ_problem *p = l.problem;
+    int64_t value = linear_dp(p), optimum = brute_force(p, NULL);
+    assert_true(value >= optimum);
+    n_optimal += value == optimum;
+    if (!memories_are_shared(p)) {
+      arena *a = arena_new();
+      contraction c;
+      int32_t order[64];
+      assert_true(contract(&c, p, true, a));
+      order_by_the_letter(p, &c, order);
+      chains h = {.p = p, .c = &c, .order = order, .s = simulator_new(p, a), .best = SITU_NEVER_NS};
+      try_chains(&h, 0);
+      if (value != h.best)
+        fail_msg("seed %d: found %lld, expected %lld", (int)seed, (long long)value, (long long)h.best);
+      n_compared++;
+      n_infeasible += value == SITU_NEVER_NS;
+      arena_free(a);
+    }
+    lab_free(&l);
+  }
+  assert_true(n_compared > 500 && n_infeasible > 20 && n_optimal > 1000);
+}
+
+static void with_links_what_is_offered_keeps_the_rules(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 500; seed++) {
+    rng r = rng_new(seed);
+    lab_options o = {.seed = seed,
+                     .n_operators = 1 + (int32_t)rng_below(&r, 5),
+                     .n_devices = 3,
+                     .density = rng_unit(&r),
+                     .unsupported = true,
+                     .memory = 0.7,
+                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK}};
+    lab l = lab_random(&o);
+    assert_true(linear_dp(l.problem) >= brute_force(l.problem, NULL));
+    lab_free(&l);
+  }
+}
+
+/* Thousands of operators are cut at some places only; the answer is still a plan, and with equal operators a good one.
+ */
+static void a_long_graph_is_cut_into_blocks(void **state) {
+  (void)state;
+  lab_options o = {
+      .seed = 3,
+      .n_operators = 20000,
+      .n_devices = 4,
+      .density = 0.0001,
+      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED}};
+  lab l = lab_random(&o);
+  assert_true(linear_dp(l.problem) < SITU_NEVER_NS);
+  lab_free(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_best_chain_of_the_order_is_found),
+      cmocka_unit_test(with_links_what_is_offered_keeps_the_rules),
+      cmocka_unit_test(a_long_graph_is_cut_into_blocks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

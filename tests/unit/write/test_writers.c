@@ -1,0 +1,168 @@
+/* The writers: what they write is well formed, whole, and says what the plan says. */
+#include "../scenario.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "situ/write.h"
+
+#include <unistd.h>
+
+/* a on d0 (0..2), 3 bytes to d1 (2..5), "b,\"x\"" on d1 (5..6). */
+static scenario pair(const situ_problem_options *options, situ_plan **plan) {
+  static int32_t device[] = {0, 1};
+  scenario s = scenario_new();
+  for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b,\"x\"", 1, 0, 0);
+  scenario_tensor(&s, a, 3, b, -1);
+  scenario_pose(&s, options);
+  placement where = {.device = device};
+  assert_int_equal(simulator_plan(plan, s.simulator, &where, NULL), SITU_STATUS_OK);
+  return s;
+}
+
+static char *written(const char *name, const situ_plan *plan, const scenario *s) {
+  char *text;
+  situ_error error = {0};
+  if (situ_write(&text, name, plan, s->problem, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
+  return text;
+}
+
+static const situ_problem_options stream = {.execution = SITU_EXECUTION_STREAM};
+
+static void csv_quotes_what_it_has_to(void **state) {
+  (void)state;
+  situ_plan *plan;
+  scenario s = pair(&stream, &plan);
+  char *text = written("csv", plan, &s);
+  assert_string_equal(text, "operator,device,start_ns,finish_ns,call\r\na,d0,0,2,\r\n\"b,\"\"x\"\"\",d1,5,6,\r\n");
+  free(text);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+static json_value *parsed(char *text) {
+  json_value *root;
+  situ_error error = {0};
+  if (json_parse(&root, text, strlen(text), "text", &error) != SITU_STATUS_OK)
+    fail_msg("%s: %s", error.where, error.text);
+  free(text);
+  return root;
+}
+
+static int count_phase(const json_value *events, const char *phase) {
+  int n = 0;
+  for (size_t i = 0; i < json_size(events); i++) n += strcmp(json_text(json_get(json_at(events, i), "ph"), ""), phase) == 0;
+  return n;
+}
+
+/* Of the event with that name and phase "X". */
+static double slice_member(const json_value *events, const char *name, const char *key) {
+  for (size_t i = 0; i < json_size(events); i++) {
+    const json_value *e = json_at(events, i);
+    if (strcmp(json_text(json_get(e, "name"), ""), name) == 0 && strcmp(json_text(json_get(e, "ph"), ""), "X") == 0)
+      return json_number(json_get(e, key), -1);
+  }
+  return -1;
+}
+
+static void a_trace_has_a_slice_for_each_operator_and_hop(void **state) {
+  (void)state;
+  situ_plan *plan;
+  scenario s = pair(&stream, &plan);
+  json_value *root = parsed(written("trace", plan, &s));
+  const json_value *events = json_get(root, "traceEvents");
+  assert_int_equal(count_phase(events, "X"), 3); /* two operators, one hop */
+  assert_int_equal(count_phase(events, "s"), 1);
+  assert_int_equal(count_phase(events, "f"), 1);
+  assert_int_equal(count_phase(events, "M"), 2 + 2 + 2); /* processes, devices, links */
+  assert_true(slice_member(events, "b,\"x\"", "ts") == 0.005);
+  assert_true(slice_member(events, "b,\"x\"", "dur") == 0.001);
+  json_free(root);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* calls: a on the host beside others, b one call. pipeline: six inputs, for each two stages and two operators. */
+static void a_trace_shows_calls_and_inputs(void **state) {
+  (void)state;
+  const situ_problem_options options[] = {{.execution = SITU_EXECUTION_CALLS},
+                                          {.objective = SITU_OBJECTIVE_THROUGHPUT}};
+  const int slices[] = {1, 6 * 4}, asynchronous[] = {1, 0};
+  for (int i = 0; i < 2; i++) {
+    situ_plan *plan;
+    scenario s = pair(&options[i], &plan);
+    json_value *root = parsed(written("trace", plan, &s));
+    const json_value *events = json_get(root, "traceEvents");
+    assert_int_equal(count_phase(events, "X"), slices[i]);
+    assert_int_equal(count_phase(events, "b"), asynchronous[i]);
+    assert_int_equal(count_phase(events, "e"), asynchronous[i]);
+    if (i == 1) assert_true(slice_member(events, "input 1", "ts") == 0.003); /* the period: 3 bytes on the link */
+    json_free(root);
+    situ_plan_free(plan);
+    scenario_free(&s);
+  }
+}
+
+static void a_split_is_read_back_as_pins(void **state) {
+  (void)state;
+  situ_plan *plan;
+  scenario s = pair(&stream, &plan);
+  char path[] = "/tmp/situ-split-XXXXXX";
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  assert_int_equal(situ_plan_export(plan, s.problem, "split", path, NULL), SITU_STATUS_OK);
+  int32_t pins[2];
+  assert_int_equal(plan_read_pins(pins, s.graph, s.platform, path, NULL), SITU_STATUS_OK);
+  assert_int_equal(pins[0], 0);
+  assert_int_equal(pins[1], 1);
+  unlink(path);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+static void dot_dashes_what_crosses(void **state) {
+  (void)state;
+  situ_plan *plan;
+  scenario s = pair(&stream, &plan);
+  char *text = written("dot", plan, &s);
+  assert_non_null(strstr(text, "digraph \"scenario\" {"));
+  assert_non_null(strstr(text, "n0 -> n1 [style=dashed];"));
+  assert_non_null(strstr(text, "label=\"b,\\\"x\\\"\""));
+  free(text);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+static void what_cannot_be_written_is_refused(void **state) {
+  (void)state;
+  situ_plan *plan;
+  scenario s = pair(&stream, &plan);
+  char *text;
+  situ_error error = {0};
+  assert_int_equal(situ_write(&text, "tracy", plan, s.problem, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_null(text);
+  assert_int_equal(situ_plan_export(plan, s.problem, "csv", "/nowhere/at/all.csv", &error), SITU_STATUS_IO);
+  plan->start_ns = NULL;
+  assert_int_equal(situ_write(&text, "trace", plan, s.problem, &error), SITU_STATUS_UNSUPPORTED);
+  s.graph->source_id[1] = -1;
+  assert_int_equal(situ_write(&text, "split", plan, s.problem, &error), SITU_STATUS_UNSUPPORTED);
+  plan->device = NULL;
+  for (int32_t i = 0; i < situ_n_writers(); i++)
+    assert_int_equal(situ_write(&text, situ_writer_at(i).name, plan, s.problem, &error), SITU_STATUS_BAD_ARGUMENT);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(csv_quotes_what_it_has_to),
+      cmocka_unit_test(a_trace_has_a_slice_for_each_operator_and_hop),
+      cmocka_unit_test(a_trace_shows_calls_and_inputs),
+      cmocka_unit_test(a_split_is_read_back_as_pins),
+      cmocka_unit_test(dot_dashes_what_crosses),
+      cmocka_unit_test(what_cannot_be_written_is_refused),
+  };
+  return cmocka_run_group_tests_name("write", tests, NULL, NULL);
+}
