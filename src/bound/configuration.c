@@ -1,83 +1,86 @@
-/* Configuration bound: for whole prices y >= 0 of the classes let a_t(U) be the most that a device of type t can hold,
- * in prices, with a load of at most U. Where the devices together hold less than all classes cost,
+/* For whole prices y >= 0 of the classes let a_t(U) be the most that a device of type t can hold, in prices, with a load
+ * of at most U. Where all n_t devices of all types together hold less than all classes cost,
  *
  *     sum over t of n_t a_t(U) < sum over v of y_v,
  *
- * no plan has a period of U or less. It is the dual of the configuration program that covers all classes by n_t sets of
- * load <= U for each type (Gilmore and Gomory, 1961), whose value counts communication, unlike balance and area.
+ * no plan has a period of U or less. It is the dual of the configuration program, which covers all classes by n_t sets
+ * of load <= U for each type (Gilmore and Gomory, Operations Research 9, 1961).
  *
- * a_t is exact for whole prices (bound/sweep.h), so that any prices are a certificate. They are found by column
- * generation with smoothing (Wentges, 1997) where a linear programming engine is built in, else by multiplicative updates. */
+ * a_t is exact for whole prices (bound/sweep.h), so that any prices are a certificate and finding good ones may be done
+ * in floating point: first by multiplicative updates (Plotkin, Shmoys and Tardos, 1995), which lower the price of what
+ * is covered too often; then by column generation with smoothed prices (Wentges, 1997), where an engine for linear
+ * programs is built in. */
+#include "bound/configuration.h"
+
 #include <math.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
-#include "bound/bound.h"
 #include "bound/sweep.h"
 #include "lp/lp.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+enum { MOST_CLASSES = 20000, MOST_STATES = 1024, MOST_ROWS = 1 << 22 };
+/* Whole prices: about `grid` for each device. First coarse, last fine; fewer where the table would be too large. */
+enum { GRID = 250, LEAST_GRID = 16, FINE = 8, MOST_CELLS = 1 << 24 };
+enum { UPDATES = 200, UPDATES_ALONE = 4000, PATIENCE = 100, GENERATIONS = 1000, COMPLEMENTS = 6 };
+static const double SMOOTH = 0.7, RATE = 0.02, CLOSE = 1e-4;
+static const double AHEAD = 5e-4; /* how far above the bound the next target is */
 
-enum { GRID = 1000, FINE_GRID = 6000, MAX_STATES = 1024, MAX_ROUNDS = 3000 };
-
-typedef struct cover {
+typedef struct search {
   const shares *s;
-  sweep *sweep;    /* [type] */
-  int32_t **least; /* [type] the curve */
-  int32_t *top;    /* [type] of the curve */
-  int32_t *whole;  /* [class] prices */
-  int64_t sum;     /* of them */
-  bool *taken;     /* [type * n + class] */
-  double *best, *trial; /* [class] prices that sum to 1 */
-  int64_t best_ns;
-  lp *master;
-  int32_t *column;     /* scratch for a row */
+  int32_t n_devices, grid;
+  sweep *sweep;         /* [type] */
+  int32_t **least;      /* [type] the curve of the last prices */
+  int32_t *top;         /* [type] of the curve */
+  int32_t *whole;       /* [class] prices */
+  int64_t sum;          /* of them */
+  bool *taken;          /* [type * n + class] the last sets */
+  double *best, *trial; /* [class] prices that sum to 1: of the best bound, and the next */
+  int64_t lower_ns, enough_ns, most_ns;
+  lp *master;           /* NULL without an engine */
+  int32_t *column;      /* [n + n_types] scratch for a row */
   double *coefficient;
   arena *scratch;
-} cover;
+  budget *budget;
+} search;
 
-static int32_t count_devices(const shares *s) {
-  int32_t n = 0;
-  for (int32_t t = 0; t < s->n_types; t++) n += s->n_devices[t];
-  return n;
-}
-
-/* Whole prices of about `grid` for each device. */
-static void make_whole(cover *c, const double *price, int32_t grid) {
-  double scale = (double)grid * count_devices(c->s);
+/* Whole prices of about `grid` for each device. A set that costs more than its even part refutes nothing, so that no curve
+ * goes further. */
+static void make_whole(search *c, const double *price, int32_t grid) {
+  double scale = (double)grid * c->n_devices;
   c->sum = 0;
   for (int32_t v = 0; v < c->s->n; v++) {
     double x = floor(price[v] * scale + 0.5);
     c->whole[v] = x > 0 ? (int32_t)x : 0;
     c->sum += c->whole[v];
   }
-  for (int32_t t = 0; t < c->s->n_types; t++) {
-    c->top[t] = (int32_t)(c->sum / c->s->n_devices[t]) + 1;
-  }
+  for (int32_t t = 0; t < c->s->n_types; t++) c->top[t] = (int32_t)(c->sum / c->s->n_devices[t]) + 1;
 }
 
-/* Whether the devices hold everything with loads of at most `units`, as far as these curves tell. */
-static bool holds_all(const cover *c, int32_t units) {
-  int64_t held = 0;
-  for (int32_t t = 0; t < c->s->n_types; t++) {
-    int32_t low = 0, high = c->top[t]; /* the greatest x with least[x] <= units */
-    while (low < high) {
-      int32_t middle = (low + high + 1) / 2;
-      if (c->least[t][middle] <= units)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-    held += low == c->top[t] ? c->sum : (int64_t)low * c->s->n_devices[t];
+/* The greatest x <= top with least[x] <= units. */
+static int32_t held_by(const search *c, int32_t t, int32_t units) {
+  int32_t low = 0, high = c->top[t];
+  while (low < high) {
+    int32_t middle = (low + high + 1) / 2;
+    if (c->least[t][middle] <= units)
+      low = middle;
+    else
+      high = middle - 1;
   }
+  return low;
+}
+
+/* Whether the devices hold everything with loads of at most `units`, as far as the curves tell. */
+static bool holds_all(const search *c, int32_t units) {
+  int64_t held = 0;
+  for (int32_t t = 0; t < c->s->n_types; t++) held += (int64_t)held_by(c, t, units) * c->s->n_devices[t];
   return held >= c->sum;
 }
 
-/* The least load that the curves do not refute, at most limit + 1. */
-static int32_t refute(const cover *c, int32_t limit) {
+/* The bound of these curves, which know loads of at most `limit` units. */
+static int64_t refute(const search *c, int32_t limit) {
   int32_t low = 0, high = limit + 1;
   while (low < high) {
     int32_t middle = low + (high - low) / 2;
@@ -86,32 +89,167 @@ static int32_t refute(const cover *c, int32_t limit) {
     else
       low = middle + 1;
   }
-  return low;
+  return (int64_t)low * c->sweep[0].unit_ns;
 }
 
-static bool cover_init(cover *c, const shares *s, int64_t most_ns, arena *a) {
-  *c = (cover){.s = s, .scratch = a};
-  c->sweep = ARENA_NEW(a, sweep, s->n_types);
-  c->least = ARENA_NEW(a, int32_t *, s->n_types);
-  c->top = ARENA_NEW(a, int32_t, s->n_types);
-  c->whole = ARENA_NEW(a, int32_t, s->n);
-  c->taken = ARENA_NEW(a, bool, (int64_t)s->n * s->n_types);
-  c->best = ARENA_NEW(a, double, s->n);
-  c->trial = ARENA_NEW(a, double, s->n);
-  c->column = ARENA_NEW(a, int32_t, s->n + s->n_types);
-  c->coefficient = ARENA_NEW(a, double, s->n + s->n_types);
-  if (!c->sweep || !c->least || !c->top || !c->whole || !c->taken || !c->best || !c->trial || !c->column ||
-      !c->coefficient)
-    return false;
+/* ns in units, no more than the sweeps know. */
+static int32_t to_limit(const search *c, double ns) {
+  double most = (double)c->sweep[0].limit;
+  double units = floor(ns / (double)c->sweep[0].unit_ns);
+  return (int32_t)fmax(0, fmin(units, most));
+}
+
+static void keep_bound(search *c, const double *price, int64_t found_ns) {
+  if (found_ns <= c->lower_ns) return;
+  c->lower_ns = found_ns;
+  if (price != c->best) memcpy(c->best, price, (size_t)c->s->n * sizeof *price);
+}
+
+static bool is_done(search *c) { return c->lower_ns >= c->enough_ns || c->lower_ns > c->most_ns || budget_over(c->budget); }
+
+/* The load that the next sets may have: a little more than what is refuted. */
+static int32_t target(const search *c) {
+  double next = fmin((double)c->lower_ns * (1 + AHEAD), (double)c->enough_ns - 1);
+  return to_limit(c, fmax(next, (double)c->lower_ns));
+}
+
+/* The best set of each type at the whole prices, with a load of at most `within`. */
+static bool price_sets(search *c, int32_t limit, int32_t within) {
+  const shares *s = c->s;
   for (int32_t t = 0; t < s->n_types; t++) {
-    if (!(c->least[t] = ARENA_NEW(a, int32_t, (int64_t)(2 * FINE_GRID) * count_devices(s) / s->n_devices[t] + 2))) return false;
-    if (!sweep_find(&c->sweep[t], s, t, most_ns, MAX_STATES, a)) return false;
+    budget_spend(c->budget, 1);
+    if (!sweep_best(c->taken + (int64_t)t * s->n, c->least[t], &c->sweep[t], c->whole, c->top[t], limit, within,
+                    c->scratch))
+      return false;
   }
   return true;
 }
 
-/* Prices in the measure of the least times: the balance bound. */
-static void start_prices(cover *c) {
+/* The bound of finer whole prices, without sets. */
+static bool evaluate_fine(search *c) {
+  for (double ahead = 0.1;; ahead *= 4) { /* further while everything is refuted */
+    int64_t before_ns = c->lower_ns;
+    int32_t limit = to_limit(c, (double)c->lower_ns * (1 + ahead));
+    make_whole(c, c->best, c->grid * FINE);
+    for (int32_t t = 0; t < c->s->n_types; t++)
+      if (!sweep_curve(c->least[t], &c->sweep[t], c->whole, c->top[t], limit, c->scratch)) return false;
+    keep_bound(c, c->best, refute(c, limit));
+    if (c->lower_ns == before_ns || c->lower_ns / c->sweep[0].unit_ns <= limit || is_done(c)) return true;
+  }
+}
+
+/* One round: the sets and the bound of the trial prices. */
+static bool evaluate_trial(search *c) {
+  int32_t within = target(c), limit = to_limit(c, (double)c->lower_ns * 1.05);
+  if (limit < within) limit = within;
+  make_whole(c, c->trial, c->grid);
+  if (!price_sets(c, limit, within)) return false;
+  keep_bound(c, c->trial, refute(c, limit));
+  return true;
+}
+
+/* Adds the sets taken to the master program as rows: the prices of the set are at most alpha of its type. */
+static bool add_sets(search *c) {
+  const shares *s = c->s;
+  for (int32_t t = 0; t < s->n_types && c->master; t++) {
+    int32_t n = 0;
+    for (int32_t v = 0; v < s->n; v++)
+      if (c->taken[(int64_t)t * s->n + v]) {
+        c->column[n] = v;
+        c->coefficient[n++] = 1;
+      }
+    c->column[n] = s->n + t;
+    c->coefficient[n++] = -1;
+    if (!lp_add_row(c->master, n, c->column, c->coefficient, -HUGE_VAL, 0)) return false;
+  }
+  return true;
+}
+
+/* How often the sets of all devices cover class v. */
+static int32_t times_covered(const search *c, int32_t v) {
+  int32_t times = 0;
+  for (int32_t t = 0; t < c->s->n_types; t++)
+    if (c->taken[(int64_t)t * c->s->n + v]) times += c->s->n_devices[t];
+  return times;
+}
+
+/* Multiplicative updates: the price of a class falls by how much more than once it is covered. */
+static bool update_prices(search *c, int32_t rounds) {
+  int32_t n = c->s->n, since = 0;
+  memcpy(c->trial, c->best, (size_t)n * sizeof *c->trial);
+  for (int32_t round = 0; round < rounds && since < PATIENCE && !is_done(c); round++) {
+    int64_t before_ns = c->lower_ns;
+    if (!evaluate_trial(c) || !add_sets(c)) return false;
+    since = c->lower_ns > before_ns ? 0 : since + 1;
+    double sum = 0, rate = RATE / sqrt(1 + round * 0.1);
+    for (int32_t v = 0; v < n; v++) {
+      c->trial[v] *= exp(-rate * (times_covered(c, v) - 1));
+      sum += c->trial[v];
+    }
+    for (int32_t v = 0; v < n; v++) c->trial[v] /= sum;
+  }
+  return true;
+}
+
+/* Prices y and the value alpha of a device of each type: minimise the value of all devices, all prices 1 together. */
+static bool master_init(search *c) {
+  const shares *s = c->s;
+  int32_t n = s->n + s->n_types;
+  double *cost = ARENA_ZERO(c->scratch, double, n), *lower = ARENA_ZERO(c->scratch, double, n);
+  double *upper = ARENA_NEW(c->scratch, double, n);
+  if (!cost || !lower || !upper) return false;
+  for (int32_t v = 0; v < n; v++) {
+    upper[v] = 1;
+    c->column[v] = v;
+    c->coefficient[v] = 1;
+  }
+  for (int32_t t = 0; t < s->n_types; t++) cost[s->n + t] = s->n_devices[t];
+  c->master = lp_new(n, cost, lower, upper);
+  return c->master && lp_add_row(c->master, s->n, c->column, c->coefficient, 1, 1);
+}
+
+/* Whether the last sets cut off the solution of the master program. */
+static bool cuts_off(const search *c, const double *price, double value) {
+  double held = 0;
+  for (int32_t v = 0; v < c->s->n; v++) held += price[v] * times_covered(c, v);
+  return held > value + 1e-6;
+}
+
+/* Sets for what the last ones leave: together they come near to a plan, which the master program needs as a whole. */
+static bool add_complements(search *c) {
+  int32_t within = target(c);
+  for (int32_t k = 1; k < COMPLEMENTS && k < c->n_devices && !is_done(c); k++) {
+    for (int32_t v = 0; v < c->s->n; v++)
+      if (times_covered(c, v) > 0) c->whole[v] = 0;
+    if (!price_sets(c, within, within) || !add_sets(c)) return false;
+  }
+  return true;
+}
+
+static double seconds_left(const search *c) {
+  if (c->budget->deadline_ns == INT64_MAX) return 1e9;
+  return fmax(0.001, (double)(c->budget->deadline_ns - clock_now_ns()) / 1e9);
+}
+
+/* Column generation, until the master program says that no prices refute the target. */
+static bool generate(search *c) {
+  int32_t n = c->s->n;
+  double smooth = SMOOTH;
+  for (int32_t round = 0; round < GENERATIONS && !is_done(c); round++) {
+    if (!lp_solve(c->master, seconds_left(c))) return true;
+    double value = lp_cost(c->master);
+    if (value > 1 - CLOSE) return true;
+    memcpy(c->coefficient, lp_values(c->master), (size_t)n * sizeof *c->coefficient);
+    for (int32_t v = 0; v < n; v++) c->trial[v] = smooth * c->best[v] + (1 - smooth) * fmax(c->coefficient[v], 0);
+    if (!evaluate_trial(c)) return false;
+    smooth = cuts_off(c, c->coefficient, value) ? SMOOTH : 0;
+    if (!add_sets(c) || !add_complements(c)) return false;
+  }
+  return true;
+}
+
+/* Prices in the measure of the least times: those of the balance bound. */
+static void start_prices(search *c) {
   const shares *s = c->s;
   double sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
@@ -123,128 +261,73 @@ static void start_prices(cover *c) {
   for (int32_t v = 0; v < s->n; v++) c->best[v] = sum > 0 ? c->best[v] / sum : 1.0 / s->n;
 }
 
-static bool master_init(cover *c) {
-  const shares *s = c->s;
-  int32_t n = s->n + s->n_types;
-  double *cost = ARENA_ZERO(c->scratch, double, n), *lower = ARENA_ZERO(c->scratch, double, n);
-  double *upper = ARENA_NEW(c->scratch, double, n);
-  if (!cost || !lower || !upper) return false;
-  for (int32_t v = 0; v < s->n; v++) {
-    upper[v] = 1;
-    c->column[v] = v;
-    c->coefficient[v] = 1;
+/* The grid that keeps the tables of all types small; 0: none does. */
+static int32_t choose_grid(const search *c) {
+  for (int32_t grid = GRID; grid >= LEAST_GRID; grid = grid * 2 / 3) {
+    int64_t cells = 0;
+    for (int32_t t = 0; t < c->s->n_types; t++)
+      cells = max64(cells, c->sweep[t].first[c->s->n] * (grid * c->n_devices / c->s->n_devices[t] + 2 + c->s->n / 2));
+    if (cells <= MOST_CELLS) return grid;
   }
-  for (int32_t t = 0; t < s->n_types; t++) {
-    cost[s->n + t] = s->n_devices[t];
-    upper[s->n + t] = 1;
-  }
-  c->master = lp_new(n, cost, lower, upper);
-  return c->master && lp_add_row(c->master, s->n, c->column, c->coefficient, 1, 1);
+  return 0;
 }
 
-/* Adds the sets taken as rows: sum of y over the set <= alpha of its type. */
-static void add_sets(cover *c) {
+static bool search_init(search *c, arena *a) {
   const shares *s = c->s;
-  for (int32_t t = 0; t < s->n_types; t++) {
-    int32_t n = 0;
-    for (int32_t v = 0; v < s->n; v++)
-      if (c->taken[(int64_t)t * s->n + v]) {
-        c->column[n] = v;
-        c->coefficient[n++] = 1;
-      }
-    c->column[n] = s->n + t;
-    c->coefficient[n++] = -1;
-    lp_add_row(c->master, n, c->column, c->coefficient, -HUGE_VAL, 0);
-  }
-}
-
-static bool price_sets(cover *c, int32_t limit, int32_t within) {
-  const shares *s = c->s;
+  c->scratch = a;
+  for (int32_t t = 0; t < s->n_types; t++) c->n_devices += s->n_devices[t];
+  c->sweep = ARENA_NEW(a, sweep, s->n_types);
+  c->least = ARENA_NEW(a, int32_t *, s->n_types);
+  c->top = ARENA_NEW(a, int32_t, s->n_types);
+  c->whole = ARENA_NEW(a, int32_t, s->n);
+  c->taken = ARENA_ZERO(a, bool, (int64_t)s->n * s->n_types);
+  c->best = ARENA_NEW(a, double, s->n);
+  c->trial = ARENA_NEW(a, double, s->n);
+  c->column = ARENA_NEW(a, int32_t, s->n + s->n_types);
+  c->coefficient = ARENA_NEW(a, double, s->n + s->n_types);
+  if (!c->sweep || !c->least || !c->top || !c->whole || !c->taken || !c->best || !c->trial || !c->column ||
+      !c->coefficient)
+    return false;
+  int32_t max_states = MOST_ROWS / s->n < MOST_STATES ? MOST_ROWS / s->n : MOST_STATES;
   for (int32_t t = 0; t < s->n_types; t++)
-    if (!sweep_best(c->taken + (int64_t)t * s->n, c->least[t], &c->sweep[t], c->whole, c->top[t], limit, within,
-                    c->scratch))
-      return false;
+    if (!sweep_find(&c->sweep[t], s, t, c->most_ns, max_states, a)) return false;
+  c->grid = choose_grid(c);
+  for (int32_t t = 0; t < s->n_types; t++) {
+    int64_t width = (int64_t)c->grid * FINE * c->n_devices / s->n_devices[t] + s->n + 3; /* rounding adds half each */
+    if (!(c->least[t] = ARENA_NEW(a, int32_t, width))) return false;
+  }
+  start_prices(c);
   return true;
 }
 
-static int32_t limit_of(const cover *c, int64_t ns) {
-  int64_t units = ns / c->sweep[0].unit_ns;
-  return (int32_t)min64(units, SWEEP_NEVER - 1);
-}
-
-static situ_status improve(cover *c, int64_t most_ns, budget *b, situ_error *error) {
-  const shares *s = c->s;
-  double smooth = 0;
-  double SM = getenv("SM") ? atof(getenv("SM")) : 0.7;
-  bool verbose = getenv("FB") != NULL;
-  int64_t t0 = clock_now_ns();
-  double lpt = 0;
-  for (int32_t round = 0; round < MAX_ROUNDS && !budget_over(b); round++) {
-    const double *from = c->best;
-    double value = 0;
-    if (round > 0) {
-      int64_t t1 = clock_now_ns();
-      if (!lp_solve(c->master, 10)) break;
-      lpt += (clock_now_ns() - t1) / 1e9;
-      value = lp_cost(c->master);
-      if (value > 0.9995) {if (verbose) printf("  converged %.5f\n", value); break;}
-      from = lp_values(c->master);
-    }
-    for (int32_t v = 0; v < s->n; v++) c->trial[v] = smooth * c->best[v] + (1 - smooth) * fmax(from[v], 0);
-    make_whole(c, c->trial, GRID);
-    int32_t within = limit_of(c, c->best_ns + c->best_ns / 2000), limit = limit_of(c, c->best_ns + c->best_ns / 20);
-    if (!price_sets(c, limit, within)) return fail_no_memory(error);
-    int64_t found = (int64_t)refute(c, limit) * c->sweep[0].unit_ns;
-    double got = 0;
-    for (int32_t t = 0; t < s->n_types; t++) {
-      int32_t x = c->top[t];
-      while (x > 0 && c->least[t][x] > within) x--;
-      got += (double)x * s->n_devices[t] / c->sum;
-    }
-    if (verbose && round % 50 == 0)
-      printf("  %4d lp %.5f got %.5f bound %.4f best %.4f  %.2f s lp %.2f\n", round, value, got, found / 1e6, c->best_ns / 1e6,
-             (clock_now_ns() - t0) / 1e9, lpt);
-    if (found > c->best_ns) {
-      c->best_ns = found;
-      memcpy(c->best, c->trial, (size_t)s->n * sizeof *c->best);
-    }
-    double at_lp = 0;
-    for (int32_t t = 0; t < s->n_types && round > 0; t++)
-      for (int32_t v = 0; v < s->n; v++)
-        if (c->taken[(int64_t)t * s->n + v]) at_lp += from[v] * s->n_devices[t];
-    smooth = round > 0 && at_lp <= value + 1e-6 ? 0 : SM;
-    add_sets(c);
-  }
-  return SITU_STATUS_OK;
-}
-
-static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
-  *lower_ns = 0;
-  if (!shares_serve(p) || p->contiguous) return SITU_STATUS_OK;
-  shares s;
-  if (!shares_find(&s, p, scratch)) return fail_no_memory(error);
-  if (!shares_fit(&s) || lp_missing() || s.n_types == 0) return SITU_STATUS_OK;
-  cover c;
-  int64_t most_ns = 0;
-  for (int32_t v = 0; v < s.n; v++) {
+/* What is worth bounding: the known plan, or everything in a row where it is fastest. */
+static int64_t most_of(const shares *s, int64_t enough_ns) {
+  int64_t sum = 0;
+  for (int32_t v = 0; v < s->n; v++) {
     int64_t least = SITU_NEVER_NS;
-    for (int32_t t = 0; t < s.n_types; t++) least = min64(least, s.time_ns[(int64_t)t * s.n + v]);
-    if (least == SITU_NEVER_NS) return SITU_STATUS_OK;
-    most_ns += least;
+    for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->time_ns[(int64_t)t * s->n + v]);
+    if (least == SITU_NEVER_NS) return 0; /* no plan at all: for others to say */
+    sum = sat_add(sum, least);
   }
-  if (!cover_init(&c, &s, most_ns, scratch) || !master_init(&c)) return fail_no_memory(error);
-  start_prices(&c);
-  c.best_ns = most_ns / count_devices(&s) / 2;
-  situ_status status = improve(&c, most_ns, b, error);
-  lp_free(c.master);
-  *lower_ns = c.best_ns;
-  return status;
+  return enough_ns == SITU_NEVER_NS ? sum : enough_ns;
 }
 
-const bound configuration_bound = {
-    .name = "configuration",
-    .title = "prices that no set of devices can hold, communication counted",
-    .source = "Gilmore and Gomory, A linear programming approach to the cutting-stock problem, 1961",
-    .pipeline = true,
-    .compute = compute,
-};
+bool configuration_serves(const situ_problem *problem) { return shares_serve(problem); }
+
+situ_status configuration_raise(int64_t *lower_ns, const situ_problem *problem, int64_t enough_ns, arena *scratch,
+                                budget *b, situ_error *error) {
+  shares s;
+  if (!shares_find(&s, problem, scratch)) return fail_no_memory(error);
+  search c = {.s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .most_ns = most_of(&s, enough_ns)};
+  if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.most_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
+  if (!search_init(&c, scratch)) return fail_no_memory(error);
+  bool made = true;
+  if (c.grid > 0) {
+    made = evaluate_fine(&c) && (lp_missing() || master_init(&c)) &&
+           update_prices(&c, c.master ? UPDATES : UPDATES_ALONE) && (!c.master || generate(&c)) &&
+           (is_done(&c) || evaluate_fine(&c));
+    lp_free(c.master);
+  }
+  *lower_ns = c.lower_ns;
+  return made ? SITU_STATUS_OK : fail_no_memory(error);
+}

@@ -17,10 +17,8 @@ typedef struct state_table {
 typedef struct builder {
   const shares *shares;
   int32_t type;
-  int64_t most_ns;
   int32_t *slot_of;      /* [edge] -1 while it is not open, or forgotten */
   int32_t *passed;       /* [edge] pins */
-  bool *forgotten;       /* [edge] */
   int32_t edge_in[SLOTS]; /* [slot] or -1 */
   state_table now, next;
   sweep *out;
@@ -84,17 +82,17 @@ static int32_t see(const builder *b, int32_t e, int32_t c, int32_t bits, int32_t
 }
 
 static int32_t to_units(const builder *b, int64_t ns) {
-  return ns > b->most_ns ? SWEEP_NEVER : (int32_t)(ns / b->out->unit_ns);
+  int64_t units = ns / b->out->unit_ns;
+  return units > b->out->limit ? SWEEP_NEVER : (int32_t)units;
 }
 
-/* Gives the edges that begin at c a slot; the cheapest are forgotten where there are not enough. */
+/* Gives the edges that begin at c a slot; those that find none are forgotten. */
 static void open_edges(builder *b, int32_t c) {
   const shares *s = b->shares;
   for (int32_t i = s->touch_start[c]; i < s->touch_start[c + 1]; i++) {
     int32_t e = s->touch[i], slot = 0;
     if (s->pin[s->pin_start[e]] != c || price_of(b, e) == 0) continue;
     while (slot < SLOTS && b->edge_in[slot] >= 0) slot++;
-    b->forgotten[e] = slot == SLOTS;
     b->out->n_forgotten += slot == SLOTS;
     if (slot == SLOTS) continue;
     b->edge_in[slot] = e;
@@ -102,10 +100,9 @@ static void open_edges(builder *b, int32_t c) {
   }
 }
 
-static void leave(builder *b, const sweep_arc *arcs, int64_t n_arcs, int32_t slot) {
+static void leave(builder *b, int32_t slot) {
   b->slot_of[b->edge_in[slot]] = -1;
   b->edge_in[slot] = -1;
-  (void)arcs, (void)n_arcs;
 }
 
 /* Clears a slot in all states of the next layer and renumbers those that have become one. */
@@ -126,9 +123,8 @@ static bool forget(builder *b, sweep_arc *arcs, int32_t n_arcs, int32_t *number)
     if (b->edge_in[k] >= 0 && (cheapest < 0 || price_of(b, b->edge_in[k]) < price_of(b, b->edge_in[cheapest])))
       cheapest = k;
   if (cheapest < 0) return false;
-  b->forgotten[b->edge_in[cheapest]] = true;
   b->out->n_forgotten++;
-  leave(b, arcs, n_arcs, cheapest);
+  leave(b, cheapest);
   merge_states(b, arcs, n_arcs, cheapest, number);
   return true;
 }
@@ -143,7 +139,7 @@ static void pass(builder *b, int32_t c, sweep_arc *arcs) {
       int64_t cost_ns = in ? s->time_ns[(int64_t)b->type * s->n + c] : 0;
       arcs[i].to[in] = -1;
       arcs[i].units[in] = SWEEP_NEVER;
-      if (cost_ns > b->most_ns) continue;
+      if (to_units(b, cost_ns) == SWEEP_NEVER) continue;
       for (int32_t j = s->touch_start[c]; j < s->touch_start[c + 1]; j++) {
         int32_t e = s->touch[j], slot = b->slot_of[e];
         if (slot < 0) continue;
@@ -151,14 +147,14 @@ static void pass(builder *b, int32_t c, sweep_arc *arcs) {
         bool closes = b->passed[e] + 1 == s->pin_start[e + 1] - s->pin_start[e];
         k = with_bits(k, slot, closes ? 0 : bits);
       }
-      if (cost_ns > b->most_ns) continue;
+      if (to_units(b, cost_ns) == SWEEP_NEVER) continue;
       arcs[i].units[in] = to_units(b, cost_ns);
       arcs[i].to[in] = table_put(&b->next, k);
     }
   for (int32_t j = s->touch_start[c]; j < s->touch_start[c + 1]; j++) {
     int32_t e = s->touch[j];
     b->passed[e]++;
-    if (b->slot_of[e] >= 0 && b->passed[e] == s->pin_start[e + 1] - s->pin_start[e]) leave(b, NULL, 0, b->slot_of[e]);
+    if (b->slot_of[e] >= 0 && b->passed[e] == s->pin_start[e + 1] - s->pin_start[e]) leave(b, b->slot_of[e]);
   }
 }
 
@@ -166,9 +162,8 @@ static bool builder_init(builder *b, int32_t max_states, arena *a) {
   int32_t m = b->shares->n_edges;
   b->slot_of = ARENA_NEW(a, int32_t, m);
   b->passed = ARENA_ZERO(a, int32_t, m);
-  b->forgotten = ARENA_ZERO(a, bool, m);
   for (int32_t k = 0; k < SLOTS; k++) b->edge_in[k] = -1;
-  if (!b->slot_of || !b->passed || !b->forgotten || !table_init(&b->now, max_states, a) ||
+  if (!b->slot_of || !b->passed || !table_init(&b->now, max_states, a) ||
       !table_init(&b->next, max_states, a))
     return false;
   for (int32_t e = 0; e < m; e++) b->slot_of[e] = -1;
@@ -176,8 +171,9 @@ static bool builder_init(builder *b, int32_t max_states, arena *a) {
 }
 
 bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t most_ns, int32_t max_states, arena *a) {
-  *out = (sweep){.n = s->n, .unit_ns = most_ns / (SWEEP_NEVER / 4) + 1, .first = ARENA_NEW(a, int64_t, s->n + 1)};
-  builder b = {.shares = s, .type = type, .most_ns = most_ns, .out = out};
+  *out = (sweep){.n = s->n, .unit_ns = most_ns / (SWEEP_NEVER - 1) + 1, .first = ARENA_NEW(a, int64_t, s->n + 1)};
+  builder b = {.shares = s, .type = type, .out = out};
+  out->limit = (int32_t)(most_ns / out->unit_ns);
   int32_t *number = ARENA_NEW(a, int32_t, (int64_t)max_states * 2);
   sweep_arc **layer = ARENA_NEW(a, sweep_arc *, s->n + 1);
   if (!out->first || !number || !layer || !builder_init(&b, max_states, a)) return false;
@@ -235,7 +231,7 @@ static void step(int32_t *next, int32_t *next_reach, const int32_t *now, const i
     for (int32_t in = 0; in < 2; in++)
       if (arc->to[in] >= 0)
         relax(next + arc->to[in] * width, &next_reach[arc->to[in]], now + i * width, reach[i], arc->units[in],
-              in ? price[c] : 0, top, limit);
+              !in ? 0 : price[c] < top ? price[c] : top, top, limit);
   }
 }
 

@@ -20,13 +20,14 @@ typedef struct sweep_arc {
 typedef struct sweep {
   int32_t n;        /* classes; layers 0..n */
   int64_t unit_ns;
+  int32_t limit;    /* most_ns in units: loads beyond are not known */
   int64_t *first;   /* [n + 1] the arcs of layer i begin here; layer n has one state */
   sweep_arc *arc;
   int32_t n_widest; /* states of the widest layer */
   int32_t n_forgotten; /* edges whose price was let go to keep layers narrow */
 } sweep;
 
-enum { SWEEP_NEVER = 1 << 29 };
+enum { SWEEP_NEVER = (1 << 30) - 1 };
 
 /* The states for devices of one type and limits of at most most_ns. Where a layer has more than max_states states,
  * cheap edges are forgotten, which only lowers loads. False without memory. */
