@@ -96,8 +96,8 @@ typedef struct command {
 extern const command *const commands[]; /* ended by NULL */
 const command *command_find(const char *name);
 
-extern const option_group model_options, problem_options, solve_options, fix_options, plan_outputs, trace_outputs,
-    common_options;
+extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, plan_outputs,
+    trace_outputs, common_options;
 
 /* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
  * sense. */
@@ -127,6 +127,8 @@ int fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int probe_outputs(const arguments *a);
 /* Writes them and says so. */
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance);
+/* Opens the first operand, a plan file, or with --model any placement of that model. */
+situ_status open_plan(situ_plan **plan, situ_instance **instance, const arguments *a, situ_error *error);
 /* Exit code of a plan. */
 int outcome_code(const situ_plan *plan);
 /* Ends a command: flushes stdout, and turns a success into EXIT_OUTPUT when that fails. */

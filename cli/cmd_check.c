@@ -1,6 +1,6 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&common_options, NULL};
+static const option_group *const groups[] = {&judged_options, &model_options, &problem_options, &common_options, NULL};
 
 static int show(const arguments *a, const situ_verdict *verdict, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
@@ -16,7 +16,7 @@ static int run(arguments *a) {
   situ_instance *instance = NULL;
   situ_verdict *verdict = NULL;
   situ_error error = {0};
-  situ_status status = situ_plan_read(&plan, &instance, a->operands[0], &error);
+  situ_status status = open_plan(&plan, &instance, a, &error);
   if (status == SITU_STATUS_OK) status = situ_check(&verdict, situ_instance_problem(instance), plan, &error);
   int code = status == SITU_STATUS_OK ? show(a, verdict, plan, instance) : fail_reading(&error);
   situ_verdict_free(verdict);
@@ -32,6 +32,7 @@ const command check_command = {
     .usage = "PLAN",
     .about = "Opens the model and the platform that PLAN names and looks at every rule: support, memory, precedence, "
              "overlap, colocation, pins, contiguity, and whether the value is true. Shares no code with the solvers. "
+             "With --model, PLAN may be any file that place --fix takes, such as a published split. "
              "Exit code 7 when a rule is broken.",
     .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
                 "situ check plan.json\n",

@@ -1,6 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&trace_outputs, &common_options, NULL};
+static const option_group *const groups[] = {&trace_outputs,   &judged_options, &model_options,
+                                             &problem_options, &common_options, NULL};
 
 static int show(const arguments *a, const situ_plan *again, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
@@ -22,7 +23,7 @@ static int run(arguments *a) {
   situ_error error = {0};
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
-  situ_status status = situ_plan_read(&plan, &instance, a->operands[0], &error);
+  situ_status status = open_plan(&plan, &instance, a, &error);
   if (status == SITU_STATUS_OK) status = situ_replay(&again, instance, plan, &error);
   if (status == SITU_STATUS_BAD_ARGUMENT) error.status = SITU_STATUS_BAD_INPUT;
   code = status == SITU_STATUS_OK ? show(a, again, plan, instance) : fail_reading(&error);
@@ -38,7 +39,8 @@ const command simulate_command = {
     .summary = "run a plan file in the simulator, and write its timeline",
     .usage = "PLAN",
     .about = "Opens the model and the platform that PLAN names and simulates its placement afresh: start and end of "
-             "each operator and transfer, load and memory of each device.",
+             "each operator and transfer, load and memory of each device. With --model, PLAN may be any file that "
+             "place --fix takes, such as a published split.",
     .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
                 "situ simulate plan.json --trace trace.json\n",
     .operand = "file",

@@ -74,6 +74,13 @@ static const option fix_rows[] = {
     {0}};
 const option_group fix_options = {"Pins", fix_rows};
 
+static const option judged_rows[] = {
+    {.name = "model", .kind = OPTION_TEXT, .offset = AT(instance.model), .value = "MODEL", .family = "file",
+     .about = "Take PLAN as a placement of this model, on the machine that the options below describe. PLAN may then "
+              "be a published split or an object from operator to device. Default: what the plan file names."},
+    {0}};
+const option_group judged_options = {"Placement", judged_rows};
+
 static const option output_rows[] = {
     {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(out), .value = "PLAN.json", .family = "file",
      .about = "Write the plan to this file."},

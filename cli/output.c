@@ -163,3 +163,10 @@ int finish(int code) {
   say("stdout", "cannot be written");
   return EXIT_OUTPUT;
 }
+
+situ_status open_plan(situ_plan **plan, situ_instance **instance, const arguments *a, situ_error *error) {
+  const char *path = a->operands[0];
+  if (!a->instance.model) return situ_plan_read(plan, instance, path, error);
+  situ_status status = situ_instance_open(instance, &a->instance, error);
+  return status == SITU_STATUS_OK ? situ_plan_import(plan, *instance, path, error) : status;
+}

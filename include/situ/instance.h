@@ -50,6 +50,12 @@ SITU_API situ_status situ_plan_write(const situ_plan *plan, const situ_instance 
  * folder, then from the folder of the plan file. A model or a platform whose content changed since is BAD_INPUT. */
 SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error);
 
+/* Simulates the placement of any file that a fix may be (a published split, an object from operator to device, a plan)
+ * for an instance opened apart from it. Every operator must be placed; constraints are not enforced, situ_check names
+ * what is broken. BAD_INPUT when the file is malformed or leaves an operator out. */
+SITU_API situ_status situ_plan_import(situ_plan **out, const situ_instance *instance, const char *path,
+                                      situ_error *error);
+
 /* The version of the library, "0.1.0". */
 SITU_API const char *situ_version(void);
 

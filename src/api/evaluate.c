@@ -164,6 +164,32 @@ situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_e
   return status;
 }
 
+static situ_status import(situ_plan **out, const situ_instance *i, const char *path, arena *a, situ_error *error) {
+  const situ_problem *p = i->problem;
+  simulator *s = simulator_new(p, a);
+  int32_t *device = ARENA_NEW(a, int32_t, p->n_operators);
+  if (!s || !device) return fail_no_memory(error);
+  TRY(plan_read_pins(device, p->graph, p->platform, path, error));
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (device[v] < 0)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "places no device for operator %s; every one must be placed",
+                       p->graph->name[v]);
+  placement where = {.device = device};
+  TRY(choose_order(&where, i, s, a, error));
+  TRY(simulator_plan(out, s, &where, error));
+  (*out)->solver = "file";
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_plan_import(situ_plan **out, const situ_instance *instance, const char *path, situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  if (!a) return fail_no_memory(error);
+  situ_status status = import(out, instance, path, a, error);
+  arena_free(a);
+  return status;
+}
+
 situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan, situ_error *error) {
   *out = NULL;
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to simulate");

@@ -617,6 +617,25 @@ def test_expert_splits_give_the_published_values():
         assert abs(found["value"] - value) < 6e-4, (name, found["value"])
 
 
+def test_splits_are_judged_by_check_and_simulate():
+    # column expert of reference.csv; the training graphs of these two take the inference split
+    for name, split, value in (("bert24_training", "bert24_training", 49.4049), ("resnet50_training", "resnet50_inference", 112.108)):
+        path = need(f"{WORKLOADS}/throughput/LayerGraphs/{name}.json")
+        split = need(f"{WORKLOADS}/human-experts/{split}_expert.json")
+        assert abs(situ_json("simulate", split, "--model", path)["value"] - value) < 6e-4
+    path = need(f"{WORKLOADS}/throughput/LayerGraphs/bert24_inference.json")
+    split = need(f"{WORKLOADS}/human-experts/bert24_inference_expert.json")
+    assert situ_json("check", split, "--model", path)["valid"]
+    pathlib.Path("part.json").write_text('{"node1": "acc0"}')
+    situ("check", "part.json", "--model", path, code=3, err="every one must be placed")
+    # column lat_expert of reference.csv; the split overfills the accelerators of the latency workload
+    path = need(f"{WORKLOADS}/latency/LayerGraphs/gnmt_inference.json")
+    split = need(f"{WORKLOADS}/human-experts/gnmt_inference_expert.json")
+    assert abs(situ_json("simulate", split, "--model", path, "--objective", "latency")["value"] - 293.403) < 6e-4
+    judged = json.loads(situ("check", split, "--model", path, "--objective", "latency", "--json", code=7))
+    assert {v["rule"] for v in judged["violations"]} == {"memory"}
+
+
 def main():
     wanted = [a for a in sys.argv[2:] if not a.startswith("-")]
     cases = [(n, f) for n, f in globals().items() if n.startswith("test_") and (not wanted or n in wanted or n[5:] in wanted)]

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "problem/footprint.h"
 
 static const int64_t CELLS_LIMIT = (int64_t)1 << 25;
 
@@ -10,13 +11,6 @@ typedef struct timed {
   int64_t start_ns, finish_ns;
   int32_t v;
 } timed;
-
-int64_t draft_footprint(const situ_graph *g, int32_t v) {
-  int64_t bytes = g->workspace_bytes[v];
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
-  return bytes;
-}
 
 static int64_t least_time(const situ_problem *p, int32_t class) {
   int64_t least = SITU_NEVER_NS;
@@ -34,7 +28,7 @@ static void sum_groups(draft *s) {
     for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
       int32_t v = p->group_member[i];
       s->group_weights[k] = sat_add(s->group_weights[k], p->graph->weight_bytes[v]);
-      s->group_footprint[k] = max64(s->group_footprint[k], draft_footprint(p->graph, v));
+      s->group_footprint[k] = max64(s->group_footprint[k], footprint_bytes(p->graph, v));
     }
   }
 }
@@ -168,7 +162,7 @@ static int64_t room_with(const draft *s, int32_t v, int32_t d) {
   int64_t limit = p->platform->memory_bytes[m];
   if (limit == SITU_UNLIMITED_BYTES) return limit;
   int64_t weights = group >= 0 ? s->group_weights[group] : p->graph->weight_bytes[v];
-  int64_t footprint = group >= 0 ? s->group_footprint[group] : draft_footprint(p->graph, v);
+  int64_t footprint = group >= 0 ? s->group_footprint[group] : footprint_bytes(p->graph, v);
   return limit - sat_add(sat_add(s->weights[m], weights), max64(s->footprint[m], footprint));
 }
 
@@ -209,7 +203,7 @@ void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
   timeline_put(&s->pool, &s->lines[d], start_ns, time);
   if (group < 0 && s->limited) {
     s->weights[m] = sat_add(s->weights[m], p->graph->weight_bytes[v]);
-    s->footprint[m] = max64(s->footprint[m], draft_footprint(p->graph, v));
+    s->footprint[m] = max64(s->footprint[m], footprint_bytes(p->graph, v));
   } else if (group >= 0 && s->group_device[group] < 0) {
     s->weights[m] = sat_add(s->weights[m], s->group_weights[group]);
     s->footprint[m] = max64(s->footprint[m], s->group_footprint[group]);

@@ -52,7 +52,4 @@ void draft_send(draft *s, int32_t v, int32_t d);
 /* The whole schedule as a placement that borrows the draft's arrays. Every operator must be placed. */
 placement draft_placement(draft *s);
 
-/* Workspace, inputs and outputs of an operator. */
-int64_t draft_footprint(const situ_graph *g, int32_t v);
-
 #endif

@@ -1,7 +1,9 @@
 #include "solve/kit/list.h"
 
 #include "base/checked.h"
+#include "base/fail.h"
 #include "solve/kit/heap.h"
+#include "solve/kit/rank.h"
 #include "solve/kit/repair.h"
 
 enum { LOOK_EVERY = 256 };
@@ -141,4 +143,16 @@ bool list_pairs(draft *s, list_pair_rule rule, const double *level, const double
 void list_offer(solve_run *run, draft *s) {
   placement where = draft_placement(s);
   repair_offer(run, &where);
+}
+
+situ_status list_solve_pairs(solve_run *run, list_pair_rule rule) {
+  const situ_problem *p = run->problem;
+  double *level = ARENA_NEW(run->arena, double, p->n_operators);
+  rank_costs costs;
+  draft s;
+  if (!level || !draft_init(&s, p, run->arena) || !rank_costs_find(&costs, run->arena, p, RANK_NO_TRANSFER))
+    return fail_no_memory(run->error);
+  rank_upward(level, p, &costs);
+  if (list_pairs(&s, rule, level, costs.work, run->budget, run->arena)) list_offer(run, &s);
+  return SITU_STATUS_OK;
 }

@@ -27,6 +27,9 @@ typedef enum list_pair_rule {
 enum { LIST_WINDOW = 64 };
 bool list_pairs(draft *s, list_pair_rule rule, const double *level, const double *mean, budget *b, arena *scratch);
 
+/* A whole solver of that kind: levels, list_pairs, and the offer. */
+situ_status list_solve_pairs(solve_run *run, list_pair_rule rule);
+
 /* Offers a finished draft to the incumbent, after moving operators off memories that are too full. */
 void list_offer(solve_run *run, draft *s);
 
