@@ -1,5 +1,5 @@
-/* For whole prices y >= 0 of the classes let a_t(U) be the most that a device of type t can hold, in prices, with a load
- * of at most U. Where all n_t devices of all types together hold less than all classes cost,
+/* For whole prices y >= 0 of the classes let a_t(U) be the most that a device of type t can hold, in prices, with a
+ * load of at most U. Where all n_t devices of all types together hold less than all classes cost,
  *
  *     sum over t of n_t a_t(U) < sum over v of y_v,
  *
@@ -21,16 +21,26 @@
 #include "bound/sweep.h"
 #include "lp/lp.h"
 
-enum { MOST_CLASSES = 20000, MOST_STATES = 1024, MOST_ROWS = 1 << 22 };
+enum { MOST_CLASSES = 20000, MOST_STATES = 1024, MOST_ROWS = 1 << 20 };
 /* Whole prices: about `grid` for each device. First coarse, last fine; fewer where the table would be too large. */
-enum { GRID = 250, LEAST_GRID = 16, FINE = 8, MOST_CELLS = 1 << 24 };
-enum { UPDATES = 200, UPDATES_ALONE = 4000, PATIENCE = 100, GENERATIONS = 1000, COMPLEMENTS = 6 };
+enum {
+  GRID = 250,
+  LEAST_GRID = 16,
+  FINE = 8,
+  FINEST_GRID = 8000,
+  MOST_CELLS = 1 << 25,
+  SMALL_CELLS = 1 << 22,
+  MOST_WORK = 1 << 28
+};
+enum { PATIENCE = 100, STALL = 40, COMPLEMENTS = 6, MOST_SLACK = 3 }; /* rounds without a better bound, ... */
 static const double SMOOTH = 0.7, RATE = 0.02, CLOSE = 1e-4;
-static const double AHEAD = 5e-4; /* how far above the bound the next target is */
+static const double SLACK = 0.1;                    /* of alpha: rows farther away are dropped when there are many */
+static const double AHEAD = 5e-4, FAR_AHEAD = 0.05; /* how far above the bound sets may be, and curves go */
 
 typedef struct search {
   const shares *s;
-  int32_t n_devices, grid;
+  int32_t n_devices;
+  int32_t grid, finest; /* of the sets; of curves alone */
   sweep *sweep;         /* [type] */
   int32_t **least;      /* [type] the curve of the last prices */
   int32_t *top;         /* [type] of the curve */
@@ -39,15 +49,18 @@ typedef struct search {
   bool *taken;          /* [type * n + class] the last sets */
   double *best, *trial; /* [class] prices that sum to 1: of the best bound, and the next */
   int64_t lower_ns, enough_ns, most_ns;
-  lp *master;           /* NULL without an engine */
-  int32_t *column;      /* [n + n_types] scratch for a row */
+  lp *master;      /* NULL without an engine */
+  int32_t *column; /* [n + n_types] scratch for a row */
   double *coefficient;
-  arena *scratch;
+  int32_t *table; /* scratch of the sweeps */
+  int64_t n_cells;
+  arena *arena;
   budget *budget;
+  bool at_end; /* no prices refute more */
 } search;
 
-/* Whole prices of about `grid` for each device. A set that costs more than its even part refutes nothing, so that no curve
- * goes further. */
+/* Whole prices of about `grid` for each device. A set that costs more than its even part refutes nothing, so that no
+ * curve goes further. */
 static void make_whole(search *c, const double *price, int32_t grid) {
   double scale = (double)grid * c->n_devices;
   c->sum = 0;
@@ -105,7 +118,9 @@ static void keep_bound(search *c, const double *price, int64_t found_ns) {
   if (price != c->best) memcpy(c->best, price, (size_t)c->s->n * sizeof *price);
 }
 
-static bool is_done(search *c) { return c->lower_ns >= c->enough_ns || c->lower_ns > c->most_ns || budget_over(c->budget); }
+static bool is_done(search *c) {
+  return c->lower_ns >= c->enough_ns || c->lower_ns > c->most_ns || budget_over(c->budget);
+}
 
 /* The load that the next sets may have: a little more than what is refuted. */
 static int32_t target(const search *c) {
@@ -114,38 +129,34 @@ static int32_t target(const search *c) {
 }
 
 /* The best set of each type at the whole prices, with a load of at most `within`. */
-static bool price_sets(search *c, int32_t limit, int32_t within) {
-  const shares *s = c->s;
-  for (int32_t t = 0; t < s->n_types; t++) {
+static void price_sets(search *c, int32_t limit, int32_t within) {
+  for (int32_t t = 0; t < c->s->n_types; t++) {
     budget_spend(c->budget, 1);
-    if (!sweep_best(c->taken + (int64_t)t * s->n, c->least[t], &c->sweep[t], c->whole, c->top[t], limit, within,
-                    c->scratch))
-      return false;
+    sweep_best(c->taken + (int64_t)t * c->s->n, c->least[t], &c->sweep[t], c->whole, c->top[t], limit, within,
+               c->table);
   }
-  return true;
 }
 
-/* The bound of finer whole prices, without sets. */
-static bool evaluate_fine(search *c) {
+/* The bound of the best prices as fine as can be, without sets. */
+static void evaluate_fine(search *c) {
+  make_whole(c, c->best, c->finest);
   for (double ahead = 0.1;; ahead *= 4) { /* further while everything is refuted */
     int64_t before_ns = c->lower_ns;
     int32_t limit = to_limit(c, (double)c->lower_ns * (1 + ahead));
-    make_whole(c, c->best, c->grid * FINE);
     for (int32_t t = 0; t < c->s->n_types; t++)
-      if (!sweep_curve(c->least[t], &c->sweep[t], c->whole, c->top[t], limit, c->scratch)) return false;
+      sweep_curve(c->least[t], &c->sweep[t], c->whole, c->top[t], limit, c->table);
     keep_bound(c, c->best, refute(c, limit));
-    if (c->lower_ns == before_ns || c->lower_ns / c->sweep[0].unit_ns <= limit || is_done(c)) return true;
+    if (c->lower_ns == before_ns || c->lower_ns / c->sweep[0].unit_ns <= limit || is_done(c)) return;
   }
 }
 
 /* One round: the sets and the bound of the trial prices. */
-static bool evaluate_trial(search *c) {
-  int32_t within = target(c), limit = to_limit(c, (double)c->lower_ns * 1.05);
+static void evaluate_trial(search *c) {
+  int32_t within = target(c), limit = to_limit(c, (double)c->lower_ns * (1 + FAR_AHEAD));
   if (limit < within) limit = within;
   make_whole(c, c->trial, c->grid);
-  if (!price_sets(c, limit, within)) return false;
+  price_sets(c, limit, within);
   keep_bound(c, c->trial, refute(c, limit));
-  return true;
 }
 
 /* Adds the sets taken to the master program as rows: the prices of the set are at most alpha of its type. */
@@ -174,12 +185,13 @@ static int32_t times_covered(const search *c, int32_t v) {
 }
 
 /* Multiplicative updates: the price of a class falls by how much more than once it is covered. */
-static bool update_prices(search *c, int32_t rounds) {
+static bool update_prices(search *c) {
   int32_t n = c->s->n, since = 0;
   memcpy(c->trial, c->best, (size_t)n * sizeof *c->trial);
-  for (int32_t round = 0; round < rounds && since < PATIENCE && !is_done(c); round++) {
+  for (int32_t round = 0; since < PATIENCE && !is_done(c); round++) {
     int64_t before_ns = c->lower_ns;
-    if (!evaluate_trial(c) || !add_sets(c)) return false;
+    evaluate_trial(c);
+    if (!add_sets(c)) return false;
     since = c->lower_ns > before_ns ? 0 : since + 1;
     double sum = 0, rate = RATE / sqrt(1 + round * 0.1);
     for (int32_t v = 0; v < n; v++) {
@@ -195,8 +207,8 @@ static bool update_prices(search *c, int32_t rounds) {
 static bool master_init(search *c) {
   const shares *s = c->s;
   int32_t n = s->n + s->n_types;
-  double *cost = ARENA_ZERO(c->scratch, double, n), *lower = ARENA_ZERO(c->scratch, double, n);
-  double *upper = ARENA_NEW(c->scratch, double, n);
+  double *cost = ARENA_ZERO(c->arena, double, n), *lower = ARENA_ZERO(c->arena, double, n);
+  double *upper = ARENA_NEW(c->arena, double, n);
   if (!cost || !lower || !upper) return false;
   for (int32_t v = 0; v < n; v++) {
     upper[v] = 1;
@@ -221,7 +233,8 @@ static bool add_complements(search *c) {
   for (int32_t k = 1; k < COMPLEMENTS && k < c->n_devices && !is_done(c); k++) {
     for (int32_t v = 0; v < c->s->n; v++)
       if (times_covered(c, v) > 0) c->whole[v] = 0;
-    if (!price_sets(c, within, within) || !add_sets(c)) return false;
+    price_sets(c, within, within);
+    if (!add_sets(c)) return false;
   }
   return true;
 }
@@ -231,20 +244,93 @@ static double seconds_left(const search *c) {
   return fmax(0.001, (double)(c->budget->deadline_ns - clock_now_ns()) / 1e9);
 }
 
-/* Column generation, until the master program says that no prices refute the target. */
+/* The greatest sum of prices that a curve of type t goes to; rounding adds half for each class. */
+static int64_t most_top(const search *c, int32_t t, int64_t grid) {
+  return (grid * c->n_devices + c->s->n / 2 + 1) / c->s->n_devices[t] + 1;
+}
+
+static int64_t cells_of(const search *c, int64_t grid, bool with_sets) {
+  int64_t cells = 0;
+  for (int32_t t = 0; t < c->s->n_types; t++) {
+    int64_t top = most_top(c, t, grid);
+    cells = max64(cells, with_sets ? sweep_best_cells(&c->sweep[t], top) : sweep_curve_cells(&c->sweep[t], top));
+  }
+  return cells;
+}
+
+static bool reserve(search *c, int64_t cells) {
+  if (cells <= c->n_cells) return true;
+  c->n_cells = cells;
+  return (c->table = ARENA_NEW(c->arena, int32_t, cells)) != NULL;
+}
+
+/* Finer prices, while their tables stay small. *finer says whether there are. False without memory. */
+static bool refine_grid(search *c, bool *finer) {
+  int32_t grid = 2 * c->grid;
+  *finer = grid <= c->finest && cells_of(c, grid, true) <= MOST_CELLS;
+  if (!*finer) return true;
+  c->grid = grid;
+  return reserve(c, cells_of(c, grid, true));
+}
+
+/* The first grid is coarse, because that is fast, but where the table is small anyway. */
+static bool choose_grids(search *c) {
+  int64_t curves = 0;
+  c->finest = FINEST_GRID;
+  while (c->finest > LEAST_GRID) {
+    curves = 0;
+    for (int32_t t = 0; t < c->s->n_types; t++) curves += most_top(c, t, c->finest) + 1;
+    bool short_work = cells_of(c, c->finest, true) <= MOST_WORK;
+    if (short_work && curves <= MOST_CELLS && cells_of(c, c->finest, false) <= MOST_CELLS) break;
+    c->finest /= 2;
+  }
+  c->grid = c->finest / FINE;
+  while (c->grid >= LEAST_GRID && cells_of(c, c->grid, true) > (c->grid > GRID ? SMALL_CELLS : MOST_CELLS))
+    c->grid = c->grid * 2 / 3;
+  for (int32_t t = 0; t < c->s->n_types; t++)
+    if (!(c->least[t] = ARENA_NEW(c->arena, int32_t, most_top(c, t, c->finest) + 1))) return false;
+  return c->grid < LEAST_GRID || reserve(c, max64(cells_of(c, c->grid, true), cells_of(c, c->finest, false)));
+}
+
+/* Column generation, until the bound no longer rises or the master program says that no prices refute the target. */
 static bool generate(search *c) {
-  int32_t n = c->s->n;
+  int32_t n = c->s->n, most_rows = MOST_SLACK * (n + c->s->n_types);
+  int32_t since = 0; /* rounds since the bound rose */
   double smooth = SMOOTH;
-  for (int32_t round = 0; round < GENERATIONS && !is_done(c); round++) {
+  while (!is_done(c)) {
     if (!lp_solve(c->master, seconds_left(c))) return true;
+    int64_t before_ns = c->lower_ns;
     double value = lp_cost(c->master);
-    if (value > 1 - CLOSE) return true;
+    if (value > 1 - CLOSE) {
+      c->at_end = true;
+      return true;
+    }
     memcpy(c->coefficient, lp_values(c->master), (size_t)n * sizeof *c->coefficient);
     for (int32_t v = 0; v < n; v++) c->trial[v] = smooth * c->best[v] + (1 - smooth) * fmax(c->coefficient[v], 0);
-    if (!evaluate_trial(c)) return false;
-    smooth = cuts_off(c, c->coefficient, value) ? SMOOTH : 0;
+    evaluate_trial(c);
+    bool cut = cuts_off(c, c->coefficient, value);
+    since = c->lower_ns > before_ns ? 0 : since + 1;
+    if ((!cut && smooth == 0) || since == STALL) return true;
+    smooth = cut ? SMOOTH : 0;
+    if (lp_n_rows(c->master) > most_rows) {
+      lp_drop_slack(c->master, 1, SLACK / c->n_devices);
+      if (lp_n_rows(c->master) * 2 > most_rows) most_rows *= 2;
+    }
     if (!add_sets(c) || !add_complements(c)) return false;
   }
+  return true;
+}
+
+/* Updates and generation by turns, with finer prices each time, until neither helps. */
+static bool improve(search *c) {
+  bool finer = true;
+  evaluate_fine(c);
+  while (!is_done(c) && !c->at_end) {
+    int64_t before_ns = c->lower_ns;
+    if (!update_prices(c) || (c->master && !generate(c)) || !refine_grid(c, &finer)) return false;
+    if (!finer && c->lower_ns == before_ns) break;
+  }
+  if (!is_done(c)) evaluate_fine(c);
   return true;
 }
 
@@ -261,20 +347,9 @@ static void start_prices(search *c) {
   for (int32_t v = 0; v < s->n; v++) c->best[v] = sum > 0 ? c->best[v] / sum : 1.0 / s->n;
 }
 
-/* The grid that keeps the tables of all types small; 0: none does. */
-static int32_t choose_grid(const search *c) {
-  for (int32_t grid = GRID; grid >= LEAST_GRID; grid = grid * 2 / 3) {
-    int64_t cells = 0;
-    for (int32_t t = 0; t < c->s->n_types; t++)
-      cells = max64(cells, c->sweep[t].first[c->s->n] * (grid * c->n_devices / c->s->n_devices[t] + 2 + c->s->n / 2));
-    if (cells <= MOST_CELLS) return grid;
-  }
-  return 0;
-}
-
 static bool search_init(search *c, arena *a) {
   const shares *s = c->s;
-  c->scratch = a;
+  c->arena = a;
   for (int32_t t = 0; t < s->n_types; t++) c->n_devices += s->n_devices[t];
   c->sweep = ARENA_NEW(a, sweep, s->n_types);
   c->least = ARENA_NEW(a, int32_t *, s->n_types);
@@ -291,11 +366,7 @@ static bool search_init(search *c, arena *a) {
   int32_t max_states = MOST_ROWS / s->n < MOST_STATES ? MOST_ROWS / s->n : MOST_STATES;
   for (int32_t t = 0; t < s->n_types; t++)
     if (!sweep_find(&c->sweep[t], s, t, c->most_ns, max_states, a)) return false;
-  c->grid = choose_grid(c);
-  for (int32_t t = 0; t < s->n_types; t++) {
-    int64_t width = (int64_t)c->grid * FINE * c->n_devices / s->n_devices[t] + s->n + 3; /* rounding adds half each */
-    if (!(c->least[t] = ARENA_NEW(a, int32_t, width))) return false;
-  }
+  if (!choose_grids(c)) return false;
   start_prices(c);
   return true;
 }
@@ -322,10 +393,8 @@ situ_status configuration_raise(int64_t *lower_ns, const situ_problem *problem, 
   if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.most_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
   if (!search_init(&c, scratch)) return fail_no_memory(error);
   bool made = true;
-  if (c.grid > 0) {
-    made = evaluate_fine(&c) && (lp_missing() || master_init(&c)) &&
-           update_prices(&c, c.master ? UPDATES : UPDATES_ALONE) && (!c.master || generate(&c)) &&
-           (is_done(&c) || evaluate_fine(&c));
+  if (c.grid >= LEAST_GRID) {
+    made = (lp_missing() || master_init(&c)) && improve(&c);
     lp_free(c.master);
   }
   *lower_ns = c.lower_ns;

@@ -3,9 +3,10 @@
  *
  * A device that holds the set S of classes has the load
  *
- *     sum over S of p + sum over edges made in S and used outside of c_out + sum over edges made outside and used in S of c_in,
+ *     sum over S of p + sum over edges made in S and used outside of c_out + sum over edges made outside and used in S
+ * of c_in,
  *
- * whatever the other devices hold, so that a bound may look at one device at a time (docs/theory/free_bound.md). */
+ * whatever the other devices hold, so that a bound may look at one device at a time (docs/theory/configuration.md). */
 #ifndef SITU_BOUND_SHARES_H
 #define SITU_BOUND_SHARES_H
 
@@ -19,8 +20,8 @@ typedef struct shares {
   /* The pins of edge e are pin[pin_start[e] .. pin_start[e+1]), distinct, ascending, two or more. */
   int32_t n_edges;
   int32_t *pin_start, *pin;
-  int32_t *producer;        /* [edge] one of its pins */
-  int64_t *in_ns, *out_ns;  /* [type * n_edges + edge]; 0 where nothing is paid */
+  int32_t *producer;            /* [edge] one of its pins */
+  int64_t *in_ns, *out_ns;      /* [type * n_edges + edge]; 0 where nothing is paid */
   int32_t *touch_start, *touch; /* edges that touch a class, ascending */
 } shares;
 

@@ -5,20 +5,20 @@
 #include "base/checked.h"
 
 enum { SLOTS = 64 };
-typedef unsigned __int128 key; /* two bits for each slot */
+typedef unsigned __int128 key;                          /* two bits for each slot */
 enum { ALL_OUT = 0, ALL_IN = 1, PARTED = 2, PAID = 3 }; /* PARTED: the producer is still to come */
 
 typedef struct state_table {
-  key *keys;         /* [state] of the next layer */
-  int32_t n, *slot;  /* open addressing, -1 empty */
+  key *keys;        /* [state] of the next layer */
+  int32_t n, *slot; /* open addressing, -1 empty */
   uint32_t mask;
 } state_table;
 
 typedef struct builder {
   const shares *shares;
   int32_t type;
-  int32_t *slot_of;      /* [edge] -1 while it is not open, or forgotten */
-  int32_t *passed;       /* [edge] pins */
+  int32_t *slot_of;       /* [edge] -1 while it is not open, or forgotten */
+  int32_t *passed;        /* [edge] pins */
   int32_t edge_in[SLOTS]; /* [slot] or -1 */
   state_table now, next;
   sweep *out;
@@ -163,8 +163,7 @@ static bool builder_init(builder *b, int32_t max_states, arena *a) {
   b->slot_of = ARENA_NEW(a, int32_t, m);
   b->passed = ARENA_ZERO(a, int32_t, m);
   for (int32_t k = 0; k < SLOTS; k++) b->edge_in[k] = -1;
-  if (!b->slot_of || !b->passed || !table_init(&b->now, max_states, a) ||
-      !table_init(&b->next, max_states, a))
+  if (!b->slot_of || !b->passed || !table_init(&b->now, max_states, a) || !table_init(&b->next, max_states, a))
     return false;
   for (int32_t e = 0; e < m; e++) b->slot_of[e] = -1;
   return true;
@@ -222,8 +221,8 @@ static int32_t n_states(const sweep *s, int32_t layer) {
 }
 
 /* From the rows of one layer to those of the next. */
-static void step(int32_t *next, int32_t *next_reach, const int32_t *now, const int32_t *reach, const sweep *s, int32_t c,
-                 const int32_t *price, int32_t top, int32_t limit) {
+static void step(int32_t *next, int32_t *next_reach, const int32_t *now, const int32_t *reach, const sweep *s,
+                 int32_t c, const int32_t *price, int32_t top, int32_t limit) {
   int64_t width = (int64_t)top + 1;
   for (int32_t i = 0; i < n_states(s, c + 1); i++) next_reach[i] = -1;
   for (int32_t i = 0; i < n_states(s, c); i++) {
@@ -231,7 +230,10 @@ static void step(int32_t *next, int32_t *next_reach, const int32_t *now, const i
     for (int32_t in = 0; in < 2; in++)
       if (arc->to[in] >= 0)
         relax(next + arc->to[in] * width, &next_reach[arc->to[in]], now + i * width, reach[i], arc->units[in],
-              !in ? 0 : price[c] < top ? price[c] : top, top, limit);
+              !in              ? 0
+              : price[c] < top ? price[c]
+                               : top,
+              top, limit);
   }
 }
 
@@ -239,31 +241,27 @@ static void finish(int32_t *least, const int32_t *row, int32_t reach, int32_t to
   for (int32_t x = 0; x <= top; x++) least[x] = x <= reach ? row[x] : SWEEP_NEVER;
 }
 
-bool sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit, arena *scratch) {
-  arena_mark mark = arena_get_mark(scratch);
-  int64_t cells = (int64_t)(s->n_widest + 1) * (top + 1);
-  int32_t *now = ARENA_NEW(scratch, int32_t, cells), *next = ARENA_NEW(scratch, int32_t, cells);
-  int32_t *reach = ARENA_NEW(scratch, int32_t, s->n_widest + 1), *next_reach = ARENA_NEW(scratch, int32_t, s->n_widest + 1);
-  bool made = now && next && reach && next_reach;
-  if (made) {
-    now[0] = reach[0] = 0;
-    for (int32_t c = 0; c < s->n; c++) {
-      step(next, next_reach, now, reach, s, c, price, top, limit);
-      int32_t *row = now, *row_reach = reach;
-      now = next;
-      reach = next_reach;
-      next = row;
-      next_reach = row_reach;
-    }
-    finish(least, now, reach[0], top);
+int64_t sweep_curve_cells(const sweep *s, int64_t top) { return 2 * (int64_t)s->n_widest * (top + 2); }
+int64_t sweep_best_cells(const sweep *s, int64_t top) { return (s->first[s->n] + 1) * (top + 2); }
+
+void sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit, int32_t *scratch) {
+  int32_t *reach = scratch, *next_reach = reach + s->n_widest;
+  int32_t *now = next_reach + s->n_widest, *next = now + (int64_t)s->n_widest * (top + 1);
+  now[0] = reach[0] = 0;
+  for (int32_t c = 0; c < s->n; c++) {
+    step(next, next_reach, now, reach, s, c, price, top, limit);
+    int32_t *row = now, *row_reach = reach;
+    now = next;
+    reach = next_reach;
+    next = row;
+    next_reach = row_reach;
   }
-  arena_release(scratch, mark);
-  return made;
+  finish(least, now, reach[0], top);
 }
 
 /* The state, the choice and the sum that the row entry x of a state of layer c + 1 came from. */
-static bool came_from(int32_t *state, int32_t *x, const int32_t *now, const int32_t *reach, int32_t load, const sweep *s,
-                      int32_t c, int32_t price, int32_t top) {
+static bool came_from(int32_t *state, int32_t *x, const int32_t *now, const int32_t *reach, int32_t load,
+                      const sweep *s, int32_t c, int32_t price, int32_t top) {
   int32_t to = *state;
   for (int32_t i = 0; i < n_states(s, c); i++) {
     const sweep_arc *arc = &s->arc[s->first[c] + i];
@@ -279,15 +277,10 @@ static bool came_from(int32_t *state, int32_t *x, const int32_t *now, const int3
   return false;
 }
 
-bool sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit,
-                int32_t within, arena *scratch) {
-  arena_mark mark = arena_get_mark(scratch);
-  int64_t width = (int64_t)top + 1, n_rows = s->first[s->n] + 1;
-  int32_t *rows = ARENA_NEW(scratch, int32_t, n_rows * width), *reach = ARENA_NEW(scratch, int32_t, n_rows);
-  if (!rows || !reach) {
-    arena_release(scratch, mark);
-    return false;
-  }
+void sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit,
+                int32_t within, int32_t *scratch) {
+  int64_t width = (int64_t)top + 1;
+  int32_t *reach = scratch, *rows = scratch + s->first[s->n] + 1;
   rows[0] = reach[0] = 0;
   for (int32_t c = 0; c < s->n; c++)
     step(rows + s->first[c + 1] * width, reach + s->first[c + 1], rows + s->first[c] * width, reach + s->first[c], s, c,
@@ -297,11 +290,9 @@ bool sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *pric
   int32_t state = 0, x = reach[s->first[s->n]];
   while (x >= 0 && last[x] > within) x--;
   int32_t load = x >= 0 ? last[x] : 0;
-  for (int32_t c = s->n - 1; c >= 0 && x >= 0; c--) {
+  for (int32_t c = s->n - 1; c >= 0; c--) {
     const int32_t *now = rows + s->first[c] * width;
-    taken[c] = came_from(&state, &x, now, reach + s->first[c], load, s, c, price[c], top);
-    load = now[state * width + x];
+    taken[c] = x >= 0 && came_from(&state, &x, now, reach + s->first[c], load, s, c, price[c], top);
+    if (x >= 0) load = now[state * width + x];
   }
-  arena_release(scratch, mark);
-  return true;
 }

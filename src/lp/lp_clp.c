@@ -42,6 +42,20 @@ bool lp_add_row(lp *model, int32_t n, const int32_t *column, const double *coeff
   return true;
 }
 
+int32_t lp_n_rows(const lp *model) { return Clp_numberRows(model->clp); }
+
+void lp_drop_slack(lp *model, int32_t first, double slack) {
+  int32_t n_rows = lp_n_rows(model), n = 0;
+  const double *activity = Clp_getRowActivity(model->clp), *lower = Clp_getRowLower(model->clp);
+  const double *upper = Clp_getRowUpper(model->clp);
+  int *slack_row = malloc((size_t)n_rows * sizeof *slack_row);
+  if (!slack_row) return; /* they only cost time */
+  for (int32_t i = first; i < n_rows; i++)
+    if (activity[i] > lower[i] + slack && activity[i] < upper[i] - slack) slack_row[n++] = i;
+  if (n > 0) Clp_deleteRows(model->clp, n, slack_row);
+  free(slack_row);
+}
+
 bool lp_solve(lp *model, double seconds) {
   Clp_setMaximumSeconds(model->clp, seconds);
   if (model->solved_once)

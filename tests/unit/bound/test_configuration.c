@@ -54,8 +54,9 @@ static void check_curve(const shares *s, const sweep *w, int32_t type, const int
                         arena *a) {
   int32_t least[TOP + 1], same[TOP + 1];
   bool taken[32] = {0};
-  assert_true(sweep_curve(least, w, price, TOP, limit, a));
-  assert_true(sweep_best(taken, same, w, price, TOP, limit, limit, a));
+  int32_t *scratch = ARENA_NEW(a, int32_t, sweep_curve_cells(w, TOP) + sweep_best_cells(w, TOP));
+  sweep_curve(least, w, price, TOP, limit, scratch);
+  sweep_best(taken, same, w, price, TOP, limit, limit, scratch + sweep_curve_cells(w, TOP));
   assert_memory_equal(least, same, sizeof least);
   int64_t expected[TOP + 1];
   for (int32_t x = 0; x <= TOP; x++) expected[x] = SWEEP_NEVER;
