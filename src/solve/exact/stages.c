@@ -357,7 +357,11 @@ static void forget_idle_memory(stages *s) {
 
 bool stages_find(stages *s, const situ_problem *problem, arena *a) {
   *s = (stages){.problem = problem};
-  if (!contract(&s->classes, problem, true, a) || !find_types(s, a) || !build(s, a)) return false;
+  if (!contract(&s->classes, problem, true, a)) return false;
+  s->n = s->classes.n_classes;
+  s->too_large = s->n > STAGES_MOST_CLASSES;
+  if (s->too_large) return true;
+  if (!find_types(s, a) || !build(s, a)) return false;
   forget_idle_memory(s);
   return fuse_idle(s, a) && lead_with_free(s, a);
 }

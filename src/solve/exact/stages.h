@@ -15,8 +15,11 @@ typedef struct device_type {
   int64_t memory_bytes;
 } device_type;
 
+enum { STAGES_MOST_CLASSES = 20000 }; /* sets of classes are kept as bits: beyond this they take too much room */
+
 typedef struct stages {
   const situ_problem *problem;
+  bool too_large; /* more classes than that: nothing below but n is filled */
   contraction classes;
   int32_t n; /* classes; numbered so that every edge of F goes upwards */
   int32_t *class_at; /* [0..n) number in `classes` */
