@@ -1,8 +1,10 @@
 /* The sweep against all sets, the configuration bound against all placements. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -14,6 +16,7 @@
 #include "bound/sweep.h"
 #include "lp/lp.h"
 #include "sim/simulate.h"
+#include "situ/instance.h"
 
 enum { TOP = 40 };
 
@@ -174,10 +177,46 @@ static void the_engine_solves_a_program_known_from_arithmetic(void **state) {
   lp_free(model);
 }
 
+/* The optima of free plans that HiGHS proved by branch and bound, in ms (free_highs.csv beside the workloads). */
+static void the_bound_reaches_optima_that_another_method_proved(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double optimum_ms;
+  } cases[] = {{"LayerGraphs/bert24_inference", 17.7147},
+               {"LayerGraphs/bert24_training", 39.7895},
+               {"OperatorGraphs/bert_l-3_inference", 21.9084},
+               {"OperatorGraphs/bert_l-3_training", 54.2074}};
+  const char *shared = getenv("SITU_SHARED");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/data/workloads/throughput/%s.json", shared ? shared : "", cases[i].name);
+    FILE *there = shared ? fopen(path, "r") : NULL;
+    if (!there) skip();
+    fclose(there);
+    situ_instance_options options = {.model = path, .problem = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true}};
+    situ_instance *instance = NULL;
+    situ_error error = {0};
+    assert_int_equal(situ_instance_open(&instance, &options, &error), SITU_STATUS_OK);
+    arena *a = arena_new();
+    budget limited = budget_new(2000, 0, NULL, NULL);
+    int64_t lower_ns = 0;
+    assert_int_equal(
+        configuration_raise(&lower_ns, situ_instance_problem(instance), SITU_NEVER_NS, a, &limited, &error),
+        SITU_STATUS_OK);
+    double lower_ms = (double)lower_ns / 1e6;
+    if (fabs(lower_ms - cases[i].optimum_ms) > 1e-4)
+      fail_msg("%s: %.4f, expected %.4f", cases[i].name, lower_ms, cases[i].optimum_ms);
+    arena_free(a);
+    situ_instance_free(instance);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_sweep_finds_the_least_load_of_every_sum_of_prices),
       cmocka_unit_test(the_bound_is_never_above_the_optimum),
+      cmocka_unit_test(the_bound_reaches_optima_that_another_method_proved),
       cmocka_unit_test(the_engine_solves_a_program_known_from_arithmetic),
   };
   return cmocka_run_group_tests_name("configuration", tests, NULL, NULL);
