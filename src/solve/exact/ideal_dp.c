@@ -320,8 +320,10 @@ static situ_status solve(solve_run *run) {
   solve_count(run, "ideal_dp.ideals", set.n_seen);
   solve_count(run, "ideal_dp.ideals_kept", set.n);
   solve_count(run, "ideal_dp.pairs", g.n_pairs);
-  /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). */
-  if (status == SITU_STATUS_OK && complete) solve_bound(run, run->incumbent->value_ns, "ideal_dp");
+  /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). For a free problem this is a
+   * plan to start from, and proves nothing. */
+  if (status == SITU_STATUS_OK && complete && run->problem->contiguous)
+    solve_bound(run, run->incumbent->value_ns, "ideal_dp");
   ideals_free(&set);
   return status;
 }

@@ -34,8 +34,8 @@ typedef struct stages {
   int32_t *touch_start, *touch; /* edges that touch a class, ascending */
 } stages;
 
-/* Whether the dynamic programs serve a problem: contiguous, host-staged, every accelerator with a memory of its own and
- * hosts that share one only where it has no limit. */
+/* Whether the dynamic programs serve a problem: host-staged, every accelerator with a memory of its own and hosts that
+ * share one only where it has no limit. Free problems get contiguous plans too, but no bound from them. */
 bool stages_serve(const situ_problem *problem);
 /* O(V + E + classes^2 / 64). False without memory. */
 bool stages_find(stages *out, const situ_problem *problem, arena *a);
