@@ -42,6 +42,6 @@ for path in "$data"/throughput/*/*.json; do
   for solver in scotch metis; do
     row "$instance" free $solver 0 --solver $solver
   done
-  row "$instance" free local_search 4000 --solver local_search
+  row "$instance" free free_search 20000 --solver free_search
   case $instance in LayerGraphs/*) expert "$instance" ;; esac
 done

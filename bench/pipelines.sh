@@ -10,10 +10,10 @@ awk -F, '
     if ($3 == "single") bound[$1] = $7
   }
   END {
-    print "| workload | bound | single | pipedream | scotch | metis | linear_dp | ideal_dp | free: scotch | metis | local_search | expert |"
+    print "| workload | bound | single | pipedream | scotch | metis | linear_dp | ideal_dp | free: scotch | metis | free_search | expert |"
     print "|-|-|-|-|-|-|-|-|-|-|-|-|"
     split("single pipedream scotch metis linear_dp ideal_dp", contiguous, " ")
-    split("scotch metis local_search expert", free, " ")
+    split("scotch metis free_search expert", free, " ")
     for (i = 0; i < n; i++) {
       w = order[i]
       line = "| " w " | " ms(bound[w])
