@@ -32,4 +32,8 @@ if [ -d "$shared/data/onnx" ]; then
     "$speed" read "$shared/data/$file.onnx"
   done
   "$speed" read "$shared/data/workloads/throughput/OperatorGraphs/bert_L-12_training.json"
+  echo
+  echo "### Published pipelines to proven optimality"
+  echo
+  python3 "$here/workloads.py" "$build/situ" "$shared"
 fi

@@ -62,7 +62,8 @@ int main(void) {
   situ_cost_options full_speed = {.efficiency = 1};
   if (status == SITU_STATUS_OK) status = situ_costs_estimate(&costs, graph, platform, &full_speed, &error);
   if (status == SITU_STATUS_OK) status = situ_problem_pose(&problem, graph, platform, costs, NULL, &error);
-  if (status == SITU_STATUS_OK) status = situ_solve(&plan, problem, NULL, &error);
+  situ_solve_options effort = {.max_steps = 500}; /* repeatable: no clock is looked at */
+  if (status == SITU_STATUS_OK) status = situ_solve(&plan, problem, &effort, &error);
   int wrong = 1;
   if (status == SITU_STATUS_OK) {
     int64_t value_ns = situ_plan_value_ns(plan), single_ns = situ_plan_best_single_ns(plan);

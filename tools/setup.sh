@@ -20,6 +20,7 @@ fi
 need_library jansson libjansson-dev
 need_library libprotobuf-c libprotobuf-c-dev
 need_library hwloc libhwloc-dev
+need_library clp coinor-libcbc-dev
 case $what in
   test|check) need_library cmocka libcmocka-dev ;;
 esac

@@ -49,6 +49,15 @@ SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
 SITU_API const char *situ_plan_solver(const situ_plan *plan); /* that found it */
 SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the bound that is given, by name; "" for none */
 SITU_API const char *situ_plan_reason(const situ_plan *plan); /* of infeasibility; "" otherwise */
+/* A counter that a solver kept while it worked, such as the ideals that were enumerated. */
+typedef struct situ_statistic {
+  const char *name; /* "ideal_dp.pairs": solver and counter */
+  int64_t value;
+} situ_statistic;
+enum { SITU_MAX_STATISTICS = 32 };
+
+SITU_API int32_t situ_plan_n_statistics(const situ_plan *plan); /* 0 for a plan that was read from a file */
+SITU_API situ_statistic situ_plan_statistic(const situ_plan *plan, int32_t index);
 SITU_API int64_t situ_plan_steps(const situ_plan *plan);
 SITU_API double situ_plan_seconds(const situ_plan *plan);
 

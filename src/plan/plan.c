@@ -37,6 +37,8 @@ int32_t situ_plan_best_single_device(const situ_plan *p) { return p->best_single
 const char *situ_plan_solver(const situ_plan *p) { return p->solver; }
 const char *situ_plan_bound(const situ_plan *p) { return p->bound; }
 const char *situ_plan_reason(const situ_plan *p) { return p->reason; }
+int32_t situ_plan_n_statistics(const situ_plan *p) { return p->n_statistics; }
+situ_statistic situ_plan_statistic(const situ_plan *p, int32_t index) { return p->statistics[index]; }
 int64_t situ_plan_steps(const situ_plan *p) { return p->steps; }
 double situ_plan_seconds(const situ_plan *p) { return p->seconds; }
 

@@ -29,6 +29,8 @@ struct situ_plan {
   int64_t value_ns, lower_bound_ns, best_single_ns;
   int32_t best_single_device;
   const char *solver, *bound, *reason; /* never NULL */
+  situ_statistic statistics[SITU_MAX_STATISTICS]; /* names have static storage */
+  int32_t n_statistics;
   int64_t steps;
   uint64_t seed;
   double seconds;

@@ -99,6 +99,12 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "solver", *situ_plan_solver(plan) ? json_new_text(situ_plan_solver(plan)) : json_new_null());
   ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(plan)));
   ok = ok && json_set(o, "steps", json_new_whole(situ_plan_steps(plan)));
+  json_value *counters = json_new_object();
+  for (int32_t i = 0; counters && i < situ_plan_n_statistics(plan); i++) {
+    situ_statistic s = situ_plan_statistic(plan, i);
+    ok = ok && json_set(counters, s.name, json_new_whole(s.value));
+  }
+  ok = json_set(o, "statistics", counters) && ok;
   ok = ok && json_set(o, "seed", plan->seed <= INT64_MAX ? json_new_whole((int64_t)plan->seed) : json_new_null());
   return ok && json_set(o, "reason", *reason ? json_new_text(reason) : json_new_null());
 }

@@ -17,6 +17,9 @@ typedef struct execution_model {
    * fields of `uses`, and what its model knows of order, start_ns, finish_ns, call and transfers. A placement that
    * breaks the model keeps value SITU_NEVER_NS and no times. */
   situ_status (*plan)(void *model, const placement *where, situ_plan *plan, situ_error *error);
+  /* simulator_memory; NULL for models without memory over time. */
+  situ_status (*memory)(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
+                        situ_error *error);
 } execution_model;
 
 extern const execution_model stream_model, calls_model, pipeline_model;

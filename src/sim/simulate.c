@@ -75,3 +75,10 @@ situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where
     situ_plan_free(plan);
   return status;
 }
+
+situ_status simulator_memory(memory_change **out, int64_t *n, simulator *s, const placement *where, arena *a,
+                             situ_error *error) {
+  *out = NULL;
+  *n = 0;
+  return s->model->memory ? s->model->memory(s->state, where, out, n, a, error) : SITU_STATUS_OK;
+}

@@ -32,4 +32,15 @@ simulation simulator_run(simulator *s, const placement *where, bool memory);
 /* A whole plan from a placement: times, transfers, loads, memory; value only, no bound. */
 situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where, situ_error *error);
 
+/* What a memory holds from a time on. */
+typedef struct memory_change {
+  int64_t time_ns, held_bytes;
+  int32_t memory;
+} memory_change;
+
+/* The memories over time in a stream schedule, as changes by time, at most one for each memory and instant, weights at
+ * time 0. *out lives in the arena; *n is 0 for the other execution models, which have no such times. */
+situ_status simulator_memory(memory_change **out, int64_t *n, simulator *s, const placement *where, arena *a,
+                             situ_error *error);
+
 #endif

@@ -84,6 +84,8 @@ typedef struct stream {
   int64_t n_events;
   __int128 *held_bytes;        /* scratch [memory] */
   int64_t *peak_bytes;         /* [memory] */
+  memory_change *change_log;   /* NULL, or where each change is written: n_changes of them */
+  int64_t n_changes;
 } stream;
 
 /* Runs with contention link: whether the placement could be run to its end. Fills start_ns, finish_ns, load_ns. */
@@ -93,6 +95,8 @@ bool stream_make_link(stream *s, arena *a);
 /* After a run: fills peak_bytes and gives the bytes over the limits. */
 int64_t stream_follow_memory(stream *s, const placement *where);
 bool stream_make_memory(stream *s, arena *a);
+situ_status stream_log_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
+                              situ_error *error);
 
 situ_status stream_fill_plan(void *model, const placement *where, situ_plan *plan, situ_error *error);
 void stream_run(void *model, const placement *where, bool memory, simulation *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/fail.h"
 #include "sim/stream.h"
 
 bool stream_make_memory(stream *s, arena *a) {
@@ -105,6 +106,17 @@ static void sort_events(stream *s) {
   }
 }
 
+/* Writes down what memory m holds now; a later change at the same instant takes its place. */
+static void log_change(stream *s, int64_t time_ns, int32_t m) {
+  int64_t held = s->held_bytes[m] > INT64_MAX ? INT64_MAX : (int64_t)s->held_bytes[m];
+  for (int64_t i = s->n_changes - 1; i >= 0 && s->change_log[i].time_ns == time_ns; i--)
+    if (s->change_log[i].memory == m) {
+      s->change_log[i].held_bytes = held;
+      return;
+    }
+  s->change_log[s->n_changes++] = (memory_change){time_ns, held, m};
+}
+
 static void add_up(stream *s, const placement *where) {
   const situ_graph *g = s->graph;
   const int32_t *memory_of = s->problem->memory_of;
@@ -112,6 +124,7 @@ static void add_up(stream *s, const placement *where) {
   for (int32_t v = 0; v < s->n_operators; v++) s->held_bytes[memory_of[where->device[v]]] += g->weight_bytes[v];
   for (int32_t m = 0; m < s->n_memories; m++)
     s->peak_bytes[m] = s->held_bytes[m] > INT64_MAX ? INT64_MAX : (int64_t)s->held_bytes[m];
+  for (int32_t m = 0; s->change_log && m < s->n_memories; m++) log_change(s, 0, m);
   for (int64_t i = 0; i < s->n_events; i++) {
     int32_t item = s->event_item[i], m;
     int64_t bytes;
@@ -133,6 +146,7 @@ static void add_up(stream *s, const placement *where) {
     } else {
       s->held_bytes[m] -= bytes;
     }
+    if (s->change_log) log_change(s, (int64_t)(s->event_key[i] / 2), m);
   }
 }
 
@@ -151,4 +165,20 @@ int64_t stream_follow_memory(stream *s, const placement *where) {
   for (int32_t m = 0; m < s->n_memories; m++)
     excess = sat_add(excess, max64(0, s->peak_bytes[m] - s->platform->memory_bytes[m]));
   return excess;
+}
+
+situ_status stream_log_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
+                              situ_error *error) {
+  stream *s = model;
+  simulation found = {.value_ns = SITU_NEVER_NS};
+  stream_run(s, where, true, &found);
+  if (found.value_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
+  s->change_log = ARENA_NEW(a, memory_change, s->n_events + s->n_memories);
+  if (!s->change_log) return fail_no_memory(error);
+  s->n_changes = 0;
+  add_up(s, where); /* the events of the run are still there, sorted */
+  *out = s->change_log;
+  *n = s->n_changes;
+  s->change_log = NULL;
+  return SITU_STATUS_OK;
 }

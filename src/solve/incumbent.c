@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/checked.h"
 #include "solve/solver.h"
 
 bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
@@ -50,6 +51,15 @@ void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name) {
   if (lower_bound_ns <= run->incumbent->lower_bound_ns) return;
   run->incumbent->lower_bound_ns = lower_bound_ns;
   run->incumbent->bound = name;
+}
+
+void solve_count(solve_run *run, const char *name, int64_t n) {
+  incumbent *i = run->incumbent;
+  int32_t k = 0;
+  while (k < i->n_statistics && strcmp(i->statistics[k].name, name) != 0) k++;
+  if (k == SITU_MAX_STATISTICS) return;
+  if (k == i->n_statistics) i->statistics[i->n_statistics++] = (situ_statistic){name, 0};
+  i->statistics[k].value = sat_add(i->statistics[k].value, n);
 }
 
 bool solve_done(solve_run *run) {

@@ -145,6 +145,8 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
   plan->best_single_device = single->device;
   plan->solver = arena_string(plan->arena, found->solver);
   plan->bound = arena_string(plan->arena, found->bound);
+  memcpy(plan->statistics, found->statistics, sizeof plan->statistics);
+  plan->n_statistics = found->n_statistics;
   plan->steps = run->budget->steps;
   plan->seed = run->seed;
   plan->seconds = (double)(clock_now_ns() - run->watch->start_ns) / 1e9;

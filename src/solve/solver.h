@@ -13,6 +13,8 @@ typedef struct incumbent {
   placement best; /* device NULL while there is none */
   int64_t value_ns, lower_bound_ns;
   const char *solver, *bound;
+  situ_statistic statistics[SITU_MAX_STATISTICS];
+  int32_t n_statistics;
   placement store; /* the arrays that `best` points into */
 } incumbent;
 
@@ -74,6 +76,8 @@ bool solve_allows(const situ_problem *problem, const int32_t *device);
 /* Says that no plan of the problem is better than this. `name` is the proof's (static storage). SITU_NEVER_NS says
  * that there is no plan at all. */
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
+/* Adds to a counter of the solve; `name` has static storage. Counters beyond SITU_MAX_STATISTICS are not kept. */
+void solve_count(solve_run *run, const char *name, int64_t n);
 /* Whether the gap is closed or the budget spent. */
 bool solve_done(solve_run *run);
 

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "solve/solver.h"
 
-extern const solver auto_solver, call_search_solver, cpop_solver, dls_solver, greedy_solver, heft_solver,
-    ideal_dp_solver, linear_dp_solver, local_search_solver, m_etf_solver, m_topo_solver,
+extern const solver auto_solver, call_search_solver, configuration_solver, cpop_solver, dls_solver, free_search_solver,
+    greedy_solver, heft_solver, ideal_dp_solver, linear_dp_solver, local_search_solver, m_etf_solver, m_topo_solver,
     peft_solver, random_solver, single_solver, tabu_solver;
 
 /* In the order in which people should read them. */
@@ -24,7 +24,9 @@ const solver *const solvers[] = {
     &call_search_solver,
     &linear_dp_solver,
     &local_search_solver,
+    &free_search_solver,
     &ideal_dp_solver,
+    &configuration_solver,
     &random_solver,
     NULL,
 };

@@ -1,11 +1,12 @@
 /* Trace events (the JSON of chrome://tracing and ui.perfetto.dev): a row for each device and each link, arrows from
- * producers to the hops of their tensors. A pipeline is drawn as several inputs, each a period behind the last. */
+ * producers to the hops of their tensors, a counter for each memory. A pipeline is drawn as several inputs, each a period behind the last. */
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "sim/simulate.h"
 #include "write/writer.h"
 
-enum { DEVICES = 1, LINKS = 2, INPUTS_DRAWN = 6 };
+enum { DEVICES = 1, LINKS = 2, MEMORIES = 3, INPUTS_DRAWN = 6 };
 
 typedef struct trace {
   text_buffer *out;
@@ -36,8 +37,9 @@ static const char *kind_of(const trace *t, int32_t v) { return t->problem->graph
 
 static void name_rows(trace *t) {
   const situ_problem *p = t->problem;
-  static const char *const processes[] = {[DEVICES] = "devices", [LINKS] = "links"};
-  for (int process = DEVICES; process <= LINKS; process++) {
+  static const char *const processes[] = {[DEVICES] = "devices", [LINKS] = "links", [MEMORIES] = "memories"};
+  int last = p->execution == SITU_EXECUTION_STREAM ? MEMORIES : LINKS;
+  for (int process = DEVICES; process <= last; process++) {
     begin(t, "M", "process_name", process, 0);
     text_add(t->out, ",\"args\":{\"name\":\"%s\"}}", processes[process]);
   }
@@ -86,6 +88,30 @@ static void draw_stream(trace *t) {
     add_time(t, "ts", x->start_ns);
     text_add(t->out, ",\"cat\":\"tensor\",\"bp\":\"e\",\"id\":%d}", (int)i);
   }
+}
+
+/* A counter for each memory, named by the first device that uses it. */
+static situ_status draw_memory(trace *t, situ_error *error) {
+  const situ_problem *p = t->problem;
+  arena *a = arena_new();
+  simulator *s = a ? simulator_new(p, a) : NULL;
+  memory_change *changes;
+  int64_t n = 0;
+  situ_status status = s ? SITU_STATUS_OK : fail_no_memory(error);
+  placement where = {.device = t->plan->device, .order = t->plan->order};
+  if (status == SITU_STATUS_OK) status = simulator_memory(&changes, &n, s, &where, a, error);
+  for (int64_t i = 0; i < n; i++) {
+    int32_t d = 0;
+    while (p->memory_of[d] != changes[i].memory) d++;
+    text_buffer name = {0};
+    text_add(&name, "memory of %s", p->platform->devices[d].name);
+    begin(t, "C", name.bytes ? name.bytes : "memory", MEMORIES, changes[i].memory);
+    add_time(t, "ts", changes[i].time_ns);
+    text_add(t->out, ",\"args\":{\"bytes\":%lld}}", (long long)changes[i].held_bytes);
+    text_free(&name);
+  }
+  arena_free(a);
+  return status;
 }
 
 /* A call is one slice; hosts run operators side by side, so theirs are drawn as asynchronous ones. */
@@ -162,7 +188,10 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
     return fail_with(error, SITU_STATUS_UNSUPPORTED, "trace", "the plan has no times that could be drawn");
   text_add(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   name_rows(&t);
-  if (p->execution == SITU_EXECUTION_STREAM) draw_stream(&t);
+  if (p->execution == SITU_EXECUTION_STREAM) {
+    draw_stream(&t);
+    status = draw_memory(&t, error);
+  }
   if (p->execution == SITU_EXECUTION_CALLS) status = draw_calls(&t, error);
   if (pipeline) status = draw_pipeline(&t, error);
   text_add(out, "\n]}\n");

@@ -18,7 +18,7 @@
 #include "solve/exact/ideals.h"
 #include "solve/solver.h"
 
-enum { MOST_STATES = 1 << 14, MOST_CHAIN = 3000, MOST_CLASSES = 20000 };
+enum { MOST_STATES = 1 << 14, MOST_CHAIN = 3000 };
 
 /* The reachable ideals of one state, by price. */
 typedef struct layer {
@@ -40,6 +40,7 @@ typedef struct program {
   int64_t *most_before, *most_after;
   bool *hosts_before, *hosts_after;
   layer *layers;
+  int64_t n_pairs; /* whose load was computed */
 } program;
 
 static int32_t count_of(const program *g, int32_t state, int32_t type) {
@@ -146,7 +147,7 @@ typedef struct best_way {
 
 /* Tries to reach `ideal` from the ideals of a layer by one device of a type. *low is where its window begins; it only
  * moves up, since ideals come by rising price. */
-static void extend(const program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, int32_t type,
+static void extend(program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, int32_t type,
                    int64_t reach, best_way *best) {
   int32_t n_words = g->stages.n_words;
   const uint64_t *bits = set->bits + (int64_t)ideal * n_words;
@@ -158,6 +159,7 @@ static void extend(const program *g, const ideal_set *set, const layer *from, in
     int32_t k = 0;
     while (k < n_words && !(sub[k] & ~bits[k])) k++;
     if (k < n_words) continue;
+    g->n_pairs++;
     int64_t load_ns = ideals_load(set, from->ideal[j], ideal, type);
     int64_t value_ns = max64(load_ns, from->value_ns[j]);
     if (value_ns < best->value_ns) *best = (best_way){value_ns, (int32_t)j, (int16_t)type};
@@ -301,8 +303,10 @@ static situ_status run_chain(program *g) {
 
 static situ_status solve(solve_run *run) {
   program g = {.run = run};
-  if (!stages_find(&g.stages, run->problem, run->arena) || !set_up(&g)) return fail_no_memory(run->error);
-  if (!stages_fit(&g.stages) || g.n_states > MOST_STATES || g.stages.n > MOST_CLASSES) return SITU_STATUS_OK;
+  if (!stages_find(&g.stages, run->problem, run->arena)) return fail_no_memory(run->error);
+  if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
+  if (!set_up(&g)) return fail_no_memory(run->error);
+  if (g.n_states > MOST_STATES) return SITU_STATUS_OK;
   if (g.stages.n <= MOST_CHAIN) TRY(run_chain(&g));
   if (solve_done(run)) return SITU_STATUS_OK;
   int64_t most_ns = better_than_incumbent(run);
@@ -312,8 +316,14 @@ static situ_status solve(solve_run *run) {
   bool found = false, complete = false;
   situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
   if (result == IDEALS_ALL) status = run_program(&g, &set, true, most_ns, &found, &complete);
-  /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). */
-  if (status == SITU_STATUS_OK && complete) solve_bound(run, run->incumbent->value_ns, "ideal_dp");
+  solve_count(run, "ideal_dp.classes", g.stages.n);
+  solve_count(run, "ideal_dp.ideals", set.n_seen);
+  solve_count(run, "ideal_dp.ideals_kept", set.n);
+  solve_count(run, "ideal_dp.pairs", g.n_pairs);
+  /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). For a free problem this is a
+   * plan to start from, and proves nothing. */
+  if (status == SITU_STATUS_OK && complete && run->problem->contiguous)
+    solve_bound(run, run->incumbent->value_ns, "ideal_dp");
   ideals_free(&set);
   return status;
 }

@@ -15,7 +15,7 @@ static bool same_device(const situ_problem *p, int32_t a, int32_t b) {
 }
 
 bool stages_serve(const situ_problem *p) {
-  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED || !p->contiguous)
+  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED)
     return false;
   for (int32_t a = 0; a < p->n_devices; a++)
     for (int32_t b = 0; b < a; b++) {
@@ -357,7 +357,11 @@ static void forget_idle_memory(stages *s) {
 
 bool stages_find(stages *s, const situ_problem *problem, arena *a) {
   *s = (stages){.problem = problem};
-  if (!contract(&s->classes, problem, true, a) || !find_types(s, a) || !build(s, a)) return false;
+  if (!contract(&s->classes, problem, true, a)) return false;
+  s->n = s->classes.n_classes;
+  s->too_large = s->n > STAGES_MOST_CLASSES;
+  if (s->too_large) return true;
+  if (!find_types(s, a) || !build(s, a)) return false;
   forget_idle_memory(s);
   return fuse_idle(s, a) && lead_with_free(s, a);
 }

@@ -15,8 +15,11 @@ typedef struct device_type {
   int64_t memory_bytes;
 } device_type;
 
+enum { STAGES_MOST_CLASSES = 20000 }; /* sets of classes are kept as bits: beyond this they take too much room */
+
 typedef struct stages {
   const situ_problem *problem;
+  bool too_large; /* more classes than that: nothing below but n is filled */
   contraction classes;
   int32_t n; /* classes; numbered so that every edge of F goes upwards */
   int32_t *class_at; /* [0..n) number in `classes` */
@@ -38,8 +41,8 @@ typedef struct stages {
   int32_t *touch_start, *touch; /* edges that touch a class, ascending */
 } stages;
 
-/* Whether the dynamic programs serve a problem: contiguous, host-staged, every accelerator with a memory of its own and
- * hosts that share one only where it has no limit. */
+/* Whether the dynamic programs serve a problem: host-staged, every accelerator with a memory of its own and hosts that
+ * share one only where it has no limit. Free problems get contiguous plans too, but no bound from them. */
 bool stages_serve(const situ_problem *problem);
 /* O(V + E + classes^2 / 64). False without memory. */
 bool stages_find(stages *out, const situ_problem *problem, arena *a);

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "problem/contract.h"
+#include "solve/kit/hypergraph.h"
 #include "solve/kit/loads.h"
 #include "solve/solver.h"
 
@@ -238,6 +239,9 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
+/* free_search is better at what it serves. */
+static bool serves(const situ_problem *p) { return loads_serve(p) && !hypergraph_serves(p); }
+
 const solver local_search_solver = {
     .name = "local_search",
     .title = "annealing of a pipeline with incremental loads",
@@ -245,6 +249,6 @@ const solver local_search_solver = {
     .pipeline = true,
     .anytime = true,
     .portfolio = 20,
-    .serves = loads_serve,
+    .serves = serves,
     .solve = solve,
 };

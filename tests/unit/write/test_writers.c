@@ -75,7 +75,8 @@ static void a_trace_has_a_slice_for_each_operator_and_hop(void **state) {
   assert_int_equal(count_phase(events, "X"), 3); /* two operators, one hop */
   assert_int_equal(count_phase(events, "s"), 1);
   assert_int_equal(count_phase(events, "f"), 1);
-  assert_int_equal(count_phase(events, "M"), 2 + 2 + 2); /* processes, devices, links */
+  assert_int_equal(count_phase(events, "M"), 3 + 2 + 2); /* processes, devices, links */
+  assert_true(count_phase(events, "C") >= 2);            /* each memory at least once */
   assert_true(slice_member(events, "b,\"x\"", "ts") == 0.005);
   assert_true(slice_member(events, "b,\"x\"", "dur") == 0.001);
   json_free(root);

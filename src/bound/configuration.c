@@ -1,0 +1,402 @@
+/* For whole prices y >= 0 of the classes let a_t(U) be the most that a device of type t can hold, in prices, with a
+ * load of at most U. Where all n_t devices of all types together hold less than all classes cost,
+ *
+ *     sum over t of n_t a_t(U) < sum over v of y_v,
+ *
+ * no plan has a period of U or less. It is the dual of the configuration program, which covers all classes by n_t sets
+ * of load <= U for each type (Gilmore and Gomory, Operations Research 9, 1961).
+ *
+ * a_t is exact for whole prices (bound/sweep.h), so that any prices are a certificate and finding good ones may be done
+ * in floating point: first by multiplicative updates (Plotkin, Shmoys and Tardos, 1995), which lower the price of what
+ * is covered too often; then by column generation with smoothed prices (Wentges, 1997), where an engine for linear
+ * programs is built in. */
+#include "bound/configuration.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "bound/sweep.h"
+#include "lp/lp.h"
+
+enum { MOST_CLASSES = 20000, MOST_STATES = 1024, MOST_ROWS = 1 << 20 };
+/* Whole prices: about `grid` for each device. First coarse, last fine; fewer where the table would be too large. */
+enum {
+  GRID = 250,
+  LEAST_GRID = 16,
+  FINE = 8,
+  FINEST_GRID = 8000,
+  MOST_CELLS = 1 << 25,
+  SMALL_CELLS = 1 << 22,
+  MOST_WORK = 1 << 28
+};
+enum { PATIENCE = 100, STALL = 40, COMPLEMENTS = 6, MOST_SLACK = 3 }; /* rounds without a better bound, ... */
+static const double SMOOTH = 0.7, RATE = 0.02, CLOSE = 1e-4;
+static const double SLACK = 0.1;                    /* of alpha: rows farther away are dropped when there are many */
+static const double AHEAD = 5e-4, FAR_AHEAD = 0.05; /* how far above the bound sets may be, and curves go */
+
+typedef struct search {
+  const shares *s;
+  int32_t n_devices;
+  int32_t grid, finest; /* of the sets; of curves alone */
+  sweep *sweep;         /* [type] */
+  int32_t **least;      /* [type] the curve of the last prices */
+  int32_t *top;         /* [type] of the curve */
+  int32_t *whole;       /* [class] prices */
+  int64_t sum;          /* of them */
+  bool *taken;          /* [type * n + class] the last sets */
+  double *best, *trial; /* [class] prices that sum to 1: of the best bound, and the next */
+  int64_t lower_ns, enough_ns, most_ns;
+  lp *master;      /* NULL without an engine */
+  int32_t *column; /* [n + n_types] scratch for a row */
+  double *coefficient;
+  int32_t *table; /* scratch of the sweeps */
+  int64_t n_cells;
+  arena *arena;
+  budget *budget;
+  bool at_end; /* no prices refute more */
+} search;
+
+/* Whole prices of about `grid` for each device. A set that costs more than its even part refutes nothing, so that no
+ * curve goes further. */
+static void make_whole(search *c, const double *price, int32_t grid) {
+  double scale = (double)grid * c->n_devices;
+  c->sum = 0;
+  for (int32_t v = 0; v < c->s->n; v++) {
+    double x = floor(price[v] * scale + 0.5);
+    c->whole[v] = x > 0 ? (int32_t)x : 0;
+    c->sum += c->whole[v];
+  }
+  for (int32_t t = 0; t < c->s->n_types; t++) c->top[t] = (int32_t)(c->sum / c->s->n_devices[t]) + 1;
+}
+
+/* The greatest x <= top with least[x] <= units. */
+static int32_t held_by(const search *c, int32_t t, int32_t units) {
+  int32_t low = 0, high = c->top[t];
+  while (low < high) {
+    int32_t middle = (low + high + 1) / 2;
+    if (c->least[t][middle] <= units)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* Whether the devices hold everything with loads of at most `units`, as far as the curves tell. */
+static bool holds_all(const search *c, int32_t units) {
+  int64_t held = 0;
+  for (int32_t t = 0; t < c->s->n_types; t++) held += (int64_t)held_by(c, t, units) * c->s->n_devices[t];
+  return held >= c->sum;
+}
+
+/* The bound of these curves, which know loads of at most `limit` units. */
+static int64_t refute(const search *c, int32_t limit) {
+  int32_t low = 0, high = limit + 1;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (holds_all(c, middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return (int64_t)low * c->sweep[0].unit_ns;
+}
+
+/* ns in units, no more than the sweeps know. */
+static int32_t to_limit(const search *c, double ns) {
+  double most = (double)c->sweep[0].limit;
+  double units = floor(ns / (double)c->sweep[0].unit_ns);
+  return (int32_t)fmax(0, fmin(units, most));
+}
+
+static void keep_bound(search *c, const double *price, int64_t found_ns) {
+  if (found_ns <= c->lower_ns) return;
+  c->lower_ns = found_ns;
+  if (price != c->best) memcpy(c->best, price, (size_t)c->s->n * sizeof *price);
+}
+
+static bool is_done(search *c) {
+  return c->lower_ns >= c->enough_ns || c->lower_ns > c->most_ns || budget_over(c->budget);
+}
+
+/* The load that the next sets may have: a little more than what is refuted. */
+static int32_t target(const search *c) {
+  double next = fmin((double)c->lower_ns * (1 + AHEAD), (double)c->enough_ns - 1);
+  return to_limit(c, fmax(next, (double)c->lower_ns));
+}
+
+/* The best set of each type at the whole prices, with a load of at most `within`. */
+static void price_sets(search *c, int32_t limit, int32_t within) {
+  for (int32_t t = 0; t < c->s->n_types; t++) {
+    budget_spend(c->budget, 1);
+    sweep_best(c->taken + (int64_t)t * c->s->n, c->least[t], &c->sweep[t], c->whole, c->top[t], limit, within,
+               c->table);
+  }
+}
+
+/* The bound of the best prices as fine as can be, without sets. */
+static void evaluate_fine(search *c) {
+  make_whole(c, c->best, c->finest);
+  for (double ahead = 0.1;; ahead *= 4) { /* further while everything is refuted */
+    int64_t before_ns = c->lower_ns;
+    int32_t limit = to_limit(c, (double)c->lower_ns * (1 + ahead));
+    for (int32_t t = 0; t < c->s->n_types; t++)
+      sweep_curve(c->least[t], &c->sweep[t], c->whole, c->top[t], limit, c->table);
+    keep_bound(c, c->best, refute(c, limit));
+    if (c->lower_ns == before_ns || c->lower_ns / c->sweep[0].unit_ns <= limit || is_done(c)) return;
+  }
+}
+
+/* One round: the sets and the bound of the trial prices. */
+static void evaluate_trial(search *c) {
+  int32_t within = target(c), limit = to_limit(c, (double)c->lower_ns * (1 + FAR_AHEAD));
+  if (limit < within) limit = within;
+  make_whole(c, c->trial, c->grid);
+  price_sets(c, limit, within);
+  keep_bound(c, c->trial, refute(c, limit));
+}
+
+/* Adds the sets taken to the master program as rows: the prices of the set are at most alpha of its type. */
+static bool add_sets(search *c) {
+  const shares *s = c->s;
+  for (int32_t t = 0; t < s->n_types && c->master; t++) {
+    int32_t n = 0;
+    for (int32_t v = 0; v < s->n; v++)
+      if (c->taken[(int64_t)t * s->n + v]) {
+        c->column[n] = v;
+        c->coefficient[n++] = 1;
+      }
+    c->column[n] = s->n + t;
+    c->coefficient[n++] = -1;
+    if (!lp_add_row(c->master, n, c->column, c->coefficient, -HUGE_VAL, 0)) return false;
+  }
+  return true;
+}
+
+/* How often the sets of all devices cover class v. */
+static int32_t times_covered(const search *c, int32_t v) {
+  int32_t times = 0;
+  for (int32_t t = 0; t < c->s->n_types; t++)
+    if (c->taken[(int64_t)t * c->s->n + v]) times += c->s->n_devices[t];
+  return times;
+}
+
+/* Multiplicative updates: the price of a class falls by how much more than once it is covered. */
+static bool update_prices(search *c) {
+  int32_t n = c->s->n, since = 0;
+  memcpy(c->trial, c->best, (size_t)n * sizeof *c->trial);
+  for (int32_t round = 0; since < PATIENCE && !is_done(c); round++) {
+    int64_t before_ns = c->lower_ns;
+    evaluate_trial(c);
+    if (!add_sets(c)) return false;
+    since = c->lower_ns > before_ns ? 0 : since + 1;
+    double sum = 0, rate = RATE / sqrt(1 + round * 0.1);
+    for (int32_t v = 0; v < n; v++) {
+      c->trial[v] *= exp(-rate * (times_covered(c, v) - 1));
+      sum += c->trial[v];
+    }
+    for (int32_t v = 0; v < n; v++) c->trial[v] /= sum;
+  }
+  return true;
+}
+
+/* Prices y and the value alpha of a device of each type: minimise the value of all devices, all prices 1 together. */
+static bool master_init(search *c) {
+  const shares *s = c->s;
+  int32_t n = s->n + s->n_types;
+  double *cost = ARENA_ZERO(c->arena, double, n), *lower = ARENA_ZERO(c->arena, double, n);
+  double *upper = ARENA_NEW(c->arena, double, n);
+  if (!cost || !lower || !upper) return false;
+  for (int32_t v = 0; v < n; v++) {
+    upper[v] = 1;
+    c->column[v] = v;
+    c->coefficient[v] = 1;
+  }
+  for (int32_t t = 0; t < s->n_types; t++) cost[s->n + t] = s->n_devices[t];
+  c->master = lp_new(n, cost, lower, upper);
+  return c->master && lp_add_row(c->master, s->n, c->column, c->coefficient, 1, 1);
+}
+
+/* Whether the last sets cut off the solution of the master program. */
+static bool cuts_off(const search *c, const double *price, double value) {
+  double held = 0;
+  for (int32_t v = 0; v < c->s->n; v++) held += price[v] * times_covered(c, v);
+  return held > value + 1e-6;
+}
+
+/* Sets for what the last ones leave: together they come near to a plan, which the master program needs as a whole. */
+static bool add_complements(search *c) {
+  int32_t within = target(c);
+  for (int32_t k = 1; k < COMPLEMENTS && k < c->n_devices && !is_done(c); k++) {
+    for (int32_t v = 0; v < c->s->n; v++)
+      if (times_covered(c, v) > 0) c->whole[v] = 0;
+    price_sets(c, within, within);
+    if (!add_sets(c)) return false;
+  }
+  return true;
+}
+
+static double seconds_left(const search *c) {
+  if (c->budget->deadline_ns == INT64_MAX) return 1e9;
+  return fmax(0.001, (double)(c->budget->deadline_ns - clock_now_ns()) / 1e9);
+}
+
+/* The greatest sum of prices that a curve of type t goes to; rounding adds half for each class. */
+static int64_t most_top(const search *c, int32_t t, int64_t grid) {
+  return (grid * c->n_devices + c->s->n / 2 + 1) / c->s->n_devices[t] + 1;
+}
+
+static int64_t cells_of(const search *c, int64_t grid, bool with_sets) {
+  int64_t cells = 0;
+  for (int32_t t = 0; t < c->s->n_types; t++) {
+    int64_t top = most_top(c, t, grid);
+    cells = max64(cells, with_sets ? sweep_best_cells(&c->sweep[t], top) : sweep_curve_cells(&c->sweep[t], top));
+  }
+  return cells;
+}
+
+static bool reserve(search *c, int64_t cells) {
+  if (cells <= c->n_cells) return true;
+  c->n_cells = cells;
+  return (c->table = ARENA_NEW(c->arena, int32_t, cells)) != NULL;
+}
+
+/* Finer prices, while their tables stay small. *finer says whether there are. False without memory. */
+static bool refine_grid(search *c, bool *finer) {
+  int32_t grid = 2 * c->grid;
+  *finer = grid <= c->finest && cells_of(c, grid, true) <= MOST_CELLS;
+  if (!*finer) return true;
+  c->grid = grid;
+  return reserve(c, cells_of(c, grid, true));
+}
+
+/* The first grid is coarse, because that is fast, but where the table is small anyway. */
+static bool choose_grids(search *c) {
+  int64_t curves = 0;
+  c->finest = FINEST_GRID;
+  while (c->finest > LEAST_GRID) {
+    curves = 0;
+    for (int32_t t = 0; t < c->s->n_types; t++) curves += most_top(c, t, c->finest) + 1;
+    bool short_work = cells_of(c, c->finest, true) <= MOST_WORK;
+    if (short_work && curves <= MOST_CELLS && cells_of(c, c->finest, false) <= MOST_CELLS) break;
+    c->finest /= 2;
+  }
+  c->grid = c->finest / FINE;
+  while (c->grid >= LEAST_GRID && cells_of(c, c->grid, true) > (c->grid > GRID ? SMALL_CELLS : MOST_CELLS))
+    c->grid = c->grid * 2 / 3;
+  for (int32_t t = 0; t < c->s->n_types; t++)
+    if (!(c->least[t] = ARENA_NEW(c->arena, int32_t, most_top(c, t, c->finest) + 1))) return false;
+  return c->grid < LEAST_GRID || reserve(c, max64(cells_of(c, c->grid, true), cells_of(c, c->finest, false)));
+}
+
+/* Column generation, until the bound no longer rises or the master program says that no prices refute the target. */
+static bool generate(search *c) {
+  int32_t n = c->s->n, most_rows = MOST_SLACK * (n + c->s->n_types);
+  int32_t since = 0; /* rounds since the bound rose */
+  double smooth = SMOOTH;
+  while (!is_done(c)) {
+    if (!lp_solve(c->master, seconds_left(c))) return true;
+    int64_t before_ns = c->lower_ns;
+    double value = lp_cost(c->master);
+    if (value > 1 - CLOSE) {
+      c->at_end = true;
+      return true;
+    }
+    memcpy(c->coefficient, lp_values(c->master), (size_t)n * sizeof *c->coefficient);
+    for (int32_t v = 0; v < n; v++) c->trial[v] = smooth * c->best[v] + (1 - smooth) * fmax(c->coefficient[v], 0);
+    evaluate_trial(c);
+    bool cut = cuts_off(c, c->coefficient, value);
+    since = c->lower_ns > before_ns ? 0 : since + 1;
+    if ((!cut && smooth == 0) || since == STALL) return true;
+    smooth = cut ? SMOOTH : 0;
+    if (lp_n_rows(c->master) > most_rows) {
+      lp_drop_slack(c->master, 1, SLACK / c->n_devices);
+      if (lp_n_rows(c->master) * 2 > most_rows) most_rows *= 2;
+    }
+    if (!add_sets(c) || !add_complements(c)) return false;
+  }
+  return true;
+}
+
+/* Updates and generation by turns, with finer prices each time, until neither helps. */
+static bool improve(search *c) {
+  bool finer = true;
+  evaluate_fine(c);
+  while (!is_done(c) && !c->at_end) {
+    int64_t before_ns = c->lower_ns;
+    if (!update_prices(c) || (c->master && !generate(c)) || !refine_grid(c, &finer)) return false;
+    if (!finer && c->lower_ns == before_ns) break;
+  }
+  if (!is_done(c)) evaluate_fine(c);
+  return true;
+}
+
+/* Prices in the measure of the least times: those of the balance bound. */
+static void start_prices(search *c) {
+  const shares *s = c->s;
+  double sum = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->time_ns[(int64_t)t * s->n + v]);
+    c->best[v] = least == SITU_NEVER_NS ? 0 : (double)least;
+    sum += c->best[v];
+  }
+  for (int32_t v = 0; v < s->n; v++) c->best[v] = sum > 0 ? c->best[v] / sum : 1.0 / s->n;
+}
+
+static bool search_init(search *c, arena *a) {
+  const shares *s = c->s;
+  c->arena = a;
+  for (int32_t t = 0; t < s->n_types; t++) c->n_devices += s->n_devices[t];
+  c->sweep = ARENA_NEW(a, sweep, s->n_types);
+  c->least = ARENA_NEW(a, int32_t *, s->n_types);
+  c->top = ARENA_NEW(a, int32_t, s->n_types);
+  c->whole = ARENA_NEW(a, int32_t, s->n);
+  c->taken = ARENA_ZERO(a, bool, (int64_t)s->n * s->n_types);
+  c->best = ARENA_NEW(a, double, s->n);
+  c->trial = ARENA_NEW(a, double, s->n);
+  c->column = ARENA_NEW(a, int32_t, s->n + s->n_types);
+  c->coefficient = ARENA_NEW(a, double, s->n + s->n_types);
+  if (!c->sweep || !c->least || !c->top || !c->whole || !c->taken || !c->best || !c->trial || !c->column ||
+      !c->coefficient)
+    return false;
+  int32_t max_states = MOST_ROWS / s->n < MOST_STATES ? MOST_ROWS / s->n : MOST_STATES;
+  for (int32_t t = 0; t < s->n_types; t++)
+    if (!sweep_find(&c->sweep[t], s, t, c->most_ns, max_states, a)) return false;
+  if (!choose_grids(c)) return false;
+  start_prices(c);
+  return true;
+}
+
+/* What is worth bounding: the known plan, or everything in a row where it is fastest. */
+static int64_t most_of(const shares *s, int64_t enough_ns) {
+  int64_t sum = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->time_ns[(int64_t)t * s->n + v]);
+    if (least == SITU_NEVER_NS) return 0; /* no plan at all: for others to say */
+    sum = sat_add(sum, least);
+  }
+  return enough_ns == SITU_NEVER_NS ? sum : enough_ns;
+}
+
+bool configuration_serves(const situ_problem *problem) { return shares_serve(problem); }
+
+situ_status configuration_raise(int64_t *lower_ns, const situ_problem *problem, int64_t enough_ns, arena *scratch,
+                                budget *b, situ_error *error) {
+  shares s;
+  if (!shares_find(&s, problem, scratch)) return fail_no_memory(error);
+  search c = {.s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .most_ns = most_of(&s, enough_ns)};
+  if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.most_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
+  if (!search_init(&c, scratch)) return fail_no_memory(error);
+  bool made = true;
+  if (c.grid >= LEAST_GRID) {
+    made = (lp_missing() || master_init(&c)) && improve(&c);
+    lp_free(c.master);
+  }
+  *lower_ns = c.lower_ns;
+  return made ? SITU_STATUS_OK : fail_no_memory(error);
+}

@@ -1,0 +1,30 @@
+/* lp/lp.h - a narrow port to linear programming engines. What an engine says is floating point and never a proof:
+ * callers take prices or plans from it and prove them in whole numbers by themselves.
+ *
+ * One engine is built in, or a stub that says why there is none: the library works without. */
+#ifndef SITU_LP_LP_H
+#define SITU_LP_LP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct lp lp;
+
+/* NULL, or why no engine is built in. */
+const char *lp_missing(void);
+
+/* Minimise cost * x over lower <= x <= upper; rows come later. NULL without memory or engine. */
+lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const double *upper);
+void lp_free(lp *model);
+/* The row lower <= sum of coefficient[i] * x[column[i]] <= upper; INFINITY is no limit. */
+bool lp_add_row(lp *model, int32_t n, const int32_t *column, const double *coefficient, double lower, double upper);
+/* Drops the rows from number `first` on that the last solution is farther than `slack` from: it stays a solution. */
+void lp_drop_slack(lp *model, int32_t first, double slack);
+int32_t lp_n_rows(const lp *model);
+/* Solves from the last solution on, for some `seconds` at most. True when the engine says that x is optimal. */
+bool lp_solve(lp *model, double seconds);
+/* x of the last solution, and its cost; valid until the next call. */
+const double *lp_values(const lp *model);
+double lp_cost(const lp *model);
+
+#endif

@@ -1,0 +1,70 @@
+/* Linear programs by Clp. */
+#include <coin/Clp_C_Interface.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "lp/lp.h"
+
+struct lp {
+  Clp_Simplex *clp;
+  bool solved_once;
+};
+
+const char *lp_missing(void) { return NULL; }
+
+lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const double *upper) {
+  lp *model = calloc(1, sizeof *model);
+  CoinBigIndex *start = calloc((size_t)n_columns + 1, sizeof *start);
+  if (model) model->clp = Clp_newModel();
+  if (!model || !start || !model->clp) {
+    free(start);
+    lp_free(model);
+    return NULL;
+  }
+  Clp_setLogLevel(model->clp, 0);
+  Clp_resize(model->clp, 0, 0);
+  Clp_addColumns(model->clp, n_columns, lower, upper, cost, start, NULL, NULL);
+  free(start);
+  return model;
+}
+
+void lp_free(lp *model) {
+  if (!model) return;
+  if (model->clp) Clp_deleteModel(model->clp);
+  free(model);
+}
+
+bool lp_add_row(lp *model, int32_t n, const int32_t *column, const double *coefficient, double lower, double upper) {
+  CoinBigIndex start[2] = {0, n};
+  double from = fmax(lower, -DBL_MAX), to = fmin(upper, DBL_MAX); /* what Clp takes for no limit */
+  Clp_addRows(model->clp, 1, &from, &to, start, column, coefficient);
+  return true;
+}
+
+int32_t lp_n_rows(const lp *model) { return Clp_numberRows(model->clp); }
+
+void lp_drop_slack(lp *model, int32_t first, double slack) {
+  int32_t n_rows = lp_n_rows(model), n = 0;
+  const double *activity = Clp_getRowActivity(model->clp), *lower = Clp_getRowLower(model->clp);
+  const double *upper = Clp_getRowUpper(model->clp);
+  int *slack_row = malloc((size_t)n_rows * sizeof *slack_row);
+  if (!slack_row) return; /* they only cost time */
+  for (int32_t i = first; i < n_rows; i++)
+    if (activity[i] > lower[i] + slack && activity[i] < upper[i] - slack) slack_row[n++] = i;
+  if (n > 0) Clp_deleteRows(model->clp, n, slack_row);
+  free(slack_row);
+}
+
+bool lp_solve(lp *model, double seconds) {
+  Clp_setMaximumSeconds(model->clp, seconds);
+  if (model->solved_once)
+    Clp_dual(model->clp, 0);
+  else
+    Clp_primal(model->clp, 0);
+  model->solved_once = true;
+  return Clp_status(model->clp) == 0;
+}
+
+const double *lp_values(const lp *model) { return Clp_getColSolution(model->clp); }
+double lp_cost(const lp *model) { return Clp_objectiveValue(model->clp); }

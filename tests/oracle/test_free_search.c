@@ -1,0 +1,105 @@
+/* free_search against brute force: on small pipelines without contiguity it must keep every constraint, never claim
+ * what is not there, and nearly always find the optimum. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../lab/brute.h"
+#include "../lab/lab.h"
+#include "base/rng.h"
+#include "situ/plan.h"
+#include "situ/solve.h"
+
+static lab draw_lab(uint64_t seed, int32_t most_operators) {
+  rng r = rng_new(seed);
+  lab_options o = {.seed = seed,
+                   .n_operators = (int32_t)(2 + rng_below(&r, most_operators - 1)),
+                   .n_devices = (int32_t)(2 + rng_below(&r, 3)),
+                   .density = 0.2 + 0.6 * rng_unit(&r),
+                   .n_colocations = (int32_t)rng_below(&r, 3),
+                   .training = rng_below(&r, 3) == 0,
+                   .pinned = rng_below(&r, 4) == 0,
+                   .unsupported = rng_below(&r, 3) == 0,
+                   .memory = rng_below(&r, 2) ? 0.2 + rng_unit(&r) : 0,
+                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                               .communication = SITU_COMMUNICATION_HOST_STAGED,
+                               .free = true,
+                               .overlap = rng_below(&r, 3) == 0,
+                               .in_flight = (int32_t)rng_below(&r, 3)}};
+  return lab_random(&o);
+}
+
+static situ_plan *search(const situ_problem *problem, uint64_t seed, int64_t steps) {
+  situ_plan *plan = NULL;
+  situ_error error = {0};
+  situ_solve_options effort = {.solvers = "free_search", .max_steps = steps, .seed = seed};
+  if (situ_solve(&plan, problem, &effort, &error) != SITU_STATUS_OK)
+    fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+  return plan;
+}
+
+static void expect_no_violation(const situ_problem *problem, const situ_plan *plan, uint64_t seed) {
+  situ_verdict *verdict = NULL;
+  situ_error error = {0};
+  assert_int_equal(situ_check(&verdict, problem, plan, &error), SITU_STATUS_OK);
+  if (situ_verdict_n_found(verdict) > 0)
+    fail_msg("seed %llu: %s", (unsigned long long)seed, situ_verdict_violation(verdict, 0).text);
+  situ_verdict_free(verdict);
+}
+
+static void small_problems_are_solved(void **state) {
+  (void)state;
+  enum { SEEDS = 3000, STEPS = 600 };
+  int n_served = 0, n_optimal = 0, n_missed = 0;
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    lab l = draw_lab(seed, 7);
+    if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
+      int64_t expected = brute_force(l.problem, NULL);
+      situ_plan *plan = search(l.problem, seed, STEPS);
+      bool there = situ_plan_exists(plan);
+      int64_t value = there ? situ_plan_value_ns(plan) : SITU_NEVER_NS;
+      if (there) expect_no_violation(l.problem, plan, seed);
+      if (value < expected) fail_msg("seed %llu: %lld, below the optimum", (unsigned long long)seed, (long long)value);
+      if (situ_plan_lower_bound_ns(plan) > expected)
+        fail_msg("seed %llu: bound above the optimum", (unsigned long long)seed);
+      n_served++;
+      n_optimal += value == expected;
+      n_missed += !there && expected != SITU_NEVER_NS;
+      situ_plan_free(plan);
+    }
+    lab_free(&l);
+  }
+  print_message("%d served, %d solved to the optimum, %d without a plan where there is one\n", n_served, n_optimal,
+                n_missed);
+  assert_true(n_served > SEEDS / 3);
+  assert_true(n_optimal >= n_served * 95 / 100);
+  assert_int_equal(n_missed, 0);
+}
+
+static void a_seed_and_a_number_of_steps_make_the_plan(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    lab l = draw_lab(seed, 40);
+    if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
+      situ_plan *one = search(l.problem, seed, 300), *other = search(l.problem, seed, 300);
+      assert_int_equal(situ_plan_steps(one), situ_plan_steps(other));
+      assert_int_equal(situ_plan_value_ns(one), situ_plan_value_ns(other));
+      for (int32_t v = 0; situ_plan_exists(one) && v < l.problem->n_operators; v++)
+        assert_int_equal(situ_plan_device(one, v), situ_plan_device(other, v));
+      situ_plan_free(one);
+      situ_plan_free(other);
+    }
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_problems_are_solved),
+                                     cmocka_unit_test(a_seed_and_a_number_of_steps_make_the_plan)};
+  return cmocka_run_group_tests_name("free_search", tests, NULL, NULL);
+}

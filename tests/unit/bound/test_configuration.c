@@ -1,0 +1,223 @@
+/* The sweep against all sets, the configuration bound against all placements. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "base/checked.h"
+#include "base/rng.h"
+#include "bound/configuration.h"
+#include "bound/sweep.h"
+#include "lp/lp.h"
+#include "sim/simulate.h"
+#include "situ/instance.h"
+
+enum { TOP = 40 };
+
+static lab random_lab(uint64_t seed, int32_t most_operators) {
+  rng random = rng_new(seed);
+  lab_options options = {.seed = seed,
+                         .n_operators = (int32_t)(2 + rng_below(&random, (uint64_t)most_operators - 1)),
+                         .n_devices = (int32_t)(2 + rng_below(&random, 3)),
+                         .density = 0.2 + 0.6 * rng_unit(&random),
+                         .n_colocations = (int32_t)rng_below(&random, 3),
+                         .training = rng_below(&random, 3) == 0,
+                         .pinned = rng_below(&random, 4) == 0,
+                         .unsupported = rng_below(&random, 3) == 0,
+                         .memory = rng_below(&random, 3) == 0 ? 0.4 + rng_unit(&random) : 0,
+                         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                     .communication = SITU_COMMUNICATION_HOST_STAGED,
+                                     .free = rng_below(&random, 4) > 0,
+                                     .in_flight = (int32_t)rng_below(&random, 3)}};
+  return lab_random(&options);
+}
+
+/* Straight from the definition. */
+static int64_t load_of(const shares *s, int32_t type, uint32_t set) {
+  int64_t load = 0;
+  for (int32_t c = 0; c < s->n; c++)
+    if (set >> c & 1) load = sat_add(load, s->time_ns[(int64_t)type * s->n + c]);
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    uint32_t pins = 0;
+    for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) pins |= 1u << s->pin[i];
+    if ((pins & set) == 0 || (pins & ~set) == 0) continue;
+    bool made_here = set >> s->producer[e] & 1;
+    load = sat_add(load, (made_here ? s->out_ns : s->in_ns)[(int64_t)type * s->n_edges + e]);
+  }
+  return load;
+}
+
+static void check_curve(const shares *s, const sweep *w, int32_t type, const int32_t *price, int32_t limit, bool exact,
+                        arena *a) {
+  int32_t least[TOP + 1], same[TOP + 1];
+  bool taken[32] = {0};
+  int32_t *scratch = ARENA_NEW(a, int32_t, sweep_curve_cells(w, TOP) + sweep_best_cells(w, TOP));
+  sweep_curve(least, w, price, TOP, limit, scratch);
+  sweep_best(taken, same, w, price, TOP, limit, limit, scratch + sweep_curve_cells(w, TOP));
+  assert_memory_equal(least, same, sizeof least);
+  int64_t expected[TOP + 1];
+  for (int32_t x = 0; x <= TOP; x++) expected[x] = SWEEP_NEVER;
+  for (uint32_t set = 0; set < 1u << s->n; set++) {
+    int64_t load = load_of(s, type, set), sum = 0;
+    for (int32_t c = 0; c < s->n; c++) sum += set >> c & 1 ? price[c] : 0;
+    for (int32_t x = 0; x <= TOP && x <= sum && load <= limit; x++) expected[x] = min64(expected[x], load);
+  }
+  int32_t best = 0;
+  uint32_t set = 0;
+  int64_t sum = 0;
+  for (int32_t x = 0; x <= TOP; x++) {
+    if (exact) assert_int_equal(least[x], expected[x]);
+    assert_true(least[x] <= expected[x]);
+    if (least[x] <= limit) best = x;
+  }
+  for (int32_t c = 0; c < s->n; c++)
+    if (taken[c]) set |= 1u << c, sum += price[c];
+  assert_true(sum >= best);
+  if (exact) assert_int_equal(load_of(s, type, set), least[best]);
+}
+
+static void the_sweep_finds_the_least_load_of_every_sum_of_prices(void **state) {
+  (void)state;
+  int32_t n_exact = 0, n_forgetful = 0;
+  for (uint64_t seed = 1; seed <= 1000; seed++) {
+    lab l = random_lab(seed, 9);
+    arena *a = arena_new();
+    shares s;
+    assert_true(shares_find(&s, l.problem, a));
+    rng random = rng_new(seed);
+    int32_t price[32];
+    for (int32_t c = 0; c < s.n; c++) price[c] = (int32_t)rng_below(&random, seed % 3 == 0 ? 60 : 9);
+    for (int32_t t = 0; t < s.n_types; t++) {
+      sweep w;
+      assert_true(sweep_find(&w, &s, t, 400, seed % 5 == 0 ? 4 : 4096, a));
+      assert_int_equal(w.unit_ns, 1);
+      (w.n_forgotten ? n_forgetful++ : n_exact++);
+      check_curve(&s, &w, t, price, (int32_t)rng_below(&random, 400), w.n_forgotten == 0, a);
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+  assert_true(n_exact > 1000 && n_forgetful > 50);
+}
+
+static bool keeps_groups(const situ_problem *p, const int32_t *device) {
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (!problem_allows(p, v, device[v])) return false;
+  for (int32_t k = 0; k < p->graph->n_colocations; k++)
+    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
+      if (device[p->group_member[i]] != device[p->group_member[p->group_start[k]]]) return false;
+  return true;
+}
+
+static int64_t brute_force(const situ_problem *p) {
+  arena *a = arena_new();
+  simulator *s = simulator_new(p, a);
+  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
+  int64_t best_ns = SITU_NEVER_NS;
+  for (int32_t v = 0; v < p->n_operators;) {
+    if (keeps_groups(p, device)) {
+      simulation found = simulator_run(s, &(placement){.device = device}, true);
+      if (found.excess_bytes == 0 && found.value_ns < best_ns) best_ns = found.value_ns;
+    }
+    for (v = 0; v < p->n_operators && ++device[v] == p->n_devices; v++) device[v] = 0;
+  }
+  arena_free(a);
+  return best_ns;
+}
+
+static void the_bound_is_never_above_the_optimum(void **state) {
+  (void)state;
+  int32_t n_equal = 0, n_held = 0;
+  for (uint64_t seed = 1; seed <= 3000; seed++) {
+    lab l = random_lab(seed, 6);
+    if (!situ_problem_conflict(l.problem)) {
+      int64_t optimum_ns = brute_force(l.problem);
+      for (int32_t known = 0; known < 2; known++) { /* without and with a plan to prove */
+        arena *a = arena_new();
+        budget limited = budget_new(400, 0, NULL, NULL);
+        situ_error error = {0};
+        int64_t lower_ns = 0;
+        situ_status status =
+            configuration_raise(&lower_ns, l.problem, known ? optimum_ns : SITU_NEVER_NS, a, &limited, &error);
+        assert_int_equal(status, SITU_STATUS_OK);
+        if (lower_ns > optimum_ns)
+          fail_msg("seed %llu: the bound says %lld, but %lld is possible", (unsigned long long)seed,
+                   (long long)lower_ns, (long long)optimum_ns);
+        n_held++;
+        n_equal += lower_ns == optimum_ns;
+        arena_free(a);
+      }
+    }
+    lab_free(&l);
+  }
+  print_message("%d of %d bounds equal the optimum\n", n_equal, n_held);
+  assert_true(n_held > 3000 && n_equal > n_held / 3);
+}
+
+static void the_engine_solves_a_program_known_from_arithmetic(void **state) {
+  (void)state;
+  if (lp_missing()) skip();
+  /* least x + 2y with x + y >= 3, x <= 2: x = 2, y = 1, cost 4; with y >= 2 as well: x = 1, y = 2, cost 5 */
+  double cost[] = {1, 2}, lower[] = {0, 0}, upper[] = {2, 10}, ones[] = {1, 1};
+  int32_t columns[] = {0, 1};
+  lp *model = lp_new(2, cost, lower, upper);
+  assert_non_null(model);
+  assert_true(lp_add_row(model, 2, columns, ones, 3, HUGE_VAL));
+  assert_true(lp_solve(model, 10));
+  assert_true(fabs(lp_cost(model) - 4) < 1e-9 && fabs(lp_values(model)[0] - 2) < 1e-9);
+  assert_true(lp_add_row(model, 1, columns + 1, ones, 2, HUGE_VAL));
+  assert_true(lp_solve(model, 10));
+  assert_true(fabs(lp_cost(model) - 5) < 1e-9 && fabs(lp_values(model)[1] - 2) < 1e-9);
+  lp_free(model);
+}
+
+/* The optima of free plans that HiGHS proved by branch and bound, in ms (free_highs.csv beside the workloads). */
+static void the_bound_reaches_optima_that_another_method_proved(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    double optimum_ms;
+  } cases[] = {{"LayerGraphs/bert24_inference", 17.7147},
+               {"LayerGraphs/bert24_training", 39.7895},
+               {"OperatorGraphs/bert_l-3_inference", 21.9084},
+               {"OperatorGraphs/bert_l-3_training", 54.2074}};
+  const char *shared = getenv("SITU_SHARED");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/data/workloads/throughput/%s.json", shared ? shared : "", cases[i].name);
+    FILE *there = shared ? fopen(path, "r") : NULL;
+    if (!there) skip();
+    fclose(there);
+    situ_instance_options options = {.model = path, .problem = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true}};
+    situ_instance *instance = NULL;
+    situ_error error = {0};
+    assert_int_equal(situ_instance_open(&instance, &options, &error), SITU_STATUS_OK);
+    arena *a = arena_new();
+    budget limited = budget_new(2000, 0, NULL, NULL);
+    int64_t lower_ns = 0;
+    assert_int_equal(
+        configuration_raise(&lower_ns, situ_instance_problem(instance), SITU_NEVER_NS, a, &limited, &error),
+        SITU_STATUS_OK);
+    double lower_ms = (double)lower_ns / 1e6;
+    if (fabs(lower_ms - cases[i].optimum_ms) > 1e-4)
+      fail_msg("%s: %.4f, expected %.4f", cases[i].name, lower_ms, cases[i].optimum_ms);
+    arena_free(a);
+    situ_instance_free(instance);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_sweep_finds_the_least_load_of_every_sum_of_prices),
+      cmocka_unit_test(the_bound_is_never_above_the_optimum),
+      cmocka_unit_test(the_bound_reaches_optima_that_another_method_proved),
+      cmocka_unit_test(the_engine_solves_a_program_known_from_arithmetic),
+  };
+  return cmocka_run_group_tests_name("configuration", tests, NULL, NULL);
+}

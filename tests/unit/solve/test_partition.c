@@ -1,0 +1,151 @@
+/* Parted hypergraphs against the simulator, move by move, and what coarsening keeps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "base/rng.h"
+#include "sim/simulate.h"
+#include "solve/kit/coarsen.h"
+#include "solve/kit/partition.h"
+
+static lab draw_lab(uint64_t seed, rng *r) {
+  lab_options o = {.seed = seed,
+                   .n_operators = (int32_t)(2 + rng_below(r, 20)),
+                   .n_devices = (int32_t)(2 + rng_below(r, 5)),
+                   .density = 0.1 + 0.5 * rng_unit(r),
+                   .n_colocations = (int32_t)rng_below(r, 4),
+                   .training = rng_below(r, 3) == 0,
+                   .pinned = rng_below(r, 4) == 0,
+                   .unsupported = rng_below(r, 3) == 0,
+                   .memory = rng_below(r, 2) ? 0.1 + 0.6 * rng_unit(r) : 0,
+                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                               .communication = SITU_COMMUNICATION_HOST_STAGED,
+                               .free = true,
+                               .overlap = rng_below(r, 3) == 0,
+                               .in_flight = (int32_t)rng_below(r, 3)}};
+  return lab_random(&o);
+}
+
+static bool draw_devices(const hypergraph *h, rng *r, int32_t *device) {
+  for (int32_t u = 0; u < h->n_units; u++) {
+    device[u] = (int32_t)rng_below(r, h->n_devices);
+    for (int32_t k = 0; k < h->n_devices && !partition_allows(h, u, device[u]); k++)
+      device[u] = (device[u] + 1) % h->n_devices;
+    if (!partition_allows(h, u, device[u])) return false;
+  }
+  return true;
+}
+
+static void expect_as_simulated(const partition *s, simulator *judge, int32_t *device, uint64_t seed) {
+  const situ_problem *p = s->h->problem;
+  for (int32_t v = 0; v < p->n_operators; v++) device[v] = s->device[s->h->unit_of[v]];
+  simulation found = simulator_run(judge, &(placement){.device = device}, true);
+  if (found.value_ns != partition_period(s)) fail_msg("seed %d: period", (int)seed);
+  if (found.excess_bytes != partition_total_excess(s)) fail_msg("seed %d: excess", (int)seed);
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (found.load_ns[d] != partition_load(s, &s->sums[d])) fail_msg("seed %d: load of device %d", (int)seed, (int)d);
+}
+
+/* A weighed move must make of its devices what a simulation finds; then it is made. */
+static int walk(const hypergraph *h, simulator *judge, rng *r, arena *a, uint64_t seed) {
+  enum { MOVES = 40 };
+  partition s;
+  int32_t *device = ARENA_NEW(a, int32_t, h->problem->n_operators), *start = ARENA_NEW(a, int32_t, h->n_units);
+  int n_moves = 0;
+  assert_true(partition_init(&s, h, a));
+  if (!draw_devices(h, r, start)) return 0;
+  partition_set(&s, start);
+  expect_as_simulated(&s, judge, device, seed);
+  for (int k = 0; k < MOVES; k++) {
+    int32_t u = (int32_t)rng_below(r, h->n_units), to = (int32_t)rng_below(r, h->n_devices), from = s.device[u];
+    if (to == from || !partition_allows(h, u, to)) continue;
+    partition_change change;
+    partition_weigh(&s, u, to, &change);
+    partition_move(&s, u, to, &change);
+    expect_as_simulated(&s, judge, device, seed);
+    n_moves++;
+  }
+  return n_moves;
+}
+
+static void moves_change_loads_and_memory_as_the_simulator_says(void **state) {
+  (void)state;
+  int n_moves = 0;
+  for (uint64_t seed = 1; seed <= 3000; seed++) {
+    rng r = rng_new(seed);
+    lab l = draw_lab(seed, &r);
+    if (hypergraph_serves(l.problem) && !situ_problem_conflict(l.problem)) {
+      arena *a = arena_new();
+      hypergraph h;
+      assert_true(hypergraph_find(&h, l.problem, a));
+      assert_true(hypergraph_fits(&h));
+      n_moves += walk(&h, simulator_new(l.problem, a), &r, a, seed);
+      arena_free(a);
+    }
+    lab_free(&l);
+  }
+  print_message("%d moves\n", n_moves);
+  assert_true(n_moves > 10000);
+}
+
+static void coarse_partitions_are_worth_what_fine_ones_are(void **state) {
+  (void)state;
+  int n_moves = 0;
+  for (uint64_t seed = 1; seed <= 1000; seed++) {
+    rng r = rng_new(seed);
+    lab l = draw_lab(seed, &r);
+    arena *a = arena_new();
+    hypergraph fine, coarse;
+    if (hypergraph_serves(l.problem) && !situ_problem_conflict(l.problem)) {
+      assert_true(hypergraph_find(&fine, l.problem, a));
+      int32_t *into = ARENA_NEW(a, int32_t, fine.n_units), *label = ARENA_NEW(a, int32_t, fine.n_units);
+      for (int32_t u = 0; u < fine.n_units; u++) label[u] = (int32_t)rng_below(&r, 2);
+      coarsen_rules rules = {
+          .n_wanted = fine.n_units / 2, .most_time_ns = 1e9, .label = rng_below(&r, 2) ? label : NULL};
+      int32_t n = coarsen_units(into, &fine, &rules, &r, a);
+      assert_in_range(n, 1, fine.n_units);
+      for (int32_t u = 0; u < fine.n_units; u++)
+        for (int32_t w = 0; w < u && rules.label; w++)
+          if (into[u] == into[w]) assert_int_equal(label[u], label[w]);
+      assert_true(hypergraph_merge(&coarse, &fine, into, n, a));
+      n_moves += walk(&coarse, simulator_new(l.problem, a), &r, a, seed);
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+  assert_true(n_moves > 3000);
+}
+
+/* Every cluster must have a device on which all its members may run. */
+static void clusters_can_be_placed(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 1000; seed++) {
+    rng r = rng_new(seed);
+    lab l = draw_lab(seed, &r);
+    arena *a = arena_new();
+    hypergraph fine, coarse;
+    if (hypergraph_serves(l.problem) && !situ_problem_conflict(l.problem)) {
+      assert_true(hypergraph_find(&fine, l.problem, a));
+      int32_t *into = ARENA_NEW(a, int32_t, fine.n_units), *device = ARENA_NEW(a, int32_t, fine.n_units);
+      int32_t n = coarsen_units(into, &fine, &(coarsen_rules){.n_wanted = 1, .most_time_ns = 1e9}, &r, a);
+      assert_true(hypergraph_merge(&coarse, &fine, into, n, a));
+      if (draw_devices(&fine, &r, device)) assert_true(draw_devices(&coarse, &r, device));
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(moves_change_loads_and_memory_as_the_simulator_says),
+      cmocka_unit_test(coarse_partitions_are_worth_what_fine_ones_are),
+      cmocka_unit_test(clusters_can_be_placed),
+  };
+  return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
+}
