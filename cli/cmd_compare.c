@@ -63,8 +63,11 @@ static situ_status enter_all(contest *c, const arguments *a, const situ_problem 
   }
   while (given && *given && c->n < c->capacity && !interrupted()) {
     char name[MAX_NAME_BYTES];
+    given += strspn(given, " ");
     int n = (int)strcspn(given, ",");
-    snprintf(name, sizeof name, "%.*s", n, given);
+    int end = n;
+    while (end > 0 && given[end - 1] == ' ') end--;
+    snprintf(name, sizeof name, "%.*s", end, given);
     given += n + (given[n] == ',');
     situ_status status = enter(c, name, problem, &options, error);
     progress_stop(p);

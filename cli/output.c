@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -91,17 +92,42 @@ static int known_writer(const char *name) {
   return fail_usage("--write %s: there is no such writer; `situ list writers` shows them", name);
 }
 
+/* Whether writing to one path would take the place of what is, or will be, at the other. Devices and pipes do not count. */
+static bool same_file(const char *one, const char *other) {
+  struct stat x, y;
+  bool there = stat(one, &x) == 0;
+  if (there && !S_ISREG(x.st_mode)) return false;
+  if (strcmp(one, other) == 0) return true;
+  return there && stat(other, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* What a run reads must not be overwritten by what it writes; only a plan may take the place of its --fix file. */
+static int check_clashes(const arguments *a, const char *const *paths, int n) {
+  const char *inputs[] = {a->operands[0], a->instance.model, a->instance.platform, a->instance.cost.table_path};
+  for (int i = 0; i < n; i++) {
+    if (!paths[i]) continue;
+    for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
+      if (inputs[k] && same_file(paths[i], inputs[k]))
+        return fail_usage("%s: is read by this call, so it cannot be written too; name another file", paths[i]);
+    for (int j = 0; j < i; j++)
+      if (paths[j] && same_file(paths[i], paths[j]))
+        return fail_usage("%s: two outputs cannot go into one file; name another for one of them", paths[i]);
+  }
+  return EXIT_OK;
+}
+
 int probe_outputs(const arguments *a) {
   const char *paths[MAX_WRITES + 3] = {a->out, a->svg, a->trace};
+  int n = 3 + a->n_writes;
   situ_error error = {0};
   for (int i = 0; i < a->n_writes; i++) {
     int code = known_writer(a->writes[i].name);
     if (code != EXIT_OK) return code;
     paths[3 + i] = a->writes[i].path;
   }
-  for (int i = 0; i < 3 + a->n_writes; i++)
+  for (int i = 0; i < n; i++)
     if (paths[i] && situ_text_probe(paths[i], &error) != SITU_STATUS_OK) return fail_writing(&error);
-  return EXIT_OK;
+  return check_clashes(a, paths, n);
 }
 
 static int written(const arguments *a, situ_status status, const situ_error *error, const char *what, const char *path) {

@@ -89,7 +89,7 @@ static int set_whole(const option *o, void *field, const char *value) {
   snprintf(expected, sizeof expected, "a whole number, at least %lld", o->least);
   if (!whole(value, &number) || number < o->least) return bad_value(o, value, expected);
   if (o->kind == OPTION_SMALL) {
-    if (number > INT32_MAX) return bad_value(o, value, "a smaller number");
+    if (number > INT32_MAX) return bad_value(o, value, "a whole number, at most 2147483647");
     *(int32_t *)field = (int32_t)number;
   } else {
     *(int64_t *)field = number;

@@ -15,7 +15,7 @@
 
 situ_status file_open(file_view *out, const char *path, situ_error *error) {
   *out = (file_view){0};
-  int handle = open(path, O_RDONLY | O_CLOEXEC);
+  int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not wait for one */
   if (handle < 0) return fail_with(error, SITU_STATUS_IO, path, "cannot be opened: %s", strerror(errno));
   struct stat about;
   if (fstat(handle, &about) != 0 || !S_ISREG(about.st_mode)) {

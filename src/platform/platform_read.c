@@ -17,8 +17,8 @@ situ_status situ_platform_read(situ_platform **out, const char *name_or_path, si
   if (!name_or_path || !name_or_path[0])
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a platform is needed, such as cpu+2*a100-80g");
   size_t n = strlen(name_or_path);
-  bool ends_in_json = n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0;
-  if (ends_in_json || file_exists(name_or_path)) return read_file(out, name_or_path, error);
+  bool looks_like_a_file = strchr(name_or_path, '/') || (n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0);
+  if (looks_like_a_file || file_exists(name_or_path)) return read_file(out, name_or_path, error);
   if (strcmp(name_or_path, "this-host") == 0) return platform_from_this_host(out, error);
   return platform_from_name(out, name_or_path, error);
 }

@@ -95,7 +95,11 @@ static situ_status scan_value(const profile *p, const line *l, const char *text,
     while (*at == ' ') at++;
     if (list && *at == ']') break;
     at = scan_number(at, &one);
-    if (!at || !(*out + one <= limit)) return bad_line(p, l, "a number from 0 to 4e18 after each of the four keys");
+    if (!at || !(*out + one <= limit)) {
+      char expected[96];
+      snprintf(expected, sizeof expected, "a number from 0 to %g after %s", limit, key);
+      return bad_line(p, l, expected);
+    }
     *out += one;
     while (*at == ' ') at++;
     if (!list || *at == ']') break;

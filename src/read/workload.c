@@ -59,9 +59,10 @@ static situ_status read_number(const workload *w, double *out, const json_value 
   const json_value *v = json_get(object, key);
   json_kind kind = json_kind_of(v);
   *out = json_number(v, -1);
-  if ((kind != JSON_WHOLE && kind != JSON_NUMBER) || !(*out >= 0) || *out > most)
-    return bad_field(w, where, key, "a number that is at least 0 and not out of all range");
-  return SITU_STATUS_OK;
+  if ((kind == JSON_WHOLE || kind == JSON_NUMBER) && *out >= 0 && *out <= most) return SITU_STATUS_OK;
+  char expected[64];
+  snprintf(expected, sizeof expected, isinf(most) ? "a number, at least 0" : "a number from 0 to %g", most);
+  return bad_field(w, where, key, expected);
 }
 
 static situ_status read_time(const workload *w, int64_t *out_ns, const json_value *object, const char *key,

@@ -93,7 +93,7 @@ static const char *no_plan_reason(const situ_plan *plan) {
   const char *why = situ_plan_reason(plan);
   if (*why) return why;
   return situ_plan_outcome(plan) == SITU_OUTCOME_LIMIT
-             ? "the limits came before a plan; more time, more steps or another solver may find one"
+             ? "no plan was found within the limits; more time, more steps or another solver may find one"
          : situ_plan_outcome(plan) == SITU_OUTCOME_CANCELLED ? "stopped before a plan was found"
                                                              : "";
 }

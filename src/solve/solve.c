@@ -31,7 +31,7 @@ static situ_status unknown_name(const char *name, situ_error *error) {
     n++;
   }
   char near[256];
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no solver is called %s; %s", name,
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no solver is called '%s'; %s", name,
                    near_names(near, sizeof near, name, names, n));
 }
 
@@ -40,9 +40,12 @@ static situ_status choose(selection *chosen, const char *names, const situ_probl
   const char *at = names && names[0] ? names : "auto";
   *chosen = (selection){.n = 0};
   for (;;) {
-    size_t length = strcspn(at, ",");
+    at += strspn(at, " ");
+    size_t length = strcspn(at, ","), end = length;
+    while (end > 0 && at[end - 1] == ' ') end--;
     char name[NAME_BYTES];
-    snprintf(name, sizeof name, "%.*s", (int)(length < NAME_BYTES ? length : NAME_BYTES - 1), at);
+    snprintf(name, sizeof name, "%.*s", (int)(end < NAME_BYTES ? end : NAME_BYTES - 1), at);
+    if (!*name) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of solvers '%s' has an empty name", names);
     const solver *s = solver_find(name);
     if (!s) return unknown_name(name, error);
     if (s->missing)

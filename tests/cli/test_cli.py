@@ -123,7 +123,8 @@ def test_usage_errors_end_with_2():
     situ("place", SMALL, "--json=yes", code=2, err="takes no value")
     situ("place", SMALL, "--write", "trace", code=2, err="NAME=FILE")
     situ("place", SMALL, "--solver", "magic", code=2, err="magic")
-    situ("place", SMALL, "--solver", "heft,", code=2)
+    situ("place", SMALL, "--solver", "heft,", code=2, err="has an empty name")
+    situ("place", SMALL, "--solver", "heft, hefty", code=2, err="no solver is called 'hefty'; did you mean heft")
     situ("place", SMALL, "--objective", "latency", "--execution", "pipeline", code=2, err="pipeline")
     situ("place", SMALL, "--objective", "throughput", "--solver", "heft", code=2, err="heft")
     situ("place", SMALL, "--unused", "tpu9", code=2, err="no device tpu9")
@@ -636,9 +637,9 @@ def test_splits_are_judged_by_check_and_simulate():
     assert {v["rule"] for v in judged["violations"]} == {"memory"}
 
 
-def main():
+def main(functions):
     wanted = [a for a in sys.argv[2:] if not a.startswith("-")]
-    cases = [(n, f) for n, f in globals().items() if n.startswith("test_") and (not wanted or n in wanted or n[5:] in wanted)]
+    cases = [(n, f) for n, f in functions.items() if n.startswith("test_") and (not wanted or n in wanted or n[5:] in wanted)]
     failed = 0
     print(f"1..{len(cases)}")
     for number, (name, case) in enumerate(cases, 1):
@@ -662,4 +663,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))

@@ -1,4 +1,4 @@
-/* Fuzz target of all readers: any bytes give a model or one clear error. Built with libFuzzer by `make fuzz`; the same
+/* Fuzz target of all readers, and of platform files: any bytes give a model or one clear error. Built with libFuzzer by `make fuzz`; the same
  * file with SITU_FUZZ_REPLAY replays files and their mutations in the ordinary tests. */
 #include <stdint.h>
 #include <stdio.h>
@@ -6,10 +6,30 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json.h"
 #include "base/rng.h"
+#include "platform/platform_sources.h"
 #include "read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+/* What was read, or an error that says something, in one line. */
+static void judge(situ_status status, const void *out, const situ_error *error) {
+  if (status == SITU_STATUS_OK && !out) abort();
+  if (status != SITU_STATUS_OK && error->text[0] == '\0') abort();
+  if (strchr(error->text, '\n') || strchr(error->where, '\n')) abort();
+}
+
+static void read_as_platform(const uint8_t *bytes, size_t n) {
+  json_value *root = NULL;
+  situ_platform *platform = NULL;
+  situ_error error = {0};
+  situ_status status = json_parse(&root, (const char *)bytes, n, "fuzz", &error);
+  if (status == SITU_STATUS_OK) status = platform_from_json(&platform, root, "fuzz", &error);
+  judge(status, platform, &error);
+  situ_platform_free(platform);
+  json_free(root);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   situ_read_options options = {.default_dim = 1};
@@ -20,14 +40,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     situ_error error = {0};
     (void)(*r)->recognise(&source);
     situ_status status = (*r)->read(&result, &source, &error);
-    if (status != SITU_STATUS_OK && error.text[0] == '\0') abort();
-    if (status == SITU_STATUS_OK && !result.graph) abort();
-    if (strchr(error.text, '\n') || strchr(error.where, '\n')) abort();
+    judge(status, result.graph, &error);
     situ_graph_free(result.graph);
     situ_platform_free(result.platform);
     situ_costs_free(result.costs);
     text_free(&result.notes);
   }
+  read_as_platform(bytes, n);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -127,6 +128,22 @@ static void a_written_file_reads_back(void **state) {
   unlink(path);
 }
 
+/* An open that waits for the other end of a pipe never comes back; the alarm ends the test then. */
+static void a_pipe_is_no_file_and_nobody_waits_for_it(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-test-XXXXXX";
+  close(mkstemp(path));
+  unlink(path);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  alarm(10);
+  file_view view;
+  situ_error error;
+  assert_int_equal(file_open(&view, path, &error), SITU_STATUS_IO);
+  assert_non_null(strstr(error.text, "regular file"));
+  alarm(0);
+  unlink(path);
+}
+
 static void json_errors_name_line_and_column(void **state) {
   (void)state;
   json_value *root;
@@ -174,6 +191,7 @@ int main(void) {
       cmocka_unit_test(budget_heeds_its_callback),
       cmocka_unit_test(an_unwritable_file_leaves_nothing),
       cmocka_unit_test(a_written_file_reads_back),
+      cmocka_unit_test(a_pipe_is_no_file_and_nobody_waits_for_it),
       cmocka_unit_test(json_errors_name_line_and_column),
       cmocka_unit_test(json_survives_a_round_trip),
       cmocka_unit_test(errors_stay_on_one_line),

@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+"""Input that means harm, from outside: one clear line, the documented exit code, no file left behind, no hang.
+
+    test_hostile.py SITU [NAME...]
+
+Cases as in test_cli.py. Small whole calls with their expected messages are in tests/golden (test_golden.py).
+"""
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+from test_cli import SITU, environment, main, need, situ, situ_json
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+from onnx_writer import field, fields, function, graph, model, nested, node, one_node, tensor, value, whole_numbers
+
+TOY = "builtin:layered?operators=12"
+QUICK = ["--steps", "20"]
+CHAIN = model(graph([node("Relu", ["x"], ["t"], "a"), node("Tanh", ["t"], ["y"], "b")], [value("x", [4])], [value("y", [4])]))
+
+
+def write(name, content):
+    path = pathlib.Path(name)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return name
+
+
+def workload():
+    nodes = [{"id": i, "cpuLatency": 5, "fpgaLatency": 1, "supportedOnFpga": 1, "isBackwardNode": 0, "size": 10} for i in range(3)]
+    edges = [{"sourceId": 0, "destId": 1, "cost": 1}, {"sourceId": 1, "destId": 2, "cost": 1}]
+    return {"maxSizePerFPGA": 100, "maxCPUs": 1, "maxFPGAs": 2, "nodes": nodes, "edges": edges}
+
+
+PROFILE = "".join(f"node{i} -- Conv(3) -- forward_compute_time=1.5, backward_compute_time=0.5, "
+                  f"activation_size=[4.0; 4.0], parameter_size=8.0\n" for i in (1, 2)) + "\tnode1 -- node2\n"
+PLATFORM = {"situ_platform": 1, "devices": [{"name": "cpu", "base": "cpu"}, {"name": "npu", "base": "v100-16g", "count": 2}],
+            "links": [{"from": "cpu", "to": "npu", "kind": "pcie3"}]}
+COSTS = {"situ_costs": 1, "unit": "ms", "operators": {"layer0.0.matmul": {"cpu": 1.5, "v100-16g": None}}}
+
+
+def run(*arguments, codes, **more):
+    """Runs the tool; a failure must be one line on stderr and nothing on stdout."""
+    done = subprocess.run([SITU, *map(str, arguments)], capture_output=True, text=True, errors="replace", timeout=60,
+                          env=environment(), stdin=subprocess.DEVNULL, **more)
+    told = f"{arguments}: exit code {done.returncode}\n{done.stdout[-500:]}{done.stderr[-1500:]}"
+    assert done.returncode in codes, told
+    if done.returncode in (2, 3, 6, 70):
+        assert done.stdout == "" and len(done.stderr.splitlines()) == 1 and done.stderr.startswith("situ: "), told
+    return done
+
+
+# ---- damaged files of every kind ----
+
+
+def damaged(content, chance):
+    """A copy cut short, or with bits, bytes or whole pieces changed."""
+    copy, way = bytearray(content), chance.random()
+    if way < 0.25:
+        del copy[chance.randrange(len(copy)):]
+    elif way < 0.6:
+        for _ in range(chance.randrange(1, 6)):
+            copy[chance.randrange(len(copy))] ^= 1 << chance.randrange(8)
+    elif way < 0.85:
+        for _ in range(chance.randrange(1, 4)):
+            copy[chance.randrange(len(copy))] = chance.choice(b'0123456789-eE+.,"[]{}:n \xff\x80\0')
+    else:
+        at = chance.randrange(len(copy))
+        copy[at:at + chance.randrange(30)] = copy[chance.randrange(len(copy)):][:chance.randrange(30)]
+    return bytes(copy)
+
+
+def each_damaged(content, name, *call, codes=(0, 3, 4, 5), rounds=60):
+    chance = random.Random(f"{name} {call[0]}")
+    for _ in range(rounds):
+        write(name, damaged(content, chance))
+        run(*call, codes=codes)
+
+
+def test_damaged_models_are_read_or_refused():
+    convolution = model(graph([node("Conv", ["x", "w"], ["y"], "c", strides=[2, 2])], [value("x", [1, 2, 8, 8])],
+                              [value("y", ["n", 2, "h", "w"])], [tensor("w", [2, 2, 3, 3], 1, bytes(144))]))
+    for content in (CHAIN, convolution, nested(2)):
+        each_damaged(content, "m.onnx", "place", "m.onnx", "--reader", "onnx", *QUICK)
+    each_damaged(json.dumps(workload()).encode(), "m.json", "place", "m.json", "--reader", "workload", *QUICK)
+    each_damaged(PROFILE.encode(), "m.txt", "place", "m.txt", "--reader", "pipedream", *QUICK)
+
+
+def test_damaged_platforms_and_cost_tables_are_read_or_refused():
+    each_damaged(json.dumps(PLATFORM).encode(), "p.json", "place", TOY, "--platform", "p.json", *QUICK)
+    each_damaged(json.dumps(COSTS).encode(), "c.json", "place", TOY, "--cost-table", "c.json", *QUICK)
+
+
+def test_damaged_plans_and_pins_are_read_or_refused():
+    for i, more in enumerate((["--execution", "stream"], ["--execution", "calls"], ["--objective", "throughput"])):
+        situ("place", TOY, *QUICK, *more, "-o", f"plan{i}.json")
+        content = pathlib.Path(f"plan{i}.json").read_bytes()
+        each_damaged(content, "bad.json", "check", "bad.json", codes=(0, 3, 7))
+        each_damaged(content, "bad.json", "simulate", "bad.json", codes=(0, 3))
+        each_damaged(content, "bad.json", "place", TOY, *more, "--fix", "bad.json", *QUICK)
+
+
+def test_hostile_numbers_in_each_field_of_a_workload():
+    odd = [-1, -1e-9, 1e300, 1e18, (1 << 63) - 1, "5", None, [], {}, True, 1e-320, 0.5]
+    for key in ("id", "cpuLatency", "fpgaLatency", "supportedOnFpga", "isBackwardNode", "size", "colorClass", "name"):
+        for number in odd:
+            w = workload()
+            w["nodes"][1][key] = number
+            write("w.json", w)
+            for objective in ("latency", "throughput"):
+                run("place", "w.json", "--objective", objective, *QUICK, codes=(0, 3, 4, 5))
+    for key in ("maxCPUs", "maxFPGAs", "maxSizePerFPGA", "nodes", "edges"):
+        for number in odd:
+            write("w.json", {**workload(), key: number})
+            run("place", "w.json", *QUICK, codes=(0, 3, 4, 5))
+
+
+def test_costs_that_are_negative_or_no_numbers_are_refused():
+    for text in ("-1", "NaN", "Infinity", "1e999", "-0.001"):
+        for key in ('"cpuLatency": ', '"cost": ', '"size": '):
+            before, after = json.dumps(workload()).split(key, 1)
+            write("w.json", before + key + text + after[after.index(","):])
+            run("place", "w.json", *QUICK, codes=(3,))
+        write("c.json", json.dumps(COSTS).replace("1.5", text))
+        run("place", TOY, "--cost-table", "c.json", *QUICK, codes=(3,))
+        write("p.txt", PROFILE.replace("1.5", text))
+        run("place", "p.txt", *QUICK, codes=(3,))
+
+
+# ---- sizes, nesting, cycles ----
+
+
+def test_sizes_that_overflow_are_capped_or_refused():
+    for shape in ([1 << 62, 1 << 62], [-5, 3], [1 << 31, 1 << 31], [0, 1 << 62]):
+        for kind in ("Relu", "MatMul", "Softmax", "ReduceSum", "Transpose", "Flatten"):
+            inputs = ["x", "x"] if kind == "MatMul" else ["x"]
+            write("m.onnx", model(graph([node(kind, inputs, ["y"], "n")], [value("x", shape)], [value("y", ["m", "n"])])))
+            run("place", "m.onnx", *QUICK, codes=(0, 3, 4, 5))
+    write("m.onnx", one_node("Add", [tensor("w", [1 << 40, 1 << 40], 1, b"")], ("x", "w")))
+    run("inspect", "m.onnx", codes=(3,))
+    write("m.onnx", model(graph([node("ConstantOfShape", ["s"], ["y"])], [], [value("y", ["a", "b"])],
+                                [whole_numbers("s", [1 << 40, 1 << 40])])))
+    run("inspect", "m.onnx", codes=(0, 3))
+
+
+def test_attributes_that_make_no_sense_are_refused():
+    huge = whole_numbers("k", [1 << 62, -5])
+    for kind, attributes in (("Conv", {"group": 0}), ("Conv", {"strides": [0, 0]}), ("Split", {"axis": -99}), ("Transpose", {"perm": [5, 5]}),
+                             ("Gather", {"axis": 1 << 40}), ("MaxPool", {"kernel_shape": [0]}), ("Squeeze", {"axes": [77]}),
+                             ("DepthToSpace", {"blocksize": 0}), ("Einsum", {"equation": "ij,jk->"}), ("LSTM", {"hidden_size": -4}),
+                             ("Tile", {}), ("Expand", {}), ("Range", {}), ("Pad", {}), ("Slice", {}), ("Reshape", {}), ("OneHot", {}),
+                             ("Scan", {"num_scan_inputs": 99}), ("If", {}), ("Loop", {}), ("GroupNormalization", {"num_groups": 0})):
+        for inputs in ([], ["x"], ["x", "k"], ["x", "x", "x"], ["x", "k", "k", "k", "k"]):
+            write("m.onnx", one_node(kind, [huge], inputs, **attributes))
+            run("place", "m.onnx", *QUICK, codes=(0, 3, 4, 5))
+
+
+def test_nesting_is_limited():
+    write("m.onnx", nested(60))
+    run("inspect", "m.onnx", codes=(0,))
+    for levels in (100, 1000):
+        write("m.onnx", nested(levels))
+        assert "64 deep" in run("inspect", "m.onnx", codes=(3,)).stderr
+    inner = b""
+    for _ in range(10000):
+        inner = field(1, field(4, "If") + field(5, field(1, "t") + field(6, inner) + field(20, 5)))
+    write("m.onnx", model(inner))
+    assert "64 deep" in run("inspect", "m.onnx", codes=(3,)).stderr
+    for levels in (100, 10000):
+        for text in ("[" * levels + "]" * levels, '{"a":' * levels + "1" + "}" * levels):
+            write("deep.json", text)
+            run("check", "deep.json", codes=(3,))
+            run("place", TOY, "--fix", "deep.json", codes=(3,))
+            run("place", TOY, "--platform", "deep.json", codes=(3,))
+            write("deep.json", '{"maxFPGAs": ' + text + "}")
+            run("inspect", "deep.json", codes=(3,))
+
+
+def test_functions_that_double_thirty_times_are_refused_soon():
+    own = [function(f"F{k}", ["p"], ["q"], [node(f"F{k + 1}", ["p"], ["r"], "", "own"), node(f"F{k + 1}", ["r"], ["q"], "", "own")])
+           for k in range(30)] + [function("F30", ["p"], ["q"], [node("Relu", ["p"], ["q"])])]
+    write("m.onnx", model(graph([node("F0", ["x"], ["y"], "f", "own")], [value("x", [4])], [value("y", [4])]), own))
+    assert "operators" in run("inspect", "m.onnx", codes=(3,)).stderr
+
+
+def test_cycles_are_named():
+    loop = graph([node("Relu", ["b"], ["a"], "p"), node("Relu", ["a"], ["b"], "q")], [], [value("b", [4])])
+    write("m.onnx", model(loop))
+    assert "cycle" in run("place", "m.onnx", codes=(3,)).stderr
+    w = workload()
+    w["edges"].append({"sourceId": 2, "destId": 0, "cost": 1})
+    write("w.json", w)
+    assert "cycle" in run("place", "w.json", codes=(3,)).stderr
+    write("p.txt", PROFILE + "\tnode2 -- node1\n")
+    assert "cycle" in run("place", "p.txt", codes=(3,)).stderr
+
+
+# ---- external data ----
+
+
+def test_external_data_stay_in_the_folder():
+    os.mkdir("inner")
+    write("outside.bin", bytes(64))
+    write("inner/in.bin", bytes(64))
+    os.symlink("../outside.bin", "inner/link.bin")
+    os.symlink("..", "inner/up")
+    os.symlink("in.bin", "inner/fine.bin")
+    for location in ("../outside.bin", "/etc/passwd", "link.bin", "up/outside.bin", "a/../../outside.bin", "..", "", "..\\outside.bin",
+                     "C:\\data.bin"):
+        write("inner/m.onnx", one_node("Add", [tensor("w", [4], 1, None, {"location": location})], ("x", "w")))
+        run("inspect", "inner/m.onnx", codes=(3,))
+        run("inspect", "m.onnx", codes=(3,), cwd="inner")
+    for location in ("in.bin", "fine.bin", "absent.bin"):
+        write("inner/m.onnx", one_node("Add", [tensor("w", [4], 1, None, {"location": location})], ("x", "w")))
+        run("inspect", "inner/m.onnx", codes=(0,))
+    for place in ({"offset": 60}, {"offset": -1}, {"length": -1}, {"length": 15}, {"offset": 1 << 62, "length": 1 << 62},
+                  {"offset": "9" * 30}, {"length": "abc"}):
+        write("inner/m.onnx", one_node("Add", [tensor("w", [4], 1, None, {"location": "in.bin", **place})], ("x", "w")))
+        run("inspect", "inner/m.onnx", codes=(3,))
+
+
+# ---- files that are none ----
+
+
+def test_pipes_devices_and_folders_are_no_input():
+    os.mkfifo("pipe")
+    os.mkdir("folder")
+    odd = [p for p in ("pipe", "folder", "/dev/zero", "/dev/null", "/dev/full", "/proc/self/mem") if os.path.exists(p)]
+    for path in odd:
+        for command in ("inspect", "place", "compare", "check", "simulate"):
+            run(command, path, codes=(3,))
+        for option in ("--fix", "--cost-table"):
+            run("place", TOY, option, path, *QUICK, codes=(3,))
+        run("place", TOY, "--platform", f"./{path}" if path[0] != "/" else path, *QUICK, codes=(3,))
+
+
+def test_empty_garbled_and_huge_files_are_no_input():
+    write("empty", b"")
+    write("garbled", random.Random(1).randbytes(5000))
+    with open("huge", "wb") as huge:
+        huge.truncate(3 << 30)  # holes, which take no room
+    for path in ("empty", "garbled", "huge"):
+        for command in (["inspect"], ["place"], ["check"], ["inspect", "--reader", "onnx"], ["inspect", "--reader", "workload"],
+                        ["inspect", "--reader", "pipedream"], ["place", TOY, "--fix"], ["place", TOY, "--cost-table"],
+                        ["place", TOY, "--platform"]):
+            run(*command, path, codes=(3,))
+
+
+def test_control_characters_in_a_model_do_not_reach_the_terminal():
+    write("m.onnx", model(graph([node("Re\033[31mlu\n", ["x"], ["y"], "na\033]0;me\n")], [value("x", [4])], [value("y", [4])])))
+    for command in ("inspect", "place", "compare"):
+        call = [command, "m.onnx"] + ([] if command == "inspect" else QUICK)
+        done = run(*call, codes=(0,))
+        assert "\033" not in done.stdout + done.stderr
+
+
+# ---- outputs ----
+
+
+def test_outputs_that_fail_leave_nothing():
+    os.mkdir("folder")
+    for path in ("no/such/file", "folder", "folder/", "/dev/full"):
+        for option in (["-o", path], ["--svg", path], ["--write", f"trace={path}"], ["--write", f"csv={path}"]):
+            done = subprocess.run([SITU, "place", TOY, *QUICK, *option], capture_output=True, text=True)
+            assert done.returncode == 6 and len(done.stderr.splitlines()) == 1, (option, done)
+    situ("place", TOY, *QUICK, "-o", "plan.json")
+    for path in ("no/such/file", "/dev/full"):
+        done = subprocess.run([SITU, "simulate", "plan.json", "--trace", path], capture_output=True, text=True)
+        assert done.returncode == 6 and len(done.stderr.splitlines()) == 1, done
+    assert sorted(os.listdir()) == ["folder", "plan.json"] and os.listdir("folder") == []
+
+
+def test_a_run_does_not_overwrite_what_it_reads():
+    write("m.onnx", CHAIN)
+    write("p.json", PLATFORM)
+    os.link("m.onnx", "also.onnx")
+    call = ["place", "m.onnx", *QUICK]
+    for option in (["-o", "m.onnx"], ["-o", "./m.onnx"], ["--svg", "also.onnx"], ["--platform", "p.json", "-o", "p.json"],
+                   ["--write", "csv=m.onnx"]):
+        assert "is read by this call" in run(*call, *option, codes=(2,)).stderr
+    assert "two outputs" in run(*call, "-o", "same", "--svg", "same", codes=(2,)).stderr
+    assert "two outputs" in run(*call, "--write", "csv=same", "--write", "dot=same", codes=(2,)).stderr
+    assert pathlib.Path("m.onnx").read_bytes() == CHAIN and not pathlib.Path("same").exists()
+    run(*call, "-o", "plan.json", codes=(0,))
+    assert "is read by this call" in run("simulate", "plan.json", "--trace", "plan.json", codes=(2,)).stderr
+    run(*call, "--fix", "plan.json", "-o", "plan.json", codes=(0,))  # a plan may take the place of its pins
+    run(*call, "-o", "/dev/null", "--svg", "/dev/null", codes=(0,))
+
+
+def test_readers_that_go_away_do_no_harm():
+    for call in (["list", "devices"], ["place", TOY, *QUICK, "-o", "plan.json"], ["completion", "bash"]):
+        with subprocess.Popen([SITU, *call], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            running.stdout.close()
+            running.communicate(timeout=30)
+        assert running.returncode in (0, -signal.SIGPIPE, 6), (call, running.returncode)
+    assert all("plan.json." not in name for name in os.listdir())
+
+
+# ---- interruption ----
+
+
+def test_ctrl_c_at_any_time_ends_soon_with_a_plan_or_without():
+    for wait in (0, 0.002, 0.01, 0.05, 0.3):
+        call = [SITU, "place", "builtin:inception-v3", "--time-limit", "30", "-o", "plan.json", "--json"]
+        with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            time.sleep(wait)
+            start = time.monotonic()
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=20)
+        assert time.monotonic() - start < 10
+        assert running.returncode in (0, 130, -signal.SIGINT), (running.returncode, err)
+        if running.returncode == 0:
+            assert json.loads(out)["value_ns"] > 0 and situ_json("check", "plan.json")["valid"]
+            os.unlink("plan.json")
+        elif running.returncode == 130:
+            assert json.loads(out)["outcome"] == "cancelled" and os.listdir() == []
+        assert [name for name in os.listdir() if name.startswith("plan.json.")] == []
+
+
+# ---- the same run, the same file ----
+
+
+def test_plans_do_not_depend_on_folder_locale_or_terminal():
+    def plan(**more):
+        call = [SITU, "place", "builtin:inception-v3", "--steps", "400", "--seed", "3", "-o", "plan.json"]
+        subprocess.run(call, check=True, capture_output=True, **more)
+        return pathlib.Path(more.get("cwd", "."), "plan.json").read_bytes()
+
+    os.mkdir("inner")
+    first = plan()
+    assert first == plan(cwd="inner") == plan(env=environment(LC_ALL="de_DE.UTF-8", LC_NUMERIC="de_DE.UTF-8", LANG="de_DE.UTF-8"))
+    assert first == plan(env={"PATH": "/bin", "TERM": "dumb", "LC_ALL": "C", "COLUMNS": "1"})
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Makes the seeds of the fuzzer anew: make_corpus.py FOLDER. Each is small and walks one path of a reader."""
+import json
+import pathlib
+import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+from onnx_writer import BOOL, F32, I64, field, fields, function, graph, model, nested, node, one_node, tensor, value
+from onnx_writer import whole_numbers
+
+
+def onnx_seeds():
+    x, y = value("x", [4]), value("y", [4])
+    yield "chain", model(graph([node("Relu", ["x"], ["t"], "a"), node("Tanh", ["t"], ["y"], "b")], [x], [y]))
+    yield "named-dimension", model(graph([node("Relu", ["x"], ["y"])], [value("x", ["batch", 3])], [value("y", ["batch", 3])]))
+    yield "convolution", model(graph(
+        [node("Conv", ["x", "w"], ["t"], "c", pads=[1, 1, 1, 1], strides=[2, 2]), node("MaxPool", ["t"], ["y"], "p", kernel_shape=[2, 2])],
+        [value("x", [1, 2, 8, 8])], [value("y", ["n", 2, "h", "w"])], [tensor("w", [2, 2, 3, 3], F32, bytes(144))]))
+    yield "computed-shape", model(graph(
+        [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0), node("Concat", ["n", "rest"], ["to"], axis=0),
+         node("Reshape", ["x", "to"], ["y"])],
+        [value("x", [2, 6])], [value("y", ["a", "b", "c"])], [whole_numbers("zero", [0]), whole_numbers("rest", [3, -1])]))
+    yield "constant-of-shape", model(graph(
+        [node("ConstantOfShape", ["s"], ["w"]), node("MatMul", ["x", "w"], ["y"])], [value("x", [2, 4])], [value("y", [2, 3])],
+        [whole_numbers("s", [4, 3])]))
+    yield "if-in-if", nested(3)
+    body = graph([node("Relu", ["v"], ["w"]), node("Identity", ["go"], ["go2"])],
+                 [value("i", [], I64), value("go", [], BOOL), value("v", [4])], [value("go2", [], BOOL), value("w", [4])])
+    yield "loop", model(graph([node("Loop", ["trips", "", "x"], ["y"], "l", body=body)], [x], [y],
+                              [tensor("trips", [], I64, struct.pack("<q", 5))]))
+    step = graph([node("Add", ["h", "e"], ["h2"]), node("Identity", ["h2"], ["o"])], [value("h", [4]), value("e", [4])],
+                 [value("h2", [4]), value("o", [4])])
+    yield "scan", model(graph([node("Scan", ["x", "seq"], ["last", "y"], "s", body=step, num_scan_inputs=1)],
+                              [x, value("seq", [7, 4])], [value("last", [4]), value("y", [7, 4])]))
+    yield "function", model(graph([node("Twice", ["x"], ["y"], "f", "own")], [x], [y]),
+                            [function("Twice", ["p"], ["q"], [node("Relu", ["p"], ["r"]), node("Tanh", ["r"], ["q"])])])
+    yield "external", one_node("Add", [tensor("w", [4], F32, None, {"location": "w.bin", "offset": 0, "length": 16})], ("x", "w"))
+    sparse = field(1, tensor("w", [2], F32, bytes(8))) + field(2, tensor("", [2], I64, struct.pack("<2q", 1, 3))) + fields(3, [4])
+    yield "sparse", model(graph([node("Add", ["x", "w"], ["y"])], [x], [y]) + field(15, sparse))
+    yield "quantised", model(graph(
+        [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["y"])], [x], [y],
+        [tensor("s", [], F32, bytes(4)), tensor("z", [], 2, b"\0")]))
+    yield "recurrent", model(graph([node("LSTM", ["x", "w", "r"], ["y"], "l", hidden_size=3)], [value("x", [5, 1, 2])],
+                                   [value("y", [5, 1, 1, 3])],
+                                   [tensor("w", [1, 12, 2], F32, bytes(96)), tensor("r", [1, 12, 3], F32, bytes(144))]))
+    yield "odd-kinds", model(graph(
+        [node("Einsum", ["x", "x"], ["a"], equation="ij,jk->ik"), node("TopK", ["a", "k"], ["b", "i"]), node("NonZero", ["b"], ["c"]),
+         node("Pad", ["b", "pads"], ["d"]), node("Slice", ["d", "zero", "k"], ["e"]), node("Resize", ["e", "", "", "size"], ["f"]),
+         node("Own", ["f"], ["y"], domain="com.example")],
+        [value("x", [3, 3])], [value("y", [])],
+        [whole_numbers("k", [2]), whole_numbers("pads", [1, 0, 0, 1]), whole_numbers("zero", [0]), whole_numbers("size", [4, 4])]))
+    yield "cycle", model(graph([node("Relu", ["b"], ["a"], "p"), node("Relu", ["a"], ["b"], "q")], [x], [value("b", [4])]))
+    yield "huge", model(graph([node("MatMul", ["x", "x"], ["y"])], [value("x", [1 << 31, 1 << 31])], [y]))
+
+
+def workload(**more):
+    nodes = [{"id": i, "cpuLatency": 5, "fpgaLatency": 1.5, "supportedOnFpga": 1, "isBackwardNode": 0, "size": 10} for i in range(3)]
+    edges = [{"sourceId": 0, "destId": 1, "cost": 1}, {"sourceId": 1, "destId": 2, "cost": 0.25}]
+    return {"maxSizePerFPGA": 100.5, "maxCPUs": 1, "maxFPGAs": 2, "nodes": nodes, "edges": edges, **more}
+
+
+def workload_seeds():
+    yield "plain", workload()
+    yield "no-host", workload(maxCPUs=0)
+    training = workload()
+    for one, back in zip(training["nodes"], (0, 1, 1)):
+        one.update(isBackwardNode=back, colorClass=one["id"] // 2, name=f"op{one['id']}", layerId=3)
+    yield "training", training
+    yield "cycle", workload(edges=workload()["edges"] + [{"sourceId": 2, "destId": 0, "cost": 1}])
+    yield "negative", workload(maxSizePerFPGA=-1)
+
+
+def profile_seeds():
+    times = "forward_compute_time={}, backward_compute_time=0.5, activation_size={}, parameter_size=96.0"
+    first = "node1 -- Input0 -- " + times.format("0.000", "16.0")
+    yield "plain", f"{first}\nnode2 -- Conv(3, 4) -- {times.format(1.25, '[8.0; 4.0]')}\n\tnode1 -- node2\n"
+    yield "cycle", f"{first}\nnode2 -- Relu -- {times.format('1e2', 4)}\n\tnode1 -- node2\n\tnode2 -- node1\n"
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(exist_ok=True)
+    for name, data in onnx_seeds():
+        (folder / f"onnx-{name}").write_bytes(data)
+    for name, data in workload_seeds():
+        (folder / f"workload-{name}").write_text(json.dumps(data))
+    for name, text in profile_seeds():
+        (folder / f"pipedream-{name}").write_text(text)
+    platform = {"situ_platform": 1, "name": "n", "devices": [
+        {"name": "cpu", "base": "cpu"}, {"name": "npu", "count": 2, "memory_gb": 8, "memory_gb_per_s": 60, "launch_us": 20,
+                                         "peak_tflops": {"f32": 1, "i8": 32}}],
+        "links": [{"from": "cpu", "to": "npu", "kind": "pcie4"}, {"from": "npu", "to": "npu", "latency_us": 15, "gb_per_s": 6.4,
+                                                                  "channel": "bus"}]}
+    (folder / "platform-plain").write_text(json.dumps(platform))
+
+
+if __name__ == "__main__":
+    main()
