@@ -10,14 +10,14 @@ awk -F, '
     if ($3 == "single") bound[$1] = $7
   }
   END {
-    print "| workload | bound | single | pipedream | scotch | metis | linear_dp | ideal_dp | free: scotch | metis | free_search | expert |"
-    print "|-|-|-|-|-|-|-|-|-|-|-|-|"
-    split("single pipedream scotch metis linear_dp ideal_dp", contiguous, " ")
+    print "| workload | bound | single | pipedream | scotch | metis | linear_dp | many_orders | ideal_dp | free: scotch | metis | free_search | expert |"
+    print "|-|-|-|-|-|-|-|-|-|-|-|-|-|"
+    split("single pipedream scotch metis linear_dp many_orders ideal_dp", contiguous, " ")
     split("scotch metis free_search expert", free, " ")
     for (i = 0; i < n; i++) {
       w = order[i]
       line = "| " w " | " ms(bound[w])
-      for (k = 1; k <= 6; k++) line = line " | " ms(value[w, "contiguous", contiguous[k]])
+      for (k = 1; k <= 7; k++) line = line " | " ms(value[w, "contiguous", contiguous[k]])
       for (k = 1; k <= 4; k++) line = line " | " ms(value[w, "free", free[k]])
       print line " |"
     }

@@ -11,10 +11,10 @@
 #include "../../lab/lab.h"
 #include "base/rng.h"
 #include "problem/contract.h"
-#include "solve/kit/order_split.h"
 #include "solve/kit/orders.h"
+#include "solve/solver.h"
 
-extern const solver linear_dp_solver;
+extern const solver linear_dp_solver, many_orders_solver;
 
 /* The value of the solver with all its orders, or with that of the published one alone. */
 static int64_t linear_dp(const situ_problem *p, bool published_only) {
@@ -28,17 +28,7 @@ static int64_t linear_dp(const situ_problem *p, bool published_only) {
                    .incumbent = &best,
                    .solver = "linear_dp",
                    .arena = a};
-  if (published_only) {
-    contraction c;
-    assert_true(contract(&c, p, true, a));
-    int32_t *order = ARENA_NEW(a, int32_t, c.n_classes);
-    assert_true(order_published(order, &c, p->graph, a));
-    order_split *split = order_split_new(&run, &c);
-    assert_non_null(split);
-    order_split_offer(split, order, NULL);
-  } else {
-    assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
-  }
+  assert_int_equal((published_only ? linear_dp_solver : many_orders_solver).solve(&run), SITU_STATUS_OK);
   int64_t value = best.value_ns;
   arena_free(a);
   return value;

@@ -17,10 +17,9 @@
 #include "plan/plan.h"
 #include "problem/problem.h"
 #include "read/reader.h"
-#include "solve/kit/order_split.h"
-#include "solve/kit/orders.h"
+#include "solve/solver.h"
 
-extern const solver linear_dp_solver, pipedream_solver, scotch_solver;
+extern const solver linear_dp_solver, many_orders_solver, pipedream_solver, scotch_solver;
 extern const bound balance_bound;
 extern const reader workload_reader;
 
@@ -165,12 +164,7 @@ static void the_published_order_reaches_the_published_loads(void **state) {
     budget b;
     incumbent best;
     solve_run run = start_run(&i, "linear_dp", &b, &best);
-    contraction c;
-    assert_true(contract(&c, i.problem, true, i.arena));
-    int32_t *order = ARENA_NEW(i.arena, int32_t, c.n_classes);
-    order_split *split = order_split_new(&run, &c);
-    assert_true(split && order && order_published(order, &c, i.model.graph, i.arena));
-    assert_true(order_split_offer(split, order, NULL));
+    assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
     assert_published(row, "linearize", best.value_ns);
     int64_t lower_ns;
     assert_int_equal(balance_bound.compute(&lower_ns, i.problem, i.arena, &b, NULL), SITU_STATUS_OK);
@@ -193,8 +187,8 @@ static void many_orders_lose_on_one_workload_only(void **state) {
     instance i = open_row(row, SITU_OBJECTIVE_THROUGHPUT, false, 0);
     budget b;
     incumbent best;
-    solve_run run = start_run(&i, "linear_dp", &b, &best);
-    assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
+    solve_run run = start_run(&i, "many_orders", &b, &best);
+    assert_int_equal(many_orders_solver.solve(&run), SITU_STATUS_OK);
     double value = (double)best.value_ns / 1e6, one = strtod(field_of(row, "linearize"), NULL);
     const char *exact = *field_of(row, "dp_objective") ? field_of(row, "dp_objective") : field_of(row, "own_objective");
     double optimum = strtod(exact, NULL);
