@@ -28,6 +28,8 @@ case $what in
   check)
     need_command clang clang
     need_library simgrid libsimgrid-dev
+    need_file /usr/include/scotch/scotch.h libscotch-dev
+    need_file /usr/include/metis.h libmetis-dev
     /usr/bin/python3 -c 'import onnx' 2>/dev/null || missing="$missing python3-onnx"
     /usr/bin/python3 -c 'import jsonschema' 2>/dev/null || missing="$missing python3-jsonschema"
     ;;

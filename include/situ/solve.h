@@ -30,7 +30,8 @@ typedef struct situ_solve_options {
 } situ_solve_options;
 
 /* Solves. options may be NULL. The plan always carries the best single device, and has passed situ_check; a plan that
- * fails it is INTERNAL. BAD_ARGUMENT for a solver that does not exist or cannot serve this execution model. */
+ * fails it is INTERNAL. BAD_ARGUMENT for a solver that does not exist or cannot serve this execution model; UNSUPPORTED
+ * for one whose library this build lacks. */
 SITU_API situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_solve_options *options,
                                 situ_error *error);
 

@@ -157,24 +157,30 @@ static bool list_members(contraction *c, int32_t n_operators, arena *a) {
   return true;
 }
 
-bool contract(contraction *c, const situ_problem *p, bool fuse, arena *a) {
-  const situ_graph *g = p->graph;
-  int32_t n = g->n_operators, n_keys = n + g->n_colocations, n_components;
+bool contract_merged(contraction *c, const situ_problem *p, const int32_t *key, int32_t n_keys, bool fuse, arena *a) {
+  int32_t n = p->graph->n_operators, n_components;
   c->class_of = ARENA_NEW(a, int32_t, n);
-  int32_t *key = ARENA_NEW(a, int32_t, n), *number = ARENA_NEW(a, int32_t, n_keys);
-  int32_t *component = ARENA_NEW(a, int32_t, n);
+  int32_t *number = ARENA_NEW(a, int32_t, n_keys > n ? n_keys : n);
   constraint_graph f, grouped;
-  if (!c->class_of || !key || !number || !component || !constraint_graph_find(&f, p, a)) return false;
-  for (int32_t v = 0; v < n; v++) key[v] = g->colocation[v] >= 0 ? n + g->colocation[v] : v;
+  if (!c->class_of || !number || !constraint_graph_find(&f, p, a)) return false;
   c->n_classes = number_classes(c->class_of, key, n, number, n_keys);
   if (fuse) {
-    if (!merge_edges(&grouped, &f, c->class_of, c->n_classes, a) ||
+    int32_t *component = ARENA_NEW(a, int32_t, c->n_classes), *fused = ARENA_NEW(a, int32_t, n);
+    if (!component || !fused || !merge_edges(&grouped, &f, c->class_of, c->n_classes, a) ||
         !find_components(component, &n_components, &grouped, a))
       return false;
-    for (int32_t v = 0; v < n; v++) key[v] = component[c->class_of[v]];
-    c->n_classes = number_classes(c->class_of, key, n, number, n_components);
+    for (int32_t v = 0; v < n; v++) fused[v] = component[c->class_of[v]];
+    c->n_classes = number_classes(c->class_of, fused, n, number, n_components);
   }
   return merge_edges(&c->forward, &f, c->class_of, c->n_classes, a) && list_members(c, n, a);
+}
+
+bool contract(contraction *c, const situ_problem *p, bool fuse, arena *a) {
+  const situ_graph *g = p->graph;
+  int32_t n = g->n_operators, *key = ARENA_NEW(a, int32_t, n);
+  if (!key) return false;
+  for (int32_t v = 0; v < n; v++) key[v] = g->colocation[v] >= 0 ? n + g->colocation[v] : v;
+  return contract_merged(c, p, key, n + g->n_colocations, fuse, a);
 }
 
 void contraction_expand(const contraction *c, const int32_t *class_device, int32_t *device) {

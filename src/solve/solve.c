@@ -48,6 +48,8 @@ static situ_status choose(selection *chosen, const char *names, const situ_probl
     if (!*name) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of solvers '%s' has an empty name", names);
     const solver *s = solver_find(name);
     if (!s) return unknown_name(name, error);
+    if (s->missing)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "solver %s is not in this build: %s", name, s->missing);
     char models[64];
     if (!solver_serves(s, problem))
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "solver %s cannot solve this %s problem; it serves: %s",

@@ -7,7 +7,7 @@
 
 extern const solver auto_solver, call_search_solver, configuration_solver, cpop_solver, dls_solver, free_search_solver,
     greedy_solver, heft_solver, ideal_dp_solver, linear_dp_solver, local_search_solver, m_etf_solver, m_topo_solver,
-    peft_solver, random_solver, single_solver, tabu_solver;
+    metis_solver, peft_solver, pipedream_solver, random_solver, scotch_solver, single_solver, tabu_solver;
 
 /* In the order in which people should read them. */
 const solver *const solvers[] = {
@@ -22,6 +22,9 @@ const solver *const solvers[] = {
     &tabu_solver,
     &greedy_solver,
     &call_search_solver,
+    &pipedream_solver,
+    &scotch_solver,
+    &metis_solver,
     &linear_dp_solver,
     &local_search_solver,
     &free_search_solver,
@@ -38,6 +41,7 @@ const solver *solver_find(const char *name) {
 }
 
 bool solver_serves(const solver *s, const situ_problem *problem) {
+  if (s->missing) return false;
   bool model = (problem->execution == SITU_EXECUTION_STREAM && s->stream) ||
                (problem->execution == SITU_EXECUTION_CALLS && s->calls) ||
                (problem->execution == SITU_EXECUTION_PIPELINE && s->pipeline);
@@ -76,8 +80,8 @@ int32_t situ_n_solvers(void) { return (int32_t)(sizeof solvers / sizeof solvers[
 situ_solver_info situ_solver_at(int32_t index) {
   if (index < 0 || index >= situ_n_solvers()) return (situ_solver_info){.name = "", .title = "", .source = ""};
   const solver *s = solvers[index];
-  return (situ_solver_info){.name = s->name, .title = s->title, .source = s->source, .stream = s->stream,
-                            .calls = s->calls, .pipeline = s->pipeline, .exact = s->exact};
+  return (situ_solver_info){.name = s->name, .title = s->title, .source = s->source, .stream = s->stream && !s->missing,
+                            .calls = s->calls && !s->missing, .pipeline = s->pipeline && !s->missing, .exact = s->exact};
 }
 
 bool situ_solver_serves(const char *name, const situ_problem *problem) {

@@ -5,15 +5,6 @@
 #include "base/checked.h"
 #include "problem/footprint.h"
 
-static bool same_device(const situ_problem *p, int32_t a, int32_t b) {
-  const situ_platform *m = p->platform;
-  int64_t nd = p->n_devices;
-  return p->class_of[a] == p->class_of[b] && m->devices[a].is_host == m->devices[b].is_host &&
-         m->memory_bytes[p->memory_of[a]] == m->memory_bytes[p->memory_of[b]] &&
-         p->device_kind[a * nd + p->host] == p->device_kind[b * nd + p->host] &&
-         p->device_kind[p->host * nd + a] == p->device_kind[p->host * nd + b];
-}
-
 bool stages_serve(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED)
     return false;
@@ -23,31 +14,6 @@ bool stages_serve(const situ_problem *p) {
       bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
       if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
     }
-  return true;
-}
-
-/* Devices with a pin stand alone, all others with their equals. */
-static bool find_types(stages *s, arena *a) {
-  const situ_problem *p = s->problem;
-  bool *alone = ARENA_ZERO(a, bool, p->n_devices);
-  s->types = ARENA_ZERO(a, device_type, p->n_devices);
-  if (!alone || !s->types) return false;
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->pin[v] >= 0) alone[p->pin[v]] = true;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    if (p->unused[d] && !alone[d]) continue;
-    int32_t t = 0;
-    while (t < s->n_types && (alone[d] || alone[s->types[t].devices[0]] || !same_device(p, d, s->types[t].devices[0]))) t++;
-    device_type *type = &s->types[t];
-    if (t == s->n_types) {
-      s->n_types++;
-      type->devices = ARENA_NEW(a, int32_t, p->n_devices);
-      if (!type->devices) return false;
-      type->is_host = problem_is_host(p, d);
-      type->memory_bytes = p->platform->memory_bytes[p->memory_of[d]];
-    }
-    type->devices[type->n_devices++] = d;
-  }
   return true;
 }
 
@@ -361,7 +327,7 @@ bool stages_find(stages *s, const situ_problem *problem, arena *a) {
   s->n = s->classes.n_classes;
   s->too_large = s->n > STAGES_MOST_CLASSES;
   if (s->too_large) return true;
-  if (!find_types(s, a) || !build(s, a)) return false;
+  if (!device_types_find(&s->types, &s->n_types, problem, a) || !build(s, a)) return false;
   forget_idle_memory(s);
   return fuse_idle(s, a) && lead_with_free(s, a);
 }

@@ -6,14 +6,7 @@
 #define SITU_SOLVE_EXACT_STAGES_H
 
 #include "problem/contract.h"
-
-/* Devices that no plan can tell apart: same times, same memory, same transfers, nothing pinned to one of them. */
-typedef struct device_type {
-  int32_t n_devices;
-  int32_t *devices;
-  bool is_host; /* pays no communication */
-  int64_t memory_bytes;
-} device_type;
+#include "solve/kit/device_types.h"
 
 enum { STAGES_MOST_CLASSES = 20000 }; /* sets of classes are kept as bits: beyond this they take too much room */
 

@@ -13,7 +13,7 @@
 
 extern const solver greedy_solver, single_solver;
 
-enum { ORDERS = 4, FIRST_CYCLE = 2000, LAST_CYCLE = 1 << 17 };
+enum { ORDERS = 4, FIRST_CYCLE = 2000, LAST_CYCLE = 1 << 17, PIPELINE_STEPS = 1 << 15 };
 static const double HOT = 0.05, COLD = 0.0005;
 
 typedef struct calls_search {
@@ -52,7 +52,7 @@ static void try_pipeline_split(solve_run *run) {
                                 .pins = p->pin, .unused = p->unused};
   situ_problem *pipeline = NULL;
   situ_plan *plan = NULL;
-  situ_solve_options options = {.solvers = "linear_dp", .time_limit_s = 1};
+  situ_solve_options options = {.solvers = "linear_dp", .max_steps = PIPELINE_STEPS};
   if (situ_problem_pose(&pipeline, p->graph, p->platform, p->costs, &posed, NULL) == SITU_STATUS_OK &&
       situ_solver_serves("linear_dp", pipeline) &&
       situ_solve(&plan, pipeline, &options, NULL) == SITU_STATUS_OK && situ_plan_exists(plan)) {

@@ -11,11 +11,13 @@
 #include "../../lab/lab.h"
 #include "base/rng.h"
 #include "problem/contract.h"
-#include "solve/solver.h"
+#include "solve/kit/order_split.h"
+#include "solve/kit/orders.h"
 
 extern const solver linear_dp_solver;
 
-static int64_t linear_dp(const situ_problem *p) {
+/* The value of the solver with all its orders, or with that of the published one alone. */
+static int64_t linear_dp(const situ_problem *p, bool published_only) {
   arena *a = arena_new();
   budget b = budget_new(0, 0, NULL, NULL);
   incumbent best;
@@ -26,13 +28,23 @@ static int64_t linear_dp(const situ_problem *p) {
                    .incumbent = &best,
                    .solver = "linear_dp",
                    .arena = a};
-  assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
+  if (published_only) {
+    contraction c;
+    assert_true(contract(&c, p, true, a));
+    int32_t *order = ARENA_NEW(a, int32_t, c.n_classes);
+    assert_true(order_published(order, &c, p->graph, a));
+    order_split *split = order_split_new(&run, &c);
+    assert_non_null(split);
+    order_split_offer(split, order, NULL);
+  } else {
+    assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
+  }
   int64_t value = best.value_ns;
   arena_free(a);
   return value;
 }
 
-/* The order that linear_dp documents, by the letter: of the classes that are ready, the one that became ready last;
+/* The published order as orders.h documents it: of the classes that are ready, the one that became ready last;
  * among those that became so together the one with the greatest least file identity, at the start the least. */
 static void order_by_the_letter(const situ_problem *p, const contraction *c, int32_t *order) {
   int32_t ready_since[64];
@@ -97,11 +109,48 @@ static void try_chains(chains *h, int32_t from) {
   }
 }
 
+/* Every order that can be made is a permutation in which F goes forward and places never decrease. */
+static void made_orders_are_linear_extensions(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    rng r = rng_new(seed);
+    lab_options o = {.seed = seed,
+                     .n_operators = 1 + (int32_t)rng_below(&r, 30),
+                     .n_devices = 2,
+                     .density = 0.3 * rng_unit(&r),
+                     .training = seed % 3 == 0,
+                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT}};
+    lab l = lab_random(&o);
+    arena *a = arena_new();
+    contraction c;
+    order_maker m;
+    assert_true(contract(&c, l.problem, true, a) && order_maker_init(&m, &c.forward, a));
+    int32_t order[64], at[64], place[64];
+    assert_true(order_published(order, &c, l.problem->graph, a));
+    for (int32_t i = 0; i < c.n_classes; i++) place[order[i]] = i * 3 / c.n_classes;
+    for (int32_t k = 0; k < 32; k++) {
+      order_style style = {.backward = k & 1, .descending = k & 2, .random = k & 4 ? &r : NULL,
+                           .loose = (k & 4) && (k & 8), .place = k & 16 ? place : NULL,
+                           .n_places = c.n_classes < 3 ? c.n_classes : 3};
+      order_make(&m, order, &style);
+      for (int32_t i = 0; i < c.n_classes; i++) at[i] = -1;
+      for (int32_t i = 0; i < c.n_classes; i++) at[order[i]] = i;
+      for (int32_t i = 0; i < c.n_classes; i++) {
+        assert_true(at[i] >= 0);
+        if (style.place && i > 0) assert_true(place[order[i - 1]] <= place[order[i]]);
+        for (int64_t e = c.forward.start[i]; e < c.forward.start[i + 1]; e++) assert_true(at[i] < at[c.forward.to[e]]);
+      }
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
 static bool memories_are_shared(const situ_problem *p) { return p->n_memories < p->n_devices; }
 
 static void the_best_chain_of_the_order_is_found(void **state) {
   (void)state;
-  int32_t n_compared = 0, n_infeasible = 0, n_optimal = 0;
+  int32_t n_compared = 0, n_infeasible = 0, n_optimal = 0, n_many_optimal = 0;
   for (uint64_t seed = 0; seed < 2500; seed++) {
     rng r = rng_new(seed ^ 0x11ea);
     lab_options o = {.seed = seed,
@@ -120,9 +169,10 @@ static void the_best_chain_of_the_order_is_found(void **state) {
     if (o.training && o.n_operators > 3) o.n_operators = 3; /* training adds as many again */
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;
-    int64_t value = linear_dp(p), optimum = brute_force(p, NULL);
-    assert_true(value >= optimum);
+    int64_t value = linear_dp(p, true), many = linear_dp(p, false), optimum = brute_force(p, NULL);
+    assert_true(value >= many && many >= optimum);
     n_optimal += value == optimum;
+    n_many_optimal += many == optimum;
     if (!memories_are_shared(p)) {
       arena *a = arena_new();
       contraction c;
@@ -139,7 +189,7 @@ static void the_best_chain_of_the_order_is_found(void **state) {
     }
     lab_free(&l);
   }
-  assert_true(n_compared > 500 && n_infeasible > 20 && n_optimal > 1000);
+  assert_true(n_compared > 500 && n_infeasible > 20 && n_optimal > 1000 && n_many_optimal > n_optimal);
 }
 
 static void with_links_what_is_offered_keeps_the_rules(void **state) {
@@ -154,7 +204,7 @@ static void with_links_what_is_offered_keeps_the_rules(void **state) {
                      .memory = 0.7,
                      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK}};
     lab l = lab_random(&o);
-    assert_true(linear_dp(l.problem) >= brute_force(l.problem, NULL));
+    assert_true(linear_dp(l.problem, false) >= brute_force(l.problem, NULL));
     lab_free(&l);
   }
 }
@@ -170,12 +220,13 @@ static void a_long_graph_is_cut_into_blocks(void **state) {
       .density = 0.0001,
       .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED}};
   lab l = lab_random(&o);
-  assert_true(linear_dp(l.problem) < SITU_NEVER_NS);
+  assert_true(linear_dp(l.problem, false) < SITU_NEVER_NS);
   lab_free(&l);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(made_orders_are_linear_extensions),
       cmocka_unit_test(the_best_chain_of_the_order_is_found),
       cmocka_unit_test(with_links_what_is_offered_keeps_the_rules),
       cmocka_unit_test(a_long_graph_is_cut_into_blocks),

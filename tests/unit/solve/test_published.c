@@ -17,9 +17,10 @@
 #include "plan/plan.h"
 #include "problem/problem.h"
 #include "read/reader.h"
-#include "solve/solver.h"
+#include "solve/kit/order_split.h"
+#include "solve/kit/orders.h"
 
-extern const solver linear_dp_solver;
+extern const solver linear_dp_solver, pipedream_solver, scotch_solver;
 extern const bound balance_bound;
 extern const reader workload_reader;
 
@@ -148,21 +149,28 @@ static void single_devices_have_the_published_loads(void **state) {
   }
 }
 
-static void the_linear_programme_reaches_the_published_loads(void **state) {
+/* A run on that instance with no limit. */
+static solve_run start_run(const instance *i, const char *name, budget *b, incumbent *best) {
+  *b = budget_new(0, 0, NULL, NULL);
+  assert_true(incumbent_init(best, i->problem, i->arena));
+  return (solve_run){.problem = i->problem, .simulator = i->simulator, .budget = b, .incumbent = best,
+                     .solver = name, .arena = i->arena};
+}
+
+static void the_published_order_reaches_the_published_loads(void **state) {
   (void)state;
   if (n_rows == 0) skip();
   for (int32_t row = 1; row < n_rows; row++) {
     instance i = open_row(row, SITU_OBJECTIVE_THROUGHPUT, false, 0);
-    budget b = budget_new(0, 0, NULL, NULL);
+    budget b;
     incumbent best;
-    assert_true(incumbent_init(&best, i.problem, i.arena));
-    solve_run run = {.problem = i.problem,
-                     .simulator = i.simulator,
-                     .budget = &b,
-                     .incumbent = &best,
-                     .solver = "linear_dp",
-                     .arena = i.arena};
-    assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
+    solve_run run = start_run(&i, "linear_dp", &b, &best);
+    contraction c;
+    assert_true(contract(&c, i.problem, true, i.arena));
+    int32_t *order = ARENA_NEW(i.arena, int32_t, c.n_classes);
+    order_split *split = order_split_new(&run, &c);
+    assert_true(split && order && order_published(order, &c, i.model.graph, i.arena));
+    assert_true(order_split_offer(split, order, NULL));
     assert_published(row, "linearize", best.value_ns);
     int64_t lower_ns;
     assert_int_equal(balance_bound.compute(&lower_ns, i.problem, i.arena, &b, NULL), SITU_STATUS_OK);
@@ -170,6 +178,69 @@ static void the_linear_programme_reaches_the_published_loads(void **state) {
     const char *published = field_of(row, "balance_lb"); /* ours may be greater: classes are larger than nodes */
     if (*published && (double)lower_ns / 1e6 < strtod(published, NULL) - 2e-4)
       fail_msg("balance of %s is %.6f; published %s", field_of(row, "workload"), (double)lower_ns / 1e6, published);
+    instance_free(&i);
+  }
+}
+
+/* Of the three workloads on which the one published order loses (gnmt_inference, inceptionv3_training,
+ * resnet50_training) only inceptionv3_training still loses, and less. */
+static void many_orders_lose_on_one_workload_only(void **state) {
+  (void)state;
+  if (n_rows == 0) skip();
+  int32_t n_reached = 0, n_better = 0;
+  for (int32_t row = 1; row < n_rows; row++) {
+    if (is_latency(row)) continue;
+    instance i = open_row(row, SITU_OBJECTIVE_THROUGHPUT, false, 0);
+    budget b;
+    incumbent best;
+    solve_run run = start_run(&i, "linear_dp", &b, &best);
+    assert_int_equal(linear_dp_solver.solve(&run), SITU_STATUS_OK);
+    double value = (double)best.value_ns / 1e6, one = strtod(field_of(row, "linearize"), NULL);
+    const char *exact = *field_of(row, "dp_objective") ? field_of(row, "dp_objective") : field_of(row, "own_objective");
+    double optimum = strtod(exact, NULL);
+    assert_true(value <= one * (1 + 5e-6) && value >= optimum * (1 - 5e-6)); /* the table has six digits */
+    n_reached += value <= optimum * (1 + 5e-6);
+    n_better += value < one * (1 - 5e-6);
+    instance_free(&i);
+  }
+  assert_true(n_reached >= 15);
+  assert_int_equal(n_better, 3);
+}
+
+/* On bert24 and gnmt the published code leaves out the edges of some nodes by number, which we do not. For training that
+ * makes no difference; for inference a value is held against the exact optimum alone. */
+static void pipedream_reaches_the_published_loads(void **state) {
+  (void)state;
+  if (n_rows == 0) skip();
+  for (int32_t row = 1; row < n_rows; row++) {
+    if (is_latency(row)) continue;
+    instance i = open_row(row, SITU_OBJECTIVE_THROUGHPUT, false, 0);
+    budget b;
+    incumbent best;
+    solve_run run = start_run(&i, "pipedream", &b, &best);
+    assert_int_equal(pipedream_solver.solve(&run), SITU_STATUS_OK);
+    const char *workload = field_of(row, "workload");
+    if (strcmp(workload, "LayerGraphs/bert24_inference") && strcmp(workload, "LayerGraphs/gnmt_inference"))
+      assert_published(row, "pipeDream", best.value_ns);
+    else
+      assert_true((double)best.value_ns / 1e6 >= strtod(field_of(row, "dp_objective"), NULL) * (1 - 5e-6));
+    instance_free(&i);
+  }
+}
+
+/* Another version of the library gives other parts: comparable, not equal. */
+static void scotch_comes_near_the_published_loads(void **state) {
+  (void)state;
+  if (n_rows == 0 || scotch_solver.missing) skip();
+  for (int32_t row = 1; row < n_rows; row++) {
+    if (is_latency(row)) continue;
+    instance i = open_row(row, SITU_OBJECTIVE_THROUGHPUT, true, 0);
+    budget b;
+    incumbent best;
+    solve_run run = start_run(&i, "scotch", &b, &best);
+    assert_int_equal(scotch_solver.solve(&run), SITU_STATUS_OK);
+    double ratio = (double)best.value_ns / 1e6 / strtod(field_of(row, "scotch"), NULL);
+    if (!(ratio > 0.66 && ratio < 1.5)) fail_msg("%s: %.2f times the published", field_of(row, "workload"), ratio);
     instance_free(&i);
   }
 }
@@ -219,7 +290,10 @@ static void all_on_the_host_has_the_published_latency(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(single_devices_have_the_published_loads),
-      cmocka_unit_test(the_linear_programme_reaches_the_published_loads),
+      cmocka_unit_test(the_published_order_reaches_the_published_loads),
+      cmocka_unit_test(many_orders_lose_on_one_workload_only),
+      cmocka_unit_test(pipedream_reaches_the_published_loads),
+      cmocka_unit_test(scotch_comes_near_the_published_loads),
       cmocka_unit_test(expert_splits_have_the_published_values),
       cmocka_unit_test(all_on_the_host_has_the_published_latency),
   };
