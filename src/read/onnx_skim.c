@@ -281,7 +281,7 @@ int onnx_skim_recognise(const unsigned char *bytes, size_t size_bytes) {
   enum { LAST_FIELD = 26, FIELDS_LOOKED_AT = 64, LAST_IR = 255 };
   span s = {bytes, bytes + size_bytes};
   bool version = false, graph = false;
-  field f;
+  field f = {0};
   for (int i = 0; i < FIELDS_LOOKED_AT && s.at < s.end; i++) {
     if (next_field(&s, &f)) return version ? 1 : 0;
     if (f.number > LAST_FIELD) return 0;

@@ -202,6 +202,13 @@ def test_cycles_are_named():
     assert "cycle" in run("place", "p.txt", codes=(3,)).stderr
 
 
+def test_problems_without_a_choice_end_within_their_steps():
+    for platform in (["cpu"], ["cpu+v100-16g", "--unused", "cpu"], ["v100-16g"]):
+        for execution in (["--execution", "stream"], ["--execution", "calls"], ["--objective", "throughput"],
+                          ["--objective", "throughput", "--free"]):
+            run("place", TOY, "--platform", *platform, *execution, "--steps", "300", codes=(0,))
+
+
 # ---- external data ----
 
 

@@ -98,8 +98,12 @@ static bool propose(calls_search *s) {
   return changed;
 }
 
+/* A move that changes nothing costs a step too: where nothing can move, steps must run out all the same. */
 static void try_move(calls_search *s, double temperature) {
-  if (!propose(s)) return;
+  if (!propose(s)) {
+    budget_spend(s->run->budget, 1);
+    return;
+  }
   simulation found = solve_try(s->run, &(placement){.device = s->trial});
   if (found.excess_bytes > 0 || found.value_ns == SITU_NEVER_NS) return;
   double worse = (double)found.value_ns - (double)s->value_ns;
@@ -120,12 +124,22 @@ static void cool(calls_search *s, int64_t moves) {
   }
 }
 
+/* Whether some operator has a choice of devices. */
+static bool can_move(const situ_problem *p) {
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t n = 0;
+    for (int32_t d = 0; d < p->n_devices && n < 2; d++) n += problem_allows(p, v, d);
+    if (n > 1) return true;
+  }
+  return false;
+}
+
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   TRY(solver_run(&single_solver, run, 1, 0));
   TRY(solver_run(&greedy_solver, run, 1, 0));
   if (!solve_done(run)) try_pipeline_split(run);
-  if (!run->incumbent->best.device || p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
+  if (!run->incumbent->best.device || !can_move(p) || solve_done(run)) return SITU_STATUS_OK;
   calls_search *s = ARENA_ZERO(run->arena, calls_search, 1);
   if (!s || !init(s, run)) return fail_no_memory(run->error);
   int64_t moves = FIRST_CYCLE;
