@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "solve/solver.h"
 
-extern const solver auto_solver, call_search_solver, cpop_solver, dls_solver, greedy_solver, heft_solver,
+extern const solver auto_solver, block_dp_solver, call_search_solver, cpop_solver, dls_solver, greedy_solver, heft_solver,
     ideal_dp_solver, linear_dp_solver, local_search_solver, m_etf_solver, m_topo_solver,
     peft_solver, random_solver, single_solver, tabu_solver;
 
@@ -20,6 +20,7 @@ const solver *const solvers[] = {
     &dls_solver,
     &m_etf_solver,
     &tabu_solver,
+    &block_dp_solver,
     &greedy_solver,
     &call_search_solver,
     &linear_dp_solver,

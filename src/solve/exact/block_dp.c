@@ -1,0 +1,150 @@
+/* Block dynamic program: a bound from the last cut back to the first (bound/block_chain.h), then a plan from the first block
+ * to the last, led by what the bound says is still to come. Both are exact while no layer is wider than allowed; each
+ * round allows more. The plan holds on links free of contention: the simulator says what it is worth with it.
+ * docs/theory/block_dp.md tells it in full. */
+#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/block_chain.h"
+#include "solve/solver.h"
+
+enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, CHILDREN_PER_STEP = 512, OFFERED = 8 };
+static const int64_t TRACE_ROOM = (int64_t)1 << 22, OPERATORS_LIMIT = 20000;
+
+typedef struct block_dp {
+  solve_run *run;
+  block_machine machine;
+  thin_graph whole;
+  block_chain chain;
+  int64_t *rest_ns; /* best of all rounds so far */
+  int32_t *device, *order;
+  arena *scratch;
+  bool hopeless; /* a block is too large: no plan, and the bound does not grow */
+} block_dp;
+
+static int64_t children_left(const budget *b) {
+  if (b->max_steps == INT64_MAX) return INT64_MAX / 2;
+  return (b->max_steps - b->steps) * CHILDREN_PER_STEP;
+}
+
+/* ---- backward: the bound ---- */
+
+static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
+  solve_run *run = s->run;
+  chain_limits limits = {.width = width, .most_children = children_left(run->budget), .budget = run->budget};
+  if (!block_chain_find(&s->chain, &s->machine, &s->whole, &limits, run->arena)) return fail_no_memory(run->error);
+  budget_spend(run->budget, s->chain.n_children / CHILDREN_PER_STEP);
+  int64_t n = (int64_t)(s->chain.n_blocks + 1) * s->machine.n_devices;
+  if (!s->rest_ns) s->rest_ns = ARENA_ZERO(run->arena, int64_t, n);
+  if (!s->rest_ns) return fail_no_memory(run->error);
+  for (int64_t i = 0; i < n; i++) s->rest_ns[i] = max64(s->rest_ns[i], s->chain.rest_ns[i]);
+  if (s->rest_ns[0] < BLOCK_FAR_NS) solve_bound(run, s->rest_ns[0], "block_dp");
+  *exact = s->chain.exact;
+  return SITU_STATUS_OK;
+}
+
+/* ---- forward: a plan ---- */
+
+static void offer_best(block_dp *s, const block_front *end, const block_trace *trace) {
+  bool *tried = ARENA_ZERO(s->run->arena, bool, end->n);
+  for (int32_t k = 0; tried && k < OFFERED && k < end->n; k++) {
+    int32_t best = -1;
+    for (int32_t i = 0; i < end->n; i++)
+      if (!tried[i] && (best < 0 || end->bound_ns[i] < end->bound_ns[best])) best = i;
+    tried[best] = true;
+    block_trace_read(trace, end->step[best], &s->machine, s->device, s->order);
+    solve_offer(s->run, &(placement){.device = s->device, .order = s->order});
+  }
+}
+
+static bool start_of_all(block_front *front, const block_dp *s, arena *a) {
+  *front = (block_front){.n = 1};
+  front->vectors = ARENA_ZERO(a, int64_t, s->machine.n_devices);
+  front->step = ARENA_NEW(a, int32_t, 1);
+  front->bound_ns = ARENA_ZERO(a, int64_t, 1);
+  if (!front->vectors || !front->step || !front->bound_ns) return false;
+  front->step[0] = -1;
+  return true;
+}
+
+/* *exact: no better schedule than the bound that is then set exists on free links. */
+static situ_status find_plan(block_dp *s, int32_t width, bool *exact) {
+  solve_run *run = s->run;
+  const block_chain *c = &s->chain;
+  block_trace trace = {.room = min64(TRACE_ROOM, (int64_t)width * s->whole.n)};
+  block_front front;
+  trace.steps = ARENA_NEW(run->arena, block_step, trace.room);
+  if (!trace.steps || !start_of_all(&front, s, run->arena)) return fail_no_memory(run->error);
+  int64_t upper = min64(run->incumbent->value_ns, BLOCK_FAR_NS), best = upper;
+  *exact = true;
+  for (int32_t k = 0; k < c->n_blocks; k++) {
+    block b;
+    block_result found;
+    block_limits limits = {.width = width, .upper_ns = upper, .most_children = children_left(run->budget),
+                           .budget = run->budget};
+    bool fits, closed = k + 1 < c->n_blocks || c->closed;
+    if (!block_take(&b, &fits, &s->machine, &s->whole, c->first[k], c->last[k], true, run->arena)) {
+      s->hopeless = !fits;
+      *exact = false;
+      return fits ? fail_no_memory(run->error) : SITU_STATUS_OK;
+    }
+    block_set_tails(&b, closed ? s->rest_ns + (int64_t)(k + 1) * s->machine.n_devices : NULL);
+    block_front end;
+    if (!block_search(&found, &end, &b, &front, &limits, &trace, s->scratch, run->arena))
+      return fail_no_memory(run->error);
+    budget_spend(run->budget, found.n_children / CHILDREN_PER_STEP);
+    *exact &= found.exact;
+    best = found.value_ns; if (getenv("DBG")) fprintf(stderr, "w %d block %d/%d ops %d entry %d: front %d -> %d value %lld children %lld exact %d fin %d upper %lld\n", width, k, c->n_blocks, b.n, b.n_entry, front.n, end.n, (long long)found.value_ns, (long long)found.n_children, found.exact, found.finished, (long long)upper);
+    if (!found.finished) *exact = false;
+    if (end.n == 0 && *exact) solve_bound(run, upper, "block_dp"); /* nothing is better than what there is */
+    if (!found.finished || end.n == 0) return SITU_STATUS_OK;
+    front = end;
+  }
+  offer_best(s, &front, &trace);
+  if (*exact) solve_bound(run, best, "block_dp");
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve_in(block_dp *s) {
+  solve_run *run = s->run;
+  bool bound_exact = false, plan_exact = false;
+  for (int32_t width = FIRST_WIDTH; width <= LAST_WIDTH && !solve_done(run); width *= WIDTH_FACTOR) {
+    arena_mark mark;
+    if (!bound_exact) TRY(improve_bound(s, width, &bound_exact));
+    mark = arena_get_mark(run->arena);
+    situ_status status = solve_done(run) || s->hopeless ? SITU_STATUS_OK : find_plan(s, width, &plan_exact);
+    arena_release(run->arena, mark);
+    TRY(status);
+    if ((plan_exact && bound_exact) || s->hopeless) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  block_dp s = {.run = run};
+  s.device = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  s.order = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  if (!s.device || !s.order || !thin_whole(&s.whole, p, run->arena)) return fail_no_memory(run->error);
+  block_machine_init(&s.machine, p);
+  s.scratch = arena_new();
+  situ_status status = s.scratch ? solve_in(&s) : fail_no_memory(run->error);
+  arena_free(s.scratch);
+  return status;
+}
+
+static bool serves(const situ_problem *p) { return block_serves(p) && p->n_operators <= OPERATORS_LIMIT; }
+
+const solver block_dp_solver = {
+    .name = "block_dp",
+    .title = "exact search, block by block between the cuts of the graph",
+    .source = "",
+    .stream = true,
+    .exact = true,
+    .portfolio = 8,
+    .serves = serves,
+    .solve = solve,
+};
