@@ -3,8 +3,6 @@
  * round allows more. The plan holds on links free of contention: the simulator says what it is worth with it.
  * docs/theory/block_dp.md tells it in full. */
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
@@ -97,7 +95,7 @@ static situ_status find_plan(block_dp *s, int32_t width, bool *exact) {
       return fail_no_memory(run->error);
     budget_spend(run->budget, found.n_children / CHILDREN_PER_STEP);
     *exact &= found.exact;
-    best = found.value_ns; if (getenv("DBG")) fprintf(stderr, "w %d block %d/%d ops %d entry %d: front %d -> %d value %lld children %lld exact %d fin %d upper %lld\n", width, k, c->n_blocks, b.n, b.n_entry, front.n, end.n, (long long)found.value_ns, (long long)found.n_children, found.exact, found.finished, (long long)upper);
+    best = found.value_ns;
     if (!found.finished) *exact = false;
     if (end.n == 0 && *exact) solve_bound(run, upper, "block_dp"); /* nothing is better than what there is */
     if (!found.finished || end.n == 0) return SITU_STATUS_OK;
