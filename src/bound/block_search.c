@@ -47,7 +47,7 @@ typedef struct search {
   bool last;            /* values are final: the best so far bounds the rest */
   int64_t upper_ns, best_ns;
   int64_t n_children;
-  int64_t total_price[BLOCK_PRICES], end_ns; /* end_ns: least time from the start of the last operator */
+  int64_t end_ns; /* least time from the start of the last operator */
   int64_t *child;       /* scratch vector */
   int64_t arrival[BLOCK_OPERATORS * BLOCK_DEVICES];
   bool exact, failed, stopped;
@@ -127,15 +127,51 @@ static bucket *find_bucket(search *s, layer *l, uint64_t mask) {
 
 /* ---- one schedule ---- */
 
-/* Work that is left at given prices, after what each device has done. */
+/* Work that is left at given prices, after what each device has done; only devices that are still of use do it. */
 static int64_t area_bound(const search *s, const bucket *k, const int64_t *vector) {
   int64_t best = 0;
   for (int32_t q = 0; q < s->m->n_prices; q++) {
     __int128 sum = k->rest[q];
-    for (int32_t d = 0; d < s->n_devices; d++) sum += (__int128)s->m->price[q][d] * vector[d];
-    best = max64(best, (int64_t)((sum + s->total_price[q] - 1) / s->total_price[q]));
+    int64_t price = 0;
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      if (vector[d] >= BLOCK_FAR_NS) continue;
+      sum += (__int128)s->m->price[q][d] * vector[d];
+      price += s->m->price[q][d];
+    }
+    if (price == 0) return k->rest[q] > 0 ? BLOCK_FAR_NS : best + s->end_ns;
+    best = max64(best, (int64_t)((sum + price - 1) / price));
   }
   return best + s->end_ns;
+}
+
+/* A device on which nothing that is left could start and still beat the best is no better than one that is busy for
+ * ever; and a tensor that nobody could use in a memory might as well never come there. */
+static void drop_useless(const search *s, const bucket *k, int64_t *vector) {
+  const block *b = s->b;
+  int64_t *there = vector + s->n_devices;
+  bool useful[BLOCK_DEVICES] = {false};
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    for (uint64_t left = s->full & ~k->mask; left && !useful[d]; left &= left - 1) {
+      int64_t at = (int64_t)__builtin_ctzll(left) * s->n_devices + d;
+      useful[d] = vector[d] + b->time_ns[at] + b->tail_ns[at] < s->upper_ns;
+    }
+    if (!useful[d]) vector[d] = BLOCK_FAR_NS;
+  }
+  for (int32_t j = 0; j < k->n_live; j++, there += s->n_memories) {
+    if (b->leaves[k->live[j]]) continue;
+    bool used[BLOCK_DEVICES] = {false};
+    uint64_t users = b->users[k->live[j]] & ~k->mask;
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      int32_t m = s->memory_of[d];
+      int64_t start = max64(vector[d], there[m]);
+      for (uint64_t left = useful[d] && !used[m] ? users : 0; left && !used[m]; left &= left - 1) {
+        int64_t at = (int64_t)__builtin_ctzll(left) * s->n_devices + d;
+        used[m] = start + b->time_ns[at] + b->tail_ns[at] < s->upper_ns;
+      }
+    }
+    for (int32_t m = 0; m < s->n_memories; m++)
+      if (!used[m]) there[m] = BLOCK_FAR_NS;
+  }
 }
 
 /* No operator that is still to come starts on d before this: times before it are as good as it. */
@@ -193,6 +229,7 @@ static int64_t settle(search *s, const bucket *k, int64_t *vector) {
   if (k->n_ready == 0) return 0;
   raise_devices(s, k, vector, soonest);
   raise_arrivals(s, k, vector, soonest);
+  drop_useless(s, k, vector);
   return k->n_left > 0 ? max64(bound, area_bound(s, k, vector)) : bound;
 }
 
@@ -332,7 +369,7 @@ static void grow(search *s, layer *l, bucket *to, const int32_t *map, const stat
   if (to->mask == s->full) {
     s->best_ns = min64(s->best_ns, bound);
     if (s->last) s->upper_ns = bound;
-    for (int32_t e = 0; e < s->n_devices && b->closed; e++) s->child[e] = max64(s->child[e], finish);
+    for (int32_t e = 0; e < s->n_devices && b->closed; e++) s->child[e] = finish;
   }
   uint32_t order = sort_devices(s, s->child, to->n_live);
   keep(s, l, to, bound, from, x, d, order);
@@ -498,8 +535,6 @@ static bool finish(block_front *end, const search *s, const layer *l, arena *kee
 
 static bool make_search(search *s, layer *two, const block *b, arena *scratch) {
   s->child = ARENA_NEW(scratch, int64_t, s->n_devices + b->n_tensors * s->n_memories);
-  for (int32_t q = 0; q < s->m->n_prices; q++)
-    for (int32_t d = 0; d < s->n_devices; d++) s->total_price[q] += s->m->price[q][d];
   s->end_ns = b->closed ? BLOCK_FAR_NS : 0;
   for (int32_t d = 0; d < s->n_devices && b->closed; d++) {
     int64_t at = (int64_t)(b->n - 1) * s->n_devices + d;
