@@ -114,12 +114,12 @@ static int64_t value_of(const bound *row, const situ_problem *p) {
 }
 
 /* Returns the gap as a part of the value. */
-static double solve_layers(const char *name, double scale, situ_contention contention, const char *solver, double limit_s) {
+static double solve_layers(const char *name, double scale, situ_contention contention, const char *solvers_, double limit_s) {
   layers l;
   if (!open_layers(&l, name, scale, contention)) skip();
   situ_plan *plan;
   situ_error e;
-  situ_solve_options o = {.solvers = solver, .time_limit_s = limit_s};
+  situ_solve_options o = {.solvers = solvers_, .time_limit_s = limit_s};
   int64_t start = clock_now_ns();
   if (situ_solve(&plan, l.problem, &o, &e) != SITU_STATUS_OK) fail_msg("%s", e.text);
   double seconds = (double)(clock_now_ns() - start) / 1e9;
@@ -154,11 +154,15 @@ static void layer_graphs_are_proved_optimal(void **state) {
 static void table_of_hard_graphs(void **state) {
   (void)state;
   if (!getenv("SITU_TABLE")) skip();
+  const char *only = getenv("SITU_ONLY"), *with = getenv("SITU_WITH"), *limit = getenv("SITU_LIMIT");
   static const char *const names[] = {"LayerGraphs/inceptionv3_inference", "OperatorGraphs/resnet50_inference",
                                       "OperatorGraphs/bert_l-3_inference",  "OperatorGraphs/bert_l-6_inference",
                                       "OperatorGraphs/bert_l-12_inference", "LayerGraphs/gnmt_inference"};
   for (int32_t i = 0; i < 6; i++)
-    for (int32_t k = 2; k < 6; k++) solve_layers(names[i], scales[k], SITU_CONTENTION_LINK, "auto", 10);
+    for (int32_t k = 2; k < 6 && (!only || strstr(names[i], only)); k++)
+      for (int32_t c = 0; c < 2; c++)
+        solve_layers(names[i], scales[k], c == 0 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK, with ? with : "auto",
+                     limit ? strtod(limit, NULL) : 10);
 }
 
 int main(void) {
