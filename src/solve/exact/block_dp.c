@@ -24,8 +24,8 @@ typedef struct block_dp {
 } block_dp;
 
 static int64_t children_left(const budget *b) {
-  if (b->max_steps == INT64_MAX) return INT64_MAX / 2;
-  return (b->max_steps - b->steps) * CHILDREN_PER_STEP;
+  int64_t steps = b->max_steps - b->steps;
+  return steps > INT64_MAX / 2 / CHILDREN_PER_STEP ? INT64_MAX / 2 : steps * CHILDREN_PER_STEP;
 }
 
 /* ---- backward: the bound ---- */
