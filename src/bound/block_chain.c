@@ -8,21 +8,22 @@
 #include "base/fail.h"
 
 /* What was found for a block: the same bytes give the same values. */
-typedef struct finding {
-  struct finding *next;
+struct block_finding {
+  block_finding *next;
   uint64_t hash;
   size_t n_bytes;
   uint8_t *bytes;
-  int64_t *rest_ns; /* [devices] above the least of the tails behind the block */
+  int64_t rest_ns[BLOCK_DEVICES];  /* above the least of the tails behind the block */
+  int64_t upper_ns[BLOCK_DEVICES]; /* only values below were looked for; rest_ns is BLOCK_FAR_NS where there is none */
+  int32_t width;
   bool exact, solved;
-} finding;
+};
 
 typedef struct finder {
   block_chain *chain;
   const block_machine *m;
   const chain_limits *limits;
   arena *arena, *scratch;
-  finding *findings;
 } finder;
 
 /* ---- where to cut ---- */
@@ -90,14 +91,23 @@ static size_t write_bytes(uint8_t *at, const block *b, const int64_t *end_ns, bo
   return n;
 }
 
-static finding *find_same(finder *f, finding *made, const block *b, const int64_t *end_ns, bool after_cut) {
+/* Whether what was found then says as much as a search now would. */
+static bool serves_as(const finder *f, const block_finding *old, const block_finding *made) {
+  if (!old->exact && (old->width < f->limits->width || !old->solved)) return false;
+  for (int32_t a = 0; a < f->m->n_devices; a++)
+    if (old->rest_ns[a] == BLOCK_FAR_NS && old->upper_ns[a] < made->upper_ns[a]) return false;
+  return true;
+}
+
+static block_finding *find_same(finder *f, block_finding *made, const block *b, const int64_t *end_ns, bool after_cut) {
   made->n_bytes = write_bytes(NULL, b, end_ns, after_cut);
   made->bytes = ARENA_NEW(f->arena, uint8_t, (int64_t)made->n_bytes);
   if (!made->bytes) return NULL;
   write_bytes(made->bytes, b, end_ns, after_cut);
   made->hash = hash_bytes(made->bytes, made->n_bytes, 0);
-  for (finding *old = f->findings; old; old = old->next)
-    if (old->hash == made->hash && old->n_bytes == made->n_bytes && memcmp(old->bytes, made->bytes, old->n_bytes) == 0)
+  for (block_finding *old = *f->limits->findings; old; old = old->next)
+    if (old->hash == made->hash && old->n_bytes == made->n_bytes &&
+        memcmp(old->bytes, made->bytes, old->n_bytes) == 0 && serves_as(f, old, made))
       return old;
   return made;
 }
@@ -119,15 +129,17 @@ static void start_at(block_front *start, const block *b, int32_t a, int64_t *vec
 }
 
 /* First a plan by a narrow search, then what can be better than it. */
-static bool search_from(finder *f, const block *b, int32_t a, finding *made, int64_t *value) {
-  int32_t none;
-  int64_t zero;
+static bool search_from(finder *f, const block *b, int32_t a, block_finding *made, int64_t *value) {
+  int32_t none, from = a < 0 ? 0 : a;
+  int64_t zero, upper = made->upper_ns[from];
   block_front start = {.step = &none, .bound_ns = &zero};
   int64_t *vector = ARENA_NEW(f->scratch, int64_t, f->m->n_devices + (int64_t)b->n_entry * f->m->n_memories);
   if (!vector) return false;
   start_at(&start, b, a, vector);
-  *value = block_tail_before(b, b->first - 1, a < 0 ? 0 : a);
-  block_limits limits = {.width = f->limits->width / 16 + 8, .upper_ns = BLOCK_FAR_NS, .budget = f->limits->budget};
+  *value = block_tail_before(b, b->first - 1, from);
+  if (*value >= upper) *value = BLOCK_FAR_NS;
+  if (*value == BLOCK_FAR_NS) return true;
+  block_limits limits = {.width = f->limits->width / 8 + 8, .upper_ns = upper, .budget = f->limits->budget};
   for (limits.merge = false;; limits.merge = true, limits.width = f->limits->width) {
     block_result found;
     limits.most_children = f->limits->most_children - f->chain->n_children;
@@ -140,7 +152,7 @@ static bool search_from(finder *f, const block *b, int32_t a, finding *made, int
     limits.upper_ns = found.value_ns;
     if (!found.exact && !limits.merge) continue;
     made->exact &= found.exact;
-    *value = max64(*value, found.value_ns);
+    *value = found.value_ns >= upper ? BLOCK_FAR_NS : max64(*value, found.value_ns);
     return true;
   }
 }
@@ -151,19 +163,31 @@ static bool is_twin_of_lower(const block_machine *m, int32_t a) {
   return false;
 }
 
-static bool search_all(finder *f, const block *b, bool after_cut, finding *made) {
-  made->rest_ns = ARENA_NEW(f->arena, int64_t, f->m->n_devices);
-  if (!made->rest_ns) return false;
+static bool search_all(finder *f, const block *b, bool after_cut, block_finding *made) {
   made->exact = made->solved = true;
+  made->width = f->limits->width;
   for (int32_t a = 0; a < f->m->n_devices; a++) {
     if (after_cut ? !is_twin_of_lower(f->m, a) : a == 0)
       if (!search_from(f, b, after_cut ? a : -1, made, &made->rest_ns[a])) return false;
     if (!after_cut) made->rest_ns[a] = made->rest_ns[0];
     if (f->m->twin[a] >= 0) made->rest_ns[f->m->twin[a]] = made->rest_ns[a];
   }
-  made->next = f->findings;
-  f->findings = made;
+  made->next = *f->limits->findings;
+  *f->limits->findings = made;
   return true;
+}
+
+/* What is left below the best plan for the rest after the cut before block k, `least` apart. */
+static void set_uppers(const finder *f, block_finding *made, int32_t k, int64_t least) {
+  const block_chain *c = f->chain;
+  for (int32_t a = 0; a < f->m->n_devices; a++) {
+    int64_t head = 0;
+    if (f->limits->head_ns && k > 0) {
+      int32_t cut = c->graph->operator_of[c->first[k] - 1];
+      head = min64(f->limits->head_ns[(int64_t)cut * f->m->n_devices + a], BLOCK_FAR_NS);
+    }
+    made->upper_ns[a] = f->limits->upper_ns == BLOCK_FAR_NS ? BLOCK_FAR_NS : f->limits->upper_ns - head - least;
+  }
 }
 
 static bool solve_block(finder *f, int32_t k) {
@@ -171,7 +195,7 @@ static bool solve_block(finder *f, int32_t k) {
   int32_t n = f->m->n_devices;
   int64_t *rest = c->rest_ns + (int64_t)k * n, *behind = rest + n, least = BLOCK_FAR_NS, end_ns[BLOCK_DEVICES];
   for (int32_t d = 0; d < n; d++) least = min64(least, behind[d]);
-  for (int32_t d = 0; d < n; d++) end_ns[d] = behind[d] - least;
+  for (int32_t d = 0; d < n; d++) end_ns[d] = behind[d] == BLOCK_FAR_NS ? BLOCK_FAR_NS : behind[d] - least;
   bool fits, closed = k + 1 < c->n_blocks || c->closed;
   block b;
   if (!block_take(&b, &fits, f->m, c->graph, c->first[k], c->last[k], false, f->scratch)) {
@@ -181,8 +205,9 @@ static bool solve_block(finder *f, int32_t k) {
     return true;
   }
   block_set_tails(&b, closed ? end_ns : NULL);
-  finding *made = ARENA_ZERO(f->arena, finding, 1);
-  finding *same = made ? find_same(f, made, &b, closed ? end_ns : NULL, k > 0) : NULL;
+  block_finding *made = ARENA_ZERO(f->arena, block_finding, 1);
+  if (made) set_uppers(f, made, k, least);
+  block_finding *same = made ? find_same(f, made, &b, closed ? end_ns : NULL, k > 0) : NULL;
   if (!same || (same == made && !search_all(f, &b, k > 0, made))) return false;
   for (int32_t d = 0; d < n; d++) rest[d] = min64(same->rest_ns[d] + least, BLOCK_FAR_NS);
   c->exact &= same->exact;
@@ -221,7 +246,9 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scra
   block_machine_init(&machine, p);
   thin_graph whole, thin;
   block_chain chain;
-  chain_limits limits = {.width = FIRST_WIDTH, .most_children = MOST_CHILDREN, .budget = b};
+  block_finding *findings = NULL;
+  chain_limits limits = {.width = FIRST_WIDTH, .most_children = MOST_CHILDREN, .budget = b,
+                         .upper_ns = BLOCK_FAR_NS, .findings = &findings};
   if (!thin_whole(&whole, p, scratch) || !block_chain_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);
   *lower_ns = chain.rest_ns[0];

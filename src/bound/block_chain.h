@@ -25,10 +25,16 @@ typedef struct block_chain {
   int64_t n_children;    /* work done */
 } block_chain;
 
+/* What was found for blocks, for later rounds; starts as NULL, lives in the arena of the rounds. */
+typedef struct block_finding block_finding;
+
 typedef struct chain_limits {
-  int32_t width;         /* of a layer; the search for a first plan takes a part of it */
-  int64_t most_children; /* in all */
-  budget *budget;        /* polled, not spent */
+  int32_t width;          /* of a layer; the search for a first plan takes a part of it */
+  int64_t most_children;  /* in all */
+  budget *budget;         /* polled, not spent */
+  int64_t upper_ns;       /* only plans below this matter: rest_ns is BLOCK_FAR_NS where there are none; or BLOCK_FAR_NS */
+  const int64_t *head_ns; /* [operator of the problem * devices] earliest ends; NULL with upper_ns = BLOCK_FAR_NS */
+  block_finding **findings;
 } chain_limits;
 
 /* False without memory. */

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/block_chain.h"
+#include "bound/bound.h"
 #include "solve/solver.h"
 
 enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, CHILDREN_PER_STEP = 512, OFFERED = 8 };
@@ -17,6 +18,8 @@ typedef struct block_dp {
   block_machine machine;
   thin_graph whole;
   block_chain chain;
+  int64_t *head_ns;
+  block_finding *findings;
   int64_t *rest_ns; /* best of all rounds so far */
   int32_t *device, *order;
   arena *scratch;
@@ -32,14 +35,17 @@ static int64_t children_left(const budget *b) {
 
 static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   solve_run *run = s->run;
-  chain_limits limits = {.width = width, .most_children = children_left(run->budget), .budget = run->budget};
+  chain_limits limits = {.width = width, .most_children = children_left(run->budget), .budget = run->budget,
+                         .upper_ns = min64(run->incumbent->value_ns, BLOCK_FAR_NS), .head_ns = s->head_ns,
+                         .findings = &s->findings};
   if (!block_chain_find(&s->chain, &s->machine, &s->whole, &limits, run->arena)) return fail_no_memory(run->error);
   budget_spend(run->budget, s->chain.n_children / CHILDREN_PER_STEP);
   int64_t n = (int64_t)(s->chain.n_blocks + 1) * s->machine.n_devices;
   if (!s->rest_ns) s->rest_ns = ARENA_ZERO(run->arena, int64_t, n);
   if (!s->rest_ns) return fail_no_memory(run->error);
   for (int64_t i = 0; i < n; i++) s->rest_ns[i] = max64(s->rest_ns[i], s->chain.rest_ns[i]);
-  if (s->rest_ns[0] < BLOCK_FAR_NS) solve_bound(run, s->rest_ns[0], "block_dp");
+  int64_t lower = min64(s->rest_ns[0], limits.upper_ns);
+  if (lower < BLOCK_FAR_NS) solve_bound(run, lower, "block_dp");
   *exact = s->chain.exact;
   return SITU_STATUS_OK;
 }
@@ -127,6 +133,10 @@ static situ_status solve(solve_run *run) {
   s.device = ARENA_NEW(run->arena, int32_t, p->n_operators);
   s.order = ARENA_NEW(run->arena, int32_t, p->n_operators);
   if (!s.device || !s.order || !thin_whole(&s.whole, p, run->arena)) return fail_no_memory(run->error);
+  int64_t cells = (int64_t)p->n_operators * p->n_devices;
+  int64_t *tail_ns = ARENA_NEW(run->arena, int64_t, cells);
+  s.head_ns = ARENA_NEW(run->arena, int64_t, cells);
+  if (!tail_ns || !s.head_ns || !bound_heads_tails(s.head_ns, tail_ns, p)) return fail_no_memory(run->error);
   block_machine_init(&s.machine, p);
   s.scratch = arena_new();
   situ_status status = s.scratch ? solve_in(&s) : fail_no_memory(run->error);
