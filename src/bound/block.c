@@ -95,16 +95,17 @@ static bool make_arrays(block *b, arena *a) {
   b->out = ARENA_NEW(a, int32_t, b->n_tensors);
   b->tensor_of = ARENA_NEW(a, int32_t, b->n_tensors);
   b->source = ARENA_NEW(a, int32_t, b->n_tensors);
+  b->real_tensor = ARENA_NEW(a, int32_t, b->n_tensors);
   b->way_ns = ARENA_ZERO(a, int64_t, b->n_tensors * m * m);
   b->users = ARENA_NEW(a, uint64_t, b->n_tensors);
   b->leaves = ARENA_NEW(a, bool, b->n_tensors);
   return b->operator_of && b->time_ns && b->tail_ns && b->before && b->rest && b->in_start && b->out_start && b->out &&
-         b->tensor_of && b->source && b->way_ns && b->users && b->leaves;
+         b->tensor_of && b->real_tensor && b->source && b->way_ns && b->users && b->leaves;
 }
 
 static void fill_ways(block *b, int32_t j) {
   const situ_problem *p = b->machine->problem;
-  int32_t n = p->n_memories, t = b->tensor_of[j] < 0 ? -1 : b->source[j];
+  int32_t n = p->n_memories, t = b->real_tensor[j];
   for (int32_t m = 0; m < n && t >= 0; m++)
     for (int32_t w = 0; w < n; w++)
       if (m != w)
@@ -161,10 +162,9 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
   for (int32_t t = 0; t < g->n_tensors && g->producer[t] <= last; t++) {
     if (!look_at(&s, t, &out->users[j], &out->leaves[j])) continue;
     int32_t from = g->producer[t] - first;
-    out->tensor_of[j] = g->tensor_of[t];
-    out->source[j] = g->tensor_of[t];
-    fill_ways(out, j);
     out->tensor_of[j] = t;
+    out->real_tensor[j] = g->tensor_of[t];
+    fill_ways(out, j);
     out->source[j] = g->producer[t];
     if (from < 0) {
       out->n_entry++;

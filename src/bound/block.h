@@ -37,6 +37,7 @@ typedef struct block {
   bool closed;                   /* the last operator comes after all others */
   int32_t *operator_of;          /* [n] of the problem */
   int32_t *tensor_of;            /* [n_tensors] of the thin graph */
+  int32_t *real_tensor;          /* [n_tensors] of the problem, or -1 */
   int32_t *source;               /* [n_tensors] producer in the thin graph */
   int64_t *time_ns, *tail_ns;    /* [n * devices], BLOCK_FAR_NS where not allowed; tails by block_set_tails */
   int64_t *way_ns;               /* [tensor][from memory][to memory] */
@@ -76,18 +77,27 @@ typedef struct block_trace {
   int64_t n, room;
 } block_trace;
 
-/* Schedules at a cut. vectors: devices' times, then n_tensors * memories arrivals, in the order of tensors[]. */
+/* Where links are followed: the memory that each live tensor was made in, 4 bits each, and where it is or was sent. */
+typedef struct block_copies {
+  uint64_t home, there;
+} block_copies;
+
+/* Schedules at a cut. vectors: devices' times, with links followed those of channels, then
+ * n_tensors * memories arrivals in the order of tensors[]. */
 typedef struct block_front {
   int32_t n, n_tensors;
   int32_t *tensors; /* of the thin graph, ascending */
-  int64_t *vectors; /* [n * (devices + n_tensors * memories)] */
+  int64_t *vectors;  /* [n * length] */
   int32_t *step;    /* [n] last step, -1 */
   int64_t *bound_ns; /* [n] no schedule from there ends sooner */
+  block_copies *copies; /* [n] where links are followed */
 } block_front;
 
 typedef struct block_limits {
   int32_t width;    /* schedules in a layer */
   bool merge;       /* merge the worst, or forget them */
+  bool links;       /* let each channel carry one tensor after the other, in the order in which operators that need them
+                       are appended: near what the simulator does, for plans, not for bounds */
   int64_t upper_ns; /* only schedules below this are looked for */
   int64_t most_children; /* give up beyond */
   budget *budget;

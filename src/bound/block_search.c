@@ -11,6 +11,7 @@ typedef struct state {
   int32_t before, step;
   uint32_t order;
   int8_t operator_, device;
+  block_copies copies; /* where links are followed */
   int64_t vector[]; /* [devices + live tensors * memories] */
 } state;
 
@@ -29,7 +30,7 @@ typedef struct bucket {
   int32_t n_left; /* operators that are to come before the last */
 } bucket;
 
-enum { HASH_SIZE = 4096, POLL = 1024 };
+enum { HASH_SIZE = 4096, POLL = 1024, IN_ORDER = 0x76543210 };
 
 typedef struct layer {
   arena *arena;
@@ -44,11 +45,13 @@ typedef struct search {
   const block_limits *limits;
   const int32_t *memory_of;
   int32_t n_devices, n_memories;
+  int32_t base;         /* times of devices, then of channels where they are followed; arrivals come after */
   bool last;            /* values are final: the best so far bounds the rest */
   int64_t upper_ns, best_ns;
   int64_t n_children;
   int64_t end_ns; /* least time from the start of the last operator */
-  int64_t *child;       /* scratch vector */
+  int64_t *child, *sending; /* scratch vectors */
+  block_copies child_copies;
   int64_t arrival[BLOCK_OPERATORS * BLOCK_DEVICES];
   bool exact, failed, stopped;
   uint64_t full;
@@ -102,7 +105,7 @@ static void bucket_fill(bucket *k, const search *s) {
     int32_t t = k->live[j];
     k->waits[j] = b->leaves[t] || (b->users[t] & ~k->mask & ~ready);
   }
-  k->length = s->n_devices + k->n_live * s->n_memories;
+  k->length = s->base + k->n_live * s->n_memories;
 }
 
 static bucket *find_bucket(search *s, layer *l, uint64_t mask) {
@@ -114,6 +117,7 @@ static bucket *find_bucket(search *s, layer *l, uint64_t mask) {
   if (!k || !bucket_arrays(k, s->b, l->arena)) return NULL;
   k->mask = mask;
   bucket_fill(k, s);
+  if (s->limits->links && (k->n_live > 16 || k->n_live * s->n_memories > 64)) s->stopped = true;
   k->chained = *slot;
   *slot = k;
   if (l->last)
@@ -148,7 +152,7 @@ static int64_t area_bound(const search *s, const bucket *k, const int64_t *vecto
  * ever; and a tensor that nobody could use in a memory might as well never come there. */
 static void drop_useless(const search *s, const bucket *k, int64_t *vector) {
   const block *b = s->b;
-  int64_t *there = vector + s->n_devices;
+  int64_t *there = vector + s->base;
   bool useful[BLOCK_DEVICES] = {false};
   for (int32_t d = 0; d < s->n_devices; d++) {
     for (uint64_t left = s->full & ~k->mask; left && !useful[d]; left &= left - 1) {
@@ -197,7 +201,7 @@ static void raise_arrivals(const search *s, const bucket *k, int64_t *vector, in
   int64_t free[BLOCK_DEVICES];
   for (int32_t m = 0; m < s->n_memories; m++) free[m] = BLOCK_FAR_NS;
   for (int32_t d = 0; d < s->n_devices; d++) free[s->memory_of[d]] = min64(free[s->memory_of[d]], vector[d]);
-  int64_t *there = vector + s->n_devices;
+  int64_t *there = vector + s->base;
   for (int32_t j = 0; j < k->n_live; j++)
     for (int32_t m = 0; m < s->n_memories; m++) {
       int64_t first = k->waits[j] ? soonest : BLOCK_FAR_NS;
@@ -211,7 +215,7 @@ static void raise_arrivals(const search *s, const bucket *k, int64_t *vector, in
 /* Brings a vector to its least useful times, and returns a bound on what it can come to. */
 static int64_t settle(search *s, const bucket *k, int64_t *vector) {
   const block *b = s->b;
-  const int64_t *there = vector + s->n_devices;
+  const int64_t *there = vector + s->base;
   int64_t bound = 0, soonest = BLOCK_FAR_NS;
   for (int32_t i = 0; i < k->n_ready; i++) {
     int64_t *arrival = s->arrival + i * s->n_memories, finish = BLOCK_FAR_NS, through = BLOCK_FAR_NS;
@@ -228,8 +232,10 @@ static int64_t settle(search *s, const bucket *k, int64_t *vector) {
   }
   if (k->n_ready == 0) return 0;
   raise_devices(s, k, vector, soonest);
-  raise_arrivals(s, k, vector, soonest);
-  drop_useless(s, k, vector);
+  if (!s->limits->links) {
+    raise_arrivals(s, k, vector, soonest);
+    drop_useless(s, k, vector);
+  }
   return k->n_left > 0 ? max64(bound, area_bound(s, k, vector)) : bound;
 }
 
@@ -238,7 +244,7 @@ static int64_t settle(search *s, const bucket *k, int64_t *vector) {
 static int compare_devices(const search *s, const int64_t *vector, int32_t n_live, int32_t d, int32_t e) {
   if (vector[d] != vector[e]) return vector[d] < vector[e] ? -1 : 1;
   int32_t m = s->memory_of[d], w = s->memory_of[e];
-  const int64_t *there = vector + s->n_devices;
+  const int64_t *there = vector + s->base;
   for (int32_t j = 0; j < n_live && m != w; j++, there += s->n_memories)
     if (there[m] != there[w]) return there[m] < there[w] ? -1 : 1;
   return 0;
@@ -249,7 +255,7 @@ static void swap_devices(const search *s, int64_t *vector, int32_t n_live, int32
   vector[d] = vector[e];
   vector[e] = swap;
   int32_t m = s->memory_of[d], w = s->memory_of[e];
-  int64_t *there = vector + s->n_devices;
+  int64_t *there = vector + s->base;
   for (int32_t j = 0; j < n_live && m != w; j++, there += s->n_memories) {
     swap = there[m];
     there[m] = there[w];
@@ -259,7 +265,7 @@ static void swap_devices(const search *s, int64_t *vector, int32_t n_live, int32
 
 /* Sorts twins; returns which was which. */
 static uint32_t sort_devices(const search *s, int64_t *vector, int32_t n_live) {
-  uint32_t order = 0x76543210u;
+  uint32_t order = IN_ORDER;
   for (bool moved = true; moved;) {
     moved = false;
     for (int32_t d = 0; d < s->n_devices; d++) {
@@ -331,6 +337,67 @@ static void keep(search *s, layer *l, bucket *k, int64_t bound_ns, const state *
   made->operator_ = (int8_t)x;
   made->device = (int8_t)d;
   made->order = order;
+  made->copies = s->child_copies;
+}
+
+/* ---- links that carry one transfer at a time ---- */
+
+/* Sends a tensor from memory m, where it is at `time`, to memory w, each hop when its channel is free after the
+ * transfers so far; returns when it is there. With `keep_channels` the channels stay as they were. */
+static int64_t links_carry(const search *s, int64_t *channel, int32_t j, int32_t m, int32_t w, int64_t time,
+                           bool keep_channels) {
+  const situ_problem *p = s->m->problem;
+  const situ_platform *q = p->platform;
+  int32_t t = s->b->real_tensor[j];
+  const int32_t *route = q->route_start + (int64_t)m * s->n_memories + w;
+  if (t < 0) return time;
+  if (s->b->way_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w] >= BLOCK_FAR_NS) return BLOCK_FAR_NS;
+  for (int32_t i = route[0]; i < route[1]; i++) {
+    int32_t link = q->route_link[i];
+    int64_t hop = p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
+    if (hop <= 0) continue;
+    time = min64(max64(time, channel[q->links[link].channel]) + hop, BLOCK_FAR_NS);
+    if (!keep_channels) channel[q->links[link].channel] = time;
+  }
+  return time;
+}
+
+static int32_t home_of(block_copies c, int32_t j) { return (int32_t)(c.home >> (4 * j) & 15); }
+static bool is_there(const search *s, block_copies c, int32_t j, int32_t m) {
+  return c.there >> (j * s->n_memories + m) & 1;
+}
+
+/* The vector of a schedule after the inputs of the ready operator i were sent to memory m; copies in child_copies. */
+static const int64_t *links_send(search *s, const bucket *k, const state *from, int32_t i, int32_t m) {
+  int32_t n = s->n_memories;
+  int64_t *there = s->sending + s->base;
+  memcpy(s->sending, from->vector, (size_t)k->length * sizeof(int64_t));
+  s->child_copies = from->copies;
+  for (int32_t e = k->in_start[i]; e < k->in_start[i + 1]; e++) {
+    int32_t j = k->in_at[e], home = home_of(from->copies, j);
+    if (is_there(s, s->child_copies, j, m)) continue;
+    there[j * n + m] = links_carry(s, s->sending + s->n_devices, k->live[j], home, m, there[j * n + home], false);
+    s->child_copies.there |= (uint64_t)1 << (j * n + m);
+  }
+  return s->sending;
+}
+
+/* Renumbers the copies for the larger set, and estimates when tensors could be where they are not yet. */
+static void links_settle(search *s, const bucket *to, const int32_t *map, int32_t m) {
+  int32_t n = s->n_memories;
+  block_copies old = s->child_copies, now = {0, 0};
+  int64_t *there = s->child + s->base;
+  for (int32_t j = 0; j < to->n_live; j++) {
+    uint64_t copies = map[j] >= 0 ? old.there >> (map[j] * n) & (((uint64_t)1 << n) - 1) : (uint64_t)1 << m;
+    uint64_t home = map[j] >= 0 ? (uint64_t)home_of(old, map[j]) : (uint64_t)m;
+    now.there |= copies << (j * n);
+    now.home |= home << (4 * j);
+    for (int32_t w = 0; w < n; w++)
+      if (!(copies >> w & 1))
+        there[j * n + w] =
+            links_carry(s, s->child + s->n_devices, to->live[j], (int32_t)home, w, there[j * n + (int32_t)home], true);
+  }
+  s->child_copies = now;
 }
 
 /* ---- growing ---- */
@@ -344,26 +411,32 @@ static void map_live(int32_t *map, const bucket *from, const bucket *to) {
   }
 }
 
-static void grow(search *s, layer *l, bucket *to, const int32_t *map, const state *from, int32_t x, int32_t d,
-                 int64_t start) {
-  const block *b = s->b;
-  int64_t at = (int64_t)x * s->n_devices + d, finish = start + b->time_ns[at];
-  int64_t bound = max64(from->bound_ns, finish + b->tail_ns[at]);
-  s->n_children++;
-  if (bound >= s->upper_ns) return;
-  int32_t n = s->n_memories, m = s->memory_of[d];
-  memcpy(s->child, from->vector, (size_t)s->n_devices * sizeof(int64_t));
-  s->child[d] = finish;
-  int64_t *there = s->child + s->n_devices;
-  const int64_t *before = from->vector + s->n_devices;
+/* The vector of the larger set, from that of the smaller, when the operator has ended on a device in memory m. */
+static void pass_on(search *s, const bucket *to, const int32_t *map, const int64_t *before, int32_t m, int64_t finish) {
+  int32_t n = s->n_memories;
+  int64_t *there = s->child + s->base;
+  memcpy(s->child, before, (size_t)s->base * sizeof(int64_t));
+  before += s->base;
   for (int32_t j = 0; j < to->n_live; j++, there += n) {
     if (map[j] >= 0) {
       memcpy(there, before + (int64_t)map[j] * n, (size_t)n * sizeof(int64_t));
       continue;
     }
-    const int64_t *way = b->way_ns + ((int64_t)(-1 - map[j]) * n + m) * n;
+    const int64_t *way = s->b->way_ns + ((int64_t)(-1 - map[j]) * n + m) * n;
     for (int32_t w = 0; w < n; w++) there[w] = min64(finish + way[w], BLOCK_FAR_NS);
   }
+}
+
+static void grow(search *s, layer *l, bucket *to, const int32_t *map, const state *from, int32_t x, int32_t d,
+                 const int64_t *vector, int64_t start) {
+  const block *b = s->b;
+  int64_t at = (int64_t)x * s->n_devices + d, finish = start + b->time_ns[at];
+  int64_t bound = max64(from->bound_ns, finish + b->tail_ns[at]);
+  s->n_children++;
+  if (bound >= s->upper_ns) return;
+  pass_on(s, to, map, vector, s->memory_of[d], finish);
+  s->child[d] = finish;
+  if (s->limits->links) links_settle(s, to, map, s->memory_of[d]);
   bound = max64(bound, settle(s, to, s->child));
   if (bound >= s->upper_ns) return;
   if (to->mask == s->full) {
@@ -371,7 +444,7 @@ static void grow(search *s, layer *l, bucket *to, const int32_t *map, const stat
     if (s->last) s->upper_ns = bound;
     for (int32_t e = 0; e < s->n_devices && b->closed; e++) s->child[e] = finish;
   }
-  uint32_t order = sort_devices(s, s->child, to->n_live);
+  uint32_t order = s->limits->links ? IN_ORDER : sort_devices(s, s->child, to->n_live);
   keep(s, l, to, bound, from, x, d, order);
 }
 
@@ -402,9 +475,13 @@ static void expand(search *s, layer *l, const bucket *from) {
       int64_t before = s->n_children;
       for (int32_t d = 0; d < s->n_devices; d++) {
         if (s->b->time_ns[(int64_t)x * s->n_devices + d] == BLOCK_FAR_NS) continue;
-        if (is_second_twin(s, one, from->n_live, d)) continue;
-        int64_t ready = others_arrive(s, from, one->vector + s->n_devices, i, -1, s->memory_of[d]);
-        grow(s, l, to, map, one, x, d, max64(one->vector[d], ready));
+        const int64_t *vector = one->vector;
+        if (s->limits->links)
+          vector = links_send(s, from, one, i, s->memory_of[d]);
+        else if (is_second_twin(s, one, from->n_live, d))
+          continue;
+        int64_t ready = others_arrive(s, from, vector + s->base, i, -1, s->memory_of[d]);
+        grow(s, l, to, map, one, x, d, vector, max64(vector[d], ready));
       }
       if (is_over(s, before)) return;
     }
@@ -510,7 +587,8 @@ static void begin(search *s, layer *l, const block_front *start) {
     int64_t bound = max64(start->bound_ns[i], settle(s, k, s->child));
     if (bound >= s->upper_ns) continue;
     nothing.step = start->step[i];
-    keep(s, l, k, bound, &nothing, -1, 0, 0x76543210u);
+    if (s->limits->links) s->child_copies = start->copies[i];
+    keep(s, l, k, bound, &nothing, -1, 0, IN_ORDER);
     if (k->states && k->states->before == start->step[i]) k->states->step = start->step[i];
   }
 }
@@ -522,6 +600,8 @@ static bool finish(block_front *end, const search *s, const layer *l, arena *kee
   end->vectors = ARENA_NEW(keep_, int64_t, k ? (int64_t)end->n * k->length : 0);
   end->step = ARENA_NEW(keep_, int32_t, end->n);
   end->bound_ns = ARENA_NEW(keep_, int64_t, end->n);
+  end->copies = ARENA_NEW(keep_, block_copies, end->n);
+  if (!end->copies) return false;
   if (!end->tensors || !end->vectors || !end->step || !end->bound_ns) return false;
   for (int32_t j = 0; j < end->n_tensors; j++) end->tensors[j] = s->b->tensor_of[k->live[j]];
   int32_t i = 0;
@@ -529,12 +609,14 @@ static bool finish(block_front *end, const search *s, const layer *l, arena *kee
     memcpy(end->vectors + (int64_t)i * k->length, one->vector, (size_t)k->length * sizeof(int64_t));
     end->step[i] = one->step;
     end->bound_ns[i] = one->bound_ns;
+    end->copies[i] = one->copies;
   }
   return true;
 }
 
 static bool make_search(search *s, layer *two, const block *b, arena *scratch) {
-  s->child = ARENA_NEW(scratch, int64_t, s->n_devices + b->n_tensors * s->n_memories);
+  s->child = ARENA_NEW(scratch, int64_t, s->base + b->n_tensors * s->n_memories);
+  s->sending = ARENA_NEW(scratch, int64_t, s->base + b->n_tensors * s->n_memories);
   s->end_ns = b->closed ? BLOCK_FAR_NS : 0;
   for (int32_t d = 0; d < s->n_devices && b->closed; d++) {
     int64_t at = (int64_t)(b->n - 1) * s->n_devices + d;
@@ -543,15 +625,16 @@ static bool make_search(search *s, layer *two, const block *b, arena *scratch) {
   memset(two, 0, 2 * sizeof *two);
   two[0].arena = arena_new();
   two[1].arena = arena_new();
-  return s->child && two[0].arena && two[1].arena;
+  return s->child && s->sending && two[0].arena && two[1].arena;
 }
 
 bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
                   const block_limits *limits, block_trace *trace, arena *scratch, arena *keep_) {
   const block_machine *m = b->machine;
   search s = {.b = b, .m = m, .limits = limits, .memory_of = m->problem->memory_of, .n_devices = m->n_devices,
-              .n_memories = m->n_memories, .last = !end || !b->closed, .upper_ns = limits->upper_ns,
+              .n_memories = m->n_memories, .base = m->n_devices, .last = !end || !b->closed, .upper_ns = limits->upper_ns,
               .best_ns = limits->upper_ns, .exact = true, .trace = trace};
+  if (limits->links) s.base += m->problem->platform->n_channels;
   s.full = b->n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << b->n) - 1;
   arena_mark mark = arena_get_mark(scratch);
   layer *two = ARENA_NEW(scratch, layer, 2);

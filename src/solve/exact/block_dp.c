@@ -66,16 +66,17 @@ static void offer_best(block_dp *s, const block_front *end, const block_trace *t
 
 static bool start_of_all(block_front *front, const block_dp *s, arena *a) {
   *front = (block_front){.n = 1};
-  front->vectors = ARENA_ZERO(a, int64_t, s->machine.n_devices);
+  front->vectors = ARENA_ZERO(a, int64_t, s->machine.n_devices + s->machine.problem->platform->n_channels);
+  front->copies = ARENA_ZERO(a, block_copies, 1);
   front->step = ARENA_NEW(a, int32_t, 1);
   front->bound_ns = ARENA_ZERO(a, int64_t, 1);
-  if (!front->vectors || !front->step || !front->bound_ns) return false;
+  if (!front->vectors || !front->copies || !front->step || !front->bound_ns) return false;
   front->step[0] = -1;
   return true;
 }
 
 /* *exact: no better schedule than the bound that is then set exists on free links. */
-static situ_status find_plan(block_dp *s, int32_t width, bool *exact) {
+static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact) {
   solve_run *run = s->run;
   const block_chain *c = &s->chain;
   block_trace trace = {.room = min64(TRACE_ROOM, (int64_t)width * s->whole.n)};
@@ -83,11 +84,11 @@ static situ_status find_plan(block_dp *s, int32_t width, bool *exact) {
   trace.steps = ARENA_NEW(run->arena, block_step, trace.room);
   if (!trace.steps || !start_of_all(&front, s, run->arena)) return fail_no_memory(run->error);
   int64_t upper = min64(run->incumbent->value_ns, BLOCK_FAR_NS), best = upper;
-  *exact = true;
+  *exact = !links;
   for (int32_t k = 0; k < c->n_blocks; k++) {
     block b;
     block_result found;
-    block_limits limits = {.width = width, .upper_ns = upper, .most_children = children_left(run->budget),
+    block_limits limits = {.width = width, .links = links, .upper_ns = upper, .most_children = children_left(run->budget),
                            .budget = run->budget};
     bool fits, closed = k + 1 < c->n_blocks || c->closed;
     if (!block_take(&b, &fits, &s->machine, &s->whole, c->first[k], c->last[k], true, run->arena)) {
@@ -119,10 +120,14 @@ static situ_status solve_in(block_dp *s) {
     arena_mark mark;
     if (!bound_exact) TRY(improve_bound(s, width, &bound_exact));
     mark = arena_get_mark(run->arena);
-    situ_status status = solve_done(run) || s->hopeless ? SITU_STATUS_OK : find_plan(s, width, &plan_exact);
+    bool links = run->problem->contention == SITU_CONTENTION_LINK, ignored;
+    situ_status status = SITU_STATUS_OK;
+    if (!plan_exact && !s->hopeless && !solve_done(run)) status = find_plan(s, width, false, &plan_exact);
+    arena_release(run->arena, mark);
+    if (links && !s->hopeless && !solve_done(run) && status == SITU_STATUS_OK) status = find_plan(s, width, true, &ignored);
     arena_release(run->arena, mark);
     TRY(status);
-    if ((plan_exact && bound_exact) || s->hopeless) break;
+    if ((plan_exact && bound_exact && !links) || s->hopeless) break;
   }
   return SITU_STATUS_OK;
 }
