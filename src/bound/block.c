@@ -164,7 +164,11 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
     int32_t from = g->producer[t] - first;
     out->tensor_of[j] = t;
     out->real_tensor[j] = g->tensor_of[t];
-    fill_ways(out, j);
+    if (g->way_ns[t])
+      memcpy(out->way_ns + (int64_t)j * m->n_memories * m->n_memories, g->way_ns[t],
+             sizeof(int64_t) * (size_t)m->n_memories * (size_t)m->n_memories);
+    else
+      fill_ways(out, j);
     out->source[j] = g->producer[t];
     if (from < 0) {
       out->n_entry++;

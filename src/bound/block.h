@@ -19,7 +19,7 @@
 enum { BLOCK_OPERATORS = 64, BLOCK_DEVICES = 8, BLOCK_TENSORS = 192, BLOCK_PRICES = 4 };
 
 /* Later than anything: sums of these do not overflow. */
-#define BLOCK_FAR_NS ((int64_t)1 << 55)
+#define BLOCK_FAR_NS THIN_FAR_NS
 
 /* What is the same for all blocks of a problem. */
 typedef struct block_machine {

@@ -9,9 +9,10 @@ static bool make(thin_graph *g, const situ_problem *p, int32_t n, int64_t n_tens
   g->operator_of = ARENA_NEW(a, int32_t, n);
   g->tensor_of = ARENA_NEW(a, int32_t, n_tensors);
   g->producer = ARENA_NEW(a, int32_t, n_tensors);
+  g->way_ns = ARENA_ZERO(a, int64_t *, n_tensors);
   g->use_start = ARENA_NEW(a, int64_t, n_tensors + 1);
   g->use = ARENA_NEW(a, int32_t, n_uses);
-  if (!g->operator_of || !g->tensor_of || !g->producer || !g->use_start || !g->use) return false;
+  if (!g->operator_of || !g->tensor_of || !g->way_ns || !g->producer || !g->use_start || !g->use) return false;
   g->use_start[0] = 0;
   return true;
 }
@@ -70,36 +71,112 @@ static bool find_bypasses(rows *after, const thin_graph *g, const bool *deleted,
   return true;
 }
 
+/* Ways from a kept operator v over deleted ones. */
+typedef struct ways {
+  const thin_graph *g;
+  const bool *deleted;
+  int32_t n_memories;
+  int32_t *first_tensor;      /* [n + 1] */
+  int64_t *ready_ns;          /* [n * memories] of deleted operators */
+  bool *reached;              /* [n] */
+  int64_t **found;            /* [n] the matrix to kept operator x, NULL: no way */
+} ways;
+
+static bool ways_make(ways *w, const thin_graph *g, const bool *deleted, arena *a) {
+  *w = (ways){.g = g, .deleted = deleted, .n_memories = g->problem->n_memories};
+  w->first_tensor = ARENA_ZERO(a, int32_t, g->n + 1);
+  w->ready_ns = ARENA_ZERO(a, int64_t, (int64_t)g->n * w->n_memories);
+  w->reached = ARENA_ZERO(a, bool, g->n);
+  w->found = ARENA_ZERO(a, int64_t *, g->n);
+  if (!w->first_tensor || !w->ready_ns || !w->reached || !w->found) return false;
+  for (int32_t t = 0; t < g->n_tensors; t++) w->first_tensor[g->producer[t] + 1] = t + 1;
+  for (int32_t v = 0; v < g->n; v++)
+    if (w->first_tensor[v + 1] < w->first_tensor[v]) w->first_tensor[v + 1] = w->first_tensor[v];
+  return true;
+}
+
+/* Least time of an operator on a device of memory m. */
+static int64_t least_time(const situ_problem *p, int32_t v, int32_t m) {
+  int64_t least = THIN_FAR_NS;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (p->memory_of[d] == m && problem_allows(p, v, d)) least = min64(least, problem_time_ns(p, v, d));
+  return least;
+}
+
+/* Operator y ends at finish[memory] there: hands its tensors on. `from` is the memory of v, and y is not v when `over`. */
+static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, bool over) {
+  const thin_graph *g = w->g;
+  const situ_problem *p = g->problem;
+  int32_t n = w->n_memories;
+  for (int32_t t = w->first_tensor[y]; t < w->first_tensor[y + 1]; t++)
+    for (int32_t m = 0; m < n; m++) {
+      int64_t there = THIN_FAR_NS;
+      for (int32_t k = 0; k < n; k++) {
+        int64_t way = g->way_ns[t] ? g->way_ns[t][k * n + m]
+                                   : p->transfer_ns[(int64_t)g->tensor_of[t] * p->n_kinds + p->costs->pair_kind[k * n + m]];
+        there = min64(there, finish[k] + min64(way, THIN_FAR_NS));
+      }
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+        int32_t x = g->use[i];
+        int64_t *at = w->deleted[x] ? &w->ready_ns[(int64_t)x * n + m] : over ? &w->found[x][from * n + m] : NULL;
+        if (at) *at = max64(*at, there);
+        if (w->deleted[x]) w->reached[x] = true;
+      }
+    }
+}
+
+/* Fills found[x] for all x that v reaches over deleted operators, the last of which is at most `last`. */
+static void ways_from(ways *w, int32_t v, int64_t *finish) {
+  const thin_graph *g = w->g;
+  int32_t n = w->n_memories;
+  for (int32_t from = 0; from < n; from++) {
+    for (int32_t m = 0; m < n; m++) finish[m] = m == from ? 0 : THIN_FAR_NS;
+    ways_push(w, v, finish, from, false);
+    for (int32_t y = v + 1; y < g->n; y++) {
+      if (!w->reached[y]) continue;
+      for (int32_t m = 0; m < n; m++) {
+        int64_t *ready = &w->ready_ns[(int64_t)y * n + m];
+        finish[m] = min64(*ready + least_time(g->problem, g->operator_of[y], m), THIN_FAR_NS);
+        *ready = 0;
+      }
+      w->reached[y] = false;
+      ways_push(w, y, finish, from, true);
+    }
+  }
+}
+
 bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, arena *a) {
   rows after;
-  int32_t *number = ARENA_NEW(a, int32_t, from->n);
-  if (!number || !find_bypasses(&after, from, deleted, a)) return false;
-  int64_t bypasses = 0;
-  for (int64_t i = 0; i < (int64_t)from->n * after.words; i++) bypasses += __builtin_popcountll(after.bits[i]);
-  if (!make(out, from->problem, from->n, (int64_t)from->n_tensors + from->n, from->use_start[from->n_tensors] + bypasses,
-            a))
+  ways w;
+  int32_t n_memories = from->problem->n_memories, *number = ARENA_NEW(a, int32_t, from->n);
+  int64_t *finish = ARENA_NEW(a, int64_t, n_memories), pairs = 0;
+  if (!number || !finish || !find_bypasses(&after, from, deleted, a) || !ways_make(&w, from, deleted, a)) return false;
+  for (int64_t i = 0; i < (int64_t)from->n * after.words; i++) pairs += __builtin_popcountll(after.bits[i]);
+  if (!make(out, from->problem, from->n, from->n_tensors + pairs, from->use_start[from->n_tensors] + pairs, a))
     return false;
   out->n = 0;
   for (int32_t v = 0; v < from->n; v++) {
     number[v] = out->n;
     if (!deleted[v]) out->operator_of[out->n++] = from->operator_of[v];
   }
-  int32_t t = 0;
   for (int32_t v = 0; v < from->n; v++) {
-    int32_t first = t;
-    for (; t < from->n_tensors && from->producer[t] == v; t++) {
+    if (deleted[v]) continue;
+    for (int32_t t = w.first_tensor[v]; t < w.first_tensor[v + 1]; t++) {
       int64_t end = out->use_start[out->n_tensors];
-      for (int64_t i = from->use_start[t]; i < from->use_start[t + 1] && !deleted[v]; i++)
+      for (int64_t i = from->use_start[t]; i < from->use_start[t + 1]; i++)
         if (!deleted[from->use[i]]) out->use[end++] = number[from->use[i]];
       close_tensor(out, from->tensor_of[t], number[v], end);
     }
-    for (int32_t k = first; k < t; k++) /* who gets a tensor of v comes after it anyway */
-      for (int64_t i = from->use_start[k]; i < from->use_start[k + 1]; i++)
-        row_of(&after, v)[from->use[i] / 64] &= ~((uint64_t)1 << (from->use[i] % 64));
-    int64_t end = out->use_start[out->n_tensors];
-    for (int32_t x = v + 1; x < from->n && !deleted[v]; x++)
-      if (row_has(&after, v, x)) out->use[end++] = number[x];
-    close_tensor(out, -1, number[v], end);
+    for (int32_t x = v + 1; x < from->n; x++)
+      if (row_has(&after, v, x) && !(w.found[x] = ARENA_ZERO(a, int64_t, (int64_t)n_memories * n_memories))) return false;
+    ways_from(&w, v, finish);
+    for (int32_t x = v + 1; x < from->n; x++) {
+      if (!row_has(&after, v, x)) continue;
+      int64_t end = out->use_start[out->n_tensors];
+      out->use[end] = number[x];
+      out->way_ns[out->n_tensors] = w.found[x];
+      close_tensor(out, -1, number[v], end + 1);
+    }
   }
   return true;
 }

@@ -1,18 +1,22 @@
 /* bound/thin_graph.h - the operator graph as bounds of a single input see it: perhaps with some operators deleted, and the
  * cuts of it.
  *
- * Deleting operators and keeping the order that they forced on the others ("relaxation by deletion") can only let a
- * schedule end sooner: a plan of the whole graph, without the deleted operators, is a plan of the thin one. */
+ * Deleting operators and keeping the delays that they forced on the others ("relaxation by deletion") can only let a
+ * schedule end sooner: the deleted operators still take their time on the way from one kept operator to another, each
+ * where that is least, but no device is busy with them. */
 #ifndef SITU_BOUND_THIN_GRAPH_H
 #define SITU_BOUND_THIN_GRAPH_H
 
 #include "problem/problem.h"
 
+#define THIN_FAR_NS ((int64_t)1 << 55)
+
 typedef struct thin_graph {
   const situ_problem *problem;
   int32_t n, n_tensors;
   int32_t *operator_of; /* [n] ascending, so that numbers are topological here too */
-  int32_t *tensor_of;   /* [n_tensors] in order of producers; -1: an order without a tensor, which takes no time */
+  int32_t *tensor_of;   /* [n_tensors] in order of producers; -1: a way over deleted operators */
+  int64_t **way_ns;     /* [n_tensors] for such a way [from memory * memories + to memory], THIN_FAR_NS: none; else NULL */
   int32_t *producer;    /* [n_tensors] 0 .. n-1 */
   int64_t *use_start;   /* users of tensor t: use[use_start[t] .. use_start[t+1]), ascending; never none */
   int32_t *use;
