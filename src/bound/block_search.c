@@ -350,8 +350,8 @@ static int64_t links_carry(const search *s, int64_t *channel, int32_t j, int32_t
   const situ_platform *q = p->platform;
   int32_t t = s->b->real_tensor[j];
   const int32_t *route = q->route_start + (int64_t)m * s->n_memories + w;
-  if (t < 0) return time;
   if (s->b->way_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w] >= BLOCK_FAR_NS) return BLOCK_FAR_NS;
+  if (t < 0) return time + s->b->way_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w];
   for (int32_t i = route[0]; i < route[1]; i++) {
     int32_t link = q->route_link[i];
     int64_t hop = p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
