@@ -249,7 +249,7 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scra
   block_finding *findings = NULL;
   chain_limits limits = {.width = FIRST_WIDTH, .most_children = MOST_CHILDREN, .budget = b,
                          .upper_ns = BLOCK_FAR_NS, .findings = &findings};
-  if (!thin_whole(&whole, p, scratch) || !block_chain_find(&chain, &machine, &whole, &limits, scratch))
+  if (!thin_first(&whole, p, scratch) || !block_chain_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);
   *lower_ns = chain.rest_ns[0];
   if (!chain.solved && !budget_over(b)) {

@@ -24,6 +24,9 @@ typedef struct thin_graph {
 
 /* The whole graph, without tensors that nobody uses. False without memory. */
 bool thin_whole(thin_graph *out, const situ_problem *problem, arena *a);
+/* The same without operators that take no time anywhere and are colocated with one that does: ways over deleted
+ * operators keep colocation, which is all that they did. False without memory. */
+bool thin_first(thin_graph *out, const situ_problem *problem, arena *a);
 /* Without the operators v (numbers of `from`) for which deleted[v]. False without memory. */
 bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, arena *a);
 /* Deletes one operator after the other, always that with the most incomparable others for the least work, until no

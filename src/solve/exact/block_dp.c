@@ -205,7 +205,7 @@ static situ_status solve_in(block_dp *s) {
 /* Deletes operators where some block would be too large for a search. */
 static bool make_graph(block_dp *s, const situ_problem *p, arena *a) {
   thin_graph whole;
-  if (!thin_whole(&whole, p, a)) return false;
+  if (!thin_first(&whole, p, a)) return false;
   int32_t *cut = ARENA_NEW(a, int32_t, whole.n);
   bool *deleted = ARENA_NEW(a, bool, whole.n);
   if (!cut || !deleted) return false;
