@@ -11,8 +11,8 @@
 #include "bound/bound.h"
 #include "solve/solver.h"
 
-enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, CHILDREN_PER_STEP = 512, OFFERED = 8, LARGEST_BLOCK = 20 };
-static const int64_t TRACE_ROOM = (int64_t)1 << 22, OPERATORS_LIMIT = 20000, DELETION_LIMIT = 4000;
+enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, CHILDREN_PER_STEP = 512, OFFERED = 8, LARGEST_BLOCK = 20, GROUPS_TRIED = 8 };
+static const int64_t TRACE_ROOM = (int64_t)1 << 22, OPERATORS_LIMIT = 4000;
 
 typedef struct block_dp {
   solve_run *run;
@@ -104,20 +104,49 @@ static void complete(block_dp *s, int32_t n_kept) {
   }
 }
 
-/* Each colocation group goes where the member with most work there is. */
+static bool is_scattered(const block_dp *s, int32_t k) {
+  const situ_problem *p = s->run->problem;
+  for (int32_t i = p->group_start[k] + 1; i < p->group_start[k + 1]; i++)
+    if (s->device[p->group_member[i]] != s->device[p->group_member[p->group_start[k]]]) return true;
+  return false;
+}
+
+static void move_group(block_dp *s, int32_t k, int32_t d) {
+  const situ_problem *p = s->run->problem;
+  for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) s->device[p->group_member[i]] = d;
+}
+
+/* Each colocation group that is on several devices goes where the member with most work there is; some also where the
+ * plan then ends first. */
 static void gather_groups(block_dp *s) {
   const situ_problem *p = s->run->problem;
+  placement where = {.device = s->device, .order = s->order};
+  int32_t n_tried = 0, tried[GROUPS_TRIED];
   for (int32_t k = 0; k < p->graph->n_colocations; k++) {
-    int32_t first = p->group_start[k], end = p->group_start[k + 1], to = s->device[p->group_member[first]];
+    if (!is_scattered(s, k)) continue;
+    int32_t to = s->device[p->group_member[p->group_start[k]]], works = 0;
     int64_t most = -1;
-    for (int32_t i = first; i < end; i++) {
+    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
       int32_t v = p->group_member[i];
       int64_t time = problem_time_ns(p, v, s->device[v]);
+      works += time > 0;
       if (time <= most) continue;
       most = time;
       to = s->device[v];
     }
-    for (int32_t i = first; i < end; i++) s->device[p->group_member[i]] = to;
+    move_group(s, k, to);
+    if (works > 1 && n_tried < GROUPS_TRIED) tried[n_tried++] = k;
+  }
+  for (int32_t i = 0; i < n_tried && !budget_over(s->run->budget); i++) {
+    int32_t best = s->device[p->group_member[p->group_start[tried[i]]]];
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+      move_group(s, tried[i], d);
+      int64_t value = solve_allows(p, s->device) ? solve_try(s->run, &where).value_ns : SITU_NEVER_NS;
+      if (value < least) best = d;
+      least = min64(least, value);
+    }
+    move_group(s, tried[i], best);
   }
 }
 
@@ -215,7 +244,7 @@ static bool make_graph(block_dp *s, const situ_problem *p, arena *a) {
     if (size > largest) largest = size;
   }
   s->graph = whole;
-  if (largest < BLOCK_OPERATORS || whole.n > DELETION_LIMIT) return true;
+  if (largest < BLOCK_OPERATORS) return true;
   return thin_until(deleted, &whole, LARGEST_BLOCK, a) && thin_delete(&s->graph, &whole, deleted, a);
 }
 
