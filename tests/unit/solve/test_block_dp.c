@@ -165,8 +165,70 @@ static void table_of_hard_graphs(void **state) {
                      limit ? strtod(limit, NULL) : 10);
 }
 
+/* ---- thin graphs ---- */
+
+static void cuts_are_the_operators_that_all_others_come_before_or_after(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  arena *a = arena_new();
+  thin_graph g;
+  int32_t cut[10];
+  assert_true(thin_whole(&g, l.problem, a));
+  assert_int_equal(thin_cuts(cut, &g, a), 2); /* task 1 and task 10 */
+  assert_int_equal(l.graph->source_id[cut[0]], 1);
+  assert_int_equal(l.graph->source_id[cut[1]], 10);
+  arena_free(a);
+  lab_free(&l);
+}
+
+/* Task 7 takes 7, 15, 11; it gets 23 from task 3 and gives 17 to task 10. */
+static void a_deleted_operator_still_takes_its_time_on_the_way(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  arena *a = arena_new();
+  thin_graph whole, g;
+  bool deleted[10];
+  assert_true(thin_whole(&whole, l.problem, a));
+  for (int32_t v = 0; v < 10; v++) deleted[v] = l.graph->source_id[v] == 7;
+  assert_true(thin_delete(&g, &whole, deleted, a));
+  assert_int_equal(g.n, 9);
+  const int64_t *way = NULL;
+  for (int32_t t = 0; t < g.n_tensors; t++) {
+    if (!g.way_ns[t]) continue;
+    assert_null(way); /* there is one */
+    way = g.way_ns[t];
+    assert_int_equal(l.graph->source_id[g.operator_of[g.producer[t]]], 3);
+    assert_int_equal(l.graph->source_id[g.operator_of[g.use[g.use_start[t]]]], 10);
+  }
+  assert_non_null(way);
+  assert_int_equal(way[0 * 3 + 0], 7);       /* all on the first device */
+  assert_int_equal(way[0 * 3 + 1], 7 + 17);  /* task 7 on the first, then over */
+  assert_int_equal(way[1 * 3 + 1], 15);      /* all on the second: less than 23 + 7 + 15 */
+  assert_int_equal(way[1 * 3 + 2], 15 + 17); /* task 7 on the second, then over: less than 23 + 11 */
+  arena_free(a);
+  lab_free(&l);
+}
+
+/* HEFT ends at 80; the block dynamic program proves its own value, which the schedule of HEFT bounds. */
+static void the_example_of_topcuoglu_is_solved_to_proof(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  situ_plan *plan;
+  situ_error e;
+  situ_solve_options o = {.solvers = "block_dp"};
+  assert_int_equal(situ_solve(&plan, l.problem, &o, &e), SITU_STATUS_OK);
+  assert_true(situ_plan_value_ns(plan) < 80);
+  assert_int_equal(situ_plan_value_ns(plan), situ_plan_lower_bound_ns(plan));
+  if (getenv("SITU_TABLE")) printf("topcuoglu: %lld\n", (long long)situ_plan_value_ns(plan));
+  situ_plan_free(plan);
+  lab_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cuts_are_the_operators_that_all_others_come_before_or_after),
+      cmocka_unit_test(a_deleted_operator_still_takes_its_time_on_the_way),
+      cmocka_unit_test(the_example_of_topcuoglu_is_solved_to_proof),
       cmocka_unit_test(layer_graphs_are_proved_optimal),
       cmocka_unit_test(table_of_hard_graphs),
   };
