@@ -236,8 +236,8 @@ bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph
 
 /* ---- the bound ---- */
 
-enum { FIRST_WIDTH = 1000, LARGEST_BLOCK = 16 };
-static const int64_t MOST_CHILDREN = 400000, OPERATORS_LIMIT = 4000;
+enum { FIRST_WIDTH = 256, LARGEST_BLOCK = 16 };
+static const int64_t MOST_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
 
 static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
   *lower_ns = 0;

@@ -30,7 +30,8 @@ typedef struct bucket {
   int32_t n_left; /* operators that are to come before the last */
 } bucket;
 
-enum { HASH_SIZE = 4096, POLL = 1024, IN_ORDER = 0x76543210 };
+enum { HASH_SIZE = 4096, POLL = 1024, SET_WORK = 8, /* a set costs as much as so many children */
+       IN_ORDER = 0x76543210 };
 
 typedef struct layer {
   arena *arena;
@@ -126,6 +127,7 @@ static bucket *find_bucket(search *s, layer *l, uint64_t mask) {
     l->first = k;
   l->last = k;
   l->n_buckets++;
+  s->n_children += SET_WORK;
   return k;
 }
 
@@ -464,11 +466,13 @@ static void expand(search *s, layer *l, const bucket *from) {
   int32_t map[BLOCK_TENSORS];
   for (int32_t i = 0; i < from->n_ready; i++) {
     int32_t x = from->ready[i];
+    int64_t sets = s->n_children;
     bucket *to = find_bucket(s, l, from->mask | (uint64_t)1 << x);
     if (!to) {
       s->failed = true;
       return;
     }
+    if (is_over(s, sets)) return;
     map_live(map, from, to);
     for (const state *one = from->states; one; one = one->next) {
       if (one->bound_ns >= s->upper_ns) continue;
