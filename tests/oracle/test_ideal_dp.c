@@ -8,35 +8,10 @@
 
 #include <cmocka.h>
 
+#include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "base/rng.h"
-#include "sim/simulate.h"
 #include "situ/solve.h"
-
-static bool keeps_constraints(const situ_problem *p, const int32_t *device) {
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (!problem_allows(p, v, device[v])) return false;
-  for (int32_t k = 0; k < p->graph->n_colocations; k++)
-    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
-      if (device[p->group_member[i]] != device[p->group_member[p->group_start[k]]]) return false;
-  return true;
-}
-
-static int64_t brute_force(const situ_problem *p) {
-  arena *a = arena_new();
-  simulator *s = simulator_new(p, a);
-  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
-  int64_t best_ns = SITU_NEVER_NS;
-  for (int32_t v = 0; v < p->n_operators;) {
-    if (keeps_constraints(p, device)) {
-      simulation found = simulator_run(s, &(placement){.device = device}, true);
-      if (found.excess_bytes == 0 && found.value_ns < best_ns) best_ns = found.value_ns;
-    }
-    for (v = 0; v < p->n_operators && ++device[v] == p->n_devices; v++) device[v] = 0;
-  }
-  arena_free(a);
-  return best_ns;
-}
 
 /* Most operators get no time on any class, so that the fusing of idle classes has much to do. */
 static void make_idle(lab *l, rng *random) {
@@ -52,7 +27,7 @@ static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasib
   situ_solve_options effort = {.solvers = "ideal_dp"};
   if (situ_solve(&plan, l->problem, &effort, &error) != SITU_STATUS_OK)
     fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
-  int64_t expected_ns = brute_force(l->problem);
+  int64_t expected_ns = brute_force(l->problem, NULL);
   if (situ_plan_value_ns(plan) != expected_ns)
     fail_msg("seed %llu: ideal_dp found %lld, brute force %lld", (unsigned long long)seed,
              (long long)situ_plan_value_ns(plan), (long long)expected_ns);

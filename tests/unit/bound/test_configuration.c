@@ -9,13 +9,13 @@
 
 #include <cmocka.h>
 
+#include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "bound/configuration.h"
 #include "bound/sweep.h"
 #include "lp/lp.h"
-#include "sim/simulate.h"
 #include "situ/instance.h"
 
 enum { TOP = 40 };
@@ -106,38 +106,13 @@ static void the_sweep_finds_the_least_load_of_every_sum_of_prices(void **state) 
   assert_true(n_exact > 1000 && n_forgetful > 50);
 }
 
-static bool keeps_groups(const situ_problem *p, const int32_t *device) {
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (!problem_allows(p, v, device[v])) return false;
-  for (int32_t k = 0; k < p->graph->n_colocations; k++)
-    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
-      if (device[p->group_member[i]] != device[p->group_member[p->group_start[k]]]) return false;
-  return true;
-}
-
-static int64_t brute_force(const situ_problem *p) {
-  arena *a = arena_new();
-  simulator *s = simulator_new(p, a);
-  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
-  int64_t best_ns = SITU_NEVER_NS;
-  for (int32_t v = 0; v < p->n_operators;) {
-    if (keeps_groups(p, device)) {
-      simulation found = simulator_run(s, &(placement){.device = device}, true);
-      if (found.excess_bytes == 0 && found.value_ns < best_ns) best_ns = found.value_ns;
-    }
-    for (v = 0; v < p->n_operators && ++device[v] == p->n_devices; v++) device[v] = 0;
-  }
-  arena_free(a);
-  return best_ns;
-}
-
 static void the_bound_is_never_above_the_optimum(void **state) {
   (void)state;
   int32_t n_equal = 0, n_held = 0;
   for (uint64_t seed = 1; seed <= 3000; seed++) {
     lab l = random_lab(seed, 6);
     if (!situ_problem_conflict(l.problem)) {
-      int64_t optimum_ns = brute_force(l.problem);
+      int64_t optimum_ns = brute_force(l.problem, NULL);
       for (int32_t known = 0; known < 2; known++) { /* without and with a plan to prove */
         arena *a = arena_new();
         budget limited = budget_new(400, 0, NULL, NULL);

@@ -134,16 +134,21 @@ static void chains_without_duration_are_followed_to_their_end(void **state) {
  *                            2..6  b: workspace 5, tensor 3; its result of 2 bytes -> 11 + 5 + 3 + 2 = 21
  *                            6..   result 2 -> 13 (and the tensor left at 5, when its transfer ended)
  *   d1: weight 7 (c)         2..5  the tensor on its way 3 -> 10;  5..6 c: workspace 1 -> 11, no outputs           */
+static scenario three_operators(int link) {
+  scenario s = scenario_new();
+  star(&s, 20);
+  int32_t a = scenario_operator(&s, "a", 2, 10, 4), b = scenario_operator(&s, "b", 4, 1, 5);
+  int32_t c = scenario_operator(&s, "c", 1, 7, 1);
+  scenario_tensor(&s, a, 3, b, c, -1);
+  scenario_tensor(&s, b, 2, -1);
+  scenario_pose(&s, link ? &contended : &uncontended);
+  return s;
+}
+
 static void memory_is_added_up_as_by_hand(void **state) {
   (void)state;
   for (int link = 0; link < 2; link++) {
-    scenario s = scenario_new();
-    star(&s, 20);
-    int32_t a = scenario_operator(&s, "a", 2, 10, 4), b = scenario_operator(&s, "b", 4, 1, 5);
-    int32_t c = scenario_operator(&s, "c", 1, 7, 1);
-    scenario_tensor(&s, a, 3, b, c, -1);
-    scenario_tensor(&s, b, 2, -1);
-    scenario_pose(&s, link ? &contended : &uncontended);
+    scenario s = three_operators(link);
     int32_t device[] = {0, 0, 1};
     simulation found = simulator_run(s.simulator, &(placement){.device = device}, true);
     assert_int_equal(found.value_ns, 6);
@@ -160,13 +165,7 @@ static void memory_over_time_is_as_by_hand(void **state) {
   (void)state;
   static const int64_t expected[2][4][2] = {{{0, 18}, {2, 21}, {6, 13}}, {{0, 7}, {2, 10}, {5, 11}, {6, 7}}};
   for (int link = 0; link < 2; link++) {
-    scenario s = scenario_new();
-    star(&s, 20);
-    int32_t a = scenario_operator(&s, "a", 2, 10, 4), b = scenario_operator(&s, "b", 4, 1, 5);
-    int32_t c = scenario_operator(&s, "c", 1, 7, 1);
-    scenario_tensor(&s, a, 3, b, c, -1);
-    scenario_tensor(&s, b, 2, -1);
-    scenario_pose(&s, link ? &contended : &uncontended);
+    scenario s = three_operators(link);
     int32_t device[] = {0, 0, 1};
     arena *scratch = arena_new();
     memory_change *changes;
