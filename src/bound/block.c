@@ -160,8 +160,10 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
   fill_operators(&s);
   int32_t j = 0, n_out = 0;
   for (int32_t t = 0; t < g->n_tensors && g->producer[t] <= last; t++) {
-    if (!look_at(&s, t, &out->users[j], &out->leaves[j])) continue;
+    if (!look_at(&s, t, &users, &leaves)) continue; /* by way of locals: all places may be taken already */
     int32_t from = g->producer[t] - first;
+    out->users[j] = users;
+    out->leaves[j] = leaves;
     out->tensor_of[j] = t;
     out->real_tensor[j] = g->tensor_of[t];
     if (g->way_ns[t])
