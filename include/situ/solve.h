@@ -24,7 +24,7 @@ typedef struct situ_solve_options {
   double time_limit_s;    /* 0: auto and the other anytime solvers take at most about 10 s; others run to their end */
   int64_t max_steps;      /* 0: no limit. With a step limit and no time limit the result is repeatable. */
   uint64_t seed;
-  int32_t threads;        /* 0 means 1 */
+  int32_t threads;        /* 0 means 1; no solver uses more than one yet */
   situ_progress_callback *progress; /* may be NULL */
   void *context;
 } situ_solve_options;
