@@ -64,7 +64,7 @@ static void hold_bounds(const situ_problem *p, int64_t optimum, arena *a, uint64
     if (!serves || p->conflict) continue;
     int64_t lower;
     arena_mark mark = arena_get_mark(a);
-    assert_int_equal(row->compute(&lower, p, a, &unlimited, NULL), SITU_STATUS_OK);
+    assert_int_equal(row->compute(&lower, &(certificate){0}, p, a, &unlimited, NULL), SITU_STATUS_OK);
     arena_release(a, mark);
     if (lower > optimum)
       fail_msg("%s, seed %d: bound %s says %lld, but %lld is possible", situ_execution_name(p->execution), (int)seed,
