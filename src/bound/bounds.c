@@ -3,13 +3,14 @@
 
 #include "base/fail.h"
 
-extern const bound critical_path_bound, area_bound, balance_bound, largest_bound, cut_vertex_bound;
+extern const bound critical_path_bound, area_bound, balance_bound, largest_bound, destructive_bound, cut_vertex_bound;
 
 const bound *const bounds[] = {
     &critical_path_bound,
     &balance_bound,
     &area_bound,
     &largest_bound,
+    &destructive_bound,
     &cut_vertex_bound,
     NULL,
 };
