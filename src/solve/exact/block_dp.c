@@ -47,7 +47,14 @@ static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   if (!s->rest_ns) return fail_no_memory(run->error);
   for (int64_t i = 0; i < n; i++) s->rest_ns[i] = max64(s->rest_ns[i], s->chain.rest_ns[i]);
   int64_t lower = min64(s->rest_ns[0], limits.upper_ns);
-  if (lower < BLOCK_FAR_NS) solve_bound(run, lower, "block_dp");
+  if (lower < BLOCK_FAR_NS && lower > run->incumbent->proof.lower_ns) {
+    certificate proof;
+    if (!block_chain_certify(&proof, &s->chain, s->rest_ns, limits.upper_ns, s->head_ns, run->arena))
+      return fail_no_memory(run->error);
+    proof.bound = "cut_vertex";
+    TRY(solve_prove(run, &proof));
+    solve_bound(run, lower, "block_dp");
+  }
   *exact = s->chain.exact;
   return SITU_STATUS_OK;
 }
