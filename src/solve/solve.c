@@ -74,11 +74,13 @@ static bool report(void *context) {
   return w->callback(w->context, &now);
 }
 
-/* Each solver in turn: those that end by themselves may use what is left, those that do not share it evenly. */
+/* Each solver in turn: those that end by themselves may use what is left, those that do not share it evenly. The first
+ * one is called even where the bounds have used up the limits: most find some plan at once. */
 static situ_status run_all(const selection *chosen, solve_run *run) {
   int32_t anytime_left = chosen->n_anytime;
   bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
-  for (int32_t i = 0; i < chosen->n && !solve_done(run); i++) {
+  for (int32_t i = 0; i < chosen->n; i++) {
+    if (solve_done(run) && (i > 0 || run->budget->stop == BUDGET_CANCELLED)) break;
     const solver *s = chosen->row[i];
     double share = s->anytime ? 1.0 / anytime_left-- : 1.0;
     TRY(solver_run(s, run, share, s->anytime && !limited ? DEFAULT_LIMIT_NS : 0));
