@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Prices fill 60 bits; more than 40 behind the point would be finer than times need. */
+enum { PRICE_BITS = 60, MOST_SHIFT = 40 };
+
 program program_new(arena *a) {
   program p = {.arena = a};
   p.row_start = ARENA_ZERO(a, int64_t, 1);
@@ -95,6 +98,8 @@ void program_add(program *p, int32_t column, int64_t coefficient) {
   p->coefficient[at] = coefficient;
   p->row_start[p->n_rows] = p->n_entries;
 }
+
+double program_unit_of(int64_t greatest) { return fmax(1, exp2(floor(log2(fmax((double)greatest, 1))) - 10)); }
 
 /* *sum += a * b; false on overflow. */
 static bool add_product(__int128 *sum, __int128 a, __int128 b) {
@@ -190,4 +195,20 @@ bool program_tabulate(program_table *t, const program *p, arena *a) {
   scale_columns(t, p);
   transpose(t, p);
   return true;
+}
+
+void program_round_prices(int64_t *price, int32_t *shift, const program *p, const program_table *t, const double *given) {
+  double greatest = 0;
+  for (int32_t i = 0; i < p->n_rows; i++) greatest = fmax(greatest, fabs(given[i] * t->row_scale[i] * t->cost_scale));
+  int exponent = 0;
+  if (isfinite(greatest)) frexp(greatest, &exponent);
+  *shift = PRICE_BITS - exponent;
+  if (*shift > MOST_SHIFT) *shift = MOST_SHIFT;
+  if (*shift < 0) *shift = 0;
+  for (int32_t i = 0; i < p->n_rows; i++) {
+    double whole = given[i] * t->row_scale[i] * t->cost_scale * ldexp(1, *shift);
+    bool sound = fabs(whole) < ldexp(1, PRICE_BITS + 1); /* false for NaN */
+    bool has_side = whole > 0 ? p->row_lower[i] != PROGRAM_ANY_LOW : p->row_upper[i] != PROGRAM_ANY_HIGH;
+    price[i] = sound && has_side ? (int64_t)whole : 0;
+  }
 }

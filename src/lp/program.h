@@ -40,6 +40,9 @@ int32_t program_column(program *p, int64_t lower, int64_t upper, bool is_whole);
 int32_t program_row(program *p, int64_t lower, int64_t upper);
 void program_add(program *p, int32_t column, int64_t coefficient);
 
+/* A unit for columns that go up to about this: engines then see numbers up to about a thousand. */
+double program_unit_of(int64_t greatest);
+
 /* The greatest whole number that these prices of rows (in 1 / 2^shift) prove: cost * x is nowhere less, be columns
  * whole or not. Exact, by the sum over columns of the least that cost - price * A can make of each within its limits
  * (Neumaier and Shcherbina, 2004, without their rounding). False where no number is proved or 128 bits overflow. */
@@ -56,5 +59,9 @@ typedef struct program_table {
 
 /* In the arena; false without memory. n_entries must be below 2^31. */
 bool program_tabulate(program_table *out, const program *p, arena *a);
+
+/* An engine's prices of the rows of the table, as whole prices of the program's rows in 1 / 2^*shift: as fine as they
+ * can be, and none on a side that has no limit. */
+void program_round_prices(int64_t *price, int32_t *shift, const program *p, const program_table *t, const double *given);
 
 #endif

@@ -71,6 +71,20 @@ static lab draw_pipeline(uint64_t seed) {
   return lab_random(&o);
 }
 
+/* Without contention and memory the program of streams is the model. */
+static lab draw_stream(uint64_t seed) {
+  rng r = rng_new(seed);
+  lab_options o = {.seed = seed,
+                   .n_operators = (int32_t)(2 + rng_below(&r, 5)),
+                   .n_devices = (int32_t)(2 + rng_below(&r, 2)),
+                   .density = 0.1 + 0.6 * rng_unit(&r),
+                   .n_colocations = (int32_t)rng_below(&r, 3),
+                   .pinned = rng_below(&r, 4) == 0,
+                   .unsupported = rng_below(&r, 3) == 0,
+                   .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
+  return lab_random(&o);
+}
+
 static void try_seeds(lab (*draw)(uint64_t), uint64_t seeds) {
   int n_served = 0, n_solved = 0;
   for (uint64_t seed = 1; seed <= seeds; seed++) {
@@ -91,7 +105,13 @@ static void free_pipelines_are_solved(void **state) {
   try_seeds(draw_pipeline, 1500);
 }
 
+static void streams_are_solved(void **state) {
+  (void)state;
+  try_seeds(draw_stream, 1000);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(free_pipelines_are_solved)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(free_pipelines_are_solved),
+                                     cmocka_unit_test(streams_are_solved)};
   return cmocka_run_group_tests_name("milp", tests, NULL, NULL);
 }

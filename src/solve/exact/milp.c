@@ -14,10 +14,8 @@
 enum { STEPS_PER_NODE = 64 };
 static const int64_t MOST_ENTRIES = 2000000;
 
-extern const milp_program milp_pipeline;
-static const milp_program *const programs[] = {&milp_pipeline, NULL};
-
-double milp_time_unit(int64_t greatest_ns) { return fmax(1, exp2(floor(log2(fmax((double)greatest_ns, 1))) - 10)); }
+extern const milp_program milp_pipeline, milp_stream;
+static const milp_program *const programs[] = {&milp_stream, &milp_pipeline, NULL};
 
 static const milp_program *program_of(const situ_problem *p) {
   for (int32_t i = 0; programs[i]; i++)
@@ -87,6 +85,7 @@ const solver milp_solver = {
     .name = "milp",
     .title = "mixed-integer program, by branch and cut",
     .source = "Padberg, Rinaldi, SIAM Review 1991; Tarnawski et al., NeurIPS 2020",
+    .stream = true,
     .pipeline = true,
     .anytime = true,
     .serves = serves,

@@ -17,7 +17,4 @@ typedef struct milp_program {
   void (*offer)(void *state, const double *x);
 } milp_program;
 
-/* Times are counted in units of this, so that engines see numbers up to about a thousand. */
-double milp_time_unit(int64_t greatest_ns);
-
 #endif
