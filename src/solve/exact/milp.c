@@ -14,8 +14,8 @@
 enum { STEPS_PER_NODE = 64 };
 static const int64_t MOST_ENTRIES = 2000000;
 
-extern const milp_program milp_pipeline, milp_stream;
-static const milp_program *const programs[] = {&milp_stream, &milp_pipeline, NULL};
+extern const milp_program milp_calls, milp_pipeline, milp_stream;
+static const milp_program *const programs[] = {&milp_stream, &milp_calls, &milp_pipeline, NULL};
 
 static const milp_program *program_of(const situ_problem *p) {
   for (int32_t i = 0; programs[i]; i++)
@@ -86,6 +86,7 @@ const solver milp_solver = {
     .title = "mixed-integer program, by branch and cut",
     .source = "Padberg, Rinaldi, SIAM Review 1991; Tarnawski et al., NeurIPS 2020",
     .stream = true,
+    .calls = true,
     .pipeline = true,
     .anytime = true,
     .serves = serves,
