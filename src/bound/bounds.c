@@ -3,7 +3,7 @@
 
 #include "base/fail.h"
 
-extern const bound critical_path_bound, area_bound, balance_bound, largest_bound, cut_vertex_bound;
+extern const bound critical_path_bound, area_bound, balance_bound, largest_bound, cut_vertex_bound, linear_relaxation_bound;
 
 const bound *const bounds[] = {
     &critical_path_bound,
@@ -11,6 +11,7 @@ const bound *const bounds[] = {
     &area_bound,
     &largest_bound,
     &cut_vertex_bound,
+    &linear_relaxation_bound,
     NULL,
 };
 

@@ -5,8 +5,7 @@
 #ifndef SITU_LP_LP_H
 #define SITU_LP_LP_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "lp/program.h"
 
 typedef struct lp lp;
 
@@ -15,6 +14,8 @@ const char *lp_missing(void);
 
 /* Minimise cost * x over lower <= x <= upper; rows come later. NULL without memory or engine. */
 lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const double *upper);
+/* The same with rows, from the table of a program, which is not needed afterwards. */
+lp *lp_load(const program_table *t, int32_t n_columns, int32_t n_rows);
 void lp_free(lp *model);
 /* The row lower <= sum of coefficient[i] * x[column[i]] <= upper; INFINITY is no limit. */
 bool lp_add_row(lp *model, int32_t n, const int32_t *column, const double *coefficient, double lower, double upper);
@@ -34,5 +35,7 @@ void lp_limit_pivots(lp *model, int32_t most);
 /* x of the last solution, and its cost; valid until the next call. */
 const double *lp_values(const lp *model);
 double lp_cost(const lp *model);
+/* The price of each row in the last solution: by how much the cost would rise with its side. */
+const double *lp_prices(const lp *model);
 
 #endif

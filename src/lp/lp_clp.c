@@ -13,19 +13,36 @@ struct lp {
 
 const char *lp_missing(void) { return NULL; }
 
-lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const double *upper) {
+static lp *new_model(void) {
   lp *model = calloc(1, sizeof *model);
-  CoinBigIndex *start = calloc((size_t)n_columns + 1, sizeof *start);
   if (model) model->clp = Clp_newModel();
-  if (!model || !start || !model->clp) {
-    free(start);
+  if (!model || !model->clp) {
     lp_free(model);
     return NULL;
   }
   Clp_setLogLevel(model->clp, 0);
+  return model;
+}
+
+lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const double *upper) {
+  lp *model = new_model();
+  CoinBigIndex *start = calloc((size_t)n_columns + 1, sizeof *start);
+  if (!model || !start) {
+    free(start);
+    lp_free(model);
+    return NULL;
+  }
   Clp_resize(model->clp, 0, 0);
   Clp_addColumns(model->clp, n_columns, lower, upper, cost, start, NULL, NULL);
   free(start);
+  return model;
+}
+
+lp *lp_load(const program_table *t, int32_t n_columns, int32_t n_rows) {
+  lp *model = new_model();
+  if (model)
+    Clp_loadProblem(model->clp, n_columns, n_rows, t->start, t->row, t->value, t->lower, t->upper, t->cost,
+                    t->row_lower, t->row_upper);
   return model;
 }
 
@@ -81,3 +98,4 @@ const double *lp_values(const lp *model) { return Clp_getColSolution(model->clp)
 double lp_cost(const lp *model) { return Clp_objectiveValue(model->clp); }
 void lp_begin_dual(lp *model) { model->dual_next = true; }
 void lp_limit_pivots(lp *model, int32_t most) { Clp_setMaximumIterations(model->clp, most); }
+const double *lp_prices(const lp *model) { return Clp_dualRowSolution(model->clp); }

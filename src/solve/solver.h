@@ -50,7 +50,7 @@ typedef struct solver {
   bool stream, calls, pipeline;
   bool exact;
   bool anytime; /* goes on as long as it is let: gets a time limit when the user gives none */
-  const char *missing; /* NULL, or what this build lacks for it: then it serves nothing, and solve is NULL */
+  const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
   int32_t portfolio; /* its turn in `auto`; 0: not part of it */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);

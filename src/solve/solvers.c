@@ -21,6 +21,7 @@ extern const solver m_etf_solver;
 extern const solver m_sct_solver;
 extern const solver m_topo_solver;
 extern const solver metis_solver;
+extern const solver milp_solver;
 extern const solver peft_solver;
 extern const solver pipedream_solver;
 extern const solver random_solver;
@@ -51,6 +52,7 @@ const solver *const solvers[] = {
     &free_search_solver,
     &ideal_dp_solver,
     &configuration_solver,
+    &milp_solver,
     &random_solver,
     NULL,
 };
