@@ -30,7 +30,7 @@ bool linear_relaxation_raise(int64_t *lower_ns, const program *p, arena *scratch
   return true;
 }
 
-static situ_status compute(int64_t *lower_ns, const situ_problem *problem, arena *scratch, budget *b,
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch, budget *b,
                            situ_error *error) {
   *lower_ns = 0;
   if (lp_missing() || !latency_program_fits(problem, MOST_ENTRIES)) return SITU_STATUS_OK;
