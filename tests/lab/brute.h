@@ -10,4 +10,7 @@
  * streams each with all topological orders. */
 int64_t brute_force(const situ_problem *problem, int32_t *device);
 
+/* The same over all topological orders of stream problems too: the optimum. At most 12 operators. */
+int64_t brute_force_orders(const situ_problem *problem);
+
 #endif
