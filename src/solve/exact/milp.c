@@ -7,11 +7,14 @@
 
 #include <math.h>
 
+#include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lp/mip.h"
 
-enum { STEPS_PER_NODE = 64 };
+/* A step is a coefficient of the program: all of them for the root, a part of them for each other node. A budget that
+ * does not pay for the root begins nothing. */
+enum { NODES_OF_ROOT = 16 };
 static const int64_t MOST_ENTRIES = 2000000;
 
 extern const milp_program milp_calls, milp_pipeline, milp_stream;
@@ -62,20 +65,21 @@ static situ_status solve(solve_run *run) {
   search s = {.run = run, .kind = program_of(run->problem)};
   s.state = s.kind->write(&p, run);
   if (!s.state || p.out_of_memory) return fail_no_memory(run->error);
-  if (p.n_columns == 0 || p.n_entries > MOST_ENTRIES) return SITU_STATUS_OK;
+  if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps)) return SITU_STATUS_OK;
   int64_t *start = ARENA_ZERO(run->arena, int64_t, p.n_columns);
   if (!start) return fail_no_memory(run->error);
   bool known = run->incumbent->best.device && s.kind->start(s.state, start);
   const budget *b = run->budget;
+  int64_t steps_of_node = p.n_entries / NODES_OF_ROOT + 1, steps_left = b->max_steps - b->steps;
   mip_limits limits = {.seconds = seconds_left(b),
-                       .most_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (b->max_steps - b->steps) / STEPS_PER_NODE + 1,
+                       .most_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (steps_left - p.n_entries) / steps_of_node + 1,
                        .seed = (int32_t)(run->seed & 0x7fffffff),
                        .start = known ? start : NULL,
                        .stop = stop,
                        .context = &s};
   mip_outcome found;
   if (!mip_search(&found, &p, &limits, offer, &s, run->arena)) return fail_no_memory(run->error);
-  budget_spend(run->budget, found.n_nodes * STEPS_PER_NODE);
+  budget_spend(run->budget, p.n_entries + found.n_nodes * steps_of_node);
   solve_count(run, "milp.nodes", found.n_nodes);
   solve_count(run, "milp.ended", found.is_ended);
   return SITU_STATUS_OK;
