@@ -38,7 +38,8 @@ static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasib
   situ_plan_free(plan);
 }
 
-static void run_seeds(bool idle, uint64_t n_seeds, int32_t most_operators, int32_t most_devices) {
+static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_t n_seeds, int32_t most_operators,
+                      int32_t most_devices) {
   int n_optimal = 0, n_infeasible = 0, n_unserved = 0;
   for (uint64_t seed = 1; seed <= n_seeds; seed++) {
     rng random = rng_new(seed);
@@ -48,13 +49,15 @@ static void run_seeds(bool idle, uint64_t n_seeds, int32_t most_operators, int32
         .n_devices = (int32_t)(2 + rng_below(&random, most_devices - 1)),
         .density = 0.2 + 0.6 * rng_unit(&random),
         .n_colocations = (int32_t)rng_below(&random, 3),
-        .training = rng_below(&random, 3) == 0,
+        .training = rng_below(&random, 3) == 0 || schedule == SITU_SCHEDULE_GPIPE,
         .pinned = rng_below(&random, 4) == 0,
         .unsupported = !idle && rng_below(&random, 3) == 0,
         .memory = !idle && rng_below(&random, 2) ? 0.4 + rng_unit(&random) : 0,
         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                     .communication = SITU_COMMUNICATION_HOST_STAGED,
                     .overlap = rng_below(&random, 3) == 0,
+                    .schedule = schedule,
+                    .replicate = replicate,
                     .in_flight = (int32_t)rng_below(&random, 3)}};
     lab l = lab_random(&options);
     if (idle) make_idle(&l, &random);
@@ -70,16 +73,33 @@ static void run_seeds(bool idle, uint64_t n_seeds, int32_t most_operators, int32
 
 static void equals_brute_force(void **state) {
   (void)state;
-  run_seeds(false, 10000, 6, 4);
+  run_seeds(false, SITU_SCHEDULE_1F1B, false, 10000, 6, 4);
 }
 
 static void equals_brute_force_on_idle_operators(void **state) {
   (void)state;
-  run_seeds(true, 4000, 9, 3);
+  run_seeds(true, SITU_SCHEDULE_1F1B, false, 4000, 9, 3);
+}
+
+static void equals_brute_force_where_forward_and_backward_loads_are_two_numbers(void **state) {
+  (void)state;
+  run_seeds(false, SITU_SCHEDULE_GPIPE, false, 4000, 6, 4);
+  run_seeds(true, SITU_SCHEDULE_GPIPE, false, 2000, 8, 3);
+}
+
+static void equals_brute_force_with_replicas(void **state) {
+  (void)state;
+  run_seeds(false, SITU_SCHEDULE_1F1B, true, 3000, 5, 5);
+  run_seeds(true, SITU_SCHEDULE_1F1B, true, 1000, 7, 4);
+  run_seeds(false, SITU_SCHEDULE_GPIPE, true, 2000, 5, 5);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equals_brute_force),
-                                     cmocka_unit_test(equals_brute_force_on_idle_operators)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equals_brute_force),
+      cmocka_unit_test(equals_brute_force_on_idle_operators),
+      cmocka_unit_test(equals_brute_force_where_forward_and_backward_loads_are_two_numbers),
+      cmocka_unit_test(equals_brute_force_with_replicas),
+  };
   return cmocka_run_group_tests_name("ideal_dp", tests, NULL, NULL);
 }

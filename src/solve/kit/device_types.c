@@ -1,13 +1,6 @@
 #include "solve/kit/device_types.h"
 
-static bool are_equal(const situ_problem *p, int32_t a, int32_t b) {
-  const situ_platform *m = p->platform;
-  int64_t nd = p->n_devices;
-  return p->class_of[a] == p->class_of[b] && m->devices[a].is_host == m->devices[b].is_host &&
-         m->memory_bytes[p->memory_of[a]] == m->memory_bytes[p->memory_of[b]] &&
-         p->device_kind[a * nd + p->host] == p->device_kind[b * nd + p->host] &&
-         p->device_kind[p->host * nd + a] == p->device_kind[p->host * nd + b];
-}
+#include "problem/replicas.h"
 
 bool device_types_find(device_type **types, int32_t *n_types, const situ_problem *p, arena *a) {
   bool *alone = ARENA_ZERO(a, bool, p->n_devices);
@@ -19,7 +12,10 @@ bool device_types_find(device_type **types, int32_t *n_types, const situ_problem
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (p->unused[d] && !alone[d]) continue;
     int32_t t = 0;
-    while (t < n && (alone[d] || alone[found[t].devices[0]] || !are_equal(p, d, found[t].devices[0]))) t++;
+    bool shares = replicas_may_have(p, d);
+    while (t < n && (alone[d] || alone[found[t].devices[0]] || shares != (found[t].most_sharing > 0) ||
+                     !replicas_are_equal(p, d, found[t].devices[0])))
+      t++;
     device_type *type = &found[t];
     if (t == n) {
       n++;
@@ -29,7 +25,10 @@ bool device_types_find(device_type **types, int32_t *n_types, const situ_problem
       type->memory_bytes = p->platform->memory_bytes[p->memory_of[d]];
     }
     type->devices[type->n_devices++] = d;
+    type->most_sharing += shares;
   }
+  for (int32_t t = 0; t < n; t++)
+    if (found[t].most_sharing == 0) found[t].most_sharing = 1;
   *types = found;
   *n_types = n;
   return true;
