@@ -62,7 +62,9 @@ static situ_status fill(situ_plan *plan, simulator *s, const placement *where, s
   plan->device = ARENA_COPY(plan->arena, where->device, int32_t, p->n_operators);
   plan->uses = ARENA_ZERO(plan->arena, situ_device_use, p->n_devices);
   if (!plan->device || !plan->uses) return fail_no_memory(error);
-  if (where->replica_of && p->execution == SITU_EXECUTION_PIPELINE) {
+  bool replicas = false;
+  for (int32_t d = 0; where->replica_of && d < p->n_devices; d++) replicas |= where->replica_of[d] >= 0;
+  if (replicas && p->execution == SITU_EXECUTION_PIPELINE) {
     plan->replica_of = ARENA_COPY(plan->arena, where->replica_of, int32_t, p->n_devices);
     if (!plan->replica_of) return fail_no_memory(error);
   }

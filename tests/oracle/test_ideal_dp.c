@@ -21,7 +21,14 @@ static void make_idle(lab *l, rng *random) {
   }
 }
 
-static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasible) {
+/* Whether some device runs the part of another. */
+static bool has_replicas(const lab *l, const situ_plan *plan) {
+  for (int32_t d = 0; d < l->problem->n_devices; d++)
+    if (situ_plan_device_use(plan, d).replica_of >= 0) return true;
+  return false;
+}
+
+static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasible, int *n_replicated) {
   situ_plan *plan = NULL;
   situ_error error = {0};
   situ_solve_options effort = {.solvers = "ideal_dp"};
@@ -34,13 +41,14 @@ static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasib
   bool possible = expected_ns != SITU_NEVER_NS;
   assert_int_equal(situ_plan_outcome(plan), possible ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_INFEASIBLE);
   if (possible) assert_int_equal(situ_plan_lower_bound_ns(plan), expected_ns);
+  *n_replicated += has_replicas(l, plan);
   ++*(possible ? n_optimal : n_infeasible);
   situ_plan_free(plan);
 }
 
 static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_t n_seeds, int32_t most_operators,
                       int32_t most_devices) {
-  int n_optimal = 0, n_infeasible = 0, n_unserved = 0;
+  int n_optimal = 0, n_infeasible = 0, n_unserved = 0, n_replicated = 0;
   for (uint64_t seed = 1; seed <= n_seeds; seed++) {
     rng random = rng_new(seed);
     lab_options options = {
@@ -51,6 +59,8 @@ static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_
         .n_colocations = (int32_t)rng_below(&random, 3),
         .training = rng_below(&random, 3) == 0 || schedule == SITU_SCHEDULE_GPIPE,
         .pinned = rng_below(&random, 4) == 0,
+        .n_hosts = seed % 8 == 0 ? 2 : 1,
+        .equal = replicate && rng_below(&random, 4) > 0,
         .unsupported = !idle && rng_below(&random, 3) == 0,
         .memory = !idle && rng_below(&random, 2) ? 0.4 + rng_unit(&random) : 0,
         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
@@ -62,12 +72,14 @@ static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_
     lab l = lab_random(&options);
     if (idle) make_idle(&l, &random);
     if (situ_solver_serves("ideal_dp", l.problem) && !situ_problem_conflict(l.problem))
-      compare(&l, seed, &n_optimal, &n_infeasible);
+      compare(&l, seed, &n_optimal, &n_infeasible, &n_replicated);
     else
       n_unserved++;
     lab_free(&l);
   }
-  print_message("%d optimal, %d infeasible, %d not served\n", n_optimal, n_infeasible, n_unserved);
+  print_message("%d optimal, %d of them with replicas, %d infeasible, %d not served\n", n_optimal, n_replicated,
+                n_infeasible, n_unserved);
+  assert_true(replicate ? n_replicated > (int)n_seeds / 10 : n_replicated == 0);
   assert_true(n_optimal > (int)n_seeds / 3);
 }
 

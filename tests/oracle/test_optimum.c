@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "bound/bound.h"
 #include "sim/simulate.h"
@@ -98,7 +99,8 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     lab_options o = {.seed = seed, .n_operators = n - (int32_t)(seed % 2), .n_devices = devices - (int32_t)(seed % 3 == 0),
                      .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2),
-                     .training = options.execution == SITU_EXECUTION_PIPELINE && seed % 4 == 0,
+                     .training = options.objective == SITU_OBJECTIVE_THROUGHPUT && seed % 4 == 0,
+                     .equal = options.replicate,
                      .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
                      .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0, .options = options};
     if (o.n_devices < 2) o.n_devices = 2;
@@ -106,7 +108,10 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
     arena *a = arena_new();
     brute b = {.problem = l.problem, .simulator = simulator_new(l.problem, a), .best_ns = SITU_NEVER_NS};
     assert_non_null(b.simulator);
-    try_devices(&b, 0);
+    if (l.problem->execution == SITU_EXECUTION_PIPELINE)
+      b.best_ns = brute_force(l.problem, NULL);
+    else
+      try_devices(&b, 0);
     hold_bounds(l.problem, b.best_ns, a, seed);
     if (seed % 4 == 0 || seed < 40) hold_solvers(l.problem, b.best_ns, seed);
     arena_free(a);
@@ -133,6 +138,12 @@ static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
     o.overlap = variant & 2;
     o.communication = variant & 4 ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
     compare(o, 150, 6, 3);
+    o.schedule = SITU_SCHEDULE_GPIPE;
+    o.replicate = variant % 3 > 0;
+    compare(o, 60, 5, 4);
+    o.schedule = SITU_SCHEDULE_1F1B;
+    if (o.replicate) compare(o, 60, 5, 4);
+    o.replicate = false;
   }
 }
 
