@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/checked.h"
 #include "problem/replicas.h"
 
 static bool kept_together(const situ_problem *p, const int32_t *device) {
@@ -40,10 +41,43 @@ static bool next_replicas(const situ_problem *p, const int32_t *device, int32_t 
   return true;
 }
 
+typedef struct orders {
+  const situ_problem *problem;
+  simulator *simulator;
+  int32_t *device;
+  int32_t *order;
+  bool *placed;
+  int64_t best_ns;
+} orders;
+
+static int64_t value_of(simulator *s, const placement *where) {
+  simulation found = simulator_run(s, where, true);
+  return found.excess_bytes > 0 ? SITU_NEVER_NS : found.value_ns;
+}
+
+static void try_orders(orders *o, int32_t k) {
+  const situ_graph *g = o->problem->graph;
+  if (k == g->n_operators) {
+    int64_t value = value_of(o->simulator, &(placement){.device = o->device, .order = o->order});
+    if (value < o->best_ns) o->best_ns = value;
+    return;
+  }
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    bool ready = !o->placed[v];
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && ready; i++) ready = o->placed[g->producer[g->in[i]]];
+    if (!ready) continue;
+    o->placed[v] = true;
+    o->order[k] = v;
+    try_orders(o, k + 1);
+    o->placed[v] = false;
+  }
+}
+
 int64_t brute_force(const situ_problem *p, int32_t *best) {
   arena *a = arena_new();
   simulator *s = simulator_new(p, a);
-  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
+  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators), *order = ARENA_NEW(a, int32_t, p->n_operators);
+  bool *placed = ARENA_ZERO(a, bool, p->n_operators);
   int64_t value = SITU_NEVER_NS;
   int32_t *replica_of = ARENA_NEW(a, int32_t, p->n_devices);
   assert_non_null(s);
@@ -55,12 +89,13 @@ int64_t brute_force(const situ_problem *p, int32_t *best) {
   }
   do {
     if (!kept_together(p, device)) continue;
-    do {
-      simulation found = simulator_run(s, &(placement){.device = device, .replica_of = replica_of}, true);
-      if (found.excess_bytes > 0 || found.value_ns >= value) continue;
-      value = found.value_ns;
-      if (best) memcpy(best, device, (size_t)p->n_operators * sizeof *best);
-    } while (next_replicas(p, device, replica_of));
+    orders o = {p, s, device, order, placed, SITU_NEVER_NS};
+    if (p->execution == SITU_EXECUTION_STREAM) try_orders(&o, 0);
+    for (bool more = p->execution != SITU_EXECUTION_STREAM; more; more = next_replicas(p, device, replica_of))
+      o.best_ns = min64(o.best_ns, value_of(s, &(placement){.device = device, .replica_of = replica_of}));
+    if (o.best_ns >= value) continue;
+    value = o.best_ns;
+    if (best) memcpy(best, device, (size_t)p->n_operators * sizeof *best);
   } while (next_placement(p, device));
 done:
   arena_free(a);
