@@ -99,6 +99,46 @@ static void equals_brute_force_where_forward_and_backward_loads_are_two_numbers(
   run_seeds(true, SITU_SCHEDULE_GPIPE, false, 2000, 8, 3);
 }
 
+/* With links the program solves a relaxation: its bound is never above the optimum, its plan never below, and where it says
+ * optimal the two meet. */
+static void holds_against_brute_force_with_links(void **state) {
+  (void)state;
+  int n_optimal = 0, n_feasible = 0;
+  for (uint64_t seed = 1; seed <= 3000; seed++) {
+    rng random = rng_new(seed);
+    lab_options options = {.seed = seed,
+                           .n_operators = (int32_t)(2 + rng_below(&random, 5)),
+                           .n_devices = (int32_t)(2 + rng_below(&random, 3)),
+                           .n_hosts = seed % 8 == 0 ? 2 : 1,
+                           .density = 0.2 + 0.6 * rng_unit(&random),
+                           .n_colocations = (int32_t)rng_below(&random, 3),
+                           .training = rng_below(&random, 3) == 0,
+                           .pinned = rng_below(&random, 4) == 0,
+                           .equal = rng_below(&random, 2),
+                           .memory = rng_below(&random, 2) ? 0.4 + rng_unit(&random) : 0,
+                           .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                       .communication = SITU_COMMUNICATION_LINK,
+                                       .schedule = seed % 3 == 0 ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B,
+                                       .replicate = seed % 4 == 0}};
+    lab l = lab_random(&options);
+    situ_plan *plan;
+    situ_solve_options effort = {.solvers = "ideal_dp"};
+    if (situ_solver_serves("ideal_dp", l.problem) && !situ_problem_conflict(l.problem)) {
+      assert_int_equal(situ_solve(&plan, l.problem, &effort, NULL), SITU_STATUS_OK);
+      int64_t expected_ns = brute_force(l.problem, NULL), lower_ns = situ_plan_lower_bound_ns(plan);
+      if (lower_ns > expected_ns || situ_plan_value_ns(plan) < expected_ns)
+        fail_msg("seed %d: bound %lld, optimum %lld, plan %lld", (int)seed, (long long)lower_ns, (long long)expected_ns,
+                 (long long)situ_plan_value_ns(plan));
+      assert_true((situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE) == (expected_ns == SITU_NEVER_NS));
+      ++*(lower_ns == expected_ns ? &n_optimal : &n_feasible);
+      situ_plan_free(plan);
+    }
+    lab_free(&l);
+  }
+  print_message("%d bounds are the optimum, %d are below it\n", n_optimal, n_feasible);
+  assert_true(n_optimal > 1000);
+}
+
 static void equals_brute_force_with_replicas(void **state) {
   (void)state;
   run_seeds(false, SITU_SCHEDULE_1F1B, true, 3000, 5, 5);
@@ -112,6 +152,7 @@ int main(void) {
       cmocka_unit_test(equals_brute_force_on_idle_operators),
       cmocka_unit_test(equals_brute_force_where_forward_and_backward_loads_are_two_numbers),
       cmocka_unit_test(equals_brute_force_with_replicas),
+      cmocka_unit_test(holds_against_brute_force_with_links),
   };
   return cmocka_run_group_tests_name("ideal_dp", tests, NULL, NULL);
 }

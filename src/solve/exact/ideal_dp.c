@@ -96,7 +96,7 @@ static bool set_up(program *g) {
   g->window.price = g->price;
   g->window.reference = reference;
   g->window.n_states = g->n_states;
-  g->window.count_edges = n_accelerators == 1 && !s->types[reference].is_host && !s->problem->overlap &&
+  g->window.count_edges = n_accelerators == 1 && !s->types[reference].is_host && !s->greatest &&
                           g->reach[reference] <= 1 + 1e-11;
   g->window.most_before = g->most_before = ARENA_NEW(a, int64_t, n_states);
   g->window.most_after = g->most_after = ARENA_NEW(a, int64_t, n_states);
@@ -207,7 +207,7 @@ static void extend(program *g, const ideal_set *set, const layer *from, int64_t 
 static best_way find_way(program *g, const ideal_set *set, int32_t state, int32_t ideal, int64_t most_ns, int64_t *low) {
   const stages *s = &g->stages;
   best_way best = {.value_ns = sat_add(most_ns, 1)};
-  int64_t most_total_ns = s->problem->n_phases == 1 ? most_ns : g->limits.most_total_ns;
+  int64_t most_total_ns = s->n_phases == 1 ? most_ns : g->limits.most_total_ns;
   for (int32_t t = 0; t < s->n_types; t++) {
     int32_t used = count_of(g, state, t), most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
     for (int32_t r = 1; r <= most; r++, low++)
@@ -269,8 +269,9 @@ static situ_status offer(program *g, const ideal_set *set, int32_t state, int64_
   }
   contraction_expand(&s->classes, device_of_class, device);
   int64_t value_ns = solve_offer(g->run, &(placement){.device = device, .replica_of = replica_of});
-  bool kept = s->problem->n_phases == 1 ? value_ns == promised_ns
-                                        : value_ns <= sat_add(promised_ns, g->limits.most_forward_ns);
+  bool kept = s->by_links         ? value_ns >= promised_ns
+              : s->n_phases == 1 ? value_ns == promised_ns
+                                 : value_ns <= sat_add(promised_ns, g->limits.most_forward_ns);
   if (!kept)
     return fail_with(g->run->error, SITU_STATUS_INTERNAL, "ideal_dp", "promised a period of %lld ns, simulated %lld ns",
                      (long long)promised_ns, (long long)value_ns);
@@ -354,11 +355,11 @@ static int64_t least_phase_ns(const stages *s, int32_t phase) {
 
 /* Looks for the best chain below the incumbent. With two phases of a period: the least backward load B that goes with a
  * forward load of at most F bounds that of all plans with such an F from below, so that a better plan than the
- * incumbent V has a forward load below V - B; from there again, until there is none. *complete: whether nothing better
- * than the incumbent is left. */
-static situ_status search(program *g, const ideal_set *set, bool windows, bool *complete) {
+ * incumbent V has a forward load below V - B; from there again, until there is none. *lower_ns: no chain is better; 0
+ * where not all was looked at. With links that is the least value promised, else the incumbent's. */
+static situ_status search(program *g, const ideal_set *set, bool windows, int64_t *lower_ns) {
   int64_t found = 0, least_ns = 0, least_forward_ns = 0;
-  bool apart = g->stages.problem->n_phases == 2;
+  bool apart = g->stages.n_phases == 2, complete = false;
   if (apart) {
     least_forward_ns = least_phase_ns(&g->stages, 0);
     least_ns = least_phase_ns(&g->stages, 1);
@@ -366,19 +367,21 @@ static situ_status search(program *g, const ideal_set *set, bool windows, bool *
   do {
     int64_t better_ns = better_than_incumbent(g->run);
     g->limits = (limits){better_ns - least_forward_ns, better_ns - least_ns, better_ns};
-    TRY(run_program(g, set, windows, &found, complete));
+    TRY(run_program(g, set, windows, &found, &complete));
     least_ns = found;
-  } while (apart && *complete && found != SITU_NEVER_NS);
+  } while (apart && complete && found != SITU_NEVER_NS);
+  int64_t value_ns = g->run->incumbent->value_ns;
+  *lower_ns = !complete ? 0 : g->stages.by_links ? min64(found, value_ns) : value_ns;
   return SITU_STATUS_OK;
 }
 
 /* A first bound: the same program over the prefixes of one depth-first order. */
 static situ_status run_chain(program *g) {
   ideal_set set;
-  bool complete;
+  int64_t lower_ns;
   ideals_result result = ideals_find(&set, &g->stages, &g->window, true, g->run->budget);
   situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(g->run->error) : SITU_STATUS_OK;
-  if (result == IDEALS_ALL) status = search(g, &set, false, &complete);
+  if (result == IDEALS_ALL) status = search(g, &set, false, &lower_ns);
   ideals_free(&set);
   return status;
 }
@@ -394,17 +397,16 @@ static situ_status solve(solve_run *run) {
   set_windows(&g, better_than_incumbent(run));
   ideal_set set;
   ideals_result result = ideals_find(&set, &g.stages, &g.window, false, run->budget);
-  bool complete = false;
+  int64_t lower_ns = 0;
   situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
-  if (result == IDEALS_ALL) status = search(&g, &set, true, &complete);
+  if (result == IDEALS_ALL) status = search(&g, &set, true, &lower_ns);
   solve_count(run, "ideal_dp.classes", g.stages.n);
   solve_count(run, "ideal_dp.ideals", set.n_seen);
   solve_count(run, "ideal_dp.ideals_kept", set.n);
   solve_count(run, "ideal_dp.pairs", g.n_pairs);
   /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). For a free problem this is a
    * plan to start from, and proves nothing. */
-  if (status == SITU_STATUS_OK && complete && run->problem->contiguous)
-    solve_bound(run, run->incumbent->value_ns, "ideal_dp");
+  if (status == SITU_STATUS_OK && run->problem->contiguous) solve_bound(run, lower_ns, "ideal_dp");
   ideals_free(&set);
   return status;
 }

@@ -5,10 +5,10 @@
 #include "base/checked.h"
 #include "problem/footprint.h"
 #include "problem/replicas.h"
+#include "solve/exact/link_prices.h"
 
 bool stages_serve(const situ_problem *p) {
-  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED)
-    return false;
+  if (p->execution != SITU_EXECUTION_PIPELINE) return false;
   for (int32_t a = 0; a < p->n_devices; a++)
     for (int32_t b = 0; b < a; b++) {
       if (p->memory_of[a] != p->memory_of[b] || p->unused[a] || p->unused[b]) continue;
@@ -47,6 +47,8 @@ static bool order_classes(stages *s, arena *a) {
   return done == n;
 }
 
+static int32_t phase_of(const stages *s, int32_t v) { return s->n_phases == 1 ? 0 : problem_phase(s->problem, v); }
+
 /* Times, weights and footprints of the classes. */
 static bool sum_classes(stages *s, arena *a) {
   const situ_problem *p = s->problem;
@@ -69,7 +71,7 @@ static bool sum_classes(stages *s, arena *a) {
       for (int32_t row = 0; row < s->n_rows; row++) {
         int32_t d = s->types[row].devices[0];
         int64_t *sum = &s->time_ns[(int64_t)row * s->n + i];
-        int64_t time_ns = row / s->n_types == problem_phase(p, v) ? problem_time_ns(p, v, d) : 0;
+        int64_t time_ns = row / s->n_types == phase_of(s, v) ? problem_time_ns(p, v, d) : 0;
         *sum = problem_allows(p, v, d) ? sat_add(*sum, time_ns) : SITU_NEVER_NS;
       }
     }
@@ -103,6 +105,14 @@ static bool list_touches(stages *s, arena *a) {
   return true;
 }
 
+/* What a tensor that enters or leaves a device of a type costs it. */
+static int64_t price_ns(const stages *s, const link_prices *links, int32_t type, int32_t t, bool into) {
+  const situ_problem *p = s->problem;
+  int32_t d = s->types[type].devices[0];
+  if (s->by_links) return link_prices_ns(links, into ? &links->in[type] : &links->out[type], t);
+  return into ? problem_transfer_ns(p, t, p->host, d) : problem_transfer_ns(p, t, d, p->host);
+}
+
 static bool find_edges(stages *s, arena *a) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -112,7 +122,9 @@ static bool find_edges(stages *s, arena *a) {
   s->pin = ARENA_NEW(a, int32_t, g->n_uses + g->n_tensors);
   s->in_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
   s->out_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
+  link_prices links;
   if (!rank_of || !seen || !s->pin_start || !s->pin || !s->in_ns || !s->out_ns) return false;
+  if (s->by_links && !link_prices_find(&links, p, s->types, s->n_types, a)) return false;
   for (int32_t i = 0; i < s->n; i++)
     for (int32_t m = s->classes.member_start[s->class_at[i]]; m < s->classes.member_start[s->class_at[i] + 1]; m++)
       rank_of[s->classes.member[m]] = i;
@@ -120,10 +132,9 @@ static bool find_edges(stages *s, arena *a) {
     int32_t at = s->pin_start[s->n_edges], n_pins = pins_of(g, rank_of, t, seen, t + 1, s->pin + at);
     bool costs = false;
     for (int32_t row = 0; row < s->n_rows && n_pins > 1; row++) {
-      int32_t d = s->types[row].devices[0];
-      bool here = row / s->n_types == problem_phase(p, g->producer[t]) && !s->types[row].is_host;
-      int64_t in_ns = here ? problem_transfer_ns(p, t, p->host, d) : 0;
-      int64_t out_ns = here ? problem_transfer_ns(p, t, d, p->host) : 0;
+      bool here = row / s->n_types == phase_of(s, g->producer[t]) && !s->types[row].is_host;
+      int64_t in_ns = here ? price_ns(s, &links, row % s->n_types, t, true) : 0;
+      int64_t out_ns = here ? price_ns(s, &links, row % s->n_types, t, false) : 0;
       s->in_ns[(int64_t)row * g->n_tensors + s->n_edges] = in_ns;
       s->out_ns[(int64_t)row * g->n_tensors + s->n_edges] = out_ns;
       costs |= in_ns > 0 || out_ns > 0;
@@ -235,7 +246,7 @@ static bool between(const stages *s, int32_t v, int32_t x, int32_t y) {
 
 /* Whether a device that saves the first and pays the second is never worse off. */
 static bool covers(const stages *s, int64_t saved_in, int64_t saved_out, int64_t paid_in, int64_t paid_out) {
-  if (s->problem->overlap) return paid_in <= saved_in && paid_out <= saved_out;
+  if (s->greatest) return paid_in <= saved_in && paid_out <= saved_out;
   return paid_in + paid_out <= saved_in + saved_out;
 }
 
@@ -333,21 +344,24 @@ static void forget_idle_memory(stages *s) {
 static bool find_rows(stages *s, arena *a) {
   device_type *types;
   if (!device_types_find(&types, &s->n_types, s->problem, a)) return false;
-  s->n_rows = s->n_types * s->problem->n_phases;
+  s->n_rows = s->n_types * s->n_phases;
   s->types = ARENA_NEW(a, device_type, s->n_rows);
   for (int32_t row = 0; s->types && row < s->n_rows; row++) s->types[row] = types[row % s->n_types];
   return s->types != NULL;
 }
 
 bool stages_find(stages *s, const situ_problem *problem, arena *a) {
-  *s = (stages){.problem = problem};
+  *s = (stages){.problem = problem, .by_links = problem->communication == SITU_COMMUNICATION_LINK};
+  s->greatest = s->by_links || problem->overlap;
+  s->n_phases = s->by_links ? 1 : problem->n_phases;
   if (!contract(&s->classes, problem, true, a)) return false;
   s->n = s->classes.n_classes;
   s->too_large = s->n > STAGES_MOST_CLASSES;
   if (s->too_large) return true;
   if (!find_rows(s, a) || !build(s, a)) return false;
   forget_idle_memory(s);
-  return fuse_idle(s, a) && lead_with_free(s, a);
+  /* With links the loads do not tell all, so that nothing may be fused for their sake. */
+  return s->by_links || (fuse_idle(s, a) && lead_with_free(s, a));
 }
 
 bool stages_fit(const stages *s) {
@@ -373,7 +387,7 @@ int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index) {
 
 int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes) {
   stage_cost each = *whole;
-  if (row >= s->n_rows - s->n_types) { /* gradients are exchanged in the last phase */
+  if (row >= s->n_rows - s->n_types && !s->by_links) { /* gradients are exchanged in the last phase */
     int64_t in_ns, out_ns, bytes = replicas_sync_bytes(s->problem, trained_bytes, r);
     replicas_staged_sync(s->problem, s->types[row].devices[0], bytes, &in_ns, &out_ns);
     const int64_t most = INT64_MAX / 8; /* more than any load; sums stay exact below */

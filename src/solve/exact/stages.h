@@ -19,12 +19,14 @@ typedef struct stages {
   int32_t n_words;   /* of a set of classes as bits */
   uint64_t *predecessors; /* [class * n_words] */
 
+  bool by_links; /* loads are least loads: see solve/exact/link_prices.h */
+  bool greatest; /* a load is the greatest of compute, in and out, not their sum */
   bool memory_is_free; /* everything fits on any one device */
   int32_t n_types;
   device_type *types;
   /* Costs are tabled by row: phase * n_types + type. There are two phases where forward and backward loads are two
-   * numbers (problem_phase), else one. types[row] is the type of any row. */
-  int32_t n_rows;
+   * numbers (problem_phase) and transfers are staged, else one. types[row] is the type of any row. */
+  int32_t n_rows, n_phases;
   int64_t *time_ns;         /* [row * n + class]; SITU_NEVER_NS, in all rows of a type: cannot run there */
   int64_t *weight_bytes;    /* [class] weights and stashed activations */
   int64_t *footprint_bytes; /* [class] greatest footprint of an operator, times in_flight */
@@ -38,8 +40,9 @@ typedef struct stages {
   int32_t *touch_start, *touch; /* edges that touch a class, ascending */
 } stages;
 
-/* Whether the dynamic programs serve a problem: host-staged, every accelerator with a memory of its own and hosts that
- * share one only where it has no limit. Free problems get contiguous plans too, but no bound from them. */
+/* Whether the dynamic programs serve a problem: every accelerator with a memory of its own and hosts that
+ * share one only where it has no limit. Free problems get contiguous plans too, but no bound from them. With links the loads
+ * are bounds from below, forward and backward loads are one number, and gradients of replicas cost nothing. */
 bool stages_serve(const situ_problem *problem);
 /* O(V + E + classes^2 / 64). False without memory. */
 bool stages_find(stages *out, const situ_problem *problem, arena *a);
@@ -55,7 +58,7 @@ typedef struct stage_cost {
 
 /* The load of that row for the device, or for each of r > 1 devices that share the part, whose trained bytes are given. */
 static inline int64_t stages_load(const stages *s, const stage_cost *whole) {
-  if (!s->problem->overlap) return whole->compute_ns + whole->in_ns + whole->out_ns;
+  if (!s->greatest) return whole->compute_ns + whole->in_ns + whole->out_ns;
   int64_t most = whole->compute_ns > whole->in_ns ? whole->compute_ns : whole->in_ns;
   return most > whole->out_ns ? most : whole->out_ns;
 }
