@@ -18,7 +18,9 @@ struct situ_problem {
   situ_execution execution;
   situ_contention contention;
   situ_communication communication;
-  bool contiguous, overlap, training; /* training: some operator is not forward */
+  bool contiguous, overlap, replicate, training; /* training: some operator is not forward */
+  situ_schedule schedule;
+  int32_t n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
   int32_t in_flight;
 
   int32_t n_operators, n_devices, n_classes, n_memories;
@@ -49,6 +51,11 @@ static inline bool problem_allows(const situ_problem *p, int32_t v, int32_t d) {
 /* Time of a tensor from device a to device b without contention; 0 within one memory. */
 static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int32_t a, int32_t b) {
   return p->transfer_ns[(int64_t)t * p->n_kinds + p->device_kind[(int64_t)a * p->n_devices + b]];
+}
+
+/* The phase of the period to which the work of operator v counts: 0 .. n_phases-1. */
+static inline int32_t problem_phase(const situ_problem *p, int32_t v) {
+  return p->n_phases == 2 && p->graph->phase[v] != SITU_PHASE_FORWARD;
 }
 
 static inline bool problem_is_host(const situ_problem *p, int32_t d) { return p->platform->devices[d].is_host; }

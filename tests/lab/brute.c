@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include "base/checked.h"
+#include "problem/replicas.h"
+
 static bool kept_together(const situ_problem *p, const int32_t *device) {
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t w = 0; w < v; w++)
@@ -27,6 +30,17 @@ static bool next_placement(const situ_problem *p, int32_t *device) {
   return false;
 }
 
+/* Counts up over the devices: -1 or a leader, in every way that keeps the rules. False after the last. */
+static bool next_replicas(const situ_problem *p, const int32_t *device, int32_t *replica_of) {
+  if (!p->replicate) return false;
+  do {
+    int32_t d = 0;
+    while (d < p->n_devices && ++replica_of[d] == p->n_devices) replica_of[d++] = -1;
+    if (d == p->n_devices) return false;
+  } while (!replicas_keep_rules(p, device, replica_of));
+  return true;
+}
+
 typedef struct orders {
   const situ_problem *problem;
   simulator *simulator;
@@ -36,15 +50,15 @@ typedef struct orders {
   int64_t best_ns;
 } orders;
 
-static int64_t value_of(simulator *s, int32_t *device, int32_t *order) {
-  simulation found = simulator_run(s, &(placement){.device = device, .order = order}, true);
+static int64_t value_of(simulator *s, const placement *where) {
+  simulation found = simulator_run(s, where, true);
   return found.excess_bytes > 0 ? SITU_NEVER_NS : found.value_ns;
 }
 
 static void try_orders(orders *o, int32_t k) {
   const situ_graph *g = o->problem->graph;
   if (k == g->n_operators) {
-    int64_t value = value_of(o->simulator, o->device, o->order);
+    int64_t value = value_of(o->simulator, &(placement){.device = o->device, .order = o->order});
     if (value < o->best_ns) o->best_ns = value;
     return;
   }
@@ -65,7 +79,10 @@ int64_t brute_force(const situ_problem *p, int32_t *best) {
   int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators), *order = ARENA_NEW(a, int32_t, p->n_operators);
   bool *placed = ARENA_ZERO(a, bool, p->n_operators);
   int64_t value = SITU_NEVER_NS;
+  int32_t *replica_of = ARENA_NEW(a, int32_t, p->n_devices);
   assert_non_null(s);
+  assert_non_null(replica_of);
+  for (int32_t d = 0; d < p->n_devices; d++) replica_of[d] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
     if (device[v] == p->n_devices) goto done;
@@ -73,10 +90,9 @@ int64_t brute_force(const situ_problem *p, int32_t *best) {
   do {
     if (!kept_together(p, device)) continue;
     orders o = {p, s, device, order, placed, SITU_NEVER_NS};
-    if (p->execution == SITU_EXECUTION_STREAM)
-      try_orders(&o, 0);
-    else
-      o.best_ns = value_of(s, device, NULL);
+    if (p->execution == SITU_EXECUTION_STREAM) try_orders(&o, 0);
+    for (bool more = p->execution != SITU_EXECUTION_STREAM; more; more = next_replicas(p, device, replica_of))
+      o.best_ns = min64(o.best_ns, value_of(s, &(placement){.device = device, .replica_of = replica_of}));
     if (o.best_ns >= value) continue;
     value = o.best_ns;
     if (best) memcpy(best, device, (size_t)p->n_operators * sizeof *best);

@@ -5,8 +5,9 @@
 #include "sim/simulate.h"
 
 /* The least value over all placements that keep support, pins, unused devices, colocation and memory, and (in a
- * contiguous pipeline) contiguity; SITU_NEVER_NS when there is none. The best placement goes to `device` unless that is
- * NULL. Takes devices ^ operators simulations; for streams each with all topological orders. */
+ * contiguous pipeline) contiguity, with all replicas that the rules allow; SITU_NEVER_NS when there is none. The best
+ * placement goes to `device` unless that is NULL. Takes devices ^ operators simulations; for streams each with all
+ * topological orders. */
 int64_t brute_force(const situ_problem *problem, int32_t *device);
 
 #endif
