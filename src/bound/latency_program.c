@@ -3,7 +3,8 @@
 #include "base/checked.h"
 #include "bound/bound.h"
 
-static const int64_t LONGEST_NS = (int64_t)1 << 50;
+/* What the judge of certificates takes in full (plan/check_linear_relaxation.c). */
+static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 << 48;
 
 bool latency_program_fits(const situ_problem *p, int64_t most_entries) {
   if (latency_serial_ns(p) > LONGEST_NS || p->n_operators == 0) return false;
@@ -166,7 +167,7 @@ static void add_memories(const latency_program *l, program *q) {
   for (int32_t v = 0; v < p->n_operators; v++) all = sat_add(all, p->graph->weight_bytes[v]);
   for (int32_t m = 0; m < p->n_memories; m++) {
     int64_t room = p->platform->memory_bytes[m];
-    if (room >= all || all == INT64_MAX) continue;
+    if (room >= all || all > HEAVIEST_BYTES) continue;
     l->room_row[m] = program_row(q, PROGRAM_ANY_LOW, room);
     for (int32_t v = 0; v < p->n_operators; v++)
       for (int32_t d = 0; d < p->n_devices; d++)

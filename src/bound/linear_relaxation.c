@@ -17,21 +17,20 @@ static double seconds_left(const budget *b) {
 }
 
 /* Rounded prices leave start times a price of their own, which would count with the longest time there is. So what
- * flows into an operator flows out again: the rows of its tail and head take up the difference. */
-static void balance_flows(const latency_program *l, int64_t *price) {
+ * flows into an operator flows out again: the rows of its tail and head take up the difference. flow is scratch. */
+static void balance_flows(const latency_program *l, int64_t *price, int64_t *flow) {
   const situ_graph *g = l->problem->graph;
+  for (int32_t v = 0; v < g->n_operators; v++) flow[v] = 0;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+      if (l->edge_row[k] < 0) continue;
+      flow[v] -= price[l->edge_row[k]];
+      flow[g->producer[g->in[k]]] += price[l->edge_row[k]];
+    }
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int64_t *tail = &price[l->tail_row[v]], *head = tail + 1, flow = 0; /* out - in */
-    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-      if (l->edge_row[k] >= 0) flow -= price[l->edge_row[k]];
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-        int32_t user = g->use[i];
-        for (int64_t k = g->in_start[user]; k < g->in_start[user + 1]; k++)
-          if (g->in[k] == t && l->edge_row[k] >= 0) flow += price[l->edge_row[k]];
-      }
-    *tail = max64(*tail, -flow);
-    *head = *tail + flow;
+    int64_t *tail = &price[l->tail_row[v]], *head = tail + 1;
+    *tail = max64(*tail, -flow[v]);
+    *head = *tail + flow[v];
   }
 }
 
@@ -96,9 +95,10 @@ bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_pr
   program p = program_new(scratch);
   if (!latency_program_write(&l, &p, problem, known_ns == SITU_NEVER_NS ? known_ns : known_ns - 1, false, scratch))
     return false;
-  int64_t *price = ARENA_NEW(scratch, int64_t, p.n_rows), found;
-  if (!price || !find_prices(price, &p, scratch, b)) return false;
-  balance_flows(&l, price);
+  int64_t *price = ARENA_NEW(scratch, int64_t, p.n_rows), *flow = ARENA_NEW(scratch, int64_t, problem->n_operators);
+  int64_t found;
+  if (!price || !flow || !find_prices(price, &p, scratch, b)) return false;
+  balance_flows(&l, price, flow);
   int64_t unit = unit_of_value(&l, price);
   if (unit == INT64_MAX || !program_bound(&found, &p, price, unit) || found <= 0) return true;
   *lower_ns = min64(found, l.upper_ns + 1);

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Prices fill 60 bits; more than 40 behind the point would be finer than times need. */
-enum { PRICE_BITS = 60, MOST_SHIFT = 40 };
+/* Prices fill 52 bits; more than 40 behind the point would be finer than times need. */
+enum { PRICE_BITS = 52, MOST_SHIFT = 40 };
 
 program program_new(arena *a) {
   program p = {.arena = a};

@@ -7,8 +7,6 @@
 
 #include <cmocka.h>
 
-enum { MOST_OPERATORS = 12 };
-
 static bool kept_together(const situ_problem *p, const int32_t *device) {
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t w = 0; w < v; w++)
@@ -86,57 +84,4 @@ int64_t brute_force(const situ_problem *p, int32_t *best) {
 done:
   arena_free(a);
   return value;
-}
-
-/* ---- all orders too ---- */
-
-typedef struct brute {
-  const situ_problem *problem;
-  simulator *simulator;
-  int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
-  bool placed[MOST_OPERATORS];
-  int64_t best_ns;
-} brute;
-
-static void try_orders(brute *b, int32_t k) {
-  const situ_graph *g = b->problem->graph;
-  int32_t n = g->n_operators;
-  if (k == n) {
-    placement where = {.device = b->device, .order = b->problem->execution == SITU_EXECUTION_STREAM ? b->order : NULL};
-    simulation found = simulator_run(b->simulator, &where, true);
-    if (found.excess_bytes == 0 && found.value_ns < b->best_ns) b->best_ns = found.value_ns;
-    return;
-  }
-  for (int32_t v = 0; v < n; v++) {
-    bool ready = !b->placed[v];
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && ready; i++) ready = b->placed[g->producer[g->in[i]]];
-    if (!ready) continue;
-    b->placed[v] = true;
-    b->order[k] = v;
-    try_orders(b, k + 1);
-    b->placed[v] = false;
-    if (b->problem->execution != SITU_EXECUTION_STREAM) return; /* one order is enough */
-  }
-}
-
-static void try_devices(brute *b, int32_t v) {
-  if (v == b->problem->n_operators) {
-    if (kept_together(b->problem, b->device)) try_orders(b, 0);
-    return;
-  }
-  for (int32_t d = 0; d < b->problem->n_devices; d++) {
-    if (!problem_allows(b->problem, v, d)) continue;
-    b->device[v] = d;
-    try_devices(b, v + 1);
-  }
-}
-
-int64_t brute_force_orders(const situ_problem *p) {
-  arena *a = arena_new();
-  brute b = {.problem = p, .simulator = simulator_new(p, a), .best_ns = SITU_NEVER_NS};
-  assert_non_null(b.simulator);
-  assert_true(p->n_operators <= MOST_OPERATORS);
-  try_devices(&b, 0);
-  arena_free(a);
-  return b.best_ns;
 }

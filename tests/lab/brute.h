@@ -6,11 +6,7 @@
 
 /* The least value over all placements that keep support, pins, unused devices, colocation and memory, and (in a
  * contiguous pipeline) contiguity; SITU_NEVER_NS when there is none. The best placement goes to `device` unless that is
- * NULL. Takes devices ^ operators simulations; for
- * streams each with all topological orders. */
+ * NULL. Takes devices ^ operators simulations; for streams each with all topological orders. */
 int64_t brute_force(const situ_problem *problem, int32_t *device);
-
-/* The same over all topological orders of stream problems too: the optimum. At most 12 operators. */
-int64_t brute_force_orders(const situ_problem *problem);
 
 #endif

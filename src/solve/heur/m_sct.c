@@ -37,14 +37,14 @@ typedef struct edge {
   double transfer_ns, largest_ns;
 } edge;
 
-typedef struct program {
+typedef struct favourites {
   const situ_problem *problem;
   int32_t *node; /* [operator] */
   int32_t n_nodes, n_edges;
   double *work_ns; /* [node] */
   edge *edges;     /* by ends */
   double scale;    /* nanoseconds of a unit of time */
-} program;
+} favourites;
 
 static int32_t n_producers(const situ_graph *g, int32_t v) {
   int32_t n = 0, last = -1;
@@ -58,7 +58,7 @@ static int32_t n_producers(const situ_graph *g, int32_t v) {
 
 /* An operator with one consumer is one node with it when that has no other producer, or is in the same group. No other
  * path leads from the one to the other, so nodes form no cycle. */
-static void find_nodes(program *x, const grouping *groups) {
+static void find_nodes(favourites *x, const grouping *groups) {
   const situ_graph *g = x->problem->graph;
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
     int32_t w = grouping_only_consumer(g, v);
@@ -76,7 +76,7 @@ static int by_ends(const void *left, const void *right) {
 }
 
 /* Edges between the same nodes become one: what its tensors cost together, between the ends of the dearest. */
-static void merge_edges(program *x) {
+static void merge_edges(favourites *x) {
   int32_t n = 0;
   if (x->n_edges > 0) qsort(x->edges, (size_t)x->n_edges, sizeof *x->edges, by_ends);
   for (int32_t i = 0; i < x->n_edges; i++) {
@@ -94,10 +94,10 @@ static void merge_edges(program *x) {
   x->n_edges = n;
 }
 
-static bool build(program *x, const situ_problem *p, const grouping *groups, arena *a) {
+static bool build(favourites *x, const situ_problem *p, const grouping *groups, arena *a) {
   const situ_graph *g = p->graph;
   rank_costs costs;
-  *x = (program){.problem = p, .node = ARENA_NEW(a, int32_t, p->n_operators)};
+  *x = (favourites){.problem = p, .node = ARENA_NEW(a, int32_t, p->n_operators)};
   x->work_ns = ARENA_ZERO(a, double, p->n_operators);
   x->edges = ARENA_NEW(a, edge, g->n_uses);
   if (!x->node || !x->work_ns || !x->edges || !rank_costs_find(&costs, a, p, RANK_LEAST)) return false;
@@ -137,7 +137,7 @@ static void end_row(rows *r, double lower) {
   r->start[r->n] = r->n_entries;
 }
 
-static void fill_rows(rows *r, const program *x, const int32_t *in_start, const int32_t *in_edge) {
+static void fill_rows(rows *r, const favourites *x, const int32_t *in_start, const int32_t *in_edge) {
   int32_t m = x->n_edges, n = x->n_nodes;
   for (int32_t e = 0; e < m; e++) { /* s_v - s_u - c x >= p_u */
     const edge *at = &x->edges[e];
@@ -167,7 +167,7 @@ static void fill_rows(rows *r, const program *x, const int32_t *in_start, const 
   }
 }
 
-static bool add_rows(lp *model, const program *x, arena *a) {
+static bool add_rows(lp *model, const favourites *x, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes, most = m + 3 * n;
   int64_t entries = 5 * (int64_t)m + 2 * (int64_t)n;
   rows r = {.start = ARENA_ZERO(a, int32_t, (int64_t)most + 1), .column = ARENA_NEW(a, int32_t, entries),
@@ -182,7 +182,7 @@ static bool add_rows(lp *model, const program *x, arena *a) {
   return lp_add_rows(model, r.n, r.start, r.column, r.coefficient, r.lower, r.upper);
 }
 
-static lp *make_model(const program *x, arena *a) {
+static lp *make_model(const favourites *x, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes;
   double *cost = ARENA_ZERO(a, double, m + n + 1), *lower = ARENA_ZERO(a, double, m + n + 1);
   double *upper = ARENA_NEW(a, double, m + n + 1);
@@ -196,7 +196,7 @@ static lp *make_model(const program *x, arena *a) {
 }
 
 /* Favourites from x: the heaviest matching on 1 - x; among equals the one that saves most transfer time. */
-static bool round_edges(int32_t *favourite, const program *x, const double *values, arena *a) {
+static bool round_edges(int32_t *favourite, const favourites *x, const double *values, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes;
   double dearest = 1;
   int64_t *start = ARENA_ZERO(a, int64_t, (int64_t)n + 1), *weight = ARENA_NEW(a, int64_t, m);
@@ -229,7 +229,7 @@ static double seconds_for(const budget *b) {
 /* Favourites of chains, then those that the program chooses. */
 static situ_status find(int32_t *favourite, solve_run *run, const grouping *groups) {
   const situ_problem *p = run->problem;
-  program x;
+  favourites x;
   if (!build(&x, p, groups, run->arena)) return fail_no_memory(run->error);
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t w = grouping_only_consumer(p->graph, v);
