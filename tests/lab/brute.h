@@ -9,4 +9,11 @@
  * NULL. Takes devices ^ operators simulations. */
 int64_t brute_force(const situ_problem *problem, int32_t *device);
 
+/* Called with each placement that keeps support, pins, unused devices and colocation, for stream with each topological
+ * order; memory and contiguity are for the visitor to see. */
+typedef void brute_visitor(void *context, const placement *where);
+void brute_each(const situ_problem *problem, brute_visitor *visit, void *context);
+/* The least value over all of these that fit: the optimum of a stream problem of a few operators. */
+int64_t brute_force_orders(const situ_problem *problem);
+
 #endif
