@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+enum { MOST_OPERATORS = 16 };
+
 static bool kept_together(const situ_problem *p, const int32_t *device) {
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t w = 0; w < v; w++)
@@ -15,55 +17,18 @@ static bool kept_together(const situ_problem *p, const int32_t *device) {
   return true;
 }
 
-/* Counts up in base n_devices, skipping devices that an operator may not use. False after the last. */
-static bool next_placement(const situ_problem *p, int32_t *device) {
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    do device[v]++;
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v]));
-    if (device[v] < p->n_devices) return true;
-    device[v] = 0;
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
-  }
-  return false;
-}
-
-int64_t brute_force(const situ_problem *p, int32_t *best) {
-  arena *a = arena_new();
-  simulator *s = simulator_new(p, a);
-  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
-  int64_t value = SITU_NEVER_NS;
-  assert_non_null(s);
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
-    if (device[v] == p->n_devices) goto done;
-  }
-  do {
-    if (!kept_together(p, device)) continue;
-    simulation found = simulator_run(s, &(placement){.device = device}, true);
-    if (found.excess_bytes > 0 || found.value_ns >= value) continue;
-    value = found.value_ns;
-    if (best) memcpy(best, device, (size_t)p->n_operators * sizeof *best);
-  } while (next_placement(p, device));
-done:
-  arena_free(a);
-  return value;
-}
-
-enum { MOST_OPERATORS = 16 };
-
-typedef struct brute_walk {
+typedef struct walk {
   const situ_problem *problem;
   brute_visitor *visit;
   void *context;
   int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
   bool placed[MOST_OPERATORS];
-} brute_walk;
+} walk;
 
-static void walk_orders(brute_walk *b, int32_t k) {
+static void walk_orders(walk *b, int32_t k) {
   const situ_graph *g = b->problem->graph;
-  bool ordered = b->problem->execution == SITU_EXECUTION_STREAM;
   if (k == g->n_operators) {
-    b->visit(b->context, &(placement){.device = b->device, .order = ordered ? b->order : NULL});
+    b->visit(b->context, &(placement){.device = b->device, .order = b->order});
     return;
   }
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -74,14 +39,17 @@ static void walk_orders(brute_walk *b, int32_t k) {
     b->order[k] = v;
     walk_orders(b, k + 1);
     b->placed[v] = false;
-    if (!ordered) return; /* one order is enough */
   }
 }
 
-static void walk_devices(brute_walk *b, int32_t v) {
+static void walk_devices(walk *b, int32_t v) {
   const situ_problem *p = b->problem;
   if (v == p->n_operators) {
-    if (kept_together(p, b->device)) walk_orders(b, 0);
+    if (!kept_together(p, b->device)) return;
+    if (p->execution == SITU_EXECUTION_STREAM)
+      walk_orders(b, 0);
+    else
+      b->visit(b->context, &(placement){.device = b->device});
     return;
   }
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -93,26 +61,29 @@ static void walk_devices(brute_walk *b, int32_t v) {
 
 void brute_each(const situ_problem *problem, brute_visitor *visit, void *context) {
   assert_true(problem->n_operators <= MOST_OPERATORS);
-  brute_walk b = {.problem = problem, .visit = visit, .context = context};
+  walk b = {.problem = problem, .visit = visit, .context = context};
   walk_devices(&b, 0);
 }
 
-typedef struct brute_best {
+typedef struct least {
   simulator *simulator;
   int64_t value_ns;
-} brute_best;
+  int32_t *device, n;
+} least;
 
 static void keep_least(void *context, const placement *where) {
-  brute_best *best = context;
+  least *best = context;
   simulation found = simulator_run(best->simulator, where, true);
-  if (found.excess_bytes == 0 && found.value_ns < best->value_ns) best->value_ns = found.value_ns;
+  if (found.excess_bytes > 0 || found.value_ns >= best->value_ns) return;
+  best->value_ns = found.value_ns;
+  if (best->device) memcpy(best->device, where->device, (size_t)best->n * sizeof *best->device);
 }
 
-int64_t brute_force_orders(const situ_problem *problem) {
+int64_t brute_force(const situ_problem *p, int32_t *device) {
   arena *a = arena_new();
-  brute_best best = {.simulator = simulator_new(problem, a), .value_ns = SITU_NEVER_NS};
+  least best = {.simulator = simulator_new(p, a), .value_ns = SITU_NEVER_NS, .device = device, .n = p->n_operators};
   assert_non_null(best.simulator);
-  brute_each(problem, keep_least, &best);
+  brute_each(p, keep_least, &best);
   arena_free(a);
   return best.value_ns;
 }

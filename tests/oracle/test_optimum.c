@@ -64,7 +64,7 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
     if (o.n_devices < 2) o.n_devices = 2;
     lab l = lab_random(&o);
     arena *a = arena_new();
-    int64_t optimum = brute_force_orders(l.problem);
+    int64_t optimum = brute_force(l.problem, NULL);
     hold_bounds(l.problem, optimum, a, seed);
     if (seed % 4 == 0 || seed < 40) hold_solvers(l.problem, optimum, seed);
     arena_free(a);
@@ -103,7 +103,7 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
     lab l = lab_random(&o);
     arena *a = arena_new();
-    int64_t optimum = brute_force_orders(l.problem);
+    int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan;
     situ_error error;
     situ_solve_options with = {.solvers = "block_dp"};

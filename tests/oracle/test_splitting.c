@@ -22,7 +22,7 @@ static int32_t count_optima(double memory, situ_contention contention, int32_t s
                      .unsupported = seed % 5 == 0, .memory = memory,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = contention}};
     lab l = lab_random(&o);
-    int64_t optimum = brute_force_orders(l.problem);
+    int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan;
     situ_error error;
     situ_solve_options with = {.solvers = "splitting", .max_steps = 400, .seed = seed};

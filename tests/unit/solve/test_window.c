@@ -39,7 +39,7 @@ static void a_window_of_everything_is_solved_as_by_brute_force(void **state) {
     assert_true(unit_graph_find(&g, p, UNITS_FINE, a));
     assert_true(window_take(w, p, &g, unit, g.n));
     window_schedule best = {.value_ns = SITU_NEVER_NS};
-    int64_t nodes, optimum = brute_force_orders(p);
+    int64_t nodes, optimum = brute_force(p, NULL);
     assert_true(window_search(w, WINDOW_FAR_NS, INT64_MAX, keep_least, &best, &nodes, a));
     if (g.n == p->n_operators) { /* units of one operator: no chain was fused */
       if (best.value_ns != optimum)
