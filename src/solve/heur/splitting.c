@@ -16,7 +16,7 @@
 #include "solve/kit/window.h"
 #include "solve/solver.h"
 
-enum { FIRST_SIZE = 10, SMALLEST = 4, N_FIRST = 5, BUCKETS = 256, MOST_FINDINGS = 4096, NODES_PER_STEP = 512,
+enum { FIRST_SIZE = 10, SMALLEST = 4, N_FIRST = 5, BUCKETS = 256, MOST_FINDINGS = 4096, NODES_PER_STEP = 32,
        NODES_TO_BUILD = 1000, NODES_TO_IMPROVE = 6000, TRIED = 24, OPERATORS_LIMIT = 20000 };
 
 /* A module that was solved: equal signatures have equal solutions. */
