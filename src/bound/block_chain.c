@@ -239,7 +239,9 @@ bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph
 enum { FIRST_WIDTH = 256, LARGEST_BLOCK = 16 };
 static const int64_t MOST_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
 
-static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
+  (void)proof;
   *lower_ns = 0;
   if (!block_serves(p) || p->n_operators > OPERATORS_LIMIT) return SITU_STATUS_OK;
   block_machine machine;

@@ -157,20 +157,29 @@ static situ_status longest_path(int64_t *lower_ns, const situ_problem *p, arena 
   return SITU_STATUS_OK;
 }
 
-static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
   if (cells > CELLS_LIMIT) return longest_path(lower_ns, p, scratch, error);
   int64_t *head = ARENA_NEW(scratch, int64_t, cells), *tail = ARENA_NEW(scratch, int64_t, cells);
   if (!head || !tail || !bound_heads_tails(head, tail, p)) return fail_no_memory(error);
   *lower_ns = 0;
+  int32_t worst = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t least = SITU_NEVER_NS;
     for (int32_t d = 0; d < p->n_devices; d++) {
       int64_t i = (int64_t)v * p->n_devices + d;
       least = min64(least, sat_add(head[i], tail[i]));
     }
-    *lower_ns = max64(*lower_ns, least);
+    if (least <= *lower_ns) continue;
+    *lower_ns = least;
+    worst = v;
   }
+  if (*lower_ns == 0) return SITU_STATUS_OK;
+  certificate_start(proof, "critical_path", *lower_ns);
+  int64_t *operator_ = certificate_add_operators(proof, "operator", 1, scratch);
+  if (!operator_) return fail_no_memory(error);
+  *operator_ = worst;
   return SITU_STATUS_OK;
 }
 

@@ -130,8 +130,14 @@ static void check_bound(judge *j) {
                (int)j->problem->n_devices - 1);
 }
 
+/* Whether the plan says, and proves, that there is none. */
+static bool proved_infeasible(const judge *j) {
+  return !j->plan->device && j->plan->outcome == SITU_OUTCOME_INFEASIBLE && j->verdict->verified_ns == SITU_NEVER_NS;
+}
+
 static situ_status look_at_all(judge *j, situ_error *error) {
-  if (!check_placement(j)) return SITU_STATUS_OK;
+  TRY(check_certificate(j, error));
+  if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
   TRY(check_constraints(j, error));
   check_bound(j);
   switch (j->problem->execution) {
@@ -154,6 +160,7 @@ situ_status situ_check(situ_verdict **out, const situ_problem *problem, const si
   situ_status status = SITU_STATUS_NO_MEMORY;
   if (verdict && scratch) {
     verdict->arena = a;
+    verdict->certificate = verdict->unverified = "";
     judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch};
     status = look_at_all(&j, error);
     if (status == SITU_STATUS_OK && verdict->failed) status = fail_no_memory(error);

@@ -26,6 +26,8 @@ bool situ_plan_exists(const situ_plan *p) { return p->device != NULL; }
 int64_t situ_plan_value_ns(const situ_plan *p) { return p->value_ns; }
 int64_t situ_plan_lower_bound_ns(const situ_plan *p) { return p->lower_bound_ns; }
 
+int64_t situ_plan_verified_ns(const situ_plan *p) { return p->verified_ns; }
+
 double situ_plan_gap(const situ_plan *p) {
   if (!p->device || p->value_ns == SITU_NEVER_NS) return 1;
   if (p->value_ns <= p->lower_bound_ns) return 0;

@@ -3,6 +3,7 @@
 #define SITU_PLAN_PLAN_H
 
 #include "base/arena.h"
+#include "problem/certificate.h"
 #include "problem/problem.h"
 #include "situ/plan.h"
 
@@ -29,6 +30,8 @@ struct situ_plan {
   int64_t value_ns, lower_bound_ns, best_single_ns;
   int32_t best_single_device;
   const char *solver, *bound, *reason; /* never NULL */
+  certificate proof;   /* of the lower bound or of a lower one; no kind: none */
+  int64_t verified_ns; /* what situ_check saw proved after the solve; 0 for a plan from a file */
   situ_statistic statistics[SITU_MAX_STATISTICS]; /* names have static storage */
   int32_t n_statistics;
   int64_t steps;

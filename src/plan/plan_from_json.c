@@ -56,6 +56,7 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(read_outcome(&plan->outcome, s, root, error));
   TRY(read_text(&plan->reason, plan->arena, s, root, "reason", error));
   TRY(read_text(&plan->bound, plan->arena, s, root, "bound", error));
+  TRY(certificate_from_json(&plan->proof, s, json_get(root, "certificate"), plan->arena, error));
   TRY(read_text(&plan->solver, plan->arena, s, root, "solver", error));
   TRY(plan_read_whole(&plan->value_ns, s, json_get(root, "value_ns"), "value_ns", &never, error));
   TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));

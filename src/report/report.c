@@ -91,6 +91,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_whole(p->costs->unit_ns) : json_new_null());
   ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(plan)));
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
+  ok = ok && json_set(o, "verified_ns", report_amount(situ_plan_verified_ns(plan)));
   ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(plan)) : json_new_null());
   ok = ok && json_set(o, "best_single_ns", report_amount(situ_plan_best_single_ns(plan)));
   ok = ok && json_set(o, "best_single", report_unit_value(situ_plan_best_single_ns(plan), p));

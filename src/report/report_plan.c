@@ -81,10 +81,15 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
   rest[0] = '\0';
   if (pipeline && value > 0) snprintf(rest, sizeof rest, "%.6g inputs a second", 1e9 / (double)value);
   fact(t, o, pipeline ? "period" : "latency", STYLE_BOLD, exact_time(a, value), rest);
-  const char *name = situ_plan_bound(plan);
-  fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", name);
+  int64_t verified = situ_plan_verified_ns(plan);
+  bool whole = verified > 0 && verified >= bound;
+  if (whole || verified == 0)
+    snprintf(rest, sizeof rest, "%s%s", situ_plan_bound(plan), whole ? ", certificate verified" : "");
+  else
+    snprintf(rest, sizeof rest, "%s; certificate verified up to %s", situ_plan_bound(plan), exact_time(a, verified));
+  fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", rest);
   if (optimal)
-    fact(t, o, "gap", STYLE_GOOD, "0 %", "proved optimal");
+    fact(t, o, "gap", STYLE_GOOD, "0 %", whole ? "proved optimal, and the proof is in the plan" : "proved optimal");
   else if (bound > 0)
     fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "no plan is better by more than this");
 }

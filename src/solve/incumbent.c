@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/fail.h"
 #include "solve/solver.h"
 
 bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
@@ -11,6 +12,8 @@ bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
   i->store.call = called ? ARENA_NEW(a, int32_t, p->n_operators) : NULL;
   return i->store.device && (!ordered || i->store.order) && (!called || i->store.call);
 }
+
+void incumbent_free(incumbent *i) { arena_free(i->proof_arena); }
 
 bool solve_allows(const situ_problem *p, const int32_t *device) {
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -51,6 +54,21 @@ void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name) {
   if (lower_bound_ns <= run->incumbent->lower_bound_ns) return;
   run->incumbent->lower_bound_ns = lower_bound_ns;
   run->incumbent->bound = name;
+}
+
+situ_status solve_prove(solve_run *run, const certificate *proof) {
+  incumbent *i = run->incumbent;
+  solve_bound(run, proof->lower_ns, proof->bound);
+  if (!proof->kind || proof->lower_ns <= i->proof.lower_ns) return SITU_STATUS_OK;
+  arena *a = arena_new();
+  if (!a || !certificate_copy(&i->proof, proof, a)) {
+    arena_free(a);
+    return fail_no_memory(run->error);
+  }
+  arena_free(i->proof_arena);
+  i->proof_arena = a;
+  i->proof.bound = proof->bound;
+  return SITU_STATUS_OK;
 }
 
 void solve_count(solve_run *run, const char *name, int64_t n) {

@@ -74,11 +74,13 @@ static bool report(void *context) {
   return w->callback(w->context, &now);
 }
 
-/* Each solver in turn: those that end by themselves may use what is left, those that do not share it evenly. */
+/* Each solver in turn: those that end by themselves may use what is left, those that do not share it evenly. The first
+ * one is called even where the bounds have used up the limits: most find some plan at once. */
 static situ_status run_all(const selection *chosen, solve_run *run) {
   int32_t anytime_left = chosen->n_anytime;
   bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
-  for (int32_t i = 0; i < chosen->n && !solve_done(run); i++) {
+  for (int32_t i = 0; i < chosen->n; i++) {
+    if (solve_done(run) && (i > 0 || run->budget->stop == BUDGET_CANCELLED)) break;
     const solver *s = chosen->row[i];
     double share = s->anytime ? 1.0 / anytime_left-- : 1.0;
     TRY(solver_run(s, run, share, s->anytime && !limited ? DEFAULT_LIMIT_NS : 0));
@@ -87,12 +89,15 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
 }
 
 static situ_status first_bounds(solve_run *run) {
-  int64_t lower_ns = 0;
-  const char *name = "";
+  bound_found found;
   arena_mark mark = arena_get_mark(run->arena);
-  situ_status status = bound_best(&lower_ns, &name, run->problem, run->arena, run->budget, run->error);
+  arena *proofs = arena_new();
+  if (!proofs) return fail_no_memory(run->error);
+  situ_status status = bound_best(&found, run->problem, run->arena, proofs, run->budget, run->error);
   arena_release(run->arena, mark);
-  if (status == SITU_STATUS_OK) solve_bound(run, lower_ns, name);
+  if (status == SITU_STATUS_OK) status = solve_prove(run, &found.proof);
+  if (status == SITU_STATUS_OK) solve_bound(run, found.lower_ns, found.name);
+  arena_free(proofs);
   return status;
 }
 
@@ -114,7 +119,7 @@ static situ_outcome outcome_of(const solve_run *run, const char **reason, arena 
 }
 
 /* The independent judge has the last word. */
-static situ_status judge(const situ_problem *problem, const situ_plan *plan, situ_error *error) {
+static situ_status judge(const situ_problem *problem, situ_plan *plan, situ_error *error) {
   situ_verdict *verdict = NULL;
   TRY(situ_check(&verdict, problem, plan, error));
   situ_status status = SITU_STATUS_OK;
@@ -123,6 +128,7 @@ static situ_status judge(const situ_problem *problem, const situ_plan *plan, sit
     status = fail_with(error, SITU_STATUS_INTERNAL, NULL, "the plan of solver %s breaks the rule %s: %s", plan->solver,
                        first.rule, first.text);
   }
+  plan->verified_ns = situ_verdict_verified_ns(verdict);
   situ_verdict_free(verdict);
   return status;
 }
@@ -143,6 +149,7 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
                        (long long)found->lower_bound_ns, found->bound);
   plan->outcome = outcome_of(run, &plan->reason, plan->arena);
   plan->lower_bound_ns = found->lower_bound_ns;
+  if (!certificate_copy(&plan->proof, &found->proof, plan->arena)) status = fail_no_memory(run->error);
   plan->best_single_ns = single->value_ns;
   plan->best_single_device = single->device;
   plan->solver = arena_string(plan->arena, found->solver);
@@ -161,9 +168,20 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
   return status;
 }
 
+static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run) {
+  best_single single;
+  TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
+  if (!run->problem->conflict) {
+    TRY(first_bounds(run));
+    run->watch->steps_before = 0;
+    TRY(run_all(chosen, run));
+  }
+  return write_plan(out, run, &single);
+}
+
 static situ_status solve_in(situ_plan **out, const selection *chosen, const situ_problem *problem,
                             const situ_solve_options *o, arena *a, situ_error *error) {
-  incumbent best;
+  incumbent best = {0};
   solve_watch watch = {.callback = o->progress, .context = o->context, .incumbent = &best, .solver = "bounds"};
   budget whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch);
   watch.running = &whole;
@@ -172,14 +190,9 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1, .arena = a, .error = error};
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
-  best_single single;
-  TRY(best_single_find(&single, run.simulator, problem, a, error));
-  if (!problem->conflict) {
-    TRY(first_bounds(&run));
-    watch.steps_before = 0;
-    TRY(run_all(chosen, &run));
-  }
-  return write_plan(out, &run, &single);
+  situ_status status = run_and_write(out, chosen, &run);
+  incumbent_free(&best);
+  return status;
 }
 
 situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_solve_options *options,

@@ -134,8 +134,8 @@ static void bounds_do_not_depend_on_numbers(void **state) {
     for (int32_t i = 0; bounds[i]; i++) {
       int64_t one, other;
       if (!bounds[i]->stream) continue;
-      assert_int_equal(bounds[i]->compute(&one, l.problem, a, &unlimited, &error), SITU_STATUS_OK);
-      assert_int_equal(bounds[i]->compute(&other, p, a, &unlimited, &error), SITU_STATUS_OK);
+      assert_int_equal(bounds[i]->compute(&one, &(certificate){0}, l.problem, a, &unlimited, &error), SITU_STATUS_OK);
+      assert_int_equal(bounds[i]->compute(&other, &(certificate){0}, p, a, &unlimited, &error), SITU_STATUS_OK);
       assert_int_equal(one, other);
     }
     arena_free(a);

@@ -12,6 +12,7 @@
 #include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "bound/bound.h"
+#include "sim/simulate.h"
 #include "solve/solver.h"
 
 static void hold_bounds(const situ_problem *p, int64_t optimum, arena *a, uint64_t seed) {
@@ -24,7 +25,7 @@ static void hold_bounds(const situ_problem *p, int64_t optimum, arena *a, uint64
     if (!serves || p->conflict) continue;
     int64_t lower;
     arena_mark mark = arena_get_mark(a);
-    assert_int_equal(row->compute(&lower, p, a, &unlimited, NULL), SITU_STATUS_OK);
+    assert_int_equal(row->compute(&lower, &(certificate){0}, p, a, &unlimited, NULL), SITU_STATUS_OK);
     arena_release(a, mark);
     if (lower > optimum)
       fail_msg("%s, seed %d: bound %s says %lld, but %lld is possible", situ_execution_name(p->execution), (int)seed,
@@ -102,7 +103,6 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
                      .density = 0.15 + 0.1 * (double)(seed % 6), .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
     lab l = lab_random(&o);
-    arena *a = arena_new();
     int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan;
     situ_error error;
@@ -113,7 +113,6 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
       fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
                (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
     situ_plan_free(plan);
-    arena_free(a);
     lab_free(&l);
   }
 }

@@ -1,4 +1,4 @@
-/* solve/kit/device_types.h - the devices of a pipeline, grouped into types that no plan can tell apart. */
+/* solve/kit/device_types.h - devices grouped into types that no plan can tell apart. */
 #ifndef SITU_SOLVE_KIT_DEVICE_TYPES_H
 #define SITU_SOLVE_KIT_DEVICE_TYPES_H
 
@@ -17,5 +17,7 @@ typedef struct device_type {
 
 /* The types in order of their first device. False without memory. */
 bool device_types_find(device_type **types, int32_t *n_types, const situ_problem *problem, arena *a);
+/* The same where transfers go from device to device: equal routes to and from all others too. */
+bool device_twins_find(device_type **types, int32_t *n_types, const situ_problem *problem, arena *a);
 
 #endif
