@@ -55,6 +55,7 @@ typedef enum option_kind {
   OPTION_WHOLE,  /* int64_t >= least */
   OPTION_SMALL,  /* int32_t >= least */
   OPTION_SEED,   /* uint64_t */
+  OPTION_MS,     /* int64_t nanoseconds from milliseconds > 0 */
   OPTION_REAL,   /* double > 0 (or > least), <= most where that is not 0 */
   OPTION_DIM,    /* NAME=VALUE, repeatable */
   OPTION_UNUSED, /* NAME, repeatable */

@@ -215,7 +215,7 @@ static bool build(splitting *s, const modules *parts) {
 
 static double cost_of(const splitting *s, const simulation *found) {
   if (found->value_ns == SITU_NEVER_NS) return 1e300;
-  return (double)found->value_ns + (double)found->excess_bytes * s->price;
+  return (double)found->value_ns + OVER_PRICE * (double)found->over_ns + (double)found->excess_bytes * s->price;
 }
 
 /* Takes the schedule of `where`, just simulated, as the present one. */
@@ -231,7 +231,7 @@ static void settle(splitting *s, const placement *where, const simulation *found
   s->now_cost = cost_of(s, found);
   s->have = true;
   critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
-  memset(s->on_chain, found->excess_bytes > 0, n * sizeof(bool)); /* what frees memory may be anywhere */
+  memset(s->on_chain, found->excess_bytes > 0 || found->over_ns > 0, n * sizeof(bool)); /* what helps may be anywhere */
   for (int32_t i = 0; i < s->path.n_chain; i++) s->on_chain[s->path.chain[i]] = true;
 }
 
