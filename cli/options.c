@@ -107,6 +107,12 @@ static const option trace_rows[] = {
     {0}};
 const option_group trace_outputs = {"Files written", trace_rows};
 
+static const option front_rows[] = {
+    {.name = "points", .kind = OPTION_SMALL, .offset = AT(points), .value = "N", .least = 2,
+     .about = "Solves: the two ends, and ceilings of latency between them. Default: 8."},
+    {0}};
+const option_group front_options = {"Front", front_rows};
+
 static const option common_rows[] = {
     {.name = "json", .kind = OPTION_ON, .offset = AT(json),
      .about = "One JSON object on stdout; tables for people go to stderr."},

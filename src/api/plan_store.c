@@ -75,6 +75,8 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
   ok = ok && json_set(o, "overlap", json_new_truth(p->overlap));
   ok = ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
+  if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
+  if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   ok = ok && constraints_json(o, i);
   if (ok) return o;
   json_free(o);
@@ -130,6 +132,8 @@ static situ_status problem_options(situ_problem_options *o, const json_value *m,
   o->communication = (situ_communication)communication;
   o->free = !json_truth(json_get(m, "contiguous"), true);
   o->overlap = json_truth(json_get(m, "overlap"), false);
+  o->max_period_ns = json_whole(json_get(m, "max_period_ns"), 0);
+  o->max_latency_ns = json_whole(json_get(m, "max_latency_ns"), 0);
   int64_t in_flight = json_whole(json_get(m, "in_flight"), 1);
   o->in_flight = in_flight > 0 && in_flight < INT32_MAX ? (int32_t)in_flight : 1;
   return SITU_STATUS_OK;

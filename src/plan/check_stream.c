@@ -260,6 +260,9 @@ static situ_status check_limits(judge *j, int64_t *value_ns, situ_error *error) 
   const situ_problem *p = j->problem;
   int64_t period_ns;
   TRY(check_period(j, &period_ns, error));
+  if (j->plan->period_ns != period_ns || j->plan->latency_ns != *value_ns)
+    judge_note(j, "value", "the plan says a latency of %lld ns and a period of %lld ns; they are %lld ns and %lld ns",
+               (long long)j->plan->latency_ns, (long long)j->plan->period_ns, (long long)*value_ns, (long long)period_ns);
   if (period_ns > p->max_period_ns)
     judge_note(j, "period", "the plan has a period of %lld ns; at most %lld ns are allowed", (long long)period_ns,
                (long long)p->max_period_ns);

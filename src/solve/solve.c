@@ -197,12 +197,26 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
   return status;
 }
 
-static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run) {
+/* Plans that the caller has already. */
+static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
+  run->solver = "start";
+  for (int32_t k = 0; k < o->n_starts; k++) {
+    const situ_plan *plan = o->starts[k];
+    if (plan->n_operators != run->problem->n_operators || plan->n_devices != run->problem->n_devices)
+      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a plan to start from is of another graph or platform");
+    if (plan->device)
+      solve_offer(run, &(placement){.device = plan->device, .order = plan->order, .call = plan->call});
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, const situ_solve_options *o) {
   best_single single;
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
   if (!run->problem->conflict) {
     TRY(first_bounds(run));
     run->watch->steps_before = 0;
+    TRY(offer_starts(run, o));
     TRY(run_all(chosen, run));
   }
   return write_plan(out, run, &single);
@@ -219,7 +233,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1, .arena = a, .error = error};
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
-  situ_status status = run_and_write(out, chosen, &run);
+  situ_status status = run_and_write(out, chosen, &run, o);
   incumbent_free(&best);
   return status;
 }
