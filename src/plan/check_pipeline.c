@@ -321,9 +321,7 @@ situ_status check_period(judge *j, int64_t *period_ns, situ_error *error) {
   problem_view_pipeline(&view, j->problem);
   other.problem = &view;
   TRY(find_loads(&other, &l, error));
-  *period_ns = 0;
-  for (int32_t d = 0; d < view.n_devices; d++) *period_ns = max64(*period_ns, l.load_ns[d]);
-  for (int32_t c = 0; c < j->platform->n_channels; c++) *period_ns = max64(*period_ns, l.channel_ns[c]);
+  *period_ns = l.value_ns;
   return SITU_STATUS_OK;
 }
 
