@@ -207,7 +207,7 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   out->objective = SITU_OBJECTIVE_THROUGHPUT;
   out->execution = SITU_EXECUTION_PIPELINE;
   out->communication = SITU_COMMUNICATION_LINK;
-  out->contiguous = out->overlap = false;
+  out->contiguous = out->overlap = out->replicate = false;
   out->in_flight = 1;
   out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
 }
