@@ -6,13 +6,13 @@ awk -F, '
   NR == 1 { next }
   {
     if (!($1 in seen)) { seen[$1] = 1; order[n++] = $1 }
-    value[$1, $2, $3] = $6
+    value[$1, $2, $3 ($5 == 1 ? " (1 order)" : "")] = $6
     if ($3 == "single") bound[$1] = $7
   }
   END {
-    print "| workload | bound | single | pipedream | scotch | metis | linear_dp | many_orders | ideal_dp | free: scotch | metis | free_search | expert |"
+    print "| workload | bound | single | pipedream | scotch | metis | linear_dp (1 order) | linear_dp | ideal_dp | free: scotch | metis | free_search | expert |"
     print "|-|-|-|-|-|-|-|-|-|-|-|-|-|"
-    split("single pipedream scotch metis linear_dp many_orders ideal_dp", contiguous, " ")
+    split("single,pipedream,scotch,metis,linear_dp (1 order),linear_dp,ideal_dp", contiguous, ",")
     split("scotch metis free_search expert", free, " ")
     for (i = 0; i < n; i++) {
       w = order[i]

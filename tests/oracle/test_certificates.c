@@ -160,7 +160,7 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
     if (o.n_devices < 2) o.n_devices = 2;
     lab l = lab_random(&o);
     if (!l.problem->conflict) {
-      trial t = {l.problem, brute_force_orders(l.problem), seed};
+      trial t = {l.problem, brute_force(l.problem, NULL), seed};
       rng r = rng_new(seed);
       hold_bounds(&t, seed % 4 == 0);
       make_up(&t, &r);

@@ -1,5 +1,6 @@
-/* many_orders: the best contiguous split of many linear orders, that of linear_dp first. docs/theory/many_orders.md says
- * which orders and why.
+/* linear_dp: the best contiguous split of many linear orders (the "linearised" dynamic program of Tarnawski et al., NeurIPS
+ * 2020, section 5, which splits one). The published order comes first: with a limit of one step it is the only one, and
+ * the values are those of the published code to the last digit. docs/theory/linear_dp.md says which orders follow and why.
  *
  * A step is one end of a segment, with all its beginnings (order_split.h). */
 #include "base/checked.h"
@@ -49,6 +50,16 @@ static bool offer(search *s) {
   return true;
 }
 
+/* The same, to its end whatever the limit of steps; time and stops still count. */
+static void offer_whole(search *s) {
+  budget *b = s->run->budget;
+  int64_t max_steps = b->max_steps;
+  b->max_steps = INT64_MAX;
+  if (b->stop == BUDGET_STEPS) b->stop = BUDGET_GOING;
+  offer(s);
+  b->max_steps = max_steps;
+}
+
 /* Takes the cuts of the best chain into `place`, each with that chance in four. */
 static void loosen(search *s, int32_t chance, order_style *style) {
   int32_t number[64], n = 0;
@@ -79,7 +90,7 @@ static situ_status solve(solve_run *run) {
   search *s = ARENA_ZERO(run->arena, search, 1);
   if (!s || !init(s, run) || !order_published(s->order, &s->classes, run->problem->graph, run->arena))
     return fail_no_memory(run->error);
-  offer(s);
+  offer_whole(s);
   int64_t left = run->budget->max_steps == INT64_MAX ? INT64_MAX : run->budget->max_steps - run->budget->steps;
   int64_t most_steps = left == INT64_MAX ? left : run->budget->steps + left / SHARE_OF_STEPS;
   int64_t most_work = sat_add(order_split_work(s->split), MOST_WORK);
@@ -91,10 +102,10 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-const solver many_orders_solver = {
-    .name = "many_orders",
+const solver linear_dp_solver = {
+    .name = "linear_dp",
     .title = "best split of many linear orders of the operators",
-    .source = "",
+    .source = "Tarnawski et al., Efficient Algorithms for Device Placement of DNN Graph Operators, NeurIPS 2020",
     .pipeline = true,
     .portfolio = 12,
     .solve = solve,
