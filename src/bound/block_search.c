@@ -293,19 +293,15 @@ static bool nowhere_later(const int64_t *a, const int64_t *b, int32_t n) {
 
 /* Room for a schedule that no kept one makes needless; those that it makes needless go. NULL: it is needless. Where nothing
  * comes after all others, an operator that has ended may be what ends last, though its device is of no more use: then
- * bounds are compared too. A merged schedule's bound is true of its parts alone: it takes over that of what it makes
- * needless. */
-static state *make_room(search *s, layer *l, bucket *k, int64_t *bound_ns, int64_t sum) {
+ * bounds are compared too; and where schedules were merged, whose bounds are true of their parts alone. */
+static state *make_room(search *s, layer *l, bucket *k, int64_t bound_ns, int64_t sum) {
   const int64_t *vector = s->child;
-  bool closed = s->b->closed;
+  bool by_vector = s->b->closed && !s->merged;
   for (state **at = &k->states; *at;) {
     state *old = *at;
-    if (old->sum <= sum && (closed || old->bound_ns <= *bound_ns) && nowhere_later(old->vector, vector, k->length)) {
-      if (s->merged) old->bound_ns = min64(old->bound_ns, *bound_ns);
+    if (old->sum <= sum && (by_vector || old->bound_ns <= bound_ns) && nowhere_later(old->vector, vector, k->length))
       return NULL;
-    }
-    if (old->sum >= sum && (closed || old->bound_ns >= *bound_ns) && nowhere_later(vector, old->vector, k->length)) {
-      if (s->merged) *bound_ns = min64(*bound_ns, old->bound_ns);
+    if (old->sum >= sum && (by_vector || old->bound_ns >= bound_ns) && nowhere_later(vector, old->vector, k->length)) {
       *at = old->next;
       old->next = k->spare;
       k->spare = old;
@@ -340,7 +336,7 @@ static int64_t sum_of(const int64_t *vector, int32_t n) {
 static void keep(search *s, layer *l, bucket *k, int64_t bound_ns, const state *from, int32_t x, int32_t d,
                  uint32_t order) {
   int64_t sum = sum_of(s->child, k->length);
-  state *made = make_room(s, l, k, &bound_ns, sum);
+  state *made = make_room(s, l, k, bound_ns, sum);
   if (!made) return;
   memcpy(made->vector, s->child, (size_t)k->length * sizeof(int64_t));
   made->bound_ns = bound_ns;
