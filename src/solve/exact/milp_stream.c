@@ -7,7 +7,9 @@
  * M that cuts no plan off. Without contention and with room for everything this is the stream model; links that serve
  * one transfer at a time and memory over time are left to the simulator that judges what is found. */
 #include "base/checked.h"
+#include "base/fail.h"
 #include "bound/latency_program.h"
+#include "bound/linear_relaxation.h"
 #include "solve/exact/milp.h"
 #include "solve/exact/milp_units.h"
 #include "solve/kit/repair.h"
@@ -204,4 +206,19 @@ static void offer(void *context, const double *x) {
   repair_offer(s->run, &(placement){.device = s->units.operator_device, .order = s->order});
 }
 
-const milp_program milp_stream = {.serves = serves, .write = write_program, .start = start_from, .offer = offer};
+/* The root of the program, with what the best plan so far rules out. */
+static situ_status prove(solve_run *run) {
+  certificate proof = {0};
+  int64_t lower_ns = 0;
+  arena_mark mark = arena_get_mark(run->arena);
+  if (!linear_relaxation_find(&lower_ns, &proof, run->problem, run->incumbent->value_ns, MOST_ENTRIES, run->arena,
+                              run->budget))
+    return fail_no_memory(run->error);
+  proof.bound = "linear_relaxation";
+  situ_status status = proof.kind ? solve_prove(run, &proof) : SITU_STATUS_OK;
+  arena_release(run->arena, mark);
+  return status;
+}
+
+const milp_program milp_stream = {
+    .serves = serves, .write = write_program, .start = start_from, .offer = offer, .prove = prove};
