@@ -68,6 +68,7 @@ static json_value *devices_json(const situ_plan *plan, const situ_problem *p) {
     good = json_set(o, "name", device_name(p, d)) && json_set(o, "operators", json_new_whole(use->n_operators)) &&
            json_set(o, "load_ns", plan_whole_json(use->load_ns)) && json_set(o, "memory_bytes", plan_whole_json(use->memory_bytes)) &&
            json_set(o, "memory_limit_bytes", plan_whole_json(use->memory_limit_bytes));
+    if (use->replica_of >= 0) good = good && json_set(o, "replica_of", device_name(p, use->replica_of));
     good = json_push(rows, o) && good;
   }
   if (good) return rows;
@@ -158,6 +159,8 @@ json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
               json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
               json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
               json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) &&
+              (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
+                                                    json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
               json_set(o, "gap", json_new_number(situ_plan_gap(plan))) &&
               json_set(o, "bound", json_new_text(plan->bound)) &&
               (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
