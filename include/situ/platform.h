@@ -29,6 +29,7 @@ typedef struct situ_device {
   int64_t launch_ns;                   /* overhead of starting an operator */
   int32_t shares_memory_with;          /* index of an earlier device whose memory it uses, or -1 for its own */
   bool is_host;                        /* holds the inputs of the model; transfers are staged through hosts */
+  int32_t server;                      /* the machine it stands in, any number from 0 up: equal numbers, one machine */
 } situ_device;
 
 typedef struct situ_link {
@@ -40,14 +41,14 @@ typedef struct situ_link {
 
 /* Builds a platform. Routes are the ways of least (latency + time of 1 MiB), ties by fewest hops, then lowest link
  * numbers. BAD_INPUT when a value is out of range, a name is taken twice, or a memory cannot be reached from
- * another. Everything is copied. */
+ * another. Everything is copied; servers are numbered anew, in order of their first device. */
 SITU_API situ_status situ_platform_new(situ_platform **out, const char *name, const situ_device *devices,
                                        int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error);
 SITU_API void situ_platform_free(situ_platform *platform);
 
 /* Reads a platform: a path to a platform file (docs/formats/platform.md) when such a file exists or the text ends in
- * ".json"; "this-host" for the machine that runs situ; else a composed name such as "cpu+2*a100-80g" over the
- * catalogue of known devices (situ list devices). */
+ * ".json"; "this-host" for the machine that runs situ; else a composed name such as "cpu+2*a100-80g" or
+ * "2*(cpu+8*a100-80g)" over the catalogue of known devices (situ list devices). */
 SITU_API situ_status situ_platform_read(situ_platform **out, const char *name_or_path, situ_error *error);
 
 SITU_API const char *situ_platform_name(const situ_platform *platform);
