@@ -20,7 +20,7 @@ enum {
   MOST_CELLS = 1 << 23,
   MOST_ROUNDS = 6 /* of making the limits of memory narrower */
 };
-static const double MOST_WORK = 4e8;
+static const double MOST_WORK = 1e9;
 
 /* A device type of a server type: what the recursion chooses from. */
 typedef struct slot {
@@ -196,8 +196,9 @@ static void extend(table *t, int32_t state, int32_t j, int32_t to_state, const s
   int64_t peak = 0, in_flight = t->latency ? 1 : p->in_flight;
   int64_t start = t->latency ? sat_add(before, crossing) : max64(before, crossing);
   for (int32_t k = j + 1; k <= c->n; k++) {
-    peak = max64(peak, c->peak_bytes[k - 1]);
-    int64_t each = sat_add(c->stash_bytes[k] - c->stash_bytes[j], peak);
+    int64_t kept = c->kept_bytes[t->latency ? k - 1 : k] - c->kept_bytes[j];
+    peak = max64(peak, sat_add(t->latency ? kept : 0, c->peak_bytes[k - 1]));
+    int64_t each = sat_add(t->latency ? 0 : kept, peak);
     if (sat_add(c->weight_bytes[k] - c->weight_bytes[j], sat_mul(in_flight, each)) > x->limit_bytes) break;
     if (never[k] != never[j] || (c->pin[k - 1] != -1 && c->pin[k - 1] != x->device)) break;
     int64_t compute = time[k] - time[j];

@@ -205,8 +205,6 @@ static int64_t live_peak(const chain *c, int32_t k, int32_t *seen) {
     peak = max64(peak, sat_add(live, g->workspace_bytes[v]));
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && live != INT64_MAX; i++)
       if (last_use(c, g->in[i], &user) == k && user == v) live -= g->size_bytes[g->in[i]];
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && live != INT64_MAX; t++)
-      if (last_use(c, t, &user) < 0) live -= g->size_bytes[t]; /* a result: counted with the weights */
   }
   return peak;
 }
@@ -228,19 +226,19 @@ static void weigh_element(chain *c, int32_t k, int32_t *seen) {
     time[1] = sat_add(time[0], sum);
     never[1] = never[0] + !runs;
   }
-  int64_t weights = 0, stash = 0, footprint = 0;
+  int64_t weights = 0, kept = 0, footprint = 0;
   c->pin[k] = -1;
   for (int32_t x = c->first[k]; x < c->first[k + 1]; x++) {
     int32_t v = c->order[x];
     weights = sat_add(weights, g->weight_bytes[v]);
     for (int32_t t = g->out_start[v]; stream && t < g->out_start[v + 1]; t++)
-      if (last_use(c, t, &user) < 0) weights = sat_add(weights, g->size_bytes[t]);
-    if (!stream) stash = sat_add(stash, footprint_stash_bytes(g, v));
+      if (last_use(c, t, &user) < 0) kept = sat_add(kept, g->size_bytes[t]);
+    if (!stream) kept = sat_add(kept, footprint_stash_bytes(g, v));
     footprint = max64(footprint, footprint_bytes(g, v));
     if (p->pin[v] >= 0) c->pin[k] = c->pin[k] == -1 || c->pin[k] == p->pin[v] ? p->pin[v] : -2;
   }
   c->weight_bytes[k + 1] = sat_add(c->weight_bytes[k], weights);
-  c->stash_bytes[k + 1] = sat_add(c->stash_bytes[k], stash);
+  c->kept_bytes[k + 1] = sat_add(c->kept_bytes[k], kept);
   c->peak_bytes[k] = stream ? live_peak(c, k, seen) : footprint;
 }
 
@@ -291,12 +289,12 @@ bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, ar
   if (c->n < 0 || !list_order(c, a)) return false;
   int64_t n = c->n;
   c->weight_bytes = ARENA_ZERO(a, int64_t, n + 1);
-  c->stash_bytes = ARENA_ZERO(a, int64_t, n + 1);
+  c->kept_bytes = ARENA_ZERO(a, int64_t, n + 1);
   c->time_ns = ARENA_ZERO(a, int64_t, (n + 1) * p->n_classes);
   c->never = ARENA_ZERO(a, int32_t, (n + 1) * p->n_classes);
   c->peak_bytes = ARENA_NEW(a, int64_t, n);
   c->pin = ARENA_NEW(a, int32_t, n);
-  if (!c->weight_bytes || !c->stash_bytes || !c->time_ns || !c->never || !c->peak_bytes || !c->pin) return false;
+  if (!c->weight_bytes || !c->kept_bytes || !c->time_ns || !c->never || !c->peak_bytes || !c->pin) return false;
   for (int32_t t = 0; t < p->graph->n_tensors; t++) seen[t] = -1;
   for (int32_t k = 0; k < c->n; k++) weigh_element(c, k, seen);
   return list_cuts(c, main_part, a);

@@ -19,11 +19,11 @@ typedef struct chain {
   int32_t *order;   /* all operators by element, then number: topological */
   int32_t *first;   /* [n + 1] into order */
   /* Sums over the elements before k, [n + 1] each; time and never by class: [class * (n + 1) + k]. */
-  int64_t *weight_bytes; /* stream: with results, which stay to the end */
-  int64_t *stash_bytes;  /* pipeline; 0 for stream */
+  int64_t *weight_bytes;
+  int64_t *kept_bytes; /* stream: results, which stay from when they are made; pipeline: what is stashed */
   int64_t *time_ns;
   int32_t *never; /* elements that the class cannot run */
-  int64_t *peak_bytes; /* [n] stream: most that lives at once inside; pipeline: greatest footprint */
+  int64_t *peak_bytes; /* [n] stream: most that lives at once inside, own results too; pipeline: greatest footprint */
   int32_t *pin;        /* [n] device, -1: free, -2: pinned to several */
   /* Tensors that cross the boundary after element k < n - 1: cut[cut_start[k] .. own_end[k]) are those of the main
    * part (of the operator at the boundary, unless elements were parted), .. cut_start[k + 1]) all others. */
