@@ -8,7 +8,7 @@
 extern const solver auto_solver, block_dp_solver, call_search_solver, configuration_solver, cpop_solver, dls_solver,
     free_search_solver, greedy_solver, heft_solver, ideal_dp_solver, linear_dp_solver, local_search_solver, m_etf_solver,
     m_sct_solver, m_topo_solver, many_orders_solver, metis_solver, peft_solver, pipedream_solver, random_solver, scotch_solver,
-    server_dp_solver, single_solver, tabu_solver;
+    server_dp_solver, server_heft_solver, single_solver, tabu_solver;
 
 /* In the order in which people should read them. */
 const solver *const solvers[] = {
@@ -22,6 +22,7 @@ const solver *const solvers[] = {
     &m_etf_solver,
     &m_sct_solver,
     &server_dp_solver,
+    &server_heft_solver,
     &tabu_solver,
     &block_dp_solver,
     &greedy_solver,

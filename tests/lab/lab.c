@@ -43,7 +43,8 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
     int32_t class = d == 0 ? 0 : 1 + (int32_t)rng_below(r, alike ? 1 : n);
     devices[d] = (situ_device){.name = device_names[d], .class_name = class_names[class < n ? class : n - 1],
                                .memory_bytes_per_s = 1e9, .memory_bytes = SITU_UNLIMITED_BYTES,
-                               .shares_memory_with = d >= 2 && rng_below(r, 4) == 0 ? d - 1 : -1, .is_host = d == 0};
+                               .shares_memory_with = d >= 2 && rng_below(r, 4) == 0 ? d - 1 : -1, .is_host = d == 0,
+                               .server = o->seed / 2 % 3 == 0 ? 0 : d / 2};
     if (n == 2) devices[d].class_name = class_names[d];
     devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
     if (d > 0 && o->memory > 0) devices[d].memory_bytes = (int64_t)((double)all_bytes(l->graph) * o->memory) + 1;

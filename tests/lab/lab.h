@@ -16,7 +16,7 @@ typedef struct lab {
 
 typedef struct lab_options {
   uint64_t seed;
-  int32_t n_operators, n_devices; /* devices: the first is a host; classes are shared, memories sometimes */
+  int32_t n_operators, n_devices; /* devices: the first is a host; classes are shared, memories sometimes; most have servers */
   double density;                 /* chance of each possible edge */
   int32_t n_colocations;
   bool training;

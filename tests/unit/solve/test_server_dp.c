@@ -300,16 +300,18 @@ static void try_all(search *s, int32_t e, bool only_kind) {
   }
 }
 
-static int64_t solved(const situ_problem *p) {
+static int64_t solved_by(const situ_problem *p, const char *name) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = "server_dp"};
+  situ_solve_options o = {.solvers = name};
   must(situ_solve(&plan, p, &o, &error), &error);
   int64_t value = situ_plan_value_ns(plan);
   assert_true(situ_plan_lower_bound_ns(plan) <= value);
   situ_plan_free(plan);
   return value;
 }
+
+static int64_t solved(const situ_problem *p) { return solved_by(p, "server_dp"); }
 
 static void compare(situ_problem_options options, int32_t seeds, bool memory) {
   int32_t equal_to_all = 0, plans = 0;
@@ -400,6 +402,45 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
   }
 }
 
+/* Four servers of two devices, each with half as much again as an even share of the weights. List scheduling over all devices
+ * crosses the network again and again to find room; split over servers first, it crosses three times, and it gains over
+ * a chain of devices by running a layer on both devices of a server. */
+static void servers_that_spread_their_layers_are_faster_than_chains_of_devices(void **state) {
+  (void)state;
+  situ_instance *instance = open_instance(
+      "builtin:llama?layers=16&hidden=4096&heads=32&kv_heads=8&ffn=11008", "4*(2*a100-80g@nvlink)@ethernet-25g", NULL);
+  const situ_problem *whole = situ_instance_problem(instance);
+  situ_device devices[8];
+  situ_link links[64];
+  int32_t n_links = situ_platform_n_links(whole->platform);
+  int64_t weights = 0;
+  assert_in_range(n_links, 1, 64);
+  for (int32_t v = 0; v < whole->n_operators; v++) weights += whole->graph->weight_bytes[v];
+  for (int32_t d = 0; d < 8; d++) {
+    devices[d] = situ_platform_device(whole->platform, d);
+    devices[d].memory_bytes = weights * 3 / 16;
+  }
+  for (int32_t l = 0; l < n_links; l++) links[l] = situ_platform_link(whole->platform, l);
+  situ_platform *platform;
+  situ_costs *costs;
+  situ_problem *p;
+  situ_error error;
+  must(situ_platform_new(&platform, "tight", devices, 8, links, n_links, &error), &error);
+  must(situ_costs_estimate(&costs, whole->graph, platform, NULL, &error), &error);
+  must(situ_problem_pose(&p, whole->graph, platform, costs, NULL, &error), &error);
+  int64_t chain_of_devices = solved(p), spread = solved_by(p, "server_heft"), list = solved_by(p, "heft");
+  if (getenv("SITU_TELL"))
+    printf("%lld by devices, %lld by servers, %lld by heft\n", (long long)chain_of_devices, (long long)spread,
+           (long long)list);
+  assert_true(chain_of_devices < SITU_NEVER_NS);
+  assert_true(spread < chain_of_devices);
+  assert_true(spread < list);
+  situ_problem_free(p);
+  situ_costs_free(costs);
+  situ_platform_free(platform);
+  situ_instance_free(instance);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(boundaries_are_where_one_operator_parts_the_graph),
@@ -408,6 +449,7 @@ int main(void) {
       cmocka_unit_test(no_plan_of_its_kind_is_faster),
       cmocka_unit_test(no_pipeline_of_its_kind_has_a_shorter_period),
       cmocka_unit_test(a_small_language_model_gets_the_best_plan),
+      cmocka_unit_test(servers_that_spread_their_layers_are_faster_than_chains_of_devices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
