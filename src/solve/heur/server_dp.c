@@ -11,7 +11,8 @@
 
 enum {
   LEAST_ELEMENTS = 8,
-  PARTS_OF_DEVICE = 16, /* throughput: elements for each device, at least */
+  COARSE = 64,
+  PARTS_OF_DEVICE = 64, /* throughput: elements for each device, at least */
   MOST_ROUNDS = 6       /* of making the limits of memory narrower */
 };
 
@@ -23,6 +24,8 @@ static bool offer(server_table *t) {
   int32_t *device = ARENA_NEW(a, int32_t, p->n_operators), *order = ARENA_COPY(a, c->order, int32_t, p->n_operators);
   int32_t *device_of = ARENA_NEW(a, int32_t, c->n), *slot_of = ARENA_NEW(a, int32_t, c->n);
   if (!device || !order || !device_of || !slot_of) return false;
+  for (int32_t x = 0; x < t->n_slots; x++)
+    t->slots[x].limit_bytes = p->platform->memory_bytes[p->memory_of[t->slots[x].device]];
   placement where = {.device = device, .order = p->execution == SITU_EXECUTION_STREAM ? order : NULL};
   for (int32_t round = 0; round < MOST_ROUNDS; round++) {
     int32_t best;
@@ -49,6 +52,7 @@ static bool offer(server_table *t) {
   return true;
 }
 
+/* A coarse chain first, so that there is a plan early; its value then cuts the fine one short. */
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   server_type *servers;
@@ -57,13 +61,17 @@ static situ_status solve(solve_run *run) {
   chain c;
   if (!server_types_find(&servers, &n, p, run->arena) || !server_table_init(&t, run, servers, n))
     return fail_no_memory(run->error);
-  if (t.n_states == 0 || server_table_affordable(&t) < LEAST_ELEMENTS) return SITU_STATUS_OK;
+  int32_t most = t.n_states > 0 ? server_table_affordable(&t) : 0;
   int32_t parts = t.latency ? 0 : PARTS_OF_DEVICE * p->n_devices;
-  if (!chain_find(&c, p, server_table_affordable(&t), parts, run->arena)) return fail_no_memory(run->error);
-  if (c.n < 2) return SITU_STATUS_OK;
-  if (!server_table_set_chain(&t, &c)) return fail_no_memory(run->error);
+  if (most < LEAST_ELEMENTS) return SITU_STATUS_OK;
+  for (int32_t now = most < COARSE ? most : COARSE;; now = most) {
+    if (!chain_find(&c, p, now, parts, run->arena)) return fail_no_memory(run->error);
+    if (c.n < 2) return SITU_STATUS_OK;
+    if (!server_table_set_chain(&t, &c) || !offer(&t)) return fail_no_memory(run->error);
+    if (!c.joined || now == most || solve_done(run)) break;
+  }
   solve_count(run, "server_dp_elements", c.n);
-  return offer(&t) ? SITU_STATUS_OK : fail_no_memory(run->error);
+  return SITU_STATUS_OK;
 }
 
 static bool serves(const situ_problem *p) { return !p->training; }

@@ -124,7 +124,8 @@ static bool refine(int32_t *element, const situ_problem *p, double grain, const 
 }
 
 /* Joins elements that share a colocation group, then neighbours until there are at most `most`. Returns their number. */
-static int32_t join_elements(int32_t *element, const situ_problem *p, int32_t most, const double *of_operator, arena *a) {
+static int32_t join_elements(int32_t *element, bool *joined_some, const situ_problem *p, int32_t most,
+                             const double *of_operator, arena *a) {
   const situ_graph *g = p->graph;
   int32_t n = 0;
   for (int32_t v = 0; v < g->n_operators; v++)
@@ -159,6 +160,7 @@ static int32_t join_elements(int32_t *element, const situ_problem *p, int32_t mo
     joined++;
   }
   for (int32_t v = 0; v < g->n_operators; v++) element[v] = number[element[v]];
+  *joined_some = n > most;
   return n > 0 ? number[n - 1] + 1 : 0;
 }
 
@@ -285,7 +287,7 @@ bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, ar
   double total = 0;
   for (int32_t v = 0; v < p->n_operators; v++) total += costs.work[v];
   if (parts > 0 && !refine(c->element, p, total / parts, costs.work, a)) return false;
-  c->n = join_elements(c->element, p, most, costs.work, a);
+  c->n = join_elements(c->element, &c->joined, p, most, costs.work, a);
   if (c->n < 0 || !list_order(c, a)) return false;
   int64_t n = c->n;
   c->weight_bytes = ARENA_ZERO(a, int64_t, n + 1);

@@ -15,6 +15,7 @@
 typedef struct chain {
   const situ_problem *problem;
   int32_t n;
+  bool joined;      /* there were more elements than wanted */
   int32_t *element; /* [operator] 0 .. n-1 */
   int32_t *order;   /* all operators by element, then number: topological */
   int32_t *first;   /* [n + 1] into order */

@@ -5,7 +5,7 @@
 #include "base/checked.h"
 
 enum { MOST_ELEMENTS = 2048, MOST_STATES = 1 << 16, MOST_CELLS = 1 << 23 };
-static const double MOST_WORK = 1e9;
+static const double MOST_WORK = 4e9;
 
 /* ---- numbers of states ---- */
 

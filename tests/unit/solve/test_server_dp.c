@@ -277,7 +277,7 @@ typedef struct search {
   const situ_problem *problem;
   simulator *simulator;
   const chain *chain;
-  int32_t of_element[64], *device;
+  int32_t of_element[128], *device;
   int64_t best_ns, best_of_all_ns;
 } search;
 
@@ -365,29 +365,29 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
   for (int32_t throughput = 0; throughput < 2; throughput++) {
     situ_problem_options o = {.objective = throughput ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY};
     situ_instance *instance = open_instance("builtin:llama?layers=3&hidden=2048&heads=16&kv_heads=4&ffn=4096&vocab=4000",
-                                            "(2*a100-80g@nvlink)+(2*v100-16g@nvlink)@ethernet-10g", &o);
+                                            "(2*a100-80g@nvlink)+(v100-16g)@ethernet-10g", &o);
     situ_problem *p;
     situ_error error;
     const situ_problem *whole = situ_instance_problem(instance);
     /* memory for about half of the weights on a device, so that one is not enough */
-    situ_device devices[4];
+    situ_device devices[3];
     situ_link links[32];
     int64_t weights = 0;
     for (int32_t v = 0; v < whole->n_operators; v++) weights += whole->graph->weight_bytes[v];
     int32_t n_links = situ_platform_n_links(whole->platform);
     assert_in_range(n_links, 1, 32);
-    for (int32_t d = 0; d < 4; d++) devices[d] = situ_platform_device(whole->platform, d);
+    for (int32_t d = 0; d < 3; d++) devices[d] = situ_platform_device(whole->platform, d);
     for (int32_t l = 0; l < n_links; l++) links[l] = situ_platform_link(whole->platform, l);
-    for (int32_t d = 0; d < 4; d++) devices[d].memory_bytes = weights * 2 / 5 + (throughput ? 200000000 : 50000000);
+    for (int32_t d = 0; d < 3; d++) devices[d].memory_bytes = weights / 2 + (throughput ? 200000000 : 50000000);
     situ_platform *platform;
     situ_costs *costs;
-    must(situ_platform_new(&platform, "small", devices, 4, links, n_links, &error), &error);
+    must(situ_platform_new(&platform, "small", devices, 3, links, n_links, &error), &error);
     must(situ_costs_estimate(&costs, whole->graph, platform, NULL, &error), &error);
     must(situ_problem_pose(&p, whole->graph, platform, costs, &o, &error), &error);
     arena *a = arena_new();
     chain c;
-    assert_true(chain_find(&c, p, 1000, throughput ? 16 * 4 : 0, a));
-    if (c.n > 60) fail_msg("%d elements", (int)c.n);
+    assert_true(chain_find(&c, p, 1000, throughput ? 64 * 3 : 0, a));
+    if (c.n > 100) fail_msg("%d elements", (int)c.n);
     search s = {.problem = p, .simulator = simulator_new(p, a), .chain = &c,
                 .device = ARENA_NEW(a, int32_t, p->n_operators), .best_ns = SITU_NEVER_NS, .best_of_all_ns = SITU_NEVER_NS};
     try_all(&s, 0, true);
@@ -403,8 +403,8 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
 }
 
 /* Four servers of two devices, each with half as much again as an even share of the weights. List scheduling over all devices
- * crosses the network again and again to find room; split over servers first, it crosses three times, and it gains over
- * a chain of devices by running a layer on both devices of a server. */
+ * finds no plan that fits; split over servers first, it does, and it gains over a chain of devices by running a layer on both
+ * devices of a server. */
 static void servers_that_spread_their_layers_are_faster_than_chains_of_devices(void **state) {
   (void)state;
   situ_instance *instance = open_instance(
