@@ -1,9 +1,10 @@
 /* chain_search: branch and bound over chains of parts on devices, exact for every contiguous pipeline without replicas.
  *
  * A plan is a sequence of devices, each with a part whose producers lie in it or before it. Parts grow by one class at a time
- * in rising order, so that each chain comes up once; devices that no route tells apart are taken in order. The loads of
- * what is placed are exact (chain_loads.h) and only grow, so that a chain ends where they reach the incumbent, or where
- * the work that is left does not fit into the devices that are left. For what ideal_dp bounds but does not prove: links
+ * in rising order, so that each chain comes up once; devices that no route tells apart are taken in order, and so are
+ * neighbours of which neither needs the other. The loads of what is placed are exact (chain_loads.h) and only grow, so that
+ * a chain ends where they reach the incumbent, or where the work that is left does not fit into the devices that are
+ * left. For what ideal_dp bounds but does not prove: links
  * that more than one device loads, memories that accelerators share. docs/theory/chain_search.md.
  *
  * A step is 64 classes placed. */
@@ -24,6 +25,8 @@ typedef struct search {
   chain_loads loads;
   int32_t *class_at; /* [rank] F goes upwards */
   int32_t *waiting;  /* [class] predecessors not yet placed */
+  int64_t *before_start; /* [class + 1] */
+  int32_t *before;       /* predecessors of each class */
   bool *used;        /* [device] */
   bool *twin;        /* [a * n_devices + b] */
   double *price;     /* [class] its least time on any device */
@@ -42,8 +45,16 @@ static bool order_classes(search *s, arena *a) {
   s->class_at = ARENA_NEW(a, int32_t, f->n);
   s->waiting = ARENA_ZERO(a, int32_t, f->n);
   int32_t *left = ARENA_ZERO(a, int32_t, f->n), n = 0;
-  if (!s->class_at || !s->waiting || !left) return false;
-  for (int64_t i = 0; i < f->start[f->n]; i++) left[f->to[i]] = ++s->waiting[f->to[i]];
+  s->before_start = ARENA_ZERO(a, int64_t, (int64_t)f->n + 2);
+  s->before = ARENA_NEW(a, int32_t, f->start[f->n]);
+  if (!s->class_at || !s->waiting || !left || !s->before_start || !s->before) return false;
+  for (int64_t i = 0; i < f->start[f->n]; i++) {
+    left[f->to[i]] = ++s->waiting[f->to[i]];
+    s->before_start[f->to[i] + 2]++;
+  }
+  for (int32_t c = 0; c < f->n; c++) s->before_start[c + 2] += s->before_start[c + 1];
+  for (int32_t c = 0; c < f->n; c++)
+    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->before[s->before_start[f->to[i] + 1]++] = c;
   for (int32_t c = 0; c < f->n; c++)
     if (left[c] == 0) s->class_at[n++] = c;
   for (int32_t k = 0; k < n; k++)
@@ -123,26 +134,40 @@ static bool has_free_twin(const search *s, int32_t d) {
   return false;
 }
 
-static void grow(search *s, int32_t d, int32_t first_rank);
+/* Whether class c needs a class of device d. */
+static bool needs(const search *s, int32_t c, int32_t d) {
+  for (int64_t i = s->before_start[c]; i < s->before_start[c + 1]; i++)
+    if (s->loads.device[s->before[i]] == d) return true;
+  return false;
+}
 
-static void go_on(search *s, int32_t d, int32_t rank) {
-  if (s->n_placed == s->classes.n_classes) {
-    offer(s);
-    return;
-  }
-  grow(s, d, rank + 1);
-  for (int32_t e = 0; e < s->problem->n_devices && !s->stopped; e++) {
+/* The part that grows: of a device after another (-1: the first). A part in_order has the later number, or needs the one
+ * before it: of two neighbours that do not, the other order will do. */
+typedef struct part {
+  int32_t device, previous;
+  bool in_order;
+} part;
+
+static void grow(search *s, part at, int32_t first_rank);
+
+static void go_on(search *s, part at, int32_t rank) {
+  bool whole = s->n_placed == s->classes.n_classes;
+  if (whole && at.in_order) offer(s);
+  if (whole) return;
+  grow(s, at, rank + 1);
+  for (int32_t e = 0; e < s->problem->n_devices && !s->stopped && at.in_order; e++) {
     if (s->used[e] || has_free_twin(s, e)) continue;
     s->used[e] = true;
-    if (rest_fits(s, e)) grow(s, e, 0);
+    if (rest_fits(s, e)) grow(s, (part){e, at.device, e > at.device}, 0);
     s->used[e] = false;
   }
 }
 
-/* Adds each class of at least that rank that may come next to the part of device d, and goes on from there. Ranks that
- * were passed over stay for later parts. */
-static void grow(search *s, int32_t d, int32_t first_rank) {
+/* Adds each class of at least that rank that may come next to the part, and goes on from there. Ranks that were passed
+ * over stay for later parts. */
+static void grow(search *s, part at, int32_t first_rank) {
   const constraint_graph *f = &s->classes.forward;
+  int32_t d = at.device;
   for (int32_t rank = first_rank; rank < f->n && !s->stopped; rank++) {
     int32_t c = s->class_at[rank];
     if (s->waiting[c] > 0 || s->loads.device[c] >= 0) continue;
@@ -153,7 +178,8 @@ static void grow(search *s, int32_t d, int32_t first_rank) {
     s->rest -= s->price[c];
     s->n_placed++;
     for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
-    if (fits && chain_loads_value(&s->loads) <= s->most_ns && rest_fits(s, d)) go_on(s, d, rank);
+    if (fits && chain_loads_value(&s->loads) <= s->most_ns && rest_fits(s, d))
+      go_on(s, (part){d, at.previous, at.in_order || needs(s, c, at.previous)}, rank);
     for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
     s->n_placed--;
     s->rest = rest;
@@ -170,7 +196,7 @@ static situ_status solve(solve_run *run) {
   for (int32_t d = 0; d < s->problem->n_devices && !s->stopped; d++) {
     if (has_free_twin(s, d)) continue;
     s->used[d] = true;
-    grow(s, d, 0);
+    grow(s, (part){d, -1, true}, 0);
     s->used[d] = false;
   }
   solve_count(run, "chain_search.placed", s->n_tried);
