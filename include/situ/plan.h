@@ -40,6 +40,9 @@ SITU_API situ_outcome situ_plan_outcome(const situ_plan *plan);
 SITU_API bool situ_plan_exists(const situ_plan *plan);
 /* The makespan or the period; SITU_NEVER_NS without a placement. */
 SITU_API int64_t situ_plan_value_ns(const situ_plan *plan);
+/* stream with a greatest period or latency: both, whichever is the value; SITU_NEVER_NS elsewhere. */
+SITU_API int64_t situ_plan_latency_ns(const situ_plan *plan);
+SITU_API int64_t situ_plan_period_ns(const situ_plan *plan);
 /* A proved lower bound on the value of every plan of the problem; >= 0. */
 SITU_API int64_t situ_plan_lower_bound_ns(const situ_plan *plan);
 /* (value - bound) / value; 0 when both are 0; 1 without a placement. */

@@ -21,8 +21,8 @@ typedef enum situ_objective {
   SITU_OBJECTIVE_THROUGHPUT
 } situ_objective;
 
-/* How the machine runs the model. DEFAULT is pipeline for throughput; for latency it is calls where the costs come
- * from a workload file (a unit of its own), else stream. */
+/* How the machine runs the model. DEFAULT is stream with a greatest period or latency; else pipeline for throughput; for
+ * latency it is calls where the costs come from a workload file (a unit of its own), else stream. */
 typedef enum situ_execution {
   SITU_EXECUTION_DEFAULT = 0,
   SITU_EXECUTION_STREAM,  /* one input; operators and transfers in order on devices and links */
@@ -57,13 +57,15 @@ typedef struct situ_problem_options {
   situ_schedule schedule;
   bool replicate;        /* pipeline: several equal devices may share the inputs of one part */
   int32_t in_flight;     /* pipeline: inputs whose activations are held at once; 0 means 1 */
+  int64_t max_period_ns;  /* stream, latency: a plan's period may not be greater; 0: no matter */
+  int64_t max_latency_ns; /* throughput of a stream plan, whose latency may not be greater; 0: none is asked for */
   const int32_t *pins;   /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
   const bool *unused;    /* [n_devices] devices that must stay empty; NULL: none. Copied. */
 } situ_problem_options;
 
 /* Poses the problem. graph, platform and costs are borrowed and must outlive it; options may be NULL (all
  * defaults). BAD_ARGUMENT when they do not belong together or the combination is none of the models (latency with
- * pipeline, throughput with stream or calls). Constraints that cannot be met are no error here: see
+ * pipeline, throughput with calls or, without a greatest latency, with stream). Constraints that cannot be met are no error here: see
  * situ_problem_conflict. */
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                                        const situ_costs *costs, const situ_problem_options *options,

@@ -77,6 +77,8 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
   ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   ok = ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
+  if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
+  if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   ok = ok && constraints_json(o, i);
   if (ok) return o;
   json_free(o);
@@ -136,6 +138,8 @@ static situ_status problem_options(situ_problem_options *o, const json_value *m,
   o->schedule = (situ_schedule)schedule;
   o->replicate = json_truth(json_get(m, "replicate"), false);
   o->overlap = json_truth(json_get(m, "overlap"), false);
+  o->max_period_ns = json_whole(json_get(m, "max_period_ns"), 0);
+  o->max_latency_ns = json_whole(json_get(m, "max_latency_ns"), 0);
   int64_t in_flight = json_whole(json_get(m, "in_flight"), 1);
   o->in_flight = in_flight > 0 && in_flight < INT32_MAX ? (int32_t)in_flight : 1;
   return SITU_STATUS_OK;

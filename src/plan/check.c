@@ -139,7 +139,13 @@ static bool proved_infeasible(const judge *j) {
 }
 
 static situ_status look_at_all(judge *j, situ_error *error) {
-  TRY(check_certificate(j, error));
+  judge bounded = *j; /* what bounds a period is what bounds a pipeline */
+  situ_problem view;
+  if (j->problem->execution == SITU_EXECUTION_STREAM && j->problem->objective == SITU_OBJECTIVE_THROUGHPUT) {
+    problem_view_pipeline(&view, j->problem);
+    bounded.problem = &view;
+  }
+  TRY(check_certificate(&bounded, error));
   if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
   TRY(check_constraints(j, error));
   check_bound(j);

@@ -40,6 +40,8 @@ void judge_value(judge *j, int64_t value_ns);
 situ_status check_stream(judge *j, situ_error *error);
 situ_status check_calls(judge *j, situ_error *error);
 situ_status check_pipeline(judge *j, situ_error *error);
+/* stream: the period of the placement, the greatest load of a device or channel when inputs follow each other. */
+situ_status check_period(judge *j, int64_t *period_ns, situ_error *error);
 /* Works out what the certificate of the lower bound proves. */
 situ_status check_certificate(judge *j, situ_error *error);
 

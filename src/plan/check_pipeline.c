@@ -314,6 +314,17 @@ situ_status check_pipeline(judge *j, situ_error *error) {
   return j->problem->contiguous ? check_contiguity(j, error) : SITU_STATUS_OK;
 }
 
+situ_status check_period(judge *j, int64_t *period_ns, situ_error *error) {
+  situ_problem view;
+  judge other = *j;
+  loads l;
+  problem_view_pipeline(&view, j->problem);
+  other.problem = &view;
+  TRY(find_loads(&other, &l, error));
+  *period_ns = l.value_ns;
+  return SITU_STATUS_OK;
+}
+
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
   return find_memory(j, false, memory_bytes, error);
 }

@@ -30,6 +30,7 @@ struct situ_plan {
   situ_device_use *uses;    /* [device]; NULL when there is no placement */
 
   int64_t value_ns, lower_bound_ns, best_single_ns;
+  int64_t latency_ns, period_ns; /* stream where the period matters; else SITU_NEVER_NS */
   int32_t best_single_device;
   const char *solver, *bound, *reason; /* never NULL */
   certificate proof;   /* of the lower bound or of a lower one; no kind: none */

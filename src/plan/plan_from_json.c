@@ -60,6 +60,10 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(read_text(&plan->solver, plan->arena, s, root, "solver", error));
   TRY(plan_read_whole(&plan->value_ns, s, json_get(root, "value_ns"), "value_ns", &never, error));
   TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
+  if (json_get(root, "period_ns")) {
+    TRY(plan_read_whole(&plan->latency_ns, s, json_get(root, "latency_ns"), "latency_ns", NULL, error));
+    TRY(plan_read_whole(&plan->period_ns, s, json_get(root, "period_ns"), "period_ns", NULL, error));
+  }
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
   if (json_kind_of(single) == JSON_NULL_KIND) return SITU_STATUS_OK;

@@ -159,6 +159,8 @@ json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
               json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
               json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
               json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) &&
+              (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
+                                                    json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
               json_set(o, "gap", json_new_number(situ_plan_gap(plan))) &&
               json_set(o, "bound", json_new_text(plan->bound)) &&
               (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&

@@ -13,6 +13,11 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   p->execution = o->execution;
   p->contention = o->contention;
   p->communication = o->communication;
+  p->max_period_ns = o->max_period_ns > 0 ? o->max_period_ns : SITU_NEVER_NS;
+  p->max_latency_ns = o->max_latency_ns > 0 ? o->max_latency_ns : SITU_NEVER_NS;
+  bool limited = o->max_period_ns > 0 || o->max_latency_ns > 0;
+  if (limited && p->execution == SITU_EXECUTION_DEFAULT) p->execution = SITU_EXECUTION_STREAM;
+  if (o->max_latency_ns > 0 && p->objective == SITU_OBJECTIVE_DEFAULT) p->objective = SITU_OBJECTIVE_THROUGHPUT;
   if (p->objective == SITU_OBJECTIVE_DEFAULT) {
     bool pipeline = p->execution == SITU_EXECUTION_DEFAULT ? from_workload : p->execution == SITU_EXECUTION_PIPELINE;
     p->objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY;
@@ -23,7 +28,17 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   }
   if (p->communication == SITU_COMMUNICATION_DEFAULT)
     p->communication = from_workload ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
-  if ((p->execution == SITU_EXECUTION_PIPELINE) != (p->objective == SITU_OBJECTIVE_THROUGHPUT))
+  if (limited && p->execution != SITU_EXECUTION_STREAM)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "a greatest period or latency goes with execution stream only, not with %s",
+                     situ_execution_name(p->execution));
+  bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
+  if ((period && o->max_period_ns > 0) || (!period && o->max_latency_ns > 0))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "objective %s needs no limit on itself; latency goes with a greatest period, throughput with a "
+                     "greatest latency", situ_objective_name(p->objective));
+  bool streamed = period && p->execution == SITU_EXECUTION_STREAM && limited;
+  if (!streamed && (p->execution == SITU_EXECUTION_PIPELINE) != period)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "objective %s does not go with execution %s; throughput needs pipeline, latency stream or calls",
                      situ_objective_name(p->objective), situ_execution_name(p->execution));
@@ -185,6 +200,22 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   else
     arena_free(a);
   return status;
+}
+
+void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
+  *out = *p;
+  out->objective = SITU_OBJECTIVE_THROUGHPUT;
+  out->execution = SITU_EXECUTION_PIPELINE;
+  out->communication = SITU_COMMUNICATION_LINK;
+  out->contiguous = out->overlap = out->replicate = false;
+  out->in_flight = 1;
+  out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
+}
+
+void problem_view_latency(situ_problem *out, const situ_problem *p) {
+  *out = *p;
+  out->objective = SITU_OBJECTIVE_LATENCY;
+  out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
 }
 
 void situ_problem_free(situ_problem *p) {

@@ -79,13 +79,19 @@ static void fact(text_buffer *t, const situ_report_options *o, const char *label
   text_add_bytes(t, "\n", 1);
 }
 
+static void value_fact(text_buffer *t, const situ_report_options *o, bool period, int64_t value, style s) {
+  char a[TEXT_UNIT_BYTES], rest[64] = "";
+  if (period && value > 0) snprintf(rest, sizeof rest, "%.6g inputs a second", 1e9 / (double)value);
+  fact(t, o, period ? "period" : "latency", s, exact_time(a, value), rest);
+}
+
 static void value_facts(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], rest[256];
   int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
-  bool pipeline = p->execution == SITU_EXECUTION_PIPELINE, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
-  rest[0] = '\0';
-  if (pipeline && value > 0) snprintf(rest, sizeof rest, "%.6g inputs a second", 1e9 / (double)value);
-  fact(t, o, pipeline ? "period" : "latency", STYLE_BOLD, exact_time(a, value), rest);
+  bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
+  value_fact(t, o, period, value, STYLE_BOLD);
+  int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
+  if (other != SITU_NEVER_NS) value_fact(t, o, !period, other, STYLE_PLAIN);
   int64_t verified = situ_plan_verified_ns(plan);
   bool whole = verified > 0 && verified >= bound;
   if (whole || verified == 0)

@@ -36,8 +36,8 @@ simulation solve_try(solve_run *run, const placement *where) {
   incumbent *best = run->incumbent;
   simulation found = simulator_run(run->simulator, where, true);
   budget_spend(run->budget, 1);
-  if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || !solve_allows(run->problem, where->device) ||
-      !replicas_keep_rules(run->problem, where->device, where->replica_of))
+  if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || found.over_ns > 0 ||
+      !solve_allows(run->problem, where->device) || !replicas_keep_rules(run->problem, where->device, where->replica_of))
     return found;
   int32_t n = run->problem->n_operators;
   keep_array(&best->best.device, best->store.device, where->device, n);
@@ -52,7 +52,7 @@ simulation solve_try(solve_run *run, const placement *where) {
 int64_t solve_offer(solve_run *run, const placement *where) {
   if (!solve_allows(run->problem, where->device)) return SITU_NEVER_NS;
   simulation found = solve_try(run, where);
-  return found.excess_bytes > 0 ? SITU_NEVER_NS : found.value_ns;
+  return found.excess_bytes > 0 || found.over_ns > 0 ? SITU_NEVER_NS : found.value_ns;
 }
 
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name) {

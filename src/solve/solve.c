@@ -88,15 +88,44 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static situ_status first_bounds(solve_run *run) {
+/* A limit below what is proved for any plan can be kept by none. */
+static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t limit_ns, const char *what) {
+  if (least->lower_ns <= limit_ns) return SITU_STATUS_OK;
+  char line[256];
+  snprintf(line, sizeof line, "%s: %s proves that no plan has less than %.6f ms; at most %.6f ms are allowed", what,
+           least->name, (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
+  run->incumbent->reason = arena_string(run->arena, line);
+  if (!run->incumbent->reason) return fail_no_memory(run->error);
+  solve_bound(run, SITU_NEVER_NS, least->name);
+  return SITU_STATUS_OK;
+}
+
+/* Bounds on the value, and where period and latency both matter on the one that is limited. */
+static situ_status first_bounds_in(solve_run *run, arena *proofs) {
+  const situ_problem *p = run->problem;
   bound_found found;
-  arena_mark mark = arena_get_mark(run->arena);
+  if (!problem_has_period(p)) {
+    TRY(bound_best(&found, p, run->arena, proofs, run->budget, run->error));
+  } else {
+    situ_problem pipeline, latency;
+    bound_found period;
+    problem_view_pipeline(&pipeline, p);
+    problem_view_latency(&latency, p);
+    TRY(bound_best(&found, &latency, run->arena, proofs, run->budget, run->error));
+    TRY(bound_best(&period, &pipeline, run->arena, proofs, run->budget, run->error));
+    TRY(hold_limit(run, &period, p->max_period_ns, "period"));
+    TRY(hold_limit(run, &found, p->max_latency_ns, "latency"));
+    if (p->objective == SITU_OBJECTIVE_THROUGHPUT) found = period;
+  }
+  TRY(solve_prove(run, &found.proof));
+  solve_bound(run, found.lower_ns, found.name);
+  return SITU_STATUS_OK;
+}
+
+static situ_status first_bounds(solve_run *run) {
   arena *proofs = arena_new();
   if (!proofs) return fail_no_memory(run->error);
-  situ_status status = bound_best(&found, run->problem, run->arena, proofs, run->budget, run->error);
-  arena_release(run->arena, mark);
-  if (status == SITU_STATUS_OK) status = solve_prove(run, &found.proof);
-  if (status == SITU_STATUS_OK) solve_bound(run, found.lower_ns, found.name);
+  situ_status status = first_bounds_in(run, proofs);
   arena_free(proofs);
   return status;
 }
@@ -112,7 +141,7 @@ static situ_outcome outcome_of(const solve_run *run, const char **reason, arena 
   if (found->lower_bound_ns == SITU_NEVER_NS) {
     char line[256];
     snprintf(line, sizeof line, "%s proved that no plan keeps all constraints", found->bound);
-    *reason = arena_string(a, line);
+    *reason = arena_string(a, found->reason ? found->reason : line);
     return SITU_OUTCOME_INFEASIBLE;
   }
   return run->budget->stop == BUDGET_CANCELLED ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_LIMIT;
@@ -168,12 +197,26 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
   return status;
 }
 
-static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run) {
+/* Plans that the caller has already. */
+static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
+  run->solver = "start";
+  for (int32_t k = 0; k < o->n_starts; k++) {
+    const situ_plan *plan = o->starts[k];
+    if (plan->n_operators != run->problem->n_operators || plan->n_devices != run->problem->n_devices)
+      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a plan to start from is of another graph or platform");
+    if (plan->device)
+      solve_offer(run, &(placement){.device = plan->device, .order = plan->order, .call = plan->call});
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, const situ_solve_options *o) {
   best_single single;
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
   if (!run->problem->conflict) {
     TRY(first_bounds(run));
     run->watch->steps_before = 0;
+    TRY(offer_starts(run, o));
     TRY(run_all(chosen, run));
   }
   return write_plan(out, run, &single);
@@ -190,7 +233,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1, .arena = a, .error = error};
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
-  situ_status status = run_and_write(out, chosen, &run);
+  situ_status status = run_and_write(out, chosen, &run, o);
   incumbent_free(&best);
   return status;
 }

@@ -14,6 +14,7 @@ typedef struct incumbent {
   placement best; /* device NULL while there is none */
   int64_t value_ns, lower_bound_ns;
   const char *solver, *bound;
+  const char *reason; /* why there can be no plan, or NULL: in words better than that of the bound alone */
   certificate proof; /* the strongest, of at most lower_bound_ns, in its own arena */
   arena *proof_arena; /* NULL before the first */
   situ_statistic statistics[SITU_MAX_STATISTICS];
@@ -30,6 +31,9 @@ typedef struct solve_watch {
   const budget *running; /* of the solver that runs now */
   int64_t steps_before, start_ns;
 } solve_watch;
+
+/* What searches pay for a nanosecond over a greatest period or latency. */
+enum { OVER_PRICE = 4 };
 
 /* One running solver. */
 typedef struct solve_run {
@@ -48,6 +52,7 @@ typedef struct solve_run {
 typedef struct solver {
   const char *name, *title, *source;
   bool stream, calls, pipeline;
+  bool periods; /* stream problems whose value is the period too */
   bool exact;
   bool anytime; /* goes on as long as it is let: gets a time limit when the user gives none */
   const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */

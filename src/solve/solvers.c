@@ -28,7 +28,9 @@ extern const solver pipedream_solver;
 extern const solver random_solver;
 extern const solver scotch_solver;
 extern const solver single_solver;
+extern const solver splitting_solver;
 extern const solver tabu_solver;
+extern const solver tradeoff_solver;
 
 /* In the order in which people should read them. */
 const solver *const solvers[] = {
@@ -41,7 +43,9 @@ const solver *const solvers[] = {
     &dls_solver,
     &m_etf_solver,
     &m_sct_solver,
+    &splitting_solver,
     &tabu_solver,
+    &tradeoff_solver,
     &block_dp_solver,
     &greedy_solver,
     &call_search_solver,
@@ -70,6 +74,7 @@ bool solver_serves(const solver *s, const situ_problem *problem) {
   bool model = (problem->execution == SITU_EXECUTION_STREAM && s->stream) ||
                (problem->execution == SITU_EXECUTION_CALLS && s->calls) ||
                (problem->execution == SITU_EXECUTION_PIPELINE && s->pipeline);
+  if (problem->execution == SITU_EXECUTION_STREAM && problem->objective == SITU_OBJECTIVE_THROUGHPUT) model &= s->periods;
   return model && (!s->serves || s->serves(problem));
 }
 

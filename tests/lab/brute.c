@@ -7,8 +7,9 @@
 
 #include <cmocka.h>
 
-#include "base/checked.h"
 #include "problem/replicas.h"
+
+enum { MOST_OPERATORS = 16, MOST_DEVICES = 16 };
 
 static bool kept_together(const situ_problem *p, const int32_t *device) {
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -18,86 +19,126 @@ static bool kept_together(const situ_problem *p, const int32_t *device) {
   return true;
 }
 
-/* Counts up in base n_devices, skipping devices that an operator may not use. False after the last. */
-static bool next_placement(const situ_problem *p, int32_t *device) {
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    do device[v]++;
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v]));
-    if (device[v] < p->n_devices) return true;
-    device[v] = 0;
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
-  }
-  return false;
-}
-
-/* Counts up over the devices: -1 or a leader, in every way that keeps the rules. False after the last. */
-static bool next_replicas(const situ_problem *p, const int32_t *device, int32_t *replica_of) {
-  if (!p->replicate) return false;
-  do {
-    int32_t d = 0;
-    while (d < p->n_devices && ++replica_of[d] == p->n_devices) replica_of[d++] = -1;
-    if (d == p->n_devices) return false;
-  } while (!replicas_keep_rules(p, device, replica_of));
-  return true;
-}
-
-typedef struct orders {
+typedef struct walk {
   const situ_problem *problem;
-  simulator *simulator;
-  int32_t *device;
-  int32_t *order;
-  bool *placed;
-  int64_t best_ns;
-} orders;
+  brute_visitor *visit;
+  void *context;
+  int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
+  bool placed[MOST_OPERATORS];
+  int32_t piece[MOST_OPERATORS], call[MOST_OPERATORS]; /* piece: of the device of the operator */
+  int32_t replica_of[MOST_DEVICES];
+} walk;
 
-static int64_t value_of(simulator *s, const placement *where) {
-  simulation found = simulator_run(s, where, true);
-  return found.excess_bytes > 0 ? SITU_NEVER_NS : found.value_ns;
-}
-
-static void try_orders(orders *o, int32_t k) {
-  const situ_graph *g = o->problem->graph;
+static void walk_orders(walk *b, int32_t k) {
+  const situ_graph *g = b->problem->graph;
   if (k == g->n_operators) {
-    int64_t value = value_of(o->simulator, &(placement){.device = o->device, .order = o->order});
-    if (value < o->best_ns) o->best_ns = value;
+    b->visit(b->context, &(placement){.device = b->device, .order = b->order});
     return;
   }
   for (int32_t v = 0; v < g->n_operators; v++) {
-    bool ready = !o->placed[v];
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && ready; i++) ready = o->placed[g->producer[g->in[i]]];
+    bool ready = !b->placed[v];
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && ready; i++) ready = b->placed[g->producer[g->in[i]]];
     if (!ready) continue;
-    o->placed[v] = true;
-    o->order[k] = v;
-    try_orders(o, k + 1);
-    o->placed[v] = false;
+    b->placed[v] = true;
+    b->order[k] = v;
+    walk_orders(b, k + 1);
+    b->placed[v] = false;
   }
 }
 
-int64_t brute_force(const situ_problem *p, int32_t *best) {
-  arena *a = arena_new();
-  simulator *s = simulator_new(p, a);
-  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators), *order = ARENA_NEW(a, int32_t, p->n_operators);
-  bool *placed = ARENA_ZERO(a, bool, p->n_operators);
-  int64_t value = SITU_NEVER_NS;
-  int32_t *replica_of = ARENA_NEW(a, int32_t, p->n_devices);
-  assert_non_null(s);
-  assert_non_null(replica_of);
-  for (int32_t d = 0; d < p->n_devices; d++) replica_of[d] = -1;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
-    if (device[v] == p->n_devices) goto done;
+/* Numbers the pieces of each device in turn; false when one is left out. */
+static bool number_calls(walk *b) {
+  const situ_problem *p = b->problem;
+  int32_t n = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    bool ended = false;
+    for (int32_t piece = 0; piece < p->n_operators; piece++) {
+      bool used = false;
+      for (int32_t v = 0; v < p->n_operators; v++)
+        if (b->device[v] == d && b->piece[v] == piece) {
+          b->call[v] = n;
+          used = true;
+        }
+      if (used && ended) return false;
+      ended |= !used;
+      n += used;
+    }
   }
-  do {
-    if (!kept_together(p, device)) continue;
-    orders o = {p, s, device, order, placed, SITU_NEVER_NS};
-    if (p->execution == SITU_EXECUTION_STREAM) try_orders(&o, 0);
-    for (bool more = p->execution != SITU_EXECUTION_STREAM; more; more = next_replicas(p, device, replica_of))
-      o.best_ns = min64(o.best_ns, value_of(s, &(placement){.device = device, .replica_of = replica_of}));
-    if (o.best_ns >= value) continue;
-    value = o.best_ns;
-    if (best) memcpy(best, device, (size_t)p->n_operators * sizeof *best);
-  } while (next_placement(p, device));
-done:
+  return true;
+}
+
+static void walk_calls(walk *b, int32_t v) {
+  const situ_problem *p = b->problem;
+  if (v == p->n_operators) {
+    if (number_calls(b)) b->visit(b->context, &(placement){.device = b->device, .call = b->call});
+    return;
+  }
+  int32_t most = 0;
+  for (int32_t w = 0; w < p->n_operators; w++) most += b->device[w] == b->device[v];
+  b->call[v] = -1;
+  b->piece[v] = -1;
+  if (problem_is_host(p, b->device[v]))
+    walk_calls(b, v + 1);
+  else
+    for (b->piece[v] = 0; b->piece[v] < most; b->piece[v]++) walk_calls(b, v + 1);
+}
+
+static void walk_replicas(walk *b, int32_t d) {
+  const situ_problem *p = b->problem;
+  if (d == p->n_devices) {
+    if (replicas_keep_rules(p, b->device, b->replica_of))
+      b->visit(b->context, &(placement){.device = b->device, .replica_of = b->replica_of});
+    return;
+  }
+  for (b->replica_of[d] = -1; b->replica_of[d] < p->n_devices; b->replica_of[d]++) walk_replicas(b, d + 1);
+}
+
+static void walk_devices(walk *b, int32_t v) {
+  const situ_problem *p = b->problem;
+  if (v == p->n_operators) {
+    if (!kept_together(p, b->device)) return;
+    if (p->execution == SITU_EXECUTION_STREAM)
+      walk_orders(b, 0);
+    else if (p->execution == SITU_EXECUTION_CALLS)
+      walk_calls(b, 0);
+    else if (p->replicate)
+      walk_replicas(b, 0);
+    else
+      b->visit(b->context, &(placement){.device = b->device});
+    return;
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (!problem_allows(p, v, d)) continue;
+    b->device[v] = d;
+    walk_devices(b, v + 1);
+  }
+}
+
+void brute_each(const situ_problem *problem, brute_visitor *visit, void *context) {
+  assert_true(problem->n_operators <= MOST_OPERATORS && problem->n_devices <= MOST_DEVICES);
+  walk b = {.problem = problem, .visit = visit, .context = context};
+  walk_devices(&b, 0);
+}
+
+typedef struct least {
+  simulator *simulator;
+  int64_t value_ns;
+  int32_t *device, n;
+} least;
+
+static void keep_least(void *context, const placement *where) {
+  least *best = context;
+  simulation found = simulator_run(best->simulator, where, true);
+  if (found.excess_bytes > 0 || found.over_ns > 0 || found.value_ns >= best->value_ns) return;
+  best->value_ns = found.value_ns;
+  if (best->device) memcpy(best->device, where->device, (size_t)best->n * sizeof *best->device);
+}
+
+int64_t brute_force(const situ_problem *p, int32_t *device) {
+  arena *a = arena_new();
+  least best = {.simulator = simulator_new(p, a), .value_ns = SITU_NEVER_NS, .device = device, .n = p->n_operators};
+  assert_non_null(best.simulator);
+  brute_each(p, keep_least, &best);
   arena_free(a);
-  return value;
+  return best.value_ns;
 }
