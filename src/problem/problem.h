@@ -20,6 +20,7 @@ struct situ_problem {
   situ_communication communication;
   bool contiguous, overlap, training; /* training: some operator is not forward */
   int32_t in_flight;
+  int32_t n_copies; /* operator v belongs to copy v / (n_operators / n_copies); weight_bytes of others than the first are 0 */
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
 
   int32_t n_operators, n_devices, n_classes, n_memories;
@@ -50,6 +51,13 @@ static inline bool problem_allows(const situ_problem *p, int32_t v, int32_t d) {
 /* Time of a tensor from device a to device b without contention; 0 within one memory. */
 static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int32_t a, int32_t b) {
   return p->transfer_ns[(int64_t)t * p->n_kinds + p->device_kind[(int64_t)a * p->n_devices + b]];
+}
+
+/* The bytes of weights that copies share of operator v: those of the same operator in the first copy, which a memory holds
+ * once. 0 for the first copy, whose own they are. */
+static inline int64_t problem_shared_bytes(const situ_problem *p, int32_t v) {
+  int32_t n = p->n_operators / p->n_copies;
+  return v < n ? 0 : p->graph->weight_bytes[v % n];
 }
 
 /* Whether the period of a stream plan matters: as its value or as a limit. */
