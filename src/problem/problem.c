@@ -219,6 +219,18 @@ void problem_view_latency(situ_problem *out, const situ_problem *p) {
   out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
 }
 
+void problem_view_copy(situ_problem *view, situ_graph *graph) {
+  *graph = *view->graph;
+  graph->n_operators /= view->n_copies;
+  graph->n_tensors /= view->n_copies;
+  graph->n_colocations /= view->n_copies;
+  graph->n_uses /= view->n_copies;
+  graph->n_edges /= view->n_copies;
+  view->graph = graph;
+  view->n_operators = graph->n_operators;
+  view->n_copies = 1;
+}
+
 void situ_problem_free(situ_problem *p) {
   if (p) arena_free(p->arena);
 }

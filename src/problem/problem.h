@@ -71,6 +71,8 @@ static inline bool problem_has_period(const situ_problem *p) {
  * value of a view holds for all plans of p. */
 void problem_view_pipeline(situ_problem *out, const situ_problem *p);
 void problem_view_latency(situ_problem *out, const situ_problem *p);
+/* Turns a view into one of the first copy alone, whose operators and tensors come first: `graph` is where its graph goes. */
+void problem_view_copy(situ_problem *view, situ_graph *graph);
 
 static inline bool problem_is_host(const situ_problem *p, int32_t d) { return p->platform->devices[d].is_host; }
 
