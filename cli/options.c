@@ -6,6 +6,7 @@
 static const char *const objectives[] = {"latency", "throughput", NULL};
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
+static const char *const schedules[] = {"1f1b", "gpipe", NULL};
 static const char *const communications[] = {"host-staged", "link", NULL};
 
 static const option model_rows[] = {
@@ -42,6 +43,11 @@ static const option problem_rows[] = {
      .about = "stream: a link serves one transfer at a time, or all at once. Default: link."},
     {.name = "overlap", .kind = OPTION_ON, .offset = AT(instance.problem.overlap),
      .about = "pipeline, host-staged: a device computes and transfers at the same time."},
+    {.name = "schedule", .kind = OPTION_CHOICE, .offset = AT(instance.problem.schedule), .choices = schedules,
+     .about = "pipeline, training: the period is the greatest sum of forward and backward load of a resource, or the sum "
+              "of the greatest of each. Default: 1f1b."},
+    {.name = "replicate", .kind = OPTION_ON, .offset = AT(instance.problem.replicate),
+     .about = "pipeline: equal devices may share the inputs of one part."},
     {.name = "in-flight", .kind = OPTION_SMALL, .offset = AT(instance.problem.in_flight), .value = "N", .least = 1,
      .about = "pipeline: inputs whose activations are held at once. Default: 1."},
     {.name = "copies", .kind = OPTION_SMALL, .offset = AT(instance.problem.copies), .value = "N", .least = 1,

@@ -31,6 +31,7 @@ typedef struct situ_device_use {
   int64_t load_ns;      /* stream, calls: time it computes (calls: with its transfers); pipeline: its load */
   int64_t memory_bytes; /* the most that its memory holds (of all devices that share it) */
   int64_t memory_limit_bytes;
+  int32_t replica_of; /* pipeline: the device whose part this one runs too; -1: none, which is the rule */
 } situ_device_use;
 
 SITU_API void situ_plan_free(situ_plan *plan);

@@ -41,6 +41,12 @@ typedef enum situ_communication {
   SITU_COMMUNICATION_LINK         /* to the links of its route, each a resource of its own */
 } situ_communication;
 
+/* pipeline, training: what the period of a plan is. They differ only where a graph has operators that are not forward. */
+typedef enum situ_schedule {
+  SITU_SCHEDULE_1F1B = 0, /* the greatest of forward + backward of a resource: passes of both kinds by turns */
+  SITU_SCHEDULE_GPIPE     /* the greatest forward + the greatest backward: first all forward passes, then all backward */
+} situ_schedule;
+
 typedef struct situ_problem_options {
   situ_objective objective;
   situ_execution execution;
@@ -48,6 +54,8 @@ typedef struct situ_problem_options {
   situ_communication communication;
   bool free;             /* pipeline: devices need not hold contiguous parts */
   bool overlap;          /* pipeline: a device's load is the greatest of compute, in and out, not their sum */
+  situ_schedule schedule;
+  bool replicate;        /* pipeline: several equal devices may share the inputs of one part */
   int32_t in_flight;     /* pipeline: inputs whose activations are held at once; 0 means 1 */
   int32_t copies;        /* stream: inputs that are on their way at once, each with its own placement; 0 means 1. The
                             one-call face (situ/instance.h) makes the copies; a graph that is posed otherwise with
@@ -80,12 +88,15 @@ SITU_API situ_communication situ_problem_communication(const situ_problem *probl
 SITU_API situ_contention situ_problem_contention(const situ_problem *problem);
 SITU_API int32_t situ_problem_copies(const situ_problem *problem); /* at least 1 */
 SITU_API bool situ_problem_is_free(const situ_problem *problem);
+SITU_API situ_schedule situ_problem_schedule(const situ_problem *problem);
+SITU_API bool situ_problem_may_replicate(const situ_problem *problem);
 
 /* "latency", "stream", "host-staged", "link", ...; static storage. */
 SITU_API const char *situ_objective_name(situ_objective objective);
 SITU_API const char *situ_execution_name(situ_execution execution);
 SITU_API const char *situ_communication_name(situ_communication communication);
 SITU_API const char *situ_contention_name(situ_contention contention);
+SITU_API const char *situ_schedule_name(situ_schedule schedule); /* "1f1b", "gpipe" */
 
 #ifdef __cplusplus
 }

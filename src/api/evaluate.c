@@ -201,7 +201,7 @@ situ_status situ_replay(situ_plan **out, const situ_instance *instance, const si
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to simulate");
   arena *a = arena_new();
   simulator *s = a ? simulator_new(instance->problem, a) : NULL;
-  placement where = {.device = plan->device, .order = plan->order, .call = plan->call};
+  placement where = {.device = plan->device, .order = plan->order, .call = plan->call, .replica_of = plan->replica_of};
   situ_status status = s ? simulator_plan(out, s, &where, error) : fail_no_memory(error);
   arena_free(a);
   if (status != SITU_STATUS_OK) return status;

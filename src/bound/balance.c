@@ -8,7 +8,8 @@
  * (Tarnawski et al., NeurIPS 2020). It holds for any factors s >= 0, so that rounding them costs nothing but strength;
  * the ratio of the sums is tried too, since one odd item can spoil the greatest ratio.
  * Items are what every plan keeps on one device: colocation groups, and in contiguous pipelines the classes of
- * problem/contract.h; one of them alone is a bound too. Communication, memory and pins only add. */
+ * problem/contract.h; one of them alone is a bound too. Communication, memory and pins only add. Replicas of a part do
+ * its work between them, so that the sum stands; an item alone is then divided among all devices of its class. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -22,6 +23,7 @@ typedef struct balance {
   int64_t *time_ns; /* [item * n_classes + class] */
   int64_t *devices; /* [class] that may be used */
   int64_t *factor;  /* [class] */
+  bool replicate;   /* all devices of a class may share one item */
   int64_t *best;    /* [class] the factors of the best bound */
   const int32_t *class_of; /* [operator] item */
   bool *usable;            /* [device] */
@@ -32,6 +34,7 @@ static bool weigh(balance *b, const situ_problem *p, arena *a) {
   if (!contract(&items, p, p->contiguous, a)) return false;
   b->n_items = items.n_classes;
   b->n_classes = p->n_classes;
+  b->replicate = p->replicate;
   b->time_ns = ARENA_ZERO(a, int64_t, (int64_t)b->n_items * b->n_classes);
   b->devices = ARENA_ZERO(a, int64_t, b->n_classes);
   b->factor = ARENA_NEW(a, int64_t, b->n_classes);
@@ -92,13 +95,15 @@ static int64_t evaluate(const balance *b) {
   return value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
 }
 
+static int64_t shared(int64_t time_ns, int64_t n) { return time_ns / n + (time_ns % n > 0); }
+
 static int64_t largest_item(const balance *b, int32_t *item) {
   int64_t largest = 0;
   for (int32_t i = 0; i < b->n_items; i++) {
     const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
     int64_t least = SITU_NEVER_NS;
     for (int32_t k = 0; k < b->n_classes; k++)
-      if (b->devices[k] > 0) least = min64(least, row[k]);
+      if (b->devices[k] > 0 && row[k] != SITU_NEVER_NS) least = min64(least, shared(row[k], b->replicate ? b->devices[k] : 1));
     if (least == SITU_NEVER_NS || least <= largest) continue;
     largest = least;
     *item = i;

@@ -35,5 +35,8 @@ situ_status bound_best(bound_found *out, const situ_problem *problem, arena *scr
  *   head[v*n_devices+d]: earliest finish of v on d;  tail[v*n_devices+d]: least time from the end of v on d to the end
  * of everything, both without contention; SITU_NEVER_NS where v may not run on d. */
 bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem);
+/* The same where more is known: head comes filled with times before which v does not start on d, tail with least times
+ * after its end, may[v*n_devices+d] says where v may run (NULL: as the problem says). */
+bool bound_chains(int64_t *head, int64_t *tail, const bool *may, const situ_problem *problem, arena *scratch);
 
 #endif

@@ -3,13 +3,20 @@
 
 #include "base/fail.h"
 
-extern const bound critical_path_bound, area_bound, balance_bound, largest_bound, cut_vertex_bound, linear_relaxation_bound;
+extern const bound area_bound;
+extern const bound balance_bound;
+extern const bound critical_path_bound;
+extern const bound cut_vertex_bound;
+extern const bound destructive_bound;
+extern const bound largest_bound;
+extern const bound linear_relaxation_bound;
 
 const bound *const bounds[] = {
     &critical_path_bound,
     &balance_bound,
     &area_bound,
     &largest_bound,
+    &destructive_bound,
     &cut_vertex_bound,
     &linear_relaxation_bound,
     NULL,

@@ -3,7 +3,8 @@
 #include "base/checked.h"
 #include "bound/bound.h"
 
-static const int64_t LONGEST_NS = (int64_t)1 << 50;
+/* What the judge of certificates takes in full (plan/check_linear_relaxation.c). */
+static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 << 48;
 
 bool latency_program_fits(const situ_problem *p, int64_t most_entries) {
   if (latency_serial_ns(p) > LONGEST_NS || p->n_operators == 0) return false;
@@ -81,21 +82,23 @@ static int64_t longest(const situ_problem *p, int32_t i, int64_t first, int64_t 
   return most;
 }
 
-/* Rows (2): z of one memory at one end sums up to x there. */
-static void tie_ends(const latency_program *l, program *q, int32_t v, const int32_t *z, bool at_user) {
+/* Rows (2): z of one memory at one end sums up to x there. Gives the first. */
+static int32_t tie_ends(const latency_program *l, program *q, int32_t v, const int32_t *z, bool at_user) {
   const situ_problem *p = l->problem;
+  int32_t first = q->n_rows;
   for (int32_t m = 0; m < p->n_memories; m++) {
     program_row(q, 0, 0);
     for (int32_t w = 0; w < p->n_memories; w++) program_add(q, z[at_user ? w * p->n_memories + m : m * p->n_memories + w], 1);
     for (int32_t d = 0; d < p->n_devices; d++)
       if (p->memory_of[d] == m) program_add(q, latency_x(l, v, d), -1);
   }
+  return first;
 }
 
-/* What runs i before j starts: rows (2) and (3). z and cost are scratch [memory pair]. */
-static void add_edge(const latency_program *l, program *q, int32_t i, int32_t j, int64_t *cost, int32_t *z) {
+/* i, whose tensor is a use of j, ends before j starts: rows (2) and (3). z and cost are scratch [memory pair]. */
+static void add_edge(const latency_program *l, program *q, int64_t use, int32_t j, int64_t *cost, int32_t *z) {
   const situ_problem *p = l->problem;
-  int32_t nm = p->n_memories;
+  int32_t nm = p->n_memories, i = p->graph->producer[p->graph->in[use]];
   bool costs = false, together = l->units.class_of[i] == l->units.class_of[j];
   for (int32_t m = 0; m < nm; m++)
     for (int32_t w = 0; w < nm; w++) {
@@ -106,10 +109,10 @@ static void add_edge(const latency_program *l, program *q, int32_t i, int32_t j,
   for (int32_t k = 0; k < nm * nm; k++)
     z[k] = costs && cost[k] != SITU_NEVER_NS ? program_column(q, 0, 1, false) : -1; /* no route: not there */
   if (costs) {
-    tie_ends(l, q, i, z, false);
+    l->from_row[use] = tie_ends(l, q, i, z, false);
     tie_ends(l, q, j, z, true);
   }
-  program_row(q, 0, PROGRAM_ANY_HIGH);
+  l->edge_row[use] = program_row(q, 0, PROGRAM_ANY_HIGH);
   program_add(q, l->start[j], 1);
   program_add(q, l->start[i], -1);
   for (int32_t d = 0; d < p->n_devices; d++) program_add(q, latency_x(l, i, d), -problem_time_ns(p, i, d));
@@ -125,7 +128,7 @@ static bool add_edges(const latency_program *l, program *q, arena *a) {
   for (int32_t j = 0; j < g->n_operators; j++)
     for (int64_t k = g->in_start[j]; k < g->in_start[j + 1]; k++) {
       int32_t i = g->producer[g->in[k]];
-      if (seen[i] != j) add_edge(l, q, i, j, cost, z); /* operator 0 uses nothing */
+      if (seen[i] != j) add_edge(l, q, k, j, cost, z); /* operator 0 uses nothing */
       seen[i] = j;
     }
   return true;
@@ -134,7 +137,7 @@ static bool add_edges(const latency_program *l, program *q, arena *a) {
 static void add_heads_tails(const latency_program *l, program *q) {
   const situ_problem *p = l->problem;
   for (int32_t i = 0; i < p->n_operators; i++) {
-    program_row(q, 0, PROGRAM_ANY_HIGH);
+    l->tail_row[i] = program_row(q, 0, PROGRAM_ANY_HIGH);
     program_add(q, l->makespan, 1);
     program_add(q, l->start[i], -1);
     for (int32_t d = 0; d < p->n_devices; d++)
@@ -151,7 +154,7 @@ static void add_heads_tails(const latency_program *l, program *q) {
 static void add_areas(const latency_program *l, program *q) {
   const situ_problem *p = l->problem;
   for (int32_t d = 0; d < p->n_devices; d++) {
-    program_row(q, 0, PROGRAM_ANY_HIGH);
+    l->area_row[d] = program_row(q, 0, PROGRAM_ANY_HIGH);
     program_add(q, l->makespan, 1);
     for (int32_t i = 0; i < p->n_operators; i++)
       if (latency_x(l, i, d) >= 0) program_add(q, latency_x(l, i, d), -problem_time_ns(p, i, d));
@@ -164,24 +167,37 @@ static void add_memories(const latency_program *l, program *q) {
   for (int32_t v = 0; v < p->n_operators; v++) all = sat_add(all, p->graph->weight_bytes[v]);
   for (int32_t m = 0; m < p->n_memories; m++) {
     int64_t room = p->platform->memory_bytes[m];
-    if (room >= all || all == INT64_MAX) continue;
-    program_row(q, PROGRAM_ANY_LOW, room);
+    if (room >= all || all > HEAVIEST_BYTES) continue;
+    l->room_row[m] = program_row(q, PROGRAM_ANY_LOW, room);
     for (int32_t v = 0; v < p->n_operators; v++)
       for (int32_t d = 0; d < p->n_devices; d++)
         if (p->memory_of[d] == m) program_add(q, latency_x(l, v, d), p->graph->weight_bytes[v]);
   }
 }
 
-bool latency_program_write(latency_program *l, program *q, const situ_problem *p, int64_t upper_ns, bool whole, arena *a) {
-  int64_t cells = (int64_t)p->n_operators * p->n_devices;
-  *l = (latency_program){.problem = p, .upper_ns = min64(upper_ns, latency_serial_ns(p))};
+static bool make_arrays(latency_program *l, arena *a) {
+  const situ_problem *p = l->problem;
+  int64_t cells = (int64_t)p->n_operators * p->n_devices, n_uses = p->graph->n_uses;
   l->head = ARENA_NEW(a, int64_t, cells);
   l->tail = ARENA_NEW(a, int64_t, cells);
   l->x = ARENA_NEW(a, int32_t, cells);
   l->start = ARENA_NEW(a, int32_t, p->n_operators);
-  if (!l->head || !l->tail || !l->x || !l->start || !bound_heads_tails(l->head, l->tail, p) ||
-      !contract(&l->units, p, false, a))
+  l->edge_row = ARENA_NEW(a, int32_t, n_uses);
+  l->from_row = ARENA_NEW(a, int32_t, n_uses);
+  l->tail_row = ARENA_NEW(a, int32_t, p->n_operators);
+  l->area_row = ARENA_NEW(a, int32_t, p->n_devices);
+  l->room_row = ARENA_NEW(a, int32_t, p->n_memories);
+  if (!l->head || !l->tail || !l->x || !l->start || !l->edge_row || !l->from_row || !l->tail_row || !l->area_row ||
+      !l->room_row)
     return false;
+  for (int64_t k = 0; k < n_uses; k++) l->edge_row[k] = l->from_row[k] = -1;
+  for (int32_t m = 0; m < p->n_memories; m++) l->room_row[m] = -1;
+  return true;
+}
+
+bool latency_program_write(latency_program *l, program *q, const situ_problem *p, int64_t upper_ns, bool whole, arena *a) {
+  *l = (latency_program){.problem = p, .upper_ns = min64(upper_ns, latency_serial_ns(p))};
+  if (!make_arrays(l, a) || !bound_heads_tails(l->head, l->tail, p) || !contract(&l->units, p, false, a)) return false;
   add_columns(l, q, program_unit_of(l->upper_ns), whole);
   if (q->out_of_memory) return false;
   add_devices(l, q);

@@ -27,6 +27,14 @@ typedef struct latency_program {
   int32_t *x;              /* [unit * n_devices + device] column, -1: not there */
   int32_t *start;          /* [operator] column */
   int64_t *head, *tail;    /* [operator * n_devices + device], of the critical path */
+
+  /* Rows by what they are of; -1: not there. Uses of a tensor are places in graph->in; of several between the same
+   * operators the first stands for all. */
+  int32_t *edge_row;  /* [use] row (3) */
+  int32_t *from_row;  /* [use] first row (2) of the producer, one for each memory; those of the user follow */
+  int32_t *tail_row;  /* [operator] rows (6): this, and its head's is the next */
+  int32_t *area_row;  /* [device] row (7) */
+  int32_t *room_row;  /* [memory] row (8) */
 } latency_program;
 
 /* Whether times and sizes are moderate, and the program has about `most_entries` at most. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Prices fill 60 bits; more than 40 behind the point would be finer than times need. */
-enum { PRICE_BITS = 60, MOST_SHIFT = 40 };
+/* Prices fill 52 bits; more than 40 behind the point would be finer than times need. */
+enum { PRICE_BITS = 52, MOST_SHIFT = 40 };
 
 program program_new(arena *a) {
   program p = {.arena = a};
@@ -107,11 +107,11 @@ static bool add_product(__int128 *sum, __int128 a, __int128 b) {
   return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
 }
 
-bool program_bound(int64_t *out, const program *p, const int64_t *price, int32_t shift) {
+bool program_bound(int64_t *out, const program *p, const int64_t *price, int64_t scale) {
   arena_mark mark = arena_get_mark(p->arena);
   __int128 *reduced = ARENA_NEW(p->arena, __int128, p->n_columns), sum = 0;
-  bool sound = reduced != NULL;
-  for (int32_t j = 0; j < p->n_columns && sound; j++) reduced[j] = (__int128)p->cost[j] << shift;
+  bool sound = reduced != NULL && scale > 0;
+  for (int32_t j = 0; j < p->n_columns && sound; j++) reduced[j] = (__int128)p->cost[j] * scale;
   for (int32_t i = 0; i < p->n_rows && sound; i++) {
     if (price[i] == 0) continue;
     int64_t side = price[i] > 0 ? p->row_lower[i] : p->row_upper[i];
@@ -123,8 +123,8 @@ bool program_bound(int64_t *out, const program *p, const int64_t *price, int32_t
     sound = add_product(&sum, reduced[j], reduced[j] > 0 ? p->lower[j] : p->upper[j]);
   arena_release(p->arena, mark);
   if (!sound) return false;
-  __int128 one = (__int128)1 << shift, whole = sum / one;
-  if (sum > 0 && sum % one != 0) whole++;
+  __int128 whole = sum / scale;
+  if (sum > 0 && sum % scale != 0) whole++;
   if (whole > INT64_MAX || whole < INT64_MIN) return false;
   *out = (int64_t)whole;
   return true;
@@ -197,16 +197,17 @@ bool program_tabulate(program_table *t, const program *p, arena *a) {
   return true;
 }
 
-void program_round_prices(int64_t *price, int32_t *shift, const program *p, const program_table *t, const double *given) {
+void program_round_prices(int64_t *price, int64_t *scale, const program *p, const program_table *t, const double *given) {
   double greatest = 0;
   for (int32_t i = 0; i < p->n_rows; i++) greatest = fmax(greatest, fabs(given[i] * t->row_scale[i] * t->cost_scale));
   int exponent = 0;
   if (isfinite(greatest)) frexp(greatest, &exponent);
-  *shift = PRICE_BITS - exponent;
-  if (*shift > MOST_SHIFT) *shift = MOST_SHIFT;
-  if (*shift < 0) *shift = 0;
+  int shift = PRICE_BITS - exponent;
+  if (shift > MOST_SHIFT) shift = MOST_SHIFT;
+  if (shift < 0) shift = 0;
+  *scale = (int64_t)1 << shift;
   for (int32_t i = 0; i < p->n_rows; i++) {
-    double whole = given[i] * t->row_scale[i] * t->cost_scale * ldexp(1, *shift);
+    double whole = given[i] * t->row_scale[i] * t->cost_scale * ldexp(1, shift);
     bool sound = fabs(whole) < ldexp(1, PRICE_BITS + 1); /* false for NaN */
     bool has_side = whole > 0 ? p->row_lower[i] != PROGRAM_ANY_LOW : p->row_upper[i] != PROGRAM_ANY_HIGH;
     price[i] = sound && has_side ? (int64_t)whole : 0;

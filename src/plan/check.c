@@ -106,10 +106,13 @@ static situ_status check_constraints(judge *j, situ_error *error) {
       judge_note(j, "colocation", "%s is on %s, but %s of its colocation group is on %s", g->name[v], name,
                  g->name[leader[group]], j->platform->devices[j->plan->device[leader[group]]].name);
   }
-  for (int32_t d = 0; j->plan->uses && d < p->n_devices; d++)
-    if (j->plan->uses[d].n_operators != count[d])
+  for (int32_t d = 0; j->plan->uses && d < p->n_devices; d++) {
+    int32_t of = j->plan->replica_of ? j->plan->replica_of[d] : -1;
+    int32_t expected = of >= 0 && of < p->n_devices ? count[of] : count[d];
+    if (j->plan->uses[d].n_operators != expected)
       judge_note(j, "use", "%s: the plan says %d operators; there are %d", j->platform->devices[d].name,
-                 (int)j->plan->uses[d].n_operators, (int)count[d]);
+                 (int)j->plan->uses[d].n_operators, (int)expected);
+  }
   return SITU_STATUS_OK;
 }
 

@@ -6,9 +6,22 @@
 #include "base/checked.h"
 #include "base/fail.h"
 
-extern const certificate_rule area_price_rule, critical_path_rule, largest_operator_rule;
+extern const certificate_rule area_price_rule;
+extern const certificate_rule critical_path_rule;
+extern const certificate_rule cut_vertex_rule;
+extern const certificate_rule destructive_rule;
+extern const certificate_rule largest_operator_rule;
+extern const certificate_rule linear_relaxation_rule;
 
-static const certificate_rule *const rules[] = {&area_price_rule, &critical_path_rule, &largest_operator_rule, NULL};
+static const certificate_rule *const rules[] = {
+    &area_price_rule,
+    &critical_path_rule,
+    &cut_vertex_rule,
+    &destructive_rule,
+    &largest_operator_rule,
+    &linear_relaxation_rule,
+    NULL,
+};
 
 static const certificate_rule *find_rule(const certificate *c, const situ_problem *p) {
   for (int32_t i = 0; rules[i]; i++) {

@@ -76,7 +76,6 @@ bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j)
   int64_t devices = j->problem->n_devices;
   ways w;
   if (!ways_init(&w, j)) return false;
-  for (int64_t i = 0; i < g->n_operators * devices; i++) head[i] = tail[i] = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
     for (int32_t d = 0; d < devices; d++) {
       int64_t *own = &head[v * devices + d], time = c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[d]];
@@ -113,6 +112,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   bool *may = ARENA_NEW(j->scratch, bool, cells);
   if (!head || !tail || !may) return fail_no_memory(error);
   for (int64_t i = 0; i < cells; i++) may[i] = check_may_run(j, (int32_t)(i / devices), (int32_t)(i % devices));
+  for (int64_t i = 0; i < cells; i++) head[i] = tail[i] = 0;
   if (!check_chains(head, tail, may, j)) return fail_no_memory(error);
   *proved_ns = SITU_NEVER_NS;
   for (int32_t d = 0; d < devices; d++) *proved_ns = min64(*proved_ns, sat_add(head[*v * devices + d], tail[*v * devices + d]));

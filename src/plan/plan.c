@@ -55,7 +55,7 @@ int32_t situ_plan_n_transfers(const situ_plan *p) { return p->n_transfers; }
 situ_transfer situ_plan_transfer(const situ_plan *p, int32_t index) { return p->transfers[index]; }
 
 situ_device_use situ_plan_device_use(const situ_plan *p, int32_t device) {
-  return p->uses ? p->uses[device] : (situ_device_use){0};
+  return p->uses ? p->uses[device] : (situ_device_use){.replica_of = -1};
 }
 
 const char *situ_outcome_name(situ_outcome outcome) {

@@ -12,6 +12,7 @@ typedef struct placement {
   int32_t *device; /* [operator] */
   int32_t *order;  /* stream: a topological order of the operators, the sequence of each device; NULL: index order */
   int32_t *call;   /* calls: number of the call, -1 on hosts; NULL: pieces are found by the rule of docs/model.md */
+  int32_t *replica_of; /* pipeline: [device] whose part it runs too, -1 for none; NULL: no part has replicas */
 } placement;
 
 struct situ_plan {
@@ -23,6 +24,7 @@ struct situ_plan {
   int32_t *order;  /* stream: operators by start time; else NULL */
   int64_t *start_ns, *finish_ns; /* stream, calls; else NULL */
   int32_t *call;                 /* calls; else NULL */
+  int32_t *replica_of;           /* pipeline: [device], as in a placement; NULL: no part has replicas */
   int32_t n_transfers;
   situ_transfer *transfers; /* stream: every hop of every transfer, by start time, then tensor */
   situ_device_use *uses;    /* [device]; NULL when there is no placement */

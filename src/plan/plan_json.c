@@ -68,6 +68,7 @@ static json_value *devices_json(const situ_plan *plan, const situ_problem *p) {
     good = json_set(o, "name", device_name(p, d)) && json_set(o, "operators", json_new_whole(use->n_operators)) &&
            json_set(o, "load_ns", plan_whole_json(use->load_ns)) && json_set(o, "memory_bytes", plan_whole_json(use->memory_bytes)) &&
            json_set(o, "memory_limit_bytes", plan_whole_json(use->memory_limit_bytes));
+    if (use->replica_of >= 0) good = good && json_set(o, "replica_of", device_name(p, use->replica_of));
     good = json_push(rows, o) && good;
   }
   if (good) return rows;

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 
-enum { CERTIFICATE_LISTS = 8 };
+enum { CERTIFICATE_LISTS = 12 };
 
 typedef struct certificate_list {
   const char *name;

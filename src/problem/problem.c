@@ -49,6 +49,8 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
                      situ_objective_name(p->objective), situ_execution_name(p->execution));
   p->contiguous = !o->free;
   p->overlap = o->overlap;
+  p->schedule = o->schedule;
+  p->replicate = o->replicate && p->execution == SITU_EXECUTION_PIPELINE;
   p->in_flight = o->in_flight > 0 ? o->in_flight : 1;
   return SITU_STATUS_OK;
 }
@@ -167,6 +169,8 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   p->class_of = p->platform->class_of;
   p->memory_of = p->platform->memory_of;
   for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
+  bool apart = p->execution == SITU_EXECUTION_PIPELINE && p->schedule == SITU_SCHEDULE_GPIPE && p->training;
+  p->n_phases = apart ? 2 : 1;
   for (int32_t d = p->n_devices - 1; d >= 0; d--)
     if (p->platform->devices[d].is_host) p->host = d;
   p->device_kind = ARENA_NEW(p->arena, int32_t, (int64_t)p->n_devices * p->n_devices);
@@ -208,7 +212,7 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   out->objective = SITU_OBJECTIVE_THROUGHPUT;
   out->execution = SITU_EXECUTION_PIPELINE;
   out->communication = SITU_COMMUNICATION_LINK;
-  out->contiguous = out->overlap = false;
+  out->contiguous = out->overlap = out->replicate = false;
   out->in_flight = 1;
   out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
 }
@@ -245,6 +249,8 @@ situ_communication situ_problem_communication(const situ_problem *p) { return p-
 situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
 int32_t situ_problem_copies(const situ_problem *p) { return p->n_copies; }
 bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
+situ_schedule situ_problem_schedule(const situ_problem *p) { return p->schedule; }
+bool situ_problem_may_replicate(const situ_problem *p) { return p->replicate; }
 
 const char *situ_objective_name(situ_objective o) {
   static const char *const names[] = {"default", "latency", "throughput"};
@@ -260,5 +266,7 @@ const char *situ_communication_name(situ_communication c) {
   static const char *const names[] = {"default", "host-staged", "link"};
   return (unsigned)c < 3 ? names[c] : "unknown";
 }
+
+const char *situ_schedule_name(situ_schedule s) { return s == SITU_SCHEDULE_GPIPE ? "gpipe" : "1f1b"; }
 
 const char *situ_contention_name(situ_contention c) { return c == SITU_CONTENTION_NONE ? "none" : "link"; }

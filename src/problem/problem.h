@@ -18,7 +18,9 @@ struct situ_problem {
   situ_execution execution;
   situ_contention contention;
   situ_communication communication;
-  bool contiguous, overlap, training; /* training: some operator is not forward */
+  bool contiguous, overlap, replicate, training; /* training: some operator is not forward */
+  situ_schedule schedule;
+  int32_t n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
   int32_t in_flight;
   int32_t n_copies; /* operator v belongs to copy v / (n_operators / n_copies); weight_bytes of others than the first are 0 */
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
@@ -58,6 +60,11 @@ static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int3
 static inline int64_t problem_shared_bytes(const situ_problem *p, int32_t v) {
   int32_t n = p->n_operators / p->n_copies;
   return v < n ? 0 : p->graph->weight_bytes[v % n];
+}
+
+/* The phase of the period to which the work of operator v counts: 0 .. n_phases-1. */
+static inline int32_t problem_phase(const situ_problem *p, int32_t v) {
+  return p->n_phases == 2 && p->graph->phase[v] != SITU_PHASE_FORWARD;
 }
 
 /* Whether the period of a stream plan matters: as its value or as a limit. */

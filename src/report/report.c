@@ -21,6 +21,8 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   if (p->execution == SITU_EXECUTION_PIPELINE) {
     text_add(t, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
     if (p->overlap) text_add(t, ", overlap");
+    if (p->schedule == SITU_SCHEDULE_GPIPE) text_add(t, ", schedule gpipe");
+    if (p->replicate) text_add(t, ", replicas");
     if (p->in_flight > 1) text_add(t, ", %d in flight", (int)p->in_flight);
   }
   text_add(t, "; %s operators; costs: ", grouped(count, p->n_operators));
@@ -83,6 +85,8 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
   ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
   ok = ok && json_set(o, "overlap", json_new_truth(p->overlap));
+  ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
+  ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
 }
 

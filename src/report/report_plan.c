@@ -14,6 +14,8 @@ static bool device_json(json_value *list, const situ_plan *plan, const situ_prob
   ok = ok && json_set(o, "load_ns", json_new_whole(use.load_ns));
   ok = ok && json_set(o, "memory_bytes", json_new_whole(use.memory_bytes));
   ok = ok && json_set(o, "memory_limit_bytes", report_amount(use.memory_limit_bytes));
+  if (use.replica_of >= 0)
+    ok = ok && json_set(o, "replica_of", json_new_text(p->platform->devices[use.replica_of].name));
   return json_push(list, o) && ok;
 }
 

@@ -54,6 +54,11 @@ static situ_status placement_check(const situ_problem *p, const placement *where
     if (where->device[v] < 0 || where->device[v] >= p->n_devices)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->name[v], "is placed on device %d; expected 0 to %d",
                        where->device[v], p->n_devices - 1);
+  for (int32_t d = 0; where->replica_of && d < p->n_devices; d++)
+    if (where->replica_of[d] < -1 || where->replica_of[d] >= p->n_devices || where->replica_of[d] == d ||
+        (where->replica_of[d] >= 0 && where->replica_of[where->replica_of[d]] >= 0))
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->platform->devices[d].name,
+                       "is the replica of device %d; expected another device that is no replica", where->replica_of[d]);
   if (!where->order) return SITU_STATUS_OK;
   bool *seen = ARENA_ZERO(scratch, bool, p->n_operators);
   if (!seen) return fail_no_memory(error);
@@ -76,10 +81,17 @@ static situ_status fill(situ_plan *plan, simulator *s, const placement *where, s
   plan->device = ARENA_COPY(plan->arena, where->device, int32_t, p->n_operators);
   plan->uses = ARENA_ZERO(plan->arena, situ_device_use, p->n_devices);
   if (!plan->device || !plan->uses) return fail_no_memory(error);
+  bool replicas = false;
+  for (int32_t d = 0; where->replica_of && d < p->n_devices; d++) replicas |= where->replica_of[d] >= 0;
+  if (replicas && p->execution == SITU_EXECUTION_PIPELINE) {
+    plan->replica_of = ARENA_COPY(plan->arena, where->replica_of, int32_t, p->n_devices);
+    if (!plan->replica_of) return fail_no_memory(error);
+  }
   plan->outcome = SITU_OUTCOME_FEASIBLE;
   for (int32_t v = 0; v < p->n_operators; v++) plan->uses[where->device[v]].n_operators++;
   for (int32_t d = 0; d < p->n_devices; d++)
     plan->uses[d].memory_limit_bytes = p->platform->memory_bytes[p->memory_of[d]];
+  for (int32_t d = 0; d < p->n_devices; d++) plan->uses[d].replica_of = -1;
   TRY(s->model->plan(s->state, where, plan, error));
   if (!s->rates || plan->value_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
   simulation found = {.value_ns = plan->value_ns};

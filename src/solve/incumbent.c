@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "problem/replicas.h"
 #include "solve/solver.h"
 
 bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
@@ -10,7 +11,9 @@ bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
   i->store.device = ARENA_NEW(a, int32_t, p->n_operators);
   i->store.order = ordered ? ARENA_NEW(a, int32_t, p->n_operators) : NULL;
   i->store.call = called ? ARENA_NEW(a, int32_t, p->n_operators) : NULL;
-  return i->store.device && (!ordered || i->store.order) && (!called || i->store.call);
+  i->store.replica_of = p->replicate ? ARENA_NEW(a, int32_t, p->n_devices) : NULL;
+  return i->store.device && (!ordered || i->store.order) && (!called || i->store.call) &&
+         (!p->replicate || i->store.replica_of);
 }
 
 void incumbent_free(incumbent *i) { arena_free(i->proof_arena); }
@@ -34,12 +37,13 @@ simulation solve_try(solve_run *run, const placement *where) {
   simulation found = simulator_run(run->simulator, where, true);
   budget_spend(run->budget, 1);
   if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || found.over_ns > 0 ||
-      !solve_allows(run->problem, where->device))
+      !solve_allows(run->problem, where->device) || !replicas_keep_rules(run->problem, where->device, where->replica_of))
     return found;
   int32_t n = run->problem->n_operators;
   keep_array(&best->best.device, best->store.device, where->device, n);
   keep_array(&best->best.order, best->store.order, where->order, n);
   keep_array(&best->best.call, best->store.call, where->call, n);
+  keep_array(&best->best.replica_of, best->store.replica_of, where->replica_of, run->problem->n_devices);
   best->value_ns = found.value_ns;
   best->solver = run->solver;
   return found;

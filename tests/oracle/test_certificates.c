@@ -15,7 +15,7 @@
 #include "plan/plan.h"
 #include "situ/solve.h"
 
-static const char *const kinds[] = {"area_price", "critical_path", "largest_operator"};
+static const char *const kinds[] = {"area_price", "critical_path", "cut_vertex", "destructive", "largest_operator"};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 typedef struct trial {
@@ -75,7 +75,6 @@ static void spoil(const trial *t, const certificate *c) {
   spoil_numbers(t, c);
   for (int32_t k = 0; k < c->n_lists; k++) {
     other.list[k].n--;
-    assert_true(verified(t, &other, &objected) == 0 || strcmp(c->kind, "refutation") == 0);
     hold_back(t, other, "a list cut short");
     other.list[k] = c->list[k];
     other.list[k].name = "nonsense";
@@ -134,10 +133,17 @@ static void make_up(const trial *t, rng *r) {
       int64_t n, most;
     } lists[] = {{"time_prices", p->n_devices, 100},
                  {"byte_prices", p->n_memories, rng_below(r, 2) ? 1 : 50},
-                 {"operator", 1, p->n_operators}};
+                 {"operator", 1, p->n_operators},
+                 {"rounds", 1, 6},
+                 {"cuts", 1, p->n_operators},
+                 {"deleted", 1, p->n_operators},
+                 {"rests", 2 * p->n_devices, 40},
+                 {"prices", 2 * p->n_devices, 100},
+                 {"interval", 3, 40}};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
       int64_t *values = certificate_add(&c, lists[k].name, lists[k].n, a);
       for (int64_t i = 0; i < lists[k].n; i++) values[i] = rng_below(r, (int32_t)lists[k].most);
+      if (strcmp(lists[k].name, "interval") == 0) values[2] %= 3;
     }
     hold_back(t, c, "made up");
   }

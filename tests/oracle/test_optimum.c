@@ -59,7 +59,8 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     lab_options o = {.seed = seed, .n_operators = n - (int32_t)(seed % 2), .n_devices = devices - (int32_t)(seed % 3 == 0),
                      .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2),
-                     .training = options.execution == SITU_EXECUTION_PIPELINE && seed % 4 == 0,
+                     .training = options.objective == SITU_OBJECTIVE_THROUGHPUT && seed % 4 == 0,
+                     .equal = options.replicate,
                      .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
                      .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0, .options = options};
     if (o.n_devices < 2) o.n_devices = 2;
@@ -81,7 +82,7 @@ static void nothing_is_better_than_the_optimum_of_streams(void **state) {
 
 static void nothing_is_better_than_the_optimum_of_calls(void **state) {
   (void)state;
-  compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 600, 6, 3);
+  compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 600, 5, 3);
 }
 
 static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
@@ -92,6 +93,12 @@ static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
     o.overlap = variant & 2;
     o.communication = variant & 4 ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
     compare(o, 150, 6, 3);
+    o.schedule = SITU_SCHEDULE_GPIPE;
+    o.replicate = variant % 3 > 0;
+    compare(o, 60, 5, 4);
+    o.schedule = SITU_SCHEDULE_1F1B;
+    if (o.replicate) compare(o, 60, 5, 4);
+    o.replicate = false;
   }
 }
 

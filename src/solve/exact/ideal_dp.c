@@ -20,14 +20,26 @@
 
 enum { MOST_STATES = 1 << 14, MOST_CHAIN = 3000 };
 
+/* What was added to a state: n_sharing devices of a type, which run one part. */
+typedef struct step {
+  int16_t type, n_sharing;
+} step;
+
 /* The reachable ideals of one state, by price. */
 typedef struct layer {
   int64_t n;
   int32_t *ideal;
   int64_t *price, *value_ns;
   int32_t *from; /* index in the layer it came from */
-  int16_t *type; /* of the device that was added */
+  step *step;
 } layer;
+
+/* What is looked for. With one phase the value of a chain is its greatest load; with two (GPipe) it is its greatest
+ * backward load, among those without a forward load above most_forward_ns. */
+typedef struct limits {
+  int64_t most_ns, most_forward_ns;
+  int64_t most_total_ns; /* no device may have more to do for one input, all phases together */
+} limits;
 
 typedef struct program {
   solve_run *run;
@@ -41,6 +53,7 @@ typedef struct program {
   bool *hosts_before, *hosts_after;
   layer *layers;
   int64_t n_pairs; /* whose load was computed */
+  limits limits;
 } program;
 
 static int32_t count_of(const program *g, int32_t state, int32_t type) {
@@ -69,21 +82,21 @@ static bool set_up(program *g) {
   }
   g->n_states = (int32_t)n_states;
   for (int32_t i = 0; i < s->n; i++) {
-    g->price[i] = s->time_ns[(int64_t)reference * s->n + i];
-    for (int32_t t = 0; t < s->n_types && g->price[i] == SITU_NEVER_NS; t++) g->price[i] = s->time_ns[(int64_t)t * s->n + i];
+    g->price[i] = stages_time_ns(s, reference, i);
+    for (int32_t t = 0; t < s->n_types && g->price[i] == SITU_NEVER_NS; t++) g->price[i] = stages_time_ns(s, t, i);
     if (g->price[i] == SITU_NEVER_NS) g->price[i] = 0;
     g->window.total += g->price[i];
   }
   for (int32_t t = 0; t < s->n_types; t++)
     for (int32_t i = 0; i < s->n; i++) {
-      int64_t time_ns = s->time_ns[(int64_t)t * s->n + i];
+      int64_t time_ns = stages_time_ns(s, t, i);
       if (time_ns == SITU_NEVER_NS || g->price[i] == 0) continue;
       g->reach[t] = fmax(g->reach[t], time_ns == 0 ? (double)INFINITY : (double)g->price[i] / (double)time_ns * (1 + 1e-12));
     }
   g->window.price = g->price;
   g->window.reference = reference;
   g->window.n_states = g->n_states;
-  g->window.count_edges = n_accelerators == 1 && !s->types[reference].is_host && !s->problem->overlap &&
+  g->window.count_edges = n_accelerators == 1 && !s->types[reference].is_host && !s->greatest &&
                           g->reach[reference] <= 1 + 1e-11;
   g->window.most_before = g->most_before = ARENA_NEW(a, int64_t, n_states);
   g->window.most_after = g->most_after = ARENA_NEW(a, int64_t, n_states);
@@ -123,7 +136,7 @@ static void free_layers(program *g) {
     free(g->layers[i].price);
     free(g->layers[i].value_ns);
     free(g->layers[i].from);
-    free(g->layers[i].type);
+    free(g->layers[i].step);
     g->layers[i] = (layer){0};
   }
 }
@@ -134,20 +147,45 @@ static bool make_layer(layer *l, int64_t n) {
   l->price = malloc(room * sizeof *l->price);
   l->value_ns = malloc(room * sizeof *l->value_ns);
   l->from = malloc(room * sizeof *l->from);
-  l->type = malloc(room * sizeof *l->type);
-  return l->ideal && l->price && l->value_ns && l->from && l->type;
+  l->step = malloc(room * sizeof *l->step);
+  return l->ideal && l->price && l->value_ns && l->from && l->step;
 }
 
 /* What is sought for one ideal in one state. */
 typedef struct best_way {
   int64_t value_ns;
   int32_t from;
-  int16_t type;
+  step step;
 } best_way;
 
-/* Tries to reach `ideal` from the ideals of a layer by one device of a type. *low is where its window begins; it only
- * moves up, since ideals come by rising price. */
-static void extend(program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, int32_t type,
+/* Weights between two ideals that replicas have to agree on. */
+static int64_t trained_between(const ideal_set *set, int64_t from, int64_t to) {
+  const stages *s = set->stages;
+  int64_t sum = 0;
+  for (int32_t k = 0; k < s->n_words; k++)
+    for (uint64_t left = set->bits[to * s->n_words + k] & ~set->bits[from * s->n_words + k]; left; left &= left - 1)
+      sum = sat_add(sum, s->trained_bytes[k * 64 + __builtin_ctzll(left)]);
+  return sum;
+}
+
+/* What a pair of ideals is worth to the devices of a step: their load, in the last phase; SITU_NEVER_NS when they cannot
+ * hold the part, or the load of an earlier phase is too great. */
+static int64_t pair_value(const program *g, const ideal_set *set, int64_t from, int64_t to, step by) {
+  const stages *s = &g->stages;
+  int64_t load_ns = 0;
+  if (!ideals_may_hold(set, from, to, by.type)) return SITU_NEVER_NS;
+  int64_t trained_bytes = by.n_sharing > 1 ? trained_between(set, from, to) : 0;
+  for (int32_t row = by.type; row < s->n_rows; row += s->n_types) {
+    if (row > by.type && load_ns > g->limits.most_forward_ns) return SITU_NEVER_NS;
+    stage_cost whole = ideals_cost(set, from, to, row);
+    load_ns = by.n_sharing == 1 ? stages_load(s, &whole) : stages_shared_load(s, row, &whole, by.n_sharing, trained_bytes);
+  }
+  return load_ns;
+}
+
+/* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its window begins; it only moves up, since
+ * ideals come by rising price. */
+static void extend(program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, step by,
                    int64_t reach, best_way *best) {
   int32_t n_words = g->stages.n_words;
   const uint64_t *bits = set->bits + (int64_t)ideal * n_words;
@@ -160,19 +198,31 @@ static void extend(program *g, const ideal_set *set, const layer *from, int64_t 
     while (k < n_words && !(sub[k] & ~bits[k])) k++;
     if (k < n_words) continue;
     g->n_pairs++;
-    int64_t load_ns = ideals_load(set, from->ideal[j], ideal, type);
-    int64_t value_ns = max64(load_ns, from->value_ns[j]);
-    if (value_ns < best->value_ns) *best = (best_way){value_ns, (int32_t)j, (int16_t)type};
+    int64_t value_ns = max64(pair_value(g, set, from->ideal[j], ideal, by), from->value_ns[j]);
+    if (value_ns < best->value_ns) *best = (best_way){value_ns, (int32_t)j, by};
   }
+}
+
+/* All ways to reach an ideal in a state, by one device of each type and by several that share a part. */
+static best_way find_way(program *g, const ideal_set *set, int32_t state, int32_t ideal, int64_t most_ns, int64_t *low) {
+  const stages *s = &g->stages;
+  best_way best = {.value_ns = sat_add(most_ns, 1)};
+  int64_t most_total_ns = s->n_phases == 1 ? most_ns : g->limits.most_total_ns;
+  for (int32_t t = 0; t < s->n_types; t++) {
+    int32_t used = count_of(g, state, t), most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
+    for (int32_t r = 1; r <= most; r++, low++)
+      extend(g, set, &g->layers[state - r * g->weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r},
+             most_price(g, t, sat_mul(most_total_ns, r)), &best);
+  }
+  return best;
 }
 
 /* Fills the layer of one state. `by_price` lists the kept ideals. False when out of budget or memory (then *status). */
 static bool fill_layer(program *g, const ideal_set *set, const int32_t *by_price, bool windows, int32_t state,
                        int64_t most_ns, situ_status *status) {
   layer *l = &g->layers[state];
-  const stages *s = &g->stages;
   int64_t n = 0;
-  int64_t *low = calloc((size_t)s->n_types + 1, sizeof *low);
+  int64_t *low = calloc((size_t)g->stages.problem->n_devices + 1, sizeof *low);
   int32_t *members = malloc(((size_t)set->n + 1) * sizeof *members);
   for (int64_t i = 0; members && i < set->n; i++) {
     bool in = !windows || by_price[i] == set->full || ideals_in_state(set, by_price[i], &g->window, state);
@@ -181,18 +231,14 @@ static bool fill_layer(program *g, const ideal_set *set, const int32_t *by_price
   bool good = low && members && make_layer(l, n);
   if (!good) *status = fail_no_memory(g->run->error);
   for (int64_t i = 0; good && i < n; i++) {
-    best_way best = {.value_ns = sat_add(most_ns, 1)};
-    for (int32_t t = 0; t < s->n_types; t++) {
-      if (count_of(g, state, t) == 0) continue;
-      extend(g, set, &g->layers[state - g->weight[t]], &low[t], members[i], t, most_price(g, t, most_ns), &best);
-    }
+    best_way best = find_way(g, set, state, members[i], most_ns, low);
     if (i % 64 == 63 && budget_spend(g->run->budget, 1)) good = false;
     if (best.value_ns > most_ns) continue;
     l->ideal[l->n] = members[i];
     l->price[l->n] = set->price[members[i]];
     l->value_ns[l->n] = best.value_ns;
     l->from[l->n] = best.from;
-    l->type[l->n++] = best.type;
+    l->step[l->n++] = best.step;
   }
   free(low);
   free(members);
@@ -204,23 +250,29 @@ static situ_status offer(program *g, const ideal_set *set, int32_t state, int64_
   const stages *s = &g->stages;
   arena *a = g->run->arena;
   int32_t *device_of_class = ARENA_NEW(a, int32_t, s->n), *device = ARENA_NEW(a, int32_t, s->problem->n_operators);
-  int32_t *taken = ARENA_ZERO(a, int32_t, s->n_types + 1);
-  if (!device_of_class || !device || !taken) return fail_no_memory(g->run->error);
+  int32_t *taken = ARENA_ZERO(a, int32_t, s->n_types + 1), *replica_of = ARENA_NEW(a, int32_t, s->problem->n_devices);
+  if (!device_of_class || !device || !taken || !replica_of) return fail_no_memory(g->run->error);
+  for (int32_t d = 0; d < s->problem->n_devices; d++) replica_of[d] = -1;
   int64_t promised_ns = g->layers[state].value_ns[at];
   while (state > 0) {
     const layer *l = &g->layers[state];
-    int32_t type = l->type[at], before = state - g->weight[type];
+    int32_t type = l->step[at].type, n_sharing = l->step[at].n_sharing, before = state - n_sharing * g->weight[type];
     const uint64_t *to = set->bits + (int64_t)l->ideal[at] * s->n_words;
     const uint64_t *from = set->bits + (int64_t)g->layers[before].ideal[l->from[at]] * s->n_words;
-    int32_t d = s->types[type].devices[taken[type]++];
+    int32_t d = s->types[type].devices[taken[type]];
+    for (int32_t r = 1; r < n_sharing; r++) replica_of[s->types[type].devices[taken[type] + r]] = d;
+    taken[type] += n_sharing;
     for (int32_t i = 0; i < s->n; i++)
       if (((to[i / 64] & ~from[i / 64]) >> (i % 64)) & 1) device_of_class[s->class_at[i]] = d;
     at = l->from[at];
     state = before;
   }
   contraction_expand(&s->classes, device_of_class, device);
-  int64_t value_ns = solve_offer(g->run, &(placement){.device = device});
-  if (value_ns != promised_ns)
+  int64_t value_ns = solve_offer(g->run, &(placement){.device = device, .replica_of = replica_of});
+  bool kept = s->by_links         ? value_ns >= promised_ns
+              : s->n_phases == 1 ? value_ns == promised_ns
+                                 : value_ns <= sat_add(promised_ns, g->limits.most_forward_ns);
+  if (!kept)
     return fail_with(g->run->error, SITU_STATUS_INTERNAL, "ideal_dp", "promised a period of %lld ns, simulated %lld ns",
                      (long long)promised_ns, (long long)value_ns);
   return SITU_STATUS_OK;
@@ -250,21 +302,20 @@ static int32_t *sort_by_price(const ideal_set *set) {
   return order;
 }
 
-/* Runs the program over a set of ideals with U = most_ns. *found: whether a plan was offered; *complete: whether all was
- * looked at. */
-static situ_status run_program(program *g, const ideal_set *set, bool windows, int64_t most_ns, bool *found,
-                               bool *complete) {
+/* Runs the program over a set of ideals within its limits. *found: the least value, after a plan of it was offered, or
+ * SITU_NEVER_NS; *complete: whether all was looked at. */
+static situ_status run_program(program *g, const ideal_set *set, bool windows, int64_t *found, bool *complete) {
   situ_status status = SITU_STATUS_OK;
   int32_t *by_price = sort_by_price(set);
   layer *first = &g->layers[0];
   if (!by_price || !make_layer(first, 1)) status = fail_no_memory(g->run->error);
-  *found = *complete = status == SITU_STATUS_OK;
+  *complete = status == SITU_STATUS_OK;
   if (status == SITU_STATUS_OK) {
     first->n = 1;
     first->ideal[0] = 0;
     first->price[0] = first->value_ns[0] = 0;
   }
-  int64_t best_ns = most_ns, best_at = -1;
+  int64_t best_ns = g->limits.most_ns, best_at = -1;
   int32_t best_state = -1;
   for (int32_t state = 1; *complete && state < g->n_states; state++) {
     /* A better answer shrinks what is worth reaching from here on; the windows stay valid. */
@@ -278,8 +329,8 @@ static situ_status run_program(program *g, const ideal_set *set, bool windows, i
       best_at = i;
     }
   }
-  *found = best_state >= 0;
-  if (status == SITU_STATUS_OK && *found) status = offer(g, set, best_state, best_at);
+  *found = best_state >= 0 ? best_ns : SITU_NEVER_NS;
+  if (status == SITU_STATUS_OK && best_state >= 0) status = offer(g, set, best_state, best_at);
   free(by_price);
   free_layers(g);
   return status;
@@ -289,14 +340,48 @@ static int64_t better_than_incumbent(const solve_run *run) {
   return run->incumbent->value_ns == SITU_NEVER_NS ? INT64_MAX / 4 : run->incumbent->value_ns - 1;
 }
 
+/* The least load of one phase that any plan has: all work, each class where it takes least, over all devices. */
+static int64_t least_phase_ns(const stages *s, int32_t phase) {
+  int64_t work_ns = 0, n_devices = 0;
+  for (int32_t t = 0; t < s->n_types; t++) n_devices += s->types[t].n_devices;
+  for (int32_t i = 0; i < s->n; i++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++)
+      least = min64(least, s->time_ns[((int64_t)phase * s->n_types + t) * s->n + i]);
+    if (least != SITU_NEVER_NS) work_ns += least;
+  }
+  return n_devices > 0 ? work_ns / n_devices : 0;
+}
+
+/* Looks for the best chain below the incumbent. With two phases of a period: the least backward load B that goes with a
+ * forward load of at most F bounds that of all plans with such an F from below, so that a better plan than the
+ * incumbent V has a forward load below V - B; from there again, until there is none. *lower_ns: no chain is better; 0
+ * where not all was looked at. With links that is the least value promised, else the incumbent's. */
+static situ_status search(program *g, const ideal_set *set, bool windows, int64_t *lower_ns) {
+  int64_t found = 0, least_ns = 0, least_forward_ns = 0;
+  bool apart = g->stages.n_phases == 2, complete = false;
+  if (apart) {
+    least_forward_ns = least_phase_ns(&g->stages, 0);
+    least_ns = least_phase_ns(&g->stages, 1);
+  }
+  do {
+    int64_t better_ns = better_than_incumbent(g->run);
+    g->limits = (limits){better_ns - least_forward_ns, better_ns - least_ns, better_ns};
+    TRY(run_program(g, set, windows, &found, &complete));
+    least_ns = found;
+  } while (apart && complete && found != SITU_NEVER_NS);
+  int64_t value_ns = g->run->incumbent->value_ns;
+  *lower_ns = !complete ? 0 : g->stages.by_links ? min64(found, value_ns) : value_ns;
+  return SITU_STATUS_OK;
+}
+
 /* A first bound: the same program over the prefixes of one depth-first order. */
 static situ_status run_chain(program *g) {
   ideal_set set;
-  bool found, complete;
+  int64_t lower_ns;
   ideals_result result = ideals_find(&set, &g->stages, &g->window, true, g->run->budget);
   situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(g->run->error) : SITU_STATUS_OK;
-  if (result == IDEALS_ALL)
-    status = run_program(g, &set, false, better_than_incumbent(g->run), &found, &complete);
+  if (result == IDEALS_ALL) status = search(g, &set, false, &lower_ns);
   ideals_free(&set);
   return status;
 }
@@ -309,21 +394,19 @@ static situ_status solve(solve_run *run) {
   if (g.n_states > MOST_STATES) return SITU_STATUS_OK;
   if (g.stages.n <= MOST_CHAIN) TRY(run_chain(&g));
   if (solve_done(run)) return SITU_STATUS_OK;
-  int64_t most_ns = better_than_incumbent(run);
-  set_windows(&g, most_ns);
+  set_windows(&g, better_than_incumbent(run));
   ideal_set set;
   ideals_result result = ideals_find(&set, &g.stages, &g.window, false, run->budget);
-  bool found = false, complete = false;
+  int64_t lower_ns = 0;
   situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
-  if (result == IDEALS_ALL) status = run_program(&g, &set, true, most_ns, &found, &complete);
+  if (result == IDEALS_ALL) status = search(&g, &set, true, &lower_ns);
   solve_count(run, "ideal_dp.classes", g.stages.n);
   solve_count(run, "ideal_dp.ideals", set.n_seen);
   solve_count(run, "ideal_dp.ideals_kept", set.n);
   solve_count(run, "ideal_dp.pairs", g.n_pairs);
   /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). For a free problem this is a
    * plan to start from, and proves nothing. */
-  if (status == SITU_STATUS_OK && complete && run->problem->contiguous)
-    solve_bound(run, run->incumbent->value_ns, "ideal_dp");
+  if (status == SITU_STATUS_OK && run->problem->contiguous) solve_bound(run, lower_ns, "ideal_dp");
   ideals_free(&set);
   return status;
 }

@@ -7,12 +7,12 @@
  *     end[k] = begin[k] + 1 + sum of p[v,k] x[v,k] + sum of (c_in[t,k] in[t,k] + c_out[t,k] out[t,k])
  *     begin[k] >= lat[u] - M (1 - in[t,k]),  lat[v] >= end[k] - M (1 - x[v,k])
  *     lat[v] >= lat[u] + sum over hosts k of p[v,k] x[v,k],  lat[v] >= sum over k of head[v,k] x[v,k],  C >= lat[v]
+ *     begin[k] >= end[k - 1]                                                    both calls of one device
  *     sum of weights[v] x[v,k] + f[m] <= room[m],  f[m] >= footprint[v] x[v,k]  k on memory m
  *
  * A call that waits for itself, through others or through hosts, is cut off because it lasts: hence the 1 in its length,
  * which is one tick, where a nanosecond has more ticks than there are calls, so that they never add up to one. M is the
- * known value, which nothing in a plan of interest exceeds. Calls of one device are not queued (docs/model.md): they can
- * change places. */
+ * known value, which nothing in a plan of interest exceeds. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -47,6 +47,23 @@ static bool serves(const situ_problem *p) {
 
 /* ---- slots ---- */
 
+/* known[v]: how many calls its device runs before that of v. Gives the most of a device. number[call] and used[device],
+ * which comes in zero, are scratch. */
+static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, const situ_plan *plan) {
+  int32_t n = plan->n_operators, most = 0;
+  for (int32_t k = 0; k < n; k++) number[k] = -1;
+  for (int32_t v = 0; v < n; v++)
+    if (plan->call[v] >= 0) number[plan->call[v]] = plan->device[v];
+  for (int32_t k = 0; k < n; k++)
+    if (number[k] >= 0) {
+      int32_t d = number[k];
+      number[k] = used[d]++;
+      if (used[d] > most) most = used[d];
+    }
+  for (int32_t v = 0; v < n; v++) known[v] = plan->call[v] < 0 ? 0 : number[plan->call[v]];
+  return most;
+}
+
 /* The calls of the best plan by device, and how many the device with the most has. */
 static situ_status find_calls(state *s, int32_t *most) {
   const situ_problem *p = s->problem;
@@ -58,13 +75,7 @@ static situ_status find_calls(state *s, int32_t *most) {
   int32_t *number = ARENA_NEW(a, int32_t, p->n_operators), *used = ARENA_ZERO(a, int32_t, p->n_devices);
   s->known = ARENA_NEW(a, int32_t, p->n_operators);
   situ_status status = number && used && s->known ? SITU_STATUS_OK : fail_no_memory(s->run->error);
-  for (int32_t v = 0; v < p->n_operators && status == SITU_STATUS_OK; v++) number[v] = -1;
-  for (int32_t v = 0; v < p->n_operators && status == SITU_STATUS_OK; v++) {
-    int32_t call = plan->call[v];
-    if (call >= 0 && number[call] < 0) number[call] = used[plan->device[v]]++;
-    s->known[v] = call < 0 ? 0 : number[call];
-    if (used[plan->device[v]] > *most) *most = used[plan->device[v]];
-  }
+  if (status == SITU_STATUS_OK) *most = number_calls(s->known, number, used, plan);
   situ_plan_free(plan);
   return status;
 }
@@ -75,29 +86,21 @@ static bool make_slots(state *s, int32_t calls) {
   arena *a = s->run->arena;
   int32_t *first = ARENA_NEW(a, int32_t, p->n_devices);
   int64_t most = (int64_t)p->n_devices * calls;
-  device_type *types = ARENA_ZERO(a, device_type, p->n_devices);
   s->device_of = ARENA_NEW(a, int32_t, most);
   s->is_call = ARENA_NEW(a, bool, most);
   s->begin = ARENA_NEW(a, int32_t, most);
   s->end = ARENA_NEW(a, int32_t, most);
-  if (!first || !types || !s->device_of || !s->is_call || !s->begin || !s->end) return false;
+  if (!first || !s->device_of || !s->is_call || !s->begin || !s->end) return false;
   for (int32_t d = 0; d < p->n_devices; d++) {
     bool host = problem_is_host(p, d);
-    device_type *type = &types[s->units.n_types];
     first[d] = s->n_slots;
     for (int32_t k = 0; k < (host ? 1 : calls); k++) {
       s->device_of[s->n_slots] = d;
       s->is_call[s->n_slots++] = !host;
     }
-    if (host) continue;
-    if (!(type->devices = ARENA_NEW(a, int32_t, calls))) return false;
-    for (int32_t k = 0; k < calls; k++) type->devices[k] = first[d] + k;
-    type->n_devices = calls;
-    s->n_calls += calls;
-    s->units.n_types++;
+    s->n_calls += host ? 0 : calls;
   }
   for (int32_t v = 0; s->known && v < p->n_operators; v++) s->known[v] += first[s->run->incumbent->best.device[v]];
-  s->units.types = types;
   return true;
 }
 
@@ -160,6 +163,11 @@ static void add_call(const state *s, program *q, int32_t k, int32_t *in, int32_t
   const situ_problem *p = s->problem;
   int32_t d = s->device_of[k];
   add_cuts(s, q, k, in, out);
+  if (k > 0 && s->device_of[k - 1] == d) {
+    program_row(q, 0, PROGRAM_ANY_HIGH);
+    program_add(q, s->begin[k], 1);
+    program_add(q, s->end[k - 1], -1);
+  }
   program_row(q, 1, 1);
   program_add(q, s->end[k], 1);
   program_add(q, s->begin[k], -1);
@@ -315,7 +323,6 @@ static void *write_program(program *q, solve_run *run) {
   for (int32_t k = 0; k < s->n_slots; k++)
     if (s->is_call[k]) add_call(s, q, k, in, out);
   add_memories(s, q);
-  milp_break_symmetry(&s->units, q);
   return s;
 }
 
@@ -328,13 +335,15 @@ static void offer(void *context, const double *x) {
   state *s = context;
   if (!milp_read_devices(&s->units, x)) return;
   const int32_t *slot = s->units.operator_device;
-  for (int32_t k = 0; k < s->n_slots; k++) s->begin[k] = -1; /* from here on: the number of the call */
-  for (int32_t v = 0, n = 0; v < s->problem->n_operators; v++) {
-    s->device[v] = s->device_of[slot[v]];
-    s->call[v] = -1;
-    if (!s->is_call[slot[v]]) continue;
-    if (s->begin[slot[v]] < 0) s->begin[slot[v]] = n++;
-    s->call[v] = s->begin[slot[v]];
+  for (int32_t k = 0, n = 0; k < s->n_slots; k++) {
+    bool used = false;
+    for (int32_t v = 0; v < s->problem->n_operators; v++) {
+      if (slot[v] != k) continue;
+      s->device[v] = s->device_of[k];
+      s->call[v] = s->is_call[k] ? n : -1;
+      used |= s->is_call[k];
+    }
+    n += used;
   }
   solve_offer(s->run, &(placement){.device = s->device, .call = s->call});
   solve_offer(s->run, &(placement){.device = s->device}); /* split by the rule, it may be better still */

@@ -178,5 +178,7 @@ static void offer(void *context, const double *x) {
   if (milp_read_devices(&s->units, x)) repair_offer(s->run, &(placement){.device = s->units.operator_device});
 }
 
+static bool serves(const situ_problem *p) { return hypergraph_serves(p) && !p->replicate; }
+
 const milp_program milp_pipeline = {
-    .serves = hypergraph_serves, .write = write_program, .start = start_from, .offer = offer};
+    .serves = serves, .write = write_program, .start = start_from, .offer = offer};

@@ -12,6 +12,7 @@ typedef struct device_type {
   int32_t n_devices;
   int32_t *devices; /* ascending */
   bool is_host; /* pays no communication */
+  int32_t most_sharing; /* of its devices, that may run one part together (problem/replicas.h); 1: none */
   int64_t memory_bytes;
 } device_type;
 
