@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "report/report.h"
 
 enum { LABEL_COLUMNS = 11 };
@@ -85,11 +86,27 @@ static void value_fact(text_buffer *t, const situ_report_options *o, bool period
   fact(t, o, period ? "period" : "latency", s, exact_time(a, value), rest);
 }
 
+/* The time of all copies, what that is by input, and the least and greatest time that one takes. */
+static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan, const situ_problem *p) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
+  int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = situ_plan_value_ns(plan);
+  for (int32_t k = 0; k < p->n_copies; k++) {
+    report_copy_times(plan, p, k, &start, &finish);
+    least = min64(least, finish - start);
+    most = max64(most, finish - start);
+  }
+  snprintf(rest, sizeof rest, "%.6g inputs a second", value > 0 ? 1e9 * p->n_copies / (double)value : 0.0);
+  fact(t, o, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), rest);
+  snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, most));
+  fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, least), rest);
+}
+
 static void value_facts(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], rest[256];
   int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
   value_fact(t, o, period, value, STYLE_BOLD);
+  if (p->n_copies > 1) copy_facts(t, o, plan, p);
   int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
   if (other != SITU_NEVER_NS) value_fact(t, o, !period, other, STYLE_PLAIN);
   int64_t verified = situ_plan_verified_ns(plan);
