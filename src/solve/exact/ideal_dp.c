@@ -7,22 +7,25 @@
  *     D[s + e_t][I] = min over I' < I of max(D[s][I'], load_t(I \ I'))          answer: min over s of D[s][V]
  *
  * What makes it fast is ours (docs/theory/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves for each
- * state only ideals whose work fits into what is used and what is left (two-sided windows); only those are stored. A run
- * with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. */
-#include <math.h>
+ * state only ideals whose work and transfers fit into what is used and what is left (windows.h); only those are
+ * visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where that has too
+ * many ideals, runs with a smaller U raise the bound. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/exact/ideals.h"
+#include "solve/kit/order_split.h"
 #include "solve/solver.h"
 
-enum { MOST_STATES = 1 << 14, MOST_CHAIN = 3000 };
+enum { MOST_CHAIN = 3000 };
+/* Bytes of kept ideals and of layers; work of the first attempt, in classes looked at: it doubles when nothing else helps. */
+static const int64_t MOST_BYTES = (int64_t)700 << 20, FIRST_EFFORT = (int64_t)1 << 26;
 
 /* The reachable ideals of one state, by price. */
 typedef struct layer {
-  int64_t n;
+  int64_t n, room;
   int32_t *ideal;
   int64_t *price, *value_ns;
   int32_t *from; /* index in the layer it came from */
@@ -32,93 +35,19 @@ typedef struct layer {
 typedef struct program {
   solve_run *run;
   stages stages;
-  int32_t n_states;
-  int32_t *weight; /* [type] of its count in the number of a state */
-  int64_t *price;  /* [class] */
-  double *reach;   /* [type] most price that a device takes in one unit of time */
-  ideal_window window;
-  int64_t *most_before, *most_after;
-  bool *hosts_before, *hosts_after;
+  windows windows;
+  ideal_set set;
   layer *layers;
   int64_t n_pairs; /* whose load was computed */
+  int64_t work, most_work;
+  int64_t layer_bytes;
 } program;
 
-static int32_t count_of(const program *g, int32_t state, int32_t type) {
-  return state / g->weight[type] % (g->stages.types[type].n_devices + 1);
-}
-
-/* Numbers the states and chooses prices: a class weighs its time on the commonest accelerator (or device), or on any
- * device where that cannot run it. */
-static bool set_up(program *g) {
-  stages *s = &g->stages;
-  arena *a = g->run->arena;
-  int32_t reference = 0;
-  int64_t n_states = 1;
-  g->weight = ARENA_NEW(a, int32_t, s->n_types + 1);
-  g->price = ARENA_ZERO(a, int64_t, s->n);
-  g->reach = ARENA_ZERO(a, double, s->n_types + 1);
-  if (!g->weight || !g->price || !g->reach) return false;
-  int32_t n_accelerators = 0;
-  for (int32_t t = 0; t < s->n_types; t++) {
-    const device_type *now = &s->types[t], *best = &s->types[reference];
-    if (best->is_host > now->is_host || (best->is_host == now->is_host && now->n_devices > best->n_devices)) reference = t;
-    n_accelerators += !now->is_host;
-    g->weight[t] = (int32_t)n_states;
-    n_states *= now->n_devices + 1;
-    if (n_states > MOST_STATES) n_states = MOST_STATES + 1;
-  }
-  g->n_states = (int32_t)n_states;
-  for (int32_t i = 0; i < s->n; i++) {
-    g->price[i] = s->time_ns[(int64_t)reference * s->n + i];
-    for (int32_t t = 0; t < s->n_types && g->price[i] == SITU_NEVER_NS; t++) g->price[i] = s->time_ns[(int64_t)t * s->n + i];
-    if (g->price[i] == SITU_NEVER_NS) g->price[i] = 0;
-    g->window.total += g->price[i];
-  }
-  for (int32_t t = 0; t < s->n_types; t++)
-    for (int32_t i = 0; i < s->n; i++) {
-      int64_t time_ns = s->time_ns[(int64_t)t * s->n + i];
-      if (time_ns == SITU_NEVER_NS || g->price[i] == 0) continue;
-      g->reach[t] = fmax(g->reach[t], time_ns == 0 ? (double)INFINITY : (double)g->price[i] / (double)time_ns * (1 + 1e-12));
-    }
-  g->window.price = g->price;
-  g->window.reference = reference;
-  g->window.n_states = g->n_states;
-  g->window.count_edges = n_accelerators == 1 && !s->types[reference].is_host && !s->problem->overlap &&
-                          g->reach[reference] <= 1 + 1e-11;
-  g->window.most_before = g->most_before = ARENA_NEW(a, int64_t, n_states);
-  g->window.most_after = g->most_after = ARENA_NEW(a, int64_t, n_states);
-  g->window.hosts_before = g->hosts_before = ARENA_ZERO(a, bool, n_states);
-  g->window.hosts_after = g->hosts_after = ARENA_ZERO(a, bool, n_states);
-  g->layers = ARENA_ZERO(a, layer, n_states);
-  return g->most_before && g->most_after && g->hosts_before && g->hosts_after && g->layers;
-}
-
-/* The most price that a device of a type can take when its load is at most most_ns. */
-static int64_t most_price(const program *g, int32_t type, int64_t most_ns) {
-  if (isinf(g->reach[type])) return INT64_MAX;
-  return sat_add(sat_round(ceil((double)most_ns * g->reach[type])), 1);
-}
-
-/* The windows of a bound U: no device of type t takes more than U * reach[t] of price. */
-static void set_windows(program *g, int64_t most_ns) {
-  const stages *s = &g->stages;
-  for (int32_t state = 0; state < g->n_states; state++) {
-    g->most_before[state] = g->most_after[state] = 0;
-    g->hosts_before[state] = g->hosts_after[state] = false;
-    for (int32_t t = 0; t < s->n_types; t++) {
-      int32_t used = count_of(g, state, t), left = s->types[t].n_devices - used;
-      bool exact = g->window.count_edges && t == g->window.reference;
-      int64_t each = exact ? most_ns : most_price(g, t, most_ns);
-      g->most_before[state] = sat_add(g->most_before[state], sat_mul(each, used));
-      g->most_after[state] = sat_add(g->most_after[state], sat_mul(each, left));
-      g->hosts_before[state] |= s->types[t].is_host && used > 0;
-      g->hosts_after[state] |= s->types[t].is_host && left > 0;
-    }
-  }
-}
+/* How an attempt ended. */
+typedef enum attempt { REFUTED, FOUND, GAVE_UP } attempt;
 
 static void free_layers(program *g) {
-  for (int32_t i = 0; i < g->n_states; i++) {
+  for (int32_t i = 0; i < g->windows.n_states; i++) {
     free(g->layers[i].ideal);
     free(g->layers[i].price);
     free(g->layers[i].value_ns);
@@ -128,14 +57,31 @@ static void free_layers(program *g) {
   }
 }
 
-static bool make_layer(layer *l, int64_t n) {
-  size_t room = (size_t)n + 1;
-  l->ideal = malloc(room * sizeof *l->ideal);
-  l->price = malloc(room * sizeof *l->price);
-  l->value_ns = malloc(room * sizeof *l->value_ns);
-  l->from = malloc(room * sizeof *l->from);
-  l->type = malloc(room * sizeof *l->type);
-  return l->ideal && l->price && l->value_ns && l->from && l->type;
+static bool resize(void *array, int64_t n, size_t size) {
+  void **at = array;
+  void *moved = realloc(*at, (size_t)n * size);
+  if (!moved) return false;
+  *at = moved;
+  return true;
+}
+
+static bool add_entry(program *g, layer *l, int32_t ideal, int64_t value_ns, int32_t from, int16_t type) {
+  if (l->n == l->room) {
+    int64_t room = l->room ? l->room * 2 : 64;
+    if (!resize(&l->ideal, room, sizeof *l->ideal) || !resize(&l->price, room, sizeof *l->price) ||
+        !resize(&l->value_ns, room, sizeof *l->value_ns) || !resize(&l->from, room, sizeof *l->from) ||
+        !resize(&l->type, room, sizeof *l->type))
+      return false;
+    size_t each = sizeof *l->ideal + sizeof *l->price + sizeof *l->value_ns + sizeof *l->from + sizeof *l->type;
+    g->layer_bytes += (room - l->room) * (int64_t)each;
+    l->room = room;
+  }
+  l->ideal[l->n] = ideal;
+  l->price[l->n] = g->set.price[ideal];
+  l->value_ns[l->n] = value_ns;
+  l->from[l->n] = from;
+  l->type[l->n++] = type;
+  return true;
 }
 
 /* What is sought for one ideal in one state. */
@@ -147,13 +93,15 @@ typedef struct best_way {
 
 /* Tries to reach `ideal` from the ideals of a layer by one device of a type. *low is where its window begins; it only
  * moves up, since ideals come by rising price. */
-static void extend(program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, int32_t type,
-                   int64_t reach, best_way *best) {
+static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, int32_t type, int64_t room,
+                   best_way *best) {
+  const ideal_set *set = &g->set;
   int32_t n_words = g->stages.n_words;
   const uint64_t *bits = set->bits + (int64_t)ideal * n_words;
   int64_t price = set->price[ideal];
-  while (*low < from->n && price - from->price[*low] > reach) ++*low;
-  for (int64_t j = *low; j < from->n && from->price[j] <= price; j++) {
+  while (*low < from->n && price - from->price[*low] > room) ++*low;
+  int64_t j = *low;
+  for (; j < from->n && from->price[j] <= price; j++) {
     if (from->value_ns[j] >= best->value_ns || from->ideal[j] == ideal) continue;
     const uint64_t *sub = set->bits + (int64_t)from->ideal[j] * n_words;
     int32_t k = 0;
@@ -164,43 +112,38 @@ static void extend(program *g, const ideal_set *set, const layer *from, int64_t 
     int64_t value_ns = max64(load_ns, from->value_ns[j]);
     if (value_ns < best->value_ns) *best = (best_way){value_ns, (int32_t)j, (int16_t)type};
   }
+  g->work += j - *low;
 }
 
-/* Fills the layer of one state. `by_price` lists the kept ideals. False when out of budget or memory (then *status). */
-static bool fill_layer(program *g, const ideal_set *set, const int32_t *by_price, bool windows, int32_t state,
-                       int64_t most_ns, situ_status *status) {
-  layer *l = &g->layers[state];
+/* Fills the layer of one state. `by_price` lists the kept ideals. False when it gives up or without memory (then *status). */
+static bool fill_layer(program *g, const int32_t *by_price, int32_t state, int64_t most_ns, situ_status *status) {
   const stages *s = &g->stages;
-  int64_t n = 0;
+  const ideal_set *set = &g->set;
   int64_t *low = calloc((size_t)s->n_types + 1, sizeof *low);
-  int32_t *members = malloc(((size_t)set->n + 1) * sizeof *members);
-  for (int64_t i = 0; members && i < set->n; i++) {
-    bool in = !windows || by_price[i] == set->full || ideals_in_state(set, by_price[i], &g->window, state);
-    if (in && by_price[i] != 0) members[n++] = by_price[i];
-  }
-  bool good = low && members && make_layer(l, n);
-  if (!good) *status = fail_no_memory(g->run->error);
-  for (int64_t i = 0; good && i < n; i++) {
+  bool good = low != NULL;
+  for (int64_t i = 0, n = 0; good && i < set->n; i++) {
+    int32_t ideal = by_price[i];
+    if (ideal == 0 || (ideal != set->full && !ideals_in_state(set, ideal, state))) continue;
     best_way best = {.value_ns = sat_add(most_ns, 1)};
     for (int32_t t = 0; t < s->n_types; t++) {
-      if (count_of(g, state, t) == 0) continue;
-      extend(g, set, &g->layers[state - g->weight[t]], &low[t], members[i], t, most_price(g, t, most_ns), &best);
+      if (windows_used(&g->windows, state, t) == 0) continue;
+      int64_t room = windows_room(&g->windows, t, most_ns);
+      extend(g, &g->layers[state - g->windows.weight[t]], &low[t], ideal, t, room, &best);
     }
-    if (i % 64 == 63 && budget_spend(g->run->budget, 1)) good = false;
-    if (best.value_ns > most_ns) continue;
-    l->ideal[l->n] = members[i];
-    l->price[l->n] = set->price[members[i]];
-    l->value_ns[l->n] = best.value_ns;
-    l->from[l->n] = best.from;
-    l->type[l->n++] = best.type;
+    if (n++ % 64 == 63 && (budget_spend(g->run->budget, 1) || g->work > g->most_work || g->layer_bytes > MOST_BYTES)) {
+      free(low);
+      return false;
+    }
+    if (best.value_ns <= most_ns) good = add_entry(g, &g->layers[state], ideal, best.value_ns, best.from, best.type);
   }
+  if (!good) *status = fail_no_memory(g->run->error);
   free(low);
-  free(members);
   return good;
 }
 
 /* Offers the placement that ends at entry `at` of a state's layer. */
-static situ_status offer(program *g, const ideal_set *set, int32_t state, int64_t at) {
+static situ_status offer(program *g, int32_t state, int64_t at) {
+  const ideal_set *set = &g->set;
   const stages *s = &g->stages;
   arena *a = g->run->arena;
   int32_t *device_of_class = ARENA_NEW(a, int32_t, s->n), *device = ARENA_NEW(a, int32_t, s->problem->n_operators);
@@ -209,7 +152,7 @@ static situ_status offer(program *g, const ideal_set *set, int32_t state, int64_
   int64_t promised_ns = g->layers[state].value_ns[at];
   while (state > 0) {
     const layer *l = &g->layers[state];
-    int32_t type = l->type[at], before = state - g->weight[type];
+    int32_t type = l->type[at], before = state - g->windows.weight[type];
     const uint64_t *to = set->bits + (int64_t)l->ideal[at] * s->n_words;
     const uint64_t *from = set->bits + (int64_t)g->layers[before].ideal[l->from[at]] * s->n_words;
     int32_t d = s->types[type].devices[taken[type]++];
@@ -250,81 +193,92 @@ static int32_t *sort_by_price(const ideal_set *set) {
   return order;
 }
 
-/* Runs the program over a set of ideals with U = most_ns. *found: whether a plan was offered; *complete: whether all was
- * looked at. */
-static situ_status run_program(program *g, const ideal_set *set, bool windows, int64_t most_ns, bool *found,
-                               bool *complete) {
+/* Runs the program over the kept ideals for plans of period at most most_ns. */
+static situ_status run_program(program *g, int64_t most_ns, attempt *result) {
   situ_status status = SITU_STATUS_OK;
-  int32_t *by_price = sort_by_price(set);
-  layer *first = &g->layers[0];
-  if (!by_price || !make_layer(first, 1)) status = fail_no_memory(g->run->error);
-  *found = *complete = status == SITU_STATUS_OK;
-  if (status == SITU_STATUS_OK) {
-    first->n = 1;
-    first->ideal[0] = 0;
-    first->price[0] = first->value_ns[0] = 0;
-  }
+  int32_t *by_price = sort_by_price(&g->set);
+  if (!by_price || !add_entry(g, &g->layers[0], 0, 0, -1, -1)) status = fail_no_memory(g->run->error);
+  bool complete = status == SITU_STATUS_OK;
   int64_t best_ns = most_ns, best_at = -1;
   int32_t best_state = -1;
-  for (int32_t state = 1; *complete && state < g->n_states; state++) {
+  for (int32_t state = 1; complete && state < g->windows.n_states; state++) {
     /* A better answer shrinks what is worth reaching from here on; the windows stay valid. */
     int64_t most = best_state < 0 ? best_ns : best_ns - 1;
-    *complete = fill_layer(g, set, by_price, windows, state, most, &status);
+    complete = fill_layer(g, by_price, state, most, &status);
     const layer *l = &g->layers[state];
     for (int64_t i = l->n - 1; i >= 0; i--) {
-      if (l->ideal[i] != set->full || l->value_ns[i] > most) continue;
+      if (l->ideal[i] != g->set.full || l->value_ns[i] > most) continue;
       best_ns = l->value_ns[i];
       best_state = state;
       best_at = i;
     }
   }
-  *found = best_state >= 0;
-  if (status == SITU_STATUS_OK && *found) status = offer(g, set, best_state, best_at);
+  *result = !complete ? GAVE_UP : best_state >= 0 ? FOUND : REFUTED;
+  if (status == SITU_STATUS_OK && best_state >= 0) status = offer(g, best_state, best_at);
   free(by_price);
   free_layers(g);
   return status;
 }
 
-static int64_t better_than_incumbent(const solve_run *run) {
-  return run->incumbent->value_ns == SITU_NEVER_NS ? INT64_MAX / 4 : run->incumbent->value_ns - 1;
+/* Looks for the best plan of period at most most_ns. With FOUND the incumbent is the best of all plans. */
+static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
+  solve_run *run = g->run;
+  windows_set(&g->windows, most_ns);
+  g->work = 0;
+  ideals_result ideals = ideals_find(&g->set, &g->windows, g->most_work, MOST_BYTES, run->budget);
+  situ_status status = ideals == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
+  *result = ideals == IDEALS_STOPPED ? GAVE_UP : REFUTED;
+  if (ideals == IDEALS_ALL && g->set.full >= 0) status = run_program(g, most_ns, result);
+  solve_count(run, "ideal_dp.ideals", g->set.n_seen);
+  solve_count(run, "ideal_dp.ideals_kept", g->set.n);
+  ideals_free(&g->set);
+  return status;
 }
 
-/* A first bound: the same program over the prefixes of one depth-first order. */
-static situ_status run_chain(program *g) {
-  ideal_set set;
-  bool found, complete;
-  ideals_result result = ideals_find(&set, &g->stages, &g->window, true, g->run->budget);
-  situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(g->run->error) : SITU_STATUS_OK;
-  if (result == IDEALS_ALL)
-    status = run_program(g, &set, false, better_than_incumbent(g->run), &found, &complete);
-  ideals_free(&set);
-  return status;
+/* Attempts with U between bound and value: where one is too much work, the next goes half as far above the bound; where
+ * one is refuted, the next goes twice as far; where even little is too much, the work allowed grows. */
+static situ_status close_gap(program *g) {
+  solve_run *run = g->run;
+  bool proves = run->problem->contiguous; /* for a free problem this gives plans to start from, and proves nothing */
+  int64_t lower_ns = max64(proves ? run->incumbent->lower_bound_ns : 0, 1);
+  int32_t shift = 0;
+  g->most_work = FIRST_EFFORT;
+  while (!solve_done(run)) {
+    int64_t value_ns = run->incumbent->value_ns == SITU_NEVER_NS ? INT64_MAX / 4 : run->incumbent->value_ns;
+    int64_t most_ns = lower_ns - 1 + ((value_ns - lower_ns) >> shift);
+    attempt result;
+    TRY(try_period(g, most_ns, &result));
+    if (result == FOUND) lower_ns = run->incumbent->value_ns;
+    if (result == REFUTED) lower_ns = most_ns + 1;
+    bool all = lower_ns >= run->incumbent->value_ns || lower_ns >= INT64_MAX / 4;
+    if (proves) solve_bound(run, all ? run->incumbent->value_ns : lower_ns, "ideal_dp");
+    if (all) break;
+    if (result == GAVE_UP) shift++;
+    if (result == REFUTED && shift > 0) shift--;
+    if (shift > 6) {
+      shift = 3;
+      g->most_work *= 4;
+    }
+  }
+  return SITU_STATUS_OK;
 }
 
 static situ_status solve(solve_run *run) {
   program g = {.run = run};
   if (!stages_find(&g.stages, run->problem, run->arena)) return fail_no_memory(run->error);
   if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
-  if (!set_up(&g)) return fail_no_memory(run->error);
-  if (g.n_states > MOST_STATES) return SITU_STATUS_OK;
-  if (g.stages.n <= MOST_CHAIN) TRY(run_chain(&g));
-  if (solve_done(run)) return SITU_STATUS_OK;
-  int64_t most_ns = better_than_incumbent(run);
-  set_windows(&g, most_ns);
-  ideal_set set;
-  ideals_result result = ideals_find(&set, &g.stages, &g.window, false, run->budget);
-  bool found = false, complete = false;
-  situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
-  if (result == IDEALS_ALL) status = run_program(&g, &set, true, most_ns, &found, &complete);
+  if (!windows_init(&g.windows, &g.stages, run->arena)) return fail_no_memory(run->error);
+  if (g.windows.n_states > WINDOWS_MOST_STATES) return SITU_STATUS_OK;
+  g.layers = ARENA_ZERO(run->arena, layer, g.windows.n_states);
+  if (!g.layers) return fail_no_memory(run->error);
+  if (g.stages.n <= MOST_CHAIN) {
+    order_split *split = order_split_new(run, &g.stages.classes);
+    if (!split) return fail_no_memory(run->error);
+    order_split_offer(split, g.stages.class_at, NULL);
+  }
+  situ_status status = close_gap(&g);
   solve_count(run, "ideal_dp.classes", g.stages.n);
-  solve_count(run, "ideal_dp.ideals", set.n_seen);
-  solve_count(run, "ideal_dp.ideals_kept", set.n);
   solve_count(run, "ideal_dp.pairs", g.n_pairs);
-  /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). For a free problem this is a
-   * plan to start from, and proves nothing. */
-  if (status == SITU_STATUS_OK && complete && run->problem->contiguous)
-    solve_bound(run, run->incumbent->value_ns, "ideal_dp");
-  ideals_free(&set);
   return status;
 }
 
