@@ -15,11 +15,11 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/exact/ideals.h"
+#include "solve/exact/pulls.h"
 #include "solve/kit/order_split.h"
 #include "solve/solver.h"
 
-enum { MOST_CHAIN = 3000 };
+enum { MOST_CHAIN = 3000, MOST_NARROWED = 64 };
 /* Bytes of kept ideals and of layers; work of the first attempt, in classes looked at: it doubles when nothing else helps. */
 static const int64_t MOST_BYTES = (int64_t)700 << 20, FIRST_EFFORT = (int64_t)1 << 26;
 
@@ -37,6 +37,9 @@ typedef struct program {
   stages stages;
   windows windows;
   ideal_set set;
+  pulls pulls;
+  uint64_t *reached; /* [state][ideal] as bits: reached with these devices or less */
+  int64_t n_reached_words;
   layer *layers;
   int64_t n_pairs; /* whose load was computed */
   int64_t work, most_work;
@@ -77,7 +80,7 @@ static bool add_entry(program *g, layer *l, int32_t ideal, int64_t value_ns, int
     l->room = room;
   }
   l->ideal[l->n] = ideal;
-  l->price[l->n] = g->set.price[ideal];
+  l->price[l->n] = g->set.boundaries[ideal].before;
   l->value_ns[l->n] = value_ns;
   l->from[l->n] = from;
   l->type[l->n++] = type;
@@ -91,14 +94,21 @@ typedef struct best_way {
   int16_t type;
 } best_way;
 
+/* Whether the device between two ideals could take one class more, so that the pair need not be looked at. */
+static bool takes_more(const program *g, int32_t from, int32_t ideal, int32_t type, int64_t most_ns) {
+  for (int64_t i = g->pulls.start[ideal]; i < g->pulls.start[ideal + 1]; i++)
+    if (ideals_load(&g->set, from, g->pulls.to[i], type) <= most_ns) return true;
+  return false;
+}
+
 /* Tries to reach `ideal` from the ideals of a layer by one device of a type. *low is where its window begins; it only
  * moves up, since ideals come by rising price. */
-static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, int32_t type, int64_t room,
+static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, int32_t type, int64_t most_ns,
                    best_way *best) {
   const ideal_set *set = &g->set;
   int32_t n_words = g->stages.n_words;
   const uint64_t *bits = set->bits + (int64_t)ideal * n_words;
-  int64_t price = set->price[ideal];
+  int64_t price = set->boundaries[ideal].before, room = g->windows.room[type];
   while (*low < from->n && price - from->price[*low] > room) ++*low;
   int64_t j = *low;
   for (; j < from->n && from->price[j] <= price; j++) {
@@ -110,9 +120,24 @@ static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, i
     g->n_pairs++;
     int64_t load_ns = ideals_load(set, from->ideal[j], ideal, type);
     int64_t value_ns = max64(load_ns, from->value_ns[j]);
-    if (value_ns < best->value_ns) *best = (best_way){value_ns, (int32_t)j, (int16_t)type};
+    if (value_ns < best->value_ns && !takes_more(g, from->ideal[j], ideal, type, most_ns))
+      *best = (best_way){value_ns, (int32_t)j, (int16_t)type};
   }
   g->work += j - *low;
+}
+
+static bool is_reached(const program *g, int32_t state, int32_t ideal) {
+  return g->reached[state * g->n_reached_words + ideal / 64] >> (ideal % 64) & 1;
+}
+
+/* What is reached with one device less is reached with it. */
+static void inherit(program *g, int32_t state) {
+  uint64_t *to = g->reached + state * g->n_reached_words;
+  for (int32_t t = 0; t < g->stages.n_types; t++) {
+    if (windows_used(&g->windows, state, t) == 0) continue;
+    const uint64_t *from = g->reached + (state - g->windows.weight[t]) * g->n_reached_words;
+    for (int64_t k = 0; k < g->n_reached_words; k++) to[k] |= from[k];
+  }
 }
 
 /* Fills the layer of one state. `by_price` lists the kept ideals. False when it gives up or without memory (then *status). */
@@ -121,20 +146,23 @@ static bool fill_layer(program *g, const int32_t *by_price, int32_t state, int64
   const ideal_set *set = &g->set;
   int64_t *low = calloc((size_t)s->n_types + 1, sizeof *low);
   bool good = low != NULL;
+  inherit(g, state);
   for (int64_t i = 0, n = 0; good && i < set->n; i++) {
     int32_t ideal = by_price[i];
     if (ideal == 0 || (ideal != set->full && !ideals_in_state(set, ideal, state))) continue;
+    if (is_reached(g, state, ideal)) continue;
     best_way best = {.value_ns = sat_add(most_ns, 1)};
     for (int32_t t = 0; t < s->n_types; t++) {
       if (windows_used(&g->windows, state, t) == 0) continue;
-      int64_t room = windows_room(&g->windows, t, most_ns);
-      extend(g, &g->layers[state - g->windows.weight[t]], &low[t], ideal, t, room, &best);
+      extend(g, &g->layers[state - g->windows.weight[t]], &low[t], ideal, t, most_ns, &best);
     }
     if (n++ % 64 == 63 && (budget_spend(g->run->budget, 1) || g->work > g->most_work || g->layer_bytes > MOST_BYTES)) {
       free(low);
       return false;
     }
-    if (best.value_ns <= most_ns) good = add_entry(g, &g->layers[state], ideal, best.value_ns, best.from, best.type);
+    if (best.value_ns > most_ns) continue;
+    good = add_entry(g, &g->layers[state], ideal, best.value_ns, best.from, best.type);
+    g->reached[state * g->n_reached_words + ideal / 64] |= 1ull << (ideal % 64);
   }
   if (!good) *status = fail_no_memory(g->run->error);
   free(low);
@@ -179,7 +207,7 @@ static int32_t *sort_by_price(const ideal_set *set) {
   int64_t *pairs = malloc(((size_t)set->n + 1) * 2 * sizeof *pairs);
   int32_t *order = malloc(((size_t)set->n + 1) * sizeof *order);
   for (int64_t i = 0; pairs && order && i < set->n; i++) {
-    pairs[2 * i] = set->price[i];
+    pairs[2 * i] = set->boundaries[i].before;
     pairs[2 * i + 1] = i;
   }
   if (pairs && order) {
@@ -197,7 +225,9 @@ static int32_t *sort_by_price(const ideal_set *set) {
 static situ_status run_program(program *g, int64_t most_ns, attempt *result) {
   situ_status status = SITU_STATUS_OK;
   int32_t *by_price = sort_by_price(&g->set);
-  if (!by_price || !add_entry(g, &g->layers[0], 0, 0, -1, -1)) status = fail_no_memory(g->run->error);
+  g->n_reached_words = g->set.n / 64 + 1;
+  g->reached = calloc((size_t)(g->n_reached_words * g->windows.n_states), sizeof *g->reached);
+  if (!by_price || !g->reached || !pulls_find(&g->pulls, &g->set) || !add_entry(g, &g->layers[0], 0, 0, -1, -1)) status = fail_no_memory(g->run->error);
   bool complete = status == SITU_STATUS_OK;
   int64_t best_ns = most_ns, best_at = -1;
   int32_t best_state = -1;
@@ -216,15 +246,33 @@ static situ_status run_program(program *g, int64_t most_ns, attempt *result) {
   *result = !complete ? GAVE_UP : best_state >= 0 ? FOUND : REFUTED;
   if (status == SITU_STATUS_OK && best_state >= 0) status = offer(g, best_state, best_at);
   free(by_price);
+  free(g->reached);
+  g->reached = NULL;
+  pulls_free(&g->pulls);
   free_layers(g);
   return status;
 }
 
-/* Looks for the best plan of period at most most_ns. With FOUND the incumbent is the best of all plans. */
+/* What boundaries cost at least, told to more and more of the slack, as long as little work says so. */
+static situ_status narrow(program *g) {
+  windows *w = &g->windows;
+  if (w->n_states > MOST_NARROWED) return SITU_STATUS_OK;
+  for (int64_t part = 64; part > 0; part /= 2) {
+    int64_t at_most = w->slack / part;
+    if (at_most <= 0) continue;
+    ideals_result result = ideals_least(w, at_most, g->most_work / 4, g->run->budget);
+    if (result == IDEALS_NO_MEMORY) return fail_no_memory(g->run->error);
+    if (result == IDEALS_STOPPED) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Looks for the best plan of period at most most_ns. With FOUND the incumbent is better, not always best. */
 static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
   solve_run *run = g->run;
   windows_set(&g->windows, most_ns);
   g->work = 0;
+  TRY(narrow(g));
   ideals_result ideals = ideals_find(&g->set, &g->windows, g->most_work, MOST_BYTES, run->budget);
   situ_status status = ideals == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
   *result = ideals == IDEALS_STOPPED ? GAVE_UP : REFUTED;
@@ -248,7 +296,6 @@ static situ_status close_gap(program *g) {
     int64_t most_ns = lower_ns - 1 + ((value_ns - lower_ns) >> shift);
     attempt result;
     TRY(try_period(g, most_ns, &result));
-    if (result == FOUND) lower_ns = run->incumbent->value_ns;
     if (result == REFUTED) lower_ns = most_ns + 1;
     bool all = lower_ns >= run->incumbent->value_ns || lower_ns >= INT64_MAX / 4;
     if (proves) solve_bound(run, all ? run->incumbent->value_ns : lower_ns, "ideal_dp");

@@ -8,9 +8,7 @@
 void ideals_free(ideal_set *set) {
   free(set->bits);
   free(set->sums);
-  free(set->price);
-  free(set->left);
-  free(set->right);
+  free(set->boundaries);
   free(set->weight_bytes);
   free(set->straddle_start);
   free(set->straddles);
@@ -30,7 +28,7 @@ static bool reserve(ideal_set *set, int64_t n_straddles) {
   if (set->n + 1 >= set->capacity) {
     int64_t n = set->capacity = set->capacity ? set->capacity * 2 : 256;
     if (!resize(&set->bits, n * s->n_words, 8) || !resize(&set->sums, n * s->n_types, sizeof *set->sums) ||
-        !resize(&set->price, n, 8) || !resize(&set->left, n, 8) || !resize(&set->right, n, 8) ||
+        !resize(&set->boundaries, n, sizeof *set->boundaries) ||
         !resize(&set->weight_bytes, n, 8) || !resize(&set->straddle_start, n + 1, 8))
       return false;
   }
@@ -45,7 +43,7 @@ static bool reserve(ideal_set *set, int64_t n_straddles) {
 
 static int64_t bytes_of(const ideal_set *set) {
   const stages *s = set->stages;
-  return set->capacity * (8 * s->n_words + (int64_t)sizeof(ideal_sums) * s->n_types + 40) +
+  return set->capacity * (8 * s->n_words + (int64_t)sizeof(ideal_sums) * s->n_types + (int64_t)sizeof(boundary) + 16) +
          set->straddles_capacity * (int64_t)sizeof(straddle);
 }
 
@@ -69,7 +67,6 @@ typedef struct walk {
   const stages *s;
   const windows *windows;
   ideal_set *out;
-  int64_t total; /* of all prices */
   frame *frames;
   int32_t depth;
   int64_t *time_ns; /* [type] of the ideal at the top */
@@ -110,14 +107,23 @@ static bool push_straddles(walk *w, const frame *below, frame *top, int32_t v) {
   return true;
 }
 
-/* Adds what an edge that straddles for certain costs at least, or takes it off. */
+/* Adds what edge e costs where it straddles, or takes it off. */
+static void add_edge(boundary *b, const windows *w, int32_t e, int64_t left, int64_t right, int sign) {
+  b->left += sign * left;
+  b->right += sign * right;
+  if (!w->is_short[e]) return;
+  b->short_left += sign * left;
+  b->short_right += sign * right;
+}
+
+/* The same for an edge that straddles for certain. */
 static void count_edge(walk *w, int32_t e, int sign) {
   if (w->pins[e].in == 0 || w->pins[e].out == 0) return;
   int64_t in = w->windows->in_price[e], out = w->windows->out_price[e];
   int32_t producer = w->s->pin[w->s->pin_start[e]];
   bool made_before = w->bits[producer / 64] >> (producer % 64) & 1, made_after = w->is_out[producer];
-  w->certain.left += sign * (made_before ? out : made_after ? in : min64(in, out));
-  w->certain.right += sign * (made_before ? in : made_after ? out : min64(in, out));
+  add_edge(&w->certain, w->windows, e, made_before ? out : made_after ? in : min64(in, out),
+           made_before ? in : made_after ? out : min64(in, out), sign);
 }
 
 static void decide(walk *w, int32_t v, bool in, int sign) {
@@ -152,12 +158,11 @@ static void leave_out(walk *w, int32_t v) {
 }
 
 static boundary boundary_of(const walk *w, const frame *f) {
-  boundary b = {.before = f->price, .after = w->total - f->price};
+  boundary b = {.before = f->price, .after = w->windows->total - f->price};
   for (int64_t i = f->first; i < f->first + f->n_straddles; i++) {
     straddle at = w->stack[i];
     int64_t in = w->windows->in_price[at.edge], out = w->windows->out_price[at.edge];
-    b.left += at.producer_inside ? out : in;
-    b.right += at.producer_inside ? in : out;
+    add_edge(&b, w->windows, at.edge, at.producer_inside ? out : in, at.producer_inside ? in : out, 1);
   }
   return b;
 }
@@ -170,9 +175,7 @@ static bool keep(walk *w, const frame *f, const boundary *b) {
   if (w->depth == s->n) set->full = i;
   if (i == 0) set->straddle_start[0] = 0;
   memcpy(set->bits + i * s->n_words, w->bits, (size_t)s->n_words * 8);
-  set->price[i] = f->price;
-  set->left[i] = b->left;
-  set->right[i] = b->right;
+  set->boundaries[i] = *b;
   set->weight_bytes[i] = f->weight_bytes;
   if (f->n_straddles > 0)
     memcpy(set->straddles + set->n_straddles, w->stack + f->first, (size_t)f->n_straddles * sizeof *set->straddles);
@@ -226,30 +229,74 @@ static int32_t next_class(walk *w, frame *f) {
   return f->next++;
 }
 
+/* Takes class v in: the frame at the top is that of the ideal with it. False without memory. */
+static bool enter(walk *w, int32_t v) {
+  frame *f = &w->frames[w->depth], *top = f + 1;
+  *top = (frame){.next = v + 1, .added = v, .tried = -1, .n_out = w->n_outs,
+                 .price = f->price + w->windows->price[v], .weight_bytes = f->weight_bytes + w->s->weight_bytes[v]};
+  if (!push_straddles(w, f, top, v)) return false;
+  add_class(w, v, 1);
+  w->depth++;
+  return true;
+}
+
 static ideals_result run_walk(walk *w, int64_t most_work, int64_t most_bytes, budget *b) {
-  const stages *s = w->s;
   w->frames[0] = (frame){.added = -1, .tried = -1};
-  if (!keep(w, &w->frames[0], &(boundary){0})) return IDEALS_NO_MEMORY;
+  if (!keep(w, &w->frames[0], &(boundary){.after = w->windows->total})) return IDEALS_NO_MEMORY;
   w->out->n_seen = 1;
   while (true) {
-    frame *f = &w->frames[w->depth], *top = f + 1;
-    int32_t v = next_class(w, f);
+    int32_t v = next_class(w, &w->frames[w->depth]);
     if (v < 0) {
       if (!leave(w)) return IDEALS_ALL;
       continue;
     }
-    *top = (frame){.next = v + 1, .added = v, .tried = -1, .n_out = w->n_outs,
-                   .price = f->price + w->windows->price[v], .weight_bytes = f->weight_bytes + s->weight_bytes[v]};
-    if (!push_straddles(w, f, top, v)) return IDEALS_NO_MEMORY;
-    add_class(w, v, 1);
-    w->depth++;
+    if (!enter(w, v)) return IDEALS_NO_MEMORY;
+    const frame *top = &w->frames[w->depth];
     w->out->n_seen++;
     boundary now = boundary_of(w, top);
-    bool wanted = w->depth == s->n || windows_allow_some(w->windows, &now);
+    bool wanted = windows_allow_some(w->windows, &now);
     if (wanted && !keep(w, top, &now)) return IDEALS_NO_MEMORY;
     bool look = w->out->n_seen % 1024 == 0;
     if (look && (budget_spend(b, 1) || w->work > most_work || bytes_of(w->out) > most_bytes)) return IDEALS_STOPPED;
     if (!wanted && !windows_allow_some(w->windows, &w->certain)) leave(w);
+  }
+}
+
+/* The least costs of short edges so far, by state. */
+typedef struct least_costs {
+  int64_t *left, *right;
+} least_costs;
+
+static void lower(const least_costs *least, const windows *w, const boundary *b) {
+  for (int32_t state = 0; state < w->n_states; state++) {
+    if (b->short_left >= least->left[state] && b->short_right >= least->right[state]) continue;
+    if (!windows_allow(w, state, b)) continue;
+    least->left[state] = min64(least->left[state], b->short_left);
+    least->right[state] = min64(least->right[state], b->short_right);
+  }
+}
+
+static bool may_lower(const least_costs *least, const windows *w, const boundary *b) {
+  for (int32_t state = 0; state < w->n_states; state++)
+    if ((b->short_left < least->left[state] || b->short_right < least->right[state]) && windows_allow(w, state, b))
+      return true;
+  return false;
+}
+
+static ideals_result run_least(walk *w, const least_costs *least, int64_t most_work, budget *b) {
+  w->frames[0] = (frame){.added = -1, .tried = -1};
+  lower(least, w->windows, &(boundary){.after = w->windows->total});
+  for (int64_t n_seen = 1;; n_seen++) {
+    int32_t v = next_class(w, &w->frames[w->depth]);
+    if (v < 0) {
+      if (!leave(w)) return IDEALS_ALL;
+      continue;
+    }
+    if (!enter(w, v)) return IDEALS_NO_MEMORY;
+    boundary now = boundary_of(w, &w->frames[w->depth]);
+    lower(least, w->windows, &now);
+    if (n_seen % 1024 == 0 && (budget_spend(b, 1) || w->work > most_work)) return IDEALS_STOPPED;
+    if (!may_lower(least, w->windows, &w->certain)) leave(w);
   }
 }
 
@@ -284,33 +331,53 @@ static bool init_walk(walk *w) {
   w->is_out = calloc(n, sizeof *w->is_out);
   w->outs = malloc(n * sizeof *w->outs);
   w->pins = calloc((size_t)s->n_edges + 1, sizeof *w->pins);
-  for (int32_t v = 0; v < s->n; v++) w->total += w->windows->price[v];
   return w->frames && w->time_ns && w->n_refused && w->bits && w->stack && w->is_out && w->outs && w->pins &&
          list_after(w);
 }
 
-ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes,
-                          budget *b) {
+static void free_walk(walk *w) {
+  free(w->frames);
+  free(w->time_ns);
+  free(w->n_refused);
+  free(w->bits);
+  free(w->stack);
+  free(w->after_start);
+  free(w->after);
+  free(w->is_out);
+  free(w->outs);
+  free(w->pins);
+}
+
+ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes, budget *b) {
   *out = (ideal_set){.stages = open->stages, .windows = open, .full = -1};
   walk w = {.s = open->stages, .windows = open, .out = out};
   ideals_result result = init_walk(&w) ? run_walk(&w, most_work, most_bytes, b) : IDEALS_NO_MEMORY;
-  free(w.frames);
-  free(w.time_ns);
-  free(w.n_refused);
-  free(w.bits);
-  free(w.stack);
-  free(w.after_start);
-  free(w.after);
-  free(w.is_out);
-  free(w.outs);
-  free(w.pins);
+  free_walk(&w);
+  return result;
+}
+
+ideals_result ideals_least(windows *open, int64_t at_most, int64_t most_work, budget *b) {
+  size_t n = (size_t)open->n_states;
+  walk w = {.s = open->stages, .windows = open};
+  least_costs least = {.left = malloc(n * sizeof *least.left), .right = malloc(n * sizeof *least.right)};
+  ideals_result result = IDEALS_NO_MEMORY;
+  if (least.left && least.right && init_walk(&w)) {
+    for (size_t i = 0; i < n; i++) least.left[i] = least.right[i] = at_most;
+    result = run_least(&w, &least, most_work, b);
+  }
+  for (size_t i = 0; i < n && result == IDEALS_ALL; i++) {
+    open->least_left[i] = max64(open->least_left[i], least.left[i]);
+    open->least_right[i] = max64(open->least_right[i], least.right[i]);
+  }
+  if (result == IDEALS_ALL) windows_tighten(open);
+  free(least.left);
+  free(least.right);
+  free_walk(&w);
   return result;
 }
 
 bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state) {
-  boundary b = {.before = set->price[i], .after = set->price[set->full] - set->price[i], .left = set->left[i],
-                .right = set->right[i]};
-  return windows_allow(set->windows, state, &b);
+  return windows_allow(set->windows, state, &set->boundaries[i]);
 }
 
 /* Whether the classes between two ideals fit into a memory. The sum of weights nearly always decides. */

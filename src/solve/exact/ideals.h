@@ -34,8 +34,7 @@ typedef struct ideal_set {
   int64_t n, capacity, n_straddles, straddles_capacity;
   uint64_t *bits;     /* [ideal * n_words] */
   ideal_sums *sums;   /* [ideal * n_types] */
-  int64_t *price;     /* sum of the prices of its classes */
-  int64_t *left, *right; /* prices of its straddling edges */
+  boundary *boundaries; /* as the windows see it */
   int64_t *weight_bytes;
   int64_t *straddle_start; /* [n + 1] */
   straddle *straddles;
@@ -49,6 +48,9 @@ typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } idea
  * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
 ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes,
                           budget *b);
+/* Raises the windows' least costs of boundaries as far as they are below at_most, which is enough to be told, and narrows
+ * the windows by them. Stops beyond most_work classes looked at: then nothing is changed. */
+ideals_result ideals_least(windows *open, int64_t at_most, int64_t most_work, budget *b);
 void ideals_free(ideal_set *set);
 /* Whether ideal i may be the boundary after the devices of a state. */
 bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state);

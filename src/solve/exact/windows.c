@@ -66,6 +66,7 @@ static void set_prices(windows *w) {
       if (time_ns != SITU_NEVER_NS) least = min64(least, scale(time_ns, w->reach[t]));
     }
     w->price[i] = least == SITU_NEVER_NS ? 0 : least;
+    w->total += w->price[i];
   }
   for (int32_t e = 0; e < s->n_edges && !s->problem->overlap; e++) {
     int64_t in_ns = SITU_NEVER_NS, out_ns = SITU_NEVER_NS;
@@ -82,21 +83,72 @@ static void set_prices(windows *w) {
 static bool allocate(windows *w, arena *a) {
   const stages *s = w->stages;
   int64_t n = w->n_states;
-  for (int32_t k = 0; k < 4; k++) {
+  bool made = true;
+  for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
     w->fronts[k].most_before = ARENA_NEW(a, int64_t, n);
     w->fronts[k].most_after = ARENA_NEW(a, int64_t, n);
-    if (!w->fronts[k].most_before || !w->fronts[k].most_after) return false;
+    made &= w->fronts[k].most_before && w->fronts[k].most_after;
+  }
+  for (int32_t k = 0; k < N_COUNTED; k++) {
+    w->most_before[k] = ARENA_NEW(a, int64_t, n);
+    w->most_after[k] = ARENA_NEW(a, int64_t, n);
+    made &= w->most_before[k] && w->most_after[k];
   }
   w->price = ARENA_NEW(a, int64_t, s->n);
   w->in_price = ARENA_ZERO(a, int64_t, s->n_edges);
   w->out_price = ARENA_ZERO(a, int64_t, s->n_edges);
+  w->span = ARENA_NEW(a, int64_t, s->n_edges);
+  w->is_short = ARENA_NEW(a, bool, s->n_edges);
   w->reach = ARENA_NEW(a, int64_t, s->n_types + 1);
-  w->most_before = ARENA_NEW(a, int64_t, n);
-  w->most_after = ARENA_NEW(a, int64_t, n);
-  w->hosts_before = ARENA_NEW(a, bool, n);
-  w->hosts_after = ARENA_NEW(a, bool, n);
-  return w->price && w->in_price && w->out_price && w->reach && w->most_before && w->most_after && w->hosts_before &&
-         w->hosts_after;
+  w->room = ARENA_NEW(a, int64_t, s->n_types + 1);
+  w->least_left = ARENA_NEW(a, int64_t, n);
+  w->least_right = ARENA_NEW(a, int64_t, n);
+  return made && w->price && w->in_price && w->out_price && w->span && w->is_short && w->reach && w->room &&
+         w->least_left && w->least_right;
+}
+
+static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
+
+/* The spans of edges of which one pin comes before all others in F, or after all; those of others are unknown. A device
+ * between pin x and pin y holds neither what comes before x nor what comes after y. */
+static bool find_spans(windows *w, arena *a) {
+  const stages *s = w->stages;
+  arena_mark mark = arena_get_mark(a);
+  uint64_t *before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
+  int64_t *up = ARENA_NEW(a, int64_t, s->n), *down = ARENA_NEW(a, int64_t, s->n); /* it and what comes before, after */
+  if (!before || !up || !down) return false;
+  for (int32_t v = 0; v < s->n; v++) {
+    uint64_t *mine = before + (int64_t)v * s->n_words;
+    const uint64_t *direct = s->predecessors + (int64_t)v * s->n_words;
+    up[v] = down[v] = w->price[v];
+    for (int32_t k = 0; k < s->n_words; k++)
+      for (uint64_t left = direct[k]; left; left &= left - 1) {
+        const uint64_t *its = before + (int64_t)(k * 64 + __builtin_ctzll(left)) * s->n_words;
+        for (int32_t i = 0; i <= k; i++) mine[i] |= its[i];
+        mine[k] |= left & -left;
+      }
+    for (int32_t k = 0; k <= v / 64; k++)
+      for (uint64_t left = mine[k]; left; left &= left - 1) {
+        int32_t u = k * 64 + __builtin_ctzll(left);
+        up[v] += w->price[u];
+        down[u] += w->price[v];
+      }
+  }
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    int32_t x = s->pin[s->pin_start[e]];
+    bool first = true, last = true;
+    int64_t as_first = 0, as_last = 0;
+    for (int32_t i = s->pin_start[e] + 1; i < s->pin_start[e + 1]; i++) {
+      int32_t y = s->pin[i];
+      first &= has(before + (int64_t)y * s->n_words, x);
+      last &= has(before + (int64_t)x * s->n_words, y);
+      as_first = max64(as_first, w->total - up[x] - down[y]);
+      as_last = max64(as_last, w->total - up[y] - down[x]);
+    }
+    w->span[e] = first ? as_first : last ? as_last : INT64_MAX;
+  }
+  arena_release(a, mark);
+  return true;
 }
 
 bool windows_init(windows *w, const stages *s, arena *a) {
@@ -113,10 +165,8 @@ bool windows_init(windows *w, const stages *s, arena *a) {
   if (n_states > WINDOWS_MOST_STATES) return true;
   if (!allocate(w, a) || !choose_reaches(w, a)) return false;
   set_prices(w);
-  return true;
+  return find_spans(w, a);
 }
-
-int64_t windows_room(const windows *w, int32_t type, int64_t most_ns) { return scale(most_ns, w->reach[type]); }
 
 /* Puts a state into a front that is sorted by falling room before, without what another state makes needless. */
 static void insert(window_front *f, int64_t before, int64_t after) {
@@ -140,33 +190,100 @@ static void insert(window_front *f, int64_t before, int64_t after) {
   f->most_after[at] = after;
 }
 
-void windows_set(windows *w, int64_t most_ns) {
+/* Room before the boundaries of each state: that of the state with one device less, what the last device can hold, less
+ * what short edges cost it at its other end. */
+static void fill_before(windows *w) {
   const stages *s = w->stages;
-  for (int32_t k = 0; k < 4; k++) w->fronts[k].n = 0;
-  for (int32_t state = 0; state < w->n_states; state++) {
-    w->most_before[state] = w->most_after[state] = 0;
-    w->hosts_before[state] = w->hosts_after[state] = false;
+  for (int32_t k = 0; k < N_COUNTED; k++) w->most_before[k][0] = k == COUNT_ALL ? 0 : -1;
+  for (int32_t state = 1; state < w->n_states; state++) {
+    int64_t most[2] = {-1, -1}; /* the last device is an accelerator, a host */
+    bool hosts = false;
     for (int32_t t = 0; t < s->n_types; t++) {
-      int32_t used = windows_used(w, state, t), left = s->types[t].n_devices - used;
-      int64_t room = windows_room(w, t, most_ns);
-      w->most_before[state] = sat_add(w->most_before[state], sat_mul(room, used));
-      w->most_after[state] = sat_add(w->most_after[state], sat_mul(room, left));
-      w->hosts_before[state] |= s->types[t].is_host && used > 0;
-      w->hosts_after[state] |= s->types[t].is_host && left > 0;
+      if (windows_used(w, state, t) == 0) continue;
+      int32_t from = state - w->weight[t];
+      bool host = s->types[t].is_host;
+      int64_t room = max64(w->most_before[COUNT_NONE][from], max64(w->most_before[COUNT_ALL][from],
+                                                                   w->most_before[COUNT_SHORT][from]) - w->least_left[from]);
+      room = sat_add(max64(room, 0), w->room[t]) - (host ? 0 : w->least_right[from]);
+      most[host] = max64(most[host], max64(room, 0));
+      hosts |= host;
     }
-    insert(&w->fronts[w->hosts_before[state] + 2 * w->hosts_after[state]], w->most_before[state], w->most_after[state]);
+    w->most_before[COUNT_ALL][state] = hosts ? -1 : most[0];
+    w->most_before[COUNT_SHORT][state] = hosts ? most[0] : -1;
+    w->most_before[COUNT_NONE][state] = most[1];
   }
 }
 
+/* Room after, in the same way from the other end. Devices may stay unused. */
+static void fill_after(windows *w) {
+  const stages *s = w->stages;
+  for (int32_t k = 0; k < N_COUNTED; k++) w->most_after[k][w->n_states - 1] = k == COUNT_ALL ? 0 : -1;
+  for (int32_t state = w->n_states - 2; state >= 0; state--) {
+    int64_t most[2] = {-1, -1};
+    bool hosts = false;
+    for (int32_t t = 0; t < s->n_types; t++) {
+      if (windows_used(w, state, t) == s->types[t].n_devices) continue;
+      int32_t to = state + w->weight[t];
+      bool host = s->types[t].is_host;
+      int64_t room = max64(w->most_after[COUNT_NONE][to], max64(w->most_after[COUNT_ALL][to],
+                                                                w->most_after[COUNT_SHORT][to]) - w->least_right[to]);
+      room = sat_add(max64(room, 0), w->room[t]) - (host ? 0 : w->least_left[to]);
+      most[host] = max64(most[host], max64(room, 0));
+      hosts |= host;
+    }
+    w->most_after[COUNT_ALL][state] = hosts ? -1 : most[0];
+    w->most_after[COUNT_SHORT][state] = hosts ? most[0] : -1;
+    w->most_after[COUNT_NONE][state] = most[1];
+  }
+}
+
+void windows_tighten(windows *w) {
+  fill_before(w);
+  fill_after(w);
+  for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
+    w->fronts[k].n = 0;
+    const int64_t *before = w->most_before[k / N_COUNTED], *after = w->most_after[k % N_COUNTED];
+    for (int32_t state = 0; state < w->n_states; state++)
+      if (before[state] >= 0 && after[state] >= 0) insert(&w->fronts[k], before[state], after[state]);
+  }
+}
+
+void windows_set(windows *w, int64_t most_ns) {
+  const stages *s = w->stages;
+  int64_t rooms = 0, least_room = INT64_MAX;
+  for (int32_t t = 0; t < s->n_types; t++) {
+    w->room[t] = scale(most_ns, w->reach[t]);
+    rooms = sat_add(rooms, sat_mul(w->room[t], s->types[t].n_devices));
+    if (!s->types[t].is_host) least_room = min64(least_room, w->room[t]);
+  }
+  w->slack = rooms - w->total;
+  for (int32_t e = 0; e < s->n_edges; e++) /* an accelerator holds at least what the others leave */
+    w->is_short[e] = rooms < INT64_MAX && w->span[e] < w->total - (rooms - least_room);
+  for (int32_t state = 0; state < w->n_states; state++) w->least_left[state] = w->least_right[state] = 0;
+  windows_tighten(w);
+}
+
+static int64_t count_before(const boundary *b, int32_t k) {
+  return b->before + (k == COUNT_ALL ? b->left : k == COUNT_SHORT ? b->short_left : 0);
+}
+
+static int64_t count_after(const boundary *b, int32_t k) {
+  return b->after + (k == COUNT_ALL ? b->right : k == COUNT_SHORT ? b->short_right : 0);
+}
+
 bool windows_allow(const windows *w, int32_t state, const boundary *b) {
-  return b->before + (w->hosts_before[state] ? 0 : b->left) <= w->most_before[state] &&
-         b->after + (w->hosts_after[state] ? 0 : b->right) <= w->most_after[state];
+  bool before = false, after = false;
+  for (int32_t k = 0; k < N_COUNTED; k++) {
+    before |= count_before(b, k) <= w->most_before[k][state];
+    after |= count_after(b, k) <= w->most_after[k][state];
+  }
+  return before && after;
 }
 
 bool windows_allow_some(const windows *w, const boundary *b) {
-  for (int32_t k = 0; k < 4; k++) {
+  for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
     const window_front *f = &w->fronts[k];
-    int64_t before = b->before + (k & 1 ? 0 : b->left), after = b->after + (k & 2 ? 0 : b->right);
+    int64_t before = count_before(b, k / N_COUNTED), after = count_after(b, k % N_COUNTED);
     int32_t low = 0, high = f->n; /* the states with room before are the first ones; the last has most room after */
     while (low < high) {
       int32_t middle = (low + high) / 2;

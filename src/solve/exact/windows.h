@@ -10,13 +10,18 @@
 
 enum { WINDOWS_MOST_STATES = 1 << 14 };
 
-/* What is before a boundary and after it: prices of classes, and of the edges that straddle it, each counted once. */
+/* What is before a boundary and after it: prices of classes, and of the edges that straddle it, as the devices on each side
+ * pay for them; short edges once more. */
 typedef struct boundary {
-  int64_t before, after; /* classes */
-  int64_t left, right;   /* edges, as the devices before and after pay for them */
+  int64_t before, after;
+  int64_t left, right, short_left, short_right;
 } boundary;
 
-/* States with hosts on the same sides, by falling room before; most_after is that of the best state so far. */
+/* Which straddling edges count on one side of a boundary: all, where no host can be there; the short ones, where the
+ * device at the boundary is an accelerator; none, where it is a host. */
+typedef enum counted { COUNT_ALL, COUNT_SHORT, COUNT_NONE, N_COUNTED } counted;
+
+/* States that count the same edges, by falling room before and rising room after. */
 typedef struct window_front {
   int32_t n;
   int64_t *most_before, *most_after;
@@ -27,11 +32,16 @@ typedef struct windows {
   int32_t n_states; /* beyond WINDOWS_MOST_STATES nothing else is filled */
   int32_t *weight;  /* [type] of its count in the number of a state */
   int64_t *price;   /* [class] */
+  int64_t total;    /* of all classes */
   int64_t *in_price, *out_price; /* [edge] the least that an accelerator pays */
-  int64_t *reach;                /* [type] in units of 2^-30 */
-  int64_t *most_before, *most_after; /* [state] */
-  bool *hosts_before, *hosts_after;  /* [state] hosts pay for no edge */
-  window_front fronts[4];            /* [hosts_before + 2 * hosts_after] */
+  int64_t *span;    /* [edge] the most price of a device that has no pin of the edge but pins before and after it */
+  int64_t *reach;   /* [type] in units of 2^-30 */
+  int64_t *room;    /* [type] the most price of one device */
+  bool *is_short;   /* [edge] straddles at most one boundary between accelerators: no device is that small */
+  int64_t slack;    /* what all rooms together leave */
+  int64_t *least_left, *least_right; /* [state] the least that short edges cost at any boundary there */
+  int64_t *most_before[N_COUNTED], *most_after[N_COUNTED]; /* [state] room by what is counted; -1: does not apply */
+  window_front fronts[N_COUNTED * N_COUNTED]; /* [counted before * N_COUNTED + counted after] */
 } windows;
 
 /* Numbers the states and chooses the prices: those of the balance of work, that is the greatest sum of prices for the
@@ -39,8 +49,8 @@ typedef struct windows {
 bool windows_init(windows *w, const stages *s, arena *a);
 /* Opens the windows for plans of period at most most_ns. */
 void windows_set(windows *w, int64_t most_ns);
-/* The most price that one device of a type takes with a load of at most most_ns. */
-int64_t windows_room(const windows *w, int32_t type, int64_t most_ns);
+/* Narrows the windows by what other boundaries cost at least (least_left, least_right). */
+void windows_tighten(windows *w);
 /* Whether the boundary is possible in that state; in any state. */
 bool windows_allow(const windows *w, int32_t state, const boundary *b);
 bool windows_allow_some(const windows *w, const boundary *b);
