@@ -15,11 +15,13 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "solve/exact/coarse.h"
 #include "solve/exact/pulls.h"
+#include "solve/exact/relaxed.h"
 #include "solve/kit/order_split.h"
 #include "solve/solver.h"
 
-enum { MOST_CHAIN = 3000, MOST_NARROWED = 64 };
+enum { MOST_CHAIN = 3000 };
 /* Bytes of kept ideals and of layers; work of the first attempt, in classes looked at: it doubles when nothing else helps. */
 static const int64_t MOST_BYTES = (int64_t)700 << 20, FIRST_EFFORT = (int64_t)1 << 26;
 
@@ -36,6 +38,9 @@ typedef struct program {
   solve_run *run;
   stages stages;
   windows windows;
+  stages coarse_stages;
+  windows coarse;
+  bool folded; /* the coarse problem is another one */
   ideal_set set;
   pulls pulls;
   uint64_t *reached; /* [state][ideal] as bits: reached with these devices or less */
@@ -106,17 +111,12 @@ static bool takes_more(const program *g, int32_t from, int32_t ideal, int32_t ty
 static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, int32_t type, int64_t most_ns,
                    best_way *best) {
   const ideal_set *set = &g->set;
-  int32_t n_words = g->stages.n_words;
-  const uint64_t *bits = set->bits + (int64_t)ideal * n_words;
   int64_t price = set->boundaries[ideal].before, room = g->windows.room[type];
   while (*low < from->n && price - from->price[*low] > room) ++*low;
   int64_t j = *low;
   for (; j < from->n && from->price[j] <= price; j++) {
     if (from->value_ns[j] >= best->value_ns || from->ideal[j] == ideal) continue;
-    const uint64_t *sub = set->bits + (int64_t)from->ideal[j] * n_words;
-    int32_t k = 0;
-    while (k < n_words && !(sub[k] & ~bits[k])) k++;
-    if (k < n_words) continue;
+    if (!ideals_within(set, from->ideal[j], ideal)) continue;
     g->n_pairs++;
     int64_t load_ns = ideals_load(set, from->ideal[j], ideal, type);
     int64_t value_ns = max64(load_ns, from->value_ns[j]);
@@ -197,34 +197,10 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
   return SITU_STATUS_OK;
 }
 
-static int compare_prices(const void *a, const void *b) {
-  const int64_t *x = a, *y = b; /* pairs of price and ideal */
-  if (x[0] != y[0]) return x[0] < y[0] ? -1 : 1;
-  return (x[1] > y[1]) - (x[1] < y[1]);
-}
-
-static int32_t *sort_by_price(const ideal_set *set) {
-  int64_t *pairs = malloc(((size_t)set->n + 1) * 2 * sizeof *pairs);
-  int32_t *order = malloc(((size_t)set->n + 1) * sizeof *order);
-  for (int64_t i = 0; pairs && order && i < set->n; i++) {
-    pairs[2 * i] = set->boundaries[i].before;
-    pairs[2 * i + 1] = i;
-  }
-  if (pairs && order) {
-    qsort(pairs, (size_t)set->n, 2 * sizeof *pairs, compare_prices);
-    for (int64_t i = 0; i < set->n; i++) order[i] = (int32_t)pairs[2 * i + 1];
-  } else {
-    free(order);
-    order = NULL;
-  }
-  free(pairs);
-  return order;
-}
-
 /* Runs the program over the kept ideals for plans of period at most most_ns. */
 static situ_status run_program(program *g, int64_t most_ns, attempt *result) {
   situ_status status = SITU_STATUS_OK;
-  int32_t *by_price = sort_by_price(&g->set);
+  int32_t *by_price = ideals_by_price(&g->set);
   g->n_reached_words = g->set.n / 64 + 1;
   g->reached = calloc((size_t)(g->n_reached_words * g->windows.n_states), sizeof *g->reached);
   if (!by_price || !g->reached || !pulls_find(&g->pulls, &g->set) || !add_entry(g, &g->layers[0], 0, 0, -1, -1)) status = fail_no_memory(g->run->error);
@@ -253,26 +229,12 @@ static situ_status run_program(program *g, int64_t most_ns, attempt *result) {
   return status;
 }
 
-/* What boundaries cost at least, told to more and more of the slack, as long as little work says so. */
-static situ_status narrow(program *g) {
-  windows *w = &g->windows;
-  if (w->n_states > MOST_NARROWED) return SITU_STATUS_OK;
-  for (int64_t part = 64; part > 0; part /= 2) {
-    int64_t at_most = w->slack / part;
-    if (at_most <= 0) continue;
-    ideals_result result = ideals_least(w, at_most, g->most_work / 4, g->run->budget);
-    if (result == IDEALS_NO_MEMORY) return fail_no_memory(g->run->error);
-    if (result == IDEALS_STOPPED) break;
-  }
-  return SITU_STATUS_OK;
-}
-
 /* Looks for the best plan of period at most most_ns. With FOUND the incumbent is better, not always best. */
 static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
   solve_run *run = g->run;
   windows_set(&g->windows, most_ns);
   g->work = 0;
-  TRY(narrow(g));
+  if (!ideals_narrow(&g->windows, g->most_work / 4, run->budget)) return fail_no_memory(run->error);
   ideals_result ideals = ideals_find(&g->set, &g->windows, g->most_work, MOST_BYTES, run->budget);
   situ_status status = ideals == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
   *result = ideals == IDEALS_STOPPED ? GAVE_UP : REFUTED;
@@ -281,6 +243,15 @@ static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
   solve_count(run, "ideal_dp.ideals_kept", g->set.n);
   ideals_free(&g->set);
   return status;
+}
+
+/* Looks for a proof in the coarse problem. */
+static situ_status refute(program *g, int64_t most_ns, attempt *result) {
+  bool refuted;
+  if (!relaxed_refutes(&refuted, &g->coarse, most_ns, g->most_work, MOST_BYTES, g->run->budget))
+    return fail_no_memory(g->run->error);
+  if (refuted) *result = REFUTED;
+  return SITU_STATUS_OK;
 }
 
 /* Attempts with U between bound and value: where one is too much work, the next goes half as far above the bound; where
@@ -294,8 +265,9 @@ static situ_status close_gap(program *g) {
   while (!solve_done(run)) {
     int64_t value_ns = run->incumbent->value_ns == SITU_NEVER_NS ? INT64_MAX / 4 : run->incumbent->value_ns;
     int64_t most_ns = lower_ns - 1 + ((value_ns - lower_ns) >> shift);
-    attempt result;
-    TRY(try_period(g, most_ns, &result));
+    attempt result = GAVE_UP;
+    TRY(refute(g, most_ns, &result));
+    if (result != REFUTED) TRY(try_period(g, most_ns, &result));
     if (result == REFUTED) lower_ns = most_ns + 1;
     bool all = lower_ns >= run->incumbent->value_ns || lower_ns >= INT64_MAX / 4;
     if (proves) solve_bound(run, all ? run->incumbent->value_ns : lower_ns, "ideal_dp");
@@ -316,6 +288,7 @@ static situ_status solve(solve_run *run) {
   if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
   if (!windows_init(&g.windows, &g.stages, run->arena)) return fail_no_memory(run->error);
   if (g.windows.n_states > WINDOWS_MOST_STATES) return SITU_STATUS_OK;
+  if (!coarse_find(&g.coarse_stages, &g.coarse, &g.folded, &g.windows, run->arena)) return fail_no_memory(run->error);
   g.layers = ARENA_ZERO(run->arena, layer, g.windows.n_states);
   if (!g.layers) return fail_no_memory(run->error);
   if (g.stages.n <= MOST_CHAIN) {

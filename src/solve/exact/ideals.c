@@ -5,6 +5,8 @@
 
 #include "base/checked.h"
 
+enum { MOST_NARROWED = 64 }; /* states */
+
 void ideals_free(ideal_set *set) {
   free(set->bits);
   free(set->sums);
@@ -53,7 +55,7 @@ typedef struct frame {
   int32_t added; /* -1 for the empty ideal */
   int32_t tried; /* class that the last ideal below had, or -1: it is out from now on */
   int32_t n_out; /* classes that were out when the frame began */
-  int64_t price, weight_bytes;
+  int64_t weight_bytes;
   int64_t first; /* its straddles start here in the stack of straddles */
   int64_t n_straddles;
 } frame;
@@ -137,8 +139,11 @@ static void decide(walk *w, int32_t v, bool in, int sign) {
   *(in ? &w->certain.before : &w->certain.after) += sign * w->windows->price[v];
   for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
     pins_decided *pins = &w->pins[s->touch[i]];
-    *(in ? &pins->in : &pins->out) += sign;
-    count_edge(w, s->touch[i], 1);
+    int32_t e = s->touch[i], n_pins = s->pin_start[e + 1] - s->pin_start[e];
+    int32_t before = in ? pins->in : pins->out, after = before + sign;
+    *(in ? &pins->in : &pins->out) = after;
+    *(in ? &w->certain.before : &w->certain.after) += ((after == n_pins) - (before == n_pins)) * w->windows->loose[e];
+    count_edge(w, e, 1);
   }
 }
 
@@ -158,9 +163,10 @@ static void leave_out(walk *w, int32_t v) {
 }
 
 static boundary boundary_of(const walk *w, const frame *f) {
-  boundary b = {.before = f->price, .after = w->windows->total - f->price};
+  boundary b = {.before = w->certain.before, .after = w->windows->total - w->certain.before};
   for (int64_t i = f->first; i < f->first + f->n_straddles; i++) {
     straddle at = w->stack[i];
+    b.after -= w->windows->loose[at.edge];
     int64_t in = w->windows->in_price[at.edge], out = w->windows->out_price[at.edge];
     add_edge(&b, w->windows, at.edge, at.producer_inside ? out : in, at.producer_inside ? in : out, 1);
   }
@@ -233,7 +239,7 @@ static int32_t next_class(walk *w, frame *f) {
 static bool enter(walk *w, int32_t v) {
   frame *f = &w->frames[w->depth], *top = f + 1;
   *top = (frame){.next = v + 1, .added = v, .tried = -1, .n_out = w->n_outs,
-                 .price = f->price + w->windows->price[v], .weight_bytes = f->weight_bytes + w->s->weight_bytes[v]};
+                 .weight_bytes = f->weight_bytes + w->s->weight_bytes[v]};
   if (!push_straddles(w, f, top, v)) return false;
   add_class(w, v, 1);
   w->depth++;
@@ -300,23 +306,27 @@ static ideals_result run_least(walk *w, const least_costs *least, int64_t most_w
   }
 }
 
-/* Successors by number, from those of the contraction. */
+/* Successors by number. */
 static bool list_after(walk *w) {
   const stages *s = w->s;
-  const constraint_graph *f = &s->classes.forward;
-  int32_t *rank = malloc(((size_t)s->n + 1) * sizeof *rank), n = 0;
-  w->after_start = malloc(((size_t)s->n + 2) * sizeof *w->after_start);
-  w->after = malloc(((size_t)f->start[s->n] + 1) * sizeof *w->after);
-  bool made = rank && w->after_start && w->after;
-  for (int32_t i = 0; made && i < s->n; i++) rank[s->class_at[i]] = i;
-  for (int32_t i = 0; made && i < s->n; i++) {
-    int32_t c = s->class_at[i];
-    w->after_start[i] = n;
-    for (int64_t k = f->start[c]; k < f->start[c + 1]; k++) w->after[n++] = rank[f->to[k]];
-    w->after_start[i + 1] = n;
+  int64_t n = 0, n_bits = (int64_t)s->n * s->n_words;
+  for (int64_t k = 0; k < n_bits; k++) n += __builtin_popcountll(s->predecessors[k]);
+  w->after_start = calloc((size_t)s->n + 3, sizeof *w->after_start);
+  w->after = malloc(((size_t)n + 1) * sizeof *w->after);
+  if (!w->after_start || !w->after) return false;
+  for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
+    for (int32_t v = 0; v < s->n; v++)
+      for (int32_t k = 0; k < s->n_words; k++)
+        for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
+          int32_t u = k * 64 + __builtin_ctzll(left);
+          if (pass == 0)
+            w->after_start[u + 2]++;
+          else
+            w->after[w->after_start[u + 1]++] = v;
+        }
+    for (int32_t v = 0; pass == 0 && v < s->n; v++) w->after_start[v + 2] += w->after_start[v + 1];
   }
-  free(rank);
-  return made;
+  return true;
 }
 
 static bool init_walk(walk *w) {
@@ -356,7 +366,8 @@ ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work
   return result;
 }
 
-ideals_result ideals_least(windows *open, int64_t at_most, int64_t most_work, budget *b) {
+/* Raises the least costs of boundaries as far as they are below at_most, which is enough to be told. */
+static ideals_result find_least(windows *open, int64_t at_most, int64_t most_work, budget *b) {
   size_t n = (size_t)open->n_states;
   walk w = {.s = open->stages, .windows = open};
   least_costs least = {.left = malloc(n * sizeof *least.left), .right = malloc(n * sizeof *least.right)};
@@ -374,6 +385,50 @@ ideals_result ideals_least(windows *open, int64_t at_most, int64_t most_work, bu
   free(least.right);
   free_walk(&w);
   return result;
+}
+
+bool ideals_narrow(windows *open, int64_t most_work, budget *b) {
+  if (open->n_states > MOST_NARROWED) return true;
+  for (int64_t part = 64; part > 0; part /= 2) {
+    int64_t at_most = open->slack / part;
+    if (at_most <= 0) continue;
+    ideals_result result = find_least(open, at_most, most_work, b);
+    if (result == IDEALS_NO_MEMORY) return false;
+    if (result == IDEALS_STOPPED) break;
+  }
+  return true;
+}
+
+bool ideals_within(const ideal_set *set, int64_t i, int64_t j) {
+  int32_t n_words = set->stages->n_words;
+  const uint64_t *a = set->bits + i * n_words, *b = set->bits + j * n_words;
+  for (int32_t k = 0; k < n_words; k++)
+    if (a[k] & ~b[k]) return false;
+  return true;
+}
+
+static int compare_prices(const void *a, const void *b) {
+  const int64_t *x = a, *y = b; /* pairs of price and ideal */
+  if (x[0] != y[0]) return x[0] < y[0] ? -1 : 1;
+  return (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+int32_t *ideals_by_price(const ideal_set *set) {
+  int64_t *pairs = malloc(((size_t)set->n + 1) * 2 * sizeof *pairs);
+  int32_t *order = malloc(((size_t)set->n + 1) * sizeof *order);
+  for (int64_t i = 0; pairs && order && i < set->n; i++) {
+    pairs[2 * i] = set->boundaries[i].before;
+    pairs[2 * i + 1] = i;
+  }
+  if (pairs && order) {
+    qsort(pairs, (size_t)set->n, 2 * sizeof *pairs, compare_prices);
+    for (int64_t i = 0; i < set->n; i++) order[i] = (int32_t)pairs[2 * i + 1];
+  } else {
+    free(order);
+    order = NULL;
+  }
+  free(pairs);
+  return order;
 }
 
 bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state) {

@@ -48,12 +48,16 @@ typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } idea
  * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
 ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes,
                           budget *b);
-/* Raises the windows' least costs of boundaries as far as they are below at_most, which is enough to be told, and narrows
- * the windows by them. Stops beyond most_work classes looked at: then nothing is changed. */
-ideals_result ideals_least(windows *open, int64_t at_most, int64_t most_work, budget *b);
+/* Finds what boundaries cost at least, told to more and more of the slack as long as each takes at most most_work, and
+ * narrows the windows by it. False without memory. */
+bool ideals_narrow(windows *open, int64_t most_work, budget *b);
 void ideals_free(ideal_set *set);
 /* Whether ideal i may be the boundary after the devices of a state. */
 bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state);
+/* Whether ideal i is a subset of ideal j. */
+bool ideals_within(const ideal_set *set, int64_t i, int64_t j);
+/* The ideals by rising price before them; to be freed. NULL without memory. */
+int32_t *ideals_by_price(const ideal_set *set);
 /* Load of a device of one type between ideals `from` (a subset) and `to`; SITU_NEVER_NS when it cannot hold them. */
 int64_t ideals_load(const ideal_set *set, int64_t from, int64_t to, int32_t type);
 

@@ -41,6 +41,8 @@ bool stages_serve(const situ_problem *problem);
 bool stages_find(stages *out, const situ_problem *problem, arena *a);
 /* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */
 bool stages_fit(const stages *s);
+/* Fills touch_start and touch from the pins. False without memory. */
+bool stages_list_touches(stages *s, arena *a);
 /* The load of a device of one type that holds these sums. */
 static inline int64_t stages_load(const stages *s, int64_t compute_ns, int64_t in_ns, int64_t out_ns) {
   if (!s->problem->overlap) return compute_ns + in_ns + out_ns;

@@ -44,16 +44,25 @@ static double improve(const stages *s, int32_t t, const double *reach, double *o
   return exp2((low + high) / 2);
 }
 
+/* Whether some class can run on a type; where none can, no plan uses it. */
+static bool runs_some(const stages *s, int32_t t) {
+  for (int32_t i = 0; i < s->n; i++)
+    if (s->time_ns[(int64_t)t * s->n + i] != SITU_NEVER_NS) return true;
+  return false;
+}
+
 /* Any reaches are valid; these make the windows narrow. */
 static bool choose_reaches(windows *w, arena *a) {
   const stages *s = w->stages;
   double *reach = ARENA_NEW(a, double, s->n_types + 1), *others = ARENA_NEW(a, double, s->n + 1), most = 0;
   if (!reach || !others) return false;
-  for (int32_t t = 0; t < s->n_types; t++) reach[t] = 1;
+  for (int32_t t = 0; t < s->n_types; t++) reach[t] = runs_some(s, t) ? 1 : 0;
   for (int32_t sweep = 0; sweep < SWEEPS && s->n_types > 1; sweep++)
-    for (int32_t t = 0; t < s->n_types; t++) reach[t] = improve(s, t, reach, others);
+    for (int32_t t = 0; t < s->n_types; t++)
+      if (reach[t] > 0) reach[t] = improve(s, t, reach, others);
   for (int32_t t = 0; t < s->n_types; t++) most = fmax(most, reach[t]);
-  for (int32_t t = 0; t < s->n_types; t++) w->reach[t] = (int64_t)(reach[t] / most * (1 << BITS));
+  for (int32_t t = 0; t < s->n_types; t++)
+    w->reach[t] = reach[t] > 0 ? (int64_t)fmax(1, reach[t] / most * (1 << BITS)) : 0;
   return true;
 }
 
@@ -94,17 +103,12 @@ static bool allocate(windows *w, arena *a) {
     w->most_after[k] = ARENA_NEW(a, int64_t, n);
     made &= w->most_before[k] && w->most_after[k];
   }
-  w->price = ARENA_NEW(a, int64_t, s->n);
-  w->in_price = ARENA_ZERO(a, int64_t, s->n_edges);
-  w->out_price = ARENA_ZERO(a, int64_t, s->n_edges);
   w->span = ARENA_NEW(a, int64_t, s->n_edges);
   w->is_short = ARENA_NEW(a, bool, s->n_edges);
-  w->reach = ARENA_NEW(a, int64_t, s->n_types + 1);
   w->room = ARENA_NEW(a, int64_t, s->n_types + 1);
   w->least_left = ARENA_NEW(a, int64_t, n);
   w->least_right = ARENA_NEW(a, int64_t, n);
-  return made && w->price && w->in_price && w->out_price && w->span && w->is_short && w->reach && w->room &&
-         w->least_left && w->least_right;
+  return made && w->span && w->is_short && w->room && w->least_left && w->least_right;
 }
 
 static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
@@ -115,12 +119,19 @@ static bool find_spans(windows *w, arena *a) {
   const stages *s = w->stages;
   arena_mark mark = arena_get_mark(a);
   uint64_t *before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
-  int64_t *up = ARENA_NEW(a, int64_t, s->n), *down = ARENA_NEW(a, int64_t, s->n); /* it and what comes before, after */
-  if (!before || !up || !down) return false;
+  int64_t *up = ARENA_ZERO(a, int64_t, s->n), *down = ARENA_ZERO(a, int64_t, s->n); /* it and what comes before, after */
+  int64_t *into = ARENA_ZERO(a, int64_t, s->n), *from = ARENA_ZERO(a, int64_t, s->n); /* loose in edges there */
+  if (!before || !up || !down || !into || !from) return false;
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    if (w->loose[e] == 0) continue; /* such edges join two classes */
+    into[s->pin[s->pin_start[e] + 1]] += w->loose[e];
+    from[s->pin[s->pin_start[e]]] += w->loose[e];
+  }
   for (int32_t v = 0; v < s->n; v++) {
     uint64_t *mine = before + (int64_t)v * s->n_words;
     const uint64_t *direct = s->predecessors + (int64_t)v * s->n_words;
-    up[v] = down[v] = w->price[v];
+    up[v] += w->price[v] + into[v];
+    down[v] += w->price[v] + from[v];
     for (int32_t k = 0; k < s->n_words; k++)
       for (uint64_t left = direct[k]; left; left &= left - 1) {
         const uint64_t *its = before + (int64_t)(k * 64 + __builtin_ctzll(left)) * s->n_words;
@@ -130,8 +141,8 @@ static bool find_spans(windows *w, arena *a) {
     for (int32_t k = 0; k <= v / 64; k++)
       for (uint64_t left = mine[k]; left; left &= left - 1) {
         int32_t u = k * 64 + __builtin_ctzll(left);
-        up[v] += w->price[u];
-        down[u] += w->price[v];
+        up[v] += w->price[u] + into[u];
+        down[u] += w->price[v] + from[v];
       }
   }
   for (int32_t e = 0; e < s->n_edges; e++) {
@@ -151,8 +162,9 @@ static bool find_spans(windows *w, arena *a) {
   return true;
 }
 
-bool windows_init(windows *w, const stages *s, arena *a) {
-  *w = (windows){.stages = s};
+/* Numbers the states. */
+static bool number_states(windows *w, arena *a) {
+  const stages *s = w->stages;
   int64_t n_states = 1;
   w->weight = ARENA_NEW(a, int32_t, s->n_types + 1);
   if (!w->weight) return false;
@@ -162,11 +174,32 @@ bool windows_init(windows *w, const stages *s, arena *a) {
     if (n_states > WINDOWS_MOST_STATES) n_states = WINDOWS_MOST_STATES + 1;
   }
   w->n_states = (int32_t)n_states;
-  if (n_states > WINDOWS_MOST_STATES) return true;
+  return true;
+}
+
+bool windows_init(windows *w, const stages *s, arena *a) {
+  *w = (windows){.stages = s};
+  if (!number_states(w, a)) return false;
+  if (w->n_states > WINDOWS_MOST_STATES) return true;
+  w->price = ARENA_NEW(a, int64_t, s->n);
+  w->in_price = ARENA_ZERO(a, int64_t, s->n_edges);
+  w->out_price = ARENA_ZERO(a, int64_t, s->n_edges);
+  w->loose = ARENA_ZERO(a, int64_t, s->n_edges);
+  w->reach = ARENA_NEW(a, int64_t, s->n_types + 1);
+  if (!w->price || !w->in_price || !w->out_price || !w->loose || !w->reach) return false;
   if (!allocate(w, a) || !choose_reaches(w, a)) return false;
   set_prices(w);
   return find_spans(w, a);
 }
+
+bool windows_of(windows *w, const stages *s, const windows *fine, int64_t *price, int64_t *in_price, int64_t *out_price,
+                int64_t *loose, arena *a) {
+  *w = (windows){.stages = s, .price = price, .in_price = in_price, .out_price = out_price, .loose = loose,
+                 .reach = fine->reach, .total = fine->total};
+  return number_states(w, a) && allocate(w, a) && find_spans(w, a);
+}
+
+int64_t windows_price(const windows *w, int32_t type, int64_t time_ns) { return scale(time_ns, w->reach[type]); }
 
 /* Puts a state into a front that is sorted by falling room before, without what another state makes needless. */
 static void insert(window_front *f, int64_t before, int64_t after) {
@@ -199,7 +232,7 @@ static void fill_before(windows *w) {
     int64_t most[2] = {-1, -1}; /* the last device is an accelerator, a host */
     bool hosts = false;
     for (int32_t t = 0; t < s->n_types; t++) {
-      if (windows_used(w, state, t) == 0) continue;
+      if (windows_used(w, state, t) == 0 || w->reach[t] == 0) continue;
       int32_t from = state - w->weight[t];
       bool host = s->types[t].is_host;
       int64_t room = max64(w->most_before[COUNT_NONE][from], max64(w->most_before[COUNT_ALL][from],
@@ -219,10 +252,10 @@ static void fill_after(windows *w) {
   const stages *s = w->stages;
   for (int32_t k = 0; k < N_COUNTED; k++) w->most_after[k][w->n_states - 1] = k == COUNT_ALL ? 0 : -1;
   for (int32_t state = w->n_states - 2; state >= 0; state--) {
-    int64_t most[2] = {-1, -1};
+    int64_t most[2] = {0, -1};
     bool hosts = false;
     for (int32_t t = 0; t < s->n_types; t++) {
-      if (windows_used(w, state, t) == s->types[t].n_devices) continue;
+      if (windows_used(w, state, t) == s->types[t].n_devices || w->reach[t] == 0) continue;
       int32_t to = state + w->weight[t];
       bool host = s->types[t].is_host;
       int64_t room = max64(w->most_after[COUNT_NONE][to], max64(w->most_after[COUNT_ALL][to],

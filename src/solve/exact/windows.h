@@ -34,6 +34,7 @@ typedef struct windows {
   int64_t *price;   /* [class] */
   int64_t total;    /* of all classes */
   int64_t *in_price, *out_price; /* [edge] the least that an accelerator pays */
+  int64_t *loose;   /* [edge] price of classes that were folded into it (coarse.h): on either side of a boundary */
   int64_t *span;    /* [edge] the most price of a device that has no pin of the edge but pins before and after it */
   int64_t *reach;   /* [type] in units of 2^-30 */
   int64_t *room;    /* [type] the most price of one device */
@@ -47,10 +48,15 @@ typedef struct windows {
 /* Numbers the states and chooses the prices: those of the balance of work, that is the greatest sum of prices for the
  * reach of all devices together. False without memory. */
 bool windows_init(windows *w, const stages *s, arena *a);
+/* The windows of a coarser problem with the reaches of a fine one. The arrays are kept. */
+bool windows_of(windows *w, const stages *s, const windows *fine, int64_t *price, int64_t *in_price, int64_t *out_price,
+                int64_t *loose, arena *a);
 /* Opens the windows for plans of period at most most_ns. */
 void windows_set(windows *w, int64_t most_ns);
 /* Narrows the windows by what other boundaries cost at least (least_left, least_right). */
 void windows_tighten(windows *w);
+/* time * reach of a type, rounded down: the price that a device can take in that time. */
+int64_t windows_price(const windows *w, int32_t type, int64_t time_ns);
 /* Whether the boundary is possible in that state; in any state. */
 bool windows_allow(const windows *w, int32_t state, const boundary *b);
 bool windows_allow_some(const windows *w, const boundary *b);
