@@ -22,8 +22,10 @@
 #include "solve/solver.h"
 
 enum { MOST_CHAIN = 3000 };
-/* Bytes of kept ideals and of layers; work of the first attempt, in classes looked at: it doubles when nothing else helps. */
-static const int64_t MOST_BYTES = (int64_t)700 << 20, FIRST_EFFORT = (int64_t)1 << 26;
+/* Bytes of kept ideals and of layers. Work of the first round and of the last, in classes decided and pairs of ideals
+ * looked at. */
+static const int64_t MOST_BYTES = (int64_t)500 << 20, FIRST_EFFORT = (int64_t)1 << 22, LAST_EFFORT = (int64_t)1 << 34;
+static const int64_t NO_PLAN_NS = INT64_MAX / 4, FINE = 500; /* part of the period below which bisection ends */
 
 /* The reachable ideals of one state, by price. */
 typedef struct layer {
@@ -48,6 +50,7 @@ typedef struct program {
   layer *layers;
   int64_t n_pairs; /* whose load was computed */
   int64_t work, most_work;
+  int64_t lower_ns; /* nothing is better than this */
   int64_t layer_bytes;
 } program;
 
@@ -245,39 +248,51 @@ static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
   return status;
 }
 
-/* Looks for a proof in the coarse problem. */
-static situ_status refute(program *g, int64_t most_ns, attempt *result) {
-  bool refuted;
-  if (!relaxed_refutes(&refuted, &g->coarse, most_ns, g->most_work, MOST_BYTES, g->run->budget))
-    return fail_no_memory(g->run->error);
-  if (refuted) *result = REFUTED;
+/* The bound so far and the value, which nothing better than needs a look. Without a plan the value is very great. */
+static int64_t value_of(const program *g) { return min64(g->run->incumbent->value_ns, NO_PLAN_NS); }
+
+static void raise_bound(program *g, int64_t lower_ns) {
+  g->lower_ns = max64(g->lower_ns, lower_ns);
+  bool all = g->lower_ns >= value_of(g);
+  /* For a free problem these are plans to start from, and prove nothing. */
+  if (g->run->problem->contiguous) solve_bound(g->run, all ? g->run->incumbent->value_ns : g->lower_ns, "ideal_dp");
+}
+
+static bool is_closed(program *g) { return g->lower_ns >= value_of(g) || solve_done(g->run); }
+
+/* The full program, for plans of period at most most_ns. */
+static situ_status attempt_exact(program *g, int64_t most_ns, attempt *result) {
+  TRY(try_period(g, most_ns, result));
+  if (*result == REFUTED) raise_bound(g, most_ns + 1);
   return SITU_STATUS_OK;
 }
 
-/* Attempts with U between bound and value: where one is too much work, the next goes half as far above the bound; where
- * one is refuted, the next goes twice as far; where even little is too much, the work allowed grows. */
+/* Raises the bound by the coarse problem: bisection between what is refuted and what could not be. */
+static situ_status attempt_coarse(program *g) {
+  int64_t high_ns = value_of(g);
+  while (!is_closed(g) && high_ns - g->lower_ns > high_ns / FINE) {
+    int64_t most_ns = g->lower_ns + (high_ns - g->lower_ns) / 2;
+    bool refuted;
+    if (!relaxed_refutes(&refuted, &g->coarse, most_ns, g->most_work, MOST_BYTES, g->run->budget))
+      return fail_no_memory(g->run->error);
+    if (refuted)
+      raise_bound(g, most_ns + 1);
+    else
+      high_ns = most_ns;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Rounds of growing work: all plans better than the incumbent; the bound of the coarse problem; where both are far
+ * apart, half of what is between bound and value. */
 static situ_status close_gap(program *g) {
-  solve_run *run = g->run;
-  bool proves = run->problem->contiguous; /* for a free problem this gives plans to start from, and proves nothing */
-  int64_t lower_ns = max64(proves ? run->incumbent->lower_bound_ns : 0, 1);
-  int32_t shift = 0;
-  g->most_work = FIRST_EFFORT;
-  while (!solve_done(run)) {
-    int64_t value_ns = run->incumbent->value_ns == SITU_NEVER_NS ? INT64_MAX / 4 : run->incumbent->value_ns;
-    int64_t most_ns = lower_ns - 1 + ((value_ns - lower_ns) >> shift);
-    attempt result = GAVE_UP;
-    TRY(refute(g, most_ns, &result));
-    if (result != REFUTED) TRY(try_period(g, most_ns, &result));
-    if (result == REFUTED) lower_ns = most_ns + 1;
-    bool all = lower_ns >= run->incumbent->value_ns || lower_ns >= INT64_MAX / 4;
-    if (proves) solve_bound(run, all ? run->incumbent->value_ns : lower_ns, "ideal_dp");
-    if (all) break;
-    if (result == GAVE_UP) shift++;
-    if (result == REFUTED && shift > 0) shift--;
-    if (shift > 6) {
-      shift = 3;
-      g->most_work *= 4;
-    }
+  attempt result;
+  g->lower_ns = g->run->problem->contiguous ? g->run->incumbent->lower_bound_ns : 0;
+  for (g->most_work = FIRST_EFFORT; !is_closed(g) && g->most_work <= LAST_EFFORT; g->most_work *= 8) {
+    do TRY(attempt_exact(g, value_of(g) - 1, &result));
+    while (result == FOUND && !is_closed(g));
+    if (!is_closed(g)) TRY(attempt_coarse(g));
+    if (!is_closed(g)) TRY(attempt_exact(g, g->lower_ns + (value_of(g) - g->lower_ns) / 2, &result));
   }
   return SITU_STATUS_OK;
 }
