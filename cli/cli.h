@@ -42,6 +42,7 @@ typedef struct arguments {
   write_request writes[MAX_WRITES];
   int n_writes;
   const char *out, *svg, *trace;
+  int32_t points;
   bool json, help;
   const char *operands[MAX_OPERANDS];
   int n_operands;
@@ -55,6 +56,7 @@ typedef enum option_kind {
   OPTION_WHOLE,  /* int64_t >= least */
   OPTION_SMALL,  /* int32_t >= least */
   OPTION_SEED,   /* uint64_t */
+  OPTION_MS,     /* int64_t nanoseconds from milliseconds > 0 */
   OPTION_REAL,   /* double > 0 (or > least), <= most where that is not 0 */
   OPTION_DIM,    /* NAME=VALUE, repeatable */
   OPTION_UNUSED, /* NAME, repeatable */
@@ -97,7 +99,7 @@ extern const command *const commands[]; /* ended by NULL */
 const command *command_find(const char *name);
 
 extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, plan_outputs,
-    trace_outputs, common_options;
+    trace_outputs, front_options, common_options;
 
 /* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
  * sense. */

@@ -5,8 +5,8 @@
 #include "cli.h"
 
 extern const command place_command, check_command, simulate_command, compare_command, inspect_command, list_command,
-    completion_command, help_command_row;
-const command *const commands[] = {&place_command,   &check_command, &simulate_command,   &compare_command,
+    pareto_command, completion_command, help_command_row;
+const command *const commands[] = {&place_command,   &check_command, &simulate_command,   &compare_command, &pareto_command,
                                    &inspect_command, &list_command,  &completion_command, &help_command_row,
                                    NULL};
 

@@ -6,6 +6,7 @@
 static const char *const objectives[] = {"latency", "throughput", NULL};
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
+static const char *const schedules[] = {"1f1b", "gpipe", NULL};
 static const char *const communications[] = {"host-staged", "link", NULL};
 
 static const option model_rows[] = {
@@ -42,8 +43,19 @@ static const option problem_rows[] = {
      .about = "stream: a link serves one transfer at a time, or all at once. Default: link."},
     {.name = "overlap", .kind = OPTION_ON, .offset = AT(instance.problem.overlap),
      .about = "pipeline, host-staged: a device computes and transfers at the same time."},
+    {.name = "schedule", .kind = OPTION_CHOICE, .offset = AT(instance.problem.schedule), .choices = schedules,
+     .about = "pipeline, training: the period is the greatest sum of forward and backward load of a resource, or the sum "
+              "of the greatest of each. Default: 1f1b."},
+    {.name = "replicate", .kind = OPTION_ON, .offset = AT(instance.problem.replicate),
+     .about = "pipeline: equal devices may share the inputs of one part."},
     {.name = "in-flight", .kind = OPTION_SMALL, .offset = AT(instance.problem.in_flight), .value = "N", .least = 1,
      .about = "pipeline: inputs whose activations are held at once. Default: 1."},
+    {.name = "max-period", .kind = OPTION_MS, .offset = AT(instance.problem.max_period_ns), .value = "MS", .most = 1e9,
+     .about = "Latency under a floor of throughput: a stream plan's period, the greatest load of a device or link, is at "
+              "most this."},
+    {.name = "max-latency", .kind = OPTION_MS, .offset = AT(instance.problem.max_latency_ns), .value = "MS", .most = 1e9,
+     .about = "Throughput under a ceiling of latency: the least period of a stream plan that takes at most this for one "
+              "input."},
     {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
     {.name = "costs", .kind = OPTION_TEXT, .offset = AT(instance.cost.model), .value = "NAME", .family = "costs",
      .about = "How times are estimated. Default: roofline."},
@@ -100,6 +112,12 @@ static const option trace_rows[] = {
      .about = "Write the plan in another format (situ list writers). Repeatable."},
     {0}};
 const option_group trace_outputs = {"Files written", trace_rows};
+
+static const option front_rows[] = {
+    {.name = "points", .kind = OPTION_SMALL, .offset = AT(points), .value = "N", .least = 2,
+     .about = "Solves: the two ends, and ceilings of latency between them. Default: 8."},
+    {0}};
+const option_group front_options = {"Front", front_rows};
 
 static const option common_rows[] = {
     {.name = "json", .kind = OPTION_ON, .offset = AT(json),

@@ -116,6 +116,14 @@ static int set_real(const option *o, double *field, const char *value) {
   return EXIT_OK;
 }
 
+/* Milliseconds, kept as whole nanoseconds, at least 1. */
+static int set_ms(const option *o, int64_t *field, const char *value) {
+  double ms;
+  int code = set_real(o, &ms, value);
+  if (code == EXIT_OK) *field = ms < 1e-6 ? 1 : (int64_t)(ms * 1e6 + 0.5);
+  return code;
+}
+
 /* Splits NAME=REST; false when there is no name or no '='. */
 static bool split(const char *value, char name[MAX_NAME_BYTES], const char **rest) {
   const char *equals = strchr(value, '=');
@@ -158,6 +166,7 @@ static int set_option(arguments *a, const option *o, const char *value) {
     case OPTION_SMALL: return set_whole(o, field, value);
     case OPTION_SEED: return set_seed(o, field, value);
     case OPTION_REAL: return set_real(o, field, value);
+    case OPTION_MS: return set_ms(o, field, value);
     case OPTION_DIM: return add_dim(a, o, value);
     case OPTION_WRITE: return add_write(a, o, value);
     case OPTION_UNUSED:

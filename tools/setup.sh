@@ -19,7 +19,9 @@ if cc --version >/dev/null 2>&1 && ! printf '#include <stdio.h>\n' | cc -E - >/d
 fi
 need_library jansson libjansson-dev
 need_library libprotobuf-c libprotobuf-c-dev
+need_library expat libexpat1-dev
 need_library hwloc libhwloc-dev
+need_library openblas libopenblas-serial-dev
 need_library clp coinor-libcbc-dev
 need_library zlib zlib1g-dev # clp is linked with it, its package does not bring it
 case $what in

@@ -31,6 +31,7 @@ typedef struct situ_device_use {
   int64_t load_ns;      /* stream, calls: time it computes (calls: with its transfers); pipeline: its load */
   int64_t memory_bytes; /* the most that its memory holds (of all devices that share it) */
   int64_t memory_limit_bytes;
+  int32_t replica_of; /* pipeline: the device whose part this one runs too; -1: none, which is the rule */
 } situ_device_use;
 
 SITU_API void situ_plan_free(situ_plan *plan);
@@ -39,6 +40,9 @@ SITU_API situ_outcome situ_plan_outcome(const situ_plan *plan);
 SITU_API bool situ_plan_exists(const situ_plan *plan);
 /* The makespan or the period; SITU_NEVER_NS without a placement. */
 SITU_API int64_t situ_plan_value_ns(const situ_plan *plan);
+/* stream with a greatest period or latency: both, whichever is the value; SITU_NEVER_NS elsewhere. */
+SITU_API int64_t situ_plan_latency_ns(const situ_plan *plan);
+SITU_API int64_t situ_plan_period_ns(const situ_plan *plan);
 /* A proved lower bound on the value of every plan of the problem; >= 0. */
 SITU_API int64_t situ_plan_lower_bound_ns(const situ_plan *plan);
 /* (value - bound) / value; 0 when both are 0; 1 without a placement. */
@@ -48,6 +52,8 @@ SITU_API int64_t situ_plan_best_single_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
 SITU_API const char *situ_plan_solver(const situ_plan *plan); /* that found it */
 SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the bound that is given, by name; "" for none */
+/* The part of the lower bound that situ_check saw proved by a certificate after the solve; 0 for a plan from a file. */
+SITU_API int64_t situ_plan_verified_ns(const situ_plan *plan);
 SITU_API const char *situ_plan_reason(const situ_plan *plan); /* of infeasibility; "" otherwise */
 /* A counter that a solver kept while it worked, such as the ideals that were enumerated. */
 typedef struct situ_statistic {
@@ -84,13 +90,22 @@ typedef struct situ_violation {
 typedef struct situ_verdict situ_verdict;
 
 /* Judges a plan against its problem: independent of solvers and simulator. Every rule of docs/model.md is looked at;
- * at most 100 violations are kept. A plan without a placement breaks the rule "placement". */
+ * at most 100 violations are kept. A plan without a placement breaks the rule "placement", unless its certificate proves
+ * that there is none. The certificate of the lower bound is worked out again in whole numbers; one that does not prove
+ * what it claims breaks the rule "certificate". */
 SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
                                 situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);
 SITU_API int32_t situ_verdict_n_violations(const situ_verdict *verdict); /* those kept */
 SITU_API int64_t situ_verdict_n_found(const situ_verdict *verdict);      /* all */
 SITU_API situ_violation situ_verdict_violation(const situ_verdict *verdict, int32_t index);
+/* The greatest lower bound that was seen proved by the plan's certificate; 0 for none, SITU_NEVER_NS when it is proved
+ * that there is no plan. */
+SITU_API int64_t situ_verdict_verified_ns(const situ_verdict *verdict);
+/* The kind of the certificate that was looked at ("area_price", docs/theory/certificates.md), or "". */
+SITU_API const char *situ_verdict_certificate(const situ_verdict *verdict);
+/* "" when the plan's lower bound is verified; otherwise why it is not, in words. Not a violation by itself. */
+SITU_API const char *situ_verdict_unverified(const situ_verdict *verdict);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #ifndef SITU_REPORT_H
 #define SITU_REPORT_H
 
+#include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/read.h"
 
@@ -45,6 +46,11 @@ SITU_API char *situ_report_compare(const situ_compare_row *rows, int32_t n_rows,
                                    const situ_model *model, const situ_report_options *options);
 SITU_API char *situ_report_compare_json(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
                                         const situ_model *model);
+
+/* A front: one row for each point, the bounds of both ends, and the best single device. */
+SITU_API char *situ_report_pareto(const situ_front *front, const situ_problem *problem, const situ_model *model,
+                                  const situ_report_options *options);
+SITU_API char *situ_report_pareto_json(const situ_front *front, const situ_problem *problem, const situ_model *model);
 
 /* A model: operators by kind, totals, depth, width, critical path, and what could not be inferred. */
 SITU_API char *situ_report_inspect(const situ_problem *problem, const situ_model *model,

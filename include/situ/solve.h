@@ -23,6 +23,9 @@ typedef struct situ_solve_options {
   const char *solvers;    /* "auto" (NULL), or names joined by commas, run in that order on one budget */
   double time_limit_s;    /* 0: auto and the other anytime solvers take at most about 10 s; others run to their end */
   int64_t max_steps;      /* 0: no limit. With a step limit and no time limit the result is repeatable. */
+  const situ_plan *const *starts; /* [n_starts] plans of the same graph and platform to start from; those that break a
+                                     constraint of the problem are left aside. May be NULL */
+  int32_t n_starts;
   uint64_t seed;
   int32_t threads;        /* 0 means 1; no solver uses more than one yet */
   situ_progress_callback *progress; /* may be NULL */

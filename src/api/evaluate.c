@@ -121,11 +121,17 @@ static situ_status fill_context(situ_plan *plan, const situ_problem *p, simulato
   plan->steps = 1;
   if (p->conflict) return SITU_STATUS_OK;
   budget b = budget_new(0, 0, NULL, NULL);
-  const char *name = "";
-  TRY(bound_best(&plan->lower_bound_ns, &name, p, a, &b, error));
-  plan->bound = name ? name : "";
-  if (situ_plan_exists(plan))
-    plan->outcome = plan->lower_bound_ns == plan->value_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
+  bound_found found;
+  TRY(bound_best(&found, p, a, plan->arena, &b, error));
+  plan->lower_bound_ns = found.lower_ns;
+  plan->bound = found.name;
+  plan->proof = found.proof;
+  if (!situ_plan_exists(plan)) return SITU_STATUS_OK;
+  plan->outcome = plan->lower_bound_ns == plan->value_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
+  situ_verdict *verdict;
+  TRY(situ_check(&verdict, p, plan, error));
+  plan->verified_ns = situ_verdict_verified_ns(verdict);
+  situ_verdict_free(verdict);
   return SITU_STATUS_OK;
 }
 
@@ -195,7 +201,7 @@ situ_status situ_replay(situ_plan **out, const situ_instance *instance, const si
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to simulate");
   arena *a = arena_new();
   simulator *s = a ? simulator_new(instance->problem, a) : NULL;
-  placement where = {.device = plan->device, .order = plan->order, .call = plan->call};
+  placement where = {.device = plan->device, .order = plan->order, .call = plan->call, .replica_of = plan->replica_of};
   situ_status status = s ? simulator_plan(out, s, &where, error) : fail_no_memory(error);
   arena_free(a);
   if (status != SITU_STATUS_OK) return status;
@@ -209,7 +215,7 @@ situ_status situ_replay(situ_plan **out, const situ_instance *instance, const si
   again->seconds = plan->seconds;
   again->solver = arena_string(again->arena, plan->solver);
   again->bound = arena_string(again->arena, plan->bound);
-  if (again->solver && again->bound) return status;
+  if (again->solver && again->bound && certificate_copy(&again->proof, &plan->proof, again->arena)) return status;
   situ_plan_free(again);
   *out = NULL;
   return fail_no_memory(error);

@@ -74,7 +74,11 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
   ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
   ok = ok && json_set(o, "overlap", json_new_truth(p->overlap));
+  ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
+  ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   ok = ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
+  if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
+  if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   ok = ok && constraints_json(o, i);
   if (ok) return o;
   json_free(o);
@@ -114,6 +118,7 @@ static int named(const json_value *v, const char *(*name)(int), int first, int l
 static const char *objective_name(int i) { return situ_objective_name((situ_objective)i); }
 static const char *execution_name(int i) { return situ_execution_name((situ_execution)i); }
 static const char *contention_name(int i) { return situ_contention_name((situ_contention)i); }
+static const char *schedule_name(int i) { return situ_schedule_name((situ_schedule)i); }
 static const char *communication_name(int i) { return situ_communication_name((situ_communication)i); }
 
 static situ_status problem_options(situ_problem_options *o, const json_value *m, const char *path, situ_error *error) {
@@ -121,15 +126,20 @@ static situ_status problem_options(situ_problem_options *o, const json_value *m,
   int execution = named(json_get(m, "execution"), execution_name, 1, 3);
   int contention = json_get(m, "contention") ? named(json_get(m, "contention"), contention_name, 0, 1) : 0;
   int communication = json_get(m, "communication") ? named(json_get(m, "communication"), communication_name, 1, 2) : 0;
-  if (objective < 0 || execution < 0 || contention < 0 || communication < 0)
+  int schedule = json_get(m, "schedule") ? named(json_get(m, "schedule"), schedule_name, 0, 1) : 0;
+  if (objective < 0 || execution < 0 || contention < 0 || communication < 0 || schedule < 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
-                     "instance: objective, execution, contention or communication has a value that is none");
+                     "instance: objective, execution, contention, communication or schedule has a value that is none");
   o->objective = (situ_objective)objective;
   o->execution = (situ_execution)execution;
   o->contention = (situ_contention)contention;
   o->communication = (situ_communication)communication;
   o->free = !json_truth(json_get(m, "contiguous"), true);
+  o->schedule = (situ_schedule)schedule;
+  o->replicate = json_truth(json_get(m, "replicate"), false);
   o->overlap = json_truth(json_get(m, "overlap"), false);
+  o->max_period_ns = json_whole(json_get(m, "max_period_ns"), 0);
+  o->max_latency_ns = json_whole(json_get(m, "max_latency_ns"), 0);
   int64_t in_flight = json_whole(json_get(m, "in_flight"), 1);
   o->in_flight = in_flight > 0 && in_flight < INT32_MAX ? (int32_t)in_flight : 1;
   return SITU_STATUS_OK;

@@ -30,6 +30,7 @@ typedef struct prices {
   double *use;       /* [n] nanoseconds or bytes, with each item at its cheapest sort */
   int64_t *whole;    /* [n] the prices as integers */
   double *best;      /* [n] */
+  int64_t *proof;    /* [n] the whole prices of best_ns */
   int64_t best_ns;
   bool memory;       /* memory is priced */
 } prices;
@@ -84,7 +85,10 @@ static void evaluate(prices *s) {
   int64_t found = value > INT64_MAX - 1 ? INT64_MAX - 1 : (int64_t)value;
   if (found <= s->best_ns) return;
   s->best_ns = found;
-  for (int32_t i = 0; i < s->n; i++) s->best[i] = s->price[i];
+  for (int32_t i = 0; i < s->n; i++) {
+    s->best[i] = s->price[i];
+    s->proof[i] = s->whole[i];
+  }
 }
 
 static double clipped(double x) { return x > 3 ? 3 : x; }
@@ -190,7 +194,24 @@ static bool needs_memory(prices *s) {
   return false;
 }
 
-static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
+/* The best prices, for each device and memory, in one unit. */
+static bool certify(certificate *proof, const prices *s, const situ_problem *p, arena *a) {
+  const items *all = s->all;
+  if (s->best_ns == 0) return true;
+  certificate_start(proof, "area_price", s->best_ns);
+  int64_t *time = certificate_add(proof, "time_prices", p->n_devices, a);
+  int64_t *byte = certificate_add(proof, "byte_prices", p->n_memories, a);
+  if (!time || !byte) return false;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int32_t k = all->column_of[d];
+    if (k < 0) continue;
+    time[d] = s->proof[k] << BYTE_BITS;
+    byte[p->memory_of[d]] = s->proof[all->n_columns + all->room_of[k]];
+  }
+  return true;
+}
+
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
   items all;
   TRY(items_list(&all, p, scratch, error));
   free_large_rooms(&all);
@@ -199,7 +220,8 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scra
   s.use = ARENA_NEW(scratch, double, s.n);
   s.best = ARENA_NEW(scratch, double, s.n);
   s.whole = ARENA_NEW(scratch, int64_t, s.n);
-  if (!s.price || !s.use || !s.best || !s.whole) return fail_no_memory(error);
+  s.proof = ARENA_NEW(scratch, int64_t, s.n);
+  if (!s.price || !s.use || !s.best || !s.whole || !s.proof) return fail_no_memory(error);
   start(&s);
   improve(&s, 1);
   polish(&s);
@@ -218,7 +240,7 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scra
     }
   }
   *lower_ns = s.best_ns;
-  return SITU_STATUS_OK;
+  return certify(proof, &s, p, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 const bound area_bound = {

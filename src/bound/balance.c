@@ -8,7 +8,8 @@
  * (Tarnawski et al., NeurIPS 2020). It holds for any factors s >= 0, so that rounding them costs nothing but strength;
  * the ratio of the sums is tried too, since one odd item can spoil the greatest ratio.
  * Items are what every plan keeps on one device: colocation groups, and in contiguous pipelines the classes of
- * problem/contract.h; one of them alone is a bound too. Communication, memory and pins only add. */
+ * problem/contract.h; one of them alone is a bound too. Communication, memory and pins only add. Replicas of a part do
+ * its work between them, so that the sum stands; an item alone is then divided among all devices of its class. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -22,6 +23,10 @@ typedef struct balance {
   int64_t *time_ns; /* [item * n_classes + class] */
   int64_t *devices; /* [class] that may be used */
   int64_t *factor;  /* [class] */
+  bool replicate;   /* all devices of a class may share one item */
+  int64_t *best;    /* [class] the factors of the best bound */
+  const int32_t *class_of; /* [operator] item */
+  bool *usable;            /* [device] */
 } balance;
 
 static bool weigh(balance *b, const situ_problem *p, arena *a) {
@@ -29,11 +34,14 @@ static bool weigh(balance *b, const situ_problem *p, arena *a) {
   if (!contract(&items, p, p->contiguous, a)) return false;
   b->n_items = items.n_classes;
   b->n_classes = p->n_classes;
+  b->replicate = p->replicate;
   b->time_ns = ARENA_ZERO(a, int64_t, (int64_t)b->n_items * b->n_classes);
   b->devices = ARENA_ZERO(a, int64_t, b->n_classes);
   b->factor = ARENA_NEW(a, int64_t, b->n_classes);
-  bool *usable = ARENA_NEW(a, bool, p->n_devices);
-  if (!b->time_ns || !b->devices || !b->factor || !usable) return false;
+  b->best = ARENA_ZERO(a, int64_t, b->n_classes);
+  b->class_of = items.class_of;
+  bool *usable = b->usable = ARENA_NEW(a, bool, p->n_devices);
+  if (!b->time_ns || !b->devices || !b->factor || !b->best || !usable) return false;
   for (int32_t d = 0; d < p->n_devices; d++) usable[d] = !p->unused[d];
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (p->pin[v] >= 0) usable[p->pin[v]] = true;
@@ -87,32 +95,58 @@ static int64_t evaluate(const balance *b) {
   return value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
 }
 
-static int64_t largest_item(const balance *b) {
+static int64_t shared(int64_t time_ns, int64_t n) { return time_ns / n + (time_ns % n > 0); }
+
+static int64_t largest_item(const balance *b, int32_t *item) {
   int64_t largest = 0;
   for (int32_t i = 0; i < b->n_items; i++) {
     const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
     int64_t least = SITU_NEVER_NS;
     for (int32_t k = 0; k < b->n_classes; k++)
-      if (b->devices[k] > 0) least = min64(least, row[k]);
-    if (least != SITU_NEVER_NS) largest = max64(largest, least);
+      if (b->devices[k] > 0 && row[k] != SITU_NEVER_NS) least = min64(least, shared(row[k], b->replicate ? b->devices[k] : 1));
+    if (least == SITU_NEVER_NS || least <= largest) continue;
+    largest = least;
+    *item = i;
   }
   return largest;
 }
 
-static situ_status compute(int64_t *lower_ns, const situ_problem *problem, arena *scratch, budget *budget_,
-                           situ_error *error) {
+/* The largest item alone, or the factors as prices of time. */
+static bool certify(certificate *proof, const balance *b, const situ_problem *p, int64_t lower_ns, int32_t item,
+                    arena *a) {
+  if (lower_ns == 0) return true;
+  certificate_start(proof, item >= 0 ? "largest_operator" : "area_price", lower_ns);
+  if (item >= 0) {
+    int64_t *operator_ = certificate_add_operators(proof, "operator", 1, a);
+    while (operator_ && b->class_of[*operator_] != item) ++*operator_;
+    return operator_;
+  }
+  int64_t *time = certificate_add(proof, "time_prices", p->n_devices, a);
+  if (!time || !certificate_add(proof, "byte_prices", p->n_memories, a)) return false;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (b->usable[d]) time[d] = b->best[p->class_of[d]];
+  return true;
+}
+
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
+                           budget *budget_, situ_error *error) {
   balance b = {0};
+  int32_t item = -1;
   *lower_ns = 0;
   if (!weigh(&b, problem, scratch)) return fail_no_memory(error);
-  *lower_ns = largest_item(&b);
+  *lower_ns = largest_item(&b, &item);
   for (int32_t r = 0; r < b.n_classes && !budget_spend(budget_, 1); r++) {
     if (b.devices[r] == 0) continue;
     for (int at_best = 0; at_best < 2; at_best++) {
       compare_with(&b, r, at_best);
-      *lower_ns = max64(*lower_ns, evaluate(&b));
+      int64_t found = evaluate(&b);
+      if (found <= *lower_ns) continue;
+      *lower_ns = found;
+      item = -1;
+      for (int32_t k = 0; k < b.n_classes; k++) b.best[k] = b.factor[k];
     }
   }
-  return SITU_STATUS_OK;
+  return certify(proof, &b, problem, *lower_ns, item, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 const bound balance_bound = {.name = "balance",

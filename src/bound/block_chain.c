@@ -234,12 +234,44 @@ bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph
   return done;
 }
 
+/* ---- the certificate ---- */
+
+/* What is deleted from the whole graph. */
+static bool certify_deleted(certificate *proof, const thin_graph *g, arena *a) {
+  int32_t n = g->problem->n_operators, at = 0;
+  int64_t *deleted = certificate_add_operators(proof, "deleted", n - g->n, a);
+  for (int32_t v = 0, kept = 0; v < n && deleted; v++)
+    if (kept < g->n && g->operator_of[kept] == v)
+      kept++;
+    else
+      deleted[at++] = v;
+  return deleted;
+}
+
+bool block_chain_certify(certificate *proof, const block_chain *c, const int64_t *rest_ns, int64_t upper_ns,
+                         const int64_t *head_ns, arena *a) {
+  int32_t n_devices = c->machine->n_devices, n_cuts = c->n_blocks - !c->closed;
+  certificate_start(proof, "cut_vertex", min64(rest_ns[0], upper_ns));
+  if (!certify_deleted(proof, c->graph, a)) return false;
+  int64_t *cuts = certificate_add_operators(proof, "cuts", n_cuts, a);
+  int64_t *rests = certificate_add(proof, "rests", (int64_t)c->n_blocks * n_devices, a);
+  if (!cuts || !rests) return false;
+  for (int32_t k = 0; k < n_cuts; k++) cuts[k] = c->graph->operator_of[c->last[k]];
+  for (int32_t k = 0; k < c->n_blocks; k++)
+    for (int32_t d = 0; d < n_devices; d++) {
+      int64_t head = head_ns && k > 0 ? head_ns[cuts[k - 1] * n_devices + d] : 0;
+      rests[k * n_devices + d] = min64(rest_ns[k * n_devices + d], max64(0, upper_ns - min64(head, BLOCK_FAR_NS)));
+    }
+  return true;
+}
+
 /* ---- the bound ---- */
 
 enum { FIRST_WIDTH = 256, LARGEST_BLOCK = 16 };
 static const int64_t MOST_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
 
-static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
   *lower_ns = 0;
   if (!block_serves(p) || p->n_operators > OPERATORS_LIMIT) return SITU_STATUS_OK;
   block_machine machine;
@@ -252,15 +284,20 @@ static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scra
   if (!thin_first(&whole, p, scratch) || !block_chain_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);
   *lower_ns = chain.rest_ns[0];
+  const block_chain *best = &chain;
+  block_chain thinner;
   if (!chain.solved && !budget_over(b)) {
     bool *deleted = ARENA_NEW(scratch, bool, whole.n);
     if (!deleted || !thin_until(deleted, &whole, LARGEST_BLOCK, scratch) ||
-        !thin_delete(&thin, &whole, deleted, scratch) || !block_chain_find(&chain, &machine, &thin, &limits, scratch))
+        !thin_delete(&thin, &whole, deleted, scratch) ||
+        !block_chain_find(&thinner, &machine, &thin, &limits, scratch))
       return fail_no_memory(error);
-    if (thin.n > 0) *lower_ns = max64(*lower_ns, chain.rest_ns[0]);
+    if (thin.n > 0 && thinner.rest_ns[0] > *lower_ns) best = &thinner;
+    *lower_ns = best->rest_ns[0];
   }
   if (*lower_ns >= BLOCK_FAR_NS) *lower_ns = 0; /* no plan: not for this bound to say */
-  return SITU_STATUS_OK;
+  if (*lower_ns == 0 || block_chain_certify(proof, best, best->rest_ns, BLOCK_FAR_NS, NULL, scratch)) return SITU_STATUS_OK;
+  return fail_no_memory(error);
 }
 
 const bound cut_vertex_bound = {

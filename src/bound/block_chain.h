@@ -12,6 +12,7 @@
 #define SITU_BOUND_BLOCK_CHAIN_H
 
 #include "bound/block.h"
+#include "problem/certificate.h"
 
 typedef struct block_chain {
   const block_machine *machine;
@@ -39,5 +40,11 @@ typedef struct chain_limits {
 
 /* False without memory. */
 bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph *g, const chain_limits *limits, arena *a);
+
+/* A certificate of the rests given (as in block_chain, perhaps of several rounds). Where a rest is BLOCK_FAR_NS, or more
+ * than there is below a known plan of upper_ns, it claims upper_ns - head. head_ns as in chain_limits. False without
+ * memory. */
+bool block_chain_certify(certificate *proof, const block_chain *c, const int64_t *rest_ns, int64_t upper_ns,
+                         const int64_t *head_ns, arena *a);
 
 #endif

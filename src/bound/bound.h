@@ -5,25 +5,38 @@
 #define SITU_BOUND_BOUND_H
 
 #include "base/budget.h"
+#include "problem/certificate.h"
 #include "problem/problem.h"
 
 typedef struct bound {
   const char *name, *title, *source;
   bool stream, calls, pipeline; /* the execution models it holds for */
-  /* *lower_ns >= 0. Scratch memory is the caller's arena, between mark and release. */
-  situ_status (*compute)(int64_t *lower_ns, const situ_problem *problem, arena *scratch, budget *b, situ_error *error);
+  /* *lower_ns >= 0. `proof` comes empty: a bound that can leave a certificate of at most that value starts one, in
+   * scratch memory, which is the caller's arena between mark and release. */
+  situ_status (*compute)(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch, budget *b,
+                         situ_error *error);
 } bound;
 
 /* The table, ended by NULL. */
 extern const bound *const bounds[];
 
-/* The best of all bounds that serve the problem, and its name. */
-situ_status bound_best(int64_t *lower_ns, const char **name, const situ_problem *problem, arena *scratch, budget *b,
+/* What all bounds came to. */
+typedef struct bound_found {
+  int64_t lower_ns;
+  const char *name;  /* of the best */
+  certificate proof; /* the strongest, of at most lower_ns */
+} bound_found;
+
+/* The best of all bounds that serve the problem; the proof is copied to `keep`. */
+situ_status bound_best(bound_found *out, const situ_problem *problem, arena *scratch, arena *keep, budget *b,
                        situ_error *error);
 
 /* Heads and tails of the device-indexed critical path (B1), for solvers that prune or rank with them:
  *   head[v*n_devices+d]: earliest finish of v on d;  tail[v*n_devices+d]: least time from the end of v on d to the end
  * of everything, both without contention; SITU_NEVER_NS where v may not run on d. */
 bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem);
+/* The same where more is known: head comes filled with times before which v does not start on d, tail with least times
+ * after its end, may[v*n_devices+d] says where v may run (NULL: as the problem says). */
+bool bound_chains(int64_t *head, int64_t *tail, const bool *may, const situ_problem *problem, arena *scratch);
 
 #endif

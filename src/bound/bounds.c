@@ -3,14 +3,22 @@
 
 #include "base/fail.h"
 
-extern const bound critical_path_bound, area_bound, balance_bound, largest_bound, cut_vertex_bound;
+extern const bound area_bound;
+extern const bound balance_bound;
+extern const bound critical_path_bound;
+extern const bound cut_vertex_bound;
+extern const bound destructive_bound;
+extern const bound largest_bound;
+extern const bound linear_relaxation_bound;
 
 const bound *const bounds[] = {
     &critical_path_bound,
     &balance_bound,
     &area_bound,
     &largest_bound,
+    &destructive_bound,
     &cut_vertex_bound,
+    &linear_relaxation_bound,
     NULL,
 };
 
@@ -19,20 +27,26 @@ static bool serves(const bound *b, const situ_problem *p) {
          (p->execution == SITU_EXECUTION_PIPELINE && b->pipeline);
 }
 
-situ_status bound_best(int64_t *lower_ns, const char **name, const situ_problem *problem, arena *scratch, budget *b,
+situ_status bound_best(bound_found *out, const situ_problem *problem, arena *scratch, arena *keep, budget *b,
                        situ_error *error) {
-  *lower_ns = 0;
-  *name = "";
+  *out = (bound_found){.name = ""};
   for (int32_t i = 0; bounds[i]; i++) {
     if (!serves(bounds[i], problem) || budget_over(b)) continue;
     int64_t found = 0;
+    certificate proof = {0};
+    bool kept = true;
     arena_mark mark = arena_get_mark(scratch);
-    situ_status status = bounds[i]->compute(&found, problem, scratch, b, error);
+    situ_status status = bounds[i]->compute(&found, &proof, problem, scratch, b, error);
+    if (status == SITU_STATUS_OK && proof.kind && proof.lower_ns > out->proof.lower_ns) {
+      kept = certificate_copy(&out->proof, &proof, keep);
+      out->proof.bound = bounds[i]->name;
+    }
     arena_release(scratch, mark);
     TRY(status);
-    if (found <= *lower_ns) continue;
-    *lower_ns = found;
-    *name = bounds[i]->name;
+    if (!kept) return fail_no_memory(error);
+    if (found <= out->lower_ns) continue;
+    out->lower_ns = found;
+    out->name = bounds[i]->name;
   }
   return SITU_STATUS_OK;
 }

@@ -21,12 +21,14 @@ static const int64_t CELLS_LIMIT = (int64_t)1 << 24;
 
 typedef struct chains {
   const situ_problem *problem;
+  const bool *may; /* NULL: where the problem allows */
   int64_t *here, *there; /* [device] scratch */
   int64_t *memory, *memory_there; /* [memory] scratch */
 } chains;
 
-static bool chains_init(chains *s, const situ_problem *p, arena *a) {
+static bool chains_init(chains *s, const situ_problem *p, const bool *may, arena *a) {
   *s = (chains){.problem = p,
+                .may = may,
                 .here = ARENA_NEW(a, int64_t, p->n_devices),
                 .there = ARENA_NEW(a, int64_t, p->n_devices),
                 .memory = ARENA_NEW(a, int64_t, p->n_memories),
@@ -85,18 +87,19 @@ static void spread(chains *s, int32_t t, bool backward) {
   for (int32_t d = 0; d < p->n_devices; d++) s->there[d] = s->memory_there[p->memory_of[d]];
 }
 
-static int64_t time_if_allowed(const situ_problem *p, int32_t v, int32_t d) {
-  return problem_allows(p, v, d) ? problem_time_ns(p, v, d) : SITU_NEVER_NS;
+static int64_t time_if_allowed(const chains *s, int32_t v, int32_t d) {
+  const situ_problem *p = s->problem;
+  bool allowed = s->may ? s->may[(int64_t)v * p->n_devices + d] : problem_allows(p, v, d);
+  return allowed ? problem_time_ns(p, v, d) : SITU_NEVER_NS;
 }
 
 static void find_heads(chains *s, int64_t *head) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   int64_t devices = p->n_devices;
-  for (int64_t i = 0; i < p->n_operators * devices; i++) head[i] = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t *own = head + v * devices;
-    for (int32_t d = 0; d < devices; d++) own[d] = s->here[d] = sat_add(own[d], time_if_allowed(p, v, d));
+    for (int32_t d = 0; d < devices; d++) own[d] = s->here[d] = sat_add(own[d], time_if_allowed(s, v, d));
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
       if (g->use_start[t] == g->use_start[t + 1]) continue;
       spread(s, t, false);
@@ -113,10 +116,9 @@ static void find_tails(chains *s, int64_t *tail) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   int64_t devices = p->n_devices;
-  for (int64_t i = 0; i < p->n_operators * devices; i++) tail[i] = 0;
   for (int32_t x = p->n_operators - 1; x >= 0; x--) {
     for (int32_t d = 0; d < devices; d++) {
-      int64_t time = time_if_allowed(p, x, d);
+      int64_t time = time_if_allowed(s, x, d);
       s->here[d] = sat_add(tail[x * devices + d], time);
       if (time == SITU_NEVER_NS) tail[x * devices + d] = SITU_NEVER_NS;
     }
@@ -129,14 +131,22 @@ static void find_tails(chains *s, int64_t *tail) {
   }
 }
 
-bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem) {
-  arena *a = arena_new();
+bool bound_chains(int64_t *head, int64_t *tail, const bool *may, const situ_problem *problem, arena *scratch) {
+  arena_mark mark = arena_get_mark(scratch);
   chains s;
-  bool made = a && chains_init(&s, problem, a);
+  bool made = chains_init(&s, problem, may, scratch);
   if (made) {
     find_heads(&s, head);
     find_tails(&s, tail);
   }
+  arena_release(scratch, mark);
+  return made;
+}
+
+bool bound_heads_tails(int64_t *head, int64_t *tail, const situ_problem *problem) {
+  arena *a = arena_new();
+  for (int64_t i = 0; i < (int64_t)problem->n_operators * problem->n_devices; i++) head[i] = tail[i] = 0;
+  bool made = a && bound_chains(head, tail, NULL, problem, a);
   arena_free(a);
   return made;
 }
@@ -157,20 +167,29 @@ static situ_status longest_path(int64_t *lower_ns, const situ_problem *p, arena 
   return SITU_STATUS_OK;
 }
 
-static situ_status compute(int64_t *lower_ns, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
   if (cells > CELLS_LIMIT) return longest_path(lower_ns, p, scratch, error);
   int64_t *head = ARENA_NEW(scratch, int64_t, cells), *tail = ARENA_NEW(scratch, int64_t, cells);
   if (!head || !tail || !bound_heads_tails(head, tail, p)) return fail_no_memory(error);
   *lower_ns = 0;
+  int32_t worst = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t least = SITU_NEVER_NS;
     for (int32_t d = 0; d < p->n_devices; d++) {
       int64_t i = (int64_t)v * p->n_devices + d;
       least = min64(least, sat_add(head[i], tail[i]));
     }
-    *lower_ns = max64(*lower_ns, least);
+    if (least <= *lower_ns) continue;
+    *lower_ns = least;
+    worst = v;
   }
+  if (*lower_ns == 0) return SITU_STATUS_OK;
+  certificate_start(proof, "critical_path", *lower_ns);
+  int64_t *operator_ = certificate_add_operators(proof, "operator", 1, scratch);
+  if (!operator_) return fail_no_memory(error);
+  *operator_ = worst;
   return SITU_STATUS_OK;
 }
 

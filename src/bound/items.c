@@ -43,14 +43,18 @@ situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *
   out->n = 0;
   out->n_columns = apart ? p->n_devices : p->n_classes;
   out->devices = ARENA_ZERO(a, int32_t, out->n_columns);
+  out->column_of = ARENA_NEW(a, int32_t, p->n_devices);
   int32_t *column_device = ARENA_NEW(a, int32_t, out->n_columns); /* one that stands for all, -1: none may be used */
   out->time_ns = ARENA_NEW(a, int64_t, (int64_t)p->n_operators * out->n_columns);
+  out->first = ARENA_NEW(a, int32_t, p->n_operators);
   out->weight_bytes = ARENA_ZERO(a, int64_t, p->n_operators);
-  if (!out->devices || !column_device || !out->time_ns || !out->weight_bytes || !find_rooms(out, p, apart, a)) return fail_no_memory(error);
+  if (!out->devices || !out->column_of || !column_device || !out->time_ns || !out->first || !out->weight_bytes || !find_rooms(out, p, apart, a)) return fail_no_memory(error);
   for (int32_t k = 0; k < out->n_columns; k++) column_device[k] = apart ? k : -1;
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t k = apart ? d : p->class_of[d];
+    out->column_of[d] = -1;
     if (p->unused[d] && !apart) continue;
+    out->column_of[d] = k;
     out->devices[k]++;
     column_device[k] = d;
   }
@@ -59,6 +63,7 @@ situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *
     const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
     int32_t size = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
     if (members[0] != v) continue;
+    out->first[out->n] = v;
     for (int32_t i = 0; i < size; i++)
       out->weight_bytes[out->n] = sat_add(out->weight_bytes[out->n], p->graph->weight_bytes[members[i]]);
     int64_t *row = out->time_ns + (int64_t)out->n++ * out->n_columns;

@@ -8,7 +8,9 @@
 
 typedef struct items {
   int32_t n, n_columns;
-  int32_t *devices; /* [column] how many devices of this sort */
+  int32_t *devices;   /* [column] how many devices of this sort */
+  int32_t *column_of; /* [device], -1 for one that may not be used */
+  int32_t *first;   /* [item] its first operator */
   int64_t *time_ns; /* [item * n_columns + column], SITU_NEVER_NS where it may not run */
   int64_t *weight_bytes; /* [item] what stays in the memory of its device for good */
   int32_t n_rooms;       /* sorts that share a memory share a room */

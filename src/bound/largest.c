@@ -1,19 +1,29 @@
-/* A pipeline's period is at least the time of any one operator, or colocation group, where it runs fastest. */
+/* A pipeline's period is at least the time of any one operator, or colocation group, where it runs fastest. Replicas
+ * would share it, which the balance bound counts. */
 #include "base/checked.h"
+#include "base/fail.h"
 #include "bound/bound.h"
 #include "bound/items.h"
 
-static situ_status compute(int64_t *lower_ns, const situ_problem *problem, arena *scratch, budget *b,
-                           situ_error *error) {
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
+                           budget *b, situ_error *error) {
   *lower_ns = 0;
+  if (problem->replicate) return SITU_STATUS_OK;
   items all;
-  situ_status status = items_list(&all, problem, scratch, error);
-  if (status != SITU_STATUS_OK) return status;
+  int32_t largest = 0;
+  TRY(items_list(&all, problem, scratch, error));
   for (int32_t i = 0; i < all.n; i++) {
     int64_t least = SITU_NEVER_NS;
     for (int32_t k = 0; k < all.n_columns; k++) least = min64(least, all.time_ns[(int64_t)i * all.n_columns + k]);
-    *lower_ns = max64(*lower_ns, least);
+    if (least <= *lower_ns) continue;
+    *lower_ns = least;
+    largest = all.first[i];
   }
+  if (*lower_ns == 0) return SITU_STATUS_OK;
+  certificate_start(proof, "largest_operator", *lower_ns);
+  int64_t *operator_ = certificate_add_operators(proof, "operator", 1, scratch);
+  if (!operator_) return fail_no_memory(error);
+  *operator_ = largest;
   return SITU_STATUS_OK;
 }
 

@@ -18,7 +18,8 @@ typedef struct finder {
 } finder;
 
 bool shares_serve(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED && !p->overlap;
+  return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED &&
+         !p->overlap && !p->replicate;
 }
 
 /* Another device in the memory of d gets its tensors for nothing; which those are depends on more than d holds. */

@@ -25,7 +25,8 @@ typedef struct shares {
   int32_t *touch_start, *touch; /* edges that touch a class, ascending */
 } shares;
 
-/* Whether loads are as above: a host-staged pipeline without overlap. */
+/* Whether loads are as above: a host-staged pipeline without overlap and replicas. Where forward and backward loads are
+ * two numbers (GPipe), their sum is at least this, so that bounds from below hold. */
 bool shares_serve(const situ_problem *problem);
 /* Classes are numbered so that few edges join [0, i) with [i, n). False without memory. */
 bool shares_find(shares *out, const situ_problem *problem, arena *a);

@@ -8,24 +8,41 @@
 
 struct lp {
   Clp_Simplex *clp;
-  bool solved_once;
+  bool dual_next; /* the next solve is by the dual simplex: always after the first */
 };
 
 const char *lp_missing(void) { return NULL; }
 
-lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const double *upper) {
+static lp *new_model(void) {
   lp *model = calloc(1, sizeof *model);
-  CoinBigIndex *start = calloc((size_t)n_columns + 1, sizeof *start);
   if (model) model->clp = Clp_newModel();
-  if (!model || !start || !model->clp) {
-    free(start);
+  if (!model || !model->clp) {
     lp_free(model);
     return NULL;
   }
   Clp_setLogLevel(model->clp, 0);
+  return model;
+}
+
+lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const double *upper) {
+  lp *model = new_model();
+  CoinBigIndex *start = calloc((size_t)n_columns + 1, sizeof *start);
+  if (!model || !start) {
+    free(start);
+    lp_free(model);
+    return NULL;
+  }
   Clp_resize(model->clp, 0, 0);
   Clp_addColumns(model->clp, n_columns, lower, upper, cost, start, NULL, NULL);
   free(start);
+  return model;
+}
+
+lp *lp_load(const program_table *t, int32_t n_columns, int32_t n_rows) {
+  lp *model = new_model();
+  if (model)
+    Clp_loadProblem(model->clp, n_columns, n_rows, t->start, t->row, t->value, t->lower, t->upper, t->cost,
+                    t->row_lower, t->row_upper);
   return model;
 }
 
@@ -36,10 +53,21 @@ void lp_free(lp *model) {
 }
 
 bool lp_add_row(lp *model, int32_t n, const int32_t *column, const double *coefficient, double lower, double upper) {
-  CoinBigIndex start[2] = {0, n};
-  double from = fmax(lower, -DBL_MAX), to = fmin(upper, DBL_MAX); /* what Clp takes for no limit */
-  Clp_addRows(model->clp, 1, &from, &to, start, column, coefficient);
-  return true;
+  return lp_add_rows(model, 1, (int32_t[]){0, n}, column, coefficient, &lower, &upper);
+}
+
+bool lp_add_rows(lp *model, int32_t n_rows, const int32_t *start, const int32_t *column, const double *coefficient,
+                 const double *lower, const double *upper) {
+  double *from = calloc((size_t)n_rows + 1, sizeof *from), *to = calloc((size_t)n_rows + 1, sizeof *to);
+  bool room = from && to;
+  for (int32_t i = 0; room && i < n_rows; i++) {
+    from[i] = fmax(lower[i], -DBL_MAX); /* what Clp takes for no limit */
+    to[i] = fmin(upper[i], DBL_MAX);
+  }
+  if (room) Clp_addRows(model->clp, n_rows, from, to, start, column, coefficient);
+  free(from);
+  free(to);
+  return room;
 }
 
 int32_t lp_n_rows(const lp *model) { return Clp_numberRows(model->clp); }
@@ -58,13 +86,16 @@ void lp_drop_slack(lp *model, int32_t first, double slack) {
 
 bool lp_solve(lp *model, double seconds) {
   Clp_setMaximumSeconds(model->clp, seconds);
-  if (model->solved_once)
+  if (model->dual_next)
     Clp_dual(model->clp, 0);
   else
     Clp_primal(model->clp, 0);
-  model->solved_once = true;
+  model->dual_next = true;
   return Clp_status(model->clp) == 0;
 }
 
 const double *lp_values(const lp *model) { return Clp_getColSolution(model->clp); }
 double lp_cost(const lp *model) { return Clp_objectiveValue(model->clp); }
+void lp_begin_dual(lp *model) { model->dual_next = true; }
+void lp_limit_pivots(lp *model, int32_t most) { Clp_setMaximumIterations(model->clp, most); }
+const double *lp_prices(const lp *model) { return Clp_dualRowSolution(model->clp); }

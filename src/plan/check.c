@@ -106,10 +106,13 @@ static situ_status check_constraints(judge *j, situ_error *error) {
       judge_note(j, "colocation", "%s is on %s, but %s of its colocation group is on %s", g->name[v], name,
                  g->name[leader[group]], j->platform->devices[j->plan->device[leader[group]]].name);
   }
-  for (int32_t d = 0; j->plan->uses && d < p->n_devices; d++)
-    if (j->plan->uses[d].n_operators != count[d])
+  for (int32_t d = 0; j->plan->uses && d < p->n_devices; d++) {
+    int32_t of = j->plan->replica_of ? j->plan->replica_of[d] : -1;
+    int32_t expected = of >= 0 && of < p->n_devices ? count[of] : count[d];
+    if (j->plan->uses[d].n_operators != expected)
       judge_note(j, "use", "%s: the plan says %d operators; there are %d", j->platform->devices[d].name,
-                 (int)j->plan->uses[d].n_operators, (int)count[d]);
+                 (int)j->plan->uses[d].n_operators, (int)expected);
+  }
   return SITU_STATUS_OK;
 }
 
@@ -130,8 +133,20 @@ static void check_bound(judge *j) {
                (int)j->problem->n_devices - 1);
 }
 
+/* Whether the plan says, and proves, that there is none. */
+static bool proved_infeasible(const judge *j) {
+  return !j->plan->device && j->plan->outcome == SITU_OUTCOME_INFEASIBLE && j->verdict->verified_ns == SITU_NEVER_NS;
+}
+
 static situ_status look_at_all(judge *j, situ_error *error) {
-  if (!check_placement(j)) return SITU_STATUS_OK;
+  judge bounded = *j; /* what bounds a period is what bounds a pipeline */
+  situ_problem view;
+  if (j->problem->execution == SITU_EXECUTION_STREAM && j->problem->objective == SITU_OBJECTIVE_THROUGHPUT) {
+    problem_view_pipeline(&view, j->problem);
+    bounded.problem = &view;
+  }
+  TRY(check_certificate(&bounded, error));
+  if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
   TRY(check_constraints(j, error));
   check_bound(j);
   switch (j->problem->execution) {
@@ -154,6 +169,7 @@ situ_status situ_check(situ_verdict **out, const situ_problem *problem, const si
   situ_status status = SITU_STATUS_NO_MEMORY;
   if (verdict && scratch) {
     verdict->arena = a;
+    verdict->certificate = verdict->unverified = "";
     judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch};
     status = look_at_all(&j, error);
     if (status == SITU_STATUS_OK && verdict->failed) status = fail_no_memory(error);

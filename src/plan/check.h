@@ -13,6 +13,8 @@ struct situ_verdict {
   int32_t n_kept;
   int64_t n_found;
   bool failed; /* memory ran out */
+  int64_t verified_ns;                 /* what the certificate proves, of what it claims */
+  const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
 };
 
 /* One judgement. Devices of the plan are in range when a model's part is called. */
@@ -38,6 +40,10 @@ void judge_value(judge *j, int64_t value_ns);
 situ_status check_stream(judge *j, situ_error *error);
 situ_status check_calls(judge *j, situ_error *error);
 situ_status check_pipeline(judge *j, situ_error *error);
+/* stream: the period of the placement, the greatest load of a device or channel when inputs follow each other. */
+situ_status check_period(judge *j, int64_t *period_ns, situ_error *error);
+/* Works out what the certificate of the lower bound proves. */
+situ_status check_certificate(judge *j, situ_error *error);
 
 /* calls: weights and the greatest footprint of each memory, in the scratch arena. */
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error);

@@ -255,6 +255,24 @@ static void check_order(judge *j, int32_t *position) {
         judge_note(j, "order", "%s comes before its input from %s", g->name[v], tensor_of(j, g->in[i]));
 }
 
+/* The limits on period and latency; *value_ns, the latency, becomes the value. */
+static situ_status check_limits(judge *j, int64_t *value_ns, situ_error *error) {
+  const situ_problem *p = j->problem;
+  int64_t period_ns;
+  TRY(check_period(j, &period_ns, error));
+  if (j->plan->period_ns != period_ns || j->plan->latency_ns != *value_ns)
+    judge_note(j, "value", "the plan says a latency of %lld ns and a period of %lld ns; they are %lld ns and %lld ns",
+               (long long)j->plan->latency_ns, (long long)j->plan->period_ns, (long long)*value_ns, (long long)period_ns);
+  if (period_ns > p->max_period_ns)
+    judge_note(j, "period", "the plan has a period of %lld ns; at most %lld ns are allowed", (long long)period_ns,
+               (long long)p->max_period_ns);
+  if (*value_ns > p->max_latency_ns)
+    judge_note(j, "latency", "the plan has a latency of %lld ns; at most %lld ns are allowed", (long long)*value_ns,
+               (long long)p->max_latency_ns);
+  if (p->objective == SITU_OBJECTIVE_THROUGHPUT) *value_ns = period_ns;
+  return SITU_STATUS_OK;
+}
+
 situ_status check_stream(judge *j, situ_error *error) {
   const situ_problem *p = j->problem;
   if (!j->plan->start_ns || !j->plan->finish_ns) {
@@ -275,6 +293,7 @@ situ_status check_stream(judge *j, situ_error *error) {
   TRY(find_arrivals(j, copies, n_copies, ready_ns, error));
   TRY(check_devices(j, ready_ns, position, error));
   TRY(check_stream_memory(j, copies, n_copies, peak_bytes, error));
+  if (problem_has_period(p)) TRY(check_limits(j, &value, error));
   judge_value(j, value);
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = j->plan->device[v];

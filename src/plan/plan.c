@@ -11,7 +11,7 @@ situ_plan *plan_new(const situ_problem *problem) {
   plan->n_operators = problem->n_operators;
   plan->n_devices = problem->n_devices;
   plan->outcome = SITU_OUTCOME_LIMIT;
-  plan->value_ns = plan->best_single_ns = SITU_NEVER_NS;
+  plan->value_ns = plan->best_single_ns = plan->latency_ns = plan->period_ns = SITU_NEVER_NS;
   plan->best_single_device = -1;
   plan->solver = plan->bound = plan->reason = "";
   return plan;
@@ -25,6 +25,11 @@ situ_outcome situ_plan_outcome(const situ_plan *p) { return p->outcome; }
 bool situ_plan_exists(const situ_plan *p) { return p->device != NULL; }
 int64_t situ_plan_value_ns(const situ_plan *p) { return p->value_ns; }
 int64_t situ_plan_lower_bound_ns(const situ_plan *p) { return p->lower_bound_ns; }
+
+int64_t situ_plan_latency_ns(const situ_plan *p) { return p->latency_ns; }
+int64_t situ_plan_period_ns(const situ_plan *p) { return p->period_ns; }
+
+int64_t situ_plan_verified_ns(const situ_plan *p) { return p->verified_ns; }
 
 double situ_plan_gap(const situ_plan *p) {
   if (!p->device || p->value_ns == SITU_NEVER_NS) return 1;
@@ -50,7 +55,7 @@ int32_t situ_plan_n_transfers(const situ_plan *p) { return p->n_transfers; }
 situ_transfer situ_plan_transfer(const situ_plan *p, int32_t index) { return p->transfers[index]; }
 
 situ_device_use situ_plan_device_use(const situ_plan *p, int32_t device) {
-  return p->uses ? p->uses[device] : (situ_device_use){0};
+  return p->uses ? p->uses[device] : (situ_device_use){.replica_of = -1};
 }
 
 const char *situ_outcome_name(situ_outcome outcome) {

@@ -3,6 +3,7 @@
 #define SITU_PLAN_PLAN_H
 
 #include "base/arena.h"
+#include "problem/certificate.h"
 #include "problem/problem.h"
 #include "situ/plan.h"
 
@@ -11,6 +12,7 @@ typedef struct placement {
   int32_t *device; /* [operator] */
   int32_t *order;  /* stream: a topological order of the operators, the sequence of each device; NULL: index order */
   int32_t *call;   /* calls: number of the call, -1 on hosts; NULL: pieces are found by the rule of docs/model.md */
+  int32_t *replica_of; /* pipeline: [device] whose part it runs too, -1 for none; NULL: no part has replicas */
 } placement;
 
 struct situ_plan {
@@ -22,13 +24,17 @@ struct situ_plan {
   int32_t *order;  /* stream: operators by start time; else NULL */
   int64_t *start_ns, *finish_ns; /* stream, calls; else NULL */
   int32_t *call;                 /* calls; else NULL */
+  int32_t *replica_of;           /* pipeline: [device], as in a placement; NULL: no part has replicas */
   int32_t n_transfers;
   situ_transfer *transfers; /* stream: every hop of every transfer, by start time, then tensor */
   situ_device_use *uses;    /* [device]; NULL when there is no placement */
 
   int64_t value_ns, lower_bound_ns, best_single_ns;
+  int64_t latency_ns, period_ns; /* stream where the period matters; else SITU_NEVER_NS */
   int32_t best_single_device;
   const char *solver, *bound, *reason; /* never NULL */
+  certificate proof;   /* of the lower bound or of a lower one; no kind: none */
+  int64_t verified_ns; /* what situ_check saw proved after the solve; 0 for a plan from a file */
   situ_statistic statistics[SITU_MAX_STATISTICS]; /* names have static storage */
   int32_t n_statistics;
   int64_t steps;

@@ -56,9 +56,14 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   TRY(read_outcome(&plan->outcome, s, root, error));
   TRY(read_text(&plan->reason, plan->arena, s, root, "reason", error));
   TRY(read_text(&plan->bound, plan->arena, s, root, "bound", error));
+  TRY(certificate_from_json(&plan->proof, s, json_get(root, "certificate"), plan->arena, error));
   TRY(read_text(&plan->solver, plan->arena, s, root, "solver", error));
   TRY(plan_read_whole(&plan->value_ns, s, json_get(root, "value_ns"), "value_ns", &never, error));
   TRY(plan_read_whole(&plan->lower_bound_ns, s, json_get(root, "lower_bound_ns"), "lower_bound_ns", &never, error));
+  if (json_get(root, "period_ns")) {
+    TRY(plan_read_whole(&plan->latency_ns, s, json_get(root, "latency_ns"), "latency_ns", NULL, error));
+    TRY(plan_read_whole(&plan->period_ns, s, json_get(root, "period_ns"), "period_ns", NULL, error));
+  }
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
   if (json_kind_of(single) == JSON_NULL_KIND) return SITU_STATUS_OK;
@@ -138,6 +143,7 @@ static situ_status read_devices(situ_plan *plan, const plan_source *s, const jso
     return bad(s, error, "devices", "an array with every device of the platform");
   plan->uses = ARENA_ZERO(plan->arena, situ_device_use, plan->n_devices);
   bool *seen = ARENA_ZERO(plan->arena, bool, plan->n_devices);
+  bool replicas = false;
   if (!plan->uses || !seen) return fail_no_memory(error);
   for (size_t i = 0; i < json_size(rows); i++) {
     const json_value *o = json_at(rows, i);
@@ -154,7 +160,15 @@ static situ_status read_devices(situ_plan *plan, const plan_source *s, const jso
     TRY(plan_read_whole(&use->memory_bytes, s, json_get(o, "memory_bytes"), "devices, memory_bytes", &never, error));
     TRY(plan_read_whole(&use->memory_limit_bytes, s, json_get(o, "memory_limit_bytes"), "devices, memory_limit_bytes",
                         &never, error));
+    use->replica_of = -1;
+    if (!json_get(o, "replica_of")) continue;
+    TRY(plan_read_device(&use->replica_of, s, json_get(o, "replica_of"), "devices, replica_of", error));
+    replicas = true;
   }
+  if (!replicas) return SITU_STATUS_OK;
+  plan->replica_of = ARENA_NEW(plan->arena, int32_t, plan->n_devices);
+  if (!plan->replica_of) return fail_no_memory(error);
+  for (int32_t d = 0; d < plan->n_devices; d++) plan->replica_of[d] = plan->uses[d].replica_of;
   return SITU_STATUS_OK;
 }
 

@@ -53,8 +53,7 @@ situ_status plan_read_whole(int64_t *out, const plan_source *s, const json_value
 
 /* ---- writing ---- */
 
-/* INT64_MAX stands for "never" and "no limit", which a plan file writes as null. */
-static json_value *whole(int64_t value) { return value == INT64_MAX ? json_new_null() : json_new_whole(value); }
+json_value *plan_whole_json(int64_t value) { return value == INT64_MAX ? json_new_null() : json_new_whole(value); }
 
 static json_value *device_name(const situ_problem *p, int32_t device) {
   return device < 0 || device >= p->n_devices ? json_new_null() : json_new_text(p->platform->devices[device].name);
@@ -67,8 +66,9 @@ static json_value *devices_json(const situ_plan *plan, const situ_problem *p) {
     const situ_device_use *use = &plan->uses[d];
     json_value *o = json_new_object();
     good = json_set(o, "name", device_name(p, d)) && json_set(o, "operators", json_new_whole(use->n_operators)) &&
-           json_set(o, "load_ns", whole(use->load_ns)) && json_set(o, "memory_bytes", whole(use->memory_bytes)) &&
-           json_set(o, "memory_limit_bytes", whole(use->memory_limit_bytes));
+           json_set(o, "load_ns", plan_whole_json(use->load_ns)) && json_set(o, "memory_bytes", plan_whole_json(use->memory_bytes)) &&
+           json_set(o, "memory_limit_bytes", plan_whole_json(use->memory_limit_bytes));
+    if (use->replica_of >= 0) good = good && json_set(o, "replica_of", device_name(p, use->replica_of));
     good = json_push(rows, o) && good;
   }
   if (good) return rows;
@@ -84,7 +84,7 @@ static json_value *operators_json(const situ_plan *plan, const situ_problem *p) 
     json_value *row = json_new_array();
     good = json_push(row, json_new_text(p->graph->name[v])) && json_push(row, device_name(p, plan->device[v]));
     if (good && plan->start_ns && plan->finish_ns)
-      good = json_push(row, whole(plan->start_ns[v])) && json_push(row, whole(plan->finish_ns[v]));
+      good = json_push(row, plan_whole_json(plan->start_ns[v])) && json_push(row, plan_whole_json(plan->finish_ns[v]));
     if (good && plan->call)
       good = json_push(row, plan->call[v] < 0 ? json_new_null() : json_new_whole(plan->call[v]));
     good = json_push(rows, row) && good;
@@ -125,8 +125,8 @@ static json_value *transfers_json(const situ_plan *plan, const situ_problem *p) 
     good = json_push(row, json_new_text(p->graph->name[v])) &&
            json_push(row, json_new_whole(x->tensor - p->graph->out_start[v])) &&
            json_push(row, json_new_whole(x->link)) &&
-           json_push(row, device_name(p, device_of_memory(p, x->to_memory))) && json_push(row, whole(x->start_ns)) &&
-           json_push(row, whole(x->finish_ns));
+           json_push(row, device_name(p, device_of_memory(p, x->to_memory))) && json_push(row, plan_whole_json(x->start_ns)) &&
+           json_push(row, plan_whole_json(x->finish_ns));
     good = json_push(rows, row) && good;
   }
   if (good) return rows;
@@ -138,7 +138,7 @@ static json_value *single_json(const situ_plan *plan, const situ_problem *p) {
   if (plan->best_single_device < 0) return json_new_null();
   json_value *o = json_new_object();
   if (json_set(o, "device", device_name(p, plan->best_single_device)) &&
-      json_set(o, "value_ns", whole(plan->best_single_ns)))
+      json_set(o, "value_ns", plan_whole_json(plan->best_single_ns)))
     return o;
   json_free(o);
   return NULL;
@@ -157,10 +157,14 @@ json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
   json_value *o = json_new_object();
   bool good = o && json_set(o, "situ_plan", json_new_whole(1)) &&
               json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
-              json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", whole(plan->value_ns)) &&
-              json_set(o, "lower_bound_ns", whole(plan->lower_bound_ns)) &&
+              json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
+              json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) &&
+              (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
+                                                    json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
               json_set(o, "gap", json_new_number(situ_plan_gap(plan))) &&
-              json_set(o, "bound", json_new_text(plan->bound)) && json_set(o, "solver", json_new_text(plan->solver)) &&
+              json_set(o, "bound", json_new_text(plan->bound)) &&
+              (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
+              json_set(o, "solver", json_new_text(plan->solver)) &&
               json_set(o, "best_single", single_json(plan, p)) && json_set(o, "steps", json_new_whole(plan->steps)) &&
               json_set(o, "seed", seed_json(plan->seed));
   if (good && plan->device) {

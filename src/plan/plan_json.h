@@ -26,4 +26,13 @@ situ_status plan_read_operator(int32_t *op, const plan_source *s, const json_val
 situ_status plan_read_whole(int64_t *out, const plan_source *s, const json_value *v, const char *what,
                             const int64_t *null_is, situ_error *error);
 
+/* INT64_MAX stands for "never" and "no limit", which a plan file writes as null. NULL without memory. */
+json_value *plan_whole_json(int64_t value);
+
+/* The member "certificate" (docs/formats/plan.md). Reading gives no kind where there is none, and a fault where it has
+ * no such form; NO_MEMORY or OK. Everything lives in the arena. */
+json_value *certificate_to_json(const certificate *c, const situ_problem *problem);
+situ_status certificate_from_json(certificate *out, const plan_source *s, const json_value *v, arena *a,
+                                  situ_error *error);
+
 #endif

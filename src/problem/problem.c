@@ -13,6 +13,11 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   p->execution = o->execution;
   p->contention = o->contention;
   p->communication = o->communication;
+  p->max_period_ns = o->max_period_ns > 0 ? o->max_period_ns : SITU_NEVER_NS;
+  p->max_latency_ns = o->max_latency_ns > 0 ? o->max_latency_ns : SITU_NEVER_NS;
+  bool limited = o->max_period_ns > 0 || o->max_latency_ns > 0;
+  if (limited && p->execution == SITU_EXECUTION_DEFAULT) p->execution = SITU_EXECUTION_STREAM;
+  if (o->max_latency_ns > 0 && p->objective == SITU_OBJECTIVE_DEFAULT) p->objective = SITU_OBJECTIVE_THROUGHPUT;
   if (p->objective == SITU_OBJECTIVE_DEFAULT) {
     bool pipeline = p->execution == SITU_EXECUTION_DEFAULT ? from_workload : p->execution == SITU_EXECUTION_PIPELINE;
     p->objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY;
@@ -23,12 +28,24 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   }
   if (p->communication == SITU_COMMUNICATION_DEFAULT)
     p->communication = from_workload ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
-  if ((p->execution == SITU_EXECUTION_PIPELINE) != (p->objective == SITU_OBJECTIVE_THROUGHPUT))
+  if (limited && p->execution != SITU_EXECUTION_STREAM)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "a greatest period or latency goes with execution stream only, not with %s",
+                     situ_execution_name(p->execution));
+  bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
+  if ((period && o->max_period_ns > 0) || (!period && o->max_latency_ns > 0))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "objective %s needs no limit on itself; latency goes with a greatest period, throughput with a "
+                     "greatest latency", situ_objective_name(p->objective));
+  bool streamed = period && p->execution == SITU_EXECUTION_STREAM && limited;
+  if (!streamed && (p->execution == SITU_EXECUTION_PIPELINE) != period)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "objective %s does not go with execution %s; throughput needs pipeline, latency stream or calls",
                      situ_objective_name(p->objective), situ_execution_name(p->execution));
   p->contiguous = !o->free;
   p->overlap = o->overlap;
+  p->schedule = o->schedule;
+  p->replicate = o->replicate && p->execution == SITU_EXECUTION_PIPELINE;
   p->in_flight = o->in_flight > 0 ? o->in_flight : 1;
   return SITU_STATUS_OK;
 }
@@ -147,6 +164,8 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   p->class_of = p->platform->class_of;
   p->memory_of = p->platform->memory_of;
   for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
+  bool apart = p->execution == SITU_EXECUTION_PIPELINE && p->schedule == SITU_SCHEDULE_GPIPE && p->training;
+  p->n_phases = apart ? 2 : 1;
   for (int32_t d = p->n_devices - 1; d >= 0; d--)
     if (p->platform->devices[d].is_host) p->host = d;
   p->device_kind = ARENA_NEW(p->arena, int32_t, (int64_t)p->n_devices * p->n_devices);
@@ -183,6 +202,22 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   return status;
 }
 
+void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
+  *out = *p;
+  out->objective = SITU_OBJECTIVE_THROUGHPUT;
+  out->execution = SITU_EXECUTION_PIPELINE;
+  out->communication = SITU_COMMUNICATION_LINK;
+  out->contiguous = out->overlap = out->replicate = false;
+  out->in_flight = 1;
+  out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
+}
+
+void problem_view_latency(situ_problem *out, const situ_problem *p) {
+  *out = *p;
+  out->objective = SITU_OBJECTIVE_LATENCY;
+  out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
+}
+
 void situ_problem_free(situ_problem *p) {
   if (p) arena_free(p->arena);
 }
@@ -196,6 +231,8 @@ situ_execution situ_problem_execution(const situ_problem *p) { return p->executi
 situ_communication situ_problem_communication(const situ_problem *p) { return p->communication; }
 situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
 bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
+situ_schedule situ_problem_schedule(const situ_problem *p) { return p->schedule; }
+bool situ_problem_may_replicate(const situ_problem *p) { return p->replicate; }
 
 const char *situ_objective_name(situ_objective o) {
   static const char *const names[] = {"default", "latency", "throughput"};
@@ -211,5 +248,7 @@ const char *situ_communication_name(situ_communication c) {
   static const char *const names[] = {"default", "host-staged", "link"};
   return (unsigned)c < 3 ? names[c] : "unknown";
 }
+
+const char *situ_schedule_name(situ_schedule s) { return s == SITU_SCHEDULE_GPIPE ? "gpipe" : "1f1b"; }
 
 const char *situ_contention_name(situ_contention c) { return c == SITU_CONTENTION_NONE ? "none" : "link"; }

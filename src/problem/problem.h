@@ -18,8 +18,11 @@ struct situ_problem {
   situ_execution execution;
   situ_contention contention;
   situ_communication communication;
-  bool contiguous, overlap, training; /* training: some operator is not forward */
+  bool contiguous, overlap, replicate, training; /* training: some operator is not forward */
+  situ_schedule schedule;
+  int32_t n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
   int32_t in_flight;
+  int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
 
   int32_t n_operators, n_devices, n_classes, n_memories;
   int32_t *pin; /* [operator] device or -1; the pin of one member of a colocation group holds for all */
@@ -50,6 +53,23 @@ static inline bool problem_allows(const situ_problem *p, int32_t v, int32_t d) {
 static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int32_t a, int32_t b) {
   return p->transfer_ns[(int64_t)t * p->n_kinds + p->device_kind[(int64_t)a * p->n_devices + b]];
 }
+
+/* The phase of the period to which the work of operator v counts: 0 .. n_phases-1. */
+static inline int32_t problem_phase(const situ_problem *p, int32_t v) {
+  return p->n_phases == 2 && p->graph->phase[v] != SITU_PHASE_FORWARD;
+}
+
+/* Whether the period of a stream plan matters: as its value or as a limit. */
+static inline bool problem_has_period(const situ_problem *p) {
+  return p->execution == SITU_EXECUTION_STREAM &&
+         (p->objective == SITU_OBJECTIVE_THROUGHPUT || p->max_period_ns < SITU_NEVER_NS);
+}
+
+/* What a stream problem says of many inputs, and of one: views that borrow everything and are not freed. The first is the
+ * free pipeline by links whose value is the period of a placement, the second the latency without limits. A bound on the
+ * value of a view holds for all plans of p. */
+void problem_view_pipeline(situ_problem *out, const situ_problem *p);
+void problem_view_latency(situ_problem *out, const situ_problem *p);
 
 static inline bool problem_is_host(const situ_problem *p, int32_t d) { return p->platform->devices[d].is_host; }
 

@@ -9,8 +9,8 @@
 #include "base/hash.h"
 #include "read/reader.h"
 
-extern const reader onnx_reader, workload_reader, pipedream_reader, builtin_reader;
-const reader *const readers[] = {&onnx_reader, &workload_reader, &pipedream_reader, &builtin_reader, NULL};
+extern const reader onnx_reader, workload_reader, pipedream_reader, openvino_reader, builtin_reader;
+const reader *const readers[] = {&onnx_reader, &workload_reader, &openvino_reader, &pipedream_reader, &builtin_reader, NULL};
 
 static const char builtin_prefix[] = "builtin:";
 

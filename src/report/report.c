@@ -14,9 +14,13 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   text_add(t, "\n%s, %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
   if (p->execution == SITU_EXECUTION_STREAM)
     text_add(t, p->contention == SITU_CONTENTION_NONE ? ", links without contention" : "");
+  if (p->max_period_ns < SITU_NEVER_NS) text_add(t, ", period at most %s", round_time(count, p->max_period_ns));
+  if (p->max_latency_ns < SITU_NEVER_NS) text_add(t, ", latency at most %s", round_time(count, p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
     text_add(t, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
     if (p->overlap) text_add(t, ", overlap");
+    if (p->schedule == SITU_SCHEDULE_GPIPE) text_add(t, ", schedule gpipe");
+    if (p->replicate) text_add(t, ", replicas");
     if (p->in_flight > 1) text_add(t, ", %d in flight", (int)p->in_flight);
   }
   text_add(t, "; %s operators; costs: ", grouped(count, p->n_operators));
@@ -70,12 +74,16 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   ok = ok && json_set(o, "costs", json_new_text(p->costs->source));
   ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
   ok = ok && json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
+  if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
+  if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_STREAM)
     return ok && json_set(o, "contention", json_new_text(situ_contention_name(p->contention)));
   if (p->execution != SITU_EXECUTION_PIPELINE) return ok;
   ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
   ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
   ok = ok && json_set(o, "overlap", json_new_truth(p->overlap));
+  ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
+  ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
 }
 
@@ -89,8 +97,13 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "value", exists ? report_unit_value(value, p) : json_new_null());
   ok = ok && json_set(o, "unit", json_new_text(p->costs->unit_ns > 0 ? p->costs->unit_name : NULL));
   ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_whole(p->costs->unit_ns) : json_new_null());
+  if (exists && problem_has_period(p)) {
+    ok = ok && json_set(o, "latency_ns", report_amount(situ_plan_latency_ns(plan)));
+    ok = ok && json_set(o, "period_ns", report_amount(situ_plan_period_ns(plan)));
+  }
   ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(plan)));
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
+  ok = ok && json_set(o, "verified_ns", report_amount(situ_plan_verified_ns(plan)));
   ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(plan)) : json_new_null());
   ok = ok && json_set(o, "best_single_ns", report_amount(situ_plan_best_single_ns(plan)));
   ok = ok && json_set(o, "best_single", report_unit_value(situ_plan_best_single_ns(plan), p));

@@ -13,6 +13,8 @@ static bool device_json(json_value *list, const situ_plan *plan, const situ_prob
   ok = ok && json_set(o, "load_ns", json_new_whole(use.load_ns));
   ok = ok && json_set(o, "memory_bytes", json_new_whole(use.memory_bytes));
   ok = ok && json_set(o, "memory_limit_bytes", report_amount(use.memory_limit_bytes));
+  if (use.replica_of >= 0)
+    ok = ok && json_set(o, "replica_of", json_new_text(p->platform->devices[use.replica_of].name));
   return json_push(list, o) && ok;
 }
 
@@ -74,17 +76,28 @@ static void fact(text_buffer *t, const situ_report_options *o, const char *label
   text_add_bytes(t, "\n", 1);
 }
 
+static void value_fact(text_buffer *t, const situ_report_options *o, bool period, int64_t value, style s) {
+  char a[TEXT_UNIT_BYTES], rest[64] = "";
+  if (period && value > 0) snprintf(rest, sizeof rest, "%.6g inputs a second", 1e9 / (double)value);
+  fact(t, o, period ? "period" : "latency", s, exact_time(a, value), rest);
+}
+
 static void value_facts(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], rest[256];
   int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
-  bool pipeline = p->execution == SITU_EXECUTION_PIPELINE, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
-  rest[0] = '\0';
-  if (pipeline && value > 0) snprintf(rest, sizeof rest, "%.6g inputs a second", 1e9 / (double)value);
-  fact(t, o, pipeline ? "period" : "latency", STYLE_BOLD, exact_time(a, value), rest);
-  const char *name = situ_plan_bound(plan);
-  fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", name);
+  bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
+  value_fact(t, o, period, value, STYLE_BOLD);
+  int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
+  if (other != SITU_NEVER_NS) value_fact(t, o, !period, other, STYLE_PLAIN);
+  int64_t verified = situ_plan_verified_ns(plan);
+  bool whole = verified > 0 && verified >= bound;
+  if (whole || verified == 0)
+    snprintf(rest, sizeof rest, "%s%s", situ_plan_bound(plan), whole ? ", certificate verified" : "");
+  else
+    snprintf(rest, sizeof rest, "%s; certificate verified up to %s", situ_plan_bound(plan), exact_time(a, verified));
+  fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", rest);
   if (optimal)
-    fact(t, o, "gap", STYLE_GOOD, "0 %", "proved optimal");
+    fact(t, o, "gap", STYLE_GOOD, "0 %", whole ? "proved optimal, and the proof is in the plan" : "proved optimal");
   else if (bound > 0)
     fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "no plan is better by more than this");
 }

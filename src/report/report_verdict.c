@@ -15,7 +15,31 @@ char *situ_report_verdict_json(const situ_verdict *verdict, const situ_plan *pla
   }
   ok = json_set(root, "violations", list) && ok;
   ok = ok && report_problem_json(root, problem, NULL) && report_plan_fields(root, plan, problem);
+  const char *kind = situ_verdict_certificate(verdict), *unverified = situ_verdict_unverified(verdict);
+  ok = ok && json_set(root, "verified_ns", report_amount(situ_verdict_verified_ns(verdict)));
+  ok = ok && json_set(root, "certificate", *kind ? json_new_text(kind) : json_new_null());
+  ok = ok && json_set(root, "unverified", *unverified ? json_new_text(unverified) : json_new_null());
   return report_finish(root, ok);
+}
+
+/* What became of the lower bound's certificate. */
+static void bound_line(text_buffer *t, const situ_verdict *verdict, const situ_plan *plan,
+                       const situ_report_options *options) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  int64_t bound = situ_plan_lower_bound_ns(plan), verified = situ_verdict_verified_ns(verdict);
+  const char *kind = situ_verdict_certificate(verdict);
+  if (bound == 0 || bound == SITU_NEVER_NS) return;
+  fact_start(t, options, "lower bound", 11);
+  text_add(t, "%s: ", exact_time(a, bound));
+  if (verified >= bound) {
+    style_add(t, options, STYLE_GOOD, "verified");
+    text_add(t, " (%s)\n", kind);
+    return;
+  }
+  text_add(t, "not re-verified (%s: ", situ_plan_bound(plan));
+  text_add(t, "%s)", situ_verdict_unverified(verdict));
+  if (verified > 0) text_add(t, "; %s verified (%s)", exact_time(b, verified), kind);
+  text_add_bytes(t, "\n", 1);
 }
 
 char *situ_report_verdict(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem,
@@ -28,7 +52,11 @@ char *situ_report_verdict(const situ_verdict *verdict, const situ_plan *plan, co
   text_add_bytes(&t, "  ", 2);
   if (found == 0) {
     style_add(&t, options, STYLE_GOOD, "valid");
-    text_add(&t, "  every rule holds; the value is %s\n", exact_time(a, situ_plan_value_ns(plan)));
+    if (situ_plan_exists(plan))
+      text_add(&t, "  every rule holds; the value is %s\n", exact_time(a, situ_plan_value_ns(plan)));
+    else
+      text_add(&t, "  verified: there is no plan (%s)\n", situ_verdict_certificate(verdict));
+    bound_line(&t, verdict, plan, options);
     return text_take(&t);
   }
   style_add(&t, options, STYLE_BAD, "not valid");

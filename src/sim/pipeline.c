@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "platform/routes.h"
 #include "problem/contract.h"
 #include "problem/footprint.h"
+#include "problem/replicas.h"
 #include "sim/models.h"
 
 typedef struct pipeline {
@@ -16,8 +18,13 @@ typedef struct pipeline {
   int64_t *stash_bytes;         /* [operator] of its outputs, those that another phase uses */
 
   /* of a run */
-  int64_t *compute_ns, *in_ns, *out_ns, *load_ns;                      /* [device] */
-  int64_t *channel_ns;                                                 /* [channel] */
+  int64_t *compute_ns, *in_ns, *out_ns;                                /* [phase * n_devices + device] of its part */
+  int64_t *phase_ns;                                                   /* likewise: load for one input */
+  int64_t *load_ns;                                                    /* [device] all phases */
+  int64_t *channel_ns;                                                 /* [phase * n_channels + channel] */
+  int64_t *trained_bytes;                                              /* [device] weights of forward operators */
+  int32_t *n_sharing;                                                  /* [device] that run its part, itself included */
+  int32_t *next_sharing;                                               /* [device] the next of them; -1 ends */
   int64_t *weight_bytes, *greatest_bytes, *stashed_bytes, *peak_bytes; /* [memory] */
   int32_t *seen_by_device, *seen_by_memory;                            /* the last tensor that came there */
   int32_t *first_on, *next_on;                                         /* operators of each device, as lists; -1 ends */
@@ -35,13 +42,16 @@ static void measure_operators(pipeline *m) {
 
 static void *make_pipeline(const situ_problem *p, arena *a) {
   int32_t n = p->n_operators, d = p->n_devices, w = p->n_memories;
+  int64_t each = (int64_t)d * p->n_phases, channels = (int64_t)p->platform->n_channels * p->n_phases;
   pipeline *m = ARENA_ZERO(a, pipeline, 1);
   if (!m) return NULL;
   m->problem = p;
   if (!(m->footprint_bytes = ARENA_NEW(a, int64_t, n)) || !(m->stash_bytes = ARENA_NEW(a, int64_t, n)) ||
-      !(m->compute_ns = ARENA_NEW(a, int64_t, d)) || !(m->in_ns = ARENA_NEW(a, int64_t, d)) ||
-      !(m->out_ns = ARENA_NEW(a, int64_t, d)) || !(m->load_ns = ARENA_NEW(a, int64_t, d)) ||
-      !(m->channel_ns = ARENA_NEW(a, int64_t, p->platform->n_channels)) ||
+      !(m->compute_ns = ARENA_NEW(a, int64_t, each)) || !(m->in_ns = ARENA_NEW(a, int64_t, each)) ||
+      !(m->out_ns = ARENA_NEW(a, int64_t, each)) || !(m->phase_ns = ARENA_NEW(a, int64_t, each)) ||
+      !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) ||
+      !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) || !(m->n_sharing = ARENA_NEW(a, int32_t, d)) ||
+      !(m->next_sharing = ARENA_NEW(a, int32_t, d)) ||
       !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) || !(m->greatest_bytes = ARENA_NEW(a, int64_t, w)) ||
       !(m->stashed_bytes = ARENA_NEW(a, int64_t, w)) || !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) ||
       !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) || !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) ||
@@ -81,45 +91,102 @@ static bool is_contiguous(pipeline *m, const int32_t *device) {
   return n_drawn == p->n_devices;
 }
 
+static void list_sharing(pipeline *m, const int32_t *replica_of) {
+  for (int32_t d = 0; d < m->problem->n_devices; d++) {
+    m->n_sharing[d] = 1;
+    m->next_sharing[d] = -1;
+  }
+  for (int32_t d = m->problem->n_devices - 1; replica_of && d >= 0; d--) {
+    int32_t leader = replica_of[d];
+    if (leader < 0) continue;
+    m->n_sharing[leader]++;
+    m->next_sharing[d] = m->next_sharing[leader];
+    m->next_sharing[leader] = d;
+  }
+}
+
+static int64_t share(int64_t time_ns, int64_t parts) {
+  return time_ns == SITU_NEVER_NS ? time_ns : time_ns / parts + (time_ns % parts > 0);
+}
+
 /* An accelerator pays for each tensor that enters or leaves its memory, once each. */
 static void charge_accelerators(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   const situ_graph *g = p->graph;
   for (int32_t d = 0; d < p->n_devices; d++) m->seen_by_device[d] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t a = device[g->producer[t]];
+    int32_t a = device[g->producer[t]], row = problem_phase(p, g->producer[t]) * p->n_devices;
     bool leaves = false;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t b = device[g->use[i]];
       if (p->memory_of[b] == p->memory_of[a] || m->seen_by_device[b] == t) continue;
       m->seen_by_device[b] = t;
       leaves = true;
-      if (!problem_is_host(p, b)) m->in_ns[b] = sat_add(m->in_ns[b], problem_transfer_ns(p, t, p->host, b));
+      int64_t *in_ns = &m->in_ns[row + b];
+      if (!problem_is_host(p, b)) *in_ns = sat_add(*in_ns, problem_transfer_ns(p, t, p->host, b));
     }
-    if (leaves && !problem_is_host(p, a)) m->out_ns[a] = sat_add(m->out_ns[a], problem_transfer_ns(p, t, a, p->host));
+    int64_t *out_ns = &m->out_ns[row + a];
+    if (leaves && !problem_is_host(p, a)) *out_ns = sat_add(*out_ns, problem_transfer_ns(p, t, a, p->host));
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (m->n_sharing[d] == 1) continue;
+    int64_t in_ns, out_ns, bytes = replicas_sync_bytes(p, m->trained_bytes[d], m->n_sharing[d]);
+    int32_t row = (p->n_phases - 1) * p->n_devices + d;
+    replicas_staged_sync(p, d, bytes, &in_ns, &out_ns);
+    m->in_ns[row] = sat_add(m->in_ns[row], in_ns);
+    m->out_ns[row] = sat_add(m->out_ns[row], out_ns);
   }
 }
 
-/* The channels of a route pay for each tensor once for each destination memory. */
+/* Tensor t goes from one memory to another with one input out of `every`. */
+static void charge_route(pipeline *m, int32_t t, int32_t from, int32_t to, int64_t every) {
+  const situ_problem *p = m->problem;
+  const situ_platform *f = p->platform;
+  int64_t *row = m->channel_ns + (int64_t)problem_phase(p, p->graph->producer[t]) * f->n_channels;
+  int64_t route = (int64_t)from * p->n_memories + to;
+  for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
+    int32_t link = f->route_link[k], channel = f->links[link].channel;
+    int64_t time_ns = p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
+    row[channel] = sat_add(row[channel], share(time_ns, every));
+  }
+}
+
+/* The ring over which those that share the part of d make their gradients equal, once for each round of inputs. */
+static void charge_ring(pipeline *m, int32_t d) {
+  const situ_problem *p = m->problem;
+  const situ_platform *f = p->platform;
+  int64_t *row = m->channel_ns + (int64_t)(p->n_phases - 1) * f->n_channels;
+  int64_t bytes = replicas_sync_bytes(p, m->trained_bytes[d], m->n_sharing[d]);
+  for (int32_t a = d; a >= 0 && bytes > 0; a = m->next_sharing[a]) {
+    int32_t b = m->next_sharing[a] < 0 ? d : m->next_sharing[a];
+    int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b];
+    for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
+      const situ_link *link = &f->links[f->route_link[k]];
+      int64_t time_ns = share(link_time_ns(link->latency_ns, link->bytes_per_s, bytes), m->n_sharing[d]);
+      row[link->channel] = sat_add(row[link->channel], time_ns);
+    }
+  }
+}
+
+/* The channels of a route pay for each tensor once for each destination memory; from and to each of those that share a
+ * part with the inputs that the two have in common. */
 static void charge_links(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   const situ_graph *g = p->graph;
-  const situ_platform *f = p->platform;
   for (int32_t w = 0; w < p->n_memories; w++) m->seen_by_memory[w] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t from = p->memory_of[device[g->producer[t]]];
+    int32_t a = device[g->producer[t]];
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      int32_t to = p->memory_of[device[g->use[i]]];
-      if (to == from || m->seen_by_memory[to] == t) continue;
+      int32_t b = device[g->use[i]], to = p->memory_of[b];
+      if (to == p->memory_of[a] || m->seen_by_memory[to] == t) continue;
       m->seen_by_memory[to] = t;
-      int64_t route = (int64_t)from * p->n_memories + to;
-      for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
-        int32_t link = f->route_link[k];
-        int64_t *channel_ns = &m->channel_ns[f->links[link].channel];
-        *channel_ns = sat_add(*channel_ns, p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]);
-      }
+      int64_t every = (int64_t)m->n_sharing[a] * m->n_sharing[b];
+      for (int32_t x = a; x >= 0; x = m->next_sharing[x])
+        for (int32_t y = b; y >= 0; y = m->next_sharing[y]) charge_route(m, t, p->memory_of[x], p->memory_of[y], every);
     }
   }
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (m->n_sharing[d] > 1) charge_ring(m, d);
 }
 
 static int64_t count_memory(pipeline *m, const int32_t *device) {
@@ -134,42 +201,66 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
     m->greatest_bytes[w] = max64(m->greatest_bytes[w], m->footprint_bytes[v]);
     m->stashed_bytes[w] = sat_add(m->stashed_bytes[w], m->stash_bytes[v]);
   }
+  for (int32_t w = 0; w < p->n_memories; w++) {
+    int64_t each = sat_add(m->stashed_bytes[w], m->greatest_bytes[w]);
+    m->peak_bytes[w] = sat_add(m->weight_bytes[w], sat_mul(p->in_flight, each));
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) /* whoever shares a part holds it all */
+    for (int32_t x = m->n_sharing[d] > 1 ? m->next_sharing[d] : -1; x >= 0; x = m->next_sharing[x])
+      m->peak_bytes[p->memory_of[x]] = m->peak_bytes[p->memory_of[d]];
   int64_t excess = 0;
   for (int32_t w = 0; w < p->n_memories; w++) {
-    int64_t each = sat_add(m->stashed_bytes[w], m->greatest_bytes[w]), limit = p->platform->memory_bytes[w];
-    m->peak_bytes[w] = sat_add(m->weight_bytes[w], sat_mul(p->in_flight, each));
+    int64_t limit = p->platform->memory_bytes[w];
     if (m->peak_bytes[w] > limit) excess = sat_add(excess, m->peak_bytes[w] - limit);
   }
   return excess;
 }
 
+/* Loads for one input, of parts and then of those that run them. */
+static void share_loads(pipeline *m) {
+  const situ_problem *p = m->problem;
+  memset(m->load_ns, 0, (size_t)p->n_devices * sizeof(int64_t));
+  for (int32_t i = 0; i < p->n_devices * p->n_phases; i++) {
+    int32_t d = i % p->n_devices;
+    int64_t whole = p->overlap ? max64(m->compute_ns[i], max64(m->in_ns[i], m->out_ns[i]))
+                               : sat_add(m->compute_ns[i], sat_add(m->in_ns[i], m->out_ns[i]));
+    m->phase_ns[i] = share(whole, m->n_sharing[d]);
+    m->load_ns[d] = sat_add(m->load_ns[d], m->phase_ns[i]);
+  }
+  for (int32_t d = 0; d < p->n_devices; d++)
+    for (int32_t x = m->n_sharing[d] > 1 ? m->next_sharing[d] : -1; x >= 0; x = m->next_sharing[x])
+      m->load_ns[x] = m->load_ns[d];
+}
+
 /* Loads and channel loads; false when an operator sits where it cannot run. */
 static bool charge(pipeline *m, const int32_t *device) {
   const situ_problem *p = m->problem;
-  size_t size = (size_t)p->n_devices * sizeof(int64_t);
-  memset(m->compute_ns, 0, size);
-  memset(m->in_ns, 0, size);
-  memset(m->out_ns, 0, size);
-  memset(m->channel_ns, 0, (size_t)p->platform->n_channels * sizeof(int64_t));
+  size_t size = (size_t)p->n_devices * sizeof(int64_t), n_phases = (size_t)p->n_phases;
+  memset(m->compute_ns, 0, size * n_phases);
+  memset(m->in_ns, 0, size * n_phases);
+  memset(m->out_ns, 0, size * n_phases);
+  memset(m->channel_ns, 0, (size_t)p->platform->n_channels * n_phases * sizeof(int64_t));
+  memset(m->trained_bytes, 0, size);
   bool runs = true;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t time_ns = problem_time_ns(p, v, device[v]);
+    int64_t *sum = &m->compute_ns[problem_phase(p, v) * p->n_devices + device[v]], *trained = &m->trained_bytes[device[v]];
     runs &= time_ns != SITU_NEVER_NS;
-    m->compute_ns[device[v]] = sat_add(m->compute_ns[device[v]], time_ns);
+    *sum = sat_add(*sum, time_ns);
+    if (p->graph->phase[v] == SITU_PHASE_FORWARD) *trained = sat_add(*trained, p->graph->weight_bytes[v]);
   }
   if (p->communication == SITU_COMMUNICATION_LINK)
     charge_links(m, device);
   else
     charge_accelerators(m, device);
-  for (int32_t d = 0; d < p->n_devices; d++)
-    m->load_ns[d] = p->overlap ? max64(m->compute_ns[d], max64(m->in_ns[d], m->out_ns[d]))
-                               : sat_add(m->compute_ns[d], sat_add(m->in_ns[d], m->out_ns[d]));
+  share_loads(m);
   return runs;
 }
 
 static void run_pipeline(void *model, const placement *where, bool memory, simulation *out) {
   pipeline *m = model;
   const situ_problem *p = m->problem;
+  list_sharing(m, where->replica_of);
   bool valid = charge(m, where->device);
   out->load_ns = m->load_ns;
   out->worst_device = 0;
@@ -180,8 +271,14 @@ static void run_pipeline(void *model, const placement *where, bool memory, simul
     out->peak_bytes = m->peak_bytes;
   }
   if (!valid || (p->contiguous && !is_contiguous(m, where->device))) return;
-  out->value_ns = m->load_ns[out->worst_device];
-  for (int32_t c = 0; c < p->platform->n_channels; c++) out->value_ns = max64(out->value_ns, m->channel_ns[c]);
+  out->value_ns = 0;
+  for (int32_t phase = 0; phase < p->n_phases; phase++) {
+    int64_t greatest = 0;
+    for (int32_t d = 0; d < p->n_devices; d++) greatest = max64(greatest, m->phase_ns[phase * p->n_devices + d]);
+    const int64_t *channel_ns = m->channel_ns + (int64_t)phase * p->platform->n_channels;
+    for (int32_t c = 0; c < p->platform->n_channels; c++) greatest = max64(greatest, channel_ns[c]);
+    out->value_ns = sat_add(out->value_ns, greatest);
+  }
 }
 
 static situ_status plan_pipeline(void *model, const placement *where, situ_plan *plan, situ_error *error) {
@@ -193,6 +290,9 @@ static situ_status plan_pipeline(void *model, const placement *where, situ_plan 
   for (int32_t d = 0; d < m->problem->n_devices; d++) {
     plan->uses[d].load_ns = m->load_ns[d];
     plan->uses[d].memory_bytes = m->peak_bytes[m->problem->memory_of[d]];
+    if (!where->replica_of || where->replica_of[d] < 0) continue;
+    plan->uses[d].replica_of = where->replica_of[d];
+    plan->uses[d].n_operators = plan->uses[where->replica_of[d]].n_operators;
   }
   return SITU_STATUS_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/fail.h"
 #include "sim/models.h"
 
@@ -9,6 +10,8 @@ struct simulator {
   const situ_problem *problem;
   const execution_model *model;
   void *state; /* of the model */
+  void *rates; /* stream where the period matters: state of the pipeline model for the view below; else NULL */
+  situ_problem view;
 };
 
 static const execution_model *const models[] = {&stream_model, &calls_model, &pipeline_model};
@@ -20,12 +23,28 @@ simulator *simulator_new(const situ_problem *problem, arena *a) {
   for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
     if (models[i]->execution == problem->execution) s->model = models[i];
   s->state = s->model ? s->model->make(problem, a) : NULL;
-  return s->state ? s : NULL;
+  if (!s->state || !problem_has_period(problem)) return s->state ? s : NULL;
+  problem_view_pipeline(&s->view, problem);
+  s->rates = pipeline_model.make(&s->view, a);
+  return s->rates ? s : NULL;
+}
+
+/* The period of a stream placement, and what it makes of value and limits. */
+static void add_period(simulator *s, const placement *where, simulation *found) {
+  simulation rate = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
+  pipeline_model.run(s->rates, where, false, &rate);
+  found->latency_ns = found->value_ns;
+  found->period_ns = rate.value_ns;
+  found->over_ns = max64(0, max64(rate.value_ns - s->problem->max_period_ns, found->value_ns - s->problem->max_latency_ns));
+  if (s->problem->objective != SITU_OBJECTIVE_THROUGHPUT) return;
+  found->value_ns = rate.value_ns;
+  found->worst_device = rate.worst_device;
 }
 
 simulation simulator_run(simulator *s, const placement *where, bool memory) {
-  simulation found = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
+  simulation found = {.value_ns = SITU_NEVER_NS, .worst_device = -1, .latency_ns = SITU_NEVER_NS, .period_ns = SITU_NEVER_NS};
   s->model->run(s->state, where, memory, &found);
+  if (s->rates && found.value_ns != SITU_NEVER_NS) add_period(s, where, &found);
   return found;
 }
 
@@ -35,6 +54,11 @@ static situ_status placement_check(const situ_problem *p, const placement *where
     if (where->device[v] < 0 || where->device[v] >= p->n_devices)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->name[v], "is placed on device %d; expected 0 to %d",
                        where->device[v], p->n_devices - 1);
+  for (int32_t d = 0; where->replica_of && d < p->n_devices; d++)
+    if (where->replica_of[d] < -1 || where->replica_of[d] >= p->n_devices || where->replica_of[d] == d ||
+        (where->replica_of[d] >= 0 && where->replica_of[where->replica_of[d]] >= 0))
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->platform->devices[d].name,
+                       "is the replica of device %d; expected another device that is no replica", where->replica_of[d]);
   if (!where->order) return SITU_STATUS_OK;
   bool *seen = ARENA_ZERO(scratch, bool, p->n_operators);
   if (!seen) return fail_no_memory(error);
@@ -57,11 +81,25 @@ static situ_status fill(situ_plan *plan, simulator *s, const placement *where, s
   plan->device = ARENA_COPY(plan->arena, where->device, int32_t, p->n_operators);
   plan->uses = ARENA_ZERO(plan->arena, situ_device_use, p->n_devices);
   if (!plan->device || !plan->uses) return fail_no_memory(error);
+  bool replicas = false;
+  for (int32_t d = 0; where->replica_of && d < p->n_devices; d++) replicas |= where->replica_of[d] >= 0;
+  if (replicas && p->execution == SITU_EXECUTION_PIPELINE) {
+    plan->replica_of = ARENA_COPY(plan->arena, where->replica_of, int32_t, p->n_devices);
+    if (!plan->replica_of) return fail_no_memory(error);
+  }
   plan->outcome = SITU_OUTCOME_FEASIBLE;
   for (int32_t v = 0; v < p->n_operators; v++) plan->uses[where->device[v]].n_operators++;
   for (int32_t d = 0; d < p->n_devices; d++)
     plan->uses[d].memory_limit_bytes = p->platform->memory_bytes[p->memory_of[d]];
-  return s->model->plan(s->state, where, plan, error);
+  for (int32_t d = 0; d < p->n_devices; d++) plan->uses[d].replica_of = -1;
+  TRY(s->model->plan(s->state, where, plan, error));
+  if (!s->rates || plan->value_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
+  simulation found = {.value_ns = plan->value_ns};
+  add_period(s, where, &found);
+  plan->value_ns = found.value_ns;
+  plan->latency_ns = found.latency_ns;
+  plan->period_ns = found.period_ns;
+  return SITU_STATUS_OK;
 }
 
 situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where, situ_error *error) {

@@ -26,6 +26,7 @@ const solver auto_solver = {
     .title = "a portfolio of all that serve the problem",
     .source = "",
     .stream = true,
+    .periods = true,
     .calls = true,
     .pipeline = true,
     .anytime = true,

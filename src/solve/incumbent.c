@@ -1,6 +1,8 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/fail.h"
+#include "problem/replicas.h"
 #include "solve/solver.h"
 
 bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
@@ -9,8 +11,12 @@ bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
   i->store.device = ARENA_NEW(a, int32_t, p->n_operators);
   i->store.order = ordered ? ARENA_NEW(a, int32_t, p->n_operators) : NULL;
   i->store.call = called ? ARENA_NEW(a, int32_t, p->n_operators) : NULL;
-  return i->store.device && (!ordered || i->store.order) && (!called || i->store.call);
+  i->store.replica_of = p->replicate ? ARENA_NEW(a, int32_t, p->n_devices) : NULL;
+  return i->store.device && (!ordered || i->store.order) && (!called || i->store.call) &&
+         (!p->replicate || i->store.replica_of);
 }
+
+void incumbent_free(incumbent *i) { arena_free(i->proof_arena); }
 
 bool solve_allows(const situ_problem *p, const int32_t *device) {
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -30,12 +36,14 @@ simulation solve_try(solve_run *run, const placement *where) {
   incumbent *best = run->incumbent;
   simulation found = simulator_run(run->simulator, where, true);
   budget_spend(run->budget, 1);
-  if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || !solve_allows(run->problem, where->device))
+  if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || found.over_ns > 0 ||
+      !solve_allows(run->problem, where->device) || !replicas_keep_rules(run->problem, where->device, where->replica_of))
     return found;
   int32_t n = run->problem->n_operators;
   keep_array(&best->best.device, best->store.device, where->device, n);
   keep_array(&best->best.order, best->store.order, where->order, n);
   keep_array(&best->best.call, best->store.call, where->call, n);
+  keep_array(&best->best.replica_of, best->store.replica_of, where->replica_of, run->problem->n_devices);
   best->value_ns = found.value_ns;
   best->solver = run->solver;
   return found;
@@ -44,13 +52,28 @@ simulation solve_try(solve_run *run, const placement *where) {
 int64_t solve_offer(solve_run *run, const placement *where) {
   if (!solve_allows(run->problem, where->device)) return SITU_NEVER_NS;
   simulation found = solve_try(run, where);
-  return found.excess_bytes > 0 ? SITU_NEVER_NS : found.value_ns;
+  return found.excess_bytes > 0 || found.over_ns > 0 ? SITU_NEVER_NS : found.value_ns;
 }
 
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name) {
   if (lower_bound_ns <= run->incumbent->lower_bound_ns) return;
   run->incumbent->lower_bound_ns = lower_bound_ns;
   run->incumbent->bound = name;
+}
+
+situ_status solve_prove(solve_run *run, const certificate *proof) {
+  incumbent *i = run->incumbent;
+  solve_bound(run, proof->lower_ns, proof->bound);
+  if (!proof->kind || proof->lower_ns <= i->proof.lower_ns) return SITU_STATUS_OK;
+  arena *a = arena_new();
+  if (!a || !certificate_copy(&i->proof, proof, a)) {
+    arena_free(a);
+    return fail_no_memory(run->error);
+  }
+  arena_free(i->proof_arena);
+  i->proof_arena = a;
+  i->proof.bound = proof->bound;
+  return SITU_STATUS_OK;
 }
 
 void solve_count(solve_run *run, const char *name, int64_t n) {

@@ -88,13 +88,45 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
   return SITU_STATUS_OK;
 }
 
+/* A limit below what is proved for any plan can be kept by none. */
+static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t limit_ns, const char *what) {
+  if (least->lower_ns <= limit_ns) return SITU_STATUS_OK;
+  char line[256];
+  snprintf(line, sizeof line, "%s: %s proves that no plan has less than %.6f ms; at most %.6f ms are allowed", what,
+           least->name, (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
+  run->incumbent->reason = arena_string(run->arena, line);
+  if (!run->incumbent->reason) return fail_no_memory(run->error);
+  solve_bound(run, SITU_NEVER_NS, least->name);
+  return SITU_STATUS_OK;
+}
+
+/* Bounds on the value, and where period and latency both matter on the one that is limited. */
+static situ_status first_bounds_in(solve_run *run, arena *proofs) {
+  const situ_problem *p = run->problem;
+  bound_found found;
+  if (!problem_has_period(p)) {
+    TRY(bound_best(&found, p, run->arena, proofs, run->budget, run->error));
+  } else {
+    situ_problem pipeline, latency;
+    bound_found period;
+    problem_view_pipeline(&pipeline, p);
+    problem_view_latency(&latency, p);
+    TRY(bound_best(&found, &latency, run->arena, proofs, run->budget, run->error));
+    TRY(bound_best(&period, &pipeline, run->arena, proofs, run->budget, run->error));
+    TRY(hold_limit(run, &period, p->max_period_ns, "period"));
+    TRY(hold_limit(run, &found, p->max_latency_ns, "latency"));
+    if (p->objective == SITU_OBJECTIVE_THROUGHPUT) found = period;
+  }
+  TRY(solve_prove(run, &found.proof));
+  solve_bound(run, found.lower_ns, found.name);
+  return SITU_STATUS_OK;
+}
+
 static situ_status first_bounds(solve_run *run) {
-  int64_t lower_ns = 0;
-  const char *name = "";
-  arena_mark mark = arena_get_mark(run->arena);
-  situ_status status = bound_best(&lower_ns, &name, run->problem, run->arena, run->budget, run->error);
-  arena_release(run->arena, mark);
-  if (status == SITU_STATUS_OK) solve_bound(run, lower_ns, name);
+  arena *proofs = arena_new();
+  if (!proofs) return fail_no_memory(run->error);
+  situ_status status = first_bounds_in(run, proofs);
+  arena_free(proofs);
   return status;
 }
 
@@ -109,14 +141,14 @@ static situ_outcome outcome_of(const solve_run *run, const char **reason, arena 
   if (found->lower_bound_ns == SITU_NEVER_NS) {
     char line[256];
     snprintf(line, sizeof line, "%s proved that no plan keeps all constraints", found->bound);
-    *reason = arena_string(a, line);
+    *reason = arena_string(a, found->reason ? found->reason : line);
     return SITU_OUTCOME_INFEASIBLE;
   }
   return run->budget->stop == BUDGET_CANCELLED ? SITU_OUTCOME_CANCELLED : SITU_OUTCOME_LIMIT;
 }
 
 /* The independent judge has the last word. */
-static situ_status judge(const situ_problem *problem, const situ_plan *plan, situ_error *error) {
+static situ_status judge(const situ_problem *problem, situ_plan *plan, situ_error *error) {
   situ_verdict *verdict = NULL;
   TRY(situ_check(&verdict, problem, plan, error));
   situ_status status = SITU_STATUS_OK;
@@ -125,6 +157,7 @@ static situ_status judge(const situ_problem *problem, const situ_plan *plan, sit
     status = fail_with(error, SITU_STATUS_INTERNAL, NULL, "the plan of solver %s breaks the rule %s: %s", plan->solver,
                        first.rule, first.text);
   }
+  plan->verified_ns = situ_verdict_verified_ns(verdict);
   situ_verdict_free(verdict);
   return status;
 }
@@ -145,6 +178,7 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
                        (long long)found->lower_bound_ns, found->bound);
   plan->outcome = outcome_of(run, &plan->reason, plan->arena);
   plan->lower_bound_ns = found->lower_bound_ns;
+  if (!certificate_copy(&plan->proof, &found->proof, plan->arena)) status = fail_no_memory(run->error);
   plan->best_single_ns = single->value_ns;
   plan->best_single_device = single->device;
   plan->solver = arena_string(plan->arena, found->solver);
@@ -163,9 +197,34 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
   return status;
 }
 
+/* Plans that the caller has already. */
+static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
+  run->solver = "start";
+  for (int32_t k = 0; k < o->n_starts; k++) {
+    const situ_plan *plan = o->starts[k];
+    if (plan->n_operators != run->problem->n_operators || plan->n_devices != run->problem->n_devices)
+      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a plan to start from is of another graph or platform");
+    if (plan->device)
+      solve_offer(run, &(placement){.device = plan->device, .order = plan->order, .call = plan->call});
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, const situ_solve_options *o) {
+  best_single single;
+  TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
+  if (!run->problem->conflict) {
+    TRY(first_bounds(run));
+    run->watch->steps_before = 0;
+    TRY(offer_starts(run, o));
+    TRY(run_all(chosen, run));
+  }
+  return write_plan(out, run, &single);
+}
+
 static situ_status solve_in(situ_plan **out, const selection *chosen, const situ_problem *problem,
                             const situ_solve_options *o, arena *a, situ_error *error) {
-  incumbent best;
+  incumbent best = {0};
   solve_watch watch = {.callback = o->progress, .context = o->context, .incumbent = &best, .solver = "bounds"};
   budget whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch);
   watch.running = &whole;
@@ -174,14 +233,9 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1, .arena = a, .error = error};
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
-  best_single single;
-  TRY(best_single_find(&single, run.simulator, problem, a, error));
-  if (!problem->conflict) {
-    TRY(first_bounds(&run));
-    watch.steps_before = 0;
-    TRY(run_all(chosen, &run));
-  }
-  return write_plan(out, &run, &single);
+  situ_status status = run_and_write(out, chosen, &run, o);
+  incumbent_free(&best);
+  return status;
 }
 
 situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_solve_options *options,

@@ -5,6 +5,7 @@
 
 #include "base/budget.h"
 #include "base/rng.h"
+#include "problem/certificate.h"
 #include "sim/simulate.h"
 #include "situ/solve.h"
 
@@ -13,6 +14,9 @@ typedef struct incumbent {
   placement best; /* device NULL while there is none */
   int64_t value_ns, lower_bound_ns;
   const char *solver, *bound;
+  const char *reason; /* why there can be no plan, or NULL: in words better than that of the bound alone */
+  certificate proof; /* the strongest, of at most lower_bound_ns, in its own arena */
+  arena *proof_arena; /* NULL before the first */
   situ_statistic statistics[SITU_MAX_STATISTICS];
   int32_t n_statistics;
   placement store; /* the arrays that `best` points into */
@@ -27,6 +31,9 @@ typedef struct solve_watch {
   const budget *running; /* of the solver that runs now */
   int64_t steps_before, start_ns;
 } solve_watch;
+
+/* What searches pay for a nanosecond over a greatest period or latency. */
+enum { OVER_PRICE = 4 };
 
 /* One running solver. */
 typedef struct solve_run {
@@ -45,9 +52,10 @@ typedef struct solve_run {
 typedef struct solver {
   const char *name, *title, *source;
   bool stream, calls, pipeline;
+  bool periods; /* stream problems whose value is the period too */
   bool exact;
   bool anytime; /* goes on as long as it is let: gets a time limit when the user gives none */
-  const char *missing; /* NULL, or what this build lacks for it: then it serves nothing, and solve is NULL */
+  const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
   int32_t portfolio; /* its turn in `auto`; 0: not part of it */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);
@@ -64,8 +72,10 @@ bool solver_serves(const solver *s, const situ_problem *problem);
  * most limit_ns (0: no limit of its own). Its scratch is released. */
 situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns);
 
-/* An incumbent without a plan; its arrays are made here, once. False without memory. */
+/* An incumbent without a plan; its arrays are made here, once. False without memory. incumbent_free
+ * frees the proof. */
 bool incumbent_init(incumbent *i, const situ_problem *problem, arena *a);
+void incumbent_free(incumbent *i);
 
 /* Simulates a placement, counts a step, and keeps it when it keeps every constraint and is better than the best so
  * far. Returns its value, SITU_NEVER_NS when infeasible. The arrays are copied. */
@@ -77,6 +87,8 @@ bool solve_allows(const situ_problem *problem, const int32_t *device);
 /* Says that no plan of the problem is better than this. `name` is the proof's (static storage). SITU_NEVER_NS says
  * that there is no plan at all. */
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
+/* The same with a certificate, which is copied; its `bound` (static storage) says who found it. NO_MEMORY or OK. */
+situ_status solve_prove(solve_run *run, const certificate *proof);
 /* Adds to a counter of the solve; `name` has static storage. Counters beyond SITU_MAX_STATISTICS are not kept. */
 void solve_count(solve_run *run, const char *name, int64_t n);
 /* Whether the gap is closed or the budget spent. */

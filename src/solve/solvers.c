@@ -5,10 +5,31 @@
 #include "base/clock.h"
 #include "solve/solver.h"
 
-extern const solver auto_solver, block_dp_solver, call_search_solver, configuration_solver, cpop_solver, dls_solver,
-    free_search_solver, greedy_solver, heft_solver, ideal_dp_solver, linear_dp_solver, local_search_solver, m_etf_solver,
-    m_topo_solver, metis_solver, peft_solver, pipedream_solver, random_solver, scotch_solver,
-    single_solver, tabu_solver;
+extern const solver auto_solver;
+extern const solver block_dp_solver;
+extern const solver call_search_solver;
+extern const solver configuration_solver;
+extern const solver cpop_solver;
+extern const solver dls_solver;
+extern const solver free_search_solver;
+extern const solver greedy_solver;
+extern const solver heft_solver;
+extern const solver ideal_dp_solver;
+extern const solver linear_dp_solver;
+extern const solver local_search_solver;
+extern const solver m_etf_solver;
+extern const solver m_sct_solver;
+extern const solver m_topo_solver;
+extern const solver metis_solver;
+extern const solver milp_solver;
+extern const solver peft_solver;
+extern const solver pipedream_solver;
+extern const solver random_solver;
+extern const solver scotch_solver;
+extern const solver single_solver;
+extern const solver splitting_solver;
+extern const solver tabu_solver;
+extern const solver tradeoff_solver;
 
 /* In the order in which people should read them. */
 const solver *const solvers[] = {
@@ -20,7 +41,10 @@ const solver *const solvers[] = {
     &cpop_solver,
     &dls_solver,
     &m_etf_solver,
+    &m_sct_solver,
+    &splitting_solver,
     &tabu_solver,
+    &tradeoff_solver,
     &block_dp_solver,
     &greedy_solver,
     &call_search_solver,
@@ -32,6 +56,7 @@ const solver *const solvers[] = {
     &free_search_solver,
     &ideal_dp_solver,
     &configuration_solver,
+    &milp_solver,
     &random_solver,
     NULL,
 };
@@ -47,6 +72,7 @@ bool solver_serves(const solver *s, const situ_problem *problem) {
   bool model = (problem->execution == SITU_EXECUTION_STREAM && s->stream) ||
                (problem->execution == SITU_EXECUTION_CALLS && s->calls) ||
                (problem->execution == SITU_EXECUTION_PIPELINE && s->pipeline);
+  if (problem->execution == SITU_EXECUTION_STREAM && problem->objective == SITU_OBJECTIVE_THROUGHPUT) model &= s->periods;
   return model && (!s->serves || s->serves(problem));
 }
 

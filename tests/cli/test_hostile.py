@@ -41,6 +41,10 @@ def workload():
 
 PROFILE = "".join(f"node{i} -- Conv(3) -- forward_compute_time=1.5, backward_compute_time=0.5, "
                   f"activation_size=[4.0; 4.0], parameter_size=8.0\n" for i in (1, 2)) + "\tnode1 -- node2\n"
+IR = ('<net name="n" version="11"><layers><layer id="0" name="x" type="Parameter"><output><port id="0" precision="FP32"><dim>8</dim>'
+      '</port></output></layer><layer id="1" name="r" type="ReLU"><input><port id="0"><dim>8</dim></port></input><output><port id="1" '
+      'precision="FP32"><dim>8</dim></port></output></layer></layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
+      '</edges></net>')
 PLATFORM = {"situ_platform": 1, "devices": [{"name": "cpu", "base": "cpu"}, {"name": "npu", "base": "v100-16g", "count": 2}],
             "links": [{"from": "cpu", "to": "npu", "kind": "pcie3"}]}
 COSTS = {"situ_costs": 1, "unit": "ms", "operators": {"layer0.0.matmul": {"cpu": 1.5, "v100-16g": None}}}
@@ -91,6 +95,7 @@ def test_damaged_models_are_read_or_refused():
         each_damaged(content, "m.onnx", "place", "m.onnx", "--reader", "onnx", *QUICK)
     each_damaged(json.dumps(workload()).encode(), "m.json", "place", "m.json", "--reader", "workload", *QUICK)
     each_damaged(PROFILE.encode(), "m.txt", "place", "m.txt", "--reader", "pipedream", *QUICK)
+    each_damaged(IR.encode(), "m.xml", "place", "m.xml", "--reader", "openvino", *QUICK)
 
 
 def test_damaged_platforms_and_cost_tables_are_read_or_refused():
@@ -255,7 +260,7 @@ def test_empty_garbled_and_huge_files_are_no_input():
         huge.truncate(3 << 30)  # holes, which take no room
     for path in ("empty", "garbled", "huge"):
         for command in (["inspect"], ["place"], ["check"], ["inspect", "--reader", "onnx"], ["inspect", "--reader", "workload"],
-                        ["inspect", "--reader", "pipedream"], ["place", TOY, "--fix"], ["place", TOY, "--cost-table"],
+                        ["inspect", "--reader", "pipedream"], ["inspect", "--reader", "openvino"], ["place", TOY, "--fix"], ["place", TOY, "--cost-table"],
                         ["place", TOY, "--platform"]):
             run(*command, path, codes=(3,))
 

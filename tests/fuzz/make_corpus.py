@@ -78,6 +78,38 @@ def profile_seeds():
     yield "cycle", f"{first}\nnode2 -- Relu -- {times.format('1e2', 4)}\n\tnode1 -- node2\n\tnode2 -- node1\n"
 
 
+def openvino_seeds():
+    def port(number, *dims):
+        return f'<port id="{number}" precision="FP32">' + "".join(f"<dim>{d}</dim>" for d in dims) + "</port>"
+
+    def layer(number, kind, inputs, outputs, data="", more=""):
+        return (f'<layer id="{number}" name="l{number}" type="{kind}"><data {data}/><input>{"".join(inputs)}</input>'
+                f'<output>{"".join(outputs)}</output>{more}</layer>')
+
+    def edges(*ends):
+        return "".join(f'<edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>' for a, b, c, d in ends)
+
+    def net(version, layers, ends):
+        return f'<?xml version="1.0"?><net name="n" version="{version}"><layers>{"".join(layers)}</layers><edges>{edges(*ends)}</edges></net>'
+
+    x = layer(0, "Parameter", [], [port(0, 1, 4, 6, 6)])
+    yield "convolution", net(11, [x, layer(1, "Const", [], [port(0, 2, 2, 2, 3, 3)], 'size="144"'),
+                                  layer(2, "GroupConvolution", [port(0, 1, 4, 6, 6), port(1, 2, 2, 2, 3, 3)], [port(2, 1, 4, 4, 4)]),
+                                  layer(3, "Result", [port(0, 1, 4, 4, 4)], [])], [(0, 0, 2, 0), (1, 0, 2, 1), (2, 2, 3, 0)])
+    cell = layer(1, "LSTMCell", [port(0, 1, 8)], [port(1, 1, 4)], 'hidden_size="4"')
+    body = f'<body><layers>{layer(0, "Parameter", [], [port(0, 1, 8)])}{cell}</layers><edges>{edges((0, 0, 1, 0))}</edges></body>'
+    yield "loop", net(10, [layer(0, "Parameter", [], [port(0, -1, 8)]),
+                           layer(1, "TensorIterator", [port(0, -1, 8)], [port(1, -1, 4)],
+                                 more='<port_map><input external_port_id="0" axis="0" stride="-1" start="-1" end="0"/></port_map>' + body)],
+                      [(0, 0, 1, 0)])
+    yield "old", net(6, ['<layer id="0" name="x" precision="FP16" type="Input"><output><port id="0"><dim>1</dim><dim>8</dim></port></output></layer>'
+                         '<layer id="1" name="d" precision="FP16" type="FullyConnected"><data out-size="4"/><input><port id="0"><dim>1</dim><dim>8</dim></port>'
+                         '</input><output><port id="1"><dim>1</dim><dim>4</dim></port></output><blobs><weights offset="0" size="64"/></blobs></layer>'],
+                     [(0, 0, 1, 0)])
+    yield "cycle", net(10, [layer(0, "ReLU", [port(0, 1)], [port(1, 1)])], [(0, 1, 0, 0)])
+    yield "entity", '<!DOCTYPE net [<!ENTITY a "aa">]><net name="&a;" version="10"/>'
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
@@ -85,6 +117,8 @@ def main():
         (folder / f"onnx-{name}").write_bytes(data)
     for name, data in workload_seeds():
         (folder / f"workload-{name}").write_text(json.dumps(data))
+    for name, text in openvino_seeds():
+        (folder / f"openvino-{name}").write_text(text)
     for name, text in profile_seeds():
         (folder / f"pipedream-{name}").write_text(text)
     platform = {"situ_platform": 1, "name": "n", "devices": [

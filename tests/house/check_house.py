@@ -15,7 +15,7 @@ MOST_LINES, MOST_FUNCTION_LINES = 800, 80
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 FUNCTION_START = re.compile(r"^[A-Za-z_].*\)\s*\{\s*$|^\{\s*$")
 STANDARD = re.compile(
-    r"^(assert|ctype|errno|fcntl|float|inttypes|limits|locale|math|pthread|setjmp|signal|stdalign|stdarg|stdatomic|"
+    r"^(assert|ctype|errno|fcntl|float|inttypes|limits|locale|math|tgmath|pthread|setjmp|signal|stdalign|stdarg|stdatomic|"
     r"stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|dirent|getopt|termios)\.h$"
 )
 

@@ -7,6 +7,10 @@
 
 #include <cmocka.h>
 
+#include "problem/replicas.h"
+
+enum { MOST_OPERATORS = 16, MOST_DEVICES = 16 };
+
 static bool kept_together(const situ_problem *p, const int32_t *device) {
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t w = 0; w < v; w++)
@@ -15,36 +19,126 @@ static bool kept_together(const situ_problem *p, const int32_t *device) {
   return true;
 }
 
-/* Counts up in base n_devices, skipping devices that an operator may not use. False after the last. */
-static bool next_placement(const situ_problem *p, int32_t *device) {
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    do device[v]++;
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v]));
-    if (device[v] < p->n_devices) return true;
-    device[v] = 0;
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
+typedef struct walk {
+  const situ_problem *problem;
+  brute_visitor *visit;
+  void *context;
+  int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
+  bool placed[MOST_OPERATORS];
+  int32_t piece[MOST_OPERATORS], call[MOST_OPERATORS]; /* piece: of the device of the operator */
+  int32_t replica_of[MOST_DEVICES];
+} walk;
+
+static void walk_orders(walk *b, int32_t k) {
+  const situ_graph *g = b->problem->graph;
+  if (k == g->n_operators) {
+    b->visit(b->context, &(placement){.device = b->device, .order = b->order});
+    return;
   }
-  return false;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    bool ready = !b->placed[v];
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && ready; i++) ready = b->placed[g->producer[g->in[i]]];
+    if (!ready) continue;
+    b->placed[v] = true;
+    b->order[k] = v;
+    walk_orders(b, k + 1);
+    b->placed[v] = false;
+  }
 }
 
-int64_t brute_force(const situ_problem *p, int32_t *best) {
-  arena *a = arena_new();
-  simulator *s = simulator_new(p, a);
-  int32_t *device = ARENA_ZERO(a, int32_t, p->n_operators);
-  int64_t value = SITU_NEVER_NS;
-  assert_non_null(s);
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    while (device[v] < p->n_devices && !problem_allows(p, v, device[v])) device[v]++;
-    if (device[v] == p->n_devices) goto done;
+/* Numbers the pieces of each device in turn; false when one is left out. */
+static bool number_calls(walk *b) {
+  const situ_problem *p = b->problem;
+  int32_t n = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    bool ended = false;
+    for (int32_t piece = 0; piece < p->n_operators; piece++) {
+      bool used = false;
+      for (int32_t v = 0; v < p->n_operators; v++)
+        if (b->device[v] == d && b->piece[v] == piece) {
+          b->call[v] = n;
+          used = true;
+        }
+      if (used && ended) return false;
+      ended |= !used;
+      n += used;
+    }
   }
-  do {
-    if (!kept_together(p, device)) continue;
-    simulation found = simulator_run(s, &(placement){.device = device}, true);
-    if (found.excess_bytes > 0 || found.value_ns >= value) continue;
-    value = found.value_ns;
-    if (best) memcpy(best, device, (size_t)p->n_operators * sizeof *best);
-  } while (next_placement(p, device));
-done:
+  return true;
+}
+
+static void walk_calls(walk *b, int32_t v) {
+  const situ_problem *p = b->problem;
+  if (v == p->n_operators) {
+    if (number_calls(b)) b->visit(b->context, &(placement){.device = b->device, .call = b->call});
+    return;
+  }
+  int32_t most = 0;
+  for (int32_t w = 0; w < p->n_operators; w++) most += b->device[w] == b->device[v];
+  b->call[v] = -1;
+  b->piece[v] = -1;
+  if (problem_is_host(p, b->device[v]))
+    walk_calls(b, v + 1);
+  else
+    for (b->piece[v] = 0; b->piece[v] < most; b->piece[v]++) walk_calls(b, v + 1);
+}
+
+static void walk_replicas(walk *b, int32_t d) {
+  const situ_problem *p = b->problem;
+  if (d == p->n_devices) {
+    if (replicas_keep_rules(p, b->device, b->replica_of))
+      b->visit(b->context, &(placement){.device = b->device, .replica_of = b->replica_of});
+    return;
+  }
+  for (b->replica_of[d] = -1; b->replica_of[d] < p->n_devices; b->replica_of[d]++) walk_replicas(b, d + 1);
+}
+
+static void walk_devices(walk *b, int32_t v) {
+  const situ_problem *p = b->problem;
+  if (v == p->n_operators) {
+    if (!kept_together(p, b->device)) return;
+    if (p->execution == SITU_EXECUTION_STREAM)
+      walk_orders(b, 0);
+    else if (p->execution == SITU_EXECUTION_CALLS)
+      walk_calls(b, 0);
+    else if (p->replicate)
+      walk_replicas(b, 0);
+    else
+      b->visit(b->context, &(placement){.device = b->device});
+    return;
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (!problem_allows(p, v, d)) continue;
+    b->device[v] = d;
+    walk_devices(b, v + 1);
+  }
+}
+
+void brute_each(const situ_problem *problem, brute_visitor *visit, void *context) {
+  assert_true(problem->n_operators <= MOST_OPERATORS && problem->n_devices <= MOST_DEVICES);
+  walk b = {.problem = problem, .visit = visit, .context = context};
+  walk_devices(&b, 0);
+}
+
+typedef struct least {
+  simulator *simulator;
+  int64_t value_ns;
+  int32_t *device, n;
+} least;
+
+static void keep_least(void *context, const placement *where) {
+  least *best = context;
+  simulation found = simulator_run(best->simulator, where, true);
+  if (found.excess_bytes > 0 || found.over_ns > 0 || found.value_ns >= best->value_ns) return;
+  best->value_ns = found.value_ns;
+  if (best->device) memcpy(best->device, where->device, (size_t)best->n * sizeof *best->device);
+}
+
+int64_t brute_force(const situ_problem *p, int32_t *device) {
+  arena *a = arena_new();
+  least best = {.simulator = simulator_new(p, a), .value_ns = SITU_NEVER_NS, .device = device, .n = p->n_operators};
+  assert_non_null(best.simulator);
+  brute_each(p, keep_least, &best);
   arena_free(a);
-  return value;
+  return best.value_ns;
 }

@@ -40,23 +40,28 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
   double rate = (double)largest / 20 * 1e9;
   bool alike = rng_below(r, 2) == 0;
   for (int32_t d = 0; d < n; d++) {
-    int32_t class = d == 0 ? 0 : 1 + (int32_t)rng_below(r, alike ? 1 : n);
+    bool host = d == 0 || d < o->n_hosts;
+    int32_t class = host ? 0 : 1 + (int32_t)rng_below(r, alike ? 1 : o->equal ? 2 : n);
     devices[d] = (situ_device){.name = device_names[d], .class_name = class_names[class < n ? class : n - 1],
                                .memory_bytes_per_s = 1e9, .memory_bytes = SITU_UNLIMITED_BYTES,
-                               .shares_memory_with = d >= 2 && rng_below(r, 4) == 0 ? d - 1 : -1, .is_host = d == 0};
-    if (n == 2) devices[d].class_name = class_names[d];
+                               .shares_memory_with = d >= 2 && !o->equal && rng_below(r, 4) == 0 ? d - 1 : -1,
+                               .is_host = host};
+    if (host && d > 0) devices[d].shares_memory_with = 0;
+    if (n == 2 && !host) devices[d].class_name = class_names[d];
     devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
-    if (d > 0 && o->memory > 0) devices[d].memory_bytes = (int64_t)((double)all_bytes(l->graph) * o->memory) + 1;
+    if (!host && o->memory > 0) devices[d].memory_bytes = (int64_t)((double)all_bytes(l->graph) * o->memory) + 1;
     while (devices[d].shares_memory_with >= 0 && devices[devices[d].shares_memory_with].shares_memory_with >= 0)
       devices[d].shares_memory_with = devices[devices[d].shares_memory_with].shares_memory_with;
   }
+  int64_t latency_ns = o->equal ? rng_below(r, 4) : 0;
   for (int32_t a = 0; a < n; a++)
     for (int32_t b = 0; b < n; b++) {
       if (a == b || devices[a].shares_memory_with >= 0 || devices[b].shares_memory_with >= 0) continue;
       if (a != 0 && b != 0 && rng_below(r, 2) == 0) continue;
-      links[n_links++] = (situ_link){.from_device = a, .to_device = b, .latency_ns = rng_below(r, 4),
-                                     .bytes_per_s = rate * (alike ? 1 : 0.5 + rng_unit(r)),
-                                     .channel = rng_below(r, 4) == 0 ? 0 : -1};
+      links[n_links++] = (situ_link){.from_device = a, .to_device = b,
+                                     .latency_ns = o->equal ? latency_ns : rng_below(r, 4),
+                                     .bytes_per_s = rate * (alike || o->equal ? 1 : 0.5 + rng_unit(r)),
+                                     .channel = !o->equal && rng_below(r, 4) == 0 ? 0 : -1};
     }
   situ_error error;
   must(situ_platform_new(&l->platform, "lab", devices, n, links, n_links, &error), &error);

@@ -17,11 +17,13 @@ typedef struct lab {
 typedef struct lab_options {
   uint64_t seed;
   int32_t n_operators, n_devices; /* devices: the first is a host; classes are shared, memories sometimes */
+  int32_t n_hosts;                /* 0 is 1; more share the memory of the first */
   double density;                 /* chance of each possible edge */
   int32_t n_colocations;
   bool training;
   bool pinned;      /* some operators are pinned, sometimes a device is unused */
   bool unsupported; /* some operators cannot run on some class (the host runs all) */
+  bool equal;       /* accelerators are of one or two classes, each with a memory and equal links of its own */
   double memory;    /* room of each accelerator as a part of all weights and tensors; 0: unlimited */
   situ_problem_options options; /* pins and unused are made here */
 } lab_options;

@@ -9,50 +9,11 @@
 
 #include <cmocka.h>
 
+#include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "bound/bound.h"
 #include "sim/simulate.h"
 #include "solve/solver.h"
-
-typedef struct brute {
-  const situ_problem *problem;
-  simulator *simulator;
-  int32_t device[8], order[8];
-  bool placed[8];
-  int64_t best_ns;
-} brute;
-
-static void try_orders(brute *b, int32_t k) {
-  const situ_graph *g = b->problem->graph;
-  int32_t n = g->n_operators;
-  if (k == n) {
-    placement where = {.device = b->device, .order = b->problem->execution == SITU_EXECUTION_STREAM ? b->order : NULL};
-    simulation found = simulator_run(b->simulator, &where, true);
-    if (found.excess_bytes == 0 && found.value_ns < b->best_ns) b->best_ns = found.value_ns;
-    return;
-  }
-  for (int32_t v = 0; v < n; v++) {
-    bool ready = !b->placed[v];
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && ready; i++) ready = b->placed[g->producer[g->in[i]]];
-    if (!ready) continue;
-    b->placed[v] = true;
-    b->order[k] = v;
-    try_orders(b, k + 1);
-    b->placed[v] = false;
-    if (b->problem->execution != SITU_EXECUTION_STREAM) return; /* one order is enough */
-  }
-}
-
-static void try_devices(brute *b, int32_t v) {
-  if (v == b->problem->n_operators) {
-    if (solve_allows(b->problem, b->device)) try_orders(b, 0);
-    return;
-  }
-  for (int32_t d = 0; d < b->problem->n_devices; d++) {
-    b->device[v] = d;
-    try_devices(b, v + 1);
-  }
-}
 
 static void hold_bounds(const situ_problem *p, int64_t optimum, arena *a, uint64_t seed) {
   budget unlimited = budget_new(0, 0, NULL, NULL);
@@ -64,7 +25,7 @@ static void hold_bounds(const situ_problem *p, int64_t optimum, arena *a, uint64
     if (!serves || p->conflict) continue;
     int64_t lower;
     arena_mark mark = arena_get_mark(a);
-    assert_int_equal(row->compute(&lower, p, a, &unlimited, NULL), SITU_STATUS_OK);
+    assert_int_equal(row->compute(&lower, &(certificate){0}, p, a, &unlimited, NULL), SITU_STATUS_OK);
     arena_release(a, mark);
     if (lower > optimum)
       fail_msg("%s, seed %d: bound %s says %lld, but %lld is possible", situ_execution_name(p->execution), (int)seed,
@@ -98,17 +59,16 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     lab_options o = {.seed = seed, .n_operators = n - (int32_t)(seed % 2), .n_devices = devices - (int32_t)(seed % 3 == 0),
                      .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2),
-                     .training = options.execution == SITU_EXECUTION_PIPELINE && seed % 4 == 0,
+                     .training = options.objective == SITU_OBJECTIVE_THROUGHPUT && seed % 4 == 0,
+                     .equal = options.replicate,
                      .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
                      .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0, .options = options};
     if (o.n_devices < 2) o.n_devices = 2;
     lab l = lab_random(&o);
     arena *a = arena_new();
-    brute b = {.problem = l.problem, .simulator = simulator_new(l.problem, a), .best_ns = SITU_NEVER_NS};
-    assert_non_null(b.simulator);
-    try_devices(&b, 0);
-    hold_bounds(l.problem, b.best_ns, a, seed);
-    if (seed % 4 == 0 || seed < 40) hold_solvers(l.problem, b.best_ns, seed);
+    int64_t optimum = brute_force(l.problem, NULL);
+    hold_bounds(l.problem, optimum, a, seed);
+    if (seed % 4 == 0 || seed < 40) hold_solvers(l.problem, optimum, seed);
     arena_free(a);
     lab_free(&l);
   }
@@ -122,7 +82,7 @@ static void nothing_is_better_than_the_optimum_of_streams(void **state) {
 
 static void nothing_is_better_than_the_optimum_of_calls(void **state) {
   (void)state;
-  compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 600, 6, 3);
+  compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 600, 5, 3);
 }
 
 static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
@@ -133,6 +93,12 @@ static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
     o.overlap = variant & 2;
     o.communication = variant & 4 ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
     compare(o, 150, 6, 3);
+    o.schedule = SITU_SCHEDULE_GPIPE;
+    o.replicate = variant % 3 > 0;
+    compare(o, 60, 5, 4);
+    o.schedule = SITU_SCHEDULE_1F1B;
+    if (o.replicate) compare(o, 60, 5, 4);
+    o.replicate = false;
   }
 }
 
@@ -144,20 +110,16 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
                      .density = 0.15 + 0.1 * (double)(seed % 6), .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
     lab l = lab_random(&o);
-    arena *a = arena_new();
-    brute b = {.problem = l.problem, .simulator = simulator_new(l.problem, a), .best_ns = SITU_NEVER_NS};
-    assert_non_null(b.simulator);
-    try_devices(&b, 0);
+    int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan;
     situ_error error;
     situ_solve_options with = {.solvers = "block_dp"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
-    if (b.best_ns != SITU_NEVER_NS &&
-        (situ_plan_value_ns(plan) != b.best_ns || situ_plan_lower_bound_ns(plan) != b.best_ns))
-      fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)b.best_ns,
+    if (optimum != SITU_NEVER_NS &&
+        (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
+      fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
                (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
     situ_plan_free(plan);
-    arena_free(a);
     lab_free(&l);
   }
 }

@@ -29,6 +29,7 @@ typedef struct scenario {
   situ_link links[32];
   int32_t n_devices, n_links, n_operators;
   int64_t time_ns[SCENARIO_MOST][8]; /* [operator][device] */
+  bool alike;                        /* all devices that are no host are of one class */
   situ_graph *graph;
   situ_platform *platform;
   situ_costs *costs;
@@ -89,7 +90,10 @@ static inline int32_t scenario_tensor(scenario *s, int32_t v, int64_t size_bytes
 
 static inline void scenario_pose(scenario *s, const situ_problem_options *options) {
   situ_error error = {0};
-  for (int32_t d = 0; d < s->n_devices; d++) s->devices[d].name = s->devices[d].class_name = s->device_name[d];
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    s->devices[d].name = s->devices[d].class_name = s->device_name[d];
+    if (s->alike && !s->devices[d].is_host) s->devices[d].class_name = "alike";
+  }
   if (situ_graph_freeze(&s->graph, s->builder, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   if (situ_platform_new(&s->platform, "scenario", s->devices, s->n_devices, s->links, s->n_links, &error) !=
       SITU_STATUS_OK)

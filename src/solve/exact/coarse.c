@@ -48,8 +48,11 @@ static bool start(draft *d, const windows *fine, arena *a) {
   for (int32_t e = 0; e < s->n_edges; e++) {
     int64_t *cost = d->cost + (int64_t)e * width(d);
     for (int32_t t = 0; t < s->n_types; t++) {
-      cost[t] = s->in_ns[(int64_t)t * s->n_edges + e];
-      cost[s->n_types + t] = s->out_ns[(int64_t)t * s->n_edges + e];
+      cost[t] = cost[s->n_types + t] = 0;
+      for (int32_t row = t; row < s->n_rows; row += s->n_types) {
+        cost[t] += s->in_ns[(int64_t)row * s->n_edges + e];
+        cost[s->n_types + t] += s->out_ns[(int64_t)row * s->n_edges + e];
+      }
     }
     cost[2 * s->n_types] = fine->in_price[e];
     cost[2 * s->n_types + 1] = fine->out_price[e];
@@ -187,7 +190,8 @@ static bool join_edges(draft *d, arena *a) {
 static bool finish(stages *out, const draft *d, arena *a) {
   const stages *s = d->fine->stages;
   *out = (stages){.problem = s->problem, .n = d->n, .n_words = (d->n + 63) / 64, .memory_is_free = true,
-                  .n_types = s->n_types, .n_edges = d->n_edges, .pin_start = d->pin_start, .pin = d->pin};
+                  .n_types = s->n_types, .n_rows = s->n_types, .n_phases = 1, .by_links = s->by_links,
+                  .greatest = s->greatest, .n_edges = d->n_edges, .pin_start = d->pin_start, .pin = d->pin};
   out->types = ARENA_COPY(a, s->types, device_type, s->n_types);
   out->predecessors = ARENA_ZERO(a, uint64_t, (int64_t)d->n * out->n_words);
   out->time_ns = ARENA_NEW(a, int64_t, (int64_t)s->n_types * d->n);
@@ -204,7 +208,7 @@ static bool finish(stages *out, const draft *d, arena *a) {
   for (int32_t t = 0; t < s->n_types; t++) {
     out->types[t].memory_bytes = SITU_UNLIMITED_BYTES;
     for (int32_t v = 0; v < d->n; v++)
-      out->time_ns[(int64_t)t * d->n + v] = s->time_ns[(int64_t)t * s->n + d->class_of[v]];
+      out->time_ns[(int64_t)t * d->n + v] = stages_time_ns(s, t, d->class_of[v]);
     for (int32_t e = 0; e < d->n_edges; e++) {
       out->in_ns[(int64_t)t * d->n_edges + e] = d->cost[(int64_t)e * width(d) + t];
       out->out_ns[(int64_t)t * d->n_edges + e] = d->cost[(int64_t)e * width(d) + s->n_types + t];

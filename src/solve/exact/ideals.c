@@ -29,7 +29,7 @@ static bool reserve(ideal_set *set, int64_t n_straddles) {
   const stages *s = set->stages;
   if (set->n + 1 >= set->capacity) {
     int64_t n = set->capacity = set->capacity ? set->capacity * 2 : 256;
-    if (!resize(&set->bits, n * s->n_words, 8) || !resize(&set->sums, n * s->n_types, sizeof *set->sums) ||
+    if (!resize(&set->bits, n * s->n_words, 8) || !resize(&set->sums, n * s->n_rows, sizeof *set->sums) ||
         !resize(&set->boundaries, n, sizeof *set->boundaries) ||
         !resize(&set->weight_bytes, n, 8) || !resize(&set->straddle_start, n + 1, 8))
       return false;
@@ -45,7 +45,7 @@ static bool reserve(ideal_set *set, int64_t n_straddles) {
 
 static int64_t bytes_of(const ideal_set *set) {
   const stages *s = set->stages;
-  return set->capacity * (8 * s->n_words + (int64_t)sizeof(ideal_sums) * s->n_types + (int64_t)sizeof(boundary) + 16) +
+  return set->capacity * (8 * s->n_words + (int64_t)sizeof(ideal_sums) * s->n_rows + (int64_t)sizeof(boundary) + 16) +
          set->straddles_capacity * (int64_t)sizeof(straddle);
 }
 
@@ -71,7 +71,7 @@ typedef struct walk {
   ideal_set *out;
   frame *frames;
   int32_t depth;
-  int64_t *time_ns; /* [type] of the ideal at the top */
+  int64_t *time_ns; /* [row] of the ideal at the top */
   int32_t *n_refused;
   uint64_t *bits;
   straddle *stack;
@@ -187,8 +187,8 @@ static bool keep(walk *w, const frame *f, const boundary *b) {
     memcpy(set->straddles + set->n_straddles, w->stack + f->first, (size_t)f->n_straddles * sizeof *set->straddles);
   set->n_straddles += f->n_straddles;
   set->straddle_start[i + 1] = set->n_straddles;
-  for (int32_t t = 0; t < s->n_types; t++) {
-    ideal_sums *sums = &set->sums[i * s->n_types + t];
+  for (int32_t t = 0; t < s->n_rows; t++) {
+    ideal_sums *sums = &set->sums[i * s->n_rows + t];
     *sums = (ideal_sums){.time_ns = w->time_ns[t], .n_refused = w->n_refused[t]};
     for (int64_t k = set->straddle_start[i]; k < set->straddle_start[i + 1]; k++) {
       straddle at = set->straddles[k];
@@ -204,7 +204,7 @@ static bool keep(walk *w, const frame *f, const boundary *b) {
 static void add_class(walk *w, int32_t v, int sign) {
   const stages *s = w->s;
   decide(w, v, true, sign);
-  for (int32_t t = 0; t < s->n_types; t++) {
+  for (int32_t t = 0; t < s->n_rows; t++) {
     int64_t time_ns = s->time_ns[(int64_t)t * s->n + v];
     if (time_ns == SITU_NEVER_NS)
       w->n_refused[t] += sign;
@@ -334,8 +334,8 @@ static bool init_walk(walk *w) {
   size_t n = (size_t)s->n + 2;
   w->stack_capacity = 1024;
   w->frames = malloc(n * sizeof *w->frames);
-  w->time_ns = calloc((size_t)s->n_types + 1, sizeof *w->time_ns);
-  w->n_refused = calloc((size_t)s->n_types + 1, sizeof *w->n_refused);
+  w->time_ns = calloc((size_t)s->n_rows + 1, sizeof *w->time_ns);
+  w->n_refused = calloc((size_t)s->n_rows + 1, sizeof *w->n_refused);
   w->bits = calloc((size_t)s->n_words + 1, sizeof *w->bits);
   w->stack = malloc((size_t)w->stack_capacity * sizeof *w->stack);
   w->is_out = calloc(n, sizeof *w->is_out);
@@ -446,16 +446,20 @@ static bool fits(const ideal_set *set, int64_t from, int64_t to, int64_t memory_
   return footprint <= memory_bytes - weights;
 }
 
-int64_t ideals_load(const ideal_set *set, int64_t from, int64_t to, int32_t type) {
+bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row) {
   const stages *s = set->stages;
-  const ideal_sums *lower = &set->sums[from * s->n_types + type], *upper = &set->sums[to * s->n_types + type];
-  if (upper->n_refused > lower->n_refused) return SITU_NEVER_NS;
-  int64_t memory_bytes = s->types[type].memory_bytes;
-  if (memory_bytes != SITU_UNLIMITED_BYTES && !fits(set, from, to, memory_bytes)) return SITU_NEVER_NS;
+  if (set->sums[to * s->n_rows + row].n_refused > set->sums[from * s->n_rows + row].n_refused) return false;
+  int64_t memory_bytes = s->types[row].memory_bytes;
+  return memory_bytes == SITU_UNLIMITED_BYTES || fits(set, from, to, memory_bytes);
+}
+
+stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t row) {
+  const stages *s = set->stages;
+  const ideal_sums *lower = &set->sums[from * s->n_rows + row], *upper = &set->sums[to * s->n_rows + row];
   int64_t compute_ns = upper->time_ns - lower->time_ns;
-  if (s->types[type].is_host) return compute_ns;
+  if (s->types[row].is_host) return (stage_cost){compute_ns, 0, 0};
   int64_t in_ns = upper->upper_in_ns + lower->lower_in_ns, out_ns = upper->upper_out_ns + lower->lower_out_ns;
-  const int64_t *edge_in = s->in_ns + (int64_t)type * s->n_edges, *edge_out = s->out_ns + (int64_t)type * s->n_edges;
+  const int64_t *edge_in = s->in_ns + (int64_t)row * s->n_edges, *edge_out = s->out_ns + (int64_t)row * s->n_edges;
   const straddle *a = set->straddles + set->straddle_start[from], *a_end = set->straddles + set->straddle_start[from + 1];
   const straddle *b = set->straddles + set->straddle_start[to], *b_end = set->straddles + set->straddle_start[to + 1];
   while (a < a_end && b < b_end) {
@@ -477,5 +481,5 @@ int64_t ideals_load(const ideal_set *set, int64_t from, int64_t to, int32_t type
     a++;
     b++;
   }
-  return stages_load(s, compute_ns, in_ns, out_ns);
+  return (stage_cost){compute_ns, in_ns, out_ns};
 }

@@ -20,7 +20,7 @@ typedef struct straddle {
   uint32_t producer_inside : 1;
 } straddle;
 
-/* The sums of one ideal for one type of device. Upper: the ideal is the end of a device that starts at the empty set;
+/* The sums of one ideal for one row of costs. Upper: the ideal is the end of a device that starts at the empty set;
  * lower: it is the start of a device that goes on to the end. */
 typedef struct ideal_sums {
   int64_t time_ns;
@@ -33,7 +33,7 @@ typedef struct ideal_set {
   const windows *windows;
   int64_t n, capacity, n_straddles, straddles_capacity;
   uint64_t *bits;     /* [ideal * n_words] */
-  ideal_sums *sums;   /* [ideal * n_types] */
+  ideal_sums *sums;   /* [ideal * n_rows] */
   boundary *boundaries; /* as the windows see it */
   int64_t *weight_bytes;
   int64_t *straddle_start; /* [n + 1] */
@@ -58,7 +58,9 @@ bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state);
 bool ideals_within(const ideal_set *set, int64_t i, int64_t j);
 /* The ideals by rising price before them; to be freed. NULL without memory. */
 int32_t *ideals_by_price(const ideal_set *set);
-/* Load of a device of one type between ideals `from` (a subset) and `to`; SITU_NEVER_NS when it cannot hold them. */
-int64_t ideals_load(const ideal_set *set, int64_t from, int64_t to, int32_t type);
+/* Whether a device of the type of a row can hold what lies between ideals `from` (a subset) and `to`. */
+bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row);
+/* What that costs it, in that row. */
+stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t row);
 
 #endif

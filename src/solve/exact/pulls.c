@@ -64,14 +64,14 @@ static void leave_edge(const stages *s, const uint64_t *ideal, int32_t v, int32_
 }
 
 static bool may_pull(const stages *s, const uint64_t *ideal, int32_t v) {
-  for (int32_t t = 0; t < s->n_types; t++) {
-    int64_t time_ns = s->time_ns[(int64_t)t * s->n + v], in_more = 0, out_more = 0;
-    if (s->types[t].is_host || time_ns == SITU_NEVER_NS) continue;
+  for (int32_t row = 0; row < s->n_rows; row++) {
+    int64_t time_ns = s->time_ns[(int64_t)row * s->n + v], in_more = 0, out_more = 0;
+    if (s->types[row].is_host || time_ns == SITU_NEVER_NS) continue;
     for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
-      int64_t at = (int64_t)t * s->n_edges + s->touch[i];
+      int64_t at = (int64_t)row * s->n_edges + s->touch[i];
       leave_edge(s, ideal, v, s->touch[i], s->in_ns[at], s->out_ns[at], &in_more, &out_more);
     }
-    if (s->problem->overlap ? in_more > 0 || out_more > 0 : in_more + out_more > time_ns) return false;
+    if (s->greatest ? in_more > 0 || out_more > 0 : in_more + out_more > time_ns) return false;
   }
   return true;
 }
@@ -114,11 +114,11 @@ static bool list(pulls *p, const ideal_set *set, const table *t) {
   return with != NULL;
 }
 
-bool pulls_find(pulls *p, const ideal_set *set) {
+bool pulls_find(pulls *p, const ideal_set *set, bool wanted) {
   const stages *s = set->stages;
   *p = (pulls){.start = calloc((size_t)set->n + 2, sizeof *p->start)};
   if (!p->start) return false;
-  if (sat_mul(set->n, (int64_t)s->n * (s->n_words + 1)) > MOST_WORK) return true;
+  if (!wanted || sat_mul(set->n, (int64_t)s->n * (s->n_words + 1)) > MOST_WORK) return true;
   table t;
   bool made = make_table(&t, set) && list(p, set, &t);
   free(t.slot);

@@ -16,8 +16,8 @@ typedef struct pulls {
   int32_t *to;
 } pulls;
 
-/* False without memory. Finds none where looking would take too long. */
-bool pulls_find(pulls *out, const ideal_set *set);
+/* False without memory. Finds none unless wanted, nor where looking would take too long. */
+bool pulls_find(pulls *out, const ideal_set *set, bool wanted);
 void pulls_free(pulls *p);
 
 #endif

@@ -19,35 +19,43 @@ typedef struct program {
   int64_t most_ns, work, most_work;
 } program;
 
-/* The most price before `to` when the devices used hold `most` up to `from` and the next is of this type; -1 when it
- * cannot bear what is certain. */
-static int64_t extend(const program *g, int32_t from, int64_t most, int32_t to, int32_t type) {
+/* The most price before `to` when the devices used hold `most` up to `from` and the next r of a type share what follows;
+ * -1 when they cannot bear what is certain. */
+static int64_t extend(const program *g, int32_t from, int64_t most, int32_t to, int32_t type, int32_t r) {
   const stages *s = g->set->stages;
-  int64_t load_ns = ideals_load(g->set, from, to, type);
-  if (load_ns > g->most_ns) return -1;
-  int64_t compute_ns = g->set->sums[(int64_t)to * s->n_types + type].time_ns -
-                       g->set->sums[(int64_t)from * s->n_types + type].time_ns;
-  int64_t transfers_ns = s->problem->overlap ? 0 : load_ns - compute_ns;
-  int64_t reached = sat_add(most, windows_price(g->windows, type, g->most_ns - transfers_ns));
+  int64_t most_ns = sat_mul(g->most_ns, r);
+  if (!ideals_may_hold(g->set, from, to, type)) return -1;
+  stage_cost cost = ideals_cost(g->set, from, to, type);
+  if (stages_load(s, &cost) > most_ns) return -1;
+  int64_t transfers_ns = s->greatest ? 0 : cost.in_ns + cost.out_ns;
+  int64_t reached = sat_add(most, windows_price(g->windows, type, most_ns - transfers_ns));
   return min64(reached, g->windows->total - g->set->boundaries[to].after);
+}
+
+/* The same from all ideals of a state; -1 when `to` is out of reach. */
+static int64_t extend_all(program *g, int32_t state, int32_t to, int32_t type, int32_t r) {
+  const windows *w = g->windows;
+  const boundary *b = &g->set->boundaries[to];
+  const reach *from = &g->reaches[state];
+  int64_t best = -1, all = w->total - b->after, room = windows_room(w, type, r), j = 0;
+  for (; j < from->n && best < all; j++) {
+    if (sat_add(from->most[j], room) <= max64(best, b->before - 1)) continue;
+    if (!ideals_within(g->set, from->ideal[j], to)) continue;
+    int64_t most = extend(g, from->ideal[j], from->most[j], to, type, r);
+    if (most >= b->before) best = max64(best, most);
+  }
+  g->work += j;
+  return best;
 }
 
 /* The most price before ideal `to` in a state; -1 when it is out of reach. */
 static int64_t reach_ideal(program *g, int32_t state, int32_t to) {
   const windows *w = g->windows;
-  const boundary *b = &g->set->boundaries[to];
-  int64_t best = -1, all = w->total - b->after;
-  for (int32_t t = 0; t < w->stages->n_types && best < all; t++) {
-    if (windows_used(w, state, t) == 0) continue;
-    const reach *from = &g->reaches[state - w->weight[t]];
-    int64_t j = 0;
-    for (; j < from->n && best < all; j++) {
-      if (sat_add(from->most[j], w->room[t]) <= max64(best, b->before - 1)) continue;
-      if (!ideals_within(g->set, from->ideal[j], to)) continue;
-      int64_t most = extend(g, from->ideal[j], from->most[j], to, t);
-      if (most >= b->before && most > best) best = most;
-    }
-    g->work += j;
+  int64_t best = -1;
+  for (int32_t t = 0; t < w->stages->n_types; t++) {
+    int32_t used = windows_used(w, state, t);
+    for (int32_t r = 1; r <= used && r <= w->stages->types[t].most_sharing; r++)
+      best = max64(best, extend_all(g, state - r * w->weight[t], to, t, r));
   }
   return best;
 }

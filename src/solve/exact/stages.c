@@ -4,10 +4,11 @@
 
 #include "base/checked.h"
 #include "problem/footprint.h"
+#include "problem/replicas.h"
+#include "solve/exact/link_prices.h"
 
 bool stages_serve(const situ_problem *p) {
-  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED)
-    return false;
+  if (p->execution != SITU_EXECUTION_PIPELINE) return false;
   for (int32_t a = 0; a < p->n_devices; a++)
     for (int32_t b = 0; b < a; b++) {
       if (p->memory_of[a] != p->memory_of[b] || p->unused[a] || p->unused[b]) continue;
@@ -46,14 +47,18 @@ static bool order_classes(stages *s, arena *a) {
   return done == n;
 }
 
+static int32_t phase_of(const stages *s, int32_t v) { return s->n_phases == 1 ? 0 : problem_phase(s->problem, v); }
+
 /* Times, weights and footprints of the classes. */
 static bool sum_classes(stages *s, arena *a) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
-  s->time_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_types * s->n);
+  bool trained = p->replicate && p->training;
+  s->time_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * s->n);
   s->weight_bytes = ARENA_ZERO(a, int64_t, s->n);
   s->footprint_bytes = ARENA_ZERO(a, int64_t, s->n);
-  if (!s->time_ns || !s->weight_bytes || !s->footprint_bytes) return false;
+  s->trained_bytes = ARENA_ZERO(a, int64_t, s->n);
+  if (!s->time_ns || !s->weight_bytes || !s->footprint_bytes || !s->trained_bytes) return false;
   for (int32_t i = 0; i < s->n; i++) {
     int32_t c = s->class_at[i];
     for (int32_t m = s->classes.member_start[c]; m < s->classes.member_start[c + 1]; m++) {
@@ -61,10 +66,13 @@ static bool sum_classes(stages *s, arena *a) {
       int64_t footprint = footprint_bytes(g, v), stash = footprint_stash_bytes(g, v);
       s->footprint_bytes[i] = max64(s->footprint_bytes[i], sat_mul(footprint, p->in_flight));
       s->weight_bytes[i] = sat_add(s->weight_bytes[i], sat_add(g->weight_bytes[v], sat_mul(stash, p->in_flight)));
-      for (int32_t t = 0; t < s->n_types; t++) {
-        int32_t d = s->types[t].devices[0];
-        int64_t *sum = &s->time_ns[(int64_t)t * s->n + i];
-        *sum = problem_allows(p, v, d) ? sat_add(*sum, problem_time_ns(p, v, d)) : SITU_NEVER_NS;
+      if (trained && g->phase[v] == SITU_PHASE_FORWARD)
+        s->trained_bytes[i] = sat_add(s->trained_bytes[i], g->weight_bytes[v]);
+      for (int32_t row = 0; row < s->n_rows; row++) {
+        int32_t d = s->types[row].devices[0];
+        int64_t *sum = &s->time_ns[(int64_t)row * s->n + i];
+        int64_t time_ns = row / s->n_types == phase_of(s, v) ? problem_time_ns(p, v, d) : 0;
+        *sum = problem_allows(p, v, d) ? sat_add(*sum, time_ns) : SITU_NEVER_NS;
       }
     }
   }
@@ -97,6 +105,14 @@ bool stages_list_touches(stages *s, arena *a) {
   return true;
 }
 
+/* What a tensor that enters or leaves a device of a type costs it. */
+static int64_t price_ns(const stages *s, const link_prices *links, int32_t type, int32_t t, bool into) {
+  const situ_problem *p = s->problem;
+  int32_t d = s->types[type].devices[0];
+  if (s->by_links) return link_prices_ns(links, into ? &links->in[type] : &links->out[type], t);
+  return into ? problem_transfer_ns(p, t, p->host, d) : problem_transfer_ns(p, t, d, p->host);
+}
+
 static bool find_edges(stages *s, arena *a) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -104,26 +120,28 @@ static bool find_edges(stages *s, arena *a) {
   s->n_edges = 0;
   s->pin_start = ARENA_ZERO(a, int32_t, (int64_t)g->n_tensors + 1);
   s->pin = ARENA_NEW(a, int32_t, g->n_uses + g->n_tensors);
-  s->in_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_types * g->n_tensors);
-  s->out_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_types * g->n_tensors);
+  s->in_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
+  s->out_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
+  link_prices links;
   if (!rank_of || !seen || !s->pin_start || !s->pin || !s->in_ns || !s->out_ns) return false;
+  if (s->by_links && !link_prices_find(&links, p, s->types, s->n_types, a)) return false;
   for (int32_t i = 0; i < s->n; i++)
     for (int32_t m = s->classes.member_start[s->class_at[i]]; m < s->classes.member_start[s->class_at[i] + 1]; m++)
       rank_of[s->classes.member[m]] = i;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t at = s->pin_start[s->n_edges], n_pins = pins_of(g, rank_of, t, seen, t + 1, s->pin + at);
     bool costs = false;
-    for (int32_t k = 0; k < s->n_types && n_pins > 1; k++) {
-      int32_t d = s->types[k].devices[0];
-      if (s->types[k].is_host) continue;
-      int64_t in_ns = problem_transfer_ns(p, t, p->host, d), out_ns = problem_transfer_ns(p, t, d, p->host);
-      s->in_ns[(int64_t)k * g->n_tensors + s->n_edges] = in_ns;
-      s->out_ns[(int64_t)k * g->n_tensors + s->n_edges] = out_ns;
+    for (int32_t row = 0; row < s->n_rows && n_pins > 1; row++) {
+      bool here = row / s->n_types == phase_of(s, g->producer[t]) && !s->types[row].is_host;
+      int64_t in_ns = here ? price_ns(s, &links, row % s->n_types, t, true) : 0;
+      int64_t out_ns = here ? price_ns(s, &links, row % s->n_types, t, false) : 0;
+      s->in_ns[(int64_t)row * g->n_tensors + s->n_edges] = in_ns;
+      s->out_ns[(int64_t)row * g->n_tensors + s->n_edges] = out_ns;
       costs |= in_ns > 0 || out_ns > 0;
     }
     if (costs) s->pin_start[++s->n_edges] = at + n_pins;
   }
-  for (int32_t k = 1; k < s->n_types; k++) { /* close up the rows */
+  for (int32_t k = 1; k < s->n_rows; k++) { /* close up the rows */
     memmove(s->in_ns + (int64_t)k * s->n_edges, s->in_ns + (int64_t)k * g->n_tensors, (size_t)s->n_edges * 8);
     memmove(s->out_ns + (int64_t)k * s->n_edges, s->out_ns + (int64_t)k * g->n_tensors, (size_t)s->n_edges * 8);
   }
@@ -183,8 +201,9 @@ static void find_neighbours(const stages *s, int32_t *before, int32_t *after) {
 
 /* A class without work: no time on any type that could run something, no weights, no footprint. */
 static bool is_idle(const stages *s, int32_t v) {
-  for (int32_t t = 0; t < s->n_types; t++)
-    if (s->time_ns[(int64_t)t * s->n + v] != 0) return false;
+  for (int32_t row = 0; row < s->n_rows; row++)
+    if (s->time_ns[(int64_t)row * s->n + v] != 0) return false;
+  if (s->trained_bytes[v] != 0) return false;
   return s->memory_is_free || (s->weight_bytes[v] == 0 && s->footprint_bytes[v] == 0);
 }
 
@@ -194,7 +213,7 @@ typedef struct parting {
   int64_t here_in_ns, here_out_ns, there_in_ns, there_out_ns;
 } parting;
 
-static bool part(const stages *s, int32_t v, int32_t x, int32_t type, bool shared, parting *out) {
+static bool part(const stages *s, int32_t v, int32_t x, int32_t row, bool shared, parting *out) {
   *out = (parting){0};
   for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
     int32_t e = s->touch[i], first = s->pin_start[e], n_pins = s->pin_start[e + 1] - first;
@@ -204,7 +223,7 @@ static bool part(const stages *s, int32_t v, int32_t x, int32_t type, bool share
     if (!joined) continue;
     if (n_pins > 2 && producer != x) return false;
     if (n_pins > 2 && !shared) continue;
-    int64_t in_ns = s->in_ns[(int64_t)type * s->n_edges + e], out_ns = s->out_ns[(int64_t)type * s->n_edges + e];
+    int64_t in_ns = s->in_ns[(int64_t)row * s->n_edges + e], out_ns = s->out_ns[(int64_t)row * s->n_edges + e];
     *(producer == v ? &out->here_out_ns : &out->here_in_ns) += producer == v ? out_ns : in_ns;
     *(producer == v ? &out->there_in_ns : &out->there_out_ns) += producer == v ? in_ns : out_ns;
   }
@@ -227,7 +246,7 @@ static bool between(const stages *s, int32_t v, int32_t x, int32_t y) {
 
 /* Whether a device that saves the first and pays the second is never worse off. */
 static bool covers(const stages *s, int64_t saved_in, int64_t saved_out, int64_t paid_in, int64_t paid_out) {
-  if (s->problem->overlap) return paid_in <= saved_in && paid_out <= saved_out;
+  if (s->greatest) return paid_in <= saved_in && paid_out <= saved_out;
   return paid_in + paid_out <= saved_in + saved_out;
 }
 
@@ -235,9 +254,9 @@ static bool covers(const stages *s, int64_t saved_in, int64_t saved_out, int64_t
  * (-1: none): what the edges to `from` may cost then, on either side, must be saved by edges that join v and `to` alone.
  * docs/theory/ideal_dp.md argues it case by case. */
 static bool may_join(const stages *s, int32_t v, int32_t to, int32_t from) {
-  for (int32_t t = 0; t < s->n_types; t++) {
+  for (int32_t row = 0; row < s->n_rows; row++) {
     parting saved, paid = {0};
-    if (!part(s, v, to, t, false, &saved) || (from >= 0 && !part(s, v, from, t, true, &paid))) return false;
+    if (!part(s, v, to, row, false, &saved) || (from >= 0 && !part(s, v, from, row, true, &paid))) return false;
     /* What v pays beside `to` takes the place of what v paid there, and likewise at the other end. */
     if (!covers(s, saved.here_in_ns, saved.here_out_ns, paid.there_in_ns, paid.there_out_ns) ||
         !covers(s, saved.there_in_ns, saved.there_out_ns, paid.here_in_ns, paid.here_out_ns))
@@ -317,32 +336,64 @@ static void forget_idle_memory(stages *s) {
   for (int32_t i = 0; i < s->n; i++) need = sat_add(need, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
   for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->types[t].memory_bytes);
   if (need > least) return;
-  for (int32_t t = 0; t < s->n_types; t++) s->types[t].memory_bytes = SITU_UNLIMITED_BYTES;
+  for (int32_t row = 0; row < s->n_rows; row++) s->types[row].memory_bytes = SITU_UNLIMITED_BYTES;
   s->memory_is_free = true;
 }
 
+/* A row for each type and phase. */
+static bool find_rows(stages *s, arena *a) {
+  device_type *types;
+  if (!device_types_find(&types, &s->n_types, s->problem, a)) return false;
+  s->n_rows = s->n_types * s->n_phases;
+  s->types = ARENA_NEW(a, device_type, s->n_rows);
+  for (int32_t row = 0; s->types && row < s->n_rows; row++) s->types[row] = types[row % s->n_types];
+  return s->types != NULL;
+}
+
 bool stages_find(stages *s, const situ_problem *problem, arena *a) {
-  *s = (stages){.problem = problem};
+  *s = (stages){.problem = problem, .by_links = problem->communication == SITU_COMMUNICATION_LINK};
+  s->greatest = s->by_links || problem->overlap;
+  s->n_phases = s->by_links ? 1 : problem->n_phases;
   if (!contract(&s->classes, problem, true, a)) return false;
   s->n = s->classes.n_classes;
   s->too_large = s->n > STAGES_MOST_CLASSES;
   if (s->too_large) return true;
-  if (!device_types_find(&s->types, &s->n_types, problem, a) || !build(s, a)) return false;
+  if (!find_rows(s, a) || !build(s, a)) return false;
   forget_idle_memory(s);
-  return fuse_idle(s, a) && lead_with_free(s, a);
+  /* With links the loads do not tell all, so that nothing may be fused for their sake. */
+  return s->by_links || (fuse_idle(s, a) && lead_with_free(s, a));
 }
 
 bool stages_fit(const stages *s) {
   const int64_t most = INT64_MAX / 8;
   int64_t weights = 0;
-  for (int32_t t = 0; t < s->n_types; t++) {
+  for (int32_t row = 0; row < s->n_rows; row++) {
     int64_t sum = 0;
     for (int32_t i = 0; i < s->n; i++)
-      if (s->time_ns[(int64_t)t * s->n + i] != SITU_NEVER_NS) sum = sat_add(sum, s->time_ns[(int64_t)t * s->n + i]);
+      if (s->time_ns[(int64_t)row * s->n + i] != SITU_NEVER_NS) sum = sat_add(sum, s->time_ns[(int64_t)row * s->n + i]);
     for (int32_t e = 0; e < s->n_edges; e++)
-      sum = sat_add(sum, sat_add(s->in_ns[(int64_t)t * s->n_edges + e], s->out_ns[(int64_t)t * s->n_edges + e]));
+      sum = sat_add(sum, sat_add(s->in_ns[(int64_t)row * s->n_edges + e], s->out_ns[(int64_t)row * s->n_edges + e]));
     if (sum > most) return false;
   }
   for (int32_t i = 0; i < s->n; i++) weights = sat_add(weights, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
   return weights < most;
+}
+
+int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index) {
+  int64_t sum = 0;
+  for (int32_t row = type; row < s->n_rows; row += s->n_types) sum = sat_add(sum, s->time_ns[(int64_t)row * s->n + class_index]);
+  return sum;
+}
+
+int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes) {
+  stage_cost each = *whole;
+  if (row >= s->n_rows - s->n_types && !s->by_links) { /* gradients are exchanged in the last phase */
+    int64_t in_ns, out_ns, bytes = replicas_sync_bytes(s->problem, trained_bytes, r);
+    replicas_staged_sync(s->problem, s->types[row].devices[0], bytes, &in_ns, &out_ns);
+    const int64_t most = INT64_MAX / 8; /* more than any load; sums stay exact below */
+    each.in_ns += min64(in_ns, most);
+    each.out_ns += min64(out_ns, most);
+  }
+  int64_t load_ns = stages_load(s, &each);
+  return load_ns / r + (load_ns % r > 0);
 }

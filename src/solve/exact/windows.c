@@ -13,7 +13,7 @@ static int64_t scale(int64_t time_ns, int64_t reach) { return (int64_t)(((__int1
 static double worth(const stages *s, int32_t t, double x, const double *others, double rest) {
   double sum = 0;
   for (int32_t i = 0; i < s->n; i++) {
-    int64_t time_ns = s->time_ns[(int64_t)t * s->n + i];
+    int64_t time_ns = stages_time_ns(s, t, i);
     double mine = time_ns == SITU_NEVER_NS ? (double)INFINITY : (double)time_ns * x;
     double least = fmin(mine, others[i]);
     if (least < (double)INFINITY) sum += least;
@@ -30,7 +30,7 @@ static double improve(const stages *s, int32_t t, const double *reach, double *o
   for (int32_t i = 0; i < s->n; i++) {
     others[i] = (double)INFINITY;
     for (int32_t k = 0; k < s->n_types; k++) {
-      int64_t time_ns = s->time_ns[(int64_t)k * s->n + i];
+      int64_t time_ns = stages_time_ns(s, k, i);
       if (k != t && time_ns != SITU_NEVER_NS) others[i] = fmin(others[i], (double)time_ns * reach[k]);
     }
   }
@@ -47,7 +47,7 @@ static double improve(const stages *s, int32_t t, const double *reach, double *o
 /* Whether some class can run on a type; where none can, no plan uses it. */
 static bool runs_some(const stages *s, int32_t t) {
   for (int32_t i = 0; i < s->n; i++)
-    if (s->time_ns[(int64_t)t * s->n + i] != SITU_NEVER_NS) return true;
+    if (stages_time_ns(s, t, i) != SITU_NEVER_NS) return true;
   return false;
 }
 
@@ -71,18 +71,23 @@ static void set_prices(windows *w) {
   for (int32_t i = 0; i < s->n; i++) {
     int64_t least = SITU_NEVER_NS;
     for (int32_t t = 0; t < s->n_types; t++) {
-      int64_t time_ns = s->time_ns[(int64_t)t * s->n + i];
+      int64_t time_ns = stages_time_ns(s, t, i);
       if (time_ns != SITU_NEVER_NS) least = min64(least, scale(time_ns, w->reach[t]));
     }
     w->price[i] = least == SITU_NEVER_NS ? 0 : least;
     w->total += w->price[i];
   }
-  for (int32_t e = 0; e < s->n_edges && !s->problem->overlap; e++) {
+  for (int32_t e = 0; e < s->n_edges && !s->greatest; e++) {
     int64_t in_ns = SITU_NEVER_NS, out_ns = SITU_NEVER_NS;
     for (int32_t t = 0; t < s->n_types; t++) {
       if (s->types[t].is_host) continue;
-      in_ns = min64(in_ns, scale(s->in_ns[(int64_t)t * s->n_edges + e], w->reach[t]));
-      out_ns = min64(out_ns, scale(s->out_ns[(int64_t)t * s->n_edges + e], w->reach[t]));
+      int64_t in = 0, out = 0;
+      for (int32_t row = t; row < s->n_rows; row += s->n_types) {
+        in += s->in_ns[(int64_t)row * s->n_edges + e];
+        out += s->out_ns[(int64_t)row * s->n_edges + e];
+      }
+      in_ns = min64(in_ns, scale(in, w->reach[t]));
+      out_ns = min64(out_ns, scale(out, w->reach[t]));
     }
     w->in_price[e] = in_ns;
     w->out_price[e] = out_ns;
@@ -105,10 +110,9 @@ static bool allocate(windows *w, arena *a) {
   }
   w->span = ARENA_NEW(a, int64_t, s->n_edges);
   w->is_short = ARENA_NEW(a, bool, s->n_edges);
-  w->room = ARENA_NEW(a, int64_t, s->n_types + 1);
   w->least_left = ARENA_NEW(a, int64_t, n);
   w->least_right = ARENA_NEW(a, int64_t, n);
-  return made && w->span && w->is_short && w->room && w->least_left && w->least_right;
+  return made && w->span && w->is_short && w->least_left && w->least_right;
 }
 
 static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
@@ -223,7 +227,15 @@ static void insert(window_front *f, int64_t before, int64_t after) {
   f->most_after[at] = after;
 }
 
-/* Room before the boundaries of each state: that of the state with one device less, what the last device can hold, less
+static int32_t min32(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* The most price beside a boundary in a state, after what short edges cost there the devices on the side of `most`. */
+static int64_t room_at(int64_t *const most[N_COUNTED], const int64_t *least, int32_t state) {
+  return max64(most[COUNT_NONE][state], max64(most[COUNT_ALL][state], most[COUNT_SHORT][state]) - least[state]);
+}
+
+/* Room before the boundaries of each state: that of the state with one device less (or several that share a
+ * part), what the last device can hold, less
  * what short edges cost it at its other end. */
 static void fill_before(windows *w) {
   const stages *s = w->stages;
@@ -232,14 +244,15 @@ static void fill_before(windows *w) {
     int64_t most[2] = {-1, -1}; /* the last device is an accelerator, a host */
     bool hosts = false;
     for (int32_t t = 0; t < s->n_types; t++) {
-      if (windows_used(w, state, t) == 0 || w->reach[t] == 0) continue;
-      int32_t from = state - w->weight[t];
       bool host = s->types[t].is_host;
-      int64_t room = max64(w->most_before[COUNT_NONE][from], max64(w->most_before[COUNT_ALL][from],
-                                                                   w->most_before[COUNT_SHORT][from]) - w->least_left[from]);
-      room = sat_add(max64(room, 0), w->room[t]) - (host ? 0 : w->least_right[from]);
-      most[host] = max64(most[host], max64(room, 0));
-      hosts |= host;
+      int32_t most_sharing = min32(windows_used(w, state, t), s->types[t].most_sharing);
+      for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
+        int32_t from = state - r * w->weight[t];
+        int64_t room = max64(0, room_at(w->most_before, w->least_left, from));
+        room = sat_add(room, windows_room(w, t, r)) - (host ? 0 : w->least_right[from]);
+        most[host] = max64(most[host], max64(room, 0));
+        hosts |= host;
+      }
     }
     w->most_before[COUNT_ALL][state] = hosts ? -1 : most[0];
     w->most_before[COUNT_SHORT][state] = hosts ? most[0] : -1;
@@ -255,14 +268,15 @@ static void fill_after(windows *w) {
     int64_t most[2] = {0, -1};
     bool hosts = false;
     for (int32_t t = 0; t < s->n_types; t++) {
-      if (windows_used(w, state, t) == s->types[t].n_devices || w->reach[t] == 0) continue;
-      int32_t to = state + w->weight[t];
       bool host = s->types[t].is_host;
-      int64_t room = max64(w->most_after[COUNT_NONE][to], max64(w->most_after[COUNT_ALL][to],
-                                                                w->most_after[COUNT_SHORT][to]) - w->least_right[to]);
-      room = sat_add(max64(room, 0), w->room[t]) - (host ? 0 : w->least_left[to]);
-      most[host] = max64(most[host], max64(room, 0));
-      hosts |= host;
+      int32_t left = s->types[t].n_devices - windows_used(w, state, t), most_sharing = min32(left, s->types[t].most_sharing);
+      for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
+        int32_t to = state + r * w->weight[t];
+        int64_t room = max64(0, room_at(w->most_after, w->least_right, to));
+        room = sat_add(room, windows_room(w, t, r)) - (host ? 0 : w->least_left[to]);
+        most[host] = max64(most[host], max64(room, 0));
+        hosts |= host;
+      }
     }
     w->most_after[COUNT_ALL][state] = hosts ? -1 : most[0];
     w->most_after[COUNT_SHORT][state] = hosts ? most[0] : -1;
@@ -284,10 +298,12 @@ void windows_tighten(windows *w) {
 void windows_set(windows *w, int64_t most_ns) {
   const stages *s = w->stages;
   int64_t rooms = 0, least_room = INT64_MAX;
+  w->most_ns = most_ns;
   for (int32_t t = 0; t < s->n_types; t++) {
-    w->room[t] = scale(most_ns, w->reach[t]);
-    rooms = sat_add(rooms, sat_mul(w->room[t], s->types[t].n_devices));
-    if (!s->types[t].is_host) least_room = min64(least_room, w->room[t]);
+    int32_t n = s->types[t].n_devices;
+    bool shared = s->types[t].most_sharing > 1;
+    rooms = sat_add(rooms, shared ? windows_room(w, t, n) : sat_mul(windows_room(w, t, 1), n));
+    if (!s->types[t].is_host) least_room = min64(least_room, windows_room(w, t, 1));
   }
   w->slack = rooms - w->total;
   for (int32_t e = 0; e < s->n_edges; e++) /* an accelerator holds at least what the others leave */

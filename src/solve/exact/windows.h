@@ -37,7 +37,7 @@ typedef struct windows {
   int64_t *loose;   /* [edge] price of classes that were folded into it (coarse.h): on either side of a boundary */
   int64_t *span;    /* [edge] the most price of a device that has no pin of the edge but pins before and after it */
   int64_t *reach;   /* [type] in units of 2^-30 */
-  int64_t *room;    /* [type] the most price of one device */
+  int64_t most_ns;  /* the period that the windows are open for */
   bool *is_short;   /* [edge] straddles at most one boundary between accelerators: no device is that small */
   int64_t slack;    /* what all rooms together leave */
   int64_t *least_left, *least_right; /* [state] the least that short edges cost at any boundary there */
@@ -57,6 +57,10 @@ void windows_set(windows *w, int64_t most_ns);
 void windows_tighten(windows *w);
 /* time * reach of a type, rounded down: the price that a device can take in that time. */
 int64_t windows_price(const windows *w, int32_t type, int64_t time_ns);
+/* The most price that r devices of a type take together. */
+static inline int64_t windows_room(const windows *w, int32_t type, int32_t r) {
+  return windows_price(w, type, w->most_ns > INT64_MAX / 8 / r ? INT64_MAX / 8 : w->most_ns * r);
+}
 /* Whether the boundary is possible in that state; in any state. */
 bool windows_allow(const windows *w, int32_t state, const boundary *b);
 bool windows_allow_some(const windows *w, const boundary *b);

@@ -1,28 +1,30 @@
 /* m-TOPO: operators in topological order fill one device after the other up to an even share of all memory (Jeon et
  * al., "Baechi: fast device placement of machine learning graphs", SoCC 2020). A device's own limit bounds its share;
- * an operator that the current device cannot run goes to the first that can. */
+ * an operator that the current device cannot run goes to the first that can. Groups go whole, and count the same when they
+ * are tested and when they are charged (in the published program they do not). Hosts come after all accelerators, which
+ * alone share. Made once for colocation groups and once for co-placed ones. */
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/kit/draft.h"
+#include "solve/kit/grouping.h"
 #include "solve/kit/repair.h"
 
 typedef struct filling {
   const situ_problem *problem;
+  grouping groups;
+  int32_t *sequence, n_sequence; /* devices in the order in which they are filled */
+  int32_t n_sharing;             /* memories that share evenly */
   int32_t *device;
   int64_t *used; /* [memory] */
   int64_t share;
 } filling;
 
-/* The unit of v: its colocation group or itself. */
-static int32_t unit(const situ_problem *p, const int32_t *v, const int32_t **members) {
-  int32_t group = p->graph->colocation[*v];
-  *members = group >= 0 ? p->group_member + p->group_start[group] : v;
-  return group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
-}
-
-static int64_t memory_of_operator(const situ_graph *g, int32_t v) {
-  int64_t bytes = sat_add(g->weight_bytes[v], g->workspace_bytes[v]);
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
+static int64_t unit_bytes(const situ_graph *g, const int32_t *members, int32_t n) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t v = members[i];
+    bytes = sat_add(bytes, sat_add(g->weight_bytes[v], g->workspace_bytes[v]));
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
+  }
   return bytes;
 }
 
@@ -39,10 +41,16 @@ static bool fits(const filling *f, int32_t d, int64_t bytes, bool own_share) {
   return sat_add(f->used[m], bytes) <= limit;
 }
 
-/* The device for a unit when the one at hand is no choice: the first with room, else the first allowed. */
+/* The device for a unit when the one at hand is no choice: the first with room, else the first allowed. Pins may name a
+ * device that is left empty otherwise. */
 static int32_t elsewhere(const filling *f, const int32_t *members, int32_t n, int64_t bytes) {
   int32_t otherwise = -1;
-  for (int32_t d = 0; d < f->problem->n_devices; d++) {
+  for (int32_t i = 0; i < n; i++) {
+    int32_t pin = f->problem->pin[members[i]];
+    if (pin >= 0 && allows(f->problem, members, n, pin)) return pin;
+  }
+  for (int32_t i = 0; i < f->n_sequence; i++) {
+    int32_t d = f->sequence[i];
     if (!allows(f->problem, members, n, d)) continue;
     if (fits(f, d, bytes, false)) return d;
     if (otherwise < 0) otherwise = d;
@@ -50,20 +58,53 @@ static int32_t elsewhere(const filling *f, const int32_t *members, int32_t n, in
   return otherwise;
 }
 
+/* Accelerators, then hosts; where there are no accelerators the hosts share. */
+static bool order_devices(filling *f, arena *a) {
+  const situ_problem *p = f->problem;
+  bool *counted = ARENA_ZERO(a, bool, p->n_memories);
+  f->sequence = ARENA_NEW(a, int32_t, p->n_devices);
+  if (!counted || !f->sequence) return false;
+  for (int32_t hosts = 0; hosts < 2; hosts++) {
+    bool sharing = f->n_sequence == 0;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+      if (p->unused[d] || problem_is_host(p, d) != (hosts == 1)) continue;
+      f->sequence[f->n_sequence++] = d;
+      f->n_sharing += sharing && !counted[p->memory_of[d]];
+      counted[p->memory_of[d]] = true;
+    }
+  }
+  return true;
+}
+
+/* The even share, and the largest unit: then no unit is left over when all devices have had theirs. */
+static void find_share(filling *f) {
+  const situ_problem *p = f->problem;
+  int64_t sum = 0, most = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    const int32_t *members;
+    int32_t n = grouping_unit(&f->groups, &v, &members);
+    if (members[0] != v) continue;
+    int64_t bytes = unit_bytes(p->graph, members, n);
+    sum = sat_add(sum, bytes);
+    most = max64(most, bytes);
+  }
+  f->share = sat_add(sum / (f->n_sharing > 0 ? f->n_sharing : 1), most);
+}
+
 static bool fill(filling *f) {
   const situ_problem *p = f->problem;
-  int32_t current = 0;
-  while (current < p->n_devices - 1 && p->unused[current]) current++;
+  int32_t at = 0, last = f->n_sequence - 1;
+  for (int32_t m = 0; m < p->n_memories; m++) f->used[m] = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) f->device[v] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (f->device[v] >= 0) continue;
     const int32_t *members;
-    int32_t n = unit(p, &v, &members), d;
-    int64_t bytes = 0;
-    for (int32_t i = 0; i < n; i++) bytes = sat_add(bytes, memory_of_operator(p->graph, members[i]));
-    bool somewhere_else = !allows(p, members, n, current);
-    if (!somewhere_else)
-      while (current < p->n_devices - 1 && (p->unused[current] || !fits(f, current, bytes, true))) current++;
-    d = somewhere_else || !allows(p, members, n, current) ? elsewhere(f, members, n, bytes) : current;
+    int32_t n = grouping_unit(&f->groups, &v, &members);
+    int64_t bytes = unit_bytes(p->graph, members, n);
+    bool here = last >= 0 && allows(p, members, n, f->sequence[at]);
+    while (here && at < last && !fits(f, f->sequence[at], bytes, true)) at++;
+    here = here && allows(p, members, n, f->sequence[at]);
+    int32_t d = here ? f->sequence[at] : elsewhere(f, members, n, bytes);
     if (d < 0) return false;
     for (int32_t i = 0; i < n; i++) f->device[members[i]] = d;
     f->used[p->memory_of[d]] = sat_add(f->used[p->memory_of[d]], bytes);
@@ -73,17 +114,16 @@ static bool fill(filling *f) {
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  filling f = {.problem = p, .device = ARENA_NEW(run->arena, int32_t, p->n_operators),
-               .used = ARENA_ZERO(run->arena, int64_t, p->n_memories)};
-  if (!f.device || !f.used) return fail_no_memory(run->error);
-  int64_t sum = 0, most = 0;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t bytes = memory_of_operator(p->graph, v);
-    sum = sat_add(sum, bytes);
-    most = max64(most, bytes);
-    f.device[v] = -1;
-  }
-  f.share = sat_add(sum / p->n_memories, most);
+  filling f = {.problem = p, .groups = grouping_of_colocations(p), .device = ARENA_NEW(run->arena, int32_t, p->n_operators),
+               .used = ARENA_NEW(run->arena, int64_t, p->n_memories)};
+  if (!f.device || !f.used || !order_devices(&f, run->arena)) return fail_no_memory(run->error);
+  find_share(&f);
+  if (fill(&f)) repair_offer(run, &(placement){.device = f.device});
+  bool larger;
+  if (solve_done(run)) return SITU_STATUS_OK;
+  if (!grouping_coplace(&f.groups, &larger, p, run->arena)) return fail_no_memory(run->error);
+  if (!larger) return SITU_STATUS_OK;
+  find_share(&f);
   if (fill(&f)) repair_offer(run, &(placement){.device = f.device});
   return SITU_STATUS_OK;
 }

@@ -38,6 +38,7 @@ const solver random_solver = {
     .title = "the best of 64 random placements",
     .source = "",
     .stream = true,
+    .periods = true,
     .calls = true,
     .pipeline = true,
     .solve = solve,

@@ -24,6 +24,7 @@ const solver single_solver = {
     .title = "everything on the best single device",
     .source = "",
     .stream = true,
+    .periods = true,
     .calls = true,
     .pipeline = true,
     .portfolio = 1,

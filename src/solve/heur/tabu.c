@@ -43,7 +43,7 @@ typedef struct tabu {
 
 static double cost_of(const tabu *s, const simulation *found) {
   if (found->value_ns == SITU_NEVER_NS) return 1e300;
-  return (double)found->value_ns + (double)found->excess_bytes * s->price;
+  return (double)found->value_ns + OVER_PRICE * (double)found->over_ns + (double)found->excess_bytes * s->price;
 }
 
 static int32_t unit_of(const situ_problem *p, const int32_t *v, const int32_t **members) {

@@ -1,4 +1,4 @@
-/* solve/kit/device_types.h - the devices of a pipeline, grouped into types that no plan can tell apart. */
+/* solve/kit/device_types.h - devices grouped into types that no plan can tell apart. */
 #ifndef SITU_SOLVE_KIT_DEVICE_TYPES_H
 #define SITU_SOLVE_KIT_DEVICE_TYPES_H
 
@@ -12,10 +12,13 @@ typedef struct device_type {
   int32_t n_devices;
   int32_t *devices; /* ascending */
   bool is_host; /* pays no communication */
+  int32_t most_sharing; /* of its devices, that may run one part together (problem/replicas.h); 1: none */
   int64_t memory_bytes;
 } device_type;
 
 /* The types in order of their first device. False without memory. */
 bool device_types_find(device_type **types, int32_t *n_types, const situ_problem *problem, arena *a);
+/* The same where transfers go from device to device: equal routes to and from all others too. */
+bool device_twins_find(device_type **types, int32_t *n_types, const situ_problem *problem, arena *a);
 
 #endif

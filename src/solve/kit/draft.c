@@ -1,6 +1,7 @@
 #include "solve/kit/draft.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "problem/footprint.h"
@@ -23,19 +24,29 @@ static int64_t least_time(const situ_problem *p, int32_t class) {
 
 static void sum_groups(draft *s) {
   const situ_problem *p = s->problem;
-  for (int32_t k = 0; k < p->graph->n_colocations; k++) {
+  const grouping *g = &s->groups;
+  for (int32_t k = 0; k < g->n_groups; k++) {
     s->group_weights[k] = s->group_footprint[k] = 0;
-    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
-      int32_t v = p->group_member[i];
+    s->group_pin[k] = -1;
+    bool *runs = s->group_runs + (int64_t)k * p->n_classes;
+    memset(runs, true, (size_t)p->n_classes * sizeof *runs);
+    for (int32_t i = g->start[k]; i < g->start[k + 1]; i++) {
+      int32_t v = g->member[i];
       s->group_weights[k] = sat_add(s->group_weights[k], p->graph->weight_bytes[v]);
       s->group_footprint[k] = max64(s->group_footprint[k], footprint_bytes(p->graph, v));
+      if (p->pin[v] >= 0) s->group_pin[k] = p->pin[v];
+      for (int32_t c = 0; c < p->n_classes; c++) runs[c] &= p->time_ns[(int64_t)v * p->n_classes + c] != SITU_NEVER_NS;
     }
   }
 }
 
 bool draft_init(draft *s, const situ_problem *p, arena *a) {
-  int32_t n = p->n_operators, groups = p->graph->n_colocations;
-  *s = (draft){.problem = p};
+  return draft_init_grouped(s, p, grouping_of_colocations(p), a);
+}
+
+bool draft_init_grouped(draft *s, const situ_problem *p, grouping groups, arena *a) {
+  int32_t n = p->n_operators;
+  *s = (draft){.problem = p, .groups = groups};
   s->device = ARENA_NEW(a, int32_t, n);
   s->order = ARENA_NEW(a, int32_t, n);
   s->start_ns = ARENA_NEW(a, int64_t, n);
@@ -45,14 +56,16 @@ bool draft_init(draft *s, const situ_problem *p, arena *a) {
   s->candidates = ARENA_NEW(a, int32_t, p->n_devices);
   s->weights = ARENA_NEW(a, int64_t, p->n_memories);
   s->footprint = ARENA_NEW(a, int64_t, p->n_memories);
-  s->group_weights = ARENA_NEW(a, int64_t, groups);
-  s->group_footprint = ARENA_NEW(a, int64_t, groups);
-  s->group_device = ARENA_NEW(a, int32_t, groups);
+  s->group_weights = ARENA_NEW(a, int64_t, groups.n_groups);
+  s->group_footprint = ARENA_NEW(a, int64_t, groups.n_groups);
+  s->group_device = ARENA_NEW(a, int32_t, groups.n_groups);
+  s->group_pin = ARENA_NEW(a, int32_t, groups.n_groups);
+  s->group_runs = ARENA_NEW(a, bool, (int64_t)groups.n_groups * p->n_classes);
   s->sorting = ARENA_NEW(a, timed, 2 * (int64_t)n);
   int64_t *least = ARENA_NEW(a, int64_t, p->n_classes);
   if (!s->device || !s->order || !s->start_ns || !s->finish_ns || !s->lines || !s->arrival_ns || !s->candidates ||
-      !s->weights || !s->footprint || !s->group_weights || !s->group_footprint || !s->group_device || !s->sorting ||
-      !least || !timeline_pool_init(&s->pool, a, (int64_t)n + p->n_devices))
+      !s->weights || !s->footprint || !s->group_weights || !s->group_footprint || !s->group_device || !s->group_pin ||
+      !s->group_runs || !s->sorting || !least || !timeline_pool_init(&s->pool, a, (int64_t)n + p->n_devices))
     return false;
   for (int32_t k = 0; k < p->n_classes; k++) least[k] = least_time(p, k);
   for (int32_t d = 0; d < p->n_devices; d++) s->lines[d].least = least[p->class_of[d]];
@@ -65,7 +78,7 @@ bool draft_init(draft *s, const situ_problem *p, arena *a) {
 void draft_clear(draft *s) {
   const situ_problem *p = s->problem;
   for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
-  for (int32_t k = 0; k < p->graph->n_colocations; k++) s->group_device[k] = -1;
+  for (int32_t k = 0; k < s->groups.n_groups; k++) s->group_device[k] = -1;
   for (int32_t m = 0; m < p->n_memories; m++) s->weights[m] = s->footprint[m] = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     s->lines[d].root = 0;
@@ -149,16 +162,16 @@ void draft_arrive(draft *s, int32_t v) {
   }
 }
 
-static bool group_allows(const situ_problem *p, int32_t group, int32_t d) {
-  for (int32_t i = p->group_start[group]; i < p->group_start[group + 1]; i++)
-    if (!problem_allows(p, p->group_member[i], d)) return false;
-  return true;
+static bool group_allows(const draft *s, int32_t group, int32_t d) {
+  const situ_problem *p = s->problem;
+  int32_t pin = s->group_pin[group];
+  return (pin < 0 ? !p->unused[d] : pin == d) && s->group_runs[(int64_t)group * p->n_classes + p->class_of[d]];
 }
 
 /* Bytes that would be free on d's memory with v (and its group) there; negative when it is too small. */
 static int64_t room_with(const draft *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
-  int32_t m = p->memory_of[d], group = p->graph->colocation[v];
+  int32_t m = p->memory_of[d], group = s->groups.of[v];
   int64_t limit = p->platform->memory_bytes[m];
   if (limit == SITU_UNLIMITED_BYTES) return limit;
   int64_t weights = group >= 0 ? s->group_weights[group] : p->graph->weight_bytes[v];
@@ -166,16 +179,24 @@ static int64_t room_with(const draft *s, int32_t v, int32_t d) {
   return limit - sat_add(sat_add(s->weights[m], weights), max64(s->footprint[m], footprint));
 }
 
+/* Keeps the candidates that are no hosts, if there are any. Returns how many are left. */
+static int32_t leave_out_hosts(draft *s, int32_t n) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < n; i++)
+    if (!problem_is_host(s->problem, s->candidates[i])) s->candidates[kept++] = s->candidates[i];
+  return kept > 0 ? kept : n;
+}
+
 int32_t draft_candidates(draft *s, int32_t v) {
   const situ_problem *p = s->problem;
-  int32_t group = p->graph->colocation[v], n = 0, roomiest = -1;
+  int32_t group = s->groups.of[v], n = 0, roomiest = -1;
   if (group >= 0 && s->group_device[group] >= 0) {
     s->candidates[0] = s->group_device[group];
     return 1;
   }
   int64_t most = INT64_MIN;
   for (int32_t d = 0; d < p->n_devices; d++) {
-    if (!problem_allows(p, v, d) || (group >= 0 && !group_allows(p, group, d))) continue;
+    if (group >= 0 ? !group_allows(s, group, d) : !problem_allows(p, v, d)) continue;
     int64_t room = s->limited ? room_with(s, v, d) : 0;
     if (room >= 0) s->candidates[n++] = d;
     if (room > most) {
@@ -184,7 +205,7 @@ int32_t draft_candidates(draft *s, int32_t v) {
     }
   }
   if (n == 0 && roomiest >= 0) s->candidates[n++] = roomiest;
-  return n;
+  return s->spare_hosts ? leave_out_hosts(s, n) : n;
 }
 
 int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps) {
@@ -195,7 +216,7 @@ int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps) {
 
 void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
   const situ_problem *p = s->problem;
-  int32_t group = p->graph->colocation[v], m = p->memory_of[d];
+  int32_t group = s->groups.of[v], m = p->memory_of[d];
   int64_t time = problem_time_ns(p, v, d);
   s->device[v] = d;
   s->start_ns[v] = start_ns;

@@ -10,6 +10,7 @@
 #define SITU_SOLVE_KIT_DRAFT_H
 
 #include "plan/plan.h"
+#include "solve/kit/grouping.h"
 #include "solve/kit/timeline.h"
 
 typedef struct draft {
@@ -22,8 +23,12 @@ typedef struct draft {
   int64_t *arrival_ns;      /* [memory]: when the inputs of the operator at hand are there */
   int32_t *candidates;      /* [device] */
   int64_t *weights, *footprint; /* [memory] bytes */
-  int64_t *group_weights, *group_footprint; /* [colocation group] */
-  int32_t *group_device;    /* [colocation group], -1: not placed yet */
+  grouping groups;          /* whose members share a device */
+  int64_t *group_weights, *group_footprint; /* [group] */
+  int32_t *group_device;    /* [group], -1: not placed yet */
+  int32_t *group_pin;       /* [group] device or -1 */
+  bool *group_runs;         /* [group * n_classes] whether the class can run all members */
+  bool spare_hosts;         /* hosts are candidates only where nothing else is; set it as you like */
   bool limited;             /* some memory has a limit */
   bool links;               /* channels are followed */
   int64_t *channel_ns;      /* [channel] until when it is busy */
@@ -31,7 +36,9 @@ typedef struct draft {
   void *sorting;            /* scratch of draft_placement */
 } draft;
 
+/* Colocation groups share a device; or larger groups do. False without memory. */
 bool draft_init(draft *s, const situ_problem *problem, arena *a);
+bool draft_init_grouped(draft *s, const situ_problem *problem, grouping groups, arena *a);
 /* Back to nothing placed. */
 void draft_clear(draft *s);
 /* From now on channels are followed. False where the tables would be too large, or without memory. */

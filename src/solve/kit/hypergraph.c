@@ -10,7 +10,8 @@
 static const int64_t TABLE_LIMIT = (int64_t)1 << 25;
 
 bool hypergraph_serves(const situ_problem *p) {
-  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED || p->contiguous)
+  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED || p->contiguous ||
+      p->n_phases > 1)
     return false;
   for (int32_t a = 0; a < p->n_devices; a++)
     for (int32_t b = 0; b < a; b++) {

@@ -3,7 +3,6 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/kit/heap.h"
-#include "solve/kit/rank.h"
 #include "solve/kit/repair.h"
 
 enum { LOOK_EVERY = 256 };
@@ -57,17 +56,19 @@ static bool place_best(draft *s, int32_t v, const list_policy *policy) {
   return best >= 0;
 }
 
+/* When the last producer of v ends. */
+static int64_t ready_ns(const draft *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  int64_t ready = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) ready = max64(ready, s->finish_ns[g->producer[g->in[i]]]);
+  return ready;
+}
+
 /* Forgets gaps before the least time at which any operator that is left could be ready: those in the queue wait for their
  * producers at least, all others for one of these. */
 static void forget_gaps(draft *s, const ready_queue *q) {
-  const situ_graph *g = s->problem->graph;
   int64_t least = SITU_NEVER_NS;
-  for (int32_t k = 0; k < q->heap.n && least > 0; k++) {
-    int32_t v = q->heap.at[k];
-    int64_t ready = 0;
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) ready = max64(ready, s->finish_ns[g->producer[g->in[i]]]);
-    least = min64(least, ready);
-  }
+  for (int32_t k = 0; k < q->heap.n && least > 0; k++) least = min64(least, ready_ns(s, q->heap.at[k]));
   for (int32_t d = 0; d < s->problem->n_devices && least > 0; d++) timeline_forget(&s->pool, &s->lines[d], least);
 }
 
@@ -92,48 +93,127 @@ bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratc
 
 typedef struct pair {
   int32_t v, d;
-  int64_t start_ns;
+  int64_t start_ns, finish_ns;
   double merit, level;
+  bool disturbs; /* the device waits for another operator */
 } pair;
 
-/* The best device of operator v under the rule, if that is better than `best`. */
-static void consider(pair *best, draft *s, list_pair_rule rule, int32_t v, double level, double mean) {
-  int32_t n = draft_candidates(s, v);
-  draft_arrive(s, v);
-  for (int32_t i = 0; i < n; i++) {
-    int32_t d = s->candidates[i];
-    int64_t start = draft_start(s, v, d, false);
-    double merit = -(double)start;
-    if (rule == LIST_DYNAMIC_LEVEL) merit += level + mean - (double)problem_time_ns(s->problem, v, d);
-    if (best->v >= 0 && (merit < best->merit || (merit == best->merit && level <= best->level))) continue;
-    *best = (pair){.v = v, .d = d, .start_ns = start, .merit = merit, .level = level};
+/* The pairs of one schedule: the ready operators that are looked at, and which devices wait for a favourite. */
+typedef struct pairing {
+  draft *draft;
+  const list_pair_policy *policy;
+  int32_t window[LIST_WINDOW], n;
+  bool *in_window;      /* [operator]; this and the next three only where there are favourites */
+  int32_t *last;        /* [device] the operator placed there last, or -1 */
+  int32_t *awaited;     /* [device] the favourite it waits for, or -1 */
+  int64_t *awaits_from; /* [device] the time from which it does */
+} pairing;
+
+static bool pairing_init(pairing *x, draft *s, const list_pair_policy *policy, arena *scratch) {
+  *x = (pairing){.draft = s, .policy = policy};
+  if (!policy->favourite) return true;
+  int32_t n = s->problem->n_devices;
+  x->in_window = ARENA_ZERO(scratch, bool, s->problem->n_operators);
+  x->last = ARENA_NEW(scratch, int32_t, n);
+  x->awaited = ARENA_NEW(scratch, int32_t, n);
+  x->awaits_from = ARENA_NEW(scratch, int64_t, n);
+  if (!x->in_window || !x->last || !x->awaited || !x->awaits_from) return false;
+  for (int32_t d = 0; d < n; d++) x->last[d] = -1;
+  return true;
+}
+
+static void fill_window(pairing *x, ready_queue *q) {
+  while (x->n < LIST_WINDOW && q->heap.n > 0) {
+    int32_t v = x->window[x->n++] = heap_pop(&q->heap);
+    if (x->in_window) x->in_window[v] = true;
   }
 }
 
-bool list_pairs(draft *s, list_pair_rule rule, const double *level, const double *mean, budget *b, arena *scratch) {
+/* A device waits for the favourite of the operator that it ran last, from when that is ready on, where no other device
+ * could start it earlier. */
+static void find_awaited(pairing *x) {
+  draft *s = x->draft;
+  for (int32_t d = 0; d < s->problem->n_devices; d++) {
+    int32_t f = x->last[d] >= 0 ? x->policy->favourite[x->last[d]] : -1;
+    x->awaited[d] = -1;
+    if (f < 0 || !x->in_window[f]) continue;
+    int32_t n = draft_candidates(s, f);
+    int64_t least = SITU_NEVER_NS, here = SITU_NEVER_NS;
+    draft_arrive(s, f);
+    for (int32_t i = 0; i < n; i++) {
+      int64_t start = draft_start(s, f, s->candidates[i], false);
+      least = min64(least, start);
+      if (s->candidates[i] == d) here = start;
+    }
+    if (here != least || here == SITU_NEVER_NS) continue;
+    x->awaited[d] = f;
+    x->awaits_from[d] = max64(s->lines[d].end, ready_ns(s, f));
+  }
+}
+
+static bool is_better(const pair *a, const pair *b) {
+  if (b->v < 0) return true;
+  if (a->merit != b->merit) return a->merit > b->merit;
+  if (a->level != b->level) return a->level > b->level;
+  if (a->v != b->v || a->disturbs != b->disturbs) return a->v == b->v && b->disturbs;
+  return a->finish_ns < b->finish_ns;
+}
+
+/* The best device of operator v under the rule, if that is better than `best`. A device that waits takes another
+ * operator only when that is urgent: when no device could make it wait longer. */
+static void consider(pair *best, pairing *x, int32_t v) {
+  draft *s = x->draft;
+  double level = x->policy->level[v];
+  int32_t n = draft_candidates(s, v);
+  int64_t urgent = 0;
+  draft_arrive(s, v);
+  for (int32_t i = 0; x->policy->favourite && i < n; i++)
+    urgent = max64(urgent, draft_start(s, v, s->candidates[i], false));
+  for (int32_t i = 0; i < n; i++) {
+    int32_t d = s->candidates[i];
+    int64_t start = draft_start(s, v, d, false), time = problem_time_ns(s->problem, v, d);
+    bool disturbs = x->policy->favourite && x->awaited[d] >= 0 && x->awaited[d] != v && start >= x->awaits_from[d];
+    if (disturbs) start = urgent;
+    pair now = {.v = v, .d = d, .start_ns = start, .finish_ns = sat_add(start, time), .merit = -(double)start,
+                .level = level, .disturbs = disturbs};
+    if (x->policy->rule == LIST_DYNAMIC_LEVEL) now.merit += level + x->policy->mean[v] - (double)time;
+    if (is_better(&now, best)) *best = now;
+  }
+}
+
+static void take(pairing *x, int32_t at, pair *best) {
+  draft *s = x->draft;
+  if (s->links) {
+    draft_arrive(s, best->v);
+    draft_send(s, best->v, best->d);
+    best->start_ns = max64(best->start_ns, draft_start(s, best->v, best->d, false));
+  }
+  draft_place(s, best->v, best->d, best->start_ns);
+  x->window[at] = x->window[--x->n];
+  if (!x->policy->favourite) return;
+  x->in_window[best->v] = false;
+  x->last[best->d] = best->v;
+}
+
+bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch) {
   const situ_graph *g = s->problem->graph;
   arena_mark mark = arena_get_mark(scratch);
   ready_queue queue;
-  int32_t window[LIST_WINDOW], n = 0;
-  bool going = queue_init(&queue, g, level, scratch);
-  for (int32_t turn = 1; going && (n > 0 || queue.heap.n > 0); turn++) {
-    while (n < LIST_WINDOW && queue.heap.n > 0) window[n++] = heap_pop(&queue.heap);
+  pairing x;
+  bool going = queue_init(&queue, g, policy->level, scratch) && pairing_init(&x, s, policy, scratch);
+  for (int32_t turn = 1; going && (x.n > 0 || queue.heap.n > 0); turn++) {
+    fill_window(&x, &queue);
+    if (policy->favourite) find_awaited(&x);
     pair best = {.v = -1};
     int32_t at = 0;
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < x.n; i++) {
       int32_t before = best.v;
-      consider(&best, s, rule, window[i], level[window[i]], mean[window[i]]);
+      consider(&best, &x, x.window[i]);
       if (best.v != before) at = i;
     }
     going = best.v >= 0 && (turn % LOOK_EVERY != 0 || !budget_over(b));
     if (!going) break;
-    if (s->links) {
-      draft_arrive(s, best.v);
-      draft_send(s, best.v, best.d);
-      best.start_ns = draft_start(s, best.v, best.d, false);
-    }
-    draft_place(s, best.v, best.d, best.start_ns);
-    window[at] = window[--n];
+    take(&x, at, &best);
     queue_release(&queue, g, best.v);
   }
   arena_release(scratch, mark);
@@ -143,16 +223,4 @@ bool list_pairs(draft *s, list_pair_rule rule, const double *level, const double
 void list_offer(solve_run *run, draft *s) {
   placement where = draft_placement(s);
   repair_offer(run, &where);
-}
-
-situ_status list_solve_pairs(solve_run *run, list_pair_rule rule) {
-  const situ_problem *p = run->problem;
-  double *level = ARENA_NEW(run->arena, double, p->n_operators);
-  rank_costs costs;
-  draft s;
-  if (!level || !draft_init(&s, p, run->arena) || !rank_costs_find(&costs, run->arena, p, RANK_NO_TRANSFER))
-    return fail_no_memory(run->error);
-  rank_upward(level, p, &costs);
-  if (list_pairs(&s, rule, level, costs.work, run->budget, run->arena)) list_offer(run, &s);
-  return SITU_STATUS_OK;
 }

@@ -18,17 +18,24 @@ typedef struct list_policy {
 bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratch);
 
 typedef enum list_pair_rule {
-  LIST_EARLIEST_START, /* ETF: the least start, ties by the highest level */
+  LIST_EARLIEST_START, /* ETF: the least start, ties by the highest level, then a device that waits for nothing, then
+                          the least finish */
   LIST_DYNAMIC_LEVEL   /* DLS: the greatest level - start + (mean time - time) */
 } list_pair_rule;
 
-/* Level: static level of each operator, without transfers; mean: its mean time. Only the LIST_WINDOW ready operators of
- * highest level are looked at in each turn. */
-enum { LIST_WINDOW = 64 };
-bool list_pairs(draft *s, list_pair_rule rule, const double *level, const double *mean, budget *b, arena *scratch);
+typedef struct list_pair_policy {
+  list_pair_rule rule;
+  const double *level, *mean; /* [operator] static level and mean time, without transfers; mean only for DLS */
+  /* [operator] its favourite consumer or -1; or NULL. A device whose last operator has a favourite that is ready, and
+   * that no other device could start earlier, waits for it: it takes another operator v only as late as the last device
+   * could start v (Hanen, Munier 1995: the operator is urgent). */
+  const int32_t *favourite;
+} list_pair_policy;
 
-/* A whole solver of that kind: levels, list_pairs, and the offer. */
-situ_status list_solve_pairs(solve_run *run, list_pair_rule rule);
+/* Schedules everything into the empty draft. Only the LIST_WINDOW ready operators of highest level are looked at in
+ * each turn. False when the budget ended before that, or memory. */
+enum { LIST_WINDOW = 64 };
+bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch);
 
 /* Offers a finished draft to the incumbent, after moving operators off memories that are too full. */
 void list_offer(solve_run *run, draft *s);

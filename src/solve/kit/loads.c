@@ -38,13 +38,14 @@ static void measure_operators(loads *s) {
 bool loads_init(loads *s, const situ_problem *p, arena *a) {
   int32_t n = p->n_operators, d = p->n_devices;
   *s = (loads){.problem = p, .n_spots = count_spots(p), .scale = 1};
-  s->n_resources = d + (is_link(s) ? p->platform->n_channels : 0);
+  int32_t n_channels = is_link(s) ? p->platform->n_channels : 0;
+  s->n_resources = (d + n_channels) * p->n_phases;
   s->device = ARENA_NEW(a, int32_t, n);
   s->users = ARENA_NEW(a, int32_t, (int64_t)p->graph->n_tensors * s->n_spots);
-  s->compute_ns = ARENA_NEW(a, int64_t, d);
-  s->in_ns = ARENA_NEW(a, int64_t, d);
-  s->out_ns = ARENA_NEW(a, int64_t, d);
-  s->channel_ns = ARENA_NEW(a, int64_t, p->platform->n_channels);
+  s->compute_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
+  s->in_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
+  s->out_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
+  s->channel_ns = ARENA_NEW(a, int64_t, (int64_t)p->platform->n_channels * p->n_phases);
   s->weights = ARENA_NEW(a, int64_t, p->n_memories);
   s->stashed = ARENA_NEW(a, int64_t, p->n_memories);
   s->operator_stash = ARENA_NEW(a, int64_t, n);
@@ -59,6 +60,14 @@ bool loads_init(loads *s, const situ_problem *p, arena *a) {
   return true;
 }
 
+/* The first device, and the first channel, of the phase of a tensor's or operator's work. Resources go by phase: devices of
+ * all phases, then channels of all phases. */
+static int32_t device_row(const loads *s, int32_t v) { return problem_phase(s->problem, v) * s->problem->n_devices; }
+static int32_t channel_row(const loads *s, int32_t v) {
+  return problem_phase(s->problem, v) * s->problem->platform->n_channels;
+}
+static int32_t n_device_loads(const loads *s) { return s->problem->n_devices * s->problem->n_phases; }
+
 static void touch(loads *s, int32_t resource) {
   if (s->is_touched[resource]) return;
   s->is_touched[resource] = true;
@@ -70,16 +79,17 @@ static void charge_entry(loads *s, int32_t t, int32_t a, int32_t spot, int64_t s
   const situ_problem *p = s->problem;
   if (!is_link(s)) {
     if (p->memory_of[spot] == p->memory_of[a] || problem_is_host(p, spot)) return;
-    s->in_ns[spot] += sign * problem_transfer_ns(p, t, p->host, spot);
-    touch(s, spot);
+    int32_t at = device_row(s, p->graph->producer[t]) + spot;
+    s->in_ns[at] += sign * problem_transfer_ns(p, t, p->host, spot);
+    touch(s, at);
     return;
   }
   const situ_platform *f = p->platform;
   int64_t route = (int64_t)p->memory_of[a] * p->n_memories + spot;
   for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
-    int32_t link = f->route_link[k], channel = f->links[link].channel;
+    int32_t link = f->route_link[k], channel = channel_row(s, p->graph->producer[t]) + f->links[link].channel;
     s->channel_ns[channel] += sign * p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
-    touch(s, p->n_devices + channel);
+    touch(s, n_device_loads(s) + channel);
   }
 }
 
@@ -90,8 +100,9 @@ static void charge_exit(loads *s, int32_t t, int32_t a, int64_t sign) {
   const int32_t *users = s->users + (int64_t)t * s->n_spots;
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (users[d] == 0 || p->memory_of[d] == p->memory_of[a]) continue;
-    s->out_ns[a] += sign * problem_transfer_ns(p, t, a, p->host);
-    touch(s, a);
+    int32_t at = device_row(s, p->graph->producer[t]) + a;
+    s->out_ns[at] += sign * problem_transfer_ns(p, t, a, p->host);
+    touch(s, at);
     return;
   }
 }
@@ -105,23 +116,34 @@ static void charge_all(loads *s, int32_t t, int32_t a, int64_t sign) {
 
 static void add_operator(loads *s, int32_t v, int32_t d, int64_t sign) {
   const situ_problem *p = s->problem;
-  s->compute_ns[d] += sign * problem_time_ns(p, v, d);
+  int32_t at = device_row(s, v) + d;
+  s->compute_ns[at] += sign * problem_time_ns(p, v, d);
   s->weights[p->memory_of[d]] += sign * p->graph->weight_bytes[v];
   s->stashed[p->memory_of[d]] += sign * s->operator_stash[v];
-  touch(s, d);
+  touch(s, at);
 }
 
 int64_t loads_of(const loads *s, int32_t r) {
   const situ_problem *p = s->problem;
-  if (r >= p->n_devices) return s->channel_ns[r - p->n_devices];
+  if (r >= n_device_loads(s)) return s->channel_ns[r - n_device_loads(s)];
   return p->overlap ? max64(s->compute_ns[r], max64(s->in_ns[r], s->out_ns[r]))
                     : s->compute_ns[r] + s->in_ns[r] + s->out_ns[r];
 }
 
+/* The phase that a resource counts to. */
+static int32_t phase_of(const loads *s, int32_t r) {
+  const situ_problem *p = s->problem;
+  if (p->n_phases == 1) return 0;
+  return r < n_device_loads(s) ? r / p->n_devices : (r - n_device_loads(s)) / p->platform->n_channels;
+}
+
 int64_t loads_period(const loads *s) {
-  int64_t period = 0;
-  for (int32_t r = 0; r < s->n_resources; r++) period = max64(period, loads_of(s, r));
-  return period;
+  int64_t greatest[2] = {0};
+  for (int32_t r = 0; r < s->n_resources; r++) {
+    int64_t *of = &greatest[phase_of(s, r)];
+    *of = max64(*of, loads_of(s, r));
+  }
+  return greatest[0] + greatest[1];
 }
 
 static double energy_of(const loads *s, int32_t r) {
@@ -139,19 +161,19 @@ double loads_settle(loads *s) {
     s->energy[r] = energy_of(s, r);
   }
   s->n_touched = 0;
-  s->power = 0; /* summed afresh: differences of 16th powers would lose what is small */
-  for (int32_t r = 0; r < s->n_resources; r++) s->power += s->energy[r];
-  return s->power > 0 ? s->scale * sqrt(sqrt(sqrt(sqrt(s->power)))) : 0;
+  double power[2] = {0}; /* summed afresh: differences of 16th powers would lose what is small */
+  for (int32_t r = 0; r < s->n_resources; r++) power[phase_of(s, r)] += s->energy[r];
+  return s->scale * (sqrt(sqrt(sqrt(sqrt(power[0])))) + sqrt(sqrt(sqrt(sqrt(power[1])))));
 }
 
 void loads_set(loads *s, const int32_t *device) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
-  size_t times = (size_t)p->n_devices * sizeof(int64_t), bytes = (size_t)p->n_memories * sizeof(int64_t);
+  size_t times = (size_t)n_device_loads(s) * sizeof(int64_t), bytes = (size_t)p->n_memories * sizeof(int64_t);
   memset(s->compute_ns, 0, times);
   memset(s->in_ns, 0, times);
   memset(s->out_ns, 0, times);
-  memset(s->channel_ns, 0, (size_t)p->platform->n_channels * sizeof(int64_t));
+  memset(s->channel_ns, 0, (size_t)p->platform->n_channels * (size_t)p->n_phases * sizeof(int64_t));
   memset(s->weights, 0, bytes);
   memset(s->stashed, 0, bytes);
   memset(s->users, 0, (size_t)g->n_tensors * (size_t)s->n_spots * sizeof *s->users);

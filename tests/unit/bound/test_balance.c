@@ -18,7 +18,7 @@ static int64_t balance_of(const situ_problem *p) {
   arena *a = arena_new();
   budget b = budget_new(0, 0, NULL, NULL);
   int64_t lower = -1;
-  assert_int_equal(balance_bound.compute(&lower, p, a, &b, NULL), SITU_STATUS_OK);
+  assert_int_equal(balance_bound.compute(&lower, &(certificate){0}, p, a, &b, NULL), SITU_STATUS_OK);
   arena_free(a);
   return lower;
 }

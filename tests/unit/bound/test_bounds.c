@@ -15,9 +15,10 @@ static int64_t bound_of(const situ_problem *p, const char *name) {
   arena *a = arena_new();
   budget unlimited = budget_new(0, 0, NULL, NULL);
   int64_t lower = -1;
+  certificate proof = {0};
   for (int32_t i = 0; bounds[i]; i++)
     if (strcmp(bounds[i]->name, name) == 0)
-      assert_int_equal(bounds[i]->compute(&lower, p, a, &unlimited, NULL), SITU_STATUS_OK);
+      assert_int_equal(bounds[i]->compute(&lower, &proof, p, a, &unlimited, NULL), SITU_STATUS_OK);
   arena_free(a);
   return lower;
 }

@@ -7,9 +7,12 @@
 #include "base/json.h"
 #include "situ/read.h"
 
+/* Where there are several devices, the last one is a replica of the first in pipelines. */
 static situ_plan *plan_of(scenario *s, int32_t *device, int32_t *order) {
   situ_plan *plan;
-  placement where = {.device = device, .order = order};
+  int32_t replica_of[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  placement where = {.device = device, .order = order, .replica_of = replica_of};
+  if (s->n_devices > 1) replica_of[s->n_devices - 1] = 0;
   assert_int_equal(simulator_plan(&plan, s->simulator, &where, NULL), SITU_STATUS_OK);
   return plan;
 }
@@ -25,6 +28,7 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
   same_array(a->order, b->order, a->n_operators, sizeof *a->order);
   same_array(a->start_ns, b->start_ns, a->n_operators, sizeof *a->start_ns);
   same_array(a->finish_ns, b->finish_ns, a->n_operators, sizeof *a->finish_ns);
+  same_array(a->replica_of, b->replica_of, a->n_devices, sizeof *a->replica_of);
   same_array(a->call, b->call, a->n_operators, sizeof *a->call);
   assert_int_equal(a->n_transfers, b->n_transfers);
   for (int32_t i = 0; i < a->n_transfers; i++) {
@@ -40,6 +44,7 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
     assert_true(a->uses[d].load_ns == b->uses[d].load_ns);
     assert_true(a->uses[d].memory_bytes == b->uses[d].memory_bytes);
     assert_true(a->uses[d].memory_limit_bytes == b->uses[d].memory_limit_bytes);
+    assert_int_equal(a->uses[d].replica_of, b->uses[d].replica_of);
   }
   assert_true(a->value_ns == b->value_ns && a->lower_bound_ns == b->lower_bound_ns);
   assert_true(a->best_single_ns == b->best_single_ns && a->best_single_device == b->best_single_device);

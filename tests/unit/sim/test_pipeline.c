@@ -71,6 +71,87 @@ static void links_are_resources_of_their_own(void **state) {
   scenario_free(&s);
 }
 
+/* A host and three accelerators of one class, every way 1 byte a nanosecond; f (forward, 8 ns, 6 bytes of weights) makes
+ * 3 bytes for b (backward, 13 ns, 4 bytes of weights), and b 5 bytes for f's update u (1 ns) on the host. */
+static scenario training_of_three(situ_problem_options options) {
+  scenario s = scenario_new();
+  s.alike = true;
+  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  for (int32_t d = 1; d < 4; d++) {
+    scenario_device(&s, 100, -1, false);
+    scenario_link(&s, 0, d, 0, -1);
+    scenario_link(&s, d, 0, 0, -1);
+  }
+  scenario_operator(&s, "f", 8, 6, 0);
+  const situ_operator later[2] = {
+      {.name = "b", .source_id = 1, .colocation = -1, .weight_bytes = 4, .phase = SITU_PHASE_BACKWARD},
+      {.name = "u", .source_id = 2, .colocation = -1, .phase = SITU_PHASE_UPDATE}};
+  for (int32_t v = 1; v < 3; v++) {
+    assert_int_equal(situ_graph_builder_add_operator(s.builder, &later[v - 1], NULL, NULL), SITU_STATUS_OK);
+    for (int32_t d = 0; d < 8; d++) s.time_ns[v][d] = v == 1 ? 13 : 1;
+    s.n_operators++;
+  }
+  scenario_tensor(&s, 0, 3, 1, -1);
+  scenario_tensor(&s, 1, 5, 2, -1);
+  scenario_pose(&s, &options);
+  return s;
+}
+
+static void gpipe_adds_the_greatest_forward_and_the_greatest_backward_load(void **state) {
+  (void)state;
+  for (int gpipe = 0; gpipe < 2; gpipe++) {
+    situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
+    options.schedule = gpipe ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
+    scenario s = training_of_three(options);
+    int32_t device[3] = {1, 2, 0};
+    simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
+    assert_int_equal(r.load_ns[0], 1);
+    assert_int_equal(r.load_ns[1], 8 + 3);      /* forward: all of it */
+    assert_int_equal(r.load_ns[2], 3 + 13 + 5); /* forward: the tensor that f made; backward: the rest */
+    assert_int_equal(r.value_ns, gpipe ? 11 + 18 : 21);
+    scenario_free(&s);
+  }
+}
+
+static void replicas_share_the_inputs_and_exchange_gradients(void **state) {
+  (void)state;
+  for (int overlap = 0; overlap < 2; overlap++) {
+    situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
+    options.replicate = true;
+    options.overlap = overlap == 1;
+    scenario s = training_of_three(options);
+    int32_t device[3] = {2, 2, 0}, replica_of[4] = {-1, 2, -1, 2};
+    simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
+    /* 21 computed, 5 out; 2 (3 - 1) / 3 * 6 = 8 bytes of gradients sent and 8 received; by three */
+    int64_t expected = overlap ? 21 / 3 : (21 + 5 + 8 + 8) / 3;
+    for (int32_t d = 1; d < 4; d++) {
+      assert_int_equal(r.load_ns[d], expected);
+      assert_int_equal(r.peak_bytes[d], 6 + 4 + 3 + 8); /* weights; the stash of f; input and output of b */
+    }
+    assert_int_equal(r.value_ns, expected);
+    replica_of[3] = -1; /* 2 (2 - 1) / 2 * 6 = 6 */
+    r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
+    assert_int_equal(r.load_ns[1], overlap ? 11 : 19); /* 21 / 2 and (21 + 5 + 12) / 2, rounded up */
+    assert_int_equal(r.load_ns[3], 0);
+    scenario_free(&s);
+  }
+}
+
+/* f on 1 and 2, the rest on 3: each sender has half of the inputs; the ring of f goes over the host. */
+static void replicas_load_the_links_of_their_inputs(void **state) {
+  (void)state;
+  situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
+  options.replicate = true;
+  scenario s = training_of_three(options);
+  for (int32_t v = 0; v < 3; v++)
+    for (int32_t k = 0; k < s.problem->n_classes; k++) s.costs->time_ns[v * s.problem->n_classes + k] = 0;
+  int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
+  /* from 1: 3 bytes every second time, rounded up to 2, and 6 bytes of gradients every second time; 3 receives 2 + 2 */
+  assert_int_equal(r.value_ns, 2 + 3);
+  scenario_free(&s);
+}
+
 static void a_part_that_is_left_and_entered_again_is_not_contiguous(void **state) {
   (void)state;
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
@@ -242,6 +323,9 @@ int main(void) {
       cmocka_unit_test(an_accelerator_pays_once_for_each_tensor_in_and_out),
       cmocka_unit_test(overlap_takes_the_greatest_of_three),
       cmocka_unit_test(links_are_resources_of_their_own),
+      cmocka_unit_test(gpipe_adds_the_greatest_forward_and_the_greatest_backward_load),
+      cmocka_unit_test(replicas_share_the_inputs_and_exchange_gradients),
+      cmocka_unit_test(replicas_load_the_links_of_their_inputs),
       cmocka_unit_test(a_part_that_is_left_and_entered_again_is_not_contiguous),
       cmocka_unit_test(random_placements_agree_with_the_naive_formulas),
   };

@@ -108,7 +108,7 @@ static int64_t value_of(const bound *row, const situ_problem *p) {
   arena *a = arena_new();
   budget unlimited = budget_new(0, 0, NULL, NULL);
   int64_t lower = 0;
-  assert_int_equal(row->compute(&lower, p, a, &unlimited, NULL), SITU_STATUS_OK);
+  assert_int_equal(row->compute(&lower, &(certificate){0}, p, a, &unlimited, NULL), SITU_STATUS_OK);
   arena_free(a);
   return lower;
 }

@@ -169,7 +169,7 @@ static void the_published_order_reaches_the_published_loads(void **state) {
     assert_published(row, "linearize", best.value_ns);
     int64_t lower_ns;
     b = budget_new(0, 0, NULL, NULL);
-    assert_int_equal(balance_bound.compute(&lower_ns, i.problem, i.arena, &b, NULL), SITU_STATUS_OK);
+    assert_int_equal(balance_bound.compute(&lower_ns, &(certificate){0}, i.problem, i.arena, &b, NULL), SITU_STATUS_OK);
     assert_true(lower_ns <= best.value_ns);
     const char *published = field_of(row, "balance_lb"); /* ours may be greater: classes are larger than nodes */
     if (*published && (double)lower_ns / 1e6 < strtod(published, NULL) - 2e-4)

@@ -1,0 +1,53 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&model_options, &problem_options, &fix_options, &solve_options,
+                                             &front_options, &common_options,  NULL};
+
+static int show(const arguments *a, const situ_front *front, const situ_instance *instance) {
+  const situ_problem *problem = situ_instance_problem(instance);
+  const situ_model *model = situ_instance_model(instance);
+  FILE *to = people(a);
+  situ_report_options look = report_options(to);
+  int code = print_report(to, situ_report_pareto(front, problem, model, &look));
+  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_pareto_json(front, problem, model));
+  if (code != EXIT_OK || situ_front_n_points(front) > 0) return code;
+  return situ_front_infeasible(front) ? EXIT_INFEASIBLE : interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;
+}
+
+static int run(arguments *a) {
+  a->instance.model = a->operands[0];
+  if (a->instance.problem.execution == SITU_EXECUTION_DEFAULT) a->instance.problem.execution = SITU_EXECUTION_STREAM;
+  situ_instance *instance = NULL;
+  situ_front *front = NULL;
+  situ_error error = {0};
+  progress p = progress_start();
+  situ_pareto_options options = {.points = a->points, .solve = a->solve};
+  options.solve.progress = progress_tell;
+  options.solve.context = &p;
+  interrupt_catch();
+  situ_status status = situ_instance_open(&instance, &a->instance, &error);
+  if (status == SITU_STATUS_OK) status = situ_pareto(&front, situ_instance_problem(instance), &options, &error);
+  progress_stop(&p);
+  int code = status == SITU_STATUS_OK ? show(a, front, instance) : fail_reading(&error);
+  situ_front_free(front);
+  situ_instance_free(instance);
+  return code;
+}
+
+extern const command pareto_command;
+const command pareto_command = {
+    .name = "pareto",
+    .summary = "latency against throughput: plans of which none is better in both",
+    .usage = "MODEL",
+    .about = "Looks for the plan of least latency, the plan of least period (greatest throughput), and the plans of least "
+             "period under ceilings of latency between the two, and shows those of which none is better than another in "
+             "both. The period of a plan is the greatest load of a device or link when inputs follow each other. Each "
+             "plan is checked; each end has a proved bound. `situ place --max-latency` gives one point as a plan file.",
+    .examples = "situ pareto builtin:inception-v3 --platform cpu+v100-16g+p100-16g --time-limit 2\n"
+                "situ pareto builtin:resnet50 --points 3 --steps 2000 --json\n",
+    .operand = "model",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+/* situ/pareto.h - latency against throughput: the front of stream plans of which none is better than another in both. */
+#ifndef SITU_PARETO_H
+#define SITU_PARETO_H
+
+#include "situ/solve.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A front with its plans. */
+typedef struct situ_front situ_front;
+
+typedef struct situ_pareto_options {
+  int32_t points;           /* solves: the two ends and ceilings of latency between them; 0 means 8, at least 2 */
+  situ_solve_options solve; /* its limits are those of the whole front */
+} situ_pareto_options;
+
+/* Finds the front of a stream problem; limits on period and latency that `problem` has are left aside, all else holds.
+ * Every point is a plan that situ_solve found and checked. BAD_ARGUMENT for other execution models. options may be
+ * NULL. `problem` and what it borrows must outlive *out. */
+SITU_API situ_status situ_pareto(situ_front **out, const situ_problem *problem, const situ_pareto_options *options,
+                                 situ_error *error);
+SITU_API void situ_front_free(situ_front *front);
+/* Points by rising latency and falling period; 0 when no plan was found. */
+SITU_API int32_t situ_front_n_points(const situ_front *front);
+/* Latency and period by situ_plan_latency_ns and situ_plan_period_ns. Borrowed. */
+SITU_API const situ_plan *situ_front_plan(const situ_front *front, int32_t index);
+/* Proved: no plan has a lower latency, a lower period. */
+SITU_API int64_t situ_front_least_latency_ns(const situ_front *front);
+SITU_API int64_t situ_front_least_period_ns(const situ_front *front);
+/* The names of these bounds, "" for none. */
+SITU_API const char *situ_front_latency_bound(const situ_front *front);
+SITU_API const char *situ_front_period_bound(const situ_front *front);
+/* Why there is no plan at all, or "". */
+SITU_API const char *situ_front_reason(const situ_front *front);
+/* Whether it is proved that there is none. */
+SITU_API bool situ_front_infeasible(const situ_front *front);
+SITU_API double situ_front_seconds(const situ_front *front);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

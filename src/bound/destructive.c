@@ -1,0 +1,400 @@
+/* Destructive bound: suppose that everything ends by T, follow what that forces, and find that it cannot be; then no plan
+ * is better than T + 1. Rules, in rounds:
+ *
+ *   chains    heads and tails by device as in critical_path.c, over the devices that are left;
+ *   devices   v may not run on d when head(v,d) + tail(v,d) > T; a colocation group runs where all members may;
+ *   work      all ancestors of v that start at a or later run between a and the start of v: for prices u of device time
+ *             start(v) >= a + sum of min over d of u_d p / sum of u over the devices that one of them may use;
+ *             likewise descendants after the end of v;
+ *   energy    in an interval [a,b] the groups do at least the sum of min over d of u_d psi(d) priced work, where psi is
+ *             the least part of an operator within the interval, started as early or as late as can be; the devices have
+ *             no more than (b - a) sum u.
+ *
+ * A group without a device, or too much energy, is the contradiction. docs/theory/destructive.md */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+
+enum { MOST_DEVICES = 64, PRICES = 6, ROUNDS = 6, MOST_OPERATORS = 12000, WORK_OPERATORS = 1500, DEAREST = 1 << 10, FIRST_STEP = 64,
+       PRECISION = 10000 };
+static const double INTERVAL_WORK = 3e6, ALL_WORK = 1e8;
+static const int64_t MOST_NS = (int64_t)1 << 50; /* of all work: priced sums fit 63 bits */
+
+/* An operator and what it is sorted by. */
+typedef struct ranked {
+  int64_t key;
+  int32_t v;
+} ranked;
+
+typedef struct search {
+  const situ_problem *p;
+  arena *scratch;
+  budget *budget;
+  int32_t n, n_devices, words;
+  int64_t end_ns; /* the T that is tried */
+  bool *may;      /* [n * devices] */
+  int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
+  uint64_t *before; /* [n * words] ancestors of each operator; NULL: too many for the work rule */
+  int64_t price[PRICES][MOST_DEVICES];
+  ranked *order;       /* [n] */
+  int64_t *work;       /* [n] least priced work of each operator */
+  uint64_t *devices;   /* [n] that it may use */
+  int64_t *ends_a, *ends_b; /* [n + 1] candidates */
+  double n_steps; /* work so far */
+  /* of the last contradiction */
+  int32_t rounds, price_at; /* price_at -1: a group without a device */
+  int64_t from_ns, to_ns;
+} search;
+
+static int64_t time_of(const search *s, int32_t v, int32_t d) { return problem_time_ns(s->p, v, d); }
+static bool is_before(const search *s, int32_t u, int32_t v) { return s->before[(int64_t)v * s->words + u / 64] >> (u % 64) & 1; }
+
+/* ---- chains and devices ---- */
+
+/* A group keeps the devices on which all members may run. */
+static void keep_together(search *s) {
+  const situ_problem *p = s->p;
+  for (int32_t k = 0; k < p->graph->n_colocations; k++)
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      bool all = true;
+      for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
+        all &= s->may[(int64_t)p->group_member[i] * s->n_devices + d];
+      for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
+        s->may[(int64_t)p->group_member[i] * s->n_devices + d] = all;
+    }
+}
+
+/* False when an operator has no device left. */
+static bool drop_devices(search *s, bool *changed) {
+  for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++)
+    if (s->may[i] && sat_add(s->head[i], s->tail[i]) > s->end_ns) {
+      s->may[i] = false;
+      *changed = true;
+    }
+  keep_together(s);
+  for (int32_t v = 0; v < s->n; v++) {
+    s->devices[v] = 0;
+    for (int32_t d = 0; d < s->n_devices; d++)
+      if (s->may[(int64_t)v * s->n_devices + d]) s->devices[v] |= (uint64_t)1 << d;
+    if (!s->devices[v]) return false;
+  }
+  return true;
+}
+
+static bool follow_chains(search *s) {
+  for (int32_t v = 0; v < s->n; v++)
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      s->head[(int64_t)v * s->n_devices + d] = s->release[v];
+      s->tail[(int64_t)v * s->n_devices + d] = s->after[v];
+    }
+  s->n_steps += (double)s->p->graph->n_uses * (s->n_devices + s->p->n_memories * s->p->n_memories);
+  return bound_chains(s->head, s->tail, s->may, s->p, s->scratch);
+}
+
+/* ---- work ---- */
+
+static int by_key(const void *left, const void *right) {
+  const ranked *a = left, *b = right;
+  if (a->key != b->key) return a->key > b->key ? -1 : 1;
+  return a->v < b->v ? -1 : a->v > b->v;
+}
+
+/* The least start (or tail) of each operator, the greatest first. */
+static void rank_by(search *s, bool tails) {
+  for (int32_t v = 0; v < s->n; v++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      int64_t i = (int64_t)v * s->n_devices + d;
+      if (s->may[i]) least = min64(least, tails ? s->tail[i] : s->head[i] - time_of(s, v, d));
+    }
+    s->order[v] = (ranked){least, v};
+  }
+  qsort(s->order, (size_t)s->n, sizeof *s->order, by_key);
+}
+
+static void price_work(search *s, const int64_t *price) {
+  for (int32_t v = 0; v < s->n; v++) {
+    s->work[v] = INT64_MAX;
+    for (int32_t d = 0; d < s->n_devices; d++)
+      if (s->may[(int64_t)v * s->n_devices + d]) s->work[v] = min64(s->work[v], time_of(s, v, d) * price[d]);
+  }
+}
+
+static int64_t sum_prices(const search *s, const int64_t *price, uint64_t devices) {
+  int64_t sum = 0;
+  for (int32_t d = 0; d < s->n_devices; d++)
+    if (devices >> d & 1) sum += price[d];
+  return sum;
+}
+
+/* What one list of prices says of the start of v (or of the time after its end), by the operators in order. */
+static int64_t work_around(const search *s, int32_t v, const int64_t *price, bool tails, int64_t known) {
+  int64_t work = 0, sum = 0;
+  uint64_t devices = 0;
+  for (int32_t i = 0; i < s->n; i++) {
+    int32_t x = s->order[i].v;
+    if (tails ? !is_before(s, v, x) : !is_before(s, x, v)) continue;
+    work += s->work[x];
+    if (s->devices[x] & ~devices) {
+      devices |= s->devices[x];
+      sum = sum_prices(s, price, devices);
+    }
+    int64_t gain = known - s->order[i].key; /* more than this is news */
+    if (sum > 0 && (gain < 0 || work > (__int128)gain * sum)) known = s->order[i].key + (work + sum - 1) / sum;
+  }
+  return known;
+}
+
+static void follow_work(search *s, bool *changed) {
+  if (!s->before) return;
+  for (int tails = 0; tails < 2; tails++) {
+    rank_by(s, tails);
+    int64_t *known = tails ? s->after : s->release;
+    for (int32_t k = 0; k < PRICES; k++) {
+      price_work(s, s->price[k]);
+      for (int32_t v = 0; v < s->n; v++) {
+        int64_t found = work_around(s, v, s->price[k], tails, known[v]);
+        *changed |= found > known[v];
+        known[v] = found;
+      }
+    }
+    s->n_steps += (double)s->n * s->n * PRICES / 2;
+  }
+}
+
+/* ---- energy ---- */
+
+/* The part of v on d that lies within [a, b] wherever it starts. */
+static int64_t part_within(const search *s, int32_t v, int32_t d, int64_t a, int64_t b) {
+  int64_t i = (int64_t)v * s->n_devices + d, time = time_of(s, v, d);
+  int64_t most = min64(time, b - a), early = s->head[i] - a, late = b - (s->end_ns - s->tail[i] - time);
+  return max64(0, min64(most, min64(early, late)));
+}
+
+/* Adds the least priced parts of the group that v leads to energy[]. */
+static void add_group(const search *s, int32_t v, int64_t a, int64_t b, int64_t *energy) {
+  const situ_problem *p = s->p;
+  int32_t group = p->graph->colocation[v], size = 1;
+  const int32_t *members = &v;
+  int64_t least[PRICES];
+  if (group >= 0) {
+    members = p->group_member + p->group_start[group];
+    size = p->group_start[group + 1] - p->group_start[group];
+    if (members[0] != v) return;
+  }
+  for (int32_t k = 0; k < PRICES; k++) least[k] = INT64_MAX;
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    if (!(s->devices[v] >> d & 1)) continue;
+    int64_t part = 0;
+    for (int32_t i = 0; i < size; i++) part += part_within(s, members[i], d, a, b);
+    for (int32_t k = 0; k < PRICES; k++) least[k] = min64(least[k], part * s->price[k][d]);
+  }
+  for (int32_t k = 0; k < PRICES; k++) energy[k] += least[k];
+}
+
+static bool refutes(search *s, int64_t a, int64_t b, uint64_t devices) {
+  int64_t energy[PRICES] = {0};
+  for (int32_t v = 0; v < s->n; v++) add_group(s, v, a, b, energy);
+  for (int32_t k = 0; k < PRICES; k++)
+    if (energy[k] > (__int128)(b - a) * sum_prices(s, s->price[k], devices)) {
+      s->from_ns = a;
+      s->to_ns = b;
+      s->price_at = k;
+      return true;
+    }
+  return false;
+}
+
+/* `count` of the keys of s->order, evenly, distinct; the ends of intervals. */
+static int32_t pick_ends(const search *s, int64_t *ends, int32_t count, bool late) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < count; i++) {
+    int64_t key = s->order[(int64_t)i * s->n / count].key, end = late ? s->end_ns - key : key;
+    if (n == 0 || ends[n - 1] != end) ends[n++] = end;
+  }
+  return n;
+}
+
+static bool too_much_energy(search *s) {
+  uint64_t devices = 0;
+  for (int32_t v = 0; v < s->n; v++) devices |= s->devices[v];
+  int32_t count = s->n;
+  double once = (double)s->n * s->n_devices * PRICES;
+  while (count > 2 && (double)count * count * once > INTERVAL_WORK) count = count * 3 / 4;
+  rank_by(s, false);
+  int32_t n_a = pick_ends(s, s->ends_a, count, false);
+  rank_by(s, true);
+  int32_t n_b = pick_ends(s, s->ends_b, count, true);
+  for (int32_t i = 0; i < n_a; i++)
+    for (int32_t j = 0; j < n_b; j++) {
+      if (s->ends_b[j] <= s->ends_a[i]) continue;
+      s->n_steps += once;
+      if (refutes(s, s->ends_a[i], s->ends_b[j], devices)) return true;
+    }
+  return false;
+}
+
+/* ---- one T ---- */
+
+/* False without memory; *refuted says whether no plan ends by end_ns. */
+static bool try_end(search *s, int64_t end_ns, bool *refuted) {
+  bool changed = true;
+  s->end_ns = end_ns;
+  s->price_at = -1;
+  *refuted = true;
+  for (int32_t v = 0; v < s->n; v++) {
+    s->release[v] = s->after[v] = 0;
+    for (int32_t d = 0; d < s->n_devices; d++) s->may[(int64_t)v * s->n_devices + d] = problem_allows(s->p, v, d);
+  }
+  keep_together(s);
+  for (s->rounds = 0; s->rounds < ROUNDS && changed && !budget_over(s->budget);) {
+    changed = false;
+    s->rounds++;
+    if (!follow_chains(s)) return false;
+    if (!drop_devices(s, &changed)) return true;
+    follow_work(s, &changed);
+  }
+  *refuted = too_much_energy(s);
+  return true;
+}
+
+/* ---- the search for T ---- */
+
+static bool certify(certificate *proof, const search *s, arena *a) {
+  const situ_problem *p = s->p;
+  certificate_start(proof, "destructive", s->end_ns + 1); /* over the one before */
+  int64_t *rounds = certificate_add(proof, "rounds", 1, a);
+  int64_t *price = certificate_add(proof, "prices", (int64_t)PRICES * p->n_devices, a);
+  int64_t *interval = certificate_add(proof, "interval", s->price_at < 0 ? 0 : 3, a);
+  if (!rounds || !price || !interval) return false;
+  *rounds = s->rounds;
+  for (int32_t k = 0; k < PRICES; k++)
+    for (int32_t d = 0; d < p->n_devices; d++) price[k * p->n_devices + d] = s->price[k][d];
+  if (s->price_at < 0) return true;
+  interval[0] = s->from_ns;
+  interval[1] = s->to_ns;
+  interval[2] = s->price_at;
+  return true;
+}
+
+/* The inverse of the time of all operators on each device, and flatter and steeper; and one device alone. */
+static void choose_prices(search *s) {
+  static const double power[PRICES] = {0, 0.5, 1, 1.5, 2, 8};
+  double total[MOST_DEVICES] = {0}, least = 0;
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    for (int32_t v = 0; v < s->n; v++)
+      if (problem_allows(s->p, v, d)) total[d] += (double)time_of(s, v, d);
+    if (total[d] > 0 && (least == 0 || total[d] < least)) least = total[d];
+  }
+  for (int32_t k = 0; k < PRICES; k++)
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      double relative = 1;
+      for (double e = power[k]; e >= 0.5 && total[d] > least; e -= 0.5) relative *= sqrt(least / total[d]);
+      s->price[k][d] = (int64_t)(DEAREST * relative + 0.5);
+    }
+}
+
+/* All work one after the other, on the slowest devices: no contradiction beyond, and no sum overflows. */
+static int64_t most_work(const search *s) {
+  int64_t sum = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    int64_t most = 0;
+    for (int32_t d = 0; d < s->n_devices; d++)
+      if (problem_allows(s->p, v, d)) most = max64(most, time_of(s, v, d));
+    sum = sat_add(sum, most);
+  }
+  return sum;
+}
+
+static bool find_ancestors(search *s, arena *a) {
+  const situ_graph *g = s->p->graph;
+  s->words = s->n / 64 + 1;
+  if (s->n > WORK_OPERATORS) return true;
+  s->before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->words);
+  if (!s->before) return false;
+  for (int32_t v = 0; v < s->n; v++)
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      uint64_t *row = s->before + (int64_t)v * s->words;
+      for (int32_t w = 0; w < s->words; w++) row[w] |= s->before[(int64_t)u * s->words + w];
+      row[u / 64] |= (uint64_t)1 << (u % 64);
+    }
+  return true;
+}
+
+static bool search_init(search *s, arena *a) {
+  int64_t cells = (int64_t)s->n * s->n_devices;
+  s->may = ARENA_NEW(a, bool, cells);
+  s->head = ARENA_NEW(a, int64_t, cells);
+  s->tail = ARENA_NEW(a, int64_t, cells);
+  s->release = ARENA_NEW(a, int64_t, s->n);
+  s->after = ARENA_NEW(a, int64_t, s->n);
+  s->order = ARENA_NEW(a, ranked, s->n);
+  s->work = ARENA_NEW(a, int64_t, s->n);
+  s->devices = ARENA_NEW(a, uint64_t, s->n);
+  s->ends_a = ARENA_NEW(a, int64_t, s->n + 1);
+  s->ends_b = ARENA_NEW(a, int64_t, s->n + 1);
+  return s->may && s->head && s->tail && s->release && s->after && s->order && s->work && s->devices && s->ends_a &&
+         s->ends_b && find_ancestors(s, a);
+}
+
+/* The bound of the chains alone, or 0 when they say that there is no plan. */
+static bool find_chains(int64_t *lower_ns, search *s) {
+  bool ignored = false;
+  s->end_ns = SITU_NEVER_NS;
+  *lower_ns = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    s->release[v] = s->after[v] = 0;
+    for (int32_t d = 0; d < s->n_devices; d++) s->may[(int64_t)v * s->n_devices + d] = problem_allows(s->p, v, d);
+  }
+  if (!follow_chains(s)) return false;
+  if (!drop_devices(s, &ignored)) return true;
+  for (int32_t v = 0; v < s->n; v++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t d = 0; d < s->n_devices; d++)
+      least = min64(least, sat_add(s->head[(int64_t)v * s->n_devices + d], s->tail[(int64_t)v * s->n_devices + d]));
+    if (least == SITU_NEVER_NS) *lower_ns = 0;
+    if (least == SITU_NEVER_NS) return true;
+    *lower_ns = max64(*lower_ns, least);
+  }
+  return true;
+}
+
+/* From the bound of the chains in growing steps as long as there is a contradiction, then by halves. */
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
+  search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};
+  int64_t closed, open = -1; /* every T below `closed` is refuted, `open` is not */
+  *lower_ns = 0;
+  if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || most_work(&s) > MOST_NS) return SITU_STATUS_OK;
+  if (!search_init(&s, scratch) || !find_chains(&closed, &s)) return fail_no_memory(error);
+  choose_prices(&s);
+  for (int64_t step = closed / FIRST_STEP + 1; closed > 0 && closed != open && s.n_steps < ALL_WORK && !budget_over(b);) {
+    bool refuted;
+    int64_t end = open < 0 ? closed + step : closed + (open - closed) / 2;
+    if (end > 2 * MOST_NS || (open >= 0 && (open - closed) < closed / PRECISION)) break;
+    if (!try_end(&s, end, &refuted)) return fail_no_memory(error);
+    step *= 2;
+    if (!refuted)
+      open = end;
+    else
+      *lower_ns = closed = end + 1;
+    if (refuted && !certify(proof, &s, scratch)) return fail_no_memory(error);
+  }
+  if (open < 0) { /* nothing was found that could be: no plan, which is not for this bound to say */
+    *lower_ns = 0;
+    *proof = (certificate){0};
+  }
+  return SITU_STATUS_OK;
+}
+
+const bound destructive_bound = {
+    .name = "destructive",
+    .title = "least time that chains, work and energy do not contradict",
+    .source = "Klein and Scholl, EJOR 1999; Fernandez and Bussell, IEEE Trans. Computers 1973",
+    .stream = true,
+    .compute = compute,
+};

@@ -1,0 +1,209 @@
+#include "bound/latency_program.h"
+
+#include "base/checked.h"
+#include "bound/bound.h"
+
+/* What the judge of certificates takes in full (plan/check_linear_relaxation.c). */
+static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 << 48;
+
+bool latency_program_fits(const situ_problem *p, int64_t most_entries) {
+  if (latency_serial_ns(p) > LONGEST_NS || p->n_operators == 0) return false;
+  int64_t pairs = (int64_t)p->n_memories * p->n_memories, each = sat_mul(p->graph->n_uses, 3 * pairs + 2 * p->n_devices);
+  return sat_add(each, sat_mul(p->n_operators, 5 * (int64_t)p->n_devices)) <= most_entries;
+}
+
+static int64_t most_transfer(const situ_problem *p, int32_t t) {
+  int64_t most = 0;
+  for (int32_t k = 0; k < p->n_kinds; k++) most = max64(most, p->transfer_ns[(int64_t)t * p->n_kinds + k]);
+  return most;
+}
+
+int64_t latency_serial_ns(const situ_problem *p) {
+  const situ_graph *g = p->graph;
+  int64_t sum = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t most = 0;
+    for (int32_t k = 0; k < p->n_classes; k++) {
+      int64_t time = p->time_ns[(int64_t)v * p->n_classes + k];
+      if (time != SITU_NEVER_NS) most = max64(most, time);
+    }
+    sum = sat_add(sum, most);
+  }
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    sum = sat_add(sum, sat_mul(min64(g->use_start[t + 1] - g->use_start[t], p->n_memories), most_transfer(p, t)));
+  return sum;
+}
+
+/* ---- columns ---- */
+
+/* Whether all operators of a unit may run on d in a plan of upper_ns. */
+static bool may_run(const latency_program *l, int32_t unit, int32_t d) {
+  const situ_problem *p = l->problem;
+  for (int32_t k = l->units.member_start[unit]; k < l->units.member_start[unit + 1]; k++) {
+    int32_t v = l->units.member[k];
+    int64_t at = (int64_t)v * p->n_devices + d;
+    if (!problem_allows(p, v, d) || sat_add(l->head[at], l->tail[at]) > l->upper_ns) return false;
+  }
+  return true;
+}
+
+static void add_columns(latency_program *l, program *q, double unit, bool whole) {
+  const situ_problem *p = l->problem;
+  l->makespan = program_column(q, 0, l->upper_ns, false);
+  for (int32_t u = 0; u < l->units.n_classes; u++)
+    for (int32_t d = 0; d < p->n_devices; d++)
+      l->x[(int64_t)u * p->n_devices + d] = may_run(l, u, d) ? program_column(q, 0, 1, whole) : -1;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    l->start[v] = program_column(q, 0, l->upper_ns, false);
+    if (!q->out_of_memory) q->unit[l->start[v]] = unit;
+  }
+  if (q->out_of_memory) return;
+  q->cost[l->makespan] = 1;
+  q->unit[l->makespan] = unit;
+}
+
+/* ---- rows ---- */
+
+static void add_devices(const latency_program *l, program *q) {
+  for (int32_t u = 0; u < l->units.n_classes; u++) {
+    program_row(q, 1, 1);
+    for (int32_t d = 0; d < l->problem->n_devices; d++) program_add(q, l->x[(int64_t)u * l->problem->n_devices + d], 1);
+  }
+}
+
+/* The longest transfer of the tensors from i to j between two memories; the tensors are uses first .. last-1 of j. */
+static int64_t longest(const situ_problem *p, int32_t i, int64_t first, int64_t last, int32_t m, int32_t w) {
+  int32_t kind = p->costs->pair_kind[m * p->n_memories + w];
+  int64_t most = 0;
+  for (int64_t k = first; k < last; k++) {
+    int32_t t = p->graph->in[k];
+    if (p->graph->producer[t] == i) most = max64(most, p->transfer_ns[(int64_t)t * p->n_kinds + kind]);
+  }
+  return most;
+}
+
+/* Rows (2): z of one memory at one end sums up to x there. Gives the first. */
+static int32_t tie_ends(const latency_program *l, program *q, int32_t v, const int32_t *z, bool at_user) {
+  const situ_problem *p = l->problem;
+  int32_t first = q->n_rows;
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    program_row(q, 0, 0);
+    for (int32_t w = 0; w < p->n_memories; w++) program_add(q, z[at_user ? w * p->n_memories + m : m * p->n_memories + w], 1);
+    for (int32_t d = 0; d < p->n_devices; d++)
+      if (p->memory_of[d] == m) program_add(q, latency_x(l, v, d), -1);
+  }
+  return first;
+}
+
+/* i, whose tensor is a use of j, ends before j starts: rows (2) and (3). z and cost are scratch [memory pair]. */
+static void add_edge(const latency_program *l, program *q, int64_t use, int32_t j, int64_t *cost, int32_t *z) {
+  const situ_problem *p = l->problem;
+  int32_t nm = p->n_memories, i = p->graph->producer[p->graph->in[use]];
+  bool costs = false, together = l->units.class_of[i] == l->units.class_of[j];
+  for (int32_t m = 0; m < nm; m++)
+    for (int32_t w = 0; w < nm; w++) {
+      bool within = m == w || together;
+      cost[m * nm + w] = within ? 0 : longest(p, i, p->graph->in_start[j], p->graph->in_start[j + 1], m, w);
+      costs |= cost[m * nm + w] > 0;
+    }
+  for (int32_t k = 0; k < nm * nm; k++)
+    z[k] = costs && cost[k] != SITU_NEVER_NS ? program_column(q, 0, 1, false) : -1; /* no route: not there */
+  if (costs) {
+    l->from_row[use] = tie_ends(l, q, i, z, false);
+    tie_ends(l, q, j, z, true);
+  }
+  l->edge_row[use] = program_row(q, 0, PROGRAM_ANY_HIGH);
+  program_add(q, l->start[j], 1);
+  program_add(q, l->start[i], -1);
+  for (int32_t d = 0; d < p->n_devices; d++) program_add(q, latency_x(l, i, d), -problem_time_ns(p, i, d));
+  for (int32_t k = 0; k < nm * nm; k++) program_add(q, z[k], -cost[k]);
+}
+
+static bool add_edges(const latency_program *l, program *q, arena *a) {
+  const situ_graph *g = l->problem->graph;
+  int64_t pairs = (int64_t)l->problem->n_memories * l->problem->n_memories;
+  int64_t *cost = ARENA_NEW(a, int64_t, pairs);
+  int32_t *z = ARENA_NEW(a, int32_t, pairs), *seen = ARENA_ZERO(a, int32_t, g->n_operators);
+  if (!cost || !z || !seen) return false;
+  for (int32_t j = 0; j < g->n_operators; j++)
+    for (int64_t k = g->in_start[j]; k < g->in_start[j + 1]; k++) {
+      int32_t i = g->producer[g->in[k]];
+      if (seen[i] != j) add_edge(l, q, k, j, cost, z); /* operator 0 uses nothing */
+      seen[i] = j;
+    }
+  return true;
+}
+
+static void add_heads_tails(const latency_program *l, program *q) {
+  const situ_problem *p = l->problem;
+  for (int32_t i = 0; i < p->n_operators; i++) {
+    l->tail_row[i] = program_row(q, 0, PROGRAM_ANY_HIGH);
+    program_add(q, l->makespan, 1);
+    program_add(q, l->start[i], -1);
+    for (int32_t d = 0; d < p->n_devices; d++)
+      if (latency_x(l, i, d) >= 0)
+        program_add(q, latency_x(l, i, d), -problem_time_ns(p, i, d) - l->tail[(int64_t)i * p->n_devices + d]);
+    program_row(q, 0, PROGRAM_ANY_HIGH);
+    program_add(q, l->start[i], 1);
+    for (int32_t d = 0; d < p->n_devices; d++)
+      if (latency_x(l, i, d) >= 0)
+        program_add(q, latency_x(l, i, d), problem_time_ns(p, i, d) - l->head[(int64_t)i * p->n_devices + d]);
+  }
+}
+
+static void add_areas(const latency_program *l, program *q) {
+  const situ_problem *p = l->problem;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    l->area_row[d] = program_row(q, 0, PROGRAM_ANY_HIGH);
+    program_add(q, l->makespan, 1);
+    for (int32_t i = 0; i < p->n_operators; i++)
+      if (latency_x(l, i, d) >= 0) program_add(q, latency_x(l, i, d), -problem_time_ns(p, i, d));
+  }
+}
+
+static void add_memories(const latency_program *l, program *q) {
+  const situ_problem *p = l->problem;
+  int64_t all = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) all = sat_add(all, p->graph->weight_bytes[v]);
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    int64_t room = p->platform->memory_bytes[m];
+    if (room >= all || all > HEAVIEST_BYTES) continue;
+    l->room_row[m] = program_row(q, PROGRAM_ANY_LOW, room);
+    for (int32_t v = 0; v < p->n_operators; v++)
+      for (int32_t d = 0; d < p->n_devices; d++)
+        if (p->memory_of[d] == m) program_add(q, latency_x(l, v, d), p->graph->weight_bytes[v]);
+  }
+}
+
+static bool make_arrays(latency_program *l, arena *a) {
+  const situ_problem *p = l->problem;
+  int64_t cells = (int64_t)p->n_operators * p->n_devices, n_uses = p->graph->n_uses;
+  l->head = ARENA_NEW(a, int64_t, cells);
+  l->tail = ARENA_NEW(a, int64_t, cells);
+  l->x = ARENA_NEW(a, int32_t, cells);
+  l->start = ARENA_NEW(a, int32_t, p->n_operators);
+  l->edge_row = ARENA_NEW(a, int32_t, n_uses);
+  l->from_row = ARENA_NEW(a, int32_t, n_uses);
+  l->tail_row = ARENA_NEW(a, int32_t, p->n_operators);
+  l->area_row = ARENA_NEW(a, int32_t, p->n_devices);
+  l->room_row = ARENA_NEW(a, int32_t, p->n_memories);
+  if (!l->head || !l->tail || !l->x || !l->start || !l->edge_row || !l->from_row || !l->tail_row || !l->area_row ||
+      !l->room_row)
+    return false;
+  for (int64_t k = 0; k < n_uses; k++) l->edge_row[k] = l->from_row[k] = -1;
+  for (int32_t m = 0; m < p->n_memories; m++) l->room_row[m] = -1;
+  return true;
+}
+
+bool latency_program_write(latency_program *l, program *q, const situ_problem *p, int64_t upper_ns, bool whole, arena *a) {
+  *l = (latency_program){.problem = p, .upper_ns = min64(upper_ns, latency_serial_ns(p))};
+  if (!make_arrays(l, a) || !bound_heads_tails(l->head, l->tail, p) || !contract(&l->units, p, false, a)) return false;
+  add_columns(l, q, program_unit_of(l->upper_ns), whole);
+  if (q->out_of_memory) return false;
+  add_devices(l, q);
+  if (!add_edges(l, q, a)) return false;
+  add_heads_tails(l, q);
+  add_areas(l, q);
+  add_memories(l, q);
+  return !q->out_of_memory;
+}

@@ -1,0 +1,121 @@
+#include "bound/linear_relaxation.h"
+
+#include <math.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "bound/latency_program.h"
+#include "lp/lp.h"
+
+enum { MOST_ENTRIES = 20000 }; /* of the row of the table, which should be quick */
+static const double LONGEST_S = 1e9;
+
+static double seconds_left(const budget *b) {
+  return b->deadline_ns == INT64_MAX ? LONGEST_S : fmax(0.001, (double)(b->deadline_ns - clock_now_ns()) / 1e9);
+}
+
+/* Rounded prices leave start times a price of their own, which would count with the longest time there is. So what
+ * flows into an operator flows out again: the rows of its tail and head take up the difference. flow is scratch. */
+static void balance_flows(const latency_program *l, int64_t *price, int64_t *flow) {
+  const situ_graph *g = l->problem->graph;
+  for (int32_t v = 0; v < g->n_operators; v++) flow[v] = 0;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+      if (l->edge_row[k] < 0) continue;
+      flow[v] -= price[l->edge_row[k]];
+      flow[g->producer[g->in[k]]] += price[l->edge_row[k]];
+    }
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t *tail = &price[l->tail_row[v]], *head = tail + 1;
+    *tail = max64(*tail, -flow[v]);
+    *head = *tail + flow[v];
+  }
+}
+
+/* Of the value: what tails and devices are paid for one nanosecond of it. */
+static int64_t unit_of_value(const latency_program *l, const int64_t *price) {
+  int64_t sum = 0;
+  for (int32_t v = 0; v < l->problem->n_operators; v++) sum = sat_add(sum, price[l->tail_row[v]]);
+  for (int32_t d = 0; d < l->problem->n_devices; d++) sum = sat_add(sum, price[l->area_row[d]]);
+  return sum;
+}
+
+/* Prices of rows (2), which may be of either sign: of all memories of one end of a use, moved up together until none is
+ * below 0. That moves nothing, since one of them is taken just once. */
+static void lift(int64_t *into, const int64_t *price, int32_t n) {
+  int64_t least = price[0];
+  for (int32_t m = 1; m < n; m++) least = min64(least, price[m]);
+  for (int32_t m = 0; m < n; m++) into[m] = price[m] - least;
+}
+
+static bool certify(certificate *c, const latency_program *l, const int64_t *price, arena *a) {
+  const situ_problem *p = l->problem;
+  int64_t n_uses = p->graph->n_uses, nm = p->n_memories;
+  int64_t *most = certificate_add(c, "within_ns", 1, a);
+  int64_t *edge = certificate_add(c, "edge_prices", n_uses, a);
+  int64_t *tail = certificate_add(c, "tail_prices", p->n_operators, a);
+  int64_t *area = certificate_add(c, "time_prices", p->n_devices, a);
+  int64_t *byte = certificate_add(c, "byte_prices", nm, a);
+  int64_t *from = certificate_add(c, "from_prices", n_uses * nm, a);
+  int64_t *to = certificate_add(c, "to_prices", n_uses * nm, a);
+  if (!most || !edge || !tail || !area || !byte || !from || !to) return false;
+  most[0] = l->upper_ns;
+  for (int64_t k = 0; k < n_uses; k++) {
+    if (l->edge_row[k] >= 0) edge[k] = price[l->edge_row[k]];
+    if (l->from_row[k] < 0) continue;
+    lift(from + k * nm, price + l->from_row[k], p->n_memories);
+    lift(to + k * nm, price + l->from_row[k] + nm, p->n_memories);
+  }
+  for (int32_t v = 0; v < p->n_operators; v++) tail[v] = price[l->tail_row[v]];
+  for (int32_t d = 0; d < p->n_devices; d++) area[d] = price[l->area_row[d]];
+  for (int32_t m = 0; m < nm; m++)
+    if (l->room_row[m] >= 0) byte[m] = -price[l->room_row[m]];
+  return true;
+}
+
+/* Prices of the program's rows by the engine. False without memory. */
+static bool find_prices(int64_t *price, const program *p, arena *scratch, const budget *b) {
+  program_table t;
+  int64_t scale;
+  lp *model = program_tabulate(&t, p, scratch) ? lp_load(&t, p->n_columns, p->n_rows) : NULL;
+  if (!model) return false;
+  lp_solve(model, seconds_left(b)); /* prices prove what they prove, solved to the end or not */
+  program_round_prices(price, &scale, p, &t, lp_prices(model));
+  lp_free(model);
+  return true;
+}
+
+bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_problem *problem, int64_t known_ns,
+                            int64_t most_entries, arena *scratch, const budget *b) {
+  *lower_ns = 0;
+  if (lp_missing() || known_ns == 0 || !latency_program_fits(problem, most_entries)) return true;
+  latency_program l;
+  program p = program_new(scratch);
+  if (!latency_program_write(&l, &p, problem, known_ns == SITU_NEVER_NS ? known_ns : known_ns - 1, false, scratch))
+    return false;
+  int64_t *price = ARENA_NEW(scratch, int64_t, p.n_rows), *flow = ARENA_NEW(scratch, int64_t, problem->n_operators);
+  int64_t found;
+  if (!price || !flow || !find_prices(price, &p, scratch, b)) return false;
+  balance_flows(&l, price, flow);
+  int64_t unit = unit_of_value(&l, price);
+  if (unit == INT64_MAX || !program_bound(&found, &p, price, unit) || found <= 0) return true;
+  *lower_ns = min64(found, l.upper_ns + 1);
+  certificate_start(proof, "linear_relaxation", *lower_ns);
+  return certify(proof, &l, price, scratch);
+}
+
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
+                           budget *b, situ_error *error) {
+  bool made = linear_relaxation_find(lower_ns, proof, problem, SITU_NEVER_NS, MOST_ENTRIES, scratch, b);
+  return made ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+const bound linear_relaxation_bound = {
+    .name = "linear_relaxation",
+    .title = "the linear program of placement and start times",
+    .source = "Neumaier, Shcherbina, Mathematical Programming 2004",
+    .stream = true,
+    .compute = compute,
+};

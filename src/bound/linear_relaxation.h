@@ -1,0 +1,20 @@
+/* bound/linear_relaxation.h - the linear program of bound/latency_program.h as a bound, proved in whole numbers (B5).
+ *
+ * An engine solves the program in floating point. The prices of its rows are rounded to whole numbers, and what they
+ * prove is worked out exactly (program_bound in lp/program.h; Neumaier and Shcherbina, "Safe bounds in linear and
+ * mixed-integer linear programming", Mathematical Programming 99, 2004). A poor solution makes a poor bound, never a
+ * wrong one. docs/theory/linear_relaxation.md. */
+#ifndef SITU_BOUND_LINEAR_RELAXATION_H
+#define SITU_BOUND_LINEAR_RELAXATION_H
+
+#include "base/budget.h"
+#include "problem/certificate.h"
+#include "problem/problem.h"
+
+/* Proves that no plan of a stream problem is better than *lower_ns, or than known_ns (SITU_NEVER_NS: none is known), in
+ * which case it is at most that. 0 without an engine, without time, and where the program has more than about
+ * `most_entries`. The proof is left in scratch memory. False without memory. */
+bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_problem *problem, int64_t known_ns,
+                            int64_t most_entries, arena *scratch, const budget *b);
+
+#endif

@@ -1,0 +1,29 @@
+/* nn/gemm.h - the product of matrices, by a BLAS where there is one.
+ *
+ * Numbers are nn_real: float, or double where the code is built with NN_DOUBLE (tests hold gradients against finite
+ * differences that way). Matrices are row major; `stride` is the distance between rows, in numbers. */
+#ifndef SITU_NN_GEMM_H
+#define SITU_NN_GEMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef NN_DOUBLE
+typedef double nn_real;
+#else
+typedef float nn_real;
+#endif
+
+/* A matrix, or its transpose, as a factor. */
+typedef struct nn_factor {
+  const nn_real *at;
+  int32_t stride;
+  bool transposed;
+} nn_factor;
+
+/* c[rows x cols] = scale * a[rows x inner] * b[inner x cols] + keep * c. The sum over `inner` is in an order that
+ * hangs on the machine and the BLAS, not on threads or time. */
+void nn_gemm(nn_real *c, int32_t c_stride, int32_t rows, int32_t cols, int32_t inner, nn_factor a, nn_factor b,
+             nn_real scale, nn_real keep);
+
+#endif

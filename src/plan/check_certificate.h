@@ -1,0 +1,40 @@
+/* plan/check_certificate.h - the judges of certificates. Each kind is one file with one const struct, listed in
+ * plan/check_certificate.c. They include nothing of the bounds: what a certificate proves is worked out from the
+ * problem and its numbers alone, in whole numbers, whatever the numbers are. docs/theory/certificates.md. */
+#ifndef SITU_PLAN_CHECK_CERTIFICATE_H
+#define SITU_PLAN_CHECK_CERTIFICATE_H
+
+#include "plan/check.h"
+
+typedef struct certificate_rule {
+  const char *kind;
+  const char *lists; /* what a certificate of the kind has to hold, for messages */
+  bool stream, calls, pipeline; /* the execution models it proves something of */
+  /* *proved_ns: no plan of the problem is better (SITU_NEVER_NS: there is none); 0 where the numbers prove nothing,
+   * -1 where lists are missing or of wrong length, -2 where checking would take too long. NO_MEMORY or OK. */
+  situ_status (*prove)(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error);
+} certificate_rule;
+
+enum { CERTIFICATE_MALFORMED = -1, CERTIFICATE_TOO_LONG = -2 };
+
+/* ---- what several kinds stand on ---- */
+
+/* Operators that no allowed plan parts. */
+typedef struct check_items {
+  int32_t n;
+  int32_t *of;             /* [operator] its item */
+  int32_t *start, *member; /* operators of item i: member[start[i] .. start[i+1]) */
+} check_items;
+bool check_items_find(check_items *out, const judge *j);
+/* Time of all operators of an item on a device, SITU_NEVER_NS where one may not run. */
+int64_t check_item_time(const check_items *items, const judge *j, int32_t item, int32_t d);
+/* Whether support, pins and unused devices let the operator run there. */
+bool check_may_run(const judge *j, int32_t v, int32_t d);
+
+/* Earliest ends and least tails along chains of tensors: head[v * n_devices + d] comes filled with a time before which v
+ * does not start on d, and becomes the least time at which it can have ended there; tail comes with a least time from
+ * then to the end of everything, and becomes more where chains say so; SITU_NEVER_NS where may[...] is false.
+ * Stream and calls; times of operators and transfers alone, as in docs/theory/critical_path.md. */
+bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j);
+
+#endif

@@ -1,0 +1,52 @@
+#include "problem/certificate.h"
+
+#include <string.h>
+
+void certificate_start(certificate *c, const char *kind, int64_t lower_ns) {
+  *c = (certificate){.kind = kind, .lower_ns = lower_ns};
+}
+
+int64_t *certificate_add(certificate *c, const char *name, int64_t n, arena *a) {
+  if (c->n_lists == CERTIFICATE_LISTS) return NULL;
+  int64_t *values = ARENA_ZERO(a, int64_t, n);
+  if (values) c->list[c->n_lists++] = (certificate_list){.name = name, .n = n, .values = values};
+  return values;
+}
+
+int64_t *certificate_add_operators(certificate *c, const char *name, int64_t n, arena *a) {
+  int64_t *values = certificate_add(c, name, n, a);
+  if (values) c->list[c->n_lists - 1].of_operators = true;
+  return values;
+}
+
+static const certificate_list *find(const certificate *c, const char *name) {
+  for (int32_t i = 0; i < c->n_lists; i++)
+    if (strcmp(c->list[i].name, name) == 0) return &c->list[i];
+  return NULL;
+}
+
+const int64_t *certificate_get(const certificate *c, const char *name, int64_t n) {
+  const certificate_list *list = find(c, name);
+  return list && (n < 0 || list->n == n) ? list->values : NULL;
+}
+
+int64_t certificate_size(const certificate *c, const char *name) {
+  const certificate_list *list = find(c, name);
+  return list ? list->n : 0;
+}
+
+bool certificate_copy(certificate *to, const certificate *from, arena *a) {
+  *to = *from;
+  if (!from->kind) return true;
+  to->kind = arena_string(a, from->kind);
+  to->bound = arena_string(a, from->bound);
+  to->fault = arena_string(a, from->fault);
+  bool copied = to->kind && (to->bound || !from->bound) && (to->fault || !from->fault);
+  for (int32_t i = 0; i < from->n_lists && copied; i++) {
+    to->list[i].name = arena_string(a, from->list[i].name);
+    to->list[i].values = ARENA_COPY(a, from->list[i].values, int64_t, from->list[i].n);
+    copied = to->list[i].name && to->list[i].values;
+  }
+  if (!copied) to->kind = NULL;
+  return copied;
+}

@@ -1,0 +1,42 @@
+/* problem/certificate.h - what a bound leaves behind so that it can be checked without it: a kind and lists of whole
+ * numbers. Bounds make certificates, plans carry them, and plan/check_certificate.c works out from the problem and
+ * these numbers alone what they prove. docs/theory/certificates.md has the kinds and why each one proves what it does. */
+#ifndef SITU_PROBLEM_CERTIFICATE_H
+#define SITU_PROBLEM_CERTIFICATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+enum { CERTIFICATE_LISTS = 12 };
+
+typedef struct certificate_list {
+  const char *name;
+  bool of_operators; /* its numbers are operators: plan files name them */
+  int64_t n, *values; /* 0 or more each */
+} certificate_list;
+
+typedef struct certificate {
+  const char *kind;  /* what rule it is judged by; NULL: no certificate */
+  const char *bound; /* the name of the bound or solver that found it */
+  int64_t lower_ns;  /* what it claims: no plan is better; SITU_NEVER_NS: there is no plan */
+  const char *fault; /* NULL, or why what a file says is no certificate */
+  int32_t n_lists;
+  certificate_list list[CERTIFICATE_LISTS];
+} certificate;
+
+/* Begins a certificate; lists are added to it. */
+void certificate_start(certificate *c, const char *kind, int64_t lower_ns);
+/* Adds a list of n zeroes and returns it, to be filled; NULL without memory. `name` is kept. */
+int64_t *certificate_add(certificate *c, const char *name, int64_t n, arena *a);
+/* The same with a list of operators. */
+int64_t *certificate_add_operators(certificate *c, const char *name, int64_t n, arena *a);
+/* The list of that name; n < 0 takes any length. NULL when there is none, or it has another length. */
+const int64_t *certificate_get(const certificate *c, const char *name, int64_t n);
+/* The length of the list of that name, 0 without one. */
+int64_t certificate_size(const certificate *c, const char *name);
+/* A copy with everything in the arena. False without memory; *to is then no certificate. */
+bool certificate_copy(certificate *to, const certificate *from, arena *a);
+
+#endif

@@ -1,0 +1,259 @@
+/* The reader of OpenVINO IR: parse, link, cost, build. docs/formats/openvino.md says what becomes of what.
+ *
+ * Every layer becomes an operator but Parameter, Const and Result, which do no work. As in the ONNX reader a value
+ * computed from constants alone is a weight: the layers that make it do no work, and its bytes are charged to the first
+ * operator that computes with it. Bodies are costed into their owner. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "read/ir_net.h"
+#include "read/reader.h"
+
+typedef struct reading {
+  arena *a;
+  const read_source *source;
+  read_result *result;
+  situ_error *error;
+  ir_net *net;
+  situ_graph_builder *builder;
+  int64_t n_dynamic, n_floors, n_endless;
+  int64_t weight_bytes, shared_bytes;
+} reading;
+
+typedef struct cost {
+  int64_t flops, moved_bytes, weight_bytes;
+  situ_dtype dtype; /* of most FLOPs */
+  int64_t dtype_flops;
+  bool inferred;
+} cost;
+
+/* <net> within the first bytes, with nothing before it but the head of an XML file. */
+static int recognise(const read_source *source) {
+  size_t n = source->size_bytes < 4096 ? source->size_bytes : 4096;
+  const char *text = (const char *)source->bytes;
+  for (size_t at = 0; at + 5 < n; at++) {
+    if (strncmp(text + at, "<net", 4) == 0 && strchr(" \t\r\n>", text[at + 4])) return 2;
+    if (at == 0 && !strchr("<\xef \t\r\n", text[at])) return 0;
+    if (text[at] == '<' && !strchr("?!", text[at + 1])) return 0;
+  }
+  return 0;
+}
+
+/* ---- costs ---- */
+
+static void add(cost *to, const cost *more, int64_t times) {
+  int64_t dtype_flops = sat_mul(more->dtype_flops, times);
+  if (to->dtype == SITU_DTYPE_UNKNOWN || dtype_flops > to->dtype_flops) {
+    to->dtype = more->dtype;
+    to->dtype_flops = dtype_flops;
+  }
+  to->flops = sat_add(to->flops, sat_mul(more->flops, times));
+  to->moved_bytes = sat_add(to->moved_bytes, sat_mul(more->moved_bytes, times));
+  to->weight_bytes = sat_add(to->weight_bytes, more->weight_bytes);
+  to->inferred &= more->inferred;
+}
+
+/* Charges the constants that a layer reads, each to its first reader. */
+static int64_t charge(reading *r, ir_net *net, const ir_layer *layer) {
+  int64_t total = layer->blob_bytes;
+  for (int64_t i = 0; i < layer->n_inputs; i++) {
+    if (layer->inputs[i].layer < 0) continue;
+    ir_layer *from = &net->layers[layer->inputs[i].layer];
+    if (!from->constant) continue;
+    int64_t bytes = ir_held_bytes(net, from, layer->inputs[i].output);
+    bool *charged = &from->outputs[layer->inputs[i].output].charged;
+    if (*charged)
+      r->shared_bytes = sat_add(r->shared_bytes, bytes);
+    else
+      total = sat_add(total, bytes);
+    *charged = true;
+  }
+  r->weight_bytes = sat_add(r->weight_bytes, total);
+  return total;
+}
+
+static cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer);
+
+static cost cost_of_body(reading *r, ir_net *net) {
+  cost whole = {.inferred = true};
+  for (int64_t i = 0; i < net->n_layers; i++) {
+    ir_layer *layer = &net->layers[net->order[i]];
+    if (ir_is_boundary(layer)) continue;
+    r->result->n_nested_operators++;
+    cost own = cost_of_layer(r, net, layer);
+    add(&whole, &own, 1);
+  }
+  return whole;
+}
+
+/* If costs as its dearer branch, a loop as its body times its trips; weights count once. */
+static cost cost_of_owner(reading *r, ir_layer *layer) {
+  cost body[2] = {{.inferred = true}, {.inferred = true}};
+  for (int32_t b = 0; b < layer->n_bodies; b++) body[b] = cost_of_body(r, layer->bodies[b]);
+  cost whole = {.inferred = true};
+  if (strcmp(layer->type, "If") == 0) {
+    int dearer =
+        body[1].flops > body[0].flops || (body[1].flops == body[0].flops && body[1].moved_bytes > body[0].moved_bytes);
+    add(&whole, &body[dearer], 1);
+    whole.weight_bytes = sat_add(whole.weight_bytes, body[!dearer].weight_bytes);
+    return whole;
+  }
+  int64_t trips = ir_trips(layer);
+  if (trips < 0) r->n_endless++;
+  add(&whole, &body[0], trips < 0 ? 1 : trips);
+  whole.inferred &= trips >= 0;
+  return whole;
+}
+
+static cost cost_of_layer(reading *r, ir_net *net, ir_layer *layer) {
+  if (layer->constant) return (cost){.inferred = true};
+  cost own = {.inferred = true};
+  if (layer->n_bodies > 0) {
+    own = cost_of_owner(r, layer);
+  } else {
+    ops_work work = ir_count(layer, r->a);
+    own = (cost){.flops = work.flops,
+                 .moved_bytes = sat_add(sat_add(work.read_bytes, work.written_bytes), layer->blob_bytes),
+                 .dtype = ir_is_quantised(net, layer) ? SITU_DTYPE_I8 : work.dtype,
+                 .dtype_flops = work.flops,
+                 .inferred = work.exact};
+  }
+  own.weight_bytes = sat_add(own.weight_bytes, charge(r, net, layer));
+  return own;
+}
+
+/* ---- building ---- */
+
+/* Gives dynamic dimensions their size, in place: linked inputs share the dimensions of the outputs that they read. */
+static void size_tensor(reading *r, const ops_tensor *t) {
+  int64_t *dims = (int64_t *)(uintptr_t)t->dims;
+  for (int32_t d = 0; d < t->rank; d++) {
+    if (dims[d] >= 0) continue;
+    dims[d] = r->source->options->default_dim;
+    r->n_dynamic++;
+  }
+}
+
+static void size_dims(reading *r, ir_net *net) {
+  for (int64_t i = 0; i < net->n_layers; i++) {
+    ir_layer *layer = &net->layers[i];
+    for (int64_t k = 0; k < layer->n_outputs; k++) size_tensor(r, &layer->outputs[k].tensor);
+    for (int64_t k = 0; k < layer->n_inputs; k++)
+      if (layer->inputs[k].layer < 0) size_tensor(r, &layer->inputs[k].tensor);
+    for (int32_t b = 0; b < layer->n_bodies; b++) size_dims(r, layer->bodies[b]);
+  }
+}
+
+static situ_status build_layer(reading *r, ir_layer *layer, const char *name) {
+  cost own = cost_of_layer(r, r->net, layer);
+  if (!own.inferred) r->n_floors++;
+  const char *slash = strrchr(name, '/');
+  const char *folders = slash && slash > name ? arena_string_n(r->a, name, (size_t)(slash - name)) : NULL;
+  if (slash && slash > name && !folders) return fail_no_memory(r->error);
+  situ_operator op = {.name = name,
+                      .kind = layer->type,
+                      .layer = folders,
+                      .dtype = own.dtype,
+                      .weight_bytes = own.weight_bytes,
+                      .flops = own.flops,
+                      .moved_bytes = own.moved_bytes,
+                      .source_id = layer->id,
+                      .colocation = -1,
+                      .inferred = own.inferred};
+  int32_t index;
+  TRY(situ_graph_builder_add_operator(r->builder, &op, &index, r->error));
+  for (int64_t i = 0; i < layer->n_inputs; i++) {
+    const ir_layer *from = &r->net->layers[layer->inputs[i].layer];
+    if (from->constant || layer->constant || ir_is_boundary(from)) continue;
+    TRY(situ_graph_builder_add_use(r->builder, index, from->outputs[layer->inputs[i].output].made, r->error));
+  }
+  for (int64_t i = 0; i < layer->n_outputs; i++) {
+    const ops_tensor *t = &layer->outputs[i].tensor;
+    situ_tensor tensor = {
+        .dtype = t->dtype, .rank = t->rank, .dims = t->dims, .size_bytes = layer->constant ? 0 : ops_bytes(t, NULL)};
+    TRY(situ_graph_builder_add_tensor(r->builder, index, &tensor, &layer->outputs[i].made, r->error));
+  }
+  return SITU_STATUS_OK;
+}
+
+/* The layer's own name where that is the first of its kind, else with its id, which is unique, and as many bars as it
+ * takes. */
+static const char *name_of(reading *r, string_map *taken, const ir_layer *layer) {
+  const char *base = *layer->name ? layer->name : layer->type;
+  size_t room = strlen(base) + 64;
+  for (int bars = *layer->name ? -1 : 0; bars < 32; bars++) {
+    char *name = ARENA_NEW(r->a, char, (int64_t)room);
+    if (!name) return NULL;
+    if (bars < 0)
+      snprintf(name, room, "%s", base);
+    else
+      snprintf(name, room, "%s_%.*s%lld", base, bars, "________________________________", (long long)layer->id);
+    int64_t before = string_map_count(taken);
+    if (string_map_put(taken, name, 0) < 0) return NULL;
+    if (string_map_count(taken) > before) return name;
+  }
+  return NULL;
+}
+
+static situ_status build(reading *r) {
+  string_map *taken = string_map_new(r->a, r->net->n_layers);
+  if (!taken) return fail_no_memory(r->error);
+  for (int64_t i = 0; i < r->net->n_layers; i++) {
+    ir_layer *layer = &r->net->layers[r->net->order[i]];
+    if (ir_is_boundary(layer)) continue;
+    const char *name = name_of(r, taken, layer);
+    if (!name) return fail_no_memory(r->error);
+    TRY(build_layer(r, layer, name));
+  }
+  return situ_graph_freeze(&r->result->graph, r->builder, r->error);
+}
+
+static void remark(reading *r) {
+  text_buffer *notes = &r->result->notes;
+  const situ_read_options *o = r->source->options;
+  if (r->n_dynamic > 0)
+    text_add(notes, "%lld dynamic dimensions count as %lld (set another size with --default-dim)\n",
+             (long long)r->n_dynamic, (long long)o->default_dim);
+  if (r->n_endless > 0)
+    text_add(notes, "%lld loops do not say how often they run: they count as run once\n", (long long)r->n_endless);
+  if (r->n_floors > 0)
+    text_add(notes, "%lld operators have shapes or kinds that are not fully known: their work is a floor\n",
+             (long long)r->n_floors);
+  if (r->shared_bytes > r->weight_bytes / 100)
+    text_add(notes,
+             "%lld bytes of weights are read again by further operators; the first in order is charged for them\n",
+             (long long)r->shared_bytes);
+  for (int32_t i = 0; i < o->n_dims; i++)
+    text_add(notes, "dimensions have no names in this format: --dim %s has no effect\n", o->dims[i].name);
+}
+
+static situ_status read_into(reading *r) {
+  const read_source *s = r->source;
+  TRY(ir_parse(&r->net, r->a, s->bytes, s->size_bytes, s->path, r->error));
+  TRY(ir_link(r->net, r->a, s->path, r->error));
+  size_dims(r, r->net);
+  TRY(situ_graph_builder_new(&r->builder, *r->net->name ? r->net->name : s->path, r->error));
+  situ_status status = build(r);
+  situ_graph_builder_free(r->builder);
+  if (status != SITU_STATUS_OK) return status;
+  remark(r);
+  return r->result->notes.failed ? fail_no_memory(r->error) : SITU_STATUS_OK;
+}
+
+static situ_status read_ir(read_result *result, const read_source *source, situ_error *error) {
+  reading r = {.a = arena_new(), .source = source, .result = result, .error = error};
+  if (!r.a) return fail_no_memory(error);
+  situ_status status = read_into(&r);
+  arena_free(r.a);
+  return status;
+}
+
+extern const reader openvino_reader;
+const reader openvino_reader = {.name = "openvino",
+                                .title = "OpenVINO IR (versions 6 to 11)",
+                                .suffixes = ".xml",
+                                .recognise = recognise,
+                                .read = read_ir};

@@ -1,0 +1,231 @@
+/* Edges of an OpenVINO IR: who reads what, in which order, and what is constant. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "read/ir_net.h"
+
+typedef struct linker {
+  ir_net *net;
+  arena *a;
+  const char *path;
+  situ_error *error;
+} linker;
+
+static situ_status bad_layer(const linker *l, const ir_layer *layer, const char *what, int64_t port) {
+  return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path, "layer %lld (%s): %s %lld", (long long)layer->id,
+                   layer->name, what, (long long)port);
+}
+
+static int by_port_id(const void *x, const void *y) {
+  const ir_port *a = x, *b = y;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static situ_status sort_ports(const linker *l, const ir_layer *layer, ir_port *ports, int64_t n) {
+  bool sorted = true;
+  for (int64_t i = 1; i < n; i++) sorted &= ports[i - 1].id < ports[i].id;
+  if (!sorted) qsort(ports, (size_t)n, sizeof *ports, by_port_id);
+  for (int64_t i = 1; i < n; i++)
+    if (ports[i - 1].id == ports[i].id) return bad_layer(l, layer, "there are two ports", ports[i].id);
+  return SITU_STATUS_OK;
+}
+
+/* The place of a port among n, or -1. */
+static int64_t find_port(const ir_port *ports, int64_t n, int64_t id) {
+  int64_t low = 0, high = n;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (ports[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < n && ports[low].id == id ? low : -1;
+}
+
+typedef struct keyed {
+  int64_t id;
+  int32_t layer;
+} keyed;
+
+static int by_key(const void *x, const void *y) {
+  const keyed *a = x, *b = y;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static situ_status index_layers(linker *l, keyed *index) {
+  ir_net *net = l->net;
+  for (int32_t i = 0; i < net->n_layers; i++) index[i] = (keyed){net->layers[i].id, i};
+  qsort(index, (size_t)net->n_layers, sizeof *index, by_key);
+  for (int64_t i = 1; i < net->n_layers; i++)
+    if (index[i - 1].id == index[i].id)
+      return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path, "two layers have the id %lld", (long long)index[i].id);
+  for (int64_t i = 0; i < net->n_layers; i++) {
+    ir_layer *layer = &net->layers[i];
+    TRY(sort_ports(l, layer, layer->inputs, layer->n_inputs));
+    TRY(sort_ports(l, layer, layer->outputs, layer->n_outputs));
+  }
+  return SITU_STATUS_OK;
+}
+
+static ir_layer *find_layer(const linker *l, const keyed *index, int64_t id) {
+  const keyed wanted = {.id = id};
+  const keyed *found = bsearch(&wanted, index, (size_t)l->net->n_layers, sizeof *index, by_key);
+  return found ? &l->net->layers[found->layer] : NULL;
+}
+
+static situ_status follow(const linker *l, const keyed *index, const ir_edge *e) {
+  ir_layer *from = find_layer(l, index, e->from_layer), *to = find_layer(l, index, e->to_layer);
+  if (!from || !to)
+    return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path,
+                     "an edge leads from layer %lld to layer %lld, but there is no layer %lld",
+                     (long long)e->from_layer, (long long)e->to_layer, (long long)(from ? e->to_layer : e->from_layer));
+  int64_t output = find_port(from->outputs, from->n_outputs, e->from_port);
+  int64_t input = find_port(to->inputs, to->n_inputs, e->to_port);
+  if (output < 0) return bad_layer(l, from, "an edge leaves it at an output that it has not, port", e->from_port);
+  if (input < 0) return bad_layer(l, to, "an edge enters it at an input that it has not, port", e->to_port);
+  ir_port *port = &to->inputs[input];
+  if (port->layer >= 0) return bad_layer(l, to, "two edges enter at port", e->to_port);
+  port->layer = (int32_t)(from - l->net->layers);
+  port->output = (int32_t)output;
+  port->tensor = from->outputs[output].tensor;
+  return SITU_STATUS_OK;
+}
+
+/* Kahn's algorithm: layers in the order of the file as far as it is one. */
+static situ_status order_layers(const linker *l) {
+  ir_net *net = l->net;
+  int64_t n = net->n_layers;
+  int64_t *start = ARENA_ZERO(l->a, int64_t, n + 2);
+  int32_t *reader = ARENA_NEW(l->a, int32_t, net->n_edges);
+  int64_t *missing = ARENA_ZERO(l->a, int64_t, n);
+  net->order = ARENA_NEW(l->a, int32_t, n);
+  if (!start || !reader || !missing || !net->order) return fail_no_memory(l->error);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t k = 0; k < net->layers[i].n_inputs; k++)
+      if (net->layers[i].inputs[k].layer >= 0) start[net->layers[i].inputs[k].layer + 2]++;
+  for (int64_t i = 1; i < n + 2; i++) start[i] += start[i - 1];
+  for (int32_t i = 0; i < n; i++) {
+    for (int64_t k = 0; k < net->layers[i].n_inputs; k++) {
+      int32_t from = net->layers[i].inputs[k].layer;
+      if (from < 0) continue;
+      reader[start[from + 1]++] = i;
+      missing[i]++;
+    }
+  }
+  int64_t n_ready = 0;
+  for (int32_t i = 0; i < n; i++)
+    if (missing[i] == 0) net->order[n_ready++] = i;
+  for (int64_t at = 0; at < n_ready; at++) {
+    int32_t v = net->order[at];
+    for (int64_t k = start[v]; k < start[v + 1]; k++)
+      if (--missing[reader[k]] == 0) net->order[n_ready++] = reader[k];
+  }
+  for (int64_t i = 0; i < n && n_ready < n; i++)
+    if (missing[i] > 0)
+      return fail_with(l->error, SITU_STATUS_BAD_INPUT, l->path, "layer %lld (%s) is on a cycle or behind one",
+                       (long long)net->layers[i].id, net->layers[i].name);
+  return SITU_STATUS_OK;
+}
+
+bool ir_is_boundary(const ir_layer *layer) {
+  static const char *const types[] = {"Parameter", "Input", "Const", "Result"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(layer->type, types[i]) == 0) return true;
+  return false;
+}
+
+/* Whether equal inputs always give equal outputs. */
+static bool repeats(const ir_layer *layer) {
+  static const char *const types[] = {"RandomUniform", "Multinomial", "ReadValue", "Assign", "Result"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(layer->type, types[i]) == 0) return false;
+  return true;
+}
+
+/* The shape of something whose dimensions are all given is known before anything runs. */
+static bool is_known_shape(const ir_layer *layer) {
+  if (strcmp(layer->type, "ShapeOf") != 0 || layer->n_inputs != 1) return false;
+  const ops_tensor *t = &layer->inputs[0].tensor;
+  for (int32_t d = 0; d < t->rank; d++)
+    if (t->dims[d] < 0) return false;
+  return true;
+}
+
+static void find_constants(ir_net *net) {
+  for (int64_t at = 0; at < net->n_layers; at++) {
+    ir_layer *layer = &net->layers[net->order[at]];
+    bool constant = layer->n_inputs > 0 && repeats(layer);
+    for (int64_t k = 0; k < layer->n_inputs; k++)
+      constant &= layer->inputs[k].layer >= 0 && net->layers[layer->inputs[k].layer].constant;
+    layer->constant = constant || strcmp(layer->type, "Const") == 0 || is_known_shape(layer);
+  }
+}
+
+static bool is_few_levels(const ir_layer *layer) {
+  return strcmp(layer->type, "FakeQuantize") == 0 && ir_int(layer, "levels", INT64_MAX) <= 256;
+}
+
+int64_t ir_held_bytes(const ir_net *net, const ir_layer *layer, int32_t output) {
+  while (strcmp(layer->type, "Convert") == 0 && layer->n_inputs == 1) {
+    output = layer->inputs[0].output;
+    layer = &net->layers[layer->inputs[0].layer];
+  }
+  const ops_tensor *t = &layer->outputs[output].tensor;
+  if (is_few_levels(layer)) return ops_elements(t, NULL);
+  int64_t stored = ir_int(layer, "size", layer->blob_bytes);
+  return strcmp(layer->type, "Const") == 0 && stored > 0 ? stored : ops_bytes(t, NULL);
+}
+
+bool ir_is_quantised(const ir_net *net, const ir_layer *layer) {
+  static const char *const types[] = {"Convolution", "GroupConvolution", "MatMul"};
+  bool multiplies = false;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) multiplies |= strcmp(layer->type, types[i]) == 0;
+  return multiplies && layer->n_inputs >= 2 && layer->inputs[0].layer >= 0 && layer->inputs[1].layer >= 0 &&
+         is_few_levels(&net->layers[layer->inputs[0].layer]) && is_few_levels(&net->layers[layer->inputs[1].layer]);
+}
+
+/* Parts of a dimension from start to end, which count from behind, its last element being -1 + size + 1. */
+static int64_t parts_of(const ir_mapping *m, int64_t size) {
+  int64_t start = m->start < 0 ? m->start + size + 1 : m->start, end = m->end < 0 ? m->end + size + 1 : m->end;
+  if (start < 0 || start > size || end < 0 || end > size || m->stride == 0) return -1;
+  int64_t span = start < end ? end - start : start - end, stride = m->stride < 0 ? -m->stride : m->stride;
+  return span / stride;
+}
+
+int64_t ir_trips(const ir_layer *layer) {
+  for (int64_t i = 0; i < layer->n_mappings; i++) {
+    const ir_mapping *m = &layer->mappings[i];
+    if (!m->sliced) continue;
+    const ir_port *ports = m->input ? layer->inputs : layer->outputs;
+    int64_t at = find_port(ports, m->input ? layer->n_inputs : layer->n_outputs, m->external_port);
+    if (at < 0) continue;
+    const ops_tensor *t = &ports[at].tensor;
+    int64_t axis = m->axis < 0 ? m->axis + t->rank : m->axis;
+    int64_t parts = axis >= 0 && axis < t->rank && t->dims[axis] >= 0 ? parts_of(m, t->dims[axis]) : -1;
+    if (parts >= 0) return parts;
+  }
+  return -1;
+}
+
+static situ_status link_net(ir_net *net, bool body, arena *a, const char *path, situ_error *error) {
+  linker l = {.net = net, .a = a, .path = path, .error = error};
+  keyed *index = ARENA_NEW(a, keyed, net->n_layers);
+  if (!index) return fail_no_memory(error);
+  TRY(index_layers(&l, index));
+  for (int64_t i = 0; i < net->n_edges; i++) TRY(follow(&l, index, &net->edges[i]));
+  for (int64_t i = 0; i < net->n_layers && !body; i++)
+    for (int64_t k = 0; k < net->layers[i].n_inputs; k++)
+      if (net->layers[i].inputs[k].layer < 0)
+        return bad_layer(&l, &net->layers[i], "no edge enters at port", net->layers[i].inputs[k].id);
+  TRY(order_layers(&l));
+  find_constants(net);
+  for (int64_t i = 0; i < net->n_layers; i++)
+    for (int32_t b = 0; b < net->layers[i].n_bodies; b++) TRY(link_net(net->layers[i].bodies[b], true, a, path, error));
+  return SITU_STATUS_OK;
+}
+
+situ_status ir_link(ir_net *net, arena *a, const char *path, situ_error *error) {
+  return link_net(net, false, a, path, error);
+}

@@ -1,0 +1,91 @@
+/* read/ir_net.h - an OpenVINO IR as plain structs: what src/read/ir_xml.c makes of the XML, and what src/read/ir_link.c
+ * adds. Everything lives in one arena. */
+#ifndef SITU_READ_IR_NET_H
+#define SITU_READ_IR_NET_H
+
+#include "base/arena.h"
+#include "ops/ops.h"
+
+typedef struct ir_net ir_net;
+
+typedef struct ir_attr {
+  const char *key, *value;
+} ir_attr;
+
+typedef struct ir_port {
+  int64_t id;
+  ops_tensor tensor;     /* of an input: as its producer says it */
+  int32_t layer, output; /* of an input: which output of which layer it reads; -1 until linked, and in
+                           bodies before version 10 where it comes from outside */
+  int32_t made;          /* of an output: the graph's tensor, -1 for none */
+  bool charged;          /* of a constant output: an operator was charged with its bytes */
+} ir_port;
+
+/* How a value enters or leaves a body. */
+typedef struct ir_mapping {
+  bool input;
+  int64_t external_port; /* id of a port of the owner; -1 for none */
+  bool sliced;           /* along an axis, a part for each iteration */
+  int64_t axis, start, end, stride, part_size;
+} ir_mapping;
+
+typedef struct ir_layer {
+  int64_t id;
+  const char *name, *type;   /* never NULL */
+  ir_attr *attrs;            /* of <data> */
+  ir_port *inputs, *outputs; /* by ascending id */
+  int64_t n_attrs, n_inputs, n_outputs;
+  situ_dtype dtype;   /* of all outputs that do not say their own: IR versions before 10 */
+  int64_t blob_bytes; /* weights within the layer: IR versions before 10 */
+  ir_mapping *mappings;
+  int64_t n_mappings;
+  ir_net *bodies[2]; /* of TensorIterator and Loop one, of If two */
+  int32_t n_bodies;
+  bool constant; /* the same at each run; added by ir_link */
+} ir_layer;
+
+typedef struct ir_edge {
+  int64_t from_layer, from_port, to_layer, to_port;
+} ir_edge;
+
+struct ir_net {
+  const char *name;
+  int64_t version;
+  ir_layer *layers;
+  ir_edge *edges;
+  int64_t n_layers, n_edges;
+  int32_t *order; /* [n_layers] producers first; added by ir_link */
+};
+
+/* Parses a file. BAD_INPUT, with the line, when it is no IR of version 6 to 11 or states what cannot be; nothing beyond
+ * the XML is read. Sizes of dimensions are -1 where they are dynamic. */
+situ_status ir_parse(ir_net **out, arena *a, const unsigned char *bytes, size_t size_bytes, const char *path,
+                     situ_error *error);
+
+/* Follows the edges of a net and of the bodies within, orders the layers and finds what is constant. BAD_INPUT, naming
+ * the layer, when an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
+situ_status ir_link(ir_net *net, arena *a, const char *path, situ_error *error);
+
+/* What a constant output takes: the bytes of the file where they are stored, also behind a Convert; a byte for each
+ * element behind a FakeQuantize of at most 256 levels, since engines keep that; else those of its tensor. */
+int64_t ir_held_bytes(const ir_net *net, const ir_layer *layer, int32_t output);
+
+/* Whether the layer multiplies what FakeQuantize of at most 256 levels has made: engines run it in I8. */
+bool ir_is_quantised(const ir_net *net, const ir_layer *layer);
+
+/* How often the body of a layer runs, by the parts that go in and out; -1 when they do not tell. */
+int64_t ir_trips(const ir_layer *layer);
+
+/* Whether the layer stands for values from outside (Parameter, Const) or for the end (Result), and does no work. */
+bool ir_is_boundary(const ir_layer *layer);
+
+/* The value of an attribute, or `otherwise`. */
+const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise);
+int64_t ir_int(const ir_layer *layer, const char *key, int64_t otherwise);
+/* The numbers of a list "3,3" (at most `most`); returns how many, 0 when there is no such list. */
+int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t most);
+
+/* The work of a layer without bodies whose inputs are linked. */
+ops_work ir_count(const ir_layer *layer, arena *a);
+
+#endif

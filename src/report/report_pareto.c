@@ -1,0 +1,96 @@
+#include <stdio.h>
+
+#include "plan/plan.h"
+#include "report/report.h"
+
+static bool point_json(json_value *list, const situ_plan *plan, const situ_problem *p) {
+  json_value *o = json_new_object(), *devices = json_new_array();
+  bool ok = o && devices && json_set(o, "latency_ns", json_new_whole(situ_plan_latency_ns(plan)));
+  ok = ok && json_set(o, "period_ns", json_new_whole(situ_plan_period_ns(plan)));
+  ok = ok && json_set(o, "solver", json_new_text(situ_plan_solver(plan)));
+  for (int32_t d = 0; ok && d < p->n_devices; d++)
+    if (situ_plan_device_use(plan, d).n_operators > 0) ok = json_push(devices, json_new_text(p->platform->devices[d].name));
+  ok = json_set(o, "devices", devices) && ok;
+  return json_push(list, o) && ok;
+}
+
+/* The best single device by latency: there its period is its latency, since one device does everything. */
+static const situ_plan *any_point(const situ_front *front) { return situ_front_plan(front, 0); }
+
+char *situ_report_pareto_json(const situ_front *front, const situ_problem *problem, const situ_model *model) {
+  json_value *root = json_new_object(), *list = json_new_array();
+  const situ_plan *any = any_point(front);
+  const char *reason = situ_front_reason(front);
+  int32_t single = any ? situ_plan_best_single_device(any) : -1;
+  bool ok = root && list && report_problem_json(root, problem, model);
+  ok = ok && json_set(root, "outcome", json_new_text(any ? "feasible" : situ_front_infeasible(front) ? "infeasible" : "limit"));
+  ok = ok && json_set(root, "reason", *reason ? json_new_text(reason) : json_new_null());
+  ok = ok && json_set(root, "latency_lower_bound_ns", report_amount(situ_front_least_latency_ns(front)));
+  ok = ok && json_set(root, "latency_bound", json_new_text(situ_front_latency_bound(front)));
+  ok = ok && json_set(root, "period_lower_bound_ns", report_amount(situ_front_least_period_ns(front)));
+  ok = ok && json_set(root, "period_bound", json_new_text(situ_front_period_bound(front)));
+  ok = ok && json_set(root, "best_single_ns", any ? report_amount(situ_plan_best_single_ns(any)) : json_new_null());
+  ok = ok && json_set(root, "best_single_device",
+                      single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
+  ok = ok && json_set(root, "seconds", json_new_number(situ_front_seconds(front)));
+  for (int32_t i = 0; ok && i < situ_front_n_points(front); i++) ok = point_json(list, situ_front_plan(front, i), problem);
+  ok = json_set(root, "points", list) && ok;
+  ok = ok && report_notes_json(root, model);
+  return report_finish(root, ok);
+}
+
+static void point_cells(table *t, const situ_plan *plan, const situ_problem *p) {
+  char a[TEXT_UNIT_BYTES];
+  double single = (double)situ_plan_best_single_ns(plan);
+  int64_t latency = situ_plan_latency_ns(plan), period = situ_plan_period_ns(plan);
+  bool compared = situ_plan_best_single_ns(plan) != SITU_NEVER_NS;
+  int32_t used = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) used += situ_plan_device_use(plan, d).n_operators > 0;
+  table_cell(t, STYLE_BOLD, exact_time(a, latency));
+  table_cell(t, STYLE_BOLD, exact_time(a, period));
+  table_cellf(t, STYLE_PLAIN, "%.6g", period > 0 ? 1e9 / (double)period : 0.0);
+  table_cellf(t, STYLE_PLAIN, compared && latency > 0 ? "%.2fx" : "", compared ? single / (double)latency : 0.0);
+  table_cellf(t, STYLE_PLAIN, compared && period > 0 ? "%.2fx" : "", compared ? single / (double)period : 0.0);
+  table_cellf(t, STYLE_PLAIN, "%d", (int)used);
+  table_cell(t, STYLE_DIM, situ_plan_solver(plan));
+}
+
+static void bound_fact(text_buffer *t, const situ_report_options *o, const char *label, int64_t bound, const char *name) {
+  char a[TEXT_UNIT_BYTES];
+  fact_start(t, o, label, 13);
+  text_add(t, "%s  %s\n", bound > 0 && bound < SITU_NEVER_NS ? exact_time(a, bound) : "none", name);
+}
+
+char *situ_report_pareto(const situ_front *front, const situ_problem *problem, const situ_model *model,
+                         const situ_report_options *options) {
+  text_buffer t = {0};
+  char a[TEXT_UNIT_BYTES];
+  table rows;
+  report_title(&t, problem, options);
+  if (!table_start(&rows)) return NULL;
+  table_column(&rows, "latency", ALIGN_RIGHT, 0);
+  table_column(&rows, "period", ALIGN_RIGHT, 0);
+  table_column(&rows, "inputs a second", ALIGN_RIGHT, 0);
+  table_column(&rows, "latency to single", ALIGN_RIGHT, 0);
+  table_column(&rows, "rate to single", ALIGN_RIGHT, 0);
+  table_column(&rows, "devices", ALIGN_RIGHT, 0);
+  table_column(&rows, "solver", ALIGN_LEFT, 24);
+  for (int32_t i = 0; i < situ_front_n_points(front); i++) point_cells(&rows, situ_front_plan(front, i), problem);
+  table_render(&t, &rows, options);
+  table_stop(&rows);
+  text_add_bytes(&t, "\n", 1);
+  const char *reason = situ_front_reason(front);
+  if (!any_point(front)) text_add_wrapped(&t, *reason ? reason : "no plan was found within the limits", "  no plan  ", "           ", report_width(options));
+  bound_fact(&t, options, "least latency", situ_front_least_latency_ns(front), situ_front_latency_bound(front));
+  bound_fact(&t, options, "least period", situ_front_least_period_ns(front), situ_front_period_bound(front));
+  const situ_plan *any = any_point(front);
+  int32_t device = any ? situ_plan_best_single_device(any) : -1;
+  fact_start(&t, options, "best single", 13);
+  if (device < 0)
+    text_add(&t, "none: no device can run it alone\n");
+  else
+    text_add(&t, "%s  %s alone, latency and period\n", exact_time(a, situ_plan_best_single_ns(any)),
+             problem->platform->devices[device].name);
+  report_notes(&t, model, options);
+  return text_take(&t);
+}

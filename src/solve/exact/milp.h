@@ -1,0 +1,20 @@
+/* solve/exact/milp.h - what the solver milp asks of each of its programs: one row for each kind of problem, each in its
+ * own file that exports one const struct; exact/milp.c lists them. */
+#ifndef SITU_SOLVE_EXACT_MILP_H
+#define SITU_SOLVE_EXACT_MILP_H
+
+#include "lp/program.h"
+#include "solve/solver.h"
+
+typedef struct milp_program {
+  bool (*serves)(const situ_problem *problem);
+  /* Writes the program, whose value is that of a placement or less, and what it needs itself, in run->arena; NULL
+   * without memory. Where *out stays empty there is nothing to do. */
+  void *(*write)(program *out, solve_run *run);
+  /* The best plan so far as a solution: x[n_columns], whole columns only. False where it cannot be written so. */
+  bool (*start)(void *state, int64_t *x);
+  /* Offers the placement that a solution stands for. */
+  void (*offer)(void *state, const double *x);
+} milp_program;
+
+#endif

@@ -1,0 +1,200 @@
+/* Stream problems in which latency and period both matter: annealing over (device, order), each placement judged by the
+ * simulator in both. It starts from the best of both worlds: a placement of least latency that splitting finds, and one of
+ * least period that the pipeline solvers find, put into an order by upward rank. docs/theory/tradeoff.md. */
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/kit/rank.h"
+#include "solve/solver.h"
+
+enum { FIRST_ROUND = 400, LONGEST_STRETCH = 12 };
+
+typedef struct tradeoff {
+  solve_run *run;
+  const situ_problem *problem;
+  rng random;
+  placement now, trial, best; /* best: of least cost, limits kept or not */
+  int32_t *rank_order;
+  double now_cost, best_cost, price;
+} tradeoff;
+
+static double cost_of(const tradeoff *s, const simulation *found) {
+  if (found->value_ns == SITU_NEVER_NS) return 1e300;
+  return (double)found->value_ns + OVER_PRICE * (double)found->over_ns + (double)found->excess_bytes * s->price;
+}
+
+static void copy(const tradeoff *s, placement *to, const placement *from) {
+  size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
+  memcpy(to->device, from->device, bytes);
+  memcpy(to->order, from->order ? from->order : s->rank_order, bytes);
+}
+
+/* Offers a placement, by its own order and by ranks, and starts from it where it is the best so far. */
+static void offer(tradeoff *s, const placement *where) {
+  for (int32_t own = where->order != NULL; own >= 0; own--) {
+    copy(s, &s->trial, &(placement){.device = where->device, .order = own ? where->order : NULL});
+    simulation found = solve_try(s->run, &s->trial);
+    double cost = cost_of(s, &found);
+    if (cost >= s->best_cost || !solve_allows(s->problem, s->trial.device)) continue;
+    s->best_cost = cost;
+    copy(s, &s->best, &s->trial);
+  }
+}
+
+/* Lets another solver look at a view of the problem, and takes over what it finds. */
+static situ_status borrow(tradeoff *s, const situ_problem *view, const char *name, double share) {
+  solve_run *run = s->run;
+  const solver *row = solver_find(name);
+  incumbent best = {0};
+  if (!row || !solver_serves(row, view) || budget_over(run->budget)) return SITU_STATUS_OK;
+  arena_mark mark = arena_get_mark(run->arena);
+  solve_run inner = *run;
+  inner.problem = view;
+  inner.incumbent = &best;
+  inner.simulator = simulator_new(view, run->arena);
+  situ_status status = SITU_STATUS_OK;
+  if (!inner.simulator || !incumbent_init(&best, view, run->arena)) status = fail_no_memory(run->error);
+  int64_t limit_ns = row->anytime && run->budget->deadline_ns == INT64_MAX && run->budget->max_steps == INT64_MAX ? 1000000000 : 0;
+  if (status == SITU_STATUS_OK) status = solver_run(row, &inner, share, limit_ns);
+  if (status == SITU_STATUS_OK && best.best.device) offer(s, &best.best);
+  incumbent_free(&best);
+  arena_release(run->arena, mark);
+  return status;
+}
+
+/* ---- annealing ---- */
+
+static bool move_unit(tradeoff *s, int32_t v, int32_t d) {
+  const situ_problem *p = s->problem;
+  int32_t group = p->graph->colocation[v];
+  const int32_t *member = group >= 0 ? p->group_member + p->group_start[group] : &v;
+  int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
+  for (int32_t i = 0; i < n; i++)
+    if (!problem_allows(p, member[i], d)) return false;
+  for (int32_t i = 0; i < n; i++) s->trial.device[member[i]] = d;
+  return true;
+}
+
+/* The device of an operator that shares a tensor with v, or of nobody. */
+static int32_t draw_device(tradeoff *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  int64_t n_in = g->in_start[v + 1] - g->in_start[v];
+  if (rng_below(&s->random, 3) == 0) return (int32_t)rng_below(&s->random, s->problem->n_devices);
+  if (n_in > 0 && rng_below(&s->random, 2)) {
+    int32_t t = g->in[g->in_start[v] + rng_below(&s->random, n_in)];
+    return s->now.device[g->producer[t]];
+  }
+  int32_t t = g->out_start[v];
+  if (t == g->out_start[v + 1] || g->use_start[t] == g->use_start[t + 1])
+    return (int32_t)rng_below(&s->random, s->problem->n_devices);
+  return s->now.device[g->use[g->use_start[t] + rng_below(&s->random, g->use_start[t + 1] - g->use_start[t])]];
+}
+
+/* Takes the operator at a place to another place between its producers and its users. */
+static bool shift(tradeoff *s, int32_t from) {
+  const situ_graph *g = s->problem->graph;
+  int32_t v = s->trial.order[from], to = from, far = 1 + (int32_t)rng_below(&s->random, LONGEST_STRETCH);
+  bool back = rng_below(&s->random, 2);
+  for (; far > 0; far--) {
+    int32_t next = back ? to - 1 : to + 1;
+    if (next < 0 || next >= g->n_operators) break;
+    int32_t first = back ? s->trial.order[next] : v, second = back ? v : s->trial.order[next];
+    bool needs = false;
+    for (int64_t i = g->in_start[second]; i < g->in_start[second + 1]; i++) needs |= g->producer[g->in[i]] == first;
+    if (needs) break;
+    s->trial.order[to] = s->trial.order[next];
+    s->trial.order[next] = v;
+    to = next;
+  }
+  return to != from;
+}
+
+/* One change of trial, which equals now: an operator, or a stretch of the order, to another device, or a shift. */
+static bool change(tradeoff *s) {
+  int32_t n = s->problem->n_operators, at = (int32_t)rng_below(&s->random, n), v = s->now.order[at];
+  int32_t what = (int32_t)rng_below(&s->random, 8);
+  if (what == 0) return shift(s, at);
+  int32_t d = draw_device(s, v), from = s->now.device[v], last = at;
+  if (d == from) return false;
+  if (what < 3) last = at + (int32_t)rng_below(&s->random, LONGEST_STRETCH);
+  bool moved = false;
+  for (int32_t k = at; k <= last && k < n; k++)
+    if (s->now.device[s->now.order[k]] == from) moved |= move_unit(s, s->now.order[k], d);
+  return moved;
+}
+
+/* A round of cooling from a few parts in a hundred of the value to next to nothing, from the best placement. */
+static void cool(tradeoff *s, int32_t moves) {
+  copy(s, &s->now, &s->best);
+  copy(s, &s->trial, &s->best);
+  s->now_cost = s->best_cost;
+  double heat = 0.03 * s->best_cost, factor = pow(1e-3, 1.0 / moves);
+  for (int32_t k = 0; k < moves && !solve_done(s->run); k++, heat *= factor) {
+    if (!change(s)) {
+      budget_spend(s->run->budget, k % 8 == 0);
+      continue;
+    }
+    simulation found = solve_try(s->run, &s->trial);
+    double cost = cost_of(s, &found);
+    bool taken = cost <= s->now_cost || rng_unit(&s->random) < exp((s->now_cost - cost) / (heat + 1e-9));
+    copy(s, taken ? &s->now : &s->trial, taken ? &s->trial : &s->now);
+    if (!taken) continue;
+    s->now_cost = cost;
+    if (cost >= s->best_cost) continue;
+    s->best_cost = cost;
+    copy(s, &s->best, &s->now);
+  }
+}
+
+static bool init(tradeoff *s, solve_run *run) {
+  const situ_problem *p = run->problem;
+  int32_t n = p->n_operators;
+  *s = (tradeoff){.run = run, .problem = p, .random = rng_new(run->seed), .best_cost = 1e299};
+  placement *all[] = {&s->now, &s->trial, &s->best};
+  for (int32_t i = 0; i < 3; i++) {
+    all[i]->device = ARENA_NEW(run->arena, int32_t, n);
+    all[i]->order = ARENA_NEW(run->arena, int32_t, n);
+    if (!all[i]->device || !all[i]->order) return false;
+  }
+  rank_costs costs;
+  double *rank = ARENA_NEW(run->arena, double, n);
+  s->rank_order = ARENA_NEW(run->arena, int32_t, n);
+  if (!rank || !s->rank_order || !rank_costs_find(&costs, run->arena, p, RANK_MEAN)) return false;
+  rank_upward(rank, p, &costs);
+  int64_t room = SITU_UNLIMITED_BYTES;
+  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, max64(p->platform->memory_bytes[m], 1));
+  s->price = 10.0 * 1e9 / (double)room + 1e-3;
+  return rank_order(s->rank_order, run->arena, rank, n);
+}
+
+static situ_status solve(solve_run *run) {
+  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
+  tradeoff *s = ARENA_NEW(run->arena, tradeoff, 1);
+  situ_problem latency, pipeline;
+  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  problem_view_latency(&latency, run->problem);
+  problem_view_pipeline(&pipeline, run->problem);
+  if (run->incumbent->best.device) offer(s, &run->incumbent->best);
+  TRY(borrow(s, &latency, "single", 1));
+  TRY(borrow(s, &latency, "heft", 1));
+  TRY(borrow(s, &pipeline, "local_search", 0.25));
+  TRY(borrow(s, &latency, "splitting", 0.25));
+  for (int32_t moves = FIRST_ROUND; s->best_cost < 1e299 && !solve_done(run); moves += moves / 2) cool(s, moves);
+  return SITU_STATUS_OK;
+}
+
+static bool serves(const situ_problem *p) { return problem_has_period(p); }
+
+const solver tradeoff_solver = {
+    .name = "tradeoff",
+    .title = "annealing between least latency and least period",
+    .source = "",
+    .stream = true,
+    .periods = true,
+    .anytime = true,
+    .portfolio = 11,
+    .serves = serves,
+    .solve = solve,
+};

@@ -1,0 +1,178 @@
+/* The front of latency and period by the epsilon-constraint method (Haimes, Lasdon, Wismer, 1971): the two ends first, then
+ * the least period under ceilings of latency that are spread evenly, as a ratio, between them. Each solve starts from what
+ * all before it found. docs/theory/tradeoff.md. */
+#include "situ/pareto.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "plan/plan.h"
+
+enum { DEFAULT_POINTS = 8, MOST_POINTS = 1000 };
+static const double DEFAULT_SECONDS = 10;
+
+struct situ_front {
+  arena *arena;
+  situ_problem **problems; /* [n_solved] posed for each solve */
+  situ_plan **plans;       /* [n_solved] */
+  int32_t n_solved;
+  situ_plan **points; /* [n_points] those that no other is better than */
+  int32_t n_points;
+  int64_t least_latency_ns, least_period_ns;
+  const char *latency_bound, *period_bound, *reason;
+  bool infeasible;
+  double seconds;
+};
+
+typedef struct sweep {
+  situ_front *front;
+  const situ_problem *base;
+  const situ_pareto_options *options;
+  int32_t n_wanted;
+  int64_t start_ns;
+  situ_error *error;
+} sweep;
+
+/* A part of the limits for one solve of those that are left. */
+static situ_solve_options limits(const sweep *s) {
+  situ_solve_options o = s->options->solve;
+  int32_t left = s->n_wanted - s->front->n_solved;
+  bool unlimited = o.time_limit_s <= 0 && o.max_steps <= 0;
+  double seconds = unlimited ? DEFAULT_SECONDS : o.time_limit_s;
+  if (seconds > 0) {
+    double spent = (double)(clock_now_ns() - s->start_ns) / 1e9;
+    o.time_limit_s = fmax(seconds - spent, 0.01 * seconds) / left;
+  }
+  int64_t steps = o.max_steps;
+  for (int32_t k = 0; k < s->front->n_solved && steps > 0; k++) steps = max64(1, steps - s->front->plans[k]->steps);
+  if (o.max_steps > 0) o.max_steps = max64(1, steps / left);
+  o.starts = (const situ_plan *const *)s->front->plans;
+  o.n_starts = s->front->n_solved;
+  return o;
+}
+
+/* Solves once: for latency, or for the period under a ceiling of latency. */
+static situ_status solve_once(sweep *s, situ_objective objective, int64_t ceiling_ns) {
+  situ_front *f = s->front;
+  const situ_problem *p = s->base;
+  bool latency = objective == SITU_OBJECTIVE_LATENCY;
+  situ_problem_options posed = {.objective = objective,
+                                .execution = SITU_EXECUTION_STREAM,
+                                .contention = p->contention,
+                                .max_period_ns = latency ? ceiling_ns : 0,
+                                .max_latency_ns = latency ? 0 : ceiling_ns,
+                                .pins = p->pin,
+                                .unused = p->unused};
+  situ_solve_options how = limits(s);
+  situ_problem *problem = NULL;
+  TRY(situ_problem_pose(&problem, p->graph, p->platform, p->costs, &posed, s->error));
+  f->problems[f->n_solved] = problem;
+  situ_status status = situ_solve(&f->plans[f->n_solved], problem, &how, s->error);
+  if (status == SITU_STATUS_OK)
+    f->n_solved++;
+  else
+    situ_problem_free(problem);
+  return status;
+}
+
+/* The bounds of the two ends, which hold for all points. */
+static void keep_ends(situ_front *f) {
+  const situ_plan *latency = f->plans[0], *period = f->plans[1];
+  f->least_latency_ns = latency->lower_bound_ns;
+  f->latency_bound = latency->bound;
+  f->least_period_ns = period->lower_bound_ns;
+  f->period_bound = period->bound;
+  f->reason = latency->reason;
+  f->infeasible = latency->outcome == SITU_OUTCOME_INFEASIBLE;
+}
+
+static int by_latency(const void *left, const void *right) {
+  const situ_plan *x = *(situ_plan *const *)left, *y = *(situ_plan *const *)right;
+  if (x->latency_ns != y->latency_ns) return x->latency_ns < y->latency_ns ? -1 : 1;
+  return (x->period_ns > y->period_ns) - (x->period_ns < y->period_ns);
+}
+
+static void drop_dominated(situ_front *f) {
+  int32_t n = 0;
+  for (int32_t k = 0; k < f->n_solved; k++)
+    if (f->plans[k]->device) f->points[n++] = f->plans[k];
+  if (n > 0) qsort(f->points, (size_t)n, sizeof *f->points, by_latency);
+  for (int32_t k = 0; k < n; k++)
+    if (f->n_points == 0 || f->points[k]->period_ns < f->points[f->n_points - 1]->period_ns)
+      f->points[f->n_points++] = f->points[k];
+}
+
+static bool cancelled(const situ_front *f) { return f->plans[f->n_solved - 1]->outcome == SITU_OUTCOME_CANCELLED; }
+
+static situ_status run(sweep *s) {
+  situ_front *f = s->front;
+  int64_t measured = SITU_NEVER_NS - 1; /* no limit, but both are looked at */
+  TRY(solve_once(s, SITU_OBJECTIVE_LATENCY, measured));
+  TRY(solve_once(s, SITU_OBJECTIVE_THROUGHPUT, measured));
+  keep_ends(f);
+  if (f->plans[0]->device && f->plans[1]->device) {
+    double low = (double)f->plans[0]->latency_ns, high = (double)f->plans[1]->latency_ns;
+    for (int32_t k = 0; k < s->n_wanted - 2 && high > low && !cancelled(f); k++) {
+      double part = (k + 0.5) / (s->n_wanted - 2);
+      TRY(solve_once(s, SITU_OBJECTIVE_THROUGHPUT, max64(1, sat_round(low * pow(high / fmax(low, 1), part)))));
+    }
+  }
+  drop_dominated(f);
+  f->seconds = (double)(clock_now_ns() - s->start_ns) / 1e9;
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_pareto(situ_front **out, const situ_problem *problem, const situ_pareto_options *options,
+                        situ_error *error) {
+  *out = NULL;
+  situ_pareto_options none = {0};
+  sweep s = {.base = problem, .options = options ? options : &none, .start_ns = clock_now_ns(), .error = error};
+  s.n_wanted = s.options->points > 0 ? s.options->points : DEFAULT_POINTS;
+  if (problem->execution != SITU_EXECUTION_STREAM)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "fronts of latency and period are of execution stream, not %s",
+                     situ_execution_name(problem->execution));
+  if (s.n_wanted < 2 || s.n_wanted > MOST_POINTS)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front takes 2 to %d points, not %d", (int)MOST_POINTS,
+                     (int)s.n_wanted);
+  arena *a = arena_new();
+  s.front = a ? ARENA_ZERO(a, situ_front, 1) : NULL;
+  if (!s.front) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  situ_front *f = s.front;
+  *f = (situ_front){.arena = a, .latency_bound = "", .period_bound = "", .reason = ""};
+  f->problems = ARENA_ZERO(a, situ_problem *, s.n_wanted);
+  f->plans = ARENA_ZERO(a, situ_plan *, s.n_wanted);
+  f->points = ARENA_ZERO(a, situ_plan *, s.n_wanted);
+  situ_status status = f->problems && f->plans && f->points ? run(&s) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK)
+    *out = f;
+  else
+    situ_front_free(f);
+  return status;
+}
+
+void situ_front_free(situ_front *f) {
+  if (!f) return;
+  for (int32_t k = 0; k < f->n_solved; k++) {
+    situ_plan_free(f->plans[k]);
+    situ_problem_free(f->problems[k]);
+  }
+  arena_free(f->arena);
+}
+
+int32_t situ_front_n_points(const situ_front *f) { return f->n_points; }
+const situ_plan *situ_front_plan(const situ_front *f, int32_t index) {
+  return index >= 0 && index < f->n_points ? f->points[index] : NULL;
+}
+int64_t situ_front_least_latency_ns(const situ_front *f) { return f->least_latency_ns; }
+int64_t situ_front_least_period_ns(const situ_front *f) { return f->least_period_ns; }
+const char *situ_front_latency_bound(const situ_front *f) { return f->latency_bound; }
+const char *situ_front_period_bound(const situ_front *f) { return f->period_bound; }
+const char *situ_front_reason(const situ_front *f) { return f->reason; }
+bool situ_front_infeasible(const situ_front *f) { return f->infeasible; }
+double situ_front_seconds(const situ_front *f) { return f->seconds; }

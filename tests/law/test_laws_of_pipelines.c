@@ -1,0 +1,133 @@
+/* Laws of the optimum of contiguous pipelines, which ideal_dp proves: numbers do not matter; more memory, faster links,
+ * leave to have replicas and leave to overlap never hurt; the schedule GPipe is never better than 1F1B. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../lab/lab.h"
+#include "../lab/relabel.h"
+#include "base/rng.h"
+#include "situ/solve.h"
+
+enum { N_SEEDS = 250 };
+
+static lab_options draw(uint64_t seed) {
+  rng r = rng_new(seed);
+  return (lab_options){.seed = seed,
+                       .n_operators = 6 + (int32_t)rng_below(&r, 12),
+                       .n_devices = 3 + (int32_t)rng_below(&r, 3),
+                       .density = 0.1 + 0.3 * rng_unit(&r),
+                       .n_colocations = (int32_t)rng_below(&r, 3),
+                       .training = rng_below(&r, 2),
+                       .pinned = rng_below(&r, 4) == 0,
+                       .equal = rng_below(&r, 4) > 0,
+                       .memory = rng_below(&r, 2) ? 0.3 + rng_unit(&r) / 2 : 0,
+                       .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                   .communication = SITU_COMMUNICATION_HOST_STAGED,
+                                   .overlap = rng_below(&r, 3) == 0,
+                                   .replicate = rng_below(&r, 2),
+                                   .schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B}};
+}
+
+/* The optimum, SITU_NEVER_NS where there is no plan; -1 where ideal_dp does not serve. */
+static int64_t optimum(const situ_problem *p) {
+  situ_plan *plan;
+  situ_solve_options with = {.solvers = "ideal_dp"};
+  if (!situ_solver_serves("ideal_dp", p) || situ_problem_conflict(p)) return -1;
+  assert_int_equal(situ_solve(&plan, p, &with, NULL), SITU_STATUS_OK);
+  situ_outcome outcome = situ_plan_outcome(plan);
+  assert_true(outcome == SITU_OUTCOME_OPTIMAL || outcome == SITU_OUTCOME_INFEASIBLE);
+  int64_t value = situ_plan_value_ns(plan);
+  situ_plan_free(plan);
+  return value;
+}
+
+static int64_t optimum_of(const lab_options *o) {
+  lab l = lab_random(o);
+  int64_t value = optimum(l.problem);
+  lab_free(&l);
+  return value;
+}
+
+static void the_optimum_does_not_depend_on_numbers(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+    lab_options o = draw(seed);
+    lab l = lab_random(&o), again = relabel(&l, &o.options, seed + 1);
+    assert_int_equal(optimum(l.problem), optimum(again.problem));
+    relabel_free(&again);
+    lab_free(&l);
+  }
+}
+
+/* Calls `change` on each draw; the optimum may not rise. */
+static void never_hurts(void (*change)(lab_options *o)) {
+  int32_t n_better = 0, n_equal = 0;
+  for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+    lab_options o = draw(seed);
+    int64_t before = optimum_of(&o);
+    change(&o);
+    int64_t after = optimum_of(&o);
+    if (before < 0) continue;
+    if (after < 0 || after > before) fail_msg("seed %d: %lld, then %lld", (int)seed, (long long)before, (long long)after);
+    ++*(after < before ? &n_better : &n_equal);
+  }
+  print_message("%d better, %d equal\n", n_better, n_equal);
+  assert_true(n_better > 0 && n_equal > 0);
+}
+
+static void give_memory(lab_options *o) { o->memory *= 1.3; }
+static void let_replicate(lab_options *o) { o->options.replicate = true; }
+static void let_overlap(lab_options *o) { o->options.overlap = true; }
+static void mix_passes(lab_options *o) { o->options.schedule = SITU_SCHEDULE_1F1B; }
+
+static void more_memory_never_hurts(void **state) {
+  (void)state;
+  never_hurts(give_memory);
+}
+
+static void leave_to_have_replicas_never_hurts(void **state) {
+  (void)state;
+  never_hurts(let_replicate);
+}
+
+static void overlap_never_hurts(void **state) {
+  (void)state;
+  never_hurts(let_overlap);
+}
+
+static void gpipe_is_never_better_than_1f1b(void **state) {
+  (void)state;
+  never_hurts(mix_passes);
+}
+
+static void faster_links_never_hurt(void **state) {
+  (void)state;
+  int32_t n_better = 0;
+  for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+    lab_options o = draw(seed);
+    lab l = lab_random(&o);
+    int64_t before = optimum(l.problem);
+    for (int64_t i = 0; i < (int64_t)l.costs->n_tensors * l.costs->n_kinds; i++) l.costs->transfer_ns[i] /= 2;
+    int64_t after = optimum(l.problem);
+    assert_true(after <= before);
+    n_better += after < before;
+    lab_free(&l);
+  }
+  assert_true(n_better > N_SEEDS / 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_optimum_does_not_depend_on_numbers),
+      cmocka_unit_test(more_memory_never_hurts),
+      cmocka_unit_test(leave_to_have_replicas_never_hurts),
+      cmocka_unit_test(overlap_never_hurts),
+      cmocka_unit_test(gpipe_is_never_better_than_1f1b),
+      cmocka_unit_test(faster_links_never_hurt),
+  };
+  return cmocka_run_group_tests_name("laws of pipelines", tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* Certificates against brute force: those of the bounds prove what they claim, and no numbers whatever, spoilt, swapped
+ * or made up, prove more than the optimum. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../lab/brute.h"
+#include "../lab/lab.h"
+#include "base/rng.h"
+#include "bound/bound.h"
+#include "plan/plan.h"
+#include "situ/solve.h"
+
+static const char *const kinds[] = {"area_price", "critical_path", "cut_vertex", "destructive", "largest_operator"};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+typedef struct trial {
+  const situ_problem *problem;
+  int64_t optimum_ns;
+  uint64_t seed;
+} trial;
+
+/* What the checker sees proved of a claim; *objected says whether it called the certificate wrong. */
+static int64_t verified(const trial *t, const certificate *c, bool *objected) {
+  situ_plan *plan = plan_new(t->problem);
+  situ_verdict *verdict;
+  assert_non_null(plan);
+  plan->proof = *c;
+  plan->lower_bound_ns = c->lower_ns;
+  plan->bound = c->bound;
+  assert_int_equal(situ_check(&verdict, t->problem, plan, NULL), SITU_STATUS_OK);
+  int64_t found = situ_verdict_verified_ns(verdict);
+  *objected = false;
+  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
+    *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
+  situ_verdict_free(verdict);
+  situ_plan_free(plan);
+  return found;
+}
+
+/* No numbers prove more than the truth, whatever they claim; what is not proved is called wrong. */
+static void hold_back(const trial *t, certificate c, const char *how) {
+  int64_t claims[] = {c.lower_ns, t->optimum_ns == SITU_NEVER_NS ? SITU_NEVER_NS : t->optimum_ns + 1, SITU_NEVER_NS};
+  for (size_t i = 0; i < 3; i++) {
+    bool objected;
+    c.lower_ns = claims[i];
+    int64_t found = verified(t, &c, &objected);
+    if (found > t->optimum_ns)
+      fail_msg("seed %d: a certificate of %s, %s, proves %lld, but %lld is possible", (int)t->seed, c.kind, how,
+               (long long)found, (long long)t->optimum_ns);
+    if (found < claims[i] && !objected) fail_msg("seed %d: %s, %s: no objection", (int)t->seed, c.kind, how);
+  }
+}
+
+static void spoil_numbers(const trial *t, const certificate *c) {
+  for (int32_t k = 0; k < c->n_lists; k++)
+    for (int64_t i = 0; i < c->list[k].n; i++) {
+      int64_t *value = &c->list[k].values[i], was = *value;
+      int64_t others[] = {was - 1, was + 1, 2 * was, 0, was / 2, INT64_MAX, (int64_t)1 << 52, 10 * was + 3};
+      for (size_t m = 0; m < sizeof others / sizeof others[0]; m++) {
+        *value = others[m];
+        hold_back(t, *c, "one number changed");
+      }
+      *value = was;
+    }
+}
+
+static void spoil(const trial *t, const certificate *c) {
+  bool objected;
+  certificate other = *c;
+  spoil_numbers(t, c);
+  for (int32_t k = 0; k < c->n_lists; k++) {
+    other.list[k].n--;
+    hold_back(t, other, "a list cut short");
+    other.list[k] = c->list[k];
+    other.list[k].name = "nonsense";
+    assert_int_equal(verified(t, &other, &objected), 0);
+    assert_true(objected);
+    other.list[k] = c->list[k];
+  }
+  for (size_t k = 0; k < N_KINDS; k++) {
+    other.kind = kinds[k];
+    hold_back(t, other, "of another kind");
+  }
+  other.kind = "nonsense";
+  assert_int_equal(verified(t, &other, &objected), 0);
+  assert_true(objected);
+}
+
+/* Each bound's certificate. */
+static void hold_bounds(const trial *t, bool also_spoilt) {
+  const situ_problem *p = t->problem;
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  arena *a = arena_new();
+  for (int32_t i = 0; bounds[i]; i++) {
+    bool serves = (p->execution == SITU_EXECUTION_STREAM && bounds[i]->stream) ||
+                  (p->execution == SITU_EXECUTION_CALLS && bounds[i]->calls) ||
+                  (p->execution == SITU_EXECUTION_PIPELINE && bounds[i]->pipeline);
+    if (!serves) continue;
+    int64_t lower;
+    bool objected;
+    certificate c = {0};
+    arena_mark mark = arena_get_mark(a);
+    assert_int_equal(bounds[i]->compute(&lower, &c, p, a, &unlimited, NULL), SITU_STATUS_OK);
+    c.bound = bounds[i]->name;
+    if (c.kind) {
+      assert_true(c.lower_ns <= lower);
+      int64_t found = verified(t, &c, &objected);
+      if (found != c.lower_ns || objected || found > t->optimum_ns)
+        fail_msg("seed %d: bound %s claims %lld; verified are %lld, the optimum is %lld", (int)t->seed, c.bound,
+                 (long long)c.lower_ns, (long long)found, (long long)t->optimum_ns);
+      if (also_spoilt) spoil(t, &c);
+    }
+    arena_release(a, mark);
+  }
+  arena_free(a);
+}
+
+/* Numbers from nowhere, with the names and lengths that a kind asks for. */
+static void make_up(const trial *t, rng *r) {
+  const situ_problem *p = t->problem;
+  arena *a = arena_new();
+  for (int32_t round = 0; round < 20; round++) {
+    certificate c;
+    certificate_start(&c, kinds[rng_below(r, N_KINDS)], rng_below(r, 200));
+    c.bound = "nobody";
+    struct {
+      const char *name;
+      int64_t n, most;
+    } lists[] = {{"time_prices", p->n_devices, 100},
+                 {"byte_prices", p->n_memories, rng_below(r, 2) ? 1 : 50},
+                 {"operator", 1, p->n_operators},
+                 {"rounds", 1, 6},
+                 {"cuts", 1, p->n_operators},
+                 {"deleted", 1, p->n_operators},
+                 {"rests", 2 * p->n_devices, 40},
+                 {"prices", 2 * p->n_devices, 100},
+                 {"interval", 3, 40}};
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+      int64_t *values = certificate_add(&c, lists[k].name, lists[k].n, a);
+      for (int64_t i = 0; i < lists[k].n; i++) values[i] = rng_below(r, (int32_t)lists[k].most);
+      if (strcmp(lists[k].name, "interval") == 0) values[2] %= 3;
+    }
+    hold_back(t, c, "made up");
+  }
+  arena_free(a);
+}
+
+static void compare(situ_problem_options options, int32_t seeds, int32_t n, int32_t devices) {
+  for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
+    lab_options o = {.seed = seed + 5000, .n_operators = n - (int32_t)(seed % 2), .n_devices = devices - (int32_t)(seed % 3 == 0),
+                     .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2),
+                     .training = options.execution == SITU_EXECUTION_PIPELINE && seed % 4 == 0,
+                     .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
+                     .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0, .options = options};
+    if (o.n_devices < 2) o.n_devices = 2;
+    lab l = lab_random(&o);
+    if (!l.problem->conflict) {
+      trial t = {l.problem, brute_force(l.problem, NULL), seed};
+      rng r = rng_new(seed);
+      hold_bounds(&t, seed % 4 == 0);
+      make_up(&t, &r);
+    }
+    lab_free(&l);
+  }
+}
+
+static void no_certificate_of_streams_proves_too_much(void **state) {
+  (void)state;
+  compare((situ_problem_options){.execution = SITU_EXECUTION_STREAM}, 300, 5, 3);
+  compare((situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 300, 5, 3);
+}
+
+static void no_certificate_of_calls_proves_too_much(void **state) {
+  (void)state;
+  compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 400, 5, 3);
+}
+
+static void no_certificate_of_pipelines_proves_too_much(void **state) {
+  (void)state;
+  situ_problem_options o = {.objective = SITU_OBJECTIVE_THROUGHPUT};
+  for (int32_t variant = 0; variant < 8; variant++) {
+    o.free = variant & 1;
+    o.overlap = variant & 2;
+    o.communication = variant & 4 ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
+    compare(o, 150, 5, 3);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_certificate_of_streams_proves_too_much),
+      cmocka_unit_test(no_certificate_of_calls_proves_too_much),
+      cmocka_unit_test(no_certificate_of_pipelines_proves_too_much),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
