@@ -21,11 +21,11 @@
 #include "solve/kit/order_split.h"
 #include "solve/solver.h"
 
-enum { MOST_CHAIN = 3000 };
+enum { MOST_CHAIN = 3000, FEW = 20000 };
 /* Bytes of kept ideals and of layers. Work of the first round and of the last, in classes decided and pairs of ideals
  * looked at. */
 static const int64_t MOST_BYTES = (int64_t)500 << 20, FIRST_EFFORT = (int64_t)1 << 22, LAST_EFFORT = (int64_t)1 << 34;
-static const int64_t NO_PLAN_NS = INT64_MAX / 4, FINE = 500; /* part of the period below which bisection ends */
+static const int64_t NO_PLAN_NS = INT64_MAX / 4, FINE = 400; /* part of the period below which bisection ends */
 
 /* What was added to a state: n_sharing devices of a type, which run one part. */
 typedef struct step {
@@ -64,7 +64,7 @@ typedef struct program {
   /* Whether plans may be changed into others of no greater period (pulls.h; fewer devices), so that not all are looked
    * at: then what is found is not the best. Not with links, where the value is another than the loads promise, nor with
    * two phases. */
-  bool exchanges;
+  bool may_exchange, exchanges; /* ever; in this attempt, which has many ideals */
   int64_t work, most_work;
   int64_t lower_ns; /* nothing is better than this */
   int64_t found_ns; /* least value promised in the last attempt */
@@ -323,6 +323,7 @@ static situ_status run_program(program *g, const int32_t *by_price, int64_t most
 static situ_status set_up_program(program *g, int64_t most_ns, attempt *result) {
   situ_status status = SITU_STATUS_OK;
   int32_t *by_price = ideals_by_price(&g->set);
+  g->exchanges = g->may_exchange && g->set.n > FEW;
   g->n_reached_words = g->set.n / 64 + 1;
   g->reached = malloc((size_t)(g->n_reached_words * g->windows.n_states) * sizeof *g->reached);
   if (!by_price || !g->reached || !pulls_find(&g->pulls, &g->set, g->exchanges))
@@ -375,7 +376,7 @@ static situ_status attempt_coarse(program *g) {
   while (!is_closed(g) && high_ns - g->lower_ns > high_ns / FINE) {
     int64_t most_ns = g->lower_ns + (high_ns - g->lower_ns) / 2;
     bool refuted;
-    if (!relaxed_refutes(&refuted, &g->coarse, most_ns, g->most_work, MOST_BYTES, g->run->budget))
+    if (!relaxed_refutes(&refuted, &g->coarse, most_ns, g->most_work / 8, MOST_BYTES, g->run->budget))
       return fail_no_memory(g->run->error);
     if (refuted)
       raise_bound(g, most_ns + 1);
@@ -390,12 +391,13 @@ static situ_status attempt_coarse(program *g) {
 static situ_status close_gap(program *g) {
   attempt result;
   g->lower_ns = g->run->problem->contiguous ? g->run->incumbent->lower_bound_ns : 0;
-  for (g->most_work = FIRST_EFFORT; !is_closed(g) && g->most_work <= LAST_EFFORT; g->most_work *= 8) {
+  for (g->most_work = FIRST_EFFORT; !is_closed(g) && g->most_work <= LAST_EFFORT; g->most_work *= 16) {
     do TRY(attempt_exact(g, value_of(g) - 1, &result));
     while (result == FOUND && g->exchanges && !is_closed(g));
-    if (result == FOUND && !g->exchanges) return SITU_STATUS_OK; /* what the loads promise ends here */
+    if (result == FOUND && !g->exchanges) break; /* with links, what the loads promise ends here */
     if (!is_closed(g)) TRY(attempt_coarse(g));
-    if (!is_closed(g)) TRY(attempt_exact(g, g->lower_ns + (value_of(g) - g->lower_ns) / 2, &result));
+    if (!is_closed(g) && g->most_work > FIRST_EFFORT)
+      TRY(attempt_exact(g, g->lower_ns + (value_of(g) - g->lower_ns) / 2, &result));
   }
   return SITU_STATUS_OK;
 }
@@ -406,7 +408,7 @@ static situ_status solve(solve_run *run) {
   if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
   if (!windows_init(&g.windows, &g.stages, run->arena)) return fail_no_memory(run->error);
   if (g.windows.n_states > WINDOWS_MOST_STATES) return SITU_STATUS_OK;
-  g.exchanges = !g.stages.by_links && g.stages.n_phases == 1;
+  g.may_exchange = !g.stages.by_links && g.stages.n_phases == 1;
   if (!coarse_find(&g.coarse_stages, &g.coarse, &g.folded, &g.windows, run->arena)) return fail_no_memory(run->error);
   g.layers = ARENA_ZERO(run->arena, layer, g.windows.n_states);
   if (!g.layers) return fail_no_memory(run->error);
