@@ -1,0 +1,392 @@
+#include "solve/exact/call_labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+enum { LABELS_PER_STEP = 64, SLACK = 64, MOST_LABELS = 1 << 24 };
+
+static int32_t n_front(const call_labels *l, int32_t ideal) {
+  const call_lattice *lattice = l->price->lattice;
+  return (int32_t)(lattice->front_start[ideal + 1] - lattice->front_start[ideal]);
+}
+
+static int32_t n_entries(const call_labels *l, int32_t ideal) {
+  return n_front(l, ideal) + 3 * __builtin_popcountll(l->open[ideal]);
+}
+
+/* Where a label of the ideal has the bytes of group k, which it cuts. */
+static int32_t entry_of_group(const call_labels *l, int32_t ideal, int32_t k) {
+  return n_front(l, ideal) + __builtin_popcountll(l->open[ideal] & ((1ull << k) - 1));
+}
+
+/* The nodes of groups that have several, and what each ideal holds of them. */
+static void find_groups(call_labels *l) {
+  const call_lattice *lattice = l->price->lattice;
+  const call_graph *g = lattice->graph;
+  const situ_problem *p = g->problem;
+  int32_t n = 0;
+  for (int32_t c = 0; c < p->graph->n_colocations && n < 64; c++) {
+    int32_t begin = p->group_start[c], end = p->group_start[c + 1];
+    bool several = false;
+    for (int32_t i = begin + 1; i < end; i++)
+      several |= g->node_of[p->group_member[i]] != g->node_of[p->group_member[begin]];
+    for (int32_t i = begin; i < end && several; i++) l->groups[g->node_of[p->group_member[i]]] |= 1ull << n;
+    n += several;
+  }
+  for (int32_t i = 0; i < lattice->n; i++) {
+    uint64_t outside = 0;
+    l->begun[i] = 0;
+    for (int32_t v = 0; v < g->n; v++) *(call_lattice_has(lattice, i, v) ? &l->begun[i] : &outside) |= l->groups[v];
+    l->open[i] = l->begun[i] & outside;
+  }
+}
+
+bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
+  const call_lattice *lattice = price->lattice;
+  const call_graph *g = lattice->graph;
+  *l = (call_labels){.price = price, .free = -1, .stride = 1};
+  l->first = ARENA_NEW(a, int32_t, lattice->n);
+  l->count = ARENA_NEW(a, int32_t, lattice->n);
+  l->cross = ARENA_ZERO(a, int64_t, lattice->front_start[lattice->n]);
+  l->ending = ARENA_NEW(a, int64_t, g->n);
+  l->position = ARENA_NEW(a, int32_t, g->n);
+  l->mark = ARENA_NEW(a, int32_t, g->n);
+  l->groups = ARENA_ZERO(a, uint64_t, g->n);
+  l->begun = ARENA_NEW(a, uint64_t, lattice->n);
+  l->open = ARENA_NEW(a, uint64_t, lattice->n);
+  if (!l->groups || !l->begun || !l->open || !l->first || !l->count || !l->cross || !l->ending || !l->position || !l->mark ||
+      !call_walk_make(&l->walk, lattice, price->flow_in, price->through, a))
+    return false;
+  find_groups(l);
+  for (int32_t i = 0; i < lattice->n; i++)
+    if (n_entries(l, i) > l->stride) l->stride = n_entries(l, i);
+  for (int32_t v = 0; v < g->n; v++) {
+    l->ending[v] = price->through[v];
+    for (int32_t k = g->use_start[g->out_start[v]]; k < g->use_start[g->out_start[v + 1]]; k++)
+      l->ending[v] -= price->flow_in[k];
+  }
+  for (int32_t i = 0; i < lattice->n; i++)
+    for (int64_t f = lattice->front_start[i]; f < lattice->front_start[i + 1]; f++) {
+      int32_t v = lattice->front[f];
+      for (int32_t k = g->use_start[g->out_start[v]]; k < g->use_start[g->out_start[v + 1]]; k++)
+        if (!call_lattice_has(lattice, i, g->use[k])) l->cross[f] += price->flow_in[k];
+    }
+  return true;
+}
+
+void call_labels_free(call_labels *l) {
+  free(l->label);
+  free(l->entry);
+  free(l->sorted);
+  l->label = NULL;
+  l->entry = NULL;
+  l->sorted = NULL;
+}
+
+/* A label of nobody, or -1. */
+static int32_t take(call_labels *l) {
+  if (l->free >= 0) {
+    int32_t i = l->free;
+    l->free = l->label[i].next;
+    return i;
+  }
+  if (l->n == l->capacity) {
+    int32_t capacity = l->capacity ? l->capacity * 2 : 1024;
+    if (capacity > MOST_LABELS) return -1;
+    call_label *label = realloc(l->label, (size_t)capacity * sizeof *label);
+    if (label) l->label = label;
+    int64_t *entry = realloc(l->entry, (size_t)capacity * (size_t)l->stride * sizeof *entry);
+    if (entry) l->entry = entry;
+    if (!label || !entry) return -1;
+    l->capacity = capacity;
+  }
+  return l->n++;
+}
+
+static void give_back(call_labels *l, int32_t i) {
+  l->label[i].next = l->free;
+  l->free = i;
+}
+
+static bool dominates(const call_labels *l, int32_t i, int32_t j, int32_t ideal) {
+  const call_label *a = &l->label[i], *b = &l->label[j];
+  if (a->called != b->called || a->least_ns > b->least_ns || a->weight_bytes > b->weight_bytes) return false;
+  const int64_t *s = l->entry + (int64_t)i * l->stride, *t = l->entry + (int64_t)j * l->stride;
+  int32_t n = n_entries(l, ideal), ties = n - __builtin_popcountll(l->open[ideal]);
+  for (int32_t k = 0; k < ties; k++)
+    if (s[k] > t[k]) return false;
+  for (int32_t k = ties; k < n; k++)
+    if (s[k] != t[k]) return false;
+  return true;
+}
+
+typedef struct by_least {
+  int64_t least_ns, weight_bytes;
+  int32_t label;
+} by_least;
+
+static int compare_least(const void *left, const void *right) {
+  const by_least *a = left, *b = right;
+  if (a->least_ns != b->least_ns) return a->least_ns < b->least_ns ? -1 : 1;
+  if (a->weight_bytes != b->weight_bytes) return a->weight_bytes < b->weight_bytes ? -1 : 1;
+  return (a->label > b->label) - (a->label < b->label);
+}
+
+/* Drops what is dominated, then what is beyond the width. The list is best first afterwards. False without memory. */
+static bool prune(call_labels *l, int32_t ideal) {
+  int32_t n = 0, kept = 0;
+  by_least *all = malloc((size_t)(l->count[ideal] + 1) * sizeof *all);
+  if (!all) return false;
+  for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next)
+    all[n++] = (by_least){l->label[i].least_ns, l->label[i].weight_bytes, i};
+  qsort(all, (size_t)n, sizeof *all, compare_least);
+  for (int32_t k = 0; k < n; k++) {
+    int32_t i = all[k].label;
+    bool good = all[k].least_ns < l->limit_ns;
+    for (int32_t j = 0; j < kept && good; j++) good = !dominates(l, all[j].label, i, ideal);
+    if (good && kept == l->width) {
+      l->dropped_ns = min64(l->dropped_ns, all[k].least_ns);
+      good = false;
+    }
+    if (good)
+      all[kept++].label = i;
+    else
+      give_back(l, i);
+  }
+  l->first[ideal] = -1;
+  for (int32_t k = kept - 1; k >= 0; k--) {
+    l->label[all[k].label].next = l->first[ideal];
+    l->first[ideal] = all[k].label;
+  }
+  l->count[ideal] = kept;
+  free(all);
+  return true;
+}
+
+/* What a unit makes of the labels of its ideal. */
+typedef struct unit {
+  int32_t from, to;
+  bool host;
+  int64_t lasts_ns, weight_bytes;
+  uint64_t groups; /* of its nodes */
+} unit;
+
+/* A node cannot be needed before all producers, of those that are there, of some user of it have ended. */
+static void delay(call_labels *l, int32_t ideal, int64_t *time_ns) {
+  const call_lattice *lattice = l->price->lattice;
+  const call_graph *g = lattice->graph;
+  int64_t begin = lattice->front_start[ideal], end = lattice->front_start[ideal + 1];
+  for (int64_t f = begin; f < end; f++) l->position[lattice->front[f]] = (int32_t)(f - begin);
+  for (int64_t f = begin; f < end; f++) {
+    int32_t v = lattice->front[f];
+    int64_t needed = SITU_NEVER_NS;
+    for (int32_t k = g->use_start[g->out_start[v]]; k < g->use_start[g->out_start[v + 1]]; k++) {
+      int32_t x = g->use[k];
+      if (call_lattice_has(lattice, ideal, x)) continue;
+      int64_t ready = time_ns[f - begin];
+      for (int32_t i = g->in_start[x]; i < g->in_start[x + 1]; i++) {
+        int32_t u = g->producer[g->in[i]];
+        if (call_lattice_has(lattice, ideal, u)) ready = max64(ready, time_ns[l->position[u]]);
+      }
+      needed = min64(needed, ready);
+    }
+    time_ns[f - begin] = needed;
+  }
+}
+
+/* What groups tie together on one device: the bytes of its calls, the end of the last, and the groups. */
+typedef struct tie {
+  int64_t bytes, free_ns;
+  uint64_t groups;
+} tie;
+
+/* The unit's own groups, and all that they are tied to already. */
+static tie find_tie(const call_labels *l, const int64_t *before, const unit *u) {
+  tie found = {.bytes = u->host ? 0 : u->weight_bytes, .groups = u->groups};
+  uint64_t cut = l->open[u->from], roots = 0;
+  if (u->host || !(u->groups & cut)) return found;
+  int32_t n = __builtin_popcountll(cut);
+  for (uint64_t k = u->groups & cut; k; k &= k - 1) {
+    int32_t at = entry_of_group(l, u->from, __builtin_ctzll(k));
+    if (roots >> before[at + 2 * n] & 1) continue;
+    roots |= 1ull << before[at + 2 * n];
+    found.bytes = sat_add(found.bytes, before[at]);
+    found.free_ns = max64(found.free_ns, before[at + n]);
+  }
+  for (uint64_t k = cut; k; k &= k - 1)
+    if (roots >> before[entry_of_group(l, u->from, __builtin_ctzll(k)) + 2 * n] & 1) found.groups |= k & -k;
+  return found;
+}
+
+/* Entries of the groups that the upper ideal cuts. Those of the tie are one; the others stay as they were. */
+static void fill_ties(const call_labels *l, const int64_t *before, int64_t *after, const unit *u, const tie *now) {
+  int32_t n_from = __builtin_popcountll(l->open[u->from]), n_to = __builtin_popcountll(l->open[u->to]);
+  for (uint64_t k = l->open[u->to]; k; k &= k - 1) {
+    int32_t group = __builtin_ctzll(k), at = entry_of_group(l, u->to, group);
+    bool here = now->groups >> group & 1;
+    uint64_t tied = here && !u->host ? now->groups & l->open[u->to] : k & -k;
+    after[at] = now->bytes;
+    after[at + n_to] = now->free_ns;
+    if (!here) {
+      int32_t from = entry_of_group(l, u->from, group);
+      after[at] = before[from];
+      after[at + n_to] = before[from + n_from];
+      for (uint64_t j = l->open[u->to] & l->open[u->from] & ~now->groups; j; j &= j - 1)
+        if (before[entry_of_group(l, u->from, __builtin_ctzll(j)) + 2 * n_from] == before[from + 2 * n_from]) tied |= j & -j;
+    }
+    after[at + 2 * n_to] = __builtin_ctzll(tied);
+  }
+}
+
+/* position[v] of nodes of from's front is where they stand there, else -1; mark[v]: the unit takes a tensor of v. */
+static int32_t extend(call_labels *l, int32_t parent, const unit *u) {
+  const call_price *price = l->price;
+  const call_lattice *lattice = price->lattice;
+  tie tied = find_tie(l, l->entry + (int64_t)parent * l->stride, u);
+  if (tied.bytes > lattice->graph->call_bytes) return 0;
+  int32_t i = take(l);
+  if (i < 0) return -1;
+  const int64_t *before = l->entry + (int64_t)parent * l->stride;
+  int64_t *after = l->entry + (int64_t)i * l->stride, start = tied.free_ns;
+  int64_t from = lattice->front_start[u->from], to = lattice->front_start[u->to];
+  for (int64_t f = from; f < lattice->front_start[u->from + 1]; f++)
+    if (l->mark[lattice->front[f]] > 0) start = max64(start, before[f - from]);
+  int64_t finish = start + u->lasts_ns;
+  tied.free_ns = u->host ? 0 : finish;
+  const call_label *p = &l->label[parent];
+  call_label now = {.weight_bytes = p->weight_bytes + u->weight_bytes, .arrived = p->arrived, .parent = parent,
+                    .ideal = u->to, .host = u->host, .called = (u->host ? p->called : p->called | u->groups) & l->open[u->to],
+                    .least_ns = max64(p->least_ns, finish)};
+  int64_t crossing = 0;
+  for (int64_t f = to; f < lattice->front_start[u->to + 1]; f++) {
+    int32_t v = lattice->front[f];
+    bool made = !call_lattice_has(lattice, u->from, v);
+    after[f - to] = made ? finish : before[l->position[v]];
+    crossing += l->cross[f] * after[f - to];
+  }
+  for (int32_t k = 0; k < lattice->n_words; k++) {
+    uint64_t members = lattice->bits[(int64_t)u->to * lattice->n_words + k] &
+                       ~lattice->bits[(int64_t)u->from * lattice->n_words + k];
+    for (; members; members &= members - 1) now.arrived += l->ending[k * 64 + __builtin_ctzll(members)] * finish;
+  }
+  int64_t least = now.arrived + crossing + price->rest[u->to];
+  if (price->price > 0) least += price->price * ((now.weight_bytes >> price->shift) - price->room);
+  if (least > 0) now.least_ns = max64(now.least_ns, (least + CALL_PARTS - 1) / CALL_PARTS);
+  fill_ties(l, before, after, u, &tied);
+  l->n_made++;
+  l->label[i] = now;
+  if (now.least_ns >= l->limit_ns || now.weight_bytes > lattice->graph->all_bytes) {
+    give_back(l, i);
+    return 0;
+  }
+  l->label[i].next = l->first[u->to];
+  l->first[u->to] = i;
+  l->count[u->to]++;
+  return 1;
+}
+
+/* All labels of `from` with one unit more. */
+static bool extend_all(call_labels *l, const unit *u) {
+  bool ok = true;
+  int32_t added = 0;
+  uint64_t bound_groups = u->groups & l->begun[u->from];
+  for (int32_t i = l->first[u->from]; i >= 0 && ok; i = l->label[i].next) {
+    if ((l->label[i].called ^ (u->host ? 0 : ~0ull)) & bound_groups) continue;
+    int32_t made = extend(l, i, u);
+    ok = made >= 0;
+    added += made > 0;
+  }
+  if (ok && added && l->count[u->to] > 4 * l->width + SLACK) ok = prune(l, u->to);
+  return ok;
+}
+
+/* Groups with members in the upper ideal but not in the lower; O(1) while there are no groups. */
+static uint64_t groups_between(const call_labels *l, int32_t from, int32_t to) {
+  const call_lattice *lattice = l->price->lattice;
+  uint64_t found = 0;
+  if (!l->begun[to]) return 0;
+  for (int32_t k = 0; k < lattice->n_words; k++)
+    for (uint64_t members = lattice->bits[(int64_t)to * lattice->n_words + k] &
+                            ~lattice->bits[(int64_t)from * lattice->n_words + k];
+         members; members &= members - 1)
+      found |= l->groups[k * 64 + __builtin_ctzll(members)];
+  return found;
+}
+
+/* The labels of an ideal go where a unit takes them. */
+static bool leave(call_labels *l, int32_t from) {
+  const call_price *price = l->price;
+  const call_lattice *lattice = price->lattice;
+  const call_graph *g = lattice->graph;
+  int64_t begin = lattice->front_start[from], end = lattice->front_start[from + 1], least = INT64_MAX;
+  for (int32_t i = l->first[from]; i >= 0; i = l->label[i].next) {
+    int64_t key = l->label[i].arrived + price->price * (l->label[i].weight_bytes >> price->shift);
+    for (int64_t f = begin; f < end; f++) key += l->cross[f] * l->entry[(int64_t)i * l->stride + f - begin];
+    least = min64(least, key);
+  }
+  int64_t most = l->limit_ns == SITU_NEVER_NS ? INT64_MAX : (l->limit_ns - 1) * CALL_PARTS;
+  if (most < INT64_MAX) most += price->price * price->room - least;
+  for (int64_t f = begin; f < end; f++) l->position[lattice->front[f]] = (int32_t)(f - begin);
+  for (int64_t s = lattice->step_start[from]; s < lattice->step_start[from + 1]; s++) {
+    int32_t v = lattice->step[s].node, to = lattice->step[s].ideal;
+    if (g->host_ns[v] == SITU_NEVER_NS || price->rest[to] == SITU_NEVER_NS ||
+        price->through[v] * g->host_ns[v] + price->rest[to] > most)
+      continue;
+    for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 1;
+    bool ok = extend_all(l, &(unit){.from = from, .to = to, .host = true, .lasts_ns = g->host_ns[v],
+                                   .groups = l->groups[v]});
+    for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 0;
+    if (!ok) return false;
+  }
+  call_walk *w = &l->walk;
+  call_walk_start(w, from);
+  int32_t *none = l->mark;
+  bool deeper = true, ok = true;
+  for (int32_t to; ok && (to = call_walk_next(w, deeper)) >= 0;) {
+    l->n_made += 1; /* a call looked at is work too */
+    int64_t memory = price->price * (w->weight_bytes >> price->shift);
+    deeper = w->flow * (w->compute_ns + w->in_ns) + memory <= most;
+    int64_t lasts = w->compute_ns + w->in_ns + w->out_ns;
+    if (!deeper || price->rest[to] == SITU_NEVER_NS || w->flow * lasts + memory + price->rest[to] > most) continue;
+    l->mark = w->feeds;
+    ok = extend_all(l, &(unit){.from = from, .to = to, .lasts_ns = lasts, .weight_bytes = w->weight_bytes,
+                             .groups = groups_between(l, from, to)});
+    l->mark = none;
+  }
+  call_walk_start(w, from);
+  return ok;
+}
+
+call_labels_result call_labels_run(call_labels *l, int32_t width, int64_t limit_ns, budget *b) {
+  const call_lattice *lattice = l->price->lattice;
+  int64_t spent = 0;
+  l->n = 0;
+  l->free = -1;
+  l->n_made = 0;
+  l->width = width;
+  l->limit_ns = limit_ns;
+  l->dropped_ns = SITU_NEVER_NS;
+  for (int32_t i = 0; i < lattice->n; i++) {
+    l->first[i] = -1;
+    l->count[i] = 0;
+  }
+  memset(l->mark, 0, (size_t)lattice->graph->n * sizeof *l->mark);
+  int32_t root = take(l);
+  if (root < 0) return CALL_LABELS_NO_MEMORY;
+  l->label[root] = (call_label){.parent = -1, .next = -1};
+  l->first[0] = root;
+  l->count[0] = 1;
+  for (int32_t i = 0; i < lattice->n; i++) {
+    if (l->first[i] < 0) continue;
+    for (int32_t k = l->first[i]; k >= 0; k = l->label[k].next) delay(l, i, l->entry + (int64_t)k * l->stride);
+    if (!prune(l, i)) return CALL_LABELS_NO_MEMORY;
+    if (i == lattice->n - 1) break;
+    if (!leave(l, i)) return CALL_LABELS_NO_MEMORY;
+    int64_t steps = l->n_made / LABELS_PER_STEP;
+    if (budget_spend(b, steps - spent)) return CALL_LABELS_STOPPED;
+    spent = steps;
+  }
+  return CALL_LABELS_DONE;
+}
