@@ -9,4 +9,8 @@
  * NULL. Takes devices ^ operators simulations. */
 int64_t brute_force(const situ_problem *problem, int32_t *device);
 
+/* For calls: the same over all placements and all ways to run a device's operators as calls, one after the other. Takes
+ * some thousand simulations for 5 operators on 3 devices. */
+int64_t brute_force_calls(const situ_problem *problem);
+
 #endif

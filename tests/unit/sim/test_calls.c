@@ -117,8 +117,12 @@ static int64_t naive_finish(const naive *n, int32_t v, int32_t depth) {
     int64_t done = naive_finish(n, u, depth + 1);
     start = done > start ? done : start;
   }
-  for (int32_t w = 0; w < g->n_operators; w++)
+  for (int32_t w = 0; w < g->n_operators; w++) {
     if (inside(n, call, w)) cost += problem_time_ns(p, w, d);
+    if (n->device[w] != d || n->call[w] >= call) continue;
+    int64_t done = naive_finish(n, w, depth + 1); /* an earlier call of the device */
+    start = done > start ? done : start;
+  }
   return start == SITU_NEVER_NS ? start : start + cost;
 }
 
