@@ -87,6 +87,40 @@ static bool list_fronts(call_lattice *l, arena *a) {
   return true;
 }
 
+static bool list_groups(call_lattice *l, arena *a) {
+  const call_graph *g = l->graph;
+  const situ_problem *p = g->problem;
+  l->groups = ARENA_ZERO(a, uint64_t, g->n);
+  l->begun = ARENA_ZERO(a, uint64_t, l->n);
+  l->cut = ARENA_ZERO(a, uint64_t, l->n);
+  if (!l->groups || !l->begun || !l->cut) return false;
+  int32_t n = 0;
+  for (int32_t c = 0; c < p->graph->n_colocations && n < 64; c++) {
+    int32_t begin = p->group_start[c], end = p->group_start[c + 1];
+    bool several = false;
+    for (int32_t i = begin + 1; i < end; i++)
+      several |= g->node_of[p->group_member[i]] != g->node_of[p->group_member[begin]];
+    for (int32_t i = begin; i < end && several; i++) l->groups[g->node_of[p->group_member[i]]] |= 1ull << n;
+    n += several;
+  }
+  for (int32_t i = 0; i < l->n && n > 0; i++) {
+    uint64_t outside = 0;
+    for (int32_t v = 0; v < g->n; v++) *(call_lattice_has(l, i, v) ? &l->begun[i] : &outside) |= l->groups[v];
+    l->cut[i] = l->begun[i] & outside;
+  }
+  return true;
+}
+
+uint64_t call_lattice_groups(const call_lattice *l, int32_t lower, int32_t upper) {
+  uint64_t found = 0;
+  if (!l->begun[upper]) return 0;
+  for (int32_t k = 0; k < l->n_words; k++)
+    for (uint64_t members = l->bits[(int64_t)upper * l->n_words + k] & ~l->bits[(int64_t)lower * l->n_words + k]; members;
+         members &= members - 1)
+      found |= l->groups[k * 64 + __builtin_ctzll(members)];
+  return found;
+}
+
 call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, int32_t limit, arena *a, budget *b) {
   *out = (call_lattice){.graph = g, .n_words = g->n / 64 + 1};
   table t = {.l = out, .limit = limit, .steps_capacity = (int64_t)limit * 8, .mask = 1};
@@ -106,7 +140,7 @@ call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, in
     }
   call_lattice_result result = list(&t, a, b);
   if (result != CALL_LATTICE_ALL) return result;
-  return list_fronts(out, a) ? CALL_LATTICE_ALL : CALL_LATTICE_NO_MEMORY;
+  return list_fronts(out, a) && list_groups(out, a) ? CALL_LATTICE_ALL : CALL_LATTICE_NO_MEMORY;
 }
 
 bool call_walk_make(call_walk *w, const call_lattice *l, const int64_t *flow_in, const int64_t *through, arena *a) {

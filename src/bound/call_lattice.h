@@ -22,6 +22,9 @@ typedef struct call_lattice {
   call_step *step;      /* by ascending node */
   int64_t *front_start; /* [n + 1] nodes inside that are used outside, ascending */
   int32_t *front;
+  /* Colocation groups of several nodes, the first 64: a bit each. They tie calls to one device. */
+  uint64_t *groups;      /* [node] those it is in */
+  uint64_t *begun, *cut; /* [ideal] those with members inside; with members inside and outside */
 } call_lattice;
 
 typedef enum call_lattice_result { CALL_LATTICE_ALL, CALL_LATTICE_TOO_LARGE, CALL_LATTICE_NO_MEMORY } call_lattice_result;
@@ -33,6 +36,9 @@ call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, in
 static inline bool call_lattice_has(const call_lattice *l, int32_t ideal, int32_t v) {
   return l->bits[(int64_t)ideal * l->n_words + v / 64] >> (v % 64) & 1;
 }
+
+/* Groups with members in the upper ideal but not in the lower. */
+uint64_t call_lattice_groups(const call_lattice *l, int32_t lower, int32_t upper);
 
 /* A walk over all calls that start at one ideal: each ideal above it whose difference fits into one call, once. */
 typedef struct call_walk {

@@ -2,13 +2,17 @@
  * and, for each ideal, what is at least to come (bound/call_price.h); labels grow from the empty ideal to the full one
  * (solve/exact/call_labels.h), at first only those that end near the bound, and few for each ideal, then more; and what
  * comes out is packed onto the accelerators (solve/exact/call_pack.h). docs/theory/call_dp.md. */
+#include <stdio.h>
+#include <stdlib.h>
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/exact/call_labels.h"
 #include "solve/exact/call_pack.h"
 #include "solve/solver.h"
 
-enum { MOST_IDEALS = 1 << 17, FIRST_WIDTH = 16, LAST_WIDTH = 1 << 14, WIDTH_FACTOR = 4, OFFERED = 16 };
+extern const solver greedy_solver;
+
+enum { MOST_IDEALS = 1 << 17, FIRST_WIDTH = 16, LAST_WIDTH = 1 << 14, WIDTH_FACTOR = 4, FARTHER = 8, OFFERED = 64 };
 
 typedef struct call_dp {
   solve_run *run;
@@ -37,29 +41,49 @@ static void offer(call_dp *s, int32_t label) {
   arena_release(s->run->arena, mark);
 }
 
-/* Rounds of labels: wider while some were dropped, farther from the bound while nothing is found. */
-static situ_status search(call_dp *s) {
+typedef enum found_what { FOUND_NOTHING, FOUND_PART, FOUND_ALL, FOUND_STOP, FOUND_NO_MEMORY } found_what;
+
+/* One run of labels below `limit`: offers what it finds. ALL: no label was dropped that would matter. */
+static found_what try_labels(call_dp *s, int32_t width, int64_t limit) {
   solve_run *run = s->run;
   call_labels *labels = &s->labels;
+  call_labels_result result = call_labels_run(labels, width, limit, run->budget);
+  if (result != CALL_LABELS_DONE) return result == CALL_LABELS_STOPPED ? FOUND_STOP : FOUND_NO_MEMORY;
+  int32_t best = labels->first[s->lattice.n - 1], n = 0;
+  int64_t found = best >= 0 ? labels->label[best].least_ns : limit;
+  if (getenv("CP")) fprintf(stderr, "width %d limit %.4f best %.4f dropped %.4f made %ld labels %d\n", width, limit/1e6, best<0?-1:labels->label[best].least_ns/1e6, labels->dropped_ns/1e6,(long)labels->n_made,labels->n);
+  solve_bound(run, min64(found, labels->dropped_ns), "call_dp");
+  for (int32_t i = best; i >= 0 && n < OFFERED && !solve_done(run); i = labels->label[i].next, n++) offer(s, i);
+  return labels->dropped_ns >= found ? FOUND_ALL : best >= 0 ? FOUND_PART : FOUND_NOTHING;
+}
+
+/* Rounds near the bound prove, rounds below the incumbent find: wider while labels are dropped, farther from the bound
+ * while nothing is there. */
+static situ_status search(call_dp *s) {
+  solve_run *run = s->run;
   int64_t slack = s->price.lower_ns / 128 + 1;
   int32_t width = FIRST_WIDTH;
+  found_what what = FOUND_NOTHING;
   while (!solve_done(run) && width <= LAST_WIDTH) {
-    int64_t lower = run->incumbent->lower_bound_ns, limit = min64(run->incumbent->value_ns, sat_add(lower, slack));
-    call_labels_result result = call_labels_run(labels, width, limit, run->budget);
-    if (result == CALL_LABELS_NO_MEMORY) return fail_no_memory(run->error);
-    if (result == CALL_LABELS_STOPPED) return SITU_STATUS_OK;
-    int32_t best = labels->first[s->lattice.n - 1], n = 0;
-    int64_t found = best >= 0 ? labels->label[best].least_ns : limit;
-    solve_bound(run, min64(found, labels->dropped_ns), "call_dp");
-    for (int32_t i = best; i >= 0 && n < OFFERED && !solve_done(run); i = labels->label[i].next, n++) offer(s, i);
-    if (labels->dropped_ns < found)
-      width *= WIDTH_FACTOR;
-    else if (best >= 0)
-      return SITU_STATUS_OK; /* the optimum of the call graph; it may not have been packed */
+    int64_t near = min64(run->incumbent->value_ns, sat_add(run->incumbent->lower_bound_ns, slack));
+    what = try_labels(s, width, near);
+    if (what >= FOUND_STOP) break;
+    bool there = s->labels.first[s->lattice.n - 1] >= 0;
+    if (what == FOUND_ALL && there) break; /* the optimum of the call graph; it may not have been packed */
+    if (!there && near < run->incumbent->value_ns && !solve_done(run)) {
+      int64_t far_ns = sat_add(run->incumbent->lower_bound_ns, sat_mul(slack, FARTHER));
+      found_what far = try_labels(s, width, min64(run->incumbent->value_ns, far_ns));
+      if (far >= FOUND_STOP || (far == FOUND_ALL && s->labels.first[s->lattice.n - 1] >= 0)) {
+        what = far;
+        break;
+      }
+    }
+    if (what == FOUND_ALL)
+      slack = sat_mul(slack, 2);
     else
-      slack = sat_mul(slack, 4);
+      width *= WIDTH_FACTOR;
   }
-  return SITU_STATUS_OK;
+  return what == FOUND_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
 }
 
 static situ_status solve(solve_run *run) {
@@ -74,7 +98,8 @@ static situ_status solve(solve_run *run) {
   if (listed != CALL_LATTICE_ALL) return SITU_STATUS_OK;
   if (!call_price_make(&s->price, &s->lattice, &unfit, run->arena))
     return unfit ? SITU_STATUS_OK : fail_no_memory(run->error);
-  if (!call_price_solve(&s->price, run->budget)) return SITU_STATUS_OK;
+  TRY(solver_run(&greedy_solver, run, 1, 0));
+  if (!call_price_improve(&s->price, run->budget)) return SITU_STATUS_OK;
   solve_bound(run, s->price.lower_ns, "call_dp");
   s->unit = ARENA_NEW(run->arena, int32_t, s->graph.n);
   s->host = ARENA_NEW(run->arena, bool, s->graph.n);

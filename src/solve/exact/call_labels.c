@@ -13,34 +13,12 @@ static int32_t n_front(const call_labels *l, int32_t ideal) {
 }
 
 static int32_t n_entries(const call_labels *l, int32_t ideal) {
-  return n_front(l, ideal) + 3 * __builtin_popcountll(l->open[ideal]);
+  return n_front(l, ideal) + 3 * __builtin_popcountll(l->price->lattice->cut[ideal]);
 }
 
 /* Where a label of the ideal has the bytes of group k, which it cuts. */
 static int32_t entry_of_group(const call_labels *l, int32_t ideal, int32_t k) {
-  return n_front(l, ideal) + __builtin_popcountll(l->open[ideal] & ((1ull << k) - 1));
-}
-
-/* The nodes of groups that have several, and what each ideal holds of them. */
-static void find_groups(call_labels *l) {
-  const call_lattice *lattice = l->price->lattice;
-  const call_graph *g = lattice->graph;
-  const situ_problem *p = g->problem;
-  int32_t n = 0;
-  for (int32_t c = 0; c < p->graph->n_colocations && n < 64; c++) {
-    int32_t begin = p->group_start[c], end = p->group_start[c + 1];
-    bool several = false;
-    for (int32_t i = begin + 1; i < end; i++)
-      several |= g->node_of[p->group_member[i]] != g->node_of[p->group_member[begin]];
-    for (int32_t i = begin; i < end && several; i++) l->groups[g->node_of[p->group_member[i]]] |= 1ull << n;
-    n += several;
-  }
-  for (int32_t i = 0; i < lattice->n; i++) {
-    uint64_t outside = 0;
-    l->begun[i] = 0;
-    for (int32_t v = 0; v < g->n; v++) *(call_lattice_has(lattice, i, v) ? &l->begun[i] : &outside) |= l->groups[v];
-    l->open[i] = l->begun[i] & outside;
-  }
+  return n_front(l, ideal) + __builtin_popcountll(l->price->lattice->cut[ideal] & ((1ull << k) - 1));
 }
 
 bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
@@ -50,23 +28,13 @@ bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
   l->first = ARENA_NEW(a, int32_t, lattice->n);
   l->count = ARENA_NEW(a, int32_t, lattice->n);
   l->cross = ARENA_ZERO(a, int64_t, lattice->front_start[lattice->n]);
-  l->ending = ARENA_NEW(a, int64_t, g->n);
   l->position = ARENA_NEW(a, int32_t, g->n);
   l->mark = ARENA_NEW(a, int32_t, g->n);
-  l->groups = ARENA_ZERO(a, uint64_t, g->n);
-  l->begun = ARENA_NEW(a, uint64_t, lattice->n);
-  l->open = ARENA_NEW(a, uint64_t, lattice->n);
-  if (!l->groups || !l->begun || !l->open || !l->first || !l->count || !l->cross || !l->ending || !l->position || !l->mark ||
+  if (!l->first || !l->count || !l->cross || !l->position || !l->mark ||
       !call_walk_make(&l->walk, lattice, price->flow_in, price->through, a))
     return false;
-  find_groups(l);
   for (int32_t i = 0; i < lattice->n; i++)
     if (n_entries(l, i) > l->stride) l->stride = n_entries(l, i);
-  for (int32_t v = 0; v < g->n; v++) {
-    l->ending[v] = price->through[v];
-    for (int32_t k = g->use_start[g->out_start[v]]; k < g->use_start[g->out_start[v + 1]]; k++)
-      l->ending[v] -= price->flow_in[k];
-  }
   for (int32_t i = 0; i < lattice->n; i++)
     for (int64_t f = lattice->front_start[i]; f < lattice->front_start[i + 1]; f++) {
       int32_t v = lattice->front[f];
@@ -114,7 +82,7 @@ static bool dominates(const call_labels *l, int32_t i, int32_t j, int32_t ideal)
   const call_label *a = &l->label[i], *b = &l->label[j];
   if (a->called != b->called || a->least_ns > b->least_ns || a->weight_bytes > b->weight_bytes) return false;
   const int64_t *s = l->entry + (int64_t)i * l->stride, *t = l->entry + (int64_t)j * l->stride;
-  int32_t n = n_entries(l, ideal), ties = n - __builtin_popcountll(l->open[ideal]);
+  int32_t n = n_entries(l, ideal), ties = n - __builtin_popcountll(l->price->lattice->cut[ideal]);
   for (int32_t k = 0; k < ties; k++)
     if (s[k] > t[k]) return false;
   for (int32_t k = ties; k < n; k++)
@@ -145,7 +113,7 @@ static bool prune(call_labels *l, int32_t ideal) {
   for (int32_t k = 0; k < n; k++) {
     int32_t i = all[k].label;
     bool good = all[k].least_ns < l->limit_ns;
-    for (int32_t j = 0; j < kept && good; j++) good = !dominates(l, all[j].label, i, ideal);
+    for (int32_t j = 0; j < kept && good && ideal < l->price->lattice->n - 1; j++) good = !dominates(l, all[j].label, i, ideal);
     if (good && kept == l->width) {
       l->dropped_ns = min64(l->dropped_ns, all[k].least_ns);
       good = false;
@@ -167,10 +135,8 @@ static bool prune(call_labels *l, int32_t ideal) {
 
 /* What a unit makes of the labels of its ideal. */
 typedef struct unit {
-  int32_t from, to;
-  bool host;
-  int64_t lasts_ns, weight_bytes;
-  uint64_t groups; /* of its nodes */
+  call_move move;
+  int64_t lasts_ns;
 } unit;
 
 /* A node cannot be needed before all producers, of those that are there, of some user of it have ended. */
@@ -204,40 +170,50 @@ typedef struct tie {
 
 /* The unit's own groups, and all that they are tied to already. */
 static tie find_tie(const call_labels *l, const int64_t *before, const unit *u) {
-  tie found = {.bytes = u->host ? 0 : u->weight_bytes, .groups = u->groups};
-  uint64_t cut = l->open[u->from], roots = 0;
-  if (u->host || !(u->groups & cut)) return found;
+  tie found = {.bytes = u->move.host ? 0 : u->move.weight_bytes, .groups = u->move.groups};
+  uint64_t cut = l->price->lattice->cut[u->move.from], roots = 0;
+  if (u->move.host || !(u->move.groups & cut)) return found;
   int32_t n = __builtin_popcountll(cut);
-  for (uint64_t k = u->groups & cut; k; k &= k - 1) {
-    int32_t at = entry_of_group(l, u->from, __builtin_ctzll(k));
+  for (uint64_t k = u->move.groups & cut; k; k &= k - 1) {
+    int32_t at = entry_of_group(l, u->move.from, __builtin_ctzll(k));
     if (roots >> before[at + 2 * n] & 1) continue;
     roots |= 1ull << before[at + 2 * n];
     found.bytes = sat_add(found.bytes, before[at]);
     found.free_ns = max64(found.free_ns, before[at + n]);
   }
   for (uint64_t k = cut; k; k &= k - 1)
-    if (roots >> before[entry_of_group(l, u->from, __builtin_ctzll(k)) + 2 * n] & 1) found.groups |= k & -k;
+    if (roots >> before[entry_of_group(l, u->move.from, __builtin_ctzll(k)) + 2 * n] & 1) found.groups |= k & -k;
   return found;
 }
 
 /* Entries of the groups that the upper ideal cuts. Those of the tie are one; the others stay as they were. */
 static void fill_ties(const call_labels *l, const int64_t *before, int64_t *after, const unit *u, const tie *now) {
-  int32_t n_from = __builtin_popcountll(l->open[u->from]), n_to = __builtin_popcountll(l->open[u->to]);
-  for (uint64_t k = l->open[u->to]; k; k &= k - 1) {
-    int32_t group = __builtin_ctzll(k), at = entry_of_group(l, u->to, group);
+  int32_t n_from = __builtin_popcountll(l->price->lattice->cut[u->move.from]), n_to = __builtin_popcountll(l->price->lattice->cut[u->move.to]);
+  for (uint64_t k = l->price->lattice->cut[u->move.to]; k; k &= k - 1) {
+    int32_t group = __builtin_ctzll(k), at = entry_of_group(l, u->move.to, group);
     bool here = now->groups >> group & 1;
-    uint64_t tied = here && !u->host ? now->groups & l->open[u->to] : k & -k;
+    uint64_t tied = here && !u->move.host ? now->groups & l->price->lattice->cut[u->move.to] : k & -k;
     after[at] = now->bytes;
     after[at + n_to] = now->free_ns;
     if (!here) {
-      int32_t from = entry_of_group(l, u->from, group);
+      int32_t from = entry_of_group(l, u->move.from, group);
       after[at] = before[from];
       after[at + n_to] = before[from + n_from];
-      for (uint64_t j = l->open[u->to] & l->open[u->from] & ~now->groups; j; j &= j - 1)
-        if (before[entry_of_group(l, u->from, __builtin_ctzll(j)) + 2 * n_from] == before[from + 2 * n_from]) tied |= j & -j;
+      for (uint64_t j = l->price->lattice->cut[u->move.to] & l->price->lattice->cut[u->move.from] & ~now->groups; j; j &= j - 1)
+        if (before[entry_of_group(l, u->move.from, __builtin_ctzll(j)) + 2 * n_from] == before[from + 2 * n_from]) tied |= j & -j;
     }
     after[at + 2 * n_to] = __builtin_ctzll(tied);
   }
+}
+
+/* The level of rest that a label stands on. */
+static int32_t level_of(const call_labels *l, int32_t ideal, const int64_t *entry) {
+  const call_price *price = l->price;
+  uint64_t ties = price->n_levels > 1 ? price->lattice->cut[ideal] & price->ties : 0;
+  int64_t least = ties ? CALL_LEVELS - 1 : 0;
+  for (; ties; ties &= ties - 1)
+    least = min64(least, entry[entry_of_group(l, ideal, __builtin_ctzll(ties))] / price->level_bytes);
+  return (int32_t)least;
 }
 
 /* position[v] of nodes of from's front is where they stand there, else -1; mark[v]: the unit takes a tensor of v. */
@@ -250,40 +226,42 @@ static int32_t extend(call_labels *l, int32_t parent, const unit *u) {
   if (i < 0) return -1;
   const int64_t *before = l->entry + (int64_t)parent * l->stride;
   int64_t *after = l->entry + (int64_t)i * l->stride, start = tied.free_ns;
-  int64_t from = lattice->front_start[u->from], to = lattice->front_start[u->to];
-  for (int64_t f = from; f < lattice->front_start[u->from + 1]; f++)
+  int64_t from = lattice->front_start[u->move.from], to = lattice->front_start[u->move.to];
+  for (int64_t f = from; f < lattice->front_start[u->move.from + 1]; f++)
     if (l->mark[lattice->front[f]] > 0) start = max64(start, before[f - from]);
   int64_t finish = start + u->lasts_ns;
-  tied.free_ns = u->host ? 0 : finish;
+  tied.free_ns = u->move.host ? 0 : finish;
   const call_label *p = &l->label[parent];
-  call_label now = {.weight_bytes = p->weight_bytes + u->weight_bytes, .arrived = p->arrived, .parent = parent,
-                    .ideal = u->to, .host = u->host, .called = (u->host ? p->called : p->called | u->groups) & l->open[u->to],
+  call_label now = {.weight_bytes = p->weight_bytes + u->move.weight_bytes, .arrived = p->arrived, .parent = parent,
+                    .ideal = u->move.to, .host = u->move.host, .called = (u->move.host ? p->called : p->called | u->move.groups) & l->price->lattice->cut[u->move.to],
                     .least_ns = max64(p->least_ns, finish)};
   int64_t crossing = 0;
-  for (int64_t f = to; f < lattice->front_start[u->to + 1]; f++) {
+  for (int64_t f = to; f < lattice->front_start[u->move.to + 1]; f++) {
     int32_t v = lattice->front[f];
-    bool made = !call_lattice_has(lattice, u->from, v);
+    bool made = !call_lattice_has(lattice, u->move.from, v);
     after[f - to] = made ? finish : before[l->position[v]];
     crossing += l->cross[f] * after[f - to];
   }
   for (int32_t k = 0; k < lattice->n_words; k++) {
-    uint64_t members = lattice->bits[(int64_t)u->to * lattice->n_words + k] &
-                       ~lattice->bits[(int64_t)u->from * lattice->n_words + k];
-    for (; members; members &= members - 1) now.arrived += l->ending[k * 64 + __builtin_ctzll(members)] * finish;
+    uint64_t members = lattice->bits[(int64_t)u->move.to * lattice->n_words + k] &
+                       ~lattice->bits[(int64_t)u->move.from * lattice->n_words + k];
+    for (; members; members &= members - 1) now.arrived += price->ending[k * 64 + __builtin_ctzll(members)] * finish;
   }
-  int64_t least = now.arrived + crossing + price->rest[u->to];
-  if (price->price > 0) least += price->price * ((now.weight_bytes >> price->shift) - price->room);
-  if (least > 0) now.least_ns = max64(now.least_ns, (least + CALL_PARTS - 1) / CALL_PARTS);
   fill_ties(l, before, after, u, &tied);
+  int64_t rest = price->rest[(int64_t)u->move.to * price->n_levels + level_of(l, u->move.to, after)];
+  int64_t least = rest == SITU_NEVER_NS ? rest : now.arrived + crossing + rest;
+  if (price->price > 0 && least != SITU_NEVER_NS) least += price->price * ((now.weight_bytes >> price->shift) - price->room);
+  if (least == SITU_NEVER_NS) now.least_ns = least;
+  if (least > 0) now.least_ns = max64(now.least_ns, least / CALL_PARTS + (least % CALL_PARTS > 0));
   l->n_made++;
   l->label[i] = now;
   if (now.least_ns >= l->limit_ns || now.weight_bytes > lattice->graph->all_bytes) {
     give_back(l, i);
     return 0;
   }
-  l->label[i].next = l->first[u->to];
-  l->first[u->to] = i;
-  l->count[u->to]++;
+  l->label[i].next = l->first[u->move.to];
+  l->first[u->move.to] = i;
+  l->count[u->move.to]++;
   return 1;
 }
 
@@ -291,28 +269,15 @@ static int32_t extend(call_labels *l, int32_t parent, const unit *u) {
 static bool extend_all(call_labels *l, const unit *u) {
   bool ok = true;
   int32_t added = 0;
-  uint64_t bound_groups = u->groups & l->begun[u->from];
-  for (int32_t i = l->first[u->from]; i >= 0 && ok; i = l->label[i].next) {
-    if ((l->label[i].called ^ (u->host ? 0 : ~0ull)) & bound_groups) continue;
+  uint64_t bound_groups = u->move.groups & l->price->lattice->begun[u->move.from];
+  for (int32_t i = l->first[u->move.from]; i >= 0 && ok; i = l->label[i].next) {
+    if ((l->label[i].called ^ (u->move.host ? 0 : ~0ull)) & bound_groups) continue;
     int32_t made = extend(l, i, u);
     ok = made >= 0;
     added += made > 0;
   }
-  if (ok && added && l->count[u->to] > 4 * l->width + SLACK) ok = prune(l, u->to);
+  if (ok && added && l->count[u->move.to] > 4 * l->width + SLACK) ok = prune(l, u->move.to);
   return ok;
-}
-
-/* Groups with members in the upper ideal but not in the lower; O(1) while there are no groups. */
-static uint64_t groups_between(const call_labels *l, int32_t from, int32_t to) {
-  const call_lattice *lattice = l->price->lattice;
-  uint64_t found = 0;
-  if (!l->begun[to]) return 0;
-  for (int32_t k = 0; k < lattice->n_words; k++)
-    for (uint64_t members = lattice->bits[(int64_t)to * lattice->n_words + k] &
-                            ~lattice->bits[(int64_t)from * lattice->n_words + k];
-         members; members &= members - 1)
-      found |= l->groups[k * 64 + __builtin_ctzll(members)];
-  return found;
 }
 
 /* The labels of an ideal go where a unit takes them. */
@@ -331,12 +296,11 @@ static bool leave(call_labels *l, int32_t from) {
   for (int64_t f = begin; f < end; f++) l->position[lattice->front[f]] = (int32_t)(f - begin);
   for (int64_t s = lattice->step_start[from]; s < lattice->step_start[from + 1]; s++) {
     int32_t v = lattice->step[s].node, to = lattice->step[s].ideal;
-    if (g->host_ns[v] == SITU_NEVER_NS || price->rest[to] == SITU_NEVER_NS ||
-        price->through[v] * g->host_ns[v] + price->rest[to] > most)
-      continue;
+    int64_t rest = price->rest[(int64_t)to * price->n_levels];
+    if (g->host_ns[v] == SITU_NEVER_NS || rest == SITU_NEVER_NS || price->through[v] * g->host_ns[v] + rest > most) continue;
     for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 1;
-    bool ok = extend_all(l, &(unit){.from = from, .to = to, .host = true, .lasts_ns = g->host_ns[v],
-                                   .groups = l->groups[v]});
+    unit on_host = {{.from = from, .to = to, .host = true, .groups = lattice->groups[v]}, g->host_ns[v]};
+    bool ok = extend_all(l, &on_host);
     for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 0;
     if (!ok) return false;
   }
@@ -348,11 +312,12 @@ static bool leave(call_labels *l, int32_t from) {
     l->n_made += 1; /* a call looked at is work too */
     int64_t memory = price->price * (w->weight_bytes >> price->shift);
     deeper = w->flow * (w->compute_ns + w->in_ns) + memory <= most;
-    int64_t lasts = w->compute_ns + w->in_ns + w->out_ns;
-    if (!deeper || price->rest[to] == SITU_NEVER_NS || w->flow * lasts + memory + price->rest[to] > most) continue;
+    int64_t lasts = w->compute_ns + w->in_ns + w->out_ns, rest = price->rest[(int64_t)to * price->n_levels];
+    if (!deeper || rest == SITU_NEVER_NS || w->flow * lasts + memory + rest > most) continue;
+    unit called = {{.from = from, .to = to, .weight_bytes = w->weight_bytes, .groups = call_lattice_groups(lattice, from, to)},
+                   lasts};
     l->mark = w->feeds;
-    ok = extend_all(l, &(unit){.from = from, .to = to, .lasts_ns = lasts, .weight_bytes = w->weight_bytes,
-                             .groups = groups_between(l, from, to)});
+    ok = extend_all(l, &called);
     l->mark = none;
   }
   call_walk_start(w, from);

@@ -28,9 +28,7 @@ typedef struct call_labels {
   int64_t *entry;
   int32_t n, capacity, free;
   int32_t *first, *count;         /* [ideal] labels; count grows until it is pruned */
-  int64_t *cross, *ending;        /* [front position], [node] flow that leaves the ideal, that ends */
-  uint64_t *groups;               /* [node] colocation groups of several nodes, at most 64: the bits of those it is in */
-  uint64_t *begun, *open;         /* [ideal] groups with members inside; with members inside and outside */
+  int64_t *cross;                 /* [front position] flow that leaves the ideal */
   int64_t limit_ns;               /* only plans below this */
   int32_t width;
   int64_t dropped_ns;             /* the least least_ns of labels that were dropped for want of width; or NEVER */
