@@ -2,8 +2,6 @@
  * and, for each ideal, what is at least to come (bound/call_price.h); labels grow from the empty ideal to the full one
  * (solve/exact/call_labels.h), at first only those that end near the bound, and few for each ideal, then more; and what
  * comes out is packed onto the accelerators (solve/exact/call_pack.h). docs/theory/call_dp.md. */
-#include <stdio.h>
-#include <stdlib.h>
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/exact/call_labels.h"
@@ -51,33 +49,27 @@ static found_what try_labels(call_dp *s, int32_t width, int64_t limit) {
   if (result != CALL_LABELS_DONE) return result == CALL_LABELS_STOPPED ? FOUND_STOP : FOUND_NO_MEMORY;
   int32_t best = labels->first[s->lattice.n - 1], n = 0;
   int64_t found = best >= 0 ? labels->label[best].least_ns : limit;
-  if (getenv("CP")) fprintf(stderr, "width %d limit %.4f best %.4f dropped %.4f made %ld labels %d\n", width, limit/1e6, best<0?-1:labels->label[best].least_ns/1e6, labels->dropped_ns/1e6,(long)labels->n_made,labels->n);
   solve_bound(run, min64(found, labels->dropped_ns), "call_dp");
   for (int32_t i = best; i >= 0 && n < OFFERED && !solve_done(run); i = labels->label[i].next, n++) offer(s, i);
   return labels->dropped_ns >= found ? FOUND_ALL : best >= 0 ? FOUND_PART : FOUND_NOTHING;
 }
 
-/* Rounds near the bound prove, rounds below the incumbent find: wider while labels are dropped, farther from the bound
- * while nothing is there. */
+/* Whether the last run found something. */
+static bool is_found(const call_dp *s) { return s->labels.first[s->lattice.n - 1] >= 0; }
+
+/* Rounds for what ends below a limit: the incumbent, where it is near the bound. Else one near the bound, which is cheap and
+ * raises it, and one farther off, to find a plan. Wider while labels are dropped, farther off while nothing is there. */
 static situ_status search(call_dp *s) {
   solve_run *run = s->run;
   int64_t slack = s->price.lower_ns / 128 + 1;
   int32_t width = FIRST_WIDTH;
   found_what what = FOUND_NOTHING;
   while (!solve_done(run) && width <= LAST_WIDTH) {
-    int64_t near = min64(run->incumbent->value_ns, sat_add(run->incumbent->lower_bound_ns, slack));
-    what = try_labels(s, width, near);
-    if (what >= FOUND_STOP) break;
-    bool there = s->labels.first[s->lattice.n - 1] >= 0;
-    if (what == FOUND_ALL && there) break; /* the optimum of the call graph; it may not have been packed */
-    if (!there && near < run->incumbent->value_ns && !solve_done(run)) {
-      int64_t far_ns = sat_add(run->incumbent->lower_bound_ns, sat_mul(slack, FARTHER));
-      found_what far = try_labels(s, width, min64(run->incumbent->value_ns, far_ns));
-      if (far >= FOUND_STOP || (far == FOUND_ALL && s->labels.first[s->lattice.n - 1] >= 0)) {
-        what = far;
-        break;
-      }
-    }
+    int64_t value = run->incumbent->value_ns, lower = run->incumbent->lower_bound_ns;
+    int64_t near = sat_add(lower, slack), far = sat_add(lower, sat_mul(slack, FARTHER));
+    what = try_labels(s, width, value < far ? value : near);
+    if (what == FOUND_NOTHING && value >= far && !solve_done(run)) what = try_labels(s, width, far);
+    if (what >= FOUND_STOP || (what == FOUND_ALL && is_found(s))) break;
     if (what == FOUND_ALL)
       slack = sat_mul(slack, 2);
     else

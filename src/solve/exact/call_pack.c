@@ -13,6 +13,11 @@ typedef struct item {
   int32_t first, index; /* first: a unit, chained by `next` */
 } item;
 
+typedef struct span {
+  int64_t start_ns, finish_ns;
+  int32_t unit;
+} span;
+
 typedef struct packing {
   const call_graph *g;
   const situ_problem *p;
@@ -110,6 +115,13 @@ static int compare_items(const void *left, const void *right) {
   return (a->index > b->index) - (a->index < b->index);
 }
 
+static int compare_starts(const void *left, const void *right) {
+  const span *a = left, *b = right;
+  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
+  if (a->finish_ns != b->finish_ns) return a->finish_ns < b->finish_ns ? -1 : 1;
+  return (a->unit > b->unit) - (a->unit < b->unit);
+}
+
 static void list_items(packing *k) {
   const situ_problem *p = k->p;
   int32_t *item_of = k->device_of; /* not in use yet */
@@ -201,6 +213,16 @@ static int32_t best_host(const situ_problem *p, int32_t v) {
   return best;
 }
 
+/* Numbers the units by start, so that calls of a device are in the order in which they run. */
+static bool number_calls(const packing *k, int32_t *number, arena *a) {
+  span *order = ARENA_NEW(a, span, k->n_units);
+  if (!order) return false;
+  for (int32_t u = 0; u < k->n_units; u++) order[u] = (span){k->start_ns[u], k->finish_ns[u], u};
+  qsort(order, (size_t)k->n_units, sizeof *order, compare_starts);
+  for (int32_t u = 0; u < k->n_units; u++) number[order[u].unit] = u;
+  return true;
+}
+
 bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32_t n_units, int32_t *device, int32_t *call,
                arena *a) {
   const situ_problem *p = g->problem;
@@ -217,12 +239,12 @@ bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32
   if (!join_groups(&k) || !find_times(&k, a)) return false;
   list_items(&k);
   for (int32_t u = 0; u < n_units; u++) k.device_of[u] = -1;
-  if (!place(&k, 0)) return false;
+  if (!place(&k, 0) || !number_calls(&k, k.root, a)) return false; /* roots are done with */
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t u = unit_of(&k, v);
     bool called = u >= 0 && !host[u];
     device[v] = called ? k.device_of[u] : best_host(p, v);
-    call[v] = called ? u : -1;
+    call[v] = called ? k.root[u] : -1;
     if (device[v] < 0) return false;
   }
   return true;
