@@ -12,13 +12,23 @@ static int32_t n_front(const call_labels *l, int32_t ideal) {
   return (int32_t)(lattice->front_start[ideal + 1] - lattice->front_start[ideal]);
 }
 
+/* What groups tie together: calls that one device runs one after the other. Less is better of all but the last. */
+enum tie_field {
+  TIE_BYTES, /* weights */
+  TIE_BUSY,  /* time */
+  TIE_FIRST, /* start of the first */
+  TIE_FREE,  /* end of the last */
+  TIE_ROOT,  /* the least of its groups, of those that the ideal cuts */
+  TIE_FIELDS
+};
+
 static int32_t n_entries(const call_labels *l, int32_t ideal) {
-  return n_front(l, ideal) + 3 * __builtin_popcountll(l->price->lattice->cut[ideal]);
+  return n_front(l, ideal) + TIE_FIELDS * __builtin_popcountll(l->price->lattice->cut[ideal]);
 }
 
-/* Where a label of the ideal has the bytes of group k, which it cuts. */
+/* Where a label of the ideal has the fields of what group k, which it cuts, is tied to. */
 static int32_t entry_of_group(const call_labels *l, int32_t ideal, int32_t k) {
-  return n_front(l, ideal) + __builtin_popcountll(l->price->lattice->cut[ideal] & ((1ull << k) - 1));
+  return n_front(l, ideal) + TIE_FIELDS * __builtin_popcountll(l->price->lattice->cut[ideal] & ((1ull << k) - 1));
 }
 
 bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
@@ -82,10 +92,10 @@ static bool dominates(const call_labels *l, int32_t i, int32_t j, int32_t ideal)
   const call_label *a = &l->label[i], *b = &l->label[j];
   if (a->called != b->called || a->least_ns > b->least_ns || a->weight_bytes > b->weight_bytes) return false;
   const int64_t *s = l->entry + (int64_t)i * l->stride, *t = l->entry + (int64_t)j * l->stride;
-  int32_t n = n_entries(l, ideal), ties = n - __builtin_popcountll(l->price->lattice->cut[ideal]);
-  for (int32_t k = 0; k < ties; k++)
+  int32_t n = n_entries(l, ideal), front = n_front(l, ideal);
+  for (int32_t k = 0; k < n; k++)
     if (s[k] > t[k]) return false;
-  for (int32_t k = ties; k < n; k++)
+  for (int32_t k = front + TIE_ROOT; k < n; k += TIE_FIELDS)
     if (s[k] != t[k]) return false;
   return true;
 }
@@ -162,47 +172,46 @@ static void delay(call_labels *l, int32_t ideal, int64_t *time_ns) {
   }
 }
 
-/* What groups tie together on one device: the bytes of its calls, the end of the last, and the groups. */
+/* The tie that a unit comes into: all that its groups are tied to already. */
 typedef struct tie {
-  int64_t bytes, free_ns;
+  int64_t field[TIE_FIELDS];
   uint64_t groups;
 } tie;
 
-/* The unit's own groups, and all that they are tied to already. */
 static tie find_tie(const call_labels *l, const int64_t *before, const unit *u) {
-  tie found = {.bytes = u->move.host ? 0 : u->move.weight_bytes, .groups = u->move.groups};
+  tie found = {.field = {[TIE_FIRST] = SITU_NEVER_NS}, .groups = u->move.groups};
   uint64_t cut = l->price->lattice->cut[u->move.from], roots = 0;
-  if (u->move.host || !(u->move.groups & cut)) return found;
-  int32_t n = __builtin_popcountll(cut);
+  if (u->move.host) return found;
   for (uint64_t k = u->move.groups & cut; k; k &= k - 1) {
-    int32_t at = entry_of_group(l, u->move.from, __builtin_ctzll(k));
-    if (roots >> before[at + 2 * n] & 1) continue;
-    roots |= 1ull << before[at + 2 * n];
-    found.bytes = sat_add(found.bytes, before[at]);
-    found.free_ns = max64(found.free_ns, before[at + n]);
+    const int64_t *old = before + entry_of_group(l, u->move.from, __builtin_ctzll(k));
+    if (roots >> old[TIE_ROOT] & 1) continue;
+    roots |= 1ull << old[TIE_ROOT];
+    found.field[TIE_BYTES] = sat_add(found.field[TIE_BYTES], old[TIE_BYTES]);
+    found.field[TIE_BUSY] += old[TIE_BUSY];
+    found.field[TIE_FIRST] = min64(found.field[TIE_FIRST], old[TIE_FIRST]);
+    found.field[TIE_FREE] = max64(found.field[TIE_FREE], old[TIE_FREE]);
   }
-  for (uint64_t k = cut; k; k &= k - 1)
-    if (roots >> before[entry_of_group(l, u->move.from, __builtin_ctzll(k)) + 2 * n] & 1) found.groups |= k & -k;
+  for (uint64_t k = roots ? cut : 0; k; k &= k - 1)
+    if (roots >> before[entry_of_group(l, u->move.from, __builtin_ctzll(k)) + TIE_ROOT] & 1) found.groups |= k & -k;
+  /* Ties that were two until now take turns too. */
+  if (roots) found.field[TIE_FREE] = max64(found.field[TIE_FREE], found.field[TIE_FIRST] + found.field[TIE_BUSY]);
   return found;
 }
 
-/* Entries of the groups that the upper ideal cuts. Those of the tie are one; the others stay as they were. */
+/* Fields of the groups that the upper ideal cuts. Those of the tie are one; the others stay as they were. */
 static void fill_ties(const call_labels *l, const int64_t *before, int64_t *after, const unit *u, const tie *now) {
-  int32_t n_from = __builtin_popcountll(l->price->lattice->cut[u->move.from]), n_to = __builtin_popcountll(l->price->lattice->cut[u->move.to]);
-  for (uint64_t k = l->price->lattice->cut[u->move.to]; k; k &= k - 1) {
-    int32_t group = __builtin_ctzll(k), at = entry_of_group(l, u->move.to, group);
+  const call_lattice *lattice = l->price->lattice;
+  uint64_t cut = lattice->cut[u->move.to];
+  for (uint64_t k = cut; k; k &= k - 1) {
+    int32_t group = __builtin_ctzll(k);
+    int64_t *to = after + entry_of_group(l, u->move.to, group);
     bool here = now->groups >> group & 1;
-    uint64_t tied = here && !u->move.host ? now->groups & l->price->lattice->cut[u->move.to] : k & -k;
-    after[at] = now->bytes;
-    after[at + n_to] = now->free_ns;
-    if (!here) {
-      int32_t from = entry_of_group(l, u->move.from, group);
-      after[at] = before[from];
-      after[at + n_to] = before[from + n_from];
-      for (uint64_t j = l->price->lattice->cut[u->move.to] & l->price->lattice->cut[u->move.from] & ~now->groups; j; j &= j - 1)
-        if (before[entry_of_group(l, u->move.from, __builtin_ctzll(j)) + 2 * n_from] == before[from + 2 * n_from]) tied |= j & -j;
-    }
-    after[at + 2 * n_to] = __builtin_ctzll(tied);
+    const int64_t *from = here ? now->field : before + entry_of_group(l, u->move.from, group);
+    memcpy(to, from, TIE_FIELDS * sizeof *to);
+    uint64_t tied = here && !u->move.host ? now->groups & cut : k & -k;
+    for (uint64_t j = here ? 0 : cut & lattice->cut[u->move.from] & ~now->groups; j; j &= j - 1)
+      if (before[entry_of_group(l, u->move.from, __builtin_ctzll(j)) + TIE_ROOT] == from[TIE_ROOT]) tied |= j & -j;
+    to[TIE_ROOT] = __builtin_ctzll(tied);
   }
 }
 
@@ -212,7 +221,7 @@ static int32_t level_of(const call_labels *l, int32_t ideal, const int64_t *entr
   uint64_t ties = price->n_levels > 1 ? price->lattice->cut[ideal] & price->ties : 0;
   int64_t least = ties ? CALL_LEVELS - 1 : 0;
   for (; ties; ties &= ties - 1)
-    least = min64(least, entry[entry_of_group(l, ideal, __builtin_ctzll(ties))] / price->level_bytes);
+    least = min64(least, entry[entry_of_group(l, ideal, __builtin_ctzll(ties)) + TIE_BYTES] / price->level_bytes);
   return (int32_t)least;
 }
 
@@ -221,16 +230,21 @@ static int32_t extend(call_labels *l, int32_t parent, const unit *u) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
   tie tied = find_tie(l, l->entry + (int64_t)parent * l->stride, u);
-  if (tied.bytes > lattice->graph->call_bytes) return 0;
+  if (!u->move.host) tied.field[TIE_BYTES] = sat_add(tied.field[TIE_BYTES], u->move.weight_bytes);
+  if (tied.field[TIE_BYTES] > lattice->graph->call_bytes) return 0;
   int32_t i = take(l);
   if (i < 0) return -1;
   const int64_t *before = l->entry + (int64_t)parent * l->stride;
-  int64_t *after = l->entry + (int64_t)i * l->stride, start = tied.free_ns;
+  int64_t *after = l->entry + (int64_t)i * l->stride, start = tied.field[TIE_FREE];
   int64_t from = lattice->front_start[u->move.from], to = lattice->front_start[u->move.to];
   for (int64_t f = from; f < lattice->front_start[u->move.from + 1]; f++)
     if (l->mark[lattice->front[f]] > 0) start = max64(start, before[f - from]);
   int64_t finish = start + u->lasts_ns;
-  tied.free_ns = u->move.host ? 0 : finish;
+  if (!u->move.host) {
+    tied.field[TIE_BUSY] += u->lasts_ns;
+    tied.field[TIE_FIRST] = min64(tied.field[TIE_FIRST], start);
+    tied.field[TIE_FREE] = finish;
+  }
   const call_label *p = &l->label[parent];
   call_label now = {.weight_bytes = p->weight_bytes + u->move.weight_bytes, .arrived = p->arrived, .parent = parent,
                     .ideal = u->move.to, .host = u->move.host, .called = (u->move.host ? p->called : p->called | u->move.groups) & l->price->lattice->cut[u->move.to],

@@ -23,8 +23,8 @@ typedef struct call_labels {
   const call_price *price;
   int32_t stride;       /* entries of a label, at most */
   call_label *label;
-  /* [label * stride] ends of the nodes in the ideal's front; then, for each group that the ideal cuts, the bytes of the
-   * calls that groups tie to it; then the end of the last of them; then the least of the groups that it is tied to */
+  /* [label * stride] ends of the nodes in the ideal's front; then, for each group that the ideal cuts, fields of what it
+   * ties together (call_labels.c) */
   int64_t *entry;
   int32_t n, capacity, free;
   int32_t *first, *count;         /* [ideal] labels; count grows until it is pruned */
