@@ -11,6 +11,7 @@ typedef struct maker {
   int32_t *seen;        /* [node] the last tensor that counted it as a user */
   int64_t *tensor_in_ns, *tensor_out_ns; /* [tensor of the problem] */
   bool *idle;
+  int64_t light_bytes;
 } maker;
 
 static bool is_accelerator(const situ_problem *p, int32_t d) { return !problem_is_host(p, d); }
@@ -36,12 +37,12 @@ static void price_tensors(maker *m) {
   }
 }
 
-/* Whether v loses nothing by going where u goes: no weights and free, or in u's group anyway; and never the operator
+/* Whether v loses nothing by going where u goes: (next to) no weights and free, or in u's group anyway; and never the operator
  * that needs the most memory while it runs. */
-static bool may_follow(const situ_problem *p, int32_t v, int32_t u) {
-  const situ_graph *g = p->graph;
+static bool may_follow(const maker *m, int32_t v, int32_t u) {
+  const situ_graph *g = m->p->graph;
   bool together = g->colocation[v] >= 0 && g->colocation[v] == g->colocation[u];
-  bool light = g->colocation[v] < 0 && g->weight_bytes[v] == 0;
+  bool light = g->colocation[v] < 0 && g->weight_bytes[v] <= m->light_bytes;
   return (together || light) && footprint_bytes(g, v) <= footprint_bytes(g, u);
 }
 
@@ -77,7 +78,7 @@ static int32_t only_source(const maker *m, int32_t v) {
   int32_t root = root_of(m, g->producer[g->in[g->in_start[v]]]);
   for (int64_t i = g->in_start[v] + 1; i < g->in_start[v + 1]; i++)
     if (root_of(m, g->producer[g->in[i]]) != root) return -1;
-  return may_follow(m->p, v, root) ? root : -1;
+  return may_follow(m, v, root) ? root : -1;
 }
 
 static void fuse_sink(maker *m, int32_t v) {
@@ -96,24 +97,44 @@ static void fuse_relay(maker *m, int32_t v) {
   if (costs_no_more(m->p, v, t)) m->root[v] = root;
 }
 
-static void fuse_source(maker *m, int32_t v) {
+/* What a source, with all that was fused into it, has outside. */
+typedef struct outlook {
+  int32_t user;              /* a node that uses it, or -1 */
+  bool single, free, follows; /* there is no other; it costs nothing; all may follow that one */
+} outlook;
+
+static void look_out(const maker *m, int32_t root, int32_t v, outlook *o) {
   const situ_graph *g = m->p->graph;
-  if (!m->idle[v] || g->in_start[v] < g->in_start[v + 1] || m->root[v] != v) return;
-  int32_t user = -1;
-  bool free = true, single = true, alone = true; /* alone: nothing was fused into v */
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
-    free &= m->tensor_in_ns[t] == 0;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t r = root_of(m, g->use[i]);
-      single &= user < 0 || r == user;
-      alone &= r != v;
-      user = r;
+      if (r == root) continue;
+      o->free &= m->tensor_in_ns[t] == 0;
+      o->single &= o->user < 0 || r == o->user;
+      o->user = r;
     }
+}
+
+static void fuse_source(maker *m, int32_t v) {
+  const situ_problem *p = m->p;
+  const situ_graph *g = p->graph;
+  if (!m->idle[v] || m->root[v] != v) return;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (root_of(m, g->producer[g->in[i]]) >= 0) return; /* no source, even without what was left out */
+  outlook o = {.user = -1, .single = true, .free = true, .follows = true};
+  bool lonely = true, grouped = false; /* whether nothing was fused into v, or anything of it is in a group */
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) lonely &= m->root[g->use[i]] != v;
+  for (int32_t w = lonely ? v : 0; w < (lonely ? v + 1 : p->n_operators); w++)
+    if (root_of(m, w) == v) look_out(m, v, w, &o);
+  for (int32_t w = lonely ? v : 0; w < (lonely ? v + 1 : p->n_operators); w++) {
+    if (root_of(m, w) != v) continue;
+    grouped |= g->colocation[w] >= 0;
+    o.follows &= o.user >= 0 && may_follow(m, w, o.user);
   }
-  if (!alone) return;
-  if (user >= 0 && single && may_follow(m->p, v, user))
-    m->root[v] = user;
-  else if (free && g->colocation[v] < 0 && m->p->platform->devices[m->p->host].is_host)
+  if (o.single && o.follows)
+    m->root[v] = o.user;
+  else if (o.free && !grouped && p->platform->devices[p->host].is_host)
     m->root[v] = -1;
 }
 
@@ -132,7 +153,8 @@ static void weigh_nodes(maker *m) {
       }
     g->call_ns[k] = sat_add(g->call_ns[k], call); /* all but one of a node take no time */
     g->host_ns[k] = sat_add(g->host_ns[k], host);
-    g->weight_bytes[k] = sat_add(g->weight_bytes[k], p->graph->weight_bytes[v]);
+    bool counts = m->root[v] == v || p->graph->colocation[v] >= 0; /* else it may be somewhere else in a better plan */
+    if (counts) g->weight_bytes[k] = sat_add(g->weight_bytes[k], p->graph->weight_bytes[v]);
   }
 }
 
@@ -214,11 +236,11 @@ static void number_nodes(maker *m, int32_t *member, int32_t *member_start) {
   for (int32_t k = 0; k < n; k++) m->seen[k] = -1;
 }
 
-bool call_graph_find(call_graph *out, const situ_problem *p, arena *a) {
+bool call_graph_find(call_graph *out, const situ_problem *p, int64_t light_bytes, arena *a) {
   int32_t n = p->n_operators, n_tensors = p->graph->n_tensors;
   int64_t n_uses = p->graph->n_uses;
   *out = (call_graph){.problem = p};
-  maker m = {.p = p, .g = out};
+  maker m = {.p = p, .g = out, .light_bytes = light_bytes};
   int32_t *member, *member_start;
   if (!(out->node_of = ARENA_NEW(a, int32_t, n)) || !(out->call_ns = ARENA_NEW(a, int64_t, n)) ||
       !(out->host_ns = ARENA_NEW(a, int64_t, n)) || !(out->weight_bytes = ARENA_ZERO(a, int64_t, n)) ||
@@ -240,6 +262,7 @@ bool call_graph_find(call_graph *out, const situ_problem *p, arena *a) {
   for (int32_t v = n - 1; v >= 0; v--) fuse_sink(&m, v);
   for (int32_t v = 0; v < n; v++) fuse_relay(&m, v);
   for (int32_t v = n - 1; v >= 0; v--) fuse_source(&m, v);
+  for (int32_t v = 0; v < n; v++) fuse_source(&m, v); /* what is a source now */
   number_nodes(&m, member, member_start);
   weigh_nodes(&m);
   list_tensors(&m, member, member_start);

@@ -33,7 +33,8 @@ typedef struct call_graph {
   int64_t total_ns;              /* no time of any chain of units is above this; SITU_NEVER_NS when it does not fit */
 } call_graph;
 
-/* False without memory. O((V + E) * devices). */
-bool call_graph_find(call_graph *out, const situ_problem *problem, arena *a);
+/* Operators that take no time and have at most light_bytes of weights count as having none: with more than 0 there are fewer
+ * nodes, and a weaker bound. False without memory. O((V + E) * devices). */
+bool call_graph_find(call_graph *out, const situ_problem *problem, int64_t light_bytes, arena *a);
 
 #endif

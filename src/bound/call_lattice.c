@@ -1,16 +1,14 @@
 #include "bound/call_lattice.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 
-enum { IDEALS_PER_STEP = 16 };
+enum { IDEALS_PER_STEP = 16, MOST_WORDS = 1 << 24 };
 
 /* The ideals seen, by an open table of their numbers. */
 typedef struct table {
   call_lattice *l;
-  uint64_t *preds; /* [node * n_words] */
   int32_t *slot;
   uint64_t mask;
   int64_t n_steps, steps_capacity;
@@ -30,9 +28,11 @@ static int32_t number(table *t, const uint64_t *bits) {
   return l->n++;
 }
 
-static bool within(const uint64_t *part, const uint64_t *whole, int32_t n_words) {
-  for (int32_t k = 0; k < n_words; k++)
-    if (part[k] & ~whole[k]) return false;
+/* All producers of v are inside. */
+static bool is_ready(const call_lattice *l, int32_t ideal, int32_t v) {
+  const call_graph *g = l->graph;
+  for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (!call_lattice_has(l, ideal, g->producer[g->in[i]])) return false;
   return true;
 }
 
@@ -49,7 +49,7 @@ static call_lattice_result list(table *t, arena *a, budget *b) {
     const uint64_t *now = l->bits + (int64_t)i * l->n_words;
     memcpy(bits, now, (size_t)l->n_words * sizeof *bits);
     for (int32_t v = 0; v < g->n; v++) {
-      if (call_lattice_has(l, i, v) || !within(t->preds + (int64_t)v * l->n_words, now, l->n_words)) continue;
+      if (call_lattice_has(l, i, v) || !is_ready(l, i, v)) continue;
       if (t->n_steps == t->steps_capacity) return CALL_LATTICE_TOO_LARGE;
       bits[v / 64] ^= 1ull << (v % 64);
       int32_t to = number(t, bits);
@@ -123,21 +123,16 @@ uint64_t call_lattice_groups(const call_lattice *l, int32_t lower, int32_t upper
 
 call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, int32_t limit, arena *a, budget *b) {
   *out = (call_lattice){.graph = g, .n_words = g->n / 64 + 1};
+  limit = (int32_t)min64(limit, MOST_WORDS / out->n_words);
   table t = {.l = out, .limit = limit, .steps_capacity = (int64_t)limit * 8, .mask = 1};
   while (t.mask < 2 * (uint64_t)limit) t.mask *= 2;
   t.mask--;
-  t.preds = ARENA_ZERO(a, uint64_t, (int64_t)g->n * out->n_words);
   t.slot = ARENA_NEW(a, int32_t, (int64_t)t.mask + 1);
   out->bits = ARENA_NEW(a, uint64_t, (int64_t)limit * out->n_words);
   out->step_start = ARENA_NEW(a, int64_t, (int64_t)limit + 1);
   out->step = ARENA_NEW(a, call_step, t.steps_capacity);
-  if (!t.preds || !t.slot || !out->bits || !out->step_start || !out->step) return CALL_LATTICE_NO_MEMORY;
+  if (!t.slot || !out->bits || !out->step_start || !out->step) return CALL_LATTICE_NO_MEMORY;
   memset(t.slot, -1, ((size_t)t.mask + 1) * sizeof *t.slot);
-  for (int32_t v = 0; v < g->n; v++)
-    for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-      int32_t u = g->producer[g->in[i]];
-      t.preds[(int64_t)v * out->n_words + u / 64] |= 1ull << (u % 64);
-    }
   call_lattice_result result = list(&t, a, b);
   if (result != CALL_LATTICE_ALL) return result;
   return list_fronts(out, a) && list_groups(out, a) ? CALL_LATTICE_ALL : CALL_LATTICE_NO_MEMORY;

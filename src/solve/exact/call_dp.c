@@ -10,7 +10,7 @@
 
 extern const solver greedy_solver;
 
-enum { MOST_IDEALS = 1 << 17, FIRST_WIDTH = 16, LAST_WIDTH = 1 << 14, WIDTH_FACTOR = 4, FARTHER = 8, OFFERED = 64 };
+enum { MOST_IDEALS = 1 << 17, MOST_OPERATORS = 1 << 14, FIRST_WIDTH = 16, LAST_WIDTH = 1 << 14, WIDTH_FACTOR = 4, FARTHER = 8, OFFERED = 64 };
 
 typedef struct call_dp {
   solve_run *run;
@@ -78,19 +78,35 @@ static situ_status search(call_dp *s) {
   return what == FOUND_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
 }
 
+/* The lattice of the problem, or of one in which the lightest idle operators weigh nothing, until it is small enough. */
+static call_lattice_result find_lattice(call_dp *s) {
+  static const int64_t light_part[] = {0, 512, 32}; /* of the largest memory */
+  solve_run *run = s->run;
+  call_lattice_result result = CALL_LATTICE_TOO_LARGE;
+  for (size_t k = 0; k < sizeof light_part / sizeof *light_part && result == CALL_LATTICE_TOO_LARGE; k++) {
+    int64_t light_bytes = k == 0 ? 0 : s->graph.call_bytes / light_part[k];
+    if (budget_over(run->budget) || (k > 0 && s->graph.call_bytes == SITU_UNLIMITED_BYTES)) break;
+    arena_mark mark = arena_get_mark(run->arena);
+    if (!call_graph_find(&s->graph, run->problem, light_bytes, run->arena)) return CALL_LATTICE_NO_MEMORY;
+    if (s->graph.n == 0) break;
+    result = call_lattice_find(&s->lattice, &s->graph, MOST_IDEALS, run->arena, run->budget);
+    if (result == CALL_LATTICE_TOO_LARGE) arena_release(run->arena, mark);
+  }
+  return result;
+}
+
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  call_dp *s = ARENA_ZERO(run->arena, call_dp, 1);
   bool unfit = false;
-  if (!s || !call_graph_find(&s->graph, p, run->arena)) return fail_no_memory(run->error);
+  TRY(solver_run(&greedy_solver, run, 1, 0));
+  call_dp *s = ARENA_ZERO(run->arena, call_dp, 1);
+  if (!s) return fail_no_memory(run->error);
   s->run = run;
-  if (s->graph.n == 0) return SITU_STATUS_OK;
-  call_lattice_result listed = call_lattice_find(&s->lattice, &s->graph, MOST_IDEALS, run->arena, run->budget);
+  call_lattice_result listed = find_lattice(s);
   if (listed == CALL_LATTICE_NO_MEMORY) return fail_no_memory(run->error);
   if (listed != CALL_LATTICE_ALL) return SITU_STATUS_OK;
   if (!call_price_make(&s->price, &s->lattice, &unfit, run->arena))
     return unfit ? SITU_STATUS_OK : fail_no_memory(run->error);
-  TRY(solver_run(&greedy_solver, run, 1, 0));
   if (!call_price_improve(&s->price, run->budget)) return SITU_STATUS_OK;
   solve_bound(run, s->price.lower_ns, "call_dp");
   s->unit = ARENA_NEW(run->arena, int32_t, s->graph.n);
@@ -105,6 +121,8 @@ static situ_status solve(solve_run *run) {
   return status;
 }
 
+static bool serves(const situ_problem *p) { return p->n_operators <= MOST_OPERATORS; }
+
 const solver call_dp_solver = {
     .name = "call_dp",
     .title = "dynamic program over ideals, with bounds on what is to come",
@@ -112,5 +130,6 @@ const solver call_dp_solver = {
     .calls = true,
     .exact = true,
     .portfolio = 10,
+    .serves = serves,
     .solve = solve,
 };
