@@ -2,7 +2,7 @@
 
 #include "base/checked.h"
 
-static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49;
+static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRICE = (int64_t)1 << 40;
 enum { ROOM_BITS = 20, PRICE_ROUNDS = 12 };
 
 /* Lays the path along the longest way through the nodes, each in its least time. */
@@ -135,7 +135,7 @@ bool call_price_improve(call_price *c, budget *b) {
   if (best_ns == SITU_NEVER_NS || weights <= c->lattice->graph->all_bytes) return true;
   /* As a function of the price the bound is concave: step up while it rises, in smaller steps when it falls. */
   int64_t step = (best_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1;
-  for (int32_t round = 0; round < PRICE_ROUNDS && step > 0; round++) {
+  for (int32_t round = 0; round < PRICE_ROUNDS && step > 0 && best + step < MOST_PRICE; round++) {
     c->price = best + step;
     if (!call_price_solve(c, b)) return false;
     if (c->lower_ns > best_ns) {

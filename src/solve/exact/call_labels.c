@@ -5,7 +5,9 @@
 
 #include "base/checked.h"
 
-enum { LABELS_PER_STEP = 64, SLACK = 64, MOST_LABELS = 1 << 24 };
+enum { LABELS_PER_STEP = 64, SLACK = 64, POLLED = 1 << 14 };
+/* Labels may take this much memory before a run gives up. */
+static const int64_t MOST_BYTES = (int64_t)1 << 29;
 
 static int32_t n_front(const call_labels *l, int32_t ideal) {
   const call_lattice *lattice = l->price->lattice;
@@ -57,30 +59,34 @@ bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
 void call_labels_free(call_labels *l) {
   free(l->label);
   free(l->entry);
-  free(l->sorted);
+  free(l->rank);
   l->label = NULL;
   l->entry = NULL;
-  l->sorted = NULL;
+  l->rank = NULL;
 }
 
-/* A label of nobody, or -1. */
-static int32_t take(call_labels *l) {
+/* What became of an attempt. */
+typedef enum outcome { WENT_ON, OVER, NO_ROOM, NO_MEMORY } outcome;
+
+/* A label of nobody. */
+static outcome take(call_labels *l, int32_t *out) {
   if (l->free >= 0) {
-    int32_t i = l->free;
-    l->free = l->label[i].next;
-    return i;
+    *out = l->free;
+    l->free = l->label[l->free].next;
+    return WENT_ON;
   }
   if (l->n == l->capacity) {
-    int32_t capacity = l->capacity ? l->capacity * 2 : 1024;
-    if (capacity > MOST_LABELS) return -1;
+    int64_t capacity = l->capacity ? (int64_t)l->capacity * 2 : 1024, size = l->stride * (int64_t)sizeof *l->entry;
+    if (capacity * (size + (int64_t)sizeof *l->label) > MOST_BYTES) return NO_ROOM;
     call_label *label = realloc(l->label, (size_t)capacity * sizeof *label);
     if (label) l->label = label;
-    int64_t *entry = realloc(l->entry, (size_t)capacity * (size_t)l->stride * sizeof *entry);
+    int64_t *entry = realloc(l->entry, (size_t)(capacity * size));
     if (entry) l->entry = entry;
-    if (!label || !entry) return -1;
-    l->capacity = capacity;
+    if (!label || !entry) return NO_MEMORY;
+    l->capacity = (int32_t)capacity;
   }
-  return l->n++;
+  *out = l->n++;
+  return WENT_ON;
 }
 
 static void give_back(call_labels *l, int32_t i) {
@@ -100,13 +106,8 @@ static bool dominates(const call_labels *l, int32_t i, int32_t j, int32_t ideal)
   return true;
 }
 
-typedef struct by_least {
-  int64_t least_ns, weight_bytes;
-  int32_t label;
-} by_least;
-
 static int compare_least(const void *left, const void *right) {
-  const by_least *a = left, *b = right;
+  const call_rank *a = left, *b = right;
   if (a->least_ns != b->least_ns) return a->least_ns < b->least_ns ? -1 : 1;
   if (a->weight_bytes != b->weight_bytes) return a->weight_bytes < b->weight_bytes ? -1 : 1;
   return (a->label > b->label) - (a->label < b->label);
@@ -114,16 +115,22 @@ static int compare_least(const void *left, const void *right) {
 
 /* Drops what is dominated, then what is beyond the width. The list is best first afterwards. False without memory. */
 static bool prune(call_labels *l, int32_t ideal) {
-  int32_t n = 0, kept = 0;
-  by_least *all = malloc((size_t)(l->count[ideal] + 1) * sizeof *all);
-  if (!all) return false;
+  int32_t n = 0, kept = 0, last = l->price->lattice->n - 1;
+  if (l->count[ideal] > l->ranks) {
+    call_rank *rank = realloc(l->rank, (size_t)l->count[ideal] * 2 * sizeof *rank);
+    if (!rank) return false;
+    l->rank = rank;
+    l->ranks = l->count[ideal] * 2;
+  }
+  call_rank *all = l->rank;
   for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next)
-    all[n++] = (by_least){l->label[i].least_ns, l->label[i].weight_bytes, i};
-  qsort(all, (size_t)n, sizeof *all, compare_least);
+    all[n++] = (call_rank){l->label[i].least_ns, l->label[i].weight_bytes, i};
+  if (n > 1) qsort(all, (size_t)n, sizeof *all, compare_least);
   for (int32_t k = 0; k < n; k++) {
     int32_t i = all[k].label;
     bool good = all[k].least_ns < l->limit_ns;
-    for (int32_t j = 0; j < kept && good && ideal < l->price->lattice->n - 1; j++) good = !dominates(l, all[j].label, i, ideal);
+    /* At the end nothing is worse but by its value, and another may be packed where the best is not. */
+    for (int32_t j = 0; j < kept && good && ideal != last; j++) good = !dominates(l, all[j].label, i, ideal);
     if (good && kept == l->width) {
       l->dropped_ns = min64(l->dropped_ns, all[k].least_ns);
       good = false;
@@ -139,7 +146,6 @@ static bool prune(call_labels *l, int32_t ideal) {
     l->first[ideal] = all[k].label;
   }
   l->count[ideal] = kept;
-  free(all);
   return true;
 }
 
@@ -226,14 +232,15 @@ static int32_t level_of(const call_labels *l, int32_t ideal, const int64_t *entr
 }
 
 /* position[v] of nodes of from's front is where they stand there, else -1; mark[v]: the unit takes a tensor of v. */
-static int32_t extend(call_labels *l, int32_t parent, const unit *u) {
+static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
   tie tied = find_tie(l, l->entry + (int64_t)parent * l->stride, u);
   if (!u->move.host) tied.field[TIE_BYTES] = sat_add(tied.field[TIE_BYTES], u->move.weight_bytes);
-  if (tied.field[TIE_BYTES] > lattice->graph->call_bytes) return 0;
-  int32_t i = take(l);
-  if (i < 0) return -1;
+  if (tied.field[TIE_BYTES] > lattice->graph->call_bytes) return WENT_ON;
+  int32_t i;
+  outcome got = take(l, &i);
+  if (got != WENT_ON) return got;
   const int64_t *before = l->entry + (int64_t)parent * l->stride;
   int64_t *after = l->entry + (int64_t)i * l->stride, start = tied.field[TIE_FREE];
   int64_t from = lattice->front_start[u->move.from], to = lattice->front_start[u->move.to];
@@ -271,79 +278,107 @@ static int32_t extend(call_labels *l, int32_t parent, const unit *u) {
   l->label[i] = now;
   if (now.least_ns >= l->limit_ns || now.weight_bytes > lattice->graph->all_bytes) {
     give_back(l, i);
-    return 0;
+    return WENT_ON;
   }
   l->label[i].next = l->first[u->move.to];
   l->first[u->move.to] = i;
   l->count[u->move.to]++;
-  return 1;
+  return WENT_ON;
 }
 
 /* All labels of `from` with one unit more. */
-static bool extend_all(call_labels *l, const unit *u) {
-  bool ok = true;
-  int32_t added = 0;
+static outcome extend_all(call_labels *l, const unit *u) {
   uint64_t bound_groups = u->move.groups & l->price->lattice->begun[u->move.from];
-  for (int32_t i = l->first[u->move.from]; i >= 0 && ok; i = l->label[i].next) {
+  for (int32_t i = l->first[u->move.from]; i >= 0; i = l->label[i].next) {
     if ((l->label[i].called ^ (u->move.host ? 0 : ~0ull)) & bound_groups) continue;
-    int32_t made = extend(l, i, u);
-    ok = made >= 0;
-    added += made > 0;
+    outcome made = extend(l, i, u);
+    if (made != WENT_ON) return made;
   }
-  if (ok && added && l->count[u->move.to] > 4 * l->width + SLACK) ok = prune(l, u->move.to);
-  return ok;
+  if (l->count[u->move.to] <= 4 * l->width + SLACK) return WENT_ON;
+  return prune(l, u->move.to) ? WENT_ON : NO_MEMORY;
 }
 
-/* The labels of an ideal go where a unit takes them. */
-static bool leave(call_labels *l, int32_t from) {
+static outcome spend(call_labels *l, budget *b) {
+  int64_t steps = (l->n_made - l->n_spent) / LABELS_PER_STEP;
+  l->n_spent += steps * LABELS_PER_STEP;
+  return budget_spend(b, steps) ? OVER : WENT_ON;
+}
+
+/* The least that any label of the ideal comes to, without what is to come. */
+static int64_t least_so_far(const call_labels *l, int32_t ideal) {
   const call_price *price = l->price;
-  const call_lattice *lattice = price->lattice;
-  const call_graph *g = lattice->graph;
-  int64_t begin = lattice->front_start[from], end = lattice->front_start[from + 1], least = INT64_MAX;
-  for (int32_t i = l->first[from]; i >= 0; i = l->label[i].next) {
+  int64_t begin = price->lattice->front_start[ideal], end = price->lattice->front_start[ideal + 1], least = INT64_MAX;
+  for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next) {
     int64_t key = l->label[i].arrived + price->price * (l->label[i].weight_bytes >> price->shift);
     for (int64_t f = begin; f < end; f++) key += l->cross[f] * l->entry[(int64_t)i * l->stride + f - begin];
     least = min64(least, key);
   }
-  int64_t most = l->limit_ns == SITU_NEVER_NS ? INT64_MAX : (l->limit_ns - 1) * CALL_PARTS;
-  if (most < INT64_MAX) most += price->price * price->room - least;
-  for (int64_t f = begin; f < end; f++) l->position[lattice->front[f]] = (int32_t)(f - begin);
-  for (int64_t s = lattice->step_start[from]; s < lattice->step_start[from + 1]; s++) {
+  return least;
+}
+
+/* Nodes go to hosts. `most`: what a unit and the rest may come to. */
+static outcome leave_by_hosts(call_labels *l, int32_t from, int64_t most) {
+  const call_price *price = l->price;
+  const call_lattice *lattice = price->lattice;
+  const call_graph *g = lattice->graph;
+  outcome went = WENT_ON;
+  for (int64_t s = lattice->step_start[from]; s < lattice->step_start[from + 1] && went == WENT_ON; s++) {
     int32_t v = lattice->step[s].node, to = lattice->step[s].ideal;
     int64_t rest = price->rest[(int64_t)to * price->n_levels];
     if (g->host_ns[v] == SITU_NEVER_NS || rest == SITU_NEVER_NS || price->through[v] * g->host_ns[v] + rest > most) continue;
-    for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 1;
     unit on_host = {{.from = from, .to = to, .host = true, .groups = lattice->groups[v]}, g->host_ns[v]};
-    bool ok = extend_all(l, &on_host);
+    for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 1;
+    went = extend_all(l, &on_host);
     for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 0;
-    if (!ok) return false;
   }
+  return went;
+}
+
+static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget *b) {
+  const call_price *price = l->price;
+  const call_lattice *lattice = price->lattice;
   call_walk *w = &l->walk;
+  int32_t *mark = l->mark;
+  bool deeper = true;
+  outcome went = WENT_ON;
   call_walk_start(w, from);
-  int32_t *none = l->mark;
-  bool deeper = true, ok = true;
-  for (int32_t to; ok && (to = call_walk_next(w, deeper)) >= 0;) {
-    l->n_made += 1; /* a call looked at is work too */
+  l->mark = w->feeds;
+  for (int32_t to; went == WENT_ON && (to = call_walk_next(w, deeper)) >= 0;) {
+    l->n_made++; /* a call looked at is work too */
+    if (l->n_made - l->n_spent > POLLED && spend(l, b) != WENT_ON) went = OVER;
     int64_t memory = price->price * (w->weight_bytes >> price->shift);
     deeper = w->flow * (w->compute_ns + w->in_ns) + memory <= most;
     int64_t lasts = w->compute_ns + w->in_ns + w->out_ns, rest = price->rest[(int64_t)to * price->n_levels];
-    if (!deeper || rest == SITU_NEVER_NS || w->flow * lasts + memory + rest > most) continue;
+    if (went != WENT_ON || !deeper || rest == SITU_NEVER_NS || w->flow * lasts + memory + rest > most) continue;
     unit called = {{.from = from, .to = to, .weight_bytes = w->weight_bytes, .groups = call_lattice_groups(lattice, from, to)},
                    lasts};
-    l->mark = w->feeds;
-    ok = extend_all(l, &called);
-    l->mark = none;
+    went = extend_all(l, &called);
   }
-  call_walk_start(w, from);
-  return ok;
+  l->mark = mark;
+  call_walk_start(w, from); /* takes the last call apart again */
+  return went;
+}
+
+/* The labels of an ideal go where a unit takes them. */
+static outcome leave(call_labels *l, int32_t from, budget *b) {
+  const call_price *price = l->price;
+  const call_lattice *lattice = price->lattice;
+  int64_t begin = lattice->front_start[from], most = sat_mul(l->limit_ns - 1, CALL_PARTS);
+  if (most < INT64_MAX) {
+    int64_t room = price->price > 0 ? price->price * price->room : 0;
+    most = sat_add(most, room) - least_so_far(l, from);
+  }
+  for (int64_t f = begin; f < lattice->front_start[from + 1]; f++) l->position[lattice->front[f]] = (int32_t)(f - begin);
+  outcome went = leave_by_hosts(l, from, most);
+  if (went == WENT_ON) went = leave_by_calls(l, from, most, b);
+  return went == WENT_ON ? spend(l, b) : went;
 }
 
 call_labels_result call_labels_run(call_labels *l, int32_t width, int64_t limit_ns, budget *b) {
   const call_lattice *lattice = l->price->lattice;
-  int64_t spent = 0;
   l->n = 0;
   l->free = -1;
-  l->n_made = 0;
+  l->n_made = l->n_spent = 0;
   l->width = width;
   l->limit_ns = limit_ns;
   l->dropped_ns = SITU_NEVER_NS;
@@ -352,20 +387,17 @@ call_labels_result call_labels_run(call_labels *l, int32_t width, int64_t limit_
     l->count[i] = 0;
   }
   memset(l->mark, 0, (size_t)lattice->graph->n * sizeof *l->mark);
-  int32_t root = take(l);
-  if (root < 0) return CALL_LABELS_NO_MEMORY;
+  int32_t root;
+  outcome went = take(l, &root);
+  if (went != WENT_ON) return CALL_LABELS_NO_MEMORY;
   l->label[root] = (call_label){.parent = -1, .next = -1};
   l->first[0] = root;
   l->count[0] = 1;
-  for (int32_t i = 0; i < lattice->n; i++) {
+  for (int32_t i = 0; i < lattice->n && went == WENT_ON; i++) {
     if (l->first[i] < 0) continue;
     for (int32_t k = l->first[i]; k >= 0; k = l->label[k].next) delay(l, i, l->entry + (int64_t)k * l->stride);
     if (!prune(l, i)) return CALL_LABELS_NO_MEMORY;
-    if (i == lattice->n - 1) break;
-    if (!leave(l, i)) return CALL_LABELS_NO_MEMORY;
-    int64_t steps = l->n_made / LABELS_PER_STEP;
-    if (budget_spend(b, steps - spent)) return CALL_LABELS_STOPPED;
-    spent = steps;
+    if (i < lattice->n - 1) went = leave(l, i, b);
   }
-  return CALL_LABELS_DONE;
+  return went == WENT_ON ? CALL_LABELS_DONE : went == NO_MEMORY ? CALL_LABELS_NO_MEMORY : CALL_LABELS_STOPPED;
 }

@@ -19,6 +19,11 @@ typedef struct call_label {
   bool host;            /* the last unit is a node on a host */
 } call_label;
 
+typedef struct call_rank {
+  int64_t least_ns, weight_bytes;
+  int32_t label;
+} call_rank;
+
 typedef struct call_labels {
   const call_price *price;
   int32_t stride;       /* entries of a label, at most */
@@ -33,10 +38,10 @@ typedef struct call_labels {
   int32_t width;
   int64_t dropped_ns;             /* the least least_ns of labels that were dropped for want of width; or NEVER */
   int32_t *position, *mark;       /* [node] scratch */
-  int32_t *sorted;
-  int32_t sorted_capacity;
+  call_rank *rank; /* scratch */
+  int32_t ranks;
   call_walk walk;
-  int64_t n_made;
+  int64_t n_made, n_spent; /* labels made and calls looked at; of them counted as steps */
 } call_labels;
 
 typedef enum call_labels_result { CALL_LABELS_DONE, CALL_LABELS_STOPPED, CALL_LABELS_NO_MEMORY } call_labels_result;
@@ -44,7 +49,7 @@ typedef enum call_labels_result { CALL_LABELS_DONE, CALL_LABELS_STOPPED, CALL_LA
 /* False without memory. Holds heap memory: free it. */
 bool call_labels_make(call_labels *out, const call_price *price, arena *a);
 void call_labels_free(call_labels *l);
-/* Runs for one width and limit. Then first[full] lists what was found, best first. A step is 64 labels made
+/* Runs for one width and limit. STOPPED when the budget or the room for labels ends. Else first[full] lists what was found, best first. A step is 64 labels made
  * or calls looked at. */
 call_labels_result call_labels_run(call_labels *l, int32_t width, int64_t limit_ns, budget *b);
 
