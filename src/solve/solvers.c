@@ -7,6 +7,7 @@
 
 extern const solver auto_solver;
 extern const solver block_dp_solver;
+extern const solver call_dp_solver;
 extern const solver call_search_solver;
 extern const solver chain_search_solver;
 extern const solver configuration_solver;
@@ -52,6 +53,7 @@ const solver *const solvers[] = {
     &tradeoff_solver,
     &block_dp_solver,
     &greedy_solver,
+    &call_dp_solver,
     &call_search_solver,
     &pipedream_solver,
     &scotch_solver,
