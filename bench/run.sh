@@ -36,4 +36,8 @@ if [ -d "$shared/data/onnx" ]; then
   echo "### Published pipelines to proven optimality"
   echo
   python3 "$here/workloads.py" "$build/situ" "$shared"
+  echo
+  echo "### Wide graphs"
+  echo
+  python3 "$here/wide.py" "$build/situ" "$shared"
 fi
