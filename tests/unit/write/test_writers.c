@@ -105,6 +105,43 @@ static void a_trace_shows_calls_and_inputs(void **state) {
   }
 }
 
+/* a on d0; b (2 ns) on d1 and d2 by turns, period 1: b's first input comes to d1, its second a period later to d2. */
+static void a_trace_deals_inputs_out_to_replicas(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  s.alike = true;
+  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 0);
+  for (int32_t d = 1; d < 3; d++) {
+    scenario_link(&s, 0, d, 0, -1);
+    scenario_link(&s, d, 0, 0, -1);
+  }
+  scenario_operator(&s, "a", 1, 0, 0);
+  scenario_operator(&s, "b", 2, 0, 0);
+  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = true});
+  int32_t device[2] = {0, 1}, replica_of[3] = {-1, -1, 1};
+  situ_plan *plan;
+  placement where = {.device = device, .replica_of = replica_of};
+  assert_int_equal(simulator_plan(&plan, s.simulator, &where, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_value_ns(plan), 1);
+  json_value *root = parsed(written("trace", plan, &s));
+  const json_value *events = json_get(root, "traceEvents");
+  int64_t on[3] = {0};
+  for (size_t i = 0; i < json_size(events); i++) {
+    const json_value *e = json_at(events, i);
+    if (strcmp(json_text(json_get(e, "name"), ""), "b") != 0 || strcmp(json_text(json_get(e, "ph"), ""), "X") != 0) continue;
+    int64_t d = json_whole(json_get(e, "tid"), 0);
+    double expected_us = (double)(1 + 2 * on[d] + d - 1) / 1000; /* a period for a; two for each round of b */
+    assert_true(json_number(json_get(e, "ts"), -1) > expected_us - 1e-9);
+    assert_true(json_number(json_get(e, "ts"), -1) < expected_us + 1e-9);
+    on[d]++;
+  }
+  assert_int_equal(on[1], 3);
+  assert_int_equal(on[2], 3);
+  json_free(root);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
 static void a_split_is_read_back_as_pins(void **state) {
   (void)state;
   situ_plan *plan;
@@ -161,6 +198,7 @@ int main(void) {
       cmocka_unit_test(csv_quotes_what_it_has_to),
       cmocka_unit_test(a_trace_has_a_slice_for_each_operator_and_hop),
       cmocka_unit_test(a_trace_shows_calls_and_inputs),
+      cmocka_unit_test(a_trace_deals_inputs_out_to_replicas),
       cmocka_unit_test(a_split_is_read_back_as_pins),
       cmocka_unit_test(dot_dashes_what_crosses),
       cmocka_unit_test(what_cannot_be_written_is_refused),
