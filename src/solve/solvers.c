@@ -26,6 +26,8 @@ extern const solver peft_solver;
 extern const solver pipedream_solver;
 extern const solver random_solver;
 extern const solver scotch_solver;
+extern const solver server_dp_solver;
+extern const solver server_heft_solver;
 extern const solver single_solver;
 extern const solver splitting_solver;
 extern const solver tabu_solver;
@@ -43,6 +45,8 @@ const solver *const solvers[] = {
     &m_etf_solver,
     &m_sct_solver,
     &splitting_solver,
+    &server_dp_solver,
+    &server_heft_solver,
     &tabu_solver,
     &tradeoff_solver,
     &block_dp_solver,
