@@ -50,6 +50,8 @@ static const option problem_rows[] = {
      .about = "pipeline: equal devices may share the inputs of one part."},
     {.name = "in-flight", .kind = OPTION_SMALL, .offset = AT(instance.problem.in_flight), .value = "N", .least = 1,
      .about = "pipeline: inputs whose activations are held at once. Default: 1."},
+    {.name = "copies", .kind = OPTION_SMALL, .offset = AT(instance.problem.copies), .value = "N", .least = 1,
+     .about = "stream: N inputs at once, each placed by itself, weights shared; the value is the time of all."},
     {.name = "max-period", .kind = OPTION_MS, .offset = AT(instance.problem.max_period_ns), .value = "MS", .most = 1e9,
      .about = "Latency under a floor of throughput: a stream plan's period, the greatest load of a device or link, is at "
               "most this."},

@@ -8,6 +8,7 @@
 extern const solver auto_solver;
 extern const solver block_dp_solver;
 extern const solver call_search_solver;
+extern const solver chain_search_solver;
 extern const solver configuration_solver;
 extern const solver cpop_solver;
 extern const solver dls_solver;
@@ -59,6 +60,7 @@ const solver *const solvers[] = {
     &local_search_solver,
     &free_search_solver,
     &ideal_dp_solver,
+    &chain_search_solver,
     &configuration_solver,
     &milp_solver,
     &random_solver,
