@@ -10,8 +10,10 @@ extern const bound cut_vertex_bound;
 extern const bound destructive_bound;
 extern const bound largest_bound;
 extern const bound linear_relaxation_bound;
+extern const bound memory_price_bound;
 
 const bound *const bounds[] = {
+    &memory_price_bound,
     &critical_path_bound,
     &balance_bound,
     &area_bound,

@@ -189,7 +189,8 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
   plan->seed = run->seed;
   plan->seconds = (double)(clock_now_ns() - run->watch->start_ns) / 1e9;
   if (!plan->solver || !plan->bound || !plan->reason) status = fail_no_memory(run->error);
-  if (status == SITU_STATUS_OK && found->best.device) status = judge(run->problem, plan, run->error);
+  bool proved = plan->outcome == SITU_OUTCOME_INFEASIBLE && plan->proof.lower_ns == SITU_NEVER_NS;
+  if (status == SITU_STATUS_OK && (found->best.device || proved)) status = judge(run->problem, plan, run->error);
   if (status == SITU_STATUS_OK)
     *out = plan;
   else

@@ -94,6 +94,18 @@ static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
   lab_free(&l);
 }
 
+/* Two operators of 7 bytes that only the fast device can run: room for 14 is just enough. */
+static void weights_without_room_leave_no_plan(void **state) {
+  (void)state;
+  static const int64_t times[3][2] = {{SITU_NEVER_NS, 1}, {SITU_NEVER_NS, 1}, {5, 1}}, weights[3] = {7, 7, 100};
+  lab l = two_devices(times, weights, 3, 14, false);
+  assert_int_equal(bound_of(l.problem, "memory_price"), 0);
+  lab_free(&l);
+  l = two_devices(times, weights, 3, 13, false);
+  assert_true(bound_of(l.problem, "memory_price") == SITU_NEVER_NS);
+  lab_free(&l);
+}
+
 static void heads_and_tails_of_the_last_and_the_first(void **state) {
   (void)state;
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
@@ -118,6 +130,7 @@ int main(void) {
       cmocka_unit_test(a_chain_pays_the_cheaper_of_moving_and_staying),
       cmocka_unit_test(work_is_balanced_over_unlike_devices),
       cmocka_unit_test(weights_that_do_not_fit_are_work_for_the_host),
+      cmocka_unit_test(weights_without_room_leave_no_plan),
       cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,78 @@
+/* Memory price: where some memories are the only ones that certain items may use, and have less room than these items
+ * have weights, there is no plan. For fractional items that is all there is to it (Hall's theorem), so prices of a byte
+ * of 0 and 1 are enough: 1 in those memories. Tried are all rooms, and the rooms of each item. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "bound/items.h"
+
+enum { MOST_TRIED = 64 };
+
+/* Marks the rooms that an item may use. */
+static void find_rooms(bool *rooms, const items *all, int32_t item) {
+  memset(rooms, 0, (size_t)all->n_rooms * sizeof *rooms);
+  for (int32_t k = 0; k < all->n_columns; k++)
+    if (all->time_ns[(int64_t)item * all->n_columns + k] != SITU_NEVER_NS) rooms[all->room_of[k]] = true;
+}
+
+/* Whether the items that may use no other rooms have more weights than these have bytes. */
+static bool is_too_small(const bool *rooms, bool *own, const items *all) {
+  int64_t room = 0, weights = 0;
+  for (int32_t r = 0; r < all->n_rooms; r++) {
+    if (rooms[r] && all->room_bytes[r] == SITU_UNLIMITED_BYTES) return false;
+    if (rooms[r]) room = sat_add(room, all->room_bytes[r]);
+  }
+  for (int32_t i = 0; i < all->n; i++) {
+    bool inside = true;
+    find_rooms(own, all, i);
+    for (int32_t r = 0; r < all->n_rooms; r++) inside &= rooms[r] || !own[r];
+    if (inside) weights = sat_add(weights, all->weight_bytes[i]);
+  }
+  return weights > room;
+}
+
+/* A certificate of kind area_price without prices of time. */
+static bool certify(certificate *proof, const bool *rooms, const items *all, const situ_problem *p, arena *a) {
+  certificate_start(proof, "area_price", SITU_NEVER_NS);
+  int64_t *byte = NULL;
+  if (certificate_add(proof, "time_prices", p->n_devices, a)) byte = certificate_add(proof, "byte_prices", p->n_memories, a);
+  for (int32_t d = 0; d < p->n_devices && byte; d++)
+    if (all->column_of[d] >= 0) byte[p->memory_of[d]] = rooms[all->room_of[all->column_of[d]]];
+  return byte;
+}
+
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
+  items all;
+  *lower_ns = 0;
+  TRY(items_list(&all, p, scratch, error));
+  bool *rooms = ARENA_NEW(scratch, bool, all.n_rooms), *own = ARENA_NEW(scratch, bool, all.n_rooms);
+  bool *last = ARENA_ZERO(scratch, bool, all.n_rooms);
+  if (!rooms || !own || !last) return fail_no_memory(error);
+  size_t bytes = (size_t)all.n_rooms * sizeof *rooms;
+  for (int32_t i = -1, tried = 0; i < all.n && tried < MOST_TRIED && !budget_over(b); i++) {
+    if (i < 0)
+      memset(rooms, true, bytes);
+    else
+      find_rooms(rooms, &all, i);
+    if (memcmp(rooms, last, bytes) == 0) continue;
+    memcpy(last, rooms, bytes);
+    tried++;
+    if (!is_too_small(rooms, own, &all)) continue;
+    *lower_ns = SITU_NEVER_NS;
+    return certify(proof, rooms, &all, p, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
+  }
+  return SITU_STATUS_OK;
+}
+
+const bound memory_price_bound = {
+    .name = "memory_price",
+    .title = "proof that the weights do not fit",
+    .source = "Hall, On representatives of subsets, 1935",
+    .stream = true,
+    .calls = true,
+    .pipeline = true,
+    .compute = compute,
+};
