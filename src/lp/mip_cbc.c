@@ -9,6 +9,9 @@
 
 #include "lp/mip.h"
 
+/* Above all columns, which are counted in units, and below what Cbc takes for no limit. */
+static const double OUT_OF_REACH = 1e9;
+
 typedef struct watch {
   const mip_limits *limits;
   bool is_stopped;
@@ -21,7 +24,7 @@ static void ask_to_stop(void *solver, void *cuts, void *context) {
   const int column = 0;
   const double coefficient = 1;
   w->is_stopped = true;
-  OsiCuts_addRowCut(cuts, 1, &column, &coefficient, 'G', 1e30);
+  OsiCuts_addRowCut(cuts, 1, &column, &coefficient, 'G', OUT_OF_REACH);
 }
 
 static void set_limits(Cbc_Model *model, const mip_limits *limits, watch *w) {

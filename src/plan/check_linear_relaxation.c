@@ -62,8 +62,8 @@ static bool take_lists(relaxation *r, const certificate *c) {
 static bool init(relaxation *r) {
   const judge *j = r->j;
   int64_t n = j->graph->n_operators, nm = j->platform->n_memories, nd = j->platform->n_devices;
-  r->head = ARENA_NEW(j->scratch, int64_t, n * nd);
-  r->tail = ARENA_NEW(j->scratch, int64_t, n * nd);
+  r->head = ARENA_ZERO(j->scratch, int64_t, n * nd);
+  r->tail = ARENA_ZERO(j->scratch, int64_t, n * nd);
   r->may = ARENA_NEW(j->scratch, bool, n * nd);
   r->out_price = ARENA_ZERO(j->scratch, __int128, n);
   r->head_price = ARENA_ZERO(j->scratch, __int128, n);

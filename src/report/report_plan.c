@@ -56,7 +56,10 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
     double share = value > 0 ? (double)use.load_ns / (double)value : 0;
     snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, BAR_COLUMNS, options));
     style s = use.n_operators ? STYLE_PLAIN : STYLE_DIM;
-    table_cell(&rows, use.n_operators ? STYLE_BOLD : STYLE_DIM, p->platform->devices[d].name);
+    char name[64];
+    snprintf(name, sizeof name, "%s%s%s", p->platform->devices[d].name, use.replica_of >= 0 ? " = " : "",
+             use.replica_of >= 0 ? p->platform->devices[use.replica_of].name : "");
+    table_cell(&rows, use.n_operators ? STYLE_BOLD : STYLE_DIM, name);
     table_cell(&rows, s, grouped(count, use.n_operators));
     table_cell(&rows, s, text_time(load, use.load_ns));
     table_cell(&rows, use.n_operators ? STYLE_ACCENT : STYLE_DIM, cell);

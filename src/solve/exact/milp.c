@@ -61,8 +61,11 @@ static double seconds_left(const budget *b) {
 static situ_status solve(solve_run *run) {
   if (!run->incumbent->best.device) TRY(find_start(run));
   if (run->problem->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
+  const milp_program *kind = program_of(run->problem);
+  if (kind->prove) TRY(kind->prove(run));
+  if (solve_done(run)) return SITU_STATUS_OK;
   program p = program_new(run->arena);
-  search s = {.run = run, .kind = program_of(run->problem)};
+  search s = {.run = run, .kind = kind};
   s.state = s.kind->write(&p, run);
   if (!s.state || p.out_of_memory) return fail_no_memory(run->error);
   if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps)) return SITU_STATUS_OK;

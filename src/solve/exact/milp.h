@@ -15,6 +15,8 @@ typedef struct milp_program {
   bool (*start)(void *state, int64_t *x);
   /* Offers the placement that a solution stands for. */
   void (*offer)(void *state, const double *x);
+  /* NULL, or proves what it can before the engine searches. */
+  situ_status (*prove)(solve_run *run);
 } milp_program;
 
 #endif

@@ -4,10 +4,13 @@
  *     (5) s[j] >= s[i] + sum over d of p[i,d] x[i,d] - M[i,j] (1 - o[i,j])
  *
  * with o 0 or 1 and M[i,j] = known value - least tail of i - least start of j, so that each pair has the smallest
- * M that cuts no plan off. Without contention and with room for everything this is the stream model; links that serve
- * one transfer at a time and memory over time are left to the simulator that judges what is found. */
+ * M that cuts no plan off. Where the period is limited, the sum over i of p[i,d] x[i,d] is at most that. Without
+ * contention and with room for everything this is the stream model; links that serve one transfer at a time, or have a
+ * period of their own, and memory over time are left to the simulator that judges what is found. */
 #include "base/checked.h"
+#include "base/fail.h"
 #include "bound/latency_program.h"
+#include "bound/linear_relaxation.h"
 #include "solve/exact/milp.h"
 #include "solve/exact/milp_units.h"
 #include "solve/kit/repair.h"
@@ -125,6 +128,16 @@ static bool add_pairs(state *s, program *q, arena *a) {
   return true;
 }
 
+/* No device works longer than the period may be; what links carry is left to the simulator. */
+static void limit_period(const latency_program *l, program *q) {
+  const situ_problem *p = l->problem;
+  for (int32_t d = 0; d < p->n_devices && p->max_period_ns < SITU_NEVER_NS; d++) {
+    program_row(q, PROGRAM_ANY_LOW, p->max_period_ns);
+    for (int32_t v = 0; v < p->n_operators; v++)
+      if (latency_x(l, v, d) >= 0) program_add(q, latency_x(l, v, d), problem_time_ns(p, v, d));
+  }
+}
+
 /* ---- the row ---- */
 
 static void *write_program(program *q, solve_run *run) {
@@ -142,6 +155,7 @@ static void *write_program(program *q, solve_run *run) {
   if (!s->order || !s->waiting || !s->when || !device_twins_find(&types, &s->units.n_types, p, a)) return NULL;
   s->units.types = types;
   if (!milp_units_init(&s->units, a) || !find_ancestors(s, p->graph, a) || !add_pairs(s, q, a)) return NULL;
+  limit_period(&s->latency, q);
   milp_break_symmetry(&s->units, q);
   return s;
 }
@@ -204,4 +218,19 @@ static void offer(void *context, const double *x) {
   repair_offer(s->run, &(placement){.device = s->units.operator_device, .order = s->order});
 }
 
-const milp_program milp_stream = {.serves = serves, .write = write_program, .start = start_from, .offer = offer};
+/* The root of the program, with what the best plan so far rules out. */
+static situ_status prove(solve_run *run) {
+  certificate proof = {0};
+  int64_t lower_ns = 0;
+  arena_mark mark = arena_get_mark(run->arena);
+  if (!linear_relaxation_find(&lower_ns, &proof, run->problem, run->incumbent->value_ns, MOST_ENTRIES, run->arena,
+                              run->budget))
+    return fail_no_memory(run->error);
+  proof.bound = "linear_relaxation";
+  situ_status status = proof.kind ? solve_prove(run, &proof) : SITU_STATUS_OK;
+  arena_release(run->arena, mark);
+  return status;
+}
+
+const milp_program milp_stream = {
+    .serves = serves, .write = write_program, .start = start_from, .offer = offer, .prove = prove};
