@@ -26,6 +26,7 @@ typedef struct situ_solve_options {
   const situ_plan *const *starts; /* [n_starts] plans of the same graph and platform to start from; those that break a
                                      constraint of the problem are left aside. May be NULL */
   int32_t n_starts;
+  bool no_bounds;         /* leave out the bounds before the search: the plan then says what solvers prove, if anything */
   uint64_t seed;
   int32_t threads;        /* 0 means 1; no solver uses more than one yet */
   situ_progress_callback *progress; /* may be NULL */

@@ -14,7 +14,7 @@ static bool point_json(json_value *list, const situ_plan *plan, const situ_probl
   return json_push(list, o) && ok;
 }
 
-/* The best single device by latency: there its period is its latency, since one device does everything. */
+/* Every point knows the best single device: there period and latency are one, since it does everything. */
 static const situ_plan *any_point(const situ_front *front) { return situ_front_plan(front, 0); }
 
 char *situ_report_pareto_json(const situ_front *front, const situ_problem *problem, const situ_model *model) {
@@ -39,18 +39,25 @@ char *situ_report_pareto_json(const situ_front *front, const situ_problem *probl
   return report_finish(root, ok);
 }
 
+/* How many times as good as the best single device. */
+static void ratio_cell(table *t, const situ_plan *plan, int64_t value_ns) {
+  int64_t single = situ_plan_best_single_ns(plan);
+  if (single == SITU_NEVER_NS || value_ns <= 0)
+    table_cell(t, STYLE_PLAIN, "");
+  else
+    table_cellf(t, STYLE_PLAIN, "%.2fx", (double)single / (double)value_ns);
+}
+
 static void point_cells(table *t, const situ_plan *plan, const situ_problem *p) {
   char a[TEXT_UNIT_BYTES];
-  double single = (double)situ_plan_best_single_ns(plan);
   int64_t latency = situ_plan_latency_ns(plan), period = situ_plan_period_ns(plan);
-  bool compared = situ_plan_best_single_ns(plan) != SITU_NEVER_NS;
   int32_t used = 0;
   for (int32_t d = 0; d < p->n_devices; d++) used += situ_plan_device_use(plan, d).n_operators > 0;
   table_cell(t, STYLE_BOLD, exact_time(a, latency));
   table_cell(t, STYLE_BOLD, exact_time(a, period));
   table_cellf(t, STYLE_PLAIN, "%.6g", period > 0 ? 1e9 / (double)period : 0.0);
-  table_cellf(t, STYLE_PLAIN, compared && latency > 0 ? "%.2fx" : "", compared ? single / (double)latency : 0.0);
-  table_cellf(t, STYLE_PLAIN, compared && period > 0 ? "%.2fx" : "", compared ? single / (double)period : 0.0);
+  ratio_cell(t, plan, latency);
+  ratio_cell(t, plan, period);
   table_cellf(t, STYLE_PLAIN, "%d", (int)used);
   table_cell(t, STYLE_DIM, situ_plan_solver(plan));
 }
@@ -80,7 +87,9 @@ char *situ_report_pareto(const situ_front *front, const situ_problem *problem, c
   table_stop(&rows);
   text_add_bytes(&t, "\n", 1);
   const char *reason = situ_front_reason(front);
-  if (!any_point(front)) text_add_wrapped(&t, *reason ? reason : "no plan was found within the limits", "  no plan  ", "           ", report_width(options));
+  if (!any_point(front))
+    text_add_wrapped(&t, *reason ? reason : "no plan was found within the limits", "  no plan  ", "           ",
+                     report_width(options));
   bound_fact(&t, options, "least latency", situ_front_least_latency_ns(front), situ_front_latency_bound(front));
   bound_fact(&t, options, "least period", situ_front_least_period_ns(front), situ_front_period_bound(front));
   const situ_plan *any = any_point(front);

@@ -7,13 +7,15 @@ enum { MAX_TURN = 100 };
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t anytime = 0;
+  bool started = false;
   for (int32_t i = 0; solvers[i]; i++)
     anytime += solvers[i]->portfolio > 0 && solvers[i]->anytime && solver_serves(solvers[i], p);
   for (int32_t turn = 1; turn <= MAX_TURN; turn++)
     for (int32_t i = 0; solvers[i]; i++) {
       const solver *s = solvers[i];
       if (s->portfolio != turn || !solver_serves(s, p)) continue;
-      if (solve_done(run)) return SITU_STATUS_OK;
+      if (solve_done(run) && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
+      started = true; /* some plan is found even where the bounds have used up the limits */
       double share = s->anytime ? 1.0 / anytime-- : s->exact ? 0.5 : 1.0; /* a proof may take for ever */
       situ_status status = solver_run(s, run, share, 0);
       if (status != SITU_STATUS_OK) return status;

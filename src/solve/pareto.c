@@ -49,6 +49,7 @@ static situ_solve_options limits(const sweep *s) {
   int64_t steps = o.max_steps;
   for (int32_t k = 0; k < s->front->n_solved && steps > 0; k++) steps = max64(1, steps - s->front->plans[k]->steps);
   if (o.max_steps > 0) o.max_steps = max64(1, steps / left);
+  o.no_bounds = s->front->n_solved >= 2; /* the ends have them */
   o.starts = (const situ_plan *const *)s->front->plans;
   o.n_starts = s->front->n_solved;
   return o;

@@ -107,15 +107,16 @@ static situ_status first_bounds_in(solve_run *run, arena *proofs) {
   if (!problem_has_period(p)) {
     TRY(bound_best(&found, p, run->arena, proofs, run->budget, run->error));
   } else {
+    bool rate = p->objective == SITU_OBJECTIVE_THROUGHPUT;
+    int64_t limit_ns = rate ? p->max_latency_ns : p->max_period_ns;
     situ_problem pipeline, latency;
-    bound_found period;
     problem_view_pipeline(&pipeline, p);
     problem_view_latency(&latency, p);
-    TRY(bound_best(&found, &latency, run->arena, proofs, run->budget, run->error));
-    TRY(bound_best(&period, &pipeline, run->arena, proofs, run->budget, run->error));
-    TRY(hold_limit(run, &period, p->max_period_ns, "period"));
-    TRY(hold_limit(run, &found, p->max_latency_ns, "latency"));
-    if (p->objective == SITU_OBJECTIVE_THROUGHPUT) found = period;
+    if (limit_ns < SITU_NEVER_NS - 1) { /* else no limit, though both are looked at */
+      TRY(bound_best(&found, rate ? &latency : &pipeline, run->arena, proofs, run->budget, run->error));
+      TRY(hold_limit(run, &found, limit_ns, rate ? "latency" : "period"));
+    }
+    TRY(bound_best(&found, rate ? &pipeline : &latency, run->arena, proofs, run->budget, run->error));
   }
   TRY(solve_prove(run, &found.proof));
   solve_bound(run, found.lower_ns, found.name);
@@ -215,7 +216,7 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   best_single single;
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
   if (!run->problem->conflict) {
-    TRY(first_bounds(run));
+    if (!o->no_bounds) TRY(first_bounds(run));
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));
     TRY(run_all(chosen, run));

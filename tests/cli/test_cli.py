@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SITU = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path("situ")
 UPDATE = "--update" in sys.argv
 SHARED = pathlib.Path(os.environ.get("SITU_SHARED", "nowhere"))
-COMMANDS = ["place", "check", "simulate", "compare", "inspect", "list", "fit-link", "completion", "help"]
+COMMANDS = ["place", "check", "simulate", "compare", "pareto", "inspect", "list", "fit-link", "completion", "help"]
 SMALL = "builtin:resnet50?image=64"
 QUICK = ["--platform", "cpu+2*v100-16g", "--steps", "300"]
 
@@ -441,6 +441,50 @@ def test_compare_runs_the_named_solvers():
     found = situ_json("compare", SMALL, *QUICK, "--solver", "peft,single")
     assert {row["solver"] for row in found["rows"]} == {"peft", "single"}
     situ("compare", SMALL, "--solver", "nonsense", code=2)
+
+
+GPUS = ["--platform", "cpu+v100-16g+p100-16g", "--steps", "600"]
+
+
+def test_pareto_shows_points_none_of_which_is_better_in_both():
+    found = situ_json("pareto", SMALL, *GPUS, "--points", "4")
+    points = found["points"]
+    assert points and found["outcome"] == "feasible"
+    for one, other in zip(points, points[1:]):
+        assert one["latency_ns"] < other["latency_ns"] and one["period_ns"] > other["period_ns"]
+    assert found["latency_lower_bound_ns"] <= points[0]["latency_ns"] <= found["best_single_ns"]
+    assert found["period_lower_bound_ns"] <= points[-1]["period_ns"] <= points[-1]["latency_ns"]
+    situ("pareto", SMALL, "--execution", "calls", code=2, err="stream")
+
+
+def test_limits_are_kept_or_refused_with_a_reason():
+    with tempfile.TemporaryDirectory() as folder:
+        plan = pathlib.Path(folder) / "plan.json"
+        free = situ_json("place", SMALL, *GPUS, "--max-latency", "1000", "-o", plan)
+        assert free["period_ns"] == free["value_ns"] < free["latency_ns"] <= 1e9
+        assert situ_json("check", plan)["valid"]
+        text = plan.read_text().replace('"max_latency_ns": 1000000000', f'"max_latency_ns": {free["latency_ns"] - 1}')
+        plan.write_text(text)
+        assert [v["rule"] for v in situ_json("check", plan, code=7)["violations"]] == ["latency"]
+    half = free["lower_bound_ns"] / 2e6
+    found = situ_json("place", SMALL, *GPUS, "--max-period", half, code=4)
+    assert found["outcome"] == "infeasible" and found["reason"].startswith("period: ")
+    situ("place", SMALL, "--objective", "latency", "--max-latency", "5", code=2, err="no limit on itself")
+    situ("place", SMALL, "--objective", "throughput", "--execution", "pipeline", "--max-latency", "5", code=2, err="stream")
+
+
+def test_copies_share_weights_and_are_named():
+    with tempfile.TemporaryDirectory() as folder:
+        plan = pathlib.Path(folder) / "plan.json"
+        found = situ_json("place", SMALL, *GPUS, "--copies", "3", "-o", plan)
+        one = situ_json("place", SMALL, *GPUS, "--solver", "single")
+        assert found["operators"] == 3 * one["operators"] and len(found["copy_times"]) == 3
+        assert found["value_ns"] <= 3 * one["best_single_ns"] == found["best_single_ns"]
+        assert max(copy["finish_ns"] for copy in found["copy_times"]) == found["value_ns"]
+        names = {row[0].rpartition("@")[2] for row in json.loads(plan.read_text())["operators"]}
+        assert names == {"1", "2", "3"}
+        assert situ_json("check", plan)["valid"]
+    situ("place", SMALL, "--copies", "2", "--objective", "throughput", code=2, err="throughput")
 
 
 def test_inspect_counts():
