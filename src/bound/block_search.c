@@ -290,12 +290,17 @@ static bool nowhere_later(const int64_t *a, const int64_t *b, int32_t n) {
   return true;
 }
 
-/* Room for a schedule that no kept one makes needless; those that it makes needless go. NULL: it is needless. */
-static state *make_room(search *s, layer *l, bucket *k, const int64_t *vector, int64_t sum) {
+/* Room for a schedule that no kept one makes needless; those that it makes needless go. NULL: it is needless. What a
+ * schedule cannot come below follows from its vector, but for two cases, where it counts like a time: a merged
+ * schedule's vector promises more than any of those that it stands for could keep; and without a last operator that
+ * waits for all others, ends of operators that nobody waits for are in no vector. */
+static state *make_room(search *s, layer *l, bucket *k, const int64_t *vector, int64_t sum, int64_t bound_ns) {
+  bool apart = s->limits->merge || !s->b->closed;
   for (state **at = &k->states; *at;) {
     state *old = *at;
-    if (old->sum <= sum && nowhere_later(old->vector, vector, k->length)) return NULL;
-    if (old->sum >= sum && nowhere_later(vector, old->vector, k->length)) {
+    if (old->sum <= sum && (!apart || old->bound_ns <= bound_ns) && nowhere_later(old->vector, vector, k->length))
+      return NULL;
+    if (old->sum >= sum && (!apart || old->bound_ns >= bound_ns) && nowhere_later(vector, old->vector, k->length)) {
       *at = old->next;
       old->next = k->spare;
       k->spare = old;
@@ -330,7 +335,7 @@ static int64_t sum_of(const int64_t *vector, int32_t n) {
 static void keep(search *s, layer *l, bucket *k, int64_t bound_ns, const state *from, int32_t x, int32_t d,
                  uint32_t order) {
   int64_t sum = sum_of(s->child, k->length);
-  state *made = make_room(s, l, k, s->child, sum);
+  state *made = make_room(s, l, k, s->child, sum, bound_ns);
   if (!made) return;
   memcpy(made->vector, s->child, (size_t)k->length * sizeof(int64_t));
   made->bound_ns = bound_ns;

@@ -172,6 +172,7 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
       int64_t end = out->use_start[out->n_tensors];
       for (int64_t i = from->use_start[t]; i < from->use_start[t + 1]; i++)
         if (!deleted[from->use[i]]) out->use[end++] = number[from->use[i]];
+      out->way_ns[out->n_tensors] = from->way_ns[t];
       close_tensor(out, from->tensor_of[t], number[v], end);
     }
     for (int32_t x = v + 1; x < from->n; x++)
