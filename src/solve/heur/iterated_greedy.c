@@ -13,9 +13,9 @@
 
 extern const solver heft_solver, single_solver;
 
-enum { LEAST_OUT = 4, MOST_OUT = 48, FIRST_CYCLE = 1000, WALK = 4 };
+enum { LEAST_OUT = 4, MOST_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
 static const double OUT = 0.1;                 /* of the operators, at most */
-static const double HOT = 0.004, COLD = 0.0002; /* temperatures as parts of the best cost */
+static const double HOT = 0.003, COLD = 0.0001; /* temperatures as parts of the best cost */
 
 typedef struct greedy {
   solve_run *run;
@@ -30,6 +30,7 @@ typedef struct greedy {
   int32_t *forced;   /* [operator] its device, -1: taken out */
   int64_t *tail_ns;  /* [operator * devices], of what is taken out */
   int32_t *out, n_out; /* taken out */
+  bool together;       /* to be put back on one device */
 } greedy;
 
 /* ---- taking out ---- */
@@ -60,20 +61,43 @@ static int32_t draw_neighbour(greedy *s, int32_t v) {
   return beside >= 0 ? beside : v;
 }
 
-/* Operators around one of the critical chain, or that run at about one time. */
+/* Operators around v. */
+static void choose_around(greedy *s, int32_t v, int32_t wanted) {
+  for (int32_t k = 0; k < WALK * wanted && s->n_out < wanted; k++) take_out(s, v = draw_neighbour(s, v));
+}
+
+/* Operators that start at about the time of v. */
+static void choose_window(greedy *s, int32_t v, int32_t wanted) {
+  int32_t n = s->problem->n_operators, first = s->path.position[v] - (int32_t)rng_below(&s->random, wanted);
+  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(s, s->now.order[k]);
+}
+
+/* Operators that follow each other on the chain on one device. */
+static void choose_stretch(greedy *s, int32_t at, int32_t wanted) {
+  const int32_t *chain = s->path.chain, *device = s->now.device;
+  for (int32_t k = at; k < s->path.n_chain && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k++)
+    take_out(s, chain[k]);
+  for (int32_t k = at - 1; k >= 0 && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k--) take_out(s, chain[k]);
+}
+
 static void choose_out(greedy *s) {
-  int32_t n = s->problem->n_operators, most = (int32_t)(OUT * n);
+  int32_t n = s->problem->n_operators, most = (int32_t)(OUT * n), at = (int32_t)rng_below(&s->random, s->path.n_chain);
   most = most < LEAST_OUT ? LEAST_OUT : most > MOST_OUT ? MOST_OUT : most;
-  int32_t wanted = 1 + (int32_t)rng_below(&s->random, most), v = s->path.chain[rng_below(&s->random, s->path.n_chain)];
+  int32_t wanted = 1 + (int32_t)rng_below(&s->random, most), v = s->path.chain[at];
   memcpy(s->forced, s->now.device, (size_t)n * sizeof *s->forced);
   s->n_out = 0;
-  take_out(s, v);
-  if (rng_below(&s->random, 2)) {
-    for (int32_t k = 0; k < WALK * wanted && s->n_out < wanted; k++) take_out(s, v = draw_neighbour(s, v));
-    return;
+  s->together = false;
+  switch (rng_below(&s->random, 4)) {
+    case 0:
+      choose_window(s, v, wanted);
+      break;
+    case 1:
+      choose_stretch(s, at, wanted);
+      s->together = true;
+      break;
+    default:
+      choose_around(s, v, wanted);
   }
-  int32_t first = s->path.position[v] - (int32_t)rng_below(&s->random, wanted);
-  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(s, s->now.order[k]);
 }
 
 /* ---- putting back ---- */
@@ -102,13 +126,17 @@ static void set_tails(greedy *s) {
       s->tail_ns[(int64_t)s->out[i] * p->n_devices + d] = critical_rest(&s->path, s->now.device, s->out[i], d);
 }
 
-/* Now and then one of them goes to a device by chance, and the others follow it or not. */
-static void force_one(greedy *s) {
-  int32_t v = s->out[rng_below(&s->random, s->n_out)], d = (int32_t)rng_below(&s->random, s->problem->n_devices);
-  if (!unit_allows(s->problem, v, d)) return;
+static void force(greedy *s, int32_t v, int32_t d) {
   const int32_t *members;
   int32_t n = unit_of(s->problem, &v, &members);
-  for (int32_t i = 0; i < n; i++) s->forced[members[i]] = d;
+  for (int32_t i = 0; i < n && unit_allows(s->problem, v, d); i++) s->forced[members[i]] = d;
+}
+
+/* Now and then one of them goes to a device by chance, and the others follow it or not; a stretch goes whole. */
+static void force_some(greedy *s) {
+  int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
+  for (int32_t i = 0; i < s->n_out && s->together; i++) force(s, s->out[i], d);
+  if (!s->together && rng_below(&s->random, 2)) force(s, s->out[rng_below(&s->random, s->n_out)], d);
 }
 
 /* Takes the placement just simulated as the present one, in the order of its starts. */
@@ -128,7 +156,7 @@ static bool step(greedy *s, double temperature) {
   if (s->n_out == 0) return !budget_spend(s->run->budget, 1);
   set_priorities(s);
   set_tails(s);
-  if (rng_below(&s->random, 2)) force_one(s);
+  force_some(s);
   draft_clear(&s->draft);
   list_policy policy = {.priority = s->priority, .tail_ns = s->tail_ns, .forced = s->forced};
   if (!list_schedule(&s->draft, &policy, s->run->budget, s->run->arena)) return false;
