@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "solve/solver.h"
 
-extern const solver auto_solver, block_dp_solver, call_search_solver, configuration_solver, cpop_solver, dls_solver,
+extern const solver auto_solver, block_dp_solver, branch_and_bound_solver, call_search_solver, configuration_solver, cpop_solver, dls_solver,
     free_search_solver, greedy_solver, heft_solver, ideal_dp_solver, iterated_greedy_solver, linear_dp_solver, lns_solver, local_search_solver, m_etf_solver,
     m_topo_solver, many_orders_solver, metis_solver, peft_solver, pipedream_solver, random_solver, scotch_solver,
     single_solver, tabu_solver;
@@ -24,6 +24,7 @@ const solver *const solvers[] = {
     &iterated_greedy_solver,
     &lns_solver,
     &block_dp_solver,
+    &branch_and_bound_solver,
     &greedy_solver,
     &call_search_solver,
     &pipedream_solver,
