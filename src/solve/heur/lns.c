@@ -193,7 +193,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
                          .most_children = MOST_CHILDREN, .links = links, .budget = run->budget};
   block_result result;
   s->trace.n = 0;
-  if (!block_search(&result, &end, &b, &start, &limits, &s->trace, s->scratch, s->scratch))
+  if (!block_search(&result, &end, &b, &start, &limits, &s->trace, s->scratch, run->arena))
     return fail_no_memory(run->error);
   budget_spend(run->budget, result.n_children / CHILDREN_PER_STEP);
   if (result.finished && b.n == s->longest && s->longest < LONGEST) s->longest++;
@@ -208,9 +208,10 @@ static situ_status step(lns *s) {
   if (length > n) length = n;
   int32_t first = (int32_t)rng_below(&s->random, n - length + 1);
   bool found;
-  arena_mark mark = arena_get_mark(s->scratch);
+  arena_mark mark = arena_get_mark(s->scratch), kept = arena_get_mark(s->run->arena);
   situ_status status = fill_window(s, first, first + length - 1, &found);
   arena_release(s->scratch, mark);
+  arena_release(s->run->arena, kept);
   budget_spend(s->run->budget, 1);
   if (status != SITU_STATUS_OK || !found) return status;
   simulation result = solve_try(s->run, &s->trial);
