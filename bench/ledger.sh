@@ -3,25 +3,16 @@
 # looked at, so that the same build gives the same rows; `bench/ledger.sh > bench/ledger.csv` and `git diff` show what a
 # change did. Rows of scotch and metis also hang on the version of the library, and are left out without it.
 set -eu
-build=${1:-build}
-here=$(dirname "$0")
-shared=${SITU_SHARED:-$here/../../shared}
-data=$shared/data/workloads
-seed=0
-
-number() { printf '%s\n' "$2" | sed -n "s/^  \"$1\": \(-\{0,1\}[0-9]*\),\{0,1\}\$/\1/p"; }
+. "$(dirname "$0")/rows.sh"
 
 # instance, rules (contiguous, free or calls), name of the row, steps (0: to its end), arguments
 row() {
-  instance=$1 rules=$2 name=$3 steps=$4 folder=throughput
-  shift 4
-  case $rules in
+  case $2 in
     free) set -- "$@" --free ;;
-    calls) folder=latency; set -- "$@" --execution calls ;;
+    calls) set -- "$@" --execution calls ;;
   esac
-  [ "$steps" = 0 ] || set -- "$@" --steps "$steps"
-  plan=$("$build/situ" place "$data/$folder/$instance.json" --seed $seed --json "$@" 2>/dev/null) || { echo "$instance: no plan of $name" >&2; return 0; }
-  echo "$instance,$rules,$name,$seed,$steps,$(number value_ns "$plan"),$(number lower_bound_ns "$plan")"
+  case $2 in calls) folder=latency ;; *) folder=throughput ;; esac
+  plan_row "$data/$folder/$1.json" "$@"
 }
 
 # The splits are of the layer graphs; training has that of inference where it has none of its own.

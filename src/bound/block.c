@@ -209,17 +209,31 @@ static int64_t way_through_all(const block *b, int32_t j, int32_t m) {
   return longest;
 }
 
-void block_set_tails(block *b, const int64_t *end_ns) {
+/* Adds the ways through the block to what tail_ns says of what comes behind it. */
+static void add_ways_through(block *b) {
   const block_machine *m = b->machine;
-  b->closed = end_ns;
   for (int32_t i = b->n - 1; i >= 0; i--)
     for (int32_t d = 0; d < m->n_devices; d++) {
       int64_t *tail = &b->tail_ns[(int64_t)i * m->n_devices + d];
-      *tail = end_ns && i == b->n - 1 ? capped(end_ns[d]) : 0;
       if (b->time_ns[(int64_t)i * m->n_devices + d] == BLOCK_FAR_NS) *tail = BLOCK_FAR_NS;
       for (int32_t k = b->out_start[i]; k < b->out_start[i + 1]; k++)
         *tail = max64(*tail, way_through_all(b, b->out[k], m->problem->memory_of[d]));
     }
+}
+
+void block_set_tails(block *b, const int64_t *end_ns) {
+  int32_t n = b->machine->n_devices;
+  b->closed = end_ns;
+  for (int32_t i = 0; i < b->n; i++)
+    for (int32_t d = 0; d < n; d++)
+      b->tail_ns[(int64_t)i * n + d] = end_ns && i == b->n - 1 ? capped(end_ns[d]) : 0;
+  add_ways_through(b);
+}
+
+void block_set_open_tails(block *b, const int64_t *behind_ns) {
+  b->closed = false;
+  for (int64_t i = 0; i < (int64_t)b->n * b->machine->n_devices; i++) b->tail_ns[i] = capped(behind_ns[i]);
+  add_ways_through(b);
 }
 
 int64_t block_tail_before(const block *b, int32_t source, int32_t a) {

@@ -60,6 +60,9 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
 /* Tails by device: from the end of an operator to the end of everything, when the last operator of a closed block has
  * the tails end_ns[device]; NULL: everything ends with the block. */
 void block_set_tails(block *b, const int64_t *end_ns);
+/* The same for an open block in the midst of a schedule: behind_ns[operator * devices + device] is the least time from the
+ * end of the operator there to the end of everything by what comes behind the block. */
+void block_set_open_tails(block *b, const int64_t *behind_ns);
 /* The least time from `now` on, when the source's output is ready at 0 on device a, by the tails alone. */
 int64_t block_tail_before(const block *b, int32_t source, int32_t a);
 

@@ -30,7 +30,8 @@ typedef struct bucket {
   int32_t n_left; /* operators that are to come before the last */
 } bucket;
 
-enum { HASH_SIZE = 4096, POLL = 1024, SET_WORK = 8, /* a set costs as much as so many children */
+enum { HASH_SIZE = 4096, POLL = 1024, SET_WORK = 8, /* a set costs as much as so many children, */
+       COMPARED = 64, /* and a child as much as so many comparisons */
        IN_ORDER = 0x76543210 };
 
 typedef struct layer {
@@ -297,6 +298,7 @@ static bool nowhere_later(const int64_t *a, const int64_t *b, int32_t n) {
 static state *make_room(search *s, layer *l, bucket *k, int64_t bound_ns, int64_t sum) {
   const int64_t *vector = s->child;
   bool by_vector = s->b->closed && !s->merged;
+  s->n_children += k->n_states / COMPARED;
   for (state **at = &k->states; *at;) {
     state *old = *at;
     if (old->sum <= sum && (by_vector || old->bound_ns <= bound_ns) && nowhere_later(old->vector, vector, k->length))

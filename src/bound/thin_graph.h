@@ -24,7 +24,9 @@ typedef struct thin_graph {
 
 /* The whole graph, without tensors that nobody uses. False without memory. */
 bool thin_whole(thin_graph *out, const situ_problem *problem, arena *a);
-/* The same without operators that take no time anywhere and are colocated with one that does: ways over deleted
+/* The whole graph with operators numbered as in a topological order; position[order[k]] = k. False without memory. */
+bool thin_ordered(thin_graph *out, const situ_problem *problem, const int32_t *order, const int32_t *position, arena *a);
+/* The whole graph without operators that take no time anywhere and are colocated with one that does: ways over deleted
  * operators keep colocation, which is all that they did. False without memory. */
 bool thin_first(thin_graph *out, const situ_problem *problem, arena *a);
 /* Without the operators v (numbers of `from`) for which deleted[v]. False without memory. */

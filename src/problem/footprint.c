@@ -20,3 +20,13 @@ int64_t footprint_stash_bytes(const situ_graph *g, int32_t v) {
   }
   return bytes;
 }
+
+bool footprint_fits_always(const situ_problem *p) {
+  const situ_graph *g = p->graph;
+  int64_t sum = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) sum = sat_add(sum, sat_add(g->weight_bytes[v], g->workspace_bytes[v]));
+  for (int32_t t = 0; t < g->n_tensors; t++) sum = sat_add(sum, g->size_bytes[t]);
+  for (int32_t m = 0; m < p->n_memories; m++)
+    if (p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES && p->platform->memory_bytes[m] < sum) return false;
+  return true;
+}

@@ -34,7 +34,7 @@ static void keep_array(int32_t **best, int32_t *store, const int32_t *from, int3
 
 simulation solve_try(solve_run *run, const placement *where) {
   incumbent *best = run->incumbent;
-  simulation found = simulator_run(run->simulator, where, true);
+  simulation found = simulator_run(run->simulator, where, !run->roomy);
   budget_spend(run->budget, 1);
   if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || found.over_ns > 0 ||
       !solve_allows(run->problem, where->device) || !replicas_keep_rules(run->problem, where->device, where->replica_of))

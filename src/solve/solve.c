@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "bound/bound.h"
+#include "problem/footprint.h"
 #include "solve/kit/best_single.h"
 #include "solve/kit/near_name.h"
 #include "solve/solver.h"
@@ -232,7 +233,8 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
   watch.running = &whole;
   watch.start_ns = whole.start_ns;
   solve_run run = {.problem = problem, .budget = &whole, .incumbent = &best, .watch = &watch, .solver = "",
-                   .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1, .arena = a, .error = error};
+                   .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1,
+                   .roomy = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem), .arena = a, .error = error};
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
   situ_status status = run_and_write(out, chosen, &run, o);

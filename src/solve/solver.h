@@ -45,6 +45,7 @@ typedef struct solve_run {
   const char *solver; /* its name */
   uint64_t seed;
   int32_t threads;
+  bool roomy;   /* stream: no plan can exceed a memory, so none is followed */
   arena *arena; /* scratch: released when the solver returns */
   situ_error *error;
 } solve_run;

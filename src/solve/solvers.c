@@ -7,6 +7,7 @@
 
 extern const solver auto_solver;
 extern const solver block_dp_solver;
+extern const solver branch_and_bound_solver;
 extern const solver call_dp_solver;
 extern const solver call_search_solver;
 extern const solver chain_search_solver;
@@ -17,7 +18,9 @@ extern const solver free_search_solver;
 extern const solver greedy_solver;
 extern const solver heft_solver;
 extern const solver ideal_dp_solver;
+extern const solver iterated_greedy_solver;
 extern const solver linear_dp_solver;
+extern const solver lns_solver;
 extern const solver local_search_solver;
 extern const solver m_etf_solver;
 extern const solver m_sct_solver;
@@ -51,7 +54,10 @@ const solver *const solvers[] = {
     &server_heft_solver,
     &tabu_solver,
     &tradeoff_solver,
+    &iterated_greedy_solver,
+    &lns_solver,
     &block_dp_solver,
+    &branch_and_bound_solver,
     &greedy_solver,
     &call_dp_solver,
     &call_search_solver,

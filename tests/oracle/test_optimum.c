@@ -124,9 +124,37 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
   }
 }
 
+/* Contention, memory over time, colocation, pins, devices that cannot run everything: what it ends with is the optimum. */
+static void branch_and_bound_finds_and_proves_the_optimum(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 1500; seed++) {
+    lab_options o = {.seed = seed, .n_operators = 3 + (int32_t)(seed % 3), .n_devices = 2 + (int32_t)(seed % 5 == 0),
+                     .density = 0.1 + 0.1 * (double)(seed % 7), .n_colocations = (int32_t)(seed % 2), .pinned = seed % 3 == 0,
+                     .unsupported = seed % 4 == 0, .memory = seed % 3 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
+                     .options = {.execution = SITU_EXECUTION_STREAM,
+                                 .contention = seed % 8 < 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK}};
+    lab l = lab_random(&o);
+    arena *a = arena_new();
+    brute b = {.problem = l.problem, .simulator = simulator_new(l.problem, a), .best_ns = SITU_NEVER_NS};
+    assert_non_null(b.simulator);
+    try_devices(&b, 0);
+    situ_plan *plan;
+    situ_error error;
+    situ_solve_options with = {.solvers = "branch_and_bound"};
+    assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
+    if (!l.problem->conflict && (situ_plan_value_ns(plan) != b.best_ns || situ_plan_lower_bound_ns(plan) != b.best_ns))
+      fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)b.best_ns,
+               (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
+    situ_plan_free(plan);
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_better_than_the_optimum_of_streams),
+      cmocka_unit_test(branch_and_bound_finds_and_proves_the_optimum),
       cmocka_unit_test(the_block_dp_finds_and_proves_the_optimum_on_free_links),
       cmocka_unit_test(nothing_is_better_than_the_optimum_of_calls),
       cmocka_unit_test(nothing_is_better_than_the_optimum_of_pipelines),

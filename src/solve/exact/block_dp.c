@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "bound/block_chain.h"
 #include "bound/bound.h"
+#include "solve/kit/list.h"
 #include "solve/solver.h"
 
 enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, CHILDREN_PER_STEP = 512, OFFERED = 8, LARGEST_BLOCK = 20, GROUPS_TRIED = 8,
@@ -20,10 +21,12 @@ typedef struct block_dp {
   block_machine machine;
   thin_graph graph; /* all operators, or as many as blocks can hold */
   block_chain chain;
-  int64_t *head_ns;
+  int64_t *head_ns, *tail_ns;
+  draft draft;
+  double *priority;
   block_finding *findings;
   int64_t *rest_ns; /* best of all rounds so far */
-  int32_t *device, *order, *kept_order; /* kept_order: of the operators of graph */
+  int32_t *device, *order, *kept_order; /* device: -1 where the schedule at hand says none; kept_order: of graph */
   bool *placed;
   arena *scratch;
   bool hopeless; /* a block is too large: no plan, and the bound does not grow */
@@ -63,26 +66,14 @@ static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
 
 /* ---- forward: a plan ---- */
 
-/* The operator goes to device d, or to its fastest where it may not. */
-static int32_t allowed_device(const situ_problem *p, int32_t v, int32_t d) {
-  int32_t best = d;
-  if (problem_allows(p, v, d)) return d;
-  for (int32_t e = 0; e < p->n_devices; e++)
-    if (problem_allows(p, v, e) &&
-        (!problem_allows(p, v, best) || problem_time_ns(p, v, e) < problem_time_ns(p, v, best)))
-      best = e;
-  return best;
-}
-
 static int ascending(const void *left, const void *right) {
   int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
   return (a > b) - (a < b);
 }
 
-/* Puts v into the order after those of its ancestors that are not there yet; those were deleted, and go where v is. */
-static int32_t append(block_dp *s, int32_t n, int32_t v, int32_t d) {
-  const situ_problem *p = s->run->problem;
-  const situ_graph *g = p->graph;
+/* Puts v into the order after those of its ancestors that are not there yet: these were deleted. */
+static int32_t append(block_dp *s, int32_t n, int32_t v) {
+  const situ_graph *g = s->run->problem->graph;
   int32_t first = n;
   s->order[n++] = v;
   s->placed[v] = true;
@@ -91,84 +82,85 @@ static int32_t append(block_dp *s, int32_t n, int32_t v, int32_t d) {
       int32_t u = g->producer[g->in[k]];
       if (s->placed[u]) continue;
       s->placed[u] = true;
-      s->device[u] = allowed_device(p, u, d);
       s->order[n++] = u;
     }
   qsort(s->order + first, (size_t)(n - first), sizeof *s->order, ascending);
   return n;
 }
 
-/* From the operators of the graph to all: deleted ones go right before those that need them. */
-static void complete(block_dp *s, int32_t n_kept) {
-  const situ_problem *p = s->run->problem;
-  const situ_graph *g = p->graph;
+/* From the operators of the graph to all: deleted ones come right before those that need them. */
+static void complete_order(block_dp *s, int32_t n_kept) {
   int32_t n = 0;
-  memset(s->placed, 0, (size_t)p->n_operators * sizeof *s->placed);
-  for (int32_t i = 0; i < n_kept; i++) n = append(s, n, s->kept_order[i], s->device[s->kept_order[i]]);
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    if (s->placed[v]) continue;
-    int32_t d = g->in_start[v] < g->in_start[v + 1] ? s->device[g->producer[g->in[g->in_start[v]]]] : 0;
-    s->device[v] = allowed_device(p, v, d);
-    n = append(s, n, v, s->device[v]);
-  }
+  memset(s->placed, 0, (size_t)s->run->problem->n_operators * sizeof *s->placed);
+  for (int32_t i = 0; i < n_kept; i++) n = append(s, n, s->kept_order[i]);
+  for (int32_t v = 0; v < s->run->problem->n_operators; v++)
+    if (!s->placed[v]) n = append(s, n, v);
 }
 
-static bool is_scattered(const block_dp *s, int32_t k) {
-  const situ_problem *p = s->run->problem;
-  for (int32_t i = p->group_start[k] + 1; i < p->group_start[k + 1]; i++)
-    if (s->device[p->group_member[i]] != s->device[p->group_member[p->group_start[k]]]) return true;
-  return false;
-}
-
-static void move_group(block_dp *s, int32_t k, int32_t d) {
+static void force_group(block_dp *s, int32_t k, int32_t d) {
   const situ_problem *p = s->run->problem;
   for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) s->device[p->group_member[i]] = d;
 }
 
-/* Each colocation group that is on several devices goes where the member with most work there is; some also where the
- * plan then ends first. */
-static void gather_groups(block_dp *s) {
+/* A colocation group goes where the member with most work is. Returns how many members work at all. */
+static int32_t gather_group(block_dp *s, int32_t k) {
   const situ_problem *p = s->run->problem;
-  placement where = {.device = s->device, .order = s->order};
-  int32_t n_tried = 0, tried[GROUPS_TRIED];
-  for (int32_t k = 0; k < p->graph->n_colocations; k++) {
-    if (!is_scattered(s, k)) continue;
-    int32_t to = s->device[p->group_member[p->group_start[k]]], works = 0;
-    int64_t most = -1;
-    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
-      int32_t v = p->group_member[i];
-      int64_t time = problem_time_ns(p, v, s->device[v]);
-      works += time > 0;
-      if (time <= most) continue;
-      most = time;
-      to = s->device[v];
-    }
-    move_group(s, k, to);
-    if (works > 1 && n_tried < GROUPS_TRIED) tried[n_tried++] = k;
+  int32_t to = -1, works = 0;
+  int64_t most = -1;
+  for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
+    int32_t v = p->group_member[i], class = p->class_of[s->device[v] < 0 ? 0 : s->device[v]];
+    int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
+    works += time > 0;
+    if (s->device[v] < 0 || time <= most) continue;
+    most = time;
+    to = s->device[v];
   }
-  for (int32_t i = 0; i < n_tried && !budget_over(s->run->budget); i++) {
-    int32_t best = s->device[p->group_member[p->group_start[tried[i]]]];
-    int64_t least = SITU_NEVER_NS;
-    for (int32_t d = 0; d < p->n_devices; d++) {
-      move_group(s, tried[i], d);
-      int64_t value = solve_allows(p, s->device) ? solve_try(s->run, &where).value_ns : SITU_NEVER_NS;
-      if (value < least) best = d;
-      least = min64(least, value);
+  if (to >= 0) force_group(s, k, to);
+  return works;
+}
+
+/* Offers the schedule in which operators go in the present order to their devices, those without one where they and the
+ * rest end first; gaps are filled. With `early`, the latter go as soon as they can. */
+static void offer_schedule(block_dp *s, bool early) {
+  solve_run *run = s->run;
+  for (int32_t k = 0; k < run->problem->n_operators; k++) {
+    int32_t v = s->order[k];
+    s->priority[v] = early && s->device[v] < 0 ? 1 : -(double)k;
+  }
+  draft_clear(&s->draft);
+  list_policy policy = {.priority = s->priority, .tail_ns = s->tail_ns, .forced = s->device};
+  if (list_schedule(&s->draft, &policy, run->budget, run->arena)) list_offer(run, &s->draft);
+}
+
+static void offer_schedules(block_dp *s) {
+  const situ_problem *p = s->run->problem;
+  int32_t n_tried = 0, tried[GROUPS_TRIED];
+  for (int32_t k = 0; k < p->graph->n_colocations; k++)
+    if (gather_group(s, k) > 1 && n_tried < GROUPS_TRIED) tried[n_tried++] = k;
+  offer_schedule(s, false);
+  offer_schedule(s, true);
+  for (int32_t i = 0; i < n_tried; i++) {
+    int32_t first = s->device[p->group_member[p->group_start[tried[i]]]];
+    for (int32_t d = 0; d < p->n_devices && !solve_done(s->run); d++) {
+      if (d == first) continue;
+      force_group(s, tried[i], d);
+      offer_schedule(s, false);
     }
-    move_group(s, tried[i], best);
+    force_group(s, tried[i], first);
   }
 }
 
+/* The schedules of least bound at the end, each completed. */
 static void offer_best(block_dp *s, const block_front *end, const block_trace *trace) {
   bool *tried = ARENA_ZERO(s->run->arena, bool, end->n);
-  for (int32_t k = 0; tried && k < OFFERED && k < end->n; k++) {
+  for (int32_t k = 0; tried && k < OFFERED && k < end->n && !solve_done(s->run); k++) {
     int32_t best = -1;
     for (int32_t i = 0; i < end->n; i++)
       if (!tried[i] && (best < 0 || end->bound_ns[i] < end->bound_ns[best])) best = i;
     tried[best] = true;
-    complete(s, block_trace_read(trace, end->step[best], &s->machine, s->device, s->kept_order));
-    gather_groups(s);
-    solve_offer(s->run, &(placement){.device = s->device, .order = s->order});
+    for (int32_t v = 0; v < s->run->problem->n_operators; v++) s->device[v] = -1;
+    complete_order(s, block_trace_read(trace, end->step[best], &s->machine, s->device, s->kept_order));
+    offer_schedules(s);
   }
 }
 
@@ -267,9 +259,13 @@ static situ_status solve(solve_run *run) {
   if (!s.device || !s.order || !s.kept_order || !s.placed || !make_graph(&s, p, run->arena))
     return fail_no_memory(run->error);
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
-  int64_t *tail_ns = ARENA_NEW(run->arena, int64_t, cells);
+  s.tail_ns = ARENA_NEW(run->arena, int64_t, cells);
   s.head_ns = ARENA_NEW(run->arena, int64_t, cells);
-  if (!tail_ns || !s.head_ns || !bound_heads_tails(s.head_ns, tail_ns, p)) return fail_no_memory(run->error);
+  s.priority = ARENA_NEW(run->arena, double, p->n_operators);
+  if (!s.tail_ns || !s.head_ns || !s.priority || !bound_heads_tails(s.head_ns, s.tail_ns, p) ||
+      !draft_init(&s.draft, p, run->arena))
+    return fail_no_memory(run->error);
+  if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s.draft, run->arena);
   block_machine_init(&s.machine, p);
   s.scratch = arena_new();
   situ_status status = s.scratch ? solve_in(&s) : fail_no_memory(run->error);

@@ -8,6 +8,8 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/kit/critical.h"
+#include "solve/kit/excess.h"
+#include "solve/kit/unit.h"
 #include "solve/solver.h"
 
 extern const solver heft_solver, single_solver;
@@ -44,20 +46,6 @@ typedef struct tabu {
 static double cost_of(const tabu *s, const simulation *found) {
   if (found->value_ns == SITU_NEVER_NS) return 1e300;
   return (double)found->value_ns + OVER_PRICE * (double)found->over_ns + (double)found->excess_bytes * s->price;
-}
-
-static int32_t unit_of(const situ_problem *p, const int32_t *v, const int32_t **members) {
-  int32_t group = p->graph->colocation[*v];
-  *members = group >= 0 ? p->group_member + p->group_start[group] : v;
-  return group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
-}
-
-static bool unit_allows(const situ_problem *p, int32_t v, int32_t d) {
-  const int32_t *members;
-  int32_t n = unit_of(p, &v, &members);
-  for (int32_t i = 0; i < n; i++)
-    if (!problem_allows(p, members[i], d)) return false;
-  return true;
 }
 
 static bool is_forbidden(const tabu *s, int32_t v, int32_t d) {
@@ -249,7 +237,7 @@ static void settle(tabu *s, placement *where, const simulation *found) {
     s->start_ns[v] = found->start_ns[v];
     s->finish_ns[v] = found->finish_ns[v];
   }
-  s->now_cost = cost_of(s, found);
+  s->now_cost = excess_cost(s->price, found);
   s->now_excess = found->excess_bytes;
   for (int32_t m = 0; m < p->n_memories; m++)
     s->full[m] = found->peak_bytes && found->peak_bytes[m] > p->platform->memory_bytes[m];
@@ -285,7 +273,7 @@ static bool step(tabu *s) {
   for (int32_t i = 0; i < n && !solve_done(s->run); i++) {
     make(s, &s->moves[i]);
     simulation found = solve_try(s->run, &s->trial);
-    double cost = cost_of(s, &found);
+    double cost = excess_cost(s->price, &found);
     if (cost >= best_cost || (move_is_forbidden(s, &s->moves[i]) && cost >= s->best_cost)) continue;
     best = i;
     best_cost = cost;
@@ -295,7 +283,7 @@ static bool step(tabu *s) {
   }
   if (best < 0) return false;
   forbid(s, &s->moves[best]);
-  simulation found = simulator_run(s->run->simulator, &s->chosen, true);
+  simulation found = simulator_run(s->run->simulator, &s->chosen, !s->run->roomy);
   settle(s, &s->chosen, &found);
   return true;
 }
@@ -304,7 +292,7 @@ static void go_to(tabu *s, const placement *where) {
   size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
   memcpy(s->trial.device, where->device, bytes);
   for (int32_t k = 0; k < s->problem->n_operators; k++) s->trial.order[k] = where->order ? where->order[k] : k;
-  simulation found = simulator_run(s->run->simulator, &s->trial, true);
+  simulation found = simulator_run(s->run->simulator, &s->trial, !s->run->roomy);
   settle(s, &s->trial, &found);
 }
 
@@ -339,10 +327,7 @@ static bool init(tabu *s, solve_run *run) {
   s->full = ARENA_ZERO(run->arena, bool, p->n_memories);
   if ((int64_t)n * p->n_devices <= (int64_t)1 << 25)
     s->forbidden = ARENA_ZERO(run->arena, int64_t, (int64_t)n * p->n_devices);
-  int64_t room = SITU_UNLIMITED_BYTES;
-  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, max64(p->platform->memory_bytes[m], 1));
-  int64_t scale = run->incumbent->value_ns < SITU_NEVER_NS ? run->incumbent->value_ns : 1000000000;
-  s->price = 10.0 * (double)scale / (double)room + 1e-3;
+  s->price = excess_price(run);
   return s->start_ns && s->finish_ns && s->full && critical_init(&s->path, p, run->arena);
 }
 

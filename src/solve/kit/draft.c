@@ -69,7 +69,7 @@ bool draft_init_grouped(draft *s, const situ_problem *p, grouping groups, arena 
     return false;
   for (int32_t k = 0; k < p->n_classes; k++) least[k] = least_time(p, k);
   for (int32_t d = 0; d < p->n_devices; d++) s->lines[d].least = least[p->class_of[d]];
-  for (int32_t m = 0; m < p->n_memories; m++) s->limited |= p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
+  s->limited = !footprint_fits_always(p);
   sum_groups(s);
   draft_clear(s);
   return true;
@@ -117,13 +117,12 @@ static int64_t arrival_over_links(draft *s, int32_t t, int32_t a, int32_t m, int
   return ready;
 }
 
-static void arrive_over_links(draft *s, int32_t v) {
+static void arrive_over_links(draft *s, int32_t v, int32_t first, int32_t last) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
-  for (int32_t m = 0; m < p->n_memories; m++) s->arrival_ns[m] = 0;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t], a = p->memory_of[s->device[u]];
-    for (int32_t m = 0; m < p->n_memories; m++) {
+    for (int32_t m = first; m <= last; m++) {
       int64_t there = s->sent_ns[(int64_t)t * p->n_memories + m];
       if (there < 0) there = arrival_over_links(s, t, a, m, s->finish_ns[u], false);
       s->arrival_ns[m] = max64(s->arrival_ns[m], there);
@@ -145,21 +144,29 @@ void draft_send(draft *s, int32_t v, int32_t d) {
   }
 }
 
-void draft_arrive(draft *s, int32_t v) {
+/* Fills arrival_ns[first .. last]. */
+static void arrive(draft *s, int32_t v, int32_t first, int32_t last) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
+  for (int32_t m = first; m <= last; m++) s->arrival_ns[m] = 0;
   if (s->links) {
-    arrive_over_links(s, v);
+    arrive_over_links(s, v, first, last);
     return;
   }
-  for (int32_t m = 0; m < p->n_memories; m++) s->arrival_ns[m] = 0;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t];
     const int32_t *kind = p->costs->pair_kind + (int64_t)p->memory_of[s->device[u]] * p->n_memories;
     const int64_t *transfer = p->transfer_ns + (int64_t)t * p->n_kinds;
-    for (int32_t m = 0; m < p->n_memories; m++)
+    for (int32_t m = first; m <= last; m++)
       s->arrival_ns[m] = max64(s->arrival_ns[m], sat_add(s->finish_ns[u], transfer[kind[m]]));
   }
+}
+
+void draft_arrive(draft *s, int32_t v) { arrive(s, v, 0, s->problem->n_memories - 1); }
+
+void draft_arrive_at(draft *s, int32_t v, int32_t d) {
+  int32_t m = s->problem->memory_of[d];
+  arrive(s, v, m, m);
 }
 
 static bool group_allows(const draft *s, int32_t group, int32_t d) {

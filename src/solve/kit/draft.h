@@ -30,7 +30,7 @@ typedef struct draft {
   bool *group_runs;         /* [group * n_classes] whether the class can run all members */
   const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL; set it as you like */
   bool spare_hosts;         /* hosts are candidates only where nothing else is; set it as you like */
-  bool limited;             /* some memory has a limit */
+  bool limited;             /* some memory could be too small */
   bool links;               /* channels are followed */
   int64_t *channel_ns;      /* [channel] until when it is busy */
   int64_t *sent_ns;         /* [tensor * n_memories + memory] when it came there, -1: it did not; or NULL */
@@ -47,6 +47,8 @@ bool draft_follow_links(draft *s, arena *a);
 
 /* Fills arrival_ns for operator v, whose producers are all placed. */
 void draft_arrive(draft *s, int32_t v);
+/* The same for the memory of device d alone. */
+void draft_arrive_at(draft *s, int32_t v, int32_t d);
 /* Fills candidates: where v may go by support, pins, its group and memory; where nothing has room, the device with
  * the most room. Returns how many; 0 only where no device can run v. */
 int32_t draft_candidates(draft *s, int32_t v);

@@ -30,30 +30,40 @@ static void queue_release(ready_queue *q, const situ_graph *g, int32_t v) {
       if (--q->waiting[g->use[i]] == 0) heap_push(&q->heap, g->use[i]);
 }
 
-/* Puts v where finish + tail is least, ties to the device listed first. False where no device can run it. */
-static bool place_best(draft *s, int32_t v, const list_policy *policy) {
+/* The forced device of v if that is a candidate, or -1. */
+static int32_t forced_device(const draft *s, int32_t v, int32_t n, const list_policy *policy) {
+  for (int32_t i = 0; i < n && policy->forced; i++)
+    if (s->candidates[i] == policy->forced[v]) return s->candidates[i];
+  return -1;
+}
+
+/* Where finish + tail is least, ties to the device listed first; -1 where no device can run it. */
+static int32_t best_device(draft *s, int32_t v, const list_policy *policy) {
   const situ_problem *p = s->problem;
-  int32_t n = draft_candidates(s, v), best = -1;
-  int64_t best_key = 0, best_start = 0;
+  int32_t n = draft_candidates(s, v), best = forced_device(s, v, n, policy);
+  int64_t best_key = 0;
+  if (best >= 0) {
+    draft_arrive_at(s, v, best);
+    return best;
+  }
   draft_arrive(s, v);
   for (int32_t i = 0; i < n; i++) {
     int32_t d = s->candidates[i];
-    int64_t start = draft_start(s, v, d, true);
-    int64_t key = sat_add(start, problem_time_ns(p, v, d));
+    int64_t key = sat_add(draft_start(s, v, d, true), problem_time_ns(p, v, d));
     if (policy->tail_ns) key = sat_add(key, policy->tail_ns[(int64_t)v * p->n_devices + d]);
-    bool forced = policy->forced && policy->forced[v] == d;
-    if (best >= 0 && key >= best_key && !forced) continue;
+    if (best >= 0 && key >= best_key) continue;
     best = d;
     best_key = key;
-    best_start = start;
-    if (forced) break;
   }
-  if (best >= 0 && s->links) {
-    draft_send(s, v, best);
-    best_start = draft_start(s, v, best, true);
-  }
-  if (best >= 0) draft_place(s, v, best, best_start);
-  return best >= 0;
+  return best;
+}
+
+static bool place_best(draft *s, int32_t v, const list_policy *policy) {
+  int32_t d = best_device(s, v, policy);
+  if (d < 0) return false;
+  draft_send(s, v, d);
+  draft_place(s, v, d, draft_start(s, v, d, true));
+  return true;
 }
 
 /* When the last producer of v ends. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "solve/kit/unit.h"
 
 enum { MAX_ROUNDS = 24 };
 
@@ -16,13 +17,6 @@ static int by_merit(const void *left, const void *right) {
   const candidate *a = left, *b = right;
   if (a->merit != b->merit) return a->merit > b->merit ? -1 : 1;
   return (a->v > b->v) - (a->v < b->v);
-}
-
-/* The members that move with v: its group, or v alone. Returns their number. */
-static int32_t unit_of(const situ_problem *p, const int32_t *v, const int32_t **members) {
-  int32_t group = p->graph->colocation[*v];
-  *members = group >= 0 ? p->group_member + p->group_start[group] : v;
-  return group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
 }
 
 static int64_t unit_bytes(const situ_problem *p, const int32_t *members, int32_t n) {
