@@ -1,5 +1,5 @@
 #!/bin/sh
-# The quality ledger: what each solver makes of the 16 published throughput workloads, as CSV on stdout. No clock is
+# The quality ledger: what each solver makes of the 16 published throughput workloads and the 8 of latency, as CSV on stdout. No clock is
 # looked at, so that the same build gives the same rows; `bench/ledger.sh > bench/ledger.csv` and `git diff` show what a
 # change did. Rows of scotch and metis also hang on the version of the library, and are left out without it.
 set -eu
@@ -11,13 +11,16 @@ seed=0
 
 number() { printf '%s\n' "$2" | sed -n "s/^  \"$1\": \(-\{0,1\}[0-9]*\),\{0,1\}\$/\1/p"; }
 
-# instance, rules (contiguous or free), name of the row, steps (0: to its end), arguments
+# instance, rules (contiguous, free or calls), name of the row, steps (0: to its end), arguments
 row() {
-  instance=$1 rules=$2 name=$3 steps=$4
+  instance=$1 rules=$2 name=$3 steps=$4 folder=throughput
   shift 4
-  [ "$rules" = contiguous ] || set -- "$@" --free
+  case $rules in
+    free) set -- "$@" --free ;;
+    calls) folder=latency; set -- "$@" --execution calls ;;
+  esac
   [ "$steps" = 0 ] || set -- "$@" --steps "$steps"
-  plan=$("$build/situ" place "$data/throughput/$instance.json" --seed $seed --json "$@" 2>/dev/null) || { echo "$instance: no plan of $name" >&2; return 0; }
+  plan=$("$build/situ" place "$data/$folder/$instance.json" --seed $seed --json "$@" 2>/dev/null) || { echo "$instance: no plan of $name" >&2; return 0; }
   echo "$instance,$rules,$name,$seed,$steps,$(number value_ns "$plan"),$(number lower_bound_ns "$plan")"
 }
 
@@ -45,4 +48,12 @@ for path in "$data"/throughput/*/*.json; do
   done
   row "$instance" free free_search 20000 --solver free_search
   case $instance in LayerGraphs/*) expert "$instance" ;; esac
+done
+for path in "$data"/latency/*/*.json; do
+  instance=${path#"$data/latency/"}
+  instance=${instance%.json}
+  for solver in single greedy call_dp; do
+    row "$instance" calls $solver 0 --solver $solver
+  done
+  row "$instance" calls call_search 20000 --solver call_search
 done

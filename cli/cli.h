@@ -43,6 +43,8 @@ typedef struct arguments {
   int n_writes;
   const char *out, *svg, *trace;
   int32_t points;
+  const char *link_from, *link_to;
+  bool absolute;
   bool json, help;
   const char *operands[MAX_OPERANDS];
   int n_operands;
@@ -99,7 +101,7 @@ extern const command *const commands[]; /* ended by NULL */
 const command *command_find(const char *name);
 
 extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, plan_outputs,
-    trace_outputs, front_options, common_options;
+    trace_outputs, front_options, fit_options, common_options;
 
 /* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
  * sense. */

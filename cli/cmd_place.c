@@ -43,6 +43,7 @@ const command place_command = {
              "ends the search with the best plan so far.",
     .examples = "situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
                 "situ place builtin:bert-base --objective throughput --time-limit 2\n"
+                "situ place builtin:resnet50 --objective throughput --replicate\n"
                 "situ place builtin:resnet50 --steps 1000 -o plan.json --svg plan.svg\n"
                 "situ place 'builtin:resnet50?batch=8' --fix plan.json --json\n",
     .operand = "model",

@@ -5,10 +5,20 @@
 #include "cli.h"
 
 extern const command place_command, check_command, simulate_command, compare_command, inspect_command, list_command,
-    pareto_command, completion_command, help_command_row;
-const command *const commands[] = {&place_command,   &check_command, &simulate_command,   &compare_command, &pareto_command,
-                                   &inspect_command, &list_command,  &completion_command, &help_command_row,
-                                   NULL};
+    completion_command, fit_link_command, help_command_row, pareto_command;
+const command *const commands[] = {
+    &place_command,
+    &check_command,
+    &simulate_command,
+    &compare_command,
+    &pareto_command,
+    &inspect_command,
+    &list_command,
+    &fit_link_command,
+    &completion_command,
+    &help_command_row,
+    NULL,
+};
 
 const command *command_find(const char *name) {
   for (const command *const *c = commands; *c; c++)

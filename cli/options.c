@@ -22,8 +22,8 @@ const option_group model_options = {"Model", model_rows};
 static const option problem_rows[] = {
     {.name = "platform", .kind = OPTION_TEXT, .offset = AT(instance.platform), .value = "NAME|FILE",
      .family = "devices",
-     .about = "The machine: devices joined by '+' (cpu+2*a100-80g), this-host, or a platform file. Default: that of "
-              "the model file, else " SITU_DEFAULT_PLATFORM "."},
+     .about = "The machine: devices joined by '+' (cpu+2*a100-80g), servers of them in brackets (2*(cpu+8*a100-80g)), "
+              "this-host, or a platform file. Default: that of the model file, else " SITU_DEFAULT_PLATFORM "."},
     {.name = "objective", .kind = OPTION_CHOICE, .offset = AT(instance.problem.objective), .choices = objectives,
      .least = SITU_OBJECTIVE_LATENCY,
      .about = "Time of one input, or rate of many. Default: latency, or throughput for a workload file."},
@@ -50,6 +50,8 @@ static const option problem_rows[] = {
      .about = "pipeline: equal devices may share the inputs of one part."},
     {.name = "in-flight", .kind = OPTION_SMALL, .offset = AT(instance.problem.in_flight), .value = "N", .least = 1,
      .about = "pipeline: inputs whose activations are held at once. Default: 1."},
+    {.name = "copies", .kind = OPTION_SMALL, .offset = AT(instance.problem.copies), .value = "N", .least = 1,
+     .about = "stream: N inputs at once, each placed by itself, weights shared; the value is the time of all."},
     {.name = "max-period", .kind = OPTION_MS, .offset = AT(instance.problem.max_period_ns), .value = "MS", .most = 1e9,
      .about = "Latency under a floor of throughput: a stream plan's period, the greatest load of a device or link, is at "
               "most this."},
@@ -118,6 +120,15 @@ static const option front_rows[] = {
      .about = "Solves: the two ends, and ceilings of latency between them. Default: 8."},
     {0}};
 const option_group front_options = {"Front", front_rows};
+static const option fit_rows[] = {
+    {.name = "from", .kind = OPTION_TEXT, .offset = AT(link_from), .value = "DEVICE",
+     .about = "The sender's name in the entry. Default: gpu0."},
+    {.name = "to", .kind = OPTION_TEXT, .offset = AT(link_to), .value = "DEVICE",
+     .about = "The receiver's name in the entry. Default: gpu1."},
+    {.name = "absolute", .kind = OPTION_ON, .offset = AT(absolute),
+     .about = "Least squares of plain times: the largest transfers decide."},
+    {0}};
+const option_group fit_options = {"Line", fit_rows};
 
 static const option common_rows[] = {
     {.name = "json", .kind = OPTION_ON, .offset = AT(json),

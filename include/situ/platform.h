@@ -29,6 +29,7 @@ typedef struct situ_device {
   int64_t launch_ns;                   /* overhead of starting an operator */
   int32_t shares_memory_with;          /* index of an earlier device whose memory it uses, or -1 for its own */
   bool is_host;                        /* holds the inputs of the model; transfers are staged through hosts */
+  int32_t server;                      /* the machine it stands in, any number from 0 up: equal numbers, one machine */
 } situ_device;
 
 typedef struct situ_link {
@@ -40,14 +41,14 @@ typedef struct situ_link {
 
 /* Builds a platform. Routes are the ways of least (latency + time of 1 MiB), ties by fewest hops, then lowest link
  * numbers. BAD_INPUT when a value is out of range, a name is taken twice, or a memory cannot be reached from
- * another. Everything is copied. */
+ * another. Everything is copied; servers are numbered anew, in order of their first device. */
 SITU_API situ_status situ_platform_new(situ_platform **out, const char *name, const situ_device *devices,
                                        int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error);
 SITU_API void situ_platform_free(situ_platform *platform);
 
 /* Reads a platform: a path to a platform file (docs/formats/platform.md) when such a file exists or the text ends in
- * ".json"; "this-host" for the machine that runs situ; else a composed name such as "cpu+2*a100-80g" over the
- * catalogue of known devices (situ list devices). */
+ * ".json"; "this-host" for the machine that runs situ; else a composed name such as "cpu+2*a100-80g" or
+ * "2*(cpu+8*a100-80g)" over the catalogue of known devices (situ list devices). */
 SITU_API situ_status situ_platform_read(situ_platform **out, const char *name_or_path, situ_error *error);
 
 SITU_API const char *situ_platform_name(const situ_platform *platform);
@@ -92,6 +93,35 @@ typedef struct situ_known_link {
 } situ_known_link;
 SITU_API int32_t situ_link_kinds_size(void);
 SITU_API situ_known_link situ_link_kinds_entry(int32_t index);
+
+/* Latency and rate of a link from measured transfers: time = latency + bytes / rate (docs/formats/platform.md). */
+typedef struct situ_link_fit situ_link_fit;
+
+/* Reads a table of measured transfers and fits the line. The first line names the columns, parted by comma, semicolon or tab:
+ * `bytes`, and one of `time_ns`, `time_us`, `time_ms`, `time_s`; others are skipped. Of several measurements of one size
+ * the median counts. Relative errors are least in the square, or with `absolute` errors in nanoseconds. BAD_INPUT with
+ * the line number for anything else, for less than two sizes, and when times do not grow with the size. */
+SITU_API situ_status situ_link_fit_read(situ_link_fit **out, const char *path, bool absolute, situ_error *error);
+SITU_API void situ_link_fit_free(situ_link_fit *fit);
+
+typedef struct situ_link_line {
+  int64_t latency_ns;
+  double bytes_per_s;
+  bool latency_raised; /* the best line had a latency below 0: this is the best one through 0 */
+  double r_squared;    /* part of the (weighted) variance that the line explains */
+  double worst_share;  /* greatest |measured - fitted| / measured, and the size where it is */
+  double worst_bytes;
+  int64_t n_measured;
+  int32_t n_sizes;
+} situ_link_line;
+SITU_API situ_link_line situ_link_fit_line(const situ_link_fit *fit);
+
+/* One size, ascending. */
+typedef struct situ_link_sample {
+  double size_bytes, time_ns, fitted_ns; /* the time is the median */
+  int64_t n_measured;
+} situ_link_sample;
+SITU_API situ_link_sample situ_link_fit_sample(const situ_link_fit *fit, int32_t index);
 
 #ifdef __cplusplus
 }

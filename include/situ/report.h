@@ -63,6 +63,11 @@ SITU_API char *situ_report_verdict(const situ_verdict *verdict, const situ_plan 
 SITU_API char *situ_report_verdict_json(const situ_verdict *verdict, const situ_plan *plan,
                                         const situ_problem *problem);
 
+/* A link fitted to measured transfers, and the entry of a platform file that says so, between the devices named. */
+SITU_API char *situ_report_link_fit(const situ_link_fit *fit, const char *from, const char *to,
+                                    const situ_report_options *options);
+SITU_API char *situ_report_link_fit_json(const situ_link_fit *fit, const char *from, const char *to);
+
 /* The tables of the library: "solvers", "readers", "writers", "costs", "devices", "links", "models", "bounds".
  * situ_report_family gives their names by index, NULL past the end; the others NULL for a name that is none. */
 SITU_API const char *situ_report_family(int32_t index);

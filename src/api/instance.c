@@ -68,6 +68,18 @@ situ_status instance_read_costs(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+situ_status instance_make_copies(situ_instance *i, situ_error *error) {
+  int32_t n = i->options.problem.copies;
+  i->graph = i->model->graph;
+  if (n <= 1) return SITU_STATUS_OK;
+  TRY(graph_copies(&i->copies, i->graph, n, error));
+  i->copied_costs = costs_copies(i->costs, n);
+  if (!i->copied_costs) return fail_no_memory(error);
+  i->graph = i->copies;
+  i->costs = i->copied_costs;
+  return SITU_STATUS_OK;
+}
+
 static situ_status read_unused(situ_instance *i, situ_error *error) {
   const situ_instance_options *o = &i->options;
   int32_t n = situ_platform_n_devices(i->platform);
@@ -85,7 +97,7 @@ static situ_status read_unused(situ_instance *i, situ_error *error) {
 }
 
 situ_status instance_read_constraints(situ_instance *i, situ_error *error) {
-  const situ_graph *graph = i->model->graph;
+  const situ_graph *graph = i->graph;
   int32_t n = situ_graph_n_operators(graph);
   const int32_t *given = i->options.problem.pins;
   if (i->options.fix || given) {

@@ -13,6 +13,9 @@ struct situ_instance {
   situ_model *model;
   situ_platform *own_platform; /* NULL when the model brings its own */
   situ_costs *own_costs;       /* likewise */
+  situ_graph *copies;          /* of the model's graph, with their costs; NULL where there is one input only */
+  situ_costs *copied_costs;
+  const situ_graph *graph;
   const situ_platform *platform;
   const situ_costs *costs;
   situ_problem *problem;
@@ -23,6 +26,7 @@ struct situ_instance {
 /* The steps of situ_instance_open, in order; each fills its part of `instance`. */
 situ_status instance_read_platform(situ_instance *instance, situ_error *error);
 situ_status instance_read_costs(situ_instance *instance, situ_error *error);
+situ_status instance_make_copies(situ_instance *instance, situ_error *error);
 situ_status instance_read_constraints(situ_instance *instance, situ_error *error);
 /* Copies the options into the arena of the instance. */
 situ_status instance_keep_options(situ_instance *instance, const situ_instance_options *options, situ_error *error);

@@ -14,11 +14,12 @@ static situ_status open_steps(situ_instance *i, const situ_instance_options *opt
   TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
   TRY(instance_read_platform(i, error));
   TRY(instance_read_costs(i, error));
+  TRY(instance_make_copies(i, error));
   TRY(instance_read_constraints(i, error));
   situ_problem_options posed = i->options.problem;
   posed.pins = i->pins;
   posed.unused = i->unused;
-  return situ_problem_pose(&i->problem, i->model->graph, i->platform, i->costs, &posed, error);
+  return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
 }
 
 situ_status situ_instance_open(situ_instance **out, const situ_instance_options *options, situ_error *error) {
@@ -60,6 +61,8 @@ situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_ins
 void situ_instance_free(situ_instance *i) {
   if (!i) return;
   situ_problem_free(i->problem);
+  situ_costs_free(i->copied_costs);
+  situ_graph_free(i->copies);
   situ_costs_free(i->own_costs);
   situ_platform_free(i->own_platform);
   situ_model_free(i->model);

@@ -77,6 +77,7 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
   ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   ok = ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
+  if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_whole(p->n_copies));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   ok = ok && constraints_json(o, i);
@@ -138,6 +139,8 @@ static situ_status problem_options(situ_problem_options *o, const json_value *m,
   o->schedule = (situ_schedule)schedule;
   o->replicate = json_truth(json_get(m, "replicate"), false);
   o->overlap = json_truth(json_get(m, "overlap"), false);
+  int64_t copies = json_whole(json_get(m, "copies"), 1);
+  o->copies = copies > 0 && copies < INT32_MAX ? (int32_t)copies : 1;
   o->max_period_ns = json_whole(json_get(m, "max_period_ns"), 0);
   o->max_latency_ns = json_whole(json_get(m, "max_latency_ns"), 0);
   int64_t in_flight = json_whole(json_get(m, "in_flight"), 1);
@@ -170,7 +173,7 @@ static situ_status read_unused_names(situ_instance_options *o, arena *a, const j
 
 /* Poses the problem of an open instance again, with the pins of the plan file. */
 static situ_status pose_with_pins(situ_instance *i, const json_value *pins, const char *path, situ_error *error) {
-  const situ_graph *graph = i->model->graph;
+  const situ_graph *graph = i->graph;
   int32_t n = situ_graph_n_operators(graph);
   i->pins = ARENA_NEW(i->arena, int32_t, n);
   if (!i->pins) return fail_no_memory(error);

@@ -92,3 +92,35 @@ size_t text_columns(const char *utf8) {
   for (; *utf8; utf8++) n += ((unsigned char)*utf8 & 0xc0) != 0x80;
   return n;
 }
+
+const char *text_scan_number(const char *at, double *out) {
+  double mantissa = 0;
+  int scale = 0, digits = 0, significant = 0;
+  bool fraction = false;
+  for (;; at++) {
+    if (*at == '.' && !fraction) {
+      fraction = true;
+    } else if (*at >= '0' && *at <= '9') {
+      digits++;
+      if (significant < 17) {
+        mantissa = mantissa * 10 + (*at - '0');
+        significant += mantissa > 0;
+        scale -= fraction;
+      } else {
+        scale += !fraction;
+      }
+    } else {
+      break;
+    }
+  }
+  if (digits == 0 || digits > 300) return NULL;
+  if (*at == 'e' || *at == 'E') {
+    char *end;
+    long exponent = strtol(at + 1, &end, 10);
+    if (end == at + 1 || exponent > 400 || exponent < -400) return NULL;
+    scale += (int)exponent;
+    at = end;
+  }
+  *out = scale < 0 ? mantissa / pow(10, -scale) : mantissa * pow(10, scale);
+  return at;
+}

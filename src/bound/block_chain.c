@@ -248,20 +248,52 @@ static bool certify_deleted(certificate *proof, const thin_graph *g, arena *a) {
   return deleted;
 }
 
+/* No rest may be more than what the ways through the block behind it and the claims of the next cut come to: a value
+ * that was found knows nothing of devices that were out of the question. Where the next claim is less than the rest
+ * that was counted on, the chains of the block stand for its value. */
+static bool limit_claims(int64_t *claims, const block_chain *c, int32_t k, const int64_t *rest_ns, arena *scratch) {
+  int32_t n = c->machine->n_devices;
+  const int64_t *next = claims + (int64_t)(k + 1) * n, *counted = rest_ns + (int64_t)(k + 1) * n;
+  bool fits, closed = k + 1 < c->n_blocks || c->closed;
+  block b;
+  if (!closed) return true;
+  if (!block_take(&b, &fits, c->machine, c->graph, c->first[k], c->last[k], false, scratch)) return !fits;
+  for (int32_t e = 0; e < n; e++) {
+    int64_t end_ns[BLOCK_DEVICES];
+    if (next[e] >= counted[e]) continue;
+    for (int32_t d = 0; d < n; d++) end_ns[d] = d == e ? next[e] : BLOCK_FAR_NS;
+    block_set_tails(&b, end_ns);
+    for (int32_t a = 0; a < n; a++) {
+      int64_t *claim = &claims[(int64_t)k * n + a];
+      *claim = min64(*claim, block_tail_before(&b, k > 0 ? b.first - 1 : -1, a));
+    }
+  }
+  return true;
+}
+
 bool block_chain_certify(certificate *proof, const block_chain *c, const int64_t *rest_ns, int64_t upper_ns,
                          const int64_t *head_ns, arena *a) {
   int32_t n_devices = c->machine->n_devices, n_cuts = c->n_blocks - !c->closed;
-  certificate_start(proof, "cut_vertex", min64(rest_ns[0], upper_ns));
+  int64_t *claims = ARENA_ZERO(a, int64_t, (int64_t)(c->n_blocks + 1) * n_devices);
+  arena *scratch = arena_new();
+  bool made = claims && scratch;
+  for (int32_t k = c->n_blocks - 1; k >= 0 && made; k--) {
+    for (int32_t d = 0; d < n_devices; d++) {
+      int64_t i = (int64_t)k * n_devices + d, head = 0;
+      if (head_ns && k > 0) head = head_ns[(int64_t)c->graph->operator_of[c->first[k] - 1] * n_devices + d];
+      claims[i] = min64(rest_ns[i], max64(0, upper_ns - min64(head, BLOCK_FAR_NS)));
+    }
+    made = limit_claims(claims, c, k, rest_ns, scratch);
+  }
+  arena_free(scratch);
+  if (!made) return false;
+  certificate_start(proof, "cut_vertex", claims[0]);
   if (!certify_deleted(proof, c->graph, a)) return false;
   int64_t *cuts = certificate_add_operators(proof, "cuts", n_cuts, a);
   int64_t *rests = certificate_add(proof, "rests", (int64_t)c->n_blocks * n_devices, a);
   if (!cuts || !rests) return false;
   for (int32_t k = 0; k < n_cuts; k++) cuts[k] = c->graph->operator_of[c->last[k]];
-  for (int32_t k = 0; k < c->n_blocks; k++)
-    for (int32_t d = 0; d < n_devices; d++) {
-      int64_t head = head_ns && k > 0 ? head_ns[cuts[k - 1] * n_devices + d] : 0;
-      rests[k * n_devices + d] = min64(rest_ns[k * n_devices + d], max64(0, upper_ns - min64(head, BLOCK_FAR_NS)));
-    }
+  memcpy(rests, claims, sizeof *rests * (size_t)c->n_blocks * (size_t)n_devices);
   return true;
 }
 

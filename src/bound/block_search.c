@@ -55,6 +55,7 @@ typedef struct search {
   block_copies child_copies;
   int64_t arrival[BLOCK_OPERATORS * BLOCK_DEVICES];
   bool exact, failed, stopped;
+  bool merged; /* some layer was */
   uint64_t full;
   block_trace *trace;
 } search;
@@ -292,15 +293,15 @@ static bool nowhere_later(const int64_t *a, const int64_t *b, int32_t n) {
 
 /* Room for a schedule that no kept one makes needless; those that it makes needless go. NULL: it is needless. Where nothing
  * comes after all others, an operator that has ended may be what ends last, though its device is of no more use: then
- * bounds are compared too. */
+ * bounds are compared too; and where schedules were merged, whose bounds are true of their parts alone. */
 static state *make_room(search *s, layer *l, bucket *k, int64_t bound_ns, int64_t sum) {
   const int64_t *vector = s->child;
-  bool closed = s->b->closed;
+  bool by_vector = s->b->closed && !s->merged;
   for (state **at = &k->states; *at;) {
     state *old = *at;
-    if (old->sum <= sum && (closed || old->bound_ns <= bound_ns) && nowhere_later(old->vector, vector, k->length))
+    if (old->sum <= sum && (by_vector || old->bound_ns <= bound_ns) && nowhere_later(old->vector, vector, k->length))
       return NULL;
-    if (old->sum >= sum && (closed || old->bound_ns >= bound_ns) && nowhere_later(vector, old->vector, k->length)) {
+    if (old->sum >= sum && (by_vector || old->bound_ns >= bound_ns) && nowhere_later(vector, old->vector, k->length)) {
       *at = old->next;
       old->next = k->spare;
       k->spare = old;
@@ -552,6 +553,7 @@ static void narrow(search *s, layer *l) {
   for (bucket *k = l->first; k; k = k->next) {
     state *worst = take_worst(k, threshold, &ties);
     if (worst && s->limits->merge) put_merged(k, worst);
+    s->merged |= worst && s->limits->merge;
     l->n_states += k->n_states;
   }
   s->exact = false;

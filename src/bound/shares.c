@@ -1,10 +1,13 @@
 #include "bound/shares.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "problem/contract.h"
+
+enum { HUB = 8, HUB_FIRST = 1 << 20, MOST_GROUPS = 40 };
 
 typedef struct finder {
   const situ_problem *problem;
@@ -113,21 +116,22 @@ static bool list_touches(shares *s, arena *a) {
   return true;
 }
 
-/* Puts the class next that leaves the fewest edges open, ties by number: O(n * pins). */
-static bool order_classes(const shares *s, finder *f, arena *a) {
+/* Puts the class next that leaves the fewest edges open, ties by number: O(n * pins). First, however, come the hubs, the
+ * classes that touch so many edges or more. */
+static bool order_classes(int32_t *rank, const shares *s, int32_t hub, arena *a) {
   int32_t *left = ARENA_NEW(a, int32_t, s->n_edges + 1), *change = ARENA_NEW(a, int32_t, s->n);
-  f->rank = ARENA_NEW(a, int32_t, s->n);
-  if (!left || !change || !f->rank) return false;
+  if (!left || !change) return false;
   for (int32_t e = 0; e < s->n_edges; e++) left[e] = s->pin_start[e + 1] - s->pin_start[e];
   for (int32_t c = 0; c < s->n; c++) {
-    f->rank[c] = -1;
+    rank[c] = -1;
     change[c] = s->touch_start[c + 1] - s->touch_start[c];
+    if (change[c] >= hub) change[c] -= HUB_FIRST;
   }
   for (int32_t at = 0; at < s->n; at++) {
     int32_t best = -1;
     for (int32_t c = 0; c < s->n; c++)
-      if (f->rank[c] < 0 && (best < 0 || change[c] < change[best])) best = c;
-    f->rank[best] = at;
+      if (rank[c] < 0 && (best < 0 || change[c] < change[best])) best = c;
+    rank[best] = at;
     for (int32_t i = s->touch_start[best]; i < s->touch_start[best + 1]; i++) {
       int32_t e = s->touch[i], first = s->pin_start[e], n_pins = s->pin_start[e + 1] - first;
       bool opens = left[e]-- == n_pins;
@@ -136,6 +140,51 @@ static bool order_classes(const shares *s, finder *f, arena *a) {
       for (int32_t k = first; k < first + n_pins; k++) change[s->pin[k]] -= by;
     }
   }
+  return true;
+}
+
+/* How many states a sweep in this order has, roughly: edges of which the same pins have passed are in, out or parted
+ * together, and each such group may be either. */
+static bool weigh_order(double *states, const int32_t *rank, const shares *s, arena *a) {
+  int32_t *class_at = ARENA_NEW(a, int32_t, s->n), *left = ARENA_NEW(a, int32_t, s->n_edges + 1);
+  uint64_t *passed = ARENA_ZERO(a, uint64_t, s->n_edges + 1);
+  int32_t *open = ARENA_NEW(a, int32_t, s->n_edges + 1), n_open = 0;
+  uint64_t *seen = ARENA_NEW(a, uint64_t, s->n_edges + 1);
+  if (!class_at || !left || !passed || !open || !seen) return false;
+  *states = 0;
+  for (int32_t c = 0; c < s->n; c++) class_at[rank[c]] = c;
+  for (int32_t e = 0; e < s->n_edges; e++) left[e] = s->pin_start[e + 1] - s->pin_start[e];
+  for (int32_t at = 0; at < s->n; at++) {
+    int32_t c = class_at[at], kept = 0, groups = 0;
+    for (int32_t i = s->touch_start[c]; i < s->touch_start[c + 1]; i++) {
+      int32_t e = s->touch[i];
+      if (passed[e] == 0) open[n_open++] = e;
+      passed[e] += ((uint64_t)c + 1) * 0x9e3779b97f4a7c15u; /* a sum that names the pins */
+      left[e]--;
+    }
+    for (int32_t i = 0; i < n_open; i++) {
+      int32_t e = open[i], k = 0;
+      if (left[e] == 0) continue;
+      open[kept++] = e;
+      while (k < groups && seen[k] != passed[e]) k++;
+      if (k == groups) seen[groups++] = passed[e];
+    }
+    n_open = kept;
+    *states += exp2(groups < MOST_GROUPS ? groups : MOST_GROUPS);
+  }
+  return true;
+}
+
+/* The better of two orders: by open edges alone, or hubs first, which helps where branches leave one class and meet in
+ * another. */
+static bool choose_order(const shares *s, finder *f, arena *a) {
+  int32_t *other = ARENA_NEW(a, int32_t, s->n);
+  double states, other_states;
+  f->rank = ARENA_NEW(a, int32_t, s->n);
+  if (!other || !f->rank || !order_classes(f->rank, s, INT32_MAX, a) || !order_classes(other, s, HUB, a) ||
+      !weigh_order(&states, f->rank, s, a) || !weigh_order(&other_states, other, s, a))
+    return false;
+  if (other_states < states) f->rank = other;
   return true;
 }
 
@@ -183,7 +232,7 @@ bool shares_find(shares *s, const situ_problem *problem, arena *a) {
   int32_t *tensor = ARENA_NEW(a, int32_t, problem->graph->n_tensors);
   if (!tensor || !contract(&f.classes, problem, false, a)) return false;
   s->n = f.classes.n_classes;
-  return find_types(s, &f, a) && list_edges(s, tensor, &f, a) && list_touches(s, a) && order_classes(s, &f, a) &&
+  return find_types(s, &f, a) && list_edges(s, tensor, &f, a) && list_touches(s, a) && choose_order(s, &f, a) &&
          price_edges(s, tensor, &f, a) && sum_times(s, &f, a);
 }
 

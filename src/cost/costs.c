@@ -32,6 +32,24 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
   return NULL;
 }
 
+situ_costs *costs_copies(const situ_costs *c, int32_t n) {
+  situ_costs *out = costs_new(c->n_operators * n, c->n_tensors * n, c->n_classes, c->n_memories, c->n_links, c->n_kinds);
+  if (!out) return NULL;
+  int64_t times = (int64_t)c->n_operators * c->n_classes, transfers = (int64_t)c->n_tensors * c->n_kinds;
+  for (int32_t k = 0; k < n; k++) {
+    memcpy(out->time_ns + k * times, c->time_ns, (size_t)times * sizeof(int64_t));
+    memcpy(out->transfer_ns + k * transfers, c->transfer_ns, (size_t)transfers * sizeof(int64_t));
+  }
+  memcpy(out->pair_kind, c->pair_kind, (size_t)c->n_memories * (size_t)c->n_memories * sizeof(int32_t));
+  memcpy(out->link_kind, c->link_kind, (size_t)c->n_links * sizeof(int32_t));
+  out->source = arena_string(out->arena, c->source);
+  out->unit_name = arena_string(out->arena, c->unit_name);
+  out->unit_ns = c->unit_ns;
+  if (out->source && (out->unit_name || !c->unit_name)) return out;
+  situ_costs_free(out);
+  return NULL;
+}
+
 void situ_costs_free(situ_costs *costs) {
   if (costs) arena_free(costs->arena);
 }

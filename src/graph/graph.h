@@ -52,6 +52,11 @@ struct situ_graph {
   string_map *by_name;
 };
 
+/* The same graph n times, side by side: operator v of copy k (0 .. n-1) is number k * n_operators + v and is called
+ * NAME@k+1; tensors likewise. Copies are of one network: all weights are with the first, 0 with the others, and
+ * problem/problem.h says who shares them. */
+situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, situ_error *error);
+
 /* For loops: `for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) { t = g->in[i]; u = g->producer[t]; }` */
 
 #endif

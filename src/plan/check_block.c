@@ -285,9 +285,10 @@ static int64_t work_left(const block *b, const int64_t *time_ns, uint64_t mask) 
 }
 
 /* Follows the chains of what is to come. Whether it may still end below the limit; raises the times of devices to
- * the first useful start there, or to FAR where there is none. */
+ * the first useful start there, but not beyond what all must wait for (work_left counts on that); to FAR where there is
+ * no useful start. */
 static bool may_be_below(block *b, int64_t *time_ns, uint64_t mask) {
-  int64_t *guess = b->scratch, first[DEVICES], end_ns[BLOCK_MEMORIES];
+  int64_t *guess = b->scratch, first[DEVICES], end_ns[BLOCK_MEMORIES], latest = 0;
   memcpy(guess, time_ns, (size_t)b->length * sizeof *guess);
   for (int32_t d = 0; d < b->n_devices; d++) first[d] = FAR;
   b->work->done += (int64_t)b->n_nodes * b->n_devices + (int64_t)b->n_ways * b->n_memories * b->n_memories;
@@ -298,20 +299,22 @@ static bool may_be_below(block *b, int64_t *time_ns, uint64_t mask) {
       continue;
     }
     if (mask >> x->bit & 1) continue;
-    int64_t least = FAR;
+    int64_t least = FAR, soonest = FAR;
     for (int32_t m = 0; m < b->n_memories; m++) end_ns[m] = FAR;
     for (int32_t d = 0; d < b->n_devices; d++) {
       int64_t at = (int64_t)i * b->n_devices + d, start = max64(time_ns[d], inputs_at(b, guess, x, memory_of(b, d)));
       int64_t end = capped(start + b->p_ns[at]), whole = capped(end + b->tail_ns[at]);
       if (whole >= b->limit_ns) continue;
       least = min64(least, whole);
+      soonest = min64(soonest, end);
       first[d] = min64(first[d], start);
       end_ns[memory_of(b, d)] = min64(end_ns[memory_of(b, d)], end);
     }
     if (least >= b->limit_ns) return false;
+    if (!b->span->closed || i < b->n_nodes - 1) latest = max64(latest, soonest);
     for (int32_t k = x->first_out; k < x->first_out + x->n_out; k++) hand_on(b, guess, k, end_ns);
   }
-  for (int32_t d = 0; d < b->n_devices; d++) time_ns[d] = max64(time_ns[d], first[d]);
+  for (int32_t d = 0; d < b->n_devices; d++) time_ns[d] = max64(time_ns[d], first[d] == FAR ? FAR : min64(first[d], latest));
   return mask == b->full || work_left(b, time_ns, mask) < b->limit_ns;
 }
 

@@ -9,6 +9,7 @@ typedef struct units {
   int64_t *in_ns, *compute_ns, *out_ns; /* [unit] */
   int64_t *waiting;        /* [unit] (tensor, user) pairs from other units */
   int32_t *seen;           /* [unit] last tensor taken in */
+  int32_t *next;           /* [unit] the call that follows on its device, or -1 */
   int64_t *start_ns, *finish_ns;
   int32_t *member_start, *member; /* operators of units */
 } units;
@@ -67,6 +68,24 @@ static void find_durations(judge *j, units *u) {
   }
 }
 
+/* A device runs its calls one after the other, in the order of their numbers. */
+static bool find_queues(judge *j, units *u, const int32_t *first_of_call) {
+  int32_t *last = ARENA_NEW(j->scratch, int32_t, j->problem->n_devices);
+  if (!last) return false;
+  for (int32_t d = 0; d < j->problem->n_devices; d++) last[d] = -1;
+  for (int32_t call = 0; call < j->graph->n_operators; call++) {
+    int32_t s = first_of_call[call];
+    if (s < 0) continue;
+    int32_t *before = &last[j->plan->device[s]];
+    if (*before >= 0) {
+      u->next[*before] = s;
+      u->waiting[s]++;
+    }
+    *before = s;
+  }
+  return true;
+}
+
 /* Operators by unit, for walking over a unit. */
 static void list_members(const judge *j, units *u) {
   int32_t n = j->graph->n_operators;
@@ -87,6 +106,11 @@ static bool follow(const judge *j, units *u, int32_t *queue) {
   for (int32_t at = 0; at < n_queued; at++) {
     int32_t s = queue[at];
     u->finish_ns[s] = sat_add(u->start_ns[s], sat_add(u->in_ns[s], sat_add(u->compute_ns[s], u->out_ns[s])));
+    int32_t next = u->next[s];
+    if (next >= 0) {
+      u->start_ns[next] = max64(u->start_ns[next], u->finish_ns[s]);
+      if (--u->waiting[next] == 0) queue[n_queued++] = next;
+    }
     for (int32_t k = u->member_start[s]; k < u->member_start[s + 1]; k++) {
       int32_t v = u->member[k];
       for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
@@ -131,16 +155,17 @@ situ_status check_calls(judge *j, situ_error *error) {
   }
   units u = {0};
   int32_t *scratch = ARENA_NEW(j->scratch, int32_t, n);
-  if (!scratch || !(u.of = ARENA_NEW(j->scratch, int32_t, n)) || !(u.in_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
+  if (!scratch || !(u.next = ARENA_NEW(j->scratch, int32_t, n)) || !(u.of = ARENA_NEW(j->scratch, int32_t, n)) || !(u.in_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
       !(u.compute_ns = ARENA_ZERO(j->scratch, int64_t, n)) || !(u.out_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
       !(u.waiting = ARENA_ZERO(j->scratch, int64_t, n)) || !(u.seen = ARENA_NEW(j->scratch, int32_t, n)) ||
       !(u.start_ns = ARENA_ZERO(j->scratch, int64_t, n)) || !(u.finish_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
       !(u.member_start = ARENA_ZERO(j->scratch, int32_t, (int64_t)n + 2)) ||
       !(u.member = ARENA_NEW(j->scratch, int32_t, n)))
     return fail_no_memory(error);
-  for (int32_t v = 0; v < n; v++) u.seen[v] = -1;
+  for (int32_t v = 0; v < n; v++) u.seen[v] = u.next[v] = -1;
   if (!find_units(j, &u, scratch)) return SITU_STATUS_OK;
   find_durations(j, &u);
+  if (!find_queues(j, &u, scratch)) return fail_no_memory(error);
   list_members(j, &u);
   if (!follow(j, &u, scratch)) {
     judge_note(j, "call", "calls wait for each other in a circle");

@@ -53,6 +53,23 @@ static void enter_tensor(judge *j, ledger *l, int32_t t, const check_copy *copie
   enter(l, home, g->size_bytes[t], j->plan->start_ns[v], until);
 }
 
+/* A memory holds the weights of an operator once for all copies that run it there: for each operator of the network, the
+ * memories that its copies are on are listed; those that the first copy is not on hold its weights too. */
+static situ_status add_copies(judge *j, __int128 *held, situ_error *error) {
+  const situ_problem *p = j->problem;
+  int32_t n = p->n_operators / p->n_copies;
+  bool *there = ARENA_NEW(j->scratch, bool, p->n_memories);
+  if (!there) return fail_no_memory(error);
+  for (int32_t v = 0; v < n; v++) {
+    for (int32_t m = 0; m < p->n_memories; m++) there[m] = false;
+    for (int32_t copy = 1; copy < p->n_copies; copy++) there[j->platform->memory_of[j->plan->device[copy * n + v]]] = true;
+    there[j->platform->memory_of[j->plan->device[v]]] = false;
+    for (int32_t m = 0; m < p->n_memories; m++)
+      if (there[m]) held[m] += j->graph->weight_bytes[v];
+  }
+  return SITU_STATUS_OK;
+}
+
 situ_status check_stream_memory(judge *j, const check_copy *copies, int32_t n_copies, int64_t *peak_bytes,
                                 situ_error *error) {
   const situ_graph *g = j->graph;
@@ -69,6 +86,7 @@ situ_status check_stream_memory(judge *j, const check_copy *copies, int32_t n_co
     held[m] += g->weight_bytes[v];
     enter(&l, m, g->workspace_bytes[v], j->plan->start_ns[v], j->plan->finish_ns[v]);
   }
+  if (j->problem->n_copies > 1) TRY(add_copies(j, held, error));
   int32_t next = 0;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t first = next;

@@ -17,6 +17,13 @@ situ_plan *plan_new(const situ_problem *problem) {
   return plan;
 }
 
+int32_t plan_n_sharing(const situ_plan *plan, int32_t d) {
+  int32_t n = 0;
+  if (!plan->replica_of) return 1;
+  for (int32_t e = 0; e < plan->n_devices; e++) n += plan_leader(plan, e) == plan_leader(plan, d);
+  return n;
+}
+
 void situ_plan_free(situ_plan *plan) {
   if (plan) arena_free(plan->arena);
 }

@@ -42,6 +42,14 @@ struct situ_plan {
   double seconds;
 };
 
+/* The device whose part device d runs: itself where it is no replica. */
+static inline int32_t plan_leader(const situ_plan *plan, int32_t d) {
+  return plan->replica_of && plan->replica_of[d] >= 0 ? plan->replica_of[d] : d;
+}
+
+/* How many devices run the part of device d: 1 without replicas. O(devices) with them. */
+int32_t plan_n_sharing(const situ_plan *plan, int32_t d);
+
 /* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. NULL without memory. */
 situ_plan *plan_new(const situ_problem *problem);
 

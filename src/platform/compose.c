@@ -1,4 +1,4 @@
-/* Composed names: "cpu+2*a100-80g@nvlink". */
+/* Composed names: "cpu+2*a100-80g@nvlink", "2*(cpu+8*a100-80g)+4*(cpu+4*v100-16g)@ethernet-25g". */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,21 +9,28 @@
 #include "platform/catalogue.h"
 #include "platform/platform_sources.h"
 
-enum { MAX_TERMS = 256, MAX_WORD = 64 };
+enum { MAX_TERMS = SITU_MAX_DEVICES, MAX_WORD = 64 };
+static const char *const NETWORK = "ethernet-100g"; /* between servers, where the name says nothing */
 
 /* One term: COUNT * KEY @ LINK. */
 typedef struct term {
   const situ_known_device *row;
   const situ_known_link *bus;    /* to the host, or between hosts */
   const situ_known_link *fabric; /* among the term, or NULL */
-  int32_t count, first_device;
+  int32_t count, first_device, server;
 } term;
+
+typedef struct server {
+  const situ_known_link *network; /* to other servers */
+  int32_t host;                   /* its first host, or -1 */
+} server;
 
 typedef struct composer {
   arena *arena;
   const char *name;
   term *terms;
-  int32_t n_terms, n_hosts, n_devices, n_links, link_capacity, n_channels;
+  server *servers;
+  int32_t n_terms, n_servers, n_hosts, n_devices, n_links, link_capacity, n_channels;
   situ_device *devices;
   const term **term_of; /* of each device */
   situ_link *links;
@@ -31,7 +38,8 @@ typedef struct composer {
 
 static situ_status bad_name(const composer *c, situ_error *error, const char *text, const char *word) {
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                   "%s \"%.60s\"; a platform is a platform file, this-host, or terms such as cpu+2*a100-80g", text,
+                   "%s \"%.60s\"; a platform is a platform file, this-host, or terms such as cpu+2*a100-80g and servers such as "
+                   "2*(cpu+8*a100-80g)", text,
                    word);
 }
 
@@ -68,19 +76,25 @@ static situ_status take_link(const composer *c, term *t, const char *word, situ_
   return SITU_STATUS_OK;
 }
 
+/* An optional count, and the sign after it. */
+static situ_status take_count(const composer *c, int32_t *count, const char **at, situ_error *error) {
+  *count = 1;
+  if (!isdigit((unsigned char)**at)) return SITU_STATUS_OK;
+  char *end;
+  long stated = strtol(*at, &end, 10);
+  if (stated < 1 || stated > SITU_MAX_DEVICES)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "a count must be between 1 and %d", SITU_MAX_DEVICES);
+  if (*end != '*' && *end != 'x') return bad_name(c, error, "expected \"*\" after the count of", *at);
+  *count = (int32_t)stated;
+  *at = end + 1;
+  return SITU_STATUS_OK;
+}
+
 static situ_status take_term(composer *c, const char **at, situ_error *error) {
-  term t = {.count = 1};
+  term t = {.server = c->n_servers - 1};
   char word[MAX_WORD];
-  if (isdigit((unsigned char)**at)) {
-    char *end;
-    long count = strtol(*at, &end, 10);
-    if (count < 1 || count > SITU_MAX_DEVICES)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "a count must be between 1 and %d", SITU_MAX_DEVICES);
-    if (*end != '*' && *end != 'x') return bad_name(c, error, "expected \"*\" after the count of", *at);
-    t.count = (int32_t)count;
-    *at = end + 1;
-  }
-  if (!take_word(word, at, "+@")) return bad_name(c, error, "expected the name of a device at", *at);
+  TRY(take_count(c, &t.count, at, error));
+  if (!take_word(word, at, "+@()")) return bad_name(c, error, "expected the name of a device at", *at);
   t.row = catalogue_find(word);
   if (!t.row) {
     char hint[CATALOGUE_HINT_BYTES];
@@ -91,23 +105,65 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
   t.bus = link_kind_find(t.row->bus);
   if (**at == '@') {
     ++*at;
-    if (!take_word(word, at, "+")) return bad_name(c, error, "expected a kind of link at", *at);
+    if (!take_word(word, at, "+()")) return bad_name(c, error, "expected a kind of link at", *at);
     TRY(take_link(c, &t, word, error));
   }
-  if (c->n_terms == MAX_TERMS) return bad_name(c, error, "too many terms at", *at);
-  c->terms[c->n_terms++] = t;
   c->n_devices += t.count;
   if (c->n_devices > SITU_MAX_DEVICES)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "a platform has at most %d devices", SITU_MAX_DEVICES);
+  c->terms[c->n_terms++] = t; /* a term has a device at least, so there is room */
   return SITU_STATUS_OK;
 }
 
-static situ_status take_terms(composer *c, situ_error *error) {
-  const char *at = c->name;
+/* Terms up to `end`, which is 0 or a bracket. */
+static situ_status take_terms(composer *c, const char **at, char end, situ_error *error) {
   for (;;) {
-    TRY(take_term(c, &at, error));
+    TRY(take_term(c, at, error));
+    if (**at == end) return SITU_STATUS_OK;
+    if (**at != '+') return bad_name(c, error, end ? "expected \"+\" or \")\" at" : "expected \"+\" at", *at);
+    ++*at;
+  }
+}
+
+/* COUNT * ( terms ) @ LINK: equal servers. */
+static situ_status take_server(composer *c, const char **at, situ_error *error) {
+  int32_t count, first = c->n_servers;
+  TRY(take_count(c, &count, at, error));
+  if (**at != '(') return bad_name(c, error, "expected a server in brackets, as the others are, at", *at);
+  const char *inside = *at + 1;
+  for (int32_t i = 0; i < count; i++) {
+    *at = inside;
+    c->servers[c->n_servers++] = (server){.network = link_kind_find(NETWORK), .host = -1};
+    TRY(take_terms(c, at, ')', error));
+  }
+  ++*at;
+  if (**at != '@') return SITU_STATUS_OK;
+  ++*at;
+  char word[MAX_WORD], hint[CATALOGUE_HINT_BYTES];
+  if (!take_word(word, at, "+()")) return bad_name(c, error, "expected a kind of link at", *at);
+  const situ_known_link *network = link_kind_find(word);
+  if (!network)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; did you mean %s?", word,
+                     catalogue_nearest_link(hint, word));
+  if (network->fabric)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
+                     "%s joins the accelerators of one server, not servers; write it inside the brackets", network->key);
+  for (int32_t i = first; i < c->n_servers; i++) c->servers[i].network = network;
+  return SITU_STATUS_OK;
+}
+
+/* Either terms, which are one server, or servers. */
+static situ_status take_name(composer *c, situ_error *error) {
+  const char *at = c->name;
+  if (!strchr(at, '(')) {
+    c->servers[c->n_servers++] = (server){.host = -1};
+    return take_terms(c, &at, '\0', error);
+  }
+  for (;;) {
+    TRY(take_server(c, &at, error));
     if (*at == '\0') return SITU_STATUS_OK;
-    at++; /* the only character that ends a term within the text is '+' */
+    if (*at != '+') return bad_name(c, error, "expected \"+\" at", at);
+    at++;
   }
 }
 
@@ -133,7 +189,10 @@ static situ_status make_devices(composer *c, situ_error *error) {
         c->devices[n] = catalogue_device(t->row);
         c->devices[n].name = arena_string(c->arena, name);
         if (!c->devices[n].name) return fail_no_memory(error);
-        if (t->row->integrated && c->n_hosts > 0) c->devices[n].shares_memory_with = 0;
+        server *s = &c->servers[t->server];
+        if (hosts && s->host < 0) s->host = n;
+        if (t->row->integrated) c->devices[n].shares_memory_with = s->host;
+        c->devices[n].server = t->server;
         c->term_of[n] = t;
       }
     }
@@ -177,21 +236,46 @@ static situ_status join_term(composer *c, const term *t, situ_error *error) {
 
 static bool owns_memory(const composer *c, int32_t d) { return c->devices[d].shares_memory_with < 0; }
 
+/* Whether devices d and e stand in one server. */
+static bool together(const composer *c, int32_t d, int32_t e) { return c->term_of[d]->server == c->term_of[e]->server; }
+
+/* Whether d is what its server sends from: its first host, or without hosts each accelerator. */
+static bool has_port(const composer *c, int32_t d) {
+  int32_t host = c->servers[c->term_of[d]->server].host;
+  return host >= 0 ? d == host : owns_memory(c, d);
+}
+
+/* What a server sends to other servers shares a channel; the slower of two networks counts. */
+static situ_status join_servers(composer *c, situ_error *error) {
+  int32_t first_channel = c->n_channels;
+  c->n_channels += c->n_servers;
+  for (int32_t d = 0; c->n_servers > 1 && d < c->n_devices; d++)
+    for (int32_t e = 0; e < c->n_devices; e++) {
+      if (together(c, d, e) || !has_port(c, d) || !has_port(c, e)) continue;
+      const situ_known_link *from = c->servers[c->term_of[d]->server].network;
+      const situ_known_link *to = c->servers[c->term_of[e]->server].network;
+      double rate = from->bytes_per_s < to->bytes_per_s ? from->bytes_per_s : to->bytes_per_s;
+      TRY(push_link(c, d, e, max64(from->latency_ns, to->latency_ns), rate, first_channel + c->term_of[d]->server, error));
+    }
+  return SITU_STATUS_OK;
+}
+
 static situ_status make_links(composer *c, situ_error *error) {
   for (int32_t d = 1; d < c->n_hosts; d++)
     for (int32_t h = 0; h < d; h++)
-      TRY(join(c, h, d, c->term_of[d]->bus->latency_ns, c->term_of[d]->bus->bytes_per_s, error));
+      if (together(c, h, d)) TRY(join(c, h, d, c->term_of[d]->bus->latency_ns, c->term_of[d]->bus->bytes_per_s, error));
 
   for (int32_t d = c->n_hosts; d < c->n_devices; d++) {
     const term *t = c->term_of[d];
-    if (c->n_hosts > 0) {
-      if (owns_memory(c, d)) TRY(join(c, 0, d, t->bus->latency_ns, t->bus->bytes_per_s, error));
+    int32_t host = c->servers[t->server].host;
+    if (host >= 0) {
+      if (owns_memory(c, d)) TRY(join(c, host, d, t->bus->latency_ns, t->bus->bytes_per_s, error));
       continue;
     }
     /* Without a host, accelerators copy to each other over PCIe; the slower of two ends counts. */
-    for (int32_t e = 0; e < d; e++) {
+    for (int32_t e = c->n_hosts; e < d; e++) {
       const term *u = c->term_of[e];
-      if (t == u && t->fabric) continue;
+      if (!together(c, d, e) || (t == u && t->fabric)) continue;
       double rate = t->bus->bytes_per_s < u->bus->bytes_per_s ? t->bus->bytes_per_s : u->bus->bytes_per_s;
       TRY(join(c, e, d, max64(t->bus->latency_ns, u->bus->latency_ns), rate, error));
     }
@@ -199,11 +283,11 @@ static situ_status make_links(composer *c, situ_error *error) {
 
   for (int32_t i = 0; i < c->n_terms; i++)
     if (c->terms[i].fabric && owns_memory(c, c->terms[i].first_device)) TRY(join_term(c, &c->terms[i], error));
-  return SITU_STATUS_OK;
+  return join_servers(c, error);
 }
 
 static situ_status compose(composer *c, situ_platform **out, situ_error *error) {
-  TRY(take_terms(c, error));
+  TRY(take_name(c, error));
   TRY(make_devices(c, error));
   TRY(make_links(c, error));
   return situ_platform_new(out, c->name, c->devices, c->n_devices, c->links, c->n_links, error);
@@ -212,8 +296,9 @@ static situ_status compose(composer *c, situ_platform **out, situ_error *error) 
 situ_status platform_from_name(situ_platform **out, const char *name, situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
-  composer c = {.arena = a, .name = name, .terms = ARENA_NEW(a, term, MAX_TERMS)};
-  situ_status status = c.terms ? compose(&c, out, error) : fail_no_memory(error);
+  composer c = {.arena = a, .name = name, .terms = ARENA_NEW(a, term, MAX_TERMS),
+                .servers = ARENA_NEW(a, server, (int64_t)MAX_TERMS + 1)};
+  situ_status status = c.terms && c.servers ? compose(&c, out, error) : fail_no_memory(error);
   arena_free(a);
   return status;
 }

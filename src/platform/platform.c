@@ -29,6 +29,7 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
   for (int t = 0; t < SITU_DTYPE_COUNT; t++)
     if (d->peak_flops[t] != 0.0 && !rate_is_sane(d->peak_flops[t]))
       return bad_device(error, platform, d, "a peak must be 0 (not stated) or above 0 and at most 1e18");
+  if (d->server < 0) return bad_device(error, platform, d, "server must be a number from 0 up");
   if (d->memory_bytes < 0) return bad_device(error, platform, d, "memory_bytes must be at least 0");
   if (d->launch_ns < 0 || d->launch_ns > MAX_LATENCY_NS)
     return bad_device(error, platform, d, "launch_ns must be between 0 and 1e15");
@@ -80,6 +81,21 @@ static situ_status add_devices(situ_platform *p, const situ_device *devices, sit
     }
   }
   return SITU_STATUS_OK;
+}
+
+/* Servers get the numbers 0, 1, ... in order of their first device. */
+static bool number_servers(situ_platform *p) {
+  string_map *servers = string_map_new(p->arena, 0);
+  for (int32_t d = 0; servers && d < p->n_devices; d++) {
+    char key[16];
+    snprintf(key, sizeof key, "%d", (int)p->devices[d].server);
+    char *kept = arena_string(p->arena, key);
+    int64_t number = kept ? string_map_put(servers, kept, p->n_servers) : -1;
+    if (number < 0) return false;
+    if (number == p->n_servers) p->n_servers++;
+    p->devices[d].server = (int32_t)number;
+  }
+  return servers != NULL;
 }
 
 static situ_status check_link(const situ_platform *p, const situ_link *link, int32_t index, situ_error *error) {
@@ -162,6 +178,7 @@ situ_status situ_platform_new(situ_platform **out, const char *name, const situ_
     if (!platform_alloc(p, name)) status = fail_no_memory(error);
   }
   if (status == SITU_STATUS_OK) status = add_devices(p, devices, error);
+  if (status == SITU_STATUS_OK && !number_servers(p)) status = fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_links(p, links, error);
   if (status == SITU_STATUS_OK) status = routes_find(p, error);
   if (status != SITU_STATUS_OK) {

@@ -9,7 +9,7 @@
 struct situ_platform {
   arena *arena;
   const char *name;
-  int32_t n_devices, n_classes, n_memories, n_links, n_channels;
+  int32_t n_devices, n_classes, n_memories, n_links, n_channels, n_servers;
 
   situ_device *devices; /* strings in the arena */
   int32_t *class_of;    /* device -> class */

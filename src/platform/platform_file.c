@@ -25,7 +25,7 @@ static const field root_fields[] = {
 };
 
 typedef struct file_device {
-  const char *name, *base, *class_name, *shares, *source;
+  const char *name, *base, *class_name, *shares, *server, *source;
   int64_t host, count, slots, memory_bytes, reserve_bytes, launch_ns;
   double memory_rate;
   const json_value *peaks, *tera_peaks;
@@ -39,6 +39,7 @@ static const field device_fields[] = {
     {"host", FIELD_TRUTH, offsetof(file_device, host), 0, 0},
     {"count", FIELD_WHOLE, offsetof(file_device, count), 0, 1},
     {"concurrent_operators", FIELD_WHOLE, offsetof(file_device, slots), 0, 1},
+    {"server", FIELD_TEXT, offsetof(file_device, server), 0, 0},
     {"shares_memory_with", FIELD_TEXT, offsetof(file_device, shares), 0, 0},
     {"memory_bytes", FIELD_WHOLE, offsetof(file_device, memory_bytes), 0, 0},
     {"memory_gb", FIELD_TIMES, offsetof(file_device, memory_bytes), 1e9, 0},
@@ -84,7 +85,7 @@ typedef struct loader {
   situ_device *devices; /* SITU_MAX_DEVICES */
   place *places;        /* three names for each device are enough */
   situ_link *links;
-  string_map *place_of, *channels;
+  string_map *place_of, *channels, *servers;
   int32_t n_devices, n_places, n_links, link_capacity;
 } loader;
 
@@ -208,6 +209,10 @@ static situ_status add_device(loader *f, const json_value *value, size_t index, 
     return fields_fail(error, f->where, spot, "a platform has at most %d devices", SITU_MAX_DEVICES);
   situ_device model;
   TRY(describe(&model, f, &entry, spot, error));
+  /* devices without the key stand together: in the server of no name */
+  int64_t server = string_map_put(f->servers, entry.server ? entry.server : "", string_map_count(f->servers));
+  if (server < 0) return fail_no_memory(error);
+  model.server = (int32_t)server;
   int32_t count = (int32_t)entry.count, slots = (int32_t)entry.slots;
   if (count == 1) return add_slots(f, spot, entry.name, model, slots, error);
   TRY(add_place(f, spot, entry.name, (place){f->n_devices, count, slots}, error));
@@ -307,7 +312,8 @@ static situ_status load(loader *f, situ_platform **out, const json_value *root, 
   f->places = ARENA_NEW(f->arena, place, 3 * SITU_MAX_DEVICES);
   f->place_of = string_map_new(f->arena, 0);
   f->channels = string_map_new(f->arena, 0);
-  if (!f->devices || !f->places || !f->place_of || !f->channels) return fail_no_memory(error);
+  f->servers = string_map_new(f->arena, 0);
+  if (!f->devices || !f->places || !f->place_of || !f->channels || !f->servers) return fail_no_memory(error);
   file_root top;
   TRY(fields_read(&top, root, root_fields, COUNT_OF(root_fields), f->where, "top level", error));
   if (top.version != FORMAT_VERSION)

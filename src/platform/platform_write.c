@@ -19,6 +19,11 @@ static json_value *device_tree(const situ_platform *p, int32_t index) {
     ok = json_set(o, "shares_memory_with", json_new_text(p->devices[d->shares_memory_with].name));
   else if (ok && d->memory_bytes != SITU_UNLIMITED_BYTES)
     ok = json_set(o, "memory_bytes", json_new_whole(d->memory_bytes));
+  if (ok && p->n_servers > 1) {
+    char server[16];
+    snprintf(server, sizeof server, "server%d", (int)d->server);
+    ok = json_set(o, "server", json_new_text(server));
+  }
   ok = ok && json_set(o, "memory_bytes_per_s", json_new_number(d->memory_bytes_per_s));
   ok = ok && json_set(o, "launch_ns", json_new_whole(d->launch_ns));
   if (!ok) {

@@ -15,9 +15,11 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   p->communication = o->communication;
   p->max_period_ns = o->max_period_ns > 0 ? o->max_period_ns : SITU_NEVER_NS;
   p->max_latency_ns = o->max_latency_ns > 0 ? o->max_latency_ns : SITU_NEVER_NS;
+  p->n_copies = o->copies > 1 ? o->copies : 1;
   bool limited = o->max_period_ns > 0 || o->max_latency_ns > 0;
-  if (limited && p->execution == SITU_EXECUTION_DEFAULT) p->execution = SITU_EXECUTION_STREAM;
+  if ((limited || p->n_copies > 1) && p->execution == SITU_EXECUTION_DEFAULT) p->execution = SITU_EXECUTION_STREAM;
   if (o->max_latency_ns > 0 && p->objective == SITU_OBJECTIVE_DEFAULT) p->objective = SITU_OBJECTIVE_THROUGHPUT;
+  if (p->n_copies > 1 && p->objective == SITU_OBJECTIVE_DEFAULT) p->objective = SITU_OBJECTIVE_LATENCY;
   if (p->objective == SITU_OBJECTIVE_DEFAULT) {
     bool pipeline = p->execution == SITU_EXECUTION_DEFAULT ? from_workload : p->execution == SITU_EXECUTION_PIPELINE;
     p->objective = pipeline ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY;
@@ -32,6 +34,9 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "a greatest period or latency goes with execution stream only, not with %s",
                      situ_execution_name(p->execution));
+  if (p->n_copies > 1 && (limited || p->execution != SITU_EXECUTION_STREAM || p->graph->n_operators % p->n_copies != 0))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "copies go with execution stream and without limits of period or latency; each has as many operators");
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
   if ((period && o->max_period_ns > 0) || (!period && o->max_latency_ns > 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
@@ -218,6 +223,18 @@ void problem_view_latency(situ_problem *out, const situ_problem *p) {
   out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
 }
 
+void problem_view_copy(situ_problem *view, situ_graph *graph) {
+  *graph = *view->graph;
+  graph->n_operators /= view->n_copies;
+  graph->n_tensors /= view->n_copies;
+  graph->n_colocations /= view->n_copies;
+  graph->n_uses /= view->n_copies;
+  graph->n_edges /= view->n_copies;
+  view->graph = graph;
+  view->n_operators = graph->n_operators;
+  view->n_copies = 1;
+}
+
 void situ_problem_free(situ_problem *p) {
   if (p) arena_free(p->arena);
 }
@@ -230,6 +247,7 @@ situ_objective situ_problem_objective(const situ_problem *p) { return p->objecti
 situ_execution situ_problem_execution(const situ_problem *p) { return p->execution; }
 situ_communication situ_problem_communication(const situ_problem *p) { return p->communication; }
 situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
+int32_t situ_problem_copies(const situ_problem *p) { return p->n_copies; }
 bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
 situ_schedule situ_problem_schedule(const situ_problem *p) { return p->schedule; }
 bool situ_problem_may_replicate(const situ_problem *p) { return p->replicate; }

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "cost/costs.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
@@ -47,40 +48,6 @@ static situ_status bad_line(const profile *p, const line *l, const char *expecte
                    expected);
 }
 
-/* A decimal number that is at least 0, without the locale of strtod; NULL when there is none. Digits beyond the 17th
- * do not count. */
-static const char *scan_number(const char *at, double *out) {
-  double mantissa = 0;
-  int scale = 0, digits = 0, significant = 0;
-  bool fraction = false;
-  for (;; at++) {
-    if (*at == '.' && !fraction) {
-      fraction = true;
-    } else if (*at >= '0' && *at <= '9') {
-      digits++;
-      if (significant < 17) {
-        mantissa = mantissa * 10 + (*at - '0');
-        significant += mantissa > 0;
-        scale -= fraction;
-      } else {
-        scale += !fraction;
-      }
-    } else {
-      break;
-    }
-  }
-  if (digits == 0 || digits > 300) return NULL;
-  if (*at == 'e' || *at == 'E') {
-    char *end;
-    long exponent = strtol(at + 1, &end, 10);
-    if (end == at + 1 || exponent > 400 || exponent < -400) return NULL;
-    scale += (int)exponent;
-    at = end;
-  }
-  *out = scale < 0 ? mantissa / pow(10, -scale) : mantissa * pow(10, scale);
-  return at;
-}
-
 /* The number, or the sum of the list "[a; b; c]", that follows `key` in the text. */
 static situ_status scan_value(const profile *p, const line *l, const char *text, const char *key, double limit,
                               double *out) {
@@ -94,7 +61,7 @@ static situ_status scan_value(const profile *p, const line *l, const char *text,
     double one;
     while (*at == ' ') at++;
     if (list && *at == ']') break;
-    at = scan_number(at, &one);
+    at = text_scan_number(at, &one);
     if (!at || !(*out + one <= limit)) {
       char expected[96];
       snprintf(expected, sizeof expected, "a number from 0 to %g after %s", limit, key);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "plan/plan.h"
 
 void report_title(text_buffer *t, const situ_problem *p, const situ_report_options *options) {
@@ -14,6 +15,7 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   text_add(t, "\n%s, %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
   if (p->execution == SITU_EXECUTION_STREAM)
     text_add(t, p->contention == SITU_CONTENTION_NONE ? ", links without contention" : "");
+  if (p->n_copies > 1) text_add(t, ", %d copies", (int)p->n_copies);
   if (p->max_period_ns < SITU_NEVER_NS) text_add(t, ", period at most %s", round_time(count, p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) text_add(t, ", latency at most %s", round_time(count, p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
@@ -74,6 +76,7 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   ok = ok && json_set(o, "costs", json_new_text(p->costs->source));
   ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
   ok = ok && json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
+  if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_whole(p->n_copies));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_STREAM)
@@ -87,6 +90,29 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
 }
 
+void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns, int64_t *finish_ns) {
+  int32_t n = p->n_operators / p->n_copies;
+  *start_ns = SITU_NEVER_NS;
+  *finish_ns = 0;
+  for (int32_t v = copy * n; v < (copy + 1) * n; v++) {
+    *start_ns = min64(*start_ns, situ_plan_start_ns(plan, v));
+    *finish_ns = max64(*finish_ns, situ_plan_finish_ns(plan, v));
+  }
+}
+
+static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem *p) {
+  json_value *list = json_new_array();
+  int64_t value = situ_plan_value_ns(plan), start, finish;
+  bool ok = list && json_set(o, "inputs_per_second", json_new_number(value > 0 ? 1e9 * p->n_copies / (double)value : 0));
+  for (int32_t k = 0; ok && k < p->n_copies; k++) {
+    json_value *copy = json_new_object();
+    report_copy_times(plan, p, k, &start, &finish);
+    ok = copy && json_set(copy, "start_ns", json_new_whole(start)) && json_set(copy, "finish_ns", json_new_whole(finish));
+    ok = json_push(list, copy) && ok;
+  }
+  return json_set(o, "copy_times", list) && ok;
+}
+
 bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem *p) {
   bool exists = situ_plan_exists(plan);
   int64_t value = situ_plan_value_ns(plan);
@@ -97,6 +123,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "value", exists ? report_unit_value(value, p) : json_new_null());
   ok = ok && json_set(o, "unit", json_new_text(p->costs->unit_ns > 0 ? p->costs->unit_name : NULL));
   ok = ok && json_set(o, "unit_ns", p->costs->unit_ns > 0 ? json_new_whole(p->costs->unit_ns) : json_new_null());
+  if (exists && p->n_copies > 1) ok = ok && copies_json(o, plan, p);
   if (exists && problem_has_period(p)) {
     ok = ok && json_set(o, "latency_ns", report_amount(situ_plan_latency_ns(plan)));
     ok = ok && json_set(o, "period_ns", report_amount(situ_plan_period_ns(plan)));

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "report/report.h"
 
 enum { LABEL_COLUMNS = 11 };
@@ -55,7 +56,10 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
     double share = value > 0 ? (double)use.load_ns / (double)value : 0;
     snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, BAR_COLUMNS, options));
     style s = use.n_operators ? STYLE_PLAIN : STYLE_DIM;
-    table_cell(&rows, use.n_operators ? STYLE_BOLD : STYLE_DIM, p->platform->devices[d].name);
+    char name[64];
+    snprintf(name, sizeof name, "%s%s%s", p->platform->devices[d].name, use.replica_of >= 0 ? " = " : "",
+             use.replica_of >= 0 ? p->platform->devices[use.replica_of].name : "");
+    table_cell(&rows, use.n_operators ? STYLE_BOLD : STYLE_DIM, name);
     table_cell(&rows, s, grouped(count, use.n_operators));
     table_cell(&rows, s, text_time(load, use.load_ns));
     table_cell(&rows, use.n_operators ? STYLE_ACCENT : STYLE_DIM, cell);
@@ -82,11 +86,27 @@ static void value_fact(text_buffer *t, const situ_report_options *o, bool period
   fact(t, o, period ? "period" : "latency", s, exact_time(a, value), rest);
 }
 
+/* The time of all copies, what that is by input, and the least and greatest time that one takes. */
+static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_plan *plan, const situ_problem *p) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[96];
+  int64_t least = SITU_NEVER_NS, most = 0, start, finish, value = situ_plan_value_ns(plan);
+  for (int32_t k = 0; k < p->n_copies; k++) {
+    report_copy_times(plan, p, k, &start, &finish);
+    least = min64(least, finish - start);
+    most = max64(most, finish - start);
+  }
+  snprintf(rest, sizeof rest, "%.6g inputs a second", value > 0 ? 1e9 * p->n_copies / (double)value : 0.0);
+  fact(t, o, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), rest);
+  snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, most));
+  fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, least), rest);
+}
+
 static void value_facts(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
   char a[TEXT_UNIT_BYTES], rest[256];
   int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
   value_fact(t, o, period, value, STYLE_BOLD);
+  if (p->n_copies > 1) copy_facts(t, o, plan, p);
   int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
   if (other != SITU_NEVER_NS) value_fact(t, o, !period, other, STYLE_PLAIN);
   int64_t verified = situ_plan_verified_ns(plan);

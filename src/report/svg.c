@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "plan/plan.h"
 #include "report/report.h"
 
 enum {
@@ -119,22 +120,31 @@ static void stack(picture *g, lane *l, int64_t amount_ns, int32_t colour, int32_
   l->load_ns = end;
 }
 
-/* Loads of the links: each tensor once for each memory that uses it, hop by hop. */
-static void stack_links(picture *g, int32_t *seen) {
+static void stack_route(picture *g, int32_t t, int32_t from, int32_t to, int64_t every) {
   const situ_problem *p = g->p;
   const situ_platform *f = p->platform;
+  int64_t route = (int64_t)p->memory_of[from] * f->n_memories + p->memory_of[to];
+  for (int32_t h = f->route_start[route]; h < f->route_start[route + 1]; h++) {
+    int32_t link = f->route_link[h];
+    int64_t time = p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
+    stack(g, &g->lanes[p->n_devices + link], time / every, N_COLOURS + 1, -1);
+  }
+}
+
+/* Loads of the links: each tensor once for each memory that uses it, hop by hop, shared by those that share its ends. */
+static void stack_links(picture *g, int32_t *seen) {
+  const situ_problem *p = g->p;
   for (int32_t t = 0; t < p->graph->n_tensors; t++) {
-    int32_t from = p->memory_of[situ_plan_device(g->plan, p->graph->producer[t])];
+    int32_t a = situ_plan_device(g->plan, p->graph->producer[t]);
     for (int64_t i = p->graph->use_start[t]; i < p->graph->use_start[t + 1]; i++) {
-      int32_t to = p->memory_of[situ_plan_device(g->plan, p->graph->use[i])];
-      if (to == from || seen[to] == t) continue;
+      int32_t b = situ_plan_device(g->plan, p->graph->use[i]), to = p->memory_of[b];
+      if (to == p->memory_of[a] || seen[to] == t) continue;
       seen[to] = t;
-      int64_t route = (int64_t)from * f->n_memories + to;
-      for (int32_t h = f->route_start[route]; h < f->route_start[route + 1]; h++) {
-        int32_t link = f->route_link[h];
-        int64_t time = p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
-        stack(g, &g->lanes[p->n_devices + link], time, N_COLOURS + 1, -1);
-      }
+      int64_t every = (int64_t)plan_n_sharing(g->plan, a) * plan_n_sharing(g->plan, b);
+      if (every == 1) stack_route(g, t, a, b, 1);
+      for (int32_t x = 0; x < p->n_devices && every > 1; x++)
+        for (int32_t y = 0; y < p->n_devices && plan_leader(g->plan, x) == a; y++)
+          if (plan_leader(g->plan, y) == b) stack_route(g, t, x, y, every);
     }
   }
 }
@@ -142,8 +152,10 @@ static void stack_links(picture *g, int32_t *seen) {
 static bool fill_loads(picture *g) {
   const situ_problem *p = g->p;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t d = situ_plan_device(g->plan, v);
-    stack(g, &g->lanes[d], problem_time_ns(p, v, d), g->colour[p->graph->kind[v]], v);
+    int32_t d = situ_plan_device(g->plan, v), n = plan_n_sharing(g->plan, d);
+    for (int32_t e = n > 1 ? 0 : d; e < (n > 1 ? p->n_devices : d + 1); e++)
+      if (plan_leader(g->plan, e) == d)
+        stack(g, &g->lanes[e], problem_time_ns(p, v, d) / n, g->colour[p->graph->kind[v]], v);
   }
   for (int32_t d = 0; d < p->n_devices; d++)
     stack(g, &g->lanes[d], situ_plan_device_use(g->plan, d).load_ns - g->lanes[d].load_ns, N_COLOURS + 1, -1);

@@ -24,6 +24,7 @@ typedef struct calls {
   int64_t *cost_ns;              /* [unit] duration */
   int64_t *waiting;              /* [unit] uses of tensors of other units that are not there yet */
   int32_t *seen;                 /* [unit] the last tensor that came in */
+  int32_t *queued;               /* [unit] the unit of the next call of its device, or -1 */
   int32_t *ready;                /* units in the order in which they were drawn */
   int64_t *start_ns, *finish_ns; /* [operator] */
   int64_t *load_ns;              /* [device] */
@@ -41,7 +42,7 @@ static void *make_calls(const situ_problem *p, arena *a) {
       !(m->unit = ARENA_NEW(a, int32_t, n)) || !(m->next = ARENA_NEW(a, int32_t, n)) ||
       !(m->last = ARENA_NEW(a, int32_t, n)) || !(m->cost_ns = ARENA_NEW(a, int64_t, n)) ||
       !(m->waiting = ARENA_NEW(a, int64_t, n)) || !(m->seen = ARENA_NEW(a, int32_t, n)) ||
-      !(m->ready = ARENA_NEW(a, int32_t, n)) || !(m->start_ns = ARENA_NEW(a, int64_t, n)) ||
+      !(m->queued = ARENA_NEW(a, int32_t, n)) || !(m->ready = ARENA_NEW(a, int32_t, n)) || !(m->start_ns = ARENA_NEW(a, int64_t, n)) ||
       !(m->finish_ns = ARENA_NEW(a, int64_t, n)) || !(m->load_ns = ARENA_NEW(a, int64_t, d)) ||
       !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) || !(m->greatest_bytes = ARENA_NEW(a, int64_t, w)) ||
       !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->first_of = ARENA_NEW(a, int32_t, d)) ||
@@ -109,6 +110,22 @@ static bool list_units(calls *m, const int32_t *device) {
   return true;
 }
 
+/* Given calls of a device run in the order of their numbers. The published rule makes them wait for each other anyway. */
+static void queue_calls(calls *m, const int32_t *device) {
+  const situ_problem *p = m->problem;
+  int32_t *last = m->last_of; /* [device] no longer in use */
+  for (int32_t d = 0; d < p->n_devices; d++) last[d] = -1;
+  for (int32_t k = 0; k < p->n_operators; k++) {
+    int32_t unit = m->head[k], d = unit < 0 ? -1 : device[unit];
+    if (unit < 0) continue;
+    if (last[d] >= 0) {
+      m->queued[last[d]] = unit;
+      m->waiting[unit]++;
+    }
+    last[d] = unit;
+  }
+}
+
 /* Durations and numbers of awaited inputs of all units; false when an operator cannot run where it is. */
 static bool weigh_units(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
@@ -116,7 +133,7 @@ static bool weigh_units(calls *m, const int32_t *device) {
   bool runs = true;
   for (int32_t v = 0; v < p->n_operators; v++) {
     m->cost_ns[v] = m->waiting[v] = m->start_ns[v] = 0;
-    m->seen[v] = -1;
+    m->seen[v] = m->queued[v] = -1;
   }
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t time_ns = problem_time_ns(p, v, device[v]);
@@ -157,6 +174,11 @@ static bool draw_units(calls *m, const int32_t *device) {
     int64_t start = m->start_ns[unit], finish = sat_add(start, m->cost_ns[unit]);
     int64_t *load_ns = &m->load_ns[device[unit]];
     *load_ns = sat_add(*load_ns, m->cost_ns[unit]);
+    int32_t after = m->queued[unit];
+    if (after >= 0) {
+      m->start_ns[after] = max64(m->start_ns[after], finish);
+      if (--m->waiting[after] == 0) m->ready[n_ready++] = after;
+    }
     for (int32_t v = unit; v >= 0; v = m->next[v]) {
       m->start_ns[v] = start;
       m->finish_ns[v] = finish;
@@ -202,6 +224,7 @@ static void run_calls(void *model, const placement *where, bool memory, simulati
   }
   if (!list_units(m, where->device)) return;
   bool runs = weigh_units(m, where->device);
+  if (where->call) queue_calls(m, where->device);
   if (!draw_units(m, where->device)) return;
   out->start_ns = m->start_ns;
   out->finish_ns = m->finish_ns;

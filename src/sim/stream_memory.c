@@ -117,11 +117,24 @@ static void log_change(stream *s, int64_t time_ns, int32_t m) {
   s->change_log[s->n_changes++] = (memory_change){time_ns, held, m};
 }
 
+/* Weights of the first copy on each memory where only later copies are. */
+static void hold_shared_weights(stream *s, const placement *where) {
+  const situ_problem *p = s->problem;
+  int32_t n = p->n_operators / p->n_copies;
+  for (int32_t v = n; v < p->n_operators; v++) {
+    int64_t bytes = problem_shared_bytes(p, v);
+    int32_t m = p->memory_of[where->device[v]], u = v % n;
+    while (bytes > 0 && u < v && p->memory_of[where->device[u]] != m) u += n;
+    if (bytes > 0 && u == v) s->held_bytes[m] += bytes;
+  }
+}
+
 static void add_up(stream *s, const placement *where) {
   const situ_graph *g = s->graph;
   const int32_t *memory_of = s->problem->memory_of;
   for (int32_t m = 0; m < s->n_memories; m++) s->held_bytes[m] = 0;
   for (int32_t v = 0; v < s->n_operators; v++) s->held_bytes[memory_of[where->device[v]]] += g->weight_bytes[v];
+  if (s->problem->n_copies > 1) hold_shared_weights(s, where);
   for (int32_t m = 0; m < s->n_memories; m++)
     s->peak_bytes[m] = s->held_bytes[m] > INT64_MAX ? INT64_MAX : (int64_t)s->held_bytes[m];
   for (int32_t m = 0; s->change_log && m < s->n_memories; m++) log_change(s, 0, m);

@@ -7,7 +7,9 @@
 
 extern const solver auto_solver;
 extern const solver block_dp_solver;
+extern const solver call_dp_solver;
 extern const solver call_search_solver;
+extern const solver chain_search_solver;
 extern const solver configuration_solver;
 extern const solver cpop_solver;
 extern const solver dls_solver;
@@ -26,6 +28,8 @@ extern const solver peft_solver;
 extern const solver pipedream_solver;
 extern const solver random_solver;
 extern const solver scotch_solver;
+extern const solver server_dp_solver;
+extern const solver server_heft_solver;
 extern const solver single_solver;
 extern const solver splitting_solver;
 extern const solver tabu_solver;
@@ -43,10 +47,13 @@ const solver *const solvers[] = {
     &m_etf_solver,
     &m_sct_solver,
     &splitting_solver,
+    &server_dp_solver,
+    &server_heft_solver,
     &tabu_solver,
     &tradeoff_solver,
     &block_dp_solver,
     &greedy_solver,
+    &call_dp_solver,
     &call_search_solver,
     &pipedream_solver,
     &scotch_solver,
@@ -55,6 +62,7 @@ const solver *const solvers[] = {
     &local_search_solver,
     &free_search_solver,
     &ideal_dp_solver,
+    &chain_search_solver,
     &configuration_solver,
     &milp_solver,
     &random_solver,

@@ -144,13 +144,22 @@ static situ_status draw_calls(trace *t, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-/* Stages in order of their first operator; input k is in stage s during period k + s. Operators stand one after the
- * other in the time that their device computes. */
+/* The k-th of the devices that share the part of d, in turn. */
+static int32_t turn(const situ_plan *plan, int32_t d, int32_t k) {
+  int32_t left = k % plan_n_sharing(plan, d), e = d;
+  for (int32_t x = 0; x < plan->n_devices && left > 0; x++)
+    if (x != d && plan_leader(plan, x) == d && left-- == 1) e = x;
+  return e;
+}
+
+/* Stages in order of their first operator; input k enters a stage k periods after the first, when it has passed those
+ * before: each takes a period, and where r devices share it r periods, by turns. Operators stand one after the other in
+ * the time that their device computes. */
 static situ_status draw_pipeline(trace *t, situ_error *error) {
   const situ_plan *plan = t->plan;
   const situ_problem *p = t->problem;
   arena *scratch = arena_new();
-  int32_t *stage = scratch ? ARENA_NEW(scratch, int32_t, p->n_devices) : NULL, n_stages = 0;
+  int32_t *stage = scratch ? ARENA_NEW(scratch, int32_t, p->n_devices) : NULL, n_periods = 0;
   int64_t *at_ns = stage ? ARENA_NEW(scratch, int64_t, p->n_devices) : NULL;
   if (!at_ns) {
     arena_free(scratch);
@@ -158,20 +167,24 @@ static situ_status draw_pipeline(trace *t, situ_error *error) {
   }
   for (int32_t d = 0; d < p->n_devices; d++) stage[d] = -1;
   for (int32_t v = 0; v < p->n_operators; v++)
-    if (stage[plan->device[v]] < 0) stage[plan->device[v]] = n_stages++;
+    if (stage[plan->device[v]] < 0) {
+      stage[plan->device[v]] = n_periods;
+      n_periods += plan_n_sharing(plan, plan->device[v]);
+    }
   for (int32_t k = 0; k < INPUTS_DRAWN && plan->uses; k++) {
     char name[32];
     snprintf(name, sizeof name, "input %d", (int)k);
     for (int32_t d = 0; d < p->n_devices; d++) {
       if (stage[d] < 0) continue;
       at_ns[d] = plan->value_ns * (k + stage[d]);
-      add_slice(t, name, DEVICES, d, at_ns[d], at_ns[d] + plan->uses[d].load_ns);
+      add_slice(t, name, DEVICES, turn(plan, d, k), at_ns[d],
+                at_ns[d] + plan->uses[d].load_ns * plan_n_sharing(plan, d));
       text_add(t->out, ",\"args\":{\"stage\":%d}}", (int)stage[d]);
     }
     for (int32_t v = 0; v < p->n_operators; v++) {
       int32_t d = plan->device[v];
       int64_t finish = at_ns[d] + problem_time_ns(p, v, d);
-      add_slice(t, p->graph->name[v], DEVICES, d, at_ns[d], finish);
+      add_slice(t, p->graph->name[v], DEVICES, turn(plan, d, k), at_ns[d], finish);
       add_kind(t, v);
       at_ns[d] = finish;
     }

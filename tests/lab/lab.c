@@ -45,7 +45,8 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
     devices[d] = (situ_device){.name = device_names[d], .class_name = class_names[class < n ? class : n - 1],
                                .memory_bytes_per_s = 1e9, .memory_bytes = SITU_UNLIMITED_BYTES,
                                .shares_memory_with = d >= 2 && !o->equal && rng_below(r, 4) == 0 ? d - 1 : -1,
-                               .is_host = host};
+                               .is_host = host,
+                               .server = o->seed / 2 % 3 == 0 ? 0 : d / 2};
     if (host && d > 0) devices[d].shares_memory_with = 0;
     if (n == 2 && !host) devices[d].class_name = class_names[d];
     devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;

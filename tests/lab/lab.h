@@ -16,7 +16,7 @@ typedef struct lab {
 
 typedef struct lab_options {
   uint64_t seed;
-  int32_t n_operators, n_devices; /* devices: the first is a host; classes are shared, memories sometimes */
+  int32_t n_operators, n_devices; /* devices: the first is a host; classes are shared, memories sometimes; most have servers */
   int32_t n_hosts;                /* 0 is 1; more share the memory of the first */
   double density;                 /* chance of each possible edge */
   int32_t n_colocations;

@@ -1,4 +1,4 @@
-/* Laws of the optimum of contiguous pipelines, which ideal_dp proves: numbers do not matter; more memory, faster links,
+/* Laws of the optimum of contiguous pipelines, which ideal_dp and chain_search prove: numbers do not matter; more memory, faster links,
  * leave to have replicas and leave to overlap never hurt; the schedule GPipe is never better than 1F1B. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,9 @@ enum { N_SEEDS = 250 };
 
 static lab_options draw(uint64_t seed) {
   rng r = rng_new(seed);
+  bool links = rng_below(&r, 3) == 0; /* smaller: a search */
   return (lab_options){.seed = seed,
-                       .n_operators = 6 + (int32_t)rng_below(&r, 12),
+                       .n_operators = links ? 3 + (int32_t)rng_below(&r, 6) : 6 + (int32_t)rng_below(&r, 8),
                        .n_devices = 3 + (int32_t)rng_below(&r, 3),
                        .density = 0.1 + 0.3 * rng_unit(&r),
                        .n_colocations = (int32_t)rng_below(&r, 3),
@@ -26,17 +27,17 @@ static lab_options draw(uint64_t seed) {
                        .equal = rng_below(&r, 4) > 0,
                        .memory = rng_below(&r, 2) ? 0.3 + rng_unit(&r) / 2 : 0,
                        .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
-                                   .communication = SITU_COMMUNICATION_HOST_STAGED,
+                                   .communication = links ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
                                    .overlap = rng_below(&r, 3) == 0,
-                                   .replicate = rng_below(&r, 2),
+                                   .replicate = rng_below(&r, 2) && !links,
                                    .schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B}};
 }
 
-/* The optimum, SITU_NEVER_NS where there is no plan; -1 where ideal_dp does not serve. */
-static int64_t optimum(const situ_problem *p) {
+/* The optimum that a solver proves, SITU_NEVER_NS where there is no plan; -1 where it does not serve. */
+static int64_t optimum_by(const char *solver, const situ_problem *p) {
   situ_plan *plan;
-  situ_solve_options with = {.solvers = "ideal_dp"};
-  if (!situ_solver_serves("ideal_dp", p) || situ_problem_conflict(p)) return -1;
+  situ_solve_options with = {.solvers = solver};
+  if (!situ_solver_serves(solver, p) || situ_problem_conflict(p)) return -1;
   assert_int_equal(situ_solve(&plan, p, &with, NULL), SITU_STATUS_OK);
   situ_outcome outcome = situ_plan_outcome(plan);
   assert_true(outcome == SITU_OUTCOME_OPTIMAL || outcome == SITU_OUTCOME_INFEASIBLE);
@@ -45,11 +46,32 @@ static int64_t optimum(const situ_problem *p) {
   return value;
 }
 
+static int64_t optimum(const situ_problem *p) {
+  return optimum_by(situ_problem_communication(p) == SITU_COMMUNICATION_LINK ? "chain_search" : "ideal_dp", p);
+}
+
 static int64_t optimum_of(const lab_options *o) {
   lab l = lab_random(o);
   int64_t value = optimum(l.problem);
   lab_free(&l);
   return value;
+}
+
+static void two_exact_solvers_agree(void **state) {
+  (void)state;
+  int32_t n_both = 0;
+  for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+    lab_options o = draw(seed);
+    o.options.communication = SITU_COMMUNICATION_HOST_STAGED;
+    o.options.replicate = false;
+    o.n_operators = 5 + (int32_t)(seed % 5);
+    lab l = lab_random(&o);
+    int64_t one = optimum_by("ideal_dp", l.problem), other = optimum_by("chain_search", l.problem);
+    if (one >= 0) assert_int_equal(one, other);
+    n_both += one >= 0;
+    lab_free(&l);
+  }
+  assert_true(n_both > N_SEEDS / 2);
 }
 
 static void the_optimum_does_not_depend_on_numbers(void **state) {
@@ -80,7 +102,9 @@ static void never_hurts(void (*change)(lab_options *o)) {
 }
 
 static void give_memory(lab_options *o) { o->memory *= 1.3; }
-static void let_replicate(lab_options *o) { o->options.replicate = true; }
+static void let_replicate(lab_options *o) {
+  o->options.replicate = o->options.communication == SITU_COMMUNICATION_HOST_STAGED;
+}
 static void let_overlap(lab_options *o) { o->options.overlap = true; }
 static void mix_passes(lab_options *o) { o->options.schedule = SITU_SCHEDULE_1F1B; }
 
@@ -122,6 +146,7 @@ static void faster_links_never_hurt(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(two_exact_solvers_agree),
       cmocka_unit_test(the_optimum_does_not_depend_on_numbers),
       cmocka_unit_test(more_memory_never_hurts),
       cmocka_unit_test(leave_to_have_replicas_never_hurts),

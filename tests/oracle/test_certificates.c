@@ -191,8 +191,43 @@ static void no_certificate_of_pipelines_proves_too_much(void **state) {
   }
 }
 
+/* One block of everything: with neither contention nor memory nor colocation what comes of the judge's own search is the
+ * optimum, no more and no less. */
+static void the_judge_of_blocks_knows_the_optimum(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 250; seed++) {
+    lab_options o = {.seed = seed, .n_operators = 5 + (int32_t)(seed % 6), .n_devices = 2 + (int32_t)(seed % 3),
+                     .density = 0.1 + 0.1 * (double)(seed % 4), .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
+                     .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
+    lab l = lab_random(&o);
+    trial t = {.problem = l.problem, .seed = seed};
+    situ_plan *plan;
+    situ_solve_options with = {.solvers = "block_dp"};
+    assert_int_equal(situ_solve(&plan, l.problem, &with, NULL), SITU_STATUS_OK);
+    if (situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL && situ_plan_value_ns(plan) > 0) {
+      arena *a = arena_new();
+      certificate c;
+      bool objected;
+      t.optimum_ns = situ_plan_value_ns(plan);
+      certificate_start(&c, "cut_vertex", t.optimum_ns);
+      c.bound = "nobody";
+      assert_non_null(certificate_add_operators(&c, "deleted", 0, a));
+      assert_non_null(certificate_add_operators(&c, "cuts", 0, a));
+      int64_t *rest = certificate_add(&c, "rests", l.problem->n_devices, a);
+      *rest = t.optimum_ns;
+      assert_true(verified(&t, &c, &objected) == t.optimum_ns && !objected);
+      c.lower_ns = ++*rest;
+      assert_true(verified(&t, &c, &objected) == 0 && objected);
+      arena_free(a);
+    }
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_judge_of_blocks_knows_the_optimum),
       cmocka_unit_test(no_certificate_of_streams_proves_too_much),
       cmocka_unit_test(no_certificate_of_calls_proves_too_much),
       cmocka_unit_test(no_certificate_of_pipelines_proves_too_much),

@@ -11,7 +11,8 @@
 #include "bound/bound.h"
 #include "solve/solver.h"
 
-enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, CHILDREN_PER_STEP = 512, OFFERED = 8, LARGEST_BLOCK = 20, GROUPS_TRIED = 8 };
+enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, CHILDREN_PER_STEP = 512, OFFERED = 8, LARGEST_BLOCK = 20, GROUPS_TRIED = 8,
+       CERTIFIED_WIDTH = 256 };
 static const int64_t TRACE_ROOM = (int64_t)1 << 22, OPERATORS_LIMIT = 4000;
 
 typedef struct block_dp {
@@ -47,6 +48,14 @@ static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   if (!s->rest_ns) return fail_no_memory(run->error);
   for (int64_t i = 0; i < n; i++) s->rest_ns[i] = max64(s->rest_ns[i], s->chain.rest_ns[i]);
   int64_t lower = min64(s->rest_ns[0], limits.upper_ns);
+  bool checkable = s->chain.exact || width <= CERTIFIED_WIDTH; /* wider ones take the checker too long */
+  if (lower < BLOCK_FAR_NS && lower > run->incumbent->proof.lower_ns && checkable) {
+    certificate proof;
+    if (!block_chain_certify(&proof, &s->chain, s->rest_ns, limits.upper_ns, s->head_ns, run->arena))
+      return fail_no_memory(run->error);
+    proof.bound = "cut_vertex";
+    TRY(solve_prove(run, &proof));
+  }
   if (lower < BLOCK_FAR_NS) solve_bound(run, lower, "block_dp");
   *exact = s->chain.exact;
   return SITU_STATUS_OK;

@@ -7,18 +7,25 @@
  *     D[s + e_t][I] = min over I' < I of max(D[s][I'], load_t(I \ I'))          answer: min over s of D[s][V]
  *
  * What makes it fast is ours (docs/theory/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves for each
- * state only ideals whose work fits into what is used and what is left (two-sided windows); only those are stored. A run
- * with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. */
-#include <math.h>
+ * state only ideals whose work and transfers fit into what is used and what is left (windows.h); only those are
+ * visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where that has too
+ * many ideals, runs with a smaller U raise the bound. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/exact/ideals.h"
+#include "solve/exact/coarse.h"
+#include "solve/exact/pulls.h"
+#include "solve/exact/relaxed.h"
+#include "solve/kit/order_split.h"
 #include "solve/solver.h"
 
-enum { MOST_STATES = 1 << 14, MOST_CHAIN = 3000 };
+enum { MOST_CHAIN = 3000, FEW = 20000 };
+/* Bytes of kept ideals and of layers. Work of the first round and of the last, in classes decided and pairs of ideals
+ * looked at. */
+static const int64_t MOST_BYTES = (int64_t)500 << 20, FIRST_EFFORT = (int64_t)1 << 22, LAST_EFFORT = (int64_t)1 << 34;
+static const int64_t NO_PLAN_NS = INT64_MAX / 4, FINE = 400; /* part of the period below which bisection ends */
 
 /* What was added to a state: n_sharing devices of a type, which run one part. */
 typedef struct step {
@@ -27,7 +34,7 @@ typedef struct step {
 
 /* The reachable ideals of one state, by price. */
 typedef struct layer {
-  int64_t n;
+  int64_t n, room;
   int32_t *ideal;
   int64_t *price, *value_ns;
   int32_t *from; /* index in the layer it came from */
@@ -38,100 +45,37 @@ typedef struct layer {
  * backward load, among those without a forward load above most_forward_ns. */
 typedef struct limits {
   int64_t most_ns, most_forward_ns;
-  int64_t most_total_ns; /* no device may have more to do for one input, all phases together */
 } limits;
 
 typedef struct program {
   solve_run *run;
   stages stages;
-  int32_t n_states;
-  int32_t *weight; /* [type] of its count in the number of a state */
-  int64_t *price;  /* [class] */
-  double *reach;   /* [type] most price that a device takes in one unit of time */
-  ideal_window window;
-  int64_t *most_before, *most_after;
-  bool *hosts_before, *hosts_after;
+  windows windows;
+  stages coarse_stages;
+  windows coarse;
+  bool folded; /* the coarse problem is another one */
+  ideal_set set;
+  pulls pulls;
+  uint64_t *reached; /* [state][ideal] as bits: reached with these devices or less */
+  int64_t n_reached_words;
   layer *layers;
   int64_t n_pairs; /* whose load was computed */
   limits limits;
+  /* Whether plans may be changed into others of no greater period (pulls.h; fewer devices), so that not all are looked
+   * at: then what is found is not the best. Not with links, where the value is another than the loads promise, nor with
+   * two phases. */
+  bool may_exchange, exchanges; /* ever; in this attempt, which has many ideals */
+  int64_t work, most_work;
+  int64_t lower_ns; /* nothing is better than this */
+  int64_t found_ns; /* least value promised in the last attempt */
+  int64_t layer_bytes;
 } program;
 
-static int32_t count_of(const program *g, int32_t state, int32_t type) {
-  return state / g->weight[type] % (g->stages.types[type].n_devices + 1);
-}
-
-/* Numbers the states and chooses prices: a class weighs its time on the commonest accelerator (or device), or on any
- * device where that cannot run it. */
-static bool set_up(program *g) {
-  stages *s = &g->stages;
-  arena *a = g->run->arena;
-  int32_t reference = 0;
-  int64_t n_states = 1;
-  g->weight = ARENA_NEW(a, int32_t, s->n_types + 1);
-  g->price = ARENA_ZERO(a, int64_t, s->n);
-  g->reach = ARENA_ZERO(a, double, s->n_types + 1);
-  if (!g->weight || !g->price || !g->reach) return false;
-  int32_t n_accelerators = 0;
-  for (int32_t t = 0; t < s->n_types; t++) {
-    const device_type *now = &s->types[t], *best = &s->types[reference];
-    if (best->is_host > now->is_host || (best->is_host == now->is_host && now->n_devices > best->n_devices)) reference = t;
-    n_accelerators += !now->is_host;
-    g->weight[t] = (int32_t)n_states;
-    n_states *= now->n_devices + 1;
-    if (n_states > MOST_STATES) n_states = MOST_STATES + 1;
-  }
-  g->n_states = (int32_t)n_states;
-  for (int32_t i = 0; i < s->n; i++) {
-    g->price[i] = stages_time_ns(s, reference, i);
-    for (int32_t t = 0; t < s->n_types && g->price[i] == SITU_NEVER_NS; t++) g->price[i] = stages_time_ns(s, t, i);
-    if (g->price[i] == SITU_NEVER_NS) g->price[i] = 0;
-    g->window.total += g->price[i];
-  }
-  for (int32_t t = 0; t < s->n_types; t++)
-    for (int32_t i = 0; i < s->n; i++) {
-      int64_t time_ns = stages_time_ns(s, t, i);
-      if (time_ns == SITU_NEVER_NS || g->price[i] == 0) continue;
-      g->reach[t] = fmax(g->reach[t], time_ns == 0 ? (double)INFINITY : (double)g->price[i] / (double)time_ns * (1 + 1e-12));
-    }
-  g->window.price = g->price;
-  g->window.reference = reference;
-  g->window.n_states = g->n_states;
-  g->window.count_edges = n_accelerators == 1 && !s->types[reference].is_host && !s->greatest &&
-                          g->reach[reference] <= 1 + 1e-11;
-  g->window.most_before = g->most_before = ARENA_NEW(a, int64_t, n_states);
-  g->window.most_after = g->most_after = ARENA_NEW(a, int64_t, n_states);
-  g->window.hosts_before = g->hosts_before = ARENA_ZERO(a, bool, n_states);
-  g->window.hosts_after = g->hosts_after = ARENA_ZERO(a, bool, n_states);
-  g->layers = ARENA_ZERO(a, layer, n_states);
-  return g->most_before && g->most_after && g->hosts_before && g->hosts_after && g->layers;
-}
-
-/* The most price that a device of a type can take when its load is at most most_ns. */
-static int64_t most_price(const program *g, int32_t type, int64_t most_ns) {
-  if (isinf(g->reach[type])) return INT64_MAX;
-  return sat_add(sat_round(ceil((double)most_ns * g->reach[type])), 1);
-}
-
-/* The windows of a bound U: no device of type t takes more than U * reach[t] of price. */
-static void set_windows(program *g, int64_t most_ns) {
-  const stages *s = &g->stages;
-  for (int32_t state = 0; state < g->n_states; state++) {
-    g->most_before[state] = g->most_after[state] = 0;
-    g->hosts_before[state] = g->hosts_after[state] = false;
-    for (int32_t t = 0; t < s->n_types; t++) {
-      int32_t used = count_of(g, state, t), left = s->types[t].n_devices - used;
-      bool exact = g->window.count_edges && t == g->window.reference;
-      int64_t each = exact ? most_ns : most_price(g, t, most_ns);
-      g->most_before[state] = sat_add(g->most_before[state], sat_mul(each, used));
-      g->most_after[state] = sat_add(g->most_after[state], sat_mul(each, left));
-      g->hosts_before[state] |= s->types[t].is_host && used > 0;
-      g->hosts_after[state] |= s->types[t].is_host && left > 0;
-    }
-  }
-}
+/* How an attempt ended. */
+typedef enum attempt { REFUTED, FOUND, GAVE_UP } attempt;
 
 static void free_layers(program *g) {
-  for (int32_t i = 0; i < g->n_states; i++) {
+  for (int32_t i = 0; i < g->windows.n_states; i++) {
     free(g->layers[i].ideal);
     free(g->layers[i].price);
     free(g->layers[i].value_ns);
@@ -141,22 +85,39 @@ static void free_layers(program *g) {
   }
 }
 
-static bool make_layer(layer *l, int64_t n) {
-  size_t room = (size_t)n + 1;
-  l->ideal = malloc(room * sizeof *l->ideal);
-  l->price = malloc(room * sizeof *l->price);
-  l->value_ns = malloc(room * sizeof *l->value_ns);
-  l->from = malloc(room * sizeof *l->from);
-  l->step = malloc(room * sizeof *l->step);
-  return l->ideal && l->price && l->value_ns && l->from && l->step;
-}
-
 /* What is sought for one ideal in one state. */
 typedef struct best_way {
   int64_t value_ns;
   int32_t from;
   step step;
 } best_way;
+
+static bool resize(void *array, int64_t n, size_t size) {
+  void **at = array;
+  void *moved = realloc(*at, (size_t)n * size);
+  if (!moved) return false;
+  *at = moved;
+  return true;
+}
+
+static bool add_entry(program *g, layer *l, int32_t ideal, const best_way *way) {
+  if (l->n == l->room) {
+    int64_t room = l->room ? l->room * 2 : 64;
+    if (!resize(&l->ideal, room, sizeof *l->ideal) || !resize(&l->price, room, sizeof *l->price) ||
+        !resize(&l->value_ns, room, sizeof *l->value_ns) || !resize(&l->from, room, sizeof *l->from) ||
+        !resize(&l->step, room, sizeof *l->step))
+      return false;
+    size_t each = sizeof *l->ideal + sizeof *l->price + sizeof *l->value_ns + sizeof *l->from + sizeof *l->step;
+    g->layer_bytes += (room - l->room) * (int64_t)each;
+    l->room = room;
+  }
+  l->ideal[l->n] = ideal;
+  l->price[l->n] = g->set.boundaries[ideal].before;
+  l->value_ns[l->n] = way->value_ns;
+  l->from[l->n] = way->from;
+  l->step[l->n++] = way->step;
+  return true;
+}
 
 /* Weights between two ideals that replicas have to agree on. */
 static int64_t trained_between(const ideal_set *set, int64_t from, int64_t to) {
@@ -170,8 +131,9 @@ static int64_t trained_between(const ideal_set *set, int64_t from, int64_t to) {
 
 /* What a pair of ideals is worth to the devices of a step: their load, in the last phase; SITU_NEVER_NS when they cannot
  * hold the part, or the load of an earlier phase is too great. */
-static int64_t pair_value(const program *g, const ideal_set *set, int64_t from, int64_t to, step by) {
+static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
   const stages *s = &g->stages;
+  const ideal_set *set = &g->set;
   int64_t load_ns = 0;
   if (!ideals_may_hold(set, from, to, by.type)) return SITU_NEVER_NS;
   int64_t trained_bytes = by.n_sharing > 1 ? trained_between(set, from, to) : 0;
@@ -183,70 +145,83 @@ static int64_t pair_value(const program *g, const ideal_set *set, int64_t from, 
   return load_ns;
 }
 
+/* Whether the devices between two ideals could take one class more, so that the pair need not be looked at. */
+static bool takes_more(const program *g, int32_t from, int32_t ideal, step by, int64_t most_ns) {
+  for (int64_t i = g->pulls.start[ideal]; i < g->pulls.start[ideal + 1]; i++)
+    if (pair_value(g, from, g->pulls.to[i], by) <= most_ns) return true;
+  return false;
+}
+
 /* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its window begins; it only moves up, since
  * ideals come by rising price. */
-static void extend(program *g, const ideal_set *set, const layer *from, int64_t *low, int32_t ideal, step by,
-                   int64_t reach, best_way *best) {
-  int32_t n_words = g->stages.n_words;
-  const uint64_t *bits = set->bits + (int64_t)ideal * n_words;
-  int64_t price = set->price[ideal];
-  while (*low < from->n && price - from->price[*low] > reach) ++*low;
-  for (int64_t j = *low; j < from->n && from->price[j] <= price; j++) {
+static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, step by, int64_t most_ns,
+                   best_way *best) {
+  const ideal_set *set = &g->set;
+  int64_t price = set->boundaries[ideal].before, room = windows_room(&g->windows, by.type, by.n_sharing);
+  while (*low < from->n && price - from->price[*low] > room) ++*low;
+  int64_t j = *low;
+  for (; j < from->n && from->price[j] <= price; j++) {
     if (from->value_ns[j] >= best->value_ns || from->ideal[j] == ideal) continue;
-    const uint64_t *sub = set->bits + (int64_t)from->ideal[j] * n_words;
-    int32_t k = 0;
-    while (k < n_words && !(sub[k] & ~bits[k])) k++;
-    if (k < n_words) continue;
+    if (!ideals_within(set, from->ideal[j], ideal)) continue;
     g->n_pairs++;
-    int64_t value_ns = max64(pair_value(g, set, from->ideal[j], ideal, by), from->value_ns[j]);
-    if (value_ns < best->value_ns) *best = (best_way){value_ns, (int32_t)j, by};
+    int64_t value_ns = max64(pair_value(g, from->ideal[j], ideal, by), from->value_ns[j]);
+    if (value_ns < best->value_ns && !takes_more(g, from->ideal[j], ideal, by, most_ns))
+      *best = (best_way){value_ns, (int32_t)j, by};
   }
+  g->work += j - *low;
 }
 
 /* All ways to reach an ideal in a state, by one device of each type and by several that share a part. */
-static best_way find_way(program *g, const ideal_set *set, int32_t state, int32_t ideal, int64_t most_ns, int64_t *low) {
+static best_way find_way(program *g, int32_t state, int32_t ideal, int64_t most_ns, int64_t *low) {
   const stages *s = &g->stages;
   best_way best = {.value_ns = sat_add(most_ns, 1)};
-  int64_t most_total_ns = s->n_phases == 1 ? most_ns : g->limits.most_total_ns;
   for (int32_t t = 0; t < s->n_types; t++) {
-    int32_t used = count_of(g, state, t), most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
+    int32_t used = windows_used(&g->windows, state, t), most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
     for (int32_t r = 1; r <= most; r++, low++)
-      extend(g, set, &g->layers[state - r * g->weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r},
-             most_price(g, t, sat_mul(most_total_ns, r)), &best);
+      extend(g, &g->layers[state - r * g->windows.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, most_ns, &best);
   }
   return best;
 }
 
-/* Fills the layer of one state. `by_price` lists the kept ideals. False when out of budget or memory (then *status). */
-static bool fill_layer(program *g, const ideal_set *set, const int32_t *by_price, bool windows, int32_t state,
-                       int64_t most_ns, situ_status *status) {
-  layer *l = &g->layers[state];
-  int64_t n = 0;
+static bool is_reached(const program *g, int32_t state, int32_t ideal) {
+  return g->reached[state * g->n_reached_words + ideal / 64] >> (ideal % 64) & 1;
+}
+
+/* What is reached with one device less is reached with it. */
+static void inherit(program *g, int32_t state) {
+  uint64_t *to = g->reached + state * g->n_reached_words;
+  for (int32_t t = 0; t < g->stages.n_types; t++) {
+    if (windows_used(&g->windows, state, t) == 0) continue;
+    const uint64_t *from = g->reached + (state - g->windows.weight[t]) * g->n_reached_words;
+    for (int64_t k = 0; k < g->n_reached_words; k++) to[k] |= from[k];
+  }
+}
+
+/* Fills the layer of one state. `by_price` lists the kept ideals. False when it gives up or without memory (then *status). */
+static bool fill_layer(program *g, const int32_t *by_price, int32_t state, int64_t most_ns, situ_status *status) {
+  const ideal_set *set = &g->set;
   int64_t *low = calloc((size_t)g->stages.problem->n_devices + 1, sizeof *low);
-  int32_t *members = malloc(((size_t)set->n + 1) * sizeof *members);
-  for (int64_t i = 0; members && i < set->n; i++) {
-    bool in = !windows || by_price[i] == set->full || ideals_in_state(set, by_price[i], &g->window, state);
-    if (in && by_price[i] != 0) members[n++] = by_price[i];
-  }
-  bool good = low && members && make_layer(l, n);
-  if (!good) *status = fail_no_memory(g->run->error);
-  for (int64_t i = 0; good && i < n; i++) {
-    best_way best = find_way(g, set, state, members[i], most_ns, low);
-    if (i % 64 == 63 && budget_spend(g->run->budget, 1)) good = false;
+  bool good = low != NULL, stopped = false;
+  if (g->exchanges) inherit(g, state);
+  for (int64_t i = 0, n = 0; good && !stopped && i < set->n; i++) {
+    int32_t ideal = by_price[i];
+    if (ideal == 0 || (ideal != set->full && !ideals_in_state(set, ideal, state))) continue;
+    if (n++ % 64 == 63)
+      stopped = budget_spend(g->run->budget, 1) || g->work > g->most_work || g->layer_bytes > MOST_BYTES;
+    if (is_reached(g, state, ideal)) continue;
+    best_way best = find_way(g, state, ideal, most_ns, low);
     if (best.value_ns > most_ns) continue;
-    l->ideal[l->n] = members[i];
-    l->price[l->n] = set->price[members[i]];
-    l->value_ns[l->n] = best.value_ns;
-    l->from[l->n] = best.from;
-    l->step[l->n++] = best.step;
+    good = add_entry(g, &g->layers[state], ideal, &best);
+    g->reached[state * g->n_reached_words + ideal / 64] |= 1ull << (ideal % 64);
   }
+  if (!good) *status = fail_no_memory(g->run->error);
   free(low);
-  free(members);
-  return good;
+  return good && !stopped;
 }
 
 /* Offers the placement that ends at entry `at` of a state's layer. */
-static situ_status offer(program *g, const ideal_set *set, int32_t state, int64_t at) {
+static situ_status offer(program *g, int32_t state, int64_t at) {
+  const ideal_set *set = &g->set;
   const stages *s = &g->stages;
   arena *a = g->run->arena;
   int32_t *device_of_class = ARENA_NEW(a, int32_t, s->n), *device = ARENA_NEW(a, int32_t, s->problem->n_operators);
@@ -256,7 +231,7 @@ static situ_status offer(program *g, const ideal_set *set, int32_t state, int64_
   int64_t promised_ns = g->layers[state].value_ns[at];
   while (state > 0) {
     const layer *l = &g->layers[state];
-    int32_t type = l->step[at].type, n_sharing = l->step[at].n_sharing, before = state - n_sharing * g->weight[type];
+    int32_t type = l->step[at].type, n_sharing = l->step[at].n_sharing, before = state - n_sharing * g->windows.weight[type];
     const uint64_t *to = set->bits + (int64_t)l->ideal[at] * s->n_words;
     const uint64_t *from = set->bits + (int64_t)g->layers[before].ideal[l->from[at]] * s->n_words;
     int32_t d = s->types[type].devices[taken[type]];
@@ -278,66 +253,33 @@ static situ_status offer(program *g, const ideal_set *set, int32_t state, int64_
   return SITU_STATUS_OK;
 }
 
-static int compare_prices(const void *a, const void *b) {
-  const int64_t *x = a, *y = b; /* pairs of price and ideal */
-  if (x[0] != y[0]) return x[0] < y[0] ? -1 : 1;
-  return (x[1] > y[1]) - (x[1] < y[1]);
-}
+/* The value of the incumbent. Without a plan it is very great. */
+static int64_t value_of(const program *g) { return min64(g->run->incumbent->value_ns, NO_PLAN_NS); }
 
-static int32_t *sort_by_price(const ideal_set *set) {
-  int64_t *pairs = malloc(((size_t)set->n + 1) * 2 * sizeof *pairs);
-  int32_t *order = malloc(((size_t)set->n + 1) * sizeof *order);
-  for (int64_t i = 0; pairs && order && i < set->n; i++) {
-    pairs[2 * i] = set->price[i];
-    pairs[2 * i + 1] = i;
-  }
-  if (pairs && order) {
-    qsort(pairs, (size_t)set->n, 2 * sizeof *pairs, compare_prices);
-    for (int64_t i = 0; i < set->n; i++) order[i] = (int32_t)pairs[2 * i + 1];
-  } else {
-    free(order);
-    order = NULL;
-  }
-  free(pairs);
-  return order;
-}
-
-/* Runs the program over a set of ideals within its limits. *found: the least value, after a plan of it was offered, or
- * SITU_NEVER_NS; *complete: whether all was looked at. */
-static situ_status run_program(program *g, const ideal_set *set, bool windows, int64_t *found, bool *complete) {
+/* Goes through all states. *found: the least value that was reached, after a plan of it was offered, or SITU_NEVER_NS;
+ * *complete: whether all was looked at. */
+static situ_status fill_layers(program *g, const int32_t *by_price, int64_t *found, bool *complete) {
   situ_status status = SITU_STATUS_OK;
-  int32_t *by_price = sort_by_price(set);
-  layer *first = &g->layers[0];
-  if (!by_price || !make_layer(first, 1)) status = fail_no_memory(g->run->error);
-  *complete = status == SITU_STATUS_OK;
-  if (status == SITU_STATUS_OK) {
-    first->n = 1;
-    first->ideal[0] = 0;
-    first->price[0] = first->value_ns[0] = 0;
-  }
   int64_t best_ns = g->limits.most_ns, best_at = -1;
   int32_t best_state = -1;
-  for (int32_t state = 1; *complete && state < g->n_states; state++) {
+  *complete = true;
+  memset(g->reached, 0, (size_t)(g->n_reached_words * g->windows.n_states) * sizeof *g->reached);
+  g->layer_bytes = 0;
+  if (!add_entry(g, &g->layers[0], 0, &(best_way){.from = -1})) return fail_no_memory(g->run->error);
+  for (int32_t state = 1; *complete && state < g->windows.n_states; state++) {
     /* A better answer shrinks what is worth reaching from here on; the windows stay valid. */
     int64_t most = best_state < 0 ? best_ns : best_ns - 1;
-    *complete = fill_layer(g, set, by_price, windows, state, most, &status);
+    *complete = fill_layer(g, by_price, state, most, &status);
     const layer *l = &g->layers[state];
     for (int64_t i = l->n - 1; i >= 0; i--) {
-      if (l->ideal[i] != set->full || l->value_ns[i] > most) continue;
+      if (l->ideal[i] != g->set.full || l->value_ns[i] > most) continue;
       best_ns = l->value_ns[i];
       best_state = state;
       best_at = i;
     }
   }
   *found = best_state >= 0 ? best_ns : SITU_NEVER_NS;
-  if (status == SITU_STATUS_OK && best_state >= 0) status = offer(g, set, best_state, best_at);
-  free(by_price);
-  free_layers(g);
-  return status;
-}
-
-static int64_t better_than_incumbent(const solve_run *run) {
-  return run->incumbent->value_ns == SITU_NEVER_NS ? INT64_MAX / 4 : run->incumbent->value_ns - 1;
+  return status == SITU_STATUS_OK && best_state >= 0 ? offer(g, best_state, best_at) : status;
 }
 
 /* The least load of one phase that any plan has: all work, each class where it takes least, over all devices. */
@@ -353,61 +295,131 @@ static int64_t least_phase_ns(const stages *s, int32_t phase) {
   return n_devices > 0 ? work_ns / n_devices : 0;
 }
 
-/* Looks for the best chain below the incumbent. With two phases of a period: the least backward load B that goes with a
- * forward load of at most F bounds that of all plans with such an F from below, so that a better plan than the
- * incumbent V has a forward load below V - B; from there again, until there is none. *lower_ns: no chain is better; 0
- * where not all was looked at. With links that is the least value promised, else the incumbent's. */
-static situ_status search(program *g, const ideal_set *set, bool windows, int64_t *lower_ns) {
-  int64_t found = 0, least_ns = 0, least_forward_ns = 0;
+/* Runs the program over the kept ideals, for periods of at most most_ns. With two phases of a period: the least backward
+ * load B that goes with a forward load of at most F bounds that of all plans with such an F from below, so that a plan of
+ * that period or less has a forward load of at most most_ns - B; from there again, until there is none. */
+static situ_status run_program(program *g, const int32_t *by_price, int64_t most_ns, attempt *result) {
   bool apart = g->stages.n_phases == 2, complete = false;
+  int64_t found = 0, first_ns = SITU_NEVER_NS, least_ns = 0, least_forward_ns = 0;
   if (apart) {
     least_forward_ns = least_phase_ns(&g->stages, 0);
     least_ns = least_phase_ns(&g->stages, 1);
   }
   do {
-    int64_t better_ns = better_than_incumbent(g->run);
-    g->limits = (limits){better_ns - least_forward_ns, better_ns - least_ns, better_ns};
-    TRY(run_program(g, set, windows, &found, &complete));
+    g->limits = (limits){most_ns - least_forward_ns, most_ns - least_ns};
+    situ_status status = fill_layers(g, by_price, &found, &complete);
+    free_layers(g);
+    if (status != SITU_STATUS_OK) return status;
+    first_ns = min64(first_ns, found);
     least_ns = found;
+    most_ns = min64(most_ns, value_of(g) - 1);
   } while (apart && complete && found != SITU_NEVER_NS);
-  int64_t value_ns = g->run->incumbent->value_ns;
-  *lower_ns = !complete ? 0 : g->stages.by_links ? min64(found, value_ns) : value_ns;
+  *result = !complete ? GAVE_UP : apart || found == SITU_NEVER_NS ? REFUTED : FOUND;
+  g->found_ns = first_ns;
   return SITU_STATUS_OK;
 }
 
-/* A first bound: the same program over the prefixes of one depth-first order. */
-static situ_status run_chain(program *g) {
-  ideal_set set;
-  int64_t lower_ns;
-  ideals_result result = ideals_find(&set, &g->stages, &g->window, true, g->run->budget);
-  situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(g->run->error) : SITU_STATUS_OK;
-  if (result == IDEALS_ALL) status = search(g, &set, false, &lower_ns);
-  ideals_free(&set);
+/* The program with all that it needs: pulls, and room for what is reached. */
+static situ_status set_up_program(program *g, int64_t most_ns, attempt *result) {
+  situ_status status = SITU_STATUS_OK;
+  int32_t *by_price = ideals_by_price(&g->set);
+  g->exchanges = g->may_exchange && g->set.n > FEW;
+  g->n_reached_words = g->set.n / 64 + 1;
+  g->reached = malloc((size_t)(g->n_reached_words * g->windows.n_states) * sizeof *g->reached);
+  if (!by_price || !g->reached || !pulls_find(&g->pulls, &g->set, g->exchanges))
+    status = fail_no_memory(g->run->error);
+  else
+    status = run_program(g, by_price, most_ns, result);
+  free(by_price);
+  free(g->reached);
+  g->reached = NULL;
+  pulls_free(&g->pulls);
   return status;
+}
+
+/* Looks for a plan of period at most most_ns. With FOUND the incumbent is better, not always best. */
+static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
+  solve_run *run = g->run;
+  windows_set(&g->windows, most_ns);
+  g->work = 0;
+  if (!ideals_narrow(&g->windows, g->most_work / 4, run->budget)) return fail_no_memory(run->error);
+  ideals_result ideals = ideals_find(&g->set, &g->windows, g->most_work, MOST_BYTES, run->budget);
+  situ_status status = ideals == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
+  *result = ideals == IDEALS_STOPPED ? GAVE_UP : REFUTED;
+  if (ideals == IDEALS_ALL && g->set.full >= 0) status = set_up_program(g, most_ns, result);
+  solve_count(run, "ideal_dp.ideals", g->set.n_seen);
+  solve_count(run, "ideal_dp.ideals_kept", g->set.n);
+  ideals_free(&g->set);
+  return status;
+}
+
+static void raise_bound(program *g, int64_t lower_ns) {
+  g->lower_ns = max64(g->lower_ns, lower_ns);
+  bool all = g->lower_ns >= value_of(g);
+  /* For a free problem these are plans to start from, and prove nothing. */
+  if (g->run->problem->contiguous) solve_bound(g->run, all ? g->run->incumbent->value_ns : g->lower_ns, "ideal_dp");
+}
+
+static bool is_closed(program *g) { return g->lower_ns >= value_of(g) || solve_done(g->run); }
+
+/* The full program, for plans of period at most most_ns. */
+static situ_status attempt_exact(program *g, int64_t most_ns, attempt *result) {
+  TRY(try_period(g, most_ns, result));
+  if (*result == REFUTED) raise_bound(g, most_ns + 1);
+  if (*result == FOUND && !g->exchanges) raise_bound(g, g->found_ns);
+  return SITU_STATUS_OK;
+}
+
+/* Raises the bound by the coarse problem: bisection between what is refuted and what could not be. */
+static situ_status attempt_coarse(program *g) {
+  int64_t high_ns = value_of(g);
+  while (!is_closed(g) && high_ns - g->lower_ns > high_ns / FINE) {
+    int64_t most_ns = g->lower_ns + (high_ns - g->lower_ns) / 2;
+    bool refuted;
+    if (!relaxed_refutes(&refuted, &g->coarse, most_ns, g->most_work / 8, MOST_BYTES, g->run->budget))
+      return fail_no_memory(g->run->error);
+    if (refuted)
+      raise_bound(g, most_ns + 1);
+    else
+      high_ns = most_ns;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Rounds of growing work: all plans better than the incumbent; the bound of the coarse problem; where both are far
+ * apart, half of what is between bound and value. */
+static situ_status close_gap(program *g) {
+  attempt result;
+  g->lower_ns = g->run->problem->contiguous ? g->run->incumbent->lower_bound_ns : 0;
+  for (g->most_work = FIRST_EFFORT; !is_closed(g) && g->most_work <= LAST_EFFORT; g->most_work *= 16) {
+    do TRY(attempt_exact(g, value_of(g) - 1, &result));
+    while (result == FOUND && g->exchanges && !is_closed(g));
+    if (result == FOUND && !g->exchanges) break; /* with links, what the loads promise ends here */
+    if (!is_closed(g)) TRY(attempt_coarse(g));
+    if (!is_closed(g) && g->most_work > FIRST_EFFORT)
+      TRY(attempt_exact(g, g->lower_ns + (value_of(g) - g->lower_ns) / 2, &result));
+  }
+  return SITU_STATUS_OK;
 }
 
 static situ_status solve(solve_run *run) {
   program g = {.run = run};
   if (!stages_find(&g.stages, run->problem, run->arena)) return fail_no_memory(run->error);
   if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
-  if (!set_up(&g)) return fail_no_memory(run->error);
-  if (g.n_states > MOST_STATES) return SITU_STATUS_OK;
-  if (g.stages.n <= MOST_CHAIN) TRY(run_chain(&g));
-  if (solve_done(run)) return SITU_STATUS_OK;
-  set_windows(&g, better_than_incumbent(run));
-  ideal_set set;
-  ideals_result result = ideals_find(&set, &g.stages, &g.window, false, run->budget);
-  int64_t lower_ns = 0;
-  situ_status status = result == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
-  if (result == IDEALS_ALL) status = search(&g, &set, true, &lower_ns);
+  if (!windows_init(&g.windows, &g.stages, run->arena)) return fail_no_memory(run->error);
+  if (g.windows.n_states > WINDOWS_MOST_STATES) return SITU_STATUS_OK;
+  g.may_exchange = !g.stages.by_links && g.stages.n_phases == 1;
+  if (!coarse_find(&g.coarse_stages, &g.coarse, &g.folded, &g.windows, run->arena)) return fail_no_memory(run->error);
+  g.layers = ARENA_ZERO(run->arena, layer, g.windows.n_states);
+  if (!g.layers) return fail_no_memory(run->error);
+  if (g.stages.n <= MOST_CHAIN) {
+    order_split *split = order_split_new(run, &g.stages.classes);
+    if (!split) return fail_no_memory(run->error);
+    order_split_offer(split, g.stages.class_at, NULL);
+  }
+  situ_status status = close_gap(&g);
   solve_count(run, "ideal_dp.classes", g.stages.n);
-  solve_count(run, "ideal_dp.ideals", set.n_seen);
-  solve_count(run, "ideal_dp.ideals_kept", set.n);
   solve_count(run, "ideal_dp.pairs", g.n_pairs);
-  /* Nothing better exists; without a plan, nothing at all (the value is SITU_NEVER_NS then). For a free problem this is a
-   * plan to start from, and proves nothing. */
-  if (status == SITU_STATUS_OK && run->problem->contiguous) solve_bound(run, lower_ns, "ideal_dp");
-  ideals_free(&set);
   return status;
 }
 

@@ -1,7 +1,8 @@
 /* solve/exact/ideals.h - ideals (downward closed sets of classes) that can be the boundary between two devices.
  *
- * Every ideal is reached exactly once by adding classes in rising order, so that no table of those seen is needed; only
- * the ideals inside a window are kept. Each kept ideal carries the sums and the straddling hyperedges from which the cost
+ * The classes are decided in rising order, in or out; what follows a class that is out is out. So every ideal is reached
+ * exactly once, no table of those seen is needed, and a part of the walk ends where what is decided already fits into no
+ * window (windows.h). Only ideals inside a window are kept. Each kept ideal carries the sums and the straddling hyperedges from which the cost
  * of a device between two ideals I' and I follows in O(straddling edges):
  *
  *     comm(I \ I') = upper(I) + lower(I') + a correction for each edge that straddles both
@@ -10,7 +11,7 @@
 #define SITU_SOLVE_EXACT_IDEALS_H
 
 #include "base/budget.h"
-#include "solve/exact/stages.h"
+#include "solve/exact/windows.h"
 
 /* A hyperedge with pins on both sides: how many of its pins are inside, and whether its producer is. */
 typedef struct straddle {
@@ -29,10 +30,11 @@ typedef struct ideal_sums {
 
 typedef struct ideal_set {
   const stages *stages;
+  const windows *windows;
   int64_t n, capacity, n_straddles, straddles_capacity;
   uint64_t *bits;     /* [ideal * n_words] */
   ideal_sums *sums;   /* [ideal * n_rows] */
-  int64_t *price;     /* sum of the window's price of its classes */
+  boundary *boundaries; /* as the windows see it */
   int64_t *weight_bytes;
   int64_t *straddle_start; /* [n + 1] */
   straddle *straddles;
@@ -40,27 +42,22 @@ typedef struct ideal_set {
   int64_t n_seen; /* ideals enumerated */
 } ideal_set;
 
-/* Which ideals to keep. price[class] >= 0 is what a class weighs; an ideal of price P is kept when for some state
- * P + left <= most_before[state] and total - P + right <= most_after[state], where left and right are what the
- * straddling edges cost the accelerators (of type `reference`) at least, counted where no host can be the one that
- * holds the pins. */
-typedef struct ideal_window {
-  const int64_t *price;
-  int64_t total;
-  int32_t n_states, reference;
-  bool count_edges;
-  const int64_t *most_before, *most_after;
-  const bool *hosts_before, *hosts_after;
-} ideal_window;
-
 typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } ideals_result;
 
-/* Enumerates all ideals and keeps those inside the window (the empty and the full one always); with chain = true only
- * the prefixes of the class order, all kept. Spends a step for every 1024 ideals seen. */
-ideals_result ideals_find(ideal_set *out, const stages *s, const ideal_window *window, bool chain, budget *b);
+/* Finds the ideals that some window allows; the empty and the full one always. Spends a step for every 1024 ideals
+ * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
+ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes,
+                          budget *b);
+/* Finds what boundaries cost at least, told to more and more of the slack as long as each takes at most most_work, and
+ * narrows the windows by it. False without memory. */
+bool ideals_narrow(windows *open, int64_t most_work, budget *b);
 void ideals_free(ideal_set *set);
 /* Whether ideal i may be the boundary after the devices of a state. */
-bool ideals_in_state(const ideal_set *set, int64_t i, const ideal_window *window, int32_t state);
+bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state);
+/* Whether ideal i is a subset of ideal j. */
+bool ideals_within(const ideal_set *set, int64_t i, int64_t j);
+/* The ideals by rising price before them; to be freed. NULL without memory. */
+int32_t *ideals_by_price(const ideal_set *set);
 /* Whether a device of the type of a row can hold what lies between ideals `from` (a subset) and `to`. */
 bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row);
 /* What that costs it, in that row. */

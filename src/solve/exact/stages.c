@@ -94,7 +94,7 @@ static int32_t pins_of(const situ_graph *g, const int32_t *rank_of, int32_t t, i
   return n;
 }
 
-static bool list_touches(stages *s, arena *a) {
+bool stages_list_touches(stages *s, arena *a) {
   s->touch_start = ARENA_ZERO(a, int32_t, (int64_t)s->n + 2);
   s->touch = ARENA_NEW(a, int32_t, s->pin_start[s->n_edges]);
   if (!s->touch_start || !s->touch) return false;
@@ -145,7 +145,7 @@ static bool find_edges(stages *s, arena *a) {
     memmove(s->in_ns + (int64_t)k * s->n_edges, s->in_ns + (int64_t)k * g->n_tensors, (size_t)s->n_edges * 8);
     memmove(s->out_ns + (int64_t)k * s->n_edges, s->out_ns + (int64_t)k * g->n_tensors, (size_t)s->n_edges * 8);
   }
-  return list_touches(s, a);
+  return stages_list_touches(s, a);
 }
 
 static bool build(stages *s, arena *a) { return order_classes(s, a) && sum_classes(s, a) && find_edges(s, a); }

@@ -48,6 +48,8 @@ bool stages_serve(const situ_problem *problem);
 bool stages_find(stages *out, const situ_problem *problem, arena *a);
 /* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */
 bool stages_fit(const stages *s);
+/* Fills touch_start and touch from the pins. False without memory. */
+bool stages_list_touches(stages *s, arena *a);
 /* Time of a class on a type, all phases together; SITU_NEVER_NS: cannot run there. */
 int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index);
 

@@ -1,4 +1,5 @@
-/* Stream problems in which latency and period both matter: annealing over (device, order), each placement judged by the
+/* Stream problems in which latency and period both matter, and those of several copies, whose time is nearly their greatest
+ * load: annealing over (device, order), each placement judged by the
  * simulator in both. It starts from the best of both worlds: a placement of least latency that splitting finds, and one of
  * least period that the pipeline solvers find, put into an order by upward rank. docs/theory/tradeoff.md. */
 #include <math.h>
@@ -6,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "solve/kit/list.h"
 #include "solve/kit/rank.h"
 #include "solve/solver.h"
 
@@ -16,7 +18,7 @@ typedef struct tradeoff {
   const situ_problem *problem;
   rng random;
   placement now, trial, best; /* best: of least cost, limits kept or not */
-  int32_t *rank_order;
+  int32_t *rank_order, *index_order; /* index: copy after copy */
   double now_cost, best_cost, price;
 } tradeoff;
 
@@ -28,13 +30,14 @@ static double cost_of(const tradeoff *s, const simulation *found) {
 static void copy(const tradeoff *s, placement *to, const placement *from) {
   size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
   memcpy(to->device, from->device, bytes);
-  memcpy(to->order, from->order ? from->order : s->rank_order, bytes);
+  memcpy(to->order, from->order, bytes);
 }
 
-/* Offers a placement, by its own order and by ranks, and starts from it where it is the best so far. */
+/* Offers a placement by its own order, by ranks and by index, and starts from it where it is the best so far. */
 static void offer(tradeoff *s, const placement *where) {
-  for (int32_t own = where->order != NULL; own >= 0; own--) {
-    copy(s, &s->trial, &(placement){.device = where->device, .order = own ? where->order : NULL});
+  int32_t *orders[] = {s->rank_order, s->index_order, where->order};
+  for (int32_t k = 0; k < 3 && orders[k]; k++) {
+    copy(s, &s->trial, &(placement){.device = where->device, .order = orders[k]});
     simulation found = solve_try(s->run, &s->trial);
     double cost = cost_of(s, &found);
     if (cost >= s->best_cost || !solve_allows(s->problem, s->trial.device)) continue;
@@ -43,7 +46,47 @@ static void offer(tradeoff *s, const placement *where) {
   }
 }
 
-/* Lets another solver look at a view of the problem, and takes over what it finds. */
+/* Every copy as the one that is given: copy after copy by falling rank, each in the gaps that those before have left. */
+static void repeat(tradeoff *s, const placement *one) {
+  solve_run *run = s->run;
+  int32_t all = s->problem->n_operators, n = all / s->problem->n_copies;
+  arena_mark mark = arena_get_mark(run->arena);
+  double *priority = ARENA_NEW(run->arena, double, all);
+  int32_t *forced = ARENA_NEW(run->arena, int32_t, all);
+  draft d;
+  if (priority && forced && draft_init(&d, s->problem, run->arena)) {
+    for (int32_t k = 0; k < all; k++) {
+      priority[s->rank_order[k]] = -(double)(s->rank_order[k] / n) * all - k;
+      forced[k] = one->device[k % n];
+    }
+    if (list_schedule(&d, &(list_policy){.priority = priority, .forced = forced}, run->budget, run->arena)) {
+      placement listed = draft_placement(&d);
+      offer(s, &listed);
+    }
+  }
+  arena_release(run->arena, mark);
+}
+
+/* Data parallelism alone: each copy whole to the device that ends it first. */
+static void spread_copies(tradeoff *s) {
+  const situ_problem *p = s->problem;
+  int32_t n = p->n_operators / p->n_copies;
+  int64_t *work = ARENA_ZERO(s->run->arena, int64_t, p->n_devices), *load = ARENA_ZERO(s->run->arena, int64_t, p->n_devices);
+  for (int32_t d = 0; work && load && d < p->n_devices; d++)
+    for (int32_t v = 0; v < n; v++)
+      work[d] = sat_add(work[d], problem_allows(p, v, d) ? problem_time_ns(p, v, d) : SITU_NEVER_NS);
+  for (int32_t copy_first = 0; work && load && copy_first < p->n_operators; copy_first += n) {
+    int32_t best = 0;
+    for (int32_t d = 1; d < p->n_devices; d++)
+      if (sat_add(load[d], work[d]) < sat_add(load[best], work[best])) best = d;
+    load[best] = sat_add(load[best], work[best]);
+    for (int32_t v = 0; v < n; v++) s->now.device[copy_first + v] = best;
+  }
+  offer(s, &(placement){.device = s->now.device});
+}
+
+/* Lets another solver look at a view of the problem, and takes over what it finds; for all copies where the view is of the
+ * first. */
 static situ_status borrow(tradeoff *s, const situ_problem *view, const char *name, double share) {
   solve_run *run = s->run;
   const solver *row = solver_find(name);
@@ -58,7 +101,8 @@ static situ_status borrow(tradeoff *s, const situ_problem *view, const char *nam
   if (!inner.simulator || !incumbent_init(&best, view, run->arena)) status = fail_no_memory(run->error);
   int64_t limit_ns = row->anytime && run->budget->deadline_ns == INT64_MAX && run->budget->max_steps == INT64_MAX ? 1000000000 : 0;
   if (status == SITU_STATUS_OK) status = solver_run(row, &inner, share, limit_ns);
-  if (status == SITU_STATUS_OK && best.best.device) offer(s, &best.best);
+  if (status == SITU_STATUS_OK && best.best.device && view->n_operators == s->problem->n_operators) offer(s, &best.best);
+  if (status == SITU_STATUS_OK && best.best.device && view->n_operators < s->problem->n_operators) repeat(s, &best.best);
   incumbent_free(&best);
   arena_release(run->arena, mark);
   return status;
@@ -161,7 +205,9 @@ static bool init(tradeoff *s, solve_run *run) {
   rank_costs costs;
   double *rank = ARENA_NEW(run->arena, double, n);
   s->rank_order = ARENA_NEW(run->arena, int32_t, n);
-  if (!rank || !s->rank_order || !rank_costs_find(&costs, run->arena, p, RANK_MEAN)) return false;
+  s->index_order = ARENA_NEW(run->arena, int32_t, n);
+  for (int32_t v = 0; s->index_order && v < n; v++) s->index_order[v] = v;
+  if (!rank || !s->rank_order || !s->index_order || !rank_costs_find(&costs, run->arena, p, RANK_MEAN)) return false;
   rank_upward(rank, p, &costs);
   int64_t room = SITU_UNLIMITED_BYTES;
   for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, max64(p->platform->memory_bytes[m], 1));
@@ -174,9 +220,13 @@ static situ_status solve(solve_run *run) {
   tradeoff *s = ARENA_NEW(run->arena, tradeoff, 1);
   situ_problem latency, pipeline;
   if (!s || !init(s, run)) return fail_no_memory(run->error);
+  situ_graph graph;
   problem_view_latency(&latency, run->problem);
   problem_view_pipeline(&pipeline, run->problem);
+  problem_view_copy(&latency, &graph);
+  problem_view_copy(&pipeline, &graph);
   if (run->incumbent->best.device) offer(s, &run->incumbent->best);
+  if (run->problem->n_copies > 1) spread_copies(s);
   TRY(borrow(s, &latency, "single", 1));
   TRY(borrow(s, &latency, "heft", 1));
   TRY(borrow(s, &pipeline, "local_search", 0.25));
@@ -185,7 +235,7 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) { return problem_has_period(p); }
+static bool serves(const situ_problem *p) { return problem_has_period(p) || p->n_copies > 1; }
 
 const solver tradeoff_solver = {
     .name = "tradeoff",

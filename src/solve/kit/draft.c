@@ -194,9 +194,11 @@ int32_t draft_candidates(draft *s, int32_t v) {
     s->candidates[0] = s->group_device[group];
     return 1;
   }
+  int32_t server = s->only_server ? s->only_server[v] : -1;
   int64_t most = INT64_MIN;
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (group >= 0 ? !group_allows(s, group, d) : !problem_allows(p, v, d)) continue;
+    if (server >= 0 && p->platform->devices[d].server != server) continue;
     int64_t room = s->limited ? room_with(s, v, d) : 0;
     if (room >= 0) s->candidates[n++] = d;
     if (room > most) {

@@ -28,6 +28,7 @@ typedef struct draft {
   int32_t *group_device;    /* [group], -1: not placed yet */
   int32_t *group_pin;       /* [group] device or -1 */
   bool *group_runs;         /* [group * n_classes] whether the class can run all members */
+  const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL; set it as you like */
   bool spare_hosts;         /* hosts are candidates only where nothing else is; set it as you like */
   bool limited;             /* some memory has a limit */
   bool links;               /* channels are followed */

@@ -52,6 +52,16 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
   assert_string_equal(a->bound, b->bound);
   assert_string_equal(a->reason, b->reason);
   assert_true(a->steps == b->steps && a->seed == b->seed);
+  assert_true((a->proof.kind == NULL) == (b->proof.kind == NULL) && !b->proof.fault);
+  if (!a->proof.kind) return;
+  assert_string_equal(a->proof.kind, b->proof.kind);
+  assert_string_equal(a->proof.bound, b->proof.bound);
+  assert_true(a->proof.lower_ns == b->proof.lower_ns && a->proof.n_lists == b->proof.n_lists);
+  for (int32_t i = 0; i < a->proof.n_lists; i++) {
+    assert_string_equal(a->proof.list[i].name, b->proof.list[i].name);
+    assert_true(a->proof.list[i].n == b->proof.list[i].n);
+    same_array(a->proof.list[i].values, b->proof.list[i].values, a->proof.list[i].n, sizeof(int64_t));
+  }
 }
 
 /* Every execution model, random placements, those that cannot run included; through the text of a file. */
@@ -71,6 +81,16 @@ static void what_is_written_is_read_back(void **state) {
     plan->solver = "tabu \"x\"";
     plan->bound = "balance";
     plan->lower_bound_ns = rng_below(&r, 9);
+    if (seed % 3) {
+      certificate_start(&plan->proof, "some_kind", seed % 2 ? SITU_NEVER_NS : rng_below(&r, 100));
+      plan->proof.bound = "some_bound";
+      int64_t *numbers = certificate_add(&plan->proof, "numbers", rng_below(&r, 4), plan->arena);
+      for (int64_t i = 0; i < certificate_size(&plan->proof, "numbers"); i++)
+        numbers[i] = rng_below(&r, 3) ? rng_below(&r, 1000) : SITU_NEVER_NS - rng_below(&r, 2);
+      int64_t *operators = certificate_add_operators(&plan->proof, "operators", 1 + rng_below(&r, 2), plan->arena);
+      for (int64_t i = 0; i < certificate_size(&plan->proof, "operators"); i++)
+        operators[i] = rng_below(&r, s.problem->n_operators);
+    }
     if (seed % 2) plan->best_single_device = 0, plan->best_single_ns = seed % 5 ? 77 : SITU_NEVER_NS;
     json_value *root = plan_to_json(plan, s.problem), *parsed;
     assert_non_null(root);

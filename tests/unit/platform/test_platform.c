@@ -132,6 +132,64 @@ static void hosts_are_numbered_and_joined(void **state) {
   situ_platform_free(p);
 }
 
+static void servers_are_joined_by_their_hosts(void **state) {
+  (void)state;
+  situ_platform *p = named("2*(cpu+2*a100-80g@nvlink)+(cpu+t4-16g)@ethernet-10g");
+  assert_int_equal(p->n_devices, 8);
+  assert_int_equal(p->n_servers, 3);
+  static const char *const names[8] = {"cpu0", "cpu1", "cpu2", "gpu0", "gpu1", "gpu2", "gpu3", "gpu4"};
+  static const int32_t servers[8] = {0, 1, 2, 0, 0, 1, 1, 2};
+  for (int32_t d = 0; d < 8; d++) {
+    assert_string_equal(p->devices[d].name, names[d]);
+    assert_int_equal(p->devices[d].server, servers[d]);
+  }
+  assert_int_equal(hops(p, 3, 4), 1); /* NVLink */
+  assert_int_equal(hops(p, 0, 1), 1);
+  assert_int_equal(hops(p, 3, 5), 3); /* accelerator, host, host, accelerator */
+  assert_int_equal(hops(p, 4, 7), 3);
+  situ_link fast = p->links[hop(p, 0, 1, 0)], slow = p->links[hop(p, 0, 2, 0)];
+  assert_true(fast.bytes_per_s == link_kind_find("ethernet-100g")->bytes_per_s);
+  assert_true(slow.bytes_per_s == link_kind_find("ethernet-10g")->bytes_per_s); /* the slower of two networks */
+  assert_int_equal(slow.latency_ns, link_kind_find("ethernet-10g")->latency_ns);
+  assert_int_equal(fast.channel, slow.channel); /* what a server sends leaves by one port */
+  assert_int_not_equal(fast.channel, p->links[hop(p, 1, 0, 0)].channel);
+  situ_platform_free(p);
+}
+
+static void servers_without_a_host_send_from_their_accelerators(void **state) {
+  (void)state;
+  situ_platform *p = named("2*(2*h100-80g@nvlink)@infiniband-ndr");
+  assert_int_equal(p->n_devices, 4);
+  assert_int_equal(hops(p, 0, 2), 1);
+  assert_int_equal(hops(p, 1, 3), 1);
+  assert_int_equal(p->links[hop(p, 0, 2, 0)].channel, p->links[hop(p, 1, 3, 0)].channel);
+  assert_int_not_equal(p->links[hop(p, 0, 2, 0)].channel, p->links[hop(p, 2, 0, 0)].channel);
+  situ_platform_free(p);
+}
+
+static void an_integrated_gpu_shares_the_memory_of_the_host_of_its_server(void **state) {
+  (void)state;
+  situ_platform *p = named("2*(i9-12900k+uhd770)");
+  assert_int_equal(p->n_memories, 2);
+  assert_int_equal(p->memory_of[2], p->memory_of[0]);
+  assert_int_equal(p->memory_of[3], p->memory_of[1]);
+  situ_platform_free(p);
+}
+
+static void one_server_in_brackets_is_the_same_without(void **state) {
+  (void)state;
+  situ_platform *p = named("(cpu+2*a100-80g)"), *q = named("cpu+2*a100-80g");
+  assert_int_equal(p->n_devices, q->n_devices);
+  assert_int_equal(p->n_links, q->n_links);
+  for (int32_t l = 0; l < p->n_links; l++) {
+    assert_int_equal(p->links[l].from_device, q->links[l].from_device);
+    assert_int_equal(p->links[l].to_device, q->links[l].to_device);
+    assert_int_equal(p->links[l].channel, q->links[l].channel);
+  }
+  situ_platform_free(p);
+  situ_platform_free(q);
+}
+
 static void a_wrong_name_says_what_is_near(void **state) {
   (void)state;
   refused("cpu+2*a100", "a100-80g");
@@ -148,6 +206,18 @@ static void a_wrong_name_says_what_is_near(void **state) {
   refused("cpu@", "expected a kind of link");
   refused("cpu+t4-16g@pcie3@pcie4", "kind of link");
   refused("", "platform is needed");
+  refused("2*(cpu", "\")\"");
+  refused("2*(cpu+)", "expected the name");
+  refused("(cpu))", "expected \"+\"");
+  refused("(cpu)(cpu)", "expected \"+\"");
+  refused("()", "expected the name");
+  refused("cpu+2*(cpu)", "in brackets");
+  refused("(cpu)+t4-16g", "in brackets");
+  refused("2*((cpu))", "expected the name");
+  refused("2*(cpu)@nvlink3", "inside the brackets");
+  refused("2*(cpu)@", "kind of link");
+  refused("2*(cpu)@ethernet-9g", "ethernet-");
+  refused("4000*(2*t4-16g)", "at most 4096");
 }
 
 static void the_catalogue_is_sound(void **state) {
@@ -300,6 +370,10 @@ int main(void) {
       cmocka_unit_test(gpus_without_a_host_copy_directly),
       cmocka_unit_test(an_integrated_gpu_shares_the_memory_of_its_host),
       cmocka_unit_test(hosts_are_numbered_and_joined),
+      cmocka_unit_test(servers_are_joined_by_their_hosts),
+      cmocka_unit_test(servers_without_a_host_send_from_their_accelerators),
+      cmocka_unit_test(an_integrated_gpu_shares_the_memory_of_the_host_of_its_server),
+      cmocka_unit_test(one_server_in_brackets_is_the_same_without),
       cmocka_unit_test(a_wrong_name_says_what_is_near),
       cmocka_unit_test(the_catalogue_is_sound),
       cmocka_unit_test(values_out_of_range_are_refused),

@@ -49,6 +49,7 @@ static void assert_same(const situ_platform *p, const situ_platform *q) {
     assert_true(a->memory_bytes == b->memory_bytes);
     assert_true(a->launch_ns == b->launch_ns);
     assert_int_equal(a->shares_memory_with, b->shares_memory_with);
+    assert_int_equal(a->server, b->server);
     assert_int_equal(a->is_host, b->is_host);
   }
   for (int i = 0; i < p->n_links; i++) {
@@ -236,7 +237,8 @@ static void malformed_files_are_refused_with_the_place(void **state) {
 static void composed_platforms_survive_a_file(void **state) {
   (void)state;
   static const char *const names[] = {"cpu", "cpu+2*a100-80g", "8*h100-80g@nvlink", "2*xeon8380+mi300x-192g+uhd770",
-                                      "2*rpi5@ethernet-1g+3*t4-16g@pcie4"};
+                                      "2*rpi5@ethernet-1g+3*t4-16g@pcie4",
+                                      "2*(cpu+2*a100-80g@nvlink)+(3*t4-16g)@ethernet-10g"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     situ_platform *p;
     assert_int_equal(situ_platform_read(&p, names[i], NULL), SITU_STATUS_OK);

@@ -64,6 +64,29 @@ static void a_device_left_and_entered_again_makes_two_calls(void **state) {
   scenario_free(&s);
 }
 
+/* a and b have nothing to do with each other: each 1 ns and 3 ns out, then c on the host. */
+static void calls_of_a_device_run_one_after_the_other(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  scenario_device(&s, 100, -1, false);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  for (int32_t v = 0; v < 3; v++) {
+    scenario_operator(&s, NULL, 10, 7, 0);
+    s.time_ns[v][1] = 1;
+  }
+  scenario_tensor(&s, 0, 3, 2, -1);
+  scenario_tensor(&s, 1, 3, 2, -1);
+  scenario_pose(&s, &calls);
+  int32_t device[3] = {1, 1, 0}, call[3] = {1, 0, -1};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device, .call = call}, true);
+  assert_int_equal(r.start_ns[1], 0);
+  assert_int_equal(r.start_ns[0], 4);
+  assert_int_equal(r.value_ns, 4 + 4 + 10);
+  scenario_free(&s);
+}
+
 /* ---- the same again, by recursion ---- */
 
 typedef struct naive {
@@ -117,8 +140,12 @@ static int64_t naive_finish(const naive *n, int32_t v, int32_t depth) {
     int64_t done = naive_finish(n, u, depth + 1);
     start = done > start ? done : start;
   }
-  for (int32_t w = 0; w < g->n_operators; w++)
+  for (int32_t w = 0; w < g->n_operators; w++) {
     if (inside(n, call, w)) cost += problem_time_ns(p, w, d);
+    if (n->device[w] != d || n->call[w] >= call) continue;
+    int64_t done = naive_finish(n, w, depth + 1); /* an earlier call of the device */
+    start = done > start ? done : start;
+  }
   return start == SITU_NEVER_NS ? start : start + cost;
 }
 
@@ -167,6 +194,7 @@ int main(void) {
       cmocka_unit_test(a_call_takes_in_computes_and_gives_out),
       cmocka_unit_test(a_whole_chain_in_one_call_moves_nothing),
       cmocka_unit_test(a_device_left_and_entered_again_makes_two_calls),
+      cmocka_unit_test(calls_of_a_device_run_one_after_the_other),
       cmocka_unit_test(random_placements_agree_with_the_recursion),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

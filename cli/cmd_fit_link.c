@@ -1,0 +1,35 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&fit_options, &common_options, NULL};
+
+static int run(arguments *a) {
+  situ_link_fit *fit = NULL;
+  situ_error error = {0};
+  if (situ_link_fit_read(&fit, a->operands[0], a->absolute, &error) != SITU_STATUS_OK) return fail_reading(&error);
+  const char *from = a->link_from ? a->link_from : "gpu0", *to = a->link_to ? a->link_to : "gpu1";
+  FILE *stream = people(a);
+  situ_report_options look = report_options(stream);
+  int code = print_report(stream, situ_report_link_fit(fit, from, to, &look));
+  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_link_fit_json(fit, from, to));
+  situ_link_fit_free(fit);
+  return code;
+}
+
+extern const command fit_link_command;
+const command fit_link_command = {
+    .name = "fit-link",
+    .summary = "make a link of a platform file from measured transfers",
+    .usage = "FILE.csv",
+    .about = "Fits time = latency + bytes / rate to measured transfers, and prints the entry for the links of a platform "
+             "file. The first line of the file names its columns: bytes, and time_ns, time_us, time_ms or time_s; other "
+             "columns are skipped. Of several measurements of one size the median counts. Errors are taken in "
+             "proportion to the time, so that small transfers settle the latency as large ones settle the rate.",
+    .examples = "printf 'bytes,time_us\\n1024,12\\n1048576,95\\n67108864,5400\\n' > transfers.csv\n"
+                "situ fit-link transfers.csv --from gpu0 --to gpu1\n"
+                "situ fit-link transfers.csv --json\n",
+    .operand = "file",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,271 @@
+#include "bound/call_graph.h"
+
+#include "base/checked.h"
+#include "problem/footprint.h"
+
+/* While it is made. root[v] is the operator that v was fused into, v itself, or -1 where v is left out. */
+typedef struct maker {
+  const situ_problem *p;
+  call_graph *g;
+  int32_t *root, *node; /* node: [operator] of roots */
+  int32_t *seen;        /* [node] the last tensor that counted it as a user */
+  int64_t *tensor_in_ns, *tensor_out_ns; /* [tensor of the problem] */
+  bool *idle;
+  int64_t light_bytes;
+} maker;
+
+static bool is_accelerator(const situ_problem *p, int32_t d) { return !problem_is_host(p, d); }
+
+/* Takes no time on any device, and may be on all that are used. */
+static bool is_idle(const situ_problem *p, int32_t v) {
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (!p->unused[d] && (!problem_allows(p, v, d) || problem_time_ns(p, v, d) != 0)) return false;
+  return true;
+}
+
+static void price_tensors(maker *m) {
+  const situ_problem *p = m->p;
+  for (int32_t t = 0; t < p->graph->n_tensors; t++) {
+    int64_t in = SITU_NEVER_NS, out = SITU_NEVER_NS;
+    for (int32_t d = 0; d < p->n_devices; d++) {
+      if (!is_accelerator(p, d)) continue;
+      in = min64(in, problem_transfer_ns(p, t, p->host, d));
+      out = min64(out, problem_transfer_ns(p, t, d, p->host));
+    }
+    m->tensor_in_ns[t] = in == SITU_NEVER_NS ? 0 : in;
+    m->tensor_out_ns[t] = out == SITU_NEVER_NS ? 0 : out;
+  }
+}
+
+/* Whether v loses nothing by going where u goes: (next to) no weights and free, or in u's group anyway; and never the operator
+ * that needs the most memory while it runs. */
+static bool may_follow(const maker *m, int32_t v, int32_t u) {
+  const situ_graph *g = m->p->graph;
+  bool together = g->colocation[v] >= 0 && g->colocation[v] == g->colocation[u];
+  bool light = g->colocation[v] < 0 && g->weight_bytes[v] <= m->light_bytes;
+  return (together || light) && footprint_bytes(g, v) <= footprint_bytes(g, u);
+}
+
+static bool used_by_nobody(const situ_graph *g, int32_t v) {
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    if (g->use_start[t] < g->use_start[t + 1]) return false;
+  return true;
+}
+
+/* The outputs of v cost no more than tensor t, on the way in and on the way out, on every device. */
+static bool costs_no_more(const situ_problem *p, int32_t v, int32_t t) {
+  const situ_graph *g = p->graph;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t in = 0, out = 0;
+    for (int32_t o = g->out_start[v]; o < g->out_start[v + 1]; o++) {
+      in = sat_add(in, problem_transfer_ns(p, o, p->host, d));
+      out = sat_add(out, problem_transfer_ns(p, o, d, p->host));
+    }
+    if (in > problem_transfer_ns(p, t, p->host, d) || out > problem_transfer_ns(p, t, d, p->host)) return false;
+  }
+  return true;
+}
+
+static int32_t root_of(const maker *m, int32_t v) {
+  while (m->root[v] >= 0 && m->root[v] != v) v = m->root[v];
+  return m->root[v];
+}
+
+/* The node that all inputs of v are from, where v may follow it; or -1. */
+static int32_t only_source(const maker *m, int32_t v) {
+  const situ_graph *g = m->p->graph;
+  if (!m->idle[v] || m->root[v] != v || g->in_start[v] == g->in_start[v + 1]) return -1;
+  int32_t root = root_of(m, g->producer[g->in[g->in_start[v]]]);
+  for (int64_t i = g->in_start[v] + 1; i < g->in_start[v + 1]; i++)
+    if (root_of(m, g->producer[g->in[i]]) != root) return -1;
+  return may_follow(m, v, root) ? root : -1;
+}
+
+static void fuse_sink(maker *m, int32_t v) {
+  int32_t root = used_by_nobody(m->p->graph, v) ? only_source(m, v) : -1;
+  if (root >= 0) m->root[v] = root;
+}
+
+/* One that hands on: nobody but v, and what is fused with the producer, uses its one input. */
+static void fuse_relay(maker *m, int32_t v) {
+  const situ_graph *g = m->p->graph;
+  int32_t root = only_source(m, v);
+  if (root < 0 || g->in_start[v + 1] != g->in_start[v] + 1) return;
+  int32_t t = g->in[g->in_start[v]];
+  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+    if (g->use[i] != v && root_of(m, g->use[i]) != root) return;
+  if (costs_no_more(m->p, v, t)) m->root[v] = root;
+}
+
+/* What a source, with all that was fused into it, has outside. */
+typedef struct outlook {
+  int32_t user;              /* a node that uses it, or -1 */
+  bool single, free, follows; /* there is no other; it costs nothing; all may follow that one */
+} outlook;
+
+static void look_out(const maker *m, int32_t root, int32_t v, outlook *o) {
+  const situ_graph *g = m->p->graph;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t r = root_of(m, g->use[i]);
+      if (r == root) continue;
+      o->free &= m->tensor_in_ns[t] == 0;
+      o->single &= o->user < 0 || r == o->user;
+      o->user = r;
+    }
+}
+
+static void fuse_source(maker *m, int32_t v) {
+  const situ_problem *p = m->p;
+  const situ_graph *g = p->graph;
+  if (!m->idle[v] || m->root[v] != v) return;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (root_of(m, g->producer[g->in[i]]) >= 0) return; /* no source, even without what was left out */
+  outlook o = {.user = -1, .single = true, .free = true, .follows = true};
+  bool lonely = true, grouped = false; /* whether nothing was fused into v, or anything of it is in a group */
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) lonely &= m->root[g->use[i]] != v;
+  for (int32_t w = lonely ? v : 0; w < (lonely ? v + 1 : p->n_operators); w++)
+    if (root_of(m, w) == v) look_out(m, v, w, &o);
+  for (int32_t w = lonely ? v : 0; w < (lonely ? v + 1 : p->n_operators); w++) {
+    if (root_of(m, w) != v) continue;
+    grouped |= g->colocation[w] >= 0;
+    o.follows &= o.user >= 0 && may_follow(m, w, o.user);
+  }
+  if (o.single && o.follows)
+    m->root[v] = o.user;
+  else if (o.free && !grouped && p->platform->devices[p->host].is_host)
+    m->root[v] = -1;
+}
+
+static void weigh_nodes(maker *m) {
+  const situ_problem *p = m->p;
+  call_graph *g = m->g;
+  for (int32_t v = 0; v < g->n; v++) g->call_ns[v] = g->host_ns[v] = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t k = g->node_of[v];
+    if (k < 0) continue;
+    int64_t call = SITU_NEVER_NS, host = SITU_NEVER_NS;
+    for (int32_t d = 0; d < p->n_devices; d++)
+      if (problem_allows(p, v, d)) {
+        int64_t *least = is_accelerator(p, d) ? &call : &host;
+        *least = min64(*least, problem_time_ns(p, v, d));
+      }
+    g->call_ns[k] = sat_add(g->call_ns[k], call); /* all but one of a node take no time */
+    g->host_ns[k] = sat_add(g->host_ns[k], host);
+    bool counts = m->root[v] == v || p->graph->colocation[v] >= 0; /* else it may be somewhere else in a better plan */
+    if (counts) g->weight_bytes[k] = sat_add(g->weight_bytes[k], p->graph->weight_bytes[v]);
+  }
+}
+
+static void add_tensor(maker *m, int32_t t, int32_t producer) {
+  const situ_graph *full = m->p->graph;
+  call_graph *g = m->g;
+  int32_t k = g->n_tensors, end = g->use_start[k];
+  for (int64_t i = full->use_start[t]; i < full->use_start[t + 1]; i++) {
+    int32_t x = g->node_of[full->use[i]];
+    if (x < 0 || x == producer || m->seen[x] == t) continue;
+    m->seen[x] = t;
+    g->use[end++] = x;
+  }
+  if (end == g->use_start[k]) return;
+  g->producer[k] = producer;
+  g->in_ns[k] = m->tensor_in_ns[t];
+  g->out_ns[k] = m->tensor_out_ns[t];
+  g->use_start[++g->n_tensors] = end;
+}
+
+/* Tensors of the operators of a node, node by node. `member` lists operators by node. */
+static void list_tensors(maker *m, const int32_t *member, const int32_t *member_start) {
+  call_graph *g = m->g;
+  const situ_graph *full = m->p->graph;
+  g->use_start[0] = 0;
+  for (int32_t k = 0; k < g->n; k++) {
+    g->out_start[k] = g->n_tensors;
+    for (int32_t i = member_start[k]; i < member_start[k + 1]; i++)
+      for (int32_t t = full->out_start[member[i]]; t < full->out_start[member[i] + 1]; t++) add_tensor(m, t, k);
+  }
+  g->out_start[g->n] = g->n_tensors;
+  for (int32_t k = 0; k <= g->n; k++) g->in_start[k] = 0;
+  for (int32_t i = 0; i < g->use_start[g->n_tensors]; i++) g->in_start[g->use[i] + 1]++;
+  for (int32_t k = 0; k < g->n; k++) g->in_start[k + 1] += g->in_start[k];
+  for (int32_t k = 0; k < g->n; k++) m->seen[k] = g->in_start[k];
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    for (int32_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t at = m->seen[g->use[i]]++;
+      g->in[at] = t;
+      g->in_use[at] = i;
+    }
+}
+
+static void find_room(call_graph *g) {
+  const situ_problem *p = g->problem;
+  g->call_bytes = g->all_bytes = 0;
+  for (int32_t w = 0; w < p->n_memories; w++) {
+    bool used = false;
+    for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == w && is_accelerator(p, d);
+    if (!used) continue;
+    g->call_bytes = max64(g->call_bytes, p->platform->memory_bytes[w]);
+    g->all_bytes = sat_add(g->all_bytes, p->platform->memory_bytes[w]);
+  }
+  g->total_ns = 0;
+  for (int32_t v = 0; v < g->n; v++) {
+    if (g->call_ns[v] != SITU_NEVER_NS) g->total_ns = sat_add(g->total_ns, g->call_ns[v]);
+    if (g->host_ns[v] != SITU_NEVER_NS) g->total_ns = sat_add(g->total_ns, g->host_ns[v]);
+  }
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    g->total_ns = sat_add(g->total_ns, g->out_ns[t]);
+    g->total_ns = sat_add(g->total_ns, sat_mul(g->in_ns[t], g->use_start[t + 1] - g->use_start[t]));
+  }
+}
+
+static void number_nodes(maker *m, int32_t *member, int32_t *member_start) {
+  call_graph *g = m->g;
+  int32_t n = m->p->n_operators;
+  for (int32_t v = 0; v < n; v++)
+    if (m->root[v] == v) m->node[v] = g->n++;
+  for (int32_t v = 0; v <= n; v++) member_start[v] = 0;
+  for (int32_t v = 0; v < n; v++) {
+    g->node_of[v] = m->root[v] < 0 ? -1 : m->node[root_of(m, v)];
+    if (g->node_of[v] >= 0) member_start[g->node_of[v] + 1]++;
+  }
+  for (int32_t k = 0; k < n; k++) member_start[k + 1] += member_start[k];
+  for (int32_t k = 0; k < n; k++) m->seen[k] = member_start[k];
+  for (int32_t v = 0; v < n; v++)
+    if (g->node_of[v] >= 0) member[m->seen[g->node_of[v]]++] = v;
+  for (int32_t k = 0; k < n; k++) m->seen[k] = -1;
+}
+
+bool call_graph_find(call_graph *out, const situ_problem *p, int64_t light_bytes, arena *a) {
+  int32_t n = p->n_operators, n_tensors = p->graph->n_tensors;
+  int64_t n_uses = p->graph->n_uses;
+  *out = (call_graph){.problem = p};
+  maker m = {.p = p, .g = out, .light_bytes = light_bytes};
+  int32_t *member, *member_start;
+  if (!(out->node_of = ARENA_NEW(a, int32_t, n)) || !(out->call_ns = ARENA_NEW(a, int64_t, n)) ||
+      !(out->host_ns = ARENA_NEW(a, int64_t, n)) || !(out->weight_bytes = ARENA_ZERO(a, int64_t, n)) ||
+      !(out->out_start = ARENA_NEW(a, int32_t, n + 1)) || !(out->producer = ARENA_NEW(a, int32_t, n_tensors)) ||
+      !(out->in_ns = ARENA_NEW(a, int64_t, n_tensors)) || !(out->out_ns = ARENA_NEW(a, int64_t, n_tensors)) ||
+      !(out->use_start = ARENA_NEW(a, int32_t, n_tensors + 1)) || !(out->use = ARENA_NEW(a, int32_t, n_uses)) ||
+      !(out->in_start = ARENA_NEW(a, int32_t, n + 1)) || !(out->in = ARENA_NEW(a, int32_t, n_uses)) ||
+      !(out->in_use = ARENA_NEW(a, int32_t, n_uses)) || !(m.root = ARENA_NEW(a, int32_t, n)) ||
+      !(m.node = ARENA_NEW(a, int32_t, n)) || !(m.seen = ARENA_NEW(a, int32_t, n + 1)) ||
+      !(m.tensor_in_ns = ARENA_NEW(a, int64_t, n_tensors)) || !(m.tensor_out_ns = ARENA_NEW(a, int64_t, n_tensors)) ||
+      !(m.idle = ARENA_NEW(a, bool, n)) || !(member = ARENA_NEW(a, int32_t, n)) ||
+      !(member_start = ARENA_NEW(a, int32_t, n + 1)))
+    return false;
+  price_tensors(&m);
+  for (int32_t v = 0; v < n; v++) {
+    m.root[v] = v;
+    m.idle[v] = is_idle(p, v);
+  }
+  for (int32_t v = n - 1; v >= 0; v--) fuse_sink(&m, v);
+  for (int32_t v = 0; v < n; v++) fuse_relay(&m, v);
+  for (int32_t v = n - 1; v >= 0; v--) fuse_source(&m, v);
+  for (int32_t v = 0; v < n; v++) fuse_source(&m, v); /* what is a source now */
+  number_nodes(&m, member, member_start);
+  weigh_nodes(&m);
+  list_tensors(&m, member, member_start);
+  find_room(out);
+  return true;
+}

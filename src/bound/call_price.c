@@ -1,0 +1,151 @@
+#include "bound/call_price.h"
+
+#include "base/checked.h"
+
+static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRICE = (int64_t)1 << 40;
+enum { ROOM_BITS = 20, PRICE_ROUNDS = 12 };
+
+/* Lays the path along the longest way through the nodes, each in its least time. */
+static bool find_path(call_price *c, arena *a) {
+  const call_graph *g = c->lattice->graph;
+  int64_t *reach_ns = ARENA_NEW(a, int64_t, g->n);
+  int32_t *by = ARENA_NEW(a, int32_t, g->n), last = 0;
+  if (!reach_ns || !by) return false;
+  for (int32_t v = 0; v < g->n; v++) {
+    int64_t least = min64(g->call_ns[v], g->host_ns[v]), before = 0;
+    by[v] = -1;
+    for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int64_t reach = reach_ns[g->producer[g->in[i]]];
+      if (by[v] >= 0 && reach <= before) continue;
+      before = reach;
+      by[v] = i;
+    }
+    reach_ns[v] = before + (least == SITU_NEVER_NS ? 0 : least);
+    if (reach_ns[v] > reach_ns[last]) last = v;
+  }
+  c->ending[last] = CALL_PARTS;
+  for (int32_t v = last;; v = g->producer[g->in[by[v]]]) {
+    c->through[v] = CALL_PARTS;
+    if (by[v] < 0) return true;
+    c->flow_in[g->in_use[by[v]]] = CALL_PARTS;
+  }
+}
+
+/* Groups that fewer than a quarter of the ideals cut: for the others one level of all would say nothing. */
+static void find_ties(call_price *c) {
+  const call_lattice *l = c->lattice;
+  c->n_levels = 1;
+  if (l->graph->call_bytes == SITU_UNLIMITED_BYTES) return;
+  for (int32_t k = 0; k < 64; k++) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < l->n; i++) n += l->cut[i] >> k & 1;
+    if (n > 0 && n < l->n / 4) c->ties |= 1ull << k;
+  }
+  c->level_bytes = l->graph->call_bytes / CALL_LEVELS;
+  if (c->ties && c->level_bytes > 0) c->n_levels = CALL_LEVELS;
+}
+
+bool call_price_make(call_price *c, const call_lattice *l, bool *unfit, arena *a) {
+  const call_graph *g = l->graph;
+  *c = (call_price){.lattice = l};
+  *unfit = g->total_ns > MOST_NS || g->n == 0;
+  if (*unfit) return false;
+  int64_t weights = 0;
+  for (int32_t v = 0; v < g->n; v++) weights = sat_add(weights, g->weight_bytes[v]);
+  while (weights >> c->shift >> ROOM_BITS) c->shift++;
+  c->room = g->all_bytes >> c->shift;
+  find_ties(c);
+  c->through = ARENA_ZERO(a, int64_t, g->n);
+  c->ending = ARENA_ZERO(a, int64_t, g->n);
+  c->flow_in = ARENA_ZERO(a, int64_t, g->use_start[g->n_tensors]);
+  c->rest = ARENA_NEW(a, int64_t, (int64_t)l->n * c->n_levels);
+  return c->through && c->ending && c->flow_in && c->rest && find_path(c, a) &&
+         call_walk_make(&c->walk, l, c->flow_in, c->through, a);
+}
+
+int32_t call_price_level(const call_price *c, const call_move *move, int32_t level) {
+  const call_lattice *l = c->lattice;
+  int64_t limit = l->graph->call_bytes, bytes = move->host ? 0 : move->weight_bytes;
+  if (c->n_levels == 1) return 0;
+  if (!move->host && move->groups & l->cut[move->from] & c->ties) bytes = sat_add(bytes, level * c->level_bytes);
+  if (bytes > limit) return -1;
+  uint64_t cut = l->cut[move->to] & c->ties;
+  if (!cut) return 0;
+  int64_t least = cut & move->groups ? bytes / c->level_bytes : CALL_LEVELS - 1;
+  if (cut & ~move->groups) least = min64(least, level);
+  return (int32_t)min64(least, CALL_LEVELS - 1);
+}
+
+/* One way on from an ideal, at all its levels. */
+static void relax(call_price *c, const call_move *move, int64_t cost, int32_t n_levels) {
+  int64_t *rest = c->rest + (int64_t)move->from * c->n_levels;
+  for (int32_t k = 0; k < n_levels; k++) {
+    int32_t level = call_price_level(c, move, k);
+    if (level < 0) return; /* nor with more */
+    int64_t next = c->rest[(int64_t)move->to * c->n_levels + level];
+    if (next != SITU_NEVER_NS) rest[k] = min64(rest[k], cost + next);
+  }
+}
+
+static void solve_from(call_price *c, int32_t from) {
+  const call_lattice *l = c->lattice;
+  const call_graph *g = l->graph;
+  int64_t *rest = c->rest + (int64_t)from * c->n_levels;
+  int32_t n_levels = l->cut[from] & c->ties ? c->n_levels : 1;
+  for (int32_t k = 0; k < c->n_levels; k++) rest[k] = SITU_NEVER_NS;
+  for (int64_t i = l->step_start[from]; i < l->step_start[from + 1]; i++) {
+    int32_t v = l->step[i].node;
+    call_move move = {.from = from, .to = l->step[i].ideal, .host = true, .groups = l->groups[v]};
+    if (g->host_ns[v] != SITU_NEVER_NS) relax(c, &move, c->through[v] * g->host_ns[v], n_levels);
+  }
+  call_walk *w = &c->walk;
+  call_walk_start(w, from);
+  bool deeper = true;
+  for (int32_t to; (to = call_walk_next(w, deeper)) >= 0;) {
+    c->n_calls++;
+    int64_t memory = c->price * (w->weight_bytes >> c->shift), flow = w->flow;
+    deeper = flow * (w->compute_ns + w->in_ns) + memory < rest[n_levels - 1];
+    call_move move = {.from = from, .to = to, .weight_bytes = w->weight_bytes};
+    if (c->n_levels > 1 && (l->cut[from] | l->cut[to]) & c->ties) move.groups = call_lattice_groups(l, from, to);
+    relax(c, &move, flow * (w->compute_ns + w->in_ns + w->out_ns) + memory, n_levels);
+  }
+}
+
+bool call_price_solve(call_price *c, budget *b) {
+  const call_lattice *l = c->lattice;
+  int64_t spent = c->n_calls / CALLS_PER_STEP;
+  for (int32_t k = 0; k < c->n_levels; k++) c->rest[(int64_t)(l->n - 1) * c->n_levels + k] = 0;
+  for (int32_t i = l->n - 2; i >= 0; i--) {
+    solve_from(c, i);
+    int64_t steps = c->n_calls / CALLS_PER_STEP;
+    if (budget_spend(b, steps - spent)) return false;
+    spent = steps;
+  }
+  c->lower_ns = c->rest[0];
+  if (c->rest[0] == SITU_NEVER_NS) return true;
+  int64_t scaled = c->rest[0] - (c->price > 0 ? c->price * c->room : 0);
+  c->lower_ns = scaled <= 0 ? 0 : (scaled + CALL_PARTS - 1) / CALL_PARTS;
+  return true;
+}
+
+bool call_price_improve(call_price *c, budget *b) {
+  if (!call_price_solve(c, b)) return false;
+  int64_t best_ns = c->lower_ns, best = 0, weights = 0;
+  for (int32_t v = 0; v < c->lattice->graph->n; v++) weights = sat_add(weights, c->lattice->graph->weight_bytes[v]);
+  if (best_ns == SITU_NEVER_NS || weights <= c->lattice->graph->all_bytes) return true;
+  /* As a function of the price the bound is concave: step up while it rises, in smaller steps when it falls. */
+  int64_t step = (best_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1;
+  for (int32_t round = 0; round < PRICE_ROUNDS && step > 0 && best + step < MOST_PRICE; round++) {
+    c->price = best + step;
+    if (!call_price_solve(c, b)) return false;
+    if (c->lower_ns > best_ns) {
+      best_ns = c->lower_ns;
+      best = c->price;
+      step *= 2;
+    } else {
+      step /= 4;
+    }
+  }
+  c->price = best;
+  return call_price_solve(c, b);
+}

@@ -1,0 +1,131 @@
+/* What ideal_dp believes without a full program, against brute force: the coarse problem never refutes a period that
+ * some plan has, the windows never leave out a boundary of a best plan, and a solve that is stopped anywhere has a plan
+ * and a bound with the optimum between them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../lab/brute.h"
+#include "../lab/lab.h"
+#include "base/checked.h"
+#include "base/rng.h"
+#include "situ/solve.h"
+#include "solve/exact/coarse.h"
+#include "solve/exact/relaxed.h"
+
+/* Long work and cheap tensors, as in real networks: an accelerator must hold something, so that edges become short. The
+ * host is slow, or cannot run anything. */
+static void make_real(lab *l, rng *random) {
+  int32_t host = l->platform->class_of[0], factor = (int32_t)(1 + rng_below(random, 30));
+  bool never = rng_below(random, 2) == 0;
+  for (int32_t v = 0; v < l->costs->n_operators; v++)
+    for (int32_t c = 0; c < l->costs->n_classes; c++) {
+      int64_t *time_ns = &l->costs->time_ns[(int64_t)v * l->costs->n_classes + c];
+      if (*time_ns == SITU_NEVER_NS) continue;
+      *time_ns = c == host && never ? SITU_NEVER_NS : *time_ns * factor * (c == host ? 5 : 1);
+    }
+}
+
+static lab draw(uint64_t seed, int32_t most_operators) {
+  rng random = rng_new(seed);
+  lab_options options = {.seed = seed,
+                         .n_operators = (int32_t)(4 + rng_below(&random, most_operators - 3)),
+                         .n_devices = (int32_t)(2 + rng_below(&random, 3)),
+                         .density = 0.05 + 0.5 * rng_unit(&random),
+                         .n_colocations = (int32_t)rng_below(&random, 2),
+                         .training = rng_below(&random, 4) == 0,
+                         .pinned = rng_below(&random, 6) == 0,
+                         .unsupported = rng_below(&random, 3) == 0,
+                         .memory = rng_below(&random, 3) ? 0 : 0.5 + rng_unit(&random),
+                         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                     .communication = SITU_COMMUNICATION_HOST_STAGED,
+                                     .overlap = rng_below(&random, 4) == 0}};
+  lab l = lab_random(&options);
+  if (rng_below(&random, 4) > 0) make_real(&l, &random);
+  return l;
+}
+
+static bool serves(const lab *l) {
+  return situ_solver_serves("ideal_dp", l->problem) && !situ_problem_conflict(l->problem);
+}
+
+/* Counts of what the draws had, so that the test is known to test something. */
+typedef struct tally {
+  int served, folded, with_short, refuted;
+} tally;
+
+static void look_at(const lab *l, uint64_t seed, tally *n) {
+  int64_t best_ns = brute_force(l->problem, NULL);
+  arena *a = arena_new();
+  stages fine, coarse;
+  windows open, open_coarse;
+  bool folded, refuted;
+  assert_true(stages_find(&fine, l->problem, a) && windows_init(&open, &fine, a));
+  assert_true(coarse_find(&coarse, &open_coarse, &folded, &open, a));
+  n->served++;
+  n->folded += folded;
+  budget b = budget_new(0, 0, NULL, NULL);
+  int64_t periods[] = {best_ns, best_ns + 1, best_ns + best_ns / 8, best_ns + best_ns / 2, best_ns * 3};
+  for (size_t i = 0; best_ns != SITU_NEVER_NS && i < sizeof periods / sizeof periods[0]; i++) {
+    assert_true(relaxed_refutes(&refuted, &open_coarse, periods[i], INT64_MAX / 8, INT64_MAX / 8, &b));
+    if (refuted)
+      fail_msg("seed %llu: %lld refuted, but %lld is the best", (unsigned long long)seed, (long long)periods[i],
+               (long long)best_ns);
+  }
+  bool some = false;
+  for (int32_t e = 0; e < coarse.n_edges; e++) some |= open_coarse.is_short[e];
+  n->with_short += best_ns != SITU_NEVER_NS && some;
+  if (best_ns > 0 && best_ns != SITU_NEVER_NS) {
+    assert_true(relaxed_refutes(&refuted, &open_coarse, best_ns - 1, INT64_MAX / 8, INT64_MAX / 8, &b));
+    n->refuted += refuted;
+  }
+  arena_free(a);
+}
+
+static void no_period_that_a_plan_has_is_refuted(void **state) {
+  (void)state;
+  tally n = {0};
+  for (uint64_t seed = 1; seed <= 4000; seed++) {
+    lab l = draw(seed, 8);
+    if (serves(&l)) look_at(&l, seed, &n);
+    lab_free(&l);
+  }
+  print_message("%d served, %d folded, %d with short edges, %d optima refuted less one\n", n.served, n.folded,
+                n.with_short, n.refuted);
+  assert_true(n.served > 2000 && n.folded > 300 && n.with_short > 300 && n.refuted > 300);
+}
+
+static void a_solve_that_is_stopped_brackets_the_optimum(void **state) {
+  (void)state;
+  int n_open = 0;
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    lab l = draw(seed, 7);
+    int64_t best_ns = serves(&l) ? brute_force(l.problem, NULL) : SITU_NEVER_NS;
+    for (int64_t steps = 1; best_ns != SITU_NEVER_NS && steps < 60; steps += 1 + steps / 8) {
+      situ_plan *plan = NULL;
+      situ_error error = {0};
+      situ_solve_options effort = {.solvers = "ideal_dp", .max_steps = steps};
+      if (situ_solve(&plan, l.problem, &effort, &error) != SITU_STATUS_OK)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+      int64_t value_ns = situ_plan_value_ns(plan), bound_ns = situ_plan_lower_bound_ns(plan);
+      if (bound_ns > best_ns || value_ns < best_ns)
+        fail_msg("seed %llu, %lld steps: %lld <= %lld <= %lld is wrong", (unsigned long long)seed, (long long)steps,
+                 (long long)bound_ns, (long long)best_ns, (long long)value_ns);
+      n_open += bound_ns < value_ns;
+      situ_plan_free(plan);
+    }
+    lab_free(&l);
+  }
+  print_message("%d solves ended with a gap\n", n_open);
+  assert_true(n_open > 100);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(no_period_that_a_plan_has_is_refuted),
+                                     cmocka_unit_test(a_solve_that_is_stopped_brackets_the_optimum)};
+  return cmocka_run_group_tests_name("ideal_bounds", tests, NULL, NULL);
+}

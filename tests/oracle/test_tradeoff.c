@@ -1,0 +1,234 @@
+/* Latency against period, and several copies at once, against brute force over devices and orders. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../lab/brute.h"
+#include "../lab/lab.h"
+#include "situ/pareto.h"
+
+enum { MOST_POINTS = 64 };
+
+/* The true front: no placement is better than one of these in both. */
+typedef struct truth {
+  simulator *simulator;
+  int64_t latency_ns[MOST_POINTS], period_ns[MOST_POINTS];
+  int32_t n;
+} truth;
+
+static void add(truth *t, int64_t latency, int64_t period) {
+  for (int32_t k = 0; k < t->n; k++)
+    if (t->latency_ns[k] <= latency && t->period_ns[k] <= period) return;
+  int32_t kept = 0;
+  for (int32_t k = 0; k < t->n; k++) {
+    if (latency <= t->latency_ns[k] && period <= t->period_ns[k]) continue;
+    t->latency_ns[kept] = t->latency_ns[k];
+    t->period_ns[kept++] = t->period_ns[k];
+  }
+  assert_true(kept < MOST_POINTS);
+  t->latency_ns[kept] = latency;
+  t->period_ns[kept] = period;
+  t->n = kept + 1;
+}
+
+static void see(void *context, const placement *where) {
+  truth *t = context;
+  simulation found = simulator_run(t->simulator, where, true);
+  if (found.excess_bytes == 0 && found.value_ns != SITU_NEVER_NS) add(t, found.latency_ns, found.period_ns);
+}
+
+static lab draw(uint64_t seed, situ_problem_options options) {
+  lab_options o = {.seed = seed, .n_operators = 4 + (int32_t)(seed % 2), .n_devices = 2 + (int32_t)(seed % 2),
+                   .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2), .pinned = seed % 3 == 0,
+                   .unsupported = seed % 5 == 0, .memory = seed % 4 == 1 ? 0.3 : 0, .options = options};
+  return lab_random(&o);
+}
+
+static truth find_truth(const situ_problem *p, arena *a) {
+  truth t = {.simulator = simulator_new(p, a)};
+  assert_non_null(t.simulator);
+  brute_each(p, see, &t);
+  return t;
+}
+
+static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
+  (void)state;
+  int32_t equal = 0, possible = 0;
+  for (uint64_t seed = 1; seed <= 100; seed++) {
+    lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM, .max_latency_ns = SITU_NEVER_NS - 1,
+                                              .contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
+    arena *a = arena_new();
+    truth t = find_truth(l.problem, a);
+    situ_front *front;
+    situ_error error;
+    situ_pareto_options o = {.points = 8, .solve = {.max_steps = 8000, .seed = seed}};
+    if (situ_pareto(&front, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
+    int32_t n = situ_front_n_points(front), found = 0;
+    assert_true(t.n > 0 || n == 0);
+    for (int32_t k = 0; k < n; k++) {
+      int64_t latency = situ_plan_latency_ns(situ_front_plan(front, k)), period = situ_plan_period_ns(situ_front_plan(front, k));
+      bool possible_point = false;
+      for (int32_t i = 0; i < t.n; i++) {
+        possible_point |= t.latency_ns[i] <= latency && t.period_ns[i] <= period;
+        found += t.latency_ns[i] == latency && t.period_ns[i] == period;
+        assert_true(t.latency_ns[i] >= situ_front_least_latency_ns(front));
+        assert_true(t.period_ns[i] >= situ_front_least_period_ns(front));
+      }
+      if (!possible_point) fail_msg("seed %d: (%lld, %lld) is impossible", (int)seed, (long long)latency, (long long)period);
+      if (k > 0) assert_true(latency > situ_plan_latency_ns(situ_front_plan(front, k - 1)));
+      if (k > 0) assert_true(period < situ_plan_period_ns(situ_front_plan(front, k - 1)));
+    }
+    possible += t.n > 0;
+    equal += t.n > 0 && found == t.n && n == t.n;
+    situ_front_free(front);
+    arena_free(a);
+    lab_free(&l);
+  }
+  if (getenv("SITU_TABLE")) printf("fronts: %d of %d\n", equal, possible);
+  assert_true(equal * 100 >= possible * 70);
+}
+
+/* Poses the lab's problem again with a limit. */
+static situ_problem *limited(const lab *l, int64_t max_latency_ns, int64_t max_period_ns) {
+  situ_problem *p;
+  situ_error error;
+  situ_problem_options o = {.objective = max_latency_ns ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
+                            .max_latency_ns = max_latency_ns, .max_period_ns = max_period_ns,
+                            .pins = l->pins, .unused = l->unused};
+  if (situ_problem_pose(&p, l->graph, l->platform, l->costs, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  assert_int_equal(situ_problem_execution(p), SITU_EXECUTION_STREAM);
+  return p;
+}
+
+/* Solves under a limit, where `best` is the truth (SITU_NEVER_NS: impossible). Returns whether that was found. */
+static bool solve_limited(const lab *l, int64_t max_latency_ns, int64_t max_period_ns, int64_t best, uint64_t seed) {
+  situ_problem *p = limited(l, max_latency_ns, max_period_ns);
+  situ_plan *plan;
+  situ_error error;
+  situ_solve_options o = {.max_steps = 1500, .seed = seed};
+  if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
+  int64_t value = situ_plan_value_ns(plan);
+  assert_true(value >= best);
+  assert_true(situ_plan_lower_bound_ns(plan) <= best);
+  if (situ_plan_exists(plan)) {
+    assert_true(max_latency_ns == 0 || situ_plan_latency_ns(plan) <= max_latency_ns);
+    assert_true(max_period_ns == 0 || situ_plan_period_ns(plan) <= max_period_ns);
+  }
+  if (situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE) assert_true(best == SITU_NEVER_NS && *situ_plan_reason(plan));
+  situ_plan_free(plan);
+  situ_problem_free(p);
+  return value == best;
+}
+
+static void limits_are_kept_and_what_is_impossible_is_not_found(void **state) {
+  (void)state;
+  int32_t equal = 0, all = 0;
+  for (uint64_t seed = 1; seed <= 80; seed++) {
+    lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM, .max_latency_ns = SITU_NEVER_NS - 1});
+    arena *a = arena_new();
+    truth t = find_truth(l.problem, a);
+    for (int32_t k = 0; k < t.n && k < 3; k++, all += 2) {
+      equal += solve_limited(&l, t.latency_ns[k] ? t.latency_ns[k] : 1, 0, t.period_ns[k], seed);
+      equal += solve_limited(&l, 0, t.period_ns[k] ? t.period_ns[k] : 1, t.latency_ns[k], seed);
+    }
+    int64_t least_latency = SITU_NEVER_NS, least_period = SITU_NEVER_NS;
+    for (int32_t k = 0; k < t.n; k++) {
+      if (t.latency_ns[k] < least_latency) least_latency = t.latency_ns[k];
+      if (t.period_ns[k] < least_period) least_period = t.period_ns[k];
+    }
+    if (t.n > 0 && least_latency > 1) solve_limited(&l, least_latency - 1, 0, SITU_NEVER_NS, seed);
+    if (t.n > 0 && least_period > 1) solve_limited(&l, 0, least_period - 1, SITU_NEVER_NS, seed);
+    arena_free(a);
+    lab_free(&l);
+  }
+  if (getenv("SITU_TABLE")) printf("limits: %d of %d\n", equal, all);
+  assert_true(equal * 100 >= all * 90);
+}
+
+/* A lab whose graph is several copies of its own. */
+static lab copied(uint64_t seed, int32_t n_operators, int32_t copies, situ_contention contention) {
+  lab_options o = {.seed = seed, .n_operators = n_operators, .n_devices = 2 + (int32_t)(seed % 2), .density = 0.4,
+                   .n_colocations = (int32_t)(seed % 2), .unsupported = seed % 5 == 0, .memory = seed % 2 ? 0.5 : 0,
+                   .options = {.execution = SITU_EXECUTION_STREAM, .contention = contention}};
+  lab l = lab_random(&o);
+  situ_graph *graph;
+  situ_error error;
+  if (graph_copies(&graph, l.graph, copies, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  situ_costs *costs = costs_copies(l.costs, copies);
+  assert_non_null(costs);
+  situ_problem_free(l.problem);
+  situ_costs_free(l.costs);
+  situ_graph_free(l.graph);
+  l.graph = graph;
+  l.costs = costs;
+  situ_problem_options posed = {.contention = contention, .copies = copies};
+  if (situ_problem_pose(&l.problem, graph, l.platform, costs, &posed, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  return l;
+}
+
+static void copies_are_placed_as_by_brute_force(void **state) {
+  (void)state;
+  int32_t equal = 0, possible = 0;
+  for (uint64_t seed = 1; seed <= 150; seed++) {
+    int32_t copies = 2 + (int32_t)(seed % 3 == 0), n = copies == 2 ? 2 + (int32_t)(seed % 2) : 2;
+    lab l = copied(seed, n, copies, seed % 2 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
+    int64_t optimum = brute_force(l.problem, NULL);
+    for (int32_t which = 0; which < 2; which++) {
+      situ_plan *plan;
+      situ_error error;
+      situ_solve_options o = {.solvers = which ? "tradeoff" : "auto", .max_steps = 1200, .seed = seed};
+      if (situ_solve(&plan, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
+      assert_true(situ_plan_value_ns(plan) >= optimum);
+      assert_true(situ_plan_lower_bound_ns(plan) <= optimum);
+      possible += optimum != SITU_NEVER_NS;
+      equal += optimum != SITU_NEVER_NS && situ_plan_value_ns(plan) == optimum;
+      situ_plan_free(plan);
+    }
+    lab_free(&l);
+  }
+  if (getenv("SITU_TABLE")) printf("copies: %d of %d\n", equal, possible);
+  assert_true(possible > 200);
+  assert_true(equal * 100 >= possible * 95);
+}
+
+/* Two copies of one operator with weights: on one device its memory holds them once, on two each holds them. */
+static void weights_are_held_once_by_each_memory(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    lab l = copied(seed, 3, 2, SITU_CONTENTION_NONE);
+    arena *a = arena_new();
+    simulator *s = simulator_new(l.problem, a);
+    int64_t weights = 0, held;
+    int32_t device[6], apart = l.platform->memory_of[1] == l.platform->memory_of[0] ? 2 : 1;
+    for (int32_t v = 0; v < 3; v++) weights += l.graph->weight_bytes[v];
+    for (int32_t v = 3; v < 6; v++) assert_int_equal(l.graph->weight_bytes[v], 0);
+    for (int32_t v = 0; v < l.graph->n_operators; v++) l.graph->workspace_bytes[v] = 0;
+    for (int32_t t = 0; t < l.graph->n_tensors; t++) l.graph->size_bytes[t] = 0;
+    for (int32_t both = 0; both < 2; both++) {
+      for (int32_t v = 0; v < 6; v++) device[v] = v < 3 || both ? 0 : apart;
+      simulation found = simulator_run(s, &(placement){.device = device}, true);
+      if (found.value_ns == SITU_NEVER_NS) continue; /* cannot run there */
+      held = 0;
+      for (int32_t m = 0; m < l.platform->n_memories; m++) held += found.peak_bytes[m];
+      assert_int_equal(held, both ? weights : 2 * weights);
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_front_is_better_than_the_truth_and_most_are_it),
+      cmocka_unit_test(limits_are_kept_and_what_is_impossible_is_not_found),
+      cmocka_unit_test(copies_are_placed_as_by_brute_force),
+      cmocka_unit_test(weights_are_held_once_by_each_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* Loads of growing chains agree with the simulator; interchangeable devices are found, and only those. */
+#include "../../lab/lab.h"
+#include "../scenario.h"
+#include "solve/exact/chain_loads.h"
+#include "solve/kit/interchangeable.h"
+
+/* Places all classes in random order, takes some back on the way; the whole is what the simulator says. */
+static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 800; seed++) {
+    rng r = rng_new(seed);
+    lab_options o = {.seed = seed, .n_operators = 3 + (int32_t)rng_below(&r, 20), .n_devices = 2 + (int32_t)rng_below(&r, 4),
+                     .n_hosts = 1 + (int32_t)rng_below(&r, 2), .density = 0.3, .n_colocations = (int32_t)rng_below(&r, 3),
+                     .training = rng_below(&r, 2), .memory = rng_below(&r, 2) ? 0.5 : 0,
+                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true, .overlap = rng_below(&r, 3) == 0,
+                                 .in_flight = 1 + (int32_t)rng_below(&r, 3)}};
+    o.options.communication = rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
+    o.options.schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
+    lab l = lab_random(&o);
+    const situ_problem *p = l.problem;
+    arena *a = arena_new();
+    contraction classes;
+    chain_loads loads;
+    int32_t order[64], device[64];
+    int64_t before = 0;
+    bool fits = true;
+    assert_true(contract(&classes, p, false, a) && chain_loads_init(&loads, p, &classes, a));
+    for (int32_t c = 0; c < classes.n_classes; c++) order[c] = c;
+    for (int32_t c = 0; c < classes.n_classes; c++) {
+      int32_t other = c + (int32_t)rng_below(&r, classes.n_classes - c), swapped = order[c];
+      order[c] = order[other];
+      order[other] = swapped;
+    }
+    for (int32_t k = 0; k < classes.n_classes; k++) {
+      int64_t mark = loads.n_changes, value = chain_loads_value(&loads);
+      chain_loads_add(&loads, order[k], (int32_t)rng_below(&r, p->n_devices));
+      chain_loads_undo(&loads, order[k], mark);
+      assert_int_equal(chain_loads_value(&loads), value);
+      fits &= chain_loads_add(&loads, order[k], (int32_t)rng_below(&r, p->n_devices));
+      assert_true(chain_loads_value(&loads) >= before);
+      before = chain_loads_value(&loads);
+    }
+    contraction_expand(&classes, loads.device, device);
+    simulation found = simulator_run(simulator_new(p, a), &(placement){.device = device}, true);
+    assert_int_equal(chain_loads_value(&loads), found.value_ns);
+    assert_int_equal(fits, found.excess_bytes == 0);
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+/* A star of three like devices round a host, with a channel that the links from two of them share, or a slower link. */
+static void devices_are_interchangeable_when_no_channel_tells_them_apart(void **state) {
+  (void)state;
+  for (int kind = 0; kind < 3; kind++) {
+    scenario s = scenario_new();
+    s.alike = true;
+    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    for (int32_t d = 1; d < 4; d++) {
+      scenario_device(&s, 100, -1, false);
+      scenario_link(&s, 0, d, kind == 2 && d == 1 ? 5 : 0, -1);
+      scenario_link(&s, d, 0, 0, kind == 1 && d < 3 ? 0 : -1);
+    }
+    scenario_operator(&s, "a", 1, 0, 0);
+    scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT});
+    bool *twin;
+    assert_true(interchangeable_find(&twin, s.problem, s.arena));
+    for (int32_t a = 0; a < 4; a++)
+      for (int32_t b = 0; b < 4; b++) {
+        bool expected = a != b && a > 0 && b > 0;
+        if (kind == 1) expected &= a != 3 && b != 3; /* 1 and 2 share what 3 does not */
+        if (kind == 2) expected &= a != 1 && b != 1;
+        assert_int_equal(twin[a * 4 + b], expected);
+      }
+    scenario_free(&s);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(loads_of_whole_placements_are_those_of_the_simulator),
+      cmocka_unit_test(devices_are_interchangeable_when_no_channel_tells_them_apart),
+  };
+  return cmocka_run_group_tests_name("chain_loads", tests, NULL, NULL);
+}
