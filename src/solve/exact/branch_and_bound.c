@@ -221,7 +221,7 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) { return block_serves(p) && p->n_operators <= MOST_OPERATORS; }
+static bool serves(const situ_problem *p) { return block_serves(p) && !problem_has_period(p) && p->n_copies == 1 && p->n_operators <= MOST_OPERATORS; }
 
 const solver branch_and_bound_solver = {
     .name = "branch_and_bound",

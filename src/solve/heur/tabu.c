@@ -43,11 +43,6 @@ typedef struct tabu {
   bool *full; /* [memory] */
 } tabu;
 
-static double cost_of(const tabu *s, const simulation *found) {
-  if (found->value_ns == SITU_NEVER_NS) return 1e300;
-  return (double)found->value_ns + OVER_PRICE * (double)found->over_ns + (double)found->excess_bytes * s->price;
-}
-
 static bool is_forbidden(const tabu *s, int32_t v, int32_t d) {
   return s->forbidden && s->forbidden[(int64_t)v * s->problem->n_devices + d] > s->round;
 }
