@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "bound/bound.h"
+#include "solve/kit/excess.h"
 #include "solve/kit/critical.h"
 #include "solve/kit/modules.h"
 #include "solve/kit/rank.h"
@@ -213,11 +214,6 @@ static bool build(splitting *s, const modules *parts) {
 
 /* ---- the present schedule ---- */
 
-static double cost_of(const splitting *s, const simulation *found) {
-  if (found->value_ns == SITU_NEVER_NS) return 1e300;
-  return (double)found->value_ns + OVER_PRICE * (double)found->over_ns + (double)found->excess_bytes * s->price;
-}
-
 /* Takes the schedule of `where`, just simulated, as the present one. */
 static void settle(splitting *s, const placement *where, const simulation *found) {
   size_t n = (size_t)s->problem->n_operators;
@@ -228,7 +224,7 @@ static void settle(splitting *s, const placement *where, const simulation *found
     for (int32_t v = 0; v < s->problem->n_operators; v++) s->now.order[v] = v;
   memcpy(s->start_ns, found->start_ns, n * sizeof(int64_t));
   memcpy(s->finish_ns, found->finish_ns, n * sizeof(int64_t));
-  s->now_cost = cost_of(s, found);
+  s->now_cost = excess_cost(s->price, found);
   s->have = true;
   critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
   memset(s->on_chain, found->excess_bytes > 0 || found->over_ns > 0, n * sizeof(bool)); /* what helps may be anywhere */
@@ -318,7 +314,7 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
     }
   }
   simulation simulated = solve_try(s->run, &s->trial);
-  if (cost_of(s, &simulated) < s->now_cost) {
+  if (excess_cost(s->price, &simulated) < s->now_cost) {
     settle(s, &s->trial, &simulated);
     s->gained = true;
     s->n_tried = 0;
@@ -353,7 +349,7 @@ static void improve(splitting *s, const modules *parts, int32_t first, int32_t l
     int64_t nodes;
     s->n_tried = 0;
     fill_context(s, &found);
-    if (cost_of(s, &found) < s->now_cost) settle(s, &s->trial, &found);
+    if (excess_cost(s->price, &found) < s->now_cost) settle(s, &s->trial, &found);
     int64_t upper = s->now_cost < (double)WINDOW_FAR_NS ? (int64_t)s->now_cost : WINDOW_FAR_NS;
     window_search(&s->window, upper, NODES_TO_IMPROVE, try_schedule, s, &nodes, s->run->arena);
     budget_spend(s->run->budget, nodes / NODES_PER_STEP);
@@ -456,7 +452,7 @@ static bool init(splitting *s, solve_run *run) {
 /* Goes on from what is offered where that is better than the present schedule. */
 static void take(splitting *s, const placement *where) {
   simulation found = simulator_run(s->run->simulator, where, true);
-  if (found.value_ns != SITU_NEVER_NS && cost_of(s, &found) < s->now_cost) settle(s, where, &found);
+  if (found.value_ns != SITU_NEVER_NS && excess_cost(s->price, &found) < s->now_cost) settle(s, where, &found);
 }
 
 static situ_status solve_in(splitting *s) {

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "solve/kit/excess.h"
 #include "solve/kit/list.h"
 #include "solve/kit/rank.h"
 #include "solve/solver.h"
@@ -22,11 +23,6 @@ typedef struct tradeoff {
   double now_cost, best_cost, price;
 } tradeoff;
 
-static double cost_of(const tradeoff *s, const simulation *found) {
-  if (found->value_ns == SITU_NEVER_NS) return 1e300;
-  return (double)found->value_ns + OVER_PRICE * (double)found->over_ns + (double)found->excess_bytes * s->price;
-}
-
 static void copy(const tradeoff *s, placement *to, const placement *from) {
   size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
   memcpy(to->device, from->device, bytes);
@@ -39,7 +35,7 @@ static void offer(tradeoff *s, const placement *where) {
   for (int32_t k = 0; k < 3 && orders[k]; k++) {
     copy(s, &s->trial, &(placement){.device = where->device, .order = orders[k]});
     simulation found = solve_try(s->run, &s->trial);
-    double cost = cost_of(s, &found);
+    double cost = excess_cost(s->price, &found);
     if (cost >= s->best_cost || !solve_allows(s->problem, s->trial.device)) continue;
     s->best_cost = cost;
     copy(s, &s->best, &s->trial);
@@ -181,7 +177,7 @@ static void cool(tradeoff *s, int32_t moves) {
       continue;
     }
     simulation found = solve_try(s->run, &s->trial);
-    double cost = cost_of(s, &found);
+    double cost = excess_cost(s->price, &found);
     bool taken = cost <= s->now_cost || rng_unit(&s->random) < exp((s->now_cost - cost) / (heat + 1e-9));
     copy(s, taken ? &s->now : &s->trial, taken ? &s->trial : &s->now);
     if (!taken) continue;

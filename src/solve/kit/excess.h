@@ -15,11 +15,10 @@ static inline double excess_price(const solve_run *run) {
   return 10.0 * (double)(value < SITU_NEVER_NS ? value : 1000000000) / (double)room + 1e-3;
 }
 
-/* Nanoseconds beyond a limit of latency or period count four times. */
+/* Nanoseconds beyond a limit of latency or period count OVER_PRICE times. */
 static inline double excess_cost(double price, const simulation *found) {
-  const double over_price = 4;
   if (found->value_ns == SITU_NEVER_NS) return 1e300;
-  return (double)found->value_ns + over_price * (double)found->over_ns + (double)found->excess_bytes * price;
+  return (double)found->value_ns + OVER_PRICE * (double)found->over_ns + (double)found->excess_bytes * price;
 }
 
 #endif
