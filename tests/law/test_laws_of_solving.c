@@ -51,7 +51,8 @@ static lab draw(int32_t index, uint64_t seed) {
 static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t seed) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = name, .max_steps = 300, .seed = seed};
+  bool bounded = strcmp(name, "auto") == 0 || seed % 8 == 0; /* they are the same for all solvers and take most of the time */
+  situ_solve_options o = {.solvers = name, .max_steps = 300, .seed = seed, .no_bounds = !bounded};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK)
     fail_msg("%s, seed %d, solver %s: %s", situ_execution_name(situ_problem_execution(p)), (int)seed, name, error.text);
   return plan;
@@ -61,7 +62,7 @@ static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t s
 static void plans_keep_all_rules_and_runs_repeat(void **state) {
   (void)state;
   for (int32_t index = 0; index < N_VARIANTS; index++)
-    for (uint64_t seed = 1; seed <= 24; seed += index < 8 ? 1 : 4) {
+    for (uint64_t seed = 1; seed <= 24; seed += index < 8 ? 2 : 7) {
       lab l = draw(index, seed);
       int32_t n = l.problem->n_operators;
       for (int32_t i = 0; i < situ_n_solvers(); i++) {
