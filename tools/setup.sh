@@ -21,7 +21,6 @@ need_library jansson libjansson-dev
 need_library libprotobuf-c libprotobuf-c-dev
 need_library expat libexpat1-dev
 need_library hwloc libhwloc-dev
-need_library openblas libopenblas-serial-dev
 need_library clp coinor-libcbc-dev
 need_file /usr/include/coin/Cbc_C_Interface.h coinor-libcbc-dev # clp alone may be there without it
 need_library zlib zlib1g-dev # clp is linked with it, its package does not bring it
@@ -31,6 +30,7 @@ esac
 case $what in
   check)
     need_command clang clang
+    need_library openblas libopenblas-serial-dev
     need_library simgrid libsimgrid-dev
     need_file /usr/include/scotch/scotch.h libscotch-dev
     need_file /usr/include/metis.h libmetis-dev
