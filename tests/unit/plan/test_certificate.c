@@ -75,6 +75,7 @@ static void prices_of_bytes_count_the_room(void **state) {
   scenario_free(&s);
   /* a memory without a limit has no price */
   s = two(SITU_EXECUTION_STREAM, SITU_UNLIMITED_BYTES);
+  c = prices(&s, 4, 1, 1, 1, 1);
   assert_int_equal(judged(&s, &c, 4, SITU_OUTCOME_LIMIT, said), 0);
   scenario_free(&s);
 }
