@@ -92,6 +92,7 @@ static void too_many_bytes_prove_that_there_is_no_plan(void **state) {
     assert_string_equal(said, ""); /* a plan without a placement, and no violation */
     scenario_free(&s);
     s = two(models[i], 10); /* just enough */
+    c = prices(&s, SITU_NEVER_NS, 0, 0, 1, 1);
     assert_true(judged(&s, &c, SITU_NEVER_NS, SITU_OUTCOME_INFEASIBLE, said) == 0);
     assert_string_not_equal(said, "");
     scenario_free(&s);
