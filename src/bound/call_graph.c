@@ -226,7 +226,8 @@ static void number_nodes(maker *m, int32_t *member, int32_t *member_start) {
     if (m->root[v] == v) m->node[v] = g->n++;
   for (int32_t v = 0; v <= n; v++) member_start[v] = 0;
   for (int32_t v = 0; v < n; v++) {
-    g->node_of[v] = m->root[v] < 0 ? -1 : m->node[root_of(m, v)];
+    int32_t root = root_of(m, v); /* -1 also for what was fused with something that was left out later */
+    g->node_of[v] = root < 0 ? -1 : m->node[root];
     if (g->node_of[v] >= 0) member_start[g->node_of[v] + 1]++;
   }
   for (int32_t k = 0; k < n; k++) member_start[k + 1] += member_start[k];
