@@ -147,3 +147,22 @@ void lab_free(lab *l) {
   free(l->unused);
   *l = (lab){0};
 }
+
+lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators) {
+  rng r = rng_new(seed);
+  lab_options o = {.seed = seed,
+                   .n_operators = (int32_t)(2 + rng_below(&r, most_operators - 1)),
+                   .n_devices = (int32_t)(2 + rng_below(&r, 3)),
+                   .density = 0.2 + 0.6 * rng_unit(&r),
+                   .n_colocations = (int32_t)rng_below(&r, 3),
+                   .training = rng_below(&r, 3) == 0,
+                   .pinned = rng_below(&r, 4) == 0,
+                   .unsupported = rng_below(&r, 3) == 0,
+                   .memory = rng_below(&r, 2) ? 0.2 + rng_unit(&r) : 0,
+                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                               .communication = SITU_COMMUNICATION_HOST_STAGED,
+                               .free = true,
+                               .overlap = rng_below(&r, 3) == 0,
+                               .in_flight = (int32_t)rng_below(&r, 3)}};
+  return lab_random(&o);
+}

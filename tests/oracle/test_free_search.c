@@ -15,25 +15,6 @@
 #include "situ/plan.h"
 #include "situ/solve.h"
 
-static lab draw_lab(uint64_t seed, int32_t most_operators) {
-  rng r = rng_new(seed);
-  lab_options o = {.seed = seed,
-                   .n_operators = (int32_t)(2 + rng_below(&r, most_operators - 1)),
-                   .n_devices = (int32_t)(2 + rng_below(&r, 3)),
-                   .density = 0.2 + 0.6 * rng_unit(&r),
-                   .n_colocations = (int32_t)rng_below(&r, 3),
-                   .training = rng_below(&r, 3) == 0,
-                   .pinned = rng_below(&r, 4) == 0,
-                   .unsupported = rng_below(&r, 3) == 0,
-                   .memory = rng_below(&r, 2) ? 0.2 + rng_unit(&r) : 0,
-                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
-                               .communication = SITU_COMMUNICATION_HOST_STAGED,
-                               .free = true,
-                               .overlap = rng_below(&r, 3) == 0,
-                               .in_flight = (int32_t)rng_below(&r, 3)}};
-  return lab_random(&o);
-}
-
 static situ_plan *search(const situ_problem *problem, uint64_t seed, int64_t steps) {
   situ_plan *plan = NULL;
   situ_error error = {0};
@@ -57,7 +38,7 @@ static void small_problems_are_solved(void **state) {
   enum { SEEDS = 3000, STEPS = 600 };
   int n_served = 0, n_optimal = 0, n_missed = 0;
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-    lab l = draw_lab(seed, 7);
+    lab l = lab_random_free_pipeline(seed, 7);
     if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
       int64_t expected = brute_force(l.problem, NULL);
       situ_plan *plan = search(l.problem, seed, STEPS);
@@ -84,7 +65,7 @@ static void small_problems_are_solved(void **state) {
 static void a_seed_and_a_number_of_steps_make_the_plan(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 40; seed++) {
-    lab l = draw_lab(seed, 40);
+    lab l = lab_random_free_pipeline(seed, 40);
     if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
       situ_plan *one = search(l.problem, seed, 300), *other = search(l.problem, seed, 300);
       assert_int_equal(situ_plan_steps(one), situ_plan_steps(other));

@@ -56,24 +56,7 @@ static bool expect_optimum(const situ_problem *p, uint64_t seed) {
   return expect_between(p, optimum, optimum, seed);
 }
 
-static lab draw_pipeline(uint64_t seed) {
-  rng r = rng_new(seed);
-  lab_options o = {.seed = seed,
-                   .n_operators = (int32_t)(2 + rng_below(&r, 6)),
-                   .n_devices = (int32_t)(2 + rng_below(&r, 3)),
-                   .density = 0.2 + 0.6 * rng_unit(&r),
-                   .n_colocations = (int32_t)rng_below(&r, 3),
-                   .training = rng_below(&r, 3) == 0,
-                   .pinned = rng_below(&r, 4) == 0,
-                   .unsupported = rng_below(&r, 3) == 0,
-                   .memory = rng_below(&r, 2) ? 0.2 + rng_unit(&r) : 0,
-                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
-                               .communication = SITU_COMMUNICATION_HOST_STAGED,
-                               .free = true,
-                               .overlap = rng_below(&r, 3) == 0,
-                               .in_flight = (int32_t)rng_below(&r, 3)}};
-  return lab_random(&o);
-}
+static lab draw_pipeline(uint64_t seed) { return lab_random_free_pipeline(seed, 7); }
 
 /* Without contention and memory the program of streams is the model. */
 static lab draw_stream(uint64_t seed) {

@@ -4,9 +4,8 @@
 
 static const situ_problem_options calls = {.execution = SITU_EXECUTION_CALLS};
 
-/* A host and an accelerator; a chain of three operators of 10 ns on the host and 1 ns on the accelerator, tensors of 3
- * and 5 bytes at 1 ns a byte. */
-static scenario chain(void) {
+/* Three operators, 10 ns on a host and 1 ns on an accelerator of 100 bytes. */
+static scenario three(void) {
   scenario s = scenario_new();
   scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   scenario_device(&s, 100, -1, false);
@@ -16,6 +15,13 @@ static scenario chain(void) {
     scenario_operator(&s, NULL, 10, 7, 0);
     s.time_ns[v][1] = 1;
   }
+  return s;
+}
+
+/* A host and an accelerator; a chain of three operators of 10 ns on the host and 1 ns on the accelerator, tensors of 3
+ * and 5 bytes at 1 ns a byte. */
+static scenario chain(void) {
+  scenario s = three();
   scenario_tensor(&s, 0, 3, 1, -1);
   scenario_tensor(&s, 1, 5, 2, -1);
   scenario_pose(&s, &calls);
@@ -67,15 +73,7 @@ static void a_device_left_and_entered_again_makes_two_calls(void **state) {
 /* a and b have nothing to do with each other: each 1 ns and 3 ns out, then c on the host. */
 static void calls_of_a_device_run_one_after_the_other(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, 100, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  for (int32_t v = 0; v < 3; v++) {
-    scenario_operator(&s, NULL, 10, 7, 0);
-    s.time_ns[v][1] = 1;
-  }
+  scenario s = three();
   scenario_tensor(&s, 0, 3, 2, -1);
   scenario_tensor(&s, 1, 3, 2, -1);
   scenario_pose(&s, &calls);
