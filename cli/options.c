@@ -102,6 +102,8 @@ static const option output_rows[] = {
      .about = "Draw the plan."},
     {.name = "write", .kind = OPTION_WRITE, .value = "NAME=FILE", .family = "writers",
      .about = "Write the plan in another format (situ list writers). Repeatable."},
+    {.name = "trajectory", .kind = OPTION_TEXT, .offset = AT(trajectory), .value = "FILE.csv", .family = "file",
+     .about = "Write how value and bound moved: seconds, CPU seconds of the process, steps, solver, both in ns."},
     {0}};
 const option_group plan_outputs = {"Files written", output_rows};
 
