@@ -2,8 +2,9 @@
 
 #include "base/checked.h"
 
-static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRICE = (int64_t)1 << 40;
-enum { ROOM_BITS = 20, PRICE_ROUNDS = 12 };
+static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRICE = (int64_t)1 << 40,
+                     MOST_TOLL = (int64_t)1 << 46;
+enum { ROOM_BITS = 20, PRICE_ROUNDS = 12, FIRST_TOLL = 64 };
 
 /* Lays the path along the longest way through the nodes, each in its least time. */
 static bool find_path(call_price *c, arena *a) {
@@ -103,11 +104,11 @@ static void solve_from(call_price *c, int32_t from) {
   bool deeper = true;
   for (int32_t to; (to = call_walk_next(w, deeper)) >= 0;) {
     c->n_calls++;
-    int64_t memory = c->price * (w->weight_bytes >> c->shift), flow = w->flow;
-    deeper = flow * (w->compute_ns + w->in_ns) + memory < rest[n_levels - 1];
+    int64_t charge = call_price_paid(c, w->weight_bytes, 1), flow = w->flow;
+    deeper = flow * (w->compute_ns + w->in_ns) + charge < rest[n_levels - 1];
     call_move move = {.from = from, .to = to, .weight_bytes = w->weight_bytes};
     if (c->n_levels > 1 && (l->cut[from] | l->cut[to]) & c->ties) move.groups = call_lattice_groups(l, from, to);
-    relax(c, &move, flow * (w->compute_ns + w->in_ns + w->out_ns) + memory, n_levels);
+    relax(c, &move, flow * (w->compute_ns + w->in_ns + w->out_ns) + charge, n_levels);
   }
 }
 
@@ -123,29 +124,39 @@ bool call_price_solve(call_price *c, budget *b) {
   }
   c->lower_ns = c->rest[0];
   if (c->rest[0] == SITU_NEVER_NS) return true;
-  int64_t scaled = c->rest[0] - (c->price > 0 ? c->price * c->room : 0);
+  int64_t scaled = c->rest[0] - call_price_allowance(c);
   c->lower_ns = scaled <= 0 ? 0 : (scaled + CALL_PARTS - 1) / CALL_PARTS;
   return true;
 }
 
-bool call_price_improve(call_price *c, budget *b) {
-  if (!call_price_solve(c, b)) return false;
-  int64_t best_ns = c->lower_ns, best = 0, weights = 0;
-  for (int32_t v = 0; v < c->lattice->graph->n; v++) weights = sat_add(weights, c->lattice->graph->weight_bytes[v]);
-  if (best_ns == SITU_NEVER_NS || weights <= c->lattice->graph->all_bytes) return true;
-  /* As a function of the price the bound is concave: step up while it rises, in smaller steps when it falls. */
-  int64_t step = (best_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1;
-  for (int32_t round = 0; round < PRICE_ROUNDS && step > 0 && best + step < MOST_PRICE; round++) {
-    c->price = best + step;
+/* As a function of either price the bound is concave: step up while it rises, in smaller steps when it falls. False when the
+ * budget ends. */
+static bool raise(call_price *c, int64_t *price, int64_t step, int64_t most, budget *b) {
+  int64_t best_ns = c->lower_ns, best = 0;
+  for (int32_t round = 0; round < PRICE_ROUNDS && step > 0 && best + step < most; round++) {
+    *price = best + step;
     if (!call_price_solve(c, b)) return false;
     if (c->lower_ns > best_ns) {
       best_ns = c->lower_ns;
-      best = c->price;
+      best = *price;
       step *= 2;
     } else {
       step /= 4;
     }
   }
-  c->price = best;
+  *price = best;
+  c->lower_ns = best_ns;
+  return true;
+}
+
+bool call_price_improve(call_price *c, budget *b) {
+  const call_graph *g = c->lattice->graph;
+  int64_t weights = 0;
+  for (int32_t v = 0; v < g->n; v++) weights = sat_add(weights, g->weight_bytes[v]);
+  if (!call_price_solve(c, b)) return false;
+  bool full = weights > g->all_bytes, few = g->all_calls < INT32_MAX;
+  if (c->lower_ns == SITU_NEVER_NS || !(full || few)) return true;
+  if (full && !raise(c, &c->price, (c->lower_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1, MOST_PRICE, b)) return false;
+  if (few && !raise(c, &c->toll, c->lower_ns / FIRST_TOLL * CALL_PARTS + 1, MOST_TOLL, b)) return false;
   return call_price_solve(c, b);
 }
