@@ -31,6 +31,7 @@ typedef struct call_price {
   /* [ideal * n_levels + level] ns / CALL_PARTS; level: bytes in the calls of every tie that the ideal cuts, in
    * level_bytes, rounded down */
   int64_t *rest;
+  int32_t *rest_calls;        /* beside rest: the calls on the way that it is the length of */
   int64_t lower_ns;
   call_walk walk;
   int64_t n_calls; /* looked at */
