@@ -2,8 +2,8 @@
 """How fast latency comes near the best known, and what is proved when: built-in networks and published graphs as streams,
 `auto` and the milp with a limit by the clock, the others to their end.
 
-    anytime.py SITU SHARED [--limit SECONDS] [--known CSV] [NAME...] > anytime.csv     measures
-    anytime.py --table anytime.csv                                                     the table of docs/results.md
+    anytime.py SITU SHARED [--limit S] [--milp-limit S] [--known CSV] [NAME...] > anytime.csv     measures
+    anytime.py --table anytime.csv                                                                the table of docs/results.md
 
 Each row is one process. value_1s, bound_1s, value_10s, bound_10s: after that much time of the processor, reading and all;
 value_ns, bound_ns: at its end. near_s: seconds of the processor to within 1 % of the best known value, empty where it does
@@ -24,7 +24,6 @@ PLATFORMS = ["cpu+2*v100-16g", "4*a100-40g"]
 GRAPHS = ["LayerGraphs/gnmt_inference", "LayerGraphs/inceptionv3_inference", "LayerGraphs/resnet50_inference",
           "OperatorGraphs/bert_l-6_inference"]
 SOLVERS = ["heft", "m_etf", "m_sct", "scotch", "metis", "milp", "auto"]
-TIMED = ["milp", "auto"]
 COLUMNS = ["instance", "platform", "solver", "cpu_s", "load", "near_s", "value_1s", "bound_1s", "value_10s", "bound_10s",
            "value_ns", "bound_ns", "best_ns"]
 
@@ -42,13 +41,13 @@ def number(text):
     return int(text) if text else None
 
 
-def place(situ, arguments, solver, limit):
+def place(situ, arguments, solver, limits):
     """The row of one process, and its trajectory as (CPU seconds, value or None, bound)."""
     with tempfile.TemporaryDirectory() as folder:
         rows = folder + "/rows.csv"
         call = [situ, "place", *arguments, "--solver", solver, "--trajectory", rows]
-        if solver in TIMED:
-            call += ["--time-limit", str(limit)]
+        if solver in limits:
+            call += ["--time-limit", str(limits[solver])]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -75,7 +74,8 @@ def measure(args):
     for name, platform, arguments in instances(args.shared):
         if args.names and name not in args.names:
             continue
-        found = [place(args.situ, arguments, solver, args.limit) for solver in SOLVERS]
+        limits = {"auto": args.limit, "milp": args.milp_limit}
+        found = [place(args.situ, arguments, solver, limits) for solver in SOLVERS]
         found = [(row, path) for row, path in found if row]
         bound = max((row["bound_ns"] or 0 for row, _ in found), default=0)
         values = [row["value_ns"] for row, _ in found] + [known.get((name, platform))]
@@ -138,6 +138,7 @@ def main():
     parser.add_argument("shared", nargs="?")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--milp-limit", type=float, default=60)
     parser.add_argument("--known")
     parser.add_argument("--table")
     args = parser.parse_intermixed_args()
