@@ -523,6 +523,24 @@ def test_copies_share_weights_and_are_named():
     situ("place", SMALL, "--copies", "2", "--objective", "throughput", code=2, err="throughput")
 
 
+def test_calls_of_an_accelerator_are_counted():
+    """resnet50's operators: 645.46 ms with any number of calls, but only with two on some accelerator."""
+    path = need("data/workloads/latency/OperatorGraphs/resnet50_inference.json")
+    values = []
+    for most in (1, 2):
+        found = situ_json("place", path, "--calls", most, "--solver", "call_dp", "-o", "plan.json")
+        assert found["execution"] == "calls" and found["max_calls"] == most and found["outcome"] == "optimal"
+        used = {(row[1], row[4]) for row in json.loads(pathlib.Path("plan.json").read_text())["operators"] if row[4] is not None}
+        devices = [device for device, _ in used]
+        assert max(devices.count(device) for device in devices) == most
+        assert situ_json("check", "plan.json")["valid"]
+        values.append(found["value_ns"])
+    assert values[0] > values[1] == situ_json("place", path, "--objective", "latency", "--solver", "call_dp")["value_ns"]
+    assert values[0] < 1123653000, "column dp split of table T4: contiguous splits are one call each"
+    situ("place", path, "--calls", "1", "--objective", "throughput", code=2, err="throughput")
+    situ("place", SMALL, "--calls", "1", "--execution", "stream", code=2, err="calls only")
+
+
 def test_inspect_counts():
     found = situ_json("inspect", "builtin:resnet50")
     assert found["operators"] == sum(kind["count"] for kind in found["kinds"])
