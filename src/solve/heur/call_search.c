@@ -134,11 +134,15 @@ static bool can_move(const situ_problem *p) {
   return false;
 }
 
-static situ_status solve(solve_run *run) {
-  const situ_problem *p = run->problem;
+static situ_status start(solve_run *run) {
   TRY(solver_run(&single_solver, run, 1, 0));
   TRY(solver_run(&greedy_solver, run, 1, 0));
   if (!solve_done(run)) try_pipeline_split(run);
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
   if (!run->incumbent->best.device || !can_move(p) || solve_done(run)) return SITU_STATUS_OK;
   calls_search *s = ARENA_ZERO(run->arena, calls_search, 1);
   if (!s || !init(s, run)) return fail_no_memory(run->error);
@@ -160,6 +164,8 @@ const solver call_search_solver = {
     .source = "",
     .calls = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 20,
+    .start = start,
     .solve = solve,
 };

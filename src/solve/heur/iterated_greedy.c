@@ -9,9 +9,8 @@
 #include "solve/kit/critical.h"
 #include "solve/kit/excess.h"
 #include "solve/kit/list.h"
+#include "solve/kit/start.h"
 #include "solve/kit/unit.h"
-
-extern const solver heft_solver, single_solver;
 
 enum { LEAST_OUT = 4, MOST_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
 static const double OUT = 0.1;                 /* of the operators, at most */
@@ -197,10 +196,6 @@ static bool init(greedy *s, solve_run *run) {
 }
 
 static situ_status solve(solve_run *run) {
-  if (!run->incumbent->best.device) {
-    TRY(solver_run(&heft_solver, run, 1, 0));
-    TRY(solver_run(&single_solver, run, 1, 0));
-  }
   const incumbent *best = run->incumbent;
   if (solve_done(run) || run->problem->n_operators == 0 || !best->best.device) return SITU_STATUS_OK;
   greedy *s = ARENA_ZERO(run->arena, greedy, 1);
@@ -221,6 +216,8 @@ const solver iterated_greedy_solver = {
     .source = "after Ruiz, Stützle, EJOR 2007",
     .stream = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 11,
+    .start = start_stream,
     .solve = solve,
 };

@@ -9,9 +9,8 @@
 #include "bound/block.h"
 #include "solve/kit/critical.h"
 #include "solve/kit/excess.h"
+#include "solve/kit/start.h"
 #include "solve/kit/unit.h"
-
-extern const solver heft_solver, single_solver;
 
 enum { SHORTEST = 4, LONGEST = 32, FIRST_LENGTH = 16, WIDTH = 256, CHILDREN_PER_STEP = 512, MOST_CHILDREN = 1 << 17, TRACE_ROOM = 1 << 15,
        MOST_COPIES = 16 /* as many as links can be followed for */ };
@@ -239,10 +238,6 @@ static bool init(lns *s, solve_run *run) {
 }
 
 static situ_status solve(solve_run *run) {
-  if (!run->incumbent->best.device) {
-    TRY(solver_run(&heft_solver, run, 1, 0));
-    TRY(solver_run(&single_solver, run, 1, 0));
-  }
   if (solve_done(run) || run->problem->n_operators == 0 || !run->incumbent->best.device) return SITU_STATUS_OK;
   lns s = {.run = run, .problem = run->problem, .random = rng_new(run->seed), .price = excess_price(run),
            .longest = FIRST_LENGTH, .ordered = arena_new(), .scratch = arena_new()};
@@ -259,7 +254,9 @@ const solver lns_solver = {
     .source = "",
     .stream = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 12,
     .serves = block_serves,
+    .start = start_stream,
     .solve = solve,
 };

@@ -12,9 +12,8 @@
 #include "problem/contract.h"
 #include "solve/kit/hypergraph.h"
 #include "solve/kit/loads.h"
+#include "solve/kit/start.h"
 #include "solve/solver.h"
-
-extern const solver m_topo_solver, single_solver;
 
 enum { MOVES_OF_A_STEP = 64, FIRST_CYCLE = 1 << 14, LAST_CYCLE = 1 << 22, LONGEST_MOVE = 4096, CLUSTER = 512 };
 static const double HOT = 0.03, COLD = 0.0002; /* temperature as a part of the period */
@@ -221,10 +220,6 @@ static void cool(annealing *s, int64_t moves, int32_t *from_of) {
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  if (!run->incumbent->best.device) {
-    TRY(solver_run(&single_solver, run, 1, 0));
-    TRY(solver_run(&m_topo_solver, run, 1, 0));
-  }
   if (!run->incumbent->best.device || p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   annealing *s = ARENA_ZERO(run->arena, annealing, 1);
   if (!s || !init(s, run)) return fail_no_memory(run->error);
@@ -248,7 +243,9 @@ const solver local_search_solver = {
     .source = "Kirkpatrick, Gelatt, Vecchi, 1983",
     .pipeline = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 20,
     .serves = serves,
+    .start = start_pipeline,
     .solve = solve,
 };
