@@ -23,6 +23,7 @@ extern const solver iterated_greedy_solver;
 extern const solver linear_dp_solver;
 extern const solver lns_solver;
 extern const solver local_search_solver;
+extern const solver lookahead_solver;
 extern const solver m_etf_solver;
 extern const solver m_sct_solver;
 extern const solver m_topo_solver;
@@ -46,6 +47,7 @@ const solver *const solvers[] = {
     &m_topo_solver,
     &heft_solver,
     &peft_solver,
+    &lookahead_solver,
     &cpop_solver,
     &dls_solver,
     &m_etf_solver,

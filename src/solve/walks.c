@@ -1,14 +1,13 @@
 #include "solve/walks.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/parallel.h"
 
-enum { FIXED_WALKS = 4, MOST_WALKS = 256, MOST_ROUNDS = 4, LEAST_STEPS = 256, LEAST_NS = 20000000 };
+enum { FIXED_WALKS = 4, MOST_WALKS = 256, MOST_ROUNDS = 3, LEAST_STEPS = 500, LEAST_NS = 50000000 };
 
 typedef struct team team;
 
@@ -189,21 +188,25 @@ static situ_status run_row(solve_run *run, void *context, int32_t number) {
   return s->solve(run);
 }
 
+/* One after the other, each from what those before it left. */
+static situ_status run_in_turn(const solve_run *run, const solver *const *rows, int32_t n_rows) {
+  solve_run alone = *run;
+  alone.walk = true;
+  for (int32_t i = 0; i < n_rows && !solve_done(&alone); i++) TRY(solver_run(rows[i], &alone, 1.0 / (n_rows - i), 0));
+  return SITU_STATUS_OK;
+}
+
 situ_status walks_rounds(solve_run *run, const solver *const *rows, int32_t n_rows) {
+  int32_t wanted = walks_wanted(run, FIXED_WALKS), n = (wanted + n_rows - 1) / n_rows * n_rows, n_counted;
+  if (wanted == 1) return run_in_turn(run, rows, n_rows);
   for (int32_t i = 0; i < n_rows; i++) TRY(solver_start(rows[i], run, 1.0 / (n_rows + 1)));
   portfolio all = {rows, n_rows};
-  const char *e = getenv("S4_WALKS"), *r = getenv("S4_ROUNDS"), *gr = getenv("S4_GROWTH");
-  int32_t least = e ? atoi(e) : FIXED_WALKS, most_rounds = r ? atoi(r) : MOST_ROUNDS;
-  double growth = gr ? atof(gr) : 2;
-  int32_t n = (walks_wanted(run, least) + n_rows - 1) / n_rows * n_rows;
-  int64_t most = min64(steps_left(run->budget) / n / LEAST_STEPS, time_left_ns(run->budget) / n / LEAST_NS);
-  int32_t rounds = (int32_t)min64(max64(1, most), most_rounds), n_counted;
   rng seeds = rng_new(run->seed);
-  double whole = 0, part = 1;
-  for (int32_t i = 0; i < rounds; i++) whole = whole * growth + 1;
-  for (int32_t i = 0; i < rounds && !solve_done(run); i++, whole -= part, part *= growth) {
+  int64_t most = min64(steps_left(run->budget) / n / LEAST_STEPS, time_left_ns(run->budget) / n / LEAST_NS);
+  int32_t rounds = (int32_t)min64(max64(1, most), MOST_ROUNDS);
+  for (int32_t k = rounds; k > 0 && !solve_done(run); k--) { /* each twice as long as the one before */
     n = (int32_t)min64(n, steps_left(run->budget));
-    TRY(walks_run(run, run_row, &all, n, part / whole, &seeds, &n_counted));
+    TRY(walks_run(run, run_row, &all, n, 1.0 / ((1 << k) - 1), &seeds, &n_counted));
   }
   return SITU_STATUS_OK;
 }
