@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/parallel.h"
 
-enum { FIXED_WALKS = 4, MOST_WALKS = 256, MOST_ROUNDS = 3, LEAST_STEPS = 500, LEAST_NS = 50000000 };
+enum { FIXED_WALKS = 4, MOST_WALKS = 256, MOST_ROUNDS = 3, LEAST_STEPS = 1 << 14, LEAST_NS = 50000000 };
 
 typedef struct team team;
 
@@ -105,15 +105,13 @@ static situ_status join(solve_run *run, const walker *w) {
   return SITU_STATUS_OK;
 }
 
-static int64_t steps_left(const budget *b) { return b->max_steps == INT64_MAX ? INT64_MAX : b->max_steps - b->steps; }
-
 static int64_t time_left_ns(const budget *b) {
   return b->deadline_ns == INT64_MAX ? INT64_MAX : b->deadline_ns - clock_now_ns();
 }
 
 /* Each walk gets an equal part of the steps, and of the time as much as `threads` at once leave it. */
 static void set_parts(team *all, double share) {
-  int64_t steps = steps_left(all->run->budget), time_ns = time_left_ns(all->run->budget);
+  int64_t steps = budget_steps_left(all->run->budget), time_ns = time_left_ns(all->run->budget);
   int32_t turns = (all->n + all->run->threads - 1) / all->run->threads;
   if (steps != INT64_MAX) all->most_steps = max64(1, (int64_t)((double)steps * share) / all->n);
   if (time_ns != INT64_MAX) all->limit_ns = max64(1, (int64_t)((double)time_ns * share) / turns);
@@ -197,15 +195,15 @@ static situ_status run_in_turn(const solve_run *run, const solver *const *rows, 
 }
 
 situ_status walks_rounds(solve_run *run, const solver *const *rows, int32_t n_rows) {
-  int32_t wanted = walks_wanted(run, FIXED_WALKS), n = (wanted + n_rows - 1) / n_rows * n_rows, n_counted;
+  int32_t paid = (int32_t)max64(1, min64(FIXED_WALKS, budget_steps_left(run->budget) / LEAST_STEPS));
+  int32_t wanted = walks_wanted(run, paid), n = (wanted + n_rows - 1) / n_rows * n_rows, n_counted;
   if (wanted == 1) return run_in_turn(run, rows, n_rows);
   for (int32_t i = 0; i < n_rows; i++) TRY(solver_start(rows[i], run, 1.0 / (n_rows + 1)));
   portfolio all = {rows, n_rows};
   rng seeds = rng_new(run->seed);
-  int64_t most = min64(steps_left(run->budget) / n / LEAST_STEPS, time_left_ns(run->budget) / n / LEAST_NS);
-  int32_t rounds = (int32_t)min64(max64(1, most), MOST_ROUNDS);
+  int32_t rounds = (int32_t)min64(max64(1, time_left_ns(run->budget) / n / LEAST_NS), MOST_ROUNDS);
   for (int32_t k = rounds; k > 0 && !solve_done(run); k--) { /* each twice as long as the one before */
-    n = (int32_t)min64(n, steps_left(run->budget));
+    n = (int32_t)min64(n, budget_steps_left(run->budget));
     TRY(walks_run(run, run_row, &all, n, 1.0 / ((1 << k) - 1), &seeds, &n_counted));
   }
   return SITU_STATUS_OK;

@@ -19,7 +19,8 @@ situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_
 int32_t walks_wanted(const solve_run *run, int32_t fixed);
 
 /* Runs the starts of the rows, then rounds of walks of all of them, each from the best plan of the rounds before, until the
- * budget is spent or the gap closed. Rows are multistart. */
+ * budget is spent or the gap closed; one after the other where steps are few, or one thread has no limit of steps. Rows are
+ * multistart. */
 situ_status walks_rounds(solve_run *run, const solver *const *rows, int32_t n_rows);
 
 #endif

@@ -152,7 +152,8 @@ static situ_status solve(solve_run *run) {
       memcpy(s->now, run->incumbent->best.device, (size_t)p->n_operators * sizeof *s->now);
       s->value_ns = run->incumbent->value_ns;
     }
-    cool(s, moves);
+    int64_t left = budget_steps_left(run->budget);
+    cool(s, left / 2 < moves ? left : moves); /* so that it ends cold */
     if (cycle % 2 && moves < LAST_CYCLE) moves *= 2;
   }
   return SITU_STATUS_OK;

@@ -212,7 +212,7 @@ static int32_t generation_size(const search *s) {
   const budget *b = s->run->budget;
   if (b->max_steps == INT64_MAX) return s->n_found;
   double moves = 2 * effort_of(s->n_cycles + s->n_found) * s->whole.n_units * s->whole.n_devices;
-  double paid = (double)(b->max_steps - b->steps) * MOVES_OF_A_STEP / fmax(moves, 1);
+  double paid = (double)budget_steps_left(b) * MOVES_OF_A_STEP / fmax(moves, 1);
   return paid >= s->n_found ? s->n_found : paid > 1 ? (int32_t)paid : 1;
 }
 

@@ -204,8 +204,8 @@ static situ_status solve(solve_run *run) {
   s->best_cost = s->now_cost;
   for (int64_t cycle = FIRST_CYCLE; !solve_done(run); cycle *= 2) {
     if (cycle > FIRST_CYCLE) go_to(s, &best->best);
-    int64_t left = run->budget->max_steps - run->budget->steps;
-    if (left < 2 * cycle) cycle = left; /* so that it ends cold */
+    int64_t left = budget_steps_left(run->budget);
+    if (left / 2 < cycle) cycle = left; /* so that it ends cold */
     for (int64_t k = 0; k < cycle && !solve_done(run); k++)
       if (!step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle))) return SITU_STATUS_OK;
   }

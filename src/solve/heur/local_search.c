@@ -228,7 +228,8 @@ static situ_status solve(solve_run *run) {
   int64_t moves = FIRST_CYCLE;
   for (int64_t cycle = 0; !solve_done(run); cycle++) {
     if ((cycle % 2 == 0 || cycle == 0) && !start_from(s, run->incumbent->best.device)) break;
-    cool(s, moves, from_of);
+    int64_t left = min64(budget_steps_left(run->budget), INT64_MAX / MOVES_OF_A_STEP) * MOVES_OF_A_STEP;
+    cool(s, left / 2 < moves ? left : moves, from_of); /* so that it ends cold */
     if (cycle % 2 && moves < LAST_CYCLE) moves *= 2;
   }
   return SITU_STATUS_OK;
