@@ -20,7 +20,7 @@ enum { MOST = 24, DEVICES = 4 };
 static situ_plan *plan_of(const situ_problem *p, const char *name) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = name};
+  situ_solve_options o = {.solvers = name, .no_bounds = true};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   return plan;
 }
