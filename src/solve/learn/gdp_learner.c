@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "solve/learn/gdp_net.h"
+#include "solve/learn/gdp_window.h"
 #include "solve/learn/learner.h"
 #include "solve/learn/ppo.h"
 
-enum { ROLLOUTS = 16, EPOCHS = 3 };
-static const double RATE = 1e-3, CLIP = 0.2, ENTROPY = 0.01, MOST_NORM = 0.5, SHOWN = 0.1, MOST_ADVANTAGE = 3;
+enum { ROLLOUTS = 8, WINDOWS = 24, EPOCHS = 3 };
+static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, ENTROPY_STEPS = 100, MOST_NORM = 0.5,
+                    SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
 /* numbers that checkpoints keep of a world */
 enum { NOTE_STEPS, NOTE_MEAN, NOTE_SQUARE };
 
@@ -21,6 +23,7 @@ typedef struct outlook {
   bool *open;
   nn_real *chance, *advantage, *score, *latent;
   double *reward;
+  gdp_window *window;
 } outlook;
 
 static void *make(lesson *l) { return gdp_net_make(l->params, &l->random, l->arena); }
@@ -38,7 +41,8 @@ static void *see(lesson *l, const world *w) {
   o->score = ARENA_NEW(a, nn_real, pairs);
   o->latent = ARENA_NEW(a, nn_real, (int64_t)o->most * w->n_devices * GDP_LATENT);
   o->reward = ARENA_NEW(a, double, o->most);
-  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->reward ? o : NULL;
+  o->window = gdp_window_new(o->view, a);
+  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->reward && o->window ? o : NULL;
 }
 
 /* ---- trials ---- */
@@ -77,20 +81,52 @@ static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
 
 /* ---- training ---- */
 
-/* The best placement so far, where it is no draw of this step: what is open to it is what is allowed. */
-static void show_best(study *s, int32_t k) {
+/* Equal devices take each other's places so that they come in their order: a policy that is to be told of several
+ * graphs must not learn which of them a search happened to take first. */
+static void rename_equals(int32_t *device, const gdp_view *v) {
+  int32_t to[SITU_MAX_DEVICES], taken = 0;
+  bool is_taken[SITU_MAX_DEVICES] = {false};
+  for (int32_t d = 0; d < v->n_devices; d++) to[d] = -1;
+  for (int32_t u = 0; u < v->n_units && taken < v->n_devices; u++) {
+    int32_t d = device[u], e = 0;
+    if (to[d] >= 0) continue;
+    while (is_taken[e] || v->equal_to[e] != v->equal_to[d]) e++;
+    to[d] = e;
+    is_taken[e] = true;
+    taken++;
+  }
+  for (int32_t u = 0; u < v->n_units; u++) device[u] = to[device[u]];
+}
+
+/* The best placement so far becomes placement k; what is open to it is what is allowed. */
+static void show_best(const lesson *l, study *s, int32_t k) {
   outlook *o = s->seen;
-  int64_t units = o->view->n_units, pairs = units * o->view->n_devices;
+  int32_t n = o->view->n_devices;
+  int64_t units = o->view->n_units, pairs = units * n;
   memcpy(o->device + k * units, s->world.best, (size_t)units * sizeof *o->device);
   memcpy(o->open + k * pairs, s->world.allowed, (size_t)pairs * sizeof *o->open);
-  for (int64_t u = 0; u < units; u++) o->open[k * pairs + u * o->view->n_devices + s->world.best[u]] = true;
+  if (l->n_studies > 1) rename_equals(o->device + k * units, o->view);
+  for (int64_t u = 0; u < units; u++) o->open[k * pairs + u * n + o->device[k * units + u]] = true;
   o->advantage[k] = (nn_real)SHOWN;
+}
+
+/* Tries that need no policy, or little of it: each device alone at first, then windows. */
+static void search(lesson *l, study *s, const nn_real *score) {
+  outlook *o = s->seen;
+  int32_t *device = o->device + (int64_t)ROLLOUTS * o->view->n_units;
+  for (int32_t k = 0; k < WINDOWS && !world_over(&s->world); k++) {
+    if (s->note[NOTE_STEPS] == 0 && k < o->view->n_devices)
+      gdp_window_single(device, &s->world, k);
+    else
+      gdp_window_draw(o->window, device, &s->world, score, &l->random);
+    world_try(&s->world, device);
+  }
 }
 
 /* Rewards less the running mean, over the running deviation. */
 static void judge(const lesson *l, study *s, int32_t n) {
   outlook *o = s->seen;
-  double mean = 0, square = 0, keep = s->note[NOTE_STEPS] > 0 ? 0.7 : 0;
+  double mean = 0, square = 0, keep = s->note[NOTE_STEPS] > 0 ? KEPT : 0;
   for (int32_t k = 0; k < n; k++) mean += o->reward[k] / n;
   for (int32_t k = 0; k < n; k++) square += (o->reward[k] - mean) * (o->reward[k] - mean) / n;
   s->note[NOTE_MEAN] = keep * s->note[NOTE_MEAN] + (1 - keep) * mean;
@@ -114,7 +150,7 @@ static bool train(lesson *l, study *s, lesson_step *told) {
   draw_latent(o, ROLLOUTS + shown, ROLLOUTS, &l->random);
   ppo_batch batch = {.n_units = o->view->n_units, .n_devices = o->view->n_devices, .n_draws = ROLLOUTS,
                      .n_shown = shown, .device = o->device, .open = o->open, .chance = o->chance,
-                     .advantage = o->advantage, .clip = CLIP, .entropy = ENTROPY / (1 + s->note[NOTE_STEPS] / 100)};
+                     .advantage = o->advantage, .clip = CLIP, .entropy = ENTROPY / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
   for (int epoch = 0; epoch < EPOCHS; epoch++) {
     tape_reset(l->tape);
     params_clear_gradients(l->params);
@@ -130,12 +166,13 @@ static bool train(lesson *l, study *s, lesson_step *told) {
       told->reward /= n > 0 ? n : 1;
       if (n < ROLLOUTS) return true; /* there is no time left to learn for */
       judge(l, s, n);
-      if (shown) show_best(s, ROLLOUTS);
+      if (shown) search(l, s, scores_of(o, tape_at(l->tape, scores), ROLLOUTS));
+      if (shown) show_best(l, s, ROLLOUTS);
       ppo_remember(&batch, tape_at(l->tape, scores).value);
     }
     if (!tape_backward(l->tape, ppo_loss(l->tape, scores, &batch))) return false;
     params_clip(l->params, MOST_NORM);
-    params_step(l->params, RATE);
+    params_step(l->params, RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS));
   }
   s->note[NOTE_STEPS]++;
   return true;
@@ -143,16 +180,18 @@ static bool train(lesson *l, study *s, lesson_step *told) {
 
 /* ---- serving ---- */
 
+/* The first is the likeliest placement; of the others every second is the likeliest under its latent numbers. */
 static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
   for (int32_t done = 0; done < draws && !world_over(&s->world);) {
-    int32_t n = draws - done < ROLLOUTS ? draws - done : ROLLOUTS, plain = done == 0;
-    draw_latent(o, n, n - plain, random);
+    int32_t n = draws - done < ROLLOUTS ? draws - done : ROLLOUTS;
+    draw_latent(o, n, n, random);
+    if (done == 0) memset(o->latent, 0, (size_t)o->view->n_devices * GDP_LATENT * sizeof *o->latent);
     tape_reset(l->tape);
-    nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, n);
-    if (scores == NN_NONE) return false;
-    for (int32_t k = n - 1; k >= 0 && !world_over(&s->world); k--)
-      attempt(s, tape_at(l->tape, scores), k, plain && k == n - 1 ? NULL : random);
+    nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, n);
+    if (found == NN_NONE) return false;
+    for (int32_t k = 0; k < n && !world_over(&s->world); k++)
+      attempt(s, tape_at(l->tape, found), k, k % 2 ? random : NULL);
     done += n;
   }
   return true;

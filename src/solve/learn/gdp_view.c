@@ -303,6 +303,10 @@ static bool describe_devices(gdp_view *out, const measures *m, arena *a) {
   for (int32_t t = 0; t < p->graph->n_tensors; t++)
     for (int32_t k = 0; k < p->n_kinds; k++)
       of_kind[k] += (double)p->transfer_ns[(int64_t)t * p->n_kinds + k] / p->graph->n_tensors;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    out->equal_to[d] = 0;
+    while (!is_equal(p, d, out->equal_to[d])) out->equal_to[d]++;
+  }
   for (int32_t d = 0; d < p->n_devices; d++) fastest = fmin(fastest, work_on(m, d, &part));
   if (!isfinite(fastest)) fastest = 1;
   for (int32_t d = 0; d < p->n_devices; d++)
@@ -317,8 +321,9 @@ gdp_view *gdp_look(const world *w, arena *a) {
   out->n_devices = w->n_devices;
   out->unit = ARENA_NEW(a, nn_real, (int64_t)w->n_units * GDP_UNIT_FEATURES);
   out->device = ARENA_ZERO(a, nn_real, (int64_t)w->n_devices * GDP_DEVICE_FEATURES);
+  out->equal_to = ARENA_NEW(a, int32_t, w->n_devices);
   out->slowness = ARENA_NEW(a, nn_real, (int64_t)w->n_units * w->n_devices);
-  if (!out->unit || !out->device || !out->slowness || !list_neighbours(&out->before, w, true, a) ||
+  if (!out->unit || !out->device || !out->equal_to || !out->slowness || !list_neighbours(&out->before, w, true, a) ||
       !list_neighbours(&out->after, w, false, a) || !list_kinds(&out->kinds, w, a))
     return NULL;
   arena_mark mark = arena_get_mark(a);

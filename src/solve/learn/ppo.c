@@ -1,6 +1,8 @@
 #include "solve/learn/ppo.h"
 
-#include <tgmath.h> /* exp and log of float are expf and logf */
+#include <tgmath.h> /* log of float is logf */
+
+#include "nn/quick.h"
 
 /* The distribution of one unit in one placement: logarithms over the open devices, into `to`. Returns the entropy. */
 static nn_real distribute(nn_real *to, const nn_real *score, const bool *open, int32_t n) {
@@ -13,7 +15,7 @@ static nn_real distribute(nn_real *to, const nn_real *score, const bool *open, i
   }
   for (int32_t d = 0; d < n; d++) {
     to[d] = open[d] ? score[d] - most : 0;
-    nn_real e = open[d] ? exp(to[d]) : 0;
+    nn_real e = open[d] ? quick_exp(to[d]) : 0;
     sum += e;
     inner += e * to[d];
   }
@@ -38,7 +40,7 @@ static nn_real term(const ppo_batch *b, int32_t placement, nn_real chance, nn_re
     *slope = -a;
     return -a * chance;
   }
-  nn_real ratio = exp(chance - before), low = (nn_real)(1 - b->clip), high = (nn_real)(1 + b->clip);
+  nn_real ratio = quick_exp(chance - before), low = (nn_real)(1 - b->clip), high = (nn_real)(1 + b->clip);
   nn_real clipped = ratio < low ? low : ratio > high ? high : ratio;
   bool free = a * ratio <= a * clipped;
   *slope = free ? -a * ratio : 0;
@@ -74,7 +76,7 @@ static void backward(tape *t, nn_matrix out, const nn_matrix *in, const void *ex
       term(b, k, log_chance[b->device[at]], b->chance[at], &slope);
       for (int32_t d = 0; d < b->n_devices; d++) {
         if (!open[d]) continue;
-        nn_real p = exp(log_chance[d]);
+        nn_real p = quick_exp(log_chance[d]);
         grad[d] += weight * (bonus * p * (log_chance[d] + entropy) + slope * ((d == b->device[at]) - p));
       }
     }
