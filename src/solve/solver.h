@@ -46,6 +46,8 @@ typedef struct solve_run {
   uint64_t seed;
   int32_t threads; /* at least 1 */
   bool walk;       /* one of several searches side by side (solve/walks.h): not to be split again */
+  const char *policy; /* of learned solvers, as in situ_solve_options */
+  int64_t tune_steps;
   bool roomy;   /* stream: no plan can exceed a memory, so none is followed */
   arena *arena; /* scratch: released when the solver returns */
   situ_error *error;

@@ -16,6 +16,7 @@ extern const solver configuration_solver;
 extern const solver cpop_solver;
 extern const solver dls_solver;
 extern const solver free_search_solver;
+extern const solver gdp_solver;
 extern const solver greedy_solver;
 extern const solver heft_solver;
 extern const solver ideal_dp_solver;
@@ -76,6 +77,7 @@ const solver *const solvers[] = {
     &chain_search_solver,
     &configuration_solver,
     &milp_solver,
+    &gdp_solver,
     &random_solver,
     NULL,
 };
