@@ -15,6 +15,7 @@ extern const solver configuration_solver;
 extern const solver cpop_solver;
 extern const solver dls_solver;
 extern const solver free_search_solver;
+extern const solver gdp_solver;
 extern const solver greedy_solver;
 extern const solver heft_solver;
 extern const solver ideal_dp_solver;
@@ -71,6 +72,7 @@ const solver *const solvers[] = {
     &chain_search_solver,
     &configuration_solver,
     &milp_solver,
+    &gdp_solver,
     &random_solver,
     NULL,
 };
