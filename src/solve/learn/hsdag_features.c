@@ -2,35 +2,17 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 
-enum { MOST_DEGREE = 7, POSITION_COLUMNS = 16, SIDES = 4, MOST_REACHED = 4096 };
+enum { MOST_DEGREE = 7, POSITION_COLUMNS = 16, SIDES = 4, TIMES = 3, MOST_REACHED = 4096 };
 
 const char *const hsdag_feature_names[HSDAG_N_FEATURES] = {
     [HSDAG_KINDS] = "kinds",         [HSDAG_DEGREES] = "degrees",   [HSDAG_FRACTAL] = "fractal",
     [HSDAG_CLOSENESS] = "closeness", [HSDAG_POSITION] = "position", [HSDAG_SHAPE] = "shape",
     [HSDAG_INDEX] = "index",         [HSDAG_TIMES] = "times",
 };
-
-/* ---- kinds ---- */
-
-static int by_text(const void *x, const void *y) { return strcmp(*(const char *const *)x, *(const char *const *)y); }
-
-bool hsdag_kinds_find(hsdag_kinds *out, const situ_graph *g, arena *a) {
-  out->n = g->n_kinds; /* distinct in a graph */
-  out->name = ARENA_COPY(a, g->kind_name, const char *, g->n_kinds);
-  if (!out->name) return false;
-  if (out->n > 1) qsort(out->name, (size_t)out->n, sizeof *out->name, by_text);
-  return true;
-}
-
-static int32_t column_of(const hsdag_kinds *kinds, const char *name) {
-  const char **at = kinds->n > 0 ? bsearch(&name, kinds->name, (size_t)kinds->n, sizeof name, by_text) : NULL;
-  return at ? (int32_t)(at - kinds->name) : -1;
-}
 
 /* ---- distances ---- */
 
@@ -114,11 +96,9 @@ bool hsdag_closeness(double *out, const group_lists *before, int32_t n, arena *a
 typedef struct maker {
   const world *world;
   const hsdag_groups *groups;
-  const hsdag_kinds *kinds;
-  bool as_published;
-  int32_t stride;
+  const hsdag_choice *choice;
   double *number; /* [group] scratch */
-  int32_t *column; /* [kind of the graph] */
+  int32_t device[TIMES]; /* whose times are told, -1: the best for each group */
 } maker;
 
 /* Calls for each operator of the group; returns their number. */
@@ -133,7 +113,7 @@ static int32_t each_operator(const maker *m, int32_t group, void (*at)(const mak
 }
 
 static void add_kind(const maker *m, nn_real *row, int32_t v) {
-  int32_t column = m->column[m->world->problem->graph->kind[v]];
+  int32_t column = m->choice->kind_column[m->world->problem->graph->kind[v]];
   if (column >= 0) row[column] += 1;
 }
 
@@ -168,63 +148,91 @@ static void fill_position(int32_t place, nn_real *row) {
   }
 }
 
+static int64_t group_time_ns(const maker *m, int32_t group, int32_t device) {
+  const world *w = m->world;
+  int64_t sum = 0;
+  for (int32_t i = m->groups->member_start[group]; i < m->groups->member_start[group + 1]; i++)
+    for (int32_t k = w->member_start[m->groups->member[i]]; k < w->member_start[m->groups->member[i] + 1]; k++)
+      sum = sat_add(sum, problem_time_ns(w->problem, w->member[k], device));
+  return sum;
+}
+
 static void fill_times(const maker *m, int32_t group, nn_real *row) {
   const world *w = m->world;
-  for (int32_t d = 0; d < w->n_devices; d++) {
-    int64_t sum = 0;
-    for (int32_t i = m->groups->member_start[group]; i < m->groups->member_start[group + 1]; i++)
-      for (int32_t k = w->member_start[m->groups->member[i]]; k < w->member_start[m->groups->member[i] + 1]; k++)
-        sum = sat_add(sum, problem_time_ns(w->problem, w->member[k], d));
-    row[d] = (nn_real)(sum == SITU_NEVER_NS ? -1 : log1p((double)sum * m->groups->n / (double)w->scale_ns) / 4);
+  for (int32_t i = 0; i < TIMES; i++) {
+    int64_t time = SITU_NEVER_NS;
+    for (int32_t d = 0; d < w->n_devices; d++)
+      if (m->device[i] < 0 || m->device[i] == d) time = min64(time, group_time_ns(m, group, d));
+    row[i] = (nn_real)(time == SITU_NEVER_NS ? -1 : log1p((double)time * m->groups->n / (double)w->scale_ns) / 4);
   }
+}
+
+/* The device on which everything takes the least time; the first where none runs everything. */
+static int32_t best_device(const situ_problem *p) {
+  int32_t best = 0;
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t sum = 0;
+    for (int32_t v = 0; v < p->n_operators; v++) sum = sat_add(sum, problem_time_ns(p, v, d));
+    if (sum >= least) continue;
+    least = sum;
+    best = d;
+  }
+  return best;
 }
 
 static void fill_row(const maker *m, hsdag_feature feature, int32_t g, nn_real *row) {
   switch (feature) {
-    case HSDAG_KINDS: divide(row, m->kinds->n, each_operator(m, g, add_kind, row)); break;
+    case HSDAG_KINDS: divide(row, m->choice->n_kind_columns, each_operator(m, g, add_kind, row)); break;
     case HSDAG_DEGREES: fill_degrees(m->groups, g, row); break;
     case HSDAG_FRACTAL:
     case HSDAG_CLOSENESS: row[0] = (nn_real)m->number[g]; break;
     case HSDAG_POSITION: fill_position(m->groups->place[g], row); break;
     case HSDAG_SHAPE: divide(row, SIDES, each_operator(m, g, add_shape, row)); break;
-    case HSDAG_INDEX: row[0] = (nn_real)g / (m->as_published ? 1 : (nn_real)m->groups->n); break;
+    case HSDAG_INDEX: row[0] = (nn_real)g / (m->choice->as_published ? 1 : (nn_real)m->groups->n); break;
     case HSDAG_TIMES: fill_times(m, g, row); break;
     case HSDAG_N_FEATURES: break;
   }
 }
 
-static int32_t columns_of(hsdag_feature feature, int32_t n_kinds, int32_t n_devices) {
+static int32_t columns_of(hsdag_feature feature, int32_t n_kind_columns) {
   switch (feature) {
-    case HSDAG_KINDS: return n_kinds;
+    case HSDAG_KINDS: return n_kind_columns;
     case HSDAG_DEGREES: return 2 * (MOST_DEGREE + 1);
     case HSDAG_POSITION: return POSITION_COLUMNS;
     case HSDAG_SHAPE: return SIDES;
-    case HSDAG_TIMES: return n_devices;
+    case HSDAG_TIMES: return TIMES;
     default: return 1;
   }
 }
 
-int32_t hsdag_features_count(uint32_t set, int32_t n_kinds, int32_t n_devices) {
+int32_t hsdag_features_count(int32_t n_kind_columns) {
   int32_t n = 0;
-  for (int32_t f = 0; f < HSDAG_N_FEATURES; f++)
-    if (set >> f & 1) n += columns_of((hsdag_feature)f, n_kinds, n_devices);
+  for (int32_t f = 0; f < HSDAG_N_FEATURES; f++) n += columns_of((hsdag_feature)f, n_kind_columns);
   return n;
 }
 
-bool hsdag_features_find(nn_real *value, uint32_t set, bool as_published, const hsdag_kinds *kinds, const world *w,
+/* Whether a column of the feature can be other than 0: kinds have columns that no kind of this graph has. */
+static bool is_used(const maker *m, hsdag_feature feature, int32_t column) {
+  bool any = feature != HSDAG_KINDS;
+  for (int32_t k = 0; k < m->world->problem->graph->n_kinds && !any; k++) any = m->choice->kind_column[k] == column;
+  return any;
+}
+
+bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choice, const world *w,
                          const hsdag_groups *groups, arena *a) {
-  const situ_graph *graph = w->problem->graph;
-  maker m = {w, groups, kinds, as_published, hsdag_features_count(set, kinds->n, w->n_devices),
-             ARENA_NEW(a, double, groups->n), ARENA_NEW(a, int32_t, graph->n_kinds)};
-  if (!m.number || !m.column) return false;
-  for (int32_t k = 0; k < graph->n_kinds; k++) m.column[k] = column_of(kinds, graph->kind_name[k]);
-  memset(value, 0, (size_t)groups->n * (size_t)m.stride * sizeof *value);
-  for (int32_t f = 0, first = 0; f < HSDAG_N_FEATURES; f++) {
-    if (!(set >> f & 1)) continue;
-    if (f == HSDAG_FRACTAL && !hsdag_fractal_dimensions(m.number, &groups->next, groups->n, as_published, a)) return false;
-    if (f == HSDAG_CLOSENESS && !hsdag_closeness(m.number, &groups->before, groups->n, a)) return false;
-    for (int32_t g = 0; g < groups->n; g++) fill_row(&m, (hsdag_feature)f, g, value + (int64_t)g * m.stride + first);
-    first += columns_of((hsdag_feature)f, kinds->n, w->n_devices);
+  int32_t stride = hsdag_features_count(choice->n_kind_columns), n = groups->n;
+  maker m = {w, groups, choice, ARENA_NEW(a, double, n), {best_device(w->problem), w->problem->host, -1}};
+  if (!m.number) return false;
+  memset(value, 0, (size_t)n * (size_t)stride * sizeof *value);
+  for (int32_t f = 0, first = 0, end; f < HSDAG_N_FEATURES; f++, first = end) {
+    bool wanted = choice->set >> f & 1;
+    end = first + columns_of((hsdag_feature)f, choice->n_kind_columns);
+    for (int32_t c = first; c < end; c++) used[c] = wanted && is_used(&m, (hsdag_feature)f, c - first);
+    if (!wanted) continue;
+    if (f == HSDAG_FRACTAL && !hsdag_fractal_dimensions(m.number, &groups->next, n, choice->as_published, a)) return false;
+    if (f == HSDAG_CLOSENESS && !hsdag_closeness(m.number, &groups->before, n, a)) return false;
+    for (int32_t g = 0; g < n; g++) fill_row(&m, (hsdag_feature)f, g, value + (int64_t)g * stride + first);
   }
   return true;
 }

@@ -14,7 +14,8 @@ typedef enum hsdag_feature {
   HSDAG_POSITION,  /* its topological position in sines and cosines (Vaswani et al., NeurIPS 2017) */
   HSDAG_SHAPE,     /* logarithms of the first four sides of its operators' last outputs, on average */
   HSDAG_INDEX,     /* its number over the number of groups */
-  HSDAG_TIMES,     /* logarithm of its time on each device, -1 where it cannot run: not of the paper */
+  HSDAG_TIMES,     /* logarithms of its time on the best single device, on the host and on its best device, -1 where it
+                      cannot run: not of the paper */
   HSDAG_N_FEATURES
 } hsdag_feature;
 enum { HSDAG_ALL = (1 << HSDAG_N_FEATURES) - 1, HSDAG_RELEASED = 1 << HSDAG_KINDS | 1 << HSDAG_INDEX };
@@ -22,20 +23,19 @@ enum { HSDAG_ALL = (1 << HSDAG_N_FEATURES) - 1, HSDAG_RELEASED = 1 << HSDAG_KIND
 /* The word of each feature. */
 extern const char *const hsdag_feature_names[HSDAG_N_FEATURES];
 
-/* Names of kinds of operators, distinct and ascending: the columns of HSDAG_KINDS. A kind that is not among them has
- * none. */
-typedef struct hsdag_kinds {
-  int32_t n;
-  const char **name;
-} hsdag_kinds;
-/* The kinds of a graph; the names are borrowed. False without memory. */
-bool hsdag_kinds_find(hsdag_kinds *out, const situ_graph *graph, arena *a);
+/* Which features, and the columns of kinds of operators. */
+typedef struct hsdag_choice {
+  uint32_t set;
+  bool as_published; /* the index is not divided, and the fractal dimension is that of the authors */
+  int32_t n_kind_columns;
+  const int32_t *kind_column; /* [kind of the graph] its column, or -1 */
+} hsdag_choice;
 
-/* The number of columns. */
-int32_t hsdag_features_count(uint32_t set, int32_t n_kinds, int32_t n_devices);
-/* Fills value[group * count]. as_published: the index is not divided, and the fractal dimension is that of the authors.
- * False without memory. O(n * (V + E)) of the groups, which ends at 4096 groups around each. */
-bool hsdag_features_find(nn_real *value, uint32_t set, bool as_published, const hsdag_kinds *kinds, const world *w,
+/* The number of columns of a row; all features have their columns, those that are left out hold 0. */
+int32_t hsdag_features_count(int32_t n_kind_columns);
+/* Fills value[group * count] and used[count], 1 for columns that may differ from 0. False without memory.
+ * O(n * (V + E)) of the groups, which ends at 4096 groups around each. */
+bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choice, const world *w,
                          const hsdag_groups *groups, arena *a);
 
 /* The slope of ln N(r) against ln r by least squares, N(r) the number of groups that are r or fewer edges away, for all
