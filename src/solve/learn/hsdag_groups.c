@@ -7,12 +7,13 @@ static bool allow_the_same(const world *w, int32_t u, int32_t v) {
   return memcmp(w->allowed + u * n, w->allowed + v * n, (size_t)n * sizeof *w->allowed) == 0;
 }
 
-/* The only other unit that unit u reads from, or -1. */
+/* The only other unit that unit u reads from, or -1: also where it reads weights, which come from constants. */
 static int32_t only_producer(const world *w, int32_t u) {
   const situ_graph *g = w->problem->graph;
   int32_t only = -1;
   for (int32_t m = w->member_start[u]; m < w->member_start[u + 1]; m++) {
     int32_t v = w->member[m];
+    if (g->weight_bytes[v] > 0) return -1;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
       int32_t from = w->unit_of[g->producer[g->in[i]]];
       if (from == u || from == only) continue;

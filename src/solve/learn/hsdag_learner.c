@@ -7,6 +7,7 @@
  * KIND_SLOTS kinds of operators, and MARKS numbers for a device. Which kinds, and the recipe, are parameters that
  * no gradient comes to. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ static void *make(lesson *l) {
   if (h->recipe < 0 || h->kinds < 0) return NULL;
   nn_real *recipe = params_at(l->params, h->recipe).value;
   recipe[RECIPE_FEATURES] = l->paper ? HSDAG_RELEASED : HSDAG_ALL;
-  recipe[RECIPE_LEVELS] = 1;
+  recipe[RECIPE_LEVELS] = getenv("LV") ? atoi(getenv("LV")) : 1;
   recipe[RECIPE_PUBLISHED] = l->paper;
   return h;
 }
@@ -248,13 +249,13 @@ static bool is_pure(const pass_view *v, const int32_t *device) {
   return true;
 }
 
-static int64_t attempt(one *one, const pass_view *v, const int32_t *device) {
+static int64_t attempt(study *one, const pass_view *v, const int32_t *device) {
   world *w = &one->world;
   seen *s = one->seen;
   for (int32_t u = 0; u < w->n_units; u++) s->unit_device[u] = device[v->view.cluster_of[s->groups.group_of[u]]];
   int64_t before = w->best_ns, time = world_try(w, s->unit_device);
   if (w->run && time < before) { /* of the best placement, so the difference to what was told before */
-    solve_count(w->run, "groups", v->view.n_clusters - s->n_counted);
+    solve_count(w->run, "groups", v->view.n_clusters - s->n_counted);if(getenv("DBG"))fprintf(stderr,"coarse %d edges %d clusters %d\n",s->groups.n,s->n_edges,v->view.n_clusters);
     s->n_counted = v->view.n_clusters;
   }
   return time;
