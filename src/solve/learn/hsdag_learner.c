@@ -73,6 +73,7 @@ static void *make(lesson *l) {
   recipe[RECIPE_FEATURES] = l->paper ? HSDAG_RELEASED : HSDAG_ALL;
   recipe[RECIPE_LEVELS] = getenv("LV") ? atoi(getenv("LV")) : 1;
   recipe[RECIPE_PUBLISHED] = l->paper;
+  recipe[RECIPE_TARGET] = getenv("TG") ? atoi(getenv("TG")) : 0;
   return h;
 }
 
@@ -274,17 +275,37 @@ typedef struct draws {
   double reward[DRAWS];
   int32_t *device[DRAWS]; /* [cluster] */
   bool *open[DRAWS];      /* [cluster * device] */
+  nn_real *drawn[DRAWS];  /* [cluster] */
 } draws;
+static double env(const char *n, double d) { return getenv(n) ? atof(getenv(n)) : d; }
+
+static bool draw_one(lesson *l, pass_view *v, draws *d, int32_t k, int32_t n_devices) {
+  d->n_clusters = v->view.n_clusters;
+  int32_t m = d->n_clusters;
+    int32_t *device = d->device[k] = TAPE_NEW(l->tape, int32_t, d->n_clusters);
+    bool *open = d->open[k] = TAPE_NEW(l->tape, bool, (int64_t)d->n_clusters * n_devices);
+    nn_real *drawn = d->drawn[k] = TAPE_NEW(l->tape, nn_real, d->n_clusters);
+    nn_real *score = TAPE_NEW(l->tape, nn_real, (int64_t)d->n_clusters * n_devices);
+    if (!device || !open || !drawn || !score) return false;
+  const nn_real *at = tape_at(l->tape, v->view.score).value;
+  if (k == 0) { draw(l, v, NULL, device, open); memset(drawn, 0, (size_t)m * sizeof *drawn); return true; }
+  for (int tries = 0; tries < 8; tries++) {
+    int32_t left = 0, most = k <= env("FULL", 2) ? m : 1 + (int32_t)rng_below(&l->random, (int64_t)env("SUB", 8));
+    for (int32_t c = 0; c < m; c++) drawn[c] = most == m;
+    if (most < m) for (left = most; left > 0; left--) drawn[rng_below(&l->random, m)] = 1;
+    memcpy(score, at, (size_t)m * (size_t)n_devices * sizeof *at);
+    for (int32_t c = 0; c < m; c++) if (drawn[c] == 0) score[(int64_t)c * n_devices + d->device[0][c]] = 1e6f;
+    world_draw(&v->clusters, score, &l->random, device, open);
+    if (memcmp(device, d->device[0], (size_t)m * sizeof *device) != 0) break;
+  }
+  return true;
+}
 
 static bool draw_all(lesson *l, study *one, pass_view *v, draws *d, lesson_step *told) {
   world *w = &one->world;
-  d->n_clusters = v->view.n_clusters;
   for (d->n = 0; d->n < DRAWS && !world_over(w); d->n++) {
-    int32_t *device = d->device[d->n] = TAPE_NEW(l->tape, int32_t, d->n_clusters);
-    bool *open = d->open[d->n] = TAPE_NEW(l->tape, bool, (int64_t)d->n_clusters * w->n_devices);
-    if (!device || !open) return false;
-    draw(l, v, &l->random, device, open);
-    int64_t time = attempt(one, v, device);
+    if (!draw_one(l, v, d, d->n, w->n_devices)) return false;
+    int64_t time = attempt(one, v, d->device[d->n]);
     d->reward[d->n] = world_reward(w, time);
     told->best_ns = min64(told->best_ns, time);
     told->reward += (d->reward[d->n] - told->reward) / (d->n + 1);
@@ -294,11 +315,9 @@ static bool draw_all(lesson *l, study *one, pass_view *v, draws *d, lesson_step 
   return true;
 }
 
-/* Each draw's reward over their mean, by their deviation. */
 static void find_advantages(const draws *d, double *advantage) {
-  double mean = 0, variance = 0;
-  for (int32_t k = 0; k < d->n; k++) mean += d->reward[k] / d->n;
-  for (int32_t k = 0; k < d->n; k++) variance += (d->reward[k] - mean) * (d->reward[k] - mean) / d->n;
+  double mean = d->reward[0], variance = 0;
+  for (int32_t k = 0; k < d->n; k++) variance += (d->reward[k] - mean) * (d->reward[k] - mean) / (d->n);
   for (int32_t k = 0; k < d->n; k++) advantage[k] = variance > 0 ? (d->reward[k] - mean) / sqrt(variance) : 0;
 }
 
@@ -308,10 +327,14 @@ static nn_var loss_of(lesson *l, const pass_view *v, const draws *d) {
   double advantage[DRAWS], clusters = v->view.n_clusters;
   find_advantages(d, advantage);
   nn_var first = nn_log_softmax(t, v->view.score, d->open[0]);
-  nn_var loss = nn_scale(t, nn_sum(t, nn_multiply(t, nn_exp(t, first), first)), (nn_real)(entropy_weight / clusters));
-  for (int32_t k = 0; k < d->n; k++)
-    loss = nn_add(t, loss, nn_scale(t, log_chance(l, v, d->device[k], d->open[k]),
-                                    (nn_real)(-advantage[k] / (d->n * clusters))));
+  nn_var loss = nn_scale(t, nn_sum(t, nn_multiply(t, nn_exp(t, first), first)), (nn_real)(env("ENT", entropy_weight) / clusters));
+  for (int32_t k = 1; k < d->n; k++) {
+    double count = 0;
+    for (int32_t c = 0; c < d->n_clusters; c++) count += d->drawn[k][c];
+    nn_var picked = nn_pick(l->tape, nn_log_softmax(l->tape, v->view.score, d->open[k]), d->device[k]);
+    nn_var lc = nn_sum(t, nn_multiply_column(t, picked, tape_constant(t, d->n_clusters, 1, d->drawn[k])));
+    loss = nn_add(t, loss, nn_scale(t, lc, (nn_real)(-advantage[k] / ((d->n - 1) * count))));
+  }
   return loss;
 }
 
@@ -332,12 +355,12 @@ static bool train_ours(lesson *l, study *one, lesson_step *told) {
   draws d;
   int64_t time = SITU_NEVER_NS;
   seen *s = one->seen;
-  if (!look(l, one, s->feature, &l->random, &v) || !draw_all(l, one, &v, &d, told)) return false;
+  if (!look(l, one, s->feature, getenv("NODROP") ? NULL : &l->random, &v) || !draw_all(l, one, &v, &d, told)) return false;
   if (d.n < DRAWS) return true; /* it is over */
   params_clear_gradients(l->params);
   if (!tape_backward(l->tape, loss_of(l, &v, &d))) return false;
   params_clip(l->params, most_norm);
-  params_step(l->params, rate);
+  params_step(l->params, env("LR", rate));
   if (!world_over(&one->world) && !try_likeliest(l, one, &time)) return false;
   told->best_ns = min64(told->best_ns, time);
   return true;
