@@ -16,6 +16,9 @@ static const option model_rows[] = {
      .about = "Value of a dynamic dimension. Repeatable."},
     {.name = "default-dim", .kind = OPTION_WHOLE, .offset = AT(instance.read.default_dim), .value = "N", .least = 1,
      .about = "Value of all other dynamic dimensions. Default: 1."},
+    {.name = "training", .kind = OPTION_ON, .offset = AT(instance.read.training),
+     .about = "A training step instead of the forward pass that MODEL holds: backward and update operators are added, "
+              "each on the device of its forward operator."},
     {0}};
 const option_group model_options = {"Model", model_rows};
 
