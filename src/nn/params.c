@@ -270,7 +270,7 @@ static situ_status take_params(reader_at *r, params *p, bool state) {
 
 /* Into a copy first, so that a bad file changes nothing. */
 static situ_status read_view(params *p, const char *kind, const void **notes, int64_t *n_notes, arena *a, reader_at r) {
-  int64_t n_steps;
+  int64_t n_steps = 0;
   const unsigned char *noted = NULL;
   TRY(take_head(&r, kind, &n_steps, &noted, n_notes));
   params *copy = ARENA_COPY(a, p, params, 1);

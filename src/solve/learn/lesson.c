@@ -70,8 +70,8 @@ void study_note(study *s, double reward) {
 
 /* ---- Checkpoints ---- */
 
-/* What a checkpoint notes beside the parameters: a head, then one row for each study, as they lie in memory of a
- * little-endian machine. */
+/* What a checkpoint notes beside the parameters: a head, one row for each study, then their best placements, as they lie
+ * in memory of a little-endian machine. */
 typedef struct note_head {
   uint64_t random;
   int64_t n_steps, n_studies;
@@ -83,19 +83,28 @@ typedef struct note_row {
   double mean_reward, note[STUDY_NOTES];
 } note_row;
 
-situ_status lesson_write(const lesson *l, const char *path, situ_error *error) {
+static size_t notes_size(const lesson *l) {
   size_t size = sizeof(note_head) + (size_t)l->n_studies * sizeof(note_row);
+  for (int32_t k = 0; k < l->n_studies; k++) size += (size_t)l->studies[k].world.n_units * sizeof(int32_t);
+  return size;
+}
+
+situ_status lesson_write(const lesson *l, const char *path, situ_error *error) {
+  size_t size = notes_size(l);
   arena_mark mark = arena_get_mark(l->arena);
   unsigned char *notes = ARENA_NEW(l->arena, unsigned char, (int64_t)size);
   if (!notes) return fail_no_memory(error);
   note_head head = {.random = l->random.state, .n_steps = l->n_steps, .n_studies = l->n_studies};
   memcpy(notes, &head, sizeof head);
+  unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
   for (int32_t k = 0; k < l->n_studies; k++) {
     const study *s = &l->studies[k];
     note_row row = {.hash = s->hash, .n_trials = s->world.n_trials, .best_ns = s->world.best_ns,
                     .n_rewards = s->n_rewards, .mean_reward = s->mean_reward};
     memcpy(row.note, s->note, sizeof row.note);
     memcpy(notes + sizeof head + (size_t)k * sizeof row, &row, sizeof row);
+    memcpy(best, s->world.best, (size_t)s->world.n_units * sizeof(int32_t));
+    best += (size_t)s->world.n_units * sizeof(int32_t);
   }
   /* a policy that was not trained here has nothing to go on with */
   situ_status status = params_write(l->params, l->learner->name, notes, l->n_steps > 0 ? (int64_t)size : 0, path, error);
@@ -109,9 +118,10 @@ static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t siz
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "holds a policy without the state of its training; it can be "
                      "trained on, but not resumed");
   memcpy(&head, notes, sizeof head);
-  if (head.n_studies != l->n_studies || size != (int64_t)(sizeof head + (size_t)head.n_studies * sizeof(note_row)))
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "was trained on %lld problems, not on %d; resume with the same "
-                     "models and platforms", (long long)head.n_studies, (int)l->n_studies);
+  const unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
+  if (head.n_studies != l->n_studies || size != (int64_t)notes_size(l))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "was trained on other problems; resume with the same models "
+                     "and platforms");
   for (int32_t k = 0; k < l->n_studies; k++) {
     study *s = &l->studies[k];
     note_row row;
@@ -124,6 +134,8 @@ static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t siz
     s->n_rewards = row.n_rewards;
     s->mean_reward = row.mean_reward;
     memcpy(s->note, row.note, sizeof row.note);
+    memcpy(s->world.best, best, (size_t)s->world.n_units * sizeof(int32_t));
+    best += (size_t)s->world.n_units * sizeof(int32_t);
   }
   l->random.state = head.random;
   l->n_steps = head.n_steps;
