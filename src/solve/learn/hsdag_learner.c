@@ -21,7 +21,7 @@ enum {
   KIND_SLOTS = 64,
   DEVICE_SLOTS = 16, /* device d has the mark d mod 16 */
   MARKS = DEVICE_SLOTS + 3,
-  DRAWS = 10,           /* of a training step, ours */
+  DRAWS = 50,           /* of a training step, ours */
   PUBLISHED_STEPS = 20, /* trials between two updates, each of its own pass */
   MOST_LEVELS = 64
 };
@@ -71,10 +71,42 @@ static void *make(lesson *l) {
   if (h->recipe < 0 || h->kinds < 0) return NULL;
   nn_real *recipe = params_at(l->params, h->recipe).value;
   recipe[RECIPE_FEATURES] = l->paper ? HSDAG_RELEASED : HSDAG_ALL;
-  recipe[RECIPE_LEVELS] = getenv("LV") ? atoi(getenv("LV")) : 1;
+  recipe[RECIPE_LEVELS] = 1;
   recipe[RECIPE_PUBLISHED] = l->paper;
-  recipe[RECIPE_TARGET] = getenv("TG") ? atoi(getenv("TG")) : 0;
   return h;
+}
+
+/* Whether the word is KEY=NUMBER, whole and from 0 up. */
+static bool take_number(const char *key, const char *word, size_t n, nn_real *to) {
+  size_t used = strlen(key), digits = n - used;
+  if (n <= used || memcmp(word, key, used) != 0 || digits > 6 || strspn(word + used, "0123456789") < digits) return false;
+  *to = (nn_real)strtol(word + used, NULL, 10);
+  return true;
+}
+
+/* Whether the word is KEY and the name of a feature. */
+static bool take_feature(const char *key, const char *word, size_t n, uint32_t *bit) {
+  size_t used = strlen(key);
+  if (n <= used || memcmp(word, key, used) != 0) return false;
+  for (int32_t f = 0; f < HSDAG_N_FEATURES; f++) {
+    *bit = 1u << f;
+    if (strlen(hsdag_feature_names[f]) == n - used && memcmp(word + used, hsdag_feature_names[f], n - used) == 0) return true;
+  }
+  return false;
+}
+
+static bool vary(lesson *l, const char *word, size_t n) {
+  nn_real *recipe = params_at(l->params, ((hsdag *)l->own)->recipe).value;
+  uint32_t bit;
+  if (take_number("levels=", word, n, &recipe[RECIPE_LEVELS])) return true;
+  if (take_number("target=", word, n, &recipe[RECIPE_TARGET])) return true;
+  if (take_feature("without=", word, n, &bit)) {
+    recipe[RECIPE_FEATURES] = (nn_real)(feature_set(l) & ~bit);
+    return true;
+  }
+  if (!take_feature("with=", word, n, &bit)) return false;
+  recipe[RECIPE_FEATURES] = (nn_real)(feature_set(l) | bit);
+  return true;
 }
 
 /* ---- Kinds ---- */
@@ -267,6 +299,7 @@ static nn_var log_chance(const lesson *l, const pass_view *v, const int32_t *dev
   return nn_sum(l->tape, nn_pick(l->tape, nn_log_softmax(l->tape, v->view.score, open), device));
 }
 
+static double env(const char *n, double d) { return getenv(n) ? atof(getenv(n)) : d; }
 /* ---- Training, ours ---- */
 
 /* What the draws of one pass were. */
@@ -275,37 +308,17 @@ typedef struct draws {
   double reward[DRAWS];
   int32_t *device[DRAWS]; /* [cluster] */
   bool *open[DRAWS];      /* [cluster * device] */
-  nn_real *drawn[DRAWS];  /* [cluster] */
 } draws;
-static double env(const char *n, double d) { return getenv(n) ? atof(getenv(n)) : d; }
-
-static bool draw_one(lesson *l, pass_view *v, draws *d, int32_t k, int32_t n_devices) {
-  d->n_clusters = v->view.n_clusters;
-  int32_t m = d->n_clusters;
-    int32_t *device = d->device[k] = TAPE_NEW(l->tape, int32_t, d->n_clusters);
-    bool *open = d->open[k] = TAPE_NEW(l->tape, bool, (int64_t)d->n_clusters * n_devices);
-    nn_real *drawn = d->drawn[k] = TAPE_NEW(l->tape, nn_real, d->n_clusters);
-    nn_real *score = TAPE_NEW(l->tape, nn_real, (int64_t)d->n_clusters * n_devices);
-    if (!device || !open || !drawn || !score) return false;
-  const nn_real *at = tape_at(l->tape, v->view.score).value;
-  if (k == 0) { draw(l, v, NULL, device, open); memset(drawn, 0, (size_t)m * sizeof *drawn); return true; }
-  for (int tries = 0; tries < 8; tries++) {
-    int32_t left = 0, most = k <= env("FULL", 2) ? m : 1 + (int32_t)rng_below(&l->random, (int64_t)env("SUB", 8));
-    for (int32_t c = 0; c < m; c++) drawn[c] = most == m;
-    if (most < m) for (left = most; left > 0; left--) drawn[rng_below(&l->random, m)] = 1;
-    memcpy(score, at, (size_t)m * (size_t)n_devices * sizeof *at);
-    for (int32_t c = 0; c < m; c++) if (drawn[c] == 0) score[(int64_t)c * n_devices + d->device[0][c]] = 1e6f;
-    world_draw(&v->clusters, score, &l->random, device, open);
-    if (memcmp(device, d->device[0], (size_t)m * sizeof *device) != 0) break;
-  }
-  return true;
-}
 
 static bool draw_all(lesson *l, study *one, pass_view *v, draws *d, lesson_step *told) {
   world *w = &one->world;
-  for (d->n = 0; d->n < DRAWS && !world_over(w); d->n++) {
-    if (!draw_one(l, v, d, d->n, w->n_devices)) return false;
-    int64_t time = attempt(one, v, d->device[d->n]);
+  d->n_clusters = v->view.n_clusters;
+  for (d->n = 0; d->n < env("DR",10) && !world_over(w); d->n++) {
+    int32_t *device = d->device[d->n] = TAPE_NEW(l->tape, int32_t, d->n_clusters);
+    bool *open = d->open[d->n] = TAPE_NEW(l->tape, bool, (int64_t)d->n_clusters * w->n_devices);
+    if (!device || !open) return false;
+    draw(l, v, &l->random, device, open);
+    int64_t time = attempt(one, v, device);
     d->reward[d->n] = world_reward(w, time);
     told->best_ns = min64(told->best_ns, time);
     told->reward += (d->reward[d->n] - told->reward) / (d->n + 1);
@@ -315,25 +328,45 @@ static bool draw_all(lesson *l, study *one, pass_view *v, draws *d, lesson_step 
   return true;
 }
 
+/* Each draw's reward over their mean, by their deviation. */
 static void find_advantages(const draws *d, double *advantage) {
-  double mean = d->reward[0], variance = 0;
-  for (int32_t k = 0; k < d->n; k++) variance += (d->reward[k] - mean) * (d->reward[k] - mean) / (d->n);
+  double mean = 0, variance = 0;
+  for (int32_t k = 0; k < d->n; k++) mean += d->reward[k] / d->n;
+  for (int32_t k = 0; k < d->n; k++) variance += (d->reward[k] - mean) * (d->reward[k] - mean) / d->n;
   for (int32_t k = 0; k < d->n; k++) advantage[k] = variance > 0 ? (d->reward[k] - mean) / sqrt(variance) : 0;
 }
 
+/* The best placement so far as a draw of these clusters: each takes the device of most of its units. */
+static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *device) {
+  const world *w = &one->world;
+  const seen *s = one->seen;
+  int32_t *votes = TAPE_NEW(l->tape, int32_t, (int64_t)v->view.n_clusters * w->n_devices);
+  if (!votes) return false;
+  memset(votes, 0, (size_t)v->view.n_clusters * (size_t)w->n_devices * sizeof *votes);
+  for (int32_t u = 0; u < w->n_units; u++)
+    votes[(int64_t)v->view.cluster_of[s->groups.group_of[u]] * w->n_devices + w->best[u]]++;
+  for (int32_t c = 0; c < v->view.n_clusters; c++) {
+    device[c] = 0;
+    for (int32_t d = 1; d < w->n_devices; d++)
+      if (votes[c * w->n_devices + d] > votes[c * w->n_devices + device[c]]) device[c] = d;
+  }
+  return true;
+}
+
 /* The mean over clusters of - advantage * log chance of each draw, and of - weight * entropy of the first. */
-static nn_var loss_of(lesson *l, const pass_view *v, const draws *d) {
+static nn_var loss_of(lesson *l, const study *one, const pass_view *v, const draws *d) {
   tape *t = l->tape;
   double advantage[DRAWS], clusters = v->view.n_clusters;
   find_advantages(d, advantage);
   nn_var first = nn_log_softmax(t, v->view.score, d->open[0]);
-  nn_var loss = nn_scale(t, nn_sum(t, nn_multiply(t, nn_exp(t, first), first)), (nn_real)(env("ENT", entropy_weight) / clusters));
-  for (int32_t k = 1; k < d->n; k++) {
-    double count = 0;
-    for (int32_t c = 0; c < d->n_clusters; c++) count += d->drawn[k][c];
-    nn_var picked = nn_pick(l->tape, nn_log_softmax(l->tape, v->view.score, d->open[k]), d->device[k]);
-    nn_var lc = nn_sum(t, nn_multiply_column(t, picked, tape_constant(t, d->n_clusters, 1, d->drawn[k])));
-    loss = nn_add(t, loss, nn_scale(t, lc, (nn_real)(-advantage[k] / ((d->n - 1) * count))));
+  nn_var loss = nn_scale(t, nn_sum(t, nn_multiply(t, nn_exp(t, first), first)), (nn_real)(env("ENT",entropy_weight) / clusters));
+  for (int32_t k = 0; k < d->n; k++)
+    loss = nn_add(t, loss, nn_scale(t, log_chance(l, v, d->device[k], d->open[k]),
+                                    (nn_real)(-advantage[k] / (d->n * clusters))));
+  if (getenv("IMIT") && one->world.best_ns < SITU_NEVER_NS) {
+    int32_t *device = TAPE_NEW(t, int32_t, v->view.n_clusters);
+    recall(l, one, v, device);
+    loss = nn_add(t, loss, nn_scale(t, log_chance(l, v, device, NULL), (nn_real)(-env("IMIT", 1) / (d->n * clusters))));
   }
   return loss;
 }
@@ -356,12 +389,12 @@ static bool train_ours(lesson *l, study *one, lesson_step *told) {
   int64_t time = SITU_NEVER_NS;
   seen *s = one->seen;
   if (!look(l, one, s->feature, getenv("NODROP") ? NULL : &l->random, &v) || !draw_all(l, one, &v, &d, told)) return false;
-  if (d.n < DRAWS) return true; /* it is over */
+  if (d.n < env("DR",10)) return true; /* it is over */
   params_clear_gradients(l->params);
-  if (!tape_backward(l->tape, loss_of(l, &v, &d))) return false;
+  if (!tape_backward(l->tape, loss_of(l, one, &v, &d))) return false;
   params_clip(l->params, most_norm);
   params_step(l->params, env("LR", rate));
-  if (!world_over(&one->world) && !try_likeliest(l, one, &time)) return false;
+  if (!getenv("NOEV") && !world_over(&one->world) && !try_likeliest(l, one, &time)) return false;
   told->best_ns = min64(told->best_ns, time);
   return true;
 }
@@ -390,7 +423,7 @@ static bool published_trial(lesson *l, study *one, double *reward, lesson_step *
     time = attempt(one, &v, device);
   else if (w->run)
     budget_spend(w->run->budget, 1);
-  *reward = time == SITU_NEVER_NS ? failed_reward : 1e9 / (double)max64(time, 1);
+  *reward = time == SITU_NEVER_NS ? failed_reward : (double)w->scale_ns / (double)max64(time, 1);
   double noted = world_reward(w, time);
   study_note(one, noted);
   told->best_ns = min64(told->best_ns, time);
@@ -461,4 +494,6 @@ const learner hsdag_learner = {
     .train = train,
     .serve = serve,
     .scores = scores,
+    .vary = vary,
+    .variants = "levels=N, target=N, without=FEATURE, with=FEATURE",
 };

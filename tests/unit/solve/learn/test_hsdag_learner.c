@@ -44,7 +44,7 @@ static void learn(const lab *l, const char *path, int64_t steps, bool paper, boo
   const situ_problem *problems[2] = {l[0].problem, l[1].problem};
   situ_learn_report report;
   situ_error error = {0};
-  if (situ_learn(&report, NULL, "hsdag", problems, 2, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.message);
+  if (situ_learn(&report, NULL, "hsdag", problems, 2, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   assert_int_equal(report.steps, steps);
 }
 
@@ -91,12 +91,14 @@ static void a_policy_serves_any_model_and_platform(void **state) {
     situ_solve_options how = {.solvers = "hsdag", .policy = path, .max_steps = 40};
     situ_plan *plan = NULL;
     situ_error error = {0};
-    if (situ_solve(&plan, other.problem, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.message);
-    served += situ_plan_outcome(plan) == SITU_OUTCOME_FEASIBLE || situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
+    if (situ_solve(&plan, other.problem, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+    bool found = situ_plan_outcome(plan) == SITU_OUTCOME_FEASIBLE || situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
+    assert_int_equal(found, situ_problem_conflict(other.problem) == NULL);
+    served += found;
     situ_plan_free(plan);
     lab_free(&other);
   }
-  assert_int_equal(served, 10);
+  assert_true(served >= 5);
   lab_free(&l[0]);
   lab_free(&l[1]);
   remove(path);
@@ -106,19 +108,19 @@ static void scores_are_probabilities_of_units(void **state) {
   (void)state;
   lab l = draw_lab(3, true);
   arena *a = arena_new();
-  lesson *lesson = lesson_new(learner_find("hsdag"), 1, false, a, 1);
-  assert_non_null(lesson);
-  study *one = lesson_add(lesson, l.problem);
+  lesson *taught = lesson_new(learner_find("hsdag"), 1, false, a, 1);
+  assert_non_null(taught);
+  study *one = lesson_add(taught, l.problem);
   assert_non_null(one);
   int32_t n_devices = one->world.n_devices;
   nn_real *score = ARENA_NEW(a, nn_real, (int64_t)one->world.n_units * n_devices);
-  assert_true(lesson->learner->scores(lesson, one, score));
+  assert_true(taught->learner->scores(taught, one, score));
   for (int32_t u = 0; u < one->world.n_units; u++) {
     double sum = 0;
     for (int32_t d = 0; d < n_devices; d++) sum += exp((double)score[u * n_devices + d]);
     assert_true(fabs(sum - 1) < 1e-5);
   }
-  lesson_free(lesson);
+  lesson_free(taught);
   arena_free(a);
   lab_free(&l);
 }

@@ -83,7 +83,7 @@ static void check_gradient(setting *s, const hsdag_pass *how, uint64_t seed, tap
   double reached = 0;
   for (int32_t k = 0; k < params_count(s->params); k++) {
     nn_matrix at = params_at(s->params, k);
-    for (int32_t tries = 0; tries < 6; tries++) {
+    for (int32_t tries = 0; tries < 3; tries++) {
       int64_t i = rng_below(&random, (int64_t)at.rows * at.cols);
       nn_real kept = at.value[i];
       double side[2];
@@ -108,7 +108,7 @@ static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state
   static setting s;
   const hsdag_pass ways[] = {{.levels = 1}, {.levels = 2}, {.levels = 1, .published = true}, {.levels = 2, .published = true}};
   tape *t = tape_new();
-  for (uint64_t seed = 1; seed <= 3; seed++) {
+  for (uint64_t seed = 1; seed <= 2; seed++) {
     set_up(&s, seed);
     for (int32_t i = 0; i < 4; i++) {
       check_gradient(&s, &ways[i], 0, t);
