@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The tables 'HSDAG' of docs/results.md, in Markdown.
 
-    bench/hsdag.py build/situ [--data FOLDER] [--trials N] [--platform FILE] [--seed N] [--table values|ablation|groups]
+    bench/hsdag.py build/situ [MODEL...] [--data FOLDER] [--trials N] [--platform FILE] [--seed N] [--table NAME]
 
-Models: built-in ones, and OpenVINO IR files of FOLDER where it is given. Values: latency in ms of each method with the
+Models, unless given: built-in ones, and OpenVINO IR files of FOLDER where it is given. Values: latency in ms of each method with the
 trials it made and seconds of the processor. Ablation: situ's HSDAG without each group of features. Groups: layers of the IR file
 and what they are coarsened and parsed to. Rows of solvers that this build lacks are left out.
 """
@@ -138,7 +138,7 @@ def main():
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--table', choices=['values', 'ablation', 'groups'])
     parser.add_argument('models', nargs='*')
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     models = args.models or BUILT_IN + [os.path.join(args.data, f) for f in FILES if args.data]
     for name, make in [('values', values), ('ablation', ablation), ('groups', groups)]:
         if args.table in (None, name):
