@@ -75,6 +75,31 @@ static void training_repeats_and_resumes_to_the_same_bits(void **state) {
   remove(two);
 }
 
+static void a_variant_is_taken_and_an_unknown_word_is_told(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-hsdag-XXXXXX";
+  close(mkstemp(path));
+  lab l = draw_lab(4, false);
+  const situ_problem *problem = l.problem;
+  const char *right[] = {NULL, "levels=0", "target=4,levels=0", "without=kinds,without=times,with=times"};
+  const char *wrong[] = {"levels=", "levels=x", "levels=12345678", "without=taste", "without", "with=", "levels=1,,target=2"};
+  for (int k = 0; k < 4; k++) {
+    situ_learn_options o = {.out = path, .steps = 3, .variant = right[k]};
+    situ_learn_report report;
+    situ_error error = {0};
+    if (situ_learn(&report, NULL, "hsdag", &problem, 1, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  }
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    situ_learn_options o = {.out = path, .steps = 1, .variant = wrong[k]};
+    situ_learn_report report;
+    situ_error error = {0};
+    assert_int_equal(situ_learn(&report, NULL, "hsdag", &problem, 1, &o, &error), SITU_STATUS_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, "without=FEATURE"));
+  }
+  lab_free(&l);
+  remove(path);
+}
+
 /* A policy of two models serves a third one with other kinds, devices and constraints. */
 static void a_policy_serves_any_model_and_platform(void **state) {
   (void)state;
@@ -128,6 +153,7 @@ static void scores_are_probabilities_of_units(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(training_repeats_and_resumes_to_the_same_bits),
+      cmocka_unit_test(a_variant_is_taken_and_an_unknown_word_is_told),
       cmocka_unit_test(a_policy_serves_any_model_and_platform),
       cmocka_unit_test(scores_are_probabilities_of_units),
   };
