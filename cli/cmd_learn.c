@@ -130,7 +130,8 @@ const command learn_command = {
     .examples = "situ learn gdp 'builtin:resnet50?image=64' --steps 20 -o one.policy\n"
                 "situ learn gdp 'builtin:layered?operators=40' --from one.policy --steps 20 -o two.policy --json\n"
                 "situ learn gdp --bare --from two.policy -o small.policy\n"
-                "situ place 'builtin:resnet50?image=64' --solver gdp --policy small.policy\n",
+                "situ place 'builtin:resnet50?image=64' --solver gdp --policy small.policy\n"
+                "situ learn hsdag 'builtin:layered?operators=40' --variant levels=2,without=shape --steps 3 -o h.policy\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = MAX_OPERANDS,

@@ -165,6 +165,10 @@ static const option learn_rows[] = {
      .about = "The first trial of each model is the plan of this solver, after at most 2000 of its steps. Default: none."},
     {.name = "paper", .kind = OPTION_ON, .offset = AT(learn.paper),
      .about = "The published recipe where situ's differs from it."},
+    {.name = "variant", .kind = OPTION_TEXT, .offset = AT(learn.variant), .value = "WORDS",
+     .about = "What the learner shall do in another way, words joined by commas. hsdag: levels=N of parsing (0: until nothing "
+              "merges; default 1), target=N clusters to stop at, without=FEATURE, with=FEATURE (kinds, degrees, fractal, "
+              "closeness, position, shape, index, times)."},
     {.name = "bare", .kind = OPTION_ON, .offset = AT(bare),
      .about = "Train nothing: write the policy of --from without the state of its training, a third of the size."},
     {0}};

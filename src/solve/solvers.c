@@ -19,6 +19,7 @@ extern const solver free_search_solver;
 extern const solver gdp_solver;
 extern const solver greedy_solver;
 extern const solver heft_solver;
+extern const solver hsdag_solver;
 extern const solver ideal_dp_solver;
 extern const solver iterated_greedy_solver;
 extern const solver layers_solver;
@@ -78,6 +79,7 @@ const solver *const solvers[] = {
     &configuration_solver,
     &milp_solver,
     &gdp_solver,
+    &hsdag_solver,
     &random_solver,
     NULL,
 };

@@ -77,6 +77,7 @@ static situ_status teach(course *c, study *s) {
 
 static situ_status start(course *c, const situ_problem *const *problems, int32_t n) {
   const situ_learn_options *o = c->options;
+  TRY(lesson_vary(c->lesson, o->variant, c->error));
   for (int32_t k = 0; k < n; k++)
     if (!lesson_add(c->lesson, problems[k])) return fail_no_memory(c->error);
   if (o->resume && file_exists(o->out)) return lesson_resume(c->lesson, o->out, c->error);

@@ -56,6 +56,9 @@ struct learner {
   /* Tries the policy's likeliest placement and draws - 1 drawn from `random`, as far as world_over lets it. The policy
    * stays as it is. False without memory. */
   bool (*serve)(lesson *l, study *s, int32_t draws, rng *random);
+  /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
+  bool (*vary)(lesson *l, const char *word, size_t n);
+  const char *variants; /* what vary knows, for people; NULL: nothing */
   /* The policy's distribution: logarithms of probabilities, [unit * n_devices] (for priors of searches). */
   bool (*scores)(lesson *l, study *s, nn_real *score);
 };
@@ -67,6 +70,8 @@ const learner *learner_find(const char *name);
 /* A lesson without worlds; the policy is drawn from the seed. NULL without memory. */
 lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies);
 void lesson_free(lesson *l);
+/* Takes the words of a variant, joined by commas; NULL: none. BAD_ARGUMENT for a word that the learner does not know. */
+situ_status lesson_vary(lesson *l, const char *words, situ_error *error);
 /* Adds the world of a problem (trials are simulated), or that of a running solver. NULL without memory or room. */
 study *lesson_add(lesson *l, const situ_problem *problem);
 study *lesson_add_run(lesson *l, solve_run *run);

@@ -4,9 +4,11 @@
 #include "solve/learn/learner.h"
 
 extern const learner gdp_learner;
+extern const learner hsdag_learner;
 
 const learner *const learners[] = {
     &gdp_learner,
+    &hsdag_learner,
     NULL,
 };
 

@@ -23,6 +23,18 @@ void lesson_free(lesson *l) {
   if (l) tape_free(l->tape);
 }
 
+situ_status lesson_vary(lesson *l, const char *words, situ_error *error) {
+  const learner *row = l->learner;
+  for (const char *at = words ? words : ""; *at;) {
+    size_t n = strcspn(at, ",");
+    if (!row->vary || !row->vary(l, at, n))
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s has no variant '%.*s'; it has %s", row->name, (int)n, at,
+                       row->variants ? row->variants : "none");
+    at += n + (at[n] == ',');
+  }
+  return SITU_STATUS_OK;
+}
+
 static uint64_t mix(uint64_t hash, int64_t x) { return hash_bytes(&x, sizeof x, hash); }
 
 /* A number for what a problem is to a policy: equal problems have equal ones. */

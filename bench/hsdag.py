@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""The tables 'HSDAG' of docs/results.md, in Markdown.
+
+    bench/hsdag.py build/situ [MODEL...] [--data FOLDER] [--trials N] [--platform FILE] [--seed N] [--table NAME]
+
+Models, unless given: built-in ones, and OpenVINO IR files of FOLDER where it is given. Values: latency in ms of each method with the
+trials it made and seconds of the processor. Ablation: situ's HSDAG without each group of features. Groups: layers of the IR file
+and what they are coarsened and parsed to. Rows of solvers that this build lacks are left out.
+"""
+import argparse
+import collections
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+
+BUILT_IN = ['builtin:inception-v3', 'builtin:resnet50', 'builtin:bert-base']
+FILES = ['inception_v3_i8.xml', 'resnet_v1_50_i8.xml', 'all_mpnet_base_v2.xml']
+FEATURES = ['kinds', 'degrees', 'fractal', 'closeness', 'position', 'shape', 'index', 'times']
+PUBLISHED_TRIALS, OUR_TRIALS, RANDOM_DRAWS = 20, 11, 64  # of an update, of an update, of a run
+
+
+def call(args, *words):
+    """The last line of JSON that a command prints, with the seconds it took; None when it fails."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    done = subprocess.run([args.situ, *map(str, words)], capture_output=True, text=True)
+    if done.returncode != 0 or not done.stdout:
+        return None
+    text = done.stdout if done.stdout.lstrip().startswith('{\n') else done.stdout.splitlines()[-1]
+    found = json.loads(text)
+    found['cpu'] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return found
+
+
+def place(args, model, *words):
+    return call(args, 'place', model, '--platform', args.platform, '--seed', args.seed, '--json', *words)
+
+
+def learn(args, model, steps, *words):
+    """What a policy trained by trials of its own found, and the groups that it parses the model into."""
+    with tempfile.TemporaryDirectory() as folder:
+        policy = os.path.join(folder, 'policy')
+        found = call(args, 'learn', 'hsdag', model, '--platform', args.platform, '--seed', args.seed, '--steps', steps,
+                     '-o', policy, '--json', *words)
+        served = place(args, model, '--solver', 'hsdag', '--policy', policy, '--steps', 1)
+    found['value_ns'] = found['problems'][0]['best_ns']
+    found['groups'] = served['statistics'].get('groups')
+    return found
+
+
+def best_random(args, model):
+    draws = [call(args, 'place', model, '--platform', args.platform, '--seed', args.seed + k, '--json', '--solver', 'random')
+             for k in range(-(-args.trials // RANDOM_DRAWS))]
+    return dict(value_ns=min(d['value_ns'] for d in draws), steps=sum(d['steps'] for d in draws), cpu=sum(d['cpu'] for d in draws))
+
+
+def cell(found, trials=None):
+    if not found or not found.get('value_ns'):
+        return '-'
+    trials = found.get('steps', '') if trials is None else trials
+    return '%.3f (%s, %.1f s)' % (found['value_ns'] / 1e6, trials, found['cpu'])
+
+
+def published(args, model, *words):
+    found = learn(args, model, args.trials // PUBLISHED_TRIALS, '--paper', *words)
+    return '%s, %s groups' % (cell(found, '%d of %d' % (found['trials'], args.trials)), found['groups'])
+
+
+def ours(args, model):
+    found = place(args, model, '--solver', 'hsdag', '--steps', args.trials)
+    return '%s, %s groups' % (cell(found), found['statistics'].get('groups'))
+
+
+def methods():
+    """Each row: its name and what fills a cell."""
+    yield 'CPU-only', lambda a, m: cell(place(a, m, '--solver', 'single', '--unused', 'gpu1'))
+    yield 'GPU-only, also HETERO:GPU,CPU', lambda a, m: cell(place(a, m, '--solver', 'single', '--unused', 'cpu'))
+    yield 'random', lambda a, m: cell(best_random(a, m))
+    for name in ['placeto', 'rnn_placer']:
+        yield name, lambda a, m, s=name: cell(place(a, m, '--solver', s, '--steps', a.trials))
+    yield 'HSDAG `--paper`, parsing to the end', lambda a, m: published(a, m, '--variant', 'levels=0')
+    yield 'HSDAG `--paper`, one level', published
+    yield 'HSDAG, ours', ours
+    yield 'heft', lambda a, m: cell(place(a, m, '--solver', 'heft'))
+    yield 'auto, 10 s', lambda a, m: cell(place(a, m, '--time-limit', 10))
+    yield 'bound', lambda a, m: '%.3f' % (place(a, m, '--time-limit', 10)['lower_bound_ns'] / 1e6)
+
+
+def table(titles, rows):
+    print('| ' + ' | '.join(titles) + ' |')
+    print('|' + '-|' * len(titles))
+    for row in rows:
+        print('| ' + ' | '.join(row) + ' |', flush=True)
+    print(flush=True)
+
+
+def values(args, models):
+    def fill(method, model):
+        try:
+            return method(args, model)
+        except (TypeError, KeyError):  # the command failed: this build has no such solver
+            return '-'
+    table(['', *map(os.path.basename, models)], ([name, *(fill(m, x) for x in models)] for name, m in methods()))
+
+
+def ablation(args, models):
+    def fill(model, words):
+        found = learn(args, model, args.trials // OUR_TRIALS, *words)
+        return '%.3f (%s trials, %.1f s)' % (found['value_ns'] / 1e6, found['trials'], found['cpu'])
+    rows = [('all features', ())] + [('without ' + f, ('--variant', 'without=' + f)) for f in FEATURES]
+    table(['', *map(os.path.basename, models)], ([name, *(fill(m, words) for m in models)] for name, words in rows))
+
+
+def groups(args, models):
+    """A layer that reads from exactly one other belongs to the group of that; constants alone hold no operator of situ's."""
+    rows = []
+    for path in models:
+        if not path.endswith('.xml'):
+            continue
+        root = xml.etree.ElementTree.parse(path).getroot()
+        kind = {layer.get('id'): layer.get('type') for layer in root.find('layers')}
+        producers = collections.defaultdict(set)
+        for edge in root.find('edges'):
+            producers[edge.get('to-layer')].add(edge.get('from-layer'))
+        n_groups = sum(len(producers[layer]) != 1 for layer in kind)
+        held = set()
+        for layer in kind:
+            if kind[layer] in ('Const', 'Parameter', 'Result'):
+                continue
+            while len(producers[layer]) == 1:
+                layer, = producers[layer]
+            held.add(layer)
+        found = place(args, path, '--solver', 'hsdag', '--steps', 1)
+        rows.append([os.path.basename(path), str(len(kind)), str(sum(map(len, producers.values()))), str(n_groups), str(len(held)),
+                     str(found['operators']), str(found['statistics'].get('coarse_groups')), str(found['statistics'].get('groups'))])
+    table(['file', 'layers', 'edges', 'groups by the rule', 'that hold an operator', "situ's operators", 'groups', 'clusters'], rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('situ')
+    parser.add_argument('--data')
+    parser.add_argument('--platform', default=os.path.join(os.path.dirname(__file__), '..', 'share', 'platforms', 'hsdag.json'))
+    parser.add_argument('--trials', type=int, default=500)
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--table', choices=['values', 'ablation', 'groups'])
+    parser.add_argument('models', nargs='*')
+    args = parser.parse_intermixed_args()
+    models = args.models or BUILT_IN + [os.path.join(args.data, f) for f in FILES if args.data]
+    for name, make in [('values', values), ('ablation', ablation), ('groups', groups)]:
+        if args.table in (None, name):
+            make(args, models)
+
+
+if __name__ == '__main__':
+    main()
