@@ -13,6 +13,7 @@ extern const solver call_search_solver;
 extern const solver chain_search_solver;
 extern const solver configuration_solver;
 extern const solver cpop_solver;
+extern const solver cross_entropy_solver;
 extern const solver dls_solver;
 extern const solver free_search_solver;
 extern const solver greedy_solver;
@@ -72,6 +73,7 @@ const solver *const solvers[] = {
     &configuration_solver,
     &milp_solver,
     &random_solver,
+    &cross_entropy_solver,
     NULL,
 };
 
