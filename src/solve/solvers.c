@@ -31,6 +31,7 @@ extern const solver milp_solver;
 extern const solver peft_solver;
 extern const solver pipedream_solver;
 extern const solver random_solver;
+extern const solver rnn_placer_solver;
 extern const solver scotch_solver;
 extern const solver server_dp_solver;
 extern const solver server_heft_solver;
@@ -74,6 +75,7 @@ const solver *const solvers[] = {
     &milp_solver,
     &random_solver,
     &cross_entropy_solver,
+    &rnn_placer_solver,
     NULL,
 };
 
