@@ -17,6 +17,7 @@ extern const solver cross_entropy_solver;
 extern const solver dls_solver;
 extern const solver free_search_solver;
 extern const solver greedy_solver;
+extern const solver hdp_solver;
 extern const solver heft_solver;
 extern const solver ideal_dp_solver;
 extern const solver iterated_greedy_solver;
@@ -30,6 +31,7 @@ extern const solver metis_solver;
 extern const solver milp_solver;
 extern const solver peft_solver;
 extern const solver pipedream_solver;
+extern const solver placeto_solver;
 extern const solver random_solver;
 extern const solver rnn_placer_solver;
 extern const solver scotch_solver;
@@ -76,6 +78,8 @@ const solver *const solvers[] = {
     &random_solver,
     &cross_entropy_solver,
     &rnn_placer_solver,
+    &hdp_solver,
+    &placeto_solver,
     NULL,
 };
 

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "solve/learn/group.h"
 
-enum { GROUPS = 64, BATCH = 50, ELITE = 5 };
+enum { BATCH = 50, ELITE = 5 };
 static const double PACE = 0.5;   /* of the way to the elite's frequencies */
 static const double LEAST = 0.01; /* of all chances stays spread over the devices */
 
@@ -50,7 +50,7 @@ static void approach(sampler *s, int32_t n_elite) {
 static situ_status solve(solve_run *run) {
   sampler *s = ARENA_ZERO(run->arena, sampler, 1);
   if (!s || !world_init_run(&s->world, run)) return fail_no_memory(run->error);
-  if (!world_group(&s->world, GROUPS, run->arena)) return fail_no_memory(run->error);
+  if (!world_group(&s->world, GROUP_MOST, run->arena)) return fail_no_memory(run->error);
   int64_t cells = (int64_t)s->world.n_units * s->world.n_devices;
   s->random = rng_new(run->seed);
   s->score = ARENA_NEW(run->arena, nn_real, cells);

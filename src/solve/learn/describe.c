@@ -87,3 +87,18 @@ bool describe(description *out, const world *w, arena *a) {
   }
   return true;
 }
+
+void describe_fastest(int32_t *device, const world *w) {
+  for (int32_t u = 0; u < w->n_units; u++) {
+    int64_t least = INT64_MAX;
+    device[u] = 0;
+    for (int32_t d = 0; d < w->n_devices; d++) {
+      int64_t time = 0;
+      for (int32_t i = w->member_start[u]; i < w->member_start[u + 1]; i++)
+        time = sat_add(time, problem_time_ns(w->problem, w->member[i], d));
+      if (!w->allowed[(int64_t)u * w->n_devices + d] || time >= least) continue;
+      least = time;
+      device[u] = d;
+    }
+  }
+}

@@ -20,4 +20,7 @@ typedef struct description {
 /* Everything lives in the arena. O(V + E). False without memory. */
 bool describe(description *out, const world *w, arena *a);
 
+/* The devices that run each unit in the least time, whatever room they have; ties to the lower number. */
+void describe_fastest(int32_t *device, const world *w);
+
 #endif

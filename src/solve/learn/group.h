@@ -9,6 +9,9 @@
 
 #include "solve/learn/world.h"
 
+/* As many as the baselines that group at the start learn to place within some thousands of trials. */
+enum { GROUP_MOST = 64 };
+
 /* Joins units until at most `most` are left, or more where constraints keep them apart. O(E log E). False without
  * memory. */
 bool world_group(world *w, int32_t most, arena *a);

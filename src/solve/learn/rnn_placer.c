@@ -7,7 +7,7 @@
 #include "solve/learn/group.h"
 #include "solve/learn/seq2seq.h"
 
-enum { GROUPS = 64, KIND_WIDTH = 32, HIDDEN = 64, BATCH = 10 };
+enum { KIND_WIDTH = 32, HIDDEN = 64, BATCH = 10 };
 
 typedef struct rnn_placer {
   world world;
@@ -43,7 +43,7 @@ static void fill_rows(rnn_placer *s) {
 static bool init(rnn_placer *s, solve_run *run) {
   arena *a = run->arena;
   rng random = rng_new(run->seed);
-  if (!world_init_run(&s->world, run) || !world_group(&s->world, GROUPS, a) || !describe(&s->told, &s->world, a))
+  if (!world_init_run(&s->world, run) || !world_group(&s->world, GROUP_MOST, a) || !describe(&s->told, &s->world, a))
     return false;
   int32_t n = s->world.n_units, width = DESCRIBE_NUMBERS + n;
   s->params = params_new(a);
