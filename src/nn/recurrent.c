@@ -18,8 +18,8 @@ static void cell(const nn_real *x, const nn_real *u, const nn_real *state, nn_re
   }
 }
 
-/* Adds the gradients of a row, of which `by` is that of its result; NULL: not wanted. `product` is the part of u that the
- * reset gate multiplies. */
+/* Adds the gradients of a row, of which `by` is that of its result; NULL: not wanted. `product` is the part of u that
+ * the reset gate multiplies. */
 static void cell_backward(const nn_real *by, const nn_real *gates, const nn_real *product, const nn_real *state,
                           nn_real *to_x, nn_real *to_u, nn_real *to_state, int32_t n) {
   for (int32_t i = 0; i < n; i++) {

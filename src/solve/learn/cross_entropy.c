@@ -1,6 +1,6 @@
 /* The cross-entropy method (Rubinstein, Kroese, "The cross-entropy method", 2004; de Boer et al., Annals of Operations
- * Research 134, 2005): placements are drawn from one distribution over devices for each unit, the best of each batch say
- * how often each device should be drawn, and the distribution goes some of the way there. No network, no gradient:
+ * Research 134, 2005): placements are drawn from one distribution over devices for each unit, the best of each batch
+ * say how often each device should be drawn, and the distribution goes some of the way there. No network, no gradient:
  * what a learned policy must beat. docs/theory/learned_baselines.md. */
 #include <math.h>
 
@@ -14,8 +14,8 @@ static const double LEAST = 0.01; /* of all chances stays spread over the device
 typedef struct sampler {
   world world;
   rng random;
-  nn_real *score;        /* [unit * devices] logarithms of the chances */
-  int32_t *drawn;        /* [BATCH * units] devices */
+  nn_real *score; /* [unit * devices] logarithms of the chances */
+  int32_t *drawn; /* [BATCH * units] devices */
   int64_t time_ns[BATCH];
   int32_t ranked[BATCH]; /* valid draws by time, then number */
   double *wanted;        /* [devices] frequencies among the elite */

@@ -10,10 +10,11 @@ enum { DESCRIBE_DIMS = 4, DESCRIBE_NUMBERS = DESCRIBE_DIMS + 4 };
 
 typedef struct description {
   int32_t n, n_kinds;
-  nn_segments kinds;         /* [unit] the kinds of its operators */
-  nn_segments before, after; /* [unit] the units that it reads from, and those that read from it: distinct, not itself */
-  /* [unit * DESCRIBE_NUMBERS], each about 0 .. 1: the first dimensions of its largest output and the bytes of all, units
-   * before and after it (logarithms), and its place among the units. */
+  nn_segments kinds; /* [unit] the kinds of its operators */
+  nn_segments before,
+      after; /* [unit] the units that it reads from, and those that read from it: distinct, not itself */
+  /* [unit * DESCRIBE_NUMBERS], each about 0 .. 1: the first dimensions of its largest output and the bytes of all,
+   * units before and after it (logarithms), and its place among the units. */
   nn_real *numbers;
 } description;
 

@@ -1,11 +1,10 @@
 /* Placeto (Addanki et al., "Placeto: learning generalizable device placement algorithms for distributed machine
  * learning", NeurIPS 2019): the placement is there from the start and one unit after the other may move; each step is a
  * simulation, and what a step is praised for is how much less time the model takes at the end of the sweep. Units know
- * their neighbourhood by rounds of messages along the edges and against them, and the one at hand sees what is before, after
- * and beside it. docs/theory/learned_baselines.md. */
+ * their neighbourhood by rounds of messages along the edges and against them, and the one at hand sees what is before,
+ * after and beside it. docs/theory/learned_baselines.md. */
 #include <string.h>
 
-#include "base/fail.h"
 #include "solve/learn/describe.h"
 #include "solve/learn/group.h"
 #include "solve/learn/reinforce.h"
@@ -18,14 +17,14 @@ typedef struct messages {
 } messages;
 
 typedef struct placeto {
-  world world;
+  world *world;
   description told;
   params *params;
   int32_t first, first_shift, second, second_shift, score, score_shift;
   messages way[WAYS]; /* from the units before, from the units after */
   int32_t width;      /* of a row: what is told, OWN_NUMBERS, devices */
   int32_t *device, *begin;
-  nn_real *work;      /* [unit * devices] times over the greatest */
+  nn_real *work;                  /* [unit * devices] times over the greatest */
   nn_segments related[RELATIONS]; /* [unit] ancestors, descendants, neither */
 } placeto;
 
@@ -33,14 +32,14 @@ typedef struct placeto {
 
 /* Rows of all units in step k: what is told, its time, whether it had its turn, whether it has it now, its device. */
 static nn_var rows_now(const placeto *s, tape *t, int32_t k) {
-  int32_t n = s->world.n_units;
+  int32_t n = s->world->n_units;
   nn_real *rows = TAPE_NEW(t, nn_real, (int64_t)n * s->width);
   if (!rows) return NN_NONE;
   memset(rows, 0, (size_t)n * (size_t)s->width * sizeof *rows);
   for (int32_t u = 0; u < n; u++) {
     nn_real *row = rows + (int64_t)u * s->width;
     memcpy(row, s->told.numbers + (int64_t)u * DESCRIBE_NUMBERS, DESCRIBE_NUMBERS * sizeof *row);
-    row[DESCRIBE_NUMBERS] = s->work[(int64_t)u * s->world.n_devices + s->device[u]];
+    row[DESCRIBE_NUMBERS] = s->work[(int64_t)u * s->world->n_devices + s->device[u]];
     row[DESCRIBE_NUMBERS + 1] = u < k;
     row[DESCRIBE_NUMBERS + 2] = u == k;
     row[DESCRIBE_NUMBERS + OWN_NUMBERS + s->device[u]] = 1;
@@ -65,7 +64,8 @@ static nn_var pass_messages(const placeto *s, tape *t, nn_var e, const messages 
 /* Scores of all devices for unit k. */
 static nn_var scores_of(const placeto *s, tape *t, int32_t k) {
   nn_var e = layer(s, t, rows_now(s, t, k), s->first, s->first_shift);
-  nn_var x = nn_join(t, pass_messages(s, t, e, &s->way[0], &s->told.before), pass_messages(s, t, e, &s->way[1], &s->told.after));
+  nn_var x = nn_join(t, pass_messages(s, t, e, &s->way[0], &s->told.before),
+                     pass_messages(s, t, e, &s->way[1], &s->told.after));
   int32_t *own = TAPE_NEW(t, int32_t, 1);
   if (!own) return NN_NONE;
   *own = k;
@@ -80,19 +80,19 @@ static nn_var scores_of(const placeto *s, tape *t, int32_t k) {
 
 static void start(void *self) {
   placeto *s = self;
-  memcpy(s->device, s->begin, (size_t)s->world.n_units * sizeof *s->device);
+  memcpy(s->device, s->begin, (size_t)s->world->n_units * sizeof *s->device);
 }
 
 static decision decide(void *self, tape *t, rng *random, int32_t k) {
   placeto *s = self;
-  int32_t n = s->world.n_devices, *chosen = TAPE_NEW(t, int32_t, 1);
+  int32_t n = s->world->n_devices, *chosen = TAPE_NEW(t, int32_t, 1);
   nn_var scores = scores_of(s, t, k);
   bool *open = TAPE_NEW(t, bool, n);
   if (!chosen || !open || scores == NN_NONE) return (decision){NN_NONE, NN_NONE};
-  world_empty(&s->world);
-  for (int32_t u = 0; u < s->world.n_units; u++)
-    if (u != k) world_put(&s->world, u, s->device[u]);
-  world_open(&s->world, k, open);
+  world_empty(s->world);
+  for (int32_t u = 0; u < s->world->n_units; u++)
+    if (u != k) world_put(s->world, u, s->device[u]);
+  world_open(s->world, k, open);
   *chosen = s->device[k] = world_choose(tape_at(t, scores).value, open, n, random);
   nn_var chances = nn_log_softmax(t, scores, open);
   return (decision){nn_pick(t, chances, chosen), reinforce_entropy(t, chances)};
@@ -117,7 +117,7 @@ static void find_reached(bool *reached, int32_t *list, const nn_segments *next, 
 
 /* Lists ancestors, descendants and what is neither. Groups may be on a cycle: then both. */
 static bool relate(placeto *s, arena *a) {
-  int32_t n = s->world.n_units, *item[RELATIONS], *list = ARENA_NEW(a, int32_t, n);
+  int32_t n = s->world->n_units, *item[RELATIONS], *list = ARENA_NEW(a, int32_t, n);
   int64_t *start[RELATIONS], filled[RELATIONS] = {0};
   bool *above = ARENA_NEW(a, bool, n), *below = ARENA_NEW(a, bool, n);
   for (int i = 0; i < RELATIONS; i++) {
@@ -142,7 +142,7 @@ static bool relate(placeto *s, arena *a) {
 
 /* Fills `work`: where a unit cannot run it is never looked at. */
 static bool find_work(placeto *s, arena *a) {
-  const world *w = &s->world;
+  const world *w = s->world;
   int64_t cells = (int64_t)w->n_units * w->n_devices;
   double most = 1, *time_ns = ARENA_ZERO(a, double, cells);
   s->work = ARENA_NEW(a, nn_real, cells);
@@ -160,7 +160,7 @@ static bool init_network(placeto *s, rng *random) {
   params *p = s->params;
   static const char *const names[WAYS][4] = {{"before.out", "before.out_shift", "before.in", "before.in_shift"},
                                              {"after.out", "after.out_shift", "after.in", "after.in_shift"}};
-  int32_t n = s->world.n_devices, seen = WAYS * WIDTH * (1 + RELATIONS), hidden = 2 * WAYS * WIDTH;
+  int32_t n = s->world->n_devices, seen = WAYS * WIDTH * (1 + RELATIONS), hidden = 2 * WAYS * WIDTH;
   s->first = params_add(p, "first", s->width, WIDTH, PARAMS_GLOROT, random);
   s->first_shift = params_add(p, "first_shift", 1, WIDTH, PARAMS_ZERO, random);
   for (int k = 0; k < WAYS; k++) {
@@ -176,28 +176,38 @@ static bool init_network(placeto *s, rng *random) {
   return s->score_shift >= 0 && s->second >= 0 && s->first >= 0;
 }
 
-static bool init(placeto *s, solve_run *run) {
-  arena *a = run->arena;
-  rng random = rng_new(run->seed);
-  if (!world_init_run(&s->world, run) || !world_group(&s->world, GROUP_MOST, a) || !describe(&s->told, &s->world, a))
-    return false;
-  s->width = DESCRIBE_NUMBERS + OWN_NUMBERS + s->world.n_devices;
+static bool init(placeto *s, uint64_t seed, arena *a) {
+  rng random = rng_new(seed);
+  if (!world_group(s->world, GROUP_MOST, a) || !describe(&s->told, s->world, a)) return false;
+  s->width = DESCRIBE_NUMBERS + OWN_NUMBERS + s->world->n_devices;
   s->params = params_new(a);
-  s->device = ARENA_NEW(a, int32_t, s->world.n_units);
-  s->begin = ARENA_NEW(a, int32_t, s->world.n_units);
+  s->device = ARENA_NEW(a, int32_t, s->world->n_units);
+  s->begin = ARENA_NEW(a, int32_t, s->world->n_units);
   if (!s->params || !s->device || !s->begin || !find_work(s, a) || !relate(s, a)) return false;
-  describe_fastest(s->begin, &s->world);
+  describe_fastest(s->begin, s->world);
   return init_network(s, &random);
 }
 
-static situ_status solve(solve_run *run) {
-  placeto *s = ARENA_ZERO(run->arena, placeto, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
-  reinforce_policy policy = {.self = s, .world = &s->world, .params = s->params, .device = s->device, .batch = 1,
-                             .n_decisions = s->world.n_units, .rate = 0.003, .warmth = 0.01, .cooling = 50,
-                             .start = start, .decide = decide};
-  return reinforce_run(run, &policy);
+bool placeto_make(reinforce_policy *out, world *w, uint64_t seed, arena *a) {
+  placeto *s = ARENA_ZERO(a, placeto, 1);
+  if (!s) return false;
+  s->world = w;
+  if (!init(s, seed, a)) return false;
+  *out = (reinforce_policy){.self = s,
+                            .world = w,
+                            .params = s->params,
+                            .device = s->device,
+                            .batch = 1,
+                            .n_decisions = s->world->n_units,
+                            .rate = 0.003,
+                            .warmth = 0,
+                            .cooling = 1,
+                            .start = start,
+                            .decide = decide};
+  return true;
 }
+
+static situ_status solve(solve_run *run) { return reinforce_solve(run, placeto_make); }
 
 const solver placeto_solver = {
     .name = "placeto",

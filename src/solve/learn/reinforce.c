@@ -10,11 +10,11 @@ typedef struct learner {
   const reinforce_policy *policy;
   tape *tape;
   rng random;
-  decision *decided;           /* [decision] of the episode */
-  double *before;              /* [decision] reward before it */
-  double *baseline;            /* [decision] */
-  int32_t *n_seen;             /* [decision] episodes that came so far */
-  double started;              /* reward of the start of episodes, once it is known */
+  decision *decided; /* [decision] of the episode */
+  double *before;    /* [decision] reward before it */
+  double *baseline;  /* [decision] */
+  int32_t *n_seen;   /* [decision] episodes that came so far */
+  double started;    /* reward of the start of episodes, once it is known */
   int64_t n_episodes;
 } learner;
 
@@ -22,7 +22,8 @@ nn_var reinforce_entropy(tape *t, nn_var log_chances) {
   return nn_scale(t, nn_sum(t, nn_multiply(t, nn_exp(t, log_chances), log_chances)), -1);
 }
 
-/* Runs an episode of at most n_decisions; returns how many there were, -1 without memory. *reward is that of the last. */
+/* Runs an episode of at most n_decisions; returns how many there were, -1 without memory. *reward is that of the last.
+ */
 static int32_t play(learner *l, solve_run *run, double *reward) {
   const reinforce_policy *p = l->policy;
   int32_t k = 0;
@@ -77,7 +78,7 @@ static situ_status learn_all(learner *l, solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-situ_status reinforce_run(solve_run *run, const reinforce_policy *policy) {
+static situ_status run_policy(solve_run *run, const reinforce_policy *policy) {
   learner l = {.policy = policy, .random = rng_new(run->seed ^ 0x5eed), .tape = tape_new()};
   l.decided = ARENA_NEW(run->arena, decision, policy->n_decisions);
   l.before = ARENA_NEW(run->arena, double, policy->n_decisions);
@@ -87,4 +88,16 @@ situ_status reinforce_run(solve_run *run, const reinforce_policy *policy) {
   situ_status status = ready ? learn_all(&l, run) : fail_no_memory(run->error);
   tape_free(l.tape);
   return status;
+}
+
+situ_status reinforce_solve(solve_run *run, reinforce_make *make) {
+  world *w = ARENA_NEW(run->arena, world, 1);
+  reinforce_policy policy;
+  if (!w || !world_init_run(w, run)) return fail_no_memory(run->error);
+  if (w->n_units == 0) { /* nothing to learn */
+    world_try(w, w->best);
+    return SITU_STATUS_OK;
+  }
+  if (!make(&policy, w, run->seed, run->arena)) return fail_no_memory(run->error);
+  return run_policy(run, &policy);
 }

@@ -1,8 +1,7 @@
 /* The RNN placer: groups of operators in, a device for each out, one after the other, by a sequence-to-sequence network
- * with attention (Mirhoseini et al., "Device placement optimization with reinforcement learning", ICML 2017), with what the
- * HSDAG repository's baseline of that name tells it of a group: its kinds, output shape and neighbours. The published
- * baseline praises slow placements; here the sign is right. docs/theory/learned_baselines.md. */
-#include "base/fail.h"
+ * with attention (Mirhoseini et al., "Device placement optimization with reinforcement learning", ICML 2017), with what
+ * the HSDAG repository's baseline of that name tells it of a group: its kinds, output shape and neighbours. The
+ * published baseline praises slow placements; here the sign is right. docs/theory/learned_baselines.md. */
 #include "solve/learn/describe.h"
 #include "solve/learn/group.h"
 #include "solve/learn/seq2seq.h"
@@ -10,7 +9,7 @@
 enum { KIND_WIDTH = 32, HIDDEN = 64, BATCH = 10 };
 
 typedef struct rnn_placer {
-  world world;
+  world *world;
   description told;
   params *params;
   seq2seq net;
@@ -22,14 +21,14 @@ typedef struct rnn_placer {
 static decision decide(void *self, tape *t, rng *random, int32_t k) {
   (void)k;
   rnn_placer *s = self;
-  int32_t n = s->world.n_units;
+  int32_t n = s->world->n_units;
   nn_var kinds = nn_segment_mean(t, params_var(s->params, s->kinds, t), &s->told.kinds);
   nn_var rows = nn_join(t, kinds, tape_constant(t, n, DESCRIBE_NUMBERS + n, s->rows));
-  return seq2seq_decide(&s->net, t, rows, &s->world, random, s->device);
+  return seq2seq_decide(&s->net, t, rows, s->world, random, s->device);
 }
 
 static void fill_rows(rnn_placer *s) {
-  int32_t n = s->world.n_units, width = DESCRIBE_NUMBERS + n;
+  int32_t n = s->world->n_units, width = DESCRIBE_NUMBERS + n;
   for (int32_t u = 0; u < n; u++) {
     nn_real *row = s->rows + (int64_t)u * width;
     for (int32_t k = 0; k < DESCRIBE_NUMBERS; k++) row[k] = s->told.numbers[(int64_t)u * DESCRIBE_NUMBERS + k];
@@ -40,28 +39,38 @@ static void fill_rows(rnn_placer *s) {
   }
 }
 
-static bool init(rnn_placer *s, solve_run *run) {
-  arena *a = run->arena;
-  rng random = rng_new(run->seed);
-  if (!world_init_run(&s->world, run) || !world_group(&s->world, GROUP_MOST, a) || !describe(&s->told, &s->world, a))
-    return false;
-  int32_t n = s->world.n_units, width = DESCRIBE_NUMBERS + n;
+static bool init(rnn_placer *s, uint64_t seed, arena *a) {
+  rng random = rng_new(seed);
+  if (!world_group(s->world, GROUP_MOST, a) || !describe(&s->told, s->world, a)) return false;
+  int32_t n = s->world->n_units, width = DESCRIBE_NUMBERS + n;
   s->params = params_new(a);
   s->rows = ARENA_ZERO(a, nn_real, (int64_t)n * width);
   s->device = ARENA_NEW(a, int32_t, n);
   if (!s->params || !s->rows || !s->device) return false;
   fill_rows(s);
   s->kinds = params_add(s->params, "kinds", s->told.n_kinds, KIND_WIDTH, PARAMS_GLOROT, &random);
-  return s->kinds >= 0 && seq2seq_init(&s->net, s->params, KIND_WIDTH + width, HIDDEN, s->world.n_devices, &random);
+  return s->kinds >= 0 && seq2seq_init(&s->net, s->params, KIND_WIDTH + width, HIDDEN, s->world->n_devices, &random);
 }
 
-static situ_status solve(solve_run *run) {
-  rnn_placer *s = ARENA_ZERO(run->arena, rnn_placer, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
-  reinforce_policy policy = {.self = s, .world = &s->world, .params = s->params, .device = s->device, .n_decisions = 1,
-                             .batch = BATCH, .rate = 0.003, .warmth = 0.001, .cooling = 500, .decide = decide};
-  return reinforce_run(run, &policy);
+bool rnn_placer_make(reinforce_policy *out, world *w, uint64_t seed, arena *a) {
+  rnn_placer *s = ARENA_ZERO(a, rnn_placer, 1);
+  if (!s) return false;
+  s->world = w;
+  if (!init(s, seed, a)) return false;
+  *out = (reinforce_policy){.self = s,
+                            .world = w,
+                            .params = s->params,
+                            .device = s->device,
+                            .n_decisions = 1,
+                            .batch = BATCH,
+                            .rate = 0.003,
+                            .warmth = 0.001,
+                            .cooling = 500,
+                            .decide = decide};
+  return true;
 }
+
+static situ_status solve(solve_run *run) { return reinforce_solve(run, rnn_placer_make); }
 
 const solver rnn_placer_solver = {
     .name = "rnn_placer",

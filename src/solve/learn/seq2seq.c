@@ -2,8 +2,9 @@
 
 bool seq2seq_init(seq2seq *s, params *p, int32_t width, int32_t hidden, int32_t n_devices, rng *random) {
   *s = (seq2seq){.params = p, .hidden = hidden, .n_devices = n_devices};
-  static const char *const names[2][4] = {{"encoder.into", "encoder.into_shift", "encoder.around", "encoder.around_shift"},
-                                          {"reverse.into", "reverse.into_shift", "reverse.around", "reverse.around_shift"}};
+  static const char *const names[2][4] = {
+      {"encoder.into", "encoder.into_shift", "encoder.around", "encoder.around_shift"},
+      {"reverse.into", "reverse.into_shift", "reverse.around", "reverse.around_shift"}};
   int32_t last = 0;
   for (int k = 0; k < 2; k++) {
     s->into[k] = params_add(p, names[k][0], width, 3 * hidden, PARAMS_GLOROT, random);
@@ -37,8 +38,8 @@ static nn_var encode(const seq2seq *s, tape *t, nn_var x) {
   nn_var way[2];
   for (int k = 0; k < 2; k++) {
     nn_var gates = nn_dense(t, x, params_var(s->params, s->into[k], t), params_var(s->params, s->into_shift[k], t));
-    way[k] = nn_gru_sequence(t, gates, params_var(s->params, s->around[k], t), params_var(s->params, s->around_shift[k], t),
-                             k == 1);
+    way[k] = nn_gru_sequence(t, gates, params_var(s->params, s->around[k], t),
+                             params_var(s->params, s->around_shift[k], t), k == 1);
   }
   return nn_join(t, way[0], way[1]);
 }
