@@ -24,7 +24,7 @@ enum {
   EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C without a plan */
 };
 
-enum { MAX_OPERANDS = 4, MAX_DIMS = 64, MAX_NAMES = 64, MAX_WRITES = 16, MAX_NAME_BYTES = 128 };
+enum { MAX_OPERANDS = 64, MAX_DIMS = 64, MAX_NAMES = 64, MAX_WRITES = 16, MAX_PLATFORMS = 16, MAX_NAME_BYTES = 128 };
 
 /* NAME=FILE of --write. */
 typedef struct write_request {
@@ -43,6 +43,10 @@ typedef struct arguments {
   int n_writes;
   const char *out, *svg, *trace;
   int32_t points;
+  situ_learn_options learn;
+  bool bare;
+  const char *platforms[MAX_PLATFORMS];
+  int n_platforms;
   const char *link_from, *link_to;
   bool absolute;
   bool json, help;
@@ -62,6 +66,7 @@ typedef enum option_kind {
   OPTION_REAL,   /* double > 0 (or > least), <= most where that is not 0 */
   OPTION_DIM,    /* NAME=VALUE, repeatable */
   OPTION_UNUSED, /* NAME, repeatable */
+  OPTION_PLATFORM, /* NAME, repeatable */
   OPTION_WRITE   /* NAME=FILE, repeatable */
 } option_kind;
 
@@ -101,7 +106,7 @@ extern const command *const commands[]; /* ended by NULL */
 const command *command_find(const char *name);
 
 extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, plan_outputs,
-    trace_outputs, front_options, fit_options, common_options;
+    trace_outputs, front_options, fit_options, learn_options, common_options;
 
 /* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
  * sense. */

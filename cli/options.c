@@ -76,6 +76,12 @@ static const option solve_rows[] = {
     {.name = "steps", .kind = OPTION_WHOLE, .offset = AT(solve.max_steps), .value = "N", .least = 1,
      .about = "Stop after this many steps; with the same seed the plan is the same, byte for byte."},
     {.name = "seed", .kind = OPTION_SEED, .offset = AT(solve.seed), .value = "N", .about = "Seed of all chance. Default: 0."},
+    {.name = "policy", .kind = OPTION_TEXT, .offset = AT(solve.policy), .value = "FILE", .family = "file",
+     .about = "Of learned solvers: the policy that places (situ learn), or none to learn from nothing. Default: the one "
+              "that ships with situ, where there is one."},
+    {.name = "tune", .kind = OPTION_WHOLE, .offset = AT(solve.tune_steps), .value = "N", .least = 1,
+     .about = "Of learned solvers: train the policy this many steps on the model first. Default: not at all, or without a "
+              "policy as long as the limits let it."},
     {.name = "threads", .kind = OPTION_SMALL, .offset = AT(solve.threads), .value = "N", .least = 1,
      .about = "Threads that solvers may use. Default: 1. No solver uses more than one yet."},
     {0}};
@@ -129,6 +135,28 @@ static const option fit_rows[] = {
      .about = "Least squares of plain times: the largest transfers decide."},
     {0}};
 const option_group fit_options = {"Line", fit_rows};
+
+static const option learn_rows[] = {
+    {.name = "platform", .kind = OPTION_PLATFORM, .value = "NAME|FILE", .family = "devices",
+     .about = "A machine to learn on, as for place. Repeatable: each model is trained on each machine. Default: that of the "
+              "model file, else " SITU_DEFAULT_PLATFORM "."},
+    {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .offset = AT(out), .value = "POLICY", .family = "file",
+     .about = "Write the policy to this file, every 50 steps and at the end."},
+    {.name = "from", .kind = OPTION_TEXT, .offset = AT(learn.from), .value = "POLICY", .family = "file",
+     .about = "Start from this policy. Default: from numbers drawn from the seed."},
+    {.name = "resume", .kind = OPTION_ON, .offset = AT(learn.resume),
+     .about = "Go on where POLICY was left, to the same bits as a run that was never stopped."},
+    {.name = "steps", .kind = OPTION_WHOLE, .offset = AT(learn.steps), .value = "N", .least = 1,
+     .about = "Training steps in all, those before --resume included. Default: 1000."},
+    {.name = "time-limit", .kind = OPTION_REAL, .offset = AT(learn.time_limit_s), .value = "SECONDS", .most = 1e9,
+     .about = "Stop after this time, as after Ctrl-C. Default: none."},
+    {.name = "seed", .kind = OPTION_SEED, .offset = AT(learn.seed), .value = "N", .about = "Seed of all chance. Default: 0."},
+    {.name = "paper", .kind = OPTION_ON, .offset = AT(learn.paper),
+     .about = "The published recipe where situ's differs from it."},
+    {.name = "bare", .kind = OPTION_ON, .offset = AT(bare),
+     .about = "Train nothing: write the policy of --from without the state of its training, a third of the size."},
+    {0}};
+const option_group learn_options = {"Training", learn_rows};
 
 static const option common_rows[] = {
     {.name = "json", .kind = OPTION_ON, .offset = AT(json),

@@ -174,6 +174,10 @@ static int set_option(arguments *a, const option *o, const char *value) {
       a->unused[a->instance.n_unused++] = value;
       a->instance.unused = a->unused;
       return EXIT_OK;
+    case OPTION_PLATFORM:
+      if (a->n_platforms == MAX_PLATFORMS) return fail_usage("--platform: at most %d platforms", (int)MAX_PLATFORMS);
+      a->platforms[a->n_platforms++] = value;
+      return EXIT_OK;
   }
   return EXIT_INTERNAL;
 }

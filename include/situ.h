@@ -11,6 +11,7 @@
 #include "situ/error.h"
 #include "situ/graph.h"
 #include "situ/instance.h"
+#include "situ/learn.h"
 #include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/platform.h"

@@ -6,6 +6,7 @@
 #ifndef SITU_REPORT_H
 #define SITU_REPORT_H
 
+#include "situ/learn.h"
 #include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/read.h"
@@ -68,7 +69,21 @@ SITU_API char *situ_report_link_fit(const situ_link_fit *fit, const char *from, 
                                     const situ_report_options *options);
 SITU_API char *situ_report_link_fit_json(const situ_link_fit *fit, const char *from, const char *to);
 
-/* The tables of the library: "solvers", "readers", "writers", "costs", "devices", "links", "models", "bounds".
+/* What became of one problem of a training run. */
+enum { SITU_LEARN_CURVE = 16 };
+typedef struct situ_learn_row {
+  const situ_problem *problem;
+  double curve[SITU_LEARN_CURVE]; /* mean rewards of parts of the run, NaN where it had no step */
+  int64_t best_ns;
+} situ_learn_row;
+/* A training run: one row for each problem, and the policy written to `path`. JSON, here and for a step: one line. */
+SITU_API char *situ_report_learn(const situ_learn_report *report, const situ_learn_row *rows, int32_t n_rows,
+                                 const char *path, const situ_report_options *options);
+SITU_API char *situ_report_learn_json(const situ_learn_report *report, const situ_learn_row *rows, int32_t n_rows,
+                                      const char *path);
+SITU_API char *situ_report_learn_step_json(const situ_learn_progress *step, const situ_problem *problem);
+
+/* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models", "bounds".
  * situ_report_family gives their names by index, NULL past the end; the others NULL for a name that is none. */
 SITU_API const char *situ_report_family(int32_t index);
 SITU_API const char *situ_report_family_about(int32_t index);

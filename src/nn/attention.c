@@ -1,9 +1,10 @@
 /* Attention within windows. */
 #include <assert.h>
 #include <string.h>
-#include <tgmath.h> /* exp and sqrt of float are expf and sqrtf */
+#include <tgmath.h> /* sqrt of float is sqrtf */
 
 #include "nn/functions.h"
+#include "nn/quick.h"
 
 typedef struct windows {
   int32_t n_heads, length, width; /* numbers of a head */
@@ -30,13 +31,6 @@ static nn_factor part(const nn_real *at, int32_t row, int32_t head, const window
   return (nn_factor){at + (int64_t)row * cols + (int64_t)head * w->width, cols, transposed};
 }
 
-static void soften(nn_real *row, int32_t n) {
-  nn_real greatest = row[0], sum = 0;
-  for (int32_t c = 1; c < n; c++) greatest = row[c] > greatest ? row[c] : greatest;
-  for (int32_t c = 0; c < n; c++) sum += row[c] = exp(row[c] - greatest);
-  for (int32_t c = 0; c < n; c++) row[c] /= sum;
-}
-
 static void attend(nn_matrix out, nn_matrix q, nn_matrix k, nn_matrix v, const windows *w) {
   int32_t d = out.cols, stride = 2 * w->length;
   for (int32_t first = 0; first < out.rows; first += w->length)
@@ -46,16 +40,15 @@ static void attend(nn_matrix out, nn_matrix q, nn_matrix k, nn_matrix v, const w
       nn_real *weight = weights_of(w, head, first, out.rows);
       nn_gemm(weight, stride, n, seen, w->width, part(q.value, first, head, w, d, false),
               part(k.value, at.from, head, w, d, true), w->scale, 0);
-      for (int32_t r = 0; r < n; r++) soften(weight + (int64_t)r * stride, seen);
+      for (int32_t r = 0; r < n; r++) quick_soften(weight + (int64_t)r * stride, seen);
       nn_gemm(out.value + (int64_t)first * d + (int64_t)head * w->width, d, n, w->width, seen,
               (nn_factor){weight, stride, false}, part(v.value, at.from, head, w, d, false), 1, 0);
     }
 }
 
 /* Turns the gradient of weights into that of scores, in place. */
-static void unsoften(nn_real *grad, const nn_real *weight, int32_t n, nn_real scale) {
-  nn_real inner = 0;
-  for (int32_t c = 0; c < n; c++) inner += grad[c] * weight[c];
+static void unsoften(nn_real *restrict grad, const nn_real *restrict weight, int32_t n, nn_real scale) {
+  nn_real inner = quick_inner(grad, weight, n);
   for (int32_t c = 0; c < n; c++) grad[c] = scale * weight[c] * (grad[c] - inner);
 }
 

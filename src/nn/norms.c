@@ -4,6 +4,7 @@
 #include <tgmath.h> /* exp, log and sqrt of float are expf, logf and sqrtf */
 
 #include "nn/functions.h"
+#include "nn/quick.h"
 
 /* ---- softmax ---- */
 
@@ -22,10 +23,9 @@ nn_var nn_softmax(tape *t, nn_var x) {
   nn_matrix out = tape_at(t, v);
   for (int32_t r = 0; r < out.rows; r++) {
     const nn_real *from = in.value + (int64_t)r * in.cols;
-    nn_real *to = out.value + (int64_t)r * in.cols, greatest = from[0], sum = 0;
-    for (int32_t c = 1; c < in.cols; c++) greatest = from[c] > greatest ? from[c] : greatest;
-    for (int32_t c = 0; c < in.cols; c++) sum += to[c] = exp(from[c] - greatest);
-    for (int32_t c = 0; c < in.cols; c++) to[c] /= sum;
+    nn_real *to = out.value + (int64_t)r * in.cols;
+    memcpy(to, from, (size_t)in.cols * sizeof *to);
+    quick_soften(to, in.cols);
   }
   return v;
 }

@@ -100,6 +100,14 @@ void params_step(params *p, double rate) {
 
 int64_t params_n_steps(const params *p) { return p->n_steps; }
 
+void params_restart(params *p) {
+  p->n_steps = 0;
+  for (int32_t k = 0; k < p->n; k++) {
+    memset(p->at[k].mean, 0, (size_t)size_of(&p->at[k]) * sizeof(nn_real));
+    memset(p->at[k].square, 0, (size_t)size_of(&p->at[k]) * sizeof(nn_real));
+  }
+}
+
 /* ---- checkpoints: a head, the notes, the parameters with their moments, a hash of all that ----
  *
  * Numbers are little-endian: int64 or IEEE binary32. docs/formats/policy.md is the same in words. */
@@ -151,8 +159,8 @@ situ_status params_write(const params *p, const char *kind, const void *notes, i
     put_whole(&w, x->rows);
     put_whole(&w, x->cols);
     put_reals(&w, x->value, size_of(x));
-    put_reals(&w, x->mean, size_of(x));
-    put_reals(&w, x->square, size_of(x));
+    if (p->n_steps > 0) put_reals(&w, x->mean, size_of(x));
+    if (p->n_steps > 0) put_reals(&w, x->square, size_of(x));
   }
   put_whole(&w, (int64_t)hash_bytes(w.text.bytes, w.text.length, 0));
   situ_status status = w.text.failed ? fail_no_memory(error) : file_write(path, w.text.bytes, w.text.length, error);
@@ -236,7 +244,8 @@ static situ_status take_head(reader_at *r, const char *kind, int64_t *n_steps, c
   return take(r, *n_notes, notes);
 }
 
-static situ_status take_params(reader_at *r, params *p) {
+/* `state`: the moments of Adam are there too. */
+static situ_status take_params(reader_at *r, params *p, bool state) {
   int64_t n, rows, cols;
   TRY(take_whole(r, &n));
   if (n != p->n) return bad(r, "has another number of parameters than this policy");
@@ -250,10 +259,10 @@ static situ_status take_params(reader_at *r, params *p) {
       return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path,
                        "parameter %s is %lld x %lld; this policy has it %d x %d", x->name, (long long)rows,
                        (long long)cols, (int)x->rows, (int)x->cols);
-    TRY(take(r, 12 * size_of(x), &bytes));
+    TRY(take(r, (state ? 12 : 4) * size_of(x), &bytes));
     reader_at inner = {.at = bytes, .end = r->at};
-    if (!take_reals(&inner, x->value, size_of(x)) || !take_reals(&inner, x->mean, size_of(x)) ||
-        !take_reals(&inner, x->square, size_of(x)))
+    if (!take_reals(&inner, x->value, size_of(x)) ||
+        (state && (!take_reals(&inner, x->mean, size_of(x)) || !take_reals(&inner, x->square, size_of(x)))))
       return bad(r, "has a parameter that is no number");
   }
   return r->at == r->end ? SITU_STATUS_OK : bad(r, "goes on behind its end");
@@ -261,7 +270,7 @@ static situ_status take_params(reader_at *r, params *p) {
 
 /* Into a copy first, so that a bad file changes nothing. */
 static situ_status read_view(params *p, const char *kind, const void **notes, int64_t *n_notes, arena *a, reader_at r) {
-  int64_t n_steps;
+  int64_t n_steps = 0;
   const unsigned char *noted = NULL;
   TRY(take_head(&r, kind, &n_steps, &noted, n_notes));
   params *copy = ARENA_COPY(a, p, params, 1);
@@ -269,11 +278,11 @@ static situ_status read_view(params *p, const char *kind, const void **notes, in
   for (int32_t k = 0; k < copy->n; k++) {
     int64_t n = size_of(&copy->at[k]);
     copy->at[k].value = ARENA_NEW(a, nn_real, n);
-    copy->at[k].mean = ARENA_NEW(a, nn_real, n);
-    copy->at[k].square = ARENA_NEW(a, nn_real, n);
+    copy->at[k].mean = ARENA_ZERO(a, nn_real, n);
+    copy->at[k].square = ARENA_ZERO(a, nn_real, n);
     if (!copy->at[k].value || !copy->at[k].mean || !copy->at[k].square) return fail_no_memory(r.error);
   }
-  TRY(take_params(&r, copy));
+  TRY(take_params(&r, copy, n_steps > 0));
   if (!(*notes = arena_copy(a, noted, *n_notes, 1))) return fail_no_memory(r.error);
   for (int32_t k = 0; k < p->n; k++) {
     size_t bytes = (size_t)size_of(&p->at[k]) * sizeof(nn_real);

@@ -28,10 +28,12 @@ double params_clip(params *p, double most);
 /* A step of Adam (Kingma and Ba, ICLR 2015; 0.9, 0.999, 1e-8). */
 void params_step(params *p, double rate);
 int64_t params_n_steps(const params *p);
+/* Forgets the state of Adam, so that the next step is the first. */
+void params_restart(params *p);
 
 /* ---- Checkpoints ---- */
 
-/* Writes all parameters, the state of Adam and `n_notes` bytes of the caller's (what a training run needs to go on to
+/* Writes all parameters, the state of Adam (once it made a step) and `n_notes` bytes of the caller's (what a training run needs to go on to
  * the same bits) to a file, whole or not at all. `kind` says what they are the parameters of. */
 situ_status params_write(const params *p, const char *kind, const void *notes, int64_t n_notes, const char *path,
                          situ_error *error);

@@ -1,8 +1,8 @@
 /* Functions of nn/functions.h that go element by element. */
 #include <assert.h>
-#include <tgmath.h> /* exp and tanh of float are expf and tanhf */
 
 #include "nn/functions.h"
+#include "nn/quick.h"
 
 static int64_t size_of(nn_matrix x) { return (int64_t)x.rows * x.cols; }
 
@@ -22,15 +22,20 @@ static const void *keep_number(tape *t, nn_real x) {
 /* ---- two sides ---- */
 
 static void add_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
-  for (int k = 0; k < 2; k++)
-    for (int64_t i = 0; in[k].grad && i < size_of(out); i++) in[k].grad[i] += out.grad[i];
+  for (int k = 0; k < 2; k++) {
+    nn_real *restrict to = in[k].grad;
+    const nn_real *restrict from = out.grad;
+    for (int64_t i = 0, n = to ? size_of(out) : 0; i < n; i++) to[i] += from[i];
+  }
 }
 
 nn_var nn_add(tape *t, nn_var x, nn_var y) {
   nn_var v = like(t, x, (nn_var[]){x, y}, 2, add_backward, NULL);
   nn_matrix out = tape_at(t, v), a = tape_at(t, x), b = tape_at(t, y);
   assert(v == NN_NONE || (a.rows == b.rows && a.cols == b.cols));
-  for (int64_t i = 0; i < size_of(out); i++) out.value[i] = a.value[i] + b.value[i];
+  const nn_real *x_at = a.value, *y_at = b.value;
+  nn_real *restrict to = out.value;
+  for (int64_t i = 0, n = size_of(out); i < n; i++) to[i] = x_at[i] + y_at[i];
   return v;
 }
 
@@ -117,26 +122,30 @@ nn_var nn_multiply_column(tape *t, nn_var x, nn_var y) {
 
 #define ONE_SIDE(name, forward, slope)                                                          \
   static void name##_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) { \
-    for (int64_t i = 0; in[0].grad && i < size_of(out); i++) {                                  \
-      nn_real x = in[0].value[i], y = out.value[i];                                             \
+    const nn_real *from = in[0].value, *made = out.value, *restrict grad = out.grad;            \
+    nn_real *restrict to = in[0].grad;                                                          \
+    for (int64_t i = 0, n = to ? size_of(out) : 0; i < n; i++) {                                \
+      nn_real x = from[i], y = made[i];                                                         \
       (void)x, (void)y;                                                                         \
-      in[0].grad[i] += out.grad[i] * (slope);                                                   \
+      to[i] += grad[i] * (slope);                                                               \
     }                                                                                           \
   }                                                                                             \
   nn_var nn_##name(tape *t, nn_var v) {                                                         \
     nn_var made = like(t, v, &v, 1, name##_backward, NULL);                                     \
     nn_matrix out = tape_at(t, made), in = tape_at(t, v);                                       \
-    for (int64_t i = 0; i < size_of(out); i++) {                                                \
-      nn_real x = in.value[i];                                                                  \
-      out.value[i] = (forward);                                                                 \
+    const nn_real *restrict from = in.value;                                                    \
+    nn_real *restrict to = out.value;                                                           \
+    for (int64_t i = 0, n = size_of(out); i < n; i++) {                                         \
+      nn_real x = from[i];                                                                      \
+      to[i] = (forward);                                                                        \
     }                                                                                           \
     return made;                                                                                \
   }
 
 ONE_SIDE(relu, x > 0 ? x : 0, x > 0 ? 1 : 0)
-ONE_SIDE(sigmoid, 1 / (1 + exp(-x)), y *(1 - y))
-ONE_SIDE(tanh, tanh(x), 1 - y * y)
-ONE_SIDE(exp, exp(x), y)
+ONE_SIDE(sigmoid, quick_sigmoid(x), y *(1 - y))
+ONE_SIDE(tanh, quick_tanh(x), 1 - y * y)
+ONE_SIDE(exp, quick_exp(x), y)
 
 static void scale_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
   nn_real by = *(const nn_real *)extra;

@@ -1,16 +1,16 @@
 /* The gated recurrent unit, out = (1 - z) * c + z * h, as one step of many rows and as a sequence of one. */
 #include <assert.h>
 #include <string.h>
-#include <tgmath.h> /* exp and tanh of float are expf and tanhf */
 
 #include "nn/functions.h"
+#include "nn/quick.h"
 
 /* One row: x and u are the parts of the gates, `gates` gets reset, update and new gate. */
 static void cell(const nn_real *x, const nn_real *u, const nn_real *state, nn_real *gates, nn_real *out, int32_t n) {
   for (int32_t i = 0; i < n; i++) {
-    nn_real r = 1 / (1 + exp(-x[i] - u[i]));
-    nn_real z = 1 / (1 + exp(-x[n + i] - u[n + i]));
-    nn_real c = tanh(x[2 * n + i] + r * u[2 * n + i]);
+    nn_real r = quick_sigmoid(x[i] + u[i]);
+    nn_real z = quick_sigmoid(x[n + i] + u[n + i]);
+    nn_real c = quick_tanh(x[2 * n + i] + r * u[2 * n + i]);
     gates[i] = r;
     gates[n + i] = z;
     gates[2 * n + i] = c;

@@ -6,7 +6,7 @@
 
 static nn_real *row_of(nn_real *at, int64_t row, int32_t cols) { return at + row * cols; }
 
-static void add_scaled(nn_real *to, const nn_real *from, nn_real by, int32_t n) {
+static void add_scaled(nn_real *restrict to, const nn_real *restrict from, nn_real by, int32_t n) {
   for (int32_t c = 0; c < n; c++) to[c] += by * from[c];
 }
 

@@ -7,6 +7,7 @@
 #include "cost/costs.h"
 #include "read/reader.h"
 #include "report/report.h"
+#include "situ/learn.h"
 #include "situ/solve.h"
 #include "situ/write.h"
 
@@ -43,6 +44,15 @@ static bool solver_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
   c[4].truth = s.exact;
   c[5].text = s.title;
   c[6].text = s.source;
+  return true;
+}
+
+static bool learner_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  if (i >= situ_n_learners()) return false;
+  situ_learner_info l = situ_learner_at(i);
+  c[0].text = l.name;
+  c[1].text = l.title;
+  c[2].text = l.source;
   return true;
 }
 
@@ -125,6 +135,8 @@ static const list_family families[] = {
       {"pipeline", "pipeline", LIST_TRUTH}, {"exact", "exact", LIST_TRUTH}, {"title", "what it does", 0},
       {"source", NULL, 0}},
      solver_row},
+    {"learners", "policies that can be trained (situ learn)",
+     {{"name", "name", 0}, {"title", "what it is", 0}, {"source", NULL, 0}}, learner_row},
     {"readers", "kinds of model file that can be read (--reader)",
      {{"name", "name", 0}, {"suffixes", "suffixes", 0}, {"title", "what it reads", 0}}, reader_row},
     {"writers", "other formats that a plan can be written in (--write)",

@@ -234,6 +234,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
   watch.start_ns = whole.start_ns;
   solve_run run = {.problem = problem, .budget = &whole, .incumbent = &best, .watch = &watch, .solver = "",
                    .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1,
+                   .policy = o->policy, .tune_steps = o->tune_steps,
                    .roomy = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem), .arena = a, .error = error};
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
@@ -247,7 +248,7 @@ situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_
   *out = NULL;
   situ_solve_options none = {0};
   const situ_solve_options *o = options ? options : &none;
-  if (!(o->time_limit_s >= 0) || o->max_steps < 0)
+  if (!(o->time_limit_s >= 0) || o->max_steps < 0 || o->tune_steps < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "limits of time and steps must be 0 or more");
   selection chosen;
   TRY(choose(&chosen, o->solvers, problem, error));

@@ -45,6 +45,8 @@ typedef struct solve_run {
   const char *solver; /* its name */
   uint64_t seed;
   int32_t threads;
+  const char *policy; /* of learned solvers, as in situ_solve_options */
+  int64_t tune_steps;
   bool roomy;   /* stream: no plan can exceed a memory, so none is followed */
   arena *arena; /* scratch: released when the solver returns */
   situ_error *error;

@@ -16,6 +16,7 @@ extern const solver cpop_solver;
 extern const solver cross_entropy_solver;
 extern const solver dls_solver;
 extern const solver free_search_solver;
+extern const solver gdp_solver;
 extern const solver greedy_solver;
 extern const solver hdp_solver;
 extern const solver heft_solver;
@@ -75,6 +76,7 @@ const solver *const solvers[] = {
     &chain_search_solver,
     &configuration_solver,
     &milp_solver,
+    &gdp_solver,
     &random_solver,
     &cross_entropy_solver,
     &rnn_placer_solver,

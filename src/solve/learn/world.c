@@ -153,6 +153,8 @@ int64_t world_try(world *w, const int32_t *device) {
   return time;
 }
 
+bool world_over(const world *w) { return w->run && solve_done(w->run); }
+
 double world_reward(const world *w, int64_t time_ns) {
   return time_ns == SITU_NEVER_NS ? INVALID_REWARD : -sqrt((double)time_ns / (double)w->scale_ns);
 }

@@ -55,6 +55,9 @@ void world_join(world *w, const int32_t *group);
 /* Measures devices given by unit. SITU_NEVER_NS when invalid. The best is kept. */
 int64_t world_try(world *w, const int32_t *device);
 
+/* Whether the solver that the world belongs to must stop; false in a world of its own. */
+bool world_over(const world *w);
+
 /* The reward of a time: -sqrt(time / scale_ns), and -10 for an invalid trial (Zhou et al.; the scale is ours, so that
  * graphs of all sizes weigh alike in one policy). */
 double world_reward(const world *w, int64_t time_ns);

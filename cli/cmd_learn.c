@@ -1,0 +1,135 @@
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const option_group *const groups[] = {&model_options, &learn_options, &common_options, NULL};
+
+enum { DEFAULT_STEPS = 1000 };
+
+/* The problems of a training run, models times platforms, and what is told while it goes on. */
+typedef struct school {
+  const arguments *args;
+  situ_instance **instances;
+  const situ_problem **problems;
+  situ_learn_row *rows;
+  double (*sums)[SITU_LEARN_CURVE];
+  int64_t (*counts)[SITU_LEARN_CURVE];
+  int32_t n;
+  double shown_s;
+  bool terminal, shown;
+} school;
+
+static void add_to_curve(school *s, const situ_learn_progress *now) {
+  int32_t part = (int32_t)((now->step - 1) * SITU_LEARN_CURVE / s->args->learn.steps);
+  s->sums[now->problem][part] += now->reward;
+  s->counts[now->problem][part]++;
+  s->rows[now->problem].curve[part] = s->sums[now->problem][part] / (double)s->counts[now->problem][part];
+}
+
+static bool tell(void *context, const situ_learn_progress *now) {
+  school *s = context;
+  const situ_problem *problem = s->problems[now->problem];
+  add_to_curve(s, now);
+  if (s->args->json && print_report(stdout, situ_report_learn_step_json(now, problem)) != EXIT_OK) return true;
+  if (s->terminal && now->seconds >= 1 && now->seconds - s->shown_s >= 0.1) {
+    fprintf(stderr, "\r\033[K  %.0f s  step %lld of %lld  %.40s  reward %.3f  mean %.3f", now->seconds,
+            (long long)now->step, (long long)s->args->learn.steps, situ_graph_model(situ_problem_graph(problem)),
+            now->reward, now->mean_reward);
+    fflush(stderr);
+    s->shown = true;
+    s->shown_s = now->seconds;
+  }
+  return interrupted();
+}
+
+/* One instance for each model and platform. */
+static situ_status open_all(school *s, arguments *a, situ_error *error) {
+  int n_platforms = a->n_platforms > 0 ? a->n_platforms : 1;
+  for (int m = 1; m < a->n_operands; m++)
+    for (int p = 0; p < n_platforms; p++) {
+      a->instance.model = a->operands[m];
+      a->instance.platform = a->n_platforms > 0 ? a->platforms[p] : NULL;
+      a->instance.problem.objective = SITU_OBJECTIVE_LATENCY;
+      a->instance.problem.execution = SITU_EXECUTION_STREAM;
+      situ_status status = situ_instance_open(&s->instances[s->n], &a->instance, error);
+      if (status != SITU_STATUS_OK) return status;
+      s->problems[s->n] = s->rows[s->n].problem = situ_instance_problem(s->instances[s->n]);
+      for (int k = 0; k < SITU_LEARN_CURVE; k++) s->rows[s->n].curve[k] = NAN;
+      s->n++;
+    }
+  return SITU_STATUS_OK;
+}
+
+static int show(const school *s, const situ_learn_report *report) {
+  FILE *to = people(s->args);
+  situ_report_options look = report_options(to);
+  int code = print_report(to, situ_report_learn(report, s->rows, s->n, s->args->out, &look));
+  if (code == EXIT_OK && s->args->json)
+    code = print_report(stdout, situ_report_learn_json(report, s->rows, s->n, s->args->out));
+  return code;
+}
+
+static int train(school *s, arguments *a) {
+  situ_error error = {0};
+  situ_learn_report report;
+  situ_status status = open_all(s, a, &error);
+  int64_t *best = calloc((size_t)s->n + 1, sizeof *best);
+  interrupt_catch();
+  if (status == SITU_STATUS_OK && best)
+    status = situ_learn(&report, best, a->operands[0], s->problems, s->n, &a->learn, &error);
+  if (s->shown) fputs("\r\033[K", stderr);
+  for (int32_t k = 0; best && k < s->n; k++) s->rows[k].best_ns = best[k];
+  int code = !best ? EXIT_LIMIT : status == SITU_STATUS_OK ? show(s, &report) : fail_reading(&error);
+  free(best);
+  return code;
+}
+
+static int run(arguments *a) {
+  int most = a->n_operands * (a->n_platforms > 0 ? a->n_platforms : 1);
+  if (!a->out) return fail_usage("learn needs -o POLICY, the file to write");
+  if (a->bare && (!a->learn.from || a->n_operands > 1)) return fail_usage("--bare takes the policy of --from, and no model");
+  if (!a->bare && a->n_operands < 2) return fail_usage("learn needs a MODEL to train on");
+  situ_error error = {0};
+  if (situ_text_probe(a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
+  a->learn.out = a->out;
+  a->learn.steps = a->bare ? 0 : a->learn.steps > 0 ? a->learn.steps : DEFAULT_STEPS;
+  school s = {.args = a, .terminal = isatty(STDERR_FILENO) == 1};
+  a->learn.progress = tell;
+  a->learn.context = &s;
+  s.instances = calloc((size_t)most, sizeof *s.instances);
+  s.problems = calloc((size_t)most, sizeof *s.problems);
+  s.rows = calloc((size_t)most, sizeof *s.rows);
+  s.sums = calloc((size_t)most, sizeof *s.sums);
+  s.counts = calloc((size_t)most, sizeof *s.counts);
+  bool room = s.instances && s.problems && s.rows && s.sums && s.counts;
+  int code = room ? train(&s, a) : EXIT_LIMIT;
+  for (int32_t k = 0; room && k < s.n; k++) situ_instance_free(s.instances[k]);
+  free(s.instances);
+  free(s.problems);
+  free(s.rows);
+  free(s.sums);
+  free(s.counts);
+  return code;
+}
+
+extern const command learn_command;
+const command learn_command = {
+    .name = "learn",
+    .summary = "train a policy that places models without a search",
+    .usage = "LEARNER MODEL... -o POLICY",
+    .about = "Trains the policy of LEARNER (situ list learners) by trials on MODELs, each on each platform, and writes it "
+             "to POLICY, for situ place --solver LEARNER --policy POLICY. Rewards are -sqrt(time / time of the best "
+             "single device). With the same seed the file is the same, byte for byte. Ctrl-C writes what is there; "
+             "--resume goes on from it. With --json stdout is a log, one line for each step and one at the end.",
+    .examples = "situ learn gdp 'builtin:resnet50?image=64' --steps 20 -o one.policy\n"
+                "situ learn gdp 'builtin:layered?operators=40' --from one.policy --steps 20 -o two.policy --json\n"
+                "situ learn gdp --bare --from two.policy -o small.policy\n"
+                "situ place 'builtin:resnet50?image=64' --solver gdp --policy small.policy\n",
+    .operand = "model",
+    .least_operands = 1,
+    .most_operands = MAX_OPERANDS,
+    .groups = groups,
+    .run = run,
+};
