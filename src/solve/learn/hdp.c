@@ -9,7 +9,7 @@
 #include "solve/learn/describe.h"
 #include "solve/learn/seq2seq.h"
 
-enum { MOST_GROUPS = 256, GROUPS_PER_DEVICE = 20, KIND_WIDTH = 32, GROUPER = 64, HIDDEN = 64, BATCH = 10 };
+enum { MOST_GROUPS = 256, GROUPS_PER_DEVICE = 20, KIND_WIDTH = 32, GROUPER = 64, HIDDEN = 64, BATCH = 5 };
 
 typedef struct hdp {
   world *world;
