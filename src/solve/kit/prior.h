@@ -1,6 +1,6 @@
-/* solve/kit/prior.h - where a learned policy would put each operator, as a source of proposals for searches (the idea of
- * Paliwal et al., "Reinforced genetic algorithm learning for optimizing computation graphs", ICLR 2020: there for a genetic
- * algorithm). A prior proposes only: what is kept is judged as ever. docs/theory/prior.md. */
+/* solve/kit/prior.h - where a learned policy would put each operator, as a source of proposals for searches (the idea
+ * of Paliwal et al., "Reinforced genetic algorithm learning for optimizing computation graphs", ICLR 2020: there for a
+ * genetic algorithm). A prior proposes only: what is kept is judged as ever. docs/theory/prior.md. */
 #ifndef SITU_SOLVE_KIT_PRIOR_H
 #define SITU_SOLVE_KIT_PRIOR_H
 

@@ -1,5 +1,5 @@
-/* The policies that learn by REINFORCE, in double precision: the gradient of each whole network against differences, and
- * what they draw. */
+/* The policies that learn by REINFORCE, in double precision: the gradient of each whole network against differences,
+ * and what they draw. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
