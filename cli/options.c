@@ -16,6 +16,9 @@ static const option model_rows[] = {
      .about = "Value of a dynamic dimension. Repeatable."},
     {.name = "default-dim", .kind = OPTION_WHOLE, .offset = AT(instance.read.default_dim), .value = "N", .least = 1,
      .about = "Value of all other dynamic dimensions. Default: 1."},
+    {.name = "training", .kind = OPTION_ON, .offset = AT(instance.read.training),
+     .about = "A training step instead of the forward pass that MODEL holds: backward and update operators are added, "
+              "each on the device of its forward operator."},
     {0}};
 const option_group model_options = {"Model", model_rows};
 
@@ -154,6 +157,8 @@ static const option learn_rows[] = {
     {.name = "time-limit", .kind = OPTION_REAL, .offset = AT(learn.time_limit_s), .value = "SECONDS", .most = 1e9,
      .about = "Stop after this time, as after Ctrl-C. Default: none."},
     {.name = "seed", .kind = OPTION_SEED, .offset = AT(learn.seed), .value = "N", .about = "Seed of all chance. Default: 0."},
+    {.name = "teacher", .kind = OPTION_TEXT, .offset = AT(learn.teacher), .value = "NAME[,NAME...]", .family = "solvers",
+     .about = "The first trial of each model is the plan of this solver, after at most 2000 of its steps. Default: none."},
     {.name = "paper", .kind = OPTION_ON, .offset = AT(learn.paper),
      .about = "The published recipe where situ's differs from it."},
     {.name = "bare", .kind = OPTION_ON, .offset = AT(bare),

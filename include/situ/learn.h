@@ -4,7 +4,7 @@
 #ifndef SITU_LEARN_H
 #define SITU_LEARN_H
 
-#include "situ/problem.h"
+#include "situ/solve.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +34,7 @@ typedef struct situ_learn_options {
   int64_t save_every; /* steps between two times that `out` is written; 0 means 50 */
   double time_limit_s; /* 0: none */
   uint64_t seed;
+  const char *teacher; /* solvers, as in situ_solve_options, whose plan of each problem is its first trial; NULL: none */
   bool paper;         /* the published recipe where situ's differs from it */
   situ_learn_callback *progress; /* may be NULL */
   void *context;

@@ -64,6 +64,7 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "reader", json_new_text(i->model->reader));
   ok = ok && json_set(o, "dims", dims_json(&i->options.read));
   ok = ok && json_set(o, "default_dim", json_new_whole(i->options.read.default_dim > 0 ? i->options.read.default_dim : 1));
+  if (i->options.read.training) ok = ok && json_set(o, "training", json_new_truth(true));
   const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
   ok = ok && json_set(o, "platform_hash", json_new_text(hash_text(hash, platform_hash(i->platform))));
@@ -158,6 +159,7 @@ static situ_status read_dims(situ_read_options *read, arena *a, const json_value
     dims[read->n_dims++] = (situ_dim){at.key, json_whole(at.value, 0)};
   read->dims = dims;
   read->default_dim = json_whole(json_get(m, "default_dim"), 1);
+  read->training = json_truth(json_get(m, "training"), false);
   return SITU_STATUS_OK;
 }
 

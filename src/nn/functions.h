@@ -54,6 +54,8 @@ typedef struct nn_segments {
 nn_var nn_segment_sum(tape *t, nn_var x, const nn_segments *s);
 nn_var nn_segment_mean(tape *t, nn_var x, const nn_segments *s);
 nn_var nn_segment_greatest(tape *t, nn_var x, const nn_segments *s);
+/* The same numbers in the same order as rows x cols. */
+nn_var nn_reshape(tape *t, nn_var x, int32_t rows, int32_t cols);
 /* The mean of all rows, and the sum of all numbers as 1 x 1. */
 nn_var nn_mean_row(tape *t, nn_var x);
 nn_var nn_sum(tape *t, nn_var x);

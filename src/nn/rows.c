@@ -6,8 +6,8 @@
 
 static nn_real *row_of(nn_real *at, int64_t row, int32_t cols) { return at + row * cols; }
 
-static void add_scaled(nn_real *restrict to, const nn_real *restrict from, nn_real by, int32_t n) {
-  for (int32_t c = 0; c < n; c++) to[c] += by * from[c];
+static void add_scaled(nn_real *restrict to, const nn_real *restrict from, nn_real by, int64_t n) {
+  for (int64_t c = 0; c < n; c++) to[c] += by * from[c];
 }
 
 /* ---- gather, join ---- */
@@ -127,6 +127,19 @@ nn_var nn_segment_greatest(tape *t, nn_var x, const nn_segments *s) {
       }
     }
   }
+  return v;
+}
+
+static void reshape_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
+  if (in[0].grad) add_scaled(in[0].grad, out.grad, 1, out.rows * (int64_t)out.cols);
+}
+
+nn_var nn_reshape(tape *t, nn_var x, int32_t rows, int32_t cols) {
+  nn_matrix in = tape_at(t, x);
+  nn_var v = tape_record(t, rows, cols, &x, 1, reshape_backward, NULL);
+  nn_matrix out = tape_at(t, v);
+  assert(v == NN_NONE || (int64_t)in.rows * in.cols == (int64_t)rows * cols);
+  if (v != NN_NONE) memcpy(out.value, in.value, (size_t)rows * (size_t)cols * sizeof *out.value);
   return v;
 }
 

@@ -22,6 +22,7 @@ extern const solver hdp_solver;
 extern const solver heft_solver;
 extern const solver ideal_dp_solver;
 extern const solver iterated_greedy_solver;
+extern const solver layers_solver;
 extern const solver linear_dp_solver;
 extern const solver lns_solver;
 extern const solver local_search_solver;
@@ -48,6 +49,7 @@ const solver *const solvers[] = {
     &auto_solver,
     &single_solver,
     &m_topo_solver,
+    &layers_solver,
     &heft_solver,
     &peft_solver,
     &cpop_solver,

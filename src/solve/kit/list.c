@@ -2,7 +2,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/kit/heap.h"
+#include "base/heap.h"
 #include "solve/kit/repair.h"
 
 enum { LOOK_EVERY = 256 };

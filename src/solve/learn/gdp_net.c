@@ -82,6 +82,8 @@ gdp_net *gdp_net_make(params *p, rng *random, arena *a) {
   net->of_graph = add(&m, "device", "of_graph", GDP_WIDTH, GDP_WIDTH, PARAMS_GLOROT);
   net->of_latent = add(&m, "device", "of_latent", GDP_LATENT, GDP_WIDTH, PARAMS_GLOROT);
   net->slowness = add(&m, "device", "slowness", 1, 1, PARAMS_ONE);
+  net->agree_before = add(&m, "device", "agree_before", 1, 1, PARAMS_ONE);
+  net->agree_after = add(&m, "device", "agree_after", 1, 1, PARAMS_ONE);
   return m.failed ? NULL : net;
 }
 
@@ -106,7 +108,9 @@ static nn_var norm(const pass *p, nn_var x, gdp_norm by) {
 
 /* The greatest of the neighbours' answers, element by element; 0 without neighbours. */
 static nn_var pool(const pass *p, nn_var h, gdp_dense by, const nn_segments *side) {
-  return nn_segment_greatest(p->tape, nn_sigmoid(p->tape, dense(p, h, by)), side);
+  nn_segments all = *side;
+  all.weight = NULL;
+  return nn_segment_greatest(p->tape, nn_sigmoid(p->tape, dense(p, h, by)), &all);
 }
 
 static nn_var sage_layer(const pass *p, nn_var h, const struct gdp_sage *s, const gdp_view *view) {
@@ -167,11 +171,39 @@ static nn_var scores(const pass *p, nn_var x, nn_var devices, nn_var slope, cons
   nn_real by = made == NN_NONE ? 0 : tape_number(p->tape, slope);
   for (int32_t u = 0; u < out.rows; u++)
     for (int32_t c = 0; c < out.cols; c++)
-      out.value[(int64_t)u * out.cols + c] = -by * view->slowness[(int64_t)u * view->n_devices + c % view->n_devices];
+{
+      int64_t pair = (int64_t)u * view->n_devices + c % view->n_devices;
+      out.value[(int64_t)u * out.cols + c] = view->allowed[pair] ? -by * view->slowness[pair] : -30;
+    }
   if (made != NN_NONE)
     nn_gemm(out.value, out.cols, out.rows, out.cols, left.cols, (nn_factor){left.value, left.cols, false},
             (nn_factor){right.value, left.cols, true}, 1 / (nn_real)sqrt((double)left.cols), 1);
   return made;
+}
+
+/* What the neighbours on one side would choose, times a number that is learned. */
+static nn_var opinion(const pass *p, nn_var chances, const nn_segments *side, int32_t strength) {
+  nn_var heard = nn_segment_sum(p->tape, chances, side);
+  nn_matrix shape = tape_at(p->tape, heard);
+  if (heard == NN_NONE) return heard;
+  nn_var column = nn_reshape(p->tape, heard, shape.rows * shape.cols, 1);
+  return nn_reshape(p->tape, matmul(p, column, strength), shape.rows, shape.cols);
+}
+
+/* Rounds in which each unit hears what its neighbours tend to: mean-field inference in a random field in which neighbours
+ * would be together. */
+static nn_var agree(const pass *p, const gdp_net *net, nn_var first, const gdp_view *view) {
+  tape *t = p->tape;
+  nn_matrix shape = tape_at(t, first);
+  nn_var now = first;
+  for (int round = 0; round < GDP_ROUNDS && now != NN_NONE; round++) {
+    nn_var chances = nn_softmax(t, nn_reshape(t, now, shape.rows * (shape.cols / view->n_devices), view->n_devices));
+    if (chances == NN_NONE) return chances;
+    chances = nn_reshape(t, chances, shape.rows, shape.cols);
+    now = nn_add(t, nn_add(t, first, opinion(p, chances, &view->before, net->agree_before)),
+                 opinion(p, chances, &view->after, net->agree_after));
+  }
+  return now;
 }
 
 nn_var gdp_net_scores(const gdp_net *net, const params *all, tape *t, const gdp_view *view, const nn_real *latent,
@@ -185,5 +217,5 @@ nn_var gdp_net_scores(const gdp_net *net, const params *all, tape *t, const gdp_
   for (int k = 0; k < GDP_ATTENTIONS; k++) x = attention_layer(&p, x, graph, &net->attention[k]);
   x = norm(&p, x, net->last);
   nn_var devices = device_rows(&p, net, view, graph, latent, n_draws);
-  return scores(&p, x, devices, params_var(all, net->slowness, t), view);
+  return agree(&p, net, scores(&p, x, devices, params_var(all, net->slowness, t), view), view);
 }

@@ -13,6 +13,7 @@ enum {
   GDP_ATTENTIONS = 2, /* layers of attention */
   GDP_HEADS = 4,
   GDP_SEGMENT = 128,
+  GDP_ROUNDS = 3,     /* of agreement between neighbours */
   GDP_LATENT = 8      /* numbers drawn for each device in each trial */
 };
 
@@ -42,7 +43,7 @@ typedef struct gdp_net {
   } attention[GDP_ATTENTIONS];
   gdp_norm last;
   gdp_dense device, device_out;
-  int32_t of_graph, of_latent, slowness;
+  int32_t of_graph, of_latent, slowness, agree_before, agree_after;
 } gdp_net;
 
 /* Adds the parameters; NULL without memory. The net lives in the arena. */

@@ -203,6 +203,32 @@ static int64_t list_side(const world *w, int32_t u, bool producers, int32_t *mar
   return n;
 }
 
+/* Weights of the neighbours of each unit: the logarithm of the time that all tensors between the two take. */
+static nn_real *weigh_neighbours(const nn_segments *side, const world *w, const measures *m, bool producers, arena *a) {
+  const situ_graph *g = w->problem->graph;
+  double *between = ARENA_ZERO(a, double, w->n_units);
+  nn_real *weight = ARENA_NEW(a, nn_real, side->start[w->n_units]);
+  for (int32_t u = 0; between && weight && u < w->n_units; u++) {
+    for (int32_t i = w->member_start[u]; i < w->member_start[u + 1]; i++) {
+      int32_t v = w->member[i];
+      for (int64_t k = g->in_start[v]; producers && k < g->in_start[v + 1]; k++)
+        between[w->unit_of[g->producer[g->in[k]]]] += m->costs.transfer[g->in[k]];
+      for (int32_t t = g->out_start[v]; !producers && t < g->out_start[v + 1]; t++)
+        for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++)
+          between[w->unit_of[g->use[k]]] += m->costs.transfer[t];
+    }
+    double sum = 0;
+    for (int64_t k = side->start[u]; k < side->start[u + 1]; k++) {
+      weight[k] = (nn_real)(0.1 + log1p(between[side->item[k]] / m->mean_work));
+      sum += (double)weight[k];
+      between[side->item[k]] = 0;
+    }
+    between[u] = 0;
+    for (int64_t k = side->start[u]; k < side->start[u + 1]; k++) weight[k] /= (nn_real)sum;
+  }
+  return between ? weight : NULL;
+}
+
 static bool list_neighbours(nn_segments *out, const world *w, bool producers, arena *a) {
   int64_t *start = ARENA_NEW(a, int64_t, w->n_units + 1);
   int32_t *mark = ARENA_NEW(a, int32_t, w->n_units), *item = NULL;
@@ -326,13 +352,14 @@ gdp_view *gdp_look(const world *w, arena *a) {
   if (!out->unit || !out->device || !out->equal_to || !out->slowness || !list_neighbours(&out->before, w, true, a) ||
       !list_neighbours(&out->after, w, false, a) || !list_kinds(&out->kinds, w, a))
     return NULL;
-  arena_mark mark = arena_get_mark(a);
+  out->allowed = w->allowed;
   measures m;
-  bool ok = measure(&m, w, a) && describe_devices(out, &m, a);
+  bool ok = measure(&m, w, a) && describe_devices(out, &m, a) &&
+            (out->before.weight = weigh_neighbours(&out->before, w, &m, true, a)) &&
+            (out->after.weight = weigh_neighbours(&out->after, w, &m, false, a));
   if (ok) {
     describe_units(out, w, &m);
     compare_classes(out, w);
   }
-  arena_release(a, mark);
   return ok ? out : NULL;
 }

@@ -18,7 +18,9 @@ typedef struct gdp_view {
   int32_t *equal_to;  /* [device] the first device that is equal to it */
   nn_real *slowness;  /* [n_units * n_devices] log of the time there over the least; 0 where it cannot run */
   nn_segments kinds;  /* of each unit: kinds of its operators, hashed by name to 0 .. GDP_KINDS - 1 */
-  nn_segments before, after; /* of each unit: those that it reads from, that read from it; distinct */
+  nn_segments before, after; /* of each unit: those that it reads from, that read from it; distinct, with weights that
+                                rise with what a transfer between them takes and add up to 1 */
+  const bool *allowed;       /* of the world */
 } gdp_view;
 
 /* Everything in the arena; NULL without memory. */

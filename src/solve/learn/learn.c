@@ -5,10 +5,11 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "plan/plan.h"
 #include "solve/kit/near_name.h"
 #include "solve/learn/learner.h"
 
-enum { SAVE_EVERY = 50, MOST_LEARNERS = 16 };
+enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000 };
 
 typedef struct course {
   lesson *lesson;
@@ -58,11 +59,28 @@ static situ_status train(course *c, bool *stopped) {
   return lesson_write(l, o->out, c->error);
 }
 
+/* The first trial of a world is what the teacher does. */
+static situ_status teach(course *c, study *s) {
+  world *w = &s->world;
+  situ_solve_options how = {.solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = c->options->seed,
+                            .no_bounds = true};
+  situ_plan *plan = NULL;
+  TRY(situ_solve(&plan, w->problem, &how, c->error));
+  arena_mark mark = arena_get_mark(c->lesson->arena);
+  int32_t *device = ARENA_NEW(c->lesson->arena, int32_t, w->n_units);
+  for (int32_t u = 0; device && plan->device && u < w->n_units; u++) device[u] = plan->device[w->member[w->member_start[u]]];
+  if (device && plan->device) world_try(w, device);
+  arena_release(c->lesson->arena, mark);
+  situ_plan_free(plan);
+  return device ? SITU_STATUS_OK : fail_no_memory(c->error);
+}
+
 static situ_status start(course *c, const situ_problem *const *problems, int32_t n) {
   const situ_learn_options *o = c->options;
   for (int32_t k = 0; k < n; k++)
     if (!lesson_add(c->lesson, problems[k])) return fail_no_memory(c->error);
   if (o->resume && file_exists(o->out)) return lesson_resume(c->lesson, o->out, c->error);
+  for (int32_t k = 0; o->teacher && k < n; k++) TRY(teach(c, &c->lesson->studies[k]));
   return o->from ? lesson_take(c->lesson, o->from, NULL, c->error) : SITU_STATUS_OK;
 }
 

@@ -121,6 +121,8 @@ MAKE(segment_greatest, nn_segment_greatest(s->t, s->in[0], &unweighted))
 EXPECT(segment_greatest, collected(in, &unweighted, r, c, 2))
 MAKE(segments_in_order, nn_segment_sum(s->t, s->in[0], &in_order))
 EXPECT(segments_in_order, collected(in, &in_order, r, c, 0))
+MAKE(reshape, nn_reshape(s->t, s->in[0], 2, 6))
+EXPECT(reshape, at(&in[0], (6 * r + c) / 4, (6 * r + c) % 4))
 MAKE(mean_row, nn_mean_row(s->t, s->in[0]))
 EXPECT(mean_row, (at(&in[0], 0, c) + at(&in[0], 1, c) + at(&in[0], 2, c)) / 3)
 MAKE(sum, nn_sum(s->t, s->in[0]))
@@ -229,6 +231,7 @@ static const function_case cases[] = {
     CASE(segment_mean, {4}, {3}),
     CASE(segment_greatest, {4}, {3}),
     CASE(segments_in_order, {5}, {3}),
+    CASE(reshape, {3}, {4}),
     CASE(mean_row, {3}, {4}),
     CASE(sum, {3}, {4}),
     CASE(softmax, {3}, {4}),
