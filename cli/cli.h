@@ -44,7 +44,7 @@ typedef struct arguments {
   const char *out, *svg, *trace;
   int32_t points;
   situ_learn_options learn;
-  bool bare;
+  bool bare, forward;
   const char *platforms[MAX_PLATFORMS];
   int n_platforms;
   const char *link_from, *link_to;

@@ -44,13 +44,17 @@ static bool tell(void *context, const situ_learn_progress *now) {
   return interrupted();
 }
 
-/* One instance for each model and platform. */
+/* A model may be there as its forward pass and as a training step. */
+static int n_forms(const arguments *a) { return a->forward && a->instance.read.training ? 2 : 1; }
+
+/* One instance for each form of a model and platform. */
 static situ_status open_all(school *s, arguments *a, situ_error *error) {
-  int n_platforms = a->n_platforms > 0 ? a->n_platforms : 1;
+  int n_platforms = a->n_platforms > 0 ? a->n_platforms : 1, forms = n_forms(a);
   for (int m = 1; m < a->n_operands; m++)
-    for (int p = 0; p < n_platforms; p++) {
+    for (int p = 0; p < n_platforms * forms; p++) {
+      a->instance.read.training = forms == 2 ? p >= n_platforms : a->instance.read.training;
       a->instance.model = a->operands[m];
-      a->instance.platform = a->n_platforms > 0 ? a->platforms[p] : NULL;
+      a->instance.platform = a->n_platforms > 0 ? a->platforms[p % n_platforms] : NULL;
       a->instance.problem.objective = SITU_OBJECTIVE_LATENCY;
       a->instance.problem.execution = SITU_EXECUTION_STREAM;
       situ_status status = situ_instance_open(&s->instances[s->n], &a->instance, error);
@@ -87,7 +91,7 @@ static int train(school *s, arguments *a) {
 }
 
 static int run(arguments *a) {
-  int most = a->n_operands * (a->n_platforms > 0 ? a->n_platforms : 1);
+  int most = n_forms(a) * a->n_operands * (a->n_platforms > 0 ? a->n_platforms : 1);
   if (!a->out) return fail_usage("learn needs -o POLICY, the file to write");
   if (a->bare && (!a->learn.from || a->n_operands > 1)) return fail_usage("--bare takes the policy of --from, and no model");
   if (!a->bare && a->n_operands < 2) return fail_usage("learn needs a MODEL to train on");

@@ -157,6 +157,8 @@ static const option learn_rows[] = {
     {.name = "time-limit", .kind = OPTION_REAL, .offset = AT(learn.time_limit_s), .value = "SECONDS", .most = 1e9,
      .about = "Stop after this time, as after Ctrl-C. Default: none."},
     {.name = "seed", .kind = OPTION_SEED, .offset = AT(learn.seed), .value = "N", .about = "Seed of all chance. Default: 0."},
+    {.name = "forward", .kind = OPTION_ON, .offset = AT(forward),
+     .about = "With --training: on the forward passes too."},
     {.name = "teacher", .kind = OPTION_TEXT, .offset = AT(learn.teacher), .value = "NAME[,NAME...]", .family = "solvers",
      .about = "The first trial of each model is the plan of this solver, after at most 2000 of its steps. Default: none."},
     {.name = "paper", .kind = OPTION_ON, .offset = AT(learn.paper),

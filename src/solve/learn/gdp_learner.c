@@ -4,12 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "solve/learn/gdp_net.h"
 #include "solve/learn/gdp_window.h"
 #include "solve/learn/learner.h"
 #include "solve/learn/ppo.h"
 
-enum { ROLLOUTS = 8, WINDOWS = 24, EPOCHS = 3 };
+/* Draws of a step among several worlds, and where there is one; windows for each draw; updates of a step. */
+enum { DRAWS = 8, DRAWS_OF_ONE = 4, WINDOWS = 3, EPOCHS = 3 };
 static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, ENTROPY_STEPS = 100, MOST_NORM = 0.5,
                     SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
 /* numbers that checkpoints keep of a world */
@@ -33,7 +35,7 @@ static void *see(lesson *l, const world *w) {
   outlook *o = ARENA_ZERO(a, outlook, 1);
   if (!o || !(o->view = gdp_look(w, a))) return NULL;
   int64_t units = w->n_units, pairs = units * w->n_devices;
-  o->most = ROLLOUTS + 1;
+  o->most = DRAWS + 1;
   o->device = ARENA_NEW(a, int32_t, o->most * units);
   o->open = ARENA_NEW(a, bool, o->most * pairs);
   o->chance = ARENA_NEW(a, nn_real, o->most * units);
@@ -111,10 +113,10 @@ static void show_best(const lesson *l, study *s, int32_t k) {
 }
 
 /* Tries that need no policy, or little of it: each device alone at first, then windows. */
-static void search(lesson *l, study *s, const nn_real *score) {
+static void search(lesson *l, study *s, int32_t n, const nn_real *score) {
   outlook *o = s->seen;
-  int32_t *device = o->device + (int64_t)ROLLOUTS * o->view->n_units;
-  for (int32_t k = 0; k < WINDOWS && !world_over(&s->world); k++) {
+  int32_t *device = o->device + (int64_t)(o->most - 1) * o->view->n_units;
+  for (int32_t k = 0; k < n && !world_over(&s->world); k++) {
     if (s->note[NOTE_STEPS] == 0 && k < o->view->n_devices)
       gdp_window_single(device, &s->world, k);
     else
@@ -143,33 +145,39 @@ static void judge(const lesson *l, study *s, int32_t n) {
   }
 }
 
+/* The trials of a step: draws, each told to the study, then windows. False when there was no time for all draws. */
+static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson_step *told) {
+  outlook *o = s->seen;
+  int32_t n = 0, draws = batch->n_draws;
+  for (; n < draws && !world_over(&s->world); n++) {
+    told->best_ns = min64(told->best_ns, attempt(s, all, n, &l->random));
+    told->reward += o->reward[n] / draws;
+  }
+  told->n_trials = n;
+  if (n < draws) return false;
+  judge(l, s, n);
+  if (batch->n_shown) {
+    search(l, s, WINDOWS * draws, scores_of(o, all, draws));
+    show_best(l, s, draws);
+  }
+  ppo_remember(batch, all.value);
+  return true;
+}
+
 static bool train(lesson *l, study *s, lesson_step *told) {
   outlook *o = s->seen;
+  int32_t draws = l->n_studies > 1 ? DRAWS : DRAWS_OF_ONE;
   bool shown = !l->paper && s->world.best_ns < SITU_NEVER_NS;
-  int32_t n = 0;
-  draw_latent(o, ROLLOUTS + shown, ROLLOUTS, &l->random);
-  ppo_batch batch = {.n_units = o->view->n_units, .n_devices = o->view->n_devices, .n_draws = ROLLOUTS,
-                     .n_shown = shown, .device = o->device, .open = o->open, .chance = o->chance,
-                     .advantage = o->advantage, .clip = CLIP, .entropy = ENTROPY / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
+  draw_latent(o, draws + shown, l->paper ? 0 : draws, &l->random);
+  ppo_batch batch = {.n_units = o->view->n_units, .n_devices = o->view->n_devices, .n_draws = draws, .n_shown = shown,
+                     .device = o->device, .open = o->open, .chance = o->chance, .advantage = o->advantage, .clip = CLIP,
+                     .entropy = ENTROPY / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
   for (int epoch = 0; epoch < EPOCHS; epoch++) {
     tape_reset(l->tape);
     params_clear_gradients(l->params);
-    nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, ROLLOUTS + shown);
+    nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, draws + shown);
     if (scores == NN_NONE) return false;
-    if (epoch == 0) {
-      for (; n < ROLLOUTS && !world_over(&s->world); n++) {
-        int64_t time = attempt(s, tape_at(l->tape, scores), n, &l->random);
-        told->reward += o->reward[n];
-        if (time < told->best_ns) told->best_ns = time;
-      }
-      told->n_trials = n;
-      told->reward /= n > 0 ? n : 1;
-      if (n < ROLLOUTS) return true; /* there is no time left to learn for */
-      judge(l, s, n);
-      if (shown) search(l, s, scores_of(o, tape_at(l->tape, scores), ROLLOUTS));
-      if (shown) show_best(l, s, ROLLOUTS);
-      ppo_remember(&batch, tape_at(l->tape, scores).value);
-    }
+    if (epoch == 0 && !explore(l, s, tape_at(l->tape, scores), &batch, told)) return true;
     if (!tape_backward(l->tape, ppo_loss(l->tape, scores, &batch))) return false;
     params_clip(l->params, MOST_NORM);
     params_step(l->params, RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS));
@@ -184,7 +192,7 @@ static bool train(lesson *l, study *s, lesson_step *told) {
 static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
   for (int32_t done = 0; done < draws && !world_over(&s->world);) {
-    int32_t n = draws - done < ROLLOUTS ? draws - done : ROLLOUTS;
+    int32_t n = draws - done < DRAWS ? draws - done : DRAWS;
     draw_latent(o, n, n, random);
     if (done == 0) memset(o->latent, 0, (size_t)o->view->n_devices * GDP_LATENT * sizeof *o->latent);
     tape_reset(l->tape);

@@ -79,7 +79,7 @@ static bool measure(measures *m, const world *w, arena *a) {
   m->all_weights = at_least(m->all_weights, 1);
   for (int32_t t = 0; t < g->n_tensors; t++) m->mean_transfer += m->costs.transfer[t] / g->n_tensors;
   find_levels(m);
-  find_places(m, w->order);
+  find_places(m, w->sequence);
   return true;
 }
 

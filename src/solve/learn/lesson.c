@@ -179,7 +179,7 @@ static situ_status solve_in(solve_run *run, lesson *l) {
   if (!s) return fail_no_memory(run->error);
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   rng random = rng_new(run->seed);
-  if (!l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
+  if (taken && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
   int64_t steps = run->tune_steps > 0 ? run->tune_steps : taken ? 0 : INT64_MAX;
   lesson_step told;
   while (l->n_steps < steps && !solve_done(run))
