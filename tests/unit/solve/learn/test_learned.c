@@ -14,8 +14,13 @@
 #include "plan/plan.h"
 #include "solve/learn/group.h"
 
-static const char *const learners[] = {"cross_entropy", "rnn_placer", "hdp", "placeto"};
-enum { N_LEARNERS = sizeof learners / sizeof *learners, STEPS = 1500 };
+/* What learns, and the trials that it gets: an episode of placeto is as many as there are groups. */
+typedef struct learner_case {
+  const char *name;
+  int64_t steps;
+} learner_case;
+static const learner_case cases[] = {{"cross_entropy", 1500}, {"rnn_placer", 1500}, {"hdp", 1500}, {"placeto", 6000}};
+enum { N_CASES = sizeof cases / sizeof *cases };
 
 static situ_plan *solve_with(const situ_problem *p, const char *name, int64_t steps, uint64_t seed) {
   situ_plan *plan;
@@ -54,16 +59,16 @@ static void late_trials_are_much_better_than_early_ones(void **state) {
   (void)state;
   lab l = lab_topcuoglu();
   int64_t optimum = optimum_of_trials(l.problem);
-  situ_plan *chance = solve_with(l.problem, "random", STEPS, 1);
+  situ_plan *chance = solve_with(l.problem, "random", 1500, 1);
   int64_t early = statistic(chance, "learn.mean_early_ns"), late = statistic(chance, "learn.mean_late_ns");
   int64_t wanted = (early + optimum) / 2;
   assert_true(optimum < wanted && late > wanted);
   situ_plan_free(chance);
-  for (int i = 0; i < N_LEARNERS; i++) {
-    situ_plan *plan = solve_with(l.problem, learners[i], STEPS, 1);
+  for (int i = 0; i < N_CASES; i++) {
+    situ_plan *plan = solve_with(l.problem, cases[i].name, cases[i].steps, 1);
     int64_t learned = statistic(plan, "learn.mean_late_ns");
     if (learned > wanted)
-      fail_msg("%s: the last trials take %lld in the mean, chance %lld, the best of all %lld", learners[i],
+      fail_msg("%s: the last trials take %lld in the mean, chance %lld, the best of all %lld", cases[i].name,
                (long long)learned, (long long)early, (long long)optimum);
     assert_true(situ_plan_value_ns(plan) >= optimum);
     situ_plan_free(plan);
@@ -76,8 +81,8 @@ static void every_trial_is_a_step_and_runs_repeat(void **state) {
   lab_options o = {.seed = 3, .n_operators = 40, .n_devices = 4, .density = 0.1, .n_colocations = 3};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
   lab l = lab_random(&o);
-  for (int i = -1; i < N_LEARNERS; i++) {
-    const char *name = i < 0 ? "random" : learners[i];
+  for (int i = -1; i < N_CASES; i++) {
+    const char *name = i < 0 ? "random" : cases[i].name;
     situ_plan *one = solve_with(l.problem, name, 333, 5), *same = solve_with(l.problem, name, 333, 5);
     situ_plan *other = solve_with(l.problem, name, 333, 6);
     assert_int_equal(statistic(one, "learn.trials"), 333);
