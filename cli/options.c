@@ -88,6 +88,9 @@ static const option solve_rows[] = {
     {.name = "tune", .kind = OPTION_WHOLE, .offset = AT(solve.tune_steps), .value = "N", .least = 1,
      .about = "Of learned solvers: train the policy this many steps on the model first. Default: not at all, or without a "
               "policy as long as the limits let it."},
+    {.name = "prior", .kind = OPTION_TEXT, .offset = AT(solve.prior), .value = "POLICY", .family = "file",
+     .about = "A policy of gdp that proposes starts and moves to tabu and lns, or none for one that is trained for --tune "
+              "steps first. Default: no proposals."},
     {.name = "threads", .kind = OPTION_SMALL, .offset = AT(solve.threads), .value = "N", .least = 1,
      .about = "Threads that solvers may use. Default: 1. No solver uses more than one yet."},
     {0}};

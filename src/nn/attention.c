@@ -1,12 +1,10 @@
-/* Attention within windows, and the gated recurrent unit. */
+/* Attention within windows. */
 #include <assert.h>
 #include <string.h>
 #include <tgmath.h> /* sqrt of float is sqrtf */
 
 #include "nn/functions.h"
 #include "nn/quick.h"
-
-/* ---- attention ---- */
 
 typedef struct windows {
   int32_t n_heads, length, width; /* numbers of a head */
@@ -96,51 +94,4 @@ nn_var nn_attention(tape *t, nn_var q, nn_var k, nn_var v, int32_t n_heads, int3
   nn_var made = tape_record(t, shape.rows, shape.cols, (nn_var[]){q, k, v}, 3, attention_backward, w);
   if (made != NN_NONE) attend(tape_at(t, made), shape, tape_at(t, k), tape_at(t, v), w);
   return made;
-}
-
-/* ---- gated recurrent unit: out = (1 - z) * c + z * h ---- */
-
-/* `extra` is reset, update and new gate of each row. */
-static void gru_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
-  const nn_real *gates = extra;
-  int32_t n = out.cols;
-  for (int32_t row = 0; row < out.rows; row++) {
-    int64_t wide = (int64_t)row * 3 * n, narrow = (int64_t)row * n;
-    for (int32_t i = 0; i < n; i++) {
-      nn_real r = gates[wide + i], z = gates[wide + n + i], c = gates[wide + 2 * n + i], g = out.grad[narrow + i];
-      nn_real state = in[2].value[narrow + i], product = in[1].value[wide + 2 * n + i];
-      nn_real to_c = g * (1 - z) * (1 - c * c), to_z = g * (state - c) * z * (1 - z),
-              to_r = to_c * product * r * (1 - r);
-      for (int k = 0; k < 2; k++) {
-        if (!in[k].grad) continue;
-        in[k].grad[wide + i] += to_r;
-        in[k].grad[wide + n + i] += to_z;
-        in[k].grad[wide + 2 * n + i] += k == 0 ? to_c : to_c * r;
-      }
-      if (in[2].grad) in[2].grad[narrow + i] += g * z;
-    }
-  }
-}
-
-nn_var nn_gru(tape *t, nn_var x_gates, nn_var h_gates, nn_var h) {
-  nn_matrix x = tape_at(t, x_gates), u = tape_at(t, h_gates), state = tape_at(t, h);
-  assert(x.cols == 3 * state.cols && u.cols == x.cols && x.rows == u.rows && u.rows == state.rows);
-  nn_real *gates = TAPE_NEW(t, nn_real, (int64_t)x.rows * x.cols);
-  nn_var v =
-      gates ? tape_record(t, state.rows, state.cols, (nn_var[]){x_gates, h_gates, h}, 3, gru_backward, gates) : NN_NONE;
-  nn_matrix out = tape_at(t, v);
-  int32_t n = out.cols;
-  for (int32_t row = 0; row < out.rows; row++) {
-    int64_t wide = (int64_t)row * 3 * n, narrow = (int64_t)row * n;
-    for (int32_t i = 0; i < n; i++) {
-      nn_real r = quick_sigmoid(x.value[wide + i] + u.value[wide + i]);
-      nn_real z = quick_sigmoid(x.value[wide + n + i] + u.value[wide + n + i]);
-      nn_real c = quick_tanh(x.value[wide + 2 * n + i] + r * u.value[wide + 2 * n + i]);
-      gates[wide + i] = r;
-      gates[wide + n + i] = z;
-      gates[wide + 2 * n + i] = c;
-      out.value[narrow + i] = (1 - z) * c + z * state.value[narrow + i];
-    }
-  }
-  return v;
 }

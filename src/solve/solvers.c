@@ -14,10 +14,12 @@ extern const solver call_search_solver;
 extern const solver chain_search_solver;
 extern const solver configuration_solver;
 extern const solver cpop_solver;
+extern const solver cross_entropy_solver;
 extern const solver dls_solver;
 extern const solver free_search_solver;
 extern const solver gdp_solver;
 extern const solver greedy_solver;
+extern const solver hdp_solver;
 extern const solver heft_solver;
 extern const solver hsdag_solver;
 extern const solver ideal_dp_solver;
@@ -34,7 +36,9 @@ extern const solver metis_solver;
 extern const solver milp_solver;
 extern const solver peft_solver;
 extern const solver pipedream_solver;
+extern const solver placeto_solver;
 extern const solver random_solver;
+extern const solver rnn_placer_solver;
 extern const solver scotch_solver;
 extern const solver server_dp_solver;
 extern const solver server_heft_solver;
@@ -81,6 +85,10 @@ const solver *const solvers[] = {
     &gdp_solver,
     &hsdag_solver,
     &random_solver,
+    &cross_entropy_solver,
+    &rnn_placer_solver,
+    &hdp_solver,
+    &placeto_solver,
     NULL,
 };
 

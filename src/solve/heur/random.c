@@ -1,6 +1,9 @@
-/* Random placements, the best kept: what any method must beat. Each is one step; ends after 64 of them. */
+/* Random placements, the best kept: what any method must beat. Each is one step. Ends after 64 of them, or where the
+ * steps are limited with the last step. Streams draw from the masks that learned policies have (learn/world.h), in their
+ * order of operators, so that both see the same trials to choose from. */
 #include "base/fail.h"
 #include "solve/kit/repair.h"
+#include "solve/learn/world.h"
 
 enum { DRAWS = 64 };
 
@@ -15,12 +18,33 @@ static int32_t draw(const situ_problem *p, const int32_t *members, int32_t n, rn
   return chosen;
 }
 
+/* Whether to draw once more after `draws`. */
+static bool goes_on(solve_run *run, int64_t draws) {
+  return (draws < DRAWS || run->budget->max_steps < INT64_MAX) && !solve_done(run);
+}
+
+static situ_status solve_stream(solve_run *run) {
+  world *w = ARENA_NEW(run->arena, world, 1);
+  if (!w || !world_init_run(w, run)) return fail_no_memory(run->error);
+  rng r = rng_new(run->seed);
+  nn_real *equal = ARENA_ZERO(run->arena, nn_real, (int64_t)w->n_units * w->n_devices);
+  int32_t *device = ARENA_NEW(run->arena, int32_t, w->n_units);
+  if (!equal || !device) return fail_no_memory(run->error);
+  while (goes_on(run, w->n_trials)) {
+    world_draw(w, equal, &r, device, NULL);
+    world_try(w, device);
+  }
+  world_report(w);
+  return SITU_STATUS_OK;
+}
+
 static situ_status solve(solve_run *run) {
+  if (run->problem->execution == SITU_EXECUTION_STREAM) return solve_stream(run);
   const situ_problem *p = run->problem;
   rng r = rng_new(run->seed);
   placement where = {.device = ARENA_NEW(run->arena, int32_t, p->n_operators)};
   if (!where.device) return fail_no_memory(run->error);
-  for (int32_t draws = 0; draws < DRAWS && !solve_done(run); draws++) {
+  for (int32_t draws = 0; goes_on(run, draws); draws++) {
     for (int32_t v = 0; v < p->n_operators; v++) {
       int32_t group = p->graph->colocation[v];
       const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
@@ -35,7 +59,7 @@ static situ_status solve(solve_run *run) {
 
 const solver random_solver = {
     .name = "random",
-    .title = "the best of 64 random placements",
+    .title = "the best of many random placements",
     .source = "",
     .stream = true,
     .periods = true,

@@ -18,6 +18,8 @@
  * time, SITU_NEVER_NS for a placement that cannot run. */
 typedef int64_t world_measure_fn(void *context, const placement *where);
 
+enum { WORLD_CURVE = 64 };
+
 typedef struct world {
   const situ_problem *problem;
   int32_t n_units, n_devices;
@@ -34,7 +36,8 @@ typedef struct world {
   world_measure_fn *measure;
   void *context;
   solve_run *run;        /* whose incumbent sees each trial, or NULL */
-  int64_t n_trials;
+  int64_t n_trials, n_valid;
+  int64_t early_ns[WORLD_CURVE], late_ns[WORLD_CURVE]; /* the first valid trials, and the last (a ring) */
   int64_t best_ns;       /* the best valid trial, SITU_NEVER_NS before the first */
   int32_t *best;         /* [unit] its devices */
 
@@ -46,6 +49,9 @@ typedef struct world {
 bool world_init(world *w, const situ_problem *problem, arena *a);
 /* The world of a running solver: each trial is offered to its incumbent and counts a step. False without memory. */
 bool world_init_run(world *w, solve_run *run);
+
+/* Units with the same number of group (0 .. n_units-1) become one unit. Units are numbered anew. */
+void world_join(world *w, const int32_t *group);
 
 /* Measures devices given by unit. SITU_NEVER_NS when invalid. The best is kept. */
 int64_t world_try(world *w, const int32_t *device);
@@ -62,5 +68,16 @@ double world_reward(const world *w, int64_t time_ns);
  * the lower number. open ([unit * n_devices], may be NULL) says what was to choose from. A unit that cannot run goes to
  * device 0. */
 void world_draw(world *w, const nn_real *score, rng *random, int32_t *device, bool *open);
+
+/* The same unit by unit, for policies whose scores hang on what was drawn before: memories without anything; what is
+ * open to unit u; a draw (n devices, random as above); unit u goes to device d. */
+void world_empty(world *w);
+void world_open(const world *w, int32_t u, bool *open);
+int32_t world_choose(const nn_real *score, const bool *open, int32_t n, rng *random);
+void world_put(world *w, int32_t u, int32_t d);
+
+/* Adds to the statistics of its run: trials, invalid trials, mean time of the first and of the last WORLD_CURVE valid
+ * trials, by which it shows whether a policy has learned. */
+void world_report(const world *w);
 
 #endif

@@ -182,6 +182,29 @@ static double expect_gru(const nn_matrix *in, int32_t r, int32_t c) {
   return (1 - update) * fresh + update * at(&in[2], r, c);
 }
 
+/* The state 0 goes through rows of [4 x 9], forward or backward, by steps of nn_gru's definition. */
+MAKE(gru_forward, nn_gru_sequence(s->t, s->in[0], s->in[1], s->in[2], false))
+MAKE(gru_backward, nn_gru_sequence(s->t, s->in[0], s->in[1], s->in[2], true))
+
+static double sequence_state(const nn_matrix *in, int32_t r, int32_t c, int32_t first, int32_t way) {
+  double state[3] = {0}, gates[9];
+  for (int32_t row = first; row != r + way; row += way) {
+    for (int32_t g = 0; g < 9; g++) {
+      gates[g] = at(&in[2], 0, g);
+      for (int32_t k = 0; k < 3; k++) gates[g] += state[k] * at(&in[1], k, g);
+    }
+    for (int32_t k = 0; k < 3; k++) {
+      double reset = 1 / (1 + exp(-at(&in[0], row, k) - gates[k]));
+      double update = 1 / (1 + exp(-at(&in[0], row, 3 + k) - gates[3 + k]));
+      state[k] = (1 - update) * tanh(at(&in[0], row, 6 + k) + reset * gates[6 + k]) + update * state[k];
+    }
+  }
+  return state[c];
+}
+
+EXPECT(gru_forward, sequence_state(in, r, c, 0, 1))
+EXPECT(gru_backward, sequence_state(in, r, c, 3, -1))
+
 #define CASE(name, ...) \
   { #name, __VA_ARGS__, make_##name, expect_##name }
 static const function_case cases[] = {
@@ -218,6 +241,8 @@ static const function_case cases[] = {
     CASE(layer_norm, {3, 1, 1}, {5, 5, 5}),
     CASE(attention, {7, 7, 7}, {4, 4, 4}),
     CASE(gru, {2, 2, 2}, {9, 9, 3}),
+    CASE(gru_forward, {4, 3, 1}, {9, 9, 9}),
+    CASE(gru_backward, {4, 3, 1}, {9, 9, 9}),
 };
 enum { N_CASES = sizeof cases / sizeof *cases, ROOM = 64 };
 
