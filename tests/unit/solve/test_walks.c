@@ -13,7 +13,7 @@
 #include "plan/plan.h"
 #include "situ/solve.h"
 
-enum { STEPS = 70000, FEW_STEPS = 3000 }; /* STEPS: enough for four walks */
+enum { MANY_STEPS = 70000, STEPS = 33000, FEW_STEPS = 3000 }; /* MANY_STEPS: enough for four walks; STEPS: for two */
 
 static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t seed, int32_t threads, int64_t steps,
                              bool no_bounds) {
@@ -68,13 +68,13 @@ static void threads_do_not_change_the_plan(void **state) {
   } cases[] = {
       {"auto", {.execution = SITU_EXECUTION_STREAM}, 10, STEPS},
       {"auto", {.execution = SITU_EXECUTION_STREAM, .max_period_ns = 1000}, 12, FEW_STEPS},
-      {"tabu", {.execution = SITU_EXECUTION_STREAM}, 25, STEPS},
-      {"iterated_greedy", {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 20, STEPS / 2},
-      {"splitting", {.execution = SITU_EXECUTION_STREAM}, 25, STEPS},
+      {"tabu", {.execution = SITU_EXECUTION_STREAM}, 12, MANY_STEPS},
+      {"iterated_greedy", {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 12, STEPS},
+      {"splitting", {.execution = SITU_EXECUTION_STREAM}, 12, STEPS},
       {"auto", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE}, 12, STEPS},
-      {"local_search", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE, .communication = SITU_COMMUNICATION_LINK}, 20, STEPS / 2},
+      {"local_search", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE, .communication = SITU_COMMUNICATION_LINK}, 12, STEPS},
       {"free_search", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE, .free = true, .communication = SITU_COMMUNICATION_HOST_STAGED}, 30, FEW_STEPS},
-      {"call_search", {.execution = SITU_EXECUTION_CALLS}, 20, STEPS},
+      {"call_search", {.execution = SITU_EXECUTION_CALLS}, 12, STEPS},
   };
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
     for (uint64_t seed = 1; seed <= 2; seed++) {
