@@ -77,7 +77,7 @@ static const option solve_rows[] = {
      .about = "Stop after this many steps; with the same seed the plan is the same, byte for byte."},
     {.name = "seed", .kind = OPTION_SEED, .offset = AT(solve.seed), .value = "N", .about = "Seed of all chance. Default: 0."},
     {.name = "threads", .kind = OPTION_SMALL, .offset = AT(solve.threads), .value = "N", .least = 1,
-     .about = "Threads that solvers may use. Default: 1. No solver uses more than one yet."},
+     .about = "Threads for the searches. With --steps and without --time-limit the plan is the same with any number. Default: 1."},
     {0}};
 const option_group solve_options = {"Search", solve_rows};
 
