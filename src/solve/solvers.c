@@ -20,6 +20,7 @@ extern const solver greedy_solver;
 extern const solver heft_solver;
 extern const solver ideal_dp_solver;
 extern const solver iterated_greedy_solver;
+extern const solver layers_solver;
 extern const solver linear_dp_solver;
 extern const solver lns_solver;
 extern const solver local_search_solver;
@@ -45,6 +46,7 @@ const solver *const solvers[] = {
     &auto_solver,
     &single_solver,
     &m_topo_solver,
+    &layers_solver,
     &heft_solver,
     &peft_solver,
     &lookahead_solver,

@@ -40,6 +40,10 @@ typedef struct list_pair_policy {
 enum { LIST_WINDOW = 64 };
 bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch);
 
+/* Offers what list_schedule makes of upward ranks: one schedule for each way of making ranks out of unlike devices, and
+ * where links serve one transfer at a time once more with channels followed. forced: as in list_policy. */
+situ_status list_by_rank(solve_run *run, const int32_t *forced);
+
 /* Offers a finished draft to the incumbent, after moving operators off memories that are too full. */
 void list_offer(solve_run *run, draft *s);
 
