@@ -98,7 +98,8 @@ static situ_status join(solve_run *run, const walker *w) {
   TRY(w->status);
   budget_join(run->budget, &w->budget);
   incumbent_take(run->incumbent, found, run->problem);
-  for (int32_t k = 0; k < found->n_statistics; k++) solve_count(run, found->statistics[k].name, found->statistics[k].value);
+  for (int32_t k = 0; k < found->n_statistics; k++)
+    solve_count(run, found->statistics[k].name, found->statistics[k].value);
   if (found->proof.kind) TRY(solve_prove(run, &found->proof));
   solve_bound(run, found->lower_bound_ns, found->bound);
   return SITU_STATUS_OK;
