@@ -52,6 +52,7 @@ const command place_command = {
                 "situ place builtin:bert-base --objective throughput --time-limit 2\n"
                 "situ place builtin:resnet50 --objective throughput --replicate\n"
                 "situ place builtin:resnet50 --steps 1000 -o plan.json --svg plan.svg\n"
+                "situ place builtin:inception-v3 --threads 2 --time-limit 2\n"
                 "situ place 'builtin:resnet50?batch=8' --fix plan.json --json\n",
     .operand = "model",
     .least_operands = 1,

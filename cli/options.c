@@ -92,7 +92,7 @@ static const option solve_rows[] = {
      .about = "A policy of gdp that proposes starts and moves to tabu and lns, or none for one that is trained for --tune "
               "steps first. Default: no proposals."},
     {.name = "threads", .kind = OPTION_SMALL, .offset = AT(solve.threads), .value = "N", .least = 1,
-     .about = "Threads that solvers may use. Default: 1. No solver uses more than one yet."},
+     .about = "Threads for the searches. With --steps and without --time-limit the plan is the same with any number. Default: 1."},
     {0}};
 const option_group solve_options = {"Search", solve_rows};
 

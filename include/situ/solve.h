@@ -28,7 +28,7 @@ typedef struct situ_solve_options {
   int32_t n_starts;
   bool no_bounds;         /* leave out the bounds before the search: the plan then says what solvers prove, if anything */
   uint64_t seed;
-  int32_t threads;        /* 0 means 1; no solver uses more than one yet */
+  int32_t threads;        /* 0 means 1. With a step limit and no time limit the result is the same with any number */
   situ_progress_callback *progress; /* may be NULL */
   void *context;
   const char *policy;     /* of learned solvers: a policy file (situ/learn.h), NULL for the one that ships with situ where

@@ -34,6 +34,10 @@ int64_t budget_steps_left(const budget *b) {
   return b->max_steps == INT64_MAX ? INT64_MAX : max64(0, b->max_steps - b->steps);
 }
 
+int64_t budget_time_left(const budget *b) {
+  return b->deadline_ns == INT64_MAX ? INT64_MAX : max64(0, b->deadline_ns - clock_now_ns());
+}
+
 bool budget_over(budget *b) {
   if (b->stop) return true;
   int64_t now = clock_now_ns();

@@ -28,6 +28,8 @@ budget budget_new(int64_t max_steps, int64_t limit_ns, budget_callback *callback
 /* A part of what is left of `whole`: its steps and clock count against both (call budget_join afterwards). */
 budget budget_part(const budget *whole, int64_t max_steps, int64_t limit_ns);
 void budget_join(budget *whole, const budget *part);
+/* The nanoseconds that are left, at least 0; INT64_MAX without a limit. */
+int64_t budget_time_left(const budget *b);
 /* Counts `steps` done and says whether to stop. Cheap enough for inner loops. */
 bool budget_spend(budget *b, int64_t steps);
 /* The steps that are left; INT64_MAX without a limit. */

@@ -1,7 +1,7 @@
 /* base/parallel.h - independent tasks on several threads: the one place that starts any.
  *
- * What a task computes must hang on its number alone, never on which others have ended, and results must be put together
- * in the order of the numbers: then the answer is the same with any number of threads. */
+ * What a task computes must hang on its number alone, never on which others have ended, and results must be put
+ * together in the order of the numbers: then the answer is the same with any number of threads. */
 #ifndef SITU_BASE_PARALLEL_H
 #define SITU_BASE_PARALLEL_H
 
@@ -13,8 +13,8 @@ typedef void parallel_task(void *context, int32_t number, bool here);
 /* Called on the thread that called, about every 10 ms while tasks run on others. */
 typedef void parallel_watch(void *context);
 
-/* Runs task 0 .. n-1, begun in that order, at most n_threads of them at once; returns when all have ended. With one thread,
- * or where none can be started, they run here, one after the other, and `watch` is not called. */
+/* Runs task 0 .. n-1, begun in that order, at most n_threads of them at once; returns when all have ended. With one
+ * thread, or where none can be started, they run here, one after the other, and `watch` is not called. */
 void parallel_run(int32_t n, int32_t n_threads, parallel_task *task, parallel_watch *watch, void *context);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct bound_found {
   certificate proof; /* the strongest, of at most lower_ns */
 } bound_found;
 
-/* The best of all bounds that serve the problem; the proof is copied to `keep`. */
+/* The best of all bounds that serve the problem, each on half of the time that is left to it; the proof is copied to `keep`. */
 situ_status bound_best(bound_found *out, const situ_problem *problem, arena *scratch, arena *keep, budget *b,
                        situ_error *error);
 

@@ -38,7 +38,10 @@ situ_status bound_best(bound_found *out, const situ_problem *problem, arena *scr
     certificate proof = {0};
     bool kept = true;
     arena_mark mark = arena_get_mark(scratch);
-    situ_status status = bounds[i]->compute(&found, &proof, problem, scratch, b, error);
+    int64_t time = budget_time_left(b);
+    budget part = budget_part(b, 0, time == INT64_MAX ? 0 : time / 2 + 1); /* so that those behind it get a turn */
+    situ_status status = bounds[i]->compute(&found, &proof, problem, scratch, &part, error);
+    budget_join(b, &part);
     if (status == SITU_STATUS_OK && proof.kind && proof.lower_ns > out->proof.lower_ns) {
       kept = certificate_copy(&out->proof, &proof, keep);
       out->proof.bound = bounds[i]->name;

@@ -7,6 +7,19 @@
 #include "base/checked.h"
 #include "base/fail.h"
 
+/* What only pipelines have must not be asked for in vain. */
+static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  const char *asked = o->free                             ? "devices without contiguous parts (free)"
+                      : o->overlap                        ? "overlap"
+                      : o->replicate                      ? "replicas"
+                      : o->in_flight > 1                  ? "more than one input in flight"
+                      : o->schedule != SITU_SCHEDULE_1F1B ? "a schedule of passes"
+                                                          : NULL;
+  if (!asked || p->execution == SITU_EXECUTION_PIPELINE) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s goes with execution pipeline only, not with %s", asked,
+                   situ_execution_name(p->execution));
+}
+
 static situ_status choose_models(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   bool from_workload = p->costs->unit_ns > 0;
   p->objective = o->objective;
@@ -52,10 +65,11 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "objective %s does not go with execution %s; throughput needs pipeline, latency stream or calls",
                      situ_objective_name(p->objective), situ_execution_name(p->execution));
+  TRY(refuse_options_of_pipelines(p, o, error));
   p->contiguous = !o->free;
   p->overlap = o->overlap;
   p->schedule = o->schedule;
-  p->replicate = o->replicate && p->execution == SITU_EXECUTION_PIPELINE;
+  p->replicate = o->replicate;
   p->in_flight = o->in_flight > 0 ? o->in_flight : 1;
   return SITU_STATUS_OK;
 }

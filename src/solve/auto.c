@@ -1,6 +1,6 @@
 /* The portfolio: every solver with a turn that serves the problem, in order, until the gap is closed or the budget
- * spent. Solvers that end by themselves come first; the anytime ones share what is left evenly, those that draw their way side
- * by side in the end. */
+ * spent. Solvers that end by themselves come first; the anytime ones share what is left evenly, those that draw their
+ * way side by side in the end. */
 #include "solve/solver.h"
 #include "solve/walks.h"
 

@@ -15,6 +15,8 @@
 enum { MAX_NAMED = 32, NAME_BYTES = 64 };
 static const int64_t DEFAULT_LIMIT_NS = 10000000000;
 
+extern const solver auto_solver, single_solver;
+
 typedef struct selection {
   const solver *row[MAX_NAMED];
   int32_t n, n_anytime;
@@ -125,10 +127,17 @@ static situ_status first_bounds_in(solve_run *run, arena *proofs) {
   return SITU_STATUS_OK;
 }
 
+/* Before the solvers, and with a limit of time on no more than a third of it. */
 static situ_status first_bounds(solve_run *run) {
   arena *proofs = arena_new();
   if (!proofs) return fail_no_memory(run->error);
+  budget *whole = run->budget;
+  int64_t time = budget_time_left(whole);
+  budget part = budget_part(whole, 0, time == INT64_MAX ? 0 : time / 3 + 1);
+  run->budget = &part;
   situ_status status = first_bounds_in(run, proofs);
+  run->budget = whole;
+  budget_join(whole, &part);
   arena_free(proofs);
   return status;
 }
@@ -218,6 +227,8 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   best_single single;
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
   if (!run->problem->conflict) {
+    bool hurry = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;
+    if (hurry) TRY(solver_run(&single_solver, run, 1, 0)); /* some plan at once */
     if (!o->no_bounds) TRY(first_bounds(run));
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));

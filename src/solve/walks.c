@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 
 #include "base/checked.h"
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/parallel.h"
 
@@ -99,19 +98,16 @@ static situ_status join(solve_run *run, const walker *w) {
   TRY(w->status);
   budget_join(run->budget, &w->budget);
   incumbent_take(run->incumbent, found, run->problem);
-  for (int32_t k = 0; k < found->n_statistics; k++) solve_count(run, found->statistics[k].name, found->statistics[k].value);
+  for (int32_t k = 0; k < found->n_statistics; k++)
+    solve_count(run, found->statistics[k].name, found->statistics[k].value);
   if (found->proof.kind) TRY(solve_prove(run, &found->proof));
   solve_bound(run, found->lower_bound_ns, found->bound);
   return SITU_STATUS_OK;
 }
 
-static int64_t time_left_ns(const budget *b) {
-  return b->deadline_ns == INT64_MAX ? INT64_MAX : b->deadline_ns - clock_now_ns();
-}
-
 /* Each walk gets an equal part of the steps, and of the time as much as `threads` at once leave it. */
 static void set_parts(team *all, double share) {
-  int64_t steps = budget_steps_left(all->run->budget), time_ns = time_left_ns(all->run->budget);
+  int64_t steps = budget_steps_left(all->run->budget), time_ns = budget_time_left(all->run->budget);
   int32_t turns = (all->n + all->run->threads - 1) / all->run->threads;
   if (steps != INT64_MAX) all->most_steps = max64(1, (int64_t)((double)steps * share) / all->n);
   if (time_ns != INT64_MAX) all->limit_ns = max64(1, (int64_t)((double)time_ns * share) / turns);
@@ -201,7 +197,7 @@ situ_status walks_rounds(solve_run *run, const solver *const *rows, int32_t n_ro
   for (int32_t i = 0; i < n_rows; i++) TRY(solver_start(rows[i], run, 1.0 / (n_rows + 1)));
   portfolio all = {rows, n_rows};
   rng seeds = rng_new(run->seed);
-  int32_t rounds = (int32_t)min64(max64(1, time_left_ns(run->budget) / n / LEAST_NS), MOST_ROUNDS);
+  int32_t rounds = (int32_t)min64(max64(1, budget_time_left(run->budget) / n / LEAST_NS), MOST_ROUNDS);
   for (int32_t k = rounds; k > 0 && !solve_done(run); k--) { /* each twice as long as the one before */
     n = (int32_t)min64(n, budget_steps_left(run->budget));
     TRY(walks_run(run, run_row, &all, n, 1.0 / ((1 << k) - 1), &seeds, &n_counted));

@@ -1,7 +1,8 @@
-/* Lookahead: HEFT that asks of each device what it does to the children. An operator goes where the last of its children would
- * end first, each child being put, by falling rank, where it ends first (Bittencourt, Sakellariou, Madeira, "DAG scheduling
- * using a lookahead variant of the heterogeneous earliest finish time algorithm", PDP 2010, without change of the priority
- * list). Producers of a child that are neither placed nor on trial are left out. docs/theory/list_schedulers.md. */
+/* Lookahead: HEFT that asks of each device what it does to the children. An operator goes where the last of its
+ * children would end first, each child being put, by falling rank, where it ends first (Bittencourt, Sakellariou,
+ * Madeira, "DAG scheduling using a lookahead variant of the heterogeneous earliest finish time algorithm", PDP 2010,
+ * without change of the priority list). Producers of a child that are neither placed nor on trial are left out.
+ * docs/theory/list_schedulers.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/kit/list.h"
@@ -13,7 +14,7 @@ static const int64_t MOST_WORK = (int64_t)1 << 27; /* transfers to children that
 
 /* A child, and where it is put on trial. */
 typedef struct child {
-  int32_t v, n; /* n candidates */
+  int32_t v, n;                 /* n candidates */
   int32_t first_edge, end_edge; /* its inputs from children before it */
   int32_t device;
   int64_t start_ns, finish_ns;
@@ -24,7 +25,8 @@ typedef struct child_edge {
   int32_t tensor, producer; /* producer: a child */
 } child_edge;
 
-/* What is known of the operator at hand: its candidates, and for each child and candidate of that when inputs arrive. */
+/* What is known of the operator at hand: its candidates, and for each child and candidate of that when inputs arrive.
+ */
 typedef struct lookahead {
   const double *rank;
   child children[MOST_CHILDREN];
@@ -75,8 +77,9 @@ static void find_arrivals(lookahead *s, draft *d, int32_t v, int32_t c) {
     for (int32_t j = 0; j < c && d->device[u] < 0; j++)
       if (s->children[j].v == u) s->edges[x->end_edge++] = (child_edge){t, j};
     for (int32_t k = 0; k < x->n && d->device[u] >= 0; k++)
-      s->arrival_ns[first + k] = max64(s->arrival_ns[first + k],
-                                       sat_add(d->finish_ns[u], problem_transfer_ns(p, t, d->device[u], d->candidates[k])));
+      s->arrival_ns[first + k] =
+          max64(s->arrival_ns[first + k],
+                sat_add(d->finish_ns[u], problem_transfer_ns(p, t, d->device[u], d->candidates[k])));
     for (int32_t i = 0; i < s->n_own && u == v; i++) {
       int64_t *way = s->way_ns + ((int64_t)i * MOST_CHILDREN + c) * s->n_devices;
       for (int32_t k = 0; k < x->n; k++) way[k] = max64(way[k], problem_transfer_ns(p, t, s->own[i], d->candidates[k]));
@@ -99,7 +102,8 @@ static int64_t start_of_child(const lookahead *s, const draft *d, int32_t c, int
     int64_t start = timeline_find(&d->pool, &d->lines[device], ready_ns, time);
     ready_ns = start;
     for (const child *x = s->children; x < s->children + c; x++)
-      if (x->device == device && ready_ns < x->finish_ns && sat_add(ready_ns, time) > x->start_ns) ready_ns = x->finish_ns;
+      if (x->device == device && ready_ns < x->finish_ns && sat_add(ready_ns, time) > x->start_ns)
+        ready_ns = x->finish_ns;
     if (ready_ns == start) return start;
   }
 }
@@ -161,7 +165,8 @@ static int32_t choose(void *context, draft *d, int32_t v) {
 static bool init(lookahead *s, const situ_problem *p, const double *rank, arena *a) {
   int64_t cells = (int64_t)MOST_CHILDREN * p->n_devices;
   int64_t inputs = 0;
-  for (int32_t v = 0; v < p->n_operators; v++) inputs = max64(inputs, p->graph->in_start[v + 1] - p->graph->in_start[v]);
+  for (int32_t v = 0; v < p->n_operators; v++)
+    inputs = max64(inputs, p->graph->in_start[v + 1] - p->graph->in_start[v]);
   *s = (lookahead){.rank = rank, .n_devices = p->n_devices};
   s->edges = ARENA_NEW(a, child_edge, MOST_CHILDREN * inputs);
   s->own = ARENA_NEW(a, int32_t, p->n_devices);
@@ -185,7 +190,8 @@ static situ_status solve(solve_run *run) {
   list_policy policy = {.priority = rank, .choose = choose, .context = s};
   if (!list_schedule(&d, &policy, run->budget, run->arena)) return SITU_STATUS_OK;
   list_offer(run, &d);
-  if (p->contention == SITU_CONTENTION_NONE || solve_done(run) || !draft_follow_links(&d, run->arena)) return SITU_STATUS_OK;
+  if (p->contention == SITU_CONTENTION_NONE || solve_done(run) || !draft_follow_links(&d, run->arena))
+    return SITU_STATUS_OK;
   if (list_schedule(&d, &policy, run->budget, run->arena)) list_offer(run, &d);
   return SITU_STATUS_OK;
 }

@@ -207,7 +207,9 @@ int32_t draft_candidates(draft *s, int32_t v) {
     if (group >= 0 ? !group_allows(s, group, d) : !problem_allows(p, v, d)) continue;
     if (server >= 0 && p->platform->devices[d].server != server) continue;
     int64_t room = s->limited ? room_with(s, v, d) : 0;
-    if (room >= 0) s->candidates[n++] = d;
+    bool closed = s->closed && s->closed[p->memory_of[d]];
+    if (room >= 0 && !closed) s->candidates[n++] = d;
+    if (closed) room = sat_add(min64(room, 0), INT64_MIN / 2);
     if (room > most) {
       most = room;
       roomiest = d;

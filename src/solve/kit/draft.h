@@ -29,6 +29,7 @@ typedef struct draft {
   int32_t *group_pin;       /* [group] device or -1 */
   bool *group_runs;         /* [group * n_classes] whether the class can run all members */
   const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL; set it as you like */
+  const bool *closed;       /* [memory] whose devices take only what can go nowhere else; or NULL; set it as you like */
   bool spare_hosts;         /* hosts are candidates only where nothing else is; set it as you like */
   bool limited;             /* some memory could be too small */
   bool links;               /* channels are followed */

@@ -250,14 +250,41 @@ static bool schedule_by_rank(solve_run *run, draft *s, double *rank, rank_weight
   return going;
 }
 
+/* Schedules without the memory that was exceeded most, then without one more, until some plan fits: what tensors take while
+ * they live is not known before. */
+static situ_status leave_out_full(solve_run *run, draft *s, double *rank) {
+  const situ_problem *p = run->problem;
+  bool *closed = ARENA_ZERO(run->arena, bool, p->n_memories);
+  if (!closed) return fail_no_memory(run->error);
+  s->closed = closed;
+  for (int32_t k = 1; k < p->n_memories && !run->incumbent->best.device && !solve_done(run); k++) {
+    simulation found = solve_try(run, &(placement){.device = s->device, .order = s->order});
+    int32_t full = -1;
+    int64_t worst = 0;
+    for (int32_t m = 0; m < p->n_memories && found.peak_bytes; m++) {
+      int64_t limit = p->platform->memory_bytes[m];
+      if (closed[m] || limit == SITU_UNLIMITED_BYTES || found.peak_bytes[m] - limit <= worst) continue;
+      worst = found.peak_bytes[m] - limit;
+      full = m;
+    }
+    if (full < 0) break;
+    closed[full] = true;
+    if (!schedule_by_rank(run, s, rank, RANK_MEAN, NULL)) break;
+  }
+  s->closed = NULL;
+  return SITU_STATUS_OK;
+}
+
 situ_status list_by_rank(solve_run *run, const int32_t *forced) {
   const situ_problem *p = run->problem;
   double *rank = ARENA_NEW(run->arena, double, p->n_operators);
   draft s;
   if (!rank || !draft_init(&s, p, run->arena)) return fail_no_memory(run->error);
   int32_t ways = p->n_operators <= ALL_WAYS_UP_TO ? N_RANK_WEIGHTS : 1;
-  for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++)
+  for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++) {
     if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) return SITU_STATUS_OK;
+    if (way == 0 && !forced && !run->incumbent->best.device) TRY(leave_out_full(run, &s, rank));
+  }
   if (p->contention == SITU_CONTENTION_NONE || p->n_operators > ALL_WAYS_UP_TO || solve_done(run) ||
       !draft_follow_links(&s, run->arena))
     return SITU_STATUS_OK;

@@ -1,10 +1,10 @@
 /* Tasks on several threads. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 
 #include <cmocka.h>

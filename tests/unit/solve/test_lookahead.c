@@ -11,9 +11,9 @@
 #include "../../lab/lab.h"
 #include "base/arena.h"
 #include "base/rng.h"
-#include "solve/kit/rank.h"
 #include "situ/plan.h"
 #include "situ/solve.h"
+#include "solve/kit/rank.h"
 
 enum { MOST = 24, DEVICES = 4 };
 
@@ -27,12 +27,11 @@ static situ_plan *plan_of(const situ_problem *p, const char *name) {
 
 /* The first three tasks of the example of Topcuoglu et al. keep times; the others take none worth naming.
  *
- * Task 1 takes 14, 16, 9 on the three; its children 2 (13, 19, 18; tensor 18) and 3 (11, 13, 19; tensor 12) follow, 3 first
- * by rank (11, 13, 19: mean 14.3 + 12; 2: 16.7 + 18: so 2 is first). With nothing behind them:
- *   1 on a (14): 2 on a 27 (b 14 + 18 + 19, c 14 + 18 + 18), then 3: a 27 + 11 = 38, b 14 + 12 + 13 = 39 -> 38
- *   1 on b (16): 2 on b 35 (a 16 + 18 + 13 = 47), then 3: a 16 + 12 + 11 = 39, b 35 + 13 = 48 -> 39
- *   1 on c (9): 2 on c 27 (a 9 + 18 + 13 = 40), then 3: a 9 + 12 + 11 = 32, b 34, c 46 -> 32
- * HEFT and lookahead agree on c. */
+ * Task 1 takes 14, 16, 9 on the three; its children 2 (13, 19, 18; tensor 18) and 3 (11, 13, 19; tensor 12) follow, 3
+ * first by rank (11, 13, 19: mean 14.3 + 12; 2: 16.7 + 18: so 2 is first). With nothing behind them: 1 on a (14): 2 on
+ * a 27 (b 14 + 18 + 19, c 14 + 18 + 18), then 3: a 27 + 11 = 38, b 14 + 12 + 13 = 39 -> 38 1 on b (16): 2 on b 35 (a 16
+ * + 18 + 13 = 47), then 3: a 16 + 12 + 11 = 39, b 35 + 13 = 48 -> 39 1 on c (9): 2 on c 27 (a 9 + 18 + 13 = 40), then
+ * 3: a 9 + 12 + 11 = 32, b 34, c 46 -> 32 HEFT and lookahead agree on c. */
 static void times_by_hand(void **state) {
   (void)state;
   lab l = lab_topcuoglu();
@@ -51,8 +50,8 @@ static void times_by_hand(void **state) {
   lab_free(&l);
 }
 
-/* Task 1 ends first on c (9), but its only child that takes time, 2, runs nowhere but on b, 40 away: 9 + 40 + 5 = 54. On b
- * itself task 1 ends at 16, the child at 21. */
+/* Task 1 ends first on c (9), but its only child that takes time, 2, runs nowhere but on b, 40 away: 9 + 40 + 5 = 54.
+ * On b itself task 1 ends at 16, the child at 21. */
 static void a_device_far_from_the_child_is_left_aside(void **state) {
   (void)state;
   lab l = lab_topcuoglu();
@@ -171,12 +170,17 @@ static void it_places_as_the_rule_says_on_plain_lists(void **state) {
   int32_t differs_from_heft = 0;
   for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
     rng r = rng_new(seed);
-    lab_options o = {.seed = seed, .n_operators = 2 + (int32_t)rng_below(&r, MOST - 2), .n_devices = 2 + (int32_t)rng_below(&r, DEVICES - 1),
-                     .density = 0.1 + 0.4 * rng_unit(&r), .pinned = seed % 3 == 0, .unsupported = seed % 2 == 0};
+    lab_options o = {.seed = seed,
+                     .n_operators = 2 + (int32_t)rng_below(&r, MOST - 2),
+                     .n_devices = 2 + (int32_t)rng_below(&r, DEVICES - 1),
+                     .density = 0.1 + 0.4 * rng_unit(&r),
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 2 == 0};
     o.options = (situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;
-    for (int64_t i = 0; i < (int64_t)p->n_operators * p->n_classes; i++) /* no gap is too short for what has no length */
+    for (int64_t i = 0; i < (int64_t)p->n_operators * p->n_classes;
+         i++) /* no gap is too short for what has no length */
       if (l.costs->time_ns[i] == 0) l.costs->time_ns[i] = 1;
     if (!p->conflict && p->graph->n_colocations == 0) {
       arena *a = arena_new();
@@ -193,7 +197,8 @@ static void it_places_as_the_rule_says_on_plain_lists(void **state) {
       }
       situ_plan *plan = plan_of(p, "lookahead"), *heft = plan_of(p, "heft");
       if (situ_plan_value_ns(plan) != value)
-        fail_msg("seed %llu: %lld, expected %lld", (unsigned long long)seed, (long long)situ_plan_value_ns(plan), (long long)value);
+        fail_msg("seed %llu: %lld, expected %lld", (unsigned long long)seed, (long long)situ_plan_value_ns(plan),
+                 (long long)value);
       bool same = true;
       for (int32_t v = 0; v < p->n_operators; v++) {
         assert_int_equal(situ_plan_device(plan, v), w.device[v]);

@@ -100,7 +100,7 @@ static instance open_row(int32_t row, situ_objective objective, bool free_of_con
   free(text);
   json_free(root);
   file_close(&view);
-  situ_problem_options posed = {.objective = objective, .free = free_of_contiguity};
+  situ_problem_options posed = {.objective = objective, .free = free_of_contiguity && objective == SITU_OBJECTIVE_THROUGHPUT};
   assert_int_equal(situ_problem_pose(&i.problem, i.model.graph, i.model.platform, i.model.costs, &posed, &e),
                    SITU_STATUS_OK);
   i.arena = arena_new();

@@ -1,10 +1,10 @@
-/* Searches side by side: the plan is the same with any number of threads, the callback comes on the thread that called, and
- * a stop stops all. */
+/* Searches side by side: the plan is the same with any number of threads, the callback comes on the thread that called,
+ * and a stop stops all. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <pthread.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,13 +13,14 @@
 #include "plan/plan.h"
 #include "situ/solve.h"
 
-enum { STEPS = 70000, FEW_STEPS = 3000 }; /* STEPS: enough for four walks */
+enum { MANY_STEPS = 70000, STEPS = 33000, FEW_STEPS = 3000 }; /* MANY_STEPS: enough for four walks; STEPS: for two */
 
 static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t seed, int32_t threads, int64_t steps,
                              bool no_bounds) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = name, .max_steps = steps, .seed = seed, .threads = threads, .no_bounds = no_bounds};
+  situ_solve_options o = {
+      .solvers = name, .max_steps = steps, .seed = seed, .threads = threads, .no_bounds = no_bounds};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s, seed %d: %s", name, (int)seed, error.text);
   return plan;
 }
@@ -68,18 +69,34 @@ static void threads_do_not_change_the_plan(void **state) {
   } cases[] = {
       {"auto", {.execution = SITU_EXECUTION_STREAM}, 10, STEPS},
       {"auto", {.execution = SITU_EXECUTION_STREAM, .max_period_ns = 1000}, 12, FEW_STEPS},
-      {"tabu", {.execution = SITU_EXECUTION_STREAM}, 25, STEPS},
-      {"iterated_greedy", {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 20, STEPS / 2},
-      {"splitting", {.execution = SITU_EXECUTION_STREAM}, 25, STEPS},
+      {"tabu", {.execution = SITU_EXECUTION_STREAM}, 12, MANY_STEPS},
+      {"iterated_greedy", {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 12, STEPS},
+      {"splitting", {.execution = SITU_EXECUTION_STREAM}, 12, STEPS},
       {"auto", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE}, 12, STEPS},
-      {"local_search", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE, .communication = SITU_COMMUNICATION_LINK}, 20, STEPS / 2},
-      {"free_search", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE, .free = true, .communication = SITU_COMMUNICATION_HOST_STAGED}, 30, FEW_STEPS},
-      {"call_search", {.execution = SITU_EXECUTION_CALLS}, 20, STEPS},
+      {"local_search",
+       {.objective = SITU_OBJECTIVE_THROUGHPUT,
+        .execution = SITU_EXECUTION_PIPELINE,
+        .communication = SITU_COMMUNICATION_LINK},
+       12,
+       STEPS},
+      {"free_search",
+       {.objective = SITU_OBJECTIVE_THROUGHPUT,
+        .execution = SITU_EXECUTION_PIPELINE,
+        .free = true,
+        .communication = SITU_COMMUNICATION_HOST_STAGED},
+       30,
+       FEW_STEPS},
+      {"call_search", {.execution = SITU_EXECUTION_CALLS}, 12, STEPS},
   };
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
     for (uint64_t seed = 1; seed <= 2; seed++) {
-      lab_options o = {.seed = seed, .n_operators = cases[k].n_operators, .n_devices = 3, .density = 0.15,
-                       .memory = seed == 2 ? 0.5 : 0, .equal = cases[k].options.free, .options = cases[k].options};
+      lab_options o = {.seed = seed,
+                       .n_operators = cases[k].n_operators,
+                       .n_devices = 3,
+                       .density = 0.15,
+                       .memory = seed == 2 ? 0.5 : 0,
+                       .equal = cases[k].options.free,
+                       .options = cases[k].options};
       expect_same(&o, cases[k].name, seed, cases[k].steps);
     }
 }
@@ -101,12 +118,17 @@ static bool listen(void *context, const situ_progress *news) {
 
 static void a_stop_stops_all_walks(void **state) {
   (void)state;
-  lab_options o = {.seed = 7, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
+  lab_options o = {
+      .seed = 7, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
   lab l = lab_random(&o);
   for (int32_t threads = 1; threads <= 3; threads++) {
     listener ear = {.caller = pthread_self(), .stop_after = 20, .last_value_ns = INT64_MAX};
-    situ_solve_options limits = {.solvers = "tabu", .max_steps = (int64_t)1 << 40, .threads = threads, .no_bounds = true,
-                                 .progress = listen, .context = &ear};
+    situ_solve_options limits = {.solvers = "tabu",
+                                 .max_steps = (int64_t)1 << 40,
+                                 .threads = threads,
+                                 .no_bounds = true,
+                                 .progress = listen,
+                                 .context = &ear};
     situ_plan *plan;
     assert_int_equal(situ_solve(&plan, l.problem, &limits, NULL), SITU_STATUS_OK);
     assert_true(situ_plan_steps(plan) < limits.max_steps);
@@ -120,7 +142,8 @@ static void a_stop_stops_all_walks(void **state) {
 
 static void a_time_limit_holds_for_all_walks(void **state) {
   (void)state;
-  lab_options o = {.seed = 8, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
+  lab_options o = {
+      .seed = 8, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
   lab l = lab_random(&o);
   situ_solve_options limits = {.solvers = "auto", .time_limit_s = 0.5, .threads = 2, .no_bounds = true};
   situ_plan *plan;
