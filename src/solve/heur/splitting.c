@@ -321,7 +321,7 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
   }
   if (++s->n_tried > TRIED || solve_done(s->run)) return 0;
   /* Schedules alike fail alike where links contend: after some, only one that is better without contention is worth a run. */
-  if (s->n_tried > FAILED) upper_ns = min64(upper_ns, found->value_ns);
+  if (s->n_tried > FAILED && simulated.excess_bytes == 0) upper_ns = min64(upper_ns, found->value_ns);
   return min64(upper_ns, s->now_cost < (double)WINDOW_FAR_NS ? (int64_t)s->now_cost : WINDOW_FAR_NS);
 }
 
