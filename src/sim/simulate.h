@@ -31,6 +31,12 @@ typedef struct simulation {
  * is not followed (excess_bytes = 0, peak_bytes NULL), which is faster. */
 simulation simulator_run(simulator *s, const placement *where, bool memory);
 
+/* Fills order ([operator]) with the sequence that arises where no device waits for one operator while it could run
+ * another: of those whose inputs are there it takes the one of highest priority ([operator], ties to the lower number),
+ * as the ready queues of runtimes do. Returns how long that takes; SITU_NEVER_NS where an operator sits where it cannot
+ * run, and for all but stream problems with contention on links. As much work as a run. */
+int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order);
+
 /* A whole plan from a placement: times, transfers, loads, memory; value only, no bound. */
 situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where, situ_error *error);
 

@@ -2,7 +2,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/kit/heap.h"
+#include "base/heap.h"
 #include "solve/kit/rank.h"
 #include "solve/kit/repair.h"
 
@@ -60,7 +60,7 @@ static int32_t best_device(draft *s, int32_t v, const list_policy *policy) {
 }
 
 static bool place_best(draft *s, int32_t v, const list_policy *policy) {
-  int32_t d = best_device(s, v, policy);
+  int32_t d = policy->choose ? policy->choose(policy->context, s, v) : best_device(s, v, policy);
   if (d < 0) return false;
   draft_send(s, v, d);
   draft_place(s, v, d, draft_start(s, v, d, true));

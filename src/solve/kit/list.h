@@ -12,6 +12,9 @@ typedef struct list_policy {
   const double *priority; /* [operator], the highest first; ties: the lower number */
   const int64_t *tail_ns; /* [operator * n_devices + device] added to the finish when devices are compared; or NULL */
   const int32_t *forced;  /* [operator] its device if that is a candidate, or -1; or NULL */
+  /* NULL, or what chooses the device of an operator instead: one of draft_candidates, after draft_arrive; -1: none. */
+  int32_t (*choose)(void *context, draft *s, int32_t v);
+  void *context;
 } list_policy;
 
 /* Schedules everything into the empty draft. False when the budget ended before that, or memory. */

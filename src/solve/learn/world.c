@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "problem/footprint.h"
-#include "solve/kit/rank.h"
+#include "solve/kit/sequence.h"
 #include "solve/kit/unit.h"
 
 static const double INVALID_REWARD = -10;
@@ -59,15 +59,6 @@ static int64_t scale(const situ_problem *p) {
   return max64(best < SITU_NEVER_NS ? best : least_sum, 1);
 }
 
-static bool order_operators(world *w, arena *a) {
-  const situ_problem *p = w->problem;
-  rank_costs costs;
-  double *rank = ARENA_NEW(a, double, p->n_operators);
-  if (!rank || !rank_costs_find(&costs, a, p, RANK_MEAN)) return false;
-  rank_upward(rank, p, &costs);
-  return rank_order(w->order, a, rank, p->n_operators);
-}
-
 /* ---- Measuring ---- */
 
 static int64_t measure_simulated(void *context, const placement *where) {
@@ -79,17 +70,17 @@ static int64_t measure_offered(void *context, const placement *where) { return s
 
 static bool init(world *w, const situ_problem *p, arena *a) {
   int64_t n = p->n_operators;
-  *w = (world){.problem = p, .n_devices = p->n_devices, .best_ns = SITU_NEVER_NS};
+  *w = (world){.problem = p, .arena = a, .n_devices = p->n_devices, .best_ns = SITU_NEVER_NS};
   w->unit_of = ARENA_NEW(a, int32_t, n);
   w->member_start = ARENA_NEW(a, int32_t, n + 1);
   w->member = ARENA_NEW(a, int32_t, n);
-  w->order = ARENA_NEW(a, int32_t, n);
+  w->sequence = ARENA_NEW(a, int32_t, n);
   w->device = ARENA_NEW(a, int32_t, n);
   w->best = ARENA_ZERO(a, int32_t, n);
   w->held_bytes = ARENA_NEW(a, int64_t, p->n_memories);
   w->most_bytes = ARENA_NEW(a, int64_t, p->n_memories);
-  if (!w->unit_of || !w->member_start || !w->member || !w->order || !w->device || !w->best || !w->held_bytes ||
-      !w->most_bytes || !order_operators(w, a))
+  if (!w->unit_of || !w->member_start || !w->member || !w->sequence || !w->device || !w->best || !w->held_bytes ||
+      !w->most_bytes)
     return false;
   number_units(w);
   w->allowed = ARENA_NEW(a, bool, (int64_t)w->n_units * p->n_devices);
@@ -104,20 +95,22 @@ static bool init(world *w, const situ_problem *p, arena *a) {
 bool world_init(world *w, const situ_problem *problem, arena *a) {
   if (!init(w, problem, a)) return false;
   w->measure = measure_simulated;
-  w->context = simulator_new(problem, a);
-  return w->context != NULL;
+  w->context = w->simulator = simulator_new(problem, a);
+  return w->simulator != NULL;
 }
 
 bool world_init_run(world *w, solve_run *run) {
   if (!init(w, run->problem, run->arena)) return false;
   w->measure = measure_offered;
   w->context = w->run = run;
+  w->simulator = run->simulator;
   return true;
 }
 
 int64_t world_try(world *w, const int32_t *device) {
   for (int32_t v = 0; v < w->problem->n_operators; v++) w->device[v] = device[w->unit_of[v]];
-  int64_t time = w->measure(w->context, &(placement){.device = w->device, .order = w->order});
+  if (!sequence_find(w->sequence, w->simulator, w->problem, w->device, w->arena)) return SITU_NEVER_NS;
+  int64_t time = w->measure(w->context, &(placement){.device = w->device, .order = w->sequence});
   w->n_trials++;
   if (time < w->best_ns) {
     w->best_ns = time;
