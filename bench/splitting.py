@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The tables 'Splitting against the MILP and the heuristics' of docs/results.md, in Markdown.
 
-    bench/splitting.py build/situ [--steps N] [--time SECONDS] [--milp-time SECONDS] [--platform NAME] [NETWORK...]
+    bench/splitting.py build/situ [--steps N] [--auto-steps N] [--milp-steps N] [--platform NAME] [NETWORK...]
 
-Latency: one row for each network, one column for each solver, value in ms and seconds of the processor. splitting gets
-N steps, so that its values repeat; auto and milp get time; `as good` is the time in which splitting is as good as milp. Throughput:
-the period in ms of the fastest GPU alone, of one placement (free, by links), and by input of four copies at once, with the bound.
+Latency: one row for each network, one column for each solver, value in ms and seconds of the processor. All limits are steps, so
+that values repeat whatever else the machine does; `as good` is the time in which splitting is as good as milp. Throughput: the
+period in ms of the fastest GPU alone, of one placement (free, by links), and by input of four copies at once, with the bound.
 """
 import argparse
 import json
@@ -45,8 +45,8 @@ def latency_row(args, network):
     gpu = place(args, network, '--solver', 'single', '--unused', 'cpu')
     cells, bound, milp = [], 0, None
     for solver in SOLVERS:
-        limit = {'splitting': ['--steps', args.steps], 'auto': ['--time-limit', args.time],
-                 'milp': ['--time-limit', args.milp_time]}.get(solver, [])
+        limit = {'splitting': ['--steps', args.steps], 'auto': ['--steps', args.auto_steps],
+                 'milp': ['--steps', args.milp_steps]}.get(solver, [])
         found = place(args, network, '--solver', solver, *limit)
         if solver == 'milp':
             milp = found['value_ns']
@@ -58,8 +58,8 @@ def latency_row(args, network):
 
 def throughput_row(args, network):
     gpu = place(args, network, '--solver', 'single', '--unused', 'cpu')
-    one = place(args, network, '--max-latency', 1e6, '--time-limit', args.time)
-    four = place(args, network, '--copies', 4, '--time-limit', args.time)
+    one = place(args, network, '--max-latency', 1e6, '--steps', args.auto_steps)
+    four = place(args, network, '--copies', 4, '--steps', args.auto_steps)
     each = four['value_ns'] / 4 if four['value_ns'] else None
     bound = max(one['lower_bound_ns'], four['lower_bound_ns'] / 4)
     best = min(x for x in (one['value_ns'], each) if x)
@@ -80,8 +80,8 @@ def main():
     parser.add_argument('situ')
     parser.add_argument('networks', nargs='*', default=NETWORKS)
     parser.add_argument('--steps', type=int, default=60000)
-    parser.add_argument('--time', type=float, default=10)
-    parser.add_argument('--milp-time', type=float, default=60)
+    parser.add_argument('--auto-steps', type=int, default=20000)
+    parser.add_argument('--milp-steps', type=int, default=1000000)
     parser.add_argument('--platform', default='cpu+v100-16g+p100-16g')
     args = parser.parse_args()
     table(['network', 'operators', 'best single', 'fastest GPU', *SOLVERS, 'bound', 'as good'],

@@ -18,7 +18,7 @@
 #include "solve/solver.h"
 
 enum { FIRST_SIZE = 10, SMALLEST = 4, N_FIRST = 5, BUCKETS = 256, MOST_FINDINGS = 4096, NODES_PER_STEP = 32,
-       NODES_TO_BUILD = 1000, NODES_TO_IMPROVE = 6000, TRIED = 24, OPERATORS_LIMIT = 20000 };
+       NODES_TO_BUILD = 1000, NODES_TO_IMPROVE = 6000, TRIED = 24, FAILED = 3, OPERATORS_LIMIT = 20000 };
 
 /* A module that was solved: equal signatures have equal solutions. */
 typedef struct finding {
@@ -320,6 +320,8 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
     s->n_tried = 0;
   }
   if (++s->n_tried > TRIED || solve_done(s->run)) return 0;
+  /* Schedules alike fail alike where links contend: after some, only one that is better without contention is worth a run. */
+  if (s->n_tried > FAILED && simulated.excess_bytes == 0) upper_ns = min64(upper_ns, found->value_ns);
   return min64(upper_ns, s->now_cost < (double)WINDOW_FAR_NS ? (int64_t)s->now_cost : WINDOW_FAR_NS);
 }
 
