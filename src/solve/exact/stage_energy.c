@@ -49,8 +49,16 @@ void stage_loads(stage_cost *loads, const stages *s, const stage_chain *chain, c
 typedef struct edge_look {
   int32_t producer, n_open, first_open;
   uint16_t decided, open; /* stages of users */
+  uint16_t unpaid;        /* stages that receive it for nothing */
   bool forward;           /* F goes from the producer to each open user */
 } edge_look;
+
+static uint16_t unpaid_stages(const stage_energy *e, int32_t edge) {
+  uint32_t unpaid = 0;
+  for (int32_t k = 0; k < e->chain->n; k++)
+    if (e->s->in_ns[(int64_t)e->chain->type[k] * e->s->n_edges + edge] == 0) unpaid |= 1u << k;
+  return (uint16_t)unpaid;
+}
 
 static edge_look look_at(const stage_energy *e, int32_t edge) {
   const stages *s = e->s;
@@ -66,17 +74,32 @@ static edge_look look_at(const stage_energy *e, int32_t edge) {
     look.open |= e->may[u];
     look.forward &= is_before(s, look.producer, u);
   }
+  look.unpaid = unpaid_stages(e, edge);
   return look;
 }
 
 /* The stages that may or may not receive the edge when it is made at `maker`. */
-static uint16_t open_receivers(const edge_look *look, uint16_t maker) {
+static uint16_t receivers_at(const edge_look *look, uint16_t maker) {
   uint16_t open = (uint16_t)(look->open & ~look->decided & ~maker);
   return look->forward ? (uint16_t)(open & ~(maker - 1)) : open;
 }
 
-/* Whether the receivers of an edge need a variable of their own. */
-static bool needs_variable(const edge_look *look) { return look->n_open > 1; }
+/* Those of them that pay nothing, when the tensor leaves its producer in any case. */
+static uint16_t free_receivers(const edge_look *look, uint16_t maker) {
+  return look->decided & ~maker ? receivers_at(look, maker) & look->unpaid : 0;
+}
+
+static uint16_t open_receivers(const edge_look *look, uint16_t maker) {
+  return receivers_at(look, maker) & (uint16_t)~free_receivers(look, maker);
+}
+
+/* Whether the receivers of an edge need a variable of their own: several users decide together who they are. */
+static bool needs_variable(const stage_energy *e, const edge_look *look) {
+  bool some = false;
+  for (uint32_t left = e->may[look->producer]; left && look->n_open > 1; left &= left - 1)
+    some |= open_receivers(look, (uint16_t)(left & -left)) != 0;
+  return some;
+}
 
 static int64_t n_values_of(const stage_energy *e, const edge_look *look) {
   int64_t n = 0;
@@ -104,7 +127,7 @@ static elimination_made list_variables(stage_energy *e, arena *a) {
   }
   for (int32_t edge = 0; edge < s->n_edges; edge++) {
     edge_look look = look_at(e, edge);
-    if (!needs_variable(&look)) continue;
+    if (!needs_variable(e, &look)) continue;
     int64_t n = n_values_of(e, &look);
     if (n > (int64_t)1 << MOST_RECEIVERS) return ELIMINATION_TOO_WIDE;
     e->class_of[e->n_variables] = ~edge;
@@ -138,7 +161,7 @@ static bool add_receivers(stage_energy *e, int32_t edge, const edge_look *look, 
     uint16_t maker = (uint16_t)(left & -left), open = open_receivers(look, maker), chosen = 0;
     do {
       e->maker[n] = maker;
-      e->holders[n++] = (uint16_t)((chosen | look->decided) & ~maker);
+      e->holders[n++] = (uint16_t)((chosen | look->decided | free_receivers(look, maker)) & ~maker);
       chosen = (uint16_t)((chosen - open) & open); /* the next subset */
     } while (chosen);
   }
@@ -172,9 +195,9 @@ static bool add_priced(stage_energy *e, arena *a) {
   }
   for (int32_t edge = 0; edge < s->n_edges; edge++) {
     edge_look look = look_at(e, edge);
-    int32_t maker = e->variable_of[look.producer], user = look.n_open > 0 ? e->variable_of[look.first_open] : -1;
+    int32_t maker = e->variable_of[look.producer], user = look.n_open == 1 ? e->variable_of[look.first_open] : -1;
     bool good = true;
-    if (needs_variable(&look))
+    if (needs_variable(e, &look))
       good = add_receivers(e, edge, &look, x++, a);
     else if (maker >= 0)
       good = add_factor(e, s->n + edge, maker, user, a) != NULL;
@@ -192,7 +215,7 @@ static void mark_ordered(const stage_energy *e, int32_t v, int32_t *mark) {
   const stages *s = e->s;
   for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
     edge_look look = look_at(e, s->touch[i]);
-    if (needs_variable(&look) && look.forward && look.producer != v) mark[look.producer] = v + 1;
+    if (needs_variable(e, &look) && look.forward && look.producer != v) mark[look.producer] = v + 1;
   }
 }
 
@@ -304,7 +327,7 @@ static int64_t hold(const stage_energy *e, int32_t x, int32_t edge, const int64_
     some |= e->maker[i] | e->holders[i];
     all &= e->maker[i] | e->holders[i];
   }
-  held[edge] |= all;
+  held[edge] |= all & (uint16_t)~unpaid_stages(e, edge);
   for (int32_t i = s->pin_start[edge]; i < s->pin_start[edge + 1]; i++) {
     n += __builtin_popcount(may[s->pin[i]] & (uint16_t)~some);
     may[s->pin[i]] &= some;
