@@ -1,302 +1,383 @@
-/* stage_lns: draft */
+/* stage_lns: large neighbourhood search (Shaw, CP 1998) for contiguous pipelines.
+ *
+ * A few regions of the graph are set free while the rest stays at its stage. What hangs together in them is a piece; at
+ * some prices of the stages the best assignment of every piece is found exactly, by elimination (exact/stage_energy.h). Each
+ * price list gives each piece a column: what the loads change by. Since pieces do not see each other, their columns may be
+ * mixed; those are taken that make the loads most even, by exchanges of one or two. A step is one neighbourhood. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "solve/exact/stage_energy.h"
-#include "solve/solver.h"
+#include "solve/exact/stage_space.h"
 
-enum { MOST_ENTRIES = 1 << 16, PASSES = 12 };
+enum {
+  MOST_ENTRIES = 1 << 16, /* of the tables of a neighbourhood */
+  PASSES = 12,            /* price lists of a neighbourhood */
+  MOST_PIECES = 32,
+  MOST_SEEDS = 8,
+  MOST_GROWN = 32, /* classes of a region */
+  MANY = 8,        /* neighbours of a class that joins regions: rarely set free */
+  RARELY = 16,
+  NORM = 5,        /* loads are measured by their 2^5-norm */
+  PATIENCE = 3000  /* neighbourhoods in a row without a gain, in which case it ends */
+};
+static const double SPREADS[] = {0, 0.04, 0.08, 0.16, 0.32, 0.64}; /* of prices, in turn */
+static const double GAIN = 1e-9;
+
+/* What a piece changes the loads by at one price list. */
+typedef struct column {
+  int32_t piece, pass;
+  stage_cost change[STAGE_MOST];
+} column;
 
 typedef struct lns {
   solve_run *run;
   const stages *s;
-  stage_chain chain;
+  const stage_chain *chain;
   rng random;
-  uint8_t *stage, *tried;
-  uint16_t *may, *held;
-  int32_t *region, n_region;
-  int32_t *stamp, now;
-  stage_cost loads[STAGE_MOST];
-  int64_t *start; int32_t *beside; /* neighbours */
-  double norm;
+  uint8_t *stage;               /* [class] now */
+  stage_cost loads[STAGE_MOST]; /* of it */
+  double scale, norm;           /* its period, when it was last measured; its norm */
+  double worth[STAGE_MOST];     /* of a nanosecond of each stage, where prices begin */
+  int32_t *start, *beside;      /* neighbours of class v in F: beside[start[v] .. start[v+1]) */
+  int32_t *region, n_region, *stamp, now;
+  uint16_t *may, *held;         /* held: none */
+  int32_t *value, *piece;       /* [variable] */
+  uint8_t *saw, *mixed;         /* [pass * n + class]; [class] */
+  column *columns;
+  int32_t n_pieces, n_columns, chosen[MOST_PIECES]; /* column of each piece, or -1: as it is */
 } lns;
 
-static double power32(double x) { for (int i = 0; i < 5; i++) x *= x; return x; }
-
-static double norm_of(const stages *s, const stage_cost *loads, int32_t n, double scale) {
-  double sum = 0;
-  for (int32_t k = 0; k < n; k++) sum += power32((double)stages_load(s, &loads[k]) / scale);
-  return sum;
-}
-
+/* Neighbours in F. */
 static bool list_neighbours(lns *l, arena *a) {
   const stages *s = l->s;
-  l->start = ARENA_ZERO(a, int64_t, s->n + 2);
-  int64_t total = 0;
-  for (int pass = 0; pass < 2; pass++) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < (int64_t)s->n * s->n_words; i++) n += __builtin_popcountll(s->predecessors[i]);
+  l->start = ARENA_ZERO(a, int32_t, s->n + 2);
+  l->beside = ARENA_NEW(a, int32_t, 2 * n);
+  if (!l->start || !l->beside) return false;
+  for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
     for (int32_t v = 0; v < s->n; v++)
       for (int32_t k = 0; k < s->n_words; k++)
         for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
           int32_t u = k * 64 + __builtin_ctzll(left);
-          if (pass == 0) { l->start[u + 2]++; l->start[v + 2]++; total += 2; }
-          else { l->beside[l->start[u + 1]++] = v; l->beside[l->start[v + 1]++] = u; }
+          if (pass == 0) {
+            l->start[u + 2]++;
+            l->start[v + 2]++;
+          } else {
+            l->beside[l->start[u + 1]++] = v;
+            l->beside[l->start[v + 1]++] = u;
+          }
         }
-    if (pass == 0) { for (int32_t v = 0; v < s->n; v++) l->start[v + 2] += l->start[v + 1]; l->beside = ARENA_NEW(a, int32_t, total); }
+    for (int32_t v = 0; pass == 0 && v < s->n; v++) l->start[v + 2] += l->start[v + 1];
   }
   return true;
 }
 
+static bool allocate(lns *l, arena *a) {
+  const stages *s = l->s;
+  l->stage = ARENA_NEW(a, uint8_t, s->n);
+  l->region = ARENA_NEW(a, int32_t, s->n);
+  l->stamp = ARENA_ZERO(a, int32_t, s->n);
+  l->may = ARENA_NEW(a, uint16_t, s->n);
+  l->held = ARENA_ZERO(a, uint16_t, s->n_edges);
+  l->value = ARENA_NEW(a, int32_t, s->n + s->n_edges);
+  l->piece = ARENA_NEW(a, int32_t, s->n + s->n_edges);
+  l->saw = ARENA_NEW(a, uint8_t, (int64_t)s->n * PASSES);
+  l->mixed = ARENA_NEW(a, uint8_t, s->n);
+  l->columns = ARENA_NEW(a, column, (int64_t)MOST_PIECES * PASSES);
+  return l->stage && l->region && l->stamp && l->may && l->held && l->value && l->piece && l->saw && l->mixed &&
+         l->columns && list_neighbours(l, a);
+}
+
+/* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the chain that it makes. *found:
+ * there is one. False without memory. */
+static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) {
+  const stages *s = l->s;
+  int32_t n_devices = s->problem->n_devices, n_stages = 0, *rank = ARENA_NEW(l->run->arena, int32_t, n_devices);
+  int32_t *device = ARENA_NEW(l->run->arena, int32_t, s->n), *type = ARENA_NEW(l->run->arena, int32_t, n_devices);
+  stage_chain chain = {0};
+  if (!rank || !device || !type) return false;
+  for (int32_t d = 0; d < n_devices; d++) rank[d] = type[d] = -1;
+  for (int32_t t = 0; t < s->n_types; t++)
+    for (int32_t i = 0; i < s->types[t].n_devices; i++) type[s->types[t].devices[i]] = t;
+  for (int32_t v = 0; v < s->n; v++)
+    device[v] = l->run->incumbent->best.device[s->classes.member[s->classes.member_start[s->class_at[v]]]];
+  for (bool more = true; more;) { /* the next device that no other has to come before */
+    int32_t next = -1;
+    for (int32_t d = n_devices - 1; d >= 0; d--) {
+      bool ready = rank[d] < 0 && type[d] >= 0;
+      for (int32_t v = 0; v < s->n && ready; v++)
+        for (int32_t i = 0; device[v] == d && i < s->n_words; i++)
+          for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + i]; left; left &= left - 1) {
+            int32_t u = device[i * 64 + __builtin_ctzll(left)];
+            ready &= u == d || rank[u] >= 0;
+          }
+      if (ready) next = d;
+    }
+    more = next >= 0;
+    if (!more) break;
+    chain.type[n_stages] = type[next];
+    rank[next] = n_stages++;
+  }
+  chain.n = n_stages;
+  *found = false;
+  for (int32_t c = 0; c < space->n_chains && !*found; c++) {
+    l->chain = &space->chains[c];
+    *found = chain.n == l->chain->n && memcmp(chain.type, l->chain->type, (size_t)n_stages * sizeof *chain.type) == 0;
+  }
+  for (int32_t v = 0; v < s->n && *found; v++) l->stage[v] = (uint8_t)rank[device[v]];
+  return true;
+}
+
+/* A nanosecond of a stage is worth what it does of the work, in the mean. */
+static void find_worth(lns *l) {
+  const stages *s = l->s;
+  for (int32_t k = 0; k < l->chain->n; k++) {
+    double sum = 0, least = 0;
+    for (int32_t v = 0; v < s->n; v++) {
+      int64_t here_ns = s->time_ns[(int64_t)l->chain->type[k] * s->n + v], least_ns = here_ns;
+      for (int32_t t = 0; t < s->n_types; t++) least_ns = min64(least_ns, s->time_ns[(int64_t)t * s->n + v]);
+      if (here_ns == SITU_NEVER_NS) continue;
+      sum += (double)here_ns;
+      least += (double)least_ns;
+    }
+    l->worth[k] = sum > 0 ? least / sum : 1;
+  }
+}
+
+/* --- neighbourhoods --- */
+
+/* Sets free a class and what hangs together with it, but rarely classes with many neighbours. */
 static void grow(lns *l, int32_t seed, int32_t most) {
   int32_t first = l->n_region;
   if (l->stamp[seed] == l->now) return;
   l->stamp[seed] = l->now;
   l->region[l->n_region++] = seed;
-  for (int32_t i = first; i < l->n_region && l->n_region - first < most; i++) {
-    int32_t v = l->region[i];
-    int64_t n = l->start[v + 1] - l->start[v], at = rng_below(&l->random, n > 0 ? n : 1);
-    for (int64_t k = 0; k < n && l->n_region - first < most; k++) {
-      int32_t u = l->beside[l->start[v] + (at + k) % n];
-      if (l->stamp[u] == l->now || (l->start[u + 1] - l->start[u] > 8 && rng_below(&l->random, 16))) continue;
+  for (int32_t i = first; i < l->n_region; i++) {
+    int32_t v = l->region[i], n = l->start[v + 1] - l->start[v];
+    int32_t turn = n > 0 ? (int32_t)rng_below(&l->random, n) : 0;
+    for (int32_t k = 0; k < n && l->n_region - first < most; k++) {
+      int32_t u = l->beside[l->start[v] + (turn + k) % n];
+      if (l->stamp[u] == l->now) continue;
+      if (l->start[u + 1] - l->start[u] > MANY && rng_below(&l->random, RARELY) > 0) continue;
       l->stamp[u] = l->now;
       l->region[l->n_region++] = u;
     }
   }
 }
 
-static bool tighten(const stages *s, uint16_t *may) {
-  for (int32_t v = 0; v < s->n; v++) {
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
-        uint16_t u = may[k * 64 + __builtin_ctzll(left)];
-        may[v] &= (uint16_t)~((u & -u) - 1);
-      }
-    if (!may[v]) return false;
+static void draw_region(lns *l) {
+  int32_t n_seeds = (int32_t)(1 + rng_below(&l->random, MOST_SEEDS)), most = (int32_t)(2 + rng_below(&l->random, MOST_GROWN - 1));
+  l->now++;
+  l->n_region = 0;
+  for (int32_t i = 0; i < n_seeds; i++) grow(l, (int32_t)rng_below(&l->random, l->s->n), most);
+  for (int32_t v = 0; v < l->s->n; v++) l->may[v] = (uint16_t)(1u << l->stage[v]);
+  for (int32_t i = 0; i < l->n_region; i++)
+    for (int32_t k = 0; k < l->chain->n; k++)
+      if (l->s->time_ns[(int64_t)l->chain->type[k] * l->s->n + l->region[i]] != SITU_NEVER_NS)
+        l->may[l->region[i]] |= (uint16_t)(1u << k);
+}
+
+static int32_t root_of(int32_t *root, int32_t x) {
+  while (root[x] != x) x = root[x] = root[root[x]];
+  return x;
+}
+
+/* Numbers the pieces: variables that functions join. Those beyond MOST_PIECES stay as they are. */
+static void find_pieces(lns *l, const stage_energy *e) {
+  int32_t *root = l->value; /* not used yet */
+  for (int32_t x = 0; x < e->n_variables; x++) root[x] = x;
+  for (int32_t i = 0; i < e->n_factors; i++) {
+    if (e->factors[i].variable[1] < 0) continue;
+    int32_t x = root_of(root, e->factors[i].variable[0]), y = root_of(root, e->factors[i].variable[1]);
+    root[x > y ? x : y] = x > y ? y : x;
   }
-  for (int32_t v = s->n - 1; v >= 0; v--) {
-    if (!may[v]) return false;
-    uint16_t upto = (uint16_t)((2u << (31 - __builtin_clz(may[v]))) - 1);
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
-        may[k * 64 + __builtin_ctzll(left)] &= upto;
+  l->n_pieces = 0;
+  for (int32_t x = 0; x < e->n_variables; x++) {
+    int32_t r = root_of(root, x);
+    l->piece[x] = r == x ? l->n_pieces++ : l->piece[r];
   }
-  return true;
+  if (l->n_pieces > MOST_PIECES) l->n_pieces = MOST_PIECES;
 }
 
-static void offer(lns *g) {
-  const stages *s = g->s;
-  const stage_chain *chain = &g->chain;
-  arena *a = g->run->arena;
-  arena_mark mark = arena_get_mark(a);
-  int32_t device_at[STAGE_MOST], taken[STAGE_MOST] = {0};
-  for (int32_t k = 0; k < chain->n; k++) device_at[k] = s->types[chain->type[k]].devices[taken[chain->type[k]]++];
-  int32_t *device_of_class = ARENA_NEW(a, int32_t, s->n), *device = ARENA_NEW(a, int32_t, s->problem->n_operators);
-  for (int32_t v = 0; v < s->n; v++) device_of_class[s->class_at[v]] = device_at[g->stage[v]];
-  contraction_expand(&s->classes, device_of_class, device);
-  solve_offer(g->run, &(placement){.device = device});
-  arena_release(a, mark);
+/* --- columns --- */
+
+static void add_change(const lns *l, stage_cost *loads, const stage_cost *change, int sign) {
+  for (int32_t k = 0; change && k < l->chain->n; k++) {
+    loads[k].compute_ns += sign * change[k].compute_ns;
+    loads[k].in_ns += sign * change[k].in_ns;
+    loads[k].out_ns += sign * change[k].out_ns;
+  }
 }
 
-static int64_t period_of(const stages *s, const stage_cost *loads, int32_t n) {
-  int64_t most = 0;
-  for (int32_t k = 0; k < n; k++) most = max64(most, stages_load(s, &loads[k]));
-  return most;
-}
-
-
-enum { MOST_PARTS = 64 };
-typedef struct column { int32_t part, pass; stage_cost delta[STAGE_MOST]; } column;
-
-static double norm_with(const lns *l, const stage_cost *loads, const stage_cost *d1, const stage_cost *d0, double scale) {
+static double norm_of(const lns *l, const stage_cost *loads) {
   double sum = 0;
-  for (int32_t k = 0; k < l->chain.n; k++) {
-    stage_cost c = loads[k];
-    if (d1) { c.compute_ns += d1[k].compute_ns; c.in_ns += d1[k].in_ns; c.out_ns += d1[k].out_ns; }
-    if (d0) { c.compute_ns -= d0[k].compute_ns; c.in_ns -= d0[k].in_ns; c.out_ns -= d0[k].out_ns; }
-    sum += power32((double)stages_load(l->s, &c) / scale);
+  for (int32_t k = 0; k < l->chain->n; k++) {
+    double x = (double)stages_load(l->s, &loads[k]) / l->scale;
+    for (int32_t i = 0; i < NORM; i++) x *= x;
+    sum += x;
   }
   return sum;
 }
-static void add_to(const lns *l, stage_cost *loads, const stage_cost *d, int sign) {
-  for (int32_t k = 0; d && k < l->chain.n; k++) { loads[k].compute_ns += sign * d[k].compute_ns; loads[k].in_ns += sign * d[k].in_ns; loads[k].out_ns += sign * d[k].out_ns; }
+
+static void draw_prices(lns *l, int32_t pass, stage_price *price) {
+  double p[STAGE_MOST], sum = 0, spread = SPREADS[pass % (int32_t)(sizeof SPREADS / sizeof *SPREADS)];
+  for (int32_t k = 0; k < l->chain->n; k++) sum += p[k] = l->worth[k] * exp((2 * rng_unit(&l->random) - 1) * spread);
+  for (int32_t k = 0; k < l->chain->n; k++)
+    price->compute[k] = price->in[k] = price->out[k] = (int64_t)(p[k] / sum * (double)STAGE_PRICE_ONE);
 }
 
-static bool trial(lns *l, double scale) {
+/* Adds the columns of a pass that are not there yet. */
+static void add_columns(lns *l, const stage_energy *e, int32_t pass) {
   const stages *s = l->s;
-  arena *a = l->run->arena;
-  arena_mark mark = arena_get_mark(a);
-  bool better = false;
-  for (int32_t v = 0; v < s->n; v++) l->may[v] = (uint16_t)(1u << l->stage[v]);
-  for (int32_t i = 0; i < l->n_region; i++) {
-    int32_t v = l->region[i];
-    for (int32_t k = 0; k < l->chain.n; k++)
-      if (s->time_ns[(int64_t)l->chain.type[k] * s->n + v] < (int64_t)scale) l->may[v] |= (uint16_t)(1u << k);
+  const uint8_t *saw = l->saw + (int64_t)pass * s->n;
+  for (int32_t i = 0; i < l->n_pieces; i++) {
+    column *c = &l->columns[l->n_columns];
+    bool known = true;
+    memcpy(l->mixed, l->stage, (size_t)s->n);
+    for (int32_t x = 0; x < e->n_variables; x++) {
+      int32_t v = e->class_of[x];
+      if (v < 0 || l->piece[x] != i) continue;
+      known &= saw[v] == l->stage[v];
+      l->mixed[v] = saw[v];
+    }
+    if (known) continue;
+    *c = (column){.piece = i, .pass = pass};
+    stage_loads(c->change, s, l->chain, l->mixed, NULL);
+    add_change(l, c->change, l->loads, -1);
+    for (int32_t j = 0; j < l->n_columns && !known; j++)
+      known = l->columns[j].piece == i && memcmp(l->columns[j].change, c->change, sizeof c->change) == 0;
+    l->n_columns += !known;
   }
-  stage_energy e;
-  if (tighten(s, l->may) && stage_energy_init(&e, s, &l->chain, l->may, l->held, MOST_ENTRIES, a) == ELIMINATION_READY && e.n_variables > 0) {
-    int32_t *value = ARENA_NEW(a, int32_t, e.n_variables), *root = ARENA_NEW(a, int32_t, e.n_variables);
-    for (int32_t x = 0; x < e.n_variables; x++) root[x] = x;
-    for (int32_t i = 0; i < e.n_factors; i++) {
-      int32_t x = e.factors[i].variable[0], y = e.factors[i].variable[1];
-      if (y < 0) continue;
-      while (root[x] != x) x = root[x];
-      while (root[y] != y) y = root[y];
-      root[x > y ? x : y] = x > y ? y : x;
-    }
-    int32_t n_parts = 0, *part = ARENA_NEW(a, int32_t, e.n_variables);
-    for (int32_t x = 0; x < e.n_variables; x++) { int32_t r = x; while (root[r] != r) r = root[r]; part[x] = r == x ? n_parts++ : part[r]; }
-    if (n_parts > MOST_PARTS) n_parts = MOST_PARTS;
-    uint8_t *saw = ARENA_NEW(a, uint8_t, (int64_t)s->n * PASSES), *mixed = ARENA_NEW(a, uint8_t, s->n);
-    column *columns = ARENA_NEW(a, column, (int64_t)n_parts * PASSES);
-    int32_t n_columns = 0;
-    double p[STAGE_MOST];
-    stage_price price;
-    for (int32_t pass = 0; pass < PASSES; pass++) {
-      double sum = 0;
-      for (int32_t k = 0; k < l->chain.n; k++) {
-        double spread = pass == 0 ? 0 : 0.02 * (1 << (pass % 6));
-        p[k] = exp((rng_unit(&l->random) - 0.5) * 2 * spread) ;
-        if (stages_load(s, &l->loads[k]) > 0.0) p[k] *= 1;
-        if (s->types[l->chain.type[k]].is_host) p[k] *= 0.1 * exp((rng_unit(&l->random) - 0.5) * 0.3);
-        sum += p[k];
-      }
-      for (int32_t k = 0; k < l->chain.n; k++) price.compute[k] = price.in[k] = price.out[k] = (int64_t)(p[k] / sum * STAGE_PRICE_ONE);
-      uint8_t *mine = saw + (int64_t)pass * s->n;
-      if (stage_energy_least(&e, &price, value, mine) >= ELIMINATION_NEVER) break;
-      for (int32_t i = 0; i < n_parts; i++) {
-        memcpy(mixed, l->stage, (size_t)s->n);
-        bool differs = false;
-        for (int32_t x = 0; x < e.n_variables; x++) { int32_t c = e.class_of[x]; if (c < 0 || part[x] != i) continue; differs |= mixed[c] != mine[c]; mixed[c] = mine[c]; }
-        if (!differs) continue;
-        column *c = &columns[n_columns];
-        stage_loads(c->delta, s, &l->chain, mixed, NULL);
-        add_to(l, c->delta, l->loads, -1);
-        c->part = i; c->pass = pass;
-        bool known = false;
-        for (int32_t j = 0; j < n_columns && !known; j++) known = columns[j].part == i && memcmp(columns[j].delta, c->delta, (size_t)l->chain.n * sizeof *c->delta) == 0;
-        n_columns += !known;
-      }
-    }
-    if (getenv("SPL")) { fprintf(stderr, "region %d vars %d parts %d columns %d\n", l->n_region, e.n_variables, n_parts, n_columns);
-      for (int32_t i = 0; i < n_columns; i++) { fprintf(stderr, "  part %d pass %d:", columns[i].part, columns[i].pass); for (int k = 0; k < l->chain.n; k++) fprintf(stderr, " %.3f", (double)stages_load(s, &columns[i].delta[k]) / 1e6); fprintf(stderr, "\n"); } }
-    /* combine */
-    int32_t chosen[MOST_PARTS]; 
-    for (int32_t i = 0; i < n_parts; i++) chosen[i] = -1;
-    stage_cost loads[STAGE_MOST];
-    memcpy(loads, l->loads, sizeof loads);
-    double norm = l->norm;
-    for (bool again = true; again;) {
-      again = false;
-      int32_t b1 = -1, b2 = -1;
-      double best = norm * (1 - 1e-9);
-      for (int32_t i = 0; i < n_columns; i++) {
-        const stage_cost *old = chosen[columns[i].part] >= 0 ? columns[chosen[columns[i].part]].delta : NULL;
-        if (chosen[columns[i].part] == i) continue;
-        stage_cost mid[STAGE_MOST];
-        memcpy(mid, loads, sizeof mid);
-        add_to(l, mid, columns[i].delta, 1);
-        add_to(l, mid, old, -1);
-        double one = norm_with(l, mid, NULL, NULL, scale);
-        if (one < best) { best = one; b1 = i; b2 = -1; }
-        for (int32_t j = i + 1; j < n_columns; j++) {
-          if (columns[j].part == columns[i].part || chosen[columns[j].part] == j) continue;
-          const stage_cost *old2 = chosen[columns[j].part] >= 0 ? columns[chosen[columns[j].part]].delta : NULL;
-          double two = norm_with(l, mid, columns[j].delta, old2, scale);
-          if (two < best) { best = two; b1 = i; b2 = j; }
-        }
-      }
-      for (int q = 0; q < 2; q++) {
-        int32_t b = q ? b2 : b1;
-        if (b < 0) continue;
-        int32_t i = columns[b].part;
-        if (chosen[i] >= 0) add_to(l, loads, columns[chosen[i]].delta, -1);
-        chosen[i] = b;
-        add_to(l, loads, columns[b].delta, 1);
-        again = true;
-      }
-      norm = norm_with(l, loads, NULL, NULL, scale);
-    }
-    if (norm < l->norm * (1 - 1e-9)) {
-      better = true;
-      for (int32_t x = 0; x < e.n_variables; x++) { int32_t c = e.class_of[x]; if (c < 0 || part[x] >= n_parts || chosen[part[x]] < 0) continue; l->stage[c] = saw[(int64_t)columns[chosen[part[x]]].pass * s->n + c]; }
-      stage_loads(l->loads, s, &l->chain, l->stage, NULL);
-      l->norm = norm_of(s, l->loads, l->chain.n, scale);
-    }
-  }
-  arena_release(a, mark);
-  return better;
 }
 
-static situ_status solve(solve_run *run) {
-  lns g = {.run = run, .random = rng_new(run->seed)}, *l = &g;
-  stages s;
-  arena *a = run->arena;
-  if (!stages_find(&s, run->problem, a)) return fail_no_memory(run->error);
-  if (!run->incumbent->best.device) return SITU_STATUS_OK;
-  g.s = &s;
-  g.stage = ARENA_NEW(a, uint8_t, s.n); g.tried = ARENA_NEW(a, uint8_t, s.n);
-  g.may = ARENA_NEW(a, uint16_t, s.n); g.held = ARENA_ZERO(a, uint16_t, s.n_edges);
-  g.region = ARENA_NEW(a, int32_t, s.n * 4); g.stamp = ARENA_ZERO(a, int32_t, s.n);
-  list_neighbours(l, a);
-  /* order of devices: by lowest class */
-  int32_t n_devices = run->problem->n_devices;
-  int32_t rank[64]; for (int i = 0; i < 64; i++) rank[i] = -1;
-  /* topological sort of devices */
-  const int32_t *device = run->incumbent->best.device;
-  int32_t *dev = ARENA_NEW(a, int32_t, s.n);
-  for (int32_t v = 0; v < s.n; v++) { int32_t c = s.class_at[v]; dev[v] = device[s.classes.member[s.classes.member_start[c]]]; }
-  for (int32_t k = 0; k < n_devices; k++)
-    for (int32_t d = 0; d < n_devices; d++) {
-      if (rank[d] >= 0) continue;
-      bool ready = true;
-      for (int32_t v = 0; v < s.n && ready; v++) if (dev[v] == d)
-        for (int32_t w = 0; w < s.n_words && ready; w++)
-          for (uint64_t left = s.predecessors[(int64_t)v * s.n_words + w]; left; left &= left - 1) {
-            int32_t du = dev[w * 64 + __builtin_ctzll(left)];
-            if (du != d && rank[du] < 0) ready = false;
-          }
-      if (!ready) continue;
-      rank[d] = g.chain.n;
-      for (int32_t t = 0; t < s.n_types; t++) for (int32_t i = 0; i < s.types[t].n_devices; i++) if (s.types[t].devices[i] == d) g.chain.type[g.chain.n++] = t;
-      break;
-    }
-  for (int32_t v = 0; v < s.n; v++) g.stage[v] = (uint8_t)rank[dev[v]];
-  stage_loads(g.loads, &s, &g.chain, g.stage, NULL);
-  int64_t period = period_of(&s, g.loads, g.chain.n);
-  double scale = (double)period;
-  g.norm = norm_of(&s, g.loads, g.chain.n, scale);
-  int64_t trials = 0, wins = 0;
-  while (!solve_done(run)) {
-    budget_spend(run->budget, 1);
-    g.now++;
-    g.n_region = 0;
-    int32_t parts = (int32_t)(1 + rng_below(&g.random, 8)), most = (int32_t)(2 + rng_below(&g.random, 30));
-    for (int32_t i = 0; i < parts; i++) grow(l, (int32_t)rng_below(&g.random, s.n), most);
-    trials++;
-    if (trial(l, scale)) {
-      wins++;
-      int64_t now = period_of(&s, g.loads, g.chain.n);
-      if (now < period) {
-        period = now;
-        if (period < run->incumbent->value_ns) offer(l);
-        if (getenv("SP")) fprintf(stderr, "trial %lld wins %lld: %lld\n", (long long)trials, (long long)wins, (long long)period);
+static const stage_cost *change_of(const lns *l, int32_t piece) {
+  return l->chosen[piece] >= 0 ? l->columns[l->chosen[piece]].change : NULL;
+}
+
+static void choose_column(lns *l, stage_cost *loads, int32_t i) {
+  int32_t piece = l->columns[i].piece;
+  add_change(l, loads, change_of(l, piece), -1);
+  add_change(l, loads, l->columns[i].change, 1);
+  l->chosen[piece] = i;
+}
+
+/* Makes the best exchange of one column or two; false when none is a gain. */
+static bool exchange(lns *l, stage_cost *loads, double *norm) {
+  int32_t first = -1, second = -1;
+  double best = *norm * (1 - GAIN);
+  for (int32_t i = 0; i < l->n_columns; i++) {
+    int32_t piece = l->columns[i].piece;
+    stage_cost one[STAGE_MOST], two[STAGE_MOST];
+    if (l->chosen[piece] == i) continue;
+    memcpy(one, loads, sizeof one);
+    add_change(l, one, change_of(l, piece), -1);
+    add_change(l, one, l->columns[i].change, 1);
+    for (int32_t j = i; j < l->n_columns; j++) { /* j = i: alone */
+      int32_t other = l->columns[j].piece;
+      if (j > i && (other == piece || l->chosen[other] == j)) continue;
+      memcpy(two, one, sizeof two);
+      if (j > i) {
+        add_change(l, two, change_of(l, other), -1);
+        add_change(l, two, l->columns[j].change, 1);
       }
-      scale = (double)period;
-      g.norm = norm_of(&s, g.loads, g.chain.n, scale);
+      double now = norm_of(l, two);
+      if (now >= best) continue;
+      best = now;
+      first = i;
+      second = j > i ? j : -1;
     }
   }
-  if (getenv("SP")) { fprintf(stderr, "trials %lld wins %lld: %lld\n", (long long)trials, (long long)wins, (long long)period);
-    for (int k = 0; k < g.chain.n; k++) fprintf(stderr, "%d: %lld + %lld\n", g.chain.type[k], (long long)g.loads[k].compute_ns, (long long)(g.loads[k].in_ns + g.loads[k].out_ns)); }
+  if (first < 0) return false;
+  choose_column(l, loads, first);
+  if (second >= 0) choose_column(l, loads, second);
+  *norm = best;
+  return true;
+}
+
+/* Takes the chosen columns. */
+static void adopt(lns *l, const stage_energy *e) {
+  for (int32_t x = 0; x < e->n_variables; x++) {
+    int32_t v = e->class_of[x], i = l->piece[x];
+    if (v < 0 || i >= l->n_pieces || l->chosen[i] < 0) continue;
+    l->stage[v] = l->saw[(int64_t)l->columns[l->chosen[i]].pass * l->s->n + v];
+  }
+  stage_loads(l->loads, l->s, l->chain, l->stage, NULL);
+}
+
+/* Tries one neighbourhood. */
+static situ_status try_one(lns *l, const stage_space *space, bool *gained) {
+  stage_energy e;
+  stage_price price;
+  *gained = false;
+  draw_region(l);
+  if (!stage_space_tighten(space, l->may, l->held)) return SITU_STATUS_OK;
+  elimination_made made = stage_energy_init(&e, l->s, l->chain, l->may, l->held, MOST_ENTRIES, l->run->arena);
+  if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(l->run->error);
+  if (made == ELIMINATION_TOO_WIDE || e.n_variables == 0) return SITU_STATUS_OK;
+  find_pieces(l, &e);
+  l->n_columns = 0;
+  for (int32_t pass = 0; pass < PASSES; pass++) {
+    draw_prices(l, pass, &price);
+    if (stage_energy_least(&e, &price, l->value, l->saw + (int64_t)pass * l->s->n) >= ELIMINATION_NEVER) break;
+    add_columns(l, &e, pass);
+  }
+  stage_cost loads[STAGE_MOST];
+  double norm = l->norm;
+  memcpy(loads, l->loads, sizeof loads);
+  for (int32_t i = 0; i < l->n_pieces; i++) l->chosen[i] = -1;
+  while (exchange(l, loads, &norm)) *gained = true;
+  if (*gained) adopt(l, &e);
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_PIPELINE && p->contiguous && !p->replicate && !p->overlap && p->n_phases == 1 &&
-         p->communication == SITU_COMMUNICATION_HOST_STAGED && stages_serve(p);
+static situ_status search(lns *l, const stage_space *space) {
+  solve_run *run = l->run;
+  for (int32_t idle = 0; idle < PATIENCE && !solve_done(run); idle++) {
+    bool gained;
+    arena_mark mark = arena_get_mark(run->arena);
+    situ_status status = try_one(l, space, &gained);
+    arena_release(run->arena, mark);
+    TRY(status);
+    budget_spend(run->budget, 1);
+    if (!gained) continue;
+    idle = -1;
+    int64_t period_ns = stage_period(l->s, l->chain, l->loads);
+    if (period_ns < run->incumbent->value_ns) TRY(stage_offer(run, l->s, l->chain, l->stage));
+    l->scale = (double)max64(period_ns, 1);
+    l->norm = norm_of(l, l->loads);
+  }
+  return SITU_STATUS_OK;
 }
 
-const solver stage_lns_solver = {.name = "stage_lns", .title = "large neighbourhoods of a contiguous pipeline", .source = "",
-                                    .pipeline = true, .anytime = true, .portfolio = 0, .serves = serves, .solve = solve};
+static situ_status solve(solve_run *run) {
+  lns l = {.run = run, .random = rng_new(run->seed)};
+  stages s;
+  stage_space space;
+  bool found;
+  if (!run->incumbent->best.device || solve_done(run)) return SITU_STATUS_OK;
+  if (!stages_find(&s, run->problem, run->arena)) return fail_no_memory(run->error);
+  if (s.too_large || !stages_fit(&s)) return SITU_STATUS_OK;
+  if (!stage_space_init(&space, &s, run->arena)) return fail_no_memory(run->error);
+  if (space.n_chains == 0) return SITU_STATUS_OK;
+  l.s = &s;
+  if (!allocate(&l, run->arena) || !start_from_incumbent(&l, &space, &found)) return fail_no_memory(run->error);
+  if (!found) return SITU_STATUS_OK;
+  find_worth(&l);
+  stage_loads(l.loads, &s, l.chain, l.stage, NULL);
+  l.scale = (double)max64(stage_period(&s, l.chain, l.loads), 1);
+  l.norm = norm_of(&l, l.loads);
+  return search(&l, &space);
+}
+
+static bool serves(const situ_problem *p) { return stage_space_serves(p); }
+
+const solver stage_lns_solver = {.name = "stage_lns",
+                                 .title = "large neighbourhoods of a contiguous pipeline",
+                                 .source = "Shaw, CP 1998",
+                                 .pipeline = true,
+                                 .portfolio = 13,
+                                 .serves = serves,
+                                 .solve = solve};
