@@ -58,6 +58,7 @@ typedef struct solver {
   bool anytime; /* goes on as long as it is let: gets a time limit when the user gives none */
   const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
   int32_t portfolio; /* its turn in `auto`; 0: not part of it */
+  int32_t again;     /* 0, or a later turn, where the first one is a short try */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);
   situ_status (*solve)(solve_run *run);

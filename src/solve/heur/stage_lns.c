@@ -36,7 +36,7 @@ typedef struct lns {
   const stages *s;
   const stage_chain *chain;
   rng random;
-  uint8_t *stage;               /* [class] now */
+  uint8_t *stage, *kept;        /* [class] now; the last that was offered and taken */
   stage_cost loads[STAGE_MOST]; /* of it */
   double scale, norm;           /* its period, when it was last measured; its norm */
   double worth[STAGE_MOST];     /* of a nanosecond of each stage, where prices begin */
@@ -78,6 +78,7 @@ static bool list_neighbours(lns *l, arena *a) {
 static bool allocate(lns *l, arena *a) {
   const stages *s = l->s;
   l->stage = ARENA_NEW(a, uint8_t, s->n);
+  l->kept = ARENA_NEW(a, uint8_t, s->n);
   l->region = ARENA_NEW(a, int32_t, s->n);
   l->stamp = ARENA_ZERO(a, int32_t, s->n);
   l->may = ARENA_NEW(a, uint16_t, s->n);
@@ -87,7 +88,7 @@ static bool allocate(lns *l, arena *a) {
   l->saw = ARENA_NEW(a, uint8_t, (int64_t)s->n * PASSES);
   l->mixed = ARENA_NEW(a, uint8_t, s->n);
   l->columns = ARENA_NEW(a, column, (int64_t)MOST_PIECES * PASSES);
-  return l->stage && l->region && l->stamp && l->may && l->held && l->value && l->piece && l->saw && l->mixed &&
+  return l->stage && l->kept && l->region && l->stamp && l->may && l->held && l->value && l->piece && l->saw && l->mixed &&
          l->columns && list_neighbours(l, a);
 }
 
@@ -304,7 +305,6 @@ static void adopt(lns *l, const stage_energy *e) {
     if (v < 0 || i >= l->n_pieces || l->chosen[i] < 0) continue;
     l->stage[v] = l->saw[(int64_t)l->columns[l->chosen[i]].pass * l->s->n + v];
   }
-  stage_loads(l->loads, l->s, l->chain, l->stage, NULL);
 }
 
 /* Tries one neighbourhood. */
@@ -333,6 +333,12 @@ static situ_status try_one(lns *l, const stage_space *space, bool *gained) {
   return SITU_STATUS_OK;
 }
 
+static void measure(lns *l) {
+  stage_loads(l->loads, l->s, l->chain, l->stage, NULL);
+  l->scale = (double)max64(stage_period(l->s, l->chain, l->loads), 1);
+  l->norm = norm_of(l, l->loads);
+}
+
 static situ_status search(lns *l, const stage_space *space) {
   solve_run *run = l->run;
   for (int32_t idle = 0; idle < PATIENCE && !solve_done(run); idle++) {
@@ -343,11 +349,16 @@ static situ_status search(lns *l, const stage_space *space) {
     TRY(status);
     budget_spend(run->budget, 1);
     if (!gained) continue;
-    idle = -1;
+    measure(l);
     int64_t period_ns = stage_period(l->s, l->chain, l->loads);
-    if (period_ns < run->incumbent->value_ns) TRY(stage_offer(run, l->s, l->chain, l->stage));
-    l->scale = (double)max64(period_ns, 1);
-    l->norm = norm_of(l, l->loads);
+    bool taken = true;
+    if (period_ns < run->incumbent->value_ns) {
+      TRY(stage_offer(run, l->s, l->chain, l->stage));
+      taken = run->incumbent->value_ns <= period_ns; /* else a memory is too full: back */
+      memcpy(taken ? l->kept : l->stage, taken ? l->stage : l->kept, (size_t)l->s->n);
+      measure(l);
+    }
+    if (taken) idle = -1;
   }
   return SITU_STATUS_OK;
 }
@@ -366,9 +377,8 @@ static situ_status solve(solve_run *run) {
   if (!allocate(&l, run->arena) || !start_from_incumbent(&l, &space, &found)) return fail_no_memory(run->error);
   if (!found) return SITU_STATUS_OK;
   find_worth(&l);
-  stage_loads(l.loads, &s, l.chain, l.stage, NULL);
-  l.scale = (double)max64(stage_period(&s, l.chain, l.loads), 1);
-  l.norm = norm_of(&l, l.loads);
+  memcpy(l.kept, l.stage, (size_t)s.n);
+  measure(&l);
   return search(&l, &space);
 }
 
