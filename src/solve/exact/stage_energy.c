@@ -175,6 +175,7 @@ static bool add_receivers(stage_energy *e, int32_t edge, const edge_look *look, 
       for (int32_t k = 0; k < e->size[y]; k++) {
         uint16_t at = e->maker[e->start[y] + k], made = e->maker[e->start[x] + j];
         bool fits = i == s->pin_start[edge] ? at == made : (at & (made | e->holders[e->start[x] + j])) != 0;
+        if (look->forward && at < made && i > s->pin_start[edge]) fits = false; /* held there for others' sake */
         if (!fits) f->value[(int64_t)j * e->size[y] + k] = ELIMINATION_NEVER;
       }
   }

@@ -48,7 +48,8 @@ typedef struct split {
 
 static int64_t n_masks(const tree *g) { return (int64_t)g->s->n + g->s->n_edges; }
 
-static int64_t value_of(const tree *g) { return min64(g->run->incumbent->value_ns, INT64_MAX / 4); }
+/* The value of the incumbent. Without one, more than any plan has. */
+static int64_t value_of(const tree *g) { return min64(g->run->incumbent->value_ns, STAGE_MOST_NS + 1); }
 
 static bool resize(void *array, int64_t n, size_t size) {
   void **at = array;

@@ -5,9 +5,6 @@
 #include "base/checked.h"
 #include "base/fail.h"
 
-/* Sums of priced loads stay below ELIMINATION_NEVER. */
-static const int64_t MOST_SUM_NS = (int64_t)1 << 40;
-
 bool stage_space_serves(const situ_problem *p) {
   return p->execution == SITU_EXECUTION_PIPELINE && p->contiguous && !p->replicate && p->n_phases == 1 &&
          p->communication == SITU_COMMUNICATION_HOST_STAGED && stages_serve(p);
@@ -23,7 +20,7 @@ static bool fits(const stages *s, int32_t n_stages) {
       int64_t in_ns = s->in_ns[(int64_t)t * s->n_edges + e], out_ns = s->out_ns[(int64_t)t * s->n_edges + e];
       sum = sat_add(sum, sat_mul(sat_add(in_ns, out_ns), n_stages));
     }
-    if (sum > MOST_SUM_NS) return false;
+    if (sum > STAGE_MOST_NS) return false;
   }
   return true;
 }

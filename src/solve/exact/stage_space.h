@@ -7,6 +7,8 @@
 #include "solve/solver.h"
 
 enum { STAGE_MOST_CHAINS = 64, STAGE_MOST_CLASSES = 4096 };
+/* No load is greater where there are chains: sums of priced loads stay below ELIMINATION_NEVER. */
+#define STAGE_MOST_NS ((int64_t)1 << 40)
 
 /* Every plan is one of a chain here, with some stages left empty: chains are all orders of all devices, those of equal
  * devices being one. */

@@ -11,6 +11,8 @@
 #include "base/fail.h"
 #include "solve/exact/stage_space.h"
 
+extern const solver linear_dp_solver;
+
 enum {
   MOST_ENTRIES = 1 << 16, /* of the tables of a neighbourhood */
   PASSES = 12,            /* price lists of a neighbourhood */
@@ -368,6 +370,7 @@ static situ_status solve(solve_run *run) {
   stages s;
   stage_space space;
   bool found;
+  if (!run->incumbent->best.device) TRY(solver_run(&linear_dp_solver, run, 0.5, 0));
   if (!run->incumbent->best.device || solve_done(run)) return SITU_STATUS_OK;
   if (!stages_find(&s, run->problem, run->arena)) return fail_no_memory(run->error);
   if (s.too_large || !stages_fit(&s)) return SITU_STATUS_OK;
