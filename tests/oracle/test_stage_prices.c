@@ -134,7 +134,7 @@ static void look_at_part(const stage_space *space, const stage_chain *chain, rng
   stage_space_open(space, chain, STAGE_MOST_NS, may, held);
   draw_part(&c, r, &price, may, held);
   if (stage_space_tighten(space, may, held)) {
-    assert_int_equal(stage_energy_init(&e, s, chain, may, held, 1 << 20, a), ELIMINATION_READY);
+    assert_int_equal(stage_energy_init(&e, s, &space->order, chain, may, held, 1 << 20, a), ELIMINATION_READY);
     int32_t *value = ARENA_NEW(a, int32_t, e.n_variables);
     int64_t *scratch = ARENA_NEW(a, int64_t, e.n_values), least = stage_energy_least(&e, &price, value, stage);
     count_all(&c, 0, keep_least);

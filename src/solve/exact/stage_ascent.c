@@ -179,7 +179,8 @@ static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stag
   *verdict = STAGE_OPEN;
   a->lower_ns = 0;
   memset(a->share, 0, (size_t)n_shares * sizeof *a->share);
-  elimination_made made = stage_energy_init(&c.energy, s, part->chain, part->may, part->held, MOST_ENTRIES, scratch);
+  elimination_made made = stage_energy_init(&c.energy, s, &a->space->order, part->chain, part->may, part->held,
+                                            MOST_ENTRIES, scratch);
   if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(a->run->error);
   if (made == ELIMINATION_TOO_WIDE) {
     share_evenly(a, part);

@@ -6,6 +6,22 @@
 
 enum { MOST_RECEIVERS = 10 }; /* open stages of one tensor: 2^10 values */
 
+bool stage_order_find(stage_order *out, const stages *s, arena *a) {
+  int64_t n = 0, n_words = (int64_t)s->n * s->n_words;
+  for (int64_t i = 0; i < n_words; i++) n += __builtin_popcountll(s->predecessors[i]);
+  *out = (stage_order){ARENA_NEW(a, int32_t, (int64_t)s->n + 1), ARENA_NEW(a, int32_t, n)};
+  if (!out->start || !out->before) return false;
+  out->start[0] = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    int32_t at = out->start[v];
+    for (int32_t k = 0; k < s->n_words; k++)
+      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
+        out->before[at++] = k * 64 + __builtin_ctzll(left);
+    out->start[v + 1] = at;
+  }
+  return true;
+}
+
 static bool is_before(const stages *s, int32_t u, int32_t v) {
   return s->predecessors[(int64_t)v * s->n_words + u / 64] >> (u % 64) & 1;
 }
@@ -229,29 +245,27 @@ static bool add_order(stage_energy *e, arena *a) {
     int32_t y = e->variable_of[v];
     if (y < 0) continue;
     mark_ordered(e, v, mark);
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
-        int32_t u = k * 64 + __builtin_ctzll(left), x = e->variable_of[u];
-        /* Nothing to say where the last stage of u is not after the first of v. */
-        if (x < 0 || mark[u] == v + 1 || stages_upto(__builtin_ctz(e->may[v])) >= e->may[u]) continue;
-        factor *f = add_factor(e, -1, x, y, a);
-        if (!f) return false;
-        for (int32_t i = 0; i < e->size[x]; i++)
-          for (int32_t j = 0; j < e->size[y]; j++)
-            if (e->maker[e->start[x] + i] > e->maker[e->start[y] + j])
-              f->value[(int64_t)i * e->size[y] + j] = ELIMINATION_NEVER;
-      }
+    for (int32_t k = e->order->start[v]; k < e->order->start[v + 1]; k++) {
+      int32_t u = e->order->before[k], x = e->variable_of[u];
+      /* Nothing to say where the last stage of u is not after the first of v. */
+      if (x < 0 || mark[u] == v + 1 || stages_upto(__builtin_ctz(e->may[v])) >= e->may[u]) continue;
+      factor *f = add_factor(e, -1, x, y, a);
+      if (!f) return false;
+      for (int32_t i = 0; i < e->size[x]; i++)
+        for (int32_t j = 0; j < e->size[y]; j++)
+          if (e->maker[e->start[x] + i] > e->maker[e->start[y] + j])
+            f->value[(int64_t)i * e->size[y] + j] = ELIMINATION_NEVER;
+    }
   }
   return true;
 }
 
-elimination_made stage_energy_init(stage_energy *e, const stages *s, const stage_chain *chain, const uint16_t *may,
-                                   const uint16_t *held, int64_t most_entries, arena *a) {
-  *e = (stage_energy){.s = s, .chain = chain, .may = may, .held = held};
+elimination_made stage_energy_init(stage_energy *e, const stages *s, const stage_order *order, const stage_chain *chain,
+                                   const uint16_t *may, const uint16_t *held, int64_t most_entries, arena *a) {
+  *e = (stage_energy){.s = s, .order = order, .chain = chain, .may = may, .held = held};
   elimination_made made = list_variables(e, a);
   if (made != ELIMINATION_READY) return made;
-  int64_t most = (int64_t)s->n + s->n_edges + s->pin_start[s->n_edges];
-  for (int64_t i = 0; i < (int64_t)s->n * s->n_words; i++) most += __builtin_popcountll(s->predecessors[i]);
+  int64_t most = (int64_t)s->n + s->n_edges + s->pin_start[s->n_edges] + order->start[s->n];
   e->factors = ARENA_NEW(a, factor, most);
   e->source = ARENA_NEW(a, int32_t, most);
   if (!e->factors || !e->source || !add_priced(e, a) || !add_order(e, a)) return ELIMINATION_NO_MEMORY;

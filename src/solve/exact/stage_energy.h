@@ -26,8 +26,14 @@ typedef struct stage_price {
 
 #define STAGE_PRICE_ONE ((int64_t)1 << 20)
 
+/* F as a list: what comes directly before class v is before[start[v] .. start[v+1]). */
+typedef struct stage_order {
+  int32_t *start, *before;
+} stage_order;
+
 typedef struct stage_energy {
   const stages *s;
+  const stage_order *order;
   const stage_chain *chain;
   const uint16_t *may;      /* [class] stages, as bits */
   const uint16_t *held;     /* [edge] stages that receive or make its tensor in any case, as bits */
@@ -45,10 +51,12 @@ typedef struct stage_energy {
   elimination tables;
 } stage_energy;
 
+bool stage_order_find(stage_order *out, const stages *s, arena *a);
+
 /* The energy of a chain of devices where each class may be at some stages (at least one). Too wide: its tables
- * would have more than most_entries. All lies in the arena; `chain` and `may` are kept. */
-elimination_made stage_energy_init(stage_energy *out, const stages *s, const stage_chain *chain, const uint16_t *may,
-                                   const uint16_t *held, int64_t most_entries, arena *a);
+ * would have more than most_entries. All lies in the arena; the other arguments are kept. */
+elimination_made stage_energy_init(stage_energy *out, const stages *s, const stage_order *order, const stage_chain *chain,
+                                   const uint16_t *may, const uint16_t *held, int64_t most_entries, arena *a);
 /* The least sum of priced loads, in nanoseconds * STAGE_PRICE_ONE, and an assignment of that cost, stage[class];
  * ELIMINATION_NEVER when the classes cannot be assigned. */
 int64_t stage_energy_least(stage_energy *e, const stage_price *price, int32_t *value, uint8_t *stage);

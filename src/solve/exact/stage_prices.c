@@ -256,6 +256,6 @@ const solver stage_prices_solver = {.name = "stage_prices",
                                     .source = "Held and Karp, Mathematical Programming 1971",
                                     .pipeline = true,
                                     .exact = true,
-                                    .portfolio = 14,
+                                    .portfolio = 13,
                                     .serves = serves,
                                     .solve = solve};

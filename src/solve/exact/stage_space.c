@@ -42,16 +42,24 @@ static void list_chains(stage_space *g, stage_chain *now, int32_t *left) {
   g->n_chains++;
 }
 
-static void find_before(stage_space *g) {
+static void find_around(stage_space *g) {
   const stages *s = g->s;
   for (int32_t v = 0; v < s->n; v++) {
     uint64_t *mine = g->before + (int64_t)v * s->n_words;
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
-        const uint64_t *its = g->before + (int64_t)(k * 64 + __builtin_ctzll(left)) * s->n_words;
-        for (int32_t i = 0; i <= k; i++) mine[i] |= its[i];
-        mine[k] |= left & -left;
-      }
+    for (int32_t i = g->order.start[v]; i < g->order.start[v + 1]; i++) {
+      int32_t u = g->order.before[i];
+      const uint64_t *its = g->before + (int64_t)u * s->n_words;
+      for (int32_t k = 0; k <= u / 64; k++) mine[k] |= its[k];
+      mine[u / 64] |= 1ull << (u % 64);
+    }
+  }
+  for (int32_t v = s->n - 1; v >= 0; v--) {
+    const uint64_t *mine = g->after + (int64_t)v * s->n_words;
+    for (int32_t i = g->order.start[v]; i < g->order.start[v + 1]; i++) {
+      uint64_t *its = g->after + (int64_t)g->order.before[i] * s->n_words;
+      for (int32_t k = v / 64; k < s->n_words; k++) its[k] |= mine[k];
+      its[v / 64] |= 1ull << (v % 64);
+    }
   }
 }
 
@@ -63,14 +71,16 @@ bool stage_space_init(stage_space *g, const stages *s, arena *a) {
     return true;
   g->chains = ARENA_NEW(a, stage_chain, STAGE_MOST_CHAINS);
   g->before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
+  g->after = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
+  g->in_word = ARENA_NEW(a, int64_t, s->n_words);
   g->up = ARENA_NEW(a, int64_t, s->n);
   g->down = ARENA_NEW(a, int64_t, s->n);
   g->least = ARENA_NEW(a, int64_t, s->n);
-  if (!g->chains || !g->before || !g->up || !g->down || !g->least) return false;
+  if (!stage_order_find(&g->order, s, a) || !g->chains || !g->before || !g->after || !g->in_word || !g->up || !g->down || !g->least) return false;
   for (int32_t t = 0; t < s->n_types; t++) left[t] = s->types[t].n_devices;
   list_chains(g, &(stage_chain){0}, left);
   if (g->n_chains > STAGE_MOST_CHAINS) g->n_chains = 0;
-  find_before(g);
+  find_around(g);
   return true;
 }
 
@@ -86,20 +96,18 @@ void stage_space_open(const stage_space *g, const stage_chain *chain, int64_t mo
 
 bool stage_space_tighten(const stage_space *g, uint16_t *may, const uint16_t *held) {
   const stages *s = g->s;
+  const int32_t *start = g->order.start, *before = g->order.before;
   for (int32_t v = 0; v < s->n; v++) { /* not before its predecessors */
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
-        uint16_t first = may[k * 64 + __builtin_ctzll(left)];
-        may[v] &= (uint16_t)~((first & -first) - 1);
-      }
+    for (int32_t i = start[v]; i < start[v + 1]; i++) {
+      uint16_t first = may[before[i]];
+      may[v] &= (uint16_t)~((first & -first) - 1);
+    }
     if (!may[v]) return false;
   }
   for (int32_t v = s->n - 1; v >= 0; v--) { /* not after its successors */
     if (!may[v]) return false;
     uint16_t upto = (uint16_t)((2u << (31 - __builtin_clz(may[v]))) - 1);
-    for (int32_t k = 0; k < s->n_words; k++)
-      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
-        may[k * 64 + __builtin_ctzll(left)] &= upto;
+    for (int32_t i = start[v]; i < start[v + 1]; i++) may[before[i]] &= upto;
   }
   for (int32_t e = 0; e < s->n_edges; e++) {
     uint16_t possible = 0;
@@ -109,17 +117,31 @@ bool stage_space_tighten(const stage_space *g, uint16_t *may, const uint16_t *he
   return true;
 }
 
-/* Adds up over what comes before and after each class. */
-static void sum_around(stage_space *g) {
+/* The sum of least over a set of classes. Whole words are added up once. */
+static int64_t sum_over(const stage_space *g, const uint64_t *set) {
+  int64_t sum = 0;
+  for (int32_t k = 0; k < g->s->n_words; k++) {
+    if (set[k] == 0) continue;
+    bool most = __builtin_popcountll(set[k]) > 32;
+    const int64_t *least = g->least + (int64_t)k * 64;
+    int64_t part = 0;
+    uint64_t all = k + 1 < g->s->n_words || g->s->n % 64 == 0 ? ~0ull : (1ull << (g->s->n % 64)) - 1;
+    for (uint64_t left = most ? all & ~set[k] : set[k]; left; left &= left - 1) part += least[__builtin_ctzll(left)];
+    sum += most ? g->in_word[k] - part : part;
+  }
+  return sum;
+}
+
+/* Adds up over what comes before and after each class that is not decided. */
+static void sum_around(stage_space *g, const uint16_t *may) {
   const stages *s = g->s;
-  for (int32_t v = 0; v < s->n; v++) g->up[v] = g->down[v] = 0;
-  for (int32_t v = 0; v < s->n; v++)
-    for (int32_t k = 0; k <= v / 64; k++)
-      for (uint64_t left = g->before[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
-        int32_t u = k * 64 + __builtin_ctzll(left);
-        g->up[v] += g->least[u];
-        g->down[u] += g->least[v];
-      }
+  for (int32_t k = 0; k < s->n_words; k++) g->in_word[k] = 0;
+  for (int32_t v = 0; v < s->n; v++) g->in_word[v / 64] += g->least[v];
+  for (int32_t v = 0; v < s->n; v++) {
+    if (!(may[v] & (may[v] - 1))) continue;
+    g->up[v] = sum_over(g, g->before + (int64_t)v * s->n_words);
+    g->down[v] = sum_over(g, g->after + (int64_t)v * s->n_words);
+  }
 }
 
 void stage_space_weigh(stage_space *g, const stage_chain *chain, const uint16_t *may) {
@@ -129,7 +151,7 @@ void stage_space_weigh(stage_space *g, const stage_chain *chain, const uint16_t 
     for (uint32_t left = may[v]; left; left &= left - 1)
       g->least[v] = min64(g->least[v], s->time_ns[(int64_t)chain->type[__builtin_ctz(left)] * s->n + v]);
   }
-  sum_around(g);
+  sum_around(g, may);
 }
 
 bool stage_space_drop(stage_space *g, const stage_chain *chain, const stage_price *price, int64_t most_ns, uint16_t *may,
@@ -144,9 +166,9 @@ bool stage_space_drop(stage_space *g, const stage_chain *chain, const stage_pric
       g->least[v] = min64(g->least[v], price->compute[k] * s->time_ns[(int64_t)chain->type[k] * s->n + v]);
     }
   }
-  sum_around(g);
+  sum_around(g, may);
   for (int32_t v = 0; v < s->n; v++)
-    for (uint32_t left = may[v]; left; left &= left - 1) {
+    for (uint32_t left = may[v] & (may[v] - 1) ? may[v] : 0; left; left &= left - 1) {
       int32_t k = __builtin_ctz(left);
       int64_t own = price->compute[k] * s->time_ns[(int64_t)chain->type[k] * s->n + v];
       if (g->up[v] + own > upto[k + 1] || g->down[v] + own > upto[chain->n] - upto[k]) may[v] &= (uint16_t)~(1u << k);

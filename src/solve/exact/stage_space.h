@@ -16,8 +16,10 @@ typedef struct stage_space {
   const stages *s;
   int32_t n_chains; /* 0: there are too many, or too many devices or classes, or times too great for prices */
   stage_chain *chains;
-  uint64_t *before;            /* [class * n_words] all that comes before it in F, as bits */
+  stage_order order;
+  uint64_t *before, *after;    /* [class * n_words] all that comes before it in F, and after it, as bits */
   int64_t *up, *down, *least;  /* [class] scratch: sums over what comes before and after it; its own part of them */
+  int64_t *in_word;            /* [n_words] scratch */
 } stage_space;
 
 /* Whether the loads of a problem are those of stage_energy.h: contiguous, host-staged, no replicas, one number of forward
@@ -36,7 +38,7 @@ bool stage_space_tighten(const stage_space *g, uint16_t *may, const uint16_t *he
 bool stage_space_drop(stage_space *g, const stage_chain *chain, const stage_price *price, int64_t most_ns, uint16_t *may,
                       const uint16_t *held);
 
-/* Fills least, up and down with the work that is not decided. */
+/* Fills least, up and down of classes that are not decided with the work that is not. */
 void stage_space_weigh(stage_space *g, const stage_chain *chain, const uint16_t *may);
 
 /* The greatest load. */

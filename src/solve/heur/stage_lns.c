@@ -52,32 +52,29 @@ typedef struct lns {
 } lns;
 
 /* Neighbours in F. */
-static bool list_neighbours(lns *l, arena *a) {
-  const stages *s = l->s;
-  int64_t n = 0;
-  for (int64_t i = 0; i < (int64_t)s->n * s->n_words; i++) n += __builtin_popcountll(s->predecessors[i]);
-  l->start = ARENA_ZERO(a, int32_t, s->n + 2);
-  l->beside = ARENA_NEW(a, int32_t, 2 * n);
+static bool list_neighbours(lns *l, const stage_order *order, arena *a) {
+  int32_t n = l->s->n;
+  l->start = ARENA_ZERO(a, int32_t, (int64_t)n + 2);
+  l->beside = ARENA_NEW(a, int32_t, 2 * (int64_t)order->start[n]);
   if (!l->start || !l->beside) return false;
   for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
-    for (int32_t v = 0; v < s->n; v++)
-      for (int32_t k = 0; k < s->n_words; k++)
-        for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
-          int32_t u = k * 64 + __builtin_ctzll(left);
-          if (pass == 0) {
-            l->start[u + 2]++;
-            l->start[v + 2]++;
-          } else {
-            l->beside[l->start[u + 1]++] = v;
-            l->beside[l->start[v + 1]++] = u;
-          }
+    for (int32_t v = 0; v < n; v++)
+      for (int32_t i = order->start[v]; i < order->start[v + 1]; i++) {
+        int32_t u = order->before[i];
+        if (pass == 0) {
+          l->start[u + 2]++;
+          l->start[v + 2]++;
+        } else {
+          l->beside[l->start[u + 1]++] = v;
+          l->beside[l->start[v + 1]++] = u;
         }
-    for (int32_t v = 0; pass == 0 && v < s->n; v++) l->start[v + 2] += l->start[v + 1];
+      }
+    for (int32_t v = 0; pass == 0 && v < n; v++) l->start[v + 2] += l->start[v + 1];
   }
   return true;
 }
 
-static bool allocate(lns *l, arena *a) {
+static bool allocate(lns *l, const stage_space *space, arena *a) {
   const stages *s = l->s;
   l->stage = ARENA_NEW(a, uint8_t, s->n);
   l->kept = ARENA_NEW(a, uint8_t, s->n);
@@ -91,7 +88,7 @@ static bool allocate(lns *l, arena *a) {
   l->mixed = ARENA_NEW(a, uint8_t, s->n);
   l->columns = ARENA_NEW(a, column, (int64_t)MOST_PIECES * PASSES);
   return l->stage && l->kept && l->region && l->stamp && l->may && l->held && l->value && l->piece && l->saw && l->mixed &&
-         l->columns && list_neighbours(l, a);
+         l->columns && list_neighbours(l, &space->order, a);
 }
 
 /* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the chain that it makes. *found:
@@ -112,11 +109,10 @@ static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) 
     for (int32_t d = n_devices - 1; d >= 0; d--) {
       bool ready = rank[d] < 0 && type[d] >= 0;
       for (int32_t v = 0; v < s->n && ready; v++)
-        for (int32_t i = 0; device[v] == d && i < s->n_words; i++)
-          for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + i]; left; left &= left - 1) {
-            int32_t u = device[i * 64 + __builtin_ctzll(left)];
-            ready &= u == d || rank[u] >= 0;
-          }
+        for (int32_t i = space->order.start[v]; device[v] == d && i < space->order.start[v + 1]; i++) {
+          int32_t u = device[space->order.before[i]];
+          ready &= u == d || rank[u] >= 0;
+        }
       if (ready) next = d;
     }
     more = next >= 0;
@@ -316,7 +312,7 @@ static situ_status try_one(lns *l, const stage_space *space, bool *gained) {
   *gained = false;
   draw_region(l);
   if (!stage_space_tighten(space, l->may, l->held)) return SITU_STATUS_OK;
-  elimination_made made = stage_energy_init(&e, l->s, l->chain, l->may, l->held, MOST_ENTRIES, l->run->arena);
+  elimination_made made = stage_energy_init(&e, l->s, &space->order, l->chain, l->may, l->held, MOST_ENTRIES, l->run->arena);
   if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(l->run->error);
   if (made == ELIMINATION_TOO_WIDE || e.n_variables == 0) return SITU_STATUS_OK;
   find_pieces(l, &e);
@@ -377,7 +373,7 @@ static situ_status solve(solve_run *run) {
   if (!stage_space_init(&space, &s, run->arena)) return fail_no_memory(run->error);
   if (space.n_chains == 0) return SITU_STATUS_OK;
   l.s = &s;
-  if (!allocate(&l, run->arena) || !start_from_incumbent(&l, &space, &found)) return fail_no_memory(run->error);
+  if (!allocate(&l, &space, run->arena) || !start_from_incumbent(&l, &space, &found)) return fail_no_memory(run->error);
   if (!found) return SITU_STATUS_OK;
   find_worth(&l);
   memcpy(l.kept, l.stage, (size_t)s.n);
@@ -391,6 +387,6 @@ const solver stage_lns_solver = {.name = "stage_lns",
                                  .title = "large neighbourhoods of a contiguous pipeline",
                                  .source = "Shaw, CP 1998",
                                  .pipeline = true,
-                                 .portfolio = 13,
+                                 .portfolio = 12,
                                  .serves = serves,
                                  .solve = solve};
