@@ -67,13 +67,15 @@ typedef struct climb {
   int64_t best_sum;
   double step;
   int32_t n_idle, n_passes;
+  bool some_held; /* a tensor is held in any case */
 } climb;
 
-/* Counts where classes and tensors are. */
+/* Counts where classes are, and tensors of several users. */
 static void count_shares(stage_ascent *a) {
   const stages *s = a->space->s;
   for (int32_t v = 0; v < s->n; v++) a->share[(int64_t)v * STAGE_MOST + a->stage[v]]++;
   for (int32_t e = 0; e < s->n_edges; e++) {
+    if (s->pin_start[e + 1] - s->pin_start[e] < 3) continue;
     uint32_t at = 0;
     for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) at |= 1u << a->stage[s->pin[i]];
     for (; at; at &= at - 1) a->share[((int64_t)s->n + e) * STAGE_MOST + __builtin_ctz(at)]++;
@@ -94,7 +96,7 @@ static situ_status pass(int64_t *sum, stage_ascent *a, climb *c, const stage_par
   count_shares(a);
   stage_loads(loads, s, part->chain, a->stage, NULL);
   if (stage_period(s, part->chain, loads) < a->run->incumbent->value_ns) TRY(stage_offer(a->run, s, part->chain, a->stage));
-  stage_loads(loads, s, part->chain, a->stage, part->held);
+  if (c->some_held) stage_loads(loads, s, part->chain, a->stage, part->held);
   for (int32_t k = 0; k < part->chain->n; k++) {
     c->slope[k] = s->greatest ? (double)loads[k].compute_ns : (double)stages_load(s, &loads[k]);
     c->slope[part->chain->n + k] = (double)loads[k].in_ns;
@@ -175,6 +177,7 @@ static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stag
   arena *scratch = a->run->arena;
   int64_t n_shares = ((int64_t)s->n + s->n_edges) * STAGE_MOST;
   climb c = {.n_passes = 0};
+  for (int32_t e = 0; e < s->n_edges; e++) c.some_held |= part->held[e] != 0;
   *again = false;
   *verdict = STAGE_OPEN;
   a->lower_ns = 0;

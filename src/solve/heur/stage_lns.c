@@ -14,15 +14,16 @@
 extern const solver linear_dp_solver;
 
 enum {
-  MOST_ENTRIES = 1 << 16, /* of the tables of a neighbourhood */
+  MOST_ENTRIES = 1 << 17, /* of the tables of a neighbourhood */
   PASSES = 12,            /* price lists of a neighbourhood */
   MOST_PIECES = 32,
   MOST_SEEDS = 8,
-  MOST_GROWN = 32, /* classes of a region */
+  GROWN = 32,    /* classes of a region, or */
+  LOG_GROWN = 8, /* up to 2^8 */
   MANY = 8,        /* neighbours of a class that joins regions: rarely set free */
   RARELY = 16,
   NORM = 5,        /* loads are measured by their 2^5-norm */
-  PATIENCE = 3000  /* neighbourhoods in a row without a gain, in which case it ends */
+  PATIENCE = 6000  /* neighbourhoods in a row without a gain, in which case it ends */
 };
 static const double SPREADS[] = {0, 0.04, 0.08, 0.16, 0.32, 0.64}; /* of prices, in turn */
 static const double GAIN = 1e-9;
@@ -168,7 +169,8 @@ static void grow(lns *l, int32_t seed, int32_t most) {
 }
 
 static void draw_region(lns *l) {
-  int32_t n_seeds = (int32_t)(1 + rng_below(&l->random, MOST_SEEDS)), most = (int32_t)(2 + rng_below(&l->random, MOST_GROWN - 1));
+  int32_t n_seeds = (int32_t)(1 + rng_below(&l->random, MOST_SEEDS)), log = (int32_t)rng_below(&l->random, 2 * LOG_GROWN);
+  int32_t most = (int32_t)(2 + rng_below(&l->random, log < LOG_GROWN ? (int64_t)2 << log : GROWN));
   l->now++;
   l->n_region = 0;
   for (int32_t i = 0; i < n_seeds; i++) grow(l, (int32_t)rng_below(&l->random, l->s->n), most);
