@@ -21,6 +21,7 @@ typedef struct situ_read_options {
   int32_t n_dims;
   int64_t default_dim;    /* for dynamic dimensions that have no value; 0 means 1 */
   int64_t max_file_bytes; /* refuse files above this; 0 means no limit */
+  bool training;          /* make a training step of the forward pass that the file holds: backward and update operators */
 } situ_read_options;
 
 /* What a reader got out of a model: always a graph; a platform and costs too where the file carries its own (else
@@ -36,7 +37,8 @@ typedef struct situ_model {
 } situ_model;
 
 /* Reads a model: a file, or "builtin:NAME?key=value&..." for a generated one. options may be NULL.
- * IO when it cannot be opened; BAD_INPUT when malformed, with file and place; UNSUPPORTED when no reader knows it. */
+ * IO when it cannot be opened; BAD_INPUT when malformed, with file and place; UNSUPPORTED when no reader knows it.
+ * BAD_ARGUMENT when a training step is asked for and the file holds one already, or brings times of its own. */
 SITU_API situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options,
                                      situ_error *error);
 SITU_API void situ_model_free(situ_model *model);

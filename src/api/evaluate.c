@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "sim/simulate.h"
 #include "solve/kit/best_single.h"
+#include "solve/kit/sequence.h"
 
 static situ_status infeasible(situ_plan **out, const situ_problem *p, const char *reason, situ_error *error) {
   situ_plan *plan = plan_new(p);
@@ -22,35 +23,6 @@ static situ_status infeasible(situ_plan **out, const situ_problem *p, const char
   plan->reason = why;
   *out = plan;
   return SITU_STATUS_OK;
-}
-
-/* Sorts operators by descending tail: the longest time from the start of each to the end of everything, transfers
- * included (the upward rank of HEFT, with the devices known). A tail is at least that of each consumer, and ties keep
- * the index order, so the order is topological. */
-static bool order_by_tail(int32_t *order, const situ_problem *p, const int32_t *device, arena *a) {
-  const situ_graph *g = p->graph;
-  int64_t *tail = ARENA_NEW(a, int64_t, g->n_operators);
-  int32_t *other = ARENA_NEW(a, int32_t, g->n_operators);
-  if (!tail || !other) return false;
-  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
-    int64_t longest = 0;
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-        int32_t w = g->use[i];
-        longest = max64(longest, sat_add(problem_transfer_ns(p, t, device[v], device[w]), tail[w]));
-      }
-    tail[v] = sat_add(longest, problem_time_ns(p, v, device[v]));
-    order[v] = v;
-  }
-  for (int64_t width = 1; width < g->n_operators; width *= 2) { /* merge sort: stable, no recursion */
-    for (int64_t from = 0; from < g->n_operators; from += 2 * width) {
-      int64_t middle = min64(from + width, g->n_operators), to = min64(from + 2 * width, g->n_operators);
-      for (int64_t i = from, l = from, r = middle; i < to; i++)
-        other[i] = l < middle && (r >= to || tail[order[l]] >= tail[order[r]]) ? order[l++] : order[r++];
-    }
-    memcpy(order, other, (size_t)g->n_operators * sizeof *order);
-  }
-  return true;
 }
 
 /* Order and calls that a plan of ours in the file of pins brings along; *kept (or NULL) owns them. */
@@ -67,17 +39,16 @@ static void from_fix(situ_plan **kept, placement *where, const situ_instance *i)
   where->call = (*kept)->call;
 }
 
-/* Chooses the best of the orders at hand: that of the file, by tail, by index. */
+/* The order of the file where it has one; else the better of that by index and one found for these devices. */
 static situ_status choose_order(placement *where, const situ_instance *i, simulator *s, arena *a, situ_error *error) {
   const situ_problem *p = i->problem;
   if (p->execution != SITU_EXECUTION_STREAM || where->order) return SITU_STATUS_OK;
-  int32_t *order = ARENA_NEW(a, int32_t, p->n_operators);
-  if (!order || !order_by_tail(order, p, where->device, a)) return fail_no_memory(error);
   simulation by_index = simulator_run(s, where, true);
   int64_t value = by_index.value_ns, excess = by_index.excess_bytes;
-  where->order = order;
-  simulation by_tail = simulator_run(s, where, true);
-  bool better = by_tail.excess_bytes != excess ? by_tail.excess_bytes < excess : by_tail.value_ns <= value;
+  where->order = ARENA_NEW(a, int32_t, p->n_operators);
+  if (!where->order || !sequence_find(where->order, s, p, where->device, a)) return fail_no_memory(error);
+  simulation found = simulator_run(s, where, true);
+  bool better = found.excess_bytes != excess ? found.excess_bytes < excess : found.value_ns <= value;
   if (!better) where->order = NULL;
   return SITU_STATUS_OK;
 }

@@ -64,6 +64,7 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "reader", json_new_text(i->model->reader));
   ok = ok && json_set(o, "dims", dims_json(&i->options.read));
   ok = ok && json_set(o, "default_dim", json_new_whole(i->options.read.default_dim > 0 ? i->options.read.default_dim : 1));
+  if (i->options.read.training) ok = ok && json_set(o, "training", json_new_truth(true));
   const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
   ok = ok && json_set(o, "platform_hash", json_new_text(hash_text(hash, platform_hash(i->platform))));
@@ -78,6 +79,7 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   ok = ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
   if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_whole(p->n_copies));
+  if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_whole(p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   ok = ok && constraints_json(o, i);
@@ -141,6 +143,8 @@ static situ_status problem_options(situ_problem_options *o, const json_value *m,
   o->overlap = json_truth(json_get(m, "overlap"), false);
   int64_t copies = json_whole(json_get(m, "copies"), 1);
   o->copies = copies > 0 && copies < INT32_MAX ? (int32_t)copies : 1;
+  int64_t max_calls = json_whole(json_get(m, "max_calls"), 0);
+  o->max_calls = max_calls > 0 && max_calls < INT32_MAX ? (int32_t)max_calls : 0;
   o->max_period_ns = json_whole(json_get(m, "max_period_ns"), 0);
   o->max_latency_ns = json_whole(json_get(m, "max_latency_ns"), 0);
   int64_t in_flight = json_whole(json_get(m, "in_flight"), 1);
@@ -158,6 +162,7 @@ static situ_status read_dims(situ_read_options *read, arena *a, const json_value
     dims[read->n_dims++] = (situ_dim){at.key, json_whole(at.value, 0)};
   read->dims = dims;
   read->default_dim = json_whole(json_get(m, "default_dim"), 1);
+  read->training = json_truth(json_get(m, "training"), false);
   return SITU_STATUS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "graph/graph.h"
 #include "read/reader.h"
 
 extern const reader onnx_reader, workload_reader, pipedream_reader, openvino_reader, builtin_reader;
@@ -69,6 +70,15 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   return status;
 }
 
+static situ_status make_training(situ_model *model, const char *path, situ_error *error) {
+  if (model->costs)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "brings times of its own; a training step would have none");
+  situ_graph *forward = model->graph;
+  TRY(graph_training(&model->graph, forward, error));
+  situ_graph_free(forward);
+  return SITU_STATUS_OK;
+}
+
 situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options, situ_error *error) {
   *out = NULL;
   situ_read_options filled = options ? *options : (situ_read_options){0};
@@ -93,6 +103,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     }
     file_close(&view);
   }
+  if (status == SITU_STATUS_OK && filled.training) status = make_training(model, path, error);
   if (status != SITU_STATUS_OK) {
     situ_model_free(model);
     return status;

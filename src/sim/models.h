@@ -20,6 +20,8 @@ typedef struct execution_model {
   /* simulator_memory; NULL for models without memory over time. */
   situ_status (*memory)(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
                         situ_error *error);
+  /* simulator_dispatch; NULL for models without sequences. */
+  int64_t (*dispatch)(void *model, const int32_t *device, const double *priority, int32_t *order);
 } execution_model;
 
 extern const execution_model stream_model, calls_model, pipeline_model;

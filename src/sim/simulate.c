@@ -48,6 +48,10 @@ simulation simulator_run(simulator *s, const placement *where, bool memory) {
   return found;
 }
 
+int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order) {
+  return s->model->dispatch ? s->model->dispatch(s->state, device, priority, order) : SITU_NEVER_NS;
+}
+
 /* A run trusts its placement; a whole plan may be asked for by anyone. */
 static situ_status placement_check(const situ_problem *p, const placement *where, arena *scratch, situ_error *error) {
   for (int32_t v = 0; v < p->n_operators; v++)

@@ -16,7 +16,7 @@ simulator *simulator_new(const situ_problem *problem, arena *a);
 typedef struct simulation {
   int64_t value_ns;     /* makespan or period; SITU_NEVER_NS when an operator sits where it cannot run, or the
                            placement breaks a rule of its execution model (an order that is not topological, a
-                           cycle among calls, contiguity); stream has no times, loads or memory then */
+                           cycle among calls, too many of them, contiguity); stream has no times, loads or memory then */
   int64_t latency_ns, period_ns; /* stream where the period matters: both; else SITU_NEVER_NS */
   int64_t over_ns;      /* by how much a greatest period or latency is exceeded; 0 when it is kept */
   int64_t excess_bytes; /* memory over the limits, summed over memories; 0 when it fits. A search may use it as a
@@ -30,6 +30,12 @@ typedef struct simulation {
 /* Runs a placement. Pins and colocation are not looked at: the checker does. With memory = false the memory over time
  * is not followed (excess_bytes = 0, peak_bytes NULL), which is faster. */
 simulation simulator_run(simulator *s, const placement *where, bool memory);
+
+/* Fills order ([operator]) with the sequence that arises where no device waits for one operator while it could run
+ * another: of those whose inputs are there it takes the one of highest priority ([operator], ties to the lower number),
+ * as the ready queues of runtimes do. Returns how long that takes; SITU_NEVER_NS where an operator sits where it cannot
+ * run, and for all but stream problems with contention on links. As much work as a run. */
+int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order);
 
 /* A whole plan from a placement: times, transfers, loads, memory; value only, no bound. */
 situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where, situ_error *error);

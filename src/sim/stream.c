@@ -85,4 +85,4 @@ void stream_run(void *model, const placement *where, bool memory, simulation *ou
 
 const execution_model stream_model = {
     .execution = SITU_EXECUTION_STREAM, .make = make, .run = stream_run, .plan = stream_fill_plan,
-    .memory = stream_log_memory};
+    .memory = stream_log_memory, .dispatch = stream_dispatch};

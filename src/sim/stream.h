@@ -7,6 +7,7 @@
 #ifndef SITU_SIM_STREAM_H
 #define SITU_SIM_STREAM_H
 
+#include "base/heap.h"
 #include "sim/models.h"
 
 /* An input of an operator, with its producer beside it. */
@@ -56,6 +57,10 @@ typedef struct stream {
   int32_t *device_next;          /* [device] the operator that it runs, or would run next; -1 at its end */
   bool *device_busy;             /* [device] */
   int32_t *device_last;          /* [device] while chaining */
+  ready_heap *ready;             /* [device] dispatch: what it could run next */
+  int32_t *ready_room;           /* [operator] where the heaps lie */
+  int32_t *started;              /* dispatch: [n_started] operators as they started, the caller's; else NULL */
+  int32_t n_started;
   stream_sending *sending;       /* in order of creation: those of one tensor are neighbours, by first user */
   int32_t n_sendings;
   int32_t *user_next;            /* [use] */
@@ -91,6 +96,8 @@ typedef struct stream {
 /* Runs with contention link: whether the placement could be run to its end. Fills start_ns, finish_ns, load_ns. */
 bool stream_run_link(stream *s, const placement *where);
 bool stream_make_link(stream *s, arena *a);
+/* The same where each device takes, of what it could run, the operator of highest priority: see simulator_dispatch. */
+int64_t stream_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order);
 
 /* After a run: fills peak_bytes and gives the bytes over the limits. */
 int64_t stream_follow_memory(stream *s, const placement *where);

@@ -23,7 +23,8 @@ bool stream_make_link(stream *s, arena *a) {
   }
   return (s->node = ARENA_NEW(a, stream_node, s->n_operators)) &&
          (s->device_next = ARENA_NEW(a, int32_t, n_devices)) && (s->device_busy = ARENA_NEW(a, bool, n_devices)) &&
-         (s->device_last = ARENA_NEW(a, int32_t, n_devices)) && (s->sending = ARENA_NEW(a, stream_sending, most)) &&
+         (s->device_last = ARENA_NEW(a, int32_t, n_devices)) && (s->ready = ARENA_NEW(a, ready_heap, n_devices)) &&
+         (s->ready_room = ARENA_NEW(a, int32_t, s->n_operators)) && (s->sending = ARENA_NEW(a, stream_sending, most)) &&
          (s->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) &&
          (s->slot = ARENA_NEW(a, int32_t, s->n_memories)) && (s->channel_now = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->queue_first = ARENA_NEW(a, int32_t, n_channels)) && (s->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
@@ -84,7 +85,9 @@ static bool prepare(stream *s, const placement *where) {
 /* One more input of w is in its memory. */
 static inline void deliver(stream *s, int32_t w) {
   stream_node *n = &s->node[w];
-  if (--n->waiting == 0 && s->device_next[n->device] == w && !s->device_busy[n->device])
+  if (--n->waiting > 0) return;
+  if (s->started) heap_push(&s->ready[n->device], w);
+  if ((s->started ? s->ready[n->device].n == 1 : s->device_next[n->device] == w) && !s->device_busy[n->device])
     s->runnable[s->n_runnable++] = n->device;
 }
 
@@ -154,11 +157,20 @@ static void end_operator(stream *s, int32_t d, int64_t now) {
     send(s, t, s->node[v].position, s->problem->memory_of[d], now);
 }
 
+/* What device d starts next; -1 when it has to wait. */
+static inline int32_t next_operator(stream *s, int32_t d) {
+  if (!s->started) return s->device_next[d] >= 0 && s->node[s->device_next[d]].waiting == 0 ? s->device_next[d] : -1;
+  if (s->ready[d].n == 0) return -1;
+  int32_t v = s->device_next[d] = heap_pop(&s->ready[d]);
+  s->started[s->n_started++] = v;
+  return v;
+}
+
 /* Starts what device d can start; it is idle. It counts as busy meanwhile, so that nobody lists it as runnable. */
 static void run_device(stream *s, int32_t d, int64_t now) {
   const situ_problem *p = s->problem;
   s->device_busy[d] = true;
-  for (int32_t v; (v = s->device_next[d]) >= 0 && s->node[v].waiting == 0;) {
+  for (int32_t v; (v = next_operator(s, d)) >= 0;) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
     s->start_ns[v] = now;
     s->finish_ns[v] = sat_add(now, time);
@@ -247,8 +259,8 @@ static void end_event(stream *s, int32_t who, int64_t now) {
   advance(s, k, now);
 }
 
-bool stream_run_link(stream *s, const placement *where) {
-  if (!prepare(s, where)) return false;
+/* From what is ready at time 0 to the end; whether all operators ended. */
+static bool run_events(stream *s) {
   for (int32_t d = 0; d < s->n_devices; d++) {
     if (!s->device_busy[d]) run_device(s, d, 0);
     run_runnable(s, 0);
@@ -263,5 +275,35 @@ bool stream_run_link(stream *s, const placement *where) {
     }
     serve_channels(s, now);
   }
-  return s->n_ended == s->n_operators && !s->broken;
+  return s->n_ended == s->n_operators;
+}
+
+bool stream_run_link(stream *s, const placement *where) {
+  s->started = NULL;
+  return prepare(s, where) && run_events(s) && !s->broken;
+}
+
+/* Heaps side by side, as large as their devices have operators. */
+static void prepare_heaps(stream *s, const double *priority) {
+  int32_t *count = s->device_last, before = 0;
+  memset(count, 0, (size_t)s->n_devices * sizeof *count);
+  for (int32_t v = 0; v < s->n_operators; v++) count[s->node[v].device]++;
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    s->ready[d] = (ready_heap){.key = priority, .at = s->ready_room + before};
+    before += count[d];
+  }
+  for (int32_t v = 0; v < s->n_operators; v++)
+    if (s->node[v].waiting == 0) heap_push(&s->ready[s->node[v].device], v);
+}
+
+int64_t stream_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order) {
+  stream *s = model;
+  if (!s->node || !prepare(s, &(placement){.device = (int32_t *)(uintptr_t)device})) return SITU_NEVER_NS;
+  prepare_heaps(s, priority);
+  s->started = order;
+  s->n_started = 0;
+  if (!run_events(s)) return SITU_NEVER_NS;
+  int64_t end = 0;
+  for (int32_t v = 0; v < s->n_operators; v++) end = max64(end, s->finish_ns[v]);
+  return end;
 }

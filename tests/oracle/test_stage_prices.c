@@ -1,5 +1,6 @@
-/* Prices of stages against brute force: the least priced sum of loads is that of counting all assignments; what is dropped is in
- * none of those cheap enough; and stage_prices, stopped anywhere, has the optimum between bound and value. */
+/* Prices of stages against brute force: the least priced sum of loads is that of counting all assignments; what is
+ * dropped is in none of those cheap enough; and stage_prices, stopped anywhere, has the optimum between bound and
+ * value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -188,8 +189,8 @@ static situ_plan *solve(const lab *l, const char *names, int64_t steps, uint64_t
 static void hold(const situ_plan *plan, int64_t best_ns, uint64_t seed) {
   int64_t value_ns = situ_plan_value_ns(plan), bound_ns = situ_plan_lower_bound_ns(plan);
   if (bound_ns > best_ns || value_ns < best_ns)
-    fail_msg("seed %llu: %lld <= %lld <= %lld is wrong", (unsigned long long)seed, (long long)bound_ns, (long long)best_ns,
-             (long long)value_ns);
+    fail_msg("seed %llu: %lld <= %lld <= %lld is wrong", (unsigned long long)seed, (long long)bound_ns,
+             (long long)best_ns, (long long)value_ns);
 }
 
 static void what_it_ends_with_brackets_the_optimum_and_mostly_meets_it(void **state) {

@@ -97,8 +97,8 @@ static elimination_made order_tables(elimination *e, wiring *w, int32_t *rank, i
 }
 
 /* Adds a term to a table: the function of those variables, the last one running fastest. */
-static bool add_term(const elimination *e, elimination_table *t, const int64_t *value, const int32_t *variables, int32_t n,
-                     arena *a) {
+static bool add_term(const elimination *e, elimination_table *t, const int64_t *value, const int32_t *variables,
+                     int32_t n, arena *a) {
   int32_t n_digits = t->n_behind + 1, own = e->size[t->variable];
   int32_t *stride = ARENA_ZERO(a, int32_t, n_digits), *digit = ARENA_ZERO(a, int32_t, n_digits);
   int64_t n_entries = t->n_rows * own;
@@ -144,7 +144,8 @@ static bool add_terms(elimination *e, const int32_t *rank, int32_t n_factors, co
     e->work += (n_terms[i] + 1) * e->tables[i].n_rows * e->size[e->tables[i].variable];
   }
   for (int32_t i = 0; i < n_factors; i++)
-    if (!add_term(e, &e->tables[home[i]], factors[i].value, factors[i].variable, factors[i].variable[1] >= 0 ? 2 : 1, a))
+    if (!add_term(e, &e->tables[home[i]], factors[i].value, factors[i].variable, factors[i].variable[1] >= 0 ? 2 : 1,
+                  a))
       return false;
   for (int32_t i = 0; i < e->n; i++) {
     elimination_table *t = &e->tables[i];
@@ -155,8 +156,8 @@ static bool add_terms(elimination *e, const int32_t *rank, int32_t n_factors, co
   return true;
 }
 
-elimination_made elimination_init(elimination *e, int32_t n, const int32_t *size, int32_t n_factors, const factor *factors,
-                                  int64_t most_entries, arena *a) {
+elimination_made elimination_init(elimination *e, int32_t n, const int32_t *size, int32_t n_factors,
+                                  const factor *factors, int64_t most_entries, arena *a) {
   wiring w;
   *e = (elimination){.n = n, .size = size, .tables = ARENA_NEW(a, elimination_table, n)};
   int32_t *rank = ARENA_NEW(a, int32_t, n);

@@ -62,7 +62,7 @@ typedef struct climb {
   stage_energy energy;
   int32_t *value;
   int64_t *marginal;
-  double slope[STAGE_PRICES];                         /* at the prices of the last pass */
+  double slope[STAGE_PRICES];                          /* at the prices of the last pass */
   double best[STAGE_PRICES], best_slope[STAGE_PRICES]; /* of the greatest sum */
   int64_t best_sum;
   double step;
@@ -95,7 +95,8 @@ static situ_status pass(int64_t *sum, stage_ascent *a, climb *c, const stage_par
   if (*sum >= ELIMINATION_NEVER) return SITU_STATUS_OK;
   count_shares(a);
   stage_loads(loads, s, part->chain, a->stage, NULL);
-  if (stage_period(s, part->chain, loads) < a->run->incumbent->value_ns) TRY(stage_offer(a->run, s, part->chain, a->stage));
+  if (stage_period(s, part->chain, loads) < a->run->incumbent->value_ns)
+    TRY(stage_offer(a->run, s, part->chain, a->stage));
   if (c->some_held) stage_loads(loads, s, part->chain, a->stage, part->held);
   for (int32_t k = 0; k < part->chain->n; k++) {
     c->slope[k] = s->greatest ? (double)loads[k].compute_ns : (double)stages_load(s, &loads[k]);
@@ -182,8 +183,8 @@ static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stag
   *verdict = STAGE_OPEN;
   a->lower_ns = 0;
   memset(a->share, 0, (size_t)n_shares * sizeof *a->share);
-  elimination_made made = stage_energy_init(&c.energy, s, &a->space->order, part->chain, part->may, part->held,
-                                            MOST_ENTRIES, scratch);
+  elimination_made made =
+      stage_energy_init(&c.energy, s, &a->space->order, part->chain, part->may, part->held, MOST_ENTRIES, scratch);
   if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(a->run->error);
   if (made == ELIMINATION_TOO_WIDE) {
     share_evenly(a, part);

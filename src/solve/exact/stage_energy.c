@@ -29,7 +29,8 @@ static bool is_before(const stages *s, int32_t u, int32_t v) {
 static uint16_t stages_upto(int32_t k) { return (uint16_t)((2u << k) - 1); }
 
 /* What an edge makes of a stage that makes it and those that receive it. */
-static int64_t price_edge(const stage_energy *e, const stage_price *price, int32_t edge, uint16_t maker, uint16_t holders) {
+static int64_t price_edge(const stage_energy *e, const stage_price *price, int32_t edge, uint16_t maker,
+                          uint16_t holders) {
   const stages *s = e->s;
   int32_t made = __builtin_ctz(maker);
   int64_t sum = 0;
@@ -42,8 +43,9 @@ static int64_t price_edge(const stage_energy *e, const stage_price *price, int32
   return sum;
 }
 
-static void add_edge(stage_cost *loads, const stages *s, const stage_chain *chain, int32_t edge, int32_t made, uint16_t holders) {
-  holders &= (uint16_t)~(1u << made);
+static void add_edge(stage_cost *loads, const stages *s, const stage_chain *chain, int32_t edge, int32_t made,
+                     uint16_t holders) {
+  holders &= (uint16_t) ~(1u << made);
   if (holders) loads[made].out_ns += s->out_ns[(int64_t)chain->type[made] * s->n_edges + edge];
   for (uint32_t left = holders; left; left &= left - 1) {
     int32_t k = __builtin_ctz(left);
@@ -51,9 +53,11 @@ static void add_edge(stage_cost *loads, const stages *s, const stage_chain *chai
   }
 }
 
-void stage_loads(stage_cost *loads, const stages *s, const stage_chain *chain, const uint8_t *stage, const uint16_t *held) {
+void stage_loads(stage_cost *loads, const stages *s, const stage_chain *chain, const uint8_t *stage,
+                 const uint16_t *held) {
   for (int32_t k = 0; k < chain->n; k++) loads[k] = (stage_cost){0};
-  for (int32_t v = 0; v < s->n; v++) loads[stage[v]].compute_ns += s->time_ns[(int64_t)chain->type[stage[v]] * s->n + v];
+  for (int32_t v = 0; v < s->n; v++)
+    loads[stage[v]].compute_ns += s->time_ns[(int64_t)chain->type[stage[v]] * s->n + v];
   for (int32_t e = 0; e < s->n_edges; e++) {
     uint32_t holders = held ? held[e] : 0;
     for (int32_t i = s->pin_start[e] + 1; i < s->pin_start[e + 1]; i++) holders |= 1u << stage[s->pin[i]];
@@ -78,8 +82,8 @@ static uint16_t unpaid_stages(const stage_energy *e, int32_t edge) {
 
 static edge_look look_at(const stage_energy *e, int32_t edge) {
   const stages *s = e->s;
-  edge_look look = {.producer = s->pin[s->pin_start[edge]], .first_open = -1, .forward = true,
-                    .decided = e->held[edge]};
+  edge_look look = {
+      .producer = s->pin[s->pin_start[edge]], .first_open = -1, .forward = true, .decided = e->held[edge]};
   for (int32_t i = s->pin_start[edge] + 1; i < s->pin_start[edge + 1]; i++) {
     int32_t u = s->pin[i];
     if (e->variable_of[u] < 0) {
@@ -156,7 +160,8 @@ static elimination_made list_variables(stage_energy *e, arena *a) {
   if (!e->maker || !e->holders) return ELIMINATION_NO_MEMORY;
   for (int32_t v = 0; v < s->n; v++) {
     int32_t x = e->variable_of[v], i = 0;
-    for (uint32_t left = e->may[v]; x >= 0 && left; left &= left - 1) e->maker[e->start[x] + i++] = (uint16_t)(left & -left);
+    for (uint32_t left = e->may[v]; x >= 0 && left; left &= left - 1)
+      e->maker[e->start[x] + i++] = (uint16_t)(left & -left);
   }
   return ELIMINATION_READY;
 }
@@ -286,7 +291,8 @@ static void price_factor(stage_energy *e, const stage_price *price, int32_t i) {
     return;
   }
   if (e->class_of[x] < 0) { /* the edge's own variable */
-    for (int32_t j = 0; j < e->size[x]; j++) f->value[j] = price_edge(e, price, edge, maker[j], e->holders[e->start[x] + j]);
+    for (int32_t j = 0; j < e->size[x]; j++)
+      f->value[j] = price_edge(e, price, edge, maker[j], e->holders[e->start[x] + j]);
     return;
   }
   edge_look look = look_at(e, edge);
@@ -297,14 +303,16 @@ static void price_factor(stage_energy *e, const stage_price *price, int32_t i) {
     else if (y < 0)
       f->value[j] = price_edge(e, price, edge, maker[j], look.decided);
     for (int32_t k = 0; made_here && y >= 0 && k < e->size[y]; k++)
-      f->value[(int64_t)j * e->size[y] + k] = price_edge(e, price, edge, maker[j], look.decided | e->maker[e->start[y] + k]);
+      f->value[(int64_t)j * e->size[y] + k] =
+          price_edge(e, price, edge, maker[j], look.decided | e->maker[e->start[y] + k]);
   }
 }
 
 static int64_t price_base(const stage_energy *e, const stage_price *price) {
   int64_t sum = 0;
   for (int32_t k = 0; k < e->chain->n; k++)
-    sum += price->compute[k] * e->base[k].compute_ns + price->in[k] * e->base[k].in_ns + price->out[k] * e->base[k].out_ns;
+    sum +=
+        price->compute[k] * e->base[k].compute_ns + price->in[k] * e->base[k].in_ns + price->out[k] * e->base[k].out_ns;
   return sum;
 }
 

@@ -1,6 +1,7 @@
-/* stage_prices: branch and bound (Land and Doig, Econometrica 28, 1960) on the stages of a contiguous pipeline, with bounds
- * from prices of stages: period >= sum of price_k * load_k for prices of 1 in sum, and the least of that over all assignments is
- * found exactly, by elimination (stage_energy.h), at prices that are made better and better (stage_ascent.h).
+/* stage_prices: branch and bound (Land and Doig, Econometrica 28, 1960) on the stages of a contiguous pipeline, with
+ * bounds from prices of stages: period >= sum of price_k * load_k for prices of 1 in sum, and the least of that over
+ * all assignments is found exactly, by elimination (stage_energy.h), at prices that are made better and better
+ * (stage_ascent.h).
  *
  * A round asks whether some plan has a period of U or less, for U between bound and value. A part of the plans that is
  * not refuted is split in two: by a class, at a stage or before it, or behind; or by a tensor with many users, whose
@@ -15,10 +16,10 @@
 
 /* Work of a question in the first round and in the last, in entries of tables. */
 static const int64_t FIRST_EFFORT = (int64_t)1 << 26, LAST_EFFORT = (int64_t)1 << 34;
-static const int64_t FINE = 4000;       /* part of the value that a round does not look into */
-static const double SLOW = 0.67;        /* of the gap is left after a round: prices do not help here */
-static const double WORTHY = 0.07;      /* of what is missing must come from holding a tensor, to split by it */
-static const double UNDIVIDED = 0.01;   /* what a class counts that prices do not divide */
+static const int64_t FINE = 4000;     /* part of the value that a round does not look into */
+static const double SLOW = 0.67;      /* of the gap is left after a round: prices do not help here */
+static const double WORTHY = 0.07;    /* of what is missing must come from holding a tensor, to split by it */
+static const double UNDIVIDED = 0.01; /* what a class counts that prices do not divide */
 
 /* How a question ended. */
 typedef enum answer { REFUTED, FOUND, GAVE_UP } answer;
@@ -39,8 +40,8 @@ typedef struct tree {
   int64_t lower_ns, most_work;
 } tree;
 
-/* A way to split a part: class `what` is at stage k or before it, or not; or, for what >= n, stage k holds the tensor of edge
- * what - n, or not. */
+/* A way to split a part: class `what` is at stage k or before it, or not; or, for what >= n, stage k holds the tensor
+ * of edge what - n, or not. */
 typedef struct split {
   int32_t what, stage;
   double score;
@@ -63,8 +64,8 @@ static bool resize(void *array, int64_t n, size_t size) {
 static situ_status push(tree *g, int32_t chain) {
   if (g->n_open == g->capacity) {
     int64_t n = g->capacity ? g->capacity * 2 : 64;
-    if (!resize(&g->masks, n * n_masks(g), sizeof *g->masks) || !resize(&g->prices, n * STAGE_PRICES, sizeof *g->prices) ||
-        !resize(&g->chain, n, sizeof *g->chain))
+    if (!resize(&g->masks, n * n_masks(g), sizeof *g->masks) ||
+        !resize(&g->prices, n * STAGE_PRICES, sizeof *g->prices) || !resize(&g->chain, n, sizeof *g->chain))
       return fail_no_memory(g->run->error);
     g->capacity = n;
   }
@@ -132,7 +133,8 @@ static split best_tensor(const tree *g, const stage_chain *chain) {
       int32_t k = __builtin_ctz(left);
       double share = g->ascent.share[((int64_t)s->n + e) * STAGE_MOST + k];
       double price = g->price[s->greatest ? chain->n + k : k];
-      double score = (share < 0.5 ? share : 1 - share) * price * (double)s->in_ns[(int64_t)chain->type[k] * s->n_edges + e];
+      double score =
+          (share < 0.5 ? share : 1 - share) * price * (double)s->in_ns[(int64_t)chain->type[k] * s->n_edges + e];
       if (score > best.score) best = (split){s->n + e, k, score};
     }
   }

@@ -76,7 +76,9 @@ bool stage_space_init(stage_space *g, const stages *s, arena *a) {
   g->up = ARENA_NEW(a, int64_t, s->n);
   g->down = ARENA_NEW(a, int64_t, s->n);
   g->least = ARENA_NEW(a, int64_t, s->n);
-  if (!stage_order_find(&g->order, s, a) || !g->chains || !g->before || !g->after || !g->in_word || !g->up || !g->down || !g->least) return false;
+  if (!stage_order_find(&g->order, s, a) || !g->chains || !g->before || !g->after || !g->in_word || !g->up ||
+      !g->down || !g->least)
+    return false;
   for (int32_t t = 0; t < s->n_types; t++) left[t] = s->types[t].n_devices;
   list_chains(g, &(stage_chain){0}, left);
   if (g->n_chains > STAGE_MOST_CHAINS) g->n_chains = 0;
@@ -100,7 +102,7 @@ bool stage_space_tighten(const stage_space *g, uint16_t *may, const uint16_t *he
   for (int32_t v = 0; v < s->n; v++) { /* not before its predecessors */
     for (int32_t i = start[v]; i < start[v + 1]; i++) {
       uint16_t first = may[before[i]];
-      may[v] &= (uint16_t)~((first & -first) - 1);
+      may[v] &= (uint16_t) ~((first & -first) - 1);
     }
     if (!may[v]) return false;
   }
@@ -154,8 +156,8 @@ void stage_space_weigh(stage_space *g, const stage_chain *chain, const uint16_t 
   sum_around(g, may);
 }
 
-bool stage_space_drop(stage_space *g, const stage_chain *chain, const stage_price *price, int64_t most_ns, uint16_t *may,
-                      const uint16_t *held) {
+bool stage_space_drop(stage_space *g, const stage_chain *chain, const stage_price *price, int64_t most_ns,
+                      uint16_t *may, const uint16_t *held) {
   const stages *s = g->s;
   int64_t upto[STAGE_MOST + 1] = {0};
   for (int32_t k = 0; k < chain->n; k++) upto[k + 1] = upto[k] + price->compute[k] * most_ns;
@@ -171,7 +173,7 @@ bool stage_space_drop(stage_space *g, const stage_chain *chain, const stage_pric
     for (uint32_t left = may[v] & (may[v] - 1) ? may[v] : 0; left; left &= left - 1) {
       int32_t k = __builtin_ctz(left);
       int64_t own = price->compute[k] * s->time_ns[(int64_t)chain->type[k] * s->n + v];
-      if (g->up[v] + own > upto[k + 1] || g->down[v] + own > upto[chain->n] - upto[k]) may[v] &= (uint16_t)~(1u << k);
+      if (g->up[v] + own > upto[k + 1] || g->down[v] + own > upto[chain->n] - upto[k]) may[v] &= (uint16_t) ~(1u << k);
     }
   return stage_space_tighten(g, may, held);
 }

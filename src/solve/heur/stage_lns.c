@@ -1,9 +1,10 @@
 /* stage_lns: large neighbourhood search (Shaw, CP 1998) for contiguous pipelines.
  *
  * A few regions of the graph are set free while the rest stays at its stage. What hangs together in them is a piece; at
- * some prices of the stages the best assignment of every piece is found exactly, by elimination (exact/stage_energy.h). Each
- * price list gives each piece a column: what the loads change by. Since pieces do not see each other, their columns may be
- * mixed; those are taken that make the loads most even, by exchanges of one or two. A step is one neighbourhood. */
+ * some prices of the stages the best assignment of every piece is found exactly, by elimination (exact/stage_energy.h).
+ * Each price list gives each piece a column: what the loads change by. Since pieces do not see each other, their
+ * columns may be mixed; those are taken that make the loads most even, by exchanges of one or two. A step is one
+ * neighbourhood. */
 #include <math.h>
 #include <string.h>
 
@@ -20,10 +21,10 @@ enum {
   MOST_SEEDS = 8,
   GROWN = 32,    /* classes of a region, or */
   LOG_GROWN = 8, /* up to 2^8 */
-  MANY = 8,        /* neighbours of a class that joins regions: rarely set free */
+  MANY = 8,      /* neighbours of a class that joins regions: rarely set free */
   RARELY = 16,
-  NORM = 5,        /* loads are measured by their 2^5-norm */
-  PATIENCE = 6000  /* neighbourhoods in a row without a gain, in which case it ends */
+  NORM = 5,       /* loads are measured by their 2^5-norm */
+  PATIENCE = 6000 /* neighbourhoods in a row without a gain, in which case it ends */
 };
 static const double SPREADS[] = {0, 0.04, 0.08, 0.16, 0.32, 0.64}; /* of prices, in turn */
 static const double GAIN = 1e-9;
@@ -45,9 +46,9 @@ typedef struct lns {
   double worth[STAGE_MOST];     /* of a nanosecond of each stage, where prices begin */
   int32_t *start, *beside;      /* neighbours of class v in F: beside[start[v] .. start[v+1]) */
   int32_t *region, n_region, *stamp, now;
-  uint16_t *may, *held;         /* held: none */
-  int32_t *value, *piece;       /* [variable] */
-  uint8_t *saw, *mixed;         /* [pass * n + class]; [class] */
+  uint16_t *may, *held;   /* held: none */
+  int32_t *value, *piece; /* [variable] */
+  uint8_t *saw, *mixed;   /* [pass * n + class]; [class] */
   column *columns;
   int32_t n_pieces, n_columns, chosen[MOST_PIECES]; /* column of each piece, or -1: as it is */
 } lns;
@@ -88,12 +89,12 @@ static bool allocate(lns *l, const stage_space *space, arena *a) {
   l->saw = ARENA_NEW(a, uint8_t, (int64_t)s->n * PASSES);
   l->mixed = ARENA_NEW(a, uint8_t, s->n);
   l->columns = ARENA_NEW(a, column, (int64_t)MOST_PIECES * PASSES);
-  return l->stage && l->kept && l->region && l->stamp && l->may && l->held && l->value && l->piece && l->saw && l->mixed &&
-         l->columns && list_neighbours(l, &space->order, a);
+  return l->stage && l->kept && l->region && l->stamp && l->may && l->held && l->value && l->piece && l->saw &&
+         l->mixed && l->columns && list_neighbours(l, &space->order, a);
 }
 
-/* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the chain that it makes. *found:
- * there is one. False without memory. */
+/* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the chain that it makes.
+ * *found: there is one. False without memory. */
 static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) {
   const stages *s = l->s;
   int32_t n_devices = s->problem->n_devices, n_stages = 0, *rank = ARENA_NEW(l->run->arena, int32_t, n_devices);
@@ -169,7 +170,8 @@ static void grow(lns *l, int32_t seed, int32_t most) {
 }
 
 static void draw_region(lns *l) {
-  int32_t n_seeds = (int32_t)(1 + rng_below(&l->random, MOST_SEEDS)), log = (int32_t)rng_below(&l->random, 2 * LOG_GROWN);
+  int32_t n_seeds = (int32_t)(1 + rng_below(&l->random, MOST_SEEDS)),
+          log = (int32_t)rng_below(&l->random, 2 * LOG_GROWN);
   int32_t most = (int32_t)(2 + rng_below(&l->random, log < LOG_GROWN ? (int64_t)2 << log : GROWN));
   l->now++;
   l->n_region = 0;
@@ -314,7 +316,8 @@ static situ_status try_one(lns *l, const stage_space *space, bool *gained) {
   *gained = false;
   draw_region(l);
   if (!stage_space_tighten(space, l->may, l->held)) return SITU_STATUS_OK;
-  elimination_made made = stage_energy_init(&e, l->s, &space->order, l->chain, l->may, l->held, MOST_ENTRIES, l->run->arena);
+  elimination_made made =
+      stage_energy_init(&e, l->s, &space->order, l->chain, l->may, l->held, MOST_ENTRIES, l->run->arena);
   if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(l->run->error);
   if (made == ELIMINATION_TOO_WIDE || e.n_variables == 0) return SITU_STATUS_OK;
   find_pieces(l, &e);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "solve/kit/heap.h"
+#include "base/heap.h"
 
 enum { MOVING_PASSES = 20, SEARCHED = 5000 };
 

@@ -111,3 +111,17 @@ bool rank_order(int32_t *order, arena *scratch, const double *rank, int32_t n) {
   arena_release(scratch, mark);
   return true;
 }
+
+void rank_tail(double *tail, const situ_problem *p, const int32_t *device) {
+  const situ_graph *g = p->graph;
+  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
+    double longest = 0;
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+        int32_t w = g->use[i];
+        double way = (double)problem_transfer_ns(p, t, device[v], device[w]) + tail[w];
+        if (way > longest) longest = way;
+      }
+    tail[v] = longest + (double)problem_time_ns(p, v, device[v]);
+  }
+}

@@ -26,4 +26,8 @@ void rank_downward(double *rank, const situ_problem *problem, const rank_costs *
 /* The operators by descending rank, ties by number: a topological order when no user outranks its producer. */
 bool rank_order(int32_t *order, arena *scratch, const double *rank, int32_t n);
 
+/* The longest time from the start of each operator to the end of everything, transfers included: the upward rank where
+ * devices are known. At least that of each consumer. */
+void rank_tail(double *tail, const situ_problem *problem, const int32_t *device);
+
 #endif

@@ -1,6 +1,6 @@
-/* solve/kit/heap.h - a binary heap of operators, the highest key on top, ties to the lower number. */
-#ifndef SITU_SOLVE_KIT_HEAP_H
-#define SITU_SOLVE_KIT_HEAP_H
+/* base/heap.h - a binary heap of operators, the highest key on top, ties to the lower number. */
+#ifndef SITU_BASE_HEAP_H
+#define SITU_BASE_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""The benchmark of GDP and GO (Zhou et al., 2019 and 2020): training steps of unrolled networks on 2, 4 and 8 equal GPUs,
+placed by hand, by partitioners, by learned policies and by search. Runs what the CSV does not hold yet, appends it there,
+and prints the Markdown tables of all that it holds.
+
+    learned.py SITU CSV [ROW...]
+"""
+import csv
+import json
+import math
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+from workloads import run
+
+# title, network, GPUs, held out: the families that the shipped policy was not trained on
+INSTANCES = [
+    ("RNNLM, 2 layers", "rnnlm?layers=2&batch=64", 2),
+    ("RNNLM, 4 layers", "rnnlm?layers=4&batch=64", 4),
+    ("RNNLM, 8 layers", "rnnlm?layers=8&batch=64", 8),
+    ("GNMT, 2 layers", "gnmt?layers=2&batch=64&steps=50", 2),
+    ("GNMT, 4 layers", "gnmt?layers=4&batch=64&steps=50", 4),
+    ("GNMT, 8 layers", "gnmt?layers=8&batch=64&steps=104", 8),
+    ("Transformer-XL, 2 layers", "transformer-xl?layers=2&batch=8&segments=4", 2),
+    ("Transformer-XL, 4 layers", "transformer-xl?layers=4&batch=8&segments=4", 4),
+    ("Transformer-XL, 8 layers", "transformer-xl?layers=8&batch=8&segments=4", 8),
+    ("Inception, batch 32", "inception-v3?batch=32", 2),
+    ("Inception, batch 64", "inception-v3?batch=64", 2),
+    ("AmoebaNet", "amoebanet-d?batch=16", 4),
+    ("WaveNet, 2 stacks, 18 layers", "wavenet?stacks=2&layers=9&batch=4", 2),
+    ("WaveNet, 4 stacks, 36 layers", "wavenet?stacks=4&layers=9&batch=4", 4),
+]
+
+# Steps are evaluations of a placement. GDP-one gets a fifteenth of what HDP gets, the ratio that its paper claims.
+HDP_STEPS, GDP_STEPS, TUNE_STEPS = 1500, 100, 50
+ROWS = {
+    "single": ["--solver", "single"],
+    "expert": [],
+    "metis": ["--solver", "metis"],
+    "heft": ["--solver", "heft"],
+    "random": ["--solver", "random", "--steps", str(HDP_STEPS)],
+    "hdp": ["--solver", "hdp", "--steps", str(HDP_STEPS)],
+    "gdp-one": ["--solver", "gdp", "--policy", "none", "--steps", str(GDP_STEPS)],
+    "gdp-zero": ["--solver", "gdp"],
+    "gdp-tuned": ["--solver", "gdp", "--tune", str(TUNE_STEPS)],
+    "auto": ["--time-limit", "30"],
+}
+
+
+def problem(network, gpus):
+    return ["builtin:" + network, "--training", "--platform", f"cpu+{gpus}*p100-16g", "--unused", "cpu"]
+
+
+def layer_of(name):
+    found = re.search(r"layer(\d+)", name)
+    return int(found.group(1)) if found else None
+
+
+def by_layer(names, gpus):
+    """One layer after the other on the GPUs in turn; what comes before the layers on the first, what comes after them on
+    the last, an attention network with the first layer of the decoder (the layouts of the papers of these networks)."""
+    n_layers = 1 + max(layer_of(n) for n in names if layer_of(n) is not None)
+    first = ("embedding", "encoder.embedding", "decoder.embedding", "encoder.stack", "attention")
+    place = {}
+    for name in names:
+        layer = layer_of(name)
+        begins = name.startswith(first) or ".embed" in name or ".distances" in name
+        place[name] = layer * gpus // n_layers if layer is not None else 0 if begins else gpus - 1
+    return place
+
+
+def by_stack(names, gpus):
+    place = {}
+    for name in names:
+        stack = re.match(r"stack(\d+)", name)
+        place[name] = int(stack.group(1)) if stack else 0 if name.startswith("causal") else gpus - 1
+    return place
+
+
+def by_depth(names, times, gpus):
+    """Consecutive operators, an even part of all time on each GPU."""
+    total, before, place = sum(times), 0, {}
+    for name, time in zip(names, times):
+        place[name] = min(gpus - 1, int((before + time / 2) * gpus / total))
+        before += time
+    return place
+
+
+def expert(situ, network, gpus, folder):
+    """A file that puts each forward operator where a person would; its gradient goes along."""
+    path = os.path.join(folder, "single.json")
+    forward = [a for a in problem(network, gpus) if a != "--training"]
+    run([situ, "place"] + forward + ["--solver", "single", "--json", "-o", path])
+    rows = json.load(open(path))["operators"]
+    names, times = [r[0] for r in rows], [r[3] - r[2] for r in rows]
+    if network.startswith("wavenet"):
+        place = by_stack(names, gpus)
+    elif network.startswith(("inception", "amoebanet")):
+        place = by_depth(names, times, gpus)
+    else:
+        place = by_layer(names, gpus)
+    path = os.path.join(folder, "expert.json")
+    json.dump({name: f"gpu{gpu}" for name, gpu in place.items()}, open(path, "w"))
+    return path
+
+
+def measure(situ, network, gpus, row):
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = problem(network, gpus) + ROWS[row]
+        if row == "expert":
+            arguments += ["--fix", expert(situ, network, gpus, folder)]
+        try:
+            found, cpu_s, peak_mb = run([situ, "place"] + arguments + ["--json"])
+        except json.JSONDecodeError:
+            return None
+    return {"value_ns": found["value_ns"] or "", "bound_ns": found["lower_bound_ns"], "operators": found["operators"],
+            "steps": found["steps"], "cpu_s": f"{cpu_s:.2f}", "peak_mb": f"{peak_mb:.0f}"}
+
+
+def mean_ratio(results, row, other):
+    ratios = [float(results[title, other]["value_ns"]) / float(results[title, row]["value_ns"]) for title, _, _ in INSTANCES
+              if results.get((title, row), {}).get("value_ns") and results.get((title, other), {}).get("value_ns")]
+    return (math.exp(sum(map(math.log, ratios)) / len(ratios)), len(ratios)) if ratios else (math.nan, 0)
+
+
+def show(results):
+    rows = [row for row in ROWS if any((title, row) in results for title, _, _ in INSTANCES)]
+    print("| training step (GPUs) | operators | " + " | ".join(rows) + " | bound |")
+    print("|-" * (len(rows) + 3) + "|")
+    for title, _, gpus in INSTANCES:
+        cells = []
+        for row in rows:
+            value = results.get((title, row), {}).get("value_ns")
+            cells.append(f"{float(value) / 1e6:.4g}" if value else "-")
+        found = [results[title, row] for row in rows if (title, row) in results]
+        if found:
+            bound = max(int(f["bound_ns"]) for f in found if f["row"] != "expert")  # that one has pins
+            print(f"| {title} ({gpus}) | {found[0]['operators']} | " + " | ".join(cells) + f" | {bound / 1e6:.4g} |")
+    print("\n| row | evaluations | CPU s | peak MB | " + " | ".join(f"{r} takes x times as long" for r in ("expert", "hdp", "heft", "auto")) + " |")
+    print("|-|-|-|-|-|-|-|-|")
+    for row in rows:
+        found = [results[title, row] for title, _, _ in INSTANCES if (title, row) in results]
+        steps, seconds = [int(f["steps"]) for f in found], [float(f["cpu_s"]) for f in found]
+        peak = max(float(f["peak_mb"]) for f in found)
+        means = [f"{mean_ratio(results, row, other)[0]:.3f}" for other in ("expert", "hdp", "heft", "auto")]
+        print(f"| {row} | {min(steps)} to {max(steps)} | {sum(seconds):.0f} | {peak:.0f} | " + " | ".join(means) + " |")
+
+
+FIELDS = ["title", "gpus", "operators", "row", "value_ns", "bound_ns", "steps", "cpu_s", "peak_mb"]
+
+
+def main():
+    situ, path, wanted = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:] or list(ROWS)
+    results = {(r["title"], r["row"]): r for r in csv.DictReader(open(path))} if path.exists() else {}
+    with open(path, "a", newline="") as out:
+        writer = csv.DictWriter(out, FIELDS, extrasaction="ignore")
+        if not results:
+            writer.writeheader()
+        for title, network, gpus in INSTANCES:
+            for row in wanted:
+                if (title, row) in results:
+                    continue
+                found = measure(situ, network, gpus, row)
+                if not found:
+                    print(f"{title}: no plan of {row}", file=sys.stderr)
+                    continue
+                results[title, row] = {"title": title, "gpus": gpus, "row": row, **found}
+                writer.writerow(results[title, row])
+                out.flush()
+    show(results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+/* Training steps made of forward passes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/graph.h"
+#include "situ/read.h"
+
+static situ_graph_builder *builder(void) {
+  situ_graph_builder *b;
+  situ_error error;
+  assert_int_equal(situ_graph_builder_new(&b, "test", &error), SITU_STATUS_OK);
+  return b;
+}
+
+static int32_t add(situ_graph_builder *b, situ_operator op) {
+  situ_error error;
+  int32_t v;
+  op.source_id = -1;
+  assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, &error), SITU_STATUS_OK);
+  return v;
+}
+
+/* A tensor of `size` bytes from u to v. */
+static void join(situ_graph_builder *b, int32_t u, int32_t v, int64_t size, situ_dtype type) {
+  situ_error error;
+  int32_t t;
+  situ_tensor tensor = {.dtype = type, .rank = -1, .size_bytes = size};
+  assert_int_equal(situ_graph_builder_add_tensor(b, u, &tensor, &t, &error), SITU_STATUS_OK);
+  assert_int_equal(situ_graph_builder_add_use(b, v, t, &error), SITU_STATUS_OK);
+}
+
+static situ_graph *train(situ_graph_builder *b) {
+  situ_graph *forward, *step;
+  situ_error error;
+  assert_int_equal(situ_graph_freeze(&forward, b, &error), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  if (graph_training(&step, forward, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  situ_graph_free(forward);
+  return step;
+}
+
+static bool reads(const situ_graph *g, const char *user, const char *producer, int64_t size) {
+  int32_t v = situ_graph_find(g, user), u = situ_graph_find(g, producer);
+  assert_true(v >= 0 && u >= 0);
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (g->producer[g->in[i]] == u && g->size_bytes[g->in[i]] == size) return true;
+  return false;
+}
+
+/* look (no weights) -> first -> squash -> second; numbers (no floating point) -> second */
+static situ_graph *small(void) {
+  situ_graph_builder *b = builder();
+  int32_t look = add(b, (situ_operator){.name = "look", .kind = "Resize", .dtype = SITU_DTYPE_F32, .colocation = -1});
+  int32_t first = add(b, (situ_operator){.name = "first", .kind = "Gemm", .dtype = SITU_DTYPE_F32, .colocation = -1,
+                                         .weight_bytes = 400, .flops = 1000, .moved_bytes = 500});
+  int32_t squash = add(b, (situ_operator){.name = "squash", .kind = "Tanh", .dtype = SITU_DTYPE_F32, .colocation = -1,
+                                          .flops = 10, .moved_bytes = 80});
+  int32_t numbers = add(b, (situ_operator){.name = "numbers", .kind = "Range", .dtype = SITU_DTYPE_I64, .colocation = -1});
+  int32_t second = add(b, (situ_operator){.name = "second", .kind = "Gemm", .dtype = SITU_DTYPE_F32, .colocation = -1,
+                                          .weight_bytes = 800, .flops = 2000, .moved_bytes = 900});
+  join(b, look, first, 11, SITU_DTYPE_F32);
+  join(b, first, squash, 22, SITU_DTYPE_F32);
+  join(b, squash, second, 33, SITU_DTYPE_F32);
+  join(b, numbers, second, 44, SITU_DTYPE_I64);
+  return train(b);
+}
+
+static void what_has_weights_before_it_gets_a_backward_operator(void **state) {
+  (void)state;
+  situ_graph *g = small();
+  assert_int_equal(g->n_operators, 5 + 3 + 2);
+  assert_true(situ_graph_find(g, "gradient(look)") < 0);
+  assert_true(situ_graph_find(g, "gradient(numbers)") < 0);
+  situ_operator first = situ_graph_operator(g, situ_graph_find(g, "gradient(first)"));
+  situ_operator second = situ_graph_operator(g, situ_graph_find(g, "gradient(second)"));
+  assert_int_equal(first.flops, 1000);     /* that of its weights alone */
+  assert_int_equal(second.flops, 2 * 2000); /* of its weights and of its real input */
+  assert_int_equal(first.phase, SITU_PHASE_BACKWARD);
+  assert_int_equal(second.weight_bytes, 800);
+  situ_operator update = situ_graph_operator(g, situ_graph_find(g, "update(second)"));
+  assert_int_equal(update.phase, SITU_PHASE_UPDATE);
+  assert_int_equal(update.flops, 2 * 200);
+  assert_int_equal(update.moved_bytes, 3 * 800);
+  assert_int_equal(update.colocation, second.colocation);
+  assert_int_equal(second.colocation, situ_graph_operator(g, situ_graph_find(g, "second")).colocation);
+  situ_graph_free(g);
+}
+
+static void backward_reads_what_its_kind_needs(void **state) {
+  (void)state;
+  situ_graph *g = small();
+  assert_true(reads(g, "gradient(second)", "squash", 33));
+  assert_true(reads(g, "gradient(squash)", "gradient(second)", 33));
+  assert_true(reads(g, "gradient(squash)", "squash", 33)); /* tanh' = 1 - tanh^2 */
+  assert_false(reads(g, "gradient(squash)", "first", 22));
+  assert_true(reads(g, "gradient(first)", "gradient(squash)", 22));
+  assert_true(reads(g, "gradient(first)", "look", 11));
+  assert_true(reads(g, "update(first)", "gradient(first)", 0));
+  situ_graph_free(g);
+}
+
+static void shared_weights_are_updated_once_after_all_their_gradients(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  situ_operator cell = {.kind = "MatMul", .dtype = SITU_DTYPE_F32, .colocation = 0, .flops = 100, .moved_bytes = 10};
+  int32_t step[3];
+  for (int32_t i = 0; i < 3; i++) {
+    cell.name = (const char *const[]){"a", "b", "c"}[i];
+    cell.weight_bytes = i == 0 ? 40 : 0;
+    step[i] = add(b, cell);
+    if (i > 0) join(b, step[i - 1], step[i], 8, SITU_DTYPE_F32);
+  }
+  situ_graph *g = train(b);
+  assert_int_equal(g->n_operators, 3 + 3 + 1);
+  assert_true(reads(g, "update(a)", "gradient(a)", 0) && reads(g, "update(a)", "gradient(b)", 0) &&
+              reads(g, "update(a)", "gradient(c)", 0));
+  assert_int_equal(g->n_colocations, 1);
+  situ_graph_free(g);
+}
+
+static void gradients_of_several_users_are_added_up(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  situ_error error;
+  int32_t t, u = add(b, (situ_operator){.name = "u", .kind = "Gemm", .colocation = -1, .weight_bytes = 4, .moved_bytes = 7});
+  situ_tensor tensor = {.dtype = SITU_DTYPE_F32, .rank = -1, .size_bytes = 16};
+  assert_int_equal(situ_graph_builder_add_tensor(b, u, &tensor, &t, &error), SITU_STATUS_OK);
+  for (int32_t i = 0; i < 3; i++)
+    assert_int_equal(situ_graph_builder_add_use(b, add(b, (situ_operator){.kind = "Relu", .colocation = -1}), t, &error), 0);
+  situ_graph *g = train(b);
+  int32_t v = situ_graph_find(g, "gradient(u)");
+  assert_int_equal(g->moved_bytes[v], 7 + 3 * 16);
+  assert_int_equal(g->in_start[v + 1] - g->in_start[v], 3);
+  situ_graph_free(g);
+}
+
+/* Kaplan et al., "Scaling laws for neural language models", 2020, section 2.1: backward takes twice what forward takes. */
+static void a_transformer_takes_three_times_its_forward_pass(void **state) {
+  (void)state;
+  situ_model *forward, *step;
+  situ_error error;
+  situ_read_options o = {.training = true};
+  assert_int_equal(situ_model_read(&forward, "builtin:gpt2?layers=4", NULL, &error), SITU_STATUS_OK);
+  assert_int_equal(situ_model_read(&step, "builtin:gpt2?layers=4", &o, &error), SITU_STATUS_OK);
+  double once = 0, all = 0;
+  for (int32_t v = 0; v < forward->graph->n_operators; v++) once += (double)forward->graph->flops[v];
+  for (int32_t v = 0; v < step->graph->n_operators; v++) all += (double)step->graph->flops[v];
+  assert_true(all > 2.95 * once && all < 3.05 * once);
+  situ_model_free(forward);
+  situ_model_free(step);
+}
+
+static void a_training_step_is_not_made_twice(void **state) {
+  (void)state;
+  situ_graph *once = small(), *twice = NULL;
+  situ_error error;
+  assert_int_equal(graph_training(&twice, once, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_null(twice);
+  assert_non_null(strstr(error.text, "training step already"));
+  situ_graph_free(once);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_has_weights_before_it_gets_a_backward_operator),
+      cmocka_unit_test(backward_reads_what_its_kind_needs),
+      cmocka_unit_test(shared_weights_are_updated_once_after_all_their_gradients),
+      cmocka_unit_test(gradients_of_several_users_are_added_up),
+      cmocka_unit_test(a_transformer_takes_three_times_its_forward_pass),
+      cmocka_unit_test(a_training_step_is_not_made_twice),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

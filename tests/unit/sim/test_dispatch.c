@@ -1,0 +1,136 @@
+/* Sequences that arise from ready queues. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "base/checked.h"
+#include "base/rng.h"
+#include "plan/plan.h"
+#include "sim/simulate.h"
+#include "situ/solve.h"
+#include "solve/kit/sequence.h"
+
+enum { N_PROBLEMS = 400, MOST = 16 };
+
+typedef struct draw {
+  lab l;
+  int32_t device[MOST];
+  double priority[MOST];
+} draw;
+
+/* A stream problem, devices that can run what they are given, and priorities with ties. */
+static draw draw_problem(uint64_t seed) {
+  rng random = rng_new(seed);
+  lab_options o = {.seed = seed,
+                   .n_operators = 2 + (int32_t)rng_below(&random, MOST - 1),
+                   .n_devices = 2 + (int32_t)rng_below(&random, 3),
+                   .density = 0.1 + 0.3 * rng_unit(&random)};
+  o.options.objective = SITU_OBJECTIVE_LATENCY;
+  draw x = {.l = lab_random(&o)};
+  for (int32_t v = 0; v < o.n_operators; v++) {
+    x.device[v] = (int32_t)rng_below(&random, o.n_devices);
+    x.priority[v] = (double)rng_below(&random, 6);
+  }
+  return x;
+}
+
+/* When the last input of v is in its memory, by the transfers of the plan. */
+static int64_t ready_ns(const situ_problem *p, const situ_plan *plan, int32_t v) {
+  const situ_graph *g = p->graph;
+  int64_t ready = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], to = p->memory_of[plan->device[v]];
+    ready = max64(ready, plan->finish_ns[g->producer[t]]);
+    for (int32_t k = 0; k < plan->n_transfers; k++)
+      if (plan->transfers[k].tensor == t && plan->transfers[k].to_memory == to)
+        ready = max64(ready, plan->transfers[k].finish_ns);
+  }
+  return ready;
+}
+
+static void judge(const situ_problem *p, const situ_plan *plan, const double *priority, int32_t v) {
+  int64_t ready = ready_ns(p, plan, v), busy = 0;
+  for (int32_t x = 0; x < p->n_operators; x++) {
+    if (plan->device[x] != plan->device[v] || x == v) continue;
+    int64_t from = max64(plan->start_ns[x], ready), to = min64(plan->finish_ns[x], plan->start_ns[v]);
+    if (to > from) busy += to - from;
+    if (plan->start_ns[x] > ready && plan->start_ns[x] < plan->start_ns[v]) assert_true(priority[x] >= priority[v]);
+  }
+  if (plan->start_ns[v] > ready) assert_int_equal(busy, plan->start_ns[v] - ready); /* never idle while v waits */
+}
+
+static void no_device_waits_for_what_is_ready(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
+    draw x = draw_problem(seed);
+    const situ_problem *p = x.l.problem;
+    arena *a = arena_new();
+    int32_t order[MOST];
+    int64_t time = simulator_dispatch(simulator_new(p, a), x.device, x.priority, order);
+    situ_plan *plan;
+    situ_error error;
+    assert_true(time < SITU_NEVER_NS);
+    if (situ_simulate(&plan, p, x.device, order, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+    assert_int_equal(situ_plan_value_ns(plan), time); /* the strict sequence takes as long */
+    for (int32_t v = 0; v < p->n_operators; v++) judge(p, plan, x.priority, v);
+    situ_plan_free(plan);
+    arena_free(a);
+    lab_free(&x.l);
+  }
+}
+
+static void what_cannot_run_is_never_done(void **state) {
+  (void)state;
+  lab l = lab_random(&(lab_options){.seed = 3, .n_operators = 8, .n_devices = 3, .density = 0.3, .unsupported = true,
+                                    .options.objective = SITU_OBJECTIVE_LATENCY});
+  const situ_problem *p = l.problem;
+  arena *a = arena_new();
+  simulator *s = simulator_new(p, a);
+  int32_t device[8] = {0}, order[8], tried = 0;
+  double priority[8] = {0};
+  for (int32_t v = 0; v < 8; v++)
+    for (int32_t d = 0; d < 3; d++) {
+      if (problem_time_ns(p, v, d) < SITU_NEVER_NS) continue;
+      device[v] = d;
+      assert_true(simulator_dispatch(s, device, priority, order) == SITU_NEVER_NS);
+      device[v] = 0;
+      tried++;
+    }
+  assert_true(tried > 0);
+  assert_true(simulator_dispatch(s, device, priority, order) < SITU_NEVER_NS); /* and nothing is left of that */
+  arena_free(a);
+  lab_free(&l);
+}
+
+static void a_sequence_is_found_without_contention_too(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 100; seed++) {
+    lab_options o = {.seed = seed, .n_operators = 10, .n_devices = 3, .density = 0.2};
+    o.options.objective = SITU_OBJECTIVE_LATENCY;
+    o.options.contention = seed % 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK;
+    lab l = lab_random(&o);
+    arena *a = arena_new();
+    simulator *s = simulator_new(l.problem, a);
+    rng random = rng_new(seed);
+    int32_t device[10], order[10];
+    for (int32_t v = 0; v < 10; v++) device[v] = (int32_t)rng_below(&random, 3);
+    assert_true(sequence_find(order, s, l.problem, device, a));
+    assert_true(simulator_run(s, &(placement){.device = device, .order = order}, true).value_ns < SITU_NEVER_NS);
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_device_waits_for_what_is_ready),
+      cmocka_unit_test(what_cannot_run_is_never_done),
+      cmocka_unit_test(a_sequence_is_found_without_contention_too),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
