@@ -5,6 +5,7 @@
 #include "solve/walks.h"
 
 enum { MAX_TURN = 100, MAX_ROWS = 16 };
+static const double FIRST_TRY = 0.1; /* share of a row that comes again */
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
@@ -21,10 +22,12 @@ static situ_status solve(solve_run *run) {
   for (int32_t turn = 1; turn <= MAX_TURN; turn++)
     for (int32_t i = 0; solvers[i]; i++) {
       const solver *s = solvers[i];
-      if (s->portfolio != turn || s->multistart || !solver_serves(s, p)) continue;
+      bool twice = s->again > 0 && p->contiguous; /* else its bounds hold for nothing */
+      if ((s->portfolio != turn && (!twice || s->again != turn)) || s->multistart || !solver_serves(s, p)) continue;
       if (solve_done(run) && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
       started = true; /* some plan is found even where the bounds have used up the limits */
-      double share = s->anytime ? 1.0 / anytime-- : s->exact ? 0.5 : 1.0; /* a proof may take for ever */
+      double proof = twice && turn < s->again ? FIRST_TRY : 0.5; /* a proof may take for ever */
+      double share = s->anytime ? 1.0 / anytime-- : s->exact ? proof : 1.0;
       situ_status status = solver_run(s, run, share, 0);
       if (status != SITU_STATUS_OK) return status;
     }

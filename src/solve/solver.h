@@ -64,6 +64,7 @@ typedef struct solver {
   bool multistart; /* anytime, and all it needs of what was before is the best plan: several run side by side */
   const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
   int32_t portfolio; /* its turn in `auto`; 0: not part of it */
+  int32_t again;     /* 0, or a later turn, where the first one is a short try */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);
   /* May be NULL: what comes once before `solve`, to find a plan to start from; draws nothing. */

@@ -44,6 +44,8 @@ extern const solver server_dp_solver;
 extern const solver server_heft_solver;
 extern const solver single_solver;
 extern const solver splitting_solver;
+extern const solver stage_lns_solver;
+extern const solver stage_prices_solver;
 extern const solver tabu_solver;
 extern const solver tradeoff_solver;
 
@@ -79,6 +81,8 @@ const solver *const solvers[] = {
     &local_search_solver,
     &free_search_solver,
     &ideal_dp_solver,
+    &stage_prices_solver,
+    &stage_lns_solver,
     &chain_search_solver,
     &configuration_solver,
     &milp_solver,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -49,7 +50,7 @@ static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) 
     if (optimum == SITU_NEVER_NS) assert_false(situ_plan_exists(plan));
     assert_true(situ_plan_lower_bound_ns(plan) <= optimum);
     if (i == 0) portfolio = value;
-    if (situ_solver_at(i).name[0] == 's') single = value;
+    if (strcmp(name, "single") == 0) single = value;
     situ_plan_free(plan);
   }
   assert_true(portfolio <= single);
