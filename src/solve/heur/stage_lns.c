@@ -24,9 +24,9 @@ enum {
   MANY = 8,      /* neighbours of a class that joins regions: rarely set free */
   RARELY = 16,
   NORM = 5,       /* loads are measured by their 2^5-norm */
-IDLE = 1000,     /* neighbourhoods after which it starts again from the best, with a kick */
-  KICKS = 3,       /* columns of a kick */
-  PATIENCE = 8000  /* neighbourhoods in a row without a better plan, in which case it ends */
+  IDLE = 1000,    /* neighbourhoods after which it starts again from the best, with a kick */
+  KICKS = 3,      /* columns of a kick */
+  PATIENCE = 8000 /* neighbourhoods in a row without a better plan, in which case it ends */
 };
 static const double SPREADS[] = {0, 0.04, 0.08, 0.16, 0.32, 0.64}; /* of prices, in turn */
 static const double GAIN = 1e-9;
@@ -146,7 +146,7 @@ static void find_worth(lns *l) {
       sum += (double)here_ns;
       least += (double)least_ns;
     }
-    l->worth[k] = sum > 0 ? least / sum : 1;
+    l->worth[k] = least > 0 ? least / sum : 1;
   }
 }
 
