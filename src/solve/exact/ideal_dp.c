@@ -431,6 +431,6 @@ const solver ideal_dp_solver = {.name = "ideal_dp",
                                 .pipeline = true,
                                 .exact = true,
                                 .portfolio = 11,
-                                .again = 15,
+                                .again = 16,
                                 .serves = serves,
                                 .solve = solve};

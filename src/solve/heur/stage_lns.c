@@ -24,7 +24,9 @@ enum {
   MANY = 8,      /* neighbours of a class that joins regions: rarely set free */
   RARELY = 16,
   NORM = 5,       /* loads are measured by their 2^5-norm */
-  PATIENCE = 6000 /* neighbourhoods in a row without a gain, in which case it ends */
+  IDLE = 1000,    /* neighbourhoods after which it starts again from the best, with a kick */
+  KICKS = 3,      /* columns of a kick */
+  PATIENCE = 8000 /* neighbourhoods in a row without a better plan, in which case it ends */
 };
 static const double SPREADS[] = {0, 0.04, 0.08, 0.16, 0.32, 0.64}; /* of prices, in turn */
 static const double GAIN = 1e-9;
@@ -144,7 +146,7 @@ static void find_worth(lns *l) {
       sum += (double)here_ns;
       least += (double)least_ns;
     }
-    l->worth[k] = sum > 0 ? least / sum : 1;
+    l->worth[k] = least > 0 ? least / sum : 1;
   }
 }
 
@@ -177,10 +179,13 @@ static void draw_region(lns *l) {
   l->n_region = 0;
   for (int32_t i = 0; i < n_seeds; i++) grow(l, (int32_t)rng_below(&l->random, l->s->n), most);
   for (int32_t v = 0; v < l->s->n; v++) l->may[v] = (uint16_t)(1u << l->stage[v]);
-  for (int32_t i = 0; i < l->n_region; i++)
+  bool some = rng_below(&l->random, 2) == 0; /* stages of each class only: prices alone part no branch */
+  for (int32_t i = 0; i < l->n_region; i++) {
+    uint64_t open = some ? rng_next(&l->random) : ~0ull;
     for (int32_t k = 0; k < l->chain->n; k++)
-      if (l->s->time_ns[(int64_t)l->chain->type[k] * l->s->n + l->region[i]] != SITU_NEVER_NS)
+      if (open >> k & 1 && l->s->time_ns[(int64_t)l->chain->type[k] * l->s->n + l->region[i]] != SITU_NEVER_NS)
         l->may[l->region[i]] |= (uint16_t)(1u << k);
+  }
 }
 
 static int32_t root_of(int32_t *root, int32_t x) {
@@ -309,8 +314,8 @@ static void adopt(lns *l, const stage_energy *e) {
   }
 }
 
-/* Tries one neighbourhood. */
-static situ_status try_one(lns *l, const stage_space *space, bool *gained) {
+/* Tries one neighbourhood. A kick takes a few of its columns as they come. */
+static situ_status try_one(lns *l, const stage_space *space, bool kick, bool *gained) {
   stage_energy e;
   stage_price price;
   *gained = false;
@@ -331,8 +336,10 @@ static situ_status try_one(lns *l, const stage_space *space, bool *gained) {
   double norm = l->norm;
   memcpy(loads, l->loads, sizeof loads);
   for (int32_t i = 0; i < l->n_pieces; i++) l->chosen[i] = -1;
-  while (exchange(l, loads, &norm)) *gained = true;
-  if (*gained) adopt(l, &e);
+  for (int32_t i = 0; kick && i < KICKS && l->n_columns > 0; i++)
+    choose_column(l, loads, (int32_t)rng_below(&l->random, l->n_columns));
+  while (!kick && exchange(l, loads, &norm)) *gained = true;
+  if (kick || *gained) adopt(l, &e);
   return SITU_STATUS_OK;
 }
 
@@ -347,21 +354,24 @@ static situ_status search(lns *l, const stage_space *space) {
   for (int32_t idle = 0; idle < PATIENCE && !solve_done(run); idle++) {
     bool gained;
     arena_mark mark = arena_get_mark(run->arena);
-    situ_status status = try_one(l, space, &gained);
+    bool kick = idle % IDLE == IDLE - 1;
+    if (kick) memcpy(l->stage, l->kept, (size_t)l->s->n);
+    if (kick) measure(l);
+    situ_status status = try_one(l, space, kick, &gained);
     arena_release(run->arena, mark);
     TRY(status);
     budget_spend(run->budget, 1);
-    if (!gained) continue;
+    if (!gained && !kick) continue;
     measure(l);
     int64_t period_ns = stage_period(l->s, l->chain, l->loads);
-    bool taken = true;
-    if (period_ns < run->incumbent->value_ns) {
+    bool better = period_ns < run->incumbent->value_ns, taken = true;
+    if (better) {
       TRY(stage_offer(run, l->s, l->chain, l->stage));
       taken = run->incumbent->value_ns <= period_ns; /* else a memory is too full: back */
       memcpy(taken ? l->kept : l->stage, taken ? l->stage : l->kept, (size_t)l->s->n);
       measure(l);
     }
-    if (taken) idle = -1;
+    if (taken && better) idle = -1;
   }
   return SITU_STATUS_OK;
 }
