@@ -58,6 +58,7 @@ static int64_t value_with(const situ_problem *p, const solver *s, int64_t steps,
   bench b;
   bench_start(&b, p, steps, a);
   b.run.prior = with;
+  if (s->start) assert_int_equal(s->start(&b.run), SITU_STATUS_OK);
   assert_int_equal(s->solve(&b.run), SITU_STATUS_OK);
   int64_t value = b.best.value_ns;
   if (b.best.best.device) assert_true(solve_allows(p, b.best.best.device));
