@@ -14,7 +14,7 @@ typedef struct measures {
   int32_t *above, *below; /* operators on the longest way from the start, to the end */
   int32_t *in_level;      /* how many of its level came before it */
   int32_t *level_size;    /* [level] */
-  double *place;          /* part of all work that comes before it in the order of trials */
+  double *place;          /* part of all work that comes before it by upward rank */
   double critical, mean_work, mean_transfer, all_weights;
   int32_t deepest;
 } measures;
@@ -66,11 +66,13 @@ static bool measure(measures *m, const world *w, arena *a) {
   m->below = ARENA_NEW(a, int32_t, n);
   m->in_level = ARENA_NEW(a, int32_t, n);
   m->level_size = ARENA_NEW(a, int32_t, n + 1);
-  if (!m->up || !m->down || !m->place || !m->above || !m->below || !m->in_level || !m->level_size ||
+  int32_t *order = ARENA_NEW(a, int32_t, n);
+  if (!m->up || !m->down || !m->place || !m->above || !m->below || !m->in_level || !m->level_size || !order ||
       !rank_costs_find(&m->costs, a, p, RANK_MEAN))
     return false;
   rank_upward(m->up, p, &m->costs);
   rank_downward(m->down, p, &m->costs);
+  if (!rank_order(order, a, m->up, p->n_operators)) return false;
   for (int32_t v = 0; v < n; v++) {
     m->critical = at_least(m->up[v], m->critical);
     m->all_weights += (double)g->weight_bytes[v];
@@ -79,7 +81,7 @@ static bool measure(measures *m, const world *w, arena *a) {
   m->all_weights = at_least(m->all_weights, 1);
   for (int32_t t = 0; t < g->n_tensors; t++) m->mean_transfer += m->costs.transfer[t] / g->n_tensors;
   find_levels(m);
-  find_places(m, w->sequence);
+  find_places(m, order);
   return true;
 }
 
