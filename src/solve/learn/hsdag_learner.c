@@ -24,7 +24,7 @@ enum {
   PUBLISHED_STEPS = 20, /* trials between two updates, each of its own pass */
   MOST_LEVELS = 64
 };
-static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.01, most_norm = 1, discount = 0.95,
+static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, most_norm = 1, discount = 0.95,
                     failed_reward = 1e-10;
 
 /* ---- The policy ---- */
