@@ -127,10 +127,10 @@ const command learn_command = {
              "to POLICY, for situ place --solver LEARNER --policy POLICY. Rewards are -sqrt(time / time of the best "
              "single device). With the same seed the file is the same, byte for byte. Ctrl-C writes what is there; "
              "--resume goes on from it. With --json stdout is a log, one line for each step and one at the end.",
-    .examples = "situ learn gdp 'builtin:resnet50?image=64' --steps 20 -o one.policy\n"
-                "situ learn gdp 'builtin:layered?operators=40' --from one.policy --steps 20 -o two.policy --json\n"
+    .examples = "situ learn gdp 'builtin:layered?operators=40' --steps 9 -o one.policy\n"
+                "situ learn gdp builtin:resnet50 --from one.policy --steps 9 -o two.policy\n"
                 "situ learn gdp --bare --from two.policy -o small.policy\n"
-                "situ place 'builtin:resnet50?image=64' --solver gdp --policy small.policy\n",
+                "situ place builtin:resnet50 --solver gdp --policy small.policy\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = MAX_OPERANDS,

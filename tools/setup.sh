@@ -23,6 +23,7 @@ need_library expat libexpat1-dev
 need_library hwloc libhwloc-dev
 need_library clp coinor-libcbc-dev
 need_file /usr/include/coin/Cbc_C_Interface.h coinor-libcbc-dev # clp alone may be there without it
+need_library openblas libopenblas-serial-dev # products of matrices of learned policies; gemm_plain.c without it
 need_library zlib zlib1g-dev # clp is linked with it, its package does not bring it
 case $what in
   test|check) need_library cmocka libcmocka-dev ;;
@@ -30,7 +31,6 @@ esac
 case $what in
   check)
     need_command clang clang
-    need_library openblas libopenblas-serial-dev
     need_library simgrid libsimgrid-dev
     need_file /usr/include/scotch/scotch.h libscotch-dev
     need_file /usr/include/metis.h libmetis-dev

@@ -294,13 +294,18 @@ static situ_status read_view(params *p, const char *kind, const void **notes, in
   return SITU_STATUS_OK;
 }
 
+situ_status params_read_bytes(params *p, const char *kind, const void **notes, int64_t *n_notes, arena *a,
+                              const unsigned char *bytes, int64_t size, const char *where, situ_error *error) {
+  return read_view(p, kind, notes, n_notes, a,
+                   (reader_at){.at = bytes, .end = bytes + size, .path = where, .error = error});
+}
+
 situ_status params_read(params *p, const char *kind, const void **notes, int64_t *n_notes, arena *a, const char *path,
                         situ_error *error) {
   file_view view;
   TRY(file_open(&view, path, error));
   situ_status status =
-      read_view(p, kind, notes, n_notes, a,
-                (reader_at){.at = view.bytes, .end = view.bytes + view.size_bytes, .path = path, .error = error});
+      params_read_bytes(p, kind, notes, n_notes, a, view.bytes, (int64_t)view.size_bytes, path, error);
   file_close(&view);
   return status;
 }

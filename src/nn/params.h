@@ -41,5 +41,8 @@ situ_status params_write(const params *p, const char *kind, const void *notes, i
  * when the file is no checkpoint, cut short, changed, of another version, kind or shape; the set is then as it was. */
 situ_status params_read(params *p, const char *kind, const void **notes, int64_t *n_notes, arena *a, const char *path,
                         situ_error *error);
+/* The same from memory; `where` is what an error names. */
+situ_status params_read_bytes(params *p, const char *kind, const void **notes, int64_t *n_notes, arena *a,
+                              const unsigned char *bytes, int64_t size, const char *where, situ_error *error);
 
 #endif

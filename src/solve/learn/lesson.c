@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "solve/learn/learner.h"
+#include "solve/learn/shipped.h"
 
 /* ---- A lesson and its worlds ---- */
 
@@ -118,10 +119,10 @@ static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t siz
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "holds a policy without the state of its training; it can be "
                      "trained on, but not resumed");
   memcpy(&head, notes, sizeof head);
-  const unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
   if (head.n_studies != l->n_studies || size != (int64_t)notes_size(l))
     return fail_with(error, SITU_STATUS_BAD_INPUT, path, "was trained on other problems; resume with the same models "
                      "and platforms");
+  const unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
   for (int32_t k = 0; k < l->n_studies; k++) {
     study *s = &l->studies[k];
     note_row row;
@@ -154,13 +155,23 @@ situ_status lesson_resume(lesson *l, const char *path, situ_error *error) {
 
 /* ---- Policies ---- */
 
+static const shipped_policy *find_shipped(const char *name) {
+  const shipped_policy *p = shipped_policies;
+  while (p->name && strcmp(p->name, name) != 0) p++;
+  return p->name ? p : NULL;
+}
+
 situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *error) {
-  if (taken) *taken = false;
-  if (!path || strcmp(path, "none") == 0) return SITU_STATUS_OK;
+  const char *name = l->learner->name;
+  const shipped_policy *shipped = path ? NULL : find_shipped(name);
   const void *notes = NULL;
   int64_t size = 0;
+  if (taken) *taken = false;
+  if (path ? strcmp(path, "none") == 0 : !shipped) return SITU_STATUS_OK;
   arena_mark mark = arena_get_mark(l->arena);
-  situ_status status = params_read(l->params, l->learner->name, &notes, &size, l->arena, path, error);
+  situ_status status =
+      shipped ? params_read_bytes(l->params, name, &notes, &size, l->arena, shipped->bytes, shipped->size, name, error)
+              : params_read(l->params, name, &notes, &size, l->arena, path, error);
   arena_release(l->arena, mark);
   if (status != SITU_STATUS_OK) return status;
   params_restart(l->params);
