@@ -89,8 +89,8 @@ static const option solve_rows[] = {
      .about = "Of learned solvers: train the policy this many steps on the model first. Default: not at all, or without a "
               "policy as long as the limits let it."},
     {.name = "prior", .kind = OPTION_TEXT, .offset = AT(solve.prior), .value = "POLICY", .family = "file",
-     .about = "A policy of gdp that proposes starts and moves to tabu and lns, or none for one that is trained for --tune "
-              "steps first. Default: no proposals."},
+     .about = "A policy that proposes starts and moves to tabu and lns: a file that situ learn gdp wrote, gdp for the one that "
+              "ships with situ, or none for one that knows nothing; trained for --tune steps first. Default: no proposals."},
     {.name = "threads", .kind = OPTION_SMALL, .offset = AT(solve.threads), .value = "N", .least = 1,
      .about = "Threads for the searches. With --steps and without --time-limit the plan is the same with any number. Default: 1."},
     {0}};

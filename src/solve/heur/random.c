@@ -1,6 +1,6 @@
 /* Random placements, the best kept: what any method must beat. Each is one step. Ends after 64 of them, or where the
- * steps are limited with the last step. Streams draw from the masks that learned policies have (learn/world.h), in their
- * order of operators, so that both see the same trials to choose from. */
+ * steps are limited with the last step. Streams draw from the masks that learned policies have (learn/world.h), so
+ * that both have the same trials to choose from. */
 #include "base/fail.h"
 #include "solve/kit/repair.h"
 #include "solve/learn/world.h"

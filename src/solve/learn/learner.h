@@ -92,8 +92,8 @@ situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *er
  * serves it. A policy from scratch is trained as long as the budget lets it. */
 situ_status learned_solve(solve_run *run, const learner *row);
 
-/* Fills a prior (in the arena of the run) with the distribution of a policy of gdp: a file, or "none" for one drawn from the
- * seed; it is trained for run->tune_steps on the problem first. Its likeliest placement and some that it draws are
+/* Fills a prior (in the arena of the run) with the distribution of a policy of gdp: a file, "gdp" for the one that ships
+ * with situ, or "none" for one drawn from the seed. It is trained for run->tune_steps on the problem first. Its likeliest placement and some that it draws are
  * offered to the incumbent. */
 situ_status learned_prior(prior *out, solve_run *run, const char *policy);
 

@@ -1,5 +1,6 @@
 /* A prior for searches from the distribution of a policy. */
 #include <math.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "solve/learn/learner.h"
@@ -7,7 +8,7 @@
 enum { DRAWS = 4 };
 
 static situ_status find_in(prior *out, solve_run *run, lesson *l, const char *policy) {
-  TRY(lesson_take(l, policy, NULL, run->error));
+  TRY(lesson_take(l, strcmp(policy, "gdp") == 0 ? NULL : policy, NULL, run->error));
   study *s = lesson_add_run(l, run);
   if (!s) return fail_no_memory(run->error);
   const world *w = &s->world;
