@@ -157,6 +157,11 @@ static void options_that_contradict_are_arguments(void **state) {
       {.model = model, .unused = nobody, .n_unused = 1},
       {.model = model, .cost = {.model = "astrology"}},
       {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .execution = SITU_EXECUTION_PIPELINE}},
+      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .free = true}},
+      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .overlap = true}},
+      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .replicate = true}},
+      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .in_flight = 2}},
+      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .schedule = SITU_SCHEDULE_GPIPE}},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     situ_instance *instance = NULL;
