@@ -1,7 +1,7 @@
 #!/bin/sh
-# Speed and quality tables in Markdown: simulator, reading, HEFT against size, pipelines, wide graphs, latency against time (the last two
-# take an hour). Timings of one machine and one moment: compare
-# the rows of one run with each other, not with other runs.
+# Speed and quality tables in Markdown: simulator, reading, HEFT against size, pipelines, wide graphs, latency against
+# time; the last two take an hour. Timings of one machine and one moment: compare the rows of one run with each other, not
+# with other runs.
 set -eu
 build=${1:-build}
 here=$(dirname "$0")
