@@ -1,6 +1,7 @@
 #!/bin/sh
-# Speed and quality tables in Markdown: simulator, reading, HEFT against size. Timings of one machine and one moment: compare
-# the rows of one run with each other, not with other runs.
+# Speed and quality tables in Markdown: simulator, reading, HEFT against size, pipelines, wide graphs, latency against
+# time; the last two take an hour. Timings of one machine and one moment: compare the rows of one run with each other, not
+# with other runs.
 set -eu
 build=${1:-build}
 here=$(dirname "$0")
@@ -40,4 +41,9 @@ if [ -d "$shared/data/onnx" ]; then
   echo "### Wide graphs"
   echo
   python3 "$here/wide.py" "$build/situ" "$shared"
+  echo
+  echo "### Latency against time"
+  echo
+  python3 "$here/anytime.py" "$build/situ" "$shared" --known "$here/anytime.csv" > "$build/anytime.csv"
+  python3 "$here/anytime.py" --table "$build/anytime.csv"
 fi
