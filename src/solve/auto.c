@@ -5,7 +5,7 @@
 #include "solve/walks.h"
 
 enum { MAX_TURN = 100, MAX_ROWS = 16 };
-static const double FIRST_TRY = 0.1; /* share of a row that comes again */
+static const double FIRST_TRY = 0.15; /* share of a row that comes again */
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;

@@ -214,7 +214,7 @@ const solver chain_search_solver = {
     .source = "Land, Doig, Econometrica 1960",
     .pipeline = true,
     .exact = true,
-    .portfolio = 13,
+    .portfolio = 17,
     .serves = serves,
     .solve = solve,
 };

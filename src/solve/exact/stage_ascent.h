@@ -27,8 +27,7 @@ typedef enum stage_verdict {
 typedef struct stage_ascent {
   solve_run *run;
   stage_space *space;
-  double
-      *share; /* [(n + n_edges) * STAGE_MOST] how often a class was at a stage, or its tensor, over the prices tried */
+  double *share;        /* [(n + n_edges) * STAGE_MOST] how often a class, or its tensor, was at a stage so far */
   double lower_ns;      /* what the last part was proved to take */
   int64_t work, passes; /* so far: entries of tables added up; prices tried */
   uint8_t *stage;       /* [class] scratch */
@@ -40,7 +39,7 @@ bool stage_ascent_init(stage_ascent *out, solve_run *run, stage_space *space);
 void stage_price_start(double *price, const stage_chain *chain, const int64_t *reach);
 /* The prices as whole numbers, not more than 1 in sum. */
 void stage_price_round(stage_price *out, const stages *s, const stage_chain *chain, const double *price);
-/* Looks at a part: at most `most_passes` prices, and again as long as that narrows it much. Narrows may and held,
+/* Looks at a part: at some tens of prices, and again as long as that narrows it much. Narrows may and held,
  * leaves the best prices. Errors: NO_MEMORY. */
 situ_status stage_ascent_look(stage_verdict *verdict, stage_ascent *a, const stage_part *part, int64_t most_ns);
 
