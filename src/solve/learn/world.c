@@ -155,7 +155,7 @@ static int32_t best_score(const nn_real *score, const bool *open, int32_t n) {
 
 static int32_t draw(const nn_real *score, const bool *open, int32_t n, rng *random) {
   int32_t last = best_score(score, open, n);
-  double most = score[last], sum = 0;
+  double most = (double)score[last], sum = 0;
   for (int32_t d = 0; d < n; d++) sum += open[d] ? exp((double)score[d] - most) : 0;
   double left = rng_unit(random) * sum;
   for (int32_t d = 0; d < n; d++) {
