@@ -60,7 +60,7 @@ static situ_status open_all(school *s, arguments *a, situ_error *error) {
       situ_status status = situ_instance_open(&s->instances[s->n], &a->instance, error);
       if (status != SITU_STATUS_OK) return status;
       s->problems[s->n] = s->rows[s->n].problem = situ_instance_problem(s->instances[s->n]);
-      for (int k = 0; k < SITU_LEARN_CURVE; k++) s->rows[s->n].curve[k] = NAN;
+      for (int k = 0; k < SITU_LEARN_CURVE; k++) s->rows[s->n].curve[k] = (double)NAN;
       s->n++;
     }
   return SITU_STATUS_OK;

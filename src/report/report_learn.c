@@ -10,7 +10,7 @@ enum { LEVELS = 8, CURVE_BYTES = 4 * SITU_LEARN_CURVE + 1 };
 
 /* The means of a curve between its least and greatest, a blank where nothing was trained. */
 static const char *curve_text(char into[CURVE_BYTES], const situ_learn_row *row, const situ_report_options *options) {
-  double low = INFINITY, high = -INFINITY;
+  double low = HUGE_VAL, high = -HUGE_VAL;
   for (int32_t k = 0; k < SITU_LEARN_CURVE; k++) {
     if (isnan(row->curve[k])) continue;
     low = fmin(low, row->curve[k]);
@@ -29,7 +29,7 @@ static const char *curve_text(char into[CURVE_BYTES], const situ_learn_row *row,
 }
 
 static double first_known(const situ_learn_row *row, bool last) {
-  double found = NAN;
+  double found = (double)NAN;
   for (int32_t k = 0; k < SITU_LEARN_CURVE && (last || isnan(found)); k++)
     if (!isnan(row->curve[k])) found = row->curve[k];
   return found;

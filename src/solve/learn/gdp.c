@@ -10,6 +10,5 @@ const solver gdp_solver = {
     .title = "a policy network, one pass over the graph",
     .source = "Zhou et al., GDP, 2019",
     .stream = true,
-    .anytime = true,
     .solve = solve,
 };

@@ -23,7 +23,7 @@ typedef struct outlook {
   int32_t most; /* placements at once: drawn and shown */
   int32_t *device;
   bool *open;
-  nn_real *chance, *advantage, *score, *latent;
+  nn_real *chance, *advantage, *score, *latent, *firmness;
   double *reward;
   gdp_window *window;
 } outlook;
@@ -42,9 +42,10 @@ static void *see(lesson *l, const world *w) {
   o->advantage = ARENA_NEW(a, nn_real, o->most);
   o->score = ARENA_NEW(a, nn_real, pairs);
   o->latent = ARENA_NEW(a, nn_real, (int64_t)o->most * w->n_devices * GDP_LATENT);
+  o->firmness = ARENA_NEW(a, nn_real, (int64_t)o->most * w->n_devices);
   o->reward = ARENA_NEW(a, double, o->most);
   o->window = gdp_window_new(o->view, a);
-  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->reward && o->window ? o : NULL;
+  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->firmness && o->reward && o->window ? o : NULL;
 }
 
 /* ---- trials ---- */
@@ -175,7 +176,7 @@ static bool train(lesson *l, study *s, lesson_step *told) {
   for (int epoch = 0; epoch < EPOCHS; epoch++) {
     tape_reset(l->tape);
     params_clear_gradients(l->params);
-    nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, draws + shown);
+    nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, draws + shown);
     if (scores == NN_NONE) return false;
     if (epoch == 0 && !explore(l, s, tape_at(l->tape, scores), &batch, told)) return true;
     if (!tape_backward(l->tape, ppo_loss(l->tape, scores, &batch))) return false;
@@ -188,15 +189,17 @@ static bool train(lesson *l, study *s, lesson_step *told) {
 
 /* ---- serving ---- */
 
-/* The first is the likeliest placement; of the others every second is the likeliest under its latent numbers. */
+/* Likeliest placements and draws in turn, for more and more weight of the neighbours' opinion: from the policy as it is to
+ * all on few devices. The first is the likeliest placement; from the second pass on latent numbers are drawn. */
 static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
   for (int32_t done = 0; done < draws && !world_over(&s->world);) {
     int32_t n = draws - done < DRAWS ? draws - done : DRAWS;
-    draw_latent(o, n, n, random);
-    if (done == 0) memset(o->latent, 0, (size_t)o->view->n_devices * GDP_LATENT * sizeof *o->latent);
+    draw_latent(o, n, done == 0 ? 0 : n, random);
+    for (int32_t c = 0; c < n * o->view->n_devices; c++)
+      o->firmness[c] = (nn_real)(1 << c / o->view->n_devices / 2 % 4);
     tape_reset(l->tape);
-    nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, n);
+    nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, o->firmness, n);
     if (found == NN_NONE) return false;
     for (int32_t k = 0; k < n && !world_over(&s->world); k++)
       attempt(s, tape_at(l->tape, found), k, k % 2 ? random : NULL);
@@ -209,7 +212,7 @@ static bool scores(lesson *l, study *s, nn_real *score) {
   outlook *o = s->seen;
   draw_latent(o, 1, 0, &l->random);
   tape_reset(l->tape);
-  nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, 1);
+  nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, 1);
   found = found == NN_NONE ? found : nn_log_softmax(l->tape, found, NULL);
   if (found == NN_NONE) return false;
   memcpy(score, tape_at(l->tape, found).value, (size_t)o->view->n_units * (size_t)o->view->n_devices * sizeof *score);

@@ -192,7 +192,7 @@ static nn_var opinion(const pass *p, nn_var chances, const nn_segments *side, in
 
 /* Rounds in which each unit hears what its neighbours tend to: mean-field inference in a random field in which neighbours
  * would be together. */
-static nn_var agree(const pass *p, const gdp_net *net, nn_var first, const gdp_view *view) {
+static nn_var agree(const pass *p, const gdp_net *net, nn_var first, const gdp_view *view, const nn_real *firmness) {
   tape *t = p->tape;
   nn_matrix shape = tape_at(t, first);
   nn_var now = first;
@@ -200,14 +200,20 @@ static nn_var agree(const pass *p, const gdp_net *net, nn_var first, const gdp_v
     nn_var chances = nn_softmax(t, nn_reshape(t, now, shape.rows * (shape.cols / view->n_devices), view->n_devices));
     if (chances == NN_NONE) return chances;
     chances = nn_reshape(t, chances, shape.rows, shape.cols);
-    now = nn_add(t, nn_add(t, first, opinion(p, chances, &view->before, net->agree_before)),
-                 opinion(p, chances, &view->after, net->agree_after));
+    nn_var before = opinion(p, chances, &view->before, net->agree_before);
+    nn_var after = opinion(p, chances, &view->after, net->agree_after);
+    if (firmness) {
+      nn_var by = tape_constant(t, 1, shape.cols, firmness);
+      before = nn_multiply_row(t, before, by);
+      after = nn_multiply_row(t, after, by);
+    }
+    now = nn_add(t, nn_add(t, first, before), after);
   }
   return now;
 }
 
 nn_var gdp_net_scores(const gdp_net *net, const params *all, tape *t, const gdp_view *view, const nn_real *latent,
-                      int32_t n_draws) {
+                      const nn_real *firmness, int32_t n_draws) {
   pass p = {all, t};
   nn_var kinds = nn_segment_mean(t, params_var(all, net->kinds, t), &view->kinds);
   nn_var x = dense(&p, tape_constant(t, view->n_units, GDP_UNIT_FEATURES, view->unit), net->unit);
@@ -217,5 +223,5 @@ nn_var gdp_net_scores(const gdp_net *net, const params *all, tape *t, const gdp_
   for (int k = 0; k < GDP_ATTENTIONS; k++) x = attention_layer(&p, x, graph, &net->attention[k]);
   x = norm(&p, x, net->last);
   nn_var devices = device_rows(&p, net, view, graph, latent, n_draws);
-  return agree(&p, net, scores(&p, x, devices, params_var(all, net->slowness, t), view), view);
+  return agree(&p, net, scores(&p, x, devices, params_var(all, net->slowness, t), view), view, firmness);
 }

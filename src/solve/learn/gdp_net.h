@@ -50,8 +50,8 @@ typedef struct gdp_net {
 gdp_net *gdp_net_make(params *p, rng *random, arena *a);
 
 /* Scores of n_units x (n_draws * n_devices): in draw k, devices are told apart by latent[(k * n_devices + d) *
- * GDP_LATENT ..]. */
+ * GDP_LATENT ..]. firmness (NULL: all 1) is for each column what the opinion of neighbours is multiplied with. */
 nn_var gdp_net_scores(const gdp_net *net, const params *p, tape *t, const gdp_view *view, const nn_real *latent,
-                      int32_t n_draws);
+                      const nn_real *firmness, int32_t n_draws);
 
 #endif

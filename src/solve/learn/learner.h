@@ -89,7 +89,7 @@ situ_status lesson_resume(lesson *l, const char *path, situ_error *error);
 situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *error);
 
 /* What the solver of a learner does: takes run->policy, trains it for run->tune_steps on the problem at hand, and
- * serves it. A policy from scratch is trained as long as the budget lets it. */
+ * serves it. A policy from nothing is trained as long as a limit lets it, without a limit for 100 steps. */
 situ_status learned_solve(solve_run *run, const learner *row);
 
 /* Fills a prior (in the arena of the run) with the distribution of a policy of gdp: a file, "gdp" for the one that ships

@@ -193,7 +193,14 @@ situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *er
 
 /* ---- Solving ---- */
 
-enum { DRAWS = 16 };
+enum { DRAWS = 16, STEPS_FROM_NOTHING = 100 };
+
+/* Training steps: those asked for; else none for a policy that was read, and for one that was not what the limits let. */
+static int64_t steps_of(const solve_run *run, bool taken) {
+  bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
+  if (run->tune_steps > 0) return run->tune_steps;
+  return taken ? 0 : limited ? INT64_MAX : STEPS_FROM_NOTHING;
+}
 
 static situ_status solve_in(solve_run *run, lesson *l) {
   bool taken = false;
@@ -203,7 +210,7 @@ static situ_status solve_in(solve_run *run, lesson *l) {
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   rng random = rng_new(run->seed);
   if (taken && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
-  int64_t steps = run->tune_steps > 0 ? run->tune_steps : taken ? 0 : INT64_MAX;
+  int64_t steps = steps_of(run, taken);
   lesson_step told;
   while (l->n_steps < steps && !solve_done(run))
     if (!lesson_train(l, &told)) return fail_no_memory(run->error);

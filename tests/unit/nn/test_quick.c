@@ -44,7 +44,7 @@ static void sums_and_greatest_hold_for_all_lengths(void **state) {
   rng random = rng_new(5);
   float x[N], y[N];
   for (int32_t n = 1; n <= N; n++) {
-    double sum = 0, inner = 0, most = -INFINITY;
+    double sum = 0, inner = 0, most = -HUGE_VAL;
     for (int32_t i = 0; i < n; i++) {
       x[i] = (float)(2 * rng_unit(&random) - 1);
       y[i] = (float)(2 * rng_unit(&random) - 1);

@@ -41,7 +41,7 @@ static lab draw_lab(uint64_t seed, int32_t n_operators) {
 
 static nn_var scores_of(bench *b) {
   tape_reset(b->tape);
-  return gdp_net_scores(b->net, b->params, b->tape, b->view, b->latent, ALL);
+  return gdp_net_scores(b->net, b->params, b->tape, b->view, b->latent, NULL, ALL);
 }
 
 static bool open_bench(bench *b, uint64_t seed, int32_t n_operators) {
