@@ -14,30 +14,30 @@ static int32_t n_front(const call_labels *l, int32_t ideal) {
   return (int32_t)(lattice->front_start[ideal + 1] - lattice->front_start[ideal]);
 }
 
-/* What groups tie together: calls that one device runs one after the other. Less is better of all but the last. */
+/* What groups tie together: calls that one device runs one after the other. Less is better of all but the root. */
 enum tie_field {
   TIE_BYTES, /* weights */
   TIE_BUSY,  /* time */
   TIE_FIRST, /* start of the first */
   TIE_FREE,  /* end of the last */
-  TIE_CALLS, /* how many; 0 where their number has no limit */
   TIE_ROOT,  /* the least of its groups, of those that the ideal cuts */
+  TIE_CALLS, /* how many; left out where their number has no limit */
   TIE_FIELDS
 };
 
 static int32_t n_entries(const call_labels *l, int32_t ideal) {
-  return n_front(l, ideal) + TIE_FIELDS * __builtin_popcountll(l->price->lattice->cut[ideal]);
+  return n_front(l, ideal) + l->tie_fields * __builtin_popcountll(l->price->lattice->cut[ideal]);
 }
 
 /* Where a label of the ideal has the fields of what group k, which it cuts, is tied to. */
 static int32_t entry_of_group(const call_labels *l, int32_t ideal, int32_t k) {
-  return n_front(l, ideal) + TIE_FIELDS * __builtin_popcountll(l->price->lattice->cut[ideal] & ((1ull << k) - 1));
+  return n_front(l, ideal) + l->tie_fields * __builtin_popcountll(l->price->lattice->cut[ideal] & ((1ull << k) - 1));
 }
 
 bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
   const call_lattice *lattice = price->lattice;
   const call_graph *g = lattice->graph;
-  *l = (call_labels){.price = price, .free = -1, .stride = 1};
+  *l = (call_labels){.price = price, .free = -1};
   l->first = ARENA_NEW(a, int32_t, lattice->n);
   l->count = ARENA_NEW(a, int32_t, lattice->n);
   l->cross = ARENA_ZERO(a, int64_t, lattice->front_start[lattice->n]);
@@ -46,8 +46,6 @@ bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
   if (!l->first || !l->count || !l->cross || !l->position || !l->mark ||
       !call_walk_make(&l->walk, lattice, price->flow_in, price->through, a))
     return false;
-  for (int32_t i = 0; i < lattice->n; i++)
-    if (n_entries(l, i) > l->stride) l->stride = n_entries(l, i);
   for (int32_t i = 0; i < lattice->n; i++)
     for (int64_t f = lattice->front_start[i]; f < lattice->front_start[i + 1]; f++) {
       int32_t v = lattice->front[f];
@@ -103,7 +101,7 @@ static bool dominates(const call_labels *l, int32_t i, int32_t j, int32_t ideal)
   int32_t n = n_entries(l, ideal), front = n_front(l, ideal);
   for (int32_t k = 0; k < n; k++)
     if (s[k] > t[k]) return false;
-  for (int32_t k = front + TIE_ROOT; k < n; k += TIE_FIELDS)
+  for (int32_t k = front + TIE_ROOT; k < n; k += l->tie_fields)
     if (s[k] != t[k]) return false;
   return true;
 }
@@ -196,7 +194,7 @@ static tie find_tie(const call_labels *l, const int64_t *before, const unit *u) 
     roots |= 1ull << old[TIE_ROOT];
     found.field[TIE_BYTES] = sat_add(found.field[TIE_BYTES], old[TIE_BYTES]);
     found.field[TIE_BUSY] += old[TIE_BUSY];
-    found.field[TIE_CALLS] += old[TIE_CALLS];
+    if (l->tie_fields == TIE_FIELDS) found.field[TIE_CALLS] += old[TIE_CALLS];
     found.field[TIE_FIRST] = min64(found.field[TIE_FIRST], old[TIE_FIRST]);
     found.field[TIE_FREE] = max64(found.field[TIE_FREE], old[TIE_FREE]);
   }
@@ -216,7 +214,7 @@ static void fill_ties(const call_labels *l, const int64_t *before, int64_t *afte
     int64_t *to = after + entry_of_group(l, u->move.to, group);
     bool here = now->groups >> group & 1;
     const int64_t *from = here ? now->field : before + entry_of_group(l, u->move.from, group);
-    memcpy(to, from, TIE_FIELDS * sizeof *to);
+    memcpy(to, from, (size_t)l->tie_fields * sizeof *to);
     uint64_t tied = here && !u->move.host ? now->groups & cut : k & -k;
     for (uint64_t j = here ? 0 : cut & lattice->cut[u->move.from] & ~now->groups; j; j &= j - 1)
       if (before[entry_of_group(l, u->move.from, __builtin_ctzll(j)) + TIE_ROOT] == from[TIE_ROOT]) tied |= j & -j;
@@ -260,7 +258,7 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   const call_label *p = &l->label[parent];
   call_label now = {.weight_bytes = p->weight_bytes + u->move.weight_bytes, .arrived = p->arrived, .parent = parent,
                     .ideal = u->move.to, .host = u->move.host, .called = (u->move.host ? p->called : p->called | u->move.groups) & l->price->lattice->cut[u->move.to],
-                    .calls = p->calls + (!u->move.host && g->all_calls < INT32_MAX), .least_ns = max64(p->least_ns, finish)};
+                    .calls = (uint16_t)(p->calls + (!u->move.host && g->all_calls < INT32_MAX)), .least_ns = max64(p->least_ns, finish)};
   int64_t crossing = 0;
   for (int64_t f = to; f < lattice->front_start[u->move.to + 1]; f++) {
     int32_t v = lattice->front[f];
@@ -376,8 +374,22 @@ static outcome leave(call_labels *l, int32_t from, budget *b) {
   return went == WENT_ON ? spend(l, b) : went;
 }
 
+/* How much a label takes: no count of calls where that has no limit. */
+static void choose_stride(call_labels *l) {
+  const call_lattice *lattice = l->price->lattice;
+  int32_t before = l->stride;
+  l->tie_fields = lattice->graph->device_calls < INT32_MAX ? TIE_FIELDS : TIE_FIELDS - 1;
+  l->stride = 1;
+  for (int32_t i = 0; i < lattice->n; i++)
+    if (n_entries(l, i) > l->stride) l->stride = n_entries(l, i);
+  if (l->stride == before) return;
+  call_labels_free(l);
+  l->capacity = l->ranks = 0;
+}
+
 call_labels_result call_labels_run(call_labels *l, int32_t width, int64_t limit_ns, budget *b) {
   const call_lattice *lattice = l->price->lattice;
+  choose_stride(l);
   l->n = 0;
   l->free = -1;
   l->n_made = l->n_spent = 0;

@@ -16,7 +16,7 @@ typedef struct call_label {
   uint64_t called;      /* the groups, of those that the ideal cuts, that are in calls */
   int32_t parent, next; /* labels or -1; next: of the same ideal, or of those that are free */
   int32_t ideal;
-  int32_t calls;        /* how many; 0 where their number has no limit */
+  uint16_t calls;       /* how many; 0 where their number has no limit */
   bool host;            /* the last unit is a node on a host */
 } call_label;
 
@@ -28,6 +28,7 @@ typedef struct call_rank {
 typedef struct call_labels {
   const call_price *price;
   int32_t stride;       /* entries of a label, at most */
+  int32_t tie_fields;   /* of them for each group that an ideal cuts */
   call_label *label;
   /* [label * stride] ends of the nodes in the ideal's front; then, for each group that the ideal cuts, fields of what it
    * ties together (call_labels.c) */
