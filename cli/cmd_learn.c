@@ -131,7 +131,7 @@ const command learn_command = {
                 "situ learn gdp builtin:resnet50 --from one.policy --steps 9 -o two.policy\n"
                 "situ learn gdp --bare --from two.policy -o small.policy\n"
                 "situ place builtin:resnet50 --solver gdp --policy small.policy\n"
-                "situ learn hsdag 'builtin:layered?operators=40' --variant levels=2 --steps 3 -o h.policy\n",
+                "situ learn hsdag builtin:vgg16 --variant levels=2 --steps 3 -o h.policy\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = MAX_OPERANDS,

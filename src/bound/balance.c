@@ -135,7 +135,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   *lower_ns = 0;
   if (!weigh(&b, problem, scratch)) return fail_no_memory(error);
   *lower_ns = largest_item(&b, &item);
-  for (int32_t r = 0; r < b.n_classes && !budget_spend(budget_, 1); r++) {
+  for (int32_t r = 0; r < b.n_classes && !budget_over(budget_); r++) {
     if (b.devices[r] == 0) continue;
     for (int at_best = 0; at_best < 2; at_best++) {
       compare_with(&b, r, at_best);
