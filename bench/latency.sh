@@ -1,16 +1,18 @@
 #!/bin/sh
 # The ledger of latency: what each solver makes of the latency of one input (stream, links that serve one transfer at a time),
 # as CSV on stdout. No clock is looked at; `bench/latency.sh > bench/latency.csv` and `git diff` show what a change did.
-# scotch and metis have no rows: they know neither time nor order, and serve pipelines only.
+# Rows of scotch and metis also hang on the version of the library, and those of milp on that of Cbc; milp does not take graphs of
+# the larger sort. bench/anytime.py measures time.
 set -eu
 . "$(dirname "$0")/rows.sh"
 
 # model, platform
 rows() {
   instance=${1#builtin:} platform=$2
-  for solver in single heft peft cpop dls m_etf; do
+  for solver in single heft peft cpop dls m_etf m_sct scotch metis; do
     plan_row "$1" "$instance" "$platform" $solver 0 --platform "$platform" --solver $solver
   done
+  plan_row "$1" "$instance" "$platform" milp 250000 --platform "$platform" --solver milp
   for steps in 1000 4000 16000; do
     for solver in tabu iterated_greedy lns; do
       plan_row "$1" "$instance" "$platform" $solver $steps --platform "$platform" --solver heft,single,$solver

@@ -5,13 +5,14 @@
 set -eu
 . "$(dirname "$0")/rows.sh"
 
-# instance, rules (contiguous, free or calls), name of the row, steps (0: to its end), arguments
+# instance, rules (contiguous, free, calls, or calls1 with one call for each accelerator), name of the row, steps (0: to its end), arguments
 row() {
   case $2 in
     free) set -- "$@" --free ;;
     calls) set -- "$@" --execution calls ;;
+    calls1) set -- "$@" --calls 1 ;;
   esac
-  case $2 in calls) folder=latency ;; *) folder=throughput ;; esac
+  case $2 in calls*) folder=latency ;; *) folder=throughput ;; esac
   plan_row "$data/$folder/$1.json" "$@"
 }
 
@@ -46,5 +47,6 @@ for path in "$data"/latency/*/*.json; do
   for solver in single greedy call_dp; do
     row "$instance" calls $solver 0 --solver $solver
   done
+  row "$instance" calls1 call_dp 0 --solver call_dp
   row "$instance" calls call_search 20000 --solver call_search
 done

@@ -3,7 +3,7 @@
 set -eu
 awk -F, '
   function ms(ns) { return ns == "" ? "" : sprintf("%.6g", ns / 1e6) }
-  NR == 1 || $2 == "calls" { next }
+  NR == 1 || $2 ~ /^calls/ { next }
   {
     if (!($1 in seen)) { seen[$1] = 1; order[n++] = $1 }
     value[$1, $2, $3 ($5 == 1 ? " (1 order)" : "")] = $6

@@ -41,7 +41,7 @@ typedef struct arguments {
   const char *unused[MAX_NAMES];
   write_request writes[MAX_WRITES];
   int n_writes;
-  const char *out, *svg, *trace;
+  const char *out, *svg, *trace, *trajectory;
   int32_t points;
   situ_learn_options learn;
   bool bare, forward;
@@ -127,6 +127,8 @@ situ_report_options report_options(FILE *to);
 FILE *people(const arguments *a);
 /* Prints a report and frees it; NULL (memory ran out) is told. Returns EXIT_OK or the code to end with. */
 int print_report(FILE *to, char *text);
+/* Says that memory ran out; the exit code for it. */
+int fail_memory(void);
 /* "situ: where: text" on stderr, and the exit code for that failure of reading or computing / of writing. */
 int fail_reading(const situ_error *error);
 int fail_writing(const situ_error *error);
@@ -148,6 +150,10 @@ int finish(int code);
 typedef struct progress {
   bool shown, terminal;
   double last_s; /* when the line was drawn, on the clock of the solve */
+  FILE *rows;    /* --trajectory: what goes into its file, in memory; NULL: not asked for */
+  char *text;    /* of rows */
+  size_t length;
+  int64_t value_ns, lower_bound_ns; /* of the last row */
 } progress;
 
 /* From here on the first Ctrl-C asks for the best plan so far; the second ends the process. */
@@ -156,5 +162,9 @@ bool interrupted(void);
 progress progress_start(void);
 bool progress_tell(void *context, const situ_progress *news); /* a situ_progress_callback */
 void progress_stop(progress *p);
+/* From here on each change of value or bound is a row, at most one every 10 ms or so. */
+int progress_record(progress *p);
+/* Adds what came out (plan: NULL when the solve failed) and writes the rows to a file. Returns an exit code. */
+int progress_write(progress *p, const situ_plan *plan, const char *path);
 
 #endif

@@ -10,7 +10,9 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   situ_report_options look = report_options(to);
   int code = print_report(to, situ_report_plan(plan, problem, model, &look));
   if (code == EXIT_OK) code = write_outputs(a, plan, instance);
-  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_plan_json(plan, problem, model));
+  /* A file that could not be written takes nothing from the answer. */
+  int printed = a->json ? print_report(stdout, situ_report_plan_json(plan, problem, model)) : EXIT_OK;
+  if (code == EXIT_OK) code = printed;
   return code == EXIT_OK ? outcome_code(plan) : code;
 }
 
@@ -22,12 +24,17 @@ static int run(arguments *a) {
   situ_instance *instance = NULL;
   situ_error error = {0};
   progress p = progress_start();
+  if (a->trajectory && (code = progress_record(&p)) != EXIT_OK) return code;
   a->solve.progress = progress_tell;
   a->solve.context = &p;
   interrupt_catch();
   situ_status status = situ_place(&plan, &instance, &a->instance, &a->solve, &error);
   progress_stop(&p);
   code = status == SITU_STATUS_OK ? show(a, plan, instance) : fail_reading(&error);
+  if (a->trajectory) {
+    int written = progress_write(&p, plan, a->trajectory);
+    if (code == EXIT_OK) code = written;
+  }
   situ_plan_free(plan);
   situ_instance_free(instance);
   return code;

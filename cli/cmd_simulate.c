@@ -13,8 +13,8 @@ static int show(const arguments *a, const situ_plan *again, const situ_plan *pla
     fprintf(stderr, "situ: the plan file says %lld ns, the simulation %lld ns; `situ check` tells what is wrong\n",
             stated, found);
   if (code == EXIT_OK) code = write_outputs(a, again, instance);
-  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_plan_json(again, problem, NULL));
-  return code;
+  int printed = a->json ? print_report(stdout, situ_report_plan_json(again, problem, NULL)) : EXIT_OK;
+  return code == EXIT_OK ? printed : code;
 }
 
 static int run(arguments *a) {

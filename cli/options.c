@@ -55,6 +55,9 @@ static const option problem_rows[] = {
      .about = "pipeline: inputs whose activations are held at once. Default: 1."},
     {.name = "copies", .kind = OPTION_SMALL, .offset = AT(instance.problem.copies), .value = "N", .least = 1,
      .about = "stream: N inputs at once, each placed by itself, weights shared; the value is the time of all."},
+    {.name = "calls", .kind = OPTION_SMALL, .offset = AT(instance.problem.max_calls), .value = "Q", .least = 1,
+     .about = "calls: an accelerator runs at most Q sub-graphs for one input; 1 is one contiguous part each. Default: any "
+              "number."},
     {.name = "max-period", .kind = OPTION_MS, .offset = AT(instance.problem.max_period_ns), .value = "MS", .most = 1e9,
      .about = "Latency under a floor of throughput: a stream plan's period, the greatest load of a device or link, is at "
               "most this."},
@@ -111,6 +114,8 @@ static const option output_rows[] = {
      .about = "Draw the plan."},
     {.name = "write", .kind = OPTION_WRITE, .value = "NAME=FILE", .family = "writers",
      .about = "Write the plan in another format (situ list writers). Repeatable."},
+    {.name = "trajectory", .kind = OPTION_TEXT, .offset = AT(trajectory), .value = "FILE.csv", .family = "file",
+     .about = "Write how value and bound moved: seconds, CPU seconds of the process, steps, solver, both in ns."},
     {0}};
 const option_group plan_outputs = {"Files written", output_rows};
 

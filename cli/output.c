@@ -69,11 +69,13 @@ int fail_writing(const situ_error *error) {
                                                    : EXIT_OUTPUT;
 }
 
+int fail_memory(void) {
+  say("", "out of memory");
+  return EXIT_LIMIT;
+}
+
 int print_report(FILE *to, char *text) {
-  if (!text) {
-    say("", "out of memory");
-    return EXIT_LIMIT;
-  }
+  if (!text) return fail_memory();
   fputs(text, to);
   situ_text_free(text);
   return EXIT_OK;
@@ -117,13 +119,13 @@ static int check_clashes(const arguments *a, const char *const *paths, int n) {
 }
 
 int probe_outputs(const arguments *a) {
-  const char *paths[MAX_WRITES + 3] = {a->out, a->svg, a->trace};
-  int n = 3 + a->n_writes;
+  const char *paths[MAX_WRITES + 4] = {a->out, a->svg, a->trace, a->trajectory};
+  int n = 4 + a->n_writes;
   situ_error error = {0};
   for (int i = 0; i < a->n_writes; i++) {
     int code = known_writer(a->writes[i].name);
     if (code != EXIT_OK) return code;
-    paths[3 + i] = a->writes[i].path;
+    paths[4 + i] = a->writes[i].path;
   }
   for (int i = 0; i < n; i++)
     if (paths[i] && situ_text_probe(paths[i], &error) != SITU_STATUS_OK) return fail_writing(&error);
@@ -160,12 +162,16 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
   situ_error error = {0};
   int code = EXIT_OK;
   if (!a->out && !a->svg && !a->trace && a->n_writes == 0) return code;
-  if (!situ_plan_exists(plan)) {
+  bool exists = situ_plan_exists(plan);
+  bool proved = situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE && /* and `check` will see it too */
+                (situ_plan_verified_ns(plan) == SITU_NEVER_NS || situ_problem_conflict(problem));
+  if (!exists && !(proved && a->out)) {
     fputs("situ: there is no plan, so no file was written\n", stderr);
     return code;
   }
   fputc('\n', people(a));
-  if (a->out) code = written(a, situ_plan_write(plan, instance, a->out, &error), &error, "plan", a->out);
+  if (a->out) code = written(a, situ_plan_write(plan, instance, a->out, &error), &error, exists ? "plan" : "proof", a->out);
+  if (!exists) return code; /* that there is none is all that there is to write */
   if (a->svg && code == EXIT_OK) code = write_drawing(a, plan, problem);
   if (a->trace && code == EXIT_OK) code = write_format(a, plan, problem, "trace", a->trace);
   for (int i = 0; i < a->n_writes && code == EXIT_OK; i++)

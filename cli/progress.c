@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -29,8 +31,46 @@ static const char *short_time(char into[32], int64_t time_ns) {
   return into;
 }
 
+/* One row, unless nothing has changed since the last one. Numbers that are not there are empty. */
+static void add_row(progress *p, const situ_progress *now) {
+  if (now->value_ns == p->value_ns && now->lower_bound_ns == p->lower_bound_ns) return;
+  fprintf(p->rows, "%.3f,%.3f,%lld,%s,", now->seconds, (double)clock() / CLOCKS_PER_SEC, (long long)now->steps,
+          now->solver);
+  if (now->value_ns != SITU_NEVER_NS) fprintf(p->rows, "%lld", (long long)now->value_ns);
+  if (now->lower_bound_ns != SITU_NEVER_NS)
+    fprintf(p->rows, ",%lld\n", (long long)now->lower_bound_ns);
+  else
+    fputs(",\n", p->rows);
+  p->value_ns = now->value_ns;
+  p->lower_bound_ns = now->lower_bound_ns;
+}
+
+int progress_record(progress *p) {
+  p->value_ns = -1;
+  p->rows = open_memstream(&p->text, &p->length);
+  if (p->rows) fputs("seconds,cpu_seconds,steps,solver,value_ns,lower_bound_ns\n", p->rows);
+  return p->rows ? EXIT_OK : fail_memory();
+}
+
+int progress_write(progress *p, const situ_plan *plan, const char *path) {
+  if (plan)
+    add_row(p, &(situ_progress){.solver = situ_plan_solver(plan), .seconds = situ_plan_seconds(plan),
+                                .steps = situ_plan_steps(plan), .value_ns = situ_plan_value_ns(plan),
+                                .lower_bound_ns = situ_plan_lower_bound_ns(plan)});
+  situ_error error = {0};
+  bool whole = ferror(p->rows) == 0;
+  whole &= fclose(p->rows) == 0;
+  int code = !whole ? fail_memory()
+             : situ_text_write(p->text, path, &error) != SITU_STATUS_OK ? fail_writing(&error)
+                                                                        : EXIT_OK;
+  free(p->text);
+  p->rows = NULL;
+  return code;
+}
+
 bool progress_tell(void *context, const situ_progress *news) {
   progress *p = context;
+  if (p->rows) add_row(p, news);
   bool due = p->terminal && news->seconds >= 1 && (!p->shown || news->seconds - p->last_s >= 0.1);
   if (!due) return interrupted();
   char value[32], bound[32];

@@ -60,6 +60,7 @@ typedef struct situ_problem_options {
   int32_t copies;        /* stream: inputs that are on their way at once, each with its own placement; 0 means 1. The
                             one-call face (situ/instance.h) makes the copies; a graph that is posed otherwise with
                             copies > 1 must hold them one after the other, weights with the first only. */
+  int32_t max_calls;      /* calls: the most calls, each a convex sub-graph, that an accelerator may run; 0: any number */
   int64_t max_period_ns;  /* stream, latency: a plan's period may not be greater; 0: no matter */
   int64_t max_latency_ns; /* throughput of a stream plan, whose latency may not be greater; 0: none is asked for */
   const int32_t *pins;   /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
@@ -86,7 +87,8 @@ SITU_API situ_objective situ_problem_objective(const situ_problem *problem); /* 
 SITU_API situ_execution situ_problem_execution(const situ_problem *problem);         /* never DEFAULT */
 SITU_API situ_communication situ_problem_communication(const situ_problem *problem); /* never DEFAULT */
 SITU_API situ_contention situ_problem_contention(const situ_problem *problem);
-SITU_API int32_t situ_problem_copies(const situ_problem *problem); /* at least 1 */
+SITU_API int32_t situ_problem_copies(const situ_problem *problem);    /* at least 1 */
+SITU_API int32_t situ_problem_max_calls(const situ_problem *problem); /* 0: no limit */
 SITU_API bool situ_problem_is_free(const situ_problem *problem);
 SITU_API situ_schedule situ_problem_schedule(const situ_problem *problem);
 SITU_API bool situ_problem_may_replicate(const situ_problem *problem);

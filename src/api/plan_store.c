@@ -79,6 +79,7 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   ok = ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
   if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_whole(p->n_copies));
+  if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_whole(p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   ok = ok && constraints_json(o, i);
@@ -142,6 +143,8 @@ static situ_status problem_options(situ_problem_options *o, const json_value *m,
   o->overlap = json_truth(json_get(m, "overlap"), false);
   int64_t copies = json_whole(json_get(m, "copies"), 1);
   o->copies = copies > 0 && copies < INT32_MAX ? (int32_t)copies : 1;
+  int64_t max_calls = json_whole(json_get(m, "max_calls"), 0);
+  o->max_calls = max_calls > 0 && max_calls < INT32_MAX ? (int32_t)max_calls : 0;
   o->max_period_ns = json_whole(json_get(m, "max_period_ns"), 0);
   o->max_latency_ns = json_whole(json_get(m, "max_latency_ns"), 0);
   int64_t in_flight = json_whole(json_get(m, "in_flight"), 1);

@@ -30,6 +30,10 @@ void budget_join(budget *whole, const budget *part) {
   if (part->stop == BUDGET_CANCELLED) whole->stop = BUDGET_CANCELLED;
 }
 
+int64_t budget_steps_left(const budget *b) {
+  return b->max_steps == INT64_MAX ? INT64_MAX : max64(0, b->max_steps - b->steps);
+}
+
 bool budget_over(budget *b) {
   if (b->stop) return true;
   int64_t now = clock_now_ns();

@@ -30,6 +30,8 @@ budget budget_part(const budget *whole, int64_t max_steps, int64_t limit_ns);
 void budget_join(budget *whole, const budget *part);
 /* Counts `steps` done and says whether to stop. Cheap enough for inner loops. */
 bool budget_spend(budget *b, int64_t steps);
+/* The steps that are left; INT64_MAX without a limit. */
+int64_t budget_steps_left(const budget *b);
 /* Whether it is over, looking at the clock now. */
 bool budget_over(budget *b);
 

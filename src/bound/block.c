@@ -11,6 +11,8 @@ bool block_serves(const situ_problem *p) {
   return p->n_devices <= BLOCK_DEVICES && p->execution == SITU_EXECUTION_STREAM && p->n_operators > 0;
 }
 
+int64_t block_children_per_step(const situ_problem *p) { return max64(8, min64(p->n_operators / 4, 512)); }
+
 /* ---- the machine ---- */
 
 static bool alone_in_memory(const situ_problem *p, int32_t d) {

@@ -50,6 +50,8 @@ typedef struct block {
 
 /* Whether the problem is of a size that blocks can handle. */
 bool block_serves(const situ_problem *problem);
+/* As many partial schedules as take about the time of one simulation: a step of solvers that count them. */
+int64_t block_children_per_step(const situ_problem *problem);
 void block_machine_init(block_machine *m, const situ_problem *problem);
 
 /* The operators first .. last of a thin graph, where first - 1 and last are cuts or the ends. With `carry` tensors that

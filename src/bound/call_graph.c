@@ -219,6 +219,19 @@ static void find_room(call_graph *g) {
   }
 }
 
+/* A greatest number of calls is no limit where there are no more nodes than that. */
+static void count_calls(call_graph *g) {
+  const situ_problem *p = g->problem;
+  int64_t all = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    bool used = false;
+    for (int32_t v = 0; v < p->n_operators && !used; v++) used = is_accelerator(p, d) && problem_allows(p, v, d);
+    if (used) all = sat_add(all, p->max_calls);
+  }
+  g->device_calls = p->max_calls < g->n ? p->max_calls : INT32_MAX;
+  g->all_calls = all < g->n ? (int32_t)all : INT32_MAX;
+}
+
 static void number_nodes(maker *m, int32_t *member, int32_t *member_start) {
   call_graph *g = m->g;
   int32_t n = m->p->n_operators;
@@ -268,5 +281,6 @@ bool call_graph_find(call_graph *out, const situ_problem *p, int64_t light_bytes
   weigh_nodes(&m);
   list_tensors(&m, member, member_start);
   find_room(out);
+  count_calls(out);
   return true;
 }

@@ -3,7 +3,7 @@
  *
  * Every plan of the problem is, with the same units, a plan of the call graph of no greater latency: an operator takes its
  * least time on any accelerator or any host, a tensor its least transfer, a call holds as many weights as the largest
- * memory, and all calls together as many as all memories. Footprints, colocation apart from what is said below, and which
+ * memory, all calls together as many as all memories, and there are as many calls as all accelerators may run. Footprints, colocation apart from what is said below, and which
  * accelerator runs which call are left out. So what is proved of the call graph is a bound for the problem.
  *
  * An operator that takes no time anywhere is fused where that loses no plan (docs/theory/call_dp.md):
@@ -29,6 +29,7 @@ typedef struct call_graph {
   int32_t *use_start, *use;   /* [tensor + 1]: nodes that use it, ascending, distinct, without the producer */
   int32_t *in_start, *in;     /* [node + 1]: tensors it uses; in_use: the index into use that each is */
   int32_t *in_use;
+  int32_t device_calls, all_calls; /* calls that an accelerator may run, that all may; INT32_MAX where that is no limit */
   int64_t call_bytes, all_bytes; /* room of the largest accelerator, of all; SITU_UNLIMITED_BYTES where there is no limit */
   int64_t total_ns;              /* no time of any chain of units is above this; SITU_NEVER_NS when it does not fit */
 } call_graph;

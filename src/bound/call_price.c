@@ -2,8 +2,9 @@
 
 #include "base/checked.h"
 
-static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRICE = (int64_t)1 << 40;
-enum { ROOM_BITS = 20, PRICE_ROUNDS = 12 };
+static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRICE = (int64_t)1 << 40,
+                     MOST_TOLL = (int64_t)1 << 46;
+enum { ROOM_BITS = 20, ROUNDS = 12, FIRST_TOLL = 64 };
 
 /* Lays the path along the longest way through the nodes, each in its least time. */
 static bool find_path(call_price *c, arena *a) {
@@ -59,7 +60,8 @@ bool call_price_make(call_price *c, const call_lattice *l, bool *unfit, arena *a
   c->ending = ARENA_ZERO(a, int64_t, g->n);
   c->flow_in = ARENA_ZERO(a, int64_t, g->use_start[g->n_tensors]);
   c->rest = ARENA_NEW(a, int64_t, (int64_t)l->n * c->n_levels);
-  return c->through && c->ending && c->flow_in && c->rest && find_path(c, a) &&
+  c->rest_calls = ARENA_NEW(a, int32_t, (int64_t)l->n * c->n_levels);
+  return c->through && c->ending && c->flow_in && c->rest && c->rest_calls && find_path(c, a) &&
          call_walk_make(&c->walk, l, c->flow_in, c->through, a);
 }
 
@@ -78,12 +80,14 @@ int32_t call_price_level(const call_price *c, const call_move *move, int32_t lev
 
 /* One way on from an ideal, at all its levels. */
 static void relax(call_price *c, const call_move *move, int64_t cost, int32_t n_levels) {
-  int64_t *rest = c->rest + (int64_t)move->from * c->n_levels;
+  int64_t from = (int64_t)move->from * c->n_levels;
   for (int32_t k = 0; k < n_levels; k++) {
     int32_t level = call_price_level(c, move, k);
     if (level < 0) return; /* nor with more */
-    int64_t next = c->rest[(int64_t)move->to * c->n_levels + level];
-    if (next != SITU_NEVER_NS) rest[k] = min64(rest[k], cost + next);
+    int64_t to = (int64_t)move->to * c->n_levels + level, next = c->rest[to];
+    if (next == SITU_NEVER_NS || cost + next >= c->rest[from + k]) continue;
+    c->rest[from + k] = cost + next;
+    c->rest_calls[from + k] = c->rest_calls[to] + !move->host;
   }
 }
 
@@ -103,18 +107,21 @@ static void solve_from(call_price *c, int32_t from) {
   bool deeper = true;
   for (int32_t to; (to = call_walk_next(w, deeper)) >= 0;) {
     c->n_calls++;
-    int64_t memory = c->price * (w->weight_bytes >> c->shift), flow = w->flow;
-    deeper = flow * (w->compute_ns + w->in_ns) + memory < rest[n_levels - 1];
+    int64_t charge = call_price_paid(c, w->weight_bytes, 1), flow = w->flow;
+    deeper = flow * (w->compute_ns + w->in_ns) + charge < rest[n_levels - 1];
     call_move move = {.from = from, .to = to, .weight_bytes = w->weight_bytes};
     if (c->n_levels > 1 && (l->cut[from] | l->cut[to]) & c->ties) move.groups = call_lattice_groups(l, from, to);
-    relax(c, &move, flow * (w->compute_ns + w->in_ns + w->out_ns) + memory, n_levels);
+    relax(c, &move, flow * (w->compute_ns + w->in_ns + w->out_ns) + charge, n_levels);
   }
 }
 
 bool call_price_solve(call_price *c, budget *b) {
   const call_lattice *l = c->lattice;
   int64_t spent = c->n_calls / CALLS_PER_STEP;
-  for (int32_t k = 0; k < c->n_levels; k++) c->rest[(int64_t)(l->n - 1) * c->n_levels + k] = 0;
+  for (int32_t k = 0; k < c->n_levels; k++) {
+    int64_t end = (int64_t)(l->n - 1) * c->n_levels + k;
+    c->rest[end] = c->rest_calls[end] = 0;
+  }
   for (int32_t i = l->n - 2; i >= 0; i--) {
     solve_from(c, i);
     int64_t steps = c->n_calls / CALLS_PER_STEP;
@@ -123,19 +130,16 @@ bool call_price_solve(call_price *c, budget *b) {
   }
   c->lower_ns = c->rest[0];
   if (c->rest[0] == SITU_NEVER_NS) return true;
-  int64_t scaled = c->rest[0] - (c->price > 0 ? c->price * c->room : 0);
+  int64_t scaled = c->rest[0] - call_price_allowance(c);
   c->lower_ns = scaled <= 0 ? 0 : (scaled + CALL_PARTS - 1) / CALL_PARTS;
   return true;
 }
 
-bool call_price_improve(call_price *c, budget *b) {
-  if (!call_price_solve(c, b)) return false;
-  int64_t best_ns = c->lower_ns, best = 0, weights = 0;
-  for (int32_t v = 0; v < c->lattice->graph->n; v++) weights = sat_add(weights, c->lattice->graph->weight_bytes[v]);
-  if (best_ns == SITU_NEVER_NS || weights <= c->lattice->graph->all_bytes) return true;
-  /* As a function of the price the bound is concave: step up while it rises, in smaller steps when it falls. */
-  int64_t step = (best_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1;
-  for (int32_t round = 0; round < PRICE_ROUNDS && step > 0 && best + step < MOST_PRICE; round++) {
+/* Raises the price while that raises the bound, which is concave as a function of it: up while it rises, in smaller steps
+ * when it falls. False when the budget ends, here and below. */
+static bool raise_price(call_price *c, budget *b) {
+  int64_t best_ns = c->lower_ns, best = 0, step = (best_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1;
+  for (int32_t round = 0; round < ROUNDS && step > 0 && best + step < MOST_PRICE; round++) {
     c->price = best + step;
     if (!call_price_solve(c, b)) return false;
     if (c->lower_ns > best_ns) {
@@ -148,4 +152,36 @@ bool call_price_improve(call_price *c, budget *b) {
   }
   c->price = best;
   return call_price_solve(c, b);
+}
+
+/* The same for the toll. The bound rises as long as the way that it stands for has more calls than there may be. */
+static bool raise_toll(call_price *c, budget *b) {
+  int32_t limit = c->lattice->graph->all_calls;
+  int64_t best_ns = c->lower_ns, best = 0, low = 0, high = MOST_TOLL, step = best_ns / FIRST_TOLL * CALL_PARTS + 1;
+  for (int32_t round = 0; round < ROUNDS && c->rest_calls[0] != limit && high - low > 1; round++) {
+    if (c->rest_calls[0] > limit)
+      low = c->toll;
+    else
+      high = c->toll;
+    if (high == 0) return true; /* the number of calls does not bind */
+    c->toll = high < MOST_TOLL ? low + (high - low) / 2 : min64(low + step, high - 1);
+    step *= 2;
+    if (!call_price_solve(c, b)) return false;
+    if (c->lower_ns <= best_ns) continue;
+    best_ns = c->lower_ns;
+    best = c->toll;
+  }
+  if (c->toll == best) return true;
+  c->toll = best;
+  return call_price_solve(c, b);
+}
+
+bool call_price_improve(call_price *c, budget *b) {
+  const call_graph *g = c->lattice->graph;
+  int64_t weights = 0;
+  for (int32_t v = 0; v < g->n; v++) weights = sat_add(weights, g->weight_bytes[v]);
+  if (!call_price_solve(c, b)) return false;
+  if (c->lower_ns == SITU_NEVER_NS) return true;
+  if (weights > g->all_bytes && !raise_price(c, b)) return false;
+  return g->all_calls == INT32_MAX || raise_toll(c, b);
 }

@@ -1,12 +1,13 @@
-/* bound/call_price.h - the bound on the latency of calls by a path and a price of memory.
+/* bound/call_price.h - the bound on the latency of calls by a path, a price of memory and a toll on calls.
  *
- * Let a path go through the nodes, and y >= 0 be a price of a byte. A unit that lasts c delays the path by c when the path
+ * Let a path go through the nodes, y >= 0 be a price of a byte and z >= 0 a toll on each call. A unit that lasts c delays the path by c when the path
  * enters it or starts in it, phi times. So
  *
  *     T  >=  sum over units of phi(unit) c(unit)  +  y (bytes in calls - bytes of all accelerators)
+ *            +  z (calls - the most that all accelerators may run)
  *
  * and the least of the right side over all plans is a shortest path in the lattice of ideals: a bound, for any path and
- * any y. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls that a
+ * any y and z. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls that a
  * colocation group ties to one device must fit into its memory together: where an ideal cuts groups, rest depends on how
  * much there is already. Everything is in whole numbers. docs/theory/call_dp.md. */
 #ifndef SITU_BOUND_CALL_PRICE_H
@@ -23,12 +24,14 @@ typedef struct call_price {
   int64_t price;              /* of 2^shift bytes in a call, in ns / CALL_PARTS */
   int32_t shift;
   int64_t room;               /* of all accelerators, in 2^shift bytes */
+  int64_t toll;               /* of a call, in ns / CALL_PARTS; 0 where their number has no limit */
   int32_t n_levels;           /* 1, or CALL_LEVELS where groups tie calls */
   int64_t level_bytes;
   uint64_t ties;              /* the groups that are followed: those that few ideals cut */
   /* [ideal * n_levels + level] ns / CALL_PARTS; level: bytes in the calls of every tie that the ideal cuts, in
    * level_bytes, rounded down */
   int64_t *rest;
+  int32_t *rest_calls;        /* beside rest: the calls on the way that it is the length of */
   int64_t lower_ns;
   call_walk walk;
   int64_t n_calls; /* looked at */
@@ -46,8 +49,17 @@ typedef struct call_move {
 bool call_price_make(call_price *out, const call_lattice *l, bool *unfit, arena *a);
 /* Finds rest and the bound for the price at hand. False when the budget ends first. A step is 512 calls. */
 bool call_price_solve(call_price *c, budget *b);
-/* Raises the price while that raises the bound; solved for the best afterwards, unless the budget ends: then false. */
+/* Raises the price, then the toll, while that raises the bound; solved for the best afterwards, unless the budget ends:
+ * then false. */
 bool call_price_improve(call_price *c, budget *b);
+/* What so many calls of so many bytes pay beside their time; what all calls may pay in a plan that keeps the limits: in
+ * ns / CALL_PARTS. */
+static inline int64_t call_price_paid(const call_price *c, int64_t weight_bytes, int32_t calls) {
+  return c->price * (weight_bytes >> c->shift) + c->toll * calls;
+}
+static inline int64_t call_price_allowance(const call_price *c) {
+  return (c->price > 0 ? c->price * c->room : 0) + (c->toll > 0 ? c->toll * c->lattice->graph->all_calls : 0);
+}
 /* The level after a move from an ideal at a level; -1 where the tied calls do not fit. */
 int32_t call_price_level(const call_price *c, const call_move *move, int32_t level);
 

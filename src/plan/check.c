@@ -133,9 +133,15 @@ static void check_bound(judge *j) {
                (int)j->problem->n_devices - 1);
 }
 
-/* Whether the plan says, and proves, that there is none. */
-static bool proved_infeasible(const judge *j) {
-  return !j->plan->device && j->plan->outcome == SITU_OUTCOME_INFEASIBLE && j->verdict->verified_ns == SITU_NEVER_NS;
+/* Whether the plan says that there is none, and that is proved: by its certificate, or because posing the problem
+ * already finds a constraint that no plan can meet. */
+static bool proved_infeasible(judge *j) {
+  if (j->plan->device || j->plan->outcome != SITU_OUTCOME_INFEASIBLE) return false;
+  if (j->problem->conflict) {
+    j->verdict->verified_ns = SITU_NEVER_NS;
+    j->verdict->certificate = "conflict";
+  }
+  return j->verdict->verified_ns == SITU_NEVER_NS;
 }
 
 static situ_status look_at_all(judge *j, situ_error *error) {

@@ -86,6 +86,20 @@ static bool find_queues(judge *j, units *u, const int32_t *first_of_call) {
   return true;
 }
 
+/* No accelerator runs more calls than it may. */
+static bool count_calls(judge *j, const int32_t *first_of_call) {
+  const situ_problem *p = j->problem;
+  int32_t *n_calls = ARENA_ZERO(j->scratch, int32_t, p->n_devices);
+  if (!n_calls) return false;
+  for (int32_t call = 0; call < j->graph->n_operators; call++)
+    if (first_of_call[call] >= 0) n_calls[j->plan->device[first_of_call[call]]]++;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (n_calls[d] > p->max_calls)
+      judge_note(j, "call", "%s runs %d calls; at most %d are allowed", j->platform->devices[d].name, (int)n_calls[d],
+                 (int)p->max_calls);
+  return true;
+}
+
 /* Operators by unit, for walking over a unit. */
 static void list_members(const judge *j, units *u) {
   int32_t n = j->graph->n_operators;
@@ -150,7 +164,9 @@ static situ_status compare(judge *j, const units *u, situ_error *error) {
 situ_status check_calls(judge *j, situ_error *error) {
   int32_t n = j->graph->n_operators;
   if (!j->plan->call || !j->plan->start_ns || !j->plan->finish_ns) {
-    judge_note(j, "schedule", "the plan does not say which operators form a call, or when they run");
+    bool runs = j->plan->value_ns != SITU_NEVER_NS;
+    judge_note(j, "schedule", runs ? "the plan does not say which operators form a call, or when they run"
+                                   : "calls wait for each other in a circle, or are more than allowed");
     return SITU_STATUS_OK;
   }
   units u = {0};
@@ -165,7 +181,7 @@ situ_status check_calls(judge *j, situ_error *error) {
   for (int32_t v = 0; v < n; v++) u.seen[v] = u.next[v] = -1;
   if (!find_units(j, &u, scratch)) return SITU_STATUS_OK;
   find_durations(j, &u);
-  if (!find_queues(j, &u, scratch)) return fail_no_memory(error);
+  if (!count_calls(j, scratch) || !find_queues(j, &u, scratch)) return fail_no_memory(error);
   list_members(j, &u);
   if (!follow(j, &u, scratch)) {
     judge_note(j, "call", "calls wait for each other in a circle");

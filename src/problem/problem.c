@@ -16,8 +16,10 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   p->max_period_ns = o->max_period_ns > 0 ? o->max_period_ns : SITU_NEVER_NS;
   p->max_latency_ns = o->max_latency_ns > 0 ? o->max_latency_ns : SITU_NEVER_NS;
   p->n_copies = o->copies > 1 ? o->copies : 1;
+  p->max_calls = o->max_calls > 0 ? o->max_calls : INT32_MAX;
   bool limited = o->max_period_ns > 0 || o->max_latency_ns > 0;
   if ((limited || p->n_copies > 1) && p->execution == SITU_EXECUTION_DEFAULT) p->execution = SITU_EXECUTION_STREAM;
+  if (o->max_calls > 0 && p->execution == SITU_EXECUTION_DEFAULT) p->execution = SITU_EXECUTION_CALLS;
   if (o->max_latency_ns > 0 && p->objective == SITU_OBJECTIVE_DEFAULT) p->objective = SITU_OBJECTIVE_THROUGHPUT;
   if (p->n_copies > 1 && p->objective == SITU_OBJECTIVE_DEFAULT) p->objective = SITU_OBJECTIVE_LATENCY;
   if (p->objective == SITU_OBJECTIVE_DEFAULT) {
@@ -37,6 +39,9 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   if (p->n_copies > 1 && (limited || p->execution != SITU_EXECUTION_STREAM || p->graph->n_operators % p->n_copies != 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "copies go with execution stream and without limits of period or latency; each has as many operators");
+  if (o->max_calls > 0 && p->execution != SITU_EXECUTION_CALLS)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a greatest number of calls goes with execution calls only, not with %s",
+                     situ_execution_name(p->execution));
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
   if ((period && o->max_period_ns > 0) || (!period && o->max_latency_ns > 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
@@ -248,6 +253,7 @@ situ_execution situ_problem_execution(const situ_problem *p) { return p->executi
 situ_communication situ_problem_communication(const situ_problem *p) { return p->communication; }
 situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
 int32_t situ_problem_copies(const situ_problem *p) { return p->n_copies; }
+int32_t situ_problem_max_calls(const situ_problem *p) { return p->max_calls == INT32_MAX ? 0 : p->max_calls; }
 bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
 situ_schedule situ_problem_schedule(const situ_problem *p) { return p->schedule; }
 bool situ_problem_may_replicate(const situ_problem *p) { return p->replicate; }

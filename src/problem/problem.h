@@ -23,6 +23,7 @@ struct situ_problem {
   int32_t n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
   int32_t in_flight;
   int32_t n_copies; /* operator v belongs to copy v / (n_operators / n_copies); weight_bytes of others than the first are 0 */
+  int32_t max_calls; /* of an accelerator; INT32_MAX: no limit */
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
 
   int32_t n_operators, n_devices, n_classes, n_memories;

@@ -16,6 +16,7 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   if (p->execution == SITU_EXECUTION_STREAM)
     text_add(t, p->contention == SITU_CONTENTION_NONE ? ", links without contention" : "");
   if (p->n_copies > 1) text_add(t, ", %d copies", (int)p->n_copies);
+  if (p->max_calls < INT32_MAX) text_add(t, ", at most %s on each accelerator", grouped(count, p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) text_add(t, ", period at most %s", round_time(count, p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) text_add(t, ", latency at most %s", round_time(count, p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
@@ -77,6 +78,7 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   ok = ok && json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
   ok = ok && json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
   if (p->n_copies > 1) ok = ok && json_set(o, "copies", json_new_whole(p->n_copies));
+  if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_whole(p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_STREAM)

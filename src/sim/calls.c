@@ -110,6 +110,17 @@ static bool list_units(calls *m, const int32_t *device) {
   return true;
 }
 
+/* Whether no device has more calls than it may run. */
+static bool keeps_max_calls(calls *m, const int32_t *device) {
+  const situ_problem *p = m->problem;
+  int32_t *n_calls = m->first_of; /* [device] no longer in use */
+  if (p->max_calls == INT32_MAX) return true;
+  for (int32_t d = 0; d < p->n_devices; d++) n_calls[d] = 0;
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (m->unit[v] == v && m->call[v] >= 0 && ++n_calls[device[v]] > p->max_calls) return false;
+  return true;
+}
+
 /* Given calls of a device run in the order of their numbers. The published rule makes them wait for each other anyway. */
 static void queue_calls(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
@@ -222,7 +233,7 @@ static void run_calls(void *model, const placement *where, bool memory, simulati
     out->excess_bytes = count_memory(m, where->device);
     out->peak_bytes = m->peak_bytes;
   }
-  if (!list_units(m, where->device)) return;
+  if (!list_units(m, where->device) || !keeps_max_calls(m, where->device)) return;
   bool runs = weigh_units(m, where->device);
   if (where->call) queue_calls(m, where->device);
   if (!draw_units(m, where->device)) return;

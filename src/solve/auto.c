@@ -1,26 +1,34 @@
 /* The portfolio: every solver with a turn that serves the problem, in order, until the gap is closed or the budget
- * spent. Solvers that end by themselves come first; the anytime ones share what is left evenly. */
+ * spent. Solvers that end by themselves come first; the anytime ones share what is left evenly, those that draw their way side
+ * by side in the end. */
 #include "solve/solver.h"
+#include "solve/walks.h"
 
-enum { MAX_TURN = 100 };
+enum { MAX_TURN = 100, MAX_ROWS = 16 };
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  int32_t anytime = 0;
+  const solver *multistart[MAX_ROWS];
+  int32_t n = 0, anytime = 0;
   bool started = false;
-  for (int32_t i = 0; solvers[i]; i++)
-    anytime += solvers[i]->portfolio > 0 && solvers[i]->anytime && solver_serves(solvers[i], p);
   for (int32_t turn = 1; turn <= MAX_TURN; turn++)
     for (int32_t i = 0; solvers[i]; i++) {
       const solver *s = solvers[i];
       if (s->portfolio != turn || !solver_serves(s, p)) continue;
+      anytime += s->anytime;
+      if (s->multistart && n < MAX_ROWS) multistart[n++] = s;
+    }
+  for (int32_t turn = 1; turn <= MAX_TURN; turn++)
+    for (int32_t i = 0; solvers[i]; i++) {
+      const solver *s = solvers[i];
+      if (s->portfolio != turn || s->multistart || !solver_serves(s, p)) continue;
       if (solve_done(run) && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
       started = true; /* some plan is found even where the bounds have used up the limits */
       double share = s->anytime ? 1.0 / anytime-- : s->exact ? 0.5 : 1.0; /* a proof may take for ever */
       situ_status status = solver_run(s, run, share, 0);
       if (status != SITU_STATUS_OK) return status;
     }
-  return SITU_STATUS_OK;
+  return n > 0 && !solve_done(run) ? walks_rounds(run, multistart, n) : SITU_STATUS_OK;
 }
 
 const solver auto_solver = {

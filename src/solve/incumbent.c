@@ -32,6 +32,19 @@ static void keep_array(int32_t **best, int32_t *store, const int32_t *from, int3
   if (*best && n > 0) memcpy(store, from, (size_t)n * sizeof *store);
 }
 
+static void keep(incumbent *i, const placement *where, int64_t value_ns, const char *who, const situ_problem *p) {
+  keep_array(&i->best.device, i->store.device, where->device, p->n_operators);
+  keep_array(&i->best.order, i->store.order, where->order, p->n_operators);
+  keep_array(&i->best.call, i->store.call, where->call, p->n_operators);
+  keep_array(&i->best.replica_of, i->store.replica_of, where->replica_of, p->n_devices);
+  i->value_ns = value_ns;
+  i->solver = who;
+}
+
+void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *p) {
+  if (other->value_ns < i->value_ns) keep(i, &other->best, other->value_ns, other->solver, p);
+}
+
 simulation solve_try(solve_run *run, const placement *where) {
   incumbent *best = run->incumbent;
   simulation found = simulator_run(run->simulator, where, !run->roomy);
@@ -39,13 +52,7 @@ simulation solve_try(solve_run *run, const placement *where) {
   if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || found.over_ns > 0 ||
       !solve_allows(run->problem, where->device) || !replicas_keep_rules(run->problem, where->device, where->replica_of))
     return found;
-  int32_t n = run->problem->n_operators;
-  keep_array(&best->best.device, best->store.device, where->device, n);
-  keep_array(&best->best.order, best->store.order, where->order, n);
-  keep_array(&best->best.call, best->store.call, where->call, n);
-  keep_array(&best->best.replica_of, best->store.replica_of, where->replica_of, run->problem->n_devices);
-  best->value_ns = found.value_ns;
-  best->solver = run->solver;
+  keep(best, where, found.value_ns, run->solver, run->problem);
   return found;
 }
 

@@ -44,7 +44,8 @@ typedef struct solve_run {
   solve_watch *watch;
   const char *solver; /* its name */
   uint64_t seed;
-  int32_t threads;
+  int32_t threads; /* at least 1 */
+  bool walk;       /* one of several searches side by side (solve/walks.h): not to be split again */
   const char *policy; /* of learned solvers, as in situ_solve_options */
   int64_t tune_steps;
   bool roomy;   /* stream: no plan can exceed a memory, so none is followed */
@@ -58,10 +59,13 @@ typedef struct solver {
   bool periods; /* stream problems whose value is the period too */
   bool exact;
   bool anytime; /* goes on as long as it is let: gets a time limit when the user gives none */
+  bool multistart; /* anytime, and all it needs of what was before is the best plan: several run side by side */
   const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
   int32_t portfolio; /* its turn in `auto`; 0: not part of it */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);
+  /* May be NULL: what comes once before `solve`, to find a plan to start from; draws nothing. */
+  situ_status (*start)(solve_run *run);
   situ_status (*solve)(solve_run *run);
 } solver;
 
@@ -74,11 +78,15 @@ bool solver_serves(const solver *s, const situ_problem *problem);
 /* Runs one solver on a part of the parent's budget: on `share` (0 .. 1) of what is left of steps and of time, and on at
  * most limit_ns (0: no limit of its own). Its scratch is released. */
 situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns);
+/* Runs only what comes before it. */
+situ_status solver_start(const solver *s, const solve_run *parent, double share);
 
 /* An incumbent without a plan; its arrays are made here, once. False without memory. incumbent_free
  * frees the proof. */
 bool incumbent_init(incumbent *i, const situ_problem *problem, arena *a);
 void incumbent_free(incumbent *i);
+/* Takes over the plan of another where that is better. */
+void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *problem);
 
 /* Simulates a placement, counts a step, and keeps it when it keeps every constraint and is better than the best so
  * far. Returns its value, SITU_NEVER_NS when infeasible. The arrays are copied. */

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "solve/solver.h"
+#include "solve/walks.h"
 
 extern const solver auto_solver;
 extern const solver block_dp_solver;
@@ -24,6 +25,7 @@ extern const solver layers_solver;
 extern const solver linear_dp_solver;
 extern const solver lns_solver;
 extern const solver local_search_solver;
+extern const solver lookahead_solver;
 extern const solver m_etf_solver;
 extern const solver m_sct_solver;
 extern const solver m_topo_solver;
@@ -48,6 +50,7 @@ const solver *const solvers[] = {
     &layers_solver,
     &heft_solver,
     &peft_solver,
+    &lookahead_solver,
     &cpop_solver,
     &dls_solver,
     &m_etf_solver,
@@ -100,7 +103,9 @@ static int64_t part_of(int64_t rest, double share) {
   return part > 0 ? part : 1;
 }
 
-situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns) {
+/* `what` of a solver on a part of the parent's budget. */
+static situ_status run_part(situ_status (*what)(solve_run *run), const solver *s, const solve_run *parent, double share,
+                            int64_t limit_ns) {
   budget *whole = parent->budget;
   int64_t steps = whole->max_steps == INT64_MAX ? 0 : part_of(whole->max_steps - whole->steps, share);
   int64_t time = whole->deadline_ns == INT64_MAX ? 0 : part_of(whole->deadline_ns - clock_now_ns(), share);
@@ -114,11 +119,27 @@ situ_status solver_run(const solver *s, const solve_run *parent, double share, i
   parent->watch->running = &part;
   parent->watch->solver = s->name;
   arena_mark mark = arena_get_mark(parent->arena);
-  situ_status status = s->solve(&run);
+  situ_status status;
+  if (what) {
+    status = what(&run);
+  } else if (s->multistart && !run.walk) {
+    status = walks_rounds(&run, &s, 1);
+  } else {
+    status = s->start ? s->start(&run) : SITU_STATUS_OK;
+    if (status == SITU_STATUS_OK) status = s->solve(&run);
+  }
   arena_release(parent->arena, mark);
   *parent->watch = before;
   budget_join(whole, &part);
   return status;
+}
+
+situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns) {
+  return run_part(NULL, s, parent, share, limit_ns);
+}
+
+situ_status solver_start(const solver *s, const solve_run *parent, double share) {
+  return s->start ? run_part(s->start, s, parent, share, 0) : SITU_STATUS_OK;
 }
 
 int32_t situ_n_solvers(void) { return (int32_t)(sizeof solvers / sizeof solvers[0]) - 1; }

@@ -80,7 +80,7 @@ static void walk_calls(walk *b, int32_t v) {
   if (problem_is_host(p, b->device[v]))
     walk_calls(b, v + 1);
   else
-    for (b->piece[v] = 0; b->piece[v] < most; b->piece[v]++) walk_calls(b, v + 1);
+    for (b->piece[v] = 0; b->piece[v] < most && b->piece[v] < p->max_calls; b->piece[v]++) walk_calls(b, v + 1);
 }
 
 static void walk_replicas(walk *b, int32_t d) {

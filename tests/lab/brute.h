@@ -5,7 +5,7 @@
 #include "sim/simulate.h"
 
 /* Called with each placement that keeps support, pins, unused devices and colocation: for streams with each topological
- * order, for calls with each way to part the operators of an accelerator into calls, in every order, for pipelines with all
+ * order, for calls with each way to part the operators of an accelerator into no more calls than it may run, in every order, for pipelines with all
  * replicas that the rules allow. Memory and contiguity are for the visitor to see. At most 16 operators. */
 typedef void brute_visitor(void *context, const placement *where);
 void brute_each(const situ_problem *problem, brute_visitor *visit, void *context);

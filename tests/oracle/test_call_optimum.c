@@ -84,6 +84,33 @@ static void nothing_proved_is_wrong(void **state) {
   assert_true(t.proved > t.n / 2);
 }
 
+/* As many calls as an accelerator may run, at most: one, two or three. */
+static void nothing_proved_of_few_calls_is_wrong(void **state) {
+  (void)state;
+  tally t = {0};
+  for (uint64_t seed = 1; seed <= 2400; seed++)
+    judge(&t, &(lab_options){.seed = seed, .n_operators = 3 + (int32_t)(seed % 3), .n_devices = 2 + (int32_t)(seed % 2),
+                             .density = 0.15 + 0.1 * (double)(seed % 6), .n_colocations = (int32_t)(seed / 2 % 3),
+                             .pinned = seed % 5 == 0, .unsupported = seed % 7 == 0, .equal = seed % 4 < 2,
+                             .memory = seed % 3 ? 0.25 + 0.05 * (double)(seed % 13) : 0,
+                             .options = {.max_calls = 1 + (int32_t)(seed / 3 % 5) / 2}});
+  printf("%d problems, %d without a plan, %d solved to the optimum, %d of them proved\n", (int)t.n, (int)t.impossible,
+         (int)t.solved, (int)t.proved);
+  assert_true(t.proved > t.n / 2);
+}
+
+/* Accelerators of one kind or two that run one call each: with one kind nothing is relaxed here. */
+static void one_call_on_each_of_equal_accelerators_is_proved(void **state) {
+  (void)state;
+  tally t = {0};
+  for (uint64_t seed = 1; seed <= 1500; seed++)
+    judge(&t, &(lab_options){.seed = seed, .n_operators = 3 + (int32_t)(seed % 4), .n_devices = 2 + (int32_t)(seed % 2),
+                             .density = 0.1 + 0.1 * (double)(seed % 7), .equal = true,
+                             .options = {.max_calls = 1}});
+  printf("%d problems, %d solved to the optimum, %d of them proved\n", (int)t.n, (int)t.solved, (int)t.proved);
+  assert_true(t.proved > t.n * 9 / 10);
+}
+
 /* One accelerator: calls that have nothing to do with each other wait for it, which the bound does not know. */
 static void one_accelerator_is_never_proved_wrong(void **state) {
   (void)state;
@@ -98,6 +125,8 @@ static void one_accelerator_is_never_proved_wrong(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_proved_is_wrong),
+                                     cmocka_unit_test(nothing_proved_of_few_calls_is_wrong),
+                                     cmocka_unit_test(one_call_on_each_of_equal_accelerators_is_proved),
                                      cmocka_unit_test(one_accelerator_is_never_proved_wrong)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static lab draw_stream(uint64_t seed) {
   return lab_random(&o);
 }
 
-static lab draw_calls(uint64_t seed) {
+static lab draw_calls_of(uint64_t seed, int32_t max_calls) {
   rng r = rng_new(seed);
   int32_t devices = (int32_t)(2 + rng_below(&r, 2));
   lab_options o = {.seed = seed,
@@ -83,9 +83,12 @@ static lab draw_calls(uint64_t seed) {
                    .pinned = rng_below(&r, 4) == 0,
                    .unsupported = rng_below(&r, 3) == 0,
                    .memory = rng_below(&r, 2) ? 0.2 + rng_unit(&r) : 0,
-                   .options = {.execution = SITU_EXECUTION_CALLS}};
+                   .options = {.execution = SITU_EXECUTION_CALLS, .max_calls = max_calls}};
   return lab_random(&o);
 }
+
+static lab draw_calls(uint64_t seed) { return draw_calls_of(seed, 0); }
+static lab draw_few_calls(uint64_t seed) { return draw_calls_of(seed, 1 + (int32_t)(seed % 2)); }
 
 enum { MOST = 8, CALLS = 2 };
 typedef struct two_calls {
@@ -170,9 +173,16 @@ static void calls_are_solved(void **state) {
   try_seeds(draw_calls, expect_best_calls, 600);
 }
 
+/* As many calls as an accelerator may run are as many slots: the program is exact. */
+static void few_calls_are_solved(void **state) {
+  (void)state;
+  try_seeds(draw_few_calls, expect_optimum, 600);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(free_pipelines_are_solved),
                                      cmocka_unit_test(streams_are_solved),
-                                     cmocka_unit_test(calls_are_solved)};
+                                     cmocka_unit_test(calls_are_solved),
+                                     cmocka_unit_test(few_calls_are_solved)};
   return cmocka_run_group_tests_name("milp", tests, NULL, NULL);
 }

@@ -83,6 +83,8 @@ static void nothing_is_better_than_the_optimum_of_streams(void **state) {
 static void nothing_is_better_than_the_optimum_of_calls(void **state) {
   (void)state;
   compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 600, 5, 3);
+  compare((situ_problem_options){.max_calls = 1}, 300, 5, 3);
+  compare((situ_problem_options){.max_calls = 2}, 300, 5, 3);
 }
 
 static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {

@@ -12,8 +12,7 @@
 #include "solve/kit/list.h"
 #include "solve/solver.h"
 
-enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, CHILDREN_PER_STEP = 512, OFFERED = 8, LARGEST_BLOCK = 20, GROUPS_TRIED = 8,
-       CERTIFIED_WIDTH = 256 };
+enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, OFFERED = 8, LARGEST_BLOCK = 20, GROUPS_TRIED = 8, CERTIFIED_WIDTH = 256 };
 static const int64_t TRACE_ROOM = (int64_t)1 << 22, OPERATORS_LIMIT = 4000;
 
 typedef struct block_dp {
@@ -32,20 +31,23 @@ typedef struct block_dp {
   bool hopeless; /* a block is too large: no plan, and the bound does not grow */
 } block_dp;
 
-static int64_t children_left(const budget *b) {
-  int64_t steps = b->max_steps - b->steps;
-  return steps > INT64_MAX / 2 / CHILDREN_PER_STEP ? INT64_MAX / 2 : steps * CHILDREN_PER_STEP;
+static int64_t children_left(const solve_run *run) {
+  return min64(sat_mul(budget_steps_left(run->budget), block_children_per_step(run->problem)), INT64_MAX / 2);
+}
+
+static void spend(solve_run *run, int64_t n_children) {
+  budget_spend(run->budget, n_children / block_children_per_step(run->problem));
 }
 
 /* ---- backward: the bound ---- */
 
 static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   solve_run *run = s->run;
-  chain_limits limits = {.width = width, .most_children = children_left(run->budget), .budget = run->budget,
+  chain_limits limits = {.width = width, .most_children = children_left(run), .budget = run->budget,
                          .upper_ns = min64(run->incumbent->value_ns, BLOCK_FAR_NS), .head_ns = s->head_ns,
                          .findings = &s->findings};
   if (!block_chain_find(&s->chain, &s->machine, &s->graph, &limits, run->arena)) return fail_no_memory(run->error);
-  budget_spend(run->budget, s->chain.n_children / CHILDREN_PER_STEP);
+  spend(run, s->chain.n_children);
   int64_t n = (int64_t)(s->chain.n_blocks + 1) * s->machine.n_devices;
   if (!s->rest_ns) s->rest_ns = ARENA_ZERO(run->arena, int64_t, n);
   if (!s->rest_ns) return fail_no_memory(run->error);
@@ -188,7 +190,7 @@ static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact
   for (int32_t k = 0; k < c->n_blocks; k++) {
     block b;
     block_result found;
-    block_limits limits = {.width = width, .links = links, .upper_ns = upper, .most_children = children_left(run->budget),
+    block_limits limits = {.width = width, .links = links, .upper_ns = upper, .most_children = children_left(run),
                            .budget = run->budget};
     bool fits, closed = k + 1 < c->n_blocks || c->closed;
     if (!block_take(&b, &fits, &s->machine, &s->graph, c->first[k], c->last[k], true, run->arena)) {
@@ -200,7 +202,7 @@ static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact
     block_front end;
     if (!block_search(&found, &end, &b, &front, &limits, &trace, s->scratch, run->arena))
       return fail_no_memory(run->error);
-    budget_spend(run->budget, found.n_children / CHILDREN_PER_STEP);
+    spend(run, found.n_children);
     *exact &= found.exact;
     best = found.value_ns;
     if (!found.finished) *exact = false;

@@ -9,9 +9,8 @@
 #include "bound/block.h"
 #include "bound/bound.h"
 #include "problem/footprint.h"
+#include "solve/kit/start.h"
 #include "solve/solver.h"
-
-extern const solver heft_solver, single_solver;
 
 enum { MOST_OPERATORS = 20, NODES_PER_STEP = 256 };
 
@@ -197,10 +196,6 @@ static void find_rest(branching *s) {
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  if (!run->incumbent->best.device) {
-    TRY(solver_run(&heft_solver, run, 1, 0));
-    TRY(solver_run(&single_solver, run, 1, 0));
-  }
   if (solve_done(run)) return SITU_STATUS_OK;
   branching *s = ARENA_ZERO(run->arena, branching, 1);
   int64_t cells = (int64_t)p->n_operators * p->n_devices, *head_ns = ARENA_NEW(run->arena, int64_t, cells);
@@ -231,5 +226,6 @@ const solver branch_and_bound_solver = {
     .exact = true,
     .portfolio = 9,
     .serves = serves,
+    .start = start_stream,
     .solve = solve,
 };

@@ -78,6 +78,22 @@ static situ_status search(call_dp *s) {
   return what == FOUND_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
 }
 
+/* Where the bound does not feel the limit on calls, labels that do not count them come first: they are fewer, and when their
+ * plan keeps the limit it is optimal all the same. */
+static situ_status search_all(call_dp *s) {
+  call_graph *g = &s->graph;
+  int32_t device_calls = g->device_calls, all_calls = g->all_calls;
+  bool limited = device_calls < INT32_MAX || all_calls < INT32_MAX;
+  if (limited && s->price.toll == 0) {
+    g->device_calls = g->all_calls = INT32_MAX;
+    TRY(search(s));
+    g->device_calls = device_calls;
+    g->all_calls = all_calls;
+    if (solve_done(s->run)) return SITU_STATUS_OK;
+  }
+  return search(s);
+}
+
 /* The lattice of the problem, or of one in which the lightest idle operators weigh nothing, until it is small enough. */
 static call_lattice_result find_lattice(call_dp *s) {
   static const int64_t light_part[] = {0, 512, 32}; /* of the largest memory */
@@ -115,7 +131,7 @@ static situ_status solve(solve_run *run) {
   s->call = ARENA_NEW(run->arena, int32_t, p->n_operators);
   if (!s->unit || !s->host || !s->device || !s->call || !call_labels_make(&s->labels, &s->price, run->arena))
     return fail_no_memory(run->error);
-  situ_status status = search(s);
+  situ_status status = search_all(s);
   solve_count(run, "call_dp_ideals", s->lattice.n);
   call_labels_free(&s->labels);
   return status;

@@ -20,6 +20,7 @@ enum tie_field {
   TIE_BUSY,  /* time */
   TIE_FIRST, /* start of the first */
   TIE_FREE,  /* end of the last */
+  TIE_CALLS, /* how many; 0 where their number has no limit */
   TIE_ROOT,  /* the least of its groups, of those that the ideal cuts */
   TIE_FIELDS
 };
@@ -96,7 +97,8 @@ static void give_back(call_labels *l, int32_t i) {
 
 static bool dominates(const call_labels *l, int32_t i, int32_t j, int32_t ideal) {
   const call_label *a = &l->label[i], *b = &l->label[j];
-  if (a->called != b->called || a->least_ns > b->least_ns || a->weight_bytes > b->weight_bytes) return false;
+  if (a->called != b->called || a->least_ns > b->least_ns || a->weight_bytes > b->weight_bytes || a->calls > b->calls)
+    return false;
   const int64_t *s = l->entry + (int64_t)i * l->stride, *t = l->entry + (int64_t)j * l->stride;
   int32_t n = n_entries(l, ideal), front = n_front(l, ideal);
   for (int32_t k = 0; k < n; k++)
@@ -194,6 +196,7 @@ static tie find_tie(const call_labels *l, const int64_t *before, const unit *u) 
     roots |= 1ull << old[TIE_ROOT];
     found.field[TIE_BYTES] = sat_add(found.field[TIE_BYTES], old[TIE_BYTES]);
     found.field[TIE_BUSY] += old[TIE_BUSY];
+    found.field[TIE_CALLS] += old[TIE_CALLS];
     found.field[TIE_FIRST] = min64(found.field[TIE_FIRST], old[TIE_FIRST]);
     found.field[TIE_FREE] = max64(found.field[TIE_FREE], old[TIE_FREE]);
   }
@@ -236,8 +239,10 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
   tie tied = find_tie(l, l->entry + (int64_t)parent * l->stride, u);
+  const call_graph *g = lattice->graph;
   if (!u->move.host) tied.field[TIE_BYTES] = sat_add(tied.field[TIE_BYTES], u->move.weight_bytes);
-  if (tied.field[TIE_BYTES] > lattice->graph->call_bytes) return WENT_ON;
+  if (!u->move.host && g->device_calls < INT32_MAX) tied.field[TIE_CALLS]++;
+  if (tied.field[TIE_BYTES] > g->call_bytes || tied.field[TIE_CALLS] > g->device_calls) return WENT_ON;
   int32_t i;
   outcome got = take(l, &i);
   if (got != WENT_ON) return got;
@@ -255,7 +260,7 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   const call_label *p = &l->label[parent];
   call_label now = {.weight_bytes = p->weight_bytes + u->move.weight_bytes, .arrived = p->arrived, .parent = parent,
                     .ideal = u->move.to, .host = u->move.host, .called = (u->move.host ? p->called : p->called | u->move.groups) & l->price->lattice->cut[u->move.to],
-                    .least_ns = max64(p->least_ns, finish)};
+                    .calls = p->calls + (!u->move.host && g->all_calls < INT32_MAX), .least_ns = max64(p->least_ns, finish)};
   int64_t crossing = 0;
   for (int64_t f = to; f < lattice->front_start[u->move.to + 1]; f++) {
     int32_t v = lattice->front[f];
@@ -271,12 +276,12 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   fill_ties(l, before, after, u, &tied);
   int64_t rest = price->rest[(int64_t)u->move.to * price->n_levels + level_of(l, u->move.to, after)];
   int64_t least = rest == SITU_NEVER_NS ? rest : now.arrived + crossing + rest;
-  if (price->price > 0 && least != SITU_NEVER_NS) least += price->price * ((now.weight_bytes >> price->shift) - price->room);
+  if (least != SITU_NEVER_NS) least += call_price_paid(price, now.weight_bytes, now.calls) - call_price_allowance(price);
   if (least == SITU_NEVER_NS) now.least_ns = least;
   if (least > 0) now.least_ns = max64(now.least_ns, least / CALL_PARTS + (least % CALL_PARTS > 0));
   l->n_made++;
   l->label[i] = now;
-  if (now.least_ns >= l->limit_ns || now.weight_bytes > lattice->graph->all_bytes) {
+  if (now.least_ns >= l->limit_ns || now.weight_bytes > g->all_bytes || now.calls > g->all_calls) {
     give_back(l, i);
     return WENT_ON;
   }
@@ -309,7 +314,7 @@ static int64_t least_so_far(const call_labels *l, int32_t ideal) {
   const call_price *price = l->price;
   int64_t begin = price->lattice->front_start[ideal], end = price->lattice->front_start[ideal + 1], least = INT64_MAX;
   for (int32_t i = l->first[ideal]; i >= 0; i = l->label[i].next) {
-    int64_t key = l->label[i].arrived + price->price * (l->label[i].weight_bytes >> price->shift);
+    int64_t key = l->label[i].arrived + call_price_paid(price, l->label[i].weight_bytes, l->label[i].calls);
     for (int64_t f = begin; f < end; f++) key += l->cross[f] * l->entry[(int64_t)i * l->stride + f - begin];
     least = min64(least, key);
   }
@@ -346,10 +351,10 @@ static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget
   for (int32_t to; went == WENT_ON && (to = call_walk_next(w, deeper)) >= 0;) {
     l->n_made++; /* a call looked at is work too */
     if (l->n_made - l->n_spent > POLLED && spend(l, b) != WENT_ON) went = OVER;
-    int64_t memory = price->price * (w->weight_bytes >> price->shift);
-    deeper = w->flow * (w->compute_ns + w->in_ns) + memory <= most;
+    int64_t charge = call_price_paid(price, w->weight_bytes, 1);
+    deeper = w->flow * (w->compute_ns + w->in_ns) + charge <= most;
     int64_t lasts = w->compute_ns + w->in_ns + w->out_ns, rest = price->rest[(int64_t)to * price->n_levels];
-    if (went != WENT_ON || !deeper || rest == SITU_NEVER_NS || w->flow * lasts + memory + rest > most) continue;
+    if (went != WENT_ON || !deeper || rest == SITU_NEVER_NS || w->flow * lasts + charge + rest > most) continue;
     unit called = {{.from = from, .to = to, .weight_bytes = w->weight_bytes, .groups = call_lattice_groups(lattice, from, to)},
                    lasts};
     went = extend_all(l, &called);
@@ -364,10 +369,7 @@ static outcome leave(call_labels *l, int32_t from, budget *b) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
   int64_t begin = lattice->front_start[from], most = sat_mul(l->limit_ns - 1, CALL_PARTS);
-  if (most < INT64_MAX) {
-    int64_t room = price->price > 0 ? price->price * price->room : 0;
-    most = sat_add(most, room) - least_so_far(l, from);
-  }
+  if (most < INT64_MAX) most = sat_add(most, call_price_allowance(price)) - least_so_far(l, from);
   for (int64_t f = begin; f < lattice->front_start[from + 1]; f++) l->position[lattice->front[f]] = (int32_t)(f - begin);
   outcome went = leave_by_hosts(l, from, most);
   if (went == WENT_ON) went = leave_by_calls(l, from, most, b);

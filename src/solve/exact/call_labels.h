@@ -1,7 +1,7 @@
 /* solve/exact/call_labels.h - plans of a call graph, grown unit by unit through the lattice of ideals.
  *
  * A label is what the rest needs to know of the units that make up an ideal: when each node that is still needed ends, the
- * bytes in calls, and what the whole will last at least. A label that is no better in any of these than another of its
+ * bytes in calls, the number of calls where it has a limit, and what the whole will last at least. A label that is no better in any of these than another of its
  * ideal is dropped; one that cannot end below the limit too. So the least label of the full ideal is the optimum of the
  * call graph with its groups all in calls or all on hosts, if no ideal had more labels than `width`. */
 #ifndef SITU_SOLVE_EXACT_CALL_LABELS_H
@@ -16,6 +16,7 @@ typedef struct call_label {
   uint64_t called;      /* the groups, of those that the ideal cuts, that are in calls */
   int32_t parent, next; /* labels or -1; next: of the same ideal, or of those that are free */
   int32_t ideal;
+  int32_t calls;        /* how many; 0 where their number has no limit */
   bool host;            /* the last unit is a node on a host */
 } call_label;
 

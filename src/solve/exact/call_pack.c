@@ -10,6 +10,7 @@ enum { MOST_TRIES = 20000 };
 /* What must be on one device: a call, or several that share a colocation group. */
 typedef struct item {
   int64_t weight_bytes, footprint_bytes;
+  int32_t n_calls;
   int32_t first, index; /* first: a unit, chained by `next` */
 } item;
 
@@ -30,6 +31,7 @@ typedef struct packing {
   bool *allowed;                 /* [unit * n_devices] */
   int32_t *device_of;            /* [unit] */
   int64_t *weight_bytes, *footprint_bytes; /* [memory] in use */
+  int32_t *n_calls;                        /* [device] */
   int32_t tries;
 } packing;
 
@@ -136,6 +138,7 @@ static void list_items(packing *k) {
     item *it = &k->items[item_of[r]];
     k->next[u] = it->first;
     it->first = u;
+    it->n_calls++;
   }
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t u = unit_of(k, v);
@@ -170,7 +173,8 @@ static bool is_same_as_before(const packing *k, int32_t d) {
   for (int32_t e = 0; e < d; e++) {
     int32_t x = p->memory_of[e];
     if (!problem_is_host(p, e) && p->class_of[e] == p->class_of[d] && k->weight_bytes[w] == 0 &&
-        k->weight_bytes[x] == 0 && k->footprint_bytes[w] == 0 && k->footprint_bytes[x] == 0 &&
+        k->weight_bytes[x] == 0 && k->footprint_bytes[w] == 0 && k->footprint_bytes[x] == 0 && k->n_calls[d] == 0 &&
+        k->n_calls[e] == 0 &&
         p->platform->memory_bytes[w] == p->platform->memory_bytes[x])
       return true;
   }
@@ -188,12 +192,16 @@ static bool place(packing *k, int32_t at) {
     int32_t w = p->memory_of[d];
     int64_t weights = sat_add(k->weight_bytes[w], it->weight_bytes), before = k->weight_bytes[w];
     int64_t footprint = max64(k->footprint_bytes[w], it->footprint_bytes), footprint_before = k->footprint_bytes[w];
-    if (sat_add(weights, footprint) > p->platform->memory_bytes[w] || !is_free(k, it, d)) continue;
+    if (sat_add(weights, footprint) > p->platform->memory_bytes[w] || k->n_calls[d] + it->n_calls > p->max_calls ||
+        !is_free(k, it, d))
+      continue;
     k->weight_bytes[w] = weights;
     k->footprint_bytes[w] = footprint;
+    k->n_calls[d] += it->n_calls;
     for (int32_t u = it->first; u >= 0; u = k->next[u]) k->device_of[u] = d;
     if (place(k, at + 1)) return true;
     for (int32_t u = it->first; u >= 0; u = k->next[u]) k->device_of[u] = -1;
+    k->n_calls[d] -= it->n_calls;
     k->weight_bytes[w] = before;
     k->footprint_bytes[w] = footprint_before;
   }
@@ -232,7 +240,7 @@ bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32
       !(k.start_ns = ARENA_NEW(a, int64_t, n_units)) || !(k.finish_ns = ARENA_NEW(a, int64_t, n_units)) ||
       !(k.items = ARENA_NEW(a, item, n_units)) || !(k.allowed = ARENA_NEW(a, bool, cells)) ||
       !(k.device_of = ARENA_NEW(a, int32_t, n_units)) || !(k.weight_bytes = ARENA_ZERO(a, int64_t, p->n_memories)) ||
-      !(k.footprint_bytes = ARENA_ZERO(a, int64_t, p->n_memories)))
+      !(k.footprint_bytes = ARENA_ZERO(a, int64_t, p->n_memories)) || !(k.n_calls = ARENA_ZERO(a, int32_t, p->n_devices)))
     return false;
   for (int32_t u = 0; u < n_units; u++) k.root[u] = u;
   for (int64_t i = 0; i < cells; i++) k.allowed[i] = true;

@@ -39,9 +39,12 @@ typedef struct state {
   int64_t ticks, most_ticks; /* of a nanosecond, of a plan */
 } state;
 
+/* Slots of an accelerator: as many as it may have calls, unless that is too many for a program. */
+static int32_t least_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
+
 static bool serves(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_CALLS || p->n_operators == 0) return false;
-  int64_t slots = (int64_t)p->n_devices * LEAST_CALLS, uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
+  int64_t slots = (int64_t)p->n_devices * least_calls(p), uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
   return sat_mul(sat_mul(uses, 9), slots) + sat_mul((int64_t)p->n_operators * 8, slots) <= MOST_ENTRIES;
 }
 
@@ -299,9 +302,9 @@ static void *write_program(program *q, solve_run *run) {
   s->run = run;
   s->problem = p;
   if (find_calls(s, &most) != SITU_STATUS_OK) return NULL;
-  int32_t calls = most < LEAST_CALLS ? LEAST_CALLS : most;
+  int32_t least = least_calls(p), calls = most < least ? least : most;
   if (calls > MOST_CALLS) {
-    calls = LEAST_CALLS;
+    calls = least;
     s->known = NULL;
   }
   if (!make_slots(s, calls) || !init(s)) return NULL;

@@ -134,11 +134,15 @@ static bool can_move(const situ_problem *p) {
   return false;
 }
 
-static situ_status solve(solve_run *run) {
-  const situ_problem *p = run->problem;
+static situ_status start(solve_run *run) {
   TRY(solver_run(&single_solver, run, 1, 0));
   TRY(solver_run(&greedy_solver, run, 1, 0));
   if (!solve_done(run)) try_pipeline_split(run);
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
   if (!run->incumbent->best.device || !can_move(p) || solve_done(run)) return SITU_STATUS_OK;
   calls_search *s = ARENA_ZERO(run->arena, calls_search, 1);
   if (!s || !init(s, run)) return fail_no_memory(run->error);
@@ -148,7 +152,8 @@ static situ_status solve(solve_run *run) {
       memcpy(s->now, run->incumbent->best.device, (size_t)p->n_operators * sizeof *s->now);
       s->value_ns = run->incumbent->value_ns;
     }
-    cool(s, moves);
+    int64_t left = budget_steps_left(run->budget);
+    cool(s, left / 2 < moves ? left : moves); /* so that it ends cold */
     if (cycle % 2 && moves < LAST_CYCLE) moves *= 2;
   }
   return SITU_STATUS_OK;
@@ -160,6 +165,8 @@ const solver call_search_solver = {
     .source = "",
     .calls = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 20,
+    .start = start,
     .solve = solve,
 };

@@ -1,7 +1,8 @@
 /* The greedy split of the published evaluation: operators in a depth-first topological order fill one accelerator after
  * the other up to its memory; what is too large for any, or comes after the last, stays on the host (Tarnawski et al.,
  * NeurIPS 2020). It looks at neither time nor transfers. An operator that the accelerator at hand cannot run goes to
- * the host without closing it. */
+ * the host without closing it, unless the number of calls is limited: then each accelerator has an interval of the order,
+ * which is one call. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/kit/topological.h"
@@ -30,6 +31,7 @@ static int32_t next_accelerator(const situ_problem *p, int32_t d) {
 static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
   int32_t current = next_accelerator(p, -1);
   int64_t used = 0;
+  bool begun = false; /* the accelerator at hand has an operator */
   for (int32_t v = 0; v < p->n_operators; v++) device[v] = -1;
   for (int32_t k = 0; k < p->n_operators; k++) {
     int32_t v = order[k], group = p->graph->colocation[v], d = -1;
@@ -42,13 +44,20 @@ static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
       if (sat_add(used, bytes) > p->platform->memory_bytes[p->memory_of[current]]) {
         current = next_accelerator(p, current);
         used = 0;
+        begun = false;
       }
       bool fits = current < p->n_devices && allows(p, members, n, current) &&
                   bytes <= p->platform->memory_bytes[p->memory_of[current]];
       if (fits) {
         d = current;
         used = sat_add(used, bytes);
+        begun = true;
       }
+    }
+    if (d < 0 && begun && p->max_calls < INT32_MAX) {
+      current = next_accelerator(p, current);
+      used = 0;
+      begun = false;
     }
     if (d < 0) d = fallback(p, members, n);
     if (d < 0) return false;

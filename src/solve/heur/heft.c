@@ -1,41 +1,9 @@
 /* HEFT: operators by upward rank, each to the device where it ends first, gaps included (Topcuoglu, Hariri, Wu, TPDS
  * 2002). Run once for each way of making ranks out of unlike devices, and where links serve one transfer at a time once
  * more with channels followed; the best by simulation stays. */
-#include "base/fail.h"
 #include "solve/kit/list.h"
-#include "solve/kit/rank.h"
 
-enum { ALL_WAYS_UP_TO = 200000 };
-
-/* One schedule. False when the budget or memory ended. */
-static bool schedule(solve_run *run, draft *s, double *rank, rank_weight way) {
-  arena_mark mark = arena_get_mark(run->arena);
-  rank_costs costs;
-  bool going = rank_costs_find(&costs, run->arena, run->problem, way);
-  if (going) rank_upward(rank, run->problem, &costs);
-  arena_release(run->arena, mark);
-  if (!going) return false;
-  draft_clear(s);
-  going = list_schedule(s, &(list_policy){.priority = rank}, run->budget, run->arena);
-  if (going) list_offer(run, s);
-  return going;
-}
-
-static situ_status solve(solve_run *run) {
-  const situ_problem *p = run->problem;
-  double *rank = ARENA_NEW(run->arena, double, p->n_operators);
-  draft s;
-  if (!rank || !draft_init(&s, p, run->arena)) return fail_no_memory(run->error);
-  int32_t ways = p->n_operators <= ALL_WAYS_UP_TO ? N_RANK_WEIGHTS : 1;
-  for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++)
-    if (!schedule(run, &s, rank, (rank_weight)way)) return SITU_STATUS_OK;
-  if (p->contention == SITU_CONTENTION_NONE || p->n_operators > ALL_WAYS_UP_TO || solve_done(run) ||
-      !draft_follow_links(&s, run->arena))
-    return SITU_STATUS_OK;
-  for (int32_t way = 0; way < ways && !solve_done(run); way++)
-    if (!schedule(run, &s, rank, (rank_weight)way)) break;
-  return SITU_STATUS_OK;
-}
+static situ_status solve(solve_run *run) { return list_by_rank(run, NULL); }
 
 const solver heft_solver = {
     .name = "heft",

@@ -9,9 +9,8 @@
 #include "solve/kit/critical.h"
 #include "solve/kit/excess.h"
 #include "solve/kit/list.h"
+#include "solve/kit/start.h"
 #include "solve/kit/unit.h"
-
-extern const solver heft_solver, single_solver;
 
 enum { LEAST_OUT = 4, MOST_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
 static const double OUT = 0.1;                 /* of the operators, at most */
@@ -197,10 +196,6 @@ static bool init(greedy *s, solve_run *run) {
 }
 
 static situ_status solve(solve_run *run) {
-  if (!run->incumbent->best.device) {
-    TRY(solver_run(&heft_solver, run, 1, 0));
-    TRY(solver_run(&single_solver, run, 1, 0));
-  }
   const incumbent *best = run->incumbent;
   if (solve_done(run) || run->problem->n_operators == 0 || !best->best.device) return SITU_STATUS_OK;
   greedy *s = ARENA_ZERO(run->arena, greedy, 1);
@@ -209,6 +204,8 @@ static situ_status solve(solve_run *run) {
   s->best_cost = s->now_cost;
   for (int64_t cycle = FIRST_CYCLE; !solve_done(run); cycle *= 2) {
     if (cycle > FIRST_CYCLE) go_to(s, &best->best);
+    int64_t left = budget_steps_left(run->budget);
+    if (left / 2 < cycle) cycle = left; /* so that it ends cold */
     for (int64_t k = 0; k < cycle && !solve_done(run); k++)
       if (!step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle))) return SITU_STATUS_OK;
   }
@@ -221,6 +218,8 @@ const solver iterated_greedy_solver = {
     .source = "after Ruiz, Stützle, EJOR 2007",
     .stream = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 11,
+    .start = start_stream,
     .solve = solve,
 };

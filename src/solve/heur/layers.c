@@ -7,12 +7,13 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "solve/kit/rank.h"
 #include "solve/kit/repair.h"
 #include "solve/kit/sequence.h"
 #include "solve/kit/unit.h"
 
-enum { MOST_ROUNDS = 8, FEW_DEVICES = 16, BISECTIONS = 50, MOST_MOVES = 1000 };
+enum { MOST_ROUNDS = 8, FEW_DEVICES = 16, BISECTIONS = 50, MOST_MOVES = 1000, MOST_SEEN = 256, MOST_STARTS = 4 };
 
 typedef struct layer_part {
   double start, work; /* earliest start of a member, sum of mean times */
@@ -32,6 +33,10 @@ typedef struct layering {
   int64_t best_ns;
   int32_t *best, *next; /* [part] number in the sequence */
   bool *begins;         /* [part] a phase */
+  uint64_t seen[MOST_SEEN]; /* hashes of layouts */
+  int32_t n_seen;
+  int64_t start_ns[MOST_STARTS]; /* the best layouts: SITU_NEVER_NS for none */
+  int32_t *start[MOST_STARTS];
 } layering;
 
 /* ---- Parts: what has weights, and what follows from it ---- */
@@ -211,6 +216,25 @@ static bool improves(layering *s) {
   return true;
 }
 
+/* Offers s->next as a layout and keeps the best of them, sorted; the same one again is left out. */
+static void propose(layering *s) {
+  size_t size = (size_t)s->n_parts * sizeof *s->next;
+  uint64_t hash = hash_bytes(s->next, size, 0);
+  for (int32_t i = 0; i < s->n_seen; i++)
+    if (s->seen[i] == hash) return;
+  if (s->n_seen < MOST_SEEN) s->seen[s->n_seen++] = hash;
+  int64_t value = offer(s, s->next);
+  int32_t i = MOST_STARTS - 1, *room = s->start[i];
+  if (value >= s->start_ns[i]) return;
+  for (; i > 0 && s->start_ns[i - 1] > value; i--) {
+    s->start_ns[i] = s->start_ns[i - 1];
+    s->start[i] = s->start[i - 1];
+  }
+  s->start_ns[i] = value;
+  s->start[i] = room;
+  memcpy(room, s->next, size);
+}
+
 /* As many layers on each of the first n devices, `rounds` times; parts that start at one time are one layer (the two
  * directions of a bidirectional one). */
 static void split_layers(layering *s, int32_t first, int32_t end, int32_t n, int32_t rounds) {
@@ -225,9 +249,9 @@ static void split_layers(layering *s, int32_t first, int32_t end, int32_t n, int
 /* The network over the first n devices, as many times as there are rounds. */
 static void lay_out(layering *s, int32_t n, int32_t rounds) {
   split_evenly(s, 0, s->n_parts, n, n * rounds);
-  improves(s);
+  propose(s);
   split_layers(s, 0, s->n_parts, n, rounds);
-  improves(s);
+  propose(s);
 }
 
 /* Each phase over the first n devices. There is a phase after each of the longest waits: a decoder waits for all of the
@@ -250,7 +274,7 @@ static void lay_out_phases(layering *s, int32_t n, int32_t n_phases) {
         split_layers(s, first, k, n, 1);
       first = k;
     }
-    improves(s);
+    propose(s);
   }
 }
 
@@ -293,6 +317,10 @@ static bool init(layering *s, solve_run *run) {
   s->best = ARENA_NEW(a, int32_t, s->n_parts);
   s->next = ARENA_NEW(a, int32_t, s->n_parts);
   s->begins = ARENA_NEW(a, bool, s->n_parts);
+  for (int32_t i = 0; i < MOST_STARTS; i++) {
+    s->start_ns[i] = SITU_NEVER_NS;
+    if (!(s->start[i] = ARENA_NEW(a, int32_t, s->n_parts))) return false;
+  }
   return s->best && s->next && s->begins && sort_parts(s, a);
 }
 
@@ -306,7 +334,11 @@ static situ_status solve(solve_run *run) {
       if (k == 1 || (int64_t)k * n <= s->n_parts) lay_out(s, n, k);
       if (k > 1) lay_out_phases(s, n, k);
     }
-  if (s->best_ns < SITU_NEVER_NS) move_parts(s);
+  for (int32_t i = 0; i < MOST_STARTS && s->start_ns[i] < SITU_NEVER_NS; i++) {
+    s->best_ns = s->start_ns[i];
+    memcpy(s->best, s->start[i], (size_t)s->n_parts * sizeof *s->best);
+    move_parts(s);
+  }
   return SITU_STATUS_OK;
 }
 
@@ -315,6 +347,7 @@ const solver layers_solver = {
     .title = "whole layers on the devices in turn, as people place them",
     .source = "Sutskever, Vinyals, Le, NeurIPS 2014; Wu et al., GNMT, 2016",
     .stream = true,
+    .anytime = true,
     .portfolio = 8,
     .solve = solve,
 };

@@ -9,11 +9,10 @@
 #include "bound/block.h"
 #include "solve/kit/critical.h"
 #include "solve/kit/excess.h"
+#include "solve/kit/start.h"
 #include "solve/kit/unit.h"
 
-extern const solver heft_solver, single_solver;
-
-enum { SHORTEST = 4, LONGEST = 32, FIRST_LENGTH = 16, WIDTH = 256, CHILDREN_PER_STEP = 512, MOST_CHILDREN = 1 << 17, TRACE_ROOM = 1 << 15,
+enum { SHORTEST = 4, LONGEST = 32, FIRST_LENGTH = 16, WIDTH = 256, MOST_CHILDREN = 1 << 17, TRACE_ROOM = 1 << 15,
        MOST_COPIES = 16 /* as many as links can be followed for */ };
 static const double SLACK = 0.01; /* with contention estimates may be this much worse than what is there */
 
@@ -189,13 +188,15 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   start_vector(s, &b, vector, links ? &copies : NULL);
   int64_t present = present_value(s, &b);
   block_front start = {.n = 1, .n_tensors = b.n_entry, .vectors = vector, .step = &none, .bound_ns = &zero, .copies = &copies}, end;
+  int64_t per_step = block_children_per_step(s->problem);
+  int64_t most = min64(MOST_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
   block_limits limits = {.width = WIDTH, .upper_ns = present + (contended ? (int64_t)(SLACK * (double)present) : 0),
-                         .most_children = MOST_CHILDREN, .links = links, .budget = run->budget};
+                         .most_children = most, .links = links, .budget = run->budget};
   block_result result;
   s->trace.n = 0;
   if (!block_search(&result, &end, &b, &start, &limits, &s->trace, s->scratch, run->arena))
     return fail_no_memory(run->error);
-  budget_spend(run->budget, result.n_children / CHILDREN_PER_STEP);
+  budget_spend(run->budget, result.n_children / per_step);
   if (result.finished && b.n == s->longest && s->longest < LONGEST) s->longest++;
   if (!result.finished && s->longest > SHORTEST) s->longest--;
   *found = result.finished && end.n > 0;
@@ -239,10 +240,6 @@ static bool init(lns *s, solve_run *run) {
 }
 
 static situ_status solve(solve_run *run) {
-  if (!run->incumbent->best.device) {
-    TRY(solver_run(&heft_solver, run, 1, 0));
-    TRY(solver_run(&single_solver, run, 1, 0));
-  }
   if (solve_done(run) || run->problem->n_operators == 0 || !run->incumbent->best.device) return SITU_STATUS_OK;
   lns s = {.run = run, .problem = run->problem, .random = rng_new(run->seed), .price = excess_price(run),
            .longest = FIRST_LENGTH, .ordered = arena_new(), .scratch = arena_new()};
@@ -259,7 +256,9 @@ const solver lns_solver = {
     .source = "",
     .stream = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 12,
     .serves = block_serves,
+    .start = start_stream,
     .solve = solve,
 };

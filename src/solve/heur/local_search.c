@@ -12,9 +12,8 @@
 #include "problem/contract.h"
 #include "solve/kit/hypergraph.h"
 #include "solve/kit/loads.h"
+#include "solve/kit/start.h"
 #include "solve/solver.h"
-
-extern const solver m_topo_solver, single_solver;
 
 enum { MOVES_OF_A_STEP = 64, FIRST_CYCLE = 1 << 14, LAST_CYCLE = 1 << 22, LONGEST_MOVE = 4096, CLUSTER = 512 };
 static const double HOT = 0.03, COLD = 0.0002; /* temperature as a part of the period */
@@ -221,10 +220,6 @@ static void cool(annealing *s, int64_t moves, int32_t *from_of) {
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  if (!run->incumbent->best.device) {
-    TRY(solver_run(&single_solver, run, 1, 0));
-    TRY(solver_run(&m_topo_solver, run, 1, 0));
-  }
   if (!run->incumbent->best.device || p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   annealing *s = ARENA_ZERO(run->arena, annealing, 1);
   if (!s || !init(s, run)) return fail_no_memory(run->error);
@@ -233,7 +228,8 @@ static situ_status solve(solve_run *run) {
   int64_t moves = FIRST_CYCLE;
   for (int64_t cycle = 0; !solve_done(run); cycle++) {
     if ((cycle % 2 == 0 || cycle == 0) && !start_from(s, run->incumbent->best.device)) break;
-    cool(s, moves, from_of);
+    int64_t left = min64(budget_steps_left(run->budget), INT64_MAX / MOVES_OF_A_STEP) * MOVES_OF_A_STEP;
+    cool(s, left / 2 < moves ? left : moves, from_of); /* so that it ends cold */
     if (cycle % 2 && moves < LAST_CYCLE) moves *= 2;
   }
   return SITU_STATUS_OK;
@@ -248,7 +244,9 @@ const solver local_search_solver = {
     .source = "Kirkpatrick, Gelatt, Vecchi, 1983",
     .pipeline = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 20,
     .serves = serves,
+    .start = start_pipeline,
     .solve = solve,
 };

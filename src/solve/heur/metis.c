@@ -62,7 +62,7 @@ static situ_status solve(solve_run *run) {
   }
   if (result == METIS_ERROR_MEMORY) return fail_no_memory(run->error);
   if (result != METIS_OK) return SITU_STATUS_OK; /* no parts, no plan */
-  return parts_offer(&g, part) ? SITU_STATUS_OK : fail_no_memory(run->error);
+  return parts_offer(&g, part);
 }
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t), "a METIS of 32 bits is expected");
@@ -72,6 +72,7 @@ const solver metis_solver = {
     .name = "metis",
     .title = "multilevel k-way partitioning by METIS, repaired",
     .source = "Karypis, Kumar, SIAM J. Sci. Comput. 20, 1998",
+    .stream = true,
     .pipeline = true,
 #ifdef SITU_METIS
     .solve = solve,

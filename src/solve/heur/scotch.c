@@ -61,7 +61,7 @@ static situ_status solve(solve_run *run) {
   parts_scale(time, g.time_ns, n);
   parts_scale(transfer, g.transfer_ns, g.n_edges);
   if (g.n_parts > 1 && map_graph(&g, start, to, time, transfer, weight, part)) return fail_no_memory(run->error);
-  return parts_offer(&g, part) ? SITU_STATUS_OK : fail_no_memory(run->error);
+  return parts_offer(&g, part);
 }
 
 _Static_assert(sizeof(SCOTCH_Num) == sizeof(int32_t), "a Scotch of 32 bits is expected");
@@ -71,6 +71,7 @@ const solver scotch_solver = {
     .name = "scotch",
     .title = "recursive bipartitioning by Scotch, repaired",
     .source = "Pellegrini, Roman, HPCN Europe 1996",
+    .stream = true,
     .pipeline = true,
 #ifdef SITU_SCOTCH
     .solve = solve,

@@ -455,37 +455,44 @@ static void take(splitting *s, const placement *where) {
   if (found.value_ns != SITU_NEVER_NS && excess_cost(s->price, &found) < s->now_cost) settle(s, where, &found);
 }
 
-static situ_status solve_in(splitting *s) {
-  solve_run *run = s->run;
-  arena *a = arena_new();
-  if (!a) return fail_no_memory(run->error);
-  int32_t best = 0;
+/* Builds from nothing, by each of the first divisions. */
+static bool build_all(splitting *s, arena *a) {
   bool ok = true;
   arena_mark empty = arena_get_mark(a);
-  for (int32_t k = 0; ok && k < N_FIRST && !solve_done(run); k++, arena_release(a, empty)) {
+  for (int32_t k = 0; ok && k < N_FIRST && !solve_done(s->run); k++, arena_release(a, empty)) {
     modules parts;
     if (!(ok = divide(s, &parts, k, a)) || !build(s, &parts)) continue;
-    double before = s->now_cost;
-    repair_offer(run, &s->trial);
+    repair_offer(s->run, &s->trial);
     take(s, &s->trial);
-    if (s->now_cost < before) best = k;
   }
-  if (run->incumbent->best.device) take(s, &run->incumbent->best);
-  for (int32_t k = best; ok && s->have && !solve_done(run); k = k < N_FIRST ? N_FIRST : k + 1, arena_release(a, empty)) {
+  return ok;
+}
+
+/* Windows of one division after the other, from the best plan so far. */
+static bool improve_best(splitting *s, arena *a) {
+  arena_mark empty = arena_get_mark(a);
+  bool ok = s->run->incumbent->best.device || build_all(s, a); /* one that does not fit is better than none */
+  if (s->run->incumbent->best.device) take(s, &s->run->incumbent->best);
+  for (int32_t k = N_FIRST; ok && s->have && !solve_done(s->run); k++, arena_release(a, empty)) {
     modules parts;
     if ((ok = divide(s, &parts, k, a))) improve_all(s, &parts);
-    budget_spend(run->budget, 1);
+    budget_spend(s->run->budget, 1);
   }
+  return ok;
+}
+
+static situ_status run_with(solve_run *run, bool (*what)(splitting *s, arena *a)) {
+  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
+  splitting *s = ARENA_ZERO(run->arena, splitting, 1);
+  arena *a = arena_new();
+  bool ok = s && a && init(s, run) && what(s, a);
   arena_free(a);
   return ok ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-static situ_status solve(solve_run *run) {
-  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
-  splitting *s = ARENA_ZERO(run->arena, splitting, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
-  return solve_in(s);
-}
+static situ_status start(solve_run *run) { return run_with(run, build_all); }
+
+static situ_status solve(solve_run *run) { return run_with(run, improve_best); }
 
 static bool serves(const situ_problem *p) { return p->n_devices <= WINDOW_DEVICES && p->n_operators <= OPERATORS_LIMIT; }
 
@@ -495,7 +502,9 @@ const solver splitting_solver = {
     .source = "after the idea of DiviML (Ghannane, Abdelfattah, 2023)",
     .stream = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 9,
     .serves = serves,
+    .start = start,
     .solve = solve,
 };

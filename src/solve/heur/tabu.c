@@ -9,10 +9,9 @@
 #include "base/fail.h"
 #include "solve/kit/critical.h"
 #include "solve/kit/excess.h"
+#include "solve/kit/start.h"
 #include "solve/kit/unit.h"
 #include "solve/solver.h"
-
-extern const solver heft_solver, single_solver;
 
 enum { MAX_MOVES = 384, TRIED = 6, SAMPLED = 96, STALE_ROUNDS = 60, SHAKEN = 4 };
 
@@ -338,10 +337,6 @@ static bool anywhere(tabu *s, placement *where) {
 }
 
 static situ_status solve(solve_run *run) {
-  if (!run->incumbent->best.device) {
-    TRY(solver_run(&heft_solver, run, 1, 0));
-    TRY(solver_run(&single_solver, run, 1, 0));
-  }
   if (solve_done(run) || run->problem->n_operators == 0) return SITU_STATUS_OK;
   tabu *s = ARENA_ZERO(run->arena, tabu, 1);
   if (!s || !init(s, run)) return fail_no_memory(run->error);
@@ -370,6 +365,8 @@ const solver tabu_solver = {
     .source = "after Davidovic, Hansen, Mladenovic, 2001",
     .stream = true,
     .anytime = true,
+    .multistart = true,
     .portfolio = 10,
+    .start = start_stream,
     .solve = solve,
 };

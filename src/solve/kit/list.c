@@ -3,9 +3,10 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/heap.h"
+#include "solve/kit/rank.h"
 #include "solve/kit/repair.h"
 
-enum { LOOK_EVERY = 256 };
+enum { LOOK_EVERY = 256, ALL_WAYS_UP_TO = 200000 };
 
 /* Operators whose producers are all placed, by priority. */
 typedef struct ready_queue {
@@ -59,7 +60,7 @@ static int32_t best_device(draft *s, int32_t v, const list_policy *policy) {
 }
 
 static bool place_best(draft *s, int32_t v, const list_policy *policy) {
-  int32_t d = best_device(s, v, policy);
+  int32_t d = policy->choose ? policy->choose(policy->context, s, v) : best_device(s, v, policy);
   if (d < 0) return false;
   draft_send(s, v, d);
   draft_place(s, v, d, draft_start(s, v, d, true));
@@ -233,4 +234,34 @@ bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scra
 void list_offer(solve_run *run, draft *s) {
   placement where = draft_placement(s);
   repair_offer(run, &where);
+}
+
+/* One schedule by upward rank. False when the budget or memory ended. */
+static bool schedule_by_rank(solve_run *run, draft *s, double *rank, rank_weight way, const int32_t *forced) {
+  arena_mark mark = arena_get_mark(run->arena);
+  rank_costs costs;
+  bool going = rank_costs_find(&costs, run->arena, run->problem, way);
+  if (going) rank_upward(rank, run->problem, &costs);
+  arena_release(run->arena, mark);
+  if (!going) return false;
+  draft_clear(s);
+  going = list_schedule(s, &(list_policy){.priority = rank, .forced = forced}, run->budget, run->arena);
+  if (going) list_offer(run, s);
+  return going;
+}
+
+situ_status list_by_rank(solve_run *run, const int32_t *forced) {
+  const situ_problem *p = run->problem;
+  double *rank = ARENA_NEW(run->arena, double, p->n_operators);
+  draft s;
+  if (!rank || !draft_init(&s, p, run->arena)) return fail_no_memory(run->error);
+  int32_t ways = p->n_operators <= ALL_WAYS_UP_TO ? N_RANK_WEIGHTS : 1;
+  for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++)
+    if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) return SITU_STATUS_OK;
+  if (p->contention == SITU_CONTENTION_NONE || p->n_operators > ALL_WAYS_UP_TO || solve_done(run) ||
+      !draft_follow_links(&s, run->arena))
+    return SITU_STATUS_OK;
+  for (int32_t way = 0; way < ways && !solve_done(run); way++)
+    if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) break;
+  return SITU_STATUS_OK;
 }

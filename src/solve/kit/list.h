@@ -12,6 +12,9 @@ typedef struct list_policy {
   const double *priority; /* [operator], the highest first; ties: the lower number */
   const int64_t *tail_ns; /* [operator * n_devices + device] added to the finish when devices are compared; or NULL */
   const int32_t *forced;  /* [operator] its device if that is a candidate, or -1; or NULL */
+  /* NULL, or what chooses the device of an operator instead: one of draft_candidates, after draft_arrive; -1: none. */
+  int32_t (*choose)(void *context, draft *s, int32_t v);
+  void *context;
 } list_policy;
 
 /* Schedules everything into the empty draft. False when the budget ended before that, or memory. */
@@ -36,6 +39,10 @@ typedef struct list_pair_policy {
  * each turn. False when the budget ended before that, or memory. */
 enum { LIST_WINDOW = 64 };
 bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch);
+
+/* Offers what list_schedule makes of upward ranks: one schedule for each way of making ranks out of unlike devices, and
+ * where links serve one transfer at a time once more with channels followed. forced: as in list_policy. */
+situ_status list_by_rank(solve_run *run, const int32_t *forced);
 
 /* Offers a finished draft to the incumbent, after moving operators off memories that are too full. */
 void list_offer(solve_run *run, draft *s);

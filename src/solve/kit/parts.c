@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/fail.h"
 #include "problem/footprint.h"
+#include "solve/kit/list.h"
 #include "solve/kit/orders.h"
 
 /* ---- the graph ---- */
@@ -70,7 +72,7 @@ static int by_ends(const void *a, const void *b) {
 static int64_t price_ns(const parts *g, int32_t t) {
   const situ_problem *p = g->run->problem;
   if (g->n_parts < 2) return 0;
-  bool staged = p->communication == SITU_COMMUNICATION_HOST_STAGED;
+  bool staged = p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED;
   return problem_transfer_ns(p, t, g->device[0], staged ? p->host : g->device[1]);
 }
 
@@ -110,9 +112,12 @@ static bool join_classes(parts *g, arena *a) {
   return true;
 }
 
+/* Whether devices must stand in an order that no edge goes against. */
+static bool is_contiguous(const situ_problem *p) { return p->execution == SITU_EXECUTION_PIPELINE && p->contiguous; }
+
 bool parts_find(parts *g, solve_run *run) {
   *g = (parts){.run = run};
-  return contract(&g->classes, run->problem, run->problem->contiguous, run->arena) && choose_devices(g, run->arena) &&
+  return contract(&g->classes, run->problem, is_contiguous(run->problem), run->arena) && choose_devices(g, run->arena) &&
          weigh_classes(g, run->arena) && join_classes(g, run->arena);
 }
 
@@ -263,22 +268,35 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
     *most = max64(*most, sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
   }
   for (int32_t c = 0; c < n; c++) s->order[c] = c;
-  if (p->contiguous) order_make(maker, s->order, &(order_style){.backward = false}); /* else F may have cycles */
+  if (is_contiguous(p)) order_make(maker, s->order, &(order_style){.backward = false}); /* else F may have cycles */
   return true;
 }
 
-bool parts_offer(const parts *g, const int32_t *part) {
+/* A stream: the list scheduler leaves an operator on the device of its part where that may run it and has room. */
+static situ_status schedule_parts(const parts *g, const int32_t *part) {
+  const situ_problem *p = g->run->problem;
+  int32_t *device = ARENA_NEW(g->run->arena, int32_t, p->n_operators);
+  if (!device) return fail_no_memory(g->run->error);
+  for (int32_t v = 0; v < p->n_operators; v++) device[v] = g->device[part[g->classes.class_of[v]]];
+  return list_by_rank(g->run, device);
+}
+
+static situ_status settle_parts(const parts *g, const int32_t *part) {
   arena *a = g->run->arena;
   order_maker maker;
   settling s;
-  if (!settling_init(&s, g, &maker, a)) return false;
-  if (!g->run->problem->contiguous) {
+  if (!settling_init(&s, g, &maker, a)) return fail_no_memory(g->run->error);
+  if (!is_contiguous(g->run->problem)) {
     settle_free(&s, part);
-    return true;
+    return SITU_STATUS_OK;
   }
   for (int32_t backward = 0; backward < 2; backward++) {
-    if (!order_devices(&s, part, backward, a)) return false;
+    if (!order_devices(&s, part, backward, a)) return fail_no_memory(g->run->error);
     settle_in_order(&s, part, backward ? maker.forward : &maker.backward, backward);
   }
-  return true;
+  return SITU_STATUS_OK;
+}
+
+situ_status parts_offer(const parts *g, const int32_t *part) {
+  return g->run->problem->execution == SITU_EXECUTION_STREAM ? schedule_parts(g, part) : settle_parts(g, part);
 }

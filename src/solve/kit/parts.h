@@ -1,4 +1,4 @@
-/* solve/kit/parts.h - a pipeline as graph partitioners see it, and the way back from their parts to a plan.
+/* solve/kit/parts.h - a pipeline or a stream as graph partitioners see it, and the way back from their parts to a plan.
  *
  * Vertices are the classes of problem/contract.h, with their time on an accelerator and the bytes that stay there; an edge
  * joins two classes with the time of the tensors between them, each once for a pair of classes. There are as many parts
@@ -37,7 +37,10 @@ void parts_scale(int32_t *scaled, const int64_t *numbers, int64_t n);
  *   predecessors and where it may run and fits; else the last such device before its own. The mirror image of this,
  *   from the end, is offered too.
  *
- * A class that finds no device ends the attempt: then this solver has no plan. False without memory. */
-bool parts_offer(const parts *g, const int32_t *part);
+ * A class that finds no device ends the attempt: then this solver has no plan.
+ *
+ * - stream: the schedules of list_by_rank, in which an operator stays on the device of its part where that may run it and
+ *   has room; the others go where they end first. */
+situ_status parts_offer(const parts *g, const int32_t *part);
 
 #endif

@@ -274,6 +274,11 @@ static void calls_are_watched(void **state) {
   assert_int_equal(simulator_plan(&plan, s.simulator, &where, NULL), SITU_STATUS_OK);
   assert_int_equal(plan->value_ns, 8); /* 2 operators + 2 bytes out, 2 bytes in + 2 operators */
   assert_string_equal(broken_rules(rules, s.problem, plan), "");
+  s.problem->max_calls = 2;
+  assert_string_equal(broken_rules(rules, s.problem, plan), "");
+  s.problem->max_calls = 1;
+  assert_string_equal(broken_rules(rules, s.problem, plan), "call");
+  s.problem->max_calls = INT32_MAX;
   plan->start_ns[2] = 3;
   assert_string_equal(broken_rules(rules, s.problem, plan), "precedence");
   plan->call[1] = 1;

@@ -70,6 +70,36 @@ static void a_device_left_and_entered_again_makes_two_calls(void **state) {
   scenario_free(&s);
 }
 
+/* The same with one call at most: the two calls do not run; the whole chain in one call does, but not cut into two. */
+static void no_more_calls_run_than_are_allowed(void **state) {
+  (void)state;
+  scenario s = three();
+  scenario_tensor(&s, 0, 3, 1, -1);
+  scenario_tensor(&s, 1, 5, 2, -1);
+  scenario_pose(&s, &(situ_problem_options){.max_calls = 1});
+  assert_int_equal(situ_problem_execution(s.problem), SITU_EXECUTION_CALLS);
+  assert_int_equal(situ_problem_max_calls(s.problem), 1);
+  int32_t left[3] = {1, 0, 1}, whole[3] = {1, 1, 1}, apart[3] = {0, 0, 1};
+  assert_true(simulator_run(s.simulator, &(placement){.device = left}, true).value_ns == SITU_NEVER_NS);
+  assert_int_equal(simulator_run(s.simulator, &(placement){.device = whole}, true).value_ns, 3);
+  assert_true(simulator_run(s.simulator, &(placement){.device = whole, .call = apart}, true).value_ns == SITU_NEVER_NS);
+  scenario_free(&s);
+}
+
+static void a_number_of_calls_goes_with_calls_only(void **state) {
+  (void)state;
+  scenario s = chain();
+  situ_problem *p;
+  situ_error error;
+  for (situ_execution e = SITU_EXECUTION_STREAM; e <= SITU_EXECUTION_PIPELINE; e++) {
+    situ_problem_options options = {.execution = e, .max_calls = 2};
+    situ_status status = situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, &error);
+    assert_int_equal(status, e == SITU_EXECUTION_CALLS ? SITU_STATUS_OK : SITU_STATUS_BAD_ARGUMENT);
+    situ_problem_free(p);
+  }
+  scenario_free(&s);
+}
+
 /* a and b have nothing to do with each other: each 1 ns and 3 ns out, then c on the host. */
 static void calls_of_a_device_run_one_after_the_other(void **state) {
   (void)state;
@@ -192,6 +222,8 @@ int main(void) {
       cmocka_unit_test(a_call_takes_in_computes_and_gives_out),
       cmocka_unit_test(a_whole_chain_in_one_call_moves_nothing),
       cmocka_unit_test(a_device_left_and_entered_again_makes_two_calls),
+      cmocka_unit_test(no_more_calls_run_than_are_allowed),
+      cmocka_unit_test(a_number_of_calls_goes_with_calls_only),
       cmocka_unit_test(calls_of_a_device_run_one_after_the_other),
       cmocka_unit_test(random_placements_agree_with_the_recursion),
   };

@@ -17,7 +17,7 @@
 static const char *const names[] = {"pipedream", "scotch", "metis"};
 enum { N_NAMES = 3 };
 
-/* Pipelines of all kinds, small enough to try every placement. */
+/* Pipelines of all kinds and streams, small enough to try every placement. */
 static lab draw(uint64_t seed, bool small) {
   rng r = rng_new(seed ^ 0xba5e);
   lab_options o = {.seed = seed,
@@ -35,6 +35,7 @@ static lab draw(uint64_t seed, bool small) {
                                .free = rng_below(&r, 2),
                                .overlap = rng_below(&r, 2),
                                .in_flight = 1 + (int32_t)rng_below(&r, 2)}};
+  if (rng_below(&r, 3) == 0) o.options = (situ_problem_options){.execution = SITU_EXECUTION_STREAM};
   if (small && o.training && o.n_operators > 3) o.n_operators = 3; /* training adds as many again */
   return lab_random(&o);
 }
@@ -96,7 +97,7 @@ static void random_parts_are_repaired(void **state) {
     rng r = rng_new(seed);
     int32_t part[64];
     for (int32_t c = 0; c < g.classes.n_classes; c++) part[c] = (int32_t)rng_below(&r, g.n_parts);
-    assert_true(parts_offer(&g, part));
+    assert_int_equal(parts_offer(&g, part), SITU_STATUS_OK);
     int64_t optimum = brute_force(l.problem, NULL);
     assert_true(best.value_ns >= optimum);
     n_possible += optimum < SITU_NEVER_NS;

@@ -35,7 +35,7 @@ static void a_window_that_holds_everything_is_solved_to_the_optimum(void **state
   (void)state;
   for (uint64_t seed = 1; seed <= 300; seed += 1 + (seed % 3 == 2)) {
     lab l = problem_of(seed, 7 + (int32_t)(seed % 3), SITU_CONTENTION_NONE);
-    int64_t lower, best = value_of(l.problem, "branch_and_bound", 0, &lower), found = value_of(l.problem, "lns", 400, NULL);
+    int64_t lower, best = value_of(l.problem, "branch_and_bound", 0, &lower), found = value_of(l.problem, "lns", 6000, NULL);
     if (!l.problem->conflict) assert_int_equal(best, lower);
     if (found != best)
       fail_msg("seed %d: lns ends at %lld, the optimum is %lld", (int)seed, (long long)found, (long long)best);

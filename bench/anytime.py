@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""How fast latency comes near the best known, and what is proved when: built-in networks and published graphs as streams,
+`auto` and the milp with a limit by the clock, the others to their end.
+
+    anytime.py SITU SHARED [--limit S] [--milp-limit S] [--known CSV] [NAME...] > anytime.csv     measures
+    anytime.py --table anytime.csv                                                                the table of docs/results.md
+
+Each row is one process. value_1s, bound_1s, value_10s, bound_10s: after that much time of the processor, reading and all;
+value_ns, bound_ns: at its end. near_s: seconds of the processor to within 1 % of the best known value, empty where it does
+not come so near. best_ns: the best of all rows of the instance, and of those of --known that no bound rules out. load: the
+machine's average load of the last minute.
+"""
+import csv
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser
+
+NETWORKS = ["inception-v3", "transformer-xl", "randwire-ws", "amoebanet-d", "resnet50", "gnmt", "bert-base"]
+PLATFORMS = ["cpu+2*v100-16g", "4*a100-40g"]
+GRAPHS = ["LayerGraphs/gnmt_inference", "LayerGraphs/inceptionv3_inference", "LayerGraphs/resnet50_inference",
+          "OperatorGraphs/bert_l-6_inference"]
+SOLVERS = ["heft", "m_etf", "m_sct", "scotch", "metis", "milp", "auto"]
+COLUMNS = ["instance", "platform", "solver", "cpu_s", "load", "near_s", "value_1s", "bound_1s", "value_10s", "bound_10s",
+           "value_ns", "bound_ns", "best_ns"]
+
+
+def instances(shared):
+    """Name, platform (empty: that of the file), arguments."""
+    for platform in PLATFORMS:
+        for network in NETWORKS:
+            yield network, platform, ["builtin:" + network, "--platform", platform]
+    for graph in GRAPHS:
+        yield graph, "", [f"{shared}/data/workloads/latency/{graph}.json", "--execution", "stream"]
+
+
+def number(text):
+    return int(text) if text else None
+
+
+def place(situ, arguments, solver, limits):
+    """The row of one process, and its trajectory as (CPU seconds, value or None, bound)."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = folder + "/rows.csv"
+        call = [situ, "place", *arguments, "--solver", solver, "--trajectory", rows]
+        if solver in limits:
+            call += ["--time-limit", str(limits[solver])]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode not in (0, 5):
+            print(f"{arguments[0]}: {solver}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+            return None, []
+        path = [(float(r["cpu_seconds"]), number(r["value_ns"]), number(r["lower_bound_ns"]))
+                for r in csv.DictReader(open(rows))]
+    row = {"solver": solver, "cpu_s": f"{after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.2f}",
+           "load": f"{os.getloadavg()[0]:.1f}"}
+    for suffix, seconds in (("1s", 1), ("10s", 10), ("ns", math.inf)):
+        reached = [(value, bound) for at, value, bound in path if at <= seconds]
+        row["value_" + suffix], row["bound_" + suffix] = reached[-1] if reached else (None, None)
+    return row, path
+
+
+def measure(args):
+    known = {}
+    if args.known:
+        for row in csv.DictReader(open(args.known)):
+            known[row["instance"], row["platform"]] = number(row["best_ns"])
+    out = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+    out.writeheader()
+    for name, platform, arguments in instances(args.shared):
+        if args.names and name not in args.names:
+            continue
+        limits = {"auto": args.limit, "milp": args.milp_limit}
+        found = [place(args.situ, arguments, solver, limits) for solver in SOLVERS]
+        found = [(row, path) for row, path in found if row]
+        bound = max((row["bound_ns"] or 0 for row, _ in found), default=0)
+        values = [row["value_ns"] for row, _ in found] + [known.get((name, platform))]
+        best = min((v for v in values if v is not None and v >= bound), default=None)
+        for row, path in found:
+            near = [at for at, value, _ in path if value is not None and best is not None and value <= 1.01 * best]
+            out.writerow({**row, "instance": name, "platform": platform, "best_ns": best,
+                          "near_s": f"{near[0]:.2f}" if near else None})
+        sys.stdout.flush()
+
+
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+
+
+def over(value, best):
+    return "-" if value is None else f"{100 * (value / best - 1):.1f}"
+
+
+def table(path):
+    rows = {}
+    for row in csv.DictReader(open(path)):
+        numbers = {k: number(row[k]) for k in COLUMNS[6:]}
+        rows.setdefault((row["instance"], row["platform"]), {})[row["solver"]] = {**row, **numbers}
+    others = [s for s in SOLVERS if s != "auto"]
+    stops = ["1s", "10s", "ns"]
+    ratios = {key: [] for key in others + stops + ["gap " + s for s in stops]}
+    print("| network, platform | best ms | bound ms | within 1 % after s | auto: 1 s | 10 s | end | gap 1 s | 10 s | end | "
+          "CPU s | " + " | ".join(others) + " |")
+    print("|" + "-|" * (11 + len(others)))
+    for (name, platform), found in rows.items():
+        auto = found["auto"]
+        best, bound = auto["best_ns"], max(r["bound_ns"] or 0 for r in found.values())
+        cells = [name + (", " + platform if platform else ""), f"{best / 1e6:.4f}", f"{bound / 1e6:.4f}", auto["near_s"] or "-"]
+        for stop in stops:
+            cells.append(over(auto["value_" + stop], best))
+            if auto["value_" + stop]:
+                ratios[stop].append(auto["value_" + stop] / best)
+        for stop in stops:
+            value, proved = auto["value_" + stop], auto["bound_" + stop]
+            cells.append(f"{100 * (1 - proved / value):.1f}" if value else "-")
+            if value and proved:
+                ratios["gap " + stop].append(value / proved)
+        cells.append(f"{float(auto['cpu_s']):.0f}")
+        for solver in others:
+            value = found.get(solver, {}).get("value_ns")
+            cells.append(over(value, best))
+            if value:
+                ratios[solver].append(value / best)
+        print("| " + " | ".join(cells) + " |")
+    means = [f"{100 * (geometric_mean(ratios[s]) - 1):.1f}" for s in stops]
+    means += [f"{100 * (1 - 1 / geometric_mean(ratios['gap ' + s])):.1f}" for s in stops] + [""]
+    means += [f"{100 * (geometric_mean(ratios[s]) - 1):.1f} ({len(ratios[s])})" for s in others]
+    print("| geometric mean | | | | " + " | ".join(means) + " |")
+
+
+def main():
+    parser = ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("situ", nargs="?")
+    parser.add_argument("shared", nargs="?")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--milp-limit", type=float, default=60)
+    parser.add_argument("--known")
+    parser.add_argument("--table")
+    args = parser.parse_intermixed_args()
+    if args.table:
+        table(args.table)
+    else:
+        measure(args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+enum { MOST_THREADS = 256, WATCH_NS = 10000000, SECOND_NS = 1000000000 };
+
+typedef struct crew {
+  parallel_task *task;
+  void *context;
+  int32_t n;
+  _Atomic int32_t next;
+  pthread_mutex_t lock;
+  pthread_cond_t ended; /* one more of the threads is at its end */
+  int32_t n_working;    /* under the lock */
+} crew;
+
+static void *work(void *context) {
+  crew *c = context;
+  for (int32_t i; (i = atomic_fetch_add(&c->next, 1)) < c->n;) c->task(c->context, i, false);
+  pthread_mutex_lock(&c->lock);
+  c->n_working--;
+  pthread_cond_signal(&c->ended);
+  pthread_mutex_unlock(&c->lock);
+  return NULL;
+}
+
+/* Starts as many as can be, deaf to signals: these are for the thread that called. */
+static int32_t start(crew *c, pthread_t *thread, int32_t wanted) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int32_t n = 0;
+  c->n_working = wanted;
+  while (n < wanted && pthread_create(&thread[n], NULL, work, c) == 0) n++;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return n;
+}
+
+static void wait_and_watch(crew *c, int32_t n_missing, parallel_watch *watch) {
+  pthread_mutex_lock(&c->lock);
+  c->n_working -= n_missing;
+  while (c->n_working > 0) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += WATCH_NS;
+    until.tv_sec += until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    pthread_cond_timedwait(&c->ended, &c->lock, &until);
+    pthread_mutex_unlock(&c->lock);
+    watch(c->context);
+    pthread_mutex_lock(&c->lock);
+  }
+  pthread_mutex_unlock(&c->lock);
+}
+
+void parallel_run(int32_t n, int32_t n_threads, parallel_task *task, parallel_watch *watch, void *context) {
+  crew c = {.task = task, .context = context, .n = n};
+  pthread_t thread[MOST_THREADS];
+  int32_t wanted = n_threads < n ? n_threads : n, started = 0;
+  if (wanted > MOST_THREADS) wanted = MOST_THREADS;
+  if (wanted > 1) {
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_mutex_init(&c.lock, NULL);
+    pthread_cond_init(&c.ended, &steady);
+    started = start(&c, thread, wanted);
+    wait_and_watch(&c, wanted - started, watch);
+    for (int32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    pthread_cond_destroy(&c.ended);
+    pthread_mutex_destroy(&c.lock);
+    pthread_condattr_destroy(&steady);
+  }
+  for (int32_t i = 0; started == 0 && i < n; i++) task(context, i, true);
+}

@@ -1,0 +1,26 @@
+/* solve/walks.h - searches side by side: independent walks, put together in their order (multiple-walk parallelism: Verhoeven,
+ * Aarts, Journal of Heuristics 1995). What comes out is the same on any number of threads. docs/theory/walks.md. */
+#ifndef SITU_SOLVE_WALKS_H
+#define SITU_SOLVE_WALKS_H
+
+#include "solve/solver.h"
+
+/* One walk. `run` is its own: simulator, arena, seed, a part of the budget, an incumbent that starts as the best plan of all.
+ * It may change what `context` keeps for its number, and look at the rest. */
+typedef situ_status walk_function(solve_run *run, void *context, int32_t number);
+
+/* Runs n walks on run->threads threads, each on an equal part of `share` (0 .. 1) of what is left of the budget, with a
+ * seed drawn from `seeds`. *n_counted: how many count; those behind one that met the bound do not. */
+situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_t n, double share, rng *seeds,
+                      int32_t *n_counted);
+
+/* How many walks side by side are wanted: with a limit of steps as many as `fixed`, on any number of threads; else one for
+ * each thread. */
+int32_t walks_wanted(const solve_run *run, int32_t fixed);
+
+/* Runs the starts of the rows, then rounds of walks of all of them, each from the best plan of the rounds before, until the
+ * budget is spent or the gap closed; one after the other where steps are few, or one thread has no limit of steps. Rows are
+ * multistart. */
+situ_status walks_rounds(solve_run *run, const solver *const *rows, int32_t n_rows);
+
+#endif

@@ -1,0 +1,141 @@
+/* Searches side by side: the plan is the same with any number of threads, the callback comes on the thread that called, and
+ * a stop stops all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <pthread.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "plan/plan.h"
+#include "situ/solve.h"
+
+enum { STEPS = 70000, FEW_STEPS = 3000 }; /* STEPS: enough for four walks */
+
+static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t seed, int32_t threads, int64_t steps,
+                             bool no_bounds) {
+  situ_plan *plan;
+  situ_error error;
+  situ_solve_options o = {.solvers = name, .max_steps = steps, .seed = seed, .threads = threads, .no_bounds = no_bounds};
+  if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s, seed %d: %s", name, (int)seed, error.text);
+  return plan;
+}
+
+static void expect_equal(const situ_plan *one, const situ_plan *other) {
+  size_t bytes = (size_t)one->n_operators * sizeof(int32_t);
+  assert_int_equal(one->outcome, other->outcome);
+  assert_int_equal(one->value_ns, other->value_ns);
+  assert_int_equal(one->lower_bound_ns, other->lower_bound_ns);
+  assert_int_equal(one->steps, other->steps);
+  assert_string_equal(one->solver, other->solver);
+  assert_string_equal(one->bound, other->bound);
+  assert_int_equal(one->n_statistics, other->n_statistics);
+  for (int32_t i = 0; i < one->n_statistics; i++) {
+    assert_string_equal(one->statistics[i].name, other->statistics[i].name);
+    assert_int_equal(one->statistics[i].value, other->statistics[i].value);
+  }
+  if (!situ_plan_exists(one)) return;
+  assert_memory_equal(one->device, other->device, bytes);
+  if (one->order) assert_memory_equal(one->order, other->order, bytes);
+  if (one->call) assert_memory_equal(one->call, other->call, bytes);
+}
+
+static void expect_same(const lab_options *drawn, const char *name, uint64_t seed, int64_t steps) {
+  lab l = lab_random(drawn);
+  if (situ_solver_serves(name, l.problem) && !situ_problem_conflict(l.problem)) {
+    bool no_bounds = seed % 2; /* then the gap never closes */
+    situ_plan *one = solve_with(l.problem, name, seed, 1, steps, no_bounds);
+    for (int32_t threads = 2; threads <= 3; threads++) {
+      situ_plan *other = solve_with(l.problem, name, seed, threads, steps, no_bounds);
+      expect_equal(one, other);
+      situ_plan_free(other);
+    }
+    situ_plan_free(one);
+  }
+  lab_free(&l);
+}
+
+static void threads_do_not_change_the_plan(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    situ_problem_options options;
+    int32_t n_operators;
+    int64_t steps;
+  } cases[] = {
+      {"auto", {.execution = SITU_EXECUTION_STREAM}, 10, STEPS},
+      {"auto", {.execution = SITU_EXECUTION_STREAM, .max_period_ns = 1000}, 12, FEW_STEPS},
+      {"tabu", {.execution = SITU_EXECUTION_STREAM}, 25, STEPS},
+      {"iterated_greedy", {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 20, STEPS / 2},
+      {"splitting", {.execution = SITU_EXECUTION_STREAM}, 25, STEPS},
+      {"auto", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE}, 12, STEPS},
+      {"local_search", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE, .communication = SITU_COMMUNICATION_LINK}, 20, STEPS / 2},
+      {"free_search", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE, .free = true, .communication = SITU_COMMUNICATION_HOST_STAGED}, 30, FEW_STEPS},
+      {"call_search", {.execution = SITU_EXECUTION_CALLS}, 20, STEPS},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+      lab_options o = {.seed = seed, .n_operators = cases[k].n_operators, .n_devices = 3, .density = 0.15,
+                       .memory = seed == 2 ? 0.5 : 0, .equal = cases[k].options.free, .options = cases[k].options};
+      expect_same(&o, cases[k].name, seed, cases[k].steps);
+    }
+}
+
+typedef struct listener {
+  pthread_t caller;
+  int32_t n, stop_after, n_strange;
+  int64_t last_value_ns;
+} listener;
+
+static bool listen(void *context, const situ_progress *news) {
+  listener *l = context;
+  l->n++;
+  if (!pthread_equal(pthread_self(), l->caller)) l->n_strange++;
+  if (news->value_ns > l->last_value_ns) l->n_strange++; /* plans only get better */
+  l->last_value_ns = news->value_ns;
+  return l->n >= l->stop_after;
+}
+
+static void a_stop_stops_all_walks(void **state) {
+  (void)state;
+  lab_options o = {.seed = 7, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
+  lab l = lab_random(&o);
+  for (int32_t threads = 1; threads <= 3; threads++) {
+    listener ear = {.caller = pthread_self(), .stop_after = 20, .last_value_ns = INT64_MAX};
+    situ_solve_options limits = {.solvers = "tabu", .max_steps = (int64_t)1 << 40, .threads = threads, .no_bounds = true,
+                                 .progress = listen, .context = &ear};
+    situ_plan *plan;
+    assert_int_equal(situ_solve(&plan, l.problem, &limits, NULL), SITU_STATUS_OK);
+    assert_true(situ_plan_steps(plan) < limits.max_steps);
+    assert_true(situ_plan_exists(plan));
+    assert_int_equal(ear.n_strange, 0);
+    assert_true(ear.n >= 20);
+    situ_plan_free(plan);
+  }
+  lab_free(&l);
+}
+
+static void a_time_limit_holds_for_all_walks(void **state) {
+  (void)state;
+  lab_options o = {.seed = 8, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
+  lab l = lab_random(&o);
+  situ_solve_options limits = {.solvers = "auto", .time_limit_s = 0.5, .threads = 2, .no_bounds = true};
+  situ_plan *plan;
+  assert_int_equal(situ_solve(&plan, l.problem, &limits, NULL), SITU_STATUS_OK);
+  assert_true(situ_plan_exists(plan));
+  assert_true(plan->seconds < 10); /* a busy machine is slow, not that slow */
+  situ_plan_free(plan);
+  lab_free(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_do_not_change_the_plan),
+      cmocka_unit_test(a_stop_stops_all_walks),
+      cmocka_unit_test(a_time_limit_holds_for_all_walks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
