@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Training of policies from outside: logs, interruptions, files that are no policies.
+
+    test_training.py SITU [NAME...]
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+from test_cli import SITU, SMALL, environment, main, situ
+
+LEARN = ["learn", "gdp", "builtin:layered?operators=30", "builtin:resnet50?image=32", "--platform", "2*p100-16g"]
+
+
+def test_a_killed_training_run_resumes_to_the_same_bits():
+    situ(*LEARN, "--steps", 300, "-o", "whole.policy")
+    run = subprocess.Popen([SITU, *LEARN, "--steps", "300", "-o", "part.policy", "--json"], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True, env=environment())
+    for line in run.stdout:
+        if json.loads(line)["step"] >= 70:
+            break
+    run.kill()
+    run.wait()
+    assert pathlib.Path("part.policy").read_bytes() != pathlib.Path("whole.policy").read_bytes()
+    situ(*LEARN, "--steps", 300, "-o", "part.policy", "--resume")
+    assert pathlib.Path("part.policy").read_bytes() == pathlib.Path("whole.policy").read_bytes()
+
+
+def test_interrupted_training_writes_the_policy():
+    run = subprocess.Popen([SITU, *LEARN, "--steps", "100000", "-o", "a.policy", "--json"], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL, text=True, env=environment())
+    run.stdout.readline()
+    run.send_signal(signal.SIGINT)
+    last = json.loads(run.stdout.read().splitlines()[-1])
+    assert run.wait() == 0 and last["stopped"] is True and last["steps"] < 100000 and len(last["problems"]) == 2
+    situ("place", SMALL, "--solver", "gdp", "--policy", "a.policy")
+
+
+def test_training_logs_every_step():
+    lines = situ(*LEARN, "--steps", 5, "-o", "a.policy", "--json").splitlines()
+    steps = [json.loads(line) for line in lines[:-1]]
+    assert [s["step"] for s in steps] == [1, 2, 3, 4, 5]
+    assert [s["model"] for s in steps] == ["layered", "resnet50", "layered", "resnet50", "layered"]
+    assert json.loads(lines[-1])["numbers"] > 100000
+    text = situ(*LEARN, "--steps", 5, "-o", "a.policy")
+    assert all(word in text for word in ("reward from", "rewards", "layered", "trained", "5 steps"))
+
+
+def test_policies_that_are_none_are_named():
+    situ(*LEARN, "--steps", 2, "-o", "a.policy")
+    good = pathlib.Path("a.policy").read_bytes()
+    pathlib.Path("cut.policy").write_bytes(good[:-1000])
+    pathlib.Path("bad.policy").write_bytes(good[:5000] + bytes([good[5000] ^ 1]) + good[5001:])
+    pathlib.Path("text.policy").write_text("hello\n")
+    for name, what in (("cut", "damaged"), ("bad", "damaged"), ("text", "no policy file"), ("none-such", "opened")):
+        situ("place", SMALL, "--solver", "gdp", "--policy", f"{name}.policy", code=3, err=f"{name}.policy: .*{what}")
+        situ(*LEARN, "--from", f"{name}.policy", "-o", "b.policy", code=3, err=f"{name}.policy: .*{what}")
+    situ("learn", "gdp", SMALL, "-o", "a.policy", "--resume", code=3, err="other problems")
+
+
+def test_slips_of_learn_are_usage_errors():
+    situ("learn", "gdp", SMALL, code=2, err="-o POLICY")
+    situ("learn", "gdp", "-o", "a.policy", code=2, err="needs a MODEL")
+    situ("learn", "gpd", SMALL, "-o", "a.policy", code=2, err="no learner is called 'gpd'")
+    situ("learn", "gdp", "--bare", "-o", "a.policy", code=2, err="--from")
+    situ("learn", "gdp", SMALL, "-o", "no/such/a.policy", code=6, err="no/such")
+    assert os.listdir() == []
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
