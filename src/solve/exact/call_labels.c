@@ -7,7 +7,7 @@
 
 enum { LABELS_PER_STEP = 64, SLACK = 64, POLLED = 1 << 14 };
 /* Labels may take this much memory before a run gives up. */
-static const int64_t MOST_BYTES = (int64_t)1 << 29;
+static const int64_t MOST_BYTES = (int64_t)1 << 30;
 
 static int32_t n_front(const call_labels *l, int32_t ideal) {
   const call_lattice *lattice = l->price->lattice;
