@@ -3,7 +3,7 @@ BUILD ?= build
 NINJA = ninja $$([ -t 1 ] || echo --quiet) -C $(BUILD)
 MESON_TEST = meson test -C $(BUILD) --print-errorlogs --no-rebuild
 
-.PHONY: all demo test check bench fuzz format docs install clean setup-build setup-test setup-check
+.PHONY: all demo test check bench bench-learned fuzz format docs install clean setup-build setup-test setup-check
 all: setup-build $(BUILD)/build.ninja
 	@$(NINJA)
 
@@ -29,6 +29,11 @@ check: setup-build setup-test setup-check
 
 bench: all
 	@bench/run.sh $(BUILD)
+
+# The learned policies and their rivals on the networks of GDP; goes on where build/learned.csv ends. About an hour.
+bench-learned: all
+	@python3 bench/learned.py $(BUILD)/situ $(BUILD)/learned.csv
+	@python3 bench/hsdag.py $(BUILD)/situ
 
 fuzz: setup-build setup-check
 	@tools/fuzz.sh
