@@ -56,7 +56,7 @@ static bool make(pass *s, const situ_problem *problem, arena *a) {
 static double run(pass *s, tape *t) {
   tape_reset(t);
   params_clear_gradients(s->params);
-  nn_var scores = gdp_net_scores(s->net, s->params, t, s->view, s->latent, 1);
+  nn_var scores = gdp_net_scores(s->net, s->params, t, s->view, s->latent, NULL, 1);
   nn_var chances = nn_log_softmax(t, scores, s->world.allowed);
   nn_var loss = nn_scale(t, nn_sum(t, nn_pick(t, chances, s->device)), -1 / (nn_real)s->world.n_units);
   return tape_backward(t, loss) ? (double)tape_number(t, loss) : (double)NAN;
