@@ -66,8 +66,11 @@ static world make_world(int32_t n, uint64_t seed) {
   int32_t n_links = 0;
   make_graph(&w, n, &r);
   for (int32_t d = 0; d < DEVICES; d++) {
-    devices[d] = (situ_device){.name = names[d], .class_name = names[d], .memory_bytes_per_s = 1e9,
-                               .memory_bytes = SITU_UNLIMITED_BYTES, .shares_memory_with = -1};
+    devices[d] = (situ_device){.name = names[d],
+                               .class_name = names[d],
+                               .memory_bytes_per_s = 1e9,
+                               .memory_bytes = SITU_UNLIMITED_BYTES,
+                               .shares_memory_with = -1};
     devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
     for (int32_t to = 0; to < DEVICES; to++)
       if (to != d) links[n_links++] = (situ_link){.from_device = d, .to_device = to, .bytes_per_s = 1e9, .channel = -1};

@@ -1,6 +1,6 @@
-/* Forward and backward of the network of gdp on one core: `nn_speed OPERATORS [FILE]`. Prints one line of JSON; FILE gets
- * what another program needs to do the same (bench/nn_speed.py does, in PyTorch). The loss is the mean over operators of
- * -log(chance of a device drawn from those allowed). Seconds are CPU time, the best of several runs. */
+/* Forward and backward of the network of gdp on one core: `nn_speed OPERATORS [FILE]`. Prints one line of JSON; FILE
+ * gets what another program needs to do the same (bench/nn_speed.py does, in PyTorch). The loss is the mean over
+ * operators of -log(chance of a device drawn from those allowed). Seconds are CPU time, the best of several runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,10 +121,12 @@ static int measure(pass *s, const char *path) {
     fprintf(stderr, "nn_speed: no memory, or %s cannot be written\n", path ? path : "");
     return 1;
   }
-  printf("{\"operators\": %d, \"units\": %d, \"devices\": %d, \"segment\": %d, \"heads\": %d, \"rounds\": %d, \"seconds\": %.6f, "
-         "\"loss\": %.9g, \"gradient_norm\": %.9g, \"peak_mb\": %.1f, \"tape_mb\": %.1f}\n",
-         (int)s->world.problem->n_operators, (int)s->world.n_units, (int)s->world.n_devices, GDP_SEGMENT, GDP_HEADS,
-         GDP_ROUNDS, best, loss, gradient_norm(s->params), peak_megabytes(), (double)tape_held_bytes(t) / (1 << 20));
+  printf(
+      "{\"operators\": %d, \"units\": %d, \"devices\": %d, \"segment\": %d, \"heads\": %d, \"rounds\": %d, "
+      "\"seconds\": %.6f, "
+      "\"loss\": %.9g, \"gradient_norm\": %.9g, \"peak_mb\": %.1f, \"tape_mb\": %.1f}\n",
+      (int)s->world.problem->n_operators, (int)s->world.n_units, (int)s->world.n_devices, GDP_SEGMENT, GDP_HEADS,
+      GDP_ROUNDS, best, loss, gradient_norm(s->params), peak_megabytes(), (double)tape_held_bytes(t) / (1 << 20));
   tape_free(t);
   return 0;
 }

@@ -1,5 +1,6 @@
-/* Speed of the inner parts, measured in this process: `speed simulate|heft|read ARGUMENTS`. Each prints rows for a table;
- * bench/run.sh puts them together. Figures are the best of several runs, so that a noisy machine disturbs them least. */
+/* Speed of the inner parts, measured in this process: `speed simulate|heft|read ARGUMENTS`. Each prints rows for a
+ * table; bench/run.sh puts them together. Figures are the best of several runs, so that a noisy machine disturbs them
+ * least. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +57,9 @@ static int simulate(const char *model, const char *platform, situ_contention con
     if (took_ns < best_ns) best_ns = took_ns;
   }
   double items = (double)n + (double)situ_graph_n_edges(graph);
-  printf("| %s | %s | %s | %d | %lld | %.1f | %.3f |\n", model,
-         contention == SITU_CONTENTION_LINK ? "link" : "none", memory ? "yes" : "no", n,
-         (long long)situ_graph_n_edges(graph), items / (double)best_ns * 1e3, (double)value_ns / 1e6);
+  printf("| %s | %s | %s | %d | %lld | %.1f | %.3f |\n", model, contention == SITU_CONTENTION_LINK ? "link" : "none",
+         memory ? "yes" : "no", n, (long long)situ_graph_n_edges(graph), items / (double)best_ns * 1e3,
+         (double)value_ns / 1e6);
   arena_free(a);
   situ_instance_free(instance);
   return 0;
@@ -98,8 +99,8 @@ static int heft(const char *model, const char *platform) {
   int64_t whole_ns = clock_now_ns() - start_ns, alone_ns = schedule_ns(problem);
   double items = (double)situ_graph_n_operators(graph) + (double)situ_graph_n_edges(graph);
   printf("| %d | %lld | %.3f | %.4f | %.0f | %ld |\n", situ_graph_n_operators(graph),
-         (long long)situ_graph_n_edges(graph), (double)whole_ns / 1e9, (double)alone_ns / 1e9,
-         (double)alone_ns / items, peak_megabytes());
+         (long long)situ_graph_n_edges(graph), (double)whole_ns / 1e9, (double)alone_ns / 1e9, (double)alone_ns / items,
+         peak_megabytes());
   situ_plan_free(plan);
   situ_instance_free(instance);
   return 0;

@@ -14,13 +14,13 @@
 /* What a run ends with; documented, and relied on by scripts. */
 enum {
   EXIT_OK = 0,
-  EXIT_USAGE = 2,       /* a call that makes no sense */
-  EXIT_INPUT = 3,       /* a file that cannot be read or is malformed */
-  EXIT_INFEASIBLE = 4,  /* proved: there is no plan */
-  EXIT_LIMIT = 5,       /* a limit was reached without a plan */
-  EXIT_OUTPUT = 6,      /* something could not be written */
-  EXIT_VIOLATIONS = 7,  /* check found violations */
-  EXIT_INTERNAL = 70,   /* a defect of situ */
+  EXIT_USAGE = 2,        /* a call that makes no sense */
+  EXIT_INPUT = 3,        /* a file that cannot be read or is malformed */
+  EXIT_INFEASIBLE = 4,   /* proved: there is no plan */
+  EXIT_LIMIT = 5,        /* a limit was reached without a plan */
+  EXIT_OUTPUT = 6,       /* something could not be written */
+  EXIT_VIOLATIONS = 7,   /* check found violations */
+  EXIT_INTERNAL = 70,    /* a defect of situ */
   EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C without a plan */
 };
 
@@ -55,28 +55,28 @@ typedef struct arguments {
 } arguments;
 
 typedef enum option_kind {
-  OPTION_ON,     /* sets a bool */
-  OPTION_OFF,    /* clears it */
-  OPTION_TEXT,   /* const char * */
-  OPTION_CHOICE, /* an enum: `least` + index into `choices` */
-  OPTION_WHOLE,  /* int64_t >= least */
-  OPTION_SMALL,  /* int32_t >= least */
-  OPTION_SEED,   /* uint64_t */
-  OPTION_MS,     /* int64_t nanoseconds from milliseconds > 0 */
-  OPTION_REAL,   /* double > 0 (or > least), <= most where that is not 0 */
-  OPTION_DIM,    /* NAME=VALUE, repeatable */
-  OPTION_UNUSED, /* NAME, repeatable */
+  OPTION_ON,       /* sets a bool */
+  OPTION_OFF,      /* clears it */
+  OPTION_TEXT,     /* const char * */
+  OPTION_CHOICE,   /* an enum: `least` + index into `choices` */
+  OPTION_WHOLE,    /* int64_t >= least */
+  OPTION_SMALL,    /* int32_t >= least */
+  OPTION_SEED,     /* uint64_t */
+  OPTION_MS,       /* int64_t nanoseconds from milliseconds > 0 */
+  OPTION_REAL,     /* double > 0 (or > least), <= most where that is not 0 */
+  OPTION_DIM,      /* NAME=VALUE, repeatable */
+  OPTION_UNUSED,   /* NAME, repeatable */
   OPTION_PLATFORM, /* NAME, repeatable */
-  OPTION_WRITE   /* NAME=FILE, repeatable */
+  OPTION_WRITE     /* NAME=FILE, repeatable */
 } option_kind;
 
 typedef struct option {
   const char *name; /* "platform"; NULL ends a table */
   char letter;      /* 'o', or 0 */
   option_kind kind;
-  size_t offset;     /* of the field in `arguments` */
-  const char *value; /* what stands for the value in help, or NULL */
-  const char *about; /* a line or two for help */
+  size_t offset;              /* of the field in `arguments` */
+  const char *value;          /* what stands for the value in help, or NULL */
+  const char *about;          /* a line or two for help */
   const char *const *choices; /* of OPTION_CHOICE, ended by NULL */
   long long least;
   double most;

@@ -30,13 +30,15 @@ const command check_command = {
     .name = "check",
     .summary = "judge a plan file against its model and platform",
     .usage = "PLAN",
-    .about = "Opens the model and the platform that PLAN names and looks at every rule: support, memory, precedence, "
-             "overlap, colocation, pins, contiguity, and whether the value is true. Works out again what the certificate of "
-             "the lower bound proves, or says that it has none. Shares no code with the solvers. "
-             "With --model, PLAN may be any file that place --fix takes, such as a published split. "
-             "Exit code 7 when a rule is broken.",
-    .examples = "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
-                "situ check plan.json\n",
+    .about =
+        "Opens the model and the platform that PLAN names and looks at every rule: support, memory, precedence, "
+        "overlap, colocation, pins, contiguity, and whether the value is true. Works out again what the certificate of "
+        "the lower bound proves, or says that it has none. Shares no code with the solvers. "
+        "With --model, PLAN may be any file that place --fix takes, such as a published split. "
+        "Exit code 7 when a rule is broken.",
+    .examples =
+        "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
+        "situ check plan.json\n",
     .operand = "file",
     .least_operands = 1,
     .most_operands = 1,

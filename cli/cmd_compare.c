@@ -48,7 +48,8 @@ static situ_status enter(contest *c, const char *name, const situ_problem *probl
 }
 
 /* The names that the caller gave, or every solver that serves the problem. */
-static situ_status enter_all(contest *c, const arguments *a, const situ_problem *problem, progress *p, situ_error *error) {
+static situ_status enter_all(contest *c, const arguments *a, const situ_problem *problem, progress *p,
+                             situ_error *error) {
   situ_solve_options options = a->solve;
   options.progress = progress_tell;
   options.context = p;
@@ -56,8 +57,7 @@ static situ_status enter_all(contest *c, const arguments *a, const situ_problem 
   const char *given = a->solve.solvers;
   for (int32_t i = 0; !given && i < situ_n_solvers() && !interrupted(); i++) {
     const char *name = situ_solver_at(i).name;
-    situ_status status =
-        situ_solver_serves(name, problem) ? enter(c, name, problem, &options, error) : SITU_STATUS_OK;
+    situ_status status = situ_solver_serves(name, problem) ? enter(c, name, problem, &options, error) : SITU_STATUS_OK;
     progress_stop(p);
     if (status != SITU_STATUS_OK) return status;
   }
@@ -121,11 +121,13 @@ const command compare_command = {
     .name = "compare",
     .summary = "run every applicable solver on one problem, side by side",
     .usage = "MODEL",
-    .about = "Runs each solver that serves the problem, or those named by --solver, with the same seed and limits (3 s "
-             "each unless --time-limit or --steps say otherwise), and shows one row for each, the best first, beside "
-             "the best single device and the best bound.",
-    .examples = "situ compare builtin:inception-v3 --platform 'cpu+2*v100-16g' --time-limit 0.5\n"
-                "situ compare builtin:resnet50 --solver single,heft --json\n",
+    .about =
+        "Runs each solver that serves the problem, or those named by --solver, with the same seed and limits (3 s "
+        "each unless --time-limit or --steps say otherwise), and shows one row for each, the best first, beside "
+        "the best single device and the best bound.",
+    .examples =
+        "situ compare builtin:inception-v3 --platform 'cpu+2*v100-16g' --time-limit 0.5\n"
+        "situ compare builtin:resnet50 --solver single,heft --json\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = 1,

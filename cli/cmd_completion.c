@@ -58,13 +58,14 @@ static void bash_values(const command *c) {
 }
 
 static void bash(void) {
-  printf("# bash completion for situ; made by `situ completion bash`\n"
-         "_situ() {\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= files=0\n"
-         "  if type _get_comp_words_by_ref >/dev/null 2>&1; then\n"
-         "    _get_comp_words_by_ref -n := -c word -p before\n"
-         "  fi\n"
-         "  case ${COMP_WORDS[1]} in\n");
+  printf(
+      "# bash completion for situ; made by `situ completion bash`\n"
+      "_situ() {\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= files=0\n"
+      "  if type _get_comp_words_by_ref >/dev/null 2>&1; then\n"
+      "    _get_comp_words_by_ref -n := -c word -p before\n"
+      "  fi\n"
+      "  case ${COMP_WORDS[1]} in\n");
   for (int i = 0; commands[i]; i++) {
     printf("  %s)\n", commands[i]->name);
     bash_values(commands[i]);
@@ -72,17 +73,19 @@ static void bash(void) {
   }
   printf("  *) words='");
   for (int i = 0; commands[i]; i++) printf("%s ", commands[i]->name);
-  printf("--help --version' ;;\n"
-         "  esac\n"
-         "  [ \"$COMP_CWORD\" -eq 1 ] && words='");
+  printf(
+      "--help --version' ;;\n"
+      "  esac\n"
+      "  [ \"$COMP_CWORD\" -eq 1 ] && words='");
   for (int i = 0; commands[i]; i++) printf("%s ", commands[i]->name);
-  printf("--help --version' files=0\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-         "  [ $files -eq 1 ] && COMPREPLY+=($(compgen -f -- \"$word\"))\n"
-         "  type __ltrim_colon_completions >/dev/null 2>&1 && __ltrim_colon_completions \"$word\"\n"
-         "  return 0\n"
-         "}\n"
-         "complete -o filenames -o bashdefault -F _situ situ\n");
+  printf(
+      "--help --version' files=0\n"
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+      "  [ $files -eq 1 ] && COMPREPLY+=($(compgen -f -- \"$word\"))\n"
+      "  type __ltrim_colon_completions >/dev/null 2>&1 && __ltrim_colon_completions \"$word\"\n"
+      "  return 0\n"
+      "}\n"
+      "complete -o filenames -o bashdefault -F _situ situ\n");
 }
 
 /* A text inside single quotes, as the shells read it; `stop` is left out (zsh's brackets, colons). */
@@ -97,15 +100,17 @@ static void quoted(const char *text, const char *stop) {
 }
 
 static void zsh(void) {
-  printf("#compdef situ\n# zsh completion for situ; made by `situ completion zsh`\n_situ() {\n"
-         "  local -a all=(\n");
+  printf(
+      "#compdef situ\n# zsh completion for situ; made by `situ completion zsh`\n_situ() {\n"
+      "  local -a all=(\n");
   for (int i = 0; commands[i]; i++) {
     printf("    '%s:", commands[i]->name);
     quoted(commands[i]->summary, ":");
     printf("'\n");
   }
-  printf("  )\n  if (( CURRENT == 2 )); then _describe command all; return; fi\n"
-         "  local command=$words[2]\n  shift words; (( CURRENT-- ))\n  case $command in\n");
+  printf(
+      "  )\n  if (( CURRENT == 2 )); then _describe command all; return; fi\n"
+      "  local command=$words[2]\n  shift words; (( CURRENT-- ))\n  case $command in\n");
   for (int i = 0; commands[i]; i++) {
     const command *c = commands[i];
     printf("  %s) _arguments", c->name);
@@ -114,7 +119,8 @@ static void zsh(void) {
         printf(" \\\n    '%s--%s%s[", o->kind >= OPTION_DIM ? "*" : "", o->name, takes_value(o) ? "=" : "");
         quoted(o->about, "[]:");
         printf("]");
-        if (takes_value(o) && o->family && strcmp(o->family, "file") == 0) printf(":file:_files");
+        if (takes_value(o) && o->family && strcmp(o->family, "file") == 0)
+          printf(":file:_files");
         else if (takes_value(o)) {
           printf(":value:(");
           print_values(o);
@@ -188,8 +194,9 @@ const command completion_command = {
     .name = "completion",
     .summary = "print a completion script for bash, zsh or fish",
     .usage = "bash|zsh|fish",
-    .about = "Prints a script that completes commands, options, built-in models, solvers and devices. `make install` "
-             "puts the scripts where the shells look for them.",
+    .about =
+        "Prints a script that completes commands, options, built-in models, solvers and devices. `make install` "
+        "puts the scripts where the shells look for them.",
     .examples = "situ completion bash\n",
     .operand = "shell",
     .least_operands = 1,

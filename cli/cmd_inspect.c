@@ -27,10 +27,12 @@ const command inspect_command = {
     .name = "inspect",
     .summary = "show what is in a model",
     .usage = "MODEL",
-    .about = "Counts operators by kind with their FLOPs, bytes and weights; shows depth, width and the critical path on "
-             "the platform, and what could not be inferred.",
-    .examples = "situ inspect builtin:bert-base\n"
-                "situ inspect 'builtin:resnet50?batch=8' --platform cpu+a100-80g --json\n",
+    .about =
+        "Counts operators by kind with their FLOPs, bytes and weights; shows depth, width and the critical path on "
+        "the platform, and what could not be inferred.",
+    .examples =
+        "situ inspect builtin:bert-base\n"
+        "situ inspect 'builtin:resnet50?batch=8' --platform cpu+a100-80g --json\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = 1,

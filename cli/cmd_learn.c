@@ -93,7 +93,8 @@ static int train(school *s, arguments *a) {
 static int run(arguments *a) {
   int most = n_forms(a) * a->n_operands * (a->n_platforms > 0 ? a->n_platforms : 1);
   if (!a->out) return fail_usage("learn needs -o POLICY, the file to write");
-  if (a->bare && (!a->learn.from || a->n_operands > 1)) return fail_usage("--bare takes the policy of --from, and no model");
+  if (a->bare && (!a->learn.from || a->n_operands > 1))
+    return fail_usage("--bare takes the policy of --from, and no model");
   if (!a->bare && a->n_operands < 2) return fail_usage("learn needs a MODEL to train on");
   situ_error error = {0};
   if (situ_text_probe(a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
@@ -123,15 +124,17 @@ const command learn_command = {
     .name = "learn",
     .summary = "train a policy that places models without a search",
     .usage = "LEARNER MODEL... -o POLICY",
-    .about = "Trains the policy of LEARNER (situ list learners) by trials on MODELs, each on each platform, and writes it "
-             "to POLICY, for situ place --solver LEARNER --policy POLICY. Rewards are -sqrt(time / time of the best "
-             "single device). With the same seed the file is the same, byte for byte. Ctrl-C writes what is there; "
-             "--resume goes on from it. With --json stdout is a log, one line for each step and one at the end.",
-    .examples = "situ learn gdp 'builtin:layered?operators=40' --steps 9 -o one.policy\n"
-                "situ learn gdp builtin:resnet50 --from one.policy --steps 9 -o two.policy\n"
-                "situ learn gdp --bare --from two.policy -o small.policy\n"
-                "situ place builtin:resnet50 --solver gdp --policy small.policy\n"
-                "situ learn hsdag builtin:vgg16 --variant levels=2 --steps 3 -o h.policy\n",
+    .about =
+        "Trains the policy of LEARNER (situ list learners) by trials on MODELs, each on each platform, and writes it "
+        "to POLICY, for situ place --solver LEARNER --policy POLICY. Rewards are -sqrt(time / time of the best "
+        "single device). With the same seed the file is the same, byte for byte. Ctrl-C writes what is there; "
+        "--resume goes on from it. With --json stdout is a log, one line for each step and one at the end.",
+    .examples =
+        "situ learn gdp 'builtin:layered?operators=40' --steps 9 -o one.policy\n"
+        "situ learn gdp builtin:resnet50 --from one.policy --steps 9 -o two.policy\n"
+        "situ learn gdp --bare --from two.policy -o small.policy\n"
+        "situ place builtin:resnet50 --solver gdp --policy small.policy\n"
+        "situ learn hsdag builtin:vgg16 --variant levels=2 --steps 3 -o h.policy\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = MAX_OPERANDS,

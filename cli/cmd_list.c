@@ -56,8 +56,9 @@ const command list_command = {
     .name = "list",
     .summary = "show the solvers, readers, devices, built-in models, ...",
     .usage = "[TABLE]",
-    .about = "Shows what situ knows: solvers, readers, writers, costs, devices, links, models, bounds or commands. "
-             "Without TABLE, what each of these is.",
+    .about =
+        "Shows what situ knows: solvers, readers, writers, costs, devices, links, models, bounds or commands. "
+        "Without TABLE, what each of these is.",
     .examples = "situ list solvers\nsitu list devices --json\n",
     .operand = "family",
     .most_operands = 1,

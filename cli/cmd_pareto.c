@@ -39,12 +39,14 @@ const command pareto_command = {
     .name = "pareto",
     .summary = "latency against throughput: plans of which none is better in both",
     .usage = "MODEL",
-    .about = "Looks for the plan of least latency, the plan of least period (greatest throughput), and the plans of least "
-             "period under ceilings of latency between the two, and shows those of which none is better than another in "
-             "both. The period of a plan is the greatest load of a device or link when inputs follow each other. Each "
-             "plan is checked; each end has a proved bound. `situ place --max-latency` gives one point as a plan file.",
-    .examples = "situ pareto builtin:resnet50 --platform cpu+v100-16g+t4-16g --steps 4000\n"
-                "situ pareto builtin:resnet50 --points 3 --steps 2000 --json\n",
+    .about =
+        "Looks for the plan of least latency, the plan of least period (greatest throughput), and the plans of least "
+        "period under ceilings of latency between the two, and shows those of which none is better than another in "
+        "both. The period of a plan is the greatest load of a device or link when inputs follow each other. Each "
+        "plan is checked; each end has a proved bound. `situ place --max-latency` gives one point as a plan file.",
+    .examples =
+        "situ pareto builtin:resnet50 --platform cpu+v100-16g+t4-16g --steps 4000\n"
+        "situ pareto builtin:resnet50 --points 3 --steps 2000 --json\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = 1,

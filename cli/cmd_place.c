@@ -45,15 +45,17 @@ const command place_command = {
     .name = "place",
     .summary = "find the best plan for a model on a machine",
     .usage = "MODEL",
-    .about = "Reads MODEL, estimates its costs on the platform, looks for the plan of least latency or greatest "
-             "throughput, proves a lower bound, and checks the plan. The best single device stands beside it. Ctrl-C "
-             "ends the search with the best plan so far.",
-    .examples = "situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
-                "situ place builtin:bert-base --objective throughput --time-limit 2\n"
-                "situ place builtin:resnet50 --objective throughput --replicate\n"
-                "situ place builtin:resnet50 --steps 1000 -o plan.json --svg plan.svg\n"
-                "situ place builtin:inception-v3 --threads 2 --time-limit 2\n"
-                "situ place 'builtin:resnet50?batch=8' --fix plan.json --json\n",
+    .about =
+        "Reads MODEL, estimates its costs on the platform, looks for the plan of least latency or greatest "
+        "throughput, proves a lower bound, and checks the plan. The best single device stands beside it. Ctrl-C "
+        "ends the search with the best plan so far.",
+    .examples =
+        "situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
+        "situ place builtin:bert-base --objective throughput --time-limit 2\n"
+        "situ place builtin:resnet50 --objective throughput --replicate\n"
+        "situ place builtin:resnet50 --steps 1000 -o plan.json --svg plan.svg\n"
+        "situ place builtin:inception-v3 --threads 2 --time-limit 2\n"
+        "situ place 'builtin:resnet50?batch=8' --fix plan.json --json\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = 1,

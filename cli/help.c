@@ -67,21 +67,25 @@ void help_command(FILE *to, const command *c) {
 }
 
 void help_tool(FILE *to) {
-  fputs("usage: situ COMMAND [ARGUMENT...] [OPTION...]\n\n"
-        "Decides which device runs each operator of a neural network, and proves how\n"
-        "good that is.\n\n"
-        "Commands:\n", to);
+  fputs(
+      "usage: situ COMMAND [ARGUMENT...] [OPTION...]\n\n"
+      "Decides which device runs each operator of a neural network, and proves how\n"
+      "good that is.\n\n"
+      "Commands:\n",
+      to);
   for (const command *const *c = commands; *c; c++) fprintf(to, "  %-12s%s\n", (*c)->name, (*c)->summary);
-  fputs("\n"
-        "MODEL is a file (ONNX, workload JSON, PipeDream profile: situ list readers) or a\n"
-        "built-in network, builtin:NAME?key=value&... (situ list models). A platform is a\n"
-        "name made of known devices, such as cpu+2*a100-80g (situ list devices), or a\n"
-        "file.\n\n"
-        "Exit codes: 0 done, 2 usage, 3 bad input, 4 no plan can exist, 5 a limit came\n"
-        "before a plan, 6 an output could not be written, 7 check found violations,\n"
-        "130 interrupted before a plan, 70 a defect of situ.\n\n"
-        "Examples:\n"
-        "  situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
-        "  situ compare builtin:bert-base --time-limit 1\n"
-        "  situ COMMAND --help\n", to);
+  fputs(
+      "\n"
+      "MODEL is a file (ONNX, workload JSON, PipeDream profile: situ list readers) or a\n"
+      "built-in network, builtin:NAME?key=value&... (situ list models). A platform is a\n"
+      "name made of known devices, such as cpu+2*a100-80g (situ list devices), or a\n"
+      "file.\n\n"
+      "Exit codes: 0 done, 2 usage, 3 bad input, 4 no plan can exist, 5 a limit came\n"
+      "before a plan, 6 an output could not be written, 7 check found violations,\n"
+      "130 interrupted before a plan, 70 a defect of situ.\n\n"
+      "Examples:\n"
+      "  situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
+      "  situ compare builtin:bert-base --time-limit 1\n"
+      "  situ COMMAND --help\n",
+      to);
 }

@@ -94,7 +94,8 @@ static int known_writer(const char *name) {
   return fail_usage("--write %s: there is no such writer; `situ list writers` shows them", name);
 }
 
-/* Whether writing to one path would take the place of what is, or will be, at the other. Devices and pipes do not count. */
+/* Whether writing to one path would take the place of what is, or will be, at the other. Devices and pipes do not
+ * count. */
 static bool same_file(const char *one, const char *other) {
   struct stat x, y;
   bool there = stat(one, &x) == 0;
@@ -132,7 +133,8 @@ int probe_outputs(const arguments *a) {
   return check_clashes(a, paths, n);
 }
 
-static int written(const arguments *a, situ_status status, const situ_error *error, const char *what, const char *path) {
+static int written(const arguments *a, situ_status status, const situ_error *error, const char *what,
+                   const char *path) {
   if (status != SITU_STATUS_OK) return fail_writing(error);
   fprintf(people(a), "  %-11s  %s\n", what, path);
   return EXIT_OK;
@@ -170,7 +172,8 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
     return code;
   }
   fputc('\n', people(a));
-  if (a->out) code = written(a, situ_plan_write(plan, instance, a->out, &error), &error, exists ? "plan" : "proof", a->out);
+  if (a->out)
+    code = written(a, situ_plan_write(plan, instance, a->out, &error), &error, exists ? "plan" : "proof", a->out);
   if (!exists) return code; /* that there is none is all that there is to write */
   if (a->svg && code == EXIT_OK) code = write_drawing(a, plan, problem);
   if (a->trace && code == EXIT_OK) code = write_format(a, plan, problem, "trace", a->trace);

@@ -198,7 +198,8 @@ static int parse_option(arguments *a, const command *c, int argc, char **argv, i
   bool takes = o->kind != OPTION_ON && o->kind != OPTION_OFF;
   if (!takes && value) return fail_usage("--%s takes no value", o->name);
   if (takes && !value) {
-    if (*at + 1 >= argc) return fail_usage("--%s needs a value: %s", o->name, o->value ? o->value : "one of its choices");
+    if (*at + 1 >= argc)
+      return fail_usage("--%s needs a value: %s", o->name, o->value ? o->value : "one of its choices");
     value = argv[++*at];
   }
   if (takes && !*value) return fail_usage("--%s: the value is empty", o->name);

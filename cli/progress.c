@@ -54,13 +54,15 @@ int progress_record(progress *p) {
 
 int progress_write(progress *p, const situ_plan *plan, const char *path) {
   if (plan)
-    add_row(p, &(situ_progress){.solver = situ_plan_solver(plan), .seconds = situ_plan_seconds(plan),
-                                .steps = situ_plan_steps(plan), .value_ns = situ_plan_value_ns(plan),
+    add_row(p, &(situ_progress){.solver = situ_plan_solver(plan),
+                                .seconds = situ_plan_seconds(plan),
+                                .steps = situ_plan_steps(plan),
+                                .value_ns = situ_plan_value_ns(plan),
                                 .lower_bound_ns = situ_plan_lower_bound_ns(plan)});
   situ_error error = {0};
   bool whole = ferror(p->rows) == 0;
   whole &= fclose(p->rows) == 0;
-  int code = !whole ? fail_memory()
+  int code = !whole                                                     ? fail_memory()
              : situ_text_write(p->text, path, &error) != SITU_STATUS_OK ? fail_writing(&error)
                                                                         : EXIT_OK;
   free(p->text);

@@ -1,5 +1,5 @@
-/* Writes files as a C source: embed OUT.c FILE...; each becomes a row of `shipped_policies` (solve/learn/shipped.h), called
- * by its name without folder and suffix. */
+/* Writes files as a C source: embed OUT.c FILE...; each becomes a row of `shipped_policies` (solve/learn/shipped.h),
+ * called by its name without folder and suffix. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -31,6 +31,7 @@ esac
 case $what in
   check)
     need_command clang clang
+    need_command clang-format clang-format
     need_library simgrid libsimgrid-dev
     need_file /usr/include/scotch/scotch.h libscotch-dev
     need_file /usr/include/metis.h libmetis-dev

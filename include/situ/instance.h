@@ -14,13 +14,13 @@ extern "C" {
 typedef struct situ_instance situ_instance;
 
 typedef struct situ_instance_options {
-  const char *model;       /* path or "builtin:..." */
+  const char *model; /* path or "builtin:..." */
   situ_read_options read;
-  const char *platform;    /* name or path; NULL: the model's own, else SITU_DEFAULT_PLATFORM */
+  const char *platform; /* name or path; NULL: the model's own, else SITU_DEFAULT_PLATFORM */
   situ_cost_options cost;
   situ_problem_options problem; /* its pins are set from `fix` when that is given */
-  const char *fix;         /* a file of pins, or NULL */
-  const char *const *unused; /* names of devices that must stay empty; joined to problem.unused */
+  const char *fix;              /* a file of pins, or NULL */
+  const char *const *unused;    /* names of devices that must stay empty; joined to problem.unused */
   int32_t n_unused;
 } situ_instance_options;
 

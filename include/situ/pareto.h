@@ -1,4 +1,5 @@
-/* situ/pareto.h - latency against throughput: the front of stream plans of which none is better than another in both. */
+/* situ/pareto.h - latency against throughput: the front of stream plans of which none is better than another in both.
+ */
 #ifndef SITU_PARETO_H
 #define SITU_PARETO_H
 

@@ -91,8 +91,8 @@ typedef struct situ_verdict situ_verdict;
 
 /* Judges a plan against its problem: independent of solvers and simulator. Every rule of docs/model.md is looked at;
  * at most 100 violations are kept. A plan without a placement breaks the rule "placement", unless its certificate, or a
- * conflict of the problem (situ_problem_conflict), proves that there is none. The certificate of the lower bound is worked out again in whole numbers; one that does not prove
- * what it claims breaks the rule "certificate". */
+ * conflict of the problem (situ_problem_conflict), proves that there is none. The certificate of the lower bound is
+ * worked out again in whole numbers; one that does not prove what it claims breaks the rule "certificate". */
 SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
                                 situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);
@@ -102,8 +102,8 @@ SITU_API situ_violation situ_verdict_violation(const situ_verdict *verdict, int3
 /* The greatest lower bound that was seen proved by the plan's certificate; 0 for none, SITU_NEVER_NS when it is proved
  * that there is no plan. */
 SITU_API int64_t situ_verdict_verified_ns(const situ_verdict *verdict);
-/* The kind of the certificate that was looked at ("area_price", docs/theory/certificates.md), "conflict" where the problem
- * itself has none, or "". */
+/* The kind of the certificate that was looked at ("area_price", docs/theory/certificates.md), "conflict" where the
+ * problem itself has none, or "". */
 SITU_API const char *situ_verdict_certificate(const situ_verdict *verdict);
 /* "" when the plan's lower bound is verified; otherwise why it is not, in words. Not a violation by itself. */
 SITU_API const char *situ_verdict_unverified(const situ_verdict *verdict);

@@ -97,10 +97,11 @@ SITU_API situ_known_link situ_link_kinds_entry(int32_t index);
 /* Latency and rate of a link from measured transfers: time = latency + bytes / rate (docs/formats/platform.md). */
 typedef struct situ_link_fit situ_link_fit;
 
-/* Reads a table of measured transfers and fits the line. The first line names the columns, parted by comma, semicolon or tab:
- * `bytes`, and one of `time_ns`, `time_us`, `time_ms`, `time_s`; others are skipped. Of several measurements of one size
- * the median counts. Relative errors are least in the square, or with `absolute` errors in nanoseconds. BAD_INPUT with
- * the line number for anything else, for less than two sizes, and when times do not grow with the size. */
+/* Reads a table of measured transfers and fits the line. The first line names the columns, parted by comma, semicolon
+ * or tab: `bytes`, and one of `time_ns`, `time_us`, `time_ms`, `time_s`; others are skipped. Of several measurements of
+ * one size the median counts. Relative errors are least in the square, or with `absolute` errors in nanoseconds.
+ * BAD_INPUT with the line number for anything else, for less than two sizes, and when times do not grow with the size.
+ */
 SITU_API situ_status situ_link_fit_read(situ_link_fit **out, const char *path, bool absolute, situ_error *error);
 SITU_API void situ_link_fit_free(situ_link_fit *fit);
 

@@ -21,8 +21,8 @@ typedef enum situ_objective {
   SITU_OBJECTIVE_THROUGHPUT
 } situ_objective;
 
-/* How the machine runs the model. DEFAULT is stream with a greatest period or latency; else pipeline for throughput; for
- * latency it is calls where the costs come from a workload file (a unit of its own), else stream. */
+/* How the machine runs the model. DEFAULT is stream with a greatest period or latency; else pipeline for throughput;
+ * for latency it is calls where the costs come from a workload file (a unit of its own), else stream. */
 typedef enum situ_execution {
   SITU_EXECUTION_DEFAULT = 0,
   SITU_EXECUTION_STREAM,  /* one input; operators and transfers in order on devices and links */
@@ -41,10 +41,11 @@ typedef enum situ_communication {
   SITU_COMMUNICATION_LINK         /* to the links of its route, each a resource of its own */
 } situ_communication;
 
-/* pipeline, training: what the period of a plan is. They differ only where a graph has operators that are not forward. */
+/* pipeline, training: what the period of a plan is. They differ only where a graph has operators that are not forward.
+ */
 typedef enum situ_schedule {
   SITU_SCHEDULE_1F1B = 0, /* the greatest of forward + backward of a resource: passes of both kinds by turns */
-  SITU_SCHEDULE_GPIPE     /* the greatest forward + the greatest backward: first all forward passes, then all backward */
+  SITU_SCHEDULE_GPIPE /* the greatest forward + the greatest backward: first all forward passes, then all backward */
 } situ_schedule;
 
 typedef struct situ_problem_options {
@@ -52,28 +53,27 @@ typedef struct situ_problem_options {
   situ_execution execution;
   situ_contention contention;
   situ_communication communication;
-  bool free;             /* pipeline: devices need not hold contiguous parts */
-  bool overlap;          /* pipeline: a device's load is the greatest of compute, in and out, not their sum */
+  bool free;    /* pipeline: devices need not hold contiguous parts */
+  bool overlap; /* pipeline: a device's load is the greatest of compute, in and out, not their sum */
   situ_schedule schedule;
-  bool replicate;        /* pipeline: several equal devices may share the inputs of one part */
-  int32_t in_flight;     /* pipeline: inputs whose activations are held at once; 0 means 1 */
-  int32_t copies;        /* stream: inputs that are on their way at once, each with its own placement; 0 means 1. The
-                            one-call face (situ/instance.h) makes the copies; a graph that is posed otherwise with
-                            copies > 1 must hold them one after the other, weights with the first only. */
-  int32_t max_calls;      /* calls: the most calls, each a convex sub-graph, that an accelerator may run; 0: any number */
+  bool replicate;    /* pipeline: several equal devices may share the inputs of one part */
+  int32_t in_flight; /* pipeline: inputs whose activations are held at once; 0 means 1 */
+  int32_t copies;    /* stream: inputs that are on their way at once, each with its own placement; 0 means 1. The
+                        one-call face (situ/instance.h) makes the copies; a graph that is posed otherwise with
+                        copies > 1 must hold them one after the other, weights with the first only. */
+  int32_t max_calls; /* calls: the most calls, each a convex sub-graph, that an accelerator may run; 0: any number */
   int64_t max_period_ns;  /* stream, latency: a plan's period may not be greater; 0: no matter */
   int64_t max_latency_ns; /* throughput of a stream plan, whose latency may not be greater; 0: none is asked for */
-  const int32_t *pins;   /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
-  const bool *unused;    /* [n_devices] devices that must stay empty; NULL: none. Copied. */
+  const int32_t *pins;    /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
+  const bool *unused;     /* [n_devices] devices that must stay empty; NULL: none. Copied. */
 } situ_problem_options;
 
 /* Poses the problem. graph, platform and costs are borrowed and must outlive it; options may be NULL (all
  * defaults). BAD_ARGUMENT when they do not belong together or the combination is none of the models (latency with
- * pipeline, throughput with calls or, without a greatest latency, with stream), or an option of pipelines is asked for elsewhere. Constraints that cannot be met are no error here: see
- * situ_problem_conflict. */
+ * pipeline, throughput with calls or, without a greatest latency, with stream), or an option of pipelines is asked for
+ * elsewhere. Constraints that cannot be met are no error here: see situ_problem_conflict. */
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
-                                       const situ_costs *costs, const situ_problem_options *options,
-                                       situ_error *error);
+                                       const situ_costs *costs, const situ_problem_options *options, situ_error *error);
 SITU_API void situ_problem_free(situ_problem *problem);
 
 /* NULL, or one line that names a constraint that no plan can meet ("operator x can run on no device", "a and b are
@@ -83,7 +83,7 @@ SITU_API const char *situ_problem_conflict(const situ_problem *problem);
 SITU_API const situ_graph *situ_problem_graph(const situ_problem *problem);
 SITU_API const situ_platform *situ_problem_platform(const situ_problem *problem);
 SITU_API const situ_costs *situ_problem_costs(const situ_problem *problem);
-SITU_API situ_objective situ_problem_objective(const situ_problem *problem); /* never DEFAULT */
+SITU_API situ_objective situ_problem_objective(const situ_problem *problem);         /* never DEFAULT */
 SITU_API situ_execution situ_problem_execution(const situ_problem *problem);         /* never DEFAULT */
 SITU_API situ_communication situ_problem_communication(const situ_problem *problem); /* never DEFAULT */
 SITU_API situ_contention situ_problem_contention(const situ_problem *problem);

@@ -16,23 +16,23 @@ typedef struct situ_dim {
 } situ_dim;
 
 typedef struct situ_read_options {
-  const char *reader;     /* by name (situ list readers); NULL: chosen by content, then suffix */
-  const situ_dim *dims;   /* values of dynamic dimensions */
+  const char *reader;   /* by name (situ list readers); NULL: chosen by content, then suffix */
+  const situ_dim *dims; /* values of dynamic dimensions */
   int32_t n_dims;
   int64_t default_dim;    /* for dynamic dimensions that have no value; 0 means 1 */
   int64_t max_file_bytes; /* refuse files above this; 0 means no limit */
-  bool training;          /* make a training step of the forward pass that the file holds: backward and update operators */
+  bool training; /* make a training step of the forward pass that the file holds: backward and update operators */
 } situ_read_options;
 
 /* What a reader got out of a model: always a graph; a platform and costs too where the file carries its own (else
  * NULL). Text fields belong to the model. */
 typedef struct situ_model {
   situ_graph *graph;
-  situ_platform *platform; /* or NULL */
-  situ_costs *costs;       /* or NULL */
-  const char *reader;      /* name of the reader */
-  const char *notes;       /* one remark for people per line (assumed dimensions, unknown kinds); "" when none */
-  uint64_t hash;           /* of the bytes of the file, or of a built-in's text */
+  situ_platform *platform;    /* or NULL */
+  situ_costs *costs;          /* or NULL */
+  const char *reader;         /* name of the reader */
+  const char *notes;          /* one remark for people per line (assumed dimensions, unknown kinds); "" when none */
+  uint64_t hash;              /* of the bytes of the file, or of a built-in's text */
   int64_t n_nested_operators; /* operators inside sub-graphs and function bodies, costed into their owners */
 } situ_model;
 
@@ -45,9 +45,9 @@ SITU_API void situ_model_free(situ_model *model);
 
 /* The built-in models, for lists and help. All text is static. */
 typedef struct situ_builtin_info {
-  const char *name;   /* as in "builtin:NAME" */
-  const char *title;  /* what it is, in a line */
-  const char *source; /* the paper */
+  const char *name;     /* as in "builtin:NAME" */
+  const char *title;    /* what it is, in a line */
+  const char *source;   /* the paper */
   char parameters[256]; /* with their defaults: "batch=1 image=224" */
 } situ_builtin_info;
 

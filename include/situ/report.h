@@ -83,8 +83,9 @@ SITU_API char *situ_report_learn_json(const situ_learn_report *report, const sit
                                       const char *path);
 SITU_API char *situ_report_learn_step_json(const situ_learn_progress *step, const situ_problem *problem);
 
-/* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models", "bounds".
- * situ_report_family gives their names by index, NULL past the end; the others NULL for a name that is none. */
+/* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models",
+ * "bounds". situ_report_family gives their names by index, NULL past the end; the others NULL for a name that is none.
+ */
 SITU_API const char *situ_report_family(int32_t index);
 SITU_API const char *situ_report_family_about(int32_t index);
 SITU_API char *situ_report_list(const char *family, const situ_report_options *options);

@@ -20,24 +20,24 @@ typedef struct situ_progress {
 typedef bool situ_progress_callback(void *context, const situ_progress *progress);
 
 typedef struct situ_solve_options {
-  const char *solvers;    /* "auto" (NULL), or names joined by commas, run in that order on one budget */
-  double time_limit_s;    /* 0: auto and the other anytime solvers take at most about 10 s; others run to their end */
-  int64_t max_steps;      /* 0: no limit. With a step limit and no time limit the result is repeatable. */
+  const char *solvers; /* "auto" (NULL), or names joined by commas, run in that order on one budget */
+  double time_limit_s; /* 0: auto and the other anytime solvers take at most about 10 s; others run to their end */
+  int64_t max_steps;   /* 0: no limit. With a step limit and no time limit the result is repeatable. */
   const situ_plan *const *starts; /* [n_starts] plans of the same graph and platform to start from; those that break a
                                      constraint of the problem are left aside. May be NULL */
   int32_t n_starts;
-  bool no_bounds;         /* leave out the bounds before the search: the plan then says what solvers prove, if anything */
+  bool no_bounds; /* leave out the bounds before the search: the plan then says what solvers prove, if anything */
   uint64_t seed;
-  int32_t threads;        /* 0 means 1. With a step limit and no time limit the result is the same with any number */
+  int32_t threads; /* 0 means 1. With a step limit and no time limit the result is the same with any number */
   situ_progress_callback *progress; /* may be NULL */
   void *context;
-  const char *policy;     /* of learned solvers: a policy file (situ/learn.h), NULL for the one that ships with situ where
-                             there is one, "none" to learn from nothing */
-  int64_t tune_steps;     /* of learned solvers: training steps on this problem; 0: none for a policy that was read; for one that
-                             learns from nothing as many as the limits let, 100 without limits */
-  const char *prior;      /* stream: a policy of gdp (a file, "gdp" for the one that ships, "none" for one that knows nothing)
-                             that proposes starts and moves to tabu and lns, after tune_steps of training; NULL: no
-                             proposals */
+  const char *policy; /* of learned solvers: a policy file (situ/learn.h), NULL for the one that ships with situ where
+                         there is one, "none" to learn from nothing */
+  int64_t tune_steps; /* of learned solvers: training steps on this problem; 0: none for a policy that was read; for one
+                         that learns from nothing as many as the limits let, 100 without limits */
+  const char *prior;  /* stream: a policy of gdp (a file, "gdp" for the one that ships, "none" for one that knows
+                         nothing) that proposes starts and moves to tabu and lns,
+                         after tune_steps of training; NULL: no proposals */
 } situ_solve_options;
 
 /* Solves. options may be NULL. The plan always carries the best single device, and has passed situ_check; a plan that

@@ -30,7 +30,8 @@ static void from_fix(situ_plan **kept, placement *where, const situ_instance *i)
   json_value *root = NULL;
   *kept = NULL;
   if (!i->options.fix || json_read(&root, i->options.fix, NULL) != SITU_STATUS_OK) return;
-  bool ours = json_get(root, "instance") && plan_from_json(kept, i->problem, root, i->options.fix, NULL) == SITU_STATUS_OK;
+  bool ours =
+      json_get(root, "instance") && plan_from_json(kept, i->problem, root, i->options.fix, NULL) == SITU_STATUS_OK;
   json_free(root);
   if (!ours || !(*kept)->device ||
       memcmp((*kept)->device, where->device, (size_t)i->problem->n_operators * sizeof *where->device) != 0)

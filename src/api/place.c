@@ -50,8 +50,8 @@ situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_ins
   *out = NULL;
   TRY(situ_instance_open(instance, options, error));
   const situ_problem *problem = (*instance)->problem;
-  situ_status status = all_pinned(problem) ? evaluate_pins(out, *instance, error)
-                                           : situ_solve(out, problem, solve, error);
+  situ_status status =
+      all_pinned(problem) ? evaluate_pins(out, *instance, error) : situ_solve(out, problem, solve, error);
   if (status == SITU_STATUS_OK) return status;
   situ_instance_free(*instance);
   *instance = NULL;

@@ -42,8 +42,7 @@ static bool constraints_json(json_value *o, const situ_instance *i) {
   if (i->pins) {
     json_value *pins = json_new_object();
     for (int32_t v = 0; ok && v < p->n_operators; v++)
-      if (i->pins[v] >= 0)
-        ok = json_set(pins, p->graph->name[v], json_new_text(p->platform->devices[i->pins[v]].name));
+      if (i->pins[v] >= 0) ok = json_set(pins, p->graph->name[v], json_new_text(p->platform->devices[i->pins[v]].name));
     ok = json_set(o, "pins", pins) && ok;
   }
   if (i->unused) {
@@ -63,7 +62,8 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "model_hash", json_new_text(hash_text(hash, i->model->hash)));
   ok = ok && json_set(o, "reader", json_new_text(i->model->reader));
   ok = ok && json_set(o, "dims", dims_json(&i->options.read));
-  ok = ok && json_set(o, "default_dim", json_new_whole(i->options.read.default_dim > 0 ? i->options.read.default_dim : 1));
+  ok = ok &&
+       json_set(o, "default_dim", json_new_whole(i->options.read.default_dim > 0 ? i->options.read.default_dim : 1));
   if (i->options.read.training) ok = ok && json_set(o, "training", json_new_truth(true));
   const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
@@ -187,8 +187,8 @@ static situ_status pose_with_pins(situ_instance *i, const json_value *pins, cons
   while (json_next(pins, &at)) {
     int32_t v = situ_graph_find(graph, at.key), d = situ_platform_find(i->platform, json_text(at.value, ""));
     if (v < 0 || d < 0)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "instance.pins: %s on %s: no such operator or device", at.key,
-                       json_text(at.value, "?"));
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "instance.pins: %s on %s: no such operator or device",
+                       at.key, json_text(at.value, "?"));
     i->pins[v] = d;
   }
   situ_problem_free(i->problem);
@@ -224,7 +224,8 @@ static situ_status reopen(situ_instance **out, arena *a, const json_value *m, co
   TRY(situ_instance_open(out, &o, error));
   situ_instance *i = *out;
   TRY(same_hash(m, "model_hash", i->model->hash, "model", o.model, path, error));
-  TRY(same_hash(m, "platform_hash", platform_hash(i->platform), "platform", situ_platform_name(i->platform), path, error));
+  TRY(same_hash(m, "platform_hash", platform_hash(i->platform), "platform", situ_platform_name(i->platform), path,
+                error));
   const json_value *pins = json_get(m, "pins");
   return json_kind_of(pins) == JSON_OBJECT_KIND ? pose_with_pins(i, pins, path, error) : SITU_STATUS_OK;
 }

@@ -14,9 +14,9 @@ typedef enum budget_stop { BUDGET_GOING = 0, BUDGET_STEPS, BUDGET_TIME, BUDGET_C
 typedef bool budget_callback(void *context);
 
 typedef struct budget {
-  int64_t steps, max_steps;     /* INT64_MAX: no limit */
+  int64_t steps, max_steps;      /* INT64_MAX: no limit */
   int64_t start_ns, deadline_ns; /* INT64_MAX: no limit */
-  int64_t next_look_steps;      /* the clock is looked at when steps reach this */
+  int64_t next_look_steps;       /* the clock is looked at when steps reach this */
   int64_t last_look_ns, stride;
   budget_callback *callback;
   void *context;

@@ -24,9 +24,7 @@ situ_status fail_with(situ_error *error, situ_status status, const char *where, 
   return status;
 }
 
-situ_status fail_no_memory(situ_error *error) {
-  return fail_with(error, SITU_STATUS_NO_MEMORY, NULL, "out of memory");
-}
+situ_status fail_no_memory(situ_error *error) { return fail_with(error, SITU_STATUS_NO_MEMORY, NULL, "out of memory"); }
 
 const char *situ_status_name(situ_status status) {
   static const char *const names[] = {"ok", "no_memory", "bad_argument", "bad_input", "unsupported", "io", "internal"};
@@ -39,13 +37,13 @@ typedef struct dtype_row {
 } dtype_row;
 
 static const dtype_row dtypes[SITU_DTYPE_COUNT] = {
-    [SITU_DTYPE_UNKNOWN] = {"unknown", 0}, [SITU_DTYPE_F64] = {"f64", 64},   [SITU_DTYPE_F32] = {"f32", 32},
-    [SITU_DTYPE_F16] = {"f16", 16},        [SITU_DTYPE_BF16] = {"bf16", 16}, [SITU_DTYPE_F8] = {"f8", 8},
-    [SITU_DTYPE_I64] = {"i64", 64},        [SITU_DTYPE_I32] = {"i32", 32},   [SITU_DTYPE_I16] = {"i16", 16},
-    [SITU_DTYPE_I8] = {"i8", 8},           [SITU_DTYPE_I4] = {"i4", 4},      [SITU_DTYPE_U64] = {"u64", 64},
-    [SITU_DTYPE_U32] = {"u32", 32},        [SITU_DTYPE_U16] = {"u16", 16},   [SITU_DTYPE_U8] = {"u8", 8},
-    [SITU_DTYPE_BOOL] = {"bool", 8},       [SITU_DTYPE_STRING] = {"string", 64},
-    [SITU_DTYPE_C64] = {"c64", 64},        [SITU_DTYPE_C128] = {"c128", 128},
+    [SITU_DTYPE_UNKNOWN] = {"unknown", 0}, [SITU_DTYPE_F64] = {"f64", 64},       [SITU_DTYPE_F32] = {"f32", 32},
+    [SITU_DTYPE_F16] = {"f16", 16},        [SITU_DTYPE_BF16] = {"bf16", 16},     [SITU_DTYPE_F8] = {"f8", 8},
+    [SITU_DTYPE_I64] = {"i64", 64},        [SITU_DTYPE_I32] = {"i32", 32},       [SITU_DTYPE_I16] = {"i16", 16},
+    [SITU_DTYPE_I8] = {"i8", 8},           [SITU_DTYPE_I4] = {"i4", 4},          [SITU_DTYPE_U64] = {"u64", 64},
+    [SITU_DTYPE_U32] = {"u32", 32},        [SITU_DTYPE_U16] = {"u16", 16},       [SITU_DTYPE_U8] = {"u8", 8},
+    [SITU_DTYPE_BOOL] = {"bool", 8},       [SITU_DTYPE_STRING] = {"string", 64}, [SITU_DTYPE_C64] = {"c64", 64},
+    [SITU_DTYPE_C128] = {"c128", 128},
 };
 
 const char *situ_dtype_name(situ_dtype dtype) {

@@ -1,4 +1,5 @@
-/* base/fail.h - filling a situ_error in one expression: `return fail_with(error, SITU_STATUS_BAD_INPUT, where, "...", ...)`.
+/* base/fail.h - filling a situ_error in one expression: `return fail_with(error, SITU_STATUS_BAD_INPUT, where, "...",
+ * ...)`.
  *
  * `where` may be NULL. Control characters in either text are replaced, so that the message stays one line whatever a
  * hostile file puts in its names. Returns the status given. */
@@ -12,9 +13,9 @@ situ_status fail_with(situ_error *error, situ_status status, const char *where, 
 /* The common case: memory ran out. */
 situ_status fail_no_memory(situ_error *error);
 
-#define TRY(expression)                          \
-  do {                                           \
-    situ_status try_status_ = (expression);      \
+#define TRY(expression)                                    \
+  do {                                                     \
+    situ_status try_status_ = (expression);                \
     if (try_status_ != SITU_STATUS_OK) return try_status_; \
   } while (0)
 

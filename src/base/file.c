@@ -79,7 +79,8 @@ static situ_status write_into(const char *path, const void *bytes, size_t n, sit
   return bad ? cannot_write(path, why, error) : SITU_STATUS_OK;
 }
 
-/* A new file beside `path` (beside what it links to): its handle, and its name and the target to free; -1 on failure. */
+/* A new file beside `path` (beside what it links to): its handle, and its name and the target to free; -1 on failure.
+ */
 static int open_beside(const char *path, char **temporary, char **target) {
   *target = realpath(path, NULL);
   if (!*target) *target = strdup(path);
@@ -109,7 +110,9 @@ situ_status file_write(const char *path, const void *bytes, size_t n, situ_error
       handle = -1;
     }
   }
-  situ_status status = handle >= 0 ? SITU_STATUS_OK : !temporary ? fail_no_memory(error) : cannot_write(path, why, error);
+  situ_status status = handle >= 0  ? SITU_STATUS_OK
+                       : !temporary ? fail_no_memory(error)
+                                    : cannot_write(path, why, error);
   free(temporary);
   free(target);
   return status;
@@ -128,7 +131,9 @@ situ_status file_probe(const char *path, situ_error *error) {
     close(handle);
     unlink(temporary);
   }
-  situ_status status = handle >= 0 ? SITU_STATUS_OK : !temporary ? fail_no_memory(error) : cannot_write(path, why, error);
+  situ_status status = handle >= 0  ? SITU_STATUS_OK
+                       : !temporary ? fail_no_memory(error)
+                                    : cannot_write(path, why, error);
   free(temporary);
   free(target);
   return status;

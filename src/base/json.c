@@ -57,7 +57,9 @@ size_t json_size(const json_value *v) {
 }
 
 const json_value *json_at(const json_value *array, size_t index) { return outer(json_array_get(inner(array), index)); }
-const json_value *json_get(const json_value *object, const char *key) { return outer(json_object_get(inner(object), key)); }
+const json_value *json_get(const json_value *object, const char *key) {
+  return outer(json_object_get(inner(object), key));
+}
 
 const char *json_text(const json_value *v, const char *otherwise) {
   const json_t *t = inner(v);

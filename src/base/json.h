@@ -13,7 +13,16 @@
 #include "situ/error.h"
 
 typedef struct json_value json_value;
-typedef enum json_kind { JSON_NONE = 0, JSON_OBJECT_KIND, JSON_ARRAY_KIND, JSON_TEXT, JSON_WHOLE, JSON_NUMBER, JSON_TRUTH, JSON_NULL_KIND } json_kind;
+typedef enum json_kind {
+  JSON_NONE = 0,
+  JSON_OBJECT_KIND,
+  JSON_ARRAY_KIND,
+  JSON_TEXT,
+  JSON_WHOLE,
+  JSON_NUMBER,
+  JSON_TRUTH,
+  JSON_NULL_KIND
+} json_kind;
 
 /* Parses bytes; `where` (a file's name) is put before line and column in the message. Duplicate keys, trailing
  * text, bytes that are not UTF-8 and more than 2,000 levels of nesting are errors. */
@@ -27,7 +36,7 @@ size_t json_size(const json_value *v);
 const json_value *json_at(const json_value *array, size_t index);
 const json_value *json_get(const json_value *object, const char *key);
 const char *json_text(const json_value *v, const char *otherwise);
-double json_number(const json_value *v, double otherwise); /* whole numbers too */
+double json_number(const json_value *v, double otherwise);  /* whole numbers too */
 int64_t json_whole(const json_value *v, int64_t otherwise); /* whole numbers, and reals without a fraction that fit */
 bool json_truth(const json_value *v, bool otherwise);
 
@@ -52,7 +61,8 @@ json_value *json_new_null(void);
 bool json_set(json_value *object, const char *key, json_value *value);
 bool json_push(json_value *array, json_value *value);
 /* Text of a tree (free() it), keys in the order they were set, numbers with the fewest digits that give
- * them again (17 with indent 0); indent 0 is one line, else every member has its line, and so has every array that holds no other. */
+ * them again (17 with indent 0); indent 0 is one line, else every member has its line, and so has every array that
+ * holds no other. */
 char *json_print(const json_value *root, int indent);
 
 #endif

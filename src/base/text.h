@@ -24,8 +24,8 @@ enum { TEXT_UNIT_BYTES = 32 };
 const char *text_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
 const char *text_size(char into[TEXT_UNIT_BYTES], int64_t size_bytes);
 const char *text_count(char into[TEXT_UNIT_BYTES], double count);
-/* Reads a decimal number that is at least 0, without the locale of strtod; returns what follows, NULL when there is none.
- * Digits beyond the 17th do not count. */
+/* Reads a decimal number that is at least 0, without the locale of strtod; returns what follows, NULL when there is
+ * none. Digits beyond the 17th do not count. */
 const char *text_scan_number(const char *at, double *out);
 /* Columns that a UTF-8 text takes on a terminal, taking each code point for one. */
 size_t text_columns(const char *utf8);

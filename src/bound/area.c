@@ -1,14 +1,15 @@
 /* Area price: for any prices u >= 0 of device time and y >= 0 of memory,
  *
- *     T * sum over d of u_d  >=  sum over operators v of min over d of (u_d p(v,d) + y_m(d) w(v))  -  sum over m of y_m cap_m
+ *     T * sum over d of u_d  >=  sum over operators v of min over d of (u_d p(v,d) + y_m(d) w(v))  -  sum over m of y_m
+ * cap_m
  *
  * since no device works longer than T and no memory holds more weights than its capacity. Holds for stream (no device
  * runs two operators at once) and for pipelines (a load holds all its compute). Not for calls: calls of one device are
  * not queued.
  *
  * The right side is concave; prices are moved by multiplicative updates towards even use of devices and full memories,
- * then the best are polished one by one. Whatever the search does, the certificate is a vector of integers, and the value
- * is computed from it exactly in 128 bits: prices of time are u / 2^24, prices of a byte y / 2^44. */
+ * then the best are polished one by one. Whatever the search does, the certificate is a vector of integers, and the
+ * value is computed from it exactly in 128 bits: prices of time are u / 2^24, prices of a byte y / 2^44. */
 #include <math.h>
 
 #include "base/checked.h"
@@ -25,14 +26,14 @@ static const double WORK_LIMIT = 4e8;
 typedef struct prices {
   const items *all;
   budget *budget;
-  int32_t n;         /* n_columns prices of time, then n_rooms prices of memory */
-  double *price;     /* [n] as they are tried */
-  double *use;       /* [n] nanoseconds or bytes, with each item at its cheapest sort */
-  int64_t *whole;    /* [n] the prices as integers */
-  double *best;      /* [n] */
-  int64_t *proof;    /* [n] the whole prices of best_ns */
+  int32_t n;      /* n_columns prices of time, then n_rooms prices of memory */
+  double *price;  /* [n] as they are tried */
+  double *use;    /* [n] nanoseconds or bytes, with each item at its cheapest sort */
+  int64_t *whole; /* [n] the prices as integers */
+  double *best;   /* [n] */
+  int64_t *proof; /* [n] the whole prices of best_ns */
   int64_t best_ns;
-  bool memory;       /* memory is priced */
+  bool memory; /* memory is priced */
 } prices;
 
 /* Integer prices with the dearest time at 2^24. False when no device has a price. */
@@ -108,7 +109,8 @@ static void update(prices *s, double step) {
     if (s->price[k] < 1e-12) s->price[k] = 1e-12;
   }
   for (int32_t r = 0; s->memory && r < all->n_rooms; r++)
-    s->price[all->n_columns + r] *= exp(step * clipped(s->use[all->n_columns + r] / ((double)all->room_bytes[r] + 1) - 1));
+    s->price[all->n_columns + r] *=
+        exp(step * clipped(s->use[all->n_columns + r] / ((double)all->room_bytes[r] + 1) - 1));
 }
 
 /* Rounds of updates, as many as the work limit allows for one of `runs` equal runs. */
@@ -133,7 +135,8 @@ static void polish(prices *s) {
     }
 }
 
-/* Time is priced by the inverse of the time of all operators on each sort; a byte by what all operators cost by byte. */
+/* Time is priced by the inverse of the time of all operators on each sort; a byte by what all operators cost by byte.
+ */
 static void start(prices *s) {
   const items *all = s->all;
   double bytes = 1;
@@ -149,8 +152,8 @@ static void start(prices *s) {
   for (int32_t r = 0; r < all->n_rooms; r++) s->price[all->n_columns + r] = s->best[all->n_columns + r] = 1 / bytes;
 }
 
-/* With the present prices of time, one price for all bytes at which the rooms are just full: by bisection, since what goes
- * into rooms with a limit falls with it. */
+/* With the present prices of time, one price for all bytes at which the rooms are just full: by bisection, since what
+ * goes into rooms with a limit falls with it. */
 static void fill_rooms(prices *s) {
   const items *all = s->all;
   double room = 0, high = 0;
@@ -190,7 +193,8 @@ static bool needs_memory(prices *s) {
   for (int32_t i = 0; i < s->n; i++) s->price[i] = s->best[i];
   evaluate(s);
   for (int32_t r = 0; r < all->n_rooms; r++)
-    if (all->room_bytes[r] != SITU_UNLIMITED_BYTES && s->use[all->n_columns + r] > (double)all->room_bytes[r]) return true;
+    if (all->room_bytes[r] != SITU_UNLIMITED_BYTES && s->use[all->n_columns + r] > (double)all->room_bytes[r])
+      return true;
   return false;
 }
 
@@ -211,7 +215,8 @@ static bool certify(certificate *proof, const prices *s, const situ_problem *p, 
   return true;
 }
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b, situ_error *error) {
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
   items all;
   TRY(items_list(&all, p, scratch, error));
   free_large_rooms(&all);

@@ -20,11 +20,11 @@ static const int64_t most = (int64_t)1 << 36; /* 2^36 * 2^63 * 2^26 items stay b
 
 typedef struct balance {
   int32_t n_items, n_classes;
-  int64_t *time_ns; /* [item * n_classes + class] */
-  int64_t *devices; /* [class] that may be used */
-  int64_t *factor;  /* [class] */
-  bool replicate;   /* all devices of a class may share one item */
-  int64_t *best;    /* [class] the factors of the best bound */
+  int64_t *time_ns;        /* [item * n_classes + class] */
+  int64_t *devices;        /* [class] that may be used */
+  int64_t *factor;         /* [class] */
+  bool replicate;          /* all devices of a class may share one item */
+  int64_t *best;           /* [class] the factors of the best bound */
   const int32_t *class_of; /* [operator] item */
   bool *usable;            /* [device] */
 } balance;
@@ -103,7 +103,8 @@ static int64_t largest_item(const balance *b, int32_t *item) {
     const int64_t *row = b->time_ns + (int64_t)i * b->n_classes;
     int64_t least = SITU_NEVER_NS;
     for (int32_t k = 0; k < b->n_classes; k++)
-      if (b->devices[k] > 0 && row[k] != SITU_NEVER_NS) least = min64(least, shared(row[k], b->replicate ? b->devices[k] : 1));
+      if (b->devices[k] > 0 && row[k] != SITU_NEVER_NS)
+        least = min64(least, shared(row[k], b->replicate ? b->devices[k] : 1));
     if (least == SITU_NEVER_NS || least <= largest) continue;
     largest = least;
     *item = i;

@@ -156,7 +156,8 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
   *out = (block){.machine = m, .n = last - first + 1, .first = first};
   *fits = out->n <= BLOCK_OPERATORS;
   if (!*fits) return false;
-  for (int32_t t = 0; t < g->n_tensors && g->producer[t] <= last; t++) out->n_tensors += look_at(&s, t, &users, &leaves);
+  for (int32_t t = 0; t < g->n_tensors && g->producer[t] <= last; t++)
+    out->n_tensors += look_at(&s, t, &users, &leaves);
   *fits = out->n_tensors <= BLOCK_TENSORS;
   if (!*fits || !make_arrays(out, a)) return false;
   fill_operators(&s);
@@ -227,8 +228,7 @@ void block_set_tails(block *b, const int64_t *end_ns) {
   int32_t n = b->machine->n_devices;
   b->closed = end_ns;
   for (int32_t i = 0; i < b->n; i++)
-    for (int32_t d = 0; d < n; d++)
-      b->tail_ns[(int64_t)i * n + d] = end_ns && i == b->n - 1 ? capped(end_ns[d]) : 0;
+    for (int32_t d = 0; d < n; d++) b->tail_ns[(int64_t)i * n + d] = end_ns && i == b->n - 1 ? capped(end_ns[d]) : 0;
   add_ways_through(b);
 }
 
@@ -241,8 +241,7 @@ void block_set_open_tails(block *b, const int64_t *behind_ns) {
 int64_t block_tail_before(const block *b, int32_t source, int32_t a) {
   int64_t longest = 0;
   for (int32_t j = 0; j < b->n_entry; j++)
-    if (b->source[j] == source)
-      longest = max64(longest, way_through_all(b, j, b->machine->problem->memory_of[a]));
+    if (b->source[j] == source) longest = max64(longest, way_through_all(b, j, b->machine->problem->memory_of[a]));
   for (int32_t i = 0; i < b->n; i++) {
     int64_t least = BLOCK_FAR_NS;
     for (int32_t d = 0; d < b->machine->n_devices; d++) {

@@ -1,10 +1,10 @@
 /* bound/block.h - exact search within a block: the operators between two cuts of a thin graph.
  *
- * A partial schedule is a set of finished operators that is closed under predecessors, when each device is free, and when
- * each tensor that somebody still needs is in each memory, links being free of contention. Operators are appended to
- * devices in some topological order; every schedule that wastes no time comes about so. Schedules of one set are
- * compared: one that is nowhere later makes the other needless. They are dropped where what is still to do shows that they
- * cannot beat the best value known: tails by device, and the work left at given prices of device time. Identical
+ * A partial schedule is a set of finished operators that is closed under predecessors, when each device is free, and
+ * when each tensor that somebody still needs is in each memory, links being free of contention. Operators are appended
+ * to devices in some topological order; every schedule that wastes no time comes about so. Schedules of one set are
+ * compared: one that is nowhere later makes the other needless. They are dropped where what is still to do shows that
+ * they cannot beat the best value known: tails by device, and the work left at given prices of device time. Identical
  * devices are sorted, so that plans that differ only in their names are one.
  *
  * Sets go by size, as in a decision diagram (Bergman, Cire, van Hoeve, Hooker, "Discrete Optimization with Decision
@@ -45,7 +45,7 @@ typedef struct block {
   bool *leaves;                  /* [n_tensors] also used after the block */
   uint64_t *before;              /* [n] producers in the block */
   int32_t *in_start, *in, *out_start, *out; /* tensors of operators */
-  int64_t *rest;                 /* [n * BLOCK_PRICES] work of an operator at its cheapest device */
+  int64_t *rest;                            /* [n * BLOCK_PRICES] work of an operator at its cheapest device */
 } block;
 
 /* Whether the problem is of a size that blocks can handle. */
@@ -62,8 +62,8 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
 /* Tails by device: from the end of an operator to the end of everything, when the last operator of a closed block has
  * the tails end_ns[device]; NULL: everything ends with the block. */
 void block_set_tails(block *b, const int64_t *end_ns);
-/* The same for an open block in the midst of a schedule: behind_ns[operator * devices + device] is the least time from the
- * end of the operator there to the end of everything by what comes behind the block. */
+/* The same for an open block in the midst of a schedule: behind_ns[operator * devices + device] is the least time from
+ * the end of the operator there to the end of everything by what comes behind the block. */
 void block_set_open_tails(block *b, const int64_t *behind_ns);
 /* The least time from `now` on, when the source's output is ready at 0 on device a, by the tails alone. */
 int64_t block_tail_before(const block *b, int32_t source, int32_t a);
@@ -91,10 +91,10 @@ typedef struct block_copies {
  * n_tensors * memories arrivals in the order of tensors[]. */
 typedef struct block_front {
   int32_t n, n_tensors;
-  int32_t *tensors; /* of the thin graph, ascending */
-  int64_t *vectors;  /* [n * length] */
-  int32_t *step;    /* [n] last step, -1 */
-  int64_t *bound_ns; /* [n] no schedule from there ends sooner */
+  int32_t *tensors;     /* of the thin graph, ascending */
+  int64_t *vectors;     /* [n * length] */
+  int32_t *step;        /* [n] last step, -1 */
+  int64_t *bound_ns;    /* [n] no schedule from there ends sooner */
   block_copies *copies; /* [n] where links are followed */
 } block_front;
 
@@ -109,9 +109,9 @@ typedef struct block_limits {
 } block_limits;
 
 typedef struct block_result {
-  int64_t value_ns;   /* the least value of a full schedule, or upper_ns */
-  bool exact;         /* nothing was forgotten or merged */
-  bool finished;      /* else given up: value_ns says nothing */
+  int64_t value_ns; /* the least value of a full schedule, or upper_ns */
+  bool exact;       /* nothing was forgotten or merged */
+  bool finished;    /* else given up: value_ns says nothing */
   int64_t n_children;
 } block_result;
 
@@ -120,7 +120,8 @@ typedef struct block_result {
 bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
                   const block_limits *limits, block_trace *trace, arena *scratch, arena *keep);
 
-/* Devices and order of the operators of a schedule. order receives the operators from the first on; returns how many. */
+/* Devices and order of the operators of a schedule. order receives the operators from the first on; returns how many.
+ */
 int32_t block_trace_read(const block_trace *trace, int32_t step, const block_machine *m, int32_t *device,
                          int32_t *order);
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/fail.h"
 #include "base/hash.h"
 #include "bound/bound.h"
-#include "base/fail.h"
 
 /* What was found for a block: the same bytes give the same values. */
 struct block_finding {
@@ -311,8 +311,11 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   thin_graph whole, thin;
   block_chain chain;
   block_finding *findings = NULL;
-  chain_limits limits = {.width = FIRST_WIDTH, .most_children = MOST_CHILDREN, .budget = b,
-                         .upper_ns = BLOCK_FAR_NS, .findings = &findings};
+  chain_limits limits = {.width = FIRST_WIDTH,
+                         .most_children = MOST_CHILDREN,
+                         .budget = b,
+                         .upper_ns = BLOCK_FAR_NS,
+                         .findings = &findings};
   if (!thin_first(&whole, p, scratch) || !block_chain_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);
   *lower_ns = chain.rest_ns[0];
@@ -321,14 +324,14 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   if (!chain.solved && !budget_over(b)) {
     bool *deleted = ARENA_NEW(scratch, bool, whole.n);
     if (!deleted || !thin_until(deleted, &whole, LARGEST_BLOCK, scratch) ||
-        !thin_delete(&thin, &whole, deleted, scratch) ||
-        !block_chain_find(&thinner, &machine, &thin, &limits, scratch))
+        !thin_delete(&thin, &whole, deleted, scratch) || !block_chain_find(&thinner, &machine, &thin, &limits, scratch))
       return fail_no_memory(error);
     if (thin.n > 0 && thinner.rest_ns[0] > *lower_ns) best = &thinner;
     *lower_ns = best->rest_ns[0];
   }
   if (*lower_ns >= BLOCK_FAR_NS) *lower_ns = 0; /* no plan: not for this bound to say */
-  if (*lower_ns == 0 || block_chain_certify(proof, best, best->rest_ns, BLOCK_FAR_NS, NULL, scratch)) return SITU_STATUS_OK;
+  if (*lower_ns == 0 || block_chain_certify(proof, best, best->rest_ns, BLOCK_FAR_NS, NULL, scratch))
+    return SITU_STATUS_OK;
   return fail_no_memory(error);
 }
 

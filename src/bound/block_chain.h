@@ -19,31 +19,32 @@ typedef struct block_chain {
   const thin_graph *graph;
   int32_t n_blocks;
   int32_t *first, *last; /* [n_blocks] operators of the thin graph */
-  int64_t *rest_ns;      /* [(n_blocks + 1) * devices] from the end of the cut before block k on a device; 0 at the end */
-  bool closed;           /* the last operator of the graph is a cut */
-  bool exact;            /* each T is exact */
-  bool solved;           /* each T comes from a search, exact or merged */
-  int64_t n_children;    /* work done */
+  int64_t *rest_ns;   /* [(n_blocks + 1) * devices] from the end of the cut before block k on a device; 0 at the end */
+  bool closed;        /* the last operator of the graph is a cut */
+  bool exact;         /* each T is exact */
+  bool solved;        /* each T comes from a search, exact or merged */
+  int64_t n_children; /* work done */
 } block_chain;
 
 /* What was found for blocks, for later rounds; starts as NULL, lives in the arena of the rounds. */
 typedef struct block_finding block_finding;
 
 typedef struct chain_limits {
-  int32_t width;          /* of a layer; the search for a first plan takes a part of it */
-  int64_t most_children;  /* in all */
-  budget *budget;         /* polled, not spent */
-  int64_t upper_ns;       /* only plans below this matter: rest_ns is BLOCK_FAR_NS where there are none; or BLOCK_FAR_NS */
+  int32_t width;         /* of a layer; the search for a first plan takes a part of it */
+  int64_t most_children; /* in all */
+  budget *budget;        /* polled, not spent */
+  int64_t upper_ns; /* only plans below this matter: rest_ns is BLOCK_FAR_NS where there are none; or BLOCK_FAR_NS */
   const int64_t *head_ns; /* [operator of the problem * devices] earliest ends; NULL with upper_ns = BLOCK_FAR_NS */
   block_finding **findings;
 } chain_limits;
 
 /* False without memory. */
-bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph *g, const chain_limits *limits, arena *a);
+bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph *g, const chain_limits *limits,
+                      arena *a);
 
-/* A certificate of the rests given (as in block_chain, perhaps of several rounds). Where a rest is BLOCK_FAR_NS, or more
- * than there is below a known plan of upper_ns, it claims upper_ns - head. head_ns as in chain_limits. False without
- * memory. */
+/* A certificate of the rests given (as in block_chain, perhaps of several rounds). Where a rest is BLOCK_FAR_NS, or
+ * more than there is below a known plan of upper_ns, it claims upper_ns - head. head_ns as in chain_limits. False
+ * without memory. */
 bool block_chain_certify(certificate *proof, const block_chain *c, const int64_t *rest_ns, int64_t upper_ns,
                          const int64_t *head_ns, arena *a);
 

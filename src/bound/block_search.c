@@ -12,7 +12,7 @@ typedef struct state {
   uint32_t order;
   int8_t operator_, device;
   block_copies copies; /* where links are followed */
-  int64_t vector[]; /* [devices + live tensors * memories] */
+  int64_t vector[];    /* [devices + live tensors * memories] */
 } state;
 
 /* All schedules of one set of operators. */
@@ -21,18 +21,22 @@ typedef struct bucket {
   struct bucket *next, *chained; /* in order of creation; in the hash table */
   state *states, *spare;
   int32_t n_states, n_live, n_ready, length;
-  int32_t *live;        /* [n_live] tensors */
-  uint64_t *ready_users; /* [n_live] bits are indices of ready[] */
-  bool *waits;           /* [n_live] some user is not ready yet */
-  int32_t *ready;        /* [n_ready] operators */
+  int32_t *live;             /* [n_live] tensors */
+  uint64_t *ready_users;     /* [n_live] bits are indices of ready[] */
+  bool *waits;               /* [n_live] some user is not ready yet */
+  int32_t *ready;            /* [n_ready] operators */
   int32_t *in_start, *in_at; /* [n_ready + 1]; positions in live[] */
   int64_t rest[BLOCK_PRICES];
   int32_t n_left; /* operators that are to come before the last */
 } bucket;
 
-enum { HASH_SIZE = 4096, POLL = 1024, SET_WORK = 8, /* a set costs as much as so many children, */
-       COMPARED = 64, /* and a child as much as so many comparisons */
-       IN_ORDER = 0x76543210 };
+enum {
+  HASH_SIZE = 4096,
+  POLL = 1024,
+  SET_WORK = 8,  /* a set costs as much as so many children, */
+  COMPARED = 64, /* and a child as much as so many comparisons */
+  IN_ORDER = 0x76543210
+};
 
 typedef struct layer {
   arena *arena;
@@ -47,11 +51,11 @@ typedef struct search {
   const block_limits *limits;
   const int32_t *memory_of;
   int32_t n_devices, n_memories;
-  int32_t base;         /* times of devices, then of channels where they are followed; arrivals come after */
-  bool last;            /* values are final: the best so far bounds the rest */
+  int32_t base; /* times of devices, then of channels where they are followed; arrivals come after */
+  bool last;    /* values are final: the best so far bounds the rest */
   int64_t upper_ns, best_ns;
   int64_t n_children;
-  int64_t end_ns; /* least time from the start of the last operator */
+  int64_t end_ns;           /* least time from the start of the last operator */
   int64_t *child, *sending; /* scratch vectors */
   block_copies child_copies;
   int64_t arrival[BLOCK_OPERATORS * BLOCK_DEVICES];
@@ -77,7 +81,6 @@ static bool bucket_arrays(bucket *k, const block *b, arena *a) {
   k->waits = ARENA_ZERO(a, bool, b->n_tensors);
   return k->live && k->ready && k->in_start && k->in_at && k->ready_users && k->waits;
 }
-
 
 /* Fills what depends on the set alone. */
 static void bucket_fill(bucket *k, const search *s) {
@@ -194,7 +197,8 @@ static void raise_devices(search *s, const bucket *k, int64_t *vector, int64_t s
 }
 
 /* When an operator that is ready could start in memory m as far as its inputs but one go. */
-static int64_t others_arrive(const search *s, const bucket *k, const int64_t *there, int32_t i, int32_t but, int32_t m) {
+static int64_t others_arrive(const search *s, const bucket *k, const int64_t *there, int32_t i, int32_t but,
+                             int32_t m) {
   int64_t latest = 0;
   for (int32_t e = k->in_start[i]; e < k->in_start[i + 1]; e++)
     if (k->in_at[e] != but) latest = max64(latest, there[(int64_t)k->in_at[e] * s->n_memories + m]);
@@ -292,9 +296,9 @@ static bool nowhere_later(const int64_t *a, const int64_t *b, int32_t n) {
   return true;
 }
 
-/* Room for a schedule that no kept one makes needless; those that it makes needless go. NULL: it is needless. Where nothing
- * comes after all others, an operator that has ended may be what ends last, though its device is of no more use: then
- * bounds are compared too; and where schedules were merged, whose bounds are true of their parts alone. */
+/* Room for a schedule that no kept one makes needless; those that it makes needless go. NULL: it is needless. Where
+ * nothing comes after all others, an operator that has ended may be what ends last, though its device is of no more
+ * use: then bounds are compared too; and where schedules were merged, whose bounds are true of their parts alone. */
 static state *make_room(search *s, layer *l, bucket *k, int64_t bound_ns, int64_t sum) {
   const int64_t *vector = s->child;
   bool by_vector = s->b->closed && !s->merged;
@@ -573,8 +577,10 @@ static void write_steps(search *s, layer *l) {
         return;
       }
       one->step = (int32_t)t->n;
-      t->steps[t->n++] = (block_step){.before = one->before, .operator_ = s->b->operator_of[(int32_t)one->operator_],
-                                      .order = one->order, .device = one->device};
+      t->steps[t->n++] = (block_step){.before = one->before,
+                                      .operator_ = s->b->operator_of[(int32_t)one->operator_],
+                                      .order = one->order,
+                                      .device = one->device};
     }
 }
 
@@ -644,9 +650,18 @@ static bool make_search(search *s, layer *two, const block *b, arena *scratch) {
 bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
                   const block_limits *limits, block_trace *trace, arena *scratch, arena *keep_) {
   const block_machine *m = b->machine;
-  search s = {.b = b, .m = m, .limits = limits, .memory_of = m->problem->memory_of, .n_devices = m->n_devices,
-              .n_memories = m->n_memories, .base = m->n_devices, .last = !end || !b->closed, .upper_ns = limits->upper_ns,
-              .best_ns = limits->upper_ns, .exact = true, .trace = trace};
+  search s = {.b = b,
+              .m = m,
+              .limits = limits,
+              .memory_of = m->problem->memory_of,
+              .n_devices = m->n_devices,
+              .n_memories = m->n_memories,
+              .base = m->n_devices,
+              .last = !end || !b->closed,
+              .upper_ns = limits->upper_ns,
+              .best_ns = limits->upper_ns,
+              .exact = true,
+              .trace = trace};
   if (limits->links) s.base += m->problem->platform->n_channels;
   s.full = b->n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << b->n) - 1;
   arena_mark mark = arena_get_mark(scratch);

@@ -1,6 +1,6 @@
-/* bound/bound.h - certified lower bounds. Each is one file with one const struct, listed in bound/bounds.c. A bound holds
- * for every plan that keeps the constraints of its problem, whatever its contention, and is computed in exact integers
- * or with safe rounding. docs/theory tells why each one holds. */
+/* bound/bound.h - certified lower bounds. Each is one file with one const struct, listed in bound/bounds.c. A bound
+ * holds for every plan that keeps the constraints of its problem, whatever its contention, and is computed in exact
+ * integers or with safe rounding. docs/theory tells why each one holds. */
 #ifndef SITU_BOUND_BOUND_H
 #define SITU_BOUND_BOUND_H
 
@@ -27,7 +27,8 @@ typedef struct bound_found {
   certificate proof; /* the strongest, of at most lower_ns */
 } bound_found;
 
-/* The best of all bounds that serve the problem, each on half of the time that is left to it; the proof is copied to `keep`. */
+/* The best of all bounds that serve the problem, each on half of the time that is left to it; the proof is copied to
+ * `keep`. */
 situ_status bound_best(bound_found *out, const situ_problem *problem, arena *scratch, arena *keep, budget *b,
                        situ_error *error);
 

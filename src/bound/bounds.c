@@ -13,15 +13,8 @@ extern const bound linear_relaxation_bound;
 extern const bound memory_price_bound;
 
 const bound *const bounds[] = {
-    &memory_price_bound,
-    &critical_path_bound,
-    &balance_bound,
-    &area_bound,
-    &largest_bound,
-    &destructive_bound,
-    &cut_vertex_bound,
-    &linear_relaxation_bound,
-    NULL,
+    &memory_price_bound, &critical_path_bound, &balance_bound,           &area_bound, &largest_bound,
+    &destructive_bound,  &cut_vertex_bound,    &linear_relaxation_bound, NULL,
 };
 
 static bool serves(const bound *b, const situ_problem *p) {

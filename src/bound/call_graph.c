@@ -7,8 +7,8 @@
 typedef struct maker {
   const situ_problem *p;
   call_graph *g;
-  int32_t *root, *node; /* node: [operator] of roots */
-  int32_t *seen;        /* [node] the last tensor that counted it as a user */
+  int32_t *root, *node;                  /* node: [operator] of roots */
+  int32_t *seen;                         /* [node] the last tensor that counted it as a user */
   int64_t *tensor_in_ns, *tensor_out_ns; /* [tensor of the problem] */
   bool *idle;
   int64_t light_bytes;
@@ -37,8 +37,8 @@ static void price_tensors(maker *m) {
   }
 }
 
-/* Whether v loses nothing by going where u goes: (next to) no weights and free, or in u's group anyway; and never the operator
- * that needs the most memory while it runs. */
+/* Whether v loses nothing by going where u goes: (next to) no weights and free, or in u's group anyway; and never the
+ * operator that needs the most memory while it runs. */
 static bool may_follow(const maker *m, int32_t v, int32_t u) {
   const situ_graph *g = m->p->graph;
   bool together = g->colocation[v] >= 0 && g->colocation[v] == g->colocation[u];
@@ -99,7 +99,7 @@ static void fuse_relay(maker *m, int32_t v) {
 
 /* What a source, with all that was fused into it, has outside. */
 typedef struct outlook {
-  int32_t user;              /* a node that uses it, or -1 */
+  int32_t user;               /* a node that uses it, or -1 */
   bool single, free, follows; /* there is no other; it costs nothing; all may follow that one */
 } outlook;
 

@@ -1,10 +1,11 @@
-/* bound/call_graph.h - what the latency of calls sees of a problem: nodes of operators that may as well be together, one
- * kind of accelerator at least as good as each that there is, and hosts.
+/* bound/call_graph.h - what the latency of calls sees of a problem: nodes of operators that may as well be together,
+ * one kind of accelerator at least as good as each that there is, and hosts.
  *
- * Every plan of the problem is, with the same units, a plan of the call graph of no greater latency: an operator takes its
- * least time on any accelerator or any host, a tensor its least transfer, a call holds as many weights as the largest
- * memory, all calls together as many as all memories, and there are as many calls as all accelerators may run. Footprints, colocation apart from what is said below, and which
- * accelerator runs which call are left out. So what is proved of the call graph is a bound for the problem.
+ * Every plan of the problem is, with the same units, a plan of the call graph of no greater latency: an operator takes
+ * its least time on any accelerator or any host, a tensor its least transfer, a call holds as many weights as the
+ * largest memory, all calls together as many as all memories, and there are as many calls as all accelerators may run.
+ * Footprints, colocation apart from what is said below, and which accelerator runs which call are left out. So what is
+ * proved of the call graph is a bound for the problem.
  *
  * An operator that takes no time anywhere is fused where that loses no plan (docs/theory/call_dp.md):
  *   - a source into its only user, when it is without weights and in no group, or in the user's group;
@@ -19,8 +20,8 @@
 
 typedef struct call_graph {
   const situ_problem *problem;
-  int32_t n, n_tensors; /* nodes, in a topological order; tensors that leave their node */
-  int32_t *node_of;     /* [operator] its node, or -1 where it was left out */
+  int32_t n, n_tensors;       /* nodes, in a topological order; tensors that leave their node */
+  int32_t *node_of;           /* [operator] its node, or -1 where it was left out */
   int64_t *call_ns, *host_ns; /* [node] time in a call, on a host; SITU_NEVER_NS where it may not be */
   int64_t *weight_bytes;      /* [node] */
   int32_t *out_start;         /* [node + 1] tensors of node v are out_start[v] .. out_start[v + 1] - 1 */
@@ -29,13 +30,15 @@ typedef struct call_graph {
   int32_t *use_start, *use;   /* [tensor + 1]: nodes that use it, ascending, distinct, without the producer */
   int32_t *in_start, *in;     /* [node + 1]: tensors it uses; in_use: the index into use that each is */
   int32_t *in_use;
-  int32_t device_calls, all_calls; /* calls that an accelerator may run, that all may; INT32_MAX where that is no limit */
-  int64_t call_bytes, all_bytes; /* room of the largest accelerator, of all; SITU_UNLIMITED_BYTES where there is no limit */
-  int64_t total_ns;              /* no time of any chain of units is above this; SITU_NEVER_NS when it does not fit */
+  int32_t device_calls,
+      all_calls; /* calls that an accelerator may run, that all may; INT32_MAX where that is no limit */
+  int64_t call_bytes,
+      all_bytes;    /* room of the largest accelerator, of all; SITU_UNLIMITED_BYTES where there is no limit */
+  int64_t total_ns; /* no time of any chain of units is above this; SITU_NEVER_NS when it does not fit */
 } call_graph;
 
-/* Operators that take no time and have at most light_bytes of weights count as having none: with more than 0 there are fewer
- * nodes, and a weaker bound. False without memory. O((V + E) * devices). */
+/* Operators that take no time and have at most light_bytes of weights count as having none: with more than 0 there are
+ * fewer nodes, and a weaker bound. False without memory. O((V + E) * devices). */
 bool call_graph_find(call_graph *out, const situ_problem *problem, int64_t light_bytes, arena *a);
 
 #endif

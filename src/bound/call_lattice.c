@@ -115,8 +115,8 @@ uint64_t call_lattice_groups(const call_lattice *l, int32_t lower, int32_t upper
   uint64_t found = 0;
   if (!l->begun[upper]) return 0;
   for (int32_t k = 0; k < l->n_words; k++)
-    for (uint64_t members = l->bits[(int64_t)upper * l->n_words + k] & ~l->bits[(int64_t)lower * l->n_words + k]; members;
-         members &= members - 1)
+    for (uint64_t members = l->bits[(int64_t)upper * l->n_words + k] & ~l->bits[(int64_t)lower * l->n_words + k];
+         members; members &= members - 1)
       found |= l->groups[k * 64 + __builtin_ctzll(members)];
   return found;
 }

@@ -27,7 +27,11 @@ typedef struct call_lattice {
   uint64_t *begun, *cut; /* [ideal] those with members inside; with members inside and outside */
 } call_lattice;
 
-typedef enum call_lattice_result { CALL_LATTICE_ALL, CALL_LATTICE_TOO_LARGE, CALL_LATTICE_NO_MEMORY } call_lattice_result;
+typedef enum call_lattice_result {
+  CALL_LATTICE_ALL,
+  CALL_LATTICE_TOO_LARGE,
+  CALL_LATTICE_NO_MEMORY
+} call_lattice_result;
 
 /* Lists all ideals, unless there are more than `limit`. Steps of the budget: 16 ideals. */
 call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, int32_t limit, arena *a, budget *b);
@@ -46,10 +50,10 @@ typedef struct call_walk {
   const int64_t *flow_in; /* [use] or NULL */
   const int64_t *through; /* [node] */
   int32_t from, depth;
-  int32_t *ideal, *node;  /* [depth] */
-  int64_t *next;          /* [depth] next step to try */
-  int32_t *left;          /* [tensor] made inside: users outside yet; made in `from`: users inside */
-  int32_t *feeds;         /* [node of `from`] tensors of it that go into the call */
+  int32_t *ideal, *node; /* [depth] */
+  int64_t *next;         /* [depth] next step to try */
+  int32_t *left;         /* [tensor] made inside: users outside yet; made in `from`: users inside */
+  int32_t *feeds;        /* [node of `from`] tensors of it that go into the call */
   /* the call at hand */
   int64_t compute_ns, in_ns, out_ns, weight_bytes, flow;
 } call_walk;
@@ -57,8 +61,8 @@ typedef struct call_walk {
 /* False without memory. flow_in and through may be NULL: then flow is 0. */
 bool call_walk_make(call_walk *w, const call_lattice *l, const int64_t *flow_in, const int64_t *through, arena *a);
 void call_walk_start(call_walk *w, int32_t from);
-/* Goes to the next call; its upper ideal, or -1 when there is no more. With `deeper` false no call that contains the one at
- * hand comes any more. compute_ns, in_ns, weight_bytes and flow never fall as a call grows. */
+/* Goes to the next call; its upper ideal, or -1 when there is no more. With `deeper` false no call that contains the
+ * one at hand comes any more. compute_ns, in_ns, weight_bytes and flow never fall as a call grows. */
 int32_t call_walk_next(call_walk *w, bool deeper);
 
 #endif

@@ -135,8 +135,8 @@ bool call_price_solve(call_price *c, budget *b) {
   return true;
 }
 
-/* Raises the price while that raises the bound, which is concave as a function of it: up while it rises, in smaller steps
- * when it falls. False when the budget ends, here and below. */
+/* Raises the price while that raises the bound, which is concave as a function of it: up while it rises, in smaller
+ * steps when it falls. False when the budget ends, here and below. */
 static bool raise_price(call_price *c, budget *b) {
   int64_t best_ns = c->lower_ns, best = 0, step = (best_ns >> ROOM_BITS) * CALL_PARTS / 4 + 1;
   for (int32_t round = 0; round < ROUNDS && step > 0 && best + step < MOST_PRICE; round++) {

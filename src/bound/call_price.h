@@ -1,15 +1,15 @@
 /* bound/call_price.h - the bound on the latency of calls by a path, a price of memory and a toll on calls.
  *
- * Let a path go through the nodes, y >= 0 be a price of a byte and z >= 0 a toll on each call. A unit that lasts c delays the path by c when the path
- * enters it or starts in it, phi times. So
+ * Let a path go through the nodes, y >= 0 be a price of a byte and z >= 0 a toll on each call. A unit that lasts c
+ * delays the path by c when the path enters it or starts in it, phi times. So
  *
  *     T  >=  sum over units of phi(unit) c(unit)  +  y (bytes in calls - bytes of all accelerators)
  *            +  z (calls - the most that all accelerators may run)
  *
  * and the least of the right side over all plans is a shortest path in the lattice of ideals: a bound, for any path and
- * any y and z. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls that a
- * colocation group ties to one device must fit into its memory together: where an ideal cuts groups, rest depends on how
- * much there is already. Everything is in whole numbers. docs/theory/call_dp.md. */
+ * any y and z. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls
+ * that a colocation group ties to one device must fit into its memory together: where an ideal cuts groups, rest
+ * depends on how much there is already. Everything is in whole numbers. docs/theory/call_dp.md. */
 #ifndef SITU_BOUND_CALL_PRICE_H
 #define SITU_BOUND_CALL_PRICE_H
 
@@ -23,15 +23,15 @@ typedef struct call_price {
   int64_t *ending;            /* [node] CALL_PARTS where it ends */
   int64_t price;              /* of 2^shift bytes in a call, in ns / CALL_PARTS */
   int32_t shift;
-  int64_t room;               /* of all accelerators, in 2^shift bytes */
-  int64_t toll;               /* of a call, in ns / CALL_PARTS; 0 where their number has no limit */
-  int32_t n_levels;           /* 1, or CALL_LEVELS where groups tie calls */
+  int64_t room;     /* of all accelerators, in 2^shift bytes */
+  int64_t toll;     /* of a call, in ns / CALL_PARTS; 0 where their number has no limit */
+  int32_t n_levels; /* 1, or CALL_LEVELS where groups tie calls */
   int64_t level_bytes;
-  uint64_t ties;              /* the groups that are followed: those that few ideals cut */
+  uint64_t ties; /* the groups that are followed: those that few ideals cut */
   /* [ideal * n_levels + level] ns / CALL_PARTS; level: bytes in the calls of every tie that the ideal cuts, in
    * level_bytes, rounded down */
   int64_t *rest;
-  int32_t *rest_calls;        /* beside rest: the calls on the way that it is the length of */
+  int32_t *rest_calls; /* beside rest: the calls on the way that it is the length of */
   int64_t lower_ns;
   call_walk walk;
   int64_t n_calls; /* looked at */

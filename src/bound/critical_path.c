@@ -10,8 +10,8 @@
  * end; within one device nothing is paid. Both are exact integers.
  *
  * Over more than EXACT_MEMORIES memories a transfer to another memory takes the least time of any route: O(devices) for
- * each use of a tensor instead of O(memories squared). Where even operators x devices are too many, every operator takes
- * its least time and transfers nothing. */
+ * each use of a tensor instead of O(memories squared). Where even operators x devices are too many, every operator
+ * takes its least time and transfers nothing. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -21,8 +21,8 @@ static const int64_t CELLS_LIMIT = (int64_t)1 << 24;
 
 typedef struct chains {
   const situ_problem *problem;
-  const bool *may; /* NULL: where the problem allows */
-  int64_t *here, *there; /* [device] scratch */
+  const bool *may;                /* NULL: where the problem allows */
+  int64_t *here, *there;          /* [device] scratch */
   int64_t *memory, *memory_there; /* [memory] scratch */
 } chains;
 

@@ -1,5 +1,5 @@
-/* Destructive bound: suppose that everything ends by T, follow what that forces, and find that it cannot be; then no plan
- * is better than T + 1. Rules, in rounds:
+/* Destructive bound: suppose that everything ends by T, follow what that forces, and find that it cannot be; then no
+ * plan is better than T + 1. Rules, in rounds:
  *
  *   chains    heads and tails by device as in critical_path.c, over the devices that are left;
  *   devices   v may not run on d when head(v,d) + tail(v,d) > T; a colocation group runs where all members may;
@@ -7,8 +7,8 @@
  *             start(v) >= a + sum of min over d of u_d p / sum of u over the devices that one of them may use;
  *             likewise descendants after the end of v;
  *   energy    in an interval [a,b] the groups do at least the sum of min over d of u_d psi(d) priced work, where psi is
- *             the least part of an operator within the interval, started as early or as late as can be; the devices have
- *             no more than (b - a) sum u.
+ *             the least part of an operator within the interval, started as early or as late as can be; the devices
+ * have no more than (b - a) sum u.
  *
  * A group without a device, or too much energy, is the contradiction. docs/theory/destructive.md */
 #include <math.h>
@@ -18,8 +18,16 @@
 #include "base/fail.h"
 #include "bound/bound.h"
 
-enum { MOST_DEVICES = 64, PRICES = 6, ROUNDS = 6, MOST_OPERATORS = 12000, WORK_OPERATORS = 1500, DEAREST = 1 << 10, FIRST_STEP = 64,
-       PRECISION = 10000 };
+enum {
+  MOST_DEVICES = 64,
+  PRICES = 6,
+  ROUNDS = 6,
+  MOST_OPERATORS = 12000,
+  WORK_OPERATORS = 1500,
+  DEAREST = 1 << 10,
+  FIRST_STEP = 64,
+  PRECISION = 10000
+};
 static const double INTERVAL_WORK = 3e6, ALL_WORK = 1e8;
 static const int64_t MOST_NS = (int64_t)1 << 50; /* of all work: priced sums fit 63 bits */
 
@@ -34,23 +42,25 @@ typedef struct search {
   arena *scratch;
   budget *budget;
   int32_t n, n_devices, words;
-  int64_t end_ns; /* the T that is tried */
-  bool *may;      /* [n * devices] */
+  int64_t end_ns;                         /* the T that is tried */
+  bool *may;                              /* [n * devices] */
   int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
-  uint64_t *before; /* [n * words] ancestors of each operator; NULL: too many for the work rule */
+  uint64_t *before;                       /* [n * words] ancestors of each operator; NULL: too many for the work rule */
   int64_t price[PRICES][MOST_DEVICES];
-  ranked *order;       /* [n] */
-  int64_t *work;       /* [n] least priced work of each operator */
-  uint64_t *devices;   /* [n] that it may use */
+  ranked *order;            /* [n] */
+  int64_t *work;            /* [n] least priced work of each operator */
+  uint64_t *devices;        /* [n] that it may use */
   int64_t *ends_a, *ends_b; /* [n + 1] candidates */
-  double n_steps; /* work so far */
+  double n_steps;           /* work so far */
   /* of the last contradiction */
   int32_t rounds, price_at; /* price_at -1: a group without a device */
   int64_t from_ns, to_ns;
 } search;
 
 static int64_t time_of(const search *s, int32_t v, int32_t d) { return problem_time_ns(s->p, v, d); }
-static bool is_before(const search *s, int32_t u, int32_t v) { return s->before[(int64_t)v * s->words + u / 64] >> (u % 64) & 1; }
+static bool is_before(const search *s, int32_t u, int32_t v) {
+  return s->before[(int64_t)v * s->words + u / 64] >> (u % 64) & 1;
+}
 
 /* ---- chains and devices ---- */
 
@@ -372,7 +382,8 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || most_work(&s) > MOST_NS) return SITU_STATUS_OK;
   if (!search_init(&s, scratch) || !find_chains(&closed, &s)) return fail_no_memory(error);
   choose_prices(&s);
-  for (int64_t step = closed / FIRST_STEP + 1; closed > 0 && closed != open && s.n_steps < ALL_WORK && !budget_over(b);) {
+  for (int64_t step = closed / FIRST_STEP + 1;
+       closed > 0 && closed != open && s.n_steps < ALL_WORK && !budget_over(b);) {
     bool refuted;
     int64_t end = open < 0 ? closed + step : closed + (open - closed) / 2;
     if (end > 2 * MOST_NS || (open >= 0 && (open - closed) < closed / PRECISION)) break;

@@ -48,7 +48,9 @@ situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *
   out->time_ns = ARENA_NEW(a, int64_t, (int64_t)p->n_operators * out->n_columns);
   out->first = ARENA_NEW(a, int32_t, p->n_operators);
   out->weight_bytes = ARENA_ZERO(a, int64_t, p->n_operators);
-  if (!out->devices || !out->column_of || !column_device || !out->time_ns || !out->first || !out->weight_bytes || !find_rooms(out, p, apart, a)) return fail_no_memory(error);
+  if (!out->devices || !out->column_of || !column_device || !out->time_ns || !out->first || !out->weight_bytes ||
+      !find_rooms(out, p, apart, a))
+    return fail_no_memory(error);
   for (int32_t k = 0; k < out->n_columns; k++) column_device[k] = apart ? k : -1;
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t k = apart ? d : p->class_of[d];

@@ -8,7 +8,8 @@ static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 
 
 bool latency_program_fits(const situ_problem *p, int64_t most_entries) {
   if (latency_serial_ns(p) > LONGEST_NS || p->n_operators == 0) return false;
-  int64_t pairs = (int64_t)p->n_memories * p->n_memories, each = sat_mul(p->graph->n_uses, 3 * pairs + 2 * p->n_devices);
+  int64_t pairs = (int64_t)p->n_memories * p->n_memories,
+          each = sat_mul(p->graph->n_uses, 3 * pairs + 2 * p->n_devices);
   return sat_add(each, sat_mul(p->n_operators, 5 * (int64_t)p->n_devices)) <= most_entries;
 }
 
@@ -88,7 +89,8 @@ static int32_t tie_ends(const latency_program *l, program *q, int32_t v, const i
   int32_t first = q->n_rows;
   for (int32_t m = 0; m < p->n_memories; m++) {
     program_row(q, 0, 0);
-    for (int32_t w = 0; w < p->n_memories; w++) program_add(q, z[at_user ? w * p->n_memories + m : m * p->n_memories + w], 1);
+    for (int32_t w = 0; w < p->n_memories; w++)
+      program_add(q, z[at_user ? w * p->n_memories + m : m * p->n_memories + w], 1);
     for (int32_t d = 0; d < p->n_devices; d++)
       if (p->memory_of[d] == m) program_add(q, latency_x(l, v, d), -1);
   }
@@ -195,7 +197,8 @@ static bool make_arrays(latency_program *l, arena *a) {
   return true;
 }
 
-bool latency_program_write(latency_program *l, program *q, const situ_problem *p, int64_t upper_ns, bool whole, arena *a) {
+bool latency_program_write(latency_program *l, program *q, const situ_problem *p, int64_t upper_ns, bool whole,
+                           arena *a) {
   *l = (latency_program){.problem = p, .upper_ns = min64(upper_ns, latency_serial_ns(p))};
   if (!make_arrays(l, a) || !bound_heads_tails(l->head, l->tail, p) || !contract(&l->units, p, false, a)) return false;
   add_columns(l, q, program_unit_of(l->upper_ns), whole);

@@ -9,10 +9,10 @@
  *     (8) sum of weights on the devices of a memory <= its capacity
  *
  * where units u are colocation groups, x[i,d] is that of i's unit, f and g are the heads and tails of the critical path
- * (bound/bound.h), and z, the product of both ends' x, is continuous (the local polytope). x[i,d] is left out where i may
- * not run on d or f + g is above the known value. Every plan of that value or less is a solution, contention or not:
- * the value of this program is a bound. With x whole and the rows of exact/milp_stream.c that part operators of one
- * device, it is the optimum where there is neither contention nor memory over time. docs/theory/milp.md. */
+ * (bound/bound.h), and z, the product of both ends' x, is continuous (the local polytope). x[i,d] is left out where i
+ * may not run on d or f + g is above the known value. Every plan of that value or less is a solution, contention or
+ * not: the value of this program is a bound. With x whole and the rows of exact/milp_stream.c that part operators of
+ * one device, it is the optimum where there is neither contention nor memory over time. docs/theory/milp.md. */
 #ifndef SITU_BOUND_LATENCY_PROGRAM_H
 #define SITU_BOUND_LATENCY_PROGRAM_H
 
@@ -21,20 +21,20 @@
 
 typedef struct latency_program {
   const situ_problem *problem;
-  int64_t upper_ns;        /* no plan of interest takes longer */
-  contraction units;       /* classes are the colocation groups */
-  int32_t makespan;        /* column */
-  int32_t *x;              /* [unit * n_devices + device] column, -1: not there */
-  int32_t *start;          /* [operator] column */
-  int64_t *head, *tail;    /* [operator * n_devices + device], of the critical path */
+  int64_t upper_ns;     /* no plan of interest takes longer */
+  contraction units;    /* classes are the colocation groups */
+  int32_t makespan;     /* column */
+  int32_t *x;           /* [unit * n_devices + device] column, -1: not there */
+  int32_t *start;       /* [operator] column */
+  int64_t *head, *tail; /* [operator * n_devices + device], of the critical path */
 
   /* Rows by what they are of; -1: not there. Uses of a tensor are places in graph->in; of several between the same
    * operators the first stands for all. */
-  int32_t *edge_row;  /* [use] row (3) */
-  int32_t *from_row;  /* [use] first row (2) of the producer, one for each memory; those of the user follow */
-  int32_t *tail_row;  /* [operator] rows (6): this, and its head's is the next */
-  int32_t *area_row;  /* [device] row (7) */
-  int32_t *room_row;  /* [memory] row (8) */
+  int32_t *edge_row; /* [use] row (3) */
+  int32_t *from_row; /* [use] first row (2) of the producer, one for each memory; those of the user follow */
+  int32_t *tail_row; /* [operator] rows (6): this, and its head's is the next */
+  int32_t *area_row; /* [device] row (7) */
+  int32_t *room_row; /* [memory] row (8) */
 } latency_program;
 
 /* Whether times and sizes are moderate, and the program has about `most_entries` at most. */

@@ -37,7 +37,8 @@ static bool is_too_small(const bool *rooms, bool *own, const items *all) {
 static bool certify(certificate *proof, const bool *rooms, const items *all, const situ_problem *p, arena *a) {
   certificate_start(proof, "area_price", SITU_NEVER_NS);
   int64_t *byte = NULL;
-  if (certificate_add(proof, "time_prices", p->n_devices, a)) byte = certificate_add(proof, "byte_prices", p->n_memories, a);
+  if (certificate_add(proof, "time_prices", p->n_devices, a))
+    byte = certificate_add(proof, "byte_prices", p->n_memories, a);
   for (int32_t d = 0; d < p->n_devices && byte; d++)
     if (all->column_of[d] >= 0) byte[p->memory_of[d]] = rooms[all->room_of[all->column_of[d]]];
   return byte;

@@ -18,8 +18,8 @@ typedef struct finder {
 } finder;
 
 bool shares_serve(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED &&
-         !p->overlap && !p->replicate;
+  return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED && !p->overlap &&
+         !p->replicate;
 }
 
 /* Another device in the memory of d gets its tensors for nothing; which those are depends on more than d holds. */
@@ -116,8 +116,8 @@ static bool list_touches(shares *s, arena *a) {
   return true;
 }
 
-/* Puts the class next that leaves the fewest edges open, ties by number: O(n * pins). First, however, come the hubs, the
- * classes that touch so many edges or more. */
+/* Puts the class next that leaves the fewest edges open, ties by number: O(n * pins). First, however, come the hubs,
+ * the classes that touch so many edges or more. */
 static bool order_classes(int32_t *rank, const shares *s, int32_t hub, arena *a) {
   int32_t *left = ARENA_NEW(a, int32_t, s->n_edges + 1), *change = ARENA_NEW(a, int32_t, s->n);
   if (!left || !change) return false;

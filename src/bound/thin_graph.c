@@ -98,10 +98,10 @@ typedef struct ways {
   const thin_graph *g;
   const bool *deleted;
   int32_t n_memories;
-  int32_t *first_tensor;      /* [n + 1] */
-  int64_t *ready_ns;          /* [n * memories] of deleted operators */
-  bool *reached;              /* [n] */
-  int64_t **found;            /* [n] the matrix to kept operator x, NULL: no way */
+  int32_t *first_tensor; /* [n + 1] */
+  int64_t *ready_ns;     /* [n * memories] of deleted operators */
+  bool *reached;         /* [n] */
+  int64_t **found;       /* [n] the matrix to kept operator x, NULL: no way */
 } ways;
 
 static bool ways_make(ways *w, const thin_graph *g, const bool *deleted, arena *a) {
@@ -131,7 +131,8 @@ static bool together(const thin_graph *g, int32_t y, int32_t x) {
   return group[g->operator_of[y]] >= 0 && group[g->operator_of[y]] == group[g->operator_of[x]];
 }
 
-/* Operator y ends at finish[memory] there: hands its tensors on. `from` is the memory of v, and y is not v when `over`. */
+/* Operator y ends at finish[memory] there: hands its tensors on. `from` is the memory of v, and y is not v when `over`.
+ */
 static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, bool over) {
   const thin_graph *g = w->g;
   const situ_problem *p = g->problem;
@@ -140,8 +141,9 @@ static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, b
     for (int32_t m = 0; m < n; m++) {
       int64_t there = THIN_FAR_NS;
       for (int32_t k = 0; k < n; k++) {
-        int64_t way = g->way_ns[t] ? g->way_ns[t][k * n + m]
-                                   : p->transfer_ns[(int64_t)g->tensor_of[t] * p->n_kinds + p->costs->pair_kind[k * n + m]];
+        int64_t way = g->way_ns[t]
+                          ? g->way_ns[t][k * n + m]
+                          : p->transfer_ns[(int64_t)g->tensor_of[t] * p->n_kinds + p->costs->pair_kind[k * n + m]];
         there = min64(there, finish[k] + min64(way, THIN_FAR_NS));
       }
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
@@ -198,7 +200,8 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
       close_tensor(out, from->tensor_of[t], number[v], end);
     }
     for (int32_t x = v + 1; x < from->n; x++)
-      if (row_has(&after, v, x) && !(w.found[x] = ARENA_ZERO(a, int64_t, (int64_t)n_memories * n_memories))) return false;
+      if (row_has(&after, v, x) && !(w.found[x] = ARENA_ZERO(a, int64_t, (int64_t)n_memories * n_memories)))
+        return false;
     ways_from(&w, v, finish);
     for (int32_t x = v + 1; x < from->n; x++) {
       if (!row_has(&after, v, x)) continue;

@@ -1,5 +1,5 @@
-/* bound/thin_graph.h - the operator graph as bounds of a single input see it: perhaps with some operators deleted, and the
- * cuts of it.
+/* bound/thin_graph.h - the operator graph as bounds of a single input see it: perhaps with some operators deleted, and
+ * the cuts of it.
  *
  * Deleting operators and keeping the delays that they forced on the others ("relaxation by deletion") can only let a
  * schedule end sooner: the deleted operators still take their time on the way from one kept operator to another, each
@@ -16,16 +16,17 @@ typedef struct thin_graph {
   int32_t n, n_tensors;
   int32_t *operator_of; /* [n] ascending, so that numbers are topological here too */
   int32_t *tensor_of;   /* [n_tensors] in order of producers; -1: a way over deleted operators */
-  int64_t **way_ns;     /* [n_tensors] for such a way [from memory * memories + to memory], THIN_FAR_NS: none; else NULL */
-  int32_t *producer;    /* [n_tensors] 0 .. n-1 */
-  int64_t *use_start;   /* users of tensor t: use[use_start[t] .. use_start[t+1]), ascending; never none */
+  int64_t **way_ns;  /* [n_tensors] for such a way [from memory * memories + to memory], THIN_FAR_NS: none; else NULL */
+  int32_t *producer; /* [n_tensors] 0 .. n-1 */
+  int64_t *use_start; /* users of tensor t: use[use_start[t] .. use_start[t+1]), ascending; never none */
   int32_t *use;
 } thin_graph;
 
 /* The whole graph, without tensors that nobody uses. False without memory. */
 bool thin_whole(thin_graph *out, const situ_problem *problem, arena *a);
 /* The whole graph with operators numbered as in a topological order; position[order[k]] = k. False without memory. */
-bool thin_ordered(thin_graph *out, const situ_problem *problem, const int32_t *order, const int32_t *position, arena *a);
+bool thin_ordered(thin_graph *out, const situ_problem *problem, const int32_t *order, const int32_t *position,
+                  arena *a);
 /* The whole graph without operators that take no time anywhere and are colocated with one that does: ways over deleted
  * operators keep colocation, which is all that they did. False without memory. */
 bool thin_first(thin_graph *out, const situ_problem *problem, arena *a);

@@ -33,7 +33,8 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
 }
 
 situ_costs *costs_copies(const situ_costs *c, int32_t n) {
-  situ_costs *out = costs_new(c->n_operators * n, c->n_tensors * n, c->n_classes, c->n_memories, c->n_links, c->n_kinds);
+  situ_costs *out =
+      costs_new(c->n_operators * n, c->n_tensors * n, c->n_classes, c->n_memories, c->n_links, c->n_kinds);
   if (!out) return NULL;
   int64_t times = (int64_t)c->n_operators * c->n_classes, transfers = (int64_t)c->n_tensors * c->n_kinds;
   for (int32_t k = 0; k < n; k++) {

@@ -29,7 +29,8 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
 situ_costs *costs_copies(const situ_costs *costs, int32_t n);
 
 /* Fills pair_kind and link_kind for a platform and says what each kind is: hops of kind k are the links
- * kind_link[kind_start[k] .. kind_start[k+1]), one link standing for all of its (latency, rate). Arrays in the arena. */
+ * kind_link[kind_start[k] .. kind_start[k+1]), one link standing for all of its (latency, rate). Arrays in the arena.
+ */
 typedef struct route_kinds {
   int32_t n_kinds;
   int32_t *pair_kind, *link_kind, *kind_start, *kind_link;

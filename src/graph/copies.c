@@ -37,8 +37,8 @@ situ_status graph_copies(situ_graph **out, const situ_graph *g, int32_t n, situ_
   *out = NULL;
   situ_graph_builder *b = NULL;
   if ((int64_t)g->n_operators * n > SITU_MAX_OPERATORS)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%d copies of %d operators are more than %d operators", (int)n,
-                     (int)g->n_operators, SITU_MAX_OPERATORS);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%d copies of %d operators are more than %d operators",
+                     (int)n, (int)g->n_operators, SITU_MAX_OPERATORS);
   TRY(situ_graph_builder_new(&b, g->model, error));
   situ_status status = SITU_STATUS_OK;
   for (int32_t copy = 0; copy < n && status == SITU_STATUS_OK; copy++) {

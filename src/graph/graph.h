@@ -58,12 +58,13 @@ struct situ_graph {
 situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, situ_error *error);
 
 /* A training step out of a forward pass, by reverse-mode differentiation operator by operator (as Griewank and Walther,
- * Evaluating Derivatives, 2008, section 3.2, count it): every operator v whose outputs change with some weight and change
- * the outputs of the network gets a backward operator gradient(v), which reads the gradients of v's outputs and what v
- * read (or made: sigmoid, softmax, ...; sums and views need neither) and makes those of v's inputs. It costs what v does
- * for each weight and input that is differentiated; its weight_bytes are those of the gradients, which stay beside the
- * weights. update(v) changes the weights of v's colocation group. All of these are colocated with v. Operators that
- * nothing reads are taken for the loss. BAD_ARGUMENT when the graph has other phases than forward already. */
+ * Evaluating Derivatives, 2008, section 3.2, count it): every operator v whose outputs change with some weight and
+ * change the outputs of the network gets a backward operator gradient(v), which reads the gradients of v's outputs and
+ * what v read (or made: sigmoid, softmax, ...; sums and views need neither) and makes those of v's inputs. It costs
+ * what v does for each weight and input that is differentiated; its weight_bytes are those of the gradients, which stay
+ * beside the weights. update(v) changes the weights of v's colocation group. All of these are colocated with v.
+ * Operators that nothing reads are taken for the loss. BAD_ARGUMENT when the graph has other phases than forward
+ * already. */
 situ_status graph_training(situ_graph **out, const situ_graph *graph, situ_error *error);
 
 /* For loops: `for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) { t = g->in[i]; u = g->producer[t]; }` */

@@ -12,10 +12,11 @@ enum { NAME_BYTES = 1024 };
 typedef enum keep { KEEP_INPUTS, KEEP_OUTPUTS, KEEP_NOTHING } keep;
 static const char *const keep_outputs[] = {"Sigmoid", "Tanh", "Softmax", "LogSoftmax", "Relu",
                                            "Exp",     "Sqrt", "Dropout", "Reciprocal", NULL};
-static const char *const keep_nothing[] = {"Add",       "Sub",     "Sum",       "Mean",        "Concat",    "Split",
-                                           "Slice",     "Reshape", "Squeeze",   "Unsqueeze",   "Flatten",   "Transpose",
-                                           "Identity",  "Cast",    "Expand",    "Pad",         "ReduceSum", "ReduceMean",
-                                           "Neg",       "AveragePool", "GlobalAveragePool", NULL};
+static const char *const keep_nothing[] = {
+    "Add",     "Sub",     "Sum",       "Mean",       "Concat",    "Split",       "Slice",
+    "Reshape", "Squeeze", "Unsqueeze", "Flatten",    "Transpose", "Identity",    "Cast",
+    "Expand",  "Pad",     "ReduceSum", "ReduceMean", "Neg",       "AveragePool", "GlobalAveragePool",
+    NULL};
 
 typedef struct step {
   const situ_graph *g;
@@ -108,8 +109,8 @@ static situ_status add_operator(step *s, int32_t v, situ_operator *op, const cha
   char name[NAME_BYTES], kind[NAME_BYTES];
   const situ_graph *g = s->g;
   if (snprintf(name, sizeof name, "%s(%s)", word, g->name[v]) >= NAME_BYTES ||
-      snprintf(kind, sizeof kind, "%s%s", g->kind_name[g->kind[v]], op->phase == SITU_PHASE_UPDATE ? "Update" : "Grad") >=
-          NAME_BYTES)
+      snprintf(kind, sizeof kind, "%s%s", g->kind_name[g->kind[v]],
+               op->phase == SITU_PHASE_UPDATE ? "Update" : "Grad") >= NAME_BYTES)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "has too long a name for a training step");
   op->name = name;
   op->kind = kind;
@@ -123,7 +124,8 @@ static situ_status add_forward(step *s, situ_error *error) {
   for (int32_t v = 0; v < g->n_operators; v++) {
     situ_operator op = situ_graph_operator(g, v);
     if (op.phase != SITU_PHASE_FORWARD)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, op.name, "is no forward operator: this is a training step already");
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, op.name,
+                       "is no forward operator: this is a training step already");
     if (op.colocation < 0) op.colocation = g->n_colocations + v;
     TRY(situ_graph_builder_add_operator(s->b, &op, NULL, error));
   }
@@ -228,7 +230,8 @@ situ_status graph_training(situ_graph **out, const situ_graph *g, situ_error *er
     s.first = ARENA_NEW(a, bool, g->n_operators);
     last = ARENA_NEW(a, int32_t, g->n_colocations);
   }
-  bool ok = a && s.has_weights && s.differs && s.reached && s.backward && s.gradient && s.tensor && s.next && s.first && last;
+  bool ok =
+      a && s.has_weights && s.differs && s.reached && s.backward && s.gradient && s.tensor && s.next && s.first && last;
   if (ok) link_groups(&s, last);
   situ_status status = ok ? situ_graph_builder_new(&s.b, g->model, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = add_training(&s, error);

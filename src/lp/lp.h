@@ -27,8 +27,8 @@ void lp_drop_slack(lp *model, int32_t first, double slack);
 int32_t lp_n_rows(const lp *model);
 /* Solves from the last solution on, for some `seconds` at most. True when the engine says that x is optimal. */
 bool lp_solve(lp *model, double seconds);
-/* Lets the first solve be by the dual simplex: better where no column is worth raising above its lower bound but for the
- * rows. */
+/* Lets the first solve be by the dual simplex: better where no column is worth raising above its lower bound but for
+ * the rows. */
 void lp_begin_dual(lp *model);
 /* From now on a solve ends after so many pivots, which is the same on every run. */
 void lp_limit_pivots(lp *model, int32_t most);

@@ -1,5 +1,5 @@
-/* lp/mip.h - a narrow port to engines for mixed-integer programs. What an engine says is floating point: it is asked for
- * solutions, which somebody else must judge, and never for a proof.
+/* lp/mip.h - a narrow port to engines for mixed-integer programs. What an engine says is floating point: it is asked
+ * for solutions, which somebody else must judge, and never for a proof.
  *
  * Cbc is built in where SITU_CBC is defined; else a stub finds nothing, and the library works without. */
 #ifndef SITU_LP_MIP_H
@@ -8,11 +8,11 @@
 #include "lp/program.h"
 
 typedef struct mip_limits {
-  double seconds;        /* of wall time, roughly kept; INFINITY: none */
-  int64_t most_nodes;    /* of the search tree */
-  int32_t seed;          /* of what the engine draws */
-  const int64_t *start;  /* [n_columns] a solution to start from, or NULL; only whole columns are looked at */
-  bool (*stop)(void *);  /* asked at each node, or NULL */
+  double seconds;       /* of wall time, roughly kept; INFINITY: none */
+  int64_t most_nodes;   /* of the search tree */
+  int32_t seed;         /* of what the engine draws */
+  const int64_t *start; /* [n_columns] a solution to start from, or NULL; only whole columns are looked at */
+  bool (*stop)(void *); /* asked at each node, or NULL */
   void *context;
 } mip_limits;
 
@@ -25,6 +25,7 @@ typedef struct mip_outcome {
 typedef void mip_found(void *context, const double *x);
 
 /* Searches. The arena is scratch. False without memory or engine. */
-bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context, arena *a);
+bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context,
+                arena *a);
 
 #endif

@@ -26,7 +26,8 @@ static bool grow_columns(program *p) {
   if (n < room) return true;
   room = room ? 2 * room : 64;
   arena *a = p->arena;
-  if (!grow(a, (void **)&p->cost, n, room, sizeof *p->cost) || !grow(a, (void **)&p->lower, n, room, sizeof *p->lower) ||
+  if (!grow(a, (void **)&p->cost, n, room, sizeof *p->cost) ||
+      !grow(a, (void **)&p->lower, n, room, sizeof *p->lower) ||
       !grow(a, (void **)&p->upper, n, room, sizeof *p->upper) ||
       !grow(a, (void **)&p->is_whole, n, room, sizeof *p->is_whole) ||
       !grow(a, (void **)&p->unit, n, room, sizeof *p->unit) ||
@@ -197,7 +198,8 @@ bool program_tabulate(program_table *t, const program *p, arena *a) {
   return true;
 }
 
-void program_round_prices(int64_t *price, int64_t *scale, const program *p, const program_table *t, const double *given) {
+void program_round_prices(int64_t *price, int64_t *scale, const program *p, const program_table *t,
+                          const double *given) {
   double greatest = 0;
   for (int32_t i = 0; i < p->n_rows; i++) greatest = fmax(greatest, fabs(given[i] * t->row_scale[i] * t->cost_scale));
   int exponent = 0;

@@ -44,9 +44,9 @@ void program_add(program *p, int32_t column, int64_t coefficient);
 double program_unit_of(int64_t greatest);
 
 /* The least whole number that cost * x can be, by these whole prices of the rows, in 1 / scale: nowhere is it less, be
- * columns whole or not. Exact, by the sum over columns of the least that cost - price * A / scale can make of each within
- * its limits (Neumaier and Shcherbina, 2004, without their rounding). Prices of rows that are at least something are 0
- * or more, of those that are at most something 0 or less. False where nothing is proved or 128 bits overflow. */
+ * columns whole or not. Exact, by the sum over columns of the least that cost - price * A / scale can make of each
+ * within its limits (Neumaier and Shcherbina, 2004, without their rounding). Prices of rows that are at least something
+ * are 0 or more, of those that are at most something 0 or less. False where nothing is proved or 128 bits overflow. */
 bool program_bound(int64_t *out, const program *p, const int64_t *price, int64_t scale);
 
 /* By columns and in floating point: column x counted in units, every row divided by a power of two near its greatest
@@ -63,6 +63,7 @@ bool program_tabulate(program_table *out, const program *p, arena *a);
 
 /* An engine's prices of the rows of the table, as whole prices of the program's rows in 1 / *scale, a power of two: as
  * fine as they can be, and none on a side that has no limit. */
-void program_round_prices(int64_t *price, int64_t *scale, const program *p, const program_table *t, const double *given);
+void program_round_prices(int64_t *price, int64_t *scale, const program *p, const program_table *t,
+                          const double *given);
 
 #endif

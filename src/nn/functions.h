@@ -83,8 +83,9 @@ nn_var nn_attention(tape *t, nn_var q, nn_var k, nn_var v, int32_t n_heads, int3
  * libraries). x_gates[n x 3h] is the input's part of reset, update and new gate with their biases, h_gates[n x 3h] the
  * state's, h[n x h] the state. */
 nn_var nn_gru(tape *t, nn_var x_gates, nn_var h_gates, nn_var h);
-/* A whole sequence of such steps, one for each row of x_gates[n x 3h], from the state 0: row i of the result is the state
- * after row i. w[h x 3h] and b[1 x 3h] make the state's part of the gates. backward: from the last row to the first. */
+/* A whole sequence of such steps, one for each row of x_gates[n x 3h], from the state 0: row i of the result is the
+ * state after row i. w[h x 3h] and b[1 x 3h] make the state's part of the gates. backward: from the last row to the
+ * first. */
 nn_var nn_gru_sequence(tape *t, nn_var x_gates, nn_var w, nn_var b, bool backward);
 
 #endif

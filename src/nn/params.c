@@ -304,8 +304,7 @@ situ_status params_read(params *p, const char *kind, const void **notes, int64_t
                         situ_error *error) {
   file_view view;
   TRY(file_open(&view, path, error));
-  situ_status status =
-      params_read_bytes(p, kind, notes, n_notes, a, view.bytes, (int64_t)view.size_bytes, path, error);
+  situ_status status = params_read_bytes(p, kind, notes, n_notes, a, view.bytes, (int64_t)view.size_bytes, path, error);
   file_close(&view);
   return status;
 }

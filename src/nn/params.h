@@ -33,8 +33,8 @@ void params_restart(params *p);
 
 /* ---- Checkpoints ---- */
 
-/* Writes all parameters, the state of Adam (once it made a step) and `n_notes` bytes of the caller's (what a training run needs to go on to
- * the same bits) to a file, whole or not at all. `kind` says what they are the parameters of. */
+/* Writes all parameters, the state of Adam (once it made a step) and `n_notes` bytes of the caller's (what a training
+ * run needs to go on to the same bits) to a file, whole or not at all. `kind` says what they are the parameters of. */
 situ_status params_write(const params *p, const char *kind, const void *notes, int64_t n_notes, const char *path,
                          situ_error *error);
 /* Reads them back into a set of the same kind, names and shapes; *notes (in the arena) is what was noted. BAD_INPUT

@@ -32,7 +32,16 @@ typedef struct ops_tensor {
 /* Values of more elements than this are never tracked. */
 enum { OPS_MAX_VALUES = 4096, OPS_MAX_RANK = 64 };
 
-typedef enum ops_attr_type { OPS_INT, OPS_FLOAT, OPS_STRING, OPS_INTS, OPS_FLOATS, OPS_STRINGS, OPS_TENSOR, OPS_OTHER } ops_attr_type;
+typedef enum ops_attr_type {
+  OPS_INT,
+  OPS_FLOAT,
+  OPS_STRING,
+  OPS_INTS,
+  OPS_FLOATS,
+  OPS_STRINGS,
+  OPS_TENSOR,
+  OPS_OTHER
+} ops_attr_type;
 
 typedef struct ops_attr {
   const char *name;

@@ -96,8 +96,7 @@ static situ_status check_constraints(judge *j, situ_error *error) {
     if (p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]] == SITU_NEVER_NS)
       judge_note(j, "support", "%s is on %s, where it cannot run", g->name[v], name);
     if (p->pin[v] >= 0 && p->pin[v] != d)
-      judge_note(j, "pin", "%s is on %s; it is pinned to %s", g->name[v], name,
-                 j->platform->devices[p->pin[v]].name);
+      judge_note(j, "pin", "%s is on %s; it is pinned to %s", g->name[v], name, j->platform->devices[p->pin[v]].name);
     if (p->pin[v] < 0 && p->unused[d])
       judge_note(j, "unused", "%s is on %s, which has to stay unused", g->name[v], name);
     if (group < 0) continue;

@@ -12,8 +12,8 @@ struct situ_verdict {
   situ_violation kept[CHECK_KEPT];
   int32_t n_kept;
   int64_t n_found;
-  bool failed; /* memory ran out */
-  int64_t verified_ns;                 /* what the certificate proves, of what it claims */
+  bool failed;                          /* memory ran out */
+  int64_t verified_ns;                  /* what the certificate proves, of what it claims */
   const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
 };
 

@@ -37,7 +37,8 @@ static __int128 least_price(const judge *j, const check_items *items, int32_t i,
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
   int32_t n_devices = j->problem->n_devices, n_memories = j->platform->n_memories;
-  const int64_t *time = certificate_get(c, "time_prices", n_devices), *byte = certificate_get(c, "byte_prices", n_memories);
+  const int64_t *time = certificate_get(c, "time_prices", n_devices),
+                *byte = certificate_get(c, "byte_prices", n_memories);
   check_items items;
   *proved_ns = CERTIFICATE_MALFORMED;
   if (!time || !byte || !in_range(time, n_devices) || !in_range(byte, n_memories)) return SITU_STATUS_OK;
@@ -60,9 +61,10 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   return SITU_STATUS_OK;
 }
 
-const certificate_rule area_price_rule = {.kind = "area_price",
-                                          .lists = "time_prices of the devices and byte_prices of the memories, at most 2^52",
-                                          .stream = true,
-                                          .calls = true,
-                                          .pipeline = true,
-                                          .prove = prove};
+const certificate_rule area_price_rule = {
+    .kind = "area_price",
+    .lists = "time_prices of the devices and byte_prices of the memories, at most 2^52",
+    .stream = true,
+    .calls = true,
+    .pipeline = true,
+    .prove = prove};

@@ -12,17 +12,17 @@ static const int64_t FAR = (int64_t)1 << 55; /* later than anything: some of the
 
 /* One tensor on its way to some of its users. */
 typedef struct way {
-  int32_t tensor, producer; /* node, or -1: the cut */
-  bool together;            /* its users share a device with its producer: a colocation group */
-  uint64_t users;           /* kept ones */
-  uint64_t waits;           /* it is needed until these have ended, on its way over deleted operators */
+  int32_t tensor, producer;    /* node, or -1: the cut */
+  bool together;               /* its users share a device with its producer: a colocation group */
+  uint64_t users;              /* kept ones */
+  uint64_t waits;              /* it is needed until these have ended, on its way over deleted operators */
   int32_t first_user, n_users; /* of deleted ones, in `over` */
 } way;
 
 /* An operator of the block. */
 typedef struct node {
-  int32_t op, bit; /* bit -1: deleted */
-  uint64_t before; /* kept operators that it has to wait for */
+  int32_t op, bit;                          /* bit -1: deleted */
+  uint64_t before;                          /* kept operators that it has to wait for */
   int32_t first_in, n_in, first_out, n_out; /* into block.in; ways first_out .. are its own */
 } node;
 
@@ -55,7 +55,9 @@ static int64_t capped(int64_t time_ns) { return min64(time_ns, FAR); }
 
 static int64_t transfer(const block *b, int32_t t, int32_t from, int32_t to) {
   const situ_costs *c = b->j->problem->costs;
-  return from == to ? 0 : capped(c->transfer_ns[(int64_t)t * c->n_kinds + c->pair_kind[(int64_t)from * c->n_memories + to]]);
+  return from == to
+             ? 0
+             : capped(c->transfer_ns[(int64_t)t * c->n_kinds + c->pair_kind[(int64_t)from * c->n_memories + to]]);
 }
 
 static int32_t memory_of(const block *b, int32_t d) { return b->j->platform->memory_of[d]; }
@@ -203,7 +205,8 @@ static void find_tails(block *b) {
         int64_t *need = &b->need_ns[k * b->n_memories + m];
         *need = 0;
         for (int32_t at = i + 1; at < b->n_nodes; at++)
-          if (b->nodes[at].bit >= 0 && b->ways[k].users >> b->nodes[at].bit & 1) *need = max64(*need, time_through(b, k, m, at));
+          if (b->nodes[at].bit >= 0 && b->ways[k].users >> b->nodes[at].bit & 1)
+            *need = max64(*need, time_through(b, k, m, at));
         for (int32_t u = 0; u < b->ways[k].n_users; u++)
           *need = max64(*need, time_through(b, k, m, b->over[b->ways[k].first_user + u]));
       }
@@ -314,7 +317,8 @@ static bool may_be_below(block *b, int64_t *time_ns, uint64_t mask) {
     if (!b->span->closed || i < b->n_nodes - 1) latest = max64(latest, soonest);
     for (int32_t k = x->first_out; k < x->first_out + x->n_out; k++) hand_on(b, guess, k, end_ns);
   }
-  for (int32_t d = 0; d < b->n_devices; d++) time_ns[d] = max64(time_ns[d], first[d] == FAR ? FAR : min64(first[d], latest));
+  for (int32_t d = 0; d < b->n_devices; d++)
+    time_ns[d] = max64(time_ns[d], first[d] == FAR ? FAR : min64(first[d], latest));
   return mask == b->full || work_left(b, time_ns, mask) < b->limit_ns;
 }
 
@@ -370,7 +374,8 @@ static bool grow(block *b, const state *from, int32_t i, int32_t d) {
   for (int32_t m = 0; m < b->n_memories; m++) end_ns[m] = m == memory_of(b, d) ? end : FAR;
   for (int32_t k = x->first_out; k < x->first_out + x->n_out; k++) hand_on(b, b->child, k, end_ns);
   for (int32_t g = i + 1; g < b->n_nodes; g++)
-    if (b->nodes[g].bit < 0 && !(b->nodes[g].before & ~mask) && (b->nodes[g].before & ~from->mask)) pass_deleted(b, b->child, g);
+    if (b->nodes[g].bit < 0 && !(b->nodes[g].before & ~mask) && (b->nodes[g].before & ~from->mask))
+      pass_deleted(b, b->child, g);
   for (int32_t k = 0; k < b->n_ways; k++)
     if (!is_needed(b, k, mask)) memset(times_of_way(b, b->child, k), 0, (size_t)b->n_memories * sizeof(int64_t));
   return may_be_below(b, b->child, mask);
@@ -456,8 +461,14 @@ static bool make_block(block *b) {
 }
 
 check_found check_block(const judge *j, const check_span *span, int32_t from, int64_t limit_ns, check_work *work) {
-  block b = {.j = j, .span = span, .work = work, .from = from, .n_devices = j->problem->n_devices,
-             .n_memories = j->platform->n_memories, .limit_ns = min64(limit_ns, FAR), .arena = j->scratch};
+  block b = {.j = j,
+             .span = span,
+             .work = work,
+             .from = from,
+             .n_devices = j->problem->n_devices,
+             .n_memories = j->platform->n_memories,
+             .limit_ns = min64(limit_ns, FAR),
+             .arena = j->scratch};
   arena_mark mark = arena_get_mark(j->scratch);
   check_found found = CHECK_NO_MEMORY;
   layer *two = ARENA_ZERO(j->scratch, layer, 2);

@@ -1,5 +1,5 @@
-/* plan/check_block.h - whether the operators between two cuts can be done in less than a given time: an exhaustive search
- * of its own, for the judge of cut_vertex certificates. Links are free of contention, memory is unlimited.
+/* plan/check_block.h - whether the operators between two cuts can be done in less than a given time: an exhaustive
+ * search of its own, for the judge of cut_vertex certificates. Links are free of contention, memory is unlimited.
  *
  * Operators that a certificate deletes take their least time but keep no device busy: a tensor that goes through them
  * is in a memory no sooner than over the cheapest way there. */

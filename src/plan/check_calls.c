@@ -5,11 +5,11 @@
 
 /* Calls and operators of hosts are units. A unit is known by the operator that comes first in it. */
 typedef struct units {
-  int32_t *of;             /* [operator] */
+  int32_t *of;                          /* [operator] */
   int64_t *in_ns, *compute_ns, *out_ns; /* [unit] */
-  int64_t *waiting;        /* [unit] (tensor, user) pairs from other units */
-  int32_t *seen;           /* [unit] last tensor taken in */
-  int32_t *next;           /* [unit] the call that follows on its device, or -1 */
+  int64_t *waiting;                     /* [unit] (tensor, user) pairs from other units */
+  int32_t *seen;                        /* [unit] last tensor taken in */
+  int32_t *next;                        /* [unit] the call that follows on its device, or -1 */
   int64_t *start_ns, *finish_ns;
   int32_t *member_start, *member; /* operators of units */
 } units;
@@ -165,16 +165,18 @@ situ_status check_calls(judge *j, situ_error *error) {
   int32_t n = j->graph->n_operators;
   if (!j->plan->call || !j->plan->start_ns || !j->plan->finish_ns) {
     bool runs = j->plan->value_ns != SITU_NEVER_NS;
-    judge_note(j, "schedule", runs ? "the plan does not say which operators form a call, or when they run"
-                                   : "calls wait for each other in a circle, or are more than allowed");
+    judge_note(j, "schedule",
+               runs ? "the plan does not say which operators form a call, or when they run"
+                    : "calls wait for each other in a circle, or are more than allowed");
     return SITU_STATUS_OK;
   }
   units u = {0};
   int32_t *scratch = ARENA_NEW(j->scratch, int32_t, n);
-  if (!scratch || !(u.next = ARENA_NEW(j->scratch, int32_t, n)) || !(u.of = ARENA_NEW(j->scratch, int32_t, n)) || !(u.in_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
-      !(u.compute_ns = ARENA_ZERO(j->scratch, int64_t, n)) || !(u.out_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
-      !(u.waiting = ARENA_ZERO(j->scratch, int64_t, n)) || !(u.seen = ARENA_NEW(j->scratch, int32_t, n)) ||
-      !(u.start_ns = ARENA_ZERO(j->scratch, int64_t, n)) || !(u.finish_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
+  if (!scratch || !(u.next = ARENA_NEW(j->scratch, int32_t, n)) || !(u.of = ARENA_NEW(j->scratch, int32_t, n)) ||
+      !(u.in_ns = ARENA_ZERO(j->scratch, int64_t, n)) || !(u.compute_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
+      !(u.out_ns = ARENA_ZERO(j->scratch, int64_t, n)) || !(u.waiting = ARENA_ZERO(j->scratch, int64_t, n)) ||
+      !(u.seen = ARENA_NEW(j->scratch, int32_t, n)) || !(u.start_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
+      !(u.finish_ns = ARENA_ZERO(j->scratch, int64_t, n)) ||
       !(u.member_start = ARENA_ZERO(j->scratch, int32_t, (int64_t)n + 2)) ||
       !(u.member = ARENA_NEW(j->scratch, int32_t, n)))
     return fail_no_memory(error);

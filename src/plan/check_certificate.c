@@ -42,8 +42,8 @@ static void hold_against(judge *j, const certificate *c, const certificate_rule 
   else if (proved_ns < c->lower_ns && c->lower_ns == SITU_NEVER_NS)
     judge_note(j, "certificate", "the certificate (%s) claims that there is no plan; it does not prove that", c->kind);
   else if (proved_ns < c->lower_ns)
-    judge_note(j, "certificate", "the certificate (%s) claims %lld ns; it proves %lld ns", c->kind, (long long)c->lower_ns,
-               (long long)proved_ns);
+    judge_note(j, "certificate", "the certificate (%s) claims %lld ns; it proves %lld ns", c->kind,
+               (long long)c->lower_ns, (long long)proved_ns);
   else if (c->bound && strcmp(c->bound, plan->bound) == 0 && plan->lower_bound_ns > c->lower_ns)
     judge_note(j, "certificate", "the lower bound of %s is %lld ns; its certificate is of %lld ns", plan->bound,
                (long long)plan->lower_bound_ns, (long long)c->lower_ns);

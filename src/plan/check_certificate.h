@@ -8,7 +8,7 @@
 
 typedef struct certificate_rule {
   const char *kind;
-  const char *lists; /* what a certificate of the kind has to hold, for messages */
+  const char *lists;            /* what a certificate of the kind has to hold, for messages */
   bool stream, calls, pipeline; /* the execution models it proves something of */
   /* *proved_ns: no plan of the problem is better (SITU_NEVER_NS: there is none); 0 where the numbers prove nothing,
    * -1 where lists are missing or of wrong length, -2 where checking would take too long. NO_MEMORY or OK. */
@@ -31,8 +31,8 @@ int64_t check_item_time(const check_items *items, const judge *j, int32_t item, 
 /* Whether support, pins and unused devices let the operator run there. */
 bool check_may_run(const judge *j, int32_t v, int32_t d);
 
-/* Earliest ends and least tails along chains of tensors: head[v * n_devices + d] comes filled with a time before which v
- * does not start on d, and becomes the least time at which it can have ended there; tail comes with a least time from
+/* Earliest ends and least tails along chains of tensors: head[v * n_devices + d] comes filled with a time before which
+ * v does not start on d, and becomes the least time at which it can have ended there; tail comes with a least time from
  * then to the end of everything, and becomes more where chains say so; SITU_NEVER_NS where may[...] is false.
  * Stream and calls; times of operators and transfers alone, as in docs/theory/critical_path.md. */
 bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j);

@@ -10,8 +10,8 @@ static const int64_t CELLS = (int64_t)1 << 24;
 
 typedef struct ways {
   const judge *j;
-  int64_t *here, *there;  /* [device] */
-  int64_t *at, *ready;    /* [memory] */
+  int64_t *here, *there; /* [device] */
+  int64_t *at, *ready;   /* [memory] */
 } ways;
 
 static bool ways_init(ways *w, const judge *j) {
@@ -65,7 +65,8 @@ static void carry(ways *w, int32_t t, bool backward) {
   for (int32_t m = 0; m < memories; m++) {
     w->ready[m] = memories > MEMORIES ? min64(w->at[m], sat_add(any, least)) : w->at[m];
     for (int32_t from = 0; from < memories && memories <= MEMORIES; from++)
-      w->ready[m] = min64(w->ready[m], sat_add(w->at[from], backward ? transfer(j, t, m, from) : transfer(j, t, from, m)));
+      w->ready[m] =
+          min64(w->ready[m], sat_add(w->at[from], backward ? transfer(j, t, m, from) : transfer(j, t, from, m)));
   }
   for (int32_t d = 0; d < j->problem->n_devices; d++) w->there[d] = w->ready[j->platform->memory_of[d]];
 }
@@ -115,7 +116,8 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   for (int64_t i = 0; i < cells; i++) head[i] = tail[i] = 0;
   if (!check_chains(head, tail, may, j)) return fail_no_memory(error);
   *proved_ns = SITU_NEVER_NS;
-  for (int32_t d = 0; d < devices; d++) *proved_ns = min64(*proved_ns, sat_add(head[*v * devices + d], tail[*v * devices + d]));
+  for (int32_t d = 0; d < devices; d++)
+    *proved_ns = min64(*proved_ns, sat_add(head[*v * devices + d], tail[*v * devices + d]));
   return SITU_STATUS_OK;
 }
 

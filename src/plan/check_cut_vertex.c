@@ -1,6 +1,6 @@
-/* The judge of cuts: operators that the rest of a block comes after and before, and for each cut and device the least time
- * from its end there to the end of everything. Each number is checked by a search of the block behind its cut, with
- * the numbers of the next cut as what comes after. docs/theory/cut_vertex.md */
+/* The judge of cuts: operators that the rest of a block comes after and before, and for each cut and device the least
+ * time from its end there to the end of everything. Each number is checked by a search of the block behind its cut,
+ * with the numbers of the next cut as what comes after. docs/theory/cut_vertex.md */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "plan/check_block.h"
@@ -37,7 +37,8 @@ typedef struct claim {
 
 /* The lists as they should be: cuts ascending and kept; one row of rests for each block. */
 static bool read_claim(claim *c, const judge *j, const certificate *proof) {
-  int64_t n = j->problem->n_operators, n_devices = j->problem->n_devices, n_deleted = certificate_size(proof, "deleted");
+  int64_t n = j->problem->n_operators, n_devices = j->problem->n_devices,
+          n_deleted = certificate_size(proof, "deleted");
   int64_t n_cuts = certificate_size(proof, "cuts"), n_rests = certificate_size(proof, "rests");
   const int64_t *deleted = certificate_get(proof, "deleted", n_deleted);
   c->cut = certificate_get(proof, "cuts", n_cuts);
@@ -98,7 +99,8 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
 }
 
 const certificate_rule cut_vertex_rule = {.kind = "cut_vertex",
-                                          .lists = "deleted operators, cuts in ascending order, and rests: for each cut "
-                                                   "and device the least time from there to the end",
+                                          .lists =
+                                              "deleted operators, cuts in ascending order, and rests: for each cut "
+                                              "and device the least time from there to the end",
                                           .stream = true,
                                           .prove = prove};

@@ -1,5 +1,5 @@
-/* The judge of a contradiction: that everything ends by T is followed through the same number of rounds, with the prices
- * given, and must end in a group of operators without a device, or in an interval with more priced work than the
+/* The judge of a contradiction: that everything ends by T is followed through the same number of rounds, with the
+ * prices given, and must end in a group of operators without a device, or in an interval with more priced work than the
  * devices have. Then no plan is better than T + 1. The claim says what T is. docs/theory/destructive.md */
 #include <stdlib.h>
 
@@ -115,7 +115,8 @@ static bool follow(case_ *c, bool *refuted) {
     int64_t *known = after ? c->rest : c->start;
     sort_operators(c, after);
     for (int32_t k = 0; k < c->n_lists; k++)
-      for (int32_t v = 0; v < c->n; v++) known[v] = time_around(c, v, c->price + (int64_t)k * c->n_devices, after, known[v]);
+      for (int32_t v = 0; v < c->n; v++)
+        known[v] = time_around(c, v, c->price + (int64_t)k * c->n_devices, after, known[v]);
   }
   return true;
 }
@@ -193,7 +194,11 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
   int64_t n_prices = certificate_size(proof, "prices"), n_interval = certificate_size(proof, "interval");
   const int64_t *rounds = certificate_get(proof, "rounds", 1), *price = certificate_get(proof, "prices", n_prices);
   const int64_t *interval = certificate_get(proof, "interval", n_interval);
-  case_ c = {.j = j, .n = n, .n_devices = n_devices, .n_lists = (int32_t)(n_prices / n_devices), .price = price,
+  case_ c = {.j = j,
+             .n = n,
+             .n_devices = n_devices,
+             .n_lists = (int32_t)(n_prices / n_devices),
+             .price = price,
              .end_ns = proof->lower_ns - 1};
   *proved_ns = CERTIFICATE_MALFORMED;
   if (!rounds || !price || !interval || n_prices % n_devices != 0 || n_prices > (int64_t)PRICE_LISTS * n_devices ||
@@ -219,6 +224,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
 
 const certificate_rule destructive_rule = {
     .kind = "destructive",
-    .lists = "rounds, one, at most 16; prices, up to 8 for each device; interval, nothing or from, to and a list of prices",
+    .lists =
+        "rounds, one, at most 16; prices, up to 8 for each device; interval, nothing or from, to and a list of prices",
     .stream = true,
     .prove = prove};

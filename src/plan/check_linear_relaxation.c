@@ -1,5 +1,5 @@
-/* The judge of prices of a linear program of placement and start times. In a plan of value T on devices x the start times
- * s and lengths p keep, for every use of a tensor of i by j, operator i and device d,
+/* The judge of prices of a linear program of placement and start times. In a plan of value T on devices x the start
+ * times s and lengths p keep, for every use of a tensor of i by j, operator i and device d,
  *
  *     s[j] >= s[i] + p[i] + c(memory of i, memory of j)       price f
  *     T >= s[i] + p[i] + tail[i]                              price l
@@ -9,13 +9,14 @@
  *
  * Added up with these prices s falls out, by the choice of h, and there remains
  *
- *     T (sum of l + sum of a) >= sum over uses of f c + sum over i of (f going out + l + a) p + l tail + h (head - p) + y w
+ *     T (sum of l + sum of a) >= sum over uses of f c + sum over i of (f going out + l + a) p + l tail + h (head - p) +
+ * y w
  *                                - sum of y capacity.
  *
- * The right side is a sum over items of what depends on one device and over uses of what depends on two memories. Amounts
- * `from` and `to`, for each use and memory, are moved from the second to the first sum; then the least of each term
- * bounds it. Devices on which head + tail is above `within` are left out: so the plan may be worse than `within` instead.
- * Heads and tails are those of the critical path. */
+ * The right side is a sum over items of what depends on one device and over uses of what depends on two memories.
+ * Amounts `from` and `to`, for each use and memory, are moved from the second to the first sum; then the least of each
+ * term bounds it. Devices on which head + tail is above `within` are left out: so the plan may be worse than `within`
+ * instead. Heads and tails are those of the critical path. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "plan/check_certificate.h"
@@ -29,10 +30,10 @@ typedef struct relaxation {
   const judge *j;
   const int64_t *edge, *tail_price, *time, *byte, *from, *to;
   int64_t within_ns;
-  int64_t *head, *tail; /* [operator * n_devices + device] */
-  bool *may;            /* likewise */
+  int64_t *head, *tail;             /* [operator * n_devices + device] */
+  bool *may;                        /* likewise */
   __int128 *out_price, *head_price; /* [operator] */
-  __int128 *moved;      /* [operator * n_memories + memory] */
+  __int128 *moved;                  /* [operator * n_memories + memory] */
   check_items items;
 } relaxation;
 
@@ -45,7 +46,8 @@ static bool in_range(const int64_t *prices, int64_t n) {
 /* False where a list is missing or holds what it should not. */
 static bool take_lists(relaxation *r, const certificate *c) {
   const judge *j = r->j;
-  int64_t n = j->graph->n_operators, n_uses = j->graph->n_uses, nm = j->platform->n_memories, nd = j->platform->n_devices;
+  int64_t n = j->graph->n_operators, n_uses = j->graph->n_uses, nm = j->platform->n_memories,
+          nd = j->platform->n_devices;
   const int64_t *within = certificate_get(c, "within_ns", 1);
   r->edge = certificate_get(c, "edge_prices", n_uses);
   r->tail_price = certificate_get(c, "tail_prices", n);
@@ -64,10 +66,10 @@ static bool init(relaxation *r) {
   int64_t n = j->graph->n_operators, nm = j->platform->n_memories, nd = j->platform->n_devices;
   r->head = ARENA_ZERO(j->scratch, int64_t, n * nd);
   r->tail = ARENA_ZERO(j->scratch, int64_t, n * nd);
-  r->may = ARENA_NEW(j->scratch, bool, n * nd);
+  r->may = ARENA_NEW(j->scratch, bool, n *nd);
   r->out_price = ARENA_ZERO(j->scratch, __int128, n);
   r->head_price = ARENA_ZERO(j->scratch, __int128, n);
-  r->moved = ARENA_ZERO(j->scratch, __int128, n * nm);
+  r->moved = ARENA_ZERO(j->scratch, __int128, n *nm);
   if (!r->head || !r->tail || !r->may || !r->out_price || !r->head_price || !r->moved) return false;
   for (int64_t i = 0; i < n * nd; i++) r->may[i] = check_may_run(j, (int32_t)(i / nd), (int32_t)(i % nd));
   return check_items_find(&r->items, j) && check_chains(r->head, r->tail, r->may, j);
@@ -82,7 +84,8 @@ static int64_t transfer(const relaxation *r, int64_t k, int32_t user, int32_t m,
   if (m == w || r->items.of[i] == r->items.of[user]) return 0;
   for (int64_t other = g->in_start[user]; other < g->in_start[user + 1]; other++)
     if (g->producer[g->in[other]] == i)
-      longest = max64(longest, c->transfer_ns[(int64_t)g->in[other] * c->n_kinds + c->pair_kind[m * c->n_memories + w]]);
+      longest =
+          max64(longest, c->transfer_ns[(int64_t)g->in[other] * c->n_kinds + c->pair_kind[m * c->n_memories + w]]);
   return longest == SITU_NEVER_NS ? -1 : longest;
 }
 
@@ -197,7 +200,8 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
 
 const certificate_rule linear_relaxation_rule = {
     .kind = "linear_relaxation",
-    .lists = "within_ns, one; edge_prices of the uses of tensors, tail_prices of the operators, time_prices of the "
-             "devices, byte_prices of the memories, from_prices and to_prices of each use and memory, at most 2^54",
+    .lists =
+        "within_ns, one; edge_prices of the uses of tensors, tail_prices of the operators, time_prices of the "
+        "devices, byte_prices of the memories, from_prices and to_prices of each use and memory, at most 2^54",
     .stream = true,
     .prove = prove};

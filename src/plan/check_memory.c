@@ -53,8 +53,8 @@ static void enter_tensor(judge *j, ledger *l, int32_t t, const check_copy *copie
   enter(l, home, g->size_bytes[t], j->plan->start_ns[v], until);
 }
 
-/* A memory holds the weights of an operator once for all copies that run it there: for each operator of the network, the
- * memories that its copies are on are listed; those that the first copy is not on hold its weights too. */
+/* A memory holds the weights of an operator once for all copies that run it there: for each operator of the network,
+ * the memories that its copies are on are listed; those that the first copy is not on hold its weights too. */
 static situ_status add_copies(judge *j, __int128 *held, situ_error *error) {
   const situ_problem *p = j->problem;
   int32_t n = p->n_operators / p->n_copies;
@@ -62,7 +62,8 @@ static situ_status add_copies(judge *j, __int128 *held, situ_error *error) {
   if (!there) return fail_no_memory(error);
   for (int32_t v = 0; v < n; v++) {
     for (int32_t m = 0; m < p->n_memories; m++) there[m] = false;
-    for (int32_t copy = 1; copy < p->n_copies; copy++) there[j->platform->memory_of[j->plan->device[copy * n + v]]] = true;
+    for (int32_t copy = 1; copy < p->n_copies; copy++)
+      there[j->platform->memory_of[j->plan->device[copy * n + v]]] = true;
     there[j->platform->memory_of[j->plan->device[v]]] = false;
     for (int32_t m = 0; m < p->n_memories; m++)
       if (there[m]) held[m] += j->graph->weight_bytes[v];

@@ -154,9 +154,11 @@ static const char *why_not_shared(const judge *j, int32_t a, int32_t b) {
   int32_t n = p->n_memories, x = q->memory_of[a], y = q->memory_of[b], h = q->memory_of[p->host];
   if (!p->replicate) return "this problem has no replicas";
   if (p->unused[a] || p->unused[b]) return "one of them has to stay unused";
-  if (q->class_of[a] != q->class_of[b] || q->devices[a].is_host != q->devices[b].is_host) return "they are of two classes";
+  if (q->class_of[a] != q->class_of[b] || q->devices[a].is_host != q->devices[b].is_host)
+    return "they are of two classes";
   if (q->memory_bytes[x] != q->memory_bytes[y]) return "their memories are of two sizes";
-  if (kind[x * n + h] != kind[y * n + h] || kind[h * n + x] != kind[h * n + y]) return "their routes to the host differ";
+  if (kind[x * n + h] != kind[y * n + h] || kind[h * n + x] != kind[h * n + y])
+    return "their routes to the host differ";
   for (int32_t d = 0; d < q->n_devices; d++)
     if ((d != a && q->memory_of[d] == x) || (d != b && q->memory_of[d] == y)) return "one of them shares its memory";
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -247,7 +249,7 @@ static situ_status check_contiguity(judge *j, situ_error *error) {
   const situ_graph *g = j->graph;
   int32_t n = j->problem->n_devices;
   bool *forward = ARENA_ZERO(j->scratch, bool, (int64_t)g->n_colocations + g->n_operators); /* [class] */
-  bool *edge = ARENA_ZERO(j->scratch, bool, (int64_t)n * n);
+  bool *edge = ARENA_ZERO(j->scratch, bool, (int64_t)n *n);
   if (!forward || !edge) return fail_no_memory(error);
   for (int32_t v = 0; v < g->n_operators; v++)
     if (g->phase[v] == SITU_PHASE_FORWARD) forward[class_of(g, v)] = true;
@@ -256,8 +258,7 @@ static situ_status check_contiguity(judge *j, situ_error *error) {
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t w = g->use[i], from = j->plan->device[u], to = j->plan->device[w];
       if (from == to) continue;
-      if (g->phase[u] == SITU_PHASE_FORWARD && g->phase[w] == SITU_PHASE_FORWARD)
-        edge[(int64_t)from * n + to] = true;
+      if (g->phase[u] == SITU_PHASE_FORWARD && g->phase[w] == SITU_PHASE_FORWARD) edge[(int64_t)from * n + to] = true;
       if (g->phase[u] == SITU_PHASE_BACKWARD && g->phase[w] == SITU_PHASE_BACKWARD &&
           !(forward[class_of(g, u)] && forward[class_of(g, w)]))
         edge[(int64_t)to * n + from] = true;

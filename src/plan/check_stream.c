@@ -141,8 +141,8 @@ static situ_status check_channels(judge *j, const hop *hops, int32_t n_hops, sit
       judge_note(j, "idle", "a tensor of %s waits for link %d until %lld ns; it could start at %lld ns",
                  tensor_of(j, x->said.tensor), (int)x->said.link, (long long)rows[i].start_ns, (long long)earliest);
     if (last && has_turn_before(x, &hops[last->index]))
-      judge_note(j, "queue", "on link %d a tensor of %s goes before one of %s, whose turn is first",
-                 (int)x->said.link, tensor_of(j, hops[last->index].said.tensor), tensor_of(j, x->said.tensor));
+      judge_note(j, "queue", "on link %d a tensor of %s goes before one of %s, whose turn is first", (int)x->said.link,
+                 tensor_of(j, hops[last->index].said.tensor), tensor_of(j, x->said.tensor));
   }
   return SITU_STATUS_OK;
 }
@@ -262,7 +262,8 @@ static situ_status check_limits(judge *j, int64_t *value_ns, situ_error *error) 
   TRY(check_period(j, &period_ns, error));
   if (j->plan->period_ns != period_ns || j->plan->latency_ns != *value_ns)
     judge_note(j, "value", "the plan says a latency of %lld ns and a period of %lld ns; they are %lld ns and %lld ns",
-               (long long)j->plan->latency_ns, (long long)j->plan->period_ns, (long long)*value_ns, (long long)period_ns);
+               (long long)j->plan->latency_ns, (long long)j->plan->period_ns, (long long)*value_ns,
+               (long long)period_ns);
   if (period_ns > p->max_period_ns)
     judge_note(j, "period", "the plan has a period of %lld ns; at most %lld ns are allowed", (long long)period_ns,
                (long long)p->max_period_ns);

@@ -11,8 +11,8 @@ static situ_status pin_node(int32_t *pins, const plan_source *s, const json_valu
   TRY(plan_read_whole(&id, s, node, what, NULL, error));
   int32_t v = id >= least_id && id - least_id < n_ids ? by_id[id - least_id] : -1;
   if (v < 0)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the model %s has no node %lld", what,
-                     s->graph->model, (long long)id);
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: the model %s has no node %lld", what, s->graph->model,
+                     (long long)id);
   if (pins[v] >= 0 && pins[v] != device)
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: node %lld is on two devices", what, (long long)id);
   pins[v] = device;
@@ -110,7 +110,8 @@ static situ_status pins_from(int32_t *pins, const plan_source *s, const json_val
     return fail_with(error, SITU_STATUS_BAD_INPUT, s->where,
                      "expected a plan, a split with \"fpgas\" and \"cpus\", or an object from operator to device");
   if (json_kind_of(json_get(root, "situ_plan")) == JSON_WHOLE) return pins_from_plan(pins, s, root, error);
-  if (json_kind_of(json_get(root, "fpgas")) == JSON_ARRAY_KIND || json_kind_of(json_get(root, "cpus")) == JSON_ARRAY_KIND)
+  if (json_kind_of(json_get(root, "fpgas")) == JSON_ARRAY_KIND ||
+      json_kind_of(json_get(root, "cpus")) == JSON_ARRAY_KIND)
     return pins_from_split(pins, s, root, scratch, error);
   return pins_from_object(pins, s, root, error);
 }

@@ -20,8 +20,8 @@ struct situ_plan {
   int32_t n_operators, n_devices;
   situ_outcome outcome;
 
-  int32_t *device; /* NULL when there is no placement; so are the next four */
-  int32_t *order;  /* stream: operators by start time; else NULL */
+  int32_t *device;               /* NULL when there is no placement; so are the next four */
+  int32_t *order;                /* stream: operators by start time; else NULL */
   int64_t *start_ns, *finish_ns; /* stream, calls; else NULL */
   int32_t *call;                 /* calls; else NULL */
   int32_t *replica_of;           /* pipeline: [device], as in a placement; NULL: no part has replicas */
@@ -33,8 +33,8 @@ struct situ_plan {
   int64_t latency_ns, period_ns; /* stream where the period matters; else SITU_NEVER_NS */
   int32_t best_single_device;
   const char *solver, *bound, *reason; /* never NULL */
-  certificate proof;   /* of the lower bound or of a lower one; no kind: none */
-  int64_t verified_ns; /* what situ_check saw proved after the solve; 0 for a plan from a file */
+  certificate proof;                   /* of the lower bound or of a lower one; no kind: none */
+  int64_t verified_ns;                 /* what situ_check saw proved after the solve; 0 for a plan from a file */
   situ_statistic statistics[SITU_MAX_STATISTICS]; /* names have static storage */
   int32_t n_statistics;
   int64_t steps;

@@ -210,8 +210,8 @@ static situ_status read_transfers(situ_plan *plan, const plan_source *s, const j
     TRY(plan_read_whole(&link, s, json_at(row, 2), what, NULL, error));
     TRY(plan_read_device(&d, s, json_at(row, 3), what, error));
     if (output >= g->out_start[v + 1] - g->out_start[v] || link >= s->platform->n_links)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: there is no output %lld of %s or no link %lld", what,
-                       (long long)output, g->name[v], (long long)link);
+      return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "%s: there is no output %lld of %s or no link %lld",
+                       what, (long long)output, g->name[v], (long long)link);
     x->tensor = g->out_start[v] + (int32_t)output;
     x->link = (int32_t)link;
     x->to_memory = s->platform->memory_of[d];

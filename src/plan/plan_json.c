@@ -66,7 +66,8 @@ static json_value *devices_json(const situ_plan *plan, const situ_problem *p) {
     const situ_device_use *use = &plan->uses[d];
     json_value *o = json_new_object();
     good = json_set(o, "name", device_name(p, d)) && json_set(o, "operators", json_new_whole(use->n_operators)) &&
-           json_set(o, "load_ns", plan_whole_json(use->load_ns)) && json_set(o, "memory_bytes", plan_whole_json(use->memory_bytes)) &&
+           json_set(o, "load_ns", plan_whole_json(use->load_ns)) &&
+           json_set(o, "memory_bytes", plan_whole_json(use->memory_bytes)) &&
            json_set(o, "memory_limit_bytes", plan_whole_json(use->memory_limit_bytes));
     if (use->replica_of >= 0) good = good && json_set(o, "replica_of", device_name(p, use->replica_of));
     good = json_push(rows, o) && good;
@@ -85,8 +86,7 @@ static json_value *operators_json(const situ_plan *plan, const situ_problem *p) 
     good = json_push(row, json_new_text(p->graph->name[v])) && json_push(row, device_name(p, plan->device[v]));
     if (good && plan->start_ns && plan->finish_ns)
       good = json_push(row, plan_whole_json(plan->start_ns[v])) && json_push(row, plan_whole_json(plan->finish_ns[v]));
-    if (good && plan->call)
-      good = json_push(row, plan->call[v] < 0 ? json_new_null() : json_new_whole(plan->call[v]));
+    if (good && plan->call) good = json_push(row, plan->call[v] < 0 ? json_new_null() : json_new_whole(plan->call[v]));
     good = json_push(rows, row) && good;
   }
   if (good) return rows;
@@ -125,8 +125,8 @@ static json_value *transfers_json(const situ_plan *plan, const situ_problem *p) 
     good = json_push(row, json_new_text(p->graph->name[v])) &&
            json_push(row, json_new_whole(x->tensor - p->graph->out_start[v])) &&
            json_push(row, json_new_whole(x->link)) &&
-           json_push(row, device_name(p, device_of_memory(p, x->to_memory))) && json_push(row, plan_whole_json(x->start_ns)) &&
-           json_push(row, plan_whole_json(x->finish_ns));
+           json_push(row, device_name(p, device_of_memory(p, x->to_memory))) &&
+           json_push(row, plan_whole_json(x->start_ns)) && json_push(row, plan_whole_json(x->finish_ns));
     good = json_push(rows, row) && good;
   }
   if (good) return rows;
@@ -155,18 +155,17 @@ static json_value *seed_json(uint64_t seed) {
 /* The seconds of the search stay out: one seed and one number of steps give one file, byte for byte. */
 json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
   json_value *o = json_new_object();
-  bool good = o && json_set(o, "situ_plan", json_new_whole(1)) &&
-              json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
-              json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
-              json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) &&
-              (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
-                                                    json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
-              json_set(o, "gap", json_new_number(situ_plan_gap(plan))) &&
-              json_set(o, "bound", json_new_text(plan->bound)) &&
-              (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
-              json_set(o, "solver", json_new_text(plan->solver)) &&
-              json_set(o, "best_single", single_json(plan, p)) && json_set(o, "steps", json_new_whole(plan->steps)) &&
-              json_set(o, "seed", seed_json(plan->seed));
+  bool good =
+      o && json_set(o, "situ_plan", json_new_whole(1)) &&
+      json_set(o, "outcome", json_new_text(situ_outcome_name(plan->outcome))) &&
+      json_set(o, "reason", json_new_text(plan->reason)) && json_set(o, "value_ns", plan_whole_json(plan->value_ns)) &&
+      json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) &&
+      (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
+                                            json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
+      json_set(o, "gap", json_new_number(situ_plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
+      (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
+      json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan, p)) &&
+      json_set(o, "steps", json_new_whole(plan->steps)) && json_set(o, "seed", seed_json(plan->seed));
   if (good && plan->device) {
     good = json_set(o, "operators", operators_json(plan, p));
     if (plan->uses) good = good && json_set(o, "devices", devices_json(plan, p));

@@ -37,10 +37,11 @@ typedef struct composer {
 } composer;
 
 static situ_status bad_name(const composer *c, situ_error *error, const char *text, const char *word) {
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                   "%s \"%.60s\"; a platform is a platform file, this-host, or terms such as cpu+2*a100-80g and servers such as "
-                   "2*(cpu+8*a100-80g)", text,
-                   word);
+  return fail_with(
+      error, SITU_STATUS_BAD_ARGUMENT, c->name,
+      "%s \"%.60s\"; a platform is a platform file, this-host, or terms such as cpu+2*a100-80g and servers such as "
+      "2*(cpu+8*a100-80g)",
+      text, word);
 }
 
 /* Reads a word up to one of `stops`; false when it is empty or too long. */
@@ -143,11 +144,12 @@ static situ_status take_server(composer *c, const char **at, situ_error *error) 
   if (!take_word(word, at, "+()")) return bad_name(c, error, "expected a kind of link at", *at);
   const situ_known_link *network = link_kind_find(word);
   if (!network)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; did you mean %s?", word,
-                     catalogue_nearest_link(hint, word));
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; did you mean %s?",
+                     word, catalogue_nearest_link(hint, word));
   if (network->fabric)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                     "%s joins the accelerators of one server, not servers; write it inside the brackets", network->key);
+                     "%s joins the accelerators of one server, not servers; write it inside the brackets",
+                     network->key);
   for (int32_t i = first; i < c->n_servers; i++) c->servers[i].network = network;
   return SITU_STATUS_OK;
 }
@@ -255,7 +257,8 @@ static situ_status join_servers(composer *c, situ_error *error) {
       const situ_known_link *from = c->servers[c->term_of[d]->server].network;
       const situ_known_link *to = c->servers[c->term_of[e]->server].network;
       double rate = from->bytes_per_s < to->bytes_per_s ? from->bytes_per_s : to->bytes_per_s;
-      TRY(push_link(c, d, e, max64(from->latency_ns, to->latency_ns), rate, first_channel + c->term_of[d]->server, error));
+      TRY(push_link(c, d, e, max64(from->latency_ns, to->latency_ns), rate, first_channel + c->term_of[d]->server,
+                    error));
     }
   return SITU_STATUS_OK;
 }
@@ -296,7 +299,9 @@ static situ_status compose(composer *c, situ_platform **out, situ_error *error) 
 situ_status platform_from_name(situ_platform **out, const char *name, situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
-  composer c = {.arena = a, .name = name, .terms = ARENA_NEW(a, term, MAX_TERMS),
+  composer c = {.arena = a,
+                .name = name,
+                .terms = ARENA_NEW(a, term, MAX_TERMS),
                 .servers = ARENA_NEW(a, server, (int64_t)MAX_TERMS + 1)};
   situ_status status = c.terms && c.servers ? compose(&c, out, error) : fail_no_memory(error);
   arena_free(a);

@@ -81,7 +81,8 @@ static situ_status read_titles(reader *r, const char *at) {
   return SITU_STATUS_OK;
 }
 
-static situ_status read_number(const reader *r, const char *text, size_t n, const char *what, double most, double *out) {
+static situ_status read_number(const reader *r, const char *text, size_t n, const char *what, double most,
+                               double *out) {
   const char *end = n > 0 ? text_scan_number(text, out) : NULL;
   char line[96];
   if (end == text + n && isfinite(*out) && *out <= most) return SITU_STATUS_OK;
@@ -160,7 +161,9 @@ static void take_medians(situ_link_fit *fit, measurement *all, int64_t n) {
   fit->line.n_measured = n;
 }
 
-static double weight_of(const situ_link_sample *s, bool absolute) { return absolute ? 1 : 1 / (s->time_ns * s->time_ns); }
+static double weight_of(const situ_link_sample *s, bool absolute) {
+  return absolute ? 1 : 1 / (s->time_ns * s->time_ns);
+}
 
 /* Latency and time of a byte. */
 static situ_status fit_line(situ_link_fit *fit, bool absolute, const reader *r) {

@@ -33,7 +33,8 @@ typedef struct contraction {
  * O(V + E), sorting aside. False without memory. */
 bool contract(contraction *out, const situ_problem *problem, bool fuse, arena *a);
 
-/* The same for coarser classes: operators of one key (0 .. n_keys-1) share one; colocation groups must not be parted. */
+/* The same for coarser classes: operators of one key (0 .. n_keys-1) share one; colocation groups must not be parted.
+ */
 bool contract_merged(contraction *out, const situ_problem *problem, const int32_t *key, int32_t n_keys, bool fuse,
                      arena *a);
 

@@ -8,7 +8,8 @@
 #include "base/fail.h"
 
 /* What only pipelines have must not be asked for in vain. */
-static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ_problem_options *o, situ_error *error) {
+static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ_problem_options *o,
+                                               situ_error *error) {
   const char *asked = o->free                             ? "devices without contiguous parts (free)"
                       : o->overlap                        ? "overlap"
                       : o->replicate                      ? "replicas"
@@ -50,16 +51,19 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
                      "a greatest period or latency goes with execution stream only, not with %s",
                      situ_execution_name(p->execution));
   if (p->n_copies > 1 && (limited || p->execution != SITU_EXECUTION_STREAM || p->graph->n_operators % p->n_copies != 0))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "copies go with execution stream and without limits of period or latency; each has as many operators");
+    return fail_with(
+        error, SITU_STATUS_BAD_ARGUMENT, NULL,
+        "copies go with execution stream and without limits of period or latency; each has as many operators");
   if (o->max_calls > 0 && p->execution != SITU_EXECUTION_CALLS)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a greatest number of calls goes with execution calls only, not with %s",
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "a greatest number of calls goes with execution calls only, not with %s",
                      situ_execution_name(p->execution));
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
   if ((period && o->max_period_ns > 0) || (!period && o->max_latency_ns > 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "objective %s needs no limit on itself; latency goes with a greatest period, throughput with a "
-                     "greatest latency", situ_objective_name(p->objective));
+                     "greatest latency",
+                     situ_objective_name(p->objective));
   bool streamed = period && p->execution == SITU_EXECUTION_STREAM && limited;
   if (!streamed && (p->execution == SITU_EXECUTION_PIPELINE) != period)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
@@ -143,8 +147,7 @@ static void find_conflicts(situ_problem *p) {
     for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = problem_allows(p, v, d);
     if (somewhere) continue;
     if (p->pin[v] >= 0)
-      conflict(p, "support: %s is pinned to %s but cannot run there", g->name[v],
-               p->platform->devices[p->pin[v]].name);
+      conflict(p, "support: %s is pinned to %s but cannot run there", g->name[v], p->platform->devices[p->pin[v]].name);
     else
       conflict(p, "support: %s can run on no device that may be used", g->name[v]);
   }
@@ -152,8 +155,7 @@ static void find_conflicts(situ_problem *p) {
     bool somewhere = false;
     for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = group_fits(p, k, d);
     if (!somewhere)
-      conflict(p, "colocation: no device can run all of the group of %s",
-               g->name[p->group_member[p->group_start[k]]]);
+      conflict(p, "colocation: no device can run all of the group of %s", g->name[p->group_member[p->group_start[k]]]);
   }
   int64_t weights = 0, room = room_for_weights(p);
   for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);

@@ -9,7 +9,7 @@
 
 struct situ_problem {
   arena *arena;
-  const situ_graph *graph;       /* borrowed, like the next two */
+  const situ_graph *graph; /* borrowed, like the next two */
   const situ_platform *platform;
   const situ_costs *costs;
   const char *conflict; /* NULL, or why no plan can exist */
@@ -20,9 +20,11 @@ struct situ_problem {
   situ_communication communication;
   bool contiguous, overlap, replicate, training; /* training: some operator is not forward */
   situ_schedule schedule;
-  int32_t n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
+  int32_t
+      n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
   int32_t in_flight;
-  int32_t n_copies; /* operator v belongs to copy v / (n_operators / n_copies); weight_bytes of others than the first are 0 */
+  int32_t n_copies;  /* operator v belongs to copy v / (n_operators / n_copies); weight_bytes of others than the first
+                        are 0 */
   int32_t max_calls; /* of an accelerator; INT32_MAX: no limit */
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
 
@@ -56,8 +58,8 @@ static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int3
   return p->transfer_ns[(int64_t)t * p->n_kinds + p->device_kind[(int64_t)a * p->n_devices + b]];
 }
 
-/* The bytes of weights that copies share of operator v: those of the same operator in the first copy, which a memory holds
- * once. 0 for the first copy, whose own they are. */
+/* The bytes of weights that copies share of operator v: those of the same operator in the first copy, which a memory
+ * holds once. 0 for the first copy, whose own they are. */
 static inline int64_t problem_shared_bytes(const situ_problem *p, int32_t v) {
   int32_t n = p->n_operators / p->n_copies;
   return v < n ? 0 : p->graph->weight_bytes[v % n];
@@ -74,12 +76,13 @@ static inline bool problem_has_period(const situ_problem *p) {
          (p->objective == SITU_OBJECTIVE_THROUGHPUT || p->max_period_ns < SITU_NEVER_NS);
 }
 
-/* What a stream problem says of many inputs, and of one: views that borrow everything and are not freed. The first is the
- * free pipeline by links whose value is the period of a placement, the second the latency without limits. A bound on the
- * value of a view holds for all plans of p. */
+/* What a stream problem says of many inputs, and of one: views that borrow everything and are not freed. The first is
+ * the free pipeline by links whose value is the period of a placement, the second the latency without limits. A bound
+ * on the value of a view holds for all plans of p. */
 void problem_view_pipeline(situ_problem *out, const situ_problem *p);
 void problem_view_latency(situ_problem *out, const situ_problem *p);
-/* Turns a view into one of the first copy alone, whose operators and tensors come first: `graph` is where its graph goes. */
+/* Turns a view into one of the first copy alone, whose operators and tensors come first: `graph` is where its graph
+ * goes. */
 void problem_view_copy(situ_problem *view, situ_graph *graph);
 
 static inline bool problem_is_host(const situ_problem *p, int32_t d) { return p->platform->devices[d].is_host; }

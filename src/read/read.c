@@ -11,7 +11,8 @@
 #include "read/reader.h"
 
 extern const reader onnx_reader, workload_reader, pipedream_reader, openvino_reader, builtin_reader;
-const reader *const readers[] = {&onnx_reader, &workload_reader, &openvino_reader, &pipedream_reader, &builtin_reader, NULL};
+const reader *const readers[] = {&onnx_reader,      &workload_reader, &openvino_reader,
+                                 &pipedream_reader, &builtin_reader,  NULL};
 
 static const char builtin_prefix[] = "builtin:";
 
@@ -93,8 +94,8 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     file_view view;
     status = file_open(&view, path, error);
     if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)
-      status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed",
-                         view.size_bytes, (long long)filled.max_file_bytes);
+      status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed", view.size_bytes,
+                         (long long)filled.max_file_bytes);
     if (status == SITU_STATUS_OK) {
       size_t looked_at = view.size_bytes < (1 << 26) ? view.size_bytes : (1 << 26);
       model->hash = hash_bytes(view.bytes, looked_at, view.size_bytes);

@@ -1,4 +1,5 @@
-/* read/reader.h - what a reader is. Each reader is one file that exports one const struct; src/read/read.c lists them. */
+/* read/reader.h - what a reader is. Each reader is one file that exports one const struct; src/read/read.c lists them.
+ */
 #ifndef SITU_READ_READER_H
 #define SITU_READ_READER_H
 

@@ -92,7 +92,8 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
 }
 
-void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns, int64_t *finish_ns) {
+void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns,
+                       int64_t *finish_ns) {
   int32_t n = p->n_operators / p->n_copies;
   *start_ns = SITU_NEVER_NS;
   *finish_ns = 0;
@@ -105,11 +106,13 @@ void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t cop
 static bool copies_json(json_value *o, const situ_plan *plan, const situ_problem *p) {
   json_value *list = json_new_array();
   int64_t value = situ_plan_value_ns(plan), start, finish;
-  bool ok = list && json_set(o, "inputs_per_second", json_new_number(value > 0 ? 1e9 * p->n_copies / (double)value : 0));
+  bool ok =
+      list && json_set(o, "inputs_per_second", json_new_number(value > 0 ? 1e9 * p->n_copies / (double)value : 0));
   for (int32_t k = 0; ok && k < p->n_copies; k++) {
     json_value *copy = json_new_object();
     report_copy_times(plan, p, k, &start, &finish);
-    ok = copy && json_set(copy, "start_ns", json_new_whole(start)) && json_set(copy, "finish_ns", json_new_whole(finish));
+    ok = copy && json_set(copy, "start_ns", json_new_whole(start)) &&
+         json_set(copy, "finish_ns", json_new_whole(finish));
     ok = json_push(list, copy) && ok;
   }
   return json_set(o, "copy_times", list) && ok;
@@ -181,8 +184,10 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
   if (!situ_plan_exists(plan))
     snprintf(into, n, "%s alone", name);
   else if (value == single)
-    snprintf(into, n, situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? "%s alone; no split can be better"
-                                                                      : "%s alone; no better split was found", name);
+    snprintf(into, n,
+             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? "%s alone; no split can be better"
+                                                             : "%s alone; no better split was found",
+             name);
   else if (value < single && value > 0)
     faster_text(into, n, name, (double)single / (double)value);
   else

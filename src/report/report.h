@@ -29,6 +29,7 @@ char *report_finish(json_value *root, bool ok);
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *problem);
 
 /* When the first operator of a copy (0 .. n_copies-1) starts and its last ends. */
-void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns, int64_t *finish_ns);
+void report_copy_times(const situ_plan *plan, const situ_problem *p, int32_t copy, int64_t *start_ns,
+                       int64_t *finish_ns);
 
 #endif

@@ -25,8 +25,7 @@ static const situ_compare_row **sorted(const situ_compare_row *rows, int32_t n) 
 static const situ_compare_row *best_bound(const situ_compare_row *rows, int32_t n) {
   const situ_compare_row *best = NULL;
   for (int32_t i = 0; i < n; i++)
-    if (rows[i].plan &&
-        (!best || situ_plan_lower_bound_ns(rows[i].plan) > situ_plan_lower_bound_ns(best->plan)))
+    if (rows[i].plan && (!best || situ_plan_lower_bound_ns(rows[i].plan) > situ_plan_lower_bound_ns(best->plan)))
       best = &rows[i];
   return best;
 }
@@ -92,7 +91,10 @@ static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int
   bool bounded = r->plan && situ_plan_lower_bound_ns(r->plan) > 0;
   table_cell(t, STYLE_PLAIN, bounded ? exact_time(b, situ_plan_lower_bound_ns(r->plan)) : "-");
   bool optimal = r->plan && situ_plan_outcome(r->plan) == SITU_OUTCOME_OPTIMAL;
-  table_cell(t, optimal ? STYLE_GOOD : exists ? STYLE_PLAIN : STYLE_WARN,
+  table_cell(t,
+             optimal  ? STYLE_GOOD
+             : exists ? STYLE_PLAIN
+                      : STYLE_WARN,
              r->plan ? situ_outcome_name(situ_plan_outcome(r->plan)) : "failed");
   table_cellf(t, STYLE_DIM, "%.2f", r->plan ? situ_plan_seconds(r->plan) : 0.0);
 }

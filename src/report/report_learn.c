@@ -99,11 +99,11 @@ static char *line_of(json_value *o, bool ok) {
 
 char *situ_report_learn_step_json(const situ_learn_progress *step, const situ_problem *problem) {
   json_value *o = json_new_object();
-  bool ok = o && json_set(o, "step", json_new_whole(step->step)) && json_set(o, "trials", json_new_whole(step->trials)) &&
-            set_names(o, problem) && json_set(o, "reward", json_new_number(step->reward)) &&
-            json_set(o, "mean_reward", json_new_number(step->mean_reward)) &&
-            json_set(o, "value_ns", report_amount(step->value_ns)) &&
-            json_set(o, "best_ns", report_amount(step->best_ns));
+  bool ok =
+      o && json_set(o, "step", json_new_whole(step->step)) && json_set(o, "trials", json_new_whole(step->trials)) &&
+      set_names(o, problem) && json_set(o, "reward", json_new_number(step->reward)) &&
+      json_set(o, "mean_reward", json_new_number(step->mean_reward)) &&
+      json_set(o, "value_ns", report_amount(step->value_ns)) && json_set(o, "best_ns", report_amount(step->best_ns));
   return line_of(o, ok);
 }
 

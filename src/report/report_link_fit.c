@@ -19,8 +19,10 @@ static json_value *link_entry(const situ_link_line *line, const char *from, cons
 
 static bool sample_json(json_value *list, situ_link_sample s) {
   json_value *o = json_new_object();
-  bool ok = o && json_set(o, "bytes", json_new_number(s.size_bytes)) && json_set(o, "measured", json_new_whole(s.n_measured));
-  ok = ok && json_set(o, "time_ns", json_new_number(s.time_ns)) && json_set(o, "fitted_ns", json_new_number(s.fitted_ns));
+  bool ok =
+      o && json_set(o, "bytes", json_new_number(s.size_bytes)) && json_set(o, "measured", json_new_whole(s.n_measured));
+  ok = ok && json_set(o, "time_ns", json_new_number(s.time_ns)) &&
+       json_set(o, "fitted_ns", json_new_number(s.fitted_ns));
   return json_push(list, o) && ok;
 }
 
@@ -64,14 +66,16 @@ static void sample_table(text_buffer *t, const situ_link_fit *fit, const situ_re
   table_stop(&rows);
 }
 
-char *situ_report_link_fit(const situ_link_fit *fit, const char *from, const char *to, const situ_report_options *options) {
+char *situ_report_link_fit(const situ_link_fit *fit, const char *from, const char *to,
+                           const situ_report_options *options) {
   situ_link_line line = situ_link_fit_line(fit);
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   sample_table(&t, fit, options);
   text_add_bytes(&t, "\n", 1);
   fact_start(&t, options, "latency", 9);
-  text_add(&t, "%s%s\n", exact_time(a, line.latency_ns), line.latency_raised ? "  (the best line has less than none)" : "");
+  text_add(&t, "%s%s\n", exact_time(a, line.latency_ns),
+           line.latency_raised ? "  (the best line has less than none)" : "");
   fact_start(&t, options, "rate", 9);
   text_add(&t, "%s/s\n", text_size(a, sat_round(line.bytes_per_s)));
   fact_start(&t, options, "R squared", 9);
@@ -79,8 +83,11 @@ char *situ_report_link_fit(const situ_link_fit *fit, const char *from, const cha
   fact_start(&t, options, "worst", 9);
   text_add(&t, "%s off, at %s bytes\n", percent_text(a, line.worst_share), grouped(b, sat_round(line.worst_bytes)));
   if (line.r_squared < POOR_R_SQUARED || line.worst_share > POOR_SHARE)
-    text_add_wrapped(&t, "This is a poor line: the link may change its way of sending with the size, or share its rate. Measure "
-                     "again, or only the sizes that matter.", "  ", "  ", report_width(options));
+    text_add_wrapped(
+        &t,
+        "This is a poor line: the link may change its way of sending with the size, or share its rate. Measure "
+        "again, or only the sizes that matter.",
+        "  ", "  ", report_width(options));
   json_value *entry = link_entry(&line, from, to);
   char *text = entry ? json_print(entry, 0) : NULL;
   json_free(entry);

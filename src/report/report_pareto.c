@@ -9,7 +9,8 @@ static bool point_json(json_value *list, const situ_plan *plan, const situ_probl
   ok = ok && json_set(o, "period_ns", json_new_whole(situ_plan_period_ns(plan)));
   ok = ok && json_set(o, "solver", json_new_text(situ_plan_solver(plan)));
   for (int32_t d = 0; ok && d < p->n_devices; d++)
-    if (situ_plan_device_use(plan, d).n_operators > 0) ok = json_push(devices, json_new_text(p->platform->devices[d].name));
+    if (situ_plan_device_use(plan, d).n_operators > 0)
+      ok = json_push(devices, json_new_text(p->platform->devices[d].name));
   ok = json_set(o, "devices", devices) && ok;
   return json_push(list, o) && ok;
 }
@@ -23,7 +24,10 @@ char *situ_report_pareto_json(const situ_front *front, const situ_problem *probl
   const char *reason = situ_front_reason(front);
   int32_t single = any ? situ_plan_best_single_device(any) : -1;
   bool ok = root && list && report_problem_json(root, problem, model);
-  ok = ok && json_set(root, "outcome", json_new_text(any ? "feasible" : situ_front_infeasible(front) ? "infeasible" : "limit"));
+  ok = ok && json_set(root, "outcome",
+                      json_new_text(any                            ? "feasible"
+                                    : situ_front_infeasible(front) ? "infeasible"
+                                                                   : "limit"));
   ok = ok && json_set(root, "reason", *reason ? json_new_text(reason) : json_new_null());
   ok = ok && json_set(root, "latency_lower_bound_ns", report_amount(situ_front_least_latency_ns(front)));
   ok = ok && json_set(root, "latency_bound", json_new_text(situ_front_latency_bound(front)));
@@ -33,7 +37,8 @@ char *situ_report_pareto_json(const situ_front *front, const situ_problem *probl
   ok = ok && json_set(root, "best_single_device",
                       single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
   ok = ok && json_set(root, "seconds", json_new_number(situ_front_seconds(front)));
-  for (int32_t i = 0; ok && i < situ_front_n_points(front); i++) ok = point_json(list, situ_front_plan(front, i), problem);
+  for (int32_t i = 0; ok && i < situ_front_n_points(front); i++)
+    ok = point_json(list, situ_front_plan(front, i), problem);
   ok = json_set(root, "points", list) && ok;
   ok = ok && report_notes_json(root, model);
   return report_finish(root, ok);
@@ -62,7 +67,8 @@ static void point_cells(table *t, const situ_plan *plan, const situ_problem *p) 
   table_cell(t, STYLE_DIM, situ_plan_solver(plan));
 }
 
-static void bound_fact(text_buffer *t, const situ_report_options *o, const char *label, int64_t bound, const char *name) {
+static void bound_fact(text_buffer *t, const situ_report_options *o, const char *label, int64_t bound,
+                       const char *name) {
   char a[TEXT_UNIT_BYTES];
   fact_start(t, o, label, 13);
   text_add(t, "%s  %s\n", bound > 0 && bound < SITU_NEVER_NS ? exact_time(a, bound) : "none", name);

@@ -10,7 +10,15 @@
 #include "report/report.h"
 
 enum {
-  LEFT = 130, RIGHT = 24, WIDTH = 1000, TOP = 96, LANE = 34, LINK_LANE = 14, SPACE = 10, N_COLOURS = 8, MOST_LANES = 64
+  LEFT = 130,
+  RIGHT = 24,
+  WIDTH = 1000,
+  TOP = 96,
+  LANE = 34,
+  LINK_LANE = 14,
+  SPACE = 10,
+  N_COLOURS = 8,
+  MOST_LANES = 64
 };
 #define SPAN ((double)(WIDTH - LEFT - RIGHT))
 
@@ -36,8 +44,8 @@ typedef struct picture {
   lane *lanes; /* devices, then links */
   int32_t n_lanes;
   int64_t span_ns;
-  int32_t *colour;           /* of each kind */
-  int32_t named[N_COLOURS];  /* kind of each colour, or -1 */
+  int32_t *colour;          /* of each kind */
+  int32_t named[N_COLOURS]; /* kind of each colour, or -1 */
   bool failed;
 } picture;
 
@@ -131,7 +139,8 @@ static void stack_route(picture *g, int32_t t, int32_t from, int32_t to, int64_t
   }
 }
 
-/* Loads of the links: each tensor once for each memory that uses it, hop by hop, shared by those that share its ends. */
+/* Loads of the links: each tensor once for each memory that uses it, hop by hop, shared by those that share its ends.
+ */
 static void stack_links(picture *g, int32_t *seen) {
   const situ_problem *p = g->p;
   for (int32_t t = 0; t < p->graph->n_tensors; t++) {
@@ -252,7 +261,9 @@ static void draw_legend(text_buffer *t, const picture *g, double y) {
     if (c < N_COLOURS && g->named[c] < 0) continue;
     if (c == N_COLOURS && g->p->graph->n_kinds <= N_COLOURS) continue;
     snprintf(name, sizeof name, "%.24s",
-             c < N_COLOURS ? g->p->graph->kind_name[g->named[c]] : c == N_COLOURS ? "other" : "transfer");
+             c < N_COLOURS    ? g->p->graph->kind_name[g->named[c]]
+             : c == N_COLOURS ? "other"
+                              : "transfer");
     double wide = 34 + 7.6 * (double)strlen(name);
     if (x + wide > WIDTH - RIGHT) break;
     text_add(t, "<rect class=\"k%d\" x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" rx=\"2\"/>\n", c, x, y - 9);
@@ -299,10 +310,11 @@ static void draw(text_buffer *t, picture *g) {
   for (int32_t i = 0; i < g->n_lanes; i++)
     if (is_drawn(g, i) && drawn++ < MOST_LANES) bottom += (g->lanes[i].link ? LINK_LANE : LANE) + SPACE;
   double height = bottom + 42;
-  text_add(t,
-           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" role=\"img\">\n"
-           "%s<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n",
-           WIDTH, height, WIDTH, height, style_sheet);
+  text_add(
+      t,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" role=\"img\">\n"
+      "%s<rect class=\"p\" width=\"100%%\" height=\"100%%\"/>\n",
+      WIDTH, height, WIDTH, height, style_sheet);
   draw_head(t, g);
   double y = TOP;
   drawn = 0;

@@ -10,7 +10,7 @@
 #include "situ/types.h"
 
 static const char *const style_code[] = {
-    [STYLE_PLAIN] = "",         [STYLE_BOLD] = "\033[1m",  [STYLE_DIM] = "\033[2m",     [STYLE_GOOD] = "\033[32m",
+    [STYLE_PLAIN] = "",        [STYLE_BOLD] = "\033[1m", [STYLE_DIM] = "\033[2m",     [STYLE_GOOD] = "\033[32m",
     [STYLE_WARN] = "\033[33m", [STYLE_BAD] = "\033[31m", [STYLE_ACCENT] = "\033[36m",
 };
 
@@ -123,7 +123,8 @@ static void trim(text_buffer *out) {
   while (out->length > 0 && out->bytes[out->length - 1] == ' ') out->bytes[--out->length] = '\0';
 }
 
-/* Columns left for the last column where the table would be wider than a terminal of known width, at least 16; else 0. */
+/* Columns left for the last column where the table would be wider than a terminal of known width, at least 16; else 0.
+ */
 static int32_t room_for_last(const table *t, const size_t *width, const situ_report_options *options) {
   int32_t last = t->n_columns - 1, used = 2;
   if (!options || options->width <= 0 || t->columns[last].align == ALIGN_RIGHT) return 0;

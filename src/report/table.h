@@ -31,7 +31,7 @@ typedef struct table {
   struct table_cell {
     const char *text;
     style style;
-  } *cells;
+  } * cells;
   bool failed; /* memory ran out */
 } table;
 

@@ -42,11 +42,11 @@ static void *make_calls(const situ_problem *p, arena *a) {
       !(m->unit = ARENA_NEW(a, int32_t, n)) || !(m->next = ARENA_NEW(a, int32_t, n)) ||
       !(m->last = ARENA_NEW(a, int32_t, n)) || !(m->cost_ns = ARENA_NEW(a, int64_t, n)) ||
       !(m->waiting = ARENA_NEW(a, int64_t, n)) || !(m->seen = ARENA_NEW(a, int32_t, n)) ||
-      !(m->queued = ARENA_NEW(a, int32_t, n)) || !(m->ready = ARENA_NEW(a, int32_t, n)) || !(m->start_ns = ARENA_NEW(a, int64_t, n)) ||
-      !(m->finish_ns = ARENA_NEW(a, int64_t, n)) || !(m->load_ns = ARENA_NEW(a, int64_t, d)) ||
-      !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) || !(m->greatest_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->first_of = ARENA_NEW(a, int32_t, d)) ||
-      !(m->last_of = ARENA_NEW(a, int32_t, d)))
+      !(m->queued = ARENA_NEW(a, int32_t, n)) || !(m->ready = ARENA_NEW(a, int32_t, n)) ||
+      !(m->start_ns = ARENA_NEW(a, int64_t, n)) || !(m->finish_ns = ARENA_NEW(a, int64_t, n)) ||
+      !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->greatest_bytes = ARENA_NEW(a, int64_t, w)) || !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->first_of = ARENA_NEW(a, int32_t, d)) || !(m->last_of = ARENA_NEW(a, int32_t, d)))
     return NULL;
   for (int32_t v = 0; v < n; v++) m->footprint_bytes[v] = footprint_bytes(p->graph, v);
   return m;
@@ -121,7 +121,8 @@ static bool keeps_max_calls(calls *m, const int32_t *device) {
   return true;
 }
 
-/* Given calls of a device run in the order of their numbers. The published rule makes them wait for each other anyway. */
+/* Given calls of a device run in the order of their numbers. The published rule makes them wait for each other anyway.
+ */
 static void queue_calls(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
   int32_t *last = m->last_of; /* [device] no longer in use */

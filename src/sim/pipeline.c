@@ -51,12 +51,12 @@ static void *make_pipeline(const situ_problem *p, arena *a) {
       !(m->out_ns = ARENA_NEW(a, int64_t, each)) || !(m->phase_ns = ARENA_NEW(a, int64_t, each)) ||
       !(m->load_ns = ARENA_NEW(a, int64_t, d)) || !(m->channel_ns = ARENA_NEW(a, int64_t, channels)) ||
       !(m->trained_bytes = ARENA_NEW(a, int64_t, d)) || !(m->n_sharing = ARENA_NEW(a, int32_t, d)) ||
-      !(m->next_sharing = ARENA_NEW(a, int32_t, d)) ||
-      !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) || !(m->greatest_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->stashed_bytes = ARENA_NEW(a, int64_t, w)) || !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) ||
-      !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) || !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) ||
-      !(m->first_on = ARENA_NEW(a, int32_t, d)) || !(m->next_on = ARENA_NEW(a, int32_t, n)) ||
-      !(m->waiting = ARENA_NEW(a, int64_t, d)) || !(m->ready = ARENA_NEW(a, int32_t, d)))
+      !(m->next_sharing = ARENA_NEW(a, int32_t, d)) || !(m->weight_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->greatest_bytes = ARENA_NEW(a, int64_t, w)) || !(m->stashed_bytes = ARENA_NEW(a, int64_t, w)) ||
+      !(m->peak_bytes = ARENA_NEW(a, int64_t, w)) || !(m->seen_by_device = ARENA_NEW(a, int32_t, d)) ||
+      !(m->seen_by_memory = ARENA_NEW(a, int32_t, w)) || !(m->first_on = ARENA_NEW(a, int32_t, d)) ||
+      !(m->next_on = ARENA_NEW(a, int32_t, n)) || !(m->waiting = ARENA_NEW(a, int64_t, d)) ||
+      !(m->ready = ARENA_NEW(a, int32_t, d)))
     return NULL;
   measure_operators(m);
   if (p->contiguous && !constraint_graph_find(&m->constraints, p, a)) return NULL;
@@ -244,7 +244,8 @@ static bool charge(pipeline *m, const int32_t *device) {
   bool runs = true;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t time_ns = problem_time_ns(p, v, device[v]);
-    int64_t *sum = &m->compute_ns[problem_phase(p, v) * p->n_devices + device[v]], *trained = &m->trained_bytes[device[v]];
+    int64_t *sum = &m->compute_ns[problem_phase(p, v) * p->n_devices + device[v]],
+            *trained = &m->trained_bytes[device[v]];
     runs &= time_ns != SITU_NEVER_NS;
     *sum = sat_add(*sum, time_ns);
     if (p->graph->phase[v] == SITU_PHASE_FORWARD) *trained = sat_add(*trained, p->graph->weight_bytes[v]);

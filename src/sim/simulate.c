@@ -35,14 +35,16 @@ static void add_period(simulator *s, const placement *where, simulation *found) 
   pipeline_model.run(s->rates, where, false, &rate);
   found->latency_ns = found->value_ns;
   found->period_ns = rate.value_ns;
-  found->over_ns = max64(0, max64(rate.value_ns - s->problem->max_period_ns, found->value_ns - s->problem->max_latency_ns));
+  found->over_ns =
+      max64(0, max64(rate.value_ns - s->problem->max_period_ns, found->value_ns - s->problem->max_latency_ns));
   if (s->problem->objective != SITU_OBJECTIVE_THROUGHPUT) return;
   found->value_ns = rate.value_ns;
   found->worst_device = rate.worst_device;
 }
 
 simulation simulator_run(simulator *s, const placement *where, bool memory) {
-  simulation found = {.value_ns = SITU_NEVER_NS, .worst_device = -1, .latency_ns = SITU_NEVER_NS, .period_ns = SITU_NEVER_NS};
+  simulation found = {
+      .value_ns = SITU_NEVER_NS, .worst_device = -1, .latency_ns = SITU_NEVER_NS, .period_ns = SITU_NEVER_NS};
   s->model->run(s->state, where, memory, &found);
   if (s->rates && found.value_ns != SITU_NEVER_NS) add_period(s, where, &found);
   return found;

@@ -83,6 +83,9 @@ void stream_run(void *model, const placement *where, bool memory, simulation *ou
   out->peak_bytes = s->peak_bytes;
 }
 
-const execution_model stream_model = {
-    .execution = SITU_EXECUTION_STREAM, .make = make, .run = stream_run, .plan = stream_fill_plan,
-    .memory = stream_log_memory, .dispatch = stream_dispatch};
+const execution_model stream_model = {.execution = SITU_EXECUTION_STREAM,
+                                      .make = make,
+                                      .run = stream_run,
+                                      .plan = stream_fill_plan,
+                                      .memory = stream_log_memory,
+                                      .dispatch = stream_dispatch};

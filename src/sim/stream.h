@@ -46,25 +46,25 @@ typedef struct stream {
   const situ_platform *platform;
   int32_t n_operators, n_devices, n_memories, n_channels;
 
-  stream_input *input; /* beside graph->in */
+  stream_input *input;           /* beside graph->in */
   int64_t *start_ns, *finish_ns; /* [operator] */
   int64_t *load_ns;              /* [device] */
   int64_t *free_ns;              /* [device] contention none: when it ends what it has */
 
   /* contention link; NULL without it */
-  stream_hop *hop;               /* beside platform->route_link */
-  stream_node *node;             /* [operator] */
-  int32_t *device_next;          /* [device] the operator that it runs, or would run next; -1 at its end */
-  bool *device_busy;             /* [device] */
-  int32_t *device_last;          /* [device] while chaining */
-  ready_heap *ready;             /* [device] dispatch: what it could run next */
-  int32_t *ready_room;           /* [operator] where the heaps lie */
-  int32_t *started;              /* dispatch: [n_started] operators as they started, the caller's; else NULL */
+  stream_hop *hop;      /* beside platform->route_link */
+  stream_node *node;    /* [operator] */
+  int32_t *device_next; /* [device] the operator that it runs, or would run next; -1 at its end */
+  bool *device_busy;    /* [device] */
+  int32_t *device_last; /* [device] while chaining */
+  ready_heap *ready;    /* [device] dispatch: what it could run next */
+  int32_t *ready_room;  /* [operator] where the heaps lie */
+  int32_t *started;     /* dispatch: [n_started] operators as they started, the caller's; else NULL */
   int32_t n_started;
-  stream_sending *sending;       /* in order of creation: those of one tensor are neighbours, by first user */
+  stream_sending *sending; /* in order of creation: those of one tensor are neighbours, by first user */
   int32_t n_sendings;
-  int32_t *user_next;            /* [use] */
-  int32_t *slot;                 /* [memory] the sending of the present tensor to it, if not older than the tensor */
+  int32_t *user_next; /* [use] */
+  int32_t *slot;      /* [memory] the sending of the present tensor to it, if not older than the tensor */
   int32_t *channel_now, *queue_first, *queue_last; /* [channel] sending in service, and waiting; -1 for none */
   stream_event *heap;
   int32_t n_heap;
@@ -74,22 +74,22 @@ typedef struct stream {
   bool broken;                   /* the order is not topological, or a time does not fit */
   int32_t n_ended;
   int64_t n_hops;
-  situ_transfer *hop_log;        /* NULL, or where each hop is written: n_hops of them */
+  situ_transfer *hop_log; /* NULL, or where each hop is written: n_hops of them */
 
   /* memory over time. The first three only with contention link. Items are what takes room for a while: workspace of
    * an operator (its number), a tensor with its producer (n_operators + its number), then copies elsewhere. */
-  int32_t *first_sending;      /* [tensor] */
-  int64_t *left_ns, *came_ns;  /* [sending] end of its first hop, start of its last */
-  int64_t *until_ns;           /* scratch [memory]: end of the last user there */
-  int32_t *reached;            /* scratch [memory]: memories that have users of the tensor, in order of first user */
+  int32_t *first_sending;     /* [tensor] */
+  int64_t *left_ns, *came_ns; /* [sending] end of its first hop, start of its last */
+  int64_t *until_ns;          /* scratch [memory]: end of the last user there */
+  int32_t *reached;           /* scratch [memory]: memories that have users of the tensor, in order of first user */
   int32_t *copy_tensor, *copy_memory; /* [copy] */
   int32_t n_copies;
   uint64_t *event_key, *event_key_other;  /* 2 * time, + 1 where room is taken, so that releases go first; _other: */
   int32_t *event_item, *event_item_other; /* room to sort */
   int64_t n_events;
-  __int128 *held_bytes;        /* scratch [memory] */
-  int64_t *peak_bytes;         /* [memory] */
-  memory_change *change_log;   /* NULL, or where each change is written: n_changes of them */
+  __int128 *held_bytes;      /* scratch [memory] */
+  int64_t *peak_bytes;       /* [memory] */
+  memory_change *change_log; /* NULL, or where each change is written: n_changes of them */
   int64_t n_changes;
 } stream;
 

@@ -21,13 +21,13 @@ bool stream_make_link(stream *s, arena *a) {
     int32_t link = q->route_link[i];
     s->hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel};
   }
-  return (s->node = ARENA_NEW(a, stream_node, s->n_operators)) &&
-         (s->device_next = ARENA_NEW(a, int32_t, n_devices)) && (s->device_busy = ARENA_NEW(a, bool, n_devices)) &&
-         (s->device_last = ARENA_NEW(a, int32_t, n_devices)) && (s->ready = ARENA_NEW(a, ready_heap, n_devices)) &&
-         (s->ready_room = ARENA_NEW(a, int32_t, s->n_operators)) && (s->sending = ARENA_NEW(a, stream_sending, most)) &&
-         (s->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) &&
-         (s->slot = ARENA_NEW(a, int32_t, s->n_memories)) && (s->channel_now = ARENA_NEW(a, int32_t, n_channels)) &&
-         (s->queue_first = ARENA_NEW(a, int32_t, n_channels)) && (s->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
+  return (s->node = ARENA_NEW(a, stream_node, s->n_operators)) && (s->device_next = ARENA_NEW(a, int32_t, n_devices)) &&
+         (s->device_busy = ARENA_NEW(a, bool, n_devices)) && (s->device_last = ARENA_NEW(a, int32_t, n_devices)) &&
+         (s->ready = ARENA_NEW(a, ready_heap, n_devices)) && (s->ready_room = ARENA_NEW(a, int32_t, s->n_operators)) &&
+         (s->sending = ARENA_NEW(a, stream_sending, most)) &&
+         (s->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) && (s->slot = ARENA_NEW(a, int32_t, s->n_memories)) &&
+         (s->channel_now = ARENA_NEW(a, int32_t, n_channels)) && (s->queue_first = ARENA_NEW(a, int32_t, n_channels)) &&
+         (s->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->heap = ARENA_NEW(a, stream_event, (int64_t)n_devices + n_channels)) &&
          (s->runnable = ARENA_NEW(a, int32_t, n_devices)) && (s->fresh = ARENA_NEW(a, int32_t, most)) &&
          (s->freed = ARENA_NEW(a, int32_t, n_channels)) &&

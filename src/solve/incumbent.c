@@ -50,7 +50,8 @@ simulation solve_try(solve_run *run, const placement *where) {
   simulation found = simulator_run(run->simulator, where, !run->roomy);
   budget_spend(run->budget, 1);
   if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || found.over_ns > 0 ||
-      !solve_allows(run->problem, where->device) || !replicas_keep_rules(run->problem, where->device, where->replica_of))
+      !solve_allows(run->problem, where->device) ||
+      !replicas_keep_rules(run->problem, where->device, where->replica_of))
     return found;
   keep(best, where, found.value_ns, run->solver, run->problem);
   return found;

@@ -1,6 +1,6 @@
-/* The front of latency and period by the epsilon-constraint method (Haimes, Lasdon, Wismer, 1971): the two ends first, then
- * the least period under ceilings of latency that are spread evenly, as a ratio, between them. Each solve starts from what
- * all before it found. docs/theory/tradeoff.md. */
+/* The front of latency and period by the epsilon-constraint method (Haimes, Lasdon, Wismer, 1971): the two ends first,
+ * then the least period under ceilings of latency that are spread evenly, as a ratio, between them. Each solve starts
+ * from what all before it found. docs/theory/tradeoff.md. */
 #include "situ/pareto.h"
 
 #include <math.h>
@@ -133,7 +133,8 @@ situ_status situ_pareto(situ_front **out, const situ_problem *problem, const sit
   sweep s = {.base = problem, .options = options ? options : &none, .start_ns = clock_now_ns(), .error = error};
   s.n_wanted = s.options->points > 0 ? s.options->points : DEFAULT_POINTS;
   if (problem->execution != SITU_EXECUTION_STREAM)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "fronts of latency and period are of execution stream, not %s",
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "fronts of latency and period are of execution stream, not %s",
                      situ_execution_name(problem->execution));
   if (s.n_wanted < 2 || s.n_wanted > MOST_POINTS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a front takes 2 to %d points, not %d", (int)MOST_POINTS,

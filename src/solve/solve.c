@@ -49,7 +49,8 @@ static situ_status choose(selection *chosen, const char *names, const situ_probl
     while (end > 0 && at[end - 1] == ' ') end--;
     char name[NAME_BYTES];
     snprintf(name, sizeof name, "%.*s", (int)(end < NAME_BYTES ? end : NAME_BYTES - 1), at);
-    if (!*name) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of solvers '%s' has an empty name", names);
+    if (!*name)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of solvers '%s' has an empty name", names);
     const solver *s = solver_find(name);
     if (!s) return unknown_name(name, error);
     if (s->missing)
@@ -216,14 +217,15 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
   for (int32_t k = 0; k < o->n_starts; k++) {
     const situ_plan *plan = o->starts[k];
     if (plan->n_operators != run->problem->n_operators || plan->n_devices != run->problem->n_devices)
-      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a plan to start from is of another graph or platform");
-    if (plan->device)
-      solve_offer(run, &(placement){.device = plan->device, .order = plan->order, .call = plan->call});
+      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                       "a plan to start from is of another graph or platform");
+    if (plan->device) solve_offer(run, &(placement){.device = plan->device, .order = plan->order, .call = plan->call});
   }
   return SITU_STATUS_OK;
 }
 
-static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run, const situ_solve_options *o) {
+static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run,
+                                 const situ_solve_options *o) {
   best_single single;
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
   if (!run->problem->conflict) {
@@ -250,10 +252,18 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
   budget whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch);
   watch.running = &whole;
   watch.start_ns = whole.start_ns;
-  solve_run run = {.problem = problem, .budget = &whole, .incumbent = &best, .watch = &watch, .solver = "",
-                   .seed = o->seed, .threads = o->threads > 0 ? o->threads : 1,
-                   .policy = o->policy, .tune_steps = o->tune_steps,
-                   .roomy = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem), .arena = a, .error = error};
+  solve_run run = {.problem = problem,
+                   .budget = &whole,
+                   .incumbent = &best,
+                   .watch = &watch,
+                   .solver = "",
+                   .seed = o->seed,
+                   .threads = o->threads > 0 ? o->threads : 1,
+                   .policy = o->policy,
+                   .tune_steps = o->tune_steps,
+                   .roomy = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem),
+                   .arena = a,
+                   .error = error};
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
   situ_status status = run_and_write(out, chosen, &run, o);
@@ -269,7 +279,8 @@ situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_
   if (!(o->time_limit_s >= 0) || o->max_steps < 0 || o->tune_steps < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "limits of time and steps must be 0 or more");
   if (o->prior && problem->execution != SITU_EXECUTION_STREAM)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a prior proposes placements of stream problems; this one is %s",
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "a prior proposes placements of stream problems; this one is %s",
                      situ_execution_name(problem->execution));
   selection chosen;
   TRY(choose(&chosen, o->solvers, problem, error));

@@ -16,7 +16,7 @@ typedef struct incumbent {
   int64_t value_ns, lower_bound_ns;
   const char *solver, *bound;
   const char *reason; /* why there can be no plan, or NULL: in words better than that of the bound alone */
-  certificate proof; /* the strongest, of at most lower_bound_ns, in its own arena */
+  certificate proof;  /* the strongest, of at most lower_bound_ns, in its own arena */
   arena *proof_arena; /* NULL before the first */
   situ_statistic statistics[SITU_MAX_STATISTICS];
   int32_t n_statistics;
@@ -45,13 +45,13 @@ typedef struct solve_run {
   solve_watch *watch;
   const char *solver; /* its name */
   uint64_t seed;
-  int32_t threads; /* at least 1 */
-  bool walk;       /* one of several searches side by side (solve/walks.h): not to be split again */
+  int32_t threads;    /* at least 1 */
+  bool walk;          /* one of several searches side by side (solve/walks.h): not to be split again */
   const char *policy; /* of learned solvers, as in situ_solve_options */
   int64_t tune_steps;
   const prior *prior; /* proposes starts and moves; or NULL */
-  bool roomy;   /* stream: no plan can exceed a memory, so none is followed */
-  arena *arena; /* scratch: released when the solver returns */
+  bool roomy;         /* stream: no plan can exceed a memory, so none is followed */
+  arena *arena;       /* scratch: released when the solver returns */
   situ_error *error;
 } solve_run;
 
@@ -60,11 +60,11 @@ typedef struct solver {
   bool stream, calls, pipeline;
   bool periods; /* stream problems whose value is the period too */
   bool exact;
-  bool anytime; /* goes on as long as it is let: gets a time limit when the user gives none */
-  bool multistart; /* anytime, and all it needs of what was before is the best plan: several run side by side */
+  bool anytime;        /* goes on as long as it is let: gets a time limit when the user gives none */
+  bool multistart;     /* anytime, and all it needs of what was before is the best plan: several run side by side */
   const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
-  int32_t portfolio; /* its turn in `auto`; 0: not part of it */
-  int32_t again;     /* 0, or a later turn, where the first one is a short try */
+  int32_t portfolio;   /* its turn in `auto`; 0: not part of it */
+  int32_t again;       /* 0, or a later turn, where the first one is a short try */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);
   /* May be NULL: what comes once before `solve`, to find a plan to start from; draws nothing. */

@@ -107,7 +107,8 @@ bool solver_serves(const solver *s, const situ_problem *problem) {
   bool model = (problem->execution == SITU_EXECUTION_STREAM && s->stream) ||
                (problem->execution == SITU_EXECUTION_CALLS && s->calls) ||
                (problem->execution == SITU_EXECUTION_PIPELINE && s->pipeline);
-  if (problem->execution == SITU_EXECUTION_STREAM && problem->objective == SITU_OBJECTIVE_THROUGHPUT) model &= s->periods;
+  if (problem->execution == SITU_EXECUTION_STREAM && problem->objective == SITU_OBJECTIVE_THROUGHPUT)
+    model &= s->periods;
   return model && (!s->serves || s->serves(problem));
 }
 
@@ -161,8 +162,13 @@ int32_t situ_n_solvers(void) { return (int32_t)(sizeof solvers / sizeof solvers[
 situ_solver_info situ_solver_at(int32_t index) {
   if (index < 0 || index >= situ_n_solvers()) return (situ_solver_info){.name = "", .title = "", .source = ""};
   const solver *s = solvers[index];
-  return (situ_solver_info){.name = s->name, .title = s->title, .source = s->source, .stream = s->stream && !s->missing,
-                            .calls = s->calls && !s->missing, .pipeline = s->pipeline && !s->missing, .exact = s->exact};
+  return (situ_solver_info){.name = s->name,
+                            .title = s->title,
+                            .source = s->source,
+                            .stream = s->stream && !s->missing,
+                            .calls = s->calls && !s->missing,
+                            .pipeline = s->pipeline && !s->missing,
+                            .exact = s->exact};
 }
 
 bool situ_solver_serves(const char *name, const situ_problem *problem) {

@@ -10,8 +10,9 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   const situ_graph *g = p->graph;
   text_add(out, "digraph ");
   write_quoted(out, g->model);
-  text_add(out, " {\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n  subgraph cluster_devices {\n"
-                "    label=\"devices\";\n");
+  text_add(out,
+           " {\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n  subgraph cluster_devices {\n"
+           "    label=\"devices\";\n");
   for (int32_t d = 0; d < p->n_devices; d++) {
     text_add(out, "    d%d [fillcolor=\"%s\", label=", (int)d, colours[d % N_COLOURS]);
     write_quoted(out, p->platform->devices[d].name);

@@ -1,5 +1,6 @@
 /* Trace events (the JSON of chrome://tracing and ui.perfetto.dev): a row for each device and each link, arrows from
- * producers to the hops of their tensors, a counter for each memory. A pipeline is drawn as several inputs, each a period behind the last. */
+ * producers to the hops of their tensors, a counter for each memory. A pipeline is drawn as several inputs, each a
+ * period behind the last. */
 #include <stdio.h>
 
 #include "base/fail.h"
@@ -17,7 +18,8 @@ typedef struct trace {
 
 /* Begins an event with its name; the caller adds members and the closing brace. */
 static void begin(trace *t, const char *phase, const char *name, int process, int32_t thread) {
-  text_add(t->out, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":", t->begun ? "," : "", phase, process, (int)thread);
+  text_add(t->out, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":", t->begun ? "," : "", phase, process,
+           (int)thread);
   t->begun = true;
   write_quoted(t->out, name);
 }
@@ -33,7 +35,9 @@ static void add_slice(trace *t, const char *name, int process, int32_t thread, i
   add_time(t, "dur", finish_ns - start_ns);
 }
 
-static const char *kind_of(const trace *t, int32_t v) { return t->problem->graph->kind_name[t->problem->graph->kind[v]]; }
+static const char *kind_of(const trace *t, int32_t v) {
+  return t->problem->graph->kind_name[t->problem->graph->kind[v]];
+}
 
 static void name_rows(trace *t) {
   const situ_problem *p = t->problem;
@@ -52,7 +56,8 @@ static void name_rows(trace *t) {
   for (int32_t l = 0; t->plan->n_transfers > 0 && l < p->platform->n_links; l++) {
     const situ_link *link = &p->platform->links[l];
     text_buffer name = {0};
-    text_add(&name, "%s > %s", p->platform->devices[link->from_device].name, p->platform->devices[link->to_device].name);
+    text_add(&name, "%s > %s", p->platform->devices[link->from_device].name,
+             p->platform->devices[link->to_device].name);
     begin(t, "M", "thread_name", LINKS, l);
     text_add(t->out, ",\"args\":{\"name\":");
     write_quoted(t->out, name.bytes);

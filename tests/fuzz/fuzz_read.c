@@ -1,5 +1,5 @@
-/* Fuzz target of all readers, and of platform files: any bytes give a model or one clear error. Built with libFuzzer by `make fuzz`; the same
- * file with SITU_FUZZ_REPLAY replays files and their mutations in the ordinary tests. */
+/* Fuzz target of all readers, and of platform files: any bytes give a model or one clear error. Built with libFuzzer by
+ * `make fuzz`; the same file with SITU_FUZZ_REPLAY replays files and their mutations in the ordinary tests. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

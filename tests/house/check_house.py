@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 MOST_LINES, MOST_FUNCTION_LINES = 800, 80
+FORMAT_VERSION = 14
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 FUNCTION_START = re.compile(r"^[A-Za-z_].*\)\s*\{\s*$|^\{\s*$")
 STANDARD = re.compile(
@@ -100,6 +101,21 @@ def check_exports(root, library, breaches):
         breaches.append(f"{library}: {name} is declared in a public header but not exported")
 
 
+def check_format(root, breaches):
+    """clang-format agrees, where its version is there; others lay out differently."""
+    try:
+        version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return "clang-format is not installed: layout not looked at"
+    if f"version {FORMAT_VERSION}." not in version:
+        return f"clang-format is not version {FORMAT_VERSION}: layout not looked at"
+    files = [str(path) for path in sources(root) if path.suffix in (".c", ".h")]
+    out = subprocess.run(["clang-format", "--dry-run", *files], capture_output=True, text=True).stderr
+    for line in sorted({line.split(":")[0] for line in out.splitlines() if "[-Wclang-format-violations]" in line}):
+        breaches.append(f"{pathlib.Path(line).relative_to(root)}: clang-format -i would change it")
+    return "clang-format agrees"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     breaches, foreign, seen = [], {}, {}
@@ -119,7 +135,8 @@ def main():
             breaches.append(f"<{name}>: a foreign header belongs behind one .c file; seen in {', '.join(sorted(users))}")
     if len(sys.argv) > 2:
         check_exports(root, sys.argv[2], breaches)
-    print("\n".join(breaches) if breaches else f"{n} files keep the house rules")
+    layout = check_format(root, breaches)
+    print("\n".join(breaches) if breaches else f"{n} files keep the house rules; {layout}")
     return 1 if breaches else 0
 
 

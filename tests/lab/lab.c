@@ -42,8 +42,10 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
   for (int32_t d = 0; d < n; d++) {
     bool host = d == 0 || d < o->n_hosts;
     int32_t class = host ? 0 : 1 + (int32_t)rng_below(r, alike ? 1 : o->equal ? 2 : n);
-    devices[d] = (situ_device){.name = device_names[d], .class_name = class_names[class < n ? class : n - 1],
-                               .memory_bytes_per_s = 1e9, .memory_bytes = SITU_UNLIMITED_BYTES,
+    devices[d] = (situ_device){.name = device_names[d],
+                               .class_name = class_names[class < n ? class : n - 1],
+                               .memory_bytes_per_s = 1e9,
+                               .memory_bytes = SITU_UNLIMITED_BYTES,
                                .shares_memory_with = d >= 2 && !o->equal && rng_below(r, 4) == 0 ? d - 1 : -1,
                                .is_host = host,
                                .server = o->seed / 2 % 3 == 0 ? 0 : d / 2};
@@ -59,7 +61,8 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
     for (int32_t b = 0; b < n; b++) {
       if (a == b || devices[a].shares_memory_with >= 0 || devices[b].shares_memory_with >= 0) continue;
       if (a != 0 && b != 0 && rng_below(r, 2) == 0) continue;
-      links[n_links++] = (situ_link){.from_device = a, .to_device = b,
+      links[n_links++] = (situ_link){.from_device = a,
+                                     .to_device = b,
                                      .latency_ns = o->equal ? latency_ns : rng_below(r, 4),
                                      .bytes_per_s = rate * (alike || o->equal ? 1 : 0.5 + rng_unit(r)),
                                      .channel = !o->equal && rng_below(r, 4) == 0 ? 0 : -1};
@@ -72,8 +75,12 @@ lab lab_random(const lab_options *o) {
   lab l = {0};
   situ_error error;
   rng r = rng_new(o->seed * 1000003 + 17);
-  graph_random_options wanted = {.n_operators = o->n_operators, .edge_density = o->density, .seed = o->seed,
-                                 .n_colocations = o->n_colocations, .max_outputs = 2, .training = o->training};
+  graph_random_options wanted = {.n_operators = o->n_operators,
+                                 .edge_density = o->density,
+                                 .seed = o->seed,
+                                 .n_colocations = o->n_colocations,
+                                 .max_outputs = 2,
+                                 .training = o->training};
   must(graph_random(&l.graph, &wanted, &error), &error);
   make_platform(&l, o, &r);
   must(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), &error);
@@ -98,8 +105,8 @@ lab lab_random(const lab_options *o) {
 }
 
 lab lab_topcuoglu(void) {
-  static const int64_t times[10][3] = {{14, 16, 9},  {13, 19, 18}, {11, 13, 19}, {13, 8, 17}, {12, 13, 10},
-                                       {13, 16, 9},  {7, 15, 11},  {5, 11, 14},  {18, 12, 20}, {21, 7, 16}};
+  static const int64_t times[10][3] = {{14, 16, 9}, {13, 19, 18}, {11, 13, 19}, {13, 8, 17},  {12, 13, 10},
+                                       {13, 16, 9}, {7, 15, 11},  {5, 11, 14},  {18, 12, 20}, {21, 7, 16}};
   static const int32_t edges[15][3] = {{1, 2, 18}, {1, 3, 12}, {1, 4, 9},   {1, 5, 11},  {1, 6, 14},
                                        {2, 8, 19}, {2, 9, 16}, {3, 7, 23},  {4, 8, 27},  {4, 9, 23},
                                        {5, 9, 13}, {6, 8, 15}, {7, 10, 17}, {8, 10, 11}, {9, 10, 13}};
@@ -123,8 +130,11 @@ lab lab_topcuoglu(void) {
   situ_link links[6];
   int32_t n_links = 0;
   for (int32_t d = 0; d < 3; d++) {
-    devices[d] = (situ_device){.name = device_names[d], .class_name = class_names[d], .memory_bytes_per_s = 1e9,
-                               .memory_bytes = SITU_UNLIMITED_BYTES, .shares_memory_with = -1};
+    devices[d] = (situ_device){.name = device_names[d],
+                               .class_name = class_names[d],
+                               .memory_bytes_per_s = 1e9,
+                               .memory_bytes = SITU_UNLIMITED_BYTES,
+                               .shares_memory_with = -1};
     devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
     for (int32_t to = 0; to < 3; to++)
       if (to != d) links[n_links++] = (situ_link){.from_device = d, .to_device = to, .bytes_per_s = 1e9, .channel = -1};
@@ -132,7 +142,8 @@ lab lab_topcuoglu(void) {
   must(situ_platform_new(&l.platform, "three", devices, 3, links, n_links, &error), &error);
   must(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), &error);
   for (int32_t v = 0; v < 10; v++)
-    for (int32_t d = 0; d < 3; d++) l.costs->time_ns[v * 3 + l.platform->class_of[d]] = times[l.graph->source_id[v] - 1][d];
+    for (int32_t d = 0; d < 3; d++)
+      l.costs->time_ns[v * 3 + l.platform->class_of[d]] = times[l.graph->source_id[v] - 1][d];
   situ_problem_options options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
   must(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &options, &error), &error);
   return l;

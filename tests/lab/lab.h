@@ -16,9 +16,10 @@ typedef struct lab {
 
 typedef struct lab_options {
   uint64_t seed;
-  int32_t n_operators, n_devices; /* devices: the first is a host; classes are shared, memories sometimes; most have servers */
-  int32_t n_hosts;                /* 0 is 1; more share the memory of the first */
-  double density;                 /* chance of each possible edge */
+  int32_t n_operators,
+      n_devices;   /* devices: the first is a host; classes are shared, memories sometimes; most have servers */
+  int32_t n_hosts; /* 0 is 1; more share the memory of the first */
+  double density;  /* chance of each possible edge */
   int32_t n_colocations;
   bool training;
   bool pinned;      /* some operators are pinned, sometimes a device is unused */
@@ -32,7 +33,8 @@ typedef struct lab_options {
 lab lab_random(const lab_options *options);
 /* A free, host-staged pipeline of 2 to most_operators operators on 2 to 4 devices, all else drawn too. */
 lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators);
-/* The ten tasks on three processors of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 2, without contention: HEFT 80, CPOP 86. */
+/* The ten tasks on three processors of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 2, without contention: HEFT 80, CPOP 86.
+ */
 lab lab_topcuoglu(void);
 void lab_free(lab *l);
 

@@ -1,5 +1,6 @@
-/* Laws of the optimum of contiguous pipelines, which ideal_dp and chain_search prove: numbers do not matter; more memory, faster links,
- * leave to have replicas and leave to overlap never hurt; the schedule GPipe is never better than 1F1B. */
+/* Laws of the optimum of contiguous pipelines, which ideal_dp and chain_search prove: numbers do not matter; more
+ * memory, faster links, leave to have replicas and leave to overlap never hurt; the schedule GPipe is never better than
+ * 1F1B. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +95,8 @@ static void never_hurts(void (*change)(lab_options *o)) {
     change(&o);
     int64_t after = optimum_of(&o);
     if (before < 0) continue;
-    if (after < 0 || after > before) fail_msg("seed %d: %lld, then %lld", (int)seed, (long long)before, (long long)after);
+    if (after < 0 || after > before)
+      fail_msg("seed %d: %lld, then %lld", (int)seed, (long long)before, (long long)after);
     ++*(after < before ? &n_better : &n_equal);
   }
   print_message("%d better, %d equal\n", n_better, n_equal);
@@ -146,12 +148,9 @@ static void faster_links_never_hurt(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(two_exact_solvers_agree),
-      cmocka_unit_test(the_optimum_does_not_depend_on_numbers),
-      cmocka_unit_test(more_memory_never_hurts),
-      cmocka_unit_test(leave_to_have_replicas_never_hurts),
-      cmocka_unit_test(overlap_never_hurts),
-      cmocka_unit_test(gpipe_is_never_better_than_1f1b),
+      cmocka_unit_test(two_exact_solvers_agree), cmocka_unit_test(the_optimum_does_not_depend_on_numbers),
+      cmocka_unit_test(more_memory_never_hurts), cmocka_unit_test(leave_to_have_replicas_never_hurts),
+      cmocka_unit_test(overlap_never_hurts),     cmocka_unit_test(gpipe_is_never_better_than_1f1b),
       cmocka_unit_test(faster_links_never_hurt),
   };
   return cmocka_run_group_tests_name("laws of pipelines", tests, NULL, NULL);

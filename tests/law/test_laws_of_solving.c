@@ -1,5 +1,5 @@
-/* Laws that hold on every problem: plans keep all rules, runs repeat, names of operators do not matter, a stop gives the
- * best so far. */
+/* Laws that hold on every problem: plans keep all rules, runs repeat, names of operators do not matter, a stop gives
+ * the best so far. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,22 +28,35 @@ static situ_problem_options variant(int32_t index) {
       {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK},
       {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED},
       {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK, .free = true},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .free = true,
+      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_HOST_STAGED,
+       .free = true,
        .overlap = true},
       {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .in_flight = 2},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .replicate = true,
+      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_HOST_STAGED,
+       .replicate = true,
        .schedule = SITU_SCHEDULE_GPIPE},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK, .free = true,
-       .replicate = true, .schedule = SITU_SCHEDULE_GPIPE},
+      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_LINK,
+       .free = true,
+       .replicate = true,
+       .schedule = SITU_SCHEDULE_GPIPE},
   };
   return all[index];
 }
 
 static lab draw(int32_t index, uint64_t seed) {
-  lab_options o = {.seed = seed, .n_operators = 12 + (int32_t)(seed % 30), .n_devices = 2 + (int32_t)(seed % 4),
-                   .density = 0.05 + 0.05 * (double)(seed % 4), .n_colocations = (int32_t)(seed % 5),
-                   .training = index >= 3 && seed % 3 == 0, .pinned = seed % 3 == 1, .unsupported = seed % 4 == 0,
-                   .memory = seed % 2 ? 0.25 + 0.1 * (double)(seed % 5) : 0, .options = variant(index)};
+  lab_options o = {.seed = seed,
+                   .n_operators = 12 + (int32_t)(seed % 30),
+                   .n_devices = 2 + (int32_t)(seed % 4),
+                   .density = 0.05 + 0.05 * (double)(seed % 4),
+                   .n_colocations = (int32_t)(seed % 5),
+                   .training = index >= 3 && seed % 3 == 0,
+                   .pinned = seed % 3 == 1,
+                   .unsupported = seed % 4 == 0,
+                   .memory = seed % 2 ? 0.25 + 0.1 * (double)(seed % 5) : 0,
+                   .options = variant(index)};
   o.equal = o.options.replicate;
   return lab_random(&o);
 }
@@ -51,7 +64,8 @@ static lab draw(int32_t index, uint64_t seed) {
 static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t seed) {
   situ_plan *plan;
   situ_error error;
-  bool bounded = strcmp(name, "auto") == 0 || seed % 8 == 0; /* they are the same for all solvers and take most of the time */
+  bool bounded =
+      strcmp(name, "auto") == 0 || seed % 8 == 0; /* they are the same for all solvers and take most of the time */
   situ_solve_options o = {.solvers = name, .max_steps = 300, .seed = seed, .no_bounds = !bounded};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK)
     fail_msg("%s, seed %d, solver %s: %s", situ_execution_name(situ_problem_execution(p)), (int)seed, name, error.text);
@@ -104,7 +118,8 @@ static void bounds_do_not_depend_on_numbers(void **state) {
       int64_t one, other;
       if (!bounds[i]->stream) continue;
       assert_int_equal(bounds[i]->compute(&one, &(certificate){0}, l.problem, a, &unlimited, NULL), SITU_STATUS_OK);
-      assert_int_equal(bounds[i]->compute(&other, &(certificate){0}, again.problem, a, &unlimited, NULL), SITU_STATUS_OK);
+      assert_int_equal(bounds[i]->compute(&other, &(certificate){0}, again.problem, a, &unlimited, NULL),
+                       SITU_STATUS_OK);
       assert_int_equal(one, other);
     }
     arena_free(a);

@@ -31,10 +31,10 @@ static struct {
   scenario *s;
   const int32_t *device, *order;
   bool contention;
-  sg_sem_t input[SCENARIO_MOST];      /* [operator] released once for each input that is there */
+  sg_sem_t input[SCENARIO_MOST];        /* [operator] released once for each input that is there */
   sg_sem_t ready[2 * SCENARIO_MOST][8]; /* [tensor][memory] without contention: made */
-  sg_sem_t work[32];                  /* [channel] */
-  int32_t queue[32][1024][3];         /* [channel] tensor, memory, hop */
+  sg_sem_t work[32];                    /* [channel] */
+  int32_t queue[32][1024][3];           /* [channel] tensor, memory, hop */
   int32_t first[32], end[32];
   double finish[SCENARIO_MOST];
 } run;
@@ -128,8 +128,10 @@ static void write_platform(const char *path) {
   const situ_platform *p = run.s->platform;
   FILE *f = fopen(path, "w");
   if (!f) exit(2);
-  fputs("<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-        "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n", f);
+  fputs(
+      "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+      "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n",
+      f);
   for (int32_t d = 0; d < p->n_devices; d++) fprintf(f, "<host id=\"d%d\" speed=\"1f\"/>\n", (int)d);
   for (int32_t m = 0; m < p->n_memories; m++) fprintf(f, "<host id=\"m%d\" speed=\"1f\"/>\n", (int)m);
   for (int32_t l = 0; l < p->n_links; l++)

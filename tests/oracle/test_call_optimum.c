@@ -1,5 +1,5 @@
-/* call_dp against brute force over all placements and all ways to call: its bound is never above the optimum, and what it
- * calls optimal is. */
+/* call_dp against brute force over all placements and all ways to call: its bound is never above the optimum, and what
+ * it calls optimal is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,8 @@ static void hold_light_bound(const situ_problem *p, int64_t optimum, uint64_t se
     assert_true(call_price_make(&c, &l, &unfit, a));
     assert_true(call_price_improve(&c, &b));
     if (c.lower_ns > optimum)
-      fail_msg("seed %d: the optimum is %lld, the light bound %lld", (int)seed, (long long)optimum, (long long)c.lower_ns);
+      fail_msg("seed %d: the optimum is %lld, the light bound %lld", (int)seed, (long long)optimum,
+               (long long)c.lower_ns);
   }
   arena_free(a);
 }
@@ -74,9 +75,13 @@ static void nothing_proved_is_wrong(void **state) {
   (void)state;
   tally t = {0};
   for (uint64_t seed = 1; seed <= 1500; seed++)
-    judge(&t, &(lab_options){.seed = seed, .n_operators = 3 + (int32_t)(seed % 3), .n_devices = 2 + (int32_t)(seed % 2),
-                             .density = 0.15 + 0.1 * (double)(seed % 6), .n_colocations = (int32_t)(seed / 2 % 3),
-                             .pinned = seed % 5 == 0, .unsupported = seed % 7 == 0,
+    judge(&t, &(lab_options){.seed = seed,
+                             .n_operators = 3 + (int32_t)(seed % 3),
+                             .n_devices = 2 + (int32_t)(seed % 2),
+                             .density = 0.15 + 0.1 * (double)(seed % 6),
+                             .n_colocations = (int32_t)(seed / 2 % 3),
+                             .pinned = seed % 5 == 0,
+                             .unsupported = seed % 7 == 0,
                              .memory = seed % 3 ? 0.25 + 0.05 * (double)(seed % 13) : 0,
                              .options = {.execution = SITU_EXECUTION_CALLS}});
   printf("%d problems, %d without a plan, %d solved to the optimum, %d of them proved\n", (int)t.n, (int)t.impossible,
@@ -89,9 +94,14 @@ static void nothing_proved_of_few_calls_is_wrong(void **state) {
   (void)state;
   tally t = {0};
   for (uint64_t seed = 1; seed <= 2400; seed++)
-    judge(&t, &(lab_options){.seed = seed, .n_operators = 3 + (int32_t)(seed % 3), .n_devices = 2 + (int32_t)(seed % 2),
-                             .density = 0.15 + 0.1 * (double)(seed % 6), .n_colocations = (int32_t)(seed / 2 % 3),
-                             .pinned = seed % 5 == 0, .unsupported = seed % 7 == 0, .equal = seed % 4 < 2,
+    judge(&t, &(lab_options){.seed = seed,
+                             .n_operators = 3 + (int32_t)(seed % 3),
+                             .n_devices = 2 + (int32_t)(seed % 2),
+                             .density = 0.15 + 0.1 * (double)(seed % 6),
+                             .n_colocations = (int32_t)(seed / 2 % 3),
+                             .pinned = seed % 5 == 0,
+                             .unsupported = seed % 7 == 0,
+                             .equal = seed % 4 < 2,
                              .memory = seed % 3 ? 0.25 + 0.05 * (double)(seed % 13) : 0,
                              .options = {.max_calls = 1 + (int32_t)(seed / 3 % 5) / 2}});
   printf("%d problems, %d without a plan, %d solved to the optimum, %d of them proved\n", (int)t.n, (int)t.impossible,
@@ -104,8 +114,11 @@ static void one_call_on_each_of_equal_accelerators_is_proved(void **state) {
   (void)state;
   tally t = {0};
   for (uint64_t seed = 1; seed <= 1500; seed++)
-    judge(&t, &(lab_options){.seed = seed, .n_operators = 3 + (int32_t)(seed % 4), .n_devices = 2 + (int32_t)(seed % 2),
-                             .density = 0.1 + 0.1 * (double)(seed % 7), .equal = true,
+    judge(&t, &(lab_options){.seed = seed,
+                             .n_operators = 3 + (int32_t)(seed % 4),
+                             .n_devices = 2 + (int32_t)(seed % 2),
+                             .density = 0.1 + 0.1 * (double)(seed % 7),
+                             .equal = true,
                              .options = {.max_calls = 1}});
   printf("%d problems, %d solved to the optimum, %d of them proved\n", (int)t.n, (int)t.solved, (int)t.proved);
   assert_true(t.proved > t.n * 9 / 10);
@@ -116,8 +129,11 @@ static void one_accelerator_is_never_proved_wrong(void **state) {
   (void)state;
   tally t = {0};
   for (uint64_t seed = 1; seed <= 2000; seed++)
-    judge(&t, &(lab_options){.seed = seed, .n_operators = 3 + (int32_t)(seed % 4), .n_devices = 2,
-                             .density = 0.1 + 0.1 * (double)(seed % 7), .unsupported = seed % 7 == 0,
+    judge(&t, &(lab_options){.seed = seed,
+                             .n_operators = 3 + (int32_t)(seed % 4),
+                             .n_devices = 2,
+                             .density = 0.1 + 0.1 * (double)(seed % 7),
+                             .unsupported = seed % 7 == 0,
                              .options = {.execution = SITU_EXECUTION_CALLS}});
   printf("%d problems, %d solved to the optimum, %d of them proved\n", (int)t.n, (int)t.solved, (int)t.proved);
   assert_true(t.proved > t.n / 2);

@@ -152,11 +152,16 @@ static void make_up(const trial *t, rng *r) {
 
 static void compare(situ_problem_options options, int32_t seeds, int32_t n, int32_t devices) {
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
-    lab_options o = {.seed = seed + 5000, .n_operators = n - (int32_t)(seed % 2), .n_devices = devices - (int32_t)(seed % 3 == 0),
-                     .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2),
+    lab_options o = {.seed = seed + 5000,
+                     .n_operators = n - (int32_t)(seed % 2),
+                     .n_devices = devices - (int32_t)(seed % 3 == 0),
+                     .density = 0.2 + 0.1 * (double)(seed % 5),
+                     .n_colocations = (int32_t)(seed % 2),
                      .training = options.execution == SITU_EXECUTION_PIPELINE && seed % 4 == 0,
-                     .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
-                     .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0, .options = options};
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 5 == 0,
+                     .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
+                     .options = options};
     if (o.n_devices < 2) o.n_devices = 2;
     lab l = lab_random(&o);
     if (!l.problem->conflict) {
@@ -191,13 +196,17 @@ static void no_certificate_of_pipelines_proves_too_much(void **state) {
   }
 }
 
-/* One block of everything: with neither contention nor memory nor colocation what comes of the judge's own search is the
- * optimum, no more and no less. */
+/* One block of everything: with neither contention nor memory nor colocation what comes of the judge's own search is
+ * the optimum, no more and no less. */
 static void the_judge_of_blocks_knows_the_optimum(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 250; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 5 + (int32_t)(seed % 6), .n_devices = 2 + (int32_t)(seed % 3),
-                     .density = 0.1 + 0.1 * (double)(seed % 4), .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
+    lab_options o = {.seed = seed,
+                     .n_operators = 5 + (int32_t)(seed % 6),
+                     .n_devices = 2 + (int32_t)(seed % 3),
+                     .density = 0.1 + 0.1 * (double)(seed % 4),
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 5 == 0,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
     lab l = lab_random(&o);
     trial t = {.problem = l.problem, .seed = seed};

@@ -51,24 +51,23 @@ static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_
   int n_optimal = 0, n_infeasible = 0, n_unserved = 0, n_replicated = 0;
   for (uint64_t seed = 1; seed <= n_seeds; seed++) {
     rng random = rng_new(seed);
-    lab_options options = {
-        .seed = seed,
-        .n_operators = (int32_t)(2 + rng_below(&random, most_operators - 1)),
-        .n_devices = (int32_t)(2 + rng_below(&random, most_devices - 1)),
-        .density = 0.2 + 0.6 * rng_unit(&random),
-        .n_colocations = (int32_t)rng_below(&random, 3),
-        .training = rng_below(&random, 3) == 0 || schedule == SITU_SCHEDULE_GPIPE,
-        .pinned = rng_below(&random, 4) == 0,
-        .n_hosts = seed % 8 == 0 ? 2 : 1,
-        .equal = replicate && rng_below(&random, 4) > 0,
-        .unsupported = !idle && rng_below(&random, 3) == 0,
-        .memory = !idle && rng_below(&random, 2) ? 0.4 + rng_unit(&random) : 0,
-        .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
-                    .communication = SITU_COMMUNICATION_HOST_STAGED,
-                    .overlap = rng_below(&random, 3) == 0,
-                    .schedule = schedule,
-                    .replicate = replicate,
-                    .in_flight = (int32_t)rng_below(&random, 3)}};
+    lab_options options = {.seed = seed,
+                           .n_operators = (int32_t)(2 + rng_below(&random, most_operators - 1)),
+                           .n_devices = (int32_t)(2 + rng_below(&random, most_devices - 1)),
+                           .density = 0.2 + 0.6 * rng_unit(&random),
+                           .n_colocations = (int32_t)rng_below(&random, 3),
+                           .training = rng_below(&random, 3) == 0 || schedule == SITU_SCHEDULE_GPIPE,
+                           .pinned = rng_below(&random, 4) == 0,
+                           .n_hosts = seed % 8 == 0 ? 2 : 1,
+                           .equal = replicate && rng_below(&random, 4) > 0,
+                           .unsupported = !idle && rng_below(&random, 3) == 0,
+                           .memory = !idle && rng_below(&random, 2) ? 0.4 + rng_unit(&random) : 0,
+                           .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                       .communication = SITU_COMMUNICATION_HOST_STAGED,
+                                       .overlap = rng_below(&random, 3) == 0,
+                                       .schedule = schedule,
+                                       .replicate = replicate,
+                                       .in_flight = (int32_t)rng_below(&random, 3)}};
     lab l = lab_random(&options);
     if (idle) make_idle(&l, &random);
     if (situ_solver_serves("ideal_dp", l.problem) && !situ_problem_conflict(l.problem))
@@ -99,8 +98,8 @@ static void equals_brute_force_where_forward_and_backward_loads_are_two_numbers(
   run_seeds(true, SITU_SCHEDULE_GPIPE, false, 2000, 8, 3);
 }
 
-/* With links the program solves a relaxation: its bound is never above the optimum, its plan never below, and where it says
- * optimal the two meet. */
+/* With links the program solves a relaxation: its bound is never above the optimum, its plan never below, and where it
+ * says optimal the two meet. */
 static void holds_against_brute_force_with_links(void **state) {
   (void)state;
   int n_optimal = 0, n_feasible = 0;

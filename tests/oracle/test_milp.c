@@ -1,5 +1,5 @@
-/* The programs of milp against brute force: on small problems, run to its end, the engine must find the optimum. What it
- * says of its end is not believed in earnest; here it shows that the programs say what the models say. */
+/* The programs of milp against brute force: on small problems, run to its end, the engine must find the optimum. What
+ * it says of its end is not believed in earnest; here it shows that the programs say what the models say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,8 @@ typedef struct two_calls {
 static bool in_turn(const two_calls *b, const simulation *found) {
   for (int32_t v = 0; v < b->problem->n_operators; v++)
     for (int32_t w = 0; w < b->problem->n_operators; w++)
-      if (b->device[v] == b->device[w] && b->call[v] < b->call[w] && found->finish_ns[v] > found->start_ns[w]) return false;
+      if (b->device[v] == b->device[w] && b->call[v] < b->call[w] && found->finish_ns[v] > found->start_ns[w])
+        return false;
   return true;
 }
 
@@ -180,9 +181,7 @@ static void few_calls_are_solved(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(free_pipelines_are_solved),
-                                     cmocka_unit_test(streams_are_solved),
-                                     cmocka_unit_test(calls_are_solved),
-                                     cmocka_unit_test(few_calls_are_solved)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(free_pipelines_are_solved), cmocka_unit_test(streams_are_solved),
+                                     cmocka_unit_test(calls_are_solved), cmocka_unit_test(few_calls_are_solved)};
   return cmocka_run_group_tests_name("milp", tests, NULL, NULL);
 }

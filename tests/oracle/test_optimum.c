@@ -1,5 +1,5 @@
-/* Brute force over all placements, and all orders where there are any, against bounds and solvers: no bound is above the
- * optimum, no plan is below it, and every plan keeps every rule. */
+/* Brute force over all placements, and all orders where there are any, against bounds and solvers: no bound is above
+ * the optimum, no plan is below it, and every plan keeps every rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,12 +58,17 @@ static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) 
 
 static void compare(situ_problem_options options, int32_t seeds, int32_t n, int32_t devices) {
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
-    lab_options o = {.seed = seed, .n_operators = n - (int32_t)(seed % 2), .n_devices = devices - (int32_t)(seed % 3 == 0),
-                     .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2),
+    lab_options o = {.seed = seed,
+                     .n_operators = n - (int32_t)(seed % 2),
+                     .n_devices = devices - (int32_t)(seed % 3 == 0),
+                     .density = 0.2 + 0.1 * (double)(seed % 5),
+                     .n_colocations = (int32_t)(seed % 2),
                      .training = options.objective == SITU_OBJECTIVE_THROUGHPUT && seed % 4 == 0,
                      .equal = options.replicate,
-                     .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
-                     .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0, .options = options};
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 5 == 0,
+                     .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
+                     .options = options};
     if (o.n_devices < 2) o.n_devices = 2;
     lab l = lab_random(&o);
     arena *a = arena_new();
@@ -109,8 +114,12 @@ static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
 static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 300; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 4 + (int32_t)(seed % 2), .n_devices = 2 + (int32_t)(seed % 2),
-                     .density = 0.15 + 0.1 * (double)(seed % 6), .pinned = seed % 3 == 0, .unsupported = seed % 5 == 0,
+    lab_options o = {.seed = seed,
+                     .n_operators = 4 + (int32_t)(seed % 2),
+                     .n_devices = 2 + (int32_t)(seed % 2),
+                     .density = 0.15 + 0.1 * (double)(seed % 6),
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 5 == 0,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
     lab l = lab_random(&o);
     int64_t optimum = brute_force(l.problem, NULL);
@@ -118,8 +127,7 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
     situ_error error;
     situ_solve_options with = {.solvers = "block_dp"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
-    if (optimum != SITU_NEVER_NS &&
-        (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
+    if (optimum != SITU_NEVER_NS && (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
       fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
                (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
     situ_plan_free(plan);
@@ -127,13 +135,19 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
   }
 }
 
-/* Contention, memory over time, colocation, pins, devices that cannot run everything: what it ends with is the optimum. */
+/* Contention, memory over time, colocation, pins, devices that cannot run everything: what it ends with is the optimum.
+ */
 static void branch_and_bound_finds_and_proves_the_optimum(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 1500; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 3 + (int32_t)(seed % 3), .n_devices = 2 + (int32_t)(seed % 5 == 0),
-                     .density = 0.1 + 0.1 * (double)(seed % 7), .n_colocations = (int32_t)(seed % 2), .pinned = seed % 3 == 0,
-                     .unsupported = seed % 4 == 0, .memory = seed % 3 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
+    lab_options o = {.seed = seed,
+                     .n_operators = 3 + (int32_t)(seed % 3),
+                     .n_devices = 2 + (int32_t)(seed % 5 == 0),
+                     .density = 0.1 + 0.1 * (double)(seed % 7),
+                     .n_colocations = (int32_t)(seed % 2),
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 4 == 0,
+                     .memory = seed % 3 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
                      .options = {.execution = SITU_EXECUTION_STREAM,
                                  .contention = seed % 8 < 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK}};
     lab l = lab_random(&o);

@@ -17,9 +17,14 @@ static int32_t count_optima(double memory, situ_contention contention, int32_t s
   int32_t equal = 0;
   *n_possible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 4 + (int32_t)(seed % 2), .n_devices = 2 + (int32_t)(seed % 2),
-                     .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2), .pinned = seed % 3 == 0,
-                     .unsupported = seed % 5 == 0, .memory = memory,
+    lab_options o = {.seed = seed,
+                     .n_operators = 4 + (int32_t)(seed % 2),
+                     .n_devices = 2 + (int32_t)(seed % 2),
+                     .density = 0.2 + 0.1 * (double)(seed % 5),
+                     .n_colocations = (int32_t)(seed % 2),
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 5 == 0,
+                     .memory = memory,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = contention}};
     lab l = lab_random(&o);
     int64_t optimum = brute_force(l.problem, NULL);
@@ -28,7 +33,8 @@ static int32_t count_optima(double memory, situ_contention contention, int32_t s
     situ_solve_options with = {.solvers = "splitting", .max_steps = 400, .seed = seed};
     if (situ_solve(&plan, l.problem, &with, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
     int64_t value = situ_plan_value_ns(plan);
-    if (value < optimum) fail_msg("seed %d: %lld is below the optimum %lld", (int)seed, (long long)value, (long long)optimum);
+    if (value < optimum)
+      fail_msg("seed %d: %lld is below the optimum %lld", (int)seed, (long long)value, (long long)optimum);
     *n_possible += optimum != SITU_NEVER_NS;
     equal += optimum != SITU_NEVER_NS && value == optimum;
     situ_plan_free(plan);

@@ -44,9 +44,15 @@ static void see(void *context, const placement *where) {
 }
 
 static lab draw(uint64_t seed, situ_problem_options options) {
-  lab_options o = {.seed = seed, .n_operators = 4 + (int32_t)(seed % 2), .n_devices = 2 + (int32_t)(seed % 2),
-                   .density = 0.2 + 0.1 * (double)(seed % 5), .n_colocations = (int32_t)(seed % 2), .pinned = seed % 3 == 0,
-                   .unsupported = seed % 5 == 0, .memory = seed % 4 == 1 ? 0.3 : 0, .options = options};
+  lab_options o = {.seed = seed,
+                   .n_operators = 4 + (int32_t)(seed % 2),
+                   .n_devices = 2 + (int32_t)(seed % 2),
+                   .density = 0.2 + 0.1 * (double)(seed % 5),
+                   .n_colocations = (int32_t)(seed % 2),
+                   .pinned = seed % 3 == 0,
+                   .unsupported = seed % 5 == 0,
+                   .memory = seed % 4 == 1 ? 0.3 : 0,
+                   .options = options};
   return lab_random(&o);
 }
 
@@ -61,7 +67,8 @@ static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
   (void)state;
   int32_t equal = 0, possible = 0;
   for (uint64_t seed = 1; seed <= 100; seed++) {
-    lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM, .max_latency_ns = SITU_NEVER_NS - 1,
+    lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM,
+                                              .max_latency_ns = SITU_NEVER_NS - 1,
                                               .contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
     arena *a = arena_new();
     truth t = find_truth(l.problem, a);
@@ -72,7 +79,8 @@ static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
     int32_t n = situ_front_n_points(front), found = 0;
     assert_true(t.n > 0 || n == 0);
     for (int32_t k = 0; k < n; k++) {
-      int64_t latency = situ_plan_latency_ns(situ_front_plan(front, k)), period = situ_plan_period_ns(situ_front_plan(front, k));
+      int64_t latency = situ_plan_latency_ns(situ_front_plan(front, k)),
+              period = situ_plan_period_ns(situ_front_plan(front, k));
       bool possible_point = false;
       for (int32_t i = 0; i < t.n; i++) {
         possible_point |= t.latency_ns[i] <= latency && t.period_ns[i] <= period;
@@ -80,7 +88,8 @@ static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
         assert_true(t.latency_ns[i] >= situ_front_least_latency_ns(front));
         assert_true(t.period_ns[i] >= situ_front_least_period_ns(front));
       }
-      if (!possible_point) fail_msg("seed %d: (%lld, %lld) is impossible", (int)seed, (long long)latency, (long long)period);
+      if (!possible_point)
+        fail_msg("seed %d: (%lld, %lld) is impossible", (int)seed, (long long)latency, (long long)period);
       if (k > 0) assert_true(latency > situ_plan_latency_ns(situ_front_plan(front, k - 1)));
       if (k > 0) assert_true(period < situ_plan_period_ns(situ_front_plan(front, k - 1)));
     }
@@ -99,8 +108,10 @@ static situ_problem *limited(const lab *l, int64_t max_latency_ns, int64_t max_p
   situ_problem *p;
   situ_error error;
   situ_problem_options o = {.objective = max_latency_ns ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
-                            .max_latency_ns = max_latency_ns, .max_period_ns = max_period_ns,
-                            .pins = l->pins, .unused = l->unused};
+                            .max_latency_ns = max_latency_ns,
+                            .max_period_ns = max_period_ns,
+                            .pins = l->pins,
+                            .unused = l->unused};
   if (situ_problem_pose(&p, l->graph, l->platform, l->costs, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   assert_int_equal(situ_problem_execution(p), SITU_EXECUTION_STREAM);
   return p;
@@ -153,8 +164,13 @@ static void limits_are_kept_and_what_is_impossible_is_not_found(void **state) {
 
 /* A lab whose graph is several copies of its own. */
 static lab copied(uint64_t seed, int32_t n_operators, int32_t copies, situ_contention contention) {
-  lab_options o = {.seed = seed, .n_operators = n_operators, .n_devices = 2 + (int32_t)(seed % 2), .density = 0.4,
-                   .n_colocations = (int32_t)(seed % 2), .unsupported = seed % 5 == 0, .memory = seed % 2 ? 0.5 : 0,
+  lab_options o = {.seed = seed,
+                   .n_operators = n_operators,
+                   .n_devices = 2 + (int32_t)(seed % 2),
+                   .density = 0.4,
+                   .n_colocations = (int32_t)(seed % 2),
+                   .unsupported = seed % 5 == 0,
+                   .memory = seed % 2 ? 0.5 : 0,
                    .options = {.execution = SITU_EXECUTION_STREAM, .contention = contention}};
   lab l = lab_random(&o);
   situ_graph *graph;
@@ -168,7 +184,8 @@ static lab copied(uint64_t seed, int32_t n_operators, int32_t copies, situ_conte
   l.graph = graph;
   l.costs = costs;
   situ_problem_options posed = {.contention = contention, .copies = copies};
-  if (situ_problem_pose(&l.problem, graph, l.platform, costs, &posed, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  if (situ_problem_pose(&l.problem, graph, l.platform, costs, &posed, &error) != SITU_STATUS_OK)
+    fail_msg("%s", error.text);
   return l;
 }
 

@@ -1,6 +1,6 @@
-/* Block dynamic program: a bound from the last cut back to the first (bound/block_chain.h), then a plan from the first block
- * to the last, led by what the bound says is still to come. Both are exact while no layer is wider than allowed; each
- * round allows more. The plan holds on links free of contention: the simulator says what it is worth with it.
+/* Block dynamic program: a bound from the last cut back to the first (bound/block_chain.h), then a plan from the first
+ * block to the last, led by what the bound says is still to come. Both are exact while no layer is wider than allowed;
+ * each round allows more. The plan holds on links free of contention: the simulator says what it is worth with it.
  * docs/theory/block_dp.md tells it in full. */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,15 @@
 #include "solve/kit/list.h"
 #include "solve/solver.h"
 
-enum { FIRST_WIDTH = 64, WIDTH_FACTOR = 4, LAST_WIDTH = 1 << 18, OFFERED = 8, LARGEST_BLOCK = 20, GROUPS_TRIED = 8, CERTIFIED_WIDTH = 256 };
+enum {
+  FIRST_WIDTH = 64,
+  WIDTH_FACTOR = 4,
+  LAST_WIDTH = 1 << 18,
+  OFFERED = 8,
+  LARGEST_BLOCK = 20,
+  GROUPS_TRIED = 8,
+  CERTIFIED_WIDTH = 256
+};
 static const int64_t TRACE_ROOM = (int64_t)1 << 22, OPERATORS_LIMIT = 4000;
 
 typedef struct block_dp {
@@ -24,7 +32,7 @@ typedef struct block_dp {
   draft draft;
   double *priority;
   block_finding *findings;
-  int64_t *rest_ns; /* best of all rounds so far */
+  int64_t *rest_ns;                     /* best of all rounds so far */
   int32_t *device, *order, *kept_order; /* device: -1 where the schedule at hand says none; kept_order: of graph */
   bool *placed;
   arena *scratch;
@@ -43,8 +51,11 @@ static void spend(solve_run *run, int64_t n_children) {
 
 static situ_status improve_bound(block_dp *s, int32_t width, bool *exact) {
   solve_run *run = s->run;
-  chain_limits limits = {.width = width, .most_children = children_left(run), .budget = run->budget,
-                         .upper_ns = min64(run->incumbent->value_ns, BLOCK_FAR_NS), .head_ns = s->head_ns,
+  chain_limits limits = {.width = width,
+                         .most_children = children_left(run),
+                         .budget = run->budget,
+                         .upper_ns = min64(run->incumbent->value_ns, BLOCK_FAR_NS),
+                         .head_ns = s->head_ns,
                          .findings = &s->findings};
   if (!block_chain_find(&s->chain, &s->machine, &s->graph, &limits, run->arena)) return fail_no_memory(run->error);
   spend(run, s->chain.n_children);
@@ -190,8 +201,8 @@ static situ_status find_plan(block_dp *s, int32_t width, bool links, bool *exact
   for (int32_t k = 0; k < c->n_blocks; k++) {
     block b;
     block_result found;
-    block_limits limits = {.width = width, .links = links, .upper_ns = upper, .most_children = children_left(run),
-                           .budget = run->budget};
+    block_limits limits = {
+        .width = width, .links = links, .upper_ns = upper, .most_children = children_left(run), .budget = run->budget};
     bool fits, closed = k + 1 < c->n_blocks || c->closed;
     if (!block_take(&b, &fits, &s->machine, &s->graph, c->first[k], c->last[k], true, run->arena)) {
       s->hopeless = !fits;
@@ -226,7 +237,8 @@ static situ_status solve_in(block_dp *s) {
     situ_status status = SITU_STATUS_OK;
     if (!plan_exact && !s->hopeless && !solve_done(run)) status = find_plan(s, width, false, &plan_exact);
     arena_release(run->arena, mark);
-    if (links && !s->hopeless && !solve_done(run) && status == SITU_STATUS_OK) status = find_plan(s, width, true, &ignored);
+    if (links && !s->hopeless && !solve_done(run) && status == SITU_STATUS_OK)
+      status = find_plan(s, width, true, &ignored);
     arena_release(run->arena, mark);
     TRY(status);
     if ((plan_exact && bound_exact && !links) || s->hopeless) break;

@@ -1,7 +1,8 @@
-/* Branch and bound for whole small stream problems, with all that the model has: contention, memory over time, colocation.
+/* Branch and bound for whole small stream problems, with all that the model has: contention, memory over time,
+ * colocation.
  *
- * A plan is a device for each operator and a sequence on each device. Operators are appended in order of their starts on
- * free links, which reaches every plan once but for ties; the simulator gives each full one its value. On free links
+ * A plan is a device for each operator and a sequence on each device. Operators are appended in order of their starts
+ * on free links, which reaches every plan once but for ties; the simulator gives each full one its value. On free links
  * nothing starts later than under contention, so what free links promise bounds what the simulator says.
  * docs/theory/branch_and_bound.md has the argument. */
 #include "base/checked.h"
@@ -19,8 +20,8 @@ typedef struct branching {
   const situ_problem *problem;
   const situ_graph *graph;
   int32_t n, n_devices;
-  int64_t *tail_ns;  /* [operator * devices] of the critical path */
-  block_machine machine; /* its prices */
+  int64_t *tail_ns;                           /* [operator * devices] of the critical path */
+  block_machine machine;                      /* its prices */
   int64_t rest[MOST_OPERATORS][BLOCK_PRICES]; /* work of an operator where it is cheapest */
   int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
   int64_t finish_ns[MOST_OPERATORS], free_ns[BLOCK_DEVICES];
@@ -47,8 +48,8 @@ static bool may_go(const branching *s, int32_t v, int32_t d) {
 
 /* ---- bounds ---- */
 
-/* The earliest start of v on d: nothing starts before `now` any more. ready_ns: when producers that are still to come end
- * at best. */
+/* The earliest start of v on d: nothing starts before `now` any more. ready_ns: when producers that are still to come
+ * end at best. */
 static int64_t earliest(const branching *s, int32_t v, int32_t d, int64_t now, const int64_t *ready_ns) {
   const situ_graph *g = s->graph;
   int64_t start = max64(now, s->free_ns[d]);
@@ -138,7 +139,8 @@ static int32_t list_branches(const branching *s, branch *list, int64_t now, int3
       if (!may_go(s, v, d) || is_repeated(s, d, placed)) continue;
       int64_t start = earliest(s, v, d, 0, NULL);
       if (start < now || is_swapped(s, v, d, start, now, placed)) continue;
-      int64_t through = sat_add(sat_add(start, problem_time_ns(s->problem, v, d)), s->tail_ns[(int64_t)v * s->n_devices + d]);
+      int64_t through =
+          sat_add(sat_add(start, problem_time_ns(s->problem, v, d)), s->tail_ns[(int64_t)v * s->n_devices + d]);
       int32_t at = n++;
       for (; at > 0 && list[at - 1].through_ns > through; at--) list[at] = list[at - 1];
       list[at] = (branch){.v = v, .d = d, .start_ns = start, .through_ns = through};
@@ -216,7 +218,9 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) { return block_serves(p) && !problem_has_period(p) && p->n_copies == 1 && p->n_operators <= MOST_OPERATORS; }
+static bool serves(const situ_problem *p) {
+  return block_serves(p) && !problem_has_period(p) && p->n_copies == 1 && p->n_operators <= MOST_OPERATORS;
+}
 
 const solver branch_and_bound_solver = {
     .name = "branch_and_bound",

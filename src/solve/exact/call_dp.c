@@ -1,7 +1,7 @@
-/* Calls to proven optimality: a dynamic program over the ideals of the call graph. A flow and a price of memory give a bound
- * and, for each ideal, what is at least to come (bound/call_price.h); labels grow from the empty ideal to the full one
- * (solve/exact/call_labels.h), at first only those that end near the bound, and few for each ideal, then more; and what
- * comes out is packed onto the accelerators (solve/exact/call_pack.h). docs/theory/call_dp.md. */
+/* Calls to proven optimality: a dynamic program over the ideals of the call graph. A flow and a price of memory give a
+ * bound and, for each ideal, what is at least to come (bound/call_price.h); labels grow from the empty ideal to the
+ * full one (solve/exact/call_labels.h), at first only those that end near the bound, and few for each ideal, then more;
+ * and what comes out is packed onto the accelerators (solve/exact/call_pack.h). docs/theory/call_dp.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/exact/call_labels.h"
@@ -10,7 +10,15 @@
 
 extern const solver greedy_solver;
 
-enum { MOST_IDEALS = 1 << 17, MOST_OPERATORS = 1 << 14, FIRST_WIDTH = 16, LAST_WIDTH = 1 << 14, WIDTH_FACTOR = 4, FARTHER = 8, OFFERED = 64 };
+enum {
+  MOST_IDEALS = 1 << 17,
+  MOST_OPERATORS = 1 << 14,
+  FIRST_WIDTH = 16,
+  LAST_WIDTH = 1 << 14,
+  WIDTH_FACTOR = 4,
+  FARTHER = 8,
+  OFFERED = 64
+};
 
 typedef struct call_dp {
   solve_run *run;
@@ -57,8 +65,9 @@ static found_what try_labels(call_dp *s, int32_t width, int64_t limit) {
 /* Whether the last run found something. */
 static bool is_found(const call_dp *s) { return s->labels.first[s->lattice.n - 1] >= 0; }
 
-/* Rounds for what ends below a limit: the incumbent, where it is near the bound. Else one near the bound, which is cheap and
- * raises it, and one farther off, to find a plan. Wider while labels are dropped, farther off while nothing is there. */
+/* Rounds for what ends below a limit: the incumbent, where it is near the bound. Else one near the bound, which is
+ * cheap and raises it, and one farther off, to find a plan. Wider while labels are dropped, farther off while nothing
+ * is there. */
 static situ_status search(call_dp *s) {
   solve_run *run = s->run;
   int64_t slack = s->price.lower_ns / 128 + 1;
@@ -78,8 +87,8 @@ static situ_status search(call_dp *s) {
   return what == FOUND_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
 }
 
-/* Where the bound does not feel the limit on calls, labels that do not count them come first: they are fewer, and when their
- * plan keeps the limit it is optimal all the same. */
+/* Where the bound does not feel the limit on calls, labels that do not count them come first: they are fewer, and when
+ * their plan keeps the limit it is optimal all the same. */
 static situ_status search_all(call_dp *s) {
   call_graph *g = &s->graph;
   int32_t device_calls = g->device_calls, all_calls = g->all_calls;
@@ -94,7 +103,8 @@ static situ_status search_all(call_dp *s) {
   return search(s);
 }
 
-/* The lattice of the problem, or of one in which the lightest idle operators weigh nothing, until it is small enough. */
+/* The lattice of the problem, or of one in which the lightest idle operators weigh nothing, until it is small enough.
+ */
 static call_lattice_result find_lattice(call_dp *s) {
   static const int64_t light_part[] = {0, 512, 32}; /* of the largest memory */
   solve_run *run = s->run;

@@ -256,9 +256,15 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
     tied.field[TIE_FREE] = finish;
   }
   const call_label *p = &l->label[parent];
-  call_label now = {.weight_bytes = p->weight_bytes + u->move.weight_bytes, .arrived = p->arrived, .parent = parent,
-                    .ideal = u->move.to, .host = u->move.host, .called = (u->move.host ? p->called : p->called | u->move.groups) & l->price->lattice->cut[u->move.to],
-                    .calls = (uint16_t)(p->calls + (!u->move.host && g->all_calls < INT32_MAX)), .least_ns = max64(p->least_ns, finish)};
+  call_label now = {
+      .weight_bytes = p->weight_bytes + u->move.weight_bytes,
+      .arrived = p->arrived,
+      .parent = parent,
+      .ideal = u->move.to,
+      .host = u->move.host,
+      .called = (u->move.host ? p->called : p->called | u->move.groups) & l->price->lattice->cut[u->move.to],
+      .calls = (uint16_t)(p->calls + (!u->move.host && g->all_calls < INT32_MAX)),
+      .least_ns = max64(p->least_ns, finish)};
   int64_t crossing = 0;
   for (int64_t f = to; f < lattice->front_start[u->move.to + 1]; f++) {
     int32_t v = lattice->front[f];
@@ -274,7 +280,8 @@ static outcome extend(call_labels *l, int32_t parent, const unit *u) {
   fill_ties(l, before, after, u, &tied);
   int64_t rest = price->rest[(int64_t)u->move.to * price->n_levels + level_of(l, u->move.to, after)];
   int64_t least = rest == SITU_NEVER_NS ? rest : now.arrived + crossing + rest;
-  if (least != SITU_NEVER_NS) least += call_price_paid(price, now.weight_bytes, now.calls) - call_price_allowance(price);
+  if (least != SITU_NEVER_NS)
+    least += call_price_paid(price, now.weight_bytes, now.calls) - call_price_allowance(price);
   if (least == SITU_NEVER_NS) now.least_ns = least;
   if (least > 0) now.least_ns = max64(now.least_ns, least / CALL_PARTS + (least % CALL_PARTS > 0));
   l->n_made++;
@@ -328,7 +335,8 @@ static outcome leave_by_hosts(call_labels *l, int32_t from, int64_t most) {
   for (int64_t s = lattice->step_start[from]; s < lattice->step_start[from + 1] && went == WENT_ON; s++) {
     int32_t v = lattice->step[s].node, to = lattice->step[s].ideal;
     int64_t rest = price->rest[(int64_t)to * price->n_levels];
-    if (g->host_ns[v] == SITU_NEVER_NS || rest == SITU_NEVER_NS || price->through[v] * g->host_ns[v] + rest > most) continue;
+    if (g->host_ns[v] == SITU_NEVER_NS || rest == SITU_NEVER_NS || price->through[v] * g->host_ns[v] + rest > most)
+      continue;
     unit on_host = {{.from = from, .to = to, .host = true, .groups = lattice->groups[v]}, g->host_ns[v]};
     for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) l->mark[g->producer[g->in[i]]] = 1;
     went = extend_all(l, &on_host);
@@ -353,8 +361,9 @@ static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget
     deeper = w->flow * (w->compute_ns + w->in_ns) + charge <= most;
     int64_t lasts = w->compute_ns + w->in_ns + w->out_ns, rest = price->rest[(int64_t)to * price->n_levels];
     if (went != WENT_ON || !deeper || rest == SITU_NEVER_NS || w->flow * lasts + charge + rest > most) continue;
-    unit called = {{.from = from, .to = to, .weight_bytes = w->weight_bytes, .groups = call_lattice_groups(lattice, from, to)},
-                   lasts};
+    unit called = {
+        {.from = from, .to = to, .weight_bytes = w->weight_bytes, .groups = call_lattice_groups(lattice, from, to)},
+        lasts};
     went = extend_all(l, &called);
   }
   l->mark = mark;
@@ -368,7 +377,8 @@ static outcome leave(call_labels *l, int32_t from, budget *b) {
   const call_lattice *lattice = price->lattice;
   int64_t begin = lattice->front_start[from], most = sat_mul(l->limit_ns - 1, CALL_PARTS);
   if (most < INT64_MAX) most = sat_add(most, call_price_allowance(price)) - least_so_far(l, from);
-  for (int64_t f = begin; f < lattice->front_start[from + 1]; f++) l->position[lattice->front[f]] = (int32_t)(f - begin);
+  for (int64_t f = begin; f < lattice->front_start[from + 1]; f++)
+    l->position[lattice->front[f]] = (int32_t)(f - begin);
   outcome went = leave_by_hosts(l, from, most);
   if (went == WENT_ON) went = leave_by_calls(l, from, most, b);
   return went == WENT_ON ? spend(l, b) : went;

@@ -28,8 +28,8 @@ typedef struct packing {
   int32_t *root, *next;          /* [unit] */
   int64_t *start_ns, *finish_ns; /* [unit] */
   item *items;
-  bool *allowed;                 /* [unit * n_devices] */
-  int32_t *device_of;            /* [unit] */
+  bool *allowed;                           /* [unit * n_devices] */
+  int32_t *device_of;                      /* [unit] */
   int64_t *weight_bytes, *footprint_bytes; /* [memory] in use */
   int32_t *n_calls;                        /* [device] */
   int32_t tries;
@@ -69,7 +69,8 @@ static int compare_node_units(const void *left, const void *right) {
   return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* Start and end of each unit when all start as soon as they can, those that are tied to one device in order of number. */
+/* Start and end of each unit when all start as soon as they can, those that are tied to one device in order of number.
+ */
 static bool find_times(packing *k, arena *a) {
   const call_graph *g = k->g;
   int64_t *lasts_ns = ARENA_NEW(a, int64_t, k->n_units);
@@ -174,8 +175,7 @@ static bool is_same_as_before(const packing *k, int32_t d) {
     int32_t x = p->memory_of[e];
     if (!problem_is_host(p, e) && p->class_of[e] == p->class_of[d] && k->weight_bytes[w] == 0 &&
         k->weight_bytes[x] == 0 && k->footprint_bytes[w] == 0 && k->footprint_bytes[x] == 0 && k->n_calls[d] == 0 &&
-        k->n_calls[e] == 0 &&
-        p->platform->memory_bytes[w] == p->platform->memory_bytes[x])
+        k->n_calls[e] == 0 && p->platform->memory_bytes[w] == p->platform->memory_bytes[x])
       return true;
   }
   return false;
@@ -231,8 +231,8 @@ static bool number_calls(const packing *k, int32_t *number, arena *a) {
   return true;
 }
 
-bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32_t n_units, int32_t *device, int32_t *call,
-               arena *a) {
+bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32_t n_units, int32_t *device,
+               int32_t *call, arena *a) {
   const situ_problem *p = g->problem;
   packing k = {.g = g, .p = p, .unit = unit, .host = host, .n_units = n_units};
   int64_t cells = (int64_t)n_units * p->n_devices;
@@ -240,7 +240,8 @@ bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32
       !(k.start_ns = ARENA_NEW(a, int64_t, n_units)) || !(k.finish_ns = ARENA_NEW(a, int64_t, n_units)) ||
       !(k.items = ARENA_NEW(a, item, n_units)) || !(k.allowed = ARENA_NEW(a, bool, cells)) ||
       !(k.device_of = ARENA_NEW(a, int32_t, n_units)) || !(k.weight_bytes = ARENA_ZERO(a, int64_t, p->n_memories)) ||
-      !(k.footprint_bytes = ARENA_ZERO(a, int64_t, p->n_memories)) || !(k.n_calls = ARENA_ZERO(a, int32_t, p->n_devices)))
+      !(k.footprint_bytes = ARENA_ZERO(a, int64_t, p->n_memories)) ||
+      !(k.n_calls = ARENA_ZERO(a, int32_t, p->n_devices)))
     return false;
   for (int32_t u = 0; u < n_units; u++) k.root[u] = u;
   for (int64_t i = 0; i < cells; i++) k.allowed[i] = true;

@@ -57,8 +57,8 @@ static bool list_tensors(chain_loads *l, arena *a) {
   return true;
 }
 
-/* Cells that change while everything is placed: four for each class and phase, and for each user of a tensor the hops of
- * the longest route, or in and out; each may raise the greatest load too. */
+/* Cells that change while everything is placed: four for each class and phase, and for each user of a tensor the hops
+ * of the longest route, or in and out; each may raise the greatest load too. */
 static int64_t most_changes(const chain_loads *l) {
   const situ_problem *p = l->problem;
   int64_t longest = 2;
@@ -99,11 +99,13 @@ static void charge_device(chain_loads *l, int64_t *sums, int32_t phase, int32_t 
   const situ_problem *p = l->problem;
   int32_t i = phase * p->n_devices + d;
   set(l, &sums[i], sat_add(sums[i], time_ns));
-  raise_greatest(l, phase, p->overlap ? max64(l->compute_ns[i], max64(l->in_ns[i], l->out_ns[i]))
-                                      : sat_add(l->compute_ns[i], sat_add(l->in_ns[i], l->out_ns[i])));
+  raise_greatest(l, phase,
+                 p->overlap ? max64(l->compute_ns[i], max64(l->in_ns[i], l->out_ns[i]))
+                            : sat_add(l->compute_ns[i], sat_add(l->in_ns[i], l->out_ns[i])));
 }
 
-/* Tensor t goes from device a to the memory of device b for the first time; `leaves`: it leaves a for the first time. */
+/* Tensor t goes from device a to the memory of device b for the first time; `leaves`: it leaves a for the first time.
+ */
 static void charge_transfer(chain_loads *l, int32_t t, int32_t a, int32_t b, bool leaves) {
   const situ_problem *p = l->problem;
   const situ_platform *f = p->platform;

@@ -1,7 +1,7 @@
-/* solve/exact/chain_loads.h - the exact loads of a pipeline while classes are placed one by one and taken back in reverse:
- * O(degree x users) for each, for every kind of communication and schedule. Loads only grow while classes are added, since a
- * tensor is charged when both its ends are placed: the value of a part of a plan is a bound on the whole. No replicas.
- * The tests hold it to sim/pipeline.c to the nanosecond. */
+/* solve/exact/chain_loads.h - the exact loads of a pipeline while classes are placed one by one and taken back in
+ * reverse: O(degree x users) for each, for every kind of communication and schedule. Loads only grow while classes are
+ * added, since a tensor is charged when both its ends are placed: the value of a part of a plan is a bound on the
+ * whole. No replicas. The tests hold it to sim/pipeline.c to the nanosecond. */
 #ifndef SITU_SOLVE_EXACT_CHAIN_LOADS_H
 #define SITU_SOLVE_EXACT_CHAIN_LOADS_H
 
@@ -14,9 +14,9 @@ typedef struct chain_change {
 typedef struct chain_loads {
   const situ_problem *problem;
   const contraction *classes;
-  int32_t *device;   /* [class] -1: not placed */
-  int64_t *time_ns;  /* [(phase * n + class) * n_device_classes + device class]; SITU_NEVER_NS: cannot run there */
-  bool *allowed;     /* [class * n_devices + device] */
+  int32_t *device;  /* [class] -1: not placed */
+  int64_t *time_ns; /* [(phase * n + class) * n_device_classes + device class]; SITU_NEVER_NS: cannot run there */
+  bool *allowed;    /* [class * n_devices + device] */
   int64_t *weight_bytes, *each_bytes, *footprint_bytes; /* [class] once; for each input in flight; greatest likewise */
   int32_t *touch_start, *touch;                         /* tensors that join a class to others */
   int32_t *user_start, *user;                           /* [tensor] other classes that use it, each once */

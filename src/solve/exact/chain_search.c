@@ -1,11 +1,11 @@
 /* chain_search: branch and bound over chains of parts on devices, exact for every contiguous pipeline without replicas.
  *
- * A plan is a sequence of devices, each with a part whose producers lie in it or before it. Parts grow by one class at a time
- * in rising order, so that each chain comes up once; devices that no route tells apart are taken in order, and so are
- * neighbours of which neither needs the other. The loads of what is placed are exact (chain_loads.h) and only grow, so that
- * a chain ends where they reach the incumbent, or where the work that is left does not fit into the devices that are
- * left. For what ideal_dp bounds but does not prove: links
- * that more than one device loads, memories that accelerators share. docs/theory/chain_search.md.
+ * A plan is a sequence of devices, each with a part whose producers lie in it or before it. Parts grow by one class at
+ * a time in rising order, so that each chain comes up once; devices that no route tells apart are taken in order, and
+ * so are neighbours of which neither needs the other. The loads of what is placed are exact (chain_loads.h) and only
+ * grow, so that a chain ends where they reach the incumbent, or where the work that is left does not fit into the
+ * devices that are left. For what ideal_dp bounds but does not prove: links that more than one device loads, memories
+ * that accelerators share. docs/theory/chain_search.md.
  *
  * A step is 64 classes placed. */
 #include <math.h>
@@ -23,15 +23,15 @@ typedef struct search {
   const situ_problem *problem;
   contraction classes;
   chain_loads loads;
-  int32_t *class_at; /* [rank] F goes upwards */
-  int32_t *waiting;  /* [class] predecessors not yet placed */
+  int32_t *class_at;     /* [rank] F goes upwards */
+  int32_t *waiting;      /* [class] predecessors not yet placed */
   int64_t *before_start; /* [class + 1] */
   int32_t *before;       /* predecessors of each class */
-  bool *used;        /* [device] */
-  bool *twin;        /* [a * n_devices + b] */
-  double *price;     /* [class] its least time on any device */
-  double *reach;     /* [device] most price that it takes in one unit of time */
-  double rest;       /* price of what is not placed */
+  bool *used;            /* [device] */
+  bool *twin;            /* [a * n_devices + b] */
+  double *price;         /* [class] its least time on any device */
+  double *reach;         /* [device] most price that it takes in one unit of time */
+  double rest;           /* price of what is not placed */
   int32_t n_placed;
   int64_t n_tried;
   int64_t most_ns; /* of plans that are looked for */
@@ -141,8 +141,8 @@ static bool needs(const search *s, int32_t c, int32_t d) {
   return false;
 }
 
-/* The part that grows: of a device after another (-1: the first). A part in_order has the later number, or needs the one
- * before it: of two neighbours that do not, the other order will do. */
+/* The part that grows: of a device after another (-1: the first). A part in_order has the later number, or needs the
+ * one before it: of two neighbours that do not, the other order will do. */
 typedef struct part {
   int32_t device, previous;
   bool in_order;

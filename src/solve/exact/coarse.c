@@ -9,11 +9,11 @@
 typedef struct draft {
   const windows *fine;
   int32_t n, n_edges, n_types;
-  int32_t *class_of;                /* [class] in the fine problem */
-  int32_t *before_start, *before;   /* predecessors, rising */
-  int32_t *pin_start, *pin;         /* producers first */
-  int64_t *cost;                    /* [edge * (2 n_types + 2)]: in_ns, out_ns by type, in_price, out_price */
-  int64_t *loose;                   /* [edge] price of what was folded into it */
+  int32_t *class_of;              /* [class] in the fine problem */
+  int32_t *before_start, *before; /* predecessors, rising */
+  int32_t *pin_start, *pin;       /* producers first */
+  int64_t *cost;                  /* [edge * (2 n_types + 2)]: in_ns, out_ns by type, in_price, out_price */
+  int64_t *loose;                 /* [edge] price of what was folded into it */
 } draft;
 
 static int32_t width(const draft *d) { return 2 * d->n_types + 2; }
@@ -172,7 +172,8 @@ static bool join_edges(draft *d, arena *a) {
   }
   int32_t kept = 0, pins = 0, first = 0;
   for (int32_t e = 0; e < d->n_edges; e++) {
-    int32_t end = d->pin_start[e + 1], n_pins = end - first; /* kept <= e, so that later starts are still those of old */
+    int32_t end = d->pin_start[e + 1],
+            n_pins = end - first; /* kept <= e, so that later starts are still those of old */
     if (!gone[e]) {
       memmove(d->pin + pins, d->pin + first, (size_t)n_pins * sizeof *d->pin);
       memmove(d->cost + (int64_t)kept * w, d->cost + (int64_t)e * w, (size_t)w * sizeof *d->cost);
@@ -189,9 +190,18 @@ static bool join_edges(draft *d, arena *a) {
 /* The draft as stages. */
 static bool finish(stages *out, const draft *d, arena *a) {
   const stages *s = d->fine->stages;
-  *out = (stages){.problem = s->problem, .n = d->n, .n_words = (d->n + 63) / 64, .memory_is_free = true,
-                  .n_types = s->n_types, .n_rows = s->n_types, .n_phases = 1, .by_links = s->by_links,
-                  .greatest = s->greatest, .n_edges = d->n_edges, .pin_start = d->pin_start, .pin = d->pin};
+  *out = (stages){.problem = s->problem,
+                  .n = d->n,
+                  .n_words = (d->n + 63) / 64,
+                  .memory_is_free = true,
+                  .n_types = s->n_types,
+                  .n_rows = s->n_types,
+                  .n_phases = 1,
+                  .by_links = s->by_links,
+                  .greatest = s->greatest,
+                  .n_edges = d->n_edges,
+                  .pin_start = d->pin_start,
+                  .pin = d->pin};
   out->types = ARENA_COPY(a, s->types, device_type, s->n_types);
   out->predecessors = ARENA_ZERO(a, uint64_t, (int64_t)d->n * out->n_words);
   out->time_ns = ARENA_NEW(a, int64_t, (int64_t)s->n_types * d->n);
@@ -207,8 +217,7 @@ static bool finish(stages *out, const draft *d, arena *a) {
       out->predecessors[(int64_t)v * out->n_words + d->before[k] / 64] |= 1ull << (d->before[k] % 64);
   for (int32_t t = 0; t < s->n_types; t++) {
     out->types[t].memory_bytes = SITU_UNLIMITED_BYTES;
-    for (int32_t v = 0; v < d->n; v++)
-      out->time_ns[(int64_t)t * d->n + v] = stages_time_ns(s, t, d->class_of[v]);
+    for (int32_t v = 0; v < d->n; v++) out->time_ns[(int64_t)t * d->n + v] = stages_time_ns(s, t, d->class_of[v]);
     for (int32_t e = 0; e < d->n_edges; e++) {
       out->in_ns[(int64_t)t * d->n_edges + e] = d->cost[(int64_t)e * width(d) + t];
       out->out_ns[(int64_t)t * d->n_edges + e] = d->cost[(int64_t)e * width(d) + s->n_types + t];

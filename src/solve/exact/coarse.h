@@ -1,8 +1,8 @@
 /* solve/exact/coarse.h - a coarser problem whose plans are never worse: chains of classes folded into edges.
  *
  * A class with one neighbour before and one after, and no other edges, is folded: the edges on its two sides become one
- * that costs the lesser of both, and its work is loose: it is on whatever side of a boundary between the ends it is wanted.
- * Edges that join the same two classes become one. Repeated until nothing changes. */
+ * that costs the lesser of both, and its work is loose: it is on whatever side of a boundary between the ends it is
+ * wanted. Edges that join the same two classes become one. Repeated until nothing changes. */
 #ifndef SITU_SOLVE_EXACT_COARSE_H
 #define SITU_SOLVE_EXACT_COARSE_H
 

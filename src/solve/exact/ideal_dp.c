@@ -6,8 +6,8 @@
  *
  *     D[s + e_t][I] = min over I' < I of max(D[s][I'], load_t(I \ I'))          answer: min over s of D[s][V]
  *
- * What makes it fast is ours (docs/theory/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves for each
- * state only ideals whose work and transfers fit into what is used and what is left (windows.h); only those are
+ * What makes it fast is ours (docs/theory/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves for
+ * each state only ideals whose work and transfers fit into what is used and what is left (windows.h); only those are
  * visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where that has too
  * many ideals, runs with a smaller U raise the bound. */
 #include <stdlib.h>
@@ -129,8 +129,8 @@ static int64_t trained_between(const ideal_set *set, int64_t from, int64_t to) {
   return sum;
 }
 
-/* What a pair of ideals is worth to the devices of a step: their load, in the last phase; SITU_NEVER_NS when they cannot
- * hold the part, or the load of an earlier phase is too great. */
+/* What a pair of ideals is worth to the devices of a step: their load, in the last phase; SITU_NEVER_NS when they
+ * cannot hold the part, or the load of an earlier phase is too great. */
 static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
   const stages *s = &g->stages;
   const ideal_set *set = &g->set;
@@ -140,7 +140,8 @@ static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
   for (int32_t row = by.type; row < s->n_rows; row += s->n_types) {
     if (row > by.type && load_ns > g->limits.most_forward_ns) return SITU_NEVER_NS;
     stage_cost whole = ideals_cost(set, from, to, row);
-    load_ns = by.n_sharing == 1 ? stages_load(s, &whole) : stages_shared_load(s, row, &whole, by.n_sharing, trained_bytes);
+    load_ns =
+        by.n_sharing == 1 ? stages_load(s, &whole) : stages_shared_load(s, row, &whole, by.n_sharing, trained_bytes);
   }
   return load_ns;
 }
@@ -152,8 +153,8 @@ static bool takes_more(const program *g, int32_t from, int32_t ideal, step by, i
   return false;
 }
 
-/* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its window begins; it only moves up, since
- * ideals come by rising price. */
+/* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its window begins; it only moves up,
+ * since ideals come by rising price. */
 static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, step by, int64_t most_ns,
                    best_way *best) {
   const ideal_set *set = &g->set;
@@ -176,9 +177,11 @@ static best_way find_way(program *g, int32_t state, int32_t ideal, int64_t most_
   const stages *s = &g->stages;
   best_way best = {.value_ns = sat_add(most_ns, 1)};
   for (int32_t t = 0; t < s->n_types; t++) {
-    int32_t used = windows_used(&g->windows, state, t), most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
+    int32_t used = windows_used(&g->windows, state, t),
+            most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
     for (int32_t r = 1; r <= most; r++, low++)
-      extend(g, &g->layers[state - r * g->windows.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, most_ns, &best);
+      extend(g, &g->layers[state - r * g->windows.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, most_ns,
+             &best);
   }
   return best;
 }
@@ -197,7 +200,8 @@ static void inherit(program *g, int32_t state) {
   }
 }
 
-/* Fills the layer of one state. `by_price` lists the kept ideals. False when it gives up or without memory (then *status). */
+/* Fills the layer of one state. `by_price` lists the kept ideals. False when it gives up or without memory (then
+ * *status). */
 static bool fill_layer(program *g, const int32_t *by_price, int32_t state, int64_t most_ns, situ_status *status) {
   const ideal_set *set = &g->set;
   int64_t *low = calloc((size_t)g->stages.problem->n_devices + 1, sizeof *low);
@@ -231,7 +235,8 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
   int64_t promised_ns = g->layers[state].value_ns[at];
   while (state > 0) {
     const layer *l = &g->layers[state];
-    int32_t type = l->step[at].type, n_sharing = l->step[at].n_sharing, before = state - n_sharing * g->windows.weight[type];
+    int32_t type = l->step[at].type, n_sharing = l->step[at].n_sharing,
+            before = state - n_sharing * g->windows.weight[type];
     const uint64_t *to = set->bits + (int64_t)l->ideal[at] * s->n_words;
     const uint64_t *from = set->bits + (int64_t)g->layers[before].ideal[l->from[at]] * s->n_words;
     int32_t d = s->types[type].devices[taken[type]];
@@ -244,7 +249,7 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
   }
   contraction_expand(&s->classes, device_of_class, device);
   int64_t value_ns = solve_offer(g->run, &(placement){.device = device, .replica_of = replica_of});
-  bool kept = s->by_links         ? value_ns >= promised_ns
+  bool kept = s->by_links        ? value_ns >= promised_ns
               : s->n_phases == 1 ? value_ns == promised_ns
                                  : value_ns <= sat_add(promised_ns, g->limits.most_forward_ns);
   if (!kept)
@@ -295,9 +300,10 @@ static int64_t least_phase_ns(const stages *s, int32_t phase) {
   return n_devices > 0 ? work_ns / n_devices : 0;
 }
 
-/* Runs the program over the kept ideals, for periods of at most most_ns. With two phases of a period: the least backward
- * load B that goes with a forward load of at most F bounds that of all plans with such an F from below, so that a plan of
- * that period or less has a forward load of at most most_ns - B; from there again, until there is none. */
+/* Runs the program over the kept ideals, for periods of at most most_ns. With two phases of a period: the least
+ * backward load B that goes with a forward load of at most F bounds that of all plans with such an F from below, so
+ * that a plan of that period or less has a forward load of at most most_ns - B; from there again, until there is none.
+ */
 static situ_status run_program(program *g, const int32_t *by_price, int64_t most_ns, attempt *result) {
   bool apart = g->stages.n_phases == 2, complete = false;
   int64_t found = 0, first_ns = SITU_NEVER_NS, least_ns = 0, least_forward_ns = 0;

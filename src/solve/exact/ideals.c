@@ -30,8 +30,8 @@ static bool reserve(ideal_set *set, int64_t n_straddles) {
   if (set->n + 1 >= set->capacity) {
     int64_t n = set->capacity = set->capacity ? set->capacity * 2 : 256;
     if (!resize(&set->bits, n * s->n_words, 8) || !resize(&set->sums, n * s->n_rows, sizeof *set->sums) ||
-        !resize(&set->boundaries, n, sizeof *set->boundaries) ||
-        !resize(&set->weight_bytes, n, 8) || !resize(&set->straddle_start, n + 1, 8))
+        !resize(&set->boundaries, n, sizeof *set->boundaries) || !resize(&set->weight_bytes, n, 8) ||
+        !resize(&set->straddle_start, n + 1, 8))
       return false;
   }
   if (set->n_straddles + n_straddles > set->straddles_capacity) {
@@ -124,8 +124,14 @@ static void count_edge(walk *w, int32_t e, int sign) {
   int64_t in = w->windows->in_price[e], out = w->windows->out_price[e];
   int32_t producer = w->s->pin[w->s->pin_start[e]];
   bool made_before = w->bits[producer / 64] >> (producer % 64) & 1, made_after = w->is_out[producer];
-  add_edge(&w->certain, w->windows, e, made_before ? out : made_after ? in : min64(in, out),
-           made_before ? in : made_after ? out : min64(in, out), sign);
+  add_edge(&w->certain, w->windows, e,
+           made_before  ? out
+           : made_after ? in
+                        : min64(in, out),
+           made_before  ? in
+           : made_after ? out
+                        : min64(in, out),
+           sign);
 }
 
 static void decide(walk *w, int32_t v, bool in, int sign) {
@@ -238,7 +244,10 @@ static int32_t next_class(walk *w, frame *f) {
 /* Takes class v in: the frame at the top is that of the ideal with it. False without memory. */
 static bool enter(walk *w, int32_t v) {
   frame *f = &w->frames[w->depth], *top = f + 1;
-  *top = (frame){.next = v + 1, .added = v, .tried = -1, .n_out = w->n_outs,
+  *top = (frame){.next = v + 1,
+                 .added = v,
+                 .tried = -1,
+                 .n_out = w->n_outs,
                  .weight_bytes = f->weight_bytes + w->s->weight_bytes[v]};
   if (!push_straddles(w, f, top, v)) return false;
   add_class(w, v, 1);
@@ -460,7 +469,8 @@ stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t r
   if (s->types[row].is_host) return (stage_cost){compute_ns, 0, 0};
   int64_t in_ns = upper->upper_in_ns + lower->lower_in_ns, out_ns = upper->upper_out_ns + lower->lower_out_ns;
   const int64_t *edge_in = s->in_ns + (int64_t)row * s->n_edges, *edge_out = s->out_ns + (int64_t)row * s->n_edges;
-  const straddle *a = set->straddles + set->straddle_start[from], *a_end = set->straddles + set->straddle_start[from + 1];
+  const straddle *a = set->straddles + set->straddle_start[from],
+                 *a_end = set->straddles + set->straddle_start[from + 1];
   const straddle *b = set->straddles + set->straddle_start[to], *b_end = set->straddles + set->straddle_start[to + 1];
   while (a < a_end && b < b_end) {
     if (a->edge != b->edge) {

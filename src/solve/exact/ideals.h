@@ -1,9 +1,9 @@
 /* solve/exact/ideals.h - ideals (downward closed sets of classes) that can be the boundary between two devices.
  *
- * The classes are decided in rising order, in or out; what follows a class that is out is out. So every ideal is reached
- * exactly once, no table of those seen is needed, and a part of the walk ends where what is decided already fits into no
- * window (windows.h). Only ideals inside a window are kept. Each kept ideal carries the sums and the straddling hyperedges from which the cost
- * of a device between two ideals I' and I follows in O(straddling edges):
+ * The classes are decided in rising order, in or out; what follows a class that is out is out. So every ideal is
+ * reached exactly once, no table of those seen is needed, and a part of the walk ends where what is decided already
+ * fits into no window (windows.h). Only ideals inside a window are kept. Each kept ideal carries the sums and the
+ * straddling hyperedges from which the cost of a device between two ideals I' and I follows in O(straddling edges):
  *
  *     comm(I \ I') = upper(I) + lower(I') + a correction for each edge that straddles both
  */
@@ -32,8 +32,8 @@ typedef struct ideal_set {
   const stages *stages;
   const windows *windows;
   int64_t n, capacity, n_straddles, straddles_capacity;
-  uint64_t *bits;     /* [ideal * n_words] */
-  ideal_sums *sums;   /* [ideal * n_rows] */
+  uint64_t *bits;       /* [ideal * n_words] */
+  ideal_sums *sums;     /* [ideal * n_rows] */
   boundary *boundaries; /* as the windows see it */
   int64_t *weight_bytes;
   int64_t *straddle_start; /* [n + 1] */
@@ -46,8 +46,7 @@ typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } idea
 
 /* Finds the ideals that some window allows; the empty and the full one always. Spends a step for every 1024 ideals
  * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
-ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes,
-                          budget *b);
+ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes, budget *b);
 /* Finds what boundaries cost at least, told to more and more of the slack as long as each takes at most most_work, and
  * narrows the windows by it. False without memory. */
 bool ideals_narrow(windows *open, int64_t most_work, budget *b);

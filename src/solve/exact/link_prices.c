@@ -83,7 +83,8 @@ bool link_prices_find(link_prices *out, const situ_problem *p, const device_type
   for (int32_t t = 0; t < n_types; t++)
     for (int32_t i = 0; i < types[t].n_devices; i++) f.used[p->memory_of[types[t].devices[i]]] = true;
   for (int32_t t = 0; t < n_types; t++)
-    if (!find_kinds(&f, &out->in[t], &types[t], true, a) || !find_kinds(&f, &out->out[t], &types[t], false, a)) return false;
+    if (!find_kinds(&f, &out->in[t], &types[t], true, a) || !find_kinds(&f, &out->out[t], &types[t], false, a))
+      return false;
   return true;
 }
 

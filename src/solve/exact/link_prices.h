@@ -1,5 +1,5 @@
-/* solve/exact/link_prices.h - what the links of a pipeline let a device know for sure: the least time that a tensor takes
- * on the channel through which everything comes into its memory, and on that through which everything leaves.
+/* solve/exact/link_prices.h - what the links of a pipeline let a device know for sure: the least time that a tensor
+ * takes on the channel through which everything comes into its memory, and on that through which everything leaves.
  *
  * With link communication a device that holds a part S and the channels beside it have at least the loads
  *
@@ -24,7 +24,8 @@ typedef struct link_prices {
 } link_prices;
 
 /* O(devices x memories x hops^2). False without memory. */
-bool link_prices_find(link_prices *out, const situ_problem *problem, const device_type *types, int32_t n_types, arena *a);
+bool link_prices_find(link_prices *out, const situ_problem *problem, const device_type *types, int32_t n_types,
+                      arena *a);
 /* The least time of tensor t on those links. */
 int64_t link_prices_ns(const link_prices *prices, const link_kinds *kinds, int32_t t);
 

@@ -1,8 +1,9 @@
-/* milp: placements as mixed-integer programs, solved by an engine (lp/mip.h): branch and cut (Padberg and Rinaldi, 1991).
+/* milp: placements as mixed-integer programs, solved by an engine (lp/mip.h): branch and cut (Padberg and Rinaldi,
+ * 1991).
  *
  * One program for each kind of problem: milp_pipeline.c, ... Each starts from the best plan so far. The engine works in
- * floating point: what it finds goes to the simulator like any placement, what it proves is not believed. Were the engine
- * to err, a plan would be missed, never a wrong one kept. docs/theory/milp.md. */
+ * floating point: what it finds goes to the simulator like any placement, what it proves is not believed. Were the
+ * engine to err, a plan would be missed, never a wrong one kept. docs/theory/milp.md. */
 #include "solve/exact/milp.h"
 
 #include <math.h>
@@ -68,18 +69,20 @@ static situ_status solve(solve_run *run) {
   search s = {.run = run, .kind = kind};
   s.state = s.kind->write(&p, run);
   if (!s.state || p.out_of_memory) return fail_no_memory(run->error);
-  if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps)) return SITU_STATUS_OK;
+  if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps))
+    return SITU_STATUS_OK;
   int64_t *start = ARENA_ZERO(run->arena, int64_t, p.n_columns);
   if (!start) return fail_no_memory(run->error);
   bool known = run->incumbent->best.device && s.kind->start(s.state, start);
   const budget *b = run->budget;
   int64_t steps_of_node = p.n_entries / NODES_OF_ROOT + 1, steps_left = b->max_steps - b->steps;
-  mip_limits limits = {.seconds = seconds_left(b),
-                       .most_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (steps_left - p.n_entries) / steps_of_node + 1,
-                       .seed = (int32_t)(run->seed & 0x7fffffff),
-                       .start = known ? start : NULL,
-                       .stop = stop,
-                       .context = &s};
+  mip_limits limits = {
+      .seconds = seconds_left(b),
+      .most_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (steps_left - p.n_entries) / steps_of_node + 1,
+      .seed = (int32_t)(run->seed & 0x7fffffff),
+      .start = known ? start : NULL,
+      .stop = stop,
+      .context = &s};
   mip_outcome found;
   if (!mip_search(&found, &p, &limits, offer, &s, run->arena)) return fail_no_memory(run->error);
   budget_spend(run->budget, p.n_entries + found.n_nodes * steps_of_node);

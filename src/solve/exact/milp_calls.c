@@ -1,5 +1,5 @@
-/* The program of one input in calls on accelerators (Tarnawski et al., NeurIPS 2020, latency program), over slots k: each
- * host is one, and each accelerator has a few, one for each call that it may run.
+/* The program of one input in calls on accelerators (Tarnawski et al., NeurIPS 2020, latency program), over slots k:
+ * each host is one, and each accelerator has a few, one for each call that it may run.
  *
  *     min C
  *     sum over k of x[v,k] = 1;  sum over k of d of x[u,k] = sum over k of d of x[v,k]       u, v colocated
@@ -10,9 +10,9 @@
  *     begin[k] >= end[k - 1]                                                    both calls of one device
  *     sum of weights[v] x[v,k] + f[m] <= room[m],  f[m] >= footprint[v] x[v,k]  k on memory m
  *
- * A call that waits for itself, through others or through hosts, is cut off because it lasts: hence the 1 in its length,
- * which is one tick, where a nanosecond has more ticks than there are calls, so that they never add up to one. M is the
- * known value, which nothing in a plan of interest exceeds. */
+ * A call that waits for itself, through others or through hosts, is cut off because it lasts: hence the 1 in its
+ * length, which is one tick, where a nanosecond has more ticks than there are calls, so that they never add up to one.
+ * M is the known value, which nothing in a plan of interest exceeds. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
@@ -28,14 +28,14 @@ typedef struct state {
   const situ_problem *problem;
   milp_units units; /* its units are the operators, its devices the slots */
   int32_t n_slots, n_calls;
-  int32_t *device_of;   /* [slot] */
-  bool *is_call;        /* [slot] */
-  int32_t *x;           /* [operator * n_slots + slot] */
-  int32_t *begin, *end; /* [slot] of calls */
-  int32_t *finish;      /* [operator] lat above */
-  int32_t *known;       /* [operator] slots of the best plan; NULL where it has more calls */
-  int32_t *call, *device; /* [operator] scratch */
-  int64_t *head;        /* [operator * n_devices + device] */
+  int32_t *device_of;        /* [slot] */
+  bool *is_call;             /* [slot] */
+  int32_t *x;                /* [operator * n_slots + slot] */
+  int32_t *begin, *end;      /* [slot] of calls */
+  int32_t *finish;           /* [operator] lat above */
+  int32_t *known;            /* [operator] slots of the best plan; NULL where it has more calls */
+  int32_t *call, *device;    /* [operator] scratch */
+  int64_t *head;             /* [operator * n_devices + device] */
   int64_t ticks, most_ticks; /* of a nanosecond, of a plan */
 } state;
 

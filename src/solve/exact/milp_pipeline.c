@@ -33,8 +33,11 @@ static bool init(state *s, solve_run *run) {
   s->x = ARENA_NEW(a, int32_t, s->h.n_units * nd);
   s->in = ARENA_NEW(a, int32_t, s->h.n_edges * nd);
   s->out = ARENA_NEW(a, int32_t, s->h.n_edges * nd);
-  s->units = (milp_units){.problem = run->problem, .n_units = s->h.n_units, .n_devices = s->h.n_devices,
-                          .unit_of = s->h.unit_of, .x = s->x};
+  s->units = (milp_units){.problem = run->problem,
+                          .n_units = s->h.n_units,
+                          .n_devices = s->h.n_devices,
+                          .unit_of = s->h.unit_of,
+                          .x = s->x};
   if (!s->x || !s->in || !s->out || !device_types_find(&types, &s->units.n_types, run->problem, a)) return false;
   s->units.types = types;
   return milp_units_init(&s->units, a);
@@ -180,5 +183,4 @@ static void offer(void *context, const double *x) {
 
 static bool serves(const situ_problem *p) { return hypergraph_serves(p) && !p->replicate; }
 
-const milp_program milp_pipeline = {
-    .serves = serves, .write = write_program, .start = start_from, .offer = offer};
+const milp_program milp_pipeline = {.serves = serves, .write = write_program, .start = start_from, .offer = offer};

@@ -28,10 +28,10 @@ typedef struct state {
   milp_units units;
   int32_t n_pairs;
   pair *pairs;
-  int32_t *order;    /* of the last solution read */
-  int32_t *waiting;  /* scratch [operator] */
-  double *when;      /* scratch [operator] */
-  uint64_t *above;   /* [operator * n_words] bits of its ancestors */
+  int32_t *order;   /* of the last solution read */
+  int32_t *waiting; /* scratch [operator] */
+  double *when;     /* scratch [operator] */
+  uint64_t *above;  /* [operator * n_words] bits of its ancestors */
   int32_t n_words;
 } state;
 
@@ -150,8 +150,11 @@ static void *write_program(program *q, solve_run *run) {
   s->order = ARENA_NEW(a, int32_t, p->n_operators);
   s->waiting = ARENA_NEW(a, int32_t, p->n_operators);
   s->when = ARENA_NEW(a, double, p->n_operators);
-  s->units = (milp_units){.problem = p, .n_units = s->latency.units.n_classes, .n_devices = p->n_devices,
-                          .unit_of = s->latency.units.class_of, .x = s->latency.x};
+  s->units = (milp_units){.problem = p,
+                          .n_units = s->latency.units.n_classes,
+                          .n_devices = p->n_devices,
+                          .unit_of = s->latency.units.class_of,
+                          .x = s->latency.x};
   if (!s->order || !s->waiting || !s->when || !device_twins_find(&types, &s->units.n_types, p, a)) return NULL;
   s->units.types = types;
   if (!milp_units_init(&s->units, a) || !find_ancestors(s, p->graph, a) || !add_pairs(s, q, a)) return NULL;

@@ -1,5 +1,5 @@
-/* solve/exact/milp_units.h - what the programs of milp share: units that stay together, a column of 0 or 1 for each unit
- * and device, and devices that can change places. */
+/* solve/exact/milp_units.h - what the programs of milp share: units that stay together, a column of 0 or 1 for each
+ * unit and device, and devices that can change places. */
 #ifndef SITU_SOLVE_EXACT_MILP_UNITS_H
 #define SITU_SOLVE_EXACT_MILP_UNITS_H
 
@@ -9,8 +9,8 @@
 typedef struct milp_units {
   const situ_problem *problem;
   int32_t n_units, n_devices;
-  const int32_t *unit_of; /* [operator] */
-  const int32_t *x;       /* [unit * n_devices + device] column, -1 where it may not be */
+  const int32_t *unit_of;   /* [operator] */
+  const int32_t *x;         /* [unit * n_devices + device] column, -1 where it may not be */
   const device_type *types; /* devices of a type can change places in every plan */
   int32_t n_types;
   int32_t *order;                         /* units, the longest first */

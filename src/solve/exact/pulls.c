@@ -47,7 +47,8 @@ static bool make_table(table *t, const ideal_set *set) {
 
 static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
 
-/* The most that edge e, which joins v, can cost a device more when v leaves it, v being in none of the devices before. */
+/* The most that edge e, which joins v, can cost a device more when v leaves it, v being in none of the devices before.
+ */
 static void leave_edge(const stages *s, const uint64_t *ideal, int32_t v, int32_t e, int64_t in, int64_t out,
                        int64_t *in_more, int64_t *out_more) {
   int32_t producer = s->pin[s->pin_start[e]], n_inside = 0, n_others = s->pin_start[e + 1] - s->pin_start[e] - 1;

@@ -19,8 +19,8 @@ typedef struct program {
   int64_t most_ns, work, most_work;
 } program;
 
-/* The most price before `to` when the devices used hold `most` up to `from` and the next r of a type share what follows;
- * -1 when they cannot bear what is certain. */
+/* The most price before `to` when the devices used hold `most` up to `from` and the next r of a type share what
+ * follows; -1 when they cannot bear what is certain. */
 static int64_t extend(const program *g, int32_t from, int64_t most, int32_t to, int32_t type, int32_t r) {
   const stages *s = g->set->stages;
   int64_t most_ns = sat_mul(g->most_ns, r);
@@ -109,7 +109,8 @@ static bool run(program *g, bool *refuted, budget *b) {
   return made;
 }
 
-bool relaxed_refutes(bool *refuted, windows *coarse, int64_t most_ns, int64_t most_work, int64_t most_bytes, budget *b) {
+bool relaxed_refutes(bool *refuted, windows *coarse, int64_t most_ns, int64_t most_work, int64_t most_bytes,
+                     budget *b) {
   ideal_set set;
   *refuted = false;
   windows_set(coarse, most_ns);

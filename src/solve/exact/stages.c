@@ -183,7 +183,8 @@ static bool fuse(stages *s, const int32_t *into, arena *a) {
   }
   f.start[n_left] = n_edges;
   f.n = n_left;
-  *c = (contraction){.n_classes = n_left, .class_of = c->class_of, .member_start = start, .member = member, .forward = f};
+  *c = (contraction){
+      .n_classes = n_left, .class_of = c->class_of, .member_start = start, .member = member, .forward = f};
   return true;
 }
 
@@ -251,8 +252,8 @@ static bool covers(const stages *s, int64_t saved_in, int64_t saved_out, int64_t
 }
 
 /* Whether moving the idle class v to the device of `to` never makes any load greater, its other neighbour being `from`
- * (-1: none): what the edges to `from` may cost then, on either side, must be saved by edges that join v and `to` alone.
- * docs/theory/ideal_dp.md argues it case by case. */
+ * (-1: none): what the edges to `from` may cost then, on either side, must be saved by edges that join v and `to`
+ * alone. docs/theory/ideal_dp.md argues it case by case. */
 static bool may_join(const stages *s, int32_t v, int32_t to, int32_t from) {
   for (int32_t row = 0; row < s->n_rows; row++) {
     parting saved, paid = {0};
@@ -276,7 +277,8 @@ static bool fuse_idle(stages *s, arena *a) {
     for (int32_t i = 0; i < s->n; i++) into[i] = i;
     for (int32_t v = 0; v < s->n; v++) {
       int32_t u = before[v], w = after[v], joined = -1;
-      if (u == -2 || w == -2 || !is_idle(s, v) || touched[v] || (u >= 0 && touched[u]) || (w >= 0 && touched[w])) continue;
+      if (u == -2 || w == -2 || !is_idle(s, v) || touched[v] || (u >= 0 && touched[u]) || (w >= 0 && touched[w]))
+        continue;
       if (w >= 0 && may_join(s, v, w, u))
         joined = w;
       else if (u >= 0 && may_join(s, v, u, w))
@@ -381,7 +383,8 @@ bool stages_fit(const stages *s) {
 
 int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index) {
   int64_t sum = 0;
-  for (int32_t row = type; row < s->n_rows; row += s->n_types) sum = sat_add(sum, s->time_ns[(int64_t)row * s->n + class_index]);
+  for (int32_t row = type; row < s->n_rows; row += s->n_types)
+    sum = sat_add(sum, s->time_ns[(int64_t)row * s->n + class_index]);
   return sum;
 }
 

@@ -14,13 +14,13 @@ typedef struct stages {
   const situ_problem *problem;
   bool too_large; /* more classes than that: nothing below but n is filled */
   contraction classes;
-  int32_t n; /* classes; numbered so that every edge of F goes upwards */
-  int32_t *class_at; /* [0..n) number in `classes` */
-  int32_t n_words;   /* of a set of classes as bits */
+  int32_t n;              /* classes; numbered so that every edge of F goes upwards */
+  int32_t *class_at;      /* [0..n) number in `classes` */
+  int32_t n_words;        /* of a set of classes as bits */
   uint64_t *predecessors; /* [class * n_words] */
 
-  bool by_links; /* loads are least loads: see solve/exact/link_prices.h */
-  bool greatest; /* a load is the greatest of compute, in and out, not their sum */
+  bool by_links;       /* loads are least loads: see solve/exact/link_prices.h */
+  bool greatest;       /* a load is the greatest of compute, in and out, not their sum */
   bool memory_is_free; /* everything fits on any one device */
   int32_t n_types;
   device_type *types;
@@ -41,8 +41,8 @@ typedef struct stages {
 } stages;
 
 /* Whether the dynamic programs serve a problem: every accelerator with a memory of its own and hosts that
- * share one only where it has no limit. Free problems get contiguous plans too, but no bound from them. With links the loads
- * are bounds from below, forward and backward loads are one number, and gradients of replicas cost nothing. */
+ * share one only where it has no limit. Free problems get contiguous plans too, but no bound from them. With links the
+ * loads are bounds from below, forward and backward loads are one number, and gradients of replicas cost nothing. */
 bool stages_serve(const situ_problem *problem);
 /* O(V + E + classes^2 / 64). False without memory. */
 bool stages_find(stages *out, const situ_problem *problem, arena *a);
@@ -58,7 +58,8 @@ typedef struct stage_cost {
   int64_t compute_ns, in_ns, out_ns;
 } stage_cost;
 
-/* The load of that row for the device, or for each of r > 1 devices that share the part, whose trained bytes are given. */
+/* The load of that row for the device, or for each of r > 1 devices that share the part, whose trained bytes are given.
+ */
 static inline int64_t stages_load(const stages *s, const stage_cost *whole) {
   if (!s->greatest) return whole->compute_ns + whole->in_ns + whole->out_ns;
   int64_t most = whole->compute_ns > whole->in_ns ? whole->compute_ns : whole->in_ns;

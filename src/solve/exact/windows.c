@@ -123,7 +123,8 @@ static bool find_spans(windows *w, arena *a) {
   const stages *s = w->stages;
   arena_mark mark = arena_get_mark(a);
   uint64_t *before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
-  int64_t *up = ARENA_ZERO(a, int64_t, s->n), *down = ARENA_ZERO(a, int64_t, s->n); /* it and what comes before, after */
+  int64_t *up = ARENA_ZERO(a, int64_t, s->n),
+          *down = ARENA_ZERO(a, int64_t, s->n); /* it and what comes before, after */
   int64_t *into = ARENA_ZERO(a, int64_t, s->n), *from = ARENA_ZERO(a, int64_t, s->n); /* loose in edges there */
   if (!before || !up || !down || !into || !from) return false;
   for (int32_t e = 0; e < s->n_edges; e++) {
@@ -198,8 +199,13 @@ bool windows_init(windows *w, const stages *s, arena *a) {
 
 bool windows_of(windows *w, const stages *s, const windows *fine, int64_t *price, int64_t *in_price, int64_t *out_price,
                 int64_t *loose, arena *a) {
-  *w = (windows){.stages = s, .price = price, .in_price = in_price, .out_price = out_price, .loose = loose,
-                 .reach = fine->reach, .total = fine->total};
+  *w = (windows){.stages = s,
+                 .price = price,
+                 .in_price = in_price,
+                 .out_price = out_price,
+                 .loose = loose,
+                 .reach = fine->reach,
+                 .total = fine->total};
   return number_states(w, a) && allocate(w, a) && find_spans(w, a);
 }
 
@@ -269,7 +275,8 @@ static void fill_after(windows *w) {
     bool hosts = false;
     for (int32_t t = 0; t < s->n_types; t++) {
       bool host = s->types[t].is_host;
-      int32_t left = s->types[t].n_devices - windows_used(w, state, t), most_sharing = min32(left, s->types[t].most_sharing);
+      int32_t left = s->types[t].n_devices - windows_used(w, state, t),
+              most_sharing = min32(left, s->types[t].most_sharing);
       for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
         int32_t to = state + r * w->weight[t];
         int64_t room = max64(0, room_at(w->most_after, w->least_right, to));

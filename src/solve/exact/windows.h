@@ -1,7 +1,7 @@
 /* solve/exact/windows.h - which ideals can be a boundary of a plan whose period is at most U, state by state.
  *
- * A state says how many devices of each type have been used. Each class has a price, in nanoseconds, so that no device of
- * type t takes more than reach(t) * U of it; transfers that a device must pay shrink its room. An ideal can be the
+ * A state says how many devices of each type have been used. Each class has a price, in nanoseconds, so that no device
+ * of type t takes more than reach(t) * U of it; transfers that a device must pay shrink its room. An ideal can be the
  * boundary in a state when what it holds fits into the devices used and the rest into the others. */
 #ifndef SITU_SOLVE_EXACT_WINDOWS_H
 #define SITU_SOLVE_EXACT_WINDOWS_H
@@ -10,8 +10,8 @@
 
 enum { WINDOWS_MOST_STATES = 1 << 14 };
 
-/* What is before a boundary and after it: prices of classes, and of the edges that straddle it, as the devices on each side
- * pay for them; short edges once more. */
+/* What is before a boundary and after it: prices of classes, and of the edges that straddle it, as the devices on each
+ * side pay for them; short edges once more. */
 typedef struct boundary {
   int64_t before, after;
   int64_t left, right, short_left, short_right;
@@ -29,20 +29,20 @@ typedef struct window_front {
 
 typedef struct windows {
   const stages *stages;
-  int32_t n_states; /* beyond WINDOWS_MOST_STATES nothing else is filled */
-  int32_t *weight;  /* [type] of its count in the number of a state */
-  int64_t *price;   /* [class] */
-  int64_t total;    /* of all classes */
+  int32_t n_states;              /* beyond WINDOWS_MOST_STATES nothing else is filled */
+  int32_t *weight;               /* [type] of its count in the number of a state */
+  int64_t *price;                /* [class] */
+  int64_t total;                 /* of all classes */
   int64_t *in_price, *out_price; /* [edge] the least that an accelerator pays */
-  int64_t *loose;   /* [edge] price of classes that were folded into it (coarse.h): on either side of a boundary */
-  int64_t *span;    /* [edge] the most price of a device that has no pin of the edge but pins before and after it */
-  int64_t *reach;   /* [type] in units of 2^-30 */
-  int64_t most_ns;  /* the period that the windows are open for */
-  bool *is_short;   /* [edge] straddles at most one boundary between accelerators: no device is that small */
-  int64_t slack;    /* what all rooms together leave */
+  int64_t *loose;  /* [edge] price of classes that were folded into it (coarse.h): on either side of a boundary */
+  int64_t *span;   /* [edge] the most price of a device that has no pin of the edge but pins before and after it */
+  int64_t *reach;  /* [type] in units of 2^-30 */
+  int64_t most_ns; /* the period that the windows are open for */
+  bool *is_short;  /* [edge] straddles at most one boundary between accelerators: no device is that small */
+  int64_t slack;   /* what all rooms together leave */
   int64_t *least_left, *least_right; /* [state] the least that short edges cost at any boundary there */
   int64_t *most_before[N_COUNTED], *most_after[N_COUNTED]; /* [state] room by what is counted; -1: does not apply */
-  window_front fronts[N_COUNTED * N_COUNTED]; /* [counted before * N_COUNTED + counted after] */
+  window_front fronts[N_COUNTED * N_COUNTED];              /* [counted before * N_COUNTED + counted after] */
 } windows;
 
 /* Numbers the states and chooses the prices: those of the balance of work, that is the greatest sum of prices for the

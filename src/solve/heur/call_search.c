@@ -48,14 +48,16 @@ static bool init(calls_search *s, solve_run *run) {
 static void try_pipeline_split(solve_run *run) {
   const situ_problem *p = run->problem;
   if (!solver_find("linear_dp")) return;
-  situ_problem_options posed = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED,
-                                .pins = p->pin, .unused = p->unused};
+  situ_problem_options posed = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                .communication = SITU_COMMUNICATION_HOST_STAGED,
+                                .pins = p->pin,
+                                .unused = p->unused};
   situ_problem *pipeline = NULL;
   situ_plan *plan = NULL;
   situ_solve_options options = {.solvers = "linear_dp", .max_steps = PIPELINE_STEPS};
   if (situ_problem_pose(&pipeline, p->graph, p->platform, p->costs, &posed, NULL) == SITU_STATUS_OK &&
-      situ_solver_serves("linear_dp", pipeline) &&
-      situ_solve(&plan, pipeline, &options, NULL) == SITU_STATUS_OK && situ_plan_exists(plan)) {
+      situ_solver_serves("linear_dp", pipeline) && situ_solve(&plan, pipeline, &options, NULL) == SITU_STATUS_OK &&
+      situ_plan_exists(plan)) {
     int32_t *device = ARENA_COPY(run->arena, plan->device, int32_t, p->n_operators);
     if (device) repair_offer(run, &(placement){.device = device});
   }

@@ -1,5 +1,5 @@
-/* DLS: always the ready operator and device of greatest dynamic level: static level - earliest start + (mean time - time
- * there) (Sih, Lee, TPDS 1993, eq. 5). */
+/* DLS: always the ready operator and device of greatest dynamic level: static level - earliest start + (mean time -
+ * time there) (Sih, Lee, TPDS 1993, eq. 5). */
 #include "base/fail.h"
 #include "solve/kit/list.h"
 #include "solve/kit/rank.h"

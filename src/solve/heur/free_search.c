@@ -186,7 +186,10 @@ static double effort_of(int64_t n) { return n < 16 ? fmin(FIRST_EFFORT * (double
 static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
   const search *all = context;
   int32_t n = all->whole.n_units;
-  cycle s = {.run = run, .all = all, .random = rng_new(run->seed), .found = &all->found[number],
+  cycle s = {.run = run,
+             .all = all,
+             .random = rng_new(run->seed),
+             .found = &all->found[number],
              .effort = effort_of(all->n_cycles + number)};
   s.levels = ARENA_NEW(run->arena, level, MOST_LEVELS);
   s.label = ARENA_NEW(run->arena, int32_t, n);
@@ -206,8 +209,8 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
   return good ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-/* As many cycles side by side as the steps that are left pay for: levels halve, so that a cycle has about two moves for each
- * that its finest level has. */
+/* As many cycles side by side as the steps that are left pay for: levels halve, so that a cycle has about two moves for
+ * each that its finest level has. */
 static int32_t generation_size(const search *s) {
   const budget *b = s->run->budget;
   if (b->max_steps == INT64_MAX) return s->n_found;

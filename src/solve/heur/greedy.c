@@ -1,8 +1,8 @@
 /* The greedy split of the published evaluation: operators in a depth-first topological order fill one accelerator after
  * the other up to its memory; what is too large for any, or comes after the last, stays on the host (Tarnawski et al.,
  * NeurIPS 2020). It looks at neither time nor transfers. An operator that the accelerator at hand cannot run goes to
- * the host without closing it, unless the number of calls is limited: then each accelerator has an interval of the order,
- * which is one call. */
+ * the host without closing it, unless the number of calls is limited: then each accelerator has an interval of the
+ * order, which is one call. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/kit/topological.h"

@@ -1,7 +1,7 @@
-/* Iterated greedy for stream problems: some operators are taken out of the schedule and put back one after the other where
- * they and what follows them end first, the others keep their devices; the simulator judges, and annealing decides
- * whether to go on from there. After Ruiz, Stutzle, EJOR 2007 (there for flow shops), with list scheduling as the greedy
- * part. docs/theory/iterated_greedy.md tells it in full. */
+/* Iterated greedy for stream problems: some operators are taken out of the schedule and put back one after the other
+ * where they and what follows them end first, the others keep their devices; the simulator judges, and annealing
+ * decides whether to go on from there. After Ruiz, Stutzle, EJOR 2007 (there for flow shops), with list scheduling as
+ * the greedy part. docs/theory/iterated_greedy.md tells it in full. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "solve/kit/unit.h"
 
 enum { LEAST_OUT = 4, MOST_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
-static const double OUT = 0.1;                 /* of the operators, at most */
+static const double OUT = 0.1;                  /* of the operators, at most */
 static const double HOT = 0.003, COLD = 0.0001; /* temperatures as parts of the best cost */
 
 typedef struct greedy {
@@ -26,8 +26,8 @@ typedef struct greedy {
   int64_t *start_ns, *finish_ns; /* of now */
   double now_cost, best_cost, price;
   double *priority;
-  int32_t *forced;   /* [operator] its device, -1: taken out */
-  int64_t *tail_ns;  /* [operator * devices], of what is taken out */
+  int32_t *forced;     /* [operator] its device, -1: taken out */
+  int64_t *tail_ns;    /* [operator * devices], of what is taken out */
   int32_t *out, n_out; /* taken out */
   bool together;       /* to be put back on one device */
 } greedy;
@@ -76,7 +76,8 @@ static void choose_stretch(greedy *s, int32_t at, int32_t wanted) {
   const int32_t *chain = s->path.chain, *device = s->now.device;
   for (int32_t k = at; k < s->path.n_chain && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k++)
     take_out(s, chain[k]);
-  for (int32_t k = at - 1; k >= 0 && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k--) take_out(s, chain[k]);
+  for (int32_t k = at - 1; k >= 0 && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k--)
+    take_out(s, chain[k]);
 }
 
 static void choose_out(greedy *s) {
@@ -87,15 +88,12 @@ static void choose_out(greedy *s) {
   s->n_out = 0;
   s->together = false;
   switch (rng_below(&s->random, 4)) {
-    case 0:
-      choose_window(s, v, wanted);
-      break;
+    case 0: choose_window(s, v, wanted); break;
     case 1:
       choose_stretch(s, at, wanted);
       s->together = true;
       break;
-    default:
-      choose_around(s, v, wanted);
+    default: choose_around(s, v, wanted);
   }
 }
 

@@ -1,5 +1,5 @@
-/* Layers in turn, as people place networks by hand: whole layers on the devices in the order of the network, in blocks or
- * round and round (encoder and decoder of a translation network both over all devices), an even part of the work on
+/* Layers in turn, as people place networks by hand: whole layers on the devices in the order of the network, in blocks
+ * or round and round (encoder and decoder of a translation network both over all devices), an even part of the work on
  * each. List schedulers do not find such plans for unrolled networks: where a layer goes is settled at its first step,
  * by what that step alone gains. docs/theory/layers.md tells it in full. */
 #include <stdlib.h>
@@ -24,15 +24,15 @@ typedef struct layering {
   solve_run *run;
   const situ_problem *problem;
   rank_costs costs;
-  int32_t n_parts, *part_of; /* [operator] */
-  layer_part *parts;               /* by start */
+  int32_t n_parts, *part_of;     /* [operator] */
+  layer_part *parts;             /* by start */
   int32_t n_sequence, *sequence; /* devices, the fastest first */
   double *speed;                 /* [device] 1 / its time for everything */
   int32_t *device;               /* [operator] the plan in the making */
   int32_t *order;
   int64_t best_ns;
-  int32_t *best, *next; /* [part] number in the sequence */
-  bool *begins;         /* [part] a phase */
+  int32_t *best, *next;     /* [part] number in the sequence */
+  bool *begins;             /* [part] a phase */
   uint64_t seen[MOST_SEEN]; /* hashes of layouts */
   int32_t n_seen;
   int64_t start_ns[MOST_STARTS]; /* the best layouts: SITU_NEVER_NS for none */
@@ -137,7 +137,8 @@ static void find_sequence(layering *s) {
     int32_t at = s->n_sequence++;
     for (; at > 0; at--) {
       int32_t other = s->sequence[at - 1];
-      if (s->speed[other] > speed || (s->speed[other] == speed && problem_is_host(p, other) <= problem_is_host(p, d))) break;
+      if (s->speed[other] > speed || (s->speed[other] == speed && problem_is_host(p, other) <= problem_is_host(p, d)))
+        break;
       s->sequence[at] = other;
     }
     s->sequence[at] = d;
@@ -293,8 +294,8 @@ static bool move_part(layering *s, int32_t k) {
   return false;
 }
 
-/* Moves one part after the other, in small networks to any device, else to that of the part before or after, until no move
- * helps. */
+/* Moves one part after the other, in small networks to any device, else to that of the part before or after, until no
+ * move helps. */
 static void move_parts(layering *s) {
   for (int32_t k = 0, last = 0; last < s->n_parts && !solve_done(s->run); k = (k + 1) % s->n_parts)
     last = move_part(s, k) ? 0 : last + 1;

@@ -1,6 +1,7 @@
-/* linear_dp: the best contiguous split of many linear orders (the "linearised" dynamic program of Tarnawski et al., NeurIPS
- * 2020, section 5, which splits one). The published order comes first: with a limit of one step it is the only one, and
- * the values are those of the published code to the last digit. docs/theory/linear_dp.md says which orders follow and why.
+/* linear_dp: the best contiguous split of many linear orders (the "linearised" dynamic program of Tarnawski et al.,
+ * NeurIPS 2020, section 5, which splits one). The published order comes first: with a limit of one step it is the only
+ * one, and the values are those of the published code to the last digit. docs/theory/linear_dp.md says which orders
+ * follow and why.
  *
  * A step is one end of a segment, with all its beginnings (order_split.h). */
 #include "base/checked.h"
@@ -9,10 +10,10 @@
 #include "solve/kit/orders.h"
 
 enum {
-  MOST_BARREN = 100,       /* orders in a row that bring nothing */
-  MOST_WORK = 100000000,   /* of order_split_work, for all further orders: some tenths of a second */
-  RULES = 3,               /* further orders that need no chance */
-  SHARE_OF_STEPS = 4       /* further orders take at most this part of the steps that are left */
+  MOST_BARREN = 100,     /* orders in a row that bring nothing */
+  MOST_WORK = 100000000, /* of order_split_work, for all further orders: some tenths of a second */
+  RULES = 3,             /* further orders that need no chance */
+  SHARE_OF_STEPS = 4     /* further orders take at most this part of the steps that are left */
 };
 
 typedef struct search {

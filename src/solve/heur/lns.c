@@ -12,10 +12,18 @@
 #include "solve/kit/start.h"
 #include "solve/kit/unit.h"
 
-enum { SHORTEST = 4, LONGEST = 32, FIRST_LENGTH = 16, WIDTH = 256, MOST_CHILDREN = 1 << 17, TRACE_ROOM = 1 << 15,
-       MOST_COPIES = 16 /* as many as links can be followed for */ };
+enum {
+  SHORTEST = 4,
+  LONGEST = 32,
+  FIRST_LENGTH = 16,
+  WIDTH = 256,
+  MOST_CHILDREN = 1 << 17,
+  TRACE_ROOM = 1 << 15,
+  MOST_COPIES = 16 /* as many as links can be followed for */
+};
 enum { WINDOWS_SEEN = 4 };
-static const float UNLIKELY = 0.02F; /* devices that the prior hardly ever proposes are left out of every second window */
+static const float UNLIKELY =
+    0.02F;                        /* devices that the prior hardly ever proposes are left out of every second window */
 static const double SLACK = 0.01; /* with contention estimates may be this much worse than what is there */
 
 typedef struct lns {
@@ -27,9 +35,9 @@ typedef struct lns {
   placement now, trial;
   int64_t *start_ns, *finish_ns; /* of now */
   double now_cost, price;
-  int32_t longest;   /* windows that the search masters at present */
-  thin_graph graph;  /* in the order of now */
-  arena *ordered;    /* of graph */
+  int32_t longest;  /* windows that the search masters at present */
+  thin_graph graph; /* in the order of now */
+  arena *ordered;   /* of graph */
   arena_mark empty;
   arena *scratch;
   block_trace trace;
@@ -79,8 +87,8 @@ static void fix_devices(const lns *s, block *b, bool narrow) {
     int32_t v = b->operator_of[i];
     bool free = moves_alone(s->problem, v);
     for (int32_t d = 0; d < n; d++)
-      if (d != s->now.device[v] && (!free || !unit_allows(s->problem, v, d) ||
-                                    (narrow && prior_chance(s->run->prior, v, d) < UNLIKELY)))
+      if (d != s->now.device[v] &&
+          (!free || !unit_allows(s->problem, v, d) || (narrow && prior_chance(s->run->prior, v, d) < UNLIKELY)))
         b->time_ns[(int64_t)i * n + d] = BLOCK_FAR_NS;
   }
 }
@@ -129,7 +137,8 @@ static void tails_behind(const lns *s, const block *b, int64_t *behind_ns) {
   const situ_graph *g = p->graph;
   int32_t last = b->first + b->n - 1;
   int64_t next_ns[BLOCK_DEVICES] = {0};
-  for (int32_t k = p->n_operators - 1; k > last; k--) next_ns[s->now.device[s->now.order[k]]] = s->path.tail_ns[s->now.order[k]];
+  for (int32_t k = p->n_operators - 1; k > last; k--)
+    next_ns[s->now.device[s->now.order[k]]] = s->path.tail_ns[s->now.order[k]];
   for (int32_t i = 0; i < b->n; i++)
     for (int32_t d = 0; d < p->n_devices; d++) {
       int32_t v = b->operator_of[i];
@@ -184,7 +193,8 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   int64_t zero = 0, *behind_ns = ARENA_NEW(s->scratch, int64_t, (int64_t)b.n * n);
   bool contended = s->problem->contention == SITU_CONTENTION_LINK, links = contended && rng_below(&s->random, 2);
   block_copies copies = {0, 0};
-  int64_t *vector = ARENA_NEW(s->scratch, int64_t, n + s->problem->platform->n_channels + (int64_t)b.n_entry * s->problem->n_memories);
+  int64_t *vector = ARENA_NEW(s->scratch, int64_t,
+                              n + s->problem->platform->n_channels + (int64_t)b.n_entry * s->problem->n_memories);
   if (!behind_ns || !vector) return fail_no_memory(run->error);
   fix_devices(s, &b, run->prior && rng_below(&s->random, 2));
   free_groups(s, &b);
@@ -192,11 +202,20 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   block_set_open_tails(&b, behind_ns);
   start_vector(s, &b, vector, links ? &copies : NULL);
   int64_t present = present_value(s, &b);
-  block_front start = {.n = 1, .n_tensors = b.n_entry, .vectors = vector, .step = &none, .bound_ns = &zero, .copies = &copies}, end;
+  block_front start = {.n = 1,
+                       .n_tensors = b.n_entry,
+                       .vectors = vector,
+                       .step = &none,
+                       .bound_ns = &zero,
+                       .copies = &copies},
+              end;
   int64_t per_step = block_children_per_step(s->problem);
   int64_t most = min64(MOST_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
-  block_limits limits = {.width = WIDTH, .upper_ns = present + (contended ? (int64_t)(SLACK * (double)present) : 0),
-                         .most_children = most, .links = links, .budget = run->budget};
+  block_limits limits = {.width = WIDTH,
+                         .upper_ns = present + (contended ? (int64_t)(SLACK * (double)present) : 0),
+                         .most_children = most,
+                         .links = links,
+                         .budget = run->budget};
   block_result result;
   s->trace.n = 0;
   if (!block_search(&result, &end, &b, &start, &limits, &s->trace, s->scratch, run->arena))
@@ -264,8 +283,13 @@ static bool init(lns *s, solve_run *run) {
 
 static situ_status solve(solve_run *run) {
   if (solve_done(run) || run->problem->n_operators == 0 || !run->incumbent->best.device) return SITU_STATUS_OK;
-  lns s = {.run = run, .problem = run->problem, .random = rng_new(run->seed), .price = excess_price(run),
-           .longest = FIRST_LENGTH, .ordered = arena_new(), .scratch = arena_new()};
+  lns s = {.run = run,
+           .problem = run->problem,
+           .random = rng_new(run->seed),
+           .price = excess_price(run),
+           .longest = FIRST_LENGTH,
+           .ordered = arena_new(),
+           .scratch = arena_new()};
   situ_status status = s.ordered && s.scratch && init(&s, run) ? SITU_STATUS_OK : fail_no_memory(run->error);
   while (status == SITU_STATUS_OK && !solve_done(run)) status = step(&s);
   arena_free(s.ordered);

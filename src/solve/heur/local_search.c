@@ -27,13 +27,13 @@ typedef struct annealing {
   int64_t *before_start; /* [unit + 1] predecessors in F */
   int32_t *before;
   int32_t *unit_device;
-  int32_t *rank;       /* [device] its place in the order; contiguous only */
-  int32_t *at_rank;    /* [place] device */
-  int32_t *moved;      /* units of the move at hand */
-  int32_t *seen;       /* [unit] stamp */
+  int32_t *rank;    /* [device] its place in the order; contiguous only */
+  int32_t *at_rank; /* [place] device */
+  int32_t *moved;   /* units of the move at hand */
+  int32_t *seen;    /* [unit] stamp */
   int32_t stamp, n_moved;
-  int64_t *waiting;    /* [device] scratch */
-  double level;        /* soft maximum of now */
+  int64_t *waiting; /* [device] scratch */
+  double level;     /* soft maximum of now */
 } annealing;
 
 static bool unit_allows(const annealing *s, int32_t unit, int32_t d) {
@@ -71,8 +71,8 @@ static bool init(annealing *s, solve_run *run) {
   return s->unit_device && s->rank && s->at_rank && s->moved && s->seen && s->waiting;
 }
 
-/* Draws an order of the devices in which no edge of F goes backward, at random among those possible. False when there is
- * none: the placement is not contiguous. */
+/* Draws an order of the devices in which no edge of F goes backward, at random among those possible. False when there
+ * is none: the placement is not contiguous. */
 static bool order_devices(annealing *s) {
   const constraint_graph *f = &s->units.forward;
   int32_t n = s->problem->n_devices;
@@ -98,7 +98,8 @@ static bool order_devices(annealing *s) {
 }
 
 static bool start_from(annealing *s, const int32_t *device) {
-  for (int32_t c = 0; c < s->units.n_classes; c++) s->unit_device[c] = device[s->units.member[s->units.member_start[c]]];
+  for (int32_t c = 0; c < s->units.n_classes; c++)
+    s->unit_device[c] = device[s->units.member[s->units.member_start[c]]];
   loads_set(&s->now, device);
   s->level = loads_settle(&s->now);
   return !s->problem->contiguous || order_devices(s);

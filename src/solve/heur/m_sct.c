@@ -1,14 +1,14 @@
-/* m-SCT: small communication times with memory (Hanen, Munier, "An approximation algorithm for scheduling dependent tasks
- * on m processors with small communication delays", 1995; Jeon et al., "Baechi", SoCC 2020). A linear program chooses for
- * each operator a favourite consumer, which takes its output without a transfer; then operators start as early as
- * they can, but a device waits for a favourite (solve/kit/list.h).
+/* m-SCT: small communication times with memory (Hanen, Munier, "An approximation algorithm for scheduling dependent
+ * tasks on m processors with small communication delays", 1995; Jeon et al., "Baechi", SoCC 2020). A linear program
+ * chooses for each operator a favourite consumer, which takes its output without a transfer; then operators start as
+ * early as they can, but a device waits for a favourite (solve/kit/list.h).
  *
  * The program: minimise W over x of each edge (0: favourite, 1: the transfer is paid) and start times s with
  *     s_u + p_u + c_uv x_uv <= s_v,   s_u + p_u <= W,   0 <= x <= 1,
  *     sum over consumers v of (1 - x_uv) <= 1,   sum over producers u of (1 - x_uv) <= 1.
- * On unlike devices p is the least time of the operator and c the least time of the transfer between two devices. Operators
- * in a chain are one, and so are those of a group that lead to one consumer in it (Baechi's fusion). x is rounded by
- * the heaviest matching on 1 - x, so that the last two kinds of rows hold. */
+ * On unlike devices p is the least time of the operator and c the least time of the transfer between two devices.
+ * Operators in a chain are one, and so are those of a group that lead to one consumer in it (Baechi's fusion). x is
+ * rounded by the heaviest matching on 1 - x, so that the last two kinds of rows hold. */
 #include "base/fail.h"
 #include "lp/lp.h"
 #include "solve/kit/baechi.h"
@@ -26,13 +26,13 @@
 enum {
   MOST_PIVOTS = 20000,
   MOST_EDGES = 50000, /* of the program; above, nobody has a favourite */
-  PARTS_OF_TIME = 8, /* of what is left, for one program */
-  WHOLE = 1 << 30      /* of the weights of the matching: 1 - x = 1 */
+  PARTS_OF_TIME = 8,  /* of what is left, for one program */
+  WHOLE = 1 << 30     /* of the weights of the matching: 1 - x = 1 */
 };
 
 /* An edge between two nodes of the program, and the largest of its tensors. */
 typedef struct edge {
-  int32_t from, to;    /* nodes */
+  int32_t from, to;           /* nodes */
   int32_t producer, consumer; /* operators */
   double transfer_ns, largest_ns;
 } edge;
@@ -170,8 +170,10 @@ static void fill_rows(rows *r, const favourites *x, const int32_t *in_start, con
 static bool add_rows(lp *model, const favourites *x, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes, most = m + 3 * n;
   int64_t entries = 5 * (int64_t)m + 2 * (int64_t)n;
-  rows r = {.start = ARENA_ZERO(a, int32_t, (int64_t)most + 1), .column = ARENA_NEW(a, int32_t, entries),
-            .coefficient = ARENA_NEW(a, double, entries), .lower = ARENA_NEW(a, double, most),
+  rows r = {.start = ARENA_ZERO(a, int32_t, (int64_t)most + 1),
+            .column = ARENA_NEW(a, int32_t, entries),
+            .coefficient = ARENA_NEW(a, double, entries),
+            .lower = ARENA_NEW(a, double, most),
             .upper = ARENA_NEW(a, double, most)};
   int32_t *in_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2), *in_edge = ARENA_NEW(a, int32_t, m);
   if (!r.start || !r.column || !r.coefficient || !r.lower || !r.upper || !in_start || !in_edge) return false;

@@ -1,8 +1,8 @@
 /* m-TOPO: operators in topological order fill one device after the other up to an even share of all memory (Jeon et
  * al., "Baechi: fast device placement of machine learning graphs", SoCC 2020). A device's own limit bounds its share;
- * an operator that the current device cannot run goes to the first that can. Groups go whole, and count the same when they
- * are tested and when they are charged (in the published program they do not). Hosts come after all accelerators, which
- * alone share. Made once for colocation groups and once for co-placed ones. */
+ * an operator that the current device cannot run goes to the first that can. Groups go whole, and count the same when
+ * they are tested and when they are charged (in the published program they do not). Hosts come after all accelerators,
+ * which alone share. Made once for colocation groups and once for co-placed ones. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/kit/grouping.h"
@@ -114,7 +114,9 @@ static bool fill(filling *f) {
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  filling f = {.problem = p, .groups = grouping_of_colocations(p), .device = ARENA_NEW(run->arena, int32_t, p->n_operators),
+  filling f = {.problem = p,
+               .groups = grouping_of_colocations(p),
+               .device = ARENA_NEW(run->arena, int32_t, p->n_operators),
                .used = ARENA_NEW(run->arena, int64_t, p->n_memories)};
   if (!f.device || !f.used || !order_devices(&f, run->arena)) return fail_no_memory(run->error);
   find_share(&f);

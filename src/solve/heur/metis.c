@@ -1,6 +1,6 @@
-/* metis: multilevel k-way partitioning by the library METIS (Karypis, Kumar, SIAM J. Sci. Comput. 20, 1998), which balances
- * time and memory over the accelerators and keeps the sum of the cut transfers small. It knows nothing of limits, support or
- * contiguity: kit/parts.h repairs that. */
+/* metis: multilevel k-way partitioning by the library METIS (Karypis, Kumar, SIAM J. Sci. Comput. 20, 1998), which
+ * balances time and memory over the accelerators and keeps the sum of the cut transfers small. It knows nothing of
+ * limits, support or contiguity: kit/parts.h repairs that. */
 #include "base/fail.h"
 #include "solve/kit/parts.h"
 
@@ -10,7 +10,11 @@
 
 #include <metis.h>
 
-enum { BALANCED = 2, TIME_SLACK = 30, MEMORY_SLACK = 1000 }; /* slack in thousandths; memory only has to fit in the end */
+enum {
+  BALANCED = 2,
+  TIME_SLACK = 30,
+  MEMORY_SLACK = 1000
+}; /* slack in thousandths; memory only has to fit in the end */
 
 typedef struct inputs {
   idx_t *weight; /* [class * BALANCED]: time, bytes */

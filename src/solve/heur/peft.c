@@ -30,7 +30,8 @@ static situ_status solve(solve_run *run) {
   if (!head || !tail || !rank || !draft_init(&s, p, run->arena) || !bound_heads_tails(head, tail, p))
     return fail_no_memory(run->error);
   rank_by_table(rank, p, tail);
-  if (list_schedule(&s, &(list_policy){.priority = rank, .tail_ns = tail}, run->budget, run->arena)) list_offer(run, &s);
+  if (list_schedule(&s, &(list_policy){.priority = rank, .tail_ns = tail}, run->budget, run->arena))
+    list_offer(run, &s);
   return SITU_STATUS_OK;
 }
 

@@ -1,12 +1,12 @@
-/* pipedream: the dynamic program of PipeDream (Narayanan et al., SOSP 2019), which splits a chain of layers, as Tarnawski
- * et al. (NeurIPS 2020) make it run on any graph: parallel branches are merged until a chain is left.
+/* pipedream: the dynamic program of PipeDream (Narayanan et al., SOSP 2019), which splits a chain of layers, as
+ * Tarnawski et al. (NeurIPS 2020) make it run on any graph: parallel branches are merged until a chain is left.
  *
  * The colocation groups, each parted into its forward operators and the rest, form a graph. In every biconnected
- * component of that graph, taken undirected, the groups of all nodes that have an edge leaving within the component become
- * one class: of a fork, its branches and their join all but the join. Then a linear order of these classes is split at
- * best (order_split.h). What hangs beside the chain leaves that order open: two depth-first orders are tried, one from
- * each end. The published code leaves out the edges of some nodes by number on two of its models; here no model is
- * special. docs/theory/pipedream.md says where that shows. */
+ * component of that graph, taken undirected, the groups of all nodes that have an edge leaving within the component
+ * become one class: of a fork, its branches and their join all but the join. Then a linear order of these classes is
+ * split at best (order_split.h). What hangs beside the chain leaves that order open: two depth-first orders are tried,
+ * one from each end. The published code leaves out the edges of some nodes by number on two of its models; here no
+ * model is special. docs/theory/pipedream.md says where that shows. */
 #include "base/fail.h"
 #include "solve/kit/order_split.h"
 #include "solve/kit/orders.h"

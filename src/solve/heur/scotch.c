@@ -1,6 +1,6 @@
 /* scotch: the recursive bipartitioning of the library Scotch (Pellegrini, Roman, HPCN Europe 1996), which balances time
- * over the accelerators and keeps the sum of the cut transfers small. It knows nothing of memory, support or contiguity:
- * kit/parts.h repairs that. */
+ * over the accelerators and keeps the sum of the cut transfers small. It knows nothing of memory, support or
+ * contiguity: kit/parts.h repairs that. */
 #include "base/fail.h"
 #include "solve/kit/parts.h"
 
@@ -20,7 +20,8 @@ static int describe(SCOTCH_Arch *arch, const parts *g, SCOTCH_Num *weight) {
   return equal ? SCOTCH_archCmplt(arch, g->n_parts) : SCOTCH_archCmpltw(arch, g->n_parts, weight);
 }
 
-/* A context keeps random numbers and threads apart from all other users of the library. Returns 0 when all went well. */
+/* A context keeps random numbers and threads apart from all other users of the library. Returns 0 when all went well.
+ */
 static int map_graph(const parts *g, SCOTCH_Num *start, SCOTCH_Num *to, SCOTCH_Num *time, SCOTCH_Num *transfer,
                      SCOTCH_Num *weight, SCOTCH_Num *part) {
   SCOTCH_Graph graph, bound;
@@ -36,8 +37,8 @@ static int map_graph(const parts *g, SCOTCH_Num *start, SCOTCH_Num *to, SCOTCH_N
   SCOTCH_contextRandomReset(&context);
   int failed = SCOTCH_contextOptionSetNum(&context, SCOTCH_OPTIONNUMDETERMINISTIC, 1) ||
                SCOTCH_contextThreadSpawn(&context, 1, NULL) || describe(&arch, g, weight) ||
-               SCOTCH_graphBuild(&graph, 0, g->classes.n_classes, start, start + 1, time, NULL, (SCOTCH_Num)g->n_edges, to,
-                                 transfer) ||
+               SCOTCH_graphBuild(&graph, 0, g->classes.n_classes, start, start + 1, time, NULL, (SCOTCH_Num)g->n_edges,
+                                 to, transfer) ||
                SCOTCH_contextBindGraph(&context, &graph, &bound) || SCOTCH_graphMap(&bound, &arch, &strategy, part);
   SCOTCH_archExit(&arch);
   SCOTCH_stratExit(&strategy);

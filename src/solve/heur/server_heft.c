@@ -1,7 +1,7 @@
-/* server_heft: a chain over servers for one input, where a server spreads the layers that it holds over all of its devices
- * (docs/theory/server_dp.md). Each type of server is timed by a list schedule of the whole chain on one of them, without
- * limits of memory; the dynamic program of server_dp splits the chain over whole servers by these times and the sum of
- * their memories; a list schedule in which each operator stays in its server makes the plan. */
+/* server_heft: a chain over servers for one input, where a server spreads the layers that it holds over all of its
+ * devices (docs/theory/server_dp.md). Each type of server is timed by a list schedule of the whole chain on one of
+ * them, without limits of memory; the dynamic program of server_dp splits the chain over whole servers by these times
+ * and the sum of their memories; a list schedule in which each operator stays in its server makes the plan. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/kit/list.h"
@@ -41,8 +41,12 @@ static bool make_whole(spreading *s, arena *a) {
   for (int32_t k = 0; k < s->n_types; k++) {
     const server_type *t = &s->servers[k];
     server_type *w = &s->whole[k];
-    *w = (server_type){.n_servers = t->n_servers, .n_places = 1, .n_types = 1, .device = ARENA_NEW(a, int32_t, t->n_servers),
-                       .type_of = ARENA_ZERO(a, int32_t, 1), .count = ARENA_NEW(a, int32_t, 1),
+    *w = (server_type){.n_servers = t->n_servers,
+                       .n_places = 1,
+                       .n_types = 1,
+                       .device = ARENA_NEW(a, int32_t, t->n_servers),
+                       .type_of = ARENA_ZERO(a, int32_t, 1),
+                       .count = ARENA_NEW(a, int32_t, 1),
                        .place = ARENA_ZERO(a, int32_t, 1)};
     if (!w->device || !w->type_of || !w->count || !w->place) return false;
     w->count[0] = 1;
@@ -99,11 +103,13 @@ static bool time_server(spreading *s, int32_t k) {
   return true;
 }
 
-/* The best split for servers that are full to that part; a plan for each way of ranking. False without memory or budget. */
+/* The best split for servers that are full to that part; a plan for each way of ranking. False without memory or
+ * budget. */
 static bool offer(spreading *s, server_table *t, double fill, int64_t most_peak) {
   const situ_problem *p = s->problem;
   const chain *c = &s->chain;
-  int32_t best, *device_of = ARENA_NEW(s->run->arena, int32_t, c->n), *slot_of = ARENA_NEW(s->run->arena, int32_t, c->n);
+  int32_t best, *device_of = ARENA_NEW(s->run->arena, int32_t, c->n),
+                *slot_of = ARENA_NEW(s->run->arena, int32_t, c->n);
   if (!device_of || !slot_of) return false;
   for (int32_t k = 0; k < s->n_types; k++) {
     server_slot *x = &t->slots[k]; /* one for each type */

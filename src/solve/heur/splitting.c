@@ -1,15 +1,15 @@
-/* Splitting: the graph is split into modules of much inner traffic (kit/modules.h), which are solved exactly one after the
- * other in the context of what was decided before them (kit/window.h); then windows of one or two modules are solved
- * anew while everything else stands. The word is that of DiviML (Ghannane, Abdelfattah, 2023), of which only the abstract
- * could be read; the method is told in docs/theory/splitting.md. */
+/* Splitting: the graph is split into modules of much inner traffic (kit/modules.h), which are solved exactly one after
+ * the other in the context of what was decided before them (kit/window.h); then windows of one or two modules are
+ * solved anew while everything else stands. The word is that of DiviML (Ghannane, Abdelfattah, 2023), of which only the
+ * abstract could be read; the method is told in docs/theory/splitting.md. */
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "bound/bound.h"
-#include "solve/kit/excess.h"
 #include "solve/kit/critical.h"
+#include "solve/kit/excess.h"
 #include "solve/kit/modules.h"
 #include "solve/kit/rank.h"
 #include "solve/kit/repair.h"
@@ -17,8 +17,19 @@
 #include "solve/kit/window.h"
 #include "solve/solver.h"
 
-enum { FIRST_SIZE = 10, SMALLEST = 4, N_FIRST = 5, BUCKETS = 256, MOST_FINDINGS = 4096, NODES_PER_STEP = 32,
-       NODES_TO_BUILD = 1000, NODES_TO_IMPROVE = 6000, TRIED = 24, FAILED = 3, OPERATORS_LIMIT = 20000 };
+enum {
+  FIRST_SIZE = 10,
+  SMALLEST = 4,
+  N_FIRST = 5,
+  BUCKETS = 256,
+  MOST_FINDINGS = 4096,
+  NODES_PER_STEP = 32,
+  NODES_TO_BUILD = 1000,
+  NODES_TO_IMPROVE = 6000,
+  TRIED = 24,
+  FAILED = 3,
+  OPERATORS_LIMIT = 20000
+};
 
 /* A module that was solved: equal signatures have equal solutions. */
 typedef struct finding {
@@ -33,9 +44,9 @@ typedef struct splitting {
   solve_run *run;
   const situ_problem *problem;
   const situ_graph *graph;
-  unit_graph grains[2]; /* by unit_grain */
+  unit_graph grains[2];    /* by unit_grain */
   const unit_graph *units; /* one of them */
-  int64_t *tail_ns; /* [operator * devices + device] B1's */
+  int64_t *tail_ns;        /* [operator * devices + device] B1's */
   rng random;
   int32_t *order; /* [unit] */
   window window;
@@ -119,7 +130,8 @@ static void fix_groups(splitting *s, const int32_t *device) {
 static void fill_room(splitting *s, const int32_t *device) {
   const situ_problem *p = s->problem;
   for (int32_t m = 0; m < p->n_memories; m++)
-    s->window.room_bytes[m] = p->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES ? INT64_MAX : p->platform->memory_bytes[m];
+    s->window.room_bytes[m] =
+        p->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES ? INT64_MAX : p->platform->memory_bytes[m];
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (s->inside[v] || device[v] < 0) continue;
     int64_t *room = &s->window.room_bytes[p->memory_of[device[v]]];
@@ -191,7 +203,8 @@ static bool build(splitting *s, const modules *parts) {
   for (int32_t k = 0; k < parts->n; k++) {
     window_schedule best;
     window *w = &s->window;
-    if (!window_take(w, p, s->units, parts->unit + parts->start[k], parts->start[k + 1] - parts->start[k])) return false;
+    if (!window_take(w, p, s->units, parts->unit + parts->start[k], parts->start[k + 1] - parts->start[k]))
+      return false;
     memcpy(w->free_ns, free_ns, sizeof free_ns);
     mark_inside(s, true);
     for (int32_t i = 0; i < w->n; i++) {
@@ -233,8 +246,8 @@ static void settle(splitting *s, const placement *where, const simulation *found
 
 /* ---- windows ---- */
 
-/* Fills trial with the present schedule, the window's operators side by side: before them their ancestors and what starts
- * before the middle of the window and needs nothing of it. */
+/* Fills trial with the present schedule, the window's operators side by side: before them their ancestors and what
+ * starts before the middle of the window and needs nothing of it. */
 static void part_order(splitting *s) {
   const situ_graph *g = s->graph;
   int32_t n = s->problem->n_operators, n_ahead = 0;
@@ -320,7 +333,8 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
     s->n_tried = 0;
   }
   if (++s->n_tried > TRIED || solve_done(s->run)) return 0;
-  /* Schedules alike fail alike where links contend: after some, only one that is better without contention is worth a run. */
+  /* Schedules alike fail alike where links contend: after some, only one that is better without contention is worth a
+   * run. */
   if (s->n_tried > FAILED && simulated.excess_bytes == 0) upper_ns = min64(upper_ns, found->value_ns);
   return min64(upper_ns, s->now_cost < (double)WINDOW_FAR_NS ? (int64_t)s->now_cost : WINDOW_FAR_NS);
 }
@@ -446,8 +460,8 @@ static bool init(splitting *s, solve_run *run) {
   for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, max64(p->platform->memory_bytes[m], 1));
   int64_t scale = run->incumbent->value_ns < SITU_NEVER_NS ? run->incumbent->value_ns : 1000000000;
   s->price = 10.0 * (double)scale / (double)room + 1e-3;
-  return s->tail_ns && head && s->order && s->signature && s->start_ns && s->finish_ns && s->ends_ns && s->on_chain && s->inside &&
-         s->ahead && s->behind && s->place && bound_heads_tails(head, s->tail_ns, p) &&
+  return s->tail_ns && head && s->order && s->signature && s->start_ns && s->finish_ns && s->ends_ns && s->on_chain &&
+         s->inside && s->ahead && s->behind && s->place && bound_heads_tails(head, s->tail_ns, p) &&
          critical_init(&s->path, p, a) && critical_init(&s->context, p, a);
 }
 
@@ -496,7 +510,9 @@ static situ_status start(solve_run *run) { return run_with(run, build_all); }
 
 static situ_status solve(solve_run *run) { return run_with(run, improve_best); }
 
-static bool serves(const situ_problem *p) { return p->n_devices <= WINDOW_DEVICES && p->n_operators <= OPERATORS_LIMIT; }
+static bool serves(const situ_problem *p) {
+  return p->n_devices <= WINDOW_DEVICES && p->n_operators <= OPERATORS_LIMIT;
+}
 
 const solver splitting_solver = {
     .name = "splitting",

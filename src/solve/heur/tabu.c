@@ -1,8 +1,8 @@
 /* Tabu search over (device, order) for stream problems: moves on the critical chain only, chosen by an estimate from
  * heads and tails, judged by the simulator (contention, memory and all). After Davidovic, Hansen, Mladenovic, "Variable
  * neighborhood search for multiprocessor scheduling problem with communication delays" (2001) in spirit, with moves of
- * whole same-device stretches of the chain, which is what escapes the local optima of list schedules where transfers are
- * dear. docs/theory/tabu.md tells it in full. */
+ * whole same-device stretches of the chain, which is what escapes the local optima of list schedules where transfers
+ * are dear. docs/theory/tabu.md tells it in full. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -17,8 +17,8 @@ enum { MAX_MOVES = 384, TRIED = 6, SAMPLED = 96, STALE_ROUNDS = 60, SHAKEN = 4, 
 
 typedef enum move_kind { MOVE_UNIT, MOVE_STRETCH, MOVE_EARLIER } move_kind;
 
-/* UNIT: operator `first` with its group goes to `to`. STRETCH: chain[first .. last] with their groups go to `to`. EARLIER:
- * `first` goes before the neighbour ahead of it on its device. */
+/* UNIT: operator `first` with its group goes to `to`. STRETCH: chain[first .. last] with their groups go to `to`.
+ * EARLIER: `first` goes before the neighbour ahead of it on its device. */
 typedef struct move {
   move_kind kind;
   int32_t first, last, to;
@@ -85,7 +85,10 @@ static void add_stretch(tabu *s, int32_t first, int32_t last, int32_t to) {
   }
   int64_t way = sat_add(critical_arrival(p, s->now.device, s->finish_ns, chain[first], to), work);
   way = sat_add(way, critical_rest(&s->path, s->now.device, chain[last], to));
-  add_move(s, (move){.kind = MOVE_STRETCH, .first = first, .last = last, .to = to,
+  add_move(s, (move){.kind = MOVE_STRETCH,
+                     .first = first,
+                     .last = last,
+                     .to = to,
                      .estimate_ns = max64(way, sat_add(s->path.busy_ns[to], work))});
 }
 
@@ -240,8 +243,8 @@ static void settle(tabu *s, placement *where, const simulation *found) {
 
 /* ---- the search ---- */
 
-/* Puts moves to devices that the prior draws in place of the least promising of the n that are to be tried: an operator of
- * the chain, or what goes with it of the chain, that the prior would have elsewhere. */
+/* Puts moves to devices that the prior draws in place of the least promising of the n that are to be tried: an operator
+ * of the chain, or what goes with it of the chain, that the prior would have elsewhere. */
 static int32_t propose_moves(tabu *s, int32_t n) {
   const critical *c = &s->path;
   int32_t kept = n, from = n < TRIED - PROPOSED ? n : TRIED - PROPOSED, at = from;
@@ -250,7 +253,8 @@ static int32_t propose_moves(tabu *s, int32_t n) {
     int32_t to = prior_draw(s->run->prior, v, &s->random), d = s->now.device[v];
     if (to == d || s->problem->pin[v] >= 0 || !unit_allows(s->problem, v, to)) continue;
     s->moves[at] = (move){.kind = MOVE_UNIT, .first = v, .to = to};
-    while (last + 1 < c->n_chain && s->now.device[c->chain[last + 1]] == d && unit_allows(s->problem, c->chain[last + 1], to) &&
+    while (last + 1 < c->n_chain && s->now.device[c->chain[last + 1]] == d &&
+           unit_allows(s->problem, c->chain[last + 1], to) &&
            prior_draw(s->run->prior, c->chain[last + 1], &s->random) == to)
       last++;
     if (last > first) s->moves[at] = (move){.kind = MOVE_STRETCH, .first = first, .last = last, .to = to};

@@ -1,7 +1,7 @@
-/* Stream problems in which latency and period both matter, and those of several copies, whose time is nearly their greatest
- * load: annealing over (device, order), each placement judged by the
- * simulator in both. It starts from the best of both worlds: a placement of least latency that splitting finds, and one of
- * least period that the pipeline solvers find, put into an order by upward rank. docs/theory/tradeoff.md. */
+/* Stream problems in which latency and period both matter, and those of several copies, whose time is nearly their
+ * greatest load: annealing over (device, order), each placement judged by the simulator in both. It starts from the
+ * best of both worlds: a placement of least latency that splitting finds, and one of least period that the pipeline
+ * solvers find, put into an order by upward rank. docs/theory/tradeoff.md. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct tradeoff {
   solve_run *run;
   const situ_problem *problem;
   rng random;
-  placement now, trial, best; /* best: of least cost, limits kept or not */
+  placement now, trial, best;        /* best: of least cost, limits kept or not */
   int32_t *rank_order, *index_order; /* index: copy after copy */
   double now_cost, best_cost, price;
 } tradeoff;
@@ -42,7 +42,8 @@ static void offer(tradeoff *s, const placement *where) {
   }
 }
 
-/* Every copy as the one that is given: copy after copy by falling rank, each in the gaps that those before have left. */
+/* Every copy as the one that is given: copy after copy by falling rank, each in the gaps that those before have left.
+ */
 static void repeat(tradeoff *s, const placement *one) {
   solve_run *run = s->run;
   int32_t all = s->problem->n_operators, n = all / s->problem->n_copies;
@@ -67,7 +68,8 @@ static void repeat(tradeoff *s, const placement *one) {
 static void spread_copies(tradeoff *s) {
   const situ_problem *p = s->problem;
   int32_t n = p->n_operators / p->n_copies;
-  int64_t *work = ARENA_ZERO(s->run->arena, int64_t, p->n_devices), *load = ARENA_ZERO(s->run->arena, int64_t, p->n_devices);
+  int64_t *work = ARENA_ZERO(s->run->arena, int64_t, p->n_devices),
+          *load = ARENA_ZERO(s->run->arena, int64_t, p->n_devices);
   for (int32_t d = 0; work && load && d < p->n_devices; d++)
     for (int32_t v = 0; v < n; v++)
       work[d] = sat_add(work[d], problem_allows(p, v, d) ? problem_time_ns(p, v, d) : SITU_NEVER_NS);
@@ -81,8 +83,8 @@ static void spread_copies(tradeoff *s) {
   offer(s, &(placement){.device = s->now.device});
 }
 
-/* Lets another solver look at a view of the problem, and takes over what it finds; for all copies where the view is of the
- * first. */
+/* Lets another solver look at a view of the problem, and takes over what it finds; for all copies where the view is of
+ * the first. */
 static situ_status borrow(tradeoff *s, const situ_problem *view, const char *name, double share) {
   solve_run *run = s->run;
   const solver *row = solver_find(name);
@@ -95,10 +97,13 @@ static situ_status borrow(tradeoff *s, const situ_problem *view, const char *nam
   inner.simulator = simulator_new(view, run->arena);
   situ_status status = SITU_STATUS_OK;
   if (!inner.simulator || !incumbent_init(&best, view, run->arena)) status = fail_no_memory(run->error);
-  int64_t limit_ns = row->anytime && run->budget->deadline_ns == INT64_MAX && run->budget->max_steps == INT64_MAX ? 1000000000 : 0;
+  int64_t limit_ns =
+      row->anytime && run->budget->deadline_ns == INT64_MAX && run->budget->max_steps == INT64_MAX ? 1000000000 : 0;
   if (status == SITU_STATUS_OK) status = solver_run(row, &inner, share, limit_ns);
-  if (status == SITU_STATUS_OK && best.best.device && view->n_operators == s->problem->n_operators) offer(s, &best.best);
-  if (status == SITU_STATUS_OK && best.best.device && view->n_operators < s->problem->n_operators) repeat(s, &best.best);
+  if (status == SITU_STATUS_OK && best.best.device && view->n_operators == s->problem->n_operators)
+    offer(s, &best.best);
+  if (status == SITU_STATUS_OK && best.best.device && view->n_operators < s->problem->n_operators)
+    repeat(s, &best.best);
   incumbent_free(&best);
   arena_release(run->arena, mark);
   return status;

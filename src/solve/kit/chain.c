@@ -53,9 +53,9 @@ static void consumers(const situ_graph *g, const bool *main_part, int32_t v, int
     }
 }
 
-/* Elements of the main part, -1 for all else. With numbers in topological order, v is comparable to all before it when each of
- * them has a consumer up to v, and to all behind it when each of them has a producer from v on; only v's tensors are
- * used behind it when nothing before has a consumer there. */
+/* Elements of the main part, -1 for all else. With numbers in topological order, v is comparable to all before it when
+ * each of them has a consumer up to v, and to all behind it when each of them has a producer from v on; only v's
+ * tensors are used behind it when nothing before has a consumer there. */
 static bool cut_main(int32_t *element, const situ_graph *g, const bool *main_part, arena *a) {
   int32_t n = g->n_operators, *least_from = ARENA_NEW(a, int32_t, (int64_t)n + 1), far = -1, k = 0;
   if (!least_from) return false;
@@ -123,7 +123,8 @@ static bool refine(int32_t *element, const situ_problem *p, double grain, const 
   return true;
 }
 
-/* Joins elements that share a colocation group, then neighbours until there are at most `most`. Returns their number. */
+/* Joins elements that share a colocation group, then neighbours until there are at most `most`. Returns their number.
+ */
 static int32_t join_elements(int32_t *element, bool *joined_some, const situ_problem *p, int32_t most,
                              const double *of_operator, arena *a) {
   const situ_graph *g = p->graph;
@@ -216,9 +217,9 @@ static void weigh_element(chain *c, int32_t k, int32_t *seen) {
   const situ_graph *g = p->graph;
   bool stream = p->execution == SITU_EXECUTION_STREAM;
   int32_t user;
-  for (int32_t class = 0; class < p->n_classes; class++) {
-    int64_t *time = &c->time_ns[(int64_t)class * (c->n + 1) + k], sum = 0;
-    int32_t *never = &c->never[(int64_t)class * (c->n + 1) + k];
+  for (int32_t class = 0; class < p->n_classes; class ++) {
+    int64_t *time = &c->time_ns[(int64_t) class * (c->n + 1) + k], sum = 0;
+    int32_t *never = &c->never[(int64_t) class * (c->n + 1) + k];
     bool runs = true;
     for (int32_t x = c->first[k]; x < c->first[k + 1]; x++) {
       int64_t one = p->time_ns[(int64_t)c->order[x] * p->n_classes + class];

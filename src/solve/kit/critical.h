@@ -1,5 +1,5 @@
-/* solve/kit/critical.h - why a stream schedule takes as long as it does: tails, neighbours on the devices, and one critical
- * chain from its start to its end. */
+/* solve/kit/critical.h - why a stream schedule takes as long as it does: tails, neighbours on the devices, and one
+ * critical chain from its start to its end. */
 #ifndef SITU_SOLVE_KIT_CRITICAL_H
 #define SITU_SOLVE_KIT_CRITICAL_H
 
@@ -7,12 +7,12 @@
 
 typedef struct critical {
   const situ_problem *problem;
-  int32_t *position;      /* [operator] in the order */
+  int32_t *position;       /* [operator] in the order */
   int32_t *before, *after; /* [operator] its neighbours on its device, -1: none */
-  int32_t *last;          /* [device] scratch */
-  int64_t *busy_ns;       /* [device] */
-  int64_t *tail_ns;       /* [operator] least time from its start to the end of everything, in this sequence, no contention */
-  int32_t *chain;         /* operators that follow each other without slack (or with contention only), first to last */
+  int32_t *last;           /* [device] scratch */
+  int64_t *busy_ns;        /* [device] */
+  int64_t *tail_ns; /* [operator] least time from its start to the end of everything, in this sequence, no contention */
+  int32_t *chain;   /* operators that follow each other without slack (or with contention only), first to last */
   int32_t n_chain;
 } critical;
 

@@ -8,7 +8,8 @@ static bool are_twins(const situ_problem *p, int32_t a, int32_t b) {
   if (!replicas_are_equal(p, a, b) || p->device_kind[a * nd + b] != p->device_kind[b * nd + a]) return false;
   for (int32_t c = 0; c < nd; c++)
     if (c != a && c != b &&
-        (p->device_kind[a * nd + c] != p->device_kind[b * nd + c] || p->device_kind[c * nd + a] != p->device_kind[c * nd + b]))
+        (p->device_kind[a * nd + c] != p->device_kind[b * nd + c] ||
+         p->device_kind[c * nd + a] != p->device_kind[c * nd + b]))
       return false;
   return true;
 }

@@ -10,8 +10,8 @@
  * with link communication devices of a type may still differ in their routes to others. */
 typedef struct device_type {
   int32_t n_devices;
-  int32_t *devices; /* ascending */
-  bool is_host; /* pays no communication */
+  int32_t *devices;     /* ascending */
+  bool is_host;         /* pays no communication */
   int32_t most_sharing; /* of its devices, that may run one part together (problem/replicas.h); 1: none */
   int64_t memory_bytes;
 } device_type;

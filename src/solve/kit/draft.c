@@ -102,8 +102,8 @@ bool draft_follow_links(draft *s, arena *a) {
   return s->links;
 }
 
-/* When tensor t, sent from memory a at `ready`, comes to memory m over channels as busy as they are now. With `commit` they
- * are then busy until that. */
+/* When tensor t, sent from memory a at `ready`, comes to memory m over channels as busy as they are now. With `commit`
+ * they are then busy until that. */
 static int64_t arrival_over_links(draft *s, int32_t t, int32_t a, int32_t m, int64_t ready, bool commit) {
   const situ_problem *p = s->problem;
   const situ_platform *f = p->platform;
@@ -249,8 +249,8 @@ static int by_end(const void *left, const void *right) {
   return (a->v > b->v) - (a->v < b->v);
 }
 
-/* Sorts by start: least significant digits first, in linear time; `spare` has room for as many. Returns which of the two
- * arrays holds the result. */
+/* Sorts by start: least significant digits first, in linear time; `spare` has room for as many. Returns which of the
+ * two arrays holds the result. */
 static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
   enum { BITS = 11, DIGITS = 1 << BITS };
   int64_t most = 0;

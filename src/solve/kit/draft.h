@@ -4,8 +4,8 @@
  * other in the order in which operators are placed, which is near what the simulator does in order of readiness.
  *
  * Memory is looked at from above, by what never goes away: the weights on a memory and the greatest footprint
- * (workspace, inputs and outputs) of an operator on it. A device whose memory is full in that sense is no candidate. What
- * tensors take while they live is left to the simulator and to kit/repair.h. */
+ * (workspace, inputs and outputs) of an operator on it. A device whose memory is full in that sense is no candidate.
+ * What tensors take while they live is left to the simulator and to kit/repair.h. */
 #ifndef SITU_SOLVE_KIT_DRAFT_H
 #define SITU_SOLVE_KIT_DRAFT_H
 
@@ -15,27 +15,27 @@
 
 typedef struct draft {
   const situ_problem *problem;
-  int32_t *device;          /* [operator], -1: not placed yet */
-  int32_t *order;           /* [operator]; filled by draft_placement */
+  int32_t *device; /* [operator], -1: not placed yet */
+  int32_t *order;  /* [operator]; filled by draft_placement */
   int64_t *start_ns, *finish_ns;
   timeline_pool pool;
-  timeline *lines;          /* [device] */
-  int64_t *arrival_ns;      /* [memory]: when the inputs of the operator at hand are there */
-  int32_t *candidates;      /* [device] */
-  int64_t *weights, *footprint; /* [memory] bytes */
-  grouping groups;          /* whose members share a device */
+  timeline *lines;                          /* [device] */
+  int64_t *arrival_ns;                      /* [memory]: when the inputs of the operator at hand are there */
+  int32_t *candidates;                      /* [device] */
+  int64_t *weights, *footprint;             /* [memory] bytes */
+  grouping groups;                          /* whose members share a device */
   int64_t *group_weights, *group_footprint; /* [group] */
-  int32_t *group_device;    /* [group], -1: not placed yet */
-  int32_t *group_pin;       /* [group] device or -1 */
-  bool *group_runs;         /* [group * n_classes] whether the class can run all members */
+  int32_t *group_device;                    /* [group], -1: not placed yet */
+  int32_t *group_pin;                       /* [group] device or -1 */
+  bool *group_runs;                         /* [group * n_classes] whether the class can run all members */
   const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL; set it as you like */
-  const bool *closed;       /* [memory] whose devices take only what can go nowhere else; or NULL; set it as you like */
-  bool spare_hosts;         /* hosts are candidates only where nothing else is; set it as you like */
-  bool limited;             /* some memory could be too small */
-  bool links;               /* channels are followed */
-  int64_t *channel_ns;      /* [channel] until when it is busy */
-  int64_t *sent_ns;         /* [tensor * n_memories + memory] when it came there, -1: it did not; or NULL */
-  void *sorting;            /* scratch of draft_placement */
+  const bool *closed;  /* [memory] whose devices take only what can go nowhere else; or NULL; set it as you like */
+  bool spare_hosts;    /* hosts are candidates only where nothing else is; set it as you like */
+  bool limited;        /* some memory could be too small */
+  bool links;          /* channels are followed */
+  int64_t *channel_ns; /* [channel] until when it is busy */
+  int64_t *sent_ns;    /* [tensor * n_memories + memory] when it came there, -1: it did not; or NULL */
+  void *sorting;       /* scratch of draft_placement */
 } draft;
 
 /* Colocation groups share a device; or larger groups do. False without memory. */

@@ -1,6 +1,6 @@
 /* solve/kit/excess.h - what searches pay for memory that is missing, so that they may pass through placements that do
- * not fit: value + price x bytes over the limits. A byte over, times the smallest memory's size, costs ten times the value
- * at the start. */
+ * not fit: value + price x bytes over the limits. A byte over, times the smallest memory's size, costs ten times the
+ * value at the start. */
 #ifndef SITU_SOLVE_KIT_EXCESS_H
 #define SITU_SOLVE_KIT_EXCESS_H
 

@@ -6,7 +6,9 @@
 enum { PARTS_OF_MEMORY = 4 }; /* a joined group takes at most this part of the largest memory */
 
 grouping grouping_of_colocations(const situ_problem *p) {
-  return (grouping){.n_groups = p->graph->n_colocations, .of = p->graph->colocation, .start = p->group_start,
+  return (grouping){.n_groups = p->graph->n_colocations,
+                    .of = p->graph->colocation,
+                    .start = p->group_start,
                     .member = p->group_member};
 }
 
@@ -22,10 +24,10 @@ int32_t grouping_only_consumer(const situ_graph *g, int32_t v) {
 
 typedef struct joining {
   const situ_problem *problem;
-  int32_t *into;   /* [operator] union-find */
-  int32_t *pin;    /* [root] */
-  bool *classes;   /* [root * n_classes] where all of it may run; by time only */
-  bool *usable;    /* [class] some device of it may be used */
+  int32_t *into;                /* [operator] union-find */
+  int32_t *pin;                 /* [root] */
+  bool *classes;                /* [root * n_classes] where all of it may run; by time only */
+  bool *usable;                 /* [class] some device of it may be used */
   int64_t *weights, *footprint; /* [root] bytes */
   int64_t most_bytes;
 } joining;

@@ -4,8 +4,8 @@
 
 typedef struct swap {
   const situ_problem *problem;
-  int32_t one, other;  /* memories that change places */
-  int32_t *to, *from;  /* [channel] where it goes, and what comes there; -1: not yet known */
+  int32_t one, other; /* memories that change places */
+  int32_t *to, *from; /* [channel] where it goes, and what comes there; -1: not yet known */
 } swap;
 
 static int32_t image(const swap *s, int32_t m) { return m == s->one ? s->other : m == s->other ? s->one : m; }
@@ -48,9 +48,10 @@ static bool is_alone(const situ_problem *p, int32_t d) {
 bool interchangeable_find(bool **twin, const situ_problem *p, arena *a) {
   int64_t nd = p->n_devices;
   bool *pinned = ARENA_ZERO(a, bool, nd);
-  swap s = {.problem = p, .to = ARENA_NEW(a, int32_t, p->platform->n_channels),
+  swap s = {.problem = p,
+            .to = ARENA_NEW(a, int32_t, p->platform->n_channels),
             .from = ARENA_NEW(a, int32_t, p->platform->n_channels)};
-  *twin = ARENA_ZERO(a, bool, nd * nd);
+  *twin = ARENA_ZERO(a, bool, nd *nd);
   if (!pinned || !s.to || !s.from || !*twin) return false;
   for (int32_t v = 0; v < p->n_operators; v++)
     if (p->pin[v] >= 0) pinned[p->pin[v]] = true;

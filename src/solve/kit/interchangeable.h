@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "problem/problem.h"
 
-/* (*twin)[a * n_devices + b]: whether swapping a and b maps every route onto one with the same kinds of links, and channels
- * onto channels, one to one; neither has pins, and both are of one class and size of memory. O(devices^2 x routes). False
- * without memory. */
+/* (*twin)[a * n_devices + b]: whether swapping a and b maps every route onto one with the same kinds of links, and
+ * channels onto channels, one to one; neither has pins, and both are of one class and size of memory. O(devices^2 x
+ * routes). False without memory. */
 bool interchangeable_find(bool **twin, const situ_problem *problem, arena *a);
 
 #endif

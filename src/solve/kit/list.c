@@ -71,12 +71,13 @@ static bool place_best(draft *s, int32_t v, const list_policy *policy) {
 static int64_t ready_ns(const draft *s, int32_t v) {
   const situ_graph *g = s->problem->graph;
   int64_t ready = 0;
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) ready = max64(ready, s->finish_ns[g->producer[g->in[i]]]);
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    ready = max64(ready, s->finish_ns[g->producer[g->in[i]]]);
   return ready;
 }
 
-/* Forgets gaps before the least time at which any operator that is left could be ready: those in the queue wait for their
- * producers at least, all others for one of these. */
+/* Forgets gaps before the least time at which any operator that is left could be ready: those in the queue wait for
+ * their producers at least, all others for one of these. */
 static void forget_gaps(draft *s, const ready_queue *q) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t k = 0; k < q->heap.n && least > 0; k++) least = min64(least, ready_ns(s, q->heap.at[k]));
@@ -185,8 +186,13 @@ static void consider(pair *best, pairing *x, int32_t v) {
     int64_t start = draft_start(s, v, d, false), time = problem_time_ns(s->problem, v, d);
     bool disturbs = x->policy->favourite && x->awaited[d] >= 0 && x->awaited[d] != v && start >= x->awaits_from[d];
     if (disturbs) start = urgent;
-    pair now = {.v = v, .d = d, .start_ns = start, .finish_ns = sat_add(start, time), .merit = -(double)start,
-                .level = level, .disturbs = disturbs};
+    pair now = {.v = v,
+                .d = d,
+                .start_ns = start,
+                .finish_ns = sat_add(start, time),
+                .merit = -(double)start,
+                .level = level,
+                .disturbs = disturbs};
     if (x->policy->rule == LIST_DYNAMIC_LEVEL) now.merit += level + x->policy->mean[v] - (double)time;
     if (is_better(&now, best)) *best = now;
   }
@@ -250,8 +256,8 @@ static bool schedule_by_rank(solve_run *run, draft *s, double *rank, rank_weight
   return going;
 }
 
-/* Schedules without the memory that was exceeded most, then without one more, until some plan fits: what tensors take while
- * they live is not known before. */
+/* Schedules without the memory that was exceeded most, then without one more, until some plan fits: what tensors take
+ * while they live is not known before. */
 static situ_status leave_out_full(solve_run *run, draft *s, double *rank) {
   const situ_problem *p = run->problem;
   bool *closed = ARENA_ZERO(run->arena, bool, p->n_memories);

@@ -21,7 +21,8 @@ static void measure_operators(loads *s) {
   const situ_graph *g = s->problem->graph;
   for (int32_t v = 0; v < g->n_operators; v++) {
     int64_t footprint = g->workspace_bytes[v], stash = 0;
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) footprint = sat_add(footprint, g->size_bytes[g->in[i]]);
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      footprint = sat_add(footprint, g->size_bytes[g->in[i]]);
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
       footprint = sat_add(footprint, g->size_bytes[t]);
       bool kept = false;
@@ -60,8 +61,8 @@ bool loads_init(loads *s, const situ_problem *p, arena *a) {
   return true;
 }
 
-/* The first device, and the first channel, of the phase of a tensor's or operator's work. Resources go by phase: devices of
- * all phases, then channels of all phases. */
+/* The first device, and the first channel, of the phase of a tensor's or operator's work. Resources go by phase:
+ * devices of all phases, then channels of all phases. */
 static int32_t device_row(const loads *s, int32_t v) { return problem_phase(s->problem, v) * s->problem->n_devices; }
 static int32_t channel_row(const loads *s, int32_t v) {
   return problem_phase(s->problem, v) * s->problem->platform->n_channels;

@@ -21,7 +21,8 @@ typedef struct search {
 
 static void push(search *s, label entry) {
   int64_t at = s->n_heap++;
-  for (; at > 0 && entry.distance < s->heap[(at - 1) / 2].distance; at = (at - 1) / 2) s->heap[at] = s->heap[(at - 1) / 2];
+  for (; at > 0 && entry.distance < s->heap[(at - 1) / 2].distance; at = (at - 1) / 2)
+    s->heap[at] = s->heap[(at - 1) / 2];
   s->heap[at] = entry;
 }
 

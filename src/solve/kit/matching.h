@@ -7,7 +7,8 @@
 
 #include "base/arena.h"
 
-/* Edges of left vertex u: to[start[u]] .. to[start[u+1]-1], right vertices, with weights >= 0 whose sum fits 62 bits. */
+/* Edges of left vertex u: to[start[u]] .. to[start[u+1]-1], right vertices, with weights >= 0 whose sum fits 62 bits.
+ */
 typedef struct matching_graph {
   int32_t n_left, n_right;
   const int64_t *start;

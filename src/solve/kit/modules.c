@@ -15,7 +15,7 @@ typedef struct level {
   int32_t n;
   int32_t *start, *to; /* neighbours, without itself */
   double *weight, *strength;
-  int32_t *size;       /* units */
+  int32_t *size; /* units */
 } level;
 
 typedef struct moving {
@@ -77,8 +77,11 @@ static int32_t move_all(int32_t *label, const level *g, double price, int32_t mo
 /* The level above: labels become nodes. */
 static bool aggregate(level *out, const level *g, const int32_t *label, int32_t n, arena *a) {
   int32_t *first = ARENA_NEW(a, int32_t, n), *chain = ARENA_NEW(a, int32_t, g->n), *at = ARENA_NEW(a, int32_t, n);
-  *out = (level){.n = n, .start = ARENA_ZERO(a, int32_t, (int64_t)n + 1), .to = ARENA_NEW(a, int32_t, g->start[g->n]),
-                 .weight = ARENA_NEW(a, double, g->start[g->n]), .strength = ARENA_ZERO(a, double, n),
+  *out = (level){.n = n,
+                 .start = ARENA_ZERO(a, int32_t, (int64_t)n + 1),
+                 .to = ARENA_NEW(a, int32_t, g->start[g->n]),
+                 .weight = ARENA_NEW(a, double, g->start[g->n]),
+                 .strength = ARENA_ZERO(a, double, n),
                  .size = ARENA_ZERO(a, int32_t, n)};
   if (!first || !chain || !at || !out->start || !out->to || !out->weight || !out->strength || !out->size) return false;
   for (int32_t c = 0; c < n; c++) first[c] = at[c] = -1;
@@ -219,8 +222,8 @@ static bool grow(int32_t *label, const unit_graph *g, const int32_t *community, 
 
 /* ---- segments of an order ---- */
 
-/* F(j) = max over i of F(i) + W(i, j) - gamma K(i, j)^2 / 2 total, W the weight inside, K the strength of a segment. Units of
- * different `apart` stand in different segments; NULL: none do. */
+/* F(j) = max over i of F(i) + W(i, j) - gamma K(i, j)^2 / 2 total, W the weight inside, K the strength of a segment.
+ * Units of different `apart` stand in different segments; NULL: none do. */
 static bool divide(int32_t *label, const unit_graph *g, const int32_t *order, const int32_t *apart,
                    const module_rules *rules, arena *a) {
   double *best = ARENA_NEW(a, double, (int64_t)g->n + 1);
@@ -259,7 +262,10 @@ typedef struct quotient {
 } quotient;
 
 static bool quotient_find(quotient *q, const unit_graph *g, const int32_t *label, arena *a) {
-  *q = (quotient){.g = g, .n = g->n, .first = ARENA_NEW(a, int32_t, g->n), .chain = ARENA_NEW(a, int32_t, g->n),
+  *q = (quotient){.g = g,
+                  .n = g->n,
+                  .first = ARENA_NEW(a, int32_t, g->n),
+                  .chain = ARENA_NEW(a, int32_t, g->n),
                   .waiting = ARENA_ZERO(a, int32_t, g->n)};
   if (!q->first || !q->chain || !q->waiting) return false;
   for (int32_t c = 0; c < g->n; c++) q->first[c] = -1;

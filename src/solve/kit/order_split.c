@@ -43,8 +43,8 @@ struct order_split {
   device_type *types;
   int32_t *in_kind, *out_kind; /* [type] of routes from and to the host */
   int32_t n_states;
-  int32_t *stride;              /* [type] state number = sum of used * stride */
-  int32_t *with, *with_start;   /* states that use a type: with[with_start[type] .. with_start[type + 1]) */
+  int32_t *stride;            /* [type] state number = sum of used * stride */
+  int32_t *with, *with_start; /* states that use a type: with[with_start[type] .. with_start[type + 1]) */
 
   const int32_t *order; /* the order at hand */
   int32_t most_blocks;

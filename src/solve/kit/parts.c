@@ -53,7 +53,8 @@ static bool weigh_classes(parts *g, arena *a) {
     int64_t stash = sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v));
     g->bytes[c] = sat_add(g->bytes[c], sat_add(p->graph->weight_bytes[v], stash));
   }
-  for (int32_t c = 0; c < g->classes.n_classes && g->n_parts > 0; c++) g->time_ns[c] = class_time_ns(g, c, g->device[0]);
+  for (int32_t c = 0; c < g->classes.n_classes && g->n_parts > 0; c++)
+    g->time_ns[c] = class_time_ns(g, c, g->device[0]);
   return true;
 }
 
@@ -68,7 +69,8 @@ static int by_ends(const void *a, const void *b) {
   return (x->to > y->to) - (x->to < y->to);
 }
 
-/* What tensor t costs between two parts: staged through the host one of its two ways, else from the first to the next. */
+/* What tensor t costs between two parts: staged through the host one of its two ways, else from the first to the next.
+ */
 static int64_t price_ns(const parts *g, int32_t t) {
   const situ_problem *p = g->run->problem;
   if (g->n_parts < 2) return 0;
@@ -117,8 +119,8 @@ static bool is_contiguous(const situ_problem *p) { return p->execution == SITU_E
 
 bool parts_find(parts *g, solve_run *run) {
   *g = (parts){.run = run};
-  return contract(&g->classes, run->problem, is_contiguous(run->problem), run->arena) && choose_devices(g, run->arena) &&
-         weigh_classes(g, run->arena) && join_classes(g, run->arena);
+  return contract(&g->classes, run->problem, is_contiguous(run->problem), run->arena) &&
+         choose_devices(g, run->arena) && weigh_classes(g, run->arena) && join_classes(g, run->arena);
 }
 
 void parts_scale(int32_t *scaled, const int64_t *numbers, int64_t n) {
@@ -133,11 +135,11 @@ void parts_scale(int32_t *scaled, const int64_t *numbers, int64_t n) {
 typedef struct settling {
   const parts *g;
   int32_t *class_device;
-  int64_t *busy_ns;               /* [device] */
-  int64_t *bytes, *footprint;     /* [memory] */
-  int64_t *class_footprint;       /* [class] */
-  int32_t *order;                 /* topological, of the classes */
-  int32_t *by_place, *place_of;   /* devices in their order; [device] */
+  int64_t *busy_ns;             /* [device] */
+  int64_t *bytes, *footprint;   /* [memory] */
+  int64_t *class_footprint;     /* [class] */
+  int32_t *order;               /* topological, of the classes */
+  int32_t *by_place, *place_of; /* devices in their order; [device] */
   int32_t *class_place, n_places;
   int32_t *device;
 } settling;

@@ -9,7 +9,14 @@
 
 #include "problem/problem.h"
 
-typedef enum rank_weight { RANK_MEAN = 0, RANK_LEAST, RANK_MOST, RANK_SPREAD, RANK_NO_TRANSFER, N_RANK_WEIGHTS } rank_weight;
+typedef enum rank_weight {
+  RANK_MEAN = 0,
+  RANK_LEAST,
+  RANK_MOST,
+  RANK_SPREAD,
+  RANK_NO_TRANSFER,
+  N_RANK_WEIGHTS
+} rank_weight;
 
 /* What ranks are made of: w[operator], c[tensor], in nanoseconds. */
 typedef struct rank_costs {

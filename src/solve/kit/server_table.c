@@ -9,8 +9,8 @@ static const double MOST_WORK = 4e9;
 
 /* ---- numbers of states ---- */
 
-/* An inner state: which devices of the current server are used, and the last one. An outer state: servers of each type that
- * are used, the current one included. */
+/* An inner state: which devices of the current server are used, and the last one. An outer state: servers of each type
+ * that are used, the current one included. */
 static bool number_states(server_table *t, arena *a) {
   int64_t outer = 1, inner = 0;
   t->outer_stride = ARENA_NEW(a, int32_t, t->n_server_types);
@@ -77,8 +77,8 @@ static void stand_for(const server_table *t, int32_t x, int32_t y, bool new_serv
   *to = s->device[(second_server ? s->n_places : 0) + s->place[(int64_t)b->type * s->n_places + place]];
 }
 
-/* What crosses boundary k from one device to another: in all, or on its slowest hop where each is a resource. Tensors from
- * farther back count as if they came the same way; in a single input they come early. */
+/* What crosses boundary k from one device to another: in all, or on its slowest hop where each is a resource. Tensors
+ * from farther back count as if they came the same way; in a single input they come early. */
 static int64_t cross(const server_table *t, int32_t k, int32_t from, int32_t to) {
   const situ_problem *p = t->problem;
   const chain *c = &t->chain;
@@ -144,7 +144,8 @@ static bool keeps_pin(const server_table *t, const server_slot *x, int32_t k) {
 }
 
 /* All intervals that begin at element j, on a device of slot x, after `before` (the value so far) and a crossing. */
-static void extend(server_table *t, int32_t state, int32_t j, int32_t to_state, const server_slot *x, int64_t before, int64_t crossing) {
+static void extend(server_table *t, int32_t state, int32_t j, int32_t to_state, const server_slot *x, int64_t before,
+                   int64_t crossing) {
   const chain *c = &t->chain;
   const situ_problem *p = t->problem;
   const int64_t *time = x->time_ns;
@@ -234,7 +235,8 @@ bool server_table_run(server_table *t, int32_t *best) {
 bool server_table_expand(const server_table *t, int32_t best, int32_t *device_of_element, int32_t *slot_of_element) {
   const chain *c = &t->chain;
   arena *a = t->run->arena;
-  int32_t most = t->problem->n_devices + 1, n = 0, *state = ARENA_NEW(a, int32_t, most), *end = ARENA_NEW(a, int32_t, most);
+  int32_t most = t->problem->n_devices + 1, n = 0, *state = ARENA_NEW(a, int32_t, most),
+          *end = ARENA_NEW(a, int32_t, most);
   int32_t *server = ARENA_ZERO(a, int32_t, t->n_server_types), *used = ARENA_NEW(a, int32_t, most);
   if (!state || !end || !server || !used) return false;
   for (int32_t s = best, e = c->n; s >= 0; n++) {
@@ -276,7 +278,9 @@ static bool list_slots(server_table *t, arena *a) {
     for (int32_t i = 0; i < s->n_types; i++) {
       int32_t d = s->device[s->place[(int64_t)i * s->n_places]];
       t->slots[t->n_slots++] =
-          (server_slot){.server_type = k, .type = i, .device = d,
+          (server_slot){.server_type = k,
+                        .type = i,
+                        .device = d,
                         .limit_bytes = t->problem->platform->memory_bytes[t->problem->memory_of[d]]};
     }
   }
@@ -286,14 +290,18 @@ static bool list_slots(server_table *t, arena *a) {
 
 int32_t server_table_affordable(const server_table *t) {
   int64_t n = MOST_ELEMENTS;
-  while (n > 0 && ((double)n * (double)n / 2 * t->n_states * (t->n_slots + 1) > MOST_WORK || n * t->n_states > MOST_CELLS))
+  while (n > 0 &&
+         ((double)n * (double)n / 2 * t->n_states * (t->n_slots + 1) > MOST_WORK || n * t->n_states > MOST_CELLS))
     n = n * 3 / 4;
   return (int32_t)n;
 }
 
 bool server_table_init(server_table *t, solve_run *run, server_type *servers, int32_t n_server_types) {
   const situ_problem *p = run->problem;
-  *t = (server_table){.run = run, .problem = p, .latency = p->execution == SITU_EXECUTION_STREAM, .servers = servers,
+  *t = (server_table){.run = run,
+                      .problem = p,
+                      .latency = p->execution == SITU_EXECUTION_STREAM,
+                      .servers = servers,
                       .n_server_types = n_server_types};
   t->staged = !t->latency && p->communication == SITU_COMMUNICATION_HOST_STAGED;
   return list_slots(t, run->arena) && number_states(t, run->arena);

@@ -9,7 +9,9 @@ typedef struct finder {
   bool *pinned; /* [device of the problem] */
 } finder;
 
-static int32_t kind(const situ_problem *p, int32_t a, int32_t b) { return p->device_kind[(int64_t)a * p->n_devices + b]; }
+static int32_t kind(const situ_problem *p, int32_t a, int32_t b) {
+  return p->device_kind[(int64_t)a * p->n_devices + b];
+}
 
 static bool same_device(const finder *f, int32_t a, int32_t b) {
   const situ_platform *m = f->problem->platform;
@@ -18,7 +20,8 @@ static bool same_device(const finder *f, int32_t a, int32_t b) {
          m->devices[a].is_host == m->devices[b].is_host;
 }
 
-/* Whether a list of devices may change places with another, one by one: links among them and to all others are equal. */
+/* Whether a list of devices may change places with another, one by one: links among them and to all others are equal.
+ */
 static bool may_swap(const finder *f, const int32_t *one, const int32_t *other, int32_t n) {
   const situ_problem *p = f->problem;
   for (int32_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* solve/kit/units.h - the operator graph as modular heuristics see it: chains that are hardly worth parting are one unit,
- * and units are joined by what it would take to part them. */
+/* solve/kit/units.h - the operator graph as modular heuristics see it: chains that are hardly worth parting are one
+ * unit, and units are joined by what it would take to part them. */
 #ifndef SITU_SOLVE_KIT_UNITS_H
 #define SITU_SOLVE_KIT_UNITS_H
 
@@ -8,13 +8,14 @@
 
 typedef struct unit_graph {
   int32_t n;
-  int32_t *unit_of;               /* [operator] */
-  int32_t *member_start, *member; /* operators of unit u: member[member_start[u] .. member_start[u + 1]), ascending: a chain */
-  int32_t *next_start, *next;     /* units that use what u makes, distinct; they have higher numbers */
-  int32_t *near_start, *near;     /* both directions */
-  double *weight;                 /* beside near: mean time over all pairs of different devices of the tensors between */
-  double *strength;               /* [unit] sum of its weights */
-  double total;                   /* of all strengths */
+  int32_t *unit_of; /* [operator] */
+  int32_t *member_start,
+      *member; /* operators of unit u: member[member_start[u] .. member_start[u + 1]), ascending: a chain */
+  int32_t *next_start, *next; /* units that use what u makes, distinct; they have higher numbers */
+  int32_t *near_start, *near; /* both directions */
+  double *weight;             /* beside near: mean time over all pairs of different devices of the tensors between */
+  double *strength;           /* [unit] sum of its weights */
+  double total;               /* of all strengths */
 } unit_graph;
 
 /* Two operators are one unit where the one has no other user and the other no other producer, both may run on the same

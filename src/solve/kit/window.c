@@ -19,7 +19,8 @@ static void take_unit(window *w, int32_t i, const unit_graph *g) {
   for (int32_t d = 0; d < w->n_devices; d++) {
     int64_t time = 0;
     for (int32_t k = g->member_start[u]; k < g->member_start[u + 1]; k++)
-      time = capped(time + (problem_allows(p, g->member[k], d) ? capped(problem_time_ns(p, g->member[k], d)) : WINDOW_FAR_NS));
+      time = capped(time +
+                    (problem_allows(p, g->member[k], d) ? capped(problem_time_ns(p, g->member[k], d)) : WINDOW_FAR_NS));
     w->time_ns[i][d] = time;
     w->arrive_ns[i][d] = 0;
     w->leave_ns[i][d] = -1;
@@ -102,7 +103,8 @@ static void find_tails(window_run *s) {
         int32_t to = s->out_to[k];
         int64_t least = WINDOW_FAR_NS;
         for (int32_t e = 0; e < w->n_devices; e++) {
-          int64_t way = capped(problem_transfer_ns(s->problem, s->out_tensor[k], d, e)) + w->time_ns[to][e] + s->tail_ns[to][e];
+          int64_t way =
+              capped(problem_transfer_ns(s->problem, s->out_tensor[k], d, e)) + w->time_ns[to][e] + s->tail_ns[to][e];
           least = min64(least, way);
         }
         tail = max64(tail, least);
@@ -136,8 +138,8 @@ static void start_run(window_run *s) {
 
 static bool is_placed(const window_run *s, int32_t i) { return s->placed >> i & 1; }
 
-/* No completion ends before this: each unit that is left at its best device, as if it were alone; each device with what it
- * has and what comes after. */
+/* No completion ends before this: each unit that is left at its best device, as if it were alone; each device with what
+ * it has and what comes after. */
 static int64_t bound_rest(const window_run *s, int32_t depth) {
   const window *w = s->w;
   int64_t bound = 0, soonest[WINDOW_UNITS];
@@ -212,8 +214,8 @@ static int32_t describe(int64_t *times, const window_run *s, int32_t depth) {
   return n;
 }
 
-/* Whether a schedule of the same units is known that is nowhere later, so that this one is needless; else it is known from
- * now on. */
+/* Whether a schedule of the same units is known that is nowhere later, so that this one is needless; else it is known
+ * from now on. */
 static bool is_needless(window_run *s, int32_t depth) {
   int64_t times[WINDOW_DEVICES * (WINDOW_UNITS + 2) + 2 * WINDOW_UNITS];
   int32_t n = describe(times, s, depth);

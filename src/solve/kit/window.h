@@ -26,7 +26,7 @@ typedef struct window_edge {
 typedef struct window {
   const situ_problem *problem;
   int32_t n, n_devices;
-  int32_t unit[WINDOW_UNITS]; /* ascending */
+  int32_t unit[WINDOW_UNITS];                      /* ascending */
   int64_t time_ns[WINDOW_UNITS][WINDOW_DEVICES];   /* FAR: not allowed */
   int64_t arrive_ns[WINDOW_UNITS][WINDOW_DEVICES]; /* inputs from outside */
   int64_t leave_ns[WINDOW_UNITS][WINDOW_DEVICES];  /* from its end on, outside the window; -1: no user outside */
@@ -38,8 +38,8 @@ typedef struct window {
   window_edge in[WINDOW_EDGES];
 } window;
 
-/* Units (ascending) with what does not depend on the context: times, edges, weights. arrive_ns is 0, leave_ns -1, free_ns
- * and after_ns 0, room_bytes unlimited. False where they are too many, or the edges between them. */
+/* Units (ascending) with what does not depend on the context: times, edges, weights. arrive_ns is 0, leave_ns -1,
+ * free_ns and after_ns 0, room_bytes unlimited. False where they are too many, or the edges between them. */
 bool window_take(window *w, const situ_problem *problem, const unit_graph *g, const int32_t *unit, int32_t n);
 
 /* A full schedule of the window. */
@@ -58,8 +58,8 @@ bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window
                    int64_t *n_nodes, arena *scratch);
 
 /* What the schedules found depend on, with times counted from the first possible start and tails from the least, for
- * recognising windows that are alike; for windows after which devices have nothing to do. Returns the bytes written into
- * `bytes`, which has room for WINDOW_SIGNATURE; 0 where there are too many kinds of routes for one. */
+ * recognising windows that are alike; for windows after which devices have nothing to do. Returns the bytes written
+ * into `bytes`, which has room for WINDOW_SIGNATURE; 0 where there are too many kinds of routes for one. */
 enum { WINDOW_SIGNATURE = sizeof(window) + WINDOW_EDGES * 16 * sizeof(int64_t) };
 size_t window_signature(const window *w, uint8_t *bytes);
 

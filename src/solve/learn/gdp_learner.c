@@ -37,7 +37,7 @@ static void *see(lesson *l, const world *w) {
   int64_t units = w->n_units, pairs = units * w->n_devices;
   o->most = DRAWS + 1;
   o->device = ARENA_NEW(a, int32_t, o->most * units);
-  o->open = ARENA_NEW(a, bool, o->most * pairs);
+  o->open = ARENA_NEW(a, bool, o->most *pairs);
   o->chance = ARENA_NEW(a, nn_real, o->most * units);
   o->advantage = ARENA_NEW(a, nn_real, o->most);
   o->score = ARENA_NEW(a, nn_real, pairs);
@@ -45,7 +45,10 @@ static void *see(lesson *l, const world *w) {
   o->firmness = ARENA_NEW(a, nn_real, (int64_t)o->most * w->n_devices);
   o->reward = ARENA_NEW(a, double, o->most);
   o->window = gdp_window_new(o->view, a);
-  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->firmness && o->reward && o->window ? o : NULL;
+  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->firmness && o->reward &&
+                 o->window
+             ? o
+             : NULL;
 }
 
 /* ---- trials ---- */
@@ -66,8 +69,7 @@ static void draw_latent(outlook *o, int32_t n, int32_t plain, rng *random) {
 static const nn_real *scores_of(outlook *o, nn_matrix all, int32_t k) {
   int32_t n = o->view->n_devices;
   for (int32_t u = 0; u < all.rows; u++)
-    memcpy(o->score + (int64_t)u * n, all.value + (int64_t)u * all.cols + (int64_t)k * n,
-           (size_t)n * sizeof *o->score);
+    memcpy(o->score + (int64_t)u * n, all.value + (int64_t)u * all.cols + (int64_t)k * n, (size_t)n * sizeof *o->score);
   return o->score;
 }
 
@@ -170,8 +172,15 @@ static bool train(lesson *l, study *s, lesson_step *told) {
   int32_t draws = l->n_studies > 1 ? DRAWS : DRAWS_OF_ONE;
   bool shown = !l->paper && s->world.best_ns < SITU_NEVER_NS;
   draw_latent(o, draws + shown, l->paper ? 0 : draws, &l->random);
-  ppo_batch batch = {.n_units = o->view->n_units, .n_devices = o->view->n_devices, .n_draws = draws, .n_shown = shown,
-                     .device = o->device, .open = o->open, .chance = o->chance, .advantage = o->advantage, .clip = CLIP,
+  ppo_batch batch = {.n_units = o->view->n_units,
+                     .n_devices = o->view->n_devices,
+                     .n_draws = draws,
+                     .n_shown = shown,
+                     .device = o->device,
+                     .open = o->open,
+                     .chance = o->chance,
+                     .advantage = o->advantage,
+                     .clip = CLIP,
                      .entropy = ENTROPY / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
   for (int epoch = 0; epoch < EPOCHS; epoch++) {
     tape_reset(l->tape);
@@ -189,8 +198,8 @@ static bool train(lesson *l, study *s, lesson_step *told) {
 
 /* ---- serving ---- */
 
-/* Likeliest placements and draws in turn, for more and more weight of the neighbours' opinion: from the policy as it is to
- * all on few devices. The first is the likeliest placement; from the second pass on latent numbers are drawn. */
+/* Likeliest placements and draws in turn, for more and more weight of the neighbours' opinion: from the policy as it is
+ * to all on few devices. The first is the likeliest placement; from the second pass on latent numbers are drawn. */
 static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
   for (int32_t done = 0; done < draws && !world_over(&s->world);) {

@@ -124,7 +124,8 @@ static nn_var sage_layer(const pass *p, nn_var h, const struct gdp_sage *s, cons
 static nn_var attention_layer(const pass *p, nn_var x, nn_var graph, const struct gdp_attention *s) {
   tape *t = p->tape;
   nn_var z = norm(p, nn_multiply_row(t, x, nn_sigmoid(t, matmul(p, graph, s->gate))), s->gated);
-  nn_var seen = nn_attention(t, dense(p, z, s->query), dense(p, z, s->key), dense(p, z, s->value), GDP_HEADS, GDP_SEGMENT);
+  nn_var seen =
+      nn_attention(t, dense(p, z, s->query), dense(p, z, s->key), dense(p, z, s->value), GDP_HEADS, GDP_SEGMENT);
   x = nn_add(t, x, dense(p, seen, s->out));
   nn_var wide = nn_relu(t, dense(p, norm(p, x, s->middle), s->wide));
   return nn_add(t, x, dense(p, wide, s->narrow));
@@ -170,8 +171,7 @@ static nn_var scores(const pass *p, nn_var x, nn_var devices, nn_var slope, cons
   nn_matrix out = tape_at(p->tape, made);
   nn_real by = made == NN_NONE ? 0 : tape_number(p->tape, slope);
   for (int32_t u = 0; u < out.rows; u++)
-    for (int32_t c = 0; c < out.cols; c++)
-{
+    for (int32_t c = 0; c < out.cols; c++) {
       int64_t pair = (int64_t)u * view->n_devices + c % view->n_devices;
       out.value[(int64_t)u * out.cols + c] = view->allowed[pair] ? -by * view->slowness[pair] : -30;
     }
@@ -190,8 +190,8 @@ static nn_var opinion(const pass *p, nn_var chances, const nn_segments *side, in
   return nn_reshape(p->tape, matmul(p, column, strength), shape.rows, shape.cols);
 }
 
-/* Rounds in which each unit hears what its neighbours tend to: mean-field inference in a random field in which neighbours
- * would be together. */
+/* Rounds in which each unit hears what its neighbours tend to: mean-field inference in a random field in which
+ * neighbours would be together. */
 static nn_var agree(const pass *p, const gdp_net *net, nn_var first, const gdp_view *view, const nn_real *firmness) {
   tape *t = p->tape;
   nn_matrix shape = tape_at(t, first);

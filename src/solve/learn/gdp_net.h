@@ -6,15 +6,15 @@
 #include "solve/learn/gdp_view.h"
 
 enum {
-  GDP_WIDTH = 64,     /* numbers of a unit's embedding */
+  GDP_WIDTH = 64, /* numbers of a unit's embedding */
   GDP_KIND_WIDTH = 16,
   GDP_HIDDEN = 128,   /* between the two layers of a feed-forward part */
   GDP_SAGES = 2,      /* layers of graph embedding */
   GDP_ATTENTIONS = 2, /* layers of attention */
   GDP_HEADS = 4,
   GDP_SEGMENT = 128,
-  GDP_ROUNDS = 3,     /* of agreement between neighbours */
-  GDP_LATENT = 8      /* numbers drawn for each device in each trial */
+  GDP_ROUNDS = 3, /* of agreement between neighbours */
+  GDP_LATENT = 8  /* numbers drawn for each device in each trial */
 };
 
 /* The numbers of a dense layer's parameters. */

@@ -10,7 +10,7 @@
 typedef struct measures {
   const situ_problem *problem;
   rank_costs costs;
-  double *up, *down; /* ranks */
+  double *up, *down;      /* ranks */
   int32_t *above, *below; /* operators on the longest way from the start, to the end */
   int32_t *in_level;      /* how many of its level came before it */
   int32_t *level_size;    /* [level] */

@@ -1,8 +1,8 @@
 /* solve/learn/gdp_window.h - new placements from the best one: a window of units is placed anew, the rest stays.
  *
- * Trials of whole placements tell little of single units; a trial that differs from a good placement in one window tells
- * of that window. Windows are drawn at all sizes, along the order or along edges; devices by the policy's scores, softened,
- * and now and then any. */
+ * Trials of whole placements tell little of single units; a trial that differs from a good placement in one window
+ * tells of that window. Windows are drawn at all sizes, along the order or along edges; devices by the policy's scores,
+ * softened, and now and then any. */
 #ifndef SITU_SOLVE_LEARN_GDP_WINDOW_H
 #define SITU_SOLVE_LEARN_GDP_WINDOW_H
 

@@ -97,7 +97,7 @@ typedef struct maker {
   const world *world;
   const hsdag_groups *groups;
   const hsdag_choice *choice;
-  double *number; /* [group] scratch */
+  double *number;        /* [group] scratch */
   int32_t device[TIMES]; /* whose times are told, -1: the best for each group */
 } maker;
 
@@ -230,7 +230,8 @@ bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choi
     end = first + columns_of((hsdag_feature)f, choice->n_kind_columns);
     for (int32_t c = first; c < end; c++) used[c] = wanted && is_used(&m, (hsdag_feature)f, c - first);
     if (!wanted) continue;
-    if (f == HSDAG_FRACTAL && !hsdag_fractal_dimensions(m.number, &groups->next, n, choice->as_published, a)) return false;
+    if (f == HSDAG_FRACTAL && !hsdag_fractal_dimensions(m.number, &groups->next, n, choice->as_published, a))
+      return false;
     if (f == HSDAG_CLOSENESS && !hsdag_closeness(m.number, &groups->before, n, a)) return false;
     for (int32_t g = 0; g < n; g++) fill_row(&m, (hsdag_feature)f, g, value + (int64_t)g * stride + first);
   }

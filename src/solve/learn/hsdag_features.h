@@ -1,5 +1,5 @@
-/* solve/learn/hsdag_features.h - what HSDAG's network is told of each group (hsdag_groups.h): one row of numbers, most of
- * them within about [0, 1]. Each kind of feature can be left out. */
+/* solve/learn/hsdag_features.h - what HSDAG's network is told of each group (hsdag_groups.h): one row of numbers, most
+ * of them within about [0, 1]. Each kind of feature can be left out. */
 #ifndef SITU_SOLVE_LEARN_HSDAG_FEATURES_H
 #define SITU_SOLVE_LEARN_HSDAG_FEATURES_H
 
@@ -42,8 +42,8 @@ bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choi
  * radii where that number grows; 0 with fewer than two. as_published: groups that cannot be reached count as if at the
  * greatest double, which then makes most of the slope. out[n]. */
 bool hsdag_fractal_dimensions(double *out, const group_lists *next, int32_t n, bool as_published, arena *a);
-/* (m - 1) / (sum of distances from the m - 1 others that reach it) * (m - 1) / (n - 1): closeness as Wasserman and Faust
- * scale it, 0 where nobody reaches it. out[n]. */
+/* (m - 1) / (sum of distances from the m - 1 others that reach it) * (m - 1) / (n - 1): closeness as Wasserman and
+ * Faust scale it, 0 where nobody reaches it. out[n]. */
 bool hsdag_closeness(double *out, const group_lists *before, int32_t n, arena *a);
 
 #endif

@@ -89,7 +89,7 @@ static void find_classes(hsdag_groups *out, const world *w, int32_t *first) {
   int32_t n_classes = 0;
   for (int32_t g = 0; g < out->n; g++) {
     int32_t root = out->member[out->member_start[g]], class = 0;
-    while (class < n_classes && !allow_the_same(w, root, first[class])) class++;
+    while (class < n_classes && !allow_the_same(w, root, first[class])) class ++;
     if (class == n_classes) first[n_classes++] = root;
     out->class_of[g] = class;
   }

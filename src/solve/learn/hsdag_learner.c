@@ -1,7 +1,7 @@
 /* The learner hsdag (Duan et al., "A Structure-Aware Framework for Learning Device Placements on Computation Graphs",
  * NeurIPS 2024): the graph is coarsened (hsdag_groups.h), described (hsdag_features.h), parsed into clusters and scored
- * (hsdag_net.h), and a cluster's device is drawn; REINFORCE. docs/theory/hsdag.md has the argument, and what differs from
- * the released code.
+ * (hsdag_net.h), and a cluster's device is drawn; REINFORCE. docs/theory/hsdag.md has the argument, and what differs
+ * from the released code.
  *
  * So that one file holds a policy for any model and platform, its shape is the same for all: a column for each of
  * KIND_SLOTS kinds of operators, and MARKS numbers for a device. Which kinds, and the recipe, are parameters that
@@ -49,7 +49,7 @@ typedef struct seen {
   nn_real *used;               /* [column] */
   int32_t *unit_device;        /* [unit] scratch of trials */
   bool ready;
-  int64_t n_counted;           /* clusters that the solver was told of */
+  int64_t n_counted; /* clusters that the solver was told of */
 } seen;
 
 static int32_t recipe_at(const lesson *l, int column) {
@@ -78,7 +78,8 @@ static void *make(lesson *l) {
 /* Whether the word is KEY=NUMBER, whole and from 0 up. */
 static bool take_number(const char *key, const char *word, size_t n, nn_real *to) {
   size_t used = strlen(key), digits = n - used;
-  if (n <= used || memcmp(word, key, used) != 0 || digits > 6 || strspn(word + used, "0123456789") < digits) return false;
+  if (n <= used || memcmp(word, key, used) != 0 || digits > 6 || strspn(word + used, "0123456789") < digits)
+    return false;
   *to = (nn_real)strtol(word + used, NULL, 10);
   return true;
 }
@@ -89,7 +90,8 @@ static bool take_feature(const char *key, const char *word, size_t n, uint32_t *
   if (n <= used || memcmp(word, key, used) != 0) return false;
   for (int32_t f = 0; f < HSDAG_N_FEATURES; f++) {
     *bit = 1u << f;
-    if (strlen(hsdag_feature_names[f]) == n - used && memcmp(word + used, hsdag_feature_names[f], n - used) == 0) return true;
+    if (strlen(hsdag_feature_names[f]) == n - used && memcmp(word + used, hsdag_feature_names[f], n - used) == 0)
+      return true;
   }
   return false;
 }
@@ -255,7 +257,8 @@ static bool look(lesson *l, study *one, const nn_real *feature, rng *random, pas
   const hsdag *h = l->own;
   const seen *s = one->seen;
   tape_reset(l->tape);
-  parse_graph g = {.n = s->groups.n, .n_edges = s->n_edges, .from = s->from, .to = s->to, .class_of = s->groups.class_of};
+  parse_graph g = {
+      .n = s->groups.n, .n_edges = s->n_edges, .from = s->from, .to = s->to, .class_of = s->groups.class_of};
   if (!parse_graph_link(&g, l->tape)) return false;
   hsdag_pass pass = {.graph = &g,
                      .feature = feature,
@@ -336,8 +339,8 @@ static void find_advantages(const draws *d, double *advantage) {
   for (int32_t k = 0; k < d->n; k++) advantage[k] = variance > 0 ? (d->reward[k] - mean) / sqrt(variance) : 0;
 }
 
-/* The best placement so far as a draw of these clusters: each takes the device of most of its units. False where there is
- * none yet, or where it is not open to a cluster. */
+/* The best placement so far as a draw of these clusters: each takes the device of most of its units. False where there
+ * is none yet, or where it is not open to a cluster. */
 static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *device, bool *open) {
   const world *w = &one->world;
   const seen *s = one->seen;
@@ -358,8 +361,9 @@ static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *dev
   return true;
 }
 
-/* The mean over clusters of - advantage * log chance of each draw, and of - weight * entropy of the first. The best so far
- * counts as a draw of advantage 1 (self-imitation: Oh et al., ICML 2018): without it one good draw in hundreds is lost. */
+/* The mean over clusters of - advantage * log chance of each draw, and of - weight * entropy of the first. The best so
+ * far counts as a draw of advantage 1 (self-imitation: Oh et al., ICML 2018): without it one good draw in hundreds is
+ * lost. */
 static nn_var loss_of(lesson *l, const study *one, const pass_view *v, const draws *d) {
   tape *t = l->tape;
   double advantage[DRAWS + 1], by = 1.0 / ((double)d->n * v->view.n_clusters);

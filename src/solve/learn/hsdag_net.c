@@ -181,6 +181,7 @@ bool hsdag_net_run(hsdag_view *out, const hsdag_net *net, const hsdag_pass *pass
   nn_var state = relu_drop(&r, dense(&r, relu_drop(&r, dense(&r, h, net->output[0])), net->output[1]));
   out->state = nn_multiply_row(t, state, tape_constant(t, 1, net->n_features, pass->used));
   nn_var hidden = nn_relu(t, dense(&r, out->state, net->head[0]));
-  out->score = nn_matmul_transposed(t, dense(&r, hidden, net->head[1]), tape_constant(t, pass->n_devices, n_marks, pass->mark));
+  out->score =
+      nn_matmul_transposed(t, dense(&r, hidden, net->head[1]), tape_constant(t, pass->n_devices, n_marks, pass->mark));
   return out->score != NN_NONE;
 }

@@ -1,5 +1,5 @@
-/* solve/learn/hsdag_net.h - the networks of HSDAG: features of groups in, clusters and scores of devices for each cluster
- * out. Layers and widths are those of the released code (141,076 parameters for 17 features and two devices).
+/* solve/learn/hsdag_net.h - the networks of HSDAG: features of groups in, clusters and scores of devices for each
+ * cluster out. Layers and widths are those of the released code (141,076 parameters for 17 features and two devices).
  *
  * The published head has one output for each device. Here the last layer's column of a device is made from what is
  * known of the device: with one-hot rows for the devices this is the published head. */
@@ -34,9 +34,10 @@ typedef struct hsdag_pass {
   const nn_real *used;    /* [n_features] 1 or 0: outputs of columns that are not used are 0 */
   const nn_real *mark;    /* [device * n_marks] */
   int32_t n_devices;
-  int32_t levels, target; /* of parsing: at most so many, 0: as long as clusters get fewer; none once there are `target` */
-  bool published;         /* an edge has a score for each direction, and clusters are made by the released procedure */
-  rng *random;            /* of dropout; NULL: without */
+  int32_t levels,
+      target;     /* of parsing: at most so many, 0: as long as clusters get fewer; none once there are `target` */
+  bool published; /* an edge has a score for each direction, and clusters are made by the released procedure */
+  rng *random;    /* of dropout; NULL: without */
 } hsdag_pass;
 
 /* What comes out; arrays and variables are the tape's. */

@@ -117,8 +117,15 @@ typedef struct grower {
 } grower;
 
 static bool grower_init(grower *w, const parse_graph *g, parsing *out, tape *t) {
-  *w = (grower){g, out, TAPE_NEW(t, int32_t, g->n), TAPE_NEW(t, int32_t, g->n), TAPE_NEW(t, int32_t, g->n),
-                TAPE_NEW(t, bool, g->n), TAPE_NEW(t, int32_t, g->n), TAPE_NEW(t, int32_t, g->n), 0};
+  *w = (grower){g,
+                out,
+                TAPE_NEW(t, int32_t, g->n),
+                TAPE_NEW(t, int32_t, g->n),
+                TAPE_NEW(t, int32_t, g->n),
+                TAPE_NEW(t, bool, g->n),
+                TAPE_NEW(t, int32_t, g->n),
+                TAPE_NEW(t, int32_t, g->n),
+                0};
   if (!w->to || !w->heads || !w->next || !w->left || !w->set || !w->stamp) return false;
   for (int32_t v = 0; v < g->n; v++) w->heads[v] = w->stamp[v] = -1;
   memset(out->is_inside, 0, (size_t)g->n_edges * sizeof *out->is_inside);

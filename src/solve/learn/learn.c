@@ -39,9 +39,14 @@ static double passed_s(const course *c) { return (double)(clock_now_ns() - c->st
 static bool tell(const course *c, const lesson_step *told) {
   const situ_learn_options *o = c->options;
   const study *s = &c->lesson->studies[told->study];
-  situ_learn_progress now = {.step = c->lesson->n_steps, .trials = count_trials(c->lesson), .problem = told->study,
-                             .reward = told->reward, .mean_reward = s->mean_reward, .value_ns = told->best_ns,
-                             .best_ns = s->world.best_ns, .seconds = passed_s(c)};
+  situ_learn_progress now = {.step = c->lesson->n_steps,
+                             .trials = count_trials(c->lesson),
+                             .problem = told->study,
+                             .reward = told->reward,
+                             .mean_reward = s->mean_reward,
+                             .value_ns = told->best_ns,
+                             .best_ns = s->world.best_ns,
+                             .seconds = passed_s(c)};
   bool late = o->time_limit_s > 0 && now.seconds >= o->time_limit_s;
   return (o->progress && o->progress(o->context, &now)) || late;
 }
@@ -62,13 +67,14 @@ static situ_status train(course *c, bool *stopped) {
 /* The first trial of a world is what the teacher does. */
 static situ_status teach(course *c, study *s) {
   world *w = &s->world;
-  situ_solve_options how = {.solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = c->options->seed,
-                            .no_bounds = true};
+  situ_solve_options how = {
+      .solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = c->options->seed, .no_bounds = true};
   situ_plan *plan = NULL;
   TRY(situ_solve(&plan, w->problem, &how, c->error));
   arena_mark mark = arena_get_mark(c->lesson->arena);
   int32_t *device = ARENA_NEW(c->lesson->arena, int32_t, w->n_units);
-  for (int32_t u = 0; device && plan->device && u < w->n_units; u++) device[u] = plan->device[w->member[w->member_start[u]]];
+  for (int32_t u = 0; device && plan->device && u < w->n_units; u++)
+    device[u] = plan->device[w->member[w->member_start[u]]];
   if (device && plan->device) world_try(w, device);
   arena_release(c->lesson->arena, mark);
   situ_plan_free(plan);

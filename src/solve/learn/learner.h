@@ -2,7 +2,8 @@
  *
  * A learner is one file that exports one const struct; learners.c lists them. A lesson is a policy with the worlds that
  * it learns in; lesson.c has what all learners share: parameters, checkpoints, the turns of the worlds. `situ learn`
- * (learn.c) gives a lesson of many problems; the solvers of the same names (learned_solve) one of the problem at hand. */
+ * (learn.c) gives a lesson of many problems; the solvers of the same names (learned_solve) one of the problem at hand.
+ */
 #ifndef SITU_SOLVE_LEARN_LEARNER_H
 #define SITU_SOLVE_LEARN_LEARNER_H
 
@@ -16,30 +17,30 @@ typedef struct learner learner;
 enum { STUDY_NOTES = 8 };
 typedef struct study {
   world world;
-  void *seen;         /* what the learner made of the world */
-  uint64_t hash;      /* of the problem: a checkpoint goes on with the same problems only */
-  int64_t n_rewards;  /* of all trials of training steps */
+  void *seen;        /* what the learner made of the world */
+  uint64_t hash;     /* of the problem: a checkpoint goes on with the same problems only */
+  int64_t n_rewards; /* of all trials of training steps */
   double mean_reward;
   double note[STUDY_NOTES]; /* the learner's own numbers; checkpoints keep them, like the fields above */
 } study;
 
 /* What a training step found. */
 typedef struct lesson_step {
-  int32_t study;    /* whose turn it was */
+  int32_t study; /* whose turn it was */
   int32_t n_trials;
-  double reward;    /* mean of its trials */
-  int64_t best_ns;  /* of its trials; SITU_NEVER_NS when none was valid */
+  double reward;   /* mean of its trials */
+  int64_t best_ns; /* of its trials; SITU_NEVER_NS when none was valid */
 } lesson_step;
 
 typedef struct lesson {
   const learner *learner;
-  bool paper;     /* the published recipe where ours differs */
-  arena *arena;   /* holds everything but the tape */
+  bool paper;   /* the published recipe where ours differs */
+  arena *arena; /* holds everything but the tape */
   params *params;
   tape *tape;
-  rng random;     /* of training; checkpoints keep it */
+  rng random;      /* of training; checkpoints keep it */
   int64_t n_steps; /* done */
-  void *own;      /* of the learner: the numbers of its parameters */
+  void *own;       /* of the learner: the numbers of its parameters */
   study *studies;
   int32_t n_studies, room;
 } lesson;
@@ -70,7 +71,8 @@ const learner *learner_find(const char *name);
 /* A lesson without worlds; the policy is drawn from the seed. NULL without memory. */
 lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies);
 void lesson_free(lesson *l);
-/* Takes the words of a variant, joined by commas; NULL: none. BAD_ARGUMENT for a word that the learner does not know. */
+/* Takes the words of a variant, joined by commas; NULL: none. BAD_ARGUMENT for a word that the learner does not know.
+ */
 situ_status lesson_vary(lesson *l, const char *words, situ_error *error);
 /* Adds the world of a problem (trials are simulated), or that of a running solver. NULL without memory or room. */
 study *lesson_add(lesson *l, const situ_problem *problem);
@@ -92,9 +94,9 @@ situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *er
  * serves it. A policy from nothing is trained as long as a limit lets it, without a limit for 100 steps. */
 situ_status learned_solve(solve_run *run, const learner *row);
 
-/* Fills a prior (in the arena of the run) with the distribution of a policy of gdp: a file, "gdp" for the one that ships
- * with situ, or "none" for one drawn from the seed. It is trained for run->tune_steps on the problem first. Its likeliest placement and some that it draws are
- * offered to the incumbent. */
+/* Fills a prior (in the arena of the run) with the distribution of a policy of gdp: a file, "gdp" for the one that
+ * ships with situ, or "none" for one drawn from the seed. It is trained for run->tune_steps on the problem first. Its
+ * likeliest placement and some that it draws are offered to the incumbent. */
 situ_status learned_prior(prior *out, solve_run *run, const char *policy);
 
 #endif

@@ -29,8 +29,8 @@ situ_status lesson_vary(lesson *l, const char *words, situ_error *error) {
   for (const char *at = words ? words : ""; *at;) {
     size_t n = strcspn(at, ",");
     if (!row->vary || !row->vary(l, at, n))
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s has no variant '%.*s'; it has %s", row->name, (int)n, at,
-                       row->variants ? row->variants : "none");
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s has no variant '%.*s'; it has %s", row->name, (int)n,
+                       at, row->variants ? row->variants : "none");
     at += n + (at[n] == ',');
   }
   return SITU_STATUS_OK;
@@ -83,8 +83,8 @@ void study_note(study *s, double reward) {
 
 /* ---- Checkpoints ---- */
 
-/* What a checkpoint notes beside the parameters: a head, one row for each study, then their best placements, as they lie
- * in memory of a little-endian machine. */
+/* What a checkpoint notes beside the parameters: a head, one row for each study, then their best placements, as they
+ * lie in memory of a little-endian machine. */
 typedef struct note_head {
   uint64_t random;
   int64_t n_steps, n_studies;
@@ -112,27 +112,34 @@ situ_status lesson_write(const lesson *l, const char *path, situ_error *error) {
   unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
   for (int32_t k = 0; k < l->n_studies; k++) {
     const study *s = &l->studies[k];
-    note_row row = {.hash = s->hash, .n_trials = s->world.n_trials, .best_ns = s->world.best_ns,
-                    .n_rewards = s->n_rewards, .mean_reward = s->mean_reward};
+    note_row row = {.hash = s->hash,
+                    .n_trials = s->world.n_trials,
+                    .best_ns = s->world.best_ns,
+                    .n_rewards = s->n_rewards,
+                    .mean_reward = s->mean_reward};
     memcpy(row.note, s->note, sizeof row.note);
     memcpy(notes + sizeof head + (size_t)k * sizeof row, &row, sizeof row);
     memcpy(best, s->world.best, (size_t)s->world.n_units * sizeof(int32_t));
     best += (size_t)s->world.n_units * sizeof(int32_t);
   }
   /* a policy that was not trained here has nothing to go on with */
-  situ_status status = params_write(l->params, l->learner->name, notes, l->n_steps > 0 ? (int64_t)size : 0, path, error);
+  situ_status status =
+      params_write(l->params, l->learner->name, notes, l->n_steps > 0 ? (int64_t)size : 0, path, error);
   arena_release(l->arena, mark);
   return status;
 }
 
-static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t size, const char *path, situ_error *error) {
+static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t size, const char *path,
+                              situ_error *error) {
   note_head head;
   if (size < (int64_t)sizeof head)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "holds a policy without the state of its training; it can be "
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                     "holds a policy without the state of its training; it can be "
                      "trained on, but not resumed");
   memcpy(&head, notes, sizeof head);
   if (head.n_studies != l->n_studies || size != (int64_t)notes_size(l))
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "was trained on other problems; resume with the same models "
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                     "was trained on other problems; resume with the same models "
                      "and platforms");
   const unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
   for (int32_t k = 0; k < l->n_studies; k++) {
@@ -140,8 +147,10 @@ static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t siz
     note_row row;
     memcpy(&row, notes + sizeof head + (size_t)k * sizeof row, sizeof row);
     if (row.hash != s->hash)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "was trained on another problem in place of number %d; resume "
-                       "with the same models and platforms", (int)k + 1);
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                       "was trained on another problem in place of number %d; resume "
+                       "with the same models and platforms",
+                       (int)k + 1);
     s->world.n_trials = row.n_trials;
     s->world.best_ns = row.best_ns;
     s->n_rewards = row.n_rewards;
@@ -195,7 +204,8 @@ situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *er
 
 enum { DRAWS = 16, STEPS_FROM_NOTHING = 100 };
 
-/* Training steps: those asked for; else none for a policy that was read, and for one that was not what the limits let. */
+/* Training steps: those asked for; else none for a policy that was read, and for one that was not what the limits let.
+ */
 static int64_t steps_of(const solve_run *run, bool taken) {
   bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
   if (run->tune_steps > 0) return run->tune_steps;

@@ -1,4 +1,5 @@
-/* solve/learn/shipped.h - the policies of share/policies, built into the library, so that they are there wherever it is. */
+/* solve/learn/shipped.h - the policies of share/policies, built into the library, so that they are there wherever it
+ * is. */
 #ifndef SITU_SOLVE_LEARN_SHIPPED_H
 #define SITU_SOLVE_LEARN_SHIPPED_H
 

@@ -6,8 +6,8 @@
  * al., 2019): a draw cannot break them. What a draw cannot see, tensors that live at the same time, makes a trial
  * invalid.
  *
- * The sequence on each device is settled by kit/sequence.h, as runtimes with ready queues do, so that policies differ by
- * their devices alone. */
+ * The sequence on each device is settled by kit/sequence.h, as runtimes with ready queues do, so that policies differ
+ * by their devices alone. */
 #ifndef SITU_SOLVE_LEARN_WORLD_H
 #define SITU_SOLVE_LEARN_WORLD_H
 
@@ -26,22 +26,22 @@ typedef struct world {
   int32_t *unit_of;      /* [operator] */
   int32_t *member_start; /* operators of unit u: member[member_start[u] .. member_start[u + 1]), ascending */
   int32_t *member;
-  bool *allowed;         /* [unit * n_devices] by support, pins, unused devices; all false: the unit cannot run */
+  bool *allowed; /* [unit * n_devices] by support, pins, unused devices; all false: the unit cannot run */
   simulator *simulator;
-  arena *arena;          /* scratch of a trial is released after it */
-  int64_t *weight_bytes; /* [unit] what stays on its memory */
+  arena *arena;             /* scratch of a trial is released after it */
+  int64_t *weight_bytes;    /* [unit] what stays on its memory */
   int64_t *footprint_bytes; /* [unit] most that one of its operators needs beside */
-  int64_t scale_ns;      /* the unit of rewards: all work on the device that does it in the least time; at least 1 */
+  int64_t scale_ns;         /* the unit of rewards: all work on the device that does it in the least time; at least 1 */
 
   world_measure_fn *measure;
   void *context;
-  solve_run *run;        /* whose incumbent sees each trial, or NULL */
+  solve_run *run; /* whose incumbent sees each trial, or NULL */
   int64_t n_trials, n_valid;
   int64_t early_ns[WORLD_CURVE], late_ns[WORLD_CURVE]; /* the first valid trials, and the last (a ring) */
-  int64_t best_ns;       /* the best valid trial, SITU_NEVER_NS before the first */
-  int32_t *best;         /* [unit] its devices */
+  int64_t best_ns;                                     /* the best valid trial, SITU_NEVER_NS before the first */
+  int32_t *best;                                       /* [unit] its devices */
 
-  int32_t *device, *sequence; /* [operator] scratch of trials */
+  int32_t *device, *sequence;       /* [operator] scratch of trials */
   int64_t *held_bytes, *most_bytes; /* [memory] scratch of draws */
 } world;
 

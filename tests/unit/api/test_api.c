@@ -48,13 +48,20 @@ static void a_plan_file_brings_its_problem_back(void **state) {
       {.contention = SITU_CONTENTION_NONE},
       {.execution = SITU_EXECUTION_CALLS},
       {.objective = SITU_OBJECTIVE_THROUGHPUT},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .free = true,
-       .overlap = true, .in_flight = 3},
+      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_HOST_STAGED,
+       .free = true,
+       .overlap = true,
+       .in_flight = 3},
   };
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
     const char *unused[] = {"gpu1"};
-    situ_instance_options o = {.model = model, .platform = platform, .cost = {.efficiency = 0.25}, .problem = kinds[k],
-                               .unused = unused, .n_unused = 1};
+    situ_instance_options o = {.model = model,
+                               .platform = platform,
+                               .cost = {.efficiency = 0.25},
+                               .problem = kinds[k],
+                               .unused = unused,
+                               .n_unused = 1};
     situ_instance *first = NULL, *second = NULL;
     situ_plan *plan = place(&first, &o, NULL), *again = NULL, *replayed = NULL;
     situ_error error = {0};
@@ -127,7 +134,12 @@ static void a_changed_platform_is_told(void **state) {
 static void what_is_wrong_in_a_plan_file_is_input(void **state) {
   (void)state;
   static const char *const bad[] = {
-      "", "{}", "[]", "{\"instance\": 1}", "{\"instance\": {}}", "{\"instance\": {\"model\": 7}}",
+      "",
+      "{}",
+      "[]",
+      "{\"instance\": 1}",
+      "{\"instance\": {}}",
+      "{\"instance\": {\"model\": 7}}",
       "{\"instance\": {\"model\": \"builtin:nothing\", \"objective\": \"latency\", \"execution\": \"stream\"}}",
       "{\"instance\": {\"model\": \"builtin:resnet50\", \"objective\": \"speed\", \"execution\": \"stream\"}}",
       "{\"instance\": {\"model\": \"builtin:resnet50\", \"objective\": \"latency\", \"execution\": \"pipeline\"}}",
@@ -184,9 +196,12 @@ static void outputs_are_probed_without_a_trace(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_plan_file_brings_its_problem_back),   cmocka_unit_test(pins_come_back_too),
-      cmocka_unit_test(a_changed_platform_is_told),            cmocka_unit_test(what_is_wrong_in_a_plan_file_is_input),
-      cmocka_unit_test(options_that_contradict_are_arguments), cmocka_unit_test(outputs_are_probed_without_a_trace),
+      cmocka_unit_test(a_plan_file_brings_its_problem_back),
+      cmocka_unit_test(pins_come_back_too),
+      cmocka_unit_test(a_changed_platform_is_told),
+      cmocka_unit_test(what_is_wrong_in_a_plan_file_is_input),
+      cmocka_unit_test(options_that_contradict_are_arguments),
+      cmocka_unit_test(outputs_are_probed_without_a_trace),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -1,5 +1,5 @@
-/* The search in a block: exact ones against all schedules of small graphs, merged ones against exact ones of larger graphs,
- * and the ways that deletion leaves behind. */
+/* The search in a block: exact ones against all schedules of small graphs, merged ones against exact ones of larger
+ * graphs, and the ways that deletion leaves behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +66,8 @@ static block_result search_whole(const situ_problem *p, int32_t width, bool merg
   block_set_tails(&b, n_cuts > 0 && cut[n_cuts - 1] == g.n - 1 ? zeros : NULL);
   block_front start = {.n = 1, .vectors = ARENA_ZERO(a, int64_t, p->n_devices), .step = &none, .bound_ns = zeros};
   budget unlimited = budget_new(0, 0, NULL, NULL);
-  block_limits limits = {.width = width, .merge = merge, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX,
-                         .budget = &unlimited};
+  block_limits limits = {
+      .width = width, .merge = merge, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX, .budget = &unlimited};
   block_result found;
   assert_true(block_search(&found, NULL, &b, &start, &limits, NULL, a, a));
   arena_free(a);
@@ -75,8 +75,12 @@ static block_result search_whole(const situ_problem *p, int32_t width, bool merg
 }
 
 static lab problem_of(uint64_t seed, int32_t n_operators, int32_t n_devices) {
-  lab_options o = {.seed = seed, .n_operators = n_operators, .n_devices = n_devices,
-                   .density = 0.1 + 0.1 * (double)(seed % 6), .pinned = seed % 7 == 0, .unsupported = seed % 2 == 0,
+  lab_options o = {.seed = seed,
+                   .n_operators = n_operators,
+                   .n_devices = n_devices,
+                   .density = 0.1 + 0.1 * (double)(seed % 6),
+                   .pinned = seed % 7 == 0,
+                   .unsupported = seed % 2 == 0,
                    .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
   return lab_random(&o);
 }
@@ -89,7 +93,8 @@ static void an_exact_search_finds_the_least_of_all_schedules(void **state) {
     int64_t least = least_of_all(l.problem);
     assert_true(found.exact);
     if (found.value_ns != least)
-      fail_msg("seed %d: the search says %lld, the least is %lld", (int)seed, (long long)found.value_ns, (long long)least);
+      fail_msg("seed %d: the search says %lld, the least is %lld", (int)seed, (long long)found.value_ns,
+               (long long)least);
     lab_free(&l);
   }
 }
@@ -112,7 +117,8 @@ static void a_merged_search_never_says_more_than_the_exact_one(void **state) {
 
 /* ---- deletion ---- */
 
-/* Task 7 takes 7, 15, 11; it gets 23 from task 3 and gives 17 to task 10. What deletes task 4 afterwards keeps its way. */
+/* Task 7 takes 7, 15, 11; it gets 23 from task 3 and gives 17 to task 10. What deletes task 4 afterwards keeps its way.
+ */
 static void a_second_deletion_keeps_the_ways_of_the_first(void **state) {
   (void)state;
   lab l = lab_topcuoglu();

@@ -37,10 +37,17 @@ static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_
   }
   assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  situ_device devices[2] = {
-      {.name = "host", .class_name = "host", .memory_bytes_per_s = 1e9, .memory_bytes = SITU_UNLIMITED_BYTES,
-       .shares_memory_with = -1, .is_host = true},
-      {.name = "fast", .class_name = "fast", .memory_bytes_per_s = 1e9, .memory_bytes = room, .shares_memory_with = -1}};
+  situ_device devices[2] = {{.name = "host",
+                             .class_name = "host",
+                             .memory_bytes_per_s = 1e9,
+                             .memory_bytes = SITU_UNLIMITED_BYTES,
+                             .shares_memory_with = -1,
+                             .is_host = true},
+                            {.name = "fast",
+                             .class_name = "fast",
+                             .memory_bytes_per_s = 1e9,
+                             .memory_bytes = room,
+                             .shares_memory_with = -1}};
   devices[0].peak_flops[SITU_DTYPE_F32] = devices[1].peak_flops[SITU_DTYPE_F32] = 1e9;
   situ_link links[2] = {{.from_device = 0, .to_device = 1, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1},
                         {.from_device = 1, .to_device = 0, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1}};
@@ -54,8 +61,8 @@ static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_
 
 static void a_chain_pays_the_cheaper_of_moving_and_staying(void **state) {
   (void)state;
-  /* each tensor takes 2 + 10 = 12 ns between the devices. All on the host: 5 + 30 + 5 = 40; on the fast one: 25 + 10 + 25 =
-   * 60; host, fast, host: 5 + 12 + 10 + 12 + 5 = 44; host, host, ... : the least is 40. */
+  /* each tensor takes 2 + 10 = 12 ns between the devices. All on the host: 5 + 30 + 5 = 40; on the fast one: 25 + 10 +
+   * 25 = 60; host, fast, host: 5 + 12 + 10 + 12 + 5 = 44; host, host, ... : the least is 40. */
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
   lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, true);
   assert_int_equal(bound_of(l.problem, "critical_path"), 40);
@@ -64,8 +71,8 @@ static void a_chain_pays_the_cheaper_of_moving_and_staying(void **state) {
 
 static void work_is_balanced_over_unlike_devices(void **state) {
   (void)state;
-  /* 12 operators of 6 on the host and 3 on the fast device: x there gives 6 (12 - x) = 3 x, x = 8, T = 24; prices 1 : 2 say
-   * 12 * 6 / 3 = 24. */
+  /* 12 operators of 6 on the host and 3 on the fast device: x there gives 6 (12 - x) = 3 x, x = 8, T = 24; prices 1 : 2
+   * say 12 * 6 / 3 = 24. */
   int64_t times[12][2];
   for (int32_t v = 0; v < 12; v++) {
     times[v][0] = 6;
@@ -79,8 +86,8 @@ static void work_is_balanced_over_unlike_devices(void **state) {
 
 static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
   (void)state;
-  /* 10 operators of 100 on the host and 1 on the fast device, 7 bytes each, room for 21 bytes: at most 3 go there, the host
-   * works at least 7 * 100. Prices: host 1, fast 0, byte 100 / 7: 10 * 100 - 21 * 100 / 7 = 700. */
+  /* 10 operators of 100 on the host and 1 on the fast device, 7 bytes each, room for 21 bytes: at most 3 go there, the
+   * host works at least 7 * 100. Prices: host 1, fast 0, byte 100 / 7: 10 * 100 - 21 * 100 / 7 = 700. */
   int64_t times[10][2], weights[10];
   for (int32_t v = 0; v < 10; v++) {
     times[v][0] = 100;

@@ -1,5 +1,5 @@
-/* The call graph, its ideals, the calls between them, and the bound that goes over them: by hand, and the costs of calls
- * against the simulator on random problems. */
+/* The call graph, its ideals, the calls between them, and the bound that goes over them: by hand, and the costs of
+ * calls against the simulator on random problems. */
 #include "../../lab/lab.h"
 #include "../scenario.h"
 #include "bound/call_price.h"
@@ -97,7 +97,8 @@ static void the_walk_passes_each_call_once_at_its_price(void **state) {
   (void)state;
   int64_t n_calls = 0;
   for (uint64_t seed = 0; seed < 300; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 3 + (int32_t)(seed % 6), .n_devices = 2, .density = 0.35, .options = calls};
+    lab_options o = {
+        .seed = seed, .n_operators = 3 + (int32_t)(seed % 6), .n_devices = 2, .density = 0.35, .options = calls};
     lab random = lab_random(&o);
     arena *a = arena_new();
     simulator *s = simulator_new(random.problem, a);

@@ -1,4 +1,5 @@
-/* The linear relaxation of streams: what it proves by hand, against brute force, and before the judge of certificates. */
+/* The linear relaxation of streams: what it proves by hand, against brute force, and before the judge of certificates.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,8 +25,8 @@ static int64_t find(const situ_problem *p, int64_t known_ns, certificate *proof,
   return lower_ns;
 }
 
-/* Ten tasks, three unlike processors, optimum 73 [Topcuoglu et al. 2002 have 80 by HEFT]: the critical path alone proves 54
- * or so; rows (6) make the program no weaker. */
+/* Ten tasks, three unlike processors, optimum 73 [Topcuoglu et al. 2002 have 80 by HEFT]: the critical path alone
+ * proves 54 or so; rows (6) make the program no weaker. */
 static void it_is_no_weaker_than_critical_path_and_area(void **state) {
   (void)state;
   if (lp_missing()) skip();
@@ -90,7 +91,8 @@ static void it_proves_no_more_than_is_true_and_the_judge_agrees(void **state) {
       certificate proof;
       int64_t found = find(l.problem, known ? optimum : SITU_NEVER_NS, &proof, a);
       if (found > optimum)
-        fail_msg("seed %llu: %lld proved, %lld possible", (unsigned long long)seed, (long long)found, (long long)optimum);
+        fail_msg("seed %llu: %lld proved, %lld possible", (unsigned long long)seed, (long long)found,
+                 (long long)optimum);
       if (found == 0) continue;
       n_proved++;
       assert_int_equal(proof.lower_ns, found);

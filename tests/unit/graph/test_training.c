@@ -56,13 +56,26 @@ static bool reads(const situ_graph *g, const char *user, const char *producer, i
 static situ_graph *small(void) {
   situ_graph_builder *b = builder();
   int32_t look = add(b, (situ_operator){.name = "look", .kind = "Resize", .dtype = SITU_DTYPE_F32, .colocation = -1});
-  int32_t first = add(b, (situ_operator){.name = "first", .kind = "Gemm", .dtype = SITU_DTYPE_F32, .colocation = -1,
-                                         .weight_bytes = 400, .flops = 1000, .moved_bytes = 500});
-  int32_t squash = add(b, (situ_operator){.name = "squash", .kind = "Tanh", .dtype = SITU_DTYPE_F32, .colocation = -1,
-                                          .flops = 10, .moved_bytes = 80});
-  int32_t numbers = add(b, (situ_operator){.name = "numbers", .kind = "Range", .dtype = SITU_DTYPE_I64, .colocation = -1});
-  int32_t second = add(b, (situ_operator){.name = "second", .kind = "Gemm", .dtype = SITU_DTYPE_F32, .colocation = -1,
-                                          .weight_bytes = 800, .flops = 2000, .moved_bytes = 900});
+  int32_t first = add(b, (situ_operator){.name = "first",
+                                         .kind = "Gemm",
+                                         .dtype = SITU_DTYPE_F32,
+                                         .colocation = -1,
+                                         .weight_bytes = 400,
+                                         .flops = 1000,
+                                         .moved_bytes = 500});
+  int32_t squash = add(
+      b,
+      (situ_operator){
+          .name = "squash", .kind = "Tanh", .dtype = SITU_DTYPE_F32, .colocation = -1, .flops = 10, .moved_bytes = 80});
+  int32_t numbers =
+      add(b, (situ_operator){.name = "numbers", .kind = "Range", .dtype = SITU_DTYPE_I64, .colocation = -1});
+  int32_t second = add(b, (situ_operator){.name = "second",
+                                          .kind = "Gemm",
+                                          .dtype = SITU_DTYPE_F32,
+                                          .colocation = -1,
+                                          .weight_bytes = 800,
+                                          .flops = 2000,
+                                          .moved_bytes = 900});
   join(b, look, first, 11, SITU_DTYPE_F32);
   join(b, first, squash, 22, SITU_DTYPE_F32);
   join(b, squash, second, 33, SITU_DTYPE_F32);
@@ -78,7 +91,7 @@ static void what_has_weights_before_it_gets_a_backward_operator(void **state) {
   assert_true(situ_graph_find(g, "gradient(numbers)") < 0);
   situ_operator first = situ_graph_operator(g, situ_graph_find(g, "gradient(first)"));
   situ_operator second = situ_graph_operator(g, situ_graph_find(g, "gradient(second)"));
-  assert_int_equal(first.flops, 1000);     /* that of its weights alone */
+  assert_int_equal(first.flops, 1000);      /* that of its weights alone */
   assert_int_equal(second.flops, 2 * 2000); /* of its weights and of its real input */
   assert_int_equal(first.phase, SITU_PHASE_BACKWARD);
   assert_int_equal(second.weight_bytes, 800);
@@ -127,11 +140,13 @@ static void gradients_of_several_users_are_added_up(void **state) {
   (void)state;
   situ_graph_builder *b = builder();
   situ_error error;
-  int32_t t, u = add(b, (situ_operator){.name = "u", .kind = "Gemm", .colocation = -1, .weight_bytes = 4, .moved_bytes = 7});
+  int32_t t,
+      u = add(b, (situ_operator){.name = "u", .kind = "Gemm", .colocation = -1, .weight_bytes = 4, .moved_bytes = 7});
   situ_tensor tensor = {.dtype = SITU_DTYPE_F32, .rank = -1, .size_bytes = 16};
   assert_int_equal(situ_graph_builder_add_tensor(b, u, &tensor, &t, &error), SITU_STATUS_OK);
   for (int32_t i = 0; i < 3; i++)
-    assert_int_equal(situ_graph_builder_add_use(b, add(b, (situ_operator){.kind = "Relu", .colocation = -1}), t, &error), 0);
+    assert_int_equal(
+        situ_graph_builder_add_use(b, add(b, (situ_operator){.kind = "Relu", .colocation = -1}), t, &error), 0);
   situ_graph *g = train(b);
   int32_t v = situ_graph_find(g, "gradient(u)");
   assert_int_equal(g->moved_bytes[v], 7 + 3 * 16);
@@ -139,7 +154,8 @@ static void gradients_of_several_users_are_added_up(void **state) {
   situ_graph_free(g);
 }
 
-/* Kaplan et al., "Scaling laws for neural language models", 2020, section 2.1: backward takes twice what forward takes. */
+/* Kaplan et al., "Scaling laws for neural language models", 2020, section 2.1: backward takes twice what forward takes.
+ */
 static void a_transformer_takes_three_times_its_forward_pass(void **state) {
   (void)state;
   situ_model *forward, *step;

@@ -37,9 +37,9 @@ static void entries_of_one_column_add_up(void **state) {
   arena_free(a);
 }
 
-/* min 3 x + 2 y, x + y >= 4, x <= 3, y <= 3: by the price 2 of the row, 8 + min(0 .. 3) of (3 - 2) x = 8. By the price 3 the
- * second column has 2 - 3 = -1 at its upper side: 12 - 3 = 9, the optimum x = 1, y = 3. In 1 / 10 also 2.5: 10 - 1.5 = 8.5,
- * so that a whole value is 9. */
+/* min 3 x + 2 y, x + y >= 4, x <= 3, y <= 3: by the price 2 of the row, 8 + min(0 .. 3) of (3 - 2) x = 8. By the price
+ * 3 the second column has 2 - 3 = -1 at its upper side: 12 - 3 = 9, the optimum x = 1, y = 3. In 1 / 10 also 2.5: 10
+ * - 1.5 = 8.5, so that a whole value is 9. */
 static void prices_prove_the_dual_value_rounded_up(void **state) {
   (void)state;
   arena *a = arena_new();

@@ -1,5 +1,6 @@
 /* Rows of op_case (test_ops.c): kind, operator set, attributes, inputs, outputs, FLOPs. Shapes and FLOPs are worked out
  * by hand from the operator's definition. */
+/* clang-format off */
 
 /* Elementwise: broadcasting, casts, values. */
 {"Relu", 14, "", "f32[2,3]", "f32[2,3]", 6},

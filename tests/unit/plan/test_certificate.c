@@ -39,7 +39,8 @@ static certificate prices(scenario *s, int64_t lower_ns, int64_t u0, int64_t u1,
   certificate c;
   certificate_start(&c, "area_price", lower_ns);
   c.bound = "area_price";
-  int64_t *time = certificate_add(&c, "time_prices", 2, s->arena), *byte = certificate_add(&c, "byte_prices", 2, s->arena);
+  int64_t *time = certificate_add(&c, "time_prices", 2, s->arena),
+          *byte = certificate_add(&c, "byte_prices", 2, s->arena);
   time[0] = u0, time[1] = u1, byte[0] = y0, byte[1] = y1;
   return c;
 }

@@ -37,8 +37,11 @@ static void simulated_plans_pass(void **state) {
       stream_none,
       {.execution = SITU_EXECUTION_CALLS},
       {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .overlap = true,
-       .free = true, .in_flight = 3},
+      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_HOST_STAGED,
+       .overlap = true,
+       .free = true,
+       .in_flight = 3},
       {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED},
   };
   int passed = 0, broken = 0;
@@ -126,12 +129,14 @@ static void damage_is_found_under_its_rule(void **state) {
     damage *damage;
     const char *rule;
   } rows[] = {
-      {no_place, "placement"},     {bad_place, "placement"},     {wrong_outcome, "placement"}, {no_support, "support"},
-      {lower_value, "value"},      {bound_above, "bound"},       {false_optimum, "bound"},     {false_load, "use"},
-      {false_memory, "use"},       {false_count, "use"},         {small_memory, "use"},        {too_short, "duration"},
-      {both_at_once, "overlap"},   {too_early, "precedence"},    {too_late, "idle"},           {hop_too_early, "precedence"},
-      {hop_too_late, "idle"},      {hop_too_short, "duration"},  {hop_missing, "transfer"},    {hop_elsewhere, "transfer"},
-      {hop_of_nothing, "transfer"}, {nothing_sent, "transfer"},  {no_times, "schedule"},       {out_of_order, "order"},
+      {no_place, "placement"},       {bad_place, "placement"},    {wrong_outcome, "placement"},
+      {no_support, "support"},       {lower_value, "value"},      {bound_above, "bound"},
+      {false_optimum, "bound"},      {false_load, "use"},         {false_memory, "use"},
+      {false_count, "use"},          {small_memory, "use"},       {too_short, "duration"},
+      {both_at_once, "overlap"},     {too_early, "precedence"},   {too_late, "idle"},
+      {hop_too_early, "precedence"}, {hop_too_late, "idle"},      {hop_too_short, "duration"},
+      {hop_missing, "transfer"},     {hop_elsewhere, "transfer"}, {hop_of_nothing, "transfer"},
+      {nothing_sent, "transfer"},    {no_times, "schedule"},      {out_of_order, "order"},
   };
   for (size_t i = 0; i < 2 * (sizeof rows / sizeof rows[0]); i++) {
     situ_plan *plan;
@@ -320,14 +325,10 @@ static void contiguity_is_watched(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(simulated_plans_pass),
-      cmocka_unit_test(damage_is_found_under_its_rule),
-      cmocka_unit_test(links_are_watched),
-      cmocka_unit_test(memory_over_its_capacity_is_found),
-      cmocka_unit_test(wishes_are_watched),
-      cmocka_unit_test(violations_are_counted_beyond_those_kept),
-      cmocka_unit_test(calls_are_watched),
-      cmocka_unit_test(contiguity_is_watched),
+      cmocka_unit_test(simulated_plans_pass), cmocka_unit_test(damage_is_found_under_its_rule),
+      cmocka_unit_test(links_are_watched),    cmocka_unit_test(memory_over_its_capacity_is_found),
+      cmocka_unit_test(wishes_are_watched),   cmocka_unit_test(violations_are_counted_beyond_those_kept),
+      cmocka_unit_test(calls_are_watched),    cmocka_unit_test(contiguity_is_watched),
   };
   return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

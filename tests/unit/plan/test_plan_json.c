@@ -214,9 +214,9 @@ static void pins_come_in_three_forms(void **state) {
   assert_int_equal(pins_of(pins, &s, "{\"b\": \"d1\"}", NULL), SITU_STATUS_OK);
   assert_int_equal(pins[0], -1);
   assert_int_equal(pins[1], 1);
-  assert_int_equal(pins_of(pins, &s, "{\"fpgas\":[{\"load\":-1,\"nodes\":[1]},{\"nodes\":[]}],\"cpus\":[{\"nodes\":[0]}]}",
-                           NULL),
-                   SITU_STATUS_OK);
+  assert_int_equal(
+      pins_of(pins, &s, "{\"fpgas\":[{\"load\":-1,\"nodes\":[1]},{\"nodes\":[]}],\"cpus\":[{\"nodes\":[0]}]}", NULL),
+      SITU_STATUS_OK);
   assert_int_equal(pins[0], 0);
   assert_int_equal(pins[1], 1);
   int32_t device[] = {1, 0};
@@ -260,11 +260,14 @@ static void bad_pins_are_one_clear_line(void **state) {
  * take the split of inference, and their backward operators follow their colour. */
 static void expert_splits_cover_their_workloads(void **state) {
   (void)state;
-  static const char *const rows[][2] = {
-      {"bert24_inference", "bert24_inference"},           {"bert24_training", "bert24_training"},
-      {"gnmt_inference", "gnmt_inference"},               {"gnmt_training", "gnmt_training"},
-      {"inceptionv3_inference", "inceptionv3_inference"}, {"inceptionv3_training", "inceptionv3_inference"},
-      {"resnet50_inference", "resnet50_inference"},       {"resnet50_training", "resnet50_inference"}};
+  static const char *const rows[][2] = {{"bert24_inference", "bert24_inference"},
+                                        {"bert24_training", "bert24_training"},
+                                        {"gnmt_inference", "gnmt_inference"},
+                                        {"gnmt_training", "gnmt_training"},
+                                        {"inceptionv3_inference", "inceptionv3_inference"},
+                                        {"inceptionv3_training", "inceptionv3_inference"},
+                                        {"resnet50_inference", "resnet50_inference"},
+                                        {"resnet50_training", "resnet50_inference"}};
   const char *shared = getenv("SITU_SHARED");
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     char graph[512], split[512];
@@ -287,12 +290,9 @@ static void expert_splits_cover_their_workloads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_written_is_read_back),
-      cmocka_unit_test(a_plan_without_a_placement_survives),
-      cmocka_unit_test(bad_files_are_one_clear_line),
-      cmocka_unit_test(pins_come_in_three_forms),
-      cmocka_unit_test(bad_pins_are_one_clear_line),
-      cmocka_unit_test(expert_splits_cover_their_workloads),
+      cmocka_unit_test(what_is_written_is_read_back), cmocka_unit_test(a_plan_without_a_placement_survives),
+      cmocka_unit_test(bad_files_are_one_clear_line), cmocka_unit_test(pins_come_in_three_forms),
+      cmocka_unit_test(bad_pins_are_one_clear_line),  cmocka_unit_test(expert_splits_cover_their_workloads),
   };
   return cmocka_run_group_tests_name("plan_json", tests, NULL, NULL);
 }

@@ -101,7 +101,9 @@ static void relative_errors_keep_the_latency(void **state) {
 
 static void the_median_of_a_size_counts(void **state) {
   (void)state;
-  situ_link_fit *fit = fitted("\"bytes\" ; time_ns\r\n# a remark\r\n1000;1100\r\n1000;99999\r\n1000;1090\r\n\r\n2000;2090\r\n2000;2110\r\n", false);
+  situ_link_fit *fit = fitted(
+      "\"bytes\" ; time_ns\r\n# a remark\r\n1000;1100\r\n1000;99999\r\n1000;1090\r\n\r\n2000;2090\r\n2000;2110\r\n",
+      false);
   assert_int_equal(situ_link_fit_line(fit).n_measured, 5);
   assert_int_equal(situ_link_fit_line(fit).n_sizes, 2);
   assert_true(situ_link_fit_sample(fit, 0).time_ns == 1100);

@@ -236,7 +236,10 @@ static void malformed_files_are_refused_with_the_place(void **state) {
 
 static void composed_platforms_survive_a_file(void **state) {
   (void)state;
-  static const char *const names[] = {"cpu", "cpu+2*a100-80g", "8*h100-80g@nvlink", "2*xeon8380+mi300x-192g+uhd770",
+  static const char *const names[] = {"cpu",
+                                      "cpu+2*a100-80g",
+                                      "8*h100-80g@nvlink",
+                                      "2*xeon8380+mi300x-192g+uhd770",
                                       "2*rpi5@ethernet-1g+3*t4-16g@pcie4",
                                       "2*(cpu+2*a100-80g@nvlink)+(3*t4-16g)@ethernet-10g"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

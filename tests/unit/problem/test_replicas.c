@@ -1,4 +1,5 @@
-/* Replicas: the rules as the solvers see them and as the judge does; the simulator's plans with replicas pass the judge. */
+/* Replicas: the rules as the solvers see them and as the judge does; the simulator's plans with replicas pass the
+ * judge. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,8 @@ static bool judged_good(const situ_problem *p, const situ_plan *plan, uint64_t s
   return good;
 }
 
-/* Rules of replicas apart, only what the draw does not look at may be broken: value, loads and memory of the simulator are those of the judge. */
+/* Rules of replicas apart, only what the draw does not look at may be broken: value, loads and memory of the simulator
+ * are those of the judge. */
 static void simulator_rules_and_judge_agree(void **state) {
   (void)state;
   int32_t n_good = 0, n_bad = 0;

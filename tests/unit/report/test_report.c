@@ -153,8 +153,8 @@ static void inspection_measures_chains(void **state) {
   assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
   assert_int_equal(json_whole(json_get(root, "operators"), -1), 10);
   assert_int_equal(json_whole(json_get(root, "edges"), -1), 15);
-  assert_int_equal(json_whole(json_get(root, "depth"), -1), 4);  /* 1, one of 2..6, one of 7..9, 10 */
-  assert_int_equal(json_whole(json_get(root, "width"), -1), 5);  /* 2, 3, 4, 5, 6 */
+  assert_int_equal(json_whole(json_get(root, "depth"), -1), 4); /* 1, one of 2..6, one of 7..9, 10 */
+  assert_int_equal(json_whole(json_get(root, "width"), -1), 5); /* 2, 3, 4, 5, 6 */
   /* least times: 9 13 11 8 10 9 7 5 12 7; the longest chain is 1-2-9-10: 9 + 13 + 12 + 7 */
   assert_int_equal(json_whole(json_get(json_get(root, "critical_path"), "time_ns"), -1), 41);
   assert_int_equal(json_whole(json_get(root, "work_ns"), -1), 91);
@@ -200,8 +200,7 @@ static void comparing_sorts_by_value(void **state) {
   assert_int_equal(json_parse(&root, text, strlen(text), "report", NULL), SITU_STATUS_OK);
   const json_value *list = json_get(root, "rows");
   const char *expected[] = {"heft", "single", "broken"};
-  for (size_t i = 0; i < 3; i++)
-    assert_string_equal(json_text(json_get(json_at(list, i), "solver"), ""), expected[i]);
+  for (size_t i = 0; i < 3; i++) assert_string_equal(json_text(json_get(json_at(list, i), "solver"), ""), expected[i]);
   json_free(root);
   situ_text_free(text);
   text = situ_report_compare(rows, 3, l.problem, NULL, NULL);

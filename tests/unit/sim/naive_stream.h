@@ -1,5 +1,5 @@
-/* A second simulator of the stream model, as plain as can be: it looks at every nanosecond, and at everything. It shares
- * nothing with the one in src/sim but the tables of the problem. For small problems with small numbers. */
+/* A second simulator of the stream model, as plain as can be: it looks at every nanosecond, and at everything. It
+ * shares nothing with the one in src/sim but the tables of the problem. For small problems with small numbers. */
 #ifndef SITU_TESTS_NAIVE_STREAM_H
 #define SITU_TESTS_NAIVE_STREAM_H
 

@@ -86,7 +86,11 @@ static void no_device_waits_for_what_is_ready(void **state) {
 
 static void what_cannot_run_is_never_done(void **state) {
   (void)state;
-  lab l = lab_random(&(lab_options){.seed = 3, .n_operators = 8, .n_devices = 3, .density = 0.3, .unsupported = true,
+  lab l = lab_random(&(lab_options){.seed = 3,
+                                    .n_operators = 8,
+                                    .n_devices = 3,
+                                    .density = 0.3,
+                                    .unsupported = true,
                                     .options.objective = SITU_OBJECTIVE_LATENCY});
   const situ_problem *p = l.problem;
   arena *a = arena_new();

@@ -71,8 +71,8 @@ static void links_are_resources_of_their_own(void **state) {
   scenario_free(&s);
 }
 
-/* A host and three accelerators of one class, every way 1 byte a nanosecond; f (forward, 8 ns, 6 bytes of weights) makes
- * 3 bytes for b (backward, 13 ns, 4 bytes of weights), and b 5 bytes for f's update u (1 ns) on the host. */
+/* A host and three accelerators of one class, every way 1 byte a nanosecond; f (forward, 8 ns, 6 bytes of weights)
+ * makes 3 bytes for b (backward, 13 ns, 4 bytes of weights), and b 5 bytes for f's update u (1 ns) on the host. */
 static scenario training_of_three(situ_problem_options options) {
   scenario s = scenario_new();
   s.alike = true;

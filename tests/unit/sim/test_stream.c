@@ -251,7 +251,8 @@ static void compare(scenario *s, const simulation *found, const naive *n, uint64
 }
 
 /* 2,000 random problems, three placements each, both contentions: every start, finish and peak agrees, and contention
- * never makes anything end earlier as a whole. The simulator is used again and again, so nothing may stay from a run. */
+ * never makes anything end earlier as a whole. The simulator is used again and again, so nothing may stay from a run.
+ */
 static void a_naive_simulator_agrees(void **state) {
   (void)state;
   static naive n;

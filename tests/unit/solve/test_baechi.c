@@ -88,9 +88,15 @@ static void operators_pinned_apart_are_not_joined(void **state) {
 static void every_group_can_run_somewhere(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 400; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 20, .n_devices = 2 + (int32_t)(seed % 4), .density = 0.1,
-                     .n_colocations = (int32_t)(seed % 4), .pinned = seed % 2, .unsupported = seed % 3 == 0,
-                     .memory = seed % 5 ? 0 : 0.5, .options = {.execution = SITU_EXECUTION_STREAM}};
+    lab_options o = {.seed = seed,
+                     .n_operators = 20,
+                     .n_devices = 2 + (int32_t)(seed % 4),
+                     .density = 0.1,
+                     .n_colocations = (int32_t)(seed % 4),
+                     .pinned = seed % 2,
+                     .unsupported = seed % 3 == 0,
+                     .memory = seed % 5 ? 0 : 0.5,
+                     .options = {.execution = SITU_EXECUTION_STREAM}};
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;
     arena *a = arena_new();
@@ -185,8 +191,8 @@ static void a_fork_pays_one_transfer(void **state) {
 }
 
 /* BaechiPyTorch's log for Inception-v3, batch 64, four accelerators of 8 GB, transfers of 0.12 ms + 0.215 ns/byte: one
- * device 457 ms, m-ETF 466, m-SCT 463, m-TOPO 533 (+2, +1, +17 %). Our costs are estimates, so only the picture is held:
- * filling by memory loses a tenth and more, and nothing gains over one device. */
+ * device 457 ms, m-ETF 466, m-SCT 463, m-TOPO 533 (+2, +1, +17 %). Our costs are estimates, so only the picture is
+ * held: filling by memory loses a tenth and more, and nothing gains over one device. */
 static void on_inception_nothing_gains_over_one_device_and_m_topo_loses(void **state) {
   (void)state;
   if (lp_missing()) skip();

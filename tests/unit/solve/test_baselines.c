@@ -20,21 +20,21 @@ enum { N_NAMES = 3 };
 /* Pipelines of all kinds and streams, small enough to try every placement. */
 static lab draw(uint64_t seed, bool small) {
   rng r = rng_new(seed ^ 0xba5e);
-  lab_options o = {.seed = seed,
-                   .n_operators = small ? 1 + (int32_t)rng_below(&r, 5) : 10 + (int32_t)rng_below(&r, 60),
-                   .n_devices = 2 + (int32_t)rng_below(&r, small ? 2 : 5),
-                   .density = rng_unit(&r) * (small ? 1 : 0.2),
-                   .n_colocations = (int32_t)rng_below(&r, 3),
-                   .training = rng_below(&r, 3) == 0,
-                   .pinned = rng_below(&r, 3) == 0,
-                   .unsupported = rng_below(&r, 2),
-                   .memory = rng_below(&r, 2) ? 0.5 : 0,
-                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
-                               .communication = rng_below(&r, 3) ? SITU_COMMUNICATION_HOST_STAGED
-                                                                 : SITU_COMMUNICATION_LINK,
-                               .free = rng_below(&r, 2),
-                               .overlap = rng_below(&r, 2),
-                               .in_flight = 1 + (int32_t)rng_below(&r, 2)}};
+  lab_options o = {
+      .seed = seed,
+      .n_operators = small ? 1 + (int32_t)rng_below(&r, 5) : 10 + (int32_t)rng_below(&r, 60),
+      .n_devices = 2 + (int32_t)rng_below(&r, small ? 2 : 5),
+      .density = rng_unit(&r) * (small ? 1 : 0.2),
+      .n_colocations = (int32_t)rng_below(&r, 3),
+      .training = rng_below(&r, 3) == 0,
+      .pinned = rng_below(&r, 3) == 0,
+      .unsupported = rng_below(&r, 2),
+      .memory = rng_below(&r, 2) ? 0.5 : 0,
+      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                  .communication = rng_below(&r, 3) ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK,
+                  .free = rng_below(&r, 2),
+                  .overlap = rng_below(&r, 2),
+                  .in_flight = 1 + (int32_t)rng_below(&r, 2)}};
   if (rng_below(&r, 3) == 0) o.options = (situ_problem_options){.execution = SITU_EXECUTION_STREAM};
   if (small && o.training && o.n_operators > 3) o.n_operators = 3; /* training adds as many again */
   return lab_random(&o);
@@ -66,7 +66,8 @@ static void plans_keep_all_rules_and_repeat(void **state) {
     }
     lab_free(&l);
   }
-  for (int32_t k = 0; k < N_NAMES; k++) assert_true(n_plans[k] * 2 >= n_ran[k]); /* the others find no plan, and say so */
+  for (int32_t k = 0; k < N_NAMES; k++)
+    assert_true(n_plans[k] * 2 >= n_ran[k]); /* the others find no plan, and say so */
 }
 
 static void no_plan_beats_the_optimum(void **state) {
@@ -90,8 +91,12 @@ static void random_parts_are_repaired(void **state) {
     budget b = budget_new(0, 0, NULL, NULL);
     incumbent best;
     assert_true(incumbent_init(&best, l.problem, a));
-    solve_run run = {.problem = l.problem, .simulator = simulator_new(l.problem, a), .budget = &b, .incumbent = &best,
-                     .solver = "parts", .arena = a};
+    solve_run run = {.problem = l.problem,
+                     .simulator = simulator_new(l.problem, a),
+                     .budget = &b,
+                     .incumbent = &best,
+                     .solver = "parts",
+                     .arena = a};
     parts g;
     assert_true(parts_find(&g, &run));
     rng r = rng_new(seed);
@@ -119,9 +124,9 @@ static void weights_fit_into_thirty_two_bits(void **state) {
   assert_int_equal(scaled[2], 1);
 }
 
-/* s -> a, b -> j -> e: the diamond is one component, so s, a and b (the tails of its edges) become one class and j stays
- * apart; the edge j -> e is a component with the one tail j. With times 4, 3, 2, 1, 5 on two devices and no transfer
- * times the best chain is {s, a, b} = 9 against {j, e} = 6; exact splits {s, a} = 7 against {b, j, e} = 8. */
+/* s -> a, b -> j -> e: the diamond is one component, so s, a and b (the tails of its edges) become one class and j
+ * stays apart; the edge j -> e is a component with the one tail j. With times 4, 3, 2, 1, 5 on two devices and no
+ * transfer times the best chain is {s, a, b} = 9 against {j, e} = 6; exact splits {s, a} = 7 against {b, j, e} = 8. */
 static void pipedream_merges_all_of_a_diamond_but_its_join(void **state) {
   (void)state;
   static const int64_t times[5] = {4, 3, 2, 1, 5};

@@ -49,7 +49,8 @@ static situ_platform *three_devices(void) {
     devices[a].peak_flops[SITU_DTYPE_F32] = 1e9;
     for (int32_t b = 0; b < 3; b++)
       if (a != b)
-        links[n++] = (situ_link){.from_device = a, .to_device = b, .bytes_per_s = a > 0 && b > 0 ? 1e9 : 1.5e9, .channel = -1};
+        links[n++] =
+            (situ_link){.from_device = a, .to_device = b, .bytes_per_s = a > 0 && b > 0 ? 1e9 : 1.5e9, .channel = -1};
   }
   situ_platform *out;
   situ_error e;
@@ -57,7 +58,8 @@ static situ_platform *three_devices(void) {
   return out;
 }
 
-/* gpu1 takes 0.7 to 1.6 times as long as gpu0; transfers are scale x the given cost, half as much again between GPUs. */
+/* gpu1 takes 0.7 to 1.6 times as long as gpu0; transfers are scale x the given cost, half as much again between GPUs.
+ */
 static bool open_layers(layers *l, const char *name, double scale, situ_contention contention) {
   const char *shared = getenv("SITU_SHARED");
   char path[600];
@@ -83,7 +85,8 @@ static bool open_layers(layers *l, const char *name, double scale, situ_contenti
     int64_t *row = l->costs->time_ns + (int64_t)v * 3, on_gpu = given->time_ns[v * given->n_classes + fast];
     row[l->platform->class_of[0]] = given->time_ns[v * given->n_classes + host];
     row[l->platform->class_of[1]] = on_gpu;
-    row[l->platform->class_of[2]] = on_gpu == SITU_NEVER_NS ? on_gpu : (int64_t)((double)on_gpu * (0.7 + 0.9 * rng_unit(&r)));
+    row[l->platform->class_of[2]] =
+        on_gpu == SITU_NEVER_NS ? on_gpu : (int64_t)((double)on_gpu * (0.7 + 0.9 * rng_unit(&r)));
   }
   for (int32_t t = 0; t < g->n_tensors; t++)
     for (int32_t k = 1; k < kinds; k++)
@@ -114,7 +117,8 @@ static int64_t value_of(const bound *row, const situ_problem *p) {
 }
 
 /* Returns the gap as a part of the value. */
-static double solve_layers(const char *name, double scale, situ_contention contention, const char *solvers_, double limit_s) {
+static double solve_layers(const char *name, double scale, situ_contention contention, const char *solvers_,
+                           double limit_s) {
   layers l;
   if (!open_layers(&l, name, scale, contention)) skip();
   situ_plan *plan;
@@ -155,7 +159,7 @@ static void table_of_hard_graphs(void **state) {
   (void)state;
   if (!getenv("SITU_TABLE")) skip();
   const char *only = getenv("SITU_ONLY"), *with = getenv("SITU_WITH"), *limit = getenv("SITU_LIMIT");
-  static const char *const names[] = {"LayerGraphs/inceptionv3_inference", "OperatorGraphs/resnet50_inference",
+  static const char *const names[] = {"LayerGraphs/inceptionv3_inference",  "OperatorGraphs/resnet50_inference",
                                       "OperatorGraphs/bert_l-3_inference",  "OperatorGraphs/bert_l-6_inference",
                                       "OperatorGraphs/bert_l-12_inference", "LayerGraphs/gnmt_inference"};
   for (int32_t i = 0; i < 6; i++)

@@ -9,10 +9,17 @@ static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 800; seed++) {
     rng r = rng_new(seed);
-    lab_options o = {.seed = seed, .n_operators = 3 + (int32_t)rng_below(&r, 20), .n_devices = 2 + (int32_t)rng_below(&r, 4),
-                     .n_hosts = 1 + (int32_t)rng_below(&r, 2), .density = 0.3, .n_colocations = (int32_t)rng_below(&r, 3),
-                     .training = rng_below(&r, 2), .memory = rng_below(&r, 2) ? 0.5 : 0,
-                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true, .overlap = rng_below(&r, 3) == 0,
+    lab_options o = {.seed = seed,
+                     .n_operators = 3 + (int32_t)rng_below(&r, 20),
+                     .n_devices = 2 + (int32_t)rng_below(&r, 4),
+                     .n_hosts = 1 + (int32_t)rng_below(&r, 2),
+                     .density = 0.3,
+                     .n_colocations = (int32_t)rng_below(&r, 3),
+                     .training = rng_below(&r, 2),
+                     .memory = rng_below(&r, 2) ? 0.5 : 0,
+                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                 .free = true,
+                                 .overlap = rng_below(&r, 3) == 0,
                                  .in_flight = 1 + (int32_t)rng_below(&r, 3)}};
     o.options.communication = rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
     o.options.schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;

@@ -9,7 +9,8 @@
 #include "situ/instance.h"
 
 static double times_as_fast_as_one_device(const char *model, const char *platform) {
-  situ_instance_options o = {.model = model, .platform = platform, .unused = (const char *const[]){"cpu"}, .n_unused = 1};
+  situ_instance_options o = {
+      .model = model, .platform = platform, .unused = (const char *const[]){"cpu"}, .n_unused = 1};
   situ_solve_options solve = {.solvers = "layers", .no_bounds = true};
   situ_instance *instance;
   situ_plan *plan;
@@ -22,11 +23,12 @@ static double times_as_fast_as_one_device(const char *model, const char *platfor
   return ratio;
 }
 
-/* Four equal layers over T steps flow through four devices in T + 3 of the 4 T steps that one device takes: 3.8 times as
- * fast with T = 60, less what does not flow, which a small vocabulary and a large batch make little. */
+/* Four equal layers over T steps flow through four devices in T + 3 of the 4 T steps that one device takes: 3.8 times
+ * as fast with T = 60, less what does not flow, which a small vocabulary and a large batch make little. */
 static void the_layers_of_a_recurrent_network_flow_through_the_devices(void **state) {
   (void)state;
-  double ratio = times_as_fast_as_one_device("builtin:rnnlm?layers=4&hidden=1024&vocab=10&batch=256&steps=60", "cpu+4*p100-16g");
+  double ratio =
+      times_as_fast_as_one_device("builtin:rnnlm?layers=4&hidden=1024&vocab=10&batch=256&steps=60", "cpu+4*p100-16g");
   assert_true(ratio > 0.9 * 240 / 63.0);
   assert_true(ratio < 4);
 }
@@ -34,7 +36,8 @@ static void the_layers_of_a_recurrent_network_flow_through_the_devices(void **st
 /* The encoder must end before the decoder begins: only if both have all devices do both flow. */
 static void encoder_and_decoder_both_have_all_devices(void **state) {
   (void)state;
-  assert_true(times_as_fast_as_one_device("builtin:gnmt?layers=2&batch=64&steps=20&vocab=100", "cpu+2*p100-16g") > 1.35);
+  assert_true(times_as_fast_as_one_device("builtin:gnmt?layers=2&batch=64&steps=20&vocab=100", "cpu+2*p100-16g") >
+              1.35);
 }
 
 int main(void) {

@@ -119,8 +119,11 @@ static void made_orders_are_linear_extensions(void **state) {
     assert_true(order_published(order, &c, l.problem->graph, a));
     for (int32_t i = 0; i < c.n_classes; i++) place[order[i]] = i * 3 / c.n_classes;
     for (int32_t k = 0; k < 32; k++) {
-      order_style style = {.backward = k & 1, .descending = k & 2, .random = k & 4 ? &r : NULL,
-                           .loose = (k & 4) && (k & 8), .place = k & 16 ? place : NULL,
+      order_style style = {.backward = k & 1,
+                           .descending = k & 2,
+                           .random = k & 4 ? &r : NULL,
+                           .loose = (k & 4) && (k & 8),
+                           .place = k & 16 ? place : NULL,
                            .n_places = c.n_classes < 3 ? c.n_classes : 3};
       order_make(&m, order, &style);
       for (int32_t i = 0; i < c.n_classes; i++) at[i] = -1;

@@ -1,8 +1,8 @@
 /* List schedulers and the timelines below them. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -11,10 +11,10 @@
 #include "../../lab/lab.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
+#include "situ/solve.h"
 #include "solve/kit/list.h"
 #include "solve/kit/rank.h"
 #include "solve/kit/timeline.h"
-#include "situ/solve.h"
 
 static void upward_ranks_are_those_of_the_paper(void **state) {
   (void)state;
@@ -68,13 +68,19 @@ static void cpop_takes_86_on_the_example_of_its_paper(void **state) {
   lab_free(&l);
 }
 
-/* Tensors that live long fill accelerators beyond what list scheduling sees of them: weights and the greatest footprint. */
+/* Tensors that live long fill accelerators beyond what list scheduling sees of them: weights and the greatest
+ * footprint. */
 static void heft_finds_a_plan_where_one_device_is_enough(void **state) {
   (void)state;
   int32_t n_alone = 0;
   for (uint64_t seed = 1; seed <= 60; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 300, .n_devices = 2 + (int32_t)(seed % 4), .density = 0.03 + 0.02 * (double)(seed % 5),
-                     .equal = seed % 2, .memory = 0.01 + 0.01 * (double)(seed % 3), .pinned = seed % 5 == 0,
+    lab_options o = {.seed = seed,
+                     .n_operators = 300,
+                     .n_devices = 2 + (int32_t)(seed % 4),
+                     .density = 0.03 + 0.02 * (double)(seed % 5),
+                     .equal = seed % 2,
+                     .memory = 0.01 + 0.01 * (double)(seed % 3),
+                     .pinned = seed % 5 == 0,
                      .options = {.execution = SITU_EXECUTION_STREAM}};
     lab l = lab_random(&o);
     bool alone = !l.problem->conflict && value_of(l.problem, "single") < SITU_NEVER_NS;

@@ -1,5 +1,5 @@
-/* The searches of stream problems against what branch and bound proves: a window that holds the whole graph is solved to
- * the optimum on free links, and no search is worse than where it starts. */
+/* The searches of stream problems against what branch and bound proves: a window that holds the whole graph is solved
+ * to the optimum on free links, and no search is worse than where it starts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +23,12 @@ static int64_t value_of(const situ_problem *p, const char *solvers, int64_t step
 }
 
 static lab problem_of(uint64_t seed, int32_t n, situ_contention contention) {
-  lab_options o = {.seed = seed, .n_operators = n, .n_devices = 2 + (int32_t)(seed % 2),
-                   .density = 0.1 + 0.1 * (double)(seed % 5), .n_colocations = seed % 3 == 0, .pinned = seed % 4 == 0,
+  lab_options o = {.seed = seed,
+                   .n_operators = n,
+                   .n_devices = 2 + (int32_t)(seed % 2),
+                   .density = 0.1 + 0.1 * (double)(seed % 5),
+                   .n_colocations = seed % 3 == 0,
+                   .pinned = seed % 4 == 0,
                    .unsupported = seed % 5 == 0,
                    .options = {.execution = SITU_EXECUTION_STREAM, .contention = contention}};
   return lab_random(&o);
@@ -35,7 +39,8 @@ static void a_window_that_holds_everything_is_solved_to_the_optimum(void **state
   (void)state;
   for (uint64_t seed = 1; seed <= 300; seed += 1 + (seed % 3 == 2)) {
     lab l = problem_of(seed, 7 + (int32_t)(seed % 3), SITU_CONTENTION_NONE);
-    int64_t lower, best = value_of(l.problem, "branch_and_bound", 0, &lower), found = value_of(l.problem, "lns", 6000, NULL);
+    int64_t lower, best = value_of(l.problem, "branch_and_bound", 0, &lower),
+                   found = value_of(l.problem, "lns", 6000, NULL);
     if (!l.problem->conflict) assert_int_equal(best, lower);
     if (found != best)
       fail_msg("seed %d: lns ends at %lld, the optimum is %lld", (int)seed, (long long)found, (long long)best);
@@ -48,7 +53,8 @@ static void searches_improve_on_their_start_and_stay_above_the_optimum(void **st
   int64_t sums[3] = {0};
   for (uint64_t seed = 1; seed <= 200; seed++) {
     lab l = problem_of(seed, 10, SITU_CONTENTION_LINK);
-    int64_t best = value_of(l.problem, "branch_and_bound", 0, NULL), start = value_of(l.problem, "heft,single", 0, NULL);
+    int64_t best = value_of(l.problem, "branch_and_bound", 0, NULL),
+            start = value_of(l.problem, "heft,single", 0, NULL);
     int64_t lns = value_of(l.problem, "heft,single,lns", 600, NULL);
     int64_t greedy = value_of(l.problem, "heft,single,iterated_greedy", 600, NULL);
     assert_true(best <= lns && lns <= start);

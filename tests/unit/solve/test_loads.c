@@ -18,9 +18,15 @@
 static void loads_after_moves_are_those_of_the_simulator(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 60; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 5 + (int32_t)(seed % 20), .n_devices = 2 + (int32_t)(seed % 4),
-                     .density = 0.2, .training = seed % 3 == 0, .memory = seed % 2 ? 0.5 : 0,
-                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true, .overlap = seed % 5 == 0,
+    lab_options o = {.seed = seed,
+                     .n_operators = 5 + (int32_t)(seed % 20),
+                     .n_devices = 2 + (int32_t)(seed % 4),
+                     .density = 0.2,
+                     .training = seed % 3 == 0,
+                     .memory = seed % 2 ? 0.5 : 0,
+                     .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                 .free = true,
+                                 .overlap = seed % 5 == 0,
                                  .in_flight = 1 + (int32_t)(seed % 3),
                                  .schedule = seed % 4 < 2 ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B,
                                  .communication = seed % 2 ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED}};
@@ -53,7 +59,10 @@ static void loads_after_moves_are_those_of_the_simulator(void **state) {
 static void a_critical_chain_runs_from_start_to_end(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 60; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 30, .n_devices = 3, .density = 0.1,
+    lab_options o = {.seed = seed,
+                     .n_operators = 30,
+                     .n_devices = 3,
+                     .density = 0.1,
                      .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;

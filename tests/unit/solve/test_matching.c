@@ -46,7 +46,10 @@ static void it_is_the_heaviest_of_all_matchings(void **state) {
   for (uint64_t seed = 1; seed <= 5000; seed++) {
     rng r = rng_new(seed);
     int32_t n = 1 + (int32_t)rng_below(&r, MOST), m = 1 + (int32_t)rng_below(&r, MOST), to[MOST * MOST], mate[MOST];
-    int64_t start[MOST + 1] = {0}, weight[MOST * MOST], range = seed % 3 == 0 ? 3 : seed % 3 == 1 ? 20 : (int64_t)1 << 50;
+    int64_t start[MOST + 1] = {0}, weight[MOST * MOST],
+                         range = seed % 3 == 0   ? 3
+                                 : seed % 3 == 1 ? 20
+                                                 : (int64_t)1 << 50;
     int64_t edges = 0;
     for (int32_t u = 0; u < n; u++) {
       for (int32_t v = 0; v < m; v++) {

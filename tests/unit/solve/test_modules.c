@@ -11,8 +11,13 @@
 #include "solve/kit/modules.h"
 
 static lab draw(uint64_t seed, int32_t n) {
-  lab_options o = {.seed = seed, .n_operators = n, .n_devices = 2 + (int32_t)(seed % 3), .density = 0.02 + 0.02 * (double)(seed % 7),
-                   .n_colocations = (int32_t)(seed % 4), .pinned = seed % 3 == 0, .unsupported = seed % 2,
+  lab_options o = {.seed = seed,
+                   .n_operators = n,
+                   .n_devices = 2 + (int32_t)(seed % 3),
+                   .density = 0.02 + 0.02 * (double)(seed % 7),
+                   .n_colocations = (int32_t)(seed % 4),
+                   .pinned = seed % 3 == 0,
+                   .unsupported = seed % 2,
                    .options = {.execution = SITU_EXECUTION_STREAM}};
   return lab_random(&o);
 }
@@ -30,14 +35,17 @@ static void units_are_chains_and_numbered_upwards(void **state) {
         for (int64_t i = l.graph->in_start[v]; i < l.graph->in_start[v + 1]; i++) {
           int32_t from = l.graph->producer[l.graph->in[i]];
           assert_true(u.unit_of[from] <= u.unit_of[v]);
-          if (u.unit_of[from] == u.unit_of[v]) inner++;
-          else assert_int_equal(v, u.member[u.member_start[u.unit_of[v]]]); /* only the first takes from outside */
+          if (u.unit_of[from] == u.unit_of[v])
+            inner++;
+          else
+            assert_int_equal(v, u.member[u.member_start[u.unit_of[v]]]); /* only the first takes from outside */
         }
       for (int32_t x = 0; x < u.n; x++) {
         assert_true(u.member_start[x] < u.member_start[x + 1]);
         for (int32_t d = 0; d < l.problem->n_devices; d++)
           for (int32_t k = u.member_start[x]; k < u.member_start[x + 1]; k++)
-            assert_int_equal(problem_allows(l.problem, u.member[k], d), problem_allows(l.problem, u.member[u.member_start[x]], d));
+            assert_int_equal(problem_allows(l.problem, u.member[k], d),
+                             problem_allows(l.problem, u.member[u.member_start[x]], d));
       }
       assert_true(grain == UNITS_COARSE || inner <= l.graph->n_uses);
     }
@@ -65,8 +73,14 @@ static void a_double_diamond_has_two_communities(void **state) {
     next[e] = edges[e][1];
     for (int32_t u = edges[e][0]; u < 8; u++) next_start[u + 1]++;
   }
-  unit_graph g = {.n = 8, .near_start = start, .near = near, .weight = weight, .strength = strength, .total = 18,
-                  .next_start = next_start, .next = next};
+  unit_graph g = {.n = 8,
+                  .near_start = start,
+                  .near = near,
+                  .weight = weight,
+                  .strength = strength,
+                  .total = 18,
+                  .next_start = next_start,
+                  .next = next};
   arena *a = arena_new();
   int32_t label[8];
   static const int32_t expected[8] = {0, 0, 0, 0, 1, 1, 1, 1};
@@ -110,7 +124,8 @@ static void modules_are_convex_and_not_too_large(void **state) {
     for (int32_t u = 0; u < g.n; u++) order[u] = u;
     for (module_way way = MODULES_MERGED; way <= MODULES_ORDERED; way++) {
       modules m;
-      module_rules rules = {.way = way, .most = 1 + (int32_t)(seed % 12), .resolution = 0.3 * (double)(seed % 6), .order = order};
+      module_rules rules = {
+          .way = way, .most = 1 + (int32_t)(seed % 12), .resolution = 0.3 * (double)(seed % 6), .order = order};
       assert_true(modules_find(&m, &g, &rules, a));
       hold(&m, &g, rules.most, seed);
     }

@@ -100,7 +100,8 @@ static instance open_row(int32_t row, situ_objective objective, bool free_of_con
   free(text);
   json_free(root);
   file_close(&view);
-  situ_problem_options posed = {.objective = objective, .free = free_of_contiguity && objective == SITU_OBJECTIVE_THROUGHPUT};
+  situ_problem_options posed = {.objective = objective,
+                                .free = free_of_contiguity && objective == SITU_OBJECTIVE_THROUGHPUT};
   assert_int_equal(situ_problem_pose(&i.problem, i.model.graph, i.model.platform, i.model.costs, &posed, &e),
                    SITU_STATUS_OK);
   i.arena = arena_new();
@@ -152,8 +153,12 @@ static void single_devices_have_the_published_loads(void **state) {
 static solve_run start_run(const instance *i, const char *name, int64_t max_steps, budget *b, incumbent *best) {
   *b = budget_new(max_steps, 0, NULL, NULL);
   assert_true(incumbent_init(best, i->problem, i->arena));
-  return (solve_run){.problem = i->problem, .simulator = i->simulator, .budget = b, .incumbent = best,
-                     .solver = name, .arena = i->arena};
+  return (solve_run){.problem = i->problem,
+                     .simulator = i->simulator,
+                     .budget = b,
+                     .incumbent = best,
+                     .solver = name,
+                     .arena = i->arena};
 }
 
 /* With one step linear_dp splits the published order alone. */
@@ -203,8 +208,8 @@ static void linear_dp_loses_on_one_workload_only(void **state) {
   assert_int_equal(n_better, 3);
 }
 
-/* On bert24 and gnmt the published code leaves out the edges of some nodes by number, which we do not. For training that
- * makes no difference; for inference a value is held against the exact optimum alone. */
+/* On bert24 and gnmt the published code leaves out the edges of some nodes by number, which we do not. For training
+ * that makes no difference; for inference a value is held against the exact optimum alone. */
 static void pipedream_reaches_the_published_loads(void **state) {
   (void)state;
   if (n_rows == 0) skip();

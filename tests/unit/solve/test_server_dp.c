@@ -91,8 +91,11 @@ static void boundaries_are_where_one_operator_parts_the_graph(void **state) {
   (void)state;
   int32_t closed = 0;
   for (uint64_t seed = 1; seed <= 3000; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 3 + (int32_t)(seed / 9 % 14), .n_devices = 2,
-                     .density = 0.1 + 0.1 * (double)(seed % 9), .n_colocations = seed % 5 == 0 ? 1 : 0,
+    lab_options o = {.seed = seed,
+                     .n_operators = 3 + (int32_t)(seed / 9 % 14),
+                     .n_devices = 2,
+                     .density = 0.1 + 0.1 * (double)(seed % 9),
+                     .n_colocations = seed % 5 == 0 ? 1 : 0,
                      .options = {.execution = SITU_EXECUTION_STREAM}};
     lab l = lab_random(&o);
     arena *a = arena_new();
@@ -129,8 +132,8 @@ static situ_instance *open_instance(const char *model, const char *platform, con
 /* Each layer has two: attention and feed-forward part, each closed by its addition. Rotary tables do not tie them. */
 static void a_transformer_is_a_chain_of_half_layers(void **state) {
   (void)state;
-  situ_instance *instance = open_instance("builtin:llama?layers=6&hidden=64&heads=4&kv_heads=2&ffn=128&vocab=100",
-                                          "cpu+2*a100-80g", NULL);
+  situ_instance *instance =
+      open_instance("builtin:llama?layers=6&hidden=64&heads=4&kv_heads=2&ffn=128&vocab=100", "cpu+2*a100-80g", NULL);
   const situ_problem *p = situ_instance_problem(instance);
   const situ_graph *g = p->graph;
   arena *a = arena_new();
@@ -159,8 +162,8 @@ static void a_transformer_is_a_chain_of_half_layers(void **state) {
 
 static void equal_servers_and_devices_are_found(void **state) {
   (void)state;
-  situ_instance *instance =
-      open_instance("builtin:resnet50", "2*(cpu+4*a100-80g@nvlink)+3*(cpu+2*v100-16g)+(cpu+2*v100-16g)@ethernet-1g", NULL);
+  situ_instance *instance = open_instance(
+      "builtin:resnet50", "2*(cpu+4*a100-80g@nvlink)+3*(cpu+2*v100-16g)+(cpu+2*v100-16g)@ethernet-1g", NULL);
   arena *a = arena_new();
   server_type *types;
   int32_t n;
@@ -223,9 +226,13 @@ static small small_random(uint64_t seed, situ_problem_options options, bool memo
   for (int32_t k = 0; n_devices + places[k] <= MOST_DEVICES; k = (k + 1) % kinds, server++) {
     for (int32_t i = 0; i < places[k]; i++) {
       of_server[n_devices] = k;
-      devices[n_devices] = (situ_device){.name = names[n_devices], .class_name = classes[class_of[k][i]],
-                                         .memory_bytes_per_s = 1e9, .memory_bytes = room, .shares_memory_with = -1,
-                                         .is_host = n_devices == 0, .server = server};
+      devices[n_devices] = (situ_device){.name = names[n_devices],
+                                         .class_name = classes[class_of[k][i]],
+                                         .memory_bytes_per_s = 1e9,
+                                         .memory_bytes = room,
+                                         .shares_memory_with = -1,
+                                         .is_host = n_devices == 0,
+                                         .server = server};
       devices[n_devices++].peak_flops[SITU_DTYPE_F32] = 1e9;
     }
     if (server > 0 && rng_below(&r, 3) == 0) break;
@@ -243,7 +250,8 @@ static small small_random(uint64_t seed, situ_problem_options options, bool memo
   must(situ_platform_new(&s.platform, "small", devices, n_devices, links, n_links, &error), &error);
   must(costs_new_with_transfers(&s.costs, s.graph, s.platform, &error), &error);
   for (int32_t i = 0; i < n * s.costs->n_classes; i++)
-    s.costs->time_ns[i] = rng_below(&r, 9) == 0 && i % s.costs->n_classes > 0 ? SITU_NEVER_NS : 1 + (int64_t)rng_below(&r, 40);
+    s.costs->time_ns[i] =
+        rng_below(&r, 9) == 0 && i % s.costs->n_classes > 0 ? SITU_NEVER_NS : 1 + (int64_t)rng_below(&r, 40);
   for (int32_t v = 0; v < n; v++) s.pins[v] = rng_below(&r, 12) == 0 ? (int32_t)rng_below(&r, (uint64_t)n_devices) : -1;
   options.pins = s.pins;
   must(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &options, &error), &error);
@@ -321,8 +329,11 @@ static void compare(situ_problem_options options, int32_t seeds, bool memory) {
     chain c;
     assert_true(chain_find(&c, x.problem, 1000, 0, a));
     assert_int_equal(c.n, x.problem->n_operators);
-    search s = {.problem = x.problem, .simulator = simulator_new(x.problem, a), .chain = &c,
-                .device = ARENA_NEW(a, int32_t, x.problem->n_operators), .best_ns = SITU_NEVER_NS,
+    search s = {.problem = x.problem,
+                .simulator = simulator_new(x.problem, a),
+                .chain = &c,
+                .device = ARENA_NEW(a, int32_t, x.problem->n_operators),
+                .best_ns = SITU_NEVER_NS,
                 .best_of_all_ns = SITU_NEVER_NS};
     try_all(&s, 0, c.n > 5);
     int64_t value = x.problem->conflict ? s.best_ns : solved(x.problem);
@@ -364,8 +375,9 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
   (void)state;
   for (int32_t throughput = 0; throughput < 2; throughput++) {
     situ_problem_options o = {.objective = throughput ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY};
-    situ_instance *instance = open_instance("builtin:llama?layers=3&hidden=2048&heads=16&kv_heads=4&ffn=4096&vocab=4000",
-                                            "(2*a100-80g@nvlink)+(v100-16g)@ethernet-10g", &o);
+    situ_instance *instance =
+        open_instance("builtin:llama?layers=3&hidden=2048&heads=16&kv_heads=4&ffn=4096&vocab=4000",
+                      "(2*a100-80g@nvlink)+(v100-16g)@ethernet-10g", &o);
     situ_problem *p;
     situ_error error;
     const situ_problem *whole = situ_instance_problem(instance);
@@ -388,8 +400,12 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
     chain c;
     assert_true(chain_find(&c, p, 1000, throughput ? 64 * 3 : 0, a));
     if (c.n > 120) fail_msg("%d elements", (int)c.n);
-    search s = {.problem = p, .simulator = simulator_new(p, a), .chain = &c,
-                .device = ARENA_NEW(a, int32_t, p->n_operators), .best_ns = SITU_NEVER_NS, .best_of_all_ns = SITU_NEVER_NS};
+    search s = {.problem = p,
+                .simulator = simulator_new(p, a),
+                .chain = &c,
+                .device = ARENA_NEW(a, int32_t, p->n_operators),
+                .best_ns = SITU_NEVER_NS,
+                .best_of_all_ns = SITU_NEVER_NS};
     try_all(&s, 0, true);
     assert_true(s.best_ns < SITU_NEVER_NS);
     if (getenv("SITU_TELL")) printf("%d elements, best %lld\n", (int)c.n, (long long)s.best_ns);
@@ -402,13 +418,13 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
   }
 }
 
-/* Four servers of two devices, each with half as much again as an even share of the weights. List scheduling over all devices
- * finds no plan that fits; split over servers first, it does, and it gains over a chain of devices by running a layer on both
- * devices of a server. */
+/* Four servers of two devices, each with half as much again as an even share of the weights. List scheduling over all
+ * devices finds no plan that fits; split over servers first, it does, and it gains over a chain of devices by running a
+ * layer on both devices of a server. */
 static void servers_that_spread_their_layers_are_faster_than_chains_of_devices(void **state) {
   (void)state;
-  situ_instance *instance = open_instance(
-      "builtin:llama?layers=16&hidden=4096&heads=32&kv_heads=8&ffn=11008", "4*(2*a100-80g@nvlink)@ethernet-25g", NULL);
+  situ_instance *instance = open_instance("builtin:llama?layers=16&hidden=4096&heads=32&kv_heads=8&ffn=11008",
+                                          "4*(2*a100-80g@nvlink)@ethernet-25g", NULL);
   const situ_problem *whole = situ_instance_problem(instance);
   situ_device devices[8];
   situ_link links[64];

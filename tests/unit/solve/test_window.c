@@ -18,8 +18,12 @@ static int64_t keep_least(void *context, const window_schedule *found, int64_t u
 }
 
 static lab draw(uint64_t seed) {
-  lab_options o = {.seed = seed, .n_operators = 4 + (int32_t)(seed % 2), .n_devices = 2 + (int32_t)(seed % 2),
-                   .density = 0.15 + 0.1 * (double)(seed % 6), .n_colocations = (int32_t)(seed % 2), .pinned = seed % 3 == 0,
+  lab_options o = {.seed = seed,
+                   .n_operators = 4 + (int32_t)(seed % 2),
+                   .n_devices = 2 + (int32_t)(seed % 2),
+                   .density = 0.15 + 0.1 * (double)(seed % 6),
+                   .n_colocations = (int32_t)(seed % 2),
+                   .pinned = seed % 3 == 0,
                    .unsupported = seed % 5 == 0,
                    .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
   return lab_random(&o);

@@ -52,7 +52,8 @@ static json_value *parsed(char *text) {
 
 static int count_phase(const json_value *events, const char *phase) {
   int n = 0;
-  for (size_t i = 0; i < json_size(events); i++) n += strcmp(json_text(json_get(json_at(events, i), "ph"), ""), phase) == 0;
+  for (size_t i = 0; i < json_size(events); i++)
+    n += strcmp(json_text(json_get(json_at(events, i), "ph"), ""), phase) == 0;
   return n;
 }
 
@@ -128,7 +129,8 @@ static void a_trace_deals_inputs_out_to_replicas(void **state) {
   int64_t on[3] = {0};
   for (size_t i = 0; i < json_size(events); i++) {
     const json_value *e = json_at(events, i);
-    if (strcmp(json_text(json_get(e, "name"), ""), "b") != 0 || strcmp(json_text(json_get(e, "ph"), ""), "X") != 0) continue;
+    if (strcmp(json_text(json_get(e, "name"), ""), "b") != 0 || strcmp(json_text(json_get(e, "ph"), ""), "X") != 0)
+      continue;
     int64_t d = json_whole(json_get(e, "tid"), 0);
     double expected_us = (double)(1 + 2 * on[d] + d - 1) / 1000; /* a period for a; two for each round of b */
     assert_true(json_number(json_get(e, "ts"), -1) > expected_us - 1e-9);

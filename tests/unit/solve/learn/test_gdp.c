@@ -1,5 +1,5 @@
-/* The policy gdp in double precision: its whole gradient against differences, its loss by its definition; what it sees of
- * a graph, and that names and sizes do not matter to it. */
+/* The policy gdp in double precision: its whole gradient against differences, its loss by its definition; what it sees
+ * of a graph, and that names and sizes do not matter to it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +32,13 @@ typedef struct bench {
 } bench;
 
 static lab draw_lab(uint64_t seed, int32_t n_operators) {
-  lab_options o = {.seed = seed, .n_operators = n_operators, .n_devices = 2 + (int32_t)(seed % 3), .density = 0.3,
-                   .n_colocations = (int32_t)(seed % 3), .pinned = seed % 4 == 1, .unsupported = seed % 3 == 1,
+  lab_options o = {.seed = seed,
+                   .n_operators = n_operators,
+                   .n_devices = 2 + (int32_t)(seed % 3),
+                   .density = 0.3,
+                   .n_colocations = (int32_t)(seed % 3),
+                   .pinned = seed % 4 == 1,
+                   .unsupported = seed % 3 == 1,
                    .equal = seed % 2 == 0};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
   return lab_random(&o);
@@ -56,11 +61,18 @@ static bool open_bench(bench *b, uint64_t seed, int32_t n_operators) {
   b->latent = ARENA_NEW(a, nn_real, ALL * devices * GDP_LATENT);
   for (int64_t i = 0; i < ALL * devices * GDP_LATENT; i++) b->latent[i] = 2 * rng_unit(&random) - 1;
   int32_t *device = ARENA_NEW(a, int32_t, ALL * units);
-  bool *open = ARENA_NEW(a, bool, ALL * units * devices);
+  bool *open = ARENA_NEW(a, bool, ALL *units *devices);
   nn_real *advantage = ARENA_NEW(a, nn_real, ALL), *score = ARENA_NEW(a, nn_real, units * devices);
-  b->batch = (ppo_batch){.n_units = (int32_t)units, .n_devices = (int32_t)devices, .n_draws = DRAWS, .n_shown = SHOWN,
-                         .device = device, .open = open, .advantage = advantage,
-                         .chance = ARENA_NEW(a, nn_real, ALL * units), .clip = 0.2, .entropy = 0.3};
+  b->batch = (ppo_batch){.n_units = (int32_t)units,
+                         .n_devices = (int32_t)devices,
+                         .n_draws = DRAWS,
+                         .n_shown = SHOWN,
+                         .device = device,
+                         .open = open,
+                         .advantage = advantage,
+                         .chance = ARENA_NEW(a, nn_real, ALL * units),
+                         .clip = 0.2,
+                         .entropy = 0.3};
   nn_matrix all = tape_at(b->tape, scores_of(b));
   for (int32_t k = 0; k < ALL; k++) {
     for (int32_t u = 0; u < units; u++)
@@ -82,8 +94,8 @@ static void close_bench(bench *b) {
 
 static double loss_of(bench *b) { return (double)tape_number(b->tape, ppo_loss(b->tape, scores_of(b), &b->batch)); }
 
-/* A few numbers of every parameter: d(loss)/d(number) by reverse mode and by central differences. Where the two sides of
- * the difference disagree the point is a kink (a greatest, a clip, a relu) within the step. */
+/* A few numbers of every parameter: d(loss)/d(number) by reverse mode and by central differences. Where the two sides
+ * of the difference disagree the point is a kink (a greatest, a clip, a relu) within the step. */
 static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state) {
   const double step = 1e-5;
   int32_t judged = 0, kinks = 0;
@@ -114,8 +126,8 @@ static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state
         }
         judged++;
         if (fabs(p.grad[i] - expected) > 1e-6 + 1e-4 * fabs(expected))
-          fail_msg("seed %d, parameter %d, number %d: %.10g; differences say %.10g", (int)seed, (int)k, (int)i, p.grad[i],
-                   expected);
+          fail_msg("seed %d, parameter %d, number %d: %.10g; differences say %.10g", (int)seed, (int)k, (int)i,
+                   p.grad[i], expected);
       }
     }
     close_bench(&b);

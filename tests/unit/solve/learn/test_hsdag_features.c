@@ -36,8 +36,8 @@ static void the_fractal_dimension_is_the_slope_of_what_grows(void **state) {
   arena_free(a);
 }
 
-/* Published, node 1 of the path has points (0, 0), (ln 2, ln 2) and, for node 0, that it cannot reach, (L, ln 3) with L the
- * logarithm of the greatest double; node 2 has (0, 0) and (L, ln 3), node 3 has (L, ln 3) alone. */
+/* Published, node 1 of the path has points (0, 0), (ln 2, ln 2) and, for node 0, that it cannot reach, (L, ln 3) with L
+ * the logarithm of the greatest double; node 2 has (0, 0) and (L, ln 3), node 3 has (L, ln 3) alone. */
 static void the_published_fractal_dimension_hangs_on_what_is_out_of_reach(void **state) {
   (void)state;
   arena *a = arena_new();
@@ -72,7 +72,8 @@ enum { N_KINDS = 8 };
 static void a_feature_that_is_left_out_is_0(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 40; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 20, .n_devices = 3, .density = 0.15, .n_colocations = (int32_t)(seed % 2)};
+    lab_options o = {
+        .seed = seed, .n_operators = 20, .n_devices = 3, .density = 0.15, .n_colocations = (int32_t)(seed % 2)};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     lab l = lab_random(&o);
     arena *a = arena_new();

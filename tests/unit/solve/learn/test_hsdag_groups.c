@@ -124,7 +124,8 @@ static void members_allow_the_same_devices_and_edges_are_those_between_groups(vo
         assert_int_equal(has(&g.before, y, x), edge[x][y] && x != y);
         if (x != y && edge[x][y] && l.graph->n_colocations == 0) assert_true(g.place[x] < g.place[y]);
         int32_t a_root = g.member[g.member_start[x]], b_root = g.member[g.member_start[y]];
-        bool same = memcmp(w.allowed + a_root * w.n_devices, w.allowed + b_root * w.n_devices, (size_t)w.n_devices) == 0;
+        bool same =
+            memcmp(w.allowed + a_root * w.n_devices, w.allowed + b_root * w.n_devices, (size_t)w.n_devices) == 0;
         assert_int_equal(g.class_of[x] == g.class_of[y], same);
       }
     arena_free(a);

@@ -82,7 +82,8 @@ static void a_variant_is_taken_and_an_unknown_word_is_told(void **state) {
   lab l = draw_lab(4, false);
   const situ_problem *problem = l.problem;
   const char *right[] = {NULL, "levels=0", "target=4,levels=0", "without=kinds,without=times,with=times"};
-  const char *wrong[] = {"levels=", "levels=x", "levels=12345678", "without=taste", "without", "with=", "levels=1,,target=2"};
+  const char *wrong[] = {"levels=", "levels=x", "levels=12345678",   "without=taste",
+                         "without", "with=",    "levels=1,,target=2"};
   for (int k = 0; k < 4; k++) {
     situ_learn_options o = {.out = path, .steps = 3, .variant = right[k]};
     situ_learn_report report;
@@ -109,8 +110,13 @@ static void a_policy_serves_any_model_and_platform(void **state) {
   learn(l, path, 2, false, false);
   int32_t served = 0;
   for (uint64_t seed = 10; seed < 20; seed++) {
-    lab_options o = {.seed = seed, .n_operators = 1 + (int32_t)seed, .n_devices = 2 + (int32_t)(seed % 4), .density = 0.2,
-                     .n_colocations = 2, .pinned = true, .unsupported = true};
+    lab_options o = {.seed = seed,
+                     .n_operators = 1 + (int32_t)seed,
+                     .n_devices = 2 + (int32_t)(seed % 4),
+                     .density = 0.2,
+                     .n_colocations = 2,
+                     .pinned = true,
+                     .unsupported = true};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     lab other = lab_random(&o);
     situ_solve_options how = {.solvers = "hsdag", .policy = path, .max_steps = 40};

@@ -106,7 +106,8 @@ static void check_gradient(setting *s, const hsdag_pass *how, uint64_t seed, tap
 static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state) {
   (void)state;
   static setting s;
-  const hsdag_pass ways[] = {{.levels = 1}, {.levels = 2}, {.levels = 1, .published = true}, {.levels = 2, .published = true}};
+  const hsdag_pass ways[] = {
+      {.levels = 1}, {.levels = 2}, {.levels = 1, .published = true}, {.levels = 2, .published = true}};
   tape *t = tape_new();
   for (uint64_t seed = 1; seed <= 2; seed++) {
     set_up(&s, seed);

@@ -1,5 +1,5 @@
-/* Training as callers see it: repeatable, resumable to the same bits wherever it was stopped, and strict about files; the
- * policy that ships. Every learner of the table is held to this. */
+/* Training as callers see it: repeatable, resumable to the same bits wherever it was stopped, and strict about files;
+ * the policy that ships. Every learner of the table is held to this. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +25,12 @@ typedef struct school {
 static school open_school(uint64_t seed) {
   school s;
   for (int32_t k = 0; k < N_PROBLEMS; k++) {
-    lab_options o = {.seed = seed + (uint64_t)k, .n_operators = 12 + 4 * k, .n_devices = 3, .density = 0.3,
-                     .n_colocations = k, .equal = true};
+    lab_options o = {.seed = seed + (uint64_t)k,
+                     .n_operators = 12 + 4 * k,
+                     .n_devices = 3,
+                     .density = 0.3,
+                     .n_colocations = k,
+                     .equal = true};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     s.lab[k] = lab_random(&o);
     s.problem[k] = s.lab[k].problem;
@@ -208,8 +212,8 @@ static void a_policy_learns_from_nothing(void **state) {
   situ_instance_free(instance);
 }
 
-/* The shipped policy on graphs of families that it was not trained on (share/policies/README.md): below the mean of random
- * placements, and the same plan each time. */
+/* The shipped policy on graphs of families that it was not trained on (share/policies/README.md): below the mean of
+ * random placements, and the same plan each time. */
 static void the_shipped_policy_places_what_it_has_not_seen(void **state) {
   static const char *const held_out[] = {"builtin:wavenet?stacks=1&layers=4", "builtin:gnmt?steps=3&layers=2",
                                          "builtin:mobilenet-v2"};

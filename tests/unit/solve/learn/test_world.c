@@ -1,8 +1,8 @@
 /* The world that policies learn in: what a draw keeps, what a trial is worth. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void a_draw_keeps_support_pins_and_colocation(void **state) {
     rng random = rng_new(seed);
     nn_real *score = ARENA_NEW(a, nn_real, (int64_t)w.n_units * w.n_devices);
     int32_t *device = ARENA_NEW(a, int32_t, w.n_units);
-    bool *open = ARENA_NEW(a, bool, (int64_t)w.n_units * w.n_devices);
+    bool *open = ARENA_NEW(a, bool, (int64_t)w.n_units *w.n_devices);
     for (int32_t k = 0; k < N_DRAWS && !situ_problem_conflict(l.problem); k++) {
       for (int64_t i = 0; i < (int64_t)w.n_units * w.n_devices; i++) score[i] = (nn_real)(6 * rng_unit(&random) - 3);
       world_draw(&w, score, k % 4 ? &random : NULL, device, open);
