@@ -16,6 +16,9 @@ static int show(const arguments *a, const situ_front *front, const situ_instance
 
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
+  if (a->instance.problem.max_period_ns > 0 || a->instance.problem.max_latency_ns > 0)
+    return fail_usage("a front has no limits: --max-latency and --max-period give one point of it, by place");
+  a->instance.problem.objective = SITU_OBJECTIVE_DEFAULT; /* a front is of both */
   if (a->instance.problem.execution == SITU_EXECUTION_DEFAULT) a->instance.problem.execution = SITU_EXECUTION_STREAM;
   situ_instance *instance = NULL;
   situ_front *front = NULL;

@@ -63,17 +63,24 @@ static int bad_value(const option *o, const char *value, const char *expected) {
   return fail_usage("--%s %s: expected %s", o->name, value, expected);
 }
 
-static int set_choice(const option *o, int *field, const char *value) {
-  char list[256] = "";
+/* "latency or throughput" */
+static const char *choices_text(const option *o, char into[256]) {
+  into[0] = '\0';
   for (int i = 0; o->choices[i]; i++) {
-    if (strcmp(o->choices[i], value) == 0) {
-      *field = (int)o->least + i;
-      return EXIT_OK;
-    }
-    size_t n = strlen(list);
-    snprintf(list + n, sizeof list - n, "%s%s", i == 0 ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
+    size_t n = strlen(into);
+    snprintf(into + n, 256 - n, "%s%s", i == 0 ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
   }
-  return bad_value(o, value, list);
+  return into;
+}
+
+static int set_choice(const option *o, int *field, const char *value) {
+  char list[256];
+  for (int i = 0; o->choices[i]; i++) {
+    if (strcmp(o->choices[i], value) != 0) continue;
+    *field = (int)o->least + i;
+    return EXIT_OK;
+  }
+  return bad_value(o, value, choices_text(o, list));
 }
 
 static bool whole(const char *text, long long *out) {
@@ -198,8 +205,9 @@ static int parse_option(arguments *a, const command *c, int argc, char **argv, i
   bool takes = o->kind != OPTION_ON && o->kind != OPTION_OFF;
   if (!takes && value) return fail_usage("--%s takes no value", o->name);
   if (takes && !value) {
+    char list[256];
     if (*at + 1 >= argc)
-      return fail_usage("--%s needs a value: %s", o->name, o->value ? o->value : "one of its choices");
+      return fail_usage("--%s needs a value: %s", o->name, o->choices ? choices_text(o, list) : o->value);
     value = argv[++*at];
   }
   if (takes && !*value) return fail_usage("--%s: the value is empty", o->name);

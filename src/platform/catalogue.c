@@ -12,10 +12,11 @@
  * integrated ones and for OpenCL devices, 1 us for waking the threads of a CPU. These are no figures of datasheets. */
 #include "platform/catalogue.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/near_name.h"
 
 #define GB(x) ((int64_t)((x)*1e9))
 #define G(x) ((x)*1e9)
@@ -185,25 +186,7 @@ const situ_known_link *link_kind_find(const char *key) {
   return NULL;
 }
 
-enum { MAX_KEY = 40, N_NEAREST = 3 };
-
-/* Levenshtein's distance of the first MAX_KEY characters, case aside. */
-static int distance(const char *a, const char *b) {
-  int row[MAX_KEY + 1];
-  int n = (int)strnlen(b, MAX_KEY);
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 1; i <= MAX_KEY && a[i - 1]; i++) {
-    int corner = row[0];
-    row[0] = i;
-    for (int j = 1; j <= n; j++) {
-      int swap = corner + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
-      corner = row[j];
-      int step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-      row[j] = swap < step ? swap : step;
-    }
-  }
-  return row[n];
-}
+enum { N_NEAREST = 3 };
 
 /* `stride` walks over the keys, which are the first members of their rows. */
 static const char *nearest(char into[CATALOGUE_HINT_BYTES], const char *wanted, const void *rows, int n,
@@ -212,9 +195,7 @@ static const char *nearest(char into[CATALOGUE_HINT_BYTES], const char *wanted, 
   int best_distance[N_NEAREST] = {0};
   for (int i = 0; i < n; i++) {
     const char *key = *(const char *const *)((const char *)rows + (size_t)i * stride);
-    /* A key that the wish begins ("h100" of "h100-80g") is nearer than any that merely looks alike. */
-    int d = wanted[0] && strncasecmp(key, wanted, strlen(wanted)) == 0 ? 0 : distance(wanted, key);
-    int at = N_NEAREST;
+    int d = name_distance(wanted, key), at = N_NEAREST;
     while (at > 0 && (!best[at - 1] || d < best_distance[at - 1])) at--;
     if (at == N_NEAREST) continue;
     for (int k = N_NEAREST - 1; k > at; k--) best[k] = best[k - 1], best_distance[k] = best_distance[k - 1];

@@ -71,6 +71,14 @@ static situ_status wrong_value(const field *f, const char *where, const char *pl
   return fields_fail(error, where, place, "\"%s\" must be %s", f->key, expected[f->kind]);
 }
 
+static situ_status unknown_key(const field *fields, int n_fields, const char *key, const char *where, const char *place,
+                               situ_error *error) {
+  char known[320] = "";
+  for (int i = 0, n = 0; i < n_fields && n >= 0 && n < (int)sizeof known; i++)
+    n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", fields[i].key);
+  return fields_fail(error, where, place, "\"%.40s\" is no key of it; the keys are %s", key, known);
+}
+
 situ_status fields_read(void *into, const json_value *object, const field *fields, int n_fields, const char *where,
                         const char *place, situ_error *error) {
   for (int i = 0; i < n_fields; i++) set_absent(into, &fields[i]);
@@ -78,7 +86,7 @@ situ_status fields_read(void *into, const json_value *object, const field *field
   json_member member = {0};
   while (json_next(object, &member)) {
     const field *f = find_field(fields, n_fields, member.key);
-    if (!f) return fields_fail(error, where, place, "has no key \"%.60s\"; see docs/formats", member.key);
+    if (!f) return unknown_key(fields, n_fields, member.key, where, place, error);
     for (int i = 0; i < n_fields; i++)
       if (&fields[i] != f && fields[i].offset == f->offset && json_get(object, fields[i].key))
         return fields_fail(error, where, place, "\"%s\" and \"%s\" are two units of one value; give one", f->key,

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/text.h"
 
 /* What only pipelines have must not be asked for in vain. */
 static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ_problem_options *o,
@@ -50,20 +51,23 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "a greatest period or latency goes with execution stream only, not with %s",
                      situ_execution_name(p->execution));
-  if (p->n_copies > 1 && (limited || p->execution != SITU_EXECUTION_STREAM || p->graph->n_operators % p->n_copies != 0))
-    return fail_with(
-        error, SITU_STATUS_BAD_ARGUMENT, NULL,
-        "copies go with execution stream and without limits of period or latency; each has as many operators");
+  if (p->n_copies > 1 && p->execution != SITU_EXECUTION_STREAM)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "copies go with execution stream only, not with %s",
+                     situ_execution_name(p->execution));
+  if (p->graph->n_operators % p->n_copies != 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%d copies cannot have as many operators each of %d",
+                     (int)p->n_copies, (int)p->graph->n_operators);
   if (o->max_calls > 0 && p->execution != SITU_EXECUTION_CALLS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "a greatest number of calls goes with execution calls only, not with %s",
                      situ_execution_name(p->execution));
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
+  bool limited_twice = o->max_period_ns > 0 && o->max_latency_ns > 0;
   if ((period && o->max_period_ns > 0) || (!period && o->max_latency_ns > 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "objective %s needs no limit on itself; latency goes with a greatest period, throughput with a "
-                     "greatest latency",
-                     situ_objective_name(p->objective));
+                     "%s; latency goes with a greatest period, throughput with a greatest latency",
+                     limited_twice ? "period and latency cannot both be limited, one of them is the objective"
+                                   : "the objective needs no limit on itself");
   bool streamed = period && p->execution == SITU_EXECUTION_STREAM && limited;
   if (!streamed && (p->execution == SITU_EXECUTION_PIPELINE) != period)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
@@ -127,6 +131,13 @@ static bool group_fits(const situ_problem *p, int32_t k, int32_t d) {
   return true;
 }
 
+/* As people read sizes, and exactly: the two may differ by little. */
+static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
+  conflict(p, "memory: the weights take %s (%lld bytes), all memories that may be used hold %s (%lld bytes)",
+           text_size(a, weights), (long long)weights, text_size(b, room), (long long)room);
+}
+
 /* The bytes of all memories on which some device may be used; a pin may use a device that else stays empty. */
 static int64_t room_for_weights(const situ_problem *p) {
   int64_t room = 0;
@@ -159,9 +170,7 @@ static void find_conflicts(situ_problem *p) {
   }
   int64_t weights = 0, room = room_for_weights(p);
   for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);
-  if (weights > room)
-    conflict(p, "memory: the weights take %lld bytes, all memories that may be used hold %lld", (long long)weights,
-             (long long)room);
+  if (weights > room) refuse_weights(p, weights, room);
 }
 
 static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, situ_error *error) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/near_name.h"
 #include "read/builtin.h"
 #include "read/reader.h"
 
@@ -30,14 +31,14 @@ static const builtin *find(const char *name, size_t length) {
   return NULL;
 }
 
-static situ_status refuse_name(const char *path, situ_error *error) {
-  text_buffer names = {0};
-  for (const builtin *const *b = builtins; *b; b++) text_add(&names, "%s%s", names.length ? ", " : "", (*b)->name);
-  char *list = text_take(&names);
-  if (!list) return fail_no_memory(error);
-  fail_with(error, SITU_STATUS_BAD_INPUT, path, "there is no built-in model of this name; expected one of %s", list);
-  free(list);
-  return SITU_STATUS_BAD_INPUT;
+static situ_status refuse_name(const char *path, const char *name, size_t length, situ_error *error) {
+  const char *names[sizeof builtins / sizeof builtins[0]];
+  int32_t n = 0;
+  for (; builtins[n]; n++) names[n] = builtins[n]->name;
+  char word[64], near[256];
+  snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), name);
+  return fail_with(error, SITU_STATUS_BAD_INPUT, path, "there is no built-in model of this name; %s",
+                   near_names(near, sizeof near, word, names, n, "models"));
 }
 
 /* Refuses a setting, with the list of those that there are. */
@@ -94,7 +95,7 @@ situ_status builtin_generate(situ_graph **out, const char *path, int64_t *parame
   const builtin *b = find(name, length);
   int64_t values[BUILTIN_MOST_PARAMETERS];
   net *n;
-  if (!b) return refuse_name(path, error);
+  if (!b) return refuse_name(path, name, length, error);
   TRY(read_values(b, values, path, name + length + (name[length] == '?'), error));
   TRY(net_new(&n, b->name, error));
   b->generate(n, values);

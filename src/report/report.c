@@ -9,26 +9,32 @@
 
 void report_title(text_buffer *t, const situ_problem *p, const situ_report_options *options) {
   char count[TEXT_UNIT_BYTES];
+  text_buffer line = {0};
   style_add(t, options, STYLE_BOLD, p->graph->model);
   text_add(t, " on ");
   style_add(t, options, STYLE_BOLD, p->platform->name);
-  text_add(t, "\n%s, %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
+  text_add(t, "\n");
+  text_add(&line, "%s, %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
   if (p->execution == SITU_EXECUTION_STREAM)
-    text_add(t, p->contention == SITU_CONTENTION_NONE ? ", links without contention" : "");
-  if (p->n_copies > 1) text_add(t, ", %d copies", (int)p->n_copies);
-  if (p->max_calls < INT32_MAX) text_add(t, ", at most %s on each accelerator", grouped(count, p->max_calls));
-  if (p->max_period_ns < SITU_NEVER_NS) text_add(t, ", period at most %s", round_time(count, p->max_period_ns));
-  if (p->max_latency_ns < SITU_NEVER_NS) text_add(t, ", latency at most %s", round_time(count, p->max_latency_ns));
+    text_add(&line, p->contention == SITU_CONTENTION_NONE ? ", links without contention" : "");
+  if (p->n_copies > 1) text_add(&line, ", %d copies", (int)p->n_copies);
+  if (p->max_calls < INT32_MAX) text_add(&line, ", at most %s on each accelerator", grouped(count, p->max_calls));
+  if (p->max_period_ns < SITU_NEVER_NS) text_add(&line, ", period at most %s", round_time(count, p->max_period_ns));
+  if (p->max_latency_ns < SITU_NEVER_NS) text_add(&line, ", latency at most %s", round_time(count, p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
-    text_add(t, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
-    if (p->overlap) text_add(t, ", overlap");
-    if (p->schedule == SITU_SCHEDULE_GPIPE) text_add(t, ", schedule gpipe");
-    if (p->replicate) text_add(t, ", replicas");
-    if (p->in_flight > 1) text_add(t, ", %d in flight", (int)p->in_flight);
+    text_add(&line, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
+    if (p->overlap) text_add(&line, ", overlap");
+    if (p->schedule == SITU_SCHEDULE_GPIPE) text_add(&line, ", schedule gpipe");
+    if (p->replicate) text_add(&line, ", replicas");
+    if (p->in_flight > 1) text_add(&line, ", %d in flight", (int)p->in_flight);
   }
-  text_add(t, "; %s operators; costs: ", grouped(count, p->n_operators));
-  text_add_clean(t, p->costs->source ? p->costs->source : "unknown");
-  text_add(t, "\n\n");
+  text_add(&line, "; %s operators; costs: ", grouped(count, p->n_operators));
+  text_add_clean(&line, p->costs->source ? p->costs->source : "unknown");
+  char *words = text_take(&line);
+  if (words) text_add_wrapped(t, words, "", "", options && options->width > 0 ? report_width(options) : INT32_MAX);
+  t->failed |= !words;
+  text_add(t, "\n");
+  free(words);
 }
 
 void report_notes(text_buffer *t, const situ_model *model, const situ_report_options *options) {
@@ -183,6 +189,8 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
   const char *name = p->platform->devices[device].name;
   if (!situ_plan_exists(plan))
     snprintf(into, n, "%s alone", name);
+  else if (single > min64(p->max_period_ns, p->max_latency_ns)) /* on one device latency and period are one */
+    snprintf(into, n, "%s alone, which does not keep the limit", name);
   else if (value == single)
     snprintf(into, n,
              situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? "%s alone; no split can be better"

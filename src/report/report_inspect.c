@@ -179,7 +179,7 @@ static void kind_row(table *t, style st, const char *name, const kind_sum *s, co
   table_cell(t, st, text_size(a, s->moved_bytes));
   table_cell(t, st, text_size(a, s->weight_bytes));
   table_cell(t, st, text_time(a, s->time_ns));
-  snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, 8, o));
+  snprintf(cell, sizeof cell, "%3.0f %% %s", share * 100, bar_text(bar, sizeof bar, share, 6, o));
   table_cell(t, st == STYLE_PLAIN ? STYLE_ACCENT : st, s == all ? "" : cell);
   table_cell(t, s->uninferred ? STYLE_WARN : STYLE_DIM, s->uninferred ? grouped(a, s->uninferred) : "-");
 }
@@ -231,7 +231,7 @@ static void chain_facts(text_buffer *t, const shape_of_graph *s, const situ_prob
   if (s->path_ns > 0) text_add(t, " (%.2fx)", (double)s->all.time_ns / (double)s->path_ns);
   text_add(t, "\n");
   fact_start(t, options, "", FACT_COLUMNS);
-  text_add(t, "times: each operator on its fastest device of ");
+  text_add(t, "times on the fastest device of ");
   text_add_clean(t, p->platform->name);
   text_add(t, ", transfers free\n");
 }

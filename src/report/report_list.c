@@ -162,8 +162,8 @@ static const list_family families[] = {
       {"kind", "kind", 0},
       {"memory_bytes", "memory", LIST_BYTES},
       {"memory_bytes_per_s", "bandwidth", LIST_RATE},
-      {"flops_f32", "f32 FLOP/s", LIST_AMOUNT},
-      {"flops_f16", "f16 FLOP/s", LIST_AMOUNT},
+      {"flops_f32", "FLOP/s f32", LIST_AMOUNT},
+      {"flops_f16", "f16", LIST_AMOUNT},
       {"title", "device", 0},
       {"source", NULL, 0}},
      device_row},
@@ -248,8 +248,9 @@ char *situ_report_list(const char *family, const situ_report_options *options) {
   table t;
   if (!f || !table_start(&t)) return NULL;
   for (int c = 0; c < LIST_MAX_COLUMNS && f->columns[c].key; c++) {
-    bool number = f->columns[c].kind >= LIST_AMOUNT;
-    if (f->columns[c].title) table_column(&t, f->columns[c].title, number ? ALIGN_RIGHT : ALIGN_LEFT, 0);
+    list_kind kind = f->columns[c].kind;
+    align a = kind >= LIST_AMOUNT ? ALIGN_RIGHT : kind == LIST_TEXT && c > 0 ? ALIGN_PROSE : ALIGN_LEFT;
+    if (f->columns[c].title) table_column(&t, f->columns[c].title, a, 0);
   }
   char room[LIST_CELL_BYTES];
   list_cell cells[LIST_MAX_COLUMNS] = {{0}};

@@ -59,10 +59,10 @@ static void point_cells(table *t, const situ_plan *plan, const situ_problem *p) 
   int32_t used = 0;
   for (int32_t d = 0; d < p->n_devices; d++) used += situ_plan_device_use(plan, d).n_operators > 0;
   table_cell(t, STYLE_BOLD, exact_time(a, latency));
-  table_cell(t, STYLE_BOLD, exact_time(a, period));
-  table_cellf(t, STYLE_PLAIN, "%.6g", period > 0 ? 1e9 / (double)period : 0.0);
   ratio_cell(t, plan, latency);
+  table_cell(t, STYLE_BOLD, exact_time(a, period));
   ratio_cell(t, plan, period);
+  table_cell(t, STYLE_PLAIN, exact_rate(a, p->n_copies, period));
   table_cellf(t, STYLE_PLAIN, "%d", (int)used);
   table_cell(t, STYLE_DIM, situ_plan_solver(plan));
 }
@@ -82,10 +82,10 @@ char *situ_report_pareto(const situ_front *front, const situ_problem *problem, c
   report_title(&t, problem, options);
   if (!table_start(&rows)) return NULL;
   table_column(&rows, "latency", ALIGN_RIGHT, 0);
+  table_column(&rows, "to single", ALIGN_RIGHT, 0);
   table_column(&rows, "period", ALIGN_RIGHT, 0);
-  table_column(&rows, "inputs a second", ALIGN_RIGHT, 0);
-  table_column(&rows, "latency to single", ALIGN_RIGHT, 0);
-  table_column(&rows, "rate to single", ALIGN_RIGHT, 0);
+  table_column(&rows, "to single", ALIGN_RIGHT, 0);
+  table_column(&rows, "inputs/s", ALIGN_RIGHT, 0);
   table_column(&rows, "devices", ALIGN_RIGHT, 0);
   table_column(&rows, "solver", ALIGN_LEFT, 24);
   for (int32_t i = 0; i < situ_front_n_points(front); i++) point_cells(&rows, situ_front_plan(front, i), problem);

@@ -80,9 +80,11 @@ static void fact(text_buffer *t, const situ_report_options *o, const char *label
   text_add_bytes(t, "\n", 1);
 }
 
-static void value_fact(text_buffer *t, const situ_report_options *o, bool period, int64_t value, style s) {
+/* A latency, or the period in which `inputs` inputs go through. */
+static void value_fact(text_buffer *t, const situ_report_options *o, bool period, int32_t inputs, int64_t value,
+                       style s) {
   char a[TEXT_UNIT_BYTES], rest[64] = "";
-  if (period && value > 0) snprintf(rest, sizeof rest, "%.6g inputs a second", 1e9 / (double)value);
+  if (period && value > 0) snprintf(rest, sizeof rest, "%s inputs a second", exact_rate(a, inputs, value));
   fact(t, o, period ? "period" : "latency", s, exact_time(a, value), rest);
 }
 
@@ -95,8 +97,9 @@ static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_
     least = min64(least, finish - start);
     most = max64(most, finish - start);
   }
-  snprintf(rest, sizeof rest, "%.6g inputs a second", value > 0 ? 1e9 * p->n_copies / (double)value : 0.0);
-  fact(t, o, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), rest);
+  snprintf(rest, sizeof rest, "%s inputs a second", exact_rate(a, p->n_copies, value));
+  if (p->objective == SITU_OBJECTIVE_LATENCY)
+    fact(t, o, "one input", STYLE_BOLD, exact_time(a, value / p->n_copies), rest);
   snprintf(rest, sizeof rest, "to %s from its start to its end", exact_time(b, most));
   fact(t, o, "a copy", STYLE_PLAIN, exact_time(a, least), rest);
 }
@@ -105,10 +108,10 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
   char a[TEXT_UNIT_BYTES], rest[256];
   int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
-  value_fact(t, o, period, value, STYLE_BOLD);
+  value_fact(t, o, period, p->n_copies, value, STYLE_BOLD);
   if (p->n_copies > 1) copy_facts(t, o, plan, p);
   int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
-  if (other != SITU_NEVER_NS) value_fact(t, o, !period, other, STYLE_PLAIN);
+  if (other != SITU_NEVER_NS) value_fact(t, o, !period, p->n_copies, other, STYLE_PLAIN);
   int64_t verified = situ_plan_verified_ns(plan);
   bool whole = verified > 0 && verified >= bound;
   if (whole || verified == 0)

@@ -53,9 +53,9 @@ char *situ_report_verdict(const situ_verdict *verdict, const situ_plan *plan, co
   if (found == 0) {
     style_add(&t, options, STYLE_GOOD, "valid");
     if (situ_plan_exists(plan))
-      text_add(&t, "  every rule holds; the value is %s\n", exact_time(a, situ_plan_value_ns(plan)));
+      text_add(&t, "        every rule holds; the value is %s\n", exact_time(a, situ_plan_value_ns(plan)));
     else
-      text_add(&t, "  verified: there is no plan (%s)\n", situ_verdict_certificate(verdict));
+      text_add(&t, "        verified: there is no plan (%s)\n", situ_verdict_certificate(verdict));
     bound_line(&t, verdict, plan, options);
     return text_take(&t);
   }

@@ -114,8 +114,8 @@ static void add_cell(text_buffer *out, const table *t, const situ_report_options
   bool last = column == t->n_columns - 1;
   pad(out, 2);
   if (t->columns[column].align == ALIGN_RIGHT) pad(out, missing);
-  style_add(out, o, s, text);
-  if (t->columns[column].align == ALIGN_LEFT && !last) pad(out, missing);
+  if (*text) style_add(out, o, s, text);
+  if (t->columns[column].align != ALIGN_RIGHT && !last) pad(out, missing);
 }
 
 /* Takes off the blanks that empty cells leave at the end of a line. */
@@ -123,35 +123,75 @@ static void trim(text_buffer *out) {
   while (out->length > 0 && out->bytes[out->length - 1] == ' ') out->bytes[--out->length] = '\0';
 }
 
-/* Columns left for the last column where the table would be wider than a terminal of known width, at least 16; else 0.
- */
-static int32_t room_for_last(const table *t, const size_t *width, const situ_report_options *options) {
-  int32_t last = t->n_columns - 1, used = 2;
-  if (!options || options->width <= 0 || t->columns[last].align == ALIGN_RIGHT) return 0;
-  for (int32_t c = 0; c < last; c++) used += (int32_t)width[c] + 2;
-  if (used + (int32_t)width[last] <= options->width) return 0;
-  return options->width - used > 16 ? options->width - used : 16;
+/* How narrow prose may become, which no title of it is wider than. */
+enum { LEAST_PROSE = 12 };
+
+/* Narrows the widest prose, column by column, until the table fits a terminal of known width, or none can give way. */
+static void fit(size_t *width, const table *t, const situ_report_options *options) {
+  if (!options || options->width <= 0) return;
+  size_t used = 0;
+  for (int32_t c = 0; c < t->n_columns; c++) used += width[c] + 2;
+  for (; used > (size_t)options->width; used--) {
+    int32_t widest = -1;
+    for (int32_t c = 0; c < t->n_columns; c++)
+      if (t->columns[c].align == ALIGN_PROSE && (widest < 0 || width[c] > width[widest])) widest = c;
+    if (widest < 0 || width[widest] <= LEAST_PROSE) return;
+    width[widest]--;
+  }
+}
+
+/* The bytes of `text` that go into a line of `width` columns: up to its last blank there, else as many as fit. */
+static size_t line_bytes(const char *text, size_t width) {
+  size_t end = 0, blank = 0;
+  for (size_t columns = 0; text[end] && columns < width; columns++) {
+    if (text[end] == ' ') blank = end;
+    end++;
+    while (((unsigned char)text[end] & 0xc0) == 0x80) end++;
+  }
+  return !text[end] || text[end] == ' ' || blank == 0 ? end : blank;
+}
+
+/* Prints a row, in several lines where prose is broken. `left` is what is still to be printed of each cell. */
+static void add_row(text_buffer *out, const table *t, const struct table_cell *cells, const size_t *width,
+                    const situ_report_options *options) {
+  const char *left[TABLE_MAX_COLUMNS];
+  for (int32_t c = 0; c < t->n_columns; c++) left[c] = cells[c].text;
+  for (bool more = true; more;) {
+    more = false;
+    for (int32_t c = 0; c < t->n_columns; c++) {
+      bool prose = t->columns[c].align == ALIGN_PROSE;
+      size_t n = prose ? line_bytes(left[c], width[c]) : strlen(left[c]);
+      char *line = arena_alloc(t->arena, (int64_t)n + 1, 1);
+      if (!line) {
+        out->failed = true;
+        return;
+      }
+      memcpy(line, left[c], n);
+      line[n] = '\0';
+      add_cell(out, t, options, c, line, cells[c].style, width[c]);
+      left[c] += n;
+      if (prose) left[c] += strspn(left[c], " ");
+      more |= *left[c] != '\0';
+    }
+    trim(out);
+    text_add_bytes(out, "\n", 1);
+  }
 }
 
 void table_render(text_buffer *out, const table *t, const situ_report_options *options) {
   size_t width[TABLE_MAX_COLUMNS];
-  for (int32_t c = 0; c < t->n_columns; c++) width[c] = text_columns(t->columns[c].title);
+  struct table_cell titles[TABLE_MAX_COLUMNS];
+  for (int32_t c = 0; c < t->n_columns; c++) {
+    titles[c] = (struct table_cell){t->columns[c].title, STYLE_DIM};
+    width[c] = text_columns(titles[c].text);
+  }
   for (int64_t i = 0; i < t->n_cells; i++) {
     size_t w = text_columns(t->cells[i].text);
     if (w > width[i % t->n_columns]) width[i % t->n_columns] = w;
   }
-  int32_t last = t->n_columns - 1, most = room_for_last(t, width, options);
-  for (int32_t c = 0; c < t->n_columns; c++) add_cell(out, t, options, c, t->columns[c].title, STYLE_DIM, width[c]);
-  trim(out);
-  text_add_bytes(out, "\n", 1);
-  for (int64_t i = 0; i < t->n_cells; i++) {
-    int32_t c = (int32_t)(i % t->n_columns);
-    const char *text = c == last && most > 0 ? cut(t->arena, t->cells[i].text, most) : t->cells[i].text;
-    add_cell(out, t, options, c, text ? text : "", t->cells[i].style, width[c]);
-    if (c < last) continue;
-    trim(out);
-    text_add_bytes(out, "\n", 1);
-  }
+  fit(width, t, options);
+  add_row(out, t, titles, width, options);
+  for (int64_t i = 0; i + t->n_columns <= t->n_cells; i += t->n_columns) add_row(out, t, &t->cells[i], width, options);
   out->failed |= t->failed;
 }
 
@@ -193,6 +233,12 @@ static const char *six_digits(char into[TEXT_UNIT_BYTES], int64_t time_ns, bool 
 
 const char *exact_time(char into[TEXT_UNIT_BYTES], int64_t time_ns) { return six_digits(into, time_ns, true); }
 const char *round_time(char into[TEXT_UNIT_BYTES], int64_t time_ns) { return six_digits(into, time_ns, false); }
+
+const char *exact_rate(char into[TEXT_UNIT_BYTES], int32_t n_inputs, int64_t time_ns) {
+  double rate = time_ns > 0 ? 1e9 * n_inputs / (double)time_ns : 0;
+  snprintf(into, TEXT_UNIT_BYTES, rate >= 1e5 || rate == 0 ? "%.0f" : "%#.6g", rate);
+  return into;
+}
 
 const char *grouped(char into[TEXT_UNIT_BYTES], int64_t count) {
   char digits[TEXT_UNIT_BYTES];

@@ -15,7 +15,8 @@ void style_end(text_buffer *t, const situ_report_options *options, style s);
 /* `text` in that style. */
 void style_add(text_buffer *t, const situ_report_options *options, style s, const char *text);
 
-typedef enum align { ALIGN_LEFT = 0, ALIGN_RIGHT } align;
+/* ALIGN_PROSE: to the left, and broken at blanks where the table would be wider than a terminal of known width. */
+typedef enum align { ALIGN_LEFT = 0, ALIGN_RIGHT, ALIGN_PROSE } align;
 enum { TABLE_MAX_COLUMNS = 12 };
 
 /* A table that is filled cell by cell, row after row, then printed with columns as wide as their widest cell. */
@@ -41,7 +42,8 @@ void table_column(table *t, const char *title, align a, int32_t most);
 /* The next cell; NULL is an empty one. */
 void table_cell(table *t, style s, const char *text);
 void table_cellf(table *t, style s, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Renders with a header line, two blanks of indentation and two between columns. */
+/* Renders with a header line, two blanks of indentation and two between columns; prose gives way first where that is
+ * wider than the terminal. */
 void table_render(text_buffer *out, const table *t, const situ_report_options *options);
 
 /* "  label   text": one fact below a table, its label padded to `columns`. */
@@ -52,6 +54,8 @@ const char *bar_text(char *into, size_t n, double share, int columns, const situ
 
 /* A time with six significant digits: "17.7899 ms", "10.0000 us"; whole below a microsecond. */
 const char *exact_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
+/* Inputs a second with six significant digits: "376.890"; 0 for none. */
+const char *exact_rate(char into[TEXT_UNIT_BYTES], int32_t n_inputs, int64_t time_ns);
 /* The same without trailing zeros: "10 us". */
 const char *round_time(char into[TEXT_UNIT_BYTES], int64_t time_ns);
 /* 1234567 -> "1,234,567". */

@@ -63,6 +63,7 @@ static situ_status solve_once(sweep *s, situ_objective objective, int64_t ceilin
   situ_problem_options posed = {.objective = objective,
                                 .execution = SITU_EXECUTION_STREAM,
                                 .contention = p->contention,
+                                .copies = p->n_copies,
                                 .max_period_ns = latency ? ceiling_ns : 0,
                                 .max_latency_ns = latency ? 0 : ceiling_ns,
                                 .pins = p->pin,

@@ -5,10 +5,10 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/near_name.h"
 #include "bound/bound.h"
 #include "problem/footprint.h"
 #include "solve/kit/best_single.h"
-#include "solve/kit/near_name.h"
 #include "solve/learn/learner.h"
 #include "solve/solver.h"
 
@@ -23,8 +23,16 @@ typedef struct selection {
 } selection;
 
 static const char *served_models(char into[64], const solver *s) {
-  snprintf(into, 64, "%s%s%s", s->stream ? " stream" : "", s->calls ? " calls" : "", s->pipeline ? " pipeline" : "");
-  return into[0] ? into + 1 : into;
+  snprintf(into, 64, "%s%s%s", s->stream ? ", stream" : "", s->calls ? ", calls" : "", s->pipeline ? ", pipeline" : "");
+  return into[0] ? into + 2 : into;
+}
+
+/* What to add where the execution model is one that the solver serves, but the problem is none. */
+static const char *limits_of(const solver *s, const situ_problem *p) {
+  bool served = p->execution == SITU_EXECUTION_STREAM  ? s->stream
+                : p->execution == SITU_EXECUTION_CALLS ? s->calls
+                                                       : s->pipeline;
+  return served ? ", but not of this size or with these options" : "";
 }
 
 static situ_status unknown_name(const char *name, situ_error *error) {
@@ -36,7 +44,7 @@ static situ_status unknown_name(const char *name, situ_error *error) {
   }
   char near[256];
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no solver is called '%s'; %s", name,
-                   near_names(near, sizeof near, name, names, n));
+                   near_names(near, sizeof near, name, names, n, "solvers"));
 }
 
 /* Finds the rows of a list of names and sees that each can serve the problem. */
@@ -57,8 +65,8 @@ static situ_status choose(selection *chosen, const char *names, const situ_probl
       return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "solver %s is not in this build: %s", name, s->missing);
     char models[64];
     if (!solver_serves(s, problem))
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "solver %s cannot solve this %s problem; it serves: %s",
-                       name, situ_execution_name(problem->execution), served_models(models, s));
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "solver %s cannot solve this %s problem; it serves %s%s",
+                       name, situ_execution_name(problem->execution), served_models(models, s), limits_of(s, problem));
     if (chosen->n == MAX_NAMED)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "more than %d solvers are named", MAX_NAMED);
     chosen->row[chosen->n++] = s;
@@ -97,7 +105,7 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
 static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t limit_ns, const char *what) {
   if (least->lower_ns <= limit_ns) return SITU_STATUS_OK;
   char line[256];
-  snprintf(line, sizeof line, "%s: %s proves that no plan has less than %.6f ms; at most %.6f ms are allowed", what,
+  snprintf(line, sizeof line, "%s: %s proves that no plan has less than %.10g ms; at most %.10g ms are allowed", what,
            least->name, (double)least->lower_ns / 1e6, (double)limit_ns / 1e6);
   run->incumbent->reason = arena_string(run->arena, line);
   if (!run->incumbent->reason) return fail_no_memory(run->error);

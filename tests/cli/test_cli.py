@@ -7,6 +7,7 @@ SITU is the tool. Each function below whose name starts with `test_` is one case
 --update the golden texts are written anew. Data of ../shared (environment SITU_SHARED) is used where it is there.
 """
 import csv
+import fcntl
 import json
 import os
 import pathlib
@@ -15,9 +16,11 @@ import re
 import select
 import shlex
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import xml.dom.minidom
 
@@ -103,12 +106,20 @@ def test_slips_are_guessed():
     situ("place", SMALL, "--plat=cpu", code=2, err="did you mean --platform")
     situ("list", "solver", code=2, err="did you mean solvers")
     situ("place", SMALL, "--write", "trcae=x", code=2, err="did you mean trace")
+    situ("place", "builtin:bert", code=3, err="did you mean bert-base?")
+    situ("place", "builtin:resnet", code=3, err="did you mean resnet50?")
+    situ("place", "builtin:zzz", code=3, err='"situ list models" prints all')
+    situ("place", SMALL, "--solver", "zzz", code=2, err='"situ list solvers" prints all')
 
 
 def test_usage_errors_end_with_2():
     situ("place", code=2, err="place needs MODEL")
     situ("place", SMALL, SMALL, code=2, err="one argument too many")
     situ("place", SMALL, "--platform", code=2, err="needs a value")
+    situ("place", SMALL, "--objective", code=2, err="--objective needs a value: latency or throughput")
+    situ("place", SMALL, "--max-latency", "3", "--max-period", "3", code=2, err="cannot both be limited")
+    situ("place", SMALL, "--solver", "ideal_dp", code=2, err="cannot solve this stream problem; it serves pipeline")
+    situ("place", "builtin:gpt2", "--solver", "milp", code=2, err="it serves stream, calls, pipeline, but not of this size")
     situ("place", SMALL, "--platform=", code=2, err="empty")
     situ("place", SMALL, "--objective", "speed", code=2, err="expected latency or throughput")
     situ("place", SMALL, "--execution", "default", code=2, err="expected stream, calls or pipeline")
@@ -221,6 +232,16 @@ def test_unused_devices_stay_empty():
     assert {d["name"] for d in found["devices"] if d["operators"]} == {"gpu1"}
 
 
+def test_unused_devices_are_no_yardstick():
+    """On a CPU and two equal GPUs: the best single device is the first of those that may be used."""
+    machine = ["--platform", "cpu+2*v100-16g", "--steps", "50"]
+    for unused, best in ([], "gpu0"), (["gpu0"], "gpu1"), (["gpu0", "gpu1"], "cpu"), (["gpu0", "gpu1", "cpu"], None):
+        options = [word for name in unused for word in ("--unused", name)]
+        found = situ_json("place", SMALL, *machine, *options, code=0 if best else 4)
+        alone = situ_json("place", SMALL, *machine, "--solver", "single", *options, code=0 if best else 4)
+        assert found["best_single_device"] == best and found["best_single_ns"] == alone["value_ns"]
+
+
 def test_plan_files_repeat_byte_for_byte():
     for name in ("a.json", "b.json"):
         situ("place", SMALL, *QUICK, "--seed", 7, "-o", name)
@@ -276,7 +297,7 @@ def test_that_there_is_no_plan_is_written_and_checked():
     for call in (["big.json"], ["parted.json", "--fix", "pins.json"]):
         situ("place", *call, "-o", "none.json", code=4)
         assert situ_json("check", "none.json")["verified_ns"] is None
-        situ("check", "none.json", out="valid  verified: there is no plan")
+        situ("check", "none.json", out="verified: there is no plan")
 
 
 def test_a_file_that_cannot_be_written_takes_nothing_from_the_answer():
@@ -395,7 +416,7 @@ def test_a_limit_without_a_plan_ends_with_5():
     small_platform(10**8, 10**8)  # one alone is too small for the 102 MB of weights, both together are not
     call = ["place", SMALL, "--platform", "small.json", "--unused", "cpu", "--solver", "single"]
     found = situ_json(*call, code=5)
-    assert found["outcome"] == "limit" and found["value_ns"] is None and found["best_single_ns"] > 0
+    assert found["outcome"] == "limit" and found["value_ns"] is None and found["best_single_ns"] is None
     situ(*call, code=5, out="no plan +limit")
 
 
@@ -491,6 +512,14 @@ def test_pareto_shows_points_none_of_which_is_better_in_both():
     assert found["latency_lower_bound_ns"] <= points[0]["latency_ns"] <= found["best_single_ns"]
     assert found["period_lower_bound_ns"] <= points[-1]["period_ns"] <= points[-1]["latency_ns"]
     situ("pareto", SMALL, "--execution", "calls", code=2, err="stream")
+    situ("pareto", SMALL, "--max-latency", "5", code=2, err="no limits")
+
+
+def test_copies_of_a_front_count_as_inputs():
+    found = situ_json("pareto", SMALL, *GPUS, "--points", "2", "--copies", "3")
+    text = situ("pareto", SMALL, *GPUS, "--points", "2", "--copies", "3")
+    period = found["points"][-1]["period_ns"]
+    assert f" {3e9 / period:#.6g} " in text, (period, text)
 
 
 def test_limits_are_kept_or_refused_with_a_reason():
@@ -520,7 +549,11 @@ def test_copies_share_weights_and_are_named():
         names = {row[0].rpartition("@")[2] for row in json.loads(plan.read_text())["operators"]}
         assert names == {"1", "2", "3"}
         assert situ_json("check", plan)["valid"]
+        under = situ_json("place", SMALL, *GPUS, "--copies", "3", "--max-latency", "1000", "-o", plan)
+        assert under["period_ns"] == under["value_ns"] <= found["value_ns"] and under["latency_ns"] <= 1e9
+        assert situ_json("check", plan)["valid"]
     situ("place", SMALL, "--copies", "2", "--objective", "throughput", code=2, err="throughput")
+    situ("place", SMALL, "--copies", "2", "--execution", "calls", code=2, err="stream only, not with calls")
 
 
 def test_calls_of_an_accelerator_are_counted():
@@ -657,6 +690,7 @@ def on_terminal(*arguments, **more):
         leader, follower = pty.openpty()
     except OSError as why:
         raise Skip(f"no terminal can be opened here: {why}") from why
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 80, 0, 0))
     with subprocess.Popen([SITU, *arguments], stdout=follower, stderr=follower, env=environment(TERM="xterm", **more)) as run:
         os.close(follower)
         text = b""
@@ -678,6 +712,19 @@ def test_terminals_get_colours_unless_told_not_to():
     plain = ["place", SMALL, *QUICK]
     assert "\033[1m" in on_terminal(*plain)
     assert "\033[" not in on_terminal(*plain, NO_COLOR="1")
+
+
+def test_tables_fit_a_terminal_of_80_columns():
+    calls = [("list", family) for family in
+             ("solvers", "learners", "readers", "writers", "costs", "devices", "links", "models", "bounds", "commands")]
+    calls += [("place", SMALL, *QUICK), ("inspect", "builtin:gnmt"), ("pareto", SMALL, *QUICK, "--points", "2"),
+              ("compare", SMALL, *QUICK, "--solver", "single,iterated_greedy,block_dp"),
+              ("place", SMALL, "--copies", "2", "--max-latency", "1000", *QUICK)]
+    for call in calls:
+        text = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", on_terminal(*call))
+        shown = [line.split("\r")[-1] for line in text.replace("\r\n", "\n").split("\n")]
+        long = [line for line in shown if len(line) > 80]
+        assert not long, (call, long)
 
 
 def test_progress_shows_on_a_terminal_only():

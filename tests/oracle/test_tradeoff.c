@@ -63,6 +63,33 @@ static truth find_truth(const situ_problem *p, arena *a) {
   return t;
 }
 
+/* Sees that every point of a front is possible and no bound lies above the truth. Returns whether it is all of it. */
+static bool front_is_true(const lab *l, const truth *t, uint64_t seed) {
+  situ_front *front;
+  situ_error error;
+  situ_pareto_options o = {.points = 8, .solve = {.max_steps = 8000, .seed = seed}};
+  if (situ_pareto(&front, l->problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
+  int32_t n = situ_front_n_points(front), found = 0;
+  assert_true(t->n > 0 || n == 0);
+  for (int32_t k = 0; k < n; k++) {
+    int64_t latency = situ_plan_latency_ns(situ_front_plan(front, k)),
+            period = situ_plan_period_ns(situ_front_plan(front, k));
+    bool possible_point = false;
+    for (int32_t i = 0; i < t->n; i++) {
+      possible_point |= t->latency_ns[i] <= latency && t->period_ns[i] <= period;
+      found += t->latency_ns[i] == latency && t->period_ns[i] == period;
+      assert_true(t->latency_ns[i] >= situ_front_least_latency_ns(front));
+      assert_true(t->period_ns[i] >= situ_front_least_period_ns(front));
+    }
+    if (!possible_point)
+      fail_msg("seed %d: (%lld, %lld) is impossible", (int)seed, (long long)latency, (long long)period);
+    if (k > 0) assert_true(latency > situ_plan_latency_ns(situ_front_plan(front, k - 1)));
+    if (k > 0) assert_true(period < situ_plan_period_ns(situ_front_plan(front, k - 1)));
+  }
+  situ_front_free(front);
+  return found == t->n && n == t->n;
+}
+
 static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
   (void)state;
   int32_t equal = 0, possible = 0;
@@ -72,30 +99,8 @@ static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
                                               .contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
     arena *a = arena_new();
     truth t = find_truth(l.problem, a);
-    situ_front *front;
-    situ_error error;
-    situ_pareto_options o = {.points = 8, .solve = {.max_steps = 8000, .seed = seed}};
-    if (situ_pareto(&front, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
-    int32_t n = situ_front_n_points(front), found = 0;
-    assert_true(t.n > 0 || n == 0);
-    for (int32_t k = 0; k < n; k++) {
-      int64_t latency = situ_plan_latency_ns(situ_front_plan(front, k)),
-              period = situ_plan_period_ns(situ_front_plan(front, k));
-      bool possible_point = false;
-      for (int32_t i = 0; i < t.n; i++) {
-        possible_point |= t.latency_ns[i] <= latency && t.period_ns[i] <= period;
-        found += t.latency_ns[i] == latency && t.period_ns[i] == period;
-        assert_true(t.latency_ns[i] >= situ_front_least_latency_ns(front));
-        assert_true(t.period_ns[i] >= situ_front_least_period_ns(front));
-      }
-      if (!possible_point)
-        fail_msg("seed %d: (%lld, %lld) is impossible", (int)seed, (long long)latency, (long long)period);
-      if (k > 0) assert_true(latency > situ_plan_latency_ns(situ_front_plan(front, k - 1)));
-      if (k > 0) assert_true(period < situ_plan_period_ns(situ_front_plan(front, k - 1)));
-    }
     possible += t.n > 0;
-    equal += t.n > 0 && found == t.n && n == t.n;
-    situ_front_free(front);
+    equal += front_is_true(&l, &t, seed) && t.n > 0;
     arena_free(a);
     lab_free(&l);
   }
@@ -107,10 +112,13 @@ static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
 static situ_problem *limited(const lab *l, int64_t max_latency_ns, int64_t max_period_ns) {
   situ_problem *p;
   situ_error error;
+  int32_t copies = situ_problem_copies(l->problem);
   situ_problem_options o = {.objective = max_latency_ns ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
                             .max_latency_ns = max_latency_ns,
                             .max_period_ns = max_period_ns,
-                            .pins = l->pins,
+                            .contention = situ_problem_contention(l->problem),
+                            .copies = copies,
+                            .pins = copies > 1 ? NULL : l->pins, /* those are of the first copy */
                             .unused = l->unused};
   if (situ_problem_pose(&p, l->graph, l->platform, l->costs, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   assert_int_equal(situ_problem_execution(p), SITU_EXECUTION_STREAM);
@@ -137,6 +145,21 @@ static bool solve_limited(const lab *l, int64_t max_latency_ns, int64_t max_peri
   return value == best;
 }
 
+/* Solves under limits that points of the true front just keep, and under such as none keeps. */
+static void solve_under_limits(const lab *l, const truth *t, uint64_t seed, int32_t *equal, int32_t *all) {
+  for (int32_t k = 0; k < t->n && k < 3; k++, *all += 2) {
+    *equal += solve_limited(l, t->latency_ns[k] ? t->latency_ns[k] : 1, 0, t->period_ns[k], seed);
+    *equal += solve_limited(l, 0, t->period_ns[k] ? t->period_ns[k] : 1, t->latency_ns[k], seed);
+  }
+  int64_t least_latency = SITU_NEVER_NS, least_period = SITU_NEVER_NS;
+  for (int32_t k = 0; k < t->n; k++) {
+    if (t->latency_ns[k] < least_latency) least_latency = t->latency_ns[k];
+    if (t->period_ns[k] < least_period) least_period = t->period_ns[k];
+  }
+  if (t->n > 0 && least_latency > 1) solve_limited(l, least_latency - 1, 0, SITU_NEVER_NS, seed);
+  if (t->n > 0 && least_period > 1) solve_limited(l, 0, least_period - 1, SITU_NEVER_NS, seed);
+}
+
 static void limits_are_kept_and_what_is_impossible_is_not_found(void **state) {
   (void)state;
   int32_t equal = 0, all = 0;
@@ -144,17 +167,7 @@ static void limits_are_kept_and_what_is_impossible_is_not_found(void **state) {
     lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM, .max_latency_ns = SITU_NEVER_NS - 1});
     arena *a = arena_new();
     truth t = find_truth(l.problem, a);
-    for (int32_t k = 0; k < t.n && k < 3; k++, all += 2) {
-      equal += solve_limited(&l, t.latency_ns[k] ? t.latency_ns[k] : 1, 0, t.period_ns[k], seed);
-      equal += solve_limited(&l, 0, t.period_ns[k] ? t.period_ns[k] : 1, t.latency_ns[k], seed);
-    }
-    int64_t least_latency = SITU_NEVER_NS, least_period = SITU_NEVER_NS;
-    for (int32_t k = 0; k < t.n; k++) {
-      if (t.latency_ns[k] < least_latency) least_latency = t.latency_ns[k];
-      if (t.period_ns[k] < least_period) least_period = t.period_ns[k];
-    }
-    if (t.n > 0 && least_latency > 1) solve_limited(&l, least_latency - 1, 0, SITU_NEVER_NS, seed);
-    if (t.n > 0 && least_period > 1) solve_limited(&l, 0, least_period - 1, SITU_NEVER_NS, seed);
+    solve_under_limits(&l, &t, seed, &equal, &all);
     arena_free(a);
     lab_free(&l);
   }
@@ -214,6 +227,31 @@ static void copies_are_placed_as_by_brute_force(void **state) {
   assert_true(equal * 100 >= possible * 95);
 }
 
+/* The front of copies takes memory for the weights that they share, and so do plans under a limit. */
+static void copies_keep_limits_as_by_brute_force(void **state) {
+  (void)state;
+  int32_t equal = 0, all = 0, fronts = 0, possible = 0;
+  for (uint64_t seed = 1; seed <= 80; seed++) {
+    int32_t copies = 2 + (int32_t)(seed % 4 == 0);
+    lab l = copied(seed, copies == 2 ? 2 + (int32_t)(seed % 2) : 2, copies,
+                   seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
+    situ_problem *p = limited(&l, SITU_NEVER_NS - 1, 0);
+    situ_problem_free(l.problem);
+    l.problem = p;
+    arena *a = arena_new();
+    truth t = find_truth(l.problem, a);
+    possible += t.n > 0;
+    fronts += front_is_true(&l, &t, seed) && t.n > 0;
+    solve_under_limits(&l, &t, seed, &equal, &all);
+    arena_free(a);
+    lab_free(&l);
+  }
+  if (getenv("SITU_TABLE")) printf("copies: %d of %d limits, %d of %d fronts\n", equal, all, fronts, possible);
+  assert_true(possible > 40);
+  assert_true(equal * 100 >= all * 90);
+  assert_true(fronts * 100 >= possible * 60);
+}
+
 /* Two copies of one operator with weights: on one device its memory holds them once, on two each holds them. */
 static void weights_are_held_once_by_each_memory(void **state) {
   (void)state;
@@ -245,6 +283,7 @@ int main(void) {
       cmocka_unit_test(no_front_is_better_than_the_truth_and_most_are_it),
       cmocka_unit_test(limits_are_kept_and_what_is_impossible_is_not_found),
       cmocka_unit_test(copies_are_placed_as_by_brute_force),
+      cmocka_unit_test(copies_keep_limits_as_by_brute_force),
       cmocka_unit_test(weights_are_held_once_by_each_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,8 @@ static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   placement all = {.device = ARENA_NEW(run->arena, int32_t, p->n_operators)};
   if (!all.device) return fail_no_memory(run->error);
-  bool bound = false; /* by pins or unused devices: then twins differ */
+  bool bound = false; /* by pins: then twins differ */
   for (int32_t v = 0; v < p->n_operators; v++) bound |= p->pin[v] >= 0;
-  for (int32_t d = 0; d < p->n_devices; d++) bound |= p->unused[d];
   for (int32_t d = 0; d < p->n_devices; d++) {
     if (p->unused[d] || (!bound && best_single_is_twin(p, d))) continue;
     for (int32_t v = 0; v < p->n_operators; v++) all.device[v] = d;

@@ -1,4 +1,5 @@
-/* solve/kit/best_single.h - the best single device: everything on one device, pins ignored, support and memory kept. */
+/* solve/kit/best_single.h - the best single device: everything on one device that may be used, pins ignored,
+ * support and memory kept. */
 #ifndef SITU_SOLVE_KIT_BEST_SINGLE_H
 #define SITU_SOLVE_KIT_BEST_SINGLE_H
 
@@ -13,7 +14,7 @@ typedef struct best_single {
 situ_status best_single_find(best_single *out, simulator *s, const situ_problem *problem, arena *scratch,
                              situ_error *error);
 
-/* Whether device d has an earlier twin for everything that runs on one device alone. */
+/* Whether device d has an earlier twin that may be used, for everything that runs on one device alone. */
 bool best_single_is_twin(const situ_problem *problem, int32_t d);
 
 #endif

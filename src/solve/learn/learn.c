@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/near_name.h"
 #include "plan/plan.h"
-#include "solve/kit/near_name.h"
 #include "solve/learn/learner.h"
 
 enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000 };
@@ -24,7 +24,7 @@ static situ_status unknown_learner(const char *name, situ_error *error) {
   for (; learners[n] && n < MOST_LEARNERS; n++) names[n] = learners[n]->name;
   char near[256];
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no learner is called '%s'; %s", name,
-                   near_names(near, sizeof near, name, names, n));
+                   near_names(near, sizeof near, name, names, n, "learners"));
 }
 
 static int64_t count_trials(const lesson *l) {

@@ -74,22 +74,47 @@ static void columns_are_as_wide_as_their_widest_cell(void **state) {
   table_stop(&t);
 }
 
-static void the_last_column_gives_way_to_a_narrow_terminal(void **state) {
+/* Two texts of prose between a name and a number, in 53 columns: 14 are taken, so that 39 are left for the two, and
+ * the wider one gives way. */
+static void prose_gives_way_to_a_narrow_terminal(void **state) {
   (void)state;
-  situ_report_options narrow = {.width = 30};
+  situ_report_options narrow = {.width = 53};
   table t;
   assert_true(table_start(&t));
   table_column(&t, "a", ALIGN_LEFT, 0);
-  table_column(&t, "b", ALIGN_LEFT, 0);
-  table_cell(&t, STYLE_PLAIN, "0123456789");
-  table_cell(&t, STYLE_PLAIN, "abcdefghijklmnopqrstuvwxyz");
-  text_buffer out = {0};
+  table_column(&t, "b", ALIGN_PROSE, 0);
+  table_column(&t, "n", ALIGN_RIGHT, 0);
+  table_column(&t, "c", ALIGN_PROSE, 0);
+  table_cell(&t, STYLE_PLAIN, "name");
+  table_cell(&t, STYLE_PLAIN, "four and five words");
+  table_cell(&t, STYLE_PLAIN, "17");
+  table_cell(&t, STYLE_PLAIN, "abcdefghijklmnopqrstuvwxyz is one word");
+  table_cell(&t, STYLE_PLAIN, "x");
+  table_cell(&t, STYLE_PLAIN, "fits");
+  table_cell(&t, STYLE_PLAIN, "1");
+  table_cell(&t, STYLE_PLAIN, NULL);
+  text_buffer out = {0}, wide = {0};
   table_render(&out, &t, &narrow);
   assert_string_equal(out.bytes,
-                      "  a           b\n"
-                      "  0123456789  abcdefghijklmn..\n");
+                      "  a     b                     n  c\n"
+                      "  name  four and five words  17  abcdefghijklmnopqrst\n"
+                      "                                 uvwxyz is one word\n"
+                      "  x     fits                  1\n");
+  table_render(&wide, &t, &(situ_report_options){.width = 0});
+  assert_non_null(strstr(wide.bytes, "  17  abcdefghijklmnopqrstuvwxyz is one word\n"));
   text_free(&out);
+  text_free(&wide);
   table_stop(&t);
+}
+
+static void rates_have_six_digits(void **state) {
+  (void)state;
+  char a[TEXT_UNIT_BYTES];
+  assert_string_equal(exact_rate(a, 1, 2000000), "500.000");
+  assert_string_equal(exact_rate(a, 2, 2000000), "1000.00");
+  assert_string_equal(exact_rate(a, 1, 3), "333333333");
+  assert_string_equal(exact_rate(a, 1, 3000000000), "0.333333");
+  assert_string_equal(exact_rate(a, 1, 0), "0");
 }
 
 static void bars_are_drawn_in_eighths(void **state) {
@@ -230,7 +255,8 @@ int main(void) {
       cmocka_unit_test(counts_are_grouped),
       cmocka_unit_test(only_nothing_is_0_percent),
       cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
-      cmocka_unit_test(the_last_column_gives_way_to_a_narrow_terminal),
+      cmocka_unit_test(prose_gives_way_to_a_narrow_terminal),
+      cmocka_unit_test(rates_have_six_digits),
       cmocka_unit_test(bars_are_drawn_in_eighths),
       cmocka_unit_test(paragraphs_break_at_blanks),
       cmocka_unit_test(a_plan_tells_its_story),

@@ -1,0 +1,43 @@
+#include "base/near_name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LONGEST = 64 };
+
+int name_distance(const char *word, const char *name) {
+  if (word[0] && strncasecmp(name, word, strlen(word)) == 0) return 0;
+  int row[LONGEST + 1];
+  int n = (int)strnlen(name, LONGEST);
+  for (int j = 0; j <= n; j++) row[j] = j;
+  for (int i = 1; i <= LONGEST && word[i - 1]; i++) {
+    int corner = row[0];
+    row[0] = i;
+    for (int j = 1; j <= n; j++) {
+      int swap = corner + (tolower((unsigned char)word[i - 1]) != tolower((unsigned char)name[j - 1]));
+      corner = row[j];
+      int step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      row[j] = swap < step ? swap : step;
+    }
+  }
+  return row[n];
+}
+
+const char *near_names(char *into, size_t capacity, const char *word, const char *const *names, int32_t n,
+                       const char *family) {
+  int nearest = (int)strlen(word) / 2 < 3 ? (int)strlen(word) / 2 : 3;
+  size_t at = 0;
+  for (int32_t i = 0; i < n; i++) {
+    if (name_distance(word, names[i]) > nearest) continue;
+    int added = snprintf(into + at, capacity - at, "%s%s", at ? " or " : "did you mean ", names[i]);
+    if (added < 0 || (size_t)added >= capacity - at - 1) break; /* what is cut is not added */
+    at += (size_t)added;
+  }
+  if (at)
+    snprintf(into + at, capacity - at, "?");
+  else
+    snprintf(into, capacity, "\"situ list %s\" prints all", family);
+  return into;
+}
