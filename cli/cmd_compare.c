@@ -14,6 +14,7 @@ typedef struct contest {
   char (*failures)[640];
   char (*names)[MAX_NAME_BYTES];
   int32_t n, capacity;
+  bool cut_short; /* interrupted before the last solver was run */
 } contest;
 
 static bool contest_start(contest *c, int32_t capacity) {
@@ -55,13 +56,15 @@ static situ_status enter_all(contest *c, const arguments *a, const situ_problem 
   options.context = p;
   if (options.time_limit_s <= 0 && options.max_steps <= 0) options.time_limit_s = DEFAULT_SECONDS;
   const char *given = a->solve.solvers;
-  for (int32_t i = 0; !given && i < situ_n_solvers() && !interrupted(); i++) {
+  for (int32_t i = 0; !given && i < situ_n_solvers() && !c->cut_short; i++) {
     const char *name = situ_solver_at(i).name;
-    situ_status status = situ_solver_serves(name, problem) ? enter(c, name, problem, &options, error) : SITU_STATUS_OK;
+    if (!situ_solver_serves(name, problem)) continue;
+    c->cut_short = interrupted();
+    situ_status status = c->cut_short ? SITU_STATUS_OK : enter(c, name, problem, &options, error);
     progress_stop(p);
     if (status != SITU_STATUS_OK) return status;
   }
-  while (given && *given && c->n < c->capacity && !interrupted()) {
+  while (given && *given && c->n < c->capacity && !(c->cut_short = interrupted())) {
     char name[MAX_NAME_BYTES];
     given += strspn(given, " ");
     int n = (int)strcspn(given, ",");
@@ -93,6 +96,7 @@ static int show(const arguments *a, const contest *c, const situ_instance *insta
   situ_report_options look = report_options(to);
   int code = print_report(to, situ_report_compare(c->rows, c->n, problem, model, &look));
   if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_compare_json(c->rows, c->n, problem, model));
+  if (c->cut_short) fputs("\n  interrupted: other solvers were not run\n", to);
   return code == EXIT_OK ? verdict_of(c) : code;
 }
 

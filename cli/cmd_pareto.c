@@ -9,6 +9,7 @@ static int show(const arguments *a, const situ_front *front, const situ_instance
   FILE *to = people(a);
   situ_report_options look = report_options(to);
   int code = print_report(to, situ_report_pareto(front, problem, model, &look));
+  if (interrupted()) fputs("\n  interrupted: other points were not looked for\n", to);
   if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_pareto_json(front, problem, model));
   if (code != EXIT_OK || situ_front_n_points(front) > 0) return code;
   return situ_front_infeasible(front) ? EXIT_INFEASIBLE : interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;

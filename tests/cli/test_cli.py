@@ -7,20 +7,16 @@ SITU is the tool. Each function below whose name starts with `test_` is one case
 --update the golden texts are written anew. Data of ../shared (environment SITU_SHARED) is used where it is there.
 """
 import csv
-import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
-import select
 import shlex
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 import xml.dom.minidom
 
@@ -682,54 +678,6 @@ def test_ctrl_c_without_a_plan_ends_with_130():
         out, err = running.communicate(timeout=20)
     assert running.returncode == 130, (running.returncode, err)
     assert json.loads(out)["outcome"] == "cancelled"
-
-
-def on_terminal(*arguments, **more):
-    """Runs the tool with a terminal of 80 columns for stdout and stderr."""
-    try:
-        leader, follower = pty.openpty()
-    except OSError as why:
-        raise Skip(f"no terminal can be opened here: {why}") from why
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 25, 80, 0, 0))
-    with subprocess.Popen([SITU, *arguments], stdout=follower, stderr=follower, env=environment(TERM="xterm", **more)) as run:
-        os.close(follower)
-        text = b""
-        while True:
-            try:
-                ready, _, _ = select.select([leader], [], [], 60)
-                piece = os.read(leader, 65536) if ready else b""
-            except OSError:
-                break
-            if not piece:
-                break
-            text += piece
-    os.close(leader)
-    assert run.returncode == 0, text
-    return text.decode()
-
-
-def test_terminals_get_colours_unless_told_not_to():
-    plain = ["place", SMALL, *QUICK]
-    assert "\033[1m" in on_terminal(*plain)
-    assert "\033[" not in on_terminal(*plain, NO_COLOR="1")
-
-
-def test_tables_fit_a_terminal_of_80_columns():
-    calls = [("list", family) for family in
-             ("solvers", "learners", "readers", "writers", "costs", "devices", "links", "models", "bounds", "commands")]
-    calls += [("place", SMALL, *QUICK), ("inspect", "builtin:gnmt"), ("pareto", SMALL, *QUICK, "--points", "2"),
-              ("compare", SMALL, *QUICK, "--solver", "single,iterated_greedy,block_dp"),
-              ("place", SMALL, "--copies", "2", "--max-latency", "1000", *QUICK)]
-    for call in calls:
-        text = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", on_terminal(*call))
-        shown = [line.split("\r")[-1] for line in text.replace("\r\n", "\n").split("\n")]
-        long = [line for line in shown if len(line) > 80]
-        assert not long, (call, long)
-
-
-def test_progress_shows_on_a_terminal_only():
-    text = on_terminal("place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "1.6")
-    assert re.search(r"\r\033\[K  1\.\d s  \w+  value ", text), repr(text[:400])
 
 
 # ---- published workloads ----
