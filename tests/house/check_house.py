@@ -101,6 +101,22 @@ def check_exports(root, library, breaches):
         breaches.append(f"{library}: {name} is declared in a public header but not exported")
 
 
+def check_documents(root, breaches):
+    """The files that documents name and link to are there."""
+    folders = ("src", "cli", "include", "tests", "bench", "examples", "python", "tools", "docs", "share")
+    files = [path for top in folders for path in (root / top).rglob("*") if path.is_file()]
+    names = {path.name for path in files}
+    for page in sorted({path for path in files if path.suffix == ".md"} | set(root.glob("*.md"))):
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+            where = f"{page.relative_to(root)}:{number}"
+            for name in re.findall(r"(?<![\w*.])(?:[\w.]+/)*([a-z][a-z0-9_]*\.(?:c|h|py|sh))\b", line):
+                if name not in names:
+                    breaches.append(f"{where}: names {name}, which is not in the tree")
+            for link in re.findall(r"\]\(([^)#:\s]+)[^):]*\)", line):
+                if not (page.parent / link).exists():
+                    breaches.append(f"{where}: links to {link}, which is not there")
+
+
 def check_format(root, breaches):
     """clang-format agrees, where its version is there; others lay out differently."""
     try:
@@ -133,6 +149,7 @@ def main():
     for name, users in sorted(foreign.items()):
         if len(users) > 1 or any(user.endswith(".h") for user in users):
             breaches.append(f"<{name}>: a foreign header belongs behind one .c file; seen in {', '.join(sorted(users))}")
+    check_documents(root, breaches)
     if len(sys.argv) > 2:
         check_exports(root, sys.argv[2], breaches)
     layout = check_format(root, breaches)
