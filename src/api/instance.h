@@ -34,11 +34,6 @@ situ_status instance_keep_options(situ_instance *instance, const situ_instance_o
 /* A number for everything that a platform says: equal platforms have equal hashes, on every machine. */
 uint64_t platform_hash(const situ_platform *platform);
 
-/* The member "instance" of a plan file (docs/formats/plan.md), or NULL without memory. */
-json_value *instance_to_json(const situ_instance *instance);
-/* Opens an instance again from that member. `path` is the plan file, for messages and relative paths. */
-situ_status instance_from_json(situ_instance **out, const json_value *member, const char *path, situ_error *error);
-
 /* Judges the one placement that the pins of a problem leave: see situ_place. */
 situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_error *error);
 

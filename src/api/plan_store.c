@@ -54,7 +54,8 @@ static bool constraints_json(json_value *o, const situ_instance *i) {
   return ok;
 }
 
-json_value *instance_to_json(const situ_instance *i) {
+/* The member "instance" of a plan file (docs/formats/plan.md), or NULL without memory. */
+static json_value *instance_to_json(const situ_instance *i) {
   const situ_problem *p = i->problem;
   char hash[24];
   json_value *o = json_new_object();
@@ -230,7 +231,9 @@ static situ_status reopen(situ_instance **out, arena *a, const json_value *m, co
   return json_kind_of(pins) == JSON_OBJECT_KIND ? pose_with_pins(i, pins, path, error) : SITU_STATUS_OK;
 }
 
-situ_status instance_from_json(situ_instance **out, const json_value *member, const char *path, situ_error *error) {
+/* Opens an instance again from that member. `path` is the plan file, for messages and relative paths. */
+static situ_status instance_from_json(situ_instance **out, const json_value *member, const char *path,
+                                      situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);

@@ -20,9 +20,6 @@ nn_var nn_relu(tape *t, nn_var x);
 nn_var nn_sigmoid(tape *t, nn_var x);
 nn_var nn_tanh(tape *t, nn_var x);
 nn_var nn_exp(tape *t, nn_var x);
-/* The number itself within the limits, else the nearer limit; its gradient is 0 outside. */
-nn_var nn_clamp(tape *t, nn_var x, nn_real low, nn_real high);
-nn_var nn_minimum(tape *t, nn_var x, nn_var y);
 /* Each number is 0 with that chance, else divided by 1 - rate. */
 nn_var nn_dropout(tape *t, nn_var x, double rate, rng *random);
 

@@ -52,21 +52,6 @@ nn_var nn_multiply(tape *t, nn_var x, nn_var y) {
   return v;
 }
 
-static void minimum_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
-  for (int64_t i = 0; i < size_of(out); i++) {
-    const nn_matrix *least = &in[in[1].value[i] < in[0].value[i]];
-    if (least->grad) least->grad[i] += out.grad[i];
-  }
-}
-
-nn_var nn_minimum(tape *t, nn_var x, nn_var y) {
-  nn_var v = like(t, x, (nn_var[]){x, y}, 2, minimum_backward, NULL);
-  nn_matrix out = tape_at(t, v), a = tape_at(t, x), b = tape_at(t, y);
-  assert(v == NN_NONE || (a.rows == b.rows && a.cols == b.cols));
-  for (int64_t i = 0; i < size_of(out); i++) out.value[i] = b.value[i] < a.value[i] ? b.value[i] : a.value[i];
-  return v;
-}
-
 /* ---- a row or a column on the other side ---- */
 
 static void add_row_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
@@ -157,21 +142,6 @@ nn_var nn_scale(tape *t, nn_var x, nn_real by) {
   nn_var v = kept ? like(t, x, &x, 1, scale_backward, kept) : NN_NONE;
   nn_matrix out = tape_at(t, v), in = tape_at(t, x);
   for (int64_t i = 0; i < size_of(out); i++) out.value[i] = by * in.value[i];
-  return v;
-}
-
-static void clamp_backward(tape *t, nn_matrix out, const nn_matrix *in, const void *extra) {
-  for (int64_t i = 0; in[0].grad && i < size_of(out); i++)
-    if (out.value[i] == in[0].value[i]) in[0].grad[i] += out.grad[i];
-}
-
-nn_var nn_clamp(tape *t, nn_var x, nn_real low, nn_real high) {
-  nn_var v = like(t, x, &x, 1, clamp_backward, NULL);
-  nn_matrix out = tape_at(t, v), in = tape_at(t, x);
-  for (int64_t i = 0; i < size_of(out); i++) {
-    nn_real y = in.value[i] < low ? low : in.value[i];
-    out.value[i] = y > high ? high : y;
-  }
   return v;
 }
 

@@ -83,7 +83,7 @@ void *tape_alloc(tape *t, int64_t count, size_t size) {
   return at;
 }
 
-bool tape_all(const nn_var *inputs, int32_t n_inputs) {
+static bool tape_all(const nn_var *inputs, int32_t n_inputs) {
   for (int32_t i = 0; i < n_inputs; i++)
     if (inputs[i] == NN_NONE) return false;
   return true;

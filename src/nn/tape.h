@@ -54,8 +54,6 @@ nn_var tape_record(tape *t, int32_t rows, int32_t cols, const nn_var *inputs, in
                    tape_backward_fn *backward, const void *extra);
 /* Memory until the reset, aligned for any type; NULL when it runs out, which the tape remembers. */
 void *tape_alloc(tape *t, int64_t count, size_t size);
-/* Whether all inputs are variables (no NN_NONE). */
-bool tape_all(const nn_var *inputs, int32_t n_inputs);
 
 #define TAPE_NEW(tape, type, count) ((type *)tape_alloc((tape), (count), sizeof(type)))
 

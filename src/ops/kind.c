@@ -189,7 +189,7 @@ situ_status kind_put_1d(const kind_call *c, int32_t i, situ_dtype dtype, int64_t
   return kind_put(c, i, dtype, 1, &n);
 }
 
-void kind_put_absent(const kind_call *c, int32_t i) {
+static void kind_put_absent(const kind_call *c, int32_t i) {
   if (i >= 0 && i < c->node->n_outputs) c->node->outputs[i].absent = true;
 }
 

@@ -99,8 +99,6 @@ situ_status kind_put(const kind_call *c, int32_t i, situ_dtype dtype, int32_t ra
 situ_status kind_put_like(const kind_call *c, int32_t i, situ_dtype dtype, const ops_tensor *shape);
 situ_status kind_put_scalar(const kind_call *c, int32_t i, situ_dtype dtype);
 situ_status kind_put_1d(const kind_call *c, int32_t i, situ_dtype dtype, int64_t n);
-/* Marks output i as no tensor. */
-void kind_put_absent(const kind_call *c, int32_t i);
 /* Room for the values of output i, whose shape was put: exactly one of the pointers is set, by the output's type;
  * both NULL when values cannot be tracked. *n is their number. */
 situ_status kind_values(const kind_call *c, int32_t i, int64_t **ints, double **reals, int64_t *n);

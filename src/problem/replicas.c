@@ -26,7 +26,8 @@ int64_t replicas_sync_bytes(const situ_problem *p, int64_t weight_bytes, int32_t
   return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
-int64_t replicas_way_ns(const situ_problem *p, int32_t a, int32_t b, int64_t size_bytes) {
+/* Time of that many bytes on the way from device a to b; nothing for 0 bytes. O(hops). */
+static int64_t replicas_way_ns(const situ_problem *p, int32_t a, int32_t b, int64_t size_bytes) {
   const situ_platform *f = p->platform;
   int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b], sum = 0;
   for (int32_t k = f->route_start[route]; size_bytes > 0 && k < f->route_start[route + 1]; k++) {

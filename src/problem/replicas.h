@@ -16,8 +16,6 @@ bool replicas_are_equal(const situ_problem *problem, int32_t a, int32_t b);
 /* Bytes that each of r devices sends, and as many that it receives, in the ring all-reduce after r inputs:
  * ceil(2 (r - 1) / r * weights); 0 where nothing is trained. */
 int64_t replicas_sync_bytes(const situ_problem *problem, int64_t weight_bytes, int32_t r);
-/* Time of that many bytes on the way from device a to b; nothing for 0 bytes. O(hops). */
-int64_t replicas_way_ns(const situ_problem *problem, int32_t a, int32_t b, int64_t size_bytes);
 /* What the ring costs a device of the kind of d where transfers are staged through the host: sent, and received;
  * nothing for hosts. */
 void replicas_staged_sync(const situ_problem *problem, int32_t d, int64_t sync_bytes, int64_t *in_ns, int64_t *out_ns);

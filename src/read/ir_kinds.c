@@ -113,13 +113,14 @@ static const row rows[] = {
     {"VariadicSplit", AS_ONNX, "Split", 0},
 };
 
-const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise) {
+static const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise) {
   for (int64_t i = 0; i < layer->n_attrs; i++)
     if (strcmp(layer->attrs[i].key, key) == 0) return layer->attrs[i].value;
   return otherwise;
 }
 
-int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t most) {
+/* The numbers of a list "3,3" (at most `most`); returns how many, 0 when there is no such list. */
+static int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t most) {
   int32_t n = 0;
   const char *at = ir_text(layer, key, "");
   while (n < most) {

@@ -80,10 +80,7 @@ int64_t ir_trips(const ir_layer *layer);
 bool ir_is_boundary(const ir_layer *layer);
 
 /* The value of an attribute, or `otherwise`. */
-const char *ir_text(const ir_layer *layer, const char *key, const char *otherwise);
 int64_t ir_int(const ir_layer *layer, const char *key, int64_t otherwise);
-/* The numbers of a list "3,3" (at most `most`); returns how many, 0 when there is no such list. */
-int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t most);
 
 /* The work of a layer without bodies whose inputs are linked. */
 ops_work ir_count(const ir_layer *layer, arena *a);

@@ -127,7 +127,7 @@ static situ_status declare_as(onnx_reading *r, const onnx_value *v, ops_tensor *
   return SITU_STATUS_OK;
 }
 
-situ_status onnx_declare(onnx_reading *r, const onnx_scope *s, const char *name, ops_tensor *t) {
+static situ_status onnx_declare(onnx_reading *r, const onnx_scope *s, const char *name, ops_tensor *t) {
   int64_t i = *name ? string_map_get(s->graph->declared, name) : -1;
   return i < 0 ? SITU_STATUS_OK : declare_as(r, onnx_declared(s->graph, i), t, false);
 }
@@ -172,7 +172,7 @@ situ_status onnx_scope_open(onnx_reading *r, onnx_scope *s, const onnx_scope *ou
   return SITU_STATUS_OK;
 }
 
-int64_t onnx_opset_version(const onnx_reading *r, const onnx_scope *s, const char *domain) {
+static int64_t onnx_opset_version(const onnx_reading *r, const onnx_scope *s, const char *domain) {
   const onnx_function *f = s->call ? s->call->function : NULL;
   for (int32_t i = 0; f && i < f->n_opsets; i++)
     if (strcmp(f->opsets[i].domain, domain) == 0) return f->opsets[i].version;

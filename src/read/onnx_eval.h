@@ -89,10 +89,6 @@ situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n,
 situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost);
 /* A new value that is no weight, of an unknown tensor. */
 onnx_held *onnx_held_new(onnx_reading *r);
-/* Fills what is unknown of a tensor from what the scope's graph declares for the name. */
-situ_status onnx_declare(onnx_reading *r, const onnx_scope *s, const char *name, ops_tensor *t);
-/* The version of a domain's operator set in a scope. */
-int64_t onnx_opset_version(const onnx_reading *r, const onnx_scope *s, const char *domain);
 /* Adds `more`, `times` over; weights once. */
 void onnx_cost_add(onnx_cost *cost, const onnx_cost *more, int64_t times);
 /* Adds a remark unless `key` was remarked upon. When memory runs out the notes are marked as failed. */

@@ -22,11 +22,11 @@ situ_status situ_text_write(const char *text, const char *path, situ_error *erro
 
 situ_status situ_text_probe(const char *path, situ_error *error) { return file_probe(path, error); }
 
-void style_start(text_buffer *t, const situ_report_options *options, style s) {
+static void style_start(text_buffer *t, const situ_report_options *options, style s) {
   if (options && options->colour && s != STYLE_PLAIN) text_add_bytes(t, style_code[s], strlen(style_code[s]));
 }
 
-void style_end(text_buffer *t, const situ_report_options *options, style s) {
+static void style_end(text_buffer *t, const situ_report_options *options, style s) {
   if (options && options->colour && s != STYLE_PLAIN) text_add_bytes(t, "\033[0m", 4);
 }
 

@@ -9,9 +9,6 @@
 /* What a cell or a word means; its colour follows from it. */
 typedef enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_WARN, STYLE_BAD, STYLE_ACCENT } style;
 
-/* Starts and ends a style in `t`; nothing without colour. */
-void style_start(text_buffer *t, const situ_report_options *options, style s);
-void style_end(text_buffer *t, const situ_report_options *options, style s);
 /* `text` in that style. */
 void style_add(text_buffer *t, const situ_report_options *options, style s, const char *text);
 

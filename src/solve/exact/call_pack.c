@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "problem/footprint.h"
+#include "solve/kit/unit.h"
 
 enum { MOST_TRIES = 20000 };
 
@@ -35,7 +36,7 @@ typedef struct packing {
   int32_t tries;
 } packing;
 
-static int32_t unit_of(const packing *k, int32_t v) {
+static int32_t pack_of(const packing *k, int32_t v) {
   int32_t node = k->g->node_of[v];
   return node < 0 ? -1 : k->unit[node];
 }
@@ -101,9 +102,9 @@ static bool find_times(packing *k, arena *a) {
 static bool join_groups(packing *k) {
   const situ_problem *p = k->p;
   for (int32_t c = 0; c < p->graph->n_colocations; c++) {
-    int32_t first = unit_of(k, p->group_member[p->group_start[c]]);
+    int32_t first = pack_of(k, p->group_member[p->group_start[c]]);
     for (int32_t i = p->group_start[c] + 1; i < p->group_start[c + 1]; i++) {
-      int32_t u = unit_of(k, p->group_member[i]);
+      int32_t u = pack_of(k, p->group_member[i]);
       if (u < 0 || first < 0 || k->host[u] != k->host[first]) return false;
       int32_t r = root_of(k, u), s = root_of(k, first);
       if (!k->host[u] && r != s) k->root[r > s ? r : s] = r > s ? s : r;
@@ -142,7 +143,7 @@ static void list_items(packing *k) {
     it->n_calls++;
   }
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t u = unit_of(k, v);
+    int32_t u = pack_of(k, v);
     if (u < 0 || k->host[u]) continue;
     item *it = &k->items[item_of[root_of(k, u)]];
     it->weight_bytes = sat_add(it->weight_bytes, p->graph->weight_bytes[v]);
@@ -210,13 +211,10 @@ static bool place(packing *k, int32_t at) {
 
 /* The fastest host that may run v, and its whole group. */
 static int32_t best_host(const situ_problem *p, int32_t v) {
-  int32_t group = p->graph->colocation[v], best = -1;
-  const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
-  int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
+  int32_t best = -1;
   for (int32_t d = 0; d < p->n_devices; d++) {
-    bool all = problem_is_host(p, d);
-    for (int32_t i = 0; i < n && all; i++) all = problem_allows(p, members[i], d);
-    if (all && (best < 0 || problem_time_ns(p, v, d) < problem_time_ns(p, v, best))) best = d;
+    if (!problem_is_host(p, d) || !unit_allows(p, v, d)) continue;
+    if (best < 0 || problem_time_ns(p, v, d) < problem_time_ns(p, v, best)) best = d;
   }
   return best;
 }
@@ -250,7 +248,7 @@ bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32
   for (int32_t u = 0; u < n_units; u++) k.device_of[u] = -1;
   if (!place(&k, 0) || !number_calls(&k, k.root, a)) return false; /* roots are done with */
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t u = unit_of(&k, v);
+    int32_t u = pack_of(&k, v);
     bool called = u >= 0 && !host[u];
     device[v] = called ? k.device_of[u] : best_host(p, v);
     call[v] = called ? k.root[u] : -1;

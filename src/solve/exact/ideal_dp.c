@@ -15,6 +15,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/resize.h"
 #include "solve/exact/coarse.h"
 #include "solve/exact/pulls.h"
 #include "solve/exact/relaxed.h"
@@ -92,20 +93,12 @@ typedef struct best_way {
   step step;
 } best_way;
 
-static bool resize(void *array, int64_t n, size_t size) {
-  void **at = array;
-  void *moved = realloc(*at, (size_t)n * size);
-  if (!moved) return false;
-  *at = moved;
-  return true;
-}
-
 static bool add_entry(program *g, layer *l, int32_t ideal, const best_way *way) {
   if (l->n == l->room) {
     int64_t room = l->room ? l->room * 2 : 64;
-    if (!resize(&l->ideal, room, sizeof *l->ideal) || !resize(&l->price, room, sizeof *l->price) ||
-        !resize(&l->value_ns, room, sizeof *l->value_ns) || !resize(&l->from, room, sizeof *l->from) ||
-        !resize(&l->step, room, sizeof *l->step))
+    if (!array_resize(&l->ideal, room, sizeof *l->ideal) || !array_resize(&l->price, room, sizeof *l->price) ||
+        !array_resize(&l->value_ns, room, sizeof *l->value_ns) || !array_resize(&l->from, room, sizeof *l->from) ||
+        !array_resize(&l->step, room, sizeof *l->step))
       return false;
     size_t each = sizeof *l->ideal + sizeof *l->price + sizeof *l->value_ns + sizeof *l->from + sizeof *l->step;
     g->layer_bytes += (room - l->room) * (int64_t)each;

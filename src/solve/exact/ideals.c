@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/resize.h"
 
 enum { MOST_NARROWED = 64 }; /* states */
 
@@ -17,28 +18,20 @@ void ideals_free(ideal_set *set) {
   *set = (ideal_set){0};
 }
 
-static bool resize(void *array, int64_t n, size_t size) {
-  void **at = array;
-  void *moved = realloc(*at, (size_t)n * size);
-  if (!moved) return false;
-  *at = moved;
-  return true;
-}
-
 static bool reserve(ideal_set *set, int64_t n_straddles) {
   const stages *s = set->stages;
   if (set->n + 1 >= set->capacity) {
     int64_t n = set->capacity = set->capacity ? set->capacity * 2 : 256;
-    if (!resize(&set->bits, n * s->n_words, 8) || !resize(&set->sums, n * s->n_rows, sizeof *set->sums) ||
-        !resize(&set->boundaries, n, sizeof *set->boundaries) || !resize(&set->weight_bytes, n, 8) ||
-        !resize(&set->straddle_start, n + 1, 8))
+    if (!array_resize(&set->bits, n * s->n_words, 8) || !array_resize(&set->sums, n * s->n_rows, sizeof *set->sums) ||
+        !array_resize(&set->boundaries, n, sizeof *set->boundaries) || !array_resize(&set->weight_bytes, n, 8) ||
+        !array_resize(&set->straddle_start, n + 1, 8))
       return false;
   }
   if (set->n_straddles + n_straddles > set->straddles_capacity) {
     set->straddles_capacity = set->straddles_capacity ? set->straddles_capacity * 2 : 1024;
     if (set->straddles_capacity < set->n_straddles + n_straddles)
       set->straddles_capacity = set->n_straddles + n_straddles;
-    if (!resize(&set->straddles, set->straddles_capacity, sizeof *set->straddles)) return false;
+    if (!array_resize(&set->straddles, set->straddles_capacity, sizeof *set->straddles)) return false;
   }
   return true;
 }
@@ -91,7 +84,7 @@ static bool push_straddles(walk *w, const frame *below, frame *top, int32_t v) {
   int64_t most = top->first + below->n_straddles + s->touch_start[v + 1] - s->touch_start[v];
   if (most > w->stack_capacity) {
     w->stack_capacity = most * 2;
-    if (!resize(&w->stack, w->stack_capacity, sizeof *w->stack)) return false;
+    if (!array_resize(&w->stack, w->stack_capacity, sizeof *w->stack)) return false;
   }
   const straddle *old = w->stack + below->first, *end = old + below->n_straddles;
   straddle *to = w->stack + top->first;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/resize.h"
 
 static const int64_t MOST_WORK = (int64_t)1 << 30; /* words looked at */
 
@@ -100,12 +101,10 @@ static bool list(pulls *p, const ideal_set *set, const table *t) {
       if (to < 0) continue;
       if (n == room) {
         room = room ? room * 2 : 1024;
-        int32_t *moved = realloc(p->to, (size_t)room * sizeof *moved);
-        if (!moved) {
+        if (!array_resize(&p->to, room, sizeof *p->to)) {
           free(with);
           return false;
         }
-        p->to = moved;
       }
       p->to[n++] = to;
     }

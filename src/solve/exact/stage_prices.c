@@ -11,6 +11,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/resize.h"
 #include "solve/exact/stage_ascent.h"
 #include "solve/exact/windows.h"
 
@@ -52,20 +53,12 @@ static int64_t n_masks(const tree *g) { return (int64_t)g->s->n + g->s->n_edges;
 /* The value of the incumbent. Without one, more than any plan has. */
 static int64_t value_of(const tree *g) { return min64(g->run->incumbent->value_ns, STAGE_MOST_NS + 1); }
 
-static bool resize(void *array, int64_t n, size_t size) {
-  void **at = array;
-  void *moved = realloc(*at, (size_t)n * size);
-  if (!moved) return false;
-  *at = moved;
-  return true;
-}
-
 /* Puts the part at hand on the stack. */
 static situ_status push(tree *g, int32_t chain) {
   if (g->n_open == g->capacity) {
     int64_t n = g->capacity ? g->capacity * 2 : 64;
-    if (!resize(&g->masks, n * n_masks(g), sizeof *g->masks) ||
-        !resize(&g->prices, n * STAGE_PRICES, sizeof *g->prices) || !resize(&g->chain, n, sizeof *g->chain))
+    if (!array_resize(&g->masks, n * n_masks(g), sizeof *g->masks) ||
+        !array_resize(&g->prices, n * STAGE_PRICES, sizeof *g->prices) || !array_resize(&g->chain, n, sizeof *g->chain))
       return fail_no_memory(g->run->error);
     g->capacity = n;
   }

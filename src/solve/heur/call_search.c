@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "solve/kit/repair.h"
 #include "solve/kit/topological.h"
+#include "solve/kit/unit.h"
 #include "solve/solver.h"
 
 extern const solver greedy_solver, single_solver;
@@ -65,17 +66,6 @@ static void try_pipeline_split(solve_run *run) {
   situ_problem_free(pipeline);
 }
 
-/* Puts v, with its group, on d; false where a member may not go there. */
-static bool assign(const situ_problem *p, int32_t *device, int32_t v, int32_t d) {
-  int32_t group = p->graph->colocation[v];
-  const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
-  int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
-  for (int32_t i = 0; i < n; i++)
-    if (!problem_allows(p, members[i], d)) return false;
-  for (int32_t i = 0; i < n; i++) device[members[i]] = d;
-  return true;
-}
-
 /* Makes a random neighbour of `now` in `trial`. False when nothing changes. */
 static bool propose(calls_search *s) {
   const situ_problem *p = s->problem;
@@ -95,7 +85,7 @@ static bool propose(calls_search *s) {
   bool changed = false;
   for (int32_t k = first; k < first + length; k++) {
     int32_t v = order[k];
-    if (s->trial[v] != to && (from < 0 || s->now[v] == from)) changed |= assign(p, s->trial, v, to);
+    if (s->trial[v] != to && (from < 0 || s->now[v] == from)) changed |= unit_put(p, s->trial, v, to);
   }
   return changed;
 }

@@ -6,19 +6,14 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/kit/topological.h"
+#include "solve/kit/unit.h"
 #include "solve/solver.h"
-
-static bool allows(const situ_problem *p, const int32_t *members, int32_t n, int32_t d) {
-  for (int32_t i = 0; i < n; i++)
-    if (!problem_allows(p, members[i], d)) return false;
-  return true;
-}
 
 /* The device for a unit off the accelerators: the first host, or else the first device, that may run it. */
 static int32_t fallback(const situ_problem *p, const int32_t *members, int32_t n) {
   int32_t any = -1;
   for (int32_t d = p->n_devices - 1; d >= 0; d--)
-    if (allows(p, members, n, d) && (any < 0 || problem_is_host(p, d) || !problem_is_host(p, any))) any = d;
+    if (members_allow(p, members, n, d) && (any < 0 || problem_is_host(p, d) || !problem_is_host(p, any))) any = d;
   return any;
 }
 
@@ -40,13 +35,13 @@ static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
     int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
     int64_t bytes = 0;
     for (int32_t i = 0; i < n; i++) bytes = sat_add(bytes, p->graph->weight_bytes[members[i]]);
-    if (current < p->n_devices && allows(p, members, n, current)) {
+    if (current < p->n_devices && members_allow(p, members, n, current)) {
       if (sat_add(used, bytes) > p->platform->memory_bytes[p->memory_of[current]]) {
         current = next_accelerator(p, current);
         used = 0;
         begun = false;
       }
-      bool fits = current < p->n_devices && allows(p, members, n, current) &&
+      bool fits = current < p->n_devices && members_allow(p, members, n, current) &&
                   bytes <= p->platform->memory_bytes[p->memory_of[current]];
       if (fits) {
         d = current;

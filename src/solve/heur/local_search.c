@@ -13,6 +13,7 @@
 #include "solve/kit/hypergraph.h"
 #include "solve/kit/loads.h"
 #include "solve/kit/start.h"
+#include "solve/kit/unit.h"
 #include "solve/solver.h"
 
 enum { MOVES_OF_A_STEP = 64, FIRST_CYCLE = 1 << 14, LAST_CYCLE = 1 << 22, LONGEST_MOVE = 4096, CLUSTER = 512 };
@@ -36,10 +37,9 @@ typedef struct annealing {
   double level;     /* soft maximum of now */
 } annealing;
 
-static bool unit_allows(const annealing *s, int32_t unit, int32_t d) {
-  for (int32_t i = s->units.member_start[unit]; i < s->units.member_start[unit + 1]; i++)
-    if (!problem_allows(s->problem, s->units.member[i], d)) return false;
-  return true;
+static bool part_allows(const annealing *s, int32_t unit, int32_t d) {
+  int32_t start = s->units.member_start[unit], end = s->units.member_start[unit + 1];
+  return members_allow(s->problem, &s->units.member[start], end - start, d);
 }
 
 static bool list_before(annealing *s, arena *a) {
@@ -188,7 +188,7 @@ static bool try_move(annealing *s, double temperature, int32_t *from_of) {
   int32_t unit, to;
   if (!propose(s, &unit, &to) || !gather(s, unit, to)) return false;
   for (int32_t k = 0; k < s->n_moved; k++) {
-    if (!unit_allows(s, s->moved[k], to)) return false;
+    if (!part_allows(s, s->moved[k], to)) return false;
     from_of[k] = s->unit_device[s->moved[k]];
   }
   move_units(s, NULL, to);

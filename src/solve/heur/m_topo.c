@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "solve/kit/grouping.h"
 #include "solve/kit/repair.h"
+#include "solve/kit/unit.h"
 
 typedef struct filling {
   const situ_problem *problem;
@@ -28,12 +29,6 @@ static int64_t unit_bytes(const situ_graph *g, const int32_t *members, int32_t n
   return bytes;
 }
 
-static bool allows(const situ_problem *p, const int32_t *members, int32_t n, int32_t d) {
-  for (int32_t i = 0; i < n; i++)
-    if (!problem_allows(p, members[i], d)) return false;
-  return true;
-}
-
 static bool fits(const filling *f, int32_t d, int64_t bytes, bool own_share) {
   int32_t m = f->problem->memory_of[d];
   int64_t limit = f->problem->platform->memory_bytes[m];
@@ -47,11 +42,11 @@ static int32_t elsewhere(const filling *f, const int32_t *members, int32_t n, in
   int32_t otherwise = -1;
   for (int32_t i = 0; i < n; i++) {
     int32_t pin = f->problem->pin[members[i]];
-    if (pin >= 0 && allows(f->problem, members, n, pin)) return pin;
+    if (pin >= 0 && members_allow(f->problem, members, n, pin)) return pin;
   }
   for (int32_t i = 0; i < f->n_sequence; i++) {
     int32_t d = f->sequence[i];
-    if (!allows(f->problem, members, n, d)) continue;
+    if (!members_allow(f->problem, members, n, d)) continue;
     if (fits(f, d, bytes, false)) return d;
     if (otherwise < 0) otherwise = d;
   }
@@ -101,9 +96,9 @@ static bool fill(filling *f) {
     const int32_t *members;
     int32_t n = grouping_unit(&f->groups, &v, &members);
     int64_t bytes = unit_bytes(p->graph, members, n);
-    bool here = last >= 0 && allows(p, members, n, f->sequence[at]);
+    bool here = last >= 0 && members_allow(p, members, n, f->sequence[at]);
     while (here && at < last && !fits(f, f->sequence[at], bytes, true)) at++;
-    here = here && allows(p, members, n, f->sequence[at]);
+    here = here && members_allow(p, members, n, f->sequence[at]);
     int32_t d = here ? f->sequence[at] : elsewhere(f, members, n, bytes);
     if (d < 0) return false;
     for (int32_t i = 0; i < n; i++) f->device[members[i]] = d;

@@ -3,6 +3,7 @@
  * that both have the same trials to choose from. */
 #include "base/fail.h"
 #include "solve/kit/repair.h"
+#include "solve/kit/unit.h"
 #include "solve/learn/world.h"
 
 enum { DRAWS = 64 };
@@ -10,11 +11,8 @@ enum { DRAWS = 64 };
 /* A device for the unit of v, uniform among those that every member may use; -1 when there is none. */
 static int32_t draw(const situ_problem *p, const int32_t *members, int32_t n, rng *r) {
   int32_t chosen = -1, seen = 0;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    bool allowed = true;
-    for (int32_t i = 0; i < n && allowed; i++) allowed = problem_allows(p, members[i], d);
-    if (allowed && rng_below(r, ++seen) == 0) chosen = d;
-  }
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (members_allow(p, members, n, d) && rng_below(r, ++seen) == 0) chosen = d;
   return chosen;
 }
 

@@ -10,6 +10,7 @@
 #include "solve/kit/excess.h"
 #include "solve/kit/list.h"
 #include "solve/kit/rank.h"
+#include "solve/kit/unit.h"
 #include "solve/solver.h"
 
 enum { FIRST_ROUND = 400, LONGEST_STRETCH = 12 };
@@ -111,17 +112,6 @@ static situ_status borrow(tradeoff *s, const situ_problem *view, const char *nam
 
 /* ---- annealing ---- */
 
-static bool move_unit(tradeoff *s, int32_t v, int32_t d) {
-  const situ_problem *p = s->problem;
-  int32_t group = p->graph->colocation[v];
-  const int32_t *member = group >= 0 ? p->group_member + p->group_start[group] : &v;
-  int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
-  for (int32_t i = 0; i < n; i++)
-    if (!problem_allows(p, member[i], d)) return false;
-  for (int32_t i = 0; i < n; i++) s->trial.device[member[i]] = d;
-  return true;
-}
-
 /* The device of an operator that shares a tensor with v, or of nobody. */
 static int32_t draw_device(tradeoff *s, int32_t v) {
   const situ_graph *g = s->problem->graph;
@@ -166,7 +156,7 @@ static bool change(tradeoff *s) {
   if (what < 3) last = at + (int32_t)rng_below(&s->random, LONGEST_STRETCH);
   bool moved = false;
   for (int32_t k = at; k <= last && k < n; k++)
-    if (s->now.device[s->now.order[k]] == from) moved |= move_unit(s, s->now.order[k], d);
+    if (s->now.device[s->now.order[k]] == from) moved |= unit_put(s->problem, s->trial.device, s->now.order[k], d);
   return moved;
 }
 

@@ -38,7 +38,6 @@ void loads_move(loads *s, int32_t v, int32_t to);
 double loads_settle(loads *s);
 /* The true period: the greatest load. */
 int64_t loads_period(const loads *s);
-int64_t loads_of(const loads *s, int32_t resource);
 /* Whether memory m surely fits; exact, by a look at all operators, where the estimate does not decide. */
 bool loads_fit(const loads *s, int32_t m);
 

@@ -7,13 +7,13 @@
 #include "problem/footprint.h"
 #include "solve/kit/list.h"
 #include "solve/kit/orders.h"
+#include "solve/kit/unit.h"
 
 /* ---- the graph ---- */
 
 static bool class_allows(const parts *g, int32_t c, int32_t d) {
-  for (int32_t i = g->classes.member_start[c]; i < g->classes.member_start[c + 1]; i++)
-    if (!problem_allows(g->run->problem, g->classes.member[i], d)) return false;
-  return true;
+  int32_t start = g->classes.member_start[c], end = g->classes.member_start[c + 1];
+  return members_allow(g->run->problem, &g->classes.member[start], end - start, d);
 }
 
 /* Time of a class on a device; 0 where it cannot run, pins apart. */

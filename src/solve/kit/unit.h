@@ -11,12 +11,26 @@ static inline int32_t unit_of(const situ_problem *p, const int32_t *v, const int
   return group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
 }
 
-/* Whether all of them may be on device d, as far as each alone is concerned. */
+/* Whether all of some operators may be on device d, as far as each alone is concerned. */
+static inline bool members_allow(const situ_problem *p, const int32_t *members, int32_t n, int32_t d) {
+  for (int32_t i = 0; i < n; i++)
+    if (!problem_allows(p, members[i], d)) return false;
+  return true;
+}
+
+/* Whether v and those that move with it may be on device d. */
 static inline bool unit_allows(const situ_problem *p, int32_t v, int32_t d) {
   const int32_t *members;
   int32_t n = unit_of(p, &v, &members);
-  for (int32_t i = 0; i < n; i++)
-    if (!problem_allows(p, members[i], d)) return false;
+  return members_allow(p, members, n, d);
+}
+
+/* Puts v and those that move with it on d; false where one of them may not go there. */
+static inline bool unit_put(const situ_problem *p, int32_t *device, int32_t v, int32_t d) {
+  const int32_t *members;
+  int32_t n = unit_of(p, &v, &members);
+  if (!members_allow(p, members, n, d)) return false;
+  for (int32_t i = 0; i < n; i++) device[members[i]] = d;
   return true;
 }
 

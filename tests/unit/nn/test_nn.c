@@ -53,8 +53,6 @@ MAKE(add, nn_add(s->t, s->in[0], s->in[1]))
 EXPECT(add, X + Y)
 MAKE(multiply, nn_multiply(s->t, s->in[0], s->in[1]))
 EXPECT(multiply, X *Y)
-MAKE(minimum, nn_minimum(s->t, s->in[0], s->in[1]))
-EXPECT(minimum, fmin(X, Y))
 MAKE(square, nn_multiply(s->t, s->in[0], s->in[0]))
 EXPECT(square, X *X)
 MAKE(scale, nn_scale(s->t, s->in[0], -1.5))
@@ -73,8 +71,6 @@ MAKE(tanh, nn_tanh(s->t, s->in[0]))
 EXPECT(tanh, (exp(2 * X) - 1) / (exp(2 * X) + 1))
 MAKE(exp, nn_exp(s->t, s->in[0]))
 EXPECT(exp, exp(X))
-MAKE(clamp, nn_clamp(s->t, s->in[0], -0.3, 0.4))
-EXPECT(clamp, fmin(fmax(X, -0.3), 0.4))
 MAKE(dropout, nn_dropout(s->t, s->in[0], 0.4, &(rng){11}))
 
 /* The chances of 0.4 in the order of the numbers. */
@@ -210,7 +206,6 @@ EXPECT(gru_backward, sequence_state(in, r, c, 3, -1))
 static const function_case cases[] = {
     CASE(add, {3, 3}, {4, 4}),
     CASE(multiply, {3, 3}, {4, 4}),
-    CASE(minimum, {3, 3}, {4, 4}),
     CASE(square, {3}, {4}),
     CASE(scale, {3}, {4}),
     CASE(add_row, {3, 1}, {4, 4}),
@@ -220,7 +215,6 @@ static const function_case cases[] = {
     CASE(sigmoid, {3}, {4}),
     CASE(tanh, {3}, {4}),
     CASE(exp, {3}, {4}),
-    CASE(clamp, {3}, {4}),
     CASE(dropout, {3}, {4}),
     CASE(matmul, {3, 5}, {5, 2}),
     CASE(dense, {3, 5, 1}, {5, 2, 2}),
