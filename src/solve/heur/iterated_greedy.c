@@ -23,6 +23,7 @@ typedef struct greedy {
   draft draft;
   critical path;
   placement now;
+  simulator_base *base;          /* now */
   int64_t *start_ns, *finish_ns; /* of now */
   double now_cost, best_cost, price;
   double *priority;
@@ -158,9 +159,14 @@ static bool step(greedy *s, double temperature) {
   list_policy policy = {.priority = s->priority, .tail_ns = s->tail_ns, .forced = s->forced};
   if (!list_schedule(&s->draft, &policy, s->run->budget, s->run->arena)) return false;
   placement where = draft_placement(&s->draft);
-  simulation found = solve_try(s->run, &where);
+  rng ahead = s->random; /* the draw is made before it is known whether it is needed: a cut run needs it */
+  double slack = -temperature * log(1 - rng_unit(&ahead));
+  simulation found = solve_try_below(s->run, s->base, &where, s->now_cost + slack + 1);
   double cost = excess_cost(s->price, &found), more = cost - s->now_cost;
-  if (more <= 0 || more < -temperature * log(1 - rng_unit(&s->random))) settle(s, &where, &found);
+  if (found.cut || more > 0) s->random = ahead;
+  if (found.cut || (more > 0 && more >= slack)) return true;
+  found = simulator_run_base(s->run->simulator, s->base, &where, !s->run->roomy);
+  settle(s, &where, &found);
   if (cost < s->best_cost) s->best_cost = cost;
   return true;
 }
@@ -170,7 +176,7 @@ static void go_to(greedy *s, const placement *where) {
   memcpy(s->draft.device, where->device, (size_t)n * sizeof *s->draft.device);
   for (int32_t k = 0; k < n; k++) s->draft.order[k] = where->order ? where->order[k] : k;
   placement start = {.device = s->draft.device, .order = s->draft.order};
-  simulation found = simulator_run(s->run->simulator, &start, !s->run->roomy);
+  simulation found = simulator_run_base(s->run->simulator, s->base, &start, !s->run->roomy);
   settle(s, &start, &found);
 }
 
@@ -186,8 +192,9 @@ static bool init(greedy *s, solve_run *run) {
   s->forced = ARENA_NEW(run->arena, int32_t, n);
   s->out = ARENA_NEW(run->arena, int32_t, n);
   s->tail_ns = ARENA_ZERO(run->arena, int64_t, n * p->n_devices);
+  s->base = simulator_base_new(run->simulator, run->arena);
   if (!s->now.device || !s->now.order || !s->start_ns || !s->finish_ns || !s->priority || !s->forced || !s->out ||
-      !s->tail_ns || !draft_init(&s->draft, p, run->arena) || !critical_init(&s->path, p, run->arena))
+      !s->tail_ns || !s->base || !draft_init(&s->draft, p, run->arena) || !critical_init(&s->path, p, run->arena))
     return false;
   if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s->draft, run->arena);
   return true;
