@@ -185,14 +185,27 @@ static int64_t parting(const stream *s, const stream_base *b, const placement *w
   return parting;
 }
 
-/* ---- tails ---- */
+/* The last mark before the placement, which is chained, parts from the base; NULL: there is none. */
+static const stream_mark *last_mark(const stream *s, const stream_base *b, const placement *where) {
+  int32_t n = 0;
+  if (b->valid && b->n_marks > 0) {
+    int64_t parts = parting(s, b, where);
+    while (n < b->n_marks && b->mark[n].now_ns < parts) n++;
+  }
+  return n > 0 ? &b->mark[n - 1] : NULL;
+}
 
-/* Tails of the operators at positions `last` and before; those behind are there. */
-static void find_tails(const stream *s, const placement *where, int64_t *tail_ns, int32_t last) {
+/* ---- runs ---- */
+
+/* Tails of operators at positions `first` to `last` that start in the base after `after`, or of all where there is
+ * none; those behind `last` are there. */
+static void find_tails(const stream *s, const stream_base *b, const placement *where, int64_t *tail_ns, int32_t first,
+                       int32_t last, int64_t after) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
-  for (int32_t i = last; i >= 0; i--) {
+  for (int32_t i = last; i >= first; i--) {
     int32_t v = operator_at(where, i), d = where->device[v], next = s->node[v].next;
+    if (b->valid && b->start_ns[v] <= after) continue;
     const int32_t *kind = p->device_kind + (int64_t)d * p->n_devices;
     int64_t most = next >= 0 ? tail_ns[next] : 0;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
@@ -206,36 +219,30 @@ static void find_tails(const stream *s, const placement *where, int64_t *tail_ns
   }
 }
 
-/* ---- runs ---- */
-
-/* Runs a placement that is chained and topological where the base is, from as far on as may be. */
-static bool run_from(stream *s, stream_base *b, const placement *where) {
+/* Runs what is compared and chained, contention link from the mark on. */
+static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, const placement *where) {
   s->cut = false;
-  if (s->problem->contention != SITU_CONTENTION_LINK) {
-    for (int32_t i = 0; i < s->n_operators; i++) {
-      int32_t v = operator_at(where, i);
-      s->start_ns[v] = b->start_ns[v];
-      s->finish_ns[v] = i < b->low ? b->finish_ns[v] : -1;
-    }
-    return stream_run_free(s, where, b->low);
+  if (s->problem->contention == SITU_CONTENTION_LINK) {
+    if (!mark) return stream_run_link(s);
+    go_to_mark(s, b, mark);
+    return stream_go_on(s);
   }
-  int32_t kept = 0;
-  if (b->valid) {
-    int64_t parts = parting(s, b, where);
-    while (kept < b->n_marks && b->mark[kept].now_ns < parts) kept++;
+  for (int32_t i = 0; i < s->n_operators; i++) {
+    int32_t v = operator_at(where, i);
+    s->start_ns[v] = b->start_ns[v];
+    s->finish_ns[v] = i < b->low ? b->finish_ns[v] : -1;
   }
-  if (s->recording) b->n_marks = kept;
-  if (kept == 0) return stream_run_link(s);
-  go_to_mark(s, b, &b->mark[kept - 1]);
-  return stream_go_on(s);
+  return stream_run_free(s, where, b->low);
 }
 
 void stream_run_base(void *model, void *base, const placement *where, bool memory, simulation *out) {
   stream *s = model;
   stream_base *b = base;
   if (!compare(s, b, where)) return;
+  const stream_mark *mark = last_mark(s, b, where);
+  b->n_marks = mark ? (int32_t)(mark - b->mark) + 1 : 0; /* the others are of what was the base */
   s->recording = b;
-  bool ran = run_from(s, b, where);
+  bool ran = run_from(s, b, mark, where);
   s->recording = NULL;
   b->valid = ran;
   if (!ran) return;
@@ -246,7 +253,7 @@ void stream_run_base(void *model, void *base, const placement *where, bool memor
   COPY(b->finish_ns, s->finish_ns, s->n_operators);
   if (b->user_next) COPY(b->user_next, s->user_next, s->graph->n_uses);
   if (b->user_next) COPY(b->first_sending, s->first_sending, s->graph->n_tensors);
-  find_tails(s, where, b->tail_ns, s->n_operators - 1);
+  find_tails(s, b, where, b->tail_ns, 0, s->n_operators - 1, -1);
   stream_tell(s, where, memory, out);
 }
 
@@ -254,13 +261,15 @@ void stream_run_below(void *model, void *base, const placement *where, bool memo
   stream *s = model;
   stream_base *b = base;
   if (!compare(s, b, where)) return;
+  const stream_mark *mark = last_mark(s, b, where);
   if (limit_ns != SITU_NEVER_NS) {
     if (b->valid) COPY(b->trial_tail_ns, b->tail_ns, s->n_operators);
-    find_tails(s, where, b->trial_tail_ns, b->high);
+    int32_t first = s->problem->contention == SITU_CONTENTION_LINK ? 0 : b->low;
+    find_tails(s, b, where, b->trial_tail_ns, first, b->high, mark ? mark->now_ns : -1);
     s->tail_ns = b->trial_tail_ns;
     s->limit_ns = limit_ns;
   }
-  bool ran = run_from(s, b, where);
+  bool ran = run_from(s, b, mark, where);
   out->cut = s->cut;
   s->tail_ns = NULL;
   if (ran) stream_tell(s, where, memory, out);
