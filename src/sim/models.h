@@ -13,7 +13,7 @@ typedef struct execution_model {
    * Devices are in range; a given order is a permutation, but may be no topological order. */
   void (*run)(void *model, const placement *where, bool memory, simulation *out);
   /* simulator_base_new, simulator_run_base, simulator_run_below; NULL for models that always run whole. `out` comes in
-   * as for run; a run of limit_ns or more may leave it so and set `cut`. */
+   * as for run; a run of limit_ns or more may leave it so and set `stopped`. */
   void *(*base_new)(void *model, arena *a);
   void (*run_base)(void *model, void *base, const placement *where, bool memory, simulation *out);
   void (*run_below)(void *model, void *base, const placement *where, bool memory, int64_t limit_ns, simulation *out);

@@ -76,10 +76,10 @@ simulation simulator_run_below(simulator *s, simulator_base *b, const placement 
     s->model->run_below(s->state, b->state, where, memory, limit_ns, &found);
   else
     found = simulator_run(s, where, memory);
-  if (limit_ns == SITU_NEVER_NS || (found.value_ns < limit_ns && !found.cut)) return found;
-  int64_t value_ns = found.cut ? limit_ns : found.value_ns;
+  if (limit_ns == SITU_NEVER_NS || (found.value_ns < limit_ns && !found.stopped)) return found;
+  int64_t value_ns = found.stopped ? limit_ns : found.value_ns;
   found = nothing;
-  found.cut = true;
+  found.stopped = true;
   found.value_ns = value_ns == SITU_NEVER_NS ? SITU_NEVER_NS : limit_ns;
   return found;
 }

@@ -22,7 +22,7 @@ typedef struct simulation {
   int64_t over_ns;               /* by how much a greatest period or latency is exceeded; 0 when it is kept */
   int64_t excess_bytes; /* memory over the limits, summed over memories; 0 when it fits. A search may use it as a
                            penalty; a placement with any excess is infeasible. */
-  bool cut;             /* simulator_run_below: the value is the limit or more, and nothing else is known */
+  bool stopped;         /* simulator_run_below: the value is the limit or more, and nothing else is known */
   int32_t worst_device; /* pipeline: the device of the greatest load; else the last to finish */
   const int64_t *start_ns, *finish_ns; /* stream, calls: [operator], borrowed until the next run; else NULL */
   const int64_t *load_ns;              /* pipeline: [device], borrowed; stream: busy time */
@@ -41,8 +41,9 @@ typedef struct simulator_base simulator_base;
 simulator_base *simulator_base_new(simulator *s, arena *a);
 /* As simulator_run; afterwards the placement is the base. */
 simulation simulator_run_base(simulator *s, simulator_base *b, const placement *where, bool memory);
-/* As simulator_run where the value is below limit_ns. Else it ends as soon as that is sure: `cut` is set, value_ns is
- * limit_ns or SITU_NEVER_NS, and times, loads and memory are not told. SITU_NEVER_NS as the limit runs all to the end.
+/* As simulator_run where the value is below limit_ns. Else it ends as soon as that is sure: `stopped` is set, value_ns
+ * is limit_ns or SITU_NEVER_NS, and times, loads and memory are not told. SITU_NEVER_NS as the limit runs all to the
+ * end.
  */
 simulation simulator_run_below(simulator *s, simulator_base *b, const placement *where, bool memory, int64_t limit_ns);
 

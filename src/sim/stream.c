@@ -86,8 +86,8 @@ bool stream_run_free(stream *s, const placement *where, int32_t first) {
       start = max64(start, ready);
     }
     int64_t finish = sat_add(start, time);
-    s->cut = s->tail_ns && s->tail_ns[v] >= s->limit_ns - start;
-    if (finish == SITU_NEVER_NS || s->cut) return false;
+    s->stopped = s->tail_ns && s->tail_ns[v] >= s->limit_ns - start;
+    if (finish == SITU_NEVER_NS || s->stopped) return false;
     s->start_ns[v] = start;
     finish_ns[v] = s->free_ns[d] = finish;
     s->load_ns[d] += time; /* at most `finish` */

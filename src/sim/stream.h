@@ -60,7 +60,7 @@ typedef struct stream {
 
   const int64_t *tail_ns; /* NULL, or [operator] least time from its start to the end of everything: then the run */
   int64_t limit_ns;       /* ends as soon as it is sure to take this long */
-  bool cut;               /* it ended so */
+  bool stopped;           /* it ended so */
   stream_base *recording; /* NULL, or where the run leaves its marks */
 
   /* contention link; NULL without it */
@@ -104,7 +104,7 @@ typedef struct stream {
 /* Chains the operators of each device in the given order and adds up loads. False where a load does not fit. */
 bool stream_chain(stream *s, const placement *where);
 /* One pass over the order, contention none, from position `first` on; finish_ns is -1 from there on, and what is before
- * is done. False when an input comes later in the order, a time is SITU_NEVER_NS, or the run is cut. */
+ * is done. False when an input comes later in the order, a time is SITU_NEVER_NS, or the run is stopped. */
 bool stream_run_free(stream *s, const placement *where, int32_t first);
 
 /* Runs what is chained, contention link: whether it came to its end. Fills start_ns, finish_ns. */

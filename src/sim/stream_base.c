@@ -6,7 +6,7 @@
  *
  * From its start an operator takes at least its tail to the end of everything, the longest way through operators that
  * follow on the same device and users of its tensors, without contention. A start that is no less than the limit minus
- * the tail ends the run. The last operator to end has a tail of its time or more: so a run is cut exactly where its
+ * the tail ends the run. The last operator to end has a tail of its time or more: so a run is stopped exactly where its
  * value is the limit or more. docs/theory/trial_runs.md. */
 #include <string.h>
 
@@ -111,7 +111,7 @@ static void go_to_mark(stream *s, const stream_base *b, const stream_mark *m) {
   s->n_runnable = s->n_fresh = s->n_freed = 0;
   s->n_hops = 0;
   s->started = NULL;
-  s->broken = s->cut = false;
+  s->broken = s->stopped = false;
   for (int32_t v = 0; v < s->n_operators; v++) s->node[v].waiting = m->waiting[v];
   memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
   COPY(s->device_at, m->device_at, s->n_devices);
@@ -221,7 +221,7 @@ static void find_tails(const stream *s, const stream_base *b, const placement *w
 
 /* Runs what is compared and chained, contention link from the mark on. */
 static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, const placement *where) {
-  s->cut = false;
+  s->stopped = false;
   if (s->problem->contention == SITU_CONTENTION_LINK) {
     if (!mark) return stream_run_link(s);
     go_to_mark(s, b, mark);
@@ -270,7 +270,7 @@ void stream_run_below(void *model, void *base, const placement *where, bool memo
     s->limit_ns = limit_ns;
   }
   bool ran = run_from(s, b, mark, where);
-  out->cut = s->cut;
+  out->stopped = s->stopped;
   s->tail_ns = NULL;
   if (ran) stream_tell(s, where, memory, out);
 }

@@ -144,7 +144,7 @@ static void run_device(stream *s, int32_t d, int64_t now) {
   for (int32_t v; (v = next_operator(s, d)) >= 0;) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
     s->device_at[d] = v;
-    if (s->tail_ns && s->tail_ns[v] >= s->limit_ns - now) s->cut = true;
+    if (s->tail_ns && s->tail_ns[v] >= s->limit_ns - now) s->stopped = true;
     s->start_ns[v] = now;
     s->finish_ns[v] = sat_add(now, time);
     if (time > 0) {
@@ -243,7 +243,7 @@ static void prepare(stream *s) {
   memset(s->queue_first, 0xff, (size_t)s->n_channels * sizeof *s->queue_first);
   s->n_sendings = s->n_heap = s->n_runnable = s->n_fresh = s->n_freed = s->n_ended = 0;
   s->n_hops = 0;
-  s->broken = s->cut = false;
+  s->broken = s->stopped = false;
 }
 
 /* What is ready at time 0. */
@@ -256,7 +256,7 @@ static void run_start(stream *s) {
 }
 
 bool stream_go_on(stream *s) {
-  while (s->n_heap > 0 && !s->cut) {
+  while (s->n_heap > 0 && !s->stopped) {
     int64_t now = s->heap[0].time_ns;
     if (now == SITU_NEVER_NS) return false;
     while (s->n_heap > 0 && s->heap[0].time_ns == now) {
@@ -266,7 +266,7 @@ bool stream_go_on(stream *s) {
     serve_channels(s, now);
     if (s->recording) stream_base_mark(s, now);
   }
-  return s->n_ended == s->n_operators && !s->broken && !s->cut;
+  return s->n_ended == s->n_operators && !s->broken && !s->stopped;
 }
 
 bool stream_run_link(stream *s) {

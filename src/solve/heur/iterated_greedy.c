@@ -185,12 +185,12 @@ static bool step(greedy *s, double temperature) {
   list_policy policy = {.sequence = s->sequence, .tail_ns = s->tail_ns, .forced = s->forced};
   if (!list_schedule(&s->draft, &policy, s->run->budget, s->run->arena)) return false;
   placement where = draft_placement(&s->draft);
-  rng ahead = s->random; /* the draw is made before it is known whether it is needed: a cut run needs it */
+  rng ahead = s->random; /* the draw is made before it is known whether it is needed: a stopped run needs it */
   double slack = -temperature * log(1 - rng_unit(&ahead));
   simulation found = solve_try_below(s->run, s->base, &where, s->now_cost + slack + 1);
   double cost = excess_cost(s->price, &found), more = cost - s->now_cost;
-  if (found.cut || more > 0) s->random = ahead;
-  if (found.cut || (more > 0 && more >= slack)) return true;
+  if (found.stopped || more > 0) s->random = ahead;
+  if (found.stopped || (more > 0 && more >= slack)) return true;
   found = simulator_run_base(s->run->simulator, s->base, &where, !s->run->roomy);
   settle(s, &where, &found);
   if (cost < s->best_cost) s->best_cost = cost;

@@ -294,7 +294,7 @@ static bool step(tabu *s) {
     double most = move_is_forbidden(s, &s->moves[i]) && s->best_cost < best_cost ? s->best_cost : best_cost;
     simulation found = solve_try_below(s->run, s->base, &s->trial, most);
     double cost = excess_cost(s->price, &found);
-    if (found.cut || cost >= most) continue;
+    if (found.stopped || cost >= most) continue;
     best = i;
     best_cost = cost;
     placement swap = s->chosen;

@@ -58,7 +58,7 @@ static void change(draw *x, int32_t *device, int32_t *order) {
 static void same(const draw *x, const simulation *a, const simulation *b) {
   const situ_problem *p = x->l.problem;
   assert_int_equal(a->value_ns, b->value_ns);
-  assert_false(a->cut);
+  assert_false(a->stopped);
   if (a->value_ns == SITU_NEVER_NS) return;
   assert_int_equal(a->excess_bytes, b->excess_bytes);
   assert_int_equal(a->worst_device, b->worst_device);
@@ -99,7 +99,7 @@ static void try(draw *x, simulator *plain, simulator *s, simulator_base *base, t
     return;
   }
   t->cut++;
-  assert_true(found.cut);
+  assert_true(found.stopped);
   assert_null(found.start_ns);
   assert_true(found.value_ns == SITU_NEVER_NS || found.value_ns == limit);
   if (expected.value_ns < SITU_NEVER_NS) assert_int_equal(found.value_ns, limit);
@@ -140,8 +140,8 @@ static void a_limit_means_the_same_in_every_model(void **state) {
     assert_int_equal(simulator_run_base(s, base, &where, true).value_ns, value_ns);
     if (value_ns < SITU_NEVER_NS) {
       assert_int_equal(simulator_run_below(s, base, &where, true, value_ns + 1).value_ns, value_ns);
-      assert_false(simulator_run_below(s, base, &where, true, value_ns + 1).cut);
-      assert_true(simulator_run_below(s, base, &where, true, value_ns).cut);
+      assert_false(simulator_run_below(s, base, &where, true, value_ns + 1).stopped);
+      assert_true(simulator_run_below(s, base, &where, true, value_ns).stopped);
     }
     arena_free(a);
     lab_free(&l);
