@@ -42,11 +42,45 @@ static void add_period(simulator *s, const placement *where, simulation *found) 
   found->worst_device = rate.worst_device;
 }
 
+static const simulation nothing = {
+    .value_ns = SITU_NEVER_NS, .worst_device = -1, .latency_ns = SITU_NEVER_NS, .period_ns = SITU_NEVER_NS};
+
 simulation simulator_run(simulator *s, const placement *where, bool memory) {
-  simulation found = {
-      .value_ns = SITU_NEVER_NS, .worst_device = -1, .latency_ns = SITU_NEVER_NS, .period_ns = SITU_NEVER_NS};
+  simulation found = nothing;
   s->model->run(s->state, where, memory, &found);
   if (s->rates && found.value_ns != SITU_NEVER_NS) add_period(s, where, &found);
+  return found;
+}
+
+struct simulator_base {
+  void *state; /* of the model; NULL for those that always run whole */
+};
+
+simulator_base *simulator_base_new(simulator *s, arena *a) {
+  simulator_base *b = ARENA_ZERO(a, simulator_base, 1);
+  if (b && s->model->base_new) b->state = s->model->base_new(s->state, a);
+  return b && (b->state || !s->model->base_new) ? b : NULL;
+}
+
+simulation simulator_run_base(simulator *s, simulator_base *b, const placement *where, bool memory) {
+  if (!b->state) return simulator_run(s, where, memory);
+  simulation found = nothing;
+  s->model->run_base(s->state, b->state, where, memory, &found);
+  if (s->rates && found.value_ns != SITU_NEVER_NS) add_period(s, where, &found);
+  return found;
+}
+
+simulation simulator_run_below(simulator *s, simulator_base *b, const placement *where, bool memory, int64_t limit_ns) {
+  simulation found = nothing;
+  if (b->state && !s->rates)
+    s->model->run_below(s->state, b->state, where, memory, limit_ns, &found);
+  else
+    found = simulator_run(s, where, memory);
+  if (limit_ns == SITU_NEVER_NS || (found.value_ns < limit_ns && !found.stopped)) return found;
+  int64_t value_ns = found.stopped ? limit_ns : found.value_ns;
+  found = nothing;
+  found.stopped = true;
+  found.value_ns = value_ns == SITU_NEVER_NS ? SITU_NEVER_NS : limit_ns;
   return found;
 }
 

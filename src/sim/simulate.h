@@ -22,6 +22,7 @@ typedef struct simulation {
   int64_t over_ns;               /* by how much a greatest period or latency is exceeded; 0 when it is kept */
   int64_t excess_bytes; /* memory over the limits, summed over memories; 0 when it fits. A search may use it as a
                            penalty; a placement with any excess is infeasible. */
+  bool stopped;         /* simulator_run_below: the value is the limit or more, and nothing else is known */
   int32_t worst_device; /* pipeline: the device of the greatest load; else the last to finish */
   const int64_t *start_ns, *finish_ns; /* stream, calls: [operator], borrowed until the next run; else NULL */
   const int64_t *load_ns;              /* pipeline: [device], borrowed; stream: busy time */
@@ -31,6 +32,20 @@ typedef struct simulation {
 /* Runs a placement. Pins and colocation are not looked at: the checker does. With memory = false the memory over time
  * is not followed (excess_bytes = 0, peak_bytes NULL), which is faster. */
 simulation simulator_run(simulator *s, const placement *where, bool memory);
+
+/* A run that others, of placements like it, take over what is the same from. It belongs to the one who searches; more
+ * than one may be in use. What is found never depends on it, only how soon: docs/theory/trial_runs.md. */
+typedef struct simulator_base simulator_base;
+
+/* An empty one, in an arena that the simulator outlives. NULL without memory. */
+simulator_base *simulator_base_new(simulator *s, arena *a);
+/* As simulator_run; afterwards the placement is the base. */
+simulation simulator_run_base(simulator *s, simulator_base *b, const placement *where, bool memory);
+/* As simulator_run where the value is below limit_ns. Else it ends as soon as that is sure: `stopped` is set, value_ns
+ * is limit_ns or SITU_NEVER_NS, and times, loads and memory are not told. SITU_NEVER_NS as the limit runs all to the
+ * end.
+ */
+simulation simulator_run_below(simulator *s, simulator_base *b, const placement *where, bool memory, int64_t limit_ns);
 
 /* Fills order ([operator]) with the sequence that arises where no device waits for one operator while it could run
  * another: of those whose inputs are there it takes the one of highest priority ([operator], ties to the lower number),

@@ -28,25 +28,55 @@ static void *make(const situ_problem *problem, arena *a) {
   s->finish_ns = ARENA_NEW(a, int64_t, s->n_operators);
   s->load_ns = ARENA_NEW(a, int64_t, s->n_devices);
   s->free_ns = ARENA_NEW(a, int64_t, s->n_devices);
-  if (!s->input || !s->start_ns || !s->finish_ns || !s->load_ns || !s->free_ns) return NULL;
+  s->node = ARENA_NEW(a, stream_node, (int64_t)s->n_operators + s->n_devices);
+  s->device_at = ARENA_NEW(a, int32_t, s->n_devices);
+  if (!s->input || !s->start_ns || !s->finish_ns || !s->load_ns || !s->free_ns || !s->node || !s->device_at)
+    return NULL;
   for (int64_t i = 0; i < g->n_uses; i++) s->input[i] = (stream_input){g->in[i], g->producer[g->in[i]]};
   if (problem->contention == SITU_CONTENTION_LINK && !stream_make_link(s, a)) return NULL;
   return stream_make_memory(s, a) ? s : NULL;
 }
 
-/* One pass over the order: without contention an operator starts at the greatest of the end of its device's last one
- * and the arrivals of its inputs. False when an input comes later in the order, or a time is SITU_NEVER_NS. */
-static bool run_free(stream *s, const placement *where) {
+bool stream_chain(stream *s, const placement *where) {
+  const situ_problem *p = s->problem;
+  const int32_t *device = where->device, *order = where->order;
+  stream_node *node = s->node;
+  memset(s->load_ns, 0, (size_t)s->n_devices * sizeof *s->load_ns);
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    s->device_at[d] = s->n_operators + d;
+    node[s->n_operators + d] = (stream_node){0, -1, -1, d};
+  }
+  for (int32_t i = 0; i < s->n_operators; i++) {
+    int32_t v = order ? order[i] : i, d = device[v];
+    int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+    s->load_ns[d] = sat_add(s->load_ns[d], time);
+    if (s->load_ns[d] == SITU_NEVER_NS) return false;
+    node[v].next = -1;
+    node[v].position = i;
+    node[v].device = d;
+    node[s->device_at[d]].next = v;
+    s->device_at[d] = v;
+  }
+  return true;
+}
+
+/* Without contention an operator starts at the greatest of the end of its device's last one and the arrivals of its
+ * inputs. */
+bool stream_run_free(stream *s, const placement *where, int32_t first) {
   const situ_problem *p = s->problem;
   const int64_t *in_start = s->graph->in_start;
   const int32_t *device = where->device, n_devices = s->n_devices;
   int64_t *finish_ns = s->finish_ns;
-  memset(finish_ns, 0xff, (size_t)s->n_operators * sizeof *finish_ns); /* -1: not placed yet */
   memset(s->load_ns, 0, (size_t)n_devices * sizeof *s->load_ns);
   memset(s->free_ns, 0, (size_t)n_devices * sizeof *s->free_ns);
   for (int32_t i = 0; i < s->n_operators; i++) {
     int32_t v = where->order ? where->order[i] : i, d = device[v];
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]], start = s->free_ns[d];
+    if (i < first) {
+      s->free_ns[d] = finish_ns[v];
+      s->load_ns[d] += time;
+      continue;
+    }
     for (int64_t k = in_start[v]; k < in_start[v + 1]; k++) {
       stream_input in = s->input[k];
       int64_t ready = finish_ns[in.producer];
@@ -56,7 +86,8 @@ static bool run_free(stream *s, const placement *where) {
       start = max64(start, ready);
     }
     int64_t finish = sat_add(start, time);
-    if (finish == SITU_NEVER_NS) return false;
+    s->stopped = s->tail_ns && s->tail_ns[v] >= s->limit_ns - start;
+    if (finish == SITU_NEVER_NS || s->stopped) return false;
     s->start_ns[v] = start;
     finish_ns[v] = s->free_ns[d] = finish;
     s->load_ns[d] += time; /* at most `finish` */
@@ -64,10 +95,7 @@ static bool run_free(stream *s, const placement *where) {
   return true;
 }
 
-void stream_run(void *model, const placement *where, bool memory, simulation *out) {
-  stream *s = model;
-  bool ran = s->problem->contention == SITU_CONTENTION_LINK ? stream_run_link(s, where) : run_free(s, where);
-  if (!ran) return;
+void stream_tell(stream *s, const placement *where, bool memory, simulation *out) {
   out->value_ns = 0;
   out->worst_device = where->device[0];
   for (int32_t v = 0; v < s->n_operators; v++) {
@@ -83,9 +111,24 @@ void stream_run(void *model, const placement *where, bool memory, simulation *ou
   out->peak_bytes = s->peak_bytes;
 }
 
+void stream_run(void *model, const placement *where, bool memory, simulation *out) {
+  stream *s = model;
+  bool ran;
+  if (s->problem->contention == SITU_CONTENTION_LINK) {
+    ran = stream_chain(s, where) && stream_run_link(s);
+  } else {
+    memset(s->finish_ns, 0xff, (size_t)s->n_operators * sizeof *s->finish_ns); /* -1: not placed yet */
+    ran = stream_run_free(s, where, 0);
+  }
+  if (ran) stream_tell(s, where, memory, out);
+}
+
 const execution_model stream_model = {.execution = SITU_EXECUTION_STREAM,
                                       .make = make,
                                       .run = stream_run,
+                                      .base_new = stream_base_new,
+                                      .run_base = stream_run_base,
+                                      .run_below = stream_run_below,
                                       .plan = stream_fill_plan,
                                       .memory = stream_log_memory,
                                       .dispatch = stream_dispatch};

@@ -21,18 +21,15 @@ bool stream_make_link(stream *s, arena *a) {
     int32_t link = q->route_link[i];
     s->hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel};
   }
-  return (s->node = ARENA_NEW(a, stream_node, s->n_operators)) && (s->device_next = ARENA_NEW(a, int32_t, n_devices)) &&
-         (s->device_busy = ARENA_NEW(a, bool, n_devices)) && (s->device_last = ARENA_NEW(a, int32_t, n_devices)) &&
-         (s->ready = ARENA_NEW(a, ready_heap, n_devices)) && (s->ready_room = ARENA_NEW(a, int32_t, s->n_operators)) &&
-         (s->sending = ARENA_NEW(a, stream_sending, most)) &&
+  return (s->device_busy = ARENA_NEW(a, bool, n_devices)) && (s->ready = ARENA_NEW(a, ready_heap, n_devices)) &&
+         (s->ready_room = ARENA_NEW(a, int32_t, s->n_operators)) && (s->sending = ARENA_NEW(a, stream_sending, most)) &&
          (s->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) && (s->slot = ARENA_NEW(a, int32_t, s->n_memories)) &&
          (s->channel_now = ARENA_NEW(a, int32_t, n_channels)) && (s->queue_first = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->heap = ARENA_NEW(a, stream_event, (int64_t)n_devices + n_channels)) &&
          (s->runnable = ARENA_NEW(a, int32_t, n_devices)) && (s->fresh = ARENA_NEW(a, int32_t, most)) &&
          (s->freed = ARENA_NEW(a, int32_t, n_channels)) &&
-         (s->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors)) &&
-         (s->left_ns = ARENA_NEW(a, int64_t, most)) && (s->came_ns = ARENA_NEW(a, int64_t, most));
+         (s->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors));
 }
 
 static void event_push(stream *s, int64_t time_ns, int32_t who) {
@@ -54,40 +51,13 @@ static stream_event event_pop(stream *s) {
   return top;
 }
 
-/* Chains the operators of each device in the given order. */
-static bool prepare(stream *s, const placement *where) {
-  const situ_problem *p = s->problem;
-  const int64_t *in_start = s->graph->in_start;
-  memset(s->device_next, 0xff, (size_t)s->n_devices * sizeof *s->device_next);
-  memset(s->device_busy, 0, (size_t)s->n_devices * sizeof *s->device_busy);
-  memset(s->load_ns, 0, (size_t)s->n_devices * sizeof *s->load_ns);
-  memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
-  memset(s->channel_now, 0xff, (size_t)s->n_channels * sizeof *s->channel_now);
-  memset(s->queue_first, 0xff, (size_t)s->n_channels * sizeof *s->queue_first);
-  s->n_sendings = s->n_heap = s->n_runnable = s->n_fresh = s->n_freed = s->n_ended = 0;
-  s->n_hops = 0;
-  s->broken = false;
-  for (int32_t i = 0; i < s->n_operators; i++) {
-    int32_t v = where->order ? where->order[i] : i, d = where->device[v];
-    int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
-    s->load_ns[d] = sat_add(s->load_ns[d], time);
-    if (s->load_ns[d] == SITU_NEVER_NS) return false;
-    s->node[v] = (stream_node){(int32_t)(in_start[v + 1] - in_start[v]), -1, i, d};
-    if (s->device_next[d] < 0)
-      s->device_next[d] = v;
-    else
-      s->node[s->device_last[d]].next = v;
-    s->device_last[d] = v;
-  }
-  return true;
-}
-
 /* One more input of w is in its memory. */
 static inline void deliver(stream *s, int32_t w) {
   stream_node *n = &s->node[w];
   if (--n->waiting > 0) return;
   if (s->started) heap_push(&s->ready[n->device], w);
-  if ((s->started ? s->ready[n->device].n == 1 : s->device_next[n->device] == w) && !s->device_busy[n->device])
+  if ((s->started ? s->ready[n->device].n == 1 : s->node[s->device_at[n->device]].next == w) &&
+      !s->device_busy[n->device])
     s->runnable[s->n_runnable++] = n->device;
 }
 
@@ -98,10 +68,10 @@ static inline int64_t hop_time(const stream *s, int32_t k) {
 }
 
 static inline void log_hop(stream *s, int32_t k, int64_t start, int64_t finish) {
-  if (s->left_ns[k] < 0) s->left_ns[k] = finish;
-  s->came_ns[k] = start; /* the last hop writes last */
+  stream_sending *x = &s->sending[k];
+  if (x->left_ns < 0) x->left_ns = finish;
+  x->came_ns = start; /* the last hop writes last */
   if (s->hop_log) {
-    const stream_sending *x = &s->sending[k];
     s->hop_log[s->n_hops] = (situ_transfer){x->tensor, hop_of(s, k).link, x->to_memory, start, finish};
   }
   s->n_hops++;
@@ -138,8 +108,7 @@ static void send(stream *s, int32_t t, int32_t position, int32_t m, int64_t now)
     if (k < first) {
       k = s->slot[to] = s->n_sendings++;
       const int32_t *route = s->platform->route_start + (int64_t)m * s->n_memories + to;
-      s->sending[k] = (stream_sending){t, to, route[0], route[1], -1, -1};
-      s->left_ns[k] = -1;
+      s->sending[k] = (stream_sending){t, to, route[0], route[1], -1, -1, -1, -1};
     }
     s->user_next[i] = s->sending[k].first_user;
     s->sending[k].first_user = (int32_t)i;
@@ -150,8 +119,7 @@ static void send(stream *s, int32_t t, int32_t position, int32_t m, int64_t now)
 /* The operator that device d is at ends. */
 static void end_operator(stream *s, int32_t d, int64_t now) {
   const situ_graph *g = s->graph;
-  int32_t v = s->device_next[d];
-  s->device_next[d] = s->node[v].next;
+  int32_t v = s->device_at[d];
   s->n_ended++;
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     send(s, t, s->node[v].position, s->problem->memory_of[d], now);
@@ -159,9 +127,12 @@ static void end_operator(stream *s, int32_t d, int64_t now) {
 
 /* What device d starts next; -1 when it has to wait. */
 static inline int32_t next_operator(stream *s, int32_t d) {
-  if (!s->started) return s->device_next[d] >= 0 && s->node[s->device_next[d]].waiting == 0 ? s->device_next[d] : -1;
+  if (!s->started) {
+    int32_t next = s->node[s->device_at[d]].next;
+    return next >= 0 && s->node[next].waiting == 0 ? next : -1;
+  }
   if (s->ready[d].n == 0) return -1;
-  int32_t v = s->device_next[d] = heap_pop(&s->ready[d]);
+  int32_t v = heap_pop(&s->ready[d]);
   s->started[s->n_started++] = v;
   return v;
 }
@@ -172,6 +143,8 @@ static void run_device(stream *s, int32_t d, int64_t now) {
   s->device_busy[d] = true;
   for (int32_t v; (v = next_operator(s, d)) >= 0;) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+    s->device_at[d] = v;
+    if (s->tail_ns && s->tail_ns[v] >= s->limit_ns - now) s->stopped = true;
     s->start_ns[v] = now;
     s->finish_ns[v] = sat_add(now, time);
     if (time > 0) {
@@ -259,14 +232,31 @@ static void end_event(stream *s, int32_t who, int64_t now) {
   advance(s, k, now);
 }
 
-/* From what is ready at time 0 to the end; whether all operators ended. */
-static bool run_events(stream *s) {
+/* Before time 0. */
+static void prepare(stream *s) {
+  const int64_t *in_start = s->graph->in_start;
+  for (int32_t v = 0; v < s->n_operators; v++) s->node[v].waiting = (int32_t)(in_start[v + 1] - in_start[v]);
+  for (int32_t d = 0; d < s->n_devices; d++) s->device_at[d] = s->n_operators + d;
+  memset(s->device_busy, 0, (size_t)s->n_devices * sizeof *s->device_busy);
+  memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
+  memset(s->channel_now, 0xff, (size_t)s->n_channels * sizeof *s->channel_now);
+  memset(s->queue_first, 0xff, (size_t)s->n_channels * sizeof *s->queue_first);
+  s->n_sendings = s->n_heap = s->n_runnable = s->n_fresh = s->n_freed = s->n_ended = 0;
+  s->n_hops = 0;
+  s->broken = s->stopped = false;
+}
+
+/* What is ready at time 0. */
+static void run_start(stream *s) {
   for (int32_t d = 0; d < s->n_devices; d++) {
     if (!s->device_busy[d]) run_device(s, d, 0);
     run_runnable(s, 0);
   }
   serve_channels(s, 0);
-  while (s->n_heap > 0) {
+}
+
+bool stream_go_on(stream *s) {
+  while (s->n_heap > 0 && !s->stopped) {
     int64_t now = s->heap[0].time_ns;
     if (now == SITU_NEVER_NS) return false;
     while (s->n_heap > 0 && s->heap[0].time_ns == now) {
@@ -274,23 +264,27 @@ static bool run_events(stream *s) {
       run_runnable(s, now);
     }
     serve_channels(s, now);
+    if (s->recording) stream_base_mark(s, now);
   }
-  return s->n_ended == s->n_operators;
+  return s->n_ended == s->n_operators && !s->broken && !s->stopped;
 }
 
-bool stream_run_link(stream *s, const placement *where) {
+bool stream_run_link(stream *s) {
   s->started = NULL;
-  return prepare(s, where) && run_events(s) && !s->broken;
+  prepare(s);
+  run_start(s);
+  return stream_go_on(s);
 }
 
 /* Heaps side by side, as large as their devices have operators. */
 static void prepare_heaps(stream *s, const double *priority) {
-  int32_t *count = s->device_last, before = 0;
-  memset(count, 0, (size_t)s->n_devices * sizeof *count);
-  for (int32_t v = 0; v < s->n_operators; v++) count[s->node[v].device]++;
+  int32_t before = 0;
+  for (int32_t d = 0; d < s->n_devices; d++) s->ready[d] = (ready_heap){.key = priority};
+  for (int32_t v = 0; v < s->n_operators; v++) s->ready[s->node[v].device].n++;
   for (int32_t d = 0; d < s->n_devices; d++) {
-    s->ready[d] = (ready_heap){.key = priority, .at = s->ready_room + before};
-    before += count[d];
+    s->ready[d].at = s->ready_room + before;
+    before += s->ready[d].n;
+    s->ready[d].n = 0;
   }
   for (int32_t v = 0; v < s->n_operators; v++)
     if (s->node[v].waiting == 0) heap_push(&s->ready[s->node[v].device], v);
@@ -298,11 +292,15 @@ static void prepare_heaps(stream *s, const double *priority) {
 
 int64_t stream_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order) {
   stream *s = model;
-  if (!s->node || !prepare(s, &(placement){.device = (int32_t *)(uintptr_t)device})) return SITU_NEVER_NS;
+  if (s->problem->contention != SITU_CONTENTION_LINK ||
+      !stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)device}))
+    return SITU_NEVER_NS;
+  prepare(s);
   prepare_heaps(s, priority);
   s->started = order;
   s->n_started = 0;
-  if (!run_events(s)) return SITU_NEVER_NS;
+  run_start(s);
+  if (!stream_go_on(s)) return SITU_NEVER_NS;
   int64_t end = 0;
   for (int32_t v = 0; v < s->n_operators; v++) end = max64(end, s->finish_ns[v]);
   return end;

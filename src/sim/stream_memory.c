@@ -66,8 +66,8 @@ static void hold_tensor(stream *s, const placement *where, int32_t t) {
   for (int32_t k = 0; k < n_reached; k++) {
     int64_t left, came;
     if (p->contention == SITU_CONTENTION_LINK) {
-      left = s->left_ns[s->first_sending[t] + k];
-      came = s->came_ns[s->first_sending[t] + k];
+      left = s->sending[s->first_sending[t] + k].left_ns;
+      came = s->sending[s->first_sending[t] + k].came_ns;
     } else {
       free_transfer(s, t, v, m, s->reached[k], &left, &came);
     }

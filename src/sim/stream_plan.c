@@ -84,7 +84,7 @@ static situ_status fill_transfers(stream *s, const placement *where, situ_plan *
   plan->n_transfers = (int32_t)n;
   if (link) {
     s->hop_log = plan->transfers;
-    (void)stream_run_link(s, where);
+    (void)stream_run_link(s);
     s->hop_log = NULL;
   } else {
     free_hops(s, where, plan->transfers);

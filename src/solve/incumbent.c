@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -45,15 +46,26 @@ void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *p)
   if (other->value_ns < i->value_ns) keep(i, &other->best, other->value_ns, other->solver, p);
 }
 
-simulation solve_try(solve_run *run, const placement *where) {
+/* Counts a step, and keeps what was simulated where it is better and allowed. */
+static void judge(solve_run *run, const placement *where, const simulation *found) {
   incumbent *best = run->incumbent;
-  simulation found = simulator_run(run->simulator, where, !run->roomy);
   budget_spend(run->budget, 1);
-  if (found.value_ns >= best->value_ns || found.excess_bytes > 0 || found.over_ns > 0 ||
-      !solve_allows(run->problem, where->device) ||
-      !replicas_keep_rules(run->problem, where->device, where->replica_of))
-    return found;
-  keep(best, where, found.value_ns, run->solver, run->problem);
+  if (found->value_ns < best->value_ns && found->excess_bytes == 0 && found->over_ns == 0 &&
+      solve_allows(run->problem, where->device) && replicas_keep_rules(run->problem, where->device, where->replica_of))
+    keep(best, where, found->value_ns, run->solver, run->problem);
+}
+
+simulation solve_try(solve_run *run, const placement *where) {
+  simulation found = simulator_run(run->simulator, where, !run->roomy);
+  judge(run, where, &found);
+  return found;
+}
+
+simulation solve_try_below(solve_run *run, simulator_base *base, const placement *where, double cost) {
+  int64_t limit_ns =
+      cost < (double)INT64_MAX / 2 ? max64((int64_t)ceil(cost), run->incumbent->value_ns) : SITU_NEVER_NS;
+  simulation found = simulator_run_below(run->simulator, base, where, !run->roomy, limit_ns);
+  judge(run, where, &found);
   return found;
 }
 

@@ -96,6 +96,10 @@ void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *pr
 int64_t solve_offer(solve_run *run, const placement *where);
 /* The same, for searches that want to know more: what the simulator found, constraints apart. */
 simulation solve_try(solve_run *run, const placement *where);
+/* The same, for searches that have no use for a placement which costs `cost` nanoseconds or more: its simulation takes
+ * over from the base what is the same, and ends as soon as the value is sure to be no less than the cost and the best
+ * so far (simulation.stopped). Still a step. */
+simulation solve_try_below(solve_run *run, simulator_base *base, const placement *where, double cost);
 /* Whether the placement keeps support, pins, unused devices and colocation. */
 bool solve_allows(const situ_problem *problem, const int32_t *device);
 /* Says that no plan of the problem is better than this. `name` is the proof's (static storage). SITU_NEVER_NS says

@@ -23,13 +23,16 @@ typedef struct greedy {
   draft draft;
   critical path;
   placement now;
+  simulator_base *base;          /* now */
   int64_t *start_ns, *finish_ns; /* of now */
   double now_cost, best_cost, price;
-  double *priority;
-  int32_t *forced;     /* [operator] its device, -1: taken out */
-  int64_t *tail_ns;    /* [operator * devices], of what is taken out */
-  int32_t *out, n_out; /* taken out */
-  bool together;       /* to be put back on one device */
+  double *key; /* [operator] its place in the sequence to come: its position, or near it */
+  int32_t *sequence;
+  int32_t *moved, n_moved; /* those of `out` whose place is another */
+  int32_t *forced;         /* [operator] its device, -1: taken out */
+  int64_t *tail_ns;        /* [operator * devices], of what is taken out */
+  int32_t *out, n_out;     /* taken out */
+  bool together;           /* to be put back on one device */
 } greedy;
 
 /* ---- taking out ---- */
@@ -100,10 +103,11 @@ static void choose_out(greedy *s) {
 /* ---- putting back ---- */
 
 /* What is taken out may come earlier or later than it did, between its producers and its users. */
-static void set_priorities(greedy *s) {
+static void set_keys(greedy *s) {
   const situ_graph *g = s->problem->graph;
   const int32_t *position = s->path.position;
-  for (int32_t v = 0; v < s->problem->n_operators; v++) s->priority[v] = -(double)position[v];
+  s->n_moved = 0;
+  for (int32_t v = 0; v < s->problem->n_operators; v++) s->key[v] = position[v];
   for (int32_t i = 0; i < s->n_out; i++) {
     int32_t v = s->out[i], low = 0, high = s->problem->n_operators - 1;
     if (rng_below(&s->random, 2)) continue;
@@ -112,8 +116,31 @@ static void set_priorities(greedy *s) {
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++)
         high = position[g->use[k]] < high ? position[g->use[k]] : high;
-    s->priority[v] = -(low + rng_unit(&s->random) * (high - low));
+    s->key[v] = low + rng_unit(&s->random) * (high - low);
+    if (s->key[v] != position[v]) s->moved[s->n_moved++] = v;
   }
+}
+
+static bool comes_before(const greedy *s, int32_t v, int32_t w) {
+  return s->key[v] < s->key[w] || (s->key[v] == s->key[w] && v < w);
+}
+
+/* The present order with those that move sorted in by their keys, ties to the lower number. */
+static void set_sequence(greedy *s) {
+  int32_t n = s->problem->n_operators, at = 0, m = 0;
+  set_keys(s);
+  for (int32_t i = 1; i < s->n_moved; i++) {
+    int32_t v = s->moved[i], k = i;
+    for (; k > 0 && comes_before(s, v, s->moved[k - 1]); k--) s->moved[k] = s->moved[k - 1];
+    s->moved[k] = v;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    int32_t v = s->now.order[i];
+    if (s->key[v] != i) continue;
+    while (m < s->n_moved && comes_before(s, s->moved[m], v)) s->sequence[at++] = s->moved[m++];
+    s->sequence[at++] = v;
+  }
+  while (m < s->n_moved) s->sequence[at++] = s->moved[m++];
 }
 
 static void set_tails(greedy *s) {
@@ -151,16 +178,21 @@ static void settle(greedy *s, const placement *where, const simulation *found) {
 static bool step(greedy *s, double temperature) {
   choose_out(s);
   if (s->n_out == 0) return !budget_spend(s->run->budget, 1);
-  set_priorities(s);
+  set_sequence(s);
   set_tails(s);
   force_some(s);
   draft_clear(&s->draft);
-  list_policy policy = {.priority = s->priority, .tail_ns = s->tail_ns, .forced = s->forced};
+  list_policy policy = {.sequence = s->sequence, .tail_ns = s->tail_ns, .forced = s->forced};
   if (!list_schedule(&s->draft, &policy, s->run->budget, s->run->arena)) return false;
   placement where = draft_placement(&s->draft);
-  simulation found = solve_try(s->run, &where);
+  rng ahead = s->random; /* the draw is made before it is known whether it is needed: a stopped run needs it */
+  double slack = -temperature * log(1 - rng_unit(&ahead));
+  simulation found = solve_try_below(s->run, s->base, &where, s->now_cost + slack + 1);
   double cost = excess_cost(s->price, &found), more = cost - s->now_cost;
-  if (more <= 0 || more < -temperature * log(1 - rng_unit(&s->random))) settle(s, &where, &found);
+  if (found.stopped || more > 0) s->random = ahead;
+  if (found.stopped || (more > 0 && more >= slack)) return true;
+  found = simulator_run_base(s->run->simulator, s->base, &where, !s->run->roomy);
+  settle(s, &where, &found);
   if (cost < s->best_cost) s->best_cost = cost;
   return true;
 }
@@ -170,7 +202,7 @@ static void go_to(greedy *s, const placement *where) {
   memcpy(s->draft.device, where->device, (size_t)n * sizeof *s->draft.device);
   for (int32_t k = 0; k < n; k++) s->draft.order[k] = where->order ? where->order[k] : k;
   placement start = {.device = s->draft.device, .order = s->draft.order};
-  simulation found = simulator_run(s->run->simulator, &start, !s->run->roomy);
+  simulation found = simulator_run_base(s->run->simulator, s->base, &start, !s->run->roomy);
   settle(s, &start, &found);
 }
 
@@ -182,12 +214,16 @@ static bool init(greedy *s, solve_run *run) {
   s->now.order = ARENA_NEW(run->arena, int32_t, n);
   s->start_ns = ARENA_NEW(run->arena, int64_t, n);
   s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
-  s->priority = ARENA_NEW(run->arena, double, n);
+  s->key = ARENA_NEW(run->arena, double, n);
+  s->sequence = ARENA_NEW(run->arena, int32_t, n);
+  s->moved = ARENA_NEW(run->arena, int32_t, n);
   s->forced = ARENA_NEW(run->arena, int32_t, n);
   s->out = ARENA_NEW(run->arena, int32_t, n);
   s->tail_ns = ARENA_ZERO(run->arena, int64_t, n * p->n_devices);
-  if (!s->now.device || !s->now.order || !s->start_ns || !s->finish_ns || !s->priority || !s->forced || !s->out ||
-      !s->tail_ns || !draft_init(&s->draft, p, run->arena) || !critical_init(&s->path, p, run->arena))
+  s->base = simulator_base_new(run->simulator, run->arena);
+  if (!s->now.device || !s->now.order || !s->start_ns || !s->finish_ns || !s->key || !s->sequence || !s->moved ||
+      !s->forced || !s->out || !s->tail_ns || !s->base || !draft_init(&s->draft, p, run->arena) ||
+      !critical_init(&s->path, p, run->arena))
     return false;
   if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s->draft, run->arena);
   return true;

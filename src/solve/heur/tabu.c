@@ -31,6 +31,7 @@ typedef struct tabu {
   const situ_graph *graph;
   rng random;
   placement now, trial, chosen;
+  simulator_base *base;          /* now */
   int64_t *start_ns, *finish_ns; /* of now */
   critical path;
   int64_t *forbidden; /* [operator * devices + device] until that round; or NULL where that is too large */
@@ -290,9 +291,10 @@ static bool step(tabu *s) {
   if (s->run->prior && s->path.n_chain > 0) n = propose_moves(s, n);
   for (int32_t i = 0; i < n && !solve_done(s->run); i++) {
     make(s, &s->moves[i]);
-    simulation found = solve_try(s->run, &s->trial);
+    double most = move_is_forbidden(s, &s->moves[i]) && s->best_cost < best_cost ? s->best_cost : best_cost;
+    simulation found = solve_try_below(s->run, s->base, &s->trial, most);
     double cost = excess_cost(s->price, &found);
-    if (cost >= best_cost || (move_is_forbidden(s, &s->moves[i]) && cost >= s->best_cost)) continue;
+    if (found.stopped || cost >= most) continue;
     best = i;
     best_cost = cost;
     placement swap = s->chosen;
@@ -301,7 +303,7 @@ static bool step(tabu *s) {
   }
   if (best < 0) return false;
   forbid(s, &s->moves[best]);
-  simulation found = simulator_run(s->run->simulator, &s->chosen, !s->run->roomy);
+  simulation found = simulator_run_base(s->run->simulator, s->base, &s->chosen, !s->run->roomy);
   settle(s, &s->chosen, &found);
   return true;
 }
@@ -310,7 +312,7 @@ static void go_to(tabu *s, const placement *where) {
   size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
   memcpy(s->trial.device, where->device, bytes);
   for (int32_t k = 0; k < s->problem->n_operators; k++) s->trial.order[k] = where->order ? where->order[k] : k;
-  simulation found = simulator_run(s->run->simulator, &s->trial, !s->run->roomy);
+  simulation found = simulator_run_base(s->run->simulator, s->base, &s->trial, !s->run->roomy);
   settle(s, &s->trial, &found);
 }
 
@@ -347,7 +349,8 @@ static bool init(tabu *s, solve_run *run) {
   if ((int64_t)n * p->n_devices <= (int64_t)1 << 25)
     s->forbidden = ARENA_ZERO(run->arena, int64_t, (int64_t)n * p->n_devices);
   s->price = excess_price(run);
-  return s->start_ns && s->finish_ns && s->full && critical_init(&s->path, p, run->arena);
+  s->base = simulator_base_new(run->simulator, run->arena);
+  return s->start_ns && s->finish_ns && s->full && s->base && critical_init(&s->path, p, run->arena);
 }
 
 /* Where to start without any plan: everything on the first device that may run it, operator by operator. */

@@ -194,6 +194,20 @@ static int32_t leave_out_hosts(draft *s, int32_t n) {
   return kept > 0 ? kept : n;
 }
 
+/* Support, pins and the server that v must stay in. */
+static bool allows(const draft *s, int32_t v, int32_t d) {
+  int32_t group = s->groups.of[v], server = s->only_server ? s->only_server[v] : -1;
+  return (group >= 0 ? group_allows(s, group, d) : problem_allows(s->problem, v, d)) &&
+         (server < 0 || s->problem->platform->devices[d].server == server);
+}
+
+bool draft_takes(const draft *s, int32_t v, int32_t d) {
+  int32_t group = s->groups.of[v];
+  if (group >= 0 && s->group_device[group] >= 0) return d == s->group_device[group];
+  return allows(s, v, d) && !(s->closed && s->closed[s->problem->memory_of[d]]) &&
+         !(s->spare_hosts && problem_is_host(s->problem, d)) && (!s->limited || room_with(s, v, d) >= 0);
+}
+
 int32_t draft_candidates(draft *s, int32_t v) {
   const situ_problem *p = s->problem;
   int32_t group = s->groups.of[v], n = 0, roomiest = -1;
@@ -201,11 +215,9 @@ int32_t draft_candidates(draft *s, int32_t v) {
     s->candidates[0] = s->group_device[group];
     return 1;
   }
-  int32_t server = s->only_server ? s->only_server[v] : -1;
   int64_t most = INT64_MIN;
   for (int32_t d = 0; d < p->n_devices; d++) {
-    if (group >= 0 ? !group_allows(s, group, d) : !problem_allows(p, v, d)) continue;
-    if (server >= 0 && p->platform->devices[d].server != server) continue;
+    if (!allows(s, v, d)) continue;
     int64_t room = s->limited ? room_with(s, v, d) : 0;
     bool closed = s->closed && s->closed[p->memory_of[d]];
     if (room >= 0 && !closed) s->candidates[n++] = d;
@@ -252,14 +264,16 @@ static int by_end(const void *left, const void *right) {
 /* Sorts by start: least significant digits first, in linear time; `spare` has room for as many. Returns which of the
  * two arrays holds the result. */
 static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
-  enum { BITS = 11, DIGITS = 1 << BITS };
+  enum { FEW = 1024, MOST_DIGITS = 1 << 11 };
+  int32_t bits = n < FEW ? 8 : 11, digits = 1 << bits; /* few operators are sorted sooner with few digits */
   int64_t most = 0;
   for (int32_t k = 0; k < n; k++) most = max64(most, all[k].start_ns);
-  for (int32_t shift = 0; shift < 63 && most >> shift > 0; shift += BITS) {
-    int32_t at[DIGITS + 1] = {0};
-    for (int32_t k = 0; k < n; k++) at[((all[k].start_ns >> shift) & (DIGITS - 1)) + 1]++;
-    for (int32_t digit = 0; digit < DIGITS; digit++) at[digit + 1] += at[digit];
-    for (int32_t k = 0; k < n; k++) spare[at[(all[k].start_ns >> shift) & (DIGITS - 1)]++] = all[k];
+  for (int32_t shift = 0; shift < 63 && most >> shift > 0; shift += bits) {
+    int32_t at[MOST_DIGITS + 1];
+    memset(at, 0, (size_t)(digits + 1) * sizeof *at);
+    for (int32_t k = 0; k < n; k++) at[((all[k].start_ns >> shift) & (digits - 1)) + 1]++;
+    for (int32_t digit = 0; digit < digits; digit++) at[digit + 1] += at[digit];
+    for (int32_t k = 0; k < n; k++) spare[at[(all[k].start_ns >> shift) & (digits - 1)]++] = all[k];
     timed *swap = all;
     all = spare;
     spare = swap;

@@ -53,6 +53,8 @@ void draft_arrive_at(draft *s, int32_t v, int32_t d);
 /* Fills candidates: where v may go by support, pins, its group and memory; where nothing has room, the device with
  * the most room. Returns how many; 0 only where no device can run v. */
 int32_t draft_candidates(draft *s, int32_t v);
+/* Whether device d is one of them, seen without looking at others; false where that takes a look at them. */
+bool draft_takes(const draft *s, int32_t v, int32_t d);
 /* The earliest start of v on device d after draft_arrive: in a gap, or after everything else. */
 int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps);
 void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns);

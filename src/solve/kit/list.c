@@ -31,20 +31,23 @@ static void queue_release(ready_queue *q, const situ_graph *g, int32_t v) {
       if (--q->waiting[g->use[i]] == 0) heap_push(&q->heap, g->use[i]);
 }
 
-/* The forced device of v if that is a candidate, or -1. */
-static int32_t forced_device(const draft *s, int32_t v, int32_t n, const list_policy *policy) {
-  for (int32_t i = 0; i < n && policy->forced; i++)
-    if (s->candidates[i] == policy->forced[v]) return s->candidates[i];
+/* The forced device of v if that is a candidate, or -1. Fills the candidates where it is not seen at once. */
+static int32_t forced_device(draft *s, int32_t v, const list_policy *policy, int32_t *n) {
+  int32_t forced = policy->forced ? policy->forced[v] : -1;
+  if (forced >= 0 && draft_takes(s, v, forced)) return forced;
+  *n = draft_candidates(s, v);
+  for (int32_t i = 0; i < *n && forced >= 0; i++)
+    if (s->candidates[i] == forced) return forced;
   return -1;
 }
 
 /* Where finish + tail is least, ties to the device listed first; -1 where no device can run it. */
 static int32_t best_device(draft *s, int32_t v, const list_policy *policy) {
   const situ_problem *p = s->problem;
-  int32_t n = draft_candidates(s, v), best = forced_device(s, v, n, policy);
+  int32_t n = 0, best = forced_device(s, v, policy, &n);
   int64_t best_key = 0;
   if (best >= 0) {
-    draft_arrive_at(s, v, best);
+    if (!s->links) draft_arrive_at(s, v, best); /* draft_send does it else */
     return best;
   }
   draft_arrive(s, v);
@@ -84,9 +87,38 @@ static void forget_gaps(draft *s, const ready_queue *q) {
   for (int32_t d = 0; d < s->problem->n_devices && least > 0; d++) timeline_forget(&s->pool, &s->lines[d], least);
 }
 
+static bool producers_are_placed(const draft *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (s->device[g->producer[g->in[i]]] < 0) return false;
+  return true;
+}
+
+/* list_schedule where the sequence is at hand: the first in it that is ready comes next. Nearly always that is the
+ * first that is left. */
+static bool schedule_sequence(draft *s, const list_policy *policy, budget *b, arena *scratch) {
+  int32_t n = s->problem->n_operators;
+  int32_t *next = ARENA_NEW(scratch, int32_t, (int64_t)n + 1); /* [position + 1] of what is left, n: none */
+  bool going = next != NULL;
+  for (int32_t k = 0; going && k <= n; k++) next[k] = k;
+  for (int32_t placed = 1; going && next[0] < n; placed++) {
+    int32_t before = 0;
+    while (next[before] < n && !producers_are_placed(s, policy->sequence[next[before]])) before = next[before] + 1;
+    int32_t at = next[before];
+    going = at < n && place_best(s, policy->sequence[at], policy) && (placed % LOOK_EVERY || !budget_over(b));
+    if (going) next[before] = next[at + 1];
+  }
+  return going;
+}
+
 bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratch) {
   const situ_graph *g = s->problem->graph;
   arena_mark mark = arena_get_mark(scratch);
+  if (policy->sequence) {
+    bool done = schedule_sequence(s, policy, b, scratch);
+    arena_release(scratch, mark);
+    return done;
+  }
   ready_queue queue;
   bool going = queue_init(&queue, g, policy->priority, scratch);
   int32_t next_look = LOOK_EVERY;

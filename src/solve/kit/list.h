@@ -10,6 +10,8 @@
 
 typedef struct list_policy {
   const double *priority; /* [operator], the highest first; ties: the lower number */
+  /* NULL, or the operators in that order, where it is at hand: then nothing is sorted and priority may be NULL. */
+  const int32_t *sequence;
   const int64_t *tail_ns; /* [operator * n_devices + device] added to the finish when devices are compared; or NULL */
   const int32_t *forced;  /* [operator] its device if that is a candidate, or -1; or NULL */
   /* NULL, or what chooses the device of an operator instead: one of draft_candidates, after draft_arrive; -1: none. */

@@ -1,0 +1,276 @@
+/* Runs of the stream model that take over from a base run what is the same, and end where they are too long.
+ *
+ * With contention link the base leaves marks: all that the event-driven run holds at the end of some instants. Another
+ * placement is the same up to the instant at which the first event looks at something that differs (`parting`); its
+ * run starts from the last mark before that. Without contention the run starts at the first position that differs.
+ *
+ * From its start an operator takes at least its tail to the end of everything, the longest way through operators that
+ * follow on the same device and users of its tensors, without contention. A start that is no less than the limit minus
+ * the tail ends the run. The last operator to end has a tail of its time or more: so a run is stopped exactly where its
+ * value is the limit or more. docs/theory/trial_runs.md. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "sim/stream.h"
+
+enum { MARKS = 16 };
+static const int64_t MARKS_BYTES = (int64_t)1 << 26; /* of all marks of a base */
+
+/* The state of stream_link.c at the end of an instant. */
+typedef struct stream_mark {
+  int64_t now_ns;
+  int32_t n_ended, n_sendings, n_heap;
+  int32_t *waiting;   /* [operator] */
+  int32_t *device_at; /* [device] */
+  bool *device_busy;
+  int32_t *channel_now, *queue_first, *queue_last; /* [channel] */
+  stream_event *heap;
+  stream_sending *sending;
+} stream_mark;
+
+struct stream_base {
+  bool valid;              /* there is a base */
+  int32_t *device, *order; /* [operator] its placement */
+  int64_t *start_ns, *finish_ns, *tail_ns;
+  int32_t *next;                       /* beside stream.node */
+  int32_t *user_next, *first_sending;  /* contention link, as in the stream */
+  stream_mark mark[MARKS];             /* by time */
+  int32_t n_marks, most_marks, stride; /* stride: operators that end from one mark to the next, at least */
+  int64_t *trial_tail_ns;              /* [operator] of the placement at hand */
+  int32_t low, high;                   /* the first and last position at which that differs; low > high: it does not */
+};
+
+/* ---- making ---- */
+
+static bool make_mark(const stream *s, stream_mark *m, arena *a) {
+  int32_t n_channels = s->n_channels;
+  return (m->waiting = ARENA_NEW(a, int32_t, s->n_operators)) && (m->device_at = ARENA_NEW(a, int32_t, s->n_devices)) &&
+         (m->device_busy = ARENA_NEW(a, bool, s->n_devices)) && (m->channel_now = ARENA_NEW(a, int32_t, n_channels)) &&
+         (m->queue_first = ARENA_NEW(a, int32_t, n_channels)) && (m->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
+         (m->heap = ARENA_NEW(a, stream_event, (int64_t)s->n_devices + n_channels)) &&
+         (m->sending = ARENA_NEW(a, stream_sending, stream_most_sendings(s)));
+}
+
+static int64_t mark_bytes(const stream *s) {
+  return 4 * (int64_t)s->n_operators + (int64_t)sizeof(stream_sending) * stream_most_sendings(s) +
+         32 * ((int64_t)s->n_devices + s->n_channels);
+}
+
+void *stream_base_new(void *model, arena *a) {
+  stream *s = model;
+  stream_base *b = ARENA_ZERO(a, stream_base, 1);
+  if (!b) return NULL;
+  int64_t n = s->n_operators;
+  b->device = ARENA_NEW(a, int32_t, n);
+  b->order = ARENA_NEW(a, int32_t, n);
+  b->start_ns = ARENA_NEW(a, int64_t, n);
+  b->finish_ns = ARENA_NEW(a, int64_t, n);
+  b->tail_ns = ARENA_NEW(a, int64_t, n);
+  b->trial_tail_ns = ARENA_NEW(a, int64_t, n);
+  b->next = ARENA_NEW(a, int32_t, n + s->n_devices);
+  if (!b->device || !b->order || !b->start_ns || !b->finish_ns || !b->tail_ns || !b->trial_tail_ns || !b->next)
+    return NULL;
+  if (s->problem->contention != SITU_CONTENTION_LINK) return b;
+  b->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses);
+  b->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors);
+  if (!b->user_next || !b->first_sending) return NULL;
+  b->most_marks = (int32_t)min64(MARKS, MARKS_BYTES / mark_bytes(s));
+  b->stride = s->n_operators / (MARKS + 1) + 1;
+  for (int32_t i = 0; i < b->most_marks; i++)
+    if (!make_mark(s, &b->mark[i], a)) return NULL;
+  return b;
+}
+
+/* ---- marks ---- */
+
+#define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
+
+void stream_base_mark(stream *s, int64_t now_ns) {
+  stream_base *b = s->recording;
+  int32_t last = b->n_marks > 0 ? b->mark[b->n_marks - 1].n_ended : 0;
+  if (b->n_marks == b->most_marks || s->n_ended < last + b->stride) return;
+  stream_mark *m = &b->mark[b->n_marks++];
+  m->now_ns = now_ns;
+  m->n_ended = s->n_ended;
+  m->n_sendings = s->n_sendings;
+  m->n_heap = s->n_heap;
+  for (int32_t v = 0; v < s->n_operators; v++) m->waiting[v] = s->node[v].waiting;
+  COPY(m->device_at, s->device_at, s->n_devices);
+  COPY(m->device_busy, s->device_busy, s->n_devices);
+  COPY(m->channel_now, s->channel_now, s->n_channels);
+  COPY(m->queue_first, s->queue_first, s->n_channels);
+  COPY(m->queue_last, s->queue_last, s->n_channels);
+  COPY(m->heap, s->heap, s->n_heap);
+  COPY(m->sending, s->sending, s->n_sendings);
+}
+
+static void go_to_mark(stream *s, const stream_base *b, const stream_mark *m) {
+  s->n_ended = m->n_ended;
+  s->n_sendings = m->n_sendings;
+  s->n_heap = m->n_heap;
+  s->n_runnable = s->n_fresh = s->n_freed = 0;
+  s->n_hops = 0;
+  s->started = NULL;
+  s->broken = s->stopped = false;
+  for (int32_t v = 0; v < s->n_operators; v++) s->node[v].waiting = m->waiting[v];
+  memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
+  COPY(s->device_at, m->device_at, s->n_devices);
+  COPY(s->device_busy, m->device_busy, s->n_devices);
+  COPY(s->channel_now, m->channel_now, s->n_channels);
+  COPY(s->queue_first, m->queue_first, s->n_channels);
+  COPY(s->queue_last, m->queue_last, s->n_channels);
+  COPY(s->heap, m->heap, m->n_heap);
+  COPY(s->sending, m->sending, m->n_sendings);
+  COPY(s->user_next, b->user_next, s->graph->n_uses);
+  COPY(s->first_sending, b->first_sending, s->graph->n_tensors);
+  COPY(s->start_ns, b->start_ns, s->n_operators);
+  COPY(s->finish_ns, b->finish_ns, s->n_operators);
+}
+
+/* ---- what differs ---- */
+
+static inline int32_t operator_at(const placement *where, int32_t i) { return where->order ? where->order[i] : i; }
+
+static inline bool differs(const stream_base *b, const placement *where, int32_t i) {
+  int32_t v = b->order[i];
+  return operator_at(where, i) != v || where->device[v] != b->device[v];
+}
+
+/* Chains the placement and finds where it differs from the base. False when it cannot run: the order, which is
+ * topological outside of the range, must be so inside too. */
+static bool compare(stream *s, stream_base *b, const placement *where) {
+  const int64_t *in_start = s->graph->in_start;
+  b->low = 0;
+  b->high = s->n_operators - 1;
+  while (b->valid && b->low <= b->high && !differs(b, where, b->low)) b->low++;
+  while (b->valid && b->low <= b->high && !differs(b, where, b->high)) b->high--;
+  if (!stream_chain(s, where)) return false;
+  for (int32_t i = b->low; i <= b->high; i++) {
+    int32_t v = operator_at(where, i);
+    for (int64_t k = in_start[v]; k < in_start[v + 1]; k++)
+      if (s->node[s->input[k].producer].position > i) return false;
+  }
+  return true;
+}
+
+/* When the last producer of v ended in the base. */
+static int64_t ready_ns(const stream *s, const stream_base *b, int32_t v) {
+  int64_t ready = 0;
+  for (int64_t k = s->graph->in_start[v]; k < s->graph->in_start[v + 1]; k++)
+    ready = max64(ready, b->finish_ns[s->input[k].producer]);
+  return ready;
+}
+
+/* A time before which all is as in the base. An operator on another device counts from where its first producer ends:
+ * then it is asked where it is. Another operator that follows x on its device counts from the end of x, and not before
+ * the one that follows in the base starts there, or all producers of the one that follows now have ended. */
+static int64_t parting(const stream *s, const stream_base *b, const placement *where) {
+  int64_t parting = SITU_NEVER_NS;
+  const int64_t *in_start = s->graph->in_start;
+  for (int32_t i = b->low; i <= b->high; i++) {
+    int32_t v = b->order[i];
+    if (where->device[v] == b->device[v]) continue;
+    for (int64_t k = in_start[v]; k < in_start[v + 1]; k++)
+      parting = min64(parting, b->finish_ns[s->input[k].producer]);
+  }
+  for (int32_t x = 0; x < s->n_operators + s->n_devices; x++) {
+    int32_t now = s->node[x].next, before = b->next[x];
+    if (now == before) continue;
+    int64_t end = x < s->n_operators ? b->finish_ns[x] : 0;
+    if (end >= parting) continue;
+    int64_t starts = before >= 0 ? b->start_ns[before] : SITU_NEVER_NS;
+    if (now >= 0) starts = min64(starts, ready_ns(s, b, now));
+    parting = min64(parting, max64(end, starts));
+  }
+  return parting;
+}
+
+/* The last mark before the placement, which is chained, parts from the base; NULL: there is none. */
+static const stream_mark *last_mark(const stream *s, const stream_base *b, const placement *where) {
+  int32_t n = 0;
+  if (b->valid && b->n_marks > 0) {
+    int64_t parts = parting(s, b, where);
+    while (n < b->n_marks && b->mark[n].now_ns < parts) n++;
+  }
+  return n > 0 ? &b->mark[n - 1] : NULL;
+}
+
+/* ---- runs ---- */
+
+/* Tails of operators at positions `first` to `last` that start in the base after `after`, or of all where there is
+ * none; those behind `last` are there. */
+static void find_tails(const stream *s, const stream_base *b, const placement *where, int64_t *tail_ns, int32_t first,
+                       int32_t last, int64_t after) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = s->graph;
+  for (int32_t i = last; i >= first; i--) {
+    int32_t v = operator_at(where, i), d = where->device[v], next = s->node[v].next;
+    if (b->valid && b->start_ns[v] <= after) continue;
+    const int32_t *kind = p->device_kind + (int64_t)d * p->n_devices;
+    int64_t most = next >= 0 ? tail_ns[next] : 0;
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
+      const int64_t *transfer_ns = p->transfer_ns + (int64_t)t * p->n_kinds;
+      for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
+        int32_t w = g->use[k], way = kind[where->device[w]];
+        most = max64(most, way ? sat_add(transfer_ns[way], tail_ns[w]) : tail_ns[w]);
+      }
+    }
+    tail_ns[v] = sat_add(most, problem_time_ns(p, v, d));
+  }
+}
+
+/* Runs what is compared and chained, contention link from the mark on. */
+static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, const placement *where) {
+  s->stopped = false;
+  if (s->problem->contention == SITU_CONTENTION_LINK) {
+    if (!mark) return stream_run_link(s);
+    go_to_mark(s, b, mark);
+    return stream_go_on(s);
+  }
+  for (int32_t i = 0; i < s->n_operators; i++) {
+    int32_t v = operator_at(where, i);
+    s->start_ns[v] = b->start_ns[v];
+    s->finish_ns[v] = i < b->low ? b->finish_ns[v] : -1;
+  }
+  return stream_run_free(s, where, b->low);
+}
+
+void stream_run_base(void *model, void *base, const placement *where, bool memory, simulation *out) {
+  stream *s = model;
+  stream_base *b = base;
+  if (!compare(s, b, where)) return;
+  const stream_mark *mark = last_mark(s, b, where);
+  b->n_marks = mark ? (int32_t)(mark - b->mark) + 1 : 0; /* the others are of what was the base */
+  s->recording = b;
+  bool ran = run_from(s, b, mark, where);
+  s->recording = NULL;
+  b->valid = ran;
+  if (!ran) return;
+  COPY(b->device, where->device, s->n_operators);
+  for (int32_t i = 0; i < s->n_operators; i++) b->order[i] = operator_at(where, i);
+  for (int32_t x = 0; x < s->n_operators + s->n_devices; x++) b->next[x] = s->node[x].next;
+  COPY(b->start_ns, s->start_ns, s->n_operators);
+  COPY(b->finish_ns, s->finish_ns, s->n_operators);
+  if (b->user_next) COPY(b->user_next, s->user_next, s->graph->n_uses);
+  if (b->user_next) COPY(b->first_sending, s->first_sending, s->graph->n_tensors);
+  find_tails(s, b, where, b->tail_ns, 0, s->n_operators - 1, -1);
+  stream_tell(s, where, memory, out);
+}
+
+void stream_run_below(void *model, void *base, const placement *where, bool memory, int64_t limit_ns, simulation *out) {
+  stream *s = model;
+  stream_base *b = base;
+  if (!compare(s, b, where)) return;
+  const stream_mark *mark = last_mark(s, b, where);
+  if (limit_ns != SITU_NEVER_NS) {
+    if (b->valid) COPY(b->trial_tail_ns, b->tail_ns, s->n_operators);
+    int32_t first = s->problem->contention == SITU_CONTENTION_LINK ? 0 : b->low;
+    find_tails(s, b, where, b->trial_tail_ns, first, b->high, mark ? mark->now_ns : -1);
+    s->tail_ns = b->trial_tail_ns;
+    s->limit_ns = limit_ns;
+  }
+  bool ran = run_from(s, b, mark, where);
+  out->stopped = s->stopped;
+  s->tail_ns = NULL;
+  if (ran) stream_tell(s, where, memory, out);
+}

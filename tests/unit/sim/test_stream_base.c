@@ -1,0 +1,157 @@
+/* Runs that take over from a base what is the same, against whole runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "base/rng.h"
+#include "sim/simulate.h"
+
+enum { N_PROBLEMS = 1500, MOST = 60, TRIALS = 12 };
+
+typedef struct draw {
+  lab l;
+  rng random;
+  bool memory;
+  int32_t device[MOST], order[MOST];
+} draw;
+
+static draw draw_problem(uint64_t seed) {
+  draw x = {.random = rng_new(seed)};
+  lab_options o = {.seed = seed,
+                   .n_operators = 2 + (int32_t)rng_below(&x.random, seed % 3 ? MOST / 2 - 1 : MOST / 4 - 1),
+                   .n_devices = 2 + (int32_t)rng_below(&x.random, 4),
+                   .density = 0.02 + 0.3 * rng_unit(&x.random),
+                   .unsupported = seed % 5 == 0,
+                   .memory = seed % 2 ? 0.3 : 0};
+  o.options.objective = SITU_OBJECTIVE_LATENCY;
+  o.options.contention = seed / 2 % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;
+  x.l = lab_random(&o);
+  x.memory = seed % 2;
+  for (int32_t v = 0; v < x.l.problem->n_operators; v++) {
+    x.device[v] = (int32_t)rng_below(&x.random, seed % 5 ? x.l.problem->n_devices : 1);
+    x.order[v] = v;
+  }
+  return x;
+}
+
+/* A few operators go elsewhere, or places in the order; sometimes against the data, sometimes where they cannot run. */
+static void change(draw *x, int32_t *device, int32_t *order) {
+  int32_t n = x->l.problem->n_operators, times = (int32_t)rng_below(&x->random, 4);
+  memcpy(device, x->device, sizeof x->device);
+  memcpy(order, x->order, sizeof x->order);
+  for (int32_t k = 0; k < times; k++) {
+    int32_t a = (int32_t)rng_below(&x->random, n), b = (int32_t)rng_below(&x->random, n), v = order[a];
+    if (rng_below(&x->random, 2)) device[v] = (int32_t)rng_below(&x->random, x->l.problem->n_devices);
+    if (rng_below(&x->random, 2)) continue;
+    if (rng_below(&x->random, 2)) b = a + 1 < n ? a + 1 : a; /* near, so that it often stays topological */
+    if (a < b) memmove(order + a, order + a + 1, (size_t)(b - a) * sizeof *order);
+    if (a > b) memmove(order + b + 1, order + b, (size_t)(a - b) * sizeof *order);
+    order[b] = v;
+  }
+}
+
+static void same(const draw *x, const simulation *a, const simulation *b) {
+  const situ_problem *p = x->l.problem;
+  assert_int_equal(a->value_ns, b->value_ns);
+  assert_false(a->stopped);
+  if (a->value_ns == SITU_NEVER_NS) return;
+  assert_int_equal(a->excess_bytes, b->excess_bytes);
+  assert_int_equal(a->worst_device, b->worst_device);
+  assert_memory_equal(a->start_ns, b->start_ns, (size_t)p->n_operators * sizeof *a->start_ns);
+  assert_memory_equal(a->finish_ns, b->finish_ns, (size_t)p->n_operators * sizeof *a->finish_ns);
+  assert_memory_equal(a->load_ns, b->load_ns, (size_t)p->n_devices * sizeof *a->load_ns);
+  if (x->memory) assert_memory_equal(a->peak_bytes, b->peak_bytes, (size_t)p->n_memories * sizeof *a->peak_bytes);
+}
+
+/* What trials of one problem came to. */
+typedef struct tally {
+  int64_t cut, whole, never;
+} tally;
+
+static void try(draw *x, simulator *plain, simulator *s, simulator_base *base, tally *t) {
+  int32_t device[MOST], order[MOST];
+  change(x, device, order);
+  placement where = {.device = device, .order = order};
+  simulation expected = simulator_run(plain, &where, x->memory), found;
+  if (rng_below(&x->random, 4) == 0) {
+    found = simulator_run_base(s, base, &where, x->memory);
+    same(x, &found, &expected);
+    if (found.value_ns == SITU_NEVER_NS) return;
+    memcpy(x->device, device, sizeof device);
+    memcpy(x->order, order, sizeof order);
+    return;
+  }
+  found = simulator_run_below(s, base, &where, x->memory, SITU_NEVER_NS);
+  same(x, &found, &expected);
+  int64_t limit = rng_below(&x->random, 100) + (expected.value_ns < SITU_NEVER_NS ? expected.value_ns - 50 : 0);
+  if (rng_below(&x->random, 4) == 0 && expected.value_ns < SITU_NEVER_NS) limit = expected.value_ns + 1;
+  if (limit < 1) limit = 1;
+  found = simulator_run_below(s, base, &where, x->memory, limit);
+  t->never += expected.value_ns == SITU_NEVER_NS;
+  if (expected.value_ns < limit) {
+    t->whole++;
+    same(x, &found, &expected);
+    return;
+  }
+  t->cut++;
+  assert_true(found.stopped);
+  assert_null(found.start_ns);
+  assert_true(found.value_ns == SITU_NEVER_NS || found.value_ns == limit);
+  if (expected.value_ns < SITU_NEVER_NS) assert_int_equal(found.value_ns, limit);
+}
+
+/* Both contentions, memory or not, several bases in one simulator, the base moving on now and then. */
+static void a_run_from_a_base_is_the_whole_run(void **state) {
+  (void)state;
+  tally t = {0};
+  for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
+    draw x = draw_problem(seed);
+    arena *a = arena_new();
+    simulator *plain = simulator_new(x.l.problem, a), *s = simulator_new(x.l.problem, a);
+    simulator_base *base[2] = {simulator_base_new(s, a), simulator_base_new(s, a)};
+    assert_true(plain && s && base[0] && base[1]);
+    for (int32_t k = 0; k < TRIALS; k++) try(&x, plain, s, base[k == 0 ? 0 : rng_below(&x.random, 8) == 0], &t);
+    arena_free(a);
+    lab_free(&x.l);
+  }
+  assert_true(t.cut > 2000 && t.whole > 2000 && t.never > 200);
+}
+
+/* Where nothing is shared, a limit has the same meaning. */
+static void a_limit_means_the_same_in_every_model(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 50; seed++) {
+    lab_options o = {.seed = seed, .n_operators = 8, .n_devices = 3, .density = 0.3};
+    o.options.objective = SITU_OBJECTIVE_THROUGHPUT;
+    o.options.execution = SITU_EXECUTION_PIPELINE;
+    lab l = lab_random(&o);
+    arena *a = arena_new();
+    simulator *s = simulator_new(l.problem, a);
+    simulator_base *base = simulator_base_new(s, a);
+    int32_t device[8] = {0, 0, 1, 0, 2, 1, 2, 0};
+    placement where = {.device = device};
+    simulation expected = simulator_run(s, &where, true);
+    int64_t value_ns = expected.value_ns;
+    assert_int_equal(simulator_run_base(s, base, &where, true).value_ns, value_ns);
+    if (value_ns < SITU_NEVER_NS) {
+      assert_int_equal(simulator_run_below(s, base, &where, true, value_ns + 1).value_ns, value_ns);
+      assert_false(simulator_run_below(s, base, &where, true, value_ns + 1).stopped);
+      assert_true(simulator_run_below(s, base, &where, true, value_ns).stopped);
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_run_from_a_base_is_the_whole_run),
+      cmocka_unit_test(a_limit_means_the_same_in_every_model),
+  };
+  return cmocka_run_group_tests_name("stream_base", tests, NULL, NULL);
+}
