@@ -18,7 +18,7 @@ budget budget_new(int64_t max_steps, int64_t limit_ns, budget_callback *callback
 
 budget budget_part(const budget *whole, int64_t max_steps, int64_t limit_ns) {
   budget part = budget_new(max_steps, limit_ns, whole->callback, whole->context);
-  part.max_steps = min64(part.max_steps, whole->max_steps - whole->steps);
+  if (whole->max_steps != INT64_MAX) part.max_steps = min64(part.max_steps, whole->max_steps - whole->steps);
   part.deadline_ns = min64(part.deadline_ns, whole->deadline_ns);
   part.stop = whole->stop;
   if (part.max_steps <= 0 && !part.stop) part.stop = BUDGET_STEPS;

@@ -81,8 +81,9 @@ bool solver_serves(const solver *s, const situ_problem *problem);
 /* Runs one solver on a part of the parent's budget: on `share` (0 .. 1) of what is left of steps and of time, and on at
  * most limit_ns (0: no limit of its own). Its scratch is released. */
 situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns);
-/* Runs only what comes before it. */
+/* Runs only what comes before it; only what comes after that. */
 situ_status solver_start(const solver *s, const solve_run *parent, double share);
+situ_status solver_go_on(const solver *s, const solve_run *parent, double share);
 
 /* An incumbent without a plan; its arrays are made here, once. False without memory. incumbent_free
  * frees the proof. */

@@ -138,7 +138,7 @@ static situ_status run_part(situ_status (*what)(solve_run *run), const solver *s
   if (what) {
     status = what(&run);
   } else if (s->multistart && !run.walk) {
-    status = walks_rounds(&run, &s, 1);
+    status = walks_rounds(&run, &(walks_cast){.search = {s}, .n_searches = 1});
   } else {
     status = s->start ? s->start(&run) : SITU_STATUS_OK;
     if (status == SITU_STATUS_OK) status = s->solve(&run);
@@ -155,6 +155,10 @@ situ_status solver_run(const solver *s, const solve_run *parent, double share, i
 
 situ_status solver_start(const solver *s, const solve_run *parent, double share) {
   return s->start ? run_part(s->start, s, parent, share, 0) : SITU_STATUS_OK;
+}
+
+situ_status solver_go_on(const solver *s, const solve_run *parent, double share) {
+  return run_part(s->solve, s, parent, share, 0);
 }
 
 int32_t situ_n_solvers(void) { return (int32_t)(sizeof solvers / sizeof solvers[0]) - 1; }

@@ -6,7 +6,9 @@
 #include "base/fail.h"
 #include "base/parallel.h"
 
-enum { FIXED_WALKS = 4, MOST_WALKS = 256, MOST_ROUNDS = 3, LEAST_STEPS = 1 << 14, LEAST_NS = 50000000 };
+enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
+enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
+static const double PROOFS = 1.0 / 3, STARTS = 0.05;              /* shares of a round, and of all */
 
 typedef struct team team;
 
@@ -183,24 +185,43 @@ static situ_status run_row(solve_run *run, void *context, int32_t number) {
 }
 
 /* One after the other, each from what those before it left. */
-static situ_status run_in_turn(const solve_run *run, const solver *const *rows, int32_t n_rows) {
+static situ_status run_in_turn(const solve_run *run, const solver *const *rows, int32_t n_rows, double share,
+                               rng *seeds) {
   solve_run alone = *run;
   alone.walk = true;
-  for (int32_t i = 0; i < n_rows && !solve_done(&alone); i++) TRY(solver_run(rows[i], &alone, 1.0 / (n_rows - i), 0));
+  for (int32_t i = 0; i < n_rows && !solve_done(&alone); i++) {
+    alone.seed = rng_next(seeds);
+    TRY(solver_go_on(rows[i], &alone, share / (n_rows - i * share)));
+  }
   return SITU_STATUS_OK;
 }
 
-situ_status walks_rounds(solve_run *run, const solver *const *rows, int32_t n_rows) {
-  int32_t paid = (int32_t)max64(1, min64(FIXED_WALKS, budget_steps_left(run->budget) / LEAST_STEPS));
+/* Searches on `share` of what is left: side by side where the steps pay for it or there are threads. */
+static situ_status search_round(solve_run *run, const solver *const *rows, int32_t n_rows, double share, rng *seeds) {
+  int64_t left = budget_steps_left(run->budget);
+  int32_t paid = (int32_t)max64(1, min64(FIXED_WALKS, (int64_t)(share * (double)left) / LEAST_STEPS));
   int32_t wanted = walks_wanted(run, paid), n = (wanted + n_rows - 1) / n_rows * n_rows, n_counted;
-  if (wanted == 1) return run_in_turn(run, rows, n_rows);
-  for (int32_t i = 0; i < n_rows; i++) TRY(solver_start(rows[i], run, 1.0 / (n_rows + 1)));
+  if (wanted == 1) return run_in_turn(run, rows, n_rows, share, seeds);
   portfolio all = {rows, n_rows};
+  return walks_run(run, run_row, &all, (int32_t)min64(n, left), share, seeds, &n_counted);
+}
+
+/* The parts of all rounds together, the first being 1: 1, 1 + 4, 1 + 4 + 16, ... of as many rounds as the budget pays.
+ */
+static int64_t parts_paid(const budget *b) {
+  int64_t most = min64(budget_time_left(b) / FIRST_NS, budget_steps_left(b) / FIRST_STEPS), parts = 1;
+  while (parts < most / GROWTH) parts = parts * GROWTH + 1;
+  return parts;
+}
+
+situ_status walks_rounds(solve_run *run, const walks_cast *all) {
   rng seeds = rng_new(run->seed);
-  int32_t rounds = (int32_t)min64(max64(1, budget_time_left(run->budget) / n / LEAST_NS), MOST_ROUNDS);
-  for (int32_t k = rounds; k > 0 && !solve_done(run); k--) { /* each twice as long as the one before */
-    n = (int32_t)min64(n, budget_steps_left(run->budget));
-    TRY(walks_run(run, run_row, &all, n, 1.0 / ((1 << k) - 1), &seeds, &n_counted));
+  for (int32_t i = 0; i < all->n_searches; i++) TRY(solver_start(all->search[i], run, STARTS));
+  double proofs = all->n_proofs > 0 ? PROOFS : 0;
+  for (int64_t parts = parts_paid(run->budget); parts > 0 && !solve_done(run); parts /= GROWTH) {
+    double share = 1.0 / (double)parts, searched = share * (1 - proofs);
+    TRY(search_round(run, all->search, all->n_searches, searched, &seeds));
+    TRY(run_in_turn(run, all->proof, all->n_proofs, share * proofs / (1 - searched), &seeds));
   }
   return SITU_STATUS_OK;
 }

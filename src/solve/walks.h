@@ -6,6 +6,8 @@
 
 #include "solve/solver.h"
 
+enum { WALKS_ROWS = 16 };
+
 /* One walk. `run` is its own: simulator, arena, seed, a part of the budget, an incumbent that starts as the best plan
  * of all. It may change what `context` keeps for its number, and look at the rest. */
 typedef situ_status walk_function(solve_run *run, void *context, int32_t number);
@@ -19,9 +21,16 @@ situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_
  * for each thread. */
 int32_t walks_wanted(const solve_run *run, int32_t fixed);
 
-/* Runs the starts of the rows, then rounds of walks of all of them, each from the best plan of the rounds before, until
- * the budget is spent or the gap closed; one after the other where steps are few, or one thread has no limit of steps.
- * Rows are multistart. */
-situ_status walks_rounds(solve_run *run, const solver *const *rows, int32_t n_rows);
+/* Who takes part in rounds: rows that are multistart, at least one, and exact rows. */
+typedef struct walks_cast {
+  const solver *search[WALKS_ROWS], *proof[WALKS_ROWS];
+  int32_t n_searches, n_proofs;
+} walks_cast;
+
+/* Runs the starts of the searches, then rounds, each four times as long as the one before, until the budget is spent or
+ * the gap closed. In a round each search goes on from the best plan so far, then each proof begins anew below it. The
+ * searches of a round run one after the other where its steps are few, or one thread has no limit of steps; else side
+ * by side. */
+situ_status walks_rounds(solve_run *run, const walks_cast *all);
 
 #endif
