@@ -22,10 +22,17 @@ typedef struct visits {
 /* Fills *v, with everything in the arena, which also serves as scratch later on. False without memory. */
 bool visits_init(visits *v, const situ_problem *problem, arena *a);
 
-/* *lower_ns: no plan of the stream problem is done sooner, by this chain (each operator an ancestor of the next, n > 0)
- * and these prices of a byte (at least 0). 0 when the budget ends before. False without memory. */
-bool visits_bound(int64_t *lower_ns, const visits *v, const int32_t *chain, int32_t n, const int64_t *price,
-                  int32_t n_prices, budget *b);
+/* Each operator an ancestor of the next, n > 0. A bypass is what leads from chain[from] to chain[to], more than one
+ * further, beside all between them; the next one begins no sooner than it ends. Prices of a byte are at least 0. */
+typedef struct visit_chain {
+  const int32_t *chain, *from, *to;
+  const int64_t *price;
+  int32_t n, n_bypasses, n_prices;
+} visit_chain;
+
+/* *lower_ns: no plan of the stream problem is done sooner, by this chain. 0 when the budget, or the work that a chain
+ * may be, ends before. False without memory. */
+bool visits_bound(int64_t *lower_ns, const visits *v, const visit_chain *chain, budget *b);
 
 /* before[v]: the last of the chain that is v or an ancestor of v, -1: none; behind[v]: the first that is v or comes
  * after it, n: none. Both are places in the chain. False without memory. */

@@ -120,7 +120,8 @@ static void what_stays_beside_the_chain_takes_room_too(void **state) {
   visits v;
   int64_t lower_ns, price[] = {0, 85899345};
   assert_true(visits_init(&v, l.problem, a));
-  assert_true(visits_bound(&lower_ns, &v, (int32_t[]){0, 3}, 2, price, 2, &unlimited));
+  visit_chain chain = {.chain = (int32_t[]){0, 3}, .n = 2, .price = price, .n_prices = 2};
+  assert_true(visits_bound(&lower_ns, &v, &chain, &unlimited));
   assert_int_equal(lower_ns, 35);
   assert_int_equal(brute_force(l.problem, NULL), 35);
   arena_free(a);
@@ -166,9 +167,21 @@ static int32_t draw_chain(int32_t *chain, const situ_graph *g, rng *r) {
   return n;
 }
 
-/* Any chain and prices: never above the optimum, and the judge proves the very same. */
+/* Pairs of places, each at least two apart, one behind the other. */
+static int32_t draw_bypasses(int32_t *from, int32_t *to, int32_t n_chain, rng *r) {
+  int32_t n = 0;
+  for (int32_t at = 0; at + 2 < n_chain;) {
+    from[n] = at + (int32_t)rng_below(r, 2);
+    to[n] = from[n] + 2 + (int32_t)rng_below(r, 3);
+    if (to[n] >= n_chain) break;
+    at = to[n++];
+  }
+  return n;
+}
+
+/* Any chain, bypasses and prices: never above the optimum, and the judge proves the very same. */
 static void try_any_chain(const situ_problem *p, int64_t optimum_ns, rng *r, uint64_t seed) {
-  int32_t chain[MOST_OPERATORS];
+  int32_t chain[MOST_OPERATORS], from[MOST_OPERATORS], to[MOST_OPERATORS];
   int64_t price[MOST_PRICES], lower_ns;
   budget unlimited = budget_new(0, 0, NULL, NULL);
   arena *a = arena_new();
@@ -179,12 +192,20 @@ static void try_any_chain(const situ_problem *p, int64_t optimum_ns, rng *r, uin
   for (int32_t q = 0; q < n_prices; q++) price[q] = rng_below(r, 3) == 0 ? 0 : (int64_t)rng_below(r, 1 << 20) << 13;
   if (n > 0) {
     assert_true(visits_init(&v, p, a));
-    assert_true(visits_bound(&lower_ns, &v, chain, n, price, n_prices, &unlimited));
+    visit_chain any = {.chain = chain, .n = n, .from = from, .to = to, .price = price, .n_prices = n_prices};
+    any.n_bypasses = draw_bypasses(from, to, n, r);
+    assert_true(visits_bound(&lower_ns, &v, &any, &unlimited));
     if (lower_ns > optimum_ns)
       fail_msg("seed %d: %lld proved, %lld possible", (int)seed, (long long)lower_ns, (long long)optimum_ns);
     certificate_start(&c, "visits", lower_ns);
     int64_t *names = certificate_add_operators(&c, "chain", n, a), *prices;
     for (int32_t k = 0; k < n; k++) names[k] = chain[k];
+    int64_t *begin = certificate_add(&c, "from", any.n_bypasses, a),
+            *end = certificate_add(&c, "to", any.n_bypasses, a);
+    for (int32_t i = 0; i < any.n_bypasses; i++) {
+      begin[i] = from[i];
+      end[i] = to[i];
+    }
     prices = certificate_add(&c, "byte_prices", n_prices, a);
     memcpy(prices, price, (size_t)n_prices * sizeof *price);
     int64_t found = judged(p, &c, &objected);
