@@ -11,10 +11,11 @@ extern const bound destructive_bound;
 extern const bound largest_bound;
 extern const bound linear_relaxation_bound;
 extern const bound memory_price_bound;
+extern const bound memory_visits_bound;
 
 const bound *const bounds[] = {
-    &memory_price_bound, &critical_path_bound, &balance_bound,           &area_bound, &largest_bound,
-    &destructive_bound,  &cut_vertex_bound,    &linear_relaxation_bound, NULL,
+    &memory_price_bound, &critical_path_bound, &balance_bound,           &area_bound,          &largest_bound,
+    &destructive_bound,  &cut_vertex_bound,    &linear_relaxation_bound, &memory_visits_bound, NULL,
 };
 
 static bool serves(const bound *b, const situ_problem *p) {

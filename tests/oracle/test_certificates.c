@@ -15,7 +15,8 @@
 #include "plan/plan.h"
 #include "situ/solve.h"
 
-static const char *const kinds[] = {"area_price", "critical_path", "cut_vertex", "destructive", "largest_operator"};
+static const char *const kinds[] = {"area_price",  "critical_path",    "cut_vertex",
+                                    "destructive", "largest_operator", "visits"};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 typedef struct trial {

@@ -1,0 +1,284 @@
+/* Memory visits: a chain of operators goes from memory to memory, since none holds all of it, and pays a transfer
+ * whenever it goes on; or it stays and lets operators beside it go, which takes time as well. docs/theory/visits.md
+ *
+ * Tried are paths that are long by several measures, and of each path those operators that little weight is beside:
+ * what is between two of them then counts with both branches and not only with the longer. */
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "bound/visit_chain.h"
+
+enum { N_PRICES = 14, N_MEASURES = 4, N_THINNED = 5, CHEAPEST = 4 };
+/* Above this, uses of tensors times memories to the third power, nothing is tried. */
+static const double MOST_STEPS = 4e8;
+
+/* What leads from one place of a chain to another beside it, and what it takes at least when memories change. */
+typedef struct bypass {
+  int32_t from, to;
+  int64_t transfer_ns;
+} bypass;
+
+typedef struct chooser {
+  visits v;
+  int64_t unit_ns, room_bytes; /* the critical path, the least memory */
+  int64_t price[N_PRICES];
+  int32_t *path, *chain, *next, *before, *behind; /* [operator] */
+  double *length;                                 /* [operator] */
+  int64_t *beside;                                /* [place in the path] */
+  int32_t *from, *to;                             /* [bypass] places in the chain */
+  bypass *bypasses;                               /* [use of a tensor] */
+  int64_t *saved;                                 /* [place in the chain] by the bypasses up to it */
+  int32_t *taken;                                 /* [place in the chain] the last of these, -1: none ends there */
+  int32_t *best, *best_from, *best_to;            /* the chain of the best bound */
+  int32_t n_best, n_best_bypasses;
+  int64_t best_ns;
+} chooser;
+
+/* The least memory that may be too small for all weights and an operator's tensors; SITU_UNLIMITED_BYTES: none may. */
+static int64_t least_room(const visits *v) {
+  const situ_problem *p = v->problem;
+  int64_t all = 0, most = 0, least = SITU_UNLIMITED_BYTES;
+  for (int32_t i = 0; i < p->n_operators; i++) {
+    all = sat_add(all, p->graph->weight_bytes[i]);
+    most = max64(most, v->footprint_bytes[i]);
+  }
+  for (int32_t m = 0; m < v->n_memories; m++)
+    if (p->platform->memory_bytes[m] < sat_add(all, most)) least = min64(least, p->platform->memory_bytes[m]);
+  return least;
+}
+
+static int64_t critical_path(const visits *v) {
+  int64_t longest = 0;
+  for (int32_t i = 0; i < v->problem->n_operators; i++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t m = 0; m < v->n_memories; m++) {
+      int64_t at = (int64_t)i * v->n_memories + m;
+      least = min64(least, sat_add(v->head[at], v->tail[at]));
+    }
+    longest = max64(longest, least);
+  }
+  return longest;
+}
+
+/* Prices of a byte from next to nothing to many times what the critical path costs by byte of a memory. */
+static void choose_prices(chooser *c) {
+  static const double dearest = (double)((int64_t)1 << 40);
+  double price = (double)c->unit_ns / (double)max64(c->room_bytes, 1) * (double)((int64_t)1 << VISIT_PRICE_BITS);
+  price /= 1 << CHEAPEST;
+  c->price[0] = 0;
+  for (int32_t q = 1; q < N_PRICES; q++, price *= 2) c->price[q] = (int64_t)(price < dearest ? price : dearest);
+}
+
+static int64_t least_time(const visits *v, int32_t operator_) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t m = 0; m < v->n_memories; m++) least = min64(least, v->time_ns[(int64_t)operator_ * v->n_memories + m]);
+  return least;
+}
+
+static int64_t least_transfer(const situ_problem *p, int32_t t) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t k = 1; k < p->n_kinds; k++) least = min64(least, p->transfer_ns[(int64_t)t * p->n_kinds + k]);
+  return p->n_kinds > 1 ? least : 0;
+}
+
+/* The longest path, by time + by_weight of weights, a full memory counting like the critical path, + by_transfer of
+ * what transfers take at least. Returns its length in operators. */
+static int32_t find_path(chooser *c, double by_weight, double by_transfer) {
+  const situ_problem *p = c->v.problem;
+  const situ_graph *g = p->graph;
+  double by_byte = by_weight * (double)c->unit_ns / (double)max64(c->room_bytes, 1);
+  int32_t first = 0, n = 0;
+  for (int32_t v = p->n_operators - 1; v >= 0; v--) {
+    c->length[v] = 0;
+    c->next[v] = -1;
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+        double way = c->length[g->use[i]] + by_transfer * (double)least_transfer(p, t);
+        if (c->next[v] >= 0 && way <= c->length[v]) continue;
+        c->length[v] = way;
+        c->next[v] = g->use[i];
+      }
+    c->length[v] += (double)least_time(&c->v, v) + by_byte * (double)c->v.weight_bytes[v];
+    if (c->length[v] >= c->length[first]) first = v;
+  }
+  for (int32_t v = first; v >= 0; v = c->next[v]) c->path[n++] = v;
+  return n;
+}
+
+/* beside[k]: the weights of operators between the ends of the path that neither wait for path[k] nor it for them. */
+static bool weigh_beside(chooser *c, int32_t n) {
+  const situ_graph *g = c->v.problem->graph;
+  if (!visits_span(c->before, c->behind, g, c->path, n, c->v.scratch)) return false;
+  for (int32_t k = 0; k <= n; k++) c->beside[k] = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    if (c->before[v] < 0 || c->behind[v] == n || c->behind[v] <= c->before[v] + 1) continue;
+    for (int32_t k = c->before[v] + 1; k < c->behind[v]; k++) c->beside[k] = sat_add(c->beside[k], g->weight_bytes[v]);
+  }
+  return true;
+}
+
+/* The operators of the path that at most `most` is beside, and its ends. */
+static int32_t thin(chooser *c, int32_t n, int64_t most) {
+  int32_t kept = 0;
+  for (int32_t k = 0; k < n; k++)
+    if (k == 0 || k == n - 1 || c->beside[k] <= most) c->chain[kept++] = c->path[k];
+  return kept;
+}
+
+static int by_end(const void *a, const void *b) {
+  const bypass *x = a, *y = b;
+  if (x->to != y->to) return x->to < y->to ? -1 : 1;
+  return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Lists what leads from one place of the chain to another, more than one further, sorted by the end. */
+static int32_t list_bypasses(chooser *c, int32_t n) {
+  const situ_problem *p = c->v.problem;
+  const situ_graph *g = p->graph;
+  int32_t found = 0;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t u = g->producer[t], from = c->before[u];
+    bool of_chain = from >= 0 && c->behind[u] == from;
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && from >= 0; i++) {
+      int32_t x = g->use[i], to = c->behind[x];
+      bool in_part = (of_chain || c->behind[u] == to) && (c->before[x] == to || c->before[x] == from);
+      if (!in_part || to == n || to < from + 2) continue;
+      c->bypasses[found++] = (bypass){from, to, least_transfer(p, t)};
+    }
+  }
+  qsort(c->bypasses, (size_t)found, sizeof *c->bypasses, by_end);
+  return found;
+}
+
+/* Of all bypasses some of which none begins before another has ended, that transfer the most. */
+static bool choose_bypasses(chooser *c, visit_chain *chain) {
+  int32_t at = 0, n = 0;
+  if (!visits_span(c->before, c->behind, c->v.problem->graph, chain->chain, chain->n, c->v.scratch)) return false;
+  int32_t found = list_bypasses(c, chain->n);
+  for (int32_t k = 0; k < chain->n; k++) {
+    c->saved[k] = k > 0 ? c->saved[k - 1] : 0;
+    c->taken[k] = -1;
+    for (; at < found && c->bypasses[at].to == k; at++) {
+      int64_t sum = sat_add(c->saved[c->bypasses[at].from], c->bypasses[at].transfer_ns);
+      if (sum <= c->saved[k]) continue;
+      c->saved[k] = sum;
+      c->taken[k] = at;
+    }
+  }
+  for (int32_t k = chain->n - 1; k > 0;) { /* backward, so the last come first */
+    if (c->taken[k] < 0) {
+      k--;
+      continue;
+    }
+    c->from[n] = c->bypasses[c->taken[k]].from;
+    c->to[n++] = k;
+    k = c->from[n - 1];
+  }
+  for (int32_t i = 0; i < n / 2; i++) {
+    int32_t from = c->from[i], to = c->to[i];
+    c->from[i] = c->from[n - 1 - i];
+    c->to[i] = c->to[n - 1 - i];
+    c->from[n - 1 - i] = from;
+    c->to[n - 1 - i] = to;
+  }
+  chain->from = c->from;
+  chain->to = c->to;
+  chain->n_bypasses = n;
+  return true;
+}
+
+static bool try_chain(chooser *c, int32_t n, budget *b) {
+  visit_chain chain = {.chain = c->chain, .n = n, .price = c->price, .n_prices = N_PRICES};
+  int64_t lower;
+  if (!choose_bypasses(c, &chain) || !visits_bound(&lower, &c->v, &chain, b)) return false;
+  if (lower <= c->best_ns) return true;
+  c->best_ns = lower;
+  c->n_best = n;
+  c->n_best_bypasses = chain.n_bypasses;
+  for (int32_t k = 0; k < n; k++) c->best[k] = c->chain[k];
+  for (int32_t r = 0; r < chain.n_bypasses; r++) {
+    c->best_from[r] = c->from[r];
+    c->best_to[r] = c->to[r];
+  }
+  return true;
+}
+
+static bool try_path(chooser *c, int32_t n, budget *b) {
+  int64_t most[N_THINNED] = {SITU_UNLIMITED_BYTES, c->room_bytes / 8, c->room_bytes / 20, c->room_bytes / 50, 0};
+  if (!weigh_beside(c, n)) return false;
+  for (int32_t i = 0, tried = 0; i < N_THINNED && !budget_over(b); i++) {
+    int32_t kept = thin(c, n, most[i]);
+    if (kept == tried) continue; /* each is a part of the one before */
+    tried = kept;
+    if (!try_chain(c, kept, b)) return false;
+  }
+  return true;
+}
+
+static bool chooser_init(chooser *c, const situ_problem *p, arena *a) {
+  int64_t n = p->n_operators;
+  c->path = ARENA_NEW(a, int32_t, n);
+  c->chain = ARENA_NEW(a, int32_t, n);
+  c->next = ARENA_NEW(a, int32_t, n);
+  c->before = ARENA_NEW(a, int32_t, n);
+  c->behind = ARENA_NEW(a, int32_t, n);
+  c->length = ARENA_NEW(a, double, n);
+  c->beside = ARENA_NEW(a, int64_t, n + 1);
+  c->from = ARENA_NEW(a, int32_t, n);
+  c->to = ARENA_NEW(a, int32_t, n);
+  c->bypasses = ARENA_NEW(a, bypass, p->graph->n_uses);
+  c->saved = ARENA_NEW(a, int64_t, n);
+  c->taken = ARENA_NEW(a, int32_t, n);
+  c->best = ARENA_NEW(a, int32_t, n);
+  c->best_from = ARENA_NEW(a, int32_t, n);
+  c->best_to = ARENA_NEW(a, int32_t, n);
+  return c->path && c->chain && c->next && c->before && c->behind && c->length && c->beside && c->from && c->to &&
+         c->bypasses && c->saved && c->taken && c->best && c->best_from && c->best_to;
+}
+
+static bool certify(certificate *proof, const chooser *c, arena *a) {
+  if (c->best_ns == 0) return true;
+  certificate_start(proof, "visits", c->best_ns);
+  int64_t *chain = certificate_add_operators(proof, "chain", c->n_best, a);
+  int64_t *from = certificate_add(proof, "from", c->n_best_bypasses, a);
+  int64_t *to = certificate_add(proof, "to", c->n_best_bypasses, a);
+  int64_t *price = certificate_add(proof, "byte_prices", N_PRICES, a);
+  if (!chain || !from || !to || !price) return false;
+  for (int32_t k = 0; k < c->n_best; k++) chain[k] = c->best[k];
+  for (int32_t r = 0; r < c->n_best_bypasses; r++) {
+    from[r] = c->best_from[r];
+    to[r] = c->best_to[r];
+  }
+  for (int32_t q = 0; q < N_PRICES; q++) price[q] = c->price[q];
+  return true;
+}
+
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
+  static const double by_weight[N_MEASURES] = {0, 0, 1, 10}, by_transfer[N_MEASURES] = {0, 1, 0, 1};
+  double n_memories = p->n_memories;
+  chooser c = {0};
+  *lower_ns = 0;
+  if ((double)p->graph->n_uses * n_memories * n_memories * n_memories > MOST_STEPS) return SITU_STATUS_OK;
+  if (!visits_init(&c.v, p, scratch) || !chooser_init(&c, p, scratch)) return fail_no_memory(error);
+  c.room_bytes = least_room(&c.v);
+  c.unit_ns = critical_path(&c.v);
+  if (c.room_bytes == SITU_UNLIMITED_BYTES || c.unit_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
+  choose_prices(&c);
+  for (int32_t i = 0; i < N_MEASURES && !budget_over(b); i++) {
+    int32_t n = find_path(&c, by_weight[i], by_transfer[i]);
+    if (!try_path(&c, n, b)) return fail_no_memory(error);
+  }
+  *lower_ns = c.best_ns;
+  return certify(proof, &c, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+const bound memory_visits_bound = {
+    .name = "visits",
+    .title = "a chain whose visits to memories keep no more than fits",
+    .source = "",
+    .stream = true,
+    .compute = compute,
+};

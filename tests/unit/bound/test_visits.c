@@ -1,0 +1,256 @@
+/* Memory visits: by hand, against brute force with chains and prices from nowhere, and before the judge. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/brute.h"
+#include "../../lab/lab.h"
+#include "base/rng.h"
+#include "bound/bound.h"
+#include "bound/visit_chain.h"
+#include "cost/cost_models.h"
+#include "situ/plan.h"
+#include "situ/solve.h"
+
+enum { MOST_OPERATORS = 8, MOST_PRICES = 4 };
+
+extern const bound memory_visits_bound;
+
+static int64_t bound_of(const situ_problem *p, certificate *proof, arena *a) {
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  int64_t lower_ns = -1;
+  memset(proof, 0, sizeof *proof);
+  assert_int_equal(memory_visits_bound.compute(&lower_ns, proof, p, a, &unlimited, NULL), SITU_STATUS_OK);
+  return lower_ns;
+}
+
+/* What the checker sees proved of a claim; *objected: whether it calls the certificate wrong. */
+static int64_t judged(const situ_problem *p, const certificate *proof, bool *objected) {
+  situ_plan *plan = plan_new(p);
+  situ_verdict *verdict;
+  assert_non_null(plan);
+  plan->proof = *proof;
+  plan->proof.bound = plan->bound = "visits";
+  plan->lower_bound_ns = proof->lower_ns;
+  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
+  int64_t found = situ_verdict_verified_ns(verdict);
+  *objected = false;
+  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
+    *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
+  situ_verdict_free(verdict);
+  situ_plan_free(plan);
+  return found;
+}
+
+/* A host without limit on which an operator takes 50, and n_fast devices with a memory each on which it takes 5; each
+ * operator weighs 1000 and makes 10 bytes, which take 10 ns to the host and as long from it. `edges` by pairs. */
+static lab make(const int32_t (*edges)[2], int32_t n_edges, int32_t n, int32_t n_fast, int64_t room) {
+  static const char *const names[] = {"host", "a", "b", "c"};
+  lab l = {0};
+  situ_graph_builder *b;
+  assert_int_equal(situ_graph_builder_new(&b, "made", NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < n; v++) {
+    situ_operator op = {.colocation = -1, .source_id = -1, .weight_bytes = 1000};
+    situ_tensor t = {.rank = -1, .size_bytes = 10};
+    assert_int_equal(situ_graph_builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_graph_builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
+  }
+  for (int32_t i = 0; i < n_edges; i++)
+    assert_int_equal(situ_graph_builder_add_use(b, edges[i][1], edges[i][0], NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  situ_device devices[4];
+  situ_link links[6];
+  for (int32_t d = 0; d <= n_fast; d++) {
+    devices[d] = (situ_device){.name = names[d],
+                               .class_name = d == 0 ? "host" : "fast",
+                               .memory_bytes_per_s = 1e9,
+                               .memory_bytes = d == 0 ? SITU_UNLIMITED_BYTES : room,
+                               .shares_memory_with = -1,
+                               .is_host = d == 0};
+    devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
+    if (d == 0) continue;
+    links[2 * d - 2] = (situ_link){.from_device = 0, .to_device = d, .bytes_per_s = 1e9, .channel = -1};
+    links[2 * d - 1] = (situ_link){.from_device = d, .to_device = 0, .bytes_per_s = 1e9, .channel = -1};
+  }
+  assert_int_equal(situ_platform_new(&l.platform, "made", devices, n_fast + 1, links, 2 * n_fast, NULL),
+                   SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < n; v++)
+    for (int32_t d = 0; d <= n_fast; d++) l.costs->time_ns[v * 2 + l.platform->class_of[d]] = d == 0 ? 50 : 5;
+  situ_problem_options o = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
+  assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &o, NULL), SITU_STATUS_OK);
+  return l;
+}
+
+static void expect_bound(lab l, int64_t expected_ns) {
+  arena *a = arena_new();
+  certificate proof;
+  bool objected;
+  assert_int_equal(bound_of(l.problem, &proof, a), expected_ns);
+  assert_true(proof.kind ? judged(l.problem, &proof, &objected) == expected_ns && !objected : expected_ns == 0);
+  if (expected_ns > 0) assert_int_equal(brute_force(l.problem, NULL), expected_ns);
+  arena_free(a);
+  lab_free(&l);
+}
+
+/* Six operators in a row: a memory of 2,025 bytes holds two with what they take and make (20). Three visits of 10 ns
+ * and two changes of 20 ns: 70. With one memory alone the others are on the host, 2 times 5 + 4 times 50 + one change
+ * of 10: 220. */
+static void a_chain_pays_for_each_change_of_memory(void **state) {
+  (void)state;
+  static const int32_t row[5][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
+  expect_bound(make(row, 5, 6, 3, 2025), 70);
+}
+
+/* Two branches of one operator each between first and last. A memory of 3,035 bytes has no room for the fourth. Either
+ * branch elsewhere takes 5 + 20 + 5 + 20 + 5 = 55; first or last elsewhere 5 + 20 + 5 + 5 = 35. At 0.02 ns for a byte
+ * the block takes 10 with both branches, which cost 40, or 50 with none: 50 either way. The ends cost 40 and the room,
+ * 3,005 beside the 30 bytes that the last one takes and makes, is worth 60.1: 5 + 50 - 20.1, so 35 as well. */
+static void what_stays_beside_the_chain_takes_room_too(void **state) {
+  (void)state;
+  static const int32_t diamond[4][2] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
+  lab l = make(diamond, 4, 4, 2, 3035);
+  arena *a = arena_new();
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  visits v;
+  int64_t lower_ns, price[] = {0, 85899345};
+  assert_true(visits_init(&v, l.problem, a));
+  visit_chain chain = {.chain = (int32_t[]){0, 3}, .n = 2, .price = price, .n_prices = 2};
+  assert_true(visits_bound(&lower_ns, &v, &chain, &unlimited));
+  assert_int_equal(lower_ns, 35);
+  assert_int_equal(brute_force(l.problem, NULL), 35);
+  arena_free(a);
+  lab_free(&l);
+}
+
+static void it_is_silent_where_all_fits(void **state) {
+  (void)state;
+  static const int32_t row[2][2] = {{0, 1}, {1, 2}};
+  expect_bound(make(row, 2, 3, 2, 3030), 0);
+}
+
+static lab draw(uint64_t seed) {
+  rng r = rng_new(seed);
+  lab_options o = {.seed = seed,
+                   .n_operators = (int32_t)(2 + rng_below(&r, 4)),
+                   .n_devices = (int32_t)(2 + rng_below(&r, 3)),
+                   .n_hosts = (int32_t)(rng_below(&r, 3) == 0 ? 2 : 0),
+                   .density = 0.1 + 0.6 * rng_unit(&r),
+                   .n_colocations = (int32_t)rng_below(&r, 3),
+                   .pinned = rng_below(&r, 4) == 0,
+                   .unsupported = rng_below(&r, 3) == 0,
+                   .equal = rng_below(&r, 2) == 0,
+                   .memory = 0.1 + 0.5 * rng_unit(&r),
+                   .options = {.execution = SITU_EXECUTION_STREAM,
+                               .contention = rng_below(&r, 2) ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE}};
+  if (o.n_operators > 4) o.n_devices = 3;
+  return lab_random(&o);
+}
+
+/* Each with a chance, those that come after the one before. */
+static int32_t draw_chain(int32_t *chain, const situ_graph *g, rng *r) {
+  bool after[MOST_OPERATORS];
+  int32_t n = 0, skips = (int32_t)rng_below(r, 3);
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    after[v] = false;
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      after[v] |= after[g->producer[g->in[i]]] || (n > 0 && g->producer[g->in[i]] == chain[n - 1]);
+    if ((n > 0 && !after[v]) || rng_below(r, 4) < skips) continue;
+    chain[n++] = v;
+    for (int32_t u = 0; u <= v; u++) after[u] = false;
+  }
+  return n;
+}
+
+/* Pairs of places, each at least two apart, one behind the other. */
+static int32_t draw_bypasses(int32_t *from, int32_t *to, int32_t n_chain, rng *r) {
+  int32_t n = 0;
+  for (int32_t at = 0; at + 2 < n_chain;) {
+    from[n] = at + (int32_t)rng_below(r, 2);
+    to[n] = from[n] + 2 + (int32_t)rng_below(r, 3);
+    if (to[n] >= n_chain) break;
+    at = to[n++];
+  }
+  return n;
+}
+
+/* Any chain, bypasses and prices: never above the optimum, and the judge proves the very same. */
+static void try_any_chain(const situ_problem *p, int64_t optimum_ns, rng *r, uint64_t seed) {
+  int32_t chain[MOST_OPERATORS], from[MOST_OPERATORS], to[MOST_OPERATORS];
+  int64_t price[MOST_PRICES], lower_ns;
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  arena *a = arena_new();
+  visits v;
+  certificate c;
+  bool objected;
+  int32_t n = draw_chain(chain, p->graph, r), n_prices = (int32_t)(1 + rng_below(r, MOST_PRICES));
+  for (int32_t q = 0; q < n_prices; q++) price[q] = rng_below(r, 3) == 0 ? 0 : (int64_t)rng_below(r, 1 << 20) << 13;
+  if (n > 0) {
+    assert_true(visits_init(&v, p, a));
+    visit_chain any = {.chain = chain, .n = n, .from = from, .to = to, .price = price, .n_prices = n_prices};
+    any.n_bypasses = draw_bypasses(from, to, n, r);
+    assert_true(visits_bound(&lower_ns, &v, &any, &unlimited));
+    if (lower_ns > optimum_ns)
+      fail_msg("seed %d: %lld proved, %lld possible", (int)seed, (long long)lower_ns, (long long)optimum_ns);
+    certificate_start(&c, "visits", lower_ns);
+    int64_t *names = certificate_add_operators(&c, "chain", n, a), *prices;
+    for (int32_t k = 0; k < n; k++) names[k] = chain[k];
+    int64_t *begin = certificate_add(&c, "from", any.n_bypasses, a),
+            *end = certificate_add(&c, "to", any.n_bypasses, a);
+    for (int32_t i = 0; i < any.n_bypasses; i++) {
+      begin[i] = from[i];
+      end[i] = to[i];
+    }
+    prices = certificate_add(&c, "byte_prices", n_prices, a);
+    memcpy(prices, price, (size_t)n_prices * sizeof *price);
+    int64_t found = judged(p, &c, &objected);
+    if (found != lower_ns || objected)
+      fail_msg("seed %d: %lld of %lld ns verified", (int)seed, (long long)found, (long long)lower_ns);
+    if (lower_ns < SITU_NEVER_NS) {
+      c.lower_ns++;
+      assert_true(judged(p, &c, &objected) == 0 && objected);
+    }
+  }
+  arena_free(a);
+}
+
+static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state) {
+  (void)state;
+  int32_t n_above = 0;
+  for (uint64_t seed = 1; seed <= 2000; seed++) {
+    lab l = draw(seed);
+    rng r = rng_new(seed + 77);
+    if (!l.problem->conflict) {
+      arena *a = arena_new();
+      certificate proof, path = {0};
+      bool objected;
+      int64_t optimum = brute_force(l.problem, NULL), found = bound_of(l.problem, &proof, a), lower;
+      budget unlimited = budget_new(0, 0, NULL, NULL);
+      if (found > optimum)
+        fail_msg("seed %d: bound %lld, optimum %lld", (int)seed, (long long)found, (long long)optimum);
+      if (found > 0) assert_true(judged(l.problem, &proof, &objected) == found && !objected);
+      for (int32_t i = 0; bounds[i]; i++)
+        if (strcmp(bounds[i]->name, "critical_path") == 0) {
+          assert_int_equal(bounds[i]->compute(&lower, &path, l.problem, a, &unlimited, NULL), SITU_STATUS_OK);
+          n_above += found > lower;
+        }
+      for (int32_t round = 0; round < 4; round++) try_any_chain(l.problem, optimum, &r, seed);
+      arena_free(a);
+    }
+    lab_free(&l);
+  }
+  assert_true(n_above > 200);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_chain_pays_for_each_change_of_memory),
+                                     cmocka_unit_test(what_stays_beside_the_chain_takes_room_too),
+                                     cmocka_unit_test(it_is_silent_where_all_fits),
+                                     cmocka_unit_test(no_chain_and_prices_prove_too_much_and_the_judge_agrees)};
+  return cmocka_run_group_tests_name("visits", tests, NULL, NULL);
+}
