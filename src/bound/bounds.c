@@ -8,12 +8,13 @@ extern const bound balance_bound;
 extern const bound critical_path_bound;
 extern const bound cut_vertex_bound;
 extern const bound destructive_bound;
+extern const bound join_bound;
 extern const bound largest_bound;
 extern const bound linear_relaxation_bound;
 extern const bound memory_price_bound;
 
 const bound *const bounds[] = {
-    &memory_price_bound, &critical_path_bound, &balance_bound,           &area_bound, &largest_bound,
+    &memory_price_bound, &critical_path_bound, &balance_bound,           &area_bound, &largest_bound, &join_bound,
     &destructive_bound,  &cut_vertex_bound,    &linear_relaxation_bound, NULL,
 };
 
