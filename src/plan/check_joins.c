@@ -20,10 +20,13 @@ typedef struct look {
   const bool *may;
   int64_t *end; /* [operator * devices] */
   int32_t n, devices, window;
-  int32_t *near, n_near;           /* the operators looked at, nearest first */
-  int32_t *place, *open;           /* [n] place in near or -1; those that may come next */
-  int64_t *first;                  /* [n] of those, when they can start */
-  int64_t *after, *release, *work; /* [window * devices]; [window] of those that have no choice */
+  int32_t *near, *n_arrows,
+      n_near;              /* the operators looked at, nearest first; how many arrows leave them to those and v */
+  int32_t *place, *open;   /* [n] place in near or -1; those that may come next */
+  int64_t *first;          /* [n] of those, when they can start */
+  int64_t *ends, *after;   /* [window * devices] of those looked at */
+  int64_t *release, *work; /* [window] of those that have no choice */
+  bool *usable;            /* [window * devices] in time while nobody is held */
 } look;
 
 static int64_t time_of(const look *l, int32_t v, int32_t d) {
@@ -90,28 +93,55 @@ static void open_window(look *l, int32_t v) {
   for (int32_t k = 0; k < l->n_near; k++) l->place[l->near[k]] = k;
 }
 
-/* What comes of x for those before it in the window, where x may be on the device `only` or, for only < 0, on those
- * from which it is in time for s. */
+static void count_arrows(look *l, int32_t to) {
+  for (int32_t i = l->to.first[to]; i < l->to.first[to + 1]; i++)
+    if (l->place[l->to.from[i]] >= 0) l->n_arrows[l->place[l->to.from[i]]]++;
+}
+
+/* When tensor t can be on d, by the ends of what makes it. */
+static int64_t arrives(const look *l, const int64_t *ends, int32_t t, int32_t d) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t a = 0; a < l->devices; a++) least = min64(least, sat_add(ends[a], sent(l, t, a, d)));
+  return least;
+}
+
+/* The ends of those in the window; with the one at `held` on device b, of those nearer to v by what they wait for. */
+static void set_ends(look *l, int32_t held, int32_t b) {
+  for (int32_t k = l->n_near - 1; k >= 0; k--)
+    for (int32_t a = 0; a < l->devices; a++) {
+      int64_t *own = &l->ends[k * l->devices + a], time = time_of(l, l->near[k], a);
+      *own = l->end[(int64_t)l->near[k] * l->devices + a];
+      if (k == held && a != b) *own = SITU_NEVER_NS;
+      for (int32_t i = l->to.first[l->near[k]]; k < held && i < l->to.first[l->near[k] + 1]; i++) {
+        int32_t from = l->place[l->to.from[i]];
+        if (from >= 0 && *own != SITU_NEVER_NS)
+          *own = max64(*own, sat_add(arrives(l, l->ends + from * l->devices, l->to.tensor[i], a), time));
+      }
+    }
+}
+
+static bool is_in_time(const look *l, int32_t k, int32_t a, int64_t s) {
+  int64_t end = l->ends[k * l->devices + a];
+  return end != SITU_NEVER_NS && sat_add(end, l->after[k * l->devices + a]) <= s;
+}
+
+/* What comes of x for those before it in the window, where x is v on the device `only` or, for only < 0, in the window
+ * on the devices from which it is in time for s. */
 static void hand_back(look *l, int32_t x, int32_t only, int64_t s) {
   for (int32_t i = l->to.first[x]; i < l->to.first[x + 1]; i++) {
     int32_t k = l->place[l->to.from[i]];
     for (int32_t a = 0; a < l->devices && k >= 0; a++) {
-      int64_t least = SITU_NEVER_NS;
-      for (int32_t b = 0; b < l->devices; b++) {
-        int64_t rest = 0, at = (int64_t)x * l->devices + b;
-        if (only >= 0 && b != only) continue;
-        if (only < 0) {
-          rest = l->after[l->place[x] * l->devices + b];
-          if (!l->may[at] || sat_add(l->end[at], rest) > s) continue;
-          rest = sat_add(rest, time_of(l, x, b));
-        }
-        least = min64(least, sat_add(sent(l, l->to.tensor[i], a, b), rest));
-      }
+      int64_t least = only < 0 ? SITU_NEVER_NS : sent(l, l->to.tensor[i], a, only);
+      for (int32_t b = 0; b < l->devices && only < 0; b++)
+        if (is_in_time(l, l->place[x], b, s))
+          least = min64(least, sat_add(sat_add(sent(l, l->to.tensor[i], a, b), time_of(l, x, b)),
+                                       l->after[l->place[x] * l->devices + b]));
       l->after[k * l->devices + a] = max64(l->after[k * l->devices + a], least);
     }
   }
 }
 
+/* Whether the ends that are set allow it that v starts on d by s. */
 static bool can_start(look *l, int32_t v, int32_t d, int64_t s) {
   const int32_t *memory_of = l->j->platform->memory_of;
   int32_t n = 0, turns = 0;
@@ -122,12 +152,11 @@ static bool can_start(look *l, int32_t v, int32_t d, int64_t s) {
     bool any = false, elsewhere = false;
     l->release[n] = l->work[n] = SITU_NEVER_NS;
     for (int32_t a = 0; a < l->devices; a++) {
-      int64_t at = (int64_t)l->near[k] * l->devices + a, time = time_of(l, l->near[k], a);
-      if (!l->may[at] || sat_add(l->end[at], l->after[k * l->devices + a]) > s) continue;
+      if (!is_in_time(l, k, a, s)) continue;
       any = true;
       elsewhere |= memory_of[a] != memory_of[d];
-      l->release[n] = min64(l->release[n], l->end[at] - time);
-      l->work[n] = min64(l->work[n], time);
+      l->release[n] = min64(l->release[n], l->ends[k * l->devices + a] - time_of(l, l->near[k], a));
+      l->work[n] = min64(l->work[n], time_of(l, l->near[k], a));
     }
     if (!any) return false;
     n += !elsewhere;
@@ -142,16 +171,33 @@ static bool can_start(look *l, int32_t v, int32_t d, int64_t s) {
   return true;
 }
 
+/* The same, and each one of the window that several arrows leave may be somewhere. */
+static bool can_start_with_all(look *l, int32_t v, int32_t d, int64_t s) {
+  set_ends(l, -1, 0);
+  if (!can_start(l, v, d, s)) return false;
+  for (int32_t i = 0; i < l->n_near * l->devices; i++) l->usable[i] = is_in_time(l, i / l->devices, i % l->devices, s);
+  for (int32_t k = 0; k < l->n_near; k++) {
+    bool some = l->n_arrows[k] < 2;
+    for (int32_t b = 0; b < l->devices && !some; b++) {
+      if (!l->usable[k * l->devices + b]) continue;
+      set_ends(l, k, b);
+      some = can_start(l, v, d, s);
+    }
+    if (!some) return false;
+  }
+  return true;
+}
+
 static int64_t least_start(look *l, int32_t v, int32_t d, int64_t chain) {
   int64_t no = chain - 1, yes = chain;
-  while (yes != SITU_NEVER_NS && !can_start(l, v, d, yes)) {
+  while (yes != SITU_NEVER_NS && !can_start_with_all(l, v, d, yes)) {
     int64_t by = yes - chain;
     no = yes;
     yes = sat_add(yes, sat_add(by, 1));
   }
   while (yes != SITU_NEVER_NS && yes - no > 1) {
     int64_t half = no + (yes - no) / 2;
-    if (can_start(l, v, d, half))
+    if (can_start_with_all(l, v, d, half))
       yes = half;
     else
       no = half;
@@ -164,15 +210,12 @@ static void find_ends(look *l) {
   for (int32_t k = 0; k < l->n; k++) {
     int32_t v = l->to.turned ? l->n - 1 - k : k;
     open_window(l, v);
+    for (int32_t i = 0; i < l->n_near; i++) l->n_arrows[i] = 0;
+    for (int32_t i = -1; i < l->n_near; i++) count_arrows(l, i < 0 ? v : l->near[i]);
     for (int32_t d = 0; d < l->devices; d++) {
       int64_t *own = &l->end[(int64_t)v * l->devices + d];
-      for (int32_t i = l->to.first[v]; i < l->to.first[v + 1]; i++) {
-        int64_t least = SITU_NEVER_NS;
-        for (int32_t a = 0; a < l->devices; a++)
-          least =
-              min64(least, sat_add(l->end[(int64_t)l->to.from[i] * l->devices + a], sent(l, l->to.tensor[i], a, d)));
-        *own = max64(*own, least);
-      }
+      for (int32_t i = l->to.first[v]; i < l->to.first[v + 1]; i++)
+        *own = max64(*own, arrives(l, l->end + (int64_t)l->to.from[i] * l->devices, l->to.tensor[i], d));
       if (l->may[(int64_t)v * l->devices + d])
         *own = sat_add(least_start(l, v, d, *own), time_of(l, v, d));
       else
@@ -193,13 +236,18 @@ bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, 
   int32_t n = j->graph->n_operators, devices = j->problem->n_devices;
   look l = {.j = j, .may = may, .n = n, .devices = devices, .window = window};
   l.near = ARENA_NEW(a, int32_t, window);
+  l.n_arrows = ARENA_NEW(a, int32_t, window);
   l.place = ARENA_NEW(a, int32_t, n);
   l.open = ARENA_NEW(a, int32_t, n);
   l.first = ARENA_NEW(a, int64_t, n);
+  l.ends = ARENA_NEW(a, int64_t, (int64_t)window * devices);
   l.after = ARENA_NEW(a, int64_t, (int64_t)window * devices);
+  l.usable = ARENA_NEW(a, bool, (int64_t)window *devices);
   l.release = ARENA_NEW(a, int64_t, window);
   l.work = ARENA_NEW(a, int64_t, window);
-  if (!l.near || !l.place || !l.open || !l.first || !l.after || !l.release || !l.work) return false;
+  if (!l.near || !l.n_arrows || !l.place || !l.open || !l.first || !l.ends || !l.after || !l.usable || !l.release ||
+      !l.work)
+    return false;
   for (int32_t v = 0; v < n; v++) l.place[v] = -1;
   for (int turned = 0; turned < 2; turned++) {
     if (!arrows_find(&l.to, j, turned)) return false;
