@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "plan/check_certificate.h"
 
-enum { DEVICES = 64, WINDOW = 256 };
+enum { DEVICES = 64 };
 static const double WORK = 1e9;
 
 /* The graph with its arrows as they are or turned round: those to x are first[x] .. first[x+1]. */
@@ -227,7 +227,7 @@ static void find_ends(look *l) {
 
 bool check_joins_are_short(int64_t window, const judge *j) {
   double devices = j->problem->n_devices;
-  return window >= 1 && window <= WINDOW && devices <= DEVICES &&
+  return devices <= DEVICES &&
          (double)(j->graph->n_operators + j->graph->n_uses) * devices * devices * devices * (double)window <= WORK;
 }
 
@@ -263,7 +263,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   const int64_t *v = certificate_get(c, "operator", 1), *window = certificate_get(c, "window", 1);
   int64_t devices = j->problem->n_devices, cells = devices * j->problem->n_operators;
   *proved_ns = CERTIFICATE_MALFORMED;
-  if (!v || !window || *v < 0 || *v >= j->problem->n_operators || *window < 1 || *window > WINDOW)
+  if (!v || !window || *v < 0 || *v >= j->problem->n_operators || *window < 1 || *window > CHECK_JOINS_WINDOW)
     return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
   if (!check_joins_are_short(*window, j)) return SITU_STATUS_OK;
