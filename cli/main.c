@@ -6,10 +6,22 @@
 
 extern const command place_command, check_command, simulate_command, compare_command, inspect_command, list_command,
     completion_command, fit_link_command, help_command_row, pareto_command, learn_command;
+/* clang-format off */
 const command *const commands[] = {
-    &place_command,   &check_command, &simulate_command, &compare_command,    &pareto_command,   &learn_command,
-    &inspect_command, &list_command,  &fit_link_command, &completion_command, &help_command_row, NULL,
+    &place_command,
+    &check_command,
+    &simulate_command,
+    &compare_command,
+    &pareto_command,
+    &learn_command,
+    &inspect_command,
+    &list_command,
+    &fit_link_command,
+    &completion_command,
+    &help_command_row,
+    NULL,
 };
+/* clang-format on */
 
 const command *command_find(const char *name) {
   for (const command *const *c = commands; *c; c++)

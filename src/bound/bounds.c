@@ -8,15 +8,27 @@ extern const bound balance_bound;
 extern const bound critical_path_bound;
 extern const bound cut_vertex_bound;
 extern const bound destructive_bound;
+extern const bound join_bound;
 extern const bound largest_bound;
 extern const bound linear_relaxation_bound;
 extern const bound memory_price_bound;
 extern const bound memory_visits_bound;
 
+/* clang-format off */
 const bound *const bounds[] = {
-    &memory_price_bound, &critical_path_bound, &balance_bound,           &area_bound,          &largest_bound,
-    &destructive_bound,  &cut_vertex_bound,    &linear_relaxation_bound, &memory_visits_bound, NULL,
+    &memory_price_bound,
+    &critical_path_bound,
+    &balance_bound,
+    &area_bound,
+    &largest_bound,
+    &join_bound,
+    &destructive_bound,
+    &cut_vertex_bound,
+    &linear_relaxation_bound,
+    &memory_visits_bound,
+    NULL,
 };
+/* clang-format on */
 
 static bool serves(const bound *b, const situ_problem *p) {
   return (p->execution == SITU_EXECUTION_STREAM && b->stream) || (p->execution == SITU_EXECUTION_CALLS && b->calls) ||

@@ -1,7 +1,7 @@
 /* Destructive bound: suppose that everything ends by T, follow what that forces, and find that it cannot be; then no
  * plan is better than T + 1. Rules, in rounds:
  *
- *   chains    heads and tails by device as in critical_path.c, over the devices that are left;
+ *   chains    heads and tails by device as in critical_path.c, over the devices that are left, from those of joins.c;
  *   devices   v may not run on d when head(v,d) + tail(v,d) > T; a colocation group runs where all members may;
  *   work      all ancestors of v that start at a or later run between a and the start of v: for prices u of device time
  *             start(v) >= a + sum of min over d of u_d p / sum of u over the devices that one of them may use;
@@ -17,6 +17,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
+#include "bound/joins.h"
 
 enum {
   MOST_DEVICES = 64,
@@ -44,6 +45,8 @@ typedef struct search {
   int32_t n, n_devices, words;
   int64_t end_ns;                         /* the T that is tried */
   bool *may;                              /* [n * devices] */
+  int32_t window;                         /* of the joins; 0: none */
+  int64_t *first, *last;                  /* [n * devices] starts and tails that joins know */
   int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
   uint64_t *before;                       /* [n * words] ancestors of each operator; NULL: too many for the work rule */
   int64_t price[PRICES][MOST_DEVICES];
@@ -95,11 +98,10 @@ static bool drop_devices(search *s, bool *changed) {
 }
 
 static bool follow_chains(search *s) {
-  for (int32_t v = 0; v < s->n; v++)
-    for (int32_t d = 0; d < s->n_devices; d++) {
-      s->head[(int64_t)v * s->n_devices + d] = s->release[v];
-      s->tail[(int64_t)v * s->n_devices + d] = s->after[v];
-    }
+  for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++) {
+    s->head[i] = max64(s->first[i], s->release[i / s->n_devices]);
+    s->tail[i] = max64(s->last[i], s->after[i / s->n_devices]);
+  }
   s->n_steps += (double)s->p->graph->n_uses * (s->n_devices + s->p->n_memories * s->p->n_memories);
   return bound_chains(s->head, s->tail, s->may, s->p, s->scratch);
 }
@@ -279,8 +281,10 @@ static bool certify(certificate *proof, const search *s, arena *a) {
   int64_t *rounds = certificate_add(proof, "rounds", 1, a);
   int64_t *price = certificate_add(proof, "prices", (int64_t)PRICES * p->n_devices, a);
   int64_t *interval = certificate_add(proof, "interval", s->price_at < 0 ? 0 : 3, a);
-  if (!rounds || !price || !interval) return false;
+  int64_t *window = certificate_add(proof, "window", 1, a);
+  if (!rounds || !price || !interval || !window) return false;
   *rounds = s->rounds;
+  *window = s->window;
   for (int32_t k = 0; k < PRICES; k++)
     for (int32_t d = 0; d < p->n_devices; d++) price[k * p->n_devices + d] = s->price[k][d];
   if (s->price_at < 0) return true;
@@ -338,6 +342,8 @@ static bool find_ancestors(search *s, arena *a) {
 static bool search_init(search *s, arena *a) {
   int64_t cells = (int64_t)s->n * s->n_devices;
   s->may = ARENA_NEW(a, bool, cells);
+  s->first = ARENA_ZERO(a, int64_t, cells);
+  s->last = ARENA_ZERO(a, int64_t, cells);
   s->head = ARENA_NEW(a, int64_t, cells);
   s->tail = ARENA_NEW(a, int64_t, cells);
   s->release = ARENA_NEW(a, int64_t, s->n);
@@ -347,19 +353,37 @@ static bool search_init(search *s, arena *a) {
   s->devices = ARENA_NEW(a, uint64_t, s->n);
   s->ends_a = ARENA_NEW(a, int64_t, s->n + 1);
   s->ends_b = ARENA_NEW(a, int64_t, s->n + 1);
-  return s->may && s->head && s->tail && s->release && s->after && s->order && s->work && s->devices && s->ends_a &&
-         s->ends_b && find_ancestors(s, a);
+  return s->may && s->first && s->last && s->head && s->tail && s->release && s->after && s->order && s->work &&
+         s->devices && s->ends_a && s->ends_b && find_ancestors(s, a);
+}
+
+/* Starts and tails that joins know, where may[] is what the problem says. Without time for them *closed. */
+static bool find_joins(search *s, bool *closed) {
+  *closed = false;
+  s->window = joins_window(s->p);
+  if (s->window == 0) return true;
+  arena_mark mark = arena_get_mark(s->scratch);
+  joins *j = joins_new(s->p, s->window, s->scratch);
+  if (!j) return false;
+  *closed = !joins_find(j, s->first, s->last, s->may, s->budget);
+  for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++)
+    if (s->first[i] != SITU_NEVER_NS)
+      s->first[i] -= time_of(s, (int32_t)(i / s->n_devices), (int32_t)(i % s->n_devices));
+  arena_release(s->scratch, mark);
+  return true;
 }
 
 /* The bound of the chains alone, or 0 when they say that there is no plan. */
 static bool find_chains(int64_t *lower_ns, search *s) {
-  bool ignored = false;
+  bool ignored = false, closed;
   s->end_ns = SITU_NEVER_NS;
   *lower_ns = 0;
   for (int32_t v = 0; v < s->n; v++) {
     s->release[v] = s->after[v] = 0;
     for (int32_t d = 0; d < s->n_devices; d++) s->may[(int64_t)v * s->n_devices + d] = problem_allows(s->p, v, d);
   }
+  if (!find_joins(s, &closed)) return false;
+  if (closed) return true;
   if (!follow_chains(s)) return false;
   if (!drop_devices(s, &ignored)) return true;
   for (int32_t v = 0; v < s->n; v++) {

@@ -10,14 +10,24 @@ extern const certificate_rule area_price_rule;
 extern const certificate_rule critical_path_rule;
 extern const certificate_rule cut_vertex_rule;
 extern const certificate_rule destructive_rule;
+extern const certificate_rule join_rule;
 extern const certificate_rule largest_operator_rule;
 extern const certificate_rule linear_relaxation_rule;
 extern const certificate_rule visits_rule;
 
+/* clang-format off */
 static const certificate_rule *const rules[] = {
-    &area_price_rule,       &critical_path_rule,     &cut_vertex_rule, &destructive_rule,
-    &largest_operator_rule, &linear_relaxation_rule, &visits_rule,     NULL,
+    &area_price_rule,
+    &critical_path_rule,
+    &cut_vertex_rule,
+    &destructive_rule,
+    &join_rule,
+    &largest_operator_rule,
+    &linear_relaxation_rule,
+    &visits_rule,
+    NULL,
 };
+/* clang-format on */
 
 static const certificate_rule *find_rule(const certificate *c, const situ_problem *p) {
   for (int32_t i = 0; rules[i]; i++) {

@@ -22,6 +22,7 @@ typedef struct case_ {
   const int64_t *price; /* [list * n_devices + device] */
   bool *may;
   int64_t *head, *tail;
+  int64_t *first, *last; /* starts and tails that joins know */
   int64_t *start, *rest; /* [n] no operator starts before; no less time is after its end */
   bool *before;          /* [n * n] or NULL */
   rank *order;
@@ -105,8 +106,8 @@ static int64_t time_around(const case_ *c, int32_t v, const int64_t *price, bool
 static bool follow(case_ *c, bool *refuted) {
   int64_t cells = (int64_t)c->n * c->n_devices;
   for (int64_t i = 0; i < cells; i++) {
-    c->head[i] = c->start[i / c->n_devices];
-    c->tail[i] = c->rest[i / c->n_devices];
+    c->head[i] = max64(c->first[i], c->start[i / c->n_devices]);
+    c->tail[i] = max64(c->last[i], c->rest[i / c->n_devices]);
   }
   if (!check_chains(c->head, c->tail, c->may, c->j)) return false;
   for (int64_t i = 0; i < cells; i++) c->may[i] = c->may[i] && sat_add(c->head[i], c->tail[i]) <= c->end_ns;
@@ -166,19 +167,31 @@ static bool find_order(case_ *c, arena *a) {
   return true;
 }
 
-static bool case_init(case_ *c, const judge *j) {
+/* From before any device is ruled out; a window of 0 is none. */
+static bool find_joins(case_ *c, int64_t window) {
+  if (window == 0) return true;
+  if (!check_joins(c->first, c->last, c->may, (int32_t)window, c->j)) return false;
+  for (int64_t i = 0; i < (int64_t)c->n * c->n_devices; i++)
+    if (c->first[i] != SITU_NEVER_NS)
+      c->first[i] -= time_of(c, (int32_t)(i / c->n_devices), (int32_t)(i % c->n_devices));
+  return true;
+}
+
+static bool case_init(case_ *c, int64_t window, const judge *j) {
   arena *a = j->scratch;
   int64_t cells = (int64_t)c->n * c->n_devices;
   c->may = ARENA_NEW(a, bool, cells);
+  c->first = ARENA_ZERO(a, int64_t, cells);
+  c->last = ARENA_ZERO(a, int64_t, cells);
   c->head = ARENA_NEW(a, int64_t, cells);
   c->tail = ARENA_NEW(a, int64_t, cells);
   c->start = ARENA_ZERO(a, int64_t, c->n);
   c->rest = ARENA_ZERO(a, int64_t, c->n);
   c->order = ARENA_NEW(a, rank, c->n);
-  if (!c->may || !c->head || !c->tail || !c->start || !c->rest || !c->order) return false;
+  if (!c->may || !c->first || !c->last || !c->head || !c->tail || !c->start || !c->rest || !c->order) return false;
   for (int64_t i = 0; i < cells; i++)
     c->may[i] = check_may_run(j, (int32_t)(i / c->n_devices), (int32_t)(i % c->n_devices));
-  return check_items_find(&c->items, j) && find_order(c, a);
+  return check_items_find(&c->items, j) && find_order(c, a) && find_joins(c, window);
 }
 
 /* Longer times than LONGEST are not for this rule: its sums must fit 128 bits. */
@@ -194,6 +207,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
   int64_t n_prices = certificate_size(proof, "prices"), n_interval = certificate_size(proof, "interval");
   const int64_t *rounds = certificate_get(proof, "rounds", 1), *price = certificate_get(proof, "prices", n_prices);
   const int64_t *interval = certificate_get(proof, "interval", n_interval);
+  const int64_t *window = certificate_get(proof, "window", 1);
   case_ c = {.j = j,
              .n = n,
              .n_devices = n_devices,
@@ -201,18 +215,19 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
              .price = price,
              .end_ns = proof->lower_ns - 1};
   *proved_ns = CERTIFICATE_MALFORMED;
-  if (!rounds || !price || !interval || n_prices % n_devices != 0 || n_prices > (int64_t)PRICE_LISTS * n_devices ||
-      (n_interval != 0 && n_interval != 3) || *rounds < 0 || *rounds > ROUNDS)
+  if (!rounds || !price || !interval || !window || n_prices % n_devices != 0 ||
+      n_prices > (int64_t)PRICE_LISTS * n_devices || (n_interval != 0 && n_interval != 3) || *rounds < 0 ||
+      *rounds > ROUNDS || *window < 0 || *window > CHECK_JOINS_WINDOW)
     return SITU_STATUS_OK;
   for (int64_t i = 0; i < n_prices; i++)
     if (price[i] < 0 || price[i] > DEAREST) return SITU_STATUS_OK;
   if (n_interval == 3 && (interval[0] < 0 || interval[1] <= interval[0] || interval[2] < 0 || interval[2] >= c.n_lists))
     return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
-  if (n_devices > DEVICES || n > OPERATORS) return SITU_STATUS_OK;
+  if (n_devices > DEVICES || n > OPERATORS || !check_joins_are_short(*window, j)) return SITU_STATUS_OK;
   *proved_ns = 0;
   if (proof->lower_ns <= 0 || proof->lower_ns == SITU_NEVER_NS || !has_short_times(j)) return SITU_STATUS_OK;
-  if (!case_init(&c, j)) return fail_no_memory(error);
+  if (!case_init(&c, *window, j)) return fail_no_memory(error);
   bool refuted = !agree(&c);
   for (int64_t round = 0; round < *rounds && !refuted; round++)
     if (!follow(&c, &refuted)) return fail_no_memory(error);
@@ -222,9 +237,9 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
   return SITU_STATUS_OK;
 }
 
-const certificate_rule destructive_rule = {
-    .kind = "destructive",
-    .lists =
-        "rounds, one, at most 16; prices, up to 8 for each device; interval, nothing or from, to and a list of prices",
-    .stream = true,
-    .prove = prove};
+const certificate_rule destructive_rule = {.kind = "destructive",
+                                           .lists =
+                                               "rounds, one, at most 16; prices, up to 8 for each device; interval, "
+                                               "nothing or from, to and a list of prices; window, one, at most 256",
+                                           .stream = true,
+                                           .prove = prove};

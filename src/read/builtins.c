@@ -14,14 +14,28 @@ extern const builtin builtin_amoebanet, builtin_bert, builtin_gnmt, builtin_gpt2
     builtin_resnet50, builtin_rnnlm, builtin_transformer_xl, builtin_vgg, builtin_wavenet;
 
 /* Images, text, sound, and the made-up one. */
+/* clang-format off */
 const builtin *const builtins[] = {
-    &builtin_resnet50,    &builtin_inception,   &builtin_vgg,
-    &builtin_mobilenet,   &builtin_amoebanet,   &builtin_randwire_ws,
-    &builtin_randwire_er, &builtin_randwire_ba, &builtin_bert,
-    &builtin_gpt2,        &builtin_llama,       &builtin_moe,
-    &builtin_gnmt,        &builtin_rnnlm,       &builtin_transformer_xl,
-    &builtin_wavenet,     &builtin_layered,     NULL,
+    &builtin_resnet50,
+    &builtin_inception,
+    &builtin_vgg,
+    &builtin_mobilenet,
+    &builtin_amoebanet,
+    &builtin_randwire_ws,
+    &builtin_randwire_er,
+    &builtin_randwire_ba,
+    &builtin_bert,
+    &builtin_gpt2,
+    &builtin_llama,
+    &builtin_moe,
+    &builtin_gnmt,
+    &builtin_rnnlm,
+    &builtin_transformer_xl,
+    &builtin_wavenet,
+    &builtin_layered,
+    NULL,
 };
+/* clang-format on */
 
 static const char prefix[] = "builtin:";
 

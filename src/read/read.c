@@ -11,8 +11,16 @@
 #include "read/reader.h"
 
 extern const reader onnx_reader, workload_reader, pipedream_reader, openvino_reader, builtin_reader;
-const reader *const readers[] = {&onnx_reader,      &workload_reader, &openvino_reader,
-                                 &pipedream_reader, &builtin_reader,  NULL};
+/* clang-format off */
+const reader *const readers[] = {
+    &onnx_reader,
+    &workload_reader,
+    &openvino_reader,
+    &pipedream_reader,
+    &builtin_reader,
+    NULL,
+};
+/* clang-format on */
 
 static const char builtin_prefix[] = "builtin:";
 

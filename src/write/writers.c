@@ -8,7 +8,15 @@
 #include "write/writer.h"
 
 extern const writer trace_writer, csv_writer, dot_writer, split_writer;
-const writer *const writers[] = {&trace_writer, &csv_writer, &dot_writer, &split_writer, NULL};
+/* clang-format off */
+const writer *const writers[] = {
+    &trace_writer,
+    &csv_writer,
+    &dot_writer,
+    &split_writer,
+    NULL,
+};
+/* clang-format on */
 
 void write_quoted(text_buffer *out, const char *text) {
   json_value *value = json_new_text(text);

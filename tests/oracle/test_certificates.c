@@ -15,8 +15,8 @@
 #include "plan/plan.h"
 #include "situ/solve.h"
 
-static const char *const kinds[] = {"area_price",  "critical_path",    "cut_vertex",
-                                    "destructive", "largest_operator", "visits"};
+static const char *const kinds[] = {"area_price", "critical_path",    "cut_vertex", "destructive",
+                                    "join",       "largest_operator", "visits"};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 typedef struct trial {
@@ -136,6 +136,7 @@ static void make_up(const trial *t, rng *r) {
                  {"byte_prices", p->n_memories, rng_below(r, 2) ? 1 : 50},
                  {"operator", 1, p->n_operators},
                  {"rounds", 1, 6},
+                 {"window", 1, 9},
                  {"cuts", 1, p->n_operators},
                  {"deleted", 1, p->n_operators},
                  {"rests", 2 * p->n_devices, 40},

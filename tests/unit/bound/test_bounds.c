@@ -23,8 +23,10 @@ static int64_t bound_of(const situ_problem *p, const char *name) {
   return lower;
 }
 
-/* Unconnected operators with given weights on a slow host without limit and a fast device. */
-static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_t n, int64_t room, bool chain) {
+typedef enum shape { APART, CHAIN, JOIN } shape; /* JOIN: the last one waits for all others */
+
+/* Operators with given weights on a slow host without limit and a fast device. */
+static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_t n, int64_t room, shape form) {
   lab l = {0};
   situ_graph_builder *b;
   assert_int_equal(situ_graph_builder_new(&b, "two", NULL), SITU_STATUS_OK);
@@ -33,7 +35,9 @@ static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_
     situ_tensor t = {.rank = -1, .size_bytes = 10};
     assert_int_equal(situ_graph_builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_graph_builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
-    if (chain && v > 0) assert_int_equal(situ_graph_builder_add_use(b, v, v - 1, NULL), SITU_STATUS_OK);
+    for (int32_t u = 0; u < v; u++)
+      if ((form == CHAIN && u == v - 1) || (form == JOIN && v == n - 1))
+        assert_int_equal(situ_graph_builder_add_use(b, v, u, NULL), SITU_STATUS_OK);
   }
   assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);
@@ -64,7 +68,7 @@ static void a_chain_pays_the_cheaper_of_moving_and_staying(void **state) {
   /* each tensor takes 2 + 10 = 12 ns between the devices. All on the host: 5 + 30 + 5 = 40; on the fast one: 25 + 10 +
    * 25 = 60; host, fast, host: 5 + 12 + 10 + 12 + 5 = 44; host, host, ... : the least is 40. */
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
-  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, true);
+  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   assert_int_equal(bound_of(l.problem, "critical_path"), 40);
   lab_free(&l);
 }
@@ -78,7 +82,7 @@ static void work_is_balanced_over_unlike_devices(void **state) {
     times[v][0] = 6;
     times[v][1] = 3;
   }
-  lab l = two_devices((const int64_t(*)[2])times, NULL, 12, SITU_UNLIMITED_BYTES, false);
+  lab l = two_devices((const int64_t(*)[2])times, NULL, 12, SITU_UNLIMITED_BYTES, APART);
   assert_true(bound_of(l.problem, "area_price") >= 23);
   assert_true(bound_of(l.problem, "area_price") <= 24);
   lab_free(&l);
@@ -94,7 +98,7 @@ static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
     times[v][1] = 1;
     weights[v] = 7;
   }
-  lab l = two_devices((const int64_t(*)[2])times, weights, 10, 21, false);
+  lab l = two_devices((const int64_t(*)[2])times, weights, 10, 21, APART);
   int64_t found = bound_of(l.problem, "area_price");
   assert_true(found >= 690);
   assert_true(found <= 700);
@@ -105,18 +109,30 @@ static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
 static void weights_without_room_leave_no_plan(void **state) {
   (void)state;
   static const int64_t times[3][2] = {{SITU_NEVER_NS, 1}, {SITU_NEVER_NS, 1}, {5, 1}}, weights[3] = {7, 7, 100};
-  lab l = two_devices(times, weights, 3, 14, false);
+  lab l = two_devices(times, weights, 3, 14, APART);
   assert_int_equal(bound_of(l.problem, "memory_price"), 0);
   lab_free(&l);
-  l = two_devices(times, weights, 3, 13, false);
+  l = two_devices(times, weights, 3, 13, APART);
   assert_true(bound_of(l.problem, "memory_price") == SITU_NEVER_NS);
+  lab_free(&l);
+}
+
+static void what_meets_shares_a_device_or_pays_a_transfer(void **state) {
+  (void)state;
+  /* A tensor takes 12 ns. Three operators of 10 and the one that waits for them, of 5, on either device: the longest
+   * chain says 15. All four on one device take 35; one of the three on the other device brings its tensor at 22, two of
+   * them at 22 and 32, and the last one ends at 27 at the earliest, when two are with it. */
+  static const int64_t times[4][2] = {{10, 10}, {10, 10}, {10, 10}, {5, 5}};
+  lab l = two_devices(times, NULL, 4, SITU_UNLIMITED_BYTES, JOIN);
+  assert_int_equal(bound_of(l.problem, "critical_path"), 15);
+  assert_int_equal(bound_of(l.problem, "join"), 27);
   lab_free(&l);
 }
 
 static void heads_and_tails_of_the_last_and_the_first(void **state) {
   (void)state;
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
-  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, true);
+  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
   int64_t head[6], tail[6];
   assert_true(bound_heads_tails(head, tail, l.problem));
   /* head of the second on the fast device: 5 + 12 + 10 = 27; its tail there: 12 + 5 = 17 (25 to stay) */
@@ -138,6 +154,7 @@ int main(void) {
       cmocka_unit_test(work_is_balanced_over_unlike_devices),
       cmocka_unit_test(weights_that_do_not_fit_are_work_for_the_host),
       cmocka_unit_test(weights_without_room_leave_no_plan),
+      cmocka_unit_test(what_meets_shares_a_device_or_pays_a_transfer),
       cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

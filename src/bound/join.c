@@ -1,0 +1,44 @@
+/* The critical path by heads and tails that know joins: max over v of min over d of (head(v,d) + tail(v,d)).
+ * docs/theory/joins.md */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "bound/joins.h"
+
+static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                           situ_error *error) {
+  int64_t cells = (int64_t)p->n_operators * p->n_devices;
+  int32_t window = joins_window(p), worst = 0;
+  *lower_ns = 0;
+  if (window == 0) return SITU_STATUS_OK;
+  int64_t *head = ARENA_ZERO(scratch, int64_t, cells), *tail = ARENA_ZERO(scratch, int64_t, cells);
+  bool *may = ARENA_NEW(scratch, bool, cells);
+  joins *j = joins_new(p, window, scratch);
+  if (!head || !tail || !may || !j) return fail_no_memory(error);
+  for (int64_t i = 0; i < cells; i++)
+    may[i] = problem_allows(p, (int32_t)(i / p->n_devices), (int32_t)(i % p->n_devices));
+  if (!joins_find(j, head, tail, may, b)) return SITU_STATUS_OK;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int64_t i = (int64_t)v * p->n_devices; i < (int64_t)(v + 1) * p->n_devices; i++)
+      least = min64(least, sat_add(head[i], tail[i]));
+    if (least > *lower_ns) worst = v;
+    *lower_ns = max64(*lower_ns, least);
+  }
+  if (*lower_ns == 0) return SITU_STATUS_OK;
+  certificate_start(proof, "join", *lower_ns);
+  int64_t *operator_ = certificate_add_operators(proof, "operator", 1, scratch);
+  int64_t *width = certificate_add(proof, "window", 1, scratch);
+  if (!operator_ || !width) return fail_no_memory(error);
+  *operator_ = worst;
+  *width = window;
+  return SITU_STATUS_OK;
+}
+
+const bound join_bound = {
+    .name = "join",
+    .title = "the longest chain, where what meets shares a device or pays a transfer",
+    .source = "Papadimitriou and Yannakakis, SIAM J. Comput. 1990",
+    .stream = true,
+    .compute = compute,
+};

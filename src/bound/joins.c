@@ -1,0 +1,352 @@
+/* Joins. Suppose that v starts on d by s. Of the operators before v look at those nearest, W. By induction backward
+ * from v, an operator u of W on a ends at least
+ *
+ *     rest(u,a) = max over users x in W or v of min over b of (c(u,a,b) + p(x,b) + rest(x,b))
+ *
+ * before v starts, where b is a device on which x can be in time: head(x,b) + rest(x,b) <= s. An operator without
+ * such a device refutes s. Those whose such devices all share the memory of d, k devices, are forced there: of them all
+ * that start at r or later run between r and s, which refutes s when their work is more than k (s - r).
+ *
+ * Then the forks of W, operators that several of W and v wait for, are held on one device after the other: what comes
+ * behind a fork ends later for it, and s is refuted when it is so for all devices of one fork.
+ *
+ * head(v,d) = p(v,d) + the least s that chains allow and this does not refute. More time only gives more devices, so
+ * it is found by halves. Tails are the same with all arrows turned round. */
+#include "bound/joins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+enum { MOST_DEVICES = 64, WIDEST = 32, NARROWEST = 8, FIRST_STEP = 64 };
+static const double MOST_WORK = 1e7;
+
+typedef struct forced {
+  int64_t release, work;
+} forced;
+
+typedef struct candidate {
+  int64_t release;
+  int32_t v;
+} candidate;
+
+/* One direction: `before` an operator are its producers, or its users when the arrows are turned round. */
+typedef struct direction {
+  bool backward;
+  int32_t *start, *before, *tensor; /* of v: start[v] .. start[v+1] */
+} direction;
+
+struct joins {
+  const situ_problem *p;
+  int32_t n, n_devices, window;
+  direction way[2];
+  uint64_t together[MOST_DEVICES];  /* devices that share the memory of d */
+  int32_t *slot;                    /* [n] place in W, or -1; -2: a candidate */
+  candidate *candidates;            /* [n] */
+  int32_t *member, n_members;       /* W, those nearest to v first */
+  int32_t *fork, n_forks;           /* [window] places of forks in W */
+  int64_t *local, *rest;            /* [window * n_devices] ends of members, as far as they are known in W; see above */
+  uint64_t *in_time, *in_time_then; /* [window] devices from which a member is in time; with a fork held */
+  bool *moved;                      /* [window] comes after the fork that is held */
+  forced *forced;                   /* [window] */
+  /* of the direction in which it looks */
+  const direction *on;
+  const bool *may;
+  int64_t *end; /* [n * n_devices] known so far */
+};
+
+static double work_of(const situ_problem *p, int32_t window) {
+  return (double)(p->n_operators + p->graph->n_uses) * p->n_devices * p->n_devices * p->n_devices * window;
+}
+
+int32_t joins_window(const situ_problem *p) {
+  int32_t window = WIDEST;
+  if (p->execution != SITU_EXECUTION_STREAM || p->n_devices > MOST_DEVICES) return 0;
+  while (window >= NARROWEST && work_of(p, window) > MOST_WORK) window /= 2;
+  return window >= NARROWEST ? window : 0;
+}
+
+static bool direction_init(direction *way, const situ_problem *p, bool backward, arena *a) {
+  const situ_graph *g = p->graph;
+  int32_t n = 0;
+  *way = (direction){.backward = backward,
+                     .start = ARENA_NEW(a, int32_t, (int64_t)p->n_operators + 1),
+                     .before = ARENA_NEW(a, int32_t, g->n_uses),
+                     .tensor = ARENA_NEW(a, int32_t, g->n_uses)};
+  if (!way->start || !way->before || !way->tensor) return false;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    way->start[v] = n;
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && !backward; i++) {
+      way->before[n] = g->producer[g->in[i]];
+      way->tensor[n++] = g->in[i];
+    }
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1] && backward; t++)
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+        way->before[n] = g->use[i];
+        way->tensor[n++] = t;
+      }
+  }
+  way->start[p->n_operators] = n;
+  return true;
+}
+
+joins *joins_new(const situ_problem *p, int32_t window, arena *a) {
+  joins *j = ARENA_ZERO(a, joins, 1);
+  if (!j) return NULL;
+  j->p = p;
+  j->n = p->n_operators;
+  j->n_devices = p->n_devices;
+  j->window = window;
+  j->slot = ARENA_NEW(a, int32_t, j->n);
+  j->candidates = ARENA_NEW(a, candidate, j->n);
+  j->member = ARENA_NEW(a, int32_t, window);
+  j->fork = ARENA_NEW(a, int32_t, window);
+  j->local = ARENA_NEW(a, int64_t, (int64_t)window * j->n_devices);
+  j->rest = ARENA_NEW(a, int64_t, (int64_t)window * j->n_devices);
+  j->in_time = ARENA_NEW(a, uint64_t, window);
+  j->in_time_then = ARENA_NEW(a, uint64_t, window);
+  j->moved = ARENA_NEW(a, bool, window);
+  j->forced = ARENA_NEW(a, forced, window);
+  if (!j->slot || !j->candidates || !j->member || !j->fork || !j->local || !j->rest || !j->in_time ||
+      !j->in_time_then || !j->moved || !j->forced)
+    return NULL;
+  for (int32_t v = 0; v < j->n; v++) j->slot[v] = -1;
+  for (int32_t d = 0; d < j->n_devices; d++)
+    for (int32_t e = 0; e < j->n_devices; e++)
+      if (p->memory_of[d] == p->memory_of[e]) j->together[d] |= (uint64_t)1 << e;
+  return direction_init(&j->way[0], p, false, a) && direction_init(&j->way[1], p, true, a) ? j : NULL;
+}
+
+/* Of tensor t from a to b, along the arrows as they are turned. */
+static int64_t transfer(const joins *j, int32_t t, int32_t a, int32_t b) {
+  return j->on->backward ? problem_transfer_ns(j->p, t, b, a) : problem_transfer_ns(j->p, t, a, b);
+}
+
+/* When tensor t can be on d, from its producer's ends by device. */
+static int64_t arrival(const joins *j, const int64_t *end, int32_t t, int32_t d) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t a = 0; a < j->n_devices; a++)
+    if (end[a] != SITU_NEVER_NS) least = min64(least, sat_add(end[a], transfer(j, t, a, d)));
+  return least;
+}
+
+/* ---- W ---- */
+
+static int64_t release_of(const joins *j, int32_t u) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t d = 0; d < j->n_devices; d++)
+    if (j->may[(int64_t)u * j->n_devices + d])
+      least = min64(least, j->end[(int64_t)u * j->n_devices + d] - problem_time_ns(j->p, u, d));
+  return least;
+}
+
+/* Whether x is nearer than y to what comes after both. */
+static bool is_nearer(const joins *j, int32_t x, int32_t y) { return j->on->backward ? x < y : x > y; }
+
+static bool is_better(const joins *j, const candidate *x, const candidate *y) {
+  return x->release != y->release ? x->release > y->release : is_nearer(j, x->v, y->v);
+}
+
+/* W of v: time and again the operator before v, or before one that was taken, that starts last. Sorted by nearness. */
+static void look_before(joins *j, int32_t v) {
+  int32_t n = 0;
+  j->n_members = 0;
+  for (int32_t last = v;; last = j->member[j->n_members - 1]) {
+    for (int32_t i = j->on->start[last]; i < j->on->start[last + 1]; i++) {
+      int32_t u = j->on->before[i];
+      if (j->slot[u] != -1) continue;
+      j->slot[u] = -2;
+      j->candidates[n++] = (candidate){release_of(j, u), u};
+    }
+    if (n == 0 || j->n_members == j->window) break;
+    int32_t best = 0;
+    for (int32_t i = 1; i < n; i++)
+      if (is_better(j, &j->candidates[i], &j->candidates[best])) best = i;
+    j->member[j->n_members++] = j->candidates[best].v;
+    j->candidates[best] = j->candidates[--n];
+  }
+  for (int32_t i = 0; i < n; i++) j->slot[j->candidates[i].v] = -1;
+  for (int32_t i = 1; i < j->n_members; i++) {
+    int32_t u = j->member[i], k = i;
+    for (; k > 0 && is_nearer(j, u, j->member[k - 1]); k--) j->member[k] = j->member[k - 1];
+    j->member[k] = u;
+  }
+  for (int32_t i = 0; i < j->n_members; i++) j->slot[j->member[i]] = i;
+}
+
+/* The members that several arrows leave to members and v. */
+static void find_forks(joins *j, int32_t v) {
+  const direction *after = &j->way[!j->on->backward];
+  j->n_forks = 0;
+  for (int32_t k = 0; k < j->n_members; k++) {
+    int32_t u = j->member[k], n = 0;
+    for (int32_t i = after->start[u]; i < after->start[u + 1]; i++)
+      n += after->before[i] == v || j->slot[after->before[i]] >= 0;
+    if (n > 1) j->fork[j->n_forks++] = k;
+  }
+}
+
+static void forget(joins *j) {
+  for (int32_t i = 0; i < j->n_members; i++) j->slot[j->member[i]] = -1;
+}
+
+/* ---- one s ---- */
+
+/* x leaves from[b] from its start on b to that of v: what that makes of the rests of those before it. */
+static void raise_rests(joins *j, int32_t x, const int64_t *from) {
+  for (int32_t i = j->on->start[x]; i < j->on->start[x + 1]; i++) {
+    int32_t at = j->slot[j->on->before[i]];
+    if (at < 0) continue;
+    for (int32_t a = 0; a < j->n_devices; a++) {
+      int64_t least = SITU_NEVER_NS, *rest = &j->rest[at * j->n_devices + a];
+      for (int32_t b = 0; b < j->n_devices; b++)
+        if (from[b] != SITU_NEVER_NS) least = min64(least, sat_add(from[b], transfer(j, j->on->tensor[i], a, b)));
+      *rest = max64(*rest, least);
+    }
+  }
+}
+
+/* The devices of member i that are in time for s; from[] as above. *where says how it is there if it is forced. */
+static uint64_t devices_in_time(const joins *j, int32_t i, int64_t s, int64_t *from, forced *where) {
+  uint64_t devices = 0;
+  *where = (forced){SITU_NEVER_NS, SITU_NEVER_NS};
+  for (int32_t a = 0; a < j->n_devices; a++) {
+    int64_t end = j->local[i * j->n_devices + a], rest = j->rest[i * j->n_devices + a];
+    from[a] = SITU_NEVER_NS;
+    if (end == SITU_NEVER_NS || sat_add(end, rest) > s) continue;
+    int64_t time = problem_time_ns(j->p, j->member[i], a);
+    from[a] = sat_add(rest, time);
+    where->release = min64(where->release, end - time);
+    where->work = min64(where->work, time);
+    devices |= (uint64_t)1 << a;
+  }
+  return devices;
+}
+
+static int latest_first(const void *left, const void *right) {
+  const forced *a = left, *b = right;
+  return a->release != b->release ? (a->release > b->release ? -1 : 1) : (a->work > b->work) - (a->work < b->work);
+}
+
+/* Whether v cannot start on d by s < SITU_NEVER_NS, by the local ends; devices[] of members so far as it came. */
+static bool is_late(joins *j, int32_t v, int32_t d, int64_t s, uint64_t *devices) {
+  int64_t from[MOST_DEVICES], n_together = __builtin_popcountll(j->together[d]), work = 0;
+  int32_t n = 0;
+  for (int32_t i = 0; i < j->n_members * j->n_devices; i++) j->rest[i] = 0;
+  for (int32_t b = 0; b < j->n_devices; b++) from[b] = b == d ? 0 : SITU_NEVER_NS;
+  raise_rests(j, v, from);
+  for (int32_t i = 0; i < j->n_members; i++) {
+    devices[i] = devices_in_time(j, i, s, from, &j->forced[n]);
+    if (!devices[i]) return true;
+    if (!(devices[i] & ~j->together[d])) n++;
+    raise_rests(j, j->member[i], from);
+  }
+  qsort(j->forced, (size_t)n, sizeof *j->forced, latest_first);
+  for (int32_t i = 0; i < n; i++) {
+    work = sat_add(work, j->forced[i].work);
+    if (work > sat_mul(n_together, s - j->forced[i].release)) return true;
+  }
+  return false;
+}
+
+static void know_ends(joins *j) {
+  for (int32_t i = 0; i < j->n_members; i++)
+    memcpy(j->local + (int64_t)i * j->n_devices, j->end + (int64_t)j->member[i] * j->n_devices,
+           (size_t)j->n_devices * sizeof *j->local);
+}
+
+/* Raises the local ends of member i by those before it that have moved. */
+static void follow_moved(joins *j, int32_t i) {
+  int32_t u = j->member[i];
+  for (int32_t k = j->on->start[u]; k < j->on->start[u + 1]; k++) {
+    int32_t at = j->slot[j->on->before[k]];
+    if (at < 0 || !j->moved[at]) continue;
+    j->moved[i] = true;
+    for (int32_t a = 0; a < j->n_devices; a++) {
+      int64_t *end = &j->local[i * j->n_devices + a];
+      if (*end == SITU_NEVER_NS) continue;
+      int64_t soonest = arrival(j, j->local + (int64_t)at * j->n_devices, j->on->tensor[k], a);
+      *end = max64(*end, sat_add(soonest, problem_time_ns(j->p, u, a)));
+    }
+  }
+}
+
+/* Whether v is late with member x on device b. */
+static bool is_late_with(joins *j, int32_t v, int32_t d, int64_t s, int32_t x, int32_t b) {
+  know_ends(j);
+  for (int32_t a = 0; a < j->n_devices; a++)
+    if (a != b) j->local[x * j->n_devices + a] = SITU_NEVER_NS;
+  for (int32_t i = 0; i < j->n_members; i++) j->moved[i] = i == x;
+  for (int32_t i = x - 1; i >= 0; i--) follow_moved(j, i);
+  return is_late(j, v, d, s, j->in_time_then);
+}
+
+/* Whether v cannot start on d by s < SITU_NEVER_NS. */
+static bool refutes(joins *j, int32_t v, int32_t d, int64_t s) {
+  know_ends(j);
+  if (is_late(j, v, d, s, j->in_time)) return true;
+  for (int32_t k = 0; k < j->n_forks; k++) {
+    bool late = true;
+    for (int32_t b = 0; b < j->n_devices && late; b++)
+      if (j->in_time[j->fork[k]] >> b & 1) late = is_late_with(j, v, d, s, j->fork[k], b);
+    if (late) return true;
+  }
+  return false;
+}
+
+/* The least s from `start` on that is not refuted. */
+static int64_t least_start(joins *j, int32_t v, int32_t d, int64_t start) {
+  if (start == SITU_NEVER_NS || !refutes(j, v, d, start)) return start;
+  int64_t closed = start, step = start / FIRST_STEP + 1, open;
+  for (;; step = sat_mul(step, 2)) {
+    open = sat_add(closed, step);
+    if (open == SITU_NEVER_NS || !refutes(j, v, d, open)) break;
+    closed = open;
+  }
+  while (open - closed > 1) {
+    int64_t middle = closed + (open - closed) / 2;
+    if (refutes(j, v, d, middle))
+      closed = middle;
+    else
+      open = middle;
+  }
+  return open;
+}
+
+/* ---- all operators ---- */
+
+static int64_t chain_start(const joins *j, int32_t v, int32_t d, int64_t start) {
+  for (int32_t i = j->on->start[v]; i < j->on->start[v + 1]; i++)
+    start = max64(start, arrival(j, j->end + (int64_t)j->on->before[i] * j->n_devices, j->on->tensor[i], d));
+  return start;
+}
+
+/* `end` comes filled with starts. */
+static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *may, budget *b) {
+  j->on = way;
+  j->may = may;
+  j->end = end;
+  for (int32_t k = 0; k < j->n; k++) {
+    int32_t v = way->backward ? j->n - 1 - k : k;
+    if (k % 16 == 0 && budget_over(b)) return false;
+    look_before(j, v);
+    find_forks(j, v);
+    for (int32_t d = 0; d < j->n_devices; d++) {
+      int64_t at = (int64_t)v * j->n_devices + d;
+      int64_t start = may[at] ? chain_start(j, v, d, end[at]) : SITU_NEVER_NS;
+      if (j->n_members > 1) start = least_start(j, v, d, start);
+      end[at] = may[at] ? sat_add(start, problem_time_ns(j->p, v, d)) : SITU_NEVER_NS;
+    }
+    forget(j);
+  }
+  return true;
+}
+
+bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b) {
+  if (!find_ends(j, &j->way[0], head, may, b) || !find_ends(j, &j->way[1], tail, may, b)) return false;
+  for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++) /* from ends with the arrows turned to what is left */
+    if (tail[i] != SITU_NEVER_NS)
+      tail[i] -= problem_time_ns(j->p, (int32_t)(i / j->n_devices), (int32_t)(i % j->n_devices));
+  return true;
+}

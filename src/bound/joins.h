@@ -1,0 +1,24 @@
+/* bound/joins.h - heads and tails that know joins: what an operator waits for either sits on its device, where it takes
+ * its turn, or pays a transfer. For stream problems. docs/theory/joins.md
+ *
+ * Source: Papadimitriou and Yannakakis, SIAM Journal on Computing 19, 1990, section 3 (equal devices, one delay); by
+ * device, for unlike devices and links, ours. */
+#ifndef SITU_BOUND_JOINS_H
+#define SITU_BOUND_JOINS_H
+
+#include "base/budget.h"
+#include "problem/problem.h"
+
+/* How many operators before each one are looked at, by what the problem costs; 0: it is too large for joins. */
+int32_t joins_window(const situ_problem *problem);
+
+typedef struct joins joins;
+
+/* For bounds on this problem, in the arena. NULL without memory. window > 0. */
+joins *joins_new(const situ_problem *problem, int32_t window, arena *a);
+/* As bound_chains: head comes filled with times before which v does not start on d, tail with least times after its
+ * end; they become the earliest end and the least time from there to the end of everything; SITU_NEVER_NS where `may`
+ * is false. False when the budget is over: they are then good for nothing. */
+bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b);
+
+#endif

@@ -1,0 +1,115 @@
+/* Heads and tails that know joins against every schedule of small problems, operator by operator and device by device.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../lab/brute.h"
+#include "../../lab/lab.h"
+#include "bound/bound.h"
+#include "bound/joins.h"
+
+enum { MOST_CELLS = 64 };
+
+typedef struct earliest {
+  const situ_problem *problem;
+  simulator *simulator;
+  int64_t end[MOST_CELLS], rest[MOST_CELLS]; /* the least of all schedules */
+} earliest;
+
+static void look(void *context, const placement *where) {
+  earliest *e = context;
+  simulation found = simulator_run(e->simulator, where, false);
+  for (int32_t v = 0; v < e->problem->n_operators && found.value_ns != SITU_NEVER_NS; v++) {
+    int32_t at = v * e->problem->n_devices + where->device[v];
+    if (found.finish_ns[v] < e->end[at]) e->end[at] = found.finish_ns[v];
+    if (found.value_ns - found.finish_ns[v] < e->rest[at]) e->rest[at] = found.value_ns - found.finish_ns[v];
+  }
+}
+
+/* Whether joins say more than chains somewhere; they never say less, and never more than is true. */
+static bool hold(const situ_problem *p, uint64_t seed, int32_t window) {
+  int64_t head[MOST_CELLS] = {0}, tail[MOST_CELLS] = {0}, chain_head[MOST_CELLS], chain_tail[MOST_CELLS];
+  int32_t cells = p->n_operators * p->n_devices;
+  bool may[MOST_CELLS], more = false;
+  arena *a = arena_new();
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  earliest e = {.problem = p, .simulator = simulator_new(p, a)};
+  for (int32_t i = 0; i < cells; i++) may[i] = problem_allows(p, i / p->n_devices, i % p->n_devices);
+  for (int32_t i = 0; i < cells; i++) e.end[i] = e.rest[i] = SITU_NEVER_NS;
+  brute_each(p, look, &e);
+  assert_true(joins_find(joins_new(p, window, a), head, tail, may, &unlimited));
+  assert_true(bound_heads_tails(chain_head, chain_tail, p));
+  for (int32_t i = 0; i < cells; i++) {
+    if (head[i] > e.end[i] || tail[i] > e.rest[i])
+      fail_msg("seed %d, operator %d on %d: ends at %lld of %lld, is followed by %lld of %lld", (int)seed,
+               i / p->n_devices, i % p->n_devices, (long long)head[i], (long long)e.end[i], (long long)tail[i],
+               (long long)e.rest[i]);
+    assert_true(head[i] >= chain_head[i] && tail[i] >= chain_tail[i]);
+    more |= may[i] && (head[i] > chain_head[i] || tail[i] > chain_tail[i]);
+  }
+  arena_free(a);
+  return more;
+}
+
+static void no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail(void **state) {
+  (void)state;
+  int32_t n_more = 0;
+  for (uint64_t seed = 1; seed <= 3000; seed++) {
+    lab_options o = {.seed = seed + 70000,
+                     .n_operators = 3 + (int32_t)(seed % 4),
+                     .n_devices = seed % 4 < 3 ? 2 + (int32_t)(seed % 3) : 2,
+                     .density = 0.2 + 0.1 * (double)(seed % 7),
+                     .n_colocations = (int32_t)(seed % 5 == 0),
+                     .pinned = seed % 3 == 0,
+                     .unsupported = seed % 7 == 0,
+                     .equal = seed % 2,
+                     .memory = seed % 6 == 1 ? 0.5 : 0,
+                     .options = {.execution = SITU_EXECUTION_STREAM,
+                                 .contention = seed % 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK}};
+    lab l = lab_random(&o);
+    if (!l.problem->conflict) n_more += hold(l.problem, seed, 1 + (int32_t)(seed % 8));
+    lab_free(&l);
+  }
+  assert_true(n_more > 300); /* or else nothing was tried */
+}
+
+static void joins_are_for_streams(void **state) {
+  (void)state;
+  lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
+  o.options.execution = SITU_EXECUTION_STREAM;
+  lab l = lab_random(&o);
+  assert_true(joins_window(l.problem) > 0);
+  lab_free(&l);
+  o.options.execution = SITU_EXECUTION_CALLS;
+  l = lab_random(&o);
+  assert_int_equal(joins_window(l.problem), 0);
+  lab_free(&l);
+}
+
+static void a_budget_that_is_over_gives_no_bound(void **state) {
+  (void)state;
+  lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
+  o.options.execution = SITU_EXECUTION_STREAM;
+  lab l = lab_random(&o);
+  arena *a = arena_new();
+  int64_t head[15] = {0}, tail[15] = {0};
+  bool may[15] = {false};
+  budget over = budget_new(1, 0, NULL, NULL);
+  budget_spend(&over, 1);
+  assert_false(joins_find(joins_new(l.problem, 4, a), head, tail, may, &over));
+  arena_free(a);
+  lab_free(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail),
+      cmocka_unit_test(joins_are_for_streams),
+      cmocka_unit_test(a_budget_that_is_over_gives_no_bound),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
