@@ -104,9 +104,11 @@ typedef struct command {
 
 extern const command *const commands[]; /* ended by NULL */
 const command *command_find(const char *name);
+/* Says that there is no such command, and which was meant; EXIT_USAGE. */
+int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, plan_outputs,
-    trace_outputs, front_options, fit_options, learn_options, common_options;
+    trace_outputs, front_options, fit_options, learn_options, common_options, help_options;
 
 /* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
  * sense. */

@@ -3,7 +3,7 @@
 
 #include "cli.h"
 
-static const option_group *const groups[] = {&common_options, NULL};
+static const option_group *const groups[] = {&help_options, NULL};
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 /* Prints the names of a table of the library, each between `before` and a blank. */

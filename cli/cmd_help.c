@@ -1,6 +1,6 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&common_options, NULL};
+static const option_group *const groups[] = {&help_options, NULL};
 
 static int run(arguments *a) {
   if (a->n_operands == 0) {
@@ -8,7 +8,7 @@ static int run(arguments *a) {
     return EXIT_OK;
   }
   const command *c = command_find(a->operands[0]);
-  if (!c) return fail_usage("there is no command %s; `situ --help` shows what there is", a->operands[0]);
+  if (!c) return command_unknown(a->operands[0]);
   help_command(stdout, c);
   return EXIT_OK;
 }

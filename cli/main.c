@@ -29,7 +29,7 @@ const command *command_find(const char *name) {
   return NULL;
 }
 
-static int unknown_command(const char *word) {
+int command_unknown(const char *word) {
   const char *names[32];
   int n = 0;
   while (commands[n] && n < 31) {
@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
     return finish(EXIT_OK);
   }
   const command *c = command_find(argv[1]);
-  if (!c) return unknown_command(argv[1]);
+  if (!c) return command_unknown(argv[1]);
   arguments *a = calloc(1, sizeof *a);
   if (!a) return fail_reading(&(situ_error){.status = SITU_STATUS_NO_MEMORY, .text = "out of memory"});
   int code = arguments_parse(a, c, argc - 2, argv + 2);

@@ -157,7 +157,7 @@ static const option solve_rows[] = {
      .offset = AT(solve.time_limit_s),
      .value = "SECONDS",
      .most = 1e9,
-     .about = "Stop after this time with the best plan so far. Default: about 10 s."},
+     .about = "Stop after this time with the best plan so far. Default: about 10 s; of compare 3 s a solver."},
     {.name = "steps",
      .kind = OPTION_WHOLE,
      .offset = AT(solve.max_steps),
@@ -372,11 +372,16 @@ static const option learn_rows[] = {
     {0}};
 const option_group learn_options = {"Training", learn_rows};
 
-static const option common_rows[] = {
-    {.name = "json",
-     .kind = OPTION_ON,
-     .offset = AT(json),
-     .about = "One JSON object on stdout; tables for people go to stderr."},
-    {.name = "help", .letter = 'h', .kind = OPTION_ON, .offset = AT(help), .about = "Show this help."},
-    {0}};
+#define HELP_ROW \
+  { .name = "help", .letter = 'h', .kind = OPTION_ON, .offset = AT(help), .about = "Show this help." }
+static const option common_rows[] = {{.name = "json",
+                                      .kind = OPTION_ON,
+                                      .offset = AT(json),
+                                      .about = "One JSON object on stdout; tables for people go to stderr."},
+                                     HELP_ROW,
+                                     {0}};
 const option_group common_options = {"Common", common_rows};
+
+/* Of commands whose output is a text that has no other form. */
+static const option help_rows[] = {HELP_ROW, {0}};
+const option_group help_options = {"Common", help_rows};

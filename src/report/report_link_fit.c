@@ -19,8 +19,8 @@ static json_value *link_entry(const situ_link_line *line, const char *from, cons
 
 static bool sample_json(json_value *list, situ_link_sample s) {
   json_value *o = json_new_object();
-  bool ok =
-      o && json_set(o, "bytes", json_new_number(s.size_bytes)) && json_set(o, "measured", json_new_whole(s.n_measured));
+  bool ok = o && json_set(o, "bytes", json_new_whole(sat_round(s.size_bytes))) &&
+            json_set(o, "measured", json_new_whole(s.n_measured));
   ok = ok && json_set(o, "time_ns", json_new_number(s.time_ns)) &&
        json_set(o, "fitted_ns", json_new_number(s.fitted_ns));
   return json_push(list, o) && ok;
@@ -32,7 +32,7 @@ char *situ_report_link_fit_json(const situ_link_fit *fit, const char *from, cons
   bool ok = root && samples && json_set(root, "link", link_entry(&line, from, to));
   ok = ok && json_set(root, "r_squared", json_new_number(line.r_squared));
   ok = ok && json_set(root, "worst_share", json_new_number(line.worst_share));
-  ok = ok && json_set(root, "worst_bytes", json_new_number(line.worst_bytes));
+  ok = ok && json_set(root, "worst_bytes", json_new_whole(sat_round(line.worst_bytes)));
   ok = ok && json_set(root, "latency_raised", json_new_truth(line.latency_raised));
   ok = ok && json_set(root, "n_measured", json_new_whole(line.n_measured));
   for (int32_t i = 0; ok && i < line.n_sizes; i++) ok = sample_json(samples, situ_link_fit_sample(fit, i));

@@ -100,6 +100,7 @@ def test_slips_are_guessed():
     situ("plcae", SMALL, code=2, err="did you mean `situ place`")
     situ("place", SMALL, "--platfrom", "cpu", code=2, err="did you mean --platform")
     situ("place", SMALL, "--plat=cpu", code=2, err="did you mean --platform")
+    situ("help", "plcae", code=2, err="did you mean `situ place`")
     situ("list", "solver", code=2, err="did you mean solvers")
     situ("place", SMALL, "--write", "trcae=x", code=2, err="did you mean trace")
     situ("place", "builtin:bert", code=3, err="did you mean bert-base?")
