@@ -28,36 +28,32 @@ static void *make(const situ_problem *problem, arena *a) {
   s->finish_ns = ARENA_NEW(a, int64_t, s->n_operators);
   s->load_ns = ARENA_NEW(a, int64_t, s->n_devices);
   s->free_ns = ARENA_NEW(a, int64_t, s->n_devices);
-  s->node = ARENA_NEW(a, stream_node, (int64_t)s->n_operators + s->n_devices);
+  s->position = ARENA_NEW(a, int32_t, s->n_operators);
+  s->next = ARENA_NEW(a, int32_t, (int64_t)s->n_operators + s->n_devices);
   s->device_at = ARENA_NEW(a, int32_t, s->n_devices);
-  if (!s->input || !s->start_ns || !s->finish_ns || !s->load_ns || !s->free_ns || !s->node || !s->device_at)
+  if (!s->input || !s->start_ns || !s->finish_ns || !s->load_ns || !s->free_ns || !s->position || !s->next ||
+      !s->device_at)
     return NULL;
   for (int64_t i = 0; i < g->n_uses; i++) s->input[i] = (stream_input){g->in[i], g->producer[g->in[i]]};
   if (problem->contention == SITU_CONTENTION_LINK && !stream_make_link(s, a)) return NULL;
   return stream_make_memory(s, a) ? s : NULL;
 }
 
-bool stream_chain(stream *s, const placement *where) {
-  const situ_problem *p = s->problem;
+void stream_chain(stream *s, const placement *where) {
   const int32_t *device = where->device, *order = where->order;
-  stream_node *node = s->node;
-  memset(s->load_ns, 0, (size_t)s->n_devices * sizeof *s->load_ns);
-  for (int32_t d = 0; d < s->n_devices; d++) {
-    s->device_at[d] = s->n_operators + d;
-    node[s->n_operators + d] = (stream_node){0, -1, -1, d};
-  }
+  int32_t *last = s->device_at, *next = s->next;
+  s->device = device;
+  for (int32_t d = 0; d < s->n_devices; d++) last[d] = s->n_operators + d;
   for (int32_t i = 0; i < s->n_operators; i++) {
     int32_t v = order ? order[i] : i, d = device[v];
-    int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
-    s->load_ns[d] = sat_add(s->load_ns[d], time);
-    if (s->load_ns[d] == SITU_NEVER_NS) return false;
-    node[v].next = -1;
-    node[v].position = i;
-    node[v].device = d;
-    node[s->device_at[d]].next = v;
-    s->device_at[d] = v;
+    s->position[v] = i;
+    next[last[d]] = v;
+    last[d] = v;
   }
-  return true;
+  for (int32_t d = 0; d < s->n_devices; d++) {
+    next[last[d]] = -1;
+    last[d] = s->n_operators + d;
+  }
 }
 
 /* Without contention an operator starts at the greatest of the end of its device's last one and the arrivals of its
@@ -67,14 +63,12 @@ bool stream_run_free(stream *s, const placement *where, int32_t first) {
   const int64_t *in_start = s->graph->in_start;
   const int32_t *device = where->device, n_devices = s->n_devices;
   int64_t *finish_ns = s->finish_ns;
-  memset(s->load_ns, 0, (size_t)n_devices * sizeof *s->load_ns);
   memset(s->free_ns, 0, (size_t)n_devices * sizeof *s->free_ns);
   for (int32_t i = 0; i < s->n_operators; i++) {
     int32_t v = where->order ? where->order[i] : i, d = device[v];
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]], start = s->free_ns[d];
     if (i < first) {
       s->free_ns[d] = finish_ns[v];
-      s->load_ns[d] += time;
       continue;
     }
     for (int64_t k = in_start[v]; k < in_start[v + 1]; k++) {
@@ -90,7 +84,6 @@ bool stream_run_free(stream *s, const placement *where, int32_t first) {
     if (finish == SITU_NEVER_NS || s->stopped) return false;
     s->start_ns[v] = start;
     finish_ns[v] = s->free_ns[d] = finish;
-    s->load_ns[d] += time; /* at most `finish` */
   }
   return true;
 }
@@ -98,7 +91,9 @@ bool stream_run_free(stream *s, const placement *where, int32_t first) {
 void stream_tell(stream *s, const placement *where, bool memory, simulation *out) {
   out->value_ns = 0;
   out->worst_device = where->device[0];
+  memset(s->load_ns, 0, (size_t)s->n_devices * sizeof *s->load_ns);
   for (int32_t v = 0; v < s->n_operators; v++) {
+    s->load_ns[where->device[v]] += s->finish_ns[v] - s->start_ns[v]; /* at most the value */
     if (s->finish_ns[v] <= out->value_ns) continue;
     out->value_ns = s->finish_ns[v];
     out->worst_device = where->device[v];
@@ -115,7 +110,8 @@ void stream_run(void *model, const placement *where, bool memory, simulation *ou
   stream *s = model;
   bool ran;
   if (s->problem->contention == SITU_CONTENTION_LINK) {
-    ran = stream_chain(s, where) && stream_run_link(s);
+    stream_chain(s, where);
+    ran = stream_run_link(s);
   } else {
     memset(s->finish_ns, 0xff, (size_t)s->n_operators * sizeof *s->finish_ns); /* -1: not placed yet */
     ran = stream_run_free(s, where, 0);

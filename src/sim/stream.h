@@ -16,15 +16,6 @@ typedef struct stream_input {
   int32_t tensor, producer;
 } stream_input;
 
-/* An operator in a placement, and while it waits. Behind the operators there is one node for each device, whose next is
- * the first operator there. */
-typedef struct stream_node {
-  int32_t waiting;  /* contention link: inputs that are not in its memory yet */
-  int32_t next;     /* the operator after it on its device, or -1 */
-  int32_t position; /* in the given order */
-  int32_t device;
-} stream_node;
-
 /* contention link: a tensor on its way to one memory. */
 typedef struct stream_sending {
   int32_t tensor, to_memory;
@@ -55,8 +46,11 @@ typedef struct stream {
   int64_t *start_ns, *finish_ns; /* [operator] */
   int64_t *load_ns;              /* [device] */
   int64_t *free_ns;              /* [device] contention none: when it ends what it has */
-  stream_node *node;             /* [operator, then device] */
-  int32_t *device_at;            /* [device] the node that it is at: what it runs or ran last */
+  /* The placement, chained. Behind the operators `next` has an entry for each device: the first operator there. */
+  const int32_t *device; /* [operator], the caller's */
+  int32_t *position;     /* [operator] in the given order */
+  int32_t *next;         /* [operator, then device] the operator after it on its device, or -1 */
+  int32_t *device_at;    /* [device] the entry of `next` that it is at: what it runs or ran last */
 
   const int64_t *tail_ns; /* NULL, or [operator] least time from its start to the end of everything: then the run */
   int64_t limit_ns;       /* ends as soon as it is sure to take this long */
@@ -65,6 +59,7 @@ typedef struct stream {
 
   /* contention link; NULL without it */
   stream_hop *hop;     /* beside platform->route_link */
+  int32_t *waiting;    /* [operator] inputs that are not in its memory yet */
   bool *device_busy;   /* [device] */
   ready_heap *ready;   /* [device] dispatch: what it could run next */
   int32_t *ready_room; /* [operator] where the heaps lie */
@@ -101,8 +96,8 @@ typedef struct stream {
   int64_t n_changes;
 } stream;
 
-/* Chains the operators of each device in the given order and adds up loads. False where a load does not fit. */
-bool stream_chain(stream *s, const placement *where);
+/* Chains the operators of each device in the given order. */
+void stream_chain(stream *s, const placement *where);
 /* One pass over the order, contention none, from position `first` on; finish_ns is -1 from there on, and what is before
  * is done. False when an input comes later in the order, a time is SITU_NEVER_NS, or the run is stopped. */
 bool stream_run_free(stream *s, const placement *where, int32_t first);

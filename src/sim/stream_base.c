@@ -32,7 +32,7 @@ struct stream_base {
   bool valid;              /* there is a base */
   int32_t *device, *order; /* [operator] its placement */
   int64_t *start_ns, *finish_ns, *tail_ns;
-  int32_t *next;                       /* beside stream.node */
+  int32_t *next;                       /* as in the stream */
   int32_t *user_next, *first_sending;  /* contention link, as in the stream */
   stream_mark mark[MARKS];             /* by time */
   int32_t n_marks, most_marks, stride; /* stride: operators that end from one mark to the next, at least */
@@ -94,7 +94,7 @@ void stream_base_mark(stream *s, int64_t now_ns) {
   m->n_ended = s->n_ended;
   m->n_sendings = s->n_sendings;
   m->n_heap = s->n_heap;
-  for (int32_t v = 0; v < s->n_operators; v++) m->waiting[v] = s->node[v].waiting;
+  COPY(m->waiting, s->waiting, s->n_operators);
   COPY(m->device_at, s->device_at, s->n_devices);
   COPY(m->device_busy, s->device_busy, s->n_devices);
   COPY(m->channel_now, s->channel_now, s->n_channels);
@@ -112,7 +112,7 @@ static void go_to_mark(stream *s, const stream_base *b, const stream_mark *m) {
   s->n_hops = 0;
   s->started = NULL;
   s->broken = s->stopped = false;
-  for (int32_t v = 0; v < s->n_operators; v++) s->node[v].waiting = m->waiting[v];
+  COPY(s->waiting, m->waiting, s->n_operators);
   memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
   COPY(s->device_at, m->device_at, s->n_devices);
   COPY(s->device_busy, m->device_busy, s->n_devices);
@@ -122,33 +122,42 @@ static void go_to_mark(stream *s, const stream_base *b, const stream_mark *m) {
   COPY(s->heap, m->heap, m->n_heap);
   COPY(s->sending, m->sending, m->n_sendings);
   COPY(s->user_next, b->user_next, s->graph->n_uses);
-  COPY(s->first_sending, b->first_sending, s->graph->n_tensors);
-  COPY(s->start_ns, b->start_ns, s->n_operators);
-  COPY(s->finish_ns, b->finish_ns, s->n_operators);
+}
+
+/* What was before the mark, after a run to the end. */
+static void take_over(stream *s, const stream_base *b, const stream_mark *m) {
+  for (int32_t v = 0; v < s->n_operators; v++) {
+    if (b->start_ns[v] > m->now_ns) continue;
+    s->start_ns[v] = b->start_ns[v];
+    s->finish_ns[v] = b->finish_ns[v];
+  }
+  for (int32_t t = 0; t < s->graph->n_tensors; t++)
+    if (b->finish_ns[s->graph->producer[t]] <= m->now_ns) s->first_sending[t] = b->first_sending[t];
 }
 
 /* ---- what differs ---- */
 
 static inline int32_t operator_at(const placement *where, int32_t i) { return where->order ? where->order[i] : i; }
 
-static inline bool differs(const stream_base *b, const placement *where, int32_t i) {
-  int32_t v = b->order[i];
-  return operator_at(where, i) != v || where->device[v] != b->device[v];
-}
-
 /* Chains the placement and finds where it differs from the base. False when it cannot run: the order, which is
  * topological outside of the range, must be so inside too. */
 static bool compare(stream *s, stream_base *b, const placement *where) {
   const int64_t *in_start = s->graph->in_start;
+  stream_chain(s, where);
   b->low = 0;
   b->high = s->n_operators - 1;
-  while (b->valid && b->low <= b->high && !differs(b, where, b->low)) b->low++;
-  while (b->valid && b->low <= b->high && !differs(b, where, b->high)) b->high--;
-  if (!stream_chain(s, where)) return false;
+  while (b->valid && b->low <= b->high && operator_at(where, b->low) == b->order[b->low]) b->low++;
+  while (b->valid && b->low <= b->high && operator_at(where, b->high) == b->order[b->high]) b->high--;
+  if (b->low > b->high) b->high = -1;
+  for (int32_t v = 0; b->valid && v < s->n_operators; v++) {
+    if (where->device[v] == b->device[v]) continue;
+    if (s->position[v] < b->low) b->low = s->position[v];
+    if (s->position[v] > b->high) b->high = s->position[v];
+  }
   for (int32_t i = b->low; i <= b->high; i++) {
     int32_t v = operator_at(where, i);
     for (int64_t k = in_start[v]; k < in_start[v + 1]; k++)
-      if (s->node[s->input[k].producer].position > i) return false;
+      if (s->position[s->input[k].producer] > i) return false;
   }
   return true;
 }
@@ -174,7 +183,7 @@ static int64_t parting(const stream *s, const stream_base *b, const placement *w
       parting = min64(parting, b->finish_ns[s->input[k].producer]);
   }
   for (int32_t x = 0; x < s->n_operators + s->n_devices; x++) {
-    int32_t now = s->node[x].next, before = b->next[x];
+    int32_t now = s->next[x], before = b->next[x];
     if (now == before) continue;
     int64_t end = x < s->n_operators ? b->finish_ns[x] : 0;
     if (end >= parting) continue;
@@ -204,7 +213,7 @@ static void find_tails(const stream *s, const stream_base *b, const placement *w
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
   for (int32_t i = last; i >= first; i--) {
-    int32_t v = operator_at(where, i), d = where->device[v], next = s->node[v].next;
+    int32_t v = operator_at(where, i), d = where->device[v], next = s->next[v];
     if (b->valid && b->start_ns[v] <= after) continue;
     const int32_t *kind = p->device_kind + (int64_t)d * p->n_devices;
     int64_t most = next >= 0 ? tail_ns[next] : 0;
@@ -225,7 +234,9 @@ static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, c
   if (s->problem->contention == SITU_CONTENTION_LINK) {
     if (!mark) return stream_run_link(s);
     go_to_mark(s, b, mark);
-    return stream_go_on(s);
+    if (!stream_go_on(s)) return false;
+    take_over(s, b, mark);
+    return true;
   }
   for (int32_t i = 0; i < s->n_operators; i++) {
     int32_t v = operator_at(where, i);
@@ -248,7 +259,7 @@ void stream_run_base(void *model, void *base, const placement *where, bool memor
   if (!ran) return;
   COPY(b->device, where->device, s->n_operators);
   for (int32_t i = 0; i < s->n_operators; i++) b->order[i] = operator_at(where, i);
-  for (int32_t x = 0; x < s->n_operators + s->n_devices; x++) b->next[x] = s->node[x].next;
+  COPY(b->next, s->next, s->n_operators + s->n_devices);
   COPY(b->start_ns, s->start_ns, s->n_operators);
   COPY(b->finish_ns, s->finish_ns, s->n_operators);
   if (b->user_next) COPY(b->user_next, s->user_next, s->graph->n_uses);

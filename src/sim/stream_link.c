@@ -21,8 +21,9 @@ bool stream_make_link(stream *s, arena *a) {
     int32_t link = q->route_link[i];
     s->hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel};
   }
-  return (s->device_busy = ARENA_NEW(a, bool, n_devices)) && (s->ready = ARENA_NEW(a, ready_heap, n_devices)) &&
-         (s->ready_room = ARENA_NEW(a, int32_t, s->n_operators)) && (s->sending = ARENA_NEW(a, stream_sending, most)) &&
+  return (s->waiting = ARENA_NEW(a, int32_t, s->n_operators)) && (s->device_busy = ARENA_NEW(a, bool, n_devices)) &&
+         (s->ready = ARENA_NEW(a, ready_heap, n_devices)) && (s->ready_room = ARENA_NEW(a, int32_t, s->n_operators)) &&
+         (s->sending = ARENA_NEW(a, stream_sending, most)) &&
          (s->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) && (s->slot = ARENA_NEW(a, int32_t, s->n_memories)) &&
          (s->channel_now = ARENA_NEW(a, int32_t, n_channels)) && (s->queue_first = ARENA_NEW(a, int32_t, n_channels)) &&
          (s->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
@@ -53,12 +54,11 @@ static stream_event event_pop(stream *s) {
 
 /* One more input of w is in its memory. */
 static inline void deliver(stream *s, int32_t w) {
-  stream_node *n = &s->node[w];
-  if (--n->waiting > 0) return;
-  if (s->started) heap_push(&s->ready[n->device], w);
-  if ((s->started ? s->ready[n->device].n == 1 : s->node[s->device_at[n->device]].next == w) &&
-      !s->device_busy[n->device])
-    s->runnable[s->n_runnable++] = n->device;
+  if (--s->waiting[w] > 0) return;
+  int32_t d = s->device[w];
+  if (s->started) heap_push(&s->ready[d], w);
+  if ((s->started ? s->ready[d].n == 1 : s->next[s->device_at[d]] == w) && !s->device_busy[d])
+    s->runnable[s->n_runnable++] = d;
 }
 
 static inline stream_hop hop_of(const stream *s, int32_t k) { return s->hop[s->sending[k].hop]; }
@@ -97,9 +97,8 @@ static void send(stream *s, int32_t t, int32_t position, int32_t m, int64_t now)
   s->first_sending[t] = first;
   for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
     int32_t w = g->use[i];
-    const stream_node *n = &s->node[w];
-    int32_t to = s->problem->memory_of[n->device];
-    if (n->position < position) s->broken = true;
+    int32_t to = s->problem->memory_of[s->device[w]];
+    if (s->position[w] < position) s->broken = true;
     if (to == m) {
       deliver(s, w);
       continue;
@@ -122,14 +121,14 @@ static void end_operator(stream *s, int32_t d, int64_t now) {
   int32_t v = s->device_at[d];
   s->n_ended++;
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-    send(s, t, s->node[v].position, s->problem->memory_of[d], now);
+    send(s, t, s->position[v], s->problem->memory_of[d], now);
 }
 
 /* What device d starts next; -1 when it has to wait. */
 static inline int32_t next_operator(stream *s, int32_t d) {
   if (!s->started) {
-    int32_t next = s->node[s->device_at[d]].next;
-    return next >= 0 && s->node[next].waiting == 0 ? next : -1;
+    int32_t next = s->next[s->device_at[d]];
+    return next >= 0 && s->waiting[next] == 0 ? next : -1;
   }
   if (s->ready[d].n == 0) return -1;
   int32_t v = heap_pop(&s->ready[d]);
@@ -235,7 +234,7 @@ static void end_event(stream *s, int32_t who, int64_t now) {
 /* Before time 0. */
 static void prepare(stream *s) {
   const int64_t *in_start = s->graph->in_start;
-  for (int32_t v = 0; v < s->n_operators; v++) s->node[v].waiting = (int32_t)(in_start[v + 1] - in_start[v]);
+  for (int32_t v = 0; v < s->n_operators; v++) s->waiting[v] = (int32_t)(in_start[v + 1] - in_start[v]);
   for (int32_t d = 0; d < s->n_devices; d++) s->device_at[d] = s->n_operators + d;
   memset(s->device_busy, 0, (size_t)s->n_devices * sizeof *s->device_busy);
   memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
@@ -280,21 +279,20 @@ bool stream_run_link(stream *s) {
 static void prepare_heaps(stream *s, const double *priority) {
   int32_t before = 0;
   for (int32_t d = 0; d < s->n_devices; d++) s->ready[d] = (ready_heap){.key = priority};
-  for (int32_t v = 0; v < s->n_operators; v++) s->ready[s->node[v].device].n++;
+  for (int32_t v = 0; v < s->n_operators; v++) s->ready[s->device[v]].n++;
   for (int32_t d = 0; d < s->n_devices; d++) {
     s->ready[d].at = s->ready_room + before;
     before += s->ready[d].n;
     s->ready[d].n = 0;
   }
   for (int32_t v = 0; v < s->n_operators; v++)
-    if (s->node[v].waiting == 0) heap_push(&s->ready[s->node[v].device], v);
+    if (s->waiting[v] == 0) heap_push(&s->ready[s->device[v]], v);
 }
 
 int64_t stream_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order) {
   stream *s = model;
-  if (s->problem->contention != SITU_CONTENTION_LINK ||
-      !stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)device}))
-    return SITU_NEVER_NS;
+  if (s->problem->contention != SITU_CONTENTION_LINK) return SITU_NEVER_NS;
+  stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)device});
   prepare(s);
   prepare_heaps(s, priority);
   s->started = order;

@@ -140,6 +140,97 @@ static void a_name_that_does_not_exist_is_answered_with_near_ones(void **state) 
   lab_free(&l);
 }
 
+enum { DRAWN = 400, MOST_DRAWN = 30 };
+
+/* A stream problem with groups, sometimes little memory, contention or not. */
+static lab draw_problem(uint64_t seed, rng *random) {
+  lab_options o = {.seed = seed,
+                   .n_operators = 2 + (int32_t)rng_below(random, MOST_DRAWN - 1),
+                   .n_devices = 2 + (int32_t)rng_below(random, 4),
+                   .density = 0.05 + 0.3 * rng_unit(random),
+                   .n_colocations = (int32_t)(seed % 3),
+                   .pinned = seed % 4 == 0,
+                   .unsupported = seed % 5 == 0,
+                   .memory = seed % 2 ? 0.2 : 0};
+  o.options.objective = SITU_OBJECTIVE_LATENCY;
+  o.options.contention = seed / 2 % 2 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;
+  return lab_random(&o);
+}
+
+/* Priorities with ties, with the data or against it, and the operators sorted by them. */
+static void draw_priorities(int32_t n, rng *random, double *priority, int32_t *sequence) {
+  bool against = rng_below(random, 2) == 0;
+  for (int32_t v = 0; v < n; v++) {
+    int32_t at = v;
+    priority[v] = against ? (double)rng_below(random, 10) : -(double)(v / 2);
+    for (; at > 0 && priority[sequence[at - 1]] < priority[v]; at--) sequence[at] = sequence[at - 1];
+    sequence[at] = v;
+  }
+}
+
+static void a_sequence_at_hand_is_as_good_as_priorities(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < DRAWN; seed++) {
+    rng random = rng_new(seed);
+    lab l = draw_problem(seed, &random);
+    arena *a = arena_new();
+    draft one, other;
+    budget b = budget_new(0, 0, NULL, NULL);
+    double priority[MOST_DRAWN];
+    int32_t sequence[MOST_DRAWN], forced[MOST_DRAWN], n = l.problem->n_operators;
+    draw_priorities(n, &random, priority, sequence);
+    for (int32_t v = 0; v < n; v++) forced[v] = (int32_t)rng_below(&random, l.problem->n_devices + 1) - 1;
+    assert_true(draft_init(&one, l.problem, a) && draft_init(&other, l.problem, a));
+    if (seed % 7 < 3) assert_true(draft_follow_links(&one, a) && draft_follow_links(&other, a));
+    one.spare_hosts = other.spare_hosts = seed % 11 == 0;
+    bool done = list_schedule(&one, &(list_policy){.priority = priority, .forced = forced}, &b, a);
+    assert_int_equal(list_schedule(&other, &(list_policy){.sequence = sequence, .forced = forced}, &b, a), done);
+    for (int32_t v = 0; done && v < n; v++) {
+      assert_int_equal(other.device[v], one.device[v]);
+      assert_int_equal(other.start_ns[v], one.start_ns[v]);
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+/* Chooses by the number of the operator, after a look at all devices. */
+static int32_t choose_and_compare(void *context, draft *s, int32_t v) {
+  int64_t *seen = context;
+  bool takes[8], any = false;
+  for (int32_t d = 0; d < s->problem->n_devices; d++) any |= takes[d] = draft_takes(s, v, d);
+  int32_t n = draft_candidates(s, v), n_taken = 0;
+  for (int32_t i = 0; i < n; i++) n_taken += takes[s->candidates[i]];
+  for (int32_t d = 0; d < s->problem->n_devices; d++) n_taken -= takes[d];
+  assert_int_equal(n_taken, 0); /* who takes it is a candidate */
+  for (int32_t i = 0; any && i < n; i++) assert_true(takes[s->candidates[i]]);
+  if (!any) assert_true(n <= 1 || s->spare_hosts);
+  seen[any]++;
+  draft_arrive(s, v);
+  return n > 0 ? s->candidates[v % n] : -1;
+}
+
+static void a_device_that_takes_an_operator_is_a_candidate(void **state) {
+  (void)state;
+  int64_t seen[2] = {0, 0};
+  for (uint64_t seed = 0; seed < DRAWN; seed++) {
+    rng random = rng_new(seed);
+    lab l = draw_problem(seed, &random);
+    arena *a = arena_new();
+    draft s;
+    budget b = budget_new(0, 0, NULL, NULL);
+    double priority[MOST_DRAWN];
+    int32_t sequence[MOST_DRAWN];
+    draw_priorities(l.problem->n_operators, &random, priority, sequence);
+    assert_true(draft_init(&s, l.problem, a));
+    s.spare_hosts = seed % 3 == 0;
+    list_schedule(&s, &(list_policy){.sequence = sequence, .choose = choose_and_compare, .context = seen}, &b, a);
+    arena_free(a);
+    lab_free(&l);
+  }
+  assert_true(seen[0] > 50 && seen[1] > 1000);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(upward_ranks_are_those_of_the_paper),
@@ -147,6 +238,8 @@ int main(void) {
       cmocka_unit_test(cpop_takes_86_on_the_example_of_its_paper),
       cmocka_unit_test(heft_finds_a_plan_where_one_device_is_enough),
       cmocka_unit_test(timelines_find_the_first_gap),
+      cmocka_unit_test(a_sequence_at_hand_is_as_good_as_priorities),
+      cmocka_unit_test(a_device_that_takes_an_operator_is_a_candidate),
       cmocka_unit_test(a_name_that_does_not_exist_is_answered_with_near_ones),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
