@@ -7,10 +7,16 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
+#include "lp/lp.h"
 #include "lp/mip.h"
 
 /* Above all columns, which are counted in units, and below what Cbc takes for no limit. */
 static const double OUT_OF_REACH = 1e9;
+
+/* Cbc solves the root, the start and what comes of it before it looks at the clock for the first time: so often the
+ * root must be solved within the time limit, or nothing begins. */
+enum { ROOTS = 4 };
 
 typedef struct watch {
   const mip_limits *limits;
@@ -27,7 +33,19 @@ static void ask_to_stop(void *solver, void *cuts, void *context) {
   OsiCuts_addRowCut(cuts, 1, &column, &coefficient, 'G', OUT_OF_REACH);
 }
 
-static void set_limits(Cbc_Model *model, const mip_limits *limits, watch *w) {
+/* Whether there is time for what Cbc does before it looks at the clock. *seconds becomes what is left. */
+static bool has_time(double *seconds, const program *p, const program_table *t) {
+  lp *root = isfinite(*seconds) && !lp_missing() ? lp_load(t, p->n_columns, p->n_rows) : NULL;
+  if (!root) return true;
+  int64_t begin_ns = clock_now_ns();
+  lp_solve(root, *seconds / ROOTS); /* or finds that there is nothing: Cbc may say so */
+  double passed = (double)(clock_now_ns() - begin_ns) / 1e9;
+  lp_free(root);
+  *seconds -= passed;
+  return passed < (*seconds + passed) / ROOTS;
+}
+
+static void set_limits(Cbc_Model *model, const mip_limits *limits, double seconds, watch *w) {
   char seed[16];
   Cbc_setLogLevel(model, 0);
   Cbc_setParameter(model, "log", "0"); /* the first alone leaves the linear programs talking */
@@ -37,7 +55,7 @@ static void set_limits(Cbc_Model *model, const mip_limits *limits, watch *w) {
   Cbc_setParameter(model, "randomCbcSeed", seed);
   Cbc_setAllowableGap(model, 0);
   Cbc_setAllowableFractionGap(model, 0);
-  if (isfinite(limits->seconds)) Cbc_setMaximumSeconds(model, fmax(limits->seconds, 0.01));
+  if (isfinite(seconds)) Cbc_setMaximumSeconds(model, fmax(seconds, 0.01));
   Cbc_setMaximumNodes(model, limits->most_nodes < INT_MAX ? (int)limits->most_nodes : INT_MAX);
   if (limits->stop) Cbc_addCutCallback(model, ask_to_stop, "stop", w);
 }
@@ -75,13 +93,17 @@ bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mi
                 arena *a) {
   program_table t;
   watch w = {.limits = limits};
-  Cbc_Model *model = program_tabulate(&t, p, a) ? Cbc_newModel() : NULL;
+  double seconds = limits->seconds;
+  *out = (mip_outcome){.n_nodes = 0};
+  if (!program_tabulate(&t, p, a)) return false;
+  if (!has_time(&seconds, p, &t)) return true;
+  Cbc_Model *model = Cbc_newModel();
   if (!model) return false;
   Cbc_loadProblem(model, p->n_columns, p->n_rows, t.start, t.row, t.value, t.lower, t.upper, t.cost, t.row_lower,
                   t.row_upper);
   for (int32_t j = 0; j < p->n_columns; j++)
     if (p->is_whole[j]) Cbc_setInteger(model, j);
-  set_limits(model, limits, &w);
+  set_limits(model, limits, seconds, &w);
   bool good = !limits->start || set_start(model, p, limits->start, a);
   if (good) {
     Cbc_solve(model);

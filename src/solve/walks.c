@@ -8,7 +8,7 @@
 
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
-static const double PROOFS = 1.0 / 3, STARTS = 0.05;              /* shares of a round, and of all */
+static const double PROOFS = 0.5, STARTS = 0.05;                  /* shares of a round, and of all */
 
 typedef struct team team;
 

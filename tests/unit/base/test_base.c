@@ -97,6 +97,18 @@ static bool ask_to_stop(void *context) {
   return true;
 }
 
+static void a_part_of_a_budget_without_limit_has_none(void **state) {
+  (void)state;
+  budget whole = budget_new(0, 0, NULL, NULL);
+  budget_spend(&whole, 7);
+  budget part = budget_part(&whole, 0, 0);
+  assert_true(budget_steps_left(&part) == INT64_MAX);
+  assert_true(budget_time_left(&part) == INT64_MAX);
+  whole.max_steps = 10;
+  part = budget_part(&whole, 0, 0);
+  assert_int_equal(budget_steps_left(&part), 3);
+}
+
 static void budget_heeds_its_callback(void **state) {
   (void)state;
   int asked = 0;
@@ -188,6 +200,7 @@ int main(void) {
       cmocka_unit_test(saturation_holds_at_the_edges),
       cmocka_unit_test(people_read_three_digits),
       cmocka_unit_test(budget_stops_at_its_steps),
+      cmocka_unit_test(a_part_of_a_budget_without_limit_has_none),
       cmocka_unit_test(budget_heeds_its_callback),
       cmocka_unit_test(an_unwritable_file_leaves_nothing),
       cmocka_unit_test(a_written_file_reads_back),
