@@ -4,6 +4,7 @@
  * Tried are paths that are long by several measures, and of each path those operators that little weight is beside:
  * what is between two of them then counts with both branches and not only with the longer. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
@@ -25,6 +26,7 @@ typedef struct chooser {
   int64_t unit_ns, room_bytes; /* the critical path, the least memory */
   int64_t price[N_PRICES];
   int32_t *path, *chain, *next, *before, *behind; /* [operator] */
+  int32_t *tried, n_tried;                        /* the path before, which may come again */
   double *length;                                 /* [operator] */
   int64_t *beside;                                /* [place in the path] */
   int32_t *from, *to;                             /* [bypass] places in the chain */
@@ -206,6 +208,9 @@ static bool try_chain(chooser *c, int32_t n, budget *b) {
 }
 
 static bool try_path(chooser *c, int32_t n, budget *b) {
+  if (n == c->n_tried && memcmp(c->path, c->tried, (size_t)n * sizeof *c->path) == 0) return true;
+  memcpy(c->tried, c->path, (size_t)n * sizeof *c->path);
+  c->n_tried = n;
   int64_t most[N_THINNED] = {SITU_UNLIMITED_BYTES, c->room_bytes / 8, c->room_bytes / 20, c->room_bytes / 50, 0};
   if (!weigh_beside(c, n)) return false;
   for (int32_t i = 0, tried = 0; i < N_THINNED && !budget_over(b); i++) {
@@ -221,6 +226,7 @@ static bool chooser_init(chooser *c, const situ_problem *p, arena *a) {
   int64_t n = p->n_operators;
   c->path = ARENA_NEW(a, int32_t, n);
   c->chain = ARENA_NEW(a, int32_t, n);
+  c->tried = ARENA_NEW(a, int32_t, n);
   c->next = ARENA_NEW(a, int32_t, n);
   c->before = ARENA_NEW(a, int32_t, n);
   c->behind = ARENA_NEW(a, int32_t, n);
@@ -234,8 +240,8 @@ static bool chooser_init(chooser *c, const situ_problem *p, arena *a) {
   c->best = ARENA_NEW(a, int32_t, n);
   c->best_from = ARENA_NEW(a, int32_t, n);
   c->best_to = ARENA_NEW(a, int32_t, n);
-  return c->path && c->chain && c->next && c->before && c->behind && c->length && c->beside && c->from && c->to &&
-         c->bypasses && c->saved && c->taken && c->best && c->best_from && c->best_to;
+  return c->path && c->chain && c->tried && c->next && c->before && c->behind && c->length && c->beside && c->from &&
+         c->to && c->bypasses && c->saved && c->taken && c->best && c->best_from && c->best_to;
 }
 
 static bool certify(certificate *proof, const chooser *c, arena *a) {
