@@ -329,26 +329,25 @@ static bool change_places(const situ_problem *p, int32_t d, int32_t e) {
   return true;
 }
 
-/* Devices that may change places, as far as the problem and what is known say. */
-static void find_like(joins *j, const int64_t *head, const int64_t *tail, const bool *may) {
+/* Devices that may change places. */
+static void find_like(joins *j, const bool *may) {
   for (int32_t d = 0; d < j->n_devices; d++) {
     j->like[d] = d;
     for (int32_t e = 0; e < d && j->like[d] == d; e++) {
       bool same = j->like[e] == e && change_places(j->p, d, e);
-      for (int64_t i = 0; i < (int64_t)j->n * j->n_devices && same; i += j->n_devices)
-        same = may[i + d] == may[i + e] && head[i + d] == head[i + e] && tail[i + d] == tail[i + e];
+      for (int64_t i = 0; i < (int64_t)j->n * j->n_devices && same; i += j->n_devices) same = may[i + d] == may[i + e];
       if (same) j->like[d] = e;
     }
   }
 }
 
-static int64_t chain_start(const joins *j, int32_t v, int32_t d, int64_t start) {
+static int64_t chain_start(const joins *j, int32_t v, int32_t d) {
+  int64_t start = 0;
   for (int32_t i = j->on->start[v]; i < j->on->start[v + 1]; i++)
     start = max64(start, arrival(j, j->end + (int64_t)j->on->before[i] * j->n_devices, j->on->tensor[i], d));
   return start;
 }
 
-/* `end` comes filled with starts. */
 static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *may, budget *b) {
   j->on = way;
   j->may = may;
@@ -364,7 +363,7 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
         end[at] = end[at - d + j->like[d]];
         continue;
       }
-      int64_t start = may[at] ? chain_start(j, v, d, end[at]) : SITU_NEVER_NS;
+      int64_t start = may[at] ? chain_start(j, v, d) : SITU_NEVER_NS;
       if (j->n_members > 1) start = least_start(j, v, d, start);
       end[at] = may[at] ? sat_add(start, problem_time_ns(j->p, v, d)) : SITU_NEVER_NS;
     }
@@ -374,7 +373,8 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
 }
 
 bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b) {
-  find_like(j, head, tail, may);
+  for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++) head[i] = tail[i] = 0;
+  find_like(j, may);
   if (!find_ends(j, &j->way[0], head, may, b) || !find_ends(j, &j->way[1], tail, may, b)) return false;
   for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++) /* from ends with the arrows turned to what is left */
     if (tail[i] != SITU_NEVER_NS)
