@@ -1,5 +1,5 @@
 /* Destructive bound: suppose that everything ends by T, follow what that forces, and find that it cannot be; then no
- * plan is better than T + 1. Rules, in rounds:
+ * plan is better than T + 1. Rules, in rounds (the first for all T together, the others for each T):
  *
  *   chains    heads and tails by device as in critical_path.c, over the devices that are left, from those of joins.c;
  *   devices   v may not run on d when head(v,d) + tail(v,d) > T; a colocation group runs where all members may;
@@ -8,11 +8,12 @@
  *             likewise descendants after the end of v;
  *   energy    in an interval [a,b] the groups do at least the sum of min over d of u_d psi(d) priced work, where psi is
  *             the least part of an operator within the interval, started as early or as late as can be; the devices
- * have no more than (b - a) sum u.
+ *             have no more than (b - a) sum u.
  *
  * A group without a device, or too much energy, is the contradiction. docs/theory/destructive.md */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
@@ -24,7 +25,9 @@ enum {
   PRICES = 6,
   ROUNDS = 6,
   MOST_OPERATORS = 12000,
-  WORK_OPERATORS = 1500,
+  WORK_OPERATORS = 1500, /* for every T; at most */
+  FREE_OPERATORS = 6000, /* for all T together */
+  FREE_ROUNDS = 1,
   DEAREST = 1 << 10,
   FIRST_STEP = 64,
   PRECISION = 10000
@@ -47,16 +50,18 @@ typedef struct search {
   bool *may;                              /* [n * devices] */
   int32_t window;                         /* of the joins; 0: none */
   int64_t *first, *last;                  /* [n * devices] starts and tails that joins know */
+  int64_t *release0, *after0;             /* [n] what the work rule says whatever T is */
   int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
   uint64_t *before;                       /* [n * words] ancestors of each operator; NULL: too many for the work rule */
-  int64_t price[PRICES][MOST_DEVICES];
+  int64_t price[PRICES][MOST_DEVICES];    /* n_prices lists */
+  int32_t n_prices;
   ranked *order;            /* [n] */
-  int64_t *work;            /* [n] least priced work of each operator */
+  int64_t *work;            /* [n * PRICES] least priced work of each operator */
   uint64_t *devices;        /* [n] that it may use */
   int64_t *ends_a, *ends_b; /* [n + 1] candidates */
   double n_steps;           /* work so far */
   /* of the last contradiction */
-  int32_t rounds, price_at; /* price_at -1: a group without a device */
+  int32_t free_rounds, rounds, price_at; /* price_at -1: a group without a device */
   int64_t from_ns, to_ns;
 } search;
 
@@ -127,12 +132,14 @@ static void rank_by(search *s, bool tails) {
   qsort(s->order, (size_t)s->n, sizeof *s->order, by_key);
 }
 
-static void price_work(search *s, const int64_t *price) {
-  for (int32_t v = 0; v < s->n; v++) {
-    s->work[v] = INT64_MAX;
-    for (int32_t d = 0; d < s->n_devices; d++)
-      if (s->may[(int64_t)v * s->n_devices + d]) s->work[v] = min64(s->work[v], time_of(s, v, d) * price[d]);
-  }
+static void price_work(search *s) {
+  for (int32_t v = 0; v < s->n; v++)
+    for (int32_t k = 0; k < s->n_prices; k++) {
+      int64_t *work = &s->work[(int64_t)v * PRICES + k];
+      *work = INT64_MAX;
+      for (int32_t d = 0; d < s->n_devices; d++)
+        if (s->devices[v] >> d & 1) *work = min64(*work, time_of(s, v, d) * s->price[k][d]);
+    }
 }
 
 static int64_t sum_prices(const search *s, const int64_t *price, uint64_t devices) {
@@ -142,38 +149,38 @@ static int64_t sum_prices(const search *s, const int64_t *price, uint64_t device
   return sum;
 }
 
-/* What one list of prices says of the start of v (or of the time after its end), by the operators in order. */
-static int64_t work_around(const search *s, int32_t v, const int64_t *price, bool tails, int64_t known) {
-  int64_t work = 0, sum = 0;
+/* What the prices say of the start of v (or of the time after its end), by the operators in order. */
+static int64_t work_around(const search *s, int32_t v, bool tails, int64_t known) {
+  int64_t work[PRICES] = {0}, sum[PRICES] = {0};
   uint64_t devices = 0;
   for (int32_t i = 0; i < s->n; i++) {
     int32_t x = s->order[i].v;
     if (tails ? !is_before(s, v, x) : !is_before(s, x, v)) continue;
-    work += s->work[x];
     if (s->devices[x] & ~devices) {
       devices |= s->devices[x];
-      sum = sum_prices(s, price, devices);
+      for (int32_t k = 0; k < s->n_prices; k++) sum[k] = sum_prices(s, s->price[k], devices);
     }
-    int64_t gain = known - s->order[i].key; /* more than this is news */
-    if (sum > 0 && (gain < 0 || work > (__int128)gain * sum)) known = s->order[i].key + (work + sum - 1) / sum;
+    for (int32_t k = 0; k < s->n_prices; k++) {
+      int64_t gain = known - s->order[i].key; /* more than this is news */
+      work[k] += s->work[(int64_t)x * PRICES + k];
+      if (sum[k] > 0 && (gain < 0 || work[k] > (__int128)gain * sum[k]))
+        known = sat_add(s->order[i].key, (work[k] + sum[k] - 1) / sum[k]);
+    }
   }
   return known;
 }
 
 static void follow_work(search *s, bool *changed) {
-  if (!s->before) return;
+  price_work(s);
   for (int tails = 0; tails < 2; tails++) {
     rank_by(s, tails);
     int64_t *known = tails ? s->after : s->release;
-    for (int32_t k = 0; k < PRICES; k++) {
-      price_work(s, s->price[k]);
-      for (int32_t v = 0; v < s->n; v++) {
-        int64_t found = work_around(s, v, s->price[k], tails, known[v]);
-        *changed |= found > known[v];
-        known[v] = found;
-      }
+    for (int32_t v = 0; v < s->n; v++) {
+      int64_t found = work_around(s, v, tails, known[v]);
+      *changed |= found > known[v];
+      known[v] = found;
     }
-    s->n_steps += (double)s->n * s->n * PRICES / 2;
+    s->n_steps += (double)s->n * s->n;
   }
 }
 
@@ -197,20 +204,20 @@ static void add_group(const search *s, int32_t v, int64_t a, int64_t b, int64_t 
     size = p->group_start[group + 1] - p->group_start[group];
     if (members[0] != v) return;
   }
-  for (int32_t k = 0; k < PRICES; k++) least[k] = INT64_MAX;
+  for (int32_t k = 0; k < s->n_prices; k++) least[k] = INT64_MAX;
   for (int32_t d = 0; d < s->n_devices; d++) {
     if (!(s->devices[v] >> d & 1)) continue;
     int64_t part = 0;
     for (int32_t i = 0; i < size; i++) part += part_within(s, members[i], d, a, b);
-    for (int32_t k = 0; k < PRICES; k++) least[k] = min64(least[k], part * s->price[k][d]);
+    for (int32_t k = 0; k < s->n_prices; k++) least[k] = min64(least[k], part * s->price[k][d]);
   }
-  for (int32_t k = 0; k < PRICES; k++) energy[k] += least[k];
+  for (int32_t k = 0; k < s->n_prices; k++) energy[k] += least[k];
 }
 
 static bool refutes(search *s, int64_t a, int64_t b, uint64_t devices) {
   int64_t energy[PRICES] = {0};
   for (int32_t v = 0; v < s->n; v++) add_group(s, v, a, b, energy);
-  for (int32_t k = 0; k < PRICES; k++)
+  for (int32_t k = 0; k < s->n_prices; k++)
     if (energy[k] > (__int128)(b - a) * sum_prices(s, s->price[k], devices)) {
       s->from_ns = a;
       s->to_ns = b;
@@ -234,7 +241,7 @@ static bool too_much_energy(search *s) {
   uint64_t devices = 0;
   for (int32_t v = 0; v < s->n; v++) devices |= s->devices[v];
   int32_t count = s->n;
-  double once = (double)s->n * s->n_devices * PRICES;
+  double once = (double)s->n * s->n_devices * s->n_prices;
   while (count > 2 && (double)count * count * once > INTERVAL_WORK) count = count * 3 / 4;
   rank_by(s, false);
   int32_t n_a = pick_ends(s, s->ends_a, count, false);
@@ -257,17 +264,17 @@ static bool try_end(search *s, int64_t end_ns, bool *refuted) {
   s->end_ns = end_ns;
   s->price_at = -1;
   *refuted = true;
-  for (int32_t v = 0; v < s->n; v++) {
-    s->release[v] = s->after[v] = 0;
-    for (int32_t d = 0; d < s->n_devices; d++) s->may[(int64_t)v * s->n_devices + d] = problem_allows(s->p, v, d);
-  }
+  memcpy(s->release, s->release0, (size_t)s->n * sizeof *s->release);
+  memcpy(s->after, s->after0, (size_t)s->n * sizeof *s->after);
+  for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++)
+    s->may[i] = problem_allows(s->p, (int32_t)(i / s->n_devices), (int32_t)(i % s->n_devices));
   keep_together(s);
   for (s->rounds = 0; s->rounds < ROUNDS && changed && !budget_over(s->budget);) {
     changed = false;
     s->rounds++;
     if (!follow_chains(s)) return false;
     if (!drop_devices(s, &changed)) return true;
-    follow_work(s, &changed);
+    if (s->n <= WORK_OPERATORS) follow_work(s, &changed);
   }
   *refuted = too_much_energy(s);
   return true;
@@ -279,13 +286,15 @@ static bool certify(certificate *proof, const search *s, arena *a) {
   const situ_problem *p = s->p;
   certificate_start(proof, "destructive", s->end_ns + 1); /* over the one before */
   int64_t *rounds = certificate_add(proof, "rounds", 1, a);
-  int64_t *price = certificate_add(proof, "prices", (int64_t)PRICES * p->n_devices, a);
+  int64_t *price = certificate_add(proof, "prices", (int64_t)s->n_prices * p->n_devices, a);
   int64_t *interval = certificate_add(proof, "interval", s->price_at < 0 ? 0 : 3, a);
   int64_t *window = certificate_add(proof, "window", 1, a);
-  if (!rounds || !price || !interval || !window) return false;
+  int64_t *free_rounds = certificate_add(proof, "free_rounds", 1, a);
+  if (!rounds || !price || !interval || !window || !free_rounds) return false;
+  *free_rounds = s->free_rounds;
   *rounds = s->rounds;
   *window = s->window;
-  for (int32_t k = 0; k < PRICES; k++)
+  for (int32_t k = 0; k < s->n_prices; k++)
     for (int32_t d = 0; d < p->n_devices; d++) price[k * p->n_devices + d] = s->price[k][d];
   if (s->price_at < 0) return true;
   interval[0] = s->from_ns;
@@ -294,7 +303,8 @@ static bool certify(certificate *proof, const search *s, arena *a) {
   return true;
 }
 
-/* The inverse of the time of all operators on each device, and flatter and steeper; and one device alone. */
+/* The inverse of the time of all operators on each device, and flatter and steeper; and one device alone. For equal
+ * devices all are one list. */
 static void choose_prices(search *s) {
   static const double power[PRICES] = {0, 0.5, 1, 1.5, 2, 8};
   double total[MOST_DEVICES] = {0}, least = 0;
@@ -303,12 +313,15 @@ static void choose_prices(search *s) {
       if (problem_allows(s->p, v, d)) total[d] += (double)time_of(s, v, d);
     if (total[d] > 0 && (least == 0 || total[d] < least)) least = total[d];
   }
-  for (int32_t k = 0; k < PRICES; k++)
+  for (int32_t k = 0; k < PRICES; k++) {
+    int64_t *price = s->price[s->n_prices];
     for (int32_t d = 0; d < s->n_devices; d++) {
       double relative = 1;
       for (double e = power[k]; e >= 0.5 && total[d] > least; e -= 0.5) relative *= sqrt(least / total[d]);
-      s->price[k][d] = (int64_t)(DEAREST * relative + 0.5);
+      price[d] = (int64_t)(DEAREST * relative + 0.5);
     }
+    if (k == 0 || memcmp(price, s->price[0], (size_t)s->n_devices * sizeof *price) != 0) s->n_prices++;
+  }
 }
 
 /* All work one after the other, on the slowest devices: no contradiction beyond, and no sum overflows. */
@@ -326,7 +339,7 @@ static int64_t most_work(const search *s) {
 static bool find_ancestors(search *s, arena *a) {
   const situ_graph *g = s->p->graph;
   s->words = s->n / 64 + 1;
-  if (s->n > WORK_OPERATORS) return true;
+  if (s->n > FREE_OPERATORS) return true;
   s->before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->words);
   if (!s->before) return false;
   for (int32_t v = 0; v < s->n; v++)
@@ -346,15 +359,17 @@ static bool search_init(search *s, arena *a) {
   s->last = ARENA_ZERO(a, int64_t, cells);
   s->head = ARENA_NEW(a, int64_t, cells);
   s->tail = ARENA_NEW(a, int64_t, cells);
-  s->release = ARENA_NEW(a, int64_t, s->n);
-  s->after = ARENA_NEW(a, int64_t, s->n);
+  s->release0 = ARENA_ZERO(a, int64_t, s->n);
+  s->after0 = ARENA_ZERO(a, int64_t, s->n);
+  s->release = ARENA_ZERO(a, int64_t, s->n);
+  s->after = ARENA_ZERO(a, int64_t, s->n);
   s->order = ARENA_NEW(a, ranked, s->n);
-  s->work = ARENA_NEW(a, int64_t, s->n);
+  s->work = ARENA_NEW(a, int64_t, (int64_t)s->n * PRICES);
   s->devices = ARENA_NEW(a, uint64_t, s->n);
   s->ends_a = ARENA_NEW(a, int64_t, s->n + 1);
   s->ends_b = ARENA_NEW(a, int64_t, s->n + 1);
-  return s->may && s->first && s->last && s->head && s->tail && s->release && s->after && s->order && s->work &&
-         s->devices && s->ends_a && s->ends_b && find_ancestors(s, a);
+  return s->may && s->first && s->last && s->release0 && s->after0 && s->head && s->tail && s->release && s->after &&
+         s->order && s->work && s->devices && s->ends_a && s->ends_b && find_ancestors(s, a);
 }
 
 /* Starts and tails that joins know, where may[] is what the problem says. Without time for them *closed. */
@@ -373,19 +388,23 @@ static bool find_joins(search *s, bool *closed) {
   return true;
 }
 
-/* The bound of the chains alone, or 0 when they say that there is no plan. */
+/* What holds for every T: *lower_ns is what the chains come to, 0 when there is no plan or no time to see. */
 static bool find_chains(int64_t *lower_ns, search *s) {
   bool ignored = false, closed;
-  s->end_ns = SITU_NEVER_NS;
+  s->end_ns = SITU_NEVER_NS - 1; /* not where an operator cannot end at all */
   *lower_ns = 0;
-  for (int32_t v = 0; v < s->n; v++) {
-    s->release[v] = s->after[v] = 0;
-    for (int32_t d = 0; d < s->n_devices; d++) s->may[(int64_t)v * s->n_devices + d] = problem_allows(s->p, v, d);
-  }
+  for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++)
+    s->may[i] = problem_allows(s->p, (int32_t)(i / s->n_devices), (int32_t)(i % s->n_devices));
   if (!find_joins(s, &closed)) return false;
   if (closed) return true;
-  if (!follow_chains(s)) return false;
-  if (!drop_devices(s, &ignored)) return true;
+  for (s->free_rounds = 0;; s->free_rounds++) {
+    if (!follow_chains(s)) return false;
+    if (!drop_devices(s, &ignored)) return true;
+    if (!s->before || s->free_rounds == FREE_ROUNDS || budget_over(s->budget)) break;
+    follow_work(s, &ignored);
+  }
+  memcpy(s->release0, s->release, (size_t)s->n * sizeof *s->release);
+  memcpy(s->after0, s->after, (size_t)s->n * sizeof *s->after);
   for (int32_t v = 0; v < s->n; v++) {
     int64_t least = SITU_NEVER_NS;
     for (int32_t d = 0; d < s->n_devices; d++)
@@ -404,22 +423,23 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   int64_t closed, open = -1; /* every T below `closed` is refuted, `open` is not */
   *lower_ns = 0;
   if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || most_work(&s) > MOST_NS) return SITU_STATUS_OK;
-  if (!search_init(&s, scratch) || !find_chains(&closed, &s)) return fail_no_memory(error);
+  if (!search_init(&s, scratch)) return fail_no_memory(error);
   choose_prices(&s);
-  for (int64_t step = closed / FIRST_STEP + 1;
-       closed > 0 && closed != open && s.n_steps < ALL_WORK && !budget_over(b);) {
+  if (!find_chains(&closed, &s)) return fail_no_memory(error);
+  int64_t step = closed / FIRST_STEP + 1, end = closed - 1;
+  while (closed > 0 && closed != open && s.n_steps < ALL_WORK && !budget_over(b)) {
     bool refuted;
-    int64_t end = open < 0 ? closed + step : closed + (open - closed) / 2;
-    if (end > 2 * MOST_NS || (open >= 0 && (open - closed) < closed / PRECISION)) break;
+    if (end > 2 * MOST_NS || (open >= 0 && open - closed < closed / PRECISION)) break;
     if (!try_end(&s, end, &refuted)) return fail_no_memory(error);
-    step *= 2;
     if (!refuted)
       open = end;
     else
       *lower_ns = closed = end + 1;
     if (refuted && !certify(proof, &s, scratch)) return fail_no_memory(error);
+    end = open < 0 ? closed + step : closed + (open - closed) / 2;
+    step *= 2;
   }
-  if (open < 0) { /* nothing was found that could be: no plan, which is not for this bound to say */
+  if (open < 0 && end > 2 * MOST_NS) { /* nothing could be: no plan, which is not for this bound to say */
     *lower_ns = 0;
     *proof = (certificate){0};
   }

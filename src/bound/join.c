@@ -11,7 +11,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   int32_t window = joins_window(p), worst = 0;
   *lower_ns = 0;
   if (window == 0) return SITU_STATUS_OK;
-  int64_t *head = ARENA_ZERO(scratch, int64_t, cells), *tail = ARENA_ZERO(scratch, int64_t, cells);
+  int64_t *head = ARENA_NEW(scratch, int64_t, cells), *tail = ARENA_NEW(scratch, int64_t, cells);
   bool *may = ARENA_NEW(scratch, bool, cells);
   joins *j = joins_new(p, window, scratch);
   if (!head || !tail || !may || !j) return fail_no_memory(error);

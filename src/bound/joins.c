@@ -20,7 +20,7 @@
 #include "base/checked.h"
 
 enum { MOST_DEVICES = 64, WIDEST = 32, NARROWEST = 8, FIRST_STEP = 64 };
-static const double MOST_WORK = 1e7;
+static const double MOST_WORK = 1.5e7;
 
 typedef struct forced {
   int64_t release, work;
@@ -42,6 +42,7 @@ struct joins {
   int32_t n, n_devices, window;
   direction way[2];
   uint64_t together[MOST_DEVICES];  /* devices that share the memory of d */
+  int32_t like[MOST_DEVICES];       /* the first device that is as d is: what holds for it holds for d */
   int32_t *slot;                    /* [n] place in W, or -1; -2: a candidate */
   candidate *candidates;            /* [n] */
   int32_t *member, n_members;       /* W, those nearest to v first */
@@ -57,7 +58,7 @@ struct joins {
 };
 
 static double work_of(const situ_problem *p, int32_t window) {
-  return (double)(p->n_operators + p->graph->n_uses) * p->n_devices * p->n_devices * p->n_devices * window;
+  return (double)(p->n_operators + p->graph->n_uses) * p->n_devices * window * window;
 }
 
 int32_t joins_window(const situ_problem *p) {
@@ -316,13 +317,37 @@ static int64_t least_start(joins *j, int32_t v, int32_t d, int64_t start) {
 
 /* ---- all operators ---- */
 
-static int64_t chain_start(const joins *j, int32_t v, int32_t d, int64_t start) {
+static bool change_places(const situ_problem *p, int32_t d, int32_t e) {
+  const int32_t *kind = p->device_kind, *memory = p->memory_of;
+  int32_t n = p->n_devices;
+  if (p->class_of[d] != p->class_of[e] || kind[d * n + e] != kind[e * n + d]) return false;
+  for (int32_t f = 0; f < n; f++)
+    if (f != d && f != e &&
+        (kind[d * n + f] != kind[e * n + f] || kind[f * n + d] != kind[f * n + e] ||
+         (memory[d] == memory[f]) != (memory[e] == memory[f])))
+      return false;
+  return true;
+}
+
+/* Devices that may change places. */
+static void find_like(joins *j, const bool *may) {
+  for (int32_t d = 0; d < j->n_devices; d++) {
+    j->like[d] = d;
+    for (int32_t e = 0; e < d && j->like[d] == d; e++) {
+      bool same = j->like[e] == e && change_places(j->p, d, e);
+      for (int64_t i = 0; i < (int64_t)j->n * j->n_devices && same; i += j->n_devices) same = may[i + d] == may[i + e];
+      if (same) j->like[d] = e;
+    }
+  }
+}
+
+static int64_t chain_start(const joins *j, int32_t v, int32_t d) {
+  int64_t start = 0;
   for (int32_t i = j->on->start[v]; i < j->on->start[v + 1]; i++)
     start = max64(start, arrival(j, j->end + (int64_t)j->on->before[i] * j->n_devices, j->on->tensor[i], d));
   return start;
 }
 
-/* `end` comes filled with starts. */
 static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *may, budget *b) {
   j->on = way;
   j->may = may;
@@ -334,7 +359,11 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
     find_forks(j, v);
     for (int32_t d = 0; d < j->n_devices; d++) {
       int64_t at = (int64_t)v * j->n_devices + d;
-      int64_t start = may[at] ? chain_start(j, v, d, end[at]) : SITU_NEVER_NS;
+      if (j->like[d] < d) {
+        end[at] = end[at - d + j->like[d]];
+        continue;
+      }
+      int64_t start = may[at] ? chain_start(j, v, d) : SITU_NEVER_NS;
       if (j->n_members > 1) start = least_start(j, v, d, start);
       end[at] = may[at] ? sat_add(start, problem_time_ns(j->p, v, d)) : SITU_NEVER_NS;
     }
@@ -344,6 +373,8 @@ static bool find_ends(joins *j, const direction *way, int64_t *end, const bool *
 }
 
 bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b) {
+  for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++) head[i] = tail[i] = 0;
+  find_like(j, may);
   if (!find_ends(j, &j->way[0], head, may, b) || !find_ends(j, &j->way[1], tail, may, b)) return false;
   for (int64_t i = 0; i < (int64_t)j->n * j->n_devices; i++) /* from ends with the arrows turned to what is left */
     if (tail[i] != SITU_NEVER_NS)

@@ -16,9 +16,8 @@ typedef struct joins joins;
 
 /* For bounds on this problem, in the arena. NULL without memory. window > 0. */
 joins *joins_new(const situ_problem *problem, int32_t window, arena *a);
-/* As bound_chains: head comes filled with times before which v does not start on d, tail with least times after its
- * end; they become the earliest end and the least time from there to the end of everything; SITU_NEVER_NS where `may`
- * is false. False when the budget is over: they are then good for nothing. */
+/* head[v * n_devices + d]: earliest end of v on d; tail[...]: least time from there to the end of everything;
+ * SITU_NEVER_NS where `may` is false. False when the budget is over: they are then good for nothing. */
 bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b);
 
 #endif

@@ -37,8 +37,8 @@ bool check_may_run(const judge *j, int32_t v, int32_t d);
  * Stream and calls; times of operators and transfers alone, as in docs/theory/critical_path.md. */
 bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j);
 
-/* The same for streams, where those before an operator (and those behind it), `window` of them, share its device one
- * after the other or pay transfers: docs/theory/joins.md. At least what chains say. */
+/* The same for streams, found from nothing, where those before an operator (and those behind it), `window` of them,
+ * share its device one after the other or pay transfers: docs/theory/joins.md. At least what chains say. */
 bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, const judge *j);
 /* Whether that takes no longer than a judge takes, for 0 <= window <= CHECK_JOINS_WINDOW. */
 enum { CHECK_JOINS_WINDOW = 256 };

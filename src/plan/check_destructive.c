@@ -7,8 +7,9 @@
 #include "base/fail.h"
 #include "plan/check_certificate.h"
 
-enum { DEVICES = 64, PRICE_LISTS = 8, ROUNDS = 16, OPERATORS = 12000, CLOSURE = 1500 };
+enum { DEVICES = 64, PRICE_LISTS = 8, ROUNDS = 16, OPERATORS = 12000, CLOSURE = 1500, FREE_CLOSURE = 6000 };
 static const int64_t LONGEST = (int64_t)1 << 50, DEAREST = (int64_t)1 << 20;
+static const int64_t ANY_END = SITU_NEVER_NS - 1; /* whenever everything ends, if it does */
 
 typedef struct rank {
   int64_t key;
@@ -24,7 +25,8 @@ typedef struct case_ {
   int64_t *head, *tail;
   int64_t *first, *last; /* starts and tails that joins know */
   int64_t *start, *rest; /* [n] no operator starts before; no less time is after its end */
-  bool *before;          /* [n * n] or NULL */
+  bool *before;          /* [n * n], by what comes after; or NULL */
+  __int128 *work;        /* [n * n_lists] least priced work of each operator */
   rank *order;
   check_items items;
 } case_;
@@ -72,32 +74,39 @@ static void sort_operators(case_ *c, bool by_tail) {
   qsort(c->order, (size_t)c->n, sizeof *c->order, descending);
 }
 
-static __int128 cheapest_work(const case_ *c, int32_t v, const int64_t *price) {
-  __int128 least = -1;
-  for (int32_t d = 0; d < c->n_devices; d++) {
-    __int128 here = (__int128)time_of(c, v, d) * price[d];
-    if (c->may[(int64_t)v * c->n_devices + d] && (least < 0 || here < least)) least = here;
+static void price_work(case_ *c) {
+  for (int64_t i = 0; i < (int64_t)c->n * c->n_lists; i++) {
+    const int64_t *price = c->price + i % c->n_lists * c->n_devices;
+    int32_t v = (int32_t)(i / c->n_lists);
+    __int128 least = -1;
+    for (int32_t d = 0; d < c->n_devices; d++) {
+      __int128 here = (__int128)time_of(c, v, d) * price[d];
+      if (c->may[(int64_t)v * c->n_devices + d] && (least < 0 || here < least)) least = here;
+    }
+    c->work[i] = least < 0 ? 0 : least;
   }
-  return least < 0 ? 0 : least;
 }
 
 /* The operators before v (or after it), from the one that starts (or ends) nearest to v: together they need the time
  * in between on the devices that one of them may use. */
-static int64_t time_around(const case_ *c, int32_t v, const int64_t *price, bool after, int64_t known) {
+static int64_t time_around(const case_ *c, int32_t v, bool after, int64_t known) {
   bool used[DEVICES] = {false};
-  __int128 work = 0, sum = 0;
+  __int128 work[PRICE_LISTS] = {0}, sum[PRICE_LISTS] = {0};
   for (int32_t i = 0; i < c->n; i++) {
     int32_t x = c->order[i].v;
-    if (!(after ? c->before[(int64_t)v * c->n + x] : c->before[(int64_t)x * c->n + v])) continue;
-    work += cheapest_work(c, x, price);
+    if (!(after ? c->before[(int64_t)x * c->n + v] : c->before[(int64_t)v * c->n + x])) continue;
     for (int32_t d = 0; d < c->n_devices; d++) {
       if (used[d] || !c->may[(int64_t)x * c->n_devices + d]) continue;
       used[d] = true;
-      sum += price[d];
+      for (int32_t k = 0; k < c->n_lists; k++) sum[k] += c->price[(int64_t)k * c->n_devices + d];
     }
-    if (sum == 0) continue;
-    __int128 found = c->order[i].key + (work + sum - 1) / sum;
-    if (found > known) known = found > SITU_NEVER_NS ? SITU_NEVER_NS : (int64_t)found;
+    for (int32_t k = 0; k < c->n_lists; k++) {
+      work[k] += c->work[(int64_t)x * c->n_lists + k];
+      __int128 gain = (__int128)known - c->order[i].key;
+      if (sum[k] == 0 || work[k] <= gain * sum[k]) continue;
+      __int128 found = c->order[i].key + (work[k] + sum[k] - 1) / sum[k];
+      if (found > known) known = found > SITU_NEVER_NS ? SITU_NEVER_NS : (int64_t)found;
+    }
   }
   return known;
 }
@@ -112,12 +121,12 @@ static bool follow(case_ *c, bool *refuted) {
   if (!check_chains(c->head, c->tail, c->may, c->j)) return false;
   for (int64_t i = 0; i < cells; i++) c->may[i] = c->may[i] && sat_add(c->head[i], c->tail[i]) <= c->end_ns;
   *refuted = !agree(c);
-  for (int after = 0; after < 2 && !*refuted && c->before; after++) {
+  if (*refuted || !c->before || (c->n > CLOSURE && c->end_ns != ANY_END)) return true;
+  price_work(c);
+  for (int after = 0; after < 2; after++) {
     int64_t *known = after ? c->rest : c->start;
     sort_operators(c, after);
-    for (int32_t k = 0; k < c->n_lists; k++)
-      for (int32_t v = 0; v < c->n; v++)
-        known[v] = time_around(c, v, c->price + (int64_t)k * c->n_devices, after, known[v]);
+    for (int32_t v = 0; v < c->n; v++) known[v] = time_around(c, v, after, known[v]);
   }
   return true;
 }
@@ -154,16 +163,15 @@ static bool overflows(const case_ *c, int64_t a, int64_t b, const int64_t *price
 /* What precedes what, for as many operators as the work rule is for. */
 static bool find_order(case_ *c, arena *a) {
   const situ_graph *g = c->j->graph;
-  if (c->n > CLOSURE) return true;
+  if (c->n > FREE_CLOSURE) return true;
   c->before = ARENA_ZERO(a, bool, (int64_t)c->n * c->n);
   if (!c->before) return false;
-  for (int32_t v = c->n - 1; v >= 0; v--)
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-        c->before[(int64_t)v * c->n + g->use[i]] = true;
-        for (int32_t x = g->use[i]; x < c->n; x++)
-          if (c->before[(int64_t)g->use[i] * c->n + x]) c->before[(int64_t)v * c->n + x] = true;
-      }
+  for (int32_t v = 0; v < c->n; v++)
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      c->before[(int64_t)v * c->n + u] = true;
+      for (int32_t x = 0; x < u; x++) c->before[(int64_t)v * c->n + x] |= c->before[(int64_t)u * c->n + x];
+    }
   return true;
 }
 
@@ -188,7 +196,9 @@ static bool case_init(case_ *c, int64_t window, const judge *j) {
   c->start = ARENA_ZERO(a, int64_t, c->n);
   c->rest = ARENA_ZERO(a, int64_t, c->n);
   c->order = ARENA_NEW(a, rank, c->n);
-  if (!c->may || !c->first || !c->last || !c->head || !c->tail || !c->start || !c->rest || !c->order) return false;
+  c->work = ARENA_NEW(a, __int128, (int64_t)c->n * c->n_lists);
+  if (!c->may || !c->first || !c->last || !c->head || !c->tail || !c->start || !c->rest || !c->order || !c->work)
+    return false;
   for (int64_t i = 0; i < cells; i++)
     c->may[i] = check_may_run(j, (int32_t)(i / c->n_devices), (int32_t)(i % c->n_devices));
   return check_items_find(&c->items, j) && find_order(c, a) && find_joins(c, window);
@@ -208,16 +218,17 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
   const int64_t *rounds = certificate_get(proof, "rounds", 1), *price = certificate_get(proof, "prices", n_prices);
   const int64_t *interval = certificate_get(proof, "interval", n_interval);
   const int64_t *window = certificate_get(proof, "window", 1);
+  const int64_t *free_rounds = certificate_get(proof, "free_rounds", 1);
   case_ c = {.j = j,
              .n = n,
              .n_devices = n_devices,
              .n_lists = (int32_t)(n_prices / n_devices),
              .price = price,
-             .end_ns = proof->lower_ns - 1};
+             .end_ns = ANY_END};
   *proved_ns = CERTIFICATE_MALFORMED;
-  if (!rounds || !price || !interval || !window || n_prices % n_devices != 0 ||
+  if (!rounds || !price || !interval || !window || !free_rounds || n_prices % n_devices != 0 ||
       n_prices > (int64_t)PRICE_LISTS * n_devices || (n_interval != 0 && n_interval != 3) || *rounds < 0 ||
-      *rounds > ROUNDS || *window < 0 || *window > CHECK_JOINS_WINDOW)
+      *rounds > ROUNDS || *free_rounds < 0 || *free_rounds > ROUNDS || *window < 0 || *window > CHECK_JOINS_WINDOW)
     return SITU_STATUS_OK;
   for (int64_t i = 0; i < n_prices; i++)
     if (price[i] < 0 || price[i] > DEAREST) return SITU_STATUS_OK;
@@ -229,8 +240,10 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *proof,
   if (proof->lower_ns <= 0 || proof->lower_ns == SITU_NEVER_NS || !has_short_times(j)) return SITU_STATUS_OK;
   if (!case_init(&c, *window, j)) return fail_no_memory(error);
   bool refuted = !agree(&c);
-  for (int64_t round = 0; round < *rounds && !refuted; round++)
+  for (int64_t round = 0; round < *free_rounds + *rounds && !refuted; round++) {
+    if (round == *free_rounds) c.end_ns = proof->lower_ns - 1;
     if (!follow(&c, &refuted)) return fail_no_memory(error);
+  }
   if (!refuted && n_interval == 3 && *rounds > 0)
     refuted = overflows(&c, interval[0], interval[1], price + interval[2] * n_devices);
   if (refuted) *proved_ns = proof->lower_ns;

@@ -26,6 +26,7 @@ typedef struct look {
   int64_t *first;          /* [n] of those, when they can start */
   int64_t *ends, *after;   /* [window * devices] of those looked at */
   int64_t *release, *work; /* [window] of those that have no choice */
+  int32_t twin[DEVICES];   /* the first device that differs from d in nothing but its name */
   bool *usable;            /* [window * devices] in time while nobody is held */
 } look;
 
@@ -205,7 +206,30 @@ static int64_t least_start(look *l, int32_t v, int32_t d, int64_t chain) {
   return yes;
 }
 
-/* end[] comes filled with times before which v does not start on d. */
+/* Whether nothing says of d what it does not say of e. */
+static bool are_twins(const look *l, int32_t d, int32_t e) {
+  const situ_costs *c = l->j->problem->costs;
+  const int32_t *m = l->j->platform->memory_of, *class_of = l->j->platform->class_of;
+  int64_t n = c->n_memories;
+  bool same = class_of[d] == class_of[e] && c->pair_kind[m[d] * n + m[e]] == c->pair_kind[m[e] * n + m[d]];
+  for (int32_t f = 0; f < l->devices && same; f++)
+    if (f != d && f != e)
+      same = (m[f] == m[d]) == (m[f] == m[e]) && c->pair_kind[m[d] * n + m[f]] == c->pair_kind[m[e] * n + m[f]] &&
+             c->pair_kind[m[f] * n + m[d]] == c->pair_kind[m[f] * n + m[e]];
+  for (int32_t v = 0; v < l->n && same; v++)
+    same = l->may[(int64_t)v * l->devices + d] == l->may[(int64_t)v * l->devices + e];
+  return same;
+}
+
+static void find_twins(look *l) {
+  for (int32_t d = 0; d < l->devices; d++) {
+    l->twin[d] = d;
+    for (int32_t e = d - 1; e >= 0; e--)
+      if (l->twin[e] == e && are_twins(l, d, e)) l->twin[d] = e;
+  }
+}
+
+/* From the inputs on (or the outputs); what may be anywhere can start at once. */
 static void find_ends(look *l) {
   for (int32_t k = 0; k < l->n; k++) {
     int32_t v = l->to.turned ? l->n - 1 - k : k;
@@ -214,6 +238,10 @@ static void find_ends(look *l) {
     for (int32_t i = -1; i < l->n_near; i++) count_arrows(l, i < 0 ? v : l->near[i]);
     for (int32_t d = 0; d < l->devices; d++) {
       int64_t *own = &l->end[(int64_t)v * l->devices + d];
+      if (l->twin[d] != d) {
+        *own = *(own - d + l->twin[d]);
+        continue;
+      }
       for (int32_t i = l->to.first[v]; i < l->to.first[v + 1]; i++)
         *own = max64(*own, arrives(l, l->end + (int64_t)l->to.from[i] * l->devices, l->to.tensor[i], d));
       if (l->may[(int64_t)v * l->devices + d])
@@ -249,6 +277,8 @@ bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, 
       !l.work)
     return false;
   for (int32_t v = 0; v < n; v++) l.place[v] = -1;
+  for (int64_t i = 0; i < (int64_t)n * devices; i++) head[i] = tail[i] = 0;
+  find_twins(&l);
   for (int turned = 0; turned < 2; turned++) {
     if (!arrows_find(&l.to, j, turned)) return false;
     l.end = turned ? tail : head;
@@ -267,7 +297,7 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
     return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
   if (!check_joins_are_short(*window, j)) return SITU_STATUS_OK;
-  int64_t *head = ARENA_ZERO(j->scratch, int64_t, cells), *tail = ARENA_ZERO(j->scratch, int64_t, cells);
+  int64_t *head = ARENA_NEW(j->scratch, int64_t, cells), *tail = ARENA_NEW(j->scratch, int64_t, cells);
   bool *may = ARENA_NEW(j->scratch, bool, cells);
   if (!head || !tail || !may) return fail_no_memory(error);
   for (int64_t i = 0; i < cells; i++) may[i] = check_may_run(j, (int32_t)(i / devices), (int32_t)(i % devices));

@@ -137,6 +137,7 @@ static void make_up(const trial *t, rng *r) {
                  {"operator", 1, p->n_operators},
                  {"rounds", 1, 6},
                  {"window", 1, 9},
+                 {"free_rounds", 1, 3},
                  {"cuts", 1, p->n_operators},
                  {"deleted", 1, p->n_operators},
                  {"rests", 2 * p->n_devices, 40},
@@ -162,6 +163,7 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
                      .training = options.execution == SITU_EXECUTION_PIPELINE && seed % 4 == 0,
                      .pinned = seed % 3 == 0,
                      .unsupported = seed % 5 == 0,
+                     .equal = seed % 7 < 3,
                      .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
                      .options = options};
     if (o.n_devices < 2) o.n_devices = 2;

@@ -32,7 +32,7 @@ static void look(void *context, const placement *where) {
 
 /* Whether joins say more than chains somewhere; they never say less, and never more than is true. */
 static bool hold(const situ_problem *p, uint64_t seed, int32_t window) {
-  int64_t head[MOST_CELLS] = {0}, tail[MOST_CELLS] = {0}, chain_head[MOST_CELLS], chain_tail[MOST_CELLS];
+  int64_t head[MOST_CELLS], tail[MOST_CELLS], chain_head[MOST_CELLS], chain_tail[MOST_CELLS];
   int32_t cells = p->n_operators * p->n_devices;
   bool may[MOST_CELLS], more = false;
   arena *a = arena_new();
@@ -96,7 +96,7 @@ static void a_budget_that_is_over_gives_no_bound(void **state) {
   o.options.execution = SITU_EXECUTION_STREAM;
   lab l = lab_random(&o);
   arena *a = arena_new();
-  int64_t head[15] = {0}, tail[15] = {0};
+  int64_t head[15], tail[15];
   bool may[15] = {false};
   budget over = budget_new(1, 0, NULL, NULL);
   budget_spend(&over, 1);
