@@ -142,7 +142,10 @@ static void make_up(const trial *t, rng *r) {
                  {"deleted", 1, p->n_operators},
                  {"rests", 2 * p->n_devices, 40},
                  {"prices", 2 * p->n_devices, 100},
-                 {"interval", 3, 40}};
+                 {"interval", 3, 40},
+                 {"chain", 2, p->n_operators},
+                 {"from", 0, 1},
+                 {"to", 0, 1}};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
       int64_t *values = certificate_add(&c, lists[k].name, lists[k].n, a);
       for (int64_t i = 0; i < lists[k].n; i++) values[i] = rng_below(r, (int32_t)lists[k].most);
