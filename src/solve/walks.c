@@ -8,7 +8,8 @@
 
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
-static const double PROOFS = 0.5, STARTS = 0.05;                  /* shares of a round, and of all */
+static const double PROOFS = 1.0 / 3, STARTS = 0.05;              /* shares of a round, and of all */
+static const double PROOFS_BY_STEPS = 0.5;                        /* the steps of proofs are the shorter ones */
 
 typedef struct team team;
 
@@ -217,7 +218,8 @@ static int64_t parts_paid(const budget *b) {
 situ_status walks_rounds(solve_run *run, const walks_cast *all) {
   rng seeds = rng_new(run->seed);
   for (int32_t i = 0; i < all->n_searches; i++) TRY(solver_start(all->search[i], run, STARTS));
-  double proofs = all->n_proofs > 0 ? PROOFS : 0;
+  double proofs = budget_steps_left(run->budget) == INT64_MAX ? PROOFS : PROOFS_BY_STEPS;
+  if (all->n_proofs == 0) proofs = 0;
   for (int64_t parts = parts_paid(run->budget); parts > 0 && !solve_done(run); parts /= GROWTH) {
     double share = 1.0 / (double)parts, searched = share * (1 - proofs);
     TRY(search_round(run, all->search, all->n_searches, searched, &seeds));
