@@ -8,8 +8,10 @@
 
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
-static const double PROOFS = 1.0 / 3, STARTS = 0.05;              /* shares of a round, and of all */
-static const double PROOFS_BY_STEPS = 0.5;                        /* the steps of proofs are the shorter ones */
+enum { FRESH_WALKS = 4 };
+static const double STALLED = 0.001;                 /* a gain below it is none */
+static const double PROOFS = 1.0 / 3, STARTS = 0.05; /* shares of a round, and of all */
+static const double PROOFS_BY_STEPS = 0.5;           /* the steps of proofs are the shorter ones */
 
 typedef struct team team;
 
@@ -215,15 +217,57 @@ static int64_t parts_paid(const budget *b) {
   return parts;
 }
 
-situ_status walks_rounds(solve_run *run, const walks_cast *all) {
+/* ---- afresh ---- */
+
+typedef struct fresh {
+  const walks_cast *all;
+  incumbent first; /* the plan before the rounds */
+} fresh;
+
+/* A walk that knows the first plan only: rounds of its own. */
+static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
+  (void)number;
+  const fresh *f = context;
   rng seeds = rng_new(run->seed);
-  for (int32_t i = 0; i < all->n_searches; i++) TRY(solver_start(all->search[i], run, STARTS));
+  run->incumbent->value_ns = SITU_NEVER_NS;
+  incumbent_take(run->incumbent, &f->first, run->problem);
+  for (int64_t parts = parts_paid(run->budget); parts > 0 && !solve_done(run); parts /= GROWTH)
+    TRY(run_in_turn(run, f->all->search, f->all->n_searches, 1.0 / (double)parts, &seeds));
+  return SITU_STATUS_OK;
+}
+
+/* Searches on `share` of what is left: from the best plan or, where that has brought next to nothing, afresh. */
+static situ_status search_on(solve_run *run, fresh *f, bool *stalled, double share, rng *seeds) {
+  int64_t before_ns = run->incumbent->value_ns;
+  int32_t n = walks_wanted(run, FRESH_WALKS), n_counted;
+  if (!*stalled)
+    TRY(search_round(run, f->all->search, f->all->n_searches, share, seeds));
+  else if (budget_steps_left(run->budget) >= FRESH_WALKS)
+    TRY(walks_run(run, run_afresh, f, n < FRESH_WALKS ? FRESH_WALKS : n, share, seeds, &n_counted));
+  double gain = (double)(before_ns - run->incumbent->value_ns);
+  *stalled = run->problem->execution == SITU_EXECUTION_STREAM && gain < STALLED * (double)before_ns;
+  return SITU_STATUS_OK;
+}
+
+static situ_status run_rounds(solve_run *run, fresh *f, rng *seeds) {
+  const walks_cast *all = f->all;
   double proofs = budget_steps_left(run->budget) == INT64_MAX ? PROOFS : PROOFS_BY_STEPS;
   if (all->n_proofs == 0) proofs = 0;
+  bool stalled = false;
   for (int64_t parts = parts_paid(run->budget); parts > 0 && !solve_done(run); parts /= GROWTH) {
-    double share = 1.0 / (double)parts, searched = share * (1 - proofs);
-    TRY(search_round(run, all->search, all->n_searches, searched, &seeds));
-    TRY(run_in_turn(run, all->proof, all->n_proofs, share * proofs / (1 - searched), &seeds));
+    double share = 1.0 / (double)parts, half = share * (1 - proofs) / 2;
+    TRY(search_on(run, f, &stalled, half, seeds));
+    if (!solve_done(run)) TRY(search_on(run, f, &stalled, half / (1 - half), seeds));
+    TRY(run_in_turn(run, all->proof, all->n_proofs, share * proofs / (1 - 2 * half), seeds));
   }
   return SITU_STATUS_OK;
+}
+
+situ_status walks_rounds(solve_run *run, const walks_cast *all) {
+  rng seeds = rng_new(run->seed);
+  fresh f = {.all = all};
+  for (int32_t i = 0; i < all->n_searches; i++) TRY(solver_start(all->search[i], run, STARTS));
+  if (!incumbent_init(&f.first, run->problem, run->arena)) return fail_no_memory(run->error);
+  incumbent_take(&f.first, run->incumbent, run->problem);
+  return run_rounds(run, &f, &seeds);
 }
