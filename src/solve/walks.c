@@ -1,5 +1,6 @@
 #include "solve/walks.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 #include "base/checked.h"
@@ -187,6 +188,8 @@ static situ_status run_row(solve_run *run, void *context, int32_t number) {
   return s->solve(run);
 }
 
+static bool is_stream(const solve_run *run) { return run->problem->execution == SITU_EXECUTION_STREAM; }
+
 /* One after the other, each from what those before it left. */
 static situ_status run_in_turn(const solve_run *run, const solver *const *rows, int32_t n_rows, double share,
                                rng *seeds) {
@@ -200,22 +203,30 @@ static situ_status run_in_turn(const solve_run *run, const solver *const *rows, 
 }
 
 /* Searches on `share` of what is left: side by side where the steps pay for it or there are threads. */
-static situ_status search_round(solve_run *run, const solver *const *rows, int32_t n_rows, double share, rng *seeds) {
-  int64_t left = budget_steps_left(run->budget);
-  int32_t paid = (int32_t)max64(1, min64(FIXED_WALKS, (int64_t)(share * (double)left) / LEAST_STEPS));
-  int32_t wanted = walks_wanted(run, paid), n = (wanted + n_rows - 1) / n_rows * n_rows, n_counted;
-  if (wanted == 1) return run_in_turn(run, rows, n_rows, share, seeds);
-  portfolio all = {rows, n_rows};
-  return walks_run(run, run_row, &all, (int32_t)min64(n, left), share, seeds, &n_counted);
+static int32_t side_by_side(const solve_run *run, double share) {
+  double steps = share * (double)budget_steps_left(run->budget);
+  return walks_wanted(run, steps < 2 * LEAST_STEPS ? 1 : (int32_t)fmin(FIXED_WALKS, steps / LEAST_STEPS));
 }
 
-/* The parts of all rounds together, the first being 1: 1, 1 + 4, 1 + 4 + 16, ... of as many rounds as the budget pays.
- */
-static int64_t parts_paid(const budget *b) {
+static situ_status search_round(solve_run *run, const walks_cast *all, double share, rng *seeds) {
+  int32_t wanted = side_by_side(run, share), rows = all->n_searches, n = (wanted + rows - 1) / rows * rows, n_counted;
+  if (wanted == 1) return run_in_turn(run, all->search, rows, share, seeds);
+  portfolio searches = {all->search, rows};
+  return walks_run(run, run_row, &searches, (int32_t)min64(n, budget_steps_left(run->budget)), share, seeds,
+                   &n_counted);
+}
+
+/* The parts of all rounds together, the first being 1. Streams: 1, 1 + 4, 1 + 4 + 16, ... of as many rounds as the
+ * budget pays. Else annealing needs its steps in one piece: one round; side by side 1 + 2 + 4. */
+static int64_t parts_paid(const solve_run *run) {
+  const budget *b = run->budget;
   int64_t most = min64(budget_time_left(b) / FIRST_NS, budget_steps_left(b) / FIRST_STEPS), parts = 1;
+  if (!is_stream(run)) return side_by_side(run, 1) > 1 ? 1 + 2 + 4 : 1;
   while (parts < most / GROWTH) parts = parts * GROWTH + 1;
   return parts;
 }
+
+static int64_t parts_left(const solve_run *run, int64_t parts) { return parts / (is_stream(run) ? GROWTH : 2); }
 
 /* ---- afresh ---- */
 
@@ -231,7 +242,7 @@ static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
   rng seeds = rng_new(run->seed);
   run->incumbent->value_ns = SITU_NEVER_NS;
   incumbent_take(run->incumbent, &f->first, run->problem);
-  for (int64_t parts = parts_paid(run->budget); parts > 0 && !solve_done(run); parts /= GROWTH)
+  for (int64_t parts = parts_paid(run); parts > 0 && !solve_done(run); parts = parts_left(run, parts))
     TRY(run_in_turn(run, f->all->search, f->all->n_searches, 1.0 / (double)parts, &seeds));
   return SITU_STATUS_OK;
 }
@@ -241,11 +252,11 @@ static situ_status search_on(solve_run *run, fresh *f, bool *stalled, double sha
   int64_t before_ns = run->incumbent->value_ns;
   int32_t n = walks_wanted(run, FRESH_WALKS), n_counted;
   if (!*stalled)
-    TRY(search_round(run, f->all->search, f->all->n_searches, share, seeds));
+    TRY(search_round(run, f->all, share, seeds));
   else if (budget_steps_left(run->budget) >= FRESH_WALKS)
     TRY(walks_run(run, run_afresh, f, n < FRESH_WALKS ? FRESH_WALKS : n, share, seeds, &n_counted));
   double gain = (double)(before_ns - run->incumbent->value_ns);
-  *stalled = run->problem->execution == SITU_EXECUTION_STREAM && gain < STALLED * (double)before_ns;
+  *stalled = gain < STALLED * (double)before_ns;
   return SITU_STATUS_OK;
 }
 
@@ -254,8 +265,12 @@ static situ_status run_rounds(solve_run *run, fresh *f, rng *seeds) {
   double proofs = budget_steps_left(run->budget) == INT64_MAX ? PROOFS : PROOFS_BY_STEPS;
   if (all->n_proofs == 0) proofs = 0;
   bool stalled = false;
-  for (int64_t parts = parts_paid(run->budget); parts > 0 && !solve_done(run); parts /= GROWTH) {
+  for (int64_t parts = parts_paid(run); parts > 0 && !solve_done(run); parts = parts_left(run, parts)) {
     double share = 1.0 / (double)parts, half = share * (1 - proofs) / 2;
+    if (!is_stream(run)) {
+      TRY(search_round(run, all, share, seeds));
+      continue;
+    }
     TRY(search_on(run, f, &stalled, half, seeds));
     if (!solve_done(run)) TRY(search_on(run, f, &stalled, half / (1 - half), seeds));
     TRY(run_in_turn(run, all->proof, all->n_proofs, share * proofs / (1 - 2 * half), seeds));
