@@ -10,7 +10,7 @@
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
 enum { FRESH_WALKS = 4 };
-static const double STALLED = 0.001;                 /* a gain below it is none */
+static const double NO_GAIN = 0.0001;                /* a part of the value that does not count */
 static const double PROOFS = 1.0 / 3, STARTS = 0.05; /* shares of a round, and of all */
 static const double PROOFS_BY_STEPS = 0.5;           /* the steps of proofs are the shorter ones */
 
@@ -233,6 +233,7 @@ static int64_t parts_left(const solve_run *run, int64_t parts) { return parts / 
 typedef struct fresh {
   const walks_cast *all;
   incumbent first; /* the plan before the rounds */
+  bool wanted;     /* the last round has brought nothing */
 } fresh;
 
 /* A walk that knows the first plan only: rounds of its own. */
@@ -247,16 +248,16 @@ static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
   return SITU_STATUS_OK;
 }
 
-/* Searches on `share` of what is left: from the best plan or, where that has brought next to nothing, afresh. */
-static situ_status search_on(solve_run *run, fresh *f, bool *stalled, double share, rng *seeds) {
+/* Searches on `share` of what is left: from the best plan or, where a round has brought nothing, afresh. */
+static situ_status search_on(solve_run *run, fresh *f, double share, rng *seeds) {
   int64_t before_ns = run->incumbent->value_ns;
   int32_t n = walks_wanted(run, FRESH_WALKS), n_counted;
-  if (!*stalled)
+  if (!f->wanted)
     TRY(search_round(run, f->all, share, seeds));
   else if (budget_steps_left(run->budget) >= FRESH_WALKS)
     TRY(walks_run(run, run_afresh, f, n < FRESH_WALKS ? FRESH_WALKS : n, share, seeds, &n_counted));
   double gain = (double)(before_ns - run->incumbent->value_ns);
-  *stalled = gain < STALLED * (double)before_ns;
+  f->wanted = is_stream(run) && gain <= NO_GAIN * (double)before_ns;
   return SITU_STATUS_OK;
 }
 
@@ -264,16 +265,10 @@ static situ_status run_rounds(solve_run *run, fresh *f, rng *seeds) {
   const walks_cast *all = f->all;
   double proofs = budget_steps_left(run->budget) == INT64_MAX ? PROOFS : PROOFS_BY_STEPS;
   if (all->n_proofs == 0) proofs = 0;
-  bool stalled = false;
   for (int64_t parts = parts_paid(run); parts > 0 && !solve_done(run); parts = parts_left(run, parts)) {
-    double share = 1.0 / (double)parts, half = share * (1 - proofs) / 2;
-    if (!is_stream(run)) {
-      TRY(search_round(run, all, share, seeds));
-      continue;
-    }
-    TRY(search_on(run, f, &stalled, half, seeds));
-    if (!solve_done(run)) TRY(search_on(run, f, &stalled, half / (1 - half), seeds));
-    TRY(run_in_turn(run, all->proof, all->n_proofs, share * proofs / (1 - 2 * half), seeds));
+    double share = 1.0 / (double)parts, searched = share * (1 - proofs);
+    TRY(search_on(run, f, searched, seeds));
+    TRY(run_in_turn(run, all->proof, all->n_proofs, share * proofs / (1 - searched), seeds));
   }
   return SITU_STATUS_OK;
 }

@@ -27,11 +27,11 @@ typedef struct walks_cast {
   int32_t n_searches, n_proofs;
 } walks_cast;
 
-/* Runs the starts of the searches, then rounds, each four times as long as the one before, until the budget is spent or
- * the gap closed. In a round each search goes on from the best plan so far, twice, then each proof begins anew below
- * it. Streams: where that brought less than 0.1 %, the searches begin again from the plan before the rounds, in several
- * walks that do not know the best one, until one of them has found a better plan. The searches of a round run one after
- * the other where its steps are few, or one thread has no limit of steps; else side by side. */
+/* Runs the starts of the searches, then rounds until the budget is spent or the gap closed: of streams each four times
+ * as long as the one before. In a round each search goes on from the best plan so far, then each proof begins anew
+ * below it. Streams: after a round without gain the searches of the next one begin again from the plan before all
+ * rounds, in several walks that do not know the best one. The searches of a round run one after the other where its
+ * steps are few, or one thread has no limit of steps; else side by side. */
 situ_status walks_rounds(solve_run *run, const walks_cast *all);
 
 #endif
