@@ -52,7 +52,7 @@ def latency_row(args, network):
             milp = found['value_ns']
         bound = max(bound, found['lower_bound_ns'])
         cells.append('%s (%.2f s)' % (ms(found['value_ns']), found['seconds']))
-    return [network, str(gpu.get('operators', '')), ms(gpu.get('best_single_ns')), ms(gpu['value_ns']), *cells, ms(bound),
+    return [network, str(gpu.get('operators', '')), ms(found.get('best_single_ns')), ms(gpu['value_ns']), *cells, ms(bound),
             as_good(args, network, milp)]
 
 

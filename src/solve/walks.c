@@ -10,9 +10,9 @@
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
 enum { FRESH_WALKS = 4 };
-static const double NO_GAIN = 0.0001;                /* a part of the value that does not count */
-static const double PROOFS = 1.0 / 3, STARTS = 0.05; /* shares of a round, and of all */
-static const double PROOFS_BY_STEPS = 0.5;           /* the steps of proofs are the shorter ones */
+static const double NO_GAIN = 0.0001;               /* a part of the value that does not count */
+static const double PROOFS = 1.0 / 3, STARTS = 0.2; /* shares of a round, and of all */
+static const double PROOFS_BY_STEPS = 0.5;          /* the steps of proofs are the shorter ones */
 
 typedef struct team team;
 
@@ -276,7 +276,7 @@ static situ_status run_rounds(solve_run *run, fresh *f, rng *seeds) {
 situ_status walks_rounds(solve_run *run, const walks_cast *all) {
   rng seeds = rng_new(run->seed);
   fresh f = {.all = all};
-  for (int32_t i = 0; i < all->n_searches; i++) TRY(solver_start(all->search[i], run, STARTS));
+  for (int32_t i = 0; i < all->n_searches; i++) TRY(solver_start(all->search[i], run, STARTS / all->n_searches));
   if (!incumbent_init(&f.first, run->problem, run->arena)) return fail_no_memory(run->error);
   incumbent_take(&f.first, run->incumbent, run->problem);
   return run_rounds(run, &f, &seeds);
