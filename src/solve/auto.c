@@ -23,8 +23,10 @@ static situ_status solve(solve_run *run) {
       const solver *s = solvers[i];
       if (s->portfolio != turn || !solver_serves(s, p)) continue;
       anytime += s->anytime;
-      if (in_rounds(s, p) && s->multistart) rounds.search[rounds.n_searches++] = s;
-      if (in_rounds(s, p) && s->exact) rounds.proof[rounds.n_proofs++] = s;
+      if (s->multistart && rounds.n_searches < WALKS_ROWS)
+        rounds.search[rounds.n_searches++] = s;
+      else if (in_rounds(s, p) && rounds.n_proofs < WALKS_ROWS)
+        rounds.proof[rounds.n_proofs++] = s;
     }
   for (int32_t turn = 1; turn <= MAX_TURN; turn++)
     for (int32_t i = 0; solvers[i]; i++) {

@@ -202,12 +202,13 @@ static situ_status run_in_turn(const solve_run *run, const solver *const *rows, 
   return SITU_STATUS_OK;
 }
 
-/* Searches on `share` of what is left: side by side where the steps pay for it or there are threads. */
+/* How many walks on `share` of what is left: as many as its steps pay for, or one for each thread. */
 static int32_t side_by_side(const solve_run *run, double share) {
   double steps = share * (double)budget_steps_left(run->budget);
   return walks_wanted(run, steps < 2 * LEAST_STEPS ? 1 : (int32_t)fmin(FIXED_WALKS, steps / LEAST_STEPS));
 }
 
+/* Each search goes on from the best plan, in turn or side by side. */
 static situ_status search_round(solve_run *run, const walks_cast *all, double share, rng *seeds) {
   int32_t wanted = side_by_side(run, share), rows = all->n_searches, n = (wanted + rows - 1) / rows * rows, n_counted;
   if (wanted == 1) return run_in_turn(run, all->search, rows, share, seeds);
