@@ -184,15 +184,6 @@ static const option solve_rows[] = {
      .least = 1,
      .about = "Of learned solvers: train the policy this many steps on the model first. Default: not at all; without a "
               "policy as long as a limit lets it, or 100."},
-    {.name = "prior",
-     .kind = OPTION_TEXT,
-     .offset = AT(solve.prior),
-     .value = "POLICY",
-     .family = "file",
-     .about =
-         "A policy that proposes starts and moves to tabu and lns: a file that situ learn gdp wrote, gdp for the one "
-         "that "
-         "ships with situ, or none for one that knows nothing; trained for --tune steps first. Default: no proposals."},
     {.name = "threads",
      .kind = OPTION_SMALL,
      .offset = AT(solve.threads),

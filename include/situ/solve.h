@@ -35,9 +35,6 @@ typedef struct situ_solve_options {
                          there is one, "none" to learn from nothing */
   int64_t tune_steps; /* of learned solvers: training steps on this problem; 0: none for a policy that was read; for one
                          that learns from nothing as many as the limits let, 100 without limits */
-  const char *prior;  /* stream: a policy of gdp (a file, "gdp" for the one that ships, "none" for one that knows
-                         nothing) that proposes starts and moves to tabu and lns,
-                         after tune_steps of training; NULL: no proposals */
 } situ_solve_options;
 
 /* Solves. options may be NULL. The plan always carries the best single device, and has passed situ_check; a plan that

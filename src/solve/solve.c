@@ -9,7 +9,6 @@
 #include "bound/bound.h"
 #include "problem/footprint.h"
 #include "solve/kit/best_single.h"
-#include "solve/learn/learner.h"
 #include "solve/solver.h"
 
 enum { MAX_NAMED = 32, NAME_BYTES = 64 };
@@ -242,12 +241,6 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
     if (!o->no_bounds) TRY(first_bounds(run));
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));
-    prior proposals;
-    if (o->prior) {
-      run->solver = "prior";
-      TRY(learned_prior(&proposals, run, o->prior));
-      run->prior = &proposals;
-    }
     TRY(run_all(chosen, run));
   }
   return write_plan(out, run, &single);
@@ -286,10 +279,6 @@ situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_
   const situ_solve_options *o = options ? options : &none;
   if (!(o->time_limit_s >= 0) || o->max_steps < 0 || o->tune_steps < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "limits of time and steps must be 0 or more");
-  if (o->prior && problem->execution != SITU_EXECUTION_STREAM)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "a prior proposes placements of stream problems; this one is %s",
-                     situ_execution_name(problem->execution));
   selection chosen;
   TRY(choose(&chosen, o->solvers, problem, error));
   arena *a = arena_new();

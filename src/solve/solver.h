@@ -8,7 +8,6 @@
 #include "problem/certificate.h"
 #include "sim/simulate.h"
 #include "situ/solve.h"
-#include "solve/kit/prior.h"
 
 /* The best plan so far and the best bound so far, shared by all solvers of one solve. */
 typedef struct incumbent {
@@ -49,9 +48,8 @@ typedef struct solve_run {
   bool walk;          /* one of several searches side by side (solve/walks.h): not to be split again */
   const char *policy; /* of learned solvers, as in situ_solve_options */
   int64_t tune_steps;
-  const prior *prior; /* proposes starts and moves; or NULL */
-  bool roomy;         /* stream: no plan can exceed a memory, so none is followed */
-  arena *arena;       /* scratch: released when the solver returns */
+  bool roomy;   /* stream: no plan can exceed a memory, so none is followed */
+  arena *arena; /* scratch: released when the solver returns */
   situ_error *error;
 } solve_run;
 

@@ -21,9 +21,6 @@ enum {
   TRACE_ROOM = 1 << 15,
   MOST_COPIES = 16 /* as many as links can be followed for */
 };
-enum { WINDOWS_SEEN = 4 };
-static const float UNLIKELY =
-    0.02F;                        /* devices that the prior hardly ever proposes are left out of every second window */
 static const double SLACK = 0.01; /* with contention estimates may be this much worse than what is there */
 
 typedef struct lns {
@@ -80,15 +77,13 @@ static bool moves_alone(const situ_problem *p, int32_t v) {
   return true;
 }
 
-/* narrow: only where the prior proposes them. */
-static void fix_devices(const lns *s, block *b, bool narrow) {
+static void fix_devices(const lns *s, block *b) {
   int32_t n = s->problem->n_devices;
   for (int32_t i = 0; i < b->n; i++) {
     int32_t v = b->operator_of[i];
     bool free = moves_alone(s->problem, v);
     for (int32_t d = 0; d < n; d++)
-      if (d != s->now.device[v] &&
-          (!free || !unit_allows(s->problem, v, d) || (narrow && prior_chance(s->run->prior, v, d) < UNLIKELY)))
+      if (d != s->now.device[v] && (!free || !unit_allows(s->problem, v, d)))
         b->time_ns[(int64_t)i * n + d] = BLOCK_FAR_NS;
   }
 }
@@ -196,7 +191,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   int64_t *vector = ARENA_NEW(s->scratch, int64_t,
                               n + s->problem->platform->n_channels + (int64_t)b.n_entry * s->problem->n_memories);
   if (!behind_ns || !vector) return fail_no_memory(run->error);
-  fix_devices(s, &b, run->prior && rng_below(&s->random, 2));
+  fix_devices(s, &b);
   free_groups(s, &b);
   tails_behind(s, &b, behind_ns);
   block_set_open_tails(&b, behind_ns);
@@ -228,28 +223,10 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   return SITU_STATUS_OK;
 }
 
-/* How much the prior would rather have the operators of a window elsewhere. */
-static double dissent(const lns *s, int32_t first, int32_t length) {
-  double sum = 0;
-  for (int32_t k = first; k < first + length; k++)
-    sum += 1 - (double)prior_chance(s->run->prior, s->now.order[k], s->now.device[s->now.order[k]]);
-  return sum;
-}
-
-/* The window with the most dissent of some. */
-static int32_t propose_window(lns *s, int32_t first, int32_t length) {
-  for (int32_t k = 1; k < WINDOWS_SEEN; k++) {
-    int32_t other = (int32_t)rng_below(&s->random, s->problem->n_operators - length + 1);
-    if (dissent(s, other, length) > dissent(s, first, length)) first = other;
-  }
-  return first;
-}
-
 static situ_status step(lns *s) {
   int32_t n = s->problem->n_operators, length = SHORTEST + (int32_t)rng_below(&s->random, s->longest - SHORTEST + 1);
   if (length > n) length = n;
   int32_t first = (int32_t)rng_below(&s->random, n - length + 1);
-  if (s->run->prior && rng_below(&s->random, 2)) first = propose_window(s, first, length);
   bool found;
   arena_mark mark = arena_get_mark(s->scratch), kept = arena_get_mark(s->run->arena);
   situ_status status = fill_window(s, first, first + length - 1, &found);

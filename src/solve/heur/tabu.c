@@ -13,7 +13,7 @@
 #include "solve/kit/unit.h"
 #include "solve/solver.h"
 
-enum { MAX_MOVES = 384, TRIED = 6, SAMPLED = 96, STALE_ROUNDS = 60, SHAKEN = 4, PROPOSED = 2, LOOKS = 16 };
+enum { MAX_MOVES = 384, TRIED = 6, SAMPLED = 96, STALE_ROUNDS = 60, SHAKEN = 4 };
 
 typedef enum move_kind { MOVE_UNIT, MOVE_STRETCH, MOVE_EARLIER } move_kind;
 
@@ -244,26 +244,6 @@ static void settle(tabu *s, placement *where, const simulation *found) {
 
 /* ---- the search ---- */
 
-/* Puts moves to devices that the prior draws in place of the least promising of the n that are to be tried: an operator
- * of the chain, or what goes with it of the chain, that the prior would have elsewhere. */
-static int32_t propose_moves(tabu *s, int32_t n) {
-  const critical *c = &s->path;
-  int32_t kept = n, from = n < TRIED - PROPOSED ? n : TRIED - PROPOSED, at = from;
-  for (int32_t looks = 0; looks < LOOKS && at < TRIED; looks++) {
-    int32_t first = (int32_t)rng_below(&s->random, c->n_chain), v = c->chain[first], last = first;
-    int32_t to = prior_draw(s->run->prior, v, &s->random), d = s->now.device[v];
-    if (to == d || s->problem->pin[v] >= 0 || !unit_allows(s->problem, v, to)) continue;
-    s->moves[at] = (move){.kind = MOVE_UNIT, .first = v, .to = to};
-    while (last + 1 < c->n_chain && s->now.device[c->chain[last + 1]] == d &&
-           unit_allows(s->problem, c->chain[last + 1], to) &&
-           prior_draw(s->run->prior, c->chain[last + 1], &s->random) == to)
-      last++;
-    if (last > first) s->moves[at] = (move){.kind = MOVE_STRETCH, .first = first, .last = last, .to = to};
-    at++;
-  }
-  return at > kept ? at : kept;
-}
-
 /* Moves the `TRIED` most promising moves to the front, in order. */
 static int32_t select_moves(tabu *s) {
   int32_t n = 0;
@@ -288,7 +268,6 @@ static bool step(tabu *s) {
     if (rng_below(&s->random, 8) != 0) s->moves[drop++] = s->moves[i];
   s->n_moves = drop;
   n = select_moves(s);
-  if (s->run->prior && s->path.n_chain > 0) n = propose_moves(s, n);
   for (int32_t i = 0; i < n && !solve_done(s->run); i++) {
     make(s, &s->moves[i]);
     double most = move_is_forbidden(s, &s->moves[i]) && s->best_cost < best_cost ? s->best_cost : best_cost;
@@ -323,8 +302,7 @@ static void shake(tabu *s) {
   for (int32_t k = 0; k < times && s->problem->n_operators > 0; k++) {
     int32_t v = k % 2 ? (int32_t)rng_below(&s->random, s->problem->n_operators)
                       : s->path.chain[rng_below(&s->random, s->path.n_chain)];
-    int32_t d = s->run->prior ? prior_draw(s->run->prior, v, &s->random)
-                              : (int32_t)rng_below(&s->random, s->problem->n_devices);
+    int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
     if (s->problem->pin[v] >= 0 || !unit_allows(s->problem, v, d)) continue;
     move m = {.kind = MOVE_UNIT, .first = v, .to = d};
     make(s, &m);

@@ -5,7 +5,7 @@
 extern const solver heft_solver, m_topo_solver, single_solver;
 
 static situ_status start_with(solve_run *run, const solver *first, const solver *second) {
-  if (run->incumbent->best.device && !run->prior) return SITU_STATUS_OK; /* a prior's proposals may be poor */
+  if (run->incumbent->best.device) return SITU_STATUS_OK;
   TRY(solver_run(first, run, 1, 0));
   return solver_run(second, run, 1, 0);
 }

@@ -217,17 +217,6 @@ static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   return true;
 }
 
-static bool scores(lesson *l, study *s, nn_real *score) {
-  outlook *o = s->seen;
-  draw_latent(o, 1, 0, &l->random);
-  tape_reset(l->tape);
-  nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, 1);
-  found = found == NN_NONE ? found : nn_log_softmax(l->tape, found, NULL);
-  if (found == NN_NONE) return false;
-  memcpy(score, tape_at(l->tape, found).value, (size_t)o->view->n_units * (size_t)o->view->n_devices * sizeof *score);
-  return true;
-}
-
 const learner gdp_learner = {
     .name = "gdp",
     .title = "graph embedding and attention over segments, by proximal policy optimisation",
@@ -236,5 +225,4 @@ const learner gdp_learner = {
     .see = see,
     .train = train,
     .serve = serve,
-    .scores = scores,
 };

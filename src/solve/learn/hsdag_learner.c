@@ -478,20 +478,6 @@ static bool serve(lesson *l, study *one, int32_t n_draws, rng *random) {
   return true;
 }
 
-static bool scores(lesson *l, study *one, nn_real *score) {
-  pass_view v;
-  const seen *s = one->seen;
-  const world *w = &one->world;
-  if (!describe(l, one) || !look(l, one, s->feature, NULL, &v)) return false;
-  nn_var chance = nn_log_softmax(l->tape, v.view.score, NULL);
-  if (chance == NN_NONE) return false;
-  const nn_real *of = tape_at(l->tape, chance).value;
-  for (int32_t u = 0; u < w->n_units; u++)
-    memcpy(score + (int64_t)u * w->n_devices, of + (int64_t)v.view.cluster_of[s->groups.group_of[u]] * w->n_devices,
-           (size_t)w->n_devices * sizeof *of);
-  return true;
-}
-
 const learner hsdag_learner = {
     .name = "hsdag",
     .title = "graph parsing into clusters, REINFORCE",
@@ -500,7 +486,6 @@ const learner hsdag_learner = {
     .see = see,
     .train = train,
     .serve = serve,
-    .scores = scores,
     .vary = vary,
     .variants = "levels=N, target=N, without=FEATURE, with=FEATURE",
 };

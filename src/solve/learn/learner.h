@@ -60,8 +60,6 @@ struct learner {
   /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
   bool (*vary)(lesson *l, const char *word, size_t n);
   const char *variants; /* what vary knows, for people; NULL: nothing */
-  /* The policy's distribution: logarithms of probabilities, [unit * n_devices] (for priors of searches). */
-  bool (*scores)(lesson *l, study *s, nn_real *score);
 };
 
 /* The table, ended by NULL; the row of that name, or NULL. */
@@ -93,10 +91,5 @@ situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *er
 /* What the solver of a learner does: takes run->policy, trains it for run->tune_steps on the problem at hand, and
  * serves it. A policy from nothing is trained as long as a limit lets it, without a limit for 100 steps. */
 situ_status learned_solve(solve_run *run, const learner *row);
-
-/* Fills a prior (in the arena of the run) with the distribution of a policy of gdp: a file, "gdp" for the one that
- * ships with situ, or "none" for one drawn from the seed. It is trained for run->tune_steps on the problem first. Its
- * likeliest placement and some that it draws are offered to the incumbent. */
-situ_status learned_prior(prior *out, solve_run *run, const char *policy);
 
 #endif

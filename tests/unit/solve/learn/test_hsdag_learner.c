@@ -135,33 +135,11 @@ static void a_policy_serves_any_model_and_platform(void **state) {
   remove(path);
 }
 
-static void scores_are_probabilities_of_units(void **state) {
-  (void)state;
-  lab l = draw_lab(3, true);
-  arena *a = arena_new();
-  lesson *taught = lesson_new(learner_find("hsdag"), 1, false, a, 1);
-  assert_non_null(taught);
-  study *one = lesson_add(taught, l.problem);
-  assert_non_null(one);
-  int32_t n_devices = one->world.n_devices;
-  nn_real *score = ARENA_NEW(a, nn_real, (int64_t)one->world.n_units * n_devices);
-  assert_true(taught->learner->scores(taught, one, score));
-  for (int32_t u = 0; u < one->world.n_units; u++) {
-    double sum = 0;
-    for (int32_t d = 0; d < n_devices; d++) sum += exp((double)score[u * n_devices + d]);
-    assert_true(fabs(sum - 1) < 1e-5);
-  }
-  lesson_free(taught);
-  arena_free(a);
-  lab_free(&l);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(training_repeats_and_resumes_to_the_same_bits),
       cmocka_unit_test(a_variant_is_taken_and_an_unknown_word_is_told),
       cmocka_unit_test(a_policy_serves_any_model_and_platform),
-      cmocka_unit_test(scores_are_probabilities_of_units),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
