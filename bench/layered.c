@@ -111,8 +111,9 @@ static void print_bounds(const world *w, int64_t known_ns) {
   for (int32_t i = 0; bounds[i]; i++) {
     certificate proof = {0};
     int64_t lower = 0;
-    if (bounds[i]->stream) must(bounds[i]->compute(&lower, &proof, w->problem, a, &unlimited, NULL), NULL);
-    if (bounds[i]->stream) printf(" %.1f |", (double)lower / 1e3);
+    if (bounds[i]->models & MODEL_STREAM)
+      must(bounds[i]->compute(&lower, &proof, w->problem, a, &unlimited, NULL), NULL);
+    if (bounds[i]->models & MODEL_STREAM) printf(" %.1f |", (double)lower / 1e3);
   }
   certificate proof = {0};
   int64_t lower;
@@ -125,10 +126,10 @@ int main(int argc, char **argv) {
   double seconds = argc > 1 ? atof(argv[1]) : 30;
   printf("| operators | seed |");
   for (int32_t i = 0; bounds[i]; i++)
-    if (bounds[i]->stream) printf(" %s |", bounds[i]->name);
+    if (bounds[i]->models & MODEL_STREAM) printf(" %s |", bounds[i]->name);
   printf(" the same below the best plan | heft | tabu (s) | milp (s) | block_dp (s) |\n|-|-|");
   for (int32_t i = 0; bounds[i]; i++)
-    if (bounds[i]->stream) printf("-|");
+    if (bounds[i]->models & MODEL_STREAM) printf("-|");
   printf("-|-|-|-|-|\n");
   for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
     for (int s = 2; s < (argc > 2 ? argc : 4); s++) {

@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "learn/gdp_net.h"
 #include "situ.h"
-#include "solve/learn/gdp_net.h"
 
 enum { MOST_RUNS = 50 };
 static const double ENOUGH = 10; /* seconds in all */

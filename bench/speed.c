@@ -12,8 +12,8 @@
 #include "graph/graph.h"
 #include "sim/simulate.h"
 #include "situ.h"
-#include "solve/kit/list.h"
-#include "solve/kit/rank.h"
+#include "solve/stream/list.h"
+#include "solve/stream/rank.h"
 
 static long peak_megabytes(void) {
   struct rusage usage;

@@ -102,6 +102,22 @@ typedef struct command {
 
 /* ---- cli/main.c, cli/options.c, cli/parse.c ---- */
 
+/* The table of commands: one file that exports NAME_command, and one line here. */
+#define COMMAND_ROWS(ROW) \
+  ROW(place)              \
+  ROW(check)              \
+  ROW(simulate)           \
+  ROW(compare)            \
+  ROW(pareto)             \
+  ROW(learn)              \
+  ROW(inspect)            \
+  ROW(list)               \
+  ROW(fit_link)           \
+  ROW(completion)         \
+  ROW(help)
+#define COMMAND_DECLARE(NAME) extern const command NAME##_command;
+COMMAND_ROWS(COMMAND_DECLARE)
+
 extern const command *const commands[]; /* ended by NULL */
 const command *command_find(const char *name);
 /* Says that there is no such command, and which was meant; EXIT_USAGE. */
@@ -119,7 +135,7 @@ const char *closest_name(const char *word, const char *const *names);
 /* ---- cli/help.c ---- */
 
 void help_tool(FILE *to);
-void help_command(FILE *to, const command *c);
+void print_help_of(FILE *to, const command *c);
 
 /* ---- cli/output.c ---- */
 

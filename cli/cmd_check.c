@@ -25,7 +25,6 @@ static int run(arguments *a) {
   return code;
 }
 
-extern const command check_command;
 const command check_command = {
     .name = "check",
     .summary = "judge a plan file against its model and platform",

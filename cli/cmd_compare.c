@@ -120,7 +120,6 @@ static int run(arguments *a) {
   return code;
 }
 
-extern const command compare_command;
 const command compare_command = {
     .name = "compare",
     .summary = "run every applicable solver on one problem, side by side",

@@ -189,7 +189,6 @@ static int run(arguments *a) {
   return EXIT_OK;
 }
 
-extern const command completion_command;
 const command completion_command = {
     .name = "completion",
     .summary = "print a completion script for bash, zsh or fish",

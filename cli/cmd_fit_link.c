@@ -15,7 +15,6 @@ static int run(arguments *a) {
   return code;
 }
 
-extern const command fit_link_command;
 const command fit_link_command = {
     .name = "fit-link",
     .summary = "make a link of a platform file from measured transfers",

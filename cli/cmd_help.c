@@ -9,12 +9,11 @@ static int run(arguments *a) {
   }
   const command *c = command_find(a->operands[0]);
   if (!c) return command_unknown(a->operands[0]);
-  help_command(stdout, c);
+  print_help_of(stdout, c);
   return EXIT_OK;
 }
 
-extern const command help_command_row;
-const command help_command_row = {
+const command help_command = {
     .name = "help",
     .summary = "show help for a command",
     .usage = "[COMMAND]",

@@ -22,7 +22,6 @@ static int run(arguments *a) {
   return code;
 }
 
-extern const command inspect_command;
 const command inspect_command = {
     .name = "inspect",
     .summary = "show what is in a model",

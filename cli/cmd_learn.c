@@ -119,7 +119,6 @@ static int run(arguments *a) {
   return code;
 }
 
-extern const command learn_command;
 const command learn_command = {
     .name = "learn",
     .summary = "train a policy that places models without a search",

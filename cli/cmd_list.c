@@ -51,7 +51,6 @@ static int run(arguments *a) {
   return print_report(stdout, a->json ? situ_report_list_json(name) : situ_report_list(name, &look));
 }
 
-extern const command list_command;
 const command list_command = {
     .name = "list",
     .summary = "show the solvers, readers, devices, built-in models, ...",

@@ -38,7 +38,6 @@ static int run(arguments *a) {
   return code;
 }
 
-extern const command pareto_command;
 const command pareto_command = {
     .name = "pareto",
     .summary = "latency against throughput: plans of which none is better in both",

@@ -40,7 +40,6 @@ static int run(arguments *a) {
   return code;
 }
 
-extern const command place_command;
 const command place_command = {
     .name = "place",
     .summary = "find the best plan for a model on a machine",

@@ -33,7 +33,6 @@ static int run(arguments *a) {
   return code;
 }
 
-extern const command simulate_command;
 const command simulate_command = {
     .name = "simulate",
     .summary = "run a plan file in the simulator, and write its timeline",

@@ -54,7 +54,7 @@ static void show_group(FILE *to, const option_group *g) {
   }
 }
 
-void help_command(FILE *to, const command *c) {
+void print_help_of(FILE *to, const command *c) {
   fprintf(to, "usage: situ %s%s%s [OPTION...]\n\n", c->name, *c->usage ? " " : "", c->usage);
   wrapped(to, c->about, 0, 0);
   for (const option_group *const *g = c->groups; *g; g++) show_group(to, *g);

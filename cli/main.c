@@ -4,24 +4,8 @@
 
 #include "cli.h"
 
-extern const command place_command, check_command, simulate_command, compare_command, inspect_command, list_command,
-    completion_command, fit_link_command, help_command_row, pareto_command, learn_command;
-/* clang-format off */
-const command *const commands[] = {
-    &place_command,
-    &check_command,
-    &simulate_command,
-    &compare_command,
-    &pareto_command,
-    &learn_command,
-    &inspect_command,
-    &list_command,
-    &fit_link_command,
-    &completion_command,
-    &help_command_row,
-    NULL,
-};
-/* clang-format on */
+#define ADDRESS(NAME) &NAME##_command,
+const command *const commands[] = {COMMAND_ROWS(ADDRESS) NULL};
 
 const command *command_find(const char *name) {
   for (const command *const *c = commands; *c; c++)
@@ -61,7 +45,7 @@ int main(int argc, char **argv) {
   if (!a) return fail_reading(&(situ_error){.status = SITU_STATUS_NO_MEMORY, .text = "out of memory"});
   int code = arguments_parse(a, c, argc - 2, argv + 2);
   if (code == EXIT_OK && a->help)
-    help_command(stdout, c);
+    print_help_of(stdout, c);
   else if (code == EXIT_OK)
     code = c->run(a);
   free(a);

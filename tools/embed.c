@@ -1,4 +1,4 @@
-/* Writes files as a C source: embed OUT.c FILE...; each becomes a row of `shipped_policies` (solve/learn/shipped.h),
+/* Writes files as a C source: embed OUT.c FILE...; each becomes a row of `shipped_policies` (learn/shipped.h),
  * called by its name without folder and suffix. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
   FILE *out = fopen(argv[1], "w");
   if (!out) return fail("cannot write", argv[1]);
   long *sizes = calloc((size_t)argc, sizeof *sizes);
-  fprintf(out, "#include \"solve/learn/shipped.h\"\n\n");
+  fprintf(out, "#include \"learn/shipped.h\"\n\n");
   for (int k = 2; sizes && k < argc; k++)
     if ((sizes[k] = write_bytes(out, argv[k], k)) < 0) return fail("cannot read", argv[k]);
   fprintf(out, "\nconst shipped_policy shipped_policies[] = {\n");

@@ -9,8 +9,8 @@
 #include "bound/bound.h"
 #include "plan/plan.h"
 #include "sim/simulate.h"
-#include "solve/kit/best_single.h"
-#include "solve/kit/sequence.h"
+#include "solve/common/best_single.h"
+#include "solve/stream/sequence.h"
 
 static situ_status infeasible(situ_plan **out, const situ_problem *p, const char *reason, situ_error *error) {
   situ_plan *plan = plan_new(p);
@@ -164,6 +164,57 @@ situ_status situ_plan_import(situ_plan **out, const situ_instance *instance, con
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
   situ_status status = import(out, instance, path, a, error);
+  arena_free(a);
+  return status;
+}
+
+/* Whether `order` names each operator once and no consumer before its producers. */
+static situ_status check_order(const situ_problem *p, const int32_t *order, arena *a, situ_error *error) {
+  const situ_graph *g = p->graph;
+  bool *seen = ARENA_ZERO(a, bool, p->n_operators);
+  if (!seen) return fail_no_memory(error);
+  for (int32_t k = 0; k < p->n_operators; k++) {
+    int32_t v = order[k];
+    if (v < 0 || v >= p->n_operators || seen[v])
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the order is no permutation of the operators");
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      if (!seen[g->producer[g->in[i]]])
+        return fail_with(error, SITU_STATUS_BAD_ARGUMENT, g->name[v], "comes before %s in the order, but reads from it",
+                         g->name[g->producer[g->in[i]]]);
+    seen[v] = true;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status simulate_in(situ_plan **out, const situ_problem *problem, const int32_t *device,
+                               const int32_t *order, arena *a, situ_error *error) {
+  for (int32_t v = 0; v < problem->n_operators; v++)
+    if (device[v] < 0 || device[v] >= problem->n_devices)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, problem->graph->name[v], "is on a device that does not exist");
+  if (order) TRY(check_order(problem, order, a, error));
+  placement where = {.device = ARENA_COPY(a, device, int32_t, problem->n_operators),
+                     .order = order ? ARENA_COPY(a, order, int32_t, problem->n_operators) : NULL};
+  simulator *s = simulator_new(problem, a);
+  if (!where.device || (order && !where.order) || !s) return fail_no_memory(error);
+  best_single single;
+  TRY(best_single_find(&single, s, problem, a, error));
+  TRY(simulator_plan(out, s, &where, error));
+  situ_plan *plan = *out;
+  plan->outcome = SITU_OUTCOME_FEASIBLE;
+  plan->lower_bound_ns = 0;
+  plan->best_single_ns = single.value_ns;
+  plan->best_single_device = single.device;
+  plan->solver = "given";
+  plan->bound = plan->reason = "";
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_simulate(situ_plan **out, const situ_problem *problem, const int32_t *device, const int32_t *order,
+                          situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  if (!a) return fail_no_memory(error);
+  situ_status status = simulate_in(out, problem, device, order, a, error);
   arena_free(a);
   return status;
 }

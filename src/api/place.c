@@ -5,7 +5,7 @@
  * One line below for each arrow; everything else of situ hangs on one of them. */
 #include "api/instance.h"
 #include "base/fail.h"
-#include "solve/solver.h"
+#include "solve/common/solver.h"
 
 const char *situ_version(void) { return SITU_VERSION; }
 

@@ -252,7 +252,6 @@ const bound area_bound = {
     .name = "area_price",
     .title = "all work at the best prices of device time and memory",
     .source = "",
-    .stream = true,
-    .pipeline = true,
+    .models = MODEL_STREAM | MODEL_PIPELINE,
     .compute = compute,
 };

@@ -8,12 +8,12 @@
  * (Tarnawski et al., NeurIPS 2020). It holds for any factors s >= 0, so that rounding them costs nothing but strength;
  * the ratio of the sums is tried too, since one odd item can spoil the greatest ratio.
  * Items are what every plan keeps on one device: colocation groups, and in contiguous pipelines the classes of
- * problem/contract.h; one of them alone is a bound too. Communication, memory and pins only add. Replicas of a part do
+ * view/contract.h; one of them alone is a bound too. Communication, memory and pins only add. Replicas of a part do
  * its work between them, so that the sum stands; an item alone is then divided among all devices of its class. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
-#include "problem/contract.h"
+#include "view/contract.h"
 
 static const int64_t one = 1 << 20;           /* the factor of the class r itself */
 static const int64_t most = (int64_t)1 << 36; /* 2^36 * 2^63 * 2^26 items stay below 2^127 */
@@ -155,5 +155,5 @@ const bound balance_bound = {.name = "balance",
                              .source =
                                  "Tarnawski et al., NeurIPS 2020; Graham, Bounds on multiprocessing timing "
                                  "anomalies, 1969",
-                             .pipeline = true,
+                             .models = MODEL_PIPELINE,
                              .compute = compute};

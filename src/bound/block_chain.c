@@ -339,6 +339,6 @@ const bound cut_vertex_bound = {
     .name = "cut_vertex",
     .title = "exact search between the operators that split the graph",
     .source = "",
-    .stream = true,
+    .models = MODEL_STREAM,
     .compute = compute,
 };

@@ -10,14 +10,30 @@
 
 typedef struct bound {
   const char *name, *title, *source;
-  bool stream, calls, pipeline; /* the execution models it holds for */
+  unsigned models; /* the execution models it holds for: MODEL_... (problem/problem.h) */
   /* *lower_ns >= 0. `proof` comes empty: a bound that can leave a certificate of at most that value starts one, in
    * scratch memory, which is the caller's arena between mark and release. */
   situ_status (*compute)(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch, budget *b,
                          situ_error *error);
 } bound;
 
-/* The table, ended by NULL. */
+/* The table of bounds, in the order in which they are computed: cheap ones first. A bound is one file that exports one
+ * const struct called NAME_bound, and one line here. */
+#define BOUND_ROWS(ROW)  \
+  ROW(memory_price)      \
+  ROW(critical_path)     \
+  ROW(balance)           \
+  ROW(area)              \
+  ROW(largest)           \
+  ROW(join)              \
+  ROW(destructive)       \
+  ROW(cut_vertex)        \
+  ROW(linear_relaxation) \
+  ROW(memory_visits)
+#define BOUND_DECLARE(NAME) extern const bound NAME##_bound;
+BOUND_ROWS(BOUND_DECLARE)
+
+/* Ended by NULL. */
 extern const bound *const bounds[];
 
 /* What all bounds came to. */

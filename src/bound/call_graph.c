@@ -1,7 +1,7 @@
 #include "bound/call_graph.h"
 
 #include "base/checked.h"
-#include "problem/footprint.h"
+#include "view/footprint.h"
 
 /* While it is made. root[v] is the operator that v was fused into, v itself, or -1 where v is left out. */
 typedef struct maker {

@@ -197,7 +197,6 @@ const bound critical_path_bound = {
     .name = "critical_path",
     .title = "the longest chain over the cheapest devices",
     .source = "",
-    .stream = true,
-    .calls = true,
+    .models = MODEL_STREAM | MODEL_CALLS,
     .compute = compute,
 };

@@ -450,6 +450,6 @@ const bound destructive_bound = {
     .name = "destructive",
     .title = "least time that chains, work and energy do not contradict",
     .source = "Klein and Scholl, EJOR 1999; Fernandez and Bussell, IEEE Trans. Computers 1973",
-    .stream = true,
+    .models = MODEL_STREAM,
     .compute = compute,
 };

@@ -39,6 +39,6 @@ const bound join_bound = {
     .name = "join",
     .title = "the longest chain, where what meets shares a device or pays a transfer",
     .source = "Papadimitriou and Yannakakis, SIAM J. Comput. 1990",
-    .stream = true,
+    .models = MODEL_STREAM,
     .compute = compute,
 };

@@ -31,6 +31,6 @@ const bound largest_bound = {
     .name = "largest_operator",
     .title = "the time of the largest operator where it is fastest",
     .source = "",
-    .pipeline = true,
+    .models = MODEL_PIPELINE,
     .compute = compute,
 };

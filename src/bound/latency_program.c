@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "bound/bound.h"
 
-/* What the judge of certificates takes in full (plan/check_linear_relaxation.c). */
+/* What the judge of certificates takes in full (check/check_linear_relaxation.c). */
 static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 << 48;
 
 bool latency_program_fits(const situ_problem *p, int64_t most_entries) {

@@ -11,13 +11,13 @@
  * where units u are colocation groups, x[i,d] is that of i's unit, f and g are the heads and tails of the critical path
  * (bound/bound.h), and z, the product of both ends' x, is continuous (the local polytope). x[i,d] is left out where i
  * may not run on d or f + g is above the known value. Every plan of that value or less is a solution, contention or
- * not: the value of this program is a bound. With x whole and the rows of exact/milp_stream.c that part operators of
- * one device, it is the optimum where there is neither contention nor memory over time. docs/theory/milp.md. */
+ * not: the value of this program is a bound. With x whole and the rows of baselines/milp_stream.c that part operators
+ * of one device, it is the optimum where there is neither contention nor memory over time. docs/theory/milp.md. */
 #ifndef SITU_BOUND_LATENCY_PROGRAM_H
 #define SITU_BOUND_LATENCY_PROGRAM_H
 
 #include "lp/program.h"
-#include "problem/contract.h"
+#include "view/contract.h"
 
 typedef struct latency_program {
   const situ_problem *problem;

@@ -116,6 +116,6 @@ const bound linear_relaxation_bound = {
     .name = "linear_relaxation",
     .title = "the linear program of placement and start times",
     .source = "Neumaier, Shcherbina, Mathematical Programming 2004",
-    .stream = true,
+    .models = MODEL_STREAM,
     .compute = compute,
 };

@@ -72,8 +72,6 @@ const bound memory_price_bound = {
     .name = "memory_price",
     .title = "proof that the weights do not fit",
     .source = "Hall, On representatives of subsets, 1935",
-    .stream = true,
-    .calls = true,
-    .pipeline = true,
+    .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
     .compute = compute,
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "problem/contract.h"
+#include "view/contract.h"
 
 enum { HUB = 8, HUB_FIRST = 1 << 20, MOST_GROUPS = 40 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
-#include "problem/footprint.h"
+#include "view/footprint.h"
 
 enum { MOST_OPEN = 1 << 15, MOST_WORK = 400000000 }; /* visits at once; sums of all */
 

@@ -285,6 +285,6 @@ const bound memory_visits_bound = {
     .name = "visits",
     .title = "a chain whose visits to memories keep no more than fits",
     .source = "",
-    .stream = true,
+    .models = MODEL_STREAM,
     .compute = compute,
 };

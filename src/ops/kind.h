@@ -45,6 +45,28 @@ typedef struct ops_family {
   int32_t n;
 } ops_family;
 
+/* The table of families: one file that exports ops_family_NAME, and one line here. */
+#define OPS_FAMILY_ROWS(ROW) \
+  ROW(view)                  \
+  ROW(elementwise)           \
+  ROW(matmul)                \
+  ROW(window)                \
+  ROW(move)                  \
+  ROW(reduce)                \
+  ROW(normalise)             \
+  ROW(generate)              \
+  ROW(image)                 \
+  ROW(signal)                \
+  ROW(recurrent)             \
+  ROW(attention)             \
+  ROW(quantise)              \
+  ROW(training)              \
+  ROW(ml)                    \
+  ROW(sequence)              \
+  ROW(gather)
+#define OPS_FAMILY_DECLARE(NAME) extern const ops_family ops_family_##NAME;
+OPS_FAMILY_ROWS(OPS_FAMILY_DECLARE)
+
 #define KIND_ONNX ""
 #define KIND_MS "com.microsoft"
 #define KIND_ML "ai.onnx.ml"

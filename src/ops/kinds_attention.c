@@ -241,5 +241,4 @@ static const ops_kind rows[] = {
     {KIND_MS, "QEmbedLayerNormalization", infer_quantised_embed, count_embed, 10, 0, KIND_OF_OUTPUT},
 };
 
-extern const ops_family ops_family_attention;
 const ops_family ops_family_attention = {rows, sizeof rows / sizeof rows[0]};

@@ -307,5 +307,4 @@ static const ops_kind rows[] = {
 };
 /* clang-format on */
 
-extern const ops_family ops_family_elementwise;
 const ops_family ops_family_elementwise = {rows, sizeof rows / sizeof rows[0]};

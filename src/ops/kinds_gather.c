@@ -132,5 +132,4 @@ static const ops_kind rows[] = {
     {KIND_ONNX, "TensorScatter", kind_infer_same, kind_count_move, 0, 0, 0},
 };
 
-extern const ops_family ops_family_gather;
 const ops_family ops_family_gather = {rows, sizeof rows / sizeof rows[0]};

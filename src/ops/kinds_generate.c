@@ -127,5 +127,4 @@ static const ops_kind rows[] = {
     {KIND_ONNX, "Multinomial", infer_multinomial, NULL, 10, 0, KIND_RANDOM},
 };
 
-extern const ops_family ops_family_generate;
 const ops_family ops_family_generate = {rows, sizeof rows / sizeof rows[0]};

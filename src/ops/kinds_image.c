@@ -189,5 +189,4 @@ static const ops_kind rows[] = {
     {"com.microsoft.extensions", "EncodeImage", infer_encode, kind_count_inputs, 100, 0, KIND_NOT_TENSORS},
 };
 
-extern const ops_family ops_family_image;
 const ops_family ops_family_image = {rows, sizeof rows / sizeof rows[0]};

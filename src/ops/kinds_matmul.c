@@ -293,5 +293,4 @@ static const ops_kind rows[] = {
     {KIND_MS, "MatMulFpQ4", infer_matmul_bits, count_matmul, 0, PLAIN, 0},
 };
 
-extern const ops_family ops_family_matmul;
 const ops_family ops_family_matmul = {rows, sizeof rows / sizeof rows[0]};

@@ -123,5 +123,4 @@ static const ops_kind rows[] = {
     {KIND_ML, "ZipMap", kind_infer_absent, kind_count_move, 0, 0, KIND_NOT_TENSORS},
 };
 
-extern const ops_family ops_family_ml;
 const ops_family ops_family_ml = {rows, sizeof rows / sizeof rows[0]};

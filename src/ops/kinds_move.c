@@ -411,5 +411,4 @@ static const ops_kind rows[] = {
     {KIND_ONNX, "Col2Im", infer_col2im, kind_count_inputs, 1, 0, 0},
 };
 
-extern const ops_family ops_family_move;
 const ops_family ops_family_move = {rows, sizeof rows / sizeof rows[0]};

@@ -112,5 +112,4 @@ static const ops_kind rows[] = {
     {KIND_MS, "BiasSoftmax", kind_infer_same, NULL, 6, 0, 0},
 };
 
-extern const ops_family ops_family_normalise;
 const ops_family ops_family_normalise = {rows, sizeof rows / sizeof rows[0]};

@@ -65,5 +65,4 @@ static const ops_kind rows[] = {
 };
 /* clang-format on */
 
-extern const ops_family ops_family_quantise;
 const ops_family ops_family_quantise = {rows, sizeof rows / sizeof rows[0]};

@@ -75,5 +75,4 @@ static const ops_kind rows[] = {
     {KIND_MS, "DynamicQuantizeLSTM", infer_recurrent, count_recurrent, 0, LSTM, KIND_QUANTISED},
 };
 
-extern const ops_family ops_family_recurrent;
 const ops_family ops_family_recurrent = {rows, sizeof rows / sizeof rows[0]};

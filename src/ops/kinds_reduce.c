@@ -215,5 +215,4 @@ static const ops_kind rows[] = {
     {KIND_ONNX, "NonZero", infer_non_zero, kind_count_inputs, 1, 0, 0},
 };
 
-extern const ops_family ops_family_reduce;
 const ops_family ops_family_reduce = {rows, sizeof rows / sizeof rows[0]};

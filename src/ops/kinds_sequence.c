@@ -65,5 +65,4 @@ static const ops_kind rows[] = {
     NO_TENSOR("TfIdfVectorizer", infer_tf_idf),
 };
 
-extern const ops_family ops_family_sequence;
 const ops_family ops_family_sequence = {rows, sizeof rows / sizeof rows[0]};

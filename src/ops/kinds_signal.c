@@ -96,5 +96,4 @@ static const ops_kind rows[] = {
     {KIND_ONNX, "MelWeightMatrix", infer_mel, NULL, 4, 0, KIND_OF_OUTPUT},
 };
 
-extern const ops_family ops_family_signal;
 const ops_family ops_family_signal = {rows, sizeof rows / sizeof rows[0]};

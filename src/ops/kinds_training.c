@@ -113,5 +113,4 @@ static const ops_kind rows[] = {
 };
 /* clang-format on */
 
-extern const ops_family ops_family_training;
 const ops_family ops_family_training = {rows, sizeof rows / sizeof rows[0]};

@@ -256,5 +256,4 @@ static const ops_kind rows[] = {
     VIEW(KIND_MS, "PassThrough", kind_infer_each_same),
 };
 
-extern const ops_family ops_family_view;
 const ops_family ops_family_view = {rows, sizeof rows / sizeof rows[0]};

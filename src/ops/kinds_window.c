@@ -297,5 +297,4 @@ static const ops_kind rows[] = {
     {KIND_ONNX, "LRN", kind_infer_same, count_lrn, 6, 0, 0},
 };
 
-extern const ops_family ops_family_window;
 const ops_family ops_family_window = {rows, sizeof rows / sizeof rows[0]};

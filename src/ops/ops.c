@@ -4,32 +4,8 @@
 
 #include "ops/kind.h"
 
-extern const ops_family ops_family_attention, ops_family_elementwise, ops_family_gather, ops_family_generate,
-    ops_family_image, ops_family_matmul, ops_family_ml, ops_family_move, ops_family_normalise, ops_family_quantise,
-    ops_family_recurrent, ops_family_reduce, ops_family_sequence, ops_family_signal, ops_family_training,
-    ops_family_view, ops_family_window;
-
-/* clang-format off */
-static const ops_family *const families[] = {
-    &ops_family_view,
-    &ops_family_elementwise,
-    &ops_family_matmul,
-    &ops_family_window,
-    &ops_family_move,
-    &ops_family_reduce,
-    &ops_family_normalise,
-    &ops_family_generate,
-    &ops_family_image,
-    &ops_family_signal,
-    &ops_family_recurrent,
-    &ops_family_attention,
-    &ops_family_quantise,
-    &ops_family_training,
-    &ops_family_ml,
-    &ops_family_sequence,
-    &ops_family_gather,
-};
-/* clang-format on */
+#define ADDRESS(NAME) &ops_family_##NAME,
+static const ops_family *const families[] = {OPS_FAMILY_ROWS(ADDRESS)};
 enum { N_FAMILIES = sizeof families / sizeof families[0] };
 
 static const ops_kind *find(const char *domain, const char *kind) {

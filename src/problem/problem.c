@@ -247,6 +247,13 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
 }
 
+void problem_view_contiguous(situ_problem *out, const situ_problem *p) {
+  problem_view_pipeline(out, p);
+  out->communication = SITU_COMMUNICATION_HOST_STAGED;
+  out->contiguous = true;
+  out->max_calls = INT32_MAX;
+}
+
 void problem_view_latency(situ_problem *out, const situ_problem *p) {
   *out = *p;
   out->objective = SITU_OBJECTIVE_LATENCY;

@@ -43,6 +43,17 @@ struct situ_problem {
   int32_t *device_kind;                /* [from device * n_devices + to device] kind of route */
 };
 
+/* Sets of execution models, for tables. */
+enum {
+  MODEL_STREAM = 1 << SITU_EXECUTION_STREAM,
+  MODEL_CALLS = 1 << SITU_EXECUTION_CALLS,
+  MODEL_PIPELINE = 1 << SITU_EXECUTION_PIPELINE,
+  MODEL_ALL = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE
+};
+
+/* Whether the execution model of the problem is one of a set. */
+static inline bool problem_is_of(const situ_problem *p, unsigned models) { return models >> p->execution & 1; }
+
 /* Time of an operator on a device; SITU_NEVER_NS where it cannot run. */
 static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t d) {
   return p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
@@ -76,11 +87,14 @@ static inline bool problem_has_period(const situ_problem *p) {
          (p->objective == SITU_OBJECTIVE_THROUGHPUT || p->max_period_ns < SITU_NEVER_NS);
 }
 
-/* What a stream problem says of many inputs, and of one: views that borrow everything and are not freed. The first is
- * the free pipeline by links whose value is the period of a placement, the second the latency without limits. A bound
- * on the value of a view holds for all plans of p. */
+/* Views of a problem as another one: they borrow everything and are not freed.
+ *
+ * What a stream problem says of many inputs, and of one: the first is the free pipeline by links whose value is the
+ * period of a placement, the second the latency without limits. A bound on the value of either holds for all plans of
+ * p. The third is the contiguous pipeline, staged through the host, of the same graph and platform. */
 void problem_view_pipeline(situ_problem *out, const situ_problem *p);
 void problem_view_latency(situ_problem *out, const situ_problem *p);
+void problem_view_contiguous(situ_problem *out, const situ_problem *p);
 /* Turns a view into one of the first copy alone, whose operators and tensors come first: `graph` is where its graph
  * goes. */
 void problem_view_copy(situ_problem *view, situ_graph *graph);

@@ -24,6 +24,29 @@ typedef struct builtin {
   void (*generate)(net *n, const int64_t *values);
 } builtin;
 
+/* The table of built-in networks - images, text, sound, and the made-up one: one file that exports builtin_NAME, and
+ * one line here. */
+#define BUILTIN_ROWS(ROW) \
+  ROW(resnet50)           \
+  ROW(inception)          \
+  ROW(vgg)                \
+  ROW(mobilenet)          \
+  ROW(amoebanet)          \
+  ROW(randwire_ws)        \
+  ROW(randwire_er)        \
+  ROW(randwire_ba)        \
+  ROW(bert)               \
+  ROW(gpt2)               \
+  ROW(llama)              \
+  ROW(moe)                \
+  ROW(gnmt)               \
+  ROW(rnnlm)              \
+  ROW(transformer_xl)     \
+  ROW(wavenet)            \
+  ROW(layered)
+#define BUILTIN_DECLARE(NAME) extern const builtin builtin_##NAME;
+BUILTIN_ROWS(BUILTIN_DECLARE)
+
 extern const builtin *const builtins[];
 
 /* Rows that most tables have. */

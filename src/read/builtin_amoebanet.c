@@ -149,7 +149,6 @@ static void generate(net *n, const int64_t *v) {
   net_linear(n, "fc", x, v[CLASSES], true);
 }
 
-extern const builtin builtin_amoebanet;
 const builtin builtin_amoebanet = {
     .name = "amoebanet-d",
     .title = "AmoebaNet-D (18, 208) for images, as scaled by GPipe",

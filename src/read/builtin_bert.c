@@ -77,7 +77,6 @@ static void generate(net *n, const int64_t *v) {
   net_leave(n);
 }
 
-extern const builtin builtin_bert;
 const builtin builtin_bert = {
     .name = "bert-base",
     .title = "BERT encoder (12 layers of 768) for text",

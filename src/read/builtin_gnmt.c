@@ -102,7 +102,6 @@ static void generate(net *n, const int64_t *v) {
   net_softmax(n, "softmax", net_linear(n, "projection", tops, v[VOCAB], true), -1);
 }
 
-extern const builtin builtin_gnmt;
 const builtin builtin_gnmt = {
     .name = "gnmt",
     .title = "recurrent translation with attention (8 + 8 layers of 1024), unrolled",

@@ -75,7 +75,6 @@ static void generate(net *n, const int64_t *v) {
   net_op(n, "head", "Gemm", NET_ATTRS(NET_INT("transB", 1)), NET_VALUES(x, table));
 }
 
-extern const builtin builtin_gpt2;
 const builtin builtin_gpt2 = {
     .name = "gpt2",
     .title = "GPT-2 decoder (12 layers of 768) for text",

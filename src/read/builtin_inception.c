@@ -107,7 +107,6 @@ static void generate(net *n, const int64_t *values) {
   net_linear(n, "fc", x, values[CLASSES], true);
 }
 
-extern const builtin builtin_inception;
 const builtin builtin_inception = {
     .name = "inception-v3",
     .title = "Inception-v3 for images",

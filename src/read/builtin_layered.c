@@ -56,7 +56,6 @@ static void generate(net *n, const int64_t *v) {
   }
 }
 
-extern const builtin builtin_layered;
 const builtin builtin_layered = {
     .name = "layered",
     .title = "a made-up network of any size, for tests of scale",

@@ -159,7 +159,6 @@ static void generate_mixture(net *n, const int64_t *v) {
   decoder(n, v, true);
 }
 
-extern const builtin builtin_llama, builtin_moe;
 const builtin builtin_llama = {
     .name = "llama",
     .title = "Llama-style decoder (7B by default), prefill or decoding",

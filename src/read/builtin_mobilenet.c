@@ -46,7 +46,6 @@ static void generate(net *n, const int64_t *v) {
   net_linear(n, "fc", x, v[CLASSES], true);
 }
 
-extern const builtin builtin_mobilenet;
 const builtin builtin_mobilenet = {
     .name = "mobilenet-v2",
     .title = "MobileNet-V2 for images",

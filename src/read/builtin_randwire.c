@@ -144,7 +144,6 @@ static const builtin_parameter ba_parameters[] = {COMMON, {"m", 5, 1, MOST_NODES
 
 static const char paper[] = "Xie, Kirillov, Girshick, He: Exploring Randomly Wired Neural Networks, ICCV 2019";
 
-extern const builtin builtin_randwire_ws, builtin_randwire_er, builtin_randwire_ba;
 const builtin builtin_randwire_ws = {.name = "randwire-ws",
                                      .title = "randomly wired network for images, Watts-Strogatz",
                                      .source = paper,

@@ -36,7 +36,6 @@ static void generate(net *n, const int64_t *values) {
   net_linear(n, "fc", x, values[CLASSES], true);
 }
 
-extern const builtin builtin_resnet50;
 const builtin builtin_resnet50 = {
     .name = "resnet50",
     .title = "residual network of 50 layers (v1.5) for images",

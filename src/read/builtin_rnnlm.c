@@ -28,7 +28,6 @@ static void generate(net *n, const int64_t *v) {
   net_softmax(n, "softmax", net_linear(n, "projection", tops, v[VOCAB], true), -1);
 }
 
-extern const builtin builtin_rnnlm;
 const builtin builtin_rnnlm = {
     .name = "rnnlm",
     .title = "recurrent language model (2 layers of 1500), unrolled",

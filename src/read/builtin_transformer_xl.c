@@ -158,7 +158,6 @@ static void generate(net *n, const int64_t *v) {
   }
 }
 
-extern const builtin builtin_transformer_xl;
 const builtin builtin_transformer_xl = {
     .name = "transformer-xl",
     .title = "Transformer-XL with relative attention and memory (12 layers of 512)",

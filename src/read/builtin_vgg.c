@@ -35,7 +35,6 @@ static void generate(net *n, const int64_t *v) {
   net_leave(n);
 }
 
-extern const builtin builtin_vgg;
 const builtin builtin_vgg = {
     .name = "vgg16",
     .title = "VGG with 16 (or 19) layers for images",

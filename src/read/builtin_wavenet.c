@@ -40,7 +40,6 @@ static void generate(net *n, const int64_t *v) {
   net_leave(n);
 }
 
-extern const builtin builtin_wavenet;
 const builtin builtin_wavenet = {
     .name = "wavenet",
     .title = "WaveNet for audio: stacks of dilated causal convolutions",

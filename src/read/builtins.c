@@ -9,33 +9,9 @@
 #include "read/builtin.h"
 #include "read/reader.h"
 
-extern const builtin builtin_amoebanet, builtin_bert, builtin_gnmt, builtin_gpt2, builtin_inception, builtin_layered,
-    builtin_llama, builtin_mobilenet, builtin_moe, builtin_randwire_ba, builtin_randwire_er, builtin_randwire_ws,
-    builtin_resnet50, builtin_rnnlm, builtin_transformer_xl, builtin_vgg, builtin_wavenet;
-
 /* Images, text, sound, and the made-up one. */
-/* clang-format off */
-const builtin *const builtins[] = {
-    &builtin_resnet50,
-    &builtin_inception,
-    &builtin_vgg,
-    &builtin_mobilenet,
-    &builtin_amoebanet,
-    &builtin_randwire_ws,
-    &builtin_randwire_er,
-    &builtin_randwire_ba,
-    &builtin_bert,
-    &builtin_gpt2,
-    &builtin_llama,
-    &builtin_moe,
-    &builtin_gnmt,
-    &builtin_rnnlm,
-    &builtin_transformer_xl,
-    &builtin_wavenet,
-    &builtin_layered,
-    NULL,
-};
-/* clang-format on */
+#define ADDRESS(NAME) &builtin_##NAME,
+const builtin *const builtins[] = {BUILTIN_ROWS(ADDRESS) NULL};
 
 static const char prefix[] = "builtin:";
 
@@ -125,7 +101,6 @@ static situ_status read_builtin(read_result *result, const read_source *source, 
   return builtin_generate(&result->graph, source->path, NULL, error);
 }
 
-extern const reader builtin_reader;
 const reader builtin_reader = {
     .name = "builtin", .title = "networks generated in code (builtin:NAME)", .suffixes = "", .read = read_builtin};
 

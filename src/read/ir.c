@@ -251,7 +251,6 @@ static situ_status read_ir(read_result *result, const read_source *source, situ_
   return status;
 }
 
-extern const reader openvino_reader;
 const reader openvino_reader = {.name = "openvino",
                                 .title = "OpenVINO IR (versions 6 to 11)",
                                 .suffixes = ".xml",

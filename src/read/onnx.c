@@ -202,6 +202,5 @@ static situ_status read_onnx(read_result *result, const read_source *source, sit
   return status;
 }
 
-extern const reader onnx_reader;
 const reader onnx_reader = {
     .name = "onnx", .title = "ONNX model (IR 3 to 13)", .suffixes = ".onnx", .recognise = recognise, .read = read_onnx};

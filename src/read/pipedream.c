@@ -248,7 +248,6 @@ static int recognise_pipedream(const read_source *source) {
   return 0;
 }
 
-extern const reader pipedream_reader;
 const reader pipedream_reader = {.name = "pipedream",
                                  .title = "PipeDream profile (graph.txt)",
                                  .suffixes = ".txt",

@@ -10,17 +10,8 @@
 #include "graph/graph.h"
 #include "read/reader.h"
 
-extern const reader onnx_reader, workload_reader, pipedream_reader, openvino_reader, builtin_reader;
-/* clang-format off */
-const reader *const readers[] = {
-    &onnx_reader,
-    &workload_reader,
-    &openvino_reader,
-    &pipedream_reader,
-    &builtin_reader,
-    NULL,
-};
-/* clang-format on */
+#define ADDRESS(NAME) &NAME##_reader,
+const reader *const readers[] = {READER_ROWS(ADDRESS) NULL};
 
 static const char builtin_prefix[] = "builtin:";
 

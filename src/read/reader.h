@@ -35,6 +35,16 @@ typedef struct reader {
 } reader;
 
 /* The table, ended by NULL. */
+/* The table of readers: one file that exports NAME_reader, and one line here. */
+#define READER_ROWS(ROW) \
+  ROW(onnx)              \
+  ROW(workload)          \
+  ROW(openvino)          \
+  ROW(pipedream)         \
+  ROW(builtin)
+#define READER_DECLARE(NAME) extern const reader NAME##_reader;
+READER_ROWS(READER_DECLARE)
+
 extern const reader *const readers[];
 
 #endif

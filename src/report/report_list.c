@@ -75,9 +75,9 @@ static bool cost_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
 static bool bound_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
   if (!bounds[i]) return false;
   c[0].text = bounds[i]->name;
-  c[1].truth = bounds[i]->stream;
-  c[2].truth = bounds[i]->calls;
-  c[3].truth = bounds[i]->pipeline;
+  c[1].truth = bounds[i]->models & MODEL_STREAM;
+  c[2].truth = bounds[i]->models & MODEL_CALLS;
+  c[3].truth = bounds[i]->models & MODEL_PIPELINE;
   c[4].text = bounds[i]->title;
   c[5].text = bounds[i]->source;
   return true;

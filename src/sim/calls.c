@@ -8,8 +8,8 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "problem/footprint.h"
 #include "sim/models.h"
+#include "view/footprint.h"
 
 typedef struct calls {
   const situ_problem *problem;

@@ -6,10 +6,10 @@
 
 #include "base/checked.h"
 #include "platform/routes.h"
-#include "problem/contract.h"
-#include "problem/footprint.h"
-#include "problem/replicas.h"
 #include "sim/models.h"
+#include "view/contract.h"
+#include "view/footprint.h"
+#include "view/replicas.h"
 
 typedef struct pipeline {
   const situ_problem *problem;

@@ -7,14 +7,13 @@
 #include "base/fail.h"
 #include "base/near_name.h"
 #include "bound/bound.h"
-#include "problem/footprint.h"
-#include "solve/kit/best_single.h"
-#include "solve/solver.h"
+#include "solve/common/best_single.h"
+#include "solve/common/walks.h"
+#include "solve/solve.h"
+#include "view/footprint.h"
 
 enum { MAX_NAMED = 32, NAME_BYTES = 64 };
 static const int64_t DEFAULT_LIMIT_NS = 10000000000;
-
-extern const solver auto_solver, single_solver;
 
 typedef struct selection {
   const solver *row[MAX_NAMED];
@@ -22,23 +21,27 @@ typedef struct selection {
 } selection;
 
 static const char *served_models(char into[64], const solver *s) {
-  snprintf(into, 64, "%s%s%s", s->stream ? ", stream" : "", s->calls ? ", calls" : "", s->pipeline ? ", pipeline" : "");
+  snprintf(into, 64, "%s%s%s", s->models & MODEL_STREAM ? ", stream" : "", s->models & MODEL_CALLS ? ", calls" : "",
+           s->models & MODEL_PIPELINE ? ", pipeline" : "");
   return into[0] ? into + 2 : into;
 }
 
 /* What to add where the execution model is one that the solver serves, but the problem is none. */
 static const char *limits_of(const solver *s, const situ_problem *p) {
-  bool served = p->execution == SITU_EXECUTION_STREAM  ? s->stream
-                : p->execution == SITU_EXECUTION_CALLS ? s->calls
-                                                       : s->pipeline;
-  return served ? ", but not of this size or with these options" : "";
+  return problem_is_of(p, s->models) ? ", but not of this size or with these options" : "";
 }
 
-static situ_status unknown_name(const char *name, situ_error *error) {
+const solver *solver_find(const solver *const *rows, const char *name) {
+  for (int32_t i = 0; rows[i]; i++)
+    if (strcmp(rows[i]->name, name) == 0) return rows[i];
+  return NULL;
+}
+
+static situ_status unknown_name(const solver *const *rows, const char *name, situ_error *error) {
   const char *names[MAX_NAMED * 4];
   int32_t n = 0;
-  while (solvers[n] && n < MAX_NAMED * 4) {
-    names[n] = solvers[n]->name;
+  while (rows[n] && n < MAX_NAMED * 4) {
+    names[n] = rows[n]->name;
     n++;
   }
   char near[256];
@@ -47,7 +50,8 @@ static situ_status unknown_name(const char *name, situ_error *error) {
 }
 
 /* Finds the rows of a list of names and sees that each can serve the problem. */
-static situ_status choose(selection *chosen, const char *names, const situ_problem *problem, situ_error *error) {
+static situ_status choose(selection *chosen, const solver *const *rows, const char *names, const situ_problem *problem,
+                          situ_error *error) {
   const char *at = names && names[0] ? names : "auto";
   *chosen = (selection){.n = 0};
   for (;;) {
@@ -58,8 +62,8 @@ static situ_status choose(selection *chosen, const char *names, const situ_probl
     snprintf(name, sizeof name, "%.*s", (int)(end < NAME_BYTES ? end : NAME_BYTES - 1), at);
     if (!*name)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of solvers '%s' has an empty name", names);
-    const solver *s = solver_find(name);
-    if (!s) return unknown_name(name, error);
+    const solver *s = solver_find(rows, name);
+    if (!s) return unknown_name(rows, name, error);
     if (s->missing)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "solver %s is not in this build: %s", name, s->missing);
     char models[64];
@@ -259,6 +263,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .watch = &watch,
                    .solver = "",
                    .seed = o->seed,
+                   .rounds = walks_rounds_of,
                    .threads = o->threads > 0 ? o->threads : 1,
                    .policy = o->policy,
                    .tune_steps = o->tune_steps,
@@ -272,69 +277,16 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
   return status;
 }
 
-situ_status situ_solve(situ_plan **out, const situ_problem *problem, const situ_solve_options *options,
-                       situ_error *error) {
+situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ_problem *problem,
+                          const situ_solve_options *o, situ_error *error) {
   *out = NULL;
-  situ_solve_options none = {0};
-  const situ_solve_options *o = options ? options : &none;
   if (!(o->time_limit_s >= 0) || o->max_steps < 0 || o->tune_steps < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "limits of time and steps must be 0 or more");
   selection chosen;
-  TRY(choose(&chosen, o->solvers, problem, error));
+  TRY(choose(&chosen, rows, o->solvers, problem, error));
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
   situ_status status = solve_in(out, &chosen, problem, o, a, error);
-  arena_free(a);
-  return status;
-}
-
-/* Whether `order` names each operator once and no consumer before its producers. */
-static situ_status check_order(const situ_problem *p, const int32_t *order, arena *a, situ_error *error) {
-  const situ_graph *g = p->graph;
-  bool *seen = ARENA_ZERO(a, bool, p->n_operators);
-  if (!seen) return fail_no_memory(error);
-  for (int32_t k = 0; k < p->n_operators; k++) {
-    int32_t v = order[k];
-    if (v < 0 || v >= p->n_operators || seen[v])
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the order is no permutation of the operators");
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-      if (!seen[g->producer[g->in[i]]])
-        return fail_with(error, SITU_STATUS_BAD_ARGUMENT, g->name[v], "comes before %s in the order, but reads from it",
-                         g->name[g->producer[g->in[i]]]);
-    seen[v] = true;
-  }
-  return SITU_STATUS_OK;
-}
-
-static situ_status simulate_in(situ_plan **out, const situ_problem *problem, const int32_t *device,
-                               const int32_t *order, arena *a, situ_error *error) {
-  for (int32_t v = 0; v < problem->n_operators; v++)
-    if (device[v] < 0 || device[v] >= problem->n_devices)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, problem->graph->name[v], "is on a device that does not exist");
-  if (order) TRY(check_order(problem, order, a, error));
-  placement where = {.device = ARENA_COPY(a, device, int32_t, problem->n_operators),
-                     .order = order ? ARENA_COPY(a, order, int32_t, problem->n_operators) : NULL};
-  simulator *s = simulator_new(problem, a);
-  if (!where.device || (order && !where.order) || !s) return fail_no_memory(error);
-  best_single single;
-  TRY(best_single_find(&single, s, problem, a, error));
-  TRY(simulator_plan(out, s, &where, error));
-  situ_plan *plan = *out;
-  plan->outcome = SITU_OUTCOME_FEASIBLE;
-  plan->lower_bound_ns = 0;
-  plan->best_single_ns = single.value_ns;
-  plan->best_single_device = single.device;
-  plan->solver = "given";
-  plan->bound = plan->reason = "";
-  return SITU_STATUS_OK;
-}
-
-situ_status situ_simulate(situ_plan **out, const situ_problem *problem, const int32_t *device, const int32_t *order,
-                          situ_error *error) {
-  *out = NULL;
-  arena *a = arena_new();
-  if (!a) return fail_no_memory(error);
-  situ_status status = simulate_in(out, problem, device, order, a, error);
   arena_free(a);
   return status;
 }

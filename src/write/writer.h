@@ -13,6 +13,15 @@ typedef struct writer {
 } writer;
 
 /* The table, ended by NULL. */
+/* The table of writers: one file that exports NAME_writer, and one line here. */
+#define WRITER_ROWS(ROW) \
+  ROW(trace)             \
+  ROW(csv)               \
+  ROW(dot)               \
+  ROW(split)
+#define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
+WRITER_ROWS(WRITER_DECLARE)
+
 extern const writer *const writers[];
 
 /* Adds text in quotes as JSON has it, with bytes that are no UTF-8 replaced; dot understands the same. */

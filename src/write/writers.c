@@ -7,16 +7,8 @@
 #include "base/json.h"
 #include "write/writer.h"
 
-extern const writer trace_writer, csv_writer, dot_writer, split_writer;
-/* clang-format off */
-const writer *const writers[] = {
-    &trace_writer,
-    &csv_writer,
-    &dot_writer,
-    &split_writer,
-    NULL,
-};
-/* clang-format on */
+#define ADDRESS(NAME) &NAME##_writer,
+const writer *const writers[] = {WRITER_ROWS(ADDRESS) NULL};
 
 void write_quoted(text_buffer *out, const char *text) {
   json_value *value = json_new_text(text);

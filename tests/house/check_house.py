@@ -22,13 +22,23 @@ STANDARD = re.compile(
 
 
 def read_floors(root):
-    """The floor table: rows like `| 3 | cost/ | ... |`."""
+    """The floor table, rows like `| 3 | cost/ | ... |`: {folder: (floor, folders that it must not see)}. A folder in a
+    folder is a room of its own where it has a row of its own."""
     floors = {}
     for line in (root / "docs/ARCHITECTURE.md").read_text().splitlines():
-        row = re.match(r"^\|\s*(\d+)\s*\|\s*`([a-z_]+)/`", line)
+        row = re.match(r"^\|\s*(\d+)\s*\|\s*`([a-z_/]+)/`", line)
         if row:
-            floors[row.group(2)] = int(row.group(1))
+            apart = re.search(r"sees neither ([^;|]*)", line)
+            floors[row.group(2)] = (int(row.group(1)), re.findall(r"`([a-z_/]+)/`", apart.group(1)) if apart else [])
     return floors
+
+
+def room_of(parts, floors):
+    """The room that a path below src/ lies in: its longest folder with a row."""
+    for n in range(len(parts) - 1, 0, -1):
+        if "/".join(parts[:n]) in floors:
+            return "/".join(parts[:n])
+    return parts[0]
 
 
 def sources(root):
@@ -60,14 +70,58 @@ def check_includes(root, path, floors, breaches, foreign):
             continue
         elif parts[0] in ("cli", "python", "examples", "include"):
             breaches.append(f"{where}: sees {name}; only public headers may be seen here")
-        elif parts[0] == "src" and folder != parts[1]:
-            mine, theirs = floors.get(parts[1]), floors.get(folder)
+        elif parts[0] == "src":
+            room, other = room_of(parts[1:], floors), room_of(name.split("/"), floors)
+            (mine, apart), (theirs, _) = floors.get(room, (None, [])), floors.get(other, (None, []))
             if theirs is None:
                 breaches.append(f"{where}: includes {name}, which is in no floor; write includes with their folder")
             elif mine is None:
-                breaches.append(f"{where}: the folder src/{parts[1]} is not in the floor table")
-            elif theirs >= mine:
+                breaches.append(f"{where}: the folder src/{room} is not in the floor table")
+            elif room != other and theirs >= mine:
                 breaches.append(f"{where}: floor {mine} includes {name} of floor {theirs}")
+            elif other in apart:
+                breaches.append(f"{where}: {room}/ includes {name}, which its row in the floor table rules out")
+
+
+def check_externs(root, path, breaches):
+    """What another file defines is declared in a header, never by hand where it is used."""
+    if path.suffix != ".c" or path.relative_to(root).parts[0] not in ("src", "cli"):
+        return
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if re.match(r"\s*extern\b", line):
+            breaches.append(f"{path.relative_to(root)}:{number}: a hidden extern; declare it in a header")
+
+
+def check_circles(root, breaches):
+    """No two files of src/ lean on each other: a file and its header count as one, includes as arrows."""
+    seen = {}
+    for path in (root / "src").rglob("*.[ch]"):
+        name = str(path.relative_to(root / "src").with_suffix(""))
+        lines = [INCLUDE.match(line) for line in path.read_text().splitlines()]
+        seen.setdefault(name, set()).update(m.group(2)[:-2] for m in lines if m and m.group(1) == '"')
+    order, open_, low, index = [], [], {}, {}
+
+    def visit(name):
+        index[name] = low[name] = len(index)
+        open_.append(name)
+        for other in sorted(seen[name]):
+            if other not in seen or other == name:
+                continue
+            if other not in index:
+                visit(other)
+            if other in open_:
+                low[name] = min(low[name], low[other])
+        if low[name] == index[name]:
+            circle = open_[open_.index(name):]
+            del open_[open_.index(name):]
+            order.append(circle)
+
+    for name in sorted(seen):
+        if name not in index:
+            visit(name)
+    for circle in order:
+        if len(circle) > 1:
+            breaches.append(f"src/: {', '.join(sorted(circle))} include each other in a circle")
 
 
 def check_lengths(root, path, breaches):
@@ -143,12 +197,14 @@ def main():
         n += 1
         check_includes(root, path, floors, breaches, foreign)
         check_lengths(root, path, breaches)
+        check_externs(root, path, breaches)
         if path.suffix in (".c", ".h") and path.name in seen and "include" not in (path.relative_to(root).parts[0], seen[path.name].parts[0]):
             breaches.append(f"{path.relative_to(root)}: {seen[path.name]} bears the same name")
         seen[path.name] = path.relative_to(root)
     for name, users in sorted(foreign.items()):
         if len(users) > 1 or any(user.endswith(".h") for user in users):
             breaches.append(f"<{name}>: a foreign header belongs behind one .c file; seen in {', '.join(sorted(users))}")
+    check_circles(root, breaches)
     check_documents(root, breaches)
     if len(sys.argv) > 2:
         check_exports(root, sys.argv[2], breaches)

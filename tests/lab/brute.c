@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "problem/replicas.h"
+#include "view/replicas.h"
 
 enum { MOST_OPERATORS = 16, MOST_DEVICES = 16 };
 

@@ -98,9 +98,7 @@ static void hold_bounds(const trial *t, bool also_spoilt) {
   budget unlimited = budget_new(0, 0, NULL, NULL);
   arena *a = arena_new();
   for (int32_t i = 0; bounds[i]; i++) {
-    bool serves = (p->execution == SITU_EXECUTION_STREAM && bounds[i]->stream) ||
-                  (p->execution == SITU_EXECUTION_CALLS && bounds[i]->calls) ||
-                  (p->execution == SITU_EXECUTION_PIPELINE && bounds[i]->pipeline);
+    bool serves = problem_is_of(p, bounds[i]->models);
     if (!serves) continue;
     int64_t lower;
     bool objected;

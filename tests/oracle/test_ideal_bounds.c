@@ -14,8 +14,8 @@
 #include "base/checked.h"
 #include "base/rng.h"
 #include "situ/solve.h"
-#include "solve/exact/coarse.h"
-#include "solve/exact/relaxed.h"
+#include "solve/pipeline/coarse.h"
+#include "solve/pipeline/relaxed.h"
 
 /* Long work and cheap tensors, as in real networks: an accelerator must hold something, so that edges become short. The
  * host is slow, or cannot run anything. */

@@ -13,7 +13,7 @@
 #include "../lab/lab.h"
 #include "base/rng.h"
 #include "situ/plan.h"
-#include "solve/solver.h"
+#include "solve/common/solver.h"
 
 static int64_t statistic(const situ_plan *plan, const char *name) {
   for (int32_t i = 0; i < situ_plan_n_statistics(plan); i++)

@@ -14,15 +14,13 @@
 #include "../lab/lab.h"
 #include "bound/bound.h"
 #include "sim/simulate.h"
-#include "solve/solver.h"
+#include "solve/common/solver.h"
 
 static void hold_bounds(const situ_problem *p, int64_t optimum, arena *a, uint64_t seed) {
   budget unlimited = budget_new(0, 0, NULL, NULL);
   for (int32_t i = 0; bounds[i]; i++) {
     const bound *row = bounds[i];
-    bool serves = (p->execution == SITU_EXECUTION_STREAM && row->stream) ||
-                  (p->execution == SITU_EXECUTION_CALLS && row->calls) ||
-                  (p->execution == SITU_EXECUTION_PIPELINE && row->pipeline);
+    bool serves = problem_is_of(p, row->models);
     if (!serves || p->conflict) continue;
     int64_t lower;
     arena_mark mark = arena_get_mark(a);

@@ -14,8 +14,8 @@
 #include "base/checked.h"
 #include "base/rng.h"
 #include "situ/solve.h"
-#include "solve/exact/stage_ascent.h"
-#include "solve/exact/windows.h"
+#include "solve/pipeline/stage_ascent.h"
+#include "solve/pipeline/windows.h"
 
 static lab draw(uint64_t seed, int32_t most_operators) {
   rng random = rng_new(seed);

@@ -13,7 +13,7 @@
 #include "plan/plan.h"
 #include "sim/simulate.h"
 #include "situ/solve.h"
-#include "solve/kit/sequence.h"
+#include "solve/stream/sequence.h"
 
 enum { N_PROBLEMS = 400, MOST = 16 };
 

@@ -3,9 +3,9 @@
 #include "../scenario.h"
 #include "lp/lp.h"
 #include "situ/instance.h"
-#include "solve/kit/grouping.h"
-#include "solve/kit/list.h"
-#include "solve/solver.h"
+#include "solve/common/solver.h"
+#include "solve/stream/list.h"
+#include "view/grouping.h"
 
 /* a -> b -> d, a -> c -> d, d -> e, d -> f */
 typedef struct diamond {

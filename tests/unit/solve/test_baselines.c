@@ -12,7 +12,8 @@
 #include "../scenario.h"
 #include "base/rng.h"
 #include "situ/solve.h"
-#include "solve/kit/parts.h"
+#include "solve/baselines/parts.h"
+#include "solve/solve.h"
 
 static const char *const names[] = {"pipedream", "scotch", "metis"};
 enum { N_NAMES = 3 };
@@ -151,7 +152,7 @@ static void a_solver_without_its_library_says_so(void **state) {
   (void)state;
   lab l = draw(0, true);
   for (int32_t k = 1; k < N_NAMES; k++) {
-    const solver *s = solver_find(names[k]);
+    const solver *s = solver_find(solvers, names[k]);
     assert_non_null(s);
     assert_true((s->missing == NULL) == (s->solve != NULL));
     if (!s->missing) continue;

@@ -22,7 +22,7 @@
 #include "plan/plan.h"
 #include "read/reader.h"
 #include "sim/simulate.h"
-#include "solve/solver.h"
+#include "solve/common/solver.h"
 
 extern const reader workload_reader;
 extern const bound critical_path_bound, area_bound, cut_vertex_bound;

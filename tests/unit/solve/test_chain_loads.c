@@ -1,8 +1,8 @@
 /* Loads of growing chains agree with the simulator; interchangeable devices are found, and only those. */
 #include "../../lab/lab.h"
 #include "../scenario.h"
-#include "solve/exact/chain_loads.h"
-#include "solve/kit/interchangeable.h"
+#include "solve/pipeline/chain_loads.h"
+#include "view/interchangeable.h"
 
 /* Places all classes in random order, takes some back on the way; the whole is what the simulator says. */
 static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {

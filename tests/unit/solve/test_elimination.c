@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 #include "base/rng.h"
-#include "solve/exact/elimination.h"
+#include "solve/pipeline/elimination.h"
 
 enum { MOST_VARIABLES = 7, MOST_VALUES = 4, MOST_FACTORS = 16 };
 

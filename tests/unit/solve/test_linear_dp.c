@@ -10,9 +10,9 @@
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "base/rng.h"
-#include "problem/contract.h"
-#include "solve/kit/orders.h"
-#include "solve/solver.h"
+#include "solve/common/solver.h"
+#include "solve/pipeline/orders.h"
+#include "view/contract.h"
 
 extern const solver linear_dp_solver;
 

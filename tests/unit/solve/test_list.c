@@ -12,9 +12,9 @@
 #include "base/rng.h"
 #include "sim/simulate.h"
 #include "situ/solve.h"
-#include "solve/kit/list.h"
-#include "solve/kit/rank.h"
-#include "solve/kit/timeline.h"
+#include "solve/stream/list.h"
+#include "solve/stream/rank.h"
+#include "solve/stream/timeline.h"
 
 static void upward_ranks_are_those_of_the_paper(void **state) {
   (void)state;

@@ -11,9 +11,9 @@
 #include "../../lab/lab.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
-#include "solve/kit/critical.h"
-#include "solve/kit/loads.h"
-#include "solve/kit/topological.h"
+#include "solve/common/topological.h"
+#include "solve/pipeline/loads.h"
+#include "solve/stream/critical.h"
 
 static void loads_after_moves_are_those_of_the_simulator(void **state) {
   (void)state;

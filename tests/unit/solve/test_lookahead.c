@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "situ/plan.h"
 #include "situ/solve.h"
-#include "solve/kit/rank.h"
+#include "solve/stream/rank.h"
 
 enum { MOST = 24, DEVICES = 4 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "solve/kit/matching.h"
+#include "solve/stream/matching.h"
 
 enum { MOST = 7, LARGE = 3000, LARGE_EDGES = 12000 };
 

@@ -10,8 +10,8 @@
 #include "../../lab/lab.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
-#include "solve/kit/coarsen.h"
-#include "solve/kit/partition.h"
+#include "solve/pipeline/coarsen.h"
+#include "solve/pipeline/partition.h"
 
 static lab draw_lab(uint64_t seed, rng *r) {
   lab_options o = {.seed = seed,

@@ -17,7 +17,7 @@
 #include "plan/plan.h"
 #include "problem/problem.h"
 #include "read/reader.h"
-#include "solve/solver.h"
+#include "solve/common/solver.h"
 
 extern const solver linear_dp_solver, pipedream_solver, scotch_solver;
 extern const bound balance_bound;

@@ -16,9 +16,9 @@
 #include "sim/simulate.h"
 #include "situ/instance.h"
 #include "situ/solve.h"
-#include "solve/kit/chain.h"
-#include "solve/kit/server_types.h"
-#include "solve/solver.h"
+#include "solve/common/solver.h"
+#include "solve/stream/chain.h"
+#include "view/server_types.h"
 
 enum { MOST_DEVICES = 6, MOST_OPERATORS = 7 };
 

@@ -9,7 +9,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
-#include "solve/kit/window.h"
+#include "solve/stream/window.h"
 
 static int64_t keep_least(void *context, const window_schedule *found, int64_t upper_ns) {
   assert_true(found->value_ns < upper_ns);

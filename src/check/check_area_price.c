@@ -1,0 +1,68 @@
+/* The judge of prices of device time and memory. In a plan of value T no device works longer than T and no memory holds
+ * more weights than its capacity, so for any prices u of time and y of bytes
+ *
+ *     T * sum u  >=  sum over items of min over d of (u_d p(item, d) + y_m(d) w(item))  -  sum y_m capacity_m.
+ *
+ * Where all u are 0 and the right side is positive, there is no plan. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "check/check_certificate.h"
+
+/* Longer times and larger weights count as these, which only lowers the right side. With prices of at most DEAREST
+ * no product leaves 128 bits; sums that would are cut off, which again only lowers it. */
+static const int64_t LONGEST = (int64_t)1 << 50, HEAVIEST = (int64_t)1 << 48, DEAREST = (int64_t)1 << 52;
+
+static bool in_range(const int64_t *prices, int32_t n) {
+  for (int32_t i = 0; i < n; i++)
+    if (prices[i] < 0 || prices[i] > DEAREST) return false;
+  return true;
+}
+
+/* The least price of an item over the devices that can hold it; -1: none can. */
+static __int128 least_price(const judge *j, const check_items *items, int32_t i, const int64_t *time,
+                            const int64_t *byte) {
+  int64_t weight = 0;
+  __int128 least = -1;
+  for (int32_t k = items->start[i]; k < items->start[i + 1]; k++)
+    weight = sat_add(weight, j->graph->weight_bytes[items->member[k]]);
+  for (int32_t d = 0; d < j->problem->n_devices; d++) {
+    int64_t here = check_item_time(items, j, i, d);
+    if (here == SITU_NEVER_NS) continue;
+    __int128 price = (__int128)min64(here, LONGEST) * time[d];
+    price += (__int128)min64(weight, HEAVIEST) * byte[j->platform->memory_of[d]];
+    if (least < 0 || price < least) least = price;
+  }
+  return least;
+}
+
+static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
+  int32_t n_devices = j->problem->n_devices, n_memories = j->platform->n_memories;
+  const int64_t *time = certificate_get(c, "time_prices", n_devices),
+                *byte = certificate_get(c, "byte_prices", n_memories);
+  check_items items;
+  *proved_ns = CERTIFICATE_MALFORMED;
+  if (!time || !byte || !in_range(time, n_devices) || !in_range(byte, n_memories)) return SITU_STATUS_OK;
+  if (!check_items_find(&items, j)) return fail_no_memory(error);
+  *proved_ns = 0;
+  __int128 sum = 0, rent = 0, work = 0;
+  for (int32_t d = 0; d < n_devices; d++) sum += time[d];
+  for (int32_t m = 0; m < n_memories; m++) {
+    if (byte[m] > 0 && j->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES) return SITU_STATUS_OK;
+    rent += (__int128)byte[m] * j->platform->memory_bytes[m];
+  }
+  if (sum > 0 && j->problem->execution == SITU_EXECUTION_CALLS) return SITU_STATUS_OK; /* calls are not queued */
+  for (int32_t i = 0; i < items.n; i++) {
+    __int128 price = least_price(j, &items, i, time, byte), more;
+    if (price > 0 && !__builtin_add_overflow(work, price, &more)) work = more;
+  }
+  if (work <= rent) return SITU_STATUS_OK;
+  __int128 value = sum > 0 ? (work - rent + sum - 1) / sum : SITU_NEVER_NS;
+  *proved_ns = sum > 0 && value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
+  return SITU_STATUS_OK;
+}
+
+const certificate_rule area_price_rule = {
+    .kind = "area_price",
+    .lists = "time_prices of the devices and byte_prices of the memories, at most 2^52",
+    .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
+    .prove = prove};

@@ -1,0 +1,207 @@
+/* The judge of prices of a linear program of placement and start times. In a plan of value T on devices x the start
+ * times s and lengths p keep, for every use of a tensor of i by j, operator i and device d,
+ *
+ *     s[j] >= s[i] + p[i] + c(memory of i, memory of j)       price f
+ *     T >= s[i] + p[i] + tail[i]                              price l
+ *     s[i] >= head[i] - p[i]                                  price h = l + sum of f going out - sum of f coming in
+ *     T >= all p on d                                         price a
+ *     capacity of m >= weights on m                           price y
+ *
+ * Added up with these prices s falls out, by the choice of h, and there remains
+ *
+ *     T (sum of l + sum of a) >= sum over uses of f c + sum over i of (f going out + l + a) p + l tail + h (head - p) +
+ * y w
+ *                                - sum of y capacity.
+ *
+ * The right side is a sum over items of what depends on one device and over uses of what depends on two memories.
+ * Amounts `from` and `to`, for each use and memory, are moved from the second to the first sum; then the least of each
+ * term bounds it. Devices on which head + tail is above `within` are left out: so the plan may be worse than `within`
+ * instead. Heads and tails are those of the critical path. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "check/check_certificate.h"
+
+/* Longer times and larger weights count as these, which only lowers the sums; with prices of at most DEAREST no product
+ * leaves 102 bits, and no sum of MOST_WORK of them 128. */
+static const int64_t LONGEST = (int64_t)1 << 42, HEAVIEST = (int64_t)1 << 48, DEAREST = (int64_t)1 << 54;
+static const int64_t MOST_WORK = (int64_t)1 << 22;
+
+typedef struct relaxation {
+  const judge *j;
+  const int64_t *edge, *tail_price, *time, *byte, *from, *to;
+  int64_t within_ns;
+  int64_t *head, *tail;             /* [operator * n_devices + device] */
+  bool *may;                        /* likewise */
+  __int128 *out_price, *head_price; /* [operator] */
+  __int128 *moved;                  /* [operator * n_memories + memory] */
+  check_items items;
+} relaxation;
+
+static bool in_range(const int64_t *prices, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    if (prices[i] < 0 || prices[i] > DEAREST) return false;
+  return true;
+}
+
+/* False where a list is missing or holds what it should not. */
+static bool take_lists(relaxation *r, const certificate *c) {
+  const judge *j = r->j;
+  int64_t n = j->graph->n_operators, n_uses = j->graph->n_uses, nm = j->platform->n_memories,
+          nd = j->platform->n_devices;
+  const int64_t *within = certificate_get(c, "within_ns", 1);
+  r->edge = certificate_get(c, "edge_prices", n_uses);
+  r->tail_price = certificate_get(c, "tail_prices", n);
+  r->time = certificate_get(c, "time_prices", nd);
+  r->byte = certificate_get(c, "byte_prices", nm);
+  r->from = certificate_get(c, "from_prices", n_uses * nm);
+  r->to = certificate_get(c, "to_prices", n_uses * nm);
+  if (!within || *within < 0 || !r->edge || !r->tail_price || !r->time || !r->byte || !r->from || !r->to) return false;
+  r->within_ns = *within;
+  return in_range(r->edge, n_uses) && in_range(r->tail_price, n) && in_range(r->time, nd) && in_range(r->byte, nm) &&
+         in_range(r->from, n_uses * nm) && in_range(r->to, n_uses * nm);
+}
+
+static bool init(relaxation *r) {
+  const judge *j = r->j;
+  int64_t n = j->graph->n_operators, nm = j->platform->n_memories, nd = j->platform->n_devices;
+  r->head = ARENA_ZERO(j->scratch, int64_t, n * nd);
+  r->tail = ARENA_ZERO(j->scratch, int64_t, n * nd);
+  r->may = ARENA_NEW(j->scratch, bool, n *nd);
+  r->out_price = ARENA_ZERO(j->scratch, __int128, n);
+  r->head_price = ARENA_ZERO(j->scratch, __int128, n);
+  r->moved = ARENA_ZERO(j->scratch, __int128, n *nm);
+  if (!r->head || !r->tail || !r->may || !r->out_price || !r->head_price || !r->moved) return false;
+  for (int64_t i = 0; i < n * nd; i++) r->may[i] = check_may_run(j, (int32_t)(i / nd), (int32_t)(i % nd));
+  return check_items_find(&r->items, j) && check_chains(r->head, r->tail, r->may, j);
+}
+
+/* The longest transfer of tensors from i to j, which is use k's producer and user, between two memories; -1: no way. */
+static int64_t transfer(const relaxation *r, int64_t k, int32_t user, int32_t m, int32_t w) {
+  const situ_graph *g = r->j->graph;
+  const situ_costs *c = r->j->problem->costs;
+  int32_t i = g->producer[g->in[k]];
+  int64_t longest = 0;
+  if (m == w || r->items.of[i] == r->items.of[user]) return 0;
+  for (int64_t other = g->in_start[user]; other < g->in_start[user + 1]; other++)
+    if (g->producer[g->in[other]] == i)
+      longest =
+          max64(longest, c->transfer_ns[(int64_t)g->in[other] * c->n_kinds + c->pair_kind[m * c->n_memories + w]]);
+  return longest == SITU_NEVER_NS ? -1 : longest;
+}
+
+/* The least of what use k adds by the memories of its ends. */
+static __int128 least_of_use(const relaxation *r, int64_t k, int32_t user) {
+  int32_t nm = r->j->platform->n_memories;
+  __int128 least = 0;
+  bool any = false;
+  for (int32_t m = 0; m < nm; m++)
+    for (int32_t w = 0; w < nm; w++) {
+      int64_t time = transfer(r, k, user, m, w);
+      if (time < 0) continue;
+      __int128 here = (__int128)r->edge[k] * min64(time, LONGEST) - r->from[k * nm + m] - r->to[k * nm + w];
+      if (!any || here < least) least = here;
+      any = true;
+    }
+  return least;
+}
+
+/* The sum over uses; what they move to their ends and the prices of heads on the way. False where one is below 0. */
+static bool add_uses(relaxation *r, __int128 *sum) {
+  const situ_graph *g = r->j->graph;
+  int32_t nm = r->j->platform->n_memories;
+  for (int32_t v = 0; v < g->n_operators; v++) r->head_price[v] = r->tail_price[v];
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+      int32_t u = g->producer[g->in[k]];
+      r->out_price[u] += r->edge[k];
+      r->head_price[u] += r->edge[k];
+      r->head_price[v] -= r->edge[k];
+      *sum += least_of_use(r, k, v);
+      for (int32_t m = 0; m < nm; m++) {
+        r->moved[(int64_t)u * nm + m] += r->from[k * nm + m];
+        r->moved[(int64_t)v * nm + m] += r->to[k * nm + m];
+      }
+    }
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (r->head_price[v] < 0 || r->head_price[v] > DEAREST || r->out_price[v] > DEAREST) return false;
+  return true;
+}
+
+static __int128 worth(__int128 price, int64_t amount, int64_t most) { return price * min64(amount, most); }
+
+/* What an item adds on device d; false where it cannot be there within `within`. */
+static bool worth_of_item(const relaxation *r, int32_t item, int32_t d, __int128 *sum) {
+  const judge *j = r->j;
+  int32_t m = j->platform->memory_of[d];
+  *sum = 0;
+  for (int32_t k = r->items.start[item]; k < r->items.start[item + 1]; k++) {
+    int32_t v = r->items.member[k];
+    int64_t at = (int64_t)v * j->platform->n_devices + d;
+    if (!r->may[at] || sat_add(r->head[at], r->tail[at]) > r->within_ns) return false;
+    int64_t time = j->problem->costs->time_ns[(int64_t)v * j->problem->costs->n_classes + j->platform->class_of[d]];
+    *sum += worth(r->out_price[v], time, LONGEST) + worth(r->time[d], time, LONGEST);
+    *sum += worth(r->tail_price[v], sat_add(time, r->tail[at]), LONGEST);
+    *sum += worth(r->head_price[v], r->head[at] - time, LONGEST);
+    *sum += worth(r->byte[m], j->graph->weight_bytes[v], HEAVIEST) + r->moved[(int64_t)v * j->platform->n_memories + m];
+  }
+  return true;
+}
+
+/* The sum over items. False where one has no device within `within`: then every plan is worse. */
+static bool add_items(const relaxation *r, __int128 *sum) {
+  for (int32_t i = 0; i < r->items.n; i++) {
+    __int128 least = 0, here;
+    bool any = false;
+    for (int32_t d = 0; d < r->j->platform->n_devices; d++) {
+      if (!worth_of_item(r, i, d, &here)) continue;
+      if (!any || here < least) least = here;
+      any = true;
+    }
+    if (!any) return false;
+    *sum += least;
+  }
+  return true;
+}
+
+/* The rent of all memories. False where it is out of range, or of a memory without a limit. */
+static bool rent_of(const relaxation *r, __int128 *rent) {
+  *rent = 0;
+  for (int32_t m = 0; m < r->j->platform->n_memories; m++) {
+    __int128 more = (__int128)r->byte[m] * r->j->platform->memory_bytes[m];
+    if (r->byte[m] > 0 && r->j->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES) return false;
+    if (__builtin_add_overflow(*rent, more, rent)) return false;
+  }
+  return true;
+}
+
+static int64_t value_of(relaxation *r) {
+  __int128 sum = 0, unit = 0, rent;
+  int64_t worse_ns = sat_add(r->within_ns, 1);
+  for (int32_t v = 0; v < r->j->graph->n_operators; v++) unit += r->tail_price[v];
+  for (int32_t d = 0; d < r->j->platform->n_devices; d++) unit += r->time[d];
+  if (!add_uses(r, &sum) || !rent_of(r, &rent)) return 0;
+  if (!add_items(r, &sum)) return worse_ns;
+  if (unit == 0 || sum <= rent) return 0;
+  __int128 value = (sum - rent - 1) / unit + 1;
+  return value > worse_ns ? worse_ns : (int64_t)value;
+}
+
+static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
+  int64_t nm = j->platform->n_memories, nd = j->platform->n_devices;
+  relaxation r = {.j = j};
+  *proved_ns = CERTIFICATE_MALFORMED;
+  if (!take_lists(&r, c)) return SITU_STATUS_OK;
+  *proved_ns = CERTIFICATE_TOO_LONG;
+  if (j->graph->n_uses * nm * nm > MOST_WORK || j->graph->n_operators * nd > MOST_WORK) return SITU_STATUS_OK;
+  if (!init(&r)) return fail_no_memory(error);
+  *proved_ns = value_of(&r);
+  return SITU_STATUS_OK;
+}
+
+const certificate_rule linear_relaxation_rule = {
+    .kind = "linear_relaxation",
+    .lists =
+        "within_ns, one; edge_prices of the uses of tensors, tail_prices of the operators, time_prices of the "
+        "devices, byte_prices of the memories, from_prices and to_prices of each use and memory, at most 2^54",
+    .models = MODEL_STREAM,
+    .prove = prove};

@@ -1,0 +1,331 @@
+/* The judge of pipelines: loads, contiguity and memory. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "check/check.h"
+#include "platform/routes.h"
+
+/* What each device and channel has to do for one input. */
+typedef struct loads {
+  int32_t n_phases; /* 2: forward and backward apart */
+  int64_t *load_ns; /* [device] */
+  int64_t value_ns;
+  int32_t *leader; /* [device] the one whose part it runs: itself where it is no replica */
+  int32_t *shared; /* [device] how many run that part */
+} loads;
+
+/* One phase of it. */
+typedef struct phase_loads {
+  int32_t phase;
+  int64_t *compute_ns, *in_ns, *out_ns; /* [device], for parts as a whole */
+  int64_t *channel_ns;
+} phase_loads;
+
+static int64_t rounded_up(int64_t time_ns, int32_t parts) {
+  if (time_ns == SITU_NEVER_NS) return time_ns;
+  return (int64_t)(((__int128)time_ns + parts - 1) / parts);
+}
+
+static bool in_phase(const judge *j, const loads *l, int32_t v, int32_t phase) {
+  return l->n_phases == 1 || (j->graph->phase[v] == SITU_PHASE_FORWARD) == (phase == 0);
+}
+
+static int64_t transfer_time(const judge *j, int32_t t, int32_t from_device, int32_t to_device) {
+  const situ_costs *c = j->problem->costs;
+  int32_t from = j->platform->memory_of[from_device], to = j->platform->memory_of[to_device];
+  return c->transfer_ns[(int64_t)t * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
+}
+
+/* Tensor t is sent to device d for the first time; `out` when it leaves its own memory for the first time. */
+static void charge_staged(judge *j, phase_loads *l, int32_t t, int32_t d, bool out) {
+  int32_t from = j->plan->device[j->graph->producer[t]], host = j->problem->host;
+  if (!j->platform->devices[d].is_host) l->in_ns[d] = sat_add(l->in_ns[d], transfer_time(j, t, host, d));
+  if (out && !j->platform->devices[from].is_host)
+    l->out_ns[from] = sat_add(l->out_ns[from], transfer_time(j, t, from, host));
+}
+
+/* Every pair of devices that run the two parts has an even part of the inputs in common. */
+static void charge_routes(judge *j, const loads *all, phase_loads *l, int32_t t, int32_t a, int32_t b) {
+  const situ_platform *q = j->platform;
+  const situ_costs *c = j->problem->costs;
+  for (int32_t x = 0; x < q->n_devices; x++)
+    for (int32_t y = 0; y < q->n_devices; y++) {
+      if (all->leader[x] != a || all->leader[y] != b) continue;
+      const int32_t *route = &q->route_start[(int64_t)q->memory_of[x] * q->n_memories + q->memory_of[y]];
+      for (int32_t hop = route[0]; hop < route[1]; hop++) {
+        int32_t link = q->route_link[hop], channel = q->links[link].channel;
+        int64_t time_ns = c->transfer_ns[(int64_t)t * c->n_kinds + c->link_kind[link]];
+        l->channel_ns[channel] = sat_add(l->channel_ns[channel], rounded_up(time_ns, all->shared[a] * all->shared[b]));
+      }
+    }
+}
+
+/* Gradients go round in a ring once for all that share the part of device d. */
+static void charge_gradients(judge *j, const loads *all, phase_loads *l, int32_t d) {
+  const situ_platform *q = j->platform;
+  int64_t weights = 0;
+  int32_t r = all->shared[d], host = j->problem->host;
+  for (int32_t v = 0; v < j->graph->n_operators; v++)
+    if (j->plan->device[v] == d && j->graph->phase[v] == SITU_PHASE_FORWARD)
+      weights = sat_add(weights, j->graph->weight_bytes[v]);
+  int64_t bytes = (int64_t)(((__int128)2 * (r - 1) * weights + r - 1) / r);
+  if (bytes == 0 || !j->problem->training) return;
+  bool staged = j->problem->communication == SITU_COMMUNICATION_HOST_STAGED;
+  if (staged && q->devices[d].is_host) return;
+  for (int32_t x = d; x >= 0;) { /* around the ring: d, then its replicas by number, then back */
+    int32_t next = x == d ? 0 : x + 1;
+    while (next < q->n_devices && (next == d || all->leader[next] != d)) next++;
+    int32_t from[2] = {x, host}, to[2] = {next < q->n_devices ? next : d, x};
+    if (staged) to[0] = host;
+    for (int k = 0; k < (staged ? 2 : 1); k++) {
+      const int32_t *route = &q->route_start[(int64_t)q->memory_of[from[k]] * q->n_memories + q->memory_of[to[k]]];
+      for (int32_t hop = route[0]; hop < route[1]; hop++) {
+        const situ_link *link = &q->links[q->route_link[hop]];
+        int64_t time_ns = link_time_ns(link->latency_ns, link->bytes_per_s, bytes);
+        int64_t *sum = staged ? &(k ? l->in_ns : l->out_ns)[d] : &l->channel_ns[link->channel];
+        *sum = sat_add(*sum, staged ? time_ns : rounded_up(time_ns, r));
+      }
+    }
+    if (staged) return; /* all pay the same */
+    x = next < q->n_devices ? next : -1;
+  }
+}
+
+static void charge_tensors(judge *j, const loads *all, phase_loads *l, int32_t *sent) {
+  const situ_problem *p = j->problem;
+  const situ_graph *g = j->graph;
+  bool staged = p->communication == SITU_COMMUNICATION_HOST_STAGED;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t a = j->plan->device[g->producer[t]], from = j->platform->memory_of[a];
+    bool left = false;
+    if (!in_phase(j, all, g->producer[t], l->phase)) continue;
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t d = j->plan->device[g->use[i]], to = j->platform->memory_of[d];
+      int32_t place = staged ? d : to;
+      if (to == from || sent[place] == t) continue;
+      sent[place] = t;
+      if (staged)
+        charge_staged(j, l, t, d, !left);
+      else
+        charge_routes(j, all, l, t, a, d);
+      left = true;
+    }
+  }
+}
+
+/* Adds the loads of one phase to those of all. */
+static situ_status find_phase(judge *j, loads *all, int32_t phase, situ_error *error) {
+  const situ_problem *p = j->problem;
+  phase_loads l = {.phase = phase,
+                   .compute_ns = ARENA_ZERO(j->scratch, int64_t, p->n_devices),
+                   .in_ns = ARENA_ZERO(j->scratch, int64_t, p->n_devices),
+                   .out_ns = ARENA_ZERO(j->scratch, int64_t, p->n_devices),
+                   .channel_ns = ARENA_ZERO(j->scratch, int64_t, j->platform->n_channels)};
+  int32_t n_places = p->n_devices > p->n_memories ? p->n_devices : p->n_memories;
+  int32_t *sent = ARENA_NEW(j->scratch, int32_t, n_places); /* the last tensor sent there */
+  if (!l.compute_ns || !l.in_ns || !l.out_ns || !l.channel_ns || !sent) return fail_no_memory(error);
+  for (int32_t i = 0; i < n_places; i++) sent[i] = -1;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t d = j->plan->device[v];
+    if (!in_phase(j, all, v, phase)) continue;
+    l.compute_ns[d] = sat_add(l.compute_ns[d], p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]]);
+  }
+  charge_tensors(j, all, &l, sent);
+  for (int32_t d = 0; d < p->n_devices && phase == all->n_phases - 1; d++)
+    if (all->shared[d] > 1 && all->leader[d] == d) charge_gradients(j, all, &l, d);
+  int64_t greatest = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int32_t of = all->leader[d];
+    int64_t most = max64(l.compute_ns[of], max64(l.in_ns[of], l.out_ns[of]));
+    int64_t sum = sat_add(l.compute_ns[of], sat_add(l.in_ns[of], l.out_ns[of]));
+    int64_t load_ns = rounded_up(p->overlap ? most : sum, all->shared[d]);
+    all->load_ns[d] = sat_add(all->load_ns[d], load_ns);
+    greatest = max64(greatest, load_ns);
+  }
+  for (int32_t c = 0; c < j->platform->n_channels; c++) greatest = max64(greatest, l.channel_ns[c]);
+  all->value_ns = sat_add(all->value_ns, greatest);
+  return SITU_STATUS_OK;
+}
+
+/* Two devices may run one part when they are equal, each alone in its memory, and nothing is pinned to them. */
+static const char *why_not_shared(const judge *j, int32_t a, int32_t b) {
+  const situ_problem *p = j->problem;
+  const situ_platform *q = j->platform;
+  const int32_t *kind = p->costs->pair_kind;
+  int32_t n = p->n_memories, x = q->memory_of[a], y = q->memory_of[b], h = q->memory_of[p->host];
+  if (!p->replicate) return "this problem has no replicas";
+  if (p->unused[a] || p->unused[b]) return "one of them has to stay unused";
+  if (q->class_of[a] != q->class_of[b] || q->devices[a].is_host != q->devices[b].is_host)
+    return "they are of two classes";
+  if (q->memory_bytes[x] != q->memory_bytes[y]) return "their memories are of two sizes";
+  if (kind[x * n + h] != kind[y * n + h] || kind[h * n + x] != kind[h * n + y])
+    return "their routes to the host differ";
+  for (int32_t d = 0; d < q->n_devices; d++)
+    if ((d != a && q->memory_of[d] == x) || (d != b && q->memory_of[d] == y)) return "one of them shares its memory";
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (p->pin[v] == a || p->pin[v] == b) return "an operator is pinned to one of them";
+  return NULL;
+}
+
+/* Who runs whose part. A replica that breaks a rule is noted and taken as a device of its own. */
+static situ_status find_sharing(judge *j, loads *l, situ_error *error) {
+  int32_t n = j->problem->n_devices;
+  l->leader = ARENA_NEW(j->scratch, int32_t, n);
+  l->shared = ARENA_ZERO(j->scratch, int32_t, n);
+  int32_t *count = ARENA_ZERO(j->scratch, int32_t, n);
+  if (!l->leader || !l->shared || !count) return fail_no_memory(error);
+  for (int32_t v = 0; v < j->problem->n_operators; v++) count[j->plan->device[v]]++;
+  for (int32_t d = 0; d < n; d++) {
+    int32_t of = j->plan->replica_of ? j->plan->replica_of[d] : -1;
+    const char *name = j->platform->devices[d].name, *why = NULL;
+    l->leader[d] = d;
+    if (j->plan->uses && j->plan->uses[d].replica_of != of)
+      judge_note(j, "replication", "%s: the plan says two things about whose part it runs", name);
+    if (of < 0) continue;
+    if (of >= n || of == d || j->plan->replica_of[of] >= 0)
+      why = "that is no other device with a part of its own";
+    else if (count[d] > 0)
+      why = "operators are placed on it";
+    else
+      why = why_not_shared(j, of, d);
+    if (why)
+      judge_note(j, "replication", "%s cannot be a replica of device %d: %s", name, (int)of, why);
+    else
+      l->leader[d] = of;
+  }
+  for (int32_t d = 0; d < n; d++) l->shared[l->leader[d]]++;
+  for (int32_t d = 0; d < n; d++) l->shared[d] = l->shared[l->leader[d]];
+  return SITU_STATUS_OK;
+}
+
+static situ_status find_loads(judge *j, loads *l, situ_error *error) {
+  bool apart = j->problem->schedule == SITU_SCHEDULE_GPIPE;
+  *l = (loads){.n_phases = apart ? 2 : 1, .load_ns = ARENA_ZERO(j->scratch, int64_t, j->problem->n_devices)};
+  if (!l->load_ns) return fail_no_memory(error);
+  TRY(find_sharing(j, l, error));
+  for (int32_t phase = 0; phase < l->n_phases; phase++) TRY(find_phase(j, l, phase, error));
+  return SITU_STATUS_OK;
+}
+
+/* The class of an operator: its colocation group, or a number of its own. */
+static int32_t class_of(const situ_graph *g, int32_t v) {
+  return g->colocation[v] >= 0 ? g->colocation[v] : g->n_colocations + v;
+}
+
+/* Removes from the graph over devices, given as a matrix, those without edges into them until none is left or only
+ * cycles are. */
+static void find_cycle(judge *j, bool *edge) {
+  int32_t n = j->problem->n_devices;
+  bool *gone = ARENA_ZERO(j->scratch, bool, n);
+  int32_t *into = ARENA_ZERO(j->scratch, int32_t, n), *free_devices = ARENA_NEW(j->scratch, int32_t, n);
+  if (!gone || !into || !free_devices) {
+    j->verdict->failed = true;
+    return;
+  }
+  int32_t n_free = 0, n_gone = 0;
+  for (int32_t a = 0; a < n; a++)
+    for (int32_t b = 0; b < n; b++) into[b] += edge[(int64_t)a * n + b];
+  for (int32_t d = 0; d < n; d++)
+    if (into[d] == 0) free_devices[n_free++] = d;
+  while (n_gone < n_free) {
+    int32_t a = free_devices[n_gone++];
+    gone[a] = true;
+    for (int32_t b = 0; b < n; b++)
+      if (edge[(int64_t)a * n + b] && --into[b] == 0) free_devices[n_free++] = b;
+  }
+  if (n_gone == n) return;
+  /* go back along edges among those that are left: after n steps the way is on a cycle */
+  int32_t at = 0, before = 0;
+  while (gone[at]) at++;
+  for (int32_t step = 0; step <= n; step++) {
+    before = at;
+    for (at = 0; gone[at] || !edge[(int64_t)at * n + before];) at++;
+  }
+  judge_note(j, "contiguity",
+             "the parts of %d devices depend on each other in a circle, on which %s comes right before %s",
+             (int)(n - n_gone), j->platform->devices[at].name, j->platform->devices[before].name);
+}
+
+static situ_status check_contiguity(judge *j, situ_error *error) {
+  const situ_graph *g = j->graph;
+  int32_t n = j->problem->n_devices;
+  bool *forward = ARENA_ZERO(j->scratch, bool, (int64_t)g->n_colocations + g->n_operators); /* [class] */
+  bool *edge = ARENA_ZERO(j->scratch, bool, (int64_t)n *n);
+  if (!forward || !edge) return fail_no_memory(error);
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->phase[v] == SITU_PHASE_FORWARD) forward[class_of(g, v)] = true;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t u = g->producer[t];
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t w = g->use[i], from = j->plan->device[u], to = j->plan->device[w];
+      if (from == to) continue;
+      if (g->phase[u] == SITU_PHASE_FORWARD && g->phase[w] == SITU_PHASE_FORWARD) edge[(int64_t)from * n + to] = true;
+      if (g->phase[u] == SITU_PHASE_BACKWARD && g->phase[w] == SITU_PHASE_BACKWARD &&
+          !(forward[class_of(g, u)] && forward[class_of(g, w)]))
+        edge[(int64_t)to * n + from] = true;
+    }
+  }
+  find_cycle(j, edge);
+  return SITU_STATUS_OK;
+}
+
+/* Bytes of the tensors that operator v reads and writes, with its workspace. */
+static int64_t footprint(const situ_graph *g, int32_t v) {
+  int64_t bytes = g->workspace_bytes[v];
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
+  return bytes;
+}
+
+/* weights + in_flight * (stash + greatest footprint); calls are the case of one input and no stash. */
+static situ_status find_memory(judge *j, bool pipeline, int64_t **memory_bytes, situ_error *error) {
+  const situ_graph *g = j->graph;
+  int32_t n = j->problem->n_memories;
+  int64_t *weights = ARENA_ZERO(j->scratch, int64_t, n), *stash = ARENA_ZERO(j->scratch, int64_t, n);
+  int64_t *greatest = ARENA_ZERO(j->scratch, int64_t, n);
+  if (!weights || !stash || !greatest) return fail_no_memory(error);
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int32_t m = j->platform->memory_of[j->plan->device[v]];
+    weights[m] = sat_add(weights[m], g->weight_bytes[v]);
+    greatest[m] = max64(greatest[m], footprint(g, v));
+  }
+  for (int32_t t = 0; pipeline && t < g->n_tensors; t++) {
+    int32_t u = g->producer[t], m = j->platform->memory_of[j->plan->device[u]];
+    bool kept = false;
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      kept = kept || g->phase[g->use[i]] != SITU_PHASE_FORWARD;
+    if (kept && g->phase[u] == SITU_PHASE_FORWARD) stash[m] = sat_add(stash[m], g->size_bytes[t]);
+  }
+  for (int32_t m = 0; m < n; m++) {
+    int64_t inputs = pipeline ? j->problem->in_flight : 1;
+    weights[m] = sat_add(weights[m], sat_mul(inputs, sat_add(stash[m], greatest[m])));
+  }
+  *memory_bytes = weights;
+  return SITU_STATUS_OK;
+}
+
+situ_status check_pipeline(judge *j, situ_error *error) {
+  loads l;
+  int64_t *memory_bytes;
+  TRY(find_loads(j, &l, error));
+  TRY(find_memory(j, true, &memory_bytes, error));
+  for (int32_t d = 0; d < j->problem->n_devices; d++) /* whoever shares a part holds all of it */
+    if (l.leader[d] != d) memory_bytes[j->platform->memory_of[d]] = memory_bytes[j->platform->memory_of[l.leader[d]]];
+  judge_value(j, l.value_ns);
+  judge_uses(j, l.load_ns, memory_bytes);
+  return j->problem->contiguous ? check_contiguity(j, error) : SITU_STATUS_OK;
+}
+
+situ_status check_period(judge *j, int64_t *period_ns, situ_error *error) {
+  situ_problem view;
+  judge other = *j;
+  loads l;
+  problem_view_pipeline(&view, j->problem);
+  other.problem = &view;
+  TRY(find_loads(&other, &l, error));
+  *period_ns = l.value_ns;
+  return SITU_STATUS_OK;
+}
+
+situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
+  return find_memory(j, false, memory_bytes, error);
+}

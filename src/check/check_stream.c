@@ -1,0 +1,305 @@
+/* The judge of stream schedules: every operator and every hop stands where the model puts it. A schedule has no free
+ * will but its sequences: what could start earlier has to, and channels serve in order of readiness, because the
+ * machine does so. */
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "check/check.h"
+
+/* An operator or hop as an interval on its device or channel. */
+typedef struct interval {
+  int32_t place; /* device or channel */
+  int32_t index; /* operator or hop */
+  int32_t rank;  /* among those of one time */
+  int64_t start_ns, finish_ns;
+} interval;
+
+/* A hop of the plan with its position on the route. */
+typedef struct hop {
+  situ_transfer said;
+  int32_t position;
+  int64_t ready_ns;
+} hop;
+
+static int by_place_and_time(const void *a, const void *b) {
+  const interval *x = a, *y = b;
+  if (x->place != y->place) return x->place < y->place ? -1 : 1;
+  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
+  if (x->finish_ns != y->finish_ns) return x->finish_ns < y->finish_ns ? -1 : 1;
+  return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int by_way(const void *a, const void *b) {
+  const hop *x = a, *y = b;
+  if (x->said.tensor != y->said.tensor) return x->said.tensor < y->said.tensor ? -1 : 1;
+  if (x->said.to_memory != y->said.to_memory) return x->said.to_memory < y->said.to_memory ? -1 : 1;
+  return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static const char *tensor_of(const judge *j, int32_t t) { return j->graph->name[j->graph->producer[t]]; }
+
+static int32_t home_of(const judge *j, int32_t t) {
+  return j->platform->memory_of[j->plan->device[j->graph->producer[t]]];
+}
+
+static const int32_t *route_of(const judge *j, int32_t t, int32_t to_memory) {
+  return &j->platform->route_start[(int64_t)home_of(j, t) * j->platform->n_memories + to_memory];
+}
+
+static int64_t hop_time(const judge *j, int32_t t, int32_t link) {
+  const situ_costs *c = j->problem->costs;
+  return c->transfer_ns[(int64_t)t * c->n_kinds + c->link_kind[link]];
+}
+
+/* Copies the hops that stand on the route of their transfer, in the order of routes; the others are noted. */
+static int32_t list_hops(judge *j, hop *hops) {
+  const situ_platform *q = j->platform;
+  int32_t n = 0;
+  for (int32_t i = 0; i < j->plan->n_transfers; i++) {
+    situ_transfer x = j->plan->transfers[i];
+    if (x.tensor < 0 || x.tensor >= j->graph->n_tensors || x.to_memory < 0 || x.to_memory >= q->n_memories ||
+        x.link < 0 || x.link >= q->n_links) {
+      judge_note(j, "transfer", "transfer %d is of tensor %d over link %d to memory %d; one of them does not exist",
+                 (int)i, (int)x.tensor, (int)x.link, (int)x.to_memory);
+      continue;
+    }
+    const int32_t *route = route_of(j, x.tensor, x.to_memory);
+    int32_t at = route[0];
+    while (at < route[1] && q->route_link[at] != x.link) at++;
+    if (at == route[1]) {
+      judge_note(j, "transfer", "a tensor of %s goes over link %d, which is not on its way to memory %d",
+                 tensor_of(j, x.tensor), (int)x.link, (int)x.to_memory);
+      continue;
+    }
+    if (x.start_ns < 0 || x.finish_ns != sat_add(max64(x.start_ns, 0), hop_time(j, x.tensor, x.link)))
+      judge_note(j, "duration", "a tensor of %s is on link %d from %lld to %lld ns; this hop takes %lld ns",
+                 tensor_of(j, x.tensor), (int)x.link, (long long)x.start_ns, (long long)x.finish_ns,
+                 (long long)hop_time(j, x.tensor, x.link));
+    hops[n++] = (hop){x, at - route[0], 0};
+  }
+  qsort(hops, (size_t)n, sizeof *hops, by_way);
+  return n;
+}
+
+/* Joins the hops into whole transfers: each hop of the route once, one after the other. */
+static int32_t join_hops(judge *j, hop *hops, int32_t n_hops, check_copy *copies) {
+  int32_t n = 0;
+  for (int32_t i = 0, end; i < n_hops; i = end) {
+    int32_t t = hops[i].said.tensor, to = hops[i].said.to_memory, position = 0;
+    const int32_t *route = route_of(j, t, to);
+    int64_t ready = j->plan->finish_ns[j->graph->producer[t]];
+    bool whole = true;
+    for (end = i; end < n_hops && hops[end].said.tensor == t && hops[end].said.to_memory == to; end++, position++) {
+      const situ_transfer *x = &hops[end].said;
+      whole = whole && hops[end].position == position;
+      if (x->start_ns < ready)
+        judge_note(j, "precedence", "a tensor of %s is on link %d from %lld ns on; it is there at %lld ns",
+                   tensor_of(j, t), (int)x->link, (long long)x->start_ns, (long long)ready);
+      hops[end].ready_ns = ready;
+      ready = x->finish_ns;
+    }
+    if (!whole || position != route[1] - route[0])
+      judge_note(j, "transfer", "a tensor of %s does not take each hop of its way to memory %d once", tensor_of(j, t),
+                 (int)to);
+    copies[n++] = (check_copy){t, to, hops[i].said.finish_ns, hops[end - 1].said.start_ns, ready};
+  }
+  return n;
+}
+
+/* Whether hop a has its turn before hop b on one channel. */
+static bool has_turn_before(const hop *a, const hop *b) {
+  if (a->ready_ns != b->ready_ns) return a->ready_ns < b->ready_ns;
+  if (a->said.tensor != b->said.tensor) return a->said.tensor < b->said.tensor;
+  return a->said.to_memory < b->said.to_memory;
+}
+
+/* Each hop starts at the moment it is ready and, with contention, has its turn. */
+static situ_status check_channels(judge *j, const hop *hops, int32_t n_hops, situ_error *error) {
+  interval *rows = ARENA_NEW(j->scratch, interval, n_hops);
+  if (!rows) return fail_no_memory(error);
+  bool contention = j->problem->contention == SITU_CONTENTION_LINK;
+  int32_t n = 0;
+  for (int32_t i = 0; i < n_hops; i++) {
+    const situ_transfer *x = &hops[i].said;
+    if (contention && hop_time(j, x->tensor, x->link) > 0)
+      rows[n++] = (interval){j->platform->links[x->link].channel, i, i, x->start_ns, x->finish_ns};
+    else if (x->start_ns > hops[i].ready_ns)
+      judge_note(j, "idle", "a tensor of %s waits for link %d until %lld ns; it could start at %lld ns",
+                 tensor_of(j, x->tensor), (int)x->link, (long long)x->start_ns, (long long)hops[i].ready_ns);
+  }
+  qsort(rows, (size_t)n, sizeof *rows, by_place_and_time);
+  for (int32_t i = 0; i < n; i++) {
+    const hop *x = &hops[rows[i].index];
+    const interval *last = i > 0 && rows[i - 1].place == rows[i].place ? &rows[i - 1] : NULL;
+    int64_t earliest = last ? max64(x->ready_ns, last->finish_ns) : x->ready_ns;
+    if (last && rows[i].start_ns < last->finish_ns)
+      judge_note(j, "overlap", "link %d serves tensors of %s and %s at once at %lld ns", (int)x->said.link,
+                 tensor_of(j, hops[last->index].said.tensor), tensor_of(j, x->said.tensor),
+                 (long long)rows[i].start_ns);
+    if (rows[i].start_ns > earliest)
+      judge_note(j, "idle", "a tensor of %s waits for link %d until %lld ns; it could start at %lld ns",
+                 tensor_of(j, x->said.tensor), (int)x->said.link, (long long)rows[i].start_ns, (long long)earliest);
+    if (last && has_turn_before(x, &hops[last->index]))
+      judge_note(j, "queue", "on link %d a tensor of %s goes before one of %s, whose turn is first", (int)x->said.link,
+                 tensor_of(j, hops[last->index].said.tensor), tensor_of(j, x->said.tensor));
+  }
+  return SITU_STATUS_OK;
+}
+
+/* When the inputs of each operator are in its memory. Copies come by tensor. */
+static situ_status find_arrivals(judge *j, const check_copy *copies, int32_t n_copies, int64_t *ready_ns,
+                                 situ_error *error) {
+  const situ_graph *g = j->graph;
+  const situ_platform *q = j->platform;
+  int64_t *there_ns = ARENA_NEW(j->scratch, int64_t, q->n_memories);
+  int32_t *of_tensor = ARENA_NEW(j->scratch, int32_t, q->n_memories);
+  bool *needed = ARENA_ZERO(j->scratch, bool, q->n_memories);
+  if (!there_ns || !of_tensor || !needed) return fail_no_memory(error);
+  for (int32_t m = 0; m < q->n_memories; m++) of_tensor[m] = -1;
+  for (int32_t v = 0; v < g->n_operators; v++) ready_ns[v] = 0;
+  int32_t next = 0;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t first = next, home = home_of(j, t);
+    for (; next < n_copies && copies[next].tensor == t; next++) {
+      of_tensor[copies[next].to_memory] = t;
+      there_ns[copies[next].to_memory] = copies[next].arrived_ns;
+    }
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t w = g->use[i], m = q->memory_of[j->plan->device[w]];
+      needed[m] = true;
+      int64_t there = j->plan->finish_ns[g->producer[t]];
+      if (m != home && of_tensor[m] != t)
+        judge_note(j, "transfer", "a tensor of %s is not sent to %s, where %s uses it", tensor_of(j, t),
+                   q->devices[j->plan->device[w]].name, g->name[w]);
+      else if (m != home)
+        there = there_ns[m];
+      if (j->plan->start_ns[w] < there)
+        judge_note(j, "precedence", "%s starts at %lld ns; its input from %s is there at %lld ns", g->name[w],
+                   (long long)j->plan->start_ns[w], tensor_of(j, t), (long long)there);
+      ready_ns[w] = max64(ready_ns[w], there);
+    }
+    for (int32_t k = first; k < next; k++)
+      if (!needed[copies[k].to_memory])
+        judge_note(j, "transfer", "a tensor of %s is sent to memory %d, where nobody uses it", tensor_of(j, t),
+                   (int)copies[k].to_memory);
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      needed[q->memory_of[j->plan->device[g->use[i]]]] = false;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* One operator at a time, each as early as its place in the sequence of its device allows; the order tells the
+ * sequence of those that start and end at one instant. */
+static situ_status check_devices(judge *j, const int64_t *ready_ns, const int32_t *position, situ_error *error) {
+  const situ_graph *g = j->graph;
+  interval *rows = ARENA_NEW(j->scratch, interval, g->n_operators);
+  if (!rows) return fail_no_memory(error);
+  for (int32_t v = 0; v < g->n_operators; v++)
+    rows[v] = (interval){j->plan->device[v], v, position[v], j->plan->start_ns[v], j->plan->finish_ns[v]};
+  qsort(rows, (size_t)g->n_operators, sizeof *rows, by_place_and_time);
+  for (int32_t i = 0; i < g->n_operators; i++) {
+    int32_t v = rows[i].index;
+    const interval *last = i > 0 && rows[i - 1].place == rows[i].place ? &rows[i - 1] : NULL;
+    int64_t earliest = last ? max64(ready_ns[v], last->finish_ns) : ready_ns[v];
+    if (last && rows[i].start_ns < last->finish_ns)
+      judge_note(j, "overlap", "%s runs %s and %s at once at %lld ns", j->platform->devices[rows[i].place].name,
+                 g->name[last->index], g->name[v], (long long)rows[i].start_ns);
+    if (rows[i].start_ns > earliest)
+      judge_note(j, "idle", "%s starts at %lld ns; its device and its inputs are ready at %lld ns", g->name[v],
+                 (long long)rows[i].start_ns, (long long)earliest);
+  }
+  return SITU_STATUS_OK;
+}
+
+static int64_t check_durations(judge *j) {
+  const situ_graph *g = j->graph;
+  const situ_costs *c = j->problem->costs;
+  int64_t value = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t time = c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[j->plan->device[v]]];
+    int64_t start = j->plan->start_ns[v], finish = j->plan->finish_ns[v];
+    if (start < 0 || finish != sat_add(max64(start, 0), time))
+      judge_note(j, "duration", "%s runs from %lld to %lld ns; it takes %lld ns", g->name[v], (long long)start,
+                 (long long)finish, (long long)time);
+    value = max64(value, finish);
+  }
+  return value;
+}
+
+/* Positions in the order; index order where it is no permutation. */
+static void find_positions(judge *j, int32_t *position) {
+  const int32_t *order = j->plan->order;
+  int32_t n = j->graph->n_operators, at = 0;
+  for (int32_t v = 0; v < n; v++) position[v] = -1;
+  for (; order && at < n && order[at] >= 0 && order[at] < n && position[order[at]] < 0; at++) position[order[at]] = at;
+  if (at == n) return;
+  judge_note(j, "order", "entry %d of the order is missing, out of range or comes twice", (int)at);
+  for (int32_t v = 0; v < n; v++) position[v] = v;
+}
+
+/* The order lists every operator once, by start, and inputs first. */
+static void check_order(judge *j, int32_t *position) {
+  const situ_graph *g = j->graph;
+  int64_t before = j->verdict->n_found;
+  find_positions(j, position);
+  if (j->verdict->n_found > before) return;
+  for (int32_t i = 1; i < g->n_operators; i++) {
+    int32_t v = j->plan->order[i], u = j->plan->order[i - 1];
+    if (j->plan->start_ns[v] < j->plan->start_ns[u])
+      judge_note(j, "order", "%s comes after %s but starts before it", g->name[v], g->name[u]);
+  }
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      if (position[g->producer[g->in[i]]] > position[v])
+        judge_note(j, "order", "%s comes before its input from %s", g->name[v], tensor_of(j, g->in[i]));
+}
+
+/* The limits on period and latency; *value_ns, the latency, becomes the value. */
+static situ_status check_limits(judge *j, int64_t *value_ns, situ_error *error) {
+  const situ_problem *p = j->problem;
+  int64_t period_ns;
+  TRY(check_period(j, &period_ns, error));
+  if (j->plan->period_ns != period_ns || j->plan->latency_ns != *value_ns)
+    judge_note(j, "value", "the plan says a latency of %lld ns and a period of %lld ns; they are %lld ns and %lld ns",
+               (long long)j->plan->latency_ns, (long long)j->plan->period_ns, (long long)*value_ns,
+               (long long)period_ns);
+  if (period_ns > p->max_period_ns)
+    judge_note(j, "period", "the plan has a period of %lld ns; at most %lld ns are allowed", (long long)period_ns,
+               (long long)p->max_period_ns);
+  if (*value_ns > p->max_latency_ns)
+    judge_note(j, "latency", "the plan has a latency of %lld ns; at most %lld ns are allowed", (long long)*value_ns,
+               (long long)p->max_latency_ns);
+  if (p->objective == SITU_OBJECTIVE_THROUGHPUT) *value_ns = period_ns;
+  return SITU_STATUS_OK;
+}
+
+situ_status check_stream(judge *j, situ_error *error) {
+  const situ_problem *p = j->problem;
+  if (!j->plan->start_ns || !j->plan->finish_ns) {
+    judge_note(j, "schedule", "the plan does not say when its operators run");
+    return SITU_STATUS_OK;
+  }
+  hop *hops = ARENA_NEW(j->scratch, hop, j->plan->n_transfers);
+  check_copy *copies = ARENA_NEW(j->scratch, check_copy, j->plan->n_transfers);
+  int64_t *ready_ns = ARENA_NEW(j->scratch, int64_t, p->n_operators);
+  int64_t *load_ns = ARENA_ZERO(j->scratch, int64_t, p->n_devices);
+  int64_t *peak_bytes = ARENA_ZERO(j->scratch, int64_t, p->n_memories);
+  int32_t *position = ARENA_NEW(j->scratch, int32_t, p->n_operators);
+  if (!hops || !copies || !position || !ready_ns || !load_ns || !peak_bytes) return fail_no_memory(error);
+  int64_t value = check_durations(j);
+  check_order(j, position);
+  int32_t n_hops = list_hops(j, hops), n_copies = join_hops(j, hops, n_hops, copies);
+  TRY(check_channels(j, hops, n_hops, error));
+  TRY(find_arrivals(j, copies, n_copies, ready_ns, error));
+  TRY(check_devices(j, ready_ns, position, error));
+  TRY(check_stream_memory(j, copies, n_copies, peak_bytes, error));
+  if (problem_has_period(p)) TRY(check_limits(j, &value, error));
+  judge_value(j, value);
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t d = j->plan->device[v];
+    load_ns[d] = sat_add(load_ns[d], p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]]);
+  }
+  judge_uses(j, load_ns, peak_bytes);
+  return SITU_STATUS_OK;
+}

@@ -1,0 +1,80 @@
+/* The cross-entropy method (Rubinstein, Kroese, "The cross-entropy method", 2004; de Boer et al., Annals of Operations
+ * Research 134, 2005): placements are drawn from one distribution over devices for each unit, the best of each batch
+ * say how often each device should be drawn, and the distribution goes some of the way there. No network, no gradient:
+ * what a learned policy must beat. docs/theory/learned_baselines.md. */
+#include <math.h>
+
+#include "base/fail.h"
+#include "learn/group.h"
+
+enum { BATCH = 50, ELITE = 5 };
+static const double PACE = 0.5;   /* of the way to the elite's frequencies */
+static const double LEAST = 0.01; /* of all chances stays spread over the devices */
+
+typedef struct sampler {
+  world world;
+  rng random;
+  nn_real *score; /* [unit * devices] logarithms of the chances */
+  int32_t *drawn; /* [BATCH * units] devices */
+  int64_t time_ns[BATCH];
+  int32_t ranked[BATCH]; /* valid draws by time, then number */
+  double *wanted;        /* [devices] frequencies among the elite */
+} sampler;
+
+static int32_t *drawn(const sampler *s, int32_t k) { return s->drawn + (int64_t)k * s->world.n_units; }
+
+/* How many of the batch are valid and among the ELITE first. */
+static int32_t rank_batch(sampler *s, int32_t n) {
+  int32_t n_ranked = 0;
+  for (int32_t k = 0; k < n; k++) {
+    if (s->time_ns[k] == SITU_NEVER_NS) continue;
+    int32_t at = n_ranked++;
+    for (; at > 0 && s->time_ns[s->ranked[at - 1]] > s->time_ns[k]; at--) s->ranked[at] = s->ranked[at - 1];
+    s->ranked[at] = k;
+  }
+  return n_ranked < ELITE ? n_ranked : ELITE;
+}
+
+static void approach(sampler *s, int32_t n_elite) {
+  int32_t n = s->world.n_devices;
+  for (int32_t u = 0; u < s->world.n_units && n_elite > 0; u++) {
+    nn_real *score = s->score + (int64_t)u * n;
+    double sum = 0;
+    for (int32_t d = 0; d < n; d++) s->wanted[d] = LEAST / n;
+    for (int32_t k = 0; k < n_elite; k++) s->wanted[drawn(s, s->ranked[k])[u]] += (1 - LEAST) / n_elite;
+    for (int32_t d = 0; d < n; d++) sum += s->wanted[d] = (1 - PACE) * exp((double)score[d]) + PACE * s->wanted[d];
+    for (int32_t d = 0; d < n; d++) score[d] = (nn_real)log(s->wanted[d] / sum);
+  }
+}
+
+static situ_status solve(solve_run *run) {
+  sampler *s = ARENA_ZERO(run->arena, sampler, 1);
+  if (!s || !world_init_run(&s->world, run)) return fail_no_memory(run->error);
+  if (!world_group(&s->world, GROUP_MOST, run->arena)) return fail_no_memory(run->error);
+  int64_t cells = (int64_t)s->world.n_units * s->world.n_devices;
+  s->random = rng_new(run->seed);
+  s->score = ARENA_NEW(run->arena, nn_real, cells);
+  s->drawn = ARENA_NEW(run->arena, int32_t, (int64_t)BATCH * s->world.n_units);
+  s->wanted = ARENA_NEW(run->arena, double, s->world.n_devices);
+  if (!s->score || !s->drawn || !s->wanted) return fail_no_memory(run->error);
+  for (int64_t i = 0; i < cells; i++) s->score[i] = (nn_real)-log(s->world.n_devices);
+  while (!solve_done(run)) {
+    int32_t n = 0;
+    for (; n < BATCH && !solve_done(run); n++) {
+      world_draw(&s->world, s->score, &s->random, drawn(s, n), NULL);
+      s->time_ns[n] = world_try(&s->world, drawn(s, n));
+    }
+    approach(s, rank_batch(s, n));
+  }
+  world_report(&s->world);
+  return SITU_STATUS_OK;
+}
+
+const solver cross_entropy_solver = {
+    .name = "cross_entropy",
+    .title = "draws devices of units, and draws those of the best more often",
+    .source = "Rubinstein, Kroese, 2004",
+    .models = MODEL_STREAM,
+    .anytime = true,
+    .solve = solve,
+};

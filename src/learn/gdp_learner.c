@@ -1,0 +1,228 @@
+/* GDP: a policy network over the operator graph, trained by proximal policy optimisation on the simulated time (Zhou et
+ * al., "GDP: Generalized device placement for dataflow graphs", 2019). What is theirs and what is ours:
+ * docs/theory/gdp.md. */
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "learn/gdp_net.h"
+#include "learn/gdp_window.h"
+#include "learn/learner.h"
+#include "learn/ppo.h"
+
+/* Draws of a step among several worlds, and where there is one; windows for each draw; updates of a step. */
+enum { DRAWS = 8, DRAWS_OF_ONE = 4, WINDOWS = 3, EPOCHS = 3 };
+static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, ENTROPY_STEPS = 100, MOST_NORM = 0.5,
+                    SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
+/* numbers that checkpoints keep of a world */
+enum { NOTE_STEPS, NOTE_MEAN, NOTE_SQUARE };
+
+/* A world as the policy sees it, with room for the trials of a step. */
+typedef struct outlook {
+  gdp_view *view;
+  int32_t most; /* placements at once: drawn and shown */
+  int32_t *device;
+  bool *open;
+  nn_real *chance, *advantage, *score, *latent, *firmness;
+  double *reward;
+  gdp_window *window;
+} outlook;
+
+static void *make(lesson *l) { return gdp_net_make(l->params, &l->random, l->arena); }
+
+static void *see(lesson *l, const world *w) {
+  arena *a = l->arena;
+  outlook *o = ARENA_ZERO(a, outlook, 1);
+  if (!o || !(o->view = gdp_look(w, a))) return NULL;
+  int64_t units = w->n_units, pairs = units * w->n_devices;
+  o->most = DRAWS + 1;
+  o->device = ARENA_NEW(a, int32_t, o->most * units);
+  o->open = ARENA_NEW(a, bool, o->most *pairs);
+  o->chance = ARENA_NEW(a, nn_real, o->most * units);
+  o->advantage = ARENA_NEW(a, nn_real, o->most);
+  o->score = ARENA_NEW(a, nn_real, pairs);
+  o->latent = ARENA_NEW(a, nn_real, (int64_t)o->most * w->n_devices * GDP_LATENT);
+  o->firmness = ARENA_NEW(a, nn_real, (int64_t)o->most * w->n_devices);
+  o->reward = ARENA_NEW(a, double, o->most);
+  o->window = gdp_window_new(o->view, a);
+  return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->firmness && o->reward &&
+                 o->window
+             ? o
+             : NULL;
+}
+
+/* ---- trials ---- */
+
+/* A number of the normal distribution (Box and Muller, 1958). */
+static nn_real normal(rng *random) {
+  double u = 1 - rng_unit(random), v = rng_unit(random);
+  return (nn_real)(sqrt(-2 * log(u)) * cos(6.283185307179586 * v));
+}
+
+/* Latent numbers of n placements: those from `plain` on are 0. */
+static void draw_latent(outlook *o, int32_t n, int32_t plain, rng *random) {
+  int64_t of_one = (int64_t)o->view->n_devices * GDP_LATENT;
+  for (int64_t i = 0; i < n * of_one; i++) o->latent[i] = i < plain * of_one ? normal(random) : 0;
+}
+
+/* The scores of one placement of several, beside each other. */
+static const nn_real *scores_of(outlook *o, nn_matrix all, int32_t k) {
+  int32_t n = o->view->n_devices;
+  for (int32_t u = 0; u < all.rows; u++)
+    memcpy(o->score + (int64_t)u * n, all.value + (int64_t)u * all.cols + (int64_t)k * n, (size_t)n * sizeof *o->score);
+  return o->score;
+}
+
+/* Draws and tries placement k; random NULL takes the likeliest. Returns the time. */
+static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
+  outlook *o = s->seen;
+  int64_t units = o->view->n_units;
+  int32_t *device = o->device + k * units;
+  world_draw(&s->world, scores_of(o, all, k), random, device, o->open + k * units * o->view->n_devices);
+  int64_t time = world_try(&s->world, device);
+  o->reward[k] = world_reward(&s->world, time);
+  return time;
+}
+
+/* ---- training ---- */
+
+/* Equal devices take each other's places so that they come in their order: a policy that is to be told of several
+ * graphs must not learn which of them a search happened to take first. */
+static void rename_equals(int32_t *device, const gdp_view *v) {
+  int32_t to[SITU_MAX_DEVICES], taken = 0;
+  bool is_taken[SITU_MAX_DEVICES] = {false};
+  for (int32_t d = 0; d < v->n_devices; d++) to[d] = -1;
+  for (int32_t u = 0; u < v->n_units && taken < v->n_devices; u++) {
+    int32_t d = device[u], e = 0;
+    if (to[d] >= 0) continue;
+    while (is_taken[e] || v->equal_to[e] != v->equal_to[d]) e++;
+    to[d] = e;
+    is_taken[e] = true;
+    taken++;
+  }
+  for (int32_t u = 0; u < v->n_units; u++) device[u] = to[device[u]];
+}
+
+/* The best placement so far becomes placement k; what is open to it is what is allowed. */
+static void show_best(const lesson *l, study *s, int32_t k) {
+  outlook *o = s->seen;
+  int32_t n = o->view->n_devices;
+  int64_t units = o->view->n_units, pairs = units * n;
+  memcpy(o->device + k * units, s->world.best, (size_t)units * sizeof *o->device);
+  memcpy(o->open + k * pairs, s->world.allowed, (size_t)pairs * sizeof *o->open);
+  if (l->n_studies > 1) rename_equals(o->device + k * units, o->view);
+  for (int64_t u = 0; u < units; u++) o->open[k * pairs + u * n + o->device[k * units + u]] = true;
+  o->advantage[k] = (nn_real)SHOWN;
+}
+
+/* Tries that need no policy, or little of it: each device alone at first, then windows. */
+static void search(lesson *l, study *s, int32_t n, const nn_real *score) {
+  outlook *o = s->seen;
+  int32_t *device = o->device + (int64_t)(o->most - 1) * o->view->n_units;
+  for (int32_t k = 0; k < n && !world_over(&s->world); k++) {
+    if (s->note[NOTE_STEPS] == 0 && k < o->view->n_devices)
+      gdp_window_single(device, &s->world, k);
+    else
+      gdp_window_draw(o->window, device, &s->world, score, &l->random);
+    world_try(&s->world, device);
+  }
+}
+
+/* Rewards less the running mean, over the running deviation. */
+static void judge(const lesson *l, study *s, int32_t n) {
+  outlook *o = s->seen;
+  double mean = 0, square = 0, keep = s->note[NOTE_STEPS] > 0 ? KEPT : 0;
+  for (int32_t k = 0; k < n; k++) mean += o->reward[k] / n;
+  for (int32_t k = 0; k < n; k++) square += (o->reward[k] - mean) * (o->reward[k] - mean) / n;
+  s->note[NOTE_MEAN] = keep * s->note[NOTE_MEAN] + (1 - keep) * mean;
+  s->note[NOTE_SQUARE] = keep * s->note[NOTE_SQUARE] + (1 - keep) * square;
+  double scale = sqrt(s->note[NOTE_SQUARE]) + 1e-4, base = s->note[NOTE_MEAN];
+  if (l->paper) {
+    base = s->n_rewards > 0 ? s->mean_reward : mean;
+    scale = 1;
+  }
+  for (int32_t k = 0; k < n; k++) {
+    double a = (o->reward[k] - base) / scale;
+    o->advantage[k] = (nn_real)fmin(fmax(a, -MOST_ADVANTAGE), MOST_ADVANTAGE);
+    study_note(s, o->reward[k]);
+  }
+}
+
+/* The trials of a step: draws, each told to the study, then windows. False when there was no time for all draws. */
+static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson_step *told) {
+  outlook *o = s->seen;
+  int32_t n = 0, draws = batch->n_draws;
+  for (; n < draws && !world_over(&s->world); n++) {
+    told->best_ns = min64(told->best_ns, attempt(s, all, n, &l->random));
+    told->reward += o->reward[n] / draws;
+  }
+  told->n_trials = n;
+  if (n < draws) return false;
+  judge(l, s, n);
+  if (batch->n_shown) {
+    search(l, s, WINDOWS * draws, scores_of(o, all, draws));
+    show_best(l, s, draws);
+  }
+  ppo_remember(batch, all.value);
+  return true;
+}
+
+static bool train(lesson *l, study *s, lesson_step *told) {
+  outlook *o = s->seen;
+  int32_t draws = l->n_studies > 1 ? DRAWS : DRAWS_OF_ONE;
+  bool shown = !l->paper && s->world.best_ns < SITU_NEVER_NS;
+  draw_latent(o, draws + shown, l->paper ? 0 : draws, &l->random);
+  ppo_batch batch = {.n_units = o->view->n_units,
+                     .n_devices = o->view->n_devices,
+                     .n_draws = draws,
+                     .n_shown = shown,
+                     .device = o->device,
+                     .open = o->open,
+                     .chance = o->chance,
+                     .advantage = o->advantage,
+                     .clip = CLIP,
+                     .entropy = ENTROPY / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
+  for (int epoch = 0; epoch < EPOCHS; epoch++) {
+    tape_reset(l->tape);
+    params_clear_gradients(l->params);
+    nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, draws + shown);
+    if (scores == NN_NONE) return false;
+    if (epoch == 0 && !explore(l, s, tape_at(l->tape, scores), &batch, told)) return true;
+    if (!tape_backward(l->tape, ppo_loss(l->tape, scores, &batch))) return false;
+    params_clip(l->params, MOST_NORM);
+    params_step(l->params, RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS));
+  }
+  s->note[NOTE_STEPS]++;
+  return true;
+}
+
+/* ---- serving ---- */
+
+/* Likeliest placements and draws in turn, for more and more weight of the neighbours' opinion: from the policy as it is
+ * to all on few devices. The first is the likeliest placement; from the second pass on latent numbers are drawn. */
+static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
+  outlook *o = s->seen;
+  for (int32_t done = 0; done < draws && !world_over(&s->world);) {
+    int32_t n = draws - done < DRAWS ? draws - done : DRAWS;
+    draw_latent(o, n, done == 0 ? 0 : n, random);
+    for (int32_t c = 0; c < n * o->view->n_devices; c++)
+      o->firmness[c] = (nn_real)(1 << c / o->view->n_devices / 2 % 4);
+    tape_reset(l->tape);
+    nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, o->firmness, n);
+    if (found == NN_NONE) return false;
+    for (int32_t k = 0; k < n && !world_over(&s->world); k++)
+      attempt(s, tape_at(l->tape, found), k, k % 2 ? random : NULL);
+    done += n;
+  }
+  return true;
+}
+
+const learner gdp_learner = {
+    .name = "gdp",
+    .title = "graph embedding and attention over segments, by proximal policy optimisation",
+    .source = "Zhou et al., GDP, 2019",
+    .make = make,
+    .see = see,
+    .train = train,
+    .serve = serve,
+};

@@ -1,0 +1,20 @@
+/* learn/gdp_window.h - new placements from the best one: a window of units is placed anew, the rest stays.
+ *
+ * Trials of whole placements tell little of single units; a trial that differs from a good placement in one window
+ * tells of that window. Windows are drawn at all sizes, along the order or along edges; devices by the policy's scores,
+ * softened, and now and then any. */
+#ifndef SITU_LEARN_GDP_WINDOW_H
+#define SITU_LEARN_GDP_WINDOW_H
+
+#include "learn/gdp_view.h"
+
+typedef struct gdp_window gdp_window;
+
+/* Lives in the arena, borrows the view; NULL without memory. */
+gdp_window *gdp_window_new(const gdp_view *view, arena *a);
+/* w->best but for a window. score: [unit * n_devices]. */
+void gdp_window_draw(gdp_window *window, int32_t *device, const world *w, const nn_real *score, rng *random);
+/* All that may run on device d there, the rest as in w->best. */
+void gdp_window_single(int32_t *device, const world *w, int32_t d);
+
+#endif

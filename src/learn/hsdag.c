@@ -1,0 +1,13 @@
+/* The solver hsdag: placements by the policy of the learner hsdag (learn/hsdag_learner.c). docs/theory/hsdag.md. */
+#include "learn/learner.h"
+
+static situ_status solve(solve_run *run) { return learned_solve(run, &hsdag_learner); }
+
+const solver hsdag_solver = {
+    .name = "hsdag",
+    .title = "a policy that parses the graph into groups and places them",
+    .source = "Duan et al., HSDAG, NeurIPS 2024",
+    .models = MODEL_STREAM,
+    .anytime = true,
+    .solve = solve,
+};

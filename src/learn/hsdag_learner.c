@@ -1,0 +1,491 @@
+/* The learner hsdag (Duan et al., "A Structure-Aware Framework for Learning Device Placements on Computation Graphs",
+ * NeurIPS 2024): the graph is coarsened (hsdag_groups.h), described (hsdag_features.h), parsed into clusters and scored
+ * (hsdag_net.h), and a cluster's device is drawn; REINFORCE. docs/theory/hsdag.md has the argument, and what differs
+ * from the released code.
+ *
+ * So that one file holds a policy for any model and platform, its shape is the same for all: a column for each of
+ * KIND_SLOTS kinds of operators, and MARKS numbers for a device. Which kinds, and the recipe, are parameters that
+ * no gradient comes to. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/hash.h"
+#include "learn/hsdag_features.h"
+#include "learn/hsdag_net.h"
+#include "learn/learner.h"
+
+enum {
+  KIND_SLOTS = 64,
+  DEVICE_SLOTS = 16, /* device d has the mark d mod 16 */
+  MARKS = DEVICE_SLOTS + 3,
+  DRAWS = 10,           /* of a training step, ours */
+  PUBLISHED_STEPS = 20, /* trials between two updates, each of its own pass */
+  MOST_LEVELS = 64
+};
+static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, most_norm = 1, discount = 0.95,
+                    failed_reward = 1e-10;
+
+/* ---- The policy ---- */
+
+/* Columns of the parameter `recipe`. */
+enum { RECIPE_FEATURES, RECIPE_LEVELS, RECIPE_TARGET, RECIPE_PUBLISHED, RECIPE_COLUMNS };
+
+typedef struct hsdag {
+  hsdag_net net;
+  int32_t recipe, kinds; /* numbers of parameters */
+  bool named;            /* every kind of every world has its slot, as far as there are slots */
+} hsdag;
+
+/* What was made of a world. */
+typedef struct seen {
+  hsdag_groups groups;
+  int32_t n_edges, *from, *to; /* between groups, from < to */
+  int32_t *class_root;         /* [class] a unit of it */
+  nn_real *mark;               /* [device * MARKS] */
+  nn_real *feature;            /* [group * columns], found at the first pass */
+  nn_real *state;              /* the same: the features as the released code changes them */
+  nn_real *used;               /* [column] */
+  int32_t *unit_device;        /* [unit] scratch of trials */
+  bool ready;
+  int64_t n_counted; /* clusters that the solver was told of */
+} seen;
+
+static int32_t recipe_at(const lesson *l, int column) {
+  const hsdag *h = l->own;
+  double x = (double)params_at(l->params, h->recipe).value[column];
+  return x <= 0 ? 0 : x >= 1e6 ? 1000000 : (int32_t)x;
+}
+
+static uint32_t feature_set(const lesson *l) { return (uint32_t)recipe_at(l, RECIPE_FEATURES) & HSDAG_ALL; }
+static bool published(const lesson *l) { return recipe_at(l, RECIPE_PUBLISHED) != 0; }
+static int32_t n_columns(void) { return hsdag_features_count(KIND_SLOTS); }
+
+static void *make(lesson *l) {
+  hsdag *h = ARENA_ZERO(l->arena, hsdag, 1);
+  if (!h || !hsdag_net_make(&h->net, l->params, n_columns(), MARKS, &l->random)) return NULL;
+  h->recipe = params_add(l->params, "recipe", 1, RECIPE_COLUMNS, PARAMS_ZERO, &l->random);
+  h->kinds = params_add(l->params, "kinds", 1, KIND_SLOTS, PARAMS_ZERO, &l->random);
+  if (h->recipe < 0 || h->kinds < 0) return NULL;
+  nn_real *recipe = params_at(l->params, h->recipe).value;
+  recipe[RECIPE_FEATURES] = l->paper ? HSDAG_RELEASED : HSDAG_ALL;
+  recipe[RECIPE_LEVELS] = 1;
+  recipe[RECIPE_PUBLISHED] = l->paper;
+  return h;
+}
+
+/* Whether the word is KEY=NUMBER, whole and from 0 up. */
+static bool take_number(const char *key, const char *word, size_t n, nn_real *to) {
+  size_t used = strlen(key), digits = n - used;
+  if (n <= used || memcmp(word, key, used) != 0 || digits > 6 || strspn(word + used, "0123456789") < digits)
+    return false;
+  *to = (nn_real)strtol(word + used, NULL, 10);
+  return true;
+}
+
+/* Whether the word is KEY and the name of a feature. */
+static bool take_feature(const char *key, const char *word, size_t n, uint32_t *bit) {
+  size_t used = strlen(key);
+  if (n <= used || memcmp(word, key, used) != 0) return false;
+  for (int32_t f = 0; f < HSDAG_N_FEATURES; f++) {
+    *bit = 1u << f;
+    if (strlen(hsdag_feature_names[f]) == n - used && memcmp(word + used, hsdag_feature_names[f], n - used) == 0)
+      return true;
+  }
+  return false;
+}
+
+static bool vary(lesson *l, const char *word, size_t n) {
+  nn_real *recipe = params_at(l->params, ((hsdag *)l->own)->recipe).value;
+  uint32_t bit;
+  if (take_number("levels=", word, n, &recipe[RECIPE_LEVELS])) return true;
+  if (take_number("target=", word, n, &recipe[RECIPE_TARGET])) return true;
+  if (take_feature("without=", word, n, &bit)) {
+    recipe[RECIPE_FEATURES] = (nn_real)(feature_set(l) & ~bit);
+    return true;
+  }
+  if (!take_feature("with=", word, n, &bit)) return false;
+  recipe[RECIPE_FEATURES] = (nn_real)(feature_set(l) | bit);
+  return true;
+}
+
+/* ---- Kinds ---- */
+
+/* What stands for a name in the parameter `kinds`, where 0 is a free slot: a float holds such numbers exactly. */
+static nn_real number_of(const char *kind) {
+  return (nn_real)(hash_bytes(kind, strlen(kind), 0) % ((1u << 24) - 1) + 1);
+}
+
+static int32_t slot_of(const nn_real *slots, nn_real number) {
+  for (int32_t i = 0; i < KIND_SLOTS; i++)
+    if (slots[i] == number) return i;
+  return -1;
+}
+
+static int by_text(const void *x, const void *y) { return strcmp(*(const char *const *)x, *(const char *const *)y); }
+
+/* Gives free slots to the kinds of all worlds that have none, in the order of their names. */
+static bool name_kinds(lesson *l) {
+  hsdag *h = l->own;
+  int32_t n = 0, most = 0;
+  if (h->named) return true;
+  for (int32_t k = 0; k < l->n_studies; k++) most += l->studies[k].world.problem->graph->n_kinds;
+  const char **name = ARENA_NEW(l->arena, const char *, most);
+  if (!name) return false;
+  for (int32_t k = 0; k < l->n_studies; k++) {
+    const situ_graph *g = l->studies[k].world.problem->graph;
+    for (int32_t i = 0; i < g->n_kinds; i++) name[n++] = g->kind_name[i];
+  }
+  if (n > 1) qsort(name, (size_t)n, sizeof *name, by_text);
+  nn_real *slots = params_at(l->params, h->kinds).value;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t free_slot = slot_of(slots, 0);
+    if (free_slot >= 0 && slot_of(slots, number_of(name[i])) < 0) slots[free_slot] = number_of(name[i]);
+  }
+  h->named = true;
+  return true;
+}
+
+/* ---- Worlds ---- */
+
+static bool list_edges(seen *s, arena *a) {
+  const hsdag_groups *g = &s->groups;
+  int32_t *last = ARENA_NEW(a, int32_t, g->n), most = g->next.start[g->n];
+  s->from = ARENA_NEW(a, int32_t, most);
+  s->to = ARENA_NEW(a, int32_t, most);
+  if (!last || !s->from || !s->to) return false;
+  for (int32_t v = 0; v < g->n; v++) last[v] = -1;
+  for (int32_t v = 0; v < g->n; v++)
+    for (int back = 0; back < 2; back++) {
+      const group_lists *near = back ? &g->before : &g->next;
+      for (int32_t i = near->start[v]; i < near->start[v + 1]; i++) {
+        int32_t to = near->to[i];
+        if (to < v || last[to] == v) continue;
+        last[to] = v;
+        s->from[s->n_edges] = v;
+        s->to[s->n_edges++] = to;
+      }
+    }
+  return true;
+}
+
+/* One mark for each device, and, ours, what it is: a host, how slow, how roomy. */
+static void mark_devices(seen *s, const world *w, bool slots_only) {
+  const situ_problem *p = w->problem;
+  int64_t weights = 0;
+  for (int32_t u = 0; u < w->n_units; u++) weights = sat_add(weights, w->weight_bytes[u]);
+  for (int32_t d = 0; d < w->n_devices; d++) {
+    nn_real *mark = s->mark + (int64_t)d * MARKS;
+    mark[d % DEVICE_SLOTS] = 1;
+    if (slots_only) continue;
+    int64_t sum = 0;
+    for (int32_t v = 0; v < p->n_operators; v++) sum = sat_add(sum, problem_time_ns(p, v, d));
+    double slow = sum == SITU_NEVER_NS ? 16 : log2((double)sum / (double)w->scale_ns);
+    double room = (double)p->platform->memory_bytes[p->memory_of[d]] / fmax(1, (double)weights);
+    mark[DEVICE_SLOTS] = problem_is_host(p, d);
+    mark[DEVICE_SLOTS + 1] = (nn_real)(fmin(fmax(slow, -16), 16) / 8);
+    mark[DEVICE_SLOTS + 2] = (nn_real)(fmin(room, 4) / 4);
+  }
+}
+
+static void *see(lesson *l, const world *w) {
+  arena *a = l->arena;
+  seen *s = ARENA_ZERO(a, seen, 1);
+  if (!s || !hsdag_groups_find(&s->groups, w, a) || !list_edges(s, a)) return NULL;
+  int64_t n = s->groups.n, columns = n_columns();
+  s->mark = ARENA_ZERO(a, nn_real, (int64_t)w->n_devices * MARKS);
+  s->feature = ARENA_NEW(a, nn_real, n * columns);
+  s->state = ARENA_NEW(a, nn_real, n * columns);
+  s->used = ARENA_NEW(a, nn_real, columns);
+  s->class_root = ARENA_NEW(a, int32_t, n);
+  s->unit_device = ARENA_NEW(a, int32_t, w->n_units);
+  if (!s->mark || !s->feature || !s->state || !s->used || !s->class_root || !s->unit_device) return NULL;
+  for (int32_t g = 0; g < n; g++) s->class_root[s->groups.class_of[g]] = s->groups.member[s->groups.member_start[g]];
+  return s;
+}
+
+/* What hangs on the policy: its kinds and its recipe, which may have been read after the world was seen. */
+static bool describe(lesson *l, study *one) {
+  seen *s = one->seen;
+  const situ_graph *g = one->world.problem->graph;
+  if (s->ready) return true;
+  if (!name_kinds(l)) return false;
+  int32_t *column = ARENA_NEW(l->arena, int32_t, g->n_kinds);
+  if (!column) return false;
+  const nn_real *slots = params_at(l->params, ((hsdag *)l->own)->kinds).value;
+  for (int32_t k = 0; k < g->n_kinds; k++) column[k] = slot_of(slots, number_of(g->kind_name[k]));
+  hsdag_choice choice = {feature_set(l), published(l), KIND_SLOTS, column};
+  mark_devices(s, &one->world, published(l));
+  s->ready = hsdag_features_find(s->feature, s->used, &choice, &one->world, &s->groups, l->arena);
+  return s->ready;
+}
+
+/* ---- One pass ---- */
+
+/* Clusters as the units of a world of their own, so that they are drawn as units are. */
+typedef struct pass_view {
+  hsdag_view view;
+  world clusters;
+} pass_view;
+
+static bool see_clusters(pass_view *out, const study *one, tape *t) {
+  const world *w = &one->world;
+  const seen *s = one->seen;
+  world *c = &out->clusters;
+  *c = *w;
+  c->n_units = out->view.n_clusters;
+  c->allowed = TAPE_NEW(t, bool, (int64_t)c->n_units * w->n_devices);
+  c->weight_bytes = TAPE_NEW(t, int64_t, c->n_units);
+  c->footprint_bytes = TAPE_NEW(t, int64_t, c->n_units);
+  if (!c->allowed || !c->weight_bytes || !c->footprint_bytes) return false;
+  for (int32_t k = 0; k < c->n_units; k++) {
+    const bool *root = w->allowed + (int64_t)s->class_root[out->view.class_of[k]] * w->n_devices;
+    memcpy(c->allowed + (int64_t)k * w->n_devices, root, (size_t)w->n_devices * sizeof *root);
+    c->weight_bytes[k] = c->footprint_bytes[k] = 0;
+  }
+  for (int32_t u = 0; u < w->n_units; u++) {
+    int32_t k = out->view.cluster_of[s->groups.group_of[u]];
+    c->weight_bytes[k] = sat_add(c->weight_bytes[k], w->weight_bytes[u]);
+    c->footprint_bytes[k] = max64(c->footprint_bytes[k], w->footprint_bytes[u]);
+  }
+  return true;
+}
+
+/* From features to clusters and their scores, on an empty tape. random: of dropout, or NULL. */
+static bool look(lesson *l, study *one, const nn_real *feature, rng *random, pass_view *out) {
+  const hsdag *h = l->own;
+  const seen *s = one->seen;
+  tape_reset(l->tape);
+  parse_graph g = {
+      .n = s->groups.n, .n_edges = s->n_edges, .from = s->from, .to = s->to, .class_of = s->groups.class_of};
+  if (!parse_graph_link(&g, l->tape)) return false;
+  hsdag_pass pass = {.graph = &g,
+                     .feature = feature,
+                     .used = s->used,
+                     .mark = s->mark,
+                     .n_devices = one->world.n_devices,
+                     .levels = (int32_t)min64(recipe_at(l, RECIPE_LEVELS), MOST_LEVELS),
+                     .target = recipe_at(l, RECIPE_TARGET),
+                     .published = published(l),
+                     .random = random};
+  return hsdag_net_run(&out->view, &h->net, &pass, l->tape) && see_clusters(out, one, l->tape);
+}
+
+/* Draws a device for each cluster; random NULL: the likeliest. */
+static void draw(const lesson *l, pass_view *v, rng *random, int32_t *device, bool *open) {
+  world_draw(&v->clusters, tape_at(l->tape, v->view.score).value, random, device, open);
+}
+
+/* Everything on one device, which the released code does not run. */
+static bool is_pure(const pass_view *v, const int32_t *device) {
+  for (int32_t c = 1; c < v->view.n_clusters; c++)
+    if (device[c] != device[0]) return false;
+  return true;
+}
+
+static int64_t attempt(study *one, const pass_view *v, const int32_t *device) {
+  world *w = &one->world;
+  seen *s = one->seen;
+  for (int32_t u = 0; u < w->n_units; u++) s->unit_device[u] = device[v->view.cluster_of[s->groups.group_of[u]]];
+  int64_t before = w->best_ns, time = world_try(w, s->unit_device);
+  if (w->run && time < before) { /* of the best placement, so the difference to what was told before */
+    if (s->n_counted == 0) solve_count(w->run, "coarse_groups", s->groups.n);
+    solve_count(w->run, "groups", v->view.n_clusters - s->n_counted);
+    s->n_counted = v->view.n_clusters;
+  }
+  return time;
+}
+
+/* The logarithm of the probability of a draw. */
+static nn_var log_chance(const lesson *l, const pass_view *v, const int32_t *device, const bool *open) {
+  return nn_sum(l->tape, nn_pick(l->tape, nn_log_softmax(l->tape, v->view.score, open), device));
+}
+
+/* ---- Training, ours ---- */
+
+/* What the draws of one pass were; the last one is what we remember. */
+typedef struct draws {
+  int32_t n;
+  double reward[DRAWS];
+  int32_t *device[DRAWS + 1]; /* [cluster] */
+  bool *open[DRAWS + 1];      /* [cluster * device] */
+} draws;
+
+static bool draw_all(lesson *l, study *one, pass_view *v, draws *d, lesson_step *told) {
+  world *w = &one->world;
+  for (d->n = 0; d->n <= DRAWS; d->n++) {
+    d->device[d->n] = TAPE_NEW(l->tape, int32_t, v->view.n_clusters);
+    d->open[d->n] = TAPE_NEW(l->tape, bool, (int64_t)v->view.n_clusters * w->n_devices);
+    if (!d->device[d->n] || !d->open[d->n]) return false;
+  }
+  for (d->n = 0; d->n < DRAWS && !world_over(w); d->n++) {
+    draw(l, v, &l->random, d->device[d->n], d->open[d->n]);
+    int64_t time = attempt(one, v, d->device[d->n]);
+    d->reward[d->n] = world_reward(w, time);
+    told->best_ns = min64(told->best_ns, time);
+    told->reward += (d->reward[d->n] - told->reward) / (d->n + 1);
+  }
+  told->n_trials = d->n;
+  for (int32_t k = 0; k < d->n; k++) study_note(one, d->reward[k]);
+  return true;
+}
+
+/* Each draw's reward over their mean, by their deviation. */
+static void find_advantages(const draws *d, double *advantage) {
+  double mean = 0, variance = 0;
+  for (int32_t k = 0; k < d->n; k++) mean += d->reward[k] / d->n;
+  for (int32_t k = 0; k < d->n; k++) variance += (d->reward[k] - mean) * (d->reward[k] - mean) / d->n;
+  for (int32_t k = 0; k < d->n; k++) advantage[k] = variance > 0 ? (d->reward[k] - mean) / sqrt(variance) : 0;
+}
+
+/* The best placement so far as a draw of these clusters: each takes the device of most of its units. False where there
+ * is none yet, or where it is not open to a cluster. */
+static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *device, bool *open) {
+  const world *w = &one->world;
+  const seen *s = one->seen;
+  int64_t n = (int64_t)v->view.n_clusters * w->n_devices;
+  int32_t *votes = TAPE_NEW(l->tape, int32_t, n);
+  if (!votes || w->best_ns == SITU_NEVER_NS) return false;
+  memset(votes, 0, (size_t)n * sizeof *votes);
+  memcpy(open, v->clusters.allowed, (size_t)n * sizeof *open);
+  for (int32_t u = 0; u < w->n_units; u++)
+    votes[(int64_t)v->view.cluster_of[s->groups.group_of[u]] * w->n_devices + w->best[u]]++;
+  for (int32_t c = 0; c < v->view.n_clusters; c++) {
+    const int32_t *of = votes + (int64_t)c * w->n_devices;
+    device[c] = 0;
+    for (int32_t d = 1; d < w->n_devices; d++)
+      if (of[d] > of[device[c]]) device[c] = d;
+    if (!open[(int64_t)c * w->n_devices + device[c]]) return false;
+  }
+  return true;
+}
+
+/* The mean over clusters of - advantage * log chance of each draw, and of - weight * entropy of the first. The best so
+ * far counts as a draw of advantage 1 (self-imitation: Oh et al., ICML 2018): without it one good draw in hundreds is
+ * lost. */
+static nn_var loss_of(lesson *l, const study *one, const pass_view *v, const draws *d) {
+  tape *t = l->tape;
+  double advantage[DRAWS + 1], by = 1.0 / ((double)d->n * v->view.n_clusters);
+  find_advantages(d, advantage);
+  advantage[d->n] = 1;
+  bool recalled = recall(l, one, v, d->device[d->n], d->open[d->n]);
+  nn_var first = nn_log_softmax(t, v->view.score, d->open[0]);
+  nn_var entropy = nn_sum(t, nn_multiply(t, nn_exp(t, first), first));
+  nn_var loss = nn_scale(t, entropy, (nn_real)(entropy_weight / v->view.n_clusters));
+  for (int32_t k = 0; k < d->n + recalled; k++)
+    loss = nn_add(t, loss, nn_scale(t, log_chance(l, v, d->device[k], d->open[k]), (nn_real)(-advantage[k] * by)));
+  return loss;
+}
+
+/* The likeliest placement, without dropout. */
+static bool try_likeliest(lesson *l, study *one, int64_t *time) {
+  pass_view v;
+  const seen *s = one->seen;
+  if (!look(l, one, s->feature, NULL, &v)) return false;
+  int32_t *device = TAPE_NEW(l->tape, int32_t, v.view.n_clusters);
+  if (!device) return false;
+  draw(l, &v, NULL, device, NULL);
+  *time = attempt(one, &v, device);
+  return true;
+}
+
+static bool train_ours(lesson *l, study *one, lesson_step *told) {
+  pass_view v;
+  draws d;
+  int64_t time = SITU_NEVER_NS;
+  const seen *s = one->seen;
+  if (!look(l, one, s->feature, &l->random, &v) || !draw_all(l, one, &v, &d, told)) return false;
+  if (d.n < DRAWS) return true; /* it is over */
+  params_clear_gradients(l->params);
+  if (!tape_backward(l->tape, loss_of(l, one, &v, &d))) return false;
+  params_clip(l->params, most_norm);
+  params_step(l->params, rate);
+  if (!world_over(&one->world) && !try_likeliest(l, one, &time)) return false;
+  told->best_ns = min64(told->best_ns, time);
+  return true;
+}
+
+/* ---- Training, as released ---- */
+
+/* The features of each node grow by the outputs of its cluster. */
+static void grow_state(const lesson *l, seen *s, const hsdag_view *view) {
+  nn_matrix out = tape_at(l->tape, view->state);
+  for (int32_t g = 0; g < s->groups.n; g++)
+    for (int32_t c = 0; c < out.cols; c++)
+      s->state[(int64_t)g * out.cols + c] += out.value[(int64_t)view->cluster_of[g] * out.cols + c];
+}
+
+static bool published_trial(lesson *l, study *one, double *reward, lesson_step *told) {
+  pass_view v;
+  world *w = &one->world;
+  seen *s = one->seen;
+  if (!look(l, one, s->state, &l->random, &v)) return false;
+  int32_t *device = TAPE_NEW(l->tape, int32_t, v.view.n_clusters);
+  bool *open = TAPE_NEW(l->tape, bool, (int64_t)v.view.n_clusters * w->n_devices);
+  if (!device || !open) return false;
+  draw(l, &v, &l->random, device, open);
+  int64_t time = SITU_NEVER_NS;
+  if (!is_pure(&v, device))
+    time = attempt(one, &v, device);
+  else if (w->run)
+    budget_spend(w->run->budget, 1);
+  *reward = time == SITU_NEVER_NS ? failed_reward : (double)w->scale_ns / (double)max64(time, 1);
+  double noted = world_reward(w, time);
+  study_note(one, noted);
+  told->best_ns = min64(told->best_ns, time);
+  told->reward += (noted - told->reward) / ++told->n_trials;
+  grow_state(l, s, &v.view);
+  return tape_backward(l->tape, nn_scale(l->tape, log_chance(l, &v, device, open), -1));
+}
+
+/* One return for all trials, in which the last weighs most: so it is released. */
+static bool train_published(lesson *l, study *one, lesson_step *told) {
+  double whole = 0, reward;
+  seen *s = one->seen;
+  memcpy(s->state, s->feature, (size_t)s->groups.n * (size_t)n_columns() * sizeof *s->state);
+  params_clear_gradients(l->params);
+  for (int32_t k = 0; k < PUBLISHED_STEPS; k++) {
+    if (world_over(&one->world)) return true;
+    if (!published_trial(l, one, &reward, told)) return false;
+    whole = discount * whole + reward;
+  }
+  for (int32_t k = 0; k < params_count(l->params); k++) {
+    nn_matrix at = params_at(l->params, k);
+    for (int64_t i = 0; i < (int64_t)at.rows * at.cols; i++) at.grad[i] *= (nn_real)whole;
+  }
+  params_step(l->params, published_rate);
+  return true;
+}
+
+static bool train(lesson *l, study *one, lesson_step *told) {
+  if (!describe(l, one)) return false;
+  return published(l) ? train_published(l, one, told) : train_ours(l, one, told);
+}
+
+/* ---- Serving ---- */
+
+static bool serve(lesson *l, study *one, int32_t n_draws, rng *random) {
+  pass_view v;
+  const seen *s = one->seen;
+  if (!describe(l, one) || !look(l, one, s->feature, NULL, &v)) return false;
+  int32_t *device = TAPE_NEW(l->tape, int32_t, v.view.n_clusters);
+  if (!device) return false;
+  for (int32_t k = 0; k < n_draws && !world_over(&one->world); k++) {
+    draw(l, &v, k > 0 ? random : NULL, device, NULL);
+    attempt(one, &v, device);
+  }
+  return true;
+}
+
+const learner hsdag_learner = {
+    .name = "hsdag",
+    .title = "graph parsing into clusters, REINFORCE",
+    .source = "Duan et al., HSDAG, NeurIPS 2024",
+    .make = make,
+    .see = see,
+    .train = train,
+    .serve = serve,
+    .vary = vary,
+    .variants = "levels=N, target=N, without=FEATURE, with=FEATURE",
+};

@@ -1,0 +1,137 @@
+/* The face of training: problems in, a policy file out. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/near_name.h"
+#include "learn/learner.h"
+#include "plan/plan.h"
+#include "solve/solve.h"
+
+enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000 };
+
+typedef struct course {
+  lesson *lesson;
+  const situ_learn_options *options;
+  int64_t start_ns;
+  situ_error *error;
+} course;
+
+static situ_status unknown_learner(const char *name, situ_error *error) {
+  const char *names[MOST_LEARNERS];
+  int32_t n = 0;
+  for (; learners[n] && n < MOST_LEARNERS; n++) names[n] = learners[n]->name;
+  char near[256];
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no learner is called '%s'; %s", name,
+                   near_names(near, sizeof near, name, names, n, "learners"));
+}
+
+static int64_t count_trials(const lesson *l) {
+  int64_t n = 0;
+  for (int32_t k = 0; k < l->n_studies; k++) n = sat_add(n, l->studies[k].world.n_trials);
+  return n;
+}
+
+static double passed_s(const course *c) { return (double)(clock_now_ns() - c->start_ns) / 1e9; }
+
+/* Tells of a step; true when the run shall stop. */
+static bool tell(const course *c, const lesson_step *told) {
+  const situ_learn_options *o = c->options;
+  const study *s = &c->lesson->studies[told->study];
+  situ_learn_progress now = {.step = c->lesson->n_steps,
+                             .trials = count_trials(c->lesson),
+                             .problem = told->study,
+                             .reward = told->reward,
+                             .mean_reward = s->mean_reward,
+                             .value_ns = told->best_ns,
+                             .best_ns = s->world.best_ns,
+                             .seconds = passed_s(c)};
+  bool late = o->time_limit_s > 0 && now.seconds >= o->time_limit_s;
+  return (o->progress && o->progress(o->context, &now)) || late;
+}
+
+static situ_status train(course *c, bool *stopped) {
+  lesson *l = c->lesson;
+  const situ_learn_options *o = c->options;
+  int64_t every = o->save_every > 0 ? o->save_every : SAVE_EVERY;
+  lesson_step told;
+  while (l->n_steps < o->steps && !*stopped) {
+    if (!lesson_train(l, &told)) return fail_no_memory(c->error);
+    *stopped = tell(c, &told) && l->n_steps < o->steps;
+    if (l->n_steps % every == 0 && !*stopped && l->n_steps < o->steps) TRY(lesson_write(l, o->out, c->error));
+  }
+  return lesson_write(l, o->out, c->error);
+}
+
+/* The first trial of a world is what the teacher does. */
+static situ_status teach(course *c, study *s) {
+  world *w = &s->world;
+  situ_solve_options how = {
+      .solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = c->options->seed, .no_bounds = true};
+  situ_plan *plan = NULL;
+  TRY(solve_problem(&plan, solvers, w->problem, &how, c->error));
+  arena_mark mark = arena_get_mark(c->lesson->arena);
+  int32_t *device = ARENA_NEW(c->lesson->arena, int32_t, w->n_units);
+  for (int32_t u = 0; device && plan->device && u < w->n_units; u++)
+    device[u] = plan->device[w->member[w->member_start[u]]];
+  if (device && plan->device) world_try(w, device);
+  arena_release(c->lesson->arena, mark);
+  situ_plan_free(plan);
+  return device ? SITU_STATUS_OK : fail_no_memory(c->error);
+}
+
+static situ_status start(course *c, const situ_problem *const *problems, int32_t n) {
+  const situ_learn_options *o = c->options;
+  TRY(lesson_vary(c->lesson, o->variant, c->error));
+  for (int32_t k = 0; k < n; k++)
+    if (!lesson_add(c->lesson, problems[k])) return fail_no_memory(c->error);
+  if (o->resume && file_exists(o->out)) return lesson_resume(c->lesson, o->out, c->error);
+  for (int32_t k = 0; o->teacher && k < n; k++) TRY(teach(c, &c->lesson->studies[k]));
+  return o->from ? lesson_take(c->lesson, o->from, NULL, c->error) : SITU_STATUS_OK;
+}
+
+static situ_status check_call(const char *name, const situ_problem *const *problems, int32_t n,
+                              const situ_learn_options *o, situ_error *error) {
+  if (!o || !o->out) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "training needs a policy file to write");
+  if (!learner_find(name)) return unknown_learner(name, error);
+  if (o->steps < 0 || !(o->time_limit_s >= 0))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "steps and the time limit must be 0 or more");
+  if (n < 1 && o->steps > 0) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "training needs a model");
+  for (int32_t k = 0; k < n; k++) {
+    const situ_problem *p = problems[k];
+    const char *why = p->execution != SITU_EXECUTION_STREAM ? "policies learn on problems of execution stream"
+                      : p->n_operators == 0                 ? "has no operators to place"
+                                                            : p->conflict;
+    if (why) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->model, "%s", why);
+  }
+  return file_probe(o->out, error);
+}
+
+static situ_status learn_in(situ_learn_report *out, int64_t *best_ns, course *c, const situ_problem *const *problems,
+                            int32_t n) {
+  TRY(start(c, problems, n));
+  TRY(train(c, &out->stopped));
+  out->steps = c->lesson->n_steps;
+  out->trials = count_trials(c->lesson);
+  out->n_numbers = params_size(c->lesson->params);
+  out->seconds = passed_s(c);
+  for (int32_t k = 0; best_ns && k < n; k++) best_ns[k] = c->lesson->studies[k].world.best_ns;
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner_name,
+                       const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
+                       situ_error *error) {
+  *out = (situ_learn_report){0};
+  TRY(check_call(learner_name, problems, n_problems, options, error));
+  arena *a = arena_new();
+  if (!a) return fail_no_memory(error);
+  course c = {.options = options, .start_ns = clock_now_ns(), .error = error};
+  c.lesson = lesson_new(learner_find(learner_name), options->seed, options->paper, a, n_problems);
+  situ_status status = c.lesson ? learn_in(out, best_ns, &c, problems, n_problems) : fail_no_memory(error);
+  lesson_free(c.lesson);
+  arena_free(a);
+  return status;
+}

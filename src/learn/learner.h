@@ -1,0 +1,102 @@
+/* learn/learner.h - learned policies: a table of learners, and the lesson that one of them takes.
+ *
+ * A learner is one file that exports one const struct; learners.c lists them. A lesson is a policy with the worlds that
+ * it learns in; lesson.c has what all learners share: parameters, checkpoints, the turns of the worlds. `situ learn`
+ * (learn.c) gives a lesson of many problems; the solvers of the same names (learned_solve) one of the problem at hand.
+ */
+#ifndef SITU_LEARN_LEARNER_H
+#define SITU_LEARN_LEARNER_H
+
+#include "learn/world.h"
+#include "nn/params.h"
+#include "situ/learn.h"
+
+typedef struct learner learner;
+
+/* One world of a lesson, and what is known of it. */
+enum { STUDY_NOTES = 8 };
+typedef struct study {
+  world world;
+  void *seen;        /* what the learner made of the world */
+  uint64_t hash;     /* of the problem: a checkpoint goes on with the same problems only */
+  int64_t n_rewards; /* of all trials of training steps */
+  double mean_reward;
+  double note[STUDY_NOTES]; /* the learner's own numbers; checkpoints keep them, like the fields above */
+} study;
+
+/* What a training step found. */
+typedef struct lesson_step {
+  int32_t study; /* whose turn it was */
+  int32_t n_trials;
+  double reward;   /* mean of its trials */
+  int64_t best_ns; /* of its trials; SITU_NEVER_NS when none was valid */
+} lesson_step;
+
+typedef struct lesson {
+  const learner *learner;
+  bool paper;   /* the published recipe where ours differs */
+  arena *arena; /* holds everything but the tape */
+  params *params;
+  tape *tape;
+  rng random;      /* of training; checkpoints keep it */
+  int64_t n_steps; /* done */
+  void *own;       /* of the learner: the numbers of its parameters */
+  study *studies;
+  int32_t n_studies, room;
+} lesson;
+
+struct learner {
+  const char *name, *title, *source;
+  /* Adds the parameters, drawn from l->random; returns what l->own shall be. NULL without memory. */
+  void *(*make)(lesson *l);
+  /* What the policy is told of a world, in the lesson's arena: found once, before any training. NULL without memory. */
+  void *(*see)(lesson *l, const world *w);
+  /* One training step: trials (world_try) of which each is told by study_note, and an update. It may end early when
+   * world_over says so. False without memory. */
+  bool (*train)(lesson *l, study *s, lesson_step *told);
+  /* Tries the policy's likeliest placement and draws - 1 drawn from `random`, as far as world_over lets it. The policy
+   * stays as it is. False without memory. */
+  bool (*serve)(lesson *l, study *s, int32_t draws, rng *random);
+  /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
+  bool (*vary)(lesson *l, const char *word, size_t n);
+  const char *variants; /* what vary knows, for people; NULL: nothing */
+};
+
+/* The table, ended by NULL; the row of that name, or NULL. */
+/* The table of learners: one file that exports NAME_learner, and one line here. */
+#define LEARNER_ROWS(ROW) \
+  ROW(gdp)                \
+  ROW(hsdag)
+#define LEARNER_DECLARE(NAME) extern const learner NAME##_learner;
+LEARNER_ROWS(LEARNER_DECLARE)
+
+extern const learner *const learners[];
+const learner *learner_find(const char *name);
+
+/* A lesson without worlds; the policy is drawn from the seed. NULL without memory. */
+lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies);
+void lesson_free(lesson *l);
+/* Takes the words of a variant, joined by commas; NULL: none. BAD_ARGUMENT for a word that the learner does not know.
+ */
+situ_status lesson_vary(lesson *l, const char *words, situ_error *error);
+/* Adds the world of a problem (trials are simulated), or that of a running solver. NULL without memory or room. */
+study *lesson_add(lesson *l, const situ_problem *problem);
+study *lesson_add_run(lesson *l, solve_run *run);
+/* One training step in the world whose turn it is. False without memory. */
+bool lesson_train(lesson *l, lesson_step *told);
+/* For learners: a trial of a training step was worth this. Call it when all trials of the step are made. */
+void study_note(study *s, double reward);
+
+/* Writes all that training needs to go on to the same bits; reads it back into a lesson of the same learner and the
+ * same problems. BAD_INPUT as params_read says, and when the problems are others. */
+situ_status lesson_write(const lesson *l, const char *path, situ_error *error);
+situ_status lesson_resume(lesson *l, const char *path, situ_error *error);
+/* Takes a policy alone, to serve it or to train it anew: path, or NULL for the one that ships with situ (where there is
+ * none the policy stays as drawn); "none" leaves it as drawn. *taken (may be NULL) says whether one was read. */
+situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *error);
+
+/* What the solver of a learner does: takes run->policy, trains it for run->tune_steps on the problem at hand, and
+ * serves it. A policy from nothing is trained as long as a limit lets it, without a limit for 100 steps. */
+situ_status learned_solve(solve_run *run, const learner *row);
+
+#endif

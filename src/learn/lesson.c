@@ -1,0 +1,237 @@
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "learn/learner.h"
+#include "learn/shipped.h"
+
+/* ---- A lesson and its worlds ---- */
+
+lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies) {
+  lesson *l = ARENA_ZERO(a, lesson, 1);
+  if (!l) return NULL;
+  *l = (lesson){.learner = row, .paper = paper, .arena = a, .random = rng_new(seed), .room = most_studies};
+  l->params = params_new(a);
+  l->studies = ARENA_ZERO(a, study, most_studies);
+  l->tape = tape_new();
+  if (l->params && l->studies && l->tape) l->own = row->make(l);
+  if (l->own) return l;
+  lesson_free(l);
+  return NULL;
+}
+
+void lesson_free(lesson *l) {
+  if (l) tape_free(l->tape);
+}
+
+situ_status lesson_vary(lesson *l, const char *words, situ_error *error) {
+  const learner *row = l->learner;
+  for (const char *at = words ? words : ""; *at;) {
+    size_t n = strcspn(at, ",");
+    if (!row->vary || !row->vary(l, at, n))
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s has no variant '%.*s'; it has %s", row->name, (int)n,
+                       at, row->variants ? row->variants : "none");
+    at += n + (at[n] == ',');
+  }
+  return SITU_STATUS_OK;
+}
+
+static uint64_t mix(uint64_t hash, int64_t x) { return hash_bytes(&x, sizeof x, hash); }
+
+/* A number for what a problem is to a policy: equal problems have equal ones. */
+static uint64_t hash_world(const world *w) {
+  const situ_problem *p = w->problem;
+  const situ_graph *g = p->graph;
+  uint64_t hash = mix(mix(mix(0, p->n_operators), p->n_devices), w->n_units);
+  hash = hash_bytes(p->time_ns, (size_t)p->n_operators * (size_t)p->n_classes * sizeof *p->time_ns, hash);
+  hash = hash_bytes(p->transfer_ns, (size_t)g->n_tensors * (size_t)p->n_kinds * sizeof *p->transfer_ns, hash);
+  hash = hash_bytes(g->use, (size_t)g->n_uses * sizeof *g->use, hash);
+  return hash_bytes(w->allowed, (size_t)w->n_units * (size_t)p->n_devices * sizeof *w->allowed, hash);
+}
+
+static study *add(lesson *l, study *s, bool made) {
+  if (!made || !(s->seen = l->learner->see(l, &s->world))) return NULL;
+  s->hash = hash_world(&s->world);
+  l->n_studies++;
+  return s;
+}
+
+study *lesson_add(lesson *l, const situ_problem *problem) {
+  if (l->n_studies == l->room) return NULL;
+  study *s = &l->studies[l->n_studies];
+  return add(l, s, world_init(&s->world, problem, l->arena));
+}
+
+study *lesson_add_run(lesson *l, solve_run *run) {
+  if (l->n_studies == l->room) return NULL;
+  study *s = &l->studies[l->n_studies];
+  return add(l, s, world_init_run(&s->world, run));
+}
+
+bool lesson_train(lesson *l, lesson_step *told) {
+  *told = (lesson_step){.study = (int32_t)(l->n_steps % l->n_studies), .best_ns = SITU_NEVER_NS};
+  study *s = &l->studies[told->study];
+  if (!l->learner->train(l, s, told)) return false;
+  l->n_steps++;
+  return true;
+}
+
+void study_note(study *s, double reward) {
+  s->n_rewards++;
+  s->mean_reward += (reward - s->mean_reward) / (double)s->n_rewards;
+}
+
+/* ---- Checkpoints ---- */
+
+/* What a checkpoint notes beside the parameters: a head, one row for each study, then their best placements, as they
+ * lie in memory of a little-endian machine. */
+typedef struct note_head {
+  uint64_t random;
+  int64_t n_steps, n_studies;
+} note_head;
+
+typedef struct note_row {
+  uint64_t hash;
+  int64_t n_trials, best_ns, n_rewards;
+  double mean_reward, note[STUDY_NOTES];
+} note_row;
+
+static size_t notes_size(const lesson *l) {
+  size_t size = sizeof(note_head) + (size_t)l->n_studies * sizeof(note_row);
+  for (int32_t k = 0; k < l->n_studies; k++) size += (size_t)l->studies[k].world.n_units * sizeof(int32_t);
+  return size;
+}
+
+situ_status lesson_write(const lesson *l, const char *path, situ_error *error) {
+  size_t size = notes_size(l);
+  arena_mark mark = arena_get_mark(l->arena);
+  unsigned char *notes = ARENA_NEW(l->arena, unsigned char, (int64_t)size);
+  if (!notes) return fail_no_memory(error);
+  note_head head = {.random = l->random.state, .n_steps = l->n_steps, .n_studies = l->n_studies};
+  memcpy(notes, &head, sizeof head);
+  unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
+  for (int32_t k = 0; k < l->n_studies; k++) {
+    const study *s = &l->studies[k];
+    note_row row = {.hash = s->hash,
+                    .n_trials = s->world.n_trials,
+                    .best_ns = s->world.best_ns,
+                    .n_rewards = s->n_rewards,
+                    .mean_reward = s->mean_reward};
+    memcpy(row.note, s->note, sizeof row.note);
+    memcpy(notes + sizeof head + (size_t)k * sizeof row, &row, sizeof row);
+    memcpy(best, s->world.best, (size_t)s->world.n_units * sizeof(int32_t));
+    best += (size_t)s->world.n_units * sizeof(int32_t);
+  }
+  /* a policy that was not trained here has nothing to go on with */
+  situ_status status =
+      params_write(l->params, l->learner->name, notes, l->n_steps > 0 ? (int64_t)size : 0, path, error);
+  arena_release(l->arena, mark);
+  return status;
+}
+
+static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t size, const char *path,
+                              situ_error *error) {
+  note_head head;
+  if (size < (int64_t)sizeof head)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                     "holds a policy without the state of its training; it can be "
+                     "trained on, but not resumed");
+  memcpy(&head, notes, sizeof head);
+  if (head.n_studies != l->n_studies || size != (int64_t)notes_size(l))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                     "was trained on other problems; resume with the same models "
+                     "and platforms");
+  const unsigned char *best = notes + sizeof head + (size_t)l->n_studies * sizeof(note_row);
+  for (int32_t k = 0; k < l->n_studies; k++) {
+    study *s = &l->studies[k];
+    note_row row;
+    memcpy(&row, notes + sizeof head + (size_t)k * sizeof row, sizeof row);
+    if (row.hash != s->hash)
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                       "was trained on another problem in place of number %d; resume "
+                       "with the same models and platforms",
+                       (int)k + 1);
+    s->world.n_trials = row.n_trials;
+    s->world.best_ns = row.best_ns;
+    s->n_rewards = row.n_rewards;
+    s->mean_reward = row.mean_reward;
+    memcpy(s->note, row.note, sizeof row.note);
+    memcpy(s->world.best, best, (size_t)s->world.n_units * sizeof(int32_t));
+    best += (size_t)s->world.n_units * sizeof(int32_t);
+  }
+  l->random.state = head.random;
+  l->n_steps = head.n_steps;
+  return SITU_STATUS_OK;
+}
+
+situ_status lesson_resume(lesson *l, const char *path, situ_error *error) {
+  const void *notes = NULL;
+  int64_t size = 0;
+  arena_mark mark = arena_get_mark(l->arena);
+  situ_status status = params_read(l->params, l->learner->name, &notes, &size, l->arena, path, error);
+  if (status == SITU_STATUS_OK) status = take_notes(l, notes, size, path, error);
+  arena_release(l->arena, mark);
+  return status;
+}
+
+/* ---- Policies ---- */
+
+static const shipped_policy *find_shipped(const char *name) {
+  const shipped_policy *p = shipped_policies;
+  while (p->name && strcmp(p->name, name) != 0) p++;
+  return p->name ? p : NULL;
+}
+
+situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *error) {
+  const char *name = l->learner->name;
+  const shipped_policy *shipped = path ? NULL : find_shipped(name);
+  const void *notes = NULL;
+  int64_t size = 0;
+  if (taken) *taken = false;
+  if (path ? strcmp(path, "none") == 0 : !shipped) return SITU_STATUS_OK;
+  arena_mark mark = arena_get_mark(l->arena);
+  situ_status status =
+      shipped ? params_read_bytes(l->params, name, &notes, &size, l->arena, shipped->bytes, shipped->size, name, error)
+              : params_read(l->params, name, &notes, &size, l->arena, path, error);
+  arena_release(l->arena, mark);
+  if (status != SITU_STATUS_OK) return status;
+  params_restart(l->params);
+  if (taken) *taken = true;
+  return SITU_STATUS_OK;
+}
+
+/* ---- Solving ---- */
+
+enum { DRAWS = 16, STEPS_FROM_NOTHING = 100 };
+
+/* Training steps: those asked for; else none for a policy that was read, and for one that was not what the limits let.
+ */
+static int64_t steps_of(const solve_run *run, bool taken) {
+  bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
+  if (run->tune_steps > 0) return run->tune_steps;
+  return taken ? 0 : limited ? INT64_MAX : STEPS_FROM_NOTHING;
+}
+
+static situ_status solve_in(solve_run *run, lesson *l) {
+  bool taken = false;
+  TRY(lesson_take(l, run->policy, &taken, run->error));
+  study *s = lesson_add_run(l, run);
+  if (!s) return fail_no_memory(run->error);
+  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
+  rng random = rng_new(run->seed);
+  if (taken && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
+  int64_t steps = steps_of(run, taken);
+  lesson_step told;
+  while (l->n_steps < steps && !solve_done(run))
+    if (!lesson_train(l, &told)) return fail_no_memory(run->error);
+  if (l->n_steps > 0 && !solve_done(run) && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
+  return SITU_STATUS_OK;
+}
+
+situ_status learned_solve(solve_run *run, const learner *row) {
+  lesson *l = lesson_new(row, run->seed, false, run->arena, 1);
+  if (!l) return fail_no_memory(run->error);
+  situ_status status = solve_in(run, l);
+  lesson_free(l);
+  return status;
+}

@@ -1,0 +1,95 @@
+/* milp: placements as mixed-integer programs, solved by an engine (lp/mip.h): branch and cut (Padberg and Rinaldi,
+ * 1991).
+ *
+ * One program for each kind of problem: milp_pipeline.c, ... Each starts from the best plan so far. The engine works in
+ * floating point: what it finds goes to the simulator like any placement, what it proves is not believed. Were the
+ * engine to err, a plan would be missed, never a wrong one kept. docs/theory/milp.md. */
+#include "solve/baselines/milp.h"
+
+#include <math.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lp/mip.h"
+
+/* A step is a coefficient of the program: all of them for the root, a part of them for each other node. A budget that
+ * does not pay for the root begins nothing. */
+enum { NODES_OF_ROOT = 16 };
+static const int64_t MOST_ENTRIES = 2000000;
+
+#define ADDRESS(NAME) &milp_##NAME,
+static const milp_program *const programs[] = {MILP_ROWS(ADDRESS) NULL};
+
+static const milp_program *program_of(const situ_problem *p) {
+  for (int32_t i = 0; programs[i]; i++)
+    if (programs[i]->serves(p)) return programs[i];
+  return NULL;
+}
+
+static bool serves(const situ_problem *p) { return program_of(p) != NULL; }
+
+typedef struct search {
+  solve_run *run;
+  const milp_program *kind;
+  void *state;
+} search;
+
+static void offer(void *context, const double *x) {
+  search *s = context;
+  s->kind->offer(s->state, x);
+}
+
+static bool stop(void *context) {
+  search *s = context;
+  return budget_over(s->run->budget);
+}
+
+static double seconds_left(const budget *b) {
+  return b->deadline_ns == INT64_MAX ? (double)INFINITY : fmax(0, (double)(b->deadline_ns - clock_now_ns()) / 1e9);
+}
+
+static situ_status solve(solve_run *run) {
+  if (run->problem->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
+  const milp_program *kind = program_of(run->problem);
+  if (kind->prove) TRY(kind->prove(run));
+  if (solve_done(run)) return SITU_STATUS_OK;
+  program p = program_new(run->arena);
+  search s = {.run = run, .kind = kind};
+  s.state = s.kind->write(&p, run);
+  if (!s.state || p.out_of_memory) return fail_no_memory(run->error);
+  if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps))
+    return SITU_STATUS_OK;
+  int64_t *start = ARENA_ZERO(run->arena, int64_t, p.n_columns);
+  if (!start) return fail_no_memory(run->error);
+  bool known = run->incumbent->best.device && s.kind->start(s.state, start);
+  const budget *b = run->budget;
+  int64_t steps_of_node = p.n_entries / NODES_OF_ROOT + 1, steps_left = b->max_steps - b->steps;
+  mip_limits limits = {
+      .seconds = seconds_left(b),
+      .most_nodes = b->max_steps == INT64_MAX ? INT64_MAX : (steps_left - p.n_entries) / steps_of_node + 1,
+      .seed = (int32_t)(run->seed & 0x7fffffff),
+      .start = known ? start : NULL,
+      .stop = stop,
+      .context = &s};
+  mip_outcome found;
+  if (!mip_search(&found, &p, &limits, offer, &s, run->arena)) return fail_no_memory(run->error);
+  budget_spend(run->budget, p.n_entries + found.n_nodes * steps_of_node);
+  solve_count(run, "milp.nodes", found.n_nodes);
+  solve_count(run, "milp.ended", found.is_ended);
+  return SITU_STATUS_OK;
+}
+
+const solver milp_solver = {
+    .name = "milp",
+    .title = "mixed-integer program, by branch and cut",
+    .source = "Padberg, Rinaldi, SIAM Review 1991; Tarnawski et al., NeurIPS 2020",
+    .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
+    .anytime = true,
+    .serves = serves,
+    .starts = {{&single_solver, 1}, {&m_topo_solver, 1}, {&heft_solver, 1}, {&greedy_solver, 1}},
+    .solve = solve,
+#ifndef SITU_CBC
+    .missing = "it was made without the library Cbc (coinor-libcbc-dev)",
+#endif
+};

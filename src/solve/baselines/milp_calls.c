@@ -1,0 +1,355 @@
+/* The program of one input in calls on accelerators (Tarnawski et al., NeurIPS 2020, latency program), over slots k:
+ * each host is one, and each accelerator has a few, one for each call that it may run.
+ *
+ *     min C
+ *     sum over k of x[v,k] = 1;  sum over k of d of x[u,k] = sum over k of d of x[v,k]       u, v colocated
+ *     in[t,k] >= x[v,k] - x[u,k],  out[t,k] >= x[u,k] - x[v,k]                  u makes t, v uses it; k a call
+ *     end[k] = begin[k] + 1 + sum of p[v,k] x[v,k] + sum of (c_in[t,k] in[t,k] + c_out[t,k] out[t,k])
+ *     begin[k] >= lat[u] - M (1 - in[t,k]),  lat[v] >= end[k] - M (1 - x[v,k])
+ *     lat[v] >= lat[u] + sum over hosts k of p[v,k] x[v,k],  lat[v] >= sum over k of head[v,k] x[v,k],  C >= lat[v]
+ *     begin[k] >= end[k - 1]                                                    both calls of one device
+ *     sum of weights[v] x[v,k] + f[m] <= room[m],  f[m] >= footprint[v] x[v,k]  k on memory m
+ *
+ * A call that waits for itself, through others or through hosts, is cut off because it lasts: hence the 1 in its
+ * length, which is one tick, where a nanosecond has more ticks than there are calls, so that they never add up to one.
+ * M is the known value, which nothing in a plan of interest exceeds. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/bound.h"
+#include "solve/baselines/milp.h"
+#include "solve/baselines/milp_units.h"
+#include "view/footprint.h"
+
+enum { LEAST_CALLS = 2, MOST_CALLS = 8 }; /* on each accelerator */
+static const int64_t LONGEST_TICKS = (int64_t)1 << 52, MOST_ENTRIES = 500000;
+
+typedef struct state {
+  solve_run *run;
+  const situ_problem *problem;
+  milp_units units; /* its units are the operators, its devices the slots */
+  int32_t n_slots, n_calls;
+  int32_t *device_of;        /* [slot] */
+  bool *is_call;             /* [slot] */
+  int32_t *x;                /* [operator * n_slots + slot] */
+  int32_t *begin, *end;      /* [slot] of calls */
+  int32_t *finish;           /* [operator] lat above */
+  int32_t *known;            /* [operator] slots of the best plan; NULL where it has more calls */
+  int32_t *call, *device;    /* [operator] scratch */
+  int64_t *head;             /* [operator * n_devices + device] */
+  int64_t ticks, most_ticks; /* of a nanosecond, of a plan */
+} state;
+
+/* Slots of an accelerator: as many as it may have calls, unless that is too many for a program. */
+static int32_t least_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
+
+static bool serves(const situ_problem *p) {
+  if (p->execution != SITU_EXECUTION_CALLS || p->n_operators == 0) return false;
+  int64_t slots = (int64_t)p->n_devices * least_calls(p), uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
+  return sat_mul(sat_mul(uses, 9), slots) + sat_mul((int64_t)p->n_operators * 8, slots) <= MOST_ENTRIES;
+}
+
+/* ---- slots ---- */
+
+/* known[v]: how many calls its device runs before that of v. Gives the most of a device. number[call] and used[device],
+ * which comes in zero, are scratch. */
+static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, const situ_plan *plan) {
+  int32_t n = plan->n_operators, most = 0;
+  for (int32_t k = 0; k < n; k++) number[k] = -1;
+  for (int32_t v = 0; v < n; v++)
+    if (plan->call[v] >= 0) number[plan->call[v]] = plan->device[v];
+  for (int32_t k = 0; k < n; k++)
+    if (number[k] >= 0) {
+      int32_t d = number[k];
+      number[k] = used[d]++;
+      if (used[d] > most) most = used[d];
+    }
+  for (int32_t v = 0; v < n; v++) known[v] = plan->call[v] < 0 ? 0 : number[plan->call[v]];
+  return most;
+}
+
+/* The calls of the best plan by device, and how many the device with the most has. */
+static situ_status find_calls(state *s, int32_t *most) {
+  const situ_problem *p = s->problem;
+  arena *a = s->run->arena;
+  situ_plan *plan = NULL;
+  *most = 0;
+  if (!s->run->incumbent->best.device) return SITU_STATUS_OK;
+  TRY(simulator_plan(&plan, s->run->simulator, &s->run->incumbent->best, s->run->error));
+  int32_t *number = ARENA_NEW(a, int32_t, p->n_operators), *used = ARENA_ZERO(a, int32_t, p->n_devices);
+  s->known = ARENA_NEW(a, int32_t, p->n_operators);
+  situ_status status = number && used && s->known ? SITU_STATUS_OK : fail_no_memory(s->run->error);
+  if (status == SITU_STATUS_OK) *most = number_calls(s->known, number, used, plan);
+  situ_plan_free(plan);
+  return status;
+}
+
+/* Hosts and calls in the order of their devices; known[] becomes slots. */
+static bool make_slots(state *s, int32_t calls) {
+  const situ_problem *p = s->problem;
+  arena *a = s->run->arena;
+  int32_t *first = ARENA_NEW(a, int32_t, p->n_devices);
+  int64_t most = (int64_t)p->n_devices * calls;
+  s->device_of = ARENA_NEW(a, int32_t, most);
+  s->is_call = ARENA_NEW(a, bool, most);
+  s->begin = ARENA_NEW(a, int32_t, most);
+  s->end = ARENA_NEW(a, int32_t, most);
+  if (!first || !s->device_of || !s->is_call || !s->begin || !s->end) return false;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    bool host = problem_is_host(p, d);
+    first[d] = s->n_slots;
+    for (int32_t k = 0; k < (host ? 1 : calls); k++) {
+      s->device_of[s->n_slots] = d;
+      s->is_call[s->n_slots++] = !host;
+    }
+    s->n_calls += host ? 0 : calls;
+  }
+  for (int32_t v = 0; s->known && v < p->n_operators; v++) s->known[v] += first[s->run->incumbent->best.device[v]];
+  return true;
+}
+
+static int32_t x_of(const state *s, int32_t v, int32_t k) { return s->x[(int64_t)v * s->n_slots + k]; }
+
+/* ---- columns and rows ---- */
+
+static void add_columns(state *s, program *q) {
+  const situ_problem *p = s->problem;
+  double unit = program_unit_of(s->most_ticks);
+  for (int32_t v = 0; v < p->n_operators; v++)
+    for (int32_t k = 0; k < s->n_slots; k++)
+      s->x[(int64_t)v * s->n_slots + k] = problem_allows(p, v, s->device_of[k]) ? program_column(q, 0, 1, true) : -1;
+  int32_t first = q->n_columns;
+  for (int32_t v = 0; v < p->n_operators; v++) s->finish[v] = program_column(q, 0, s->most_ticks, false);
+  for (int32_t k = 0; k < s->n_slots; k++) {
+    if (!s->is_call[k]) continue;
+    s->begin[k] = program_column(q, 0, s->most_ticks, false);
+    s->end[k] = program_column(q, 0, s->most_ticks, false);
+  }
+  for (int32_t j = first; j < q->n_columns; j++) q->unit[j] = unit;
+}
+
+/* left >= right - most (1 - given): what follows from a column of 0 or 1. */
+static void follow_row(const state *s, program *q, int32_t left, int32_t right, int32_t given) {
+  program_row(q, -s->most_ticks, PROGRAM_ANY_HIGH);
+  program_add(q, left, 1);
+  program_add(q, right, -1);
+  program_add(q, given, -s->most_ticks);
+}
+
+/* A column that is 1 where `inside` is 1 and `outside` is not. */
+static void cut_row(program *q, int32_t cut, int32_t inside, int32_t outside) {
+  if (inside < 0) return;
+  program_row(q, 0, PROGRAM_ANY_HIGH);
+  program_add(q, cut, 1);
+  program_add(q, inside, -1);
+  program_add(q, outside, 1);
+}
+
+/* Whatever enters or leaves call k, with its price in the row of its length. */
+static void add_cuts(const state *s, program *q, int32_t k, int32_t *in, int32_t *out) {
+  const situ_graph *g = s->problem->graph;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t u = g->producer[t];
+    in[t] = out[t] = -1;
+    if (g->use_start[t] == g->use_start[t + 1]) continue;
+    in[t] = program_column(q, 0, 1, false);
+    out[t] = program_column(q, 0, 1, false);
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      cut_row(q, in[t], x_of(s, g->use[i], k), x_of(s, u, k));
+      cut_row(q, out[t], x_of(s, u, k), x_of(s, g->use[i], k));
+    }
+    follow_row(s, q, s->begin[k], s->finish[u], in[t]);
+  }
+}
+
+/* in and out are scratch [tensor]. */
+static void add_call(const state *s, program *q, int32_t k, int32_t *in, int32_t *out) {
+  const situ_problem *p = s->problem;
+  int32_t d = s->device_of[k];
+  add_cuts(s, q, k, in, out);
+  if (k > 0 && s->device_of[k - 1] == d) {
+    program_row(q, 0, PROGRAM_ANY_HIGH);
+    program_add(q, s->begin[k], 1);
+    program_add(q, s->end[k - 1], -1);
+  }
+  program_row(q, 1, 1);
+  program_add(q, s->end[k], 1);
+  program_add(q, s->begin[k], -1);
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (x_of(s, v, k) >= 0) program_add(q, x_of(s, v, k), -s->ticks * problem_time_ns(p, v, d));
+  for (int32_t t = 0; t < p->graph->n_tensors; t++) {
+    program_add(q, in[t], -s->ticks * problem_transfer_ns(p, t, p->host, d));
+    program_add(q, out[t], -s->ticks * problem_transfer_ns(p, t, d, p->host));
+  }
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (x_of(s, v, k) >= 0) follow_row(s, q, s->finish[v], s->end[k], x_of(s, v, k));
+}
+
+static void add_operators(const state *s, program *q, int32_t makespan) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    for (int64_t i = g->in_start[v] - 1; i < g->in_start[v + 1]; i++) { /* and once without an input */
+      program_row(q, 0, PROGRAM_ANY_HIGH);
+      program_add(q, s->finish[v], 1);
+      if (i >= g->in_start[v]) program_add(q, s->finish[g->producer[g->in[i]]], -1);
+      for (int32_t k = 0; k < s->n_slots; k++)
+        if (!s->is_call[k] && x_of(s, v, k) >= 0)
+          program_add(q, x_of(s, v, k), -s->ticks * problem_time_ns(p, v, s->device_of[k]));
+    }
+    program_row(q, 0, PROGRAM_ANY_HIGH);
+    program_add(q, s->finish[v], 1);
+    for (int32_t k = 0; k < s->n_slots; k++) {
+      int64_t head = s->head[(int64_t)v * p->n_devices + s->device_of[k]];
+      if (x_of(s, v, k) >= 0) program_add(q, x_of(s, v, k), -s->ticks * min64(head, s->most_ticks / s->ticks));
+    }
+    program_row(q, 0, PROGRAM_ANY_HIGH);
+    program_add(q, makespan, 1);
+    program_add(q, s->finish[v], -1);
+  }
+}
+
+/* Each operator has a slot, and colocated ones have slots of one device. */
+static void add_slots(const state *s, program *q) {
+  const situ_problem *p = s->problem;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    program_row(q, 1, 1);
+    for (int32_t k = 0; k < s->n_slots; k++) program_add(q, x_of(s, v, k), 1);
+  }
+  for (int32_t c = 0; c < p->graph->n_colocations; c++)
+    for (int32_t i = p->group_start[c] + 1; i < p->group_start[c + 1]; i++)
+      for (int32_t d = 0; d < p->n_devices; d++) {
+        program_row(q, 0, 0);
+        for (int32_t k = 0; k < s->n_slots; k++) {
+          if (s->device_of[k] != d) continue;
+          program_add(q, x_of(s, p->group_member[i - 1], k), 1);
+          program_add(q, x_of(s, p->group_member[i], k), -1);
+        }
+      }
+}
+
+static void add_memories(const state *s, program *q) {
+  const situ_problem *p = s->problem;
+  int64_t all = 0, most = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    all = sat_add(all, p->graph->weight_bytes[v]);
+    most = max64(most, footprint_bytes(p->graph, v));
+  }
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    int64_t room = p->platform->memory_bytes[m];
+    if (room >= sat_add(all, most) || sat_add(all, most) == INT64_MAX) continue;
+    int32_t greatest = program_column(q, 0, most, false);
+    if (greatest < 0) return;
+    q->unit[greatest] = program_unit_of(most);
+    for (int32_t v = 0; v < p->n_operators; v++)
+      for (int32_t k = 0; k < s->n_slots; k++) {
+        if (p->memory_of[s->device_of[k]] != m || x_of(s, v, k) < 0) continue;
+        program_row(q, 0, PROGRAM_ANY_HIGH);
+        program_add(q, greatest, 1);
+        program_add(q, x_of(s, v, k), -footprint_bytes(p->graph, v));
+      }
+    program_row(q, PROGRAM_ANY_LOW, room);
+    program_add(q, greatest, 1);
+    for (int32_t v = 0; v < p->n_operators; v++)
+      for (int32_t k = 0; k < s->n_slots; k++)
+        if (p->memory_of[s->device_of[k]] == m) program_add(q, x_of(s, v, k), p->graph->weight_bytes[v]);
+  }
+}
+
+/* ---- the row ---- */
+
+/* All operators and transfers one after the other: no plan takes longer. */
+static int64_t serial_ns(const situ_problem *p) {
+  int64_t sum = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t most = 0;
+    for (int32_t d = 0; d < p->n_devices; d++)
+      if (problem_time_ns(p, v, d) != SITU_NEVER_NS) most = max64(most, problem_time_ns(p, v, d));
+    sum = sat_add(sum, most);
+  }
+  for (int32_t t = 0; t < p->graph->n_tensors; t++)
+    for (int32_t k = 0; k < p->n_kinds; k++)
+      sum = sat_add(sum, sat_mul(p->transfer_ns[(int64_t)t * p->n_kinds + k],
+                                 1 + p->graph->use_start[t + 1] - p->graph->use_start[t]));
+  return sum;
+}
+
+static bool init(state *s) {
+  const situ_problem *p = s->problem;
+  arena *a = s->run->arena;
+  int32_t *unit_of = ARENA_NEW(a, int32_t, p->n_operators);
+  s->x = ARENA_NEW(a, int32_t, (int64_t)p->n_operators * s->n_slots);
+  s->finish = ARENA_NEW(a, int32_t, p->n_operators);
+  s->call = ARENA_NEW(a, int32_t, p->n_operators);
+  s->device = ARENA_NEW(a, int32_t, p->n_operators);
+  s->head = ARENA_NEW(a, int64_t, (int64_t)p->n_operators * p->n_devices);
+  int64_t *tail = ARENA_NEW(a, int64_t, (int64_t)p->n_operators * p->n_devices);
+  if (!unit_of) return false;
+  for (int32_t v = 0; v < p->n_operators; v++) unit_of[v] = v;
+  s->units.problem = p;
+  s->units.n_units = p->n_operators;
+  s->units.n_devices = s->n_slots;
+  s->units.unit_of = unit_of;
+  s->units.x = s->x;
+  return s->x && s->finish && s->call && s->device && s->head && tail && bound_heads_tails(s->head, tail, p) &&
+         milp_units_init(&s->units, a);
+}
+
+static void *write_program(program *q, solve_run *run) {
+  const situ_problem *p = run->problem;
+  state *s = ARENA_ZERO(run->arena, state, 1);
+  int32_t most;
+  if (!s) return NULL;
+  s->run = run;
+  s->problem = p;
+  if (find_calls(s, &most) != SITU_STATUS_OK) return NULL;
+  int32_t least = least_calls(p), calls = most < least ? least : most;
+  if (calls > MOST_CALLS) {
+    calls = least;
+    s->known = NULL;
+  }
+  if (!make_slots(s, calls) || !init(s)) return NULL;
+  s->ticks = s->n_calls + 1;
+  int64_t upper_ns = min64(run->incumbent->value_ns, serial_ns(p));
+  if (upper_ns > LONGEST_TICKS / s->ticks) return s;
+  s->most_ticks = s->ticks * upper_ns + s->n_calls;
+  int32_t makespan = program_column(q, 0, s->most_ticks, false);
+  if (makespan < 0) return NULL;
+  q->cost[makespan] = 1;
+  q->unit[makespan] = program_unit_of(s->most_ticks);
+  add_columns(s, q);
+  if (q->out_of_memory) return NULL;
+  add_slots(s, q);
+  add_operators(s, q, makespan);
+  int32_t *in = ARENA_NEW(run->arena, int32_t, p->graph->n_tensors);
+  int32_t *out = ARENA_NEW(run->arena, int32_t, p->graph->n_tensors);
+  if (!in || !out) return NULL;
+  for (int32_t k = 0; k < s->n_slots; k++)
+    if (s->is_call[k]) add_call(s, q, k, in, out);
+  add_memories(s, q);
+  return s;
+}
+
+static bool start_from(void *context, int64_t *x) {
+  state *s = context;
+  return s->known && milp_write_devices(&s->units, s->known, x);
+}
+
+static void offer(void *context, const double *x) {
+  state *s = context;
+  if (!milp_read_devices(&s->units, x)) return;
+  const int32_t *slot = s->units.operator_device;
+  for (int32_t k = 0, n = 0; k < s->n_slots; k++) {
+    bool used = false;
+    for (int32_t v = 0; v < s->problem->n_operators; v++) {
+      if (slot[v] != k) continue;
+      s->device[v] = s->device_of[k];
+      s->call[v] = s->is_call[k] ? n : -1;
+      used |= s->is_call[k];
+    }
+    n += used;
+  }
+  solve_offer(s->run, &(placement){.device = s->device, .call = s->call});
+  solve_offer(s->run, &(placement){.device = s->device}); /* split by the rule, it may be better still */
+}
+
+const milp_program milp_calls = {.serves = serves, .write = write_program, .start = start_from, .offer = offer};

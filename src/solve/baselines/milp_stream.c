@@ -1,0 +1,239 @@
+/* The program of one input in a stream: bound/latency_program.h, and for operators i, j that neither must precede
+ *
+ *     (4) o[i,j] + o[j,i] <= 1,  o[i,j] + o[j,i] >= x[i,d] + x[j,d] - 1
+ *     (5) s[j] >= s[i] + sum over d of p[i,d] x[i,d] - M[i,j] (1 - o[i,j])
+ *
+ * with o 0 or 1 and M[i,j] = known value - least tail of i - least start of j, so that each pair has the smallest
+ * M that cuts no plan off. Where the period is limited, the sum over i of p[i,d] x[i,d] is at most that. Without
+ * contention and with room for everything this is the stream model; links that serve one transfer at a time, or have a
+ * period of their own, and memory over time are left to the simulator that judges what is found. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/latency_program.h"
+#include "bound/linear_relaxation.h"
+#include "solve/baselines/milp.h"
+#include "solve/baselines/milp_units.h"
+#include "solve/common/repair.h"
+
+enum { MOST_OPERATORS = 400, MOST_ENTRIES = 500000 };
+
+typedef struct pair {
+  int32_t i, j;   /* i < j */
+  int32_t ij, ji; /* columns: i before j, j before i */
+} pair;
+
+typedef struct state {
+  solve_run *run;
+  latency_program latency;
+  milp_units units;
+  int32_t n_pairs;
+  pair *pairs;
+  int32_t *order;   /* of the last solution read */
+  int32_t *waiting; /* scratch [operator] */
+  double *when;     /* scratch [operator] */
+  uint64_t *above;  /* [operator * n_words] bits of its ancestors */
+  int32_t n_words;
+} state;
+
+static bool serves(const situ_problem *p) {
+  return p->execution == SITU_EXECUTION_STREAM && p->n_operators <= MOST_OPERATORS &&
+         latency_program_fits(p, MOST_ENTRIES);
+}
+
+/* ---- pairs ---- */
+
+static bool is_above(const state *s, int32_t i, int32_t j) {
+  return s->above[(int64_t)j * s->n_words + i / 64] >> (i % 64) & 1;
+}
+
+static bool find_ancestors(state *s, const situ_graph *g, arena *a) {
+  s->n_words = g->n_operators / 64 + 1;
+  s->above = ARENA_ZERO(a, uint64_t, (int64_t)g->n_operators * s->n_words);
+  if (!s->above) return false;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+      int32_t u = g->producer[g->in[k]];
+      for (int32_t w = 0; w < s->n_words; w++)
+        s->above[(int64_t)v * s->n_words + w] |= s->above[(int64_t)u * s->n_words + w];
+      s->above[(int64_t)v * s->n_words + u / 64] |= (uint64_t)1 << (u % 64);
+    }
+  return true;
+}
+
+/* Over the devices where v may be: the least tail, and the least start. */
+static int64_t least_tail(const latency_program *l, int32_t v) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t d = 0; d < l->problem->n_devices; d++)
+    if (latency_x(l, v, d) >= 0) least = min64(least, l->tail[(int64_t)v * l->problem->n_devices + d]);
+  return least;
+}
+
+static int64_t least_start(const latency_program *l, int32_t v) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t d = 0; d < l->problem->n_devices; d++)
+    if (latency_x(l, v, d) >= 0)
+      least = min64(least, l->head[(int64_t)v * l->problem->n_devices + d] - problem_time_ns(l->problem, v, d));
+  return least;
+}
+
+/* Row (5): i ends before j starts, if `first` is 1. */
+static void order_row(const latency_program *l, program *q, int32_t i, int32_t j, int32_t first) {
+  int64_t slack = l->upper_ns - least_tail(l, i) - least_start(l, j);
+  int64_t m = max64(slack, 0);
+  program_row(q, -m, PROGRAM_ANY_HIGH);
+  program_add(q, l->start[j], 1);
+  program_add(q, l->start[i], -1);
+  for (int32_t d = 0; d < l->problem->n_devices; d++)
+    program_add(q, latency_x(l, i, d), -problem_time_ns(l->problem, i, d));
+  program_add(q, first, -m);
+}
+
+static void part_pair(const latency_program *l, program *q, const pair *o) {
+  bool together = l->units.class_of[o->i] == l->units.class_of[o->j];
+  program_row(q, together ? 1 : PROGRAM_ANY_LOW, 1);
+  program_add(q, o->ij, 1);
+  program_add(q, o->ji, 1);
+  for (int32_t d = 0; d < l->problem->n_devices && !together; d++) {
+    int32_t x = latency_x(l, o->i, d), y = latency_x(l, o->j, d);
+    if (x < 0 || y < 0) continue;
+    program_row(q, -1, PROGRAM_ANY_HIGH);
+    program_add(q, o->ij, 1);
+    program_add(q, o->ji, 1);
+    program_add(q, x, -1);
+    program_add(q, y, -1);
+  }
+  order_row(l, q, o->i, o->j, o->ij);
+  order_row(l, q, o->j, o->i, o->ji);
+}
+
+/* Whether both may be on one device. */
+static bool can_meet(const latency_program *l, int32_t i, int32_t j) {
+  for (int32_t d = 0; d < l->problem->n_devices; d++)
+    if (latency_x(l, i, d) >= 0 && latency_x(l, j, d) >= 0) return true;
+  return false;
+}
+
+static bool add_pairs(state *s, program *q, arena *a) {
+  const latency_program *l = &s->latency;
+  int64_t n = l->problem->n_operators;
+  s->pairs = ARENA_NEW(a, pair, n * (n - 1) / 2);
+  if (!s->pairs) return false;
+  for (int32_t j = 0; j < n; j++)
+    for (int32_t i = 0; i < j; i++) {
+      if (is_above(s, i, j) || !can_meet(l, i, j)) continue;
+      pair *o = &s->pairs[s->n_pairs++];
+      *o = (pair){i, j, program_column(q, 0, 1, true), program_column(q, 0, 1, true)};
+      part_pair(l, q, o);
+    }
+  return true;
+}
+
+/* No device works longer than the period may be; what links carry is left to the simulator. */
+static void limit_period(const latency_program *l, program *q) {
+  const situ_problem *p = l->problem;
+  for (int32_t d = 0; d < p->n_devices && p->max_period_ns < SITU_NEVER_NS; d++) {
+    program_row(q, PROGRAM_ANY_LOW, p->max_period_ns);
+    for (int32_t v = 0; v < p->n_operators; v++)
+      if (latency_x(l, v, d) >= 0) program_add(q, latency_x(l, v, d), problem_time_ns(p, v, d));
+  }
+}
+
+/* ---- the row ---- */
+
+static void *write_program(program *q, solve_run *run) {
+  arena *a = run->arena;
+  const situ_problem *p = run->problem;
+  state *s = ARENA_ZERO(a, state, 1);
+  device_type *types;
+  if (!s || !latency_program_write(&s->latency, q, p, run->incumbent->value_ns, true, a)) return NULL;
+  s->run = run;
+  s->order = ARENA_NEW(a, int32_t, p->n_operators);
+  s->waiting = ARENA_NEW(a, int32_t, p->n_operators);
+  s->when = ARENA_NEW(a, double, p->n_operators);
+  s->units = (milp_units){.problem = p,
+                          .n_units = s->latency.units.n_classes,
+                          .n_devices = p->n_devices,
+                          .unit_of = s->latency.units.class_of,
+                          .x = s->latency.x};
+  if (!s->order || !s->waiting || !s->when || !device_twins_find(&types, &s->units.n_types, p, a)) return NULL;
+  s->units.types = types;
+  if (!milp_units_init(&s->units, a) || !find_ancestors(s, p->graph, a) || !add_pairs(s, q, a)) return NULL;
+  limit_period(&s->latency, q);
+  milp_break_symmetry(&s->units, q);
+  return s;
+}
+
+static bool start_from(void *context, int64_t *x) {
+  state *s = context;
+  const placement *best = &s->run->incumbent->best;
+  if (!milp_write_devices(&s->units, best->device, x)) return false;
+  for (int32_t k = 0; k < s->latency.problem->n_operators; k++) s->waiting[best->order ? best->order[k] : k] = k;
+  for (int32_t k = 0; k < s->n_pairs; k++) {
+    const pair *o = &s->pairs[k];
+    if (best->device[o->i] != best->device[o->j]) continue;
+    x[s->waiting[o->i] < s->waiting[o->j] ? o->ij : o->ji] = 1;
+  }
+  return true;
+}
+
+/* Whether pair o says that its one end waits for the other on one device: 1 for i first, -1 for j first. */
+static int first_of(const state *s, const pair *o, const double *x) {
+  if (s->units.operator_device[o->i] != s->units.operator_device[o->j]) return 0;
+  return x[o->ij] >= x[o->ji] ? 1 : -1;
+}
+
+/* By start, in a topological order that also keeps to the pairs: the engine rounds, so that starts alone would not
+ * do.
+ * False where they go in a circle. */
+static bool read_order(state *s, const double *x) {
+  const situ_graph *g = s->latency.problem->graph;
+  int32_t n = g->n_operators;
+  for (int32_t v = 0; v < n; v++) {
+    s->when[v] = x[s->latency.start[v]];
+    s->waiting[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
+  }
+  for (int32_t k = 0; k < s->n_pairs; k++) {
+    int first = first_of(s, &s->pairs[k], x);
+    if (first != 0) s->waiting[first > 0 ? s->pairs[k].j : s->pairs[k].i]++;
+  }
+  for (int32_t at = 0; at < n; at++) {
+    int32_t next = -1;
+    for (int32_t v = 0; v < n; v++)
+      if (s->waiting[v] == 0 && (next < 0 || s->when[v] < s->when[next])) next = v;
+    if (next < 0) return false;
+    s->order[at] = next;
+    s->waiting[next] = -1;
+    for (int32_t t = g->out_start[next]; t < g->out_start[next + 1]; t++)
+      for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) s->waiting[g->use[k]]--;
+    for (int32_t k = 0; k < s->n_pairs; k++) {
+      const pair *o = &s->pairs[k];
+      int first = o->i == next || o->j == next ? first_of(s, o, x) : 0;
+      if (first > 0 && o->i == next) s->waiting[o->j]--;
+      if (first < 0 && o->j == next) s->waiting[o->i]--;
+    }
+  }
+  return true;
+}
+
+static void offer(void *context, const double *x) {
+  state *s = context;
+  if (!milp_read_devices(&s->units, x) || !read_order(s, x)) return;
+  repair_offer(s->run, &(placement){.device = s->units.operator_device, .order = s->order});
+}
+
+/* The root of the program, with what the best plan so far rules out. */
+static situ_status prove(solve_run *run) {
+  certificate proof = {0};
+  int64_t lower_ns = 0;
+  arena_mark mark = arena_get_mark(run->arena);
+  if (!linear_relaxation_find(&lower_ns, &proof, run->problem, run->incumbent->value_ns, MOST_ENTRIES, run->arena,
+                              run->budget))
+    return fail_no_memory(run->error);
+  proof.bound = "linear_relaxation";
+  situ_status status = proof.kind ? solve_prove(run, &proof) : SITU_STATUS_OK;
+  arena_release(run->arena, mark);
+  return status;
+}
+
+const milp_program milp_stream = {
+    .serves = serves, .write = write_program, .start = start_from, .offer = offer, .prove = prove};

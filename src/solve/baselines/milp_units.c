@@ -1,0 +1,107 @@
+#include "solve/baselines/milp_units.h"
+
+#include <stdlib.h>
+
+#include "base/checked.h"
+
+enum { ORDERED_UNITS = 4 }; /* for each device */
+
+typedef struct by_time {
+  int64_t time_ns;
+  int32_t unit;
+} by_time;
+
+static int compare_times(const void *a, const void *b) {
+  const by_time *x = a, *y = b;
+  if (x->time_ns != y->time_ns) return x->time_ns > y->time_ns ? -1 : 1;
+  return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* By the least time of their operators. */
+static bool order_units(milp_units *s, arena *a) {
+  const situ_problem *p = s->problem;
+  arena_mark mark = arena_get_mark(a);
+  by_time *sorted = ARENA_NEW(a, by_time, s->n_units);
+  if (!sorted) return false;
+  for (int32_t u = 0; u < s->n_units; u++) sorted[u] = (by_time){0, u};
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t k = 0; k < p->n_classes; k++) least = min64(least, p->time_ns[(int64_t)v * p->n_classes + k]);
+    sorted[s->unit_of[v]].time_ns = sat_add(sorted[s->unit_of[v]].time_ns, least);
+  }
+  qsort(sorted, (size_t)s->n_units, sizeof *sorted, compare_times);
+  for (int32_t u = 0; u < s->n_units; u++) s->order[u] = sorted[u].unit;
+  arena_release(a, mark);
+  return true;
+}
+
+bool milp_units_init(milp_units *s, arena *a) {
+  s->order = ARENA_NEW(a, int32_t, s->n_units);
+  s->unit_device = ARENA_NEW(a, int32_t, s->n_units);
+  s->operator_device = ARENA_NEW(a, int32_t, s->problem->n_operators);
+  return s->order && s->unit_device && s->operator_device && order_units(s, a);
+}
+
+void milp_break_symmetry(const milp_units *s, program *p) {
+  int32_t n = ORDERED_UNITS * s->n_devices;
+  if (n > s->n_units) n = s->n_units;
+  for (int32_t t = 0; t < s->n_types; t++)
+    for (int32_t i = 1; i < s->types[t].n_devices; i++) {
+      int32_t d = s->types[t].devices[i], before = s->types[t].devices[i - 1];
+      for (int32_t k = 0; k < n; k++) {
+        int32_t x = s->x[(int64_t)s->order[k] * s->n_devices + d];
+        if (x < 0) continue;
+        program_row(p, PROGRAM_ANY_LOW, 0);
+        program_add(p, x, 1);
+        for (int32_t j = 0; j < k; j++) program_add(p, s->x[(int64_t)s->order[j] * s->n_devices + before], -1);
+      }
+    }
+}
+
+static void swap_devices(milp_units *s, int32_t a, int32_t b) {
+  for (int32_t u = 0; u < s->n_units; u++)
+    if (s->unit_device[u] == a || s->unit_device[u] == b) s->unit_device[u] = a + b - s->unit_device[u];
+}
+
+static void rename_devices(milp_units *s) {
+  for (int32_t t = 0; t < s->n_types; t++) {
+    const device_type *type = &s->types[t];
+    for (int32_t k = 0, n = 0; k < s->n_units && n < type->n_devices; k++) {
+      int32_t d = s->unit_device[s->order[k]];
+      bool waits = false; /* for its name */
+      for (int32_t i = n; i < type->n_devices; i++) waits |= type->devices[i] == d;
+      if (waits) swap_devices(s, d, type->devices[n++]);
+    }
+  }
+}
+
+static void spread_to_operators(milp_units *s) {
+  for (int32_t v = 0; v < s->problem->n_operators; v++) s->operator_device[v] = s->unit_device[s->unit_of[v]];
+}
+
+bool milp_write_devices(milp_units *s, const int32_t *device, int64_t *x) {
+  for (int32_t v = 0; v < s->problem->n_operators; v++) s->unit_device[s->unit_of[v]] = device[v];
+  rename_devices(s);
+  spread_to_operators(s);
+  for (int32_t u = 0; u < s->n_units; u++) {
+    int32_t column = s->x[(int64_t)u * s->n_devices + s->unit_device[u]];
+    if (column < 0) return false;
+    x[column] = 1;
+  }
+  return true;
+}
+
+bool milp_read_devices(milp_units *s, const double *x) {
+  for (int32_t u = 0; u < s->n_units; u++) {
+    double most = -1;
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      int32_t column = s->x[(int64_t)u * s->n_devices + d];
+      if (column < 0 || x[column] <= most) continue;
+      most = x[column];
+      s->unit_device[u] = d;
+    }
+    if (most < 0) return false;
+  }
+  spread_to_operators(s);
+  return true;
+}

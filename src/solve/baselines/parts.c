@@ -1,0 +1,304 @@
+#include "solve/baselines/parts.h"
+
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/pipeline/orders.h"
+#include "solve/stream/list.h"
+#include "view/footprint.h"
+#include "view/unit.h"
+
+/* ---- the graph ---- */
+
+static bool class_allows(const parts *g, int32_t c, int32_t d) {
+  int32_t start = g->classes.member_start[c], end = g->classes.member_start[c + 1];
+  return members_allow(g->run->problem, &g->classes.member[start], end - start, d);
+}
+
+/* Time of a class on a device; 0 where it cannot run, pins apart. */
+static int64_t class_time_ns(const parts *g, int32_t c, int32_t d) {
+  int64_t sum = 0;
+  for (int32_t i = g->classes.member_start[c]; i < g->classes.member_start[c + 1]; i++)
+    sum = sat_add(sum, problem_time_ns(g->run->problem, g->classes.member[i], d));
+  return sum == SITU_NEVER_NS ? 0 : sum;
+}
+
+static bool choose_devices(parts *g, arena *a) {
+  const situ_problem *p = g->run->problem;
+  g->device = ARENA_NEW(a, int32_t, p->n_devices);
+  g->share = ARENA_NEW(a, double, p->n_devices);
+  if (!g->device || !g->share) return false;
+  for (int32_t hosts = 0; hosts < 2 && g->n_parts == 0; hosts++)
+    for (int32_t d = 0; d < p->n_devices; d++)
+      if (!p->unused[d] && (hosts || !problem_is_host(p, d))) g->device[g->n_parts++] = d;
+  double speeds = 0;
+  for (int32_t k = 0; k < g->n_parts; k++) {
+    int64_t all_ns = 1;
+    for (int32_t c = 0; c < g->classes.n_classes; c++) all_ns = sat_add(all_ns, class_time_ns(g, c, g->device[k]));
+    g->share[k] = 1 / (double)all_ns;
+    speeds += g->share[k];
+  }
+  for (int32_t k = 0; k < g->n_parts; k++) g->share[k] /= speeds;
+  return true;
+}
+
+static bool weigh_classes(parts *g, arena *a) {
+  const situ_problem *p = g->run->problem;
+  g->time_ns = ARENA_ZERO(a, int64_t, g->classes.n_classes);
+  g->bytes = ARENA_ZERO(a, int64_t, g->classes.n_classes);
+  if (!g->time_ns || !g->bytes) return false;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t c = g->classes.class_of[v];
+    int64_t stash = sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v));
+    g->bytes[c] = sat_add(g->bytes[c], sat_add(p->graph->weight_bytes[v], stash));
+  }
+  for (int32_t c = 0; c < g->classes.n_classes && g->n_parts > 0; c++)
+    g->time_ns[c] = class_time_ns(g, c, g->device[0]);
+  return true;
+}
+
+typedef struct arc {
+  int32_t from, to;
+  int64_t transfer_ns;
+} arc;
+
+static int by_ends(const void *a, const void *b) {
+  const arc *x = a, *y = b;
+  if (x->from != y->from) return x->from < y->from ? -1 : 1;
+  return (x->to > y->to) - (x->to < y->to);
+}
+
+/* What tensor t costs between two parts: staged through the host one of its two ways, else from the first to the next.
+ */
+static int64_t price_ns(const parts *g, int32_t t) {
+  const situ_problem *p = g->run->problem;
+  if (g->n_parts < 2) return 0;
+  bool staged = p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED;
+  return problem_transfer_ns(p, t, g->device[0], staged ? p->host : g->device[1]);
+}
+
+static bool join_classes(parts *g, arena *a) {
+  const situ_graph *graph = g->run->problem->graph;
+  int32_t n = g->classes.n_classes, *seen = ARENA_NEW(a, int32_t, n);
+  arc *arcs = ARENA_NEW(a, arc, 2 * graph->n_uses);
+  g->start = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
+  g->to = ARENA_NEW(a, int32_t, 2 * graph->n_uses);
+  g->transfer_ns = ARENA_NEW(a, int64_t, 2 * graph->n_uses);
+  if (!seen || !arcs || !g->start || !g->to || !g->transfer_ns) return false;
+  for (int32_t c = 0; c < n; c++) seen[c] = -1;
+  int64_t n_arcs = 0;
+  for (int32_t t = 0; t < graph->n_tensors; t++) {
+    int32_t from = g->classes.class_of[graph->producer[t]];
+    int64_t price = price_ns(g, t);
+    seen[from] = t;
+    for (int64_t i = graph->use_start[t]; i < graph->use_start[t + 1]; i++) {
+      int32_t to = g->classes.class_of[graph->use[i]];
+      if (seen[to] == t) continue;
+      seen[to] = t;
+      arcs[n_arcs++] = (arc){from, to, price};
+      arcs[n_arcs++] = (arc){to, from, price};
+    }
+  }
+  if (n_arcs > 0) qsort(arcs, (size_t)n_arcs, sizeof *arcs, by_ends);
+  for (int64_t i = 0; i < n_arcs; i++) {
+    if (i > 0 && by_ends(&arcs[i], &arcs[i - 1]) == 0) {
+      g->transfer_ns[g->n_edges - 1] = sat_add(g->transfer_ns[g->n_edges - 1], arcs[i].transfer_ns);
+      continue;
+    }
+    g->to[g->n_edges] = arcs[i].to;
+    g->transfer_ns[g->n_edges++] = arcs[i].transfer_ns;
+    g->start[arcs[i].from + 1]++;
+  }
+  for (int32_t c = 0; c < n; c++) g->start[c + 1] += g->start[c];
+  return true;
+}
+
+/* Whether devices must stand in an order that no edge goes against. */
+static bool is_contiguous(const situ_problem *p) { return p->execution == SITU_EXECUTION_PIPELINE && p->contiguous; }
+
+bool parts_find(parts *g, solve_run *run) {
+  *g = (parts){.run = run};
+  return contract(&g->classes, run->problem, is_contiguous(run->problem), run->arena) &&
+         choose_devices(g, run->arena) && weigh_classes(g, run->arena) && join_classes(g, run->arena);
+}
+
+void parts_scale(int32_t *scaled, const int64_t *numbers, int64_t n) {
+  int64_t sum = 0;
+  for (int64_t i = 0; i < n; i++) sum = sat_add(sum, numbers[i]);
+  int64_t unit = sum / ((int64_t)1 << 30) + 1;
+  for (int64_t i = 0; i < n; i++) scaled[i] = (int32_t)max64(numbers[i] / unit, 1);
+}
+
+/* ---- the way back ---- */
+
+typedef struct settling {
+  const parts *g;
+  int32_t *class_device;
+  int64_t *busy_ns;             /* [device] */
+  int64_t *bytes, *footprint;   /* [memory] */
+  int64_t *class_footprint;     /* [class] */
+  int32_t *order;               /* topological, of the classes */
+  int32_t *by_place, *place_of; /* devices in their order; [device] */
+  int32_t *class_place, n_places;
+  int32_t *device;
+} settling;
+
+static void clear(settling *s) {
+  const situ_problem *p = s->g->run->problem;
+  for (int32_t d = 0; d < p->n_devices; d++) s->busy_ns[d] = 0;
+  for (int32_t m = 0; m < p->n_memories; m++) s->bytes[m] = s->footprint[m] = 0;
+}
+
+/* Puts a class on a device when it may run and fits there. */
+static bool take(settling *s, int32_t c, int32_t d) {
+  const situ_problem *p = s->g->run->problem;
+  int32_t m = p->memory_of[d];
+  int64_t bytes = sat_add(s->bytes[m], s->g->bytes[c]), footprint = max64(s->footprint[m], s->class_footprint[c]);
+  if (!class_allows(s->g, c, d) || sat_add(bytes, footprint) > p->platform->memory_bytes[m]) return false;
+  s->bytes[m] = bytes;
+  s->footprint[m] = footprint;
+  s->busy_ns[d] = sat_add(s->busy_ns[d], class_time_ns(s->g, c, d));
+  s->class_device[c] = d;
+  return true;
+}
+
+static void offer(settling *s) {
+  contraction_expand(&s->g->classes, s->class_device, s->device);
+  solve_offer(s->g->run, &(placement){.device = s->device});
+}
+
+/* Puts a class on the device of least time among those that can take it. */
+static bool take_least(settling *s, int32_t c) {
+  int32_t n = s->g->run->problem->n_devices, last = -1;
+  for (int32_t tried = 0; tried < n; tried++) { /* devices by time, then by number */
+    int32_t next = -1;
+    for (int32_t d = 0; d < n; d++) {
+      bool after = last < 0 || s->busy_ns[d] > s->busy_ns[last] || (s->busy_ns[d] == s->busy_ns[last] && d > last);
+      if (after && (next < 0 || s->busy_ns[d] < s->busy_ns[next])) next = d;
+    }
+    if (take(s, c, next)) return true;
+    last = next;
+  }
+  return false;
+}
+
+static void settle_free(settling *s, const int32_t *part) {
+  int32_t n = s->g->classes.n_classes;
+  clear(s);
+  for (int32_t c = 0; c < n; c++)
+    if (!take(s, c, s->g->device[part[c]])) s->class_device[c] = -1;
+  for (int32_t c = 0; c < n; c++)
+    if (s->class_device[c] < 0 && !take_least(s, c)) return;
+  offer(s);
+}
+
+/* Orders the devices: those with a part by its mean place, the others behind. */
+static bool order_devices(settling *s, const int32_t *part, bool backward, arena *a) {
+  const parts *g = s->g;
+  const situ_problem *p = g->run->problem;
+  double *sum = ARENA_ZERO(a, double, p->n_devices), *weight = ARENA_ZERO(a, double, p->n_devices);
+  if (!sum || !weight) return false;
+  for (int32_t i = 0; i < g->classes.n_classes; i++) {
+    int32_t c = s->order[i], d = g->device[part[c]];
+    double w = 1 + (double)g->time_ns[c];
+    sum[d] += w * i;
+    weight[d] += w;
+  }
+  s->n_places = 0;
+  for (int32_t spare = 0; spare < 3; spare++) /* parts, then accelerators, then hosts */
+    for (int32_t d = 0; d < p->n_devices; d++) {
+      if (spare != (weight[d] > 0 ? 0 : problem_is_host(p, d) ? 2 : 1)) continue;
+      int32_t k = s->n_places++;
+      double mean = spare ? 0 : sum[d] / weight[d];
+      for (; !spare && k > 0 && sum[s->by_place[k - 1]] / weight[s->by_place[k - 1]] > mean; k--)
+        s->by_place[k] = s->by_place[k - 1];
+      s->by_place[k] = d;
+    }
+  int32_t n_used = 0;
+  while (n_used < s->n_places && weight[s->by_place[n_used]] > 0) n_used++;
+  for (int32_t i = 0, j = n_used - 1; backward && i < j; i++, j--) {
+    int32_t swap = s->by_place[i];
+    s->by_place[i] = s->by_place[j];
+    s->by_place[j] = swap;
+  }
+  for (int32_t k = 0; k < s->n_places; k++) s->place_of[s->by_place[k]] = k;
+  return true;
+}
+
+/* One pass over the classes, from the start or from the end. `before` are the edges of F against that direction. */
+static void settle_in_order(settling *s, const int32_t *part, const constraint_graph *before, bool backward) {
+  const parts *g = s->g;
+  int32_t n = g->classes.n_classes;
+  clear(s);
+  for (int32_t i = 0; i < n; i++) {
+    int32_t c = s->order[backward ? n - 1 - i : i], own = s->place_of[g->device[part[c]]], first = 0;
+    for (int64_t k = before->start[c]; k < before->start[c + 1]; k++)
+      if (s->class_place[before->to[k]] > first) first = s->class_place[before->to[k]];
+    if (own < first) own = first;
+    int32_t place = own;
+    while (place < s->n_places && !take(s, c, s->by_place[place])) place++;
+    if (place == s->n_places) {
+      place = own - 1;
+      while (place >= first && !take(s, c, s->by_place[place])) place--;
+      if (place < first) return;
+    }
+    s->class_place[c] = place;
+  }
+  offer(s);
+}
+
+static bool settling_init(settling *s, const parts *g, order_maker *maker, arena *a) {
+  const situ_problem *p = g->run->problem;
+  int32_t n = g->classes.n_classes;
+  *s = (settling){.g = g};
+  s->class_device = ARENA_NEW(a, int32_t, n);
+  s->busy_ns = ARENA_NEW(a, int64_t, p->n_devices);
+  s->bytes = ARENA_NEW(a, int64_t, p->n_memories);
+  s->footprint = ARENA_NEW(a, int64_t, p->n_memories);
+  s->class_footprint = ARENA_ZERO(a, int64_t, n);
+  s->order = ARENA_NEW(a, int32_t, n);
+  s->by_place = ARENA_NEW(a, int32_t, p->n_devices);
+  s->place_of = ARENA_NEW(a, int32_t, p->n_devices);
+  s->class_place = ARENA_NEW(a, int32_t, n);
+  s->device = ARENA_NEW(a, int32_t, p->n_operators);
+  if (!s->class_device || !s->busy_ns || !s->bytes || !s->footprint || !s->class_footprint || !s->order ||
+      !s->by_place || !s->place_of || !s->class_place || !s->device || !order_maker_init(maker, &g->classes.forward, a))
+    return false;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t *most = &s->class_footprint[g->classes.class_of[v]];
+    *most = max64(*most, sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
+  }
+  for (int32_t c = 0; c < n; c++) s->order[c] = c;
+  if (is_contiguous(p)) order_make(maker, s->order, &(order_style){.backward = false}); /* else F may have cycles */
+  return true;
+}
+
+/* A stream: the list scheduler leaves an operator on the device of its part where that may run it and has room. */
+static situ_status schedule_parts(const parts *g, const int32_t *part) {
+  const situ_problem *p = g->run->problem;
+  int32_t *device = ARENA_NEW(g->run->arena, int32_t, p->n_operators);
+  if (!device) return fail_no_memory(g->run->error);
+  for (int32_t v = 0; v < p->n_operators; v++) device[v] = g->device[part[g->classes.class_of[v]]];
+  return list_by_rank(g->run, device);
+}
+
+static situ_status settle_parts(const parts *g, const int32_t *part) {
+  arena *a = g->run->arena;
+  order_maker maker;
+  settling s;
+  if (!settling_init(&s, g, &maker, a)) return fail_no_memory(g->run->error);
+  if (!is_contiguous(g->run->problem)) {
+    settle_free(&s, part);
+    return SITU_STATUS_OK;
+  }
+  for (int32_t backward = 0; backward < 2; backward++) {
+    if (!order_devices(&s, part, backward, a)) return fail_no_memory(g->run->error);
+    settle_in_order(&s, part, backward ? maker.forward : &maker.backward, backward);
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status parts_offer(const parts *g, const int32_t *part) {
+  return g->run->problem->execution == SITU_EXECUTION_STREAM ? schedule_parts(g, part) : settle_parts(g, part);
+}

@@ -1,0 +1,65 @@
+/* Random placements, the best kept: what any method must beat. Each is one step. Ends after 64 of them, or where the
+ * steps are limited with the last step. Streams draw from the masks that learned policies have (learn/world.h), so
+ * that both have the same trials to choose from. */
+#include "base/fail.h"
+#include "learn/world.h"
+#include "solve/common/repair.h"
+#include "view/unit.h"
+
+enum { DRAWS = 64 };
+
+/* A device for the unit of v, uniform among those that every member may use; -1 when there is none. */
+static int32_t draw(const situ_problem *p, const int32_t *members, int32_t n, rng *r) {
+  int32_t chosen = -1, seen = 0;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (members_allow(p, members, n, d) && rng_below(r, ++seen) == 0) chosen = d;
+  return chosen;
+}
+
+/* Whether to draw once more after `draws`. */
+static bool goes_on(solve_run *run, int64_t draws) {
+  return (draws < DRAWS || run->budget->max_steps < INT64_MAX) && !solve_done(run);
+}
+
+static situ_status solve_stream(solve_run *run) {
+  world *w = ARENA_NEW(run->arena, world, 1);
+  if (!w || !world_init_run(w, run)) return fail_no_memory(run->error);
+  rng r = rng_new(run->seed);
+  nn_real *equal = ARENA_ZERO(run->arena, nn_real, (int64_t)w->n_units * w->n_devices);
+  int32_t *device = ARENA_NEW(run->arena, int32_t, w->n_units);
+  if (!equal || !device) return fail_no_memory(run->error);
+  while (goes_on(run, w->n_trials)) {
+    world_draw(w, equal, &r, device, NULL);
+    world_try(w, device);
+  }
+  world_report(w);
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve(solve_run *run) {
+  if (run->problem->execution == SITU_EXECUTION_STREAM) return solve_stream(run);
+  const situ_problem *p = run->problem;
+  rng r = rng_new(run->seed);
+  placement where = {.device = ARENA_NEW(run->arena, int32_t, p->n_operators)};
+  if (!where.device) return fail_no_memory(run->error);
+  for (int32_t draws = 0; goes_on(run, draws); draws++) {
+    for (int32_t v = 0; v < p->n_operators; v++) {
+      int32_t group = p->graph->colocation[v];
+      const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
+      int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
+      where.device[v] = members[0] == v ? draw(p, members, n, &r) : where.device[members[0]];
+      if (where.device[v] < 0) return SITU_STATUS_OK;
+    }
+    repair_offer(run, &where);
+  }
+  return SITU_STATUS_OK;
+}
+
+const solver random_solver = {
+    .name = "random",
+    .title = "the best of many random placements",
+    .source = "",
+    .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
+    .periods = true,
+    .solve = solve,
+};

@@ -1,0 +1,158 @@
+/* Calls to proven optimality: a dynamic program over the ideals of the call graph. A flow and a price of memory give a
+ * bound and, for each ideal, what is at least to come (bound/call_price.h); labels grow from the empty ideal to the
+ * full one (solve/calls/call_labels.h), at first only those that end near the bound, and few for each ideal, then more;
+ * and what comes out is packed onto the accelerators (solve/calls/call_pack.h). docs/theory/call_dp.md. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/calls/call_labels.h"
+#include "solve/calls/call_pack.h"
+#include "solve/common/solver.h"
+
+enum {
+  MOST_IDEALS = 1 << 17,
+  MOST_OPERATORS = 1 << 14,
+  FIRST_WIDTH = 16,
+  LAST_WIDTH = 1 << 14,
+  WIDTH_FACTOR = 4,
+  FARTHER = 8,
+  OFFERED = 64
+};
+
+typedef struct call_dp {
+  solve_run *run;
+  call_graph graph;
+  call_lattice lattice;
+  call_price price;
+  call_labels labels;
+  int32_t *unit, *device, *call; /* [node], [operator], [operator] */
+  bool *host;                    /* [unit] */
+} call_dp;
+
+/* Offers the plan of a label of the full ideal. */
+static void offer(call_dp *s, int32_t label) {
+  const call_lattice *l = &s->lattice;
+  int32_t n_units = 0;
+  for (int32_t i = label; s->labels.label[i].parent >= 0; i = s->labels.label[i].parent) n_units++;
+  for (int32_t i = label, u = n_units - 1; u >= 0; i = s->labels.label[i].parent, u--) {
+    const call_label *now = &s->labels.label[i], *before = &s->labels.label[now->parent];
+    s->host[u] = now->host;
+    for (int32_t v = 0; v < s->graph.n; v++)
+      if (call_lattice_has(l, now->ideal, v) && !call_lattice_has(l, before->ideal, v)) s->unit[v] = u;
+  }
+  arena_mark mark = arena_get_mark(s->run->arena);
+  if (call_pack(&s->graph, s->unit, s->host, n_units, s->device, s->call, s->run->arena))
+    solve_offer(s->run, &(placement){.device = s->device, .call = s->call});
+  arena_release(s->run->arena, mark);
+}
+
+typedef enum found_what { FOUND_NOTHING, FOUND_PART, FOUND_ALL, FOUND_STOP, FOUND_NO_MEMORY } found_what;
+
+/* One run of labels below `limit`: offers what it finds. ALL: no label was dropped that would matter. */
+static found_what try_labels(call_dp *s, int32_t width, int64_t limit) {
+  solve_run *run = s->run;
+  call_labels *labels = &s->labels;
+  call_labels_result result = call_labels_run(labels, width, limit, run->budget);
+  if (result != CALL_LABELS_DONE) return result == CALL_LABELS_STOPPED ? FOUND_STOP : FOUND_NO_MEMORY;
+  int32_t best = labels->first[s->lattice.n - 1], n = 0;
+  int64_t found = best >= 0 ? labels->label[best].least_ns : limit;
+  solve_bound(run, min64(found, labels->dropped_ns), "call_dp");
+  for (int32_t i = best; i >= 0 && n < OFFERED && !solve_done(run); i = labels->label[i].next, n++) offer(s, i);
+  return labels->dropped_ns >= found ? FOUND_ALL : best >= 0 ? FOUND_PART : FOUND_NOTHING;
+}
+
+/* Whether the last run found something. */
+static bool is_found(const call_dp *s) { return s->labels.first[s->lattice.n - 1] >= 0; }
+
+/* Rounds for what ends below a limit: the incumbent, where it is near the bound. Else one near the bound, which is
+ * cheap and raises it, and one farther off, to find a plan. Wider while labels are dropped, farther off while nothing
+ * is there. */
+static situ_status search(call_dp *s) {
+  solve_run *run = s->run;
+  int64_t slack = s->price.lower_ns / 128 + 1;
+  int32_t width = FIRST_WIDTH;
+  found_what what = FOUND_NOTHING;
+  while (!solve_done(run) && width <= LAST_WIDTH) {
+    int64_t value = run->incumbent->value_ns, lower = run->incumbent->lower_bound_ns;
+    int64_t near = sat_add(lower, slack), far = sat_add(lower, sat_mul(slack, FARTHER));
+    what = try_labels(s, width, value < far ? value : near);
+    if (what == FOUND_NOTHING && value >= far && !solve_done(run)) what = try_labels(s, width, far);
+    if (what >= FOUND_STOP || (what == FOUND_ALL && is_found(s))) break;
+    if (what == FOUND_ALL)
+      slack = sat_mul(slack, 2);
+    else
+      width *= WIDTH_FACTOR;
+  }
+  return what == FOUND_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
+}
+
+/* Where the bound does not feel the limit on calls, labels that do not count them come first: they are fewer, and when
+ * their plan keeps the limit it is optimal all the same. */
+static situ_status search_all(call_dp *s) {
+  call_graph *g = &s->graph;
+  int32_t device_calls = g->device_calls, all_calls = g->all_calls;
+  bool limited = device_calls < INT32_MAX || all_calls < INT32_MAX;
+  if (limited && s->price.toll == 0) {
+    g->device_calls = g->all_calls = INT32_MAX;
+    TRY(search(s));
+    g->device_calls = device_calls;
+    g->all_calls = all_calls;
+    if (solve_done(s->run)) return SITU_STATUS_OK;
+  }
+  return search(s);
+}
+
+/* The lattice of the problem, or of one in which the lightest idle operators weigh nothing, until it is small enough.
+ */
+static call_lattice_result find_lattice(call_dp *s) {
+  static const int64_t light_part[] = {0, 512, 32}; /* of the largest memory */
+  solve_run *run = s->run;
+  call_lattice_result result = CALL_LATTICE_TOO_LARGE;
+  for (size_t k = 0; k < sizeof light_part / sizeof *light_part && result == CALL_LATTICE_TOO_LARGE; k++) {
+    int64_t light_bytes = k == 0 ? 0 : s->graph.call_bytes / light_part[k];
+    if (budget_over(run->budget) || (k > 0 && s->graph.call_bytes == SITU_UNLIMITED_BYTES)) break;
+    arena_mark mark = arena_get_mark(run->arena);
+    if (!call_graph_find(&s->graph, run->problem, light_bytes, run->arena)) return CALL_LATTICE_NO_MEMORY;
+    if (s->graph.n == 0) break;
+    result = call_lattice_find(&s->lattice, &s->graph, MOST_IDEALS, run->arena, run->budget);
+    if (result == CALL_LATTICE_TOO_LARGE) arena_release(run->arena, mark);
+  }
+  return result;
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  bool unfit = false;
+  call_dp *s = ARENA_ZERO(run->arena, call_dp, 1);
+  if (!s) return fail_no_memory(run->error);
+  s->run = run;
+  call_lattice_result listed = find_lattice(s);
+  if (listed == CALL_LATTICE_NO_MEMORY) return fail_no_memory(run->error);
+  if (listed != CALL_LATTICE_ALL) return SITU_STATUS_OK;
+  if (!call_price_make(&s->price, &s->lattice, &unfit, run->arena))
+    return unfit ? SITU_STATUS_OK : fail_no_memory(run->error);
+  if (!call_price_improve(&s->price, run->budget)) return SITU_STATUS_OK;
+  solve_bound(run, s->price.lower_ns, "call_dp");
+  s->unit = ARENA_NEW(run->arena, int32_t, s->graph.n);
+  s->host = ARENA_NEW(run->arena, bool, s->graph.n);
+  s->device = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  s->call = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  if (!s->unit || !s->host || !s->device || !s->call || !call_labels_make(&s->labels, &s->price, run->arena))
+    return fail_no_memory(run->error);
+  situ_status status = search_all(s);
+  solve_count(run, "call_dp_ideals", s->lattice.n);
+  call_labels_free(&s->labels);
+  return status;
+}
+
+static bool serves(const situ_problem *p) { return p->n_operators <= MOST_OPERATORS; }
+
+const solver call_dp_solver = {
+    .name = "call_dp",
+    .title = "dynamic program over ideals, with bounds on what is to come",
+    .source = "",
+    .models = MODEL_CALLS,
+    .exact = true,
+    .serves = serves,
+    .starts = {{&greedy_solver, 1}},
+    .solve = solve,
+};

@@ -1,0 +1,82 @@
+/* The greedy split of the published evaluation: operators in a depth-first topological order fill one accelerator after
+ * the other up to its memory; what is too large for any, or comes after the last, stays on the host (Tarnawski et al.,
+ * NeurIPS 2020). It looks at neither time nor transfers. An operator that the accelerator at hand cannot run goes to
+ * the host without closing it, unless the number of calls is limited: then each accelerator has an interval of the
+ * order, which is one call. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/common/solver.h"
+#include "solve/common/topological.h"
+#include "view/unit.h"
+
+/* The device for a unit off the accelerators: the first host, or else the first device, that may run it. */
+static int32_t fallback(const situ_problem *p, const int32_t *members, int32_t n) {
+  int32_t any = -1;
+  for (int32_t d = p->n_devices - 1; d >= 0; d--)
+    if (members_allow(p, members, n, d) && (any < 0 || problem_is_host(p, d) || !problem_is_host(p, any))) any = d;
+  return any;
+}
+
+static int32_t next_accelerator(const situ_problem *p, int32_t d) {
+  do d++;
+  while (d < p->n_devices && (problem_is_host(p, d) || p->unused[d]));
+  return d;
+}
+
+static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
+  int32_t current = next_accelerator(p, -1);
+  int64_t used = 0;
+  bool begun = false; /* the accelerator at hand has an operator */
+  for (int32_t v = 0; v < p->n_operators; v++) device[v] = -1;
+  for (int32_t k = 0; k < p->n_operators; k++) {
+    int32_t v = order[k], group = p->graph->colocation[v], d = -1;
+    if (device[v] >= 0) continue;
+    const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
+    int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < n; i++) bytes = sat_add(bytes, p->graph->weight_bytes[members[i]]);
+    if (current < p->n_devices && members_allow(p, members, n, current)) {
+      if (sat_add(used, bytes) > p->platform->memory_bytes[p->memory_of[current]]) {
+        current = next_accelerator(p, current);
+        used = 0;
+        begun = false;
+      }
+      bool fits = current < p->n_devices && members_allow(p, members, n, current) &&
+                  bytes <= p->platform->memory_bytes[p->memory_of[current]];
+      if (fits) {
+        d = current;
+        used = sat_add(used, bytes);
+        begun = true;
+      }
+    }
+    if (d < 0 && begun && p->max_calls < INT32_MAX) {
+      current = next_accelerator(p, current);
+      used = 0;
+      begun = false;
+    }
+    if (d < 0) d = fallback(p, members, n);
+    if (d < 0) return false;
+    for (int32_t i = 0; i < n; i++) device[members[i]] = d;
+  }
+  return true;
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  int32_t *order = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  int32_t *device = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  int32_t *waiting = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  int32_t *stack = ARENA_NEW(run->arena, int32_t, p->n_operators);
+  if (!order || !device || !waiting || !stack) return fail_no_memory(run->error);
+  topological_deep(order, p->graph, NULL, waiting, stack);
+  if (fill(p, order, device)) solve_offer(run, &(placement){.device = device});
+  return SITU_STATUS_OK;
+}
+
+const solver greedy_solver = {
+    .name = "greedy",
+    .title = "accelerators filled one after the other",
+    .source = "Tarnawski et al., NeurIPS 2020",
+    .models = MODEL_CALLS,
+    .solve = solve,
+};

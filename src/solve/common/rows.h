@@ -1,0 +1,50 @@
+/* solve/common/rows.h - the one list of solvers, in the order in which people should read them. A solver is one file
+ * that exports one const struct called NAME_solver, and one line here. Whoever builds on another solver names it from
+ * here (solver.starts, solver_run, solver_borrow in solve/common/solver.h): there is no other way in. */
+#ifndef SITU_SOLVE_COMMON_ROWS_H
+#define SITU_SOLVE_COMMON_ROWS_H
+
+typedef struct solver solver;
+
+#define SOLVER_ROWS(ROW) \
+  ROW(auto)              \
+  ROW(single)            \
+  ROW(m_topo)            \
+  ROW(layers)            \
+  ROW(heft)              \
+  ROW(peft)              \
+  ROW(lookahead)         \
+  ROW(cpop)              \
+  ROW(dls)               \
+  ROW(m_etf)             \
+  ROW(m_sct)             \
+  ROW(splitting)         \
+  ROW(server_dp)         \
+  ROW(server_heft)       \
+  ROW(tabu)              \
+  ROW(tradeoff)          \
+  ROW(iterated_greedy)   \
+  ROW(lns)               \
+  ROW(block_dp)          \
+  ROW(branch_and_bound)  \
+  ROW(greedy)            \
+  ROW(call_dp)           \
+  ROW(call_search)       \
+  ROW(pipedream)         \
+  ROW(scotch)            \
+  ROW(metis)             \
+  ROW(linear_dp)         \
+  ROW(local_search)      \
+  ROW(free_search)       \
+  ROW(ideal_dp)          \
+  ROW(stage_prices)      \
+  ROW(stage_lns)         \
+  ROW(chain_search)      \
+  ROW(configuration)     \
+  ROW(milp)              \
+  ROW(random)
+
+#define SOLVER_DECLARE(NAME) extern const solver NAME##_solver;
+SOLVER_ROWS(SOLVER_DECLARE)
+
+#endif

@@ -1,0 +1,130 @@
+/* solve/common/solver.h - what a solver is and what it works with. Each solver is one file that exports one const
+ * struct; solve/common/rows.h lists them. src/solve/README.md tells the whole story. */
+#ifndef SITU_SOLVE_COMMON_SOLVER_H
+#define SITU_SOLVE_COMMON_SOLVER_H
+
+#include "base/budget.h"
+#include "base/rng.h"
+#include "problem/certificate.h"
+#include "sim/simulate.h"
+#include "situ/solve.h"
+#include "solve/common/rows.h"
+
+/* The best plan so far and the best bound so far, shared by all solvers of one solve. */
+typedef struct incumbent {
+  placement best; /* device NULL while there is none */
+  int64_t value_ns, lower_bound_ns;
+  const char *solver, *bound;
+  const char *reason; /* why there can be no plan, or NULL: in words better than that of the bound alone */
+  certificate proof;  /* the strongest, of at most lower_bound_ns, in its own arena */
+  arena *proof_arena; /* NULL before the first */
+  situ_statistic statistics[SITU_MAX_STATISTICS];
+  int32_t n_statistics;
+  placement store; /* the arrays that `best` points into */
+} incumbent;
+
+/* What the progress callback is told. */
+typedef struct solve_watch {
+  situ_progress_callback *callback;
+  void *context;
+  const incumbent *incumbent;
+  const char *solver;
+  const budget *running; /* of the solver that runs now */
+  int64_t steps_before, start_ns;
+} solve_watch;
+
+/* What searches pay for a nanosecond over a maximum period or latency. */
+enum { OVER_PRICE = 4 };
+
+/* One running solver. */
+typedef struct solve_run {
+  const situ_problem *problem;
+  simulator *simulator;
+  budget *budget;
+  incumbent *incumbent;
+  solve_watch *watch;
+  const char *solver; /* its name */
+  uint64_t seed;
+  int32_t threads; /* at least 1 */
+  /* How rows that are multistart are run (solve/common/walks.h); NULL in one of several searches side by side, which is
+   * not to be split again. */
+  situ_status (*rounds)(struct solve_run *run, const solver *s);
+  const char *policy; /* of learned solvers, as in situ_solve_options */
+  int64_t tune_steps;
+  bool roomy;   /* stream: no plan can exceed a memory, so none is followed */
+  arena *arena; /* scratch: released when the solver returns */
+  situ_error *error;
+} solve_run;
+
+/* A row that runs before another, on `share` (0 .. 1) of what is left of the budget then. */
+typedef struct solver_start {
+  const solver *solver;
+  double share;
+} solver_start;
+
+enum { SOLVER_STARTS = 4 };
+
+struct solver {
+  const char *name, *title, *source;
+  unsigned models; /* the execution models it serves: MODEL_... (problem/problem.h) */
+  bool periods;    /* stream problems whose value is the period too */
+  bool exact;
+  bool anytime;        /* goes on until it is stopped: gets a time limit when the user gives none */
+  bool multistart;     /* anytime, and needs nothing of what was before but the best plan: several run side by side */
+  const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
+  /* May be NULL: serves every problem of its execution models. */
+  bool (*serves)(const situ_problem *problem);
+  /* Rows that run first where there is no plan yet: those that serve the problem, in turn, until the gap is closed or
+   * the budget is spent. Ended by a NULL solver. */
+  solver_start starts[SOLVER_STARTS + 1];
+  /* May be NULL: what comes once after them and before `solve`, to find a plan to start from; draws nothing. */
+  situ_status (*start)(solve_run *run);
+  situ_status (*solve)(solve_run *run);
+};
+
+/* ---- one row ---- */
+
+bool solver_serves(const solver *s, const situ_problem *problem);
+/* Runs one solver on a part of the parent's budget: on `share` (0 .. 1) of what is left of steps and of time, and on at
+ * most limit_ns (0: no limit of its own). Deadline and cancellation are the parent's. Its scratch is released. */
+situ_status solver_run(const solver *s, const solve_run *parent, double share, int64_t limit_ns);
+/* Runs only what comes before its search; only the search. */
+situ_status solver_prepare(const solver *s, const solve_run *parent, double share);
+situ_status solver_search(const solver *s, const solve_run *parent, double share);
+/* Lets a row look at another problem than the parent's, on a part of the parent's budget as in solver_run; *found is an
+ * incumbent of its own, in the parent's arena, to be freed by incumbent_free whatever comes back. A row that does not
+ * serve the problem finds nothing. */
+situ_status solver_borrow(incumbent *found, const solver *s, const situ_problem *other, const solve_run *parent,
+                          double share, int64_t limit_ns);
+
+/* ---- the incumbent ---- */
+
+/* An incumbent without a plan; its arrays are made here, once. False without memory. incumbent_free
+ * frees the proof. */
+bool incumbent_init(incumbent *i, const situ_problem *problem, arena *a);
+void incumbent_free(incumbent *i);
+/* Takes over the plan of another where that is better. */
+void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *problem);
+
+/* Simulates a placement, counts a step, and keeps it when it keeps every constraint and is better than the best so
+ * far. Returns its value, SITU_NEVER_NS when infeasible. The arrays are copied. */
+int64_t solve_offer(solve_run *run, const placement *where);
+/* The same, for searches that want to know more: what the simulator found, constraints apart. */
+simulation solve_try(solve_run *run, const placement *where);
+/* The same, for searches that have no use for a placement which costs `cost` nanoseconds or more: its simulation takes
+ * over from the base what is the same, and ends as soon as the value is sure to be no less than the cost and the best
+ * so far (simulation.stopped). Still a step. */
+simulation solve_try_below(solve_run *run, simulator_base *base, const placement *where, double cost);
+/* Whether the placement keeps support, pins, unused devices and colocation. */
+bool solve_allows(const situ_problem *problem, const int32_t *device);
+/* Says that no plan of the problem is better than this. `name` is the proof's (static storage). SITU_NEVER_NS says
+ * that there is no plan at all. */
+void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
+/* The same with a certificate, which is copied; its `bound` (static storage) says who found it. NO_MEMORY or OK. */
+situ_status solve_prove(solve_run *run, const certificate *proof);
+/* Adds to a counter of the solve; `name` has static storage. Counters beyond SITU_MAX_STATISTICS are not kept. */
+void solve_count(solve_run *run, const char *name, int64_t n);
+/* Whether the gap is closed or the budget spent. */
+bool solve_done(solve_run *run);
+
+#endif

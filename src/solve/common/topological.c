@@ -1,0 +1,26 @@
+#include "solve/common/topological.h"
+
+static void push_shuffled(int32_t *stack, int32_t *n, int32_t first, rng *r) {
+  for (int32_t i = *n - 1; r && i > first; i--) {
+    int32_t j = first + (int32_t)rng_below(r, i - first + 1), swap = stack[i];
+    stack[i] = stack[j];
+    stack[j] = swap;
+  }
+}
+
+void topological_deep(int32_t *order, const situ_graph *g, rng *r, int32_t *waiting, int32_t *stack) {
+  int32_t n = 0, placed = 0;
+  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
+    waiting[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
+    if (waiting[v] == 0) stack[n++] = v;
+  }
+  push_shuffled(stack, &n, 0, r);
+  while (n > 0) {
+    int32_t v = stack[--n], first = n;
+    order[placed++] = v;
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+        if (--waiting[g->use[i]] == 0) stack[n++] = g->use[i];
+    push_shuffled(stack, &n, first, r);
+  }
+}

@@ -1,0 +1,177 @@
+#include "solve/pipeline/chain_loads.h"
+
+#include "base/checked.h"
+#include "view/footprint.h"
+
+static bool sum_classes(chain_loads *l, arena *a) {
+  const situ_problem *p = l->problem;
+  int32_t n = l->classes->n_classes;
+  l->time_ns = ARENA_ZERO(a, int64_t, (int64_t)n * p->n_phases * p->n_classes);
+  l->allowed = ARENA_NEW(a, bool, (int64_t)n * p->n_devices);
+  l->weight_bytes = ARENA_ZERO(a, int64_t, n);
+  l->each_bytes = ARENA_ZERO(a, int64_t, n);
+  l->footprint_bytes = ARENA_ZERO(a, int64_t, n);
+  if (!l->time_ns || !l->allowed || !l->weight_bytes || !l->each_bytes || !l->footprint_bytes) return false;
+  for (int64_t i = 0; i < (int64_t)n * p->n_devices; i++) l->allowed[i] = true;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t c = l->classes->class_of[v];
+    int64_t *row = l->time_ns + ((int64_t)problem_phase(p, v) * n + c) * p->n_classes;
+    for (int32_t k = 0; k < p->n_classes; k++) row[k] = sat_add(row[k], p->time_ns[(int64_t)v * p->n_classes + k]);
+    for (int32_t d = 0; d < p->n_devices; d++) l->allowed[(int64_t)c * p->n_devices + d] &= problem_allows(p, v, d);
+    l->weight_bytes[c] = sat_add(l->weight_bytes[c], p->graph->weight_bytes[v]);
+    l->each_bytes[c] = sat_add(l->each_bytes[c], sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v)));
+    l->footprint_bytes[c] = max64(l->footprint_bytes[c], sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
+  }
+  return true;
+}
+
+/* Users of each tensor in other classes than its producer's, and the tensors that such users have by class. */
+static bool list_tensors(chain_loads *l, arena *a) {
+  const situ_graph *g = l->problem->graph;
+  int32_t n = l->classes->n_classes, *seen = ARENA_ZERO(a, int32_t, n);
+  l->user_start = ARENA_ZERO(a, int32_t, (int64_t)g->n_tensors + 1);
+  l->user = ARENA_NEW(a, int32_t, g->n_uses);
+  l->touch_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2);
+  l->touch = ARENA_NEW(a, int32_t, g->n_uses + g->n_tensors);
+  if (!seen || !l->user_start || !l->user || !l->touch_start || !l->touch) return false;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t producer = l->classes->class_of[g->producer[t]], at = l->user_start[t];
+    seen[producer] = t + 1;
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t c = l->classes->class_of[g->use[i]];
+      if (seen[c] == t + 1) continue;
+      seen[c] = t + 1;
+      l->user[at++] = c;
+      l->touch_start[c + 2]++;
+    }
+    if (at > l->user_start[t]) l->touch_start[producer + 2]++;
+    l->user_start[t + 1] = at;
+  }
+  for (int32_t c = 0; c < n; c++) l->touch_start[c + 2] += l->touch_start[c + 1];
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t producer = l->classes->class_of[g->producer[t]];
+    if (l->user_start[t] == l->user_start[t + 1]) continue;
+    l->touch[l->touch_start[producer + 1]++] = t;
+    for (int32_t i = l->user_start[t]; i < l->user_start[t + 1]; i++) l->touch[l->touch_start[l->user[i] + 1]++] = t;
+  }
+  return true;
+}
+
+/* Cells that change while everything is placed: four for each class and phase, and for each user of a tensor the hops
+ * of the longest route, or in and out; each may raise the greatest load too. */
+static int64_t most_changes(const chain_loads *l) {
+  const situ_problem *p = l->problem;
+  int64_t longest = 2;
+  for (int64_t r = 0; r < (int64_t)p->n_memories * p->n_memories; r++)
+    longest = max64(longest, p->platform->route_start[r + 1] - p->platform->route_start[r]);
+  return 2 * (sat_mul(longest, l->user_start[p->graph->n_tensors]) + 4 * (int64_t)l->classes->n_classes * p->n_phases);
+}
+
+bool chain_loads_init(chain_loads *l, const situ_problem *p, const contraction *classes, arena *a) {
+  *l = (chain_loads){.problem = p, .classes = classes};
+  int64_t each = (int64_t)p->n_devices * p->n_phases;
+  if (!sum_classes(l, a) || !list_tensors(l, a)) return false;
+  l->device = ARENA_NEW(a, int32_t, classes->n_classes);
+  l->compute_ns = ARENA_ZERO(a, int64_t, each);
+  l->in_ns = ARENA_ZERO(a, int64_t, each);
+  l->out_ns = ARENA_ZERO(a, int64_t, each);
+  l->channel_ns = ARENA_ZERO(a, int64_t, (int64_t)p->platform->n_channels * p->n_phases);
+  l->held_bytes = ARENA_ZERO(a, int64_t, p->n_memories);
+  l->greatest_bytes = ARENA_ZERO(a, int64_t, p->n_memories);
+  l->change = ARENA_NEW(a, chain_change, most_changes(l));
+  for (int32_t c = 0; l->device && c < classes->n_classes; c++) l->device[c] = -1;
+  return l->device && l->compute_ns && l->in_ns && l->out_ns && l->channel_ns && l->held_bytes && l->greatest_bytes &&
+         l->change;
+}
+
+static void set(chain_loads *l, int64_t *cell, int64_t value) {
+  if (*cell == value) return;
+  l->change[l->n_changes++] = (chain_change){cell, *cell};
+  *cell = value;
+}
+
+static void raise_greatest(chain_loads *l, int32_t phase, int64_t load_ns) {
+  if (load_ns > l->greatest_ns[phase]) set(l, &l->greatest_ns[phase], load_ns);
+}
+
+/* Adds to one of the three sums of a device. */
+static void charge_device(chain_loads *l, int64_t *sums, int32_t phase, int32_t d, int64_t time_ns) {
+  const situ_problem *p = l->problem;
+  int32_t i = phase * p->n_devices + d;
+  set(l, &sums[i], sat_add(sums[i], time_ns));
+  raise_greatest(l, phase,
+                 p->overlap ? max64(l->compute_ns[i], max64(l->in_ns[i], l->out_ns[i]))
+                            : sat_add(l->compute_ns[i], sat_add(l->in_ns[i], l->out_ns[i])));
+}
+
+/* Tensor t goes from device a to the memory of device b for the first time; `leaves`: it leaves a for the first time.
+ */
+static void charge_transfer(chain_loads *l, int32_t t, int32_t a, int32_t b, bool leaves) {
+  const situ_problem *p = l->problem;
+  const situ_platform *f = p->platform;
+  int32_t phase = problem_phase(p, p->graph->producer[t]);
+  if (p->communication == SITU_COMMUNICATION_HOST_STAGED) {
+    if (!problem_is_host(p, b)) charge_device(l, l->in_ns, phase, b, problem_transfer_ns(p, t, p->host, b));
+    if (leaves && !problem_is_host(p, a)) charge_device(l, l->out_ns, phase, a, problem_transfer_ns(p, t, a, p->host));
+    return;
+  }
+  int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b];
+  for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
+    int32_t link = f->route_link[k];
+    int64_t *cell = &l->channel_ns[phase * f->n_channels + f->links[link].channel];
+    set(l, cell, sat_add(*cell, p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]));
+    raise_greatest(l, phase, *cell);
+  }
+}
+
+/* Whether users of t before `end` in its list, `apart` left out, are at the place of device b; *left: whether any of
+ * them is in another memory than device a. Places are devices, or memories with links. */
+static bool is_there(const chain_loads *l, int32_t t, int32_t end, int32_t apart, int32_t a, int32_t b, bool *left) {
+  const situ_problem *p = l->problem;
+  bool staged = p->communication == SITU_COMMUNICATION_HOST_STAGED, there = false;
+  *left = false;
+  for (int32_t i = l->user_start[t]; i < end; i++) {
+    int32_t d = l->device[l->user[i]];
+    if (d < 0 || l->user[i] == apart) continue;
+    there |= staged ? d == b : p->memory_of[d] == p->memory_of[b];
+    *left |= p->memory_of[d] != p->memory_of[a];
+  }
+  return there;
+}
+
+/* Charges tensor t now that class c, one of its ends, is placed. */
+static void charge_tensor(chain_loads *l, int32_t t, int32_t c) {
+  const situ_problem *p = l->problem;
+  int32_t producer = l->classes->class_of[p->graph->producer[t]], a = l->device[producer];
+  bool left;
+  if (a < 0) return;
+  for (int32_t i = l->user_start[t]; i < l->user_start[t + 1]; i++) {
+    int32_t user = l->user[i], b = l->device[user];
+    if (b < 0 || p->memory_of[b] == p->memory_of[a] || (c != producer && c != user)) continue;
+    int32_t end = c == producer ? i : l->user_start[t + 1];
+    if (!is_there(l, t, end, user, a, b, &left)) charge_transfer(l, t, a, b, !left);
+  }
+}
+
+bool chain_loads_add(chain_loads *l, int32_t c, int32_t d) {
+  const situ_problem *p = l->problem;
+  int32_t m = p->memory_of[d];
+  l->device[c] = d;
+  for (int32_t phase = 0; phase < p->n_phases; phase++)
+    charge_device(l, l->compute_ns, phase, d,
+                  l->time_ns[((int64_t)phase * l->classes->n_classes + c) * p->n_classes + p->class_of[d]]);
+  for (int32_t i = l->touch_start[c]; i < l->touch_start[c + 1]; i++) charge_tensor(l, l->touch[i], c);
+  set(l, &l->held_bytes[m], sat_add(l->held_bytes[m], sat_add(l->weight_bytes[c], l->each_bytes[c])));
+  set(l, &l->greatest_bytes[m], max64(l->greatest_bytes[m], l->footprint_bytes[c]));
+  return sat_add(l->held_bytes[m], l->greatest_bytes[m]) <= p->platform->memory_bytes[m];
+}
+
+void chain_loads_undo(chain_loads *l, int32_t c, int64_t mark) {
+  while (l->n_changes > mark) {
+    chain_change last = l->change[--l->n_changes];
+    *last.cell = last.before;
+  }
+  l->device[c] = -1;
+}
+
+int64_t chain_loads_value(const chain_loads *l) { return sat_add(l->greatest_ns[0], l->greatest_ns[1]); }

@@ -1,0 +1,40 @@
+/* solve/pipeline/chain_loads.h - the exact loads of a pipeline while classes are placed one by one and taken back in
+ * reverse: O(degree x users) for each, for every kind of communication and schedule. Loads only grow while classes are
+ * added, since a tensor is charged when both its ends are placed: the value of a part of a plan is a bound on the
+ * whole. No replicas. The tests hold it to sim/pipeline.c to the nanosecond. */
+#ifndef SITU_SOLVE_PIPELINE_CHAIN_LOADS_H
+#define SITU_SOLVE_PIPELINE_CHAIN_LOADS_H
+
+#include "view/contract.h"
+
+typedef struct chain_change {
+  int64_t *cell, before;
+} chain_change;
+
+typedef struct chain_loads {
+  const situ_problem *problem;
+  const contraction *classes;
+  int32_t *device;  /* [class] -1: not placed */
+  int64_t *time_ns; /* [(phase * n + class) * n_device_classes + device class]; SITU_NEVER_NS: cannot run there */
+  bool *allowed;    /* [class * n_devices + device] */
+  int64_t *weight_bytes, *each_bytes, *footprint_bytes; /* [class] once; for each input in flight; greatest likewise */
+  int32_t *touch_start, *touch;                         /* tensors that join a class to others */
+  int32_t *user_start, *user;                           /* [tensor] other classes that use it, each once */
+  int64_t *compute_ns, *in_ns, *out_ns;                 /* [phase * n_devices + device] */
+  int64_t *channel_ns;                                  /* [phase * n_channels + channel] */
+  int64_t *held_bytes, *greatest_bytes;                 /* [memory] */
+  int64_t greatest_ns[2];                               /* load of each phase so far */
+  chain_change *change;
+  int64_t n_changes;
+} chain_loads;
+
+/* With nothing placed. False without memory. */
+bool chain_loads_init(chain_loads *out, const situ_problem *problem, const contraction *classes, arena *a);
+/* Places a class that is not placed on a device that it is allowed on. Returns whether the memory there still fits. */
+bool chain_loads_add(chain_loads *l, int32_t class_index, int32_t device);
+/* Takes the class back that was placed last; `mark` is n_changes before that. */
+void chain_loads_undo(chain_loads *l, int32_t class_index, int64_t mark);
+/* The period of what is placed. */
+int64_t chain_loads_value(const chain_loads *l);
+
+#endif

@@ -1,0 +1,219 @@
+/* chain_search: branch and bound over chains of parts on devices, exact for every contiguous pipeline without replicas.
+ *
+ * A plan is a sequence of devices, each with a part whose producers lie in it or before it. Parts grow by one class at
+ * a time in rising order, so that each chain comes up once; devices that no route tells apart are taken in order, and
+ * so are neighbours of which neither needs the other. The loads of what is placed are exact (chain_loads.h) and only
+ * grow, so that a chain ends where they reach the incumbent, or where the work that is left does not fit into the
+ * devices that are left. For what ideal_dp bounds but does not prove: links that more than one device loads, memories
+ * that accelerators share. docs/theory/chain_search.md.
+ *
+ * A step is 64 classes placed. */
+#include <math.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/common/solver.h"
+#include "solve/pipeline/chain_loads.h"
+#include "view/interchangeable.h"
+
+enum { MOST_CLASSES = 2000, MOST_DEVICES = 64, MOST_PLACED = 1 << 22 };
+
+typedef struct search {
+  solve_run *run;
+  const situ_problem *problem;
+  contraction classes;
+  chain_loads loads;
+  int32_t *class_at;     /* [rank] F goes upwards */
+  int32_t *waiting;      /* [class] predecessors not yet placed */
+  int64_t *before_start; /* [class + 1] */
+  int32_t *before;       /* predecessors of each class */
+  bool *used;            /* [device] */
+  bool *twin;            /* [a * n_devices + b] */
+  double *price;         /* [class] its least time on any device */
+  double *reach;         /* [device] most price that it takes in one unit of time */
+  double rest;           /* price of what is not placed */
+  int32_t n_placed;
+  int64_t n_tried;
+  int64_t most_ns; /* of plans that are looked for */
+  bool stopped;
+  int32_t *operator_device;
+  situ_status status;
+} search;
+
+static bool order_classes(search *s, arena *a) {
+  const constraint_graph *f = &s->classes.forward;
+  s->class_at = ARENA_NEW(a, int32_t, f->n);
+  s->waiting = ARENA_ZERO(a, int32_t, f->n);
+  int32_t *left = ARENA_ZERO(a, int32_t, f->n), n = 0;
+  s->before_start = ARENA_ZERO(a, int64_t, (int64_t)f->n + 2);
+  s->before = ARENA_NEW(a, int32_t, f->start[f->n]);
+  if (!s->class_at || !s->waiting || !left || !s->before_start || !s->before) return false;
+  for (int64_t i = 0; i < f->start[f->n]; i++) {
+    left[f->to[i]] = ++s->waiting[f->to[i]];
+    s->before_start[f->to[i] + 2]++;
+  }
+  for (int32_t c = 0; c < f->n; c++) s->before_start[c + 2] += s->before_start[c + 1];
+  for (int32_t c = 0; c < f->n; c++)
+    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->before[s->before_start[f->to[i] + 1]++] = c;
+  for (int32_t c = 0; c < f->n; c++)
+    if (left[c] == 0) s->class_at[n++] = c;
+  for (int32_t k = 0; k < n; k++)
+    for (int64_t i = f->start[s->class_at[k]]; i < f->start[s->class_at[k] + 1]; i++)
+      if (--left[f->to[i]] == 0) s->class_at[n++] = f->to[i];
+  return n == f->n;
+}
+
+/* Time of a class on a device in all phases; SITU_NEVER_NS where it is not allowed. */
+static int64_t time_on(const search *s, int32_t c, int32_t d) {
+  const situ_problem *p = s->problem;
+  int64_t sum = 0;
+  if (!s->loads.allowed[(int64_t)c * p->n_devices + d]) return SITU_NEVER_NS;
+  for (int32_t phase = 0; phase < p->n_phases; phase++)
+    sum = sat_add(sum, s->loads.time_ns[((int64_t)phase * s->classes.n_classes + c) * p->n_classes + p->class_of[d]]);
+  return sum;
+}
+
+static void price_classes(search *s) {
+  int32_t n = s->classes.n_classes;
+  for (int32_t c = 0; c < n; c++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t d = 0; d < s->problem->n_devices; d++) least = min64(least, time_on(s, c, d));
+    s->price[c] = least == SITU_NEVER_NS ? 0 : (double)least;
+    s->rest += s->price[c];
+    for (int32_t d = 0; d < s->problem->n_devices; d++) {
+      int64_t time_ns = time_on(s, c, d);
+      if (time_ns == SITU_NEVER_NS || s->price[c] == 0) continue;
+      s->reach[d] = fmax(s->reach[d], s->price[c] / (double)time_ns);
+    }
+  }
+}
+
+static bool init(search *s, solve_run *run) {
+  arena *a = run->arena;
+  const situ_problem *p = run->problem;
+  *s = (search){.run = run, .problem = p};
+  if (!contract(&s->classes, p, true, a) || !order_classes(s, a)) return false;
+  if (!chain_loads_init(&s->loads, p, &s->classes, a)) return false;
+  s->used = ARENA_ZERO(a, bool, p->n_devices);
+  s->price = ARENA_ZERO(a, double, s->classes.n_classes);
+  s->reach = ARENA_ZERO(a, double, p->n_devices);
+  s->operator_device = ARENA_NEW(a, int32_t, p->n_operators);
+  if (!s->used || !s->price || !s->reach || !s->operator_device || !interchangeable_find(&s->twin, p, a)) return false;
+  price_classes(s);
+  return true;
+}
+
+/* Whether the rest may fit into device d, which is at work, and those not used. */
+static bool rest_fits(const search *s, int32_t d) {
+  double room = ((double)s->most_ns - (double)s->loads.compute_ns[d]) * s->reach[d];
+  for (int32_t e = 0; e < s->problem->n_devices; e++)
+    if (!s->used[e]) room += (double)s->most_ns * s->reach[e];
+  return s->rest <= room * (1 + 1e-9) + 1;
+}
+
+static void offer(search *s) {
+  int64_t promised_ns = chain_loads_value(&s->loads);
+  contraction_expand(&s->classes, s->loads.device, s->operator_device);
+  int64_t value_ns = solve_offer(s->run, &(placement){.device = s->operator_device});
+  if (value_ns != promised_ns)
+    s->status = fail_with(s->run->error, SITU_STATUS_INTERNAL, "chain_search", "promised %lld ns, simulated %lld ns",
+                          (long long)promised_ns, (long long)value_ns);
+  s->most_ns = s->run->incumbent->value_ns - 1;
+  s->stopped |= s->status != SITU_STATUS_OK || solve_done(s->run);
+}
+
+static bool count(search *s) {
+  if (++s->n_tried % 64 == 0) s->stopped |= budget_spend(s->run->budget, 1) || s->n_tried >= MOST_PLACED;
+  return !s->stopped;
+}
+
+/* Whether a free device is as good as d, and before it. */
+static bool has_free_twin(const search *s, int32_t d) {
+  for (int32_t e = 0; e < d; e++)
+    if (!s->used[e] && s->twin[(int64_t)e * s->problem->n_devices + d]) return true;
+  return false;
+}
+
+/* Whether class c needs a class of device d. */
+static bool needs(const search *s, int32_t c, int32_t d) {
+  for (int64_t i = s->before_start[c]; i < s->before_start[c + 1]; i++)
+    if (s->loads.device[s->before[i]] == d) return true;
+  return false;
+}
+
+/* The part that grows: of a device after another (-1: the first). A part in_order has the later number, or needs the
+ * one before it: of two neighbours that do not, the other order will do. */
+typedef struct part {
+  int32_t device, previous;
+  bool in_order;
+} part;
+
+static void grow(search *s, part at, int32_t first_rank);
+
+static void go_on(search *s, part at, int32_t rank) {
+  bool whole = s->n_placed == s->classes.n_classes;
+  if (whole && at.in_order) offer(s);
+  if (whole) return;
+  grow(s, at, rank + 1);
+  for (int32_t e = 0; e < s->problem->n_devices && !s->stopped && at.in_order; e++) {
+    if (s->used[e] || has_free_twin(s, e)) continue;
+    s->used[e] = true;
+    if (rest_fits(s, e)) grow(s, (part){e, at.device, e > at.device}, 0);
+    s->used[e] = false;
+  }
+}
+
+/* Adds each class of at least that rank that may come next to the part, and goes on from there. Ranks that were passed
+ * over stay for later parts. */
+static void grow(search *s, part at, int32_t first_rank) {
+  const constraint_graph *f = &s->classes.forward;
+  int32_t d = at.device;
+  for (int32_t rank = first_rank; rank < f->n && !s->stopped; rank++) {
+    int32_t c = s->class_at[rank];
+    if (s->waiting[c] > 0 || s->loads.device[c] >= 0) continue;
+    if (!s->loads.allowed[(int64_t)c * s->problem->n_devices + d] || !count(s)) continue;
+    int64_t mark = s->loads.n_changes;
+    bool fits = chain_loads_add(&s->loads, c, d);
+    double rest = s->rest;
+    s->rest -= s->price[c];
+    s->n_placed++;
+    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
+    if (fits && chain_loads_value(&s->loads) <= s->most_ns && rest_fits(s, d))
+      go_on(s, (part){d, at.previous, at.in_order || needs(s, c, at.previous)}, rank);
+    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
+    s->n_placed--;
+    s->rest = rest;
+    chain_loads_undo(&s->loads, c, mark);
+  }
+}
+
+static situ_status solve(solve_run *run) {
+  search *s = ARENA_NEW(run->arena, search, 1);
+  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (s->classes.n_classes > MOST_CLASSES) return SITU_STATUS_OK;
+  s->most_ns = run->incumbent->value_ns - 1;
+  if (s->classes.n_classes == 0) return SITU_STATUS_OK;
+  for (int32_t d = 0; d < s->problem->n_devices && !s->stopped; d++) {
+    if (has_free_twin(s, d)) continue;
+    s->used[d] = true;
+    grow(s, (part){d, -1, true}, 0);
+    s->used[d] = false;
+  }
+  solve_count(run, "chain_search.placed", s->n_tried);
+  if (s->status == SITU_STATUS_OK && !s->stopped) solve_bound(run, run->incumbent->value_ns, "chain_search");
+  return s->status;
+}
+
+static bool serves(const situ_problem *p) {
+  return p->contiguous && !p->replicate && p->n_devices <= MOST_DEVICES && p->n_operators > 0;
+}
+
+const solver chain_search_solver = {
+    .name = "chain_search",
+    .title = "branch and bound over chains of parts on devices",
+    .source = "Land, Doig, Econometrica 1960",
+    .models = MODEL_PIPELINE,
+    .exact = true,
+    .serves = serves,
+    .solve = solve,
+};

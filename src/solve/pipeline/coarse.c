@@ -1,0 +1,248 @@
+#include "solve/pipeline/coarse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+/* A graph in the making. Edge prices and times lie in rows of n_types: in, then out. */
+typedef struct draft {
+  const windows *fine;
+  int32_t n, n_edges, n_types;
+  int32_t *class_of;              /* [class] in the fine problem */
+  int32_t *before_start, *before; /* predecessors, rising */
+  int32_t *pin_start, *pin;       /* producers first */
+  int64_t *cost;                  /* [edge * (2 n_types + 2)]: in_ns, out_ns by type, in_price, out_price */
+  int64_t *loose;                 /* [edge] price of what was folded into it */
+} draft;
+
+static int32_t width(const draft *d) { return 2 * d->n_types + 2; }
+
+static bool allocate(draft *d, int32_t n, int32_t n_edges, int64_t n_before, int64_t n_pins, arena *a) {
+  d->class_of = ARENA_NEW(a, int32_t, n);
+  d->before_start = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
+  d->before = ARENA_NEW(a, int32_t, n_before);
+  d->pin_start = ARENA_ZERO(a, int32_t, (int64_t)n_edges + 1);
+  d->pin = ARENA_NEW(a, int32_t, n_pins);
+  d->cost = ARENA_NEW(a, int64_t, (int64_t)n_edges * width(d));
+  d->loose = ARENA_ZERO(a, int64_t, n_edges);
+  return d->class_of && d->before_start && d->before && d->pin_start && d->pin && d->cost && d->loose;
+}
+
+static bool start(draft *d, const windows *fine, arena *a) {
+  const stages *s = fine->stages;
+  *d = (draft){.fine = fine, .n = s->n, .n_edges = s->n_edges, .n_types = s->n_types};
+  int64_t n_before = 0;
+  for (int64_t k = 0; k < (int64_t)s->n * s->n_words; k++) n_before += __builtin_popcountll(s->predecessors[k]);
+  if (!allocate(d, s->n, s->n_edges, n_before, s->pin_start[s->n_edges], a)) return false;
+  int32_t n = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    d->class_of[v] = v;
+    for (int32_t k = 0; k < s->n_words; k++)
+      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1)
+        d->before[n++] = k * 64 + __builtin_ctzll(left);
+    d->before_start[v + 1] = n;
+  }
+  memcpy(d->pin_start, s->pin_start, ((size_t)s->n_edges + 1) * sizeof *d->pin_start);
+  if (s->n_edges > 0) memcpy(d->pin, s->pin, (size_t)s->pin_start[s->n_edges] * sizeof *d->pin);
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    int64_t *cost = d->cost + (int64_t)e * width(d);
+    for (int32_t t = 0; t < s->n_types; t++) {
+      cost[t] = cost[s->n_types + t] = 0;
+      for (int32_t row = t; row < s->n_rows; row += s->n_types) {
+        cost[t] += s->in_ns[(int64_t)row * s->n_edges + e];
+        cost[s->n_types + t] += s->out_ns[(int64_t)row * s->n_edges + e];
+      }
+    }
+    cost[2 * s->n_types] = fine->in_price[e];
+    cost[2 * s->n_types + 1] = fine->out_price[e];
+  }
+  return true;
+}
+
+/* For each class that can be folded the edge that leads to it and the one that leads on; -1 for the others. */
+static bool find_folds(const draft *d, int32_t *in_edge, int32_t *out_edge, arena *a) {
+  int32_t *n_after = ARENA_ZERO(a, int32_t, d->n), *n_touch = ARENA_ZERO(a, int32_t, d->n);
+  if (!n_after || !n_touch) return false;
+  for (int32_t k = 0; k < d->before_start[d->n]; k++) n_after[d->before[k]]++;
+  for (int32_t v = 0; v < d->n; v++) in_edge[v] = out_edge[v] = -1;
+  for (int32_t e = 0; e < d->n_edges; e++) {
+    const int32_t *pin = d->pin + d->pin_start[e];
+    int32_t n_pins = d->pin_start[e + 1] - d->pin_start[e];
+    for (int32_t i = 0; i < n_pins; i++) n_touch[pin[i]]++;
+    if (n_pins != 2 || pin[0] > pin[1]) continue;
+    out_edge[pin[0]] = e;
+    in_edge[pin[1]] = e;
+  }
+  for (int32_t v = 0; v < d->n; v++) {
+    bool one = in_edge[v] >= 0 && out_edge[v] >= 0 && n_touch[v] == 2 && n_after[v] == 1 &&
+               d->before_start[v + 1] - d->before_start[v] == 1 &&
+               d->before[d->before_start[v]] == d->pin[d->pin_start[in_edge[v]]];
+    if (!one) in_edge[v] = -1;
+  }
+  /* The one class after it must be the other end of its edge, too. */
+  for (int32_t w = 0; w < d->n; w++)
+    for (int32_t k = d->before_start[w]; k < d->before_start[w + 1]; k++) {
+      int32_t v = d->before[k];
+      if (in_edge[v] >= 0 && d->pin[d->pin_start[out_edge[v]] + 1] != w) in_edge[v] = -1;
+    }
+  return true;
+}
+
+/* Copies edge e into `to` and follows it over folded classes: the least cost, all their work. */
+static void copy_edge(draft *to, const draft *from, int32_t e, const int32_t *in_edge, const int32_t *out_edge,
+                      const int32_t *number) {
+  int32_t w = width(from), made = to->n_edges++, at = to->pin_start[made];
+  int64_t *cost = to->cost + (int64_t)made * w;
+  memcpy(cost, from->cost + (int64_t)e * w, (size_t)w * sizeof *cost);
+  to->loose[made] = from->loose[e];
+  for (int32_t i = from->pin_start[e]; i < from->pin_start[e + 1]; i++) {
+    int32_t v = from->pin[i];
+    while (i > from->pin_start[e] && in_edge[v] == e) { /* two pins: the second one is folded */
+      const int64_t *next = from->cost + (int64_t)out_edge[v] * w;
+      for (int32_t k = 0; k < w; k++) cost[k] = min64(cost[k], next[k]);
+      to->loose[made] += from->loose[out_edge[v]] + from->fine->price[from->class_of[v]];
+      e = out_edge[v];
+      v = from->pin[from->pin_start[e] + 1];
+      i = from->pin_start[e] + 1;
+    }
+    to->pin[at++] = number[v];
+  }
+  to->pin_start[made + 1] = at;
+}
+
+/* Folds what can be folded. */
+static bool fold(draft *to, const draft *from, int32_t *n_folded, arena *a) {
+  int32_t *in_edge = ARENA_NEW(a, int32_t, from->n), *out_edge = ARENA_NEW(a, int32_t, from->n);
+  int32_t *number = ARENA_NEW(a, int32_t, from->n);
+  *to = (draft){.fine = from->fine, .n_types = from->n_types};
+  if (!in_edge || !out_edge || !number || !find_folds(from, in_edge, out_edge, a) ||
+      !allocate(to, from->n, from->n_edges, from->before_start[from->n], from->pin_start[from->n_edges], a))
+    return false;
+  int32_t n = 0;
+  for (int32_t v = 0; v < from->n; v++) {
+    number[v] = -1;
+    if (in_edge[v] >= 0) continue;
+    number[v] = to->n;
+    to->class_of[to->n] = from->class_of[v];
+    for (int32_t k = from->before_start[v]; k < from->before_start[v + 1]; k++) {
+      int32_t u = from->before[k];
+      while (in_edge[u] >= 0) u = from->before[from->before_start[u]];
+      to->before[n++] = number[u];
+    }
+    to->before_start[++to->n] = n;
+  }
+  for (int32_t e = 0; e < from->n_edges; e++)
+    if (number[from->pin[from->pin_start[e]]] >= 0) copy_edge(to, from, e, in_edge, out_edge, number);
+  *n_folded = from->n - to->n;
+  return true;
+}
+
+/* One row of the list that finds equal edges. */
+typedef struct joined {
+  int32_t from, to, edge;
+} joined;
+
+static int by_pins(const void *a, const void *b) {
+  const joined *x = a, *y = b;
+  if (x->from != y->from) return x->from < y->from ? -1 : 1;
+  if (x->to != y->to) return x->to < y->to ? -1 : 1;
+  return (x->edge > y->edge) - (x->edge < y->edge);
+}
+
+/* Edges from the same producer to the same user become one, in place. */
+static bool join_edges(draft *d, arena *a) {
+  joined *rows = ARENA_NEW(a, joined, d->n_edges);
+  bool *gone = ARENA_ZERO(a, bool, d->n_edges);
+  int32_t n = 0, w = width(d);
+  if (!rows || !gone) return false;
+  for (int32_t e = 0; e < d->n_edges; e++)
+    if (d->pin_start[e + 1] - d->pin_start[e] == 2)
+      rows[n++] = (joined){d->pin[d->pin_start[e]], d->pin[d->pin_start[e] + 1], e};
+  if (n > 1) qsort(rows, (size_t)n, sizeof *rows, by_pins);
+  for (int32_t i = 1, first = 0; i < n; i++) {
+    if (rows[i].from != rows[first].from || rows[i].to != rows[first].to) {
+      first = i;
+      continue;
+    }
+    for (int32_t k = 0; k < w; k++)
+      d->cost[(int64_t)rows[first].edge * w + k] += d->cost[(int64_t)rows[i].edge * w + k];
+    d->loose[rows[first].edge] += d->loose[rows[i].edge];
+    gone[rows[i].edge] = true;
+  }
+  int32_t kept = 0, pins = 0, first = 0;
+  for (int32_t e = 0; e < d->n_edges; e++) {
+    int32_t end = d->pin_start[e + 1],
+            n_pins = end - first; /* kept <= e, so that later starts are still those of old */
+    if (!gone[e]) {
+      memmove(d->pin + pins, d->pin + first, (size_t)n_pins * sizeof *d->pin);
+      memmove(d->cost + (int64_t)kept * w, d->cost + (int64_t)e * w, (size_t)w * sizeof *d->cost);
+      d->loose[kept] = d->loose[e];
+      pins += n_pins;
+      d->pin_start[++kept] = pins;
+    }
+    first = end;
+  }
+  d->n_edges = kept;
+  return true;
+}
+
+/* The draft as stages. */
+static bool finish(stages *out, const draft *d, arena *a) {
+  const stages *s = d->fine->stages;
+  *out = (stages){.problem = s->problem,
+                  .n = d->n,
+                  .n_words = (d->n + 63) / 64,
+                  .memory_is_free = true,
+                  .n_types = s->n_types,
+                  .n_rows = s->n_types,
+                  .n_phases = 1,
+                  .by_links = s->by_links,
+                  .greatest = s->greatest,
+                  .n_edges = d->n_edges,
+                  .pin_start = d->pin_start,
+                  .pin = d->pin};
+  out->types = ARENA_COPY(a, s->types, device_type, s->n_types);
+  out->predecessors = ARENA_ZERO(a, uint64_t, (int64_t)d->n * out->n_words);
+  out->time_ns = ARENA_NEW(a, int64_t, (int64_t)s->n_types * d->n);
+  out->weight_bytes = ARENA_ZERO(a, int64_t, d->n);
+  out->footprint_bytes = ARENA_ZERO(a, int64_t, d->n);
+  out->in_ns = ARENA_NEW(a, int64_t, (int64_t)s->n_types * d->n_edges);
+  out->out_ns = ARENA_NEW(a, int64_t, (int64_t)s->n_types * d->n_edges);
+  if (!out->types || !out->predecessors || !out->time_ns || !out->weight_bytes || !out->footprint_bytes ||
+      !out->in_ns || !out->out_ns)
+    return false;
+  for (int32_t v = 0; v < d->n; v++)
+    for (int32_t k = d->before_start[v]; k < d->before_start[v + 1]; k++)
+      out->predecessors[(int64_t)v * out->n_words + d->before[k] / 64] |= 1ull << (d->before[k] % 64);
+  for (int32_t t = 0; t < s->n_types; t++) {
+    out->types[t].memory_bytes = SITU_UNLIMITED_BYTES;
+    for (int32_t v = 0; v < d->n; v++) out->time_ns[(int64_t)t * d->n + v] = stages_time_ns(s, t, d->class_of[v]);
+    for (int32_t e = 0; e < d->n_edges; e++) {
+      out->in_ns[(int64_t)t * d->n_edges + e] = d->cost[(int64_t)e * width(d) + t];
+      out->out_ns[(int64_t)t * d->n_edges + e] = d->cost[(int64_t)e * width(d) + s->n_types + t];
+    }
+  }
+  return stages_list_touches(out, a);
+}
+
+bool coarse_find(stages *out, windows *open, bool *folded, const windows *fine, arena *a) {
+  draft now, next;
+  int32_t n_folded = 1;
+  if (!start(&now, fine, a) || !join_edges(&now, a)) return false;
+  while (n_folded > 0) {
+    if (!fold(&next, &now, &n_folded, a) || !join_edges(&next, a)) return false;
+    now = next;
+  }
+  *folded = now.n < fine->stages->n;
+  if (!finish(out, &now, a)) return false;
+  int64_t *prices = ARENA_NEW(a, int64_t, now.n), *in = ARENA_NEW(a, int64_t, now.n_edges);
+  int64_t *out_prices = ARENA_NEW(a, int64_t, now.n_edges);
+  if (!prices || !in || !out_prices) return false;
+  for (int32_t v = 0; v < now.n; v++) prices[v] = fine->price[now.class_of[v]];
+  for (int32_t e = 0; e < now.n_edges; e++) {
+    in[e] = now.cost[(int64_t)e * width(&now) + 2 * now.n_types];
+    out_prices[e] = now.cost[(int64_t)e * width(&now) + 2 * now.n_types + 1];
+  }
+  return windows_of(open, out, fine, prices, in, out_prices, now.loose, a);
+}

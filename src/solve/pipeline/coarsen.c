@@ -1,0 +1,132 @@
+#include "solve/pipeline/coarsen.h"
+
+#include <string.h>
+
+enum { MOST_PINS = 64 }; /* larger hyperedges tie nothing together */
+
+typedef struct clustering {
+  const hypergraph *h;
+  int32_t *into;   /* [unit] the unit it joined, or itself */
+  double *time_ns; /* [unit] of the cluster that it leads */
+  bool *allowed;   /* [unit * n_rows + row] whether all of its cluster may run there */
+  double *rating;  /* [unit] of the clusters near the unit at hand; else 0 */
+  int32_t *near, n_near;
+  double mean_ns;
+} clustering;
+
+static int32_t leader_of(int32_t *into, int32_t u) {
+  while (into[u] != u) u = into[u] = into[into[u]];
+  return u;
+}
+
+/* The row with the most devices that pay for tensors; 0 where none does. */
+static int32_t common_row(const hypergraph *h) {
+  int32_t best = 0, most = 0;
+  for (int32_t row = 0; row < h->n_rows; row++) {
+    int32_t n = 0;
+    bool pays = false;
+    for (int32_t d = 0; d < h->n_devices; d++) n += h->row_of[d] == row;
+    for (int32_t e = 0; e < h->n_edges && !pays; e++) {
+      const crossing *price = &h->price[(int64_t)row * h->n_edges + e];
+      pays = price->in_ns > 0 || price->out_ns > 0;
+    }
+    if (!pays || n <= most) continue;
+    most = n;
+    best = row;
+  }
+  return best;
+}
+
+/* Rates the clusters near unit u: what the tensors between them cost, each shared out among its pins. */
+static void rate_near(clustering *c, const int32_t *label, int32_t row, int32_t u) {
+  const hypergraph *h = c->h;
+  c->n_near = 0;
+  for (int32_t i = h->touch_start[u]; i < h->touch_start[u + 1]; i++) {
+    int32_t e = h->touch[i].edge, n_pins = h->pin_start[e + 1] - h->pin_start[e];
+    if (n_pins > MOST_PINS) continue;
+    const crossing *price = &h->price[(int64_t)row * h->n_edges + e];
+    for (int32_t k = h->pin_start[e]; k < h->pin_start[e + 1]; k++) {
+      int32_t w = leader_of(c->into, h->pin[k]);
+      if (w == u || (label && label[w] != label[u])) continue;
+      if (c->rating[w] == 0) c->near[c->n_near++] = w;
+      c->rating[w] += 1e-9 + (double)(price->in_ns + price->out_ns) / (n_pins - 1);
+    }
+  }
+}
+
+/* Whether some device may hold both clusters. */
+static bool may_share(const clustering *c, int32_t u, int32_t w) {
+  int32_t n_rows = c->h->n_rows;
+  const bool *one = c->allowed + (int64_t)u * n_rows, *other = c->allowed + (int64_t)w * n_rows;
+  for (int32_t row = 0; row < n_rows; row++)
+    if (one[row] && other[row]) return true;
+  return false;
+}
+
+static void join(clustering *c, int32_t u, int32_t w) {
+  int32_t n_rows = c->h->n_rows;
+  c->into[u] = w;
+  c->time_ns[w] += c->time_ns[u];
+  for (int32_t row = 0; row < n_rows; row++)
+    c->allowed[(int64_t)w * n_rows + row] &= c->allowed[(int64_t)u * n_rows + row];
+}
+
+/* The near cluster of best rating for its size, with some chance; -1 for none. */
+static int32_t choose(clustering *c, double most_ns, int32_t u, rng *random) {
+  int32_t best = -1;
+  double most = 0;
+  for (int32_t k = 0; k < c->n_near; k++) {
+    int32_t w = c->near[k];
+    double both_ns = c->time_ns[u] + c->time_ns[w];
+    double rating = c->rating[w] / (both_ns + 0.1 * c->mean_ns + 1) * (1 + rng_unit(random));
+    c->rating[w] = 0;
+    if (both_ns > most_ns || rating <= most || !may_share(c, u, w)) continue;
+    most = rating;
+    best = w;
+  }
+  return best;
+}
+
+static bool init(clustering *c, const hypergraph *h, int32_t *into, int32_t row, arena *a) {
+  int32_t n = h->n_units;
+  *c = (clustering){.h = h, .into = into};
+  c->time_ns = ARENA_NEW(a, double, n);
+  c->allowed = ARENA_NEW(a, bool, (int64_t)n * h->n_rows);
+  c->rating = ARENA_ZERO(a, double, n);
+  c->near = ARENA_NEW(a, int32_t, n);
+  if (!c->time_ns || !c->allowed || !c->rating || !c->near) return false;
+  for (int32_t u = 0; u < n; u++) {
+    int64_t time_ns = h->time_ns[(int64_t)row * n + u];
+    c->time_ns[u] = time_ns == SITU_NEVER_NS ? 0 : (double)time_ns;
+    c->mean_ns += c->time_ns[u] / n;
+    for (int32_t k = 0; k < h->n_rows; k++)
+      c->allowed[(int64_t)u * h->n_rows + k] = h->time_ns[(int64_t)k * n + u] != SITU_NEVER_NS;
+    into[u] = u;
+  }
+  return true;
+}
+
+int32_t coarsen_units(int32_t *into, const hypergraph *h, const coarsen_rules *rules, rng *random, arena *a) {
+  clustering c;
+  int32_t n = h->n_units, row = common_row(h), left = n, n_clusters = 0;
+  int32_t *order = ARENA_NEW(a, int32_t, n);
+  if (!order || !init(&c, h, into, row, a)) return -1;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t k = (int32_t)rng_below(random, i + 1);
+    order[i] = order[k];
+    order[k] = i;
+  }
+  for (int32_t i = 0; i < n && left > rules->n_wanted; i++) {
+    int32_t u = order[i];
+    if (into[u] != u) continue;
+    rate_near(&c, rules->label, row, u);
+    int32_t w = choose(&c, rules->most_time_ns, u, random);
+    if (w < 0) continue;
+    join(&c, u, w);
+    left--;
+  }
+  for (int32_t u = 0; u < n; u++) into[u] = leader_of(into, u);
+  for (int32_t u = 0; u < n; u++) order[u] = into[u] == u ? n_clusters++ : -1;
+  for (int32_t u = 0; u < n; u++) into[u] = order[into[u]];
+  return n_clusters;
+}

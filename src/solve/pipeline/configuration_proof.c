@@ -1,0 +1,23 @@
+/* The configuration bound as a row: it makes no plan, it proves how good the incumbent is (bound/configuration.h).
+ * After the solvers that end by themselves, so that it knows a plan; before the searches, which stop when they reach
+ * it. */
+#include "bound/configuration.h"
+#include "solve/common/solver.h"
+
+static situ_status solve(solve_run *run) {
+  int64_t lower_ns = run->incumbent->lower_bound_ns;
+  situ_status status =
+      configuration_raise(&lower_ns, run->problem, run->incumbent->value_ns, run->arena, run->budget, run->error);
+  if (status == SITU_STATUS_OK) solve_bound(run, lower_ns, "configuration");
+  return status;
+}
+
+static bool serves(const situ_problem *problem) { return configuration_serves(problem); }
+
+const solver configuration_solver = {.name = "configuration",
+                                     .title = "proof: prices that no devices can hold together",
+                                     .source = "Gilmore and Gomory, Operations Research 1961",
+                                     .models = MODEL_PIPELINE,
+                                     .exact = true,
+                                     .serves = serves,
+                                     .solve = solve};

@@ -1,0 +1,152 @@
+#include "solve/pipeline/cooling.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EXCHANGES = 2, EXCHANGED = 8 }; /* tries of an exchange; sixteenths of the refused moves that get any */
+static const double PAID_SLOPE = 0.5;  /* of devices that pay for tensors */
+static const double NEVER_MORE = 20;   /* temperatures that no move may add: chance would let one in 5e8 pass */
+static const double LOOK_AHEAD = 2;    /* of the target, in temperatures below the goal */
+static const double NO_ROOM = 0.01, WHOLE_MEMORY_TWICE = 4.0; /* energy of an excess: at all, and of a memory's size */
+
+bool cooling_init(cooling *c, const hypergraph *h, arena *a) {
+  c->slope = ARENA_NEW(a, double, h->n_devices);
+  c->energy = ARENA_NEW(a, double, h->n_devices);
+  c->best = ARENA_ZERO(a, int32_t, h->n_units);
+  if (!c->slope || !c->energy || !c->best || !partition_init(&c->now, h, a)) return false;
+  for (int32_t d = 0; d < h->n_devices; d++) c->slope[d] = problem_is_host(h->problem, d) ? 0 : PAID_SLOPE;
+  return true;
+}
+
+/* Takes note of a better partition. */
+static void look(cooling *c) {
+  const hypergraph *h = c->now.h;
+  for (int32_t d = 0; d < h->n_devices; d++)
+    if (partition_load(&c->now, &c->now.sums[d]) >= c->best_ns || partition_excess(&c->now, d, &c->now.sums[d]) > 0)
+      return;
+  c->best_ns = partition_period(&c->now);
+  memcpy(c->best, c->now.device, (size_t)h->n_units * sizeof *c->best);
+}
+
+void cooling_start(cooling *c, const int32_t *device) {
+  partition_set(&c->now, device);
+  look(c);
+}
+
+/* ---- energy ---- */
+
+static inline double energy_of(const cooling *c, int32_t d, const device_sums *sums) {
+  double load = (double)partition_load(&c->now, sums), over = load - c->target_ns;
+  double energy = c->slope[d] * load + (over > 0 ? over : 0);
+  int64_t excess = partition_excess(&c->now, d, sums);
+  if (excess == 0) return energy;
+  double room = (double)c->now.h->limit_bytes[d] + 1;
+  return energy + c->goal_ns * (NO_ROOM + WHOLE_MEMORY_TWICE * (double)excess / room);
+}
+
+/* A move, weighed. */
+typedef struct move {
+  int32_t unit, from, to;
+  partition_change change;
+  double from_energy, to_energy; /* after it */
+  double more;                   /* energy that it adds */
+} move;
+
+static inline void weigh(const cooling *c, int32_t unit, int32_t to, move *m) {
+  m->unit = unit;
+  m->from = c->now.device[unit];
+  m->to = to;
+  partition_weigh(&c->now, unit, to, &m->change);
+  m->from_energy = energy_of(c, m->from, &m->change.from);
+  m->to_energy = energy_of(c, to, &m->change.to);
+  m->more = m->from_energy - c->energy[m->from] + m->to_energy - c->energy[to];
+}
+
+static inline void make(cooling *c, const move *m) {
+  partition_move(&c->now, m->unit, m->to, &m->change);
+  c->energy[m->from] = m->from_energy;
+  c->energy[m->to] = m->to_energy;
+}
+
+/* What undoes a move that is about to be made. */
+static inline move reversed(const cooling *c, const move *m) {
+  return (move){.unit = m->unit,
+                .from = m->to,
+                .to = m->from,
+                .change = {.from = c->now.sums[m->to], .to = c->now.sums[m->from]},
+                .from_energy = c->energy[m->to],
+                .to_energy = c->energy[m->from]};
+}
+
+/* The most that may be added to the energy by a move that is accepted (Metropolis), drawn anew. */
+static inline double patience(cooling *c) { return -c->temperature_ns * log(1 - rng_unit(c->random)); }
+
+static inline bool accepts(cooling *c, double more) {
+  if (more <= 0) return true;
+  return more < NEVER_MORE * c->temperature_ns && more < patience(c);
+}
+
+/* ---- moves ---- */
+
+/* A unit that shares a tensor with this one, maybe itself; -1 where it has none. */
+static inline int32_t draw_neighbour(cooling *c, int32_t unit) {
+  const hypergraph *h = c->now.h;
+  int32_t first = h->touch_start[unit], n = h->touch_start[unit + 1] - first;
+  if (n == 0) return -1;
+  int32_t e = h->touch[first + rng_below(c->random, n)].edge;
+  return h->pin[h->pin_start[e] + rng_below(c->random, h->pin_start[e + 1] - h->pin_start[e])];
+}
+
+/* A device for a unit: mostly that of a neighbour. */
+static inline int32_t draw_device(cooling *c, int32_t unit) {
+  int32_t from = c->now.device[unit];
+  if (rng_below(c->random, 4) != 0) {
+    int32_t w = draw_neighbour(c, unit);
+    if (w >= 0 && c->now.device[w] != from) return c->now.device[w];
+  }
+  return (int32_t)rng_below(c->random, c->now.h->n_devices);
+}
+
+/* Makes a move that is not worth it alone, if a unit comes back for it. */
+static bool exchange(cooling *c, const move *there) {
+  move undo = reversed(c, there), back;
+  make(c, there);
+  for (int32_t k = 0; k < EXCHANGES; k++) {
+    int32_t other = partition_unit(&c->now, there->to, rng_below(c->random, partition_n_units(&c->now, there->to)));
+    if (other == there->unit || !partition_allows(c->now.h, other, there->from)) continue;
+    weigh(c, other, there->from, &back);
+    if (!accepts(c, there->more + back.more)) continue;
+    make(c, &back);
+    return true;
+  }
+  make(c, &undo);
+  return false;
+}
+
+/* Tries one move; says whether the partition is another one now. */
+static bool try_move(cooling *c) {
+  const hypergraph *h = c->now.h;
+  int32_t unit = (int32_t)rng_below(c->random, h->n_units), to = draw_device(c, unit);
+  if (to == c->now.device[unit] || !partition_allows(h, unit, to)) return false;
+  move m;
+  weigh(c, unit, to, &m);
+  if (!accepts(c, m.more)) return rng_below(c->random, 16) < EXCHANGED && exchange(c, &m);
+  make(c, &m);
+  return true;
+}
+
+static void set_temperature(cooling *c, double part) {
+  c->temperature_ns = c->goal_ns * part;
+  c->target_ns = c->goal_ns - LOOK_AHEAD * c->temperature_ns;
+  for (int32_t d = 0; d < c->now.h->n_devices; d++) c->energy[d] = energy_of(c, d, &c->now.sums[d]);
+}
+
+void cooling_run(cooling *c, double hot, double cold, int64_t n_moves) {
+  if (c->now.h->n_units == 0) return;
+  for (int64_t done = 0; done < n_moves; done += MOVES_OF_A_STEP) {
+    set_temperature(c, hot * pow(cold / hot, (double)done / (double)n_moves));
+    for (int32_t k = 0; k < MOVES_OF_A_STEP; k++)
+      if (try_move(c)) look(c);
+    if (budget_spend(c->budget, 1)) return;
+  }
+}

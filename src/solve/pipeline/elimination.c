@@ -1,0 +1,240 @@
+#include "solve/pipeline/elimination.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+/* What is still to be eliminated: who is beside whom, as bits. */
+typedef struct wiring {
+  int32_t n, n_words;
+  uint64_t *beside; /* [variable * n_words] */
+  bool *gone;
+  double *weight; /* entries of the table that each would have */
+  const int32_t *size;
+} wiring;
+
+static uint64_t *row_of(const wiring *w, int32_t v) { return w->beside + (int64_t)v * w->n_words; }
+
+static void weigh(wiring *w, int32_t v) {
+  const uint64_t *row = row_of(w, v);
+  double weight = w->size[v];
+  for (int32_t k = 0; k < w->n_words; k++)
+    for (uint64_t left = row[k]; left; left &= left - 1) weight *= w->size[k * 64 + __builtin_ctzll(left)];
+  w->weight[v] = weight;
+}
+
+static bool wire(wiring *w, int32_t n, const int32_t *size, int32_t n_factors, const factor *factors, arena *a) {
+  *w = (wiring){.n = n, .n_words = (n + 63) / 64, .size = size};
+  w->beside = ARENA_ZERO(a, uint64_t, (int64_t)n * w->n_words);
+  w->gone = ARENA_ZERO(a, bool, n);
+  w->weight = ARENA_NEW(a, double, n);
+  if (!w->beside || !w->gone || !w->weight) return false;
+  for (int32_t i = 0; i < n_factors; i++) {
+    int32_t u = factors[i].variable[0], v = factors[i].variable[1];
+    if (v < 0 || u == v) continue;
+    row_of(w, u)[v / 64] |= 1ull << (v % 64);
+    row_of(w, v)[u / 64] |= 1ull << (u % 64);
+  }
+  for (int32_t v = 0; v < n; v++) weigh(w, v);
+  return true;
+}
+
+/* Takes out the variable of least table; what was beside it is joined. */
+static int32_t take_out(wiring *w) {
+  int32_t v = -1;
+  for (int32_t u = 0; u < w->n; u++)
+    if (!w->gone[u] && (v < 0 || w->weight[u] < w->weight[v])) v = u;
+  const uint64_t *mine = row_of(w, v);
+  w->gone[v] = true;
+  for (int32_t k = 0; k < w->n_words; k++)
+    for (uint64_t left = mine[k]; left; left &= left - 1) {
+      int32_t u = k * 64 + __builtin_ctzll(left);
+      uint64_t *its = row_of(w, u);
+      for (int32_t i = 0; i < w->n_words; i++) its[i] |= mine[i];
+      its[u / 64] &= ~(1ull << (u % 64));
+      its[v / 64] &= ~(1ull << (v % 64));
+    }
+  for (int32_t k = 0; k < w->n_words; k++)
+    for (uint64_t left = mine[k]; left; left &= left - 1) weigh(w, k * 64 + __builtin_ctzll(left));
+  return v;
+}
+
+/* Sorts what a table leaves behind by the order of elimination. */
+static void sort_behind(elimination_table *t, const int32_t *rank) {
+  for (int32_t i = 1; i < t->n_behind; i++)
+    for (int32_t j = i; j > 0 && rank[t->behind[j]] < rank[t->behind[j - 1]]; j--) {
+      int32_t swap = t->behind[j];
+      t->behind[j] = t->behind[j - 1];
+      t->behind[j - 1] = swap;
+    }
+}
+
+/* The tables without their terms, in order of elimination; *rank: where each variable comes. */
+static elimination_made order_tables(elimination *e, wiring *w, int32_t *rank, int64_t most_entries, arena *a) {
+  int64_t most_rows = 1;
+  for (int32_t i = 0; i < e->n; i++) {
+    int32_t v = take_out(w);
+    elimination_table *t = &e->tables[i];
+    if (w->weight[v] > (double)(most_entries - e->n_entries)) return ELIMINATION_TOO_WIDE;
+    *t = (elimination_table){.variable = v, .parent = -1, .n_rows = 1};
+    const uint64_t *row = row_of(w, v);
+    for (int32_t k = 0; k < w->n_words; k++) t->n_behind += __builtin_popcountll(row[k]);
+    t->behind = ARENA_NEW(a, int32_t, t->n_behind);
+    if (!t->behind) return ELIMINATION_NO_MEMORY;
+    int32_t n = 0;
+    for (int32_t k = 0; k < w->n_words; k++)
+      for (uint64_t left = row[k]; left; left &= left - 1) t->behind[n++] = k * 64 + __builtin_ctzll(left);
+    for (int32_t k = 0; k < n; k++) t->n_rows *= e->size[t->behind[k]];
+    t->sum = ARENA_NEW(a, int64_t, t->n_rows * e->size[v]);
+    t->message = ARENA_NEW(a, int64_t, t->n_rows);
+    if (!t->sum || !t->message) return ELIMINATION_NO_MEMORY;
+    e->n_entries += t->n_rows * e->size[v];
+    most_rows = max64(most_rows, t->n_rows);
+    rank[v] = i;
+  }
+  e->scratch = ARENA_NEW(a, int64_t, most_rows);
+  return e->scratch ? ELIMINATION_READY : ELIMINATION_NO_MEMORY;
+}
+
+/* Adds a term to a table: the function of those variables, the last one running fastest. */
+static bool add_term(const elimination *e, elimination_table *t, const int64_t *value, const int32_t *variables,
+                     int32_t n, arena *a) {
+  int32_t n_digits = t->n_behind + 1, own = e->size[t->variable];
+  int32_t *stride = ARENA_ZERO(a, int32_t, n_digits), *digit = ARENA_ZERO(a, int32_t, n_digits);
+  int64_t n_entries = t->n_rows * own;
+  elimination_term *term = &t->terms[t->n_terms++];
+  *term = (elimination_term){value, ARENA_NEW(a, int32_t, n_entries)};
+  if (!stride || !digit || !term->at) return false;
+  int32_t step = 1;
+  for (int32_t k = n - 1; k >= 0; k--) {
+    int32_t place = n_digits - 1;
+    for (int32_t j = 0; j < t->n_behind; j++)
+      if (t->behind[j] == variables[k]) place = j;
+    stride[place] = step;
+    step *= e->size[variables[k]];
+  }
+  int32_t at = 0;
+  for (int64_t i = 0; i < n_entries; i++) {
+    term->at[i] = at;
+    for (int32_t j = n_digits - 1; j >= 0; j--) { /* the next entry */
+      int32_t size = j == n_digits - 1 ? own : e->size[t->behind[j]];
+      at += stride[j];
+      if (++digit[j] < size) break;
+      at -= stride[j] * size;
+      digit[j] = 0;
+    }
+  }
+  return true;
+}
+
+/* Gives each factor to the table of its variable that goes first, each message to that of the first variable in it. */
+static bool add_terms(elimination *e, const int32_t *rank, int32_t n_factors, const factor *factors, arena *a) {
+  int32_t *n_terms = ARENA_ZERO(a, int32_t, e->n), *home = ARENA_NEW(a, int32_t, n_factors);
+  if (!n_terms || !home) return false;
+  for (int32_t i = 0; i < n_factors; i++) {
+    const int32_t *v = factors[i].variable;
+    home[i] = v[1] >= 0 && rank[v[1]] < rank[v[0]] ? rank[v[1]] : rank[v[0]];
+    n_terms[home[i]]++;
+  }
+  for (int32_t i = 0; i < e->n; i++)
+    if (e->tables[i].n_behind > 0) n_terms[e->tables[i].parent = rank[e->tables[i].behind[0]]]++;
+  for (int32_t i = 0; i < e->n; i++) {
+    e->tables[i].terms = ARENA_NEW(a, elimination_term, n_terms[i]);
+    if (!e->tables[i].terms) return false;
+    e->work += (n_terms[i] + 1) * e->tables[i].n_rows * e->size[e->tables[i].variable];
+  }
+  for (int32_t i = 0; i < n_factors; i++)
+    if (!add_term(e, &e->tables[home[i]], factors[i].value, factors[i].variable, factors[i].variable[1] >= 0 ? 2 : 1,
+                  a))
+      return false;
+  for (int32_t i = 0; i < e->n; i++) {
+    elimination_table *t = &e->tables[i];
+    if (t->parent < 0) continue;
+    t->term_of_parent = e->tables[t->parent].n_terms;
+    if (!add_term(e, &e->tables[t->parent], t->message, t->behind, t->n_behind, a)) return false;
+  }
+  return true;
+}
+
+elimination_made elimination_init(elimination *e, int32_t n, const int32_t *size, int32_t n_factors,
+                                  const factor *factors, int64_t most_entries, arena *a) {
+  wiring w;
+  *e = (elimination){.n = n, .size = size, .tables = ARENA_NEW(a, elimination_table, n)};
+  int32_t *rank = ARENA_NEW(a, int32_t, n);
+  if (!e->tables || !rank || !wire(&w, n, size, n_factors, factors, a)) return ELIMINATION_NO_MEMORY;
+  elimination_made made = order_tables(e, &w, rank, most_entries, a);
+  if (made != ELIMINATION_READY) return made;
+  for (int32_t i = 0; i < n; i++) sort_behind(&e->tables[i], rank);
+  return add_terms(e, rank, n_factors, factors, a) ? ELIMINATION_READY : ELIMINATION_NO_MEMORY;
+}
+
+static void fill_table(elimination_table *t, int32_t size) {
+  int64_t n = t->n_rows * size, *sum = t->sum;
+  memset(sum, 0, (size_t)n * sizeof *sum);
+  for (int32_t k = 0; k < t->n_terms; k++) {
+    const int64_t *value = t->terms[k].value;
+    const int32_t *at = t->terms[k].at;
+    for (int64_t i = 0; i < n; i++) sum[i] = min64(sum[i] + value[at[i]], ELIMINATION_NEVER);
+  }
+  for (int64_t row = 0; row < t->n_rows; row++) {
+    int64_t least = sum[row * size];
+    for (int32_t v = 1; v < size; v++) least = min64(least, sum[row * size + v]);
+    t->message[row] = least;
+  }
+}
+
+int64_t elimination_least(elimination *e, int32_t *value) {
+  int64_t total = 0;
+  for (int32_t i = 0; i < e->n; i++) {
+    elimination_table *t = &e->tables[i];
+    fill_table(t, e->size[t->variable]);
+    if (t->parent < 0) total = min64(total + t->message[0], ELIMINATION_NEVER);
+  }
+  if (total == ELIMINATION_NEVER) return total;
+  for (int32_t i = e->n - 1; i >= 0; i--) {
+    const elimination_table *t = &e->tables[i];
+    int32_t size = e->size[t->variable], best = 0;
+    int64_t row = 0;
+    for (int32_t k = 0; k < t->n_behind; k++) row = row * e->size[t->behind[k]] + value[t->behind[k]];
+    for (int32_t v = 1; v < size; v++)
+      if (t->sum[row * size + v] < t->sum[row * size + best]) best = v;
+    value[t->variable] = best;
+  }
+  return total;
+}
+
+/* Adds what all other tables come to, at each row of a table, to its sums. */
+static void take_rest(const elimination *e, elimination_table *t) {
+  const elimination_table *parent = &e->tables[t->parent];
+  int64_t n = parent->n_rows * e->size[parent->variable], *rest = e->scratch;
+  const int32_t *at = parent->terms[t->term_of_parent].at;
+  int32_t size = e->size[t->variable];
+  for (int64_t row = 0; row < t->n_rows; row++) rest[row] = ELIMINATION_NEVER;
+  for (int64_t i = 0; i < n; i++) rest[at[i]] = min64(rest[at[i]], parent->sum[i]);
+  for (int64_t row = 0; row < t->n_rows; row++) {
+    bool never = rest[row] >= ELIMINATION_NEVER || t->message[row] >= ELIMINATION_NEVER;
+    for (int32_t v = 0; v < size; v++) {
+      int64_t *sum = &t->sum[row * size + v];
+      *sum = never || *sum >= ELIMINATION_NEVER ? ELIMINATION_NEVER : *sum + rest[row] - t->message[row];
+    }
+  }
+}
+
+void elimination_marginals(elimination *e, const int64_t *start, int64_t *least) {
+  int64_t total = 0; /* of the tables without parent, which know nothing of each other */
+  for (int32_t i = 0; i < e->n; i++)
+    if (e->tables[i].parent < 0) total += e->tables[i].message[0];
+  for (int32_t i = e->n - 1; i >= 0; i--) {
+    elimination_table *t = &e->tables[i];
+    int32_t size = e->size[t->variable];
+    int64_t *mine = least + start[t->variable];
+    if (t->parent >= 0)
+      take_rest(e, t);
+    else
+      for (int32_t v = 0; v < size; v++)
+        if (t->sum[v] < ELIMINATION_NEVER) t->sum[v] += total - t->message[0];
+    for (int32_t v = 0; v < size; v++) mine[v] = ELIMINATION_NEVER;
+    for (int64_t row = 0; row < t->n_rows; row++)
+      for (int32_t v = 0; v < size; v++) mine[v] = min64(mine[v], t->sum[row * size + v]);
+  }
+}

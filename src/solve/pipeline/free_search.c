@@ -1,0 +1,257 @@
+/* free_search: pipelines without contiguity, as the parting of a hypergraph.
+ *
+ * A multilevel search, as in hypergraph partitioning (Karypis, Kumar, 1999), with annealing at each level and a small
+ * pool of good partitions. One cycle fuses units into ever fewer (pipeline/coarsen.h), anneals the coarsest partition
+ * hot, and hands it down level by level while it cools (pipeline/cooling.h): what one unit cannot cross by itself, a
+ * fused one can. A cycle either starts from nothing, or fuses only units that lie together in one member of the pool,
+ * or in two of them: then what both agree on stays, and the rest is decided anew. docs/theory/free_search.md has the
+ * details. */
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/common/solver.h"
+#include "solve/common/walks.h"
+#include "solve/pipeline/coarsen.h"
+#include "solve/pipeline/cooling.h"
+
+enum { POOL = 8, MOST_LEVELS = 24, LEAST_UNITS = 30, FIXED_CYCLES = 4, MOST_CYCLES = 64 };
+/* Temperatures as parts of the best period. */
+static const double HOT = 0.1, WARM = 0.005, COLD = 0.0001;
+static const double MOST_PART = 0.5; /* of the best period that a fused unit may take */
+/* Tried moves of a level for each of its units and devices: the first cycles are quick. */
+static const double FIRST_EFFORT = 25, LAST_EFFORT = 100;
+
+typedef struct level {
+  hypergraph h;
+  int32_t *into;           /* [unit of the finer level] its unit here */
+  int32_t *label, *device; /* [unit]; label may be NULL */
+} level;
+
+typedef struct member {
+  int64_t value_ns;
+  int32_t *device; /* [unit] */
+} member;
+
+/* The pool, and the cycles of a generation: these only look at the pool. */
+typedef struct search {
+  solve_run *run;
+  hypergraph whole;
+  rng random;
+  member pool[POOL], *found; /* found[number]: by that cycle */
+  int32_t n_pool, n_found;
+  int64_t n_cycles; /* of all generations before */
+  double goal_ns;
+} search;
+
+/* One cycle. */
+typedef struct cycle {
+  solve_run *run;
+  const search *all;
+  rng random;
+  level *levels;
+  member *found;
+  int32_t *label; /* [unit] */
+  int32_t *operator_device;
+  double effort;
+} cycle;
+
+static bool init(search *s) {
+  arena *a = s->run->arena;
+  for (int32_t i = 0; i < POOL; i++)
+    if (!(s->pool[i].device = ARENA_NEW(a, int32_t, s->whole.n_units))) return false;
+  s->n_found = walks_wanted(s->run, FIXED_CYCLES);
+  if (s->n_found > MOST_CYCLES) s->n_found = MOST_CYCLES;
+  s->found = ARENA_ZERO(a, member, s->n_found);
+  for (int32_t i = 0; s->found && i < s->n_found; i++)
+    if (!(s->found[i].device = ARENA_ZERO(a, int32_t, s->whole.n_units))) return false;
+  return s->found;
+}
+
+/* ---- one cycle ---- */
+
+static void draw_devices(cycle *s, const hypergraph *h, int32_t *device) {
+  for (int32_t u = 0; u < h->n_units; u++) {
+    device[u] = (int32_t)rng_below(&s->random, h->n_devices);
+    for (int32_t k = 0; k < h->n_devices && !partition_allows(h, u, device[u]); k++)
+      device[u] = (device[u] + 1) % h->n_devices;
+  }
+}
+
+/* The next coarser level. *shrunk: whether there is one worth having. False without memory. */
+static bool add_level(cycle *s, const level *fine, level *out, bool *shrunk) {
+  arena *a = s->run->arena;
+  int32_t n = fine->h.n_units;
+  coarsen_rules rules = {.label = fine->label,
+                         .n_wanted = n / 2 > LEAST_UNITS ? n / 2 : LEAST_UNITS,
+                         .most_time_ns = MOST_PART * s->all->goal_ns};
+  *out = (level){.into = ARENA_NEW(a, int32_t, n)};
+  int32_t n_left = out->into ? coarsen_units(out->into, &fine->h, &rules, &s->random, a) : -1;
+  *shrunk = n_left < n - n / 10;
+  if (n_left < 0 || !hypergraph_merge(&out->h, &fine->h, out->into, n_left, a)) return false;
+  out->device = ARENA_NEW(a, int32_t, n_left);
+  if (fine->label) out->label = ARENA_NEW(a, int32_t, n_left);
+  if (!out->device || (fine->label && !out->label)) return false;
+  for (int32_t u = 0; u < n; u++) {
+    out->device[out->into[u]] = fine->device[u];
+    if (fine->label) out->label[out->into[u]] = fine->label[u];
+  }
+  return true;
+}
+
+/* Levels from fine to coarse; 0 without memory. `label` and `start` may be NULL. */
+static int32_t make_levels(cycle *s, int32_t *label, const int32_t *start) {
+  int32_t n_levels = 1, n = s->all->whole.n_units;
+  level *finest = &s->levels[0];
+  *finest = (level){.h = s->all->whole, .label = label, .device = ARENA_NEW(s->run->arena, int32_t, n)};
+  if (!finest->device) return 0;
+  if (start)
+    memcpy(finest->device, start, (size_t)n * sizeof *start);
+  else
+    draw_devices(s, &s->all->whole, finest->device);
+  for (bool shrunk = true; n_levels < MOST_LEVELS && s->levels[n_levels - 1].h.n_units > LEAST_UNITS;) {
+    if (!add_level(s, &s->levels[n_levels - 1], &s->levels[n_levels], &shrunk)) return 0;
+    if (!shrunk) break;
+    n_levels++;
+  }
+  if (!start) draw_devices(s, &s->levels[n_levels - 1].h, s->levels[n_levels - 1].device);
+  return n_levels;
+}
+
+/* Keeps the best of the cycle, and offers it when it is the best of all. */
+static void keep(cycle *s, const level *l, const cooling *c) {
+  if (c->best_ns >= s->found->value_ns) return;
+  const situ_problem *p = s->run->problem;
+  s->found->value_ns = c->best_ns;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    s->operator_device[v] = c->best[l->h.unit_of[v]];
+    s->found->device[s->all->whole.unit_of[v]] = s->operator_device[v];
+  }
+  if (c->best_ns < s->run->incumbent->value_ns) solve_offer(s->run, &(placement){.device = s->operator_device});
+}
+
+/* Anneals all levels, the coarsest first. Each hands its best partition down; one that does not fit is better than
+ * none. */
+static bool cool_levels(cycle *s, int32_t n_levels, double hot) {
+  double part = pow(COLD / hot, 1.0 / n_levels), now = hot;
+  for (int32_t k = n_levels - 1; k >= 0; k--, now *= part) {
+    level *l = &s->levels[k];
+    arena_mark mark = arena_get_mark(s->run->arena);
+    cooling c = {.budget = s->run->budget, .random = &s->random, .best_ns = SITU_NEVER_NS, .goal_ns = s->all->goal_ns};
+    if (!cooling_init(&c, &l->h, s->run->arena)) return false;
+    cooling_start(&c, l->device);
+    cooling_run(&c, now, now * part, (int64_t)(s->effort * l->h.n_units * l->h.n_devices));
+    keep(s, l, &c);
+    const int32_t *device = c.best_ns < SITU_NEVER_NS ? c.best : c.now.device;
+    for (int32_t u = 0; k > 0 && u < l[-1].h.n_units; u++) l[-1].device[u] = device[l->into[u]];
+    arena_release(s->run->arena, mark);
+    if (solve_done(s->run)) break;
+  }
+  return true;
+}
+
+static bool run_cycle(cycle *s, int32_t *label, const int32_t *start, double hot) {
+  arena_mark mark = arena_get_mark(s->run->arena);
+  s->found->value_ns = SITU_NEVER_NS;
+  int32_t n_levels = make_levels(s, label, start);
+  bool good = n_levels > 0 && cool_levels(s, n_levels, hot);
+  arena_release(s->run->arena, mark);
+  return good;
+}
+
+/* ---- the pool ---- */
+
+/* The partition takes the place of one of equal value, or an empty one, or that of the worst. */
+static void join_pool(search *s, const member *found) {
+  int32_t at = -1, worst = 0;
+  if (found->value_ns == SITU_NEVER_NS) return;
+  for (int32_t i = 0; i < s->n_pool; i++) {
+    if (s->pool[i].value_ns == found->value_ns) at = i;
+    if (s->pool[i].value_ns > s->pool[worst].value_ns) worst = i;
+  }
+  if (at < 0 && s->n_pool < POOL) at = s->n_pool++;
+  if (at < 0 && found->value_ns < s->pool[worst].value_ns) at = worst;
+  if (at < 0) return;
+  s->pool[at].value_ns = found->value_ns;
+  memcpy(s->pool[at].device, found->device, (size_t)s->whole.n_units * sizeof *found->device);
+}
+
+/* Moves for each unit and device in the cycle of that number. */
+static double effort_of(int64_t n) { return n < 16 ? fmin(FIRST_EFFORT * (double)(1 << n), LAST_EFFORT) : LAST_EFFORT; }
+
+/* A cycle from nothing, around one member, or around two. */
+static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
+  const search *all = context;
+  int32_t n = all->whole.n_units;
+  cycle s = {.run = run,
+             .all = all,
+             .random = rng_new(run->seed),
+             .found = &all->found[number],
+             .effort = effort_of(all->n_cycles + number)};
+  s.levels = ARENA_NEW(run->arena, level, MOST_LEVELS);
+  s.label = ARENA_NEW(run->arena, int32_t, n);
+  s.operator_device = ARENA_NEW(run->arena, int32_t, run->problem->n_operators);
+  if (!s.levels || !s.label || !s.operator_device) return fail_no_memory(run->error);
+  int64_t kind = all->n_pool < POOL ? 0 : rng_below(&s.random, 10);
+  bool good;
+  if (kind < 1) {
+    good = run_cycle(&s, NULL, NULL, HOT);
+  } else {
+    int32_t x = (int32_t)rng_below(&s.random, all->n_pool), y = (int32_t)rng_below(&s.random, all->n_pool);
+    const member *one = &all->pool[x], *other = &all->pool[kind < 3 ? x : y];
+    for (int32_t u = 0; u < n; u++) s.label[u] = one->device[u] * all->whole.n_devices + other->device[u];
+    good = run_cycle(&s, s.label, one->value_ns <= other->value_ns ? one->device : other->device, WARM);
+  }
+  solve_count(run, "free_search.cycles", 1);
+  return good ? SITU_STATUS_OK : fail_no_memory(run->error);
+}
+
+/* As many cycles side by side as the steps that are left pay for: levels halve, so that a cycle has about two moves for
+ * each that its finest level has. */
+static int32_t generation_size(const search *s) {
+  const budget *b = s->run->budget;
+  if (b->max_steps == INT64_MAX) return s->n_found;
+  double moves = 2 * effort_of(s->n_cycles + s->n_found) * s->whole.n_units * s->whole.n_devices;
+  double paid = (double)budget_steps_left(b) * MOVES_OF_A_STEP / fmax(moves, 1);
+  return paid >= s->n_found ? s->n_found : paid > 1 ? (int32_t)paid : 1;
+}
+
+static situ_status next_generation(search *s) {
+  solve_run *run = s->run;
+  int32_t n = generation_size(s), n_counted;
+  bool known = run->incumbent->value_ns != SITU_NEVER_NS;
+  s->goal_ns = (double)(known ? run->incumbent->value_ns : max64(run->incumbent->lower_bound_ns, 1));
+  for (int32_t i = 0; i < n; i++) s->found[i].value_ns = SITU_NEVER_NS;
+  TRY(walks_run(run, one_cycle, s, n, 1, &s->random, &n_counted));
+  for (int32_t i = 0; i < n_counted; i++) join_pool(s, &s->found[i]);
+  s->n_cycles += n;
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  if (p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
+  search s = {.run = run, .random = rng_new(run->seed)};
+  if (!hypergraph_find(&s.whole, p, run->arena)) return fail_no_memory(run->error);
+  if (!hypergraph_fits(&s.whole)) return SITU_STATUS_OK;
+  if (!init(&s)) return fail_no_memory(run->error);
+  if (run->incumbent->best.device) {
+    for (int32_t v = 0; v < p->n_operators; v++) s.found->device[s.whole.unit_of[v]] = run->incumbent->best.device[v];
+    s.found->value_ns = run->incumbent->value_ns;
+    join_pool(&s, s.found);
+  }
+  while (!solve_done(run)) TRY(next_generation(&s));
+  return SITU_STATUS_OK;
+}
+
+const solver free_search_solver = {
+    .name = "free_search",
+    .title = "multilevel annealing of a hypergraph, for pipelines without contiguity",
+    .source = "Karypis, Kumar, DAC 1999; Kirkpatrick, Gelatt, Vecchi, 1983",
+    .models = MODEL_PIPELINE,
+    .anytime = true,
+    .serves = hypergraph_serves,
+    .starts = {{&single_solver, 1}, {&m_topo_solver, 1}, {&ideal_dp_solver, 0.5}},
+    .solve = solve,
+};

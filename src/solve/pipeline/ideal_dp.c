@@ -1,0 +1,433 @@
+/* ideal_dp: the exact dynamic program over ideals for contiguous, host-staged pipelines.
+ *
+ * Tarnawski et al., NeurIPS 2020: a contiguous placement is a chain of ideals {} = I_0 < I_1 < ... < I_m = V, device j
+ * holding I_j \ I_{j-1}. With D[s][I] the least period of the devices counted in state s (how many of each type are
+ * used) that together hold I,
+ *
+ *     D[s + e_t][I] = min over I' < I of max(D[s][I'], load_t(I \ I'))          answer: min over s of D[s][V]
+ *
+ * What makes it fast is ours (docs/theory/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves for
+ * each state only ideals whose work and transfers fit into what is used and what is left (windows.h); only those are
+ * visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where that has too
+ * many ideals, runs with a smaller U raise the bound. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/resize.h"
+#include "solve/common/solver.h"
+#include "solve/pipeline/coarse.h"
+#include "solve/pipeline/order_split.h"
+#include "solve/pipeline/pulls.h"
+#include "solve/pipeline/relaxed.h"
+
+enum { MOST_CHAIN = 3000, FEW = 20000 };
+/* Bytes of kept ideals and of layers. Work of the first round and of the last, in classes decided and pairs of ideals
+ * looked at. */
+static const int64_t MOST_BYTES = (int64_t)500 << 20, FIRST_EFFORT = (int64_t)1 << 22, LAST_EFFORT = (int64_t)1 << 34;
+static const int64_t NO_PLAN_NS = INT64_MAX / 4, FINE = 400; /* part of the period below which bisection ends */
+
+/* What was added to a state: n_sharing devices of a type, which run one part. */
+typedef struct step {
+  int16_t type, n_sharing;
+} step;
+
+/* The reachable ideals of one state, by price. */
+typedef struct layer {
+  int64_t n, room;
+  int32_t *ideal;
+  int64_t *price, *value_ns;
+  int32_t *from; /* index in the layer it came from */
+  step *step;
+} layer;
+
+/* What is looked for. With one phase the value of a chain is its greatest load; with two (GPipe) it is its greatest
+ * backward load, among those without a forward load above most_forward_ns. */
+typedef struct limits {
+  int64_t most_ns, most_forward_ns;
+} limits;
+
+typedef struct program {
+  solve_run *run;
+  stages stages;
+  windows windows;
+  stages coarse_stages;
+  windows coarse;
+  bool folded; /* the coarse problem is another one */
+  ideal_set set;
+  pulls pulls;
+  uint64_t *reached; /* [state][ideal] as bits: reached with these devices or less */
+  int64_t n_reached_words;
+  layer *layers;
+  int64_t n_pairs; /* whose load was computed */
+  limits limits;
+  /* Whether plans may be changed into others of no greater period (pulls.h; fewer devices), so that not all are looked
+   * at: then what is found is not the best. Not with links, where the value is another than the loads promise, nor with
+   * two phases. */
+  bool may_exchange, exchanges; /* ever; in this attempt, which has many ideals */
+  int64_t work, most_work;
+  int64_t lower_ns; /* nothing is better than this */
+  int64_t found_ns; /* least value promised in the last attempt */
+  int64_t layer_bytes;
+} program;
+
+/* How an attempt ended. */
+typedef enum attempt { REFUTED, FOUND, GAVE_UP } attempt;
+
+static void free_layers(program *g) {
+  for (int32_t i = 0; i < g->windows.n_states; i++) {
+    free(g->layers[i].ideal);
+    free(g->layers[i].price);
+    free(g->layers[i].value_ns);
+    free(g->layers[i].from);
+    free(g->layers[i].step);
+    g->layers[i] = (layer){0};
+  }
+}
+
+/* What is sought for one ideal in one state. */
+typedef struct best_way {
+  int64_t value_ns;
+  int32_t from;
+  step step;
+} best_way;
+
+static bool add_entry(program *g, layer *l, int32_t ideal, const best_way *way) {
+  if (l->n == l->room) {
+    int64_t room = l->room ? l->room * 2 : 64;
+    if (!array_resize(&l->ideal, room, sizeof *l->ideal) || !array_resize(&l->price, room, sizeof *l->price) ||
+        !array_resize(&l->value_ns, room, sizeof *l->value_ns) || !array_resize(&l->from, room, sizeof *l->from) ||
+        !array_resize(&l->step, room, sizeof *l->step))
+      return false;
+    size_t each = sizeof *l->ideal + sizeof *l->price + sizeof *l->value_ns + sizeof *l->from + sizeof *l->step;
+    g->layer_bytes += (room - l->room) * (int64_t)each;
+    l->room = room;
+  }
+  l->ideal[l->n] = ideal;
+  l->price[l->n] = g->set.boundaries[ideal].before;
+  l->value_ns[l->n] = way->value_ns;
+  l->from[l->n] = way->from;
+  l->step[l->n++] = way->step;
+  return true;
+}
+
+/* Weights between two ideals that replicas have to agree on. */
+static int64_t trained_between(const ideal_set *set, int64_t from, int64_t to) {
+  const stages *s = set->stages;
+  int64_t sum = 0;
+  for (int32_t k = 0; k < s->n_words; k++)
+    for (uint64_t left = set->bits[to * s->n_words + k] & ~set->bits[from * s->n_words + k]; left; left &= left - 1)
+      sum = sat_add(sum, s->trained_bytes[k * 64 + __builtin_ctzll(left)]);
+  return sum;
+}
+
+/* What a pair of ideals is worth to the devices of a step: their load, in the last phase; SITU_NEVER_NS when they
+ * cannot hold the part, or the load of an earlier phase is too great. */
+static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
+  const stages *s = &g->stages;
+  const ideal_set *set = &g->set;
+  int64_t load_ns = 0;
+  if (!ideals_may_hold(set, from, to, by.type)) return SITU_NEVER_NS;
+  int64_t trained_bytes = by.n_sharing > 1 ? trained_between(set, from, to) : 0;
+  for (int32_t row = by.type; row < s->n_rows; row += s->n_types) {
+    if (row > by.type && load_ns > g->limits.most_forward_ns) return SITU_NEVER_NS;
+    stage_cost whole = ideals_cost(set, from, to, row);
+    load_ns =
+        by.n_sharing == 1 ? stages_load(s, &whole) : stages_shared_load(s, row, &whole, by.n_sharing, trained_bytes);
+  }
+  return load_ns;
+}
+
+/* Whether the devices between two ideals could take one class more, so that the pair need not be looked at. */
+static bool takes_more(const program *g, int32_t from, int32_t ideal, step by, int64_t most_ns) {
+  for (int64_t i = g->pulls.start[ideal]; i < g->pulls.start[ideal + 1]; i++)
+    if (pair_value(g, from, g->pulls.to[i], by) <= most_ns) return true;
+  return false;
+}
+
+/* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its window begins; it only moves up,
+ * since ideals come by rising price. */
+static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, step by, int64_t most_ns,
+                   best_way *best) {
+  const ideal_set *set = &g->set;
+  int64_t price = set->boundaries[ideal].before, room = windows_room(&g->windows, by.type, by.n_sharing);
+  while (*low < from->n && price - from->price[*low] > room) ++*low;
+  int64_t j = *low;
+  for (; j < from->n && from->price[j] <= price; j++) {
+    if (from->value_ns[j] >= best->value_ns || from->ideal[j] == ideal) continue;
+    if (!ideals_within(set, from->ideal[j], ideal)) continue;
+    g->n_pairs++;
+    int64_t value_ns = max64(pair_value(g, from->ideal[j], ideal, by), from->value_ns[j]);
+    if (value_ns < best->value_ns && !takes_more(g, from->ideal[j], ideal, by, most_ns))
+      *best = (best_way){value_ns, (int32_t)j, by};
+  }
+  g->work += j - *low;
+}
+
+/* All ways to reach an ideal in a state, by one device of each type and by several that share a part. */
+static best_way find_way(program *g, int32_t state, int32_t ideal, int64_t most_ns, int64_t *low) {
+  const stages *s = &g->stages;
+  best_way best = {.value_ns = sat_add(most_ns, 1)};
+  for (int32_t t = 0; t < s->n_types; t++) {
+    int32_t used = windows_used(&g->windows, state, t),
+            most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
+    for (int32_t r = 1; r <= most; r++, low++)
+      extend(g, &g->layers[state - r * g->windows.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, most_ns,
+             &best);
+  }
+  return best;
+}
+
+static bool is_reached(const program *g, int32_t state, int32_t ideal) {
+  return g->reached[state * g->n_reached_words + ideal / 64] >> (ideal % 64) & 1;
+}
+
+/* What is reached with one device less is reached with it. */
+static void inherit(program *g, int32_t state) {
+  uint64_t *to = g->reached + state * g->n_reached_words;
+  for (int32_t t = 0; t < g->stages.n_types; t++) {
+    if (windows_used(&g->windows, state, t) == 0) continue;
+    const uint64_t *from = g->reached + (state - g->windows.weight[t]) * g->n_reached_words;
+    for (int64_t k = 0; k < g->n_reached_words; k++) to[k] |= from[k];
+  }
+}
+
+/* Fills the layer of one state. `by_price` lists the kept ideals. False when it gives up or without memory (then
+ * *status). */
+static bool fill_layer(program *g, const int32_t *by_price, int32_t state, int64_t most_ns, situ_status *status) {
+  const ideal_set *set = &g->set;
+  int64_t *low = calloc((size_t)g->stages.problem->n_devices + 1, sizeof *low);
+  bool good = low != NULL, stopped = false;
+  if (g->exchanges) inherit(g, state);
+  for (int64_t i = 0, n = 0; good && !stopped && i < set->n; i++) {
+    int32_t ideal = by_price[i];
+    if (ideal == 0 || (ideal != set->full && !ideals_in_state(set, ideal, state))) continue;
+    if (n++ % 64 == 63)
+      stopped = budget_spend(g->run->budget, 1) || g->work > g->most_work || g->layer_bytes > MOST_BYTES;
+    if (is_reached(g, state, ideal)) continue;
+    best_way best = find_way(g, state, ideal, most_ns, low);
+    if (best.value_ns > most_ns) continue;
+    good = add_entry(g, &g->layers[state], ideal, &best);
+    g->reached[state * g->n_reached_words + ideal / 64] |= 1ull << (ideal % 64);
+  }
+  if (!good) *status = fail_no_memory(g->run->error);
+  free(low);
+  return good && !stopped;
+}
+
+/* Offers the placement that ends at entry `at` of a state's layer. */
+static situ_status offer(program *g, int32_t state, int64_t at) {
+  const ideal_set *set = &g->set;
+  const stages *s = &g->stages;
+  arena *a = g->run->arena;
+  int32_t *device_of_class = ARENA_NEW(a, int32_t, s->n), *device = ARENA_NEW(a, int32_t, s->problem->n_operators);
+  int32_t *taken = ARENA_ZERO(a, int32_t, s->n_types + 1), *replica_of = ARENA_NEW(a, int32_t, s->problem->n_devices);
+  if (!device_of_class || !device || !taken || !replica_of) return fail_no_memory(g->run->error);
+  for (int32_t d = 0; d < s->problem->n_devices; d++) replica_of[d] = -1;
+  int64_t promised_ns = g->layers[state].value_ns[at];
+  while (state > 0) {
+    const layer *l = &g->layers[state];
+    int32_t type = l->step[at].type, n_sharing = l->step[at].n_sharing,
+            before = state - n_sharing * g->windows.weight[type];
+    const uint64_t *to = set->bits + (int64_t)l->ideal[at] * s->n_words;
+    const uint64_t *from = set->bits + (int64_t)g->layers[before].ideal[l->from[at]] * s->n_words;
+    int32_t d = s->types[type].devices[taken[type]];
+    for (int32_t r = 1; r < n_sharing; r++) replica_of[s->types[type].devices[taken[type] + r]] = d;
+    taken[type] += n_sharing;
+    for (int32_t i = 0; i < s->n; i++)
+      if (((to[i / 64] & ~from[i / 64]) >> (i % 64)) & 1) device_of_class[s->class_at[i]] = d;
+    at = l->from[at];
+    state = before;
+  }
+  contraction_expand(&s->classes, device_of_class, device);
+  int64_t value_ns = solve_offer(g->run, &(placement){.device = device, .replica_of = replica_of});
+  bool kept = s->by_links        ? value_ns >= promised_ns
+              : s->n_phases == 1 ? value_ns == promised_ns
+                                 : value_ns <= sat_add(promised_ns, g->limits.most_forward_ns);
+  if (!kept)
+    return fail_with(g->run->error, SITU_STATUS_INTERNAL, "ideal_dp", "promised a period of %lld ns, simulated %lld ns",
+                     (long long)promised_ns, (long long)value_ns);
+  return SITU_STATUS_OK;
+}
+
+/* The value of the incumbent. Without a plan it is very great. */
+static int64_t value_of(const program *g) { return min64(g->run->incumbent->value_ns, NO_PLAN_NS); }
+
+/* Goes through all states. *found: the least value that was reached, after a plan of it was offered, or SITU_NEVER_NS;
+ * *complete: whether all was looked at. */
+static situ_status fill_layers(program *g, const int32_t *by_price, int64_t *found, bool *complete) {
+  situ_status status = SITU_STATUS_OK;
+  int64_t best_ns = g->limits.most_ns, best_at = -1;
+  int32_t best_state = -1;
+  *complete = true;
+  memset(g->reached, 0, (size_t)(g->n_reached_words * g->windows.n_states) * sizeof *g->reached);
+  g->layer_bytes = 0;
+  if (!add_entry(g, &g->layers[0], 0, &(best_way){.from = -1})) return fail_no_memory(g->run->error);
+  for (int32_t state = 1; *complete && state < g->windows.n_states; state++) {
+    /* A better answer shrinks what is worth reaching from here on; the windows stay valid. */
+    int64_t most = best_state < 0 ? best_ns : best_ns - 1;
+    *complete = fill_layer(g, by_price, state, most, &status);
+    const layer *l = &g->layers[state];
+    for (int64_t i = l->n - 1; i >= 0; i--) {
+      if (l->ideal[i] != g->set.full || l->value_ns[i] > most) continue;
+      best_ns = l->value_ns[i];
+      best_state = state;
+      best_at = i;
+    }
+  }
+  *found = best_state >= 0 ? best_ns : SITU_NEVER_NS;
+  return status == SITU_STATUS_OK && best_state >= 0 ? offer(g, best_state, best_at) : status;
+}
+
+/* The least load of one phase that any plan has: all work, each class where it takes least, over all devices. */
+static int64_t least_phase_ns(const stages *s, int32_t phase) {
+  int64_t work_ns = 0, n_devices = 0;
+  for (int32_t t = 0; t < s->n_types; t++) n_devices += s->types[t].n_devices;
+  for (int32_t i = 0; i < s->n; i++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++)
+      least = min64(least, s->time_ns[((int64_t)phase * s->n_types + t) * s->n + i]);
+    if (least != SITU_NEVER_NS) work_ns += least;
+  }
+  return n_devices > 0 ? work_ns / n_devices : 0;
+}
+
+/* Runs the program over the kept ideals, for periods of at most most_ns. With two phases of a period: the least
+ * backward load B that goes with a forward load of at most F bounds that of all plans with such an F from below, so
+ * that a plan of that period or less has a forward load of at most most_ns - B; from there again, until there is none.
+ */
+static situ_status run_program(program *g, const int32_t *by_price, int64_t most_ns, attempt *result) {
+  bool apart = g->stages.n_phases == 2, complete = false;
+  int64_t found = 0, first_ns = SITU_NEVER_NS, least_ns = 0, least_forward_ns = 0;
+  if (apart) {
+    least_forward_ns = least_phase_ns(&g->stages, 0);
+    least_ns = least_phase_ns(&g->stages, 1);
+  }
+  do {
+    g->limits = (limits){most_ns - least_forward_ns, most_ns - least_ns};
+    situ_status status = fill_layers(g, by_price, &found, &complete);
+    free_layers(g);
+    if (status != SITU_STATUS_OK) return status;
+    first_ns = min64(first_ns, found);
+    least_ns = found;
+    most_ns = min64(most_ns, value_of(g) - 1);
+  } while (apart && complete && found != SITU_NEVER_NS);
+  *result = !complete ? GAVE_UP : apart || found == SITU_NEVER_NS ? REFUTED : FOUND;
+  g->found_ns = first_ns;
+  return SITU_STATUS_OK;
+}
+
+/* The program with all that it needs: pulls, and room for what is reached. */
+static situ_status set_up_program(program *g, int64_t most_ns, attempt *result) {
+  situ_status status = SITU_STATUS_OK;
+  int32_t *by_price = ideals_by_price(&g->set);
+  g->exchanges = g->may_exchange && g->set.n > FEW;
+  g->n_reached_words = g->set.n / 64 + 1;
+  g->reached = malloc((size_t)(g->n_reached_words * g->windows.n_states) * sizeof *g->reached);
+  if (!by_price || !g->reached || !pulls_find(&g->pulls, &g->set, g->exchanges))
+    status = fail_no_memory(g->run->error);
+  else
+    status = run_program(g, by_price, most_ns, result);
+  free(by_price);
+  free(g->reached);
+  g->reached = NULL;
+  pulls_free(&g->pulls);
+  return status;
+}
+
+/* Looks for a plan of period at most most_ns. With FOUND the incumbent is better, not always best. */
+static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
+  solve_run *run = g->run;
+  windows_set(&g->windows, most_ns);
+  g->work = 0;
+  if (!ideals_narrow(&g->windows, g->most_work / 4, run->budget)) return fail_no_memory(run->error);
+  ideals_result ideals = ideals_find(&g->set, &g->windows, g->most_work, MOST_BYTES, run->budget);
+  situ_status status = ideals == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
+  *result = ideals == IDEALS_STOPPED ? GAVE_UP : REFUTED;
+  if (ideals == IDEALS_ALL && g->set.full >= 0) status = set_up_program(g, most_ns, result);
+  solve_count(run, "ideal_dp.ideals", g->set.n_seen);
+  solve_count(run, "ideal_dp.ideals_kept", g->set.n);
+  ideals_free(&g->set);
+  return status;
+}
+
+static void raise_bound(program *g, int64_t lower_ns) {
+  g->lower_ns = max64(g->lower_ns, lower_ns);
+  bool all = g->lower_ns >= value_of(g);
+  /* For a free problem these are plans to start from, and prove nothing. */
+  if (g->run->problem->contiguous) solve_bound(g->run, all ? g->run->incumbent->value_ns : g->lower_ns, "ideal_dp");
+}
+
+static bool is_closed(program *g) { return g->lower_ns >= value_of(g) || solve_done(g->run); }
+
+/* The full program, for plans of period at most most_ns. */
+static situ_status attempt_exact(program *g, int64_t most_ns, attempt *result) {
+  TRY(try_period(g, most_ns, result));
+  if (*result == REFUTED) raise_bound(g, most_ns + 1);
+  if (*result == FOUND && !g->exchanges) raise_bound(g, g->found_ns);
+  return SITU_STATUS_OK;
+}
+
+/* Raises the bound by the coarse problem: bisection between what is refuted and what could not be. */
+static situ_status attempt_coarse(program *g) {
+  int64_t high_ns = value_of(g);
+  while (!is_closed(g) && high_ns - g->lower_ns > high_ns / FINE) {
+    int64_t most_ns = g->lower_ns + (high_ns - g->lower_ns) / 2;
+    bool refuted;
+    if (!relaxed_refutes(&refuted, &g->coarse, most_ns, g->most_work / 8, MOST_BYTES, g->run->budget))
+      return fail_no_memory(g->run->error);
+    if (refuted)
+      raise_bound(g, most_ns + 1);
+    else
+      high_ns = most_ns;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Rounds of growing work: all plans better than the incumbent; the bound of the coarse problem; where both are far
+ * apart, half of what is between bound and value. */
+static situ_status close_gap(program *g) {
+  attempt result;
+  g->lower_ns = g->run->problem->contiguous ? g->run->incumbent->lower_bound_ns : 0;
+  for (g->most_work = FIRST_EFFORT; !is_closed(g) && g->most_work <= LAST_EFFORT; g->most_work *= 16) {
+    do TRY(attempt_exact(g, value_of(g) - 1, &result));
+    while (result == FOUND && g->exchanges && !is_closed(g));
+    if (result == FOUND && !g->exchanges) break; /* with links, what the loads promise ends here */
+    if (!is_closed(g)) TRY(attempt_coarse(g));
+    if (!is_closed(g) && g->most_work > FIRST_EFFORT)
+      TRY(attempt_exact(g, g->lower_ns + (value_of(g) - g->lower_ns) / 2, &result));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve(solve_run *run) {
+  program g = {.run = run};
+  if (!stages_find(&g.stages, run->problem, run->arena)) return fail_no_memory(run->error);
+  if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
+  if (!windows_init(&g.windows, &g.stages, run->arena)) return fail_no_memory(run->error);
+  if (g.windows.n_states > WINDOWS_MOST_STATES) return SITU_STATUS_OK;
+  g.may_exchange = !g.stages.by_links && g.stages.n_phases == 1;
+  if (!coarse_find(&g.coarse_stages, &g.coarse, &g.folded, &g.windows, run->arena)) return fail_no_memory(run->error);
+  g.layers = ARENA_ZERO(run->arena, layer, g.windows.n_states);
+  if (!g.layers) return fail_no_memory(run->error);
+  if (g.stages.n <= MOST_CHAIN) {
+    order_split *split = order_split_new(run, &g.stages.classes);
+    if (!split) return fail_no_memory(run->error);
+    order_split_offer(split, g.stages.class_at, NULL);
+  }
+  situ_status status = close_gap(&g);
+  solve_count(run, "ideal_dp.classes", g.stages.n);
+  solve_count(run, "ideal_dp.pairs", g.n_pairs);
+  return status;
+}
+
+static bool serves(const situ_problem *problem) { return stages_serve(problem); }
+
+const solver ideal_dp_solver = {.name = "ideal_dp",
+                                .title = "exact dynamic program over ideals",
+                                .source = "Tarnawski et al., NeurIPS 2020",
+                                .models = MODEL_PIPELINE,
+                                .exact = true,
+                                .serves = serves,
+                                .solve = solve};

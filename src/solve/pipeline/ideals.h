@@ -1,0 +1,65 @@
+/* solve/pipeline/ideals.h - ideals (downward closed sets of classes) that can be the boundary between two devices.
+ *
+ * The classes are decided in rising order, in or out; what follows a class that is out is out. So every ideal is
+ * reached exactly once, no table of those seen is needed, and a part of the walk ends where what is decided already
+ * fits into no window (windows.h). Only ideals inside a window are kept. Each kept ideal carries the sums and the
+ * straddling hyperedges from which the cost of a device between two ideals I' and I follows in O(straddling edges):
+ *
+ *     comm(I \ I') = upper(I) + lower(I') + a correction for each edge that straddles both
+ */
+#ifndef SITU_SOLVE_PIPELINE_IDEALS_H
+#define SITU_SOLVE_PIPELINE_IDEALS_H
+
+#include "base/budget.h"
+#include "solve/pipeline/windows.h"
+
+/* A hyperedge with pins on both sides: how many of its pins are inside, and whether its producer is. */
+typedef struct straddle {
+  int32_t edge;
+  int32_t inside : 31;
+  uint32_t producer_inside : 1;
+} straddle;
+
+/* The sums of one ideal for one row of costs. Upper: the ideal is the end of a device that starts at the empty set;
+ * lower: it is the start of a device that goes on to the end. */
+typedef struct ideal_sums {
+  int64_t time_ns;
+  int64_t upper_in_ns, upper_out_ns, lower_in_ns, lower_out_ns;
+  int32_t n_refused; /* classes inside that cannot run on this type */
+} ideal_sums;
+
+typedef struct ideal_set {
+  const stages *stages;
+  const windows *windows;
+  int64_t n, capacity, n_straddles, straddles_capacity;
+  uint64_t *bits;       /* [ideal * n_words] */
+  ideal_sums *sums;     /* [ideal * n_rows] */
+  boundary *boundaries; /* as the windows see it */
+  int64_t *weight_bytes;
+  int64_t *straddle_start; /* [n + 1] */
+  straddle *straddles;
+  int64_t full;   /* the ideal of all classes; the empty one is ideal 0 */
+  int64_t n_seen; /* ideals enumerated */
+} ideal_set;
+
+typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } ideals_result;
+
+/* Finds the ideals that some window allows; the empty and the full one always. Spends a step for every 1024 ideals
+ * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
+ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes, budget *b);
+/* Finds what boundaries cost at least, told to more and more of the slack as long as each takes at most most_work, and
+ * narrows the windows by it. False without memory. */
+bool ideals_narrow(windows *open, int64_t most_work, budget *b);
+void ideals_free(ideal_set *set);
+/* Whether ideal i may be the boundary after the devices of a state. */
+bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state);
+/* Whether ideal i is a subset of ideal j. */
+bool ideals_within(const ideal_set *set, int64_t i, int64_t j);
+/* The ideals by rising price before them; to be freed. NULL without memory. */
+int32_t *ideals_by_price(const ideal_set *set);
+/* Whether a device of the type of a row can hold what lies between ideals `from` (a subset) and `to`. */
+bool ideals_may_hold(const ideal_set *set, int64_t from, int64_t to, int32_t row);
+/* What that costs it, in that row. */
+stage_cost ideals_cost(const ideal_set *set, int64_t from, int64_t to, int32_t row);
+
+#endif

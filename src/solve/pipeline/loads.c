@@ -1,0 +1,225 @@
+#include "solve/pipeline/loads.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+static const int64_t COUNTS_LIMIT = (int64_t)1 << 27;
+
+static int32_t count_spots(const situ_problem *p) {
+  return p->communication == SITU_COMMUNICATION_LINK ? p->n_memories : p->n_devices;
+}
+
+bool loads_serve(const situ_problem *p) { return (int64_t)p->graph->n_tensors * count_spots(p) <= COUNTS_LIMIT; }
+
+static bool is_link(const loads *s) { return s->problem->communication == SITU_COMMUNICATION_LINK; }
+
+static int32_t spot_of(const loads *s, int32_t d) { return is_link(s) ? s->problem->memory_of[d] : d; }
+
+static void measure_operators(loads *s) {
+  const situ_graph *g = s->problem->graph;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t footprint = g->workspace_bytes[v], stash = 0;
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      footprint = sat_add(footprint, g->size_bytes[g->in[i]]);
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
+      footprint = sat_add(footprint, g->size_bytes[t]);
+      bool kept = false;
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && !kept; i++)
+        kept = g->phase[v] == SITU_PHASE_FORWARD && g->phase[g->use[i]] != SITU_PHASE_FORWARD;
+      if (kept) stash = sat_add(stash, g->size_bytes[t]);
+    }
+    s->operator_footprint[v] = footprint;
+    s->operator_stash[v] = stash;
+    s->greatest_footprint = max64(s->greatest_footprint, footprint);
+  }
+}
+
+bool loads_init(loads *s, const situ_problem *p, arena *a) {
+  int32_t n = p->n_operators, d = p->n_devices;
+  *s = (loads){.problem = p, .n_spots = count_spots(p), .scale = 1};
+  int32_t n_channels = is_link(s) ? p->platform->n_channels : 0;
+  s->n_resources = (d + n_channels) * p->n_phases;
+  s->device = ARENA_NEW(a, int32_t, n);
+  s->users = ARENA_NEW(a, int32_t, (int64_t)p->graph->n_tensors * s->n_spots);
+  s->compute_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
+  s->in_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
+  s->out_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
+  s->channel_ns = ARENA_NEW(a, int64_t, (int64_t)p->platform->n_channels * p->n_phases);
+  s->weights = ARENA_NEW(a, int64_t, p->n_memories);
+  s->stashed = ARENA_NEW(a, int64_t, p->n_memories);
+  s->operator_stash = ARENA_NEW(a, int64_t, n);
+  s->operator_footprint = ARENA_NEW(a, int64_t, n);
+  s->energy = ARENA_NEW(a, double, s->n_resources);
+  s->touched = ARENA_NEW(a, int32_t, s->n_resources);
+  s->is_touched = ARENA_ZERO(a, bool, s->n_resources);
+  if (!s->device || !s->users || !s->compute_ns || !s->in_ns || !s->out_ns || !s->channel_ns || !s->weights ||
+      !s->stashed || !s->operator_stash || !s->operator_footprint || !s->energy || !s->touched || !s->is_touched)
+    return false;
+  measure_operators(s);
+  return true;
+}
+
+/* The first device, and the first channel, of the phase of a tensor's or operator's work. Resources go by phase:
+ * devices of all phases, then channels of all phases. */
+static int32_t device_row(const loads *s, int32_t v) { return problem_phase(s->problem, v) * s->problem->n_devices; }
+static int32_t channel_row(const loads *s, int32_t v) {
+  return problem_phase(s->problem, v) * s->problem->platform->n_channels;
+}
+static int32_t n_device_loads(const loads *s) { return s->problem->n_devices * s->problem->n_phases; }
+
+static void touch(loads *s, int32_t resource) {
+  if (s->is_touched[resource]) return;
+  s->is_touched[resource] = true;
+  s->touched[s->n_touched++] = resource;
+}
+
+/* What tensor t costs on its way from device a into a spot; sign +1 charges it, -1 takes it back. */
+static void charge_entry(loads *s, int32_t t, int32_t a, int32_t spot, int64_t sign) {
+  const situ_problem *p = s->problem;
+  if (!is_link(s)) {
+    if (p->memory_of[spot] == p->memory_of[a] || problem_is_host(p, spot)) return;
+    int32_t at = device_row(s, p->graph->producer[t]) + spot;
+    s->in_ns[at] += sign * problem_transfer_ns(p, t, p->host, spot);
+    touch(s, at);
+    return;
+  }
+  const situ_platform *f = p->platform;
+  int64_t route = (int64_t)p->memory_of[a] * p->n_memories + spot;
+  for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
+    int32_t link = f->route_link[k], channel = channel_row(s, p->graph->producer[t]) + f->links[link].channel;
+    s->channel_ns[channel] += sign * p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
+    touch(s, n_device_loads(s) + channel);
+  }
+}
+
+/* host-staged: what tensor t costs the accelerator that made it, if some user is in another memory. */
+static void charge_exit(loads *s, int32_t t, int32_t a, int64_t sign) {
+  const situ_problem *p = s->problem;
+  if (is_link(s) || problem_is_host(p, a)) return;
+  const int32_t *users = s->users + (int64_t)t * s->n_spots;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (users[d] == 0 || p->memory_of[d] == p->memory_of[a]) continue;
+    int32_t at = device_row(s, p->graph->producer[t]) + a;
+    s->out_ns[at] += sign * problem_transfer_ns(p, t, a, p->host);
+    touch(s, at);
+    return;
+  }
+}
+
+static void charge_all(loads *s, int32_t t, int32_t a, int64_t sign) {
+  const int32_t *users = s->users + (int64_t)t * s->n_spots;
+  for (int32_t spot = 0; spot < s->n_spots; spot++)
+    if (users[spot] > 0) charge_entry(s, t, a, spot, sign);
+  charge_exit(s, t, a, sign);
+}
+
+static void add_operator(loads *s, int32_t v, int32_t d, int64_t sign) {
+  const situ_problem *p = s->problem;
+  int32_t at = device_row(s, v) + d;
+  s->compute_ns[at] += sign * problem_time_ns(p, v, d);
+  s->weights[p->memory_of[d]] += sign * p->graph->weight_bytes[v];
+  s->stashed[p->memory_of[d]] += sign * s->operator_stash[v];
+  touch(s, at);
+}
+
+static int64_t loads_of(const loads *s, int32_t r) {
+  const situ_problem *p = s->problem;
+  if (r >= n_device_loads(s)) return s->channel_ns[r - n_device_loads(s)];
+  return p->overlap ? max64(s->compute_ns[r], max64(s->in_ns[r], s->out_ns[r]))
+                    : s->compute_ns[r] + s->in_ns[r] + s->out_ns[r];
+}
+
+/* The phase that a resource counts to. */
+static int32_t phase_of(const loads *s, int32_t r) {
+  const situ_problem *p = s->problem;
+  if (p->n_phases == 1) return 0;
+  return r < n_device_loads(s) ? r / p->n_devices : (r - n_device_loads(s)) / p->platform->n_channels;
+}
+
+int64_t loads_period(const loads *s) {
+  int64_t greatest[2] = {0};
+  for (int32_t r = 0; r < s->n_resources; r++) {
+    int64_t *of = &greatest[phase_of(s, r)];
+    *of = max64(*of, loads_of(s, r));
+  }
+  return greatest[0] + greatest[1];
+}
+
+static double energy_of(const loads *s, int32_t r) {
+  double x = (double)loads_of(s, r) / s->scale;
+  x *= x;
+  x *= x;
+  x *= x;
+  return x * x;
+}
+
+double loads_settle(loads *s) {
+  for (int32_t i = 0; i < s->n_touched; i++) {
+    int32_t r = s->touched[i];
+    s->is_touched[r] = false;
+    s->energy[r] = energy_of(s, r);
+  }
+  s->n_touched = 0;
+  double power[2] = {0}; /* summed afresh: differences of 16th powers would lose what is small */
+  for (int32_t r = 0; r < s->n_resources; r++) power[phase_of(s, r)] += s->energy[r];
+  return s->scale * (sqrt(sqrt(sqrt(sqrt(power[0])))) + sqrt(sqrt(sqrt(sqrt(power[1])))));
+}
+
+void loads_set(loads *s, const int32_t *device) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  size_t times = (size_t)n_device_loads(s) * sizeof(int64_t), bytes = (size_t)p->n_memories * sizeof(int64_t);
+  memset(s->compute_ns, 0, times);
+  memset(s->in_ns, 0, times);
+  memset(s->out_ns, 0, times);
+  memset(s->channel_ns, 0, (size_t)p->platform->n_channels * (size_t)p->n_phases * sizeof(int64_t));
+  memset(s->weights, 0, bytes);
+  memset(s->stashed, 0, bytes);
+  memset(s->users, 0, (size_t)g->n_tensors * (size_t)s->n_spots * sizeof *s->users);
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    s->device[v] = device[v];
+    add_operator(s, v, device[v], 1);
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      s->users[(int64_t)g->in[i] * s->n_spots + spot_of(s, device[v])]++;
+  }
+  for (int32_t t = 0; t < g->n_tensors; t++) charge_all(s, t, device[g->producer[t]], 1);
+  s->scale = max64(loads_period(s), 1) * 1.0;
+  for (int32_t r = 0; r < s->n_resources; r++) touch(s, r);
+  loads_settle(s);
+}
+
+void loads_move(loads *s, int32_t v, int32_t to) {
+  const situ_graph *g = s->problem->graph;
+  int32_t from = s->device[v], spot_from = spot_of(s, from), spot_to = spot_of(s, to);
+  add_operator(s, v, from, -1);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) charge_all(s, t, from, -1);
+  s->device[v] = to;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) charge_all(s, t, to, 1);
+  add_operator(s, v, to, 1);
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1] && spot_from != spot_to; i++) {
+    int32_t t = g->in[i], a = s->device[g->producer[t]];
+    int32_t *users = s->users + (int64_t)t * s->n_spots;
+    bool last = users[spot_from] == 1, first = users[spot_to] == 0;
+    if (last || first) charge_exit(s, t, a, -1);
+    if (last) charge_entry(s, t, a, spot_from, -1);
+    users[spot_from]--;
+    users[spot_to]++;
+    if (first) charge_entry(s, t, a, spot_to, 1);
+    if (last || first) charge_exit(s, t, a, 1);
+  }
+}
+
+bool loads_fit(const loads *s, int32_t m) {
+  const situ_problem *p = s->problem;
+  int64_t limit = p->platform->memory_bytes[m];
+  if (limit == SITU_UNLIMITED_BYTES) return true;
+  int64_t fixed = sat_add(s->weights[m], sat_mul(p->in_flight, s->stashed[m]));
+  if (fixed > limit) return false;
+  if (sat_add(fixed, sat_mul(p->in_flight, s->greatest_footprint)) <= limit) return true;
+  int64_t greatest = 0;
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (p->memory_of[s->device[v]] == m) greatest = max64(greatest, s->operator_footprint[v]);
+  return sat_add(fixed, sat_mul(p->in_flight, greatest)) <= limit;
+}

@@ -1,0 +1,44 @@
+/* solve/pipeline/loads.h - the loads of a pipeline under moves of single operators: O(degree x devices) for each move
+ * instead of O(E) for a simulation. Agrees with sim/pipeline.c to the nanosecond (the tests hold it to that).
+ *
+ * The measure of a placement is a soft maximum of all loads: the 16-norm of load / scale over all resources (devices,
+ * and with link communication channels), so that a move is also rewarded for relieving a device that is not the worst.
+ * Where forward and backward loads are two numbers (GPipe) it is the sum of two such norms. Replicas are not known
+ * here. */
+#ifndef SITU_SOLVE_PIPELINE_LOADS_H
+#define SITU_SOLVE_PIPELINE_LOADS_H
+
+#include "problem/problem.h"
+
+typedef struct loads {
+  const situ_problem *problem;
+  int32_t n_spots;     /* places where users are counted: devices, or memories with link communication */
+  int32_t n_resources; /* devices of each phase, then channels of each phase */
+  int32_t *device;     /* [operator] */
+  int32_t *users;      /* [tensor * n_spots + spot] */
+  int64_t *compute_ns, *in_ns, *out_ns;         /* [phase * n_devices + device] */
+  int64_t *channel_ns;                          /* [phase * n_channels + channel] */
+  int64_t *weights, *stashed;                   /* [memory] bytes */
+  int64_t *operator_stash, *operator_footprint; /* [operator] bytes */
+  int64_t greatest_footprint;                   /* of any operator: a safe estimate for a memory */
+  double scale;
+  double *energy;              /* [resource] (load / scale)^16 */
+  int32_t *touched, n_touched; /* resources changed since the last loads_settle */
+  bool *is_touched;
+} loads;
+
+/* Whether the counts of users would fit in reasonable memory. */
+bool loads_serve(const situ_problem *problem);
+bool loads_init(loads *s, const situ_problem *problem, arena *a);
+/* Starts from a placement; scale is set to its greatest load. */
+void loads_set(loads *s, const int32_t *device);
+/* Moves one operator; call loads_settle after the last of a group of moves. */
+void loads_move(loads *s, int32_t v, int32_t to);
+/* Brings energies up to date, and returns the soft maximum in nanoseconds. */
+double loads_settle(loads *s);
+/* The true period: the greatest load. */
+int64_t loads_period(const loads *s);
+/* Whether memory m surely fits; exact, by a look at all operators, where the estimate does not decide. */
+bool loads_fit(const loads *s, int32_t m);
+
+#endif

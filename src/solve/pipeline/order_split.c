@@ -1,0 +1,367 @@
+#include "solve/pipeline/order_split.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "view/device_types.h"
+#include "view/footprint.h"
+
+enum {
+  MOST_BLOCKS = 4096, /* cut places of an order; above, neighbours are taken together */
+  LEAST_BLOCKS = 64,
+  MOST_GROWTH = 100000000, /* pins looked at while segments grow */
+  MOST_CELLS = 8000000     /* entries of a table */
+};
+
+/* A class of operators as one thing. */
+typedef struct weight {
+  int64_t weight_bytes, stash_bytes, footprint_bytes;
+} weight;
+
+typedef struct choice {
+  int32_t from;
+  int32_t type; /* -1: as the state with one device less */
+} choice;
+
+/* The segment at hand, grown backwards. Transfers are wide so that they can be taken off again exactly. */
+typedef struct segment {
+  weight sum;
+  int64_t *compute_ns;         /* [type] */
+  __int128 *in_ns, *out_ns;    /* [type] */
+  bool *produced;              /* [tensor] its producer lies inside */
+  int32_t *used;               /* [tensor] users inside */
+  int32_t *touched, n_touched; /* tensors with an end inside */
+} segment;
+
+struct order_split {
+  solve_run *run;
+  const situ_problem *problem;
+  const contraction *classes;
+  weight *weights;  /* [class] */
+  int64_t *time_ns; /* [class * n_types + type] */
+  int32_t n_types;
+  device_type *types;
+  int32_t *in_kind, *out_kind; /* [type] of routes from and to the host */
+  int32_t n_states;
+  int32_t *stride;            /* [type] state number = sum of used * stride */
+  int32_t *with, *with_start; /* states that use a type: with[with_start[type] .. with_start[type + 1]) */
+
+  const int32_t *order; /* the order at hand */
+  int32_t most_blocks;
+  int32_t n_blocks;     /* places between which a cut may lie */
+  int32_t *block_start; /* [block] into order */
+  int64_t *best_ns;     /* [block * n_states + state], before block */
+  choice *choices;      /* likewise */
+  segment part;
+  int32_t *left, *class_device, *device;
+  int64_t work;
+};
+
+/* ---- weights ---- */
+
+static bool weigh_classes(order_split *l) {
+  const situ_problem *p = l->problem;
+  const situ_graph *g = p->graph;
+  const contraction *c = l->classes;
+  l->weights = ARENA_ZERO(l->run->arena, weight, c->n_classes);
+  l->time_ns = ARENA_ZERO(l->run->arena, int64_t, (int64_t)c->n_classes * l->n_types);
+  if (!l->weights || !l->time_ns) return false;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    weight *w = &l->weights[c->class_of[v]];
+    w->footprint_bytes = max64(w->footprint_bytes, footprint_bytes(g, v));
+    w->stash_bytes = sat_add(w->stash_bytes, footprint_stash_bytes(g, v));
+    w->weight_bytes = sat_add(w->weight_bytes, g->weight_bytes[v]);
+    for (int32_t k = 0; k < l->n_types; k++) {
+      int32_t d = l->types[k].devices[0];
+      int64_t *sum = &l->time_ns[(int64_t)c->class_of[v] * l->n_types + k];
+      *sum = sat_add(*sum, problem_allows(p, v, d) ? problem_time_ns(p, v, d) : SITU_NEVER_NS);
+    }
+  }
+  return true;
+}
+
+/* Work of a class for the sake of equal blocks: its time on the best type, a little where there is none. */
+static double work(const order_split *l, int32_t class_index) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t k = 0; k < l->n_types; k++) least = min64(least, l->time_ns[(int64_t)class_index * l->n_types + k]);
+  return least == SITU_NEVER_NS ? 1 : 1 + (double)least;
+}
+
+/* ---- blocks ---- */
+
+/* Cuts lie between all classes where there are at most `most`; else the order is cut into blocks of about equal work.
+ */
+static void cut_blocks(order_split *l, int32_t most) {
+  int32_t n = l->classes->n_classes;
+  double total = 0, before = 0;
+  for (int32_t i = 0; i < n; i++) total += work(l, i);
+  l->n_blocks = 0;
+  int32_t last = -1;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t block = n <= most ? i : (int32_t)(before / total * most);
+    if (block != last) l->block_start[l->n_blocks++] = i;
+    last = block;
+    before += work(l, l->order[i]);
+  }
+  l->block_start[l->n_blocks] = n;
+}
+
+/* ---- memory ---- */
+
+/* Leaves out devices, the most numerous types first, until the tables have at most `most` states. */
+static void limit_states(order_split *l, int64_t most) {
+  for (;;) {
+    int64_t n = 1;
+    int32_t largest = 0;
+    for (int32_t k = 0; k < l->n_types; k++) {
+      l->stride[k] = (int32_t)n;
+      n = sat_mul(n, l->types[k].n_devices + 1);
+      if (n > most) n = most + 1;
+      if (l->types[k].n_devices > l->types[largest].n_devices) largest = k;
+    }
+    l->n_states = (int32_t)n;
+    if (n <= most) return;
+    if (l->types[largest].n_devices > 1)
+      l->types[largest].n_devices -= (l->types[largest].n_devices + 7) / 8;
+    else
+      l->n_types--;
+  }
+}
+
+/* Lists the states in which each type is used. */
+static bool list_states(order_split *l) {
+  arena *a = l->run->arena;
+  l->with_start = ARENA_ZERO(a, int32_t, l->n_types + 1);
+  l->with = ARENA_NEW(a, int32_t, (int64_t)l->n_types * l->n_states);
+  if (!l->with_start || !l->with) return false;
+  for (int32_t k = 0; k < l->n_types; k++) {
+    int32_t n = l->with_start[k];
+    for (int32_t s = 0; s < l->n_states; s++)
+      if (s / l->stride[k] % (l->types[k].n_devices + 1) > 0) l->with[n++] = s;
+    l->with_start[k + 1] = n;
+  }
+  return true;
+}
+
+static bool find_types(order_split *l) {
+  const situ_problem *p = l->problem;
+  arena *a = l->run->arena;
+  if (!device_types_find(&l->types, &l->n_types, p, a)) return false;
+  l->in_kind = ARENA_NEW(a, int32_t, l->n_types);
+  l->out_kind = ARENA_NEW(a, int32_t, l->n_types);
+  l->stride = ARENA_NEW(a, int32_t, l->n_types);
+  if (!l->in_kind || !l->out_kind || !l->stride) return false;
+  for (int32_t k = 0; k < l->n_types; k++) {
+    int32_t d = l->types[k].devices[0];
+    l->in_kind[k] = p->device_kind[(int64_t)p->host * p->n_devices + d];
+    l->out_kind[k] = p->device_kind[(int64_t)d * p->n_devices + p->host];
+  }
+  return true;
+}
+
+static bool allocate(order_split *l) {
+  const situ_graph *g = l->problem->graph;
+  arena *a = l->run->arena;
+  int32_t n = l->classes->n_classes;
+  int64_t affordable = MOST_GROWTH / (g->n_uses + g->n_operators + 1);
+  l->most_blocks = (int32_t)min64(n, max64(LEAST_BLOCKS, min64(affordable, MOST_BLOCKS)));
+  limit_states(l, MOST_CELLS / (l->most_blocks + 1));
+  int64_t n_cells = (int64_t)l->n_states * (l->most_blocks + 1);
+  segment *s = &l->part;
+  return list_states(l) && (l->block_start = ARENA_NEW(a, int32_t, (int64_t)l->most_blocks + 2)) &&
+         (l->best_ns = ARENA_NEW(a, int64_t, n_cells)) && (l->choices = ARENA_NEW(a, choice, n_cells)) &&
+         (s->compute_ns = ARENA_NEW(a, int64_t, l->n_types)) && (s->in_ns = ARENA_NEW(a, __int128, l->n_types)) &&
+         (s->out_ns = ARENA_NEW(a, __int128, l->n_types)) && (s->produced = ARENA_ZERO(a, bool, g->n_tensors)) &&
+         (s->used = ARENA_ZERO(a, int32_t, g->n_tensors)) && (s->touched = ARENA_NEW(a, int32_t, g->n_tensors)) &&
+         (l->left = ARENA_NEW(a, int32_t, l->n_types)) && (l->class_device = ARENA_NEW(a, int32_t, n)) &&
+         (l->device = ARENA_NEW(a, int32_t, g->n_operators));
+}
+
+/* ---- segments ---- */
+
+static void clear_segment(order_split *l) {
+  segment *s = &l->part;
+  for (int32_t i = 0; i < s->n_touched; i++) {
+    s->produced[s->touched[i]] = false;
+    s->used[s->touched[i]] = 0;
+  }
+  s->n_touched = 0;
+  s->sum = (weight){0};
+  for (int32_t k = 0; k < l->n_types; k++) {
+    s->compute_ns[k] = 0;
+    s->in_ns[k] = s->out_ns[k] = 0;
+  }
+}
+
+static void add_in(order_split *l, int32_t t, int32_t sign) {
+  const int64_t *transfer_ns = l->problem->transfer_ns + (int64_t)t * l->problem->n_kinds;
+  for (int32_t k = 0; k < l->n_types; k++)
+    if (!l->types[k].is_host) l->part.in_ns[k] += sign * (__int128)transfer_ns[l->in_kind[k]];
+}
+
+static void add_out(order_split *l, int32_t t, int32_t sign) {
+  const int64_t *transfer_ns = l->problem->transfer_ns + (int64_t)t * l->problem->n_kinds;
+  for (int32_t k = 0; k < l->n_types; k++)
+    if (!l->types[k].is_host) l->part.out_ns[k] += sign * (__int128)transfer_ns[l->out_kind[k]];
+}
+
+static void touch(segment *s, int32_t t) {
+  if (!s->produced[t] && s->used[t] == 0) s->touched[s->n_touched++] = t;
+}
+
+static void grow_segment(order_split *l, int32_t class_index) {
+  const situ_graph *g = l->problem->graph;
+  const contraction *c = l->classes;
+  segment *s = &l->part;
+  const weight *w = &l->weights[class_index];
+  s->sum.weight_bytes = sat_add(s->sum.weight_bytes, w->weight_bytes);
+  s->sum.stash_bytes = sat_add(s->sum.stash_bytes, w->stash_bytes);
+  s->sum.footprint_bytes = max64(s->sum.footprint_bytes, w->footprint_bytes);
+  for (int32_t k = 0; k < l->n_types; k++)
+    s->compute_ns[k] = sat_add(s->compute_ns[k], l->time_ns[(int64_t)class_index * l->n_types + k]);
+  for (int32_t m = c->member_start[class_index]; m < c->member_start[class_index + 1]; m++) {
+    int32_t v = c->member[m];
+    l->work += 4 + g->out_start[v + 1] - g->out_start[v] + g->in_start[v + 1] - g->in_start[v];
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
+      touch(s, t);
+      if (s->used[t] > 0) add_in(l, t, -1);
+      if (s->used[t] < g->use_start[t + 1] - g->use_start[t]) add_out(l, t, 1);
+      s->produced[t] = true;
+    }
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t t = g->in[i];
+      touch(s, t);
+      if (s->produced[t]) {
+        if (s->used[t] + 1 == g->use_start[t + 1] - g->use_start[t]) add_out(l, t, -1);
+      } else if (s->used[t] == 0) {
+        add_in(l, t, 1);
+      }
+      s->used[t]++;
+    }
+  }
+}
+
+static int64_t clamp_ns(__int128 x) { return x > SITU_NEVER_NS ? SITU_NEVER_NS : (int64_t)x; }
+
+static bool segment_fits(const order_split *l, int32_t k) {
+  const weight *w = &l->part.sum;
+  int64_t each = sat_add(w->stash_bytes, w->footprint_bytes);
+  return sat_add(w->weight_bytes, sat_mul(l->problem->in_flight, each)) <= l->types[k].memory_bytes;
+}
+
+static int64_t segment_load_ns(const order_split *l, int32_t k) {
+  int64_t compute = l->part.compute_ns[k], in = clamp_ns(l->part.in_ns[k]), out = clamp_ns(l->part.out_ns[k]);
+  bool apart = l->problem->overlap || l->problem->communication == SITU_COMMUNICATION_LINK;
+  return apart ? max64(compute, max64(in, out)) : sat_add(compute, sat_add(in, out));
+}
+
+/* ---- the programme ---- */
+
+/* Tries the segment [from, to) on a device of type k after every state. */
+static void extend(order_split *l, int32_t from, int32_t to, int32_t k, int64_t load_ns) {
+  int32_t stride = l->stride[k];
+  const int64_t *before = l->best_ns + (int64_t)from * l->n_states;
+  int64_t *after = l->best_ns + (int64_t)to * l->n_states;
+  choice *choices = l->choices + (int64_t)to * l->n_states;
+  for (int32_t i = l->with_start[k]; i < l->with_start[k + 1]; i++) {
+    int32_t s = l->with[i];
+    int64_t value = max64(before[s - stride], load_ns);
+    if (value >= after[s]) continue;
+    after[s] = value;
+    choices[s] = (choice){from, k};
+  }
+  l->work += l->with_start[k + 1] - l->with_start[k];
+}
+
+/* A device may stay empty. */
+static void skip_devices(order_split *l, int32_t to) {
+  int64_t *after = l->best_ns + (int64_t)to * l->n_states;
+  choice *choices = l->choices + (int64_t)to * l->n_states;
+  for (int32_t s = 0; s < l->n_states; s++)
+    for (int32_t k = 0; k < l->n_types; k++) {
+      if (s / l->stride[k] % (l->types[k].n_devices + 1) == 0 || after[s - l->stride[k]] >= after[s]) continue;
+      after[s] = after[s - l->stride[k]];
+      choices[s] = (choice){k, -1};
+    }
+}
+
+/* Only values below `limit_ns` are looked for. False when the budget is spent. */
+static bool fill_tables(order_split *l, int64_t limit_ns) {
+  for (int32_t s = 0; s < l->n_states; s++) l->best_ns[s] = 0;
+  for (int32_t to = 1; to <= l->n_blocks; to++) {
+    if (budget_spend(l->run->budget, 1)) return false;
+    for (int32_t s = 0; s < l->n_states; s++) l->best_ns[(int64_t)to * l->n_states + s] = SITU_NEVER_NS;
+    clear_segment(l);
+    for (int32_t from = to - 1; from >= 0; from--) {
+      for (int32_t i = l->block_start[from]; i < l->block_start[from + 1]; i++) grow_segment(l, l->order[i]);
+      bool open = false; /* some type could take an even longer segment */
+      for (int32_t k = 0; k < l->n_types; k++) {
+        if (l->part.compute_ns[k] >= limit_ns || !segment_fits(l, k)) continue;
+        open = true;
+        int64_t load_ns = segment_load_ns(l, k);
+        if (load_ns < limit_ns) extend(l, from, to, k, load_ns);
+      }
+      if (!open) break;
+    }
+    skip_devices(l, to);
+  }
+  return true;
+}
+
+/* Walks back from all devices and all classes; the first segments of the chain get the lowest devices of their type. */
+static void read_chain(const order_split *l, int32_t *class_device, int32_t *place) {
+  int32_t *left = l->left, n_segments = 0;
+  for (int32_t k = 0; k < l->n_types; k++) left[k] = 0;
+  for (int32_t pass = 0; pass < 2; pass++) {
+    int32_t s = l->n_states - 1, to = l->n_blocks, n = n_segments;
+    while (to > 0) {
+      choice c = l->choices[(int64_t)to * l->n_states + s];
+      if (c.type < 0) {
+        s -= l->stride[c.from];
+        continue;
+      }
+      if (pass == 0) {
+        left[c.type]++;
+        n_segments++;
+      } else {
+        int32_t d = l->types[c.type].devices[--left[c.type]];
+        n--;
+        for (int32_t i = l->block_start[c.from]; i < l->block_start[to]; i++) {
+          class_device[l->order[i]] = d;
+          if (place) place[l->order[i]] = n;
+        }
+      }
+      s -= l->stride[c.type];
+      to = c.from;
+    }
+  }
+}
+
+/* Solves with at most n_blocks blocks and offers what is better than the incumbent. */
+static bool split(order_split *l, int32_t n_blocks, int32_t *place) {
+  solve_run *run = l->run;
+  int64_t before_ns = run->incumbent->value_ns;
+  cut_blocks(l, n_blocks);
+  if (!fill_tables(l, before_ns)) return false;
+  if (l->best_ns[(int64_t)l->n_blocks * l->n_states + l->n_states - 1] == SITU_NEVER_NS) return false;
+  read_chain(l, l->class_device, place);
+  contraction_expand(l->classes, l->class_device, l->device);
+  solve_offer(run, &(placement){.device = l->device});
+  return run->incumbent->value_ns < before_ns;
+}
+
+order_split *order_split_new(solve_run *run, const contraction *classes) {
+  order_split *l = ARENA_ZERO(run->arena, order_split, 1);
+  if (!l) return NULL;
+  *l = (order_split){.run = run, .problem = run->problem, .classes = classes};
+  return find_types(l) && weigh_classes(l) && allocate(l) ? l : NULL;
+}
+
+bool order_split_offer(order_split *l, const int32_t *order, int32_t *place) {
+  l->order = order;
+  /* On a long order a coarse split first: its value bounds the segments of the fine one. */
+  bool coarse = l->most_blocks > 8 * LEAST_BLOCKS && split(l, LEAST_BLOCKS, place);
+  return split(l, l->most_blocks, place) || coarse;
+}
+
+int64_t order_split_work(const order_split *l) { return l->work; }

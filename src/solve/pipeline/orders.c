@@ -1,0 +1,132 @@
+#include "solve/pipeline/orders.h"
+
+#include <stdlib.h>
+
+#include "base/checked.h"
+
+/* ---- the published order ---- */
+
+static int ascending(const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+typedef struct ranked {
+  int64_t id;
+  int32_t class_index;
+} ranked;
+
+static int by_id(const void *a, const void *b) {
+  const ranked *x = a, *y = b;
+  if (x->id != y->id) return x->id < y->id ? -1 : 1;
+  return (x->class_index > y->class_index) - (x->class_index < y->class_index);
+}
+
+bool order_published(int32_t *order, const contraction *c, const situ_graph *g, arena *a) {
+  const constraint_graph *f = &c->forward;
+  ranked *rows = ARENA_NEW(a, ranked, f->n);
+  int32_t *rank = ARENA_NEW(a, int32_t, f->n), *to = ARENA_NEW(a, int32_t, f->start[f->n]);
+  int32_t *waiting = ARENA_ZERO(a, int32_t, f->n), *stack = ARENA_NEW(a, int32_t, f->n);
+  if (!rows || !rank || !to || !waiting || !stack) return false;
+  for (int32_t k = 0; k < f->n; k++) {
+    rows[k] = (ranked){INT64_MAX, k};
+    for (int32_t i = c->member_start[k]; i < c->member_start[k + 1]; i++)
+      rows[k].id = min64(rows[k].id, g->source_id[c->member[i]]);
+  }
+  qsort(rows, (size_t)f->n, sizeof *rows, by_id);
+  for (int32_t r = 0; r < f->n; r++) rank[rows[r].class_index] = r;
+  for (int32_t k = 0; k < f->n; k++) {
+    for (int64_t i = f->start[k]; i < f->start[k + 1]; i++) {
+      to[i] = rank[f->to[i]];
+      waiting[f->to[i]]++;
+    }
+    qsort(to + f->start[k], (size_t)(f->start[k + 1] - f->start[k]), sizeof *to, ascending);
+  }
+  int32_t n_stack = 0, n_done = 0;
+  for (int32_t r = f->n - 1; r >= 0; r--)
+    if (waiting[rows[r].class_index] == 0) stack[n_stack++] = rows[r].class_index;
+  while (n_stack > 0) {
+    int32_t k = stack[--n_stack];
+    order[n_done++] = k;
+    for (int64_t i = f->start[k]; i < f->start[k + 1]; i++) {
+      int32_t next = rows[to[i]].class_index;
+      if (--waiting[next] == 0) stack[n_stack++] = next;
+    }
+  }
+  return true;
+}
+
+/* ---- further orders ---- */
+
+bool order_maker_init(order_maker *m, const constraint_graph *f, arena *a) {
+  constraint_graph b = {.n = f->n, .start = ARENA_ZERO(a, int64_t, (int64_t)f->n + 2)};
+  b.to = ARENA_NEW(a, int32_t, f->start[f->n]);
+  *m = (order_maker){.forward = f};
+  m->waiting = ARENA_NEW(a, int32_t, f->n);
+  m->ready = ARENA_NEW(a, int32_t, f->n);
+  m->later = ARENA_NEW(a, int32_t, (int64_t)f->n + 1);
+  m->next = ARENA_NEW(a, int32_t, f->n);
+  if (!b.start || !b.to || !m->waiting || !m->ready || !m->later || !m->next) return false;
+  for (int64_t i = 0; i < f->start[f->n]; i++) b.start[f->to[i] + 2]++;
+  for (int32_t c = 0; c < f->n; c++) b.start[c + 2] += b.start[c + 1];
+  for (int32_t c = 0; c < f->n; c++)
+    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) b.to[b.start[f->to[i] + 1]++] = c;
+  m->backward = b;
+  return true;
+}
+
+static void swap(int32_t *a, int32_t *b) {
+  int32_t x = *a;
+  *a = *b;
+  *b = x;
+}
+
+/* Puts what became ready together, ready[first .. n), into the order of its style. */
+static void arrange(int32_t *ready, int32_t first, int32_t n, const order_style *style) {
+  if (style->random) {
+    for (int32_t i = n - 1; i > first; i--) swap(&ready[i], &ready[first + rng_below(style->random, i - first + 1)]);
+  } else if (style->descending) {
+    for (int32_t i = first, j = n - 1; i < j; i++, j--) swap(&ready[i], &ready[j]);
+  }
+}
+
+static int32_t place_of(const order_style *style, int32_t c) {
+  if (!style->place) return 0;
+  return style->backward ? style->n_places - 1 - style->place[c] : style->place[c];
+}
+
+void order_make(order_maker *m, int32_t *order, const order_style *style) {
+  const constraint_graph *f = style->backward ? &m->backward : m->forward;
+  const constraint_graph *g = style->backward ? m->forward : &m->backward;
+  int32_t n_places = style->place ? style->n_places : 1, done = 0;
+  for (int32_t k = 0; k < n_places; k++) m->later[k] = -1;
+  for (int32_t c = f->n - 1; c >= 0; c--) {
+    m->waiting[c] = (int32_t)(g->start[c + 1] - g->start[c]);
+    if (m->waiting[c] > 0) continue;
+    m->next[c] = m->later[place_of(style, c)];
+    m->later[place_of(style, c)] = c;
+  }
+  for (int32_t place = 0; place < n_places; place++) {
+    int32_t n = 0;
+    for (int32_t c = m->later[place]; c >= 0; c = m->next[c]) m->ready[n++] = c;
+    arrange(m->ready, 0, n, style);
+    while (n > 0) {
+      if (style->loose && rng_below(style->random, 4) == 0)
+        swap(&m->ready[n - 1], &m->ready[rng_below(style->random, n)]);
+      int32_t c = m->ready[--n], first = n;
+      order[style->backward ? f->n - 1 - done : done] = c;
+      done++;
+      for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) {
+        int32_t to = f->to[i], its = place_of(style, to);
+        if (--m->waiting[to] > 0) continue;
+        if (its == place) {
+          m->ready[n++] = to;
+        } else {
+          m->next[to] = m->later[its];
+          m->later[its] = to;
+        }
+      }
+      arrange(m->ready, first, n, style);
+    }
+  }
+}

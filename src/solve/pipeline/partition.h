@@ -1,0 +1,67 @@
+/* solve/pipeline/partition.h - a parted hypergraph under moves of single units. The number of pins of each hyperedge on
+ * each device is kept, so that a move is weighed and made in O(degree); it changes the loads of its two devices only.
+ * Loads are whole nanoseconds and equal the simulator's. */
+#ifndef SITU_SOLVE_PIPELINE_PARTITION_H
+#define SITU_SOLVE_PIPELINE_PARTITION_H
+
+#include "view/hypergraph.h"
+
+typedef struct device_sums {
+  int64_t compute_ns, in_ns, out_ns, bytes;
+  int32_t greatest; /* the greatest footprint there, as an index; -1 on an empty device */
+} device_sums;
+
+typedef struct partition {
+  const hypergraph *h;
+  bool overlap;
+  int32_t *device;     /* [unit] */
+  int32_t *count;      /* [edge * n_devices + device] pins */
+  device_sums *sums;   /* [device] */
+  int32_t *unit;       /* [device * n_units + place] units of each device */
+  int32_t *place;      /* [unit] */
+  int32_t *n_units;    /* [device] */
+  int32_t *footprints; /* [device * n_footprints + footprint] units; NULL where memory is free */
+} partition;
+
+/* What a move makes of its two devices. */
+typedef struct partition_change {
+  device_sums from, to;
+} partition_change;
+
+/* Room for any partition of a hypergraph. False without memory. */
+bool partition_init(partition *s, const hypergraph *h, arena *a);
+/* Starts anew from a device for each unit, which must be allowed there. O(pins). */
+void partition_set(partition *s, const int32_t *device);
+/* Weighs the move of a unit to another device, and makes it. */
+void partition_weigh(const partition *s, int32_t unit, int32_t to, partition_change *out);
+void partition_move(partition *s, int32_t unit, int32_t to, const partition_change *change);
+
+static inline bool partition_allows(const hypergraph *h, int32_t unit, int32_t d) {
+  return h->time_ns[(int64_t)h->row_of[d] * h->n_units + unit] != SITU_NEVER_NS;
+}
+
+static inline int64_t partition_load(const partition *s, const device_sums *sums) {
+  if (!s->overlap) return sums->compute_ns + sums->in_ns + sums->out_ns;
+  int64_t most = sums->compute_ns > sums->in_ns ? sums->compute_ns : sums->in_ns;
+  return most > sums->out_ns ? most : sums->out_ns;
+}
+
+/* Bytes over the limit of device d. */
+static inline int64_t partition_excess(const partition *s, int32_t d, const device_sums *sums) {
+  if (s->h->memory_is_free) return 0;
+  int64_t most = sums->greatest < 0 ? 0 : s->h->footprint_bytes[sums->greatest];
+  int64_t excess = sums->bytes + most - s->h->limit_bytes[d];
+  return excess > 0 ? excess : 0;
+}
+
+/* The units of device d, in no order that means anything. */
+static inline int32_t partition_n_units(const partition *s, int32_t d) { return s->n_units[d]; }
+static inline int32_t partition_unit(const partition *s, int32_t d, int64_t place) {
+  return s->unit[(int64_t)d * s->h->n_units + place];
+}
+
+/* The greatest load, and the bytes over all limits. */
+int64_t partition_period(const partition *s);
+int64_t partition_total_excess(const partition *s);
+
+#endif

@@ -1,0 +1,404 @@
+/* stage_lns: large neighbourhood search (Shaw, CP 1998) for contiguous pipelines.
+ *
+ * A few regions of the graph are set free while the rest stays at its stage. What hangs together in them is a piece; at
+ * some prices of the stages the best assignment of every piece is found exactly, by elimination
+ * (pipeline/stage_energy.h). Each price list gives each piece a column: what the loads change by. Since pieces do not
+ * see each other, their columns may be mixed; those are taken that make the loads most even, by exchanges of one or
+ * two. A step is one neighbourhood. */
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/pipeline/stage_space.h"
+
+enum {
+  MOST_ENTRIES = 1 << 17, /* of the tables of a neighbourhood */
+  PASSES = 12,            /* price lists of a neighbourhood */
+  MOST_PIECES = 32,
+  MOST_SEEDS = 8,
+  GROWN = 32,    /* classes of a region, or */
+  LOG_GROWN = 8, /* up to 2^8 */
+  MANY = 8,      /* neighbours of a class that joins regions: rarely set free */
+  RARELY = 16,
+  NORM = 5,       /* loads are measured by their 2^5-norm */
+  IDLE = 1000,    /* neighbourhoods after which it starts again from the best, with a kick */
+  KICKS = 3,      /* columns of a kick */
+  PATIENCE = 8000 /* neighbourhoods in a row without a better plan, in which case it ends */
+};
+static const double SPREADS[] = {0, 0.04, 0.08, 0.16, 0.32, 0.64}; /* of prices, in turn */
+static const double GAIN = 1e-9;
+
+/* What a piece changes the loads by at one price list. */
+typedef struct column {
+  int32_t piece, pass;
+  stage_cost change[STAGE_MOST];
+} column;
+
+typedef struct lns {
+  solve_run *run;
+  const stages *s;
+  const stage_chain *chain;
+  rng random;
+  uint8_t *stage, *kept;        /* [class] now; the last that was offered and taken */
+  stage_cost loads[STAGE_MOST]; /* of it */
+  double scale, norm;           /* its period, when it was last measured; its norm */
+  double worth[STAGE_MOST];     /* of a nanosecond of each stage, where prices begin */
+  int32_t *start, *beside;      /* neighbours of class v in F: beside[start[v] .. start[v+1]) */
+  int32_t *region, n_region, *stamp, now;
+  uint16_t *may, *held;   /* held: none */
+  int32_t *value, *piece; /* [variable] */
+  uint8_t *saw, *mixed;   /* [pass * n + class]; [class] */
+  column *columns;
+  int32_t n_pieces, n_columns, chosen[MOST_PIECES]; /* column of each piece, or -1: as it is */
+} lns;
+
+/* Neighbours in F. */
+static bool list_neighbours(lns *l, const stage_order *order, arena *a) {
+  int32_t n = l->s->n;
+  l->start = ARENA_ZERO(a, int32_t, (int64_t)n + 2);
+  l->beside = ARENA_NEW(a, int32_t, 2 * (int64_t)order->start[n]);
+  if (!l->start || !l->beside) return false;
+  for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
+    for (int32_t v = 0; v < n; v++)
+      for (int32_t i = order->start[v]; i < order->start[v + 1]; i++) {
+        int32_t u = order->before[i];
+        if (pass == 0) {
+          l->start[u + 2]++;
+          l->start[v + 2]++;
+        } else {
+          l->beside[l->start[u + 1]++] = v;
+          l->beside[l->start[v + 1]++] = u;
+        }
+      }
+    for (int32_t v = 0; pass == 0 && v < n; v++) l->start[v + 2] += l->start[v + 1];
+  }
+  return true;
+}
+
+static bool allocate(lns *l, const stage_space *space, arena *a) {
+  const stages *s = l->s;
+  l->stage = ARENA_NEW(a, uint8_t, s->n);
+  l->kept = ARENA_NEW(a, uint8_t, s->n);
+  l->region = ARENA_NEW(a, int32_t, s->n);
+  l->stamp = ARENA_ZERO(a, int32_t, s->n);
+  l->may = ARENA_NEW(a, uint16_t, s->n);
+  l->held = ARENA_ZERO(a, uint16_t, s->n_edges);
+  l->value = ARENA_NEW(a, int32_t, s->n + s->n_edges);
+  l->piece = ARENA_NEW(a, int32_t, s->n + s->n_edges);
+  l->saw = ARENA_NEW(a, uint8_t, (int64_t)s->n * PASSES);
+  l->mixed = ARENA_NEW(a, uint8_t, s->n);
+  l->columns = ARENA_NEW(a, column, (int64_t)MOST_PIECES * PASSES);
+  return l->stage && l->kept && l->region && l->stamp && l->may && l->held && l->value && l->piece && l->saw &&
+         l->mixed && l->columns && list_neighbours(l, &space->order, a);
+}
+
+/* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the chain that it makes.
+ * *found: there is one. False without memory. */
+static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) {
+  const stages *s = l->s;
+  int32_t n_devices = s->problem->n_devices, n_stages = 0, *rank = ARENA_NEW(l->run->arena, int32_t, n_devices);
+  int32_t *device = ARENA_NEW(l->run->arena, int32_t, s->n), *type = ARENA_NEW(l->run->arena, int32_t, n_devices);
+  stage_chain chain = {0};
+  if (!rank || !device || !type) return false;
+  for (int32_t d = 0; d < n_devices; d++) rank[d] = type[d] = -1;
+  for (int32_t t = 0; t < s->n_types; t++)
+    for (int32_t i = 0; i < s->types[t].n_devices; i++) type[s->types[t].devices[i]] = t;
+  for (int32_t v = 0; v < s->n; v++)
+    device[v] = l->run->incumbent->best.device[s->classes.member[s->classes.member_start[s->class_at[v]]]];
+  for (bool more = true; more;) { /* the next device that no other has to come before */
+    int32_t next = -1;
+    for (int32_t d = n_devices - 1; d >= 0; d--) {
+      bool ready = rank[d] < 0 && type[d] >= 0;
+      for (int32_t v = 0; v < s->n && ready; v++)
+        for (int32_t i = space->order.start[v]; device[v] == d && i < space->order.start[v + 1]; i++) {
+          int32_t u = device[space->order.before[i]];
+          ready &= u == d || rank[u] >= 0;
+        }
+      if (ready) next = d;
+    }
+    more = next >= 0;
+    if (!more) break;
+    chain.type[n_stages] = type[next];
+    rank[next] = n_stages++;
+  }
+  chain.n = n_stages;
+  *found = false;
+  for (int32_t c = 0; c < space->n_chains && !*found; c++) {
+    l->chain = &space->chains[c];
+    *found = chain.n == l->chain->n && memcmp(chain.type, l->chain->type, (size_t)n_stages * sizeof *chain.type) == 0;
+  }
+  for (int32_t v = 0; v < s->n && *found; v++) l->stage[v] = (uint8_t)rank[device[v]];
+  return true;
+}
+
+/* A nanosecond of a stage is worth what it does of the work, in the mean. */
+static void find_worth(lns *l) {
+  const stages *s = l->s;
+  for (int32_t k = 0; k < l->chain->n; k++) {
+    double sum = 0, least = 0;
+    for (int32_t v = 0; v < s->n; v++) {
+      int64_t here_ns = s->time_ns[(int64_t)l->chain->type[k] * s->n + v], least_ns = here_ns;
+      for (int32_t t = 0; t < s->n_types; t++) least_ns = min64(least_ns, s->time_ns[(int64_t)t * s->n + v]);
+      if (here_ns == SITU_NEVER_NS) continue;
+      sum += (double)here_ns;
+      least += (double)least_ns;
+    }
+    l->worth[k] = least > 0 ? least / sum : 1;
+  }
+}
+
+/* --- neighbourhoods --- */
+
+/* Sets free a class and what hangs together with it, but rarely classes with many neighbours. */
+static void grow(lns *l, int32_t seed, int32_t most) {
+  int32_t first = l->n_region;
+  if (l->stamp[seed] == l->now) return;
+  l->stamp[seed] = l->now;
+  l->region[l->n_region++] = seed;
+  for (int32_t i = first; i < l->n_region; i++) {
+    int32_t v = l->region[i], n = l->start[v + 1] - l->start[v];
+    int32_t turn = n > 0 ? (int32_t)rng_below(&l->random, n) : 0;
+    for (int32_t k = 0; k < n && l->n_region - first < most; k++) {
+      int32_t u = l->beside[l->start[v] + (turn + k) % n];
+      if (l->stamp[u] == l->now) continue;
+      if (l->start[u + 1] - l->start[u] > MANY && rng_below(&l->random, RARELY) > 0) continue;
+      l->stamp[u] = l->now;
+      l->region[l->n_region++] = u;
+    }
+  }
+}
+
+static void draw_region(lns *l) {
+  int32_t n_seeds = (int32_t)(1 + rng_below(&l->random, MOST_SEEDS)),
+          log = (int32_t)rng_below(&l->random, 2 * LOG_GROWN);
+  int32_t most = (int32_t)(2 + rng_below(&l->random, log < LOG_GROWN ? (int64_t)2 << log : GROWN));
+  l->now++;
+  l->n_region = 0;
+  for (int32_t i = 0; i < n_seeds; i++) grow(l, (int32_t)rng_below(&l->random, l->s->n), most);
+  for (int32_t v = 0; v < l->s->n; v++) l->may[v] = (uint16_t)(1u << l->stage[v]);
+  bool some = rng_below(&l->random, 2) == 0; /* stages of each class only: prices alone part no branch */
+  for (int32_t i = 0; i < l->n_region; i++) {
+    uint64_t open = some ? rng_next(&l->random) : ~0ull;
+    for (int32_t k = 0; k < l->chain->n; k++)
+      if (open >> k & 1 && l->s->time_ns[(int64_t)l->chain->type[k] * l->s->n + l->region[i]] != SITU_NEVER_NS)
+        l->may[l->region[i]] |= (uint16_t)(1u << k);
+  }
+}
+
+static int32_t root_of(int32_t *root, int32_t x) {
+  while (root[x] != x) x = root[x] = root[root[x]];
+  return x;
+}
+
+/* Numbers the pieces: variables that functions join. Those beyond MOST_PIECES stay as they are. */
+static void find_pieces(lns *l, const stage_energy *e) {
+  int32_t *root = l->value; /* not used yet */
+  for (int32_t x = 0; x < e->n_variables; x++) root[x] = x;
+  for (int32_t i = 0; i < e->n_factors; i++) {
+    if (e->factors[i].variable[1] < 0) continue;
+    int32_t x = root_of(root, e->factors[i].variable[0]), y = root_of(root, e->factors[i].variable[1]);
+    root[x > y ? x : y] = x > y ? y : x;
+  }
+  l->n_pieces = 0;
+  for (int32_t x = 0; x < e->n_variables; x++) {
+    int32_t r = root_of(root, x);
+    l->piece[x] = r == x ? l->n_pieces++ : l->piece[r];
+  }
+  if (l->n_pieces > MOST_PIECES) l->n_pieces = MOST_PIECES;
+}
+
+/* --- columns --- */
+
+static void add_change(const lns *l, stage_cost *loads, const stage_cost *change, int sign) {
+  for (int32_t k = 0; change && k < l->chain->n; k++) {
+    loads[k].compute_ns += sign * change[k].compute_ns;
+    loads[k].in_ns += sign * change[k].in_ns;
+    loads[k].out_ns += sign * change[k].out_ns;
+  }
+}
+
+static double norm_of(const lns *l, const stage_cost *loads) {
+  double sum = 0;
+  for (int32_t k = 0; k < l->chain->n; k++) {
+    double x = (double)stages_load(l->s, &loads[k]) / l->scale;
+    for (int32_t i = 0; i < NORM; i++) x *= x;
+    sum += x;
+  }
+  return sum;
+}
+
+static void draw_prices(lns *l, int32_t pass, stage_price *price) {
+  double p[STAGE_MOST], sum = 0, spread = SPREADS[pass % (int32_t)(sizeof SPREADS / sizeof *SPREADS)];
+  for (int32_t k = 0; k < l->chain->n; k++) sum += p[k] = l->worth[k] * exp((2 * rng_unit(&l->random) - 1) * spread);
+  for (int32_t k = 0; k < l->chain->n; k++)
+    price->compute[k] = price->in[k] = price->out[k] = (int64_t)(p[k] / sum * (double)STAGE_PRICE_ONE);
+}
+
+/* Adds the columns of a pass that are not there yet. */
+static void add_columns(lns *l, const stage_energy *e, int32_t pass) {
+  const stages *s = l->s;
+  const uint8_t *saw = l->saw + (int64_t)pass * s->n;
+  for (int32_t i = 0; i < l->n_pieces; i++) {
+    column *c = &l->columns[l->n_columns];
+    bool known = true;
+    memcpy(l->mixed, l->stage, (size_t)s->n);
+    for (int32_t x = 0; x < e->n_variables; x++) {
+      int32_t v = e->class_of[x];
+      if (v < 0 || l->piece[x] != i) continue;
+      known &= saw[v] == l->stage[v];
+      l->mixed[v] = saw[v];
+    }
+    if (known) continue;
+    *c = (column){.piece = i, .pass = pass};
+    stage_loads(c->change, s, l->chain, l->mixed, NULL);
+    add_change(l, c->change, l->loads, -1);
+    for (int32_t j = 0; j < l->n_columns && !known; j++)
+      known = l->columns[j].piece == i && memcmp(l->columns[j].change, c->change, sizeof c->change) == 0;
+    l->n_columns += !known;
+  }
+}
+
+static const stage_cost *change_of(const lns *l, int32_t piece) {
+  return l->chosen[piece] >= 0 ? l->columns[l->chosen[piece]].change : NULL;
+}
+
+static void choose_column(lns *l, stage_cost *loads, int32_t i) {
+  int32_t piece = l->columns[i].piece;
+  add_change(l, loads, change_of(l, piece), -1);
+  add_change(l, loads, l->columns[i].change, 1);
+  l->chosen[piece] = i;
+}
+
+/* Makes the best exchange of one column or two; false when none is a gain. */
+static bool exchange(lns *l, stage_cost *loads, double *norm) {
+  int32_t first = -1, second = -1;
+  double best = *norm * (1 - GAIN);
+  for (int32_t i = 0; i < l->n_columns; i++) {
+    int32_t piece = l->columns[i].piece;
+    stage_cost one[STAGE_MOST], two[STAGE_MOST];
+    if (l->chosen[piece] == i) continue;
+    memcpy(one, loads, sizeof one);
+    add_change(l, one, change_of(l, piece), -1);
+    add_change(l, one, l->columns[i].change, 1);
+    for (int32_t j = i; j < l->n_columns; j++) { /* j = i: alone */
+      int32_t other = l->columns[j].piece;
+      if (j > i && (other == piece || l->chosen[other] == j)) continue;
+      memcpy(two, one, sizeof two);
+      if (j > i) {
+        add_change(l, two, change_of(l, other), -1);
+        add_change(l, two, l->columns[j].change, 1);
+      }
+      double now = norm_of(l, two);
+      if (now >= best) continue;
+      best = now;
+      first = i;
+      second = j > i ? j : -1;
+    }
+  }
+  if (first < 0) return false;
+  choose_column(l, loads, first);
+  if (second >= 0) choose_column(l, loads, second);
+  *norm = best;
+  return true;
+}
+
+/* Takes the chosen columns. */
+static void adopt(lns *l, const stage_energy *e) {
+  for (int32_t x = 0; x < e->n_variables; x++) {
+    int32_t v = e->class_of[x], i = l->piece[x];
+    if (v < 0 || i >= l->n_pieces || l->chosen[i] < 0) continue;
+    l->stage[v] = l->saw[(int64_t)l->columns[l->chosen[i]].pass * l->s->n + v];
+  }
+}
+
+/* Tries one neighbourhood. A kick takes a few of its columns as they come. */
+static situ_status try_one(lns *l, const stage_space *space, bool kick, bool *gained) {
+  stage_energy e;
+  stage_price price;
+  *gained = false;
+  draw_region(l);
+  if (!stage_space_tighten(space, l->may, l->held)) return SITU_STATUS_OK;
+  elimination_made made =
+      stage_energy_init(&e, l->s, &space->order, l->chain, l->may, l->held, MOST_ENTRIES, l->run->arena);
+  if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(l->run->error);
+  if (made == ELIMINATION_TOO_WIDE || e.n_variables == 0) return SITU_STATUS_OK;
+  find_pieces(l, &e);
+  l->n_columns = 0;
+  for (int32_t pass = 0; pass < PASSES; pass++) {
+    draw_prices(l, pass, &price);
+    if (stage_energy_least(&e, &price, l->value, l->saw + (int64_t)pass * l->s->n) >= ELIMINATION_NEVER) break;
+    add_columns(l, &e, pass);
+  }
+  stage_cost loads[STAGE_MOST];
+  double norm = l->norm;
+  memcpy(loads, l->loads, sizeof loads);
+  for (int32_t i = 0; i < l->n_pieces; i++) l->chosen[i] = -1;
+  for (int32_t i = 0; kick && i < KICKS && l->n_columns > 0; i++)
+    choose_column(l, loads, (int32_t)rng_below(&l->random, l->n_columns));
+  while (!kick && exchange(l, loads, &norm)) *gained = true;
+  if (kick || *gained) adopt(l, &e);
+  return SITU_STATUS_OK;
+}
+
+static void measure(lns *l) {
+  stage_loads(l->loads, l->s, l->chain, l->stage, NULL);
+  l->scale = (double)max64(stage_period(l->s, l->chain, l->loads), 1);
+  l->norm = norm_of(l, l->loads);
+}
+
+static situ_status search(lns *l, const stage_space *space) {
+  solve_run *run = l->run;
+  for (int32_t idle = 0; idle < PATIENCE && !solve_done(run); idle++) {
+    bool gained;
+    arena_mark mark = arena_get_mark(run->arena);
+    bool kick = idle % IDLE == IDLE - 1;
+    if (kick) memcpy(l->stage, l->kept, (size_t)l->s->n);
+    if (kick) measure(l);
+    situ_status status = try_one(l, space, kick, &gained);
+    arena_release(run->arena, mark);
+    TRY(status);
+    budget_spend(run->budget, 1);
+    if (!gained && !kick) continue;
+    measure(l);
+    int64_t period_ns = stage_period(l->s, l->chain, l->loads);
+    bool better = period_ns < run->incumbent->value_ns, taken = true;
+    if (better) {
+      TRY(stage_offer(run, l->s, l->chain, l->stage));
+      taken = run->incumbent->value_ns <= period_ns; /* else a memory is too full: back */
+      memcpy(taken ? l->kept : l->stage, taken ? l->stage : l->kept, (size_t)l->s->n);
+      measure(l);
+    }
+    if (taken && better) idle = -1;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve(solve_run *run) {
+  lns l = {.run = run, .random = rng_new(run->seed)};
+  stages s;
+  stage_space space;
+  bool found;
+  if (!run->incumbent->best.device || solve_done(run)) return SITU_STATUS_OK;
+  if (!stages_find(&s, run->problem, run->arena)) return fail_no_memory(run->error);
+  if (s.too_large || !stages_fit(&s)) return SITU_STATUS_OK;
+  if (!stage_space_init(&space, &s, run->arena)) return fail_no_memory(run->error);
+  if (space.n_chains == 0) return SITU_STATUS_OK;
+  l.s = &s;
+  if (!allocate(&l, &space, run->arena) || !start_from_incumbent(&l, &space, &found)) return fail_no_memory(run->error);
+  if (!found) return SITU_STATUS_OK;
+  find_worth(&l);
+  memcpy(l.kept, l.stage, (size_t)s.n);
+  measure(&l);
+  return search(&l, &space);
+}
+
+static bool serves(const situ_problem *p) { return stage_space_serves(p); }
+
+const solver stage_lns_solver = {.name = "stage_lns",
+                                 .title = "large neighbourhoods of a contiguous pipeline",
+                                 .source = "Shaw, CP 1998",
+                                 .models = MODEL_PIPELINE,
+                                 .serves = serves,
+                                 .starts = {{&linear_dp_solver, 0.5}},
+                                 .solve = solve};

@@ -1,0 +1,255 @@
+/* stage_prices: branch and bound (Land and Doig, Econometrica 28, 1960) on the stages of a contiguous pipeline, with
+ * bounds from prices of stages: period >= sum of price_k * load_k for prices of 1 in sum, and the least of that over
+ * all assignments is found exactly, by elimination (stage_energy.h), at prices that are made better and better
+ * (stage_ascent.h).
+ *
+ * A round asks whether some plan has a period of U or less, for U between bound and value. A part of the plans that is
+ * not refuted is split in two: by a class, at a stage or before it, or behind; or by a tensor with many users, whose
+ * presence at a stage costs though each user alone hardly matters. docs/theory/stage_prices.md has the argument. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/resize.h"
+#include "solve/pipeline/stage_ascent.h"
+#include "solve/pipeline/windows.h"
+
+/* Work of a question in the first round and in the last, in entries of tables. */
+static const int64_t FIRST_EFFORT = (int64_t)1 << 26, LAST_EFFORT = (int64_t)1 << 34;
+static const int64_t FINE = 4000;     /* part of the value that a round does not look into */
+static const double SLOW = 0.67;      /* of the gap is left after a round: prices do not help here */
+static const double WORTHY = 0.07;    /* of what is missing must come from holding a tensor, to split by it */
+static const double UNDIVIDED = 0.01; /* what a class counts that prices do not divide */
+
+/* How a question ended. */
+typedef enum answer { REFUTED, FOUND, GAVE_UP } answer;
+
+typedef struct tree {
+  solve_run *run;
+  const stages *s;
+  stage_space space;
+  stage_ascent ascent;
+  const int64_t *reach; /* [type] */
+  /* Parts that wait, as a stack; each with the stages of classes, then those that hold tensors. */
+  int64_t n_open, capacity, n_parts;
+  uint16_t *masks;
+  double *prices;
+  int32_t *chain;
+  uint16_t *mask, *whole; /* the part at hand, and before it was split */
+  double price[STAGE_PRICES];
+  int64_t lower_ns, most_work;
+} tree;
+
+/* A way to split a part: class `what` is at stage k or before it, or not; or, for what >= n, stage k holds the tensor
+ * of edge what - n, or not. */
+typedef struct split {
+  int32_t what, stage;
+  double score;
+} split;
+
+static int64_t n_masks(const tree *g) { return (int64_t)g->s->n + g->s->n_edges; }
+
+/* The value of the incumbent. Without one, more than any plan has. */
+static int64_t value_of(const tree *g) { return min64(g->run->incumbent->value_ns, STAGE_MOST_NS + 1); }
+
+/* Puts the part at hand on the stack. */
+static situ_status push(tree *g, int32_t chain) {
+  if (g->n_open == g->capacity) {
+    int64_t n = g->capacity ? g->capacity * 2 : 64;
+    if (!array_resize(&g->masks, n * n_masks(g), sizeof *g->masks) ||
+        !array_resize(&g->prices, n * STAGE_PRICES, sizeof *g->prices) || !array_resize(&g->chain, n, sizeof *g->chain))
+      return fail_no_memory(g->run->error);
+    g->capacity = n;
+  }
+  memcpy(g->masks + g->n_open * n_masks(g), g->mask, (size_t)n_masks(g) * sizeof *g->mask);
+  memcpy(g->prices + g->n_open * STAGE_PRICES, g->price, sizeof g->price);
+  g->chain[g->n_open++] = chain;
+  return SITU_STATUS_OK;
+}
+
+static int32_t pop(tree *g) {
+  g->n_open--;
+  memcpy(g->mask, g->masks + g->n_open * n_masks(g), (size_t)n_masks(g) * sizeof *g->mask);
+  memcpy(g->price, g->prices + g->n_open * STAGE_PRICES, sizeof g->price);
+  return g->chain[g->n_open];
+}
+
+/* All plans of period at most most_ns, a part for each chain. */
+static situ_status push_chains(tree *g, int64_t most_ns) {
+  g->n_open = 0;
+  for (int32_t c = 0; c < g->space.n_chains; c++) {
+    const stage_chain *chain = &g->space.chains[c];
+    stage_price price;
+    stage_space_open(&g->space, chain, most_ns, g->mask, g->mask + g->s->n);
+    stage_price_start(g->price, chain, g->reach);
+    stage_price_round(&price, g->s, chain, g->price);
+    if (!stage_space_tighten(&g->space, g->mask, g->mask + g->s->n) ||
+        !stage_space_drop(&g->space, chain, &price, most_ns, g->mask, g->mask + g->s->n))
+      continue;
+    TRY(push(g, c));
+  }
+  return SITU_STATUS_OK;
+}
+
+/* The best split by a class: where prices divide it, and much that is not decided comes before it and after it. */
+static split best_class(tree *g, const stage_chain *chain) {
+  const stages *s = g->s;
+  split best = {.what = -1, .score = -1};
+  stage_space_weigh(&g->space, chain, g->mask);
+  for (int32_t v = 0; v < s->n; v++) {
+    double upto = 0;
+    int64_t matter = g->space.least[v] + min64(g->space.up[v], g->space.down[v]) + 1;
+    for (int32_t k = 0; k < chain->n && g->mask[v] >> (k + 1); k++) {
+      upto += g->ascent.share[(int64_t)v * STAGE_MOST + k];
+      if (!(g->mask[v] & ((2u << k) - 1))) continue;
+      double score = ((upto < 0.5 ? upto : 1 - upto) + UNDIVIDED) * (double)matter;
+      if (score > best.score) best = (split){v, k, score};
+    }
+  }
+  return best;
+}
+
+/* The best split by a tensor: what it costs its stage, as far as the prices do not tell already. */
+static split best_tensor(const tree *g, const stage_chain *chain) {
+  const stages *s = g->s;
+  split best = {.what = -1, .score = 0};
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    if (s->pin_start[e + 1] - s->pin_start[e] < 3) continue;
+    uint32_t may = 0, must = g->mask[s->n + e];
+    for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) {
+      uint16_t at = g->mask[s->pin[i]];
+      may |= at;
+      if (!(at & (at - 1))) must |= at;
+    }
+    for (uint32_t left = may & ~must; left; left &= left - 1) {
+      int32_t k = __builtin_ctz(left);
+      double share = g->ascent.share[((int64_t)s->n + e) * STAGE_MOST + k];
+      double price = g->price[s->greatest ? chain->n + k : k];
+      double score =
+          (share < 0.5 ? share : 1 - share) * price * (double)s->in_ns[(int64_t)chain->type[k] * s->n_edges + e];
+      if (score > best.score) best = (split){s->n + e, k, score};
+    }
+  }
+  return best;
+}
+
+/* Narrows the part at hand to one side of a split. */
+static void take_side(tree *g, split by, bool low) {
+  const stages *s = g->s;
+  if (by.what < s->n) {
+    uint16_t upto = (uint16_t)((2u << by.stage) - 1);
+    g->mask[by.what] &= low ? upto : (uint16_t)~upto;
+    return;
+  }
+  int32_t e = by.what - s->n;
+  uint16_t at = (uint16_t)(1u << by.stage);
+  if (low) g->mask[s->n + e] |= at;
+  for (int32_t i = s->pin_start[e]; !low && i < s->pin_start[e + 1]; i++) g->mask[s->pin[i]] &= (uint16_t)~at;
+}
+
+/* Splits the part at hand. The side that the prices like better comes next. */
+static situ_status branch(tree *g, int32_t c, int64_t most_ns) {
+  const stage_chain *chain = &g->space.chains[c];
+  split by = best_class(g, chain), other = best_tensor(g, chain);
+  if (by.what < 0) return SITU_STATUS_OK; /* nothing is open: cannot be */
+  if (other.score > WORTHY * ((double)most_ns - g->ascent.lower_ns)) by = other;
+  double low = 0;
+  for (int32_t k = by.what < g->s->n ? 0 : by.stage; k <= by.stage; k++)
+    low += g->ascent.share[(int64_t)by.what * STAGE_MOST + k];
+  memcpy(g->whole, g->mask, (size_t)n_masks(g) * sizeof *g->mask);
+  take_side(g, by, low < 0.5);
+  TRY(push(g, c));
+  memcpy(g->mask, g->whole, (size_t)n_masks(g) * sizeof *g->mask);
+  take_side(g, by, low >= 0.5);
+  return push(g, c);
+}
+
+/* Whether some plan has a period of at most most_ns. */
+static situ_status ask(tree *g, int64_t most_ns, answer *result) {
+  int64_t begun = g->ascent.work;
+  *result = REFUTED;
+  TRY(push_chains(g, most_ns));
+  while (g->n_open > 0 && *result == REFUTED) {
+    int32_t c = pop(g);
+    stage_verdict verdict;
+    stage_part part = {&g->space.chains[c], g->mask, g->mask + g->s->n, g->price};
+    TRY(stage_ascent_look(&verdict, &g->ascent, &part, most_ns));
+    g->n_parts++;
+    if (verdict == STAGE_BETTER) *result = FOUND;
+    if (verdict == STAGE_STOPPED || g->ascent.work - begun > g->most_work) *result = GAVE_UP;
+    if (verdict == STAGE_OPEN && *result == REFUTED) TRY(branch(g, c, most_ns));
+  }
+  return SITU_STATUS_OK;
+}
+
+static bool is_closed(const tree *g) { return g->lower_ns >= value_of(g) || solve_done(g->run); }
+
+static void raise_bound(tree *g, int64_t lower_ns) {
+  g->lower_ns = lower_ns;
+  bool all = lower_ns >= value_of(g);
+  solve_bound(g->run, all ? g->run->incumbent->value_ns : lower_ns, "stage_prices");
+}
+
+/* Halves what is between bound and value, as far as questions of that work have an answer. */
+static situ_status bisect(tree *g) {
+  int64_t high_ns = value_of(g);
+  while (!is_closed(g) && high_ns > g->lower_ns) {
+    int64_t gap_ns = high_ns - g->lower_ns, most_ns = g->lower_ns + gap_ns / 2;
+    bool last = gap_ns <= high_ns / FINE;
+    if (last) most_ns = high_ns - 1;
+    answer result;
+    TRY(ask(g, most_ns, &result));
+    if (result == REFUTED)
+      raise_bound(g, most_ns + 1);
+    else
+      high_ns = result == FOUND ? value_of(g) : most_ns;
+    if (last && result == GAVE_UP) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Rounds of growing work, as long as each brings enough. */
+static situ_status close_gap(tree *g) {
+  g->lower_ns = g->run->incumbent->lower_bound_ns;
+  for (g->most_work = FIRST_EFFORT; !is_closed(g) && g->most_work <= LAST_EFFORT; g->most_work *= 4) {
+    double gap = (double)(value_of(g) - g->lower_ns);
+    TRY(bisect(g));
+    if ((double)(value_of(g) - g->lower_ns) > SLOW * gap) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status solve(solve_run *run) {
+  tree g = {.run = run};
+  stages s;
+  windows balance;
+  arena *a = run->arena;
+  if (!stages_find(&s, run->problem, a)) return fail_no_memory(run->error);
+  if (s.too_large || !stages_fit(&s)) return SITU_STATUS_OK;
+  if (!stage_space_init(&g.space, &s, a)) return fail_no_memory(run->error);
+  if (g.space.n_chains == 0) return SITU_STATUS_OK;
+  g.s = &s;
+  g.mask = ARENA_NEW(a, uint16_t, n_masks(&g));
+  g.whole = ARENA_NEW(a, uint16_t, n_masks(&g));
+  if (!g.mask || !g.whole || !stage_ascent_init(&g.ascent, run, &g.space) || !windows_init(&balance, &s, a))
+    return fail_no_memory(run->error);
+  g.reach = balance.reach;
+  situ_status status = close_gap(&g);
+  solve_count(run, "stage_prices.parts", g.n_parts);
+  solve_count(run, "stage_prices.passes", g.ascent.passes);
+  free(g.masks);
+  free(g.prices);
+  free(g.chain);
+  return status;
+}
+
+static bool serves(const situ_problem *p) { return stage_space_serves(p); }
+
+const solver stage_prices_solver = {.name = "stage_prices",
+                                    .title = "proof and plans by prices of pipeline stages",
+                                    .source = "Held and Karp, Mathematical Programming 1971",
+                                    .models = MODEL_PIPELINE,
+                                    .exact = true,
+                                    .serves = serves,
+                                    .solve = solve};

@@ -1,0 +1,199 @@
+#include "solve/pipeline/stage_space.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+
+bool stage_space_serves(const situ_problem *p) {
+  return p->execution == SITU_EXECUTION_PIPELINE && p->contiguous && !p->replicate && p->n_phases == 1 &&
+         p->communication == SITU_COMMUNICATION_HOST_STAGED && stages_serve(p);
+}
+
+/* Whether the most that all stages can cost together is small enough. */
+static bool fits(const stages *s, int32_t n_stages) {
+  for (int32_t t = 0; t < s->n_types; t++) {
+    int64_t sum = 0;
+    for (int32_t v = 0; v < s->n; v++)
+      if (s->time_ns[(int64_t)t * s->n + v] != SITU_NEVER_NS) sum = sat_add(sum, s->time_ns[(int64_t)t * s->n + v]);
+    for (int32_t e = 0; e < s->n_edges; e++) {
+      int64_t in_ns = s->in_ns[(int64_t)t * s->n_edges + e], out_ns = s->out_ns[(int64_t)t * s->n_edges + e];
+      sum = sat_add(sum, sat_mul(sat_add(in_ns, out_ns), n_stages));
+    }
+    if (sum > STAGE_MOST_NS) return false;
+  }
+  return true;
+}
+
+/* All orders of what is left of each type, after those that `now` begins with. */
+static void list_chains(stage_space *g, stage_chain *now, int32_t *left) {
+  bool complete = true;
+  for (int32_t t = 0; t < g->s->n_types; t++) {
+    if (left[t] == 0) continue;
+    complete = false;
+    left[t]--;
+    now->type[now->n++] = t;
+    if (g->n_chains <= STAGE_MOST_CHAINS) list_chains(g, now, left);
+    now->n--;
+    left[t]++;
+  }
+  if (!complete) return;
+  if (g->n_chains < STAGE_MOST_CHAINS) g->chains[g->n_chains] = *now;
+  g->n_chains++;
+}
+
+static void find_around(stage_space *g) {
+  const stages *s = g->s;
+  for (int32_t v = 0; v < s->n; v++) {
+    uint64_t *mine = g->before + (int64_t)v * s->n_words;
+    for (int32_t i = g->order.start[v]; i < g->order.start[v + 1]; i++) {
+      int32_t u = g->order.before[i];
+      const uint64_t *its = g->before + (int64_t)u * s->n_words;
+      for (int32_t k = 0; k <= u / 64; k++) mine[k] |= its[k];
+      mine[u / 64] |= 1ull << (u % 64);
+    }
+  }
+  for (int32_t v = s->n - 1; v >= 0; v--) {
+    const uint64_t *mine = g->after + (int64_t)v * s->n_words;
+    for (int32_t i = g->order.start[v]; i < g->order.start[v + 1]; i++) {
+      uint64_t *its = g->after + (int64_t)g->order.before[i] * s->n_words;
+      for (int32_t k = v / 64; k < s->n_words; k++) its[k] |= mine[k];
+      its[v / 64] |= 1ull << (v % 64);
+    }
+  }
+}
+
+bool stage_space_init(stage_space *g, const stages *s, arena *a) {
+  int32_t n_stages = 0, left[STAGE_MOST];
+  *g = (stage_space){.s = s};
+  for (int32_t t = 0; t < s->n_types; t++) n_stages += s->types[t].n_devices;
+  if (n_stages > STAGE_MOST || s->n_types > STAGE_MOST || s->n > STAGE_MOST_CLASSES || s->n < 1 || !fits(s, n_stages))
+    return true;
+  g->chains = ARENA_NEW(a, stage_chain, STAGE_MOST_CHAINS);
+  g->before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
+  g->after = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
+  g->in_word = ARENA_NEW(a, int64_t, s->n_words);
+  g->up = ARENA_NEW(a, int64_t, s->n);
+  g->down = ARENA_NEW(a, int64_t, s->n);
+  g->least = ARENA_NEW(a, int64_t, s->n);
+  if (!stage_order_find(&g->order, s, a) || !g->chains || !g->before || !g->after || !g->in_word || !g->up ||
+      !g->down || !g->least)
+    return false;
+  for (int32_t t = 0; t < s->n_types; t++) left[t] = s->types[t].n_devices;
+  list_chains(g, &(stage_chain){0}, left);
+  if (g->n_chains > STAGE_MOST_CHAINS) g->n_chains = 0;
+  find_around(g);
+  return true;
+}
+
+void stage_space_open(const stage_space *g, const stage_chain *chain, int64_t most_ns, uint16_t *may, uint16_t *held) {
+  const stages *s = g->s;
+  memset(held, 0, (size_t)s->n_edges * sizeof *held);
+  for (int32_t v = 0; v < s->n; v++) {
+    may[v] = 0;
+    for (int32_t k = 0; k < chain->n; k++)
+      if (s->time_ns[(int64_t)chain->type[k] * s->n + v] <= most_ns) may[v] |= (uint16_t)(1u << k);
+  }
+}
+
+bool stage_space_tighten(const stage_space *g, uint16_t *may, const uint16_t *held) {
+  const stages *s = g->s;
+  const int32_t *start = g->order.start, *before = g->order.before;
+  for (int32_t v = 0; v < s->n; v++) { /* not before its predecessors */
+    for (int32_t i = start[v]; i < start[v + 1]; i++) {
+      uint16_t first = may[before[i]];
+      may[v] &= (uint16_t) ~((first & -first) - 1);
+    }
+    if (!may[v]) return false;
+  }
+  for (int32_t v = s->n - 1; v >= 0; v--) { /* not after its successors */
+    if (!may[v]) return false;
+    uint16_t upto = (uint16_t)((2u << (31 - __builtin_clz(may[v]))) - 1);
+    for (int32_t i = start[v]; i < start[v + 1]; i++) may[before[i]] &= upto;
+  }
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    uint16_t possible = 0;
+    for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) possible |= may[s->pin[i]];
+    if (held[e] & ~possible) return false;
+  }
+  return true;
+}
+
+/* The sum of least over a set of classes. Whole words are added up once. */
+static int64_t sum_over(const stage_space *g, const uint64_t *set) {
+  int64_t sum = 0;
+  for (int32_t k = 0; k < g->s->n_words; k++) {
+    if (set[k] == 0) continue;
+    bool most = __builtin_popcountll(set[k]) > 32;
+    const int64_t *least = g->least + (int64_t)k * 64;
+    int64_t part = 0;
+    uint64_t all = k + 1 < g->s->n_words || g->s->n % 64 == 0 ? ~0ull : (1ull << (g->s->n % 64)) - 1;
+    for (uint64_t left = most ? all & ~set[k] : set[k]; left; left &= left - 1) part += least[__builtin_ctzll(left)];
+    sum += most ? g->in_word[k] - part : part;
+  }
+  return sum;
+}
+
+/* Adds up over what comes before and after each class that is not decided. */
+static void sum_around(stage_space *g, const uint16_t *may) {
+  const stages *s = g->s;
+  for (int32_t k = 0; k < s->n_words; k++) g->in_word[k] = 0;
+  for (int32_t v = 0; v < s->n; v++) g->in_word[v / 64] += g->least[v];
+  for (int32_t v = 0; v < s->n; v++) {
+    if (!(may[v] & (may[v] - 1))) continue;
+    g->up[v] = sum_over(g, g->before + (int64_t)v * s->n_words);
+    g->down[v] = sum_over(g, g->after + (int64_t)v * s->n_words);
+  }
+}
+
+void stage_space_weigh(stage_space *g, const stage_chain *chain, const uint16_t *may) {
+  const stages *s = g->s;
+  for (int32_t v = 0; v < s->n; v++) {
+    g->least[v] = may[v] & (may[v] - 1) ? INT64_MAX : 0;
+    for (uint32_t left = may[v]; left; left &= left - 1)
+      g->least[v] = min64(g->least[v], s->time_ns[(int64_t)chain->type[__builtin_ctz(left)] * s->n + v]);
+  }
+  sum_around(g, may);
+}
+
+bool stage_space_drop(stage_space *g, const stage_chain *chain, const stage_price *price, int64_t most_ns,
+                      uint16_t *may, const uint16_t *held) {
+  const stages *s = g->s;
+  int64_t upto[STAGE_MOST + 1] = {0};
+  for (int32_t k = 0; k < chain->n; k++) upto[k + 1] = upto[k] + price->compute[k] * most_ns;
+  for (int32_t v = 0; v < s->n; v++) {
+    g->least[v] = INT64_MAX;
+    for (uint32_t left = may[v]; left; left &= left - 1) {
+      int32_t k = __builtin_ctz(left);
+      g->least[v] = min64(g->least[v], price->compute[k] * s->time_ns[(int64_t)chain->type[k] * s->n + v]);
+    }
+  }
+  sum_around(g, may);
+  for (int32_t v = 0; v < s->n; v++)
+    for (uint32_t left = may[v] & (may[v] - 1) ? may[v] : 0; left; left &= left - 1) {
+      int32_t k = __builtin_ctz(left);
+      int64_t own = price->compute[k] * s->time_ns[(int64_t)chain->type[k] * s->n + v];
+      if (g->up[v] + own > upto[k + 1] || g->down[v] + own > upto[chain->n] - upto[k]) may[v] &= (uint16_t) ~(1u << k);
+    }
+  return stage_space_tighten(g, may, held);
+}
+
+int64_t stage_period(const stages *s, const stage_chain *chain, const stage_cost *loads) {
+  int64_t most_ns = 0;
+  for (int32_t k = 0; k < chain->n; k++) most_ns = max64(most_ns, stages_load(s, &loads[k]));
+  return most_ns;
+}
+
+situ_status stage_offer(solve_run *run, const stages *s, const stage_chain *chain, const uint8_t *stage) {
+  arena_mark mark = arena_get_mark(run->arena);
+  int32_t device_at[STAGE_MOST], taken[STAGE_MOST] = {0};
+  for (int32_t k = 0; k < chain->n; k++) device_at[k] = s->types[chain->type[k]].devices[taken[chain->type[k]]++];
+  int32_t *device_of_class = ARENA_NEW(run->arena, int32_t, s->n);
+  int32_t *device = ARENA_NEW(run->arena, int32_t, s->problem->n_operators);
+  if (!device_of_class || !device) return fail_no_memory(run->error);
+  for (int32_t v = 0; v < s->n; v++) device_of_class[s->class_at[v]] = device_at[stage[v]];
+  contraction_expand(&s->classes, device_of_class, device);
+  solve_offer(run, &(placement){.device = device});
+  arena_release(run->arena, mark);
+  return SITU_STATUS_OK;
+}

@@ -1,0 +1,402 @@
+#include "solve/pipeline/stages.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "solve/pipeline/link_prices.h"
+#include "view/footprint.h"
+#include "view/replicas.h"
+
+bool stages_serve(const situ_problem *p) {
+  if (p->execution != SITU_EXECUTION_PIPELINE) return false;
+  for (int32_t a = 0; a < p->n_devices; a++)
+    for (int32_t b = 0; b < a; b++) {
+      if (p->memory_of[a] != p->memory_of[b] || p->unused[a] || p->unused[b]) continue;
+      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
+      if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
+    }
+  return true;
+}
+
+/* Renumbers the classes so that F goes upwards, by Kahn's algorithm with a stack: a
+ * depth-first order, whose prefixes cut few tensors. */
+static bool order_classes(stages *s, arena *a) {
+  int32_t n = s->n = s->classes.n_classes;
+  const constraint_graph *f = &s->classes.forward;
+  int32_t *waiting = ARENA_ZERO(a, int32_t, n), *rank = ARENA_NEW(a, int32_t, n), *stack = ARENA_NEW(a, int32_t, n);
+  s->class_at = ARENA_NEW(a, int32_t, n);
+  s->n_words = (n + 63) / 64;
+  s->predecessors = ARENA_ZERO(a, uint64_t, (int64_t)n * s->n_words);
+  if (!waiting || !rank || !stack || !s->class_at || !s->predecessors) return false;
+  for (int64_t i = 0; i < f->start[n]; i++) waiting[f->to[i]]++;
+  int32_t depth = 0, done = 0;
+  for (int32_t c = n - 1; c >= 0; c--)
+    if (waiting[c] == 0) stack[depth++] = c;
+  while (depth > 0) {
+    int32_t c = stack[--depth];
+    rank[c] = done;
+    s->class_at[done++] = c;
+    for (int64_t i = f->start[c + 1] - 1; i >= f->start[c]; i--)
+      if (--waiting[f->to[i]] == 0) stack[depth++] = f->to[i];
+  }
+  for (int32_t c = 0; c < n; c++)
+    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) {
+      int32_t u = rank[c], v = rank[f->to[i]];
+      s->predecessors[(int64_t)v * s->n_words + u / 64] |= 1ull << (u % 64);
+    }
+  return done == n;
+}
+
+static int32_t phase_of(const stages *s, int32_t v) { return s->n_phases == 1 ? 0 : problem_phase(s->problem, v); }
+
+/* Times, weights and footprints of the classes. */
+static bool sum_classes(stages *s, arena *a) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  bool trained = p->replicate && p->training;
+  s->time_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * s->n);
+  s->weight_bytes = ARENA_ZERO(a, int64_t, s->n);
+  s->footprint_bytes = ARENA_ZERO(a, int64_t, s->n);
+  s->trained_bytes = ARENA_ZERO(a, int64_t, s->n);
+  if (!s->time_ns || !s->weight_bytes || !s->footprint_bytes || !s->trained_bytes) return false;
+  for (int32_t i = 0; i < s->n; i++) {
+    int32_t c = s->class_at[i];
+    for (int32_t m = s->classes.member_start[c]; m < s->classes.member_start[c + 1]; m++) {
+      int32_t v = s->classes.member[m];
+      int64_t footprint = footprint_bytes(g, v), stash = footprint_stash_bytes(g, v);
+      s->footprint_bytes[i] = max64(s->footprint_bytes[i], sat_mul(footprint, p->in_flight));
+      s->weight_bytes[i] = sat_add(s->weight_bytes[i], sat_add(g->weight_bytes[v], sat_mul(stash, p->in_flight)));
+      if (trained && g->phase[v] == SITU_PHASE_FORWARD)
+        s->trained_bytes[i] = sat_add(s->trained_bytes[i], g->weight_bytes[v]);
+      for (int32_t row = 0; row < s->n_rows; row++) {
+        int32_t d = s->types[row].devices[0];
+        int64_t *sum = &s->time_ns[(int64_t)row * s->n + i];
+        int64_t time_ns = row / s->n_types == phase_of(s, v) ? problem_time_ns(p, v, d) : 0;
+        *sum = problem_allows(p, v, d) ? sat_add(*sum, time_ns) : SITU_NEVER_NS;
+      }
+    }
+  }
+  return true;
+}
+
+/* The distinct classes that tensor t joins, the producer's first, into `pins`. */
+static int32_t pins_of(const situ_graph *g, const int32_t *rank_of, int32_t t, int32_t *seen, int32_t mark,
+                       int32_t *pins) {
+  int32_t n = 0;
+  pins[n++] = rank_of[g->producer[t]];
+  seen[pins[0]] = mark;
+  for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
+    int32_t c = rank_of[g->use[k]];
+    if (seen[c] == mark) continue;
+    seen[c] = mark;
+    pins[n++] = c;
+  }
+  return n;
+}
+
+bool stages_list_touches(stages *s, arena *a) {
+  s->touch_start = ARENA_ZERO(a, int32_t, (int64_t)s->n + 2);
+  s->touch = ARENA_NEW(a, int32_t, s->pin_start[s->n_edges]);
+  if (!s->touch_start || !s->touch) return false;
+  for (int32_t i = 0; i < s->pin_start[s->n_edges]; i++) s->touch_start[s->pin[i] + 2]++;
+  for (int32_t c = 0; c < s->n; c++) s->touch_start[c + 2] += s->touch_start[c + 1];
+  for (int32_t e = 0; e < s->n_edges; e++)
+    for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) s->touch[s->touch_start[s->pin[i] + 1]++] = e;
+  return true;
+}
+
+/* What a tensor that enters or leaves a device of a type costs it. */
+static int64_t price_ns(const stages *s, const link_prices *links, int32_t type, int32_t t, bool into) {
+  const situ_problem *p = s->problem;
+  int32_t d = s->types[type].devices[0];
+  if (s->by_links) return link_prices_ns(links, into ? &links->in[type] : &links->out[type], t);
+  return into ? problem_transfer_ns(p, t, p->host, d) : problem_transfer_ns(p, t, d, p->host);
+}
+
+static bool find_edges(stages *s, arena *a) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  int32_t *rank_of = ARENA_NEW(a, int32_t, g->n_operators), *seen = ARENA_ZERO(a, int32_t, s->n);
+  s->n_edges = 0;
+  s->pin_start = ARENA_ZERO(a, int32_t, (int64_t)g->n_tensors + 1);
+  s->pin = ARENA_NEW(a, int32_t, g->n_uses + g->n_tensors);
+  s->in_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
+  s->out_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
+  link_prices links;
+  if (!rank_of || !seen || !s->pin_start || !s->pin || !s->in_ns || !s->out_ns) return false;
+  if (s->by_links && !link_prices_find(&links, p, s->types, s->n_types, a)) return false;
+  for (int32_t i = 0; i < s->n; i++)
+    for (int32_t m = s->classes.member_start[s->class_at[i]]; m < s->classes.member_start[s->class_at[i] + 1]; m++)
+      rank_of[s->classes.member[m]] = i;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t at = s->pin_start[s->n_edges], n_pins = pins_of(g, rank_of, t, seen, t + 1, s->pin + at);
+    bool costs = false;
+    for (int32_t row = 0; row < s->n_rows && n_pins > 1; row++) {
+      bool here = row / s->n_types == phase_of(s, g->producer[t]) && !s->types[row].is_host;
+      int64_t in_ns = here ? price_ns(s, &links, row % s->n_types, t, true) : 0;
+      int64_t out_ns = here ? price_ns(s, &links, row % s->n_types, t, false) : 0;
+      s->in_ns[(int64_t)row * g->n_tensors + s->n_edges] = in_ns;
+      s->out_ns[(int64_t)row * g->n_tensors + s->n_edges] = out_ns;
+      costs |= in_ns > 0 || out_ns > 0;
+    }
+    if (costs) s->pin_start[++s->n_edges] = at + n_pins;
+  }
+  for (int32_t k = 1; k < s->n_rows; k++) { /* close up the rows */
+    memmove(s->in_ns + (int64_t)k * s->n_edges, s->in_ns + (int64_t)k * g->n_tensors, (size_t)s->n_edges * 8);
+    memmove(s->out_ns + (int64_t)k * s->n_edges, s->out_ns + (int64_t)k * g->n_tensors, (size_t)s->n_edges * 8);
+  }
+  return stages_list_touches(s, a);
+}
+
+static bool build(stages *s, arena *a) { return order_classes(s, a) && sum_classes(s, a) && find_edges(s, a); }
+
+/* Renames class c to into[c] (numbers of s->classes) and forgets the empty ones. */
+static bool fuse(stages *s, const int32_t *into, arena *a) {
+  contraction *c = &s->classes;
+  int32_t n = c->n_classes, n_left = 0, n_operators = s->problem->n_operators;
+  int64_t n_edges = 0;
+  int32_t *number = ARENA_NEW(a, int32_t, n), *start = ARENA_ZERO(a, int32_t, n + 2), *next = ARENA_NEW(a, int32_t, n);
+  int32_t *member = ARENA_NEW(a, int32_t, n_operators);
+  constraint_graph f = {.start = ARENA_ZERO(a, int64_t, n + 2), .to = ARENA_NEW(a, int32_t, c->forward.start[n])};
+  if (!number || !start || !next || !member || !f.start || !f.to) return false;
+  for (int32_t i = 0; i < n; i++) number[i] = into[i] == i ? n_left++ : -1;
+  for (int32_t v = 0; v < n_operators; v++) start[(c->class_of[v] = number[into[c->class_of[v]]]) + 1]++;
+  for (int32_t i = 0; i < n_left; i++) start[i + 1] += start[i];
+  memcpy(next, start, (size_t)n_left * sizeof *next);
+  for (int32_t v = 0; v < n_operators; v++) member[next[c->class_of[v]]++] = v;
+  for (int32_t i = 0; i < n; i++) f.start[number[into[i]] + 1] += c->forward.start[i + 1] - c->forward.start[i];
+  for (int32_t i = 0; i < n_left; i++) f.start[i + 1] += f.start[i];
+  int64_t *at = ARENA_COPY(a, f.start, int64_t, n_left + 1);
+  if (!at) return false;
+  for (int32_t i = 0; i < n; i++)
+    for (int64_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++)
+      f.to[at[number[into[i]]]++] = number[into[c->forward.to[k]]];
+  for (int32_t i = 0; i < n_left; i++) next[i] = -1; /* drop repeats and loops */
+  for (int32_t i = 0; i < n_left; i++) {
+    int64_t from = f.start[i], to = f.start[i + 1];
+    f.start[i] = n_edges;
+    for (int64_t k = from; k < to; k++) {
+      if (f.to[k] == i || next[f.to[k]] == i) continue;
+      next[f.to[k]] = i;
+      f.to[n_edges++] = f.to[k];
+    }
+  }
+  f.start[n_left] = n_edges;
+  f.n = n_left;
+  *c = (contraction){
+      .n_classes = n_left, .class_of = c->class_of, .member_start = start, .member = member, .forward = f};
+  return true;
+}
+
+/* The only class that F joins with class i on one side, -1 for none, -2 for several. */
+static void find_neighbours(const stages *s, int32_t *before, int32_t *after) {
+  for (int32_t i = 0; i < s->n; i++) before[i] = after[i] = -1;
+  for (int32_t v = 0; v < s->n; v++)
+    for (int32_t k = 0; k < s->n_words; k++)
+      for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
+        int32_t u = k * 64 + __builtin_ctzll(left);
+        before[v] = before[v] == -1 ? u : -2;
+        after[u] = after[u] == -1 ? v : -2;
+      }
+}
+
+/* A class without work: no time on any type that could run something, no weights, no footprint. */
+static bool is_idle(const stages *s, int32_t v) {
+  for (int32_t row = 0; row < s->n_rows; row++)
+    if (s->time_ns[(int64_t)row * s->n + v] != 0) return false;
+  if (s->trained_bytes[v] != 0) return false;
+  return s->memory_is_free || (s->weight_bytes[v] == 0 && s->footprint_bytes[v] == 0);
+}
+
+/* What the edges between v and x cost the devices that hold v (here) and x (there) when these are two. Edges with more
+ * pins count when `shared`. False when an edge has more pins and is not made by x: then nothing can be said. */
+typedef struct parting {
+  int64_t here_in_ns, here_out_ns, there_in_ns, there_out_ns;
+} parting;
+
+static bool part(const stages *s, int32_t v, int32_t x, int32_t row, bool shared, parting *out) {
+  *out = (parting){0};
+  for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
+    int32_t e = s->touch[i], first = s->pin_start[e], n_pins = s->pin_start[e + 1] - first;
+    int32_t producer = s->pin[first];
+    bool joined = false;
+    for (int32_t k = 0; k < n_pins; k++) joined |= s->pin[first + k] == x;
+    if (!joined) continue;
+    if (n_pins > 2 && producer != x) return false;
+    if (n_pins > 2 && !shared) continue;
+    int64_t in_ns = s->in_ns[(int64_t)row * s->n_edges + e], out_ns = s->out_ns[(int64_t)row * s->n_edges + e];
+    *(producer == v ? &out->here_out_ns : &out->here_in_ns) += producer == v ? out_ns : in_ns;
+    *(producer == v ? &out->there_in_ns : &out->there_out_ns) += producer == v ? in_ns : out_ns;
+  }
+  return true;
+}
+
+/* Whether the edges of v join it to x and y only, none of them all three. */
+static bool between(const stages *s, int32_t v, int32_t x, int32_t y) {
+  for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
+    int32_t e = s->touch[i];
+    bool has_x = false, has_y = false;
+    for (int32_t k = s->pin_start[e]; k < s->pin_start[e + 1]; k++) {
+      has_x |= s->pin[k] == x;
+      has_y |= s->pin[k] == y;
+    }
+    if (has_x == has_y) return false;
+  }
+  return true;
+}
+
+/* Whether a device that saves the first and pays the second is never worse off. */
+static bool covers(const stages *s, int64_t saved_in, int64_t saved_out, int64_t paid_in, int64_t paid_out) {
+  if (s->greatest) return paid_in <= saved_in && paid_out <= saved_out;
+  return paid_in + paid_out <= saved_in + saved_out;
+}
+
+/* Whether moving the idle class v to the device of `to` never makes any load greater, its other neighbour being `from`
+ * (-1: none): what the edges to `from` may cost then, on either side, must be saved by edges that join v and `to`
+ * alone. docs/theory/ideal_dp.md argues it case by case. */
+static bool may_join(const stages *s, int32_t v, int32_t to, int32_t from) {
+  for (int32_t row = 0; row < s->n_rows; row++) {
+    parting saved, paid = {0};
+    if (!part(s, v, to, row, false, &saved) || (from >= 0 && !part(s, v, from, row, true, &paid))) return false;
+    /* What v pays beside `to` takes the place of what v paid there, and likewise at the other end. */
+    if (!covers(s, saved.here_in_ns, saved.here_out_ns, paid.there_in_ns, paid.there_out_ns) ||
+        !covers(s, saved.there_in_ns, saved.there_out_ns, paid.here_in_ns, paid.here_out_ns))
+      return false;
+  }
+  return between(s, v, to, from);
+}
+
+/* Fuses idle classes with a neighbour where that loses nothing, until none is left. */
+static bool fuse_idle(stages *s, arena *a) {
+  while (true) {
+    int32_t *before = ARENA_NEW(a, int32_t, s->n), *after = ARENA_NEW(a, int32_t, s->n), n_fused = 0;
+    int32_t *into = ARENA_NEW(a, int32_t, s->n);
+    bool *touched = ARENA_ZERO(a, bool, s->n);
+    if (!before || !after || !into || !touched) return false;
+    find_neighbours(s, before, after);
+    for (int32_t i = 0; i < s->n; i++) into[i] = i;
+    for (int32_t v = 0; v < s->n; v++) {
+      int32_t u = before[v], w = after[v], joined = -1;
+      if (u == -2 || w == -2 || !is_idle(s, v) || touched[v] || (u >= 0 && touched[u]) || (w >= 0 && touched[w]))
+        continue;
+      if (w >= 0 && may_join(s, v, w, u))
+        joined = w;
+      else if (u >= 0 && may_join(s, v, u, w))
+        joined = u;
+      if (joined < 0) continue;
+      touched[v] = touched[joined] = true;
+      if (u >= 0) touched[u] = true;
+      if (w >= 0) touched[w] = true;
+      into[s->class_at[v]] = s->class_at[joined];
+      n_fused++;
+    }
+    if (n_fused == 0) return true;
+    if (!fuse(s, into, a) || !build(s, a)) return false;
+  }
+}
+
+/* Idle classes that nothing precedes and that no costly edge touches may as well be on the first device: they become
+ * one class that everything else follows, so that they do not multiply the ideals. */
+static bool lead_with_free(stages *s, arena *a) {
+  int32_t *before = ARENA_NEW(a, int32_t, s->n), *after = ARENA_NEW(a, int32_t, s->n);
+  int32_t *into = ARENA_NEW(a, int32_t, s->n), leader = -1, n_sources = 0;
+  if (!before || !after || !into) return false;
+  find_neighbours(s, before, after);
+  for (int32_t v = 0; v < s->n; v++) {
+    into[s->class_at[v]] = s->class_at[v];
+    if (before[v] != -1) continue;
+    n_sources++;
+    if (!is_idle(s, v) || s->touch_start[v + 1] > s->touch_start[v]) continue;
+    if (leader < 0) leader = v;
+    into[s->class_at[v]] = s->class_at[leader];
+  }
+  if (leader < 0 || n_sources < 2) return true;
+  int32_t leading_operator = s->classes.member[s->classes.member_start[s->class_at[leader]]];
+  if (!fuse(s, into, a)) return false;
+  contraction *c = &s->classes;
+  int32_t first = c->class_of[leading_operator];
+  bool *follows = ARENA_ZERO(a, bool, c->n_classes);
+  constraint_graph f = {.n = c->n_classes, .start = ARENA_ZERO(a, int64_t, c->n_classes + 2)};
+  f.to = ARENA_NEW(a, int32_t, c->forward.start[c->n_classes] + c->n_classes);
+  if (!follows || !f.start || !f.to) return false;
+  for (int64_t k = 0; k < c->forward.start[c->n_classes]; k++) follows[c->forward.to[k]] = true;
+  int64_t n_edges = 0;
+  for (int32_t i = 0; i < c->n_classes; i++) {
+    f.start[i] = n_edges;
+    for (int64_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++) f.to[n_edges++] = c->forward.to[k];
+    for (int32_t j = 0; i == first && j < c->n_classes; j++)
+      if (!follows[j] && j != first) f.to[n_edges++] = j;
+  }
+  f.start[c->n_classes] = n_edges;
+  c->forward = f;
+  return build(s, a);
+}
+
+/* Memory that even one device with everything would not fill is no constraint. */
+static void forget_idle_memory(stages *s) {
+  int64_t need = 0, least = SITU_UNLIMITED_BYTES;
+  for (int32_t i = 0; i < s->n; i++) need = sat_add(need, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
+  for (int32_t t = 0; t < s->n_types; t++) least = min64(least, s->types[t].memory_bytes);
+  if (need > least) return;
+  for (int32_t row = 0; row < s->n_rows; row++) s->types[row].memory_bytes = SITU_UNLIMITED_BYTES;
+  s->memory_is_free = true;
+}
+
+/* A row for each type and phase. */
+static bool find_rows(stages *s, arena *a) {
+  device_type *types;
+  if (!device_types_find(&types, &s->n_types, s->problem, a)) return false;
+  s->n_rows = s->n_types * s->n_phases;
+  s->types = ARENA_NEW(a, device_type, s->n_rows);
+  for (int32_t row = 0; s->types && row < s->n_rows; row++) s->types[row] = types[row % s->n_types];
+  return s->types != NULL;
+}
+
+bool stages_find(stages *s, const situ_problem *problem, arena *a) {
+  *s = (stages){.problem = problem, .by_links = problem->communication == SITU_COMMUNICATION_LINK};
+  s->greatest = s->by_links || problem->overlap;
+  s->n_phases = s->by_links ? 1 : problem->n_phases;
+  if (!contract(&s->classes, problem, true, a)) return false;
+  s->n = s->classes.n_classes;
+  s->too_large = s->n > STAGES_MOST_CLASSES;
+  if (s->too_large) return true;
+  if (!find_rows(s, a) || !build(s, a)) return false;
+  forget_idle_memory(s);
+  /* With links the loads do not tell all, so that nothing may be fused for their sake. */
+  return s->by_links || (fuse_idle(s, a) && lead_with_free(s, a));
+}
+
+bool stages_fit(const stages *s) {
+  const int64_t most = INT64_MAX / 8;
+  int64_t weights = 0;
+  for (int32_t row = 0; row < s->n_rows; row++) {
+    int64_t sum = 0;
+    for (int32_t i = 0; i < s->n; i++)
+      if (s->time_ns[(int64_t)row * s->n + i] != SITU_NEVER_NS) sum = sat_add(sum, s->time_ns[(int64_t)row * s->n + i]);
+    for (int32_t e = 0; e < s->n_edges; e++)
+      sum = sat_add(sum, sat_add(s->in_ns[(int64_t)row * s->n_edges + e], s->out_ns[(int64_t)row * s->n_edges + e]));
+    if (sum > most) return false;
+  }
+  for (int32_t i = 0; i < s->n; i++) weights = sat_add(weights, sat_add(s->weight_bytes[i], s->footprint_bytes[i]));
+  return weights < most;
+}
+
+int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index) {
+  int64_t sum = 0;
+  for (int32_t row = type; row < s->n_rows; row += s->n_types)
+    sum = sat_add(sum, s->time_ns[(int64_t)row * s->n + class_index]);
+  return sum;
+}
+
+int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes) {
+  stage_cost each = *whole;
+  if (row >= s->n_rows - s->n_types && !s->by_links) { /* gradients are exchanged in the last phase */
+    int64_t in_ns, out_ns, bytes = replicas_sync_bytes(s->problem, trained_bytes, r);
+    replicas_staged_sync(s->problem, s->types[row].devices[0], bytes, &in_ns, &out_ns);
+    const int64_t most = INT64_MAX / 8; /* more than any load; sums stay exact below */
+    each.in_ns += min64(in_ns, most);
+    each.out_ns += min64(out_ns, most);
+  }
+  int64_t load_ns = stages_load(s, &each);
+  return load_ns / r + (load_ns % r > 0);
+}

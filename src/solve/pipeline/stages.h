@@ -1,0 +1,70 @@
+/* solve/pipeline/stages.h - a contiguous pipeline problem as the dynamic programs see it: classes of operators, types
+ * of equal devices, and hyperedges between classes with their price at each end.
+ *
+ * Source: Tarnawski et al., "Efficient algorithms for device placement of DNN graph operators", NeurIPS 2020. */
+#ifndef SITU_SOLVE_PIPELINE_STAGES_H
+#define SITU_SOLVE_PIPELINE_STAGES_H
+
+#include "view/contract.h"
+#include "view/device_types.h"
+
+enum { STAGES_MOST_CLASSES = 20000 }; /* sets of classes are kept as bits: beyond this they take too much room */
+
+typedef struct stages {
+  const situ_problem *problem;
+  bool too_large; /* more classes than that: nothing below but n is filled */
+  contraction classes;
+  int32_t n;              /* classes; numbered so that every edge of F goes upwards */
+  int32_t *class_at;      /* [0..n) number in `classes` */
+  int32_t n_words;        /* of a set of classes as bits */
+  uint64_t *predecessors; /* [class * n_words] */
+
+  bool by_links;       /* loads are least loads: see solve/pipeline/link_prices.h */
+  bool greatest;       /* a load is the greatest of compute, in and out, not their sum */
+  bool memory_is_free; /* everything fits on any one device */
+  int32_t n_types;
+  device_type *types;
+  /* Costs are tabled by row: phase * n_types + type. There are two phases where forward and backward loads are two
+   * numbers (problem_phase) and transfers are staged, else one. types[row] is the type of any row. */
+  int32_t n_rows, n_phases;
+  int64_t *time_ns;         /* [row * n + class]; SITU_NEVER_NS, in all rows of a type: cannot run there */
+  int64_t *weight_bytes;    /* [class] weights and stashed activations */
+  int64_t *footprint_bytes; /* [class] greatest footprint of an operator, times in_flight */
+  int64_t *trained_bytes;   /* [class] weights of forward operators where replicas have to agree on them; else 0 */
+
+  /* Hyperedges: tensors whose producer and users lie in two classes or more, and that cost something. The pins of edge
+   * e are pin[pin_start[e] .. pin_start[e+1]), distinct, the producer's class first. */
+  int32_t n_edges;
+  int32_t *pin_start, *pin;
+  int64_t *in_ns, *out_ns;      /* [row * n_edges + edge]; 0 for hosts, and in rows of another phase */
+  int32_t *touch_start, *touch; /* edges that touch a class, ascending */
+} stages;
+
+/* Whether the dynamic programs serve a problem: every accelerator with a memory of its own and hosts that
+ * share one only where it has no limit. Free problems get contiguous plans too, but no bound from them. With links the
+ * loads are bounds from below, forward and backward loads are one number, and gradients of replicas cost nothing. */
+bool stages_serve(const situ_problem *problem);
+/* O(V + E + classes^2 / 64). False without memory. */
+bool stages_find(stages *out, const situ_problem *problem, arena *a);
+/* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */
+bool stages_fit(const stages *s);
+/* Fills touch_start and touch from the pins. False without memory. */
+bool stages_list_touches(stages *s, arena *a);
+/* Time of a class on a type, all phases together; SITU_NEVER_NS: cannot run there. */
+int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index);
+
+/* What one row of a part costs a device that holds it alone. */
+typedef struct stage_cost {
+  int64_t compute_ns, in_ns, out_ns;
+} stage_cost;
+
+/* The load of that row for the device, or for each of r > 1 devices that share the part, whose trained bytes are given.
+ */
+static inline int64_t stages_load(const stages *s, const stage_cost *whole) {
+  if (!s->greatest) return whole->compute_ns + whole->in_ns + whole->out_ns;
+  int64_t most = whole->compute_ns > whole->in_ns ? whole->compute_ns : whole->in_ns;
+  return most > whole->out_ns ? most : whole->out_ns;
+}
+int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes);
+
+#endif

@@ -1,0 +1,354 @@
+#include "solve/pipeline/windows.h"
+
+#include <math.h>
+
+#include "base/checked.h"
+
+enum { BITS = 30, SWEEPS = 4, BISECTIONS = 48 };
+
+/* time * reach, rounded down. Reaches are at most 1, so that it fits. */
+static int64_t scale(int64_t time_ns, int64_t reach) { return (int64_t)(((__int128)time_ns * reach) >> BITS); }
+
+/* The sum of prices for the reach of all devices, when type t has reach x and the classes cost `others` at most. */
+static double worth(const stages *s, int32_t t, double x, const double *others, double rest) {
+  double sum = 0;
+  for (int32_t i = 0; i < s->n; i++) {
+    int64_t time_ns = stages_time_ns(s, t, i);
+    double mine = time_ns == SITU_NEVER_NS ? (double)INFINITY : (double)time_ns * x;
+    double least = fmin(mine, others[i]);
+    if (least < (double)INFINITY) sum += least;
+  }
+  return sum / (rest + x * s->types[t].n_devices);
+}
+
+/* The best reach of type t beside those of the others, by ternary search over its exponent: the sum is concave and what
+ * it is divided by is linear, so that the quotient has one peak. */
+static double improve(const stages *s, int32_t t, const double *reach, double *others) {
+  double rest = 0, low = -30, high = 30;
+  for (int32_t k = 0; k < s->n_types; k++)
+    if (k != t) rest += reach[k] * s->types[k].n_devices;
+  for (int32_t i = 0; i < s->n; i++) {
+    others[i] = (double)INFINITY;
+    for (int32_t k = 0; k < s->n_types; k++) {
+      int64_t time_ns = stages_time_ns(s, k, i);
+      if (k != t && time_ns != SITU_NEVER_NS) others[i] = fmin(others[i], (double)time_ns * reach[k]);
+    }
+  }
+  for (int32_t k = 0; k < BISECTIONS; k++) {
+    double a = low + (high - low) / 3, b = high - (high - low) / 3;
+    if (worth(s, t, exp2(a), others, rest) < worth(s, t, exp2(b), others, rest))
+      low = a;
+    else
+      high = b;
+  }
+  return exp2((low + high) / 2);
+}
+
+/* Whether some class can run on a type; where none can, no plan uses it. */
+static bool runs_some(const stages *s, int32_t t) {
+  for (int32_t i = 0; i < s->n; i++)
+    if (stages_time_ns(s, t, i) != SITU_NEVER_NS) return true;
+  return false;
+}
+
+/* Any reaches are valid; these make the windows narrow. */
+static bool choose_reaches(windows *w, arena *a) {
+  const stages *s = w->stages;
+  double *reach = ARENA_NEW(a, double, s->n_types + 1), *others = ARENA_NEW(a, double, s->n + 1), most = 0;
+  if (!reach || !others) return false;
+  for (int32_t t = 0; t < s->n_types; t++) reach[t] = runs_some(s, t) ? 1 : 0;
+  for (int32_t sweep = 0; sweep < SWEEPS && s->n_types > 1; sweep++)
+    for (int32_t t = 0; t < s->n_types; t++)
+      if (reach[t] > 0) reach[t] = improve(s, t, reach, others);
+  for (int32_t t = 0; t < s->n_types; t++) most = fmax(most, reach[t]);
+  for (int32_t t = 0; t < s->n_types; t++)
+    w->reach[t] = reach[t] > 0 ? (int64_t)fmax(1, reach[t] / most * (1 << BITS)) : 0;
+  return true;
+}
+
+static void set_prices(windows *w) {
+  const stages *s = w->stages;
+  for (int32_t i = 0; i < s->n; i++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++) {
+      int64_t time_ns = stages_time_ns(s, t, i);
+      if (time_ns != SITU_NEVER_NS) least = min64(least, scale(time_ns, w->reach[t]));
+    }
+    w->price[i] = least == SITU_NEVER_NS ? 0 : least;
+    w->total += w->price[i];
+  }
+  for (int32_t e = 0; e < s->n_edges && !s->greatest; e++) {
+    int64_t in_ns = SITU_NEVER_NS, out_ns = SITU_NEVER_NS;
+    for (int32_t t = 0; t < s->n_types; t++) {
+      if (s->types[t].is_host) continue;
+      int64_t in = 0, out = 0;
+      for (int32_t row = t; row < s->n_rows; row += s->n_types) {
+        in += s->in_ns[(int64_t)row * s->n_edges + e];
+        out += s->out_ns[(int64_t)row * s->n_edges + e];
+      }
+      in_ns = min64(in_ns, scale(in, w->reach[t]));
+      out_ns = min64(out_ns, scale(out, w->reach[t]));
+    }
+    w->in_price[e] = in_ns;
+    w->out_price[e] = out_ns;
+  }
+}
+
+static bool allocate(windows *w, arena *a) {
+  const stages *s = w->stages;
+  int64_t n = w->n_states;
+  bool made = true;
+  for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
+    w->fronts[k].most_before = ARENA_NEW(a, int64_t, n);
+    w->fronts[k].most_after = ARENA_NEW(a, int64_t, n);
+    made &= w->fronts[k].most_before && w->fronts[k].most_after;
+  }
+  for (int32_t k = 0; k < N_COUNTED; k++) {
+    w->most_before[k] = ARENA_NEW(a, int64_t, n);
+    w->most_after[k] = ARENA_NEW(a, int64_t, n);
+    made &= w->most_before[k] && w->most_after[k];
+  }
+  w->span = ARENA_NEW(a, int64_t, s->n_edges);
+  w->is_short = ARENA_NEW(a, bool, s->n_edges);
+  w->least_left = ARENA_NEW(a, int64_t, n);
+  w->least_right = ARENA_NEW(a, int64_t, n);
+  return made && w->span && w->is_short && w->least_left && w->least_right;
+}
+
+static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 64) & 1; }
+
+/* The spans of edges of which one pin comes before all others in F, or after all; those of others are unknown. A device
+ * between pin x and pin y holds neither what comes before x nor what comes after y. */
+static bool find_spans(windows *w, arena *a) {
+  const stages *s = w->stages;
+  arena_mark mark = arena_get_mark(a);
+  uint64_t *before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
+  int64_t *up = ARENA_ZERO(a, int64_t, s->n),
+          *down = ARENA_ZERO(a, int64_t, s->n); /* it and what comes before, after */
+  int64_t *into = ARENA_ZERO(a, int64_t, s->n), *from = ARENA_ZERO(a, int64_t, s->n); /* loose in edges there */
+  if (!before || !up || !down || !into || !from) return false;
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    if (w->loose[e] == 0) continue; /* such edges join two classes */
+    into[s->pin[s->pin_start[e] + 1]] += w->loose[e];
+    from[s->pin[s->pin_start[e]]] += w->loose[e];
+  }
+  for (int32_t v = 0; v < s->n; v++) {
+    uint64_t *mine = before + (int64_t)v * s->n_words;
+    const uint64_t *direct = s->predecessors + (int64_t)v * s->n_words;
+    up[v] += w->price[v] + into[v];
+    down[v] += w->price[v] + from[v];
+    for (int32_t k = 0; k < s->n_words; k++)
+      for (uint64_t left = direct[k]; left; left &= left - 1) {
+        const uint64_t *its = before + (int64_t)(k * 64 + __builtin_ctzll(left)) * s->n_words;
+        for (int32_t i = 0; i <= k; i++) mine[i] |= its[i];
+        mine[k] |= left & -left;
+      }
+    for (int32_t k = 0; k <= v / 64; k++)
+      for (uint64_t left = mine[k]; left; left &= left - 1) {
+        int32_t u = k * 64 + __builtin_ctzll(left);
+        up[v] += w->price[u] + into[u];
+        down[u] += w->price[v] + from[v];
+      }
+  }
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    int32_t x = s->pin[s->pin_start[e]];
+    bool first = true, last = true;
+    int64_t as_first = 0, as_last = 0;
+    for (int32_t i = s->pin_start[e] + 1; i < s->pin_start[e + 1]; i++) {
+      int32_t y = s->pin[i];
+      first &= has(before + (int64_t)y * s->n_words, x);
+      last &= has(before + (int64_t)x * s->n_words, y);
+      as_first = max64(as_first, w->total - up[x] - down[y]);
+      as_last = max64(as_last, w->total - up[y] - down[x]);
+    }
+    w->span[e] = first ? as_first : last ? as_last : INT64_MAX;
+  }
+  arena_release(a, mark);
+  return true;
+}
+
+/* Numbers the states. */
+static bool number_states(windows *w, arena *a) {
+  const stages *s = w->stages;
+  int64_t n_states = 1;
+  w->weight = ARENA_NEW(a, int32_t, s->n_types + 1);
+  if (!w->weight) return false;
+  for (int32_t t = 0; t < s->n_types; t++) {
+    w->weight[t] = (int32_t)n_states;
+    n_states *= s->types[t].n_devices + 1;
+    if (n_states > WINDOWS_MOST_STATES) n_states = WINDOWS_MOST_STATES + 1;
+  }
+  w->n_states = (int32_t)n_states;
+  return true;
+}
+
+bool windows_init(windows *w, const stages *s, arena *a) {
+  *w = (windows){.stages = s};
+  if (!number_states(w, a)) return false;
+  if (w->n_states > WINDOWS_MOST_STATES) return true;
+  w->price = ARENA_NEW(a, int64_t, s->n);
+  w->in_price = ARENA_ZERO(a, int64_t, s->n_edges);
+  w->out_price = ARENA_ZERO(a, int64_t, s->n_edges);
+  w->loose = ARENA_ZERO(a, int64_t, s->n_edges);
+  w->reach = ARENA_NEW(a, int64_t, s->n_types + 1);
+  if (!w->price || !w->in_price || !w->out_price || !w->loose || !w->reach) return false;
+  if (!allocate(w, a) || !choose_reaches(w, a)) return false;
+  set_prices(w);
+  return find_spans(w, a);
+}
+
+bool windows_of(windows *w, const stages *s, const windows *fine, int64_t *price, int64_t *in_price, int64_t *out_price,
+                int64_t *loose, arena *a) {
+  *w = (windows){.stages = s,
+                 .price = price,
+                 .in_price = in_price,
+                 .out_price = out_price,
+                 .loose = loose,
+                 .reach = fine->reach,
+                 .total = fine->total};
+  return number_states(w, a) && allocate(w, a) && find_spans(w, a);
+}
+
+int64_t windows_price(const windows *w, int32_t type, int64_t time_ns) { return scale(time_ns, w->reach[type]); }
+
+/* Puts a state into a front that is sorted by falling room before, without what another state makes needless. */
+static void insert(window_front *f, int64_t before, int64_t after) {
+  int32_t at = 0;
+  while (at < f->n && f->most_before[at] >= before && f->most_after[at] < after) at++;
+  if (at < f->n && f->most_before[at] >= before) return;
+  int32_t end = at; /* those that the new one makes needless */
+  while (end < f->n && f->most_after[end] <= after) end++;
+  int32_t shift = at + 1 - end;
+  if (shift > 0)
+    for (int32_t i = f->n - 1; i >= end; i--) {
+      f->most_before[i + 1] = f->most_before[i];
+      f->most_after[i + 1] = f->most_after[i];
+    }
+  for (int32_t i = end; shift < 0 && i < f->n; i++) {
+    f->most_before[i + shift] = f->most_before[i];
+    f->most_after[i + shift] = f->most_after[i];
+  }
+  f->n += shift;
+  f->most_before[at] = before;
+  f->most_after[at] = after;
+}
+
+static int32_t min32(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* The most price beside a boundary in a state, after what short edges cost there the devices on the side of `most`. */
+static int64_t room_at(int64_t *const most[N_COUNTED], const int64_t *least, int32_t state) {
+  return max64(most[COUNT_NONE][state], max64(most[COUNT_ALL][state], most[COUNT_SHORT][state]) - least[state]);
+}
+
+/* Room before the boundaries of each state: that of the state with one device less (or several that share a
+ * part), what the last device can hold, less
+ * what short edges cost it at its other end. */
+static void fill_before(windows *w) {
+  const stages *s = w->stages;
+  for (int32_t k = 0; k < N_COUNTED; k++) w->most_before[k][0] = k == COUNT_ALL ? 0 : -1;
+  for (int32_t state = 1; state < w->n_states; state++) {
+    int64_t most[2] = {-1, -1}; /* the last device is an accelerator, a host */
+    bool hosts = false;
+    for (int32_t t = 0; t < s->n_types; t++) {
+      bool host = s->types[t].is_host;
+      int32_t most_sharing = min32(windows_used(w, state, t), s->types[t].most_sharing);
+      for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
+        int32_t from = state - r * w->weight[t];
+        int64_t room = max64(0, room_at(w->most_before, w->least_left, from));
+        room = sat_add(room, windows_room(w, t, r)) - (host ? 0 : w->least_right[from]);
+        most[host] = max64(most[host], max64(room, 0));
+        hosts |= host;
+      }
+    }
+    w->most_before[COUNT_ALL][state] = hosts ? -1 : most[0];
+    w->most_before[COUNT_SHORT][state] = hosts ? most[0] : -1;
+    w->most_before[COUNT_NONE][state] = most[1];
+  }
+}
+
+/* Room after, in the same way from the other end. Devices may stay unused. */
+static void fill_after(windows *w) {
+  const stages *s = w->stages;
+  for (int32_t k = 0; k < N_COUNTED; k++) w->most_after[k][w->n_states - 1] = k == COUNT_ALL ? 0 : -1;
+  for (int32_t state = w->n_states - 2; state >= 0; state--) {
+    int64_t most[2] = {0, -1};
+    bool hosts = false;
+    for (int32_t t = 0; t < s->n_types; t++) {
+      bool host = s->types[t].is_host;
+      int32_t left = s->types[t].n_devices - windows_used(w, state, t),
+              most_sharing = min32(left, s->types[t].most_sharing);
+      for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
+        int32_t to = state + r * w->weight[t];
+        int64_t room = max64(0, room_at(w->most_after, w->least_right, to));
+        room = sat_add(room, windows_room(w, t, r)) - (host ? 0 : w->least_left[to]);
+        most[host] = max64(most[host], max64(room, 0));
+        hosts |= host;
+      }
+    }
+    w->most_after[COUNT_ALL][state] = hosts ? -1 : most[0];
+    w->most_after[COUNT_SHORT][state] = hosts ? most[0] : -1;
+    w->most_after[COUNT_NONE][state] = most[1];
+  }
+}
+
+void windows_tighten(windows *w) {
+  fill_before(w);
+  fill_after(w);
+  for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
+    w->fronts[k].n = 0;
+    const int64_t *before = w->most_before[k / N_COUNTED], *after = w->most_after[k % N_COUNTED];
+    for (int32_t state = 0; state < w->n_states; state++)
+      if (before[state] >= 0 && after[state] >= 0) insert(&w->fronts[k], before[state], after[state]);
+  }
+}
+
+void windows_set(windows *w, int64_t most_ns) {
+  const stages *s = w->stages;
+  int64_t rooms = 0, least_room = INT64_MAX;
+  w->most_ns = most_ns;
+  for (int32_t t = 0; t < s->n_types; t++) {
+    int32_t n = s->types[t].n_devices;
+    bool shared = s->types[t].most_sharing > 1;
+    rooms = sat_add(rooms, shared ? windows_room(w, t, n) : sat_mul(windows_room(w, t, 1), n));
+    if (!s->types[t].is_host) least_room = min64(least_room, windows_room(w, t, 1));
+  }
+  w->slack = rooms - w->total;
+  for (int32_t e = 0; e < s->n_edges; e++) /* an accelerator holds at least what the others leave */
+    w->is_short[e] = rooms < INT64_MAX && w->span[e] < w->total - (rooms - least_room);
+  for (int32_t state = 0; state < w->n_states; state++) w->least_left[state] = w->least_right[state] = 0;
+  windows_tighten(w);
+}
+
+static int64_t count_before(const boundary *b, int32_t k) {
+  return b->before + (k == COUNT_ALL ? b->left : k == COUNT_SHORT ? b->short_left : 0);
+}
+
+static int64_t count_after(const boundary *b, int32_t k) {
+  return b->after + (k == COUNT_ALL ? b->right : k == COUNT_SHORT ? b->short_right : 0);
+}
+
+bool windows_allow(const windows *w, int32_t state, const boundary *b) {
+  bool before = false, after = false;
+  for (int32_t k = 0; k < N_COUNTED; k++) {
+    before |= count_before(b, k) <= w->most_before[k][state];
+    after |= count_after(b, k) <= w->most_after[k][state];
+  }
+  return before && after;
+}
+
+bool windows_allow_some(const windows *w, const boundary *b) {
+  for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
+    const window_front *f = &w->fronts[k];
+    int64_t before = count_before(b, k / N_COUNTED), after = count_after(b, k % N_COUNTED);
+    int32_t low = 0, high = f->n; /* the states with room before are the first ones; the last has most room after */
+    while (low < high) {
+      int32_t middle = (low + high) / 2;
+      if (f->most_before[middle] >= before)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low > 0 && f->most_after[low - 1] >= after) return true;
+  }
+  return false;
+}

@@ -1,0 +1,112 @@
+/* The portfolio `auto`: one table for each kind of problem, to be read from top to bottom. Rows that do not serve the
+ * problem at hand are passed over. docs/theory/auto.md tells why they stand as they do. */
+#include "solve/common/solver.h"
+#include "solve/common/walks.h"
+
+/* How a row takes part. */
+typedef enum portfolio_part {
+  END = 0, /* ends by itself: may use all that is left */
+  TRY,     /* a proof that would take long, as a short try: its bounds help those behind it */
+  PROVE,   /* a proof: may take half of what is left */
+  SHARE,   /* goes on until it is stopped: an even part, among all rows that do */
+  SEARCH,  /* the same, in the rounds at the end, from many starts: tables list them behind all others */
+  CERTIFY  /* a proof that takes its turn in each of those rounds */
+} portfolio_part;
+
+typedef struct portfolio_row {
+  const solver *solver;
+  portfolio_part part;
+} portfolio_row;
+
+/* One input at a time, or many: constructions first, then rounds of searches and proofs. A proof may take for ever
+ * here, and what is known without it is poor, so proofs take turns with the searches. */
+static const portfolio_row stream_rows[] = {
+    {&single_solver, END},
+    {&m_topo_solver, END},
+    {&heft_solver, END},
+    {&peft_solver, END},
+    {&lookahead_solver, END},
+    {&cpop_solver, END},
+    {&dls_solver, END},
+    {&m_etf_solver, END},
+    {&layers_solver, SHARE},
+    {&server_dp_solver, END},
+    {&server_heft_solver, END},
+    {&m_sct_solver, END},
+    {&tradeoff_solver, SHARE},
+    {&splitting_solver, SEARCH},
+    {&tabu_solver, SEARCH},
+    {&iterated_greedy_solver, SEARCH},
+    {&lns_solver, SEARCH},
+    {&block_dp_solver, CERTIFY},
+    {&branch_and_bound_solver, CERTIFY},
+    {0},
+};
+
+static const portfolio_row calls_rows[] = {
+    {&single_solver, END},    {&m_topo_solver, END},         {&greedy_solver, END},
+    {&call_dp_solver, PROVE}, {&call_search_solver, SEARCH}, {0},
+};
+
+/* Exact programs find the plans too. ideal_dp comes again once stage_prices and configuration have raised the bound. */
+static const portfolio_row contiguous_rows[] = {
+    {&single_solver, END},         {&m_topo_solver, END},          {&server_dp_solver, END},
+    {&ideal_dp_solver, TRY},       {&linear_dp_solver, END},       {&stage_lns_solver, END},
+    {&stage_prices_solver, PROVE}, {&configuration_solver, PROVE}, {&ideal_dp_solver, PROVE},
+    {&chain_search_solver, PROVE}, {&local_search_solver, SEARCH}, {0},
+};
+
+/* The bounds of contiguous plans hold for nothing here, so ideal_dp comes once, for its plan. */
+static const portfolio_row free_rows[] = {
+    {&single_solver, END},         {&m_topo_solver, END},          {&server_dp_solver, END},
+    {&ideal_dp_solver, PROVE},     {&linear_dp_solver, END},       {&stage_lns_solver, END},
+    {&stage_prices_solver, PROVE}, {&configuration_solver, PROVE}, {&chain_search_solver, PROVE},
+    {&free_search_solver, SHARE},  {&local_search_solver, SEARCH}, {0},
+};
+
+static const double TRIED = 0.15, PROVED = 0.5; /* of what is left */
+
+static const portfolio_row *rows_of(const situ_problem *p) {
+  if (p->execution == SITU_EXECUTION_STREAM) return stream_rows;
+  if (p->execution == SITU_EXECUTION_CALLS) return calls_rows;
+  return p->contiguous ? contiguous_rows : free_rows;
+}
+
+/* Who takes part in the rounds at the end; returns how many rows share what is left evenly, those included. */
+static int32_t cast_rounds(walks_cast *rounds, const portfolio_row *rows, const situ_problem *p) {
+  int32_t n_sharing = 0;
+  *rounds = (walks_cast){.n_searches = 0};
+  for (const portfolio_row *row = rows; row->solver; row++) {
+    if (!solver_serves(row->solver, p)) continue;
+    n_sharing += row->part == SHARE || row->part == SEARCH;
+    if (row->part == SEARCH) rounds->search[rounds->n_searches++] = row->solver;
+    if (row->part == CERTIFY) rounds->proof[rounds->n_proofs++] = row->solver;
+  }
+  return n_sharing;
+}
+
+static situ_status run_portfolio(solve_run *run) {
+  const portfolio_row *rows = rows_of(run->problem);
+  walks_cast rounds;
+  int32_t n_sharing = cast_rounds(&rounds, rows, run->problem);
+  bool started = false;
+  for (const portfolio_row *row = rows; row->solver; row++) {
+    if (row->part == SEARCH || row->part == CERTIFY || !solver_serves(row->solver, run->problem)) continue;
+    if (solve_done(run) && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
+    started = true; /* some plan is found even where the bounds have used up the limits */
+    double share = row->part == SHARE ? 1.0 / n_sharing-- : row->part == TRY ? TRIED : row->part == PROVE ? PROVED : 1;
+    situ_status status = solver_run(row->solver, run, share, 0);
+    if (status != SITU_STATUS_OK) return status;
+  }
+  return rounds.n_searches > 0 && !solve_done(run) ? walks_rounds(run, &rounds) : SITU_STATUS_OK;
+}
+
+const solver auto_solver = {
+    .name = "auto",
+    .title = "a portfolio of all that serve the problem",
+    .source = "",
+    .models = MODEL_ALL,
+    .periods = true,
+    .anytime = true,
+    .solve = run_portfolio,
+};

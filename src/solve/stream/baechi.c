@@ -1,0 +1,55 @@
+#include "solve/stream/baechi.h"
+
+#include "base/fail.h"
+#include "solve/stream/list.h"
+#include "solve/stream/rank.h"
+
+enum { ALL_WAYS_UP_TO = 100000 }; /* operators; above, one schedule is made */
+
+static bool has_both_kinds(const situ_problem *p) {
+  int32_t hosts = 0, others = 0;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (!p->unused[d]) *(problem_is_host(p, d) ? &hosts : &others) += 1;
+  return hosts > 0 && others > 0;
+}
+
+/* All schedules of one grouping. *going is false when the budget ended. */
+static situ_status schedule(bool *going, solve_run *run, const list_pair_policy *policy, const grouping *groups) {
+  const situ_problem *p = run->problem;
+  bool all_ways = p->n_operators <= ALL_WAYS_UP_TO;
+  draft s;
+  if (!draft_init_grouped(&s, p, *groups, run->arena)) return fail_no_memory(run->error);
+  for (int32_t channels = 0; channels < 2; channels++) {
+    if (channels && (!all_ways || p->contention == SITU_CONTENTION_NONE || !draft_follow_links(&s, run->arena))) break;
+    for (int32_t spare = 0; spare < 2 && *going; spare++) {
+      if (spare && (!all_ways || !has_both_kinds(p))) break;
+      draft_clear(&s);
+      s.spare_hosts = spare;
+      *going = list_pairs(&s, policy, run->budget, run->arena);
+      if (*going) list_offer(run, &s);
+      *going = *going && !solve_done(run);
+    }
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status baechi_solve(solve_run *run, favourites_finder *find) {
+  const situ_problem *p = run->problem;
+  double *level = ARENA_NEW(run->arena, double, p->n_operators);
+  int32_t *favourite = find ? ARENA_NEW(run->arena, int32_t, p->n_operators) : NULL;
+  rank_costs costs;
+  if (!level || (find && !favourite) || !rank_costs_find(&costs, run->arena, p, RANK_NO_TRANSFER))
+    return fail_no_memory(run->error);
+  rank_upward(level, p, &costs);
+  list_pair_policy policy = {.rule = LIST_EARLIEST_START, .level = level, .favourite = favourite};
+  bool going = true;
+  for (int32_t coplaced = 0; coplaced < 2 && going; coplaced++) {
+    grouping groups = grouping_of_colocations(p);
+    bool larger = p->n_operators <= ALL_WAYS_UP_TO;
+    if (coplaced && larger && !grouping_coplace(&groups, &larger, p, run->arena)) return fail_no_memory(run->error);
+    if (coplaced && !larger) break;
+    if (find) TRY(find(favourite, run, &groups));
+    TRY(schedule(&going, run, &policy, &groups));
+  }
+  return SITU_STATUS_OK;
+}

@@ -1,0 +1,233 @@
+/* Branch and bound for whole small stream problems, with all that the model has: contention, memory over time,
+ * colocation.
+ *
+ * A plan is a device for each operator and a sequence on each device. Operators are appended in order of their starts
+ * on free links, which reaches every plan once but for ties; the simulator gives each full one its value. On free links
+ * nothing starts later than under contention, so what free links promise bounds what the simulator says.
+ * docs/theory/branch_and_bound.md has the argument. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/block.h"
+#include "bound/bound.h"
+#include "solve/common/solver.h"
+#include "view/footprint.h"
+
+enum { MOST_OPERATORS = 20, NODES_PER_STEP = 256 };
+
+typedef struct branching {
+  solve_run *run;
+  const situ_problem *problem;
+  const situ_graph *graph;
+  int32_t n, n_devices;
+  int64_t *tail_ns;                           /* [operator * devices] of the critical path */
+  block_machine machine;                      /* its prices */
+  int64_t rest[MOST_OPERATORS][BLOCK_PRICES]; /* work of an operator where it is cheapest */
+  int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
+  int64_t finish_ns[MOST_OPERATORS], free_ns[BLOCK_DEVICES];
+  int32_t group_device[MOST_OPERATORS], group_placed[MOST_OPERATORS]; /* [group] members placed */
+  uint32_t done;
+  int64_t nodes;
+  bool symmetric; /* twins may be exchanged */
+  bool stopped;
+} branching;
+
+/* One way to go on. */
+typedef struct branch {
+  int32_t v, d;
+  int64_t start_ns, through_ns; /* start, and the end of everything at least */
+} branch;
+
+static bool is_done(const branching *s, int32_t v) { return s->done >> v & 1; }
+
+static bool may_go(const branching *s, int32_t v, int32_t d) {
+  int32_t group = s->graph->colocation[v];
+  if (group >= 0 && s->group_placed[group] > 0) return s->group_device[group] == d;
+  return problem_allows(s->problem, v, d);
+}
+
+/* ---- bounds ---- */
+
+/* The earliest start of v on d: nothing starts before `now` any more. ready_ns: when producers that are still to come
+ * end at best. */
+static int64_t earliest(const branching *s, int32_t v, int32_t d, int64_t now, const int64_t *ready_ns) {
+  const situ_graph *g = s->graph;
+  int64_t start = max64(now, s->free_ns[d]);
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t];
+    start = max64(start, is_done(s, u) ? sat_add(s->finish_ns[u], problem_transfer_ns(s->problem, t, s->device[u], d))
+                                       : ready_ns[u]);
+  }
+  return start;
+}
+
+/* Work that is left at given prices of device time, after what each device has done. */
+static int64_t load_bound(const branching *s, int64_t now) {
+  int64_t best = 0;
+  for (int32_t q = 0; q < s->machine.n_prices; q++) {
+    __int128 sum = 0;
+    int64_t prices = 0;
+    for (int32_t v = 0; v < s->n; v++)
+      if (!is_done(s, v)) sum += s->rest[v][q];
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      sum += (__int128)s->machine.price[q][d] * max64(now, s->free_ns[d]);
+      prices += s->machine.price[q][d];
+    }
+    if (prices > 0 && sum / prices < SITU_NEVER_NS) best = max64(best, (int64_t)((sum + prices - 1) / prices));
+  }
+  return best;
+}
+
+/* No plan that goes on from here ends before this. */
+static int64_t bound_rest(const branching *s, int64_t now) {
+  int64_t least = load_bound(s, now), ready_ns[MOST_OPERATORS];
+  for (int32_t v = 0; v < s->n; v++) { /* numbers are topological */
+    if (is_done(s, v)) continue;
+    int64_t through = SITU_NEVER_NS;
+    ready_ns[v] = SITU_NEVER_NS;
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      if (!may_go(s, v, d)) continue;
+      int64_t end = sat_add(earliest(s, v, d, now, ready_ns), problem_time_ns(s->problem, v, d));
+      ready_ns[v] = min64(ready_ns[v], end);
+      through = min64(through, sat_add(end, s->tail_ns[(int64_t)v * s->n_devices + d]));
+    }
+    least = max64(least, through);
+  }
+  return least;
+}
+
+/* ---- branching ---- */
+
+static bool is_ready(const branching *s, int32_t v) {
+  const situ_graph *g = s->graph;
+  if (is_done(s, v)) return false;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (!is_done(s, g->producer[g->in[i]])) return false;
+  return true;
+}
+
+static bool is_empty(const branching *s, int32_t d, int32_t placed) {
+  for (int32_t k = 0; k < placed; k++)
+    if (s->device[s->order[k]] == d) return false;
+  return true;
+}
+
+/* Whether an identical device of lower number is empty as well. */
+static bool is_repeated(const branching *s, int32_t d, int32_t placed) {
+  for (int32_t e = 0; e < d && s->symmetric; e++)
+    if (s->machine.twin[e] == d) return is_empty(s, d, placed) && is_empty(s, e, placed);
+  return false;
+}
+
+/* Whether v on d could as well have come before the operator that was appended last: then it did, in another branch. */
+static bool is_swapped(const branching *s, int32_t v, int32_t d, int64_t start, int64_t now, int32_t placed) {
+  if (placed == 0 || start != now) return false;
+  const situ_graph *g = s->graph;
+  int32_t last = s->order[placed - 1];
+  if (v > last || s->device[last] == d) return false;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (g->producer[g->in[i]] == last) return false;
+  return true;
+}
+
+/* Fills list with the ways to go on, the most promising first. */
+static int32_t list_branches(const branching *s, branch *list, int64_t now, int32_t placed) {
+  int32_t n = 0;
+  for (int32_t v = 0; v < s->n; v++) {
+    if (!is_ready(s, v)) continue;
+    for (int32_t d = 0; d < s->n_devices; d++) {
+      if (!may_go(s, v, d) || is_repeated(s, d, placed)) continue;
+      int64_t start = earliest(s, v, d, 0, NULL);
+      if (start < now || is_swapped(s, v, d, start, now, placed)) continue;
+      int64_t through =
+          sat_add(sat_add(start, problem_time_ns(s->problem, v, d)), s->tail_ns[(int64_t)v * s->n_devices + d]);
+      int32_t at = n++;
+      for (; at > 0 && list[at - 1].through_ns > through; at--) list[at] = list[at - 1];
+      list[at] = (branch){.v = v, .d = d, .start_ns = start, .through_ns = through};
+    }
+  }
+  return n;
+}
+
+static void search(branching *s, int32_t placed, int64_t now) {
+  solve_run *run = s->run;
+  if (placed == s->n) {
+    solve_try(run, &(placement){.device = s->device, .order = s->order});
+    return;
+  }
+  if (++s->nodes % NODES_PER_STEP == 0) budget_spend(run->budget, 1);
+  if ((s->stopped = s->stopped || run->budget->stop) || bound_rest(s, now) >= run->incumbent->value_ns) return;
+  branch list[MOST_OPERATORS * BLOCK_DEVICES];
+  int32_t n = list_branches(s, list, now, placed);
+  for (int32_t i = 0; i < n && !s->stopped; i++) {
+    int32_t v = list[i].v, d = list[i].d, group = s->graph->colocation[v];
+    if (list[i].through_ns >= run->incumbent->value_ns) return; /* and so are all that follow */
+    int64_t free_before = s->free_ns[d];
+    s->order[placed] = v;
+    s->device[v] = d;
+    s->finish_ns[v] = s->free_ns[d] = sat_add(list[i].start_ns, problem_time_ns(s->problem, v, d));
+    s->done |= 1u << v;
+    if (group >= 0 && s->group_placed[group]++ == 0) s->group_device[group] = d;
+    search(s, placed + 1, list[i].start_ns);
+    if (group >= 0) s->group_placed[group]--;
+    s->done &= ~(1u << v);
+    s->free_ns[d] = free_before;
+  }
+}
+
+/* ---- the row ---- */
+
+/* Exchanging identical devices changes nothing but which is which, when no channel and no memory tells them apart. */
+static bool is_symmetric(const situ_problem *p) {
+  for (int32_t m = 0; m < p->n_memories; m++)
+    if (p->platform->memory_bytes[m] != p->platform->memory_bytes[0] && !footprint_fits_always(p)) return false;
+  return p->contention == SITU_CONTENTION_NONE;
+}
+
+static void find_rest(branching *s) {
+  for (int32_t v = 0; v < s->n; v++)
+    for (int32_t q = 0; q < s->machine.n_prices; q++) {
+      __int128 least = -1;
+      for (int32_t d = 0; d < s->n_devices; d++) {
+        __int128 work = (__int128)s->machine.price[q][d] * problem_time_ns(s->problem, v, d);
+        if (problem_allows(s->problem, v, d) && (least < 0 || work < least)) least = work;
+      }
+      s->rest[v][q] = least < 0 ? 0 : least > BLOCK_FAR_NS ? BLOCK_FAR_NS : (int64_t)least;
+    }
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  if (solve_done(run)) return SITU_STATUS_OK;
+  branching *s = ARENA_ZERO(run->arena, branching, 1);
+  int64_t cells = (int64_t)p->n_operators * p->n_devices, *head_ns = ARENA_NEW(run->arena, int64_t, cells);
+  if (!s || !head_ns) return fail_no_memory(run->error);
+  s->run = run;
+  s->problem = p;
+  s->graph = p->graph;
+  s->n = p->n_operators;
+  s->n_devices = p->n_devices;
+  s->symmetric = is_symmetric(p);
+  s->tail_ns = ARENA_NEW(run->arena, int64_t, cells);
+  if (!s->tail_ns || !bound_heads_tails(head_ns, s->tail_ns, p)) return fail_no_memory(run->error);
+  block_machine_init(&s->machine, p);
+  find_rest(s);
+  search(s, 0, 0);
+  solve_count(run, "nodes", s->nodes);
+  if (!s->stopped) solve_bound(run, run->incumbent->value_ns, "branch_and_bound");
+  return SITU_STATUS_OK;
+}
+
+static bool serves(const situ_problem *p) {
+  return block_serves(p) && !problem_has_period(p) && p->n_copies == 1 && p->n_operators <= MOST_OPERATORS;
+}
+
+const solver branch_and_bound_solver = {
+    .name = "branch_and_bound",
+    .title = "every plan of a small problem, as far as bounds do not exclude it",
+    .source = "",
+    .models = MODEL_STREAM,
+    .exact = true,
+    .serves = serves,
+    .starts = {{&heft_solver, 1}, {&single_solver, 1}},
+    .solve = solve,
+};

@@ -1,0 +1,297 @@
+#include "solve/stream/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "view/footprint.h"
+
+static const int64_t CELLS_LIMIT = (int64_t)1 << 25;
+
+typedef struct timed {
+  int64_t start_ns, finish_ns;
+  int32_t v;
+} timed;
+
+static int64_t least_time(const situ_problem *p, int32_t class) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
+    if (time > 0) least = min64(least, time);
+  }
+  return least;
+}
+
+static void sum_groups(draft *s) {
+  const situ_problem *p = s->problem;
+  const grouping *g = &s->groups;
+  for (int32_t k = 0; k < g->n_groups; k++) {
+    s->group_weights[k] = s->group_footprint[k] = 0;
+    s->group_pin[k] = -1;
+    bool *runs = s->group_runs + (int64_t)k * p->n_classes;
+    memset(runs, true, (size_t)p->n_classes * sizeof *runs);
+    for (int32_t i = g->start[k]; i < g->start[k + 1]; i++) {
+      int32_t v = g->member[i];
+      s->group_weights[k] = sat_add(s->group_weights[k], p->graph->weight_bytes[v]);
+      s->group_footprint[k] = max64(s->group_footprint[k], footprint_bytes(p->graph, v));
+      if (p->pin[v] >= 0) s->group_pin[k] = p->pin[v];
+      for (int32_t c = 0; c < p->n_classes; c++) runs[c] &= p->time_ns[(int64_t)v * p->n_classes + c] != SITU_NEVER_NS;
+    }
+  }
+}
+
+bool draft_init(draft *s, const situ_problem *p, arena *a) {
+  return draft_init_grouped(s, p, grouping_of_colocations(p), a);
+}
+
+bool draft_init_grouped(draft *s, const situ_problem *p, grouping groups, arena *a) {
+  int32_t n = p->n_operators;
+  *s = (draft){.problem = p, .groups = groups};
+  s->device = ARENA_NEW(a, int32_t, n);
+  s->order = ARENA_NEW(a, int32_t, n);
+  s->start_ns = ARENA_NEW(a, int64_t, n);
+  s->finish_ns = ARENA_NEW(a, int64_t, n);
+  s->lines = ARENA_NEW(a, timeline, p->n_devices);
+  s->arrival_ns = ARENA_ZERO(a, int64_t, p->n_memories);
+  s->candidates = ARENA_NEW(a, int32_t, p->n_devices);
+  s->weights = ARENA_NEW(a, int64_t, p->n_memories);
+  s->footprint = ARENA_NEW(a, int64_t, p->n_memories);
+  s->group_weights = ARENA_NEW(a, int64_t, groups.n_groups);
+  s->group_footprint = ARENA_NEW(a, int64_t, groups.n_groups);
+  s->group_device = ARENA_NEW(a, int32_t, groups.n_groups);
+  s->group_pin = ARENA_NEW(a, int32_t, groups.n_groups);
+  s->group_runs = ARENA_NEW(a, bool, (int64_t)groups.n_groups * p->n_classes);
+  s->sorting = ARENA_NEW(a, timed, 2 * (int64_t)n);
+  int64_t *least = ARENA_NEW(a, int64_t, p->n_classes);
+  if (!s->device || !s->order || !s->start_ns || !s->finish_ns || !s->lines || !s->arrival_ns || !s->candidates ||
+      !s->weights || !s->footprint || !s->group_weights || !s->group_footprint || !s->group_device || !s->group_pin ||
+      !s->group_runs || !s->sorting || !least || !timeline_pool_init(&s->pool, a, (int64_t)n + p->n_devices))
+    return false;
+  for (int32_t k = 0; k < p->n_classes; k++) least[k] = least_time(p, k);
+  for (int32_t d = 0; d < p->n_devices; d++) s->lines[d].least = least[p->class_of[d]];
+  s->limited = !footprint_fits_always(p);
+  sum_groups(s);
+  draft_clear(s);
+  return true;
+}
+
+void draft_clear(draft *s) {
+  const situ_problem *p = s->problem;
+  for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
+  for (int32_t k = 0; k < s->groups.n_groups; k++) s->group_device[k] = -1;
+  for (int32_t m = 0; m < p->n_memories; m++) s->weights[m] = s->footprint[m] = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    s->lines[d].root = 0;
+    s->lines[d].end = 0;
+  }
+  timeline_pool_clear(&s->pool);
+  for (int32_t c = 0; s->links && c < p->platform->n_channels; c++) s->channel_ns[c] = 0;
+  for (int64_t i = 0; s->links && i < (int64_t)p->graph->n_tensors * p->n_memories; i++) s->sent_ns[i] = -1;
+}
+
+bool draft_follow_links(draft *s, arena *a) {
+  const situ_problem *p = s->problem;
+  int64_t cells = (int64_t)p->graph->n_tensors * p->n_memories;
+  if (cells > CELLS_LIMIT) return false;
+  if (!s->sent_ns) {
+    s->sent_ns = ARENA_NEW(a, int64_t, cells);
+    s->channel_ns = ARENA_NEW(a, int64_t, p->platform->n_channels);
+  }
+  s->links = s->sent_ns && s->channel_ns;
+  draft_clear(s);
+  return s->links;
+}
+
+/* When tensor t, sent from memory a at `ready`, comes to memory m over channels as busy as they are now. With `commit`
+ * they are then busy until that. */
+static int64_t arrival_over_links(draft *s, int32_t t, int32_t a, int32_t m, int64_t ready, bool commit) {
+  const situ_problem *p = s->problem;
+  const situ_platform *f = p->platform;
+  int64_t route = (int64_t)a * p->n_memories + m;
+  for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
+    int32_t link = f->route_link[k];
+    int64_t *busy = &s->channel_ns[f->links[link].channel];
+    ready = sat_add(max64(ready, *busy), p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]);
+    if (commit) *busy = ready;
+  }
+  return ready;
+}
+
+static void arrive_over_links(draft *s, int32_t v, int32_t first, int32_t last) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t], a = p->memory_of[s->device[u]];
+    for (int32_t m = first; m <= last; m++) {
+      int64_t there = s->sent_ns[(int64_t)t * p->n_memories + m];
+      if (there < 0) there = arrival_over_links(s, t, a, m, s->finish_ns[u], false);
+      s->arrival_ns[m] = max64(s->arrival_ns[m], there);
+    }
+  }
+}
+
+void draft_send(draft *s, int32_t v, int32_t d) {
+  if (!s->links) return;
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  int32_t m = p->memory_of[d];
+  s->arrival_ns[m] = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t];
+    int64_t *there = &s->sent_ns[(int64_t)t * p->n_memories + m];
+    if (*there < 0) *there = arrival_over_links(s, t, p->memory_of[s->device[u]], m, s->finish_ns[u], true);
+    s->arrival_ns[m] = max64(s->arrival_ns[m], *there);
+  }
+}
+
+/* Fills arrival_ns[first .. last]. */
+static void arrive(draft *s, int32_t v, int32_t first, int32_t last) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  for (int32_t m = first; m <= last; m++) s->arrival_ns[m] = 0;
+  if (s->links) {
+    arrive_over_links(s, v, first, last);
+    return;
+  }
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], u = g->producer[t];
+    const int32_t *kind = p->costs->pair_kind + (int64_t)p->memory_of[s->device[u]] * p->n_memories;
+    const int64_t *transfer = p->transfer_ns + (int64_t)t * p->n_kinds;
+    for (int32_t m = first; m <= last; m++)
+      s->arrival_ns[m] = max64(s->arrival_ns[m], sat_add(s->finish_ns[u], transfer[kind[m]]));
+  }
+}
+
+void draft_arrive(draft *s, int32_t v) { arrive(s, v, 0, s->problem->n_memories - 1); }
+
+void draft_arrive_at(draft *s, int32_t v, int32_t d) {
+  int32_t m = s->problem->memory_of[d];
+  arrive(s, v, m, m);
+}
+
+static bool group_allows(const draft *s, int32_t group, int32_t d) {
+  const situ_problem *p = s->problem;
+  int32_t pin = s->group_pin[group];
+  return (pin < 0 ? !p->unused[d] : pin == d) && s->group_runs[(int64_t)group * p->n_classes + p->class_of[d]];
+}
+
+/* Bytes that would be free on d's memory with v (and its group) there; negative when it is too small. */
+static int64_t room_with(const draft *s, int32_t v, int32_t d) {
+  const situ_problem *p = s->problem;
+  int32_t m = p->memory_of[d], group = s->groups.of[v];
+  int64_t limit = p->platform->memory_bytes[m];
+  if (limit == SITU_UNLIMITED_BYTES) return limit;
+  int64_t weights = group >= 0 ? s->group_weights[group] : p->graph->weight_bytes[v];
+  int64_t footprint = group >= 0 ? s->group_footprint[group] : footprint_bytes(p->graph, v);
+  return limit - sat_add(sat_add(s->weights[m], weights), max64(s->footprint[m], footprint));
+}
+
+/* Keeps the candidates that are no hosts, if there are any. Returns how many are left. */
+static int32_t leave_out_hosts(draft *s, int32_t n) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < n; i++)
+    if (!problem_is_host(s->problem, s->candidates[i])) s->candidates[kept++] = s->candidates[i];
+  return kept > 0 ? kept : n;
+}
+
+/* Support, pins and the server that v must stay in. */
+static bool allows(const draft *s, int32_t v, int32_t d) {
+  int32_t group = s->groups.of[v], server = s->only_server ? s->only_server[v] : -1;
+  return (group >= 0 ? group_allows(s, group, d) : problem_allows(s->problem, v, d)) &&
+         (server < 0 || s->problem->platform->devices[d].server == server);
+}
+
+bool draft_takes(const draft *s, int32_t v, int32_t d) {
+  int32_t group = s->groups.of[v];
+  if (group >= 0 && s->group_device[group] >= 0) return d == s->group_device[group];
+  return allows(s, v, d) && !(s->closed && s->closed[s->problem->memory_of[d]]) &&
+         !(s->spare_hosts && problem_is_host(s->problem, d)) && (!s->limited || room_with(s, v, d) >= 0);
+}
+
+int32_t draft_candidates(draft *s, int32_t v) {
+  const situ_problem *p = s->problem;
+  int32_t group = s->groups.of[v], n = 0, roomiest = -1;
+  if (group >= 0 && s->group_device[group] >= 0) {
+    s->candidates[0] = s->group_device[group];
+    return 1;
+  }
+  int64_t most = INT64_MIN;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (!allows(s, v, d)) continue;
+    int64_t room = s->limited ? room_with(s, v, d) : 0;
+    bool closed = s->closed && s->closed[p->memory_of[d]];
+    if (room >= 0 && !closed) s->candidates[n++] = d;
+    if (closed) room = sat_add(min64(room, 0), INT64_MIN / 2);
+    if (room > most) {
+      most = room;
+      roomiest = d;
+    }
+  }
+  if (n == 0 && roomiest >= 0) s->candidates[n++] = roomiest;
+  return s->spare_hosts ? leave_out_hosts(s, n) : n;
+}
+
+int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps) {
+  int64_t arrival = s->arrival_ns[s->problem->memory_of[d]];
+  if (!in_gaps) return max64(arrival, s->lines[d].end);
+  return timeline_find(&s->pool, &s->lines[d], arrival, problem_time_ns(s->problem, v, d));
+}
+
+void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
+  const situ_problem *p = s->problem;
+  int32_t group = s->groups.of[v], m = p->memory_of[d];
+  int64_t time = problem_time_ns(p, v, d);
+  s->device[v] = d;
+  s->start_ns[v] = start_ns;
+  s->finish_ns[v] = sat_add(start_ns, time);
+  timeline_put(&s->pool, &s->lines[d], start_ns, time);
+  if (group < 0 && s->limited) {
+    s->weights[m] = sat_add(s->weights[m], p->graph->weight_bytes[v]);
+    s->footprint[m] = max64(s->footprint[m], footprint_bytes(p->graph, v));
+  } else if (group >= 0 && s->group_device[group] < 0) {
+    s->weights[m] = sat_add(s->weights[m], s->group_weights[group]);
+    s->footprint[m] = max64(s->footprint[m], s->group_footprint[group]);
+  }
+  if (group >= 0) s->group_device[group] = d;
+}
+
+static int by_end(const void *left, const void *right) {
+  const timed *a = left, *b = right;
+  if (a->finish_ns != b->finish_ns) return a->finish_ns < b->finish_ns ? -1 : 1;
+  return (a->v > b->v) - (a->v < b->v);
+}
+
+/* Sorts by start: least significant digits first, in linear time; `spare` has room for as many. Returns which of the
+ * two arrays holds the result. */
+static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
+  enum { FEW = 1024, MOST_DIGITS = 1 << 11 };
+  int32_t bits = n < FEW ? 8 : 11, digits = 1 << bits; /* few operators are sorted sooner with few digits */
+  int64_t most = 0;
+  for (int32_t k = 0; k < n; k++) most = max64(most, all[k].start_ns);
+  for (int32_t shift = 0; shift < 63 && most >> shift > 0; shift += bits) {
+    int32_t at[MOST_DIGITS + 1];
+    memset(at, 0, (size_t)(digits + 1) * sizeof *at);
+    for (int32_t k = 0; k < n; k++) at[((all[k].start_ns >> shift) & (digits - 1)) + 1]++;
+    for (int32_t digit = 0; digit < digits; digit++) at[digit + 1] += at[digit];
+    for (int32_t k = 0; k < n; k++) spare[at[(all[k].start_ns >> shift) & (digits - 1)]++] = all[k];
+    timed *swap = all;
+    all = spare;
+    spare = swap;
+  }
+  return all;
+}
+
+/* A consumer starts no earlier than its producer ends, and where both have no duration its number is higher: sorting
+ * by start, end and number gives a topological order. */
+placement draft_placement(draft *s) {
+  int32_t n = s->problem->n_operators;
+  timed *all = s->sorting;
+  for (int32_t v = 0; v < n; v++) all[v] = (timed){s->start_ns[v], s->finish_ns[v], v};
+  all = sort_by_start(all, all + n, n);
+  for (int32_t first = 0, last; first < n; first = last) {
+    for (last = first + 1; last < n && all[last].start_ns == all[first].start_ns;) last++;
+    if (last - first > 1) qsort(all + first, (size_t)(last - first), sizeof *all, by_end);
+  }
+  for (int32_t k = 0; k < n; k++) s->order[k] = all[k].v;
+  return (placement){.device = s->device, .order = s->order};
+}

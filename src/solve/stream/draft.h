@@ -1,0 +1,68 @@
+/* solve/stream/draft.h - a stream schedule in the making: operators are placed one after the other.
+ *
+ * Times hold without contention on the links; or, with draft_follow_links, each channel serves one transfer after the
+ * other in the order in which operators are placed, which is near what the simulator does in order of readiness.
+ *
+ * Memory is looked at from above, by what never goes away: the weights on a memory and the greatest footprint
+ * (workspace, inputs and outputs) of an operator on it. A device whose memory is full in that sense is no candidate.
+ * What tensors take while they live is left to the simulator and to common/repair.h. */
+#ifndef SITU_SOLVE_STREAM_DRAFT_H
+#define SITU_SOLVE_STREAM_DRAFT_H
+
+#include "plan/plan.h"
+#include "solve/stream/timeline.h"
+#include "view/grouping.h"
+
+typedef struct draft {
+  const situ_problem *problem;
+  int32_t *device; /* [operator], -1: not placed yet */
+  int32_t *order;  /* [operator]; filled by draft_placement */
+  int64_t *start_ns, *finish_ns;
+  timeline_pool pool;
+  timeline *lines;                          /* [device] */
+  int64_t *arrival_ns;                      /* [memory]: when the inputs of the operator at hand are there */
+  int32_t *candidates;                      /* [device] */
+  int64_t *weights, *footprint;             /* [memory] bytes */
+  grouping groups;                          /* whose members share a device */
+  int64_t *group_weights, *group_footprint; /* [group] */
+  int32_t *group_device;                    /* [group], -1: not placed yet */
+  int32_t *group_pin;                       /* [group] device or -1 */
+  bool *group_runs;                         /* [group * n_classes] whether the class can run all members */
+  const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL; set it as you like */
+  const bool *closed;  /* [memory] whose devices take only what can go nowhere else; or NULL; set it as you like */
+  bool spare_hosts;    /* hosts are candidates only where nothing else is; set it as you like */
+  bool limited;        /* some memory could be too small */
+  bool links;          /* channels are followed */
+  int64_t *channel_ns; /* [channel] until when it is busy */
+  int64_t *sent_ns;    /* [tensor * n_memories + memory] when it came there, -1: it did not; or NULL */
+  void *sorting;       /* scratch of draft_placement */
+} draft;
+
+/* Colocation groups share a device; or larger groups do. False without memory. */
+bool draft_init(draft *s, const situ_problem *problem, arena *a);
+bool draft_init_grouped(draft *s, const situ_problem *problem, grouping groups, arena *a);
+/* Back to nothing placed. */
+void draft_clear(draft *s);
+/* From now on channels are followed. False where the tables would be too large, or without memory. */
+bool draft_follow_links(draft *s, arena *a);
+
+/* Fills arrival_ns for operator v, whose producers are all placed. */
+void draft_arrive(draft *s, int32_t v);
+/* The same for the memory of device d alone. */
+void draft_arrive_at(draft *s, int32_t v, int32_t d);
+/* Fills candidates: where v may go by support, pins, its group and memory; where nothing has room, the device with
+ * the most room. Returns how many; 0 only where no device can run v. */
+int32_t draft_candidates(draft *s, int32_t v);
+/* Whether device d is one of them, seen without looking at others; false where that takes a look at them. */
+bool draft_takes(const draft *s, int32_t v, int32_t d);
+/* The earliest start of v on device d after draft_arrive: in a gap, or after everything else. */
+int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps);
+void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns);
+/* Sends the inputs of v to device d over the channels; arrival_ns of its memory is then what came of it. Call it before
+ * the start is taken for good; it does nothing where channels are not followed. */
+void draft_send(draft *s, int32_t v, int32_t d);
+
+/* The whole schedule as a placement that borrows the draft's arrays. Every operator must be placed. */
+placement draft_placement(draft *s);
+
+#endif

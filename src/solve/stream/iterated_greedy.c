@@ -1,0 +1,257 @@
+/* Iterated greedy for stream problems: some operators are taken out of the schedule and put back one after the other
+ * where they and what follows them end first, the others keep their devices; the simulator judges, and annealing
+ * decides whether to go on from there. After Ruiz, Stutzle, EJOR 2007 (there for flow shops), with list scheduling as
+ * the greedy part. docs/theory/iterated_greedy.md tells it in full. */
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "solve/stream/critical.h"
+#include "solve/stream/excess.h"
+#include "solve/stream/list.h"
+#include "view/unit.h"
+
+enum { LEAST_OUT = 4, MOST_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
+static const double OUT = 0.1;                  /* of the operators, at most */
+static const double HOT = 0.003, COLD = 0.0001; /* temperatures as parts of the best cost */
+
+typedef struct greedy {
+  solve_run *run;
+  const situ_problem *problem;
+  rng random;
+  draft draft;
+  critical path;
+  placement now;
+  simulator_base *base;          /* now */
+  int64_t *start_ns, *finish_ns; /* of now */
+  double now_cost, best_cost, price;
+  double *key; /* [operator] its place in the sequence to come: its position, or near it */
+  int32_t *sequence;
+  int32_t *moved, n_moved; /* those of `out` whose place is another */
+  int32_t *forced;         /* [operator] its device, -1: taken out */
+  int64_t *tail_ns;        /* [operator * devices], of what is taken out */
+  int32_t *out, n_out;     /* taken out */
+  bool together;           /* to be put back on one device */
+} greedy;
+
+/* ---- taking out ---- */
+
+static void take_out(greedy *s, int32_t v) {
+  const situ_problem *p = s->problem;
+  const int32_t *members;
+  int32_t n = unit_of(p, &v, &members);
+  if (s->forced[v] < 0 || p->pin[v] >= 0) return;
+  for (int32_t i = 0; i < n; i++) {
+    s->forced[members[i]] = -1;
+    s->out[s->n_out++] = members[i];
+  }
+}
+
+/* A neighbour of v: a producer of an input, a user of an output, or beside it on its device; v where it has none. */
+static int32_t draw_neighbour(greedy *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  int64_t inputs = g->in_start[v + 1] - g->in_start[v];
+  int32_t outputs = g->out_start[v + 1] - g->out_start[v], beside = -1;
+  int64_t k = rng_below(&s->random, 3);
+  if (k == 0 && inputs > 0) return g->producer[g->in[g->in_start[v] + rng_below(&s->random, inputs)]];
+  if (k == 1 && outputs > 0) {
+    int64_t t = g->out_start[v] + rng_below(&s->random, outputs), users = g->use_start[t + 1] - g->use_start[t];
+    if (users > 0) return g->use[g->use_start[t] + rng_below(&s->random, users)];
+  }
+  if (k == 2) beside = rng_below(&s->random, 2) ? s->path.before[v] : s->path.after[v];
+  return beside >= 0 ? beside : v;
+}
+
+/* Operators around v. */
+static void choose_around(greedy *s, int32_t v, int32_t wanted) {
+  for (int32_t k = 0; k < WALK * wanted && s->n_out < wanted; k++) take_out(s, v = draw_neighbour(s, v));
+}
+
+/* Operators that start at about the time of v. */
+static void choose_window(greedy *s, int32_t v, int32_t wanted) {
+  int32_t n = s->problem->n_operators, first = s->path.position[v] - (int32_t)rng_below(&s->random, wanted);
+  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(s, s->now.order[k]);
+}
+
+/* Operators that follow each other on the chain on one device. */
+static void choose_stretch(greedy *s, int32_t at, int32_t wanted) {
+  const int32_t *chain = s->path.chain, *device = s->now.device;
+  for (int32_t k = at; k < s->path.n_chain && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k++)
+    take_out(s, chain[k]);
+  for (int32_t k = at - 1; k >= 0 && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k--)
+    take_out(s, chain[k]);
+}
+
+static void choose_out(greedy *s) {
+  int32_t n = s->problem->n_operators, most = (int32_t)(OUT * n), at = (int32_t)rng_below(&s->random, s->path.n_chain);
+  most = most < LEAST_OUT ? LEAST_OUT : most > MOST_OUT ? MOST_OUT : most;
+  int32_t wanted = 1 + (int32_t)rng_below(&s->random, most), v = s->path.chain[at];
+  memcpy(s->forced, s->now.device, (size_t)n * sizeof *s->forced);
+  s->n_out = 0;
+  s->together = false;
+  switch (rng_below(&s->random, 4)) {
+    case 0: choose_window(s, v, wanted); break;
+    case 1:
+      choose_stretch(s, at, wanted);
+      s->together = true;
+      break;
+    default: choose_around(s, v, wanted);
+  }
+}
+
+/* ---- putting back ---- */
+
+/* What is taken out may come earlier or later than it did, between its producers and its users. */
+static void set_keys(greedy *s) {
+  const situ_graph *g = s->problem->graph;
+  const int32_t *position = s->path.position;
+  s->n_moved = 0;
+  for (int32_t v = 0; v < s->problem->n_operators; v++) s->key[v] = position[v];
+  for (int32_t i = 0; i < s->n_out; i++) {
+    int32_t v = s->out[i], low = 0, high = s->problem->n_operators - 1;
+    if (rng_below(&s->random, 2)) continue;
+    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+      low = position[g->producer[g->in[k]]] > low ? position[g->producer[g->in[k]]] : low;
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++)
+        high = position[g->use[k]] < high ? position[g->use[k]] : high;
+    s->key[v] = low + rng_unit(&s->random) * (high - low);
+    if (s->key[v] != position[v]) s->moved[s->n_moved++] = v;
+  }
+}
+
+static bool comes_before(const greedy *s, int32_t v, int32_t w) {
+  return s->key[v] < s->key[w] || (s->key[v] == s->key[w] && v < w);
+}
+
+/* The present order with those that move sorted in by their keys, ties to the lower number. */
+static void set_sequence(greedy *s) {
+  int32_t n = s->problem->n_operators, at = 0, m = 0;
+  set_keys(s);
+  for (int32_t i = 1; i < s->n_moved; i++) {
+    int32_t v = s->moved[i], k = i;
+    for (; k > 0 && comes_before(s, v, s->moved[k - 1]); k--) s->moved[k] = s->moved[k - 1];
+    s->moved[k] = v;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    int32_t v = s->now.order[i];
+    if (s->key[v] != i) continue;
+    while (m < s->n_moved && comes_before(s, s->moved[m], v)) s->sequence[at++] = s->moved[m++];
+    s->sequence[at++] = v;
+  }
+  while (m < s->n_moved) s->sequence[at++] = s->moved[m++];
+}
+
+static void set_tails(greedy *s) {
+  const situ_problem *p = s->problem;
+  for (int32_t i = 0; i < s->n_out; i++)
+    for (int32_t d = 0; d < p->n_devices; d++)
+      s->tail_ns[(int64_t)s->out[i] * p->n_devices + d] = critical_rest(&s->path, s->now.device, s->out[i], d);
+}
+
+static void force(greedy *s, int32_t v, int32_t d) {
+  const int32_t *members;
+  int32_t n = unit_of(s->problem, &v, &members);
+  for (int32_t i = 0; i < n && unit_allows(s->problem, v, d); i++) s->forced[members[i]] = d;
+}
+
+/* Now and then one of them goes to a device by chance, and the others follow it or not; a stretch goes whole. */
+static void force_some(greedy *s) {
+  int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
+  for (int32_t i = 0; i < s->n_out && s->together; i++) force(s, s->out[i], d);
+  if (!s->together && rng_below(&s->random, 2)) force(s, s->out[rng_below(&s->random, s->n_out)], d);
+}
+
+/* Takes the placement just simulated as the present one, in the order of its starts. */
+static void settle(greedy *s, const placement *where, const simulation *found) {
+  size_t n = (size_t)s->problem->n_operators;
+  memcpy(s->now.device, where->device, n * sizeof *s->now.device);
+  memcpy(s->now.order, where->order, n * sizeof *s->now.order);
+  memcpy(s->start_ns, found->start_ns, n * sizeof *s->start_ns);
+  memcpy(s->finish_ns, found->finish_ns, n * sizeof *s->finish_ns);
+  s->now_cost = excess_cost(s->price, found);
+  critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
+}
+
+/* One step. False when the budget ended within. */
+static bool step(greedy *s, double temperature) {
+  choose_out(s);
+  if (s->n_out == 0) return !budget_spend(s->run->budget, 1);
+  set_sequence(s);
+  set_tails(s);
+  force_some(s);
+  draft_clear(&s->draft);
+  list_policy policy = {.sequence = s->sequence, .tail_ns = s->tail_ns, .forced = s->forced};
+  if (!list_schedule(&s->draft, &policy, s->run->budget, s->run->arena)) return false;
+  placement where = draft_placement(&s->draft);
+  rng ahead = s->random; /* the draw is made before it is known whether it is needed: a stopped run needs it */
+  double slack = -temperature * log(1 - rng_unit(&ahead));
+  simulation found = solve_try_below(s->run, s->base, &where, s->now_cost + slack + 1);
+  double cost = excess_cost(s->price, &found), more = cost - s->now_cost;
+  if (found.stopped || more > 0) s->random = ahead;
+  if (found.stopped || (more > 0 && more >= slack)) return true;
+  found = simulator_run_base(s->run->simulator, s->base, &where, !s->run->roomy);
+  settle(s, &where, &found);
+  if (cost < s->best_cost) s->best_cost = cost;
+  return true;
+}
+
+static void go_to(greedy *s, const placement *where) {
+  int32_t n = s->problem->n_operators;
+  memcpy(s->draft.device, where->device, (size_t)n * sizeof *s->draft.device);
+  for (int32_t k = 0; k < n; k++) s->draft.order[k] = where->order ? where->order[k] : k;
+  placement start = {.device = s->draft.device, .order = s->draft.order};
+  simulation found = simulator_run_base(s->run->simulator, s->base, &start, !s->run->roomy);
+  settle(s, &start, &found);
+}
+
+static bool init(greedy *s, solve_run *run) {
+  const situ_problem *p = run->problem;
+  int64_t n = p->n_operators;
+  *s = (greedy){.run = run, .problem = p, .random = rng_new(run->seed), .price = excess_price(run)};
+  s->now.device = ARENA_NEW(run->arena, int32_t, n);
+  s->now.order = ARENA_NEW(run->arena, int32_t, n);
+  s->start_ns = ARENA_NEW(run->arena, int64_t, n);
+  s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
+  s->key = ARENA_NEW(run->arena, double, n);
+  s->sequence = ARENA_NEW(run->arena, int32_t, n);
+  s->moved = ARENA_NEW(run->arena, int32_t, n);
+  s->forced = ARENA_NEW(run->arena, int32_t, n);
+  s->out = ARENA_NEW(run->arena, int32_t, n);
+  s->tail_ns = ARENA_ZERO(run->arena, int64_t, n * p->n_devices);
+  s->base = simulator_base_new(run->simulator, run->arena);
+  if (!s->now.device || !s->now.order || !s->start_ns || !s->finish_ns || !s->key || !s->sequence || !s->moved ||
+      !s->forced || !s->out || !s->tail_ns || !s->base || !draft_init(&s->draft, p, run->arena) ||
+      !critical_init(&s->path, p, run->arena))
+    return false;
+  if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s->draft, run->arena);
+  return true;
+}
+
+static situ_status solve(solve_run *run) {
+  const incumbent *best = run->incumbent;
+  if (solve_done(run) || run->problem->n_operators == 0 || !best->best.device) return SITU_STATUS_OK;
+  greedy *s = ARENA_ZERO(run->arena, greedy, 1);
+  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  go_to(s, &best->best);
+  s->best_cost = s->now_cost;
+  for (int64_t cycle = FIRST_CYCLE; !solve_done(run); cycle *= 2) {
+    if (cycle > FIRST_CYCLE) go_to(s, &best->best);
+    int64_t left = budget_steps_left(run->budget);
+    if (left / 2 < cycle) cycle = left; /* so that it ends cold */
+    for (int64_t k = 0; k < cycle && !solve_done(run); k++)
+      if (!step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle))) return SITU_STATUS_OK;
+  }
+  return SITU_STATUS_OK;
+}
+
+const solver iterated_greedy_solver = {
+    .name = "iterated_greedy",
+    .title = "part of the schedule made anew, again and again",
+    .source = "after Ruiz, Stützle, EJOR 2007",
+    .models = MODEL_STREAM,
+    .anytime = true,
+    .multistart = true,
+    .starts = {{&heft_solver, 1}, {&single_solver, 1}},
+    .solve = solve,
+};

@@ -1,0 +1,353 @@
+/* Layers in turn, as people place networks by hand: whole layers on the devices in the order of the network, in blocks
+ * or round and round (encoder and decoder of a translation network both over all devices), an even part of the work on
+ * each. List schedulers do not find such plans for unrolled networks: where a layer goes is settled at its first step,
+ * by what that step alone gains. docs/theory/layers.md tells it in full. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "solve/common/repair.h"
+#include "solve/stream/rank.h"
+#include "solve/stream/sequence.h"
+#include "view/unit.h"
+
+enum { MOST_ROUNDS = 8, FEW_DEVICES = 16, BISECTIONS = 50, MOST_MOVES = 1000, MOST_SEEN = 256, MOST_STARTS = 4 };
+
+typedef struct layer_part {
+  double start, work; /* earliest start of a member, sum of mean times */
+  int32_t number;
+} layer_part;
+
+typedef struct layering {
+  solve_run *run;
+  const situ_problem *problem;
+  rank_costs costs;
+  int32_t n_parts, *part_of;     /* [operator] */
+  layer_part *parts;             /* by start */
+  int32_t n_sequence, *sequence; /* devices, the fastest first */
+  double *speed;                 /* [device] 1 / its time for everything */
+  int32_t *device;               /* [operator] the plan in the making */
+  int32_t *order;
+  int64_t best_ns;
+  int32_t *best, *next;     /* [part] number in the sequence */
+  bool *begins;             /* [part] a phase */
+  uint64_t seen[MOST_SEEN]; /* hashes of layouts */
+  int32_t n_seen;
+  int64_t start_ns[MOST_STARTS]; /* the best layouts: SITU_NEVER_NS for none */
+  int32_t *start[MOST_STARTS];
+} layering;
+
+/* ---- Parts: what has weights, and what follows from it ---- */
+
+static void give(layering *s, int32_t v, int32_t number) {
+  const int32_t *members;
+  int32_t n = unit_of(s->problem, &v, &members);
+  for (int32_t i = 0; i < n; i++) s->part_of[members[i]] = number;
+}
+
+static bool has_weights(const situ_problem *p, int32_t v) {
+  const int32_t *members;
+  int32_t n = unit_of(p, &v, &members);
+  for (int32_t i = 0; i < n; i++)
+    if (p->graph->weight_bytes[members[i]] > 0) return true;
+  return false;
+}
+
+/* The part of the producer of the largest input, the latest of equals; -1 where there is none. */
+static int32_t part_before(const layering *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  int32_t best = -1;
+  int64_t most = -1;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t t = g->in[i], part = s->part_of[g->producer[t]];
+    if (part < 0 || g->size_bytes[t] < most) continue;
+    most = g->size_bytes[t];
+    best = part;
+  }
+  return best;
+}
+
+static int32_t part_after(const layering *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    if (g->use_start[t] < g->use_start[t + 1]) return s->part_of[g->use[g->use_start[t]]];
+  return -1;
+}
+
+static void find_parts(layering *s) {
+  int32_t n = s->problem->n_operators;
+  for (int32_t v = 0; v < n; v++) s->part_of[v] = -1;
+  for (int32_t v = 0; v < n; v++) {
+    if (s->part_of[v] >= 0) continue;
+    int32_t part = has_weights(s->problem, v) ? s->n_parts++ : part_before(s, v);
+    if (part >= 0) give(s, v, part);
+  }
+  for (int32_t v = n - 1; v >= 0; v--) {
+    if (s->part_of[v] >= 0) continue;
+    int32_t part = part_after(s, v);
+    give(s, v, part >= 0 ? part : s->n_parts++);
+  }
+}
+
+static int by_start(const void *left, const void *right) {
+  const layer_part *a = left, *b = right;
+  if (a->start != b->start) return a->start < b->start ? -1 : 1;
+  return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Renumbers the parts by start. */
+static bool sort_parts(layering *s, arena *a) {
+  int32_t n = s->problem->n_operators;
+  double *start = ARENA_NEW(a, double, n);
+  int32_t *rank = ARENA_NEW(a, int32_t, s->n_parts);
+  s->parts = ARENA_NEW(a, layer_part, s->n_parts);
+  if (!start || !rank || !s->parts) return false;
+  rank_downward(start, s->problem, &s->costs);
+  for (int32_t k = 0; k < s->n_parts; k++) s->parts[k] = (layer_part){.start = -1, .number = k};
+  for (int32_t v = 0; v < n; v++) {
+    layer_part *here = &s->parts[s->part_of[v]];
+    if (here->start < 0 || start[v] < here->start) here->start = start[v];
+    here->work += s->costs.work[v];
+  }
+  qsort(s->parts, (size_t)s->n_parts, sizeof *s->parts, by_start);
+  for (int32_t k = 0; k < s->n_parts; k++) rank[s->parts[k].number] = k;
+  for (int32_t v = 0; v < n; v++) s->part_of[v] = rank[s->part_of[v]];
+  return true;
+}
+
+/* ---- Devices ---- */
+
+static double speed_of(const situ_problem *p, int32_t d) {
+  double sum = 1; /* ns */
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t time = problem_time_ns(p, v, d);
+    if (time < SITU_NEVER_NS) sum += (double)time;
+  }
+  return 1 / sum;
+}
+
+/* Those that may be used, the fastest first; hosts that are as fast as others come after them. */
+static void find_sequence(layering *s) {
+  const situ_problem *p = s->problem;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (p->unused[d]) continue;
+    double speed = s->speed[d] = speed_of(p, d);
+    int32_t at = s->n_sequence++;
+    for (; at > 0; at--) {
+      int32_t other = s->sequence[at - 1];
+      if (s->speed[other] > speed || (s->speed[other] == speed && problem_is_host(p, other) <= problem_is_host(p, d)))
+        break;
+      s->sequence[at] = other;
+    }
+    s->sequence[at] = d;
+  }
+}
+
+/* ---- Plans ---- */
+
+/* How much later part k starts than the one before it. */
+static double wait_before(const layering *s, int32_t k) { return s->parts[k].start - s->parts[k - 1].start; }
+
+/* Fills `next` for parts first .. end-1 with blocks on the first n devices in turn, each as full as `most` lets it be,
+ * where faster devices hold more. Whether that takes no more blocks than there are. */
+static bool fill_blocks(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_blocks, double most) {
+  int32_t block = 0;
+  double held = 0;
+  for (int32_t k = first; k < end; k++) {
+    double work = s->parts[k].work;
+    while (block < n_blocks && held + work > most * s->speed[s->sequence[block % n]]) {
+      block++;
+      held = 0;
+    }
+    if (block == n_blocks) return false;
+    held += work;
+    s->next[k] = block % n;
+  }
+  return true;
+}
+
+/* The same with the fullest block as small as can be, by bisection. */
+static void split_evenly(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_blocks) {
+  double low = 0, high = 1;
+  for (int32_t k = first; k < end; k++) high += s->parts[k].work;
+  high /= s->speed[s->sequence[n - 1]]; /* the slowest could hold it all */
+  for (int32_t i = 0; i < BISECTIONS; i++) {
+    double middle = (low + high) / 2;
+    if (fill_blocks(s, first, end, n, n_blocks, middle))
+      high = middle;
+    else
+      low = middle;
+  }
+  fill_blocks(s, first, end, n, n_blocks, high);
+}
+
+/* That device, or the next in turn that may run the unit of v; -1 where none may. */
+static int32_t allowed_from(const layering *s, int32_t v, int32_t at) {
+  if (s->problem->pin[v] >= 0) return s->problem->pin[v];
+  for (int32_t i = 0; i < s->n_sequence; i++) {
+    int32_t d = s->sequence[(at + i) % s->n_sequence];
+    if (unit_allows(s->problem, v, d)) return d;
+  }
+  return -1;
+}
+
+/* The value of the plan with each part where `at` says: the number of a device in the sequence. */
+static int64_t offer(layering *s, const int32_t *at) {
+  const situ_problem *p = s->problem;
+  for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    if (s->device[v] >= 0) continue;
+    const int32_t *members;
+    int32_t first = v, size = unit_of(p, &first, &members), d = allowed_from(s, v, at[s->part_of[v]]);
+    if (d < 0) return SITU_NEVER_NS;
+    for (int32_t i = 0; i < size; i++) s->device[members[i]] = d;
+  }
+  if (!sequence_find(s->order, s->run->simulator, p, s->device, s->run->arena)) return SITU_NEVER_NS;
+  return repair_offer(s->run, &(placement){.device = s->device, .order = s->order});
+}
+
+/* Offers s->next and keeps it as s->best if it is better. */
+static bool improves(layering *s) {
+  int64_t value = offer(s, s->next);
+  if (value >= s->best_ns) return false;
+  s->best_ns = value;
+  memcpy(s->best, s->next, (size_t)s->n_parts * sizeof *s->best);
+  return true;
+}
+
+/* Offers s->next as a layout and keeps the best of them, sorted; the same one again is left out. */
+static void propose(layering *s) {
+  size_t size = (size_t)s->n_parts * sizeof *s->next;
+  uint64_t hash = hash_bytes(s->next, size, 0);
+  for (int32_t i = 0; i < s->n_seen; i++)
+    if (s->seen[i] == hash) return;
+  if (s->n_seen < MOST_SEEN) s->seen[s->n_seen++] = hash;
+  int64_t value = offer(s, s->next);
+  int32_t i = MOST_STARTS - 1, *room = s->start[i];
+  if (value >= s->start_ns[i]) return;
+  for (; i > 0 && s->start_ns[i - 1] > value; i--) {
+    s->start_ns[i] = s->start_ns[i - 1];
+    s->start[i] = s->start[i - 1];
+  }
+  s->start_ns[i] = value;
+  s->start[i] = room;
+  memcpy(room, s->next, size);
+}
+
+/* As many layers on each of the first n devices, `rounds` times; parts that start at one time are one layer (the two
+ * directions of a bidirectional one). */
+static void split_layers(layering *s, int32_t first, int32_t end, int32_t n, int32_t rounds) {
+  int32_t n_layers = 1, layer = 0;
+  for (int32_t k = first + 1; k < end; k++) n_layers += wait_before(s, k) > 0;
+  for (int32_t k = first; k < end; k++) {
+    layer += k > first && wait_before(s, k) > 0;
+    s->next[k] = (int32_t)((int64_t)layer * n * rounds / n_layers) % n;
+  }
+}
+
+/* The network over the first n devices, as many times as there are rounds. */
+static void lay_out(layering *s, int32_t n, int32_t rounds) {
+  split_evenly(s, 0, s->n_parts, n, n * rounds);
+  propose(s);
+  split_layers(s, 0, s->n_parts, n, rounds);
+  propose(s);
+}
+
+/* Each phase over the first n devices. There is a phase after each of the longest waits: a decoder waits for all of the
+ * encoder, a projection for all steps. */
+static void lay_out_phases(layering *s, int32_t n, int32_t n_phases) {
+  bool *begins = s->begins;
+  memset(begins, 0, (size_t)s->n_parts);
+  for (int32_t i = 1; i < n_phases; i++) {
+    int32_t longest = 0;
+    for (int32_t k = 1; k < s->n_parts; k++)
+      if (!begins[k] && (longest == 0 || wait_before(s, k) > wait_before(s, longest))) longest = k;
+    begins[longest] = true;
+  }
+  for (int32_t evenly = 0; evenly < 2; evenly++) {
+    for (int32_t first = 0, k = 1; k <= s->n_parts; k++) {
+      if (k < s->n_parts && !begins[k]) continue;
+      if (evenly)
+        split_evenly(s, first, k, n, n);
+      else
+        split_layers(s, first, k, n, 1);
+      first = k;
+    }
+    propose(s);
+  }
+}
+
+/* How many devices are tried after n. */
+static int32_t fewer_devices(int32_t n) { return n <= FEW_DEVICES ? n - 1 : n / 2; }
+
+/* Whether the best plan gets better with part k on another device. */
+static bool move_part(layering *s, int32_t k) {
+  for (int32_t i = 0; i < s->n_sequence && !solve_done(s->run); i++) {
+    bool beside = (k > 0 && s->best[k - 1] == i) || (k + 1 < s->n_parts && s->best[k + 1] == i);
+    if (i == s->best[k] || (!beside && (int64_t)s->n_parts * s->n_sequence > MOST_MOVES)) continue;
+    memcpy(s->next, s->best, (size_t)s->n_parts * sizeof *s->next);
+    s->next[k] = i;
+    if (improves(s)) return true;
+  }
+  return false;
+}
+
+/* Moves one part after the other, in small networks to any device, else to that of the part before or after, until no
+ * move helps. */
+static void move_parts(layering *s) {
+  for (int32_t k = 0, last = 0; last < s->n_parts && !solve_done(s->run); k = (k + 1) % s->n_parts)
+    last = move_part(s, k) ? 0 : last + 1;
+}
+
+static bool init(layering *s, solve_run *run) {
+  const situ_problem *p = run->problem;
+  arena *a = run->arena;
+  *s = (layering){.run = run, .problem = p, .best_ns = SITU_NEVER_NS};
+  s->part_of = ARENA_NEW(a, int32_t, p->n_operators);
+  s->device = ARENA_NEW(a, int32_t, p->n_operators);
+  s->order = ARENA_NEW(a, int32_t, p->n_operators);
+  s->sequence = ARENA_NEW(a, int32_t, p->n_devices);
+  s->speed = ARENA_NEW(a, double, p->n_devices);
+  if (!s->part_of || !s->device || !s->order || !s->sequence || !s->speed ||
+      !rank_costs_find(&s->costs, a, p, RANK_MEAN))
+    return false;
+  find_parts(s);
+  find_sequence(s);
+  s->best = ARENA_NEW(a, int32_t, s->n_parts);
+  s->next = ARENA_NEW(a, int32_t, s->n_parts);
+  s->begins = ARENA_NEW(a, bool, s->n_parts);
+  for (int32_t i = 0; i < MOST_STARTS; i++) {
+    s->start_ns[i] = SITU_NEVER_NS;
+    if (!(s->start[i] = ARENA_NEW(a, int32_t, s->n_parts))) return false;
+  }
+  return s->best && s->next && s->begins && sort_parts(s, a);
+}
+
+static situ_status solve(solve_run *run) {
+  layering *s = ARENA_ZERO(run->arena, layering, 1);
+  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
+  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  for (int32_t n = s->n_sequence; n >= 2; n = fewer_devices(n))
+    for (int32_t k = 1; k <= MOST_ROUNDS && k <= s->n_parts; k++) {
+      if (solve_done(run)) return SITU_STATUS_OK;
+      if (k == 1 || (int64_t)k * n <= s->n_parts) lay_out(s, n, k);
+      if (k > 1) lay_out_phases(s, n, k);
+    }
+  for (int32_t i = 0; i < MOST_STARTS && s->start_ns[i] < SITU_NEVER_NS; i++) {
+    s->best_ns = s->start_ns[i];
+    memcpy(s->best, s->start[i], (size_t)s->n_parts * sizeof *s->best);
+    move_parts(s);
+  }
+  return SITU_STATUS_OK;
+}
+
+const solver layers_solver = {
+    .name = "layers",
+    .title = "whole layers on the devices in turn, as people place them",
+    .source = "Sutskever, Vinyals, Le, NeurIPS 2014; Wu et al., GNMT, 2016",
+    .models = MODEL_STREAM,
+    .anytime = true,
+    .solve = solve,
+};

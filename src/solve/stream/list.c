@@ -1,0 +1,332 @@
+#include "solve/stream/list.h"
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/heap.h"
+#include "solve/common/repair.h"
+#include "solve/stream/rank.h"
+
+enum { LOOK_EVERY = 256, ALL_WAYS_UP_TO = 200000 };
+
+/* Operators whose producers are all placed, by priority. */
+typedef struct ready_queue {
+  ready_heap heap;
+  int32_t *waiting; /* [operator] inputs that are not made yet */
+} ready_queue;
+
+static bool queue_init(ready_queue *q, const situ_graph *g, const double *priority, arena *scratch) {
+  q->heap = (ready_heap){.key = priority, .at = ARENA_NEW(scratch, int32_t, (int64_t)g->n_operators + 1)};
+  q->waiting = ARENA_NEW(scratch, int32_t, g->n_operators);
+  if (!q->heap.at || !q->waiting) return false;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    q->waiting[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
+    if (q->waiting[v] == 0) heap_push(&q->heap, v);
+  }
+  return true;
+}
+
+static void queue_release(ready_queue *q, const situ_graph *g, int32_t v) {
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      if (--q->waiting[g->use[i]] == 0) heap_push(&q->heap, g->use[i]);
+}
+
+/* The forced device of v if that is a candidate, or -1. Fills the candidates where it is not seen at once. */
+static int32_t forced_device(draft *s, int32_t v, const list_policy *policy, int32_t *n) {
+  int32_t forced = policy->forced ? policy->forced[v] : -1;
+  if (forced >= 0 && draft_takes(s, v, forced)) return forced;
+  *n = draft_candidates(s, v);
+  for (int32_t i = 0; i < *n && forced >= 0; i++)
+    if (s->candidates[i] == forced) return forced;
+  return -1;
+}
+
+/* Where finish + tail is least, ties to the device listed first; -1 where no device can run it. */
+static int32_t best_device(draft *s, int32_t v, const list_policy *policy) {
+  const situ_problem *p = s->problem;
+  int32_t n = 0, best = forced_device(s, v, policy, &n);
+  int64_t best_key = 0;
+  if (best >= 0) {
+    if (!s->links) draft_arrive_at(s, v, best); /* draft_send does it else */
+    return best;
+  }
+  draft_arrive(s, v);
+  for (int32_t i = 0; i < n; i++) {
+    int32_t d = s->candidates[i];
+    int64_t key = sat_add(draft_start(s, v, d, true), problem_time_ns(p, v, d));
+    if (policy->tail_ns) key = sat_add(key, policy->tail_ns[(int64_t)v * p->n_devices + d]);
+    if (best >= 0 && key >= best_key) continue;
+    best = d;
+    best_key = key;
+  }
+  return best;
+}
+
+static bool place_best(draft *s, int32_t v, const list_policy *policy) {
+  int32_t d = policy->choose ? policy->choose(policy->context, s, v) : best_device(s, v, policy);
+  if (d < 0) return false;
+  draft_send(s, v, d);
+  draft_place(s, v, d, draft_start(s, v, d, true));
+  return true;
+}
+
+/* When the last producer of v ends. */
+static int64_t ready_ns(const draft *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  int64_t ready = 0;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    ready = max64(ready, s->finish_ns[g->producer[g->in[i]]]);
+  return ready;
+}
+
+/* Forgets gaps before the least time at which any operator that is left could be ready: those in the queue wait for
+ * their producers at least, all others for one of these. */
+static void forget_gaps(draft *s, const ready_queue *q) {
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t k = 0; k < q->heap.n && least > 0; k++) least = min64(least, ready_ns(s, q->heap.at[k]));
+  for (int32_t d = 0; d < s->problem->n_devices && least > 0; d++) timeline_forget(&s->pool, &s->lines[d], least);
+}
+
+static bool producers_are_placed(const draft *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (s->device[g->producer[g->in[i]]] < 0) return false;
+  return true;
+}
+
+/* list_schedule where the sequence is at hand: the first in it that is ready comes next. Nearly always that is the
+ * first that is left. */
+static bool schedule_sequence(draft *s, const list_policy *policy, budget *b, arena *scratch) {
+  int32_t n = s->problem->n_operators;
+  int32_t *next = ARENA_NEW(scratch, int32_t, (int64_t)n + 1); /* [position + 1] of what is left, n: none */
+  bool going = next != NULL;
+  for (int32_t k = 0; going && k <= n; k++) next[k] = k;
+  for (int32_t placed = 1; going && next[0] < n; placed++) {
+    int32_t before = 0;
+    while (next[before] < n && !producers_are_placed(s, policy->sequence[next[before]])) before = next[before] + 1;
+    int32_t at = next[before];
+    going = at < n && place_best(s, policy->sequence[at], policy) && (placed % LOOK_EVERY || !budget_over(b));
+    if (going) next[before] = next[at + 1];
+  }
+  return going;
+}
+
+bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratch) {
+  const situ_graph *g = s->problem->graph;
+  arena_mark mark = arena_get_mark(scratch);
+  if (policy->sequence) {
+    bool done = schedule_sequence(s, policy, b, scratch);
+    arena_release(scratch, mark);
+    return done;
+  }
+  ready_queue queue;
+  bool going = queue_init(&queue, g, policy->priority, scratch);
+  int32_t next_look = LOOK_EVERY;
+  for (int32_t placed = 1; going && queue.heap.n > 0; placed++) {
+    int32_t v = heap_pop(&queue.heap);
+    going = place_best(s, v, policy);
+    queue_release(&queue, g, v);
+    if (placed < next_look) continue;
+    forget_gaps(s, &queue);
+    going = going && !budget_over(b);
+    next_look = placed + (queue.heap.n > LOOK_EVERY ? queue.heap.n : LOOK_EVERY);
+  }
+  arena_release(scratch, mark);
+  return going;
+}
+
+typedef struct pair {
+  int32_t v, d;
+  int64_t start_ns, finish_ns;
+  double merit, level;
+  bool disturbs; /* the device waits for another operator */
+} pair;
+
+/* The pairs of one schedule: the ready operators that are looked at, and which devices wait for a favourite. */
+typedef struct pairing {
+  draft *draft;
+  const list_pair_policy *policy;
+  int32_t window[LIST_WINDOW], n;
+  bool *in_window;      /* [operator]; this and the next three only where there are favourites */
+  int32_t *last;        /* [device] the operator placed there last, or -1 */
+  int32_t *awaited;     /* [device] the favourite it waits for, or -1 */
+  int64_t *awaits_from; /* [device] the time from which it does */
+} pairing;
+
+static bool pairing_init(pairing *x, draft *s, const list_pair_policy *policy, arena *scratch) {
+  *x = (pairing){.draft = s, .policy = policy};
+  if (!policy->favourite) return true;
+  int32_t n = s->problem->n_devices;
+  x->in_window = ARENA_ZERO(scratch, bool, s->problem->n_operators);
+  x->last = ARENA_NEW(scratch, int32_t, n);
+  x->awaited = ARENA_NEW(scratch, int32_t, n);
+  x->awaits_from = ARENA_NEW(scratch, int64_t, n);
+  if (!x->in_window || !x->last || !x->awaited || !x->awaits_from) return false;
+  for (int32_t d = 0; d < n; d++) x->last[d] = -1;
+  return true;
+}
+
+static void fill_window(pairing *x, ready_queue *q) {
+  while (x->n < LIST_WINDOW && q->heap.n > 0) {
+    int32_t v = x->window[x->n++] = heap_pop(&q->heap);
+    if (x->in_window) x->in_window[v] = true;
+  }
+}
+
+/* A device waits for the favourite of the operator that it ran last, from when that is ready on, where no other device
+ * could start it earlier. */
+static void find_awaited(pairing *x) {
+  draft *s = x->draft;
+  for (int32_t d = 0; d < s->problem->n_devices; d++) {
+    int32_t f = x->last[d] >= 0 ? x->policy->favourite[x->last[d]] : -1;
+    x->awaited[d] = -1;
+    if (f < 0 || !x->in_window[f]) continue;
+    int32_t n = draft_candidates(s, f);
+    int64_t least = SITU_NEVER_NS, here = SITU_NEVER_NS;
+    draft_arrive(s, f);
+    for (int32_t i = 0; i < n; i++) {
+      int64_t start = draft_start(s, f, s->candidates[i], false);
+      least = min64(least, start);
+      if (s->candidates[i] == d) here = start;
+    }
+    if (here != least || here == SITU_NEVER_NS) continue;
+    x->awaited[d] = f;
+    x->awaits_from[d] = max64(s->lines[d].end, ready_ns(s, f));
+  }
+}
+
+static bool is_better(const pair *a, const pair *b) {
+  if (b->v < 0) return true;
+  if (a->merit != b->merit) return a->merit > b->merit;
+  if (a->level != b->level) return a->level > b->level;
+  if (a->v != b->v || a->disturbs != b->disturbs) return a->v == b->v && b->disturbs;
+  return a->finish_ns < b->finish_ns;
+}
+
+/* The best device of operator v under the rule, if that is better than `best`. A device that waits takes another
+ * operator only when that is urgent: when no device could make it wait longer. */
+static void consider(pair *best, pairing *x, int32_t v) {
+  draft *s = x->draft;
+  double level = x->policy->level[v];
+  int32_t n = draft_candidates(s, v);
+  int64_t urgent = 0;
+  draft_arrive(s, v);
+  for (int32_t i = 0; x->policy->favourite && i < n; i++)
+    urgent = max64(urgent, draft_start(s, v, s->candidates[i], false));
+  for (int32_t i = 0; i < n; i++) {
+    int32_t d = s->candidates[i];
+    int64_t start = draft_start(s, v, d, false), time = problem_time_ns(s->problem, v, d);
+    bool disturbs = x->policy->favourite && x->awaited[d] >= 0 && x->awaited[d] != v && start >= x->awaits_from[d];
+    if (disturbs) start = urgent;
+    pair now = {.v = v,
+                .d = d,
+                .start_ns = start,
+                .finish_ns = sat_add(start, time),
+                .merit = -(double)start,
+                .level = level,
+                .disturbs = disturbs};
+    if (x->policy->rule == LIST_DYNAMIC_LEVEL) now.merit += level + x->policy->mean[v] - (double)time;
+    if (is_better(&now, best)) *best = now;
+  }
+}
+
+static void take(pairing *x, int32_t at, pair *best) {
+  draft *s = x->draft;
+  if (s->links) {
+    draft_arrive(s, best->v);
+    draft_send(s, best->v, best->d);
+    best->start_ns = max64(best->start_ns, draft_start(s, best->v, best->d, false));
+  }
+  draft_place(s, best->v, best->d, best->start_ns);
+  x->window[at] = x->window[--x->n];
+  if (!x->policy->favourite) return;
+  x->in_window[best->v] = false;
+  x->last[best->d] = best->v;
+}
+
+bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch) {
+  const situ_graph *g = s->problem->graph;
+  arena_mark mark = arena_get_mark(scratch);
+  ready_queue queue;
+  pairing x;
+  bool going = queue_init(&queue, g, policy->level, scratch) && pairing_init(&x, s, policy, scratch);
+  for (int32_t turn = 1; going && (x.n > 0 || queue.heap.n > 0); turn++) {
+    fill_window(&x, &queue);
+    if (policy->favourite) find_awaited(&x);
+    pair best = {.v = -1};
+    int32_t at = 0;
+    for (int32_t i = 0; i < x.n; i++) {
+      int32_t before = best.v;
+      consider(&best, &x, x.window[i]);
+      if (best.v != before) at = i;
+    }
+    going = best.v >= 0 && (turn % LOOK_EVERY != 0 || !budget_over(b));
+    if (!going) break;
+    take(&x, at, &best);
+    queue_release(&queue, g, best.v);
+  }
+  arena_release(scratch, mark);
+  return going;
+}
+
+void list_offer(solve_run *run, draft *s) {
+  placement where = draft_placement(s);
+  repair_offer(run, &where);
+}
+
+/* One schedule by upward rank. False when the budget or memory ended. */
+static bool schedule_by_rank(solve_run *run, draft *s, double *rank, rank_weight way, const int32_t *forced) {
+  arena_mark mark = arena_get_mark(run->arena);
+  rank_costs costs;
+  bool going = rank_costs_find(&costs, run->arena, run->problem, way);
+  if (going) rank_upward(rank, run->problem, &costs);
+  arena_release(run->arena, mark);
+  if (!going) return false;
+  draft_clear(s);
+  going = list_schedule(s, &(list_policy){.priority = rank, .forced = forced}, run->budget, run->arena);
+  if (going) list_offer(run, s);
+  return going;
+}
+
+/* Schedules without the memory that was exceeded most, then without one more, until some plan fits: what tensors take
+ * while they live is not known before. */
+static situ_status leave_out_full(solve_run *run, draft *s, double *rank) {
+  const situ_problem *p = run->problem;
+  bool *closed = ARENA_ZERO(run->arena, bool, p->n_memories);
+  if (!closed) return fail_no_memory(run->error);
+  s->closed = closed;
+  for (int32_t k = 1; k < p->n_memories && !run->incumbent->best.device && !solve_done(run); k++) {
+    simulation found = solve_try(run, &(placement){.device = s->device, .order = s->order});
+    int32_t full = -1;
+    int64_t worst = 0;
+    for (int32_t m = 0; m < p->n_memories && found.peak_bytes; m++) {
+      int64_t limit = p->platform->memory_bytes[m];
+      if (closed[m] || limit == SITU_UNLIMITED_BYTES || found.peak_bytes[m] - limit <= worst) continue;
+      worst = found.peak_bytes[m] - limit;
+      full = m;
+    }
+    if (full < 0) break;
+    closed[full] = true;
+    if (!schedule_by_rank(run, s, rank, RANK_MEAN, NULL)) break;
+  }
+  s->closed = NULL;
+  return SITU_STATUS_OK;
+}
+
+situ_status list_by_rank(solve_run *run, const int32_t *forced) {
+  const situ_problem *p = run->problem;
+  double *rank = ARENA_NEW(run->arena, double, p->n_operators);
+  draft s;
+  if (!rank || !draft_init(&s, p, run->arena)) return fail_no_memory(run->error);
+  int32_t ways = p->n_operators <= ALL_WAYS_UP_TO ? N_RANK_WEIGHTS : 1;
+  for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++) {
+    if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) return SITU_STATUS_OK;
+    if (way == 0 && !forced && !run->incumbent->best.device) TRY(leave_out_full(run, &s, rank));
+  }
+  if (p->contention == SITU_CONTENTION_NONE || p->n_operators > ALL_WAYS_UP_TO || solve_done(run) ||
+      !draft_follow_links(&s, run->arena))
+    return SITU_STATUS_OK;
+  for (int32_t way = 0; way < ways && !solve_done(run); way++)
+    if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) break;
+  return SITU_STATUS_OK;
+}

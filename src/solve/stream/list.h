@@ -1,0 +1,52 @@
+/* solve/stream/list.h - the two loops of list scheduling, for stream problems.
+ *
+ * list_schedule takes the ready operator of highest priority and puts it where it ends first: HEFT, CPOP, PEFT are
+ * choices of a policy. list_pairs takes the best pair of a ready operator and a device: ETF, DLS. */
+#ifndef SITU_SOLVE_STREAM_LIST_H
+#define SITU_SOLVE_STREAM_LIST_H
+
+#include "solve/common/solver.h"
+#include "solve/stream/draft.h"
+
+typedef struct list_policy {
+  const double *priority; /* [operator], the highest first; ties: the lower number */
+  /* NULL, or the operators in that order, where it is at hand: then nothing is sorted and priority may be NULL. */
+  const int32_t *sequence;
+  const int64_t *tail_ns; /* [operator * n_devices + device] added to the finish when devices are compared; or NULL */
+  const int32_t *forced;  /* [operator] its device if that is a candidate, or -1; or NULL */
+  /* NULL, or what chooses the device of an operator instead: one of draft_candidates, after draft_arrive; -1: none. */
+  int32_t (*choose)(void *context, draft *s, int32_t v);
+  void *context;
+} list_policy;
+
+/* Schedules everything into the empty draft. False when the budget ended before that, or memory. */
+bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratch);
+
+typedef enum list_pair_rule {
+  LIST_EARLIEST_START, /* ETF: the least start, ties by the highest level, then a device that waits for nothing, then
+                          the least finish */
+  LIST_DYNAMIC_LEVEL   /* DLS: the greatest level - start + (mean time - time) */
+} list_pair_rule;
+
+typedef struct list_pair_policy {
+  list_pair_rule rule;
+  const double *level, *mean; /* [operator] static level and mean time, without transfers; mean only for DLS */
+  /* [operator] its favourite consumer or -1; or NULL. A device whose last operator has a favourite that is ready, and
+   * that no other device could start earlier, waits for it: it takes another operator v only as late as the last device
+   * could start v (Hanen, Munier 1995: the operator is urgent). */
+  const int32_t *favourite;
+} list_pair_policy;
+
+/* Schedules everything into the empty draft. Only the LIST_WINDOW ready operators of highest level are looked at in
+ * each turn. False when the budget ended before that, or memory. */
+enum { LIST_WINDOW = 64 };
+bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch);
+
+/* Offers what list_schedule makes of upward ranks: one schedule for each way of making ranks out of unlike devices, and
+ * where links serve one transfer at a time once more with channels followed. forced: as in list_policy. */
+situ_status list_by_rank(solve_run *run, const int32_t *forced);
+
+/* Offers a finished draft to the incumbent, after moving operators off memories that are too full. */
+void list_offer(solve_run *run, draft *s);
+
+#endif

@@ -1,0 +1,286 @@
+/* Large neighbourhood search for stream problems: a window of the schedule is solved anew by the exact search of
+ * bound/block.h, the rest stays as it is. Before the window that is when devices are free and inputs arrive, behind it
+ * the tails of what follows: on free links nothing else about the rest matters, so the best filling of a window is
+ * found, as long as no layer of the search is too wide. The simulator judges the whole. docs/theory/lns.md. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "bound/block.h"
+#include "solve/stream/critical.h"
+#include "solve/stream/excess.h"
+#include "view/unit.h"
+
+enum {
+  SHORTEST = 4,
+  LONGEST = 32,
+  FIRST_LENGTH = 16,
+  WIDTH = 256,
+  MOST_CHILDREN = 1 << 17,
+  TRACE_ROOM = 1 << 15,
+  MOST_COPIES = 16 /* as many as links can be followed for */
+};
+static const double SLACK = 0.01; /* with contention estimates may be this much worse than what is there */
+
+typedef struct lns {
+  solve_run *run;
+  const situ_problem *problem;
+  rng random;
+  block_machine machine;
+  critical path;
+  placement now, trial;
+  int64_t *start_ns, *finish_ns; /* of now */
+  double now_cost, price;
+  int32_t longest;  /* windows that the search masters at present */
+  thin_graph graph; /* in the order of now */
+  arena *ordered;   /* of graph */
+  arena_mark empty;
+  arena *scratch;
+  block_trace trace;
+} lns;
+
+/* ---- the present schedule ---- */
+
+static int32_t by_start(const lns *s, int32_t v, int32_t w) {
+  if (s->start_ns[v] != s->start_ns[w]) return s->start_ns[v] < s->start_ns[w] ? -1 : 1;
+  return 0;
+}
+
+/* Takes the placement just simulated as the present one, operators in the order of their starts. */
+static bool settle(lns *s, const placement *where, const simulation *found) {
+  int32_t n = s->problem->n_operators;
+  memcpy(s->now.device, where->device, (size_t)n * sizeof *s->now.device);
+  memcpy(s->start_ns, found->start_ns, (size_t)n * sizeof *s->start_ns);
+  memcpy(s->finish_ns, found->finish_ns, (size_t)n * sizeof *s->finish_ns);
+  for (int32_t k = 0; k < n; k++) { /* nearly sorted; at one instant the order stays, which is topological */
+    int32_t v = where->order ? where->order[k] : k, at = k;
+    for (; at > 0 && by_start(s, s->now.order[at - 1], v) > 0; at--) s->now.order[at] = s->now.order[at - 1];
+    s->now.order[at] = v;
+  }
+  s->now_cost = excess_cost(s->price, found);
+  critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
+  arena_release(s->ordered, s->empty);
+  return thin_ordered(&s->graph, s->problem, s->now.order, s->path.position, s->ordered);
+}
+
+/* ---- a window ---- */
+
+/* Whether v may move: all that it is colocated with, but itself, takes no time anywhere. */
+static bool moves_alone(const situ_problem *p, int32_t v) {
+  const int32_t *members;
+  int32_t n = unit_of(p, &v, &members);
+  if (p->pin[v] >= 0) return false;
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t k = 0; members[i] != v && k < p->n_classes; k++)
+      if (p->time_ns[(int64_t)members[i] * p->n_classes + k] > 0) return false;
+  return true;
+}
+
+static void fix_devices(const lns *s, block *b) {
+  int32_t n = s->problem->n_devices;
+  for (int32_t i = 0; i < b->n; i++) {
+    int32_t v = b->operator_of[i];
+    bool free = moves_alone(s->problem, v);
+    for (int32_t d = 0; d < n; d++)
+      if (d != s->now.device[v] && (!free || !unit_allows(s->problem, v, d)))
+        b->time_ns[(int64_t)i * n + d] = BLOCK_FAR_NS;
+  }
+}
+
+/* A tensor between members of a group stays where they are. */
+static void free_groups(const lns *s, block *b) {
+  const int32_t *group = s->problem->graph->colocation;
+  int32_t cells = s->problem->n_memories * s->problem->n_memories;
+  for (int32_t j = 0; j < b->n_tensors; j++) {
+    int32_t k = group[s->graph.operator_of[b->source[j]]];
+    bool inside = k >= 0;
+    for (uint64_t users = b->users[j]; users; users &= users - 1)
+      inside &= group[b->operator_of[__builtin_ctzll(users)]] == k;
+    if (inside) memset(b->way_ns + (int64_t)j * cells, 0, (size_t)cells * sizeof *b->way_ns);
+  }
+}
+
+/* When devices are free and inputs arrive; with `copies` where links are followed, channels being idle. Inputs are in
+ * their producers' memories and where somebody used them before. */
+static void start_vector(const lns *s, const block *b, int64_t *vector, block_copies *copies) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  int32_t n = p->n_memories, base = p->n_devices + (copies ? p->platform->n_channels : 0);
+  for (int32_t d = 0; d < base; d++) vector[d] = 0;
+  for (int32_t k = 0; k < b->first; k++) {
+    int32_t v = s->now.order[k];
+    vector[s->now.device[v]] = max64(vector[s->now.device[v]], s->finish_ns[v]);
+  }
+  int64_t *there = vector + base;
+  for (int32_t j = 0; j < b->n_entry; j++) {
+    int32_t u = s->now.order[b->source[j]], m = p->memory_of[s->now.device[u]], t = b->real_tensor[j];
+    for (int32_t w = 0; w < n; w++)
+      there[j * n + w] = min64(s->finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
+    if (!copies || j >= MOST_COPIES || (j + 1) * n > 64) continue;
+    copies->home |= (uint64_t)m << (4 * j);
+    copies->there |= (uint64_t)1 << (j * n + m);
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      if (s->path.position[g->use[i]] < b->first)
+        copies->there |= (uint64_t)1 << (j * n + p->memory_of[s->now.device[g->use[i]]]);
+  }
+}
+
+/* The least time from the end of each operator on each device to the end of everything by what follows the window. */
+static void tails_behind(const lns *s, const block *b, int64_t *behind_ns) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  int32_t last = b->first + b->n - 1;
+  int64_t next_ns[BLOCK_DEVICES] = {0};
+  for (int32_t k = p->n_operators - 1; k > last; k--)
+    next_ns[s->now.device[s->now.order[k]]] = s->path.tail_ns[s->now.order[k]];
+  for (int32_t i = 0; i < b->n; i++)
+    for (int32_t d = 0; d < p->n_devices; d++) {
+      int32_t v = b->operator_of[i];
+      int64_t most = next_ns[d];
+      for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+        for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
+          int32_t x = g->use[k];
+          if (s->path.position[x] > last)
+            most = max64(most, sat_add(problem_transfer_ns(p, t, d, s->now.device[x]), s->path.tail_ns[x]));
+        }
+      behind_ns[(int64_t)i * p->n_devices + d] = most;
+    }
+}
+
+/* What the window comes to now, by the same account as in the search. */
+static int64_t present_value(const lns *s, const block *b) {
+  int64_t value = 0;
+  for (int32_t i = 0; i < b->n; i++) {
+    int32_t v = b->operator_of[i], d = s->now.device[v];
+    value = max64(value, s->finish_ns[v] + b->tail_ns[(int64_t)i * s->problem->n_devices + d]);
+  }
+  return value;
+}
+
+/* Puts the best filling found into the trial. */
+static void read_filling(lns *s, const block *b, const block_front *end) {
+  const situ_problem *p = s->problem;
+  size_t bytes = (size_t)p->n_operators * sizeof(int32_t);
+  int32_t best = 0;
+  for (int32_t i = 1; i < end->n; i++)
+    if (end->bound_ns[i] < end->bound_ns[best]) best = i;
+  memcpy(s->trial.device, s->now.device, bytes);
+  memcpy(s->trial.order, s->now.order, bytes);
+  block_trace_read(&s->trace, end->step[best], &s->machine, s->trial.device, s->trial.order + b->first);
+  for (int32_t i = 0; i < b->n; i++) {
+    int32_t v = b->operator_of[i];
+    const int32_t *members;
+    int32_t n = unit_of(p, &v, &members);
+    for (int32_t k = 0; k < n && moves_alone(p, v); k++) s->trial.device[members[k]] = s->trial.device[v];
+  }
+}
+
+/* Fills a window anew. *found: there is another filling, in the trial. */
+static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found) {
+  solve_run *run = s->run;
+  block b;
+  bool fits;
+  *found = false;
+  if (!block_take(&b, &fits, &s->machine, &s->graph, first, last, false, s->scratch))
+    return fits ? fail_no_memory(run->error) : SITU_STATUS_OK;
+  int32_t none = -1, n = s->problem->n_devices;
+  int64_t zero = 0, *behind_ns = ARENA_NEW(s->scratch, int64_t, (int64_t)b.n * n);
+  bool contended = s->problem->contention == SITU_CONTENTION_LINK, links = contended && rng_below(&s->random, 2);
+  block_copies copies = {0, 0};
+  int64_t *vector = ARENA_NEW(s->scratch, int64_t,
+                              n + s->problem->platform->n_channels + (int64_t)b.n_entry * s->problem->n_memories);
+  if (!behind_ns || !vector) return fail_no_memory(run->error);
+  fix_devices(s, &b);
+  free_groups(s, &b);
+  tails_behind(s, &b, behind_ns);
+  block_set_open_tails(&b, behind_ns);
+  start_vector(s, &b, vector, links ? &copies : NULL);
+  int64_t present = present_value(s, &b);
+  block_front start = {.n = 1,
+                       .n_tensors = b.n_entry,
+                       .vectors = vector,
+                       .step = &none,
+                       .bound_ns = &zero,
+                       .copies = &copies},
+              end;
+  int64_t per_step = block_children_per_step(s->problem);
+  int64_t most = min64(MOST_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
+  block_limits limits = {.width = WIDTH,
+                         .upper_ns = present + (contended ? (int64_t)(SLACK * (double)present) : 0),
+                         .most_children = most,
+                         .links = links,
+                         .budget = run->budget};
+  block_result result;
+  s->trace.n = 0;
+  if (!block_search(&result, &end, &b, &start, &limits, &s->trace, s->scratch, run->arena))
+    return fail_no_memory(run->error);
+  budget_spend(run->budget, result.n_children / per_step);
+  if (result.finished && b.n == s->longest && s->longest < LONGEST) s->longest++;
+  if (!result.finished && s->longest > SHORTEST) s->longest--;
+  *found = result.finished && end.n > 0;
+  if (*found) read_filling(s, &b, &end);
+  return SITU_STATUS_OK;
+}
+
+static situ_status step(lns *s) {
+  int32_t n = s->problem->n_operators, length = SHORTEST + (int32_t)rng_below(&s->random, s->longest - SHORTEST + 1);
+  if (length > n) length = n;
+  int32_t first = (int32_t)rng_below(&s->random, n - length + 1);
+  bool found;
+  arena_mark mark = arena_get_mark(s->scratch), kept = arena_get_mark(s->run->arena);
+  situ_status status = fill_window(s, first, first + length - 1, &found);
+  arena_release(s->scratch, mark);
+  arena_release(s->run->arena, kept);
+  budget_spend(s->run->budget, 1);
+  if (status != SITU_STATUS_OK || !found) return status;
+  simulation result = solve_try(s->run, &s->trial);
+  if (excess_cost(s->price, &result) > s->now_cost) return SITU_STATUS_OK;
+  return settle(s, &s->trial, &result) ? SITU_STATUS_OK : fail_no_memory(s->run->error);
+}
+
+static bool init(lns *s, solve_run *run) {
+  const situ_problem *p = run->problem;
+  int64_t n = p->n_operators;
+  s->now = (placement){.device = ARENA_NEW(run->arena, int32_t, n), .order = ARENA_NEW(run->arena, int32_t, n)};
+  s->trial = (placement){.device = ARENA_NEW(run->arena, int32_t, n), .order = ARENA_NEW(run->arena, int32_t, n)};
+  s->start_ns = ARENA_NEW(run->arena, int64_t, n);
+  s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
+  s->trace = (block_trace){.room = TRACE_ROOM, .steps = ARENA_NEW(run->arena, block_step, TRACE_ROOM)};
+  if (!s->now.device || !s->now.order || !s->trial.device || !s->trial.order || !s->start_ns || !s->finish_ns ||
+      !s->trace.steps || !critical_init(&s->path, p, run->arena))
+    return false;
+  block_machine_init(&s->machine, p);
+  for (int32_t d = 0; d < p->n_devices; d++) s->machine.twin[d] = -1; /* the rest of the schedule tells them apart */
+  s->empty = arena_get_mark(s->ordered);
+  placement best = run->incumbent->best;
+  simulation found = simulator_run(run->simulator, &best, !run->roomy);
+  return settle(s, &best, &found);
+}
+
+static situ_status solve(solve_run *run) {
+  if (solve_done(run) || run->problem->n_operators == 0 || !run->incumbent->best.device) return SITU_STATUS_OK;
+  lns s = {.run = run,
+           .problem = run->problem,
+           .random = rng_new(run->seed),
+           .price = excess_price(run),
+           .longest = FIRST_LENGTH,
+           .ordered = arena_new(),
+           .scratch = arena_new()};
+  situ_status status = s.ordered && s.scratch && init(&s, run) ? SITU_STATUS_OK : fail_no_memory(run->error);
+  while (status == SITU_STATUS_OK && !solve_done(run)) status = step(&s);
+  arena_free(s.ordered);
+  arena_free(s.scratch);
+  return status;
+}
+
+const solver lns_solver = {
+    .name = "lns",
+    .title = "windows of the schedule solved exactly, one after the other",
+    .source = "",
+    .models = MODEL_STREAM,
+    .anytime = true,
+    .multistart = true,
+    .serves = block_serves,
+    .starts = {{&heft_solver, 1}, {&single_solver, 1}},
+    .solve = solve,
+};

@@ -1,0 +1,14 @@
+/* solve/stream/sequence.h - the sequence of operators where their devices are settled. */
+#ifndef SITU_SOLVE_STREAM_SEQUENCE_H
+#define SITU_SOLVE_STREAM_SEQUENCE_H
+
+#include "sim/simulate.h"
+
+/* Fills order with the better of two sequences. In both no device waits while it could run something
+ * (simulator_dispatch); of what it could run it takes what is longest before the end of everything (rank_tail), or what
+ * comes first in the graph. The latter keeps the parts of a batch apart: where all of them are equally urgent, the
+ * former works on all at once and ends all late. Without dispatch the two keys alone make the sequences. Memory is not
+ * looked at. False without memory of ours. O((V + E) log V). */
+bool sequence_find(int32_t *order, simulator *s, const situ_problem *problem, const int32_t *device, arena *scratch);
+
+#endif

@@ -1,0 +1,86 @@
+/* server_dp: the best plan of a chain over servers, in which each device holds one interval of the chain and the
+ * devices of a server follow each other. Exact among such plans where only the tensors of the operator at a boundary
+ * cross it and links are not shared; docs/theory/server_dp.md has the recursion and the argument.
+ *
+ * Equal servers, and equal devices within one, count once: a state says how many of each type are used, so orders of
+ * types are tried and not orders of devices. A step is one state with all its continuations. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/common/repair.h"
+#include "solve/stream/server_table.h"
+
+enum {
+  LEAST_ELEMENTS = 8,
+  COARSE = 64,
+  PARTS_OF_DEVICE = 64, /* throughput: elements for each device, at least */
+  MOST_ROUNDS = 6       /* of making the limits of memory narrower */
+};
+
+/* Offers plans; as long as one takes too much memory by simulation, with narrower limits. */
+static bool offer(server_table *t) {
+  const situ_problem *p = t->problem;
+  const chain *c = &t->chain;
+  arena *a = t->run->arena;
+  int32_t *device = ARENA_NEW(a, int32_t, p->n_operators), *order = ARENA_COPY(a, c->order, int32_t, p->n_operators);
+  int32_t *device_of = ARENA_NEW(a, int32_t, c->n), *slot_of = ARENA_NEW(a, int32_t, c->n);
+  if (!device || !order || !device_of || !slot_of) return false;
+  for (int32_t x = 0; x < t->n_slots; x++)
+    t->slots[x].limit_bytes = p->platform->memory_bytes[p->memory_of[t->slots[x].device]];
+  placement where = {.device = device, .order = p->execution == SITU_EXECUTION_STREAM ? order : NULL};
+  for (int32_t round = 0; round < MOST_ROUNDS; round++) {
+    int32_t best;
+    t->upper_ns = t->run->incumbent->value_ns;
+    if (!server_table_run(t, &best)) return false;
+    if (best < 0) return true;
+    if (!server_table_expand(t, best, device_of, slot_of)) return false;
+    for (int32_t v = 0; v < p->n_operators; v++) device[v] = device_of[c->element[v]];
+    simulation found = solve_try(t->run, &where);
+    if (found.excess_bytes == 0) return true;
+    bool narrower = false;
+    for (int32_t e = 0; e < c->n; e++) {
+      int32_t m = p->memory_of[device_of[e]];
+      int64_t over = found.peak_bytes[m] - p->platform->memory_bytes[m];
+      server_slot *x = &t->slots[slot_of[e]];
+      int64_t limit = p->platform->memory_bytes[m] - max64(over, 0) - (p->platform->memory_bytes[m] - x->limit_bytes);
+      if (over <= 0 || (e > 0 && device_of[e] == device_of[e - 1])) continue;
+      x->limit_bytes = max64(limit, 0);
+      narrower = true;
+    }
+    if (!narrower) break;
+  }
+  repair_offer(t->run, &where);
+  return true;
+}
+
+/* A coarse chain first, so that there is a plan early; its value then cuts the fine one short. */
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  server_type *servers;
+  int32_t n;
+  server_table t;
+  chain c;
+  if (!server_types_find(&servers, &n, p, run->arena) || !server_table_init(&t, run, servers, n))
+    return fail_no_memory(run->error);
+  int32_t most = t.n_states > 0 ? server_table_affordable(&t) : 0;
+  int32_t parts = t.latency ? 0 : PARTS_OF_DEVICE * p->n_devices;
+  if (most < LEAST_ELEMENTS) return SITU_STATUS_OK;
+  for (int32_t now = most < COARSE ? most : COARSE;; now = most) {
+    if (!chain_find(&c, p, now, parts, run->arena)) return fail_no_memory(run->error);
+    if (c.n < 2) return SITU_STATUS_OK;
+    if (!server_table_set_chain(&t, &c) || !offer(&t)) return fail_no_memory(run->error);
+    if (!c.joined || now == most || solve_done(run)) break;
+  }
+  solve_count(run, "server_dp_elements", c.n);
+  return SITU_STATUS_OK;
+}
+
+static bool serves(const situ_problem *p) { return !p->training; }
+
+const solver server_dp_solver = {
+    .name = "server_dp",
+    .title = "a chain of layers over servers, equal servers and devices counted once",
+    .source = "",
+    .models = MODEL_STREAM | MODEL_PIPELINE,
+    .serves = serves,
+    .solve = solve,
+};

@@ -1,0 +1,185 @@
+/* server_heft: a chain over servers for one input, where a server spreads the layers that it holds over all of its
+ * devices (docs/theory/server_dp.md). Each type of server is timed by a list schedule of the whole chain on one of
+ * them, without limits of memory; the dynamic program of server_dp splits the chain over whole servers by these times
+ * and the sum of their memories; a list schedule in which each operator stays in its server makes the plan. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/stream/list.h"
+#include "solve/stream/rank.h"
+#include "solve/stream/server_table.h"
+
+enum { LEAST_ELEMENTS = 8 };
+/* How full servers may be: what does not fit a list schedule at first may fit when the servers are left some room. */
+static const double FILLS[] = {1, 0.95, 0.9, 0.8};
+
+typedef struct spreading {
+  solve_run *run;
+  const situ_problem *problem;
+  chain chain;
+  server_type *whole; /* each server as one place */
+  const server_type *servers;
+  int32_t n_types;
+  int64_t **time_ns; /* [type] -> sums over the elements before k */
+  int32_t **never;
+  int64_t *room_bytes; /* [type] of its accelerators, or of its hosts where it has none */
+  int32_t *only_server;
+  double *rank;
+  draft draft;
+} spreading;
+
+/* The devices of a server that are to be used: its accelerators, or its hosts where it has none. */
+static bool is_used(const spreading *s, const server_type *t, int32_t place) {
+  bool accelerators = false;
+  for (int32_t i = 0; i < t->n_places; i++) accelerators |= !problem_is_host(s->problem, t->device[i]);
+  return !accelerators || !problem_is_host(s->problem, t->device[place]);
+}
+
+static bool make_whole(spreading *s, arena *a) {
+  s->whole = ARENA_ZERO(a, server_type, s->n_types);
+  s->room_bytes = ARENA_ZERO(a, int64_t, s->n_types);
+  if (!s->whole || !s->room_bytes) return false;
+  for (int32_t k = 0; k < s->n_types; k++) {
+    const server_type *t = &s->servers[k];
+    server_type *w = &s->whole[k];
+    *w = (server_type){.n_servers = t->n_servers,
+                       .n_places = 1,
+                       .n_types = 1,
+                       .device = ARENA_NEW(a, int32_t, t->n_servers),
+                       .type_of = ARENA_ZERO(a, int32_t, 1),
+                       .count = ARENA_NEW(a, int32_t, 1),
+                       .place = ARENA_ZERO(a, int32_t, 1)};
+    if (!w->device || !w->type_of || !w->count || !w->place) return false;
+    w->count[0] = 1;
+    for (int32_t place = t->n_places - 1; place >= 0; place--) {
+      if (!is_used(s, t, place)) continue;
+      s->room_bytes[k] =
+          sat_add(s->room_bytes[k], s->problem->platform->memory_bytes[s->problem->memory_of[t->device[place]]]);
+      for (int32_t i = 0; i < t->n_servers; i++) w->device[i] = t->device[(int64_t)i * t->n_places + place];
+    }
+  }
+  return true;
+}
+
+/* Whether some device of the server may run v; pins are looked at when the chain is split. */
+static bool runs_there(const spreading *s, const server_type *t, int32_t v) {
+  bool runs = false;
+  for (int32_t place = 0; place < t->n_places; place++)
+    runs |= problem_time_ns(s->problem, v, t->device[place]) != SITU_NEVER_NS;
+  return runs;
+}
+
+/* A list schedule in which operators stay in their servers. False where the budget or memory ended before. */
+static bool schedule(spreading *s, rank_weight way) {
+  arena_mark mark = arena_get_mark(s->run->arena);
+  rank_costs costs;
+  bool going = rank_costs_find(&costs, s->run->arena, s->problem, way);
+  if (going) rank_upward(s->rank, s->problem, &costs);
+  arena_release(s->run->arena, mark);
+  draft_clear(&s->draft);
+  return going && list_schedule(&s->draft, &(list_policy){.priority = s->rank}, s->run->budget, s->run->arena);
+}
+
+/* How long a server of type k takes from element to element. */
+static bool time_server(spreading *s, int32_t k) {
+  const chain *c = &s->chain;
+  const server_type *t = &s->servers[k];
+  int32_t server = s->problem->platform->devices[t->device[0]].server;
+  int64_t *time = s->time_ns[k] = ARENA_ZERO(s->run->arena, int64_t, (int64_t)c->n + 1);
+  int32_t *never = s->never[k] = ARENA_ZERO(s->run->arena, int32_t, (int64_t)c->n + 1);
+  if (!time || !never) return false;
+  for (int32_t v = 0; v < s->problem->n_operators; v++) {
+    bool runs = runs_there(s, t, v);
+    never[c->element[v] + 1] |= !runs;
+    s->only_server[v] = runs && s->problem->pin[v] < 0 ? server : -1;
+  }
+  for (int32_t e = 0; e < c->n; e++) never[e + 1] += never[e];
+  s->draft.limited = false;
+  if (!schedule(s, RANK_MEAN)) return false;
+  for (int32_t e = 0; e < c->n; e++) {
+    time[e + 1] = time[e];
+    for (int32_t i = c->first[e]; i < c->first[e + 1]; i++)
+      time[e + 1] = max64(time[e + 1], s->draft.finish_ns[c->order[i]]);
+  }
+  return true;
+}
+
+/* The best split for servers that are full to that part; a plan for each way of ranking. False without memory or
+ * budget. */
+static bool offer(spreading *s, server_table *t, double fill, int64_t most_peak) {
+  const situ_problem *p = s->problem;
+  const chain *c = &s->chain;
+  int32_t best, *device_of = ARENA_NEW(s->run->arena, int32_t, c->n),
+                *slot_of = ARENA_NEW(s->run->arena, int32_t, c->n);
+  if (!device_of || !slot_of) return false;
+  for (int32_t k = 0; k < s->n_types; k++) {
+    server_slot *x = &t->slots[k]; /* one for each type */
+    x->time_ns = s->time_ns[k];
+    x->never = s->never[k];
+    x->limit_bytes = s->room_bytes[k];
+    if (x->limit_bytes == SITU_UNLIMITED_BYTES) continue;
+    int64_t spare = sat_mul(s->servers[k].n_places - 1, most_peak); /* every device has its own */
+    x->limit_bytes = max64(0, (int64_t)((double)x->limit_bytes * fill) - spare);
+  }
+  t->upper_ns = SITU_NEVER_NS; /* times are estimates */
+  if (!server_table_run(t, &best)) return false;
+  if (best < 0) return true;
+  if (!server_table_expand(t, best, device_of, slot_of)) return false;
+  for (int32_t v = 0; v < p->n_operators; v++)
+    s->only_server[v] = p->pin[v] >= 0 ? -1 : p->platform->devices[device_of[c->element[v]]].server;
+  for (int32_t way = 0; way < N_RANK_WEIGHTS && !solve_done(s->run); way++) {
+    if (!schedule(s, (rank_weight)way)) return false;
+    list_offer(s->run, &s->draft);
+  }
+  return true;
+}
+
+static bool spread(spreading *s, arena *a) {
+  const situ_problem *p = s->problem;
+  server_table t;
+  if (!server_table_init(&t, s->run, s->whole, s->n_types)) return false;
+  t.whole = true;
+  if (t.n_states == 0 || server_table_affordable(&t) < LEAST_ELEMENTS) return true;
+  if (!chain_find(&s->chain, p, server_table_affordable(&t), 0, a)) return false;
+  if (s->chain.n < 2) return true;
+  if (!server_table_set_chain(&t, &s->chain)) return false;
+  s->time_ns = ARENA_ZERO(a, int64_t *, s->n_types);
+  s->never = ARENA_ZERO(a, int32_t *, s->n_types);
+  if (!s->time_ns || !s->never) return false;
+  bool limited = s->draft.limited;
+  for (int32_t k = 0; k < s->n_types; k++)
+    if (!time_server(s, k)) return false;
+  s->draft.limited = limited;
+  int64_t most_peak = 0;
+  for (int32_t e = 0; e < s->chain.n; e++) most_peak = max64(most_peak, s->chain.peak_bytes[e]);
+  for (size_t i = 0; i < (limited ? sizeof FILLS / sizeof FILLS[0] : 1) && !solve_done(s->run); i++)
+    if (!offer(s, &t, FILLS[i], most_peak)) return false;
+  return true;
+}
+
+static situ_status solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  arena *a = run->arena;
+  spreading s = {.run = run, .problem = p};
+  server_type *servers;
+  s.only_server = ARENA_NEW(a, int32_t, p->n_operators);
+  s.rank = ARENA_NEW(a, double, p->n_operators);
+  if (!s.only_server || !s.rank || !server_types_find(&servers, &s.n_types, p, a) || !draft_init(&s.draft, p, a))
+    return fail_no_memory(run->error);
+  s.servers = servers;
+  s.draft.only_server = s.only_server;
+  s.draft.spare_hosts = true;
+  if (!make_whole(&s, a)) return fail_no_memory(run->error);
+  if (!spread(&s, a) && run->budget->stop == BUDGET_GOING) return fail_no_memory(run->error);
+  return SITU_STATUS_OK;
+}
+
+static bool serves(const situ_problem *p) { return p->platform->n_servers > 1; }
+
+const solver server_heft_solver = {
+    .name = "server_heft",
+    .title = "a chain of layers over servers, each spreading its own by list scheduling",
+    .source = "",
+    .models = MODEL_STREAM,
+    .serves = serves,
+    .solve = solve,
+};

@@ -1,0 +1,323 @@
+#include "solve/stream/server_table.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+enum { MOST_ELEMENTS = 2048, MOST_STATES = 1 << 16, MOST_CELLS = 1 << 23 };
+static const double MOST_WORK = 4e9;
+
+/* ---- numbers of states ---- */
+
+/* An inner state: which devices of the current server are used, and the last one. An outer state: servers of each type
+ * that are used, the current one included. */
+static bool number_states(server_table *t, arena *a) {
+  int64_t outer = 1, inner = 0;
+  t->outer_stride = ARENA_NEW(a, int32_t, t->n_server_types);
+  if (!t->outer_stride) return false;
+  for (int32_t k = 0; k < t->n_server_types; k++) {
+    const server_type *s = &t->servers[k];
+    t->outer_stride[k] = (int32_t)outer;
+    outer = min64(sat_mul(outer, s->n_servers + 1), MOST_STATES + 1);
+    int64_t used = 1;
+    for (int32_t i = 0; i < s->n_types; i++) {
+      server_slot *x = &t->slots[t->first_slot[k] + i];
+      x->stride = (int32_t)used;
+      x->first_state = (int32_t)inner;
+      used = min64(sat_mul(used, s->count[i] + 1), MOST_STATES + 1);
+    }
+    inner = min64(inner + sat_mul(used, s->n_types), MOST_STATES + 1);
+  }
+  if (sat_mul(outer, inner) > MOST_STATES) return true; /* n_states stays 0: too many */
+  t->n_outer = (int32_t)outer;
+  t->n_inner = (int32_t)inner;
+  t->n_states = t->n_outer * t->n_inner;
+  t->inner_slot = ARENA_NEW(a, int32_t, inner);
+  t->inner_used = ARENA_NEW(a, int32_t, inner);
+  if (!t->inner_slot || !t->inner_used) return false;
+  for (int32_t k = 0, i = 0; k < t->n_server_types; k++) {
+    const server_type *s = &t->servers[k];
+    int32_t end = k + 1 < t->n_server_types ? t->slots[t->first_slot[k + 1]].first_state : t->n_inner;
+    for (int32_t used = 0; i < end; used++)
+      for (int32_t type = 0; type < s->n_types; type++, i++) {
+        int32_t x = t->first_slot[k] + type;
+        bool there = used / t->slots[x].stride % (s->count[type] + 1) > 0;
+        t->inner_slot[i] = there ? x : -1;
+        t->inner_used[i] = used;
+      }
+  }
+  return true;
+}
+
+/* The state after `state` when slot x of the same server is next, or of a new server; -1 where none is left. */
+static int32_t next_state(const server_table *t, int32_t state, int32_t x, bool new_server) {
+  const server_slot *to = &t->slots[x];
+  const server_type *s = &t->servers[to->server_type];
+  int32_t outer = state < 0 ? 0 : state / t->n_inner, used = 0;
+  if (new_server) {
+    int32_t stride = t->outer_stride[to->server_type];
+    if (outer / stride % (s->n_servers + 1) == s->n_servers) return -1;
+    outer += stride;
+  } else {
+    used = t->inner_used[state % t->n_inner];
+    if (used / to->stride % (s->count[to->type] + 1) == s->count[to->type]) return -1;
+  }
+  return outer * t->n_inner + to->first_state + (used + to->stride) * s->n_types + to->type;
+}
+
+/* ---- costs ---- */
+
+/* Two devices that stand for slots x and y: of one server, or of two. */
+static void stand_for(const server_table *t, int32_t x, int32_t y, bool new_server, int32_t *from, int32_t *to) {
+  const server_slot *a = &t->slots[x], *b = &t->slots[y];
+  const server_type *s = &t->servers[b->server_type];
+  bool second_server = new_server && a->server_type == b->server_type;
+  int32_t place = !new_server && x == y ? 1 : 0;
+  *from = a->device;
+  *to = s->device[(second_server ? s->n_places : 0) + s->place[(int64_t)b->type * s->n_places + place]];
+}
+
+/* What crosses boundary k from one device to another: in all, or on its slowest hop where each is a resource. Tensors
+ * from farther back count as if they came the same way; in a single input they come early. */
+static int64_t cross(const server_table *t, int32_t k, int32_t from, int32_t to) {
+  const situ_problem *p = t->problem;
+  const chain *c = &t->chain;
+  const situ_platform *f = p->platform;
+  int64_t most = 0, sum = 0;
+  if (t->latency) {
+    for (int32_t i = c->cut_start[k]; i < c->own_end[k]; i++) {
+      int64_t one = problem_transfer_ns(p, c->cut[i], from, to);
+      most = max64(most, one);
+      sum = sat_add(sum, one);
+    }
+    return p->contention == SITU_CONTENTION_NONE ? most : sum;
+  }
+  int64_t route = (int64_t)p->memory_of[from] * p->n_memories + p->memory_of[to];
+  for (int32_t h = f->route_start[route]; h < f->route_start[route + 1]; h++) {
+    int64_t load = 0;
+    int32_t kind = p->costs->link_kind[f->route_link[h]];
+    for (int32_t i = c->cut_start[k]; i < c->cut_start[k + 1]; i++)
+      load = sat_add(load, p->transfer_ns[(int64_t)c->cut[i] * p->n_kinds + kind]);
+    most = max64(most, load);
+  }
+  return most;
+}
+
+/* The table of crossings for the kind of route between two devices; NULL without memory. */
+static const int64_t *crossings(server_table *t, int32_t from, int32_t to) {
+  int64_t **of_kind = &t->crossing_ns[t->problem->device_kind[(int64_t)from * t->problem->n_devices + to]];
+  if (*of_kind) return *of_kind;
+  int64_t *made = ARENA_ZERO(t->run->arena, int64_t, (int64_t)t->chain.n + 1);
+  for (int32_t k = 0; made && k < t->chain.n - 1; k++) made[k] = t->staged ? 0 : cross(t, k, from, to);
+  return *of_kind = made;
+}
+
+static bool stage(server_table *t, server_slot *x) {
+  const situ_problem *p = t->problem;
+  const chain *c = &t->chain;
+  x->in_ns = ARENA_ZERO(t->run->arena, int64_t, (int64_t)c->n + 1);
+  x->out_ns = ARENA_ZERO(t->run->arena, int64_t, (int64_t)c->n + 1);
+  if (!x->in_ns || !x->out_ns) return false;
+  if (problem_is_host(p, x->device)) return true;
+  for (int32_t k = 0; k < c->n - 1; k++)
+    for (int32_t i = c->cut_start[k]; i < c->cut_start[k + 1]; i++) {
+      x->in_ns[k] = sat_add(x->in_ns[k], problem_transfer_ns(p, c->cut[i], p->host, x->device));
+      if (i < c->own_end[k])
+        x->out_ns[k] = sat_add(x->out_ns[k], problem_transfer_ns(p, c->cut[i], x->device, p->host));
+    }
+  return true;
+}
+
+/* ---- the recursion ---- */
+
+static int64_t load_of(const server_table *t, const server_slot *x, int64_t compute, int32_t from, int32_t to) {
+  if (!t->staged) return compute;
+  int64_t in = from > 0 ? x->in_ns[from - 1] : 0, out = x->out_ns[to - 1];
+  return t->problem->overlap ? max64(compute, max64(in, out)) : sat_add(compute, sat_add(in, out));
+}
+
+/* Whether slot x has what element k is pinned to, if that is anything. */
+static bool keeps_pin(const server_table *t, const server_slot *x, int32_t k) {
+  int32_t pin = t->chain.pin[k];
+  const situ_device *devices = t->problem->platform->devices;
+  return pin == -1 || (pin >= 0 && (t->whole ? devices[pin].server == devices[x->device].server : pin == x->device));
+}
+
+/* All intervals that begin at element j, on a device of slot x, after `before` (the value so far) and a crossing. */
+static void extend(server_table *t, int32_t state, int32_t j, int32_t to_state, const server_slot *x, int64_t before,
+                   int64_t crossing) {
+  const chain *c = &t->chain;
+  const situ_problem *p = t->problem;
+  const int64_t *time = x->time_ns;
+  const int32_t *never = x->never;
+  server_cell *row = t->cells + (int64_t)to_state * (c->n + 1);
+  int64_t peak = 0, in_flight = t->latency ? 1 : p->in_flight;
+  int64_t start = t->latency ? sat_add(before, crossing) : max64(before, crossing);
+  for (int32_t k = j + 1; k <= c->n; k++) {
+    int64_t kept = c->kept_bytes[t->latency ? k - 1 : k] - c->kept_bytes[j];
+    peak = max64(peak, sat_add(t->latency ? kept : 0, c->peak_bytes[k - 1]));
+    int64_t each = sat_add(t->latency ? 0 : kept, peak);
+    if (sat_add(c->weight_bytes[k] - c->weight_bytes[j], sat_mul(in_flight, each)) > x->limit_bytes) break;
+    if (never[k] != never[j] || !keeps_pin(t, x, k - 1)) break;
+    int64_t compute = time[k] - time[j];
+    if (compute >= t->upper_ns) break;
+    int64_t value = t->latency ? sat_add(start, compute) : max64(start, load_of(t, x, compute, j, k));
+    if ((t->latency ? sat_add(value, t->rest_ns[k]) : value) >= t->upper_ns || value >= row[k].value_ns) continue;
+    row[k] = (server_cell){value, state, j};
+  }
+}
+
+/* Everything after `state` in which the next device is of slot y. */
+static bool continue_with(server_table *t, int32_t state, int32_t y, bool new_server) {
+  int32_t x = t->inner_slot[state % t->n_inner], from, to, next = next_state(t, state, y, new_server);
+  if (next < 0) return true;
+  stand_for(t, x, y, new_server, &from, &to);
+  const int64_t *crossing = crossings(t, from, to);
+  if (!crossing) return false;
+  const server_cell *row = t->cells + (int64_t)state * (t->chain.n + 1);
+  for (int32_t j = 1; j < t->chain.n; j++)
+    if (row[j].value_ns < t->upper_ns) extend(t, state, j, next, &t->slots[y], row[j].value_ns, crossing[j - 1]);
+  return true;
+}
+
+static bool continue_state(server_table *t, int32_t state) {
+  int32_t x = t->inner_slot[state % t->n_inner];
+  const server_cell *row = t->cells + (int64_t)state * (t->chain.n + 1);
+  bool reached = false;
+  for (int32_t j = 1; j < t->chain.n && !reached; j++) reached = row[j].value_ns < t->upper_ns;
+  if (!reached) return true;
+  int32_t here = t->slots[x].server_type;
+  for (int32_t y = t->first_slot[here]; y < t->first_slot[here + 1]; y++)
+    if (!continue_with(t, state, y, false)) return false;
+  for (int32_t y = 0; y < t->n_slots; y++)
+    if (!continue_with(t, state, y, true)) return false;
+  return true;
+}
+
+static void find_rest(server_table *t) {
+  const chain *c = &t->chain;
+  t->rest_ns[c->n] = 0;
+  for (int32_t k = c->n - 1; k >= 0; k--) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t x = 0; x < t->n_slots; x++) {
+      const server_slot *y = &t->slots[x];
+      if (y->never[k + 1] == y->never[k]) least = min64(least, y->time_ns[k + 1] - y->time_ns[k]);
+    }
+    t->rest_ns[k] = sat_add(least, t->rest_ns[k + 1]);
+  }
+}
+
+bool server_table_run(server_table *t, int32_t *best) {
+  const chain *c = &t->chain;
+  int64_t n_cells = (int64_t)t->n_states * (c->n + 1);
+  *best = -1;
+  find_rest(t);
+  for (int64_t i = 0; i < n_cells; i++) t->cells[i] = (server_cell){SITU_NEVER_NS, -1, 0};
+  for (int32_t x = 0; x < t->n_slots; x++) extend(t, -1, 0, next_state(t, -1, x, true), &t->slots[x], 0, 0);
+  for (int32_t s = 0; s < t->n_states; s++) {
+    if (t->inner_slot[s % t->n_inner] < 0) continue;
+    if (!continue_state(t, s)) return false;
+    if (budget_spend(t->run->budget, 1)) return true;
+  }
+  int64_t least = SITU_NEVER_NS;
+  for (int32_t s = 0; s < t->n_states; s++) {
+    int64_t value = t->cells[(int64_t)s * (c->n + 1) + c->n].value_ns;
+    if (value >= least) continue;
+    least = value;
+    *best = s;
+  }
+  return true;
+}
+
+/* ---- from states to devices ---- */
+
+/* The intervals of the best plan, from the end to the beginning, then devices from the beginning on. */
+bool server_table_expand(const server_table *t, int32_t best, int32_t *device_of_element, int32_t *slot_of_element) {
+  const chain *c = &t->chain;
+  arena *a = t->run->arena;
+  int32_t most = t->problem->n_devices + 1, n = 0, *state = ARENA_NEW(a, int32_t, most),
+          *end = ARENA_NEW(a, int32_t, most);
+  int32_t *server = ARENA_ZERO(a, int32_t, t->n_server_types), *used = ARENA_NEW(a, int32_t, most);
+  if (!state || !end || !server || !used) return false;
+  for (int32_t s = best, e = c->n; s >= 0; n++) {
+    server_cell at = t->cells[(int64_t)s * (c->n + 1) + e];
+    state[n] = s;
+    end[n] = e;
+    s = at.state;
+    e = at.element;
+  }
+  for (int32_t i = n - 1, e = 0, outer = 0; i >= 0; i--) {
+    int32_t x = t->inner_slot[state[i] % t->n_inner];
+    const server_slot *now = &t->slots[x];
+    const server_type *s = &t->servers[now->server_type];
+    if (state[i] / t->n_inner != outer) {
+      server[now->server_type]++;
+      memset(used, 0, (size_t)s->n_types * sizeof *used);
+    }
+    outer = state[i] / t->n_inner;
+    int32_t place = s->place[(int64_t)now->type * s->n_places + used[now->type]++];
+    for (; e < end[i]; e++) {
+      device_of_element[e] = s->device[(int64_t)(server[now->server_type] - 1) * s->n_places + place];
+      slot_of_element[e] = x;
+    }
+  }
+  return true;
+}
+
+/* ---- the beginning ---- */
+
+static bool list_slots(server_table *t, arena *a) {
+  int32_t n = 0;
+  t->first_slot = ARENA_NEW(a, int32_t, (int64_t)t->n_server_types + 1);
+  for (int32_t k = 0; k < t->n_server_types; k++) n += t->servers[k].n_types;
+  t->slots = ARENA_ZERO(a, server_slot, n);
+  if (!t->first_slot || !t->slots) return false;
+  for (int32_t k = 0; k < t->n_server_types; k++) {
+    const server_type *s = &t->servers[k];
+    t->first_slot[k] = t->n_slots;
+    for (int32_t i = 0; i < s->n_types; i++) {
+      int32_t d = s->device[s->place[(int64_t)i * s->n_places]];
+      t->slots[t->n_slots++] =
+          (server_slot){.server_type = k,
+                        .type = i,
+                        .device = d,
+                        .limit_bytes = t->problem->platform->memory_bytes[t->problem->memory_of[d]]};
+    }
+  }
+  t->first_slot[t->n_server_types] = t->n_slots;
+  return true;
+}
+
+int32_t server_table_affordable(const server_table *t) {
+  int64_t n = MOST_ELEMENTS;
+  while (n > 0 &&
+         ((double)n * (double)n / 2 * t->n_states * (t->n_slots + 1) > MOST_WORK || n * t->n_states > MOST_CELLS))
+    n = n * 3 / 4;
+  return (int32_t)n;
+}
+
+bool server_table_init(server_table *t, solve_run *run, server_type *servers, int32_t n_server_types) {
+  const situ_problem *p = run->problem;
+  *t = (server_table){.run = run,
+                      .problem = p,
+                      .latency = p->execution == SITU_EXECUTION_STREAM,
+                      .servers = servers,
+                      .n_server_types = n_server_types};
+  t->staged = !t->latency && p->communication == SITU_COMMUNICATION_HOST_STAGED;
+  return list_slots(t, run->arena) && number_states(t, run->arena);
+}
+
+bool server_table_set_chain(server_table *t, const chain *c) {
+  arena *a = t->run->arena;
+  t->chain = *c;
+  for (int32_t x = 0; x < t->n_slots; x++) {
+    int64_t class = t->problem->class_of[t->slots[x].device];
+    t->slots[x].time_ns = c->time_ns + class * (c->n + 1);
+    t->slots[x].never = c->never + class * (c->n + 1);
+    if (t->staged && !stage(t, &t->slots[x])) return false;
+  }
+  t->cells = ARENA_NEW(a, server_cell, (int64_t)t->n_states * (c->n + 1));
+  t->crossing_ns = ARENA_ZERO(a, int64_t *, t->problem->n_kinds);
+  t->rest_ns = ARENA_NEW(a, int64_t, (int64_t)c->n + 1);
+  return t->cells && t->crossing_ns && t->rest_ns;
+}

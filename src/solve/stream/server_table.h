@@ -1,0 +1,60 @@
+/* solve/stream/server_table.h - the dynamic program of docs/theory/server_dp.md: the best way of a chain over servers,
+ * where each thing that can hold an interval (a device, or a server as a whole) is a slot. */
+#ifndef SITU_SOLVE_STREAM_SERVER_TABLE_H
+#define SITU_SOLVE_STREAM_SERVER_TABLE_H
+
+#include "solve/common/solver.h"
+#include "solve/stream/chain.h"
+#include "view/server_types.h"
+
+/* A device type of a server type: what the recursion chooses from. */
+typedef struct server_slot {
+  int32_t server_type, type; /* numbers */
+  int32_t device;            /* the first one, which stands for all */
+  const int64_t *time_ns;    /* sums over the elements before k */
+  const int32_t *never;      /* likewise: elements that it cannot run */
+  int64_t limit_bytes;       /* may be made narrower */
+  int32_t stride;            /* in the numbers of inner states */
+  int32_t first_state;       /* of its server type, within the inner states of all types */
+  int64_t *in_ns, *out_ns;   /* [boundary] host-staged: what crossing it costs the device; else NULL */
+} server_slot;
+
+typedef struct server_cell {
+  int64_t value_ns;
+  int32_t state, element; /* where it came from; state -1: the beginning */
+} server_cell;
+
+typedef struct server_table {
+  solve_run *run;
+  const situ_problem *problem;
+  bool latency, staged;
+  bool whole; /* a slot is a server as a whole */
+  chain chain;
+  server_type *servers;
+  int32_t n_server_types, n_slots;
+  server_slot *slots;
+  int32_t *first_slot;   /* [server type + 1] */
+  int32_t *outer_stride; /* [server type] */
+  int32_t n_outer, n_inner, n_states;
+  int32_t *inner_slot;   /* [inner state] the slot of its last device, -1: no such state */
+  int32_t *inner_used;   /* [inner state] number of devices used, mixed radix over the types of its server type */
+  int64_t **crossing_ns; /* [kind of route] -> [boundary] time of what crosses; NULL: not looked at yet */
+  int64_t *rest_ns;      /* [element] latency: least time from there to the end */
+  server_cell *cells;    /* [state * (elements + 1) + element]: elements before it are done */
+  int64_t upper_ns;      /* only plans below this are wanted */
+} server_table;
+
+/* Everything but the chain, from the server types: slots (times are of the chain's class of their device, limits those
+ * of the memories) and states; n_states is 0 where they are too many. False without memory. */
+bool server_table_init(server_table *t, solve_run *run, server_type *servers, int32_t n_server_types);
+/* How many elements the tables may have. */
+int32_t server_table_affordable(const server_table *t);
+/* Takes the chain in, of so many elements at most. False without memory. */
+bool server_table_set_chain(server_table *t, const chain *c);
+/* The state in which the best plan below t->upper_ns ends; -1 where there is none, or the budget is spent. A step is a
+ * state. False without memory. */
+bool server_table_run(server_table *t, int32_t *best);
+/* The device and the slot of each element in that plan. False without memory. */
+bool server_table_expand(const server_table *t, int32_t best, int32_t *device_of_element, int32_t *slot_of_element);
+
+#endif

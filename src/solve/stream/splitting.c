@@ -1,0 +1,527 @@
+/* Splitting: the graph is split into modules of much inner traffic (stream/modules.h), which are solved exactly one
+ * after the other in the context of what was decided before them (stream/window.h); then windows of one or two modules
+ * are solved anew while everything else stands. The word is that of DiviML (Ghannane, Abdelfattah, 2023), of which only
+ * the abstract could be read; the method is told in docs/theory/splitting.md. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "bound/bound.h"
+#include "solve/common/repair.h"
+#include "solve/common/solver.h"
+#include "solve/common/topological.h"
+#include "solve/stream/critical.h"
+#include "solve/stream/excess.h"
+#include "solve/stream/modules.h"
+#include "solve/stream/rank.h"
+#include "solve/stream/window.h"
+
+enum {
+  FIRST_SIZE = 10,
+  SMALLEST = 4,
+  N_FIRST = 5,
+  BUCKETS = 256,
+  MOST_FINDINGS = 4096,
+  NODES_PER_STEP = 32,
+  NODES_TO_BUILD = 1000,
+  NODES_TO_IMPROVE = 6000,
+  TRIED = 24,
+  FAILED = 3,
+  OPERATORS_LIMIT = 20000
+};
+
+/* A module that was solved: equal signatures have equal solutions. */
+typedef struct finding {
+  struct finding *next;
+  uint64_t hash;
+  size_t n_bytes;
+  uint8_t *bytes;
+  window_schedule best;
+} finding;
+
+typedef struct splitting {
+  solve_run *run;
+  const situ_problem *problem;
+  const situ_graph *graph;
+  unit_graph grains[2];    /* by unit_grain */
+  const unit_graph *units; /* one of them */
+  int64_t *tail_ns;        /* [operator * devices + device] B1's */
+  rng random;
+  int32_t *order; /* [unit] */
+  window window;
+  uint8_t *signature;
+  finding *findings[BUCKETS];
+  int32_t n_findings;
+
+  placement now, trial;
+  int64_t *start_ns, *finish_ns; /* of now */
+  int64_t *ends_ns;              /* [operator] that the window sees: of what is built so far, or of trial */
+  bool have, *on_chain;          /* there is a schedule; [operator] on its critical chain */
+  double now_cost, price;        /* price: nanoseconds for each byte of excess */
+  critical path, context;
+  bool *inside, *ahead, *behind; /* [operator] of the window; its ancestors; its descendants */
+  int32_t *place;                /* scratch [operator] */
+  int32_t n_inside, at;          /* operators of the window stand at trial.order[at .. at + n_inside) */
+  int32_t n_tried;
+  bool gained;
+} splitting;
+
+/* ---- building: module after module ---- */
+
+/* The least time from the end of v on d to the end of everything, through users outside the window; -1 without any. */
+static int64_t least_leave(const splitting *s, int32_t v, int32_t d) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = s->graph;
+  int64_t leave = -1;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t x = g->use[i];
+      int64_t least = WINDOW_FAR_NS;
+      if (s->inside[x]) continue;
+      for (int32_t e = 0; e < p->n_devices; e++) {
+        if (!problem_allows(p, x, e)) continue;
+        int64_t way = sat_add(problem_transfer_ns(p, t, d, e), problem_time_ns(p, x, e));
+        least = min64(least, sat_add(way, s->tail_ns[(int64_t)x * p->n_devices + e]));
+      }
+      leave = max64(leave, least);
+    }
+  return leave;
+}
+
+/* Inputs of the unit from outside the window. */
+static void fill_arrivals(splitting *s, int32_t i, const int32_t *device) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = s->graph;
+  int32_t v = s->units->member[s->units->member_start[s->window.unit[i]]];
+  for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+    int32_t t = g->in[k], u = g->producer[t];
+    for (int32_t d = 0; d < p->n_devices && !s->inside[u]; d++) {
+      int64_t *arrive = &s->window.arrive_ns[i][d];
+      *arrive = max64(*arrive, min64(sat_add(s->ends_ns[u], problem_transfer_ns(p, t, device[u], d)), WINDOW_FAR_NS));
+    }
+  }
+}
+
+static void mark_inside(splitting *s, bool inside) {
+  s->n_inside = 0;
+  for (int32_t i = 0; i < s->window.n; i++) {
+    int32_t u = s->window.unit[i];
+    for (int32_t k = s->units->member_start[u]; k < s->units->member_start[u + 1]; k++, s->n_inside++)
+      s->inside[s->units->member[k]] = inside;
+  }
+}
+
+/* A group with a member outside the window that is placed already leaves no choice. */
+static void fix_groups(splitting *s, const int32_t *device) {
+  const situ_problem *p = s->problem;
+  window *w = &s->window;
+  for (int32_t i = 0; i < w->n; i++) {
+    if (w->group[i] < 0) continue;
+    for (int32_t k = p->group_start[w->group[i]]; k < p->group_start[w->group[i] + 1]; k++) {
+      int32_t member = p->group_member[k];
+      for (int32_t d = 0; d < w->n_devices && !s->inside[member] && device[member] >= 0; d++)
+        if (d != device[member]) w->time_ns[i][d] = WINDOW_FAR_NS;
+    }
+  }
+}
+
+/* Room for weights of the window beside those of operators that are placed outside. */
+static void fill_room(splitting *s, const int32_t *device) {
+  const situ_problem *p = s->problem;
+  for (int32_t m = 0; m < p->n_memories; m++)
+    s->window.room_bytes[m] =
+        p->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES ? INT64_MAX : p->platform->memory_bytes[m];
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    if (s->inside[v] || device[v] < 0) continue;
+    int64_t *room = &s->window.room_bytes[p->memory_of[device[v]]];
+    if (*room != INT64_MAX) *room = max64(*room - s->graph->weight_bytes[v], 0);
+  }
+}
+
+static int64_t keep_best(void *context, const window_schedule *found, int64_t upper_ns) {
+  *(window_schedule *)context = *found;
+  return found->value_ns;
+}
+
+static finding *find_same(const splitting *s, uint64_t hash, size_t n) {
+  for (finding *f = s->findings[hash % BUCKETS]; f; f = f->next)
+    if (f->hash == hash && f->n_bytes == n && memcmp(f->bytes, s->signature, n) == 0) return f;
+  return NULL;
+}
+
+static bool keep_finding(splitting *s, uint64_t hash, size_t n, const window_schedule *best) {
+  if (n == 0 || s->n_findings == MOST_FINDINGS) return true;
+  finding *f = ARENA_NEW(s->run->arena, finding, 1);
+  if (!f) return false;
+  *f = (finding){.next = s->findings[hash % BUCKETS], .hash = hash, .n_bytes = n, .best = *best};
+  f->bytes = ARENA_COPY(s->run->arena, s->signature, uint8_t, (int64_t)n);
+  s->findings[hash % BUCKETS] = f;
+  s->n_findings++;
+  return f->bytes;
+}
+
+/* The best schedule of the window; memory is let go where nothing fits. False without any (or without memory). */
+static bool solve_window(splitting *s, window_schedule *best) {
+  size_t n = window_signature(&s->window, s->signature);
+  uint64_t hash = hash_bytes(s->signature, n, 0);
+  const finding *same = n > 0 ? find_same(s, hash, n) : NULL;
+  if (same) {
+    *best = same->best;
+    solve_count(s->run, "splitting.repeated", 1);
+    return true;
+  }
+  best->value_ns = WINDOW_FAR_NS;
+  for (int32_t attempt = 0; attempt < 2 && best->value_ns == WINDOW_FAR_NS; attempt++) {
+    int64_t nodes;
+    for (int32_t m = 0; m < s->problem->n_memories && attempt > 0; m++) s->window.room_bytes[m] = INT64_MAX;
+    window_search(&s->window, WINDOW_FAR_NS, NODES_TO_BUILD, keep_best, best, &nodes, s->run->arena);
+    budget_spend(s->run->budget, nodes / NODES_PER_STEP);
+  }
+  solve_count(s->run, "splitting.modules", 1);
+  return best->value_ns < WINDOW_FAR_NS && keep_finding(s, hash, n, best);
+}
+
+static int32_t append_unit(splitting *s, int32_t u, int32_t d, int32_t placed) {
+  const situ_problem *p = s->problem;
+  for (int32_t k = s->units->member_start[u]; k < s->units->member_start[u + 1]; k++) {
+    int32_t v = s->units->member[k];
+    s->trial.device[v] = d;
+    s->trial.order[placed++] = v;
+    int64_t start = max64(s->window.free_ns[d], critical_arrival(p, s->trial.device, s->ends_ns, v, d));
+    s->ends_ns[v] = s->window.free_ns[d] = min64(sat_add(start, problem_time_ns(p, v, d)), WINDOW_FAR_NS);
+  }
+  return placed;
+}
+
+/* All modules in order, each exactly in the context of those before. False where some module has no place. */
+static bool build(splitting *s, const modules *parts) {
+  const situ_problem *p = s->problem;
+  int64_t free_ns[WINDOW_DEVICES] = {0};
+  int32_t placed = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) s->trial.device[v] = -1;
+  for (int32_t k = 0; k < parts->n; k++) {
+    window_schedule best;
+    window *w = &s->window;
+    if (!window_take(w, p, s->units, parts->unit + parts->start[k], parts->start[k + 1] - parts->start[k]))
+      return false;
+    memcpy(w->free_ns, free_ns, sizeof free_ns);
+    mark_inside(s, true);
+    for (int32_t i = 0; i < w->n; i++) {
+      int32_t u = w->unit[i];
+      fill_arrivals(s, i, s->trial.device);
+      for (int32_t d = 0; d < p->n_devices; d++)
+        for (int32_t q = s->units->member_start[u]; q < s->units->member_start[u + 1]; q++)
+          w->leave_ns[i][d] = max64(w->leave_ns[i][d], least_leave(s, s->units->member[q], d));
+    }
+    fix_groups(s, s->trial.device);
+    fill_room(s, s->trial.device);
+    mark_inside(s, false);
+    if (budget_over(s->run->budget) || !solve_window(s, &best)) return false;
+    for (int32_t i = 0; i < w->n; i++)
+      placed = append_unit(s, w->unit[best.sequence[i]], best.device[best.sequence[i]], placed);
+    memcpy(free_ns, w->free_ns, sizeof free_ns);
+  }
+  return true;
+}
+
+/* ---- the present schedule ---- */
+
+/* Takes the schedule of `where`, just simulated, as the present one. */
+static void settle(splitting *s, const placement *where, const simulation *found) {
+  size_t n = (size_t)s->problem->n_operators;
+  memcpy(s->now.device, where->device, n * sizeof(int32_t));
+  if (where->order)
+    memcpy(s->now.order, where->order, n * sizeof(int32_t));
+  else
+    for (int32_t v = 0; v < s->problem->n_operators; v++) s->now.order[v] = v;
+  memcpy(s->start_ns, found->start_ns, n * sizeof(int64_t));
+  memcpy(s->finish_ns, found->finish_ns, n * sizeof(int64_t));
+  s->now_cost = excess_cost(s->price, found);
+  s->have = true;
+  critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
+  memset(s->on_chain, found->excess_bytes > 0 || found->over_ns > 0, n * sizeof(bool)); /* what helps may be anywhere */
+  for (int32_t i = 0; i < s->path.n_chain; i++) s->on_chain[s->path.chain[i]] = true;
+}
+
+/* ---- windows ---- */
+
+/* Fills trial with the present schedule, the window's operators side by side: before them their ancestors and what
+ * starts before the middle of the window and needs nothing of it. */
+static void part_order(splitting *s) {
+  const situ_graph *g = s->graph;
+  int32_t n = s->problem->n_operators, n_ahead = 0;
+  int64_t first = INT64_MAX, last = 0;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t v = s->now.order[k];
+    s->ahead[v] = false;
+    s->behind[v] = false;
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      s->behind[v] |= !s->inside[v] && (s->inside[u] || s->behind[u]);
+    }
+    if (!s->inside[v]) continue;
+    first = min64(first, s->start_ns[v]);
+    last = max64(last, s->start_ns[v]);
+  }
+  for (int32_t k = n - 1; k >= 0; k--) {
+    int32_t v = s->now.order[k];
+    if (s->inside[v]) continue;
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+        s->ahead[v] |= s->inside[g->use[i]] || s->ahead[g->use[i]];
+    if (!s->behind[v] && s->start_ns[v] < first + (last - first) / 2) s->ahead[v] = true;
+    n_ahead += s->ahead[v];
+  }
+  s->at = n_ahead;
+  int32_t place[3] = {0, n_ahead, n_ahead + s->n_inside};
+  for (int32_t k = 0; k < n; k++) {
+    int32_t v = s->now.order[k];
+    s->trial.order[place[s->ahead[v] ? 0 : s->inside[v] ? 1 : 2]++] = v;
+  }
+  memcpy(s->trial.device, s->now.device, (size_t)n * sizeof(int32_t));
+}
+
+/* What the schedule of trial, just simulated, is to the window. */
+static void fill_context(splitting *s, const simulation *found) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = s->graph;
+  window *w = &s->window;
+  critical_find(&s->context, &s->trial, found->start_ns, found->finish_ns);
+  memcpy(s->ends_ns, found->finish_ns, (size_t)p->n_operators * sizeof *s->ends_ns);
+  for (int32_t k = 0; k < s->at; k++) {
+    int32_t v = s->trial.order[k], d = s->trial.device[v];
+    w->free_ns[d] = max64(w->free_ns[d], found->finish_ns[v]);
+  }
+  for (int32_t k = p->n_operators - 1; k >= s->at + s->n_inside; k--) {
+    int32_t v = s->trial.order[k];
+    w->after_ns[s->trial.device[v]] = s->context.tail_ns[v];
+  }
+  for (int32_t i = 0; i < w->n; i++) {
+    fill_arrivals(s, i, s->trial.device);
+    for (int32_t q = s->units->member_start[w->unit[i]]; q < s->units->member_start[w->unit[i] + 1]; q++) {
+      int32_t v = s->units->member[q];
+      for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+        for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
+          int32_t x = g->use[k];
+          for (int32_t d = 0; d < p->n_devices && !s->inside[x]; d++) {
+            int64_t way = sat_add(problem_transfer_ns(p, t, d, s->trial.device[x]), s->context.tail_ns[x]);
+            w->leave_ns[i][d] = max64(w->leave_ns[i][d], min64(way, WINDOW_FAR_NS));
+          }
+        }
+    }
+  }
+  fix_groups(s, s->trial.device);
+  fill_room(s, s->trial.device);
+}
+
+/* Simulates a schedule of the window in its context, and takes it where it is better than the present one. */
+static int64_t try_schedule(void *context, const window_schedule *found, int64_t upper_ns) {
+  splitting *s = context;
+  int32_t n = s->at;
+  for (int32_t i = 0; i < s->window.n; i++) {
+    int32_t at = found->sequence[i], u = s->window.unit[at];
+    for (int32_t k = s->units->member_start[u]; k < s->units->member_start[u + 1]; k++) {
+      s->trial.order[n++] = s->units->member[k];
+      s->trial.device[s->units->member[k]] = found->device[at];
+    }
+  }
+  simulation simulated = solve_try(s->run, &s->trial);
+  if (excess_cost(s->price, &simulated) < s->now_cost) {
+    settle(s, &s->trial, &simulated);
+    s->gained = true;
+    s->n_tried = 0;
+  }
+  if (++s->n_tried > TRIED || solve_done(s->run)) return 0;
+  /* Schedules alike fail alike where links contend: after some, only one that is better without contention is worth a
+   * run. */
+  if (s->n_tried > FAILED && simulated.excess_bytes == 0) upper_ns = min64(upper_ns, found->value_ns);
+  return min64(upper_ns, s->now_cost < (double)WINDOW_FAR_NS ? (int64_t)s->now_cost : WINDOW_FAR_NS);
+}
+
+static bool is_worth_it(const splitting *s) {
+  for (int32_t i = 0; i < s->window.n; i++) {
+    int32_t u = s->window.unit[i];
+    for (int32_t k = s->units->member_start[u]; k < s->units->member_start[u + 1]; k++)
+      if (s->on_chain[s->units->member[k]]) return true;
+  }
+  return false;
+}
+
+/* Solves modules first .. last of the division anew, everything else staying where it is. */
+static void improve(splitting *s, const modules *parts, int32_t first, int32_t last) {
+  int32_t unit[WINDOW_UNITS], n = 0;
+  if (parts->start[last + 1] - parts->start[first] > WINDOW_UNITS) return;
+  for (int32_t u = 0; u < WINDOW_UNITS && parts->start[first] + u < parts->start[last + 1]; u++) {
+    int32_t x = parts->unit[parts->start[first] + u], k = n++;
+    for (; k > 0 && unit[k - 1] > x; k--) unit[k] = unit[k - 1];
+    unit[k] = x;
+  }
+  if (!window_take(&s->window, s->problem, s->units, unit, n) || !is_worth_it(s)) return;
+  mark_inside(s, true);
+  part_order(s);
+  simulation found = solve_try(s->run, &s->trial);
+  if (found.value_ns != SITU_NEVER_NS) {
+    int64_t nodes;
+    s->n_tried = 0;
+    fill_context(s, &found);
+    if (excess_cost(s->price, &found) < s->now_cost) settle(s, &s->trial, &found);
+    int64_t upper = s->now_cost < (double)WINDOW_FAR_NS ? (int64_t)s->now_cost : WINDOW_FAR_NS;
+    window_search(&s->window, upper, NODES_TO_IMPROVE, try_schedule, s, &nodes, s->run->arena);
+    budget_spend(s->run->budget, nodes / NODES_PER_STEP);
+    solve_count(s->run, "splitting.windows", 1);
+  }
+  mark_inside(s, false);
+}
+
+/* All windows of a division until none gains. */
+static void improve_all(splitting *s, const modules *parts) {
+  do {
+    s->gained = false;
+    for (int32_t k = 0; k < parts->n && !solve_done(s->run); k++) {
+      improve(s, parts, k, k);
+      if (k + 1 < parts->n && !solve_done(s->run)) improve(s, parts, k, k + 1);
+    }
+  } while (s->gained && !solve_done(s->run));
+}
+
+/* ---- divisions ---- */
+
+/* A topological order of units from one of operators: by first member. */
+static void order_units(splitting *s, const int32_t *order) {
+  int32_t n = 0;
+  for (int32_t k = 0; k < s->problem->n_operators; k++) {
+    int32_t u = s->units->unit_of[order[k]];
+    if (order[k] == s->units->member[s->units->member_start[u]]) s->order[n++] = u;
+  }
+}
+
+static bool order_by_rank(splitting *s, arena *a) {
+  rank_costs costs;
+  double *rank = ARENA_NEW(a, double, s->problem->n_operators);
+  if (!rank || !rank_costs_find(&costs, a, s->problem, RANK_MEAN)) return false;
+  rank_upward(rank, s->problem, &costs);
+  return rank_order(s->place, a, rank, s->problem->n_operators);
+}
+
+/* The k-th of the first divisions: each way, the last on three orders. Later ones are drawn. */
+static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
+  const situ_problem *p = s->problem;
+  bool drawn = k >= N_FIRST;
+  int32_t way = drawn ? (int32_t)rng_below(&s->random, 4) : k, n = p->n_operators;
+  module_rules rules = {.most = FIRST_SIZE, .resolution = 1, .order = s->order};
+  if (drawn) {
+    rules.most = SMALLEST + (int32_t)rng_below(&s->random, WINDOW_UNITS - SMALLEST);
+    rules.resolution = 0.25 + 2 * rng_unit(&s->random);
+  }
+  s->units = &s->grains[drawn && rng_below(&s->random, 2) ? UNITS_FINE : UNITS_COARSE];
+  rules.way = way == 0 ? MODULES_MERGED : way == 1 ? MODULES_GROWN : MODULES_ORDERED;
+  if (way == 4) {
+    for (int32_t v = 0; v < n; v++) s->place[v] = v;
+  } else if (way == 2 && !drawn) {
+    if (!order_by_rank(s, a)) return false;
+  } else if (way == 2) {
+    memcpy(s->place, s->now.order, (size_t)n * sizeof(int32_t));
+  } else {
+    int32_t *waiting = ARENA_NEW(a, int32_t, n), *stack = ARENA_NEW(a, int32_t, n);
+    if (!waiting || !stack) return false;
+    topological_deep(s->place, s->graph, drawn ? &s->random : NULL, waiting, stack);
+  }
+  order_units(s, s->place);
+  return modules_find(out, s->units, &rules, a);
+}
+
+static bool init(splitting *s, solve_run *run) {
+  const situ_problem *p = run->problem;
+  int32_t n = p->n_operators;
+  arena *a = run->arena;
+  *s = (splitting){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed), .now_cost = 1e301};
+  for (int32_t grain = 0; grain < 2; grain++)
+    if (!unit_graph_find(&s->grains[grain], p, (unit_grain)grain, a)) return false;
+  s->tail_ns = ARENA_NEW(a, int64_t, (int64_t)n * p->n_devices);
+  int64_t *head = ARENA_NEW(a, int64_t, (int64_t)n * p->n_devices);
+  s->order = ARENA_NEW(a, int32_t, n);
+  s->signature = ARENA_NEW(a, uint8_t, WINDOW_SIGNATURE);
+  placement *both[] = {&s->now, &s->trial};
+  for (int32_t i = 0; i < 2; i++) {
+    both[i]->device = ARENA_NEW(a, int32_t, n);
+    both[i]->order = ARENA_NEW(a, int32_t, n);
+    if (!both[i]->device || !both[i]->order) return false;
+  }
+  s->start_ns = ARENA_NEW(a, int64_t, n);
+  s->finish_ns = ARENA_NEW(a, int64_t, n);
+  s->ends_ns = ARENA_NEW(a, int64_t, n);
+  s->on_chain = ARENA_ZERO(a, bool, n);
+  s->inside = ARENA_ZERO(a, bool, n);
+  s->ahead = ARENA_NEW(a, bool, n);
+  s->behind = ARENA_NEW(a, bool, n);
+  s->place = ARENA_NEW(a, int32_t, n);
+  int64_t room = SITU_UNLIMITED_BYTES;
+  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, max64(p->platform->memory_bytes[m], 1));
+  int64_t scale = run->incumbent->value_ns < SITU_NEVER_NS ? run->incumbent->value_ns : 1000000000;
+  s->price = 10.0 * (double)scale / (double)room + 1e-3;
+  return s->tail_ns && head && s->order && s->signature && s->start_ns && s->finish_ns && s->ends_ns && s->on_chain &&
+         s->inside && s->ahead && s->behind && s->place && bound_heads_tails(head, s->tail_ns, p) &&
+         critical_init(&s->path, p, a) && critical_init(&s->context, p, a);
+}
+
+/* Goes on from what is offered where that is better than the present schedule. */
+static void take(splitting *s, const placement *where) {
+  simulation found = simulator_run(s->run->simulator, where, true);
+  if (found.value_ns != SITU_NEVER_NS && excess_cost(s->price, &found) < s->now_cost) settle(s, where, &found);
+}
+
+/* Builds from nothing, by each of the first divisions. */
+static bool build_all(splitting *s, arena *a) {
+  bool ok = true;
+  arena_mark empty = arena_get_mark(a);
+  for (int32_t k = 0; ok && k < N_FIRST && !solve_done(s->run); k++, arena_release(a, empty)) {
+    modules parts;
+    if (!(ok = divide(s, &parts, k, a)) || !build(s, &parts)) continue;
+    repair_offer(s->run, &s->trial);
+    take(s, &s->trial);
+  }
+  return ok;
+}
+
+/* Windows of one division after the other, from the best plan so far. */
+static bool improve_best(splitting *s, arena *a) {
+  arena_mark empty = arena_get_mark(a);
+  bool ok = s->run->incumbent->best.device || build_all(s, a); /* one that does not fit is better than none */
+  if (s->run->incumbent->best.device) take(s, &s->run->incumbent->best);
+  for (int32_t k = N_FIRST; ok && s->have && !solve_done(s->run); k++, arena_release(a, empty)) {
+    modules parts;
+    if ((ok = divide(s, &parts, k, a))) improve_all(s, &parts);
+    budget_spend(s->run->budget, 1);
+  }
+  return ok;
+}
+
+static situ_status run_with(solve_run *run, bool (*what)(splitting *s, arena *a)) {
+  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
+  splitting *s = ARENA_ZERO(run->arena, splitting, 1);
+  arena *a = arena_new();
+  bool ok = s && a && init(s, run) && what(s, a);
+  arena_free(a);
+  return ok ? SITU_STATUS_OK : fail_no_memory(run->error);
+}
+
+static situ_status start(solve_run *run) { return run_with(run, build_all); }
+
+static situ_status solve(solve_run *run) { return run_with(run, improve_best); }
+
+static bool serves(const situ_problem *p) {
+  return p->n_devices <= WINDOW_DEVICES && p->n_operators <= OPERATORS_LIMIT;
+}
+
+const solver splitting_solver = {
+    .name = "splitting",
+    .title = "modules by modularity, each solved exactly in its context",
+    .source = "after the idea of DiviML (Ghannane, Abdelfattah, 2023)",
+    .models = MODEL_STREAM,
+    .anytime = true,
+    .multistart = true,
+    .serves = serves,
+    .start = start,
+    .solve = solve,
+};

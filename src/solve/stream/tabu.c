@@ -1,0 +1,376 @@
+/* Tabu search over (device, order) for stream problems: moves on the critical chain only, chosen by an estimate from
+ * heads and tails, judged by the simulator (contention, memory and all). After Davidovic, Hansen, Mladenovic, "Variable
+ * neighborhood search for multiprocessor scheduling problem with communication delays" (2001) in spirit, with moves of
+ * whole same-device stretches of the chain, which is what escapes the local optima of list schedules where transfers
+ * are dear. docs/theory/tabu.md tells it in full. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/common/solver.h"
+#include "solve/stream/critical.h"
+#include "solve/stream/excess.h"
+#include "view/unit.h"
+
+enum { MAX_MOVES = 384, TRIED = 6, SAMPLED = 96, STALE_ROUNDS = 60, SHAKEN = 4 };
+
+typedef enum move_kind { MOVE_UNIT, MOVE_STRETCH, MOVE_EARLIER } move_kind;
+
+/* UNIT: operator `first` with its group goes to `to`. STRETCH: chain[first .. last] with their groups go to `to`.
+ * EARLIER: `first` goes before the neighbour ahead of it on its device. */
+typedef struct move {
+  move_kind kind;
+  int32_t first, last, to;
+  int64_t estimate_ns;
+} move;
+
+typedef struct tabu {
+  solve_run *run;
+  const situ_problem *problem;
+  const situ_graph *graph;
+  rng random;
+  placement now, trial, chosen;
+  simulator_base *base;          /* now */
+  int64_t *start_ns, *finish_ns; /* of now */
+  critical path;
+  int64_t *forbidden; /* [operator * devices + device] until that round; or NULL where that is too large */
+  int64_t round;
+  double now_cost, best_cost, price; /* price: nanoseconds for each byte of excess */
+  int64_t now_excess;
+  move moves[MAX_MOVES];
+  int32_t n_moves;
+  bool *full; /* [memory] */
+} tabu;
+
+static bool is_forbidden(const tabu *s, int32_t v, int32_t d) {
+  return s->forbidden && s->forbidden[(int64_t)v * s->problem->n_devices + d] > s->round;
+}
+
+/* ---- candidates ---- */
+
+static void add_move(tabu *s, move m) {
+  if (s->n_moves < MAX_MOVES) s->moves[s->n_moves++] = m;
+}
+
+/* The length of the longest way through v on d, from heads and tails of the present schedule; at least the work that d
+ * would have. */
+static int64_t estimate_unit(const tabu *s, int32_t v, int32_t d) {
+  const situ_problem *p = s->problem;
+  int64_t time = problem_time_ns(p, v, d);
+  int64_t way = sat_add(critical_arrival(p, s->now.device, s->finish_ns, v, d), time);
+  way = sat_add(way, critical_rest(&s->path, s->now.device, v, d));
+  return max64(way, sat_add(s->path.busy_ns[d], time));
+}
+
+static void list_unit_moves(tabu *s, int32_t v) {
+  const situ_problem *p = s->problem;
+  if (p->pin[v] >= 0) return;
+  int32_t skip = p->n_devices > 16 ? (int32_t)rng_below(&s->random, p->n_devices) : 0;
+  for (int32_t k = 0; k < p->n_devices && k < 16; k++) {
+    int32_t d = (k + skip) % p->n_devices;
+    if (d == s->now.device[v] || !unit_allows(p, v, d)) continue;
+    add_move(s, (move){.kind = MOVE_UNIT, .first = v, .to = d, .estimate_ns = estimate_unit(s, v, d)});
+  }
+}
+
+/* chain[first .. last], all of one device, to `to`: as if they ran one after the other there. */
+static void add_stretch(tabu *s, int32_t first, int32_t last, int32_t to) {
+  const situ_problem *p = s->problem;
+  const int32_t *chain = s->path.chain;
+  if (to == s->now.device[chain[first]]) return;
+  int64_t work = 0;
+  for (int32_t i = first; i <= last; i++) {
+    if (!unit_allows(p, chain[i], to)) return;
+    work = sat_add(work, problem_time_ns(p, chain[i], to));
+  }
+  int64_t way = sat_add(critical_arrival(p, s->now.device, s->finish_ns, chain[first], to), work);
+  way = sat_add(way, critical_rest(&s->path, s->now.device, chain[last], to));
+  add_move(s, (move){.kind = MOVE_STRETCH,
+                     .first = first,
+                     .last = last,
+                     .to = to,
+                     .estimate_ns = max64(way, sat_add(s->path.busy_ns[to], work))});
+}
+
+/* Stretches of the chain on one device go to the device before or after them, or to any; also their halves. */
+static void list_stretch_moves(tabu *s) {
+  const situ_problem *p = s->problem;
+  const critical *c = &s->path;
+  int32_t stretches = 0;
+  for (int32_t first = 0, last; first < c->n_chain && stretches < SAMPLED / 4; first = last + 1) {
+    int32_t d = s->now.device[c->chain[first]];
+    for (last = first; last + 1 < c->n_chain && s->now.device[c->chain[last + 1]] == d;) last++;
+    if (last == first) continue;
+    stretches++;
+    int32_t cut = first + (int32_t)rng_below(&s->random, last - first);
+    int32_t any = (int32_t)rng_below(&s->random, p->n_devices);
+    int32_t to_before = first > 0 ? s->now.device[c->chain[first - 1]] : any;
+    int32_t to_after = last + 1 < c->n_chain ? s->now.device[c->chain[last + 1]] : any;
+    add_stretch(s, first, last, to_before);
+    if (to_after != to_before) add_stretch(s, first, last, to_after);
+    if (any != to_before && any != to_after) add_stretch(s, first, last, any);
+    add_stretch(s, first, cut, to_before);
+    add_stretch(s, cut + 1, last, to_after);
+  }
+}
+
+/* Swaps two neighbours on a device, both on the chain, the later of which does not need the earlier. */
+static void list_swaps(tabu *s) {
+  const situ_graph *g = s->graph;
+  const critical *c = &s->path;
+  for (int32_t i = 1; i < c->n_chain && s->n_moves < MAX_MOVES; i++) {
+    int32_t u = c->chain[i - 1], v = c->chain[i];
+    if (c->before[v] != u) continue;
+    bool needs = false;
+    int32_t lowest = 0;
+    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+      needs |= g->producer[g->in[k]] == u;
+      lowest = c->position[g->producer[g->in[k]]] > lowest ? c->position[g->producer[g->in[k]]] : lowest;
+    }
+    if (needs || lowest > c->position[u]) continue;
+    int64_t arrival = critical_arrival(s->problem, s->now.device, s->finish_ns, v, s->now.device[v]);
+    int64_t begin = max64(arrival, c->before[u] >= 0 ? s->finish_ns[c->before[u]] : 0);
+    int64_t way = sat_add(begin, problem_time_ns(s->problem, v, s->now.device[v]) + c->tail_ns[u]);
+    add_move(s, (move){.kind = MOVE_EARLIER, .first = v, .estimate_ns = way});
+  }
+}
+
+/* Operators on memories that are too full, drawn at random. */
+static void list_reliefs(tabu *s) {
+  for (int32_t k = 0; s->now_excess > 0 && k < SAMPLED && s->problem->n_operators > 0; k++) {
+    int32_t v = (int32_t)rng_below(&s->random, s->problem->n_operators);
+    if (s->full[s->problem->memory_of[s->now.device[v]]] && s->graph->weight_bytes[v] > 0) list_unit_moves(s, v);
+  }
+}
+
+static void list_moves(tabu *s) {
+  const critical *c = &s->path;
+  s->n_moves = 0;
+  list_stretch_moves(s);
+  list_reliefs(s);
+  int32_t every = c->n_chain > SAMPLED ? c->n_chain / SAMPLED : 1;
+  int32_t first = (int32_t)rng_below(&s->random, every);
+  for (int32_t i = first; i < c->n_chain && s->n_moves < MAX_MOVES; i += every) list_unit_moves(s, c->chain[i]);
+  list_swaps(s);
+}
+
+/* ---- making a move ---- */
+
+/* Takes the operator at position `from` to position `to` of an order. */
+static void shift(int32_t *order, int32_t from, int32_t to) {
+  int32_t v = order[from];
+  if (from < to)
+    memmove(order + from, order + from + 1, (size_t)(to - from) * sizeof *order);
+  else
+    memmove(order + to + 1, order + to, (size_t)(from - to) * sizeof *order);
+  order[to] = v;
+}
+
+/* Puts v where its inputs have come to its new device, between its producers and its users. */
+static void reposition(tabu *s, int32_t v, int32_t d) {
+  const situ_graph *g = s->graph;
+  const critical *c = &s->path;
+  int32_t n = s->problem->n_operators, from = c->position[v], low = 0, high = n - 1;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t u = c->position[g->producer[g->in[i]]];
+    if (u + 1 > low) low = u + 1;
+  }
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      if (c->position[g->use[i]] - 1 < high) high = c->position[g->use[i]] - 1;
+  int64_t arrival = critical_arrival(s->problem, s->now.device, s->finish_ns, v, d);
+  int32_t to = from;
+  while (to < high && s->start_ns[s->now.order[to + 1]] < arrival) to++;
+  while (to > low && to <= from && s->start_ns[s->now.order[to - 1]] > arrival) to--;
+  shift(s->trial.order, from, to);
+}
+
+static void assign_unit(tabu *s, int32_t *device, int32_t v, int32_t d) {
+  const int32_t *members;
+  int32_t n = unit_of(s->problem, &v, &members);
+  for (int32_t i = 0; i < n; i++) device[members[i]] = d;
+}
+
+static void make(tabu *s, const move *m) {
+  size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
+  memcpy(s->trial.device, s->now.device, bytes);
+  memcpy(s->trial.order, s->now.order, bytes);
+  if (m->kind == MOVE_EARLIER) {
+    shift(s->trial.order, s->path.position[m->first], s->path.position[s->path.before[m->first]]);
+  } else if (m->kind == MOVE_UNIT) {
+    assign_unit(s, s->trial.device, m->first, m->to);
+    if (s->graph->colocation[m->first] < 0) reposition(s, m->first, m->to);
+  } else {
+    for (int32_t i = m->first; i <= m->last; i++) assign_unit(s, s->trial.device, s->path.chain[i], m->to);
+  }
+}
+
+/* Whether any operator of the move may not go back yet. */
+static bool move_is_forbidden(const tabu *s, const move *m) {
+  if (m->kind == MOVE_UNIT) return is_forbidden(s, m->first, m->to);
+  if (m->kind == MOVE_EARLIER) return is_forbidden(s, m->first, s->now.device[m->first]);
+  for (int32_t i = m->first; i <= m->last; i++)
+    if (is_forbidden(s, s->path.chain[i], m->to)) return true;
+  return false;
+}
+
+static void forbid(tabu *s, const move *m) {
+  if (!s->forbidden) return;
+  int64_t until = s->round + 7 + rng_below(&s->random, 8 + s->path.n_chain / 10);
+  int32_t first = m->kind == MOVE_STRETCH ? m->first : 0, last = m->kind == MOVE_STRETCH ? m->last : 0;
+  for (int32_t i = first; i <= last; i++) {
+    int32_t v = m->kind == MOVE_STRETCH ? s->path.chain[i] : m->kind == MOVE_UNIT ? m->first : s->path.before[m->first];
+    s->forbidden[(int64_t)v * s->problem->n_devices + s->now.device[v]] = until;
+  }
+}
+
+/* Takes the schedule just simulated, of `where`, as the present one; its order becomes that of its starts. */
+static void settle(tabu *s, placement *where, const simulation *found) {
+  const situ_problem *p = s->problem;
+  placement old = s->now;
+  s->now = *where;
+  *where = old;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    s->start_ns[v] = found->start_ns[v];
+    s->finish_ns[v] = found->finish_ns[v];
+  }
+  s->now_cost = excess_cost(s->price, found);
+  s->now_excess = found->excess_bytes;
+  for (int32_t m = 0; m < p->n_memories; m++)
+    s->full[m] = found->peak_bytes && found->peak_bytes[m] > p->platform->memory_bytes[m];
+  critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
+}
+
+/* ---- the search ---- */
+
+/* Moves the `TRIED` most promising moves to the front, in order. */
+static int32_t select_moves(tabu *s) {
+  int32_t n = 0;
+  for (; n < TRIED && n < s->n_moves; n++) {
+    int32_t best = n;
+    for (int32_t i = n + 1; i < s->n_moves; i++)
+      if (s->moves[i].estimate_ns < s->moves[best].estimate_ns) best = i;
+    move swap = s->moves[n];
+    s->moves[n] = s->moves[best];
+    s->moves[best] = swap;
+  }
+  return n;
+}
+
+/* One round: the best of the tried moves is made, better or not. False when there was none. */
+static bool step(tabu *s) {
+  list_moves(s);
+  double best_cost = 1e301;
+  int32_t best = -1;
+  int32_t n = 0, drop = 0;
+  for (int32_t i = 0; i < s->n_moves; i++) /* one in eight is left out, so that rounds differ */
+    if (rng_below(&s->random, 8) != 0) s->moves[drop++] = s->moves[i];
+  s->n_moves = drop;
+  n = select_moves(s);
+  for (int32_t i = 0; i < n && !solve_done(s->run); i++) {
+    make(s, &s->moves[i]);
+    double most = move_is_forbidden(s, &s->moves[i]) && s->best_cost < best_cost ? s->best_cost : best_cost;
+    simulation found = solve_try_below(s->run, s->base, &s->trial, most);
+    double cost = excess_cost(s->price, &found);
+    if (found.stopped || cost >= most) continue;
+    best = i;
+    best_cost = cost;
+    placement swap = s->chosen;
+    s->chosen = s->trial;
+    s->trial = swap;
+  }
+  if (best < 0) return false;
+  forbid(s, &s->moves[best]);
+  simulation found = simulator_run_base(s->run->simulator, s->base, &s->chosen, !s->run->roomy);
+  settle(s, &s->chosen, &found);
+  return true;
+}
+
+static void go_to(tabu *s, const placement *where) {
+  size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
+  memcpy(s->trial.device, where->device, bytes);
+  for (int32_t k = 0; k < s->problem->n_operators; k++) s->trial.order[k] = where->order ? where->order[k] : k;
+  simulation found = simulator_run_base(s->run->simulator, s->base, &s->trial, !s->run->roomy);
+  settle(s, &s->trial, &found);
+}
+
+/* A few random operators of the chain, or their neighbours, go to random devices. */
+static void shake(tabu *s) {
+  if (s->run->incumbent->best.device) go_to(s, &s->run->incumbent->best);
+  int32_t times = 1 + (int32_t)rng_below(&s->random, SHAKEN);
+  for (int32_t k = 0; k < times && s->problem->n_operators > 0; k++) {
+    int32_t v = k % 2 ? (int32_t)rng_below(&s->random, s->problem->n_operators)
+                      : s->path.chain[rng_below(&s->random, s->path.n_chain)];
+    int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
+    if (s->problem->pin[v] >= 0 || !unit_allows(s->problem, v, d)) continue;
+    move m = {.kind = MOVE_UNIT, .first = v, .to = d};
+    make(s, &m);
+    simulation found = solve_try(s->run, &s->trial);
+    if (found.value_ns != SITU_NEVER_NS) settle(s, &s->trial, &found);
+  }
+}
+
+static bool init(tabu *s, solve_run *run) {
+  const situ_problem *p = run->problem;
+  int32_t n = p->n_operators;
+  *s = (tabu){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed)};
+  placement *all[] = {&s->now, &s->trial, &s->chosen};
+  for (int32_t i = 0; i < 3; i++) {
+    all[i]->device = ARENA_NEW(run->arena, int32_t, n);
+    all[i]->order = ARENA_NEW(run->arena, int32_t, n);
+    if (!all[i]->device || !all[i]->order) return false;
+  }
+  s->start_ns = ARENA_NEW(run->arena, int64_t, n);
+  s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
+  s->full = ARENA_ZERO(run->arena, bool, p->n_memories);
+  if ((int64_t)n * p->n_devices <= (int64_t)1 << 25)
+    s->forbidden = ARENA_ZERO(run->arena, int64_t, (int64_t)n * p->n_devices);
+  s->price = excess_price(run);
+  s->base = simulator_base_new(run->simulator, run->arena);
+  return s->start_ns && s->finish_ns && s->full && s->base && critical_init(&s->path, p, run->arena);
+}
+
+/* Where to start without any plan: everything on the first device that may run it, operator by operator. */
+static bool anywhere(tabu *s, placement *where) {
+  for (int32_t v = 0; v < s->problem->n_operators; v++) {
+    int32_t d = 0;
+    while (d < s->problem->n_devices && !unit_allows(s->problem, v, d)) d++;
+    if (d == s->problem->n_devices) return false;
+    where->device[v] = d;
+  }
+  return true;
+}
+
+static situ_status solve(solve_run *run) {
+  if (solve_done(run) || run->problem->n_operators == 0) return SITU_STATUS_OK;
+  tabu *s = ARENA_ZERO(run->arena, tabu, 1);
+  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (run->incumbent->best.device) {
+    go_to(s, &run->incumbent->best);
+  } else {
+    if (!anywhere(s, &s->chosen)) return SITU_STATUS_OK;
+    go_to(s, &(placement){.device = s->chosen.device});
+  }
+  s->best_cost = s->now_cost;
+  int32_t stale = 0;
+  for (; !solve_done(run); s->round++) {
+    bool moved = step(s);
+    stale = s->now_cost < s->best_cost ? 0 : stale + 1;
+    if (s->now_cost < s->best_cost) s->best_cost = s->now_cost;
+    if (moved && stale < STALE_ROUNDS) continue;
+    shake(s);
+    stale = 0;
+  }
+  return SITU_STATUS_OK;
+}
+
+const solver tabu_solver = {
+    .name = "tabu",
+    .title = "tabu search on the critical chain",
+    .source = "after Davidovic, Hansen, Mladenovic, 2001",
+    .models = MODEL_STREAM,
+    .anytime = true,
+    .multistart = true,
+    .starts = {{&heft_solver, 1}, {&single_solver, 1}},
+    .solve = solve,
+};

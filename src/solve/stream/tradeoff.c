@@ -1,0 +1,233 @@
+/* Stream problems in which latency and period both matter, and those of several copies, whose time is nearly their
+ * greatest load: annealing over (device, order), each placement judged by the simulator in both. It starts from the
+ * best of both worlds: a placement of least latency that splitting finds, and one of least period that the pipeline
+ * solvers find, put into an order by upward rank. docs/theory/tradeoff.md. */
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/common/solver.h"
+#include "solve/stream/excess.h"
+#include "solve/stream/list.h"
+#include "solve/stream/rank.h"
+#include "view/unit.h"
+
+enum { UNLIMITED_NS = 1000000000 }; /* what an anytime row gets where the user gives no limit */
+enum { FIRST_ROUND = 400, LONGEST_STRETCH = 12 };
+
+typedef struct tradeoff {
+  solve_run *run;
+  const situ_problem *problem;
+  rng random;
+  placement now, trial, best;        /* best: of least cost, limits kept or not */
+  int32_t *rank_order, *index_order; /* index: copy after copy */
+  double now_cost, best_cost, price;
+} tradeoff;
+
+static void copy(const tradeoff *s, placement *to, const placement *from) {
+  size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
+  memcpy(to->device, from->device, bytes);
+  memcpy(to->order, from->order, bytes);
+}
+
+/* Offers a placement by its own order, by ranks and by index, and starts from it where it is the best so far. */
+static void offer(tradeoff *s, const placement *where) {
+  int32_t *orders[] = {s->rank_order, s->index_order, where->order};
+  for (int32_t k = 0; k < 3 && orders[k]; k++) {
+    copy(s, &s->trial, &(placement){.device = where->device, .order = orders[k]});
+    simulation found = solve_try(s->run, &s->trial);
+    double cost = excess_cost(s->price, &found);
+    if (cost >= s->best_cost || !solve_allows(s->problem, s->trial.device)) continue;
+    s->best_cost = cost;
+    copy(s, &s->best, &s->trial);
+  }
+}
+
+/* Every copy as the one that is given: copy after copy by falling rank, each in the gaps that those before have left.
+ */
+static void repeat(tradeoff *s, const placement *one) {
+  solve_run *run = s->run;
+  int32_t all = s->problem->n_operators, n = all / s->problem->n_copies;
+  arena_mark mark = arena_get_mark(run->arena);
+  double *priority = ARENA_NEW(run->arena, double, all);
+  int32_t *forced = ARENA_NEW(run->arena, int32_t, all);
+  draft d;
+  if (priority && forced && draft_init(&d, s->problem, run->arena)) {
+    for (int32_t k = 0; k < all; k++) {
+      priority[s->rank_order[k]] = -(double)(s->rank_order[k] / n) * all - k;
+      forced[k] = one->device[k % n];
+    }
+    if (list_schedule(&d, &(list_policy){.priority = priority, .forced = forced}, run->budget, run->arena)) {
+      placement listed = draft_placement(&d);
+      offer(s, &listed);
+    }
+  }
+  arena_release(run->arena, mark);
+}
+
+/* Data parallelism alone: each copy whole to the device that ends it first. */
+static void spread_copies(tradeoff *s) {
+  const situ_problem *p = s->problem;
+  int32_t n = p->n_operators / p->n_copies;
+  int64_t *work = ARENA_ZERO(s->run->arena, int64_t, p->n_devices),
+          *load = ARENA_ZERO(s->run->arena, int64_t, p->n_devices);
+  for (int32_t d = 0; work && load && d < p->n_devices; d++)
+    for (int32_t v = 0; v < n; v++)
+      work[d] = sat_add(work[d], problem_allows(p, v, d) ? problem_time_ns(p, v, d) : SITU_NEVER_NS);
+  for (int32_t copy_first = 0; work && load && copy_first < p->n_operators; copy_first += n) {
+    int32_t best = 0;
+    for (int32_t d = 1; d < p->n_devices; d++)
+      if (sat_add(load[d], work[d]) < sat_add(load[best], work[best])) best = d;
+    load[best] = sat_add(load[best], work[best]);
+    for (int32_t v = 0; v < n; v++) s->now.device[copy_first + v] = best;
+  }
+  offer(s, &(placement){.device = s->now.device});
+}
+
+/* Lets another solver look at a view of the problem, and takes over what it finds; for all copies where the view is of
+ * the first. */
+static situ_status borrow(tradeoff *s, const situ_problem *view, const solver *row, double share) {
+  solve_run *run = s->run;
+  bool limited = run->budget->deadline_ns != INT64_MAX || run->budget->max_steps != INT64_MAX;
+  if (budget_over(run->budget)) return SITU_STATUS_OK;
+  arena_mark mark = arena_get_mark(run->arena);
+  incumbent found;
+  situ_status status = solver_borrow(&found, row, view, run, share, row->anytime && !limited ? UNLIMITED_NS : 0);
+  if (status == SITU_STATUS_OK && found.best.device) {
+    bool whole = view->n_operators == s->problem->n_operators;
+    whole ? offer(s, &found.best) : repeat(s, &found.best);
+  }
+  incumbent_free(&found);
+  arena_release(run->arena, mark);
+  return status;
+}
+
+/* ---- annealing ---- */
+
+/* The device of an operator that shares a tensor with v, or of nobody. */
+static int32_t draw_device(tradeoff *s, int32_t v) {
+  const situ_graph *g = s->problem->graph;
+  int64_t n_in = g->in_start[v + 1] - g->in_start[v];
+  if (rng_below(&s->random, 3) == 0) return (int32_t)rng_below(&s->random, s->problem->n_devices);
+  if (n_in > 0 && rng_below(&s->random, 2)) {
+    int32_t t = g->in[g->in_start[v] + rng_below(&s->random, n_in)];
+    return s->now.device[g->producer[t]];
+  }
+  int32_t t = g->out_start[v];
+  if (t == g->out_start[v + 1] || g->use_start[t] == g->use_start[t + 1])
+    return (int32_t)rng_below(&s->random, s->problem->n_devices);
+  return s->now.device[g->use[g->use_start[t] + rng_below(&s->random, g->use_start[t + 1] - g->use_start[t])]];
+}
+
+/* Takes the operator at a place to another place between its producers and its users. */
+static bool shift(tradeoff *s, int32_t from) {
+  const situ_graph *g = s->problem->graph;
+  int32_t v = s->trial.order[from], to = from, far = 1 + (int32_t)rng_below(&s->random, LONGEST_STRETCH);
+  bool back = rng_below(&s->random, 2);
+  for (; far > 0; far--) {
+    int32_t next = back ? to - 1 : to + 1;
+    if (next < 0 || next >= g->n_operators) break;
+    int32_t first = back ? s->trial.order[next] : v, second = back ? v : s->trial.order[next];
+    bool needs = false;
+    for (int64_t i = g->in_start[second]; i < g->in_start[second + 1]; i++) needs |= g->producer[g->in[i]] == first;
+    if (needs) break;
+    s->trial.order[to] = s->trial.order[next];
+    s->trial.order[next] = v;
+    to = next;
+  }
+  return to != from;
+}
+
+/* One change of trial, which equals now: an operator, or a stretch of the order, to another device, or a shift. */
+static bool change(tradeoff *s) {
+  int32_t n = s->problem->n_operators, at = (int32_t)rng_below(&s->random, n), v = s->now.order[at];
+  int32_t what = (int32_t)rng_below(&s->random, 8);
+  if (what == 0) return shift(s, at);
+  int32_t d = draw_device(s, v), from = s->now.device[v], last = at;
+  if (d == from) return false;
+  if (what < 3) last = at + (int32_t)rng_below(&s->random, LONGEST_STRETCH);
+  bool moved = false;
+  for (int32_t k = at; k <= last && k < n; k++)
+    if (s->now.device[s->now.order[k]] == from) moved |= unit_put(s->problem, s->trial.device, s->now.order[k], d);
+  return moved;
+}
+
+/* A round of cooling from a few parts in a hundred of the value to next to nothing, from the best placement. */
+static void cool(tradeoff *s, int32_t moves) {
+  copy(s, &s->now, &s->best);
+  copy(s, &s->trial, &s->best);
+  s->now_cost = s->best_cost;
+  double heat = 0.03 * s->best_cost, factor = pow(1e-3, 1.0 / moves);
+  for (int32_t k = 0; k < moves && !solve_done(s->run); k++, heat *= factor) {
+    if (!change(s)) {
+      budget_spend(s->run->budget, k % 8 == 0);
+      continue;
+    }
+    simulation found = solve_try(s->run, &s->trial);
+    double cost = excess_cost(s->price, &found);
+    bool taken = cost <= s->now_cost || rng_unit(&s->random) < exp((s->now_cost - cost) / (heat + 1e-9));
+    copy(s, taken ? &s->now : &s->trial, taken ? &s->trial : &s->now);
+    if (!taken) continue;
+    s->now_cost = cost;
+    if (cost >= s->best_cost) continue;
+    s->best_cost = cost;
+    copy(s, &s->best, &s->now);
+  }
+}
+
+static bool init(tradeoff *s, solve_run *run) {
+  const situ_problem *p = run->problem;
+  int32_t n = p->n_operators;
+  *s = (tradeoff){.run = run, .problem = p, .random = rng_new(run->seed), .best_cost = 1e299};
+  placement *all[] = {&s->now, &s->trial, &s->best};
+  for (int32_t i = 0; i < 3; i++) {
+    all[i]->device = ARENA_NEW(run->arena, int32_t, n);
+    all[i]->order = ARENA_NEW(run->arena, int32_t, n);
+    if (!all[i]->device || !all[i]->order) return false;
+  }
+  rank_costs costs;
+  double *rank = ARENA_NEW(run->arena, double, n);
+  s->rank_order = ARENA_NEW(run->arena, int32_t, n);
+  s->index_order = ARENA_NEW(run->arena, int32_t, n);
+  for (int32_t v = 0; s->index_order && v < n; v++) s->index_order[v] = v;
+  if (!rank || !s->rank_order || !s->index_order || !rank_costs_find(&costs, run->arena, p, RANK_MEAN)) return false;
+  rank_upward(rank, p, &costs);
+  int64_t room = SITU_UNLIMITED_BYTES;
+  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, max64(p->platform->memory_bytes[m], 1));
+  s->price = 10.0 * 1e9 / (double)room + 1e-3;
+  return rank_order(s->rank_order, run->arena, rank, n);
+}
+
+static situ_status solve(solve_run *run) {
+  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
+  tradeoff *s = ARENA_NEW(run->arena, tradeoff, 1);
+  situ_problem latency, pipeline;
+  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  situ_graph graph;
+  problem_view_latency(&latency, run->problem);
+  problem_view_pipeline(&pipeline, run->problem);
+  problem_view_copy(&latency, &graph);
+  problem_view_copy(&pipeline, &graph);
+  if (run->incumbent->best.device) offer(s, &run->incumbent->best);
+  if (run->problem->n_copies > 1) spread_copies(s);
+  TRY(borrow(s, &latency, &single_solver, 1));
+  TRY(borrow(s, &latency, &heft_solver, 1));
+  TRY(borrow(s, &pipeline, &local_search_solver, 0.25));
+  TRY(borrow(s, &latency, &splitting_solver, 0.25));
+  for (int32_t moves = FIRST_ROUND; s->best_cost < 1e299 && !solve_done(run); moves += moves / 2) cool(s, moves);
+  return SITU_STATUS_OK;
+}
+
+static bool serves(const situ_problem *p) { return problem_has_period(p) || p->n_copies > 1; }
+
+const solver tradeoff_solver = {
+    .name = "tradeoff",
+    .title = "annealing between least latency and least period",
+    .source = "",
+    .models = MODEL_STREAM,
+    .periods = true,
+    .anytime = true,
+    .serves = serves,
+    .solve = solve,
+};

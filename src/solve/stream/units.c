@@ -1,0 +1,152 @@
+#include "solve/stream/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "solve/stream/rank.h"
+
+/* The only operator that uses outputs of v, or -1. */
+static int32_t only_user(const situ_graph *g, int32_t v) {
+  int32_t user = -1;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      if (user >= 0 && g->use[i] != user) return -1;
+      user = g->use[i];
+    }
+  return user;
+}
+
+static int32_t only_producer(const situ_graph *g, int32_t v) {
+  int32_t producer = -1;
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    int32_t u = g->producer[g->in[i]];
+    if (producer >= 0 && u != producer) return -1;
+    producer = u;
+  }
+  return producer;
+}
+
+static bool run_on_the_same(const situ_problem *p, int32_t u, int32_t v) {
+  if (p->graph->colocation[u] != p->graph->colocation[v]) return false;
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (problem_allows(p, u, d) != problem_allows(p, v, d)) return false;
+  return true;
+}
+
+static bool takes_no_time(const situ_problem *p, int32_t v) {
+  for (int32_t d = 0; d < p->n_devices; d++)
+    if (problem_allows(p, v, d) && problem_time_ns(p, v, d) > 0) return false;
+  return true;
+}
+
+/* Whether to keep u and v, its only user, on one device. */
+static bool belong_together(const situ_problem *p, int32_t u, int32_t v, unit_grain grain) {
+  const situ_graph *g = p->graph;
+  if (!run_on_the_same(p, u, v)) return false;
+  if (grain == UNITS_FINE) return takes_no_time(p, u) || takes_no_time(p, v);
+  for (int32_t a = 0; a < p->n_devices; a++)
+    for (int32_t b = 0; b < p->n_devices; b++) {
+      if (a == b || !problem_allows(p, u, a) || !problem_allows(p, u, b)) continue;
+      int64_t transfer = 0;
+      for (int32_t t = g->out_start[u]; t < g->out_start[u + 1]; t++)
+        if (g->use_start[t] < g->use_start[t + 1]) transfer = max64(transfer, problem_transfer_ns(p, t, a, b));
+      int64_t gain = min64(problem_time_ns(p, v, a) - problem_time_ns(p, v, b),
+                           problem_time_ns(p, u, b) - problem_time_ns(p, u, a));
+      if (transfer < gain) return false;
+    }
+  return true;
+}
+
+/* Numbers units by their first operator. */
+static bool number_units(unit_graph *out, const situ_problem *p, unit_grain grain, arena *a) {
+  const situ_graph *g = p->graph;
+  int32_t n = p->n_operators;
+  out->unit_of = ARENA_NEW(a, int32_t, n);
+  out->member = ARENA_NEW(a, int32_t, n);
+  out->member_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2);
+  if (!out->unit_of || !out->member || !out->member_start) return false;
+  for (int32_t v = 0; v < n; v++) {
+    int32_t u = only_producer(g, v);
+    bool joins = u >= 0 && only_user(g, u) == v && belong_together(p, u, v, grain);
+    out->unit_of[v] = joins ? out->unit_of[u] : out->n++;
+    out->member_start[out->unit_of[v] + 2]++;
+  }
+  for (int32_t u = 0; u < out->n; u++) out->member_start[u + 2] += out->member_start[u + 1];
+  for (int32_t v = 0; v < n; v++) out->member[out->member_start[out->unit_of[v] + 1]++] = v;
+  return true;
+}
+
+typedef struct joint {
+  int32_t from, to;
+  double weight;
+} joint;
+
+static int by_ends(const void *left, const void *right) {
+  const joint *x = left, *y = right;
+  if (x->from != y->from) return x->from < y->from ? -1 : 1;
+  return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Sorts, adds up what joins the same pair, and returns how many are left. */
+static int64_t merge_joints(joint *all, int64_t n) {
+  int64_t kept = 0;
+  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_ends);
+  for (int64_t i = 0; i < n; i++)
+    if (kept > 0 && all[kept - 1].from == all[i].from && all[kept - 1].to == all[i].to)
+      all[kept - 1].weight += all[i].weight;
+    else
+      all[kept++] = all[i];
+  return kept;
+}
+
+static int64_t list_joints(joint *all, const unit_graph *u, const situ_graph *g, const rank_costs *costs) {
+  int64_t n = 0;
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t from = u->unit_of[g->producer[t]], to = u->unit_of[g->use[i]];
+      if (from != to) all[n++] = (joint){from, to, costs->transfer[t]};
+    }
+  return merge_joints(all, n);
+}
+
+static bool list_near(unit_graph *u, const joint *all, int64_t n, arena *a) {
+  u->next_start = ARENA_ZERO(a, int32_t, (int64_t)u->n + 1);
+  u->next = ARENA_NEW(a, int32_t, n);
+  u->near_start = ARENA_ZERO(a, int32_t, (int64_t)u->n + 2);
+  u->near = ARENA_NEW(a, int32_t, 2 * n);
+  u->weight = ARENA_NEW(a, double, 2 * n);
+  u->strength = ARENA_ZERO(a, double, u->n);
+  if (!u->next_start || !u->next || !u->near_start || !u->near || !u->weight || !u->strength) return false;
+  for (int64_t i = 0; i < n; i++) {
+    u->next[i] = all[i].to;
+    u->next_start[all[i].from + 1]++;
+    u->near_start[all[i].from + 2]++;
+    u->near_start[all[i].to + 2]++;
+  }
+  for (int32_t x = 0; x < u->n; x++) {
+    u->next_start[x + 1] += u->next_start[x];
+    u->near_start[x + 2] += u->near_start[x + 1];
+  }
+  for (int64_t i = 0; i < n; i++)
+    for (int32_t end = 0; end < 2; end++) {
+      int32_t x = end ? all[i].to : all[i].from, at = u->near_start[x + 1]++;
+      u->near[at] = end ? all[i].from : all[i].to;
+      u->weight[at] = all[i].weight;
+      u->strength[x] += all[i].weight;
+      u->total += all[i].weight;
+    }
+  return true;
+}
+
+bool unit_graph_find(unit_graph *out, const situ_problem *p, unit_grain grain, arena *a) {
+  *out = (unit_graph){0};
+  if (!number_units(out, p, grain, a)) return false;
+  rank_costs costs;
+  if (!rank_costs_find(&costs, a, p, RANK_MEAN)) return false;
+  joint *all = ARENA_NEW(a, joint, p->graph->n_uses);
+  if (!all) return false;
+  int64_t n = list_joints(all, out, p->graph, &costs);
+  for (int64_t i = 0; i < n; i++) all[i].weight += 1; /* a nanosecond, so that free links join too */
+  return list_near(out, all, n, a);
+}

@@ -1,0 +1,44 @@
+/* view/contract.h - what contiguous pipelines see of a graph: the constraint graph F of docs/model.md, and the
+ * classes of operators that every contiguous placement keeps on one device.
+ *
+ * The reduction follows Tarnawski et al. (NeurIPS 2020), Appendix: colocation groups become classes; classes that reach
+ * each other in F are fused, because a placement that parts them has a cycle. It loses no contiguous placement. */
+#ifndef SITU_VIEW_CONTRACT_H
+#define SITU_VIEW_CONTRACT_H
+
+#include "base/arena.h"
+#include "problem/problem.h"
+
+/* Successors of v: to[start[v] .. start[v+1]), ascending by the operator or class that the edge was found at. */
+typedef struct constraint_graph {
+  int32_t n;
+  int64_t *start;
+  int32_t *to;
+} constraint_graph;
+
+/* F between operators, with repeated edges, self edges left out. An edge belongs to the class of each of its ends.
+ * Forward tensors go from producer to user; backward tensors that touch a class without forward operators go from
+ * user to producer. O(V + E). False without memory. */
+bool constraint_graph_find(constraint_graph *out, const situ_problem *problem, arena *a);
+
+/* Classes, numbered in order of their first operator, and F between them: acyclic once fused, no edge twice. */
+typedef struct contraction {
+  int32_t n_classes;
+  int32_t *class_of;              /* [operator] */
+  int32_t *member_start, *member; /* operators of class c: member[member_start[c] .. member_start[c+1]), ascending */
+  constraint_graph forward;       /* successors of each class, ascending */
+} contraction;
+
+/* With fuse = false classes are the colocation groups only, which every plan keeps together, and F may have cycles.
+ * O(V + E), sorting aside. False without memory. */
+bool contract(contraction *out, const situ_problem *problem, bool fuse, arena *a);
+
+/* The same for coarser classes: operators of one key (0 .. n_keys-1) share one; colocation groups must not be parted.
+ */
+bool contract_merged(contraction *out, const situ_problem *problem, const int32_t *key, int32_t n_keys, bool fuse,
+                     arena *a);
+
+/* The way back: operators take the device of their class. */
+void contraction_expand(const contraction *c, const int32_t *class_device, int32_t *device);
+
+#endif

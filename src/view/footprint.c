@@ -1,0 +1,32 @@
+#include "view/footprint.h"
+
+#include "base/checked.h"
+
+int64_t footprint_bytes(const situ_graph *g, int32_t v) {
+  int64_t bytes = g->workspace_bytes[v];
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) bytes = sat_add(bytes, g->size_bytes[g->in[i]]);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
+  return bytes;
+}
+
+int64_t footprint_stash_bytes(const situ_graph *g, int32_t v) {
+  if (g->phase[v] != SITU_PHASE_FORWARD) return 0;
+  int64_t bytes = 0;
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
+    bool kept = false;
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && !kept; i++)
+      kept = g->phase[g->use[i]] != SITU_PHASE_FORWARD;
+    if (kept) bytes = sat_add(bytes, g->size_bytes[t]);
+  }
+  return bytes;
+}
+
+bool footprint_fits_always(const situ_problem *p) {
+  const situ_graph *g = p->graph;
+  int64_t sum = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) sum = sat_add(sum, sat_add(g->weight_bytes[v], g->workspace_bytes[v]));
+  for (int32_t t = 0; t < g->n_tensors; t++) sum = sat_add(sum, g->size_bytes[t]);
+  for (int32_t m = 0; m < p->n_memories; m++)
+    if (p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES && p->platform->memory_bytes[m] < sum) return false;
+  return true;
+}

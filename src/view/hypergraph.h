@@ -1,0 +1,53 @@
+/* view/hypergraph.h - a host-staged pipeline problem without contiguity as a hypergraph to be parted: units that
+ * stay together, devices, and one hyperedge for each tensor that joins two units or more and costs something.
+ *
+ * The load of an accelerator that holds the units S is their time, plus for each hyperedge with a pin in S and a pin
+ * outside the price of its tensor: on its way out where the producer is in S, else on its way in. Hosts pay nothing. */
+#ifndef SITU_VIEW_HYPERGRAPH_H
+#define SITU_VIEW_HYPERGRAPH_H
+
+#include "problem/problem.h"
+
+/* What a tensor costs a device. */
+typedef struct crossing {
+  int64_t in_ns, out_ns;
+} crossing;
+
+/* A hyperedge at one of its units. */
+typedef struct touch {
+  int32_t edge;
+  bool produces; /* the unit makes the tensor */
+} touch;
+
+typedef struct hypergraph {
+  const situ_problem *problem;
+  int32_t n_units, n_devices, n_edges, n_rows;
+  int32_t *unit_of; /* [operator] */
+
+  int32_t *row_of;          /* [device] devices of one row have the same times and prices */
+  int64_t *time_ns;         /* [row * n_units + unit]; SITU_NEVER_NS: not allowed there */
+  crossing *price;          /* [row * n_edges + edge]; 0 for hosts */
+  int32_t *pin_start, *pin; /* units of an edge, distinct, the producer's first */
+  int32_t *touch_start;
+  touch *touch; /* edges of a unit, ascending */
+
+  bool memory_is_free; /* any device could hold everything */
+  int64_t *bytes;      /* [unit] weights and stashed activations */
+  int32_t n_footprints;
+  int64_t *footprint_bytes; /* greatest operator of a unit, times in_flight: the distinct values, ascending */
+  int32_t *footprint;       /* [unit] index into footprint_bytes */
+  int64_t *limit_bytes;     /* [device] */
+} hypergraph;
+
+/* Whether a problem can be seen so: a host-staged pipeline, every accelerator with a memory of its own, hosts that
+ * share one only where it has no limit, and tables of reasonable size. */
+bool hypergraph_serves(const situ_problem *problem);
+/* Units are the colocation groups. O(V + E) times the number of rows, sorting aside. False without memory. */
+bool hypergraph_find(hypergraph *out, const situ_problem *problem, arena *a);
+/* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */
+bool hypergraph_fits(const hypergraph *h);
+/* Unit u of `fine` becomes part of unit into[u] (0 .. n-1, none of them empty). Edges with the same pins become one.
+ * False without memory. */
+bool hypergraph_merge(hypergraph *out, const hypergraph *fine, const int32_t *into, int32_t n, arena *a);
+
+#endif

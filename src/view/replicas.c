@@ -1,0 +1,58 @@
+#include "view/replicas.h"
+
+#include "base/checked.h"
+#include "platform/routes.h"
+
+bool replicas_may_have(const situ_problem *p, int32_t d) {
+  if (!p->replicate || p->unused[d]) return false;
+  for (int32_t e = 0; e < p->n_devices; e++)
+    if (e != d && p->memory_of[e] == p->memory_of[d]) return false;
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (p->pin[v] == d) return false;
+  return true;
+}
+
+bool replicas_are_equal(const situ_problem *p, int32_t a, int32_t b) {
+  int64_t nd = p->n_devices;
+  return p->class_of[a] == p->class_of[b] && problem_is_host(p, a) == problem_is_host(p, b) &&
+         p->platform->memory_bytes[p->memory_of[a]] == p->platform->memory_bytes[p->memory_of[b]] &&
+         p->device_kind[a * nd + p->host] == p->device_kind[b * nd + p->host] &&
+         p->device_kind[p->host * nd + a] == p->device_kind[p->host * nd + b];
+}
+
+int64_t replicas_sync_bytes(const situ_problem *p, int64_t weight_bytes, int32_t r) {
+  if (!p->training) return 0;
+  __int128 bytes = ((__int128)weight_bytes * 2 * (r - 1) + r - 1) / r;
+  return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+/* Time of that many bytes on the way from device a to b; nothing for 0 bytes. O(hops). */
+static int64_t replicas_way_ns(const situ_problem *p, int32_t a, int32_t b, int64_t size_bytes) {
+  const situ_platform *f = p->platform;
+  int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b], sum = 0;
+  for (int32_t k = f->route_start[route]; size_bytes > 0 && k < f->route_start[route + 1]; k++) {
+    const situ_link *link = &f->links[f->route_link[k]];
+    sum = sat_add(sum, link_time_ns(link->latency_ns, link->bytes_per_s, size_bytes));
+  }
+  return sum;
+}
+
+void replicas_staged_sync(const situ_problem *p, int32_t d, int64_t sync_bytes, int64_t *in_ns, int64_t *out_ns) {
+  bool pays = !problem_is_host(p, d);
+  *in_ns = pays ? replicas_way_ns(p, p->host, d, sync_bytes) : 0;
+  *out_ns = pays ? replicas_way_ns(p, d, p->host, sync_bytes) : 0;
+}
+
+bool replicas_keep_rules(const situ_problem *p, const int32_t *device, const int32_t *replica_of) {
+  if (!replica_of) return true;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int32_t leader = replica_of[d];
+    if (leader < 0) continue;
+    if (leader >= p->n_devices || leader == d || replica_of[leader] >= 0 || !replicas_are_equal(p, leader, d) ||
+        !replicas_may_have(p, d) || !replicas_may_have(p, leader))
+      return false;
+  }
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (replica_of[device[v]] >= 0) return false;
+  return true;
+}

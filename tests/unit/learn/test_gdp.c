@@ -1,0 +1,239 @@
+/* The policy gdp in double precision: its whole gradient against differences, its loss by its definition; what it sees
+ * of a graph, and that names and sizes do not matter to it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "learn/gdp_net.h"
+#include "learn/gdp_window.h"
+#include "learn/ppo.h"
+
+enum { DRAWS = 3, SHOWN = 1, ALL = DRAWS + SHOWN };
+
+/* A policy before a small world, and a batch of placements in it. */
+typedef struct bench {
+  lab lab;
+  arena *arena;
+  world world;
+  gdp_view *view;
+  params *params;
+  gdp_net *net;
+  tape *tape;
+  nn_real *latent;
+  ppo_batch batch;
+} bench;
+
+static lab draw_lab(uint64_t seed, int32_t n_operators) {
+  lab_options o = {.seed = seed,
+                   .n_operators = n_operators,
+                   .n_devices = 2 + (int32_t)(seed % 3),
+                   .density = 0.3,
+                   .n_colocations = (int32_t)(seed % 3),
+                   .pinned = seed % 4 == 1,
+                   .unsupported = seed % 3 == 1,
+                   .equal = seed % 2 == 0};
+  o.options.objective = SITU_OBJECTIVE_LATENCY;
+  return lab_random(&o);
+}
+
+static nn_var scores_of(bench *b) {
+  tape_reset(b->tape);
+  return gdp_net_scores(b->net, b->params, b->tape, b->view, b->latent, NULL, ALL);
+}
+
+static bool open_bench(bench *b, uint64_t seed, int32_t n_operators) {
+  *b = (bench){.lab = draw_lab(seed, n_operators), .arena = arena_new(), .tape = tape_new()};
+  arena *a = b->arena;
+  rng random = rng_new(seed);
+  assert_true(world_init(&b->world, b->lab.problem, a));
+  b->view = gdp_look(&b->world, a);
+  b->params = params_new(a);
+  b->net = gdp_net_make(b->params, &random, a);
+  int64_t units = b->world.n_units, devices = b->world.n_devices;
+  b->latent = ARENA_NEW(a, nn_real, ALL * devices * GDP_LATENT);
+  for (int64_t i = 0; i < ALL * devices * GDP_LATENT; i++) b->latent[i] = 2 * rng_unit(&random) - 1;
+  int32_t *device = ARENA_NEW(a, int32_t, ALL * units);
+  bool *open = ARENA_NEW(a, bool, ALL *units *devices);
+  nn_real *advantage = ARENA_NEW(a, nn_real, ALL), *score = ARENA_NEW(a, nn_real, units * devices);
+  b->batch = (ppo_batch){.n_units = (int32_t)units,
+                         .n_devices = (int32_t)devices,
+                         .n_draws = DRAWS,
+                         .n_shown = SHOWN,
+                         .device = device,
+                         .open = open,
+                         .advantage = advantage,
+                         .chance = ARENA_NEW(a, nn_real, ALL * units),
+                         .clip = 0.2,
+                         .entropy = 0.3};
+  nn_matrix all = tape_at(b->tape, scores_of(b));
+  for (int32_t k = 0; k < ALL; k++) {
+    for (int32_t u = 0; u < units; u++)
+      memcpy(score + u * devices, all.value + (u * ALL + k) * devices, (size_t)devices * sizeof *score);
+    world_draw(&b->world, score, &random, device + k * units, open + k * units * devices);
+    advantage[k] = 4 * rng_unit(&random) - 2;
+  }
+  ppo_remember(&b->batch, all.value);
+  /* as if the policy had moved since: some ratios are within the clip, some outside */
+  for (int64_t i = 0; i < ALL * units; i++) b->batch.chance[i] += 0.8 * rng_unit(&random) - 0.4;
+  return b->lab.problem->conflict == NULL;
+}
+
+static void close_bench(bench *b) {
+  tape_free(b->tape);
+  arena_free(b->arena);
+  lab_free(&b->lab);
+}
+
+static double loss_of(bench *b) { return (double)tape_number(b->tape, ppo_loss(b->tape, scores_of(b), &b->batch)); }
+
+/* A few numbers of every parameter: d(loss)/d(number) by reverse mode and by central differences. Where the two sides
+ * of the difference disagree the point is a kink (a greatest, a clip, a relu) within the step. */
+static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state) {
+  const double step = 1e-5;
+  int32_t judged = 0, kinks = 0;
+  for (uint64_t seed = 0; seed < 6; seed++) {
+    bench b;
+    if (!open_bench(&b, seed, 9)) {
+      close_bench(&b);
+      continue;
+    }
+    rng random = rng_new(seed + 100);
+    params_clear_gradients(b.params);
+    assert_true(tape_backward(b.tape, ppo_loss(b.tape, scores_of(&b), &b.batch)));
+    double here = loss_of(&b);
+    for (int32_t k = 0; k < params_count(b.params); k++) {
+      nn_matrix p = params_at(b.params, k);
+      for (int32_t n = 0; n < 4; n++) {
+        int64_t i = rng_below(&random, (int64_t)p.rows * p.cols);
+        double kept = p.value[i], side[2];
+        for (int by = 0; by < 2; by++) {
+          p.value[i] = kept + (by ? step : -step);
+          side[by] = loss_of(&b);
+        }
+        p.value[i] = kept;
+        double expected = (side[1] - side[0]) / (2 * step), bend = fabs(side[1] - 2 * here + side[0]) / step;
+        if (bend > 1e-3 * (1e-3 + fabs(expected))) {
+          kinks++;
+          continue;
+        }
+        judged++;
+        if (fabs(p.grad[i] - expected) > 1e-6 + 1e-4 * fabs(expected))
+          fail_msg("seed %d, parameter %d, number %d: %.10g; differences say %.10g", (int)seed, (int)k, (int)i,
+                   p.grad[i], expected);
+      }
+    }
+    close_bench(&b);
+  }
+  assert_true(judged > 500 && kinks < judged / 4);
+}
+
+/* Sums over units and draws, written down anew. */
+static void the_loss_is_that_of_its_definition(void **state) {
+  for (uint64_t seed = 0; seed < 30; seed++) {
+    bench b;
+    if (open_bench(&b, seed, 1 + (int32_t)seed)) {
+      nn_var scores = scores_of(&b);
+      nn_matrix s = tape_at(b.tape, scores);
+      const ppo_batch *x = &b.batch;
+      double expected = 0;
+      for (int32_t k = 0; k < ALL; k++)
+        for (int32_t u = 0; u < x->n_units; u++) {
+          double sum = 0, entropy = 0;
+          int64_t at = (int64_t)k * x->n_units + u;
+          const nn_real *row = s.value + (int64_t)u * s.cols + (int64_t)k * x->n_devices;
+          for (int32_t d = 0; d < x->n_devices; d++) sum += x->open[at * x->n_devices + d] ? exp(row[d]) : 0;
+          for (int32_t d = 0; d < x->n_devices; d++) {
+            double p = exp(row[d]) / sum;
+            if (x->open[at * x->n_devices + d]) entropy -= p * log(p);
+          }
+          double p = exp(row[x->device[at]]) / sum, ratio = p / exp(x->chance[at]), a = x->advantage[k];
+          double clipped = fmin(fmax(ratio, 0.8), 1.2);
+          if (k < DRAWS)
+            expected += (-fmin(ratio * a, clipped * a) - 0.3 * entropy) / (DRAWS * x->n_units);
+          else
+            expected -= a * log(p) / x->n_units;
+        }
+      double found = (double)tape_number(b.tape, ppo_loss(b.tape, scores, x));
+      assert_true(fabs(found - expected) < 1e-9 * (1 + fabs(expected)));
+    }
+    close_bench(&b);
+  }
+}
+
+/* Everything that the policy is told is a number of moderate size; neighbours are those of the graph. */
+static void a_view_is_finite_and_knows_the_neighbours(void **state) {
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    lab l = draw_lab(seed, 1 + (int32_t)(seed % 20));
+    arena *a = arena_new();
+    world w;
+    assert_true(world_init(&w, l.problem, a));
+    const gdp_view *v = gdp_look(&w, a);
+    for (int64_t i = 0; i < (int64_t)v->n_units * GDP_UNIT_FEATURES; i++) assert_true(fabs(v->unit[i]) < 20);
+    for (int64_t i = 0; i < (int64_t)v->n_devices * GDP_DEVICE_FEATURES; i++) assert_true(fabs(v->device[i]) < 20);
+    for (int64_t i = 0; i < (int64_t)v->n_units * v->n_devices; i++) assert_true(fabs(v->slowness[i]) < 50);
+    const situ_graph *g = l.problem->graph;
+    int64_t edges[2] = {v->before.start[v->n_units], v->after.start[v->n_units]}, expected = 0;
+    bool *joined = ARENA_ZERO(a, bool, (int64_t)v->n_units * v->n_units);
+    for (int32_t x = 0; x < g->n_operators; x++)
+      for (int64_t i = g->in_start[x]; i < g->in_start[x + 1]; i++) {
+        int32_t from = w.unit_of[g->producer[g->in[i]]], to = w.unit_of[x];
+        expected += from != to && !joined[from * v->n_units + to];
+        joined[from * v->n_units + to] |= from != to;
+      }
+    assert_int_equal(edges[0], expected);
+    assert_int_equal(edges[1], expected);
+    for (int32_t u = 0; u < v->n_units; u++) {
+      double sum = 0;
+      for (int64_t k = v->before.start[u]; k < v->before.start[u + 1]; k++) {
+        assert_true(joined[v->before.item[k] * v->n_units + u]);
+        sum += v->before.weight[k];
+      }
+      assert_true(v->before.start[u] == v->before.start[u + 1] || fabs(sum - 1) < 1e-12);
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+/* A window keeps what is allowed and leaves the rest of the best placement as it is. */
+static void a_window_keeps_constraints(void **state) {
+  for (uint64_t seed = 0; seed < 100; seed++) {
+    bench b;
+    if (open_bench(&b, seed, 1 + (int32_t)(seed % 20))) {
+      world *w = &b.world;
+      gdp_window *window = gdp_window_new(b.view, b.arena);
+      nn_real *score = ARENA_ZERO(b.arena, nn_real, (int64_t)w->n_units * w->n_devices);
+      int32_t *device = ARENA_NEW(b.arena, int32_t, w->n_units);
+      rng random = rng_new(seed);
+      world_draw(w, score, &random, device, NULL);
+      memcpy(w->best, device, (size_t)w->n_units * sizeof *device);
+      for (int k = 0; k < 20; k++) {
+        if (k < w->n_devices)
+          gdp_window_single(device, w, k);
+        else
+          gdp_window_draw(window, device, w, score, &random);
+        for (int32_t u = 0; u < w->n_units; u++)
+          assert_true(device[u] == w->best[u] || w->allowed[(int64_t)u * w->n_devices + device[u]]);
+      }
+    }
+    close_bench(&b);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_gradient_of_the_whole_policy_is_that_of_differences),
+      cmocka_unit_test(the_loss_is_that_of_its_definition),
+      cmocka_unit_test(a_view_is_finite_and_knows_the_neighbours),
+      cmocka_unit_test(a_window_keeps_constraints),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/* Training as callers see it: repeatable, resumable to the same bits wherever it was stopped, and strict about files;
+ * the policy that ships. Every learner of the table is held to this. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "learn/learner.h"
+#include "situ/instance.h"
+
+enum { N_PROBLEMS = 2, STEPS = 7 };
+
+typedef struct school {
+  lab lab[N_PROBLEMS];
+  const situ_problem *problem[N_PROBLEMS];
+} school;
+
+static school open_school(uint64_t seed) {
+  school s;
+  for (int32_t k = 0; k < N_PROBLEMS; k++) {
+    lab_options o = {.seed = seed + (uint64_t)k,
+                     .n_operators = 12 + 4 * k,
+                     .n_devices = 3,
+                     .density = 0.3,
+                     .n_colocations = k,
+                     .equal = true};
+    o.options.objective = SITU_OBJECTIVE_LATENCY;
+    s.lab[k] = lab_random(&o);
+    s.problem[k] = s.lab[k].problem;
+  }
+  return s;
+}
+
+static void close_school(school *s) {
+  for (int32_t k = 0; k < N_PROBLEMS; k++) lab_free(&s->lab[k]);
+}
+
+/* Asks for a stop once that many steps were told. */
+static bool stop_after(void *context, const situ_learn_progress *now) { return --*(int *)context == 0; }
+
+static void learn(const school *s, const char *name, situ_learn_options o, int stop, situ_learn_report *report) {
+  situ_error error = {0};
+  int left = stop;
+  o.progress = stop_after;
+  o.context = &left;
+  if (situ_learn(report, NULL, name, s->problem, N_PROBLEMS, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+}
+
+typedef struct content {
+  unsigned char *bytes;
+  size_t n;
+} content;
+
+static content content_of(const char *path) {
+  FILE *f = fopen(path, "rb");
+  assert_non_null(f);
+  fseek(f, 0, SEEK_END);
+  content c = {.n = (size_t)ftell(f)};
+  rewind(f);
+  c.bytes = malloc(c.n);
+  assert_int_equal(fread(c.bytes, 1, c.n, f), c.n);
+  fclose(f);
+  return c;
+}
+
+static void assert_same_files(const char *a, const char *b) {
+  content x = content_of(a), y = content_of(b);
+  assert_int_equal(x.n, y.n);
+  assert_memory_equal(x.bytes, y.bytes, x.n);
+  free(x.bytes);
+  free(y.bytes);
+}
+
+static const char *const one = "learn-one.policy", *const two = "learn-two.policy";
+
+static void remove_files(void) {
+  unlink(one);
+  unlink(two);
+}
+
+static void training_repeats_byte_for_byte(void **state) {
+  for (int32_t k = 0; k < situ_n_learners(); k++) {
+    school s = open_school(3);
+    situ_learn_report a, b;
+    learn(&s, situ_learner_at(k).name, (situ_learn_options){.out = one, .steps = STEPS, .seed = 5}, -1, &a);
+    learn(&s, situ_learner_at(k).name, (situ_learn_options){.out = two, .steps = STEPS, .seed = 5}, -1, &b);
+    assert_int_equal(a.steps, STEPS);
+    assert_int_equal(a.trials, b.trials);
+    assert_false(a.stopped);
+    assert_same_files(one, two);
+    close_school(&s);
+    remove_files();
+  }
+}
+
+/* Stopped after each number of steps and resumed: the same file as in one go. */
+static void a_stopped_run_resumes_to_the_same_bits(void **state) {
+  for (int32_t k = 0; k < situ_n_learners(); k++) {
+    const char *name = situ_learner_at(k).name;
+    school s = open_school(8);
+    situ_learn_report whole, part;
+    learn(&s, name, (situ_learn_options){.out = one, .steps = STEPS, .seed = 1}, -1, &whole);
+    for (int stop = 1; stop < STEPS; stop++) {
+      unlink(two);
+      learn(&s, name, (situ_learn_options){.out = two, .steps = STEPS, .seed = 1, .resume = true}, stop, &part);
+      assert_true(part.stopped);
+      assert_int_equal(part.steps, stop);
+      learn(&s, name, (situ_learn_options){.out = two, .steps = STEPS, .seed = 99, .resume = true}, -1, &part);
+      assert_int_equal(part.trials, whole.trials);
+      assert_same_files(one, two);
+    }
+    close_school(&s);
+    remove_files();
+  }
+}
+
+/* Killed between two times that the file was written: what came after the last is done again. */
+static void a_killed_run_resumes_to_the_same_bits(void **state) {
+  school s = open_school(8);
+  situ_learn_report report;
+  learn(&s, "gdp", (situ_learn_options){.out = one, .steps = STEPS, .seed = 1}, -1, &report);
+  learn(&s, "gdp", (situ_learn_options){.out = two, .steps = 4, .seed = 1}, -1, &report); /* as if killed at step 6 */
+  learn(&s, "gdp", (situ_learn_options){.out = two, .steps = STEPS, .resume = true, .save_every = 2}, -1, &report);
+  assert_same_files(one, two);
+  close_school(&s);
+  remove_files();
+}
+
+static void other_problems_cannot_be_resumed(void **state) {
+  school s = open_school(8), other = open_school(9);
+  situ_learn_report report;
+  situ_error error = {0};
+  situ_learn_options o = {.out = one, .steps = 2};
+  learn(&s, "gdp", o, -1, &report);
+  o.resume = true;
+  assert_int_equal(situ_learn(&report, NULL, "gdp", other.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_INPUT);
+  assert_non_null(strstr(error.text, "another problem"));
+  assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, 1, &o, &error), SITU_STATUS_BAD_INPUT);
+  o = (situ_learn_options){.out = two, .from = one, .steps = 0};
+  assert_int_equal(situ_learn(&report, NULL, "gdp", NULL, 0, &o, &error), SITU_STATUS_OK);
+  o = (situ_learn_options){.out = two, .resume = true, .steps = 4};
+  assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_INPUT);
+  assert_non_null(strstr(error.text, "without the state of its training"));
+  content trained = content_of(one), bare = content_of(two);
+  assert_true(5 * bare.n < 2 * trained.n);
+  free(trained.bytes);
+  free(bare.bytes);
+  close_school(&s);
+  close_school(&other);
+  remove_files();
+}
+
+static void bad_calls_are_refused(void **state) {
+  school s = open_school(8);
+  situ_learn_report report;
+  situ_error error = {0};
+  situ_learn_options o = {.out = one, .steps = 2};
+  assert_int_equal(situ_learn(&report, NULL, "gdq", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(situ_learn(&report, NULL, "gdp", NULL, 0, &o, &error), SITU_STATUS_BAD_ARGUMENT);
+  o.steps = -1;
+  assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_ARGUMENT);
+  o = (situ_learn_options){.out = "no/such/folder/x.policy", .steps = 2};
+  assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_IO);
+  o = (situ_learn_options){.out = one, .from = "no-such.policy", .steps = 2};
+  assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_IO);
+  assert_int_equal(access(one, F_OK), -1);
+  close_school(&s);
+}
+
+/* Memory of tape and arena is what it was after the first steps. */
+static void a_step_after_the_first_allocates_nothing(void **state) {
+  for (int32_t k = 0; learners[k]; k++) {
+    school s = open_school(4);
+    arena *a = arena_new();
+    lesson *l = lesson_new(learners[k], 1, false, a, N_PROBLEMS);
+    lesson_step told;
+    for (int32_t p = 0; p < N_PROBLEMS; p++) assert_non_null(lesson_add(l, s.problem[p]));
+    size_t tape_bytes = 0, arena_bytes = 0;
+    for (int step = 0; step < 20; step++) {
+      assert_true(lesson_train(l, &told));
+      if (step == 3) {
+        tape_bytes = tape_held_bytes(l->tape);
+        arena_bytes = arena_held_bytes(a);
+      }
+    }
+    assert_int_equal(tape_held_bytes(l->tape), tape_bytes);
+    assert_int_equal(arena_held_bytes(a), arena_bytes);
+    lesson_free(l);
+    arena_free(a);
+    close_school(&s);
+  }
+}
+
+/* Training pays: from nothing, on a small graph, it comes to below the best device alone. */
+static void a_policy_learns_from_nothing(void **state) {
+  situ_instance_options at = {.model = "builtin:layered?operators=60&width=8", .platform = "4*p100-16g"};
+  situ_solve_options how = {.solvers = "gdp", .policy = "none", .max_steps = 600};
+  situ_instance *instance = NULL;
+  situ_plan *plan = NULL;
+  situ_error error = {0};
+  if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  assert_true(situ_plan_value_ns(plan) < situ_plan_best_single_ns(plan));
+  assert_true(situ_plan_steps(plan) <= 600);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+}
+
+/* The shipped policy on graphs of families that it was not trained on (share/policies/README.md): below the mean of
+ * random placements, and the same plan each time. */
+static void the_shipped_policy_places_what_it_has_not_seen(void **state) {
+  static const char *const held_out[] = {"builtin:wavenet?stacks=1&layers=4", "builtin:gnmt?steps=3&layers=2",
+                                         "builtin:mobilenet-v2"};
+  for (size_t k = 0; k < sizeof held_out / sizeof *held_out; k++) {
+    situ_instance_options at = {.model = held_out[k], .platform = "cpu+3*p100-16g"};
+    situ_solve_options how = {.solvers = "gdp"};
+    situ_instance *instance = NULL;
+    situ_plan *plan = NULL, *again = NULL;
+    situ_error error = {0};
+    if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+    assert_true(situ_plan_exists(plan));
+    assert_int_equal(situ_solve(&again, situ_instance_problem(instance), &how, &error), SITU_STATUS_OK);
+    assert_int_equal(situ_plan_value_ns(again), situ_plan_value_ns(plan));
+    world w;
+    arena *a = arena_new();
+    assert_true(world_init(&w, situ_instance_problem(instance), a));
+    nn_real *score = ARENA_ZERO(a, nn_real, (int64_t)w.n_units * w.n_devices);
+    int32_t *device = ARENA_NEW(a, int32_t, w.n_units);
+    rng random = rng_new(1);
+    double mean = 0;
+    for (int n = 0; n < 10; n++) {
+      world_draw(&w, score, &random, device, NULL);
+      mean += (double)world_try(&w, device) / 10;
+    }
+    assert_true((double)situ_plan_value_ns(plan) < mean);
+    arena_free(a);
+    situ_plan_free(plan);
+    situ_plan_free(again);
+    situ_instance_free(instance);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(training_repeats_byte_for_byte),
+      cmocka_unit_test(a_stopped_run_resumes_to_the_same_bits),
+      cmocka_unit_test(a_killed_run_resumes_to_the_same_bits),
+      cmocka_unit_test(other_problems_cannot_be_resumed),
+      cmocka_unit_test(bad_calls_are_refused),
+      cmocka_unit_test(a_step_after_the_first_allocates_nothing),
+      cmocka_unit_test(a_policy_learns_from_nothing),
+      cmocka_unit_test(the_shipped_policy_places_what_it_has_not_seen),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* Replicas: the rules as the solvers see them and as the judge does; the simulator's plans with replicas pass the
+ * judge. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "base/rng.h"
+#include "sim/simulate.h"
+#include "view/replicas.h"
+
+static lab draw(uint64_t seed, rng *r) {
+  lab_options o = {.seed = seed,
+                   .n_operators = 2 + (int32_t)rng_below(r, 8),
+                   .n_devices = 3 + (int32_t)rng_below(r, 4),
+                   .density = 0.4,
+                   .training = rng_below(r, 2),
+                   .pinned = rng_below(r, 3) == 0,
+                   .equal = rng_below(r, 4) > 0,
+                   .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true, .replicate = rng_below(r, 8) > 0}};
+  o.options.communication = rng_below(r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
+  o.options.schedule = rng_below(r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
+  o.options.overlap = rng_below(r, 3) == 0;
+  return lab_random(&o);
+}
+
+static bool judged_good(const situ_problem *p, const situ_plan *plan, uint64_t seed) {
+  situ_verdict *verdict;
+  bool good = true;
+  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
+  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++) {
+    situ_violation v = situ_verdict_violation(verdict, i);
+    bool replicas = strcmp(v.rule, "replication") == 0;
+    good &= !replicas;
+    bool of_the_draw = strcmp(v.rule, "pin") == 0 || strcmp(v.rule, "unused") == 0 || strcmp(v.rule, "memory") == 0 ||
+                       strcmp(v.rule, "colocation") == 0;
+    if (!replicas && !of_the_draw && good) fail_msg("seed %d: %s: %s", (int)seed, v.rule, v.text);
+  }
+  situ_verdict_free(verdict);
+  return good;
+}
+
+/* Rules of replicas apart, only what the draw does not look at may be broken: value, loads and memory of the simulator
+ * are those of the judge. */
+static void simulator_rules_and_judge_agree(void **state) {
+  (void)state;
+  int32_t n_good = 0, n_bad = 0;
+  for (uint64_t seed = 1; seed <= 3000; seed++) {
+    rng r = rng_new(seed);
+    lab l = draw(seed, &r);
+    const situ_problem *p = l.problem;
+    arena *a = arena_new();
+    simulator *s = simulator_new(p, a);
+    int32_t device[16], replica_of[8];
+    for (int32_t v = 0; v < p->n_operators; v++) {
+      device[v] = (int32_t)rng_below(&r, 1 + rng_below(&r, p->n_devices));
+      if (p->pin[v] >= 0 && rng_below(&r, 2)) device[v] = p->pin[v];
+    }
+    for (int32_t d = 0; d < p->n_devices; d++) replica_of[d] = -1;
+    for (int32_t d = 1; d < p->n_devices; d++) {
+      int32_t of = (int32_t)rng_below(&r, d);
+      if (rng_below(&r, 3) == 0 || replica_of[of] >= 0) continue;
+      replica_of[d] = of;
+      bool careful = rng_below(&r, 4) > 0;
+      if (careful && !replicas_keep_rules(p, device, replica_of)) replica_of[d] = -1;
+    }
+    situ_plan *plan;
+    placement where = {.device = device, .replica_of = replica_of};
+    assert_int_equal(simulator_plan(&plan, s, &where, NULL), SITU_STATUS_OK);
+    bool good = judged_good(p, plan, seed);
+    if (good != replicas_keep_rules(p, device, replica_of)) fail_msg("seed %d: the judge says %d", (int)seed, good);
+    bool any = false;
+    for (int32_t d = 0; d < p->n_devices; d++) any |= replica_of[d] >= 0;
+    n_good += good && any;
+    n_bad += !good;
+    situ_plan_free(plan);
+    arena_free(a);
+    lab_free(&l);
+  }
+  print_message("%d plans keep the rules of replicas, %d do not\n", n_good, n_bad);
+  assert_true(n_good > 100 && n_bad > 100);
+}
+
+static void leaders_that_do_not_exist_are_refused(void **state) {
+  (void)state;
+  rng r = rng_new(1);
+  lab l = draw(1, &r);
+  arena *a = arena_new();
+  simulator *s = simulator_new(l.problem, a);
+  int32_t device[16] = {0}, replica_of[8] = {-1, -1, 9, -1, -1, -1, -1, -1};
+  situ_plan *plan;
+  placement where = {.device = device, .replica_of = replica_of};
+  assert_int_equal(simulator_plan(&plan, s, &where, NULL), SITU_STATUS_BAD_ARGUMENT);
+  replica_of[2] = 2;
+  assert_int_equal(simulator_plan(&plan, s, &where, NULL), SITU_STATUS_BAD_ARGUMENT);
+  replica_of[2] = 1;
+  replica_of[1] = 0;
+  assert_int_equal(simulator_plan(&plan, s, &where, NULL), SITU_STATUS_BAD_ARGUMENT);
+  arena_free(a);
+  lab_free(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(simulator_rules_and_judge_agree),
+      cmocka_unit_test(leaders_that_do_not_exist_are_refused),
+  };
+  return cmocka_run_group_tests_name("replicas", tests, NULL, NULL);
+}
