@@ -12,19 +12,22 @@ typedef struct mip_limits {
   int64_t most_nodes;   /* of the search tree */
   int32_t seed;         /* of what the engine draws */
   const int64_t *start; /* [n_columns] a solution to start from, or NULL; only whole columns are looked at */
-  bool (*stop)(void *); /* asked at each node, or NULL */
+  bool (*stop)(void *); /* asked about every 10 ms, or NULL */
   void *context;
 } mip_limits;
 
 typedef struct mip_outcome {
   bool is_ended; /* the engine says that nothing is better than what it found, or that there is nothing */
   int64_t n_nodes;
+  int32_t
+      n_crashes; /* of the engine: 1 when only the search without its preprocessing came to an end, 2 when neither */
 } mip_outcome;
 
 /* Is given each solution that the engine kept, the best first: x[n_columns], as the engine rounds. */
 typedef void mip_found(void *context, const double *x);
 
-/* Searches. The arena is scratch. False without memory or engine. */
+/* Searches, in a process of its own (base/child.h): an engine that crashes takes nothing with it. The arena is scratch.
+ * False without memory, engine or process. */
 bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context,
                 arena *a);
 

@@ -1,4 +1,5 @@
-/* Mixed-integer programs by Cbc.
+/* Mixed-integer programs by Cbc, in a process of its own: Cbc 2.10 dies in the preprocessing of some small programs
+ * (CglPreProcess). Where it does, the search is done once more without.
  *
  * Cbc has no callback that stops it: a cut generator is asked at every node, and where it is to stop it adds a row that
  * nothing meets, so that all nodes left end at once. What Cbc then calls optimal is not. */
@@ -6,110 +7,165 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/child.h"
 #include "base/clock.h"
-#include "lp/lp.h"
 #include "lp/mip.h"
 
 /* Above all columns, which are counted in units, and below what Cbc takes for no limit. */
 static const double OUT_OF_REACH = 1e9;
+/* How long Cbc may take to come to its end once it is asked to, before it is killed. */
+static const int64_t GRACE_NS = 500000000;
 
-/* Cbc solves the root, the start and what comes of it before it looks at the clock for the first time: so often the
- * root must be solved within the time limit, or nothing begins. */
-enum { ROOTS = 4 };
-
-typedef struct watch {
+typedef struct mip_task {
+  const program *program;
+  const program_table *table;
   const mip_limits *limits;
-  bool is_stopped;
-} watch;
+  mip_found *found;
+  void *context;
+  mip_outcome *outcome;
+  bool preprocess, is_stopped;
+  child_line *line; /* in the child */
+} mip_task;
+
+/* Messages: a solution, [n_columns] numbers, or the outcome. */
+typedef struct mip_message {
+  bool is_outcome;
+  mip_outcome outcome;
+  double x[];
+} mip_message;
+
+/* ---- in the child ---- */
 
 static void ask_to_stop(void *solver, void *cuts, void *context) {
-  watch *w = context;
+  mip_task *task = context;
   (void)solver;
-  if (!w->is_stopped && !w->limits->stop(w->limits->context)) return;
+  if (!task->is_stopped && !child_must_stop(task->line)) return;
   const int column = 0;
   const double coefficient = 1;
-  w->is_stopped = true;
+  task->is_stopped = true;
   OsiCuts_addRowCut(cuts, 1, &column, &coefficient, 'G', OUT_OF_REACH);
 }
 
-/* Whether there is time for what Cbc does before it looks at the clock. *seconds becomes what is left. */
-static bool has_time(double *seconds, const program *p, const program_table *t) {
-  lp *root = isfinite(*seconds) && !lp_missing() ? lp_load(t, p->n_columns, p->n_rows) : NULL;
-  if (!root) return true;
-  int64_t begin_ns = clock_now_ns();
-  lp_solve(root, *seconds / ROOTS); /* or finds that there is nothing: Cbc may say so */
-  double passed = (double)(clock_now_ns() - begin_ns) / 1e9;
-  lp_free(root);
-  *seconds -= passed;
-  return passed < (*seconds + passed) / ROOTS;
-}
-
-static void set_limits(Cbc_Model *model, const mip_limits *limits, double seconds, watch *w) {
+static void set_limits(Cbc_Model *model, mip_task *task) {
+  const mip_limits *limits = task->limits;
   char seed[16];
   Cbc_setLogLevel(model, 0);
   Cbc_setParameter(model, "log", "0"); /* the first alone leaves the linear programs talking */
   Cbc_setParameter(model, "timeMode", "elapsed");
   Cbc_setParameter(model, "zeroHalfCuts", "off"); /* their generator takes 80 MB for each program, however small */
+  if (!task->preprocess) Cbc_setParameter(model, "preprocess", "off");
   snprintf(seed, sizeof seed, "%d", limits->seed);
   Cbc_setParameter(model, "randomCbcSeed", seed);
   Cbc_setAllowableGap(model, 0);
   Cbc_setAllowableFractionGap(model, 0);
-  if (isfinite(seconds)) Cbc_setMaximumSeconds(model, fmax(seconds, 0.01));
+  if (isfinite(limits->seconds)) Cbc_setMaximumSeconds(model, fmax(limits->seconds, 0.01));
   Cbc_setMaximumNodes(model, limits->most_nodes < INT_MAX ? (int)limits->most_nodes : INT_MAX);
-  if (limits->stop) Cbc_addCutCallback(model, ask_to_stop, "stop", w);
+  Cbc_addCutCallback(model, ask_to_stop, "stop", task);
 }
 
 /* Cbc works the other columns out by itself. */
-static bool set_start(Cbc_Model *model, const program *p, const int64_t *start, arena *a) {
-  int *column = ARENA_NEW(a, int, p->n_columns);
-  double *value = ARENA_NEW(a, double, p->n_columns);
+static bool set_start(Cbc_Model *model, const program *p, const int64_t *start) {
+  int *column = calloc((size_t)p->n_columns, sizeof *column);
+  double *value = calloc((size_t)p->n_columns, sizeof *value);
   int n = 0;
-  if (!column || !value) return false;
-  for (int32_t j = 0; j < p->n_columns; j++) {
+  for (int32_t j = 0; column && value && j < p->n_columns; j++) {
     if (!p->is_whole[j]) continue;
     column[n] = j;
     value[n++] = (double)start[j];
   }
-  Cbc_setMIPStartI(model, n, column, value);
-  return true;
+  if (column && value) Cbc_setMIPStartI(model, n, column, value);
+  bool good = column && value;
+  free(column);
+  free(value);
+  return good;
 }
 
-static bool tell_solutions(Cbc_Model *model, const program *p, mip_found *found, void *context, arena *a) {
-  int n = Cbc_numberSavedSolutions(model);
-  const double *best = Cbc_bestSolution(model);
-  double *x = ARENA_NEW(a, double, p->n_columns);
-  if (!x) return false;
-  for (int k = -1; k < n; k++) {
-    const double *from = k < 0 ? best : Cbc_savedSolution(model, k);
-    if (!from) continue;
-    for (int32_t j = 0; j < p->n_columns; j++) x[j] = from[j] * p->unit[j];
-    found(context, x);
+static bool send_solution(const mip_task *task, const double *from) {
+  const program *p = task->program;
+  size_t size = sizeof(mip_message) + (size_t)p->n_columns * sizeof(double);
+  mip_message *message = from ? calloc(1, size) : NULL;
+  if (!message) return !from;
+  for (int32_t j = 0; j < p->n_columns; j++) message->x[j] = from[j] * p->unit[j];
+  bool sent = child_send(task->line, message, size);
+  free(message);
+  return sent;
+}
+
+static bool send_all(const mip_task *task, Cbc_Model *model) {
+  mip_message last = {
+      .is_outcome = true,
+      .outcome = {.is_ended = Cbc_status(model) == 0 && !task->is_stopped, .n_nodes = Cbc_getNodeCount(model)}};
+  bool good = send_solution(task, Cbc_bestSolution(model));
+  for (int k = 0; good && k < Cbc_numberSavedSolutions(model); k++)
+    good = send_solution(task, Cbc_savedSolution(model, k));
+  return good && child_send(task->line, &last, sizeof last);
+}
+
+static bool search(void *context, child_line *line) {
+  mip_task *task = context;
+  const program *p = task->program;
+  const program_table *t = task->table;
+  task->line = line;
+  Cbc_Model *model = Cbc_newModel();
+  if (!model) return false;
+  Cbc_loadProblem(model, p->n_columns, p->n_rows, t->start, t->row, t->value, t->lower, t->upper, t->cost, t->row_lower,
+                  t->row_upper);
+  for (int32_t j = 0; j < p->n_columns; j++)
+    if (p->is_whole[j]) Cbc_setInteger(model, j);
+  set_limits(model, task);
+  if (task->limits->start && !set_start(model, p, task->limits->start)) return false;
+  Cbc_solve(model);
+  return send_all(task, model); /* the process ends: nothing need be freed */
+}
+
+/* ---- in the parent ---- */
+
+static void hear(void *context, const void *bytes, size_t size) {
+  mip_task *task = context;
+  const mip_message *message = bytes;
+  size_t n = (size_t)task->program->n_columns;
+  if (size >= sizeof *message && message->is_outcome) {
+    task->outcome->is_ended = message->outcome.is_ended;
+    task->outcome->n_nodes = message->outcome.n_nodes;
+  } else if (size == sizeof *message + n * sizeof(double)) {
+    task->found(task->context, message->x);
   }
-  return true;
+}
+
+static bool stop(void *context) {
+  const mip_task *task = context;
+  return task->limits->stop && task->limits->stop(task->limits->context);
+}
+
+static int64_t deadline_ns(double seconds) {
+  return seconds < 1e9 ? clock_now_ns() + (int64_t)(fmax(seconds, 0) * 1e9) : INT64_MAX;
 }
 
 bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context,
                 arena *a) {
   program_table t;
-  watch w = {.limits = limits};
-  double seconds = limits->seconds;
+  mip_task task = {.program = p,
+                   .table = &t,
+                   .limits = limits,
+                   .found = found,
+                   .context = context,
+                   .outcome = out,
+                   .preprocess = true};
+  child_limits by = {.deadline_ns = deadline_ns(limits->seconds),
+                     .grace_ns = GRACE_NS,
+                     .most_bytes = sizeof(mip_message) + (size_t)p->n_columns * sizeof(double),
+                     .stop = stop,
+                     .told = hear};
   *out = (mip_outcome){.n_nodes = 0};
   if (!program_tabulate(&t, p, a)) return false;
-  if (!has_time(&seconds, p, &t)) return true;
-  Cbc_Model *model = Cbc_newModel();
-  if (!model) return false;
-  Cbc_loadProblem(model, p->n_columns, p->n_rows, t.start, t.row, t.value, t.lower, t.upper, t.cost, t.row_lower,
-                  t.row_upper);
-  for (int32_t j = 0; j < p->n_columns; j++)
-    if (p->is_whole[j]) Cbc_setInteger(model, j);
-  set_limits(model, limits, seconds, &w);
-  bool good = !limits->start || set_start(model, p, limits->start, a);
-  if (good) {
-    Cbc_solve(model);
-    *out = (mip_outcome){.is_ended = Cbc_status(model) == 0 && !w.is_stopped, .n_nodes = Cbc_getNodeCount(model)};
-    good = tell_solutions(model, p, found, context, a);
+  child_end end = child_run(search, &by, &task);
+  if (end == CHILD_CRASHED) {
+    out->n_crashes++;
+    task.preprocess = false;
+    end = child_run(search, &by, &task);
+    out->n_crashes += end == CHILD_CRASHED;
   }
-  Cbc_deleteModel(model);
-  return good;
+  return end != CHILD_FAILED && end != CHILD_NO_PROCESS;
 }

@@ -52,7 +52,8 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
     if (host && d > 0) devices[d].shares_memory_with = 0;
     if (n == 2 && !host) devices[d].class_name = class_names[d];
     devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
-    if (!host && o->memory > 0) devices[d].memory_bytes = (int64_t)((double)all_bytes(l->graph) * o->memory) + 1;
+    double part = host ? o->host_memory : o->memory;
+    if (part > 0) devices[d].memory_bytes = (int64_t)((double)all_bytes(l->graph) * part) + 1;
     while (devices[d].shares_memory_with >= 0 && devices[devices[d].shares_memory_with].shares_memory_with >= 0)
       devices[d].shares_memory_with = devices[devices[d].shares_memory_with].shares_memory_with;
   }

@@ -22,10 +22,11 @@ typedef struct lab_options {
   double density;  /* chance of each possible edge */
   int32_t n_colocations;
   bool training;
-  bool pinned;      /* some operators are pinned, sometimes a device is unused */
-  bool unsupported; /* some operators cannot run on some class (the host runs all) */
-  bool equal;       /* accelerators are of one or two classes, each with a memory and equal links of its own */
-  double memory;    /* room of each accelerator as a part of all weights and tensors; 0: unlimited */
+  bool pinned;        /* some operators are pinned, sometimes a device is unused */
+  bool unsupported;   /* some operators cannot run on some class (the host runs all) */
+  bool equal;         /* accelerators are of one or two classes, each with a memory and equal links of its own */
+  double memory;      /* room of each accelerator as a part of all weights and tensors; 0: unlimited */
+  double host_memory; /* the same of the hosts */
   situ_problem_options options; /* pins and unused are made here */
 } lab_options;
 

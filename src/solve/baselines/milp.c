@@ -77,6 +77,7 @@ static situ_status solve(solve_run *run) {
   budget_spend(run->budget, p.n_entries + found.n_nodes * steps_of_node);
   solve_count(run, "milp.nodes", found.n_nodes);
   solve_count(run, "milp.ended", found.is_ended);
+  if (found.n_crashes > 0) solve_count(run, "milp.crashes", found.n_crashes);
   return SITU_STATUS_OK;
 }
 

@@ -1,0 +1,48 @@
+/* base/child.h - work that may crash, hang or eat memory, in a process of its own: foreign engines.
+ *
+ * The child is a fork of the caller: it sees everything that the caller saw, changes nothing there, and tells what it
+ * found by messages through a pipe. It must not touch locks, threads or files of the caller. Whatever becomes of it,
+ * child_run returns with no process left behind. */
+#ifndef SITU_BASE_CHILD_H
+#define SITU_BASE_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The child's end of the pipes. */
+typedef struct child_line child_line;
+
+/* What the child does. Returns whether it came to its end. */
+typedef bool child_work(void *context, child_line *line);
+/* In the child: sends a message of `size` bytes (at least 1). False when nobody listens any more. */
+bool child_send(child_line *line, const void *bytes, size_t size);
+/* In the child: whether it is asked to come to an end. Cheap: one poll of a pipe. */
+bool child_must_stop(const child_line *line);
+
+/* In the parent: is given each message, as sent; the bytes are valid during the call and aligned as malloc aligns. */
+typedef void child_told(void *context, const void *bytes, size_t size);
+/* In the parent: asked about every 10 ms; true stops the child. */
+typedef bool child_stop(void *context);
+
+typedef enum child_end {
+  CHILD_DONE,      /* its work returned true */
+  CHILD_FAILED,    /* its work returned false */
+  CHILD_CRASHED,   /* it ended without returning, or sent what is no message */
+  CHILD_STOPPED,   /* it was told to stop, and did or was killed */
+  CHILD_NO_PROCESS /* no process or memory for one; nothing was done */
+} child_end;
+
+typedef struct child_limits {
+  int64_t deadline_ns; /* on clock_now_ns; INT64_MAX: none. Then it is told to stop */
+  int64_t grace_ns;    /* how long it may take to stop before it is killed */
+  size_t most_bytes;   /* of one message: a child that sends more has crashed */
+  child_stop *stop;    /* may be NULL */
+  child_told *told;
+} child_limits;
+
+/* Runs `work` in a child and waits for it. `context` goes to all three functions. Signals that end the caller's process
+ * group by the keyboard (SIGINT) do not reach the child; it dies with its parent. Linux and POSIX. */
+child_end child_run(child_work *work, const child_limits *limits, void *context);
+
+#endif
