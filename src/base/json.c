@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/text.h"
 
 /* A json_value is a json_t seen through a door that does not show it. */
 static json_t *inner(const json_value *v) { return (json_t *)(uintptr_t)v; }
@@ -162,10 +161,14 @@ static void print_row(text_buffer *out, const json_t *t) {
   text_add(out, "]");
 }
 
+void json_quote(text_buffer *out, const char *text) {
+  json_value *value = json_new_text(text);
+  print_compact(out, inner(value));
+  json_free(value);
+}
+
 static void print_key(text_buffer *out, const char *key) {
-  json_t *t = json_string(key);
-  print_compact(out, t);
-  json_decref(t);
+  json_quote(out, key);
   text_add(out, ": ");
 }
 

@@ -1,10 +1,11 @@
 /* Certificates in plan files: an object with kind, bound, lower_bound_ns, and a member for each list. What cannot be
  * read becomes the certificate's fault, which the checker reports: a spoilt proof does not make the plan unreadable. */
+#include "plan/certificate_json.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "plan/plan_json.h"
 
 static json_value *list_json(const certificate_list *list, const situ_problem *p) {
   json_value *row = json_new_array();
