@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 
 const cost_model *const cost_models[] = {&cost_roofline, NULL};
@@ -40,6 +41,7 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
     situ_costs_free(costs);
     return status;
   }
+  ENSURE(costs_check(costs, graph, platform, NULL) == SITU_STATUS_OK);
   *out = costs;
   return SITU_STATUS_OK;
 }

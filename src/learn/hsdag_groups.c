@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
+
 static bool allow_the_same(const environment *env, int32_t u, int32_t v) {
   int64_t n = env->n_devices;
   return memcmp(env->allowed + u * n, env->allowed + v * n, (size_t)n * sizeof *env->allowed) == 0;
@@ -114,6 +116,34 @@ bool hsdag_groups_find(hsdag_groups *out, const environment *env, arena *a) {
   list_members(out, n);
   find_classes(out, env, scratch);
   group_lists found;
-  return list_readers(&found, out, env, a) && transpose(&out->before, &found, out->n, a) &&
-         transpose(&out->next, &out->before, out->n, a);
+  if (!list_readers(&found, out, env, a) || !transpose(&out->before, &found, out->n, a) ||
+      !transpose(&out->next, &out->before, out->n, a))
+    return false;
+  CONTRACT(hsdag_groups_check(out, env));
+  return true;
+}
+
+static const char *check_lists(const group_lists *x, int32_t n) {
+  EXPECT(contracts_lists(x->start, n, x->start[n]), "start lists groups by group");
+  EXPECT(contracts_within(x->to, x->start[n], 0, n), "lists are of groups");
+  for (int32_t g = 0; g < n; g++) {
+    EXPECT(contracts_rise(x->to + x->start[g], x->start[g + 1] - x->start[g]), "lists ascend, none twice");
+    for (int32_t i = x->start[g]; i < x->start[g + 1]; i++) EXPECT(x->to[i] != g, "no group is next to itself");
+  }
+  return NULL;
+}
+
+const char *hsdag_groups_check(const hsdag_groups *x, const environment *env) {
+  EXPECT(contracts_within(x->group_of, env->n_units, 0, x->n), "every unit is in a group");
+  EXPECT(contracts_lists(x->member_start, x->n, env->n_units), "member_start lists units by group");
+  for (int32_t g = 0; g < x->n; g++) {
+    int32_t first = x->member_start[g], n = x->member_start[g + 1] - first;
+    EXPECT(n > 0 && contracts_rise(x->member + first, n), "no group is empty; members ascend");
+    for (int32_t i = first; i < first + n; i++) EXPECT(x->group_of[x->member[i]] == g, "members are of their group");
+    EXPECT(g == 0 || x->member[first - 1] < x->member[first + n - 1], "groups are numbered by their last unit");
+  }
+  EXPECT(contracts_permutation(x->place, x->n), "every group has a place");
+  EXPECT(contracts_within(x->class_of, x->n, 0, x->n), "every group has a class");
+  EXPECT_CHECK(check_lists(&x->next, x->n));
+  return check_lists(&x->before, x->n);
 }

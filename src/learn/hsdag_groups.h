@@ -27,6 +27,9 @@ typedef struct hsdag_groups {
   int32_t *class_of;              /* [group] groups of one class may use the same devices; numbers 0 .. */
 } hsdag_groups;
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). */
+const char *hsdag_groups_check(const hsdag_groups *groups, const environment *env);
+
 /* Everything lives in the arena. O(V + E), the classes aside. False without memory. */
 bool hsdag_groups_find(hsdag_groups *out, const environment *env, arena *a);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "platform/platform.h"
@@ -184,6 +185,7 @@ situ_status situ_platform_new(situ_platform **out, const char *name, const situ_
     arena_free(a);
     return status;
   }
+  CONTRACT(platform_check(p));
   *out = p;
   return SITU_STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "solve/stream/sequence.h"
 #include "view/footprint.h"
 #include "view/unit.h"
@@ -54,6 +55,7 @@ static void describe_units(environment *env) {
 }
 
 void environment_join(environment *env, const int32_t *group) {
+  REQUIRE(contracts_within(group, env->n_units, 0, env->n_units));
   int32_t *number = env->device, n = 0; /* of each group; there are no more groups than operators */
   for (int32_t u = 0; u < env->n_units; u++) number[group[u]] = -1;
   for (int32_t v = 0; v < env->problem->n_operators; v++) {
@@ -64,6 +66,7 @@ void environment_join(environment *env, const int32_t *group) {
   env->n_units = n;
   list_members(env);
   describe_units(env);
+  CONTRACT(environment_check(env));
 }
 
 /* Where no device runs everything, what each operator takes at least. */
@@ -110,6 +113,7 @@ static bool init(environment *env, const situ_problem *p, arena *a) {
   if (!env->allowed || !env->weight_bytes || !env->footprint_bytes) return false;
   describe_units(env);
   env->scale_ns = scale(p);
+  CONTRACT(environment_check(env));
   return true;
 }
 
@@ -127,6 +131,7 @@ bool environment_init_run(environment *env, solve_run *run) {
 }
 
 int64_t environment_try(environment *env, const int32_t *device) {
+  REQUIRE(contracts_within(device, env->n_units, 0, env->n_devices));
   for (int32_t v = 0; v < env->problem->n_operators; v++) env->device[v] = device[env->unit_of[v]];
   if (!sequence_find(env->sequence, env->simulator, env->problem, env->device, env->arena)) return SITU_NEVER_NS;
   placement where = {.device = env->device, .order = env->sequence};
@@ -146,6 +151,7 @@ int64_t environment_try(environment *env, const int32_t *device) {
 bool environment_over(const environment *env) { return env->run && solve_done(env->run); }
 
 double environment_reward(const environment *env, int64_t time_ns) {
+  REQUIRE(time_ns >= 0);
   return time_ns == SITU_NEVER_NS ? INVALID_REWARD : -sqrt((double)time_ns / (double)env->scale_ns);
 }
 
@@ -174,6 +180,7 @@ static int64_t room(const environment *env, int32_t u, int32_t d) {
 }
 
 void environment_open(const environment *env, int32_t u, bool *open) {
+  REQUIRE(u >= 0 && u < env->n_units);
   const bool *allowed = env->allowed + (int64_t)u * env->n_devices;
   int64_t most = INT64_MIN;
   for (int32_t d = 0; d < env->n_devices; d++)
@@ -190,7 +197,34 @@ void environment_empty(environment *env) {
 }
 
 void environment_put(environment *env, int32_t u, int32_t d) {
+  REQUIRE(u >= 0 && u < env->n_units && d >= 0 && d < env->n_devices);
   int32_t m = env->problem->memory_of[d];
   env->held_bytes[m] = sat_add(env->held_bytes[m], env->weight_bytes[u]);
   env->most_bytes[m] = max64(env->most_bytes[m], env->footprint_bytes[u]);
+}
+
+/* ---- Contracts ---- */
+
+const char *environment_check(const environment *env) {
+  const situ_problem *p = env->problem;
+  int32_t opened = 0;
+  EXPECT(env->n_devices == p->n_devices && env->scale_ns >= 1, "devices are the problem's, the scale is at least 1");
+  EXPECT(contracts_within(env->unit_of, p->n_operators, 0, env->n_units), "every operator is in a unit");
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    EXPECT(env->unit_of[v] <= opened, "units are numbered by their first operator");
+    opened += env->unit_of[v] == opened;
+  }
+  EXPECT(opened == env->n_units, "no unit is empty");
+  EXPECT(contracts_lists(env->member_start, env->n_units, p->n_operators), "member_start lists operators by unit");
+  for (int32_t u = 0; u < env->n_units; u++) {
+    int32_t first = env->member_start[u], n = env->member_start[u + 1] - first;
+    EXPECT(contracts_rise(env->member + first, n), "members of a unit ascend");
+    for (int32_t i = first; i < first + n; i++) EXPECT(env->unit_of[env->member[i]] == u, "members are of their unit");
+  }
+  for (int32_t k = 0; k < p->graph->n_colocations; k++)
+    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
+      EXPECT(env->unit_of[p->group_member[i]] == env->unit_of[p->group_member[p->group_start[k]]],
+             "no colocation group is parted");
+  EXPECT(contracts_amounts(env->weight_bytes, env->n_units), "sizes are at least 0");
+  return NULL;
 }

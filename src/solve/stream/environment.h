@@ -45,6 +45,9 @@ bool environment_init(environment *env, const situ_problem *problem, arena *a);
  */
 bool environment_init_run(environment *env, solve_run *run);
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(V). */
+const char *environment_check(const environment *env);
+
 /* Units with the same number of group (0 .. n_units-1) become one unit. Units are numbered anew. */
 void environment_join(environment *env, const int32_t *group);
 

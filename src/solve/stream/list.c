@@ -1,6 +1,7 @@
 #include "solve/stream/list.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "solve/common/repair.h"
@@ -270,6 +271,7 @@ bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scra
 }
 
 void list_offer(solve_run *run, draft *s) {
+  CONTRACT(draft_check(s));
   placement where = draft_placement(s);
   repair_offer(run, &where);
 }
