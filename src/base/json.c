@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/file.h"
 
@@ -195,6 +196,7 @@ static void print_tree(text_buffer *out, const json_t *t, int indent, int level)
 }
 
 char *json_print(const json_value *root, int indent) {
+  REQUIRE(indent >= 0);
   text_buffer out = {0};
   if (indent > 0)
     print_tree(&out, inner(root), indent, 0);

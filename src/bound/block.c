@@ -244,6 +244,7 @@ void block_set_open_tails(block *b, const int64_t *behind_ns) {
 }
 
 int64_t block_tail_before(const block *b, int32_t source, int32_t a) {
+  REQUIRE(a >= 0 && a < b->machine->n_devices);
   int64_t longest = 0;
   for (int32_t j = 0; j < b->n_entry; j++)
     if (b->source[j] == source) longest = max64(longest, way_through_all(b, j, b->machine->problem->memory_of[a]));

@@ -118,8 +118,8 @@ typedef struct block_result {
   int64_t n_children;
 } block_result;
 
-/* Searches from `start`, whose tensors must be the entry tensors. `end` may be NULL; its arrays are made in `keep`,
- * which is not `scratch`. The trace may be NULL. False without memory. */
+/* Searches from `start`, whose vectors are of the entry tensors (start->tensors is not looked at). `end` may be NULL;
+ * its arrays are made in `keep`, which is then not `scratch`. The trace may be NULL. False without memory. */
 bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
                   const block_limits *limits, block_trace *trace, arena *scratch, arena *keep);
 

@@ -268,6 +268,7 @@ int32_t thin_cuts(int32_t *cut, const thin_graph *g, arena *a) {
     }
   }
   arena_release(a, mark);
+  ENSURE(contracts_rise(cut, n));
   return n;
 }
 
@@ -317,6 +318,7 @@ static bool count_rivals(int32_t *rivals, rows *reach, const thin_graph *g, aren
 }
 
 bool thin_until(bool *deleted, const thin_graph *g, int32_t largest, arena *a) {
+  REQUIRE(largest >= 1);
   rows reach;
   int32_t *rivals = ARENA_NEW(a, int32_t, g->n), *left = ARENA_NEW(a, int32_t, g->n);
   double *work = ARENA_NEW(a, double, g->n);

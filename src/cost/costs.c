@@ -2,12 +2,14 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 
 situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes, int32_t n_memories, int32_t n_links,
                       int32_t n_kinds) {
+  REQUIRE(n_operators >= 0 && n_tensors >= 0 && n_classes >= 1 && n_memories >= 1 && n_links >= 0 && n_kinds >= 1);
   arena *a = arena_new();
   situ_costs *c = ARENA_ZERO(a, situ_costs, 1);
   if (c) {
@@ -30,6 +32,7 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
 }
 
 situ_costs *costs_copies(const situ_costs *c, int32_t n) {
+  REQUIRE(n >= 1);
   situ_costs *out =
       costs_new(c->n_operators * n, c->n_tensors * n, c->n_classes, c->n_memories, c->n_links, c->n_kinds);
   if (!out) return NULL;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 /* Adds unit b to the list of a unit unless it is the unit itself or there already. */
 static void add_unit(int32_t *list, int64_t *n, int32_t b, int32_t *seen_by, int32_t by) {
@@ -101,4 +102,5 @@ void describe_fastest(int32_t *device, const environment *env) {
       device[u] = d;
     }
   }
+  ENSURE(contracts_within(device, env->n_units, 0, env->n_devices));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "solve/stream/rank.h"
 
 /* Numbers of each operator that features are made of. */
@@ -335,6 +336,7 @@ static bool describe_devices(gdp_view *out, const measures *m, arena *a) {
   for (int32_t d = 0; d < p->n_devices; d++) {
     out->equal_to[d] = 0;
     while (!is_equal(p, d, out->equal_to[d])) out->equal_to[d]++;
+    ENSURE(out->equal_to[d] <= d && out->equal_to[out->equal_to[d]] == out->equal_to[d]);
   }
   for (int32_t d = 0; d < p->n_devices; d++) fastest = fmin(fastest, work_on(m, d, &part));
   if (!isfinite(fastest)) fastest = 1;

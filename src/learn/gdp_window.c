@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 struct gdp_window {
   const gdp_view *view;
   int32_t *unit, n;   /* the units in it */
@@ -74,6 +76,7 @@ void gdp_window_draw(gdp_window *window, int32_t *device, const environment *env
 }
 
 void gdp_window_single(int32_t *device, const environment *env, int32_t d) {
+  REQUIRE(d >= 0 && d < env->n_devices);
   for (int32_t u = 0; u < env->n_units; u++)
     device[u] = env->allowed[(int64_t)u * env->n_devices + d] ? d : env->best[u];
 }

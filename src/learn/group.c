@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "solve/stream/rank.h"
 
 enum { SPARE = 4 }; /* a group leaves room for so many of its size */
@@ -102,6 +103,7 @@ static bool group(environment *env, int32_t most, arena *a) {
 }
 
 bool environment_group(environment *env, int32_t most, arena *a) {
+  REQUIRE(most >= 1);
   if (env->n_units <= most) return true;
   arena_mark mark = arena_get_mark(a);
   bool done = group(env, most, a);

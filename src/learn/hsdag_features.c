@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { MOST_DEGREE = 7, POSITION_COLUMNS = 16, SIDES = 4, TIMES = 3, MOST_REACHED = 4096 };
 
@@ -221,6 +222,7 @@ static bool is_used(const maker *m, hsdag_feature feature, int32_t column) {
 
 bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choice, const environment *env,
                          const hsdag_groups *groups, arena *a) {
+  REQUIRE(contracts_within(choice->kind_column, env->problem->graph->n_kinds, -1, choice->n_kind_columns));
   int32_t stride = hsdag_features_count(choice->n_kind_columns), n = groups->n;
   maker m = {env, groups, choice, ARENA_NEW(a, double, n), {best_device(env->problem), env->problem->host, -1}};
   if (!m.number) return false;

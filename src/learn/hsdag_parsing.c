@@ -93,6 +93,7 @@ bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, tape 
   }
   list_members(out, g->n);
   list_inside(out, g);
+  CONTRACT(parsing_check(out, g));
   return true;
 }
 
@@ -190,6 +191,7 @@ bool parse_level_published(parsing *out, const parse_graph *g, const nn_real *sc
   for (int32_t i = 0; i < n; i++)
     if (w.left[sorted[i].node]) grow(&w, sorted[i].node);
   list_members(out, g->n);
+  CONTRACT(parsing_check(out, g));
   return true;
 }
 
@@ -233,5 +235,20 @@ const char *parse_graph_check(const parse_graph *g) {
       EXPECT(g->near[i] == (g->from[e] == v ? g->to[e] : g->from[e]), "a neighbour is the other end of its edge");
       EXPECT(g->from[e] == v || g->to[e] == v, "edges near a node have it as an end");
     }
+  return NULL;
+}
+
+const char *parsing_check(const parsing *p, const parse_graph *g) {
+  EXPECT(contracts_within(p->cluster_of, g->n, 0, p->n), "every node is in a cluster");
+  EXPECT(contracts_long_lists(p->member_start, p->n, g->n), "member_start lists nodes by cluster");
+  EXPECT(contracts_long_lists(p->inside_start, p->n, p->inside_start[p->n]), "inside_start lists scores by cluster");
+  for (int32_t c = 0; c < p->n; c++) {
+    int64_t first = p->member_start[c], n = p->member_start[c + 1] - first;
+    EXPECT(contracts_rise(p->member + first, n), "members ascend");
+    for (int64_t i = first; i < first + n; i++) {
+      EXPECT(p->cluster_of[p->member[i]] == c, "members are of their cluster");
+      EXPECT(g->class_of[p->member[i]] == g->class_of[p->member[first]], "a cluster is of one class");
+    }
+  }
   return NULL;
 }

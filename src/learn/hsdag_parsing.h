@@ -44,6 +44,8 @@ bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, tape 
  * node was joined by: is_inside is true, but its ends are in two clusters. With equal scores of both directions it
  * gives what parse_level gives. */
 bool parse_level_published(parsing *out, const parse_graph *g, const nn_real *score, tape *t);
+/* NULL, or which of the invariants above does not hold (base/contracts.h). */
+const char *parsing_check(const parsing *p, const parse_graph *g);
 /* The graph of the clusters: an edge for each pair that an edge which is not inside joins. */
 bool parse_pool(parse_graph *out, const parse_graph *g, const parsing *p, tape *t);
 

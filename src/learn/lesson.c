@@ -1,5 +1,7 @@
+#include <math.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "learn/learner.h"
@@ -8,6 +10,7 @@
 /* ---- A lesson and its studies ---- */
 
 lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies) {
+  REQUIRE(row && most_studies >= 0);
   lesson *l = ARENA_ZERO(a, lesson, 1);
   if (!l) return NULL;
   *l = (lesson){.learner = row, .paper = paper, .arena = a, .random = rng_new(seed), .room = most_studies};
@@ -69,6 +72,7 @@ study *lesson_add_run(lesson *l, solve_run *run) {
 }
 
 bool lesson_train(lesson *l, lesson_step *told) {
+  REQUIRE(l->n_studies > 0);
   *told = (lesson_step){.study = (int32_t)(l->n_steps % l->n_studies), .best_ns = SITU_NEVER_NS};
   study *s = &l->studies[told->study];
   if (!l->learner->train(l, s, told)) return false;
@@ -77,6 +81,7 @@ bool lesson_train(lesson *l, lesson_step *told) {
 }
 
 void study_note(study *s, double reward) {
+  REQUIRE(isfinite(reward));
   s->n_rewards++;
   s->mean_reward += (reward - s->mean_reward) / (double)s->n_rewards;
 }

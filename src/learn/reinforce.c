@@ -1,5 +1,6 @@
 #include "learn/reinforce.h"
 
+#include "base/contracts.h"
 #include "base/fail.h"
 
 static const double KEPT = 0.9;    /* of a moving average */
@@ -99,5 +100,6 @@ situ_status reinforce_solve(solve_run *run, reinforce_make *make) {
     return SITU_STATUS_OK;
   }
   if (!make(&policy, env, run->seed, run->arena)) return fail_no_memory(run->error);
+  ENSURE(policy.n_decisions > 0 && policy.batch > 0 && policy.rate > 0 && policy.cooling > 0 && policy.device);
   return run_policy(run, &policy);
 }

@@ -1,7 +1,9 @@
 #include "learn/seq2seq.h"
+#include "base/contracts.h"
 #include "learn/softmax_draw.h"
 
 bool seq2seq_init(seq2seq *s, params *p, int32_t width, int32_t hidden, int32_t n_devices, rng *random) {
+  REQUIRE(width > 0 && hidden > 0 && n_devices > 0);
   *s = (seq2seq){.params = p, .hidden = hidden, .n_devices = n_devices};
   static const char *const names[2][4] = {
       {"encoder.into", "encoder.into_shift", "encoder.around", "encoder.around_shift"},
@@ -78,6 +80,7 @@ static nn_var step(decoder *d, int32_t u, int32_t before) {
 }
 
 decision seq2seq_decide(const seq2seq *s, tape *t, nn_var x, environment *env, rng *random, int32_t *device) {
+  REQUIRE(x == NN_NONE || tape_at(t, x).rows == env->n_units);
   decoder d = start(s, t, x);
   decision made = {NN_NONE, NN_NONE};
   int32_t before = s->n_devices;

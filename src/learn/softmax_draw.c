@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/contracts.h"
+
 static int32_t best_score(const nn_real *score, const bool *open, int32_t n) {
   int32_t best = -1;
   for (int32_t d = 0; d < n; d++)
@@ -11,6 +13,7 @@ static int32_t best_score(const nn_real *score, const bool *open, int32_t n) {
 
 int32_t softmax_choose(const nn_real *score, const bool *open, int32_t n, rng *random) {
   int32_t last = best_score(score, open, n);
+  ENSURE(last >= 0); /* something is open */
   if (!random) return last;
   double most = (double)score[last], sum = 0;
   for (int32_t d = 0; d < n; d++) sum += open[d] ? exp((double)score[d] - most) : 0;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/contracts.h"
 #include "lp/lp.h"
 #include "lp/mip.h"
 
@@ -91,6 +92,7 @@ static bool tell_solutions(Cbc_Model *model, const program *p, mip_found *found,
 
 bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context,
                 arena *a) {
+  REQUIRE(!p->out_of_memory && limits->most_nodes > 0);
   program_table t;
   watch w = {.limits = limits};
   double seconds = limits->seconds;

@@ -1,6 +1,7 @@
 /* Plan files out. */
 #include <stdio.h>
 
+#include "base/contracts.h"
 #include "plan/certificate_json.h"
 #include "plan/plan_source.h"
 
@@ -103,6 +104,7 @@ static json_value *seed_json(uint64_t seed) {
 
 /* The seconds of the search stay out: one seed and one number of steps give one file, byte for byte. */
 json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
+  REQUIRE(plan->n_operators == p->n_operators && plan->n_devices == p->n_devices);
   json_value *o = json_new_object();
   bool good =
       o && json_set(o, "situ_plan", json_new_whole(1)) &&

@@ -264,6 +264,7 @@ void problem_view_latency(situ_problem *out, const situ_problem *p) {
 }
 
 void problem_view_copy(situ_problem *view, situ_graph *graph) {
+  REQUIRE(graph != view->graph && view->graph->n_operators % view->n_copies == 0);
   *graph = *view->graph;
   graph->n_operators /= view->n_copies;
   graph->n_tensors /= view->n_copies;

@@ -72,6 +72,7 @@ simulation simulator_run_base(simulator *s, simulator_base *b, const placement *
 }
 
 simulation simulator_run_below(simulator *s, simulator_base *b, const placement *where, bool memory, int64_t limit_ns) {
+  REQUIRE(where->device && limit_ns >= 0);
   simulation found = nothing;
   if (b->state && !s->rates)
     s->model->run_below(s->state, b->state, where, memory, limit_ns, &found);
@@ -86,6 +87,7 @@ simulation simulator_run_below(simulator *s, simulator_base *b, const placement 
 }
 
 int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order) {
+  REQUIRE(device && priority && order);
   return s->model->dispatch ? s->model->dispatch(s->state, device, priority, order) : SITU_NEVER_NS;
 }
 
@@ -159,6 +161,7 @@ situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where
 
 situ_status simulator_memory(memory_change **out, int64_t *n, simulator *s, const placement *where, arena *a,
                              situ_error *error) {
+  REQUIRE(where->device);
   *out = NULL;
   *n = 0;
   return s->model->memory ? s->model->memory(s->state, where, out, n, a, error) : SITU_STATUS_OK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 int64_t stream_most_sendings(const stream *s) {
   const situ_graph *g = s->graph;
@@ -31,6 +32,7 @@ void stream_chain(stream *s, const placement *where) {
 /* Without contention an operator starts at the greatest of the end of its device's last one and the arrivals of its
  * inputs. */
 bool stream_run_free(stream *s, const placement *where, int32_t first) {
+  REQUIRE(first >= 0 && first <= s->n_operators);
   const situ_problem *p = s->problem;
   const int64_t *in_start = s->graph->in_start;
   const int32_t *device = where->device, n_devices = s->n_devices;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "sim/stream_link.h"
 #include "sim/stream_marks.h"
 #include "sim/stream_run.h"
@@ -172,6 +173,7 @@ static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, c
 }
 
 void stream_run_base(void *model, void *base, const placement *where, bool memory, simulation *out) {
+  REQUIRE(!((stream *)model)->link.marks);
   stream *s = model;
   stream_base *b = base;
   if (!compare(s, b, where)) return;
@@ -194,6 +196,7 @@ void stream_run_base(void *model, void *base, const placement *where, bool memor
 }
 
 void stream_run_below(void *model, void *base, const placement *where, bool memory, int64_t limit_ns, simulation *out) {
+  REQUIRE(!((stream *)model)->tail_ns);
   stream *s = model;
   stream_base *b = base;
   if (!compare(s, b, where)) return;

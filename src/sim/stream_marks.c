@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { MARKS = 16 };
 static const int64_t MARKS_BYTES = (int64_t)1 << 26; /* of all marks together */
@@ -55,6 +56,7 @@ void stream_marks_leave(stream *s, int64_t now_ns) {
   stream_marks *marks = run->marks;
   int32_t last = marks->n > 0 ? marks->mark[marks->n - 1].n_ended : 0;
   if (marks->n == marks->most || run->n_ended < last + marks->stride) return;
+  ENSURE(marks->n == 0 || marks->mark[marks->n - 1].now_ns < now_ns); /* marks go by time */
   stream_mark *m = &marks->mark[marks->n++];
   m->now_ns = now_ns;
   m->n_ended = run->n_ended;
@@ -81,6 +83,7 @@ const stream_mark *stream_marks_before(const stream_marks *marks, int64_t time_n
 int64_t stream_mark_ns(const stream_mark *mark) { return mark->now_ns; }
 
 void stream_marks_cut(stream_marks *marks, const stream_mark *mark) {
+  REQUIRE(!mark || (mark >= marks->mark && mark < marks->mark + marks->n));
   marks->n = mark ? (int32_t)(mark - marks->mark) + 1 : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 
 struct stream_memory {
@@ -197,6 +198,7 @@ int64_t stream_follow_memory(stream *s, const placement *where) {
     if (g->size_bytes[t] > 0) hold_tensor(f, s, where, t);
   sort_events(f);
   add_up(f, s, where);
+  for (int32_t m = 0; m < s->n_memories; m++) ENSURE(f->held_bytes[m] >= 0);
   int64_t excess = 0;
   for (int32_t m = 0; m < s->n_memories; m++)
     excess = sat_add(excess, max64(0, f->peak_bytes[m] - s->platform->memory_bytes[m]));
@@ -213,6 +215,7 @@ situ_status stream_log_memory(stream *s, const placement *where, memory_change *
   f->n_changes = 0;
   add_up(f, s, where); /* the events of the run are still there, sorted */
   *out = f->change_log;
+  ENSURE(f->n_changes <= f->n_events + s->n_memories);
   *n = f->n_changes;
   f->change_log = NULL;
   return SITU_STATUS_OK;

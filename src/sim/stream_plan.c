@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "sim/stream_link.h"
 #include "sim/stream_memory.h"
@@ -95,6 +96,7 @@ static situ_status fill_transfers(stream *s, const placement *where, situ_plan *
   if (link) {
     s->link.hop_log = plan->transfers;
     (void)stream_run_link(s);
+    ENSURE(s->link.n_hops == n); /* runs repeat */
     s->link.hop_log = NULL;
   } else {
     free_hops(s, where, sent, plan->transfers);

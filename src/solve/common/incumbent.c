@@ -8,6 +8,7 @@
 #include "view/replicas.h"
 
 bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
+  REQUIRE(p->n_operators > 0);
   *i = (incumbent){.value_ns = SITU_NEVER_NS, .solver = "", .bound = ""};
   bool ordered = p->execution == SITU_EXECUTION_STREAM, called = p->execution == SITU_EXECUTION_CALLS;
   i->store.device = ARENA_NEW(a, int32_t, p->n_operators);
@@ -86,6 +87,7 @@ void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name) {
 }
 
 situ_status solve_prove(solve_run *run, const certificate *proof) {
+  REQUIRE(!proof->kind || (proof->bound && !proof->fault));
   incumbent *i = run->incumbent;
   solve_bound(run, proof->lower_ns, proof->bound);
   if (!proof->kind || proof->lower_ns <= i->proof.lower_ns) return SITU_STATUS_OK;
@@ -101,6 +103,7 @@ situ_status solve_prove(solve_run *run, const certificate *proof) {
 }
 
 void solve_count(solve_run *run, const char *name, int64_t n) {
+  REQUIRE(name);
   incumbent *i = run->incumbent;
   int32_t k = 0;
   while (k < i->n_statistics && strcmp(i->statistics[k].name, name) != 0) k++;

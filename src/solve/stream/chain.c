@@ -278,6 +278,7 @@ static bool list_cuts(chain *c, const bool *main_part, arena *a) {
 }
 
 bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, arena *a) {
+  REQUIRE(most > 0 && parts >= 0);
   *c = (chain){.problem = p, .element = ARENA_NEW(a, int32_t, p->n_operators)};
   bool *main_part = ARENA_NEW(a, bool, p->n_operators);
   int32_t *seen = ARENA_NEW(a, int32_t, p->graph->n_tensors);

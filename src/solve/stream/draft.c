@@ -210,6 +210,7 @@ bool draft_takes(const draft *s, int32_t v, int32_t d) {
 }
 
 int32_t draft_candidates(draft *s, int32_t v) {
+  REQUIRE(v >= 0 && v < s->problem->n_operators && s->device[v] < 0);
   const situ_problem *p = s->problem;
   int32_t group = s->groups.of[v], n = 0, roomiest = -1;
   if (group >= 0 && s->group_device[group] >= 0) {

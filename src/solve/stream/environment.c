@@ -124,6 +124,7 @@ bool environment_init(environment *env, const situ_problem *problem, arena *a) {
 }
 
 bool environment_init_run(environment *env, solve_run *run) {
+  REQUIRE(run->problem->execution == SITU_EXECUTION_STREAM);
   if (!init(env, run->problem, run->arena)) return false;
   env->run = run;
   env->simulator = run->simulator;

@@ -5,6 +5,7 @@
 #include "bound/call_graph.h"
 #include "bound/items.h"
 #include "bound/shares.h"
+#include "bound/visit_chain.h"
 
 static lab draw(situ_execution execution, uint64_t seed) {
   lab_options o = {.seed = seed, .n_operators = 24, .n_devices = 3, .density = 0.25, .n_colocations = 2};
@@ -132,11 +133,29 @@ static void broken_items_are_named(void **state) {
   lab_free(&l);
 }
 
+static void a_broken_chain_of_visits_is_named(void **state) {
+  (void)state;
+  lab l = draw(SITU_EXECUTION_STREAM, 3);
+  int32_t chain[] = {1, 4, 7, 9, 12}, from[] = {0, 2}, to[] = {2, 4};
+  int64_t price[] = {0, 3};
+  visit_chain c = {.chain = chain, .from = from, .to = to, .price = price, .n = 5, .n_bypasses = 2, .n_prices = 2};
+  const situ_problem *p = l.problem;
+  BREAKS(visit_chain_check(&c, p), c.n, 0, "has operators");
+  BREAKS(visit_chain_check(&c, p), chain[4], 24, "has operators");
+  BREAKS(visit_chain_check(&c, p), chain[1], 8, "comes before the next");
+  BREAKS(visit_chain_check(&c, p), price[1], -1, "prices");
+  BREAKS(visit_chain_check(&c, p), from[0], -1, "leaves the chain");
+  BREAKS(visit_chain_check(&c, p), to[0], 1, "more than one further");
+  BREAKS(visit_chain_check(&c, p), to[1], 5, "more than one further");
+  BREAKS(visit_chain_check(&c, p), from[1], 1, "no sooner");
+  lab_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_broken_thin_graph_is_named), cmocka_unit_test(a_broken_block_is_named),
       cmocka_unit_test(broken_shares_are_named),      cmocka_unit_test(a_broken_call_graph_is_named),
-      cmocka_unit_test(broken_items_are_named),
+      cmocka_unit_test(broken_items_are_named),       cmocka_unit_test(a_broken_chain_of_visits_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

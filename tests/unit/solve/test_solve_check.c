@@ -7,6 +7,7 @@
 #include "solve/stream/chain.h"
 #include "solve/stream/draft.h"
 #include "solve/stream/environment.h"
+#include "solve/stream/modules.h"
 
 enum { N = 24 };
 
@@ -122,6 +123,41 @@ static void a_broken_chain_is_named(void **state) {
   lab_free(&l);
 }
 
+static void broken_units_and_modules_are_named(void **state) {
+  (void)state;
+  lab l;
+  arena *a = arena_new();
+  unit_graph u;
+  modules m;
+  for (uint64_t seed = 0;; seed++) { /* one in which some unit has several operators */
+    l = draw(SITU_EXECUTION_STREAM, seed);
+    assert_true(unit_graph_find(&u, l.problem, UNITS_COARSE, a));
+    if (u.n < N && u.n > 10) break;
+    lab_free(&l);
+  }
+  assert_true(modules_find(&m, &u, &(module_rules){.way = MODULES_GROWN, .most = 4, .resolution = 1}, a));
+  int32_t x = 0, k = 0, y = 0;
+  while (u.member_start[x + 1] - u.member_start[x] < 2) x++;
+  while (u.next_start[y + 1] == u.next_start[y]) y++;
+  while (m.start[k + 1] - m.start[k] < 2) k++;
+  int32_t *member = u.member + u.member_start[x], *unit = m.unit + m.start[k];
+  BREAKS(unit_graph_check(&u, N), u.unit_of[0], u.n, "in a unit");
+  BREAKS(unit_graph_check(&u, N), u.member_start[1], -1, "member_start");
+  BREAKS(unit_graph_check(&u, N), u.next_start[1], -1, "next_start");
+  BREAKS(unit_graph_check(&u, N), u.near_start[1], -1, "near_start");
+  BREAKS(unit_graph_check(&u, N), u.near[0], u.n, "neighbours are units");
+  BREAKS(unit_graph_check(&u, N), member[0], member[1], "members ascend");
+  BREAKS(unit_graph_check(&u, N), u.next[u.next_start[y]], y, "topological");
+  BREAKS(unit_graph_check(&u, N), u.weight[0], 0, "above 0");
+  BREAKS(modules_check(&m, &u), m.of[0], m.n, "in a module");
+  BREAKS(modules_check(&m, &u), m.start[1], -1, "start lists units");
+  BREAKS(modules_check(&m, &u), unit[0], unit[1], "units ascend");
+  while (m.of[y] == 0 || u.next_start[y + 1] == u.next_start[y]) y++; /* from a later module into the first one */
+  BREAKS(modules_check(&m, &u), u.next[u.next_start[y]], m.unit[0], "topological");
+  arena_free(a);
+  lab_free(&l);
+}
+
 static void a_broken_environment_is_named(void **state) {
   (void)state;
   lab l = draw(SITU_EXECUTION_STREAM, 5);
@@ -171,9 +207,13 @@ static void a_broken_incumbent_is_named(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(broken_stages_are_named),       cmocka_unit_test(a_broken_elimination_is_named),
-      cmocka_unit_test(a_broken_draft_is_named),       cmocka_unit_test(a_broken_chain_is_named),
-      cmocka_unit_test(a_broken_environment_is_named), cmocka_unit_test(a_broken_incumbent_is_named),
+      cmocka_unit_test(broken_stages_are_named),
+      cmocka_unit_test(a_broken_elimination_is_named),
+      cmocka_unit_test(a_broken_draft_is_named),
+      cmocka_unit_test(a_broken_chain_is_named),
+      cmocka_unit_test(broken_units_and_modules_are_named),
+      cmocka_unit_test(a_broken_environment_is_named),
+      cmocka_unit_test(a_broken_incumbent_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
