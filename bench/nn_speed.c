@@ -9,13 +9,14 @@
 #include <time.h>
 
 #include "learn/gdp_net.h"
+#include "learn/softmax_draw.h"
 #include "situ.h"
 
 enum { MOST_RUNS = 50 };
 static const double ENOUGH = 10; /* seconds in all */
 
 typedef struct pass {
-  world world;
+  environment env;
   gdp_view *view;
   gdp_net *net;
   params *params;
@@ -38,17 +39,17 @@ static double peak_megabytes(void) {
 
 static bool make(pass *s, const situ_problem *problem, arena *a) {
   rng random = rng_new(1);
-  if (!world_init(&s->world, problem, a)) return false;
-  int32_t n = s->world.n_devices;
-  s->view = gdp_look(&s->world, a);
+  if (!environment_init(&s->env, problem, a)) return false;
+  int32_t n = s->env.n_devices;
+  s->view = gdp_look(&s->env, a);
   s->params = params_new(a);
   s->net = s->params ? gdp_net_make(s->params, &random, a) : NULL;
   s->latent = ARENA_ZERO(a, nn_real, (int64_t)n * GDP_LATENT);
-  s->device = ARENA_NEW(a, int32_t, s->world.n_units);
-  nn_real *equal = ARENA_ZERO(a, nn_real, (int64_t)s->world.n_units * n);
+  s->device = ARENA_NEW(a, int32_t, s->env.n_units);
+  nn_real *equal = ARENA_ZERO(a, nn_real, (int64_t)s->env.n_units * n);
   if (!s->view || !s->net || !s->latent || !s->device || !equal) return false;
   for (int32_t i = 0; i < n * GDP_LATENT; i++) s->latent[i] = (nn_real)(2 * rng_unit(&random) - 1);
-  world_draw(&s->world, equal, &random, s->device, NULL);
+  softmax_draw(&s->env, equal, &random, s->device, NULL);
   return true;
 }
 
@@ -57,8 +58,8 @@ static double run(pass *s, tape *t) {
   tape_reset(t);
   params_clear_gradients(s->params);
   nn_var scores = gdp_net_scores(s->net, s->params, t, s->view, s->latent, NULL, 1);
-  nn_var chances = nn_log_softmax(t, scores, s->world.allowed);
-  nn_var loss = nn_scale(t, nn_sum(t, nn_pick(t, chances, s->device)), -1 / (nn_real)s->world.n_units);
+  nn_var chances = nn_log_softmax(t, scores, s->env.allowed);
+  nn_var loss = nn_scale(t, nn_sum(t, nn_pick(t, chances, s->device)), -1 / (nn_real)s->env.n_units);
   return tape_backward(t, loss) ? (double)tape_number(t, loss) : (double)NAN;
 }
 
@@ -86,7 +87,7 @@ static bool write_all(const pass *s, const char *path) {
   put(file, "device", 'f', v->n_devices, GDP_DEVICE_FEATURES, v->device, sizeof *v->device);
   put(file, "slowness", 'f', v->n_units, v->n_devices, v->slowness, sizeof *v->slowness);
   put(file, "latent", 'f', v->n_devices, GDP_LATENT, s->latent, sizeof *s->latent);
-  put(file, "allowed", '?', v->n_units, v->n_devices, s->world.allowed, sizeof *s->world.allowed);
+  put(file, "allowed", '?', v->n_units, v->n_devices, s->env.allowed, sizeof *s->env.allowed);
   put(file, "chosen", 'i', v->n_units, 1, s->device, sizeof *s->device);
   put_segments(file, "kinds", &v->kinds);
   put_segments(file, "before", &v->before);
@@ -125,8 +126,8 @@ static int measure(pass *s, const char *path) {
       "{\"operators\": %d, \"units\": %d, \"devices\": %d, \"segment\": %d, \"heads\": %d, \"rounds\": %d, "
       "\"seconds\": %.6f, "
       "\"loss\": %.9g, \"gradient_norm\": %.9g, \"peak_mb\": %.1f, \"tape_mb\": %.1f}\n",
-      (int)s->world.problem->n_operators, (int)s->world.n_units, (int)s->world.n_devices, GDP_SEGMENT, GDP_HEADS,
-      GDP_ROUNDS, best, loss, gradient_norm(s->params), peak_megabytes(), (double)tape_held_bytes(t) / (1 << 20));
+      (int)s->env.problem->n_operators, (int)s->env.n_units, (int)s->env.n_devices, GDP_SEGMENT, GDP_HEADS, GDP_ROUNDS,
+      best, loss, gradient_norm(s->params), peak_megabytes(), (double)tape_held_bytes(t) / (1 << 20));
   tape_free(t);
   return 0;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The long tier: every test under AddressSanitizer and UBSan with each object allocated apart, with gcc and with clang,
-# warnings being errors, and the long laws. `quick` leaves out the long laws and the second sanitizer build.
+# warnings being errors, a build without policies that learn, and the long laws. `quick` leaves out all but the first two.
 set -eu
 quick=${1:-}
 cores=$(nproc 2>/dev/null || echo 2)
@@ -24,6 +24,10 @@ if [ "$quick" = quick ]; then
   exit 0
 fi
 meson test -C build-asan --no-rebuild --print-errorlogs --no-suite long --timeout-multiplier 8 --quiet
+
+say "without policies that learn"
+build_with build-small gcc -Dlearn=disabled
+meson test -C build-small --no-rebuild --print-errorlogs --suite house --suite unit --quiet
 
 say "the long laws"
 build_with build gcc

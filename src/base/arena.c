@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 typedef struct block {
   struct block *previous;
   size_t capacity, used;
@@ -93,6 +95,7 @@ void arena_release(arena *a, arena_mark mark) {
     a->held_bytes -= sizeof(block) + b->capacity;
     free(b);
   }
+  REQUIRE(a->top == mark.block && (!a->top || mark.used <= a->top->used)); /* a mark of this arena, not yet released */
   if (a->top) a->top->used = mark.used;
 }
 

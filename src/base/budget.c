@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/contracts.h"
 
 enum { LOOK_NS = 2000000, FIRST_STRIDE = 1, LAST_STRIDE = 1 << 16 };
 
@@ -17,6 +18,7 @@ budget budget_new(int64_t max_steps, int64_t limit_ns, budget_callback *callback
 }
 
 budget budget_part(const budget *whole, int64_t max_steps, int64_t limit_ns) {
+  REQUIRE(whole);
   budget part = budget_new(max_steps, limit_ns, whole->callback, whole->context);
   if (whole->max_steps != INT64_MAX) part.max_steps = min64(part.max_steps, whole->max_steps - whole->steps);
   part.deadline_ns = min64(part.deadline_ns, whole->deadline_ns);
@@ -26,6 +28,7 @@ budget budget_part(const budget *whole, int64_t max_steps, int64_t limit_ns) {
 }
 
 void budget_join(budget *whole, const budget *part) {
+  REQUIRE(part->steps >= 0 && part != whole);
   whole->steps = sat_add(whole->steps, part->steps);
   if (part->stop == BUDGET_CANCELLED) whole->stop = BUDGET_CANCELLED;
 }

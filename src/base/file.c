@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 
 situ_status file_open(file_view *out, const char *path, situ_error *error) {
@@ -92,6 +93,7 @@ static int open_beside(const char *path, char **temporary, char **target) {
 }
 
 situ_status file_write(const char *path, const void *bytes, size_t n, situ_error *error) {
+  REQUIRE(path && (bytes || n == 0));
   if (is_special(path)) return write_into(path, bytes, n, error);
   char *temporary, *target;
   int handle = open_beside(path, &temporary, &target), why = errno;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
+
 typedef struct slot {
   const char *key;
   uint64_t hash;
@@ -71,10 +73,17 @@ static int64_t put(string_map *map, const char *key, int64_t value, int replace)
   return value;
 }
 
-int64_t string_map_put(string_map *map, const char *key, int64_t value) { return put(map, key, value, 0); }
-int64_t string_map_set(string_map *map, const char *key, int64_t value) { return put(map, key, value, 1); }
+int64_t string_map_put(string_map *map, const char *key, int64_t value) {
+  REQUIRE(map && key && value >= 0);
+  return put(map, key, value, 0);
+}
+int64_t string_map_set(string_map *map, const char *key, int64_t value) {
+  REQUIRE(map && key && value >= 0);
+  return put(map, key, value, 1);
+}
 
 int64_t string_map_get(const string_map *map, const char *key) {
+  REQUIRE(map && key);
   const slot *s = find_slot(map->slots, map->capacity, key, hash_bytes(key, strlen(key), 0));
   return s->key ? s->value : -1;
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/text.h"
 
 /* A json_value is a json_t seen through a door that does not show it. */
 static json_t *inner(const json_value *v) { return (json_t *)(uintptr_t)v; }
@@ -162,10 +162,14 @@ static void print_row(text_buffer *out, const json_t *t) {
   text_add(out, "]");
 }
 
+void json_quote(text_buffer *out, const char *text) {
+  json_value *value = json_new_text(text);
+  print_compact(out, inner(value));
+  json_free(value);
+}
+
 static void print_key(text_buffer *out, const char *key) {
-  json_t *t = json_string(key);
-  print_compact(out, t);
-  json_decref(t);
+  json_quote(out, key);
   text_add(out, ": ");
 }
 
@@ -192,6 +196,7 @@ static void print_tree(text_buffer *out, const json_t *t, int indent, int level)
 }
 
 char *json_print(const json_value *root, int indent) {
+  REQUIRE(indent >= 0);
   text_buffer out = {0};
   if (indent > 0)
     print_tree(&out, inner(root), indent, 0);

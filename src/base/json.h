@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "situ/error.h"
 
 typedef struct json_value json_value;
@@ -64,5 +65,7 @@ bool json_push(json_value *array, json_value *value);
  * them again (17 with indent 0); indent 0 is one line, else every member has its line, and so has every array that
  * holds no other. */
 char *json_print(const json_value *root, int indent);
+/* Adds `text` in quotes, escaped, bytes that are no UTF-8 replaced as by json_new_text. */
+void json_quote(text_buffer *out, const char *text);
 
 #endif

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/contracts.h"
+
 enum { LONGEST = 64 };
 
 int name_distance(const char *word, const char *name) {
@@ -27,6 +29,7 @@ int name_distance(const char *word, const char *name) {
 
 const char *near_names(char *into, size_t capacity, const char *word, const char *const *names, int32_t n,
                        const char *family) {
+  REQUIRE(capacity > 0 && n >= 0);
   int nearest = (int)strlen(word) / 2 < 3 ? (int)strlen(word) / 2 : 3;
   size_t at = 0;
   for (int32_t i = 0; i < n; i++) {

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/contracts.h"
+
 enum { MOST_THREADS = 256, WATCH_NS = 10000000, SECOND_NS = 1000000000 };
 
 typedef struct crew {
@@ -58,6 +60,7 @@ static void wait_and_watch(crew *c, int32_t n_missing, parallel_watch *watch) {
 }
 
 void parallel_run(int32_t n, int32_t n_threads, parallel_task *task, parallel_watch *watch, void *context) {
+  REQUIRE(n >= 0 && task);
   crew c = {.task = task, .context = context, .n = n};
   pthread_t thread[MOST_THREADS];
   int32_t wanted = n_threads < n ? n_threads : n, started = 0;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 static bool reserve(text_buffer *t, size_t more) {
   if (t->failed) return false;
   if (t->length + more + 1 <= t->capacity) return true;
@@ -22,6 +24,7 @@ static bool reserve(text_buffer *t, size_t more) {
 }
 
 void text_add_bytes(text_buffer *t, const char *bytes, size_t n) {
+  REQUIRE(bytes || n == 0);
   if (!reserve(t, n)) return;
   memcpy(t->bytes + t->length, bytes, n);
   t->length += n;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 static int64_t capped(int64_t time_ns) { return min64(time_ns, BLOCK_FAR_NS); }
 static int64_t plus(int64_t a, int64_t b) { return capped(a + b); } /* of two capped */
@@ -53,6 +54,7 @@ static void find_prices(block_machine *m) {
 }
 
 void block_machine_init(block_machine *m, const situ_problem *p) {
+  REQUIRE(block_serves(p));
   *m = (block_machine){.problem = p, .n_devices = p->n_devices, .n_memories = p->n_memories};
   for (int32_t d = 0; d < p->n_devices; d++) {
     m->twin[d] = -1;
@@ -150,6 +152,7 @@ static bool fill_inputs(block *b, arena *a) {
 
 bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph *g, int32_t first, int32_t last,
                 bool carry, arena *a) {
+  REQUIRE(0 <= first && first <= last && last < g->n);
   taking s = {.b = out, .g = g, .first = first, .last = last, .carry = carry};
   uint64_t users;
   bool leaves;
@@ -187,7 +190,9 @@ bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph
   }
   for (int32_t i = 0; i < out->n; i++)
     if (out->out_start[i + 1] < out->out_start[i]) out->out_start[i + 1] = out->out_start[i];
-  return fill_inputs(out, a);
+  if (!fill_inputs(out, a)) return false;
+  CONTRACT(block_check(out));
+  return true;
 }
 
 /* ---- tails ---- */
@@ -239,6 +244,7 @@ void block_set_open_tails(block *b, const int64_t *behind_ns) {
 }
 
 int64_t block_tail_before(const block *b, int32_t source, int32_t a) {
+  REQUIRE(a >= 0 && a < b->machine->n_devices);
   int64_t longest = 0;
   for (int32_t j = 0; j < b->n_entry; j++)
     if (b->source[j] == source) longest = max64(longest, way_through_all(b, j, b->machine->problem->memory_of[a]));
@@ -258,6 +264,7 @@ int64_t block_tail_before(const block *b, int32_t source, int32_t a) {
 int32_t block_trace_read(const block_trace *trace, int32_t step, const block_machine *m, int32_t *device,
                          int32_t *order) {
   int32_t n = 0;
+  REQUIRE(step >= -1 && step < trace->n);
   for (int32_t s = step; s >= 0; s = trace->steps[s].before) order[n++] = s;
   for (int32_t i = 0; i < n / 2; i++) {
     int32_t swap = order[i];
@@ -274,4 +281,28 @@ int32_t block_trace_read(const block_trace *trace, int32_t step, const block_mac
     memcpy(real, next, sizeof real);
   }
   return n;
+}
+
+/* ---- contracts ---- */
+
+const char *block_check(const block *b) {
+  const block_machine *m = b->machine;
+  uint64_t all = b->n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << b->n) - 1;
+  int32_t n_in = b->in_start[b->n], n_out = b->out_start[b->n];
+  EXPECT(b->n >= 0 && b->n <= BLOCK_OPERATORS && m->n_devices <= BLOCK_DEVICES, "a block is small");
+  EXPECT(b->n_entry >= 0 && b->n_entry <= b->n_tensors && b->n_tensors <= BLOCK_TENSORS, "a block has few tensors");
+  EXPECT(contracts_within(b->operator_of, b->n, 0, m->problem->n_operators), "operators are the problem's");
+  EXPECT(contracts_lists(b->in_start, b->n, n_in) && contracts_within(b->in, n_in, 0, b->n_tensors), "inputs exist");
+  EXPECT(contracts_lists(b->out_start, b->n, n_out) && n_out == b->n_tensors - b->n_entry, "outputs are listed");
+  for (int32_t j = 0; j < b->n_tensors; j++) {
+    int32_t from = b->source[j] - b->first;
+    EXPECT((from < 0) == (j < b->n_entry) && from < b->n, "tensors from before the block come first");
+    EXPECT((b->users[j] & ~all) == 0 && (b->users[j] || b->leaves[j]), "a tensor is of use, by operators of the block");
+    EXPECT(from < 0 || (b->users[j] & (((uint64_t)2 << from) - 1)) == 0, "users come after the producer");
+  }
+  for (int32_t i = 0; i < b->n; i++)
+    EXPECT((b->before[i] & ~(((uint64_t)1 << i) - 1)) == 0, "operators are in a topological order");
+  for (int64_t i = 0; i < (int64_t)b->n * m->n_devices; i++)
+    EXPECT(b->time_ns[i] >= 0 && b->time_ns[i] <= BLOCK_FAR_NS, "times are at most BLOCK_FAR_NS");
+  return NULL;
 }

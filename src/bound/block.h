@@ -59,6 +59,9 @@ void block_machine_init(block_machine *m, const situ_problem *problem);
 bool block_take(block *out, bool *fits, const block_machine *m, const thin_graph *g, int32_t first, int32_t last,
                 bool carry, arena *a);
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h); tails apart. */
+const char *block_check(const block *b);
+
 /* Tails by device: from the end of an operator to the end of everything, when the last operator of a closed block has
  * the tails end_ns[device]; NULL: everything ends with the block. */
 void block_set_tails(block *b, const int64_t *end_ns);
@@ -115,8 +118,8 @@ typedef struct block_result {
   int64_t n_children;
 } block_result;
 
-/* Searches from `start`, whose tensors must be the entry tensors. `end` may be NULL; its arrays are made in `keep`,
- * which is not `scratch`. The trace may be NULL. False without memory. */
+/* Searches from `start`, whose vectors are of the entry tensors (start->tensors is not looked at). `end` may be NULL;
+ * its arrays are made in `keep`, which is then not `scratch`. The trace may be NULL. False without memory. */
 bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
                   const block_limits *limits, block_trace *trace, arena *scratch, arena *keep);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "bound/bound.h"
@@ -217,6 +218,7 @@ static bool solve_block(finder *f, int32_t k) {
 
 bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph *g, const chain_limits *limits,
                       arena *a) {
+  REQUIRE(limits->width > 0 && (limits->head_ns || limits->upper_ns == BLOCK_FAR_NS));
   *out = (block_chain){.machine = m, .graph = g, .exact = true, .solved = true};
   arena *scratch = arena_new();
   finder f = {.chain = out, .m = m, .limits = limits, .arena = a, .scratch = scratch};
@@ -225,6 +227,8 @@ bool block_chain_find(block_chain *out, const block_machine *m, const thin_graph
     out->rest_ns = ARENA_ZERO(a, int64_t, (int64_t)(out->n_blocks + 1) * m->n_devices);
     done = out->rest_ns;
   }
+  for (int32_t k = 0; k < out->n_blocks && done; k++)
+    ENSURE(out->first[k] == (k > 0 ? out->last[k - 1] + 1 : 0) && out->last[k] >= out->first[k] && out->last[k] < g->n);
   for (int32_t k = out->n_blocks - 1; k >= 0 && done; k--) {
     arena_mark mark = arena_get_mark(scratch);
     done = solve_block(&f, k);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "bound/block.h"
 
 typedef struct state {
@@ -650,6 +651,7 @@ static bool make_search(search *s, layer *two, const block *b, arena *scratch) {
 bool block_search(block_result *out, block_front *end, const block *b, const block_front *start,
                   const block_limits *limits, block_trace *trace, arena *scratch, arena *keep_) {
   const block_machine *m = b->machine;
+  REQUIRE(limits->width >= 1 && start->n >= 1 && start->n_tensors == b->n_entry && (!end || scratch != keep_));
   search s = {.b = b,
               .m = m,
               .limits = limits,

@@ -1,6 +1,7 @@
 #include "bound/call_graph.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/footprint.h"
 
 /* While it is made. root[v] is the operator that v was fused into, v itself, or -1 where v is left out. */
@@ -282,5 +283,33 @@ bool call_graph_find(call_graph *out, const situ_problem *p, int64_t light_bytes
   list_tensors(&m, member, member_start);
   find_room(out);
   count_calls(out);
+  CONTRACT(call_graph_check(out));
   return true;
+}
+
+const char *call_graph_check(const call_graph *g) {
+  int32_t n_uses = g->use_start[g->n_tensors];
+  EXPECT(contracts_within(g->node_of, g->problem->n_operators, -1, g->n), "operators are in nodes, or left out");
+  EXPECT(contracts_amounts(g->call_ns, g->n) && contracts_amounts(g->host_ns, g->n), "times are at least 0");
+  EXPECT(contracts_amounts(g->in_ns, g->n_tensors) && contracts_amounts(g->out_ns, g->n_tensors), "so are transfers");
+  EXPECT(contracts_amounts(g->weight_bytes, g->n), "sizes are at least 0");
+  EXPECT(contracts_lists(g->out_start, g->n, g->n_tensors), "out_start lists tensors by node");
+  EXPECT(contracts_lists(g->use_start, g->n_tensors, n_uses), "use_start lists users by tensor");
+  EXPECT(contracts_lists(g->in_start, g->n, n_uses), "in_start lists uses by node");
+  EXPECT(contracts_within(g->use, n_uses, 0, g->n), "users are nodes");
+  for (int32_t v = 0; v < g->n; v++)
+    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+      EXPECT(g->producer[t] == v, "producer agrees with out_start");
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t first = g->use_start[t], n = g->use_start[t + 1] - first;
+    EXPECT(n > 0 && contracts_rise(g->use + first, n), "a tensor leaves its node; its users ascend");
+    EXPECT(g->use[first] > g->producer[t], "nodes are in a topological order");
+  }
+  for (int32_t v = 0; v < g->n; v++)
+    for (int32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t k = g->in_use[i], t = g->in[i];
+      EXPECT(t >= 0 && t < g->n_tensors && k >= g->use_start[t] && k < g->use_start[t + 1], "in_use is a use of in");
+      EXPECT(g->use[k] == v, "in_use is the node's own");
+    }
+  return NULL;
 }

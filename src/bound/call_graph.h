@@ -41,4 +41,7 @@ typedef struct call_graph {
  * fewer nodes, and a weaker bound. False without memory. O((V + E) * devices). */
 bool call_graph_find(call_graph *out, const situ_problem *problem, int64_t light_bytes, arena *a);
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). */
+const char *call_graph_check(const call_graph *g);
+
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { IDEALS_PER_STEP = 16, MOST_WORDS = 1 << 24 };
 
@@ -112,6 +113,7 @@ static bool list_groups(call_lattice *l, arena *a) {
 }
 
 uint64_t call_lattice_groups(const call_lattice *l, int32_t lower, int32_t upper) {
+  REQUIRE(lower >= 0 && lower < l->n && upper >= 0 && upper < l->n);
   uint64_t found = 0;
   if (!l->begun[upper]) return 0;
   for (int32_t k = 0; k < l->n_words; k++)
@@ -122,6 +124,7 @@ uint64_t call_lattice_groups(const call_lattice *l, int32_t lower, int32_t upper
 }
 
 call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, int32_t limit, arena *a, budget *b) {
+  REQUIRE(limit > 0);
   *out = (call_lattice){.graph = g, .n_words = g->n / 64 + 1};
   limit = (int32_t)min64(limit, MOST_WORDS / out->n_words);
   table t = {.l = out, .limit = limit, .steps_capacity = (int64_t)limit * 8, .mask = 1};
@@ -135,6 +138,7 @@ call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, in
   memset(t.slot, -1, ((size_t)t.mask + 1) * sizeof *t.slot);
   call_lattice_result result = list(&t, a, b);
   if (result != CALL_LATTICE_ALL) return result;
+  ENSURE(out->n >= 1 && out->n <= limit && contracts_long_lists(out->step_start, out->n, out->step_start[out->n]));
   return list_fronts(out, a) && list_groups(out, a) ? CALL_LATTICE_ALL : CALL_LATTICE_NO_MEMORY;
 }
 
@@ -178,6 +182,7 @@ static void change(call_walk *w, int32_t v, int32_t sign) {
 }
 
 void call_walk_start(call_walk *w, int32_t from) {
+  REQUIRE(from >= 0 && from < w->lattice->n);
   while (w->depth > 0) change(w, w->node[w->depth--], -1);
   w->from = from;
   w->ideal[0] = from;

@@ -1,6 +1,7 @@
 #include "bound/call_price.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 static const int64_t CALLS_PER_STEP = 512, MOST_NS = (int64_t)1 << 49, MOST_PRICE = (int64_t)1 << 40,
                      MOST_TOLL = (int64_t)1 << 46;
@@ -116,6 +117,7 @@ static void solve_from(call_price *c, int32_t from) {
 }
 
 bool call_price_solve(call_price *c, budget *b) {
+  REQUIRE(c->price >= 0 && c->toll >= 0);
   const call_lattice *l = c->lattice;
   int64_t spent = c->n_calls / CALLS_PER_STEP;
   for (int32_t k = 0; k < c->n_levels; k++) {

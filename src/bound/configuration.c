@@ -17,6 +17,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "bound/sweep.h"
 #include "lp/lp.h"
@@ -387,6 +388,7 @@ bool configuration_serves(const situ_problem *problem) { return shares_serve(pro
 
 situ_status configuration_raise(int64_t *lower_ns, const situ_problem *problem, int64_t enough_ns, arena *scratch,
                                 budget *b, situ_error *error) {
+  REQUIRE(configuration_serves(problem) && *lower_ns >= 0 && enough_ns >= 0);
   shares s;
   if (!shares_find(&s, problem, scratch)) return fail_no_memory(error);
   search c = {.s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .most_ns = most_of(&s, enough_ns)};

@@ -1,6 +1,7 @@
 #include "bound/items.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 
 static bool has_pins(const situ_problem *p) {
@@ -77,5 +78,22 @@ situ_status items_list(items *out, const situ_problem *p, arena *a, situ_error *
       }
     }
   }
+  CONTRACT(items_check(out, p));
   return SITU_STATUS_OK;
+}
+
+const char *items_check(const items *x, const situ_problem *p) {
+  EXPECT(contracts_within(x->column_of, p->n_devices, -1, x->n_columns), "devices are of a sort, or not used");
+  EXPECT(contracts_within(x->room_of, x->n_columns, 0, x->n_rooms), "every sort has a room");
+  EXPECT(contracts_amounts(x->room_bytes, x->n_rooms), "rooms have sizes of at least 0");
+  EXPECT(contracts_within(x->first, x->n, 0, p->n_operators), "items are of operators");
+  EXPECT(contracts_rise(x->first, x->n), "items go by their first operator");
+  EXPECT(contracts_amounts(x->weight_bytes, x->n), "sizes are at least 0");
+  EXPECT(contracts_amounts(x->time_ns, (int64_t)x->n * x->n_columns), "times are at least 0");
+  for (int32_t k = 0; k < x->n_columns; k++) {
+    int32_t n = 0;
+    for (int32_t d = 0; d < p->n_devices; d++) n += x->column_of[d] == k;
+    EXPECT(n == x->devices[k], "devices counts those of a sort");
+  }
+  return NULL;
 }

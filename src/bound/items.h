@@ -18,6 +18,9 @@ typedef struct items {
   int64_t *room_bytes;   /* [room] capacity of all its memories; SITU_UNLIMITED_BYTES when one of them is unlimited */
 } items;
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). */
+const char *items_check(const items *x, const situ_problem *problem);
+
 situ_status items_list(items *out, const situ_problem *problem, arena *a, situ_error *error);
 
 #endif

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { MOST_DEVICES = 64, WIDEST = 32, NARROWEST = 8, FIRST_STEP = 64 };
 static const double MOST_WORK = 1.5e7;
@@ -93,6 +94,7 @@ static bool direction_init(direction *way, const situ_problem *p, bool backward,
 }
 
 joins *joins_new(const situ_problem *p, int32_t window, arena *a) {
+  REQUIRE(window > 0);
   joins *j = ARENA_ZERO(a, joins, 1);
   if (!j) return NULL;
   j->p = p;

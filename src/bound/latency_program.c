@@ -1,6 +1,7 @@
 #include "bound/latency_program.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "bound/bound.h"
 
 /* What the judge of certificates takes in full (check/check_linear_relaxation.c). */
@@ -199,6 +200,7 @@ static bool make_arrays(latency_program *l, arena *a) {
 
 bool latency_program_write(latency_program *l, program *q, const situ_problem *p, int64_t upper_ns, bool whole,
                            arena *a) {
+  REQUIRE(upper_ns >= 0 && q->n_columns == 0);
   *l = (latency_program){.problem = p, .upper_ns = min64(upper_ns, latency_serial_ns(p))};
   if (!make_arrays(l, a) || !bound_heads_tails(l->head, l->tail, p) || !contract(&l->units, p, false, a)) return false;
   add_columns(l, q, program_unit_of(l->upper_ns), whole);
@@ -208,5 +210,7 @@ bool latency_program_write(latency_program *l, program *q, const situ_problem *p
   add_heads_tails(l, q);
   add_areas(l, q);
   add_memories(l, q);
-  return !q->out_of_memory;
+  if (q->out_of_memory) return false;
+  CONTRACT(program_check(q));
+  return true;
 }

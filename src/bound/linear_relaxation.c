@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "bound/bound.h"
 #include "bound/latency_program.h"
@@ -89,6 +90,7 @@ static bool find_prices(int64_t *price, const program *p, arena *scratch, const 
 
 bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_problem *problem, int64_t known_ns,
                             int64_t most_entries, arena *scratch, const budget *b) {
+  REQUIRE(known_ns >= 0 && most_entries > 0);
   *lower_ns = 0;
   if (lp_missing() || known_ns == 0 || !latency_program_fits(problem, most_entries)) return true;
   latency_program l;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/contract.h"
 
 enum { HUB = 8, HUB_FIRST = 1 << 20, MOST_GROUPS = 40 };
@@ -227,13 +228,17 @@ static bool sum_times(shares *s, const finder *f, arena *a) {
 }
 
 bool shares_find(shares *s, const situ_problem *problem, arena *a) {
+  REQUIRE(shares_serve(problem));
   *s = (shares){0};
   finder f = {.problem = problem};
   int32_t *tensor = ARENA_NEW(a, int32_t, problem->graph->n_tensors);
   if (!tensor || !contract(&f.classes, problem, false, a)) return false;
   s->n = f.classes.n_classes;
-  return find_types(s, &f, a) && list_edges(s, tensor, &f, a) && list_touches(s, a) && choose_order(s, &f, a) &&
-         price_edges(s, tensor, &f, a) && sum_times(s, &f, a);
+  if (!find_types(s, &f, a) || !list_edges(s, tensor, &f, a) || !list_touches(s, a) || !choose_order(s, &f, a) ||
+      !price_edges(s, tensor, &f, a) || !sum_times(s, &f, a))
+    return false;
+  CONTRACT(shares_check(s));
+  return true;
 }
 
 bool shares_fit(const shares *s) {
@@ -246,4 +251,27 @@ bool shares_fit(const shares *s) {
     if (sum > INT64_MAX / 8) return false;
   }
   return true;
+}
+
+const char *shares_check(const shares *s) {
+  int32_t n_pins = s->pin_start[s->n_edges];
+  EXPECT(contracts_within(s->n_devices, s->n_types, 1, SITU_MAX_DEVICES + 1), "every type has devices");
+  EXPECT(contracts_amounts(s->time_ns, (int64_t)s->n_types * s->n), "times are at least 0");
+  EXPECT(contracts_amounts(s->in_ns, (int64_t)s->n_types * s->n_edges), "prices are at least 0");
+  EXPECT(contracts_amounts(s->out_ns, (int64_t)s->n_types * s->n_edges), "prices are at least 0");
+  EXPECT(contracts_lists(s->pin_start, s->n_edges, n_pins), "pin_start lists pins by edge");
+  EXPECT(contracts_lists(s->touch_start, s->n, n_pins), "touch_start lists pins by class");
+  EXPECT(contracts_within(s->pin, n_pins, 0, s->n), "pins are classes");
+  EXPECT(contracts_within(s->touch, n_pins, 0, s->n_edges), "classes touch edges");
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    int32_t first = s->pin_start[e], n = s->pin_start[e + 1] - first;
+    bool produced = false;
+    EXPECT(n >= 2 && contracts_rise(s->pin + first, n), "an edge has two pins or more, which ascend");
+    for (int32_t i = first; i < first + n; i++) produced |= s->pin[i] == s->producer[e];
+    EXPECT(produced, "the producer of an edge is one of its pins");
+  }
+  for (int32_t c = 0; c < s->n; c++)
+    EXPECT(contracts_rise(s->touch + s->touch_start[c], s->touch_start[c + 1] - s->touch_start[c]),
+           "edges of a class ascend");
+  return NULL;
 }

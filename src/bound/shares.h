@@ -30,6 +30,9 @@ typedef struct shares {
 bool shares_serve(const situ_problem *problem);
 /* Classes are numbered so that few edges join [0, i) with [i, n). False without memory. */
 bool shares_find(shares *out, const situ_problem *problem, arena *a);
+/* NULL, or which of the invariants above does not hold (base/contracts.h). */
+const char *shares_check(const shares *s);
+
 /* Whether all sums of times stay far from overflow. */
 bool shares_fit(const shares *s);
 

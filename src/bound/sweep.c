@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { SLOTS = 64 };
 typedef unsigned __int128 key;                          /* two bits for each slot */
@@ -170,6 +171,7 @@ static bool builder_init(builder *b, int32_t max_states, arena *a) {
 }
 
 bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t most_ns, int32_t max_states, arena *a) {
+  REQUIRE(type >= 0 && type < s->n_types && most_ns > 0 && max_states > 0);
   *out = (sweep){.n = s->n, .unit_ns = most_ns / (SWEEP_NEVER - 1) + 1, .first = ARENA_NEW(a, int64_t, s->n + 1)};
   builder b = {.shares = s, .type = type, .out = out};
   out->limit = (int32_t)(most_ns / out->unit_ns);
@@ -194,6 +196,7 @@ bool sweep_find(sweep *out, const shares *s, int32_t type, int64_t most_ns, int3
   }
   out->arc = ARENA_NEW(a, sweep_arc, out->first[s->n] + 1);
   if (!out->arc) return false;
+  ENSURE(contracts_long_lists(out->first, s->n, out->first[s->n]));
   for (int32_t c = 0; c < s->n; c++)
     memcpy(out->arc + out->first[c], layer[c], (size_t)(out->first[c + 1] - out->first[c]) * sizeof **layer);
   return true;
@@ -245,6 +248,7 @@ int64_t sweep_curve_cells(const sweep *s, int64_t top) { return 2 * (int64_t)s->
 int64_t sweep_best_cells(const sweep *s, int64_t top) { return (s->first[s->n] + 1) * (top + 2); }
 
 void sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit, int32_t *scratch) {
+  REQUIRE(top >= 0 && limit >= 0 && limit <= s->limit && contracts_within(price, s->n, 0, (int64_t)INT32_MAX + 1));
   int32_t *reach = scratch, *next_reach = reach + s->n_widest;
   int32_t *now = next_reach + s->n_widest, *next = now + (int64_t)s->n_widest * (top + 1);
   now[0] = reach[0] = 0;
@@ -279,6 +283,7 @@ static bool came_from(int32_t *state, int32_t *x, const int32_t *now, const int3
 
 void sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *price, int32_t top, int32_t limit,
                 int32_t within, int32_t *scratch) {
+  REQUIRE(within >= 0 && within <= limit);
   int64_t width = (int64_t)top + 1;
   int32_t *reach = scratch, *rows = scratch + s->first[s->n] + 1;
   rows[0] = reach[0] = 0;

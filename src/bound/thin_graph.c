@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 static bool make(thin_graph *g, const situ_problem *p, int32_t n, int64_t n_tensors, int64_t n_uses, arena *a) {
   *g = (thin_graph){.problem = p, .n = n};
@@ -34,6 +35,7 @@ bool thin_whole(thin_graph *out, const situ_problem *p, arena *a) {
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) out->use[end++] = g->use[i];
     close_tensor(out, t, g->producer[t], end);
   }
+  CONTRACT(thin_check(out));
   return true;
 }
 
@@ -51,11 +53,13 @@ static void add_ordered(thin_graph *out, int32_t t, int32_t k, const int32_t *po
 
 bool thin_ordered(thin_graph *out, const situ_problem *p, const int32_t *order, const int32_t *position, arena *a) {
   const situ_graph *g = p->graph;
+  REQUIRE(contracts_permutation(order, p->n_operators));
   if (!make(out, p, p->n_operators, g->n_tensors, g->n_uses, a)) return false;
   for (int32_t k = 0; k < p->n_operators; k++) {
     int32_t v = out->operator_of[k] = order[k];
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) add_ordered(out, t, k, position);
   }
+  CONTRACT(thin_check(out)); /* the order is topological, and position its inverse */
   return true;
 }
 
@@ -211,6 +215,7 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
       close_tensor(out, -1, number[v], end + 1);
     }
   }
+  CONTRACT(thin_check(out));
   return true;
 }
 
@@ -263,6 +268,7 @@ int32_t thin_cuts(int32_t *cut, const thin_graph *g, arena *a) {
     }
   }
   arena_release(a, mark);
+  ENSURE(contracts_rise(cut, n));
   return n;
 }
 
@@ -312,6 +318,7 @@ static bool count_rivals(int32_t *rivals, rows *reach, const thin_graph *g, aren
 }
 
 bool thin_until(bool *deleted, const thin_graph *g, int32_t largest, arena *a) {
+  REQUIRE(largest >= 1);
   rows reach;
   int32_t *rivals = ARENA_NEW(a, int32_t, g->n), *left = ARENA_NEW(a, int32_t, g->n);
   double *work = ARENA_NEW(a, double, g->n);
@@ -332,4 +339,20 @@ bool thin_until(bool *deleted, const thin_graph *g, int32_t largest, arena *a) {
     for (int32_t x = 0; x < g->n; x++)
       if (x != worst && !row_has(&reach, worst, x) && !row_has(&reach, x, worst)) rivals[x]--;
   }
+}
+
+const char *thin_check(const thin_graph *g) {
+  EXPECT(contracts_within(g->operator_of, g->n, 0, g->problem->n_operators), "nodes are operators");
+  EXPECT(contracts_long_lists(g->use_start, g->n_tensors, g->use_start[g->n_tensors]), "use_start lists users");
+  EXPECT(contracts_within(g->use, g->use_start[g->n_tensors], 0, g->n), "users are nodes");
+  EXPECT(contracts_within(g->producer, g->n_tensors, 0, g->n), "producers are nodes");
+  EXPECT(contracts_within(g->tensor_of, g->n_tensors, -1, g->problem->graph->n_tensors), "tensors are the problem's");
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int64_t first = g->use_start[t], n = g->use_start[t + 1] - first;
+    EXPECT(n > 0 && contracts_rise(g->use + first, n), "a tensor has users, which ascend");
+    EXPECT(g->use[first] > g->producer[t], "nodes are numbered in a topological order");
+    EXPECT(t == 0 || g->producer[t - 1] <= g->producer[t], "tensors go by producer");
+    EXPECT((g->tensor_of[t] < 0) == (g->way_ns[t] != NULL), "a way over deleted operators is no tensor");
+  }
+  return NULL;
 }

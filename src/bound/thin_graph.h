@@ -22,6 +22,9 @@ typedef struct thin_graph {
   int32_t *use;
 } thin_graph;
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(tensors + uses). */
+const char *thin_check(const thin_graph *g);
+
 /* The whole graph, without tensors that nobody uses. False without memory. */
 bool thin_whole(thin_graph *out, const situ_problem *problem, arena *a);
 /* The whole graph with operators numbered as in a topological order; position[order[k]] = k. False without memory. */

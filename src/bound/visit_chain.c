@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/footprint.h"
 
 enum { MOST_OPEN = 1 << 15, MOST_WORK = 400000000 }; /* visits at once; sums of all */
@@ -206,6 +207,7 @@ static bool walk_init(walk *w, arena *a) {
 }
 
 bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const int32_t *chain, int32_t n, arena *a) {
+  REQUIRE(contracts_within(chain, n, 0, g->n_operators) && contracts_rise(chain, n));
   int32_t first = chain[0], last = chain[n - 1];
   int32_t *at = ARENA_NEW(a, int32_t, g->n_operators);
   if (!at) return false;
@@ -536,6 +538,7 @@ static bool walk_chain(int64_t *lower_ns, walk *w, budget *b) {
 }
 
 bool visits_bound(int64_t *lower_ns, const visits *v, const visit_chain *chain, budget *b) {
+  CONTRACT(visit_chain_check(chain, v->problem));
   walk w = {.s = v, .c = *chain};
   arena_mark mark = arena_get_mark(v->scratch);
   bool made = walk_init(&w, v->scratch) && divide(&w, v->scratch) && carry(&w, v->scratch);
@@ -543,4 +546,16 @@ bool visits_bound(int64_t *lower_ns, const visits *v, const visit_chain *chain, 
   if (made && !walk_chain(lower_ns, &w, b)) *lower_ns = 0;
   arena_release(v->scratch, mark);
   return made;
+}
+
+const char *visit_chain_check(const visit_chain *c, const situ_problem *p) {
+  EXPECT(c->n > 0 && contracts_within(c->chain, c->n, 0, p->n_operators), "a chain has operators");
+  EXPECT(contracts_rise(c->chain, c->n), "each operator of a chain comes before the next");
+  EXPECT(contracts_amounts(c->price, c->n_prices), "prices are at least 0");
+  EXPECT(contracts_within(c->from, c->n_bypasses, 0, c->n), "a bypass leaves the chain");
+  for (int32_t i = 0; i < c->n_bypasses; i++) {
+    EXPECT(c->to[i] < c->n && c->to[i] > c->from[i] + 1, "a bypass leads more than one further");
+    EXPECT(i == 0 || c->from[i] >= c->to[i - 1], "a bypass begins no sooner than the one before ends");
+  }
+  return NULL;
 }

@@ -30,6 +30,10 @@ typedef struct visit_chain {
   int32_t n, n_bypasses, n_prices;
 } visit_chain;
 
+/* NULL, or which of these does not hold (base/contracts.h); that each is an ancestor of the next is the caller's word.
+ */
+const char *visit_chain_check(const visit_chain *chain, const situ_problem *problem);
+
 /* *lower_ns: no plan of the stream problem is done sooner, by this chain. 0 when the budget, or the work that a chain
  * may be, ends before. False without memory. */
 bool visits_bound(int64_t *lower_ns, const visits *v, const visit_chain *chain, budget *b);

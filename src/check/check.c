@@ -1,67 +1,11 @@
-/* The independent judge: what holds for every execution model. */
+/* The independent judge: the rules of every execution model, then those of the problem's. */
 #include "check/check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "base/fail.h"
+#include "check/check_certificate.h"
 
-void judge_note(judge *j, const char *rule, const char *format, ...) {
-  situ_verdict *v = j->verdict;
-  v->n_found++;
-  if (v->n_kept == CHECK_KEPT) return;
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  for (unsigned char *c = (unsigned char *)line; *c; c++)
-    if (*c < 0x20 || *c == 0x7f) *c = '?';
-  const char *text = arena_string(v->arena, line);
-  if (text)
-    v->kept[v->n_kept++] = (situ_violation){rule, text};
-  else
-    v->failed = true;
-}
-
-void judge_value(judge *j, int64_t value_ns) {
-  if (j->plan->value_ns != value_ns)
-    judge_note(j, "value", "the plan says %lld ns; its operators and transfers give %lld ns",
-               (long long)j->plan->value_ns, (long long)value_ns);
-}
-
-/* The first device that uses a memory. */
-static const char *memory_name(const judge *j, int32_t m) {
-  for (int32_t d = 0; d < j->problem->n_devices; d++)
-    if (j->problem->memory_of[d] == m) return j->platform->devices[d].name;
-  return "";
-}
-
-void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes) {
-  const situ_problem *p = j->problem;
-  for (int32_t m = 0; m < p->n_memories; m++)
-    if (memory_bytes[m] > j->platform->memory_bytes[m])
-      judge_note(j, "memory", "the memory of %s has to hold %lld bytes; its capacity is %lld", memory_name(j, m),
-                 (long long)memory_bytes[m], (long long)j->platform->memory_bytes[m]);
-  if (!j->plan->uses) {
-    judge_note(j, "use", "the plan does not say what its devices are used for");
-    return;
-  }
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    const situ_device_use *said = &j->plan->uses[d];
-    const char *name = j->platform->devices[d].name;
-    int32_t m = p->memory_of[d];
-    if (said->load_ns != load_ns[d])
-      judge_note(j, "use", "%s: the plan says a load of %lld ns; it is %lld ns", name, (long long)said->load_ns,
-                 (long long)load_ns[d]);
-    if (said->memory_bytes != memory_bytes[m])
-      judge_note(j, "use", "%s: the plan says that %lld bytes of memory are held; it is %lld", name,
-                 (long long)said->memory_bytes, (long long)memory_bytes[m]);
-    if (said->memory_limit_bytes != j->platform->memory_bytes[m])
-      judge_note(j, "use", "%s: the plan says a memory of %lld bytes; it has %lld", name,
-                 (long long)said->memory_limit_bytes, (long long)j->platform->memory_bytes[m]);
-  }
-}
+#define ADDRESS(NAME) &NAME##_model_rule,
+static const model_rule *const rules[] = {MODEL_RULE_ROWS(ADDRESS) NULL};
 
 /* Whether there is a placement on devices that exist. */
 static bool check_placement(judge *j) {
@@ -154,12 +98,8 @@ static situ_status look_at_all(judge *j, situ_error *error) {
   if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
   TRY(check_constraints(j, error));
   check_bound(j);
-  switch (j->problem->execution) {
-    case SITU_EXECUTION_STREAM: return check_stream(j, error);
-    case SITU_EXECUTION_CALLS: return check_calls(j, error);
-    case SITU_EXECUTION_PIPELINE: return check_pipeline(j, error);
-    case SITU_EXECUTION_DEFAULT: break;
-  }
+  for (int32_t i = 0; rules[i]; i++)
+    if (rules[i]->execution == j->problem->execution) return rules[i]->check(j, error);
   return fail_with(error, SITU_STATUS_INTERNAL, NULL, "a posed problem without an execution model");
 }
 
@@ -188,11 +128,3 @@ situ_status situ_check(situ_verdict **out, const situ_problem *problem, const si
     arena_free(a);
   return status;
 }
-
-void situ_verdict_free(situ_verdict *verdict) {
-  if (verdict) arena_free(verdict->arena);
-}
-
-int32_t situ_verdict_n_violations(const situ_verdict *v) { return v->n_kept; }
-int64_t situ_verdict_n_found(const situ_verdict *v) { return v->n_found; }
-situ_violation situ_verdict_violation(const situ_verdict *v, int32_t index) { return v->kept[index]; }

@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check.h"
+#include "check/check_pipeline.h"
 
 /* Calls and operators of hosts are units. A unit is known by the operator that comes first in it. */
 typedef struct units {
@@ -161,7 +162,7 @@ static situ_status compare(judge *j, const units *u, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status check_calls(judge *j, situ_error *error) {
+static situ_status check(judge *j, situ_error *error) {
   int32_t n = j->graph->n_operators;
   if (!j->plan->call || !j->plan->start_ns || !j->plan->finish_ns) {
     bool runs = j->plan->value_ns != SITU_NEVER_NS;
@@ -191,3 +192,5 @@ situ_status check_calls(judge *j, situ_error *error) {
   }
   return compare(j, &u, error);
 }
+
+const model_rule calls_model_rule = {.execution = SITU_EXECUTION_CALLS, .check = check};

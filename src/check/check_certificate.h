@@ -4,7 +4,10 @@
 #ifndef SITU_CHECK_CHECK_CERTIFICATE_H
 #define SITU_CHECK_CHECK_CERTIFICATE_H
 
-#include "check/check.h"
+#include "check/judge.h"
+
+/* Works out what the certificate of the lower bound proves, and notes what it claims beyond that. */
+situ_status check_certificate(judge *j, situ_error *error);
 
 typedef struct certificate_rule {
   const char *kind;

@@ -1,10 +1,11 @@
 /* The judge of memory over time in a stream schedule: every byte that comes and goes is an event; events are sorted by
  * memory and time, what goes before what comes, and added up. */
+#include "check/check_memory.h"
+
 #include <stdlib.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "check/check.h"
 
 typedef struct change {
   int64_t time_ns, bytes; /* bytes < 0: they go */

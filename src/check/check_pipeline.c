@@ -1,4 +1,6 @@
 /* The judge of pipelines: loads, contiguity and memory. */
+#include "check/check_pipeline.h"
+
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check.h"
@@ -303,7 +305,7 @@ static situ_status find_memory(judge *j, bool pipeline, int64_t **memory_bytes, 
   return SITU_STATUS_OK;
 }
 
-situ_status check_pipeline(judge *j, situ_error *error) {
+static situ_status check(judge *j, situ_error *error) {
   loads l;
   int64_t *memory_bytes;
   TRY(find_loads(j, &l, error));
@@ -329,3 +331,5 @@ situ_status check_period(judge *j, int64_t *period_ns, situ_error *error) {
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
   return find_memory(j, false, memory_bytes, error);
 }
+
+const model_rule pipeline_model_rule = {.execution = SITU_EXECUTION_PIPELINE, .check = check};

@@ -6,6 +6,8 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check.h"
+#include "check/check_memory.h"
+#include "check/check_pipeline.h"
 
 /* An operator or hop as an interval on its device or channel. */
 typedef struct interval {
@@ -274,7 +276,7 @@ static situ_status check_limits(judge *j, int64_t *value_ns, situ_error *error) 
   return SITU_STATUS_OK;
 }
 
-situ_status check_stream(judge *j, situ_error *error) {
+static situ_status check(judge *j, situ_error *error) {
   const situ_problem *p = j->problem;
   if (!j->plan->start_ns || !j->plan->finish_ns) {
     judge_note(j, "schedule", "the plan does not say when its operators run");
@@ -303,3 +305,5 @@ situ_status check_stream(judge *j, situ_error *error) {
   judge_uses(j, load_ns, peak_bytes);
   return SITU_STATUS_OK;
 }
+
+const model_rule stream_model_rule = {.execution = SITU_EXECUTION_STREAM, .check = check};

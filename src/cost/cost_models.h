@@ -1,8 +1,17 @@
-/* cost/cost_models.h - the members of the table of cost models, and measured tables that correct them. */
+/* cost/cost_models.h - the table of cost models, and measured tables that correct them. */
 #ifndef SITU_COST_COST_MODELS_H
 #define SITU_COST_COST_MODELS_H
 
 #include "cost/costs.h"
+
+/* One row of the table of cost models. */
+typedef struct cost_model {
+  const char *name, *title, *source;
+  situ_status (*estimate)(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                          const situ_cost_options *options, situ_error *error);
+} cost_model;
+/* The table, ended by NULL. */
+extern const cost_model *const cost_models[];
 
 extern const cost_model cost_roofline;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/json.h"
 #include "cost/cost_models.h"
@@ -108,6 +109,7 @@ static situ_status apply(table *t, const json_value *root, situ_error *error) {
 
 situ_status costs_apply_table(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                               const char *path, situ_error *error) {
+  REQUIRE(path && costs->n_operators == graph->n_operators);
   json_value *root = NULL;
   TRY(json_read(&root, path, error));
   table t = {.path = path, .costs = costs, .graph = graph, .platform = platform};

@@ -2,15 +2,14 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
-#include "cost/cost_models.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 
-const cost_model *const cost_models[] = {&cost_roofline, NULL};
-
 situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes, int32_t n_memories, int32_t n_links,
                       int32_t n_kinds) {
+  REQUIRE(n_operators >= 0 && n_tensors >= 0 && n_classes >= 1 && n_memories >= 1 && n_links >= 0 && n_kinds >= 1);
   arena *a = arena_new();
   situ_costs *c = ARENA_ZERO(a, situ_costs, 1);
   if (c) {
@@ -33,6 +32,7 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
 }
 
 situ_costs *costs_copies(const situ_costs *c, int32_t n) {
+  REQUIRE(n >= 1);
   situ_costs *out =
       costs_new(c->n_operators * n, c->n_tensors * n, c->n_classes, c->n_memories, c->n_links, c->n_kinds);
   if (!out) return NULL;
@@ -66,44 +66,6 @@ int64_t situ_costs_transfer_ns(const situ_costs *c, const situ_platform *platfor
                                int32_t to_device) {
   int64_t from = platform->memory_of[from_device], to = platform->memory_of[to_device];
   return c->transfer_ns[(int64_t)tensor * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
-}
-
-int32_t situ_cost_models_size(void) { return (int32_t)(sizeof cost_models / sizeof cost_models[0]) - 1; }
-
-situ_known_cost_model situ_cost_models_entry(int32_t index) {
-  const cost_model *m = cost_models[index];
-  return (situ_known_cost_model){m->name, m->title, m->source};
-}
-
-static const cost_model *model_find(const char *name) {
-  if (!name) return cost_models[0];
-  for (int i = 0; cost_models[i]; i++)
-    if (strcmp(cost_models[i]->name, name) == 0) return cost_models[i];
-  return NULL;
-}
-
-situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
-                                const situ_cost_options *options, situ_error *error) {
-  *out = NULL;
-  const situ_cost_options defaults = {0};
-  if (!options) options = &defaults;
-  const cost_model *model = model_find(options->model);
-  if (!model)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "no cost model is called \"%.60s\"; \"situ list costs\" prints all", options->model);
-  if (!(options->efficiency >= 0.0 && options->efficiency <= 1.0))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "the efficiency must be above 0 and at most 1 (0 for the default), not %g", options->efficiency);
-  situ_costs *costs = NULL;
-  situ_status status = model->estimate(&costs, graph, platform, options, error);
-  if (status == SITU_STATUS_OK && options->table_path)
-    status = costs_apply_table(costs, graph, platform, options->table_path, error);
-  if (status != SITU_STATUS_OK) {
-    situ_costs_free(costs);
-    return status;
-  }
-  *out = costs;
-  return SITU_STATUS_OK;
 }
 
 situ_status costs_check(const situ_costs *c, const situ_graph *graph, const situ_platform *platform,

@@ -41,13 +41,4 @@ bool route_kinds_find(route_kinds *out, arena *a, const situ_platform *platform)
 situ_status costs_check(const situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                         situ_error *error);
 
-/* One row of the table of cost models. */
-typedef struct cost_model {
-  const char *name, *title, *source;
-  situ_status (*estimate)(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
-                          const situ_cost_options *options, situ_error *error);
-} cost_model;
-/* The table, ended by NULL. */
-extern const cost_model *const cost_models[];
-
 #endif

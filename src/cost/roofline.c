@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "cost/cost_models.h"
 #include "graph/graph.h"
@@ -31,6 +32,7 @@ static const situ_dtype next_choice[SITU_DTYPE_COUNT] = {
 };
 
 double roofline_peak(const situ_device *device, situ_dtype dtype) {
+  REQUIRE((unsigned)dtype < SITU_DTYPE_COUNT && device->peak_flops[SITU_DTYPE_F32] > 0);
   /* The longest chain is U8, I8, F16, BF16; F16 and BF16 name each other, so after that only F32 is left. */
   for (int step = 0; step < 4; step++) {
     if (device->peak_flops[dtype] > 0.0) return device->peak_flops[dtype];

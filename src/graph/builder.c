@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "graph/graph.h"
 
@@ -467,9 +468,11 @@ situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *b, sit
     fail_no_memory(error);
   }
   arena_free(f.scratch);
-  if (status == SITU_STATUS_OK)
-    *out = g;
-  else
+  if (status != SITU_STATUS_OK) {
     arena_free(a);
-  return status;
+    return status;
+  }
+  CONTRACT(graph_check(g));
+  *out = g;
+  return SITU_STATUS_OK;
 }

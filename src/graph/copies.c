@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "graph/graph.h"
 
@@ -34,6 +35,7 @@ static situ_status add_tensors(situ_graph_builder *b, const situ_graph *g, int32
 }
 
 situ_status graph_copies(situ_graph **out, const situ_graph *g, int32_t n, situ_error *error) {
+  REQUIRE(n >= 1);
   *out = NULL;
   situ_graph_builder *b = NULL;
   if ((int64_t)g->n_operators * n > SITU_MAX_OPERATORS)

@@ -52,6 +52,9 @@ struct situ_graph {
   string_map *by_name;
 };
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E log E). */
+const char *graph_check(const situ_graph *graph);
+
 /* The same graph n times, side by side: operator v of copy k (0 .. n-1) is number k * n_operators + v and is called
  * NAME@k+1; tensors likewise. Copies are of one network: all weights are with the first, 0 with the others, and
  * problem/problem.h says who shares them. */

@@ -6,13 +6,14 @@
 
 #include "base/fail.h"
 #include "learn/group.h"
+#include "learn/softmax_draw.h"
 
 enum { BATCH = 50, ELITE = 5 };
 static const double PACE = 0.5;   /* of the way to the elite's frequencies */
 static const double LEAST = 0.01; /* of all chances stays spread over the devices */
 
 typedef struct sampler {
-  world world;
+  environment env;
   rng random;
   nn_real *score; /* [unit * devices] logarithms of the chances */
   int32_t *drawn; /* [BATCH * units] devices */
@@ -21,7 +22,7 @@ typedef struct sampler {
   double *wanted;        /* [devices] frequencies among the elite */
 } sampler;
 
-static int32_t *drawn(const sampler *s, int32_t k) { return s->drawn + (int64_t)k * s->world.n_units; }
+static int32_t *drawn(const sampler *s, int32_t k) { return s->drawn + (int64_t)k * s->env.n_units; }
 
 /* How many of the batch are valid and among the ELITE first. */
 static int32_t rank_batch(sampler *s, int32_t n) {
@@ -36,8 +37,8 @@ static int32_t rank_batch(sampler *s, int32_t n) {
 }
 
 static void approach(sampler *s, int32_t n_elite) {
-  int32_t n = s->world.n_devices;
-  for (int32_t u = 0; u < s->world.n_units && n_elite > 0; u++) {
+  int32_t n = s->env.n_devices;
+  for (int32_t u = 0; u < s->env.n_units && n_elite > 0; u++) {
     nn_real *score = s->score + (int64_t)u * n;
     double sum = 0;
     for (int32_t d = 0; d < n; d++) s->wanted[d] = LEAST / n;
@@ -49,24 +50,24 @@ static void approach(sampler *s, int32_t n_elite) {
 
 static situ_status solve(solve_run *run) {
   sampler *s = ARENA_ZERO(run->arena, sampler, 1);
-  if (!s || !world_init_run(&s->world, run)) return fail_no_memory(run->error);
-  if (!world_group(&s->world, GROUP_MOST, run->arena)) return fail_no_memory(run->error);
-  int64_t cells = (int64_t)s->world.n_units * s->world.n_devices;
+  if (!s || !environment_init_run(&s->env, run)) return fail_no_memory(run->error);
+  if (!environment_group(&s->env, GROUP_MOST, run->arena)) return fail_no_memory(run->error);
+  int64_t cells = (int64_t)s->env.n_units * s->env.n_devices;
   s->random = rng_new(run->seed);
   s->score = ARENA_NEW(run->arena, nn_real, cells);
-  s->drawn = ARENA_NEW(run->arena, int32_t, (int64_t)BATCH * s->world.n_units);
-  s->wanted = ARENA_NEW(run->arena, double, s->world.n_devices);
+  s->drawn = ARENA_NEW(run->arena, int32_t, (int64_t)BATCH * s->env.n_units);
+  s->wanted = ARENA_NEW(run->arena, double, s->env.n_devices);
   if (!s->score || !s->drawn || !s->wanted) return fail_no_memory(run->error);
-  for (int64_t i = 0; i < cells; i++) s->score[i] = (nn_real)-log(s->world.n_devices);
+  for (int64_t i = 0; i < cells; i++) s->score[i] = (nn_real)-log(s->env.n_devices);
   while (!solve_done(run)) {
     int32_t n = 0;
     for (; n < BATCH && !solve_done(run); n++) {
-      world_draw(&s->world, s->score, &s->random, drawn(s, n), NULL);
-      s->time_ns[n] = world_try(&s->world, drawn(s, n));
+      softmax_draw(&s->env, s->score, &s->random, drawn(s, n), NULL);
+      s->time_ns[n] = environment_try(&s->env, drawn(s, n));
     }
     approach(s, rank_batch(s, n));
   }
-  world_report(&s->world);
+  environment_report(&s->env);
   return SITU_STATUS_OK;
 }
 

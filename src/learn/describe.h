@@ -1,10 +1,10 @@
-/* learn/describe.h - what the learned baselines are told about the units of a world: kinds, output shapes and
+/* learn/describe.h - what the learned baselines are told about the units of an environment: kinds, output shapes and
  * neighbours, as in their papers. docs/theory/learned_baselines.md says which paper tells its policy what. */
 #ifndef SITU_LEARN_DESCRIBE_H
 #define SITU_LEARN_DESCRIBE_H
 
-#include "learn/world.h"
 #include "nn/functions.h"
+#include "solve/stream/environment.h"
 
 enum { DESCRIBE_DIMS = 4, DESCRIBE_NUMBERS = DESCRIBE_DIMS + 4 };
 
@@ -19,9 +19,9 @@ typedef struct description {
 } description;
 
 /* Everything lives in the arena. O(V + E). False without memory. */
-bool describe(description *out, const world *w, arena *a);
+bool describe(description *out, const environment *env, arena *a);
 
 /* The devices that run each unit in the least time, whatever room they have; ties to the lower number. */
-void describe_fastest(int32_t *device, const world *w);
+void describe_fastest(int32_t *device, const environment *env);
 
 #endif

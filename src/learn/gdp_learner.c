@@ -9,15 +9,16 @@
 #include "learn/gdp_window.h"
 #include "learn/learner.h"
 #include "learn/ppo.h"
+#include "learn/softmax_draw.h"
 
-/* Draws of a step among several worlds, and where there is one; windows for each draw; updates of a step. */
+/* Draws of a step among several studies, and where there is one; windows for each draw; updates of a step. */
 enum { DRAWS = 8, DRAWS_OF_ONE = 4, WINDOWS = 3, EPOCHS = 3 };
 static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, ENTROPY_STEPS = 100, MOST_NORM = 0.5,
                     SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
-/* numbers that checkpoints keep of a world */
+/* numbers that checkpoints keep of a study */
 enum { NOTE_STEPS, NOTE_MEAN, NOTE_SQUARE };
 
-/* A world as the policy sees it, with room for the trials of a step. */
+/* An environment as the policy sees it, with room for the trials of a step. */
 typedef struct outlook {
   gdp_view *view;
   int32_t most; /* placements at once: drawn and shown */
@@ -30,19 +31,19 @@ typedef struct outlook {
 
 static void *make(lesson *l) { return gdp_net_make(l->params, &l->random, l->arena); }
 
-static void *see(lesson *l, const world *w) {
+static void *see(lesson *l, const environment *env) {
   arena *a = l->arena;
   outlook *o = ARENA_ZERO(a, outlook, 1);
-  if (!o || !(o->view = gdp_look(w, a))) return NULL;
-  int64_t units = w->n_units, pairs = units * w->n_devices;
+  if (!o || !(o->view = gdp_look(env, a))) return NULL;
+  int64_t units = env->n_units, pairs = units * env->n_devices;
   o->most = DRAWS + 1;
   o->device = ARENA_NEW(a, int32_t, o->most * units);
   o->open = ARENA_NEW(a, bool, o->most *pairs);
   o->chance = ARENA_NEW(a, nn_real, o->most * units);
   o->advantage = ARENA_NEW(a, nn_real, o->most);
   o->score = ARENA_NEW(a, nn_real, pairs);
-  o->latent = ARENA_NEW(a, nn_real, (int64_t)o->most * w->n_devices * GDP_LATENT);
-  o->firmness = ARENA_NEW(a, nn_real, (int64_t)o->most * w->n_devices);
+  o->latent = ARENA_NEW(a, nn_real, (int64_t)o->most * env->n_devices * GDP_LATENT);
+  o->firmness = ARENA_NEW(a, nn_real, (int64_t)o->most * env->n_devices);
   o->reward = ARENA_NEW(a, double, o->most);
   o->window = gdp_window_new(o->view, a);
   return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->firmness && o->reward &&
@@ -78,9 +79,9 @@ static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
   outlook *o = s->seen;
   int64_t units = o->view->n_units;
   int32_t *device = o->device + k * units;
-  world_draw(&s->world, scores_of(o, all, k), random, device, o->open + k * units * o->view->n_devices);
-  int64_t time = world_try(&s->world, device);
-  o->reward[k] = world_reward(&s->world, time);
+  softmax_draw(&s->env, scores_of(o, all, k), random, device, o->open + k * units * o->view->n_devices);
+  int64_t time = environment_try(&s->env, device);
+  o->reward[k] = environment_reward(&s->env, time);
   return time;
 }
 
@@ -108,8 +109,8 @@ static void show_best(const lesson *l, study *s, int32_t k) {
   outlook *o = s->seen;
   int32_t n = o->view->n_devices;
   int64_t units = o->view->n_units, pairs = units * n;
-  memcpy(o->device + k * units, s->world.best, (size_t)units * sizeof *o->device);
-  memcpy(o->open + k * pairs, s->world.allowed, (size_t)pairs * sizeof *o->open);
+  memcpy(o->device + k * units, s->env.best, (size_t)units * sizeof *o->device);
+  memcpy(o->open + k * pairs, s->env.allowed, (size_t)pairs * sizeof *o->open);
   if (l->n_studies > 1) rename_equals(o->device + k * units, o->view);
   for (int64_t u = 0; u < units; u++) o->open[k * pairs + u * n + o->device[k * units + u]] = true;
   o->advantage[k] = (nn_real)SHOWN;
@@ -119,12 +120,12 @@ static void show_best(const lesson *l, study *s, int32_t k) {
 static void search(lesson *l, study *s, int32_t n, const nn_real *score) {
   outlook *o = s->seen;
   int32_t *device = o->device + (int64_t)(o->most - 1) * o->view->n_units;
-  for (int32_t k = 0; k < n && !world_over(&s->world); k++) {
+  for (int32_t k = 0; k < n && !environment_over(&s->env); k++) {
     if (s->note[NOTE_STEPS] == 0 && k < o->view->n_devices)
-      gdp_window_single(device, &s->world, k);
+      gdp_window_single(device, &s->env, k);
     else
-      gdp_window_draw(o->window, device, &s->world, score, &l->random);
-    world_try(&s->world, device);
+      gdp_window_draw(o->window, device, &s->env, score, &l->random);
+    environment_try(&s->env, device);
   }
 }
 
@@ -152,7 +153,7 @@ static void judge(const lesson *l, study *s, int32_t n) {
 static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson_step *told) {
   outlook *o = s->seen;
   int32_t n = 0, draws = batch->n_draws;
-  for (; n < draws && !world_over(&s->world); n++) {
+  for (; n < draws && !environment_over(&s->env); n++) {
     told->best_ns = min64(told->best_ns, attempt(s, all, n, &l->random));
     told->reward += o->reward[n] / draws;
   }
@@ -170,7 +171,7 @@ static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson
 static bool train(lesson *l, study *s, lesson_step *told) {
   outlook *o = s->seen;
   int32_t draws = l->n_studies > 1 ? DRAWS : DRAWS_OF_ONE;
-  bool shown = !l->paper && s->world.best_ns < SITU_NEVER_NS;
+  bool shown = !l->paper && s->env.best_ns < SITU_NEVER_NS;
   draw_latent(o, draws + shown, l->paper ? 0 : draws, &l->random);
   ppo_batch batch = {.n_units = o->view->n_units,
                      .n_devices = o->view->n_devices,
@@ -202,7 +203,7 @@ static bool train(lesson *l, study *s, lesson_step *told) {
  * to all on few devices. The first is the likeliest placement; from the second pass on latent numbers are drawn. */
 static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   outlook *o = s->seen;
-  for (int32_t done = 0; done < draws && !world_over(&s->world);) {
+  for (int32_t done = 0; done < draws && !environment_over(&s->env);) {
     int32_t n = draws - done < DRAWS ? draws - done : DRAWS;
     draw_latent(o, n, done == 0 ? 0 : n, random);
     for (int32_t c = 0; c < n * o->view->n_devices; c++)
@@ -210,7 +211,7 @@ static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
     tape_reset(l->tape);
     nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, o->firmness, n);
     if (found == NN_NONE) return false;
-    for (int32_t k = 0; k < n && !world_over(&s->world); k++)
+    for (int32_t k = 0; k < n && !environment_over(&s->env); k++)
       attempt(s, tape_at(l->tape, found), k, k % 2 ? random : NULL);
     done += n;
   }

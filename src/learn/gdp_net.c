@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/contracts.h"
+
 /* ---- parameters ---- */
 
 typedef struct maker {
@@ -214,6 +216,7 @@ static nn_var agree(const pass *p, const gdp_net *net, nn_var first, const gdp_v
 
 nn_var gdp_net_scores(const gdp_net *net, const params *all, tape *t, const gdp_view *view, const nn_real *latent,
                       const nn_real *firmness, int32_t n_draws) {
+  REQUIRE(n_draws > 0 && view->n_units > 0 && view->n_devices > 0);
   pass p = {all, t};
   nn_var kinds = nn_segment_mean(t, params_var(all, net->kinds, t), &view->kinds);
   nn_var x = dense(&p, tape_constant(t, view->n_units, GDP_UNIT_FEATURES, view->unit), net->unit);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "solve/stream/rank.h"
 
 /* Numbers of each operator that features are made of. */
@@ -54,8 +55,8 @@ static void find_places(measures *m, const int32_t *order) {
   m->mean_work = at_least(all / at_least(m->problem->n_operators, 1), 1);
 }
 
-static bool measure(measures *m, const world *w, arena *a) {
-  const situ_problem *p = w->problem;
+static bool measure(measures *m, const environment *env, arena *a) {
+  const situ_problem *p = env->problem;
   const situ_graph *g = p->graph;
   int64_t n = p->n_operators;
   *m = (measures){.problem = p};
@@ -148,36 +149,36 @@ static void describe_operator(nn_real *to, const measures *m, int32_t v) {
 
 enum { OWN_FEATURES = 16 + 10 + 6 + 4 };
 
-static void describe_units(gdp_view *out, const world *w, const measures *m) {
+static void describe_units(gdp_view *out, const environment *env, const measures *m) {
   nn_real one[OWN_FEATURES];
   int32_t n = m->problem->n_operators;
-  for (int32_t u = 0; u < w->n_units; u++) {
+  for (int32_t u = 0; u < env->n_units; u++) {
     nn_real *row = out->unit + (int64_t)u * GDP_UNIT_FEATURES;
     memset(row, 0, GDP_UNIT_FEATURES * sizeof *row);
-    int32_t first = w->member_start[u], end = w->member_start[u + 1];
+    int32_t first = env->member_start[u], end = env->member_start[u + 1];
     for (int32_t i = first; i < end; i++) {
-      describe_operator(one, m, w->member[i]);
+      describe_operator(one, m, env->member[i]);
       for (int32_t k = 0; k < OWN_FEATURES; k++) row[k] += one[k] / (nn_real)(end - first);
     }
     row[OWN_FEATURES] = count(end - first - 1);
-    row[OWN_FEATURES + 1] = (nn_real)(log1p(u) / log1p(w->n_units));
-    row[OWN_FEATURES + 2] = (nn_real)(w->member[first] / (double)n);
-    row[OWN_FEATURES + 3] = (nn_real)(w->member[end - 1] / (double)n);
+    row[OWN_FEATURES + 1] = (nn_real)(log1p(u) / log1p(env->n_units));
+    row[OWN_FEATURES + 2] = (nn_real)(env->member[first] / (double)n);
+    row[OWN_FEATURES + 3] = (nn_real)(env->member[end - 1] / (double)n);
   }
 }
 
-static void compare_classes(gdp_view *out, const world *w) {
-  const situ_problem *p = w->problem;
-  for (int32_t u = 0; u < w->n_units; u++) {
+static void compare_classes(gdp_view *out, const environment *env) {
+  const situ_problem *p = env->problem;
+  for (int32_t u = 0; u < env->n_units; u++) {
     nn_real *row = out->slowness + (int64_t)u * p->n_devices;
     double least = HUGE_VAL;
     for (int32_t pass = 0; pass < 2; pass++)
       for (int32_t d = 0; d < p->n_devices; d++) {
         double sum = 0;
         row[d] = 0;
-        if (!w->allowed[(int64_t)u * p->n_devices + d]) continue;
-        for (int32_t i = w->member_start[u]; i < w->member_start[u + 1]; i++)
-          sum += (double)problem_time_ns(p, w->member[i], d);
+        if (!env->allowed[(int64_t)u * p->n_devices + d]) continue;
+        for (int32_t i = env->member_start[u]; i < env->member_start[u + 1]; i++)
+          sum += (double)problem_time_ns(p, env->member[i], d);
         least = fmin(least, sum);
         if (pass) row[d] = (nn_real)log((sum + 1) / (least + 1));
       }
@@ -187,15 +188,15 @@ static void compare_classes(gdp_view *out, const world *w) {
 /* ---- neighbours and kinds ---- */
 
 /* The units next to u on one side, distinct, into `to`; `mark` says which u saw a unit last. */
-static int64_t list_side(const world *w, int32_t u, bool producers, int32_t *mark, int32_t *to) {
-  const situ_graph *g = w->problem->graph;
+static int64_t list_side(const environment *env, int32_t u, bool producers, int32_t *mark, int32_t *to) {
+  const situ_graph *g = env->problem->graph;
   int64_t n = 0;
-  for (int32_t i = w->member_start[u]; i < w->member_start[u + 1]; i++) {
-    int32_t v = w->member[i];
+  for (int32_t i = env->member_start[u]; i < env->member_start[u + 1]; i++) {
+    int32_t v = env->member[i];
     int64_t first = producers ? g->in_start[v] : g->use_start[g->out_start[v]];
     int64_t end = producers ? g->in_start[v + 1] : g->use_start[g->out_start[v + 1]];
     for (int64_t k = first; k < end; k++) {
-      int32_t other = w->unit_of[producers ? g->producer[g->in[k]] : g->use[k]];
+      int32_t other = env->unit_of[producers ? g->producer[g->in[k]] : g->use[k]];
       if (other == u || mark[other] == u) continue;
       mark[other] = u;
       if (to) to[n] = other;
@@ -206,18 +207,19 @@ static int64_t list_side(const world *w, int32_t u, bool producers, int32_t *mar
 }
 
 /* Weights of the neighbours of each unit: the logarithm of the time that all tensors between the two take. */
-static nn_real *weigh_neighbours(const nn_segments *side, const world *w, const measures *m, bool producers, arena *a) {
-  const situ_graph *g = w->problem->graph;
-  double *between = ARENA_ZERO(a, double, w->n_units);
-  nn_real *weight = ARENA_NEW(a, nn_real, side->start[w->n_units]);
-  for (int32_t u = 0; between && weight && u < w->n_units; u++) {
-    for (int32_t i = w->member_start[u]; i < w->member_start[u + 1]; i++) {
-      int32_t v = w->member[i];
+static nn_real *weigh_neighbours(const nn_segments *side, const environment *env, const measures *m, bool producers,
+                                 arena *a) {
+  const situ_graph *g = env->problem->graph;
+  double *between = ARENA_ZERO(a, double, env->n_units);
+  nn_real *weight = ARENA_NEW(a, nn_real, side->start[env->n_units]);
+  for (int32_t u = 0; between && weight && u < env->n_units; u++) {
+    for (int32_t i = env->member_start[u]; i < env->member_start[u + 1]; i++) {
+      int32_t v = env->member[i];
       for (int64_t k = g->in_start[v]; producers && k < g->in_start[v + 1]; k++)
-        between[w->unit_of[g->producer[g->in[k]]]] += m->costs.transfer[g->in[k]];
+        between[env->unit_of[g->producer[g->in[k]]]] += m->costs.transfer[g->in[k]];
       for (int32_t t = g->out_start[v]; !producers && t < g->out_start[v + 1]; t++)
         for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++)
-          between[w->unit_of[g->use[k]]] += m->costs.transfer[t];
+          between[env->unit_of[g->use[k]]] += m->costs.transfer[t];
     }
     double sum = 0;
     for (int64_t k = side->start[u]; k < side->start[u + 1]; k++) {
@@ -231,32 +233,32 @@ static nn_real *weigh_neighbours(const nn_segments *side, const world *w, const 
   return between ? weight : NULL;
 }
 
-static bool list_neighbours(nn_segments *out, const world *w, bool producers, arena *a) {
-  int64_t *start = ARENA_NEW(a, int64_t, w->n_units + 1);
-  int32_t *mark = ARENA_NEW(a, int32_t, w->n_units), *item = NULL;
+static bool list_neighbours(nn_segments *out, const environment *env, bool producers, arena *a) {
+  int64_t *start = ARENA_NEW(a, int64_t, env->n_units + 1);
+  int32_t *mark = ARENA_NEW(a, int32_t, env->n_units), *item = NULL;
   if (!start || !mark) return false;
   for (int pass = 0; pass < 2; pass++) {
-    for (int32_t u = 0; u < w->n_units; u++) mark[u] = -1;
+    for (int32_t u = 0; u < env->n_units; u++) mark[u] = -1;
     start[0] = 0;
-    for (int32_t u = 0; u < w->n_units; u++)
-      start[u + 1] = start[u] + list_side(w, u, producers, mark, item ? item + start[u] : NULL);
-    if (!item && !(item = ARENA_NEW(a, int32_t, start[w->n_units]))) return false;
+    for (int32_t u = 0; u < env->n_units; u++)
+      start[u + 1] = start[u] + list_side(env, u, producers, mark, item ? item + start[u] : NULL);
+    if (!item && !(item = ARENA_NEW(a, int32_t, start[env->n_units]))) return false;
   }
-  *out = (nn_segments){.n = w->n_units, .start = start, .item = item};
+  *out = (nn_segments){.n = env->n_units, .start = start, .item = item};
   return true;
 }
 
-static bool list_kinds(nn_segments *out, const world *w, arena *a) {
-  const situ_graph *g = w->problem->graph;
-  int64_t *start = ARENA_NEW(a, int64_t, w->n_units + 1);
+static bool list_kinds(nn_segments *out, const environment *env, arena *a) {
+  const situ_graph *g = env->problem->graph;
+  int64_t *start = ARENA_NEW(a, int64_t, env->n_units + 1);
   int32_t *item = ARENA_NEW(a, int32_t, g->n_operators);
   if (!start || !item) return false;
-  for (int32_t u = 0; u <= w->n_units; u++) start[u] = w->member_start[u];
+  for (int32_t u = 0; u <= env->n_units; u++) start[u] = env->member_start[u];
   for (int32_t i = 0; i < g->n_operators; i++) {
-    const char *name = g->kind_name[g->kind[w->member[i]]];
+    const char *name = g->kind_name[g->kind[env->member[i]]];
     item[i] = (int32_t)(hash_bytes(name, strlen(name), 0) % GDP_KINDS);
   }
-  *out = (nn_segments){.n = w->n_units, .start = start, .item = item};
+  *out = (nn_segments){.n = env->n_units, .start = start, .item = item};
   return true;
 }
 
@@ -334,6 +336,7 @@ static bool describe_devices(gdp_view *out, const measures *m, arena *a) {
   for (int32_t d = 0; d < p->n_devices; d++) {
     out->equal_to[d] = 0;
     while (!is_equal(p, d, out->equal_to[d])) out->equal_to[d]++;
+    ENSURE(out->equal_to[d] <= d && out->equal_to[out->equal_to[d]] == out->equal_to[d]);
   }
   for (int32_t d = 0; d < p->n_devices; d++) fastest = fmin(fastest, work_on(m, d, &part));
   if (!isfinite(fastest)) fastest = 1;
@@ -342,26 +345,26 @@ static bool describe_devices(gdp_view *out, const measures *m, arena *a) {
   return true;
 }
 
-gdp_view *gdp_look(const world *w, arena *a) {
+gdp_view *gdp_look(const environment *env, arena *a) {
   gdp_view *out = ARENA_ZERO(a, gdp_view, 1);
   if (!out) return NULL;
-  out->n_units = w->n_units;
-  out->n_devices = w->n_devices;
-  out->unit = ARENA_NEW(a, nn_real, (int64_t)w->n_units * GDP_UNIT_FEATURES);
-  out->device = ARENA_ZERO(a, nn_real, (int64_t)w->n_devices * GDP_DEVICE_FEATURES);
-  out->equal_to = ARENA_NEW(a, int32_t, w->n_devices);
-  out->slowness = ARENA_NEW(a, nn_real, (int64_t)w->n_units * w->n_devices);
-  if (!out->unit || !out->device || !out->equal_to || !out->slowness || !list_neighbours(&out->before, w, true, a) ||
-      !list_neighbours(&out->after, w, false, a) || !list_kinds(&out->kinds, w, a))
+  out->n_units = env->n_units;
+  out->n_devices = env->n_devices;
+  out->unit = ARENA_NEW(a, nn_real, (int64_t)env->n_units * GDP_UNIT_FEATURES);
+  out->device = ARENA_ZERO(a, nn_real, (int64_t)env->n_devices * GDP_DEVICE_FEATURES);
+  out->equal_to = ARENA_NEW(a, int32_t, env->n_devices);
+  out->slowness = ARENA_NEW(a, nn_real, (int64_t)env->n_units * env->n_devices);
+  if (!out->unit || !out->device || !out->equal_to || !out->slowness || !list_neighbours(&out->before, env, true, a) ||
+      !list_neighbours(&out->after, env, false, a) || !list_kinds(&out->kinds, env, a))
     return NULL;
-  out->allowed = w->allowed;
+  out->allowed = env->allowed;
   measures m;
-  bool ok = measure(&m, w, a) && describe_devices(out, &m, a) &&
-            (out->before.weight = weigh_neighbours(&out->before, w, &m, true, a)) &&
-            (out->after.weight = weigh_neighbours(&out->after, w, &m, false, a));
+  bool ok = measure(&m, env, a) && describe_devices(out, &m, a) &&
+            (out->before.weight = weigh_neighbours(&out->before, env, &m, true, a)) &&
+            (out->after.weight = weigh_neighbours(&out->after, env, &m, false, a));
   if (ok) {
-    describe_units(out, w, &m);
-    compare_classes(out, w);
+    describe_units(out, env, &m);
+    compare_classes(out, env);
   }
   return ok ? out : NULL;
 }

@@ -1,4 +1,4 @@
-/* learn/gdp_view.h - what the policy gdp is told of a world: numbers of units and devices, neighbours, kinds.
+/* learn/gdp_view.h - what the policy gdp is told of an environment: numbers of units and devices, neighbours, kinds.
  *
  * Times are told relative to the mean time of an operator, sizes relative to the weights of the model, counts by their
  * logarithm, places in the graph by sines; so a policy reads graphs and platforms of any size. Equal devices differ
@@ -6,8 +6,8 @@
 #ifndef SITU_LEARN_GDP_VIEW_H
 #define SITU_LEARN_GDP_VIEW_H
 
-#include "learn/world.h"
 #include "nn/functions.h"
+#include "solve/stream/environment.h"
 
 enum { GDP_UNIT_FEATURES = 40, GDP_DEVICE_FEATURES = 24, GDP_KINDS = 64 };
 
@@ -20,10 +20,10 @@ typedef struct gdp_view {
   nn_segments kinds;         /* of each unit: kinds of its operators, hashed by name to 0 .. GDP_KINDS - 1 */
   nn_segments before, after; /* of each unit: those that it reads from, that read from it; distinct, with weights that
                                 rise with what a transfer between them takes and add up to 1 */
-  const bool *allowed;       /* of the world */
+  const bool *allowed;       /* of the environment */
 } gdp_view;
 
 /* Everything in the arena; NULL without memory. */
-gdp_view *gdp_look(const world *w, arena *a);
+gdp_view *gdp_look(const environment *env, arena *a);
 
 #endif

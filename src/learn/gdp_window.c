@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 struct gdp_window {
   const gdp_view *view;
   int32_t *unit, n;   /* the units in it */
@@ -44,12 +46,12 @@ static void choose_units(gdp_window *w, int32_t most, rng *random) {
 }
 
 /* A device that unit u may be on, by the softmax of half its scores, or one draw in four any; -1 when there is none. */
-static int32_t choose_device(const world *w, int32_t u, const nn_real *score, rng *random) {
-  int64_t row = (int64_t)u * w->n_devices;
+static int32_t choose_device(const environment *env, int32_t u, const nn_real *score, rng *random) {
+  int64_t row = (int64_t)u * env->n_devices;
   double least = HUGE_VAL, by = rng_below(random, 4) == 0 ? 0 : 0.5;
   int32_t chosen = -1;
-  for (int32_t d = 0; d < w->n_devices; d++) {
-    if (!w->allowed[row + d]) continue;
+  for (int32_t d = 0; d < env->n_devices; d++) {
+    if (!env->allowed[row + d]) continue;
     /* of exponential times the least: a draw in proportion to their rates */
     double time = log(-log(1 - rng_unit(random)) + 1e-300) - by * (double)score[row + d];
     if (time >= least) continue;
@@ -59,20 +61,22 @@ static int32_t choose_device(const world *w, int32_t u, const nn_real *score, rn
   return chosen;
 }
 
-void gdp_window_draw(gdp_window *window, int32_t *device, const world *w, const nn_real *score, rng *random) {
+void gdp_window_draw(gdp_window *window, int32_t *device, const environment *env, const nn_real *score, rng *random) {
   int32_t most = 1;
-  while (most < w->n_units / 3 && rng_below(random, 4) != 0) most *= 2;
+  while (most < env->n_units / 3 && rng_below(random, 4) != 0) most *= 2;
   choose_units(window, most, random);
   bool together = rng_below(random, 4) != 0;
-  int32_t to = choose_device(w, window->unit[0], score, random);
-  memcpy(device, w->best, (size_t)w->n_units * sizeof *device);
+  int32_t to = choose_device(env, window->unit[0], score, random);
+  memcpy(device, env->best, (size_t)env->n_units * sizeof *device);
   for (int32_t i = 0; i < window->n; i++) {
     int32_t u = window->unit[i];
-    if (!together) to = choose_device(w, u, score, random);
-    if (to >= 0 && w->allowed[(int64_t)u * w->n_devices + to]) device[u] = to;
+    if (!together) to = choose_device(env, u, score, random);
+    if (to >= 0 && env->allowed[(int64_t)u * env->n_devices + to]) device[u] = to;
   }
 }
 
-void gdp_window_single(int32_t *device, const world *w, int32_t d) {
-  for (int32_t u = 0; u < w->n_units; u++) device[u] = w->allowed[(int64_t)u * w->n_devices + d] ? d : w->best[u];
+void gdp_window_single(int32_t *device, const environment *env, int32_t d) {
+  REQUIRE(d >= 0 && d < env->n_devices);
+  for (int32_t u = 0; u < env->n_units; u++)
+    device[u] = env->allowed[(int64_t)u * env->n_devices + d] ? d : env->best[u];
 }

@@ -12,9 +12,9 @@ typedef struct gdp_window gdp_window;
 
 /* Lives in the arena, borrows the view; NULL without memory. */
 gdp_window *gdp_window_new(const gdp_view *view, arena *a);
-/* w->best but for a window. score: [unit * n_devices]. */
-void gdp_window_draw(gdp_window *window, int32_t *device, const world *w, const nn_real *score, rng *random);
-/* All that may run on device d there, the rest as in w->best. */
-void gdp_window_single(int32_t *device, const world *w, int32_t d);
+/* env->best but for a window. score: [unit * n_devices]. */
+void gdp_window_draw(gdp_window *window, int32_t *device, const environment *env, const nn_real *score, rng *random);
+/* All that may run on device d there, the rest as in env->best. */
+void gdp_window_single(int32_t *device, const environment *env, int32_t d);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "solve/stream/rank.h"
 
 enum { SPARE = 4 }; /* a group leaves room for so many of its size */
@@ -14,7 +15,7 @@ typedef struct bond {
 } bond;
 
 typedef struct grouper {
-  world *world;
+  environment *env;
   int32_t *parent; /* [unit] a forest; of roots the rest holds */
   double *work;
   int32_t n_groups, most;
@@ -36,31 +37,31 @@ static int32_t root_of(grouper *g, int32_t u) {
 
 /* Whether some device may run both groups and has room to spare for them. */
 static bool may_share(const grouper *g, int32_t a, int32_t b) {
-  const world *w = g->world;
-  const situ_problem *p = w->problem;
-  int64_t weight = sat_add(w->weight_bytes[a], w->weight_bytes[b]);
-  const bool *one = w->allowed + (int64_t)a * w->n_devices, *other = w->allowed + (int64_t)b * w->n_devices;
-  for (int32_t d = 0; d < w->n_devices; d++)
+  const environment *env = g->env;
+  const situ_problem *p = env->problem;
+  int64_t weight = sat_add(env->weight_bytes[a], env->weight_bytes[b]);
+  const bool *one = env->allowed + (int64_t)a * env->n_devices, *other = env->allowed + (int64_t)b * env->n_devices;
+  for (int32_t d = 0; d < env->n_devices; d++)
     if (one[d] && other[d] && weight <= p->platform->memory_bytes[p->memory_of[d]] / SPARE) return true;
   return false;
 }
 
 /* Joins the groups of two units where that is allowed and their work is within the limit. */
 static void join(grouper *g, int32_t u, int32_t v, double limit) {
-  world *w = g->world;
+  environment *env = g->env;
   int32_t a = root_of(g, u), b = root_of(g, v);
   if (a == b || g->work[a] + g->work[b] > limit || !may_share(g, a, b)) return;
   g->parent[b] = a;
   g->work[a] += g->work[b];
-  w->weight_bytes[a] = sat_add(w->weight_bytes[a], w->weight_bytes[b]);
-  for (int32_t d = 0; d < w->n_devices; d++)
-    w->allowed[(int64_t)a * w->n_devices + d] &= w->allowed[(int64_t)b * w->n_devices + d];
+  env->weight_bytes[a] = sat_add(env->weight_bytes[a], env->weight_bytes[b]);
+  for (int32_t d = 0; d < env->n_devices; d++)
+    env->allowed[(int64_t)a * env->n_devices + d] &= env->allowed[(int64_t)b * env->n_devices + d];
   g->n_groups--;
 }
 
 static bool find_bonds(grouper *g, const rank_costs *costs, arena *a) {
-  const situ_graph *graph = g->world->problem->graph;
-  const int32_t *unit_of = g->world->unit_of;
+  const situ_graph *graph = g->env->problem->graph;
+  const int32_t *unit_of = g->env->unit_of;
   g->bonds = ARENA_NEW(a, bond, graph->n_uses);
   if (!g->bonds) return false;
   for (int32_t t = 0; t < graph->n_tensors; t++)
@@ -79,32 +80,33 @@ static void join_all(grouper *g, double total) {
     for (int64_t i = 0; i < g->n_bonds && g->n_groups > g->most; i++)
       join(g, g->bonds[i].from, g->bonds[i].to, last ? 2 * total + 1 : limit);
   }
-  for (int32_t u = 1; u < g->world->n_units && g->n_groups > g->most; u++) join(g, u - 1, u, 2 * total + 1);
+  for (int32_t u = 1; u < g->env->n_units && g->n_groups > g->most; u++) join(g, u - 1, u, 2 * total + 1);
 }
 
-static bool group(world *w, int32_t most, arena *a) {
-  grouper g = {.world = w, .n_groups = w->n_units, .most = most};
+static bool group(environment *env, int32_t most, arena *a) {
+  grouper g = {.env = env, .n_groups = env->n_units, .most = most};
   rank_costs costs;
   double total = 0;
-  g.parent = ARENA_NEW(a, int32_t, w->n_units);
-  g.work = ARENA_ZERO(a, double, w->n_units);
-  if (!g.parent || !g.work || !rank_costs_find(&costs, a, w->problem, RANK_MEAN) || !find_bonds(&g, &costs, a))
+  g.parent = ARENA_NEW(a, int32_t, env->n_units);
+  g.work = ARENA_ZERO(a, double, env->n_units);
+  if (!g.parent || !g.work || !rank_costs_find(&costs, a, env->problem, RANK_MEAN) || !find_bonds(&g, &costs, a))
     return false;
-  for (int32_t v = 0; v < w->problem->n_operators; v++) {
-    g.work[w->unit_of[v]] += costs.work[v];
+  for (int32_t v = 0; v < env->problem->n_operators; v++) {
+    g.work[env->unit_of[v]] += costs.work[v];
     total += costs.work[v];
   }
-  for (int32_t u = 0; u < w->n_units; u++) g.parent[u] = u;
+  for (int32_t u = 0; u < env->n_units; u++) g.parent[u] = u;
   join_all(&g, total);
-  for (int32_t u = 0; u < w->n_units; u++) g.parent[u] = root_of(&g, u);
-  world_join(w, g.parent);
+  for (int32_t u = 0; u < env->n_units; u++) g.parent[u] = root_of(&g, u);
+  environment_join(env, g.parent);
   return true;
 }
 
-bool world_group(world *w, int32_t most, arena *a) {
-  if (w->n_units <= most) return true;
+bool environment_group(environment *env, int32_t most, arena *a) {
+  REQUIRE(most >= 1);
+  if (env->n_units <= most) return true;
   arena_mark mark = arena_get_mark(a);
-  bool done = group(w, most, a);
+  bool done = group(env, most, a);
   arena_release(a, mark);
   return done;
 }

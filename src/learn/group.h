@@ -1,4 +1,4 @@
-/* learn/group.h - a world with fewer units, for policies that take one decision after the other.
+/* learn/group.h - an environment with fewer units, for policies that take one decision after the other.
  *
  * The units whose tensors are the dearest to part become one, by heavy edges (Karypis, Kumar, "A fast and high quality
  * multilevel scheme for partitioning irregular graphs", 1998) and a limit on the work of a group that doubles until few
@@ -8,13 +8,13 @@
 #ifndef SITU_LEARN_GROUP_H
 #define SITU_LEARN_GROUP_H
 
-#include "learn/world.h"
+#include "solve/stream/environment.h"
 
 /* As many as the baselines that group at the start learn to place within some thousands of trials. */
 enum { GROUP_MOST = 64 };
 
 /* Joins units until at most `most` are left, or more where constraints keep them apart. O(E log E). False without
  * memory. */
-bool world_group(world *w, int32_t most, arena *a);
+bool environment_group(environment *env, int32_t most, arena *a);
 
 #endif

@@ -12,7 +12,7 @@
 enum { MOST_GROUPS = 256, GROUPS_PER_DEVICE = 20, KIND_WIDTH = 32, GROUPER = 64, HIDDEN = 64, BATCH = 5 };
 
 typedef struct hdp {
-  world *world;
+  environment *env;
   description told;
   params *params;
   seq2seq placer;
@@ -22,7 +22,7 @@ typedef struct hdp {
   int32_t *place;                                          /* [group] its place among those that have units, or -1 */
   int32_t *group;                                          /* [unit] the place of its group */
   nn_real *rows;                                           /* [place * width] what the placer is told */
-  world groups;                                            /* the groups as units */
+  environment groups;                                      /* the groups as units */
   int32_t *group_device;
   int32_t *device;   /* [unit] */
   int32_t *fallback; /* [unit] where it goes when it cannot follow its group: its fastest device */
@@ -40,7 +40,7 @@ static int32_t draw(const nn_real *log_chance, int32_t n, rng *random) {
 /* The logarithm of the chance of the groups drawn. */
 static nn_var draw_groups(hdp *s, tape *t, rng *random) {
   const params *p = s->params;
-  int32_t n = s->world->n_units;
+  int32_t n = s->env->n_units;
   nn_var kinds = nn_segment_mean(t, params_var(p, s->kinds, t), &s->told.kinds);
   nn_var rows = nn_join(t, kinds, tape_constant(t, n, DESCRIBE_NUMBERS, s->told.numbers));
   nn_var hidden = nn_relu(t, nn_dense(t, rows, params_var(p, s->first, t), params_var(p, s->first_shift, t)));
@@ -56,27 +56,27 @@ static nn_var draw_groups(hdp *s, tape *t, rng *random) {
 
 /* Adds unit u to the group at a place, as the masks see it. */
 static void add_to_group(hdp *s, int32_t k, int32_t u) {
-  int32_t n = s->world->n_devices;
-  s->groups.weight_bytes[k] = sat_add(s->groups.weight_bytes[k], s->world->weight_bytes[u]);
-  s->groups.footprint_bytes[k] = max64(s->groups.footprint_bytes[k], s->world->footprint_bytes[u]);
-  for (int32_t d = 0; d < n; d++) s->groups.allowed[(int64_t)k * n + d] |= s->world->allowed[(int64_t)u * n + d];
+  int32_t n = s->env->n_devices;
+  s->groups.weight_bytes[k] = sat_add(s->groups.weight_bytes[k], s->env->weight_bytes[u]);
+  s->groups.footprint_bytes[k] = max64(s->groups.footprint_bytes[k], s->env->footprint_bytes[u]);
+  for (int32_t d = 0; d < n; d++) s->groups.allowed[(int64_t)k * n + d] |= s->env->allowed[(int64_t)u * n + d];
 }
 
 /* Rows of the placer: groups that the group feeds, groups that feed it, kinds and output shapes; each part over its
  * greatest number + 1. */
 static void describe_groups(hdp *s) {
-  const situ_problem *p = s->world->problem;
+  const situ_problem *p = s->env->problem;
   int32_t m = s->n_groups, kinds = s->told.n_kinds;
   memset(s->rows, 0, (size_t)s->groups.n_units * (size_t)s->width * sizeof *s->rows);
-  for (int32_t u = 0; u < s->world->n_units; u++) {
+  for (int32_t u = 0; u < s->env->n_units; u++) {
     nn_real *row = s->rows + (int64_t)s->group[u] * s->width;
     for (int64_t i = s->told.after.start[u]; i < s->told.after.start[u + 1]; i++) {
       int32_t to = s->group[s->told.after.item[i]];
       row[to]++;
       s->rows[(int64_t)to * s->width + m + s->group[u]]++;
     }
-    for (int32_t i = s->world->member_start[u]; i < s->world->member_start[u + 1]; i++)
-      row[2 * m + p->graph->kind[s->world->member[i]]]++;
+    for (int32_t i = s->env->member_start[u]; i < s->env->member_start[u + 1]; i++)
+      row[2 * m + p->graph->kind[s->env->member[i]]]++;
     for (int32_t k = 0; k < DESCRIBE_NUMBERS; k++)
       row[2 * m + kinds + k] += s->told.numbers[(int64_t)u * DESCRIBE_NUMBERS + k];
   }
@@ -91,9 +91,9 @@ static void describe_groups(hdp *s) {
 
 /* Numbers the groups that have units by their first unit, so that the sequence goes with the data. */
 static void gather_groups(hdp *s) {
-  int32_t n = s->world->n_devices, found = 0;
+  int32_t n = s->env->n_devices, found = 0;
   for (int32_t g = 0; g < s->n_groups; g++) s->place[g] = -1;
-  for (int32_t u = 0; u < s->world->n_units; u++) {
+  for (int32_t u = 0; u < s->env->n_units; u++) {
     int32_t g = s->drawn[u];
     if (s->place[g] < 0) {
       s->place[g] = found;
@@ -109,7 +109,7 @@ static void gather_groups(hdp *s) {
 static decision decide(void *self, tape *t, rng *random, int32_t k) {
   (void)k;
   hdp *s = self;
-  int32_t n = s->world->n_units;
+  int32_t n = s->env->n_units;
   nn_var grouped = draw_groups(s, t, random);
   if (grouped == NN_NONE) return (decision){NN_NONE, NN_NONE};
   gather_groups(s);
@@ -118,7 +118,7 @@ static decision decide(void *self, tape *t, rng *random, int32_t k) {
                                    random, s->group_device);
   for (int32_t u = 0; u < n; u++) {
     int32_t d = s->group_device[s->group[u]];
-    s->device[u] = s->world->allowed[(int64_t)u * s->world->n_devices + d] ? d : s->fallback[u];
+    s->device[u] = s->env->allowed[(int64_t)u * s->env->n_devices + d] ? d : s->fallback[u];
   }
   nn_real share =
       (nn_real)s->groups.n_units / (nn_real)n; /* neither network drowns the other where gradients are clipped */
@@ -136,18 +136,18 @@ static bool init_networks(hdp *s, rng *random) {
   s->first_shift = params_add(p, "grouper.first_shift", 1, GROUPER, PARAMS_ZERO, random);
   s->second = params_add(p, "grouper.second", GROUPER, s->n_groups, PARAMS_GLOROT, random);
   s->second_shift = params_add(p, "grouper.second_shift", 1, s->n_groups, PARAMS_ZERO, random);
-  return s->second_shift >= 0 && seq2seq_init(&s->placer, p, s->width, HIDDEN, s->world->n_devices, random);
+  return s->second_shift >= 0 && seq2seq_init(&s->placer, p, s->width, HIDDEN, s->env->n_devices, random);
 }
 
 static bool init(hdp *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!describe(&s->told, s->world, a)) return false;
-  const world *w = s->world;
-  int64_t n = w->n_units;
-  s->n_groups = (int32_t)min64(MOST_GROUPS, GROUPS_PER_DEVICE * (int64_t)w->n_devices);
+  if (!describe(&s->told, s->env, a)) return false;
+  const environment *env = s->env;
+  int64_t n = env->n_units;
+  s->n_groups = (int32_t)min64(MOST_GROUPS, GROUPS_PER_DEVICE * (int64_t)env->n_devices);
   s->width = 2 * s->n_groups + s->told.n_kinds + DESCRIBE_NUMBERS;
-  s->groups = *w; /* the same memories; its own units */
-  s->groups.allowed = ARENA_NEW(a, bool, (int64_t)s->n_groups * w->n_devices);
+  s->groups = *env; /* the same memories; its own units */
+  s->groups.allowed = ARENA_NEW(a, bool, (int64_t)s->n_groups * env->n_devices);
   s->groups.weight_bytes = ARENA_NEW(a, int64_t, s->n_groups);
   s->groups.footprint_bytes = ARENA_NEW(a, int64_t, s->n_groups);
   s->params = params_new(a);
@@ -161,17 +161,17 @@ static bool init(hdp *s, uint64_t seed, arena *a) {
   if (!s->groups.allowed || !s->groups.weight_bytes || !s->groups.footprint_bytes || !s->params || !s->drawn ||
       !s->group || !s->place || !s->rows || !s->group_device || !s->device || !s->fallback)
     return false;
-  describe_fastest(s->fallback, w);
+  describe_fastest(s->fallback, env);
   return init_networks(s, &random);
 }
 
-bool hdp_make(reinforce_policy *out, world *w, uint64_t seed, arena *a) {
+bool hdp_make(reinforce_policy *out, environment *env, uint64_t seed, arena *a) {
   hdp *s = ARENA_ZERO(a, hdp, 1);
   if (!s) return false;
-  s->world = w;
+  s->env = env;
   if (!init(s, seed, a)) return false;
   *out = (reinforce_policy){.self = s,
-                            .world = w,
+                            .env = env,
                             .params = s->params,
                             .device = s->device,
                             .n_decisions = 1,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { MOST_DEGREE = 7, POSITION_COLUMNS = 16, SIDES = 4, TIMES = 3, MOST_REACHED = 4096 };
 
@@ -94,7 +95,7 @@ bool hsdag_closeness(double *out, const group_lists *before, int32_t n, arena *a
 /* ---- columns ---- */
 
 typedef struct maker {
-  const world *world;
+  const environment *env;
   const hsdag_groups *groups;
   const hsdag_choice *choice;
   double *number;        /* [group] scratch */
@@ -104,22 +105,22 @@ typedef struct maker {
 /* Calls for each operator of the group; returns their number. */
 static int32_t each_operator(const maker *m, int32_t group, void (*at)(const maker *m, nn_real *row, int32_t v),
                              nn_real *row) {
-  const world *w = m->world;
+  const environment *env = m->env;
   int32_t n = 0;
   for (int32_t i = m->groups->member_start[group]; i < m->groups->member_start[group + 1]; i++)
-    for (int32_t k = w->member_start[m->groups->member[i]]; k < w->member_start[m->groups->member[i] + 1]; k++, n++)
-      at(m, row, w->member[k]);
+    for (int32_t k = env->member_start[m->groups->member[i]]; k < env->member_start[m->groups->member[i] + 1]; k++, n++)
+      at(m, row, env->member[k]);
   return n;
 }
 
 static void add_kind(const maker *m, nn_real *row, int32_t v) {
-  int32_t column = m->choice->kind_column[m->world->problem->graph->kind[v]];
+  int32_t column = m->choice->kind_column[m->env->problem->graph->kind[v]];
   if (column >= 0) row[column] += 1;
 }
 
 /* A shape that is not known is 1 x 100 x 100 x 100, as published. */
 static void add_shape(const maker *m, nn_real *row, int32_t v) {
-  const situ_graph *g = m->world->problem->graph;
+  const situ_graph *g = m->env->problem->graph;
   int32_t last = g->out_start[v + 1] - 1;
   if (last < g->out_start[v]) return;
   bool known = g->rank[last] >= 0;
@@ -149,21 +150,21 @@ static void fill_position(int32_t place, nn_real *row) {
 }
 
 static int64_t group_time_ns(const maker *m, int32_t group, int32_t device) {
-  const world *w = m->world;
+  const environment *env = m->env;
   int64_t sum = 0;
   for (int32_t i = m->groups->member_start[group]; i < m->groups->member_start[group + 1]; i++)
-    for (int32_t k = w->member_start[m->groups->member[i]]; k < w->member_start[m->groups->member[i] + 1]; k++)
-      sum = sat_add(sum, problem_time_ns(w->problem, w->member[k], device));
+    for (int32_t k = env->member_start[m->groups->member[i]]; k < env->member_start[m->groups->member[i] + 1]; k++)
+      sum = sat_add(sum, problem_time_ns(env->problem, env->member[k], device));
   return sum;
 }
 
 static void fill_times(const maker *m, int32_t group, nn_real *row) {
-  const world *w = m->world;
+  const environment *env = m->env;
   for (int32_t i = 0; i < TIMES; i++) {
     int64_t time = SITU_NEVER_NS;
-    for (int32_t d = 0; d < w->n_devices; d++)
+    for (int32_t d = 0; d < env->n_devices; d++)
       if (m->device[i] < 0 || m->device[i] == d) time = min64(time, group_time_ns(m, group, d));
-    row[i] = (nn_real)(time == SITU_NEVER_NS ? -1 : log1p((double)time * m->groups->n / (double)w->scale_ns) / 4);
+    row[i] = (nn_real)(time == SITU_NEVER_NS ? -1 : log1p((double)time * m->groups->n / (double)env->scale_ns) / 4);
   }
 }
 
@@ -215,14 +216,15 @@ int32_t hsdag_features_count(int32_t n_kind_columns) {
 /* Whether a column of the feature can be other than 0: kinds have columns that no kind of this graph has. */
 static bool is_used(const maker *m, hsdag_feature feature, int32_t column) {
   bool any = feature != HSDAG_KINDS;
-  for (int32_t k = 0; k < m->world->problem->graph->n_kinds && !any; k++) any = m->choice->kind_column[k] == column;
+  for (int32_t k = 0; k < m->env->problem->graph->n_kinds && !any; k++) any = m->choice->kind_column[k] == column;
   return any;
 }
 
-bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choice, const world *w,
+bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choice, const environment *env,
                          const hsdag_groups *groups, arena *a) {
+  REQUIRE(contracts_within(choice->kind_column, env->problem->graph->n_kinds, -1, choice->n_kind_columns));
   int32_t stride = hsdag_features_count(choice->n_kind_columns), n = groups->n;
-  maker m = {w, groups, choice, ARENA_NEW(a, double, n), {best_device(w->problem), w->problem->host, -1}};
+  maker m = {env, groups, choice, ARENA_NEW(a, double, n), {best_device(env->problem), env->problem->host, -1}};
   if (!m.number) return false;
   memset(value, 0, (size_t)n * (size_t)stride * sizeof *value);
   for (int32_t f = 0, first = 0, end; f < HSDAG_N_FEATURES; f++, first = end) {

@@ -4,6 +4,7 @@
 #define SITU_LEARN_HSDAG_FEATURES_H
 
 #include "learn/hsdag_groups.h"
+#include "nn/gemm.h"
 
 /* In the order of their columns. A set of them is the sum of 1 << feature. */
 typedef enum hsdag_feature {
@@ -35,7 +36,7 @@ typedef struct hsdag_choice {
 int32_t hsdag_features_count(int32_t n_kind_columns);
 /* Fills value[group * count] and used[count], 1 for columns that may differ from 0. False without memory.
  * O(n * (V + E)) of the groups, which ends at 4096 groups around each. */
-bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choice, const world *w,
+bool hsdag_features_find(nn_real *value, nn_real *used, const hsdag_choice *choice, const environment *env,
                          const hsdag_groups *groups, arena *a);
 
 /* The slope of ln N(r) against ln r by least squares, N(r) the number of groups that are r or fewer edges away, for all

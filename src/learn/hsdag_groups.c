@@ -2,20 +2,22 @@
 
 #include <string.h>
 
-static bool allow_the_same(const world *w, int32_t u, int32_t v) {
-  int64_t n = w->n_devices;
-  return memcmp(w->allowed + u * n, w->allowed + v * n, (size_t)n * sizeof *w->allowed) == 0;
+#include "base/contracts.h"
+
+static bool allow_the_same(const environment *env, int32_t u, int32_t v) {
+  int64_t n = env->n_devices;
+  return memcmp(env->allowed + u * n, env->allowed + v * n, (size_t)n * sizeof *env->allowed) == 0;
 }
 
 /* The only other unit that unit u reads from, or -1: also where it reads weights, which come from constants. */
-static int32_t only_producer(const world *w, int32_t u) {
-  const situ_graph *g = w->problem->graph;
+static int32_t only_producer(const environment *env, int32_t u) {
+  const situ_graph *g = env->problem->graph;
   int32_t only = -1;
-  for (int32_t m = w->member_start[u]; m < w->member_start[u + 1]; m++) {
-    int32_t v = w->member[m];
+  for (int32_t m = env->member_start[u]; m < env->member_start[u + 1]; m++) {
+    int32_t v = env->member[m];
     if (g->weight_bytes[v] > 0) return -1;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-      int32_t from = w->unit_of[g->producer[g->in[i]]];
+      int32_t from = env->unit_of[g->producer[g->in[i]]];
       if (from == u || from == only) continue;
       if (only >= 0) return -1;
       only = from;
@@ -59,8 +61,8 @@ static bool transpose(group_lists *out, const group_lists *from, int32_t n, aren
 }
 
 /* The groups that read from each, in the order found. */
-static bool list_readers(group_lists *out, const hsdag_groups *groups, const world *w, arena *a) {
-  const situ_graph *g = w->problem->graph;
+static bool list_readers(group_lists *out, const hsdag_groups *groups, const environment *env, arena *a) {
+  const situ_graph *g = env->problem->graph;
   int32_t *last = ARENA_NEW(a, int32_t, groups->n);
   out->start = ARENA_NEW(a, int32_t, (int64_t)groups->n + 1);
   out->to = ARENA_NEW(a, int32_t, g->n_uses);
@@ -71,10 +73,10 @@ static bool list_readers(group_lists *out, const hsdag_groups *groups, const wor
     out->start[k] = n;
     last[k] = k;
     for (int32_t m = groups->member_start[k]; m < groups->member_start[k + 1]; m++)
-      for (int32_t i = w->member_start[groups->member[m]]; i < w->member_start[groups->member[m] + 1]; i++)
-        for (int32_t t = g->out_start[w->member[i]]; t < g->out_start[w->member[i] + 1]; t++)
+      for (int32_t i = env->member_start[groups->member[m]]; i < env->member_start[groups->member[m] + 1]; i++)
+        for (int32_t t = g->out_start[env->member[i]]; t < g->out_start[env->member[i] + 1]; t++)
           for (int64_t use = g->use_start[t]; use < g->use_start[t + 1]; use++) {
-            int32_t to = groups->group_of[w->unit_of[g->use[use]]];
+            int32_t to = groups->group_of[env->unit_of[g->use[use]]];
             if (last[to] == k) continue;
             last[to] = k;
             out->to[n++] = to;
@@ -85,18 +87,18 @@ static bool list_readers(group_lists *out, const hsdag_groups *groups, const wor
 }
 
 /* Few classes: devices differ in kind, pins are rare. */
-static void find_classes(hsdag_groups *out, const world *w, int32_t *first) {
+static void find_classes(hsdag_groups *out, const environment *env, int32_t *first) {
   int32_t n_classes = 0;
   for (int32_t g = 0; g < out->n; g++) {
     int32_t root = out->member[out->member_start[g]], class = 0;
-    while (class < n_classes && !allow_the_same(w, root, first[class])) class ++;
+    while (class < n_classes && !allow_the_same(env, root, first[class])) class ++;
     if (class == n_classes) first[n_classes++] = root;
     out->class_of[g] = class;
   }
 }
 
-bool hsdag_groups_find(hsdag_groups *out, const world *w, arena *a) {
-  int32_t n = w->n_units;
+bool hsdag_groups_find(hsdag_groups *out, const environment *env, arena *a) {
+  int32_t n = env->n_units;
   *out = (hsdag_groups){.group_of = ARENA_NEW(a, int32_t, n),
                         .member_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2),
                         .member = ARENA_NEW(a, int32_t, n),
@@ -105,15 +107,43 @@ bool hsdag_groups_find(hsdag_groups *out, const world *w, arena *a) {
   int32_t *scratch = ARENA_NEW(a, int32_t, n);
   if (!out->group_of || !out->member_start || !out->member || !out->place || !out->class_of || !scratch) return false;
   for (int32_t u = 0; u < n; u++) {
-    int32_t from = only_producer(w, u);
-    bool joins = from >= 0 && from < u && allow_the_same(w, u, from);
+    int32_t from = only_producer(env, u);
+    bool joins = from >= 0 && from < u && allow_the_same(env, u, from);
     out->group_of[u] = joins ? out->group_of[from] : u;
     out->n += !joins;
   }
   number_groups(out, n, scratch);
   list_members(out, n);
-  find_classes(out, w, scratch);
+  find_classes(out, env, scratch);
   group_lists found;
-  return list_readers(&found, out, w, a) && transpose(&out->before, &found, out->n, a) &&
-         transpose(&out->next, &out->before, out->n, a);
+  if (!list_readers(&found, out, env, a) || !transpose(&out->before, &found, out->n, a) ||
+      !transpose(&out->next, &out->before, out->n, a))
+    return false;
+  CONTRACT(hsdag_groups_check(out, env));
+  return true;
+}
+
+static const char *check_lists(const group_lists *x, int32_t n) {
+  EXPECT(contracts_lists(x->start, n, x->start[n]), "start lists groups by group");
+  EXPECT(contracts_within(x->to, x->start[n], 0, n), "lists are of groups");
+  for (int32_t g = 0; g < n; g++) {
+    EXPECT(contracts_rise(x->to + x->start[g], x->start[g + 1] - x->start[g]), "lists ascend, none twice");
+    for (int32_t i = x->start[g]; i < x->start[g + 1]; i++) EXPECT(x->to[i] != g, "no group is next to itself");
+  }
+  return NULL;
+}
+
+const char *hsdag_groups_check(const hsdag_groups *x, const environment *env) {
+  EXPECT(contracts_within(x->group_of, env->n_units, 0, x->n), "every unit is in a group");
+  EXPECT(contracts_lists(x->member_start, x->n, env->n_units), "member_start lists units by group");
+  for (int32_t g = 0; g < x->n; g++) {
+    int32_t first = x->member_start[g], n = x->member_start[g + 1] - first;
+    EXPECT(n > 0 && contracts_rise(x->member + first, n), "no group is empty; members ascend");
+    for (int32_t i = first; i < first + n; i++) EXPECT(x->group_of[x->member[i]] == g, "members are of their group");
+    EXPECT(g == 0 || x->member[first - 1] < x->member[first + n - 1], "groups are numbered by their last unit");
+  }
+  EXPECT(contracts_permutation(x->place, x->n), "every group has a place");
+  EXPECT(contracts_within(x->class_of, x->n, 0, x->n), "every group has a class");
+  EXPECT_CHECK(check_lists(&x->next, x->n));
+  return check_lists(&x->before, x->n);
 }

@@ -1,5 +1,5 @@
 /* learn/hsdag_groups.h - the co-location coarsening of HSDAG (Duan et al., "A Structure-Aware Framework for
- * Learning Device Placements on Computation Graphs", NeurIPS 2024), on the units of a world.
+ * Learning Device Placements on Computation Graphs", NeurIPS 2024), on the units of an environment.
  *
  * Units are visited in their order. A unit that reads from exactly one other joins the group of that one, even if that
  * one has many readers; every other unit opens a group. So a group is a tree, everything that enters it enters at its
@@ -9,7 +9,7 @@
 #ifndef SITU_LEARN_HSDAG_GROUPS_H
 #define SITU_LEARN_HSDAG_GROUPS_H
 
-#include "learn/world.h"
+#include "solve/stream/environment.h"
 
 /* Lists of groups by group: to[start[g] .. start[g+1]), distinct, ascending. */
 typedef struct group_lists {
@@ -27,7 +27,10 @@ typedef struct hsdag_groups {
   int32_t *class_of;              /* [group] groups of one class may use the same devices; numbers 0 .. */
 } hsdag_groups;
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). */
+const char *hsdag_groups_check(const hsdag_groups *groups, const environment *env);
+
 /* Everything lives in the arena. O(V + E), the classes aside. False without memory. */
-bool hsdag_groups_find(hsdag_groups *out, const world *w, arena *a);
+bool hsdag_groups_find(hsdag_groups *out, const environment *env, arena *a);
 
 #endif

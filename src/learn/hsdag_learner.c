@@ -15,6 +15,7 @@
 #include "learn/hsdag_features.h"
 #include "learn/hsdag_net.h"
 #include "learn/learner.h"
+#include "learn/softmax_draw.h"
 
 enum {
   KIND_SLOTS = 64,
@@ -35,10 +36,10 @@ enum { RECIPE_FEATURES, RECIPE_LEVELS, RECIPE_TARGET, RECIPE_PUBLISHED, RECIPE_C
 typedef struct hsdag {
   hsdag_net net;
   int32_t recipe, kinds; /* numbers of parameters */
-  bool named;            /* every kind of every world has its slot, as far as there are slots */
+  bool named;            /* every kind of every environment has its slot, as far as there are slots */
 } hsdag;
 
-/* What was made of a world. */
+/* What was made of an environment. */
 typedef struct seen {
   hsdag_groups groups;
   int32_t n_edges, *from, *to; /* between groups, from < to */
@@ -125,16 +126,16 @@ static int32_t slot_of(const nn_real *slots, nn_real number) {
 
 static int by_text(const void *x, const void *y) { return strcmp(*(const char *const *)x, *(const char *const *)y); }
 
-/* Gives free slots to the kinds of all worlds that have none, in the order of their names. */
+/* Gives free slots to the kinds of all environments that have none, in the order of their names. */
 static bool name_kinds(lesson *l) {
   hsdag *h = l->own;
   int32_t n = 0, most = 0;
   if (h->named) return true;
-  for (int32_t k = 0; k < l->n_studies; k++) most += l->studies[k].world.problem->graph->n_kinds;
+  for (int32_t k = 0; k < l->n_studies; k++) most += l->studies[k].env.problem->graph->n_kinds;
   const char **name = ARENA_NEW(l->arena, const char *, most);
   if (!name) return false;
   for (int32_t k = 0; k < l->n_studies; k++) {
-    const situ_graph *g = l->studies[k].world.problem->graph;
+    const situ_graph *g = l->studies[k].env.problem->graph;
     for (int32_t i = 0; i < g->n_kinds; i++) name[n++] = g->kind_name[i];
   }
   if (n > 1) qsort(name, (size_t)n, sizeof *name, by_text);
@@ -171,17 +172,17 @@ static bool list_edges(seen *s, arena *a) {
 }
 
 /* One mark for each device, and, ours, what it is: a host, how slow, how roomy. */
-static void mark_devices(seen *s, const world *w, bool slots_only) {
-  const situ_problem *p = w->problem;
+static void mark_devices(seen *s, const environment *env, bool slots_only) {
+  const situ_problem *p = env->problem;
   int64_t weights = 0;
-  for (int32_t u = 0; u < w->n_units; u++) weights = sat_add(weights, w->weight_bytes[u]);
-  for (int32_t d = 0; d < w->n_devices; d++) {
+  for (int32_t u = 0; u < env->n_units; u++) weights = sat_add(weights, env->weight_bytes[u]);
+  for (int32_t d = 0; d < env->n_devices; d++) {
     nn_real *mark = s->mark + (int64_t)d * MARKS;
     mark[d % DEVICE_SLOTS] = 1;
     if (slots_only) continue;
     int64_t sum = 0;
     for (int32_t v = 0; v < p->n_operators; v++) sum = sat_add(sum, problem_time_ns(p, v, d));
-    double slow = sum == SITU_NEVER_NS ? 16 : log2((double)sum / (double)w->scale_ns);
+    double slow = sum == SITU_NEVER_NS ? 16 : log2((double)sum / (double)env->scale_ns);
     double room = (double)p->platform->memory_bytes[p->memory_of[d]] / fmax(1, (double)weights);
     mark[DEVICE_SLOTS] = problem_is_host(p, d);
     mark[DEVICE_SLOTS + 1] = (nn_real)(fmin(fmax(slow, -16), 16) / 8);
@@ -189,26 +190,26 @@ static void mark_devices(seen *s, const world *w, bool slots_only) {
   }
 }
 
-static void *see(lesson *l, const world *w) {
+static void *see(lesson *l, const environment *env) {
   arena *a = l->arena;
   seen *s = ARENA_ZERO(a, seen, 1);
-  if (!s || !hsdag_groups_find(&s->groups, w, a) || !list_edges(s, a)) return NULL;
+  if (!s || !hsdag_groups_find(&s->groups, env, a) || !list_edges(s, a)) return NULL;
   int64_t n = s->groups.n, columns = n_columns();
-  s->mark = ARENA_ZERO(a, nn_real, (int64_t)w->n_devices * MARKS);
+  s->mark = ARENA_ZERO(a, nn_real, (int64_t)env->n_devices * MARKS);
   s->feature = ARENA_NEW(a, nn_real, n * columns);
   s->state = ARENA_NEW(a, nn_real, n * columns);
   s->used = ARENA_NEW(a, nn_real, columns);
   s->class_root = ARENA_NEW(a, int32_t, n);
-  s->unit_device = ARENA_NEW(a, int32_t, w->n_units);
+  s->unit_device = ARENA_NEW(a, int32_t, env->n_units);
   if (!s->mark || !s->feature || !s->state || !s->used || !s->class_root || !s->unit_device) return NULL;
   for (int32_t g = 0; g < n; g++) s->class_root[s->groups.class_of[g]] = s->groups.member[s->groups.member_start[g]];
   return s;
 }
 
-/* What hangs on the policy: its kinds and its recipe, which may have been read after the world was seen. */
+/* What depends on the policy: its kinds and its recipe, which may have been read after the environment was seen. */
 static bool describe(lesson *l, study *one) {
   seen *s = one->seen;
-  const situ_graph *g = one->world.problem->graph;
+  const situ_graph *g = one->env.problem->graph;
   if (s->ready) return true;
   if (!name_kinds(l)) return false;
   int32_t *column = ARENA_NEW(l->arena, int32_t, g->n_kinds);
@@ -216,38 +217,38 @@ static bool describe(lesson *l, study *one) {
   const nn_real *slots = params_at(l->params, ((hsdag *)l->own)->kinds).value;
   for (int32_t k = 0; k < g->n_kinds; k++) column[k] = slot_of(slots, number_of(g->kind_name[k]));
   hsdag_choice choice = {feature_set(l), published(l), KIND_SLOTS, column};
-  mark_devices(s, &one->world, published(l));
-  s->ready = hsdag_features_find(s->feature, s->used, &choice, &one->world, &s->groups, l->arena);
+  mark_devices(s, &one->env, published(l));
+  s->ready = hsdag_features_find(s->feature, s->used, &choice, &one->env, &s->groups, l->arena);
   return s->ready;
 }
 
 /* ---- One pass ---- */
 
-/* Clusters as the units of a world of their own, so that they are drawn as units are. */
+/* Clusters as the units of an environment of their own, so that they are drawn as units are. */
 typedef struct pass_view {
   hsdag_view view;
-  world clusters;
+  environment clusters;
 } pass_view;
 
 static bool see_clusters(pass_view *out, const study *one, tape *t) {
-  const world *w = &one->world;
+  const environment *env = &one->env;
   const seen *s = one->seen;
-  world *c = &out->clusters;
-  *c = *w;
+  environment *c = &out->clusters;
+  *c = *env;
   c->n_units = out->view.n_clusters;
-  c->allowed = TAPE_NEW(t, bool, (int64_t)c->n_units * w->n_devices);
+  c->allowed = TAPE_NEW(t, bool, (int64_t)c->n_units * env->n_devices);
   c->weight_bytes = TAPE_NEW(t, int64_t, c->n_units);
   c->footprint_bytes = TAPE_NEW(t, int64_t, c->n_units);
   if (!c->allowed || !c->weight_bytes || !c->footprint_bytes) return false;
   for (int32_t k = 0; k < c->n_units; k++) {
-    const bool *root = w->allowed + (int64_t)s->class_root[out->view.class_of[k]] * w->n_devices;
-    memcpy(c->allowed + (int64_t)k * w->n_devices, root, (size_t)w->n_devices * sizeof *root);
+    const bool *root = env->allowed + (int64_t)s->class_root[out->view.class_of[k]] * env->n_devices;
+    memcpy(c->allowed + (int64_t)k * env->n_devices, root, (size_t)env->n_devices * sizeof *root);
     c->weight_bytes[k] = c->footprint_bytes[k] = 0;
   }
-  for (int32_t u = 0; u < w->n_units; u++) {
+  for (int32_t u = 0; u < env->n_units; u++) {
     int32_t k = out->view.cluster_of[s->groups.group_of[u]];
-    c->weight_bytes[k] = sat_add(c->weight_bytes[k], w->weight_bytes[u]);
-    c->footprint_bytes[k] = max64(c->footprint_bytes[k], w->footprint_bytes[u]);
+    c->weight_bytes[k] = sat_add(c->weight_bytes[k], env->weight_bytes[u]);
+    c->footprint_bytes[k] = max64(c->footprint_bytes[k], env->footprint_bytes[u]);
   }
   return true;
 }
@@ -264,7 +265,7 @@ static bool look(lesson *l, study *one, const nn_real *feature, rng *random, pas
                      .feature = feature,
                      .used = s->used,
                      .mark = s->mark,
-                     .n_devices = one->world.n_devices,
+                     .n_devices = one->env.n_devices,
                      .levels = (int32_t)min64(recipe_at(l, RECIPE_LEVELS), MOST_LEVELS),
                      .target = recipe_at(l, RECIPE_TARGET),
                      .published = published(l),
@@ -274,7 +275,7 @@ static bool look(lesson *l, study *one, const nn_real *feature, rng *random, pas
 
 /* Draws a device for each cluster; random NULL: the likeliest. */
 static void draw(const lesson *l, pass_view *v, rng *random, int32_t *device, bool *open) {
-  world_draw(&v->clusters, tape_at(l->tape, v->view.score).value, random, device, open);
+  softmax_draw(&v->clusters, tape_at(l->tape, v->view.score).value, random, device, open);
 }
 
 /* Everything on one device, which the released code does not run. */
@@ -285,13 +286,13 @@ static bool is_pure(const pass_view *v, const int32_t *device) {
 }
 
 static int64_t attempt(study *one, const pass_view *v, const int32_t *device) {
-  world *w = &one->world;
+  environment *env = &one->env;
   seen *s = one->seen;
-  for (int32_t u = 0; u < w->n_units; u++) s->unit_device[u] = device[v->view.cluster_of[s->groups.group_of[u]]];
-  int64_t before = w->best_ns, time = world_try(w, s->unit_device);
-  if (w->run && time < before) { /* of the best placement, so the difference to what was told before */
-    if (s->n_counted == 0) solve_count(w->run, "coarse_groups", s->groups.n);
-    solve_count(w->run, "groups", v->view.n_clusters - s->n_counted);
+  for (int32_t u = 0; u < env->n_units; u++) s->unit_device[u] = device[v->view.cluster_of[s->groups.group_of[u]]];
+  int64_t before = env->best_ns, time = environment_try(env, s->unit_device);
+  if (env->run && time < before) { /* of the best placement, so the difference to what was told before */
+    if (s->n_counted == 0) solve_count(env->run, "coarse_groups", s->groups.n);
+    solve_count(env->run, "groups", v->view.n_clusters - s->n_counted);
     s->n_counted = v->view.n_clusters;
   }
   return time;
@@ -313,16 +314,16 @@ typedef struct draws {
 } draws;
 
 static bool draw_all(lesson *l, study *one, pass_view *v, draws *d, lesson_step *told) {
-  world *w = &one->world;
+  environment *env = &one->env;
   for (d->n = 0; d->n <= DRAWS; d->n++) {
     d->device[d->n] = TAPE_NEW(l->tape, int32_t, v->view.n_clusters);
-    d->open[d->n] = TAPE_NEW(l->tape, bool, (int64_t)v->view.n_clusters * w->n_devices);
+    d->open[d->n] = TAPE_NEW(l->tape, bool, (int64_t)v->view.n_clusters * env->n_devices);
     if (!d->device[d->n] || !d->open[d->n]) return false;
   }
-  for (d->n = 0; d->n < DRAWS && !world_over(w); d->n++) {
+  for (d->n = 0; d->n < DRAWS && !environment_over(env); d->n++) {
     draw(l, v, &l->random, d->device[d->n], d->open[d->n]);
     int64_t time = attempt(one, v, d->device[d->n]);
-    d->reward[d->n] = world_reward(w, time);
+    d->reward[d->n] = environment_reward(env, time);
     told->best_ns = min64(told->best_ns, time);
     told->reward += (d->reward[d->n] - told->reward) / (d->n + 1);
   }
@@ -342,21 +343,21 @@ static void find_advantages(const draws *d, double *advantage) {
 /* The best placement so far as a draw of these clusters: each takes the device of most of its units. False where there
  * is none yet, or where it is not open to a cluster. */
 static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *device, bool *open) {
-  const world *w = &one->world;
+  const environment *env = &one->env;
   const seen *s = one->seen;
-  int64_t n = (int64_t)v->view.n_clusters * w->n_devices;
+  int64_t n = (int64_t)v->view.n_clusters * env->n_devices;
   int32_t *votes = TAPE_NEW(l->tape, int32_t, n);
-  if (!votes || w->best_ns == SITU_NEVER_NS) return false;
+  if (!votes || env->best_ns == SITU_NEVER_NS) return false;
   memset(votes, 0, (size_t)n * sizeof *votes);
   memcpy(open, v->clusters.allowed, (size_t)n * sizeof *open);
-  for (int32_t u = 0; u < w->n_units; u++)
-    votes[(int64_t)v->view.cluster_of[s->groups.group_of[u]] * w->n_devices + w->best[u]]++;
+  for (int32_t u = 0; u < env->n_units; u++)
+    votes[(int64_t)v->view.cluster_of[s->groups.group_of[u]] * env->n_devices + env->best[u]]++;
   for (int32_t c = 0; c < v->view.n_clusters; c++) {
-    const int32_t *of = votes + (int64_t)c * w->n_devices;
+    const int32_t *of = votes + (int64_t)c * env->n_devices;
     device[c] = 0;
-    for (int32_t d = 1; d < w->n_devices; d++)
+    for (int32_t d = 1; d < env->n_devices; d++)
       if (of[d] > of[device[c]]) device[c] = d;
-    if (!open[(int64_t)c * w->n_devices + device[c]]) return false;
+    if (!open[(int64_t)c * env->n_devices + device[c]]) return false;
   }
   return true;
 }
@@ -401,7 +402,7 @@ static bool train_ours(lesson *l, study *one, lesson_step *told) {
   if (!tape_backward(l->tape, loss_of(l, one, &v, &d))) return false;
   params_clip(l->params, most_norm);
   params_step(l->params, rate);
-  if (!world_over(&one->world) && !try_likeliest(l, one, &time)) return false;
+  if (!environment_over(&one->env) && !try_likeliest(l, one, &time)) return false;
   told->best_ns = min64(told->best_ns, time);
   return true;
 }
@@ -418,20 +419,20 @@ static void grow_state(const lesson *l, seen *s, const hsdag_view *view) {
 
 static bool published_trial(lesson *l, study *one, double *reward, lesson_step *told) {
   pass_view v;
-  world *w = &one->world;
+  environment *env = &one->env;
   seen *s = one->seen;
   if (!look(l, one, s->state, &l->random, &v)) return false;
   int32_t *device = TAPE_NEW(l->tape, int32_t, v.view.n_clusters);
-  bool *open = TAPE_NEW(l->tape, bool, (int64_t)v.view.n_clusters * w->n_devices);
+  bool *open = TAPE_NEW(l->tape, bool, (int64_t)v.view.n_clusters * env->n_devices);
   if (!device || !open) return false;
   draw(l, &v, &l->random, device, open);
   int64_t time = SITU_NEVER_NS;
   if (!is_pure(&v, device))
     time = attempt(one, &v, device);
-  else if (w->run)
-    budget_spend(w->run->budget, 1);
-  *reward = time == SITU_NEVER_NS ? failed_reward : (double)w->scale_ns / (double)max64(time, 1);
-  double noted = world_reward(w, time);
+  else if (env->run)
+    budget_spend(env->run->budget, 1);
+  *reward = time == SITU_NEVER_NS ? failed_reward : (double)env->scale_ns / (double)max64(time, 1);
+  double noted = environment_reward(env, time);
   study_note(one, noted);
   told->best_ns = min64(told->best_ns, time);
   told->reward += (noted - told->reward) / ++told->n_trials;
@@ -446,7 +447,7 @@ static bool train_published(lesson *l, study *one, lesson_step *told) {
   memcpy(s->state, s->feature, (size_t)s->groups.n * (size_t)n_columns() * sizeof *s->state);
   params_clear_gradients(l->params);
   for (int32_t k = 0; k < PUBLISHED_STEPS; k++) {
-    if (world_over(&one->world)) return true;
+    if (environment_over(&one->env)) return true;
     if (!published_trial(l, one, &reward, told)) return false;
     whole = discount * whole + reward;
   }
@@ -471,7 +472,7 @@ static bool serve(lesson *l, study *one, int32_t n_draws, rng *random) {
   if (!describe(l, one) || !look(l, one, s->feature, NULL, &v)) return false;
   int32_t *device = TAPE_NEW(l->tape, int32_t, v.view.n_clusters);
   if (!device) return false;
-  for (int32_t k = 0; k < n_draws && !world_over(&one->world); k++) {
+  for (int32_t k = 0; k < n_draws && !environment_over(&one->env); k++) {
     draw(l, &v, k > 0 ? random : NULL, device, NULL);
     attempt(one, &v, device);
   }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 enum { WIDTH = 128 };
 static const double dropout_rate = 0.2;
 
@@ -173,6 +175,7 @@ static bool run_levels(const runner *r, nn_var *h, hsdag_view *out) {
 }
 
 bool hsdag_net_run(hsdag_view *out, const hsdag_net *net, const hsdag_pass *pass, tape *t) {
+  REQUIRE(pass->n_devices > 0 && pass->graph->n > 0 && pass->levels >= 0 && pass->target >= 0);
   runner r = {net, pass, t};
   int32_t n_marks = params_at(net->params, net->head[1].bias).cols;
   nn_var h = tape_constant(t, pass->graph->n, net->n_features, pass->feature);

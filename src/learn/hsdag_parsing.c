@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 bool parse_graph_link(parse_graph *g, tape *t) {
   g->near_start = TAPE_NEW(t, int32_t, (int64_t)g->n + 2);
   g->near = TAPE_NEW(t, int32_t, 2 * (int64_t)g->n_edges);
@@ -20,6 +22,7 @@ bool parse_graph_link(parse_graph *g, tape *t) {
       g->near[at] = back ? g->from[e] : g->to[e];
       g->near_edge[at] = e;
     }
+  CONTRACT(parse_graph_check(g));
   return true;
 }
 
@@ -90,6 +93,7 @@ bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, tape 
   }
   list_members(out, g->n);
   list_inside(out, g);
+  CONTRACT(parsing_check(out, g));
   return true;
 }
 
@@ -187,6 +191,7 @@ bool parse_level_published(parsing *out, const parse_graph *g, const nn_real *sc
   for (int32_t i = 0; i < n; i++)
     if (w.left[sorted[i].node]) grow(&w, sorted[i].node);
   list_members(out, g->n);
+  CONTRACT(parsing_check(out, g));
   return true;
 }
 
@@ -212,4 +217,38 @@ bool parse_pool(parse_graph *out, const parse_graph *g, const parsing *p, tape *
       }
   }
   return parse_graph_link(out, t);
+}
+
+/* ---- contracts ---- */
+
+const char *parse_graph_check(const parse_graph *g) {
+  EXPECT(contracts_within(g->from, g->n_edges, 0, g->n) && contracts_within(g->to, g->n_edges, 0, g->n), "ends exist");
+  for (int32_t e = 0; e < g->n_edges; e++) {
+    EXPECT(g->from[e] < g->to[e], "edges go from the lower to the higher node");
+    EXPECT(e == 0 || g->from[e - 1] <= g->from[e], "edges ascend by their lower node");
+  }
+  EXPECT(contracts_lists(g->near_start, g->n, 2 * (int64_t)g->n_edges), "near_start lists neighbours by node");
+  EXPECT(contracts_within(g->near_edge, 2 * (int64_t)g->n_edges, 0, g->n_edges), "neighbours are over edges");
+  for (int32_t v = 0; v < g->n; v++)
+    for (int32_t i = g->near_start[v]; i < g->near_start[v + 1]; i++) {
+      int32_t e = g->near_edge[i];
+      EXPECT(g->near[i] == (g->from[e] == v ? g->to[e] : g->from[e]), "a neighbour is the other end of its edge");
+      EXPECT(g->from[e] == v || g->to[e] == v, "edges near a node have it as an end");
+    }
+  return NULL;
+}
+
+const char *parsing_check(const parsing *p, const parse_graph *g) {
+  EXPECT(contracts_within(p->cluster_of, g->n, 0, p->n), "every node is in a cluster");
+  EXPECT(contracts_long_lists(p->member_start, p->n, g->n), "member_start lists nodes by cluster");
+  EXPECT(contracts_long_lists(p->inside_start, p->n, p->inside_start[p->n]), "inside_start lists scores by cluster");
+  for (int32_t c = 0; c < p->n; c++) {
+    int64_t first = p->member_start[c], n = p->member_start[c + 1] - first;
+    EXPECT(contracts_rise(p->member + first, n), "members ascend");
+    for (int64_t i = first; i < first + n; i++) {
+      EXPECT(p->cluster_of[p->member[i]] == c, "members are of their cluster");
+      EXPECT(g->class_of[p->member[i]] == g->class_of[p->member[first]], "a cluster is of one class");
+    }
+  }
+  return NULL;
 }

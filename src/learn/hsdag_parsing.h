@@ -30,6 +30,9 @@ typedef struct parsing {
   bool *is_inside; /* [edge] */
 } parsing;
 
+/* NULL, or which of the invariants of a linked graph does not hold (base/contracts.h). */
+const char *parse_graph_check(const parse_graph *g);
+
 /* Fills near lists; all else is there. False without memory. */
 bool parse_graph_link(parse_graph *g, tape *t);
 /* score[edge]. Of equal scores the first edge is followed. Clusters are numbered by their first node. O(E) nearly.
@@ -37,10 +40,12 @@ bool parse_graph_link(parse_graph *g, tape *t);
 bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, tape *t);
 /* The procedure of the released code, where each direction has its own score: score[2 * edge] from -> to, score[2 *
  * edge
- * + 1] back. It hangs on the order of scores, can move a node to a later cluster, and then loses the edge that the node
- * was joined by: is_inside is true, but its ends are in two clusters. With equal scores of both directions it gives
- * what parse_level gives. */
+ * + 1] back. It depends on the order of scores, can move a node to a later cluster, and then loses the edge that the
+ * node was joined by: is_inside is true, but its ends are in two clusters. With equal scores of both directions it
+ * gives what parse_level gives. */
 bool parse_level_published(parsing *out, const parse_graph *g, const nn_real *score, tape *t);
+/* NULL, or which of the invariants above does not hold (base/contracts.h). */
+const char *parsing_check(const parsing *p, const parse_graph *g);
 /* The graph of the clusters: an edge for each pair that an edge which is not inside joins. */
 bool parse_pool(parse_graph *out, const parse_graph *g, const parsing *p, tape *t);
 

@@ -30,7 +30,7 @@ static situ_status unknown_learner(const char *name, situ_error *error) {
 
 static int64_t count_trials(const lesson *l) {
   int64_t n = 0;
-  for (int32_t k = 0; k < l->n_studies; k++) n = sat_add(n, l->studies[k].world.n_trials);
+  for (int32_t k = 0; k < l->n_studies; k++) n = sat_add(n, l->studies[k].env.n_trials);
   return n;
 }
 
@@ -46,7 +46,7 @@ static bool tell(const course *c, const lesson_step *told) {
                              .reward = told->reward,
                              .mean_reward = s->mean_reward,
                              .value_ns = told->best_ns,
-                             .best_ns = s->world.best_ns,
+                             .best_ns = s->env.best_ns,
                              .seconds = passed_s(c)};
   bool late = o->time_limit_s > 0 && now.seconds >= o->time_limit_s;
   return (o->progress && o->progress(o->context, &now)) || late;
@@ -65,18 +65,18 @@ static situ_status train(course *c, bool *stopped) {
   return lesson_write(l, o->out, c->error);
 }
 
-/* The first trial of a world is what the teacher does. */
+/* The first trial of an environment is what the teacher does. */
 static situ_status teach(course *c, study *s) {
-  world *w = &s->world;
+  environment *env = &s->env;
   situ_solve_options how = {
       .solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = c->options->seed, .no_bounds = true};
   situ_plan *plan = NULL;
-  TRY(solve_problem(&plan, solvers, w->problem, &how, c->error));
+  TRY(solve_problem(&plan, solvers, env->problem, &how, c->error));
   arena_mark mark = arena_get_mark(c->lesson->arena);
-  int32_t *device = ARENA_NEW(c->lesson->arena, int32_t, w->n_units);
-  for (int32_t u = 0; device && plan->device && u < w->n_units; u++)
-    device[u] = plan->device[w->member[w->member_start[u]]];
-  if (device && plan->device) world_try(w, device);
+  int32_t *device = ARENA_NEW(c->lesson->arena, int32_t, env->n_units);
+  for (int32_t u = 0; device && plan->device && u < env->n_units; u++)
+    device[u] = plan->device[env->member[env->member_start[u]]];
+  if (device && plan->device) environment_try(env, device);
   arena_release(c->lesson->arena, mark);
   situ_plan_free(plan);
   return device ? SITU_STATUS_OK : fail_no_memory(c->error);
@@ -117,7 +117,7 @@ static situ_status learn_in(situ_learn_report *out, int64_t *best_ns, course *c,
   out->trials = count_trials(c->lesson);
   out->n_numbers = params_size(c->lesson->params);
   out->seconds = passed_s(c);
-  for (int32_t k = 0; best_ns && k < n; k++) best_ns[k] = c->lesson->studies[k].world.best_ns;
+  for (int32_t k = 0; best_ns && k < n; k++) best_ns[k] = c->lesson->studies[k].env.best_ns;
   return SITU_STATUS_OK;
 }
 

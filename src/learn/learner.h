@@ -1,23 +1,24 @@
 /* learn/learner.h - learned policies: a table of learners, and the lesson that one of them takes.
  *
- * A learner is one file that exports one const struct; learners.c lists them. A lesson is a policy with the worlds that
- * it learns in; lesson.c has what all learners share: parameters, checkpoints, the turns of the worlds. `situ learn`
- * (learn.c) gives a lesson of many problems; the solvers of the same names (learned_solve) one of the problem at hand.
+ * A learner is one file that exports one const struct; learners.c lists them. A lesson is a policy with its studies,
+ * the environments that it learns in; lesson.c has what all learners share: parameters, checkpoints, turns. `situ
+ * learn` (learn.c) gives a lesson of many problems; the solvers of the same names (learned_solve) one of the problem at
+ * hand.
  */
 #ifndef SITU_LEARN_LEARNER_H
 #define SITU_LEARN_LEARNER_H
 
-#include "learn/world.h"
 #include "nn/params.h"
 #include "situ/learn.h"
+#include "solve/stream/environment.h"
 
 typedef struct learner learner;
 
-/* One world of a lesson, and what is known of it. */
+/* One environment of a lesson, and what is known of it. */
 enum { STUDY_NOTES = 8 };
 typedef struct study {
-  world world;
-  void *seen;        /* what the learner made of the world */
+  environment env;
+  void *seen;        /* what the learner made of the environment */
   uint64_t hash;     /* of the problem: a checkpoint goes on with the same problems only */
   int64_t n_rewards; /* of all trials of training steps */
   double mean_reward;
@@ -49,13 +50,14 @@ struct learner {
   const char *name, *title, *source;
   /* Adds the parameters, drawn from l->random; returns what l->own shall be. NULL without memory. */
   void *(*make)(lesson *l);
-  /* What the policy is told of a world, in the lesson's arena: found once, before any training. NULL without memory. */
-  void *(*see)(lesson *l, const world *w);
-  /* One training step: trials (world_try) of which each is told by study_note, and an update. It may end early when
-   * world_over says so. False without memory. */
+  /* What the policy is told of an environment, in the lesson's arena: found once, before any training. NULL without
+   * memory. */
+  void *(*see)(lesson *l, const environment *env);
+  /* One training step: trials (environment_try) of which each is told by study_note, and an update. It may end early
+   * when environment_over says so. False without memory. */
   bool (*train)(lesson *l, study *s, lesson_step *told);
-  /* Tries the policy's likeliest placement and draws - 1 drawn from `random`, as far as world_over lets it. The policy
-   * stays as it is. False without memory. */
+  /* Tries the policy's likeliest placement and draws - 1 drawn from `random`, as far as environment_over lets it. The
+   * policy stays as it is. False without memory. */
   bool (*serve)(lesson *l, study *s, int32_t draws, rng *random);
   /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
   bool (*vary)(lesson *l, const char *word, size_t n);
@@ -73,16 +75,17 @@ LEARNER_ROWS(LEARNER_DECLARE)
 extern const learner *const learners[];
 const learner *learner_find(const char *name);
 
-/* A lesson without worlds; the policy is drawn from the seed. NULL without memory. */
+/* A lesson without studies; the policy is drawn from the seed. NULL without memory. */
 lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies);
 void lesson_free(lesson *l);
 /* Takes the words of a variant, joined by commas; NULL: none. BAD_ARGUMENT for a word that the learner does not know.
  */
 situ_status lesson_vary(lesson *l, const char *words, situ_error *error);
-/* Adds the world of a problem (trials are simulated), or that of a running solver. NULL without memory or room. */
+/* Adds the environment of a problem (trials are simulated), or that of a running solver. NULL without memory or room.
+ */
 study *lesson_add(lesson *l, const situ_problem *problem);
 study *lesson_add_run(lesson *l, solve_run *run);
-/* One training step in the world whose turn it is. False without memory. */
+/* One training step in the environment whose turn it is. False without memory. */
 bool lesson_train(lesson *l, lesson_step *told);
 /* For learners: a trial of a training step was worth this. Call it when all trials of the step are made. */
 void study_note(study *s, double reward);

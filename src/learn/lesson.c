@@ -1,13 +1,16 @@
+#include <math.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "learn/learner.h"
 #include "learn/shipped.h"
 
-/* ---- A lesson and its worlds ---- */
+/* ---- A lesson and its studies ---- */
 
 lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int32_t most_studies) {
+  REQUIRE(row && most_studies >= 0);
   lesson *l = ARENA_ZERO(a, lesson, 1);
   if (!l) return NULL;
   *l = (lesson){.learner = row, .paper = paper, .arena = a, .random = rng_new(seed), .room = most_studies};
@@ -39,19 +42,19 @@ situ_status lesson_vary(lesson *l, const char *words, situ_error *error) {
 static uint64_t mix(uint64_t hash, int64_t x) { return hash_bytes(&x, sizeof x, hash); }
 
 /* A number for what a problem is to a policy: equal problems have equal ones. */
-static uint64_t hash_world(const world *w) {
-  const situ_problem *p = w->problem;
+static uint64_t hash_environment(const environment *env) {
+  const situ_problem *p = env->problem;
   const situ_graph *g = p->graph;
-  uint64_t hash = mix(mix(mix(0, p->n_operators), p->n_devices), w->n_units);
+  uint64_t hash = mix(mix(mix(0, p->n_operators), p->n_devices), env->n_units);
   hash = hash_bytes(p->time_ns, (size_t)p->n_operators * (size_t)p->n_classes * sizeof *p->time_ns, hash);
   hash = hash_bytes(p->transfer_ns, (size_t)g->n_tensors * (size_t)p->n_kinds * sizeof *p->transfer_ns, hash);
   hash = hash_bytes(g->use, (size_t)g->n_uses * sizeof *g->use, hash);
-  return hash_bytes(w->allowed, (size_t)w->n_units * (size_t)p->n_devices * sizeof *w->allowed, hash);
+  return hash_bytes(env->allowed, (size_t)env->n_units * (size_t)p->n_devices * sizeof *env->allowed, hash);
 }
 
 static study *add(lesson *l, study *s, bool made) {
-  if (!made || !(s->seen = l->learner->see(l, &s->world))) return NULL;
-  s->hash = hash_world(&s->world);
+  if (!made || !(s->seen = l->learner->see(l, &s->env))) return NULL;
+  s->hash = hash_environment(&s->env);
   l->n_studies++;
   return s;
 }
@@ -59,16 +62,17 @@ static study *add(lesson *l, study *s, bool made) {
 study *lesson_add(lesson *l, const situ_problem *problem) {
   if (l->n_studies == l->room) return NULL;
   study *s = &l->studies[l->n_studies];
-  return add(l, s, world_init(&s->world, problem, l->arena));
+  return add(l, s, environment_init(&s->env, problem, l->arena));
 }
 
 study *lesson_add_run(lesson *l, solve_run *run) {
   if (l->n_studies == l->room) return NULL;
   study *s = &l->studies[l->n_studies];
-  return add(l, s, world_init_run(&s->world, run));
+  return add(l, s, environment_init_run(&s->env, run));
 }
 
 bool lesson_train(lesson *l, lesson_step *told) {
+  REQUIRE(l->n_studies > 0);
   *told = (lesson_step){.study = (int32_t)(l->n_steps % l->n_studies), .best_ns = SITU_NEVER_NS};
   study *s = &l->studies[told->study];
   if (!l->learner->train(l, s, told)) return false;
@@ -77,6 +81,7 @@ bool lesson_train(lesson *l, lesson_step *told) {
 }
 
 void study_note(study *s, double reward) {
+  REQUIRE(isfinite(reward));
   s->n_rewards++;
   s->mean_reward += (reward - s->mean_reward) / (double)s->n_rewards;
 }
@@ -98,7 +103,7 @@ typedef struct note_row {
 
 static size_t notes_size(const lesson *l) {
   size_t size = sizeof(note_head) + (size_t)l->n_studies * sizeof(note_row);
-  for (int32_t k = 0; k < l->n_studies; k++) size += (size_t)l->studies[k].world.n_units * sizeof(int32_t);
+  for (int32_t k = 0; k < l->n_studies; k++) size += (size_t)l->studies[k].env.n_units * sizeof(int32_t);
   return size;
 }
 
@@ -113,14 +118,14 @@ situ_status lesson_write(const lesson *l, const char *path, situ_error *error) {
   for (int32_t k = 0; k < l->n_studies; k++) {
     const study *s = &l->studies[k];
     note_row row = {.hash = s->hash,
-                    .n_trials = s->world.n_trials,
-                    .best_ns = s->world.best_ns,
+                    .n_trials = s->env.n_trials,
+                    .best_ns = s->env.best_ns,
                     .n_rewards = s->n_rewards,
                     .mean_reward = s->mean_reward};
     memcpy(row.note, s->note, sizeof row.note);
     memcpy(notes + sizeof head + (size_t)k * sizeof row, &row, sizeof row);
-    memcpy(best, s->world.best, (size_t)s->world.n_units * sizeof(int32_t));
-    best += (size_t)s->world.n_units * sizeof(int32_t);
+    memcpy(best, s->env.best, (size_t)s->env.n_units * sizeof(int32_t));
+    best += (size_t)s->env.n_units * sizeof(int32_t);
   }
   /* a policy that was not trained here has nothing to go on with */
   situ_status status =
@@ -151,13 +156,13 @@ static situ_status take_notes(lesson *l, const unsigned char *notes, int64_t siz
                        "was trained on another problem in place of number %d; resume "
                        "with the same models and platforms",
                        (int)k + 1);
-    s->world.n_trials = row.n_trials;
-    s->world.best_ns = row.best_ns;
+    s->env.n_trials = row.n_trials;
+    s->env.best_ns = row.best_ns;
     s->n_rewards = row.n_rewards;
     s->mean_reward = row.mean_reward;
     memcpy(s->note, row.note, sizeof row.note);
-    memcpy(s->world.best, best, (size_t)s->world.n_units * sizeof(int32_t));
-    best += (size_t)s->world.n_units * sizeof(int32_t);
+    memcpy(s->env.best, best, (size_t)s->env.n_units * sizeof(int32_t));
+    best += (size_t)s->env.n_units * sizeof(int32_t);
   }
   l->random.state = head.random;
   l->n_steps = head.n_steps;

@@ -8,6 +8,7 @@
 #include "learn/describe.h"
 #include "learn/group.h"
 #include "learn/reinforce.h"
+#include "learn/softmax_draw.h"
 
 enum { WIDTH = 16, ROUNDS = 8, OWN_NUMBERS = 3, WAYS = 2, RELATIONS = 3 };
 
@@ -17,7 +18,7 @@ typedef struct messages {
 } messages;
 
 typedef struct placeto {
-  world *world;
+  environment *env;
   description told;
   params *params;
   int32_t first, first_shift, second, second_shift, score, score_shift;
@@ -32,14 +33,14 @@ typedef struct placeto {
 
 /* Rows of all units in step k: what is told, its time, whether it had its turn, whether it has it now, its device. */
 static nn_var rows_now(const placeto *s, tape *t, int32_t k) {
-  int32_t n = s->world->n_units;
+  int32_t n = s->env->n_units;
   nn_real *rows = TAPE_NEW(t, nn_real, (int64_t)n * s->width);
   if (!rows) return NN_NONE;
   memset(rows, 0, (size_t)n * (size_t)s->width * sizeof *rows);
   for (int32_t u = 0; u < n; u++) {
     nn_real *row = rows + (int64_t)u * s->width;
     memcpy(row, s->told.numbers + (int64_t)u * DESCRIBE_NUMBERS, DESCRIBE_NUMBERS * sizeof *row);
-    row[DESCRIBE_NUMBERS] = s->work[(int64_t)u * s->world->n_devices + s->device[u]];
+    row[DESCRIBE_NUMBERS] = s->work[(int64_t)u * s->env->n_devices + s->device[u]];
     row[DESCRIBE_NUMBERS + 1] = u < k;
     row[DESCRIBE_NUMBERS + 2] = u == k;
     row[DESCRIBE_NUMBERS + OWN_NUMBERS + s->device[u]] = 1;
@@ -80,20 +81,20 @@ static nn_var scores_of(const placeto *s, tape *t, int32_t k) {
 
 static void start(void *self) {
   placeto *s = self;
-  memcpy(s->device, s->begin, (size_t)s->world->n_units * sizeof *s->device);
+  memcpy(s->device, s->begin, (size_t)s->env->n_units * sizeof *s->device);
 }
 
 static decision decide(void *self, tape *t, rng *random, int32_t k) {
   placeto *s = self;
-  int32_t n = s->world->n_devices, *chosen = TAPE_NEW(t, int32_t, 1);
+  int32_t n = s->env->n_devices, *chosen = TAPE_NEW(t, int32_t, 1);
   nn_var scores = scores_of(s, t, k);
   bool *open = TAPE_NEW(t, bool, n);
   if (!chosen || !open || scores == NN_NONE) return (decision){NN_NONE, NN_NONE};
-  world_empty(s->world);
-  for (int32_t u = 0; u < s->world->n_units; u++)
-    if (u != k) world_put(s->world, u, s->device[u]);
-  world_open(s->world, k, open);
-  *chosen = s->device[k] = world_choose(tape_at(t, scores).value, open, n, random);
+  environment_empty(s->env);
+  for (int32_t u = 0; u < s->env->n_units; u++)
+    if (u != k) environment_put(s->env, u, s->device[u]);
+  environment_open(s->env, k, open);
+  *chosen = s->device[k] = softmax_choose(tape_at(t, scores).value, open, n, random);
   nn_var chances = nn_log_softmax(t, scores, open);
   return (decision){nn_pick(t, chances, chosen), reinforce_entropy(t, chances)};
 }
@@ -117,7 +118,7 @@ static void find_reached(bool *reached, int32_t *list, const nn_segments *next, 
 
 /* Lists ancestors, descendants and what is neither. Groups may be on a cycle: then both. */
 static bool relate(placeto *s, arena *a) {
-  int32_t n = s->world->n_units, *item[RELATIONS], *list = ARENA_NEW(a, int32_t, n);
+  int32_t n = s->env->n_units, *item[RELATIONS], *list = ARENA_NEW(a, int32_t, n);
   int64_t *start[RELATIONS], filled[RELATIONS] = {0};
   bool *above = ARENA_NEW(a, bool, n), *below = ARENA_NEW(a, bool, n);
   for (int i = 0; i < RELATIONS; i++) {
@@ -142,15 +143,15 @@ static bool relate(placeto *s, arena *a) {
 
 /* Fills `work`: where a unit cannot run it is never looked at. */
 static bool find_work(placeto *s, arena *a) {
-  const world *w = s->world;
-  int64_t cells = (int64_t)w->n_units * w->n_devices;
+  const environment *env = s->env;
+  int64_t cells = (int64_t)env->n_units * env->n_devices;
   double most = 1, *time_ns = ARENA_ZERO(a, double, cells);
   s->work = ARENA_NEW(a, nn_real, cells);
   if (!time_ns || !s->work) return false;
-  for (int32_t v = 0; v < w->problem->n_operators; v++)
-    for (int32_t d = 0; d < w->n_devices; d++)
-      if (w->allowed[(int64_t)w->unit_of[v] * w->n_devices + d])
-        time_ns[(int64_t)w->unit_of[v] * w->n_devices + d] += (double)problem_time_ns(w->problem, v, d);
+  for (int32_t v = 0; v < env->problem->n_operators; v++)
+    for (int32_t d = 0; d < env->n_devices; d++)
+      if (env->allowed[(int64_t)env->unit_of[v] * env->n_devices + d])
+        time_ns[(int64_t)env->unit_of[v] * env->n_devices + d] += (double)problem_time_ns(env->problem, v, d);
   for (int64_t i = 0; i < cells; i++) most = time_ns[i] > most ? time_ns[i] : most;
   for (int64_t i = 0; i < cells; i++) s->work[i] = (nn_real)(time_ns[i] / most);
   return true;
@@ -160,7 +161,7 @@ static bool init_network(placeto *s, rng *random) {
   params *p = s->params;
   static const char *const names[WAYS][4] = {{"before.out", "before.out_shift", "before.in", "before.in_shift"},
                                              {"after.out", "after.out_shift", "after.in", "after.in_shift"}};
-  int32_t n = s->world->n_devices, seen = WAYS * WIDTH * (1 + RELATIONS), hidden = 2 * WAYS * WIDTH;
+  int32_t n = s->env->n_devices, seen = WAYS * WIDTH * (1 + RELATIONS), hidden = 2 * WAYS * WIDTH;
   s->first = params_add(p, "first", s->width, WIDTH, PARAMS_GLOROT, random);
   s->first_shift = params_add(p, "first_shift", 1, WIDTH, PARAMS_ZERO, random);
   for (int k = 0; k < WAYS; k++) {
@@ -178,27 +179,27 @@ static bool init_network(placeto *s, rng *random) {
 
 static bool init(placeto *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!world_group(s->world, GROUP_MOST, a) || !describe(&s->told, s->world, a)) return false;
-  s->width = DESCRIBE_NUMBERS + OWN_NUMBERS + s->world->n_devices;
+  if (!environment_group(s->env, GROUP_MOST, a) || !describe(&s->told, s->env, a)) return false;
+  s->width = DESCRIBE_NUMBERS + OWN_NUMBERS + s->env->n_devices;
   s->params = params_new(a);
-  s->device = ARENA_NEW(a, int32_t, s->world->n_units);
-  s->begin = ARENA_NEW(a, int32_t, s->world->n_units);
+  s->device = ARENA_NEW(a, int32_t, s->env->n_units);
+  s->begin = ARENA_NEW(a, int32_t, s->env->n_units);
   if (!s->params || !s->device || !s->begin || !find_work(s, a) || !relate(s, a)) return false;
-  describe_fastest(s->begin, s->world);
+  describe_fastest(s->begin, s->env);
   return init_network(s, &random);
 }
 
-bool placeto_make(reinforce_policy *out, world *w, uint64_t seed, arena *a) {
+bool placeto_make(reinforce_policy *out, environment *env, uint64_t seed, arena *a) {
   placeto *s = ARENA_ZERO(a, placeto, 1);
   if (!s) return false;
-  s->world = w;
+  s->env = env;
   if (!init(s, seed, a)) return false;
   *out = (reinforce_policy){.self = s,
-                            .world = w,
+                            .env = env,
                             .params = s->params,
                             .device = s->device,
                             .batch = 1,
-                            .n_decisions = s->world->n_units,
+                            .n_decisions = s->env->n_units,
                             .rate = 0.003,
                             .warmth = 0,
                             .cooling = 1,

@@ -2,6 +2,7 @@
 
 #include <tgmath.h> /* log of float is logf */
 
+#include "base/contracts.h"
 #include "nn/quick.h"
 
 /* The distribution of one unit in one placement: logarithms over the open devices, into `to`. Returns the entropy. */
@@ -48,6 +49,7 @@ static nn_real term(const ppo_batch *b, int32_t placement, nn_real chance, nn_re
 }
 
 void ppo_remember(ppo_batch *b, const nn_real *scores) {
+  REQUIRE(b->n_draws > 0 && b->n_units > 0);
   nn_real log_chance[SITU_MAX_DEVICES];
   for (int32_t k = 0; k < b->n_draws + b->n_shown; k++)
     for (int32_t u = 0; u < b->n_units; u++) {
@@ -86,6 +88,8 @@ static void backward(tape *t, nn_matrix out, const nn_matrix *in, const void *ex
 nn_var ppo_loss(tape *t, nn_var scores, const ppo_batch *b) {
   nn_var made = tape_record(t, 1, 1, &scores, 1, backward, b);
   if (made == NN_NONE) return made;
+  REQUIRE(tape_at(t, scores).rows == b->n_units);
+  REQUIRE(tape_at(t, scores).cols == (b->n_draws + b->n_shown) * b->n_devices);
   const nn_real *from = tape_at(t, scores).value;
   nn_real log_chance[SITU_MAX_DEVICES], slope;
   double loss = 0; /* of many small terms */

@@ -1,5 +1,6 @@
 #include "learn/reinforce.h"
 
+#include "base/contracts.h"
 #include "base/fail.h"
 
 static const double KEPT = 0.9;    /* of a moving average */
@@ -31,14 +32,14 @@ static int32_t play(learner *l, solve_run *run, double *reward) {
   tape_reset(l->tape);
   if (p->start) {
     p->start(p->self);
-    if (l->n_episodes == 0) l->started = world_reward(p->world, world_try(p->world, p->device));
+    if (l->n_episodes == 0) l->started = environment_reward(p->env, environment_try(p->env, p->device));
     *reward = l->started;
   }
   for (; k < p->n_decisions && !solve_done(run); k++) {
     l->before[k] = *reward;
     l->decided[k] = p->decide(p->self, l->tape, &l->random, k);
     if (l->decided[k].log_chance == NN_NONE || l->decided[k].entropy == NN_NONE) return -1;
-    *reward = world_reward(p->world, world_try(p->world, p->device));
+    *reward = environment_reward(p->env, environment_try(p->env, p->device));
   }
   return k;
 }
@@ -74,7 +75,7 @@ static situ_status learn_all(learner *l, solve_run *run) {
     params_step(p->params, p->rate);
     params_clear_gradients(p->params);
   }
-  world_report(p->world);
+  environment_report(p->env);
   return SITU_STATUS_OK;
 }
 
@@ -91,13 +92,14 @@ static situ_status run_policy(solve_run *run, const reinforce_policy *policy) {
 }
 
 situ_status reinforce_solve(solve_run *run, reinforce_make *make) {
-  world *w = ARENA_NEW(run->arena, world, 1);
+  environment *env = ARENA_NEW(run->arena, environment, 1);
   reinforce_policy policy;
-  if (!w || !world_init_run(w, run)) return fail_no_memory(run->error);
-  if (w->n_units == 0) { /* nothing to learn */
-    world_try(w, w->best);
+  if (!env || !environment_init_run(env, run)) return fail_no_memory(run->error);
+  if (env->n_units == 0) { /* nothing to learn */
+    environment_try(env, env->best);
     return SITU_STATUS_OK;
   }
-  if (!make(&policy, w, run->seed, run->arena)) return fail_no_memory(run->error);
+  if (!make(&policy, env, run->seed, run->arena)) return fail_no_memory(run->error);
+  ENSURE(policy.n_decisions > 0 && policy.batch > 0 && policy.rate > 0 && policy.cooling > 0 && policy.device);
   return run_policy(run, &policy);
 }

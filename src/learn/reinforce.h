@@ -1,10 +1,10 @@
 /* learn/reinforce.h - REINFORCE (Williams, Machine Learning 8, 1992): policies that learn from the trials of one
  * problem alone, from nothing.
  *
- * An episode is one decision or several; after each the world is asked how long the placement takes. What a decision
- * is praised for is what came after it: the reward of the last placement of the episode less that of the one before the
- * decision (0 before the first of a policy that starts from nothing). A moving average of that, one for each place in
- * the episode, is the baseline. The loss is
+ * An episode is one decision or several; after each the environment is asked how long the placement takes. What a
+ * decision is praised for is what came after it: the reward of the last placement of the episode less that of the one
+ * before the decision (0 before the first of a policy that starts from nothing). A moving average of that, one for each
+ * place in the episode, is the baseline. The loss is
  *
  *     - sum over decisions of (gain - baseline) * log(chance)  -  warmth * sum of entropies
  *
@@ -12,9 +12,9 @@
 #ifndef SITU_LEARN_REINFORCE_H
 #define SITU_LEARN_REINFORCE_H
 
-#include "learn/world.h"
 #include "nn/functions.h"
 #include "nn/params.h"
+#include "solve/stream/environment.h"
 
 /* What a policy drew: the logarithm of the chance of it and the entropy of what it was drawn from, both 1 x 1 and sums
  * over the parts of the decision. */
@@ -24,27 +24,27 @@ typedef struct decision {
 
 typedef struct reinforce_policy {
   void *self;
-  world *world;
+  environment *env;
   params *params;
   int32_t n_decisions; /* of an episode */
   int32_t batch;       /* episodes for a step of Adam */
   double rate;         /* of Adam */
   double warmth; /* weight of the entropy at the start; falls to nothing as episodes go on: / (1 + episode / cooling) */
   double cooling;
-  int32_t *device; /* [unit] of the world, where decisions are left */
+  int32_t *device; /* [unit] of the environment, where decisions are left */
   /* Sets `device` to where an episode starts from; NULL for a policy that places all at once. */
   void (*start)(void *self);
-  /* Makes decision k of an episode, leaving all that it hangs on on the tape. */
+  /* Makes decision k of an episode, leaving all that it depends on on the tape. */
   decision (*decide)(void *self, tape *t, rng *random, int32_t k);
 } reinforce_policy;
 
 /* The entropy of rows of logarithms of chances (0 where a column is not allowed), summed, as 1 x 1. */
 nn_var reinforce_entropy(tape *t, nn_var log_chances);
 
-/* Makes a policy for a world, whose units it may join; everything lives in the arena. False without memory. */
-typedef bool reinforce_make(reinforce_policy *out, world *w, uint64_t seed, arena *a);
+/* Makes a policy for an environment, whose units it may join; everything lives in the arena. False without memory. */
+typedef bool reinforce_make(reinforce_policy *out, environment *env, uint64_t seed, arena *a);
 
-/* Makes a policy for the world of a run and learns until the run is done. NO_MEMORY or OK. */
+/* Makes a policy for the environment of a run and learns until the run is done. NO_MEMORY or OK. */
 situ_status reinforce_solve(solve_run *run, reinforce_make *make);
 
 /* The policies, each in the file of its solver. */

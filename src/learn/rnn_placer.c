@@ -9,7 +9,7 @@
 enum { KIND_WIDTH = 32, HIDDEN = 64, BATCH = 10 };
 
 typedef struct rnn_placer {
-  world *world;
+  environment *env;
   description told;
   params *params;
   seq2seq net;
@@ -21,14 +21,14 @@ typedef struct rnn_placer {
 static decision decide(void *self, tape *t, rng *random, int32_t k) {
   (void)k;
   rnn_placer *s = self;
-  int32_t n = s->world->n_units;
+  int32_t n = s->env->n_units;
   nn_var kinds = nn_segment_mean(t, params_var(s->params, s->kinds, t), &s->told.kinds);
   nn_var rows = nn_join(t, kinds, tape_constant(t, n, DESCRIBE_NUMBERS + n, s->rows));
-  return seq2seq_decide(&s->net, t, rows, s->world, random, s->device);
+  return seq2seq_decide(&s->net, t, rows, s->env, random, s->device);
 }
 
 static void fill_rows(rnn_placer *s) {
-  int32_t n = s->world->n_units, width = DESCRIBE_NUMBERS + n;
+  int32_t n = s->env->n_units, width = DESCRIBE_NUMBERS + n;
   for (int32_t u = 0; u < n; u++) {
     nn_real *row = s->rows + (int64_t)u * width;
     for (int32_t k = 0; k < DESCRIBE_NUMBERS; k++) row[k] = s->told.numbers[(int64_t)u * DESCRIBE_NUMBERS + k];
@@ -41,24 +41,24 @@ static void fill_rows(rnn_placer *s) {
 
 static bool init(rnn_placer *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!world_group(s->world, GROUP_MOST, a) || !describe(&s->told, s->world, a)) return false;
-  int32_t n = s->world->n_units, width = DESCRIBE_NUMBERS + n;
+  if (!environment_group(s->env, GROUP_MOST, a) || !describe(&s->told, s->env, a)) return false;
+  int32_t n = s->env->n_units, width = DESCRIBE_NUMBERS + n;
   s->params = params_new(a);
   s->rows = ARENA_ZERO(a, nn_real, (int64_t)n * width);
   s->device = ARENA_NEW(a, int32_t, n);
   if (!s->params || !s->rows || !s->device) return false;
   fill_rows(s);
   s->kinds = params_add(s->params, "kinds", s->told.n_kinds, KIND_WIDTH, PARAMS_GLOROT, &random);
-  return s->kinds >= 0 && seq2seq_init(&s->net, s->params, KIND_WIDTH + width, HIDDEN, s->world->n_devices, &random);
+  return s->kinds >= 0 && seq2seq_init(&s->net, s->params, KIND_WIDTH + width, HIDDEN, s->env->n_devices, &random);
 }
 
-bool rnn_placer_make(reinforce_policy *out, world *w, uint64_t seed, arena *a) {
+bool rnn_placer_make(reinforce_policy *out, environment *env, uint64_t seed, arena *a) {
   rnn_placer *s = ARENA_ZERO(a, rnn_placer, 1);
   if (!s) return false;
-  s->world = w;
+  s->env = env;
   if (!init(s, seed, a)) return false;
   *out = (reinforce_policy){.self = s,
-                            .world = w,
+                            .env = env,
                             .params = s->params,
                             .device = s->device,
                             .n_decisions = 1,

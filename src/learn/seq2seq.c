@@ -1,6 +1,9 @@
 #include "learn/seq2seq.h"
+#include "base/contracts.h"
+#include "learn/softmax_draw.h"
 
 bool seq2seq_init(seq2seq *s, params *p, int32_t width, int32_t hidden, int32_t n_devices, rng *random) {
+  REQUIRE(width > 0 && hidden > 0 && n_devices > 0);
   *s = (seq2seq){.params = p, .hidden = hidden, .n_devices = n_devices};
   static const char *const names[2][4] = {
       {"encoder.into", "encoder.into_shift", "encoder.around", "encoder.around_shift"},
@@ -76,18 +79,19 @@ static nn_var step(decoder *d, int32_t u, int32_t before) {
   return nn_dense(t, nn_join(t, d->now, nn_matmul(t, weights, d->encoded)), d->out, d->out_shift);
 }
 
-decision seq2seq_decide(const seq2seq *s, tape *t, nn_var x, world *w, rng *random, int32_t *device) {
+decision seq2seq_decide(const seq2seq *s, tape *t, nn_var x, environment *env, rng *random, int32_t *device) {
+  REQUIRE(x == NN_NONE || tape_at(t, x).rows == env->n_units);
   decoder d = start(s, t, x);
   decision made = {NN_NONE, NN_NONE};
   int32_t before = s->n_devices;
-  world_empty(w);
-  for (int32_t u = 0; u < w->n_units; u++) {
+  environment_empty(env);
+  for (int32_t u = 0; u < env->n_units; u++) {
     nn_var score = step(&d, u, before);
     bool *open = TAPE_NEW(t, bool, s->n_devices);
     if (score == NN_NONE || !open) return (decision){NN_NONE, NN_NONE};
-    world_open(w, u, open);
-    before = device[u] = world_choose(tape_at(t, score).value, open, s->n_devices, random);
-    world_put(w, u, before);
+    environment_open(env, u, open);
+    before = device[u] = softmax_choose(tape_at(t, score).value, open, s->n_devices, random);
+    environment_put(env, u, before);
     nn_var chances = nn_log_softmax(t, score, open), chance = nn_pick(t, chances, &device[u]);
     nn_var entropy = reinforce_entropy(t, chances);
     made.log_chance = u == 0 ? chance : nn_add(t, made.log_chance, chance);

@@ -21,8 +21,8 @@ typedef struct seq2seq {
 /* Adds its parameters to a set: rows of `width` numbers, a state of `hidden`. False without memory. */
 bool seq2seq_init(seq2seq *s, params *p, int32_t width, int32_t hidden, int32_t n_devices, rng *random);
 
-/* A device for each row of x, which are the units of w: drawn from what is open to it (world_open) when its turn comes,
- * or (random NULL) the best. Sums over the units. */
-decision seq2seq_decide(const seq2seq *s, tape *t, nn_var x, world *w, rng *random, int32_t *device);
+/* A device for each row of x, which are the units of env: drawn from what is open to it (environment_open) when its
+ * turn comes, or (random NULL) the best. Sums over the units. */
+decision seq2seq_decide(const seq2seq *s, tape *t, nn_var x, environment *env, rng *random, int32_t *device);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/contracts.h"
 #include "lp/mip.h"
 
 /* Above all columns, which are counted in units, and below what Cbc takes for no limit. */
@@ -145,6 +146,7 @@ static int64_t deadline_ns(double seconds) {
 
 bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context,
                 arena *a) {
+  REQUIRE(!p->out_of_memory && limits->most_nodes > 0);
   program_table t;
   mip_task task = {.program = p,
                    .table = &t,

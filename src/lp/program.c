@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 /* Prices fill 52 bits; more than 40 behind the point would be finer than times need. */
 enum { PRICE_BITS = 52, MOST_SHIFT = 40 };
 
@@ -38,6 +40,7 @@ static bool grow_columns(program *p) {
 }
 
 int32_t program_column(program *p, int64_t lower, int64_t upper, bool is_whole) {
+  REQUIRE(lower <= upper);
   if (p->out_of_memory || !grow_columns(p)) {
     p->out_of_memory = true;
     return -1;
@@ -66,6 +69,7 @@ static bool grow_rows(program *p) {
 }
 
 int32_t program_row(program *p, int64_t lower, int64_t upper) {
+  REQUIRE(lower <= upper);
   if (p->out_of_memory || !grow_rows(p)) {
     p->out_of_memory = true;
     return -1;
@@ -78,6 +82,7 @@ int32_t program_row(program *p, int64_t lower, int64_t upper) {
 }
 
 void program_add(program *p, int32_t column, int64_t coefficient) {
+  REQUIRE(p->out_of_memory || (column < p->n_columns && p->n_rows > 0));
   if (p->out_of_memory || column < 0 || coefficient == 0) return;
   int64_t first = p->row_start[p->n_rows - 1], at = p->entry_of[column];
   if (at >= first) {
@@ -109,6 +114,7 @@ static bool add_product(__int128 *sum, __int128 a, __int128 b) {
 }
 
 bool program_bound(int64_t *out, const program *p, const int64_t *price, int64_t scale) {
+  REQUIRE(!p->out_of_memory);
   arena_mark mark = arena_get_mark(p->arena);
   __int128 *reduced = ARENA_NEW(p->arena, __int128, p->n_columns), sum = 0;
   bool sound = reduced != NULL && scale > 0;
@@ -180,6 +186,8 @@ static void transpose(program_table *t, const program *p) {
 }
 
 bool program_tabulate(program_table *t, const program *p, arena *a) {
+  REQUIRE(!p->out_of_memory && p->n_entries <= INT32_MAX);
+  CONTRACT(program_check(p));
   *t = (program_table){.start = ARENA_ZERO(a, int32_t, (int64_t)p->n_columns + 1),
                        .row = ARENA_NEW(a, int32_t, p->n_entries),
                        .value = ARENA_NEW(a, double, p->n_entries),
@@ -214,4 +222,15 @@ void program_round_prices(int64_t *price, int64_t *scale, const program *p, cons
     bool has_side = whole > 0 ? p->row_lower[i] != PROGRAM_ANY_LOW : p->row_upper[i] != PROGRAM_ANY_HIGH;
     price[i] = sound && has_side ? (int64_t)whole : 0;
   }
+}
+
+const char *program_check(const program *p) {
+  EXPECT(contracts_long_lists(p->row_start, p->n_rows, p->n_entries), "row_start lists entries by row");
+  EXPECT(contracts_within(p->column, p->n_entries, 0, p->n_columns), "entries are of columns");
+  for (int32_t j = 0; j < p->n_columns; j++) {
+    EXPECT(p->lower[j] <= p->upper[j], "a column may have some value");
+    EXPECT(p->unit[j] > 0, "units are above 0");
+  }
+  for (int32_t i = 0; i < p->n_rows; i++) EXPECT(p->row_lower[i] <= p->row_upper[i], "a row may have some value");
+  return NULL;
 }

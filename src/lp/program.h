@@ -40,6 +40,10 @@ int32_t program_column(program *p, int64_t lower, int64_t upper, bool is_whole);
 int32_t program_row(program *p, int64_t lower, int64_t upper);
 void program_add(program *p, int32_t column, int64_t coefficient);
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h); that columns are distinct within a row is
+ * left to program_add. */
+const char *program_check(const program *p);
+
 /* A unit for columns that go up to about this: engines then see numbers up to about a thousand. */
 double program_unit_of(int64_t greatest);
 

@@ -1,8 +1,8 @@
 /* Attention within windows. */
-#include <assert.h>
 #include <string.h>
 #include <tgmath.h> /* sqrt of float is sqrtf */
 
+#include "base/contracts.h"
 #include "nn/functions.h"
 #include "nn/quick.h"
 
@@ -84,7 +84,7 @@ static void attention_backward(tape *t, nn_matrix out, const nn_matrix *in, cons
 nn_var nn_attention(tape *t, nn_var q, nn_var k, nn_var v, int32_t n_heads, int32_t length) {
   nn_matrix shape = tape_at(t, q);
   windows *w = TAPE_NEW(t, windows, 1);
-  assert(n_heads > 0 && length > 0 && shape.cols % n_heads == 0);
+  REQUIRE(n_heads > 0 && length > 0 && shape.cols % n_heads == 0);
   if (!w) return NN_NONE;
   if (length > shape.rows) length = shape.rows > 0 ? shape.rows : 1;
   *w = (windows){.n_heads = n_heads, .length = length, .width = shape.cols / n_heads};

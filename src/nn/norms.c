@@ -1,8 +1,8 @@
 /* Functions of nn/functions.h that make distributions and norms of rows. */
-#include <assert.h>
 #include <string.h>
 #include <tgmath.h> /* exp, log and sqrt of float are expf, logf and sqrtf */
 
+#include "base/contracts.h"
 #include "nn/functions.h"
 #include "nn/quick.h"
 
@@ -54,7 +54,7 @@ nn_var nn_log_softmax(tape *t, nn_var x, const bool *allowed) {
       greatest = any && greatest >= in.value[i] ? greatest : in.value[i];
       any = true;
     }
-    assert(any);
+    REQUIRE(any);
     for (int64_t i = first; i < end; i++)
       if (!allowed || allowed[i]) sum += exp(in.value[i] - greatest);
     nn_real whole = greatest + log(sum);
@@ -73,7 +73,7 @@ nn_var nn_pick(tape *t, nn_var x, const int32_t *column) {
   nn_var v = tape_record(t, in.rows, 1, &x, 1, pick_backward, column);
   nn_matrix out = tape_at(t, v);
   for (int32_t r = 0; r < out.rows; r++) {
-    assert(column[r] >= 0 && column[r] < in.cols);
+    REQUIRE(column[r] >= 0 && column[r] < in.cols);
     out.value[r] = in.value[(int64_t)r * in.cols + column[r]];
   }
   return v;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -32,6 +33,8 @@ params *params_new(arena *a) {
 }
 
 int32_t params_add(params *p, const char *name, int32_t rows, int32_t cols, params_start start, rng *random) {
+  for (int32_t k = 0; k < p->n; k++) REQUIRE(strcmp(p->at[k].name, name) != 0);
+  REQUIRE(start != PARAMS_GLOROT || random);
   if (p->n == MOST_PARAMS || rows < 1 || cols < 1 || rows > MOST_SIDE || cols > MOST_SIDE) return -1;
   parameter x = {.name = name, .rows = rows, .cols = cols};
   int64_t n = size_of(&x);
@@ -56,6 +59,7 @@ int64_t params_size(const params *p) {
 }
 
 nn_matrix params_at(const params *p, int32_t number) {
+  REQUIRE(number >= 0 && number < p->n);
   const parameter *x = &p->at[number];
   return (nn_matrix){x->rows, x->cols, x->value, x->grad};
 }
@@ -70,6 +74,7 @@ void params_clear_gradients(params *p) {
 }
 
 double params_clip(params *p, double most) {
+  REQUIRE(most > 0);
   double sum = 0;
   for (int32_t k = 0; k < p->n; k++)
     for (int64_t i = 0; i < size_of(&p->at[k]); i++) sum += (double)p->at[k].grad[i] * (double)p->at[k].grad[i];
@@ -82,6 +87,7 @@ double params_clip(params *p, double most) {
 }
 
 void params_step(params *p, double rate) {
+  REQUIRE(rate > 0);
   const double keep_mean = 0.9, keep_square = 0.999, least = 1e-8;
   p->n_steps++;
   double mean_scale = 1 / (1 - pow(keep_mean, (double)p->n_steps)),

@@ -1,6 +1,6 @@
 /* Functions of nn/functions.h that go element by element. */
-#include <assert.h>
 
+#include "base/contracts.h"
 #include "nn/functions.h"
 #include "nn/quick.h"
 
@@ -32,7 +32,7 @@ static void add_backward(tape *t, nn_matrix out, const nn_matrix *in, const void
 nn_var nn_add(tape *t, nn_var x, nn_var y) {
   nn_var v = like(t, x, (nn_var[]){x, y}, 2, add_backward, NULL);
   nn_matrix out = tape_at(t, v), a = tape_at(t, x), b = tape_at(t, y);
-  assert(v == NN_NONE || (a.rows == b.rows && a.cols == b.cols));
+  REQUIRE(v == NN_NONE || (a.rows == b.rows && a.cols == b.cols));
   const nn_real *x_at = a.value, *y_at = b.value;
   nn_real *restrict to = out.value;
   for (int64_t i = 0, n = size_of(out); i < n; i++) to[i] = x_at[i] + y_at[i];
@@ -47,7 +47,7 @@ static void multiply_backward(tape *t, nn_matrix out, const nn_matrix *in, const
 nn_var nn_multiply(tape *t, nn_var x, nn_var y) {
   nn_var v = like(t, x, (nn_var[]){x, y}, 2, multiply_backward, NULL);
   nn_matrix out = tape_at(t, v), a = tape_at(t, x), b = tape_at(t, y);
-  assert(v == NN_NONE || (a.rows == b.rows && a.cols == b.cols));
+  REQUIRE(v == NN_NONE || (a.rows == b.rows && a.cols == b.cols));
   for (int64_t i = 0; i < size_of(out); i++) out.value[i] = a.value[i] * b.value[i];
   return v;
 }
@@ -63,7 +63,7 @@ static void add_row_backward(tape *t, nn_matrix out, const nn_matrix *in, const 
 nn_var nn_add_row(tape *t, nn_var x, nn_var y) {
   nn_var v = like(t, x, (nn_var[]){x, y}, 2, add_row_backward, NULL);
   nn_matrix out = tape_at(t, v), a = tape_at(t, x), b = tape_at(t, y);
-  assert(v == NN_NONE || (b.rows == 1 && a.cols == b.cols));
+  REQUIRE(v == NN_NONE || (b.rows == 1 && a.cols == b.cols));
   for (int32_t r = 0; r < out.rows; r++)
     for (int64_t i = (int64_t)r * out.cols, c = 0; c < out.cols; c++, i++) out.value[i] = a.value[i] + b.value[c];
   return v;
@@ -80,7 +80,7 @@ static void multiply_row_backward(tape *t, nn_matrix out, const nn_matrix *in, c
 nn_var nn_multiply_row(tape *t, nn_var x, nn_var y) {
   nn_var v = like(t, x, (nn_var[]){x, y}, 2, multiply_row_backward, NULL);
   nn_matrix out = tape_at(t, v), a = tape_at(t, x), b = tape_at(t, y);
-  assert(v == NN_NONE || (b.rows == 1 && a.cols == b.cols));
+  REQUIRE(v == NN_NONE || (b.rows == 1 && a.cols == b.cols));
   for (int32_t r = 0; r < out.rows; r++)
     for (int64_t i = (int64_t)r * out.cols, c = 0; c < out.cols; c++, i++) out.value[i] = a.value[i] * b.value[c];
   return v;
@@ -97,7 +97,7 @@ static void multiply_column_backward(tape *t, nn_matrix out, const nn_matrix *in
 nn_var nn_multiply_column(tape *t, nn_var x, nn_var y) {
   nn_var v = like(t, x, (nn_var[]){x, y}, 2, multiply_column_backward, NULL);
   nn_matrix out = tape_at(t, v), a = tape_at(t, x), b = tape_at(t, y);
-  assert(v == NN_NONE || (b.cols == 1 && a.rows == b.rows));
+  REQUIRE(v == NN_NONE || (b.cols == 1 && a.rows == b.rows));
   for (int32_t r = 0; r < out.rows; r++)
     for (int64_t i = (int64_t)r * out.cols, c = 0; c < out.cols; c++, i++) out.value[i] = a.value[i] * b.value[r];
   return v;

@@ -1,7 +1,7 @@
 /* Functions of nn/functions.h that multiply matrices. */
-#include <assert.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "nn/functions.h"
 
 static nn_factor plain(nn_matrix x) { return (nn_factor){x.value, x.cols, false}; }
@@ -28,7 +28,7 @@ static nn_var multiply(tape *t, nn_var x, nn_var w, const nn_var *b) {
                          b ? dense_backward : matmul_backward, NULL);
   if (v == NN_NONE) return v;
   nn_matrix out = tape_at(t, v);
-  assert(left.cols == right.rows);
+  REQUIRE(left.cols == right.rows);
   for (int32_t r = 0; b && r < out.rows; r++)
     memcpy(out.value + (int64_t)r * out.cols, tape_at(t, *b).value, (size_t)out.cols * sizeof *out.value);
   nn_gemm(out.value, out.cols, out.rows, out.cols, left.cols, plain(left), plain(right), 1, b ? 1 : 0);
@@ -38,7 +38,7 @@ static nn_var multiply(tape *t, nn_var x, nn_var w, const nn_var *b) {
 nn_var nn_matmul(tape *t, nn_var x, nn_var w) { return multiply(t, x, w, NULL); }
 
 nn_var nn_dense(tape *t, nn_var x, nn_var w, nn_var b) {
-  assert(b == NN_NONE || (tape_at(t, b).rows == 1 && tape_at(t, b).cols == tape_at(t, w).cols));
+  REQUIRE(b == NN_NONE || (tape_at(t, b).rows == 1 && tape_at(t, b).cols == tape_at(t, w).cols));
   return multiply(t, x, w, &b);
 }
 
@@ -53,7 +53,7 @@ nn_var nn_matmul_transposed(tape *t, nn_var x, nn_var y) {
   nn_var v = tape_record(t, left.rows, right.rows, (nn_var[]){x, y}, 2, matmul_transposed_backward, NULL);
   if (v == NN_NONE) return v;
   nn_matrix out = tape_at(t, v);
-  assert(left.cols == right.cols);
+  REQUIRE(left.cols == right.cols);
   nn_gemm(out.value, out.cols, out.rows, out.cols, left.cols, plain(left), flipped(right), 1, 0);
   return v;
 }

@@ -1,7 +1,7 @@
 /* The gated recurrent unit, out = (1 - z) * c + z * h, as one step of many rows and as a sequence of one. */
-#include <assert.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "nn/functions.h"
 #include "nn/quick.h"
 
@@ -51,7 +51,7 @@ static void gru_backward(tape *t, nn_matrix out, const nn_matrix *in, const void
 
 nn_var nn_gru(tape *t, nn_var x_gates, nn_var h_gates, nn_var h) {
   nn_matrix x = tape_at(t, x_gates), u = tape_at(t, h_gates), state = tape_at(t, h);
-  assert(x.cols == 3 * state.cols && u.cols == x.cols && x.rows == u.rows && u.rows == state.rows);
+  REQUIRE(x.cols == 3 * state.cols && u.cols == x.cols && x.rows == u.rows && u.rows == state.rows);
   nn_real *gates = TAPE_NEW(t, nn_real, (int64_t)x.rows * x.cols);
   nn_var v =
       gates ? tape_record(t, state.rows, state.cols, (nn_var[]){x_gates, h_gates, h}, 3, gru_backward, gates) : NN_NONE;
@@ -109,7 +109,7 @@ static void sequence_backward(tape *t, nn_matrix out, const nn_matrix *in, const
 nn_var nn_gru_sequence(tape *t, nn_var x_gates, nn_var w, nn_var b, bool backward) {
   nn_matrix x = tape_at(t, x_gates), u = tape_at(t, w), shift = tape_at(t, b);
   int32_t n = u.rows, rows = x.rows;
-  assert(u.cols == 3 * n && x.cols == u.cols && shift.cols == u.cols && shift.rows == (b == NN_NONE ? 0 : 1));
+  REQUIRE(u.cols == 3 * n && x.cols == u.cols && shift.cols == u.cols && shift.rows == (b == NN_NONE ? 0 : 1));
   sequence *s = TAPE_NEW(t, sequence, 1);
   if (!s) return NN_NONE;
   *s = (sequence){.backward = backward,

@@ -1,7 +1,7 @@
 /* Functions of nn/functions.h that pick, join and collect rows. */
-#include <assert.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "nn/functions.h"
 
 static nn_real *row_of(nn_real *at, int64_t row, int32_t cols) { return at + row * cols; }
@@ -23,7 +23,7 @@ nn_var nn_gather(tape *t, nn_var x, const int32_t *index, int32_t n) {
   nn_var v = tape_record(t, n, in.cols, &x, 1, gather_backward, index);
   nn_matrix out = tape_at(t, v);
   for (int32_t r = 0; r < out.rows; r++) {
-    assert(index[r] >= 0 && index[r] < in.rows);
+    REQUIRE(index[r] >= 0 && index[r] < in.rows);
     memcpy(row_of(out.value, r, out.cols), row_of(in.value, index[r], in.cols), (size_t)in.cols * sizeof *in.value);
   }
   return v;
@@ -39,7 +39,7 @@ nn_var nn_join(tape *t, nn_var x, nn_var y) {
   nn_matrix a = tape_at(t, x), b = tape_at(t, y);
   nn_var v = tape_record(t, a.rows, a.cols + b.cols, (nn_var[]){x, y}, 2, join_backward, NULL);
   nn_matrix out = tape_at(t, v);
-  assert(v == NN_NONE || a.rows == b.rows);
+  REQUIRE(v == NN_NONE || a.rows == b.rows);
   for (int32_t r = 0; r < out.rows; r++) {
     memcpy(row_of(out.value, r, out.cols), row_of(a.value, r, a.cols), (size_t)a.cols * sizeof *a.value);
     memcpy(row_of(out.value, r, out.cols) + a.cols, row_of(b.value, r, b.cols), (size_t)b.cols * sizeof *b.value);
@@ -106,7 +106,7 @@ static void greatest_backward(tape *t, nn_matrix out, const nn_matrix *in, const
 nn_var nn_segment_greatest(tape *t, nn_var x, const nn_segments *s) {
   nn_matrix in = tape_at(t, x);
   kept_segments *k = keep(t, s, false);
-  assert(!s->weight);
+  REQUIRE(!s->weight);
   if (!k || !(k->winner = TAPE_NEW(t, int32_t, (int64_t)s->n * in.cols))) return NN_NONE;
   nn_var v = tape_record(t, s->n, in.cols, &x, 1, greatest_backward, k);
   nn_matrix out = tape_at(t, v);
@@ -138,7 +138,7 @@ nn_var nn_reshape(tape *t, nn_var x, int32_t rows, int32_t cols) {
   nn_matrix in = tape_at(t, x);
   nn_var v = tape_record(t, rows, cols, &x, 1, reshape_backward, NULL);
   nn_matrix out = tape_at(t, v);
-  assert(v == NN_NONE || (int64_t)in.rows * in.cols == (int64_t)rows * cols);
+  REQUIRE(v == NN_NONE || (int64_t)in.rows * in.cols == (int64_t)rows * cols);
   if (v != NN_NONE) memcpy(out.value, in.value, (size_t)rows * (size_t)cols * sizeof *out.value);
   return v;
 }

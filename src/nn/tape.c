@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 enum { FIRST_BLOCK_BYTES = 1 << 20, ALIGNMENT = 64, MOST_BLOCKS = 64 };
 
 typedef struct record {
@@ -140,7 +142,10 @@ static nn_matrix view(const record *r) { return (nn_matrix){r->rows, r->cols, r-
 
 nn_matrix tape_at(const tape *t, nn_var v) { return v == NN_NONE ? (nn_matrix){0} : view(&t->records[v]); }
 
-nn_real tape_number(const tape *t, nn_var v) { return v == NN_NONE ? 0 : t->records[v].value[0]; }
+nn_real tape_number(const tape *t, nn_var v) {
+  REQUIRE(v == NN_NONE || (t->records[v].rows == 1 && t->records[v].cols == 1));
+  return v == NN_NONE ? 0 : t->records[v].value[0];
+}
 
 /* Room for the gradients of all that lies between the leaves and the loss, all 0. */
 static bool clear_gradients(tape *t, nn_var loss) {
@@ -156,6 +161,7 @@ static bool clear_gradients(tape *t, nn_var loss) {
 }
 
 bool tape_backward(tape *t, nn_var loss) {
+  REQUIRE(loss == NN_NONE || (t->records[loss].rows == 1 && t->records[loss].cols == 1));
   if (t->failed || loss == NN_NONE || !clear_gradients(t, loss)) return false;
   if (!t->records[loss].wanted) return true;
   t->records[loss].grad[0] = 1;

@@ -75,16 +75,6 @@ const int64_t *kind_list(const ops_node *node, const char *attr, int32_t input, 
   return kind_ints(t, n);
 }
 
-situ_dtype ops_onnx_dtype(int64_t number) {
-  static const uint8_t types[] = {
-      SITU_DTYPE_UNKNOWN, SITU_DTYPE_F32,  SITU_DTYPE_U8,  SITU_DTYPE_I8,     SITU_DTYPE_U16,
-      SITU_DTYPE_I16,     SITU_DTYPE_I32,  SITU_DTYPE_I64, SITU_DTYPE_STRING, SITU_DTYPE_BOOL,
-      SITU_DTYPE_F16,     SITU_DTYPE_F64,  SITU_DTYPE_U32, SITU_DTYPE_U64,    SITU_DTYPE_C64,
-      SITU_DTYPE_C128,    SITU_DTYPE_BF16, SITU_DTYPE_F8,  SITU_DTYPE_F8,     SITU_DTYPE_F8,
-      SITU_DTYPE_F8,      SITU_DTYPE_I4,   SITU_DTYPE_I4,  SITU_DTYPE_I4,     SITU_DTYPE_F8};
-  return number >= 0 && number < (int64_t)sizeof types ? (situ_dtype)types[number] : SITU_DTYPE_UNKNOWN;
-}
-
 /* Operator sets before 6 name the type in words. */
 situ_dtype kind_dtype_attr(const ops_node *node, const char *name, situ_dtype otherwise) {
   static const char *const words[] = {"UNDEFINED", "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",

@@ -5,10 +5,10 @@
 #ifndef SITU_OPS_KIND_H
 #define SITU_OPS_KIND_H
 
-#include "ops/ops.h"
-
+#include "base/arena.h"
 #include "base/checked.h"
 #include "base/fail.h"
+#include "ops/node.h"
 
 typedef struct ops_kind ops_kind;
 

@@ -1,10 +1,12 @@
 /* Certificates in plan files: an object with kind, bound, lower_bound_ns, and a member for each list. What cannot be
  * read becomes the certificate's fault, which the checker reports: a spoilt proof does not make the plan unreadable. */
+#include "plan/certificate_json.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contracts.h"
 #include "base/fail.h"
-#include "plan/plan_json.h"
 
 static json_value *list_json(const certificate_list *list, const situ_problem *p) {
   json_value *row = json_new_array();
@@ -19,6 +21,7 @@ static json_value *list_json(const certificate_list *list, const situ_problem *p
 }
 
 json_value *certificate_to_json(const certificate *c, const situ_problem *p) {
+  REQUIRE(c->kind && c->bound);
   json_value *o = json_new_object();
   bool good = json_set(o, "kind", json_new_text(c->kind)) && json_set(o, "bound", json_new_text(c->bound)) &&
               json_set(o, "lower_bound_ns", plan_whole_json(c->lower_ns));

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
-#include "plan/plan_json.h"
+#include "plan/plan_source.h"
 
 /* A node of a split, by its identity in the workload file. */
 static situ_status pin_node(int32_t *pins, const plan_source *s, const json_value *node, const int32_t *by_id,

@@ -1,5 +1,7 @@
 #include "plan/plan.h"
 
+#include "base/contracts.h"
+
 situ_plan *plan_new(const situ_problem *problem) {
   arena *a = arena_new();
   situ_plan *plan = a ? ARENA_ZERO(a, situ_plan, 1) : NULL;
@@ -18,6 +20,7 @@ situ_plan *plan_new(const situ_problem *problem) {
 }
 
 int32_t plan_n_sharing(const situ_plan *plan, int32_t d) {
+  REQUIRE(d >= 0 && d < plan->n_devices);
   int32_t n = 0;
   if (!plan->replica_of) return 1;
   for (int32_t e = 0; e < plan->n_devices; e++) n += plan_leader(plan, e) == plan_leader(plan, d);

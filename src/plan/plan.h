@@ -42,6 +42,11 @@ struct situ_plan {
   double seconds;
 };
 
+/* NULL, or what is wrong with the shape of a placement or a plan of a problem (base/contracts.h): numbers in range,
+ * permutations, arrays that come together. Whether a plan is true is for check/. O(V + devices + transfers). */
+const char *placement_check(const placement *where, const situ_problem *problem);
+const char *plan_check_shape(const situ_plan *plan, const situ_problem *problem);
+
 /* The device whose part device d runs: itself where it is no replica. */
 static inline int32_t plan_leader(const situ_plan *plan, int32_t d) {
   return plan->replica_of && plan->replica_of[d] >= 0 ? plan->replica_of[d] : d;

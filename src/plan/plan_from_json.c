@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "plan/plan_json.h"
+#include "plan/certificate_json.h"
+#include "plan/plan_source.h"
 
 static const int64_t never = INT64_MAX;
 

@@ -26,4 +26,7 @@ struct situ_platform {
   int32_t *route_start, *route_link;
 };
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(devices^2 + hops of all routes). */
+const char *platform_check(const situ_platform *platform);
+
 #endif

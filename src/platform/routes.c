@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 
 /* Routes of one platform together may have this many hops: 1 GiB of link numbers. */
@@ -12,6 +13,7 @@
 enum { WEIGHT_BYTES = 1 << 20 };
 
 int64_t link_time_ns(int64_t latency_ns, double bytes_per_s, int64_t size_bytes) {
+  REQUIRE(latency_ns >= 0 && bytes_per_s > 0);
   if (size_bytes <= 0) return latency_ns;
   double whole_rate = floor(bytes_per_s);
   uint64_t nano_bytes;
@@ -177,6 +179,8 @@ static situ_status lay_out(situ_platform *p, const int32_t *next, situ_error *er
 }
 
 situ_status routes_find(situ_platform *p, situ_error *error) {
+  REQUIRE(contracts_within(p->link_from, p->n_links, 0, p->n_memories));
+  REQUIRE(contracts_within(p->link_to, p->n_links, 0, p->n_memories));
   int64_t n_pairs = (int64_t)p->n_memories * p->n_memories;
   arena *scratch = arena_new();
   search s;

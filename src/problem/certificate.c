@@ -2,11 +2,15 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
+
 void certificate_start(certificate *c, const char *kind, int64_t lower_ns) {
+  REQUIRE(kind && lower_ns >= 0);
   *c = (certificate){.kind = kind, .lower_ns = lower_ns};
 }
 
 int64_t *certificate_add(certificate *c, const char *name, int64_t n, arena *a) {
+  REQUIRE(c->kind && name && n >= 0);
   if (c->n_lists == CERTIFICATE_LISTS) return NULL;
   int64_t *values = ARENA_ZERO(a, int64_t, n);
   if (values) c->list[c->n_lists++] = (certificate_list){.name = name, .n = n, .values = values};
@@ -36,6 +40,7 @@ int64_t certificate_size(const certificate *c, const char *name) {
 }
 
 bool certificate_copy(certificate *to, const certificate *from, arena *a) {
+  REQUIRE(to != from);
   *to = *from;
   if (!from->kind) return true;
   to->kind = arena_string(a, from->kind);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/text.h"
 
@@ -230,11 +231,13 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   p->costs = costs;
   situ_problem_options none = {0};
   situ_status status = fill(p, options ? options : &none, error);
-  if (status == SITU_STATUS_OK)
-    *out = p;
-  else
+  if (status != SITU_STATUS_OK) {
     arena_free(a);
-  return status;
+    return status;
+  }
+  CONTRACT(problem_check(p));
+  *out = p;
+  return SITU_STATUS_OK;
 }
 
 void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
@@ -261,6 +264,7 @@ void problem_view_latency(situ_problem *out, const situ_problem *p) {
 }
 
 void problem_view_copy(situ_problem *view, situ_graph *graph) {
+  REQUIRE(graph != view->graph && view->graph->n_operators % view->n_copies == 0);
   *graph = *view->graph;
   graph->n_operators /= view->n_copies;
   graph->n_tensors /= view->n_copies;

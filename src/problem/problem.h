@@ -43,6 +43,10 @@ struct situ_problem {
   int32_t *device_kind;                /* [from device * n_devices + to device] kind of route */
 };
 
+/* NULL, or which of the invariants above does not hold, of a problem or of a view (base/contracts.h); graph, platform
+ * and costs have checks of their own. O(V + devices^2). */
+const char *problem_check(const situ_problem *problem);
+
 /* Sets of execution models, for tables. */
 enum {
   MODEL_STREAM = 1 << SITU_EXECUTION_STREAM,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bound/bound.h"
-#include "cost/costs.h"
+#include "cost/cost_models.h"
 #include "read/reader.h"
 #include "report/report.h"
 #include "situ/learn.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "sim/models.h"
 #include "view/footprint.h"
@@ -203,6 +204,7 @@ static bool draw_units(calls *m, const int32_t *device) {
         }
     }
   }
+  ENSURE(n_ready <= n_units);
   return n_ready == n_units;
 }
 

@@ -3,7 +3,7 @@
 #ifndef SITU_SIM_MODELS_H
 #define SITU_SIM_MODELS_H
 
-#include "sim/simulate.h"
+#include "sim/simulation.h"
 
 typedef struct execution_model {
   situ_execution execution;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "sim/models.h"
 
@@ -71,6 +72,7 @@ simulation simulator_run_base(simulator *s, simulator_base *b, const placement *
 }
 
 simulation simulator_run_below(simulator *s, simulator_base *b, const placement *where, bool memory, int64_t limit_ns) {
+  REQUIRE(where->device && limit_ns >= 0);
   simulation found = nothing;
   if (b->state && !s->rates)
     s->model->run_below(s->state, b->state, where, memory, limit_ns, &found);
@@ -85,11 +87,12 @@ simulation simulator_run_below(simulator *s, simulator_base *b, const placement 
 }
 
 int64_t simulator_dispatch(simulator *s, const int32_t *device, const double *priority, int32_t *order) {
+  REQUIRE(device && priority && order);
   return s->model->dispatch ? s->model->dispatch(s->state, device, priority, order) : SITU_NEVER_NS;
 }
 
 /* A run trusts its placement; a whole plan may be asked for by anyone. */
-static situ_status placement_check(const situ_problem *p, const placement *where, arena *scratch, situ_error *error) {
+static situ_status refuse_placement(const situ_problem *p, const placement *where, arena *scratch, situ_error *error) {
   for (int32_t v = 0; v < p->n_operators; v++)
     if (where->device[v] < 0 || where->device[v] >= p->n_devices)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->name[v], "is placed on device %d; expected 0 to %d",
@@ -115,7 +118,7 @@ static situ_status placement_check(const situ_problem *p, const placement *where
 static situ_status fill(situ_plan *plan, simulator *s, const placement *where, situ_error *error) {
   const situ_problem *p = s->problem;
   arena_mark mark = arena_get_mark(plan->arena);
-  situ_status status = placement_check(p, where, plan->arena, error);
+  situ_status status = refuse_placement(p, where, plan->arena, error);
   arena_release(plan->arena, mark);
   if (status != SITU_STATUS_OK) return status;
   plan->device = ARENA_COPY(plan->arena, where->device, int32_t, p->n_operators);
@@ -147,15 +150,18 @@ situ_status simulator_plan(situ_plan **out, simulator *s, const placement *where
   situ_plan *plan = plan_new(s->problem);
   if (!plan) return fail_no_memory(error);
   situ_status status = fill(plan, s, where, error);
-  if (status == SITU_STATUS_OK)
-    *out = plan;
-  else
+  if (status != SITU_STATUS_OK) {
     situ_plan_free(plan);
-  return status;
+    return status;
+  }
+  CONTRACT(plan_check_shape(plan, s->problem));
+  *out = plan;
+  return SITU_STATUS_OK;
 }
 
 situ_status simulator_memory(memory_change **out, int64_t *n, simulator *s, const placement *where, arena *a,
                              situ_error *error) {
+  REQUIRE(where->device);
   *out = NULL;
   *n = 0;
   return s->model->memory ? s->model->memory(s->state, where, out, n, a, error) : SITU_STATUS_OK;

@@ -8,53 +8,26 @@
  * follow on the same device and users of its tensors, without contention. A start that is no less than the limit minus
  * the tail ends the run. The last operator to end has a tail of its time or more: so a run is stopped exactly where its
  * value is the limit or more. docs/theory/trial_runs.md. */
+#include "sim/stream_base.h"
+
 #include <string.h>
 
 #include "base/checked.h"
-#include "sim/stream.h"
+#include "base/contracts.h"
+#include "sim/stream_link.h"
+#include "sim/stream_marks.h"
+#include "sim/stream_run.h"
 
-enum { MARKS = 16 };
-static const int64_t MARKS_BYTES = (int64_t)1 << 26; /* of all marks of a base */
-
-/* The state of stream_link.c at the end of an instant. */
-typedef struct stream_mark {
-  int64_t now_ns;
-  int32_t n_ended, n_sendings, n_heap;
-  int32_t *waiting;   /* [operator] */
-  int32_t *device_at; /* [device] */
-  bool *device_busy;
-  int32_t *channel_now, *queue_first, *queue_last; /* [channel] */
-  stream_event *heap;
-  stream_sending *sending;
-} stream_mark;
-
-struct stream_base {
+typedef struct stream_base {
   bool valid;              /* there is a base */
   int32_t *device, *order; /* [operator] its placement */
   int64_t *start_ns, *finish_ns, *tail_ns;
-  int32_t *next;                       /* as in the stream */
-  int32_t *user_next, *first_sending;  /* contention link, as in the stream */
-  stream_mark mark[MARKS];             /* by time */
-  int32_t n_marks, most_marks, stride; /* stride: operators that end from one mark to the next, at least */
-  int64_t *trial_tail_ns;              /* [operator] of the placement at hand */
-  int32_t low, high;                   /* the first and last position at which that differs; low > high: it does not */
-};
-
-/* ---- making ---- */
-
-static bool make_mark(const stream *s, stream_mark *m, arena *a) {
-  int32_t n_channels = s->n_channels;
-  return (m->waiting = ARENA_NEW(a, int32_t, s->n_operators)) && (m->device_at = ARENA_NEW(a, int32_t, s->n_devices)) &&
-         (m->device_busy = ARENA_NEW(a, bool, s->n_devices)) && (m->channel_now = ARENA_NEW(a, int32_t, n_channels)) &&
-         (m->queue_first = ARENA_NEW(a, int32_t, n_channels)) && (m->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
-         (m->heap = ARENA_NEW(a, stream_event, (int64_t)s->n_devices + n_channels)) &&
-         (m->sending = ARENA_NEW(a, stream_sending, stream_most_sendings(s)));
-}
-
-static int64_t mark_bytes(const stream *s) {
-  return 4 * (int64_t)s->n_operators + (int64_t)sizeof(stream_sending) * stream_most_sendings(s) +
-         32 * ((int64_t)s->n_devices + s->n_channels);
-}
+  int32_t *next;                      /* as in the stream */
+  int32_t *user_next, *first_sending; /* contention link, as in the stream */
+  stream_marks *marks;                /* contention link */
+  int64_t *trial_tail_ns;             /* [operator] of the placement at hand */
+  int32_t low, high;                  /* the first and last position at which that differs; low > high: it does not */
+} stream_base;
 
 void *stream_base_new(void *model, arena *a) {
   stream *s = model;
@@ -74,65 +47,21 @@ void *stream_base_new(void *model, arena *a) {
   b->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses);
   b->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors);
   if (!b->user_next || !b->first_sending) return NULL;
-  b->most_marks = (int32_t)min64(MARKS, MARKS_BYTES / mark_bytes(s));
-  b->stride = s->n_operators / (MARKS + 1) + 1;
-  for (int32_t i = 0; i < b->most_marks; i++)
-    if (!make_mark(s, &b->mark[i], a)) return NULL;
-  return b;
+  b->marks = stream_marks_new(s, a);
+  return b->marks ? b : NULL;
 }
-
-/* ---- marks ---- */
 
 #define COPY(to, from, count) memcpy((to), (from), (size_t)(count) * sizeof *(to))
 
-void stream_base_mark(stream *s, int64_t now_ns) {
-  stream_base *b = s->recording;
-  int32_t last = b->n_marks > 0 ? b->mark[b->n_marks - 1].n_ended : 0;
-  if (b->n_marks == b->most_marks || s->n_ended < last + b->stride) return;
-  stream_mark *m = &b->mark[b->n_marks++];
-  m->now_ns = now_ns;
-  m->n_ended = s->n_ended;
-  m->n_sendings = s->n_sendings;
-  m->n_heap = s->n_heap;
-  COPY(m->waiting, s->waiting, s->n_operators);
-  COPY(m->device_at, s->device_at, s->n_devices);
-  COPY(m->device_busy, s->device_busy, s->n_devices);
-  COPY(m->channel_now, s->channel_now, s->n_channels);
-  COPY(m->queue_first, s->queue_first, s->n_channels);
-  COPY(m->queue_last, s->queue_last, s->n_channels);
-  COPY(m->heap, s->heap, s->n_heap);
-  COPY(m->sending, s->sending, s->n_sendings);
-}
-
-static void go_to_mark(stream *s, const stream_base *b, const stream_mark *m) {
-  s->n_ended = m->n_ended;
-  s->n_sendings = m->n_sendings;
-  s->n_heap = m->n_heap;
-  s->n_runnable = s->n_fresh = s->n_freed = 0;
-  s->n_hops = 0;
-  s->started = NULL;
-  s->broken = s->stopped = false;
-  COPY(s->waiting, m->waiting, s->n_operators);
-  memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
-  COPY(s->device_at, m->device_at, s->n_devices);
-  COPY(s->device_busy, m->device_busy, s->n_devices);
-  COPY(s->channel_now, m->channel_now, s->n_channels);
-  COPY(s->queue_first, m->queue_first, s->n_channels);
-  COPY(s->queue_last, m->queue_last, s->n_channels);
-  COPY(s->heap, m->heap, m->n_heap);
-  COPY(s->sending, m->sending, m->n_sendings);
-  COPY(s->user_next, b->user_next, s->graph->n_uses);
-}
-
 /* What was before the mark, after a run to the end. */
-static void take_over(stream *s, const stream_base *b, const stream_mark *m) {
+static void take_over(stream *s, const stream_base *b, int64_t mark_ns) {
   for (int32_t v = 0; v < s->n_operators; v++) {
-    if (b->start_ns[v] > m->now_ns) continue;
+    if (b->start_ns[v] > mark_ns) continue;
     s->start_ns[v] = b->start_ns[v];
     s->finish_ns[v] = b->finish_ns[v];
   }
   for (int32_t t = 0; t < s->graph->n_tensors; t++)
-    if (b->finish_ns[s->graph->producer[t]] <= m->now_ns) s->first_sending[t] = b->first_sending[t];
+    if (b->finish_ns[s->graph->producer[t]] <= mark_ns) s->link.first_sending[t] = b->first_sending[t];
 }
 
 /* ---- what differs ---- */
@@ -196,12 +125,8 @@ static int64_t parting(const stream *s, const stream_base *b, const placement *w
 
 /* The last mark before the placement, which is chained, parts from the base; NULL: there is none. */
 static const stream_mark *last_mark(const stream *s, const stream_base *b, const placement *where) {
-  int32_t n = 0;
-  if (b->valid && b->n_marks > 0) {
-    int64_t parts = parting(s, b, where);
-    while (n < b->n_marks && b->mark[n].now_ns < parts) n++;
-  }
-  return n > 0 ? &b->mark[n - 1] : NULL;
+  if (!b->valid || !b->marks || stream_marks_empty(b->marks)) return NULL;
+  return stream_marks_before(b->marks, parting(s, b, where));
 }
 
 /* ---- runs ---- */
@@ -233,9 +158,10 @@ static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, c
   s->stopped = false;
   if (s->problem->contention == SITU_CONTENTION_LINK) {
     if (!mark) return stream_run_link(s);
-    go_to_mark(s, b, mark);
+    stream_go_to_mark(s, mark);
+    COPY(s->link.user_next, b->user_next, s->graph->n_uses);
     if (!stream_go_on(s)) return false;
-    take_over(s, b, mark);
+    take_over(s, b, stream_mark_ns(mark));
     return true;
   }
   for (int32_t i = 0; i < s->n_operators; i++) {
@@ -247,14 +173,15 @@ static bool run_from(stream *s, const stream_base *b, const stream_mark *mark, c
 }
 
 void stream_run_base(void *model, void *base, const placement *where, bool memory, simulation *out) {
+  REQUIRE(!((stream *)model)->link.marks);
   stream *s = model;
   stream_base *b = base;
   if (!compare(s, b, where)) return;
   const stream_mark *mark = last_mark(s, b, where);
-  b->n_marks = mark ? (int32_t)(mark - b->mark) + 1 : 0; /* the others are of what was the base */
-  s->recording = b;
+  if (b->marks) stream_marks_cut(b->marks, mark); /* the others are of what was the base */
+  s->link.marks = b->marks;
   bool ran = run_from(s, b, mark, where);
-  s->recording = NULL;
+  s->link.marks = NULL;
   b->valid = ran;
   if (!ran) return;
   COPY(b->device, where->device, s->n_operators);
@@ -262,13 +189,14 @@ void stream_run_base(void *model, void *base, const placement *where, bool memor
   COPY(b->next, s->next, s->n_operators + s->n_devices);
   COPY(b->start_ns, s->start_ns, s->n_operators);
   COPY(b->finish_ns, s->finish_ns, s->n_operators);
-  if (b->user_next) COPY(b->user_next, s->user_next, s->graph->n_uses);
-  if (b->user_next) COPY(b->first_sending, s->first_sending, s->graph->n_tensors);
+  if (b->user_next) COPY(b->user_next, s->link.user_next, s->graph->n_uses);
+  if (b->user_next) COPY(b->first_sending, s->link.first_sending, s->graph->n_tensors);
   find_tails(s, b, where, b->tail_ns, 0, s->n_operators - 1, -1);
   stream_tell(s, where, memory, out);
 }
 
 void stream_run_below(void *model, void *base, const placement *where, bool memory, int64_t limit_ns, simulation *out) {
+  REQUIRE(!((stream *)model)->tail_ns);
   stream *s = model;
   stream_base *b = base;
   if (!compare(s, b, where)) return;
@@ -276,7 +204,7 @@ void stream_run_below(void *model, void *base, const placement *where, bool memo
   if (limit_ns != SITU_NEVER_NS) {
     if (b->valid) COPY(b->trial_tail_ns, b->tail_ns, s->n_operators);
     int32_t first = s->problem->contention == SITU_CONTENTION_LINK ? 0 : b->low;
-    find_tails(s, b, where, b->trial_tail_ns, first, b->high, mark ? mark->now_ns : -1);
+    find_tails(s, b, where, b->trial_tail_ns, first, b->high, mark ? stream_mark_ns(mark) : -1);
     s->tail_ns = b->trial_tail_ns;
     s->limit_ns = limit_ns;
   }

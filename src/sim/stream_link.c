@@ -5,44 +5,50 @@
  * tensors become ready, hops of no duration pass, operators start, those of no duration end. The outcome of this part
  * does not depend on the order in which it is worked off. Then the tensors that became ready for a hop join the
  * queues, sorted by tensor and destination, and the idle channels take the first of their queues. */
+#include "sim/stream_link.h"
+
 #include <string.h>
 
 #include "base/checked.h"
-#include "sim/stream.h"
+#include "sim/stream_marks.h"
 
-bool stream_make_link(stream *s, arena *a) {
+bool stream_link_make(stream *s, arena *a) {
   int64_t most = stream_most_sendings(s);
   int32_t n_devices = s->n_devices, n_channels = s->n_channels;
   const situ_platform *q = s->platform;
   int32_t n_hops = q->route_start[(int64_t)s->n_memories * s->n_memories];
-  s->hop = ARENA_NEW(a, stream_hop, n_hops);
-  if (!s->hop) return false;
+  s->link.hop = ARENA_NEW(a, stream_hop, n_hops);
+  if (!s->link.hop) return false;
   for (int32_t i = 0; i < n_hops; i++) {
     int32_t link = q->route_link[i];
-    s->hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel};
+    s->link.hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel};
   }
-  return (s->waiting = ARENA_NEW(a, int32_t, s->n_operators)) && (s->device_busy = ARENA_NEW(a, bool, n_devices)) &&
-         (s->ready = ARENA_NEW(a, ready_heap, n_devices)) && (s->ready_room = ARENA_NEW(a, int32_t, s->n_operators)) &&
-         (s->sending = ARENA_NEW(a, stream_sending, most)) &&
-         (s->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) && (s->slot = ARENA_NEW(a, int32_t, s->n_memories)) &&
-         (s->channel_now = ARENA_NEW(a, int32_t, n_channels)) && (s->queue_first = ARENA_NEW(a, int32_t, n_channels)) &&
-         (s->queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
-         (s->heap = ARENA_NEW(a, stream_event, (int64_t)n_devices + n_channels)) &&
-         (s->runnable = ARENA_NEW(a, int32_t, n_devices)) && (s->fresh = ARENA_NEW(a, int32_t, most)) &&
-         (s->freed = ARENA_NEW(a, int32_t, n_channels)) &&
-         (s->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors));
+  return (s->link.waiting = ARENA_NEW(a, int32_t, s->n_operators)) &&
+         (s->link.device_busy = ARENA_NEW(a, bool, n_devices)) &&
+         (s->dispatch.ready = ARENA_NEW(a, ready_heap, n_devices)) &&
+         (s->dispatch.room = ARENA_NEW(a, int32_t, s->n_operators)) &&
+         (s->link.sending = ARENA_NEW(a, stream_sending, most)) &&
+         (s->link.user_next = ARENA_NEW(a, int32_t, s->graph->n_uses)) &&
+         (s->link.slot = ARENA_NEW(a, int32_t, s->n_memories)) &&
+         (s->link.channel_now = ARENA_NEW(a, int32_t, n_channels)) &&
+         (s->link.queue_first = ARENA_NEW(a, int32_t, n_channels)) &&
+         (s->link.queue_last = ARENA_NEW(a, int32_t, n_channels)) &&
+         (s->link.heap = ARENA_NEW(a, stream_event, (int64_t)n_devices + n_channels)) &&
+         (s->link.runnable = ARENA_NEW(a, int32_t, n_devices)) && (s->link.fresh = ARENA_NEW(a, int32_t, most)) &&
+         (s->link.freed = ARENA_NEW(a, int32_t, n_channels)) &&
+         (s->link.first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors));
 }
 
 static void event_push(stream *s, int64_t time_ns, int32_t who) {
-  stream_event *h = s->heap;
-  int32_t i = s->n_heap++;
+  stream_event *h = s->link.heap;
+  int32_t i = s->link.n_heap++;
   for (int32_t up; i > 0 && h[up = (i - 1) / 2].time_ns > time_ns; i = up) h[i] = h[up];
   h[i] = (stream_event){time_ns, who};
 }
 
 static stream_event event_pop(stream *s) {
-  stream_event *h = s->heap, top = h[0], last = h[--s->n_heap];
-  int32_t n = s->n_heap, i = 0;
+  stream_event *h = s->link.heap, top = h[0], last = h[--s->link.n_heap];
+  int32_t n = s->link.n_heap, i = 0;
   for (int32_t child; (child = 2 * i + 1) < n; i = child) {
     if (child + 1 < n && h[child + 1].time_ns < h[child].time_ns) child++;
     if (h[child].time_ns >= last.time_ns) break;
@@ -54,92 +60,92 @@ static stream_event event_pop(stream *s) {
 
 /* One more input of w is in its memory. */
 static inline void deliver(stream *s, int32_t w) {
-  if (--s->waiting[w] > 0) return;
+  if (--s->link.waiting[w] > 0) return;
   int32_t d = s->device[w];
-  if (s->started) heap_push(&s->ready[d], w);
-  if ((s->started ? s->ready[d].n == 1 : s->next[s->device_at[d]] == w) && !s->device_busy[d])
-    s->runnable[s->n_runnable++] = d;
+  if (s->dispatch.started) heap_push(&s->dispatch.ready[d], w);
+  if ((s->dispatch.started ? s->dispatch.ready[d].n == 1 : s->next[s->device_at[d]] == w) && !s->link.device_busy[d])
+    s->link.runnable[s->link.n_runnable++] = d;
 }
 
-static inline stream_hop hop_of(const stream *s, int32_t k) { return s->hop[s->sending[k].hop]; }
+static inline stream_hop hop_of(const stream *s, int32_t k) { return s->link.hop[s->link.sending[k].hop]; }
 
 static inline int64_t hop_time(const stream *s, int32_t k) {
-  return s->problem->transfer_ns[(int64_t)s->sending[k].tensor * s->problem->n_kinds + hop_of(s, k).kind];
+  return s->problem->transfer_ns[(int64_t)s->link.sending[k].tensor * s->problem->n_kinds + hop_of(s, k).kind];
 }
 
 static inline void log_hop(stream *s, int32_t k, int64_t start, int64_t finish) {
-  stream_sending *x = &s->sending[k];
+  stream_sending *x = &s->link.sending[k];
   if (x->left_ns < 0) x->left_ns = finish;
   x->came_ns = start; /* the last hop writes last */
-  if (s->hop_log) {
-    s->hop_log[s->n_hops] = (situ_transfer){x->tensor, hop_of(s, k).link, x->to_memory, start, finish};
+  if (s->link.hop_log) {
+    s->link.hop_log[s->link.n_hops] = (situ_transfer){x->tensor, hop_of(s, k).link, x->to_memory, start, finish};
   }
-  s->n_hops++;
+  s->link.n_hops++;
 }
 
 /* Sending k is ready for its present hop, or has arrived. */
 static void advance(stream *s, int32_t k, int64_t now) {
-  stream_sending *x = &s->sending[k];
+  stream_sending *x = &s->link.sending[k];
   for (; x->hop < x->end_hop; x->hop++) {
     if (hop_time(s, k) > 0) {
-      s->fresh[s->n_fresh++] = k;
+      s->link.fresh[s->link.n_fresh++] = k;
       return;
     }
     log_hop(s, k, now, now);
   }
-  for (int32_t i = x->first_user; i >= 0; i = s->user_next[i]) deliver(s, s->graph->use[i]);
+  for (int32_t i = x->first_user; i >= 0; i = s->link.user_next[i]) deliver(s, s->graph->use[i]);
 }
 
 /* Tensor t of operator v, which stands at `position` in the order, is ready in memory m. */
 static void send(stream *s, int32_t t, int32_t position, int32_t m, int64_t now) {
   const situ_graph *g = s->graph;
-  int32_t first = s->n_sendings;
-  s->first_sending[t] = first;
+  int32_t first = s->link.n_sendings;
+  s->link.first_sending[t] = first;
   for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
     int32_t w = g->use[i];
     int32_t to = s->problem->memory_of[s->device[w]];
-    if (s->position[w] < position) s->broken = true;
+    if (s->position[w] < position) s->link.broken = true;
     if (to == m) {
       deliver(s, w);
       continue;
     }
-    int32_t k = s->slot[to];
+    int32_t k = s->link.slot[to];
     if (k < first) {
-      k = s->slot[to] = s->n_sendings++;
+      k = s->link.slot[to] = s->link.n_sendings++;
       const int32_t *route = s->platform->route_start + (int64_t)m * s->n_memories + to;
-      s->sending[k] = (stream_sending){t, to, route[0], route[1], -1, -1, -1, -1};
+      s->link.sending[k] = (stream_sending){t, to, route[0], route[1], -1, -1, -1, -1};
     }
-    s->user_next[i] = s->sending[k].first_user;
-    s->sending[k].first_user = (int32_t)i;
+    s->link.user_next[i] = s->link.sending[k].first_user;
+    s->link.sending[k].first_user = (int32_t)i;
   }
-  for (int32_t k = first; k < s->n_sendings; k++) advance(s, k, now);
+  for (int32_t k = first; k < s->link.n_sendings; k++) advance(s, k, now);
 }
 
 /* The operator that device d is at ends. */
 static void end_operator(stream *s, int32_t d, int64_t now) {
   const situ_graph *g = s->graph;
   int32_t v = s->device_at[d];
-  s->n_ended++;
+  s->link.n_ended++;
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     send(s, t, s->position[v], s->problem->memory_of[d], now);
 }
 
 /* What device d starts next; -1 when it has to wait. */
 static inline int32_t next_operator(stream *s, int32_t d) {
-  if (!s->started) {
+  if (!s->dispatch.started) {
     int32_t next = s->next[s->device_at[d]];
-    return next >= 0 && s->waiting[next] == 0 ? next : -1;
+    return next >= 0 && s->link.waiting[next] == 0 ? next : -1;
   }
-  if (s->ready[d].n == 0) return -1;
-  int32_t v = heap_pop(&s->ready[d]);
-  s->started[s->n_started++] = v;
+  if (s->dispatch.ready[d].n == 0) return -1;
+  int32_t v = heap_pop(&s->dispatch.ready[d]);
+  s->dispatch.started[s->dispatch.n_started++] = v;
   return v;
 }
 
 /* Starts what device d can start; it is idle. It counts as busy meanwhile, so that nobody lists it as runnable. */
 static void run_device(stream *s, int32_t d, int64_t now) {
   const situ_problem *p = s->problem;
-  s->device_busy[d] = true;
+  s->link.device_busy[d] = true;
   for (int32_t v; (v = next_operator(s, d)) >= 0;) {
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
     s->device_at[d] = v;
@@ -152,51 +158,51 @@ static void run_device(stream *s, int32_t d, int64_t now) {
     }
     end_operator(s, d, now);
   }
-  s->device_busy[d] = false;
+  s->link.device_busy[d] = false;
 }
 
 static void run_runnable(stream *s, int64_t now) {
-  while (s->n_runnable > 0) {
-    int32_t d = s->runnable[--s->n_runnable];
-    if (!s->device_busy[d]) run_device(s, d, now);
+  while (s->link.n_runnable > 0) {
+    int32_t d = s->link.runnable[--s->link.n_runnable];
+    if (!s->link.device_busy[d]) run_device(s, d, now);
   }
 }
 
 static inline uint64_t turn(const stream *s, int32_t k) {
-  return (uint64_t)s->sending[k].tensor << 32 | (uint32_t)s->sending[k].to_memory;
+  return (uint64_t)s->link.sending[k].tensor << 32 | (uint32_t)s->link.sending[k].to_memory;
 }
 
 static void sift_down(stream *s, int32_t i, int32_t n) {
-  int32_t k = s->fresh[i];
+  int32_t k = s->link.fresh[i];
   uint64_t key = turn(s, k);
   for (int32_t child; (child = 2 * i + 1) < n; i = child) {
-    if (child + 1 < n && turn(s, s->fresh[child + 1]) > turn(s, s->fresh[child])) child++;
-    if (turn(s, s->fresh[child]) <= key) break;
-    s->fresh[i] = s->fresh[child];
+    if (child + 1 < n && turn(s, s->link.fresh[child + 1]) > turn(s, s->link.fresh[child])) child++;
+    if (turn(s, s->link.fresh[child]) <= key) break;
+    s->link.fresh[i] = s->link.fresh[child];
   }
-  s->fresh[i] = k;
+  s->link.fresh[i] = k;
 }
 
 /* Sorts the fresh ones by tensor, then destination: usually they are; else heapsort, for there may be many. */
 static void sort_fresh(stream *s) {
-  int32_t n = s->n_fresh, i = 1;
-  while (i < n && turn(s, s->fresh[i - 1]) < turn(s, s->fresh[i])) i++;
+  int32_t n = s->link.n_fresh, i = 1;
+  while (i < n && turn(s, s->link.fresh[i - 1]) < turn(s, s->link.fresh[i])) i++;
   if (i >= n) return;
   for (i = n / 2 - 1; i >= 0; i--) sift_down(s, i, n);
   for (i = n - 1; i > 0; i--) {
-    int32_t greatest = s->fresh[0];
-    s->fresh[0] = s->fresh[i];
-    s->fresh[i] = greatest;
+    int32_t greatest = s->link.fresh[0];
+    s->link.fresh[0] = s->link.fresh[i];
+    s->link.fresh[i] = greatest;
     sift_down(s, 0, i);
   }
 }
 
 /* An idle channel takes the first of its queue. */
 static void serve(stream *s, int32_t c, int64_t now) {
-  int32_t k = s->queue_first[c];
-  if (s->channel_now[c] >= 0 || k < 0) return;
-  s->queue_first[c] = s->sending[k].next_in_queue;
-  s->channel_now[c] = k;
+  int32_t k = s->link.queue_first[c];
+  if (s->link.channel_now[c] >= 0 || k < 0) return;
+  s->link.queue_first[c] = s->link.sending[k].next_in_queue;
+  s->link.channel_now[c] = k;
   int64_t finish = sat_add(now, hop_time(s, k));
   log_hop(s, k, now, finish);
   event_push(s, finish, s->n_devices + c);
@@ -204,18 +210,18 @@ static void serve(stream *s, int32_t c, int64_t now) {
 
 static void serve_channels(stream *s, int64_t now) {
   sort_fresh(s);
-  for (int32_t i = 0; i < s->n_fresh; i++) {
-    int32_t k = s->fresh[i], c = hop_of(s, k).channel;
-    s->sending[k].next_in_queue = -1;
-    if (s->queue_first[c] < 0)
-      s->queue_first[c] = k;
+  for (int32_t i = 0; i < s->link.n_fresh; i++) {
+    int32_t k = s->link.fresh[i], c = hop_of(s, k).channel;
+    s->link.sending[k].next_in_queue = -1;
+    if (s->link.queue_first[c] < 0)
+      s->link.queue_first[c] = k;
     else
-      s->sending[s->queue_last[c]].next_in_queue = k;
-    s->queue_last[c] = k;
+      s->link.sending[s->link.queue_last[c]].next_in_queue = k;
+    s->link.queue_last[c] = k;
   }
-  for (int32_t i = 0; i < s->n_fresh; i++) serve(s, hop_of(s, s->fresh[i]).channel, now);
-  for (int32_t i = 0; i < s->n_freed; i++) serve(s, s->freed[i], now);
-  s->n_fresh = s->n_freed = 0;
+  for (int32_t i = 0; i < s->link.n_fresh; i++) serve(s, hop_of(s, s->link.fresh[i]).channel, now);
+  for (int32_t i = 0; i < s->link.n_freed; i++) serve(s, s->link.freed[i], now);
+  s->link.n_fresh = s->link.n_freed = 0;
 }
 
 static void end_event(stream *s, int32_t who, int64_t now) {
@@ -224,52 +230,52 @@ static void end_event(stream *s, int32_t who, int64_t now) {
     run_device(s, who, now);
     return;
   }
-  int32_t c = who - s->n_devices, k = s->channel_now[c];
-  s->channel_now[c] = -1;
-  s->freed[s->n_freed++] = c;
-  s->sending[k].hop++;
+  int32_t c = who - s->n_devices, k = s->link.channel_now[c];
+  s->link.channel_now[c] = -1;
+  s->link.freed[s->link.n_freed++] = c;
+  s->link.sending[k].hop++;
   advance(s, k, now);
 }
 
 /* Before time 0. */
 static void prepare(stream *s) {
   const int64_t *in_start = s->graph->in_start;
-  for (int32_t v = 0; v < s->n_operators; v++) s->waiting[v] = (int32_t)(in_start[v + 1] - in_start[v]);
+  for (int32_t v = 0; v < s->n_operators; v++) s->link.waiting[v] = (int32_t)(in_start[v + 1] - in_start[v]);
   for (int32_t d = 0; d < s->n_devices; d++) s->device_at[d] = s->n_operators + d;
-  memset(s->device_busy, 0, (size_t)s->n_devices * sizeof *s->device_busy);
-  memset(s->slot, 0xff, (size_t)s->n_memories * sizeof *s->slot);
-  memset(s->channel_now, 0xff, (size_t)s->n_channels * sizeof *s->channel_now);
-  memset(s->queue_first, 0xff, (size_t)s->n_channels * sizeof *s->queue_first);
-  s->n_sendings = s->n_heap = s->n_runnable = s->n_fresh = s->n_freed = s->n_ended = 0;
-  s->n_hops = 0;
-  s->broken = s->stopped = false;
+  memset(s->link.device_busy, 0, (size_t)s->n_devices * sizeof *s->link.device_busy);
+  memset(s->link.slot, 0xff, (size_t)s->n_memories * sizeof *s->link.slot);
+  memset(s->link.channel_now, 0xff, (size_t)s->n_channels * sizeof *s->link.channel_now);
+  memset(s->link.queue_first, 0xff, (size_t)s->n_channels * sizeof *s->link.queue_first);
+  s->link.n_sendings = s->link.n_heap = s->link.n_runnable = s->link.n_fresh = s->link.n_freed = s->link.n_ended = 0;
+  s->link.n_hops = 0;
+  s->link.broken = s->stopped = false;
 }
 
 /* What is ready at time 0. */
 static void run_start(stream *s) {
   for (int32_t d = 0; d < s->n_devices; d++) {
-    if (!s->device_busy[d]) run_device(s, d, 0);
+    if (!s->link.device_busy[d]) run_device(s, d, 0);
     run_runnable(s, 0);
   }
   serve_channels(s, 0);
 }
 
 bool stream_go_on(stream *s) {
-  while (s->n_heap > 0 && !s->stopped) {
-    int64_t now = s->heap[0].time_ns;
+  while (s->link.n_heap > 0 && !s->stopped) {
+    int64_t now = s->link.heap[0].time_ns;
     if (now == SITU_NEVER_NS) return false;
-    while (s->n_heap > 0 && s->heap[0].time_ns == now) {
+    while (s->link.n_heap > 0 && s->link.heap[0].time_ns == now) {
       end_event(s, event_pop(s).who, now);
       run_runnable(s, now);
     }
     serve_channels(s, now);
-    if (s->recording) stream_base_mark(s, now);
+    if (s->link.marks) stream_marks_leave(s, now);
   }
-  return s->n_ended == s->n_operators && !s->broken && !s->stopped;
+  return s->link.n_ended == s->n_operators && !s->link.broken && !s->stopped;
 }
 
 bool stream_run_link(stream *s) {
-  s->started = NULL;
+  s->dispatch.started = NULL;
   prepare(s);
   run_start(s);
   return stream_go_on(s);
@@ -278,25 +284,25 @@ bool stream_run_link(stream *s) {
 /* Heaps side by side, as large as their devices have operators. */
 static void prepare_heaps(stream *s, const double *priority) {
   int32_t before = 0;
-  for (int32_t d = 0; d < s->n_devices; d++) s->ready[d] = (ready_heap){.key = priority};
-  for (int32_t v = 0; v < s->n_operators; v++) s->ready[s->device[v]].n++;
+  for (int32_t d = 0; d < s->n_devices; d++) s->dispatch.ready[d] = (ready_heap){.key = priority};
+  for (int32_t v = 0; v < s->n_operators; v++) s->dispatch.ready[s->device[v]].n++;
   for (int32_t d = 0; d < s->n_devices; d++) {
-    s->ready[d].at = s->ready_room + before;
-    before += s->ready[d].n;
-    s->ready[d].n = 0;
+    s->dispatch.ready[d].at = s->dispatch.room + before;
+    before += s->dispatch.ready[d].n;
+    s->dispatch.ready[d].n = 0;
   }
   for (int32_t v = 0; v < s->n_operators; v++)
-    if (s->waiting[v] == 0) heap_push(&s->ready[s->device[v]], v);
+    if (s->link.waiting[v] == 0) heap_push(&s->dispatch.ready[s->device[v]], v);
 }
 
-int64_t stream_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order) {
+int64_t stream_run_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order) {
   stream *s = model;
   if (s->problem->contention != SITU_CONTENTION_LINK) return SITU_NEVER_NS;
   stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)device});
   prepare(s);
   prepare_heaps(s, priority);
-  s->started = order;
-  s->n_started = 0;
+  s->dispatch.started = order;
+  s->dispatch.n_started = 0;
   run_start(s);
   if (!stream_go_on(s)) return SITU_NEVER_NS;
   int64_t end = 0;

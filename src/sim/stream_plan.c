@@ -1,9 +1,14 @@
 /* A whole stream plan: one run, and everything it can tell. */
+#include "sim/stream_plan.h"
+
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
-#include "sim/stream.h"
+#include "sim/stream_link.h"
+#include "sim/stream_memory.h"
+#include "sim/stream_run.h"
 
 /* A hop, or an operator with position in the order, for sorting. */
 typedef struct hop_row {
@@ -47,19 +52,20 @@ static situ_status fill_order(const stream *s, const placement *where, bool time
   return SITU_STATUS_OK;
 }
 
-/* Writes the hops of a run without contention to `log` unless it is NULL, and counts them. */
-static int64_t free_hops(stream *s, const placement *where, situ_transfer *log) {
+/* Writes the hops of a run without contention to `log` unless it is NULL, and counts them. sent: scratch, [memory] the
+ * last tensor sent there. */
+static int64_t free_hops(const stream *s, const placement *where, int32_t *sent, situ_transfer *log) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
   const situ_platform *q = s->platform;
   int64_t n = 0;
-  for (int32_t m = 0; m < s->n_memories; m++) s->slot[m] = -1;
+  for (int32_t m = 0; m < s->n_memories; m++) sent[m] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t v = g->producer[t], m = p->memory_of[where->device[v]];
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t to = p->memory_of[where->device[g->use[i]]];
-      if (to == m || s->slot[to] == t) continue;
-      s->slot[to] = t;
+      if (to == m || sent[to] == t) continue;
+      sent[to] = t;
       int64_t now = s->finish_ns[v];
       int64_t pair = (int64_t)m * s->n_memories + to;
       for (int32_t hop = q->route_start[pair]; hop < q->route_start[pair + 1]; hop++, n++) {
@@ -75,19 +81,25 @@ static int64_t free_hops(stream *s, const placement *where, situ_transfer *log) 
 
 static situ_status fill_transfers(stream *s, const placement *where, situ_plan *plan, situ_error *error) {
   bool link = s->problem->contention == SITU_CONTENTION_LINK;
-  int64_t n = link ? s->n_hops : free_hops(s, where, NULL);
+  arena_mark mark = arena_get_mark(plan->arena);
+  int32_t *sent = ARENA_NEW(plan->arena, int32_t, s->n_memories);
+  if (!sent) return fail_no_memory(error);
+  int64_t n = link ? s->link.n_hops : free_hops(s, where, sent, NULL);
+  arena_release(plan->arena, mark);
   if (n > INT32_MAX) return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "a plan of more than 2^31 transfers");
   plan->transfers = ARENA_NEW(plan->arena, situ_transfer, n);
-  arena_mark mark = arena_get_mark(plan->arena);
+  mark = arena_get_mark(plan->arena);
   hop_row *rows = ARENA_NEW(plan->arena, hop_row, n);
-  if (!plan->transfers || !rows) return fail_no_memory(error);
+  sent = ARENA_NEW(plan->arena, int32_t, s->n_memories);
+  if (!plan->transfers || !rows || !sent) return fail_no_memory(error);
   plan->n_transfers = (int32_t)n;
   if (link) {
-    s->hop_log = plan->transfers;
+    s->link.hop_log = plan->transfers;
     (void)stream_run_link(s);
-    s->hop_log = NULL;
+    ENSURE(s->link.n_hops == n); /* runs repeat */
+    s->link.hop_log = NULL;
   } else {
-    free_hops(s, where, plan->transfers);
+    free_hops(s, where, sent, plan->transfers);
   }
   for (int64_t i = 0; i < n; i++) rows[i] = (hop_row){plan->transfers[i], i};
   qsort(rows, (size_t)n, sizeof *rows, by_start);
@@ -112,4 +124,11 @@ situ_status stream_fill_plan(void *model, const placement *where, situ_plan *pla
     plan->uses[d].memory_bytes = found.peak_bytes[s->problem->memory_of[d]];
   }
   return fill_transfers(s, where, plan, error);
+}
+
+situ_status stream_tell_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
+                               situ_error *error) {
+  simulation found = {.value_ns = SITU_NEVER_NS};
+  stream_run(model, where, true, &found);
+  return found.value_ns == SITU_NEVER_NS ? SITU_STATUS_OK : stream_log_memory(model, where, out, n, a, error);
 }

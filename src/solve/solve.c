@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/near_name.h"
 #include "bound/bound.h"
@@ -215,11 +216,14 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
   if (!plan->solver || !plan->bound || !plan->reason) status = fail_no_memory(run->error);
   bool proved = plan->outcome == SITU_OUTCOME_INFEASIBLE && plan->proof.lower_ns == SITU_NEVER_NS;
   if (status == SITU_STATUS_OK && (found->best.device || proved)) status = judge(run->problem, plan, run->error);
-  if (status == SITU_STATUS_OK)
-    *out = plan;
-  else
+  if (status != SITU_STATUS_OK) {
     situ_plan_free(plan);
-  return status;
+    return status;
+  }
+  CONTRACT(incumbent_check(found, run->problem));
+  CONTRACT(plan_check_shape(plan, run->problem));
+  *out = plan;
+  return SITU_STATUS_OK;
 }
 
 /* Plans that the caller has already. */
@@ -279,6 +283,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
 
 situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ_problem *problem,
                           const situ_solve_options *o, situ_error *error) {
+  CONTRACT(problem_check(problem));
   *out = NULL;
   if (!(o->time_limit_s >= 0) || o->max_steps < 0 || o->tune_steps < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "limits of time and steps must be 0 or more");

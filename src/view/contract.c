@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 /* ---- F between operators ---- */
 
 static bool has_forward(const situ_graph *g, int32_t v, const bool *group_has_forward) {
@@ -159,6 +161,7 @@ static bool list_members(contraction *c, int32_t n_operators, arena *a) {
 
 bool contract_merged(contraction *c, const situ_problem *p, const int32_t *key, int32_t n_keys, bool fuse, arena *a) {
   int32_t n = p->graph->n_operators, n_components;
+  REQUIRE(contracts_within(key, n, 0, n_keys));
   c->class_of = ARENA_NEW(a, int32_t, n);
   int32_t *number = ARENA_NEW(a, int32_t, n_keys > n ? n_keys : n);
   constraint_graph f, grouped;
@@ -172,7 +175,9 @@ bool contract_merged(contraction *c, const situ_problem *p, const int32_t *key, 
     for (int32_t v = 0; v < n; v++) fused[v] = component[c->class_of[v]];
     c->n_classes = number_classes(c->class_of, fused, n, number, n_components);
   }
-  return merge_edges(&c->forward, &f, c->class_of, c->n_classes, a) && list_members(c, n, a);
+  if (!merge_edges(&c->forward, &f, c->class_of, c->n_classes, a) || !list_members(c, n, a)) return false;
+  CONTRACT(contraction_check(c, n));
+  return true;
 }
 
 bool contract(contraction *c, const situ_problem *p, bool fuse, arena *a) {
@@ -186,4 +191,26 @@ bool contract(contraction *c, const situ_problem *p, bool fuse, arena *a) {
 void contraction_expand(const contraction *c, const int32_t *class_device, int32_t *device) {
   for (int32_t k = 0; k < c->n_classes; k++)
     for (int32_t i = c->member_start[k]; i < c->member_start[k + 1]; i++) device[c->member[i]] = class_device[k];
+}
+
+const char *contraction_check(const contraction *c, int32_t n_operators) {
+  const constraint_graph *f = &c->forward;
+  int32_t opened = 0;
+  EXPECT(contracts_within(c->class_of, n_operators, 0, c->n_classes), "every operator has a class");
+  for (int32_t v = 0; v < n_operators; v++) {
+    EXPECT(c->class_of[v] <= opened, "classes are numbered in order of their first operator");
+    opened += c->class_of[v] == opened;
+  }
+  EXPECT(opened == c->n_classes, "no class is empty");
+  EXPECT(contracts_lists(c->member_start, c->n_classes, n_operators), "member_start lists operators by class");
+  for (int32_t k = 0; k < c->n_classes; k++) {
+    int32_t first = c->member_start[k], n = c->member_start[k + 1] - first;
+    EXPECT(contracts_rise(c->member + first, n), "members of a class ascend");
+    for (int32_t i = first; i < first + n; i++) EXPECT(c->class_of[c->member[i]] == k, "members are of their class");
+  }
+  EXPECT(f->n == c->n_classes && contracts_long_lists(f->start, f->n, f->start[f->n]), "F has the classes as nodes");
+  EXPECT(contracts_within(f->to, f->start[f->n], 0, f->n), "successors are classes");
+  for (int32_t k = 0; k < f->n; k++)
+    EXPECT(contracts_rise(f->to + f->start[k], f->start[k + 1] - f->start[k]), "successors ascend, none twice");
+  return NULL;
 }

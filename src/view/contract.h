@@ -38,6 +38,9 @@ bool contract(contraction *out, const situ_problem *problem, bool fuse, arena *a
 bool contract_merged(contraction *out, const situ_problem *problem, const int32_t *key, int32_t n_keys, bool fuse,
                      arena *a);
 
+/* NULL, or which invariant does not hold (base/contracts.h); whether F is acyclic is left to those who sort it. */
+const char *contraction_check(const contraction *c, int32_t n_operators);
+
 /* The way back: operators take the device of their class. */
 void contraction_expand(const contraction *c, const int32_t *class_device, int32_t *device);
 

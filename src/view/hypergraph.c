@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/contract.h"
 #include "view/footprint.h"
 
@@ -197,6 +198,7 @@ static bool find_edges(hypergraph *h, const int32_t *first_of, arena *a) {
 }
 
 bool hypergraph_find(hypergraph *h, const situ_problem *p, arena *a) {
+  REQUIRE(hypergraph_serves(p));
   *h = (hypergraph){.problem = p, .n_devices = p->n_devices};
   contraction groups;
   if (!contract(&groups, p, false, a)) return false;
@@ -205,8 +207,11 @@ bool hypergraph_find(hypergraph *h, const situ_problem *p, arena *a) {
   h->row_of = ARENA_NEW(a, int32_t, p->n_devices);
   h->limit_bytes = ARENA_NEW(a, int64_t, p->n_devices);
   int32_t *first_of = ARENA_NEW(a, int32_t, p->n_devices);
-  return h->row_of && h->limit_bytes && first_of && find_rows(h, first_of, a) && sum_units(h, first_of, a) &&
-         find_edges(h, first_of, a);
+  if (!h->row_of || !h->limit_bytes || !first_of || !find_rows(h, first_of, a) || !sum_units(h, first_of, a) ||
+      !find_edges(h, first_of, a))
+    return false;
+  CONTRACT(hypergraph_check(h));
+  return true;
 }
 
 bool hypergraph_fits(const hypergraph *h) {
@@ -249,6 +254,7 @@ static bool merge_units(hypergraph *h, const hypergraph *fine, const int32_t *in
 }
 
 bool hypergraph_merge(hypergraph *h, const hypergraph *fine, const int32_t *into, int32_t n, arena *a) {
+  REQUIRE(contracts_within(into, fine->n_units, 0, n));
   *h = *fine;
   h->n_units = n;
   edge_list l;
@@ -271,4 +277,37 @@ bool hypergraph_merge(hypergraph *h, const hypergraph *fine, const int32_t *into
     }
   }
   return edge_list_finish(&l, a);
+}
+
+static const char *check_edges(const hypergraph *h) {
+  int32_t n_pins = h->pin_start[h->n_edges];
+  EXPECT(contracts_lists(h->pin_start, h->n_edges, n_pins), "pin_start lists pins by edge");
+  EXPECT(contracts_within(h->pin, n_pins, 0, h->n_units), "pins are units");
+  EXPECT(contracts_lists(h->touch_start, h->n_units, n_pins), "touch_start lists pins by unit");
+  for (int32_t e = 0; e < h->n_edges; e++) {
+    int32_t first = h->pin_start[e], n = h->pin_start[e + 1] - first;
+    EXPECT(n >= 2 && contracts_rise(h->pin + first + 1, n - 1), "an edge has two pins or more, none twice");
+    for (int32_t i = first + 1; i < first + n; i++) EXPECT(h->pin[i] != h->pin[first], "the producer is a pin once");
+  }
+  for (int32_t u = 0; u < h->n_units; u++)
+    for (int32_t i = h->touch_start[u]; i < h->touch_start[u + 1]; i++) {
+      const touch *x = &h->touch[i];
+      EXPECT(x->edge >= 0 && x->edge < h->n_edges, "units touch edges");
+      EXPECT(i == h->touch_start[u] || h->touch[i - 1].edge < x->edge, "edges of a unit ascend");
+      EXPECT(x->produces == (h->pin[h->pin_start[x->edge]] == u), "the first pin of an edge is its producer");
+    }
+  for (int64_t i = 0; i < (int64_t)h->n_rows * h->n_edges; i++)
+    EXPECT(h->price[i].in_ns >= 0 && h->price[i].out_ns >= 0, "prices are at least 0");
+  return NULL;
+}
+
+const char *hypergraph_check(const hypergraph *h) {
+  EXPECT(contracts_within(h->unit_of, h->problem->n_operators, 0, h->n_units), "every operator is in a unit");
+  EXPECT(contracts_within(h->row_of, h->n_devices, 0, h->n_rows), "every device has a row");
+  EXPECT(contracts_amounts(h->time_ns, (int64_t)h->n_rows * h->n_units), "times are at least 0");
+  EXPECT(contracts_amounts(h->bytes, h->n_units), "sizes are at least 0");
+  EXPECT(contracts_within(h->footprint, h->n_units, 0, h->n_footprints), "every unit has a footprint");
+  for (int32_t i = 1; i < h->n_footprints; i++)
+    EXPECT(h->footprint_bytes[i - 1] < h->footprint_bytes[i], "footprints ascend, none twice");
+  return check_edges(h);
 }

@@ -44,6 +44,9 @@ typedef struct hypergraph {
 bool hypergraph_serves(const situ_problem *problem);
 /* Units are the colocation groups. O(V + E) times the number of rows, sorting aside. False without memory. */
 bool hypergraph_find(hypergraph *out, const situ_problem *problem, arena *a);
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(pins + tables). */
+const char *hypergraph_check(const hypergraph *h);
+
 /* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */
 bool hypergraph_fits(const hypergraph *h);
 /* Unit u of `fine` becomes part of unit into[u] (0 .. n-1, none of them empty). Edges with the same pins become one.

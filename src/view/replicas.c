@@ -1,9 +1,11 @@
 #include "view/replicas.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "platform/routes.h"
 
 bool replicas_may_have(const situ_problem *p, int32_t d) {
+  REQUIRE(d >= 0 && d < p->n_devices);
   if (!p->replicate || p->unused[d]) return false;
   for (int32_t e = 0; e < p->n_devices; e++)
     if (e != d && p->memory_of[e] == p->memory_of[d]) return false;
@@ -13,6 +15,7 @@ bool replicas_may_have(const situ_problem *p, int32_t d) {
 }
 
 bool replicas_are_equal(const situ_problem *p, int32_t a, int32_t b) {
+  REQUIRE(a >= 0 && a < p->n_devices && b >= 0 && b < p->n_devices);
   int64_t nd = p->n_devices;
   return p->class_of[a] == p->class_of[b] && problem_is_host(p, a) == problem_is_host(p, b) &&
          p->platform->memory_bytes[p->memory_of[a]] == p->platform->memory_bytes[p->memory_of[b]] &&
@@ -21,6 +24,7 @@ bool replicas_are_equal(const situ_problem *p, int32_t a, int32_t b) {
 }
 
 int64_t replicas_sync_bytes(const situ_problem *p, int64_t weight_bytes, int32_t r) {
+  REQUIRE(weight_bytes >= 0 && r >= 1);
   if (!p->training) return 0;
   __int128 bytes = ((__int128)weight_bytes * 2 * (r - 1) + r - 1) / r;
   return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
@@ -38,6 +42,7 @@ static int64_t replicas_way_ns(const situ_problem *p, int32_t a, int32_t b, int6
 }
 
 void replicas_staged_sync(const situ_problem *p, int32_t d, int64_t sync_bytes, int64_t *in_ns, int64_t *out_ns) {
+  REQUIRE(d >= 0 && d < p->n_devices && sync_bytes >= 0);
   bool pays = !problem_is_host(p, d);
   *in_ns = pays ? replicas_way_ns(p, p->host, d, sync_bytes) : 0;
   *out_ns = pays ? replicas_way_ns(p, d, p->host, sync_bytes) : 0;

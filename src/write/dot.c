@@ -1,4 +1,5 @@
 /* Graphviz: the operators coloured by device, with the tensors that cross memories dashed. */
+#include "base/json.h"
 #include "write/writer.h"
 
 static const char *const colours[] = {"#8dd3c7", "#ffffb3", "#bebada", "#fb8072", "#80b1d3", "#fdb462",
@@ -9,21 +10,21 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   (void)error;
   const situ_graph *g = p->graph;
   text_add(out, "digraph ");
-  write_quoted(out, g->model);
+  json_quote(out, g->model);
   text_add(out,
            " {\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n  subgraph cluster_devices {\n"
            "    label=\"devices\";\n");
   for (int32_t d = 0; d < p->n_devices; d++) {
     text_add(out, "    d%d [fillcolor=\"%s\", label=", (int)d, colours[d % N_COLOURS]);
-    write_quoted(out, p->platform->devices[d].name);
+    json_quote(out, p->platform->devices[d].name);
     text_add(out, "];\n");
   }
   text_add(out, "  }\n");
   for (int32_t v = 0; v < g->n_operators; v++) {
     text_add(out, "  n%d [fillcolor=\"%s\", label=", (int)v, colours[plan->device[v] % N_COLOURS]);
-    write_quoted(out, g->name[v]);
+    json_quote(out, g->name[v]);
     text_add(out, ", tooltip=");
-    write_quoted(out, g->kind_name[g->kind[v]]);
+    json_quote(out, g->kind_name[g->kind[v]]);
     text_add(out, "];\n");
   }
   for (int32_t v = 0; v < g->n_operators; v++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "base/json.h"
 #include "sim/simulate.h"
 #include "write/writer.h"
 
@@ -21,7 +22,7 @@ static void begin(trace *t, const char *phase, const char *name, int process, in
   text_add(t->out, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"name\":", t->begun ? "," : "", phase, process,
            (int)thread);
   t->begun = true;
-  write_quoted(t->out, name);
+  json_quote(t->out, name);
 }
 
 /* A time of the plan as microseconds, exact to the nanosecond. */
@@ -50,7 +51,7 @@ static void name_rows(trace *t) {
   for (int32_t d = 0; d < p->n_devices; d++) {
     begin(t, "M", "thread_name", DEVICES, d);
     text_add(t->out, ",\"args\":{\"name\":");
-    write_quoted(t->out, p->platform->devices[d].name);
+    json_quote(t->out, p->platform->devices[d].name);
     text_add(t->out, "}}");
   }
   for (int32_t l = 0; t->plan->n_transfers > 0 && l < p->platform->n_links; l++) {
@@ -60,7 +61,7 @@ static void name_rows(trace *t) {
              p->platform->devices[link->to_device].name);
     begin(t, "M", "thread_name", LINKS, l);
     text_add(t->out, ",\"args\":{\"name\":");
-    write_quoted(t->out, name.bytes);
+    json_quote(t->out, name.bytes);
     text_add(t->out, "}}");
     text_free(&name);
   }
@@ -68,7 +69,7 @@ static void name_rows(trace *t) {
 
 static void add_kind(trace *t, int32_t v) {
   text_add(t->out, ",\"args\":{\"kind\":");
-  write_quoted(t->out, kind_of(t, v));
+  json_quote(t->out, kind_of(t, v));
   text_add(t->out, ",\"operator\":%d}}", (int)v);
 }
 

@@ -12,7 +12,6 @@ typedef struct writer {
   situ_status (*write)(text_buffer *out, const situ_plan *plan, const situ_problem *problem, situ_error *error);
 } writer;
 
-/* The table, ended by NULL. */
 /* The table of writers: one file that exports NAME_writer, and one line here. */
 #define WRITER_ROWS(ROW) \
   ROW(trace)             \
@@ -22,9 +21,7 @@ typedef struct writer {
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
 
+/* Ended by NULL. */
 extern const writer *const writers[];
-
-/* Adds text in quotes as JSON has it, with bytes that are no UTF-8 replaced; dot understands the same. */
-void write_quoted(text_buffer *out, const char *text);
 
 #endif

@@ -1,25 +1,13 @@
-/* The table of writers, and what they share. */
+/* The table of writers. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "write/writer.h"
 
 #define ADDRESS(NAME) &NAME##_writer,
 const writer *const writers[] = {WRITER_ROWS(ADDRESS) NULL};
-
-void write_quoted(text_buffer *out, const char *text) {
-  json_value *value = json_new_text(text);
-  char *quoted = value ? json_print(value, 0) : NULL;
-  if (quoted)
-    text_add_bytes(out, quoted, strlen(quoted));
-  else
-    out->failed = true;
-  free(quoted);
-  json_free(value);
-}
 
 int32_t situ_n_writers(void) {
   int32_t n = 0;

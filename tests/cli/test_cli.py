@@ -586,7 +586,8 @@ def test_every_list_is_a_table_and_json():
     assert set(families) >= {"solvers", "readers", "writers", "costs", "devices", "models"}
     for family in families:
         rows = situ_json("list", family)[family]
-        assert len(rows) > 0 and all(row["name"] for row in rows), family
+        assert family == "learners" or len(rows) > 0, family  # a build may have none
+        assert all(row["name"] for row in rows), family
         text = situ("list", family)
         assert all(row["name"] in text for row in rows)
 
@@ -614,7 +615,10 @@ def test_completion_is_valid_shell():
 
 
 def test_examples_of_the_help_work():
+    learns = len(situ_json("list", "learners")["learners"]) > 0
     for name in COMMANDS:
+        if name == "learn" and not learns:
+            continue
         text = situ(name, "--help")
         for line in text[text.index("Examples:"):].splitlines()[1:]:
             line = line.strip().replace("situ place builtin:inception-v3", "situ place --steps 500 builtin:inception-v3")

@@ -4,7 +4,8 @@
     check_house.py ROOT [LIBRARY]
 
 ROOT is the source tree; LIBRARY, if given, is the shared library whose exported symbols must be those of the public
-headers. Prints one line for each breach and exits 1 if there is any.
+headers. The object files beside it then say who uses whom: that follows the floors and forms no circles either.
+Prints one line for each breach and exits 1 if there is any.
 """
 import pathlib
 import re
@@ -92,36 +93,94 @@ def check_externs(root, path, breaches):
             breaches.append(f"{path.relative_to(root)}:{number}: a hidden extern; declare it in a header")
 
 
-def check_circles(root, breaches):
-    """No two files of src/ lean on each other: a file and its header count as one, includes as arrows."""
-    seen = {}
-    for path in (root / "src").rglob("*.[ch]"):
-        name = str(path.relative_to(root / "src").with_suffix(""))
-        lines = [INCLUDE.match(line) for line in path.read_text().splitlines()]
-        seen.setdefault(name, set()).update(m.group(2)[:-2] for m in lines if m and m.group(1) == '"')
-    order, open_, low, index = [], [], {}, {}
+def circles_of(arrows):
+    """The strongly connected parts of {name: names} with more than one member (Tarjan, "Depth-first search and linear
+    graph algorithms", 1972)."""
+    found, open_, low, index = [], [], {}, {}
 
     def visit(name):
         index[name] = low[name] = len(index)
         open_.append(name)
-        for other in sorted(seen[name]):
-            if other not in seen or other == name:
+        for other in sorted(arrows.get(name, ())):
+            if other == name:
                 continue
             if other not in index:
                 visit(other)
             if other in open_:
                 low[name] = min(low[name], low[other])
         if low[name] == index[name]:
-            circle = open_[open_.index(name):]
+            found.append(sorted(open_[open_.index(name):]))
             del open_[open_.index(name):]
-            order.append(circle)
 
-    for name in sorted(seen):
+    for name in sorted(arrows):
         if name not in index:
             visit(name)
-    for circle in order:
-        if len(circle) > 1:
-            breaches.append(f"src/: {', '.join(sorted(circle))} include each other in a circle")
+    return [circle for circle in found if len(circle) > 1]
+
+
+def allowed_circles(root):
+    """Those that docs/ARCHITECTURE.md names: "A circle by design: `a` and `b`"."""
+    text = (root / "docs/ARCHITECTURE.md").read_text()
+    return [sorted(pair) for pair in re.findall(r"A circle by design: `([a-z_/]+)`\s+and\s+`([a-z_/]+)`", text)]
+
+
+def check_circles(root, breaches):
+    """No two files of src/ include each other, by any number of steps: a file and its header count as one."""
+    arrows = {}
+    for path in (root / "src").rglob("*.[ch]"):
+        name = str(path.relative_to(root / "src").with_suffix(""))
+        lines = [INCLUDE.match(line) for line in path.read_text().splitlines()]
+        arrows.setdefault(name, set()).update(m.group(2)[:-2] for m in lines if m and m.group(1) == '"')
+    arrows = {name: others & arrows.keys() for name, others in arrows.items()}
+    for circle in circles_of(arrows):
+        breaches.append(f"src/: {', '.join(circle)} include each other in a circle")
+
+
+def read_symbols(root, library):
+    """{file: {other file: symbols}}: what each object file needs of the others, functions and rows of tables. Files of
+    src/ by room and name, those of cli/ likewise; there functions alone, for a command may list all commands."""
+    built = pathlib.Path(library).resolve().parent
+    names = {}
+    for top in ("src", "cli"):
+        for path in (root / top).rglob("*.c"):
+            name = str(path.relative_to(root).with_suffix(""))
+            names[name.replace("/", "_") + ".c.o"] = name.removeprefix("src/")
+    defined, needed = {}, {}
+    for objects in ([built / "libsitu-all.a"], sorted(built.glob("situ.p/cli_*.o"))):
+        if not objects or not objects[0].is_file():
+            continue
+        listing = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
+        for where, kind, symbol in re.findall(r"([^/:\n]+\.o):[ 0-9a-f]* ([A-Za-z]) (\S+)$", listing, re.MULTILINE):
+            name = names.get(where)
+            if name and kind == "U":
+                needed.setdefault(name, set()).add(symbol)
+            elif name and (kind == "T" or (kind.isupper() and not name.startswith("cli/"))):
+                defined[symbol] = (name, kind == "T")
+    uses = {}
+    for name, symbols in needed.items():
+        for symbol in symbols & defined.keys():
+            other, called = defined[symbol]
+            if other != name:
+                uses.setdefault(name, {}).setdefault(other, {})[symbol] = called
+    return uses
+
+
+def check_symbols(root, library, floors, breaches):
+    """What a file takes of others without an include line of theirs: no circles, and calls go down the floors."""
+    uses, allowed = read_symbols(root, library), allowed_circles(root)
+    circles = circles_of(uses)
+    for circle in circles:
+        if circle not in allowed:
+            breaches.append(f"src/: {', '.join(circle)} use each other in a circle")
+    for circle in allowed:
+        if uses and circle not in circles:
+            breaches.append(f"docs/ARCHITECTURE.md: {', '.join(circle)} are no circle")
+    for name, others in sorted(uses.items()):
+        for other, symbols in sorted(others.items()):
+            mine, theirs = (room_of(path.split("/"), floors) for path in (name, other))
+            calls = sorted(symbol for symbol, called in symbols.items() if called)
+            if calls and mine != theirs and {mine, theirs} <= floors.keys() and floors[theirs][0] >= floors[mine][0]:
+                breaches.append(f"src/{name}.c: floor {floors[mine][0]} calls {calls[0]} of floor {floors[theirs][0]}")
 
 
 def check_lengths(root, path, breaches):
@@ -208,6 +267,7 @@ def main():
     check_documents(root, breaches)
     if len(sys.argv) > 2:
         check_exports(root, sys.argv[2], breaches)
+        check_symbols(root, sys.argv[2], floors, breaches)
     layout = check_format(root, breaches)
     print("\n".join(breaches) if breaches else f"{n} files keep the house rules; {layout}")
     return 1 if breaches else 0

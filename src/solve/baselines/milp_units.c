@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { ORDERED_UNITS = 4 }; /* for each device */
 
@@ -80,6 +81,7 @@ static void spread_to_operators(milp_units *s) {
 }
 
 bool milp_write_devices(milp_units *s, const int32_t *device, int64_t *x) {
+  REQUIRE(contracts_within(device, s->problem->n_operators, 0, s->n_devices));
   for (int32_t v = 0; v < s->problem->n_operators; v++) s->unit_device[s->unit_of[v]] = device[v];
   rename_devices(s);
   spread_to_operators(s);

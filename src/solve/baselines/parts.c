@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "solve/pipeline/orders.h"
 #include "solve/stream/list.h"
@@ -119,11 +120,17 @@ static bool is_contiguous(const situ_problem *p) { return p->execution == SITU_E
 
 bool parts_find(parts *g, solve_run *run) {
   *g = (parts){.run = run};
-  return contract(&g->classes, run->problem, is_contiguous(run->problem), run->arena) &&
-         choose_devices(g, run->arena) && weigh_classes(g, run->arena) && join_classes(g, run->arena);
+  if (!contract(&g->classes, run->problem, is_contiguous(run->problem), run->arena) || !choose_devices(g, run->arena) ||
+      !weigh_classes(g, run->arena) || !join_classes(g, run->arena))
+    return false;
+  ENSURE(contracts_lists(g->start, g->classes.n_classes, g->n_edges));
+  ENSURE(contracts_within(g->to, g->n_edges, 0, g->classes.n_classes) &&
+         contracts_amounts(g->bytes, g->classes.n_classes));
+  return true;
 }
 
 void parts_scale(int32_t *scaled, const int64_t *numbers, int64_t n) {
+  REQUIRE(contracts_amounts(numbers, n));
   int64_t sum = 0;
   for (int64_t i = 0; i < n; i++) sum = sat_add(sum, numbers[i]);
   int64_t unit = sum / ((int64_t)1 << 30) + 1;
@@ -300,5 +307,6 @@ static situ_status settle_parts(const parts *g, const int32_t *part) {
 }
 
 situ_status parts_offer(const parts *g, const int32_t *part) {
+  REQUIRE(contracts_within(part, g->classes.n_classes, 0, g->n_parts));
   return g->run->problem->execution == SITU_EXECUTION_STREAM ? schedule_parts(g, part) : settle_parts(g, part);
 }

@@ -1,9 +1,9 @@
 /* Random placements, the best kept: what any method must beat. Each is one step. Ends after 64 of them, or where the
- * steps are limited with the last step. Streams draw from the masks that learned policies have (learn/world.h), so
- * that both have the same trials to choose from. */
+ * steps are limited with the last step. Streams draw from the environment that learned policies have, so that both
+ * have the same trials to choose from. */
 #include "base/fail.h"
-#include "learn/world.h"
 #include "solve/common/repair.h"
+#include "solve/stream/environment.h"
 #include "view/unit.h"
 
 enum { DRAWS = 64 };
@@ -21,18 +21,32 @@ static bool goes_on(solve_run *run, int64_t draws) {
   return (draws < DRAWS || run->budget->max_steps < INT64_MAX) && !solve_done(run);
 }
 
-static situ_status solve_stream(solve_run *run) {
-  world *w = ARENA_NEW(run->arena, world, 1);
-  if (!w || !world_init_run(w, run)) return fail_no_memory(run->error);
-  rng r = rng_new(run->seed);
-  nn_real *equal = ARENA_ZERO(run->arena, nn_real, (int64_t)w->n_units * w->n_devices);
-  int32_t *device = ARENA_NEW(run->arena, int32_t, w->n_units);
-  if (!equal || !device) return fail_no_memory(run->error);
-  while (goes_on(run, w->n_trials)) {
-    world_draw(w, equal, &r, device, NULL);
-    world_try(w, device);
+/* Device by unit, uniform among those that are open to it. */
+static void draw_open(environment *env, rng *r, int32_t *device) {
+  int32_t open_device[SITU_MAX_DEVICES];
+  bool open[SITU_MAX_DEVICES];
+  environment_empty(env);
+  for (int32_t u = 0; u < env->n_units; u++) {
+    int32_t n = 0;
+    environment_open(env, u, open);
+    for (int32_t d = 0; d < env->n_devices; d++)
+      if (open[d]) open_device[n++] = d;
+    device[u] = open_device[(int32_t)(rng_unit(r) * n)];
+    environment_put(env, u, device[u]);
   }
-  world_report(w);
+}
+
+static situ_status solve_stream(solve_run *run) {
+  environment *env = ARENA_NEW(run->arena, environment, 1);
+  if (!env || !environment_init_run(env, run)) return fail_no_memory(run->error);
+  rng r = rng_new(run->seed);
+  int32_t *device = ARENA_NEW(run->arena, int32_t, env->n_units);
+  if (!device) return fail_no_memory(run->error);
+  while (goes_on(run, env->n_trials)) {
+    draw_open(env, &r, device);
+    environment_try(env, device);
+  }
+  environment_report(env);
   return SITU_STATUS_OK;
 }
 

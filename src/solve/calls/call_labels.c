@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { LABELS_PER_STEP = 64, SLACK = 64, POLLED = 1 << 14 };
 /* Labels may take this much memory before a run gives up. */
@@ -398,6 +399,7 @@ static void choose_stride(call_labels *l) {
 }
 
 call_labels_result call_labels_run(call_labels *l, int32_t width, int64_t limit_ns, budget *b) {
+  REQUIRE(width > 0 && limit_ns >= 0);
   const call_lattice *lattice = l->price->lattice;
   choose_stride(l);
   l->n = 0;

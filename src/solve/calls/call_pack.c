@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/footprint.h"
 #include "view/unit.h"
 
@@ -231,6 +232,7 @@ static bool number_calls(const packing *k, int32_t *number, arena *a) {
 
 bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32_t n_units, int32_t *device,
                int32_t *call, arena *a) {
+  REQUIRE(contracts_within(unit, g->n, 0, n_units));
   const situ_problem *p = g->problem;
   packing k = {.g = g, .p = p, .unit = unit, .host = host, .n_units = n_units};
   int64_t cells = (int64_t)n_units * p->n_devices;

@@ -1,8 +1,10 @@
 #include "solve/common/best_single.h"
 
+#include "base/contracts.h"
 #include "base/fail.h"
 
 bool best_single_is_twin(const situ_problem *p, int32_t d) {
+  REQUIRE(d >= 0 && d < p->n_devices);
   const int64_t *room = p->platform->memory_bytes;
   for (int32_t a = 0; a < d; a++)
     if (!p->unused[a] && p->class_of[a] == p->class_of[d] && room[p->memory_of[a]] == room[p->memory_of[d]] &&

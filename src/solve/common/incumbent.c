@@ -2,11 +2,13 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
 #include "view/replicas.h"
 
 bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
+  REQUIRE(p->n_operators > 0);
   *i = (incumbent){.value_ns = SITU_NEVER_NS, .solver = "", .bound = ""};
   bool ordered = p->execution == SITU_EXECUTION_STREAM, called = p->execution == SITU_EXECUTION_CALLS;
   i->store.device = ARENA_NEW(a, int32_t, p->n_operators);
@@ -40,6 +42,7 @@ static void keep(incumbent *i, const placement *where, int64_t value_ns, const c
   keep_array(&i->best.replica_of, i->store.replica_of, where->replica_of, p->n_devices);
   i->value_ns = value_ns;
   i->solver = who;
+  CONTRACT(incumbent_check(i, p));
 }
 
 void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *p) {
@@ -76,12 +79,15 @@ int64_t solve_offer(solve_run *run, const placement *where) {
 }
 
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name) {
+  REQUIRE(lower_bound_ns >= 0);
   if (lower_bound_ns <= run->incumbent->lower_bound_ns) return;
+  REQUIRE(name);
   run->incumbent->lower_bound_ns = lower_bound_ns;
   run->incumbent->bound = name;
 }
 
 situ_status solve_prove(solve_run *run, const certificate *proof) {
+  REQUIRE(!proof->kind || (proof->bound && !proof->fault));
   incumbent *i = run->incumbent;
   solve_bound(run, proof->lower_ns, proof->bound);
   if (!proof->kind || proof->lower_ns <= i->proof.lower_ns) return SITU_STATUS_OK;
@@ -97,6 +103,7 @@ situ_status solve_prove(solve_run *run, const certificate *proof) {
 }
 
 void solve_count(solve_run *run, const char *name, int64_t n) {
+  REQUIRE(name);
   incumbent *i = run->incumbent;
   int32_t k = 0;
   while (k < i->n_statistics && strcmp(i->statistics[k].name, name) != 0) k++;
@@ -107,4 +114,19 @@ void solve_count(solve_run *run, const char *name, int64_t n) {
 
 bool solve_done(solve_run *run) {
   return run->incumbent->value_ns <= run->incumbent->lower_bound_ns || budget_over(run->budget);
+}
+
+const char *incumbent_check(const incumbent *i, const situ_problem *p) {
+  EXPECT(i->solver && i->bound, "names are texts");
+  EXPECT(i->lower_bound_ns >= 0 && i->value_ns >= 0, "values are at least 0");
+  EXPECT(i->n_statistics >= 0 && i->n_statistics <= SITU_MAX_STATISTICS, "statistics fit their table");
+  EXPECT(!i->proof.kind || i->proof.lower_ns <= i->lower_bound_ns, "the proof is of no more than the bound");
+  if (!i->best.device) {
+    EXPECT(i->value_ns == SITU_NEVER_NS, "without a plan there is no value");
+    return NULL;
+  }
+  EXPECT(i->value_ns < SITU_NEVER_NS, "a plan has a value");
+  EXPECT_CHECK(placement_check(&i->best, p));
+  EXPECT(solve_allows(p, i->best.device), "a plan keeps support, pins and colocation");
+  return NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/unit.h"
 
 enum { MAX_ROUNDS = 24 };
@@ -100,6 +101,7 @@ static bool relieve(const situ_problem *p, int32_t *device, const int64_t *peak,
 }
 
 int64_t repair_offer(solve_run *run, placement *where) {
+  REQUIRE(where->device);
   const situ_problem *p = run->problem;
   arena_mark mark = arena_get_mark(run->arena);
   candidate *list = NULL;

@@ -1,6 +1,7 @@
 /* The door through which every row is run: on a part of somebody's budget. */
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
 
@@ -19,6 +20,7 @@ static int64_t part_of(int64_t rest, double share) {
 /* `what` of a solver on a part of the parent's budget. */
 static situ_status run_part(situ_status (*what)(solve_run *run, const solver *s), const solver *s,
                             const solve_run *parent, double share, int64_t limit_ns) {
+  REQUIRE(share >= 0 && share < 1 + 1e-9 && limit_ns >= 0 && !s->missing); /* sums of shares are rounded */
   budget *whole = parent->budget;
   int64_t steps = whole->max_steps == INT64_MAX ? 0 : part_of(whole->max_steps - whole->steps, share);
   int64_t time = whole->deadline_ns == INT64_MAX ? 0 : part_of(whole->deadline_ns - clock_now_ns(), share);

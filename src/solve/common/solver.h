@@ -103,6 +103,9 @@ situ_status solver_borrow(incumbent *found, const solver *s, const situ_problem 
  * frees the proof. */
 bool incumbent_init(incumbent *i, const situ_problem *problem, arena *a);
 void incumbent_free(incumbent *i);
+/* NULL, or which invariant does not hold (base/contracts.h). O(V). */
+const char *incumbent_check(const incumbent *i, const situ_problem *problem);
+
 /* Takes over the plan of another where that is better. */
 void incumbent_take(incumbent *i, const incumbent *other, const situ_problem *problem);
 

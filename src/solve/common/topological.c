@@ -1,5 +1,7 @@
 #include "solve/common/topological.h"
 
+#include "base/contracts.h"
+
 static void push_shuffled(int32_t *stack, int32_t *n, int32_t first, rng *r) {
   for (int32_t i = *n - 1; r && i > first; i--) {
     int32_t j = first + (int32_t)rng_below(r, i - first + 1), swap = stack[i];
@@ -23,4 +25,5 @@ void topological_deep(int32_t *order, const situ_graph *g, rng *r, int32_t *wait
         if (--waiting[g->use[i]] == 0) stack[n++] = g->use[i];
     push_shuffled(stack, &n, first, r);
   }
+  ENSURE(contracts_permutation(order, g->n_operators));
 }

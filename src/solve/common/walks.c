@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/parallel.h"
 
@@ -156,6 +157,7 @@ static situ_status run_team(team *all, int32_t *n_counted) {
 
 situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_t n, double share, rng *seeds,
                       int32_t *n_counted) {
+  REQUIRE(n >= 1 && share >= 0 && share < 1 + 1e-9); /* sums of shares are rounded */
   arena_mark mark = arena_get_mark(run->arena);
   team all = {.run = run, .walk = walk, .context = context, .n = n, .walker = ARENA_ZERO(run->arena, walker, n)};
   *n_counted = 0;
@@ -170,6 +172,7 @@ situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_
 }
 
 int32_t walks_wanted(const solve_run *run, int32_t fixed) {
+  REQUIRE(fixed >= 1);
   if (run->budget->max_steps != INT64_MAX) return fixed;
   return run->threads < MOST_WALKS ? run->threads : MOST_WALKS;
 }
@@ -279,6 +282,7 @@ situ_status walks_rounds_of(solve_run *run, const solver *s) {
 }
 
 situ_status walks_rounds(solve_run *run, const walks_cast *all) {
+  REQUIRE(all->n_searches >= 1 && all->n_searches <= WALKS_ROWS && all->n_proofs >= 0 && all->n_proofs <= WALKS_ROWS);
   rng seeds = rng_new(run->seed);
   fresh f = {.all = all};
   for (int32_t i = 0; i < all->n_searches; i++) TRY(solver_prepare(all->search[i], run, STARTS / all->n_searches));

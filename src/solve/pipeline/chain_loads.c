@@ -1,6 +1,7 @@
 #include "solve/pipeline/chain_loads.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/footprint.h"
 
 static bool sum_classes(chain_loads *l, arena *a) {
@@ -154,6 +155,7 @@ static void charge_tensor(chain_loads *l, int32_t t, int32_t c) {
 }
 
 bool chain_loads_add(chain_loads *l, int32_t c, int32_t d) {
+  REQUIRE(l->device[c] < 0 && l->allowed[(int64_t)c * l->problem->n_devices + d]);
   const situ_problem *p = l->problem;
   int32_t m = p->memory_of[d];
   l->device[c] = d;
@@ -167,6 +169,7 @@ bool chain_loads_add(chain_loads *l, int32_t c, int32_t d) {
 }
 
 void chain_loads_undo(chain_loads *l, int32_t c, int64_t mark) {
+  REQUIRE(l->device[c] >= 0 && mark >= 0 && mark <= l->n_changes);
   while (l->n_changes > mark) {
     chain_change last = l->change[--l->n_changes];
     *last.cell = last.before;

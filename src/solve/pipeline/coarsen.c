@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
+
 enum { MOST_PINS = 64 }; /* larger hyperedges tie nothing together */
 
 typedef struct clustering {
@@ -107,6 +109,7 @@ static bool init(clustering *c, const hypergraph *h, int32_t *into, int32_t row,
 }
 
 int32_t coarsen_units(int32_t *into, const hypergraph *h, const coarsen_rules *rules, rng *random, arena *a) {
+  REQUIRE(rules->n_wanted >= 0 && rules->most_time_ns >= 0);
   clustering c;
   int32_t n = h->n_units, row = common_row(h), left = n, n_clusters = 0;
   int32_t *order = ARENA_NEW(a, int32_t, n);
@@ -128,5 +131,6 @@ int32_t coarsen_units(int32_t *into, const hypergraph *h, const coarsen_rules *r
   for (int32_t u = 0; u < n; u++) into[u] = leader_of(into, u);
   for (int32_t u = 0; u < n; u++) order[u] = into[u] == u ? n_clusters++ : -1;
   for (int32_t u = 0; u < n; u++) into[u] = order[into[u]];
+  ENSURE(contracts_within(into, n, 0, n_clusters));
   return n_clusters;
 }

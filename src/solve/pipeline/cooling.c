@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/contracts.h"
+
 enum { EXCHANGES = 2, EXCHANGED = 8 }; /* tries of an exchange; sixteenths of the refused moves that get any */
 static const double PAID_SLOPE = 0.5;  /* of devices that pay for tensors */
 static const double NEVER_MORE = 20;   /* temperatures that no move may add: chance would let one in 5e8 pass */
@@ -142,6 +144,7 @@ static void set_temperature(cooling *c, double part) {
 }
 
 void cooling_run(cooling *c, double hot, double cold, int64_t n_moves) {
+  REQUIRE(hot > 0 && cold > 0 && n_moves >= 0);
   if (c->now.h->n_units == 0) return;
   for (int64_t done = 0; done < n_moves; done += MOVES_OF_A_STEP) {
     set_temperature(c, hot * pow(cold / hot, (double)done / (double)n_moves));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 /* What is still to be eliminated: who is beside whom, as bits. */
 typedef struct wiring {
@@ -159,13 +160,18 @@ static bool add_terms(elimination *e, const int32_t *rank, int32_t n_factors, co
 elimination_made elimination_init(elimination *e, int32_t n, const int32_t *size, int32_t n_factors,
                                   const factor *factors, int64_t most_entries, arena *a) {
   wiring w;
+  REQUIRE(contracts_within(size, n, 1, (int64_t)INT32_MAX + 1));
+  for (int32_t i = 0; i < n_factors; i++)
+    REQUIRE(factors[i].variable[0] >= 0 && contracts_within(factors[i].variable, 2, -1, n));
   *e = (elimination){.n = n, .size = size, .tables = ARENA_NEW(a, elimination_table, n)};
   int32_t *rank = ARENA_NEW(a, int32_t, n);
   if (!e->tables || !rank || !wire(&w, n, size, n_factors, factors, a)) return ELIMINATION_NO_MEMORY;
   elimination_made made = order_tables(e, &w, rank, most_entries, a);
   if (made != ELIMINATION_READY) return made;
   for (int32_t i = 0; i < n; i++) sort_behind(&e->tables[i], rank);
-  return add_terms(e, rank, n_factors, factors, a) ? ELIMINATION_READY : ELIMINATION_NO_MEMORY;
+  if (!add_terms(e, rank, n_factors, factors, a)) return ELIMINATION_NO_MEMORY;
+  CONTRACT(elimination_check(e));
+  return ELIMINATION_READY;
 }
 
 static void fill_table(elimination_table *t, int32_t size) {
@@ -237,4 +243,31 @@ void elimination_marginals(elimination *e, const int64_t *start, int64_t *least)
     for (int64_t row = 0; row < t->n_rows; row++)
       for (int32_t v = 0; v < size; v++) mine[v] = min64(mine[v], t->sum[row * size + v]);
   }
+}
+
+/* Whether variable v is what table t is of, or one of those that it leaves behind. */
+static bool knows(const elimination_table *t, int32_t v) {
+  bool found = t->variable == v;
+  for (int32_t k = 0; k < t->n_behind && !found; k++) found = t->behind[k] == v;
+  return found;
+}
+
+const char *elimination_check(const elimination *e) {
+  for (int32_t i = 0; i < e->n; i++) {
+    const elimination_table *t = &e->tables[i];
+    int64_t n_rows = 1;
+    EXPECT(t->variable >= 0 && t->variable < e->n && e->size[t->variable] >= 1, "a table is of a variable");
+    EXPECT(contracts_within(t->behind, t->n_behind, 0, e->n), "variables behind exist");
+    EXPECT((t->parent < 0) == (t->n_behind == 0), "a table that leaves something behind has a parent");
+    EXPECT(t->parent < e->n && (t->parent < 0 || t->parent > i), "the parent is eliminated later");
+    for (int32_t k = 0; k < t->n_behind; k++) {
+      EXPECT(t->behind[k] != t->variable, "a table does not leave its variable behind");
+      EXPECT(knows(&e->tables[t->parent], t->behind[k]), "the parent knows what a table leaves behind");
+      n_rows *= e->size[t->behind[k]];
+    }
+    EXPECT(t->n_behind == 0 || e->tables[t->parent].variable == t->behind[0], "the parent is of the first behind");
+    EXPECT(t->n_rows == n_rows, "a table has a row for each choice of those behind");
+    EXPECT(t->parent < 0 || t->term_of_parent < e->tables[t->parent].n_terms, "its message is a term of the parent");
+  }
+  return NULL;
 }

@@ -53,6 +53,9 @@ typedef enum elimination_made { ELIMINATION_READY, ELIMINATION_TOO_WIDE, ELIMINA
  * places. Too wide: the tables would have more than most_entries. All lies in the arena. */
 elimination_made elimination_init(elimination *out, int32_t n, const int32_t *size, int32_t n_factors,
                                   const factor *factors, int64_t most_entries, arena *a);
+/* NULL, or which invariant of the tables does not hold (base/contracts.h). */
+const char *elimination_check(const elimination *e);
+
 /* The least sum, ELIMINATION_NEVER when nothing goes together; else value[v] is that of a solution. */
 int64_t elimination_least(elimination *e, int32_t *value);
 /* After it: least[start[v] + a] is the least sum of those solutions in which variable v has value a. Changes the

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/resize.h"
 
 enum { MOST_NARROWED = 64 }; /* states */
@@ -365,6 +366,7 @@ ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work
   walk w = {.s = open->stages, .windows = open, .out = out};
   ideals_result result = init_walk(&w) ? run_walk(&w, most_work, most_bytes, b) : IDEALS_NO_MEMORY;
   free_walk(&w);
+  ENSURE(result != IDEALS_ALL || (out->n >= 1 && out->full < out->n && out->n <= out->capacity));
   return result;
 }
 
@@ -402,6 +404,7 @@ bool ideals_narrow(windows *open, int64_t most_work, budget *b) {
 }
 
 bool ideals_within(const ideal_set *set, int64_t i, int64_t j) {
+  REQUIRE(i >= 0 && i < set->n && j >= 0 && j < set->n);
   int32_t n_words = set->stages->n_words;
   const uint64_t *a = set->bits + i * n_words, *b = set->bits + j * n_words;
   for (int32_t k = 0; k < n_words; k++)
@@ -425,6 +428,7 @@ int32_t *ideals_by_price(const ideal_set *set) {
   if (pairs && order) {
     qsort(pairs, (size_t)set->n, 2 * sizeof *pairs, compare_prices);
     for (int64_t i = 0; i < set->n; i++) order[i] = (int32_t)pairs[2 * i + 1];
+    ENSURE(contracts_permutation(order, set->n));
   } else {
     free(order);
     order = NULL;

@@ -38,13 +38,13 @@ typedef struct ideal_set {
   int64_t *weight_bytes;
   int64_t *straddle_start; /* [n + 1] */
   straddle *straddles;
-  int64_t full;   /* the ideal of all classes; the empty one is ideal 0 */
+  int64_t full;   /* the ideal of all classes, -1: no window allows it; the empty one is ideal 0 */
   int64_t n_seen; /* ideals enumerated */
 } ideal_set;
 
 typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } ideals_result;
 
-/* Finds the ideals that some window allows; the empty and the full one always. Spends a step for every 1024 ideals
+/* Finds the ideals that some window allows; the empty one always. Spends a step for every 1024 ideals
  * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
 ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes, budget *b);
 /* Finds what boundaries cost at least, told to more and more of the slack as long as each takes at most most_work, and

@@ -1,6 +1,7 @@
 #include "solve/pipeline/link_prices.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "platform/routes.h"
 
 typedef struct finder {
@@ -77,6 +78,7 @@ static bool find_kinds(finder *f, link_kinds *out, const device_type *type, bool
 }
 
 bool link_prices_find(link_prices *out, const situ_problem *p, const device_type *types, int32_t n_types, arena *a) {
+  REQUIRE(p->communication == SITU_COMMUNICATION_LINK);
   finder f = {.problem = p, .used = ARENA_ZERO(a, bool, p->n_memories), .taken = ARENA_NEW(a, bool, p->n_kinds)};
   *out = (link_prices){p, ARENA_ZERO(a, link_kinds, n_types), ARENA_ZERO(a, link_kinds, n_types)};
   if (!f.used || !f.taken || !out->in || !out->out) return false;

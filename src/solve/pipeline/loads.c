@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 static const int64_t COUNTS_LIMIT = (int64_t)1 << 27;
 
@@ -37,6 +38,7 @@ static void measure_operators(loads *s) {
 }
 
 bool loads_init(loads *s, const situ_problem *p, arena *a) {
+  REQUIRE(loads_serve(p));
   int32_t n = p->n_operators, d = p->n_devices;
   *s = (loads){.problem = p, .n_spots = count_spots(p), .scale = 1};
   int32_t n_channels = is_link(s) ? p->platform->n_channels : 0;
@@ -168,6 +170,7 @@ double loads_settle(loads *s) {
 }
 
 void loads_set(loads *s, const int32_t *device) {
+  REQUIRE(contracts_within(device, s->problem->n_operators, 0, s->problem->n_devices));
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   size_t times = (size_t)n_device_loads(s) * sizeof(int64_t), bytes = (size_t)p->n_memories * sizeof(int64_t);
@@ -212,6 +215,7 @@ void loads_move(loads *s, int32_t v, int32_t to) {
 }
 
 bool loads_fit(const loads *s, int32_t m) {
+  REQUIRE(m >= 0 && m < s->problem->n_memories);
   const situ_problem *p = s->problem;
   int64_t limit = p->platform->memory_bytes[m];
   if (limit == SITU_UNLIMITED_BYTES) return true;

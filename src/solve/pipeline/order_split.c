@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/device_types.h"
 #include "view/footprint.h"
 
@@ -358,6 +359,7 @@ order_split *order_split_new(solve_run *run, const contraction *classes) {
 }
 
 bool order_split_offer(order_split *l, const int32_t *order, int32_t *place) {
+  REQUIRE(contracts_permutation(order, l->classes->n_classes));
   l->order = order;
   /* On a long order a coarse split first: its value bounds the segments of the fine one. */
   bool coarse = l->most_blocks > 8 * LEAST_BLOCKS && split(l, LEAST_BLOCKS, place);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 /* ---- the published order ---- */
 
@@ -96,6 +97,8 @@ static int32_t place_of(const order_style *style, int32_t c) {
 }
 
 void order_make(order_maker *m, int32_t *order, const order_style *style) {
+  REQUIRE(!style->loose || style->random);
+  REQUIRE(!style->place || contracts_within(style->place, m->forward->n, 0, style->n_places));
   const constraint_graph *f = style->backward ? &m->backward : m->forward;
   const constraint_graph *g = style->backward ? m->forward : &m->backward;
   int32_t n_places = style->place ? style->n_places : 1, done = 0;
@@ -129,4 +132,5 @@ void order_make(order_maker *m, int32_t *order, const order_style *style) {
       arrange(m->ready, first, n, style);
     }
   }
+  ENSURE(contracts_permutation(order, f->n)); /* the graph has no cycle, and places never fall along an edge */
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
+
 bool partition_init(partition *s, const hypergraph *h, arena *a) {
   *s = (partition){.h = h, .overlap = h->problem->overlap};
   s->device = ARENA_ZERO(a, int32_t, h->n_units);
@@ -26,6 +28,7 @@ static void leave(partition *s, int32_t unit, int32_t d) {
 }
 
 void partition_set(partition *s, const int32_t *device) {
+  for (int32_t u = 0; u < s->h->n_units; u++) REQUIRE(partition_allows(s->h, u, device[u]));
   const hypergraph *h = s->h;
   int32_t nd = h->n_devices;
   memset(s->count, 0, (size_t)h->n_edges * (size_t)nd * sizeof *s->count);

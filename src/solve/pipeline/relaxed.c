@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 /* The ideals reached in one state. */
 typedef struct reach {
@@ -111,6 +112,7 @@ static bool run(program *g, bool *refuted, budget *b) {
 
 bool relaxed_refutes(bool *refuted, windows *coarse, int64_t most_ns, int64_t most_work, int64_t most_bytes,
                      budget *b) {
+  REQUIRE(most_ns >= 0);
   ideal_set set;
   *refuted = false;
   windows_set(coarse, most_ns);

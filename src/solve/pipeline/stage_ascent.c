@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 
 enum { MOST_ENTRIES = 1 << 21, MOST_ROUNDS = 4, FIRST_PASSES = 40, LATER_PASSES = 15, PATIENCE = 4 };
@@ -20,6 +21,7 @@ bool stage_ascent_init(stage_ascent *a, solve_run *run, stage_space *space) {
 }
 
 void stage_price_start(double *price, const stage_chain *chain, const int64_t *reach) {
+  REQUIRE(chain->n >= 1 && chain->n <= STAGE_MOST);
   double sum = 0;
   for (int32_t k = 0; k < STAGE_PRICES; k++) price[k] = 0;
   for (int32_t k = 0; k < chain->n; k++) sum += (double)reach[chain->type[k]];
@@ -33,6 +35,7 @@ void stage_price_round(stage_price *out, const stages *s, const stage_chain *cha
     whole[k] = part > 0 ? min64((int64_t)part, left) : 0;
     left -= whole[k]; /* never more than one in sum, whatever was rounded before */
   }
+  ENSURE(left >= 0);
   for (int32_t k = 0; k < chain->n; k++) {
     out->compute[k] = whole[k];
     out->in[k] = whole[s->greatest ? chain->n + k : k];

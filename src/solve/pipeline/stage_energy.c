@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { MOST_RECEIVERS = 10 }; /* open stages of one tensor: 2^10 values */
 
@@ -267,6 +268,8 @@ static bool add_order(stage_energy *e, arena *a) {
 
 elimination_made stage_energy_init(stage_energy *e, const stages *s, const stage_order *order, const stage_chain *chain,
                                    const uint16_t *may, const uint16_t *held, int64_t most_entries, arena *a) {
+  REQUIRE(chain->n >= 1 && chain->n <= STAGE_MOST);
+  for (int32_t v = 0; v < s->n; v++) REQUIRE(may[v] != 0 && may[v] >> chain->n == 0);
   *e = (stage_energy){.s = s, .order = order, .chain = chain, .may = may, .held = held};
   elimination_made made = list_variables(e, a);
   if (made != ELIMINATION_READY) return made;

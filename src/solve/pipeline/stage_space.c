@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 
 bool stage_space_serves(const situ_problem *p) {
@@ -64,6 +65,7 @@ static void find_around(stage_space *g) {
 }
 
 bool stage_space_init(stage_space *g, const stages *s, arena *a) {
+  REQUIRE(!s->too_large);
   int32_t n_stages = 0, left[STAGE_MOST];
   *g = (stage_space){.s = s};
   for (int32_t t = 0; t < s->n_types; t++) n_stages += s->types[t].n_devices;
@@ -185,9 +187,13 @@ int64_t stage_period(const stages *s, const stage_chain *chain, const stage_cost
 }
 
 situ_status stage_offer(solve_run *run, const stages *s, const stage_chain *chain, const uint8_t *stage) {
+  for (int32_t v = 0; v < s->n; v++) REQUIRE(stage[v] < chain->n);
   arena_mark mark = arena_get_mark(run->arena);
   int32_t device_at[STAGE_MOST], taken[STAGE_MOST] = {0};
-  for (int32_t k = 0; k < chain->n; k++) device_at[k] = s->types[chain->type[k]].devices[taken[chain->type[k]]++];
+  for (int32_t k = 0; k < chain->n; k++) {
+    ENSURE(taken[chain->type[k]] < s->types[chain->type[k]].n_devices);
+    device_at[k] = s->types[chain->type[k]].devices[taken[chain->type[k]]++];
+  }
   int32_t *device_of_class = ARENA_NEW(run->arena, int32_t, s->n);
   int32_t *device = ARENA_NEW(run->arena, int32_t, s->problem->n_operators);
   if (!device_of_class || !device) return fail_no_memory(run->error);

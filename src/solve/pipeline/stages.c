@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "solve/pipeline/link_prices.h"
 #include "view/footprint.h"
 #include "view/replicas.h"
@@ -353,6 +354,7 @@ static bool find_rows(stages *s, arena *a) {
 }
 
 bool stages_find(stages *s, const situ_problem *problem, arena *a) {
+  REQUIRE(stages_serve(problem));
   *s = (stages){.problem = problem, .by_links = problem->communication == SITU_COMMUNICATION_LINK};
   s->greatest = s->by_links || problem->overlap;
   s->n_phases = s->by_links ? 1 : problem->n_phases;
@@ -363,7 +365,9 @@ bool stages_find(stages *s, const situ_problem *problem, arena *a) {
   if (!find_rows(s, a) || !build(s, a)) return false;
   forget_idle_memory(s);
   /* With links the loads do not tell all, so that nothing may be fused for their sake. */
-  return s->by_links || (fuse_idle(s, a) && lead_with_free(s, a));
+  if (!s->by_links && (!fuse_idle(s, a) || !lead_with_free(s, a))) return false;
+  CONTRACT(stages_check(s));
+  return true;
 }
 
 bool stages_fit(const stages *s) {
@@ -389,6 +393,7 @@ int64_t stages_time_ns(const stages *s, int32_t type, int32_t class_index) {
 }
 
 int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole, int32_t r, int64_t trained_bytes) {
+  REQUIRE(r > 1 && row >= 0 && row < s->n_rows);
   stage_cost each = *whole;
   if (row >= s->n_rows - s->n_types && !s->by_links) { /* gradients are exchanged in the last phase */
     int64_t in_ns, out_ns, bytes = replicas_sync_bytes(s->problem, trained_bytes, r);
@@ -399,4 +404,37 @@ int64_t stages_shared_load(const stages *s, int32_t row, const stage_cost *whole
   }
   int64_t load_ns = stages_load(s, &each);
   return load_ns / r + (load_ns % r > 0);
+}
+
+static const char *check_order(const stages *s) {
+  EXPECT(contracts_permutation(s->class_at, s->n) && s->n == s->classes.n_classes, "class_at numbers all classes");
+  EXPECT(s->n_words == (s->n + 63) / 64, "sets of classes have n_words words");
+  for (int32_t v = 0; v < s->n; v++)
+    for (int32_t k = v / 64; k < s->n_words; k++) {
+      uint64_t later = s->predecessors[(int64_t)v * s->n_words + k] >> (k == v / 64 ? v % 64 : 0);
+      EXPECT(later == 0, "every edge of F goes upwards");
+    }
+  return NULL;
+}
+
+const char *stages_check(const stages *s) {
+  if (s->too_large) return NULL;
+  int32_t n_pins = s->pin_start[s->n_edges];
+  EXPECT(s->n_rows == s->n_types * s->n_phases && (s->n_phases == 1 || !s->by_links), "a row for each phase and type");
+  EXPECT_CHECK(check_order(s));
+  EXPECT(contracts_amounts(s->time_ns, (int64_t)s->n_rows * s->n), "times are at least 0");
+  EXPECT(contracts_amounts(s->weight_bytes, s->n) && contracts_amounts(s->footprint_bytes, s->n), "so are sizes");
+  EXPECT(contracts_amounts(s->in_ns, (int64_t)s->n_rows * s->n_edges), "prices are at least 0");
+  EXPECT(contracts_amounts(s->out_ns, (int64_t)s->n_rows * s->n_edges), "prices are at least 0");
+  EXPECT(contracts_lists(s->pin_start, s->n_edges, n_pins), "pin_start lists pins by edge");
+  EXPECT(contracts_lists(s->touch_start, s->n, n_pins), "touch_start lists pins by class");
+  EXPECT(contracts_within(s->pin, n_pins, 0, s->n), "pins are classes");
+  EXPECT(contracts_within(s->touch, n_pins, 0, s->n_edges), "classes touch edges");
+  for (int32_t e = 0; e < s->n_edges; e++)
+    EXPECT(s->pin_start[e + 1] - s->pin_start[e] >= 2, "an edge has two pins or more");
+  for (int32_t c = 0; c < s->n; c++)
+    EXPECT(contracts_rise(s->touch + s->touch_start[c], s->touch_start[c + 1] - s->touch_start[c]),
+           "edges of a class ascend: pins are distinct");
+  for (int32_t k = 0; k < s->n_types; k++) EXPECT(s->types[k].n_devices >= 1, "a type has devices");
+  return NULL;
 }

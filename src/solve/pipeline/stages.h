@@ -46,6 +46,9 @@ typedef struct stages {
 bool stages_serve(const situ_problem *problem);
 /* O(V + E + classes^2 / 64). False without memory. */
 bool stages_find(stages *out, const situ_problem *problem, arena *a);
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(pins + classes^2 / 64). */
+const char *stages_check(const stages *s);
+
 /* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */
 bool stages_fit(const stages *s);
 /* Fills touch_start and touch from the pins. False without memory. */

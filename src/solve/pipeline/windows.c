@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { BITS = 30, SWEEPS = 4, BISECTIONS = 48 };
 
@@ -183,6 +184,7 @@ static bool number_states(windows *w, arena *a) {
 }
 
 bool windows_init(windows *w, const stages *s, arena *a) {
+  REQUIRE(!s->too_large);
   *w = (windows){.stages = s};
   if (!number_states(w, a)) return false;
   if (w->n_states > WINDOWS_MOST_STATES) return true;
@@ -194,6 +196,7 @@ bool windows_init(windows *w, const stages *s, arena *a) {
   if (!w->price || !w->in_price || !w->out_price || !w->loose || !w->reach) return false;
   if (!allocate(w, a) || !choose_reaches(w, a)) return false;
   set_prices(w);
+  ENSURE(contracts_amounts(w->price, s->n) && contracts_amounts(w->in_price, s->n_edges));
   return find_spans(w, a);
 }
 
@@ -292,6 +295,7 @@ static void fill_after(windows *w) {
 }
 
 void windows_tighten(windows *w) {
+  REQUIRE(w->n_states <= WINDOWS_MOST_STATES);
   fill_before(w);
   fill_after(w);
   for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
@@ -303,6 +307,7 @@ void windows_tighten(windows *w) {
 }
 
 void windows_set(windows *w, int64_t most_ns) {
+  REQUIRE(most_ns >= 0 && w->n_states <= WINDOWS_MOST_STATES);
   const stages *s = w->stages;
   int64_t rooms = 0, least_room = INT64_MAX;
   w->most_ns = most_ns;

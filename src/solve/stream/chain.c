@@ -1,6 +1,7 @@
 #include "solve/stream/chain.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "solve/stream/rank.h"
 #include "view/footprint.h"
 
@@ -277,6 +278,7 @@ static bool list_cuts(chain *c, const bool *main_part, arena *a) {
 }
 
 bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, arena *a) {
+  REQUIRE(most > 0 && parts >= 0);
   *c = (chain){.problem = p, .element = ARENA_NEW(a, int32_t, p->n_operators)};
   bool *main_part = ARENA_NEW(a, bool, p->n_operators);
   int32_t *seen = ARENA_NEW(a, int32_t, p->graph->n_tensors);
@@ -300,5 +302,29 @@ bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, ar
   if (!c->weight_bytes || !c->kept_bytes || !c->time_ns || !c->never || !c->peak_bytes || !c->pin) return false;
   for (int32_t t = 0; t < p->graph->n_tensors; t++) seen[t] = -1;
   for (int32_t k = 0; k < c->n; k++) weigh_element(c, k, seen);
-  return list_cuts(c, main_part, a);
+  if (!list_cuts(c, main_part, a)) return false;
+  CONTRACT(chain_check(c));
+  return true;
+}
+
+const char *chain_check(const chain *c) {
+  const situ_problem *p = c->problem;
+  const situ_graph *g = p->graph;
+  int32_t n = c->n, n_cut = n > 0 ? c->cut_start[n] : 0;
+  if (n == 0) return NULL;
+  EXPECT(contracts_within(c->element, p->n_operators, 0, n), "every operator is in an element");
+  EXPECT(contracts_lists(c->first, n, p->n_operators), "first lists operators by element");
+  EXPECT(contracts_permutation(c->order, p->n_operators), "the order has every operator");
+  for (int32_t k = 0; k < n; k++) {
+    EXPECT(contracts_rise(c->order + c->first[k], c->first[k + 1] - c->first[k]), "operators of an element ascend");
+    for (int32_t x = c->first[k]; x < c->first[k + 1]; x++) EXPECT(c->element[c->order[x]] == k, "order agrees");
+    EXPECT(c->weight_bytes[k] <= c->weight_bytes[k + 1] && c->kept_bytes[k] <= c->kept_bytes[k + 1], "sums rise");
+    EXPECT(c->cut_start[k] <= c->own_end[k] && c->own_end[k] <= c->cut_start[k + 1], "own tensors come first");
+  }
+  EXPECT(contracts_within(c->pin, n, -2, p->n_devices), "pins are devices, -1 or -2");
+  EXPECT(contracts_lists(c->cut_start, n, n_cut) && contracts_within(c->cut, n_cut, 0, g->n_tensors), "cuts exist");
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+      EXPECT(c->element[g->producer[t]] <= c->element[g->use[i]], "all edges go forward");
+  return NULL;
 }

@@ -31,6 +31,9 @@ typedef struct chain {
   int32_t *cut_start, *own_end, *cut;
 } chain;
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E + cuts). */
+const char *chain_check(const chain *c);
+
 /* Elements that are longer than 1 / parts of all work are parted (0: none). At most `most` elements, of about equal
  * work then. None (n = 0) where too many tensors cross boundaries. False without memory. */
 bool chain_find(chain *out, const situ_problem *problem, int32_t most, int32_t parts, arena *a);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "view/footprint.h"
 
 static const int64_t CELLS_LIMIT = (int64_t)1 << 25;
@@ -209,6 +210,7 @@ bool draft_takes(const draft *s, int32_t v, int32_t d) {
 }
 
 int32_t draft_candidates(draft *s, int32_t v) {
+  REQUIRE(v >= 0 && v < s->problem->n_operators && s->device[v] < 0);
   const situ_problem *p = s->problem;
   int32_t group = s->groups.of[v], n = 0, roomiest = -1;
   if (group >= 0 && s->group_device[group] >= 0) {
@@ -241,6 +243,7 @@ void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
   const situ_problem *p = s->problem;
   int32_t group = s->groups.of[v], m = p->memory_of[d];
   int64_t time = problem_time_ns(p, v, d);
+  REQUIRE(s->device[v] < 0 && d >= 0 && d < p->n_devices && start_ns >= 0);
   s->device[v] = d;
   s->start_ns[v] = start_ns;
   s->finish_ns[v] = sat_add(start_ns, time);
@@ -285,6 +288,7 @@ static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
  * by start, end and number gives a topological order. */
 placement draft_placement(draft *s) {
   int32_t n = s->problem->n_operators;
+  REQUIRE(contracts_within(s->device, n, 0, s->problem->n_devices));
   timed *all = s->sorting;
   for (int32_t v = 0; v < n; v++) all[v] = (timed){s->start_ns[v], s->finish_ns[v], v};
   all = sort_by_start(all, all + n, n);
@@ -294,4 +298,23 @@ placement draft_placement(draft *s) {
   }
   for (int32_t k = 0; k < n; k++) s->order[k] = all[k].v;
   return (placement){.device = s->device, .order = s->order};
+}
+
+const char *draft_check(const draft *s) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  EXPECT(contracts_within(s->device, p->n_operators, -1, p->n_devices), "operators are on devices, or not placed");
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t d = s->device[v], group = s->groups.of[v];
+    if (d < 0) continue;
+    EXPECT(s->start_ns[v] >= 0, "starts are at least 0");
+    EXPECT(s->finish_ns[v] == sat_add(s->start_ns[v], problem_time_ns(p, v, d)), "an operator takes its time");
+    EXPECT(s->finish_ns[v] <= s->lines[d].end || problem_time_ns(p, v, d) == 0, "a device's line covers its operators");
+    EXPECT(group < 0 || s->group_device[group] == d, "a group shares a device");
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      EXPECT(s->device[u] >= 0 && s->finish_ns[u] <= s->start_ns[v], "producers are placed, and end before");
+    }
+  }
+  return NULL;
 }

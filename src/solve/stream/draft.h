@@ -28,14 +28,14 @@ typedef struct draft {
   int32_t *group_device;                    /* [group], -1: not placed yet */
   int32_t *group_pin;                       /* [group] device or -1 */
   bool *group_runs;                         /* [group * n_classes] whether the class can run all members */
-  const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL; set it as you like */
-  const bool *closed;  /* [memory] whose devices take only what can go nowhere else; or NULL; set it as you like */
-  bool spare_hosts;    /* hosts are candidates only where nothing else is; set it as you like */
-  bool limited;        /* some memory could be too small */
-  bool links;          /* channels are followed */
-  int64_t *channel_ns; /* [channel] until when it is busy */
-  int64_t *sent_ns;    /* [tensor * n_memories + memory] when it came there, -1: it did not; or NULL */
-  void *sorting;       /* scratch of draft_placement */
+  const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL; the caller's */
+  const bool *closed;         /* [memory] whose devices take only what can go nowhere else; or NULL; the caller's */
+  bool spare_hosts;           /* hosts are candidates only where nothing else is; the caller's */
+  bool limited;               /* some memory could be too small */
+  bool links;                 /* channels are followed */
+  int64_t *channel_ns;        /* [channel] until when it is busy */
+  int64_t *sent_ns;           /* [tensor * n_memories + memory] when it came there, -1: it did not; or NULL */
+  void *sorting;              /* scratch of draft_placement */
 } draft;
 
 /* Colocation groups share a device; or larger groups do. False without memory. */
@@ -61,6 +61,9 @@ void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns);
 /* Sends the inputs of v to device d over the channels; arrival_ns of its memory is then what came of it. Call it before
  * the start is taken for good; it does nothing where channels are not followed. */
 void draft_send(draft *s, int32_t v, int32_t d);
+
+/* NULL, or which invariant of what is placed does not hold (base/contracts.h). O(V + E). */
+const char *draft_check(const draft *s);
 
 /* The whole schedule as a placement that borrows the draft's arrays. Every operator must be placed. */
 placement draft_placement(draft *s);

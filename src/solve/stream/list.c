@@ -1,6 +1,7 @@
 #include "solve/stream/list.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "base/heap.h"
 #include "solve/common/repair.h"
@@ -112,6 +113,7 @@ static bool schedule_sequence(draft *s, const list_policy *policy, budget *b, ar
 }
 
 bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratch) {
+  REQUIRE(policy->priority || policy->sequence);
   const situ_graph *g = s->problem->graph;
   arena_mark mark = arena_get_mark(scratch);
   if (policy->sequence) {
@@ -245,6 +247,7 @@ static void take(pairing *x, int32_t at, pair *best) {
 }
 
 bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch) {
+  REQUIRE(policy->level && (policy->rule != LIST_DYNAMIC_LEVEL || policy->mean));
   const situ_graph *g = s->problem->graph;
   arena_mark mark = arena_get_mark(scratch);
   ready_queue queue;
@@ -270,6 +273,7 @@ bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scra
 }
 
 void list_offer(solve_run *run, draft *s) {
+  CONTRACT(draft_check(s));
   placement where = draft_placement(s);
   repair_offer(run, &where);
 }

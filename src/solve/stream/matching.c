@@ -1,5 +1,7 @@
 #include "solve/stream/matching.h"
 
+#include "base/contracts.h"
+
 /* Prices left[u], right[v] >= 0 with left[u] + right[v] >= weight, equal on matched edges; right vertices without mate
  * and left vertices that were tried and stayed without cost 0. That proves the matching heaviest (Egervary). */
 typedef struct label {
@@ -103,6 +105,9 @@ static void add(search *s, int32_t root) {
 }
 
 bool matching_find(int32_t *mate, const matching_graph *g, arena *scratch) {
+  REQUIRE(contracts_long_lists(g->start, g->n_left, g->start[g->n_left]));
+  REQUIRE(contracts_within(g->to, g->start[g->n_left], 0, g->n_right) &&
+          contracts_amounts(g->weight, g->start[g->n_left]));
   arena_mark mark = arena_get_mark(scratch);
   search s = {.g = g, .mate = mate};
   s.mate_of_right = ARENA_NEW(scratch, int32_t, g->n_right);

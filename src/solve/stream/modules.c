@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/heap.h"
 
 enum { MOVING_PASSES = 20, SEARCHED = 5000 };
@@ -111,6 +112,7 @@ static bool aggregate(level *out, const level *g, const int32_t *label, int32_t 
 }
 
 int32_t modules_communities(int32_t *label, const unit_graph *u, double resolution, int32_t most, arena *a) {
+  REQUIRE(most >= 1 && resolution >= 0);
   level g = {.n = u->n, .start = u->near_start, .to = u->near, .weight = u->weight, .strength = u->strength};
   g.size = ARENA_NEW(a, int32_t, u->n);
   int32_t *above = ARENA_NEW(a, int32_t, u->n);
@@ -386,6 +388,8 @@ static bool list_members(modules *out, const unit_graph *g, arena *a) {
 }
 
 bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, arena *a) {
+  REQUIRE(rules->most >= 1 && rules->resolution >= 0);
+  REQUIRE(rules->way == MODULES_GROWN || (rules->order && contracts_permutation(rules->order, g->n)));
   *out = (modules){.of = ARENA_NEW(a, int32_t, g->n)};
   if (!out->of) return false;
   bool made = false;
@@ -399,5 +403,21 @@ bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, 
     made = community && modules_communities(community, g, rules->resolution, g->n, a) >= 0 &&
            grow(out->of, g, community, rules->most, a);
   }
-  return made && number_up(out->of, g, &out->n, a) && list_members(out, g, a);
+  if (!made || !number_up(out->of, g, &out->n, a) || !list_members(out, g, a)) return false;
+  CONTRACT(modules_check(out, g));
+  return true;
+}
+
+const char *modules_check(const modules *m, const unit_graph *g) {
+  EXPECT(contracts_within(m->of, g->n, 0, m->n), "every unit is in a module");
+  EXPECT(contracts_lists(m->start, m->n, g->n), "start lists units by module");
+  for (int32_t k = 0; k < m->n; k++) {
+    int32_t first = m->start[k], n = m->start[k + 1] - first;
+    EXPECT(n > 0 && contracts_rise(m->unit + first, n), "no module is empty; units ascend");
+    for (int32_t i = first; i < first + n; i++) EXPECT(m->of[m->unit[i]] == k, "units are of their module");
+  }
+  for (int32_t u = 0; u < g->n; u++)
+    for (int32_t i = g->next_start[u]; i < g->next_start[u + 1]; i++)
+      EXPECT(m->of[u] <= m->of[g->next[i]], "numbers of modules are topological");
+  return NULL;
 }

@@ -31,6 +31,8 @@ typedef struct module_rules {
 
 /* Communities alone, numbered by first unit. Returns how many, -1 without memory. */
 int32_t modules_communities(int32_t *label, const unit_graph *g, double resolution, int32_t most, arena *scratch);
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E). */
+const char *modules_check(const modules *m, const unit_graph *g);
 /* False without memory. */
 bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, arena *a);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/contracts.h"
 #include "solve/stream/rank.h"
 
 /* Fills order by one key and returns the time; -1 without memory. */
@@ -27,5 +28,6 @@ bool sequence_find(int32_t *order, simulator *s, const situ_problem *p, const in
     if (by_index < by_tail) memcpy(order, other, (size_t)p->n_operators * sizeof *order);
   }
   arena_release(scratch, mark);
+  ENSURE(by_tail < 0 || by_index < 0 || contracts_permutation(order, p->n_operators));
   return by_tail >= 0 && by_index >= 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { MOST_ELEMENTS = 2048, MOST_STATES = 1 << 16, MOST_CELLS = 1 << 23 };
 static const double MOST_WORK = 4e9;
@@ -233,6 +234,7 @@ bool server_table_run(server_table *t, int32_t *best) {
 
 /* The intervals of the best plan, from the end to the beginning, then devices from the beginning on. */
 bool server_table_expand(const server_table *t, int32_t best, int32_t *device_of_element, int32_t *slot_of_element) {
+  REQUIRE(best >= 0 && best < t->n_states);
   const chain *c = &t->chain;
   arena *a = t->run->arena;
   int32_t most = t->problem->n_devices + 1, n = 0, *state = ARENA_NEW(a, int32_t, most),
@@ -297,6 +299,7 @@ int32_t server_table_affordable(const server_table *t) {
 }
 
 bool server_table_init(server_table *t, solve_run *run, server_type *servers, int32_t n_server_types) {
+  REQUIRE(n_server_types >= 1);
   const situ_problem *p = run->problem;
   *t = (server_table){.run = run,
                       .problem = p,

@@ -1,8 +1,10 @@
 #include "solve/stream/timeline.h"
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 bool timeline_pool_init(timeline_pool *pool, arena *a, int64_t tasks) {
+  REQUIRE(tasks >= 0 && tasks < INT32_MAX - 2);
   *pool = (timeline_pool){.capacity = (int32_t)tasks + 2};
   pool->gaps = ARENA_NEW(a, timeline_gap, (int64_t)pool->capacity);
   pool->released = ARENA_NEW(a, int32_t, (int64_t)pool->capacity);
@@ -136,6 +138,7 @@ int64_t timeline_find(const timeline_pool *pool, const timeline *t, int64_t read
 }
 
 void timeline_put(timeline_pool *pool, timeline *t, int64_t start, int64_t duration) {
+  REQUIRE(start >= 0 && duration >= 0);
   if (start >= t->end) {
     int64_t end = t->end;
     t->end = sat_add(start, duration);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "solve/stream/rank.h"
 
 /* The only operator that uses outputs of v, or -1. */
@@ -148,5 +149,27 @@ bool unit_graph_find(unit_graph *out, const situ_problem *p, unit_grain grain, a
   if (!all) return false;
   int64_t n = list_joints(all, out, p->graph, &costs);
   for (int64_t i = 0; i < n; i++) all[i].weight += 1; /* a nanosecond, so that free links join too */
-  return list_near(out, all, n, a);
+  if (!list_near(out, all, n, a)) return false;
+  CONTRACT(unit_graph_check(out, p->n_operators));
+  return true;
+}
+
+const char *unit_graph_check(const unit_graph *u, int32_t n_operators) {
+  int32_t n_next = u->next_start[u->n];
+  EXPECT(contracts_within(u->unit_of, n_operators, 0, u->n), "every operator is in a unit");
+  EXPECT(contracts_lists(u->member_start, u->n, n_operators), "member_start lists operators by unit");
+  EXPECT(contracts_lists(u->next_start, u->n, n_next), "next_start lists users by unit");
+  EXPECT(contracts_lists(u->near_start, u->n, 2 * (int64_t)n_next), "near_start lists both directions");
+  EXPECT(contracts_within(u->next, n_next, 0, u->n) && contracts_within(u->near, 2 * (int64_t)n_next, 0, u->n),
+         "neighbours are units");
+  for (int32_t x = 0; x < u->n; x++) {
+    int32_t first = u->member_start[x], n = u->member_start[x + 1] - first;
+    EXPECT(n > 0 && contracts_rise(u->member + first, n), "no unit is empty; members ascend");
+    for (int32_t i = first; i < first + n; i++) EXPECT(u->unit_of[u->member[i]] == x, "members are of their unit");
+    for (int32_t i = u->next_start[x]; i < u->next_start[x + 1]; i++)
+      EXPECT(u->next[i] > x, "units are numbered in a topological order");
+    for (int32_t i = u->near_start[x]; i < u->near_start[x + 1]; i++)
+      EXPECT(u->near[i] != x && u->weight[i] > 0, "near units are others, at a distance above 0");
+  }
+  return NULL;
 }

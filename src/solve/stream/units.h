@@ -26,4 +26,7 @@ typedef enum unit_grain { UNITS_FINE, UNITS_COARSE } unit_grain;
 /* Numbers of units are topological. O((V + E) log E), and devices squared for each chain. False without memory. */
 bool unit_graph_find(unit_graph *out, const situ_problem *problem, unit_grain grain, arena *a);
 
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E). */
+const char *unit_graph_check(const unit_graph *u, int32_t n_operators);
+
 #endif

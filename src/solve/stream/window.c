@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/contracts.h"
 
 enum { MOST_KINDS = 15, TABLE = 1024 };
 
@@ -36,6 +37,7 @@ static int32_t find_unit(const window *w, int32_t unit) {
 }
 
 bool window_take(window *w, const situ_problem *p, const unit_graph *g, const int32_t *unit, int32_t n) {
+  REQUIRE(n >= 1 && contracts_within(unit, n, 0, g->n) && contracts_rise(unit, n));
   if (n > WINDOW_UNITS || p->n_devices > WINDOW_DEVICES) return false;
   *w = (window){.problem = p, .n = n, .n_devices = p->n_devices};
   for (int32_t i = 0; i < n; i++) {
@@ -280,6 +282,7 @@ static bool search(window_run *s, int32_t depth, int64_t bound_ns) {
 
 bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window_visitor *visit, void *context,
                    int64_t *n_nodes, arena *scratch) {
+  REQUIRE(w->n >= 1 && w->n <= WINDOW_UNITS && most_nodes > 0);
   arena_mark mark = arena_get_mark(scratch);
   window_run *s = ARENA_NEW(scratch, window_run, 1);
   *n_nodes = 0;

@@ -15,14 +15,15 @@
 #include "learn/gdp_net.h"
 #include "learn/gdp_window.h"
 #include "learn/ppo.h"
+#include "learn/softmax_draw.h"
 
 enum { DRAWS = 3, SHOWN = 1, ALL = DRAWS + SHOWN };
 
-/* A policy before a small world, and a batch of placements in it. */
+/* A policy before a small environment, and a batch of placements in it. */
 typedef struct bench {
   lab lab;
   arena *arena;
-  world world;
+  environment env;
   gdp_view *view;
   params *params;
   gdp_net *net;
@@ -53,11 +54,11 @@ static bool open_bench(bench *b, uint64_t seed, int32_t n_operators) {
   *b = (bench){.lab = draw_lab(seed, n_operators), .arena = arena_new(), .tape = tape_new()};
   arena *a = b->arena;
   rng random = rng_new(seed);
-  assert_true(world_init(&b->world, b->lab.problem, a));
-  b->view = gdp_look(&b->world, a);
+  assert_true(environment_init(&b->env, b->lab.problem, a));
+  b->view = gdp_look(&b->env, a);
   b->params = params_new(a);
   b->net = gdp_net_make(b->params, &random, a);
-  int64_t units = b->world.n_units, devices = b->world.n_devices;
+  int64_t units = b->env.n_units, devices = b->env.n_devices;
   b->latent = ARENA_NEW(a, nn_real, ALL * devices * GDP_LATENT);
   for (int64_t i = 0; i < ALL * devices * GDP_LATENT; i++) b->latent[i] = 2 * rng_unit(&random) - 1;
   int32_t *device = ARENA_NEW(a, int32_t, ALL * units);
@@ -77,7 +78,7 @@ static bool open_bench(bench *b, uint64_t seed, int32_t n_operators) {
   for (int32_t k = 0; k < ALL; k++) {
     for (int32_t u = 0; u < units; u++)
       memcpy(score + u * devices, all.value + (u * ALL + k) * devices, (size_t)devices * sizeof *score);
-    world_draw(&b->world, score, &random, device + k * units, open + k * units * devices);
+    softmax_draw(&b->env, score, &random, device + k * units, open + k * units * devices);
     advantage[k] = 4 * rng_unit(&random) - 2;
   }
   ppo_remember(&b->batch, all.value);
@@ -173,9 +174,9 @@ static void a_view_is_finite_and_knows_the_neighbours(void **state) {
   for (uint64_t seed = 0; seed < 200; seed++) {
     lab l = draw_lab(seed, 1 + (int32_t)(seed % 20));
     arena *a = arena_new();
-    world w;
-    assert_true(world_init(&w, l.problem, a));
-    const gdp_view *v = gdp_look(&w, a);
+    environment env;
+    assert_true(environment_init(&env, l.problem, a));
+    const gdp_view *v = gdp_look(&env, a);
     for (int64_t i = 0; i < (int64_t)v->n_units * GDP_UNIT_FEATURES; i++) assert_true(fabs(v->unit[i]) < 20);
     for (int64_t i = 0; i < (int64_t)v->n_devices * GDP_DEVICE_FEATURES; i++) assert_true(fabs(v->device[i]) < 20);
     for (int64_t i = 0; i < (int64_t)v->n_units * v->n_devices; i++) assert_true(fabs(v->slowness[i]) < 50);
@@ -184,7 +185,7 @@ static void a_view_is_finite_and_knows_the_neighbours(void **state) {
     bool *joined = ARENA_ZERO(a, bool, (int64_t)v->n_units * v->n_units);
     for (int32_t x = 0; x < g->n_operators; x++)
       for (int64_t i = g->in_start[x]; i < g->in_start[x + 1]; i++) {
-        int32_t from = w.unit_of[g->producer[g->in[i]]], to = w.unit_of[x];
+        int32_t from = env.unit_of[g->producer[g->in[i]]], to = env.unit_of[x];
         expected += from != to && !joined[from * v->n_units + to];
         joined[from * v->n_units + to] |= from != to;
       }
@@ -208,20 +209,20 @@ static void a_window_keeps_constraints(void **state) {
   for (uint64_t seed = 0; seed < 100; seed++) {
     bench b;
     if (open_bench(&b, seed, 1 + (int32_t)(seed % 20))) {
-      world *w = &b.world;
+      environment *env = &b.env;
       gdp_window *window = gdp_window_new(b.view, b.arena);
-      nn_real *score = ARENA_ZERO(b.arena, nn_real, (int64_t)w->n_units * w->n_devices);
-      int32_t *device = ARENA_NEW(b.arena, int32_t, w->n_units);
+      nn_real *score = ARENA_ZERO(b.arena, nn_real, (int64_t)env->n_units * env->n_devices);
+      int32_t *device = ARENA_NEW(b.arena, int32_t, env->n_units);
       rng random = rng_new(seed);
-      world_draw(w, score, &random, device, NULL);
-      memcpy(w->best, device, (size_t)w->n_units * sizeof *device);
+      softmax_draw(env, score, &random, device, NULL);
+      memcpy(env->best, device, (size_t)env->n_units * sizeof *device);
       for (int k = 0; k < 20; k++) {
-        if (k < w->n_devices)
-          gdp_window_single(device, w, k);
+        if (k < env->n_devices)
+          gdp_window_single(device, env, k);
         else
-          gdp_window_draw(window, device, w, score, &random);
-        for (int32_t u = 0; u < w->n_units; u++)
-          assert_true(device[u] == w->best[u] || w->allowed[(int64_t)u * w->n_devices + device[u]]);
+          gdp_window_draw(window, device, env, score, &random);
+        for (int32_t u = 0; u < env->n_units; u++)
+          assert_true(device[u] == env->best[u] || env->allowed[(int64_t)u * env->n_devices + device[u]]);
       }
     }
     close_bench(&b);

@@ -72,15 +72,15 @@ static void groups_are_those_of_the_published_rule_in_its_order(void **state) {
   for (uint64_t seed = 0; seed < N_DAGS; seed++) {
     lab l = draw_lab(seed, true);
     arena *a = arena_new();
-    world w;
+    environment env;
     hsdag_groups found;
-    assert_true(world_init(&w, l.problem, a) && hsdag_groups_find(&found, &w, a));
+    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&found, &env, a));
     group_as_published(&p, l.graph);
     int32_t next = 0;
     for (int32_t g = 0; g < p.n; g++) {
       int32_t n = 0;
       for (int32_t i = 0; i < p.size[g]; i++) {
-        if (p.node[g][i] >= w.n_units) continue; /* a constant */
+        if (p.node[g][i] >= env.n_units) continue; /* a constant */
         assert_int_equal(found.group_of[p.node[g][i]], next);
         n++;
       }
@@ -106,26 +106,26 @@ static void members_allow_the_same_devices_and_edges_are_those_between_groups(vo
   for (uint64_t seed = 0; seed < N_DAGS; seed++) {
     lab l = draw_lab(seed, false);
     arena *a = arena_new();
-    world w;
+    environment env;
     hsdag_groups g;
     bool edge[MOST][MOST] = {{false}};
-    assert_true(world_init(&w, l.problem, a) && hsdag_groups_find(&g, &w, a));
-    for (int32_t u = 0; u < w.n_units; u++) {
+    assert_true(environment_init(&env, l.problem, a) && hsdag_groups_find(&g, &env, a));
+    for (int32_t u = 0; u < env.n_units; u++) {
       int32_t root = g.member[g.member_start[g.group_of[u]]];
-      assert_memory_equal(w.allowed + u * w.n_devices, w.allowed + root * w.n_devices, (size_t)w.n_devices);
+      assert_memory_equal(env.allowed + u * env.n_devices, env.allowed + root * env.n_devices, (size_t)env.n_devices);
       assert_true(root <= u);
     }
     for (int32_t t = 0; t < l.graph->n_tensors; t++)
       for (int64_t i = l.graph->use_start[t]; i < l.graph->use_start[t + 1]; i++)
-        edge[g.group_of[w.unit_of[l.graph->producer[t]]]][g.group_of[w.unit_of[l.graph->use[i]]]] = true;
+        edge[g.group_of[env.unit_of[l.graph->producer[t]]]][g.group_of[env.unit_of[l.graph->use[i]]]] = true;
     for (int32_t x = 0; x < g.n; x++)
       for (int32_t y = 0; y < g.n; y++) {
         assert_int_equal(has(&g.next, x, y), edge[x][y] && x != y);
         assert_int_equal(has(&g.before, y, x), edge[x][y] && x != y);
         if (x != y && edge[x][y] && l.graph->n_colocations == 0) assert_true(g.place[x] < g.place[y]);
         int32_t a_root = g.member[g.member_start[x]], b_root = g.member[g.member_start[y]];
-        bool same =
-            memcmp(w.allowed + a_root * w.n_devices, w.allowed + b_root * w.n_devices, (size_t)w.n_devices) == 0;
+        bool same = memcmp(env.allowed + a_root * env.n_devices, env.allowed + b_root * env.n_devices,
+                           (size_t)env.n_devices) == 0;
         assert_int_equal(g.class_of[x] == g.class_of[y], same);
       }
     arena_free(a);

@@ -13,6 +13,7 @@
 
 #include "../../lab/lab.h"
 #include "learn/learner.h"
+#include "learn/softmax_draw.h"
 #include "situ/instance.h"
 
 enum { N_PROBLEMS = 2, STEPS = 7 };
@@ -227,16 +228,16 @@ static void the_shipped_policy_places_what_it_has_not_seen(void **state) {
     assert_true(situ_plan_exists(plan));
     assert_int_equal(situ_solve(&again, situ_instance_problem(instance), &how, &error), SITU_STATUS_OK);
     assert_int_equal(situ_plan_value_ns(again), situ_plan_value_ns(plan));
-    world w;
+    environment env;
     arena *a = arena_new();
-    assert_true(world_init(&w, situ_instance_problem(instance), a));
-    nn_real *score = ARENA_ZERO(a, nn_real, (int64_t)w.n_units * w.n_devices);
-    int32_t *device = ARENA_NEW(a, int32_t, w.n_units);
+    assert_true(environment_init(&env, situ_instance_problem(instance), a));
+    nn_real *score = ARENA_ZERO(a, nn_real, (int64_t)env.n_units * env.n_devices);
+    int32_t *device = ARENA_NEW(a, int32_t, env.n_units);
     rng random = rng_new(1);
     double mean = 0;
     for (int n = 0; n < 10; n++) {
-      world_draw(&w, score, &random, device, NULL);
-      mean += (double)world_try(&w, device) / 10;
+      softmax_draw(&env, score, &random, device, NULL);
+      mean += (double)environment_try(&env, device) / 10;
     }
     assert_true((double)situ_plan_value_ns(plan) < mean);
     arena_free(a);

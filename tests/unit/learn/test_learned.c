@@ -40,15 +40,15 @@ static int64_t statistic(const situ_plan *plan, const char *name) {
 /* The least time of all 3^10 placements in the order of trials. */
 static int64_t optimum_of_trials(const situ_problem *p) {
   arena *a = arena_new();
-  world w;
+  environment env;
   int32_t device[10] = {0};
-  assert_true(world_init(&w, p, a));
-  assert_int_equal(w.n_units, 10);
+  assert_true(environment_init(&env, p, a));
+  assert_int_equal(env.n_units, 10);
   for (int32_t k = 0; k < 59049; k++) {
     for (int32_t u = 0, rest = k; u < 10; u++, rest /= 3) device[u] = rest % 3;
-    world_try(&w, device);
+    environment_try(&env, device);
   }
-  int64_t best = w.best_ns;
+  int64_t best = env.best_ns;
   arena_free(a);
   return best;
 }
@@ -112,9 +112,10 @@ static void groups_keep_what_units_keep(void **state) {
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     lab l = lab_random(&o);
     arena *a = arena_new();
-    world fine, w;
+    environment fine, w;
     int32_t most = 1 + (int32_t)(seed % 7);
-    assert_true(world_init(&fine, l.problem, a) && world_init(&w, l.problem, a) && world_group(&w, most, a));
+    assert_true(environment_init(&fine, l.problem, a) && environment_init(&w, l.problem, a) &&
+                environment_group(&w, most, a));
     bool constrained = o.pinned || o.unsupported || o.memory > 0;
     assert_true(w.n_units >= 1 && w.n_units <= fine.n_units);
     if (!constrained) assert_true(w.n_units <= most);

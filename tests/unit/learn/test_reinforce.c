@@ -44,7 +44,7 @@ static nn_var episode(const reinforce_policy *p, tape *t, uint64_t *drawn) {
     decision made = p->decide(p->self, t, &random, k);
     nn_var part = nn_add(t, nn_scale(t, made.log_chance, (k + 1.0) / p->n_decisions), nn_scale(t, made.entropy, 0.3));
     loss = k == 0 ? part : nn_add(t, loss, part);
-    for (int32_t u = 0; u < p->world->n_units; u++) *drawn = *drawn * 31 + (uint64_t)p->device[u];
+    for (int32_t u = 0; u < p->env->n_units; u++) *drawn = *drawn * 31 + (uint64_t)p->device[u];
   }
   return loss;
 }
@@ -94,11 +94,11 @@ static void the_gradient_of_each_policy_is_that_of_differences(void **state) {
     for (uint64_t seed = 1; seed <= N_PROBLEMS; seed++) {
       lab l = draw_lab(seed);
       arena *a = arena_new();
-      world w;
+      environment env;
       reinforce_policy p;
-      assert_true(world_init(&w, l.problem, a));
+      assert_true(environment_init(&env, l.problem, a));
       if (!situ_problem_conflict(l.problem)) {
-        assert_true(cases[i].make(&p, &w, seed, a));
+        assert_true(cases[i].make(&p, &env, seed, a));
         stir(p.params, seed);
         assert_true(hold_gradient(&cases[i], &p, t, seed) > NUMBERS_OF_EACH * params_count(p.params) * 9 / 10);
       }
@@ -115,18 +115,18 @@ static void a_decision_keeps_support_pins_and_colocation(void **state) {
     for (uint64_t seed = 1; seed <= 60; seed++) {
       lab l = draw_lab(seed);
       arena *a = arena_new();
-      world w;
+      environment env;
       reinforce_policy p;
       rng random = rng_new(seed);
-      assert_true(world_init(&w, l.problem, a));
-      assert_true(cases[i].make(&p, &w, seed, a));
+      assert_true(environment_init(&env, l.problem, a));
+      assert_true(cases[i].make(&p, &env, seed, a));
       if (p.start) p.start(p.self);
       for (int32_t k = 0; k < p.n_decisions && !situ_problem_conflict(l.problem); k++) {
         decision made = p.decide(p.self, t, &random, k);
         assert_true(tape_number(t, made.log_chance) <= 1e-12);
         assert_true(tape_number(t, made.entropy) >= -1e-12);
-        world_try(&w, p.device);
-        assert_true(solve_allows(l.problem, w.device));
+        environment_try(&env, p.device);
+        assert_true(solve_allows(l.problem, env.device));
         tape_reset(t);
       }
       arena_free(a);
@@ -141,10 +141,10 @@ static void an_episode_after_the_first_ones_allocates_nothing(void **state) {
   for (int i = 0; i < N_CASES; i++) {
     tape *t = tape_new();
     arena *a = arena_new();
-    world w;
+    environment env;
     reinforce_policy p;
     uint64_t drawn;
-    assert_true(world_init(&w, l.problem, a) && cases[i].make(&p, &w, 1, a));
+    assert_true(environment_init(&env, l.problem, a) && cases[i].make(&p, &env, 1, a));
     size_t held = 0, own = arena_held_bytes(a);
     for (int32_t k = 0; k < 20; k++) {
       assert_true(tape_backward(t, episode(&p, t, &drawn)));

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../broken.h"
 #include "base/rng.h"
 #include "lp/lp.h"
 #include "lp/mip.h"
@@ -239,8 +240,22 @@ static void a_stop_is_heard(void **state) {
   arena_free(a);
 }
 
+static void a_broken_program_is_named(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  program p = draw(3, a);
+  assert_true(p.n_entries > 2 && p.n_rows > 1);
+  BREAKS(program_check(&p), p.row_start[1], -1, "row_start");
+  BREAKS(program_check(&p), p.column[0], p.n_columns, "entries are of columns");
+  BREAKS(program_check(&p), p.lower[0], p.upper[0] + 1, "a column may");
+  BREAKS(program_check(&p), p.unit[0], 0, "units");
+  BREAKS(program_check(&p), p.row_lower[0], PROGRAM_ANY_HIGH, "a row may");
+  arena_free(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_broken_program_is_named),
       cmocka_unit_test(entries_of_one_column_add_up),
       cmocka_unit_test(prices_prove_the_dual_value_rounded_up),
       cmocka_unit_test(sums_beyond_128_bits_prove_nothing),

@@ -1,6 +1,6 @@
-/* plan/plan_json.h - reading JSON members strictly, for plan files and pins. */
-#ifndef SITU_PLAN_PLAN_JSON_H
-#define SITU_PLAN_PLAN_JSON_H
+/* plan/plan_source.h - reading JSON members strictly, for plan files, certificates and pins. */
+#ifndef SITU_PLAN_PLAN_SOURCE_H
+#define SITU_PLAN_PLAN_SOURCE_H
 
 #include "base/json.h"
 #include "plan/plan.h"
@@ -28,11 +28,5 @@ situ_status plan_read_whole(int64_t *out, const plan_source *s, const json_value
 
 /* INT64_MAX stands for "never" and "no limit", which a plan file writes as null. NULL without memory. */
 json_value *plan_whole_json(int64_t value);
-
-/* The member "certificate" (docs/formats/plan.md). Reading gives no kind where there is none, and a fault where it has
- * no such form; NO_MEMORY or OK. Everything lives in the arena. */
-json_value *certificate_to_json(const certificate *c, const situ_problem *problem);
-situ_status certificate_from_json(certificate *out, const plan_source *s, const json_value *v, arena *a,
-                                  situ_error *error);
 
 #endif

@@ -1,0 +1,13 @@
+/* check/check_pipeline.h - what other execution models take from the rules of pipelines. */
+#ifndef SITU_CHECK_CHECK_PIPELINE_H
+#define SITU_CHECK_CHECK_PIPELINE_H
+
+#include "check/judge.h"
+
+/* stream: the period of the placement, the greatest load of a device or channel when inputs follow each other. */
+situ_status check_period(judge *j, int64_t *period_ns, situ_error *error);
+
+/* calls: weights and the greatest footprint of each memory, in the scratch arena. */
+situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error);
+
+#endif

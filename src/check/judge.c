@@ -1,0 +1,69 @@
+#include "check/judge.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void judge_note(judge *j, const char *rule, const char *format, ...) {
+  situ_verdict *v = j->verdict;
+  v->n_found++;
+  if (v->n_kept == CHECK_KEPT) return;
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  for (unsigned char *c = (unsigned char *)line; *c; c++)
+    if (*c < 0x20 || *c == 0x7f) *c = '?';
+  const char *text = arena_string(v->arena, line);
+  if (text)
+    v->kept[v->n_kept++] = (situ_violation){rule, text};
+  else
+    v->failed = true;
+}
+
+void judge_value(judge *j, int64_t value_ns) {
+  if (j->plan->value_ns != value_ns)
+    judge_note(j, "value", "the plan says %lld ns; its operators and transfers give %lld ns",
+               (long long)j->plan->value_ns, (long long)value_ns);
+}
+
+/* The first device that uses a memory. */
+static const char *memory_name(const judge *j, int32_t m) {
+  for (int32_t d = 0; d < j->problem->n_devices; d++)
+    if (j->problem->memory_of[d] == m) return j->platform->devices[d].name;
+  return "";
+}
+
+void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes) {
+  const situ_problem *p = j->problem;
+  for (int32_t m = 0; m < p->n_memories; m++)
+    if (memory_bytes[m] > j->platform->memory_bytes[m])
+      judge_note(j, "memory", "the memory of %s has to hold %lld bytes; its capacity is %lld", memory_name(j, m),
+                 (long long)memory_bytes[m], (long long)j->platform->memory_bytes[m]);
+  if (!j->plan->uses) {
+    judge_note(j, "use", "the plan does not say what its devices are used for");
+    return;
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    const situ_device_use *said = &j->plan->uses[d];
+    const char *name = j->platform->devices[d].name;
+    int32_t m = p->memory_of[d];
+    if (said->load_ns != load_ns[d])
+      judge_note(j, "use", "%s: the plan says a load of %lld ns; it is %lld ns", name, (long long)said->load_ns,
+                 (long long)load_ns[d]);
+    if (said->memory_bytes != memory_bytes[m])
+      judge_note(j, "use", "%s: the plan says that %lld bytes of memory are held; it is %lld", name,
+                 (long long)said->memory_bytes, (long long)memory_bytes[m]);
+    if (said->memory_limit_bytes != j->platform->memory_bytes[m])
+      judge_note(j, "use", "%s: the plan says a memory of %lld bytes; it has %lld", name,
+                 (long long)said->memory_limit_bytes, (long long)j->platform->memory_bytes[m]);
+  }
+}
+
+void situ_verdict_free(situ_verdict *verdict) {
+  if (verdict) arena_free(verdict->arena);
+}
+
+int32_t situ_verdict_n_violations(const situ_verdict *v) { return v->n_kept; }
+int64_t situ_verdict_n_found(const situ_verdict *v) { return v->n_found; }
+situ_violation situ_verdict_violation(const situ_verdict *v, int32_t index) { return v->kept[index]; }

@@ -1,0 +1,41 @@
+/* check/judge.h - the judge's notebook: what is judged, what was found, and what holds for every execution model.
+ *
+ * The checker includes nothing of simulators and solvers: it works out everything again, from docs/model.md, in the
+ * plainest way that takes no more than O((V + E) log (V + E)). */
+#ifndef SITU_CHECK_JUDGE_H
+#define SITU_CHECK_JUDGE_H
+
+#include "plan/plan.h"
+
+enum { CHECK_KEPT = 100 };
+
+struct situ_verdict {
+  arena *arena;
+  situ_violation kept[CHECK_KEPT];
+  int32_t n_kept;
+  int64_t n_found;
+  bool failed;                          /* memory ran out */
+  int64_t verified_ns;                  /* what the certificate proves, of what it claims */
+  const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
+};
+
+/* One judgement. Devices of the plan are in range when a model's part is called. */
+typedef struct judge {
+  const situ_problem *problem;
+  const situ_graph *graph;
+  const situ_platform *platform;
+  const situ_plan *plan;
+  situ_verdict *verdict;
+  arena *scratch;
+} judge;
+
+/* Notes a violation. `rule` is static storage. */
+void judge_note(judge *j, const char *rule, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Compares what the plan says of a device's or memory's use with what was found, and the memory with its limit.
+ * load_ns[device], memory_bytes[memory]. */
+void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes);
+/* Compares the value. */
+void judge_value(judge *j, int64_t value_ns);
+
+#endif

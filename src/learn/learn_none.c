@@ -1,0 +1,29 @@
+/* A build without policies that learn: their rows stay in the table of solvers and say so. */
+#include "base/fail.h"
+#include "learn/learned_solvers.h"
+#include "situ/learn.h"
+
+#define MISSING "it was made without policies that learn (meson option learn)"
+#define ROW_OF(NAME)                          \
+  const solver NAME##_solver = {              \
+      .name = #NAME,                          \
+      .title = "not in this build: " MISSING, \
+      .source = "docs/theory",                \
+      .models = MODEL_STREAM,                 \
+      .missing = MISSING,                     \
+  };
+LEARNED_ROWS(ROW_OF)
+
+int32_t situ_n_learners(void) { return 0; }
+
+situ_learner_info situ_learner_at(int32_t index) {
+  (void)index;
+  return (situ_learner_info){.name = "", .title = "", .source = ""};
+}
+
+situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner,
+                       const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
+                       situ_error *error) {
+  *out = (situ_learn_report){0};
+  return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "learner %s is not in this build: " MISSING, learner);
+}

@@ -1,0 +1,16 @@
+/* learn/softmax_draw.h - devices drawn from the scores of a policy. */
+#ifndef SITU_LEARN_SOFTMAX_DRAW_H
+#define SITU_LEARN_SOFTMAX_DRAW_H
+
+#include "nn/gemm.h"
+#include "solve/stream/environment.h"
+
+/* One of n devices that are open, at least one, by the softmax of its scores; random NULL: the best score, ties to the
+ * lower number. */
+int32_t softmax_choose(const nn_real *score, const bool *open, int32_t n, rng *random);
+
+/* A device for each unit in turn by its scores ([unit * n_devices]), of those that are open to it then. open
+ * ([unit * n_devices], may be NULL) says which were. */
+void softmax_draw(environment *env, const nn_real *score, rng *random, int32_t *device, bool *open);
+
+#endif

@@ -1,0 +1,64 @@
+#include "ops/node.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+int64_t ops_elements(const ops_tensor *t, bool *exact) {
+  int64_t n = 1;
+  bool known = t->rank >= 0 && (t->rank == 0 || t->dims), empty = false;
+  for (int32_t d = 0; known && d < t->rank; d++) {
+    if (t->dims[d] < 0 && exact) *exact = false;
+    if (t->dims[d] == 0) empty = true;
+    if (t->dims[d] > 0) n = sat_mul(n, t->dims[d]);
+  }
+  if (!known && exact) *exact = false;
+  return empty ? 0 : n;
+}
+
+int64_t ops_bytes(const ops_tensor *t, bool *exact) {
+  int bits = situ_dtype_bits(t->dtype);
+  if (bits == 0 && exact) *exact = false;
+  int64_t n = ops_elements(t, exact);
+  if (bits >= 8) return sat_mul(n, bits / 8);
+  return bits == 0 ? 0 : n / 8 * bits + (n % 8 * bits + 7) / 8;
+}
+
+const ops_attr *ops_find_attr(const ops_node *node, const char *name) {
+  for (int32_t i = 0; i < node->n_attrs; i++)
+    if (node->attrs[i].name && strcmp(node->attrs[i].name, name) == 0) return &node->attrs[i];
+  return NULL;
+}
+
+int64_t ops_attr_int(const ops_node *node, const char *name, int64_t otherwise) {
+  const ops_attr *attr = ops_find_attr(node, name);
+  return attr && attr->type == OPS_INT ? attr->i : otherwise;
+}
+
+double ops_attr_float(const ops_node *node, const char *name, double otherwise) {
+  const ops_attr *attr = ops_find_attr(node, name);
+  return attr && attr->type == OPS_FLOAT ? attr->f : otherwise;
+}
+
+const char *ops_attr_string(const ops_node *node, const char *name, const char *otherwise) {
+  const ops_attr *attr = ops_find_attr(node, name);
+  return attr && attr->type == OPS_STRING && attr->s ? attr->s : otherwise;
+}
+
+const int64_t *ops_attr_ints(const ops_node *node, const char *name, int64_t *n) {
+  const ops_attr *attr = ops_find_attr(node, name);
+  bool good = attr && attr->type == OPS_INTS && attr->n >= 0;
+  *n = good ? attr->n : 0;
+  static const int64_t none[1] = {0};
+  return !good ? NULL : attr->ints ? attr->ints : (*n = 0, none);
+}
+
+situ_dtype ops_onnx_dtype(int64_t number) {
+  static const uint8_t types[] = {
+      SITU_DTYPE_UNKNOWN, SITU_DTYPE_F32,  SITU_DTYPE_U8,  SITU_DTYPE_I8,     SITU_DTYPE_U16,
+      SITU_DTYPE_I16,     SITU_DTYPE_I32,  SITU_DTYPE_I64, SITU_DTYPE_STRING, SITU_DTYPE_BOOL,
+      SITU_DTYPE_F16,     SITU_DTYPE_F64,  SITU_DTYPE_U32, SITU_DTYPE_U64,    SITU_DTYPE_C64,
+      SITU_DTYPE_C128,    SITU_DTYPE_BF16, SITU_DTYPE_F8,  SITU_DTYPE_F8,     SITU_DTYPE_F8,
+      SITU_DTYPE_F8,      SITU_DTYPE_I4,   SITU_DTYPE_I4,  SITU_DTYPE_I4,     SITU_DTYPE_F8};
+  return number >= 0 && number < (int64_t)sizeof types ? (situ_dtype)types[number] : SITU_DTYPE_UNKNOWN;
+}

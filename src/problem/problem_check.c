@@ -1,0 +1,67 @@
+/* The invariants of a posed problem, and of its views. */
+#include "base/contracts.h"
+#include "problem/problem.h"
+
+static const char *check_models(const situ_problem *p) {
+  bool pipeline = p->execution == SITU_EXECUTION_PIPELINE, throughput = p->objective == SITU_OBJECTIVE_THROUGHPUT;
+  EXPECT(p->execution > SITU_EXECUTION_DEFAULT && p->execution <= SITU_EXECUTION_PIPELINE, "an execution is chosen");
+  EXPECT(p->objective == SITU_OBJECTIVE_LATENCY || throughput, "an objective is chosen");
+  EXPECT(p->communication != SITU_COMMUNICATION_DEFAULT, "a communication is chosen");
+  EXPECT(!pipeline || throughput, "pipelines are judged by their period");
+  EXPECT(p->execution != SITU_EXECUTION_CALLS || !throughput, "calls are judged by their latency");
+  EXPECT(p->execution == SITU_EXECUTION_STREAM ||
+             (p->max_period_ns == SITU_NEVER_NS && p->max_latency_ns == SITU_NEVER_NS),
+         "only streams have limits of time");
+  EXPECT(p->max_period_ns > 0 && p->max_latency_ns > 0, "limits of time are above 0");
+  EXPECT(pipeline || (!p->overlap && !p->replicate && p->in_flight == 1), "only pipelines overlap and replicate");
+  EXPECT(p->in_flight >= 1 && p->max_calls >= 1, "one input is in flight at least, one call is allowed");
+  EXPECT(p->n_phases == 1 || (p->n_phases == 2 && p->training && p->schedule == SITU_SCHEDULE_GPIPE),
+         "two phases are those of training as GPipe does it");
+  EXPECT(p->n_copies >= 1 && p->n_operators % p->n_copies == 0, "copies have as many operators each");
+  return NULL;
+}
+
+static const char *check_borrowed(const situ_problem *p) {
+  const situ_platform *q = p->platform;
+  EXPECT(p->n_operators == p->graph->n_operators, "n_operators is the graph's");
+  EXPECT(p->n_devices == q->n_devices && p->n_memories == q->n_memories, "devices and memories are the platform's");
+  EXPECT(p->class_of == q->class_of && p->memory_of == q->memory_of, "device arrays are the platform's");
+  EXPECT(p->time_ns == p->costs->time_ns && p->transfer_ns == p->costs->transfer_ns, "times are those of the costs");
+  EXPECT(p->n_classes == p->costs->n_classes && p->n_kinds == p->costs->n_kinds, "sizes are those of the costs");
+  for (int32_t a = 0; a < p->n_devices; a++)
+    for (int32_t b = 0; b < p->n_devices; b++) {
+      int64_t pair = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b];
+      EXPECT(p->device_kind[(int64_t)a * p->n_devices + b] == p->costs->pair_kind[pair],
+             "device_kind is the kind of route between memories");
+    }
+  return NULL;
+}
+
+static const char *check_constraints(const situ_problem *p) {
+  const situ_graph *g = p->graph;
+  int32_t n_grouped = p->group_start[g->n_colocations];
+  EXPECT(contracts_within(p->pin, p->n_operators, -1, p->n_devices), "pins are devices or -1");
+  EXPECT(p->host >= 0 && p->host < p->n_devices, "the host is a device");
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    bool is_host = p->platform->devices[d].is_host;
+    EXPECT(!is_host || p->host <= d, "the host is the first host device");
+    EXPECT(!is_host || p->platform->devices[p->host].is_host, "the host is a host where there is one");
+  }
+  EXPECT(contracts_lists(p->group_start, g->n_colocations, n_grouped), "group_start lists members by group");
+  for (int32_t k = 0; k < g->n_colocations; k++) {
+    int32_t first = p->group_start[k], n = p->group_start[k + 1] - first;
+    EXPECT(n >= 2 && contracts_rise(p->group_member + first, n), "members of a group ascend");
+    for (int32_t i = first; i < first + n; i++) {
+      EXPECT(g->colocation[p->group_member[i]] == k, "members are of their group");
+      EXPECT(p->conflict || p->pin[p->group_member[i]] == p->pin[p->group_member[first]], "a group has one pin");
+    }
+  }
+  return NULL;
+}
+
+const char *problem_check(const situ_problem *p) {
+  EXPECT(p && p->graph && p->platform && p->costs, "a problem has a graph, a platform and costs");
+  EXPECT_CHECK(check_models(p));
+  EXPECT_CHECK(check_borrowed(p));
+  return check_constraints(p);
+}

@@ -1,0 +1,18 @@
+/* sim/stream_link.h - the run of the stream model with contention link. */
+#ifndef SITU_SIM_STREAM_LINK_H
+#define SITU_SIM_STREAM_LINK_H
+
+#include "sim/stream.h"
+
+/* Room for runs; false without memory. */
+bool stream_link_make(stream *s, arena *a);
+
+/* Runs what is chained: whether it came to its end. Fills start_ns, finish_ns. */
+bool stream_run_link(stream *s);
+/* The same from the end of an instant on. */
+bool stream_go_on(stream *s);
+
+/* The same where each device takes, of what it could run, the operator of highest priority: see simulator_dispatch. */
+int64_t stream_run_dispatch(void *model, const int32_t *device, const double *priority, int32_t *order);
+
+#endif

@@ -1,0 +1,16 @@
+/* The row of the stream model. */
+#include "sim/models.h"
+#include "sim/stream_base.h"
+#include "sim/stream_link.h"
+#include "sim/stream_plan.h"
+#include "sim/stream_run.h"
+
+const execution_model stream_model = {.execution = SITU_EXECUTION_STREAM,
+                                      .make = stream_make,
+                                      .run = stream_run,
+                                      .base_new = stream_base_new,
+                                      .run_base = stream_run_base,
+                                      .run_below = stream_run_below,
+                                      .plan = stream_fill_plan,
+                                      .memory = stream_tell_memory,
+                                      .dispatch = stream_run_dispatch};

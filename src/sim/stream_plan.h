@@ -1,0 +1,12 @@
+/* sim/stream_plan.h - everything that a stream placement tells. */
+#ifndef SITU_SIM_STREAM_PLAN_H
+#define SITU_SIM_STREAM_PLAN_H
+
+#include "sim/stream.h"
+
+/* execution_model.plan and .memory */
+situ_status stream_fill_plan(void *model, const placement *where, situ_plan *plan, situ_error *error);
+situ_status stream_tell_memory(void *model, const placement *where, memory_change **out, int64_t *n, arena *a,
+                               situ_error *error);
+
+#endif

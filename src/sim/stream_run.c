@@ -1,0 +1,65 @@
+/* Set-up of the stream model; one run, and what it tells. */
+#include "sim/stream_run.h"
+
+#include <string.h>
+
+#include "sim/stream_link.h"
+#include "sim/stream_memory.h"
+
+void *stream_make(const situ_problem *problem, arena *a) {
+  stream *s = ARENA_ZERO(a, stream, 1);
+  if (!s) return NULL;
+  const situ_graph *g = problem->graph;
+  s->problem = problem;
+  s->graph = g;
+  s->platform = problem->platform;
+  s->n_operators = problem->n_operators;
+  s->n_devices = problem->n_devices;
+  s->n_memories = problem->n_memories;
+  s->n_channels = problem->platform->n_channels;
+  s->input = ARENA_NEW(a, stream_input, g->n_uses);
+  s->start_ns = ARENA_NEW(a, int64_t, s->n_operators);
+  s->finish_ns = ARENA_NEW(a, int64_t, s->n_operators);
+  s->load_ns = ARENA_NEW(a, int64_t, s->n_devices);
+  s->free_ns = ARENA_NEW(a, int64_t, s->n_devices);
+  s->position = ARENA_NEW(a, int32_t, s->n_operators);
+  s->next = ARENA_NEW(a, int32_t, (int64_t)s->n_operators + s->n_devices);
+  s->device_at = ARENA_NEW(a, int32_t, s->n_devices);
+  if (!s->input || !s->start_ns || !s->finish_ns || !s->load_ns || !s->free_ns || !s->position || !s->next ||
+      !s->device_at)
+    return NULL;
+  for (int64_t i = 0; i < g->n_uses; i++) s->input[i] = (stream_input){g->in[i], g->producer[g->in[i]]};
+  if (problem->contention == SITU_CONTENTION_LINK && !stream_link_make(s, a)) return NULL;
+  return (s->memory = stream_memory_new(s, a)) ? s : NULL;
+}
+
+void stream_tell(stream *s, const placement *where, bool memory, simulation *out) {
+  out->value_ns = 0;
+  out->worst_device = where->device[0];
+  memset(s->load_ns, 0, (size_t)s->n_devices * sizeof *s->load_ns);
+  for (int32_t v = 0; v < s->n_operators; v++) {
+    s->load_ns[where->device[v]] += s->finish_ns[v] - s->start_ns[v]; /* at most the value */
+    if (s->finish_ns[v] <= out->value_ns) continue;
+    out->value_ns = s->finish_ns[v];
+    out->worst_device = where->device[v];
+  }
+  out->start_ns = s->start_ns;
+  out->finish_ns = s->finish_ns;
+  out->load_ns = s->load_ns;
+  if (!memory) return;
+  out->excess_bytes = stream_follow_memory(s, where);
+  out->peak_bytes = stream_peak_bytes(s);
+}
+
+void stream_run(void *model, const placement *where, bool memory, simulation *out) {
+  stream *s = model;
+  bool ran;
+  if (s->problem->contention == SITU_CONTENTION_LINK) {
+    stream_chain(s, where);
+    ran = stream_run_link(s);
+  } else {
+    memset(s->finish_ns, 0xff, (size_t)s->n_operators * sizeof *s->finish_ns); /* -1: not placed yet */
+    ran = stream_run_free(s, where, 0);
+  }
+  if (ran) stream_tell(s, where, memory, out);
+}

@@ -1,0 +1,231 @@
+#include "solve/stream/environment.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/contracts.h"
+#include "solve/stream/sequence.h"
+#include "view/footprint.h"
+#include "view/unit.h"
+
+static const double INVALID_REWARD = -10;
+
+/* ---- Units ---- */
+
+/* Units from unit_of, whose numbers go by first operators. */
+static void list_members(environment *env) {
+  int32_t n = env->problem->n_operators;
+  for (int32_t u = 0; u <= env->n_units; u++) env->member_start[u] = 0;
+  for (int32_t v = 0; v < n; v++) env->member_start[env->unit_of[v] + 1]++;
+  for (int32_t u = 0; u < env->n_units; u++) env->member_start[u + 1] += env->member_start[u];
+  for (int32_t v = 0; v < n; v++) env->member[env->member_start[env->unit_of[v]]++] = v;
+  for (int32_t u = env->n_units; u > 0; u--) env->member_start[u] = env->member_start[u - 1];
+  env->member_start[0] = 0;
+}
+
+static void number_units(environment *env) {
+  const situ_problem *p = env->problem;
+  for (int32_t v = 0; v < p->n_operators; v++) env->unit_of[v] = -1;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    if (env->unit_of[v] >= 0) continue;
+    const int32_t *members;
+    int32_t first = v, n = unit_of(p, &first, &members);
+    for (int32_t i = 0; i < n; i++) env->unit_of[members[i]] = env->n_units;
+    env->n_units++;
+  }
+  list_members(env);
+}
+
+static void describe_unit(environment *env, int32_t u) {
+  const situ_problem *p = env->problem;
+  bool *allowed = env->allowed + (int64_t)u * p->n_devices;
+  env->weight_bytes[u] = env->footprint_bytes[u] = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) allowed[d] = true;
+  for (int32_t i = env->member_start[u]; i < env->member_start[u + 1]; i++) {
+    int32_t v = env->member[i];
+    env->weight_bytes[u] = sat_add(env->weight_bytes[u], p->graph->weight_bytes[v]);
+    env->footprint_bytes[u] = max64(env->footprint_bytes[u], footprint_bytes(p->graph, v));
+    for (int32_t d = 0; d < p->n_devices; d++) allowed[d] = allowed[d] && problem_allows(p, v, d);
+  }
+}
+
+static void describe_units(environment *env) {
+  for (int32_t u = 0; u < env->n_units; u++) describe_unit(env, u);
+}
+
+void environment_join(environment *env, const int32_t *group) {
+  REQUIRE(contracts_within(group, env->n_units, 0, env->n_units));
+  int32_t *number = env->device, n = 0; /* of each group; there are no more groups than operators */
+  for (int32_t u = 0; u < env->n_units; u++) number[group[u]] = -1;
+  for (int32_t v = 0; v < env->problem->n_operators; v++) {
+    int32_t g = group[env->unit_of[v]];
+    if (number[g] < 0) number[g] = n++;
+    env->unit_of[v] = number[g];
+  }
+  env->n_units = n;
+  list_members(env);
+  describe_units(env);
+  CONTRACT(environment_check(env));
+}
+
+/* Where no device runs everything, what each operator takes at least. */
+static int64_t scale(const situ_problem *p) {
+  int64_t best = SITU_NEVER_NS, least_sum = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int64_t sum = 0;
+    for (int32_t v = 0; v < p->n_operators; v++) sum = sat_add(sum, problem_time_ns(p, v, d));
+    best = min64(best, sum);
+  }
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int64_t least = SITU_NEVER_NS;
+    for (int32_t d = 0; d < p->n_devices; d++) least = min64(least, problem_time_ns(p, v, d));
+    least_sum = sat_add(least_sum, least);
+  }
+  return max64(best < SITU_NEVER_NS ? best : least_sum, 1);
+}
+
+/* ---- Trials ---- */
+
+static int64_t simulate(simulator *s, const placement *where) {
+  simulation found = simulator_run(s, where, true);
+  return found.excess_bytes > 0 || found.over_ns > 0 ? SITU_NEVER_NS : found.value_ns;
+}
+
+static bool init(environment *env, const situ_problem *p, arena *a) {
+  int64_t n = p->n_operators;
+  *env = (environment){.problem = p, .arena = a, .n_devices = p->n_devices, .best_ns = SITU_NEVER_NS};
+  env->unit_of = ARENA_NEW(a, int32_t, n);
+  env->member_start = ARENA_NEW(a, int32_t, n + 1);
+  env->member = ARENA_NEW(a, int32_t, n);
+  env->sequence = ARENA_NEW(a, int32_t, n);
+  env->device = ARENA_NEW(a, int32_t, n);
+  env->best = ARENA_ZERO(a, int32_t, n);
+  env->held_bytes = ARENA_NEW(a, int64_t, p->n_memories);
+  env->most_bytes = ARENA_NEW(a, int64_t, p->n_memories);
+  if (!env->unit_of || !env->member_start || !env->member || !env->sequence || !env->device || !env->best ||
+      !env->held_bytes || !env->most_bytes)
+    return false;
+  number_units(env);
+  env->allowed = ARENA_NEW(a, bool, (int64_t)env->n_units * p->n_devices);
+  env->weight_bytes = ARENA_NEW(a, int64_t, env->n_units);
+  env->footprint_bytes = ARENA_NEW(a, int64_t, env->n_units);
+  if (!env->allowed || !env->weight_bytes || !env->footprint_bytes) return false;
+  describe_units(env);
+  env->scale_ns = scale(p);
+  CONTRACT(environment_check(env));
+  return true;
+}
+
+bool environment_init(environment *env, const situ_problem *problem, arena *a) {
+  if (!init(env, problem, a)) return false;
+  env->simulator = simulator_new(problem, a);
+  return env->simulator != NULL;
+}
+
+bool environment_init_run(environment *env, solve_run *run) {
+  REQUIRE(run->problem->execution == SITU_EXECUTION_STREAM);
+  if (!init(env, run->problem, run->arena)) return false;
+  env->run = run;
+  env->simulator = run->simulator;
+  return true;
+}
+
+int64_t environment_try(environment *env, const int32_t *device) {
+  REQUIRE(contracts_within(device, env->n_units, 0, env->n_devices));
+  for (int32_t v = 0; v < env->problem->n_operators; v++) env->device[v] = device[env->unit_of[v]];
+  if (!sequence_find(env->sequence, env->simulator, env->problem, env->device, env->arena)) return SITU_NEVER_NS;
+  placement where = {.device = env->device, .order = env->sequence};
+  int64_t time = env->run ? solve_offer(env->run, &where) : simulate(env->simulator, &where);
+  env->n_trials++;
+  if (time < SITU_NEVER_NS) {
+    if (env->n_valid < ENVIRONMENT_CURVE) env->early_ns[env->n_valid] = time;
+    env->late_ns[env->n_valid++ % ENVIRONMENT_CURVE] = time;
+  }
+  if (time < env->best_ns) {
+    env->best_ns = time;
+    memcpy(env->best, device, (size_t)env->n_units * sizeof *device);
+  }
+  return time;
+}
+
+bool environment_over(const environment *env) { return env->run && solve_done(env->run); }
+
+double environment_reward(const environment *env, int64_t time_ns) {
+  REQUIRE(time_ns >= 0);
+  return time_ns == SITU_NEVER_NS ? INVALID_REWARD : -sqrt((double)time_ns / (double)env->scale_ns);
+}
+
+static int64_t mean(const int64_t *time_ns, int64_t n) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += (double)time_ns[i];
+  return n > 0 ? sat_round(sum / (double)n) : 0;
+}
+
+void environment_report(const environment *env) {
+  int64_t n = min64(env->n_valid, ENVIRONMENT_CURVE);
+  solve_count(env->run, "learn.trials", env->n_trials);
+  solve_count(env->run, "learn.invalid", env->n_trials - env->n_valid);
+  solve_count(env->run, "learn.mean_early_ns", mean(env->early_ns, n));
+  solve_count(env->run, "learn.mean_late_ns", mean(env->late_ns, n));
+}
+
+/* ---- Actions ---- */
+
+/* The room that is left on the memory of device d with unit u there; negative when it does not fit. */
+static int64_t room(const environment *env, int32_t u, int32_t d) {
+  int32_t m = env->problem->memory_of[d];
+  int64_t held =
+      sat_add(sat_add(env->held_bytes[m], env->weight_bytes[u]), max64(env->most_bytes[m], env->footprint_bytes[u]));
+  return env->problem->platform->memory_bytes[m] - held;
+}
+
+void environment_open(const environment *env, int32_t u, bool *open) {
+  REQUIRE(u >= 0 && u < env->n_units);
+  const bool *allowed = env->allowed + (int64_t)u * env->n_devices;
+  int64_t most = INT64_MIN;
+  for (int32_t d = 0; d < env->n_devices; d++)
+    if (allowed[d]) most = max64(most, room(env, u, d));
+  for (int32_t d = 0; d < env->n_devices; d++) {
+    int64_t here = allowed[d] ? room(env, u, d) : 0;
+    open[d] = allowed[d] && (here >= 0 || (most < 0 && here == most));
+  }
+  if (most == INT64_MIN) open[0] = true; /* it can run nowhere */
+}
+
+void environment_empty(environment *env) {
+  for (int32_t m = 0; m < env->problem->n_memories; m++) env->held_bytes[m] = env->most_bytes[m] = 0;
+}
+
+void environment_put(environment *env, int32_t u, int32_t d) {
+  REQUIRE(u >= 0 && u < env->n_units && d >= 0 && d < env->n_devices);
+  int32_t m = env->problem->memory_of[d];
+  env->held_bytes[m] = sat_add(env->held_bytes[m], env->weight_bytes[u]);
+  env->most_bytes[m] = max64(env->most_bytes[m], env->footprint_bytes[u]);
+}
+
+/* ---- Contracts ---- */
+
+const char *environment_check(const environment *env) {
+  const situ_problem *p = env->problem;
+  int32_t opened = 0;
+  EXPECT(env->n_devices == p->n_devices && env->scale_ns >= 1, "devices are the problem's, the scale is at least 1");
+  EXPECT(contracts_within(env->unit_of, p->n_operators, 0, env->n_units), "every operator is in a unit");
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    EXPECT(env->unit_of[v] <= opened, "units are numbered by their first operator");
+    opened += env->unit_of[v] == opened;
+  }
+  EXPECT(opened == env->n_units, "no unit is empty");
+  EXPECT(contracts_lists(env->member_start, env->n_units, p->n_operators), "member_start lists operators by unit");
+  for (int32_t u = 0; u < env->n_units; u++) {
+    int32_t first = env->member_start[u], n = env->member_start[u + 1] - first;
+    EXPECT(contracts_rise(env->member + first, n), "members of a unit ascend");
+    for (int32_t i = first; i < first + n; i++) EXPECT(env->unit_of[env->member[i]] == u, "members are of their unit");
+  }
+  for (int32_t k = 0; k < p->graph->n_colocations; k++)
+    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
+      EXPECT(env->unit_of[p->group_member[i]] == env->unit_of[p->group_member[p->group_start[k]]],
+             "no colocation group is parted");
+  EXPECT(contracts_amounts(env->weight_bytes, env->n_units), "sizes are at least 0");
+  return NULL;
+}

@@ -1,0 +1,74 @@
+/* solve/stream/environment.h - a stream problem as an environment, as the field of learning calls it: units that get a
+ * device each (actions), what may go where (masks), and how long the model takes then (rewards). Policies that learn
+ * and placements at random draw from the same one.
+ *
+ * A unit is a colocation group, or an operator alone; units are numbered by their first operator, so nearly in
+ * topological order. Colocation, support, pins and room for weights are masked, not punished (as GDP does them, Zhou et
+ * al., 2019): a draw cannot break them. What a draw cannot see, tensors that live at the same time, makes a trial
+ * invalid.
+ *
+ * The sequence on each device is settled by solve/stream/sequence.h, as runtimes with ready queues do, so that policies
+ * differ by their devices alone. */
+#ifndef SITU_SOLVE_STREAM_ENVIRONMENT_H
+#define SITU_SOLVE_STREAM_ENVIRONMENT_H
+
+#include "solve/common/solver.h"
+
+enum { ENVIRONMENT_CURVE = 64 };
+
+typedef struct environment {
+  const situ_problem *problem;
+  int32_t n_units, n_devices;
+  int32_t *unit_of;      /* [operator] */
+  int32_t *member_start; /* operators of unit u: member[member_start[u] .. member_start[u + 1]), ascending */
+  int32_t *member;
+  bool *allowed; /* [unit * n_devices] by support, pins, unused devices; all false: the unit cannot run */
+  simulator *simulator;
+  arena *arena;             /* scratch of a trial is released after it */
+  int64_t *weight_bytes;    /* [unit] what stays on its memory */
+  int64_t *footprint_bytes; /* [unit] most that one of its operators needs beside */
+  int64_t scale_ns;         /* the unit of rewards: all work on the device that does it in the least time; at least 1 */
+
+  solve_run *run; /* whose incumbent sees each trial, or NULL */
+  int64_t n_trials, n_valid;
+  int64_t early_ns[ENVIRONMENT_CURVE], late_ns[ENVIRONMENT_CURVE]; /* the first valid trials, and the last (a ring) */
+  int64_t best_ns; /* the best valid trial, SITU_NEVER_NS before the first */
+  int32_t *best;   /* [unit] its devices */
+
+  int32_t *device, *sequence;       /* [operator] scratch of trials */
+  int64_t *held_bytes, *most_bytes; /* [memory] scratch of draws */
+} environment;
+
+/* Makes the environment of a problem; everything lives in the arena. Trials are simulated. False without memory. */
+bool environment_init(environment *env, const situ_problem *problem, arena *a);
+/* The environment of a running solver: each trial is offered to its incumbent and counts a step. False without memory.
+ */
+bool environment_init_run(environment *env, solve_run *run);
+
+/* NULL, or which of the invariants above does not hold (base/contracts.h). O(V). */
+const char *environment_check(const environment *env);
+
+/* Units with the same number of group (0 .. n_units-1) become one unit. Units are numbered anew. */
+void environment_join(environment *env, const int32_t *group);
+
+/* Measures devices given by unit. SITU_NEVER_NS when invalid. The best is kept. */
+int64_t environment_try(environment *env, const int32_t *device);
+
+/* Whether the solver that the environment belongs to must stop; false in an environment of its own. */
+bool environment_over(const environment *env);
+
+/* The reward of a time: -sqrt(time / scale_ns), and -10 for an invalid trial (Zhou et al.; the scale is ours, so that
+ * graphs of all sizes weigh alike in one policy). */
+double environment_reward(const environment *env, int64_t time_ns);
+
+/* An action: memories without anything; which devices are open to unit u (n_devices), by what is allowed and has room
+ * left, where none has, those with the most room, device 0 for a unit that cannot run; unit u goes to device d. */
+void environment_empty(environment *env);
+void environment_open(const environment *env, int32_t u, bool *open);
+void environment_put(environment *env, int32_t u, int32_t d);
+
+/* Adds to the statistics of its run: trials, invalid trials, mean time of the first and of the last ENVIRONMENT_CURVE
+ * valid trials, by which it shows whether a policy has learned. */
+void environment_report(const environment *env);
+
+#endif

@@ -1,0 +1,57 @@
+/* A build without policies that learn says so wherever one is asked for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "learn/learned_solvers.h"
+#include "situ.h"
+
+static void the_rows_of_policies_stay_in_the_table_and_serve_nothing(void **state) {
+  (void)state;
+  static const char *const names[] = {"gdp", "hsdag", "cross_entropy", "rnn_placer", "hdp", "placeto"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    int32_t i = 0;
+    while (i < situ_n_solvers() && strcmp(situ_solver_at(i).name, names[k]) != 0) i++;
+    assert_true(i < situ_n_solvers());
+    situ_solver_info row = situ_solver_at(i);
+    assert_false(row.stream || row.calls || row.pipeline);
+    assert_non_null(strstr(row.title, "not in this build"));
+  }
+}
+
+static void a_solver_that_learns_is_unsupported(void **state) {
+  (void)state;
+  situ_error error = {0};
+  situ_instance *instance = NULL;
+  situ_plan *plan = NULL;
+  situ_instance_options o = {.model = "builtin:layered?operators=20", .platform = "2*p100-16g"};
+  assert_int_equal(situ_instance_open(&instance, &o, &error), SITU_STATUS_OK);
+  situ_solve_options how = {.solvers = "gdp"};
+  assert_int_equal(situ_solve(&plan, situ_instance_problem(instance), &how, &error), SITU_STATUS_UNSUPPORTED);
+  assert_null(plan);
+  assert_non_null(strstr(error.text, "gdp"));
+  situ_instance_free(instance);
+}
+
+static void training_is_unsupported(void **state) {
+  (void)state;
+  situ_error error = {0};
+  situ_learn_report report;
+  situ_learn_options o = {.out = "never.policy", .steps = 1};
+  assert_int_equal(situ_n_learners(), 0);
+  assert_int_equal(situ_learn(&report, NULL, "gdp", NULL, 0, &o, &error), SITU_STATUS_UNSUPPORTED);
+  assert_non_null(strstr(error.text, "not in this build"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_rows_of_policies_stay_in_the_table_and_serve_nothing),
+      cmocka_unit_test(a_solver_that_learns_is_unsupported),
+      cmocka_unit_test(training_is_unsupported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

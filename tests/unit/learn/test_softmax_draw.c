@@ -1,0 +1,84 @@
+/* Devices drawn from scores: of those that are open, as often as the softmax says. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "learn/softmax_draw.h"
+
+enum { N_PROBLEMS = 300, N_DRAWS = 20 };
+
+static lab draw_lab(uint64_t seed) {
+  lab_options o = {.seed = seed,
+                   .n_operators = 1 + (int32_t)(seed % 14),
+                   .n_devices = 2 + (int32_t)(seed % 4),
+                   .density = 0.3,
+                   .n_colocations = (int32_t)(seed % 3),
+                   .pinned = seed % 2,
+                   .unsupported = seed % 3 == 0,
+                   .memory = seed % 4 == 0 ? 0.7 : 0};
+  o.options.objective = SITU_OBJECTIVE_LATENCY;
+  return lab_random(&o);
+}
+
+static void a_draw_takes_what_is_open_and_allowed(void **state) {
+  (void)state;
+  int32_t served = 0;
+  for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
+    lab l = draw_lab(seed);
+    arena *a = arena_new();
+    environment env;
+    assert_true(environment_init(&env, l.problem, a));
+    rng random = rng_new(seed);
+    nn_real *score = ARENA_NEW(a, nn_real, (int64_t)env.n_units * env.n_devices);
+    int32_t *device = ARENA_NEW(a, int32_t, env.n_units);
+    bool *open = ARENA_NEW(a, bool, (int64_t)env.n_units *env.n_devices);
+    for (int32_t k = 0; k < N_DRAWS && !situ_problem_conflict(l.problem); k++) {
+      for (int64_t i = 0; i < (int64_t)env.n_units * env.n_devices; i++)
+        score[i] = (nn_real)(6 * rng_unit(&random) - 3);
+      softmax_draw(&env, score, k % 4 ? &random : NULL, device, open);
+      for (int32_t u = 0; u < env.n_units; u++) assert_true(open[u * env.n_devices + device[u]]);
+      environment_try(&env, device);
+      assert_true(solve_allows(l.problem, env.device));
+      served++;
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+  assert_true(served > N_PROBLEMS);
+}
+
+static void devices_are_drawn_as_often_as_the_softmax_says(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  arena *a = arena_new();
+  environment env;
+  assert_true(environment_init(&env, l.problem, a));
+  assert_int_equal(env.n_units, 10);
+  nn_real score[30];
+  int32_t device[10], seen[3] = {0};
+  rng random = rng_new(1);
+  for (int32_t u = 0; u < 10; u++) /* chances 1/7, 2/7, 4/7 */
+    for (int32_t d = 0; d < 3; d++) score[3 * u + d] = (nn_real)(d * log(2));
+  for (int32_t k = 0; k < 7000; k++) {
+    softmax_draw(&env, score, &random, device, NULL);
+    seen[device[4]]++;
+  }
+  for (int32_t d = 0; d < 3; d++) assert_true(abs(seen[d] - (1000 << d)) < 150); /* over 3.6 standard deviations */
+  arena_free(a);
+  lab_free(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_draw_takes_what_is_open_and_allowed),
+      cmocka_unit_test(devices_are_drawn_as_often_as_the_softmax_says),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* Streams as environments: what masks keep, what a trial is worth. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "solve/stream/environment.h"
+
+enum { N_PROBLEMS = 300, N_DRAWS = 20 };
+
+static lab draw_lab(uint64_t seed) {
+  lab_options o = {.seed = seed,
+                   .n_operators = 1 + (int32_t)(seed % 14),
+                   .n_devices = 2 + (int32_t)(seed % 4),
+                   .density = 0.3,
+                   .n_colocations = (int32_t)(seed % 3),
+                   .pinned = seed % 2,
+                   .unsupported = seed % 3 == 0,
+                   .memory = seed % 4 == 0 ? 0.7 : 0};
+  o.options.objective = SITU_OBJECTIVE_LATENCY;
+  return lab_random(&o);
+}
+
+static void devices_that_are_open_keep_support_pins_and_colocation(void **state) {
+  (void)state;
+  int32_t served = 0;
+  for (uint64_t seed = 0; seed < N_PROBLEMS; seed++) {
+    lab l = draw_lab(seed);
+    arena *a = arena_new();
+    environment env;
+    assert_true(environment_init(&env, l.problem, a));
+    rng random = rng_new(seed);
+    int32_t *device = ARENA_NEW(a, int32_t, env.n_units);
+    bool *open = ARENA_NEW(a, bool, env.n_devices);
+    for (int32_t k = 0; k < N_DRAWS && !situ_problem_conflict(l.problem); k++) {
+      environment_empty(&env);
+      for (int32_t u = 0; u < env.n_units; u++) {
+        environment_open(&env, u, open);
+        do device[u] = (int32_t)rng_below(&random, env.n_devices);
+        while (!open[device[u]]);
+        environment_put(&env, u, device[u]);
+      }
+      int64_t time = environment_try(&env, device);
+      assert_true(solve_allows(l.problem, env.device));
+      assert_true(env.best_ns <= time);
+      served++;
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+  assert_true(served > N_PROBLEMS);
+}
+
+static void everything_on_one_device_takes_the_sum_of_its_times(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  arena *a = arena_new();
+  environment env;
+  assert_true(environment_init(&env, l.problem, a));
+  int32_t device[10] = {0};
+  /* the first column of table 1 of the paper: 14 13 11 13 12 13 7 5 18 21 */
+  assert_int_equal(environment_try(&env, device), 127);
+  assert_int_equal(env.best_ns, 127);
+  assert_int_equal(env.n_trials, 1);
+  /* 127 is also the least such sum (the others are 130 and 143), which rewards are measured by */
+  assert_int_equal(env.scale_ns, 127);
+  assert_true(fabs(environment_reward(&env, 4 * 127) + 2) < 1e-12);
+  assert_true(environment_reward(&env, SITU_NEVER_NS) == -10);
+  arena_free(a);
+  lab_free(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(devices_that_are_open_keep_support_pins_and_colocation),
+      cmocka_unit_test(everything_on_one_device_takes_the_sum_of_its_times),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
