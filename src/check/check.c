@@ -127,9 +127,6 @@ static void check_bound(judge *j) {
                (long long)plan->lower_bound_ns, (long long)plan->value_ns);
   if (plan->outcome != SITU_OUTCOME_OPTIMAL && plan->outcome != SITU_OUTCOME_FEASIBLE)
     judge_note(j, "placement", "the plan has a placement; its outcome says %s", situ_outcome_name(plan->outcome));
-  if (plan->best_single_device >= j->problem->n_devices || plan->best_single_device < -1)
-    judge_note(j, "value", "the best single device is %d; there are devices 0 to %d", (int)plan->best_single_device,
-               (int)j->problem->n_devices - 1);
 }
 
 /* Whether the plan says that there is none, and that is proved: by its certificate, or because posing the problem
@@ -153,6 +150,7 @@ static situ_status look_at_all(judge *j, situ_error *error) {
   TRY(check_certificate(&bounded, error));
   if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
   TRY(check_constraints(j, error));
+  TRY(check_single(j, error));
   check_bound(j);
   switch (j->problem->execution) {
     case SITU_EXECUTION_STREAM: return check_stream(j, error);
@@ -174,6 +172,7 @@ situ_status situ_check(situ_verdict **out, const situ_problem *problem, const si
   situ_status status = SITU_STATUS_NO_MEMORY;
   if (verdict && scratch) {
     verdict->arena = a;
+    verdict->claimed_ns = plan->lower_bound_ns;
     verdict->certificate = verdict->unverified = "";
     judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch};
     status = look_at_all(&j, error);
@@ -191,6 +190,13 @@ situ_status situ_check(situ_verdict **out, const situ_problem *problem, const si
 
 void situ_verdict_free(situ_verdict *verdict) {
   if (verdict) arena_free(verdict->arena);
+}
+
+void situ_verdict_require_proof(situ_verdict *v) {
+  judge j = {.verdict = v};
+  if (v->verified_ns < v->claimed_ns)
+    judge_note(&j, "proof", "the lower bound of %lld ns is not proved: %s", (long long)v->claimed_ns,
+               *v->unverified ? v->unverified : "its certificate is none");
 }
 
 int32_t situ_verdict_n_violations(const situ_verdict *v) { return v->n_kept; }

@@ -13,6 +13,7 @@ struct situ_verdict {
   int32_t n_kept;
   int64_t n_found;
   bool failed;                          /* memory ran out */
+  int64_t claimed_ns;                   /* the lower bound of the plan */
   int64_t verified_ns;                  /* what the certificate proves, of what it claims */
   const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
 };
@@ -42,10 +43,12 @@ situ_status check_calls(judge *j, situ_error *error);
 situ_status check_pipeline(judge *j, situ_error *error);
 /* stream: the period of the placement, the greatest load of a device or channel when inputs follow each other. */
 situ_status check_period(judge *j, int64_t *period_ns, situ_error *error);
+/* Works out the best single device again. */
+situ_status check_single(judge *j, situ_error *error);
 /* Works out what the certificate of the lower bound proves. */
 situ_status check_certificate(judge *j, situ_error *error);
 
-/* calls: weights and the greatest footprint of each memory, in the scratch arena. */
+/* calls, pipeline: what each memory has to hold of the operators on its devices, in the scratch arena. */
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error);
 
 /* stream: memory over time, given for each transfer of a tensor to a memory when its first hop ends and its last
