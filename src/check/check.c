@@ -149,6 +149,7 @@ static situ_status look_at_all(judge *j, situ_error *error) {
   }
   TRY(check_certificate(&bounded, error));
   if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
+  if (j->problem->conflict) judge_note(j, "conflict", "no plan can keep a constraint: %s", j->problem->conflict);
   TRY(check_constraints(j, error));
   TRY(check_single(j, error));
   check_bound(j);

@@ -56,7 +56,7 @@ static void simulated_plans_pass(void **state) {
         assert_true(strstr(rules, "contiguity") || strstr(rules, "schedule") || strstr(rules, "call"));
         broken++;
       } else {
-        const char *expected = found.excess_bytes > 0 ? "memory" : "";
+        const char *expected = found.excess_bytes == 0 ? "" : s.problem->conflict ? "conflict memory" : "memory";
         if (strcmp(rules, expected) != 0)
           fail_msg("model %d seed %llu: '%s' is broken, expected '%s'", (int)k, (unsigned long long)seed, rules,
                    expected);
