@@ -13,8 +13,10 @@
 #include <cmocka.h>
 
 #include "../lab/lab.h"
+#include "../lab/proved.h"
 #include "base/json.h"
 #include "base/rng.h"
+#include "bound/bound.h"
 #include "plan/plan.h"
 #include "sim/simulate.h"
 #include "solve/common/best_single.h"
@@ -325,14 +327,111 @@ static json_value *judged(const draw *x, const situ_plan *plan) {
   return line;
 }
 
+/* ---- proofs ---- */
+
+static json_value *lists_json(const certificate *c) {
+  json_value *o = json_new_object();
+  for (int32_t k = 0; k < c->n_lists; k++) {
+    json_value *row = json_new_array();
+    for (int64_t i = 0; i < c->list[k].n; i++) json_push(row, amount(c->list[k].values[i]));
+    json_set(o, c->list[k].name, row);
+  }
+  return o;
+}
+
+/* What the judge makes of the numbers; of kinds that go by the claim, whether that is verified. */
+static void add_proof(json_value *list, const situ_problem *p, const certificate *c) {
+  json_value *o = json_new_object();
+  json_set(o, "kind", json_new_text(c->kind));
+  json_set(o, "lists", lists_json(c));
+  json_set(o, "claim_ns", amount(c->lower_ns));
+  if (strcmp(c->kind, "destructive") == 0)
+    json_set(o, "verified", json_new_truth(proved_claim(p, c)));
+  else
+    json_set(o, "proved_ns", amount(proved_by(p, c)));
+  json_push(list, o);
+}
+
+/* Other numbers in some places, and another claim. */
+static void spoil(json_value *list, const situ_problem *p, const certificate *c, rng *r) {
+  for (int32_t round = 0; round < 6; round++) {
+    certificate other = *c;
+    int32_t k = c->n_lists > 0 ? (int32_t)rng_below(r, c->n_lists) : 0;
+    int64_t kept = 0, *value = NULL, many = c->n_lists > 0 ? c->list[k].n : 0;
+    if (many > 0) {
+      value = &c->list[k].values[rng_below(r, (int32_t)many)];
+      kept = *value;
+      *value = kept + (int64_t[]){1, -1, 3, kept, -kept, 20}[rng_below(r, 6)];
+    }
+    if (rng_below(r, 2) && c->lower_ns < SITU_NEVER_NS - 9) other.lower_ns += rng_below(r, 4) - 1;
+    add_proof(list, p, &other);
+    if (value) *value = kept;
+  }
+}
+
+/* Prices from nowhere: the judge must make of them what they prove. */
+static void make_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
+  const situ_graph *g = p->graph;
+  const struct {
+    const char *name;
+    int64_t n, most;
+  } lists[] = {{"within_ns", 1, 200},
+               {"edge_prices", g->n_uses, rng_below(r, 2) ? 1 : 3},
+               {"tail_prices", g->n_operators, 6},
+               {"time_prices", p->n_devices, 4},
+               {"byte_prices", p->n_memories, rng_below(r, 3) ? 1 : 3},
+               {"from_prices", g->n_uses * p->n_memories, rng_below(r, 3) ? 1 : 12},
+               {"to_prices", g->n_uses * p->n_memories, rng_below(r, 3) ? 1 : 12},
+               {"operator", 1, g->n_operators},
+               {"window", 1, 12}};
+  static const char *const kinds[] = {"area_price", "linear_relaxation", "critical_path", "largest_operator", "join"};
+  certificate c;
+  certificate_start(&c, "", 0);
+  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+    int64_t *values = certificate_add(&c, lists[k].name, lists[k].n, a);
+    for (int64_t i = 0; i < lists[k].n; i++) values[i] = rng_below(r, (int32_t)lists[k].most);
+  }
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    bool of_streams = k == 1 || k == 4, of_pipelines = k == 3;
+    c.kind = kinds[k];
+    if (of_streams && p->execution != SITU_EXECUTION_STREAM) continue;
+    if (of_pipelines != (p->execution == SITU_EXECUTION_PIPELINE) && k > 1) continue;
+    add_proof(list, p, &c);
+  }
+}
+
+static json_value *proofs(const draw *x, rng *r, arena *a) {
+  const situ_problem *p = x->problem;
+  json_value *line = json_new_object(), *list = json_new_array();
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  situ_error error;
+  /* Bounds under a limit are those of a view; of contradictory pins the problem keeps the first alone. */
+  bool left_out = problem_has_period(p) || p->max_latency_ns < SITU_NEVER_NS || p->conflict;
+  for (int32_t i = 0; bounds[i] && !left_out; i++) {
+    certificate c = {0};
+    int64_t lower;
+    if (!problem_is_of(p, bounds[i]->models)) continue;
+    must(bounds[i]->compute(&lower, &c, p, a, &unlimited, &error), &error);
+    if (!c.kind) continue;
+    add_proof(list, p, &c);
+    spoil(list, p, &c, r);
+  }
+  if (!left_out)
+    for (int32_t round = 0; round < 3; round++) make_up(list, p, r, a);
+  json_set(line, "problem", problem_json(x));
+  json_set(line, "proofs", list);
+  return line;
+}
+
 int main(int argc, char **argv) {
-  if (argc != 3) return 2;
-  for (uint64_t seed = strtoull(argv[1], NULL, 10); seed <= strtoull(argv[2], NULL, 10); seed++) {
+  if (argc != 4) return 2;
+  bool of_plans = strcmp(argv[1], "plans") == 0;
+  for (uint64_t seed = strtoull(argv[2], NULL, 10); seed <= strtoull(argv[3], NULL, 10); seed++) {
     rng r = rng_new(seed * 7919 + 3);
     draw x = draw_problem(seed, &r);
     arena *a = arena_new();
-    situ_plan *plan = draw_plan(x.problem, &r, a);
-    json_value *line = judged(&x, plan);
+    situ_plan *plan = of_plans ? draw_plan(x.problem, &r, a) : NULL;
+    json_value *line = of_plans ? judged(&x, plan) : proofs(&x, &r, a);
     char *text = json_print(line, 0);
     puts(text);
     free(text);

@@ -24,6 +24,7 @@ class Problem:
     def __init__(self, dump):
         self.__dict__.update(dump)
         self.n, self.devices = len(self.operators), self.platform["devices"]
+        self.known = {}
         self.D = range(len(self.devices))
         self.mem = [d["memory"] for d in self.devices]
         self.memories = range(max(self.mem) + 1)
@@ -62,7 +63,9 @@ class Problem:
         return about["latency_ns"] + -(-size * 10**9 * rate.denominator // rate.numerator)
 
     def c(self, t, a, b):
-        return sum(self.hop(link, self.size[t]) for link in self.route(a, b))
+        if (t, a, b) not in self.known:
+            self.known[t, a, b] = sum(self.hop(link, self.size[t]) for link in self.route(a, b))
+        return self.known[t, a, b]
 
     def channel(self, link):
         return self.platform["links"][link]["channel"]
@@ -478,7 +481,7 @@ def broken(p, plan):
 
 def main():
     program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", "3000"))
-    lines = subprocess.run([program, first, last], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run([program, "plans", first, last], capture_output=True, text=True, check=True).stdout.splitlines()
     counts, failures = collections.Counter(), []
     for seed, line in enumerate(lines, int(first)):
         dump = json.loads(line)
