@@ -400,6 +400,48 @@ static void make_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
   }
 }
 
+/* The greatest number in this place of the rests with which the certificate still holds. */
+static int64_t greatest_rest(const situ_problem *p, certificate *c, int64_t *rests, int64_t at) {
+  int64_t good = 0, bad = 1 << 12;
+  while (bad - good > 1) {
+    rests[at] = (good + bad) / 2;
+    c->lower_ns = rests[0];
+    if (proved_claim(p, c))
+      good = rests[at];
+    else
+      bad = rests[at];
+  }
+  return good;
+}
+
+/* Cuts of our own, which may be none, with modest rests but for one, which is as great as it can be, and one more. */
+static void cut_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
+  int32_t n = p->n_operators, n_cuts = 0, cut[MOST], deleted[MOST], n_deleted = 0;
+  for (int32_t v = 0; v < n; v++) {
+    if (rng_below(r, 4) == 0)
+      deleted[n_deleted++] = v;
+    else if (rng_below(r, 4) == 0)
+      cut[n_cuts++] = v;
+  }
+  int64_t n_rests = (int64_t)p->n_devices * (n_cuts + (n_cuts == 0 || cut[n_cuts - 1] < n - 1 || rng_below(r, 2)));
+  certificate c;
+  certificate_start(&c, "cut_vertex", 0);
+  int64_t *values = certificate_add_operators(&c, "deleted", n_deleted, a);
+  for (int32_t i = 0; i < n_deleted; i++) values[i] = deleted[i];
+  values = certificate_add_operators(&c, "cuts", n_cuts, a);
+  for (int32_t i = 0; i < n_cuts; i++) values[i] = cut[i];
+  int64_t *rests = certificate_add(&c, "rests", n_rests, a);
+  for (int64_t i = p->n_devices; i < n_rests; i++) rests[i] = rng_below(r, 3) ? rng_below(r, 6) : 0;
+  rests[0] = 1;
+  int64_t at = rng_below(r, 2) ? 0 : rng_below(r, (int32_t)n_rests);
+  int64_t most = greatest_rest(p, &c, rests, at);
+  for (int64_t more = 0; more < 2; more++) {
+    rests[at] = most + more;
+    c.lower_ns = rests[0];
+    add_proof(list, p, &c);
+  }
+}
+
 static json_value *proofs(const draw *x, rng *r, arena *a) {
   const situ_problem *p = x->problem;
   json_value *line = json_new_object(), *list = json_new_array();
@@ -423,25 +465,50 @@ static json_value *proofs(const draw *x, rng *r, arena *a) {
   return line;
 }
 
+/* Problems so small that every schedule of a block can be tried. */
+static json_value *cuts(uint64_t seed, rng *r, arena *a) {
+  draw x = {.l = lab_random(&(lab_options){.seed = seed,
+                                           .n_operators = 3 + (int32_t)rng_below(r, 3),
+                                           .n_devices = 2 + (int32_t)rng_below(r, 2),
+                                           .density = 0.2 + 0.5 * rng_unit(r),
+                                           .n_colocations = (int32_t)rng_below(r, 3),
+                                           .pinned = rng_below(r, 4) == 0,
+                                           .unsupported = rng_below(r, 4) == 0,
+                                           .equal = rng_below(r, 2),
+                                           .options = {.execution = SITU_EXECUTION_STREAM}})};
+  json_value *line = json_new_object(), *list = json_new_array();
+  x.problem = x.l.problem;
+  for (int32_t round = 0; round < 6 && !x.problem->conflict; round++) cut_up(list, x.problem, r, a);
+  json_set(line, "problem", problem_json(&x));
+  json_set(line, "proofs", list);
+  lab_free(&x.l);
+  return line;
+}
+
+static json_value *line_of(const char *what, uint64_t seed, arena *a) {
+  rng r = rng_new(seed * 7919 + 3);
+  if (strcmp(what, "cuts") == 0) return cuts(seed, &r, a);
+  draw x = draw_problem(seed, &r);
+  situ_plan *plan = strcmp(what, "plans") == 0 ? draw_plan(x.problem, &r, a) : NULL;
+  json_value *line = plan ? judged(&x, plan) : proofs(&x, &r, a);
+  situ_plan_free(plan);
+  situ_problem_free(x.posed);
+  situ_costs_free(x.copied_costs);
+  situ_graph_free(x.copies);
+  lab_free(&x.l);
+  return line;
+}
+
 int main(int argc, char **argv) {
   if (argc != 4) return 2;
-  bool of_plans = strcmp(argv[1], "plans") == 0;
   for (uint64_t seed = strtoull(argv[2], NULL, 10); seed <= strtoull(argv[3], NULL, 10); seed++) {
-    rng r = rng_new(seed * 7919 + 3);
-    draw x = draw_problem(seed, &r);
     arena *a = arena_new();
-    situ_plan *plan = of_plans ? draw_plan(x.problem, &r, a) : NULL;
-    json_value *line = of_plans ? judged(&x, plan) : proofs(&x, &r, a);
+    json_value *line = line_of(argv[1], seed, a);
     char *text = json_print(line, 0);
     puts(text);
     free(text);
     json_free(line);
-    situ_plan_free(plan);
     arena_free(a);
-    situ_problem_free(x.posed);
-    situ_costs_free(x.copied_costs);
-    situ_graph_free(x.copies);
-    lab_free(&x.l);
   }
   return 0;
 }
