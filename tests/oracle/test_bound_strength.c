@@ -11,6 +11,7 @@
 #include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "bound/bound.h"
+#include "lp/lp.h"
 
 typedef struct mark {
   const char *bound;
@@ -47,7 +48,8 @@ static void measure(const situ_problem_options *options, const lab_options *draw
   for (int32_t i = 0; bounds[i]; i++) {
     if (sum[i] > 0) print_message("%-18s %.4f of %d optima\n", bounds[i]->name, sum[i] / n, (int)n);
     for (const mark *m = marks; m->bound; m++)
-      if (strcmp(m->bound, bounds[i]->name) == 0 && sum[i] / n < m->least)
+      if (strcmp(m->bound, bounds[i]->name) == 0 && sum[i] / n < m->least &&
+          !(lp_missing() && strcmp(m->bound, "linear_relaxation") == 0))
         fail_msg("%s reaches %.4f of the optimum in the mean; it did %.4f", m->bound, sum[i] / n, m->least);
   }
 }
