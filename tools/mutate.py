@@ -286,6 +286,8 @@ class Builder:
         listed = subprocess.run(["meson", "introspect", "--tests", str(build)], capture_output=True, text=True, check=True)
         self.tests = {t["name"]: t for t in json.loads(listed.stdout)}
         self.links, self.limits, self.lock = {}, {}, threading.Lock()
+        self.sanitized = any("-fsanitize" in " ".join(words) for words in self.compile.values())
+        self.environment = {**os.environ, "ASAN_OPTIONS": "abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1"}
 
     def compile_command(self, path, source, out):
         words, taken = [], iter(self.compile[path])
@@ -328,8 +330,9 @@ class Builder:
             words.append(word)
         start = time.monotonic()
         try:
-            done = subprocess.run(words, cwd=folder, env={**os.environ, **test["env"]}, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit, preexec_fn=confine)
+            done = subprocess.run(words, cwd=folder, env={**self.environment, **test["env"]}, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit,
+                                  preexec_fn=give_way if self.sanitized else confine)
             passed = done.returncode in (0, 77)
         except subprocess.TimeoutExpired:
             passed = False
@@ -348,10 +351,15 @@ class Builder:
             self.limits[name] = 10 + 4 * seconds
 
 
-def confine():
+def give_way():
     os.nice(5)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def confine():
+    """Sanitizers reserve more than this."""
+    give_way()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 def tests_for(path, known):
