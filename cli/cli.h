@@ -19,7 +19,7 @@ enum {
   EXIT_INFEASIBLE = 4,   /* proved: there is no plan */
   EXIT_LIMIT = 5,        /* a limit was reached without a plan */
   EXIT_OUTPUT = 6,       /* something could not be written */
-  EXIT_VIOLATIONS = 7,   /* check found violations */
+  EXIT_VIOLATIONS = 7,   /* check found violations, or with --require-proof a bound that is not proved */
   EXIT_INTERNAL = 70,    /* a defect of situ */
   EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C without a plan */
 };
@@ -49,6 +49,7 @@ typedef struct arguments {
   int n_platforms;
   const char *link_from, *link_to;
   bool absolute;
+  bool require_proof;
   bool json, help;
   const char *operands[MAX_OPERANDS];
   int n_operands;
@@ -123,8 +124,8 @@ const command *command_find(const char *name);
 /* Says that there is no such command, and which was meant; EXIT_USAGE. */
 int command_unknown(const char *word);
 
-extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, plan_outputs,
-    trace_outputs, front_options, fit_options, learn_options, common_options, help_options;
+extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, proof_options,
+    plan_outputs, trace_outputs, front_options, fit_options, learn_options, common_options, help_options;
 
 /* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
  * sense. */

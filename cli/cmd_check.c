@@ -1,6 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&judged_options, &model_options, &problem_options, &common_options, NULL};
+static const option_group *const groups[] = {&proof_options,   &judged_options, &model_options,
+                                             &problem_options, &common_options, NULL};
 
 static int show(const arguments *a, const situ_verdict *verdict, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
@@ -18,6 +19,7 @@ static int run(arguments *a) {
   situ_error error = {0};
   situ_status status = open_plan(&plan, &instance, a, &error);
   if (status == SITU_STATUS_OK) status = situ_check(&verdict, situ_instance_problem(instance), plan, &error);
+  if (status == SITU_STATUS_OK && a->require_proof) situ_verdict_require_proof(verdict);
   int code = status == SITU_STATUS_OK ? show(a, verdict, plan, instance) : fail_reading(&error);
   situ_verdict_free(verdict);
   situ_plan_free(plan);
@@ -31,8 +33,9 @@ const command check_command = {
     .usage = "PLAN",
     .about =
         "Opens the model and the platform that PLAN names and looks at every rule: support, memory, precedence, "
-        "overlap, colocation, pins, contiguity, and whether the value is true. Works out again what the certificate of "
-        "the lower bound proves, or says that it has none. Shares no code with the solvers. "
+        "overlap, colocation, pins, contiguity, and whether the value and the best single device are true. Works out "
+        "again what the certificate of the lower bound proves, or says that it has none. Shares no code with the "
+        "solvers. "
         "With --model, PLAN may be any file that place --fix takes, such as a published split. "
         "Exit code 7 when a rule is broken.",
     .examples =

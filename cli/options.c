@@ -211,10 +211,20 @@ static const option judged_rows[] = {
      .offset = AT(instance.model),
      .value = "MODEL",
      .family = "file",
-     .about = "Take PLAN as a placement of this model, on the machine that the options below describe. PLAN may then "
-              "be a published split or an object from operator to device. Default: what the plan file names."},
+     .about =
+         "Take PLAN as a placement of this model, on the machine that the options below describe. PLAN may then "
+         "be a published split or an object from operator to device. What the options leave open is as a plan file "
+         "says; with --objective or --execution its constraints are left aside. Default: what the plan file names."},
     {0}};
 const option_group judged_options = {"Placement", judged_rows};
+
+static const option proof_rows[] = {
+    {.name = "require-proof",
+     .kind = OPTION_ON,
+     .offset = AT(require_proof),
+     .about = "A lower bound that its certificate does not prove breaks the rule `proof`. Default: it is only said."},
+    {0}};
+const option_group proof_options = {"Proof", proof_rows};
 
 static const option output_rows[] = {
     {.name = "output",

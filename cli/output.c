@@ -201,7 +201,6 @@ int finish(int code) {
 
 situ_status open_plan(situ_plan **plan, situ_instance **instance, const arguments *a, situ_error *error) {
   const char *path = a->operands[0];
-  if (!a->instance.model) return situ_plan_read(plan, instance, path, error);
-  situ_status status = situ_instance_open(instance, &a->instance, error);
-  return status == SITU_STATUS_OK ? situ_plan_import(plan, *instance, path, error) : status;
+  return a->instance.model ? situ_plan_import(plan, instance, &a->instance, path, error)
+                           : situ_plan_read(plan, instance, path, error);
 }

@@ -52,6 +52,8 @@ SITU_API int64_t situ_plan_best_single_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
 SITU_API const char *situ_plan_solver(const situ_plan *plan); /* that found it */
 SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the bound that is given, by name; "" for none */
+/* Whether outcome and bound are the word of a plan file, which nothing has been held against yet. */
+SITU_API bool situ_plan_is_claim(const situ_plan *plan);
 /* The part of the lower bound that situ_check saw proved by a certificate after the solve; 0 for a plan from a file. */
 SITU_API int64_t situ_plan_verified_ns(const situ_plan *plan);
 SITU_API const char *situ_plan_reason(const situ_plan *plan); /* of infeasibility; "" otherwise */
@@ -96,6 +98,9 @@ typedef struct situ_verdict situ_verdict;
 SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
                                 situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);
+/* Makes a lower bound that is not proved by its certificate a violation, of the rule "proof". Without this a plan may
+ * claim any bound up to its value; situ_verdict_unverified tells. */
+SITU_API void situ_verdict_require_proof(situ_verdict *verdict);
 SITU_API int32_t situ_verdict_n_violations(const situ_verdict *verdict); /* those kept */
 SITU_API int64_t situ_verdict_n_found(const situ_verdict *verdict);      /* all */
 SITU_API situ_violation situ_verdict_violation(const situ_verdict *verdict, int32_t index);

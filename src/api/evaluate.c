@@ -25,19 +25,19 @@ static situ_status infeasible(situ_plan **out, const situ_problem *p, const char
   return SITU_STATUS_OK;
 }
 
-/* Order and calls that a plan of ours in the file of pins brings along; *kept (or NULL) owns them. */
-static void from_fix(situ_plan **kept, placement *where, const situ_instance *i) {
+/* Order, calls and replicas that a plan of ours, whose placement this is, brings along; *kept (or NULL) owns them. */
+static void take_sequence(situ_plan **kept, placement *where, const situ_problem *p, const char *path) {
   json_value *root = NULL;
   *kept = NULL;
-  if (!i->options.fix || json_read(&root, i->options.fix, NULL) != SITU_STATUS_OK) return;
-  bool ours =
-      json_get(root, "instance") && plan_from_json(kept, i->problem, root, i->options.fix, NULL) == SITU_STATUS_OK;
+  if (!path || json_read(&root, path, NULL) != SITU_STATUS_OK) return;
+  bool ours = json_get(root, "instance") && plan_from_json(kept, p, root, path, NULL) == SITU_STATUS_OK;
   json_free(root);
   if (!ours || !(*kept)->device ||
-      memcmp((*kept)->device, where->device, (size_t)i->problem->n_operators * sizeof *where->device) != 0)
+      memcmp((*kept)->device, where->device, (size_t)p->n_operators * sizeof *where->device) != 0)
     return;
   where->order = (*kept)->order;
   where->call = (*kept)->call;
+  where->replica_of = (*kept)->replica_of;
 }
 
 /* The order of the file where it has one; else the better of that by index and one found for these devices. */
@@ -84,11 +84,14 @@ static situ_status judge(situ_plan **out, situ_plan *plan, const situ_problem *p
   return status == SITU_STATUS_OK ? infeasible(out, p, reason, error) : status;
 }
 
-static situ_status fill_context(situ_plan *plan, const situ_problem *p, simulator *s, arena *a, situ_error *error) {
-  best_single single;
-  TRY(best_single_find(&single, s, p, a, error));
-  plan->best_single_ns = single.value_ns;
-  plan->best_single_device = single.device;
+static void set_single(situ_plan *plan, const best_single *single) {
+  plan->best_single_ns = single->value_ns;
+  plan->best_single_device = single->device;
+}
+
+static situ_status fill_context(situ_plan *plan, const situ_problem *p, const best_single *single, arena *a,
+                                situ_error *error) {
+  set_single(plan, single);
   plan->solver = "fix";
   plan->steps = 1;
   if (p->conflict) return SITU_STATUS_OK;
@@ -110,20 +113,26 @@ static situ_status fill_context(situ_plan *plan, const situ_problem *p, simulato
 static situ_status evaluate(situ_plan **out, const situ_instance *i, arena *a, situ_error *error) {
   const situ_problem *p = i->problem;
   simulator *s = simulator_new(p, a);
+  best_single single;
   if (!s) return fail_no_memory(error);
+  TRY(best_single_find(&single, s, p, a, error));
   situ_status status = SITU_STATUS_OK;
   if (p->conflict) {
     status = infeasible(out, p, p->conflict, error);
   } else {
     placement where = {.device = p->pin};
     situ_plan *kept = NULL, *plan = NULL;
-    from_fix(&kept, &where, i);
+    take_sequence(&kept, &where, p, i->options.fix);
+    where.replica_of = NULL; /* a pinned operator has none */
     status = choose_order(&where, i, s, a, error);
     if (status == SITU_STATUS_OK) status = simulator_plan(&plan, s, &where, error);
     situ_plan_free(kept);
-    if (status == SITU_STATUS_OK) status = judge(out, plan, p, error);
+    if (status == SITU_STATUS_OK) {
+      set_single(plan, &single);
+      status = judge(out, plan, p, error);
+    }
   }
-  return status == SITU_STATUS_OK ? fill_context(*out, p, s, a, error) : status;
+  return status == SITU_STATUS_OK ? fill_context(*out, p, &single, a, error) : status;
 }
 
 situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_error *error) {
@@ -142,29 +151,54 @@ situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_e
   return status;
 }
 
+/* What a plan file of ours says of its problem holds where the options leave something open. */
+static situ_status open_beside(situ_instance **instance, const situ_instance_options *options, const char *path,
+                               situ_error *error) {
+  json_value *root = NULL;
+  TRY(json_read(&root, path, error));
+  const json_value *member = json_get(root, "situ_plan") ? json_get(root, "instance") : NULL;
+  situ_status status = member ? instance_from_json(instance, options, member, path, error)
+                              : situ_instance_open(instance, options, error);
+  json_free(root);
+  return status;
+}
+
 static situ_status import(situ_plan **out, const situ_instance *i, const char *path, arena *a, situ_error *error) {
   const situ_problem *p = i->problem;
   simulator *s = simulator_new(p, a);
   int32_t *device = ARENA_NEW(a, int32_t, p->n_operators);
+  best_single single;
   if (!s || !device) return fail_no_memory(error);
   TRY(plan_read_pins(device, p->graph, p->platform, path, error));
   for (int32_t v = 0; v < p->n_operators; v++)
     if (device[v] < 0)
       return fail_with(error, SITU_STATUS_BAD_INPUT, path, "places no device for operator %s; every one must be placed",
                        p->graph->name[v]);
+  TRY(best_single_find(&single, s, p, a, error));
   placement where = {.device = device};
-  TRY(choose_order(&where, i, s, a, error));
-  TRY(simulator_plan(out, s, &where, error));
+  situ_plan *kept;
+  take_sequence(&kept, &where, p, path);
+  situ_status status = choose_order(&where, i, s, a, error);
+  if (status == SITU_STATUS_OK) status = simulator_plan(out, s, &where, error);
+  situ_plan_free(kept);
+  if (status != SITU_STATUS_OK) return status;
+  set_single(*out, &single);
   (*out)->solver = "file";
   return SITU_STATUS_OK;
 }
 
-situ_status situ_plan_import(situ_plan **out, const situ_instance *instance, const char *path, situ_error *error) {
+situ_status situ_plan_import(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
+                             const char *path, situ_error *error) {
   *out = NULL;
+  *instance = NULL;
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
-  situ_status status = import(out, instance, path, a, error);
+  situ_status status = open_beside(instance, options, path, error);
+  if (status == SITU_STATUS_OK) status = import(out, *instance, path, a, error);
   arena_free(a);
+  if (status == SITU_STATUS_OK) return status;
+  situ_instance_free(*instance);
+  *instance = NULL;
   return status;
 }
 
@@ -202,8 +236,7 @@ static situ_status simulate_in(situ_plan **out, const situ_problem *problem, con
   situ_plan *plan = *out;
   plan->outcome = SITU_OUTCOME_FEASIBLE;
   plan->lower_bound_ns = 0;
-  plan->best_single_ns = single.value_ns;
-  plan->best_single_device = single.device;
+  set_single(plan, &single);
   plan->solver = "given";
   plan->bound = plan->reason = "";
   return SITU_STATUS_OK;
@@ -229,7 +262,9 @@ situ_status situ_replay(situ_plan **out, const situ_instance *instance, const si
   arena_free(a);
   if (status != SITU_STATUS_OK) return status;
   situ_plan *again = *out;
-  again->outcome = plan->outcome;
+  bool optimal = plan->outcome == SITU_OUTCOME_OPTIMAL && again->value_ns == plan->lower_bound_ns;
+  again->outcome = optimal ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
+  again->claimed = plan->claimed;
   again->lower_bound_ns = plan->lower_bound_ns;
   again->best_single_ns = plan->best_single_ns;
   again->best_single_device = plan->best_single_device;

@@ -112,7 +112,7 @@ static uint64_t mix_number(uint64_t h, int64_t value) { return hash_bytes(&value
 
 static uint64_t mix_real(uint64_t h, double value) { return hash_bytes(&value, sizeof value, h); }
 
-uint64_t platform_hash(const situ_platform *f) {
+uint64_t platform_hash(const situ_platform *f, bool with_servers) {
   uint64_t h = mix_number(mix_number(0, f->n_devices), f->n_links);
   for (int32_t d = 0; d < f->n_devices; d++) {
     const situ_device *device = &f->devices[d];
@@ -122,6 +122,7 @@ uint64_t platform_hash(const situ_platform *f) {
     h = mix_real(h, device->memory_bytes_per_s);
     h = mix_number(mix_number(h, device->memory_bytes), device->launch_ns);
     h = mix_number(mix_number(h, device->shares_memory_with), device->is_host);
+    if (with_servers && device->server != 0) h = mix_number(h, device->server);
   }
   for (int32_t l = 0; l < f->n_links; l++) {
     const situ_link *link = &f->links[l];

@@ -31,8 +31,15 @@ situ_status instance_read_constraints(situ_instance *instance, situ_error *error
 /* Copies the options into the arena of the instance. */
 situ_status instance_keep_options(situ_instance *instance, const situ_instance_options *options, situ_error *error);
 
-/* A number for everything that a platform says: equal platforms have equal hashes, on every machine. */
-uint64_t platform_hash(const situ_platform *platform);
+/* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
+ * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
+uint64_t platform_hash(const situ_platform *platform, bool with_servers);
+
+/* Opens the instance that the member "instance" of a plan file describes. With `given`, whose model must be named, that
+ * holds, and the member only where `given` leaves something open. A model, platform or cost table that the member names
+ * must not have changed since. BAD_INPUT where the member is not as it should be. */
+situ_status instance_from_json(situ_instance **out, const situ_instance_options *given, const json_value *member,
+                               const char *path, situ_error *error);
 
 /* Judges the one placement that the pins of a problem leave: see situ_place. */
 situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_error *error);

@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "check/check_certificate.h"
+#include "check/check_single.h"
 
 #define ADDRESS(NAME) &NAME##_model_rule,
 static const model_rule *const rules[] = {MODEL_RULE_ROWS(ADDRESS) NULL};
@@ -71,9 +72,6 @@ static void check_bound(judge *j) {
                (long long)plan->lower_bound_ns, (long long)plan->value_ns);
   if (plan->outcome != SITU_OUTCOME_OPTIMAL && plan->outcome != SITU_OUTCOME_FEASIBLE)
     judge_note(j, "placement", "the plan has a placement; its outcome says %s", situ_outcome_name(plan->outcome));
-  if (plan->best_single_device >= j->problem->n_devices || plan->best_single_device < -1)
-    judge_note(j, "value", "the best single device is %d; there are devices 0 to %d", (int)plan->best_single_device,
-               (int)j->problem->n_devices - 1);
 }
 
 /* Whether the plan says that there is none, and that is proved: by its certificate, or because posing the problem
@@ -96,7 +94,9 @@ static situ_status look_at_all(judge *j, situ_error *error) {
   }
   TRY(check_certificate(&bounded, error));
   if (proved_infeasible(j) || !check_placement(j)) return SITU_STATUS_OK;
+  if (j->problem->conflict) judge_note(j, "conflict", "no plan can keep a constraint: %s", j->problem->conflict);
   TRY(check_constraints(j, error));
+  TRY(check_single(j, error));
   check_bound(j);
   for (int32_t i = 0; rules[i]; i++)
     if (rules[i]->execution == j->problem->execution) return rules[i]->check(j, error);
@@ -114,6 +114,7 @@ situ_status situ_check(situ_verdict **out, const situ_problem *problem, const si
   situ_status status = SITU_STATUS_NO_MEMORY;
   if (verdict && scratch) {
     verdict->arena = a;
+    verdict->claimed_ns = plan->lower_bound_ns;
     verdict->certificate = verdict->unverified = "";
     judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch};
     status = look_at_all(&j, error);

@@ -53,7 +53,11 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   if (sum > 0 && j->problem->execution == SITU_EXECUTION_CALLS) return SITU_STATUS_OK; /* calls are not queued */
   for (int32_t i = 0; i < items.n; i++) {
     __int128 price = least_price(j, &items, i, time, byte), more;
-    if (price > 0 && !__builtin_add_overflow(work, price, &more)) work = more;
+    if (price < 0) { /* then there is no plan */
+      *proved_ns = SITU_NEVER_NS;
+      return SITU_STATUS_OK;
+    }
+    if (!__builtin_add_overflow(work, price, &more)) work = more;
   }
   if (work <= rent) return SITU_STATUS_OK;
   __int128 value = sum > 0 ? (work - rent + sum - 1) / sum : SITU_NEVER_NS;

@@ -279,8 +279,9 @@ static int64_t footprint(const situ_graph *g, int32_t v) {
 }
 
 /* weights + in_flight * (stash + greatest footprint); calls are the case of one input and no stash. */
-static situ_status find_memory(judge *j, bool pipeline, int64_t **memory_bytes, situ_error *error) {
+situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
   const situ_graph *g = j->graph;
+  bool pipeline = j->problem->execution == SITU_EXECUTION_PIPELINE;
   int32_t n = j->problem->n_memories;
   int64_t *weights = ARENA_ZERO(j->scratch, int64_t, n), *stash = ARENA_ZERO(j->scratch, int64_t, n);
   int64_t *greatest = ARENA_ZERO(j->scratch, int64_t, n);
@@ -309,7 +310,7 @@ static situ_status check(judge *j, situ_error *error) {
   loads l;
   int64_t *memory_bytes;
   TRY(find_loads(j, &l, error));
-  TRY(find_memory(j, true, &memory_bytes, error));
+  TRY(check_static_memory(j, &memory_bytes, error));
   for (int32_t d = 0; d < j->problem->n_devices; d++) /* whoever shares a part holds all of it */
     if (l.leader[d] != d) memory_bytes[j->platform->memory_of[d]] = memory_bytes[j->platform->memory_of[l.leader[d]]];
   judge_value(j, l.value_ns);
@@ -326,10 +327,6 @@ situ_status check_period(judge *j, int64_t *period_ns, situ_error *error) {
   TRY(find_loads(&other, &l, error));
   *period_ns = l.value_ns;
   return SITU_STATUS_OK;
-}
-
-situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error) {
-  return find_memory(j, false, memory_bytes, error);
 }
 
 const model_rule pipeline_model_rule = {.execution = SITU_EXECUTION_PIPELINE, .check = check};

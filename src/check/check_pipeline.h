@@ -7,7 +7,7 @@
 /* stream: the period of the placement, the greatest load of a device or channel when inputs follow each other. */
 situ_status check_period(judge *j, int64_t *period_ns, situ_error *error);
 
-/* calls: weights and the greatest footprint of each memory, in the scratch arena. */
+/* calls, pipeline: what each memory has to hold of the operators on its devices, in the scratch arena. */
 situ_status check_static_memory(judge *j, int64_t **memory_bytes, situ_error *error);
 
 #endif

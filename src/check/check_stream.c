@@ -9,11 +9,10 @@
 #include "check/check_memory.h"
 #include "check/check_pipeline.h"
 
-/* An operator or hop as an interval on its device or channel. */
+/* A hop as an interval on its channel. */
 typedef struct interval {
-  int32_t place; /* device or channel */
-  int32_t index; /* operator or hop */
-  int32_t rank;  /* among those of one time */
+  int32_t place; /* the channel */
+  int32_t index; /* of the hop: by tensor, then destination */
   int64_t start_ns, finish_ns;
 } interval;
 
@@ -29,7 +28,7 @@ static int by_place_and_time(const void *a, const void *b) {
   if (x->place != y->place) return x->place < y->place ? -1 : 1;
   if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
   if (x->finish_ns != y->finish_ns) return x->finish_ns < y->finish_ns ? -1 : 1;
-  return x->rank < y->rank ? -1 : x->rank > y->rank;
+  return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static int by_way(const void *a, const void *b) {
@@ -125,7 +124,7 @@ static situ_status check_channels(judge *j, const hop *hops, int32_t n_hops, sit
   for (int32_t i = 0; i < n_hops; i++) {
     const situ_transfer *x = &hops[i].said;
     if (contention && hop_time(j, x->tensor, x->link) > 0)
-      rows[n++] = (interval){j->platform->links[x->link].channel, i, i, x->start_ns, x->finish_ns};
+      rows[n++] = (interval){j->platform->links[x->link].channel, i, x->start_ns, x->finish_ns};
     else if (x->start_ns > hops[i].ready_ns)
       judge_note(j, "idle", "a tensor of %s waits for link %d until %lld ns; it could start at %lld ns",
                  tensor_of(j, x->tensor), (int)x->link, (long long)x->start_ns, (long long)hops[i].ready_ns);
@@ -191,25 +190,25 @@ static situ_status find_arrivals(judge *j, const check_copy *copies, int32_t n_c
   return SITU_STATUS_OK;
 }
 
-/* One operator at a time, each as early as its place in the sequence of its device allows; the order tells the
- * sequence of those that start and end at one instant. */
+/* One operator at a time, each as early as its place in the sequence of its device allows. */
 static situ_status check_devices(judge *j, const int64_t *ready_ns, const int32_t *position, situ_error *error) {
-  const situ_graph *g = j->graph;
-  interval *rows = ARENA_NEW(j->scratch, interval, g->n_operators);
-  if (!rows) return fail_no_memory(error);
-  for (int32_t v = 0; v < g->n_operators; v++)
-    rows[v] = (interval){j->plan->device[v], v, position[v], j->plan->start_ns[v], j->plan->finish_ns[v]};
-  qsort(rows, (size_t)g->n_operators, sizeof *rows, by_place_and_time);
-  for (int32_t i = 0; i < g->n_operators; i++) {
-    int32_t v = rows[i].index;
-    const interval *last = i > 0 && rows[i - 1].place == rows[i].place ? &rows[i - 1] : NULL;
-    int64_t earliest = last ? max64(ready_ns[v], last->finish_ns) : ready_ns[v];
-    if (last && rows[i].start_ns < last->finish_ns)
-      judge_note(j, "overlap", "%s runs %s and %s at once at %lld ns", j->platform->devices[rows[i].place].name,
-                 g->name[last->index], g->name[v], (long long)rows[i].start_ns);
-    if (rows[i].start_ns > earliest)
-      judge_note(j, "idle", "%s starts at %lld ns; its device and its inputs are ready at %lld ns", g->name[v],
-                 (long long)rows[i].start_ns, (long long)earliest);
+  const situ_plan *plan = j->plan;
+  int32_t n = j->graph->n_operators, n_devices = j->problem->n_devices;
+  int32_t *sequence = ARENA_NEW(j->scratch, int32_t, n), *last = ARENA_NEW(j->scratch, int32_t, n_devices);
+  if (!sequence || !last) return fail_no_memory(error);
+  for (int32_t v = 0; v < n; v++) sequence[position[v]] = v;
+  for (int32_t d = 0; d < n_devices; d++) last[d] = -1;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t v = sequence[i], d = plan->device[v], u = last[d];
+    int64_t free_ns = u < 0 ? 0 : plan->finish_ns[u], earliest = max64(ready_ns[v], free_ns);
+    if (plan->start_ns[v] < free_ns)
+      judge_note(j, "overlap", "%s runs %s until %lld ns and then %s, which starts at %lld ns",
+                 j->platform->devices[d].name, j->graph->name[u], (long long)free_ns, j->graph->name[v],
+                 (long long)plan->start_ns[v]);
+    if (plan->start_ns[v] > earliest)
+      judge_note(j, "idle", "%s starts at %lld ns; its device and its inputs are ready at %lld ns", j->graph->name[v],
+                 (long long)plan->start_ns[v], (long long)earliest);
+    last[d] = v;
   }
   return SITU_STATUS_OK;
 }

@@ -15,6 +15,7 @@ struct situ_verdict {
   int32_t n_kept;
   int64_t n_found;
   bool failed;                          /* memory ran out */
+  int64_t claimed_ns;                   /* the lower bound of the plan */
   int64_t verified_ns;                  /* what the certificate proves, of what it claims */
   const char *certificate, *unverified; /* its kind; why the lower bound was not verified; "", static storage */
 };

@@ -1,11 +1,13 @@
 /* Cost tables: docs/formats/costs.md and costs.schema.json. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "cost/cost_models.h"
 #include "graph/graph.h"
@@ -114,6 +116,10 @@ situ_status costs_apply_table(situ_costs *costs, const situ_graph *graph, const 
   TRY(json_read(&root, path, error));
   table t = {.path = path, .costs = costs, .graph = graph, .platform = platform};
   situ_status status = apply(&t, root, error);
+  char *text = json_print(root, 0);
+  if (text) costs->table_hash = hash_bytes(text, strlen(text), 0);
+  if (!text && status == SITU_STATUS_OK) status = fail_no_memory(error);
+  free(text);
   json_free(root);
   return status;
 }

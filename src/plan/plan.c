@@ -39,6 +39,7 @@ int64_t situ_plan_lower_bound_ns(const situ_plan *p) { return p->lower_bound_ns;
 int64_t situ_plan_latency_ns(const situ_plan *p) { return p->latency_ns; }
 int64_t situ_plan_period_ns(const situ_plan *p) { return p->period_ns; }
 
+bool situ_plan_is_claim(const situ_plan *p) { return p->claimed; }
 int64_t situ_plan_verified_ns(const situ_plan *p) { return p->verified_ns; }
 
 double situ_plan_gap(const situ_plan *p) {

@@ -19,6 +19,7 @@ struct situ_plan {
   arena *arena;
   int32_t n_operators, n_devices;
   situ_outcome outcome;
+  bool claimed; /* it comes from a file, whose word outcome and bound are */
 
   int32_t *device;               /* NULL when there is no placement; so are the next four */
   int32_t *order;                /* stream: operators by start time; else NULL */

@@ -245,6 +245,7 @@ situ_status plan_from_json(situ_plan **out, const situ_problem *problem, const j
   *out = NULL;
   situ_plan *plan = plan_new(problem);
   if (!plan) return fail_no_memory(error);
+  plan->claimed = true;
   situ_status status = read_all(plan, problem, root, where, error);
   if (status == SITU_STATUS_OK)
     *out = plan;

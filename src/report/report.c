@@ -193,8 +193,9 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
     snprintf(into, n, "%s alone, which does not keep the limit", name);
   else if (value == single)
     snprintf(into, n,
-             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL ? "%s alone; no split can be better"
-                                                             : "%s alone; no better split was found",
+             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL && !situ_plan_is_claim(plan)
+                 ? "%s alone; no split can be better"
+                 : "%s alone; no better split was found",
              name);
   else if (value < single && value > 0)
     faster_text(into, n, name, (double)single / (double)value);

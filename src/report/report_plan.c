@@ -113,14 +113,20 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
   int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
   if (other != SITU_NEVER_NS) value_fact(t, o, !period, p->n_copies, other, STYLE_PLAIN);
   int64_t verified = situ_plan_verified_ns(plan);
-  bool whole = verified > 0 && verified >= bound;
+  bool whole = verified > 0 && verified >= bound, claimed = situ_plan_is_claim(plan) && !whole;
   if (whole || verified == 0)
-    snprintf(rest, sizeof rest, "%s%s", situ_plan_bound(plan), whole ? ", certificate verified" : "");
+    snprintf(rest, sizeof rest, "%s%s", situ_plan_bound(plan),
+             whole                  ? ", certificate verified"
+             : claimed && bound > 0 ? ", by the word of the plan file"
+                                    : "");
   else
     snprintf(rest, sizeof rest, "%s; certificate verified up to %s", situ_plan_bound(plan), exact_time(a, verified));
   fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", rest);
   if (optimal)
-    fact(t, o, "gap", STYLE_GOOD, "0 %", whole ? "proved optimal, and the proof is in the plan" : "proved optimal");
+    fact(t, o, "gap", claimed ? STYLE_WARN : STYLE_GOOD, "0 %",
+         whole     ? "proved optimal, and the proof is in the plan"
+         : claimed ? "claims to be optimal, not proved here; see situ check --require-proof"
+                   : "proved optimal");
   else if (bound > 0)
     fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "no plan is better by more than this");
 }

@@ -40,6 +40,9 @@ static void bound_line(text_buffer *t, const situ_verdict *verdict, const situ_p
   text_add(t, "%s)", situ_verdict_unverified(verdict));
   if (verified > 0) text_add(t, "; %s verified (%s)", exact_time(b, verified), kind);
   text_add_bytes(t, "\n", 1);
+  if (situ_plan_outcome(plan) != SITU_OUTCOME_OPTIMAL) return;
+  fact_start(t, options, "optimal", 11);
+  text_add(t, "claimed, not proved\n");
 }
 
 char *situ_report_verdict(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem,

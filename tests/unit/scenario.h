@@ -19,6 +19,7 @@
 #include "platform/platform.h"
 #include "problem/problem.h"
 #include "sim/simulate.h"
+#include "solve/common/best_single.h"
 
 enum { SCENARIO_MOST = 64 };
 
@@ -108,6 +109,18 @@ static inline void scenario_pose(scenario *s, const situ_problem_options *option
     fail_msg("%s", error.text);
   s->simulator = simulator_new(s->problem, s->arena);
   assert_non_null(s->simulator);
+}
+
+/* What simulating a placement gives, with the best single device beside it: a plan that the judge has no fault to find
+ * with, but those of the placement. */
+static inline situ_plan *scenario_plan(scenario *s, const placement *where) {
+  situ_plan *plan;
+  best_single single;
+  assert_int_equal(best_single_find(&single, s->simulator, s->problem, s->arena, NULL), SITU_STATUS_OK);
+  assert_int_equal(simulator_plan(&plan, s->simulator, where, NULL), SITU_STATUS_OK);
+  plan->best_single_ns = single.value_ns;
+  plan->best_single_device = single.device;
+  return plan;
 }
 
 static inline void scenario_free(scenario *s) {

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "problem/problem.h"
 #include "situ.h"
 
 static const char model[] = "builtin:resnet50?image=64";
@@ -41,6 +42,26 @@ static situ_plan *place(situ_instance **instance, const situ_instance_options *o
   return plan;
 }
 
+/* Everything that a problem asks for. */
+static void same_question(const situ_problem *p, const situ_problem *q) {
+  assert_int_equal(p->objective, q->objective);
+  assert_int_equal(p->execution, q->execution);
+  assert_int_equal(p->contention, q->contention);
+  assert_int_equal(p->communication, q->communication);
+  assert_int_equal(p->contiguous, q->contiguous);
+  assert_int_equal(p->overlap, q->overlap);
+  assert_int_equal(p->replicate, q->replicate);
+  assert_int_equal(p->schedule, q->schedule);
+  assert_int_equal(p->in_flight, q->in_flight);
+  assert_int_equal(p->n_copies, q->n_copies);
+  assert_int_equal(p->max_calls, q->max_calls);
+  assert_true(p->max_period_ns == q->max_period_ns);
+  assert_true(p->max_latency_ns == q->max_latency_ns);
+  assert_int_equal(p->n_operators, q->n_operators);
+  assert_memory_equal(p->pin, q->pin, (size_t)p->n_operators * sizeof *p->pin);
+  assert_memory_equal(p->unused, q->unused, (size_t)p->n_devices * sizeof *p->unused);
+}
+
 static void a_plan_file_brings_its_problem_back(void **state) {
   (void)state;
   const situ_problem_options kinds[] = {
@@ -53,6 +74,10 @@ static void a_plan_file_brings_its_problem_back(void **state) {
        .free = true,
        .overlap = true,
        .in_flight = 3},
+      {.objective = SITU_OBJECTIVE_THROUGHPUT, .schedule = SITU_SCHEDULE_GPIPE, .replicate = true},
+      {.max_period_ns = 123456789},
+      {.max_latency_ns = 987654321, .copies = 2},
+      {.max_calls = 3},
   };
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
     const char *unused[] = {"gpu1"};
@@ -75,6 +100,7 @@ static void a_plan_file_brings_its_problem_back(void **state) {
     assert_int_equal(situ_problem_execution(p), situ_problem_execution(situ_instance_problem(first)));
     assert_int_equal(situ_problem_contention(p), kinds[k].contention);
     assert_int_equal(situ_problem_is_free(p), kinds[k].free);
+    same_question(p, situ_instance_problem(first));
     assert_int_equal(situ_check(&verdict, p, again, &error), SITU_STATUS_OK);
     assert_int_equal(situ_verdict_n_found(verdict), 0);
     assert_int_equal(situ_replay(&replayed, second, again, &error), SITU_STATUS_OK);
@@ -100,6 +126,7 @@ static void pins_come_back_too(void **state) {
   assert_int_equal(situ_plan_write(plan, first, "plan.json", &error), SITU_STATUS_OK);
   remove("pins.json"); /* the plan keeps them */
   assert_int_equal(situ_plan_read(&again, &second, "plan.json", &error), SITU_STATUS_OK);
+  same_question(situ_instance_problem(second), situ_instance_problem(first));
   situ_plan *single = NULL; /* with the pin in force, one device alone is no plan */
   situ_solve_options solve = {.solvers = "single"};
   assert_int_equal(situ_solve(&single, situ_instance_problem(second), &solve, &error), SITU_STATUS_OK);

@@ -1,0 +1,24 @@
+/* api/instance_json.h - the member "instance" of a plan file (docs/formats/plan.md). */
+#ifndef SITU_API_INSTANCE_JSON_H
+#define SITU_API_INSTANCE_JSON_H
+
+#include "api/instance.h"
+
+enum { INSTANCE_HASH_BYTES = 24 };
+/* A hash as plan files write it. */
+const char *instance_hash_text(char into[INSTANCE_HASH_BYTES], uint64_t hash);
+
+/* What an instance was opened with, all defaults filled in, and its pins. NULL without memory. */
+json_value *instance_to_json(const situ_instance *instance);
+
+/* The options that the member stands for; pins are left to the caller, who knows the graph. Texts are borrowed from
+ * `member`, the rest is in the arena. A member that is missing, unknown, of a wrong type or out of range is BAD_INPUT,
+ * with its name. `path` is the plan file, for messages and relative paths. */
+situ_status instance_options_from_json(situ_instance_options *options, const json_value *member, const char *path,
+                                       arena *a, situ_error *error);
+
+/* Sets what `options` leave at its default (0, false or NULL) to what `from` says; of the problem only where `options`
+ * name neither objective nor execution model, since other constraints belong to those. */
+void instance_options_fill(situ_instance_options *options, const situ_instance_options *from);
+
+#endif

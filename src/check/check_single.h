@@ -1,0 +1,10 @@
+/* check/check_single.h - the judge of the yardstick. */
+#ifndef SITU_CHECK_CHECK_SINGLE_H
+#define SITU_CHECK_CHECK_SINGLE_H
+
+#include "check/judge.h"
+
+/* Works out the best single device again and compares it with what the plan says. NO_MEMORY or OK. */
+situ_status check_single(judge *j, situ_error *error);
+
+#endif

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""What a plan file says, held against what is so: proofs, the yardstick, and where its problem came from.
+
+    test_claims.py SITU [NAME...]
+"""
+import json
+import pathlib
+import sys
+
+from test_cli import HERE, QUICK, SMALL, main, situ, situ_json
+
+LAYERED = "builtin:layered?operators=20"
+GOLDEN = HERE.parent / "golden"
+
+
+def plan(*options, model=SMALL, quick=QUICK):
+    situ("place", model, *quick, *options, "-o", "plan.json")
+    return json.loads(pathlib.Path("plan.json").read_text())
+
+
+def write(made, name="changed.json"):
+    pathlib.Path(name).write_text(json.dumps(made))
+    return name
+
+
+def rules(*arguments):
+    """The rules that check sees broken; exit code 7 where there are any."""
+    text = situ("check", *arguments, "--json", code=7)
+    return {v["rule"] for v in json.loads(text)["violations"]}
+
+
+# ---- proofs ----
+
+
+def forge():
+    """A plan of one device that calls itself optimal, with a bound to match and nothing to prove it."""
+    made = plan("--solver", "single")
+    assert made["lower_bound_ns"] < made["value_ns"]
+    made.update(outcome="optimal", lower_bound_ns=made["value_ns"], bound="ideal_dp")
+    made.pop("certificate", None)
+    return write(made, "forged.json")
+
+
+def test_simulate_does_not_call_a_claim_a_proof():
+    forged = forge()
+    told = situ("simulate", forged, out="claims to be optimal, not proved here")
+    assert "proved optimal" not in told
+    assert "by the word of the plan file" in told
+
+
+def test_simulate_calls_no_plan_optimal_that_is_slower_than_its_bound():
+    made = plan("--solver", "single")
+    made.update(outcome="optimal", value_ns=made["value_ns"] - 1, lower_bound_ns=made["value_ns"] - 1)
+    assert situ_json("simulate", write(made))["outcome"] == "feasible"
+
+
+def test_check_says_that_a_claim_is_not_proved():
+    situ("check", forge(), out="optimal +claimed, not proved")
+
+
+def test_check_takes_a_bound_on_trust_only_when_asked_to():
+    forged = forge()
+    situ("check", forged)
+    assert rules(forged, "--require-proof") == {"proof"}
+    situ("check", forged, "--require-proof", code=7, out="the lower bound of [0-9]+ ns is not proved: it has no certificate")
+
+
+def test_a_proof_that_verifies_is_enough():
+    situ("check", GOLDEN / "certificates" / "latency.json", "--require-proof", out="verified")
+
+
+def test_a_certificate_of_less_is_no_proof_of_the_bound():
+    # good.json: ideal_dp proved 3 ms; its certificate is one of balance, of 1.36 ms
+    assert rules(GOLDEN / "certificates" / "good.json", "--require-proof") == {"proof"}
+    situ("check", GOLDEN / "certificates" / "good.json")
+
+
+def test_a_bound_of_nothing_needs_no_proof():
+    made = plan("--solver", "single")
+    made.update(lower_bound_ns=0, bound="")
+    made.pop("certificate", None)
+    situ("check", write(made), "--require-proof")
+
+
+# ---- the best single device ----
+
+
+def test_a_yardstick_that_was_bent_is_found_out():
+    made = plan()
+    assert made["best_single"]["device"] == "gpu0"
+    for lie in ({"device": "gpu0", "value_ns": made["best_single"]["value_ns"] + 1},
+                {"device": "cpu", "value_ns": made["best_single"]["value_ns"]}, None):
+        assert rules(write({**made, "best_single": lie})) == {"single"}
+
+
+# ---- where the problem came from ----
+
+
+def refused(made, told):
+    for command in ("check", "simulate"):
+        situ(command, write(made), code=3, err=told)
+
+
+def test_members_of_a_wrong_type_are_refused_by_name():
+    made = plan("--max-period", "1000", "--unused", "gpu1", "--copies", "2")
+    wrong = {
+        "max_period_ns": ["1000", -5, 0, 1.5, None, True],
+        "unused": ["gpu1", {"gpu1": True}, [1], None],
+        "pins": [["conv1", "gpu0"], "gpu0", None],
+        "in_flight": ["1", 0, -1, 2147483648, True],
+        "copies": ["2", 0, 2147483648],
+        "max_calls": ["3", 0, 2147483647],
+        "replicate": ["true", 1, None],
+        "contiguous": [0], "overlap": ["no"], "training": [1],
+        "schedule": ["GPipe", 1], "contention": [True, "links"], "communication": ["default"],
+        "objective": ["default", 1], "execution": ["default", None],
+        "dims": [["batch", 1], "batch=1"], "default_dim": ["1", 0], "reader": [1],
+        "model": [7, None], "platform": [7, ["cpu"]],
+        "costs": [None, "roofline", []],
+        "model_hash": [7, None], "platform_hash": [7, None],
+    }
+    for name, values in wrong.items():
+        for value in values:
+            changed = {**made, "instance": {**made["instance"], name: value}}
+            refused(changed, rf"changed.json: instance\.{name}: expected ")
+
+
+def test_members_inside_of_members_are_held_to_their_types_too():
+    made = plan()
+    for name, inner, told in (("dims", {"n": -1}, r"instance\.dims\.n"), ("dims", {"n": "4"}, r"instance\.dims\.n"),
+                              ("costs", {"efficiency": 2}, r"instance\.costs\.efficiency"),
+                              ("costs", {"efficiency": "0.5"}, r"instance\.costs\.efficiency"),
+                              ("costs", {"table": 3}, r"instance\.costs\.table"),
+                              ("costs", {"model": 3}, r"instance\.costs\.model"),
+                              ("pins", {"conv1": 3}, r"instance\.pins")):
+        refused({**made, "instance": {**made["instance"], name: inner}}, told)
+
+
+def test_members_that_have_to_be_there_are_missed():
+    made = plan()
+    for name in ("model", "model_hash", "platform", "platform_hash", "costs", "objective", "execution"):
+        rest = {k: v for k, v in made["instance"].items() if k != name}
+        refused({**made, "instance": rest}, rf"instance\.{name}: expected ")
+
+
+def test_members_that_nobody_knows_may_be_constraints_and_are_refused():
+    made = plan()
+    made["instance"]["max_perid_ns"] = 1
+    refused(made, r"instance\.max_perid_ns: expected no such member")
+
+
+def test_every_number_of_inputs_in_flight_comes_back():
+    model = GOLDEN / "onnx-chain" / "model.onnx"  # 32 bytes for each input, 69 GB in all; the cpu has 256 GB
+    for n in (3, 2147483647):
+        situ("place", model, "--platform", "cpu", "--objective", "throughput", "--in-flight", n, "-o", "plan.json")
+        made = json.loads(pathlib.Path("plan.json").read_text())
+        assert made["instance"]["in_flight"] == n
+        assert made["devices"][0]["memory_bytes"] == 32 * n
+        situ("check", "plan.json", out="every rule holds")
+    situ("place", model, "--in-flight", 2147483648, code=2, err="at most 2147483647")
+
+
+def test_other_times_in_the_cost_table_are_noticed():
+    table = {"situ_costs": 1, "unit": "us", "operators": {"conv1": {"v100-16g": 700, "cpu": 900}}}
+    pathlib.Path("costs.json").write_text(json.dumps(table))
+    made = plan("--cost-table", "costs.json")
+    assert len(made["instance"]["costs"]["table_hash"]) == 16
+    situ("check", "plan.json")
+    table["operators"]["conv1"]["cpu"] = 901  # nothing runs there: only the hash can tell
+    pathlib.Path("costs.json").write_text(json.dumps(table))
+    situ("check", "plan.json", code=3, err="the cost table costs.json has changed")
+    del made["instance"]["costs"]["table_hash"]  # as version 0.1 wrote it
+    situ("check", write(made))
+
+
+def test_devices_that_move_to_another_server_are_noticed():
+    def write_platform(*servers):
+        pathlib.Path("p.json").write_text(json.dumps({
+            "situ_platform": 1, "devices": [{"name": n, "base": "cpu", "server": s} for n, s in zip("abc", servers)],
+            "links": [{"from": "a", "to": to, "bytes_per_s": 1e9, "latency_ns": 10, "bidirectional": True} for to in "bc"]}))
+    write_platform("one", "one", "two")
+    plan(quick=["--platform", "p.json", "--steps", "100"])
+    situ("check", "plan.json")
+    for others in (("one", "two", "two"), ("one", "one", "one")):
+        write_platform(*others)
+        situ("check", "plan.json", code=3, err="the platform .* has changed")
+
+
+# ---- another model for the same plan ----
+
+
+def test_a_plan_for_another_model_file_is_judged_by_its_own_problem():
+    made = plan("--objective", "throughput", "--free", "--in-flight", 2)
+    told = situ_json("check", "plan.json", "--model", SMALL)
+    assert (told["execution"], told["objective"]) == ("pipeline", "throughput")
+    assert told["valid"] and told["value_ns"] == made["value_ns"]
+    assert told["best_single_ns"] == made["best_single"]["value_ns"]
+    assert situ_json("simulate", "plan.json", "--model", SMALL)["value_ns"] == made["value_ns"]
+    situ("check", "plan.json", "--model", SMALL, "--execution", "stream", out="valid")
+    assert situ_json("simulate", "plan.json", "--model", SMALL, "--execution", "stream")["execution"] == "stream"
+
+
+def test_a_plan_for_another_model_file_keeps_its_sequence_and_machine():
+    made = plan(model=LAYERED, quick=["--platform", "cpu+3*v100-16g", "--steps", "2000"])
+    told = situ_json("check", "plan.json", "--model", LAYERED)
+    assert told["valid"] and told["value_ns"] == made["value_ns"]
+    made = plan("--copies", 2, model=LAYERED)
+    assert situ_json("check", "plan.json", "--model", LAYERED)["value_ns"] == made["value_ns"]
+
+
+def test_a_plan_for_another_model_file_keeps_its_constraints():
+    made = plan("--max-period", "1000", "--unused", "gpu1")
+    made["operators"][0][1] = "gpu1"
+    text = situ("check", write(made), "--model", SMALL, "--json", code=7)
+    assert "unused" in {v["rule"] for v in json.loads(text)["violations"]}
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))

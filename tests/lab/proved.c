@@ -1,0 +1,57 @@
+#include "proved.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan/plan.h"
+
+/* The verdict of a plan that has nothing but the certificate with this claim. */
+static situ_verdict *judged(const situ_problem *problem, certificate c, int64_t claim_ns) {
+  situ_plan *plan = plan_new(problem);
+  situ_verdict *verdict;
+  assert_non_null(plan);
+  c.lower_ns = claim_ns;
+  c.bound = "nobody";
+  plan->proof = c;
+  plan->lower_bound_ns = claim_ns;
+  plan->bound = "another";
+  assert_int_equal(situ_check(&verdict, problem, plan, NULL), SITU_STATUS_OK);
+  situ_plan_free(plan);
+  return verdict;
+}
+
+static const char *complaint(const situ_verdict *verdict) {
+  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
+    if (strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0)
+      return situ_verdict_violation(verdict, i).text;
+  return "";
+}
+
+bool proved_claim(const situ_problem *problem, const certificate *c) {
+  situ_verdict *verdict = judged(problem, *c, c->lower_ns);
+  bool good = situ_verdict_verified_ns(verdict) == c->lower_ns && !*complaint(verdict);
+  situ_verdict_free(verdict);
+  return good;
+}
+
+int64_t proved_by(const situ_problem *problem, const certificate *c) {
+  static const char says[] = "it proves ";
+  situ_verdict *verdict = judged(problem, *c, SITU_NEVER_NS);
+  bool none = situ_verdict_verified_ns(verdict) == SITU_NEVER_NS;
+  situ_verdict_free(verdict);
+  if (none) return SITU_NEVER_NS;
+  verdict = judged(problem, *c, SITU_NEVER_NS - 1);
+  const char *text = complaint(verdict), *at = strstr(text, says);
+  int64_t found = at                                                 ? strtoll(at + strlen(says), NULL, 10)
+                  : strstr(text, "was expected to hold")             ? PROVED_MALFORMED
+                  : strstr(situ_verdict_unverified(verdict), "long") ? PROVED_TOO_LONG
+                                                                     : situ_verdict_verified_ns(verdict);
+  situ_verdict_free(verdict);
+  return found;
+}

@@ -1,0 +1,17 @@
+/* proved.h - what the judge works out of a certificate, whatever that claims. */
+#ifndef SITU_TESTS_PROVED_H
+#define SITU_TESTS_PROVED_H
+
+#include "problem/certificate.h"
+#include "problem/problem.h"
+
+enum { PROVED_MALFORMED = -1, PROVED_TOO_LONG = -2 };
+
+/* The nanoseconds that the numbers of the certificate prove, SITU_NEVER_NS that there is no plan, or one of the above.
+ * Only for kinds whose rule does not look at the claim: all but destructive. */
+int64_t proved_by(const situ_problem *problem, const certificate *c);
+
+/* Whether the claim of the certificate, as it is, is verified. */
+bool proved_claim(const situ_problem *problem, const certificate *c);
+
+#endif

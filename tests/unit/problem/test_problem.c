@@ -1,0 +1,429 @@
+/* Posing a problem: which models the options stand for, which constraints contradict each other, what views ask. */
+#include "../scenario.h"
+
+/* Two operators on a host and an accelerator; `unit` as from a workload file. */
+static scenario two(bool unit) {
+  scenario s = scenario_new();
+  scenario_device(&s, 100, -1, true);
+  scenario_device(&s, 100, -1, false);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  scenario_operator(&s, "a", 1, 0, 0);
+  scenario_operator(&s, "b", 1, 0, 0);
+  scenario_pose(&s, NULL);
+  if (unit) s.costs->unit_ns = 1000000;
+  return s;
+}
+
+static situ_status pose(const scenario *s, const situ_problem_options *options, situ_error *error) {
+  situ_problem *p;
+  situ_status status = situ_problem_pose(&p, s->graph, s->platform, s->costs, options, error);
+  situ_problem_free(p);
+  return status;
+}
+
+enum { D = 0, LATENCY = SITU_OBJECTIVE_LATENCY, THROUGHPUT = SITU_OBJECTIVE_THROUGHPUT };
+enum { STREAM = SITU_EXECUTION_STREAM, CALLS = SITU_EXECUTION_CALLS, PIPELINE = SITU_EXECUTION_PIPELINE };
+
+typedef struct asked {
+  int objective, execution, copies, calls, period_ns, latency_ns;
+} asked;
+
+static situ_problem_options options_of(asked a) {
+  return (situ_problem_options){.objective = (situ_objective)a.objective,
+                                .execution = (situ_execution)a.execution,
+                                .copies = a.copies,
+                                .max_calls = a.calls,
+                                .max_period_ns = a.period_ns,
+                                .max_latency_ns = a.latency_ns};
+}
+
+/* situ/problem.h: the objective follows the execution model, else it is throughput for workload files; the execution
+ * model is stream under a limit or with copies, calls with a number of them, pipeline for throughput, and for latency
+ * calls with workload files, else stream. */
+static void defaults_follow_what_is_asked_for(void **state) {
+  (void)state;
+  static const struct {
+    asked asked;
+    bool unit;
+    int objective, execution;
+  } rows[] = {
+      {{D, D, 0, 0, 0, 0}, false, LATENCY, STREAM},
+      {{D, D, 0, 0, 0, 0}, true, THROUGHPUT, PIPELINE},
+      {{LATENCY, D, 0, 0, 0, 0}, false, LATENCY, STREAM},
+      {{LATENCY, D, 0, 0, 0, 0}, true, LATENCY, CALLS},
+      {{THROUGHPUT, D, 0, 0, 0, 0}, false, THROUGHPUT, PIPELINE},
+      {{D, STREAM, 0, 0, 0, 0}, true, LATENCY, STREAM},
+      {{D, CALLS, 0, 0, 0, 0}, false, LATENCY, CALLS},
+      {{D, PIPELINE, 0, 0, 0, 0}, false, THROUGHPUT, PIPELINE},
+      {{D, D, 2, 0, 0, 0}, false, LATENCY, STREAM},
+      {{D, D, 2, 0, 0, 0}, true, LATENCY, STREAM},
+      {{D, D, 1, 0, 0, 0}, true, THROUGHPUT, PIPELINE},
+      {{D, D, 0, 1, 0, 0}, false, LATENCY, CALLS},
+      {{D, D, 0, 1, 0, 0}, true, LATENCY, CALLS},
+      {{D, D, 0, 0, 1, 0}, false, LATENCY, STREAM},
+      {{D, D, 0, 0, 1, 0}, true, LATENCY, STREAM},
+      {{D, D, 0, 0, 0, 1}, false, THROUGHPUT, STREAM},
+      {{D, D, 2, 0, 0, 1}, true, THROUGHPUT, STREAM},
+      {{THROUGHPUT, STREAM, 0, 0, 0, 5}, false, THROUGHPUT, STREAM},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    scenario s = two(rows[i].unit);
+    situ_problem_options options = options_of(rows[i].asked);
+    situ_problem *p;
+    situ_error error = {0};
+    if (situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, &error) != SITU_STATUS_OK)
+      fail_msg("row %d: %s", (int)i, error.text);
+    if ((int)situ_problem_objective(p) != rows[i].objective || (int)situ_problem_execution(p) != rows[i].execution)
+      fail_msg("row %d: %s, %s", (int)i, situ_objective_name(p->objective), situ_execution_name(p->execution));
+    assert_int_equal(situ_problem_communication(p),
+                     rows[i].unit ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK);
+    assert_int_equal(situ_problem_copies(p), rows[i].asked.copies == 2 ? 2 : 1);
+    assert_int_equal(situ_problem_max_calls(p), rows[i].asked.calls);
+    assert_true(p->max_period_ns == (rows[i].asked.period_ns ? rows[i].asked.period_ns : SITU_NEVER_NS));
+    assert_true(p->max_latency_ns == (rows[i].asked.latency_ns ? rows[i].asked.latency_ns : SITU_NEVER_NS));
+    assert_true(situ_problem_contention(p) == SITU_CONTENTION_LINK && situ_problem_schedule(p) == SITU_SCHEDULE_1F1B);
+    assert_false(situ_problem_is_free(p) || situ_problem_may_replicate(p) || p->overlap || p->training);
+    assert_int_equal(p->in_flight, 1);
+    assert_int_equal(problem_has_period(p), rows[i].asked.period_ns || rows[i].asked.latency_ns);
+    assert_true(situ_problem_graph(p) == s.graph && situ_problem_platform(p) == s.platform);
+    assert_true(situ_problem_costs(p) == s.costs);
+    situ_problem_free(p);
+    scenario_free(&s);
+  }
+}
+
+static void what_does_not_go_together_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    asked asked;
+    const char *text;
+  } rows[] = {
+      {{LATENCY, PIPELINE, 0, 0, 0, 0}, "objective latency does not go with execution pipeline"},
+      {{THROUGHPUT, CALLS, 0, 0, 0, 0}, "objective throughput does not go with execution calls"},
+      {{THROUGHPUT, STREAM, 0, 0, 0, 0}, "objective throughput does not go with execution stream"},
+      {{D, CALLS, 0, 0, 1, 0}, "a greatest period or latency goes with execution stream only, not with calls"},
+      {{D, PIPELINE, 0, 0, 0, 1}, "a greatest period or latency goes with execution stream only, not with pipeline"},
+      {{D, CALLS, 2, 0, 0, 0}, "copies go with execution stream only, not with calls"},
+      {{D, D, 3, 0, 0, 0}, "3 copies cannot have as many operators each of 2"},
+      {{D, STREAM, 0, 1, 0, 0}, "a greatest number of calls goes with execution calls only, not with stream"},
+      {{THROUGHPUT, STREAM, 0, 0, 1, 0}, "the objective needs no limit on itself; latency goes with a greatest period"},
+      {{LATENCY, STREAM, 0, 0, 0, 1}, "the objective needs no limit on itself; latency goes with a greatest period"},
+      {{D, D, 0, 0, 1, 1}, "period and latency cannot both be limited, one of them is the objective; latency"},
+  };
+  scenario s = two(false);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    situ_error error = {0};
+    situ_problem_options options = options_of(rows[i].asked);
+    assert_int_equal(pose(&s, &options, &error), SITU_STATUS_BAD_ARGUMENT);
+    if (strncmp(error.text, rows[i].text, strlen(rows[i].text)) != 0) fail_msg("row %d: %s", (int)i, error.text);
+  }
+  scenario_free(&s);
+}
+
+static void options_of_pipelines_go_with_pipelines_only(void **state) {
+  (void)state;
+  const struct {
+    situ_problem_options options;
+    const char *text;
+  } rows[] = {
+      {{.free = true}, "devices without contiguous parts (free) goes with execution pipeline only, not with stream"},
+      {{.overlap = true}, "overlap goes with execution pipeline only"},
+      {{.replicate = true}, "replicas goes with execution pipeline only"},
+      {{.in_flight = 2}, "more than one input in flight goes with execution pipeline only"},
+      {{.schedule = SITU_SCHEDULE_GPIPE}, "a schedule of passes goes with execution pipeline only"},
+  };
+  scenario s = two(false);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    situ_error error = {0};
+    situ_problem_options options = rows[i].options;
+    assert_int_equal(pose(&s, &options, &error), SITU_STATUS_BAD_ARGUMENT);
+    if (strncmp(error.text, rows[i].text, strlen(rows[i].text)) != 0) fail_msg("row %d: %s", (int)i, error.text);
+    options.objective = SITU_OBJECTIVE_THROUGHPUT;
+    assert_int_equal(pose(&s, &options, &error), SITU_STATUS_OK);
+  }
+  assert_int_equal(pose(&s, &(situ_problem_options){.in_flight = 1}, NULL), SITU_STATUS_OK);
+  scenario_free(&s);
+}
+
+/* ---- constraints ---- */
+
+typedef struct group {
+  int64_t weight_bytes;
+  int64_t time_ns[2]; /* -1: never */
+  int64_t colocation;
+  int32_t pin;
+} group;
+
+/* Operators "a", "b", ... on d0, the host, and d1, each with a memory of 10 bytes, and how the problem conflicts. */
+static void hold_conflict(const group *rows, int32_t n, const bool unused[2], const char *expected,
+                          const int32_t *pins) {
+  static const char *const names[] = {"a", "b", "c", "d"};
+  scenario s = scenario_new();
+  int32_t asked_pins[4];
+  for (int32_t d = 0; d < 2; d++) scenario_device(&s, 10, -1, d == 0);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  for (int32_t v = 0; v < n; v++) {
+    situ_operator op = {
+        .name = names[v], .source_id = -1, .colocation = rows[v].colocation, .weight_bytes = rows[v].weight_bytes};
+    assert_int_equal(situ_graph_builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+    for (int32_t d = 0; d < 2; d++) s.time_ns[v][d] = rows[v].time_ns[d] < 0 ? SITU_NEVER_NS : rows[v].time_ns[d];
+    asked_pins[v] = rows[v].pin;
+  }
+  situ_problem_options options = {.pins = asked_pins, .unused = unused};
+  scenario_pose(&s, &options);
+  const char *found = situ_problem_conflict(s.problem);
+  if ((found == NULL) != (expected == NULL) || (found && strncmp(found, expected, strlen(expected)) != 0))
+    fail_msg("found '%s', expected '%s'", found ? found : "", expected ? expected : "");
+  for (int32_t v = 0; pins && v < n; v++) assert_int_equal(s.problem->pin[v], pins[v]);
+  scenario_free(&s);
+}
+
+static void pins_hold_for_their_group(void **state) {
+  (void)state;
+  const bool none[2] = {false, false};
+  const group rows[] = {{0, {1, 1}, 5, -1}, {0, {1, 1}, -1, -1}, {0, {1, 1}, 5, 0}, {0, {1, 1}, 6, 1}};
+  hold_conflict(rows, 4, none, NULL, (int32_t[]){0, -1, 0, 1});
+  const group apart[] = {{0, {1, 1}, 5, 0}, {0, {1, 1}, 6, 1}, {0, {1, 1}, 5, 1}, {0, {1, 1}, 6, 1}};
+  hold_conflict(apart, 4, none, "colocation: a and c must share a device but are pinned to different ones", NULL);
+  const group twice[] = {{0, {1, 1}, 5, 1}, {0, {1, 1}, 5, 1}, {0, {1, 1}, 5, -1}};
+  hold_conflict(twice, 3, none, NULL, (int32_t[]){1, 1, 1});
+}
+
+static void constraints_that_no_plan_can_meet_are_named(void **state) {
+  (void)state;
+  const bool none[2] = {false, false}, no_host[2] = {true, false}, nobody[2] = {true, true};
+  static const struct {
+    group rows[3];
+    int32_t n;
+    int unused; /* 0: none, 1: the host, 2: both */
+    const char *expected;
+  } cases[] = {
+      {{{0, {1, -1}, -1, -1}}, 1, 0, NULL},
+      {{{0, {1, -1}, -1, -1}}, 1, 1, "support: a can run on no device"},
+      {{{0, {1, -1}, -1, 0}}, 1, 1, NULL}, /* a pin may use a device that else stays empty */
+      {{{0, {1, -1}, -1, 1}}, 1, 0, "support: a is pinned to d1 but cannot run there"},
+      {{{0, {1, 1}, -1, -1}, {0, {-1, -1}, -1, -1}}, 2, 0, "support: b can run on no device"},
+      {{{0, {1, 1}, -1, -1}}, 1, 2, "support: a can run on no device"},
+      {{{0, {1, -1}, 7, -1}, {0, {-1, 1}, 7, -1}}, 2, 0, "colocation: no device can run all of the group of a"},
+      {{{0, {1, 1}, 7, -1}, {0, {-1, 1}, 7, -1}}, 2, 0, NULL},
+      {{{10, {1, 1}, -1, -1}, {10, {1, 1}, -1, -1}}, 2, 0, NULL},
+      {{{10, {1, 1}, -1, -1}, {11, {1, 1}, -1, -1}},
+       2,
+       0,
+       "memory: the weights take 21 B (21 bytes), all memories that may be used hold 20 B (20 bytes)"},
+      {{{11, {1, 1}, -1, -1}},
+       1,
+       1,
+       "memory: the weights take 11 B (11 bytes), all memories that may be used hold 10 B (10 bytes)"},
+      {{{11, {1, 1}, -1, -1}, {0, {1, 1}, -1, 0}}, 2, 1, NULL}, /* the pin opens the host's memory */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    hold_conflict(cases[i].rows, cases[i].n,
+                  cases[i].unused == 2 ? nobody
+                  : cases[i].unused    ? no_host
+                                       : none,
+                  cases[i].expected, NULL);
+}
+
+static void pins_beyond_the_platform_are_refused(void **state) {
+  (void)state;
+  scenario s = two(false);
+  for (int32_t pin = -3; pin < 4; pin++) {
+    int32_t pins[2] = {-1, pin};
+    situ_error error = {0};
+    situ_status status = pose(&s, &(situ_problem_options){.pins = pins}, &error);
+    assert_int_equal(status, pin >= -1 && pin < 2 ? SITU_STATUS_OK : SITU_STATUS_BAD_ARGUMENT);
+  }
+  scenario_free(&s);
+}
+
+/* ---- what inner loops look up ---- */
+
+/* d0 and d2 share a memory; only d1 and d3 are hosts: the first is d1. Nobody is: d0. */
+static void devices_are_looked_up(void **state) {
+  (void)state;
+  for (int hosts = 0; hosts < 2; hosts++) {
+    scenario s = scenario_new();
+    for (int32_t d = 0; d < 4; d++) scenario_device(&s, 10, d == 2 ? 0 : -1, hosts && d % 2 == 1);
+    for (int32_t a = 0; a < 4; a++)
+      for (int32_t b = 0; b < 4; b++)
+        if (a != b && a != 2 && b != 2) scenario_link(&s, a, b, a == 0 ? 3 : 0, -1);
+    int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    s.time_ns[b][3] = SITU_NEVER_NS;
+    scenario_tensor(&s, a, 5, b, -1);
+    int32_t pins[] = {-1, 3};
+    bool unused[] = {false, true, false, false};
+    scenario_pose(&s, &(situ_problem_options){.pins = pins, .unused = unused});
+    const situ_problem *p = s.problem;
+    assert_int_equal(p->host, hosts);
+    assert_int_equal(problem_transfer_ns(p, 0, 0, 2), 0);
+    assert_int_equal(problem_transfer_ns(p, 0, 0, 1), 8);
+    assert_int_equal(problem_transfer_ns(p, 0, 2, 1), 8); /* from the memory of d0 */
+    assert_int_equal(problem_transfer_ns(p, 0, 1, 2), 5);
+    assert_true(problem_allows(p, a, 0) && !problem_allows(p, a, 1) && problem_allows(p, a, 3));
+    for (int32_t d = 0; d < 4; d++) assert_false(problem_allows(p, b, d)); /* where it is pinned to it cannot run */
+    scenario_free(&s);
+  }
+}
+
+static void only_training_has_two_phases_and_only_in_gpipe(void **state) {
+  (void)state;
+  for (int trained = 0; trained < 2; trained++)
+    for (int gpipe = 0; gpipe < 2; gpipe++)
+      for (int pipeline = 0; pipeline < 2; pipeline++) {
+        if (gpipe && !pipeline) continue;
+        scenario s = scenario_new();
+        scenario_device(&s, 10, -1, true);
+        situ_operator forward = {.name = "f", .source_id = -1, .colocation = -1};
+        situ_operator later = {.name = "b",
+                               .source_id = -1,
+                               .colocation = -1,
+                               .phase = trained ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD};
+        assert_int_equal(situ_graph_builder_add_operator(s.builder, &forward, NULL, NULL), SITU_STATUS_OK);
+        assert_int_equal(situ_graph_builder_add_operator(s.builder, &later, NULL, NULL), SITU_STATUS_OK);
+        scenario_pose(&s,
+                      &(situ_problem_options){.execution = pipeline ? SITU_EXECUTION_PIPELINE : SITU_EXECUTION_STREAM,
+                                              .schedule = gpipe ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B});
+        bool two_phases = trained && gpipe;
+        assert_int_equal(s.problem->training, trained);
+        assert_int_equal(s.problem->n_phases, two_phases ? 2 : 1);
+        assert_int_equal(problem_phase(s.problem, 0), 0);
+        assert_int_equal(problem_phase(s.problem, 1), two_phases);
+        scenario_free(&s);
+      }
+}
+
+/* ---- views ---- */
+
+static void views_ask_another_question_of_the_same_things(void **state) {
+  (void)state;
+  scenario s = two(false);
+  situ_problem *p;
+  const situ_problem_options options = {.max_period_ns = 9, .copies = 2};
+  assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, NULL), SITU_STATUS_OK);
+  p->overlap = p->replicate = true; /* whatever else it asks for */
+  p->in_flight = 4;
+  p->max_calls = 3;
+  situ_problem view;
+  problem_view_pipeline(&view, p);
+  assert_true(view.objective == SITU_OBJECTIVE_THROUGHPUT && view.execution == SITU_EXECUTION_PIPELINE);
+  assert_true(view.communication == SITU_COMMUNICATION_LINK && !view.contiguous && !view.overlap && !view.replicate);
+  assert_true(view.in_flight == 1 && view.max_period_ns == SITU_NEVER_NS && view.max_latency_ns == SITU_NEVER_NS);
+  assert_true(view.graph == p->graph && view.n_copies == 2 && view.max_calls == 3);
+  problem_view_contiguous(&view, p);
+  assert_true(view.objective == SITU_OBJECTIVE_THROUGHPUT && view.execution == SITU_EXECUTION_PIPELINE);
+  assert_true(view.communication == SITU_COMMUNICATION_HOST_STAGED && view.contiguous && !view.overlap);
+  assert_true(view.max_calls == INT32_MAX);
+  p->max_latency_ns = 7;
+  problem_view_latency(&view, p);
+  assert_true(view.objective == SITU_OBJECTIVE_LATENCY && view.execution == SITU_EXECUTION_STREAM &&
+              view.in_flight == 4);
+  assert_true(view.max_period_ns == SITU_NEVER_NS && view.max_latency_ns == SITU_NEVER_NS);
+  situ_problem_free(p);
+  scenario_free(&s);
+}
+
+/* Three copies of two operators with a tensor between them: the view of one has the sizes of one. */
+static void the_first_copy_is_a_problem_of_its_own(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  scenario_device(&s, 100, -1, true);
+  int32_t a[3], b[3];
+  for (int k = 0; k < 3; k++) {
+    situ_operator op = {.source_id = -1, .colocation = k, .weight_bytes = k ? 0 : 6};
+    assert_int_equal(situ_graph_builder_add_operator(s.builder, &op, &a[k], NULL), SITU_STATUS_OK);
+    op.weight_bytes = k ? 0 : 8;
+    assert_int_equal(situ_graph_builder_add_operator(s.builder, &op, &b[k], NULL), SITU_STATUS_OK);
+    scenario_tensor(&s, a[k], 4, b[k], -1);
+  }
+  scenario_pose(&s, &(situ_problem_options){.copies = 3});
+  assert_int_equal(problem_shared_bytes(s.problem, 0), 0);
+  assert_int_equal(problem_shared_bytes(s.problem, 1), 0);
+  assert_int_equal(problem_shared_bytes(s.problem, 2), 6);
+  assert_int_equal(problem_shared_bytes(s.problem, 5), 8);
+  situ_problem view;
+  situ_graph graph;
+  problem_view_latency(&view, s.problem);
+  problem_view_copy(&view, &graph);
+  assert_true(view.graph == &graph && view.n_copies == 1 && view.n_operators == 2);
+  assert_true(graph.n_operators == 2 && graph.n_tensors == 1 && graph.n_colocations == 1);
+  assert_true(graph.n_uses == 1 && graph.n_edges == 1);
+  scenario_free(&s);
+}
+
+/* ---- certificates ---- */
+
+static void certificates_keep_lists_by_name(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  certificate c, copy;
+  certificate_start(&c, "kind", 7);
+  int64_t *plain = certificate_add(&c, "plain", 2, a), *named = certificate_add_operators(&c, "named", 1, a);
+  assert_true(plain && named && plain[0] == 0 && plain[1] == 0 && named[0] == 0);
+  plain[1] = 5;
+  assert_true(!c.list[0].of_operators && c.list[1].of_operators);
+  assert_true(certificate_get(&c, "plain", 2) == plain && certificate_get(&c, "plain", -1) == plain);
+  assert_null(certificate_get(&c, "plain", 3));
+  assert_null(certificate_get(&c, "other", -1));
+  assert_int_equal(certificate_size(&c, "plain"), 2);
+  assert_int_equal(certificate_size(&c, "other"), 0);
+  c.bound = "bound";
+  c.fault = "fault";
+  assert_true(certificate_copy(&copy, &c, a));
+  assert_true(copy.kind != c.kind && copy.bound != c.bound && copy.fault != c.fault);
+  assert_string_equal(copy.kind, "kind");
+  assert_string_equal(copy.bound, "bound");
+  assert_string_equal(copy.fault, "fault");
+  assert_true(copy.lower_ns == 7 && copy.n_lists == 2 && copy.list[1].of_operators);
+  const int64_t *values = certificate_get(&copy, "plain", 2);
+  assert_true(values && values != plain && values[1] == 5);
+  c.bound = c.fault = NULL;
+  assert_true(certificate_copy(&copy, &c, a) && !copy.bound && !copy.fault);
+  certificate nothing = {0};
+  assert_true(certificate_copy(&copy, &nothing, a) && !copy.kind && copy.n_lists == 0);
+  while (c.n_lists < CERTIFICATE_LISTS) assert_non_null(certificate_add(&c, "more", 0, a));
+  assert_null(certificate_add(&c, "too many", 0, a));
+  assert_int_equal(c.n_lists, CERTIFICATE_LISTS);
+  arena_free(a);
+}
+
+static void every_choice_has_a_name(void **state) {
+  (void)state;
+  assert_string_equal(situ_objective_name(SITU_OBJECTIVE_DEFAULT), "default");
+  assert_string_equal(situ_objective_name(SITU_OBJECTIVE_LATENCY), "latency");
+  assert_string_equal(situ_objective_name(SITU_OBJECTIVE_THROUGHPUT), "throughput");
+  assert_string_equal(situ_objective_name((situ_objective)3), "unknown");
+  assert_string_equal(situ_execution_name(SITU_EXECUTION_DEFAULT), "default");
+  assert_string_equal(situ_execution_name(SITU_EXECUTION_STREAM), "stream");
+  assert_string_equal(situ_execution_name(SITU_EXECUTION_CALLS), "calls");
+  assert_string_equal(situ_execution_name(SITU_EXECUTION_PIPELINE), "pipeline");
+  assert_string_equal(situ_execution_name((situ_execution)4), "unknown");
+  assert_string_equal(situ_communication_name(SITU_COMMUNICATION_DEFAULT), "default");
+  assert_string_equal(situ_communication_name(SITU_COMMUNICATION_HOST_STAGED), "host-staged");
+  assert_string_equal(situ_communication_name(SITU_COMMUNICATION_LINK), "link");
+  assert_string_equal(situ_communication_name((situ_communication)3), "unknown");
+  assert_string_equal(situ_schedule_name(SITU_SCHEDULE_GPIPE), "gpipe");
+  assert_string_equal(situ_schedule_name(SITU_SCHEDULE_1F1B), "1f1b");
+  assert_string_equal(situ_contention_name(SITU_CONTENTION_NONE), "none");
+  assert_string_equal(situ_contention_name(SITU_CONTENTION_LINK), "link");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(defaults_follow_what_is_asked_for),
+      cmocka_unit_test(what_does_not_go_together_is_refused),
+      cmocka_unit_test(options_of_pipelines_go_with_pipelines_only),
+      cmocka_unit_test(pins_hold_for_their_group),
+      cmocka_unit_test(constraints_that_no_plan_can_meet_are_named),
+      cmocka_unit_test(pins_beyond_the_platform_are_refused),
+      cmocka_unit_test(devices_are_looked_up),
+      cmocka_unit_test(only_training_has_two_phases_and_only_in_gpipe),
+      cmocka_unit_test(views_ask_another_question_of_the_same_things),
+      cmocka_unit_test(the_first_copy_is_a_problem_of_its_own),
+      cmocka_unit_test(certificates_keep_lists_by_name),
+      cmocka_unit_test(every_choice_has_a_name),
+  };
+  return cmocka_run_group_tests_name("problem", tests, NULL, NULL);
+}
