@@ -6,59 +6,37 @@
 
 #include "base/checked.h"
 #include "view/contract.h"
+#include "view/equal_devices.h"
 
 enum { HUB = 8, HUB_FIRST = 1 << 20, MOST_GROUPS = 40 };
 
 typedef struct finder {
   const situ_problem *problem;
   contraction classes;
-  int32_t *type_device; /* [type] one that stands for all */
-  bool *pays;           /* [type] for communication */
-  int32_t *rank;        /* [class of the contraction] its place in the sweep */
+  equal_devices equal;
+  bool *pays;    /* [type] for communication */
+  int32_t *rank; /* [class of the contraction] its place in the sweep */
 } finder;
+
+/* The device that stands for all of a type. */
+static int32_t type_device(const finder *f, int32_t type) { return f->equal.types[type].devices[0]; }
 
 bool shares_serve(const situ_problem *p) {
   return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED && !p->overlap &&
          !p->replicate;
 }
 
-/* Another device in the memory of d gets its tensors for nothing; which those are depends on more than d holds. */
-static bool shares_memory(const situ_problem *p, int32_t d) {
-  for (int32_t e = 0; e < p->n_devices; e++)
-    if (e != d && p->memory_of[e] == p->memory_of[d]) return true;
-  return false;
-}
-
-static bool same_load(const situ_problem *p, const finder *f, int32_t type, int32_t d, bool pays) {
-  int32_t e = f->type_device[type];
-  int64_t nd = p->n_devices;
-  if (p->class_of[d] != p->class_of[e] || f->pays[type] != pays) return false;
-  return !pays || (p->device_kind[d * nd + p->host] == p->device_kind[e * nd + p->host] &&
-                   p->device_kind[p->host * nd + d] == p->device_kind[p->host * nd + e]);
-}
-
-/* Devices with a pin stand alone, all others with their equals. */
+/* Another device in the memory of d gets its tensors for nothing; which those are depends on more than d holds. So
+ * such devices count as if they paid for nothing, which EQUAL_LOADS knows. */
 static bool find_types(shares *s, finder *f, arena *a) {
   const situ_problem *p = f->problem;
-  bool *pinned = ARENA_ZERO(a, bool, p->n_devices), *alone = ARENA_ZERO(a, bool, p->n_devices);
-  f->type_device = ARENA_NEW(a, int32_t, p->n_devices);
-  f->pays = ARENA_NEW(a, bool, p->n_devices);
-  s->n_devices = ARENA_ZERO(a, int32_t, p->n_devices);
-  if (!pinned || !alone || !f->type_device || !f->pays || !s->n_devices) return false;
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->pin[v] >= 0) pinned[p->pin[v]] = true;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    if (p->unused[d] && !pinned[d]) continue;
-    bool pays = !problem_is_host(p, d) && !shares_memory(p, d);
-    int32_t t = 0;
-    while (t < s->n_types && (pinned[d] || alone[t] || !same_load(p, f, t, d, pays))) t++;
-    if (t == s->n_types) {
-      s->n_types++;
-      f->type_device[t] = d;
-      f->pays[t] = pays;
-      alone[t] = pinned[d];
-    }
-    s->n_devices[t]++;
+  if (!equal_devices_find(&f->equal, p, EQUAL_LOADS, a)) return false;
+  s->n_types = f->equal.n_types;
+  if (!ARENA_ARRAYS(a, ARRAY(s->n_devices, s->n_types), ARRAY(f->pays, s->n_types))) return false;
+  for (int32_t t = 0; t < s->n_types; t++) {
+    int32_t d = type_device(f, t);
+    s->n_devices[t] = f->equal.types[t].n_devices;
+    f->pays[t] = !problem_is_host(p, d) && !equal_devices_share_memory(p, d);
   }
   return true;
 }
@@ -81,7 +59,7 @@ static int32_t pins_of(const finder *f, int32_t t, int32_t *seen, int32_t mark, 
 static bool costs_something(const finder *f, int32_t n_types, int32_t t) {
   const situ_problem *p = f->problem;
   for (int32_t k = 0; k < n_types; k++) {
-    int32_t d = f->type_device[k];
+    int32_t d = type_device(f, k);
     if (f->pays[k] && (problem_transfer_ns(p, t, p->host, d) > 0 || problem_transfer_ns(p, t, d, p->host) > 0))
       return true;
   }
@@ -206,8 +184,8 @@ static bool price_edges(shares *s, const int32_t *tensor, const finder *f, arena
     qsort(pins, (size_t)(s->pin_start[e + 1] - s->pin_start[e]), sizeof *pins, by_number);
     for (int32_t k = 0; k < s->n_types; k++) {
       if (!f->pays[k]) continue;
-      s->in_ns[(int64_t)k * s->n_edges + e] = problem_transfer_ns(p, tensor[e], p->host, f->type_device[k]);
-      s->out_ns[(int64_t)k * s->n_edges + e] = problem_transfer_ns(p, tensor[e], f->type_device[k], p->host);
+      s->in_ns[(int64_t)k * s->n_edges + e] = problem_transfer_ns(p, tensor[e], p->host, type_device(f, k));
+      s->out_ns[(int64_t)k * s->n_edges + e] = problem_transfer_ns(p, tensor[e], type_device(f, k), p->host);
     }
   }
   return list_touches(s, a);
@@ -219,7 +197,7 @@ static bool sum_times(shares *s, const finder *f, arena *a) {
   if (!s->time_ns) return false;
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t k = 0; k < s->n_types; k++) {
-      int32_t d = f->type_device[k];
+      int32_t d = type_device(f, k);
       int64_t *sum = &s->time_ns[(int64_t)k * s->n + f->rank[f->classes.class_of[v]]];
       *sum = problem_allows(p, v, d) ? sat_add(*sum, problem_time_ns(p, v, d)) : SITU_NEVER_NS;
     }

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "view/contract.h"
+#include "view/equal_devices.h"
 #include "view/footprint.h"
 
 static const int64_t TABLE_LIMIT = (int64_t)1 << 25;
@@ -23,29 +24,15 @@ bool hypergraph_serves(const situ_problem *p) {
          ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
 }
 
-/* Whether nothing but memory tells two devices apart. */
-static bool same_row(const situ_problem *p, const bool *alone, int32_t a, int32_t b) {
-  int64_t nd = p->n_devices;
-  return !alone[a] && !alone[b] && p->unused[a] == p->unused[b] && p->class_of[a] == p->class_of[b] &&
-         problem_is_host(p, a) == problem_is_host(p, b) &&
-         p->device_kind[a * nd + p->host] == p->device_kind[b * nd + p->host] &&
-         p->device_kind[p->host * nd + a] == p->device_kind[p->host * nd + b];
-}
-
-/* Devices with a pin have a row of their own. */
+/* Rows are the types at EQUAL_LOADS, those of unused devices too. */
 static bool find_rows(hypergraph *h, int32_t *first_of, arena *a) {
   const situ_problem *p = h->problem;
-  bool *alone = ARENA_ZERO(a, bool, p->n_devices);
-  if (!alone) return false;
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->pin[v] >= 0) alone[p->pin[v]] = true;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    h->limit_bytes[d] = p->platform->memory_bytes[p->memory_of[d]];
-    int32_t row = 0;
-    while (row < h->n_rows && !same_row(p, alone, d, first_of[row])) row++;
-    if (row == h->n_rows) first_of[h->n_rows++] = d;
-    h->row_of[d] = row;
-  }
+  equal_devices equal;
+  if (!equal_devices_find(&equal, p, EQUAL_LOADS, a)) return false;
+  h->n_rows = equal.n_all;
+  h->row_of = equal.type_of;
+  for (int32_t row = 0; row < h->n_rows; row++) first_of[row] = equal.types[row].devices[0];
+  for (int32_t d = 0; d < p->n_devices; d++) h->limit_bytes[d] = p->platform->memory_bytes[p->memory_of[d]];
   return true;
 }
 
@@ -202,10 +189,9 @@ bool hypergraph_find(hypergraph *h, const situ_problem *p, arena *a) {
   if (!contract(&groups, p, false, a)) return false;
   h->n_units = groups.n_classes;
   h->unit_of = groups.class_of;
-  h->row_of = ARENA_NEW(a, int32_t, p->n_devices);
   h->limit_bytes = ARENA_NEW(a, int64_t, p->n_devices);
   int32_t *first_of = ARENA_NEW(a, int32_t, p->n_devices);
-  return h->row_of && h->limit_bytes && first_of && find_rows(h, first_of, a) && sum_units(h, first_of, a) &&
+  return h->limit_bytes && first_of && find_rows(h, first_of, a) && sum_units(h, first_of, a) &&
          find_edges(h, first_of, a);
 }
 

@@ -26,7 +26,6 @@ typedef struct state {
 
 static bool init(state *s, solve_run *run) {
   arena *a = run->arena;
-  device_type *types;
   s->run = run;
   if (!hypergraph_find(&s->h, run->problem, a)) return false;
   int64_t nd = s->h.n_devices;
@@ -38,9 +37,8 @@ static bool init(state *s, solve_run *run) {
                           .n_devices = s->h.n_devices,
                           .unit_of = s->h.unit_of,
                           .x = s->x};
-  if (!s->x || !s->in || !s->out || !device_types_find(&types, &s->units.n_types, run->problem, a)) return false;
-  s->units.types = types;
-  return milp_units_init(&s->units, a);
+  return s->x && s->in && s->out && equal_devices_find(&s->units.equal, run->problem, EQUAL_STAGED, a) &&
+         milp_units_init(&s->units, a);
 }
 
 static void add_columns(state *s, program *p) {

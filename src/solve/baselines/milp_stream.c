@@ -144,7 +144,6 @@ static void *write_program(program *q, solve_run *run) {
   arena *a = run->arena;
   const situ_problem *p = run->problem;
   state *s = ARENA_ZERO(a, state, 1);
-  device_type *types;
   if (!s || !latency_program_write(&s->latency, q, p, run->incumbent->value_ns, true, a)) return NULL;
   s->run = run;
   s->order = ARENA_NEW(a, int32_t, p->n_operators);
@@ -155,9 +154,9 @@ static void *write_program(program *q, solve_run *run) {
                           .n_devices = p->n_devices,
                           .unit_of = s->latency.units.class_of,
                           .x = s->latency.x};
-  if (!s->order || !s->waiting || !s->when || !device_twins_find(&types, &s->units.n_types, p, a)) return NULL;
-  s->units.types = types;
-  if (!milp_units_init(&s->units, a) || !find_ancestors(s, p->graph, a) || !add_pairs(s, q, a)) return NULL;
+  if (!s->order || !s->waiting || !s->when || !equal_devices_find(&s->units.equal, p, EQUAL_LINKED, a) ||
+      !milp_units_init(&s->units, a) || !find_ancestors(s, p->graph, a) || !add_pairs(s, q, a))
+    return NULL;
   limit_period(&s->latency, q);
   milp_break_symmetry(&s->units, q);
   return s;

@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "solve/common/solver.h"
 #include "solve/pipeline/chain_loads.h"
-#include "view/interchangeable.h"
+#include "view/equal_devices.h"
 
 enum { MOST_CLASSES = 2000, MOST_DEVICES = 64, MOST_PLACED = 1 << 22 };
 
@@ -28,7 +28,7 @@ typedef struct search {
   int64_t *before_start; /* [class + 1] */
   int32_t *before;       /* predecessors of each class */
   bool *used;            /* [device] */
-  bool *twin;            /* [a * n_devices + b] */
+  equal_devices equal;   /* at EQUAL_ALWAYS */
   double *price;         /* [class] its least time on any device */
   double *reach;         /* [device] most price that it takes in one unit of time */
   double rest;           /* price of what is not placed */
@@ -98,7 +98,8 @@ static bool init(search *s, solve_run *run) {
   s->price = ARENA_ZERO(a, double, s->classes.n_classes);
   s->reach = ARENA_ZERO(a, double, p->n_devices);
   s->operator_device = ARENA_NEW(a, int32_t, p->n_operators);
-  if (!s->used || !s->price || !s->reach || !s->operator_device || !interchangeable_find(&s->twin, p, a)) return false;
+  if (!s->used || !s->price || !s->reach || !s->operator_device || !equal_devices_find(&s->equal, p, EQUAL_ALWAYS, a))
+    return false;
   price_classes(s);
   return true;
 }
@@ -129,8 +130,9 @@ static bool count(search *s) {
 
 /* Whether a free device is as good as d, and before it. */
 static bool has_free_twin(const search *s, int32_t d) {
-  for (int32_t e = 0; e < d; e++)
-    if (!s->used[e] && s->twin[(int64_t)e * s->problem->n_devices + d]) return true;
+  const device_type *type = &s->equal.types[s->equal.type_of[d]];
+  for (int32_t i = 0; type->devices[i] < d; i++)
+    if (!s->used[type->devices[i]]) return true;
   return false;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "view/device_types.h"
+#include "view/equal_devices.h"
 #include "view/footprint.h"
 
 enum {
@@ -146,7 +146,10 @@ static bool list_states(order_split *l) {
 static bool find_types(order_split *l) {
   const situ_problem *p = l->problem;
   arena *a = l->run->arena;
-  if (!device_types_find(&l->types, &l->n_types, p, a)) return false;
+  equal_devices equal;
+  if (!equal_devices_find(&equal, p, EQUAL_STAGED, a)) return false;
+  l->types = equal.types;
+  l->n_types = equal.n_types;
   l->in_kind = ARENA_NEW(a, int32_t, l->n_types);
   l->out_kind = ARENA_NEW(a, int32_t, l->n_types);
   l->stride = ARENA_NEW(a, int32_t, l->n_types);

@@ -344,11 +344,12 @@ static void forget_idle_memory(stages *s) {
 
 /* A row for each type and phase. */
 static bool find_rows(stages *s, arena *a) {
-  device_type *types;
-  if (!device_types_find(&types, &s->n_types, s->problem, a)) return false;
+  equal_devices equal;
+  if (!equal_devices_find(&equal, s->problem, EQUAL_STAGED, a)) return false;
+  s->n_types = equal.n_types;
   s->n_rows = s->n_types * s->n_phases;
   s->types = ARENA_NEW(a, device_type, s->n_rows);
-  for (int32_t row = 0; s->types && row < s->n_rows; row++) s->types[row] = types[row % s->n_types];
+  for (int32_t row = 0; s->types && row < s->n_rows; row++) s->types[row] = equal.types[row % s->n_types];
   return s->types != NULL;
 }
 

@@ -277,10 +277,9 @@ static situ_status solve(solve_run *run) {
   s.head_ns = ARENA_NEW(run->arena, int64_t, cells);
   s.priority = ARENA_NEW(run->arena, double, p->n_operators);
   if (!s.tail_ns || !s.head_ns || !s.priority || !bound_heads_tails(s.head_ns, s.tail_ns, p) ||
-      !draft_init(&s.draft, p, run->arena))
+      !draft_init(&s.draft, p, run->arena) || !block_machine_init(&s.machine, p, run->arena))
     return fail_no_memory(run->error);
   if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s.draft, run->arena);
-  block_machine_init(&s.machine, p);
   s.scratch = arena_new();
   situ_status status = s.scratch ? solve_in(&s) : fail_no_memory(run->error);
   arena_free(s.scratch);

@@ -208,8 +208,8 @@ static situ_status solve(solve_run *run) {
   s->n_devices = p->n_devices;
   s->symmetric = is_symmetric(p);
   s->tail_ns = ARENA_NEW(run->arena, int64_t, cells);
-  if (!s->tail_ns || !bound_heads_tails(head_ns, s->tail_ns, p)) return fail_no_memory(run->error);
-  block_machine_init(&s->machine, p);
+  if (!s->tail_ns || !bound_heads_tails(head_ns, s->tail_ns, p) || !block_machine_init(&s->machine, p, run->arena))
+    return fail_no_memory(run->error);
   find_rest(s);
   search(s, 0, 0);
   solve_count(run, "nodes", s->nodes);

@@ -247,9 +247,8 @@ static bool init(lns *s, solve_run *run) {
   s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
   s->trace = (block_trace){.room = TRACE_ROOM, .steps = ARENA_NEW(run->arena, block_step, TRACE_ROOM)};
   if (!s->now.device || !s->now.order || !s->trial.device || !s->trial.order || !s->start_ns || !s->finish_ns ||
-      !s->trace.steps || !critical_init(&s->path, p, run->arena))
+      !s->trace.steps || !critical_init(&s->path, p, run->arena) || !block_machine_init(&s->machine, p, run->arena))
     return false;
-  block_machine_init(&s->machine, p);
   for (int32_t d = 0; d < p->n_devices; d++) s->machine.twin[d] = -1; /* the rest of the schedule tells them apart */
   s->empty = arena_get_mark(s->ordered);
   placement best = run->incumbent->best;
