@@ -95,12 +95,11 @@ static bool list_groups(call_lattice *l, arena *a) {
   l->cut = ARENA_ZERO(a, uint64_t, l->n);
   if (!l->groups || !l->begun || !l->cut) return false;
   int32_t n = 0;
-  for (int32_t c = 0; c < p->graph->n_colocations && n < 64; c++) {
-    int32_t begin = p->group_start[c], end = p->group_start[c + 1];
+  for (int32_t k = 0; k < p->units.n && n < 64; k++) {
+    unit_members u = unit_list_members(&p->units, k);
     bool several = false;
-    for (int32_t i = begin + 1; i < end; i++)
-      several |= g->node_of[p->group_member[i]] != g->node_of[p->group_member[begin]];
-    for (int32_t i = begin; i < end && several; i++) l->groups[g->node_of[p->group_member[i]]] |= 1ull << n;
+    for (int32_t i = 1; i < u.n; i++) several |= g->node_of[u.member[i]] != g->node_of[u.member[0]];
+    for (int32_t i = 0; i < u.n && several; i++) l->groups[g->node_of[u.member[i]]] |= 1ull << n;
     n += several;
   }
   for (int32_t i = 0; i < l->n && n > 0; i++) {

@@ -72,17 +72,16 @@ static bool is_before(const search *s, int32_t u, int32_t v) {
 
 /* ---- chains and devices ---- */
 
-/* A group keeps the devices on which all members may run. */
+/* A unit keeps the devices on which all members may run. */
 static void keep_together(search *s) {
-  const situ_problem *p = s->p;
-  for (int32_t k = 0; k < p->graph->n_colocations; k++)
-    for (int32_t d = 0; d < s->n_devices; d++) {
+  for (int32_t k = 0; k < s->p->units.n; k++) {
+    unit_members u = unit_list_members(&s->p->units, k);
+    for (int32_t d = 0; d < s->n_devices && u.n > 1; d++) {
       bool all = true;
-      for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
-        all &= s->may[(int64_t)p->group_member[i] * s->n_devices + d];
-      for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
-        s->may[(int64_t)p->group_member[i] * s->n_devices + d] = all;
+      for (int32_t i = 0; i < u.n; i++) all &= s->may[(int64_t)u.member[i] * s->n_devices + d];
+      for (int32_t i = 0; i < u.n; i++) s->may[(int64_t)u.member[i] * s->n_devices + d] = all;
     }
+  }
 }
 
 /* False when an operator has no device left. */
@@ -193,22 +192,14 @@ static int64_t part_within(const search *s, int32_t v, int32_t d, int64_t a, int
   return max64(0, min64(most, min64(early, late)));
 }
 
-/* Adds the least priced parts of the group that v leads to energy[]. */
-static void add_group(const search *s, int32_t v, int64_t a, int64_t b, int64_t *energy) {
-  const situ_problem *p = s->p;
-  int32_t group = p->graph->colocation[v], size = 1;
-  const int32_t *members = &v;
+/* Adds the least priced parts of a unit to energy[]. */
+static void add_unit(const search *s, unit_members u, int64_t a, int64_t b, int64_t *energy) {
   int64_t least[PRICES];
-  if (group >= 0) {
-    members = p->group_member + p->group_start[group];
-    size = p->group_start[group + 1] - p->group_start[group];
-    if (members[0] != v) return;
-  }
   for (int32_t k = 0; k < s->n_prices; k++) least[k] = INT64_MAX;
   for (int32_t d = 0; d < s->n_devices; d++) {
-    if (!(s->devices[v] >> d & 1)) continue;
+    if (!(s->devices[u.member[0]] >> d & 1)) continue;
     int64_t part = 0;
-    for (int32_t i = 0; i < size; i++) part += part_within(s, members[i], d, a, b);
+    for (int32_t i = 0; i < u.n; i++) part += part_within(s, u.member[i], d, a, b);
     for (int32_t k = 0; k < s->n_prices; k++) least[k] = min64(least[k], part * s->price[k][d]);
   }
   for (int32_t k = 0; k < s->n_prices; k++) energy[k] += least[k];
@@ -216,7 +207,7 @@ static void add_group(const search *s, int32_t v, int64_t a, int64_t b, int64_t 
 
 static bool refutes(search *s, int64_t a, int64_t b, uint64_t devices) {
   int64_t energy[PRICES] = {0};
-  for (int32_t v = 0; v < s->n; v++) add_group(s, v, a, b, energy);
+  for (int32_t k = 0; k < s->p->units.n; k++) add_unit(s, unit_list_members(&s->p->units, k), a, b, energy);
   for (int32_t k = 0; k < s->n_prices; k++)
     if (energy[k] > (__int128)(b - a) * sum_prices(s, s->price[k], devices)) {
       s->from_ns = a;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "view/unit.h"
 
 static bool make(thin_graph *g, const situ_problem *p, int32_t n, int64_t n_tensors, int64_t n_uses, arena *a) {
   *g = (thin_graph){.problem = p, .n = n};
@@ -125,12 +126,6 @@ static int64_t least_time(const situ_problem *p, int32_t v, int32_t m) {
   return least;
 }
 
-/* Whether two operators are in one colocation group: what one hands to the other stays where it is. */
-static bool together(const thin_graph *g, int32_t y, int32_t x) {
-  const int32_t *group = g->problem->graph->colocation;
-  return group[g->operator_of[y]] >= 0 && group[g->operator_of[y]] == group[g->operator_of[x]];
-}
-
 /* Operator y ends at finish[memory] there: hands its tensors on. `from` is the memory of v, and y is not v when `over`.
  */
 static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, bool over) {
@@ -148,7 +143,8 @@ static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, b
       }
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         int32_t x = g->use[i];
-        int64_t arrival = together(g, y, x) ? finish[m] : there;
+        bool stays = unit_joins(p, g->operator_of[y], g->operator_of[x]); /* what one hands to the other */
+        int64_t arrival = stays ? finish[m] : there;
         int64_t *at = w->deleted[x] ? &w->ready_ns[(int64_t)x * n + m] : over ? &w->found[x][from * n + m] : NULL;
         if (at) *at = max64(*at, arrival);
         if (w->deleted[x]) w->reached[x] = true;
@@ -218,12 +214,11 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
 static bool find_idlers(bool *deleted, const situ_problem *p) {
   bool any = false;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t group = p->graph->colocation[v];
+    unit_members u = unit_of(p, v);
     bool works = false, helps = false;
     for (int32_t k = 0; k < p->n_classes; k++) works |= p->time_ns[(int64_t)v * p->n_classes + k] > 0;
-    for (int32_t i = group < 0 ? 0 : p->group_start[group]; group >= 0 && i < p->group_start[group + 1]; i++)
-      for (int32_t k = 0; k < p->n_classes; k++)
-        helps |= p->time_ns[(int64_t)p->group_member[i] * p->n_classes + k] > 0;
+    for (int32_t i = 0; i < u.n; i++)
+      for (int32_t k = 0; k < p->n_classes; k++) helps |= p->time_ns[(int64_t)u.member[i] * p->n_classes + k] > 0;
     any |= deleted[v] = !works && helps;
   }
   return any;

@@ -4,14 +4,11 @@
 
 #include "base/checked.h"
 #include "view/footprint.h"
+#include "view/unit.h"
 
 enum { MOST_OPEN = 1 << 15, MOST_WORK = 400000000 }; /* visits at once; sums of all */
 
 /* ---- times in memories ---- */
-
-static bool together(const situ_graph *g, int32_t u, int32_t v) {
-  return g->colocation[u] >= 0 && g->colocation[u] == g->colocation[v];
-}
 
 static int64_t transfer_ns(const situ_problem *p, int32_t t, int32_t from, int32_t to) {
   return p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->pair_kind[(int64_t)from * p->n_memories + to]];
@@ -49,7 +46,7 @@ static void send(const visits *s, int64_t *ready, int32_t v, const int64_t *here
       if (!is_in(within, x)) continue;
       if (!known) spread(there, here, p, t, false);
       known = true;
-      const int64_t *from = together(g, v, x) ? here : there;
+      const int64_t *from = unit_joins(p, v, x) ? here : there;
       for (int32_t m = 0; m < n; m++) ready[(int64_t)x * n + m] = max64(ready[(int64_t)x * n + m], from[m]);
     }
   }
@@ -64,7 +61,7 @@ static void send_back(const visits *s, int64_t *after, int32_t x, const int64_t 
   for (int64_t i = g->in_start[x]; i < g->in_start[x + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t];
     if (within && within->of[u] != within->id) continue;
-    bool same = together(g, u, x);
+    bool same = unit_joins(p, u, x);
     if (!same) spread(there, here, p, t, true);
     const int64_t *from = same ? here : there;
     for (int32_t m = 0; m < n; m++) after[(int64_t)u * n + m] = max64(after[(int64_t)u * n + m], from[m]);
@@ -87,13 +84,10 @@ static void find_sizes(visits *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t group = g->colocation[v];
+    unit_members u = unit_of(p, v);
     s->footprint_bytes[v] = footprint_bytes(g, v);
-    s->weight_bytes[v] = g->weight_bytes[v];
-    if (group < 0) continue;
     s->weight_bytes[v] = 0;
-    for (int32_t i = p->group_start[group]; i < p->group_start[group + 1]; i++)
-      s->weight_bytes[v] = sat_add(s->weight_bytes[v], g->weight_bytes[p->group_member[i]]);
+    for (int32_t i = 0; i < u.n; i++) s->weight_bytes[v] = sat_add(s->weight_bytes[v], g->weight_bytes[u.member[i]]);
   }
 }
 
@@ -269,7 +263,6 @@ static bool carry(walk *w, arena *a) {
 /* Ends of the operators of a part, when its first ends at 0 in memory `from`; and the ways through it. */
 static void go(walk *w, int32_t id, int32_t from) {
   const visits *s = w->s;
-  const situ_graph *g = s->problem->graph;
   int32_t n = s->n_memories;
   part p = get_part(w, id);
   for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++)
@@ -282,7 +275,7 @@ static void go(walk *w, int32_t id, int32_t from) {
   for (int32_t i = w->part_start[id]; i <= w->part_start[id + 1]; i++) {
     int32_t v = i < w->part_start[id + 1] ? w->member[i] : p.last;
     int64_t *row = w->ready + (int64_t)v * n;
-    bool held = together(g, v, p.first);
+    bool held = unit_joins(s->problem, v, p.first);
     for (int32_t m = 0; m < n; m++)
       row[m] = held && m != from ? SITU_NEVER_NS : sat_add(row[m], s->time_ns[(int64_t)v * n + m]);
     if (v != p.last) send(s, w->ready, v, row, w->there, &p);
@@ -293,14 +286,13 @@ static void go(walk *w, int32_t id, int32_t from) {
 /* Least times from the end of each operator of a part to that of its last in memory `at`, where its first is too. */
 static void come_back(walk *w, int32_t id, int32_t at) {
   const visits *s = w->s;
-  const situ_graph *g = s->problem->graph;
   int32_t n = s->n_memories;
   part p = get_part(w, id);
   for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++)
     for (int32_t m = 0; m < n; m++) w->after[(int64_t)w->member[i] * n + m] = 0;
   for (int32_t i = w->part_start[id + 1]; i >= w->part_start[id]; i--) {
     int32_t v = i < w->part_start[id + 1] ? w->member[i] : p.last;
-    bool held = v == p.last || together(g, v, p.first) || together(g, v, p.last);
+    bool held = v == p.last || unit_joins(s->problem, v, p.first) || unit_joins(s->problem, v, p.last);
     for (int32_t m = 0; m < n; m++) {
       int64_t later = v == p.last ? 0 : w->after[(int64_t)v * n + m];
       w->here[m] = held && m != at ? SITU_NEVER_NS : sat_add(later, s->time_ns[(int64_t)v * n + m]);
@@ -316,7 +308,7 @@ static int longest_first(const void *a, const void *b) {
 
 /* What operators of a part leave memory m for, while both ends of the part are there. Returns how many. */
 static int32_t find_partings(walk *w, int32_t id, int32_t m) {
-  const situ_graph *g = w->s->problem->graph;
+  const situ_problem *problem = w->s->problem;
   int32_t n = w->s->n_memories, found = 0;
   part p = get_part(w, id);
   bool weighs = false;
@@ -326,7 +318,7 @@ static int32_t find_partings(walk *w, int32_t id, int32_t m) {
   for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++) {
     int32_t v = w->member[i];
     if (w->carried[v] == 0) continue;
-    bool held = together(g, v, p.first) || together(g, v, p.last);
+    bool held = unit_joins(problem, v, p.first) || unit_joins(problem, v, p.last);
     int64_t least = SITU_NEVER_NS;
     for (int32_t other = 0; other < n && !held; other++)
       if (other != m) least = min64(least, sat_add(w->ready[(int64_t)v * n + other], w->after[(int64_t)v * n + other]));

@@ -28,9 +28,7 @@ static void number_units(world *w) {
   for (int32_t v = 0; v < p->n_operators; v++) w->unit_of[v] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (w->unit_of[v] >= 0) continue;
-    const int32_t *members;
-    int32_t first = v, n = unit_of(p, &first, &members);
-    for (int32_t i = 0; i < n; i++) w->unit_of[members[i]] = w->n_units;
+    unit_members_put(unit_of(p, v), w->unit_of, w->n_units);
     w->n_units++;
   }
   list_members(w);

@@ -5,16 +5,12 @@
 
 /* ---- F between operators ---- */
 
-static bool has_forward(const situ_graph *g, int32_t v, const bool *group_has_forward) {
-  int32_t group = g->colocation[v];
-  return group >= 0 ? group_has_forward[group] : g->phase[v] == SITU_PHASE_FORWARD;
-}
-
 /* The edge of F that the use of a tensor of `from` by `to` gives; false when it gives none. */
-static bool constrains(const situ_graph *g, const bool *group_has_forward, int32_t *from, int32_t *to) {
+static bool constrains(const situ_problem *p, const bool *unit_is_forward, int32_t *from, int32_t *to) {
+  const situ_graph *g = p->graph;
   if (g->phase[*from] != g->phase[*to] || g->phase[*to] == SITU_PHASE_UPDATE) return false;
   if (g->phase[*to] == SITU_PHASE_FORWARD) return true;
-  if (has_forward(g, *from, group_has_forward) && has_forward(g, *to, group_has_forward)) return false;
+  if (unit_is_forward[p->units.of[*from]] && unit_is_forward[p->units.of[*to]]) return false;
   int32_t user = *to;
   *to = *from;
   *from = user;
@@ -23,18 +19,18 @@ static bool constrains(const situ_graph *g, const bool *group_has_forward, int32
 
 bool constraint_graph_find(constraint_graph *f, const situ_problem *p, arena *a) {
   const situ_graph *g = p->graph;
-  bool *group_has_forward = ARENA_ZERO(a, bool, g->n_colocations);
+  bool *unit_is_forward = ARENA_ZERO(a, bool, p->units.n); /* some operator of it is */
   f->n = g->n_operators;
   f->start = ARENA_ZERO(a, int64_t, (int64_t)f->n + 2);
   f->to = NULL;
-  if (!group_has_forward || !f->start) return false;
+  if (!unit_is_forward || !f->start) return false;
   for (int32_t v = 0; v < f->n; v++)
-    if (g->colocation[v] >= 0 && g->phase[v] == SITU_PHASE_FORWARD) group_has_forward[g->colocation[v]] = true;
+    if (g->phase[v] == SITU_PHASE_FORWARD) unit_is_forward[p->units.of[v]] = true;
   for (int32_t pass = 0; pass < 2; pass++) { /* counts, then fills */
     for (int32_t v = 0; v < f->n; v++) {
       for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
         int32_t from = g->producer[g->in[i]], to = v;
-        if (!constrains(g, group_has_forward, &from, &to)) continue;
+        if (!constrains(p, unit_is_forward, &from, &to)) continue;
         if (pass == 0)
           f->start[from + 2]++;
         else
@@ -135,52 +131,27 @@ static bool find_components(int32_t *component, int32_t *n_components, const con
   return true;
 }
 
-/* Numbers classes in order of their first operator: class_of[v] becomes the number of key[v]. Keys are below n_keys. */
-static int32_t number_classes(int32_t *class_of, const int32_t *key, int32_t n_operators, int32_t *number,
-                              int32_t n_keys) {
-  int32_t n = 0;
-  for (int32_t k = 0; k < n_keys; k++) number[k] = -1;
-  for (int32_t v = 0; v < n_operators; v++) {
-    if (number[key[v]] < 0) number[key[v]] = n++;
-    class_of[v] = number[key[v]];
-  }
-  return n;
-}
-
-static bool list_members(contraction *c, int32_t n_operators, arena *a) {
-  c->member_start = ARENA_ZERO(a, int32_t, (int64_t)c->n_classes + 2);
-  c->member = ARENA_NEW(a, int32_t, n_operators);
-  if (!c->member_start || !c->member) return false;
-  for (int32_t v = 0; v < n_operators; v++) c->member_start[c->class_of[v] + 2]++;
-  for (int32_t k = 0; k < c->n_classes; k++) c->member_start[k + 2] += c->member_start[k + 1];
-  for (int32_t v = 0; v < n_operators; v++) c->member[c->member_start[c->class_of[v] + 1]++] = v;
-  return true;
-}
-
-bool contract_merged(contraction *c, const situ_problem *p, const int32_t *key, int32_t n_keys, bool fuse, arena *a) {
+bool contract_merged(contraction *c, const situ_problem *p, int32_t *key, int32_t n_keys, bool fuse, arena *a) {
   int32_t n = p->graph->n_operators, n_components;
-  c->class_of = ARENA_NEW(a, int32_t, n);
-  int32_t *number = ARENA_NEW(a, int32_t, n_keys > n ? n_keys : n);
   constraint_graph f, grouped;
-  if (!c->class_of || !number || !constraint_graph_find(&f, p, a)) return false;
-  c->n_classes = number_classes(c->class_of, key, n, number, n_keys);
+  unit_list classes;
+  if (!constraint_graph_find(&f, p, a) || !unit_list_find(&classes, key, n, n_keys, a)) return false;
   if (fuse) {
-    int32_t *component = ARENA_NEW(a, int32_t, c->n_classes), *fused = ARENA_NEW(a, int32_t, n);
-    if (!component || !fused || !merge_edges(&grouped, &f, c->class_of, c->n_classes, a) ||
+    int32_t *component = ARENA_NEW(a, int32_t, classes.n);
+    if (!component || !merge_edges(&grouped, &f, classes.of, classes.n, a) ||
         !find_components(component, &n_components, &grouped, a))
       return false;
-    for (int32_t v = 0; v < n; v++) fused[v] = component[c->class_of[v]];
-    c->n_classes = number_classes(c->class_of, fused, n, number, n_components);
+    for (int32_t v = 0; v < n; v++) key[v] = component[classes.of[v]];
+    if (!unit_list_find(&classes, key, n, n_components, a)) return false;
   }
-  return merge_edges(&c->forward, &f, c->class_of, c->n_classes, a) && list_members(c, n, a);
+  *c = (contraction){
+      .n_classes = classes.n, .class_of = classes.of, .member_start = classes.start, .member = classes.member};
+  return merge_edges(&c->forward, &f, c->class_of, c->n_classes, a);
 }
 
 bool contract(contraction *c, const situ_problem *p, bool fuse, arena *a) {
-  const situ_graph *g = p->graph;
-  int32_t n = g->n_operators, *key = ARENA_NEW(a, int32_t, n);
-  if (!key) return false;
-  for (int32_t v = 0; v < n; v++) key[v] = g->colocation[v] >= 0 ? n + g->colocation[v] : v;
-  return contract_merged(c, p, key, n + g->n_colocations, fuse, a);
+  int32_t *key = ARENA_COPY(a, p->units.of, int32_t, p->n_operators);
+  return key && contract_merged(c, p, key, p->units.n, fuse, a);
 }
 
 void contraction_expand(const contraction *c, const int32_t *class_device, int32_t *device) {

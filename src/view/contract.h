@@ -29,14 +29,17 @@ typedef struct contraction {
   constraint_graph forward;       /* successors of each class, ascending */
 } contraction;
 
+static inline unit_members contraction_members(const contraction *c, int32_t k) {
+  return (unit_members){c->member + c->member_start[k], c->member_start[k + 1] - c->member_start[k]};
+}
+
 /* With fuse = false classes are the colocation groups only, which every plan keeps together, and F may have cycles.
  * O(V + E), sorting aside. False without memory. */
 bool contract(contraction *out, const situ_problem *problem, bool fuse, arena *a);
 
-/* The same for coarser classes: operators of one key (0 .. n_keys-1) share one; colocation groups must not be parted.
- */
-bool contract_merged(contraction *out, const situ_problem *problem, const int32_t *key, int32_t n_keys, bool fuse,
-                     arena *a);
+/* The same for coarser classes: operators of one key (0 .. n_keys-1) share one; units must not be parted. key
+ * ([operator]) becomes out->class_of. */
+bool contract_merged(contraction *out, const situ_problem *problem, int32_t *key, int32_t n_keys, bool fuse, arena *a);
 
 /* The way back: operators take the device of their class. */
 void contraction_expand(const contraction *c, const int32_t *class_device, int32_t *device);

@@ -12,8 +12,7 @@
 /* ---- the graph ---- */
 
 static bool class_allows(const parts *g, int32_t c, int32_t d) {
-  int32_t start = g->classes.member_start[c], end = g->classes.member_start[c + 1];
-  return members_allow(g->run->problem, &g->classes.member[start], end - start, d);
+  return problem_allows_all(g->run->problem, contraction_members(&g->classes, c), d);
 }
 
 /* Time of a class on a device; 0 where it cannot run, pins apart. */

@@ -96,13 +96,14 @@ static bool find_times(packing *k, arena *a) {
   return true;
 }
 
-/* Joins the calls that share a colocation group; false where a group is in calls and on hosts. */
-static bool join_groups(packing *k) {
+/* Joins the calls that share a unit of the problem; false where one is in calls and on hosts. */
+static bool join_units(packing *k) {
   const situ_problem *p = k->p;
-  for (int32_t c = 0; c < p->graph->n_colocations; c++) {
-    int32_t first = pack_of(k, p->group_member[p->group_start[c]]);
-    for (int32_t i = p->group_start[c] + 1; i < p->group_start[c + 1]; i++) {
-      int32_t u = pack_of(k, p->group_member[i]);
+  for (int32_t c = 0; c < p->units.n; c++) {
+    unit_members together = unit_list_members(&p->units, c);
+    int32_t first = pack_of(k, together.member[0]);
+    for (int32_t i = 1; i < together.n; i++) {
+      int32_t u = pack_of(k, together.member[i]);
       if (u < 0 || first < 0 || k->host[u] != k->host[first]) return false;
       if (!k->host[u]) disjoint_join(k->root, u, first);
     }
@@ -238,7 +239,7 @@ bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32
     return false;
   disjoint_init(k.root, n_units);
   for (int64_t i = 0; i < cells; i++) k.allowed[i] = true;
-  if (!join_groups(&k) || !find_times(&k, a)) return false;
+  if (!join_units(&k) || !find_times(&k, a)) return false;
   list_items(&k);
   for (int32_t u = 0; u < n_units; u++) k.device_of[u] = -1;
   if (!place(&k, 0) || !number_calls(&k, k.root, a)) return false; /* roots are done with */

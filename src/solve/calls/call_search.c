@@ -7,9 +7,9 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "graph/topological.h"
 #include "solve/common/repair.h"
 #include "solve/common/solver.h"
-#include "solve/common/topological.h"
 #include "view/unit.h"
 
 enum { ORDERS = 4, FIRST_CYCLE = 2000, LAST_CYCLE = 1 << 17 };

@@ -13,7 +13,6 @@
 #include "solve/pipeline/loads.h"
 #include "view/contract.h"
 #include "view/hypergraph.h"
-#include "view/unit.h"
 
 enum { MOVES_OF_A_STEP = 64, FIRST_CYCLE = 1 << 14, LAST_CYCLE = 1 << 22, LONGEST_MOVE = 4096, CLUSTER = 512 };
 static const double HOT = 0.03, COLD = 0.0002; /* temperature as a part of the period */
@@ -37,8 +36,7 @@ typedef struct annealing {
 } annealing;
 
 static bool part_allows(const annealing *s, int32_t unit, int32_t d) {
-  int32_t start = s->units.member_start[unit], end = s->units.member_start[unit + 1];
-  return members_allow(s->problem, &s->units.member[start], end - start, d);
+  return problem_allows_all(s->problem, contraction_members(&s->units, unit), d);
 }
 
 static bool list_before(annealing *s, arena *a) {

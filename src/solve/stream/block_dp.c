@@ -11,6 +11,7 @@
 #include "bound/bound.h"
 #include "solve/common/solver.h"
 #include "solve/stream/list.h"
+#include "view/unit.h"
 
 enum {
   FIRST_WIDTH = 64,
@@ -18,7 +19,7 @@ enum {
   LAST_WIDTH = 1 << 18,
   OFFERED = 8,
   LARGEST_BLOCK = 20,
-  GROUPS_TRIED = 8,
+  UNITS_TRIED = 8,
   CERTIFIED_WIDTH = 256
 };
 static const int64_t TRACE_ROOM = (int64_t)1 << 22, OPERATORS_LIMIT = 4000;
@@ -110,25 +111,20 @@ static void complete_order(block_dp *s, int32_t n_kept) {
     if (!s->placed[v]) n = append(s, n, v);
 }
 
-static void force_group(block_dp *s, int32_t k, int32_t d) {
-  const situ_problem *p = s->run->problem;
-  for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) s->device[p->group_member[i]] = d;
-}
-
-/* A colocation group goes where the member with most work is. Returns how many members work at all. */
-static int32_t gather_group(block_dp *s, int32_t k) {
+/* A unit goes where the member with most work is. Returns how many members work at all. */
+static int32_t gather_unit(block_dp *s, unit_members u) {
   const situ_problem *p = s->run->problem;
   int32_t to = -1, works = 0;
   int64_t most = -1;
-  for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
-    int32_t v = p->group_member[i], class = p->class_of[s->device[v] < 0 ? 0 : s->device[v]];
+  for (int32_t i = 0; i < u.n; i++) {
+    int32_t v = u.member[i], class = p->class_of[s->device[v] < 0 ? 0 : s->device[v]];
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
     works += time > 0;
     if (s->device[v] < 0 || time <= most) continue;
     most = time;
     to = s->device[v];
   }
-  if (to >= 0) force_group(s, k, to);
+  if (to >= 0) unit_members_put(u, s->device, to);
   return works;
 }
 
@@ -147,19 +143,22 @@ static void offer_schedule(block_dp *s, bool early) {
 
 static void offer_schedules(block_dp *s) {
   const situ_problem *p = s->run->problem;
-  int32_t n_tried = 0, tried[GROUPS_TRIED];
-  for (int32_t k = 0; k < p->graph->n_colocations; k++)
-    if (gather_group(s, k) > 1 && n_tried < GROUPS_TRIED) tried[n_tried++] = k;
+  int32_t n_tried = 0;
+  unit_members tried[UNITS_TRIED];
+  for (int32_t k = 0; k < p->units.n; k++) {
+    unit_members u = unit_list_members(&p->units, k);
+    if (gather_unit(s, u) > 1 && n_tried < UNITS_TRIED) tried[n_tried++] = u;
+  }
   offer_schedule(s, false);
   offer_schedule(s, true);
   for (int32_t i = 0; i < n_tried; i++) {
-    int32_t first = s->device[p->group_member[p->group_start[tried[i]]]];
+    int32_t first = s->device[tried[i].member[0]];
     for (int32_t d = 0; d < p->n_devices && !solve_done(s->run); d++) {
       if (d == first) continue;
-      force_group(s, tried[i], d);
+      unit_members_put(tried[i], s->device, d);
       offer_schedule(s, false);
     }
-    force_group(s, tried[i], first);
+    unit_members_put(tried[i], s->device, first);
   }
 }
 

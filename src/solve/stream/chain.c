@@ -123,7 +123,7 @@ static bool refine(int32_t *element, const situ_problem *p, double grain, const 
   return true;
 }
 
-/* Joins elements that share a colocation group, then neighbours until there are at most `most`. Returns their number.
+/* Joins elements that share a unit, then neighbours until there are at most `most`. Returns their number.
  */
 static int32_t join_elements(int32_t *element, bool *joined_some, const situ_problem *p, int32_t most,
                              const double *of_operator, arena *a) {
@@ -134,14 +134,13 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
   int32_t *held = ARENA_ZERO(a, int32_t, (int64_t)n + 1), *number = ARENA_NEW(a, int32_t, n);
   double *work = ARENA_ZERO(a, double, n);
   if (!held || !number || !work) return -1;
-  for (int32_t k = 0; k < g->n_colocations; k++) {
+  for (int32_t k = 0; k < p->units.n; k++) {
     int32_t least = n, greatest = -1;
-    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
-      int32_t e = element[p->group_member[i]];
+    for (int32_t i = p->units.start[k]; i < p->units.start[k + 1]; i++) {
+      int32_t e = element[p->units.member[i]];
       if (e < least) least = e;
       if (e > greatest) greatest = e;
     }
-    if (greatest < 0) continue;
     held[least]++; /* no boundary after least .. greatest - 1 */
     held[greatest]--;
   }

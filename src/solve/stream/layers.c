@@ -42,16 +42,13 @@ typedef struct layering {
 /* ---- Parts: what has weights, and what follows from it ---- */
 
 static void give(layering *s, int32_t v, int32_t number) {
-  const int32_t *members;
-  int32_t n = unit_of(s->problem, &v, &members);
-  for (int32_t i = 0; i < n; i++) s->part_of[members[i]] = number;
+  unit_members_put(unit_of(s->problem, v), s->part_of, number);
 }
 
 static bool has_weights(const situ_problem *p, int32_t v) {
-  const int32_t *members;
-  int32_t n = unit_of(p, &v, &members);
-  for (int32_t i = 0; i < n; i++)
-    if (p->graph->weight_bytes[members[i]] > 0) return true;
+  unit_members u = unit_of(p, v);
+  for (int32_t i = 0; i < u.n; i++)
+    if (p->graph->weight_bytes[u.member[i]] > 0) return true;
   return false;
 }
 
@@ -199,10 +196,9 @@ static int64_t offer(layering *s, const int32_t *at) {
   for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (s->device[v] >= 0) continue;
-    const int32_t *members;
-    int32_t first = v, size = unit_of(p, &first, &members), d = allowed_from(s, v, at[s->part_of[v]]);
+    int32_t d = allowed_from(s, v, at[s->part_of[v]]);
     if (d < 0) return SITU_NEVER_NS;
-    for (int32_t i = 0; i < size; i++) s->device[members[i]] = d;
+    unit_members_put(unit_of(p, v), s->device, d);
   }
   if (!sequence_find(s->order, s->run->simulator, p, s->device, s->run->arena)) return SITU_NEVER_NS;
   return repair_offer(s->run, &(placement){.device = s->device, .order = s->order});

@@ -7,7 +7,7 @@
  *     s_u + p_u + c_uv x_uv <= s_v,   s_u + p_u <= W,   0 <= x <= 1,
  *     sum over consumers v of (1 - x_uv) <= 1,   sum over producers u of (1 - x_uv) <= 1.
  * On unlike devices p is the least time of the operator and c the least time of the transfer between two devices.
- * Operators in a chain are one, and so are those of a group that lead to one consumer in it (Baechi's fusion). x is
+ * Operators in a chain are one, and so are those of a unit that lead to one consumer in it (Baechi's fusion). x is
  * rounded by the heaviest matching on 1 - x, so that the last two kinds of rows hold. */
 #include "base/fail.h"
 #include "lp/lp.h"
@@ -20,6 +20,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "graph/neighbours.h"
 #include "solve/stream/matching.h"
 #include "solve/stream/rank.h"
 
@@ -46,23 +47,13 @@ typedef struct favourites {
   double scale;    /* nanoseconds of a unit of time */
 } favourites;
 
-static int32_t n_producers(const situ_graph *g, int32_t v) {
-  int32_t n = 0, last = -1;
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-    int32_t u = g->producer[g->in[i]]; /* tensors ascend, and so do their producers */
-    n += u != last;
-    last = u;
-  }
-  return n;
-}
-
-/* An operator with one consumer is one node with it when that has no other producer, or is in the same group. No other
+/* An operator with one consumer is one node with it when that has no other producer, or is in the same unit. No other
  * path leads from the one to the other, so nodes form no cycle. */
-static void find_nodes(favourites *x, const grouping *groups) {
+static void find_nodes(favourites *x, const unit_list *units) {
   const situ_graph *g = x->problem->graph;
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
-    int32_t w = grouping_only_consumer(g, v);
-    bool one = w >= 0 && (n_producers(g, w) == 1 || (groups->of[v] >= 0 && groups->of[v] == groups->of[w]));
+    int32_t w = neighbours_only_user(g, v);
+    bool one = w >= 0 && (neighbours_only_producer(g, w) == v || units->of[v] == units->of[w]);
     x->node[v] = one ? x->node[w] : x->n_nodes++;
   }
 }
@@ -94,14 +85,14 @@ static void merge_edges(favourites *x) {
   x->n_edges = n;
 }
 
-static bool build(favourites *x, const situ_problem *p, const grouping *groups, arena *a) {
+static bool build(favourites *x, const situ_problem *p, const unit_list *units, arena *a) {
   const situ_graph *g = p->graph;
   rank_costs costs;
   *x = (favourites){.problem = p, .node = ARENA_NEW(a, int32_t, p->n_operators)};
   x->work_ns = ARENA_ZERO(a, double, p->n_operators);
   x->edges = ARENA_NEW(a, edge, g->n_uses);
   if (!x->node || !x->work_ns || !x->edges || !rank_costs_find(&costs, a, p, RANK_LEAST)) return false;
-  find_nodes(x, groups);
+  find_nodes(x, units);
   for (int32_t v = 0; v < g->n_operators; v++) {
     x->work_ns[x->node[v]] += costs.work[v];
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
@@ -229,12 +220,12 @@ static double seconds_for(const budget *b) {
 }
 
 /* Favourites of chains, then those that the program chooses. */
-static situ_status find(int32_t *favourite, solve_run *run, const grouping *groups) {
+static situ_status find(int32_t *favourite, solve_run *run, const unit_list *units) {
   const situ_problem *p = run->problem;
   favourites x;
-  if (!build(&x, p, groups, run->arena)) return fail_no_memory(run->error);
+  if (!build(&x, p, units, run->arena)) return fail_no_memory(run->error);
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t w = grouping_only_consumer(p->graph, v);
+    int32_t w = neighbours_only_user(p->graph, v);
     favourite[v] = w >= 0 && x.node[v] == x.node[w] ? w : -1;
   }
   if (x.n_edges == 0 || x.n_edges > MOST_EDGES) return SITU_STATUS_OK;

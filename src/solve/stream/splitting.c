@@ -8,14 +8,15 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "bound/bound.h"
+#include "graph/topological.h"
 #include "solve/common/repair.h"
 #include "solve/common/solver.h"
-#include "solve/common/topological.h"
 #include "solve/stream/critical.h"
 #include "solve/stream/excess.h"
 #include "solve/stream/modules.h"
 #include "solve/stream/rank.h"
 #include "solve/stream/window.h"
+#include "view/unit.h"
 
 enum {
   FIRST_SIZE = 10,
@@ -117,9 +118,9 @@ static void fix_groups(splitting *s, const int32_t *device) {
   const situ_problem *p = s->problem;
   window *w = &s->window;
   for (int32_t i = 0; i < w->n; i++) {
-    if (w->group[i] < 0) continue;
-    for (int32_t k = p->group_start[w->group[i]]; k < p->group_start[w->group[i] + 1]; k++) {
-      int32_t member = p->group_member[k];
+    unit_members u = unit_of(p, s->units->member[s->units->member_start[w->unit[i]]]);
+    for (int32_t k = 0; k < u.n; k++) {
+      int32_t member = u.member[k];
       for (int32_t d = 0; d < w->n_devices && !s->inside[member] && device[member] >= 0; d++)
         if (d != device[member]) w->time_ns[i][d] = WINDOW_FAR_NS;
     }

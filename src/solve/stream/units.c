@@ -4,28 +4,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/csr.h"
+#include "graph/neighbours.h"
 #include "solve/stream/rank.h"
-
-/* The only operator that uses outputs of v, or -1. */
-static int32_t only_user(const situ_graph *g, int32_t v) {
-  int32_t user = -1;
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      if (user >= 0 && g->use[i] != user) return -1;
-      user = g->use[i];
-    }
-  return user;
-}
-
-static int32_t only_producer(const situ_graph *g, int32_t v) {
-  int32_t producer = -1;
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-    int32_t u = g->producer[g->in[i]];
-    if (producer >= 0 && u != producer) return -1;
-    producer = u;
-  }
-  return producer;
-}
 
 static bool run_on_the_same(const situ_problem *p, int32_t u, int32_t v) {
   if (p->graph->colocation[u] != p->graph->colocation[v]) return false;
@@ -63,18 +44,13 @@ static bool number_units(unit_graph *out, const situ_problem *p, unit_grain grai
   const situ_graph *g = p->graph;
   int32_t n = p->n_operators;
   out->unit_of = ARENA_NEW(a, int32_t, n);
-  out->member = ARENA_NEW(a, int32_t, n);
-  out->member_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2);
-  if (!out->unit_of || !out->member || !out->member_start) return false;
+  if (!out->unit_of) return false;
   for (int32_t v = 0; v < n; v++) {
-    int32_t u = only_producer(g, v);
-    bool joins = u >= 0 && only_user(g, u) == v && belong_together(p, u, v, grain);
+    int32_t u = neighbours_only_producer(g, v);
+    bool joins = u >= 0 && neighbours_only_user(g, u) == v && belong_together(p, u, v, grain);
     out->unit_of[v] = joins ? out->unit_of[u] : out->n++;
-    out->member_start[out->unit_of[v] + 2]++;
   }
-  for (int32_t u = 0; u < out->n; u++) out->member_start[u + 2] += out->member_start[u + 1];
-  for (int32_t v = 0; v < n; v++) out->member[out->member_start[out->unit_of[v] + 1]++] = v;
-  return true;
+  return csr_by_key(&out->member_start, &out->member, out->unit_of, n, out->n, a);
 }
 
 typedef struct joint {
@@ -111,26 +87,21 @@ static int64_t list_joints(joint *all, const unit_graph *u, const situ_graph *g,
 }
 
 static bool list_near(unit_graph *u, const joint *all, int64_t n, arena *a) {
-  u->next_start = ARENA_ZERO(a, int32_t, (int64_t)u->n + 1);
-  u->next = ARENA_NEW(a, int32_t, n);
-  u->near_start = ARENA_ZERO(a, int32_t, (int64_t)u->n + 2);
-  u->near = ARENA_NEW(a, int32_t, 2 * n);
-  u->weight = ARENA_NEW(a, double, 2 * n);
-  u->strength = ARENA_ZERO(a, double, u->n);
-  if (!u->next_start || !u->next || !u->near_start || !u->near || !u->weight || !u->strength) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(u->next_start, (int64_t)u->n + 2), ARRAY(u->next, n),
+                    ZEROS(u->near_start, (int64_t)u->n + 2), ARRAY(u->near, 2 * n), ARRAY(u->weight, 2 * n),
+                    ZEROS(u->strength, u->n)))
+    return false;
   for (int64_t i = 0; i < n; i++) {
-    u->next[i] = all[i].to;
-    u->next_start[all[i].from + 1]++;
-    u->near_start[all[i].from + 2]++;
-    u->near_start[all[i].to + 2]++;
+    csr_count(u->next_start, all[i].from);
+    csr_count(u->near_start, all[i].from);
+    csr_count(u->near_start, all[i].to);
   }
-  for (int32_t x = 0; x < u->n; x++) {
-    u->next_start[x + 1] += u->next_start[x];
-    u->near_start[x + 2] += u->near_start[x + 1];
-  }
+  csr_sum(u->next_start, u->n);
+  csr_sum(u->near_start, u->n);
+  for (int64_t i = 0; i < n; i++) u->next[csr_put(u->next_start, all[i].from)] = all[i].to;
   for (int64_t i = 0; i < n; i++)
     for (int32_t end = 0; end < 2; end++) {
-      int32_t x = end ? all[i].to : all[i].from, at = u->near_start[x + 1]++;
+      int32_t x = end ? all[i].to : all[i].from, at = csr_put(u->near_start, x);
       u->near[at] = end ? all[i].from : all[i].to;
       u->weight[at] = all[i].weight;
       u->strength[x] += all[i].weight;

@@ -10,8 +10,8 @@
 
 #include "../../lab/lab.h"
 #include "base/rng.h"
+#include "graph/topological.h"
 #include "sim/simulate.h"
-#include "solve/common/topological.h"
 #include "solve/pipeline/loads.h"
 #include "solve/stream/critical.h"
 

@@ -1,4 +1,4 @@
-#include "solve/common/topological.h"
+#include "graph/topological.h"
 
 static void push_shuffled(int32_t *stack, int32_t *n, int32_t first, rng *r) {
   for (int32_t i = *n - 1; r && i > first; i--) {

@@ -1,6 +1,6 @@
-/* solve/common/topological.h - topological orders of a graph other than the index order. */
-#ifndef SITU_SOLVE_COMMON_TOPOLOGICAL_H
-#define SITU_SOLVE_COMMON_TOPOLOGICAL_H
+/* graph/topological.h - topological orders of a graph other than the index order. */
+#ifndef SITU_GRAPH_TOPOLOGICAL_H
+#define SITU_GRAPH_TOPOLOGICAL_H
 
 #include "base/rng.h"
 #include "graph/graph.h"
