@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "base/csr.h"
 #include "view/footprint.h"
 #include "view/unit.h"
 
@@ -225,7 +226,7 @@ bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const in
 /* Finds the parts: an operator is in the one that begins with its last ancestor in the chain and ends with its first
  * descendant there. */
 static bool divide(walk *w, arena *a) {
-  int32_t n = w->s->problem->n_operators, chain_n = w->c.n, parts = n_parts(w);
+  int32_t n = w->s->problem->n_operators, chain_n = w->c.n;
   int32_t *before = ARENA_NEW(a, int32_t, n), *behind = ARENA_NEW(a, int32_t, n);
   int32_t *bypass = ARENA_NEW(a, int32_t, chain_n); /* [place in the chain] what begins there, -1: none */
   if (!before || !behind || !bypass) return false;
@@ -238,11 +239,8 @@ static bool divide(walk *w, arena *a) {
     if (k < 0 || behind[v] == k) continue;
     if (behind[v] == k + 1 && k + 1 < chain_n) w->part_of[v] = k;
     if (r >= 0 && behind[v] == w->c.to[r]) w->part_of[v] = chain_n - 1 + r;
-    if (w->part_of[v] >= 0) w->part_start[w->part_of[v] + 2]++;
   }
-  for (int32_t i = 2; i < parts + 2; i++) w->part_start[i] += w->part_start[i - 1];
-  for (int32_t v = 0; v < n; v++)
-    if (w->part_of[v] >= 0) w->member[w->part_start[w->part_of[v] + 1]++] = v;
+  csr_fill(w->part_start, w->member, w->part_of, n, n_parts(w));
   return true;
 }
 

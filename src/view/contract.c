@@ -44,6 +44,16 @@ bool constraint_graph_find(constraint_graph *f, const situ_problem *p, arena *a)
   return true;
 }
 
+bool constraint_graph_reverse(constraint_graph *back, const constraint_graph *f, arena *a) {
+  back->n = f->n;
+  if (!ARENA_ARRAYS(a, ZEROS(back->start, (int64_t)f->n + 2), ARRAY(back->to, f->start[f->n]))) return false;
+  for (int64_t i = 0; i < f->start[f->n]; i++) back->start[f->to[i] + 2]++;
+  for (int32_t c = 0; c < f->n; c++) back->start[c + 2] += back->start[c + 1];
+  for (int32_t c = 0; c < f->n; c++)
+    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) back->to[back->start[f->to[i] + 1]++] = c;
+  return true;
+}
+
 /* ---- classes ---- */
 
 static int ascending(const void *a, const void *b) {
@@ -55,9 +65,7 @@ static int ascending(const void *a, const void *b) {
 static bool merge_edges(constraint_graph *merged, const constraint_graph *f, const int32_t *class_of, int32_t n,
                         arena *a) {
   merged->n = n;
-  merged->start = ARENA_ZERO(a, int64_t, (int64_t)n + 2);
-  merged->to = ARENA_NEW(a, int32_t, f->start[f->n]);
-  if (!merged->start || !merged->to) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(merged->start, (int64_t)n + 2), ARRAY(merged->to, f->start[f->n]))) return false;
   int64_t *start = merged->start;
   for (int32_t v = 0; v < f->n; v++)
     for (int64_t i = f->start[v]; i < f->start[v + 1]; i++) start[class_of[v] + 2] += class_of[f->to[i]] != class_of[v];
@@ -105,12 +113,9 @@ static void leave(component_search *s, int32_t v) {
 
 static bool find_components(int32_t *component, int32_t *n_components, const constraint_graph *f, arena *a) {
   component_search s = {.f = f, .component = component};
-  s.found = ARENA_NEW(a, int32_t, f->n);
-  s.low = ARENA_NEW(a, int32_t, f->n);
-  s.stack = ARENA_NEW(a, int32_t, f->n);
-  s.path = ARENA_NEW(a, int32_t, f->n);
-  s.next = ARENA_NEW(a, int64_t, f->n);
-  if (!s.found || !s.low || !s.stack || !s.path || !s.next) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(s.found, f->n), ARRAY(s.low, f->n), ARRAY(s.stack, f->n), ARRAY(s.path, f->n),
+                    ARRAY(s.next, f->n)))
+    return false;
   for (int32_t v = 0; v < f->n; v++) component[v] = s.found[v] = -1;
   for (int32_t root = 0; root < f->n; root++) {
     if (s.found[root] < 0) enter(&s, root);

@@ -21,6 +21,9 @@ typedef struct constraint_graph {
  * user to producer. O(V + E). False without memory. */
 bool constraint_graph_find(constraint_graph *out, const situ_problem *problem, arena *a);
 
+/* The same edges the other way round; lists ascend by where they were found. False without memory. */
+bool constraint_graph_reverse(constraint_graph *out, const constraint_graph *f, arena *a);
+
 /* Classes, numbered in order of their first operator, and F between them: acyclic once fused, no edge twice. */
 typedef struct contraction {
   int32_t n_classes;

@@ -27,7 +27,7 @@ typedef struct state {
 static bool init(state *s, solve_run *run) {
   arena *a = run->arena;
   s->run = run;
-  if (!hypergraph_find(&s->h, run->problem, a)) return false;
+  if (!hypergraph_find(&s->h, run->problem, true, a)) return false;
   int64_t nd = s->h.n_devices;
   s->x = ARENA_NEW(a, int32_t, s->h.n_units * nd);
   s->in = ARENA_NEW(a, int32_t, s->h.n_edges * nd);

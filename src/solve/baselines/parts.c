@@ -7,7 +7,7 @@
 #include "solve/pipeline/orders.h"
 #include "solve/stream/list.h"
 #include "view/footprint.h"
-#include "view/unit.h"
+#include "view/nets.h"
 
 /* ---- the graph ---- */
 
@@ -79,24 +79,18 @@ static int64_t price_ns(const parts *g, int32_t t) {
 
 static bool join_classes(parts *g, arena *a) {
   const situ_graph *graph = g->run->problem->graph;
-  int32_t n = g->classes.n_classes, *seen = ARENA_NEW(a, int32_t, n);
-  arc *arcs = ARENA_NEW(a, arc, 2 * graph->n_uses);
-  g->start = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  g->to = ARENA_NEW(a, int32_t, 2 * graph->n_uses);
-  g->transfer_ns = ARENA_NEW(a, int64_t, 2 * graph->n_uses);
-  if (!seen || !arcs || !g->start || !g->to || !g->transfer_ns) return false;
-  for (int32_t c = 0; c < n; c++) seen[c] = -1;
-  int64_t n_arcs = 0;
+  int32_t n = g->classes.n_classes, *seen, *pins;
+  int64_t n_arcs = 0, most = 2 * graph->n_uses;
+  arc *arcs;
+  if (!ARENA_ARRAYS(a, ZEROS(seen, n), ARRAY(pins, n), ARRAY(arcs, most), ZEROS(g->start, (int64_t)n + 1),
+                    ARRAY(g->to, most), ARRAY(g->transfer_ns, most)))
+    return false;
   for (int32_t t = 0; t < graph->n_tensors; t++) {
-    int32_t from = g->classes.class_of[graph->producer[t]];
+    int32_t n_pins = nets_pins(graph, t, g->classes.class_of, seen, pins);
     int64_t price = price_ns(g, t);
-    seen[from] = t;
-    for (int64_t i = graph->use_start[t]; i < graph->use_start[t + 1]; i++) {
-      int32_t to = g->classes.class_of[graph->use[i]];
-      if (seen[to] == t) continue;
-      seen[to] = t;
-      arcs[n_arcs++] = (arc){from, to, price};
-      arcs[n_arcs++] = (arc){to, from, price};
+    for (int32_t i = 1; i < n_pins; i++) {
+      arcs[n_arcs++] = (arc){pins[0], pins[i], price};
+      arcs[n_arcs++] = (arc){pins[i], pins[0], price};
     }
   }
   if (n_arcs > 0) qsort(arcs, (size_t)n_arcs, sizeof *arcs, by_ends);

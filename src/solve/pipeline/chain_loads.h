@@ -18,8 +18,9 @@ typedef struct chain_loads {
   int64_t *time_ns; /* [(phase * n + class) * n_device_classes + device class]; SITU_NEVER_NS: cannot run there */
   bool *allowed;    /* [class * n_devices + device] */
   int64_t *weight_bytes, *each_bytes, *footprint_bytes; /* [class] once; for each input in flight; greatest likewise */
-  int32_t *touch_start, *touch;                         /* tensors that join a class to others */
-  int32_t *user_start, *user;                           /* [tensor] other classes that use it, each once */
+  int32_t n_nets, *tensor;                              /* [net] a tensor that other classes use than its producer's */
+  int32_t *pin_start, *pin;                             /* [net] classes that it joins, the producer's first */
+  int32_t *touch_start, *touch;                         /* nets of each class */
   int64_t *compute_ns, *in_ns, *out_ns;                 /* [phase * n_devices + device] */
   int64_t *channel_ns;                                  /* [phase * n_channels + channel] */
   int64_t *held_bytes, *greatest_bytes;                 /* [memory] */

@@ -23,15 +23,14 @@ typedef struct search {
   const situ_problem *problem;
   contraction classes;
   chain_loads loads;
-  int32_t *class_at;     /* [rank] F goes upwards */
-  int32_t *waiting;      /* [class] predecessors not yet placed */
-  int64_t *before_start; /* [class + 1] */
-  int32_t *before;       /* predecessors of each class */
-  bool *used;            /* [device] */
-  equal_devices equal;   /* at EQUAL_ALWAYS */
-  double *price;         /* [class] its least time on any device */
-  double *reach;         /* [device] most price that it takes in one unit of time */
-  double rest;           /* price of what is not placed */
+  int32_t *class_at;       /* [rank] F goes upwards */
+  int32_t *waiting;        /* [class] predecessors not yet placed */
+  constraint_graph before; /* predecessors */
+  bool *used;              /* [device] */
+  equal_devices equal;     /* at EQUAL_ALWAYS */
+  double *price;           /* [class] its least time on any device */
+  double *reach;           /* [device] most price that it takes in one unit of time */
+  double rest;             /* price of what is not placed */
   int32_t n_placed;
   int64_t n_tried;
   int64_t most_ns; /* of plans that are looked for */
@@ -42,19 +41,11 @@ typedef struct search {
 
 static bool order_classes(search *s, arena *a) {
   const constraint_graph *f = &s->classes.forward;
-  s->class_at = ARENA_NEW(a, int32_t, f->n);
-  s->waiting = ARENA_ZERO(a, int32_t, f->n);
-  int32_t *left = ARENA_ZERO(a, int32_t, f->n), n = 0;
-  s->before_start = ARENA_ZERO(a, int64_t, (int64_t)f->n + 2);
-  s->before = ARENA_NEW(a, int32_t, f->start[f->n]);
-  if (!s->class_at || !s->waiting || !left || !s->before_start || !s->before) return false;
-  for (int64_t i = 0; i < f->start[f->n]; i++) {
-    left[f->to[i]] = ++s->waiting[f->to[i]];
-    s->before_start[f->to[i] + 2]++;
-  }
-  for (int32_t c = 0; c < f->n; c++) s->before_start[c + 2] += s->before_start[c + 1];
-  for (int32_t c = 0; c < f->n; c++)
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->before[s->before_start[f->to[i] + 1]++] = c;
+  int32_t *left, n = 0;
+  if (!ARENA_ARRAYS(a, ARRAY(s->class_at, f->n), ZEROS(s->waiting, f->n), ZEROS(left, f->n)) ||
+      !constraint_graph_reverse(&s->before, f, a))
+    return false;
+  for (int64_t i = 0; i < f->start[f->n]; i++) left[f->to[i]] = ++s->waiting[f->to[i]];
   for (int32_t c = 0; c < f->n; c++)
     if (left[c] == 0) s->class_at[n++] = c;
   for (int32_t k = 0; k < n; k++)
@@ -94,11 +85,9 @@ static bool init(search *s, solve_run *run) {
   *s = (search){.run = run, .problem = p};
   if (!contract(&s->classes, p, true, a) || !order_classes(s, a)) return false;
   if (!chain_loads_init(&s->loads, p, &s->classes, a)) return false;
-  s->used = ARENA_ZERO(a, bool, p->n_devices);
-  s->price = ARENA_ZERO(a, double, s->classes.n_classes);
-  s->reach = ARENA_ZERO(a, double, p->n_devices);
-  s->operator_device = ARENA_NEW(a, int32_t, p->n_operators);
-  if (!s->used || !s->price || !s->reach || !s->operator_device || !equal_devices_find(&s->equal, p, EQUAL_ALWAYS, a))
+  if (!ARENA_ARRAYS(a, ZEROS(s->used, p->n_devices), ZEROS(s->price, s->classes.n_classes),
+                    ZEROS(s->reach, p->n_devices), ARRAY(s->operator_device, p->n_operators)) ||
+      !equal_devices_find(&s->equal, p, EQUAL_ALWAYS, a))
     return false;
   price_classes(s);
   return true;
@@ -138,8 +127,8 @@ static bool has_free_twin(const search *s, int32_t d) {
 
 /* Whether class c needs a class of device d. */
 static bool needs(const search *s, int32_t c, int32_t d) {
-  for (int64_t i = s->before_start[c]; i < s->before_start[c + 1]; i++)
-    if (s->loads.device[s->before[i]] == d) return true;
+  for (int64_t i = s->before.start[c]; i < s->before.start[c + 1]; i++)
+    if (s->loads.device[s->before.to[i]] == d) return true;
   return false;
 }
 

@@ -233,7 +233,7 @@ static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   if (p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   search s = {.run = run, .random = rng_new(run->seed)};
-  if (!hypergraph_find(&s.whole, p, run->arena)) return fail_no_memory(run->error);
+  if (!hypergraph_find(&s.whole, p, true, run->arena)) return fail_no_memory(run->error);
   if (!hypergraph_fits(&s.whole)) return SITU_STATUS_OK;
   if (!init(&s)) return fail_no_memory(run->error);
   if (run->incumbent->best.device) {

@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/csr.h"
 #include "solve/pipeline/link_prices.h"
 #include "view/footprint.h"
+#include "view/nets.h"
 #include "view/replicas.h"
+#include "view/unit.h"
 
 bool stages_serve(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_PIPELINE) return false;
@@ -23,11 +26,11 @@ bool stages_serve(const situ_problem *p) {
 static bool order_classes(stages *s, arena *a) {
   int32_t n = s->n = s->classes.n_classes;
   const constraint_graph *f = &s->classes.forward;
-  int32_t *waiting = ARENA_ZERO(a, int32_t, n), *rank = ARENA_NEW(a, int32_t, n), *stack = ARENA_NEW(a, int32_t, n);
-  s->class_at = ARENA_NEW(a, int32_t, n);
+  int32_t *waiting, *rank, *stack;
   s->n_words = (n + 63) / 64;
-  s->predecessors = ARENA_ZERO(a, uint64_t, (int64_t)n * s->n_words);
-  if (!waiting || !rank || !stack || !s->class_at || !s->predecessors) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(waiting, n), ARRAY(rank, n), ARRAY(stack, n), ARRAY(s->class_at, n),
+                    ZEROS(s->predecessors, (int64_t)n * s->n_words)))
+    return false;
   for (int64_t i = 0; i < f->start[n]; i++) waiting[f->to[i]]++;
   int32_t depth = 0, done = 0;
   for (int32_t c = n - 1; c >= 0; c--)
@@ -54,11 +57,9 @@ static bool sum_classes(stages *s, arena *a) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   bool trained = p->replicate && p->training;
-  s->time_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * s->n);
-  s->weight_bytes = ARENA_ZERO(a, int64_t, s->n);
-  s->footprint_bytes = ARENA_ZERO(a, int64_t, s->n);
-  s->trained_bytes = ARENA_ZERO(a, int64_t, s->n);
-  if (!s->time_ns || !s->weight_bytes || !s->footprint_bytes || !s->trained_bytes) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(s->time_ns, (int64_t)s->n_rows * s->n), ZEROS(s->weight_bytes, s->n),
+                    ZEROS(s->footprint_bytes, s->n), ZEROS(s->trained_bytes, s->n)))
+    return false;
   for (int32_t i = 0; i < s->n; i++) {
     int32_t c = s->class_at[i];
     for (int32_t m = s->classes.member_start[c]; m < s->classes.member_start[c + 1]; m++) {
@@ -79,30 +80,8 @@ static bool sum_classes(stages *s, arena *a) {
   return true;
 }
 
-/* The distinct classes that tensor t joins, the producer's first, into `pins`. */
-static int32_t pins_of(const situ_graph *g, const int32_t *rank_of, int32_t t, int32_t *seen, int32_t mark,
-                       int32_t *pins) {
-  int32_t n = 0;
-  pins[n++] = rank_of[g->producer[t]];
-  seen[pins[0]] = mark;
-  for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
-    int32_t c = rank_of[g->use[k]];
-    if (seen[c] == mark) continue;
-    seen[c] = mark;
-    pins[n++] = c;
-  }
-  return n;
-}
-
 bool stages_list_touches(stages *s, arena *a) {
-  s->touch_start = ARENA_ZERO(a, int32_t, (int64_t)s->n + 2);
-  s->touch = ARENA_NEW(a, int32_t, s->pin_start[s->n_edges]);
-  if (!s->touch_start || !s->touch) return false;
-  for (int32_t i = 0; i < s->pin_start[s->n_edges]; i++) s->touch_start[s->pin[i] + 2]++;
-  for (int32_t c = 0; c < s->n; c++) s->touch_start[c + 2] += s->touch_start[c + 1];
-  for (int32_t e = 0; e < s->n_edges; e++)
-    for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) s->touch[s->touch_start[s->pin[i] + 1]++] = e;
-  return true;
+  return csr_transpose(&s->touch_start, &s->touch, s->pin_start, s->pin, s->n_edges, s->n, a);
 }
 
 /* What a tensor that enters or leaves a device of a type costs it. */
@@ -116,20 +95,18 @@ static int64_t price_ns(const stages *s, const link_prices *links, int32_t type,
 static bool find_edges(stages *s, arena *a) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
-  int32_t *rank_of = ARENA_NEW(a, int32_t, g->n_operators), *seen = ARENA_ZERO(a, int32_t, s->n);
-  s->n_edges = 0;
-  s->pin_start = ARENA_ZERO(a, int32_t, (int64_t)g->n_tensors + 1);
-  s->pin = ARENA_NEW(a, int32_t, g->n_uses + g->n_tensors);
-  s->in_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
-  s->out_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
+  int32_t *rank_of, *seen;
+  int64_t cells = (int64_t)s->n_rows * g->n_tensors;
   link_prices links;
-  if (!rank_of || !seen || !s->pin_start || !s->pin || !s->in_ns || !s->out_ns) return false;
+  s->n_edges = 0;
+  if (!ARENA_ARRAYS(a, ARRAY(rank_of, g->n_operators), ZEROS(seen, s->n),
+                    ZEROS(s->pin_start, (int64_t)g->n_tensors + 1), ARRAY(s->pin, g->n_uses + g->n_tensors),
+                    ZEROS(s->in_ns, cells), ZEROS(s->out_ns, cells)))
+    return false;
   if (s->by_links && !link_prices_find(&links, p, s->types, s->n_types, a)) return false;
-  for (int32_t i = 0; i < s->n; i++)
-    for (int32_t m = s->classes.member_start[s->class_at[i]]; m < s->classes.member_start[s->class_at[i] + 1]; m++)
-      rank_of[s->classes.member[m]] = i;
+  for (int32_t i = 0; i < s->n; i++) unit_members_put(contraction_members(&s->classes, s->class_at[i]), rank_of, i);
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t at = s->pin_start[s->n_edges], n_pins = pins_of(g, rank_of, t, seen, t + 1, s->pin + at);
+    int32_t at = s->pin_start[s->n_edges], n_pins = nets_pins(g, t, rank_of, seen, s->pin + at);
     bool costs = false;
     for (int32_t row = 0; row < s->n_rows && n_pins > 1; row++) {
       bool here = row / s->n_types == phase_of(s, g->producer[t]) && !s->types[row].is_host;
@@ -155,15 +132,13 @@ static bool fuse(stages *s, const int32_t *into, arena *a) {
   contraction *c = &s->classes;
   int32_t n = c->n_classes, n_left = 0, n_operators = s->problem->n_operators;
   int64_t n_edges = 0;
-  int32_t *number = ARENA_NEW(a, int32_t, n), *start = ARENA_ZERO(a, int32_t, n + 2), *next = ARENA_NEW(a, int32_t, n);
-  int32_t *member = ARENA_NEW(a, int32_t, n_operators);
-  constraint_graph f = {.start = ARENA_ZERO(a, int64_t, n + 2), .to = ARENA_NEW(a, int32_t, c->forward.start[n])};
-  if (!number || !start || !next || !member || !f.start || !f.to) return false;
+  int32_t *number, *next, *start, *member;
+  constraint_graph f;
+  if (!ARENA_ARRAYS(a, ARRAY(number, n), ARRAY(next, n), ZEROS(f.start, n + 2), ARRAY(f.to, c->forward.start[n])))
+    return false;
   for (int32_t i = 0; i < n; i++) number[i] = into[i] == i ? n_left++ : -1;
-  for (int32_t v = 0; v < n_operators; v++) start[(c->class_of[v] = number[into[c->class_of[v]]]) + 1]++;
-  for (int32_t i = 0; i < n_left; i++) start[i + 1] += start[i];
-  memcpy(next, start, (size_t)n_left * sizeof *next);
-  for (int32_t v = 0; v < n_operators; v++) member[next[c->class_of[v]]++] = v;
+  for (int32_t v = 0; v < n_operators; v++) c->class_of[v] = number[into[c->class_of[v]]];
+  if (!csr_by_key(&start, &member, c->class_of, n_operators, n_left, a)) return false;
   for (int32_t i = 0; i < n; i++) f.start[number[into[i]] + 1] += c->forward.start[i + 1] - c->forward.start[i];
   for (int32_t i = 0; i < n_left; i++) f.start[i + 1] += f.start[i];
   int64_t *at = ARENA_COPY(a, f.start, int64_t, n_left + 1);

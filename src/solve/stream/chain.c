@@ -1,6 +1,7 @@
 #include "solve/stream/chain.h"
 
 #include "base/checked.h"
+#include "base/csr.h"
 #include "solve/stream/rank.h"
 #include "view/footprint.h"
 
@@ -102,14 +103,10 @@ static void place_others(int32_t *element, const situ_graph *g) {
 
 /* Parts elements where the work since the last boundary reaches `grain`, in order of numbers. False without memory. */
 static bool refine(int32_t *element, const situ_problem *p, double grain, const double *work, arena *a) {
-  int32_t n = p->n_operators, n_elements = 0, *first = NULL, *order = ARENA_NEW(a, int32_t, n);
+  int32_t n = p->n_operators, n_elements = 0, *first, *order;
   for (int32_t v = 0; v < n; v++)
     if (element[v] >= n_elements) n_elements = element[v] + 1;
-  first = ARENA_ZERO(a, int32_t, (int64_t)n_elements + 1);
-  if (!order || !first) return false;
-  for (int32_t v = 0; v < n; v++) first[element[v] + 1]++;
-  for (int32_t e = 0; e < n_elements; e++) first[e + 1] += first[e];
-  for (int32_t v = 0; v < n; v++) order[first[element[v]]++] = v;
+  if (!csr_by_key(&first, &order, element, n, n_elements, a)) return false;
   double since = 0;
   for (int32_t i = 0, e = 0; i < n; i++) {
     int32_t v = order[i];
@@ -162,17 +159,6 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
   for (int32_t v = 0; v < g->n_operators; v++) element[v] = number[element[v]];
   *joined_some = n > most;
   return n > 0 ? number[n - 1] + 1 : 0;
-}
-
-static bool list_order(chain *c, arena *a) {
-  int32_t n = c->problem->n_operators;
-  c->order = ARENA_NEW(a, int32_t, n);
-  c->first = ARENA_ZERO(a, int32_t, (int64_t)c->n + 2);
-  if (!c->order || !c->first) return false;
-  for (int32_t v = 0; v < n; v++) c->first[c->element[v] + 2]++;
-  for (int32_t k = 0; k < c->n; k++) c->first[k + 2] += c->first[k + 1];
-  for (int32_t v = 0; v < n; v++) c->order[c->first[c->element[v] + 1]++] = v;
-  return true;
 }
 
 /* The last element that uses tensor t, and the last operator there; -1 where nobody does. */
@@ -288,7 +274,7 @@ bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, ar
   for (int32_t v = 0; v < p->n_operators; v++) total += costs.work[v];
   if (parts > 0 && !refine(c->element, p, total / parts, costs.work, a)) return false;
   c->n = join_elements(c->element, &c->joined, p, most, costs.work, a);
-  if (c->n < 0 || !list_order(c, a)) return false;
+  if (c->n < 0 || !csr_by_key(&c->first, &c->order, c->element, p->n_operators, c->n, a)) return false;
   int64_t n = c->n;
   c->weight_bytes = ARENA_ZERO(a, int64_t, n + 1);
   c->kept_bytes = ARENA_ZERO(a, int64_t, n + 1);

@@ -20,6 +20,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/csr.h"
 #include "graph/neighbours.h"
 #include "solve/stream/matching.h"
 #include "solve/stream/rank.h"
@@ -168,9 +169,9 @@ static bool add_rows(lp *model, const favourites *x, arena *a) {
             .upper = ARENA_NEW(a, double, most)};
   int32_t *in_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2), *in_edge = ARENA_NEW(a, int32_t, m);
   if (!r.start || !r.column || !r.coefficient || !r.lower || !r.upper || !in_start || !in_edge) return false;
-  for (int32_t e = 0; e < m; e++) in_start[x->edges[e].to + 2]++;
-  for (int32_t k = 0; k < n; k++) in_start[k + 2] += in_start[k + 1];
-  for (int32_t e = 0; e < m; e++) in_edge[in_start[x->edges[e].to + 1]++] = e;
+  for (int32_t e = 0; e < m; e++) csr_count(in_start, x->edges[e].to);
+  csr_sum(in_start, n);
+  for (int32_t e = 0; e < m; e++) in_edge[csr_put(in_start, x->edges[e].to)] = e;
   fill_rows(&r, x, in_start, in_edge);
   return lp_add_rows(model, r.n, r.start, r.column, r.coefficient, r.lower, r.upper);
 }

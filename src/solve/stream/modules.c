@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/csr.h"
 #include "base/heap.h"
 
 enum { MOVING_PASSES = 20, SEARCHED = 5000 };
@@ -58,7 +59,7 @@ static int32_t move_all(int32_t *label, const level *g, double price, int32_t mo
   s.strength = ARENA_COPY(a, g->strength, double, g->n);
   s.reach = ARENA_ZERO(a, double, g->n);
   s.reached = ARENA_NEW(a, int32_t, g->n);
-  int32_t *number = ARENA_NEW(a, int32_t, g->n), n = 0;
+  int32_t *number = ARENA_NEW(a, int32_t, g->n);
   if (!s.size || !s.strength || !s.reach || !s.reached || !number) return -1;
   for (int32_t x = 0; x < g->n; x++) label[x] = x;
   bool moved = true;
@@ -66,12 +67,7 @@ static int32_t move_all(int32_t *label, const level *g, double price, int32_t mo
     moved = false;
     for (int32_t x = 0; x < g->n; x++) moved |= move_node(&s, x, price, most);
   }
-  for (int32_t x = 0; x < g->n; x++) number[x] = -1;
-  for (int32_t x = 0; x < g->n; x++) {
-    if (number[label[x]] < 0) number[label[x]] = n++;
-    label[x] = number[label[x]];
-  }
-  return n;
+  return csr_number_keys(label, label, g->n, number, g->n);
 }
 
 /* The level above: labels become nodes. */
@@ -361,28 +357,12 @@ static bool merge_cycles(int32_t *label, const unit_graph *g, arena *a) {
 
 /* Acyclic labels that are too large are cut along the order of numbers: edges stay ahead. */
 static bool cut_to_size(int32_t *label, const unit_graph *g, const module_rules *rules, arena *a) {
-  int32_t n, *order = ARENA_NEW(a, int32_t, g->n), *at = ARENA_ZERO(a, int32_t, (int64_t)g->n + 1);
-  int32_t *whole = ARENA_NEW(a, int32_t, g->n);
-  if (!order || !at || !whole || !number_up(label, g, &n, a)) return false;
-  for (int32_t u = 0; u < g->n; u++) at[label[u] + 1]++;
-  for (int32_t c = 0; c < n; c++) at[c + 1] += at[c];
-  for (int32_t u = 0; u < g->n; u++) {
-    order[at[label[u]]++] = u;
-    whole[u] = label[u];
-  }
+  int32_t n, *start, *order, *whole;
+  if (!number_up(label, g, &n, a) || !csr_by_key(&start, &order, label, g->n, n, a)) return false;
+  if (!(whole = ARENA_COPY(a, label, int32_t, g->n))) return false;
   module_rules loose = *rules;
   loose.resolution = 0; /* what fits stays whole */
   return divide(label, g, order, whole, &loose, a);
-}
-
-static bool list_members(modules *out, const unit_graph *g, arena *a) {
-  out->start = ARENA_ZERO(a, int32_t, (int64_t)out->n + 2);
-  out->unit = ARENA_NEW(a, int32_t, g->n);
-  if (!out->start || !out->unit) return false;
-  for (int32_t u = 0; u < g->n; u++) out->start[out->of[u] + 2]++;
-  for (int32_t k = 0; k < out->n; k++) out->start[k + 2] += out->start[k + 1];
-  for (int32_t u = 0; u < g->n; u++) out->unit[out->start[out->of[u] + 1]++] = u;
-  return true;
 }
 
 bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, arena *a) {
@@ -399,5 +379,5 @@ bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, 
     made = community && modules_communities(community, g, rules->resolution, g->n, a) >= 0 &&
            grow(out->of, g, community, rules->most, a);
   }
-  return made && number_up(out->of, g, &out->n, a) && list_members(out, g, a);
+  return made && number_up(out->of, g, &out->n, a) && csr_by_key(&out->start, &out->unit, out->of, g->n, out->n, a);
 }
