@@ -68,22 +68,12 @@ static bool look_at(const taking *s, int32_t t, uint64_t *users, bool *leaves) {
 
 static bool make_arrays(block *b, arena *a) {
   int64_t d = b->machine->n_devices, m = b->machine->n_memories;
-  b->operator_of = ARENA_NEW(a, int32_t, b->n);
-  b->time_ns = ARENA_NEW(a, int64_t, b->n * d);
-  b->tail_ns = ARENA_NEW(a, int64_t, b->n * d);
-  b->before = ARENA_ZERO(a, uint64_t, b->n);
-  b->rest = ARENA_ZERO(a, int64_t, (int64_t)b->n * BLOCK_PRICES);
-  b->in_start = ARENA_ZERO(a, int32_t, b->n + 1);
-  b->out_start = ARENA_ZERO(a, int32_t, b->n + 1);
-  b->out = ARENA_NEW(a, int32_t, b->n_tensors);
-  b->tensor_of = ARENA_NEW(a, int32_t, b->n_tensors);
-  b->source = ARENA_NEW(a, int32_t, b->n_tensors);
-  b->real_tensor = ARENA_NEW(a, int32_t, b->n_tensors);
-  b->way_ns = ARENA_ZERO(a, int64_t, b->n_tensors * m * m);
-  b->users = ARENA_NEW(a, uint64_t, b->n_tensors);
-  b->leaves = ARENA_NEW(a, bool, b->n_tensors);
-  return b->operator_of && b->time_ns && b->tail_ns && b->before && b->rest && b->in_start && b->out_start && b->out &&
-         b->tensor_of && b->real_tensor && b->source && b->way_ns && b->users && b->leaves;
+  return ARENA_ARRAYS(a, ARRAY(b->operator_of, b->n), ARRAY(b->time_ns, b->n * d), ARRAY(b->tail_ns, b->n * d),
+                      ZEROS(b->before, b->n), ZEROS(b->rest, (int64_t)b->n * BLOCK_PRICES),
+                      ZEROS(b->in_start, b->n + 1), ZEROS(b->out_start, b->n + 1), ARRAY(b->out, b->n_tensors),
+                      ARRAY(b->tensor_of, b->n_tensors), ARRAY(b->source, b->n_tensors),
+                      ARRAY(b->real_tensor, b->n_tensors), ZEROS(b->way_ns, b->n_tensors * m * m),
+                      ARRAY(b->users, b->n_tensors), ARRAY(b->leaves, b->n_tensors));
 }
 
 static void fill_ways(block *b, int32_t j) {

@@ -345,22 +345,11 @@ static bool find_ancestors(search *s, arena *a) {
 
 static bool search_init(search *s, arena *a) {
   int64_t cells = (int64_t)s->n * s->n_devices;
-  s->may = ARENA_NEW(a, bool, cells);
-  s->first = ARENA_ZERO(a, int64_t, cells);
-  s->last = ARENA_ZERO(a, int64_t, cells);
-  s->head = ARENA_NEW(a, int64_t, cells);
-  s->tail = ARENA_NEW(a, int64_t, cells);
-  s->release0 = ARENA_ZERO(a, int64_t, s->n);
-  s->after0 = ARENA_ZERO(a, int64_t, s->n);
-  s->release = ARENA_ZERO(a, int64_t, s->n);
-  s->after = ARENA_ZERO(a, int64_t, s->n);
-  s->order = ARENA_NEW(a, ranked, s->n);
-  s->work = ARENA_NEW(a, int64_t, (int64_t)s->n * PRICES);
-  s->devices = ARENA_NEW(a, uint64_t, s->n);
-  s->ends_a = ARENA_NEW(a, int64_t, s->n + 1);
-  s->ends_b = ARENA_NEW(a, int64_t, s->n + 1);
-  return s->may && s->first && s->last && s->release0 && s->after0 && s->head && s->tail && s->release && s->after &&
-         s->order && s->work && s->devices && s->ends_a && s->ends_b && find_ancestors(s, a);
+  return ARENA_ARRAYS(a, ARRAY(s->may, cells), ZEROS(s->first, cells), ZEROS(s->last, cells), ARRAY(s->head, cells),
+                      ARRAY(s->tail, cells), ZEROS(s->release0, s->n), ZEROS(s->after0, s->n), ZEROS(s->release, s->n),
+                      ZEROS(s->after, s->n), ARRAY(s->order, s->n), ARRAY(s->work, (int64_t)s->n * PRICES),
+                      ARRAY(s->devices, s->n), ARRAY(s->ends_a, s->n + 1), ARRAY(s->ends_b, s->n + 1)) &&
+         find_ancestors(s, a);
 }
 
 /* Starts and tails that joins know, where may[] is what the problem says. Without time for them *closed. */

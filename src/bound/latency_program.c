@@ -124,9 +124,9 @@ static void add_edge(const latency_program *l, program *q, int64_t use, int32_t 
 static bool add_edges(const latency_program *l, program *q, arena *a) {
   const situ_graph *g = l->problem->graph;
   int64_t pairs = (int64_t)l->problem->n_memories * l->problem->n_memories;
-  int64_t *cost = ARENA_NEW(a, int64_t, pairs);
-  int32_t *z = ARENA_NEW(a, int32_t, pairs), *seen = ARENA_ZERO(a, int32_t, g->n_operators);
-  if (!cost || !z || !seen) return false;
+  int64_t *cost;
+  int32_t *z, *seen;
+  if (!ARENA_ARRAYS(a, ARRAY(cost, pairs), ARRAY(z, pairs), ZEROS(seen, g->n_operators))) return false;
   for (int32_t j = 0; j < g->n_operators; j++)
     for (int64_t k = g->in_start[j]; k < g->in_start[j + 1]; k++) {
       int32_t i = g->producer[g->in[k]];
@@ -180,17 +180,10 @@ static void add_memories(const latency_program *l, program *q) {
 static bool make_arrays(latency_program *l, arena *a) {
   const situ_problem *p = l->problem;
   int64_t cells = (int64_t)p->n_operators * p->n_devices, n_uses = p->graph->n_uses;
-  l->head = ARENA_NEW(a, int64_t, cells);
-  l->tail = ARENA_NEW(a, int64_t, cells);
-  l->x = ARENA_NEW(a, int32_t, cells);
-  l->start = ARENA_NEW(a, int32_t, p->n_operators);
-  l->edge_row = ARENA_NEW(a, int32_t, n_uses);
-  l->from_row = ARENA_NEW(a, int32_t, n_uses);
-  l->tail_row = ARENA_NEW(a, int32_t, p->n_operators);
-  l->area_row = ARENA_NEW(a, int32_t, p->n_devices);
-  l->room_row = ARENA_NEW(a, int32_t, p->n_memories);
-  if (!l->head || !l->tail || !l->x || !l->start || !l->edge_row || !l->from_row || !l->tail_row || !l->area_row ||
-      !l->room_row)
+  if (!ARENA_ARRAYS(a, ARRAY(l->head, cells), ARRAY(l->tail, cells), ARRAY(l->x, cells),
+                    ARRAY(l->start, p->n_operators), ARRAY(l->edge_row, n_uses), ARRAY(l->from_row, n_uses),
+                    ARRAY(l->tail_row, p->n_operators), ARRAY(l->area_row, p->n_devices),
+                    ARRAY(l->room_row, p->n_memories)))
     return false;
   for (int64_t k = 0; k < n_uses; k++) l->edge_row[k] = l->from_row[k] = -1;
   for (int32_t m = 0; m < p->n_memories; m++) l->room_row[m] = -1;

@@ -7,13 +7,9 @@
 
 static bool make(thin_graph *g, const situ_problem *p, int32_t n, int64_t n_tensors, int64_t n_uses, arena *a) {
   *g = (thin_graph){.problem = p, .n = n};
-  g->operator_of = ARENA_NEW(a, int32_t, n);
-  g->tensor_of = ARENA_NEW(a, int32_t, n_tensors);
-  g->producer = ARENA_NEW(a, int32_t, n_tensors);
-  g->way_ns = ARENA_ZERO(a, int64_t *, n_tensors);
-  g->use_start = ARENA_NEW(a, int64_t, n_tensors + 1);
-  g->use = ARENA_NEW(a, int32_t, n_uses);
-  if (!g->operator_of || !g->tensor_of || !g->way_ns || !g->producer || !g->use_start || !g->use) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(g->operator_of, n), ARRAY(g->tensor_of, n_tensors), ARRAY(g->producer, n_tensors),
+                    ZEROS(g->way_ns, n_tensors), ARRAY(g->use_start, n_tensors + 1), ARRAY(g->use, n_uses)))
+    return false;
   g->use_start[0] = 0;
   return true;
 }
@@ -107,11 +103,9 @@ typedef struct ways {
 
 static bool ways_make(ways *w, const thin_graph *g, const bool *deleted, arena *a) {
   *w = (ways){.g = g, .deleted = deleted, .n_memories = g->problem->n_memories};
-  w->first_tensor = ARENA_ZERO(a, int32_t, g->n + 1);
-  w->ready_ns = ARENA_ZERO(a, int64_t, (int64_t)g->n * w->n_memories);
-  w->reached = ARENA_ZERO(a, bool, g->n);
-  w->found = ARENA_ZERO(a, int64_t *, g->n);
-  if (!w->first_tensor || !w->ready_ns || !w->reached || !w->found) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(w->first_tensor, g->n + 1), ZEROS(w->ready_ns, (int64_t)g->n * w->n_memories),
+                    ZEROS(w->reached, g->n), ZEROS(w->found, g->n)))
+    return false;
   for (int32_t t = 0; t < g->n_tensors; t++) w->first_tensor[g->producer[t] + 1] = t + 1;
   for (int32_t v = 0; v < g->n; v++)
     if (w->first_tensor[v + 1] < w->first_tensor[v]) w->first_tensor[v + 1] = w->first_tensor[v];
@@ -308,9 +302,11 @@ static bool count_rivals(int32_t *rivals, rows *reach, const thin_graph *g, aren
 
 bool thin_until(bool *deleted, const thin_graph *g, int32_t largest, arena *a) {
   rows reach;
-  int32_t *rivals = ARENA_NEW(a, int32_t, g->n), *left = ARENA_NEW(a, int32_t, g->n);
-  double *work = ARENA_NEW(a, double, g->n);
-  if (!rivals || !left || !work || !count_rivals(rivals, &reach, g, a)) return false;
+  int32_t *rivals, *left;
+  double *work;
+  if (!ARENA_ARRAYS(a, ARRAY(rivals, g->n), ARRAY(left, g->n), ARRAY(work, g->n)) ||
+      !count_rivals(rivals, &reach, g, a))
+    return false;
   weigh(work, g);
   memset(deleted, 0, (size_t)g->n * sizeof *deleted);
   for (;;) {

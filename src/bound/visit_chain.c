@@ -179,25 +179,12 @@ static bool walk_init(walk *w, arena *a) {
   int64_t n_operators = w->s->problem->n_operators, nm = w->s->n_memories, prices = w->c.n_prices;
   w->most_open = (int32_t)min64(MOST_OPEN, nm * (nm + 1) * w->c.n);
   w->n_tags = 1;
-  w->carried = ARENA_ZERO(a, int64_t, n_operators);
-  w->part_of = ARENA_NEW(a, int32_t, n_operators);
-  w->part_start = ARENA_ZERO(a, int32_t, (int64_t)n_parts(w) + 2);
-  w->member = ARENA_NEW(a, int32_t, n_operators);
-  w->ready = ARENA_NEW(a, int64_t, n_operators * nm);
-  w->after = ARENA_NEW(a, int64_t, n_operators * nm);
-  w->here = ARENA_NEW(a, int64_t, nm);
-  w->there = ARENA_NEW(a, int64_t, nm);
-  w->way = ARENA_NEW(a, int64_t, nm * nm);
-  w->partings = ARENA_NEW(a, parting, n_operators);
-  w->stay = ARENA_NEW(a, __int128, nm *prices);
-  w->arrived = ARENA_NEW(a, int64_t, nm * nm);
-  w->ended = ARENA_NEW(a, int64_t, nm * nm);
-  w->source = ARENA_NEW(a, int64_t, nm);
-  w->passed = ARENA_NEW(a, __int128, nm *prices);
-  w->open = ARENA_NEW(a, visit, w->most_open);
-  w->sum = ARENA_NEW(a, __int128, w->most_open *prices);
-  return w->carried && w->part_of && w->part_start && w->member && w->ready && w->after && w->here && w->there &&
-         w->way && w->partings && w->stay && w->arrived && w->ended && w->source && w->passed && w->open && w->sum;
+  return ARENA_ARRAYS(
+      a, ZEROS(w->carried, n_operators), ARRAY(w->part_of, n_operators), ZEROS(w->part_start, (int64_t)n_parts(w) + 2),
+      ARRAY(w->member, n_operators), ARRAY(w->ready, n_operators * nm), ARRAY(w->after, n_operators * nm),
+      ARRAY(w->here, nm), ARRAY(w->there, nm), ARRAY(w->way, nm * nm), ARRAY(w->partings, n_operators),
+      ARRAY(w->stay, nm * prices), ARRAY(w->arrived, nm * nm), ARRAY(w->ended, nm * nm), ARRAY(w->source, nm),
+      ARRAY(w->passed, nm * prices), ARRAY(w->open, w->most_open), ARRAY(w->sum, w->most_open * prices));
 }
 
 bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const int32_t *chain, int32_t n, arena *a) {

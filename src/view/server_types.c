@@ -39,10 +39,9 @@ static bool may_swap(const finder *f, const int32_t *one, const int32_t *other, 
 
 static bool find_devices(finder *f, arena *a) {
   const situ_problem *p = f->problem;
-  int32_t *of_memory = ARENA_NEW(a, int32_t, p->n_memories);
-  f->device = ARENA_NEW(a, int32_t, p->n_devices);
-  f->pinned = ARENA_ZERO(a, bool, p->n_devices);
-  if (!of_memory || !f->device || !f->pinned) return false;
+  int32_t *of_memory;
+  if (!ARENA_ARRAYS(a, ARRAY(of_memory, p->n_memories), ARRAY(f->device, p->n_devices), ZEROS(f->pinned, p->n_devices)))
+    return false;
   for (int32_t v = 0; v < p->n_operators; v++)
     if (p->pin[v] >= 0) f->pinned[p->pin[v]] = true;
   for (int32_t m = 0; m < p->n_memories; m++) of_memory[m] = -1;
@@ -58,10 +57,7 @@ static bool find_devices(finder *f, arena *a) {
 
 static bool sort_places(server_type *t, const finder *f, arena *a) {
   int32_t n = t->n_places;
-  t->type_of = ARENA_NEW(a, int32_t, n);
-  t->count = ARENA_ZERO(a, int32_t, n);
-  t->place = ARENA_NEW(a, int32_t, (int64_t)n * n);
-  if (!t->type_of || !t->count || !t->place) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(t->type_of, n), ZEROS(t->count, n), ARRAY(t->place, (int64_t)n * n))) return false;
   for (int32_t i = 0; i < n; i++) {
     int32_t k = 0;
     while (k < t->n_types && f->linked.type_of[t->device[i]] != f->linked.type_of[t->device[t->place[(int64_t)k * n]]])

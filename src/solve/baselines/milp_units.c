@@ -36,10 +36,9 @@ static bool order_units(milp_units *s, arena *a) {
 }
 
 bool milp_units_init(milp_units *s, arena *a) {
-  s->order = ARENA_NEW(a, int32_t, s->n_units);
-  s->unit_device = ARENA_NEW(a, int32_t, s->n_units);
-  s->operator_device = ARENA_NEW(a, int32_t, s->problem->n_operators);
-  return s->order && s->unit_device && s->operator_device && order_units(s, a);
+  return ARENA_ARRAYS(a, ARRAY(s->order, s->n_units), ARRAY(s->unit_device, s->n_units),
+                      ARRAY(s->operator_device, s->problem->n_operators)) &&
+         order_units(s, a);
 }
 
 void milp_break_symmetry(const milp_units *s, program *p) {

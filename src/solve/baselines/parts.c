@@ -245,18 +245,11 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
   const situ_problem *p = g->run->problem;
   int32_t n = g->classes.n_classes;
   *s = (settling){.g = g};
-  s->class_device = ARENA_NEW(a, int32_t, n);
-  s->busy_ns = ARENA_NEW(a, int64_t, p->n_devices);
-  s->bytes = ARENA_NEW(a, int64_t, p->n_memories);
-  s->footprint = ARENA_NEW(a, int64_t, p->n_memories);
-  s->class_footprint = ARENA_ZERO(a, int64_t, n);
-  s->order = ARENA_NEW(a, int32_t, n);
-  s->by_place = ARENA_NEW(a, int32_t, p->n_devices);
-  s->place_of = ARENA_NEW(a, int32_t, p->n_devices);
-  s->class_place = ARENA_NEW(a, int32_t, n);
-  s->device = ARENA_NEW(a, int32_t, p->n_operators);
-  if (!s->class_device || !s->busy_ns || !s->bytes || !s->footprint || !s->class_footprint || !s->order ||
-      !s->by_place || !s->place_of || !s->class_place || !s->device || !order_maker_init(maker, &g->classes.forward, a))
+  if (!ARENA_ARRAYS(a, ARRAY(s->class_device, n), ARRAY(s->busy_ns, p->n_devices), ARRAY(s->bytes, p->n_memories),
+                    ARRAY(s->footprint, p->n_memories), ZEROS(s->class_footprint, n), ARRAY(s->order, n),
+                    ARRAY(s->by_place, p->n_devices), ARRAY(s->place_of, p->n_devices), ARRAY(s->class_place, n),
+                    ARRAY(s->device, p->n_operators)) ||
+      !order_maker_init(maker, &g->classes.forward, a))
     return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t *most = &s->class_footprint[g->classes.class_of[v]];

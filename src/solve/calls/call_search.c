@@ -28,11 +28,10 @@ typedef struct calls_search {
 static bool init(calls_search *s, solve_run *run) {
   const situ_problem *p = run->problem;
   *s = (calls_search){.run = run, .problem = p, .random = rng_new(run->seed)};
-  s->now = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s->trial = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  int32_t *waiting = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  int32_t *stack = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  if (!s->now || !s->trial || !waiting || !stack) return false;
+  int32_t *waiting, *stack;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s->now, p->n_operators), ARRAY(s->trial, p->n_operators),
+                    ARRAY(waiting, p->n_operators), ARRAY(stack, p->n_operators)))
+    return false;
   for (int32_t k = 0; k < ORDERS; k++) {
     s->order[k] = ARENA_NEW(run->arena, int32_t, p->n_operators);
     if (!s->order[k]) return false;

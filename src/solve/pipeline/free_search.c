@@ -189,10 +189,9 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
              .random = rng_new(run->seed),
              .found = &all->found[number],
              .effort = effort_of(all->n_cycles + number)};
-  s.levels = ARENA_NEW(run->arena, level, MOST_LEVELS);
-  s.label = ARENA_NEW(run->arena, int32_t, n);
-  s.operator_device = ARENA_NEW(run->arena, int32_t, run->problem->n_operators);
-  if (!s.levels || !s.label || !s.operator_device) return fail_no_memory(run->error);
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s.levels, MOST_LEVELS), ARRAY(s.label, n),
+                    ARRAY(s.operator_device, run->problem->n_operators)))
+    return fail_no_memory(run->error);
   int64_t kind = all->n_pool < POOL ? 0 : rng_below(&s.random, 10);
   bool good;
   if (kind < 1) {

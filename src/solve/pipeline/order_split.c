@@ -150,10 +150,8 @@ static bool find_types(order_split *l) {
   if (!equal_devices_find(&equal, p, EQUAL_STAGED, a)) return false;
   l->types = equal.types;
   l->n_types = equal.n_types;
-  l->in_kind = ARENA_NEW(a, int32_t, l->n_types);
-  l->out_kind = ARENA_NEW(a, int32_t, l->n_types);
-  l->stride = ARENA_NEW(a, int32_t, l->n_types);
-  if (!l->in_kind || !l->out_kind || !l->stride) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(l->in_kind, l->n_types), ARRAY(l->out_kind, l->n_types), ARRAY(l->stride, l->n_types)))
+    return false;
   for (int32_t k = 0; k < l->n_types; k++) {
     int32_t d = l->types[k].devices[0];
     l->in_kind[k] = p->device_kind[(int64_t)p->host * p->n_devices + d];

@@ -178,11 +178,9 @@ static void offer_best(block_dp *s, const block_front *end, const block_trace *t
 
 static bool start_of_all(block_front *front, const block_dp *s, arena *a) {
   *front = (block_front){.n = 1};
-  front->vectors = ARENA_ZERO(a, int64_t, s->machine.n_devices + s->machine.problem->platform->n_channels);
-  front->copies = ARENA_ZERO(a, block_copies, 1);
-  front->step = ARENA_NEW(a, int32_t, 1);
-  front->bound_ns = ARENA_ZERO(a, int64_t, 1);
-  if (!front->vectors || !front->copies || !front->step || !front->bound_ns) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(front->vectors, s->machine.n_devices + s->machine.problem->platform->n_channels),
+                    ZEROS(front->copies, 1), ARRAY(front->step, 1), ZEROS(front->bound_ns, 1)))
+    return false;
   front->step[0] = -1;
   return true;
 }
@@ -265,18 +263,14 @@ static bool make_graph(block_dp *s, const situ_problem *p, arena *a) {
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   block_dp s = {.run = run};
-  s.device = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s.order = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s.kept_order = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s.placed = ARENA_NEW(run->arena, bool, p->n_operators);
-  if (!s.device || !s.order || !s.kept_order || !s.placed || !make_graph(&s, p, run->arena))
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s.device, p->n_operators), ARRAY(s.order, p->n_operators),
+                    ARRAY(s.kept_order, p->n_operators), ARRAY(s.placed, p->n_operators)) ||
+      !make_graph(&s, p, run->arena))
     return fail_no_memory(run->error);
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
-  s.tail_ns = ARENA_NEW(run->arena, int64_t, cells);
-  s.head_ns = ARENA_NEW(run->arena, int64_t, cells);
-  s.priority = ARENA_NEW(run->arena, double, p->n_operators);
-  if (!s.tail_ns || !s.head_ns || !s.priority || !bound_heads_tails(s.head_ns, s.tail_ns, p) ||
-      !draft_init(&s.draft, p, run->arena) || !block_machine_init(&s.machine, p, run->arena))
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s.tail_ns, cells), ARRAY(s.head_ns, cells), ARRAY(s.priority, p->n_operators)) ||
+      !bound_heads_tails(s.head_ns, s.tail_ns, p) || !draft_init(&s.draft, p, run->arena) ||
+      !block_machine_init(&s.machine, p, run->arena))
     return fail_no_memory(run->error);
   if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s.draft, run->arena);
   s.scratch = arena_new();

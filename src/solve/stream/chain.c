@@ -128,9 +128,9 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
   int32_t n = 0;
   for (int32_t v = 0; v < g->n_operators; v++)
     if (element[v] >= n) n = element[v] + 1;
-  int32_t *held = ARENA_ZERO(a, int32_t, (int64_t)n + 1), *number = ARENA_NEW(a, int32_t, n);
-  double *work = ARENA_ZERO(a, double, n);
-  if (!held || !number || !work) return -1;
+  int32_t *held, *number;
+  double *work;
+  if (!ARENA_ARRAYS(a, ZEROS(held, (int64_t)n + 1), ARRAY(number, n), ZEROS(work, n))) return -1;
   for (int32_t k = 0; k < p->units.n; k++) {
     int32_t least = n, greatest = -1;
     for (int32_t i = p->units.start[k]; i < p->units.start[k + 1]; i++) {
@@ -235,10 +235,10 @@ static bool list_cuts(chain *c, const bool *main_part, arena *a) {
   const situ_graph *g = c->problem->graph;
   int32_t n = c->n, user;
   int64_t total = 0;
-  c->cut_start = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  c->own_end = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  int32_t *others = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  if (!c->cut_start || !c->own_end || !others) return false;
+  int32_t *others;
+  if (!ARENA_ARRAYS(a, ZEROS(c->cut_start, (int64_t)n + 1), ZEROS(c->own_end, (int64_t)n + 1),
+                    ZEROS(others, (int64_t)n + 1)))
+    return false;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t from = c->element[g->producer[t]], to = last_use(c, t, &user);
     total += to > from ? to - from : 0;
@@ -276,13 +276,10 @@ bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, ar
   c->n = join_elements(c->element, &c->joined, p, most, costs.work, a);
   if (c->n < 0 || !csr_by_key(&c->first, &c->order, c->element, p->n_operators, c->n, a)) return false;
   int64_t n = c->n;
-  c->weight_bytes = ARENA_ZERO(a, int64_t, n + 1);
-  c->kept_bytes = ARENA_ZERO(a, int64_t, n + 1);
-  c->time_ns = ARENA_ZERO(a, int64_t, (n + 1) * p->n_classes);
-  c->never = ARENA_ZERO(a, int32_t, (n + 1) * p->n_classes);
-  c->peak_bytes = ARENA_NEW(a, int64_t, n);
-  c->pin = ARENA_NEW(a, int32_t, n);
-  if (!c->weight_bytes || !c->kept_bytes || !c->time_ns || !c->never || !c->peak_bytes || !c->pin) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(c->weight_bytes, n + 1), ZEROS(c->kept_bytes, n + 1),
+                    ZEROS(c->time_ns, (n + 1) * p->n_classes), ZEROS(c->never, (n + 1) * p->n_classes),
+                    ARRAY(c->peak_bytes, n), ARRAY(c->pin, n)))
+    return false;
   for (int32_t t = 0; t < p->graph->n_tensors; t++) seen[t] = -1;
   for (int32_t k = 0; k < c->n; k++) weigh_element(c, k, seen);
   return list_cuts(c, main_part, a);

@@ -168,13 +168,9 @@ static bool init(lookahead *s, const situ_problem *p, const double *rank, arena 
   for (int32_t v = 0; v < p->n_operators; v++)
     inputs = max64(inputs, p->graph->in_start[v + 1] - p->graph->in_start[v]);
   *s = (lookahead){.rank = rank, .n_devices = p->n_devices};
-  s->edges = ARENA_NEW(a, child_edge, MOST_CHILDREN * inputs);
-  s->own = ARENA_NEW(a, int32_t, p->n_devices);
-  s->start_ns = ARENA_NEW(a, int64_t, p->n_devices);
-  s->candidates = ARENA_NEW(a, int32_t, cells);
-  s->arrival_ns = ARENA_NEW(a, int64_t, cells);
-  s->way_ns = ARENA_NEW(a, int64_t, cells * p->n_devices);
-  return s->edges && s->own && s->start_ns && s->candidates && s->arrival_ns && s->way_ns;
+  return ARENA_ARRAYS(a, ARRAY(s->edges, MOST_CHILDREN * inputs), ARRAY(s->own, p->n_devices),
+                      ARRAY(s->start_ns, p->n_devices), ARRAY(s->candidates, cells), ARRAY(s->arrival_ns, cells),
+                      ARRAY(s->way_ns, cells * p->n_devices));
 }
 
 static situ_status solve(solve_run *run) {

@@ -178,9 +178,8 @@ static bool add_rows(lp *model, const favourites *x, arena *a) {
 
 static lp *make_model(const favourites *x, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes;
-  double *cost = ARENA_ZERO(a, double, m + n + 1), *lower = ARENA_ZERO(a, double, m + n + 1);
-  double *upper = ARENA_NEW(a, double, m + n + 1);
-  if (!cost || !lower || !upper) return NULL;
+  double *cost, *lower, *upper;
+  if (!ARENA_ARRAYS(a, ZEROS(cost, m + n + 1), ZEROS(lower, m + n + 1), ARRAY(upper, m + n + 1))) return NULL;
   for (int32_t i = 0; i <= m + n; i++) upper[i] = i < m ? 1 : HUGE_VAL;
   cost[m + n] = 1;
   lp *model = lp_new(m + n + 1, cost, lower, upper);
@@ -193,9 +192,10 @@ static lp *make_model(const favourites *x, arena *a) {
 static bool round_edges(int32_t *favourite, const favourites *x, const double *values, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes;
   double dearest = 1;
-  int64_t *start = ARENA_ZERO(a, int64_t, (int64_t)n + 1), *weight = ARENA_NEW(a, int64_t, m);
-  int32_t *to = ARENA_NEW(a, int32_t, m), *which = ARENA_NEW(a, int32_t, m), *mate = ARENA_NEW(a, int32_t, n);
-  if (!start || !weight || !to || !which || !mate) return false;
+  int64_t *start, *weight;
+  int32_t *to, *which, *mate;
+  if (!ARENA_ARRAYS(a, ZEROS(start, (int64_t)n + 1), ARRAY(weight, m), ARRAY(to, m), ARRAY(which, m), ARRAY(mate, n)))
+    return false;
   for (int32_t e = 0; e < m; e++) dearest = fmax(dearest, x->edges[e].transfer_ns);
   int32_t kept = 0, at = 0;
   for (int32_t k = 0; k < n; k++) {

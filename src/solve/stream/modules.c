@@ -222,9 +222,10 @@ static bool grow(int32_t *label, const unit_graph *g, const int32_t *community, 
  * Units of different `apart` stand in different segments; NULL: none do. */
 static bool divide(int32_t *label, const unit_graph *g, const int32_t *order, const int32_t *apart,
                    const module_rules *rules, arena *a) {
-  double *best = ARENA_NEW(a, double, (int64_t)g->n + 1);
-  int32_t *from = ARENA_NEW(a, int32_t, (int64_t)g->n + 1), *place = ARENA_NEW(a, int32_t, g->n);
-  if (!best || !from || !place) return false;
+  double *best;
+  int32_t *from, *place;
+  if (!ARENA_ARRAYS(a, ARRAY(best, (int64_t)g->n + 1), ARRAY(from, (int64_t)g->n + 1), ARRAY(place, g->n)))
+    return false;
   for (int32_t k = 0; k < g->n; k++) place[order[k]] = k;
   best[0] = 0;
   double price = g->total > 0 ? rules->resolution / (2 * g->total) : 0;
