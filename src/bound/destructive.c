@@ -19,6 +19,7 @@
 #include "base/fail.h"
 #include "bound/bound.h"
 #include "bound/joins.h"
+#include "graph/ancestors.h"
 
 enum {
   MOST_DEVICES = 64,
@@ -45,14 +46,14 @@ typedef struct search {
   const situ_problem *p;
   arena *scratch;
   budget *budget;
-  int32_t n, n_devices, words;
+  int32_t n, n_devices;
   int64_t end_ns;                         /* the T that is tried */
   bool *may;                              /* [n * devices] */
   int32_t window;                         /* of the joins; 0: none */
   int64_t *first, *last;                  /* [n * devices] starts and tails that joins know */
   int64_t *release0, *after0;             /* [n] what the work rule says whatever T is */
   int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
-  uint64_t *before;                       /* [n * words] ancestors of each operator; NULL: too many for the work rule */
+  bit_rows before;                        /* ancestors of each operator; no bits: too many for the work rule */
   int64_t price[PRICES][MOST_DEVICES];    /* n_prices lists */
   int32_t n_prices;
   ranked *order;            /* [n] */
@@ -66,9 +67,7 @@ typedef struct search {
 } search;
 
 static int64_t time_of(const search *s, int32_t v, int32_t d) { return problem_time_ns(s->p, v, d); }
-static bool is_before(const search *s, int32_t u, int32_t v) {
-  return s->before[(int64_t)v * s->words + u / 64] >> (u % 64) & 1;
-}
+static bool is_before(const search *s, int32_t u, int32_t v) { return bit_rows_has(&s->before, v, u); }
 
 /* ---- chains and devices ---- */
 
@@ -327,29 +326,13 @@ static int64_t most_work(const search *s) {
   return sum;
 }
 
-static bool find_ancestors(search *s, arena *a) {
-  const situ_graph *g = s->p->graph;
-  s->words = s->n / 64 + 1;
-  if (s->n > FREE_OPERATORS) return true;
-  s->before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->words);
-  if (!s->before) return false;
-  for (int32_t v = 0; v < s->n; v++)
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-      int32_t u = g->producer[g->in[i]];
-      uint64_t *row = s->before + (int64_t)v * s->words;
-      for (int32_t w = 0; w < s->words; w++) row[w] |= s->before[(int64_t)u * s->words + w];
-      row[u / 64] |= (uint64_t)1 << (u % 64);
-    }
-  return true;
-}
-
 static bool search_init(search *s, arena *a) {
   int64_t cells = (int64_t)s->n * s->n_devices;
   return ARENA_ARRAYS(a, ARRAY(s->may, cells), ZEROS(s->first, cells), ZEROS(s->last, cells), ARRAY(s->head, cells),
                       ARRAY(s->tail, cells), ZEROS(s->release0, s->n), ZEROS(s->after0, s->n), ZEROS(s->release, s->n),
                       ZEROS(s->after, s->n), ARRAY(s->order, s->n), ARRAY(s->work, (int64_t)s->n * PRICES),
                       ARRAY(s->devices, s->n), ARRAY(s->ends_a, s->n + 1), ARRAY(s->ends_b, s->n + 1)) &&
-         find_ancestors(s, a);
+         (s->n > FREE_OPERATORS || ancestors_find(&s->before, s->p->graph, a));
 }
 
 /* Starts and tails that joins know, where may[] is what the problem says. Without time for them *closed. */
@@ -380,7 +363,7 @@ static bool find_chains(int64_t *lower_ns, search *s) {
   for (s->free_rounds = 0;; s->free_rounds++) {
     if (!follow_chains(s)) return false;
     if (!drop_devices(s, &ignored)) return true;
-    if (!s->before || s->free_rounds == FREE_ROUNDS || budget_over(s->budget)) break;
+    if (!s->before.bits || s->free_rounds == FREE_ROUNDS || budget_over(s->budget)) break;
     follow_work(s, &ignored);
   }
   memcpy(s->release0, s->release, (size_t)s->n * sizeof *s->release);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bit_rows.h"
 #include "base/checked.h"
 #include "view/unit.h"
 
@@ -58,34 +59,15 @@ bool thin_ordered(thin_graph *out, const situ_problem *p, const int32_t *order, 
 
 /* ---- deletion ---- */
 
-typedef struct rows {
-  int32_t n, words;
-  uint64_t *bits;
-} rows;
-
-static bool rows_make(rows *r, int32_t n, arena *a) {
-  *r = (rows){.n = n, .words = n / 64 + 1};
-  r->bits = ARENA_ZERO(a, uint64_t, (int64_t)n * r->words);
-  return r->bits;
-}
-
-static uint64_t *row_of(const rows *r, int32_t v) { return r->bits + (int64_t)v * r->words; }
-static bool row_has(const rows *r, int32_t v, int32_t w) { return row_of(r, v)[w / 64] >> (w % 64) & 1; }
-static void row_add(const rows *r, int32_t v, int32_t w) { row_of(r, v)[w / 64] |= (uint64_t)1 << (w % 64); }
-
-static void row_join(const rows *r, int32_t into, int32_t from) {
-  for (int32_t i = 0; i < r->words; i++) row_of(r, into)[i] |= row_of(r, from)[i];
-}
-
 /* The kept operators that come right after v, or after deleted ones after v. */
-static bool find_bypasses(rows *after, const thin_graph *g, const bool *deleted, arena *a) {
-  if (!rows_make(after, g->n, a)) return false;
+static bool find_bypasses(bit_rows *after, const thin_graph *g, const bool *deleted, arena *a) {
+  if (!bit_rows_make(after, g->n, a)) return false;
   for (int32_t t = g->n_tensors - 1; t >= 0; t--) /* producers descend, and users are higher than producers */
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       if (deleted[g->use[i]])
-        row_join(after, g->producer[t], g->use[i]);
+        bit_rows_join(after, g->producer[t], g->use[i]);
       else if (deleted[g->producer[t]])
-        row_add(after, g->producer[t], g->use[i]);
+        bit_rows_add(after, g->producer[t], g->use[i]);
     }
   return true;
 }
@@ -167,7 +149,7 @@ static void ways_from(ways *w, int32_t v, int64_t *finish) {
 }
 
 bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, arena *a) {
-  rows after;
+  bit_rows after;
   ways w;
   int32_t n_memories = from->problem->n_memories, *number = ARENA_NEW(a, int32_t, from->n);
   int64_t *finish = ARENA_NEW(a, int64_t, n_memories), pairs = 0;
@@ -190,11 +172,11 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
       close_tensor(out, from->tensor_of[t], number[v], end);
     }
     for (int32_t x = v + 1; x < from->n; x++)
-      if (row_has(&after, v, x) && !(w.found[x] = ARENA_ZERO(a, int64_t, (int64_t)n_memories * n_memories)))
+      if (bit_rows_has(&after, v, x) && !(w.found[x] = ARENA_ZERO(a, int64_t, (int64_t)n_memories * n_memories)))
         return false;
     ways_from(&w, v, finish);
     for (int32_t x = v + 1; x < from->n; x++) {
-      if (!row_has(&after, v, x)) continue;
+      if (!bit_rows_has(&after, v, x)) continue;
       int64_t end = out->use_start[out->n_tensors];
       out->use[end] = number[x];
       out->way_ns[out->n_tensors] = w.found[x];
@@ -283,17 +265,17 @@ static void weigh(double *work, const thin_graph *g) {
 }
 
 /* rivals[v]: operators that are neither before nor after v, by the transitive closure. */
-static bool count_rivals(int32_t *rivals, rows *reach, const thin_graph *g, arena *a) {
-  if (!rows_make(reach, g->n, a)) return false;
+static bool count_rivals(int32_t *rivals, bit_rows *reach, const thin_graph *g, arena *a) {
+  if (!bit_rows_make(reach, g->n, a)) return false;
   for (int32_t t = g->n_tensors - 1; t >= 0; t--)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      row_add(reach, g->producer[t], g->use[i]);
-      row_join(reach, g->producer[t], g->use[i]);
+      bit_rows_add(reach, g->producer[t], g->use[i]);
+      bit_rows_join(reach, g->producer[t], g->use[i]);
     }
   for (int32_t v = 0; v < g->n; v++) rivals[v] = g->n - 1;
   for (int32_t v = 0; v < g->n; v++)
     for (int32_t x = v + 1; x < g->n; x++)
-      if (row_has(reach, v, x)) {
+      if (bit_rows_has(reach, v, x)) {
         rivals[v]--;
         rivals[x]--;
       }
@@ -301,7 +283,7 @@ static bool count_rivals(int32_t *rivals, rows *reach, const thin_graph *g, aren
 }
 
 bool thin_until(bool *deleted, const thin_graph *g, int32_t largest, arena *a) {
-  rows reach;
+  bit_rows reach;
   int32_t *rivals, *left;
   double *work;
   if (!ARENA_ARRAYS(a, ARRAY(rivals, g->n), ARRAY(left, g->n), ARRAY(work, g->n)) ||
@@ -321,6 +303,6 @@ bool thin_until(bool *deleted, const thin_graph *g, int32_t largest, arena *a) {
     if (worst < 0) return true;
     deleted[worst] = true;
     for (int32_t x = 0; x < g->n; x++)
-      if (x != worst && !row_has(&reach, worst, x) && !row_has(&reach, x, worst)) rivals[x]--;
+      if (x != worst && !bit_rows_has(&reach, worst, x) && !bit_rows_has(&reach, x, worst)) rivals[x]--;
   }
 }

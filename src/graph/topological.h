@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 
 /* Depth first: of the operators that are ready, the one that became ready last, so that branches stay together. With r
- * the users of an operator become ready in random order. waiting[n_operators], stack[n_operators] are scratch. */
-void topological_deep(int32_t *order, const situ_graph *g, rng *r, int32_t *waiting, int32_t *stack);
+ * the users of an operator become ready in random order. False without memory. */
+bool topological_deep(int32_t *order, const situ_graph *g, rng *r, arena *scratch);
 
 #endif

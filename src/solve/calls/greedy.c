@@ -62,11 +62,10 @@ static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  int32_t *order, *device, *waiting, *stack;
-  if (!ARENA_ARRAYS(run->arena, ARRAY(order, p->n_operators), ARRAY(device, p->n_operators),
-                    ARRAY(waiting, p->n_operators), ARRAY(stack, p->n_operators)))
+  int32_t *order, *device;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(order, p->n_operators), ARRAY(device, p->n_operators)) ||
+      !topological_deep(order, p->graph, NULL, run->arena))
     return fail_no_memory(run->error);
-  topological_deep(order, p->graph, NULL, waiting, stack);
   if (fill(p, order, device)) solve_offer(run, &(placement){.device = device});
   return SITU_STATUS_OK;
 }

@@ -423,10 +423,8 @@ static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
     if (!order_by_rank(s, a)) return false;
   } else if (way == 2) {
     memcpy(s->place, s->now.order, (size_t)n * sizeof(int32_t));
-  } else {
-    int32_t *waiting = ARENA_NEW(a, int32_t, n), *stack = ARENA_NEW(a, int32_t, n);
-    if (!waiting || !stack) return false;
-    topological_deep(s->place, s->graph, drawn ? &s->random : NULL, waiting, stack);
+  } else if (!topological_deep(s->place, s->graph, drawn ? &s->random : NULL, a)) {
+    return false;
   }
   order_units(s, s->place);
   return modules_find(out, s->units, &rules, a);
