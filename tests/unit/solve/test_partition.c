@@ -82,7 +82,7 @@ static void moves_change_loads_and_memory_as_the_simulator_says(void **state) {
     if (hypergraph_serves(l.problem) && !situ_problem_conflict(l.problem)) {
       arena *a = arena_new();
       hypergraph h;
-      assert_true(hypergraph_find(&h, l.problem, true, a));
+      assert_true(hypergraph_find(&h, l.problem, seed % 2, a)); /* whether equal edges are merged changes no load */
       assert_true(hypergraph_fits(&h));
       n_moves += walk(&h, simulator_new(l.problem, a), &r, a, seed);
       arena_free(a);
