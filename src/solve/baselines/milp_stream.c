@@ -15,6 +15,7 @@
 #include "solve/baselines/milp.h"
 #include "solve/baselines/milp_units.h"
 #include "solve/common/repair.h"
+#include "view/unit.h"
 
 enum { MOST_OPERATORS = 400, MOST_ENTRIES = 500000 };
 
@@ -71,7 +72,7 @@ static void order_row(const latency_program *l, program *q, int32_t i, int32_t j
 }
 
 static void part_pair(const latency_program *l, program *q, const pair *o) {
-  bool together = l->units.class_of[o->i] == l->units.class_of[o->j];
+  bool together = unit_joins(l->problem, o->i, o->j);
   program_row(q, together ? 1 : PROGRAM_ANY_LOW, 1);
   program_add(q, o->ij, 1);
   program_add(q, o->ji, 1);
@@ -128,16 +129,12 @@ static void *write_program(program *q, solve_run *run) {
   state *s = ARENA_ZERO(a, state, 1);
   if (!s || !latency_program_write(&s->latency, q, p, run->incumbent->value_ns, true, a)) return NULL;
   s->run = run;
-  s->order = ARENA_NEW(a, int32_t, p->n_operators);
-  s->waiting = ARENA_NEW(a, int32_t, p->n_operators);
-  s->when = ARENA_NEW(a, double, p->n_operators);
-  s->units = (milp_units){.problem = p,
-                          .n_units = s->latency.units.n_classes,
-                          .n_devices = p->n_devices,
-                          .unit_of = s->latency.units.class_of,
-                          .x = s->latency.x};
-  if (!s->order || !s->waiting || !s->when || !equal_devices_find(&s->units.equal, p, EQUAL_LINKED, a) ||
-      !milp_units_init(&s->units, a) || !ancestors_find(&s->above, p->graph, a) || !add_pairs(s, q, a))
+  s->units = (milp_units){
+      .problem = p, .n_units = p->units.n, .n_devices = p->n_devices, .unit_of = p->units.of, .x = s->latency.x};
+  if (!ARENA_ARRAYS(a, ARRAY(s->order, p->n_operators), ARRAY(s->waiting, p->n_operators),
+                    ARRAY(s->when, p->n_operators)) ||
+      !equal_devices_find(&s->units.equal, p, EQUAL_LINKED, a) || !milp_units_init(&s->units, a) ||
+      !ancestors_find(&s->above, p->graph, a) || !add_pairs(s, q, a))
     return NULL;
   limit_period(&s->latency, q);
   milp_break_symmetry(&s->units, q);
