@@ -16,7 +16,7 @@ typedef struct level {
   int32_t n;
   int32_t *start, *to; /* neighbours, without itself */
   double *weight, *strength;
-  int32_t *size; /* units */
+  int32_t *size; /* strands */
 } level;
 
 typedef struct moving {
@@ -106,7 +106,7 @@ static bool aggregate(level *out, const level *g, const int32_t *label, int32_t 
   return true;
 }
 
-int32_t modules_communities(int32_t *label, const unit_graph *u, double resolution, int32_t most, arena *a) {
+int32_t modules_communities(int32_t *label, const strand_graph *u, double resolution, int32_t most, arena *a) {
   level g = {.n = u->n, .start = u->near_start, .to = u->near, .weight = u->weight, .strength = u->strength};
   g.size = ARENA_NEW(a, int32_t, u->n);
   int32_t *above = ARENA_NEW(a, int32_t, u->n);
@@ -130,15 +130,15 @@ int32_t modules_communities(int32_t *label, const unit_graph *u, double resoluti
 /* ---- modules grown along edges ---- */
 
 typedef struct growing {
-  const unit_graph *g;
-  int32_t *piece_of, *first, *last, *chain; /* [unit] its piece; [piece] its units, chained */
-  int32_t *size;                            /* [piece] units */
+  const strand_graph *g;
+  int32_t *piece_of, *first, *last, *chain; /* [strand] its piece; [piece] its strands, chained */
+  int32_t *size;                            /* [piece] strands */
   int32_t *seen, *stack, stamp;
 } growing;
 
 /* Whether some way leads from piece a over a third to piece b, or is too long to look for. */
 static bool leads_around(growing *s, int32_t a, int32_t b) {
-  const unit_graph *g = s->g;
+  const strand_graph *g = s->g;
   int32_t n = 0, searched = 0;
   s->stamp++;
   s->stack[n++] = a;
@@ -178,7 +178,7 @@ static int by_weight(const void *left, const void *right) {
 }
 
 /* All directed edges, heaviest first. Returns how many. */
-static int32_t list_edges(heavy_edge *edges, const unit_graph *g) {
+static int32_t list_edges(heavy_edge *edges, const strand_graph *g) {
   int32_t n = 0;
   for (int32_t u = 0; u < g->n; u++)
     for (int32_t i = g->near_start[u]; i < g->near_start[u + 1]; i++)
@@ -187,7 +187,7 @@ static int32_t list_edges(heavy_edge *edges, const unit_graph *g) {
   return n;
 }
 
-static bool start_growing(growing *s, const unit_graph *g, arena *a) {
+static bool start_growing(growing *s, const strand_graph *g, arena *a) {
   *s = (growing){.g = g};
   int32_t **arrays[] = {&s->piece_of, &s->first, &s->last, &s->chain, &s->size, &s->seen, &s->stack};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
@@ -200,7 +200,7 @@ static bool start_growing(growing *s, const unit_graph *g, arena *a) {
   return true;
 }
 
-static bool grow(int32_t *label, const unit_graph *g, const int32_t *community, int32_t most, arena *a) {
+static bool grow(int32_t *label, const strand_graph *g, const int32_t *community, int32_t most, arena *a) {
   growing s;
   heavy_edge *edges = ARENA_NEW(a, heavy_edge, g->near_start[g->n]);
   if (!edges || !start_growing(&s, g, a)) return false;
@@ -219,8 +219,8 @@ static bool grow(int32_t *label, const unit_graph *g, const int32_t *community, 
 /* ---- segments of an order ---- */
 
 /* F(j) = max over i of F(i) + W(i, j) - gamma K(i, j)^2 / 2 total, W the weight inside, K the strength of a segment.
- * Units of different `apart` stand in different segments; NULL: none do. */
-static bool divide(int32_t *label, const unit_graph *g, const int32_t *order, const int32_t *apart,
+ * Strands of different `apart` stand in different segments; NULL: none do. */
+static bool divide(int32_t *label, const strand_graph *g, const int32_t *order, const int32_t *apart,
                    const module_rules *rules, arena *a) {
   double *best;
   int32_t *from, *place;
@@ -251,14 +251,14 @@ static bool divide(int32_t *label, const unit_graph *g, const int32_t *order, co
 
 /* ---- what every way ends with ---- */
 
-/* The graph of labels: the units of each, chained, and how many edges come in from others. */
+/* The graph of labels: the strands of each, chained, and how many edges come in from others. */
 typedef struct quotient {
-  const unit_graph *g;
+  const strand_graph *g;
   int32_t n;
   int32_t *first, *chain, *waiting;
 } quotient;
 
-static bool quotient_find(quotient *q, const unit_graph *g, const int32_t *label, arena *a) {
+static bool quotient_find(quotient *q, const strand_graph *g, const int32_t *label, arena *a) {
   *q = (quotient){.g = g,
                   .n = g->n,
                   .first = ARENA_NEW(a, int32_t, g->n),
@@ -275,8 +275,8 @@ static bool quotient_find(quotient *q, const unit_graph *g, const int32_t *label
   return true;
 }
 
-/* Renumbers labels, whose quotient is acyclic, so that edges go up, ties by first unit. *n: how many there are. */
-static bool number_up(int32_t *label, const unit_graph *g, int32_t *n, arena *a) {
+/* Renumbers labels, whose quotient is acyclic, so that edges go up, ties by first strand. *n: how many there are. */
+static bool number_up(int32_t *label, const strand_graph *g, int32_t *n, arena *a) {
   quotient q;
   double *key = ARENA_NEW(a, double, g->n);
   int32_t *number = ARENA_NEW(a, int32_t, g->n);
@@ -304,32 +304,32 @@ typedef struct component_search {
   quotient q;
   const int32_t *label;
   int32_t *index, *low, *component, *stack, *path;
-  int32_t *unit, *edge; /* [label] where its loop over units and edges stands */
+  int32_t *strand, *edge; /* [label] where its loop over strands and edges stands */
   int32_t n_stack, n_path, n_seen;
 } component_search;
 
 static void enter(component_search *s, int32_t c) {
   s->index[c] = s->low[c] = ++s->n_seen;
   s->stack[s->n_stack++] = s->path[s->n_path++] = c;
-  s->unit[c] = s->q.first[c];
-  s->edge[c] = s->q.g->next_start[s->unit[c]];
+  s->strand[c] = s->q.first[c];
+  s->edge[c] = s->q.g->next_start[s->strand[c]];
 }
 
 /* The next label that c leads to, -1 when there is none any more. */
 static int32_t next_label(component_search *s, int32_t c) {
-  const unit_graph *g = s->q.g;
-  while (s->unit[c] >= 0) {
-    if (s->edge[c] < g->next_start[s->unit[c] + 1]) return s->label[g->next[s->edge[c]++]];
-    s->unit[c] = s->q.chain[s->unit[c]];
-    if (s->unit[c] >= 0) s->edge[c] = g->next_start[s->unit[c]];
+  const strand_graph *g = s->q.g;
+  while (s->strand[c] >= 0) {
+    if (s->edge[c] < g->next_start[s->strand[c] + 1]) return s->label[g->next[s->edge[c]++]];
+    s->strand[c] = s->q.chain[s->strand[c]];
+    if (s->strand[c] >= 0) s->edge[c] = g->next_start[s->strand[c]];
   }
   return -1;
 }
 
 /* Tarjan's strongly connected components of the quotient, without recursion; labels of one become one. */
-static bool merge_cycles(int32_t *label, const unit_graph *g, arena *a) {
+static bool merge_cycles(int32_t *label, const strand_graph *g, arena *a) {
   component_search s = {.label = label};
-  int32_t **arrays[] = {&s.index, &s.low, &s.component, &s.stack, &s.path, &s.unit, &s.edge};
+  int32_t **arrays[] = {&s.index, &s.low, &s.component, &s.stack, &s.path, &s.strand, &s.edge};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
     if (!(*arrays[i] = ARENA_ZERO(a, int32_t, g->n))) return false;
   if (!quotient_find(&s.q, g, label, a)) return false;
@@ -357,7 +357,7 @@ static bool merge_cycles(int32_t *label, const unit_graph *g, arena *a) {
 }
 
 /* Acyclic labels that are too large are cut along the order of numbers: edges stay ahead. */
-static bool cut_to_size(int32_t *label, const unit_graph *g, const module_rules *rules, arena *a) {
+static bool cut_to_size(int32_t *label, const strand_graph *g, const module_rules *rules, arena *a) {
   int32_t n, *start, *order, *whole;
   if (!number_up(label, g, &n, a) || !csr_by_key(&start, &order, label, g->n, n, a)) return false;
   if (!(whole = ARENA_COPY(a, label, int32_t, g->n))) return false;
@@ -366,7 +366,7 @@ static bool cut_to_size(int32_t *label, const unit_graph *g, const module_rules 
   return divide(label, g, order, whole, &loose, a);
 }
 
-bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, arena *a) {
+bool modules_find(modules *out, const strand_graph *g, const module_rules *rules, arena *a) {
   *out = (modules){.of = ARENA_NEW(a, int32_t, g->n)};
   if (!out->of) return false;
   bool made = false;
@@ -380,5 +380,5 @@ bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, 
     made = community && modules_communities(community, g, rules->resolution, g->n, a) >= 0 &&
            grow(out->of, g, community, rules->most, a);
   }
-  return made && number_up(out->of, g, &out->n, a) && csr_by_key(&out->start, &out->unit, out->of, g->n, out->n, a);
+  return made && number_up(out->of, g, &out->n, a) && csr_by_key(&out->start, &out->strand, out->of, g->n, out->n, a);
 }

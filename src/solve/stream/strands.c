@@ -1,4 +1,4 @@
-#include "solve/stream/units.h"
+#include "solve/stream/strands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +22,10 @@ static bool takes_no_time(const situ_problem *p, int32_t v) {
 }
 
 /* Whether to keep u and v, its only user, on one device. */
-static bool belong_together(const situ_problem *p, int32_t u, int32_t v, unit_grain grain) {
+static bool belong_together(const situ_problem *p, int32_t u, int32_t v, strand_grain grain) {
   const situ_graph *g = p->graph;
   if (!run_on_the_same(p, u, v)) return false;
-  if (grain == UNITS_FINE) return takes_no_time(p, u) || takes_no_time(p, v);
+  if (grain == STRANDS_FINE) return takes_no_time(p, u) || takes_no_time(p, v);
   for (int32_t a = 0; a < p->n_devices; a++)
     for (int32_t b = 0; b < p->n_devices; b++) {
       if (a == b || !problem_allows(p, u, a) || !problem_allows(p, u, b)) continue;
@@ -39,18 +39,18 @@ static bool belong_together(const situ_problem *p, int32_t u, int32_t v, unit_gr
   return true;
 }
 
-/* Numbers units by their first operator. */
-static bool number_units(unit_graph *out, const situ_problem *p, unit_grain grain, arena *a) {
+/* Numbers strands by their first operator. */
+static bool number_strands(strand_graph *out, const situ_problem *p, strand_grain grain, arena *a) {
   const situ_graph *g = p->graph;
   int32_t n = p->n_operators;
-  out->unit_of = ARENA_NEW(a, int32_t, n);
-  if (!out->unit_of) return false;
+  out->strand_of = ARENA_NEW(a, int32_t, n);
+  if (!out->strand_of) return false;
   for (int32_t v = 0; v < n; v++) {
     int32_t u = neighbours_only_producer(g, v);
     bool joins = u >= 0 && neighbours_only_user(g, u) == v && belong_together(p, u, v, grain);
-    out->unit_of[v] = joins ? out->unit_of[u] : out->n++;
+    out->strand_of[v] = joins ? out->strand_of[u] : out->n++;
   }
-  return csr_by_key(&out->member_start, &out->member, out->unit_of, n, out->n, a);
+  return csr_by_key(&out->member_start, &out->member, out->strand_of, n, out->n, a);
 }
 
 typedef struct joint {
@@ -76,17 +76,17 @@ static int64_t merge_joints(joint *all, int64_t n) {
   return kept;
 }
 
-static int64_t list_joints(joint *all, const unit_graph *u, const situ_graph *g, const rank_costs *costs) {
+static int64_t list_joints(joint *all, const strand_graph *u, const situ_graph *g, const rank_costs *costs) {
   int64_t n = 0;
   for (int32_t t = 0; t < g->n_tensors; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      int32_t from = u->unit_of[g->producer[t]], to = u->unit_of[g->use[i]];
+      int32_t from = u->strand_of[g->producer[t]], to = u->strand_of[g->use[i]];
       if (from != to) all[n++] = (joint){from, to, costs->transfer[t]};
     }
   return merge_joints(all, n);
 }
 
-static bool list_near(unit_graph *u, const joint *all, int64_t n, arena *a) {
+static bool list_near(strand_graph *u, const joint *all, int64_t n, arena *a) {
   if (!ARENA_ARRAYS(a, ZEROS(u->next_start, (int64_t)u->n + 2), ARRAY(u->next, n),
                     ZEROS(u->near_start, (int64_t)u->n + 2), ARRAY(u->near, 2 * n), ARRAY(u->weight, 2 * n),
                     ZEROS(u->strength, u->n)))
@@ -110,9 +110,9 @@ static bool list_near(unit_graph *u, const joint *all, int64_t n, arena *a) {
   return true;
 }
 
-bool unit_graph_find(unit_graph *out, const situ_problem *p, unit_grain grain, arena *a) {
-  *out = (unit_graph){0};
-  if (!number_units(out, p, grain, a)) return false;
+bool strand_graph_find(strand_graph *out, const situ_problem *p, strand_grain grain, arena *a) {
+  *out = (strand_graph){0};
+  if (!number_strands(out, p, grain, a)) return false;
   rank_costs costs;
   if (!rank_costs_find(&costs, a, p, RANK_MEAN)) return false;
   joint *all = ARENA_NEW(a, joint, p->graph->n_uses);
