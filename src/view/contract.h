@@ -12,16 +12,16 @@
 /* Successors of v: to[start[v] .. start[v+1]), ascending by the operator or class that the edge was found at. */
 typedef struct constraint_graph {
   int32_t n;
-  int64_t *start;
-  int32_t *to;
+  int32_t *start, *to;
 } constraint_graph;
 
 /* F between operators, with repeated edges, self edges left out. An edge belongs to the class of each of its ends.
  * Forward tensors go from producer to user; backward tensors that touch a class without forward operators go from
- * user to producer. O(V + E). False without memory. */
+ * user to producer. O(V + E). False without memory, or with more than 2^31 - 1
+ * uses. */
 bool constraint_graph_find(constraint_graph *out, const situ_problem *problem, arena *a);
 
-/* The same edges the other way round; lists ascend by where they were found. False without memory. */
+/* The same edges the other way round: predecessors, ascending. False without memory. */
 bool constraint_graph_reverse(constraint_graph *out, const constraint_graph *f, arena *a);
 
 /* Classes, numbered in order of their first operator, and F between them: acyclic once fused, no edge twice. */

@@ -226,7 +226,7 @@ static void settle_in_order(settling *s, const int32_t *part, const constraint_g
   clear(s);
   for (int32_t i = 0; i < n; i++) {
     int32_t c = s->order[backward ? n - 1 - i : i], own = s->place_of[g->device[part[c]]], first = 0;
-    for (int64_t k = before->start[c]; k < before->start[c + 1]; k++)
+    for (int32_t k = before->start[c]; k < before->start[c + 1]; k++)
       if (s->class_place[before->to[k]] > first) first = s->class_place[before->to[k]];
     if (own < first) own = first;
     int32_t place = own;

@@ -45,11 +45,11 @@ static bool order_classes(search *s, arena *a) {
   if (!ARENA_ARRAYS(a, ARRAY(s->class_at, f->n), ZEROS(s->waiting, f->n), ZEROS(left, f->n)) ||
       !constraint_graph_reverse(&s->before, f, a))
     return false;
-  for (int64_t i = 0; i < f->start[f->n]; i++) left[f->to[i]] = ++s->waiting[f->to[i]];
+  for (int32_t i = 0; i < f->start[f->n]; i++) left[f->to[i]] = ++s->waiting[f->to[i]];
   for (int32_t c = 0; c < f->n; c++)
     if (left[c] == 0) s->class_at[n++] = c;
   for (int32_t k = 0; k < n; k++)
-    for (int64_t i = f->start[s->class_at[k]]; i < f->start[s->class_at[k] + 1]; i++)
+    for (int32_t i = f->start[s->class_at[k]]; i < f->start[s->class_at[k] + 1]; i++)
       if (--left[f->to[i]] == 0) s->class_at[n++] = f->to[i];
   return n == f->n;
 }
@@ -127,7 +127,7 @@ static bool has_free_twin(const search *s, int32_t d) {
 
 /* Whether class c needs a class of device d. */
 static bool needs(const search *s, int32_t c, int32_t d) {
-  for (int64_t i = s->before.start[c]; i < s->before.start[c + 1]; i++)
+  for (int32_t i = s->before.start[c]; i < s->before.start[c + 1]; i++)
     if (s->loads.device[s->before.to[i]] == d) return true;
   return false;
 }
@@ -168,10 +168,10 @@ static void grow(search *s, part at, int32_t first_rank) {
     double rest = s->rest;
     s->rest -= s->price[c];
     s->n_placed++;
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
     if (fits && chain_loads_value(&s->loads) <= s->most_ns && rest_fits(s, d))
       go_on(s, (part){d, at.previous, at.in_order || needs(s, c, at.previous)}, rank);
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
     s->n_placed--;
     s->rest = rest;
     chain_loads_undo(&s->loads, c, mark);

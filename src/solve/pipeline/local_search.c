@@ -59,7 +59,7 @@ static bool order_devices(annealing *s) {
     s->rank[d] = -1;
   }
   for (int32_t c = 0; c < s->units.n_classes; c++)
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++)
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++)
       s->waiting[s->unit_device[f->to[i]]] += s->unit_device[f->to[i]] != s->unit_device[c];
   for (int32_t place = 0; place < n; place++) {
     int32_t chosen = -1, ready = 0;
@@ -69,7 +69,7 @@ static bool order_devices(annealing *s) {
     s->rank[chosen] = place;
     s->at_rank[place] = chosen;
     for (int32_t c = 0; c < s->units.n_classes; c++)
-      for (int64_t i = f->start[c]; s->unit_device[c] == chosen && i < f->start[c + 1]; i++)
+      for (int32_t i = f->start[c]; s->unit_device[c] == chosen && i < f->start[c + 1]; i++)
         s->waiting[s->unit_device[f->to[i]]] -= s->unit_device[f->to[i]] != chosen;
   }
   return true;
@@ -98,9 +98,9 @@ static void gather_cluster(annealing *s, int32_t unit) {
   while (size < CLUSTER && rng_below(&s->random, 2)) size *= 2;
   for (int32_t k = 0; k < s->n_moved && s->n_moved < size; k++) {
     int32_t c = s->moved[k];
-    for (int64_t i = f->start[c]; i < f->start[c + 1] && s->n_moved < size; i++)
+    for (int32_t i = f->start[c]; i < f->start[c + 1] && s->n_moved < size; i++)
       if (s->unit_device[f->to[i]] == from) add_unit(s, f->to[i]);
-    for (int64_t i = s->before.start[c]; i < s->before.start[c + 1] && s->n_moved < size; i++)
+    for (int32_t i = s->before.start[c]; i < s->before.start[c + 1] && s->n_moved < size; i++)
       if (s->unit_device[s->before.to[i]] == from) add_unit(s, s->before.to[i]);
   }
 }
@@ -121,7 +121,7 @@ static bool gather(annealing *s, int32_t unit, int32_t to) {
   const constraint_graph *way = later ? &s->units.forward : &s->before;
   for (int32_t k = 0; k < s->n_moved; k++) {
     if (s->n_moved > LONGEST_MOVE) return false;
-    for (int64_t i = way->start[s->moved[k]]; i < way->start[s->moved[k] + 1]; i++) {
+    for (int32_t i = way->start[s->moved[k]]; i < way->start[s->moved[k] + 1]; i++) {
       int32_t rank = s->rank[s->unit_device[way->to[i]]];
       if (later ? rank < goal : rank > goal) add_unit(s, way->to[i]);
     }

@@ -37,7 +37,7 @@ bool order_published(int32_t *order, const contraction *c, const situ_graph *g, 
   qsort(rows, (size_t)f->n, sizeof *rows, by_id);
   for (int32_t r = 0; r < f->n; r++) rank[rows[r].class_index] = r;
   for (int32_t k = 0; k < f->n; k++) {
-    for (int64_t i = f->start[k]; i < f->start[k + 1]; i++) {
+    for (int32_t i = f->start[k]; i < f->start[k + 1]; i++) {
       to[i] = rank[f->to[i]];
       waiting[f->to[i]]++;
     }
@@ -49,7 +49,7 @@ bool order_published(int32_t *order, const contraction *c, const situ_graph *g, 
   while (n_stack > 0) {
     int32_t k = stack[--n_stack];
     order[n_done++] = k;
-    for (int64_t i = f->start[k]; i < f->start[k + 1]; i++) {
+    for (int32_t i = f->start[k]; i < f->start[k + 1]; i++) {
       int32_t next = rows[to[i]].class_index;
       if (--waiting[next] == 0) stack[n_stack++] = next;
     }
@@ -107,7 +107,7 @@ void order_make(order_maker *m, int32_t *order, const order_style *style) {
       int32_t c = m->ready[--n], first = n;
       order[style->backward ? f->n - 1 - done : done] = c;
       done++;
-      for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) {
+      for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) {
         int32_t to = f->to[i], its = place_of(style, to);
         if (--m->waiting[to] > 0) continue;
         if (its == place) {

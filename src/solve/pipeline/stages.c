@@ -31,7 +31,7 @@ static bool order_classes(stages *s, arena *a) {
   if (!ARENA_ARRAYS(a, ZEROS(waiting, n), ARRAY(rank, n), ARRAY(stack, n), ARRAY(s->class_at, n),
                     ZEROS(s->predecessors, (int64_t)n * s->n_words)))
     return false;
-  for (int64_t i = 0; i < f->start[n]; i++) waiting[f->to[i]]++;
+  for (int32_t i = 0; i < f->start[n]; i++) waiting[f->to[i]]++;
   int32_t depth = 0, done = 0;
   for (int32_t c = n - 1; c >= 0; c--)
     if (waiting[c] == 0) stack[depth++] = c;
@@ -39,11 +39,11 @@ static bool order_classes(stages *s, arena *a) {
     int32_t c = stack[--depth];
     rank[c] = done;
     s->class_at[done++] = c;
-    for (int64_t i = f->start[c + 1] - 1; i >= f->start[c]; i--)
+    for (int32_t i = f->start[c + 1] - 1; i >= f->start[c]; i--)
       if (--waiting[f->to[i]] == 0) stack[depth++] = f->to[i];
   }
   for (int32_t c = 0; c < n; c++)
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) {
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) {
       int32_t u = rank[c], v = rank[f->to[i]];
       s->predecessors[(int64_t)v * s->n_words + u / 64] |= 1ull << (u % 64);
     }
@@ -130,8 +130,7 @@ static bool build(stages *s, arena *a) { return order_classes(s, a) && sum_class
 /* Renames class c to into[c] (numbers of s->classes) and forgets the empty ones. */
 static bool fuse(stages *s, const int32_t *into, arena *a) {
   contraction *c = &s->classes;
-  int32_t n = c->n_classes, n_left = 0, n_operators = s->problem->n_operators;
-  int64_t n_edges = 0;
+  int32_t n = c->n_classes, n_left = 0, n_edges = 0, n_operators = s->problem->n_operators;
   int32_t *number, *next, *start, *member;
   constraint_graph f;
   if (!ARENA_ARRAYS(a, ARRAY(number, n), ARRAY(next, n), ZEROS(f.start, n + 2), ARRAY(f.to, c->forward.start[n])))
@@ -139,18 +138,16 @@ static bool fuse(stages *s, const int32_t *into, arena *a) {
   for (int32_t i = 0; i < n; i++) number[i] = into[i] == i ? n_left++ : -1;
   for (int32_t v = 0; v < n_operators; v++) c->class_of[v] = number[into[c->class_of[v]]];
   if (!csr_by_key(&start, &member, c->class_of, n_operators, n_left, a)) return false;
-  for (int32_t i = 0; i < n; i++) f.start[number[into[i]] + 1] += c->forward.start[i + 1] - c->forward.start[i];
-  for (int32_t i = 0; i < n_left; i++) f.start[i + 1] += f.start[i];
-  int64_t *at = ARENA_COPY(a, f.start, int64_t, n_left + 1);
-  if (!at) return false;
+  for (int32_t i = 0; i < n; i++) f.start[number[into[i]] + 2] += c->forward.start[i + 1] - c->forward.start[i];
+  csr_sum(f.start, n_left);
   for (int32_t i = 0; i < n; i++)
-    for (int64_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++)
-      f.to[at[number[into[i]]]++] = number[into[c->forward.to[k]]];
+    for (int32_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++)
+      f.to[csr_put(f.start, number[into[i]])] = number[into[c->forward.to[k]]];
   for (int32_t i = 0; i < n_left; i++) next[i] = -1; /* drop repeats and loops */
   for (int32_t i = 0; i < n_left; i++) {
-    int64_t from = f.start[i], to = f.start[i + 1];
+    int32_t from = f.start[i], to = f.start[i + 1];
     f.start[i] = n_edges;
-    for (int64_t k = from; k < to; k++) {
+    for (int32_t k = from; k < to; k++) {
       if (f.to[k] == i || next[f.to[k]] == i) continue;
       next[f.to[k]] = i;
       f.to[n_edges++] = f.to[k];
@@ -291,14 +288,14 @@ static bool lead_with_free(stages *s, arena *a) {
   contraction *c = &s->classes;
   int32_t first = c->class_of[leading_operator];
   bool *follows = ARENA_ZERO(a, bool, c->n_classes);
-  constraint_graph f = {.n = c->n_classes, .start = ARENA_ZERO(a, int64_t, c->n_classes + 2)};
+  constraint_graph f = {.n = c->n_classes, .start = ARENA_ZERO(a, int32_t, c->n_classes + 2)};
   f.to = ARENA_NEW(a, int32_t, c->forward.start[c->n_classes] + c->n_classes);
   if (!follows || !f.start || !f.to) return false;
-  for (int64_t k = 0; k < c->forward.start[c->n_classes]; k++) follows[c->forward.to[k]] = true;
-  int64_t n_edges = 0;
+  for (int32_t k = 0; k < c->forward.start[c->n_classes]; k++) follows[c->forward.to[k]] = true;
+  int32_t n_edges = 0;
   for (int32_t i = 0; i < c->n_classes; i++) {
     f.start[i] = n_edges;
-    for (int64_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++) f.to[n_edges++] = c->forward.to[k];
+    for (int32_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++) f.to[n_edges++] = c->forward.to[k];
     for (int32_t j = 0; i == first && j < c->n_classes; j++)
       if (!follows[j] && j != first) f.to[n_edges++] = j;
   }

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/csr.h"
 #include "base/heap.h"
+#include "graph/components.h"
 
 enum { MOVING_PASSES = 20, SEARCHED = 5000 };
 
@@ -300,59 +301,17 @@ static bool number_up(int32_t *label, const strand_graph *g, int32_t *n, arena *
   return true;
 }
 
-typedef struct component_search {
-  quotient q;
-  const int32_t *label;
-  int32_t *index, *low, *component, *stack, *path;
-  int32_t *strand, *edge; /* [label] where its loop over strands and edges stands */
-  int32_t n_stack, n_path, n_seen;
-} component_search;
-
-static void enter(component_search *s, int32_t c) {
-  s->index[c] = s->low[c] = ++s->n_seen;
-  s->stack[s->n_stack++] = s->path[s->n_path++] = c;
-  s->strand[c] = s->q.first[c];
-  s->edge[c] = s->q.g->next_start[s->strand[c]];
-}
-
-/* The next label that c leads to, -1 when there is none any more. */
-static int32_t next_label(component_search *s, int32_t c) {
-  const strand_graph *g = s->q.g;
-  while (s->strand[c] >= 0) {
-    if (s->edge[c] < g->next_start[s->strand[c] + 1]) return s->label[g->next[s->edge[c]++]];
-    s->strand[c] = s->q.chain[s->strand[c]];
-    if (s->strand[c] >= 0) s->edge[c] = g->next_start[s->strand[c]];
-  }
-  return -1;
-}
-
-/* Tarjan's strongly connected components of the quotient, without recursion; labels of one become one. */
+/* Labels on a common cycle of the quotient become one. */
 static bool merge_cycles(int32_t *label, const strand_graph *g, arena *a) {
-  component_search s = {.label = label};
-  int32_t **arrays[] = {&s.index, &s.low, &s.component, &s.stack, &s.path, &s.strand, &s.edge};
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-    if (!(*arrays[i] = ARENA_ZERO(a, int32_t, g->n))) return false;
-  if (!quotient_find(&s.q, g, label, a)) return false;
-  for (int32_t c = 0; c < g->n; c++) s.component[c] = -1;
-  for (int32_t root = 0; root < g->n; root++) {
-    if (s.q.first[root] < 0 || s.index[root]) continue;
-    enter(&s, root);
-    while (s.n_path > 0) {
-      int32_t c = s.path[s.n_path - 1], to = next_label(&s, c);
-      if (to >= 0) {
-        if (!s.index[to])
-          enter(&s, to);
-        else if (s.component[to] < 0 && s.index[to] < s.low[c])
-          s.low[c] = s.index[to];
-        continue;
-      }
-      s.n_path--;
-      if (s.n_path > 0 && s.low[c] < s.low[s.path[s.n_path - 1]]) s.low[s.path[s.n_path - 1]] = s.low[c];
-      if (s.low[c] < s.index[c]) continue;
-      for (int32_t member = -1; member != c;) s.component[member = s.stack[--s.n_stack]] = c;
-    }
-  }
-  for (int32_t u = 0; u < g->n; u++) label[u] = s.component[label[u]];
+  int32_t *start, *to, *component, n;
+  if (!ARENA_ARRAYS(a, ZEROS(start, (int64_t)g->n + 2), ARRAY(to, g->next_start[g->n]), ARRAY(component, g->n)))
+    return false;
+  for (int32_t u = 0; u < g->n; u++) start[label[u] + 2] += g->next_start[u + 1] - g->next_start[u];
+  csr_sum(start, g->n);
+  for (int32_t u = 0; u < g->n; u++)
+    for (int32_t i = g->next_start[u]; i < g->next_start[u + 1]; i++) to[csr_put(start, label[u])] = label[g->next[i]];
+  if (!components_find(component, &n, start, to, g->n, a)) return false;
+  for (int32_t u = 0; u < g->n; u++) label[u] = component[label[u]];
   return true;
 }
 
