@@ -231,15 +231,15 @@ static bool divide(walk *w, arena *a) {
   return true;
 }
 
-/* Lets one operator carry the weights of its group: the first of the chain, else the first in a part. */
+/* Lets one operator carry the weights of its unit: the first of the chain, else the first in a part. */
 static bool carry(walk *w, arena *a) {
-  const situ_graph *g = w->s->problem->graph;
-  bool *counted = ARENA_ZERO(a, bool, g->n_colocations);
+  const situ_problem *p = w->s->problem;
+  bool *counted = ARENA_ZERO(a, bool, p->units.n);
   if (!counted) return false;
-  for (int32_t i = -w->c.n; i < g->n_operators; i++) {
-    int32_t v = i < 0 ? w->c.chain[i + w->c.n] : i, group = g->colocation[v];
-    if ((i >= 0 && w->part_of[v] < 0) || (group >= 0 && counted[group])) continue;
-    if (group >= 0) counted[group] = true;
+  for (int32_t i = -w->c.n; i < p->n_operators; i++) {
+    int32_t v = i < 0 ? w->c.chain[i + w->c.n] : i, u = p->units.of[v];
+    if ((i >= 0 && w->part_of[v] < 0) || counted[u]) continue;
+    counted[u] = true;
     w->carried[v] = w->s->weight_bytes[v];
   }
   return true;

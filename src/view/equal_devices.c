@@ -19,7 +19,7 @@ static const unsigned compared[] = {
 
 /* What must agree in two devices as such, 0 where it does not matter; all of one size, so that bytes compare. */
 typedef struct look {
-  int64_t class_index, bytes, host, shares, from_host, to_host;
+  int64_t class_index, bytes, host, pays, shares, from_host, to_host;
   int64_t memory;  /* that it shares, or -1 */
   uint64_t routes; /* a hash of all, in any order */
 } look;
@@ -42,21 +42,23 @@ static int32_t kind(const situ_problem *p, int32_t m, int32_t w) {
   return p->costs->pair_kind[(int64_t)m * p->n_memories + w];
 }
 
-bool equal_devices_share_memory(const situ_problem *p, int32_t d) {
+static bool shares_memory(const situ_problem *p, const bool *among, int32_t d) {
   for (int32_t e = 0; e < p->n_devices; e++)
-    if (e != d && p->memory_of[e] == p->memory_of[d]) return true;
+    if (e != d && p->memory_of[e] == p->memory_of[d] && (!among || among[e])) return true;
   return false;
 }
 
-static look look_at(const situ_problem *p, unsigned looks_at, int32_t d) {
+bool equal_devices_share_memory(const situ_problem *p, int32_t d) { return shares_memory(p, NULL, d); }
+
+static look look_at(const situ_problem *p, unsigned looks_at, const bool *usable, int32_t d) {
   look l = {.class_index = p->class_of[d]};
-  bool apart = !equal_devices_share_memory(p, d);
+  bool apart = !shares_memory(p, looks_at & PAYS ? usable : NULL, d);
   if (looks_at & BYTES) l.bytes = p->platform->memory_bytes[p->memory_of[d]];
   if (looks_at & HOST) l.host = problem_is_host(p, d);
-  if (looks_at & PAYS) l.host = problem_is_host(p, d) || !apart;
+  if (looks_at & PAYS) l.pays = !problem_is_host(p, d) && apart;
   if (looks_at & SHARES) l.shares = p->replicate && apart;
   if (looks_at & ROUTES) l.memory = apart ? -1 : p->memory_of[d];
-  if (looks_at & STAGES || (looks_at & PAYS && !l.host)) {
+  if (looks_at & STAGES || l.pays) {
     l.from_host = kind(p, p->memory_of[p->host], p->memory_of[d]);
     l.to_host = kind(p, p->memory_of[d], p->memory_of[p->host]);
   }
@@ -66,7 +68,7 @@ static look look_at(const situ_problem *p, unsigned looks_at, int32_t d) {
 static bool same_look(const look *a, const look *b) { return memcmp(a, b, sizeof *a) == 0; }
 
 bool equal_devices_staged(const situ_problem *p, int32_t a, int32_t b) {
-  look one = look_at(p, compared[EQUAL_STAGED], a), other = look_at(p, compared[EQUAL_STAGED], b);
+  look one = look_at(p, compared[EQUAL_STAGED], NULL, a), other = look_at(p, compared[EQUAL_STAGED], NULL, b);
   return same_look(&one, &other);
 }
 
@@ -178,7 +180,7 @@ static bool look_at_all(finder *f, arena *a) {
     if (p->pin[v] >= 0) f->pinned[p->pin[v]] = true;
   for (int32_t d = 0; d < n; d++) f->usable[d] = !p->unused[d] || f->pinned[d];
   for (int32_t d = 0; d < n; d++) {
-    f->looks[d] = look_at(p, f->looks_at, d);
+    f->looks[d] = look_at(p, f->looks_at, f->usable, d);
     if (f->looks_at & ROUTES) f->looks[d].routes = hash_routes(p, d);
   }
   return !(f->looks_at & CHANNELS) || count_channels(f, a);
@@ -199,6 +201,7 @@ static void describe_types(equal_devices *out, const finder *f, const int32_t *s
     out->types[t] = (device_type){.n_devices = n,
                                   .devices = device + start[t],
                                   .is_host = problem_is_host(p, d),
+                                  .pays = f->looks[d].pays,
                                   .most_sharing = f->looks[d].shares ? n : 1,
                                   .memory_bytes = p->platform->memory_bytes[p->memory_of[d]]};
   }

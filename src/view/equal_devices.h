@@ -16,8 +16,9 @@ typedef enum device_equality {
 
   /* From here on types are for plans that keep pins: a device with a pin is alone in its type. */
 
-  /* Class, whether it pays for transfers (not a host, and no other device uses its memory), and the routes from and to
-   * the host if it pays. For the load of a set of operators in a host-staged pipeline. Sizes of memory may differ. */
+  /* Class, whether it pays for transfers (not a host, and no other device that plans may use has its memory), and the
+   * routes from and to the host if it pays. For the load of a set of operators in a host-staged pipeline. Sizes of
+   * memory may differ. */
   EQUAL_LOADS,
   /* Class, size of memory, host or not, routes from and to the host; with replicas, whether it may share a part. For
    * host-staged pipelines and for calls, where accelerators have memories of their own. Here most_sharing counts. */
@@ -36,6 +37,7 @@ typedef struct device_type {
   int32_t n_devices;
   int32_t *devices;     /* ascending */
   bool is_host;         /* pays no communication */
+  bool pays;            /* EQUAL_LOADS: see there; else false */
   int32_t most_sharing; /* of its devices, that may run one part together (view/replicas.h); 1: none */
   int64_t memory_bytes;
 } device_type;

@@ -14,13 +14,7 @@ bool hypergraph_serves(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED || p->contiguous ||
       p->n_phases > 1)
     return false;
-  for (int32_t a = 0; a < p->n_devices; a++)
-    for (int32_t b = 0; b < a; b++) {
-      if (p->memory_of[a] != p->memory_of[b]) continue;
-      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
-      if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
-    }
-  return p->graph->n_uses <= TABLE_LIMIT &&
+  return footprint_is_told_by_devices(p) && p->graph->n_uses <= TABLE_LIMIT &&
          ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
 }
 
@@ -64,9 +58,8 @@ static bool sum_units(hypergraph *h, arena *a) {
     return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t u = h->unit_of[v];
-    int64_t stash = sat_mul(footprint_stash_bytes(p->graph, v), p->in_flight);
-    h->bytes[u] = sat_add(h->bytes[u], sat_add(p->graph->weight_bytes[v], stash));
-    footprint[u] = max64(footprint[u], sat_mul(footprint_bytes(p->graph, v), p->in_flight));
+    h->bytes[u] = sat_add(h->bytes[u], footprint_held_bytes(p, v));
+    footprint[u] = max64(footprint[u], footprint_running_bytes(p, v));
     for (int32_t row = 0; row < h->n_rows; row++) {
       int32_t d = row_device(h, row);
       int64_t *sum = &h->time_ns[(int64_t)row * h->n_units + u];
@@ -142,7 +135,7 @@ static bool edge_list_finish(edge_list *l, arena *a) {
 static crossing price_of(const hypergraph *h, int32_t row, int32_t t) {
   const situ_problem *p = h->problem;
   int32_t d = row_device(h, row);
-  if (!h->pays[row]) return (crossing){0, 0};
+  if (!h->equal.types[row].pays) return (crossing){0, 0};
   return (crossing){problem_transfer_ns(p, t, p->host, d), problem_transfer_ns(p, t, d, p->host)};
 }
 
@@ -172,11 +165,8 @@ bool hypergraph_find(hypergraph *h, const situ_problem *p, bool merge, arena *a)
   if (!equal_devices_find(&h->equal, p, EQUAL_LOADS, a)) return false;
   h->n_rows = h->equal.n_all;
   h->row_of = h->equal.type_of;
-  if (!ARENA_ARRAYS(a, ARRAY(h->limit_bytes, p->n_devices), ARRAY(h->pays, h->n_rows))) return false;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    h->limit_bytes[d] = p->platform->memory_bytes[p->memory_of[d]];
-    h->pays[h->row_of[d]] = !problem_is_host(p, d) && !equal_devices_share_memory(p, d);
-  }
+  if (!(h->limit_bytes = ARENA_NEW(a, int64_t, p->n_devices))) return false;
+  for (int32_t d = 0; d < p->n_devices; d++) h->limit_bytes[d] = p->platform->memory_bytes[p->memory_of[d]];
   return sum_units(h, a) && find_edges(h, merge, a);
 }
 

@@ -1,9 +1,9 @@
 /* view/hypergraph.h - a host-staged pipeline problem without contiguity as a hypergraph to be parted: units that
  * stay together, devices, and one hyperedge for each tensor that joins two units or more and costs something.
  *
- * The load of an accelerator that holds the units S is their time, plus for each hyperedge with a pin in S and a pin
- * outside the price of its tensor: on its way out where the producer is in S, else on its way in. Hosts pay nothing,
- * nor, for what the others in its memory hold is not known, does a device that shares its memory. */
+ * The load of a device that holds the units S is their time, plus for each hyperedge with a pin in S and a pin outside
+ * the price of its tensor: on its way out where the producer is in S, else on its way in. Hosts pay nothing; a device
+ * that shares its memory counts as if it paid nothing, since what it pays depends on more than S. */
 #ifndef SITU_VIEW_HYPERGRAPH_H
 #define SITU_VIEW_HYPERGRAPH_H
 
@@ -27,7 +27,6 @@ typedef struct hypergraph {
 
   equal_devices equal;      /* at EQUAL_LOADS: a row for each type, those of unused devices last */
   const int32_t *row_of;    /* [device] devices of one row have the same times and prices */
-  bool *pays;               /* [row] for transfers; else its prices are 0 */
   int64_t *time_ns;         /* [row * n_units + unit]; SITU_NEVER_NS: not allowed there */
   crossing *price;          /* [row * n_edges + edge] */
   int32_t *pin_start, *pin; /* units of an edge, distinct, the producer's first */

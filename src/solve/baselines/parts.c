@@ -49,8 +49,7 @@ static bool weigh_classes(parts *g, arena *a) {
   if (!g->time_ns || !g->bytes) return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t c = g->classes.class_of[v];
-    int64_t stash = sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v));
-    g->bytes[c] = sat_add(g->bytes[c], sat_add(p->graph->weight_bytes[v], stash));
+    g->bytes[c] = sat_add(g->bytes[c], footprint_held_bytes(p, v));
   }
   for (int32_t c = 0; c < g->classes.n_classes && g->n_parts > 0; c++)
     g->time_ns[c] = class_time_ns(g, c, g->device[0]);
@@ -253,7 +252,7 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
     return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t *most = &s->class_footprint[g->classes.class_of[v]];
-    *most = max64(*most, sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
+    *most = max64(*most, footprint_running_bytes(p, v));
   }
   for (int32_t c = 0; c < n; c++) s->order[c] = c;
   if (is_contiguous(p)) order_make(maker, s->order, &(order_style){.backward = false}); /* else F may have cycles */

@@ -9,7 +9,7 @@ static bool sum_classes(chain_loads *l, arena *a) {
   const situ_problem *p = l->problem;
   int32_t n = l->classes->n_classes;
   if (!ARENA_ARRAYS(a, ZEROS(l->time_ns, (int64_t)n * p->n_phases * p->n_classes),
-                    ARRAY(l->allowed, (int64_t)n * p->n_devices), ZEROS(l->weight_bytes, n), ZEROS(l->each_bytes, n),
+                    ARRAY(l->allowed, (int64_t)n * p->n_devices), ZEROS(l->class_bytes, n),
                     ZEROS(l->footprint_bytes, n)))
     return false;
   for (int64_t i = 0; i < (int64_t)n * p->n_devices; i++) l->allowed[i] = true;
@@ -18,9 +18,8 @@ static bool sum_classes(chain_loads *l, arena *a) {
     int64_t *row = l->time_ns + ((int64_t)problem_phase(p, v) * n + c) * p->n_classes;
     for (int32_t k = 0; k < p->n_classes; k++) row[k] = sat_add(row[k], p->time_ns[(int64_t)v * p->n_classes + k]);
     for (int32_t d = 0; d < p->n_devices; d++) l->allowed[(int64_t)c * p->n_devices + d] &= problem_allows(p, v, d);
-    l->weight_bytes[c] = sat_add(l->weight_bytes[c], p->graph->weight_bytes[v]);
-    l->each_bytes[c] = sat_add(l->each_bytes[c], sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v)));
-    l->footprint_bytes[c] = max64(l->footprint_bytes[c], sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
+    l->class_bytes[c] = sat_add(l->class_bytes[c], footprint_held_bytes(p, v));
+    l->footprint_bytes[c] = max64(l->footprint_bytes[c], footprint_running_bytes(p, v));
   }
   return true;
 }
@@ -142,7 +141,7 @@ bool chain_loads_add(chain_loads *l, int32_t c, int32_t d) {
     charge_device(l, l->compute_ns, phase, d,
                   l->time_ns[((int64_t)phase * l->classes->n_classes + c) * p->n_classes + p->class_of[d]]);
   for (int32_t i = l->touch_start[c]; i < l->touch_start[c + 1]; i++) charge_net(l, l->touch[i], c);
-  set(l, &l->held_bytes[m], sat_add(l->held_bytes[m], sat_add(l->weight_bytes[c], l->each_bytes[c])));
+  set(l, &l->held_bytes[m], sat_add(l->held_bytes[m], l->class_bytes[c]));
   set(l, &l->greatest_bytes[m], max64(l->greatest_bytes[m], l->footprint_bytes[c]));
   return sat_add(l->held_bytes[m], l->greatest_bytes[m]) <= p->platform->memory_bytes[m];
 }

@@ -11,14 +11,7 @@
 #include "view/unit.h"
 
 bool stages_serve(const situ_problem *p) {
-  if (p->execution != SITU_EXECUTION_PIPELINE) return false;
-  for (int32_t a = 0; a < p->n_devices; a++)
-    for (int32_t b = 0; b < a; b++) {
-      if (p->memory_of[a] != p->memory_of[b] || p->unused[a] || p->unused[b]) continue;
-      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
-      if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
-    }
-  return true;
+  return p->execution == SITU_EXECUTION_PIPELINE && footprint_is_told_by_devices(p);
 }
 
 /* Renumbers the classes so that F goes upwards, by Kahn's algorithm with a stack: a
@@ -64,9 +57,8 @@ static bool sum_classes(stages *s, arena *a) {
     int32_t c = s->class_at[i];
     for (int32_t m = s->classes.member_start[c]; m < s->classes.member_start[c + 1]; m++) {
       int32_t v = s->classes.member[m];
-      int64_t footprint = footprint_bytes(g, v), stash = footprint_stash_bytes(g, v);
-      s->footprint_bytes[i] = max64(s->footprint_bytes[i], sat_mul(footprint, p->in_flight));
-      s->weight_bytes[i] = sat_add(s->weight_bytes[i], sat_add(g->weight_bytes[v], sat_mul(stash, p->in_flight)));
+      s->footprint_bytes[i] = max64(s->footprint_bytes[i], footprint_running_bytes(p, v));
+      s->weight_bytes[i] = sat_add(s->weight_bytes[i], footprint_held_bytes(p, v));
       if (trained && g->phase[v] == SITU_PHASE_FORWARD)
         s->trained_bytes[i] = sat_add(s->trained_bytes[i], g->weight_bytes[v]);
       for (int32_t row = 0; row < s->n_rows; row++) {

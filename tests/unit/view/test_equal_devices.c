@@ -86,6 +86,13 @@ static bool is_apart(const situ_problem *p, int32_t d) {
   return n == 1;
 }
 
+static bool pays(const situ_problem *p, int32_t d) {
+  bool shares = false;
+  for (int32_t e = 0; e < p->n_devices; e++)
+    shares |= e != d && p->memory_of[e] == p->memory_of[d] && (!p->unused[e] || has_pin(p, e));
+  return !problem_is_host(p, d) && !shares;
+}
+
 static int32_t kind(const situ_problem *p, int32_t a, int32_t b) { return p->device_kind[a * p->n_devices + b]; }
 
 static bool agree_with_host(const situ_problem *p, int32_t a, int32_t b) {
@@ -129,13 +136,11 @@ static bool agree(const situ_problem *p, device_equality level, int32_t a, int32
   if (p->unused[a] != p->unused[b]) return false;
   if (level == EQUAL_ALONE) return class && host && room;
   if (has_pin(p, a) || has_pin(p, b)) return false;
-  bool pays = !problem_is_host(p, a) && is_apart(p, a);
   bool staged =
       class && host && room && agree_with_host(p, a, b) && (!p->replicate || is_apart(p, a) == is_apart(p, b));
   bool timed = class && memory && agree_with_all(p, a, b);
   switch (level) {
-    case EQUAL_LOADS:
-      return class && pays == (!problem_is_host(p, b) && is_apart(p, b)) && (!pays || agree_with_host(p, a, b));
+    case EQUAL_LOADS: return class && pays(p, a) == pays(p, b) && (!pays(p, a) || agree_with_host(p, a, b));
     case EQUAL_STAGED: return staged;
     case EQUAL_TIMED: return timed;
     case EQUAL_LINKED: return timed && host && room;
@@ -164,6 +169,7 @@ static void every_level_is_its_definition(void **state) {
         assert_int_equal(type->is_host, problem_is_host(p, last));
         assert_int_equal(type->memory_bytes, p->platform->memory_bytes[p->memory_of[last]]);
         bool shares = levels[k] == EQUAL_STAGED && p->replicate && is_apart(p, last);
+        assert_int_equal(type->pays, levels[k] == EQUAL_LOADS && pays(p, last));
         if (levels[k] == EQUAL_STAGED) assert_int_equal(type->most_sharing, shares ? type->n_devices : 1);
         for (int32_t i = 0; i < type->n_devices; i++, n_listed++) {
           int32_t d = type->devices[i];
