@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/csr.h"
 #include "solve/stream/sequence.h"
 #include "view/footprint.h"
-#include "view/unit.h"
 
 static const double INVALID_REWARD = -10;
 
@@ -14,24 +14,8 @@ static const double INVALID_REWARD = -10;
 
 /* Units from unit_of, whose numbers go by first operators. */
 static void list_members(world *w) {
-  int32_t n = w->problem->n_operators;
-  for (int32_t u = 0; u <= w->n_units; u++) w->member_start[u] = 0;
-  for (int32_t v = 0; v < n; v++) w->member_start[w->unit_of[v] + 1]++;
-  for (int32_t u = 0; u < w->n_units; u++) w->member_start[u + 1] += w->member_start[u];
-  for (int32_t v = 0; v < n; v++) w->member[w->member_start[w->unit_of[v]]++] = v;
-  for (int32_t u = w->n_units; u > 0; u--) w->member_start[u] = w->member_start[u - 1];
-  w->member_start[0] = 0;
-}
-
-static void number_units(world *w) {
-  const situ_problem *p = w->problem;
-  for (int32_t v = 0; v < p->n_operators; v++) w->unit_of[v] = -1;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    if (w->unit_of[v] >= 0) continue;
-    unit_members_put(unit_of(p, v), w->unit_of, w->n_units);
-    w->n_units++;
-  }
-  list_members(w);
+  memset(w->member_start, 0, ((size_t)w->n_units + 2) * sizeof *w->member_start);
+  csr_fill(w->member_start, w->member, w->unit_of, w->problem->n_operators, w->n_units);
 }
 
 static void describe_unit(world *w, int32_t u) {
@@ -52,14 +36,9 @@ static void describe_units(world *w) {
 }
 
 void world_join(world *w, const int32_t *group) {
-  int32_t *number = w->device, n = 0; /* of each group; there are no more groups than operators */
-  for (int32_t u = 0; u < w->n_units; u++) number[group[u]] = -1;
-  for (int32_t v = 0; v < w->problem->n_operators; v++) {
-    int32_t g = group[w->unit_of[v]];
-    if (number[g] < 0) number[g] = n++;
-    w->unit_of[v] = number[g];
-  }
-  w->n_units = n;
+  int32_t n = w->problem->n_operators;
+  for (int32_t v = 0; v < n; v++) w->unit_of[v] = group[w->unit_of[v]];
+  w->n_units = csr_number_keys(w->unit_of, w->unit_of, n, w->device, w->n_units);
   list_members(w);
   describe_units(w);
 }
@@ -93,7 +72,7 @@ static bool init(world *w, const situ_problem *p, arena *a) {
   int64_t n = p->n_operators;
   *w = (world){.problem = p, .arena = a, .n_devices = p->n_devices, .best_ns = SITU_NEVER_NS};
   w->unit_of = ARENA_NEW(a, int32_t, n);
-  w->member_start = ARENA_NEW(a, int32_t, n + 1);
+  w->member_start = ARENA_NEW(a, int32_t, n + 2);
   w->member = ARENA_NEW(a, int32_t, n);
   w->sequence = ARENA_NEW(a, int32_t, n);
   w->device = ARENA_NEW(a, int32_t, n);
@@ -103,7 +82,9 @@ static bool init(world *w, const situ_problem *p, arena *a) {
   if (!w->unit_of || !w->member_start || !w->member || !w->sequence || !w->device || !w->best || !w->held_bytes ||
       !w->most_bytes)
     return false;
-  number_units(w);
+  w->n_units = p->units.n;
+  memcpy(w->unit_of, p->units.of, (size_t)n * sizeof *w->unit_of);
+  list_members(w);
   w->allowed = ARENA_NEW(a, bool, (int64_t)w->n_units * p->n_devices);
   w->weight_bytes = ARENA_NEW(a, int64_t, w->n_units);
   w->footprint_bytes = ARENA_NEW(a, int64_t, w->n_units);

@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "graph/ancestors.h"
+#include "graph/components.h"
 #include "graph/neighbours.h"
 #include "graph/random_graph.h"
 #include "graph/topological.h"
@@ -361,6 +362,41 @@ static void questions_about_neighbours_and_paths_are_answered(void **state) {
   }
 }
 
+/* Nodes of any directed graph share a component exactly where each reaches the other, which Warshall's closure says. */
+static void components_are_what_reaches_each_other(void **state) {
+  (void)state;
+  enum { N = 12 };
+  int32_t n_joined = 0;
+  for (uint64_t seed = 1; seed <= 500; seed++) {
+    rng r = rng_new(seed);
+    bool reaches[N][N] = {{false}};
+    int32_t start[N + 1] = {0}, to[N * N], component[N], n, edges = 0;
+    for (int32_t u = 0; u < N; u++) {
+      for (int32_t v = 0; v < N; v++)
+        if (rng_below(&r, 9) == 0) {
+          reaches[u][v] = true;
+          to[edges++] = v;
+        }
+      start[u + 1] = edges;
+    }
+    for (int32_t k = 0; k < N; k++)
+      for (int32_t u = 0; u < N; u++)
+        for (int32_t v = 0; v < N; v++) reaches[u][v] |= reaches[u][k] && reaches[k][v];
+    arena *a = arena_new();
+    assert_true(components_find(component, &n, start, to, N, a));
+    for (int32_t u = 0; u < N; u++) {
+      assert_in_range(component[u], 0, n - 1);
+      for (int32_t v = 0; v < u; v++) {
+        assert_int_equal(component[u] == component[v], reaches[u][v] && reaches[v][u]);
+        n_joined += component[u] == component[v];
+      }
+      for (int32_t i = start[u]; i < start[u + 1]; i++) assert_true(component[u] >= component[to[i]]);
+    }
+    arena_free(a);
+  }
+  assert_true(n_joined > 1000);
+}
+
 static void any_order_of_building_gives_the_same_relations(void **state) {
   (void)state;
   enum { N = 40 };
@@ -468,6 +504,7 @@ int main(void) {
       cmocka_unit_test(groups_are_numbered_densely_and_lone_members_dropped),
       cmocka_unit_test(random_graphs_keep_the_invariants),
       cmocka_unit_test(questions_about_neighbours_and_paths_are_answered),
+      cmocka_unit_test(components_are_what_reaches_each_other),
       cmocka_unit_test(any_order_of_building_gives_the_same_relations),
       cmocka_unit_test(a_seed_gives_one_random_graph),
       cmocka_unit_test(random_graphs_have_what_is_easily_forgotten),
