@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/evaluate.h"
 #include "api/instance.h"
 #include "base/checked.h"
 #include "base/clock.h"

@@ -1,3 +1,8 @@
+/* What is solved, from options to the posed problem:
+ *
+ *     model --read--> graph --estimate(platform)--> costs --pose--> problem
+ *
+ * open_steps has one line for each arrow. */
 #include "api/instance.h"
 
 #include <string.h>
@@ -30,7 +35,7 @@ static bool keep_names(arena *a, situ_instance_options *o) {
   return names != NULL;
 }
 
-situ_status instance_keep_options(situ_instance *i, const situ_instance_options *options, situ_error *error) {
+static situ_status keep_options(situ_instance *i, const situ_instance_options *options, situ_error *error) {
   if (!options || !options->model)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no model was named; expected a file or builtin:NAME");
   i->options = *options;
@@ -41,7 +46,7 @@ situ_status instance_keep_options(situ_instance *i, const situ_instance_options 
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-situ_status instance_read_platform(situ_instance *i, situ_error *error) {
+static situ_status read_platform(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->model->platform && i->options.platform)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
                      "brings its own platform and measured times; leave the platform %s out", i->options.platform);
@@ -55,7 +60,7 @@ situ_status instance_read_platform(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status instance_read_costs(situ_instance *i, situ_error *error) {
+static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->platform == i->model->platform) {
     if (i->options.cost.model || i->options.cost.table_path || i->options.cost.efficiency > 0)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
@@ -68,7 +73,7 @@ situ_status instance_read_costs(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status instance_make_copies(situ_instance *i, situ_error *error) {
+static situ_status make_copies(situ_instance *i, situ_error *error) {
   int32_t n = i->options.problem.copies;
   i->graph = i->model->graph;
   if (n <= 1) return SITU_STATUS_OK;
@@ -96,7 +101,7 @@ static situ_status read_unused(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status instance_read_constraints(situ_instance *i, situ_error *error) {
+static situ_status read_constraints(situ_instance *i, situ_error *error) {
   const situ_graph *graph = i->graph;
   int32_t n = situ_graph_n_operators(graph);
   const int32_t *given = i->options.problem.pins;
@@ -131,3 +136,47 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
   }
   return h;
 }
+
+static situ_status open_steps(situ_instance *i, const situ_instance_options *options, situ_error *error) {
+  TRY(keep_options(i, options, error));
+  TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
+  TRY(read_platform(i, error));
+  TRY(read_costs(i, error));
+  TRY(make_copies(i, error));
+  TRY(read_constraints(i, error));
+  situ_problem_options posed = i->options.problem;
+  posed.pins = i->pins;
+  posed.unused = i->unused;
+  return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
+}
+
+situ_status situ_instance_open(situ_instance **out, const situ_instance_options *options, situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  situ_instance *i = a ? ARENA_ZERO(a, situ_instance, 1) : NULL;
+  if (!i) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  i->arena = a;
+  situ_status status = open_steps(i, options, error);
+  if (status == SITU_STATUS_OK)
+    *out = i;
+  else
+    situ_instance_free(i);
+  return status;
+}
+
+void situ_instance_free(situ_instance *i) {
+  if (!i) return;
+  situ_problem_free(i->problem);
+  situ_costs_free(i->copied_costs);
+  situ_graph_free(i->copies);
+  situ_costs_free(i->own_costs);
+  situ_platform_free(i->own_platform);
+  situ_model_free(i->model);
+  arena_free(i->arena);
+}
+
+const situ_problem *situ_instance_problem(const situ_instance *i) { return i->problem; }
+const situ_model *situ_instance_model(const situ_instance *i) { return i->model; }

@@ -23,14 +23,6 @@ struct situ_instance {
   bool *unused;  /* [n_devices], or NULL when every device may be used */
 };
 
-/* The steps of situ_instance_open, in order; each fills its part of `instance`. */
-situ_status instance_read_platform(situ_instance *instance, situ_error *error);
-situ_status instance_read_costs(situ_instance *instance, situ_error *error);
-situ_status instance_make_copies(situ_instance *instance, situ_error *error);
-situ_status instance_read_constraints(situ_instance *instance, situ_error *error);
-/* Copies the options into the arena of the instance. */
-situ_status instance_keep_options(situ_instance *instance, const situ_instance_options *options, situ_error *error);
-
 /* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
 uint64_t platform_hash(const situ_platform *platform, bool with_servers);
@@ -40,8 +32,5 @@ uint64_t platform_hash(const situ_platform *platform, bool with_servers);
  * must not have changed since. BAD_INPUT where the member is not as it should be. */
 situ_status instance_from_json(situ_instance **out, const situ_instance_options *given, const json_value *member,
                                const char *path, situ_error *error);
-
-/* Judges the one placement that the pins of a problem leave: see situ_place. */
-situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_error *error);
 
 #endif

@@ -75,6 +75,15 @@ void *arena_copy(arena *a, const void *from, int64_t count, size_t size) {
   return at;
 }
 
+bool arena_arrays(arena *a, const arena_array *rows) {
+  for (; rows->pointer; rows++) {
+    void *at = rows->zero ? arena_zero(a, rows->count, rows->size) : arena_alloc(a, rows->count, rows->size);
+    if (!at) return false;
+    memcpy(rows->pointer, &at, sizeof at); /* pointers to objects of any type have one form */
+  }
+  return true;
+}
+
 char *arena_string_n(arena *a, const char *text, size_t n) {
   if (!text) return NULL;
   char *at = arena_alloc(a, (int64_t)n + 1, 1);

@@ -8,6 +8,7 @@
 #ifndef SITU_BASE_ARENA_H
 #define SITU_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,5 +39,26 @@ size_t arena_held_bytes(const arena *a);
 #define ARENA_NEW(a, type, count) ((type *)arena_alloc((a), (count), sizeof(type)))
 #define ARENA_ZERO(a, type, count) ((type *)arena_zero((a), (count), sizeof(type)))
 #define ARENA_COPY(a, from, type, count) ((type *)arena_copy((a), (from), (count), sizeof(type)))
+
+/* One array of several that are made together: the address of the pointer to it, and whether it starts as zeros. */
+typedef struct arena_array {
+  void *pointer;
+  int64_t count;
+  size_t size;
+  bool zero;
+} arena_array;
+
+/* Makes the arrays up to the first row without a pointer. False without memory: pointers from the one that failed on
+ * are as they were. */
+bool arena_arrays(arena *a, const arena_array *rows);
+
+/* Many arrays at once, each with the type of its own pointer, uninitialised or all zero:
+ *
+ *     if (!ARENA_ARRAYS(a, ARRAY(s->rank, n), ZEROS(s->seen, n))) return false; */
+#define ARENA_ARRAYS(a, ...) arena_arrays((a), (const arena_array[]){__VA_ARGS__, {NULL, 0, 0, false}})
+#define ARRAY(pointer, count) \
+  { &(pointer), (count), sizeof *(pointer), false }
+#define ZEROS(pointer, count) \
+  { &(pointer), (count), sizeof *(pointer), true }
 
 #endif

@@ -221,12 +221,9 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   TRY(items_list(&all, p, scratch, error));
   free_large_rooms(&all);
   prices s = {.all = &all, .budget = b, .n = all.n_columns + all.n_rooms};
-  s.price = ARENA_NEW(scratch, double, s.n);
-  s.use = ARENA_NEW(scratch, double, s.n);
-  s.best = ARENA_NEW(scratch, double, s.n);
-  s.whole = ARENA_NEW(scratch, int64_t, s.n);
-  s.proof = ARENA_NEW(scratch, int64_t, s.n);
-  if (!s.price || !s.use || !s.best || !s.whole || !s.proof) return fail_no_memory(error);
+  if (!ARENA_ARRAYS(scratch, ARRAY(s.price, s.n), ARRAY(s.use, s.n), ARRAY(s.best, s.n), ARRAY(s.whole, s.n),
+                    ARRAY(s.proof, s.n)))
+    return fail_no_memory(error);
   start(&s);
   improve(&s, 1);
   polish(&s);

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "view/equal_devices.h"
 
 static int64_t capped(int64_t time_ns) { return min64(time_ns, BLOCK_FAR_NS); }
 static int64_t plus(int64_t a, int64_t b) { return capped(a + b); } /* of two capped */
@@ -15,27 +16,6 @@ bool block_serves(const situ_problem *p) {
 int64_t block_children_per_step(const situ_problem *p) { return max64(8, min64(p->n_operators / 4, 512)); }
 
 /* ---- the machine ---- */
-
-static bool alone_in_memory(const situ_problem *p, int32_t d) {
-  for (int32_t e = 0; e < p->n_devices; e++)
-    if (e != d && p->memory_of[e] == p->memory_of[d]) return false;
-  return true;
-}
-
-/* Whether exchanging d and e changes no time. */
-static bool are_twins(const situ_problem *p, int32_t d, int32_t e) {
-  if (p->class_of[d] != p->class_of[e] || p->unused[d] != p->unused[e]) return false;
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->pin[v] == d || p->pin[v] == e) return false;
-  int32_t m = p->memory_of[d], w = p->memory_of[e], n = p->n_memories;
-  if (m == w) return true;
-  if (!alone_in_memory(p, d) || !alone_in_memory(p, e)) return false;
-  const int32_t *kind = p->costs->pair_kind;
-  if (kind[m * n + w] != kind[w * n + m]) return false;
-  for (int32_t x = 0; x < n; x++)
-    if (x != m && x != w && (kind[m * n + x] != kind[w * n + x] || kind[x * n + m] != kind[x * n + w])) return false;
-  return true;
-}
 
 /* Prices near which the work of all operators is even: the inverse of the time that it takes on each class. */
 static void find_prices(block_machine *m) {
@@ -53,15 +33,16 @@ static void find_prices(block_machine *m) {
       m->price[k][d] = total[d] == 0 ? 0 : total[d] <= least ? 128 : (int32_t)(128 * scale[k] * least / total[d]);
 }
 
-void block_machine_init(block_machine *m, const situ_problem *p) {
+bool block_machine_init(block_machine *m, const situ_problem *p, arena *a) {
   REQUIRE(block_serves(p));
+  equal_devices equal;
   *m = (block_machine){.problem = p, .n_devices = p->n_devices, .n_memories = p->n_memories};
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    m->twin[d] = -1;
-    for (int32_t e = d + 1; e < p->n_devices && m->twin[d] < 0; e++)
-      if (are_twins(p, d, e)) m->twin[d] = e;
-  }
+  if (!equal_devices_find(&equal, p, EQUAL_TIMED, a)) return false;
+  for (int32_t t = 0; t < equal.n_all; t++)
+    for (int32_t i = 0, n = equal.types[t].n_devices; i < n; i++)
+      m->twin[equal.types[t].devices[i]] = i + 1 < n ? equal.types[t].devices[i + 1] : -1;
   find_prices(m);
+  return true;
 }
 
 /* ---- taking a block out of the graph ---- */
@@ -89,22 +70,12 @@ static bool look_at(const taking *s, int32_t t, uint64_t *users, bool *leaves) {
 
 static bool make_arrays(block *b, arena *a) {
   int64_t d = b->machine->n_devices, m = b->machine->n_memories;
-  b->operator_of = ARENA_NEW(a, int32_t, b->n);
-  b->time_ns = ARENA_NEW(a, int64_t, b->n * d);
-  b->tail_ns = ARENA_NEW(a, int64_t, b->n * d);
-  b->before = ARENA_ZERO(a, uint64_t, b->n);
-  b->rest = ARENA_ZERO(a, int64_t, (int64_t)b->n * BLOCK_PRICES);
-  b->in_start = ARENA_ZERO(a, int32_t, b->n + 1);
-  b->out_start = ARENA_ZERO(a, int32_t, b->n + 1);
-  b->out = ARENA_NEW(a, int32_t, b->n_tensors);
-  b->tensor_of = ARENA_NEW(a, int32_t, b->n_tensors);
-  b->source = ARENA_NEW(a, int32_t, b->n_tensors);
-  b->real_tensor = ARENA_NEW(a, int32_t, b->n_tensors);
-  b->way_ns = ARENA_ZERO(a, int64_t, b->n_tensors * m * m);
-  b->users = ARENA_NEW(a, uint64_t, b->n_tensors);
-  b->leaves = ARENA_NEW(a, bool, b->n_tensors);
-  return b->operator_of && b->time_ns && b->tail_ns && b->before && b->rest && b->in_start && b->out_start && b->out &&
-         b->tensor_of && b->real_tensor && b->source && b->way_ns && b->users && b->leaves;
+  return ARENA_ARRAYS(a, ARRAY(b->operator_of, b->n), ARRAY(b->time_ns, b->n * d), ARRAY(b->tail_ns, b->n * d),
+                      ZEROS(b->before, b->n), ZEROS(b->rest, (int64_t)b->n * BLOCK_PRICES),
+                      ZEROS(b->in_start, b->n + 1), ZEROS(b->out_start, b->n + 1), ARRAY(b->out, b->n_tensors),
+                      ARRAY(b->tensor_of, b->n_tensors), ARRAY(b->source, b->n_tensors),
+                      ARRAY(b->real_tensor, b->n_tensors), ZEROS(b->way_ns, b->n_tensors * m * m),
+                      ARRAY(b->users, b->n_tensors), ARRAY(b->leaves, b->n_tensors));
 }
 
 static void fill_ways(block *b, int32_t j) {

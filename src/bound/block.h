@@ -25,7 +25,7 @@ enum { BLOCK_OPERATORS = 64, BLOCK_DEVICES = 8, BLOCK_TENSORS = 192, BLOCK_PRICE
 typedef struct block_machine {
   const situ_problem *problem;
   int32_t n_devices, n_memories;
-  int32_t twin[BLOCK_DEVICES]; /* the next identical device, or -1 */
+  int32_t twin[BLOCK_DEVICES]; /* the next of its type at EQUAL_TIMED (view/equal_devices.h), or -1 */
   int32_t n_prices;
   int32_t price[BLOCK_PRICES][BLOCK_DEVICES]; /* 0 .. 255 */
 } block_machine;
@@ -52,7 +52,8 @@ typedef struct block {
 bool block_serves(const situ_problem *problem);
 /* As many partial schedules as take about the time of one simulation: a step of solvers that count them. */
 int64_t block_children_per_step(const situ_problem *problem);
-void block_machine_init(block_machine *m, const situ_problem *problem);
+/* False without memory. */
+bool block_machine_init(block_machine *m, const situ_problem *problem, arena *a);
 
 /* The operators first .. last of a thin graph, where first - 1 and last are cuts or the ends. With `carry` tensors that
  * only pass through are taken along. False without memory, or where the block is too large (*fits is false then). */

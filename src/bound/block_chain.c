@@ -311,7 +311,6 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   *lower_ns = 0;
   if (!block_serves(p) || p->n_operators > OPERATORS_LIMIT) return SITU_STATUS_OK;
   block_machine machine;
-  block_machine_init(&machine, p);
   thin_graph whole, thin;
   block_chain chain;
   block_finding *findings = NULL;
@@ -320,7 +319,8 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
                          .budget = b,
                          .upper_ns = BLOCK_FAR_NS,
                          .findings = &findings};
-  if (!thin_first(&whole, p, scratch) || !block_chain_find(&chain, &machine, &whole, &limits, scratch))
+  if (!block_machine_init(&machine, p, scratch) || !thin_first(&whole, p, scratch) ||
+      !block_chain_find(&chain, &machine, &whole, &limits, scratch))
     return fail_no_memory(error);
   *lower_ns = chain.rest_ns[0];
   const block_chain *best = &chain;

@@ -74,13 +74,9 @@ static bool is_live(const block *b, int32_t j, uint64_t mask) {
 }
 
 static bool bucket_arrays(bucket *k, const block *b, arena *a) {
-  k->live = ARENA_NEW(a, int32_t, b->n_tensors);
-  k->ready = ARENA_NEW(a, int32_t, b->n);
-  k->in_start = ARENA_NEW(a, int32_t, b->n + 1);
-  k->in_at = ARENA_NEW(a, int32_t, b->in_start[b->n]);
-  k->ready_users = ARENA_ZERO(a, uint64_t, b->n_tensors);
-  k->waits = ARENA_ZERO(a, bool, b->n_tensors);
-  return k->live && k->ready && k->in_start && k->in_at && k->ready_users && k->waits;
+  return ARENA_ARRAYS(a, ARRAY(k->live, b->n_tensors), ARRAY(k->ready, b->n), ARRAY(k->in_start, b->n + 1),
+                      ARRAY(k->in_at, b->in_start[b->n]), ZEROS(k->ready_users, b->n_tensors),
+                      ZEROS(k->waits, b->n_tensors));
 }
 
 /* Fills what depends on the set alone. */

@@ -2,7 +2,9 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "view/footprint.h"
+#include "view/unit.h"
 
 /* While it is made. root[v] is the operator that v was fused into, v itself, or -1 where v is left out. */
 typedef struct maker {
@@ -42,9 +44,8 @@ static void price_tensors(maker *m) {
  * operator that needs the most memory while it runs. */
 static bool may_follow(const maker *m, int32_t v, int32_t u) {
   const situ_graph *g = m->p->graph;
-  bool together = g->colocation[v] >= 0 && g->colocation[v] == g->colocation[u];
   bool light = g->colocation[v] < 0 && g->weight_bytes[v] <= m->light_bytes;
-  return (together || light) && footprint_bytes(g, v) <= footprint_bytes(g, u);
+  return (unit_joins(m->p, v, u) || light) && footprint_bytes(g, v) <= footprint_bytes(g, u);
 }
 
 static bool used_by_nobody(const situ_graph *g, int32_t v) {
@@ -187,13 +188,11 @@ static void list_tensors(maker *m, const int32_t *member, const int32_t *member_
       for (int32_t t = full->out_start[member[i]]; t < full->out_start[member[i] + 1]; t++) add_tensor(m, t, k);
   }
   g->out_start[g->n] = g->n_tensors;
-  for (int32_t k = 0; k <= g->n; k++) g->in_start[k] = 0;
-  for (int32_t i = 0; i < g->use_start[g->n_tensors]; i++) g->in_start[g->use[i] + 1]++;
-  for (int32_t k = 0; k < g->n; k++) g->in_start[k + 1] += g->in_start[k];
-  for (int32_t k = 0; k < g->n; k++) m->seen[k] = g->in_start[k];
+  for (int32_t i = 0; i < g->use_start[g->n_tensors]; i++) csr_count(g->in_start, g->use[i]);
+  csr_sum(g->in_start, g->n);
   for (int32_t t = 0; t < g->n_tensors; t++)
     for (int32_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      int32_t at = m->seen[g->use[i]]++;
+      int32_t at = csr_put(g->in_start, g->use[i]);
       g->in[at] = t;
       g->in_use[at] = i;
     }
@@ -233,41 +232,29 @@ static void count_calls(call_graph *g) {
   g->all_calls = all < g->n ? (int32_t)all : INT32_MAX;
 }
 
-static void number_nodes(maker *m, int32_t *member, int32_t *member_start) {
+static void number_nodes(maker *m) {
   call_graph *g = m->g;
   int32_t n = m->p->n_operators;
   for (int32_t v = 0; v < n; v++)
     if (m->root[v] == v) m->node[v] = g->n++;
-  for (int32_t v = 0; v <= n; v++) member_start[v] = 0;
   for (int32_t v = 0; v < n; v++) {
     int32_t root = root_of(m, v); /* -1 also for what was fused with something that was left out later */
     g->node_of[v] = root < 0 ? -1 : m->node[root];
-    if (g->node_of[v] >= 0) member_start[g->node_of[v] + 1]++;
+    m->seen[v] = -1;
   }
-  for (int32_t k = 0; k < n; k++) member_start[k + 1] += member_start[k];
-  for (int32_t k = 0; k < n; k++) m->seen[k] = member_start[k];
-  for (int32_t v = 0; v < n; v++)
-    if (g->node_of[v] >= 0) member[m->seen[g->node_of[v]]++] = v;
-  for (int32_t k = 0; k < n; k++) m->seen[k] = -1;
 }
 
 bool call_graph_find(call_graph *out, const situ_problem *p, int64_t light_bytes, arena *a) {
-  int32_t n = p->n_operators, n_tensors = p->graph->n_tensors;
+  int32_t n = p->n_operators, n_tensors = p->graph->n_tensors, *member, *member_start;
   int64_t n_uses = p->graph->n_uses;
   *out = (call_graph){.problem = p};
   maker m = {.p = p, .g = out, .light_bytes = light_bytes};
-  int32_t *member, *member_start;
-  if (!(out->node_of = ARENA_NEW(a, int32_t, n)) || !(out->call_ns = ARENA_NEW(a, int64_t, n)) ||
-      !(out->host_ns = ARENA_NEW(a, int64_t, n)) || !(out->weight_bytes = ARENA_ZERO(a, int64_t, n)) ||
-      !(out->out_start = ARENA_NEW(a, int32_t, n + 1)) || !(out->producer = ARENA_NEW(a, int32_t, n_tensors)) ||
-      !(out->in_ns = ARENA_NEW(a, int64_t, n_tensors)) || !(out->out_ns = ARENA_NEW(a, int64_t, n_tensors)) ||
-      !(out->use_start = ARENA_NEW(a, int32_t, n_tensors + 1)) || !(out->use = ARENA_NEW(a, int32_t, n_uses)) ||
-      !(out->in_start = ARENA_NEW(a, int32_t, n + 1)) || !(out->in = ARENA_NEW(a, int32_t, n_uses)) ||
-      !(out->in_use = ARENA_NEW(a, int32_t, n_uses)) || !(m.root = ARENA_NEW(a, int32_t, n)) ||
-      !(m.node = ARENA_NEW(a, int32_t, n)) || !(m.seen = ARENA_NEW(a, int32_t, n + 1)) ||
-      !(m.tensor_in_ns = ARENA_NEW(a, int64_t, n_tensors)) || !(m.tensor_out_ns = ARENA_NEW(a, int64_t, n_tensors)) ||
-      !(m.idle = ARENA_NEW(a, bool, n)) || !(member = ARENA_NEW(a, int32_t, n)) ||
-      !(member_start = ARENA_NEW(a, int32_t, n + 1)))
+  if (!ARENA_ARRAYS(a, ARRAY(out->node_of, n), ARRAY(out->call_ns, n), ARRAY(out->host_ns, n),
+                    ZEROS(out->weight_bytes, n), ARRAY(out->out_start, n + 1), ARRAY(out->producer, n_tensors),
+                    ARRAY(out->in_ns, n_tensors), ARRAY(out->out_ns, n_tensors), ARRAY(out->use_start, n_tensors + 1),
+                    ARRAY(out->use, n_uses), ZEROS(out->in_start, n + 2), ARRAY(out->in, n_uses),
+                    ARRAY(out->in_use, n_uses), ARRAY(m.root, n), ARRAY(m.node, n), ARRAY(m.seen, n),
+                    ARRAY(m.tensor_in_ns, n_tensors), ARRAY(m.tensor_out_ns, n_tensors), ARRAY(m.idle, n)))
     return false;
   price_tensors(&m);
   for (int32_t v = 0; v < n; v++) {
@@ -278,7 +265,8 @@ bool call_graph_find(call_graph *out, const situ_problem *p, int64_t light_bytes
   for (int32_t v = 0; v < n; v++) fuse_relay(&m, v);
   for (int32_t v = n - 1; v >= 0; v--) fuse_source(&m, v);
   for (int32_t v = 0; v < n; v++) fuse_source(&m, v); /* what is a source now */
-  number_nodes(&m, member, member_start);
+  number_nodes(&m);
+  if (!csr_by_key(&member_start, &member, out->node_of, n, out->n, a)) return false;
   weigh_nodes(&m);
   list_tensors(&m, member, member_start);
   find_room(out);

@@ -91,17 +91,13 @@ static bool list_fronts(call_lattice *l, arena *a) {
 static bool list_groups(call_lattice *l, arena *a) {
   const call_graph *g = l->graph;
   const situ_problem *p = g->problem;
-  l->groups = ARENA_ZERO(a, uint64_t, g->n);
-  l->begun = ARENA_ZERO(a, uint64_t, l->n);
-  l->cut = ARENA_ZERO(a, uint64_t, l->n);
-  if (!l->groups || !l->begun || !l->cut) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(l->groups, g->n), ZEROS(l->begun, l->n), ZEROS(l->cut, l->n))) return false;
   int32_t n = 0;
-  for (int32_t c = 0; c < p->graph->n_colocations && n < 64; c++) {
-    int32_t begin = p->group_start[c], end = p->group_start[c + 1];
+  for (int32_t k = 0; k < p->units.n && n < 64; k++) {
+    unit_members u = unit_list_members(&p->units, k);
     bool several = false;
-    for (int32_t i = begin + 1; i < end; i++)
-      several |= g->node_of[p->group_member[i]] != g->node_of[p->group_member[begin]];
-    for (int32_t i = begin; i < end && several; i++) l->groups[g->node_of[p->group_member[i]]] |= 1ull << n;
+    for (int32_t i = 1; i < u.n; i++) several |= g->node_of[u.member[i]] != g->node_of[u.member[0]];
+    for (int32_t i = 0; i < u.n && several; i++) l->groups[g->node_of[u.member[i]]] |= 1ull << n;
     n += several;
   }
   for (int32_t i = 0; i < l->n && n > 0; i++) {
@@ -130,11 +126,9 @@ call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, in
   table t = {.l = out, .limit = limit, .steps_capacity = (int64_t)limit * 8, .mask = 1};
   while (t.mask < 2 * (uint64_t)limit) t.mask *= 2;
   t.mask--;
-  t.slot = ARENA_NEW(a, int32_t, (int64_t)t.mask + 1);
-  out->bits = ARENA_NEW(a, uint64_t, (int64_t)limit * out->n_words);
-  out->step_start = ARENA_NEW(a, int64_t, (int64_t)limit + 1);
-  out->step = ARENA_NEW(a, call_step, t.steps_capacity);
-  if (!t.slot || !out->bits || !out->step_start || !out->step) return CALL_LATTICE_NO_MEMORY;
+  if (!ARENA_ARRAYS(a, ARRAY(t.slot, (int64_t)t.mask + 1), ARRAY(out->bits, (int64_t)limit * out->n_words),
+                    ARRAY(out->step_start, (int64_t)limit + 1), ARRAY(out->step, t.steps_capacity)))
+    return CALL_LATTICE_NO_MEMORY;
   memset(t.slot, -1, ((size_t)t.mask + 1) * sizeof *t.slot);
   call_lattice_result result = list(&t, a, b);
   if (result != CALL_LATTICE_ALL) return result;
@@ -145,12 +139,8 @@ call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, in
 bool call_walk_make(call_walk *w, const call_lattice *l, const int64_t *flow_in, const int64_t *through, arena *a) {
   const call_graph *g = l->graph;
   *w = (call_walk){.lattice = l, .flow_in = flow_in, .through = through};
-  w->ideal = ARENA_NEW(a, int32_t, g->n + 1);
-  w->node = ARENA_NEW(a, int32_t, g->n + 1);
-  w->next = ARENA_NEW(a, int64_t, g->n + 1);
-  w->left = ARENA_ZERO(a, int32_t, g->n_tensors);
-  w->feeds = ARENA_ZERO(a, int32_t, g->n);
-  return w->ideal && w->node && w->next && w->left && w->feeds;
+  return ARENA_ARRAYS(a, ARRAY(w->ideal, g->n + 1), ARRAY(w->node, g->n + 1), ARRAY(w->next, g->n + 1),
+                      ZEROS(w->left, g->n_tensors), ZEROS(w->feeds, g->n));
 }
 
 /* Takes v into the call, or (sign -1) out of it: the last that came. */

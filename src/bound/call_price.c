@@ -57,13 +57,9 @@ bool call_price_make(call_price *c, const call_lattice *l, bool *unfit, arena *a
   while (weights >> c->shift >> ROOM_BITS) c->shift++;
   c->room = g->all_bytes >> c->shift;
   find_ties(c);
-  c->through = ARENA_ZERO(a, int64_t, g->n);
-  c->ending = ARENA_ZERO(a, int64_t, g->n);
-  c->flow_in = ARENA_ZERO(a, int64_t, g->use_start[g->n_tensors]);
-  c->rest = ARENA_NEW(a, int64_t, (int64_t)l->n * c->n_levels);
-  c->rest_calls = ARENA_NEW(a, int32_t, (int64_t)l->n * c->n_levels);
-  return c->through && c->ending && c->flow_in && c->rest && c->rest_calls && find_path(c, a) &&
-         call_walk_make(&c->walk, l, c->flow_in, c->through, a);
+  return ARENA_ARRAYS(a, ZEROS(c->through, g->n), ZEROS(c->ending, g->n), ZEROS(c->flow_in, g->use_start[g->n_tensors]),
+                      ARRAY(c->rest, (int64_t)l->n * c->n_levels), ARRAY(c->rest_calls, (int64_t)l->n * c->n_levels)) &&
+         find_path(c, a) && call_walk_make(&c->walk, l, c->flow_in, c->through, a);
 }
 
 int32_t call_price_level(const call_price *c, const call_move *move, int32_t level) {

@@ -208,9 +208,8 @@ static bool update_prices(search *c) {
 static bool master_init(search *c) {
   const shares *s = c->s;
   int32_t n = s->n + s->n_types;
-  double *cost = ARENA_ZERO(c->arena, double, n), *lower = ARENA_ZERO(c->arena, double, n);
-  double *upper = ARENA_NEW(c->arena, double, n);
-  if (!cost || !lower || !upper) return false;
+  double *cost, *lower, *upper;
+  if (!ARENA_ARRAYS(c->arena, ZEROS(cost, n), ZEROS(lower, n), ARRAY(upper, n))) return false;
   for (int32_t v = 0; v < n; v++) {
     upper[v] = 1;
     c->column[v] = v;
@@ -352,17 +351,10 @@ static bool search_init(search *c, arena *a) {
   const shares *s = c->s;
   c->arena = a;
   for (int32_t t = 0; t < s->n_types; t++) c->n_devices += s->n_devices[t];
-  c->sweep = ARENA_NEW(a, sweep, s->n_types);
-  c->least = ARENA_NEW(a, int32_t *, s->n_types);
-  c->top = ARENA_NEW(a, int32_t, s->n_types);
-  c->whole = ARENA_NEW(a, int32_t, s->n);
-  c->taken = ARENA_ZERO(a, bool, (int64_t)s->n * s->n_types);
-  c->best = ARENA_NEW(a, double, s->n);
-  c->trial = ARENA_NEW(a, double, s->n);
-  c->column = ARENA_NEW(a, int32_t, s->n + s->n_types);
-  c->coefficient = ARENA_NEW(a, double, s->n + s->n_types);
-  if (!c->sweep || !c->least || !c->top || !c->whole || !c->taken || !c->best || !c->trial || !c->column ||
-      !c->coefficient)
+  if (!ARENA_ARRAYS(a, ARRAY(c->sweep, s->n_types), ARRAY(c->least, s->n_types), ARRAY(c->top, s->n_types),
+                    ARRAY(c->whole, s->n), ZEROS(c->taken, (int64_t)s->n * s->n_types), ARRAY(c->best, s->n),
+                    ARRAY(c->trial, s->n), ARRAY(c->column, s->n + s->n_types),
+                    ARRAY(c->coefficient, s->n + s->n_types)))
     return false;
   int32_t max_states = MOST_ROWS / s->n < MOST_STATES ? MOST_ROWS / s->n : MOST_STATES;
   for (int32_t t = 0; t < s->n_types; t++)

@@ -19,6 +19,7 @@
 #include "base/fail.h"
 #include "bound/bound.h"
 #include "bound/joins.h"
+#include "graph/ancestors.h"
 
 enum {
   MOST_DEVICES = 64,
@@ -45,14 +46,14 @@ typedef struct search {
   const situ_problem *p;
   arena *scratch;
   budget *budget;
-  int32_t n, n_devices, words;
+  int32_t n, n_devices;
   int64_t end_ns;                         /* the T that is tried */
   bool *may;                              /* [n * devices] */
   int32_t window;                         /* of the joins; 0: none */
   int64_t *first, *last;                  /* [n * devices] starts and tails that joins know */
   int64_t *release0, *after0;             /* [n] what the work rule says whatever T is */
   int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
-  uint64_t *before;                       /* [n * words] ancestors of each operator; NULL: too many for the work rule */
+  bit_rows before;                        /* ancestors of each operator; no bits: too many for the work rule */
   int64_t price[PRICES][MOST_DEVICES];    /* n_prices lists */
   int32_t n_prices;
   ranked *order;            /* [n] */
@@ -66,23 +67,20 @@ typedef struct search {
 } search;
 
 static int64_t time_of(const search *s, int32_t v, int32_t d) { return problem_time_ns(s->p, v, d); }
-static bool is_before(const search *s, int32_t u, int32_t v) {
-  return s->before[(int64_t)v * s->words + u / 64] >> (u % 64) & 1;
-}
+static bool is_before(const search *s, int32_t u, int32_t v) { return bit_rows_has(&s->before, v, u); }
 
 /* ---- chains and devices ---- */
 
-/* A group keeps the devices on which all members may run. */
+/* A unit keeps the devices on which all members may run. */
 static void keep_together(search *s) {
-  const situ_problem *p = s->p;
-  for (int32_t k = 0; k < p->graph->n_colocations; k++)
-    for (int32_t d = 0; d < s->n_devices; d++) {
+  for (int32_t k = 0; k < s->p->units.n; k++) {
+    unit_members u = unit_list_members(&s->p->units, k);
+    for (int32_t d = 0; d < s->n_devices && u.n > 1; d++) {
       bool all = true;
-      for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
-        all &= s->may[(int64_t)p->group_member[i] * s->n_devices + d];
-      for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
-        s->may[(int64_t)p->group_member[i] * s->n_devices + d] = all;
+      for (int32_t i = 0; i < u.n; i++) all &= s->may[(int64_t)u.member[i] * s->n_devices + d];
+      for (int32_t i = 0; i < u.n; i++) s->may[(int64_t)u.member[i] * s->n_devices + d] = all;
     }
+  }
 }
 
 /* False when an operator has no device left. */
@@ -193,22 +191,14 @@ static int64_t part_within(const search *s, int32_t v, int32_t d, int64_t a, int
   return max64(0, min64(most, min64(early, late)));
 }
 
-/* Adds the least priced parts of the group that v leads to energy[]. */
-static void add_group(const search *s, int32_t v, int64_t a, int64_t b, int64_t *energy) {
-  const situ_problem *p = s->p;
-  int32_t group = p->graph->colocation[v], size = 1;
-  const int32_t *members = &v;
+/* Adds the least priced parts of a unit to energy[]. */
+static void add_unit(const search *s, unit_members u, int64_t a, int64_t b, int64_t *energy) {
   int64_t least[PRICES];
-  if (group >= 0) {
-    members = p->group_member + p->group_start[group];
-    size = p->group_start[group + 1] - p->group_start[group];
-    if (members[0] != v) return;
-  }
   for (int32_t k = 0; k < s->n_prices; k++) least[k] = INT64_MAX;
   for (int32_t d = 0; d < s->n_devices; d++) {
-    if (!(s->devices[v] >> d & 1)) continue;
+    if (!(s->devices[u.member[0]] >> d & 1)) continue;
     int64_t part = 0;
-    for (int32_t i = 0; i < size; i++) part += part_within(s, members[i], d, a, b);
+    for (int32_t i = 0; i < u.n; i++) part += part_within(s, u.member[i], d, a, b);
     for (int32_t k = 0; k < s->n_prices; k++) least[k] = min64(least[k], part * s->price[k][d]);
   }
   for (int32_t k = 0; k < s->n_prices; k++) energy[k] += least[k];
@@ -216,7 +206,7 @@ static void add_group(const search *s, int32_t v, int64_t a, int64_t b, int64_t 
 
 static bool refutes(search *s, int64_t a, int64_t b, uint64_t devices) {
   int64_t energy[PRICES] = {0};
-  for (int32_t v = 0; v < s->n; v++) add_group(s, v, a, b, energy);
+  for (int32_t k = 0; k < s->p->units.n; k++) add_unit(s, unit_list_members(&s->p->units, k), a, b, energy);
   for (int32_t k = 0; k < s->n_prices; k++)
     if (energy[k] > (__int128)(b - a) * sum_prices(s, s->price[k], devices)) {
       s->from_ns = a;
@@ -336,40 +326,13 @@ static int64_t most_work(const search *s) {
   return sum;
 }
 
-static bool find_ancestors(search *s, arena *a) {
-  const situ_graph *g = s->p->graph;
-  s->words = s->n / 64 + 1;
-  if (s->n > FREE_OPERATORS) return true;
-  s->before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->words);
-  if (!s->before) return false;
-  for (int32_t v = 0; v < s->n; v++)
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-      int32_t u = g->producer[g->in[i]];
-      uint64_t *row = s->before + (int64_t)v * s->words;
-      for (int32_t w = 0; w < s->words; w++) row[w] |= s->before[(int64_t)u * s->words + w];
-      row[u / 64] |= (uint64_t)1 << (u % 64);
-    }
-  return true;
-}
-
 static bool search_init(search *s, arena *a) {
   int64_t cells = (int64_t)s->n * s->n_devices;
-  s->may = ARENA_NEW(a, bool, cells);
-  s->first = ARENA_ZERO(a, int64_t, cells);
-  s->last = ARENA_ZERO(a, int64_t, cells);
-  s->head = ARENA_NEW(a, int64_t, cells);
-  s->tail = ARENA_NEW(a, int64_t, cells);
-  s->release0 = ARENA_ZERO(a, int64_t, s->n);
-  s->after0 = ARENA_ZERO(a, int64_t, s->n);
-  s->release = ARENA_ZERO(a, int64_t, s->n);
-  s->after = ARENA_ZERO(a, int64_t, s->n);
-  s->order = ARENA_NEW(a, ranked, s->n);
-  s->work = ARENA_NEW(a, int64_t, (int64_t)s->n * PRICES);
-  s->devices = ARENA_NEW(a, uint64_t, s->n);
-  s->ends_a = ARENA_NEW(a, int64_t, s->n + 1);
-  s->ends_b = ARENA_NEW(a, int64_t, s->n + 1);
-  return s->may && s->first && s->last && s->release0 && s->after0 && s->head && s->tail && s->release && s->after &&
-         s->order && s->work && s->devices && s->ends_a && s->ends_b && find_ancestors(s, a);
+  return ARENA_ARRAYS(a, ARRAY(s->may, cells), ZEROS(s->first, cells), ZEROS(s->last, cells), ARRAY(s->head, cells),
+                      ARRAY(s->tail, cells), ZEROS(s->release0, s->n), ZEROS(s->after0, s->n), ZEROS(s->release, s->n),
+                      ZEROS(s->after, s->n), ARRAY(s->order, s->n), ARRAY(s->work, (int64_t)s->n * PRICES),
+                      ARRAY(s->devices, s->n), ARRAY(s->ends_a, s->n + 1), ARRAY(s->ends_b, s->n + 1)) &&
+         (s->n > FREE_OPERATORS || ancestors_find(&s->before, s->p->graph, a));
 }
 
 /* Starts and tails that joins know, where may[] is what the problem says. Without time for them *closed. */
@@ -400,7 +363,7 @@ static bool find_chains(int64_t *lower_ns, search *s) {
   for (s->free_rounds = 0;; s->free_rounds++) {
     if (!follow_chains(s)) return false;
     if (!drop_devices(s, &ignored)) return true;
-    if (!s->before || s->free_rounds == FREE_ROUNDS || budget_over(s->budget)) break;
+    if (!s->before.bits || s->free_rounds == FREE_ROUNDS || budget_over(s->budget)) break;
     follow_work(s, &ignored);
   }
   memcpy(s->release0, s->release, (size_t)s->n * sizeof *s->release);

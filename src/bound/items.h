@@ -1,6 +1,5 @@
-/* bound/items.h - what shares no device time: operators, with colocation groups as one item, and their times on sorts
- * of devices. A sort is a class of devices; where pins or unused devices tell devices of one class apart, each device
- * is a sort of its own. */
+/* bound/items.h - what shares no device time: the units of the problem (view/unit.h), here items, and their times on
+ * sorts of devices. A sort is a class of devices; where operators are pinned, each device is a sort of its own. */
 #ifndef SITU_BOUND_ITEMS_H
 #define SITU_BOUND_ITEMS_H
 
@@ -10,7 +9,6 @@ typedef struct items {
   int32_t n, n_columns;
   int32_t *devices;      /* [column] how many devices of this sort */
   int32_t *column_of;    /* [device], -1 for one that may not be used */
-  int32_t *first;        /* [item] its first operator */
   int64_t *time_ns;      /* [item * n_columns + column], SITU_NEVER_NS where it may not run */
   int64_t *weight_bytes; /* [item] what stays in the memory of its device for good */
   int32_t n_rooms;       /* sorts that share a memory share a room */

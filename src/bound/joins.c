@@ -19,6 +19,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "view/equal_devices.h"
 
 enum { MOST_DEVICES = 64, WIDEST = 32, NARROWEST = 8, FIRST_STEP = 64 };
 static const double MOST_WORK = 1.5e7;
@@ -43,6 +44,7 @@ struct joins {
   int32_t n, n_devices, window;
   direction way[2];
   uint64_t together[MOST_DEVICES];  /* devices that share the memory of d */
+  equal_devices equal;              /* at EQUAL_TIMED */
   int32_t like[MOST_DEVICES];       /* the first device that is as d is: what holds for it holds for d */
   int32_t *slot;                    /* [n] place in W, or -1; -2: a candidate */
   candidate *candidates;            /* [n] */
@@ -101,18 +103,11 @@ joins *joins_new(const situ_problem *p, int32_t window, arena *a) {
   j->n = p->n_operators;
   j->n_devices = p->n_devices;
   j->window = window;
-  j->slot = ARENA_NEW(a, int32_t, j->n);
-  j->candidates = ARENA_NEW(a, candidate, j->n);
-  j->member = ARENA_NEW(a, int32_t, window);
-  j->fork = ARENA_NEW(a, int32_t, window);
-  j->local = ARENA_NEW(a, int64_t, (int64_t)window * j->n_devices);
-  j->rest = ARENA_NEW(a, int64_t, (int64_t)window * j->n_devices);
-  j->in_time = ARENA_NEW(a, uint64_t, window);
-  j->in_time_then = ARENA_NEW(a, uint64_t, window);
-  j->moved = ARENA_NEW(a, bool, window);
-  j->forced = ARENA_NEW(a, forced, window);
-  if (!j->slot || !j->candidates || !j->member || !j->fork || !j->local || !j->rest || !j->in_time ||
-      !j->in_time_then || !j->moved || !j->forced)
+  int64_t cells = (int64_t)window * j->n_devices;
+  if (!ARENA_ARRAYS(a, ARRAY(j->slot, j->n), ARRAY(j->candidates, j->n), ARRAY(j->member, window),
+                    ARRAY(j->fork, window), ARRAY(j->local, cells), ARRAY(j->rest, cells), ARRAY(j->in_time, window),
+                    ARRAY(j->in_time_then, window), ARRAY(j->moved, window), ARRAY(j->forced, window)) ||
+      !equal_devices_find(&j->equal, p, EQUAL_TIMED, a))
     return NULL;
   for (int32_t v = 0; v < j->n; v++) j->slot[v] = -1;
   for (int32_t d = 0; d < j->n_devices; d++)
@@ -319,24 +314,12 @@ static int64_t least_start(joins *j, int32_t v, int32_t d, int64_t start) {
 
 /* ---- all operators ---- */
 
-static bool change_places(const situ_problem *p, int32_t d, int32_t e) {
-  const int32_t *kind = p->device_kind, *memory = p->memory_of;
-  int32_t n = p->n_devices;
-  if (p->class_of[d] != p->class_of[e] || kind[d * n + e] != kind[e * n + d]) return false;
-  for (int32_t f = 0; f < n; f++)
-    if (f != d && f != e &&
-        (kind[d * n + f] != kind[e * n + f] || kind[f * n + d] != kind[f * n + e] ||
-         (memory[d] == memory[f]) != (memory[e] == memory[f])))
-      return false;
-  return true;
-}
-
-/* Devices that may change places. */
+/* Devices that may change places, by their types and by what may be on them. */
 static void find_like(joins *j, const bool *may) {
   for (int32_t d = 0; d < j->n_devices; d++) {
     j->like[d] = d;
     for (int32_t e = 0; e < d && j->like[d] == d; e++) {
-      bool same = j->like[e] == e && change_places(j->p, d, e);
+      bool same = j->like[e] == e && j->equal.type_of[d] == j->equal.type_of[e];
       for (int64_t i = 0; i < (int64_t)j->n * j->n_devices && same; i += j->n_devices) same = may[i + d] == may[i + e];
       if (same) j->like[d] = e;
     }

@@ -17,7 +17,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
     for (int32_t k = 0; k < all.n_columns; k++) least = min64(least, all.time_ns[(int64_t)i * all.n_columns + k]);
     if (least <= *lower_ns) continue;
     *lower_ns = least;
-    largest = all.first[i];
+    largest = problem->units.member[problem->units.start[i]];
   }
   if (*lower_ns == 0) return SITU_STATUS_OK;
   certificate_start(proof, "largest_operator", *lower_ns);

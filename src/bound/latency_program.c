@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "bound/bound.h"
+#include "view/unit.h"
 
 /* What the judge of certificates takes in full (check/check_linear_relaxation.c). */
 static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 << 48;
@@ -41,8 +42,8 @@ int64_t latency_serial_ns(const situ_problem *p) {
 /* Whether all operators of a unit may run on d in a plan of upper_ns. */
 static bool may_run(const latency_program *l, int32_t unit, int32_t d) {
   const situ_problem *p = l->problem;
-  for (int32_t k = l->units.member_start[unit]; k < l->units.member_start[unit + 1]; k++) {
-    int32_t v = l->units.member[k];
+  for (int32_t k = p->units.start[unit]; k < p->units.start[unit + 1]; k++) {
+    int32_t v = p->units.member[k];
     int64_t at = (int64_t)v * p->n_devices + d;
     if (!problem_allows(p, v, d) || sat_add(l->head[at], l->tail[at]) > l->upper_ns) return false;
   }
@@ -52,7 +53,7 @@ static bool may_run(const latency_program *l, int32_t unit, int32_t d) {
 static void add_columns(latency_program *l, program *q, double unit, bool whole) {
   const situ_problem *p = l->problem;
   l->makespan = program_column(q, 0, l->upper_ns, false);
-  for (int32_t u = 0; u < l->units.n_classes; u++)
+  for (int32_t u = 0; u < p->units.n; u++)
     for (int32_t d = 0; d < p->n_devices; d++)
       l->x[(int64_t)u * p->n_devices + d] = may_run(l, u, d) ? program_column(q, 0, 1, whole) : -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -67,7 +68,7 @@ static void add_columns(latency_program *l, program *q, double unit, bool whole)
 /* ---- rows ---- */
 
 static void add_devices(const latency_program *l, program *q) {
-  for (int32_t u = 0; u < l->units.n_classes; u++) {
+  for (int32_t u = 0; u < l->problem->units.n; u++) {
     program_row(q, 1, 1);
     for (int32_t d = 0; d < l->problem->n_devices; d++) program_add(q, l->x[(int64_t)u * l->problem->n_devices + d], 1);
   }
@@ -102,7 +103,7 @@ static int32_t tie_ends(const latency_program *l, program *q, int32_t v, const i
 static void add_edge(const latency_program *l, program *q, int64_t use, int32_t j, int64_t *cost, int32_t *z) {
   const situ_problem *p = l->problem;
   int32_t nm = p->n_memories, i = p->graph->producer[p->graph->in[use]];
-  bool costs = false, together = l->units.class_of[i] == l->units.class_of[j];
+  bool costs = false, together = unit_joins(p, i, j);
   for (int32_t m = 0; m < nm; m++)
     for (int32_t w = 0; w < nm; w++) {
       bool within = m == w || together;
@@ -125,9 +126,9 @@ static void add_edge(const latency_program *l, program *q, int64_t use, int32_t 
 static bool add_edges(const latency_program *l, program *q, arena *a) {
   const situ_graph *g = l->problem->graph;
   int64_t pairs = (int64_t)l->problem->n_memories * l->problem->n_memories;
-  int64_t *cost = ARENA_NEW(a, int64_t, pairs);
-  int32_t *z = ARENA_NEW(a, int32_t, pairs), *seen = ARENA_ZERO(a, int32_t, g->n_operators);
-  if (!cost || !z || !seen) return false;
+  int64_t *cost;
+  int32_t *z, *seen;
+  if (!ARENA_ARRAYS(a, ARRAY(cost, pairs), ARRAY(z, pairs), ZEROS(seen, g->n_operators))) return false;
   for (int32_t j = 0; j < g->n_operators; j++)
     for (int64_t k = g->in_start[j]; k < g->in_start[j + 1]; k++) {
       int32_t i = g->producer[g->in[k]];
@@ -181,17 +182,10 @@ static void add_memories(const latency_program *l, program *q) {
 static bool make_arrays(latency_program *l, arena *a) {
   const situ_problem *p = l->problem;
   int64_t cells = (int64_t)p->n_operators * p->n_devices, n_uses = p->graph->n_uses;
-  l->head = ARENA_NEW(a, int64_t, cells);
-  l->tail = ARENA_NEW(a, int64_t, cells);
-  l->x = ARENA_NEW(a, int32_t, cells);
-  l->start = ARENA_NEW(a, int32_t, p->n_operators);
-  l->edge_row = ARENA_NEW(a, int32_t, n_uses);
-  l->from_row = ARENA_NEW(a, int32_t, n_uses);
-  l->tail_row = ARENA_NEW(a, int32_t, p->n_operators);
-  l->area_row = ARENA_NEW(a, int32_t, p->n_devices);
-  l->room_row = ARENA_NEW(a, int32_t, p->n_memories);
-  if (!l->head || !l->tail || !l->x || !l->start || !l->edge_row || !l->from_row || !l->tail_row || !l->area_row ||
-      !l->room_row)
+  if (!ARENA_ARRAYS(a, ARRAY(l->head, cells), ARRAY(l->tail, cells), ARRAY(l->x, cells),
+                    ARRAY(l->start, p->n_operators), ARRAY(l->edge_row, n_uses), ARRAY(l->from_row, n_uses),
+                    ARRAY(l->tail_row, p->n_operators), ARRAY(l->area_row, p->n_devices),
+                    ARRAY(l->room_row, p->n_memories)))
     return false;
   for (int64_t k = 0; k < n_uses; k++) l->edge_row[k] = l->from_row[k] = -1;
   for (int32_t m = 0; m < p->n_memories; m++) l->room_row[m] = -1;
@@ -202,7 +196,7 @@ bool latency_program_write(latency_program *l, program *q, const situ_problem *p
                            arena *a) {
   REQUIRE(upper_ns >= 0 && q->n_columns == 0);
   *l = (latency_program){.problem = p, .upper_ns = min64(upper_ns, latency_serial_ns(p))};
-  if (!make_arrays(l, a) || !bound_heads_tails(l->head, l->tail, p) || !contract(&l->units, p, false, a)) return false;
+  if (!make_arrays(l, a) || !bound_heads_tails(l->head, l->tail, p)) return false;
   add_columns(l, q, program_unit_of(l->upper_ns), whole);
   if (q->out_of_memory) return false;
   add_devices(l, q);

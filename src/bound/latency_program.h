@@ -8,21 +8,21 @@
  *     (7) C >= sum over i of p[i,d] x[i,d]
  *     (8) sum of weights on the devices of a memory <= its capacity
  *
- * where units u are colocation groups, x[i,d] is that of i's unit, f and g are the heads and tails of the critical path
- * (bound/bound.h), and z, the product of both ends' x, is continuous (the local polytope). x[i,d] is left out where i
- * may not run on d or f + g is above the known value. Every plan of that value or less is a solution, contention or
- * not: the value of this program is a bound. With x whole and the rows of baselines/milp_stream.c that part operators
- * of one device, it is the optimum where there is neither contention nor memory over time. docs/theory/milp.md. */
+ * where units u are those of the problem, x[i,d] is that of i's unit, f and g are the heads and tails of the critical
+ * path (bound/bound.h), and z, the product of both ends' x, is continuous (the local polytope). x[i,d] is left out
+ * where i may not run on d or f + g is above the known value. Every plan of that value or less is a solution,
+ * contention or not: the value of this program is a bound. With x whole and the rows of baselines/milp_stream.c that
+ * part operators of one device, it is the optimum where there is neither contention nor memory over time.
+ * docs/theory/milp.md. */
 #ifndef SITU_BOUND_LATENCY_PROGRAM_H
 #define SITU_BOUND_LATENCY_PROGRAM_H
 
 #include "lp/program.h"
-#include "view/contract.h"
+#include "problem/problem.h"
 
 typedef struct latency_program {
   const situ_problem *problem;
   int64_t upper_ns;     /* no plan of interest takes longer */
-  contraction units;    /* classes are the colocation groups */
   int32_t makespan;     /* column */
   int32_t *x;           /* [unit * n_devices + device] column, -1: not there */
   int32_t *start;       /* [operator] column */
@@ -46,7 +46,7 @@ bool latency_program_write(latency_program *out, program *p, const situ_problem 
                            arena *a);
 /* The column of x for an operator. */
 static inline int32_t latency_x(const latency_program *l, int32_t v, int32_t d) {
-  return l->x[(int64_t)l->units.class_of[v] * l->problem->n_devices + d];
+  return l->x[(int64_t)l->problem->units.of[v] * l->problem->n_devices + d];
 }
 
 #endif

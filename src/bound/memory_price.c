@@ -49,9 +49,9 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   items all;
   *lower_ns = 0;
   TRY(items_list(&all, p, scratch, error));
-  bool *rooms = ARENA_NEW(scratch, bool, all.n_rooms), *own = ARENA_NEW(scratch, bool, all.n_rooms);
-  bool *last = ARENA_ZERO(scratch, bool, all.n_rooms);
-  if (!rooms || !own || !last) return fail_no_memory(error);
+  bool *rooms, *own, *last;
+  if (!ARENA_ARRAYS(scratch, ARRAY(rooms, all.n_rooms), ARRAY(own, all.n_rooms), ZEROS(last, all.n_rooms)))
+    return fail_no_memory(error);
   size_t bytes = (size_t)all.n_rooms * sizeof *rooms;
   for (int32_t i = -1, tried = 0; i < all.n && tried < MOST_TRIED && !budget_over(b); i++) {
     if (i < 0)

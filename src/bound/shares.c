@@ -2,124 +2,22 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"
-#include "view/contract.h"
+#include "base/csr.h"
+#include "view/hypergraph.h"
 
 enum { HUB = 8, HUB_FIRST = 1 << 20, MOST_GROUPS = 40 };
-
-typedef struct finder {
-  const situ_problem *problem;
-  contraction classes;
-  int32_t *type_device; /* [type] one that stands for all */
-  bool *pays;           /* [type] for communication */
-  int32_t *rank;        /* [class of the contraction] its place in the sweep */
-} finder;
 
 bool shares_serve(const situ_problem *p) {
   return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED && !p->overlap &&
          !p->replicate;
 }
 
-/* Another device in the memory of d gets its tensors for nothing; which those are depends on more than d holds. */
-static bool shares_memory(const situ_problem *p, int32_t d) {
-  for (int32_t e = 0; e < p->n_devices; e++)
-    if (e != d && p->memory_of[e] == p->memory_of[d]) return true;
-  return false;
-}
-
-static bool same_load(const situ_problem *p, const finder *f, int32_t type, int32_t d, bool pays) {
-  int32_t e = f->type_device[type];
-  int64_t nd = p->n_devices;
-  if (p->class_of[d] != p->class_of[e] || f->pays[type] != pays) return false;
-  return !pays || (p->device_kind[d * nd + p->host] == p->device_kind[e * nd + p->host] &&
-                   p->device_kind[p->host * nd + d] == p->device_kind[p->host * nd + e]);
-}
-
-/* Devices with a pin stand alone, all others with their equals. */
-static bool find_types(shares *s, finder *f, arena *a) {
-  const situ_problem *p = f->problem;
-  bool *pinned = ARENA_ZERO(a, bool, p->n_devices), *alone = ARENA_ZERO(a, bool, p->n_devices);
-  f->type_device = ARENA_NEW(a, int32_t, p->n_devices);
-  f->pays = ARENA_NEW(a, bool, p->n_devices);
-  s->n_devices = ARENA_ZERO(a, int32_t, p->n_devices);
-  if (!pinned || !alone || !f->type_device || !f->pays || !s->n_devices) return false;
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->pin[v] >= 0) pinned[p->pin[v]] = true;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    if (p->unused[d] && !pinned[d]) continue;
-    bool pays = !problem_is_host(p, d) && !shares_memory(p, d);
-    int32_t t = 0;
-    while (t < s->n_types && (pinned[d] || alone[t] || !same_load(p, f, t, d, pays))) t++;
-    if (t == s->n_types) {
-      s->n_types++;
-      f->type_device[t] = d;
-      f->pays[t] = pays;
-      alone[t] = pinned[d];
-    }
-    s->n_devices[t]++;
-  }
-  return true;
-}
-
-/* Distinct classes that a tensor joins, the producer's first; `seen` and `mark` tell them apart. */
-static int32_t pins_of(const finder *f, int32_t t, int32_t *seen, int32_t mark, int32_t *pins) {
-  const situ_graph *g = f->problem->graph;
-  int32_t n = 0;
-  pins[n++] = f->classes.class_of[g->producer[t]];
-  seen[pins[0]] = mark;
-  for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
-    int32_t c = f->classes.class_of[g->use[k]];
-    if (seen[c] == mark) continue;
-    seen[c] = mark;
-    pins[n++] = c;
-  }
-  return n;
-}
-
-static bool costs_something(const finder *f, int32_t n_types, int32_t t) {
-  const situ_problem *p = f->problem;
-  for (int32_t k = 0; k < n_types; k++) {
-    int32_t d = f->type_device[k];
-    if (f->pays[k] && (problem_transfer_ns(p, t, p->host, d) > 0 || problem_transfer_ns(p, t, d, p->host) > 0))
-      return true;
-  }
-  return false;
-}
-
-/* The edges in the numbers of the contraction, the producer's class first. */
-static bool list_edges(shares *s, int32_t *tensor, const finder *f, arena *a) {
-  const situ_graph *g = f->problem->graph;
-  int32_t *seen = ARENA_ZERO(a, int32_t, s->n);
-  s->pin_start = ARENA_ZERO(a, int32_t, (int64_t)g->n_tensors + 1);
-  s->pin = ARENA_NEW(a, int32_t, g->n_uses + g->n_tensors);
-  if (!seen || !s->pin_start || !s->pin) return false;
-  s->n_edges = 0;
-  for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t at = s->pin_start[s->n_edges], n_pins = pins_of(f, t, seen, t + 1, s->pin + at);
-    if (n_pins < 2 || !costs_something(f, s->n_types, t)) continue;
-    tensor[s->n_edges++] = t;
-    s->pin_start[s->n_edges] = at + n_pins;
-  }
-  return true;
-}
-
-static bool list_touches(shares *s, arena *a) {
-  s->touch_start = ARENA_ZERO(a, int32_t, (int64_t)s->n + 2);
-  s->touch = ARENA_NEW(a, int32_t, s->pin_start[s->n_edges]);
-  if (!s->touch_start || !s->touch) return false;
-  for (int32_t i = 0; i < s->pin_start[s->n_edges]; i++) s->touch_start[s->pin[i] + 2]++;
-  for (int32_t c = 0; c < s->n; c++) s->touch_start[c + 2] += s->touch_start[c + 1];
-  for (int32_t e = 0; e < s->n_edges; e++)
-    for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) s->touch[s->touch_start[s->pin[i] + 1]++] = e;
-  return true;
-}
-
-/* Puts the class next that leaves the fewest edges open, ties by number: O(n * pins). First, however, come the hubs,
- * the classes that touch so many edges or more. */
-static bool order_classes(int32_t *rank, const shares *s, int32_t hub, arena *a) {
+/* Puts the unit next that leaves the fewest edges open, ties by number: O(n * pins). First, however, come the hubs, the
+ * units that touch so many edges or more. */
+static bool order_units(int32_t *rank, const shares *s, int32_t hub, arena *a) {
   int32_t *left = ARENA_NEW(a, int32_t, s->n_edges + 1), *change = ARENA_NEW(a, int32_t, s->n);
   if (!left || !change) return false;
   for (int32_t e = 0; e < s->n_edges; e++) left[e] = s->pin_start[e + 1] - s->pin_start[e];
@@ -147,16 +45,16 @@ static bool order_classes(int32_t *rank, const shares *s, int32_t hub, arena *a)
 /* How many states a sweep in this order has, roughly: edges of which the same pins have passed are in, out or parted
  * together, and each such group may be either. */
 static bool weigh_order(double *states, const int32_t *rank, const shares *s, arena *a) {
-  int32_t *class_at = ARENA_NEW(a, int32_t, s->n), *left = ARENA_NEW(a, int32_t, s->n_edges + 1);
+  int32_t *unit_at = ARENA_NEW(a, int32_t, s->n), *left = ARENA_NEW(a, int32_t, s->n_edges + 1);
   uint64_t *passed = ARENA_ZERO(a, uint64_t, s->n_edges + 1);
   int32_t *open = ARENA_NEW(a, int32_t, s->n_edges + 1), n_open = 0;
   uint64_t *seen = ARENA_NEW(a, uint64_t, s->n_edges + 1);
-  if (!class_at || !left || !passed || !open || !seen) return false;
+  if (!unit_at || !left || !passed || !open || !seen) return false;
   *states = 0;
-  for (int32_t c = 0; c < s->n; c++) class_at[rank[c]] = c;
+  for (int32_t c = 0; c < s->n; c++) unit_at[rank[c]] = c;
   for (int32_t e = 0; e < s->n_edges; e++) left[e] = s->pin_start[e + 1] - s->pin_start[e];
   for (int32_t at = 0; at < s->n; at++) {
-    int32_t c = class_at[at], kept = 0, groups = 0;
+    int32_t c = unit_at[at], kept = 0, groups = 0;
     for (int32_t i = s->touch_start[c]; i < s->touch_start[c + 1]; i++) {
       int32_t e = s->touch[i];
       if (passed[e] == 0) open[n_open++] = e;
@@ -176,17 +74,16 @@ static bool weigh_order(double *states, const int32_t *rank, const shares *s, ar
   return true;
 }
 
-/* The better of two orders: by open edges alone, or hubs first, which helps where branches leave one class and meet in
- * another. */
-static bool choose_order(const shares *s, finder *f, arena *a) {
-  int32_t *other = ARENA_NEW(a, int32_t, s->n);
+/* The better of two orders: by open edges alone, or hubs first, which helps where branches leave one unit and meet in
+ * another. NULL without memory. */
+static const int32_t *choose_order(const shares *s, arena *a) {
+  int32_t *plain, *hubs_first;
   double states, other_states;
-  f->rank = ARENA_NEW(a, int32_t, s->n);
-  if (!other || !f->rank || !order_classes(f->rank, s, INT32_MAX, a) || !order_classes(other, s, HUB, a) ||
-      !weigh_order(&states, f->rank, s, a) || !weigh_order(&other_states, other, s, a))
-    return false;
-  if (other_states < states) f->rank = other;
-  return true;
+  if (!ARENA_ARRAYS(a, ARRAY(plain, s->n), ARRAY(hubs_first, s->n)) || !order_units(plain, s, INT32_MAX, a) ||
+      !order_units(hubs_first, s, HUB, a) || !weigh_order(&states, plain, s, a) ||
+      !weigh_order(&other_states, hubs_first, s, a))
+    return NULL;
+  return other_states < states ? hubs_first : plain;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -194,49 +91,41 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static bool price_edges(shares *s, const int32_t *tensor, const finder *f, arena *a) {
-  const situ_problem *p = f->problem;
-  s->producer = ARENA_NEW(a, int32_t, s->n_edges);
-  s->in_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_types * s->n_edges);
-  s->out_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_types * s->n_edges);
-  if (!s->producer || !s->in_ns || !s->out_ns) return false;
-  for (int32_t i = 0; i < s->pin_start[s->n_edges]; i++) s->pin[i] = f->rank[s->pin[i]];
-  for (int32_t e = 0; e < s->n_edges; e++) {
+static bool list_touches(shares *s, arena *a) {
+  return csr_transpose(&s->touch_start, &s->touch, s->pin_start, s->pin, s->n_edges, s->n, a);
+}
+
+/* Takes over pins, prices and times under the new numbers. */
+static bool renumber(shares *s, const hypergraph *h, const int32_t *rank, arena *a) {
+  int64_t n = s->n, n_edges = s->n_edges, n_types = s->n_types;
+  if (!ARENA_ARRAYS(a, ARRAY(s->producer, n_edges), ARRAY(s->in_ns, n_types * n_edges),
+                    ARRAY(s->out_ns, n_types * n_edges), ARRAY(s->time_ns, n_types * n), ARRAY(s->n_devices, n_types)))
+    return false;
+  for (int32_t i = 0; i < s->pin_start[n_edges]; i++) s->pin[i] = rank[s->pin[i]];
+  for (int32_t e = 0; e < n_edges; e++) {
     int32_t *pins = s->pin + s->pin_start[e];
     s->producer[e] = pins[0];
     qsort(pins, (size_t)(s->pin_start[e + 1] - s->pin_start[e]), sizeof *pins, by_number);
-    for (int32_t k = 0; k < s->n_types; k++) {
-      if (!f->pays[k]) continue;
-      s->in_ns[(int64_t)k * s->n_edges + e] = problem_transfer_ns(p, tensor[e], p->host, f->type_device[k]);
-      s->out_ns[(int64_t)k * s->n_edges + e] = problem_transfer_ns(p, tensor[e], f->type_device[k], p->host);
-    }
+  }
+  for (int64_t i = 0; i < n_types * n_edges; i++) {
+    s->in_ns[i] = h->price[i].in_ns;
+    s->out_ns[i] = h->price[i].out_ns;
+  }
+  for (int32_t t = 0; t < n_types; t++) {
+    s->n_devices[t] = h->equal.types[t].n_devices;
+    for (int32_t u = 0; u < n; u++) s->time_ns[t * n + rank[u]] = h->time_ns[t * n + u];
   }
   return list_touches(s, a);
 }
 
-static bool sum_times(shares *s, const finder *f, arena *a) {
-  const situ_problem *p = f->problem;
-  s->time_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_types * s->n);
-  if (!s->time_ns) return false;
-  for (int32_t v = 0; v < p->n_operators; v++)
-    for (int32_t k = 0; k < s->n_types; k++) {
-      int32_t d = f->type_device[k];
-      int64_t *sum = &s->time_ns[(int64_t)k * s->n + f->rank[f->classes.class_of[v]]];
-      *sum = problem_allows(p, v, d) ? sat_add(*sum, problem_time_ns(p, v, d)) : SITU_NEVER_NS;
-    }
-  return true;
-}
-
 bool shares_find(shares *s, const situ_problem *problem, arena *a) {
   REQUIRE(shares_serve(problem));
-  *s = (shares){0};
-  finder f = {.problem = problem};
-  int32_t *tensor = ARENA_NEW(a, int32_t, problem->graph->n_tensors);
-  if (!tensor || !contract(&f.classes, problem, false, a)) return false;
-  s->n = f.classes.n_classes;
-  if (!find_types(s, &f, a) || !list_edges(s, tensor, &f, a) || !list_touches(s, a) || !choose_order(s, &f, a) ||
-      !price_edges(s, tensor, &f, a) || !sum_times(s, &f, a))
-    return false;
+  hypergraph h;
+  if (!hypergraph_find(&h, problem, false, a)) return false;
+  *s = (shares){
+      .n = h.n_units, .n_types = h.equal.n_types, .n_edges = h.n_edges, .pin_start = h.pin_start, .pin = h.pin};
+  const int32_t *rank = list_touches(s, a) ? choose_order(s, a) : NULL;
+  if (!rank || !renumber(s, &h, rank, a)) return false;
   CONTRACT(shares_check(s));
   return true;
 }

@@ -2,18 +2,16 @@
 
 #include <string.h>
 
+#include "base/bit_rows.h"
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "view/unit.h"
 
 static bool make(thin_graph *g, const situ_problem *p, int32_t n, int64_t n_tensors, int64_t n_uses, arena *a) {
   *g = (thin_graph){.problem = p, .n = n};
-  g->operator_of = ARENA_NEW(a, int32_t, n);
-  g->tensor_of = ARENA_NEW(a, int32_t, n_tensors);
-  g->producer = ARENA_NEW(a, int32_t, n_tensors);
-  g->way_ns = ARENA_ZERO(a, int64_t *, n_tensors);
-  g->use_start = ARENA_NEW(a, int64_t, n_tensors + 1);
-  g->use = ARENA_NEW(a, int32_t, n_uses);
-  if (!g->operator_of || !g->tensor_of || !g->way_ns || !g->producer || !g->use_start || !g->use) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(g->operator_of, n), ARRAY(g->tensor_of, n_tensors), ARRAY(g->producer, n_tensors),
+                    ZEROS(g->way_ns, n_tensors), ARRAY(g->use_start, n_tensors + 1), ARRAY(g->use, n_uses)))
+    return false;
   g->use_start[0] = 0;
   return true;
 }
@@ -65,34 +63,15 @@ bool thin_ordered(thin_graph *out, const situ_problem *p, const int32_t *order, 
 
 /* ---- deletion ---- */
 
-typedef struct rows {
-  int32_t n, words;
-  uint64_t *bits;
-} rows;
-
-static bool rows_make(rows *r, int32_t n, arena *a) {
-  *r = (rows){.n = n, .words = n / 64 + 1};
-  r->bits = ARENA_ZERO(a, uint64_t, (int64_t)n * r->words);
-  return r->bits;
-}
-
-static uint64_t *row_of(const rows *r, int32_t v) { return r->bits + (int64_t)v * r->words; }
-static bool row_has(const rows *r, int32_t v, int32_t w) { return row_of(r, v)[w / 64] >> (w % 64) & 1; }
-static void row_add(const rows *r, int32_t v, int32_t w) { row_of(r, v)[w / 64] |= (uint64_t)1 << (w % 64); }
-
-static void row_join(const rows *r, int32_t into, int32_t from) {
-  for (int32_t i = 0; i < r->words; i++) row_of(r, into)[i] |= row_of(r, from)[i];
-}
-
 /* The kept operators that come right after v, or after deleted ones after v. */
-static bool find_bypasses(rows *after, const thin_graph *g, const bool *deleted, arena *a) {
-  if (!rows_make(after, g->n, a)) return false;
+static bool find_bypasses(bit_rows *after, const thin_graph *g, const bool *deleted, arena *a) {
+  if (!bit_rows_make(after, g->n, a)) return false;
   for (int32_t t = g->n_tensors - 1; t >= 0; t--) /* producers descend, and users are higher than producers */
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       if (deleted[g->use[i]])
-        row_join(after, g->producer[t], g->use[i]);
+        bit_rows_join(after, g->producer[t], g->use[i]);
       else if (deleted[g->producer[t]])
-        row_add(after, g->producer[t], g->use[i]);
+        bit_rows_add(after, g->producer[t], g->use[i]);
     }
   return true;
 }
@@ -110,11 +89,9 @@ typedef struct ways {
 
 static bool ways_make(ways *w, const thin_graph *g, const bool *deleted, arena *a) {
   *w = (ways){.g = g, .deleted = deleted, .n_memories = g->problem->n_memories};
-  w->first_tensor = ARENA_ZERO(a, int32_t, g->n + 1);
-  w->ready_ns = ARENA_ZERO(a, int64_t, (int64_t)g->n * w->n_memories);
-  w->reached = ARENA_ZERO(a, bool, g->n);
-  w->found = ARENA_ZERO(a, int64_t *, g->n);
-  if (!w->first_tensor || !w->ready_ns || !w->reached || !w->found) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(w->first_tensor, g->n + 1), ZEROS(w->ready_ns, (int64_t)g->n * w->n_memories),
+                    ZEROS(w->reached, g->n), ZEROS(w->found, g->n)))
+    return false;
   for (int32_t t = 0; t < g->n_tensors; t++) w->first_tensor[g->producer[t] + 1] = t + 1;
   for (int32_t v = 0; v < g->n; v++)
     if (w->first_tensor[v + 1] < w->first_tensor[v]) w->first_tensor[v + 1] = w->first_tensor[v];
@@ -127,12 +104,6 @@ static int64_t least_time(const situ_problem *p, int32_t v, int32_t m) {
   for (int32_t d = 0; d < p->n_devices; d++)
     if (p->memory_of[d] == m && problem_allows(p, v, d)) least = min64(least, problem_time_ns(p, v, d));
   return least;
-}
-
-/* Whether two operators are in one colocation group: what one hands to the other stays where it is. */
-static bool together(const thin_graph *g, int32_t y, int32_t x) {
-  const int32_t *group = g->problem->graph->colocation;
-  return group[g->operator_of[y]] >= 0 && group[g->operator_of[y]] == group[g->operator_of[x]];
 }
 
 /* Operator y ends at finish[memory] there: hands its tensors on. `from` is the memory of v, and y is not v when `over`.
@@ -152,7 +123,8 @@ static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, b
       }
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
         int32_t x = g->use[i];
-        int64_t arrival = together(g, y, x) ? finish[m] : there;
+        bool stays = unit_joins(p, g->operator_of[y], g->operator_of[x]); /* what one hands to the other */
+        int64_t arrival = stays ? finish[m] : there;
         int64_t *at = w->deleted[x] ? &w->ready_ns[(int64_t)x * n + m] : over ? &w->found[x][from * n + m] : NULL;
         if (at) *at = max64(*at, arrival);
         if (w->deleted[x]) w->reached[x] = true;
@@ -181,7 +153,7 @@ static void ways_from(ways *w, int32_t v, int64_t *finish) {
 }
 
 bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, arena *a) {
-  rows after;
+  bit_rows after;
   ways w;
   int32_t n_memories = from->problem->n_memories, *number = ARENA_NEW(a, int32_t, from->n);
   int64_t *finish = ARENA_NEW(a, int64_t, n_memories), pairs = 0;
@@ -204,11 +176,11 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
       close_tensor(out, from->tensor_of[t], number[v], end);
     }
     for (int32_t x = v + 1; x < from->n; x++)
-      if (row_has(&after, v, x) && !(w.found[x] = ARENA_ZERO(a, int64_t, (int64_t)n_memories * n_memories)))
+      if (bit_rows_has(&after, v, x) && !(w.found[x] = ARENA_ZERO(a, int64_t, (int64_t)n_memories * n_memories)))
         return false;
     ways_from(&w, v, finish);
     for (int32_t x = v + 1; x < from->n; x++) {
-      if (!row_has(&after, v, x)) continue;
+      if (!bit_rows_has(&after, v, x)) continue;
       int64_t end = out->use_start[out->n_tensors];
       out->use[end] = number[x];
       out->way_ns[out->n_tensors] = w.found[x];
@@ -223,12 +195,11 @@ bool thin_delete(thin_graph *out, const thin_graph *from, const bool *deleted, a
 static bool find_idlers(bool *deleted, const situ_problem *p) {
   bool any = false;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t group = p->graph->colocation[v];
+    unit_members u = unit_of(p, v);
     bool works = false, helps = false;
     for (int32_t k = 0; k < p->n_classes; k++) works |= p->time_ns[(int64_t)v * p->n_classes + k] > 0;
-    for (int32_t i = group < 0 ? 0 : p->group_start[group]; group >= 0 && i < p->group_start[group + 1]; i++)
-      for (int32_t k = 0; k < p->n_classes; k++)
-        helps |= p->time_ns[(int64_t)p->group_member[i] * p->n_classes + k] > 0;
+    for (int32_t i = 0; i < u.n; i++)
+      for (int32_t k = 0; k < p->n_classes; k++) helps |= p->time_ns[(int64_t)u.member[i] * p->n_classes + k] > 0;
     any |= deleted[v] = !works && helps;
   }
   return any;
@@ -300,17 +271,17 @@ static void weigh(double *work, const thin_graph *g) {
 }
 
 /* rivals[v]: operators that are neither before nor after v, by the transitive closure. */
-static bool count_rivals(int32_t *rivals, rows *reach, const thin_graph *g, arena *a) {
-  if (!rows_make(reach, g->n, a)) return false;
+static bool count_rivals(int32_t *rivals, bit_rows *reach, const thin_graph *g, arena *a) {
+  if (!bit_rows_make(reach, g->n, a)) return false;
   for (int32_t t = g->n_tensors - 1; t >= 0; t--)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      row_add(reach, g->producer[t], g->use[i]);
-      row_join(reach, g->producer[t], g->use[i]);
+      bit_rows_add(reach, g->producer[t], g->use[i]);
+      bit_rows_join(reach, g->producer[t], g->use[i]);
     }
   for (int32_t v = 0; v < g->n; v++) rivals[v] = g->n - 1;
   for (int32_t v = 0; v < g->n; v++)
     for (int32_t x = v + 1; x < g->n; x++)
-      if (row_has(reach, v, x)) {
+      if (bit_rows_has(reach, v, x)) {
         rivals[v]--;
         rivals[x]--;
       }
@@ -319,10 +290,12 @@ static bool count_rivals(int32_t *rivals, rows *reach, const thin_graph *g, aren
 
 bool thin_until(bool *deleted, const thin_graph *g, int32_t largest, arena *a) {
   REQUIRE(largest >= 1);
-  rows reach;
-  int32_t *rivals = ARENA_NEW(a, int32_t, g->n), *left = ARENA_NEW(a, int32_t, g->n);
-  double *work = ARENA_NEW(a, double, g->n);
-  if (!rivals || !left || !work || !count_rivals(rivals, &reach, g, a)) return false;
+  bit_rows reach;
+  int32_t *rivals, *left;
+  double *work;
+  if (!ARENA_ARRAYS(a, ARRAY(rivals, g->n), ARRAY(left, g->n), ARRAY(work, g->n)) ||
+      !count_rivals(rivals, &reach, g, a))
+    return false;
   weigh(work, g);
   memset(deleted, 0, (size_t)g->n * sizeof *deleted);
   for (;;) {
@@ -337,7 +310,7 @@ bool thin_until(bool *deleted, const thin_graph *g, int32_t largest, arena *a) {
     if (worst < 0) return true;
     deleted[worst] = true;
     for (int32_t x = 0; x < g->n; x++)
-      if (x != worst && !row_has(&reach, worst, x) && !row_has(&reach, x, worst)) rivals[x]--;
+      if (x != worst && !bit_rows_has(&reach, worst, x) && !bit_rows_has(&reach, x, worst)) rivals[x]--;
   }
 }
 

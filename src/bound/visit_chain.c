@@ -4,15 +4,13 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "view/footprint.h"
+#include "view/unit.h"
 
 enum { MOST_OPEN = 1 << 15, MOST_WORK = 400000000 }; /* visits at once; sums of all */
 
 /* ---- times in memories ---- */
-
-static bool together(const situ_graph *g, int32_t u, int32_t v) {
-  return g->colocation[u] >= 0 && g->colocation[u] == g->colocation[v];
-}
 
 static int64_t transfer_ns(const situ_problem *p, int32_t t, int32_t from, int32_t to) {
   return p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->pair_kind[(int64_t)from * p->n_memories + to]];
@@ -50,7 +48,7 @@ static void send(const visits *s, int64_t *ready, int32_t v, const int64_t *here
       if (!is_in(within, x)) continue;
       if (!known) spread(there, here, p, t, false);
       known = true;
-      const int64_t *from = together(g, v, x) ? here : there;
+      const int64_t *from = unit_joins(p, v, x) ? here : there;
       for (int32_t m = 0; m < n; m++) ready[(int64_t)x * n + m] = max64(ready[(int64_t)x * n + m], from[m]);
     }
   }
@@ -65,7 +63,7 @@ static void send_back(const visits *s, int64_t *after, int32_t x, const int64_t 
   for (int64_t i = g->in_start[x]; i < g->in_start[x + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t];
     if (within && within->of[u] != within->id) continue;
-    bool same = together(g, u, x);
+    bool same = unit_joins(p, u, x);
     if (!same) spread(there, here, p, t, true);
     const int64_t *from = same ? here : there;
     for (int32_t m = 0; m < n; m++) after[(int64_t)u * n + m] = max64(after[(int64_t)u * n + m], from[m]);
@@ -88,13 +86,10 @@ static void find_sizes(visits *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t group = g->colocation[v];
+    unit_members u = unit_of(p, v);
     s->footprint_bytes[v] = footprint_bytes(g, v);
-    s->weight_bytes[v] = g->weight_bytes[v];
-    if (group < 0) continue;
     s->weight_bytes[v] = 0;
-    for (int32_t i = p->group_start[group]; i < p->group_start[group + 1]; i++)
-      s->weight_bytes[v] = sat_add(s->weight_bytes[v], g->weight_bytes[p->group_member[i]]);
+    for (int32_t i = 0; i < u.n; i++) s->weight_bytes[v] = sat_add(s->weight_bytes[v], g->weight_bytes[u.member[i]]);
   }
 }
 
@@ -185,25 +180,12 @@ static bool walk_init(walk *w, arena *a) {
   int64_t n_operators = w->s->problem->n_operators, nm = w->s->n_memories, prices = w->c.n_prices;
   w->most_open = (int32_t)min64(MOST_OPEN, nm * (nm + 1) * w->c.n);
   w->n_tags = 1;
-  w->carried = ARENA_ZERO(a, int64_t, n_operators);
-  w->part_of = ARENA_NEW(a, int32_t, n_operators);
-  w->part_start = ARENA_ZERO(a, int32_t, (int64_t)n_parts(w) + 2);
-  w->member = ARENA_NEW(a, int32_t, n_operators);
-  w->ready = ARENA_NEW(a, int64_t, n_operators * nm);
-  w->after = ARENA_NEW(a, int64_t, n_operators * nm);
-  w->here = ARENA_NEW(a, int64_t, nm);
-  w->there = ARENA_NEW(a, int64_t, nm);
-  w->way = ARENA_NEW(a, int64_t, nm * nm);
-  w->partings = ARENA_NEW(a, parting, n_operators);
-  w->stay = ARENA_NEW(a, __int128, nm *prices);
-  w->arrived = ARENA_NEW(a, int64_t, nm * nm);
-  w->ended = ARENA_NEW(a, int64_t, nm * nm);
-  w->source = ARENA_NEW(a, int64_t, nm);
-  w->passed = ARENA_NEW(a, __int128, nm *prices);
-  w->open = ARENA_NEW(a, visit, w->most_open);
-  w->sum = ARENA_NEW(a, __int128, w->most_open *prices);
-  return w->carried && w->part_of && w->part_start && w->member && w->ready && w->after && w->here && w->there &&
-         w->way && w->partings && w->stay && w->arrived && w->ended && w->source && w->passed && w->open && w->sum;
+  return ARENA_ARRAYS(
+      a, ZEROS(w->carried, n_operators), ARRAY(w->part_of, n_operators), ZEROS(w->part_start, (int64_t)n_parts(w) + 2),
+      ARRAY(w->member, n_operators), ARRAY(w->ready, n_operators * nm), ARRAY(w->after, n_operators * nm),
+      ARRAY(w->here, nm), ARRAY(w->there, nm), ARRAY(w->way, nm * nm), ARRAY(w->partings, n_operators),
+      ARRAY(w->stay, nm * prices), ARRAY(w->arrived, nm * nm), ARRAY(w->ended, nm * nm), ARRAY(w->source, nm),
+      ARRAY(w->passed, nm * prices), ARRAY(w->open, w->most_open), ARRAY(w->sum, w->most_open * prices));
 }
 
 bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const int32_t *chain, int32_t n, arena *a) {
@@ -233,7 +215,7 @@ bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const in
 /* Finds the parts: an operator is in the one that begins with its last ancestor in the chain and ends with its first
  * descendant there. */
 static bool divide(walk *w, arena *a) {
-  int32_t n = w->s->problem->n_operators, chain_n = w->c.n, parts = n_parts(w);
+  int32_t n = w->s->problem->n_operators, chain_n = w->c.n;
   int32_t *before = ARENA_NEW(a, int32_t, n), *behind = ARENA_NEW(a, int32_t, n);
   int32_t *bypass = ARENA_NEW(a, int32_t, chain_n); /* [place in the chain] what begins there, -1: none */
   if (!before || !behind || !bypass) return false;
@@ -246,23 +228,20 @@ static bool divide(walk *w, arena *a) {
     if (k < 0 || behind[v] == k) continue;
     if (behind[v] == k + 1 && k + 1 < chain_n) w->part_of[v] = k;
     if (r >= 0 && behind[v] == w->c.to[r]) w->part_of[v] = chain_n - 1 + r;
-    if (w->part_of[v] >= 0) w->part_start[w->part_of[v] + 2]++;
   }
-  for (int32_t i = 2; i < parts + 2; i++) w->part_start[i] += w->part_start[i - 1];
-  for (int32_t v = 0; v < n; v++)
-    if (w->part_of[v] >= 0) w->member[w->part_start[w->part_of[v] + 1]++] = v;
+  csr_fill(w->part_start, w->member, w->part_of, n, n_parts(w));
   return true;
 }
 
-/* Lets one operator carry the weights of its group: the first of the chain, else the first in a part. */
+/* Lets one operator carry the weights of its unit: the first of the chain, else the first in a part. */
 static bool carry(walk *w, arena *a) {
-  const situ_graph *g = w->s->problem->graph;
-  bool *counted = ARENA_ZERO(a, bool, g->n_colocations);
+  const situ_problem *p = w->s->problem;
+  bool *counted = ARENA_ZERO(a, bool, p->units.n);
   if (!counted) return false;
-  for (int32_t i = -w->c.n; i < g->n_operators; i++) {
-    int32_t v = i < 0 ? w->c.chain[i + w->c.n] : i, group = g->colocation[v];
-    if ((i >= 0 && w->part_of[v] < 0) || (group >= 0 && counted[group])) continue;
-    if (group >= 0) counted[group] = true;
+  for (int32_t i = -w->c.n; i < p->n_operators; i++) {
+    int32_t v = i < 0 ? w->c.chain[i + w->c.n] : i, u = p->units.of[v];
+    if ((i >= 0 && w->part_of[v] < 0) || counted[u]) continue;
+    counted[u] = true;
     w->carried[v] = w->s->weight_bytes[v];
   }
   return true;
@@ -271,7 +250,6 @@ static bool carry(walk *w, arena *a) {
 /* Ends of the operators of a part, when its first ends at 0 in memory `from`; and the ways through it. */
 static void go(walk *w, int32_t id, int32_t from) {
   const visits *s = w->s;
-  const situ_graph *g = s->problem->graph;
   int32_t n = s->n_memories;
   part p = get_part(w, id);
   for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++)
@@ -284,7 +262,7 @@ static void go(walk *w, int32_t id, int32_t from) {
   for (int32_t i = w->part_start[id]; i <= w->part_start[id + 1]; i++) {
     int32_t v = i < w->part_start[id + 1] ? w->member[i] : p.last;
     int64_t *row = w->ready + (int64_t)v * n;
-    bool held = together(g, v, p.first);
+    bool held = unit_joins(s->problem, v, p.first);
     for (int32_t m = 0; m < n; m++)
       row[m] = held && m != from ? SITU_NEVER_NS : sat_add(row[m], s->time_ns[(int64_t)v * n + m]);
     if (v != p.last) send(s, w->ready, v, row, w->there, &p);
@@ -295,14 +273,13 @@ static void go(walk *w, int32_t id, int32_t from) {
 /* Least times from the end of each operator of a part to that of its last in memory `at`, where its first is too. */
 static void come_back(walk *w, int32_t id, int32_t at) {
   const visits *s = w->s;
-  const situ_graph *g = s->problem->graph;
   int32_t n = s->n_memories;
   part p = get_part(w, id);
   for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++)
     for (int32_t m = 0; m < n; m++) w->after[(int64_t)w->member[i] * n + m] = 0;
   for (int32_t i = w->part_start[id + 1]; i >= w->part_start[id]; i--) {
     int32_t v = i < w->part_start[id + 1] ? w->member[i] : p.last;
-    bool held = v == p.last || together(g, v, p.first) || together(g, v, p.last);
+    bool held = v == p.last || unit_joins(s->problem, v, p.first) || unit_joins(s->problem, v, p.last);
     for (int32_t m = 0; m < n; m++) {
       int64_t later = v == p.last ? 0 : w->after[(int64_t)v * n + m];
       w->here[m] = held && m != at ? SITU_NEVER_NS : sat_add(later, s->time_ns[(int64_t)v * n + m]);
@@ -318,7 +295,7 @@ static int longest_first(const void *a, const void *b) {
 
 /* What operators of a part leave memory m for, while both ends of the part are there. Returns how many. */
 static int32_t find_partings(walk *w, int32_t id, int32_t m) {
-  const situ_graph *g = w->s->problem->graph;
+  const situ_problem *problem = w->s->problem;
   int32_t n = w->s->n_memories, found = 0;
   part p = get_part(w, id);
   bool weighs = false;
@@ -328,7 +305,7 @@ static int32_t find_partings(walk *w, int32_t id, int32_t m) {
   for (int32_t i = w->part_start[id]; i < w->part_start[id + 1]; i++) {
     int32_t v = w->member[i];
     if (w->carried[v] == 0) continue;
-    bool held = together(g, v, p.first) || together(g, v, p.last);
+    bool held = unit_joins(problem, v, p.first) || unit_joins(problem, v, p.last);
     int64_t least = SITU_NEVER_NS;
     for (int32_t other = 0; other < n && !held; other++)
       if (other != m) least = min64(least, sat_add(w->ready[(int64_t)v * n + other], w->after[(int64_t)v * n + other]));

@@ -224,24 +224,10 @@ static bool try_path(chooser *c, int32_t n, budget *b) {
 
 static bool chooser_init(chooser *c, const situ_problem *p, arena *a) {
   int64_t n = p->n_operators;
-  c->path = ARENA_NEW(a, int32_t, n);
-  c->chain = ARENA_NEW(a, int32_t, n);
-  c->tried = ARENA_NEW(a, int32_t, n);
-  c->next = ARENA_NEW(a, int32_t, n);
-  c->before = ARENA_NEW(a, int32_t, n);
-  c->behind = ARENA_NEW(a, int32_t, n);
-  c->length = ARENA_NEW(a, double, n);
-  c->beside = ARENA_NEW(a, int64_t, n + 1);
-  c->from = ARENA_NEW(a, int32_t, n);
-  c->to = ARENA_NEW(a, int32_t, n);
-  c->bypasses = ARENA_NEW(a, bypass, p->graph->n_uses);
-  c->saved = ARENA_NEW(a, int64_t, n);
-  c->taken = ARENA_NEW(a, int32_t, n);
-  c->best = ARENA_NEW(a, int32_t, n);
-  c->best_from = ARENA_NEW(a, int32_t, n);
-  c->best_to = ARENA_NEW(a, int32_t, n);
-  return c->path && c->chain && c->tried && c->next && c->before && c->behind && c->length && c->beside && c->from &&
-         c->to && c->bypasses && c->saved && c->taken && c->best && c->best_from && c->best_to;
+  return ARENA_ARRAYS(a, ARRAY(c->path, n), ARRAY(c->chain, n), ARRAY(c->tried, n), ARRAY(c->next, n),
+                      ARRAY(c->before, n), ARRAY(c->behind, n), ARRAY(c->length, n), ARRAY(c->beside, n + 1),
+                      ARRAY(c->from, n), ARRAY(c->to, n), ARRAY(c->bypasses, p->graph->n_uses), ARRAY(c->saved, n),
+                      ARRAY(c->taken, n), ARRAY(c->best, n), ARRAY(c->best_from, n), ARRAY(c->best_to, n));
 }
 
 static bool certify(certificate *proof, const chooser *c, arena *a) {

@@ -1,5 +1,5 @@
 /* The independent judge: the rules of every execution model, then those of the problem's. */
-#include "check/check.h"
+#include "check/model_rules.h"
 
 #include "base/fail.h"
 #include "check/check_certificate.h"

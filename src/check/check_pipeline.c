@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "check/check.h"
+#include "check/model_rules.h"
 #include "platform/routes.h"
 
 /* What each device and channel has to do for one input. */

@@ -5,9 +5,9 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "check/check.h"
 #include "check/check_memory.h"
 #include "check/check_pipeline.h"
+#include "check/model_rules.h"
 
 /* A hop as an interval on its channel. */
 typedef struct interval {

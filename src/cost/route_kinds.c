@@ -18,10 +18,9 @@ typedef struct finder {
 static bool grow(finder *f) {
   if (f->n_kinds < f->capacity) return true;
   int32_t capacity = f->capacity ? f->capacity * 2 : 64;
-  int32_t *first_link = ARENA_NEW(f->arena, int32_t, capacity);
-  int32_t *rest = ARENA_NEW(f->arena, int32_t, capacity);
-  int32_t *n_hops = ARENA_NEW(f->arena, int32_t, capacity);
-  if (!first_link || !rest || !n_hops) return false;
+  int32_t *first_link, *rest, *n_hops;
+  if (!ARENA_ARRAYS(f->arena, ARRAY(first_link, capacity), ARRAY(rest, capacity), ARRAY(n_hops, capacity)))
+    return false;
   size_t old = (size_t)f->n_kinds * sizeof(int32_t);
   if (old > 0) {
     memcpy(first_link, f->first_link, old);

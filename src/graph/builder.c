@@ -193,13 +193,10 @@ typedef struct freezing {
 
 static bool group_by_owner(freezing *f) {
   const situ_graph_builder *b = f->b;
-  f->use_start = ARENA_ZERO(f->scratch, int64_t, b->n_tensors + 2);
-  f->use = ARENA_NEW(f->scratch, int32_t, b->n_uses);
-  f->made_start = ARENA_ZERO(f->scratch, int64_t, b->n_operators + 2);
-  f->made = ARENA_NEW(f->scratch, int32_t, b->n_tensors);
-  f->new_of = ARENA_NEW(f->scratch, int32_t, b->n_operators);
-  f->old_of = ARENA_NEW(f->scratch, int32_t, b->n_operators);
-  if (!f->use_start || !f->use || !f->made_start || !f->made || !f->new_of || !f->old_of) return false;
+  if (!ARENA_ARRAYS(f->scratch, ZEROS(f->use_start, b->n_tensors + 2), ARRAY(f->use, b->n_uses),
+                    ZEROS(f->made_start, b->n_operators + 2), ARRAY(f->made, b->n_tensors),
+                    ARRAY(f->new_of, b->n_operators), ARRAY(f->old_of, b->n_operators)))
+    return false;
   for (int64_t i = 0; i < b->n_uses; i++) f->use_start[b->uses[i].tensor + 2]++;
   for (int64_t t = 0; t < b->n_tensors; t++) f->made_start[b->tensors[t].producer + 2]++;
   for (int64_t t = 0; t < b->n_tensors; t++) f->use_start[t + 2] += f->use_start[t + 1];
@@ -441,10 +438,11 @@ static bool copy_dictionaries(situ_graph *g, const situ_graph_builder *b) {
 static situ_status freeze_into(situ_graph *g, freezing *f, situ_error *error) {
   if (!group_by_owner(f)) return fail_no_memory(error);
   TRY(sort_operators(f, error));
-  int32_t *old_tensor = ARENA_NEW(f->scratch, int32_t, f->b->n_tensors);
-  int32_t *last_tensor = ARENA_NEW(f->scratch, int32_t, f->b->n_operators);
-  int64_t *next = ARENA_NEW(f->scratch, int64_t, f->b->n_tensors);
-  if (!old_tensor || !last_tensor || !next || !allocate(g, f->b) || !copy_dictionaries(g, f->b))
+  int32_t *old_tensor, *last_tensor;
+  int64_t *next;
+  if (!ARENA_ARRAYS(f->scratch, ARRAY(old_tensor, f->b->n_tensors), ARRAY(last_tensor, f->b->n_operators),
+                    ARRAY(next, f->b->n_tensors)) ||
+      !allocate(g, f->b) || !copy_dictionaries(g, f->b))
     return fail_no_memory(error);
   TRY(fill_operators(g, f, error));
   if (!fill_tensors(g, f, old_tensor)) return fail_no_memory(error);

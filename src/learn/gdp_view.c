@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "solve/stream/rank.h"
+#include "view/equal_devices.h"
 
 /* Numbers of each operator that features are made of. */
 typedef struct measures {
@@ -264,12 +265,6 @@ static bool list_kinds(nn_segments *out, const environment *env, arena *a) {
 
 /* ---- devices ---- */
 
-static bool is_equal(const situ_problem *p, int32_t d, int32_t e) {
-  const situ_platform *f = p->platform;
-  return p->class_of[d] == p->class_of[e] && f->devices[d].is_host == f->devices[e].is_host &&
-         f->memory_bytes[p->memory_of[d]] == f->memory_bytes[p->memory_of[e]] && p->unused[d] == p->unused[e];
-}
-
 /* The time that all operators take on d, in what part of them it can run. */
 static double work_on(const measures *m, int32_t d, double *part) {
   const situ_problem *p = m->problem;
@@ -303,15 +298,12 @@ static void link_times(const measures *m, const double *of_kind, int32_t d, nn_r
   to[3] = relative(m, most);
 }
 
-static void describe_device(nn_real *row, const measures *m, const double *of_kind, int32_t d, double fastest) {
+static void describe_device(nn_real *row, const measures *m, const double *of_kind, int32_t d, const device_type *type,
+                            double fastest) {
   const situ_problem *p = m->problem;
-  double part, equals = 0, before = 0, work = work_on(m, d, &part);
+  double part, equals = type->n_devices, before = 0, work = work_on(m, d, &part);
   int64_t room = p->platform->memory_bytes[p->memory_of[d]];
-  for (int32_t e = 0; e < p->n_devices; e++) {
-    if (!is_equal(p, d, e)) continue;
-    equals++;
-    before += e < d;
-  }
+  for (int32_t i = 0; type->devices[i] < d; i++) before++;
   *row++ = isfinite(work) ? (nn_real)(log(work / fastest) / 2) : 3;
   *row++ = (nn_real)part;
   *row++ = room == SITU_UNLIMITED_BYTES ? 2 : (nn_real)fmax(-2, fmin(2, log((double)room / m->all_weights) / 3));
@@ -329,19 +321,17 @@ static void describe_device(nn_real *row, const measures *m, const double *of_ki
 static bool describe_devices(gdp_view *out, const measures *m, arena *a) {
   const situ_problem *p = m->problem;
   double *of_kind = ARENA_ZERO(a, double, p->n_kinds), fastest = HUGE_VAL, part;
-  if (!of_kind) return false;
+  equal_devices equal;
+  if (!of_kind || !equal_devices_find(&equal, p, EQUAL_ALONE, a)) return false;
   for (int32_t t = 0; t < p->graph->n_tensors; t++)
     for (int32_t k = 0; k < p->n_kinds; k++)
       of_kind[k] += (double)p->transfer_ns[(int64_t)t * p->n_kinds + k] / p->graph->n_tensors;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    out->equal_to[d] = 0;
-    while (!is_equal(p, d, out->equal_to[d])) out->equal_to[d]++;
-    ENSURE(out->equal_to[d] <= d && out->equal_to[out->equal_to[d]] == out->equal_to[d]);
-  }
+  out->equal_to = equal.type_of;
   for (int32_t d = 0; d < p->n_devices; d++) fastest = fmin(fastest, work_on(m, d, &part));
   if (!isfinite(fastest)) fastest = 1;
   for (int32_t d = 0; d < p->n_devices; d++)
-    describe_device(out->device + (int64_t)d * GDP_DEVICE_FEATURES, m, of_kind, d, fastest);
+    describe_device(out->device + (int64_t)d * GDP_DEVICE_FEATURES, m, of_kind, d, &equal.types[equal.type_of[d]],
+                    fastest);
   return true;
 }
 
@@ -352,9 +342,8 @@ gdp_view *gdp_look(const environment *env, arena *a) {
   out->n_devices = env->n_devices;
   out->unit = ARENA_NEW(a, nn_real, (int64_t)env->n_units * GDP_UNIT_FEATURES);
   out->device = ARENA_ZERO(a, nn_real, (int64_t)env->n_devices * GDP_DEVICE_FEATURES);
-  out->equal_to = ARENA_NEW(a, int32_t, env->n_devices);
   out->slowness = ARENA_NEW(a, nn_real, (int64_t)env->n_units * env->n_devices);
-  if (!out->unit || !out->device || !out->equal_to || !out->slowness || !list_neighbours(&out->before, env, true, a) ||
+  if (!out->unit || !out->device || !out->slowness || !list_neighbours(&out->before, env, true, a) ||
       !list_neighbours(&out->after, env, false, a) || !list_kinds(&out->kinds, env, a))
     return NULL;
   out->allowed = env->allowed;

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/disjoint.h"
 #include "solve/stream/rank.h"
 
 enum { SPARE = 4 }; /* a group leaves room for so many of its size */
@@ -30,11 +31,6 @@ static int by_cost(const void *x, const void *y) {
   return (a->to > b->to) - (a->to < b->to);
 }
 
-static int32_t root_of(grouper *g, int32_t u) {
-  while (g->parent[u] != u) u = g->parent[u] = g->parent[g->parent[u]];
-  return u;
-}
-
 /* Whether some device may run both groups and has room to spare for them. */
 static bool may_share(const grouper *g, int32_t a, int32_t b) {
   const environment *env = g->env;
@@ -49,7 +45,7 @@ static bool may_share(const grouper *g, int32_t a, int32_t b) {
 /* Joins the groups of two units where that is allowed and their work is within the limit. */
 static void join(grouper *g, int32_t u, int32_t v, double limit) {
   environment *env = g->env;
-  int32_t a = root_of(g, u), b = root_of(g, v);
+  int32_t a = disjoint_root(g->parent, u), b = disjoint_root(g->parent, v);
   if (a == b || g->work[a] + g->work[b] > limit || !may_share(g, a, b)) return;
   g->parent[b] = a;
   g->work[a] += g->work[b];
@@ -95,9 +91,9 @@ static bool group(environment *env, int32_t most, arena *a) {
     g.work[env->unit_of[v]] += costs.work[v];
     total += costs.work[v];
   }
-  for (int32_t u = 0; u < env->n_units; u++) g.parent[u] = u;
+  disjoint_init(g.parent, env->n_units);
   join_all(&g, total);
-  for (int32_t u = 0; u < env->n_units; u++) g.parent[u] = root_of(&g, u);
+  for (int32_t u = 0; u < env->n_units; u++) g.parent[u] = disjoint_root(g.parent, u);
   environment_join(env, g.parent);
   return true;
 }

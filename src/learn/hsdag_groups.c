@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/contracts.h"
+#include "base/csr.h"
 
 static bool allow_the_same(const environment *env, int32_t u, int32_t v) {
   int64_t n = env->n_devices;
@@ -39,25 +40,6 @@ static void number_groups(hsdag_groups *out, int32_t n_units, int32_t *number) {
     if (root == u) out->place[number[u]] = place++;
     out->group_of[u] = number[root];
   }
-}
-
-static void list_members(hsdag_groups *out, int32_t n_units) {
-  for (int32_t u = 0; u < n_units; u++) out->member_start[out->group_of[u] + 2]++;
-  for (int32_t g = 0; g < out->n; g++) out->member_start[g + 2] += out->member_start[g + 1];
-  for (int32_t u = 0; u < n_units; u++) out->member[out->member_start[out->group_of[u] + 1]++] = u;
-}
-
-/* Lists the other direction: the order in which it goes through `from` makes the lists ascending. */
-static bool transpose(group_lists *out, const group_lists *from, int32_t n, arena *a) {
-  int32_t n_edges = from->start[n];
-  out->start = ARENA_ZERO(a, int32_t, (int64_t)n + 2);
-  out->to = ARENA_NEW(a, int32_t, n_edges);
-  if (!out->start || !out->to) return false;
-  for (int32_t i = 0; i < n_edges; i++) out->start[from->to[i] + 2]++;
-  for (int32_t g = 0; g < n; g++) out->start[g + 2] += out->start[g + 1];
-  for (int32_t g = 0; g < n; g++)
-    for (int32_t i = from->start[g]; i < from->start[g + 1]; i++) out->to[out->start[from->to[i] + 1]++] = g;
-  return true;
 }
 
 /* The groups that read from each, in the order found. */
@@ -99,13 +81,10 @@ static void find_classes(hsdag_groups *out, const environment *env, int32_t *fir
 
 bool hsdag_groups_find(hsdag_groups *out, const environment *env, arena *a) {
   int32_t n = env->n_units;
-  *out = (hsdag_groups){.group_of = ARENA_NEW(a, int32_t, n),
-                        .member_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2),
-                        .member = ARENA_NEW(a, int32_t, n),
-                        .place = ARENA_NEW(a, int32_t, n),
-                        .class_of = ARENA_NEW(a, int32_t, n)};
-  int32_t *scratch = ARENA_NEW(a, int32_t, n);
-  if (!out->group_of || !out->member_start || !out->member || !out->place || !out->class_of || !scratch) return false;
+  *out = (hsdag_groups){0};
+  int32_t *scratch;
+  if (!ARENA_ARRAYS(a, ARRAY(out->group_of, n), ARRAY(out->place, n), ARRAY(out->class_of, n), ARRAY(scratch, n)))
+    return false;
   for (int32_t u = 0; u < n; u++) {
     int32_t from = only_producer(env, u);
     bool joins = from >= 0 && from < u && allow_the_same(env, u, from);
@@ -113,11 +92,12 @@ bool hsdag_groups_find(hsdag_groups *out, const environment *env, arena *a) {
     out->n += !joins;
   }
   number_groups(out, n, scratch);
-  list_members(out, n);
+  if (!csr_by_key(&out->member_start, &out->member, out->group_of, n, out->n, a)) return false;
   find_classes(out, env, scratch);
   group_lists found;
-  if (!list_readers(&found, out, env, a) || !transpose(&out->before, &found, out->n, a) ||
-      !transpose(&out->next, &out->before, out->n, a))
+  if (!list_readers(&found, out, env, a) ||
+      !csr_transpose(&out->before.start, &out->before.to, found.start, found.to, out->n, out->n, a) ||
+      !csr_transpose(&out->next.start, &out->next.to, out->before.start, out->before.to, out->n, out->n, a))
     return false;
   CONTRACT(hsdag_groups_check(out, env));
   return true;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/contracts.h"
+#include "base/csr.h"
+#include "base/disjoint.h"
 
 bool parse_graph_link(parse_graph *g, tape *t) {
   g->near_start = TAPE_NEW(t, int32_t, (int64_t)g->n + 2);
@@ -12,13 +14,13 @@ bool parse_graph_link(parse_graph *g, tape *t) {
   if (!g->near_start || !g->near || !g->near_edge) return false;
   memset(g->near_start, 0, ((size_t)g->n + 2) * sizeof *g->near_start);
   for (int32_t e = 0; e < g->n_edges; e++) {
-    g->near_start[g->from[e] + 2]++;
-    g->near_start[g->to[e] + 2]++;
+    csr_count(g->near_start, g->from[e]);
+    csr_count(g->near_start, g->to[e]);
   }
-  for (int32_t v = 0; v < g->n; v++) g->near_start[v + 2] += g->near_start[v + 1];
+  csr_sum(g->near_start, g->n);
   for (int32_t e = 0; e < g->n_edges; e++)
     for (int32_t back = 0; back < 2; back++) {
-      int32_t at = g->near_start[(back ? g->to[e] : g->from[e]) + 1]++;
+      int32_t at = csr_put(g->near_start, back ? g->to[e] : g->from[e]);
       g->near[at] = back ? g->from[e] : g->to[e];
       g->near_edge[at] = e;
     }
@@ -60,11 +62,6 @@ static void list_members(parsing *p, int32_t n_nodes) {
 
 /* ---- one round of Boruvka's algorithm ---- */
 
-static int32_t find(int32_t *into, int32_t v) {
-  while (into[v] != v) v = into[v] = into[into[v]];
-  return v;
-}
-
 static void list_inside(parsing *p, const parse_graph *g) {
   memset(p->inside_start, 0, ((size_t)p->n + 2) * sizeof *p->inside_start);
   for (int32_t e = 0; e < g->n_edges; e++) {
@@ -80,17 +77,12 @@ static void list_inside(parsing *p, const parse_graph *g) {
 bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, tape *t) {
   int32_t *into = TAPE_NEW(t, int32_t, g->n);
   if (!into || !new_parsing(out, g, 1, t)) return false;
-  for (int32_t v = 0; v < g->n; v++) into[v] = v;
+  disjoint_init(into, g->n);
   for (int32_t v = 0; v < g->n; v++) {
     int32_t at = followed(g, score, 1, v);
-    if (at < 0) continue;
-    int32_t x = find(into, v), y = find(into, g->near[at]);
-    into[x > y ? x : y] = x > y ? y : x; /* the first node is the root */
+    if (at >= 0) disjoint_join(into, v, g->near[at]); /* the first node is the root */
   }
-  for (int32_t v = 0; v < g->n; v++) {
-    int32_t root = find(into, v);
-    out->cluster_of[v] = root == v ? out->n++ : out->cluster_of[root];
-  }
+  out->n = disjoint_number(out->cluster_of, into, g->n);
   list_members(out, g->n);
   list_inside(out, g);
   CONTRACT(parsing_check(out, g));

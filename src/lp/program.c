@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/contracts.h"
+#include "base/csr.h"
 
 /* Prices fill 52 bits; more than 40 behind the point would be finer than times need. */
 enum { PRICE_BITS = 52, MOST_SHIFT = 40 };
@@ -173,22 +174,20 @@ static void scale_columns(program_table *t, const program *p) {
 }
 
 static void transpose(program_table *t, const program *p) {
-  for (int64_t k = 0; k < p->n_entries; k++) t->start[p->column[k] + 1]++;
-  for (int32_t j = 0; j < p->n_columns; j++) t->start[j + 1] += t->start[j];
+  for (int64_t k = 0; k < p->n_entries; k++) csr_count(t->start, p->column[k]);
+  csr_sum(t->start, p->n_columns);
   for (int32_t i = 0; i < p->n_rows; i++)
     for (int64_t k = p->row_start[i]; k < p->row_start[i + 1]; k++) {
-      int32_t j = p->column[k], at = t->start[j]++;
+      int32_t j = p->column[k], at = csr_put(t->start, j);
       t->row[at] = i;
       t->value[at] = (double)p->coefficient[k] * p->unit[j] * t->row_scale[i];
     }
-  for (int32_t j = p->n_columns; j > 0; j--) t->start[j] = t->start[j - 1];
-  t->start[0] = 0;
 }
 
 bool program_tabulate(program_table *t, const program *p, arena *a) {
   REQUIRE(!p->out_of_memory && p->n_entries <= INT32_MAX);
   CONTRACT(program_check(p));
-  *t = (program_table){.start = ARENA_ZERO(a, int32_t, (int64_t)p->n_columns + 1),
+  *t = (program_table){.start = ARENA_ZERO(a, int32_t, (int64_t)p->n_columns + 2),
                        .row = ARENA_NEW(a, int32_t, p->n_entries),
                        .value = ARENA_NEW(a, double, p->n_entries),
                        .cost = ARENA_NEW(a, double, p->n_columns),

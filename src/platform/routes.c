@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "base/fail.h"
 
 /* Routes of one platform together may have this many hops: 1 GiB of link numbers. */
@@ -72,20 +73,6 @@ static label heap_pop(search *s) {
   return top;
 }
 
-/* Links grouped by one of their ends, ascending within a group. */
-static bool group_links(int32_t **start_out, int32_t **link_out, arena *a, const int32_t *end, int32_t n_links,
-                        int32_t n_memories) {
-  int32_t *start = ARENA_ZERO(a, int32_t, (int64_t)n_memories + 2);
-  int32_t *link = ARENA_NEW(a, int32_t, n_links);
-  if (!start || !link) return false;
-  for (int32_t l = 0; l < n_links; l++) start[end[l] + 2]++;
-  for (int32_t m = 0; m < n_memories; m++) start[m + 2] += start[m + 1];
-  for (int32_t l = 0; l < n_links; l++) link[start[end[l] + 1]++] = l;
-  *start_out = start;
-  *link_out = link;
-  return true;
-}
-
 static bool search_new(search *s, arena *a, const situ_platform *p) {
   *s = (search){.n_memories = p->n_memories};
   s->weight = ARENA_NEW(a, int64_t, p->n_links);
@@ -95,8 +82,8 @@ static bool search_new(search *s, arena *a, const situ_platform *p) {
   if (!s->weight || !s->best || !s->settled || !s->heap) return false;
   for (int32_t l = 0; l < p->n_links; l++)
     s->weight[l] = link_time_ns(p->links[l].latency_ns, p->links[l].bytes_per_s, WEIGHT_BYTES);
-  return group_links(&s->in_start, &s->in_link, a, p->link_to, p->n_links, p->n_memories) &&
-         group_links(&s->out_start, &s->out_link, a, p->link_from, p->n_links, p->n_memories);
+  return csr_by_key(&s->in_start, &s->in_link, p->link_to, p->n_links, p->n_memories, a) &&
+         csr_by_key(&s->out_start, &s->out_link, p->link_from, p->n_links, p->n_memories, a);
 }
 
 /* Labels every memory with its distance to `destination`. */

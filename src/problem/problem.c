@@ -83,18 +83,12 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   return SITU_STATUS_OK;
 }
 
-/* Lists the members of each colocation group. */
-static bool list_groups(situ_problem *p) {
+static bool find_units(situ_problem *p) {
   const situ_graph *g = p->graph;
-  p->group_start = ARENA_ZERO(p->arena, int32_t, (int64_t)g->n_colocations + 2);
-  p->group_member = ARENA_NEW(p->arena, int32_t, g->n_operators);
-  if (!p->group_start || !p->group_member) return false;
-  for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->colocation[v] >= 0) p->group_start[g->colocation[v] + 2]++;
-  for (int32_t k = 0; k < g->n_colocations; k++) p->group_start[k + 2] += p->group_start[k + 1];
-  for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->colocation[v] >= 0) p->group_member[p->group_start[g->colocation[v] + 1]++] = v;
-  return true;
+  int32_t n = g->n_operators, *key = ARENA_NEW(p->arena, int32_t, n);
+  if (!key) return false;
+  for (int32_t v = 0; v < n; v++) key[v] = g->colocation[v] >= 0 ? n + g->colocation[v] : v;
+  return unit_list_find(&p->units, key, n, n + g->n_colocations, p->arena);
 }
 
 /* Remembers the first constraint that cannot be met. */
@@ -108,28 +102,21 @@ __attribute__((format(printf, 2, 3))) static void conflict(situ_problem *p, cons
   p->conflict = arena_string(p->arena, line);
 }
 
-/* Gives every member of a colocation group the pin of those that have one. */
+/* Gives every member of a unit the pin of those that have one. */
 static void spread_pins(situ_problem *p) {
-  const situ_graph *g = p->graph;
-  for (int32_t k = 0; k < g->n_colocations; k++) {
+  for (int32_t k = 0; k < p->units.n; k++) {
+    unit_members u = unit_list_members(&p->units, k);
     int32_t pinned = -1;
-    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
-      int32_t v = p->group_member[i];
+    for (int32_t i = 0; i < u.n; i++) {
+      int32_t v = u.member[i];
       if (p->pin[v] < 0) continue;
       if (pinned >= 0 && p->pin[pinned] != p->pin[v])
-        conflict(p, "colocation: %s and %s must share a device but are pinned to different ones", g->name[pinned],
-                 g->name[v]);
+        conflict(p, "colocation: %s and %s must share a device but are pinned to different ones",
+                 p->graph->name[pinned], p->graph->name[v]);
       if (pinned < 0) pinned = v;
     }
-    for (int32_t i = p->group_start[k]; pinned >= 0 && i < p->group_start[k + 1]; i++)
-      p->pin[p->group_member[i]] = p->pin[pinned];
+    for (int32_t i = 0; pinned >= 0 && i < u.n; i++) p->pin[u.member[i]] = p->pin[pinned];
   }
-}
-
-static bool group_fits(const situ_problem *p, int32_t k, int32_t d) {
-  for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
-    if (!problem_allows(p, p->group_member[i], d)) return false;
-  return true;
 }
 
 /* As people read sizes, and exactly: the two may differ by little. */
@@ -151,7 +138,7 @@ static int64_t room_for_weights(const situ_problem *p) {
   return room;
 }
 
-/* Looks for constraints that cannot be met by any placement, one operator or group at a time. */
+/* Looks for constraints that cannot be met by any placement, one operator or unit at a time. */
 static void find_conflicts(situ_problem *p) {
   const situ_graph *g = p->graph;
   for (int32_t v = 0; v < g->n_operators && !p->conflict; v++) {
@@ -163,11 +150,11 @@ static void find_conflicts(situ_problem *p) {
     else
       conflict(p, "support: %s can run on no device that may be used", g->name[v]);
   }
-  for (int32_t k = 0; k < g->n_colocations && !p->conflict; k++) {
-    bool somewhere = false;
-    for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = group_fits(p, k, d);
-    if (!somewhere)
-      conflict(p, "colocation: no device can run all of the group of %s", g->name[p->group_member[p->group_start[k]]]);
+  for (int32_t k = 0; k < p->units.n && !p->conflict; k++) {
+    unit_members u = unit_list_members(&p->units, k);
+    bool somewhere = u.n == 1;
+    for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = problem_allows_all(p, u, d);
+    if (!somewhere) conflict(p, "colocation: no device can run all of the group of %s", g->name[u.member[0]]);
   }
   int64_t weights = 0, room = room_for_weights(p);
   for (int32_t v = 0; v < g->n_operators; v++) weights = sat_add(weights, g->weight_bytes[v]);
@@ -205,7 +192,7 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   for (int32_t d = p->n_devices - 1; d >= 0; d--)
     if (p->platform->devices[d].is_host) p->host = d;
   p->device_kind = ARENA_NEW(p->arena, int32_t, (int64_t)p->n_devices * p->n_devices);
-  if (!p->device_kind || !list_groups(p)) return fail_no_memory(error);
+  if (!p->device_kind || !find_units(p)) return fail_no_memory(error);
   for (int32_t a = 0; a < p->n_devices; a++)
     for (int32_t b = 0; b < p->n_devices; b++)
       p->device_kind[(int64_t)a * p->n_devices + b] =
@@ -273,6 +260,7 @@ void problem_view_copy(situ_problem *view, situ_graph *graph) {
   graph->n_edges /= view->n_copies;
   view->graph = graph;
   view->n_operators = graph->n_operators;
+  view->units.n /= view->n_copies;
   view->n_copies = 1;
 }
 

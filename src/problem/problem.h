@@ -5,6 +5,7 @@
 #include "cost/costs.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
+#include "problem/unit_list.h"
 #include "situ/problem.h"
 
 struct situ_problem {
@@ -29,11 +30,10 @@ struct situ_problem {
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
 
   int32_t n_operators, n_devices, n_classes, n_memories;
-  int32_t *pin; /* [operator] device or -1; the pin of one member of a colocation group holds for all */
-  bool *unused; /* [device] */
-  int32_t host; /* the first host device, or device 0 where there is none: transfers are staged through it */
-  /* colocation groups: members of group k are group_member[group_start[k] .. group_start[k+1]), ascending */
-  int32_t *group_start, *group_member;
+  int32_t *pin;    /* [operator] device or -1; the pin of one member of a colocation group holds for all */
+  bool *unused;    /* [device] */
+  int32_t host;    /* the first host device, or device 0 where there is none: transfers are staged through it */
+  unit_list units; /* what every plan keeps on one device: colocation groups, and operators alone */
 
   /* borrowed from costs and platform, beside each other for the loops */
   const int64_t *time_ns;     /* [operator * n_classes + class] */
@@ -66,6 +66,13 @@ static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t 
 /* Whether operator v may be placed on device d, as far as v alone is concerned. */
 static inline bool problem_allows(const situ_problem *p, int32_t v, int32_t d) {
   return (p->pin[v] < 0 ? !p->unused[d] : p->pin[v] == d) && problem_time_ns(p, v, d) != SITU_NEVER_NS;
+}
+
+/* Whether all of some operators may be placed on device d. */
+static inline bool problem_allows_all(const situ_problem *p, unit_members u, int32_t d) {
+  for (int32_t i = 0; i < u.n; i++)
+    if (!problem_allows(p, u.member[i], d)) return false;
+  return true;
 }
 
 /* Time of a tensor from device a to device b without contention; 0 within one memory. */

@@ -39,7 +39,6 @@ static const char *check_borrowed(const situ_problem *p) {
 
 static const char *check_constraints(const situ_problem *p) {
   const situ_graph *g = p->graph;
-  int32_t n_grouped = p->group_start[g->n_colocations];
   EXPECT(contracts_within(p->pin, p->n_operators, -1, p->n_devices), "pins are devices or -1");
   EXPECT(p->host >= 0 && p->host < p->n_devices, "the host is a device");
   for (int32_t d = 0; d < p->n_devices; d++) {
@@ -47,13 +46,14 @@ static const char *check_constraints(const situ_problem *p) {
     EXPECT(!is_host || p->host <= d, "the host is the first host device");
     EXPECT(!is_host || p->platform->devices[p->host].is_host, "the host is a host where there is one");
   }
-  EXPECT(contracts_lists(p->group_start, g->n_colocations, n_grouped), "group_start lists members by group");
-  for (int32_t k = 0; k < g->n_colocations; k++) {
-    int32_t first = p->group_start[k], n = p->group_start[k + 1] - first;
-    EXPECT(n >= 2 && contracts_rise(p->group_member + first, n), "members of a group ascend");
-    for (int32_t i = first; i < first + n; i++) {
-      EXPECT(g->colocation[p->group_member[i]] == k, "members are of their group");
-      EXPECT(p->conflict || p->pin[p->group_member[i]] == p->pin[p->group_member[first]], "a group has one pin");
+  EXPECT_CHECK(unit_list_check(&p->units, p->n_operators));
+  for (int32_t u = 0; u < p->units.n; u++) {
+    unit_members of = unit_list_members(&p->units, u);
+    int32_t first = of.member[0];
+    EXPECT(of.n == 1 || g->colocation[first] >= 0, "a unit is a colocation group or an operator alone");
+    for (int32_t i = 1; i < of.n; i++) {
+      EXPECT(g->colocation[of.member[i]] == g->colocation[first], "no unit has operators of two groups");
+      EXPECT(p->conflict || p->pin[of.member[i]] == p->pin[first], "a unit has one pin");
     }
   }
   return NULL;

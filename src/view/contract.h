@@ -12,14 +12,17 @@
 /* Successors of v: to[start[v] .. start[v+1]), ascending by the operator or class that the edge was found at. */
 typedef struct constraint_graph {
   int32_t n;
-  int64_t *start;
-  int32_t *to;
+  int32_t *start, *to;
 } constraint_graph;
 
 /* F between operators, with repeated edges, self edges left out. An edge belongs to the class of each of its ends.
  * Forward tensors go from producer to user; backward tensors that touch a class without forward operators go from
- * user to producer. O(V + E). False without memory. */
+ * user to producer. O(V + E). False without memory, or with more than 2^31 - 1
+ * uses. */
 bool constraint_graph_find(constraint_graph *out, const situ_problem *problem, arena *a);
+
+/* The same edges the other way round: predecessors, ascending. False without memory. */
+bool constraint_graph_reverse(constraint_graph *out, const constraint_graph *f, arena *a);
 
 /* Classes, numbered in order of their first operator, and F between them: acyclic once fused, no edge twice. */
 typedef struct contraction {
@@ -29,14 +32,17 @@ typedef struct contraction {
   constraint_graph forward;       /* successors of each class, ascending */
 } contraction;
 
+static inline unit_members contraction_members(const contraction *c, int32_t k) {
+  return (unit_members){c->member + c->member_start[k], c->member_start[k + 1] - c->member_start[k]};
+}
+
 /* With fuse = false classes are the colocation groups only, which every plan keeps together, and F may have cycles.
  * O(V + E), sorting aside. False without memory. */
 bool contract(contraction *out, const situ_problem *problem, bool fuse, arena *a);
 
-/* The same for coarser classes: operators of one key (0 .. n_keys-1) share one; colocation groups must not be parted.
- */
-bool contract_merged(contraction *out, const situ_problem *problem, const int32_t *key, int32_t n_keys, bool fuse,
-                     arena *a);
+/* The same for coarser classes: operators of one key (0 .. n_keys-1) share one; units must not be parted. key
+ * ([operator]) becomes out->class_of. */
+bool contract_merged(contraction *out, const situ_problem *problem, int32_t *key, int32_t n_keys, bool fuse, arena *a);
 
 /* NULL, or which invariant does not hold (base/contracts.h); whether F is acyclic is left to those who sort it. */
 const char *contraction_check(const contraction *c, int32_t n_operators);

@@ -21,6 +21,28 @@ int64_t footprint_stash_bytes(const situ_graph *g, int32_t v) {
   return bytes;
 }
 
+int64_t footprint_held_bytes(const situ_problem *p, int32_t v) {
+  return sat_add(p->graph->weight_bytes[v], sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v)));
+}
+
+int64_t footprint_running_bytes(const situ_problem *p, int32_t v) {
+  return sat_mul(p->in_flight, footprint_bytes(p->graph, v));
+}
+
+bool footprint_is_told_by_devices(const situ_problem *p) {
+  bool usable[SITU_MAX_DEVICES];
+  for (int32_t d = 0; d < p->n_devices; d++) usable[d] = !p->unused[d];
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (p->pin[v] >= 0) usable[p->pin[v]] = true;
+  for (int32_t a = 0; a < p->n_devices; a++)
+    for (int32_t b = 0; b < a; b++) {
+      if (p->memory_of[a] != p->memory_of[b] || !usable[a] || !usable[b]) continue;
+      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
+      if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
+    }
+  return true;
+}
+
 bool footprint_fits_always(const situ_problem *p) {
   const situ_graph *g = p->graph;
   int64_t sum = 0;

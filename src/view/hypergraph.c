@@ -5,8 +5,9 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
-#include "view/contract.h"
+#include "base/csr.h"
 #include "view/footprint.h"
+#include "view/nets.h"
 
 static const int64_t TABLE_LIMIT = (int64_t)1 << 25;
 
@@ -14,40 +15,8 @@ bool hypergraph_serves(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED || p->contiguous ||
       p->n_phases > 1)
     return false;
-  for (int32_t a = 0; a < p->n_devices; a++)
-    for (int32_t b = 0; b < a; b++) {
-      if (p->memory_of[a] != p->memory_of[b]) continue;
-      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
-      if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
-    }
-  return p->graph->n_uses <= TABLE_LIMIT &&
+  return footprint_is_told_by_devices(p) && p->graph->n_uses <= TABLE_LIMIT &&
          ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
-}
-
-/* Whether nothing but memory tells two devices apart. */
-static bool same_row(const situ_problem *p, const bool *alone, int32_t a, int32_t b) {
-  int64_t nd = p->n_devices;
-  return !alone[a] && !alone[b] && p->unused[a] == p->unused[b] && p->class_of[a] == p->class_of[b] &&
-         problem_is_host(p, a) == problem_is_host(p, b) &&
-         p->device_kind[a * nd + p->host] == p->device_kind[b * nd + p->host] &&
-         p->device_kind[p->host * nd + a] == p->device_kind[p->host * nd + b];
-}
-
-/* Devices with a pin have a row of their own. */
-static bool find_rows(hypergraph *h, int32_t *first_of, arena *a) {
-  const situ_problem *p = h->problem;
-  bool *alone = ARENA_ZERO(a, bool, p->n_devices);
-  if (!alone) return false;
-  for (int32_t v = 0; v < p->n_operators; v++)
-    if (p->pin[v] >= 0) alone[p->pin[v]] = true;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    h->limit_bytes[d] = p->platform->memory_bytes[p->memory_of[d]];
-    int32_t row = 0;
-    while (row < h->n_rows && !same_row(p, alone, d, first_of[row])) row++;
-    if (row == h->n_rows) first_of[h->n_rows++] = d;
-    h->row_of[d] = row;
-  }
-  return true;
 }
 
 static int compare_bytes(const void *a, const void *b) {
@@ -79,20 +48,23 @@ static void see_memory(hypergraph *h) {
   h->memory_is_free = need <= least;
 }
 
-static bool sum_units(hypergraph *h, const int32_t *first_of, arena *a) {
+/* The device that stands for a row. */
+static int32_t row_device(const hypergraph *h, int32_t row) { return h->equal.types[row].devices[0]; }
+
+static bool sum_units(hypergraph *h, arena *a) {
   const situ_problem *p = h->problem;
-  h->time_ns = ARENA_ZERO(a, int64_t, (int64_t)h->n_rows * h->n_units);
-  h->bytes = ARENA_ZERO(a, int64_t, h->n_units);
-  int64_t *footprint = ARENA_ZERO(a, int64_t, h->n_units);
-  if (!h->time_ns || !h->bytes || !footprint) return false;
+  int64_t *footprint;
+  if (!ARENA_ARRAYS(a, ZEROS(h->time_ns, (int64_t)h->n_rows * h->n_units), ZEROS(h->bytes, h->n_units),
+                    ZEROS(footprint, h->n_units)))
+    return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t u = h->unit_of[v];
-    int64_t stash = sat_mul(footprint_stash_bytes(p->graph, v), p->in_flight);
-    h->bytes[u] = sat_add(h->bytes[u], sat_add(p->graph->weight_bytes[v], stash));
-    footprint[u] = max64(footprint[u], sat_mul(footprint_bytes(p->graph, v), p->in_flight));
+    h->bytes[u] = sat_add(h->bytes[u], footprint_held_bytes(p, v));
+    footprint[u] = max64(footprint[u], footprint_running_bytes(p, v));
     for (int32_t row = 0; row < h->n_rows; row++) {
+      int32_t d = row_device(h, row);
       int64_t *sum = &h->time_ns[(int64_t)row * h->n_units + u];
-      *sum = problem_allows(p, v, first_of[row]) ? sat_add(*sum, problem_time_ns(p, v, first_of[row])) : SITU_NEVER_NS;
+      *sum = problem_allows(p, v, d) ? sat_add(*sum, problem_time_ns(p, v, d)) : SITU_NEVER_NS;
     }
   }
   if (!rank_footprints(h, footprint, a)) return false;
@@ -105,22 +77,20 @@ static bool sum_units(hypergraph *h, const int32_t *first_of, arena *a) {
 /* Hyperedges in the making: equal ones are found by a hash of their pins. */
 typedef struct edge_list {
   hypergraph *h;
+  bool merge;             /* else equal edges stay apart */
   int64_t stride;         /* of a row of prices until closed */
   int32_t *seen;          /* [unit] edge + 1 that was last gathered there */
   int32_t *bucket, *next; /* chains of equal hash; -1 ends */
   int64_t n_buckets;
 } edge_list;
 
-static bool edge_list_init(edge_list *l, hypergraph *h, int64_t most_edges, int64_t most_pins, arena *a) {
-  *l = (edge_list){.h = h, .stride = most_edges, .n_buckets = 2 * most_edges + 1};
+static bool edge_list_init(edge_list *l, hypergraph *h, bool merge, int64_t most_edges, int64_t most_pins, arena *a) {
+  *l = (edge_list){.h = h, .merge = merge, .stride = most_edges, .n_buckets = 2 * most_edges + 1};
   h->n_edges = 0;
-  h->pin_start = ARENA_ZERO(a, int32_t, most_edges + 1);
-  h->pin = ARENA_NEW(a, int32_t, most_pins);
-  h->price = ARENA_ZERO(a, crossing, h->n_rows * most_edges);
-  l->seen = ARENA_ZERO(a, int32_t, h->n_units);
-  l->bucket = ARENA_NEW(a, int32_t, l->n_buckets);
-  l->next = ARENA_NEW(a, int32_t, most_edges);
-  if (!h->pin_start || !h->pin || !h->price || !l->seen || !l->bucket || !l->next) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(h->pin_start, most_edges + 1), ARRAY(h->pin, most_pins),
+                    ZEROS(h->price, h->n_rows * most_edges), ZEROS(l->seen, h->n_units), ARRAY(l->bucket, l->n_buckets),
+                    ARRAY(l->next, most_edges)))
+    return false;
   for (int64_t i = 0; i < l->n_buckets; i++) l->bucket[i] = -1;
   return true;
 }
@@ -138,7 +108,7 @@ static int32_t edge_list_close(edge_list *l, int32_t n_pins) {
   qsort(pins + 1, (size_t)n_pins - 1, sizeof *pins, compare_units);
   for (int32_t k = 0; k < n_pins; k++) hash = (hash ^ (uint32_t)pins[k]) * 1099511628211u;
   int32_t *head = &l->bucket[(int64_t)(hash % (uint64_t)l->n_buckets)];
-  for (int32_t e = *head; e >= 0; e = l->next[e])
+  for (int32_t e = *head; e >= 0 && l->merge; e = l->next[e])
     if (h->pin_start[e + 1] - h->pin_start[e] == n_pins &&
         memcmp(h->pin + h->pin_start[e], pins, (size_t)n_pins * sizeof *pins) == 0)
       return e;
@@ -152,64 +122,54 @@ static bool edge_list_finish(edge_list *l, arena *a) {
   hypergraph *h = l->h;
   for (int32_t row = 1; row < h->n_rows; row++)
     memmove(h->price + (int64_t)row * h->n_edges, h->price + row * l->stride, (size_t)h->n_edges * sizeof *h->price);
-  h->touch_start = ARENA_ZERO(a, int32_t, (int64_t)h->n_units + 2);
-  h->touch = ARENA_NEW(a, touch, h->pin_start[h->n_edges]);
-  if (!h->touch_start || !h->touch) return false;
-  for (int32_t i = 0; i < h->pin_start[h->n_edges]; i++) h->touch_start[h->pin[i] + 2]++;
-  for (int32_t u = 0; u < h->n_units; u++) h->touch_start[u + 2] += h->touch_start[u + 1];
+  if (!ARENA_ARRAYS(a, ZEROS(h->touch_start, (int64_t)h->n_units + 2), ARRAY(h->touch, h->pin_start[h->n_edges])))
+    return false;
+  for (int32_t i = 0; i < h->pin_start[h->n_edges]; i++) csr_count(h->touch_start, h->pin[i]);
+  csr_sum(h->touch_start, h->n_units);
   for (int32_t e = 0; e < h->n_edges; e++)
     for (int32_t i = h->pin_start[e]; i < h->pin_start[e + 1]; i++)
-      h->touch[h->touch_start[h->pin[i] + 1]++] = (touch){e, i == h->pin_start[e]};
+      h->touch[csr_put(h->touch_start, h->pin[i])] = (touch){e, i == h->pin_start[e]};
   return true;
 }
 
-static bool find_edges(hypergraph *h, const int32_t *first_of, arena *a) {
+/* What tensor t costs a device of a row. */
+static crossing price_of(const hypergraph *h, int32_t row, int32_t t) {
   const situ_problem *p = h->problem;
-  const situ_graph *g = p->graph;
+  int32_t d = row_device(h, row);
+  if (!h->equal.types[row].pays) return (crossing){0, 0};
+  return (crossing){problem_transfer_ns(p, t, p->host, d), problem_transfer_ns(p, t, d, p->host)};
+}
+
+static bool find_edges(hypergraph *h, bool merge, arena *a) {
+  const situ_graph *g = h->problem->graph;
   edge_list l;
-  if (!edge_list_init(&l, h, g->n_tensors, g->n_uses + g->n_tensors, a)) return false;
+  if (!edge_list_init(&l, h, merge, g->n_tensors, g->n_uses + g->n_tensors, a)) return false;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t *pins = h->pin + h->pin_start[h->n_edges], n_pins = 0;
-    pins[n_pins++] = h->unit_of[g->producer[t]];
-    l.seen[pins[0]] = t + 1;
-    for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
-      int32_t u = h->unit_of[g->use[k]];
-      if (l.seen[u] == t + 1) continue;
-      l.seen[u] = t + 1;
-      pins[n_pins++] = u;
-    }
+    int32_t n_pins = nets_pins(g, t, h->unit_of, l.seen, h->pin + h->pin_start[h->n_edges]);
     bool costs = false;
-    for (int32_t row = 0; row < h->n_rows && n_pins > 1; row++) {
-      int32_t d = first_of[row];
-      costs |= !problem_is_host(p, d) &&
-               (problem_transfer_ns(p, t, p->host, d) > 0 || problem_transfer_ns(p, t, d, p->host) > 0);
+    for (int32_t row = 0; row < h->equal.n_types && n_pins > 1; row++) {
+      crossing price = price_of(h, row, t);
+      costs |= price.in_ns > 0 || price.out_ns > 0;
     }
     if (!costs) continue;
     int32_t e = edge_list_close(&l, n_pins);
     for (int32_t row = 0; row < h->n_rows; row++) {
-      int32_t d = first_of[row];
-      if (problem_is_host(p, d)) continue;
-      crossing *price = &h->price[row * l.stride + e];
-      price->in_ns = sat_add(price->in_ns, problem_transfer_ns(p, t, p->host, d));
-      price->out_ns = sat_add(price->out_ns, problem_transfer_ns(p, t, d, p->host));
+      crossing *sum = &h->price[row * l.stride + e], price = price_of(h, row, t);
+      *sum = (crossing){sat_add(sum->in_ns, price.in_ns), sat_add(sum->out_ns, price.out_ns)};
     }
   }
   return edge_list_finish(&l, a);
 }
 
-bool hypergraph_find(hypergraph *h, const situ_problem *p, arena *a) {
-  REQUIRE(hypergraph_serves(p));
-  *h = (hypergraph){.problem = p, .n_devices = p->n_devices};
-  contraction groups;
-  if (!contract(&groups, p, false, a)) return false;
-  h->n_units = groups.n_classes;
-  h->unit_of = groups.class_of;
-  h->row_of = ARENA_NEW(a, int32_t, p->n_devices);
-  h->limit_bytes = ARENA_NEW(a, int64_t, p->n_devices);
-  int32_t *first_of = ARENA_NEW(a, int32_t, p->n_devices);
-  if (!h->row_of || !h->limit_bytes || !first_of || !find_rows(h, first_of, a) || !sum_units(h, first_of, a) ||
-      !find_edges(h, first_of, a))
-    return false;
+bool hypergraph_find(hypergraph *h, const situ_problem *p, bool merge, arena *a) {
+  REQUIRE(p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED);
+  *h = (hypergraph){.problem = p, .n_units = p->units.n, .n_devices = p->n_devices, .unit_of = p->units.of};
+  if (!equal_devices_find(&h->equal, p, EQUAL_LOADS, a)) return false;
+  h->n_rows = h->equal.n_all;
+  h->row_of = h->equal.type_of;
+  if (!(h->limit_bytes = ARENA_NEW(a, int64_t, p->n_devices))) return false;
+  for (int32_t d = 0; d < p->n_devices; d++) h->limit_bytes[d] = p->platform->memory_bytes[p->memory_of[d]];
+  if (!sum_units(h, a) || !find_edges(h, merge, a)) return false;
   CONTRACT(hypergraph_check(h));
   return true;
 }
@@ -234,13 +194,12 @@ bool hypergraph_fits(const hypergraph *h) {
 }
 
 static bool merge_units(hypergraph *h, const hypergraph *fine, const int32_t *into, arena *a) {
-  int32_t n_operators = fine->problem->n_operators;
-  h->unit_of = ARENA_NEW(a, int32_t, n_operators);
-  h->time_ns = ARENA_ZERO(a, int64_t, (int64_t)h->n_rows * h->n_units);
-  h->bytes = ARENA_ZERO(a, int64_t, h->n_units);
-  h->footprint = ARENA_ZERO(a, int32_t, h->n_units);
-  if (!h->unit_of || !h->time_ns || !h->bytes || !h->footprint) return false;
-  for (int32_t v = 0; v < n_operators; v++) h->unit_of[v] = into[fine->unit_of[v]];
+  int32_t n_operators = fine->problem->n_operators, *unit_of;
+  if (!ARENA_ARRAYS(a, ARRAY(unit_of, n_operators), ZEROS(h->time_ns, (int64_t)h->n_rows * h->n_units),
+                    ZEROS(h->bytes, h->n_units), ZEROS(h->footprint, h->n_units)))
+    return false;
+  for (int32_t v = 0; v < n_operators; v++) unit_of[v] = into[fine->unit_of[v]];
+  h->unit_of = unit_of;
   for (int32_t u = 0; u < fine->n_units; u++) {
     int32_t to = into[u];
     h->bytes[to] = sat_add(h->bytes[to], fine->bytes[u]);
@@ -258,7 +217,7 @@ bool hypergraph_merge(hypergraph *h, const hypergraph *fine, const int32_t *into
   *h = *fine;
   h->n_units = n;
   edge_list l;
-  if (!merge_units(h, fine, into, a) || !edge_list_init(&l, h, fine->n_edges, fine->pin_start[fine->n_edges], a))
+  if (!merge_units(h, fine, into, a) || !edge_list_init(&l, h, true, fine->n_edges, fine->pin_start[fine->n_edges], a))
     return false;
   for (int32_t e = 0; e < fine->n_edges; e++) {
     int32_t *pins = h->pin + h->pin_start[h->n_edges], n_pins = 0;

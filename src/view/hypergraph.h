@@ -1,12 +1,13 @@
 /* view/hypergraph.h - a host-staged pipeline problem without contiguity as a hypergraph to be parted: units that
  * stay together, devices, and one hyperedge for each tensor that joins two units or more and costs something.
  *
- * The load of an accelerator that holds the units S is their time, plus for each hyperedge with a pin in S and a pin
- * outside the price of its tensor: on its way out where the producer is in S, else on its way in. Hosts pay nothing. */
+ * The load of a device that holds the units S is their time, plus for each hyperedge with a pin in S and a pin outside
+ * the price of its tensor: on its way out where the producer is in S, else on its way in. Hosts pay nothing; a device
+ * that shares its memory counts as if it paid nothing, since what it pays depends on more than S. */
 #ifndef SITU_VIEW_HYPERGRAPH_H
 #define SITU_VIEW_HYPERGRAPH_H
 
-#include "problem/problem.h"
+#include "view/equal_devices.h"
 
 /* What a tensor costs a device. */
 typedef struct crossing {
@@ -22,11 +23,12 @@ typedef struct touch {
 typedef struct hypergraph {
   const situ_problem *problem;
   int32_t n_units, n_devices, n_edges, n_rows;
-  int32_t *unit_of; /* [operator] */
+  const int32_t *unit_of; /* [operator] */
 
-  int32_t *row_of;          /* [device] devices of one row have the same times and prices */
+  equal_devices equal;      /* at EQUAL_LOADS: a row for each type, those of unused devices last */
+  const int32_t *row_of;    /* [device] devices of one row have the same times and prices */
   int64_t *time_ns;         /* [row * n_units + unit]; SITU_NEVER_NS: not allowed there */
-  crossing *price;          /* [row * n_edges + edge]; 0 for hosts */
+  crossing *price;          /* [row * n_edges + edge] */
   int32_t *pin_start, *pin; /* units of an edge, distinct, the producer's first */
   int32_t *touch_start;
   touch *touch; /* edges of a unit, ascending */
@@ -42,11 +44,11 @@ typedef struct hypergraph {
 /* Whether a problem can be seen so: a host-staged pipeline, every accelerator with a memory of its own, hosts that
  * share one only where it has no limit, and tables of reasonable size. */
 bool hypergraph_serves(const situ_problem *problem);
-/* Units are the colocation groups. O(V + E) times the number of rows, sorting aside. False without memory. */
-bool hypergraph_find(hypergraph *out, const situ_problem *problem, arena *a);
+/* Units are those of the problem. With `merge` edges with the same pins become one, at the sum of their prices. O(V +
+ * E) times the number of rows, sorting aside. False without memory. */
+bool hypergraph_find(hypergraph *out, const situ_problem *problem, bool merge, arena *a);
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(pins + tables). */
 const char *hypergraph_check(const hypergraph *h);
-
 /* Whether all sums of times and sizes stay far from overflow, so that plain arithmetic is exact. */
 bool hypergraph_fits(const hypergraph *h);
 /* Unit u of `fine` becomes part of unit into[u] (0 .. n-1, none of them empty). Edges with the same pins become one.

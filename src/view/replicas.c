@@ -3,24 +3,15 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "platform/routes.h"
+#include "view/equal_devices.h"
 
-bool replicas_may_have(const situ_problem *p, int32_t d) {
-  REQUIRE(d >= 0 && d < p->n_devices);
-  if (!p->replicate || p->unused[d]) return false;
-  for (int32_t e = 0; e < p->n_devices; e++)
-    if (e != d && p->memory_of[e] == p->memory_of[d]) return false;
+/* Whether device d may share a part with others at all: it may be used, nothing is pinned to it, and its memory is its
+ * own. */
+static bool may_have(const situ_problem *p, int32_t d) {
+  if (!p->replicate || p->unused[d] || equal_devices_share_memory(p, d)) return false;
   for (int32_t v = 0; v < p->n_operators; v++)
     if (p->pin[v] == d) return false;
   return true;
-}
-
-bool replicas_are_equal(const situ_problem *p, int32_t a, int32_t b) {
-  REQUIRE(a >= 0 && a < p->n_devices && b >= 0 && b < p->n_devices);
-  int64_t nd = p->n_devices;
-  return p->class_of[a] == p->class_of[b] && problem_is_host(p, a) == problem_is_host(p, b) &&
-         p->platform->memory_bytes[p->memory_of[a]] == p->platform->memory_bytes[p->memory_of[b]] &&
-         p->device_kind[a * nd + p->host] == p->device_kind[b * nd + p->host] &&
-         p->device_kind[p->host * nd + a] == p->device_kind[p->host * nd + b];
 }
 
 int64_t replicas_sync_bytes(const situ_problem *p, int64_t weight_bytes, int32_t r) {
@@ -53,8 +44,8 @@ bool replicas_keep_rules(const situ_problem *p, const int32_t *device, const int
   for (int32_t d = 0; d < p->n_devices; d++) {
     int32_t leader = replica_of[d];
     if (leader < 0) continue;
-    if (leader >= p->n_devices || leader == d || replica_of[leader] >= 0 || !replicas_are_equal(p, leader, d) ||
-        !replicas_may_have(p, d) || !replicas_may_have(p, leader))
+    if (leader >= p->n_devices || leader == d || replica_of[leader] >= 0 || !equal_devices_staged(p, leader, d) ||
+        !may_have(p, d) || !may_have(p, leader))
       return false;
   }
   for (int32_t v = 0; v < p->n_operators; v++)

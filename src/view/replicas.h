@@ -6,13 +6,6 @@
 #include "base/arena.h"
 #include "problem/problem.h"
 
-/* Whether device d may share a part with others at all: it may be used, nothing is pinned to it, and its memory is its
- * own. Pins count in O(V). */
-bool replicas_may_have(const situ_problem *problem, int32_t d);
-/* Whether two such devices are equal: one class, hosts or none, memories of one size, equal routes from and to the
- * host. */
-bool replicas_are_equal(const situ_problem *problem, int32_t a, int32_t b);
-
 /* Bytes that each of r devices sends, and as many that it receives, in the ring all-reduce after r inputs:
  * ceil(2 (r - 1) / r * weights); 0 where nothing is trained. */
 int64_t replicas_sync_bytes(const situ_problem *problem, int64_t weight_bytes, int32_t r);

@@ -2,22 +2,18 @@
 
 #include <string.h>
 
+#include "view/equal_devices.h"
+
 typedef struct finder {
   const situ_problem *problem;
   int32_t n; /* devices that count */
   int32_t *device;
-  bool *pinned; /* [device of the problem] */
+  bool *pinned;                /* [device of the problem] */
+  equal_devices alone, linked; /* at EQUAL_ALONE and EQUAL_LINKED */
 } finder;
 
 static int32_t kind(const situ_problem *p, int32_t a, int32_t b) {
   return p->device_kind[(int64_t)a * p->n_devices + b];
-}
-
-static bool same_device(const finder *f, int32_t a, int32_t b) {
-  const situ_platform *m = f->problem->platform;
-  return !f->pinned[a] && !f->pinned[b] && m->class_of[a] == m->class_of[b] &&
-         m->memory_bytes[m->memory_of[a]] == m->memory_bytes[m->memory_of[b]] &&
-         m->devices[a].is_host == m->devices[b].is_host;
 }
 
 /* Whether a list of devices may change places with another, one by one: links among them and to all others are equal.
@@ -26,7 +22,7 @@ static bool may_swap(const finder *f, const int32_t *one, const int32_t *other, 
   const situ_problem *p = f->problem;
   for (int32_t i = 0; i < n; i++) {
     int32_t a = one[i], b = other[i];
-    if (!same_device(f, a, b)) return false;
+    if (f->pinned[a] || f->pinned[b] || f->alone.type_of[a] != f->alone.type_of[b]) return false;
     for (int32_t j = 0; j < n; j++) {
       if (i != j && kind(p, a, one[j]) != kind(p, b, other[j])) return false;
       if (kind(p, a, other[j]) != kind(p, b, one[j])) return false;
@@ -43,10 +39,9 @@ static bool may_swap(const finder *f, const int32_t *one, const int32_t *other, 
 
 static bool find_devices(finder *f, arena *a) {
   const situ_problem *p = f->problem;
-  int32_t *of_memory = ARENA_NEW(a, int32_t, p->n_memories);
-  f->device = ARENA_NEW(a, int32_t, p->n_devices);
-  f->pinned = ARENA_ZERO(a, bool, p->n_devices);
-  if (!of_memory || !f->device || !f->pinned) return false;
+  int32_t *of_memory;
+  if (!ARENA_ARRAYS(a, ARRAY(of_memory, p->n_memories), ARRAY(f->device, p->n_devices), ZEROS(f->pinned, p->n_devices)))
+    return false;
   for (int32_t v = 0; v < p->n_operators; v++)
     if (p->pin[v] >= 0) f->pinned[p->pin[v]] = true;
   for (int32_t m = 0; m < p->n_memories; m++) of_memory[m] = -1;
@@ -62,13 +57,11 @@ static bool find_devices(finder *f, arena *a) {
 
 static bool sort_places(server_type *t, const finder *f, arena *a) {
   int32_t n = t->n_places;
-  t->type_of = ARENA_NEW(a, int32_t, n);
-  t->count = ARENA_ZERO(a, int32_t, n);
-  t->place = ARENA_NEW(a, int32_t, (int64_t)n * n);
-  if (!t->type_of || !t->count || !t->place) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(t->type_of, n), ZEROS(t->count, n), ARRAY(t->place, (int64_t)n * n))) return false;
   for (int32_t i = 0; i < n; i++) {
     int32_t k = 0;
-    while (k < t->n_types && !may_swap(f, &t->device[i], &t->device[t->place[(int64_t)k * n]], 1)) k++;
+    while (k < t->n_types && f->linked.type_of[t->device[i]] != f->linked.type_of[t->device[t->place[(int64_t)k * n]]])
+      k++;
     t->n_types += k == t->n_types;
     t->type_of[i] = k;
     t->place[(int64_t)k * n + t->count[k]++] = i;
@@ -89,7 +82,9 @@ bool server_types_find(server_type **out, int32_t *n_out, const situ_problem *p,
   finder f = {.problem = p};
   server_type *types = ARENA_ZERO(a, server_type, n_servers);
   int32_t *members = ARENA_NEW(a, int32_t, p->n_devices);
-  if (!types || !members || !find_devices(&f, a)) return false;
+  if (!types || !members || !find_devices(&f, a) || !equal_devices_find(&f.alone, p, EQUAL_ALONE, a) ||
+      !equal_devices_find(&f.linked, p, EQUAL_LINKED, a))
+    return false;
   for (int32_t s = 0; s < n_servers; s++) {
     int32_t n = list_server(members, &f, s), k = 0;
     if (n == 0) continue;

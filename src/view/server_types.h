@@ -15,8 +15,8 @@ typedef struct server_type {
   int32_t *place;   /* [type * n_places + k] the places of a type, ascending */
 } server_type;
 
-/* Devices of a type have one class, size of memory, and equal links to everything; one that operators are pinned to is
- * alone in its type, and so is its server. O(devices^2 * types). False without memory. */
+/* Devices of a type are equal at EQUAL_LINKED (view/equal_devices.h); one that operators are pinned to is alone in its
+ * type, and so is its server. O(devices^2 * types). False without memory. */
 bool server_types_find(server_type **types, int32_t *n_types, const situ_problem *problem, arena *a);
 
 #endif

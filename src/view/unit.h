@@ -1,36 +1,32 @@
-/* view/unit.h - operators that move together: a colocation group, or one operator alone. */
+/* view/unit.h - what every plan keeps on one device: a unit, that is a colocation group or an operator alone. */
 #ifndef SITU_VIEW_UNIT_H
 #define SITU_VIEW_UNIT_H
 
 #include "problem/problem.h"
 
-/* The members that move with *v: its group, or v alone. Returns their number; *members may point to v itself. */
-static inline int32_t unit_of(const situ_problem *p, const int32_t *v, const int32_t **members) {
-  int32_t group = p->graph->colocation[*v];
-  *members = group >= 0 ? p->group_member + p->group_start[group] : v;
-  return group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
+/* The operators that move with v, v among them. */
+static inline unit_members unit_of(const situ_problem *p, int32_t v) {
+  return unit_list_members(&p->units, p->units.of[v]);
 }
 
-/* Whether all of some operators may be on device d, as far as each alone is concerned. */
-static inline bool members_allow(const situ_problem *p, const int32_t *members, int32_t n, int32_t d) {
-  for (int32_t i = 0; i < n; i++)
-    if (!problem_allows(p, members[i], d)) return false;
-  return true;
-}
+/* Whether u and v move together. */
+static inline bool unit_joins(const situ_problem *p, int32_t u, int32_t v) { return p->units.of[u] == p->units.of[v]; }
 
 /* Whether v and those that move with it may be on device d. */
 static inline bool unit_allows(const situ_problem *p, int32_t v, int32_t d) {
-  const int32_t *members;
-  int32_t n = unit_of(p, &v, &members);
-  return members_allow(p, members, n, d);
+  return problem_allows_all(p, unit_of(p, v), d);
+}
+
+/* device[] of all members becomes d. */
+static inline void unit_members_put(unit_members u, int32_t *device, int32_t d) {
+  for (int32_t i = 0; i < u.n; i++) device[u.member[i]] = d;
 }
 
 /* Puts v and those that move with it on d; false where one of them may not go there. */
 static inline bool unit_put(const situ_problem *p, int32_t *device, int32_t v, int32_t d) {
-  const int32_t *members;
-  int32_t n = unit_of(p, &v, &members);
-  if (!members_allow(p, members, n, d)) return false;
-  for (int32_t i = 0; i < n; i++) device[members[i]] = d;
+  unit_members u = unit_of(p, v);
+  if (!problem_allows_all(p, u, d)) return false;
+  unit_members_put(u, device, d);
   return true;
 }
 

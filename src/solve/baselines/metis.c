@@ -24,11 +24,10 @@ typedef struct inputs {
 
 static bool make_inputs(inputs *in, const parts *g, arena *a) {
   int32_t n = g->classes.n_classes;
-  idx_t *time = ARENA_NEW(a, idx_t, n), *bytes = ARENA_NEW(a, idx_t, n);
-  in->weight = ARENA_NEW(a, idx_t, (int64_t)n * BALANCED);
-  in->transfer = ARENA_NEW(a, idx_t, g->n_edges);
-  in->share = ARENA_NEW(a, real_t, (int64_t)g->n_parts * BALANCED);
-  if (!time || !bytes || !in->weight || !in->transfer || !in->share) return false;
+  idx_t *time, *bytes;
+  if (!ARENA_ARRAYS(a, ARRAY(time, n), ARRAY(bytes, n), ARRAY(in->weight, (int64_t)n * BALANCED),
+                    ARRAY(in->transfer, g->n_edges), ARRAY(in->share, (int64_t)g->n_parts * BALANCED)))
+    return false;
   parts_scale(time, g->time_ns, n);
   parts_scale(bytes, g->bytes, n);
   parts_scale(in->transfer, g->transfer_ns, g->n_edges);

@@ -215,14 +215,14 @@ static void add_slots(const state *s, program *q) {
     program_row(q, 1, 1);
     for (int32_t k = 0; k < s->n_slots; k++) program_add(q, x_of(s, v, k), 1);
   }
-  for (int32_t c = 0; c < p->graph->n_colocations; c++)
-    for (int32_t i = p->group_start[c] + 1; i < p->group_start[c + 1]; i++)
+  for (int32_t u = 0; u < p->units.n; u++)
+    for (int32_t i = p->units.start[u] + 1; i < p->units.start[u + 1]; i++)
       for (int32_t d = 0; d < p->n_devices; d++) {
         program_row(q, 0, 0);
         for (int32_t k = 0; k < s->n_slots; k++) {
           if (s->device_of[k] != d) continue;
-          program_add(q, x_of(s, p->group_member[i - 1], k), 1);
-          program_add(q, x_of(s, p->group_member[i], k), -1);
+          program_add(q, x_of(s, p->units.member[i - 1], k), 1);
+          program_add(q, x_of(s, p->units.member[i], k), -1);
         }
       }
 }

@@ -26,21 +26,18 @@ typedef struct state {
 
 static bool init(state *s, solve_run *run) {
   arena *a = run->arena;
-  device_type *types;
   s->run = run;
-  if (!hypergraph_find(&s->h, run->problem, a)) return false;
+  if (!hypergraph_find(&s->h, run->problem, true, a)) return false;
   int64_t nd = s->h.n_devices;
-  s->x = ARENA_NEW(a, int32_t, s->h.n_units * nd);
-  s->in = ARENA_NEW(a, int32_t, s->h.n_edges * nd);
-  s->out = ARENA_NEW(a, int32_t, s->h.n_edges * nd);
+  if (!ARENA_ARRAYS(a, ARRAY(s->x, s->h.n_units * nd), ARRAY(s->in, s->h.n_edges * nd),
+                    ARRAY(s->out, s->h.n_edges * nd)))
+    return false;
   s->units = (milp_units){.problem = run->problem,
                           .n_units = s->h.n_units,
                           .n_devices = s->h.n_devices,
                           .unit_of = s->h.unit_of,
                           .x = s->x};
-  if (!s->x || !s->in || !s->out || !device_types_find(&types, &s->units.n_types, run->problem, a)) return false;
-  s->units.types = types;
-  return milp_units_init(&s->units, a);
+  return equal_devices_find(&s->units.equal, run->problem, EQUAL_STAGED, a) && milp_units_init(&s->units, a);
 }
 
 static void add_columns(state *s, program *p) {

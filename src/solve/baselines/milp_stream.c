@@ -11,9 +11,11 @@
 #include "base/fail.h"
 #include "bound/latency_program.h"
 #include "bound/linear_relaxation.h"
+#include "graph/ancestors.h"
 #include "solve/baselines/milp.h"
 #include "solve/baselines/milp_units.h"
 #include "solve/common/repair.h"
+#include "view/unit.h"
 
 enum { MOST_OPERATORS = 400, MOST_ENTRIES = 500000 };
 
@@ -31,8 +33,7 @@ typedef struct state {
   int32_t *order;   /* of the last solution read */
   int32_t *waiting; /* scratch [operator] */
   double *when;     /* scratch [operator] */
-  uint64_t *above;  /* [operator * n_words] bits of its ancestors */
-  int32_t n_words;
+  bit_rows above;   /* ancestors of each operator */
 } state;
 
 static bool serves(const situ_problem *p) {
@@ -41,24 +42,6 @@ static bool serves(const situ_problem *p) {
 }
 
 /* ---- pairs ---- */
-
-static bool is_above(const state *s, int32_t i, int32_t j) {
-  return s->above[(int64_t)j * s->n_words + i / 64] >> (i % 64) & 1;
-}
-
-static bool find_ancestors(state *s, const situ_graph *g, arena *a) {
-  s->n_words = g->n_operators / 64 + 1;
-  s->above = ARENA_ZERO(a, uint64_t, (int64_t)g->n_operators * s->n_words);
-  if (!s->above) return false;
-  for (int32_t v = 0; v < g->n_operators; v++)
-    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-      int32_t u = g->producer[g->in[k]];
-      for (int32_t w = 0; w < s->n_words; w++)
-        s->above[(int64_t)v * s->n_words + w] |= s->above[(int64_t)u * s->n_words + w];
-      s->above[(int64_t)v * s->n_words + u / 64] |= (uint64_t)1 << (u % 64);
-    }
-  return true;
-}
 
 /* Over the devices where v may be: the least tail, and the least start. */
 static int64_t least_tail(const latency_program *l, int32_t v) {
@@ -89,7 +72,7 @@ static void order_row(const latency_program *l, program *q, int32_t i, int32_t j
 }
 
 static void part_pair(const latency_program *l, program *q, const pair *o) {
-  bool together = l->units.class_of[o->i] == l->units.class_of[o->j];
+  bool together = unit_joins(l->problem, o->i, o->j);
   program_row(q, together ? 1 : PROGRAM_ANY_LOW, 1);
   program_add(q, o->ij, 1);
   program_add(q, o->ji, 1);
@@ -120,7 +103,7 @@ static bool add_pairs(state *s, program *q, arena *a) {
   if (!s->pairs) return false;
   for (int32_t j = 0; j < n; j++)
     for (int32_t i = 0; i < j; i++) {
-      if (is_above(s, i, j) || !can_meet(l, i, j)) continue;
+      if (bit_rows_has(&s->above, j, i) || !can_meet(l, i, j)) continue;
       pair *o = &s->pairs[s->n_pairs++];
       *o = (pair){i, j, program_column(q, 0, 1, true), program_column(q, 0, 1, true)};
       part_pair(l, q, o);
@@ -144,20 +127,15 @@ static void *write_program(program *q, solve_run *run) {
   arena *a = run->arena;
   const situ_problem *p = run->problem;
   state *s = ARENA_ZERO(a, state, 1);
-  device_type *types;
   if (!s || !latency_program_write(&s->latency, q, p, run->incumbent->value_ns, true, a)) return NULL;
   s->run = run;
-  s->order = ARENA_NEW(a, int32_t, p->n_operators);
-  s->waiting = ARENA_NEW(a, int32_t, p->n_operators);
-  s->when = ARENA_NEW(a, double, p->n_operators);
-  s->units = (milp_units){.problem = p,
-                          .n_units = s->latency.units.n_classes,
-                          .n_devices = p->n_devices,
-                          .unit_of = s->latency.units.class_of,
-                          .x = s->latency.x};
-  if (!s->order || !s->waiting || !s->when || !device_twins_find(&types, &s->units.n_types, p, a)) return NULL;
-  s->units.types = types;
-  if (!milp_units_init(&s->units, a) || !find_ancestors(s, p->graph, a) || !add_pairs(s, q, a)) return NULL;
+  s->units = (milp_units){
+      .problem = p, .n_units = p->units.n, .n_devices = p->n_devices, .unit_of = p->units.of, .x = s->latency.x};
+  if (!ARENA_ARRAYS(a, ARRAY(s->order, p->n_operators), ARRAY(s->waiting, p->n_operators),
+                    ARRAY(s->when, p->n_operators)) ||
+      !equal_devices_find(&s->units.equal, p, EQUAL_LINKED, a) || !milp_units_init(&s->units, a) ||
+      !ancestors_find(&s->above, p->graph, a) || !add_pairs(s, q, a))
+    return NULL;
   limit_period(&s->latency, q);
   milp_break_symmetry(&s->units, q);
   return s;

@@ -37,18 +37,17 @@ static bool order_units(milp_units *s, arena *a) {
 }
 
 bool milp_units_init(milp_units *s, arena *a) {
-  s->order = ARENA_NEW(a, int32_t, s->n_units);
-  s->unit_device = ARENA_NEW(a, int32_t, s->n_units);
-  s->operator_device = ARENA_NEW(a, int32_t, s->problem->n_operators);
-  return s->order && s->unit_device && s->operator_device && order_units(s, a);
+  return ARENA_ARRAYS(a, ARRAY(s->order, s->n_units), ARRAY(s->unit_device, s->n_units),
+                      ARRAY(s->operator_device, s->problem->n_operators)) &&
+         order_units(s, a);
 }
 
 void milp_break_symmetry(const milp_units *s, program *p) {
   int32_t n = ORDERED_UNITS * s->n_devices;
   if (n > s->n_units) n = s->n_units;
-  for (int32_t t = 0; t < s->n_types; t++)
-    for (int32_t i = 1; i < s->types[t].n_devices; i++) {
-      int32_t d = s->types[t].devices[i], before = s->types[t].devices[i - 1];
+  for (int32_t t = 0; t < s->equal.n_types; t++)
+    for (int32_t i = 1; i < s->equal.types[t].n_devices; i++) {
+      int32_t d = s->equal.types[t].devices[i], before = s->equal.types[t].devices[i - 1];
       for (int32_t k = 0; k < n; k++) {
         int32_t x = s->x[(int64_t)s->order[k] * s->n_devices + d];
         if (x < 0) continue;
@@ -65,8 +64,8 @@ static void swap_devices(milp_units *s, int32_t a, int32_t b) {
 }
 
 static void rename_devices(milp_units *s) {
-  for (int32_t t = 0; t < s->n_types; t++) {
-    const device_type *type = &s->types[t];
+  for (int32_t t = 0; t < s->equal.n_types; t++) {
+    const device_type *type = &s->equal.types[t];
     for (int32_t k = 0, n = 0; k < s->n_units && n < type->n_devices; k++) {
       int32_t d = s->unit_device[s->order[k]];
       bool waits = false; /* for its name */

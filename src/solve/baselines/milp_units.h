@@ -4,15 +4,14 @@
 #define SITU_SOLVE_BASELINES_MILP_UNITS_H
 
 #include "lp/program.h"
-#include "view/device_types.h"
+#include "view/equal_devices.h"
 
 typedef struct milp_units {
   const situ_problem *problem;
   int32_t n_units, n_devices;
-  const int32_t *unit_of;   /* [operator] */
-  const int32_t *x;         /* [unit * n_devices + device] column, -1 where it may not be */
-  const device_type *types; /* devices of a type can change places in every plan */
-  int32_t n_types;
+  const int32_t *unit_of;                 /* [operator] */
+  const int32_t *x;                       /* [unit * n_devices + device] column, -1 where it may not be */
+  equal_devices equal;                    /* devices of a type can change places in every plan */
   int32_t *order;                         /* units, the longest first */
   int32_t *unit_device, *operator_device; /* of the last placement written or read; operator_device as it is named
                                              in the program */

@@ -8,13 +8,12 @@
 #include "solve/pipeline/orders.h"
 #include "solve/stream/list.h"
 #include "view/footprint.h"
-#include "view/unit.h"
+#include "view/nets.h"
 
 /* ---- the graph ---- */
 
 static bool class_allows(const parts *g, int32_t c, int32_t d) {
-  int32_t start = g->classes.member_start[c], end = g->classes.member_start[c + 1];
-  return members_allow(g->run->problem, &g->classes.member[start], end - start, d);
+  return problem_allows_all(g->run->problem, contraction_members(&g->classes, c), d);
 }
 
 /* Time of a class on a device; 0 where it cannot run, pins apart. */
@@ -51,8 +50,7 @@ static bool weigh_classes(parts *g, arena *a) {
   if (!g->time_ns || !g->bytes) return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t c = g->classes.class_of[v];
-    int64_t stash = sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v));
-    g->bytes[c] = sat_add(g->bytes[c], sat_add(p->graph->weight_bytes[v], stash));
+    g->bytes[c] = sat_add(g->bytes[c], footprint_held_bytes(p, v));
   }
   for (int32_t c = 0; c < g->classes.n_classes && g->n_parts > 0; c++)
     g->time_ns[c] = class_time_ns(g, c, g->device[0]);
@@ -81,24 +79,18 @@ static int64_t price_ns(const parts *g, int32_t t) {
 
 static bool join_classes(parts *g, arena *a) {
   const situ_graph *graph = g->run->problem->graph;
-  int32_t n = g->classes.n_classes, *seen = ARENA_NEW(a, int32_t, n);
-  arc *arcs = ARENA_NEW(a, arc, 2 * graph->n_uses);
-  g->start = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  g->to = ARENA_NEW(a, int32_t, 2 * graph->n_uses);
-  g->transfer_ns = ARENA_NEW(a, int64_t, 2 * graph->n_uses);
-  if (!seen || !arcs || !g->start || !g->to || !g->transfer_ns) return false;
-  for (int32_t c = 0; c < n; c++) seen[c] = -1;
-  int64_t n_arcs = 0;
+  int32_t n = g->classes.n_classes, *seen, *pins;
+  int64_t n_arcs = 0, most = 2 * graph->n_uses;
+  arc *arcs;
+  if (!ARENA_ARRAYS(a, ZEROS(seen, n), ARRAY(pins, n), ARRAY(arcs, most), ZEROS(g->start, (int64_t)n + 1),
+                    ARRAY(g->to, most), ARRAY(g->transfer_ns, most)))
+    return false;
   for (int32_t t = 0; t < graph->n_tensors; t++) {
-    int32_t from = g->classes.class_of[graph->producer[t]];
+    int32_t n_pins = nets_pins(graph, t, g->classes.class_of, seen, pins);
     int64_t price = price_ns(g, t);
-    seen[from] = t;
-    for (int64_t i = graph->use_start[t]; i < graph->use_start[t + 1]; i++) {
-      int32_t to = g->classes.class_of[graph->use[i]];
-      if (seen[to] == t) continue;
-      seen[to] = t;
-      arcs[n_arcs++] = (arc){from, to, price};
-      arcs[n_arcs++] = (arc){to, from, price};
+    for (int32_t i = 1; i < n_pins; i++) {
+      arcs[n_arcs++] = (arc){pins[0], pins[i], price};
+      arcs[n_arcs++] = (arc){pins[i], pins[0], price};
     }
   }
   if (n_arcs > 0) qsort(arcs, (size_t)n_arcs, sizeof *arcs, by_ends);
@@ -240,7 +232,7 @@ static void settle_in_order(settling *s, const int32_t *part, const constraint_g
   clear(s);
   for (int32_t i = 0; i < n; i++) {
     int32_t c = s->order[backward ? n - 1 - i : i], own = s->place_of[g->device[part[c]]], first = 0;
-    for (int64_t k = before->start[c]; k < before->start[c + 1]; k++)
+    for (int32_t k = before->start[c]; k < before->start[c + 1]; k++)
       if (s->class_place[before->to[k]] > first) first = s->class_place[before->to[k]];
     if (own < first) own = first;
     int32_t place = own;
@@ -259,22 +251,15 @@ static bool settling_init(settling *s, const parts *g, order_maker *maker, arena
   const situ_problem *p = g->run->problem;
   int32_t n = g->classes.n_classes;
   *s = (settling){.g = g};
-  s->class_device = ARENA_NEW(a, int32_t, n);
-  s->busy_ns = ARENA_NEW(a, int64_t, p->n_devices);
-  s->bytes = ARENA_NEW(a, int64_t, p->n_memories);
-  s->footprint = ARENA_NEW(a, int64_t, p->n_memories);
-  s->class_footprint = ARENA_ZERO(a, int64_t, n);
-  s->order = ARENA_NEW(a, int32_t, n);
-  s->by_place = ARENA_NEW(a, int32_t, p->n_devices);
-  s->place_of = ARENA_NEW(a, int32_t, p->n_devices);
-  s->class_place = ARENA_NEW(a, int32_t, n);
-  s->device = ARENA_NEW(a, int32_t, p->n_operators);
-  if (!s->class_device || !s->busy_ns || !s->bytes || !s->footprint || !s->class_footprint || !s->order ||
-      !s->by_place || !s->place_of || !s->class_place || !s->device || !order_maker_init(maker, &g->classes.forward, a))
+  if (!ARENA_ARRAYS(a, ARRAY(s->class_device, n), ARRAY(s->busy_ns, p->n_devices), ARRAY(s->bytes, p->n_memories),
+                    ARRAY(s->footprint, p->n_memories), ZEROS(s->class_footprint, n), ARRAY(s->order, n),
+                    ARRAY(s->by_place, p->n_devices), ARRAY(s->place_of, p->n_devices), ARRAY(s->class_place, n),
+                    ARRAY(s->device, p->n_operators)) ||
+      !order_maker_init(maker, &g->classes.forward, a))
     return false;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int64_t *most = &s->class_footprint[g->classes.class_of[v]];
-    *most = max64(*most, sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
+    *most = max64(*most, footprint_running_bytes(p, v));
   }
   for (int32_t c = 0; c < n; c++) s->order[c] = c;
   if (is_contiguous(p)) order_make(maker, s->order, &(order_style){.backward = false}); /* else F may have cycles */

@@ -1,44 +1,38 @@
 /* pipedream: the dynamic program of PipeDream (Narayanan et al., SOSP 2019), which splits a chain of layers, as
  * Tarnawski et al. (NeurIPS 2020) make it run on any graph: parallel branches are merged until a chain is left.
  *
- * The colocation groups, each parted into its forward operators and the rest, form a graph. In every biconnected
- * component of that graph, taken undirected, the groups of all nodes that have an edge leaving within the component
- * become one class: of a fork, its branches and their join all but the join. Then a linear order of these classes is
- * split at best (order_split.h). What hangs beside the chain leaves that order open: two depth-first orders are tried,
- * one from each end. The published code leaves out the edges of some nodes by number on two of its models; here no
- * model is special. docs/theory/pipedream.md says where that shows. */
+ * The units, each parted into its forward operators and the rest, form a graph. In every biconnected component of that
+ * graph, taken undirected, the units of all nodes that have an edge leaving within the component become one class: of a
+ * fork, its branches and their join all but the join. Then a linear order of these classes is split at best
+ * (order_split.h). What branches off the chain leaves that order open: two depth-first orders are tried, one from each
+ * end. The published code leaves out the edges of some nodes by number on two of its models; here no model is special.
+ * docs/theory/pipedream.md says where that shows. */
+#include "base/disjoint.h"
 #include "base/fail.h"
 #include "solve/pipeline/order_split.h"
 #include "solve/pipeline/orders.h"
 
-/* The undirected graph: node 2k holds the forward operators of group k, node 2k + 1 the others. */
+/* The undirected graph: node 2u holds the forward operators of unit u, node 2u + 1 the others. */
 typedef struct branches {
   int32_t n_nodes;
   int64_t n_edges;
   int32_t *tail, *head; /* [edge] */
   int64_t *start, *at;  /* edges of node v: at[start[v] .. start[v + 1]) */
-  int32_t *parent;      /* [group] of the forest of merged groups */
+  int32_t *parent;      /* [unit] of the forest of merged units */
 } branches;
 
-static int32_t root_of(int32_t *parent, int32_t k) {
-  while (parent[k] != k) k = parent[k] = parent[parent[k]];
-  return k;
-}
-
-static bool find_edges(branches *b, const situ_graph *g, const contraction *groups, arena *a) {
-  b->n_nodes = 2 * groups->n_classes;
-  b->tail = ARENA_NEW(a, int32_t, g->n_uses);
-  b->head = ARENA_NEW(a, int32_t, g->n_uses);
-  b->start = ARENA_ZERO(a, int64_t, (int64_t)b->n_nodes + 2);
-  b->at = ARENA_NEW(a, int64_t, 2 * g->n_uses);
-  b->parent = ARENA_NEW(a, int32_t, groups->n_classes);
-  if (!b->tail || !b->head || !b->start || !b->at || !b->parent) return false;
-  for (int32_t k = 0; k < groups->n_classes; k++) b->parent[k] = k;
+static bool find_edges(branches *b, const situ_problem *p, arena *a) {
+  const situ_graph *g = p->graph;
+  b->n_nodes = 2 * p->units.n;
+  if (!ARENA_ARRAYS(a, ARRAY(b->tail, g->n_uses), ARRAY(b->head, g->n_uses), ZEROS(b->start, (int64_t)b->n_nodes + 2),
+                    ARRAY(b->at, 2 * g->n_uses), ARRAY(b->parent, p->units.n)))
+    return false;
+  disjoint_init(b->parent, p->units.n);
   for (int32_t t = 0; t < g->n_tensors; t++)
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t u = g->producer[t], v = g->use[i];
-      int32_t tail = 2 * groups->class_of[u] + (g->phase[u] != SITU_PHASE_FORWARD);
-      int32_t head = 2 * groups->class_of[v] + (g->phase[v] != SITU_PHASE_FORWARD);
+      int32_t tail = 2 * p->units.of[u] + (g->phase[u] != SITU_PHASE_FORWARD);
+      int32_t head = 2 * p->units.of[v] + (g->phase[v] != SITU_PHASE_FORWARD);
       if (tail == head) continue;
       b->tail[b->n_edges] = tail;
       b->head[b->n_edges++] = head;
@@ -68,13 +62,13 @@ static void enter(search *s, int32_t v, int64_t by) {
   s->path[s->n_path++] = v;
 }
 
-/* The edges on the stack down to `last` are one component: the groups of their tails become one. */
+/* The edges on the stack down to `last` are one component: the units of their tails become one. */
 static void merge_tails(search *s, int64_t last) {
-  int32_t *parent = s->b->parent, root = root_of(parent, s->b->tail[last] / 2);
+  int32_t *parent = s->b->parent, root = disjoint_root(parent, s->b->tail[last] / 2);
   int64_t e;
   do {
     e = s->stack[--s->n_stack];
-    parent[root_of(parent, s->b->tail[e] / 2)] = root;
+    parent[disjoint_root(parent, s->b->tail[e] / 2)] = root;
   } while (e != last);
 }
 
@@ -92,15 +86,12 @@ static void look_at(search *s, int32_t v, int64_t e) {
 
 static bool merge_branches(branches *b, arena *a) {
   search s = {.b = b};
-  s.found = ARENA_NEW(a, int32_t, b->n_nodes);
-  s.low = ARENA_NEW(a, int32_t, b->n_nodes);
-  s.path = ARENA_NEW(a, int32_t, b->n_nodes);
-  s.next = ARENA_NEW(a, int64_t, b->n_nodes);
-  s.came_by = ARENA_NEW(a, int64_t, b->n_nodes);
-  s.stack = ARENA_NEW(a, int64_t, b->n_edges);
-  if (!s.found || !s.low || !s.path || !s.next || !s.came_by || !s.stack) return false;
-  for (int32_t v = 0; v < b->n_nodes; v++) s.found[v] = -1;
-  for (int32_t root = 0; root < b->n_nodes; root++) {
+  int32_t n = b->n_nodes;
+  if (!ARENA_ARRAYS(a, ARRAY(s.found, n), ARRAY(s.low, n), ARRAY(s.path, n), ARRAY(s.next, n), ARRAY(s.came_by, n),
+                    ARRAY(s.stack, b->n_edges)))
+    return false;
+  for (int32_t v = 0; v < n; v++) s.found[v] = -1;
+  for (int32_t root = 0; root < n; root++) {
     if (s.found[root] < 0) enter(&s, root, -1);
     while (s.n_path > 0) {
       int32_t v = s.path[s.n_path - 1];
@@ -120,13 +111,12 @@ static bool merge_branches(branches *b, arena *a) {
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
-  contraction groups, chain;
+  contraction chain;
   branches b = {0};
-  if (!contract(&groups, p, false, a) || !find_edges(&b, p->graph, &groups, a) || !merge_branches(&b, a))
-    return fail_no_memory(run->error);
+  if (!find_edges(&b, p, a) || !merge_branches(&b, a)) return fail_no_memory(run->error);
   int32_t *key = ARENA_NEW(a, int32_t, p->n_operators);
-  for (int32_t v = 0; key && v < p->n_operators; v++) key[v] = root_of(b.parent, groups.class_of[v]);
-  if (!key || !contract_merged(&chain, p, key, groups.n_classes, true, a)) return fail_no_memory(run->error);
+  for (int32_t v = 0; key && v < p->n_operators; v++) key[v] = disjoint_root(b.parent, p->units.of[v]);
+  if (!key || !contract_merged(&chain, p, key, p->units.n, true, a)) return fail_no_memory(run->error);
   int32_t *order = ARENA_NEW(a, int32_t, chain.n_classes);
   order_split *split = order_split_new(run, &chain);
   if (!order || !split || !order_published(order, &chain, p->graph, a)) return fail_no_memory(run->error);

@@ -9,10 +9,10 @@
 enum { DRAWS = 64 };
 
 /* A device for the unit of v, uniform among those that every member may use; -1 when there is none. */
-static int32_t draw(const situ_problem *p, const int32_t *members, int32_t n, rng *r) {
+static int32_t draw(const situ_problem *p, unit_members u, rng *r) {
   int32_t chosen = -1, seen = 0;
   for (int32_t d = 0; d < p->n_devices; d++)
-    if (members_allow(p, members, n, d) && rng_below(r, ++seen) == 0) chosen = d;
+    if (problem_allows_all(p, u, d) && rng_below(r, ++seen) == 0) chosen = d;
   return chosen;
 }
 
@@ -58,10 +58,8 @@ static situ_status solve(solve_run *run) {
   if (!where.device) return fail_no_memory(run->error);
   for (int32_t draws = 0; goes_on(run, draws); draws++) {
     for (int32_t v = 0; v < p->n_operators; v++) {
-      int32_t group = p->graph->colocation[v];
-      const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
-      int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
-      where.device[v] = members[0] == v ? draw(p, members, n, &r) : where.device[members[0]];
+      unit_members u = unit_of(p, v);
+      where.device[v] = u.member[0] == v ? draw(p, u, &r) : where.device[u.member[0]];
       if (where.device[v] < 0) return SITU_STATUS_OK;
     }
     repair_offer(run, &where);

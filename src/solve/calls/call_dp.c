@@ -132,11 +132,9 @@ static situ_status solve(solve_run *run) {
     return unfit ? SITU_STATUS_OK : fail_no_memory(run->error);
   if (!call_price_improve(&s->price, run->budget)) return SITU_STATUS_OK;
   solve_bound(run, s->price.lower_ns, "call_dp");
-  s->unit = ARENA_NEW(run->arena, int32_t, s->graph.n);
-  s->host = ARENA_NEW(run->arena, bool, s->graph.n);
-  s->device = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s->call = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  if (!s->unit || !s->host || !s->device || !s->call || !call_labels_make(&s->labels, &s->price, run->arena))
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s->unit, s->graph.n), ARRAY(s->host, s->graph.n),
+                    ARRAY(s->device, p->n_operators), ARRAY(s->call, p->n_operators)) ||
+      !call_labels_make(&s->labels, &s->price, run->arena))
     return fail_no_memory(run->error);
   situ_status status = search_all(s);
   solve_count(run, "call_dp_ideals", s->lattice.n);

@@ -39,12 +39,9 @@ bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
   const call_lattice *lattice = price->lattice;
   const call_graph *g = lattice->graph;
   *l = (call_labels){.price = price, .free = -1};
-  l->first = ARENA_NEW(a, int32_t, lattice->n);
-  l->count = ARENA_NEW(a, int32_t, lattice->n);
-  l->cross = ARENA_ZERO(a, int64_t, lattice->front_start[lattice->n]);
-  l->position = ARENA_NEW(a, int32_t, g->n);
-  l->mark = ARENA_NEW(a, int32_t, g->n);
-  if (!l->first || !l->count || !l->cross || !l->position || !l->mark ||
+  if (!ARENA_ARRAYS(a, ARRAY(l->first, lattice->n), ARRAY(l->count, lattice->n),
+                    ZEROS(l->cross, lattice->front_start[lattice->n]), ARRAY(l->position, g->n),
+                    ARRAY(l->mark, g->n)) ||
       !call_walk_make(&l->walk, lattice, price->flow_in, price->through, a))
     return false;
   for (int32_t i = 0; i < lattice->n; i++)

@@ -4,6 +4,8 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/disjoint.h"
+#include "view/equal_devices.h"
 #include "view/footprint.h"
 #include "view/unit.h"
 
@@ -34,17 +36,13 @@ typedef struct packing {
   int32_t *device_of;                      /* [unit] */
   int64_t *weight_bytes, *footprint_bytes; /* [memory] in use */
   int32_t *n_calls;                        /* [device] */
+  equal_devices equal;                     /* at EQUAL_STAGED */
   int32_t tries;
 } packing;
 
 static int32_t pack_of(const packing *k, int32_t v) {
   int32_t node = k->g->node_of[v];
   return node < 0 ? -1 : k->unit[node];
-}
-
-static int32_t root_of(const packing *k, int32_t u) {
-  while (k->root[u] != u) u = k->root[u];
-  return u;
 }
 
 /* How long each unit lasts. */
@@ -91,7 +89,7 @@ static bool find_times(packing *k, arena *a) {
       int32_t from = k->unit[g->producer[g->in[i]]];
       if (from != u) k->start_ns[u] = max64(k->start_ns[u], k->finish_ns[from]);
     }
-    int32_t root = root_of(k, u);
+    int32_t root = disjoint_root(k->root, u);
     if (!k->host[u]) k->start_ns[u] = max64(k->start_ns[u], free_ns[root]);
     k->finish_ns[u] = k->start_ns[u] + lasts_ns[u];
     if (j + 1 == g->n || by_unit[2 * j + 2] != u) free_ns[root] = max64(free_ns[root], k->finish_ns[u]);
@@ -99,16 +97,16 @@ static bool find_times(packing *k, arena *a) {
   return true;
 }
 
-/* Joins the calls that share a colocation group; false where a group is in calls and on hosts. */
-static bool join_groups(packing *k) {
+/* Joins the calls that share a unit of the problem; false where one is in calls and on hosts. */
+static bool join_units(packing *k) {
   const situ_problem *p = k->p;
-  for (int32_t c = 0; c < p->graph->n_colocations; c++) {
-    int32_t first = pack_of(k, p->group_member[p->group_start[c]]);
-    for (int32_t i = p->group_start[c] + 1; i < p->group_start[c + 1]; i++) {
-      int32_t u = pack_of(k, p->group_member[i]);
+  for (int32_t c = 0; c < p->units.n; c++) {
+    unit_members together = unit_list_members(&p->units, c);
+    int32_t first = pack_of(k, together.member[0]);
+    for (int32_t i = 1; i < together.n; i++) {
+      int32_t u = pack_of(k, together.member[i]);
       if (u < 0 || first < 0 || k->host[u] != k->host[first]) return false;
-      int32_t r = root_of(k, u), s = root_of(k, first);
-      if (!k->host[u] && r != s) k->root[r > s ? r : s] = r > s ? s : r;
+      if (!k->host[u]) disjoint_join(k->root, u, first);
     }
   }
   return true;
@@ -132,7 +130,7 @@ static void list_items(packing *k) {
   int32_t *item_of = k->device_of; /* not in use yet */
   for (int32_t u = 0; u < k->n_units; u++) {
     if (k->host[u]) continue;
-    int32_t r = root_of(k, u);
+    int32_t r = disjoint_root(k->root, u);
     if (r == u) {
       item_of[u] = k->n_items;
       k->items[k->n_items] = (item){.first = -1, .index = k->n_items};
@@ -146,7 +144,7 @@ static void list_items(packing *k) {
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t u = pack_of(k, v);
     if (u < 0 || k->host[u]) continue;
-    item *it = &k->items[item_of[root_of(k, u)]];
+    item *it = &k->items[item_of[disjoint_root(k->root, u)]];
     it->weight_bytes = sat_add(it->weight_bytes, p->graph->weight_bytes[v]);
     it->footprint_bytes = max64(it->footprint_bytes, footprint_bytes(p->graph, v));
     for (int32_t d = 0; d < p->n_devices; d++)
@@ -169,18 +167,17 @@ static bool is_free(const packing *k, const item *it, int32_t d) {
   return true;
 }
 
-/* An earlier device of the same class is as empty: no use in trying this one too. */
+static bool is_empty(const packing *k, int32_t d) {
+  int32_t m = k->p->memory_of[d];
+  return k->weight_bytes[m] == 0 && k->footprint_bytes[m] == 0 && k->n_calls[d] == 0;
+}
+
+/* An earlier device of its type is as empty: no use in trying this one too. */
 static bool is_same_as_before(const packing *k, int32_t d) {
-  const situ_problem *p = k->p;
-  int32_t w = p->memory_of[d];
-  for (int32_t e = 0; e < d; e++) {
-    int32_t x = p->memory_of[e];
-    if (!problem_is_host(p, e) && p->class_of[e] == p->class_of[d] && k->weight_bytes[w] == 0 &&
-        k->weight_bytes[x] == 0 && k->footprint_bytes[w] == 0 && k->footprint_bytes[x] == 0 && k->n_calls[d] == 0 &&
-        k->n_calls[e] == 0 && p->platform->memory_bytes[w] == p->platform->memory_bytes[x])
-      return true;
-  }
-  return false;
+  const device_type *type = &k->equal.types[k->equal.type_of[d]];
+  bool found = false;
+  for (int32_t i = 0; type->devices[i] < d && !found; i++) found = is_empty(k, type->devices[i]);
+  return found && is_empty(k, d);
 }
 
 /* Places items from `at` on: best fit first would be as good; devices are tried in order. */
@@ -236,16 +233,15 @@ bool call_pack(const call_graph *g, const int32_t *unit, const bool *host, int32
   const situ_problem *p = g->problem;
   packing k = {.g = g, .p = p, .unit = unit, .host = host, .n_units = n_units};
   int64_t cells = (int64_t)n_units * p->n_devices;
-  if (!(k.root = ARENA_NEW(a, int32_t, n_units)) || !(k.next = ARENA_NEW(a, int32_t, n_units)) ||
-      !(k.start_ns = ARENA_NEW(a, int64_t, n_units)) || !(k.finish_ns = ARENA_NEW(a, int64_t, n_units)) ||
-      !(k.items = ARENA_NEW(a, item, n_units)) || !(k.allowed = ARENA_NEW(a, bool, cells)) ||
-      !(k.device_of = ARENA_NEW(a, int32_t, n_units)) || !(k.weight_bytes = ARENA_ZERO(a, int64_t, p->n_memories)) ||
-      !(k.footprint_bytes = ARENA_ZERO(a, int64_t, p->n_memories)) ||
-      !(k.n_calls = ARENA_ZERO(a, int32_t, p->n_devices)))
+  if (!ARENA_ARRAYS(a, ARRAY(k.root, n_units), ARRAY(k.next, n_units), ARRAY(k.start_ns, n_units),
+                    ARRAY(k.finish_ns, n_units), ARRAY(k.items, n_units), ARRAY(k.allowed, cells),
+                    ARRAY(k.device_of, n_units), ZEROS(k.weight_bytes, p->n_memories),
+                    ZEROS(k.footprint_bytes, p->n_memories), ZEROS(k.n_calls, p->n_devices)) ||
+      !equal_devices_find(&k.equal, p, EQUAL_STAGED, a))
     return false;
-  for (int32_t u = 0; u < n_units; u++) k.root[u] = u;
+  disjoint_init(k.root, n_units);
   for (int64_t i = 0; i < cells; i++) k.allowed[i] = true;
-  if (!join_groups(&k) || !find_times(&k, a)) return false;
+  if (!join_units(&k) || !find_times(&k, a)) return false;
   list_items(&k);
   for (int32_t u = 0; u < n_units; u++) k.device_of[u] = -1;
   if (!place(&k, 0) || !number_calls(&k, k.root, a)) return false; /* roots are done with */

@@ -7,9 +7,9 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "graph/topological.h"
 #include "solve/common/repair.h"
 #include "solve/common/solver.h"
-#include "solve/common/topological.h"
 #include "view/unit.h"
 
 enum { ORDERS = 4, FIRST_CYCLE = 2000, LAST_CYCLE = 1 << 17 };
@@ -28,18 +28,12 @@ typedef struct calls_search {
 static bool init(calls_search *s, solve_run *run) {
   const situ_problem *p = run->problem;
   *s = (calls_search){.run = run, .problem = p, .random = rng_new(run->seed)};
-  s->now = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s->trial = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  int32_t *waiting = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  int32_t *stack = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  if (!s->now || !s->trial || !waiting || !stack) return false;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s->now, p->n_operators), ARRAY(s->trial, p->n_operators))) return false;
   for (int32_t k = 0; k < ORDERS; k++) {
     s->order[k] = ARENA_NEW(run->arena, int32_t, p->n_operators);
     if (!s->order[k]) return false;
-    if (k == 0)
-      for (int32_t v = 0; v < p->n_operators; v++) s->order[k][v] = v;
-    else
-      topological_deep(s->order[k], p->graph, k > 1 ? &s->random : NULL, waiting, stack);
+    for (int32_t v = 0; v < p->n_operators; v++) s->order[k][v] = v;
+    if (k > 0 && !topological_deep(s->order[k], p->graph, k > 1 ? &s->random : NULL, run->arena)) return false;
   }
   return true;
 }

@@ -5,15 +5,15 @@
  * order, which is one call. */
 #include "base/checked.h"
 #include "base/fail.h"
+#include "graph/topological.h"
 #include "solve/common/solver.h"
-#include "solve/common/topological.h"
 #include "view/unit.h"
 
 /* The device for a unit off the accelerators: the first host, or else the first device, that may run it. */
-static int32_t fallback(const situ_problem *p, const int32_t *members, int32_t n) {
+static int32_t fallback(const situ_problem *p, unit_members u) {
   int32_t any = -1;
   for (int32_t d = p->n_devices - 1; d >= 0; d--)
-    if (members_allow(p, members, n, d) && (any < 0 || problem_is_host(p, d) || !problem_is_host(p, any))) any = d;
+    if (problem_allows_all(p, u, d) && (any < 0 || problem_is_host(p, d) || !problem_is_host(p, any))) any = d;
   return any;
 }
 
@@ -29,19 +29,18 @@ static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
   bool begun = false; /* the accelerator at hand has an operator */
   for (int32_t v = 0; v < p->n_operators; v++) device[v] = -1;
   for (int32_t k = 0; k < p->n_operators; k++) {
-    int32_t v = order[k], group = p->graph->colocation[v], d = -1;
-    if (device[v] >= 0) continue;
-    const int32_t *members = group >= 0 ? p->group_member + p->group_start[group] : &v;
-    int32_t n = group >= 0 ? p->group_start[group + 1] - p->group_start[group] : 1;
+    int32_t d = -1;
+    if (device[order[k]] >= 0) continue;
+    unit_members u = unit_of(p, order[k]);
     int64_t bytes = 0;
-    for (int32_t i = 0; i < n; i++) bytes = sat_add(bytes, p->graph->weight_bytes[members[i]]);
-    if (current < p->n_devices && members_allow(p, members, n, current)) {
+    for (int32_t i = 0; i < u.n; i++) bytes = sat_add(bytes, p->graph->weight_bytes[u.member[i]]);
+    if (current < p->n_devices && problem_allows_all(p, u, current)) {
       if (sat_add(used, bytes) > p->platform->memory_bytes[p->memory_of[current]]) {
         current = next_accelerator(p, current);
         used = 0;
         begun = false;
       }
-      bool fits = current < p->n_devices && members_allow(p, members, n, current) &&
+      bool fits = current < p->n_devices && problem_allows_all(p, u, current) &&
                   bytes <= p->platform->memory_bytes[p->memory_of[current]];
       if (fits) {
         d = current;
@@ -54,21 +53,19 @@ static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
       used = 0;
       begun = false;
     }
-    if (d < 0) d = fallback(p, members, n);
+    if (d < 0) d = fallback(p, u);
     if (d < 0) return false;
-    for (int32_t i = 0; i < n; i++) device[members[i]] = d;
+    unit_members_put(u, device, d);
   }
   return true;
 }
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
-  int32_t *order = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  int32_t *device = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  int32_t *waiting = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  int32_t *stack = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  if (!order || !device || !waiting || !stack) return fail_no_memory(run->error);
-  topological_deep(order, p->graph, NULL, waiting, stack);
+  int32_t *order, *device;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(order, p->n_operators), ARRAY(device, p->n_operators)) ||
+      !topological_deep(order, p->graph, NULL, run->arena))
+    return fail_no_memory(run->error);
   if (fill(p, order, device)) solve_offer(run, &(placement){.device = device});
   return SITU_STATUS_OK;
 }

@@ -2,16 +2,7 @@
 
 #include "base/contracts.h"
 #include "base/fail.h"
-
-bool best_single_is_twin(const situ_problem *p, int32_t d) {
-  REQUIRE(d >= 0 && d < p->n_devices);
-  const int64_t *room = p->platform->memory_bytes;
-  for (int32_t a = 0; a < d; a++)
-    if (!p->unused[a] && p->class_of[a] == p->class_of[d] && room[p->memory_of[a]] == room[p->memory_of[d]] &&
-        problem_is_host(p, a) == problem_is_host(p, d))
-      return true;
-  return false;
-}
+#include "view/equal_devices.h"
 
 static bool runs_all(const situ_problem *p, int32_t d) {
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -23,9 +14,10 @@ situ_status best_single_find(best_single *out, simulator *s, const situ_problem 
   *out = (best_single){.value_ns = SITU_NEVER_NS, .device = -1};
   arena_mark mark = arena_get_mark(scratch);
   placement all = {.device = ARENA_NEW(scratch, int32_t, p->n_operators)};
-  if (!all.device) return fail_no_memory(error);
+  equal_devices equal;
+  if (!all.device || !equal_devices_find(&equal, p, EQUAL_ALONE, scratch)) return fail_no_memory(error);
   for (int32_t d = 0; d < p->n_devices; d++) {
-    if (p->unused[d] || best_single_is_twin(p, d) || !runs_all(p, d)) continue;
+    if (p->unused[d] || !equal_devices_first(&equal, d) || !runs_all(p, d)) continue;
     for (int32_t v = 0; v < p->n_operators; v++) all.device[v] = d;
     simulation found = simulator_run(s, &all, true);
     if (found.excess_bytes > 0 || found.value_ns >= out->value_ns) continue;

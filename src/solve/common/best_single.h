@@ -10,11 +10,8 @@ typedef struct best_single {
   int32_t device;   /* -1 likewise; the first of equals otherwise */
 } best_single;
 
-/* Devices of one class with equal memories and equal hosthood are tried once. */
+/* Of the devices that are equal at EQUAL_ALONE (view/equal_devices.h) the first is tried. */
 situ_status best_single_find(best_single *out, simulator *s, const situ_problem *problem, arena *scratch,
                              situ_error *error);
-
-/* Whether device d has an earlier twin that may be used, for everything that runs on one device alone. */
-bool best_single_is_twin(const situ_problem *problem, int32_t d);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "solve/common/solver.h"
 #include "view/replicas.h"
+#include "view/unit.h"
 
 bool incumbent_init(incumbent *i, const situ_problem *p, arena *a) {
   REQUIRE(p->n_operators > 0);
@@ -24,9 +25,8 @@ void incumbent_free(incumbent *i) { arena_free(i->proof_arena); }
 bool solve_allows(const situ_problem *p, const int32_t *device) {
   for (int32_t v = 0; v < p->n_operators; v++)
     if (device[v] < 0 || device[v] >= p->n_devices || !problem_allows(p, v, device[v])) return false;
-  for (int32_t k = 0; k < p->graph->n_colocations; k++)
-    for (int32_t i = p->group_start[k] + 1; i < p->group_start[k + 1]; i++)
-      if (device[p->group_member[i]] != device[p->group_member[p->group_start[k]]]) return false;
+  for (int32_t v = 0; v < p->n_operators; v++)
+    if (device[v] != device[unit_of(p, v).member[0]]) return false;
   return true;
 }
 

@@ -1,17 +1,17 @@
 /* m-TOPO: operators in topological order fill one device after the other up to an even share of all memory (Jeon et
  * al., "Baechi: fast device placement of machine learning graphs", SoCC 2020). A device's own limit bounds its share;
- * an operator that the current device cannot run goes to the first that can. Groups go whole, and count the same when
+ * an operator that the current device cannot run goes to the first that can. Units go whole, and count the same when
  * they are tested and when they are charged (in the published program they do not). Hosts come after all accelerators,
- * which alone share. Made once for colocation groups and once for co-placed ones. */
+ * which alone share. Made once for the units of the problem and once for co-placed ones. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/repair.h"
-#include "view/grouping.h"
+#include "view/coplace.h"
 #include "view/unit.h"
 
 typedef struct filling {
   const situ_problem *problem;
-  grouping groups;
+  unit_list units;
   int32_t *sequence, n_sequence; /* devices in the order in which they are filled */
   int32_t n_sharing;             /* memories that share evenly */
   int32_t *device;
@@ -19,10 +19,10 @@ typedef struct filling {
   int64_t share;
 } filling;
 
-static int64_t unit_bytes(const situ_graph *g, const int32_t *members, int32_t n) {
+static int64_t unit_bytes(const situ_graph *g, unit_members u) {
   int64_t bytes = 0;
-  for (int32_t i = 0; i < n; i++) {
-    int32_t v = members[i];
+  for (int32_t i = 0; i < u.n; i++) {
+    int32_t v = u.member[i];
     bytes = sat_add(bytes, sat_add(g->weight_bytes[v], g->workspace_bytes[v]));
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) bytes = sat_add(bytes, g->size_bytes[t]);
   }
@@ -38,15 +38,15 @@ static bool fits(const filling *f, int32_t d, int64_t bytes, bool own_share) {
 
 /* The device for a unit when the one at hand is no choice: the first with room, else the first allowed. Pins may name a
  * device that is left empty otherwise. */
-static int32_t elsewhere(const filling *f, const int32_t *members, int32_t n, int64_t bytes) {
+static int32_t elsewhere(const filling *f, unit_members u, int64_t bytes) {
   int32_t otherwise = -1;
-  for (int32_t i = 0; i < n; i++) {
-    int32_t pin = f->problem->pin[members[i]];
-    if (pin >= 0 && members_allow(f->problem, members, n, pin)) return pin;
+  for (int32_t i = 0; i < u.n; i++) {
+    int32_t pin = f->problem->pin[u.member[i]];
+    if (pin >= 0 && problem_allows_all(f->problem, u, pin)) return pin;
   }
   for (int32_t i = 0; i < f->n_sequence; i++) {
     int32_t d = f->sequence[i];
-    if (!members_allow(f->problem, members, n, d)) continue;
+    if (!problem_allows_all(f->problem, u, d)) continue;
     if (fits(f, d, bytes, false)) return d;
     if (otherwise < 0) otherwise = d;
   }
@@ -73,13 +73,9 @@ static bool order_devices(filling *f, arena *a) {
 
 /* The even share, and the largest unit: then no unit is left over when all devices have had theirs. */
 static void find_share(filling *f) {
-  const situ_problem *p = f->problem;
   int64_t sum = 0, most = 0;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    const int32_t *members;
-    int32_t n = grouping_unit(&f->groups, &v, &members);
-    if (members[0] != v) continue;
-    int64_t bytes = unit_bytes(p->graph, members, n);
+  for (int32_t k = 0; k < f->units.n; k++) {
+    int64_t bytes = unit_bytes(f->problem->graph, unit_list_members(&f->units, k));
     sum = sat_add(sum, bytes);
     most = max64(most, bytes);
   }
@@ -90,18 +86,15 @@ static bool fill(filling *f) {
   const situ_problem *p = f->problem;
   int32_t at = 0, last = f->n_sequence - 1;
   for (int32_t m = 0; m < p->n_memories; m++) f->used[m] = 0;
-  for (int32_t v = 0; v < p->n_operators; v++) f->device[v] = -1;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    if (f->device[v] >= 0) continue;
-    const int32_t *members;
-    int32_t n = grouping_unit(&f->groups, &v, &members);
-    int64_t bytes = unit_bytes(p->graph, members, n);
-    bool here = last >= 0 && members_allow(p, members, n, f->sequence[at]);
+  for (int32_t k = 0; k < f->units.n; k++) {
+    unit_members u = unit_list_members(&f->units, k);
+    int64_t bytes = unit_bytes(p->graph, u);
+    bool here = last >= 0 && problem_allows_all(p, u, f->sequence[at]);
     while (here && at < last && !fits(f, f->sequence[at], bytes, true)) at++;
-    here = here && members_allow(p, members, n, f->sequence[at]);
-    int32_t d = here ? f->sequence[at] : elsewhere(f, members, n, bytes);
+    here = here && problem_allows_all(p, u, f->sequence[at]);
+    int32_t d = here ? f->sequence[at] : elsewhere(f, u, bytes);
     if (d < 0) return false;
-    for (int32_t i = 0; i < n; i++) f->device[members[i]] = d;
+    unit_members_put(u, f->device, d);
     f->used[p->memory_of[d]] = sat_add(f->used[p->memory_of[d]], bytes);
   }
   return true;
@@ -110,7 +103,7 @@ static bool fill(filling *f) {
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   filling f = {.problem = p,
-               .groups = grouping_of_colocations(p),
+               .units = p->units,
                .device = ARENA_NEW(run->arena, int32_t, p->n_operators),
                .used = ARENA_NEW(run->arena, int64_t, p->n_memories)};
   if (!f.device || !f.used || !order_devices(&f, run->arena)) return fail_no_memory(run->error);
@@ -118,7 +111,7 @@ static situ_status solve(solve_run *run) {
   if (fill(&f)) repair_offer(run, &(placement){.device = f.device});
   bool larger;
   if (solve_done(run)) return SITU_STATUS_OK;
-  if (!grouping_coplace(&f.groups, &larger, p, run->arena)) return fail_no_memory(run->error);
+  if (!coplace_find(&f.units, &larger, p, run->arena)) return fail_no_memory(run->error);
   if (!larger) return SITU_STATUS_OK;
   find_share(&f);
   if (fill(&f)) repair_offer(run, &(placement){.device = f.device});

@@ -20,10 +20,10 @@ static int by_merit(const void *left, const void *right) {
   return (a->v > b->v) - (a->v < b->v);
 }
 
-static int64_t unit_bytes(const situ_problem *p, const int32_t *members, int32_t n) {
+static int64_t unit_bytes(const situ_problem *p, unit_members u) {
   int64_t bytes = 0;
-  for (int32_t i = 0; i < n; i++) {
-    int32_t v = members[i];
+  for (int32_t i = 0; i < u.n; i++) {
+    int32_t v = u.member[i];
     bytes = sat_add(bytes, p->graph->weight_bytes[v]);
     for (int32_t t = p->graph->out_start[v]; t < p->graph->out_start[v + 1]; t++)
       bytes = sat_add(bytes, p->graph->size_bytes[t]);
@@ -32,11 +32,11 @@ static int64_t unit_bytes(const situ_problem *p, const int32_t *members, int32_t
 }
 
 /* What it costs to run the unit on d: its time and the transfers of its inputs; NEVER where it may not run. */
-static int64_t unit_cost(const situ_problem *p, const int32_t *device, const int32_t *members, int32_t n, int32_t d) {
+static int64_t unit_cost(const situ_problem *p, const int32_t *device, unit_members u, int32_t d) {
   const situ_graph *g = p->graph;
   int64_t cost = 0;
-  for (int32_t k = 0; k < n; k++) {
-    int32_t v = members[k];
+  for (int32_t k = 0; k < u.n; k++) {
+    int32_t v = u.member[k];
     if (!problem_allows(p, v, d)) return SITU_NEVER_NS;
     cost = sat_add(cost, problem_time_ns(p, v, d));
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
@@ -54,20 +54,19 @@ static int32_t list_candidates(candidate *list, const situ_problem *p, const int
   int32_t n = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (p->memory_of[device[v]] != full || p->pin[v] >= 0) continue;
-    const int32_t *members;
-    int32_t size = unit_of(p, &v, &members);
-    int64_t bytes = unit_bytes(p, members, size), least = SITU_NEVER_NS;
-    if (members[0] != v || bytes == 0) continue;
+    unit_members u = unit_of(p, v);
+    int64_t bytes = unit_bytes(p, u), least = SITU_NEVER_NS;
+    if (u.member[0] != v || bytes == 0) continue;
     int32_t to = -1;
     for (int32_t d = 0; d < p->n_devices; d++) {
       if (p->memory_of[d] == full || room[p->memory_of[d]] < bytes) continue;
-      int64_t cost = unit_cost(p, device, members, size, d);
+      int64_t cost = unit_cost(p, device, u, d);
       if (cost >= least) continue;
       least = cost;
       to = d;
     }
     if (to < 0) continue;
-    double loss = (double)least - (double)unit_cost(p, device, members, size, device[v]);
+    double loss = (double)least - (double)unit_cost(p, device, u, device[v]);
     list[n++] = (candidate){.merit = (double)bytes / (loss > 1 ? loss : 1), .bytes = bytes, .v = v, .to = to};
   }
   return n;
@@ -93,9 +92,7 @@ static bool relieve(const situ_problem *p, int32_t *device, const int64_t *peak,
     if (*there < list[i].bytes) continue;
     if (*there != SITU_UNLIMITED_BYTES) *there -= list[i].bytes;
     freed = sat_add(freed, list[i].bytes);
-    const int32_t *members;
-    int32_t size = unit_of(p, &list[i].v, &members);
-    for (int32_t k = 0; k < size; k++) device[members[k]] = list[i].to;
+    unit_members_put(unit_of(p, list[i].v), device, list[i].to);
   }
   return freed > 0;
 }

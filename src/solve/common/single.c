@@ -1,16 +1,17 @@
 /* Everything on one device: the yardstick of every other plan. */
 #include "base/fail.h"
-#include "solve/common/best_single.h"
 #include "solve/common/solver.h"
+#include "view/equal_devices.h"
 
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   placement all = {.device = ARENA_NEW(run->arena, int32_t, p->n_operators)};
-  if (!all.device) return fail_no_memory(run->error);
-  bool bound = false; /* by pins: then twins differ */
+  equal_devices equal;
+  if (!all.device || !equal_devices_find(&equal, p, EQUAL_ALONE, run->arena)) return fail_no_memory(run->error);
+  bool bound = false; /* by pins: then equal devices differ */
   for (int32_t v = 0; v < p->n_operators; v++) bound |= p->pin[v] >= 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
-    if (p->unused[d] || (!bound && best_single_is_twin(p, d))) continue;
+    if (p->unused[d] || (!bound && !equal_devices_first(&equal, d))) continue;
     for (int32_t v = 0; v < p->n_operators; v++) all.device[v] = d;
     solve_offer(run, &all);
     if (d + 1 < p->n_devices && solve_done(run)) break;

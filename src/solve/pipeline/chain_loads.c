@@ -2,60 +2,43 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "view/footprint.h"
+#include "view/nets.h"
 
 static bool sum_classes(chain_loads *l, arena *a) {
   const situ_problem *p = l->problem;
   int32_t n = l->classes->n_classes;
-  l->time_ns = ARENA_ZERO(a, int64_t, (int64_t)n * p->n_phases * p->n_classes);
-  l->allowed = ARENA_NEW(a, bool, (int64_t)n * p->n_devices);
-  l->weight_bytes = ARENA_ZERO(a, int64_t, n);
-  l->each_bytes = ARENA_ZERO(a, int64_t, n);
-  l->footprint_bytes = ARENA_ZERO(a, int64_t, n);
-  if (!l->time_ns || !l->allowed || !l->weight_bytes || !l->each_bytes || !l->footprint_bytes) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(l->time_ns, (int64_t)n * p->n_phases * p->n_classes),
+                    ARRAY(l->allowed, (int64_t)n * p->n_devices), ZEROS(l->class_bytes, n),
+                    ZEROS(l->footprint_bytes, n)))
+    return false;
   for (int64_t i = 0; i < (int64_t)n * p->n_devices; i++) l->allowed[i] = true;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t c = l->classes->class_of[v];
     int64_t *row = l->time_ns + ((int64_t)problem_phase(p, v) * n + c) * p->n_classes;
     for (int32_t k = 0; k < p->n_classes; k++) row[k] = sat_add(row[k], p->time_ns[(int64_t)v * p->n_classes + k]);
     for (int32_t d = 0; d < p->n_devices; d++) l->allowed[(int64_t)c * p->n_devices + d] &= problem_allows(p, v, d);
-    l->weight_bytes[c] = sat_add(l->weight_bytes[c], p->graph->weight_bytes[v]);
-    l->each_bytes[c] = sat_add(l->each_bytes[c], sat_mul(p->in_flight, footprint_stash_bytes(p->graph, v)));
-    l->footprint_bytes[c] = max64(l->footprint_bytes[c], sat_mul(p->in_flight, footprint_bytes(p->graph, v)));
+    l->class_bytes[c] = sat_add(l->class_bytes[c], footprint_held_bytes(p, v));
+    l->footprint_bytes[c] = max64(l->footprint_bytes[c], footprint_running_bytes(p, v));
   }
   return true;
 }
 
-/* Users of each tensor in other classes than its producer's, and the tensors that such users have by class. */
+/* The tensors that leave their class, and those that touch each class. */
 static bool list_tensors(chain_loads *l, arena *a) {
   const situ_graph *g = l->problem->graph;
-  int32_t n = l->classes->n_classes, *seen = ARENA_ZERO(a, int32_t, n);
-  l->user_start = ARENA_ZERO(a, int32_t, (int64_t)g->n_tensors + 1);
-  l->user = ARENA_NEW(a, int32_t, g->n_uses);
-  l->touch_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2);
-  l->touch = ARENA_NEW(a, int32_t, g->n_uses + g->n_tensors);
-  if (!seen || !l->user_start || !l->user || !l->touch_start || !l->touch) return false;
+  int32_t n = l->classes->n_classes, *seen;
+  if (!ARENA_ARRAYS(a, ARRAY(l->tensor, g->n_tensors), ZEROS(l->pin_start, (int64_t)g->n_tensors + 1),
+                    ARRAY(l->pin, g->n_uses + g->n_tensors), ZEROS(seen, n)))
+    return false;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t producer = l->classes->class_of[g->producer[t]], at = l->user_start[t];
-    seen[producer] = t + 1;
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      int32_t c = l->classes->class_of[g->use[i]];
-      if (seen[c] == t + 1) continue;
-      seen[c] = t + 1;
-      l->user[at++] = c;
-      l->touch_start[c + 2]++;
-    }
-    if (at > l->user_start[t]) l->touch_start[producer + 2]++;
-    l->user_start[t + 1] = at;
+    int32_t at = l->pin_start[l->n_nets], n_pins = nets_pins(g, t, l->classes->class_of, seen, l->pin + at);
+    if (n_pins < 2) continue;
+    l->tensor[l->n_nets++] = t;
+    l->pin_start[l->n_nets] = at + n_pins;
   }
-  for (int32_t c = 0; c < n; c++) l->touch_start[c + 2] += l->touch_start[c + 1];
-  for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t producer = l->classes->class_of[g->producer[t]];
-    if (l->user_start[t] == l->user_start[t + 1]) continue;
-    l->touch[l->touch_start[producer + 1]++] = t;
-    for (int32_t i = l->user_start[t]; i < l->user_start[t + 1]; i++) l->touch[l->touch_start[l->user[i] + 1]++] = t;
-  }
-  return true;
+  return csr_transpose(&l->touch_start, &l->touch, l->pin_start, l->pin, l->n_nets, n, a);
 }
 
 /* Cells that change while everything is placed: four for each class and phase, and for each user of a tensor the hops
@@ -65,24 +48,21 @@ static int64_t most_changes(const chain_loads *l) {
   int64_t longest = 2;
   for (int64_t r = 0; r < (int64_t)p->n_memories * p->n_memories; r++)
     longest = max64(longest, p->platform->route_start[r + 1] - p->platform->route_start[r]);
-  return 2 * (sat_mul(longest, l->user_start[p->graph->n_tensors]) + 4 * (int64_t)l->classes->n_classes * p->n_phases);
+  int64_t n_users = l->pin_start[l->n_nets] - l->n_nets;
+  return 2 * (sat_mul(longest, n_users) + 4 * (int64_t)l->classes->n_classes * p->n_phases);
 }
 
 bool chain_loads_init(chain_loads *l, const situ_problem *p, const contraction *classes, arena *a) {
   *l = (chain_loads){.problem = p, .classes = classes};
   int64_t each = (int64_t)p->n_devices * p->n_phases;
   if (!sum_classes(l, a) || !list_tensors(l, a)) return false;
-  l->device = ARENA_NEW(a, int32_t, classes->n_classes);
-  l->compute_ns = ARENA_ZERO(a, int64_t, each);
-  l->in_ns = ARENA_ZERO(a, int64_t, each);
-  l->out_ns = ARENA_ZERO(a, int64_t, each);
-  l->channel_ns = ARENA_ZERO(a, int64_t, (int64_t)p->platform->n_channels * p->n_phases);
-  l->held_bytes = ARENA_ZERO(a, int64_t, p->n_memories);
-  l->greatest_bytes = ARENA_ZERO(a, int64_t, p->n_memories);
-  l->change = ARENA_NEW(a, chain_change, most_changes(l));
-  for (int32_t c = 0; l->device && c < classes->n_classes; c++) l->device[c] = -1;
-  return l->device && l->compute_ns && l->in_ns && l->out_ns && l->channel_ns && l->held_bytes && l->greatest_bytes &&
-         l->change;
+  if (!ARENA_ARRAYS(a, ARRAY(l->device, classes->n_classes), ZEROS(l->compute_ns, each), ZEROS(l->in_ns, each),
+                    ZEROS(l->out_ns, each), ZEROS(l->channel_ns, (int64_t)p->platform->n_channels * p->n_phases),
+                    ZEROS(l->held_bytes, p->n_memories), ZEROS(l->greatest_bytes, p->n_memories),
+                    ARRAY(l->change, most_changes(l))))
+    return false;
+  for (int32_t c = 0; c < classes->n_classes; c++) l->device[c] = -1;
+  return true;
 }
 
 static void set(chain_loads *l, int64_t *cell, int64_t value) {
@@ -125,32 +105,32 @@ static void charge_transfer(chain_loads *l, int32_t t, int32_t a, int32_t b, boo
   }
 }
 
-/* Whether users of t before `end` in its list, `apart` left out, are at the place of device b; *left: whether any of
- * them is in another memory than device a. Places are devices, or memories with links. */
-static bool is_there(const chain_loads *l, int32_t t, int32_t end, int32_t apart, int32_t a, int32_t b, bool *left) {
+/* Whether users of net e before `end` in its list, `apart` left out, are at the place of device b; *left: whether any
+ * of them is in another memory than device a. Places are devices, or memories with links. */
+static bool is_there(const chain_loads *l, int32_t e, int32_t end, int32_t apart, int32_t a, int32_t b, bool *left) {
   const situ_problem *p = l->problem;
   bool staged = p->communication == SITU_COMMUNICATION_HOST_STAGED, there = false;
   *left = false;
-  for (int32_t i = l->user_start[t]; i < end; i++) {
-    int32_t d = l->device[l->user[i]];
-    if (d < 0 || l->user[i] == apart) continue;
+  for (int32_t i = l->pin_start[e] + 1; i < end; i++) {
+    int32_t d = l->device[l->pin[i]];
+    if (d < 0 || l->pin[i] == apart) continue;
     there |= staged ? d == b : p->memory_of[d] == p->memory_of[b];
     *left |= p->memory_of[d] != p->memory_of[a];
   }
   return there;
 }
 
-/* Charges tensor t now that class c, one of its ends, is placed. */
-static void charge_tensor(chain_loads *l, int32_t t, int32_t c) {
+/* Charges net e now that class c, one of its pins, is placed. */
+static void charge_net(chain_loads *l, int32_t e, int32_t c) {
   const situ_problem *p = l->problem;
-  int32_t producer = l->classes->class_of[p->graph->producer[t]], a = l->device[producer];
+  int32_t producer = l->pin[l->pin_start[e]], a = l->device[producer];
   bool left;
   if (a < 0) return;
-  for (int32_t i = l->user_start[t]; i < l->user_start[t + 1]; i++) {
-    int32_t user = l->user[i], b = l->device[user];
+  for (int32_t i = l->pin_start[e] + 1; i < l->pin_start[e + 1]; i++) {
+    int32_t user = l->pin[i], b = l->device[user];
     if (b < 0 || p->memory_of[b] == p->memory_of[a] || (c != producer && c != user)) continue;
-    int32_t end = c == producer ? i : l->user_start[t + 1];
-    if (!is_there(l, t, end, user, a, b, &left)) charge_transfer(l, t, a, b, !left);
+    int32_t end = c == producer ? i : l->pin_start[e + 1];
+    if (!is_there(l, e, end, user, a, b, &left)) charge_transfer(l, l->tensor[e], a, b, !left);
   }
 }
 
@@ -162,8 +142,8 @@ bool chain_loads_add(chain_loads *l, int32_t c, int32_t d) {
   for (int32_t phase = 0; phase < p->n_phases; phase++)
     charge_device(l, l->compute_ns, phase, d,
                   l->time_ns[((int64_t)phase * l->classes->n_classes + c) * p->n_classes + p->class_of[d]]);
-  for (int32_t i = l->touch_start[c]; i < l->touch_start[c + 1]; i++) charge_tensor(l, l->touch[i], c);
-  set(l, &l->held_bytes[m], sat_add(l->held_bytes[m], sat_add(l->weight_bytes[c], l->each_bytes[c])));
+  for (int32_t i = l->touch_start[c]; i < l->touch_start[c + 1]; i++) charge_net(l, l->touch[i], c);
+  set(l, &l->held_bytes[m], sat_add(l->held_bytes[m], l->class_bytes[c]));
   set(l, &l->greatest_bytes[m], max64(l->greatest_bytes[m], l->footprint_bytes[c]));
   return sat_add(l->held_bytes[m], l->greatest_bytes[m]) <= p->platform->memory_bytes[m];
 }

@@ -17,13 +17,14 @@ typedef struct chain_loads {
   int32_t *device;  /* [class] -1: not placed */
   int64_t *time_ns; /* [(phase * n + class) * n_device_classes + device class]; SITU_NEVER_NS: cannot run there */
   bool *allowed;    /* [class * n_devices + device] */
-  int64_t *weight_bytes, *each_bytes, *footprint_bytes; /* [class] once; for each input in flight; greatest likewise */
-  int32_t *touch_start, *touch;                         /* tensors that join a class to others */
-  int32_t *user_start, *user;                           /* [tensor] other classes that use it, each once */
-  int64_t *compute_ns, *in_ns, *out_ns;                 /* [phase * n_devices + device] */
-  int64_t *channel_ns;                                  /* [phase * n_channels + channel] */
-  int64_t *held_bytes, *greatest_bytes;                 /* [memory] */
-  int64_t greatest_ns[2];                               /* load of each phase so far */
+  int64_t *class_bytes, *footprint_bytes; /* [class] always held; greatest while it runs */
+  int32_t n_nets, *tensor;                /* [net] a tensor that other classes use than its producer's */
+  int32_t *pin_start, *pin;               /* [net] classes that it joins, the producer's first */
+  int32_t *touch_start, *touch;           /* nets of each class */
+  int64_t *compute_ns, *in_ns, *out_ns;   /* [phase * n_devices + device] */
+  int64_t *channel_ns;                    /* [phase * n_channels + channel] */
+  int64_t *held_bytes, *greatest_bytes;   /* [memory] */
+  int64_t greatest_ns[2];                 /* load of each phase so far */
   chain_change *change;
   int64_t n_changes;
 } chain_loads;

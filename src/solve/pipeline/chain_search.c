@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "solve/common/solver.h"
 #include "solve/pipeline/chain_loads.h"
-#include "view/interchangeable.h"
+#include "view/equal_devices.h"
 
 enum { MOST_CLASSES = 2000, MOST_DEVICES = 64, MOST_PLACED = 1 << 22 };
 
@@ -23,15 +23,14 @@ typedef struct search {
   const situ_problem *problem;
   contraction classes;
   chain_loads loads;
-  int32_t *class_at;     /* [rank] F goes upwards */
-  int32_t *waiting;      /* [class] predecessors not yet placed */
-  int64_t *before_start; /* [class + 1] */
-  int32_t *before;       /* predecessors of each class */
-  bool *used;            /* [device] */
-  bool *twin;            /* [a * n_devices + b] */
-  double *price;         /* [class] its least time on any device */
-  double *reach;         /* [device] most price that it takes in one unit of time */
-  double rest;           /* price of what is not placed */
+  int32_t *class_at;       /* [rank] F goes upwards */
+  int32_t *waiting;        /* [class] predecessors not yet placed */
+  constraint_graph before; /* predecessors */
+  bool *used;              /* [device] */
+  equal_devices equal;     /* at EQUAL_ALWAYS */
+  double *price;           /* [class] its least time on any device */
+  double *reach;           /* [device] most price that it takes in one unit of time */
+  double rest;             /* price of what is not placed */
   int32_t n_placed;
   int64_t n_tried;
   int64_t most_ns; /* of plans that are looked for */
@@ -42,23 +41,15 @@ typedef struct search {
 
 static bool order_classes(search *s, arena *a) {
   const constraint_graph *f = &s->classes.forward;
-  s->class_at = ARENA_NEW(a, int32_t, f->n);
-  s->waiting = ARENA_ZERO(a, int32_t, f->n);
-  int32_t *left = ARENA_ZERO(a, int32_t, f->n), n = 0;
-  s->before_start = ARENA_ZERO(a, int64_t, (int64_t)f->n + 2);
-  s->before = ARENA_NEW(a, int32_t, f->start[f->n]);
-  if (!s->class_at || !s->waiting || !left || !s->before_start || !s->before) return false;
-  for (int64_t i = 0; i < f->start[f->n]; i++) {
-    left[f->to[i]] = ++s->waiting[f->to[i]];
-    s->before_start[f->to[i] + 2]++;
-  }
-  for (int32_t c = 0; c < f->n; c++) s->before_start[c + 2] += s->before_start[c + 1];
-  for (int32_t c = 0; c < f->n; c++)
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->before[s->before_start[f->to[i] + 1]++] = c;
+  int32_t *left, n = 0;
+  if (!ARENA_ARRAYS(a, ARRAY(s->class_at, f->n), ZEROS(s->waiting, f->n), ZEROS(left, f->n)) ||
+      !constraint_graph_reverse(&s->before, f, a))
+    return false;
+  for (int32_t i = 0; i < f->start[f->n]; i++) left[f->to[i]] = ++s->waiting[f->to[i]];
   for (int32_t c = 0; c < f->n; c++)
     if (left[c] == 0) s->class_at[n++] = c;
   for (int32_t k = 0; k < n; k++)
-    for (int64_t i = f->start[s->class_at[k]]; i < f->start[s->class_at[k] + 1]; i++)
+    for (int32_t i = f->start[s->class_at[k]]; i < f->start[s->class_at[k] + 1]; i++)
       if (--left[f->to[i]] == 0) s->class_at[n++] = f->to[i];
   return n == f->n;
 }
@@ -94,11 +85,10 @@ static bool init(search *s, solve_run *run) {
   *s = (search){.run = run, .problem = p};
   if (!contract(&s->classes, p, true, a) || !order_classes(s, a)) return false;
   if (!chain_loads_init(&s->loads, p, &s->classes, a)) return false;
-  s->used = ARENA_ZERO(a, bool, p->n_devices);
-  s->price = ARENA_ZERO(a, double, s->classes.n_classes);
-  s->reach = ARENA_ZERO(a, double, p->n_devices);
-  s->operator_device = ARENA_NEW(a, int32_t, p->n_operators);
-  if (!s->used || !s->price || !s->reach || !s->operator_device || !interchangeable_find(&s->twin, p, a)) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(s->used, p->n_devices), ZEROS(s->price, s->classes.n_classes),
+                    ZEROS(s->reach, p->n_devices), ARRAY(s->operator_device, p->n_operators)) ||
+      !equal_devices_find(&s->equal, p, EQUAL_ALWAYS, a))
+    return false;
   price_classes(s);
   return true;
 }
@@ -129,15 +119,16 @@ static bool count(search *s) {
 
 /* Whether a free device is as good as d, and before it. */
 static bool has_free_twin(const search *s, int32_t d) {
-  for (int32_t e = 0; e < d; e++)
-    if (!s->used[e] && s->twin[(int64_t)e * s->problem->n_devices + d]) return true;
+  const device_type *type = &s->equal.types[s->equal.type_of[d]];
+  for (int32_t i = 0; type->devices[i] < d; i++)
+    if (!s->used[type->devices[i]]) return true;
   return false;
 }
 
 /* Whether class c needs a class of device d. */
 static bool needs(const search *s, int32_t c, int32_t d) {
-  for (int64_t i = s->before_start[c]; i < s->before_start[c + 1]; i++)
-    if (s->loads.device[s->before[i]] == d) return true;
+  for (int32_t i = s->before.start[c]; i < s->before.start[c + 1]; i++)
+    if (s->loads.device[s->before.to[i]] == d) return true;
   return false;
 }
 
@@ -177,10 +168,10 @@ static void grow(search *s, part at, int32_t first_rank) {
     double rest = s->rest;
     s->rest -= s->price[c];
     s->n_placed++;
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]--;
     if (fits && chain_loads_value(&s->loads) <= s->most_ns && rest_fits(s, d))
       go_on(s, (part){d, at.previous, at.in_order || needs(s, c, at.previous)}, rank);
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) s->waiting[f->to[i]]++;
     s->n_placed--;
     s->rest = rest;
     chain_loads_undo(&s->loads, c, mark);

@@ -19,14 +19,9 @@ typedef struct draft {
 static int32_t width(const draft *d) { return 2 * d->n_types + 2; }
 
 static bool allocate(draft *d, int32_t n, int32_t n_edges, int64_t n_before, int64_t n_pins, arena *a) {
-  d->class_of = ARENA_NEW(a, int32_t, n);
-  d->before_start = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  d->before = ARENA_NEW(a, int32_t, n_before);
-  d->pin_start = ARENA_ZERO(a, int32_t, (int64_t)n_edges + 1);
-  d->pin = ARENA_NEW(a, int32_t, n_pins);
-  d->cost = ARENA_NEW(a, int64_t, (int64_t)n_edges * width(d));
-  d->loose = ARENA_ZERO(a, int64_t, n_edges);
-  return d->class_of && d->before_start && d->before && d->pin_start && d->pin && d->cost && d->loose;
+  return ARENA_ARRAYS(a, ARRAY(d->class_of, n), ZEROS(d->before_start, (int64_t)n + 1), ARRAY(d->before, n_before),
+                      ZEROS(d->pin_start, (int64_t)n_edges + 1), ARRAY(d->pin, n_pins),
+                      ARRAY(d->cost, (int64_t)n_edges * width(d)), ZEROS(d->loose, n_edges));
 }
 
 static bool start(draft *d, const windows *fine, arena *a) {
@@ -236,9 +231,8 @@ bool coarse_find(stages *out, windows *open, bool *folded, const windows *fine, 
   }
   *folded = now.n < fine->stages->n;
   if (!finish(out, &now, a)) return false;
-  int64_t *prices = ARENA_NEW(a, int64_t, now.n), *in = ARENA_NEW(a, int64_t, now.n_edges);
-  int64_t *out_prices = ARENA_NEW(a, int64_t, now.n_edges);
-  if (!prices || !in || !out_prices) return false;
+  int64_t *prices, *in, *out_prices;
+  if (!ARENA_ARRAYS(a, ARRAY(prices, now.n), ARRAY(in, now.n_edges), ARRAY(out_prices, now.n_edges))) return false;
   for (int32_t v = 0; v < now.n; v++) prices[v] = fine->price[now.class_of[v]];
   for (int32_t e = 0; e < now.n_edges; e++) {
     in[e] = now.cost[(int64_t)e * width(&now) + 2 * now.n_types];

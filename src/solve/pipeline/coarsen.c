@@ -1,6 +1,6 @@
 #include "solve/pipeline/coarsen.h"
 
-#include <string.h>
+#include "base/disjoint.h"
 
 #include "base/contracts.h"
 
@@ -16,24 +16,17 @@ typedef struct clustering {
   double mean_ns;
 } clustering;
 
-static int32_t leader_of(int32_t *into, int32_t u) {
-  while (into[u] != u) u = into[u] = into[into[u]];
-  return u;
-}
-
 /* The row with the most devices that pay for tensors; 0 where none does. */
 static int32_t common_row(const hypergraph *h) {
   int32_t best = 0, most = 0;
   for (int32_t row = 0; row < h->n_rows; row++) {
-    int32_t n = 0;
     bool pays = false;
-    for (int32_t d = 0; d < h->n_devices; d++) n += h->row_of[d] == row;
     for (int32_t e = 0; e < h->n_edges && !pays; e++) {
       const crossing *price = &h->price[(int64_t)row * h->n_edges + e];
       pays = price->in_ns > 0 || price->out_ns > 0;
     }
-    if (!pays || n <= most) continue;
-    most = n;
+    if (!pays || h->equal.types[row].n_devices <= most) continue;
+    most = h->equal.types[row].n_devices;
     best = row;
   }
   return best;
@@ -48,7 +41,7 @@ static void rate_near(clustering *c, const int32_t *label, int32_t row, int32_t 
     if (n_pins > MOST_PINS) continue;
     const crossing *price = &h->price[(int64_t)row * h->n_edges + e];
     for (int32_t k = h->pin_start[e]; k < h->pin_start[e + 1]; k++) {
-      int32_t w = leader_of(c->into, h->pin[k]);
+      int32_t w = disjoint_root(c->into, h->pin[k]);
       if (w == u || (label && label[w] != label[u])) continue;
       if (c->rating[w] == 0) c->near[c->n_near++] = w;
       c->rating[w] += 1e-9 + (double)(price->in_ns + price->out_ns) / (n_pins - 1);
@@ -92,19 +85,17 @@ static int32_t choose(clustering *c, double most_ns, int32_t u, rng *random) {
 static bool init(clustering *c, const hypergraph *h, int32_t *into, int32_t row, arena *a) {
   int32_t n = h->n_units;
   *c = (clustering){.h = h, .into = into};
-  c->time_ns = ARENA_NEW(a, double, n);
-  c->allowed = ARENA_NEW(a, bool, (int64_t)n * h->n_rows);
-  c->rating = ARENA_ZERO(a, double, n);
-  c->near = ARENA_NEW(a, int32_t, n);
-  if (!c->time_ns || !c->allowed || !c->rating || !c->near) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(c->time_ns, n), ARRAY(c->allowed, (int64_t)n * h->n_rows), ZEROS(c->rating, n),
+                    ARRAY(c->near, n)))
+    return false;
   for (int32_t u = 0; u < n; u++) {
     int64_t time_ns = h->time_ns[(int64_t)row * n + u];
     c->time_ns[u] = time_ns == SITU_NEVER_NS ? 0 : (double)time_ns;
     c->mean_ns += c->time_ns[u] / n;
     for (int32_t k = 0; k < h->n_rows; k++)
       c->allowed[(int64_t)u * h->n_rows + k] = h->time_ns[(int64_t)k * n + u] != SITU_NEVER_NS;
-    into[u] = u;
   }
+  disjoint_init(into, n);
   return true;
 }
 
@@ -128,7 +119,7 @@ int32_t coarsen_units(int32_t *into, const hypergraph *h, const coarsen_rules *r
     join(&c, u, w);
     left--;
   }
-  for (int32_t u = 0; u < n; u++) into[u] = leader_of(into, u);
+  for (int32_t u = 0; u < n; u++) into[u] = disjoint_root(into, u);
   for (int32_t u = 0; u < n; u++) order[u] = into[u] == u ? n_clusters++ : -1;
   for (int32_t u = 0; u < n; u++) into[u] = order[into[u]];
   ENSURE(contracts_within(into, n, 0, n_clusters));

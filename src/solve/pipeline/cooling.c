@@ -12,10 +12,9 @@ static const double LOOK_AHEAD = 2;    /* of the target, in temperatures below t
 static const double NO_ROOM = 0.01, WHOLE_MEMORY_TWICE = 4.0; /* energy of an excess: at all, and of a memory's size */
 
 bool cooling_init(cooling *c, const hypergraph *h, arena *a) {
-  c->slope = ARENA_NEW(a, double, h->n_devices);
-  c->energy = ARENA_NEW(a, double, h->n_devices);
-  c->best = ARENA_ZERO(a, int32_t, h->n_units);
-  if (!c->slope || !c->energy || !c->best || !partition_init(&c->now, h, a)) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(c->slope, h->n_devices), ARRAY(c->energy, h->n_devices), ZEROS(c->best, h->n_units)) ||
+      !partition_init(&c->now, h, a))
+    return false;
   for (int32_t d = 0; d < h->n_devices; d++) c->slope[d] = problem_is_host(h->problem, d) ? 0 : PAID_SLOPE;
   return true;
 }

@@ -26,10 +26,7 @@ static void weigh(wiring *w, int32_t v) {
 
 static bool wire(wiring *w, int32_t n, const int32_t *size, int32_t n_factors, const factor *factors, arena *a) {
   *w = (wiring){.n = n, .n_words = (n + 63) / 64, .size = size};
-  w->beside = ARENA_ZERO(a, uint64_t, (int64_t)n * w->n_words);
-  w->gone = ARENA_ZERO(a, bool, n);
-  w->weight = ARENA_NEW(a, double, n);
-  if (!w->beside || !w->gone || !w->weight) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(w->beside, (int64_t)n * w->n_words), ZEROS(w->gone, n), ARRAY(w->weight, n))) return false;
   for (int32_t i = 0; i < n_factors; i++) {
     int32_t u = factors[i].variable[0], v = factors[i].variable[1];
     if (v < 0 || u == v) continue;

@@ -189,10 +189,9 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
              .random = rng_new(run->seed),
              .found = &all->found[number],
              .effort = effort_of(all->n_cycles + number)};
-  s.levels = ARENA_NEW(run->arena, level, MOST_LEVELS);
-  s.label = ARENA_NEW(run->arena, int32_t, n);
-  s.operator_device = ARENA_NEW(run->arena, int32_t, run->problem->n_operators);
-  if (!s.levels || !s.label || !s.operator_device) return fail_no_memory(run->error);
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s.levels, MOST_LEVELS), ARRAY(s.label, n),
+                    ARRAY(s.operator_device, run->problem->n_operators)))
+    return fail_no_memory(run->error);
   int64_t kind = all->n_pool < POOL ? 0 : rng_below(&s.random, 10);
   bool good;
   if (kind < 1) {
@@ -233,7 +232,7 @@ static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   if (p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   search s = {.run = run, .random = rng_new(run->seed)};
-  if (!hypergraph_find(&s.whole, p, run->arena)) return fail_no_memory(run->error);
+  if (!hypergraph_find(&s.whole, p, true, run->arena)) return fail_no_memory(run->error);
   if (!hypergraph_fits(&s.whole)) return SITU_STATUS_OK;
   if (!init(&s)) return fail_no_memory(run->error);
   if (run->incumbent->best.device) {

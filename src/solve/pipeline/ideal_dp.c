@@ -221,9 +221,10 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
   const ideal_set *set = &g->set;
   const stages *s = &g->stages;
   arena *a = g->run->arena;
-  int32_t *device_of_class = ARENA_NEW(a, int32_t, s->n), *device = ARENA_NEW(a, int32_t, s->problem->n_operators);
-  int32_t *taken = ARENA_ZERO(a, int32_t, s->n_types + 1), *replica_of = ARENA_NEW(a, int32_t, s->problem->n_devices);
-  if (!device_of_class || !device || !taken || !replica_of) return fail_no_memory(g->run->error);
+  int32_t *device_of_class, *device, *taken, *replica_of;
+  if (!ARENA_ARRAYS(a, ARRAY(device_of_class, s->n), ARRAY(device, s->problem->n_operators),
+                    ZEROS(taken, s->n_types + 1), ARRAY(replica_of, s->problem->n_devices)))
+    return fail_no_memory(g->run->error);
   for (int32_t d = 0; d < s->problem->n_devices; d++) replica_of[d] = -1;
   int64_t promised_ns = g->layers[state].value_ns[at];
   while (state > 0) {

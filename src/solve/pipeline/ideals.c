@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "base/resize.h"
 
 enum { MOST_NARROWED = 64 }; /* states */
@@ -323,11 +324,11 @@ static bool list_after(walk *w) {
         for (uint64_t left = s->predecessors[(int64_t)v * s->n_words + k]; left; left &= left - 1) {
           int32_t u = k * 64 + __builtin_ctzll(left);
           if (pass == 0)
-            w->after_start[u + 2]++;
+            csr_count(w->after_start, u);
           else
-            w->after[w->after_start[u + 1]++] = v;
+            w->after[csr_put(w->after_start, u)] = v;
         }
-    for (int32_t v = 0; pass == 0 && v < s->n; v++) w->after_start[v + 2] += w->after_start[v + 1];
+    if (pass == 0) csr_sum(w->after_start, s->n);
   }
   return true;
 }

@@ -32,12 +32,8 @@ static bool init(search *s, solve_run *run) {
   *s = (search){.run = run, .random = rng_new(run->seed ^ 0x11ea)};
   if (!contract(&s->classes, run->problem, true, a)) return false;
   int32_t n = s->classes.n_classes;
-  s->order = ARENA_NEW(a, int32_t, n);
-  s->chain = ARENA_NEW(a, int32_t, n);
-  s->place = ARENA_NEW(a, int32_t, n);
-  s->found = ARENA_NEW(a, int32_t, n);
-  return s->order && s->chain && s->place && s->found && (s->split = order_split_new(run, &s->classes)) &&
-         order_maker_init(&s->maker, &s->classes.forward, a);
+  return ARENA_ARRAYS(a, ARRAY(s->order, n), ARRAY(s->chain, n), ARRAY(s->place, n), ARRAY(s->found, n)) &&
+         (s->split = order_split_new(run, &s->classes)) && order_maker_init(&s->maker, &s->classes.forward, a);
 }
 
 /* Splits the order at hand. Returns whether that is better than all before. */

@@ -10,7 +10,7 @@
 #ifndef SITU_SOLVE_PIPELINE_LINK_PRICES_H
 #define SITU_SOLVE_PIPELINE_LINK_PRICES_H
 
-#include "view/device_types.h"
+#include "view/equal_devices.h"
 
 /* Kinds of links, one of which a tensor crosses on the channel of a type of devices. None: nothing is known. */
 typedef struct link_kinds {

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "view/footprint.h"
 
 static const int64_t COUNTS_LIMIT = (int64_t)1 << 27;
 
@@ -21,19 +22,9 @@ static int32_t spot_of(const loads *s, int32_t d) { return is_link(s) ? s->probl
 static void measure_operators(loads *s) {
   const situ_graph *g = s->problem->graph;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int64_t footprint = g->workspace_bytes[v], stash = 0;
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-      footprint = sat_add(footprint, g->size_bytes[g->in[i]]);
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
-      footprint = sat_add(footprint, g->size_bytes[t]);
-      bool kept = false;
-      for (int64_t i = g->use_start[t]; i < g->use_start[t + 1] && !kept; i++)
-        kept = g->phase[v] == SITU_PHASE_FORWARD && g->phase[g->use[i]] != SITU_PHASE_FORWARD;
-      if (kept) stash = sat_add(stash, g->size_bytes[t]);
-    }
-    s->operator_footprint[v] = footprint;
-    s->operator_stash[v] = stash;
-    s->greatest_footprint = max64(s->greatest_footprint, footprint);
+    s->operator_footprint[v] = footprint_bytes(g, v);
+    s->operator_stash[v] = footprint_stash_bytes(g, v);
+    s->greatest_footprint = max64(s->greatest_footprint, s->operator_footprint[v]);
   }
 }
 
@@ -43,21 +34,13 @@ bool loads_init(loads *s, const situ_problem *p, arena *a) {
   *s = (loads){.problem = p, .n_spots = count_spots(p), .scale = 1};
   int32_t n_channels = is_link(s) ? p->platform->n_channels : 0;
   s->n_resources = (d + n_channels) * p->n_phases;
-  s->device = ARENA_NEW(a, int32_t, n);
-  s->users = ARENA_NEW(a, int32_t, (int64_t)p->graph->n_tensors * s->n_spots);
-  s->compute_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
-  s->in_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
-  s->out_ns = ARENA_NEW(a, int64_t, (int64_t)d * p->n_phases);
-  s->channel_ns = ARENA_NEW(a, int64_t, (int64_t)p->platform->n_channels * p->n_phases);
-  s->weights = ARENA_NEW(a, int64_t, p->n_memories);
-  s->stashed = ARENA_NEW(a, int64_t, p->n_memories);
-  s->operator_stash = ARENA_NEW(a, int64_t, n);
-  s->operator_footprint = ARENA_NEW(a, int64_t, n);
-  s->energy = ARENA_NEW(a, double, s->n_resources);
-  s->touched = ARENA_NEW(a, int32_t, s->n_resources);
-  s->is_touched = ARENA_ZERO(a, bool, s->n_resources);
-  if (!s->device || !s->users || !s->compute_ns || !s->in_ns || !s->out_ns || !s->channel_ns || !s->weights ||
-      !s->stashed || !s->operator_stash || !s->operator_footprint || !s->energy || !s->touched || !s->is_touched)
+  int64_t each = (int64_t)d * p->n_phases;
+  if (!ARENA_ARRAYS(a, ARRAY(s->device, n), ARRAY(s->users, (int64_t)p->graph->n_tensors * s->n_spots),
+                    ARRAY(s->compute_ns, each), ARRAY(s->in_ns, each), ARRAY(s->out_ns, each),
+                    ARRAY(s->channel_ns, (int64_t)p->platform->n_channels * p->n_phases),
+                    ARRAY(s->weights, p->n_memories), ARRAY(s->stashed, p->n_memories), ARRAY(s->operator_stash, n),
+                    ARRAY(s->operator_footprint, n), ARRAY(s->energy, s->n_resources),
+                    ARRAY(s->touched, s->n_resources), ZEROS(s->is_touched, s->n_resources)))
     return false;
   measure_operators(s);
   return true;

@@ -13,7 +13,6 @@
 #include "solve/pipeline/loads.h"
 #include "view/contract.h"
 #include "view/hypergraph.h"
-#include "view/unit.h"
 
 enum { MOVES_OF_A_STEP = 64, FIRST_CYCLE = 1 << 14, LAST_CYCLE = 1 << 22, LONGEST_MOVE = 4096, CLUSTER = 512 };
 static const double HOT = 0.03, COLD = 0.0002; /* temperature as a part of the period */
@@ -24,8 +23,7 @@ typedef struct annealing {
   rng random;
   loads now;
   contraction units;
-  int64_t *before_start; /* [unit + 1] predecessors in F */
-  int32_t *before;
+  constraint_graph before; /* predecessors of units in F */
   int32_t *unit_device;
   int32_t *rank;    /* [device] its place in the order; contiguous only */
   int32_t *at_rank; /* [place] device */
@@ -37,37 +35,18 @@ typedef struct annealing {
 } annealing;
 
 static bool part_allows(const annealing *s, int32_t unit, int32_t d) {
-  int32_t start = s->units.member_start[unit], end = s->units.member_start[unit + 1];
-  return members_allow(s->problem, &s->units.member[start], end - start, d);
-}
-
-static bool list_before(annealing *s, arena *a) {
-  const constraint_graph *f = &s->units.forward;
-  int32_t n = s->units.n_classes;
-  s->before_start = ARENA_ZERO(a, int64_t, (int64_t)n + 2);
-  s->before = ARENA_NEW(a, int32_t, f->start[n]);
-  if (!s->before_start || !s->before) return false;
-  for (int64_t i = 0; i < f->start[n]; i++) s->before_start[f->to[i] + 2]++;
-  for (int32_t c = 0; c < n; c++) s->before_start[c + 2] += s->before_start[c + 1];
-  for (int32_t c = 0; c < n; c++)
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) s->before[s->before_start[f->to[i] + 1]++] = c;
-  return true;
+  return problem_allows_all(s->problem, contraction_members(&s->units, unit), d);
 }
 
 static bool init(annealing *s, solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
   *s = (annealing){.run = run, .problem = p, .random = rng_new(run->seed)};
-  bool units = contract(&s->units, p, p->contiguous, a) && list_before(s, a);
+  bool units = contract(&s->units, p, p->contiguous, a) && constraint_graph_reverse(&s->before, &s->units.forward, a);
   if (!units || !loads_init(&s->now, p, a)) return false;
   int32_t n = s->units.n_classes;
-  s->unit_device = ARENA_NEW(a, int32_t, n);
-  s->rank = ARENA_ZERO(a, int32_t, p->n_devices);
-  s->at_rank = ARENA_NEW(a, int32_t, p->n_devices);
-  s->moved = ARENA_NEW(a, int32_t, n);
-  s->seen = ARENA_ZERO(a, int32_t, n);
-  s->waiting = ARENA_NEW(a, int64_t, p->n_devices);
-  return s->unit_device && s->rank && s->at_rank && s->moved && s->seen && s->waiting;
+  return ARENA_ARRAYS(a, ARRAY(s->unit_device, n), ZEROS(s->rank, p->n_devices), ARRAY(s->at_rank, p->n_devices),
+                      ARRAY(s->moved, n), ZEROS(s->seen, n), ARRAY(s->waiting, p->n_devices));
 }
 
 /* Draws an order of the devices in which no edge of F goes backward, at random among those possible. False when there
@@ -80,7 +59,7 @@ static bool order_devices(annealing *s) {
     s->rank[d] = -1;
   }
   for (int32_t c = 0; c < s->units.n_classes; c++)
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++)
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++)
       s->waiting[s->unit_device[f->to[i]]] += s->unit_device[f->to[i]] != s->unit_device[c];
   for (int32_t place = 0; place < n; place++) {
     int32_t chosen = -1, ready = 0;
@@ -90,7 +69,7 @@ static bool order_devices(annealing *s) {
     s->rank[chosen] = place;
     s->at_rank[place] = chosen;
     for (int32_t c = 0; c < s->units.n_classes; c++)
-      for (int64_t i = f->start[c]; s->unit_device[c] == chosen && i < f->start[c + 1]; i++)
+      for (int32_t i = f->start[c]; s->unit_device[c] == chosen && i < f->start[c + 1]; i++)
         s->waiting[s->unit_device[f->to[i]]] -= s->unit_device[f->to[i]] != chosen;
   }
   return true;
@@ -119,10 +98,10 @@ static void gather_cluster(annealing *s, int32_t unit) {
   while (size < CLUSTER && rng_below(&s->random, 2)) size *= 2;
   for (int32_t k = 0; k < s->n_moved && s->n_moved < size; k++) {
     int32_t c = s->moved[k];
-    for (int64_t i = f->start[c]; i < f->start[c + 1] && s->n_moved < size; i++)
+    for (int32_t i = f->start[c]; i < f->start[c + 1] && s->n_moved < size; i++)
       if (s->unit_device[f->to[i]] == from) add_unit(s, f->to[i]);
-    for (int64_t i = s->before_start[c]; i < s->before_start[c + 1] && s->n_moved < size; i++)
-      if (s->unit_device[s->before[i]] == from) add_unit(s, s->before[i]);
+    for (int32_t i = s->before.start[c]; i < s->before.start[c + 1] && s->n_moved < size; i++)
+      if (s->unit_device[s->before.to[i]] == from) add_unit(s, s->before.to[i]);
   }
 }
 
@@ -139,13 +118,12 @@ static bool gather(annealing *s, int32_t unit, int32_t to) {
   }
   int32_t goal = s->rank[to];
   bool later = goal > s->rank[s->unit_device[unit]];
-  const int64_t *start = later ? s->units.forward.start : s->before_start;
-  const int32_t *next = later ? s->units.forward.to : s->before;
+  const constraint_graph *way = later ? &s->units.forward : &s->before;
   for (int32_t k = 0; k < s->n_moved; k++) {
     if (s->n_moved > LONGEST_MOVE) return false;
-    for (int64_t i = start[s->moved[k]]; i < start[s->moved[k] + 1]; i++) {
-      int32_t rank = s->rank[s->unit_device[next[i]]];
-      if (later ? rank < goal : rank > goal) add_unit(s, next[i]);
+    for (int32_t i = way->start[s->moved[k]]; i < way->start[s->moved[k] + 1]; i++) {
+      int32_t rank = s->rank[s->unit_device[way->to[i]]];
+      if (later ? rank < goal : rank > goal) add_unit(s, way->to[i]);
     }
   }
   return true;

@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
-#include "view/device_types.h"
+#include "view/equal_devices.h"
 #include "view/footprint.h"
 
 enum {
@@ -16,7 +16,7 @@ enum {
 
 /* A class of operators as one thing. */
 typedef struct weight {
-  int64_t weight_bytes, stash_bytes, footprint_bytes;
+  int64_t held_bytes, running_bytes; /* always; greatest while an operator runs */
 } weight;
 
 typedef struct choice {
@@ -69,9 +69,8 @@ static bool weigh_classes(order_split *l) {
   if (!l->weights || !l->time_ns) return false;
   for (int32_t v = 0; v < g->n_operators; v++) {
     weight *w = &l->weights[c->class_of[v]];
-    w->footprint_bytes = max64(w->footprint_bytes, footprint_bytes(g, v));
-    w->stash_bytes = sat_add(w->stash_bytes, footprint_stash_bytes(g, v));
-    w->weight_bytes = sat_add(w->weight_bytes, g->weight_bytes[v]);
+    w->held_bytes = sat_add(w->held_bytes, footprint_held_bytes(p, v));
+    w->running_bytes = max64(w->running_bytes, footprint_running_bytes(p, v));
     for (int32_t k = 0; k < l->n_types; k++) {
       int32_t d = l->types[k].devices[0];
       int64_t *sum = &l->time_ns[(int64_t)c->class_of[v] * l->n_types + k];
@@ -147,11 +146,12 @@ static bool list_states(order_split *l) {
 static bool find_types(order_split *l) {
   const situ_problem *p = l->problem;
   arena *a = l->run->arena;
-  if (!device_types_find(&l->types, &l->n_types, p, a)) return false;
-  l->in_kind = ARENA_NEW(a, int32_t, l->n_types);
-  l->out_kind = ARENA_NEW(a, int32_t, l->n_types);
-  l->stride = ARENA_NEW(a, int32_t, l->n_types);
-  if (!l->in_kind || !l->out_kind || !l->stride) return false;
+  equal_devices equal;
+  if (!equal_devices_find(&equal, p, EQUAL_STAGED, a)) return false;
+  l->types = equal.types;
+  l->n_types = equal.n_types;
+  if (!ARENA_ARRAYS(a, ARRAY(l->in_kind, l->n_types), ARRAY(l->out_kind, l->n_types), ARRAY(l->stride, l->n_types)))
+    return false;
   for (int32_t k = 0; k < l->n_types; k++) {
     int32_t d = l->types[k].devices[0];
     l->in_kind[k] = p->device_kind[(int64_t)p->host * p->n_devices + d];
@@ -215,9 +215,8 @@ static void grow_segment(order_split *l, int32_t class_index) {
   const contraction *c = l->classes;
   segment *s = &l->part;
   const weight *w = &l->weights[class_index];
-  s->sum.weight_bytes = sat_add(s->sum.weight_bytes, w->weight_bytes);
-  s->sum.stash_bytes = sat_add(s->sum.stash_bytes, w->stash_bytes);
-  s->sum.footprint_bytes = max64(s->sum.footprint_bytes, w->footprint_bytes);
+  s->sum.held_bytes = sat_add(s->sum.held_bytes, w->held_bytes);
+  s->sum.running_bytes = max64(s->sum.running_bytes, w->running_bytes);
   for (int32_t k = 0; k < l->n_types; k++)
     s->compute_ns[k] = sat_add(s->compute_ns[k], l->time_ns[(int64_t)class_index * l->n_types + k]);
   for (int32_t m = c->member_start[class_index]; m < c->member_start[class_index + 1]; m++) {
@@ -245,9 +244,7 @@ static void grow_segment(order_split *l, int32_t class_index) {
 static int64_t clamp_ns(__int128 x) { return x > SITU_NEVER_NS ? SITU_NEVER_NS : (int64_t)x; }
 
 static bool segment_fits(const order_split *l, int32_t k) {
-  const weight *w = &l->part.sum;
-  int64_t each = sat_add(w->stash_bytes, w->footprint_bytes);
-  return sat_add(w->weight_bytes, sat_mul(l->problem->in_flight, each)) <= l->types[k].memory_bytes;
+  return sat_add(l->part.sum.held_bytes, l->part.sum.running_bytes) <= l->types[k].memory_bytes;
 }
 
 static int64_t segment_load_ns(const order_split *l, int32_t k) {

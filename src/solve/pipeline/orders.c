@@ -25,10 +25,11 @@ static int by_id(const void *a, const void *b) {
 
 bool order_published(int32_t *order, const contraction *c, const situ_graph *g, arena *a) {
   const constraint_graph *f = &c->forward;
-  ranked *rows = ARENA_NEW(a, ranked, f->n);
-  int32_t *rank = ARENA_NEW(a, int32_t, f->n), *to = ARENA_NEW(a, int32_t, f->start[f->n]);
-  int32_t *waiting = ARENA_ZERO(a, int32_t, f->n), *stack = ARENA_NEW(a, int32_t, f->n);
-  if (!rows || !rank || !to || !waiting || !stack) return false;
+  ranked *rows;
+  int32_t *rank, *to, *waiting, *stack;
+  if (!ARENA_ARRAYS(a, ARRAY(rows, f->n), ARRAY(rank, f->n), ARRAY(to, f->start[f->n]), ZEROS(waiting, f->n),
+                    ARRAY(stack, f->n)))
+    return false;
   for (int32_t k = 0; k < f->n; k++) {
     rows[k] = (ranked){INT64_MAX, k};
     for (int32_t i = c->member_start[k]; i < c->member_start[k + 1]; i++)
@@ -37,7 +38,7 @@ bool order_published(int32_t *order, const contraction *c, const situ_graph *g, 
   qsort(rows, (size_t)f->n, sizeof *rows, by_id);
   for (int32_t r = 0; r < f->n; r++) rank[rows[r].class_index] = r;
   for (int32_t k = 0; k < f->n; k++) {
-    for (int64_t i = f->start[k]; i < f->start[k + 1]; i++) {
+    for (int32_t i = f->start[k]; i < f->start[k + 1]; i++) {
       to[i] = rank[f->to[i]];
       waiting[f->to[i]]++;
     }
@@ -49,7 +50,7 @@ bool order_published(int32_t *order, const contraction *c, const situ_graph *g, 
   while (n_stack > 0) {
     int32_t k = stack[--n_stack];
     order[n_done++] = k;
-    for (int64_t i = f->start[k]; i < f->start[k + 1]; i++) {
+    for (int32_t i = f->start[k]; i < f->start[k + 1]; i++) {
       int32_t next = rows[to[i]].class_index;
       if (--waiting[next] == 0) stack[n_stack++] = next;
     }
@@ -60,20 +61,10 @@ bool order_published(int32_t *order, const contraction *c, const situ_graph *g, 
 /* ---- further orders ---- */
 
 bool order_maker_init(order_maker *m, const constraint_graph *f, arena *a) {
-  constraint_graph b = {.n = f->n, .start = ARENA_ZERO(a, int64_t, (int64_t)f->n + 2)};
-  b.to = ARENA_NEW(a, int32_t, f->start[f->n]);
   *m = (order_maker){.forward = f};
-  m->waiting = ARENA_NEW(a, int32_t, f->n);
-  m->ready = ARENA_NEW(a, int32_t, f->n);
-  m->later = ARENA_NEW(a, int32_t, (int64_t)f->n + 1);
-  m->next = ARENA_NEW(a, int32_t, f->n);
-  if (!b.start || !b.to || !m->waiting || !m->ready || !m->later || !m->next) return false;
-  for (int64_t i = 0; i < f->start[f->n]; i++) b.start[f->to[i] + 2]++;
-  for (int32_t c = 0; c < f->n; c++) b.start[c + 2] += b.start[c + 1];
-  for (int32_t c = 0; c < f->n; c++)
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) b.to[b.start[f->to[i] + 1]++] = c;
-  m->backward = b;
-  return true;
+  return ARENA_ARRAYS(a, ARRAY(m->waiting, f->n), ARRAY(m->ready, f->n), ARRAY(m->later, (int64_t)f->n + 1),
+                      ARRAY(m->next, f->n)) &&
+         constraint_graph_reverse(&m->backward, f, a);
 }
 
 static void swap(int32_t *a, int32_t *b) {
@@ -119,7 +110,7 @@ void order_make(order_maker *m, int32_t *order, const order_style *style) {
       int32_t c = m->ready[--n], first = n;
       order[style->backward ? f->n - 1 - done : done] = c;
       done++;
-      for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) {
+      for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) {
         int32_t to = f->to[i], its = place_of(style, to);
         if (--m->waiting[to] > 0) continue;
         if (its == place) {

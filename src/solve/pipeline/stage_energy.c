@@ -134,11 +134,9 @@ static int64_t n_values_of(const stage_energy *e, const edge_look *look) {
 /* Numbers the variables and their values. */
 static elimination_made list_variables(stage_energy *e, arena *a) {
   const stages *s = e->s;
-  e->variable_of = ARENA_NEW(a, int32_t, s->n);
-  e->class_of = ARENA_NEW(a, int32_t, s->n + s->n_edges);
-  e->size = ARENA_NEW(a, int32_t, s->n + s->n_edges);
-  e->start = ARENA_ZERO(a, int64_t, (int64_t)s->n + s->n_edges + 1);
-  if (!e->variable_of || !e->class_of || !e->size || !e->start) return ELIMINATION_NO_MEMORY;
+  if (!ARENA_ARRAYS(a, ARRAY(e->variable_of, s->n), ARRAY(e->class_of, s->n + s->n_edges),
+                    ARRAY(e->size, s->n + s->n_edges), ZEROS(e->start, (int64_t)s->n + s->n_edges + 1)))
+    return ELIMINATION_NO_MEMORY;
   for (int32_t v = 0; v < s->n; v++) {
     int32_t n = __builtin_popcount(e->may[v]);
     e->variable_of[v] = n > 1 ? e->n_variables : -1;

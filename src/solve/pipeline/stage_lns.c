@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/csr.h"
+#include "base/disjoint.h"
 #include "base/fail.h"
 #include "solve/pipeline/stage_space.h"
 
@@ -56,41 +58,32 @@ typedef struct lns {
 /* Neighbours in F. */
 static bool list_neighbours(lns *l, const stage_order *order, arena *a) {
   int32_t n = l->s->n;
-  l->start = ARENA_ZERO(a, int32_t, (int64_t)n + 2);
-  l->beside = ARENA_NEW(a, int32_t, 2 * (int64_t)order->start[n]);
-  if (!l->start || !l->beside) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(l->start, (int64_t)n + 2), ARRAY(l->beside, 2 * (int64_t)order->start[n]))) return false;
   for (int pass = 0; pass < 2; pass++) { /* counts, then fills */
     for (int32_t v = 0; v < n; v++)
       for (int32_t i = order->start[v]; i < order->start[v + 1]; i++) {
         int32_t u = order->before[i];
         if (pass == 0) {
-          l->start[u + 2]++;
-          l->start[v + 2]++;
+          csr_count(l->start, u);
+          csr_count(l->start, v);
         } else {
-          l->beside[l->start[u + 1]++] = v;
-          l->beside[l->start[v + 1]++] = u;
+          l->beside[csr_put(l->start, u)] = v;
+          l->beside[csr_put(l->start, v)] = u;
         }
       }
-    for (int32_t v = 0; pass == 0 && v < n; v++) l->start[v + 2] += l->start[v + 1];
+    if (pass == 0) csr_sum(l->start, n);
   }
   return true;
 }
 
 static bool allocate(lns *l, const stage_space *space, arena *a) {
   const stages *s = l->s;
-  l->stage = ARENA_NEW(a, uint8_t, s->n);
-  l->kept = ARENA_NEW(a, uint8_t, s->n);
-  l->region = ARENA_NEW(a, int32_t, s->n);
-  l->stamp = ARENA_ZERO(a, int32_t, s->n);
-  l->may = ARENA_NEW(a, uint16_t, s->n);
-  l->held = ARENA_ZERO(a, uint16_t, s->n_edges);
-  l->value = ARENA_NEW(a, int32_t, s->n + s->n_edges);
-  l->piece = ARENA_NEW(a, int32_t, s->n + s->n_edges);
-  l->saw = ARENA_NEW(a, uint8_t, (int64_t)s->n * PASSES);
-  l->mixed = ARENA_NEW(a, uint8_t, s->n);
-  l->columns = ARENA_NEW(a, column, (int64_t)MOST_PIECES * PASSES);
-  return l->stage && l->kept && l->region && l->stamp && l->may && l->held && l->value && l->piece && l->saw &&
-         l->mixed && l->columns && list_neighbours(l, &space->order, a);
+  int32_t n_variables = s->n + s->n_edges;
+  return ARENA_ARRAYS(a, ARRAY(l->stage, s->n), ARRAY(l->kept, s->n), ARRAY(l->region, s->n), ZEROS(l->stamp, s->n),
+                      ARRAY(l->may, s->n), ZEROS(l->held, s->n_edges), ARRAY(l->value, n_variables),
+                      ARRAY(l->piece, n_variables), ARRAY(l->saw, (int64_t)s->n * PASSES), ARRAY(l->mixed, s->n),
+                      ARRAY(l->columns, (int64_t)MOST_PIECES * PASSES)) &&
+         list_neighbours(l, &space->order, a);
 }
 
 /* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the chain that it makes.
@@ -186,25 +179,13 @@ static void draw_region(lns *l) {
   }
 }
 
-static int32_t root_of(int32_t *root, int32_t x) {
-  while (root[x] != x) x = root[x] = root[root[x]];
-  return x;
-}
-
 /* Numbers the pieces: variables that functions join. Those beyond MOST_PIECES stay as they are. */
 static void find_pieces(lns *l, const stage_energy *e) {
   int32_t *root = l->value; /* not used yet */
-  for (int32_t x = 0; x < e->n_variables; x++) root[x] = x;
-  for (int32_t i = 0; i < e->n_factors; i++) {
-    if (e->factors[i].variable[1] < 0) continue;
-    int32_t x = root_of(root, e->factors[i].variable[0]), y = root_of(root, e->factors[i].variable[1]);
-    root[x > y ? x : y] = x > y ? y : x;
-  }
-  l->n_pieces = 0;
-  for (int32_t x = 0; x < e->n_variables; x++) {
-    int32_t r = root_of(root, x);
-    l->piece[x] = r == x ? l->n_pieces++ : l->piece[r];
-  }
+  disjoint_init(root, e->n_variables);
+  for (int32_t i = 0; i < e->n_factors; i++)
+    if (e->factors[i].variable[1] >= 0) disjoint_join(root, e->factors[i].variable[0], e->factors[i].variable[1]);
+  l->n_pieces = disjoint_number(l->piece, root, e->n_variables);
   if (l->n_pieces > MOST_PIECES) l->n_pieces = MOST_PIECES;
 }
 

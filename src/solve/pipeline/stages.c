@@ -4,19 +4,15 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "solve/pipeline/link_prices.h"
 #include "view/footprint.h"
+#include "view/nets.h"
 #include "view/replicas.h"
+#include "view/unit.h"
 
 bool stages_serve(const situ_problem *p) {
-  if (p->execution != SITU_EXECUTION_PIPELINE) return false;
-  for (int32_t a = 0; a < p->n_devices; a++)
-    for (int32_t b = 0; b < a; b++) {
-      if (p->memory_of[a] != p->memory_of[b] || p->unused[a] || p->unused[b]) continue;
-      bool hosts = problem_is_host(p, a) && problem_is_host(p, b); /* others would hand tensors over for nothing */
-      if (!hosts || p->platform->memory_bytes[p->memory_of[a]] != SITU_UNLIMITED_BYTES) return false;
-    }
-  return true;
+  return p->execution == SITU_EXECUTION_PIPELINE && footprint_is_told_by_devices(p);
 }
 
 /* Renumbers the classes so that F goes upwards, by Kahn's algorithm with a stack: a
@@ -24,12 +20,12 @@ bool stages_serve(const situ_problem *p) {
 static bool order_classes(stages *s, arena *a) {
   int32_t n = s->n = s->classes.n_classes;
   const constraint_graph *f = &s->classes.forward;
-  int32_t *waiting = ARENA_ZERO(a, int32_t, n), *rank = ARENA_NEW(a, int32_t, n), *stack = ARENA_NEW(a, int32_t, n);
-  s->class_at = ARENA_NEW(a, int32_t, n);
+  int32_t *waiting, *rank, *stack;
   s->n_words = (n + 63) / 64;
-  s->predecessors = ARENA_ZERO(a, uint64_t, (int64_t)n * s->n_words);
-  if (!waiting || !rank || !stack || !s->class_at || !s->predecessors) return false;
-  for (int64_t i = 0; i < f->start[n]; i++) waiting[f->to[i]]++;
+  if (!ARENA_ARRAYS(a, ZEROS(waiting, n), ARRAY(rank, n), ARRAY(stack, n), ARRAY(s->class_at, n),
+                    ZEROS(s->predecessors, (int64_t)n * s->n_words)))
+    return false;
+  for (int32_t i = 0; i < f->start[n]; i++) waiting[f->to[i]]++;
   int32_t depth = 0, done = 0;
   for (int32_t c = n - 1; c >= 0; c--)
     if (waiting[c] == 0) stack[depth++] = c;
@@ -37,11 +33,11 @@ static bool order_classes(stages *s, arena *a) {
     int32_t c = stack[--depth];
     rank[c] = done;
     s->class_at[done++] = c;
-    for (int64_t i = f->start[c + 1] - 1; i >= f->start[c]; i--)
+    for (int32_t i = f->start[c + 1] - 1; i >= f->start[c]; i--)
       if (--waiting[f->to[i]] == 0) stack[depth++] = f->to[i];
   }
   for (int32_t c = 0; c < n; c++)
-    for (int64_t i = f->start[c]; i < f->start[c + 1]; i++) {
+    for (int32_t i = f->start[c]; i < f->start[c + 1]; i++) {
       int32_t u = rank[c], v = rank[f->to[i]];
       s->predecessors[(int64_t)v * s->n_words + u / 64] |= 1ull << (u % 64);
     }
@@ -55,18 +51,15 @@ static bool sum_classes(stages *s, arena *a) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   bool trained = p->replicate && p->training;
-  s->time_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * s->n);
-  s->weight_bytes = ARENA_ZERO(a, int64_t, s->n);
-  s->footprint_bytes = ARENA_ZERO(a, int64_t, s->n);
-  s->trained_bytes = ARENA_ZERO(a, int64_t, s->n);
-  if (!s->time_ns || !s->weight_bytes || !s->footprint_bytes || !s->trained_bytes) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(s->time_ns, (int64_t)s->n_rows * s->n), ZEROS(s->weight_bytes, s->n),
+                    ZEROS(s->footprint_bytes, s->n), ZEROS(s->trained_bytes, s->n)))
+    return false;
   for (int32_t i = 0; i < s->n; i++) {
     int32_t c = s->class_at[i];
     for (int32_t m = s->classes.member_start[c]; m < s->classes.member_start[c + 1]; m++) {
       int32_t v = s->classes.member[m];
-      int64_t footprint = footprint_bytes(g, v), stash = footprint_stash_bytes(g, v);
-      s->footprint_bytes[i] = max64(s->footprint_bytes[i], sat_mul(footprint, p->in_flight));
-      s->weight_bytes[i] = sat_add(s->weight_bytes[i], sat_add(g->weight_bytes[v], sat_mul(stash, p->in_flight)));
+      s->footprint_bytes[i] = max64(s->footprint_bytes[i], footprint_running_bytes(p, v));
+      s->weight_bytes[i] = sat_add(s->weight_bytes[i], footprint_held_bytes(p, v));
       if (trained && g->phase[v] == SITU_PHASE_FORWARD)
         s->trained_bytes[i] = sat_add(s->trained_bytes[i], g->weight_bytes[v]);
       for (int32_t row = 0; row < s->n_rows; row++) {
@@ -80,30 +73,8 @@ static bool sum_classes(stages *s, arena *a) {
   return true;
 }
 
-/* The distinct classes that tensor t joins, the producer's first, into `pins`. */
-static int32_t pins_of(const situ_graph *g, const int32_t *rank_of, int32_t t, int32_t *seen, int32_t mark,
-                       int32_t *pins) {
-  int32_t n = 0;
-  pins[n++] = rank_of[g->producer[t]];
-  seen[pins[0]] = mark;
-  for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
-    int32_t c = rank_of[g->use[k]];
-    if (seen[c] == mark) continue;
-    seen[c] = mark;
-    pins[n++] = c;
-  }
-  return n;
-}
-
 bool stages_list_touches(stages *s, arena *a) {
-  s->touch_start = ARENA_ZERO(a, int32_t, (int64_t)s->n + 2);
-  s->touch = ARENA_NEW(a, int32_t, s->pin_start[s->n_edges]);
-  if (!s->touch_start || !s->touch) return false;
-  for (int32_t i = 0; i < s->pin_start[s->n_edges]; i++) s->touch_start[s->pin[i] + 2]++;
-  for (int32_t c = 0; c < s->n; c++) s->touch_start[c + 2] += s->touch_start[c + 1];
-  for (int32_t e = 0; e < s->n_edges; e++)
-    for (int32_t i = s->pin_start[e]; i < s->pin_start[e + 1]; i++) s->touch[s->touch_start[s->pin[i] + 1]++] = e;
-  return true;
+  return csr_transpose(&s->touch_start, &s->touch, s->pin_start, s->pin, s->n_edges, s->n, a);
 }
 
 /* What a tensor that enters or leaves a device of a type costs it. */
@@ -117,20 +88,18 @@ static int64_t price_ns(const stages *s, const link_prices *links, int32_t type,
 static bool find_edges(stages *s, arena *a) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
-  int32_t *rank_of = ARENA_NEW(a, int32_t, g->n_operators), *seen = ARENA_ZERO(a, int32_t, s->n);
-  s->n_edges = 0;
-  s->pin_start = ARENA_ZERO(a, int32_t, (int64_t)g->n_tensors + 1);
-  s->pin = ARENA_NEW(a, int32_t, g->n_uses + g->n_tensors);
-  s->in_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
-  s->out_ns = ARENA_ZERO(a, int64_t, (int64_t)s->n_rows * g->n_tensors);
+  int32_t *rank_of, *seen;
+  int64_t cells = (int64_t)s->n_rows * g->n_tensors;
   link_prices links;
-  if (!rank_of || !seen || !s->pin_start || !s->pin || !s->in_ns || !s->out_ns) return false;
+  s->n_edges = 0;
+  if (!ARENA_ARRAYS(a, ARRAY(rank_of, g->n_operators), ZEROS(seen, s->n),
+                    ZEROS(s->pin_start, (int64_t)g->n_tensors + 1), ARRAY(s->pin, g->n_uses + g->n_tensors),
+                    ZEROS(s->in_ns, cells), ZEROS(s->out_ns, cells)))
+    return false;
   if (s->by_links && !link_prices_find(&links, p, s->types, s->n_types, a)) return false;
-  for (int32_t i = 0; i < s->n; i++)
-    for (int32_t m = s->classes.member_start[s->class_at[i]]; m < s->classes.member_start[s->class_at[i] + 1]; m++)
-      rank_of[s->classes.member[m]] = i;
+  for (int32_t i = 0; i < s->n; i++) unit_members_put(contraction_members(&s->classes, s->class_at[i]), rank_of, i);
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t at = s->pin_start[s->n_edges], n_pins = pins_of(g, rank_of, t, seen, t + 1, s->pin + at);
+    int32_t at = s->pin_start[s->n_edges], n_pins = nets_pins(g, t, rank_of, seen, s->pin + at);
     bool costs = false;
     for (int32_t row = 0; row < s->n_rows && n_pins > 1; row++) {
       bool here = row / s->n_types == phase_of(s, g->producer[t]) && !s->types[row].is_host;
@@ -154,29 +123,24 @@ static bool build(stages *s, arena *a) { return order_classes(s, a) && sum_class
 /* Renames class c to into[c] (numbers of s->classes) and forgets the empty ones. */
 static bool fuse(stages *s, const int32_t *into, arena *a) {
   contraction *c = &s->classes;
-  int32_t n = c->n_classes, n_left = 0, n_operators = s->problem->n_operators;
-  int64_t n_edges = 0;
-  int32_t *number = ARENA_NEW(a, int32_t, n), *start = ARENA_ZERO(a, int32_t, n + 2), *next = ARENA_NEW(a, int32_t, n);
-  int32_t *member = ARENA_NEW(a, int32_t, n_operators);
-  constraint_graph f = {.start = ARENA_ZERO(a, int64_t, n + 2), .to = ARENA_NEW(a, int32_t, c->forward.start[n])};
-  if (!number || !start || !next || !member || !f.start || !f.to) return false;
+  int32_t n = c->n_classes, n_left = 0, n_edges = 0, n_operators = s->problem->n_operators;
+  int32_t *number, *next, *start, *member;
+  constraint_graph f;
+  if (!ARENA_ARRAYS(a, ARRAY(number, n), ARRAY(next, n), ZEROS(f.start, n + 2), ARRAY(f.to, c->forward.start[n])))
+    return false;
   for (int32_t i = 0; i < n; i++) number[i] = into[i] == i ? n_left++ : -1;
-  for (int32_t v = 0; v < n_operators; v++) start[(c->class_of[v] = number[into[c->class_of[v]]]) + 1]++;
-  for (int32_t i = 0; i < n_left; i++) start[i + 1] += start[i];
-  memcpy(next, start, (size_t)n_left * sizeof *next);
-  for (int32_t v = 0; v < n_operators; v++) member[next[c->class_of[v]]++] = v;
-  for (int32_t i = 0; i < n; i++) f.start[number[into[i]] + 1] += c->forward.start[i + 1] - c->forward.start[i];
-  for (int32_t i = 0; i < n_left; i++) f.start[i + 1] += f.start[i];
-  int64_t *at = ARENA_COPY(a, f.start, int64_t, n_left + 1);
-  if (!at) return false;
+  for (int32_t v = 0; v < n_operators; v++) c->class_of[v] = number[into[c->class_of[v]]];
+  if (!csr_by_key(&start, &member, c->class_of, n_operators, n_left, a)) return false;
+  for (int32_t i = 0; i < n; i++) f.start[number[into[i]] + 2] += c->forward.start[i + 1] - c->forward.start[i];
+  csr_sum(f.start, n_left);
   for (int32_t i = 0; i < n; i++)
-    for (int64_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++)
-      f.to[at[number[into[i]]]++] = number[into[c->forward.to[k]]];
+    for (int32_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++)
+      f.to[csr_put(f.start, number[into[i]])] = number[into[c->forward.to[k]]];
   for (int32_t i = 0; i < n_left; i++) next[i] = -1; /* drop repeats and loops */
   for (int32_t i = 0; i < n_left; i++) {
-    int64_t from = f.start[i], to = f.start[i + 1];
+    int32_t from = f.start[i], to = f.start[i + 1];
     f.start[i] = n_edges;
-    for (int64_t k = from; k < to; k++) {
+    for (int32_t k = from; k < to; k++) {
       if (f.to[k] == i || next[f.to[k]] == i) continue;
       next[f.to[k]] = i;
       f.to[n_edges++] = f.to[k];
@@ -317,14 +281,14 @@ static bool lead_with_free(stages *s, arena *a) {
   contraction *c = &s->classes;
   int32_t first = c->class_of[leading_operator];
   bool *follows = ARENA_ZERO(a, bool, c->n_classes);
-  constraint_graph f = {.n = c->n_classes, .start = ARENA_ZERO(a, int64_t, c->n_classes + 2)};
+  constraint_graph f = {.n = c->n_classes, .start = ARENA_ZERO(a, int32_t, c->n_classes + 2)};
   f.to = ARENA_NEW(a, int32_t, c->forward.start[c->n_classes] + c->n_classes);
   if (!follows || !f.start || !f.to) return false;
-  for (int64_t k = 0; k < c->forward.start[c->n_classes]; k++) follows[c->forward.to[k]] = true;
-  int64_t n_edges = 0;
+  for (int32_t k = 0; k < c->forward.start[c->n_classes]; k++) follows[c->forward.to[k]] = true;
+  int32_t n_edges = 0;
   for (int32_t i = 0; i < c->n_classes; i++) {
     f.start[i] = n_edges;
-    for (int64_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++) f.to[n_edges++] = c->forward.to[k];
+    for (int32_t k = c->forward.start[i]; k < c->forward.start[i + 1]; k++) f.to[n_edges++] = c->forward.to[k];
     for (int32_t j = 0; i == first && j < c->n_classes; j++)
       if (!follows[j] && j != first) f.to[n_edges++] = j;
   }
@@ -345,11 +309,12 @@ static void forget_idle_memory(stages *s) {
 
 /* A row for each type and phase. */
 static bool find_rows(stages *s, arena *a) {
-  device_type *types;
-  if (!device_types_find(&types, &s->n_types, s->problem, a)) return false;
+  equal_devices equal;
+  if (!equal_devices_find(&equal, s->problem, EQUAL_STAGED, a)) return false;
+  s->n_types = equal.n_types;
   s->n_rows = s->n_types * s->n_phases;
   s->types = ARENA_NEW(a, device_type, s->n_rows);
-  for (int32_t row = 0; s->types && row < s->n_rows; row++) s->types[row] = types[row % s->n_types];
+  for (int32_t row = 0; s->types && row < s->n_rows; row++) s->types[row] = equal.types[row % s->n_types];
   return s->types != NULL;
 }
 

@@ -6,7 +6,7 @@
 #define SITU_SOLVE_PIPELINE_STAGES_H
 
 #include "view/contract.h"
-#include "view/device_types.h"
+#include "view/equal_devices.h"
 
 enum { STAGES_MOST_CLASSES = 20000 }; /* sets of classes are kept as bits: beyond this they take too much room */
 

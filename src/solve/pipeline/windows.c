@@ -188,12 +188,9 @@ bool windows_init(windows *w, const stages *s, arena *a) {
   *w = (windows){.stages = s};
   if (!number_states(w, a)) return false;
   if (w->n_states > WINDOWS_MOST_STATES) return true;
-  w->price = ARENA_NEW(a, int64_t, s->n);
-  w->in_price = ARENA_ZERO(a, int64_t, s->n_edges);
-  w->out_price = ARENA_ZERO(a, int64_t, s->n_edges);
-  w->loose = ARENA_ZERO(a, int64_t, s->n_edges);
-  w->reach = ARENA_NEW(a, int64_t, s->n_types + 1);
-  if (!w->price || !w->in_price || !w->out_price || !w->loose || !w->reach) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(w->price, s->n), ZEROS(w->in_price, s->n_edges), ZEROS(w->out_price, s->n_edges),
+                    ZEROS(w->loose, s->n_edges), ARRAY(w->reach, s->n_types + 1)))
+    return false;
   if (!allocate(w, a) || !choose_reaches(w, a)) return false;
   set_prices(w);
   ENSURE(contracts_amounts(w->price, s->n) && contracts_amounts(w->in_price, s->n_edges));

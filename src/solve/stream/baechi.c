@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "solve/stream/list.h"
 #include "solve/stream/rank.h"
+#include "view/coplace.h"
 
 enum { ALL_WAYS_UP_TO = 100000 }; /* operators; above, one schedule is made */
 
@@ -13,12 +14,12 @@ static bool has_both_kinds(const situ_problem *p) {
   return hosts > 0 && others > 0;
 }
 
-/* All schedules of one grouping. *going is false when the budget ended. */
-static situ_status schedule(bool *going, solve_run *run, const list_pair_policy *policy, const grouping *groups) {
+/* All schedules of one choice of units. *going is false when the budget ended. */
+static situ_status schedule(bool *going, solve_run *run, const list_pair_policy *policy, const unit_list *units) {
   const situ_problem *p = run->problem;
   bool all_ways = p->n_operators <= ALL_WAYS_UP_TO;
   draft s;
-  if (!draft_init_grouped(&s, p, *groups, run->arena)) return fail_no_memory(run->error);
+  if (!draft_init_units(&s, p, units, run->arena)) return fail_no_memory(run->error);
   for (int32_t channels = 0; channels < 2; channels++) {
     if (channels && (!all_ways || p->contention == SITU_CONTENTION_NONE || !draft_follow_links(&s, run->arena))) break;
     for (int32_t spare = 0; spare < 2 && *going; spare++) {
@@ -44,12 +45,12 @@ situ_status baechi_solve(solve_run *run, favourites_finder *find) {
   list_pair_policy policy = {.rule = LIST_EARLIEST_START, .level = level, .favourite = favourite};
   bool going = true;
   for (int32_t coplaced = 0; coplaced < 2 && going; coplaced++) {
-    grouping groups = grouping_of_colocations(p);
+    unit_list units = p->units;
     bool larger = p->n_operators <= ALL_WAYS_UP_TO;
-    if (coplaced && larger && !grouping_coplace(&groups, &larger, p, run->arena)) return fail_no_memory(run->error);
+    if (coplaced && larger && !coplace_find(&units, &larger, p, run->arena)) return fail_no_memory(run->error);
     if (coplaced && !larger) break;
-    if (find) TRY(find(favourite, run, &groups));
-    TRY(schedule(&going, run, &policy, &groups));
+    if (find) TRY(find(favourite, run, &units));
+    TRY(schedule(&going, run, &policy, &units));
   }
   return SITU_STATUS_OK;
 }

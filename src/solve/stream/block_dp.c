@@ -11,6 +11,7 @@
 #include "bound/bound.h"
 #include "solve/common/solver.h"
 #include "solve/stream/list.h"
+#include "view/unit.h"
 
 enum {
   FIRST_WIDTH = 64,
@@ -18,7 +19,7 @@ enum {
   LAST_WIDTH = 1 << 18,
   OFFERED = 8,
   LARGEST_BLOCK = 20,
-  GROUPS_TRIED = 8,
+  UNITS_TRIED = 8,
   CERTIFIED_WIDTH = 256
 };
 static const int64_t TRACE_ROOM = (int64_t)1 << 22, OPERATORS_LIMIT = 4000;
@@ -110,25 +111,20 @@ static void complete_order(block_dp *s, int32_t n_kept) {
     if (!s->placed[v]) n = append(s, n, v);
 }
 
-static void force_group(block_dp *s, int32_t k, int32_t d) {
-  const situ_problem *p = s->run->problem;
-  for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) s->device[p->group_member[i]] = d;
-}
-
-/* A colocation group goes where the member with most work is. Returns how many members work at all. */
-static int32_t gather_group(block_dp *s, int32_t k) {
+/* A unit goes where the member with most work is. Returns how many members work at all. */
+static int32_t gather_unit(block_dp *s, unit_members u) {
   const situ_problem *p = s->run->problem;
   int32_t to = -1, works = 0;
   int64_t most = -1;
-  for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
-    int32_t v = p->group_member[i], class = p->class_of[s->device[v] < 0 ? 0 : s->device[v]];
+  for (int32_t i = 0; i < u.n; i++) {
+    int32_t v = u.member[i], class = p->class_of[s->device[v] < 0 ? 0 : s->device[v]];
     int64_t time = p->time_ns[(int64_t)v * p->n_classes + class];
     works += time > 0;
     if (s->device[v] < 0 || time <= most) continue;
     most = time;
     to = s->device[v];
   }
-  if (to >= 0) force_group(s, k, to);
+  if (to >= 0) unit_members_put(u, s->device, to);
   return works;
 }
 
@@ -147,19 +143,22 @@ static void offer_schedule(block_dp *s, bool early) {
 
 static void offer_schedules(block_dp *s) {
   const situ_problem *p = s->run->problem;
-  int32_t n_tried = 0, tried[GROUPS_TRIED];
-  for (int32_t k = 0; k < p->graph->n_colocations; k++)
-    if (gather_group(s, k) > 1 && n_tried < GROUPS_TRIED) tried[n_tried++] = k;
+  int32_t n_tried = 0;
+  unit_members tried[UNITS_TRIED];
+  for (int32_t k = 0; k < p->units.n; k++) {
+    unit_members u = unit_list_members(&p->units, k);
+    if (gather_unit(s, u) > 1 && n_tried < UNITS_TRIED) tried[n_tried++] = u;
+  }
   offer_schedule(s, false);
   offer_schedule(s, true);
   for (int32_t i = 0; i < n_tried; i++) {
-    int32_t first = s->device[p->group_member[p->group_start[tried[i]]]];
+    int32_t first = s->device[tried[i].member[0]];
     for (int32_t d = 0; d < p->n_devices && !solve_done(s->run); d++) {
       if (d == first) continue;
-      force_group(s, tried[i], d);
+      unit_members_put(tried[i], s->device, d);
       offer_schedule(s, false);
     }
-    force_group(s, tried[i], first);
+    unit_members_put(tried[i], s->device, first);
   }
 }
 
@@ -179,11 +178,9 @@ static void offer_best(block_dp *s, const block_front *end, const block_trace *t
 
 static bool start_of_all(block_front *front, const block_dp *s, arena *a) {
   *front = (block_front){.n = 1};
-  front->vectors = ARENA_ZERO(a, int64_t, s->machine.n_devices + s->machine.problem->platform->n_channels);
-  front->copies = ARENA_ZERO(a, block_copies, 1);
-  front->step = ARENA_NEW(a, int32_t, 1);
-  front->bound_ns = ARENA_ZERO(a, int64_t, 1);
-  if (!front->vectors || !front->copies || !front->step || !front->bound_ns) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(front->vectors, s->machine.n_devices + s->machine.problem->platform->n_channels),
+                    ZEROS(front->copies, 1), ARRAY(front->step, 1), ZEROS(front->bound_ns, 1)))
+    return false;
   front->step[0] = -1;
   return true;
 }
@@ -266,21 +263,16 @@ static bool make_graph(block_dp *s, const situ_problem *p, arena *a) {
 static situ_status solve(solve_run *run) {
   const situ_problem *p = run->problem;
   block_dp s = {.run = run};
-  s.device = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s.order = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s.kept_order = ARENA_NEW(run->arena, int32_t, p->n_operators);
-  s.placed = ARENA_NEW(run->arena, bool, p->n_operators);
-  if (!s.device || !s.order || !s.kept_order || !s.placed || !make_graph(&s, p, run->arena))
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s.device, p->n_operators), ARRAY(s.order, p->n_operators),
+                    ARRAY(s.kept_order, p->n_operators), ARRAY(s.placed, p->n_operators)) ||
+      !make_graph(&s, p, run->arena))
     return fail_no_memory(run->error);
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
-  s.tail_ns = ARENA_NEW(run->arena, int64_t, cells);
-  s.head_ns = ARENA_NEW(run->arena, int64_t, cells);
-  s.priority = ARENA_NEW(run->arena, double, p->n_operators);
-  if (!s.tail_ns || !s.head_ns || !s.priority || !bound_heads_tails(s.head_ns, s.tail_ns, p) ||
-      !draft_init(&s.draft, p, run->arena))
+  if (!ARENA_ARRAYS(run->arena, ARRAY(s.tail_ns, cells), ARRAY(s.head_ns, cells), ARRAY(s.priority, p->n_operators)) ||
+      !bound_heads_tails(s.head_ns, s.tail_ns, p) || !draft_init(&s.draft, p, run->arena) ||
+      !block_machine_init(&s.machine, p, run->arena))
     return fail_no_memory(run->error);
   if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s.draft, run->arena);
-  block_machine_init(&s.machine, p);
   s.scratch = arena_new();
   situ_status status = s.scratch ? solve_in(&s) : fail_no_memory(run->error);
   arena_free(s.scratch);

@@ -24,7 +24,7 @@ typedef struct branching {
   int64_t rest[MOST_OPERATORS][BLOCK_PRICES]; /* work of an operator where it is cheapest */
   int32_t device[MOST_OPERATORS], order[MOST_OPERATORS];
   int64_t finish_ns[MOST_OPERATORS], free_ns[BLOCK_DEVICES];
-  int32_t group_device[MOST_OPERATORS], group_placed[MOST_OPERATORS]; /* [group] members placed */
+  int32_t unit_device[MOST_OPERATORS], unit_placed[MOST_OPERATORS]; /* [unit] members placed */
   uint32_t done;
   int64_t nodes;
   bool symmetric; /* twins may be exchanged */
@@ -40,8 +40,8 @@ typedef struct branch {
 static bool is_done(const branching *s, int32_t v) { return s->done >> v & 1; }
 
 static bool may_go(const branching *s, int32_t v, int32_t d) {
-  int32_t group = s->graph->colocation[v];
-  if (group >= 0 && s->group_placed[group] > 0) return s->group_device[group] == d;
+  int32_t u = s->problem->units.of[v];
+  if (s->unit_placed[u] > 0) return s->unit_device[u] == d;
   return problem_allows(s->problem, v, d);
 }
 
@@ -159,16 +159,16 @@ static void search(branching *s, int32_t placed, int64_t now) {
   branch list[MOST_OPERATORS * BLOCK_DEVICES];
   int32_t n = list_branches(s, list, now, placed);
   for (int32_t i = 0; i < n && !s->stopped; i++) {
-    int32_t v = list[i].v, d = list[i].d, group = s->graph->colocation[v];
+    int32_t v = list[i].v, d = list[i].d, u = s->problem->units.of[v];
     if (list[i].through_ns >= run->incumbent->value_ns) return; /* and so are all that follow */
     int64_t free_before = s->free_ns[d];
     s->order[placed] = v;
     s->device[v] = d;
     s->finish_ns[v] = s->free_ns[d] = sat_add(list[i].start_ns, problem_time_ns(s->problem, v, d));
     s->done |= 1u << v;
-    if (group >= 0 && s->group_placed[group]++ == 0) s->group_device[group] = d;
+    if (s->unit_placed[u]++ == 0) s->unit_device[u] = d;
     search(s, placed + 1, list[i].start_ns);
-    if (group >= 0) s->group_placed[group]--;
+    s->unit_placed[u]--;
     s->done &= ~(1u << v);
     s->free_ns[d] = free_before;
   }
@@ -208,8 +208,8 @@ static situ_status solve(solve_run *run) {
   s->n_devices = p->n_devices;
   s->symmetric = is_symmetric(p);
   s->tail_ns = ARENA_NEW(run->arena, int64_t, cells);
-  if (!s->tail_ns || !bound_heads_tails(head_ns, s->tail_ns, p)) return fail_no_memory(run->error);
-  block_machine_init(&s->machine, p);
+  if (!s->tail_ns || !bound_heads_tails(head_ns, s->tail_ns, p) || !block_machine_init(&s->machine, p, run->arena))
+    return fail_no_memory(run->error);
   find_rest(s);
   search(s, 0, 0);
   solve_count(run, "nodes", s->nodes);

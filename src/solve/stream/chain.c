@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "solve/stream/rank.h"
 #include "view/footprint.h"
 
@@ -103,14 +104,10 @@ static void place_others(int32_t *element, const situ_graph *g) {
 
 /* Parts elements where the work since the last boundary reaches `grain`, in order of numbers. False without memory. */
 static bool refine(int32_t *element, const situ_problem *p, double grain, const double *work, arena *a) {
-  int32_t n = p->n_operators, n_elements = 0, *first = NULL, *order = ARENA_NEW(a, int32_t, n);
+  int32_t n = p->n_operators, n_elements = 0, *first, *order;
   for (int32_t v = 0; v < n; v++)
     if (element[v] >= n_elements) n_elements = element[v] + 1;
-  first = ARENA_ZERO(a, int32_t, (int64_t)n_elements + 1);
-  if (!order || !first) return false;
-  for (int32_t v = 0; v < n; v++) first[element[v] + 1]++;
-  for (int32_t e = 0; e < n_elements; e++) first[e + 1] += first[e];
-  for (int32_t v = 0; v < n; v++) order[first[element[v]]++] = v;
+  if (!csr_by_key(&first, &order, element, n, n_elements, a)) return false;
   double since = 0;
   for (int32_t i = 0, e = 0; i < n; i++) {
     int32_t v = order[i];
@@ -124,7 +121,7 @@ static bool refine(int32_t *element, const situ_problem *p, double grain, const 
   return true;
 }
 
-/* Joins elements that share a colocation group, then neighbours until there are at most `most`. Returns their number.
+/* Joins elements that share a unit, then neighbours until there are at most `most`. Returns their number.
  */
 static int32_t join_elements(int32_t *element, bool *joined_some, const situ_problem *p, int32_t most,
                              const double *of_operator, arena *a) {
@@ -132,17 +129,16 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
   int32_t n = 0;
   for (int32_t v = 0; v < g->n_operators; v++)
     if (element[v] >= n) n = element[v] + 1;
-  int32_t *held = ARENA_ZERO(a, int32_t, (int64_t)n + 1), *number = ARENA_NEW(a, int32_t, n);
-  double *work = ARENA_ZERO(a, double, n);
-  if (!held || !number || !work) return -1;
-  for (int32_t k = 0; k < g->n_colocations; k++) {
+  int32_t *held, *number;
+  double *work;
+  if (!ARENA_ARRAYS(a, ZEROS(held, (int64_t)n + 1), ARRAY(number, n), ZEROS(work, n))) return -1;
+  for (int32_t k = 0; k < p->units.n; k++) {
     int32_t least = n, greatest = -1;
-    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++) {
-      int32_t e = element[p->group_member[i]];
+    for (int32_t i = p->units.start[k]; i < p->units.start[k + 1]; i++) {
+      int32_t e = element[p->units.member[i]];
       if (e < least) least = e;
       if (e > greatest) greatest = e;
     }
-    if (greatest < 0) continue;
     held[least]++; /* no boundary after least .. greatest - 1 */
     held[greatest]--;
   }
@@ -164,17 +160,6 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
   for (int32_t v = 0; v < g->n_operators; v++) element[v] = number[element[v]];
   *joined_some = n > most;
   return n > 0 ? number[n - 1] + 1 : 0;
-}
-
-static bool list_order(chain *c, arena *a) {
-  int32_t n = c->problem->n_operators;
-  c->order = ARENA_NEW(a, int32_t, n);
-  c->first = ARENA_ZERO(a, int32_t, (int64_t)c->n + 2);
-  if (!c->order || !c->first) return false;
-  for (int32_t v = 0; v < n; v++) c->first[c->element[v] + 2]++;
-  for (int32_t k = 0; k < c->n; k++) c->first[k + 2] += c->first[k + 1];
-  for (int32_t v = 0; v < n; v++) c->order[c->first[c->element[v] + 1]++] = v;
-  return true;
 }
 
 /* The last element that uses tensor t, and the last operator there; -1 where nobody does. */
@@ -251,10 +236,10 @@ static bool list_cuts(chain *c, const bool *main_part, arena *a) {
   const situ_graph *g = c->problem->graph;
   int32_t n = c->n, user;
   int64_t total = 0;
-  c->cut_start = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  c->own_end = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  int32_t *others = ARENA_ZERO(a, int32_t, (int64_t)n + 1);
-  if (!c->cut_start || !c->own_end || !others) return false;
+  int32_t *others;
+  if (!ARENA_ARRAYS(a, ZEROS(c->cut_start, (int64_t)n + 1), ZEROS(c->own_end, (int64_t)n + 1),
+                    ZEROS(others, (int64_t)n + 1)))
+    return false;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t from = c->element[g->producer[t]], to = last_use(c, t, &user);
     total += to > from ? to - from : 0;
@@ -291,15 +276,12 @@ bool chain_find(chain *c, const situ_problem *p, int32_t most, int32_t parts, ar
   for (int32_t v = 0; v < p->n_operators; v++) total += costs.work[v];
   if (parts > 0 && !refine(c->element, p, total / parts, costs.work, a)) return false;
   c->n = join_elements(c->element, &c->joined, p, most, costs.work, a);
-  if (c->n < 0 || !list_order(c, a)) return false;
+  if (c->n < 0 || !csr_by_key(&c->first, &c->order, c->element, p->n_operators, c->n, a)) return false;
   int64_t n = c->n;
-  c->weight_bytes = ARENA_ZERO(a, int64_t, n + 1);
-  c->kept_bytes = ARENA_ZERO(a, int64_t, n + 1);
-  c->time_ns = ARENA_ZERO(a, int64_t, (n + 1) * p->n_classes);
-  c->never = ARENA_ZERO(a, int32_t, (n + 1) * p->n_classes);
-  c->peak_bytes = ARENA_NEW(a, int64_t, n);
-  c->pin = ARENA_NEW(a, int32_t, n);
-  if (!c->weight_bytes || !c->kept_bytes || !c->time_ns || !c->never || !c->peak_bytes || !c->pin) return false;
+  if (!ARENA_ARRAYS(a, ZEROS(c->weight_bytes, n + 1), ZEROS(c->kept_bytes, n + 1),
+                    ZEROS(c->time_ns, (n + 1) * p->n_classes), ZEROS(c->never, (n + 1) * p->n_classes),
+                    ARRAY(c->peak_bytes, n), ARRAY(c->pin, n)))
+    return false;
   for (int32_t t = 0; t < p->graph->n_tensors; t++) seen[t] = -1;
   for (int32_t k = 0; k < c->n; k++) weigh_element(c, k, seen);
   if (!list_cuts(c, main_part, a)) return false;

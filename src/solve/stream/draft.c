@@ -23,55 +23,44 @@ static int64_t least_time(const situ_problem *p, int32_t class) {
   return least;
 }
 
-static void sum_groups(draft *s) {
+static void sum_units(draft *s) {
   const situ_problem *p = s->problem;
-  const grouping *g = &s->groups;
-  for (int32_t k = 0; k < g->n_groups; k++) {
-    s->group_weights[k] = s->group_footprint[k] = 0;
-    s->group_pin[k] = -1;
-    bool *runs = s->group_runs + (int64_t)k * p->n_classes;
+  for (int32_t k = 0; k < s->units->n; k++) {
+    unit_members u = unit_list_members(s->units, k);
+    bool *runs = s->unit_runs + (int64_t)k * p->n_classes;
     memset(runs, true, (size_t)p->n_classes * sizeof *runs);
-    for (int32_t i = g->start[k]; i < g->start[k + 1]; i++) {
-      int32_t v = g->member[i];
-      s->group_weights[k] = sat_add(s->group_weights[k], p->graph->weight_bytes[v]);
-      s->group_footprint[k] = max64(s->group_footprint[k], footprint_bytes(p->graph, v));
-      if (p->pin[v] >= 0) s->group_pin[k] = p->pin[v];
+    s->unit_pin[k] = -1;
+    for (int32_t i = 0; i < u.n; i++) {
+      int32_t v = u.member[i];
+      s->unit_weights[k] = sat_add(s->unit_weights[k], p->graph->weight_bytes[v]);
+      s->unit_footprint[k] = max64(s->unit_footprint[k], footprint_bytes(p->graph, v));
+      if (p->pin[v] >= 0) s->unit_pin[k] = p->pin[v];
       for (int32_t c = 0; c < p->n_classes; c++) runs[c] &= p->time_ns[(int64_t)v * p->n_classes + c] != SITU_NEVER_NS;
     }
   }
 }
 
-bool draft_init(draft *s, const situ_problem *p, arena *a) {
-  return draft_init_grouped(s, p, grouping_of_colocations(p), a);
-}
+bool draft_init(draft *s, const situ_problem *p, arena *a) { return draft_init_units(s, p, &p->units, a); }
 
-bool draft_init_grouped(draft *s, const situ_problem *p, grouping groups, arena *a) {
-  int32_t n = p->n_operators;
-  *s = (draft){.problem = p, .groups = groups};
-  s->device = ARENA_NEW(a, int32_t, n);
-  s->order = ARENA_NEW(a, int32_t, n);
-  s->start_ns = ARENA_NEW(a, int64_t, n);
-  s->finish_ns = ARENA_NEW(a, int64_t, n);
-  s->lines = ARENA_NEW(a, timeline, p->n_devices);
-  s->arrival_ns = ARENA_ZERO(a, int64_t, p->n_memories);
-  s->candidates = ARENA_NEW(a, int32_t, p->n_devices);
-  s->weights = ARENA_NEW(a, int64_t, p->n_memories);
-  s->footprint = ARENA_NEW(a, int64_t, p->n_memories);
-  s->group_weights = ARENA_NEW(a, int64_t, groups.n_groups);
-  s->group_footprint = ARENA_NEW(a, int64_t, groups.n_groups);
-  s->group_device = ARENA_NEW(a, int32_t, groups.n_groups);
-  s->group_pin = ARENA_NEW(a, int32_t, groups.n_groups);
-  s->group_runs = ARENA_NEW(a, bool, (int64_t)groups.n_groups * p->n_classes);
-  s->sorting = ARENA_NEW(a, timed, 2 * (int64_t)n);
-  int64_t *least = ARENA_NEW(a, int64_t, p->n_classes);
-  if (!s->device || !s->order || !s->start_ns || !s->finish_ns || !s->lines || !s->arrival_ns || !s->candidates ||
-      !s->weights || !s->footprint || !s->group_weights || !s->group_footprint || !s->group_device || !s->group_pin ||
-      !s->group_runs || !s->sorting || !least || !timeline_pool_init(&s->pool, a, (int64_t)n + p->n_devices))
+bool draft_init_units(draft *s, const situ_problem *p, const unit_list *units, arena *a) {
+  int32_t n = p->n_operators, n_devices = p->n_devices;
+  int64_t *least;
+  timed *sorting;
+  *s = (draft){.problem = p, .units = units};
+  if (!ARENA_ARRAYS(a, ARRAY(s->device, n), ARRAY(s->order, n), ARRAY(s->start_ns, n), ARRAY(s->finish_ns, n),
+                    ARRAY(s->lines, n_devices), ZEROS(s->arrival_ns, p->n_memories), ARRAY(s->candidates, n_devices),
+                    ARRAY(s->weights, p->n_memories), ARRAY(s->footprint, p->n_memories),
+                    ZEROS(s->unit_weights, units->n), ZEROS(s->unit_footprint, units->n),
+                    ARRAY(s->unit_device, units->n), ARRAY(s->unit_pin, units->n),
+                    ARRAY(s->unit_runs, (int64_t)units->n * p->n_classes), ARRAY(sorting, 2 * (int64_t)n),
+                    ARRAY(least, p->n_classes)) ||
+      !timeline_pool_init(&s->pool, a, (int64_t)n + n_devices))
     return false;
+  s->sorting = sorting;
   for (int32_t k = 0; k < p->n_classes; k++) least[k] = least_time(p, k);
-  for (int32_t d = 0; d < p->n_devices; d++) s->lines[d].least = least[p->class_of[d]];
+  for (int32_t d = 0; d < n_devices; d++) s->lines[d].least = least[p->class_of[d]];
   s->limited = !footprint_fits_always(p);
-  sum_groups(s);
+  sum_units(s);
   draft_clear(s);
   return true;
 }
@@ -79,7 +68,7 @@ bool draft_init_grouped(draft *s, const situ_problem *p, grouping groups, arena 
 void draft_clear(draft *s) {
   const situ_problem *p = s->problem;
   for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
-  for (int32_t k = 0; k < s->groups.n_groups; k++) s->group_device[k] = -1;
+  for (int32_t k = 0; k < s->units->n; k++) s->unit_device[k] = -1;
   for (int32_t m = 0; m < p->n_memories; m++) s->weights[m] = s->footprint[m] = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     s->lines[d].root = 0;
@@ -170,21 +159,13 @@ void draft_arrive_at(draft *s, int32_t v, int32_t d) {
   arrive(s, v, m, m);
 }
 
-static bool group_allows(const draft *s, int32_t group, int32_t d) {
-  const situ_problem *p = s->problem;
-  int32_t pin = s->group_pin[group];
-  return (pin < 0 ? !p->unused[d] : pin == d) && s->group_runs[(int64_t)group * p->n_classes + p->class_of[d]];
-}
-
-/* Bytes that would be free on d's memory with v (and its group) there; negative when it is too small. */
+/* Bytes that would be free on d's memory with the unit of v there; negative when it is too small. */
 static int64_t room_with(const draft *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
-  int32_t m = p->memory_of[d], group = s->groups.of[v];
+  int32_t m = p->memory_of[d], u = s->units->of[v];
   int64_t limit = p->platform->memory_bytes[m];
   if (limit == SITU_UNLIMITED_BYTES) return limit;
-  int64_t weights = group >= 0 ? s->group_weights[group] : p->graph->weight_bytes[v];
-  int64_t footprint = group >= 0 ? s->group_footprint[group] : footprint_bytes(p->graph, v);
-  return limit - sat_add(sat_add(s->weights[m], weights), max64(s->footprint[m], footprint));
+  return limit - sat_add(sat_add(s->weights[m], s->unit_weights[u]), max64(s->footprint[m], s->unit_footprint[u]));
 }
 
 /* Keeps the candidates that are no hosts, if there are any. Returns how many are left. */
@@ -195,16 +176,17 @@ static int32_t leave_out_hosts(draft *s, int32_t n) {
   return kept > 0 ? kept : n;
 }
 
-/* Support, pins and the server that v must stay in. */
+/* Support and pins of the unit of v, and the server that v must stay in. */
 static bool allows(const draft *s, int32_t v, int32_t d) {
-  int32_t group = s->groups.of[v], server = s->only_server ? s->only_server[v] : -1;
-  return (group >= 0 ? group_allows(s, group, d) : problem_allows(s->problem, v, d)) &&
-         (server < 0 || s->problem->platform->devices[d].server == server);
+  const situ_problem *p = s->problem;
+  int32_t u = s->units->of[v], pin = s->unit_pin[u], server = s->only_server ? s->only_server[v] : -1;
+  return (pin < 0 ? !p->unused[d] : pin == d) && s->unit_runs[(int64_t)u * p->n_classes + p->class_of[d]] &&
+         (server < 0 || p->platform->devices[d].server == server);
 }
 
 bool draft_takes(const draft *s, int32_t v, int32_t d) {
-  int32_t group = s->groups.of[v];
-  if (group >= 0 && s->group_device[group] >= 0) return d == s->group_device[group];
+  int32_t u = s->units->of[v];
+  if (s->unit_device[u] >= 0) return d == s->unit_device[u];
   return allows(s, v, d) && !(s->closed && s->closed[s->problem->memory_of[d]]) &&
          !(s->spare_hosts && problem_is_host(s->problem, d)) && (!s->limited || room_with(s, v, d) >= 0);
 }
@@ -212,9 +194,9 @@ bool draft_takes(const draft *s, int32_t v, int32_t d) {
 int32_t draft_candidates(draft *s, int32_t v) {
   REQUIRE(v >= 0 && v < s->problem->n_operators && s->device[v] < 0);
   const situ_problem *p = s->problem;
-  int32_t group = s->groups.of[v], n = 0, roomiest = -1;
-  if (group >= 0 && s->group_device[group] >= 0) {
-    s->candidates[0] = s->group_device[group];
+  int32_t u = s->units->of[v], n = 0, roomiest = -1;
+  if (s->unit_device[u] >= 0) {
+    s->candidates[0] = s->unit_device[u];
     return 1;
   }
   int64_t most = INT64_MIN;
@@ -241,21 +223,17 @@ int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps) {
 
 void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
   const situ_problem *p = s->problem;
-  int32_t group = s->groups.of[v], m = p->memory_of[d];
+  int32_t u = s->units->of[v], m = p->memory_of[d];
   int64_t time = problem_time_ns(p, v, d);
   REQUIRE(s->device[v] < 0 && d >= 0 && d < p->n_devices && start_ns >= 0);
   s->device[v] = d;
   s->start_ns[v] = start_ns;
   s->finish_ns[v] = sat_add(start_ns, time);
   timeline_put(&s->pool, &s->lines[d], start_ns, time);
-  if (group < 0 && s->limited) {
-    s->weights[m] = sat_add(s->weights[m], p->graph->weight_bytes[v]);
-    s->footprint[m] = max64(s->footprint[m], footprint_bytes(p->graph, v));
-  } else if (group >= 0 && s->group_device[group] < 0) {
-    s->weights[m] = sat_add(s->weights[m], s->group_weights[group]);
-    s->footprint[m] = max64(s->footprint[m], s->group_footprint[group]);
-  }
-  if (group >= 0) s->group_device[group] = d;
+  if (s->unit_device[u] >= 0) return;
+  s->weights[m] = sat_add(s->weights[m], s->unit_weights[u]);
+  s->footprint[m] = max64(s->footprint[m], s->unit_footprint[u]);
+  s->unit_device[u] = d;
 }
 
 static int by_end(const void *left, const void *right) {
@@ -305,15 +283,15 @@ const char *draft_check(const draft *s) {
   const situ_graph *g = p->graph;
   EXPECT(contracts_within(s->device, p->n_operators, -1, p->n_devices), "operators are on devices, or not placed");
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t d = s->device[v], group = s->groups.of[v];
+    int32_t d = s->device[v], u = s->units->of[v];
     if (d < 0) continue;
     EXPECT(s->start_ns[v] >= 0, "starts are at least 0");
     EXPECT(s->finish_ns[v] == sat_add(s->start_ns[v], problem_time_ns(p, v, d)), "an operator takes its time");
     EXPECT(s->finish_ns[v] <= s->lines[d].end || problem_time_ns(p, v, d) == 0, "a device's line covers its operators");
-    EXPECT(group < 0 || s->group_device[group] == d, "a group shares a device");
+    EXPECT(s->unit_device[u] == d, "a unit shares a device");
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-      int32_t u = g->producer[g->in[i]];
-      EXPECT(s->device[u] >= 0 && s->finish_ns[u] <= s->start_ns[v], "producers are placed, and end before");
+      int32_t from = g->producer[g->in[i]];
+      EXPECT(s->device[from] >= 0 && s->finish_ns[from] <= s->start_ns[v], "producers are placed, and end before");
     }
   }
   return NULL;

@@ -10,8 +10,8 @@
 #define SITU_SOLVE_STREAM_DRAFT_H
 
 #include "plan/plan.h"
+#include "problem/problem.h"
 #include "solve/stream/timeline.h"
-#include "view/grouping.h"
 
 typedef struct draft {
   const situ_problem *problem;
@@ -19,18 +19,19 @@ typedef struct draft {
   int32_t *order;  /* [operator]; filled by draft_placement */
   int64_t *start_ns, *finish_ns;
   timeline_pool pool;
-  timeline *lines;                          /* [device] */
-  int64_t *arrival_ns;                      /* [memory]: when the inputs of the operator at hand are there */
-  int32_t *candidates;                      /* [device] */
-  int64_t *weights, *footprint;             /* [memory] bytes */
-  grouping groups;                          /* whose members share a device */
-  int64_t *group_weights, *group_footprint; /* [group] */
-  int32_t *group_device;                    /* [group], -1: not placed yet */
-  int32_t *group_pin;                       /* [group] device or -1 */
-  bool *group_runs;                         /* [group * n_classes] whether the class can run all members */
-  const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL; the caller's */
-  const bool *closed;         /* [memory] whose devices take only what can go nowhere else; or NULL; the caller's */
-  bool spare_hosts;           /* hosts are candidates only where nothing else is; the caller's */
+  timeline *lines;                        /* [device] */
+  int64_t *arrival_ns;                    /* [memory]: when the inputs of the operator at hand are there */
+  int32_t *candidates;                    /* [device] */
+  int64_t *weights, *footprint;           /* [memory] bytes */
+  const unit_list *units;                 /* whose members share a device; borrowed */
+  int64_t *unit_weights, *unit_footprint; /* [unit] bytes */
+  int32_t *unit_device;                   /* [unit], -1: not placed yet */
+  int32_t *unit_pin;                      /* [unit] device or -1 */
+  bool *unit_runs;                        /* [unit * n_classes] whether the class can run all members */
+  /* The next three are the caller's to set. */
+  const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL */
+  const bool *closed;         /* [memory] whose devices take only what can go nowhere else; or NULL */
+  bool spare_hosts;           /* hosts are candidates only where nothing else is */
   bool limited;               /* some memory could be too small */
   bool links;                 /* channels are followed */
   int64_t *channel_ns;        /* [channel] until when it is busy */
@@ -38,9 +39,9 @@ typedef struct draft {
   void *sorting;              /* scratch of draft_placement */
 } draft;
 
-/* Colocation groups share a device; or larger groups do. False without memory. */
+/* For the units of the problem, or for larger ones. False without memory. */
 bool draft_init(draft *s, const situ_problem *problem, arena *a);
-bool draft_init_grouped(draft *s, const situ_problem *problem, grouping groups, arena *a);
+bool draft_init_units(draft *s, const situ_problem *problem, const unit_list *units, arena *a);
 /* Back to nothing placed. */
 void draft_clear(draft *s);
 /* From now on channels are followed. False where the tables would be too large, or without memory. */
@@ -50,7 +51,7 @@ bool draft_follow_links(draft *s, arena *a);
 void draft_arrive(draft *s, int32_t v);
 /* The same for the memory of device d alone. */
 void draft_arrive_at(draft *s, int32_t v, int32_t d);
-/* Fills candidates: where v may go by support, pins, its group and memory; where nothing has room, the device with
+/* Fills candidates: where v may go by support, pins, its unit and memory; where nothing has room, the device with
  * the most room. Returns how many; 0 only where no device can run v. */
 int32_t draft_candidates(draft *s, int32_t v);
 /* Whether device d is one of them, seen without looking at others; false where that takes a look at them. */

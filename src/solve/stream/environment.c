@@ -5,9 +5,9 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "solve/stream/sequence.h"
 #include "view/footprint.h"
-#include "view/unit.h"
 
 static const double INVALID_REWARD = -10;
 
@@ -15,26 +15,8 @@ static const double INVALID_REWARD = -10;
 
 /* Units from unit_of, whose numbers go by first operators. */
 static void list_members(environment *env) {
-  int32_t n = env->problem->n_operators;
-  for (int32_t u = 0; u <= env->n_units; u++) env->member_start[u] = 0;
-  for (int32_t v = 0; v < n; v++) env->member_start[env->unit_of[v] + 1]++;
-  for (int32_t u = 0; u < env->n_units; u++) env->member_start[u + 1] += env->member_start[u];
-  for (int32_t v = 0; v < n; v++) env->member[env->member_start[env->unit_of[v]]++] = v;
-  for (int32_t u = env->n_units; u > 0; u--) env->member_start[u] = env->member_start[u - 1];
-  env->member_start[0] = 0;
-}
-
-static void number_units(environment *env) {
-  const situ_problem *p = env->problem;
-  for (int32_t v = 0; v < p->n_operators; v++) env->unit_of[v] = -1;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    if (env->unit_of[v] >= 0) continue;
-    const int32_t *members;
-    int32_t first = v, n = unit_of(p, &first, &members);
-    for (int32_t i = 0; i < n; i++) env->unit_of[members[i]] = env->n_units;
-    env->n_units++;
-  }
-  list_members(env);
+  memset(env->member_start, 0, ((size_t)env->n_units + 2) * sizeof *env->member_start);
+  csr_fill(env->member_start, env->member, env->unit_of, env->problem->n_operators, env->n_units);
 }
 
 static void describe_unit(environment *env, int32_t u) {
@@ -56,14 +38,9 @@ static void describe_units(environment *env) {
 
 void environment_join(environment *env, const int32_t *group) {
   REQUIRE(contracts_within(group, env->n_units, 0, env->n_units));
-  int32_t *number = env->device, n = 0; /* of each group; there are no more groups than operators */
-  for (int32_t u = 0; u < env->n_units; u++) number[group[u]] = -1;
-  for (int32_t v = 0; v < env->problem->n_operators; v++) {
-    int32_t g = group[env->unit_of[v]];
-    if (number[g] < 0) number[g] = n++;
-    env->unit_of[v] = number[g];
-  }
-  env->n_units = n;
+  int32_t n = env->problem->n_operators;
+  for (int32_t v = 0; v < n; v++) env->unit_of[v] = group[env->unit_of[v]];
+  env->n_units = csr_number_keys(env->unit_of, env->unit_of, n, env->device, env->n_units);
   list_members(env);
   describe_units(env);
   CONTRACT(environment_check(env));
@@ -96,7 +73,7 @@ static bool init(environment *env, const situ_problem *p, arena *a) {
   int64_t n = p->n_operators;
   *env = (environment){.problem = p, .arena = a, .n_devices = p->n_devices, .best_ns = SITU_NEVER_NS};
   env->unit_of = ARENA_NEW(a, int32_t, n);
-  env->member_start = ARENA_NEW(a, int32_t, n + 1);
+  env->member_start = ARENA_NEW(a, int32_t, n + 2);
   env->member = ARENA_NEW(a, int32_t, n);
   env->sequence = ARENA_NEW(a, int32_t, n);
   env->device = ARENA_NEW(a, int32_t, n);
@@ -106,7 +83,9 @@ static bool init(environment *env, const situ_problem *p, arena *a) {
   if (!env->unit_of || !env->member_start || !env->member || !env->sequence || !env->device || !env->best ||
       !env->held_bytes || !env->most_bytes)
     return false;
-  number_units(env);
+  env->n_units = p->units.n;
+  memcpy(env->unit_of, p->units.of, (size_t)n * sizeof *env->unit_of);
+  list_members(env);
   env->allowed = ARENA_NEW(a, bool, (int64_t)env->n_units * p->n_devices);
   env->weight_bytes = ARENA_NEW(a, int64_t, env->n_units);
   env->footprint_bytes = ARENA_NEW(a, int64_t, env->n_units);
@@ -222,10 +201,9 @@ const char *environment_check(const environment *env) {
     EXPECT(contracts_rise(env->member + first, n), "members of a unit ascend");
     for (int32_t i = first; i < first + n; i++) EXPECT(env->unit_of[env->member[i]] == u, "members are of their unit");
   }
-  for (int32_t k = 0; k < p->graph->n_colocations; k++)
-    for (int32_t i = p->group_start[k]; i < p->group_start[k + 1]; i++)
-      EXPECT(env->unit_of[p->group_member[i]] == env->unit_of[p->group_member[p->group_start[k]]],
-             "no colocation group is parted");
+  for (int32_t v = 0; v < p->n_operators; v++)
+    EXPECT(env->unit_of[v] == env->unit_of[unit_list_members(&p->units, p->units.of[v]).member[0]],
+           "no unit of the problem is parted");
   EXPECT(contracts_amounts(env->weight_bytes, env->n_units), "sizes are at least 0");
   return NULL;
 }

@@ -2,7 +2,7 @@
  * device each (actions), what may go where (masks), and how long the model takes then (rewards). Policies that learn
  * and placements at random draw from the same one.
  *
- * A unit is a colocation group, or an operator alone; units are numbered by their first operator, so nearly in
+ * Units are those of the problem at first (view/unit.h); they are numbered by their first operator, so nearly in
  * topological order. Colocation, support, pins and room for weights are masked, not punished (as GDP does them, Zhou et
  * al., 2019): a draw cannot break them. What a draw cannot see, tensors that live at the same time, makes a trial
  * invalid.

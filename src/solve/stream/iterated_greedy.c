@@ -37,14 +37,10 @@ typedef struct greedy {
 /* ---- taking out ---- */
 
 static void take_out(greedy *s, int32_t v) {
-  const situ_problem *p = s->problem;
-  const int32_t *members;
-  int32_t n = unit_of(p, &v, &members);
-  if (s->forced[v] < 0 || p->pin[v] >= 0) return;
-  for (int32_t i = 0; i < n; i++) {
-    s->forced[members[i]] = -1;
-    s->out[s->n_out++] = members[i];
-  }
+  unit_members u = unit_of(s->problem, v);
+  if (s->forced[v] < 0 || s->problem->pin[v] >= 0) return;
+  unit_members_put(u, s->forced, -1);
+  for (int32_t i = 0; i < u.n; i++) s->out[s->n_out++] = u.member[i];
 }
 
 /* A neighbour of v: a producer of an input, a user of an output, or beside it on its device; v where it has none. */
@@ -149,17 +145,12 @@ static void set_tails(greedy *s) {
       s->tail_ns[(int64_t)s->out[i] * p->n_devices + d] = critical_rest(&s->path, s->now.device, s->out[i], d);
 }
 
-static void force(greedy *s, int32_t v, int32_t d) {
-  const int32_t *members;
-  int32_t n = unit_of(s->problem, &v, &members);
-  for (int32_t i = 0; i < n && unit_allows(s->problem, v, d); i++) s->forced[members[i]] = d;
-}
-
 /* Now and then one of them goes to a device by chance, and the others follow it or not; a stretch goes whole. */
 static void force_some(greedy *s) {
   int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
-  for (int32_t i = 0; i < s->n_out && s->together; i++) force(s, s->out[i], d);
-  if (!s->together && rng_below(&s->random, 2)) force(s, s->out[rng_below(&s->random, s->n_out)], d);
+  for (int32_t i = 0; i < s->n_out && s->together; i++) unit_put(s->problem, s->forced, s->out[i], d);
+  if (!s->together && rng_below(&s->random, 2))
+    unit_put(s->problem, s->forced, s->out[rng_below(&s->random, s->n_out)], d);
 }
 
 /* Takes the placement just simulated as the present one, in the order of its starts. */

@@ -42,16 +42,13 @@ typedef struct layering {
 /* ---- Parts: what has weights, and what follows from it ---- */
 
 static void give(layering *s, int32_t v, int32_t number) {
-  const int32_t *members;
-  int32_t n = unit_of(s->problem, &v, &members);
-  for (int32_t i = 0; i < n; i++) s->part_of[members[i]] = number;
+  unit_members_put(unit_of(s->problem, v), s->part_of, number);
 }
 
 static bool has_weights(const situ_problem *p, int32_t v) {
-  const int32_t *members;
-  int32_t n = unit_of(p, &v, &members);
-  for (int32_t i = 0; i < n; i++)
-    if (p->graph->weight_bytes[members[i]] > 0) return true;
+  unit_members u = unit_of(p, v);
+  for (int32_t i = 0; i < u.n; i++)
+    if (p->graph->weight_bytes[u.member[i]] > 0) return true;
   return false;
 }
 
@@ -100,10 +97,9 @@ static int by_start(const void *left, const void *right) {
 /* Renumbers the parts by start. */
 static bool sort_parts(layering *s, arena *a) {
   int32_t n = s->problem->n_operators;
-  double *start = ARENA_NEW(a, double, n);
-  int32_t *rank = ARENA_NEW(a, int32_t, s->n_parts);
-  s->parts = ARENA_NEW(a, layer_part, s->n_parts);
-  if (!start || !rank || !s->parts) return false;
+  double *start;
+  int32_t *rank;
+  if (!ARENA_ARRAYS(a, ARRAY(start, n), ARRAY(rank, s->n_parts), ARRAY(s->parts, s->n_parts))) return false;
   rank_downward(start, s->problem, &s->costs);
   for (int32_t k = 0; k < s->n_parts; k++) s->parts[k] = (layer_part){.start = -1, .number = k};
   for (int32_t v = 0; v < n; v++) {
@@ -199,10 +195,9 @@ static int64_t offer(layering *s, const int32_t *at) {
   for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (s->device[v] >= 0) continue;
-    const int32_t *members;
-    int32_t first = v, size = unit_of(p, &first, &members), d = allowed_from(s, v, at[s->part_of[v]]);
+    int32_t d = allowed_from(s, v, at[s->part_of[v]]);
     if (d < 0) return SITU_NEVER_NS;
-    for (int32_t i = 0; i < size; i++) s->device[members[i]] = d;
+    unit_members_put(unit_of(p, v), s->device, d);
   }
   if (!sequence_find(s->order, s->run->simulator, p, s->device, s->run->arena)) return SITU_NEVER_NS;
   return repair_offer(s->run, &(placement){.device = s->device, .order = s->order});
@@ -305,12 +300,8 @@ static bool init(layering *s, solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
   *s = (layering){.run = run, .problem = p, .best_ns = SITU_NEVER_NS};
-  s->part_of = ARENA_NEW(a, int32_t, p->n_operators);
-  s->device = ARENA_NEW(a, int32_t, p->n_operators);
-  s->order = ARENA_NEW(a, int32_t, p->n_operators);
-  s->sequence = ARENA_NEW(a, int32_t, p->n_devices);
-  s->speed = ARENA_NEW(a, double, p->n_devices);
-  if (!s->part_of || !s->device || !s->order || !s->sequence || !s->speed ||
+  if (!ARENA_ARRAYS(a, ARRAY(s->part_of, p->n_operators), ARRAY(s->device, p->n_operators),
+                    ARRAY(s->order, p->n_operators), ARRAY(s->sequence, p->n_devices), ARRAY(s->speed, p->n_devices)) ||
       !rank_costs_find(&s->costs, a, p, RANK_MEAN))
     return false;
   find_parts(s);

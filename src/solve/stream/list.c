@@ -159,11 +159,9 @@ static bool pairing_init(pairing *x, draft *s, const list_pair_policy *policy, a
   *x = (pairing){.draft = s, .policy = policy};
   if (!policy->favourite) return true;
   int32_t n = s->problem->n_devices;
-  x->in_window = ARENA_ZERO(scratch, bool, s->problem->n_operators);
-  x->last = ARENA_NEW(scratch, int32_t, n);
-  x->awaited = ARENA_NEW(scratch, int32_t, n);
-  x->awaits_from = ARENA_NEW(scratch, int64_t, n);
-  if (!x->in_window || !x->last || !x->awaited || !x->awaits_from) return false;
+  if (!ARENA_ARRAYS(scratch, ZEROS(x->in_window, s->problem->n_operators), ARRAY(x->last, n), ARRAY(x->awaited, n),
+                    ARRAY(x->awaits_from, n)))
+    return false;
   for (int32_t d = 0; d < n; d++) x->last[d] = -1;
   return true;
 }

@@ -67,12 +67,11 @@ static bool settle(lns *s, const placement *where, const simulation *found) {
 
 /* Whether v may move: all that it is colocated with, but itself, takes no time anywhere. */
 static bool moves_alone(const situ_problem *p, int32_t v) {
-  const int32_t *members;
-  int32_t n = unit_of(p, &v, &members);
+  unit_members u = unit_of(p, v);
   if (p->pin[v] >= 0) return false;
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t k = 0; members[i] != v && k < p->n_classes; k++)
-      if (p->time_ns[(int64_t)members[i] * p->n_classes + k] > 0) return false;
+  for (int32_t i = 0; i < u.n; i++)
+    for (int32_t k = 0; u.member[i] != v && k < p->n_classes; k++)
+      if (p->time_ns[(int64_t)u.member[i] * p->n_classes + k] > 0) return false;
   return true;
 }
 
@@ -169,9 +168,7 @@ static void read_filling(lns *s, const block *b, const block_front *end) {
   block_trace_read(&s->trace, end->step[best], &s->machine, s->trial.device, s->trial.order + b->first);
   for (int32_t i = 0; i < b->n; i++) {
     int32_t v = b->operator_of[i];
-    const int32_t *members;
-    int32_t n = unit_of(p, &v, &members);
-    for (int32_t k = 0; k < n && moves_alone(p, v); k++) s->trial.device[members[k]] = s->trial.device[v];
+    if (moves_alone(p, v)) unit_members_put(unit_of(p, v), s->trial.device, s->trial.device[v]);
   }
 }
 
@@ -247,9 +244,8 @@ static bool init(lns *s, solve_run *run) {
   s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
   s->trace = (block_trace){.room = TRACE_ROOM, .steps = ARENA_NEW(run->arena, block_step, TRACE_ROOM)};
   if (!s->now.device || !s->now.order || !s->trial.device || !s->trial.order || !s->start_ns || !s->finish_ns ||
-      !s->trace.steps || !critical_init(&s->path, p, run->arena))
+      !s->trace.steps || !critical_init(&s->path, p, run->arena) || !block_machine_init(&s->machine, p, run->arena))
     return false;
-  block_machine_init(&s->machine, p);
   for (int32_t d = 0; d < p->n_devices; d++) s->machine.twin[d] = -1; /* the rest of the schedule tells them apart */
   s->empty = arena_get_mark(s->ordered);
   placement best = run->incumbent->best;

@@ -122,7 +122,7 @@ static int64_t arrival_on_trial(const lookahead *s, const draft *d, int32_t c, i
 /* When the last child would end with v on its i-th candidate; the end of v where it has none. */
 static int64_t end_of_children(lookahead *s, const draft *d, int32_t v, int32_t i) {
   const situ_problem *p = d->problem;
-  int32_t group = d->groups.of[v];
+  int32_t unit = d->units->of[v];
   int64_t finish = sat_add(s->start_ns[i], problem_time_ns(p, v, s->own[i])), last = finish;
   for (int32_t c = 0; c < s->n_children; c++) {
     child *x = &s->children[c];
@@ -131,7 +131,7 @@ static int64_t end_of_children(lookahead *s, const draft *d, int32_t v, int32_t 
     x->device = -1;
     for (int32_t k = 0; k < x->n; k++) {
       int32_t e = s->candidates[(int64_t)c * s->n_devices + k];
-      if (group >= 0 && d->groups.of[x->v] == group && e != s->own[i]) continue;
+      if (d->units->of[x->v] == unit && e != s->own[i]) continue;
       int64_t ready = max64(arrival_on_trial(s, d, c, e), max64(arrival[k], sat_add(finish, way[k])));
       int64_t start = start_of_child(s, d, c, e, ready);
       int64_t end = sat_add(start, problem_time_ns(p, x->v, e));
@@ -168,13 +168,9 @@ static bool init(lookahead *s, const situ_problem *p, const double *rank, arena 
   for (int32_t v = 0; v < p->n_operators; v++)
     inputs = max64(inputs, p->graph->in_start[v + 1] - p->graph->in_start[v]);
   *s = (lookahead){.rank = rank, .n_devices = p->n_devices};
-  s->edges = ARENA_NEW(a, child_edge, MOST_CHILDREN * inputs);
-  s->own = ARENA_NEW(a, int32_t, p->n_devices);
-  s->start_ns = ARENA_NEW(a, int64_t, p->n_devices);
-  s->candidates = ARENA_NEW(a, int32_t, cells);
-  s->arrival_ns = ARENA_NEW(a, int64_t, cells);
-  s->way_ns = ARENA_NEW(a, int64_t, cells * p->n_devices);
-  return s->edges && s->own && s->start_ns && s->candidates && s->arrival_ns && s->way_ns;
+  return ARENA_ARRAYS(a, ARRAY(s->edges, MOST_CHILDREN * inputs), ARRAY(s->own, p->n_devices),
+                      ARRAY(s->start_ns, p->n_devices), ARRAY(s->candidates, cells), ARRAY(s->arrival_ns, cells),
+                      ARRAY(s->way_ns, cells * p->n_devices));
 }
 
 static situ_status solve(solve_run *run) {

@@ -7,7 +7,7 @@
  *     s_u + p_u + c_uv x_uv <= s_v,   s_u + p_u <= W,   0 <= x <= 1,
  *     sum over consumers v of (1 - x_uv) <= 1,   sum over producers u of (1 - x_uv) <= 1.
  * On unlike devices p is the least time of the operator and c the least time of the transfer between two devices.
- * Operators in a chain are one, and so are those of a group that lead to one consumer in it (Baechi's fusion). x is
+ * Operators in a chain are one, and so are those of a unit that lead to one consumer in it (Baechi's fusion). x is
  * rounded by the heaviest matching on 1 - x, so that the last two kinds of rows hold. */
 #include "base/fail.h"
 #include "lp/lp.h"
@@ -20,6 +20,8 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/csr.h"
+#include "graph/neighbours.h"
 #include "solve/stream/matching.h"
 #include "solve/stream/rank.h"
 
@@ -46,23 +48,13 @@ typedef struct favourites {
   double scale;    /* nanoseconds of a unit of time */
 } favourites;
 
-static int32_t n_producers(const situ_graph *g, int32_t v) {
-  int32_t n = 0, last = -1;
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-    int32_t u = g->producer[g->in[i]]; /* tensors ascend, and so do their producers */
-    n += u != last;
-    last = u;
-  }
-  return n;
-}
-
-/* An operator with one consumer is one node with it when that has no other producer, or is in the same group. No other
+/* An operator with one consumer is one node with it when that has no other producer, or is in the same unit. No other
  * path leads from the one to the other, so nodes form no cycle. */
-static void find_nodes(favourites *x, const grouping *groups) {
+static void find_nodes(favourites *x, const unit_list *units) {
   const situ_graph *g = x->problem->graph;
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
-    int32_t w = grouping_only_consumer(g, v);
-    bool one = w >= 0 && (n_producers(g, w) == 1 || (groups->of[v] >= 0 && groups->of[v] == groups->of[w]));
+    int32_t w = neighbours_only_user(g, v);
+    bool one = w >= 0 && (neighbours_only_producer(g, w) == v || units->of[v] == units->of[w]);
     x->node[v] = one ? x->node[w] : x->n_nodes++;
   }
 }
@@ -94,14 +86,14 @@ static void merge_edges(favourites *x) {
   x->n_edges = n;
 }
 
-static bool build(favourites *x, const situ_problem *p, const grouping *groups, arena *a) {
+static bool build(favourites *x, const situ_problem *p, const unit_list *units, arena *a) {
   const situ_graph *g = p->graph;
   rank_costs costs;
   *x = (favourites){.problem = p, .node = ARENA_NEW(a, int32_t, p->n_operators)};
   x->work_ns = ARENA_ZERO(a, double, p->n_operators);
   x->edges = ARENA_NEW(a, edge, g->n_uses);
   if (!x->node || !x->work_ns || !x->edges || !rank_costs_find(&costs, a, p, RANK_LEAST)) return false;
-  find_nodes(x, groups);
+  find_nodes(x, units);
   for (int32_t v = 0; v < g->n_operators; v++) {
     x->work_ns[x->node[v]] += costs.work[v];
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
@@ -177,18 +169,17 @@ static bool add_rows(lp *model, const favourites *x, arena *a) {
             .upper = ARENA_NEW(a, double, most)};
   int32_t *in_start = ARENA_ZERO(a, int32_t, (int64_t)n + 2), *in_edge = ARENA_NEW(a, int32_t, m);
   if (!r.start || !r.column || !r.coefficient || !r.lower || !r.upper || !in_start || !in_edge) return false;
-  for (int32_t e = 0; e < m; e++) in_start[x->edges[e].to + 2]++;
-  for (int32_t k = 0; k < n; k++) in_start[k + 2] += in_start[k + 1];
-  for (int32_t e = 0; e < m; e++) in_edge[in_start[x->edges[e].to + 1]++] = e;
+  for (int32_t e = 0; e < m; e++) csr_count(in_start, x->edges[e].to);
+  csr_sum(in_start, n);
+  for (int32_t e = 0; e < m; e++) in_edge[csr_put(in_start, x->edges[e].to)] = e;
   fill_rows(&r, x, in_start, in_edge);
   return lp_add_rows(model, r.n, r.start, r.column, r.coefficient, r.lower, r.upper);
 }
 
 static lp *make_model(const favourites *x, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes;
-  double *cost = ARENA_ZERO(a, double, m + n + 1), *lower = ARENA_ZERO(a, double, m + n + 1);
-  double *upper = ARENA_NEW(a, double, m + n + 1);
-  if (!cost || !lower || !upper) return NULL;
+  double *cost, *lower, *upper;
+  if (!ARENA_ARRAYS(a, ZEROS(cost, m + n + 1), ZEROS(lower, m + n + 1), ARRAY(upper, m + n + 1))) return NULL;
   for (int32_t i = 0; i <= m + n; i++) upper[i] = i < m ? 1 : HUGE_VAL;
   cost[m + n] = 1;
   lp *model = lp_new(m + n + 1, cost, lower, upper);
@@ -201,9 +192,10 @@ static lp *make_model(const favourites *x, arena *a) {
 static bool round_edges(int32_t *favourite, const favourites *x, const double *values, arena *a) {
   int32_t m = x->n_edges, n = x->n_nodes;
   double dearest = 1;
-  int64_t *start = ARENA_ZERO(a, int64_t, (int64_t)n + 1), *weight = ARENA_NEW(a, int64_t, m);
-  int32_t *to = ARENA_NEW(a, int32_t, m), *which = ARENA_NEW(a, int32_t, m), *mate = ARENA_NEW(a, int32_t, n);
-  if (!start || !weight || !to || !which || !mate) return false;
+  int64_t *start, *weight;
+  int32_t *to, *which, *mate;
+  if (!ARENA_ARRAYS(a, ZEROS(start, (int64_t)n + 1), ARRAY(weight, m), ARRAY(to, m), ARRAY(which, m), ARRAY(mate, n)))
+    return false;
   for (int32_t e = 0; e < m; e++) dearest = fmax(dearest, x->edges[e].transfer_ns);
   int32_t kept = 0, at = 0;
   for (int32_t k = 0; k < n; k++) {
@@ -229,12 +221,12 @@ static double seconds_for(const budget *b) {
 }
 
 /* Favourites of chains, then those that the program chooses. */
-static situ_status find(int32_t *favourite, solve_run *run, const grouping *groups) {
+static situ_status find(int32_t *favourite, solve_run *run, const unit_list *units) {
   const situ_problem *p = run->problem;
   favourites x;
-  if (!build(&x, p, groups, run->arena)) return fail_no_memory(run->error);
+  if (!build(&x, p, units, run->arena)) return fail_no_memory(run->error);
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t w = grouping_only_consumer(p->graph, v);
+    int32_t w = neighbours_only_user(p->graph, v);
     favourite[v] = w >= 0 && x.node[v] == x.node[w] ? w : -1;
   }
   if (x.n_edges == 0 || x.n_edges > MOST_EDGES) return SITU_STATUS_OK;

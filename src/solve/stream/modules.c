@@ -5,7 +5,9 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/csr.h"
 #include "base/heap.h"
+#include "graph/components.h"
 
 enum { MOVING_PASSES = 20, SEARCHED = 5000 };
 
@@ -16,7 +18,7 @@ typedef struct level {
   int32_t n;
   int32_t *start, *to; /* neighbours, without itself */
   double *weight, *strength;
-  int32_t *size; /* units */
+  int32_t *size; /* strands */
 } level;
 
 typedef struct moving {
@@ -59,7 +61,7 @@ static int32_t move_all(int32_t *label, const level *g, double price, int32_t mo
   s.strength = ARENA_COPY(a, g->strength, double, g->n);
   s.reach = ARENA_ZERO(a, double, g->n);
   s.reached = ARENA_NEW(a, int32_t, g->n);
-  int32_t *number = ARENA_NEW(a, int32_t, g->n), n = 0;
+  int32_t *number = ARENA_NEW(a, int32_t, g->n);
   if (!s.size || !s.strength || !s.reach || !s.reached || !number) return -1;
   for (int32_t x = 0; x < g->n; x++) label[x] = x;
   bool moved = true;
@@ -67,12 +69,7 @@ static int32_t move_all(int32_t *label, const level *g, double price, int32_t mo
     moved = false;
     for (int32_t x = 0; x < g->n; x++) moved |= move_node(&s, x, price, most);
   }
-  for (int32_t x = 0; x < g->n; x++) number[x] = -1;
-  for (int32_t x = 0; x < g->n; x++) {
-    if (number[label[x]] < 0) number[label[x]] = n++;
-    label[x] = number[label[x]];
-  }
-  return n;
+  return csr_number_keys(label, label, g->n, number, g->n);
 }
 
 /* The level above: labels become nodes. */
@@ -111,7 +108,7 @@ static bool aggregate(level *out, const level *g, const int32_t *label, int32_t 
   return true;
 }
 
-int32_t modules_communities(int32_t *label, const unit_graph *u, double resolution, int32_t most, arena *a) {
+int32_t modules_communities(int32_t *label, const strand_graph *u, double resolution, int32_t most, arena *a) {
   REQUIRE(most >= 1 && resolution >= 0);
   level g = {.n = u->n, .start = u->near_start, .to = u->near, .weight = u->weight, .strength = u->strength};
   g.size = ARENA_NEW(a, int32_t, u->n);
@@ -136,15 +133,15 @@ int32_t modules_communities(int32_t *label, const unit_graph *u, double resoluti
 /* ---- modules grown along edges ---- */
 
 typedef struct growing {
-  const unit_graph *g;
-  int32_t *piece_of, *first, *last, *chain; /* [unit] its piece; [piece] its units, chained */
-  int32_t *size;                            /* [piece] units */
+  const strand_graph *g;
+  int32_t *piece_of, *first, *last, *chain; /* [strand] its piece; [piece] its strands, chained */
+  int32_t *size;                            /* [piece] strands */
   int32_t *seen, *stack, stamp;
 } growing;
 
 /* Whether some way leads from piece a over a third to piece b, or is too long to look for. */
 static bool leads_around(growing *s, int32_t a, int32_t b) {
-  const unit_graph *g = s->g;
+  const strand_graph *g = s->g;
   int32_t n = 0, searched = 0;
   s->stamp++;
   s->stack[n++] = a;
@@ -184,7 +181,7 @@ static int by_weight(const void *left, const void *right) {
 }
 
 /* All directed edges, heaviest first. Returns how many. */
-static int32_t list_edges(heavy_edge *edges, const unit_graph *g) {
+static int32_t list_edges(heavy_edge *edges, const strand_graph *g) {
   int32_t n = 0;
   for (int32_t u = 0; u < g->n; u++)
     for (int32_t i = g->near_start[u]; i < g->near_start[u + 1]; i++)
@@ -193,7 +190,7 @@ static int32_t list_edges(heavy_edge *edges, const unit_graph *g) {
   return n;
 }
 
-static bool start_growing(growing *s, const unit_graph *g, arena *a) {
+static bool start_growing(growing *s, const strand_graph *g, arena *a) {
   *s = (growing){.g = g};
   int32_t **arrays[] = {&s->piece_of, &s->first, &s->last, &s->chain, &s->size, &s->seen, &s->stack};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
@@ -206,7 +203,7 @@ static bool start_growing(growing *s, const unit_graph *g, arena *a) {
   return true;
 }
 
-static bool grow(int32_t *label, const unit_graph *g, const int32_t *community, int32_t most, arena *a) {
+static bool grow(int32_t *label, const strand_graph *g, const int32_t *community, int32_t most, arena *a) {
   growing s;
   heavy_edge *edges = ARENA_NEW(a, heavy_edge, g->near_start[g->n]);
   if (!edges || !start_growing(&s, g, a)) return false;
@@ -225,12 +222,13 @@ static bool grow(int32_t *label, const unit_graph *g, const int32_t *community, 
 /* ---- segments of an order ---- */
 
 /* F(j) = max over i of F(i) + W(i, j) - gamma K(i, j)^2 / 2 total, W the weight inside, K the strength of a segment.
- * Units of different `apart` stand in different segments; NULL: none do. */
-static bool divide(int32_t *label, const unit_graph *g, const int32_t *order, const int32_t *apart,
+ * Strands of different `apart` stand in different segments; NULL: none do. */
+static bool divide(int32_t *label, const strand_graph *g, const int32_t *order, const int32_t *apart,
                    const module_rules *rules, arena *a) {
-  double *best = ARENA_NEW(a, double, (int64_t)g->n + 1);
-  int32_t *from = ARENA_NEW(a, int32_t, (int64_t)g->n + 1), *place = ARENA_NEW(a, int32_t, g->n);
-  if (!best || !from || !place) return false;
+  double *best;
+  int32_t *from, *place;
+  if (!ARENA_ARRAYS(a, ARRAY(best, (int64_t)g->n + 1), ARRAY(from, (int64_t)g->n + 1), ARRAY(place, g->n)))
+    return false;
   for (int32_t k = 0; k < g->n; k++) place[order[k]] = k;
   best[0] = 0;
   double price = g->total > 0 ? rules->resolution / (2 * g->total) : 0;
@@ -256,14 +254,14 @@ static bool divide(int32_t *label, const unit_graph *g, const int32_t *order, co
 
 /* ---- what every way ends with ---- */
 
-/* The graph of labels: the units of each, chained, and how many edges come in from others. */
+/* The graph of labels: the strands of each, chained, and how many edges come in from others. */
 typedef struct quotient {
-  const unit_graph *g;
+  const strand_graph *g;
   int32_t n;
   int32_t *first, *chain, *waiting;
 } quotient;
 
-static bool quotient_find(quotient *q, const unit_graph *g, const int32_t *label, arena *a) {
+static bool quotient_find(quotient *q, const strand_graph *g, const int32_t *label, arena *a) {
   *q = (quotient){.g = g,
                   .n = g->n,
                   .first = ARENA_NEW(a, int32_t, g->n),
@@ -280,8 +278,8 @@ static bool quotient_find(quotient *q, const unit_graph *g, const int32_t *label
   return true;
 }
 
-/* Renumbers labels, whose quotient is acyclic, so that edges go up, ties by first unit. *n: how many there are. */
-static bool number_up(int32_t *label, const unit_graph *g, int32_t *n, arena *a) {
+/* Renumbers labels, whose quotient is acyclic, so that edges go up, ties by first strand. *n: how many there are. */
+static bool number_up(int32_t *label, const strand_graph *g, int32_t *n, arena *a) {
   quotient q;
   double *key = ARENA_NEW(a, double, g->n);
   int32_t *number = ARENA_NEW(a, int32_t, g->n);
@@ -305,89 +303,31 @@ static bool number_up(int32_t *label, const unit_graph *g, int32_t *n, arena *a)
   return true;
 }
 
-typedef struct component_search {
-  quotient q;
-  const int32_t *label;
-  int32_t *index, *low, *component, *stack, *path;
-  int32_t *unit, *edge; /* [label] where its loop over units and edges stands */
-  int32_t n_stack, n_path, n_seen;
-} component_search;
-
-static void enter(component_search *s, int32_t c) {
-  s->index[c] = s->low[c] = ++s->n_seen;
-  s->stack[s->n_stack++] = s->path[s->n_path++] = c;
-  s->unit[c] = s->q.first[c];
-  s->edge[c] = s->q.g->next_start[s->unit[c]];
-}
-
-/* The next label that c leads to, -1 when there is none any more. */
-static int32_t next_label(component_search *s, int32_t c) {
-  const unit_graph *g = s->q.g;
-  while (s->unit[c] >= 0) {
-    if (s->edge[c] < g->next_start[s->unit[c] + 1]) return s->label[g->next[s->edge[c]++]];
-    s->unit[c] = s->q.chain[s->unit[c]];
-    if (s->unit[c] >= 0) s->edge[c] = g->next_start[s->unit[c]];
-  }
-  return -1;
-}
-
-/* Tarjan's strongly connected components of the quotient, without recursion; labels of one become one. */
-static bool merge_cycles(int32_t *label, const unit_graph *g, arena *a) {
-  component_search s = {.label = label};
-  int32_t **arrays[] = {&s.index, &s.low, &s.component, &s.stack, &s.path, &s.unit, &s.edge};
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-    if (!(*arrays[i] = ARENA_ZERO(a, int32_t, g->n))) return false;
-  if (!quotient_find(&s.q, g, label, a)) return false;
-  for (int32_t c = 0; c < g->n; c++) s.component[c] = -1;
-  for (int32_t root = 0; root < g->n; root++) {
-    if (s.q.first[root] < 0 || s.index[root]) continue;
-    enter(&s, root);
-    while (s.n_path > 0) {
-      int32_t c = s.path[s.n_path - 1], to = next_label(&s, c);
-      if (to >= 0) {
-        if (!s.index[to])
-          enter(&s, to);
-        else if (s.component[to] < 0 && s.index[to] < s.low[c])
-          s.low[c] = s.index[to];
-        continue;
-      }
-      s.n_path--;
-      if (s.n_path > 0 && s.low[c] < s.low[s.path[s.n_path - 1]]) s.low[s.path[s.n_path - 1]] = s.low[c];
-      if (s.low[c] < s.index[c]) continue;
-      for (int32_t member = -1; member != c;) s.component[member = s.stack[--s.n_stack]] = c;
-    }
-  }
-  for (int32_t u = 0; u < g->n; u++) label[u] = s.component[label[u]];
+/* Labels on a common cycle of the quotient become one. */
+static bool merge_cycles(int32_t *label, const strand_graph *g, arena *a) {
+  int32_t *start, *to, *component, n;
+  if (!ARENA_ARRAYS(a, ZEROS(start, (int64_t)g->n + 2), ARRAY(to, g->next_start[g->n]), ARRAY(component, g->n)))
+    return false;
+  for (int32_t u = 0; u < g->n; u++) start[label[u] + 2] += g->next_start[u + 1] - g->next_start[u];
+  csr_sum(start, g->n);
+  for (int32_t u = 0; u < g->n; u++)
+    for (int32_t i = g->next_start[u]; i < g->next_start[u + 1]; i++) to[csr_put(start, label[u])] = label[g->next[i]];
+  if (!components_find(component, &n, start, to, g->n, a)) return false;
+  for (int32_t u = 0; u < g->n; u++) label[u] = component[label[u]];
   return true;
 }
 
 /* Acyclic labels that are too large are cut along the order of numbers: edges stay ahead. */
-static bool cut_to_size(int32_t *label, const unit_graph *g, const module_rules *rules, arena *a) {
-  int32_t n, *order = ARENA_NEW(a, int32_t, g->n), *at = ARENA_ZERO(a, int32_t, (int64_t)g->n + 1);
-  int32_t *whole = ARENA_NEW(a, int32_t, g->n);
-  if (!order || !at || !whole || !number_up(label, g, &n, a)) return false;
-  for (int32_t u = 0; u < g->n; u++) at[label[u] + 1]++;
-  for (int32_t c = 0; c < n; c++) at[c + 1] += at[c];
-  for (int32_t u = 0; u < g->n; u++) {
-    order[at[label[u]]++] = u;
-    whole[u] = label[u];
-  }
+static bool cut_to_size(int32_t *label, const strand_graph *g, const module_rules *rules, arena *a) {
+  int32_t n, *start, *order, *whole;
+  if (!number_up(label, g, &n, a) || !csr_by_key(&start, &order, label, g->n, n, a)) return false;
+  if (!(whole = ARENA_COPY(a, label, int32_t, g->n))) return false;
   module_rules loose = *rules;
   loose.resolution = 0; /* what fits stays whole */
   return divide(label, g, order, whole, &loose, a);
 }
 
-static bool list_members(modules *out, const unit_graph *g, arena *a) {
-  out->start = ARENA_ZERO(a, int32_t, (int64_t)out->n + 2);
-  out->unit = ARENA_NEW(a, int32_t, g->n);
-  if (!out->start || !out->unit) return false;
-  for (int32_t u = 0; u < g->n; u++) out->start[out->of[u] + 2]++;
-  for (int32_t k = 0; k < out->n; k++) out->start[k + 2] += out->start[k + 1];
-  for (int32_t u = 0; u < g->n; u++) out->unit[out->start[out->of[u] + 1]++] = u;
-  return true;
-}
-
-bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, arena *a) {
+bool modules_find(modules *out, const strand_graph *g, const module_rules *rules, arena *a) {
   REQUIRE(rules->most >= 1 && rules->resolution >= 0);
   REQUIRE(rules->way == MODULES_GROWN || (rules->order && contracts_permutation(rules->order, g->n)));
   *out = (modules){.of = ARENA_NEW(a, int32_t, g->n)};
@@ -403,18 +343,19 @@ bool modules_find(modules *out, const unit_graph *g, const module_rules *rules, 
     made = community && modules_communities(community, g, rules->resolution, g->n, a) >= 0 &&
            grow(out->of, g, community, rules->most, a);
   }
-  if (!made || !number_up(out->of, g, &out->n, a) || !list_members(out, g, a)) return false;
+  if (!made || !number_up(out->of, g, &out->n, a) || !csr_by_key(&out->start, &out->strand, out->of, g->n, out->n, a))
+    return false;
   CONTRACT(modules_check(out, g));
   return true;
 }
 
-const char *modules_check(const modules *m, const unit_graph *g) {
-  EXPECT(contracts_within(m->of, g->n, 0, m->n), "every unit is in a module");
-  EXPECT(contracts_lists(m->start, m->n, g->n), "start lists units by module");
+const char *modules_check(const modules *m, const strand_graph *g) {
+  EXPECT(contracts_within(m->of, g->n, 0, m->n), "every strand is in a module");
+  EXPECT(contracts_lists(m->start, m->n, g->n), "start lists strands by module");
   for (int32_t k = 0; k < m->n; k++) {
     int32_t first = m->start[k], n = m->start[k + 1] - first;
-    EXPECT(n > 0 && contracts_rise(m->unit + first, n), "no module is empty; units ascend");
-    for (int32_t i = first; i < first + n; i++) EXPECT(m->of[m->unit[i]] == k, "units are of their module");
+    EXPECT(n > 0 && contracts_rise(m->strand + first, n), "no module is empty; strands ascend");
+    for (int32_t i = first; i < first + n; i++) EXPECT(m->of[m->strand[i]] == k, "strands are of their module");
   }
   for (int32_t u = 0; u < g->n; u++)
     for (int32_t i = g->next_start[u]; i < g->next_start[u + 1]; i++)

@@ -52,11 +52,10 @@ static double transfer_of(const situ_problem *p, const double *pairs, int32_t t,
 }
 
 bool rank_costs_find(rank_costs *out, arena *a, const situ_problem *p, rank_weight weight) {
-  out->work = ARENA_NEW(a, double, p->n_operators);
-  out->transfer = ARENA_NEW(a, double, p->graph->n_tensors);
-  double *pairs = ARENA_ZERO(a, double, p->n_kinds);
-  double *devices = ARENA_ZERO(a, double, p->n_classes);
-  if (!out->work || !out->transfer || !pairs || !devices) return false;
+  double *pairs, *devices;
+  if (!ARENA_ARRAYS(a, ARRAY(out->work, p->n_operators), ARRAY(out->transfer, p->graph->n_tensors),
+                    ZEROS(pairs, p->n_kinds), ZEROS(devices, p->n_classes)))
+    return false;
   for (int32_t d = 0; d < p->n_devices; d++)
     if (!p->unused[d]) devices[p->class_of[d]]++;
   for (int32_t v = 0; v < p->n_operators; v++) out->work[v] = work_of(p, devices, v, weight);

@@ -319,8 +319,6 @@ bool server_table_set_chain(server_table *t, const chain *c) {
     t->slots[x].never = c->never + class * (c->n + 1);
     if (t->staged && !stage(t, &t->slots[x])) return false;
   }
-  t->cells = ARENA_NEW(a, server_cell, (int64_t)t->n_states * (c->n + 1));
-  t->crossing_ns = ARENA_ZERO(a, int64_t *, t->problem->n_kinds);
-  t->rest_ns = ARENA_NEW(a, int64_t, (int64_t)c->n + 1);
-  return t->cells && t->crossing_ns && t->rest_ns;
+  return ARENA_ARRAYS(a, ARRAY(t->cells, (int64_t)t->n_states * (c->n + 1)), ZEROS(t->crossing_ns, t->problem->n_kinds),
+                      ARRAY(t->rest_ns, (int64_t)c->n + 1));
 }

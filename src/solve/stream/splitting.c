@@ -8,14 +8,15 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "bound/bound.h"
+#include "graph/topological.h"
 #include "solve/common/repair.h"
 #include "solve/common/solver.h"
-#include "solve/common/topological.h"
 #include "solve/stream/critical.h"
 #include "solve/stream/excess.h"
 #include "solve/stream/modules.h"
 #include "solve/stream/rank.h"
 #include "solve/stream/window.h"
+#include "view/unit.h"
 
 enum {
   FIRST_SIZE = 10,
@@ -44,11 +45,11 @@ typedef struct splitting {
   solve_run *run;
   const situ_problem *problem;
   const situ_graph *graph;
-  unit_graph grains[2];    /* by unit_grain */
-  const unit_graph *units; /* one of them */
-  int64_t *tail_ns;        /* [operator * devices + device] B1's */
+  strand_graph grains[2];      /* by strand_grain */
+  const strand_graph *strands; /* one of them */
+  int64_t *tail_ns;            /* [operator * devices + device] B1's */
   rng random;
-  int32_t *order; /* [unit] */
+  int32_t *order; /* [strand] */
   window window;
   uint8_t *signature;
   finding *findings[BUCKETS];
@@ -89,11 +90,11 @@ static int64_t least_leave(const splitting *s, int32_t v, int32_t d) {
   return leave;
 }
 
-/* Inputs of the unit from outside the window. */
+/* Inputs of the strand from outside the window. */
 static void fill_arrivals(splitting *s, int32_t i, const int32_t *device) {
   const situ_problem *p = s->problem;
   const situ_graph *g = s->graph;
-  int32_t v = s->units->member[s->units->member_start[s->window.unit[i]]];
+  int32_t v = s->strands->member[s->strands->member_start[s->window.strand[i]]];
   for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
     int32_t t = g->in[k], u = g->producer[t];
     for (int32_t d = 0; d < p->n_devices && !s->inside[u]; d++) {
@@ -106,9 +107,9 @@ static void fill_arrivals(splitting *s, int32_t i, const int32_t *device) {
 static void mark_inside(splitting *s, bool inside) {
   s->n_inside = 0;
   for (int32_t i = 0; i < s->window.n; i++) {
-    int32_t u = s->window.unit[i];
-    for (int32_t k = s->units->member_start[u]; k < s->units->member_start[u + 1]; k++, s->n_inside++)
-      s->inside[s->units->member[k]] = inside;
+    int32_t u = s->window.strand[i];
+    for (int32_t k = s->strands->member_start[u]; k < s->strands->member_start[u + 1]; k++, s->n_inside++)
+      s->inside[s->strands->member[k]] = inside;
   }
 }
 
@@ -117,9 +118,9 @@ static void fix_groups(splitting *s, const int32_t *device) {
   const situ_problem *p = s->problem;
   window *w = &s->window;
   for (int32_t i = 0; i < w->n; i++) {
-    if (w->group[i] < 0) continue;
-    for (int32_t k = p->group_start[w->group[i]]; k < p->group_start[w->group[i] + 1]; k++) {
-      int32_t member = p->group_member[k];
+    unit_members u = unit_of(p, s->strands->member[s->strands->member_start[w->strand[i]]]);
+    for (int32_t k = 0; k < u.n; k++) {
+      int32_t member = u.member[k];
       for (int32_t d = 0; d < w->n_devices && !s->inside[member] && device[member] >= 0; d++)
         if (d != device[member]) w->time_ns[i][d] = WINDOW_FAR_NS;
     }
@@ -182,10 +183,10 @@ static bool solve_window(splitting *s, window_schedule *best) {
   return best->value_ns < WINDOW_FAR_NS && keep_finding(s, hash, n, best);
 }
 
-static int32_t append_unit(splitting *s, int32_t u, int32_t d, int32_t placed) {
+static int32_t append_strand(splitting *s, int32_t u, int32_t d, int32_t placed) {
   const situ_problem *p = s->problem;
-  for (int32_t k = s->units->member_start[u]; k < s->units->member_start[u + 1]; k++) {
-    int32_t v = s->units->member[k];
+  for (int32_t k = s->strands->member_start[u]; k < s->strands->member_start[u + 1]; k++) {
+    int32_t v = s->strands->member[k];
     s->trial.device[v] = d;
     s->trial.order[placed++] = v;
     int64_t start = max64(s->window.free_ns[d], critical_arrival(p, s->trial.device, s->ends_ns, v, d));
@@ -203,23 +204,23 @@ static bool build(splitting *s, const modules *parts) {
   for (int32_t k = 0; k < parts->n; k++) {
     window_schedule best;
     window *w = &s->window;
-    if (!window_take(w, p, s->units, parts->unit + parts->start[k], parts->start[k + 1] - parts->start[k]))
+    if (!window_take(w, p, s->strands, parts->strand + parts->start[k], parts->start[k + 1] - parts->start[k]))
       return false;
     memcpy(w->free_ns, free_ns, sizeof free_ns);
     mark_inside(s, true);
     for (int32_t i = 0; i < w->n; i++) {
-      int32_t u = w->unit[i];
+      int32_t u = w->strand[i];
       fill_arrivals(s, i, s->trial.device);
       for (int32_t d = 0; d < p->n_devices; d++)
-        for (int32_t q = s->units->member_start[u]; q < s->units->member_start[u + 1]; q++)
-          w->leave_ns[i][d] = max64(w->leave_ns[i][d], least_leave(s, s->units->member[q], d));
+        for (int32_t q = s->strands->member_start[u]; q < s->strands->member_start[u + 1]; q++)
+          w->leave_ns[i][d] = max64(w->leave_ns[i][d], least_leave(s, s->strands->member[q], d));
     }
     fix_groups(s, s->trial.device);
     fill_room(s, s->trial.device);
     mark_inside(s, false);
     if (budget_over(s->run->budget) || !solve_window(s, &best)) return false;
     for (int32_t i = 0; i < w->n; i++)
-      placed = append_unit(s, w->unit[best.sequence[i]], best.device[best.sequence[i]], placed);
+      placed = append_strand(s, w->strand[best.sequence[i]], best.device[best.sequence[i]], placed);
     memcpy(free_ns, w->free_ns, sizeof free_ns);
   }
   return true;
@@ -299,8 +300,8 @@ static void fill_context(splitting *s, const simulation *found) {
   }
   for (int32_t i = 0; i < w->n; i++) {
     fill_arrivals(s, i, s->trial.device);
-    for (int32_t q = s->units->member_start[w->unit[i]]; q < s->units->member_start[w->unit[i] + 1]; q++) {
-      int32_t v = s->units->member[q];
+    for (int32_t q = s->strands->member_start[w->strand[i]]; q < s->strands->member_start[w->strand[i] + 1]; q++) {
+      int32_t v = s->strands->member[q];
       for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
         for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
           int32_t x = g->use[k];
@@ -320,10 +321,10 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
   splitting *s = context;
   int32_t n = s->at;
   for (int32_t i = 0; i < s->window.n; i++) {
-    int32_t at = found->sequence[i], u = s->window.unit[at];
-    for (int32_t k = s->units->member_start[u]; k < s->units->member_start[u + 1]; k++) {
-      s->trial.order[n++] = s->units->member[k];
-      s->trial.device[s->units->member[k]] = found->device[at];
+    int32_t at = found->sequence[i], u = s->window.strand[at];
+    for (int32_t k = s->strands->member_start[u]; k < s->strands->member_start[u + 1]; k++) {
+      s->trial.order[n++] = s->strands->member[k];
+      s->trial.device[s->strands->member[k]] = found->device[at];
     }
   }
   simulation simulated = solve_try(s->run, &s->trial);
@@ -341,23 +342,23 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
 
 static bool is_worth_it(const splitting *s) {
   for (int32_t i = 0; i < s->window.n; i++) {
-    int32_t u = s->window.unit[i];
-    for (int32_t k = s->units->member_start[u]; k < s->units->member_start[u + 1]; k++)
-      if (s->on_chain[s->units->member[k]]) return true;
+    int32_t u = s->window.strand[i];
+    for (int32_t k = s->strands->member_start[u]; k < s->strands->member_start[u + 1]; k++)
+      if (s->on_chain[s->strands->member[k]]) return true;
   }
   return false;
 }
 
 /* Solves modules first .. last of the division anew, everything else staying where it is. */
 static void improve(splitting *s, const modules *parts, int32_t first, int32_t last) {
-  int32_t unit[WINDOW_UNITS], n = 0;
-  if (parts->start[last + 1] - parts->start[first] > WINDOW_UNITS) return;
-  for (int32_t u = 0; u < WINDOW_UNITS && parts->start[first] + u < parts->start[last + 1]; u++) {
-    int32_t x = parts->unit[parts->start[first] + u], k = n++;
-    for (; k > 0 && unit[k - 1] > x; k--) unit[k] = unit[k - 1];
-    unit[k] = x;
+  int32_t strand[WINDOW_STRANDS], n = 0;
+  if (parts->start[last + 1] - parts->start[first] > WINDOW_STRANDS) return;
+  for (int32_t u = 0; u < WINDOW_STRANDS && parts->start[first] + u < parts->start[last + 1]; u++) {
+    int32_t x = parts->strand[parts->start[first] + u], k = n++;
+    for (; k > 0 && strand[k - 1] > x; k--) strand[k] = strand[k - 1];
+    strand[k] = x;
   }
-  if (!window_take(&s->window, s->problem, s->units, unit, n) || !is_worth_it(s)) return;
+  if (!window_take(&s->window, s->problem, s->strands, strand, n) || !is_worth_it(s)) return;
   mark_inside(s, true);
   part_order(s);
   simulation found = solve_try(s->run, &s->trial);
@@ -387,12 +388,12 @@ static void improve_all(splitting *s, const modules *parts) {
 
 /* ---- divisions ---- */
 
-/* A topological order of units from one of operators: by first member. */
-static void order_units(splitting *s, const int32_t *order) {
+/* A topological order of strands from one of operators: by first member. */
+static void order_strands(splitting *s, const int32_t *order) {
   int32_t n = 0;
   for (int32_t k = 0; k < s->problem->n_operators; k++) {
-    int32_t u = s->units->unit_of[order[k]];
-    if (order[k] == s->units->member[s->units->member_start[u]]) s->order[n++] = u;
+    int32_t u = s->strands->strand_of[order[k]];
+    if (order[k] == s->strands->member[s->strands->member_start[u]]) s->order[n++] = u;
   }
 }
 
@@ -411,10 +412,10 @@ static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
   int32_t way = drawn ? (int32_t)rng_below(&s->random, 4) : k, n = p->n_operators;
   module_rules rules = {.most = FIRST_SIZE, .resolution = 1, .order = s->order};
   if (drawn) {
-    rules.most = SMALLEST + (int32_t)rng_below(&s->random, WINDOW_UNITS - SMALLEST);
+    rules.most = SMALLEST + (int32_t)rng_below(&s->random, WINDOW_STRANDS - SMALLEST);
     rules.resolution = 0.25 + 2 * rng_unit(&s->random);
   }
-  s->units = &s->grains[drawn && rng_below(&s->random, 2) ? UNITS_FINE : UNITS_COARSE];
+  s->strands = &s->grains[drawn && rng_below(&s->random, 2) ? STRANDS_FINE : STRANDS_COARSE];
   rules.way = way == 0 ? MODULES_MERGED : way == 1 ? MODULES_GROWN : MODULES_ORDERED;
   if (way == 4) {
     for (int32_t v = 0; v < n; v++) s->place[v] = v;
@@ -422,13 +423,11 @@ static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
     if (!order_by_rank(s, a)) return false;
   } else if (way == 2) {
     memcpy(s->place, s->now.order, (size_t)n * sizeof(int32_t));
-  } else {
-    int32_t *waiting = ARENA_NEW(a, int32_t, n), *stack = ARENA_NEW(a, int32_t, n);
-    if (!waiting || !stack) return false;
-    topological_deep(s->place, s->graph, drawn ? &s->random : NULL, waiting, stack);
+  } else if (!topological_deep(s->place, s->graph, drawn ? &s->random : NULL, a)) {
+    return false;
   }
-  order_units(s, s->place);
-  return modules_find(out, s->units, &rules, a);
+  order_strands(s, s->place);
+  return modules_find(out, s->strands, &rules, a);
 }
 
 static bool init(splitting *s, solve_run *run) {
@@ -437,7 +436,7 @@ static bool init(splitting *s, solve_run *run) {
   arena *a = run->arena;
   *s = (splitting){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed), .now_cost = 1e301};
   for (int32_t grain = 0; grain < 2; grain++)
-    if (!unit_graph_find(&s->grains[grain], p, (unit_grain)grain, a)) return false;
+    if (!strand_graph_find(&s->grains[grain], p, (strand_grain)grain, a)) return false;
   s->tail_ns = ARENA_NEW(a, int64_t, (int64_t)n * p->n_devices);
   int64_t *head = ARENA_NEW(a, int64_t, (int64_t)n * p->n_devices);
   s->order = ARENA_NEW(a, int32_t, n);

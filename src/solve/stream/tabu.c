@@ -185,12 +185,6 @@ static void reposition(tabu *s, int32_t v, int32_t d) {
   shift(s->trial.order, from, to);
 }
 
-static void assign_unit(tabu *s, int32_t *device, int32_t v, int32_t d) {
-  const int32_t *members;
-  int32_t n = unit_of(s->problem, &v, &members);
-  for (int32_t i = 0; i < n; i++) device[members[i]] = d;
-}
-
 static void make(tabu *s, const move *m) {
   size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
   memcpy(s->trial.device, s->now.device, bytes);
@@ -198,10 +192,11 @@ static void make(tabu *s, const move *m) {
   if (m->kind == MOVE_EARLIER) {
     shift(s->trial.order, s->path.position[m->first], s->path.position[s->path.before[m->first]]);
   } else if (m->kind == MOVE_UNIT) {
-    assign_unit(s, s->trial.device, m->first, m->to);
+    unit_members_put(unit_of(s->problem, m->first), s->trial.device, m->to);
     if (s->graph->colocation[m->first] < 0) reposition(s, m->first, m->to);
   } else {
-    for (int32_t i = m->first; i <= m->last; i++) assign_unit(s, s->trial.device, s->path.chain[i], m->to);
+    for (int32_t i = m->first; i <= m->last; i++)
+      unit_members_put(unit_of(s->problem, s->path.chain[i]), s->trial.device, m->to);
   }
 }
 

@@ -10,11 +10,11 @@ enum { MOST_KINDS = 15, TABLE = 1024 };
 
 static int64_t capped(int64_t time_ns) { return min64(time_ns, WINDOW_FAR_NS); }
 
-/* ---- taking units out ---- */
+/* ---- taking strands out ---- */
 
-static void take_unit(window *w, int32_t i, const unit_graph *g) {
+static void take_strand(window *w, int32_t i, const strand_graph *g) {
   const situ_problem *p = w->problem;
-  int32_t u = w->unit[i];
+  int32_t u = w->strand[i];
   w->group[i] = p->graph->colocation[g->member[g->member_start[u]]];
   w->weight_bytes[i] = 0;
   for (int32_t d = 0; d < w->n_devices; d++) {
@@ -30,27 +30,27 @@ static void take_unit(window *w, int32_t i, const unit_graph *g) {
     w->weight_bytes[i] = sat_add(w->weight_bytes[i], p->graph->weight_bytes[g->member[k]]);
 }
 
-static int32_t find_unit(const window *w, int32_t unit) {
+static int32_t find_strand(const window *w, int32_t strand) {
   for (int32_t i = 0; i < w->n; i++)
-    if (w->unit[i] == unit) return i;
+    if (w->strand[i] == strand) return i;
   return -1;
 }
 
-bool window_take(window *w, const situ_problem *p, const unit_graph *g, const int32_t *unit, int32_t n) {
-  REQUIRE(n >= 1 && contracts_within(unit, n, 0, g->n) && contracts_rise(unit, n));
-  if (n > WINDOW_UNITS || p->n_devices > WINDOW_DEVICES) return false;
+bool window_take(window *w, const situ_problem *p, const strand_graph *g, const int32_t *strand, int32_t n) {
+  REQUIRE(n >= 1 && contracts_within(strand, n, 0, g->n) && contracts_rise(strand, n));
+  if (n > WINDOW_STRANDS || p->n_devices > WINDOW_DEVICES) return false;
   *w = (window){.problem = p, .n = n, .n_devices = p->n_devices};
   for (int32_t i = 0; i < n; i++) {
-    w->unit[i] = unit[i];
-    take_unit(w, i, g);
+    w->strand[i] = strand[i];
+    take_strand(w, i, g);
   }
   for (int32_t m = 0; m < p->n_memories; m++) w->room_bytes[m] = INT64_MAX;
   int32_t n_edges = 0;
   for (int32_t i = 0; i < n; i++) {
     w->in_start[i] = n_edges;
-    int32_t v = g->member[g->member_start[unit[i]]];
+    int32_t v = g->member[g->member_start[strand[i]]];
     for (int64_t k = p->graph->in_start[v]; k < p->graph->in_start[v + 1]; k++) {
-      int32_t from = find_unit(w, g->unit_of[p->graph->producer[p->graph->in[k]]]);
+      int32_t from = find_strand(w, g->strand_of[p->graph->producer[p->graph->in[k]]]);
       if (from < 0) continue;
       if (n_edges == WINDOW_EDGES) return false;
       w->in[n_edges++] = (window_edge){from, p->graph->in[k]};
@@ -62,13 +62,13 @@ bool window_take(window *w, const situ_problem *p, const unit_graph *g, const in
 
 /* ---- the search ---- */
 
-/* A unit on a device, with the least value that can come of it. */
+/* A strand on a device, with the least value that can come of it. */
 typedef struct branch {
   int64_t bound_ns, start_ns;
-  int8_t unit, device;
+  int8_t strand, device;
 } branch;
 
-/* A partial schedule that was gone on from: when each device is free, when inputs are there for units that wait for
+/* A partial schedule that was gone on from: when each device is free, when inputs are there for strands that wait for
  * others too, what room is taken, and where groups are (twice, once negative: they have to be equal). */
 typedef struct visited {
   struct visited *next;
@@ -83,17 +83,18 @@ typedef struct window_run {
   int64_t upper_ns, n_nodes, most_nodes;
   window_visitor *visit;
   void *context;
-  int64_t tail_ns[WINDOW_UNITS][WINDOW_DEVICES]; /* from the end of a unit to the end of everything, at least */
-  int32_t out_start[WINDOW_UNITS + 1], out_to[WINDOW_EDGES], out_tensor[WINDOW_EDGES];
-  int32_t waiting[WINDOW_UNITS];
+  int64_t tail_ns[WINDOW_STRANDS][WINDOW_DEVICES]; /* from the end of a strand to the end of everything, at least */
+  int32_t out_start[WINDOW_STRANDS + 1], out_to[WINDOW_EDGES], out_tensor[WINDOW_EDGES];
+  int32_t waiting[WINDOW_STRANDS];
   uint32_t placed; /* bits */
   bool failed;
   visited *known[TABLE];
   int64_t free_ns[WINDOW_DEVICES], room_bytes[WINDOW_DEVICES];
   window_schedule now;
   /* one of each for each depth */
-  int64_t there_ns[WINDOW_UNITS + 1][WINDOW_UNITS][WINDOW_DEVICES]; /* inputs of a unit on a device, as far as placed */
-  branch branches[WINDOW_UNITS][WINDOW_UNITS * WINDOW_DEVICES];
+  int64_t there_ns[WINDOW_STRANDS + 1][WINDOW_STRANDS]
+                  [WINDOW_DEVICES]; /* inputs of a strand on a device, as far as placed */
+  branch branches[WINDOW_STRANDS][WINDOW_STRANDS * WINDOW_DEVICES];
 } window_run;
 
 static void find_tails(window_run *s) {
@@ -140,11 +141,11 @@ static void start_run(window_run *s) {
 
 static bool is_placed(const window_run *s, int32_t i) { return s->placed >> i & 1; }
 
-/* No completion ends before this: each unit that is left at its best device, as if it were alone; each device with what
- * it has and what comes after. */
+/* No completion ends before this: each strand that is left at its best device, as if it were alone; each device with
+ * what it has and what comes after. */
 static int64_t bound_rest(const window_run *s, int32_t depth) {
   const window *w = s->w;
-  int64_t bound = 0, soonest[WINDOW_UNITS];
+  int64_t bound = 0, soonest[WINDOW_STRANDS];
   for (int32_t d = 0; d < w->n_devices; d++) bound = max64(bound, s->free_ns[d] + w->after_ns[d]);
   for (int32_t i = 0; i < w->n; i++) {
     if (is_placed(s, i)) continue;
@@ -166,11 +167,11 @@ static int by_bound(const void *left, const void *right) {
   const branch *x = left, *y = right;
   if (x->bound_ns != y->bound_ns) return x->bound_ns < y->bound_ns ? -1 : 1;
   if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  if (x->unit != y->unit) return x->unit < y->unit ? -1 : 1;
+  if (x->strand != y->strand) return x->strand < y->strand ? -1 : 1;
   return (x->device > y->device) - (x->device < y->device);
 }
 
-/* Whether unit i may go to device d as far as its group and memory are concerned. */
+/* Whether strand i may go to device d as far as its group and memory are concerned. */
 static bool may_go(const window_run *s, int32_t i, int32_t d) {
   const window *w = s->w;
   if (w->weight_bytes[i] > s->room_bytes[s->problem->memory_of[d]]) return false;
@@ -216,10 +217,10 @@ static int32_t describe(int64_t *times, const window_run *s, int32_t depth) {
   return n;
 }
 
-/* Whether a schedule of the same units is known that is nowhere later, so that this one is needless; else it is known
+/* Whether a schedule of the same strands is known that is nowhere later, so that this one is needless; else it is known
  * from now on. */
 static bool is_needless(window_run *s, int32_t depth) {
-  int64_t times[WINDOW_DEVICES * (WINDOW_UNITS + 2) + 2 * WINDOW_UNITS];
+  int64_t times[WINDOW_DEVICES * (WINDOW_STRANDS + 2) + 2 * WINDOW_STRANDS];
   int32_t n = describe(times, s, depth);
   visited **slot = &s->known[(s->placed * 0x9e3779b1u) >> 22];
   for (const visited *old = *slot; old; old = old->next) {
@@ -242,7 +243,7 @@ static bool search(window_run *s, int32_t depth, int64_t bound_ns);
 
 static bool try_branch(window_run *s, int32_t depth, int64_t bound_ns, branch b) {
   const window *w = s->w;
-  int32_t i = b.unit, d = b.device, m = s->problem->memory_of[d];
+  int32_t i = b.strand, d = b.device, m = s->problem->memory_of[d];
   int64_t was_free = s->free_ns[d], was_room = s->room_bytes[m], end = b.start_ns + w->time_ns[i][d];
   s->free_ns[d] = end;
   if (was_room != INT64_MAX) s->room_bytes[m] -= w->weight_bytes[i];
@@ -282,7 +283,7 @@ static bool search(window_run *s, int32_t depth, int64_t bound_ns) {
 
 bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window_visitor *visit, void *context,
                    int64_t *n_nodes, arena *scratch) {
-  REQUIRE(w->n >= 1 && w->n <= WINDOW_UNITS && most_nodes > 0);
+  REQUIRE(w->n >= 1 && w->n <= WINDOW_STRANDS && most_nodes > 0);
   arena_mark mark = arena_get_mark(scratch);
   window_run *s = ARENA_NEW(scratch, window_run, 1);
   *n_nodes = 0;
@@ -309,7 +310,7 @@ static void put(uint8_t **at, int64_t x) {
   *at += sizeof x;
 }
 
-/* No unit starts before. */
+/* No strand starts before. */
 static int64_t first_start(const window *w) {
   int64_t first = WINDOW_FAR_NS, inputs = WINDOW_FAR_NS;
   for (int32_t d = 0; d < w->n_devices; d++) first = min64(first, w->free_ns[d]);

@@ -1,24 +1,24 @@
-/* solve/stream/window.h - exact search for a few units while everything else stands: branch and bound over devices and
- * sequence, in the context that the rest of a stream schedule makes.
+/* solve/stream/window.h - exact search for a few strands while everything else stands: branch and bound over devices
+ * and sequence, in the context that the rest of a stream schedule makes.
  *
  * The context is what comes before (when each device is free, when each input from outside is there) and what comes
- * after (from the end of each unit on each device to the end of everything through its users outside, and what each
- * device still has to do). Units are appended to devices in any topological order; of two partial schedules of the same
- * units one that is nowhere later makes the other needless. Links are free of contention here: values are exact where
- * nothing contends, and never too late. The search ends by itself or at its limit of nodes. */
+ * after (from the end of each strand on each device to the end of everything through its users outside, and what each
+ * device still has to do). Strands are appended to devices in any topological order; of two partial schedules of the
+ * same strands one that is nowhere later makes the other needless. Links are free of contention here: values are exact
+ * where nothing contends, and never too late. The search ends by itself or at its limit of nodes. */
 #ifndef SITU_SOLVE_STREAM_WINDOW_H
 #define SITU_SOLVE_STREAM_WINDOW_H
 
 #include "base/arena.h"
 #include "problem/problem.h"
-#include "solve/stream/units.h"
+#include "solve/stream/strands.h"
 
-enum { WINDOW_UNITS = 24, WINDOW_DEVICES = 16, WINDOW_EDGES = 256 };
+enum { WINDOW_STRANDS = 24, WINDOW_DEVICES = 16, WINDOW_EDGES = 256 };
 
 /* Later than anything; sums of several do not overflow. */
 #define WINDOW_FAR_NS ((int64_t)1 << 55)
 
-/* A tensor from one unit of the window to another. */
+/* A tensor from one strand of the window to another. */
 typedef struct window_edge {
   int32_t from, tensor;
 } window_edge;
@@ -26,27 +26,27 @@ typedef struct window_edge {
 typedef struct window {
   const situ_problem *problem;
   int32_t n, n_devices;
-  int32_t unit[WINDOW_UNITS];                      /* ascending */
-  int64_t time_ns[WINDOW_UNITS][WINDOW_DEVICES];   /* FAR: not allowed */
-  int64_t arrive_ns[WINDOW_UNITS][WINDOW_DEVICES]; /* inputs from outside */
-  int64_t leave_ns[WINDOW_UNITS][WINDOW_DEVICES];  /* from its end on, outside the window; -1: no user outside */
+  int32_t strand[WINDOW_STRANDS];                    /* ascending */
+  int64_t time_ns[WINDOW_STRANDS][WINDOW_DEVICES];   /* FAR: not allowed */
+  int64_t arrive_ns[WINDOW_STRANDS][WINDOW_DEVICES]; /* inputs from outside */
+  int64_t leave_ns[WINDOW_STRANDS][WINDOW_DEVICES];  /* from its end on, outside the window; -1: no user outside */
   int64_t free_ns[WINDOW_DEVICES], after_ns[WINDOW_DEVICES];
-  int32_t group[WINDOW_UNITS]; /* colocation group, or -1 */
-  int64_t weight_bytes[WINDOW_UNITS];
+  int32_t group[WINDOW_STRANDS]; /* colocation group, or -1 */
+  int64_t weight_bytes[WINDOW_STRANDS];
   int64_t room_bytes[WINDOW_DEVICES]; /* [memory] for weights of the window */
-  int32_t in_start[WINDOW_UNITS + 1];
+  int32_t in_start[WINDOW_STRANDS + 1];
   window_edge in[WINDOW_EDGES];
 } window;
 
-/* Units (ascending) with what does not depend on the context: times, edges, weights. arrive_ns is 0, leave_ns -1,
+/* Strands (ascending) with what does not depend on the context: times, edges, weights. arrive_ns is 0, leave_ns -1,
  * free_ns and after_ns 0, room_bytes unlimited. False where they are too many, or the edges between them. */
-bool window_take(window *w, const situ_problem *problem, const unit_graph *g, const int32_t *unit, int32_t n);
+bool window_take(window *w, const situ_problem *problem, const strand_graph *g, const int32_t *strand, int32_t n);
 
 /* A full schedule of the window. */
 typedef struct window_schedule {
   int64_t value_ns; /* when everything ends, by the context */
-  int32_t device[WINDOW_UNITS];
-  int32_t sequence[WINDOW_UNITS]; /* indices into unit[], in which they are appended */
+  int32_t device[WINDOW_STRANDS];
+  int32_t sequence[WINDOW_STRANDS]; /* indices into strand[], in which they are appended */
 } window_schedule;
 
 /* Told each schedule that ends before `upper_ns`; returns the time below which others are still of interest. */

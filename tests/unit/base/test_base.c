@@ -35,6 +35,24 @@ static void arena_releases_to_its_mark(void **state) {
   arena_free(a);
 }
 
+static void many_arrays_are_made_at_once_or_the_first_that_fails_is_told(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  char *bytes = NULL;
+  int64_t *numbers = NULL, *untouched = NULL;
+  void **pointers = NULL;
+  assert_true(ARENA_ARRAYS(a, ZEROS(bytes, 3), ARRAY(numbers, 5), ZEROS(pointers, 2)));
+  for (int i = 0; i < 3; i++) assert_int_equal(bytes[i], 0);
+  for (int i = 0; i < 5; i++) numbers[i] = -1; /* 40 bytes of its own: the others stay as they are */
+  assert_null(pointers[0]);
+  assert_null(pointers[1]);
+  assert_int_equal(bytes[2], 0);
+  assert_false(ARENA_ARRAYS(a, ARRAY(bytes, 1), ARRAY(numbers, INT64_MAX), ARRAY(untouched, 1)));
+  assert_null(untouched);
+  assert_int_equal(numbers[4], -1); /* still the array of before */
+  arena_free(a);
+}
+
 static void arena_refuses_sizes_that_overflow(void **state) {
   (void)state;
   arena *a = arena_new();
@@ -195,6 +213,7 @@ static void random_numbers_are_those_of_the_paper(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arena_releases_to_its_mark),
+      cmocka_unit_test(many_arrays_are_made_at_once_or_the_first_that_fails_is_told),
       cmocka_unit_test(arena_refuses_sizes_that_overflow),
       cmocka_unit_test(map_finds_what_was_put_and_nothing_else),
       cmocka_unit_test(saturation_holds_at_the_edges),

@@ -58,7 +58,7 @@ static block_result search_whole(const situ_problem *p, int32_t width, bool merg
   thin_graph g;
   block b;
   bool fits;
-  block_machine_init(&machine, p);
+  assert_true(block_machine_init(&machine, p, a));
   assert_true(thin_whole(&g, p, a));
   assert_true(block_take(&b, &fits, &machine, &g, 0, g.n - 1, false, a));
   int32_t *cut = ARENA_NEW(a, int32_t, g.n), n_cuts = thin_cuts(cut, &g, a), none = -1;

@@ -10,8 +10,11 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "graph/graph.h"
+#include "graph/ancestors.h"
+#include "graph/components.h"
+#include "graph/neighbours.h"
 #include "graph/random_graph.h"
+#include "graph/topological.h"
 
 static situ_graph_builder *builder(void) {
   situ_graph_builder *b;
@@ -312,6 +315,88 @@ static void random_graphs_keep_the_invariants(void **state) {
 }
 
 /* A random graph given in a random order, with uses in a random order: every relation must survive renumbering. */
+/* Against paths and neighbours that are looked for anew. */
+static bool leads(const situ_graph *g, int32_t u, int32_t v) {
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+    if (g->producer[g->in[i]] == u || leads(g, u, g->producer[g->in[i]])) return true;
+  return false;
+}
+
+static void questions_about_neighbours_and_paths_are_answered(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 100; seed++) {
+    graph_random_options o = {.n_operators = 14, .edge_density = 0.15, .seed = seed, .max_outputs = 2};
+    situ_graph *g;
+    assert_int_equal(graph_random(&g, &o, NULL), SITU_STATUS_OK);
+    arena *a = arena_new();
+    bit_rows above;
+    int32_t order[14], place[14];
+    rng r = rng_new(seed);
+    assert_true(ancestors_find(&above, g, a));
+    for (int32_t v = 0; v < 14; v++) {
+      int32_t user = -1, producer = -1, n_users = 0, n_producers = 0;
+      for (int32_t w = 0; w < 14; w++) {
+        bool next = false;
+        for (int64_t i = g->in_start[w]; i < g->in_start[w + 1]; i++) next |= g->producer[g->in[i]] == v;
+        if (next) user = w;
+        n_users += next;
+        next = false;
+        for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) next |= g->producer[g->in[i]] == w;
+        if (next) producer = w;
+        n_producers += next;
+        assert_int_equal(bit_rows_has(&above, v, w), leads(g, w, v));
+      }
+      assert_int_equal(neighbours_only_user(g, v), n_users == 1 ? user : -1);
+      assert_int_equal(neighbours_only_producer(g, v), n_producers == 1 ? producer : -1);
+    }
+    assert_true(topological_deep(order, g, seed % 2 ? &r : NULL, a));
+    for (int32_t v = 0; v < 14; v++) place[v] = -1;
+    for (int32_t k = 0; k < 14; k++) place[order[k]] = k;
+    for (int32_t v = 0; v < 14; v++) {
+      assert_true(place[v] >= 0);
+      for (int32_t w = 0; w < 14; w++)
+        if (bit_rows_has(&above, v, w)) assert_true(place[w] < place[v]);
+    }
+    arena_free(a);
+    situ_graph_free(g);
+  }
+}
+
+/* Nodes of any directed graph share a component exactly where each reaches the other, which Warshall's closure says. */
+static void components_are_what_reaches_each_other(void **state) {
+  (void)state;
+  enum { N = 12 };
+  int32_t n_joined = 0;
+  for (uint64_t seed = 1; seed <= 500; seed++) {
+    rng r = rng_new(seed);
+    bool reaches[N][N] = {{false}};
+    int32_t start[N + 1] = {0}, to[N * N], component[N], n, edges = 0;
+    for (int32_t u = 0; u < N; u++) {
+      for (int32_t v = 0; v < N; v++)
+        if (rng_below(&r, 9) == 0) {
+          reaches[u][v] = true;
+          to[edges++] = v;
+        }
+      start[u + 1] = edges;
+    }
+    for (int32_t k = 0; k < N; k++)
+      for (int32_t u = 0; u < N; u++)
+        for (int32_t v = 0; v < N; v++) reaches[u][v] |= reaches[u][k] && reaches[k][v];
+    arena *a = arena_new();
+    assert_true(components_find(component, &n, start, to, N, a));
+    for (int32_t u = 0; u < N; u++) {
+      assert_in_range(component[u], 0, n - 1);
+      for (int32_t v = 0; v < u; v++) {
+        assert_int_equal(component[u] == component[v], reaches[u][v] && reaches[v][u]);
+        n_joined += component[u] == component[v];
+      }
+      for (int32_t i = start[u]; i < start[u + 1]; i++) assert_true(component[u] >= component[to[i]]);
+    }
+    arena_free(a);
+  }
+  assert_true(n_joined > 1000);
+}
+
 static void any_order_of_building_gives_the_same_relations(void **state) {
   (void)state;
   enum { N = 40 };
@@ -418,6 +503,8 @@ int main(void) {
       cmocka_unit_test(what_was_said_comes_back),
       cmocka_unit_test(groups_are_numbered_densely_and_lone_members_dropped),
       cmocka_unit_test(random_graphs_keep_the_invariants),
+      cmocka_unit_test(questions_about_neighbours_and_paths_are_answered),
+      cmocka_unit_test(components_are_what_reaches_each_other),
       cmocka_unit_test(any_order_of_building_gives_the_same_relations),
       cmocka_unit_test(a_seed_gives_one_random_graph),
       cmocka_unit_test(random_graphs_have_what_is_easily_forgotten),

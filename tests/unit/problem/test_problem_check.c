@@ -72,17 +72,23 @@ static void a_broken_constraint_is_named(void **state) {
   (void)state;
   lab l = draw(0);
   situ_problem *p = l.problem;
-  int32_t first = p->group_member[0];
+  unit_list *x = &p->units;
+  int32_t u = 0;
+  while (unit_list_members(x, u).n < 2) u++;
+  int32_t *member = x->member + x->start[u], pin = p->pin[member[0]] == 0 ? 1 : 0;
+  int32_t *colocation = p->graph->colocation;
   assert_true(p->graph->n_colocations >= 2 && !p->conflict);
   BREAKS(problem_check(p), p->pin[3], p->n_devices, "pins are devices");
   BREAKS(problem_check(p), p->host, p->n_devices, "host is a device");
   BREAKS(problem_check(p), p->host, 1, "first host");
-  BREAKS(problem_check(p), p->group_start[1], -1, "group_start");
-  BREAKS(problem_check(p), p->group_member[0], p->group_member[1], "members of a group ascend");
-  BREAKS(problem_check(p), p->pin[first], p->pin[first] == 0 ? 1 : 0, "one pin");
-  int32_t other = 0;
-  while (other < first && p->graph->colocation[other] == 0) other++;
-  if (other < first) BREAKS(problem_check(p), p->group_member[0], other, "of their group");
+  BREAKS(problem_check(p), x->of[0], x->n, "in a unit");
+  BREAKS(problem_check(p), x->of[0], 1, "by their first operator");
+  BREAKS(problem_check(p), x->n, x->n + 1, "no unit is empty");
+  BREAKS(problem_check(p), x->start[1], -1, "start lists");
+  BREAKS(problem_check(p), member[0], member[1], "members of a unit ascend");
+  BREAKS(problem_check(p), colocation[member[0]], -1, "or an operator alone");
+  BREAKS(problem_check(p), colocation[member[1]], -1, "of two groups");
+  BREAKS(problem_check(p), p->pin[member[0]], pin, "one pin");
   lab_free(&l);
 }
 

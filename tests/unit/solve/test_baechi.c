@@ -5,7 +5,7 @@
 #include "situ/instance.h"
 #include "solve/common/solver.h"
 #include "solve/stream/list.h"
-#include "view/grouping.h"
+#include "view/coplace.h"
 
 /* a -> b -> d, a -> c -> d, d -> e, d -> f */
 typedef struct diamond {
@@ -41,30 +41,30 @@ static void an_operator_with_one_consumer_goes_where_that_goes(void **state) {
   diamond x = diamond_new(SITU_UNLIMITED_BYTES, 0);
   scenario_pose(&x.s, NULL);
   const situ_graph *g = x.s.graph;
-  grouping groups;
+  unit_list units;
   bool larger;
-  assert_true(grouping_coplace(&groups, &larger, x.s.problem, x.s.arena));
+  assert_true(coplace_find(&units, &larger, x.s.problem, x.s.arena));
   assert_true(larger);
   /* b and c have d as their only consumer; a and d have two, e and f have none */
-  assert_int_equal(groups.n_groups, 1);
-  assert_int_equal(groups.start[1] - groups.start[0], 3);
-  assert_int_equal(groups.of[find(g, "b")], groups.of[find(g, "d")]);
-  assert_int_equal(groups.of[find(g, "c")], groups.of[find(g, "d")]);
-  assert_int_equal(groups.of[find(g, "a")], -1);
-  assert_int_equal(groups.of[find(g, "e")], -1);
+  assert_int_equal(units.n, 4);
+  assert_int_equal(unit_list_members(&units, units.of[find(g, "d")]).n, 3);
+  assert_int_equal(units.of[find(g, "b")], units.of[find(g, "d")]);
+  assert_int_equal(units.of[find(g, "c")], units.of[find(g, "d")]);
+  assert_int_equal(unit_list_members(&units, units.of[find(g, "a")]).n, 1);
+  assert_int_equal(unit_list_members(&units, units.of[find(g, "e")]).n, 1);
   scenario_free(&x.s);
 }
 
-static void groups_stay_small_beside_the_memory(void **state) {
+static void units_stay_small_beside_the_memory(void **state) {
   (void)state;
   /* a quarter of 100 bytes holds two weights of 10 and a footprint, not three */
   diamond x = diamond_new(100, 10);
   scenario_pose(&x.s, NULL);
-  grouping groups;
+  unit_list units;
   bool larger;
-  assert_true(grouping_coplace(&groups, &larger, x.s.problem, x.s.arena));
-  assert_int_equal(groups.n_groups, 1);
-  assert_int_equal(groups.start[1] - groups.start[0], 2);
+  assert_true(coplace_find(&units, &larger, x.s.problem, x.s.arena));
+  assert_int_equal(units.n, 5);
+  assert_int_equal(unit_list_members(&units, units.of[find(x.s.graph, "d")]).n, 2);
   scenario_free(&x.s);
 }
 
@@ -75,17 +75,17 @@ static void operators_pinned_apart_are_not_joined(void **state) {
   pins[1] = 0; /* in topological order b or c comes second, d fourth */
   pins[3] = 1;
   scenario_pose(&x.s, &(situ_problem_options){.pins = pins});
-  grouping groups;
+  unit_list units;
   bool larger;
-  assert_true(grouping_coplace(&groups, &larger, x.s.problem, x.s.arena));
+  assert_true(coplace_find(&units, &larger, x.s.problem, x.s.arena));
   assert_true(larger);
-  assert_int_equal(groups.of[1], -1);
-  assert_int_equal(groups.of[2], groups.of[3]);
+  assert_int_equal(unit_list_members(&units, units.of[1]).n, 1);
+  assert_int_equal(units.of[2], units.of[3]);
   scenario_free(&x.s);
 }
 
-/* Groups of every random problem are larger than its colocation groups, and some device may run each. */
-static void every_group_can_run_somewhere(void **state) {
+/* No unit of the problem is parted, and some device may run each joined one. */
+static void every_unit_can_run_somewhere(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 400; seed++) {
     lab_options o = {.seed = seed,
@@ -100,22 +100,22 @@ static void every_group_can_run_somewhere(void **state) {
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;
     arena *a = arena_new();
-    grouping groups;
+    unit_list units;
     bool larger;
-    assert_true(grouping_coplace(&groups, &larger, p, a));
-    for (int32_t k = 0; k < groups.n_groups && !p->conflict; k++) {
+    assert_true(coplace_find(&units, &larger, p, a));
+    for (int32_t k = 0; k < units.n && !p->conflict; k++) {
       bool somewhere = false;
       for (int32_t d = 0; d < p->n_devices && !somewhere; d++) {
         somewhere = true;
-        for (int32_t i = groups.start[k]; i < groups.start[k + 1]; i++)
-          somewhere &= problem_allows(p, groups.member[i], d);
+        for (int32_t i = units.start[k]; i < units.start[k + 1]; i++)
+          somewhere &= problem_allows(p, units.member[i], d);
       }
       assert_true(somewhere);
     }
     for (int32_t v = 0; v < p->n_operators; v++)
       for (int32_t w = 0; w < v; w++)
         if (l.graph->colocation[v] >= 0 && l.graph->colocation[v] == l.graph->colocation[w])
-          assert_int_equal(groups.of[v], groups.of[w]);
+          assert_int_equal(units.of[v], units.of[w]);
     arena_free(a);
     lab_free(&l);
   }
@@ -230,9 +230,9 @@ static void on_inception_nothing_gains_over_one_device_and_m_topo_loses(void **s
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_operator_with_one_consumer_goes_where_that_goes),
-      cmocka_unit_test(groups_stay_small_beside_the_memory),
+      cmocka_unit_test(units_stay_small_beside_the_memory),
       cmocka_unit_test(operators_pinned_apart_are_not_joined),
-      cmocka_unit_test(every_group_can_run_somewhere),
+      cmocka_unit_test(every_unit_can_run_somewhere),
       cmocka_unit_test(a_device_waits_for_the_favourite_of_its_last_operator),
       cmocka_unit_test(a_fork_pays_one_transfer),
       cmocka_unit_test(on_inception_nothing_gains_over_one_device_and_m_topo_loses),

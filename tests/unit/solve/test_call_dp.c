@@ -1,15 +1,8 @@
 /* call_dp on the published latency workloads: no worse than any column of the published table that keeps memory, and
- * proved. Needs the shared data; skipped without. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+ * proved. These need the shared data and are skipped without. And its packing of calls on accelerators. */
+#include "../scenario.h"
 #include "situ.h"
+#include "solve/calls/call_pack.h"
 
 static void hold(const char *name, double longest_path_ms, double published_ms) {
   const char *shared = getenv("SITU_SHARED");
@@ -50,8 +43,41 @@ static void resnet50_operators_are_proved(void **state) {
   hold("OperatorGraphs/resnet50_inference", 289.855, 839.536);
 }
 
+/* Two equal accelerators, 1 and 2; the only call is pinned to 2, or 1 must stay empty. That 1 is as empty as 2 is no
+ * reason to leave 2 out. */
+static void a_call_goes_to_the_second_of_two_equal_devices_where_it_must(void **state) {
+  (void)state;
+  for (int pinned = 0; pinned < 2; pinned++) {
+    scenario s = scenario_new();
+    s.alike = true;
+    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+    for (int32_t d = 1; d < 3; d++) {
+      scenario_device(&s, 100, -1, false);
+      scenario_link(&s, 0, d, 0, -1);
+      scenario_link(&s, d, 0, 0, -1);
+    }
+    scenario_operator(&s, "a", 1, 10, 0);
+    int32_t pins[] = {2}, unit[] = {0}, device[1], call[1];
+    bool unused[] = {false, true, false}, host[] = {false};
+    situ_problem_options options = {.execution = SITU_EXECUTION_CALLS};
+    if (pinned)
+      options.pins = pins;
+    else
+      options.unused = unused;
+    scenario_pose(&s, &options);
+    call_graph g;
+    assert_true(call_graph_find(&g, s.problem, 0, s.arena));
+    assert_int_equal(g.n, 1);
+    assert_true(call_pack(&g, unit, host, 1, device, call, s.arena));
+    assert_int_equal(device[0], 2);
+    assert_int_equal(call[0], 0);
+    scenario_free(&s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_call_goes_to_the_second_of_two_equal_devices_where_it_must),
       cmocka_unit_test(bert24_is_proved),
       cmocka_unit_test(gnmt_is_proved),
       cmocka_unit_test(resnet50_layers_are_proved),

@@ -1,8 +1,7 @@
-/* Loads of growing chains agree with the simulator; interchangeable devices are found, and only those. */
+/* Loads of growing chains agree with the simulator. */
 #include "../../lab/lab.h"
 #include "../scenario.h"
 #include "solve/pipeline/chain_loads.h"
-#include "view/interchangeable.h"
 
 /* Places all classes in random order, takes some back on the way; the whole is what the simulator says. */
 static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {
@@ -56,37 +55,9 @@ static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {
   }
 }
 
-/* A star of three like devices round a host, with a channel that the links from two of them share, or a slower link. */
-static void devices_are_interchangeable_when_no_channel_tells_them_apart(void **state) {
-  (void)state;
-  for (int kind = 0; kind < 3; kind++) {
-    scenario s = scenario_new();
-    s.alike = true;
-    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-    for (int32_t d = 1; d < 4; d++) {
-      scenario_device(&s, 100, -1, false);
-      scenario_link(&s, 0, d, kind == 2 && d == 1 ? 5 : 0, -1);
-      scenario_link(&s, d, 0, 0, kind == 1 && d < 3 ? 0 : -1);
-    }
-    scenario_operator(&s, "a", 1, 0, 0);
-    scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT});
-    bool *twin;
-    assert_true(interchangeable_find(&twin, s.problem, s.arena));
-    for (int32_t a = 0; a < 4; a++)
-      for (int32_t b = 0; b < 4; b++) {
-        bool expected = a != b && a > 0 && b > 0;
-        if (kind == 1) expected &= a != 3 && b != 3; /* 1 and 2 share what 3 does not */
-        if (kind == 2) expected &= a != 1 && b != 1;
-        assert_int_equal(twin[a * 4 + b], expected);
-      }
-    scenario_free(&s);
-  }
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_of_whole_placements_are_those_of_the_simulator),
-      cmocka_unit_test(devices_are_interchangeable_when_no_channel_tells_them_apart),
   };
   return cmocka_run_group_tests_name("chain_loads", tests, NULL, NULL);
 }

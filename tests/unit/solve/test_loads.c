@@ -10,8 +10,8 @@
 
 #include "../../lab/lab.h"
 #include "base/rng.h"
+#include "graph/topological.h"
 #include "sim/simulate.h"
-#include "solve/common/topological.h"
 #include "solve/pipeline/loads.h"
 #include "solve/stream/critical.h"
 
@@ -70,8 +70,7 @@ static void a_critical_chain_runs_from_start_to_end(void **state) {
     rng r = rng_new(seed);
     int32_t n = p->n_operators;
     placement where = {.device = ARENA_NEW(a, int32_t, n), .order = ARENA_NEW(a, int32_t, n)};
-    int32_t *waiting = ARENA_NEW(a, int32_t, n), *stack = ARENA_NEW(a, int32_t, n);
-    topological_deep(where.order, p->graph, &r, waiting, stack);
+    assert_true(topological_deep(where.order, p->graph, &r, a));
     for (int32_t v = 0; v < n; v++) where.device[v] = (int32_t)rng_below(&r, p->n_devices);
     simulation found = simulator_run(simulator_new(p, a), &where, false);
     critical c;

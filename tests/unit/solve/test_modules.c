@@ -1,4 +1,5 @@
-/* Units, communities and modules: what a division must keep, on random graphs, and one whose communities are known. */
+/* Strands, communities and modules: what a division must keep, on random graphs, and one whose communities are known.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,23 +23,23 @@ static lab draw(uint64_t seed, int32_t n) {
   return lab_random(&o);
 }
 
-static void units_are_chains_and_numbered_upwards(void **state) {
+static void strands_are_chains_and_numbered_upwards(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 200; seed++) {
     lab l = draw(seed, 60);
     arena *a = arena_new();
     for (int32_t grain = 0; grain < 2; grain++) {
-      unit_graph u;
-      assert_true(unit_graph_find(&u, l.problem, (unit_grain)grain, a));
+      strand_graph u;
+      assert_true(strand_graph_find(&u, l.problem, (strand_grain)grain, a));
       int32_t inner = 0;
       for (int32_t v = 0; v < l.graph->n_operators; v++)
         for (int64_t i = l.graph->in_start[v]; i < l.graph->in_start[v + 1]; i++) {
           int32_t from = l.graph->producer[l.graph->in[i]];
-          assert_true(u.unit_of[from] <= u.unit_of[v]);
-          if (u.unit_of[from] == u.unit_of[v])
+          assert_true(u.strand_of[from] <= u.strand_of[v]);
+          if (u.strand_of[from] == u.strand_of[v])
             inner++;
           else
-            assert_int_equal(v, u.member[u.member_start[u.unit_of[v]]]); /* only the first takes from outside */
+            assert_int_equal(v, u.member[u.member_start[u.strand_of[v]]]); /* only the first takes from outside */
         }
       for (int32_t x = 0; x < u.n; x++) {
         assert_true(u.member_start[x] < u.member_start[x + 1]);
@@ -47,7 +48,7 @@ static void units_are_chains_and_numbered_upwards(void **state) {
             assert_int_equal(problem_allows(l.problem, u.member[k], d),
                              problem_allows(l.problem, u.member[u.member_start[x]], d));
       }
-      assert_true(grain == UNITS_COARSE || inner <= l.graph->n_uses);
+      assert_true(grain == STRANDS_COARSE || inner <= l.graph->n_uses);
     }
     arena_free(a);
     lab_free(&l);
@@ -73,14 +74,14 @@ static void a_double_diamond_has_two_communities(void **state) {
     next[e] = edges[e][1];
     for (int32_t u = edges[e][0]; u < 8; u++) next_start[u + 1]++;
   }
-  unit_graph g = {.n = 8,
-                  .near_start = start,
-                  .near = near,
-                  .weight = weight,
-                  .strength = strength,
-                  .total = 18,
-                  .next_start = next_start,
-                  .next = next};
+  strand_graph g = {.n = 8,
+                    .near_start = start,
+                    .near = near,
+                    .weight = weight,
+                    .strength = strength,
+                    .total = 18,
+                    .next_start = next_start,
+                    .next = next};
   arena *a = arena_new();
   int32_t label[8];
   static const int32_t expected[8] = {0, 0, 0, 0, 1, 1, 1, 1};
@@ -98,7 +99,7 @@ static void a_double_diamond_has_two_communities(void **state) {
 }
 
 /* Numbers that never fall along an edge make the quotient acyclic, and each module convex. */
-static void hold(const modules *m, const unit_graph *g, int32_t most, uint64_t seed) {
+static void hold(const modules *m, const strand_graph *g, int32_t most, uint64_t seed) {
   int32_t size[256] = {0};
   for (int32_t u = 0; u < g->n; u++) {
     assert_in_range(m->of[u], 0, m->n - 1);
@@ -109,7 +110,7 @@ static void hold(const modules *m, const unit_graph *g, int32_t most, uint64_t s
   for (int32_t k = 0; k < m->n; k++) {
     assert_in_range(size[k], 1, most);
     assert_int_equal(m->start[k + 1] - m->start[k], size[k]);
-    for (int32_t i = m->start[k]; i < m->start[k + 1]; i++) assert_int_equal(m->of[m->unit[i]], k);
+    for (int32_t i = m->start[k]; i < m->start[k + 1]; i++) assert_int_equal(m->of[m->strand[i]], k);
   }
 }
 
@@ -118,8 +119,8 @@ static void modules_are_convex_and_not_too_large(void **state) {
   for (uint64_t seed = 1; seed <= 600; seed++) {
     lab l = draw(seed, 20 + (int32_t)(seed % 120));
     arena *a = arena_new();
-    unit_graph g;
-    assert_true(unit_graph_find(&g, l.problem, seed % 2 ? UNITS_FINE : UNITS_COARSE, a));
+    strand_graph g;
+    assert_true(strand_graph_find(&g, l.problem, seed % 2 ? STRANDS_FINE : STRANDS_COARSE, a));
     int32_t *order = ARENA_NEW(a, int32_t, g.n);
     for (int32_t u = 0; u < g.n; u++) order[u] = u;
     for (module_way way = MODULES_MERGED; way <= MODULES_ORDERED; way++) {
@@ -136,7 +137,7 @@ static void modules_are_convex_and_not_too_large(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(units_are_chains_and_numbered_upwards),
+      cmocka_unit_test(strands_are_chains_and_numbered_upwards),
       cmocka_unit_test(a_double_diamond_has_two_communities),
       cmocka_unit_test(modules_are_convex_and_not_too_large),
   };

@@ -89,13 +89,13 @@ static void a_broken_draft_is_named(void **state) {
   int32_t v = 0, grouped = 0;
   while (l.graph->in_start[v] == l.graph->in_start[v + 1] || problem_time_ns(l.problem, v, s.device[v]) == 0) v++;
   while (l.graph->colocation[grouped] < 0) grouped++;
-  int32_t *group_device = &s.group_device[l.graph->colocation[grouped]];
+  int32_t *unit_device = &s.unit_device[l.problem->units.of[grouped]];
   int32_t producer = l.graph->producer[l.graph->in[l.graph->in_start[v]]];
   BREAKS(draft_check(&s), s.device[v], 3, "on devices");
   BREAKS(draft_check(&s), s.start_ns[v], -1, "starts");
   BREAKS(draft_check(&s), s.finish_ns[v], s.finish_ns[v] + 1, "takes its time");
   BREAKS(draft_check(&s), s.lines[s.device[v]].end, 0, "covers its operators");
-  BREAKS(draft_check(&s), *group_device, *group_device + 1, "shares a device");
+  BREAKS(draft_check(&s), *unit_device, *unit_device + 1, "shares a device");
   BREAKS(draft_check(&s), s.device[producer], -1, "producers are placed");
   arena_free(a);
   lab_free(&l);
@@ -123,15 +123,15 @@ static void a_broken_chain_is_named(void **state) {
   lab_free(&l);
 }
 
-static void broken_units_and_modules_are_named(void **state) {
+static void broken_strands_and_modules_are_named(void **state) {
   (void)state;
   lab l;
   arena *a = arena_new();
-  unit_graph u;
+  strand_graph u;
   modules m;
-  for (uint64_t seed = 0;; seed++) { /* one in which some unit has several operators */
+  for (uint64_t seed = 0;; seed++) { /* one in which some strand has several operators */
     l = draw(SITU_EXECUTION_STREAM, seed);
-    assert_true(unit_graph_find(&u, l.problem, UNITS_COARSE, a));
+    assert_true(strand_graph_find(&u, l.problem, STRANDS_COARSE, a));
     if (u.n < N && u.n > 10) break;
     lab_free(&l);
   }
@@ -140,20 +140,20 @@ static void broken_units_and_modules_are_named(void **state) {
   while (u.member_start[x + 1] - u.member_start[x] < 2) x++;
   while (u.next_start[y + 1] == u.next_start[y]) y++;
   while (m.start[k + 1] - m.start[k] < 2) k++;
-  int32_t *member = u.member + u.member_start[x], *unit = m.unit + m.start[k];
-  BREAKS(unit_graph_check(&u, N), u.unit_of[0], u.n, "in a unit");
-  BREAKS(unit_graph_check(&u, N), u.member_start[1], -1, "member_start");
-  BREAKS(unit_graph_check(&u, N), u.next_start[1], -1, "next_start");
-  BREAKS(unit_graph_check(&u, N), u.near_start[1], -1, "near_start");
-  BREAKS(unit_graph_check(&u, N), u.near[0], u.n, "neighbours are units");
-  BREAKS(unit_graph_check(&u, N), member[0], member[1], "members ascend");
-  BREAKS(unit_graph_check(&u, N), u.next[u.next_start[y]], y, "topological");
-  BREAKS(unit_graph_check(&u, N), u.weight[0], 0, "above 0");
+  int32_t *member = u.member + u.member_start[x], *strand = m.strand + m.start[k];
+  BREAKS(strand_graph_check(&u, N), u.strand_of[0], u.n, "in a strand");
+  BREAKS(strand_graph_check(&u, N), u.member_start[1], -1, "member_start");
+  BREAKS(strand_graph_check(&u, N), u.next_start[1], -1, "next_start");
+  BREAKS(strand_graph_check(&u, N), u.near_start[1], -1, "near_start");
+  BREAKS(strand_graph_check(&u, N), u.near[0], u.n, "neighbours are strands");
+  BREAKS(strand_graph_check(&u, N), member[0], member[1], "members ascend");
+  BREAKS(strand_graph_check(&u, N), u.next[u.next_start[y]], y, "topological");
+  BREAKS(strand_graph_check(&u, N), u.weight[0], 0, "above 0");
   BREAKS(modules_check(&m, &u), m.of[0], m.n, "in a module");
-  BREAKS(modules_check(&m, &u), m.start[1], -1, "start lists units");
-  BREAKS(modules_check(&m, &u), unit[0], unit[1], "units ascend");
+  BREAKS(modules_check(&m, &u), m.start[1], -1, "start lists strands");
+  BREAKS(modules_check(&m, &u), strand[0], strand[1], "strands ascend");
   while (m.of[y] == 0 || u.next_start[y + 1] == u.next_start[y]) y++; /* from a later module into the first one */
-  BREAKS(modules_check(&m, &u), u.next[u.next_start[y]], m.unit[0], "topological");
+  BREAKS(modules_check(&m, &u), u.next[u.next_start[y]], m.strand[0], "topological");
   arena_free(a);
   lab_free(&l);
 }
@@ -166,15 +166,15 @@ static void a_broken_environment_is_named(void **state) {
   assert_true(environment_init(&e, l.problem, a));
   int32_t u = 0;
   while (e.member_start[u + 1] - e.member_start[u] < 2) u++;
-  int32_t *member = e.member + e.member_start[u], group = l.graph->colocation[member[0]];
-  int32_t *of_group = l.problem->group_member + l.problem->group_start[group];
+  int32_t *member = e.member + e.member_start[u];
+  int32_t *of_unit = l.problem->units.member + l.problem->units.start[u];
   BREAKS(environment_check(&e), e.scale_ns, 0, "scale");
   BREAKS(environment_check(&e), e.unit_of[0], e.n_units, "in a unit");
   BREAKS(environment_check(&e), e.unit_of[0], 1, "by their first operator");
   BREAKS(environment_check(&e), e.n_units, e.n_units + 1, "no unit is empty");
   BREAKS(environment_check(&e), e.member_start[1], -1, "member_start");
   BREAKS(environment_check(&e), member[0], member[1], "members of a unit ascend");
-  BREAKS(environment_check(&e), of_group[0], member[0] == 0 ? N - 1 : 0, "colocation group");
+  BREAKS(environment_check(&e), of_unit[0], member[0] == 0 ? N - 1 : 0, "unit of the problem");
   BREAKS(environment_check(&e), e.weight_bytes[0], -1, "sizes");
   arena_free(a);
   lab_free(&l);
@@ -200,7 +200,9 @@ static void a_broken_incumbent_is_named(void **state) {
   BREAKS(incumbent_check(&i, p), i.proof, proof, "no more than the bound");
   BREAKS(incumbent_check(&i, p), i.value_ns, SITU_NEVER_NS, "has a value");
   BREAKS(incumbent_check(&i, p), i.best.device[0], 3, "on a device");
-  BREAKS(incumbent_check(&i, p), i.best.device[p->group_member[0]], 1, "colocation");
+  int32_t u = 0;
+  while (unit_list_members(&p->units, u).n < 2) u++;
+  BREAKS(incumbent_check(&i, p), i.best.device[unit_list_members(&p->units, u).member[0]], 1, "colocation");
   arena_free(a);
   lab_free(&l);
 }
@@ -211,7 +213,7 @@ int main(void) {
       cmocka_unit_test(a_broken_elimination_is_named),
       cmocka_unit_test(a_broken_draft_is_named),
       cmocka_unit_test(a_broken_chain_is_named),
-      cmocka_unit_test(broken_units_and_modules_are_named),
+      cmocka_unit_test(broken_strands_and_modules_are_named),
       cmocka_unit_test(a_broken_environment_is_named),
       cmocka_unit_test(a_broken_incumbent_is_named),
   };

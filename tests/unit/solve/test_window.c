@@ -36,16 +36,16 @@ static void a_window_of_everything_is_solved_as_by_brute_force(void **state) {
     lab l = draw(seed);
     const situ_problem *p = l.problem;
     arena *a = arena_new();
-    unit_graph g;
+    strand_graph g;
     window *w = ARENA_NEW(a, window, 1);
-    int32_t unit[8];
-    for (int32_t u = 0; u < 8; u++) unit[u] = u;
-    assert_true(unit_graph_find(&g, p, UNITS_FINE, a));
-    assert_true(window_take(w, p, &g, unit, g.n));
+    int32_t strand[8];
+    for (int32_t u = 0; u < 8; u++) strand[u] = u;
+    assert_true(strand_graph_find(&g, p, STRANDS_FINE, a));
+    assert_true(window_take(w, p, &g, strand, g.n));
     window_schedule best = {.value_ns = SITU_NEVER_NS};
     int64_t nodes, optimum = brute_force(p, NULL);
     assert_true(window_search(w, WINDOW_FAR_NS, INT64_MAX, keep_least, &best, &nodes, a));
-    if (g.n == p->n_operators) { /* units of one operator: no chain was fused */
+    if (g.n == p->n_operators) { /* strands of one operator: no chain was fused */
       if (best.value_ns != optimum)
         fail_msg("seed %d: the optimum is %lld, found %lld", (int)seed, (long long)optimum, (long long)best.value_ns);
       solved++;
@@ -67,7 +67,7 @@ static void a_window_of_everything_is_solved_as_by_brute_force(void **state) {
   assert_true(solved > 1000);
 }
 
-/* Device 0 is busy to 10, device 1 to 0; the unit takes 4 on either; from its end it takes 9 on 0 and 17 on 1. */
+/* Device 0 is busy to 10, device 1 to 0; the strand takes 4 on either; from its end it takes 9 on 0 and 17 on 1. */
 static void a_context_moves_the_choice(void **state) {
   (void)state;
   lab l = draw(2);

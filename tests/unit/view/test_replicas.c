@@ -39,7 +39,8 @@ static bool judged_good(const situ_problem *p, const situ_plan *plan, uint64_t s
     bool replicas = strcmp(v.rule, "replication") == 0;
     good &= !replicas;
     bool of_the_draw = strcmp(v.rule, "pin") == 0 || strcmp(v.rule, "unused") == 0 || strcmp(v.rule, "memory") == 0 ||
-                       strcmp(v.rule, "colocation") == 0 || strcmp(v.rule, "single") == 0;
+                       strcmp(v.rule, "colocation") == 0 || strcmp(v.rule, "single") == 0 ||
+                       strcmp(v.rule, "conflict") == 0;
     if (!replicas && !of_the_draw && good) fail_msg("seed %d: %s: %s", (int)seed, v.rule, v.text);
   }
   situ_verdict_free(verdict);

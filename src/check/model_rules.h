@@ -1,7 +1,7 @@
-/* check/check.h - the rules of the execution models: one row for each model, in a file of its own. check/check.c picks
- * the row of a problem. */
-#ifndef SITU_CHECK_CHECK_H
-#define SITU_CHECK_CHECK_H
+/* check/model_rules.h - the rules of the execution models: one row for each model, in a file of its own. check/check.c
+ * picks the row of a problem. */
+#ifndef SITU_CHECK_MODEL_RULES_H
+#define SITU_CHECK_MODEL_RULES_H
 
 #include "check/judge.h"
 

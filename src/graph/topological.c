@@ -1,4 +1,4 @@
-#include "solve/common/topological.h"
+#include "graph/topological.h"
 
 #include "base/contracts.h"
 
@@ -10,8 +10,10 @@ static void push_shuffled(int32_t *stack, int32_t *n, int32_t first, rng *r) {
   }
 }
 
-void topological_deep(int32_t *order, const situ_graph *g, rng *r, int32_t *waiting, int32_t *stack) {
-  int32_t n = 0, placed = 0;
+bool topological_deep(int32_t *order, const situ_graph *g, rng *r, arena *scratch) {
+  arena_mark mark = arena_get_mark(scratch);
+  int32_t n = 0, placed = 0, *waiting, *stack;
+  if (!ARENA_ARRAYS(scratch, ARRAY(waiting, g->n_operators), ARRAY(stack, g->n_operators))) return false;
   for (int32_t v = g->n_operators - 1; v >= 0; v--) {
     waiting[v] = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
     if (waiting[v] == 0) stack[n++] = v;
@@ -26,4 +28,6 @@ void topological_deep(int32_t *order, const situ_graph *g, rng *r, int32_t *wait
     push_shuffled(stack, &n, first, r);
   }
   ENSURE(contracts_permutation(order, g->n_operators));
+  arena_release(scratch, mark);
+  return true;
 }

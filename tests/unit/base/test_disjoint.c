@@ -1,0 +1,56 @@
+/* Disjoint sets against labels that are all rewritten at each join. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/disjoint.h"
+#include "base/rng.h"
+
+enum { MOST = 40 };
+
+static void joined_sets_are_those_of_rewritten_labels(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 2000; seed++) {
+    rng r = rng_new(seed);
+    int32_t n = 1 + (int32_t)rng_below(&r, MOST), into[MOST], label[MOST], number[MOST], of_label[MOST], n_sets = 0;
+    disjoint_init(into, n);
+    for (int32_t x = 0; x < n; x++) label[x] = x;
+    for (int64_t joins = rng_below(&r, 2 * n); joins > 0; joins--) {
+      int32_t x = (int32_t)rng_below(&r, n), y = (int32_t)rng_below(&r, n), from = label[x], to = label[y];
+      disjoint_join(into, x, y);
+      for (int32_t i = 0; i < n; i++)
+        if (label[i] == from) label[i] = to;
+    }
+    for (int32_t x = 0; x < n; x++) of_label[x] = -1;
+    for (int32_t x = 0; x < n; x++) {
+      if (of_label[label[x]] < 0) of_label[label[x]] = x; /* the first member */
+      assert_int_equal(disjoint_root(into, x), of_label[label[x]]);
+    }
+    int32_t found = disjoint_number(number, into, n);
+    for (int32_t x = 0; x < n; x++) {
+      bool first = of_label[label[x]] == x;
+      assert_int_equal(number[x], first ? n_sets++ : number[of_label[label[x]]]);
+    }
+    assert_int_equal(found, n_sets);
+  }
+}
+
+static void the_caller_may_say_which_root_stays(void **state) {
+  (void)state;
+  int32_t into[3];
+  disjoint_init(into, 3);
+  into[0] = 2;
+  into[2] = 1;
+  for (int32_t x = 0; x < 3; x++) assert_int_equal(disjoint_root(into, x), 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(joined_sets_are_those_of_rewritten_labels),
+      cmocka_unit_test(the_caller_may_say_which_root_stays),
+  };
+  return cmocka_run_group_tests_name("disjoint", tests, NULL, NULL);
+}
