@@ -221,15 +221,21 @@ def headings_of(page):
 
 
 def check_documents(root, breaches):
-    """The files that documents name and link to are there, with the headings; so are the pages that sources name."""
+    """The files that documents name and link to are there, with the headings; so are the pages that sources name. Each
+    page of docs/ begins with what its reader learns. Backquoted paths without a suffix are files or folders."""
     folders = ("src", "cli", "include", "tests", "bench", "examples", "python", "tools", "docs", "share")
     files = [path for top in folders for path in (root / top).rglob("*") if path.is_file()]
     names = {path.name for path in files}
     for page in sorted({path for path in files if path.suffix == ".md"} | set(root.glob("*.md"))):
+        if "docs" in page.relative_to(root).parts and "\n\nAfter this page you " not in page.read_text(encoding="utf-8"):
+            breaches.append(f"{page.relative_to(root)}: does not begin with what its reader learns: After this page you ...")
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             where = f"{page.relative_to(root)}:{number}"
             for name in re.findall(r"(?<![\w*.])(?:[\w.]+/)*([a-z][a-z0-9_]*\.(?:c|h|py|sh|md))\b", line):
                 if name not in names:
+                    breaches.append(f"{where}: names {name}, which is not in the tree")
+            for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+)`", line):
+                if not any((root / top / (name + end)).exists() for top in ("", "src", "src/solve") for end in ("", ".c", ".h")):
                     breaches.append(f"{where}: names {name}, which is not in the tree")
             for link, heading in re.findall(r"\]\(([^)#:\s]*)(?:#([^):\s]+))?\)", line):
                 target = page.parent / link if link else page
