@@ -33,7 +33,10 @@ bench: all
 # The learned policies and their rivals on the networks of GDP; goes on where build/learned.csv ends. About an hour.
 bench-learned: all
 	@python3 bench/learned.py $(BUILD)/situ $(BUILD)/learned.csv
-	@python3 bench/hsdag.py $(BUILD)/situ
+	@python3 bench/tables.py learned $(BUILD)/learned.csv
+	@python3 bench/tables.py learned_effort $(BUILD)/learned.csv
+	@python3 bench/hsdag.py $(BUILD)/situ --table values > $(BUILD)/hsdag_values.csv
+	@python3 bench/tables.py hsdag_values $(BUILD)/hsdag_values.csv
 
 fuzz: setup-build setup-check
 	@tools/fuzz.sh

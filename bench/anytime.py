@@ -2,8 +2,7 @@
 """How fast latency comes near the best known, and what is proved when: built-in networks and published graphs as streams,
 `auto` and the milp with a limit by the clock, the others to their end.
 
-    anytime.py SITU SHARED [--limit S] [--milp-limit S] [--known CSV] [NAME...] > anytime.csv     measures
-    anytime.py --table anytime.csv                                                                the table of docs/results.md
+    anytime.py SITU SHARED [--limit S] [--milp-limit S] [--known CSV] [NAME...] > anytime.csv
 
 Each row is one process. value_1s, bound_1s, value_10s, bound_10s: after that much time of the processor, reading and all;
 value_ns, bound_ns: at its end. near_s: seconds of the processor to within 1 % of the best known value, empty where it does
@@ -87,65 +86,15 @@ def measure(args):
         sys.stdout.flush()
 
 
-def geometric_mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
-
-
-def over(value, best):
-    return "-" if value is None else f"{100 * (value / best - 1):.1f}"
-
-
-def table(path):
-    rows = {}
-    for row in csv.DictReader(open(path)):
-        numbers = {k: number(row[k]) for k in COLUMNS[6:]}
-        rows.setdefault((row["instance"], row["platform"]), {})[row["solver"]] = {**row, **numbers}
-    others = [s for s in SOLVERS if s != "auto"]
-    stops = ["1s", "10s", "ns"]
-    ratios = {key: [] for key in others + stops + ["gap " + s for s in stops]}
-    print("| network, platform | best ms | bound ms | within 1 % after s | auto: 1 s | 10 s | end | gap 1 s | 10 s | end | "
-          "CPU s | " + " | ".join(others) + " |")
-    print("|" + "-|" * (11 + len(others)))
-    for (name, platform), found in rows.items():
-        auto = found["auto"]
-        best, bound = auto["best_ns"], max(r["bound_ns"] or 0 for r in found.values())
-        cells = [name + (", " + platform if platform else ""), f"{best / 1e6:.4f}", f"{bound / 1e6:.4f}", auto["near_s"] or "-"]
-        for stop in stops:
-            cells.append(over(auto["value_" + stop], best))
-            if auto["value_" + stop]:
-                ratios[stop].append(auto["value_" + stop] / best)
-        for stop in stops:
-            value, proved = auto["value_" + stop], auto["bound_" + stop]
-            cells.append(f"{100 * (1 - proved / value):.1f}" if value else "-")
-            if value and proved:
-                ratios["gap " + stop].append(value / proved)
-        cells.append(f"{float(auto['cpu_s']):.0f}")
-        for solver in others:
-            value = found.get(solver, {}).get("value_ns")
-            cells.append(over(value, best))
-            if value:
-                ratios[solver].append(value / best)
-        print("| " + " | ".join(cells) + " |")
-    means = [f"{100 * (geometric_mean(ratios[s]) - 1):.1f}" for s in stops]
-    means += [f"{100 * (1 - 1 / geometric_mean(ratios['gap ' + s])):.1f}" for s in stops] + [""]
-    means += [f"{100 * (geometric_mean(ratios[s]) - 1):.1f} ({len(ratios[s])})" for s in others]
-    print("| geometric mean | | | | " + " | ".join(means) + " |")
-
-
 def main():
     parser = ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("situ", nargs="?")
-    parser.add_argument("shared", nargs="?")
+    parser.add_argument("situ")
+    parser.add_argument("shared")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--milp-limit", type=float, default=60)
     parser.add_argument("--known")
-    parser.add_argument("--table")
-    args = parser.parse_intermixed_args()
-    if args.table:
-        table(args.table)
-    else:
-        measure(args)
+    measure(parser.parse_intermixed_args())
 
 
 if __name__ == "__main__":

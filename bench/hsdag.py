@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The tables 'HSDAG' of docs/results.md, in Markdown.
+"""HSDAG and its rivals, as CSV.
 
-    bench/hsdag.py build/situ [MODEL...] [--data FOLDER] [--trials N] [--platform FILE] [--seed N] [--table NAME]
+    bench/hsdag.py build/situ [MODEL...] [--data FOLDER] [--trials N] [--platform FILE] [--seed N] --table NAME
 
 Models, unless given: built-in ones, and OpenVINO IR files of FOLDER where it is given. Values: latency in ms of each method with the
 trials it made and seconds of the processor. Ablation: situ's HSDAG without each group of features. Groups: layers of the IR file
@@ -9,10 +9,13 @@ and what they are coarsened and parsed to. Rows of solvers that this build lacks
 """
 import argparse
 import collections
+import csv
+import itertools
 import json
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 import xml.etree.ElementTree
 
@@ -90,11 +93,10 @@ def methods():
 
 
 def table(titles, rows):
-    print('| ' + ' | '.join(titles) + ' |')
-    print('|' + '-|' * len(titles))
-    for row in rows:
-        print('| ' + ' | '.join(row) + ' |', flush=True)
-    print(flush=True)
+    out = csv.writer(sys.stdout, lineterminator='\n')
+    for row in itertools.chain([titles], rows):
+        out.writerow(row)
+        sys.stdout.flush()
 
 
 def values(args, models):
@@ -146,13 +148,11 @@ def main():
     parser.add_argument('--platform', default=os.path.join(os.path.dirname(__file__), '..', 'share', 'platforms', 'hsdag.json'))
     parser.add_argument('--trials', type=int, default=500)
     parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--table', choices=['values', 'ablation', 'groups'])
+    parser.add_argument('--table', choices=['values', 'ablation', 'groups'], required=True)
     parser.add_argument('models', nargs='*')
     args = parser.parse_intermixed_args()
     models = args.models or BUILT_IN + [os.path.join(args.data, f) for f in FILES if args.data]
-    for name, make in [('values', values), ('ablation', ablation), ('groups', groups)]:
-        if args.table in (None, name):
-            make(args, models)
+    {'values': values, 'ablation': ablation, 'groups': groups}[args.table](args, models)
 
 
 if __name__ == '__main__':

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The ledger of latency: what each solver makes of the latency of one input (stream, links that serve one transfer at a time),
 # as CSV on stdout. No clock is looked at; `bench/latency.sh > bench/latency.csv` and `git diff` show what a change did.
-# Rows of scotch and metis also hang on the version of the library. milp, which takes one of these networks and minutes for it, is
+# Rows of scotch and metis also depend on the version of the library. milp, which takes one of these networks and minutes for it, is
 # in bench/anytime.py.
 set -eu
 . "$(dirname "$0")/rows.sh"

@@ -1,5 +1,5 @@
 /* Random layered graphs of 8 to 40 operators on three unlike devices, links without contention: what bounds and exact
- * methods make of them. Prints a Markdown table: values in microseconds, user seconds behind them.
+ * methods make of them. Prints CSV: values in microseconds, user seconds behind them.
  *
  *     layered [SECONDS [SEED...]]      for each method; default 30 */
 #include <stdio.h>
@@ -100,7 +100,7 @@ static int64_t print_solver(const world *w, const char *names, double seconds) {
   double before = user_seconds();
   must(situ_solve(&plan, w->problem, &o, &error), &error);
   int64_t value = situ_plan_value_ns(plan), lower = situ_plan_lower_bound_ns(plan);
-  printf(" %.1f%s (%.1f) |", (double)value / 1e3, value == lower ? " proved" : "", user_seconds() - before);
+  printf(",%.1f%s (%.1f)", (double)value / 1e3, value == lower ? " proved" : "", user_seconds() - before);
   situ_plan_free(plan);
   return value;
 }
@@ -113,24 +113,21 @@ static void print_bounds(const world *w, int64_t known_ns) {
     int64_t lower = 0;
     if (bounds[i]->models & MODEL_STREAM)
       must(bounds[i]->compute(&lower, &proof, w->problem, a, &unlimited, NULL), NULL);
-    if (bounds[i]->models & MODEL_STREAM) printf(" %.1f |", (double)lower / 1e3);
+    if (bounds[i]->models & MODEL_STREAM) printf(",%.1f", (double)lower / 1e3);
   }
   certificate proof = {0};
   int64_t lower;
   if (!linear_relaxation_find(&lower, &proof, w->problem, known_ns, INT32_MAX, a, &unlimited)) exit(1);
-  printf(" %.1f |", (double)lower / 1e3);
+  printf(",%.1f", (double)lower / 1e3);
   arena_free(a);
 }
 
 int main(int argc, char **argv) {
   double seconds = argc > 1 ? atof(argv[1]) : 30;
-  printf("| operators | seed |");
+  printf("operators,seed");
   for (int32_t i = 0; bounds[i]; i++)
-    if (bounds[i]->models & MODEL_STREAM) printf(" %s |", bounds[i]->name);
-  printf(" the same below the best plan | heft | tabu (s) | milp (s) | block_dp (s) |\n|-|-|");
-  for (int32_t i = 0; bounds[i]; i++)
-    if (bounds[i]->models & MODEL_STREAM) printf("-|");
-  printf("-|-|-|-|-|\n");
+    if (bounds[i]->models & MODEL_STREAM) printf(",%s", bounds[i]->name);
+  printf(",the same below the best plan,heft,tabu (s),milp (s),block_dp (s)\n");
   for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
     for (int s = 2; s < (argc > 2 ? argc : 4); s++) {
       uint64_t seed = argc > 2 ? (uint64_t)atoll(argv[s]) : (uint64_t)s - 1;
@@ -139,7 +136,7 @@ int main(int argc, char **argv) {
       situ_error error;
       situ_solve_options o = {.solvers = "heft,block_dp", .time_limit_s = seconds};
       must(situ_solve(&plan, w.problem, &o, &error), &error);
-      printf("| %d | %d |", (int)sizes[k], (int)seed);
+      printf("%d,%d", (int)sizes[k], (int)seed);
       print_bounds(&w, situ_plan_value_ns(plan));
       print_solver(&w, "heft", seconds);
       print_solver(&w, "heft,tabu", seconds / 3);

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """The benchmark of GDP and GO (Zhou et al., 2019 and 2020): training steps of unrolled networks on 2, 4 and 8 equal GPUs,
-placed by hand, by partitioners, by learned policies and by search. Runs what the CSV does not hold yet, appends it there,
-and prints the Markdown tables of all that it holds.
+placed by hand, by partitioners, by learned policies and by search. Runs what the CSV does not hold yet and appends it there;
+bench/tables.py makes tables of it.
 
     learned.py SITU CSV [ROW...]
 """
 import csv
 import json
-import math
 import os
 import pathlib
 import re
@@ -130,35 +129,6 @@ def measure(situ, title, network, gpus, row):
             "steps": found["steps"], "cpu_s": f"{cpu_s:.2f}", "peak_mb": f"{peak_mb:.0f}"}
 
 
-def mean_ratio(results, row, other):
-    ratios = [float(results[title, other]["value_ns"]) / float(results[title, row]["value_ns"]) for title, _, _ in INSTANCES
-              if results.get((title, row), {}).get("value_ns") and results.get((title, other), {}).get("value_ns")]
-    return (math.exp(sum(map(math.log, ratios)) / len(ratios)), len(ratios)) if ratios else (math.nan, 0)
-
-
-def show(results):
-    rows = [row for row in ROWS if any((title, row) in results for title, _, _ in INSTANCES)]
-    print("| training step (GPUs) | operators | " + " | ".join(rows) + " | bound |")
-    print("|-" * (len(rows) + 3) + "|")
-    for title, _, gpus in INSTANCES:
-        cells = []
-        for row in rows:
-            value = results.get((title, row), {}).get("value_ns")
-            cells.append(f"{float(value) / 1e6:.4g}" if value else "-")
-        found = [results[title, row] for row in rows if (title, row) in results]
-        if found:
-            bound = max(int(f["bound_ns"]) for f in found if f["row"] != "expert")  # that one has pins
-            print(f"| {title} ({gpus}) | {found[0]['operators']} | " + " | ".join(cells) + f" | {bound / 1e6:.4g} |")
-    print("\n| row | evaluations | CPU s | peak MB | " + " | ".join(f"{r} takes x times as long" for r in ("expert", "hdp", "heft", "auto")) + " |")
-    print("|-|-|-|-|-|-|-|-|")
-    for row in rows:
-        found = [results[title, row] for title, _, _ in INSTANCES if (title, row) in results]
-        steps, seconds = [int(f["steps"]) for f in found], [float(f["cpu_s"]) for f in found]
-        peak = max(float(f["peak_mb"]) for f in found)
-        means = [f"{mean_ratio(results, row, other)[0]:.3f}" for other in ("expert", "hdp", "heft", "auto")]
-        print(f"| {row} | {min(steps)} to {max(steps)} | {sum(seconds):.0f} | {peak:.0f} | " + " | ".join(means) + " |")
-
-
 FIELDS = ["title", "gpus", "operators", "row", "value_ns", "bound_ns", "steps", "cpu_s", "peak_mb"]
 
 
@@ -180,7 +150,6 @@ def main():
                 results[title, row] = {"title": title, "gpus": gpus, "row": row, **found}
                 writer.writerow(results[title, row])
                 out.flush()
-    show(results)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The quality ledger: what each solver makes of the 16 published throughput workloads and the 8 of latency, as CSV on stdout. No clock is
 # looked at, so that the same build gives the same rows; `bench/ledger.sh > bench/ledger.csv` and `git diff` show what a
-# change did. Rows of scotch and metis also hang on the version of the library, and are left out without it.
+# change did. Rows of scotch and metis also depend on the version of the library, and are left out without it.
 set -eu
 . "$(dirname "$0")/rows.sh"
 

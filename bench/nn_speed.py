@@ -4,7 +4,7 @@
     nn_speed.py BUILD [OPERATORS...]
 
 Runs BUILD/bench/nn_speed and the same network, on the same numbers, in PyTorch (Debian's python3-torch), one after the
-other, and holds losses and gradients against each other. Prints a row for each size (default: 1000 50000): CPU seconds
+other, and holds losses and gradients against each other. Prints CSV, a row for each size (default: 1000 50000): CPU seconds
 of each, best of several, their ratio, and the peak of memory of each process.
 """
 import json
@@ -155,7 +155,7 @@ def by_torch(path, shape):
 
 
 def main(build, sizes):
-    print("| operators | situ s | PyTorch s | ratio | situ MB | PyTorch MB |\n|-|-|-|-|-|-|")
+    print("operators,situ s,PyTorch s,ratio,situ MB,PyTorch MB")
     for size in sizes:
         with tempfile.NamedTemporaryFile() as file:
             ours = json.loads(subprocess.run([build / "bench/nn_speed", size, file.name], check=True, capture_output=True).stdout)
@@ -164,8 +164,8 @@ def main(build, sizes):
         for what in ("loss", "gradient_norm"):
             if abs(ours[what] - theirs[what]) > 1e-3 * abs(ours[what]):
                 sys.exit(f"nn_speed.py: the {what} of situ is {ours[what]}, that of PyTorch {theirs[what]}")
-        print(f"| {size} | {ours['seconds']:.4f} | {theirs['seconds']:.4f} | {theirs['seconds'] / ours['seconds']:.2f} "
-              f"| {ours['peak_mb']:.0f} | {theirs['peak_mb']:.0f} |", flush=True)
+        print(f"{size},{ours['seconds']:.4f},{theirs['seconds']:.4f},{theirs['seconds'] / ours['seconds']:.2f},"
+              f"{ours['peak_mb']:.0f},{theirs['peak_mb']:.0f}", flush=True)
 
 
 if __name__ == "__main__":

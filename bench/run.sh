@@ -40,10 +40,11 @@ if [ -d "$shared/data/onnx" ]; then
   echo
   echo "### Wide graphs"
   echo
-  python3 "$here/wide.py" "$build/situ" "$shared"
+  python3 "$here/wide.py" "$build/situ" "$shared" > "$build/wide.csv"
+  python3 "$here/tables.py" wide "$build/wide.csv"
   echo
   echo "### Latency against time"
   echo
   python3 "$here/anytime.py" "$build/situ" "$shared" --known "$here/anytime.csv" > "$build/anytime.csv"
-  python3 "$here/anytime.py" --table "$build/anytime.csv"
+  python3 "$here/tables.py" anytime "$build/anytime.csv"
 fi

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""The tables 'Splitting against the MILP and the heuristics' of docs/results.md, in Markdown.
+"""Splitting against the MILP and the heuristics, as CSV.
 
-    bench/splitting.py build/situ [--steps N] [--auto-steps N] [--milp-steps N] [--platform NAME] [NETWORK...]
+    bench/splitting.py build/situ --table latency|throughput [--steps N] [--auto-steps N] [--milp-steps N] [--platform NAME] [NETWORK...]
 
 Latency: one row for each network, one column for each solver, value in ms and seconds of the processor. All limits are steps, so
 that values repeat whatever else the machine does; `as good` is the time in which splitting is as good as milp. Throughput: the
 period in ms of the fastest GPU alone, of one placement (free, by links), and by input of four copies at once, with the bound.
 """
 import argparse
+import csv
+import itertools
 import json
 import resource
 import subprocess
+import sys
 
 SMALL = ['randwire-ws?stages=1&nodes=4', 'randwire-ws?stages=1&nodes=6', 'randwire-ba?stages=1&nodes=8&m=2']
 NETWORKS = SMALL + ['resnet50', 'inception-v3', 'mobilenet-v2', 'bert-base', 'gnmt', 'randwire-ws', 'randwire-er', 'randwire-ba']
@@ -68,26 +71,28 @@ def throughput_row(args, network):
 
 
 def table(titles, rows):
-    print('| ' + ' | '.join(titles) + ' |')
-    print('|' + '-|' * len(titles))
-    for row in rows:
-        print('| ' + ' | '.join(row) + ' |', flush=True)
-    print(flush=True)
+    out = csv.writer(sys.stdout, lineterminator='\n')
+    for row in itertools.chain([titles], rows):
+        out.writerow(row)
+        sys.stdout.flush()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('situ')
     parser.add_argument('networks', nargs='*', default=NETWORKS)
+    parser.add_argument('--table', choices=['latency', 'throughput'], required=True)
     parser.add_argument('--steps', type=int, default=60000)
     parser.add_argument('--auto-steps', type=int, default=20000)
     parser.add_argument('--milp-steps', type=int, default=1000000)
     parser.add_argument('--platform', default='cpu+v100-16g+p100-16g')
-    args = parser.parse_args()
-    table(['network', 'operators', 'best single', 'fastest GPU', *SOLVERS, 'bound', 'as good'],
-          (latency_row(args, n) for n in args.networks))
-    table(['network', 'fastest GPU', 'one placement', 'its latency', 'four copies, by input', 'all four', 'bound', 'gain'],
-          (throughput_row(args, n) for n in args.networks))
+    args = parser.parse_intermixed_args()
+    if args.table == 'latency':
+        table(['network', 'operators', 'best single', 'fastest GPU', *SOLVERS, 'bound', 'as good'],
+              (latency_row(args, n) for n in args.networks))
+    else:
+        table(['network', 'fastest GPU', 'one placement', 'its latency', 'four copies, by input', 'all four', 'bound', 'gain'],
+              (throughput_row(args, n) for n in args.networks))
 
 
 if __name__ == '__main__':

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Wide graphs, whose lattice of ideals is far too large to list: value, bound, gap, ideals, pairs, time, memory of whole
-processes with 60 seconds each. Prints a Markdown table.
+processes with 60 seconds each, as CSV.
 
-    wide.py SITU SHARED
+    wide.py SITU SHARED > wide.csv
 """
+import csv
 import json
 import pathlib
 import random
@@ -76,15 +77,15 @@ def main():
         rows += [(name, [path]) for name, path in drawn.items()]
         rows += [(name, ["builtin:" + name] + FOUR + STAGED)
                  for name in ("moe?layers=4", "gnmt", "wavenet", "amoebanet-d", "randwire-ws")]
-        print("| workload | outcome | period ms | bound ms | gap % | ideals | pairs | CPU s | peak MB |")
-        print("|-|-|-|-|-|-|-|-|-|")
+        out = csv.writer(sys.stdout, lineterminator="\n")
+        out.writerow(["workload", "outcome", "period ms", "bound ms", "gap %", "ideals", "pairs", "CPU s", "peak MB"])
         for name, model in rows:
             found, cpu_s, peak_mb = run([situ, "place", *model, "--time-limit", "60", "--json"])
             value, bound, counts = found["value_ns"], found["lower_bound_ns"], found["statistics"]
-            cells = [name, found["outcome"], f"{value / 1e6:.6g}", f"{bound / 1e6:.6g}",
-                     f"{100 * (value - bound) / value:.2f}", counts.get("ideal_dp.ideals", 0),
-                     counts.get("ideal_dp.pairs", 0), f"{cpu_s:.1f}", f"{peak_mb:.0f}"]
-            print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+            out.writerow([name, found["outcome"], f"{value / 1e6:.6g}", f"{bound / 1e6:.6g}",
+                          f"{100 * (value - bound) / value:.2f}", counts.get("ideal_dp.ideals", 0),
+                          counts.get("ideal_dp.pairs", 0), f"{cpu_s:.1f}", f"{peak_mb:.0f}"])
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -38,9 +38,10 @@ typedef struct situ_learn_options {
   const char
       *teacher; /* solvers, as in situ_solve_options, whose plan of each problem is its first trial; NULL: none */
   bool paper;   /* the published recipe where situ's differs from it */
-  const char *variant; /* what the learner shall do in another way: words joined by commas; NULL: nothing. For hsdag:
-                          levels=N of parsing (0: until nothing merges), target=N clusters, without=FEATURE and
-                          with=FEATURE (docs/theory/hsdag.md). A policy keeps the variant that it was made with. */
+  const char
+      *variant; /* what the learner shall do in another way: words joined by commas; NULL: nothing. For hsdag:
+                   levels=N of parsing (0: until nothing merges), target=N clusters, without=FEATURE and
+                   with=FEATURE (docs/theory/learned/hsdag.md). A policy keeps the variant that it was made with. */
   situ_learn_callback *progress; /* may be NULL */
   void *context;
 } situ_learn_options;

@@ -107,8 +107,8 @@ SITU_API situ_violation situ_verdict_violation(const situ_verdict *verdict, int3
 /* The greatest lower bound that was seen proved by the plan's certificate; 0 for none, SITU_NEVER_NS when it is proved
  * that there is no plan. */
 SITU_API int64_t situ_verdict_verified_ns(const situ_verdict *verdict);
-/* The kind of the certificate that was looked at ("area_price", docs/theory/certificates.md), "conflict" where the
- * problem itself has none, or "". */
+/* The kind of the certificate that was looked at ("area_price", docs/theory/bounds/certificates.md), "conflict" where
+ * the problem itself has none, or "". */
 SITU_API const char *situ_verdict_certificate(const situ_verdict *verdict);
 /* "" when the plan's lower bound is verified; otherwise why it is not, in words. Not a violation by itself. */
 SITU_API const char *situ_verdict_unverified(const situ_verdict *verdict);

@@ -1,6 +1,6 @@
 /* The front of latency and period by the epsilon-constraint method (Haimes, Lasdon, Wismer, 1971): the two ends first,
  * then the least period under ceilings of latency that are spread evenly, as a ratio, between them. Each solve starts
- * from what all before it found. docs/theory/tradeoff.md. */
+ * from what all before it found. docs/theory/models/tradeoff.md. */
 #include "situ/pareto.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * Footprints, colocation apart from what is said below, and which accelerator runs which call are left out. So what is
  * proved of the call graph is a bound for the problem.
  *
- * An operator that takes no time anywhere is fused where that loses no plan (docs/theory/call_dp.md):
+ * An operator that takes no time anywhere is fused where that loses no plan (docs/theory/exact/call_dp.md):
  *   - a source into its only user, when it is without weights and in no group, or in the user's group;
  *   - an operator whose inputs are all from one node into that node, when it is without weights and in no group, or in
  *     the producer's group, and nobody uses it, or it alone uses its one input (but for what is fused into the node

@@ -9,7 +9,7 @@
  * and the least of the right side over all plans is a shortest path in the lattice of ideals: a bound, for any path and
  * any y and z. rest(I) is the least from ideal I to the end; it also tells a search what is at least to come. Calls
  * that a colocation group ties to one device must fit into its memory together: where an ideal cuts groups, rest
- * depends on how much there is already. Everything is in whole numbers. docs/theory/call_dp.md. */
+ * depends on how much there is already. Everything is in whole numbers. docs/theory/exact/call_dp.md. */
 #ifndef SITU_BOUND_CALL_PRICE_H
 #define SITU_BOUND_CALL_PRICE_H
 

@@ -3,7 +3,7 @@
  *
  * It counts communication, which balance and area price do not, and is often equal to the optimum; it costs seconds
  * instead of milliseconds and gains from a known plan, so it is no row of bound/bounds.c: the solver `configuration`
- * runs it. docs/theory/configuration.md has the proof. */
+ * runs it. docs/theory/bounds/configuration.md has the proof. */
 #ifndef SITU_BOUND_CONFIGURATION_H
 #define SITU_BOUND_CONFIGURATION_H
 

@@ -10,7 +10,7 @@
  *             the least part of an operator within the interval, started as early or as late as can be; the devices
  *             have no more than (b - a) sum u.
  *
- * A group without a device, or too much energy, is the contradiction. docs/theory/destructive.md */
+ * A group without a device, or too much energy, is the contradiction. docs/theory/bounds/destructive.md */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The critical path by heads and tails that know joins: max over v of min over d of (head(v,d) + tail(v,d)).
- * docs/theory/joins.md */
+ * docs/theory/bounds/joins.md */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"

@@ -1,5 +1,5 @@
 /* bound/joins.h - heads and tails that know joins: what an operator waits for either sits on its device, where it takes
- * its turn, or pays a transfer. For stream problems. docs/theory/joins.md
+ * its turn, or pays a transfer. For stream problems. docs/theory/bounds/joins.md
  *
  * Source: Papadimitriou and Yannakakis, SIAM Journal on Computing 19, 1990, section 3 (equal devices, one delay); by
  * device, for unlike devices and links, ours. */

@@ -13,7 +13,7 @@
  * where i may not run on d or f + g is above the known value. Every plan of that value or less is a solution,
  * contention or not: the value of this program is a bound. With x whole and the rows of baselines/milp_stream.c that
  * part operators of one device, it is the optimum where there is neither contention nor memory over time.
- * docs/theory/milp.md. */
+ * docs/theory/baselines/milp.md. */
 #ifndef SITU_BOUND_LATENCY_PROGRAM_H
 #define SITU_BOUND_LATENCY_PROGRAM_H
 

@@ -6,7 +6,8 @@
  *     sum over S of p + sum over edges made in S and used outside of c_out + sum over edges made outside and used in S
  * of c_in,
  *
- * whatever the other devices hold, so that a bound may look at one device at a time (docs/theory/configuration.md). */
+ * whatever the other devices hold, so that a bound may look at one device at a time
+ * (docs/theory/bounds/configuration.md). */
 #ifndef SITU_BOUND_SHARES_H
 #define SITU_BOUND_SHARES_H
 

@@ -5,7 +5,7 @@
  * passed are all in the set, all out of it, or parted; with it the load of all that is passed is known. The states are
  * found once; each list of prices is then a dynamic program over them: least load by state and sum of prices. That is
  * exact for whole prices, and the loads are whole numbers, in units rounded down. Source: knapsacks by profit over a
- * path decomposition; docs/theory/configuration.md. */
+ * path decomposition; docs/theory/bounds/configuration.md. */
 #ifndef SITU_BOUND_SWEEP_H
 #define SITU_BOUND_SWEEP_H
 

@@ -1,5 +1,5 @@
 /* bound/visit_chain.h - how soon a chain of operators can end when each visit that it pays to a memory may keep no more
- * there than fits. docs/theory/visits.md has the recursions and why they hold. */
+ * there than fits. docs/theory/bounds/visits.md has the recursions and why they hold. */
 #ifndef SITU_BOUND_VISIT_CHAIN_H
 #define SITU_BOUND_VISIT_CHAIN_H
 

@@ -1,5 +1,6 @@
 /* Memory visits: a chain of operators goes from memory to memory, since none holds all of it, and pays a transfer
- * whenever it goes on; or it stays and lets operators beside it go, which takes time as well. docs/theory/visits.md
+ * whenever it goes on; or it stays and lets operators beside it go, which takes time as well.
+ * docs/theory/bounds/visits.md
  *
  * Tried are paths that are long by several measures, and of each path those operators that little weight is beside:
  * what is between two of them then counts with both branches and not only with the longer. */

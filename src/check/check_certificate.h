@@ -1,6 +1,6 @@
 /* check/check_certificate.h - the judges of certificates. Each kind is one file with one const struct, listed in
  * check/check_certificate.c. They include nothing of the bounds: what a certificate proves is worked out from the
- * problem and its numbers alone, in whole numbers, whatever the numbers are. docs/theory/certificates.md. */
+ * problem and its numbers alone, in whole numbers, whatever the numbers are. docs/theory/bounds/certificates.md. */
 #ifndef SITU_CHECK_CHECK_CERTIFICATE_H
 #define SITU_CHECK_CHECK_CERTIFICATE_H
 
@@ -50,11 +50,11 @@ bool check_may_run(const judge *j, int32_t v, int32_t d);
 /* Earliest ends and least tails along chains of tensors: head[v * n_devices + d] comes filled with a time before which
  * v does not start on d, and becomes the least time at which it can have ended there; tail comes with a least time from
  * then to the end of everything, and becomes more where chains say so; SITU_NEVER_NS where may[...] is false.
- * Stream and calls; times of operators and transfers alone, as in docs/theory/critical_path.md. */
+ * Stream and calls; times of operators and transfers alone, as in docs/theory/bounds/critical_path.md. */
 bool check_chains(int64_t *head, int64_t *tail, const bool *may, const judge *j);
 
 /* The same for streams, found from nothing, where those before an operator (and those behind it), `window` of them,
- * share its device one after the other or pay transfers: docs/theory/joins.md. At least what chains say. */
+ * share its device one after the other or pay transfers: docs/theory/bounds/joins.md. At least what chains say. */
 bool check_joins(int64_t *head, int64_t *tail, const bool *may, int32_t window, const judge *j);
 /* Whether that takes no longer than a judge takes, for 0 <= window <= CHECK_JOINS_WINDOW. */
 enum { CHECK_JOINS_WINDOW = 256 };

@@ -1,6 +1,6 @@
 /* The judge of a contradiction: that everything ends by T is followed through the same number of rounds, with the
  * prices given, and must end in a group of operators without a device, or in an interval with more priced work than the
- * devices have. Then no plan is better than T + 1. The claim says what T is. docs/theory/destructive.md */
+ * devices have. Then no plan is better than T + 1. The claim says what T is. docs/theory/bounds/destructive.md */
 #include <stdlib.h>
 
 #include "base/checked.h"

@@ -1,6 +1,6 @@
 /* The judge of joins: an operator that starts on d by s has those before it on devices from which they are in time,
  * and those that must share d's memory take turns there. What is so for no smaller s is the least start; both ways.
- * docs/theory/joins.md */
+ * docs/theory/bounds/joins.md */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check_certificate.h"

@@ -1,7 +1,7 @@
 /* The judge of memory visits: operators of which each comes after the one before, and prices of a byte. It follows the
  * chain from memory to memory. A visit ends where the chain goes elsewhere, and keeps in its memory, for good, the
  * weights of its operators of the chain and of those between them that time does not allow to be elsewhere.
- * docs/theory/visits.md */
+ * docs/theory/bounds/visits.md */
 #include <stdlib.h>
 
 #include "base/checked.h"

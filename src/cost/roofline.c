@@ -1,5 +1,5 @@
 /* The roofline model: S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for
- * multicore architectures", Communications of the ACM 52(4), 2009. See docs/theory/roofline.md.
+ * multicore architectures", Communications of the ACM 52(4), 2009. See docs/theory/models/roofline.md.
  *
  *     time = launch + max(flops / (e_compute * peak), moved_bytes / (e_memory * bandwidth)), up to whole ns
  *

@@ -1,5 +1,5 @@
 /* learn/describe.h - what the learned baselines are told about the units of an environment: kinds, output shapes and
- * neighbours, as in their papers. docs/theory/learned_baselines.md says which paper tells its policy what. */
+ * neighbours, as in their papers. docs/theory/learned/learned_baselines.md says which paper tells its policy what. */
 #ifndef SITU_LEARN_DESCRIBE_H
 #define SITU_LEARN_DESCRIBE_H
 

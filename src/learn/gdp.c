@@ -1,4 +1,4 @@
-/* The solver gdp: placements by the policy of the learner gdp (learn/gdp_learner.c). docs/theory/gdp.md. */
+/* The solver gdp: placements by the policy of the learner gdp (learn/gdp_learner.c). docs/theory/learned/gdp.md. */
 #include "learn/learner.h"
 
 static situ_status solve(solve_run *run) { return learned_solve(run, &gdp_learner); }

@@ -1,6 +1,6 @@
 /* GDP: a policy network over the operator graph, trained by proximal policy optimisation on the simulated time (Zhou et
  * al., "GDP: Generalized device placement for dataflow graphs", 2019). What is theirs and what is ours:
- * docs/theory/gdp.md. */
+ * docs/theory/learned/gdp.md. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* learn/gdp_net.h - the network of gdp: scores of units against devices. docs/theory/gdp.md has the formulas. */
+/* learn/gdp_net.h - the network of gdp: scores of units against devices. docs/theory/learned/gdp.md has the formulas.
+ */
 #ifndef SITU_LEARN_GDP_NET_H
 #define SITU_LEARN_GDP_NET_H
 

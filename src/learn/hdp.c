@@ -1,7 +1,7 @@
 /* Hierarchical device placement (Mirhoseini et al., "A hierarchical model for device placement", ICLR 2018): a
  * feed-forward grouper draws a group for each unit, a sequence-to-sequence placer with attention draws a device for
- * each group, and both learn from one reward. Groups are drawn anew in each trial. docs/theory/learned_baselines.md
- * says what differs. */
+ * each group, and both learn from one reward. Groups are drawn anew in each trial.
+ * docs/theory/learned/learned_baselines.md says what differs. */
 #include <math.h>
 #include <string.h>
 

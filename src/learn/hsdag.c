@@ -1,4 +1,5 @@
-/* The solver hsdag: placements by the policy of the learner hsdag (learn/hsdag_learner.c). docs/theory/hsdag.md. */
+/* The solver hsdag: placements by the policy of the learner hsdag (learn/hsdag_learner.c).
+ * docs/theory/learned/hsdag.md. */
 #include "learn/learner.h"
 
 static situ_status solve(solve_run *run) { return learned_solve(run, &hsdag_learner); }

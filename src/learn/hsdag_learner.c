@@ -1,7 +1,7 @@
 /* The learner hsdag (Duan et al., "A Structure-Aware Framework for Learning Device Placements on Computation Graphs",
  * NeurIPS 2024): the graph is coarsened (hsdag_groups.h), described (hsdag_features.h), parsed into clusters and scored
- * (hsdag_net.h), and a cluster's device is drawn; REINFORCE. docs/theory/hsdag.md has the argument, and what differs
- * from the released code.
+ * (hsdag_net.h), and a cluster's device is drawn; REINFORCE. docs/theory/learned/hsdag.md has the argument, and what
+ * differs from the released code.
  *
  * So that one file holds a policy for any model and platform, its shape is the same for all: a column for each of
  * KIND_SLOTS kinds of operators, and MARKS numbers for a device. Which kinds, and the recipe, are parameters that

@@ -2,7 +2,7 @@
  * learning", NeurIPS 2019): the placement is there from the start and one unit after the other may move; each step is a
  * simulation, and what a step is praised for is how much less time the model takes at the end of the sweep. Units know
  * their neighbourhood by rounds of messages along the edges and against them, and the one at hand sees what is before,
- * after and beside it. docs/theory/learned_baselines.md. */
+ * after and beside it. docs/theory/learned/learned_baselines.md. */
 #include <string.h>
 
 #include "learn/describe.h"

@@ -1,7 +1,7 @@
 /* The RNN placer: groups of operators in, a device for each out, one after the other, by a sequence-to-sequence network
  * with attention (Mirhoseini et al., "Device placement optimization with reinforcement learning", ICML 2017), with what
  * the HSDAG repository's baseline of that name tells it of a group: its kinds, output shape and neighbours. The
- * published baseline praises slow placements; here the sign is right. docs/theory/learned_baselines.md. */
+ * published baseline praises slow placements; here the sign is right. docs/theory/learned/learned_baselines.md. */
 #include "learn/describe.h"
 #include "learn/group.h"
 #include "learn/seq2seq.h"

@@ -1,6 +1,7 @@
 /* problem/certificate.h - what a bound leaves behind so that it can be checked without it: a kind and lists of whole
  * numbers. Bounds make certificates, plans carry them, and check/check_certificate.c works out from the problem and
- * these numbers alone what they prove. docs/theory/certificates.md has the kinds and why each one proves what it does.
+ * these numbers alone what they prove. docs/theory/bounds/certificates.md has the kinds and why each one proves what it
+ * does.
  */
 #ifndef SITU_PROBLEM_CERTIFICATE_H
 #define SITU_PROBLEM_CERTIFICATE_H

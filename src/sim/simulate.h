@@ -17,7 +17,7 @@ simulator *simulator_new(const situ_problem *problem, arena *a);
 simulation simulator_run(simulator *s, const placement *where, bool memory);
 
 /* A run that others, of placements like it, take over what is the same from. It belongs to the one who searches; more
- * than one may be in use. What is found never depends on it, only how soon: docs/theory/trial_runs.md. */
+ * than one may be in use. What is found never depends on it, only how soon: docs/theory/models/trial_runs.md. */
 typedef struct simulator_base simulator_base;
 
 /* An empty one, in an arena that the simulator outlives. NULL without memory. */

@@ -7,7 +7,7 @@
  * From its start an operator takes at least its tail to the end of everything, the longest way through operators that
  * follow on the same device and users of its tensors, without contention. A start that is no less than the limit minus
  * the tail ends the run. The last operator to end has a tail of its time or more: so a run is stopped exactly where its
- * value is the limit or more. docs/theory/trial_runs.md. */
+ * value is the limit or more. docs/theory/models/trial_runs.md. */
 #include "sim/stream_base.h"
 
 #include <string.h>

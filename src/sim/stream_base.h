@@ -1,4 +1,4 @@
-/* sim/stream_base.h - trials by comparison with a base run: docs/theory/trial_runs.md. */
+/* sim/stream_base.h - trials by comparison with a base run: docs/theory/models/trial_runs.md. */
 #ifndef SITU_SIM_STREAM_BASE_H
 #define SITU_SIM_STREAM_BASE_H
 

@@ -1,5 +1,5 @@
 /* The portfolio `auto`: one table for each kind of problem, to be read from top to bottom. Rows that do not serve the
- * problem at hand are passed over. docs/theory/auto.md tells why they stand as they do. */
+ * problem at hand are passed over. docs/theory/heuristics/auto.md tells why they stand as they do. */
 #include "solve/common/solver.h"
 #include "solve/common/walks.h"
 

@@ -214,20 +214,42 @@ def check_exports(root, library, breaches):
         breaches.append(f"{library}: {name} is declared in a public header but not exported")
 
 
+def headings_of(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def check_documents(root, breaches):
-    """The files that documents name and link to are there."""
+    """The files that documents name and link to are there, with the headings; so are the pages that sources name. Each
+    page of docs/ begins with what its reader learns. Backquoted paths without a suffix are files or folders."""
     folders = ("src", "cli", "include", "tests", "bench", "examples", "python", "tools", "docs", "share")
     files = [path for top in folders for path in (root / top).rglob("*") if path.is_file()]
     names = {path.name for path in files}
     for page in sorted({path for path in files if path.suffix == ".md"} | set(root.glob("*.md"))):
+        if "docs" in page.relative_to(root).parts and "\n\nAfter this page you " not in page.read_text(encoding="utf-8"):
+            breaches.append(f"{page.relative_to(root)}: does not begin with what its reader learns: After this page you ...")
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             where = f"{page.relative_to(root)}:{number}"
-            for name in re.findall(r"(?<![\w*.])(?:[\w.]+/)*([a-z][a-z0-9_]*\.(?:c|h|py|sh))\b", line):
+            for name in re.findall(r"(?<![\w*.])(?:[\w.]+/)*([a-z][a-z0-9_]*\.(?:c|h|py|sh|md))\b", line):
                 if name not in names:
                     breaches.append(f"{where}: names {name}, which is not in the tree")
-            for link in re.findall(r"\]\(([^)#:\s]+)[^):]*\)", line):
-                if not (page.parent / link).exists():
+            for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+)`", line):
+                if not any((root / top / (name + end)).exists() for top in ("", "src", "src/solve") for end in ("", ".c", ".h")):
+                    breaches.append(f"{where}: names {name}, which is not in the tree")
+            for link, heading in re.findall(r"\]\(([^)#:\s]*)(?:#([^):\s]+))?\)", line):
+                target = page.parent / link if link else page
+                if not target.exists():
                     breaches.append(f"{where}: links to {link}, which is not there")
+                elif heading and heading not in headings_of(target):
+                    breaches.append(f"{where}: links to {link}#{heading}, a heading that is not there")
+    for path in [*files, *root.iterdir()]:
+        if path.suffix not in (".md", ".c", ".h", ".py", ".sh", ".build") and path.name != "Makefile":
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for name in re.findall(r"(?<![\w/.])docs/[\w./-]+\.(?:md|json|svg)\b", line):
+                if not (root / name).is_file():
+                    breaches.append(f"{path.relative_to(root)}:{number}: names {name}, which is not there")
 
 
 def check_format(root, breaches):

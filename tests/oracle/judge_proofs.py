@@ -409,7 +409,7 @@ class Judge:
 
 
 def well_formed(p, kind, lists):
-    """Whether the lists are what docs/theory/certificates.md asks for."""
+    """Whether the lists are what docs/theory/bounds/certificates.md asks for."""
     n, devices, memories, uses = p.n, len(p.D), len(p.memories), sum(len(r) for r in p.reads)
     sizes = {"area_price": {"time_prices": devices, "byte_prices": memories},
              "largest_operator": {"operator": 1}, "critical_path": {"operator": 1}, "join": {"operator": 1, "window": 1},

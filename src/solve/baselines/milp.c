@@ -3,7 +3,7 @@
  *
  * One program for each kind of problem: milp_pipeline.c, ... Each starts from the best plan so far. The engine works in
  * floating point: what it finds goes to the simulator like any placement, what it proves is not believed. Were the
- * engine to err, a plan would be missed, never a wrong one kept. docs/theory/milp.md. */
+ * engine to err, a plan would be missed, never a wrong one kept. docs/theory/baselines/milp.md. */
 #include "solve/baselines/milp.h"
 
 #include <math.h>

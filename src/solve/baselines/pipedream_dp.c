@@ -6,7 +6,7 @@
  * fork, its branches and their join all but the join. Then a linear order of these classes is split at best
  * (order_split.h). What branches off the chain leaves that order open: two depth-first orders are tried, one from each
  * end. The published code leaves out the edges of some nodes by number on two of its models; here no model is special.
- * docs/theory/pipedream.md says where that shows. */
+ * docs/theory/baselines/pipedream.md says where that shows. */
 #include "base/disjoint.h"
 #include "base/fail.h"
 #include "solve/pipeline/order_split.h"

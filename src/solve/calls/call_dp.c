@@ -1,7 +1,7 @@
 /* Calls to proven optimality: a dynamic program over the ideals of the call graph. A flow and a price of memory give a
  * bound and, for each ideal, what is at least to come (bound/call_price.h); labels grow from the empty ideal to the
  * full one (solve/calls/call_labels.h), at first only those that end near the bound, and few for each ideal, then more;
- * and what comes out is packed onto the accelerators (solve/calls/call_pack.h). docs/theory/call_dp.md. */
+ * and what comes out is packed onto the accelerators (solve/calls/call_pack.h). docs/theory/exact/call_dp.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/calls/call_labels.h"

@@ -1,6 +1,6 @@
 /* solve/common/walks.h - searches side by side: independent walks, put together in their order (multiple-walk
  * parallelism: Verhoeven, Aarts, Journal of Heuristics 1995). What comes out is the same on any number of threads.
- * docs/theory/walks.md. */
+ * docs/theory/heuristics/walks.md. */
 #ifndef SITU_SOLVE_COMMON_WALKS_H
 #define SITU_SOLVE_COMMON_WALKS_H
 

@@ -5,7 +5,7 @@
  * so are neighbours of which neither needs the other. The loads of what is placed are exact (chain_loads.h) and only
  * grow, so that a chain ends where they reach the incumbent, or where the work that is left does not fit into the
  * devices that are left. For what ideal_dp bounds but does not prove: links that more than one device loads, memories
- * that accelerators share. docs/theory/chain_search.md.
+ * that accelerators share. docs/theory/exact/chain_search.md.
  *
  * A step is 64 classes placed. */
 #include <math.h>

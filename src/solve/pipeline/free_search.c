@@ -4,8 +4,8 @@
  * pool of good partitions. One cycle fuses units into ever fewer (pipeline/coarsen.h), anneals the coarsest partition
  * hot, and hands it down level by level while it cools (pipeline/cooling.h): what one unit cannot cross by itself, a
  * fused one can. A cycle either starts from nothing, or fuses only units that lie together in one member of the pool,
- * or in two of them: then what both agree on stays, and the rest is decided anew. docs/theory/free_search.md has the
- * details. */
+ * or in two of them: then what both agree on stays, and the rest is decided anew. docs/theory/heuristics/free_search.md
+ * has the details. */
 #include <math.h>
 #include <string.h>
 

@@ -6,10 +6,10 @@
  *
  *     D[s + e_t][I] = min over I' < I of max(D[s][I'], load_t(I \ I'))          answer: min over s of D[s][V]
  *
- * What makes it fast is ours (docs/theory/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves for
- * each state only ideals whose work and transfers fit into what is used and what is left (windows.h); only those are
- * visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where that has too
- * many ideals, runs with a smaller U raise the bound. */
+ * What makes it fast is ours (docs/theory/exact/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves
+ * for each state only ideals whose work and transfers fit into what is used and what is left (windows.h); only those
+ * are visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where that has
+ * too many ideals, runs with a smaller U raise the bound. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* linear_dp: the best contiguous split of many linear orders (the "linearised" dynamic program of Tarnawski et al.,
  * NeurIPS 2020, section 5, which splits one). The published order comes first: with a limit of one step it is the only
- * one, and the values are those of the published code to the last digit. docs/theory/linear_dp.md says which orders
- * follow and why.
+ * one, and the values are those of the published code to the last digit. docs/theory/heuristics/linear_dp.md says which
+ * orders follow and why.
  *
  * A step is one end of a segment, with all its beginnings (order_split.h). */
 #include "base/checked.h"

@@ -6,7 +6,7 @@
  *     sum of p over S,  sum of in over tensors that enter S,  sum of out over tensors that leave S (once each),
  *
  * whatever the other devices hold: a relaxation in which each device can be looked at alone, in the form of a
- * host-staged pipeline with overlap. docs/theory/ideal_dp.md has the proof, and when it is exact. */
+ * host-staged pipeline with overlap. docs/theory/exact/ideal_dp.md has the proof, and when it is exact. */
 #ifndef SITU_SOLVE_PIPELINE_LINK_PRICES_H
 #define SITU_SOLVE_PIPELINE_LINK_PRICES_H
 

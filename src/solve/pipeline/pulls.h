@@ -3,7 +3,7 @@
  *
  * Class v can be pulled at ideal I when all that precedes it is in I and whatever device holds it later is better off
  * without it. A plan with a device from I' to I then has a twin with a device from I' to I + v, if that device can bear
- * it. docs/theory/ideal_dp.md has the argument; it is the maximal load rule of assembly line balancing (Jackson,
+ * it. docs/theory/exact/ideal_dp.md has the argument; it is the maximal load rule of assembly line balancing (Jackson,
  * Management Science 2, 1956), with transfers. */
 #ifndef SITU_SOLVE_PIPELINE_PULLS_H
 #define SITU_SOLVE_PIPELINE_PULLS_H

@@ -4,7 +4,7 @@
  * The devices of a contiguous plan stand in an order; the k-th of them is stage k, and no edge of F goes to an earlier
  * stage. Let the prices of stages be 0 or more and 1 in sum: then the priced sum of all loads of a plan is at most its
  * period, and its least over all assignments is a bound on the period of every plan. An assignment may leave
- * stages empty. docs/theory/stage_prices.md has the whole. */
+ * stages empty. docs/theory/exact/stage_prices.md has the whole. */
 #ifndef SITU_SOLVE_PIPELINE_STAGE_ENERGY_H
 #define SITU_SOLVE_PIPELINE_STAGE_ENERGY_H
 

@@ -5,7 +5,8 @@
  *
  * A round asks whether some plan has a period of U or less, for U between bound and value. A part of the plans that is
  * not refuted is split in two: by a class, at a stage or before it, or behind; or by a tensor with many users, whose
- * presence at a stage costs though each user alone hardly matters. docs/theory/stage_prices.md has the argument. */
+ * presence at a stage costs though each user alone hardly matters. docs/theory/exact/stage_prices.md has the argument.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -218,7 +218,7 @@ static bool covers(const stages *s, int64_t saved_in, int64_t saved_out, int64_t
 
 /* Whether moving the idle class v to the device of `to` never makes any load greater, its other neighbour being `from`
  * (-1: none): what the edges to `from` may cost then, on either side, must be saved by edges that join v and `to`
- * alone. docs/theory/ideal_dp.md argues it case by case. */
+ * alone. docs/theory/exact/ideal_dp.md argues it case by case. */
 static bool may_join(const stages *s, int32_t v, int32_t to, int32_t from) {
   for (int32_t row = 0; row < s->n_rows; row++) {
     parting saved, paid = {0};

@@ -1,7 +1,7 @@
 /* Block dynamic program: a bound from the last cut back to the first (bound/block_chain.h), then a plan from the first
  * block to the last, led by what the bound says is still to come. Both are exact while no layer is wider than allowed;
  * each round allows more. The plan holds on links free of contention: the simulator says what it is worth with it.
- * docs/theory/block_dp.md tells it in full. */
+ * docs/theory/exact/block_dp.md tells it in full. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * A plan is a device for each operator and a sequence on each device. Operators are appended in order of their starts
  * on free links, which reaches every plan once but for ties; the simulator gives each full one its value. On free links
  * nothing starts later than under contention, so what free links promise bounds what the simulator says.
- * docs/theory/branch_and_bound.md has the argument. */
+ * docs/theory/exact/branch_and_bound.md has the argument. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/block.h"

@@ -1,7 +1,7 @@
 /* Iterated greedy for stream problems: some operators are taken out of the schedule and put back one after the other
  * where they and what follows them end first, the others keep their devices; the simulator judges, and annealing
  * decides whether to go on from there. After Ruiz, Stutzle, EJOR 2007 (there for flow shops), with list scheduling as
- * the greedy part. docs/theory/iterated_greedy.md tells it in full. */
+ * the greedy part. docs/theory/heuristics/iterated_greedy.md tells it in full. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Layers in turn, as people place networks by hand: whole layers on the devices in the order of the network, in blocks
  * or round and round (encoder and decoder of a translation network both over all devices), an even part of the work on
  * each. List schedulers do not find such plans for unrolled networks: where a layer goes is settled at its first step,
- * by what that step alone gains. docs/theory/layers.md tells it in full. */
+ * by what that step alone gains. docs/theory/heuristics/layers.md tells it in full. */
 #include <stdlib.h>
 #include <string.h>
 

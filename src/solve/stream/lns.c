@@ -1,7 +1,8 @@
 /* Large neighbourhood search for stream problems: a window of the schedule is solved anew by the exact search of
  * bound/block.h, the rest stays as it is. Before the window that is when devices are free and inputs arrive, behind it
  * the tails of what follows: on free links nothing else about the rest matters, so the best filling of a window is
- * found, as long as no layer of the search is too wide. The simulator judges the whole. docs/theory/lns.md. */
+ * found, as long as no layer of the search is too wide. The simulator judges the whole. docs/theory/heuristics/lns.md.
+ */
 #include <string.h>
 
 #include "base/checked.h"

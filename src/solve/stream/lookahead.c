@@ -2,7 +2,7 @@
  * children would end first, each child being put, by falling rank, where it ends first (Bittencourt, Sakellariou,
  * Madeira, "DAG scheduling using a lookahead variant of the heterogeneous earliest finish time algorithm", PDP 2010,
  * without change of the priority list). Producers of a child that are neither placed nor on trial are left out.
- * docs/theory/list_schedulers.md. */
+ * docs/theory/heuristics/list_schedulers.md. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/list.h"

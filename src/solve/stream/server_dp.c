@@ -1,6 +1,6 @@
 /* server_dp: the best plan of a chain over servers, in which each device holds one interval of the chain and the
  * devices of a server follow each other. Exact among such plans where only the tensors of the operator at a boundary
- * cross it and links are not shared; docs/theory/server_dp.md has the recursion and the argument.
+ * cross it and links are not shared; docs/theory/heuristics/server_dp.md has the recursion and the argument.
  *
  * Equal servers, and equal devices within one, count once: a state says how many of each type are used, so orders of
  * types are tried and not orders of devices. A step is one state with all its continuations. */

@@ -1,7 +1,7 @@
 /* server_heft: a chain over servers for one input, where a server spreads the layers that it holds over all of its
- * devices (docs/theory/server_dp.md). Each type of server is timed by a list schedule of the whole chain on one of
- * them, without limits of memory; the dynamic program of server_dp splits the chain over whole servers by these times
- * and the sum of their memories; a list schedule in which each operator stays in its server makes the plan. */
+ * devices (docs/theory/heuristics/server_dp.md). Each type of server is timed by a list schedule of the whole chain on
+ * one of them, without limits of memory; the dynamic program of server_dp splits the chain over whole servers by these
+ * times and the sum of their memories; a list schedule in which each operator stays in its server makes the plan. */
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/list.h"

@@ -1,5 +1,5 @@
-/* solve/stream/server_table.h - the dynamic program of docs/theory/server_dp.md: the best way of a chain over servers,
- * where each thing that can hold an interval (a device, or a server as a whole) is a slot. */
+/* solve/stream/server_table.h - the dynamic program of docs/theory/heuristics/server_dp.md: the best way of a chain
+ * over servers, where each thing that can hold an interval (a device, or a server as a whole) is a slot. */
 #ifndef SITU_SOLVE_STREAM_SERVER_TABLE_H
 #define SITU_SOLVE_STREAM_SERVER_TABLE_H
 

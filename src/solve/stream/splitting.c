@@ -1,7 +1,7 @@
 /* Splitting: the graph is split into modules of much inner traffic (stream/modules.h), which are solved exactly one
  * after the other in the context of what was decided before them (stream/window.h); then windows of one or two modules
  * are solved anew while everything else stands. The word is that of DiviML (Ghannane, Abdelfattah, 2023), of which only
- * the abstract could be read; the method is told in docs/theory/splitting.md. */
+ * the abstract could be read; the method is told in docs/theory/heuristics/splitting.md. */
 #include <string.h>
 
 #include "base/checked.h"

@@ -2,7 +2,7 @@
  * heads and tails, judged by the simulator (contention, memory and all). After Davidovic, Hansen, Mladenovic, "Variable
  * neighborhood search for multiprocessor scheduling problem with communication delays" (2001) in spirit, with moves of
  * whole same-device stretches of the chain, which is what escapes the local optima of list schedules where transfers
- * are dear. docs/theory/tabu.md tells it in full. */
+ * are dear. docs/theory/heuristics/tabu.md tells it in full. */
 #include <string.h>
 
 #include "base/checked.h"

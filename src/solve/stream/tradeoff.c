@@ -1,7 +1,7 @@
 /* Stream problems in which latency and period both matter, and those of several copies, whose time is nearly their
  * greatest load: annealing over (device, order), each placement judged by the simulator in both. It starts from the
  * best of both worlds: a placement of least latency that splitting finds, and one of least period that the pipeline
- * solvers find, put into an order by upward rank. docs/theory/tradeoff.md. */
+ * solvers find, put into an order by upward rank. docs/theory/models/tradeoff.md. */
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The cut-vertex bound and the block dynamic program: against brute force on graphs of blocks, and on layer graphs with
  * three unlike devices at several scales of transfers (skipped without the shared data). With SITU_TABLE=1 in the
- * environment the table of docs/theory/block_dp.md is printed. */
+ * environment the table of docs/theory/exact/block_dp.md is printed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

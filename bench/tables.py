@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""The tables of docs/results, made from the CSV files beside this script.
+
+    tables.py [--root FOLDER]     writes each table into its page, between the two markers that name it
+    tables.py --check             writes nothing; exits 1 and names each table that its page shows otherwise
+    tables.py NAME [CSV]          prints one table, of another CSV file if one is given
+
+A page says where a table stands by two lines, and keeps hand-written text outside of them:
+
+    <!-- table NAME -->
+    <!-- end of table -->
+"""
+import argparse
+import csv
+import io
+import math
+import pathlib
+import re
+import sys
+
+MARKED = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
+LATENCY_STEPS = {"1000": "1k", "4000": "4k", "16000": "16k"}
+
+
+def records(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def as_it_is(text):
+    """Cells as the measuring program wrote them; the first line has the titles."""
+    return list(csv.reader(io.StringIO(text)))
+
+
+def ms(nanoseconds, form):
+    return format(int(nanoseconds) / 1e6, form) if nanoseconds else ""
+
+
+def geometric_mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+
+
+def by_workload(text):
+    """The ledger as {workload: {(rules, solver): row}}; linear_dp with one step is that of the published order."""
+    found = {}
+    for row in records(text):
+        solver = row["solver"] + (" (1 order)" if row["steps"] == "1" else "")
+        found.setdefault(row["instance"], {})[row["rules"], solver] = row
+    return found
+
+
+def throughput(text):
+    contiguous = ["single", "pipedream", "scotch", "metis", "linear_dp (1 order)", "linear_dp", "ideal_dp"]
+    free = ["scotch", "metis", "free_search", "expert"]
+    table = [["workload", "bound", *contiguous, "free: scotch", *free[1:]]]
+    for workload, found in by_workload(text).items():
+        cells = [("contiguous", s) for s in contiguous] + [("free", s) for s in free]
+        table.append([workload, ms(found["contiguous", "single"]["bound_ns"], ".6g")]
+                     + [ms(found.get(cell, {}).get("value_ns"), ".6g") for cell in cells])
+    return table
+
+
+def calls(text, published):
+    """`published`: the figures of the published evaluation, for each workload the best one that keeps memory and the best
+    of its dynamic programs."""
+    solvers = ["single", "greedy", "call_search", "call_dp"]
+    table = [["workload", "path", *solvers, "bound", "gap", "published", "call_dp, q = 1", "published splits"]]
+    others = {row["workload"]: row for row in records(published)}
+    for workload, found in by_workload(text).items():
+        if ("calls", "call_dp") not in found:
+            continue
+        proved, other = found["calls", "call_dp"], others[workload]
+        value, bound = int(proved["value_ns"]), int(proved["bound_ns"])
+        table.append([workload, ms(found["calls", "single"]["bound_ns"], ".7g")]
+                     + [ms(found.get(("calls", s), {}).get("value_ns"), ".7g") for s in solvers]
+                     + [ms(bound, ".7g"), f"{100 * (value - bound) / value:.2f} %", other["published ms"],
+                        ms(found["calls1", "call_dp"]["value_ns"], ".7g"), other["published splits ms"]])
+    return table
+
+
+def latency(text):
+    quick, searches = ["single", "heft", "m_etf", "m_sct", "scotch", "metis"], ["tabu", "iterated_greedy", "lns", "auto"]
+    titles = [f"{s} 1k" if k == "1k" else k for s in searches for k in LATENCY_STEPS.values()]
+    table = [["network, platform", "bound", *quick, *titles]]
+    found = {}
+    for row in records(text):
+        found.setdefault((row["instance"], row["platform"]), {})[row["solver"], row["steps"]] = row
+    for (instance, platform), rows in found.items():
+        cells = [(s, "0") for s in quick] + [(s, steps) for s in searches for steps in LATENCY_STEPS]
+        table.append([f"{instance}, {platform}", ms(max(int(r["bound_ns"]) for r in rows.values()), ".4f")]
+                     + [ms(rows.get(cell, {}).get("value_ns"), ".4f") for cell in cells])
+    return table
+
+
+def anytime(text):
+    """Per cent above the best, and the geometric means of these ratios with the number of rows that they are of."""
+    others, stops = ["heft", "m_etf", "m_sct", "scotch", "metis", "milp"], ["1s", "10s", "ns"]
+    found, ratios = {}, {}
+    for row in records(text):
+        found.setdefault((row["instance"], row["platform"]), {})[row["solver"]] = row
+
+    def over(name, value, best):
+        if not value:
+            return "-"
+        ratios.setdefault(name, []).append(int(value) / int(best))
+        return f"{100 * (int(value) / int(best) - 1):.1f}"
+
+    def gap(stop, row):
+        value, proved = int(row["value_" + stop] or 0), int(row["bound_" + stop] or 0)
+        if value and proved:
+            ratios.setdefault("gap " + stop, []).append(value / proved)
+        return f"{100 * (1 - proved / value):.1f}" if value else "-"
+
+    table = [["network, platform", "best ms", "bound ms", "within 1 % after s", "auto: 1 s", "10 s", "end", "gap 1 s", "10 s",
+              "end", "CPU s", *others]]
+    for (instance, platform), rows in found.items():
+        auto = rows["auto"]
+        best, bound = auto["best_ns"], max(int(r["bound_ns"] or 0) for r in rows.values())
+        table.append([instance + (", " + platform if platform else ""), ms(best, ".4f"), ms(bound, ".4f"), auto["near_s"] or "-"]
+                     + [over("auto " + stop, auto["value_" + stop], best) for stop in stops]
+                     + [gap(stop, auto) for stop in stops] + [f"{float(auto['cpu_s']):.0f}"]
+                     + [over(s, rows.get(s, {}).get("value_ns"), best) for s in others])
+    means = {name: geometric_mean(of) for name, of in ratios.items()}
+    table.append(["geometric mean", "", "", ""] + [f"{100 * (means['auto ' + stop] - 1):.1f}" for stop in stops]
+                 + [f"{100 * (1 - 1 / means['gap ' + stop]):.1f}" for stop in stops] + [""]
+                 + [f"{100 * (means[s] - 1):.1f} ({len(ratios[s])})" if s in means else "-" for s in others])
+    return table
+
+
+def by_title(text):
+    """Titles of networks and rows of methods in the order of the file, and {(title, row): record}."""
+    found = {(r["title"], r["row"]): r for r in records(text)}
+    return list(dict.fromkeys(t for t, _ in found)), list(dict.fromkeys(r for _, r in found)), found
+
+
+def learned(text):
+    titles, rows, found = by_title(text)
+    table = [["training step (GPUs)", "operators", *rows, "bound"]]
+    for title in titles:
+        of = [found[title, row] for row in rows if (title, row) in found]
+        values = [found.get((title, row), {}).get("value_ns") for row in rows]
+        bound = max(int(r["bound_ns"]) for r in of if r["row"] != "expert")  # that one has pins
+        table.append([f"{title} ({of[0]['gpus']})", of[0]["operators"]] + [ms(v, ".4g") or "-" for v in values]
+                     + [ms(bound, ".4g")])
+    return table
+
+
+def learned_effort(text):
+    """What each method took, and how many times as long as its plans those of others take, as geometric means."""
+    titles, rows, found = by_title(text)
+    others = ["expert", "hdp", "heft", "auto"]
+    table = [["row", "evaluations", "CPU s", "peak MB", *(f"{other} takes x times as long" for other in others)]]
+
+    def value(title, row):
+        return int(found.get((title, row), {}).get("value_ns") or 0)
+
+    for row in rows:
+        of = [found[title, row] for title in titles if (title, row) in found]
+        steps = [int(r["steps"]) for r in of]
+        means = [geometric_mean([value(t, other) / value(t, row) for t in titles if value(t, row) and value(t, other)])
+                 for other in others]
+        table.append([row, f"{min(steps)} to {max(steps)}", f"{sum(float(r['cpu_s']) for r in of):.0f}",
+                      f"{max(float(r['peak_mb']) for r in of):.0f}", *(f"{m:.3f}" for m in means)])
+    return table
+
+
+# Name: the function, its CSV files, and the command that makes the first (empty: the page's text says how it was measured).
+TABLES = {
+    "throughput": (throughput, ["ledger.csv"], "bench/ledger.sh build > bench/ledger.csv"),
+    "calls": (calls, ["ledger.csv", "published_calls.csv"], "bench/ledger.sh build > bench/ledger.csv"),
+    "latency": (latency, ["latency.csv"], "bench/latency.sh build > bench/latency.csv"),
+    "anytime": (anytime, ["anytime.csv"], "bench/anytime.py build/situ ../shared --known OLD.csv > bench/anytime.csv"),
+    "wide": (as_it_is, ["wide.csv"], "bench/wide.py build/situ ../shared > bench/wide.csv"),
+    "servers": (as_it_is, ["servers.csv"], ""),
+    "milp_latency": (as_it_is, ["milp_latency.csv"], "build/bench/layered 40 1 2 > bench/milp_latency.csv"),
+    "milp_throughput": (as_it_is, ["milp_throughput.csv"], ""),
+    "splitting_latency": (as_it_is, ["splitting_latency.csv"],
+                          "bench/splitting.py build/situ --table latency > bench/splitting_latency.csv"),
+    "splitting_throughput": (as_it_is, ["splitting_throughput.csv"],
+                             "bench/splitting.py build/situ --table throughput > bench/splitting_throughput.csv"),
+    "joins": (as_it_is, ["joins.csv"], ""),
+    "visits": (as_it_is, ["visits.csv"], ""),
+    "learned": (learned, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv"),
+    "learned_effort": (learned_effort, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv"),
+    "hsdag_values": (as_it_is, ["hsdag_values.csv"],
+                     "bench/hsdag.py build/situ --data FOLDER --table values > bench/hsdag_values.csv"),
+    "hsdag_ablation": (as_it_is, ["hsdag_ablation.csv"],
+                       "bench/hsdag.py build/situ --data FOLDER --table ablation > bench/hsdag_ablation.csv"),
+    "hsdag_groups": (as_it_is, ["hsdag_groups.csv"],
+                     "bench/hsdag.py build/situ --data FOLDER --table groups > bench/hsdag_groups.csv"),
+    "nn_speed": (as_it_is, ["nn_speed.csv"], "bench/nn_speed.py build > bench/nn_speed.csv"),
+}
+
+
+def markdown(name, texts):
+    titles, *rows = TABLES[name][0](*texts)
+    lines = ["| " + " | ".join(row) + " |" for row in [titles, *rows]]
+    return "\n".join([lines[0], "|" + "-|" * len(titles), *lines[1:]]) + "\n"
+
+
+def part(root, name):
+    """What stands between the markers: where the figures come from, and the table."""
+    _, files, command = TABLES[name]
+    source = " and ".join(f"[bench/{file}](../../bench/{file})" for file in files)
+    made = f", made by `{command}`" if command else ""
+    texts = [(root / "bench" / file).read_text(encoding="utf-8") for file in files]
+    return f"From {source}{made}:\n\n{markdown(name, texts)}"
+
+
+def walk_pages(root, check):
+    """Brings the pages up to date, or with `check` tells what is not."""
+    wrong, seen = [], []
+    for page in sorted((root / "docs/results").glob("*.md")):
+        where = page.relative_to(root)
+
+        def renewed(match):
+            opening, name, old, end = match.groups()
+            if name not in TABLES:
+                wrong.append(f"{where}: there is no table {name}")
+                return match.group(0)
+            seen.append(name)
+            new = part(root, name)
+            if check and new != old:
+                wrong.append(f"{where}: table {name} is not what its CSV file says; run bench/tables.py")
+            return opening + new + end
+
+        text = page.read_text(encoding="utf-8")
+        new_text = MARKED.sub(renewed, text)
+        if text.count("<!-- table ") != len(MARKED.findall(text)):
+            wrong.append(f"{where}: a marker of a table has no end")
+        if not check and new_text != text:
+            page.write_text(new_text, encoding="utf-8")
+    for name in TABLES:
+        if seen.count(name) != 1:
+            wrong.append(f"docs/results: table {name} stands on {seen.count(name)} pages, not one")
+    return wrong
+
+
+def main():
+    here = pathlib.Path(__file__).resolve().parent
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name", nargs="?", choices=TABLES)
+    parser.add_argument("csv", nargs="?")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--root", type=pathlib.Path, default=here.parent)
+    args = parser.parse_args()
+    if args.name:
+        texts = [(args.root / "bench" / file).read_text(encoding="utf-8") for file in TABLES[args.name][1]]
+        if args.csv:
+            texts[0] = pathlib.Path(args.csv).read_text(encoding="utf-8")
+        print(markdown(args.name, texts), end="")
+        return 0
+    wrong = walk_pages(args.root, args.check)
+    print("\n".join(wrong) or f"docs/results: {len(TABLES)} tables are as their CSV files say")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

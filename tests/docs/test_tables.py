@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""The tables of docs/results hold what their CSV files say, and bench/tables.py notices where they do not.
+
+    test_tables.py ROOT
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+
+
+def tables(*arguments, root=ROOT):
+    command = [sys.executable, ROOT / "bench/tables.py", "--root", root, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def copied(folder):
+    """A tree of its own with the pages and the CSV files."""
+    shutil.copytree(ROOT / "docs/results", folder / "docs/results")
+    (folder / "bench").mkdir()
+    for path in (ROOT / "bench").glob("*.csv"):
+        shutil.copy(path, folder / "bench")
+    return folder
+
+
+def replace(path, old, new):
+    text = path.read_text()
+    assert old in text, f"{path} has no {old}"
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_every_table_is_what_its_csv_file_says(_):
+    code, told = tables("--check")
+    assert code == 0, told
+
+
+def test_a_changed_figure_of_a_page_is_named_and_written_anew(folder):
+    page = folder / "docs/results/calls.md"
+    whole = page.read_text()
+    replace(page, "| 225.6479 |", "| 225.6478 |")
+    code, told = tables("--check", root=folder)
+    assert code == 1 and "docs/results/calls.md: table calls" in told, told
+    assert tables(root=folder)[0] == 0 and page.read_text() == whole
+
+
+def test_a_changed_figure_of_a_csv_file_is_noticed(folder):
+    replace(folder / "bench/splitting_latency.csv", "0.2267", "0.2268")
+    code, told = tables("--check", root=folder)
+    assert code == 1 and "table splitting_latency" in told, told
+
+
+def test_a_table_that_no_page_shows_is_named(folder):
+    replace(folder / "docs/results/calls.md", "<!-- table calls -->", "<!-- table visits -->")
+    code, told = tables("--check", root=folder)
+    assert code == 1 and "table calls stands on 0 pages" in told and "table visits stands on 2 pages" in told, told
+
+
+def test_a_marker_without_an_end_is_named(folder):
+    replace(folder / "docs/results/calls.md", "<!-- end of table -->", "")
+    code, told = tables("--check", root=folder)
+    assert code == 1 and "has no end" in told, told
+
+
+def test_nanoseconds_of_the_ledger_are_rounded_to_milliseconds(folder):
+    """32910702 ns are 32.910702 ms, 32.9107 with six digits; 30000000 ns are 30."""
+    head = "instance,rules,solver,seed,steps,value_ns,bound_ns\n"
+    (folder / "one.csv").write_text(head + "net,contiguous,single,0,0,32910702,30000000\n")
+    code, told = tables("throughput", folder / "one.csv")
+    assert code == 0 and told.splitlines()[2].startswith("| net | 30 | 32.9107 |  |"), told
+
+
+def test_means_are_geometric(folder):
+    """1 % and 21 % above the best: the square root of 1.01 * 1.21 is 1.1055, 10.5 % (rounded)."""
+    head = "instance,platform,solver,cpu_s,load,near_s,value_1s,bound_1s,value_10s,bound_10s,value_ns,bound_ns,best_ns\n"
+    (folder / "two.csv").write_text(head + "a,,auto,1,1,1,1010,1000,1010,1000,1010,1000,1000\n"
+                                    "b,,auto,1,1,1,1210,1000,1210,1000,1210,1000,1000\n")
+    code, told = tables("anytime", folder / "two.csv")
+    assert code == 0 and "| geometric mean |  |  |  | 10.5 | 10.5 | 10.5 |" in told, told
+
+
+def main():
+    failed = 0
+    for name, test in sorted((n, t) for n, t in globals().items() if n.startswith("test_")):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                test(copied(pathlib.Path(folder)))
+            except AssertionError as error:
+                failed += 1
+                print(f"{name}: {error}")
+    print(f"{failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
