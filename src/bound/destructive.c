@@ -411,7 +411,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
 
 const bound destructive_bound = {
     .name = "destructive",
-    .title = "least time that chains, work and energy do not contradict",
+    .title = "smallest time that chains, work and energy do not contradict",
     .source = "Klein and Scholl, EJOR 1999; Fernandez and Bussell, IEEE Trans. Computers 1973",
     .models = MODEL_STREAM,
     .compute = compute,

@@ -170,7 +170,7 @@ def test_bad_input_ends_with_3():
     situ("place", "bad.json", "--reader", "workload", code=3, err=r"bad\.json:3:")
     situ("check", "bad.json", code=3, err=r"bad\.json:3:")
     pathlib.Path("other.json").write_text("{}")
-    situ("check", "other.json", code=3, err="no plan of situ")
+    situ("check", "other.json", code=3, err="not a plan of situ")
     situ("simulate", "other.json", code=3)
     situ("place", SMALL, "--fix", "bad.json", code=3)
     situ("place", SMALL, "--fix", "missing.json", code=3)
