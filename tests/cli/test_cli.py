@@ -133,7 +133,7 @@ def test_usage_errors_end_with_2():
     situ("place", SMALL, "--write", "trace", code=2, err="NAME=FILE")
     situ("place", SMALL, "--solver", "magic", code=2, err="magic")
     situ("place", SMALL, "--solver", "heft,", code=2, err="has an empty name")
-    situ("place", SMALL, "--solver", "heft, hefty", code=2, err="no solver is called 'hefty'; did you mean heft")
+    situ("place", SMALL, "--solver", "heft, hefty", code=2, err="there is no solver 'hefty'; did you mean heft")
     situ("place", SMALL, "--objective", "latency", "--execution", "pipeline", code=2, err="pipeline")
     situ("place", SMALL, "--objective", "throughput", "--solver", "heft", code=2, err="heft")
     situ("place", SMALL, "--unused", "tpu9", code=2, err="no device tpu9")

@@ -64,7 +64,7 @@ def test_policies_that_are_none_are_named():
 def test_slips_of_learn_are_usage_errors():
     situ("learn", "gdp", SMALL, code=2, err="-o POLICY")
     situ("learn", "gdp", "-o", "a.policy", code=2, err="needs a MODEL")
-    situ("learn", "gpd", SMALL, "-o", "a.policy", code=2, err="no learner is called 'gpd'")
+    situ("learn", "gpd", SMALL, "-o", "a.policy", code=2, err="there is no learner 'gpd'")
     situ("learn", "gdp", "--bare", "-o", "a.policy", code=2, err="--from")
     situ("learn", "gdp", SMALL, "-o", "no/such/a.policy", code=6, err="no/such")
     assert os.listdir() == []
