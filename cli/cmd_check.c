@@ -29,15 +29,13 @@ static int run(arguments *a) {
 
 const command check_command = {
     .name = "check",
-    .summary = "judge a plan file against its model and platform",
+    .summary = "check a plan file against its model and platform",
     .usage = "PLAN",
     .about =
-        "Opens the model and the platform that PLAN names and looks at every rule: support, memory, precedence, "
-        "overlap, colocation, pins, contiguity, and whether the value and the best single device are true. Works out "
-        "again what the certificate of the lower bound proves, or says that it has none. Shares no code with the "
-        "solvers. "
-        "With --model, PLAN may be any file that place --fix takes, such as a published split. "
-        "Exit code 7 when a rule is broken.",
+        "Opens the model and the platform that PLAN names and checks every rule: support, memory, precedence, overlap, "
+        "colocation, pins, contiguity, and whether the value and the best single device are correct. Verifies the "
+        "certificate of the lower bound, or says that there is none. Shares no code with the solvers. With --model, "
+        "PLAN may be any file that place --fix takes, such as a published split. Exit code 7 when a rule is broken.",
     .examples =
         "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
         "situ check plan.json\n",

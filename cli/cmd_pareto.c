@@ -9,7 +9,7 @@ static int show(const arguments *a, const situ_front *front, const situ_instance
   FILE *to = people(a);
   situ_report_options look = report_options(to);
   int code = print_report(to, situ_report_pareto(front, problem, model, &look));
-  if (interrupted()) fputs("\n  interrupted: other points were not looked for\n", to);
+  if (interrupted()) fputs("\n  interrupted: other points were not searched\n", to);
   if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_pareto_json(front, problem, model));
   if (code != EXIT_OK || situ_front_n_points(front) > 0) return code;
   return situ_front_infeasible(front) ? EXIT_INFEASIBLE : interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;
@@ -18,7 +18,8 @@ static int show(const arguments *a, const situ_front *front, const situ_instance
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->instance.problem.max_period_ns > 0 || a->instance.problem.max_latency_ns > 0)
-    return fail_usage("a front has no limits: --max-latency and --max-period give one point of it, by place");
+    return fail_usage(
+        "pareto takes no limits; use place with --max-latency or --max-period for one point of the front");
   a->instance.problem.objective = SITU_OBJECTIVE_DEFAULT; /* a front is of both */
   if (a->instance.problem.execution == SITU_EXECUTION_DEFAULT) a->instance.problem.execution = SITU_EXECUTION_STREAM;
   situ_instance *instance = NULL;
@@ -40,13 +41,13 @@ static int run(arguments *a) {
 
 const command pareto_command = {
     .name = "pareto",
-    .summary = "latency against throughput: plans of which none is better in both",
+    .summary = "latency against throughput: plans that no other dominates",
     .usage = "MODEL",
     .about =
-        "Looks for the plan of least latency, the plan of least period (greatest throughput), and the plans of least "
-        "period under ceilings of latency between the two, and shows those of which none is better than another in "
-        "both. The period of a plan is the greatest load of a device or link when inputs follow each other. Each "
-        "plan is checked; each end has a proved bound. `situ place --max-latency` gives one point as a plan file.",
+        "Searches for the plan of minimum latency, the plan of minimum period (maximum throughput), and plans of "
+        "minimum period under limits on latency between the two, and shows those that no other dominates. The period "
+        "of a plan is the maximum load of a device or link when inputs follow each other. Each plan is checked; each "
+        "end has a proved bound. `situ place --max-latency` gives one point as a plan file.",
     .examples =
         "situ pareto builtin:resnet50 --platform cpu+v100-16g+t4-16g --steps 4000\n"
         "situ pareto builtin:resnet50 --points 3 --steps 2000 --json\n",

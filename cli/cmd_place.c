@@ -45,8 +45,8 @@ const command place_command = {
     .summary = "find the best plan for a model on a machine",
     .usage = "MODEL",
     .about =
-        "Reads MODEL, estimates its costs on the platform, looks for the plan of least latency or greatest "
-        "throughput, proves a lower bound, and checks the plan. The best single device stands beside it. Ctrl-C "
+        "Reads MODEL, estimates its costs on the platform, searches for the plan of minimum latency or maximum "
+        "throughput, proves a lower bound, and checks the plan. The best single device is shown for comparison. Ctrl-C "
         "ends the search with the best plan so far.",
     .examples =
         "situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"

@@ -38,9 +38,9 @@ const command simulate_command = {
     .summary = "run a plan file in the simulator, and write its timeline",
     .usage = "PLAN",
     .about =
-        "Opens the model and the platform that PLAN names and simulates its placement afresh: start and end of "
-        "each operator and transfer, load and memory of each device. With --model, PLAN may be any file that "
-        "place --fix takes, such as a published split.",
+        "Opens the model and the platform that PLAN names and simulates its placement again: start and end of each "
+        "operator and transfer, load and memory of each device. With --model, PLAN may be any file that place --fix "
+        "takes, such as a published split.",
     .examples =
         "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
         "situ simulate plan.json --trace trace.json\n",

@@ -15,7 +15,7 @@ static const option model_rows[] = {
      .offset = AT(instance.read.reader),
      .value = "NAME",
      .family = "readers",
-     .about = "Read MODEL as this kind of file. Default: seen from its content."},
+     .about = "Read MODEL as this kind of file. Default: recognised by its content."},
     {.name = "dim", .kind = OPTION_DIM, .value = "NAME=VALUE", .about = "Value of a dynamic dimension. Repeatable."},
     {.name = "default-dim",
      .kind = OPTION_WHOLE,
@@ -80,9 +80,8 @@ static const option problem_rows[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(instance.problem.schedule),
      .choices = schedules,
-     .about =
-         "pipeline, training: the period is the greatest sum of forward and backward load of a resource, or the sum "
-         "of the greatest of each. Default: 1f1b."},
+     .about = "pipeline, training: the period is the maximum of forward plus backward load over all resources, or the "
+              "maximum forward load plus the maximum backward load. Default: 1f1b."},
     {.name = "replicate",
      .kind = OPTION_ON,
      .offset = AT(instance.problem.replicate),
@@ -112,17 +111,13 @@ static const option problem_rows[] = {
      .offset = AT(instance.problem.max_period_ns),
      .value = "MS",
      .most = 1e9,
-     .about =
-         "Latency under a floor of throughput: a stream plan's period, the greatest load of a device or link, is at "
-         "most this."},
+     .about = "stream: minimise latency under this limit on the period, the maximum load of a device or link."},
     {.name = "max-latency",
      .kind = OPTION_MS,
      .offset = AT(instance.problem.max_latency_ns),
      .value = "MS",
      .most = 1e9,
-     .about =
-         "Throughput under a ceiling of latency: the least period of a stream plan that takes at most this for one "
-         "input."},
+     .about = "stream: minimise the period under this limit on the latency of one input."},
     {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
     {.name = "costs",
      .kind = OPTION_TEXT,
@@ -151,13 +146,13 @@ static const option solve_rows[] = {
      .offset = AT(solve.solvers),
      .value = "NAME[,NAME...]",
      .family = "solvers",
-     .about = "What looks for the plan. Default: auto, a portfolio."},
+     .about = "Solvers that search for the plan. Default: auto, a portfolio."},
     {.name = "time-limit",
      .kind = OPTION_REAL,
      .offset = AT(solve.time_limit_s),
      .value = "SECONDS",
      .most = 1e9,
-     .about = "Stop after this time with the best plan so far. Default: about 10 s; of compare 3 s a solver."},
+     .about = "Stop after this time with the best plan so far. Default: about 10 s; for compare 3 s for each solver."},
     {.name = "steps",
      .kind = OPTION_WHOLE,
      .offset = AT(solve.max_steps),
@@ -168,22 +163,21 @@ static const option solve_rows[] = {
      .kind = OPTION_SEED,
      .offset = AT(solve.seed),
      .value = "N",
-     .about = "Seed of all chance. Default: 0."},
+     .about = "Seed of all random numbers. Default: 0."},
     {.name = "policy",
      .kind = OPTION_TEXT,
      .offset = AT(solve.policy),
      .value = "FILE",
      .family = "file",
-     .about =
-         "Of learned solvers: the policy that places (situ learn), or none to learn from nothing. Default: the one "
-         "that ships with situ, where there is one."},
+     .about = "Learned solvers: the policy that places (situ learn), or none to learn from scratch. Default: the one "
+              "shipped with situ, if there is one."},
     {.name = "tune",
      .kind = OPTION_WHOLE,
      .offset = AT(solve.tune_steps),
      .value = "N",
      .least = 1,
-     .about = "Of learned solvers: train the policy this many steps on the model first. Default: not at all; without a "
-              "policy as long as a limit lets it, or 100."},
+     .about = "Learned solvers: first train the policy on the model for this many steps. Default: 0; without a policy "
+              "as many as the limits allow, or 100."},
     {.name = "threads",
      .kind = OPTION_SMALL,
      .offset = AT(solve.threads),
@@ -211,10 +205,10 @@ static const option judged_rows[] = {
      .offset = AT(instance.model),
      .value = "MODEL",
      .family = "file",
-     .about =
-         "Take PLAN as a placement of this model, on the machine that the options below describe. PLAN may then "
-         "be a published split or an object from operator to device. What the options leave open is as a plan file "
-         "says; with --objective or --execution its constraints are left aside. Default: what the plan file names."},
+     .about = "Take PLAN as a placement of this model, on the machine that the options below describe. PLAN may then "
+              "be a published split or an object from operator to device. What the options leave open is taken from "
+              "the plan file; with --objective or --execution its constraints are ignored. Default: the model that the "
+              "plan file names."},
     {0}};
 const option_group judged_options = {"Placement", judged_rows};
 
@@ -222,7 +216,8 @@ static const option proof_rows[] = {
     {.name = "require-proof",
      .kind = OPTION_ON,
      .offset = AT(require_proof),
-     .about = "A lower bound that its certificate does not prove breaks the rule `proof`. Default: it is only said."},
+     .about =
+         "A lower bound that its certificate does not prove breaks the rule `proof`. Default: it is only reported."},
     {0}};
 const option_group proof_options = {"Proof", proof_rows};
 
@@ -280,7 +275,7 @@ static const option front_rows[] = {
      .offset = AT(points),
      .value = "N",
      .least = 2,
-     .about = "Solves: the two ends, and ceilings of latency between them. Default: 8."},
+     .about = "Number of solves: the two ends, and limits on latency between them. Default: 8."},
     {0}};
 const option_group front_options = {"Front", front_rows};
 static const option fit_rows[] = {{.name = "from",
@@ -296,7 +291,7 @@ static const option fit_rows[] = {{.name = "from",
                                   {.name = "absolute",
                                    .kind = OPTION_ON,
                                    .offset = AT(absolute),
-                                   .about = "Least squares of plain times: the largest transfers decide."},
+                                   .about = "Least squares of absolute errors: the largest transfers decide."},
                                   {0}};
 const option_group fit_options = {"Line", fit_rows};
 
@@ -320,11 +315,11 @@ static const option learn_rows[] = {
      .offset = AT(learn.from),
      .value = "POLICY",
      .family = "file",
-     .about = "Start from this policy. Default: from numbers drawn from the seed."},
+     .about = "Start from this policy. Default: random parameters, by the seed."},
     {.name = "resume",
      .kind = OPTION_ON,
      .offset = AT(learn.resume),
-     .about = "Go on where POLICY was left, to the same bits as a run that was never stopped."},
+     .about = "Continue the training of POLICY where it stopped, with the same bits as a run without a stop."},
     {.name = "steps",
      .kind = OPTION_WHOLE,
      .offset = AT(learn.steps),
@@ -341,7 +336,7 @@ static const option learn_rows[] = {
      .kind = OPTION_SEED,
      .offset = AT(learn.seed),
      .value = "N",
-     .about = "Seed of all chance. Default: 0."},
+     .about = "Seed of all random numbers. Default: 0."},
     {.name = "forward",
      .kind = OPTION_ON,
      .offset = AT(forward),
@@ -356,16 +351,14 @@ static const option learn_rows[] = {
     {.name = "paper",
      .kind = OPTION_ON,
      .offset = AT(learn.paper),
-     .about = "The published recipe where situ's differs from it."},
+     .about = "Use the published recipe where that of situ differs."},
     {.name = "variant",
      .kind = OPTION_TEXT,
      .offset = AT(learn.variant),
      .value = "WORDS",
-     .about =
-         "What the learner shall do in another way, words joined by commas. hsdag: levels=N of parsing (0: until "
-         "nothing "
-         "merges; default 1), target=N clusters to stop at, without=FEATURE, with=FEATURE (kinds, degrees, fractal, "
-         "closeness, position, shape, index, times)."},
+     .about = "Variants of the learner, separated by commas. hsdag: levels=N of parsing (0: until nothing merges; "
+              "default 1), target=N clusters to stop at, without=FEATURE, with=FEATURE (kinds, degrees, fractal, "
+              "closeness, position, shape, index, times)."},
     {.name = "bare",
      .kind = OPTION_ON,
      .offset = AT(bare),

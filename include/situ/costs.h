@@ -17,11 +17,11 @@ typedef struct situ_cost_options {
   /* The part of a device's peak and of its memory bandwidth that real kernels reach, 0 < e <= 1; 0 means the model's
    * defaults, which may differ between the two. */
   double efficiency;
-  const char
-      *table_path; /* a file of measured operator times that replace estimates (docs/formats/costs.md), or NULL */
+  /* A file of measured operator times that replace estimates (docs/formats/costs.md), or NULL. */
+  const char *table_path;
 } situ_cost_options;
 
-/* Estimates the costs of `graph` on `platform`. options may be NULL. Neither is kept. */
+/* Estimates the costs of `graph` on `platform`. options may be NULL. The result refers to neither of them. */
 SITU_API situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                          const situ_cost_options *options, situ_error *error);
 SITU_API void situ_costs_free(situ_costs *costs);

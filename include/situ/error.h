@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* What became of a call. */
+/* The result of a call. */
 typedef enum situ_status {
   SITU_STATUS_OK = 0,
   SITU_STATUS_NO_MEMORY,    /* an allocation failed, or a stated memory limit was reached */
@@ -34,7 +34,7 @@ typedef struct situ_error {
   char text[512];  /* what is wrong and what was expected; never empty after a failure */
 } situ_error;
 
-/* The name of a status ("ok", "bad_input", ...); "unknown" for a value that is none. Static storage. */
+/* The name of a status ("ok", "bad_input", ...); "unknown" for any other value. Static storage. */
 SITU_API const char *situ_status_name(situ_status status);
 
 #ifdef __cplusplus

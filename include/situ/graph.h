@@ -1,12 +1,12 @@
 /* situ/graph.h - the operator graph: a directed acyclic graph of operators joined by tensors.
  *
  * A graph is built once by a builder, frozen, and then only read. Freezing renumbers the operators so that their
- * index order is a topological order (the builder's own order wherever that is one already), and numbers the tensors
+ * index order is a topological order (the order of the builder where that is topological), and numbers the tensors
  * by their producer: the tensors of operator v are consecutive.
  *
  * A tensor has one producer and any number of consumers; it is a hyperedge. Inputs of the whole model and weights are
- * no tensors here: weights are bytes that stay with their operator, and model inputs are taken to be present wherever
- * they are needed. */
+ * not tensors here: weights are bytes that stay with their operator, and model inputs count as present wherever they
+ * are needed. */
 #ifndef SITU_GRAPH_H
 #define SITU_GRAPH_H
 
@@ -26,8 +26,8 @@ typedef struct situ_graph_builder situ_graph_builder;
 #define SITU_MAX_TENSORS 100000000
 #define SITU_MAX_USES 500000000
 
-/* What a builder is told about an operator, and what a frozen graph tells back. Strings given to a builder are
- * copied; strings got from a graph belong to it. */
+/* An operator as given to a builder and as returned by a frozen graph. Strings given to a builder are copied; strings
+ * returned by a graph belong to it. */
 typedef struct situ_operator {
   const char *name;        /* unique in the graph; NULL or "" lets the builder make one from kind and number */
   const char *kind;        /* "Conv", "MatMul", ...; NULL means "Operator" */
@@ -40,7 +40,7 @@ typedef struct situ_operator {
   int64_t moved_bytes;     /* bytes read and written, weights included; >= 0 */
   int64_t source_id;       /* the identity it has in its file, or -1 */
   int32_t colocation;      /* all operators with the same number >= 0 share a device; -1 for none */
-  bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are floors */
+  bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are lower bounds */
 } situ_operator;
 
 typedef struct situ_tensor {
@@ -58,15 +58,15 @@ SITU_API void situ_graph_builder_free(situ_graph_builder *builder);
 /* Adds an operator; *index (may be NULL) is its number for the calls below. */
 SITU_API situ_status situ_graph_builder_add_operator(situ_graph_builder *builder, const situ_operator *op,
                                                      int32_t *index, situ_error *error);
-/* Adds a tensor made by operator `producer`; *index (may be NULL) is its number for the call below. */
+/* Adds a tensor that operator `producer` makes; *index (may be NULL) is its number for the call below. */
 SITU_API situ_status situ_graph_builder_add_tensor(situ_graph_builder *builder, int32_t producer,
                                                    const situ_tensor *tensor, int32_t *index, situ_error *error);
-/* Says that operator `consumer` reads `tensor`. Saying it twice is the same as saying it once. */
+/* States that operator `consumer` reads `tensor`. Stating it twice has no further effect. */
 SITU_API situ_status situ_graph_builder_add_use(situ_graph_builder *builder, int32_t consumer, int32_t tensor,
                                                 situ_error *error);
 
-/* Freezes what was built. The builder stays as it was and still has to be freed. Fails with BAD_INPUT when the graph
- * has a cycle (an operator on it is named) or when two operators bear one name. O(V + E). */
+/* Freezes what was built. The builder is unchanged and still has to be freed. Fails with BAD_INPUT when the graph has a
+ * cycle (the error names an operator on it) or when two operators have the same name. O(V + E). */
 SITU_API situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *builder, situ_error *error);
 SITU_API void situ_graph_free(situ_graph *graph);
 

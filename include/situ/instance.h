@@ -38,22 +38,22 @@ SITU_API const situ_model *situ_instance_model(const situ_instance *instance);
 SITU_API situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                                 const situ_solve_options *solve, situ_error *error);
 
-/* Simulates the placement, order and calls of `plan` afresh. The new plan has the simulated value and times; bound and
- * best single device are taken over from `plan` as they are, and the outcome OPTIMAL where the value is still that of
+/* Simulates the placement, order and calls of `plan` again. The new plan has the simulated value and times; bound and
+ * best single device are copied from `plan`, and the outcome OPTIMAL where the value is still that of
  * the bound: of a plan from a file these are claims, which situ_check judges. BAD_ARGUMENT when it has no placement. */
 SITU_API situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan,
                                  situ_error *error);
 
-/* Writes a plan file, whole or not at all. */
+/* Writes a plan file, completely or not at all. */
 SITU_API situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance, const char *path,
                                      situ_error *error);
-/* Reads a plan file and opens the instance that it names again. Relative paths in it are looked for from the current
- * folder, then from the folder of the plan file. A model or a platform whose content changed since is BAD_INPUT. */
+/* Reads a plan file and opens the instance that it names again. Relative paths in it are looked up from the current
+ * folder, then from the folder of the plan file. A model or a platform whose content has changed is BAD_INPUT. */
 SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error);
 
 /* Opens the model that `options` name and simulates the placement that a file gives it: anything that a fix may be (a
  * published split, an object from operator to device, a plan). Where the file is a plan, its sequence, calls and
- * replicas count too, and what `options` leave at their defaults is as the plan says: platform, costs, objective,
+ * replicas count too, and what `options` leave at their defaults is taken from the plan: platform, costs, objective,
  * execution model, constraints. Every operator must be placed; constraints are not enforced, situ_check names what is
  * broken. BAD_INPUT when the file is malformed or leaves an operator out. *instance outlives *out and is freed after
  * it.

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* What a training step found. Rewards are -sqrt(time / time of the best single device), -10 for a trial that cannot
+/* The result of a training step. Rewards are -sqrt(time / time of the best single device), -10 for a trial that cannot
  * run. */
 typedef struct situ_learn_progress {
   int64_t step, trials; /* done so far, this step included; those before a resume too */
@@ -22,26 +22,26 @@ typedef struct situ_learn_progress {
   double seconds;       /* since the call */
 } situ_learn_progress;
 
-/* Called after each step, on the thread that called. Returns true to ask for a stop: the policy is then written as it
- * is, and training can go on from there. */
+/* Called after each step, on the thread that called. Returns true to stop: the policy is then written as it is, and
+ * training can be resumed from it. */
 typedef bool situ_learn_callback(void *context, const situ_learn_progress *progress);
 
 typedef struct situ_learn_options {
-  const char *out;  /* the policy file to write, now and then and at the end */
-  const char *from; /* a policy file to start from; NULL: numbers drawn from the seed */
-  bool resume;      /* go on where `out` was left, to the same bits as a run that was never stopped; when there is no
-                       such file start anew */
+  const char *out;  /* the policy file to write, every save_every steps and at the end */
+  const char *from; /* a policy file to start from; NULL: random parameters, by the seed */
+  /* Continue where `out` was left, with the same bits as a run without a stop; without such a file start from the
+   * beginning. */
+  bool resume;
   int64_t steps; /* in all, those before a resume included; 0 trains nothing and writes the numbers of `from` alone */
-  int64_t save_every;  /* steps between two times that `out` is written; 0 means 50 */
+  int64_t save_every;  /* steps between two writes of `out`; 0 means 50 */
   double time_limit_s; /* 0: none */
   uint64_t seed;
-  const char
-      *teacher; /* solvers, as in situ_solve_options, whose plan of each problem is its first trial; NULL: none */
-  bool paper;   /* the published recipe where situ's differs from it */
-  const char
-      *variant; /* what the learner shall do in another way: words joined by commas; NULL: nothing. For hsdag:
-                   levels=N of parsing (0: until nothing merges), target=N clusters, without=FEATURE and
-                   with=FEATURE (docs/theory/learned/hsdag.md). A policy keeps the variant that it was made with. */
+  /* Solvers, as in situ_solve_options, whose plan of each problem is its first trial; NULL: none. */
+  const char *teacher;
+  bool paper; /* use the published recipe where that of situ differs */
+  /* Variants of the learner, separated by commas; NULL: none. For hsdag: levels=N of parsing (0: until nothing merges),
+   * target=N clusters, without=FEATURE and with=FEATURE (docs/theory/learned/hsdag.md). A policy keeps its variant. */
+  const char *variant;
   situ_learn_callback *progress; /* may be NULL */
   void *context;
 } situ_learn_options;
@@ -55,8 +55,8 @@ typedef struct situ_learn_report {
 
 /* Trains the policy of a learner on stream problems, in turn, one a step, and writes it. best_ns[n_problems] (may be
  * NULL) is the best trial of each, SITU_NEVER_NS where none was valid. BAD_ARGUMENT for a learner that does not exist
- * or a problem that is no stream; BAD_INPUT when `from` or the file to resume is damaged, of another kind or, to
- * resume, of other problems; IO when a file cannot be read or written. */
+ * or a problem of another execution model; BAD_INPUT when `from` or the file to resume is damaged, of another kind or,
+ * to resume, of other problems; IO when a file cannot be read or written. */
 SITU_API situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner,
                                 const situ_problem *const *problems, int32_t n_problems,
                                 const situ_learn_options *options, situ_error *error);

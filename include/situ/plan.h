@@ -10,7 +10,7 @@ extern "C" {
 
 typedef struct situ_plan situ_plan;
 
-/* What is known of the problem after a solve; apart from the status of the call. */
+/* What is known of the problem after a solve; independent of the status of the call. */
 typedef enum situ_outcome {
   SITU_OUTCOME_OPTIMAL = 0, /* a plan whose value equals a proved lower bound */
   SITU_OUTCOME_FEASIBLE,    /* a plan, with a gap */
@@ -22,16 +22,16 @@ typedef enum situ_outcome {
 /* One hop-by-hop transfer of a tensor in a stream schedule. */
 typedef struct situ_transfer {
   int32_t tensor, link; /* link: the hop's link */
-  int32_t to_memory;    /* the memory that the whole transfer is bound for */
+  int32_t to_memory;    /* the destination of the whole transfer */
   int64_t start_ns, finish_ns;
 } situ_transfer;
 
 typedef struct situ_device_use {
   int32_t n_operators;
-  int64_t load_ns;      /* stream, calls: time it computes (calls: with its transfers); pipeline: its load */
-  int64_t memory_bytes; /* the most that its memory holds (of all devices that share it) */
+  int64_t load_ns;      /* stream, calls: computing time (calls: with transfers); pipeline: its load */
+  int64_t memory_bytes; /* peak of its memory (of all devices that share it) */
   int64_t memory_limit_bytes;
-  int32_t replica_of; /* pipeline: the device whose part this one runs too; -1: none, which is the rule */
+  int32_t replica_of; /* pipeline: the device whose part this one runs too; -1: none, the usual case */
 } situ_device_use;
 
 SITU_API void situ_plan_free(situ_plan *plan);
@@ -40,7 +40,7 @@ SITU_API situ_outcome situ_plan_outcome(const situ_plan *plan);
 SITU_API bool situ_plan_exists(const situ_plan *plan);
 /* The makespan or the period; SITU_NEVER_NS without a placement. */
 SITU_API int64_t situ_plan_value_ns(const situ_plan *plan);
-/* stream with a greatest period or latency: both, whichever is the value; SITU_NEVER_NS elsewhere. */
+/* stream with a limit on period or latency: both, one of them being the value; SITU_NEVER_NS elsewhere. */
 SITU_API int64_t situ_plan_latency_ns(const situ_plan *plan);
 SITU_API int64_t situ_plan_period_ns(const situ_plan *plan);
 /* A proved lower bound on the value of every plan of the problem; >= 0. */
@@ -52,12 +52,12 @@ SITU_API int64_t situ_plan_best_single_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
 SITU_API const char *situ_plan_solver(const situ_plan *plan); /* that found it */
 SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the bound that is given, by name; "" for none */
-/* Whether outcome and bound are the word of a plan file, which nothing has been held against yet. */
+/* Whether outcome and bound are claims of a plan file that have not been checked. */
 SITU_API bool situ_plan_is_claim(const situ_plan *plan);
-/* The part of the lower bound that situ_check saw proved by a certificate after the solve; 0 for a plan from a file. */
+/* The part of the lower bound that situ_check verified by a certificate after the solve; 0 for a plan from a file. */
 SITU_API int64_t situ_plan_verified_ns(const situ_plan *plan);
 SITU_API const char *situ_plan_reason(const situ_plan *plan); /* of infeasibility; "" otherwise */
-/* A counter that a solver kept while it worked, such as the ideals that were enumerated. */
+/* A counter of a solver, such as the ideals that it enumerated. */
 typedef struct situ_statistic {
   const char *name; /* "ideal_dp.pairs": solver and counter */
   int64_t value;
@@ -91,23 +91,23 @@ typedef struct situ_violation {
 
 typedef struct situ_verdict situ_verdict;
 
-/* Judges a plan against its problem: independent of solvers and simulator. Every rule of docs/model.md is looked at;
- * at most 100 violations are kept. A plan without a placement breaks the rule "placement", unless its certificate, or a
- * conflict of the problem (situ_problem_conflict), proves that there is none. The certificate of the lower bound is
- * worked out again in whole numbers; one that does not prove what it claims breaks the rule "certificate". */
+/* Judges a plan against its problem: independent of solvers and simulator. It checks every rule of docs/model.md; at
+ * most 100 violations are kept. A plan without a placement breaks the rule "placement", unless its certificate, or a
+ * conflict of the problem (situ_problem_conflict), proves that there is none. What the certificate of the lower bound
+ * proves is computed again in integers; one that does not prove what it claims breaks the rule "certificate". */
 SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
                                 situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);
 /* Makes a lower bound that is not proved by its certificate a violation, of the rule "proof". Without this a plan may
- * claim any bound up to its value; situ_verdict_unverified tells. */
+ * claim any bound up to its value, and only situ_verdict_unverified reports it. */
 SITU_API void situ_verdict_require_proof(situ_verdict *verdict);
 SITU_API int32_t situ_verdict_n_violations(const situ_verdict *verdict); /* those kept */
 SITU_API int64_t situ_verdict_n_found(const situ_verdict *verdict);      /* all */
 SITU_API situ_violation situ_verdict_violation(const situ_verdict *verdict, int32_t index);
-/* The greatest lower bound that was seen proved by the plan's certificate; 0 for none, SITU_NEVER_NS when it is proved
+/* The lower bound that the plan's certificate proves; 0 for none, SITU_NEVER_NS when it is proved
  * that there is no plan. */
 SITU_API int64_t situ_verdict_verified_ns(const situ_verdict *verdict);
-/* The kind of the certificate that was looked at ("area_price", docs/theory/bounds/certificates.md), "conflict" where
+/* The kind of the certificate that was checked ("area_price", docs/theory/bounds/certificates.md), "conflict" where
  * the problem itself has none, or "". */
 SITU_API const char *situ_verdict_certificate(const situ_verdict *verdict);
 /* "" when the plan's lower bound is verified; otherwise why it is not, in words. Not a violation by itself. */

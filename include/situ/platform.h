@@ -1,9 +1,9 @@
 /* situ/platform.h - the machine: devices, their memories, and the directed links between memories.
  *
  * A device runs one operator at a time. Devices that share a memory (the cores of a CPU, an integrated GPU and its
- * host) hand tensors to each other for nothing. Links join memories; a transfer between two memories follows one fixed
- * route, hop by hop, each hop served by its link. Links of one channel (a half-duplex bus, a shared PCIe root) serve
- * one transfer at a time between them. */
+ * host) exchange tensors at no cost. Links join memories; a transfer between two memories follows one fixed
+ * route, hop by hop, each hop served by its link. Links of one channel (a half-duplex bus, a shared PCIe root) together
+ * serve one transfer at a time. */
 #ifndef SITU_PLATFORM_H
 #define SITU_PLATFORM_H
 
@@ -29,7 +29,7 @@ typedef struct situ_device {
   int64_t launch_ns;                   /* overhead of starting an operator */
   int32_t shares_memory_with;          /* index of an earlier device whose memory it uses, or -1 for its own */
   bool is_host;                        /* holds the inputs of the model; transfers are staged through hosts */
-  int32_t server;                      /* the machine it stands in, any number from 0 up: equal numbers, one machine */
+  int32_t server;                      /* the machine it is in, any number from 0 up: equal numbers, one machine */
 } situ_device;
 
 typedef struct situ_link {
@@ -39,9 +39,9 @@ typedef struct situ_link {
   int32_t channel;    /* links with the same number >= 0 share one resource; -1 for a resource of its own */
 } situ_link;
 
-/* Builds a platform. Routes are the ways of least (latency + time of 1 MiB), ties by fewest hops, then lowest link
- * numbers. BAD_INPUT when a value is out of range, a name is taken twice, or a memory cannot be reached from
- * another. Everything is copied; servers are numbered anew, in order of their first device. */
+/* Builds a platform. Routes minimise (latency + time of 1 MiB), ties by fewest hops, then lowest link numbers.
+ * BAD_INPUT when a value is out of range, a name is used twice, or a memory cannot be reached from another. Everything
+ * is copied; servers are renumbered in order of their first device. */
 SITU_API situ_status situ_platform_new(situ_platform **out, const char *name, const situ_device *devices,
                                        int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error);
 SITU_API void situ_platform_free(situ_platform *platform);
@@ -97,10 +97,11 @@ SITU_API situ_known_link situ_link_kinds_entry(int32_t index);
 /* Latency and rate of a link from measured transfers: time = latency + bytes / rate (docs/formats/platform.md). */
 typedef struct situ_link_fit situ_link_fit;
 
-/* Reads a table of measured transfers and fits the line. The first line names the columns, parted by comma, semicolon
- * or tab: `bytes`, and one of `time_ns`, `time_us`, `time_ms`, `time_s`; others are skipped. Of several measurements of
- * one size the median counts. Relative errors are least in the square, or with `absolute` errors in nanoseconds.
- * BAD_INPUT with the line number for anything else, for less than two sizes, and when times do not grow with the size.
+/* Reads a table of measured transfers and fits the line. The first line names the columns, separated by comma,
+ * semicolon or tab: `bytes`, and one of `time_ns`, `time_us`, `time_ms`, `time_s`; others are skipped. Of several
+ * measurements of one size the median counts. The fit minimises the squares of relative errors, or with `absolute` of
+ * errors in nanoseconds. BAD_INPUT with the line number for anything else, for fewer than two sizes, and when times do
+ * not grow with the size.
  */
 SITU_API situ_status situ_link_fit_read(situ_link_fit **out, const char *path, bool absolute, situ_error *error);
 SITU_API void situ_link_fit_free(situ_link_fit *fit);
@@ -110,7 +111,7 @@ typedef struct situ_link_line {
   double bytes_per_s;
   bool latency_raised; /* the best line had a latency below 0: this is the best one through 0 */
   double r_squared;    /* part of the (weighted) variance that the line explains */
-  double worst_share;  /* greatest |measured - fitted| / measured, and the size where it is */
+  double worst_share;  /* maximum |measured - fitted| / measured, and its size */
   double worst_bytes;
   int64_t n_measured;
   int32_t n_sizes;

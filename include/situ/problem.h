@@ -13,15 +13,15 @@ extern "C" {
 
 typedef struct situ_problem situ_problem;
 
-/* What is to be least. DEFAULT follows the execution model where one is given; else it is throughput where the costs
- * come from a workload file (a unit of its own), else latency. */
+/* What to minimise: the latency, or for throughput the period. DEFAULT follows the execution model where one is given;
+ * else it is throughput where the costs come from a workload file (a unit of its own), else latency. */
 typedef enum situ_objective {
   SITU_OBJECTIVE_DEFAULT = 0,
   SITU_OBJECTIVE_LATENCY,
   SITU_OBJECTIVE_THROUGHPUT
 } situ_objective;
 
-/* How the machine runs the model. DEFAULT is stream with a greatest period or latency; else pipeline for throughput;
+/* How the machine runs the model. DEFAULT is stream with a limit on period or latency; else pipeline for throughput;
  * for latency it is calls where the costs come from a workload file (a unit of its own), else stream. */
 typedef enum situ_execution {
   SITU_EXECUTION_DEFAULT = 0,
@@ -44,8 +44,8 @@ typedef enum situ_communication {
 /* pipeline, training: what the period of a plan is. They differ only where a graph has operators that are not forward.
  */
 typedef enum situ_schedule {
-  SITU_SCHEDULE_1F1B = 0, /* the greatest of forward + backward of a resource: passes of both kinds by turns */
-  SITU_SCHEDULE_GPIPE /* the greatest forward + the greatest backward: first all forward passes, then all backward */
+  SITU_SCHEDULE_1F1B = 0, /* the maximum of forward + backward load of a resource: passes alternate */
+  SITU_SCHEDULE_GPIPE     /* the maximum forward + the maximum backward load: all forward passes, then all backward */
 } situ_schedule;
 
 typedef struct situ_problem_options {
@@ -54,24 +54,24 @@ typedef struct situ_problem_options {
   situ_contention contention;
   situ_communication communication;
   bool free;    /* pipeline: devices need not hold contiguous parts */
-  bool overlap; /* pipeline: a device's load is the greatest of compute, in and out, not their sum */
+  bool overlap; /* pipeline: a device's load is the maximum of compute, in and out, not their sum */
   situ_schedule schedule;
-  bool replicate;    /* pipeline: several equal devices may share the inputs of one part */
-  int32_t in_flight; /* pipeline: inputs whose activations are held at once; 0 means 1 */
-  int32_t copies;    /* stream: inputs that are on their way at once, each with its own placement; 0 means 1. The
-                        one-call face (situ/instance.h) makes the copies; a graph that is posed otherwise with
-                        copies > 1 must hold them one after the other, weights with the first only. */
-  int32_t max_calls; /* calls: the most calls, each a convex sub-graph, that an accelerator may run; 0: any number */
-  int64_t max_period_ns;  /* stream, latency: a plan's period may not be greater; 0: no matter */
-  int64_t max_latency_ns; /* throughput of a stream plan, whose latency may not be greater; 0: none is asked for */
+  bool replicate;        /* pipeline: several equal devices may share the inputs of one part */
+  int32_t in_flight;     /* pipeline: inputs whose activations are held at once; 0 means 1 */
+  int32_t copies;        /* stream: inputs in flight at once, each with its own placement; 0 means 1. The one-call face
+                            (situ/instance.h) makes the copies; any other graph posed with copies > 1 must hold them
+                            one after the other, with weights in the first only. */
+  int32_t max_calls;     /* calls: maximum number of calls, each a convex sub-graph, of an accelerator; 0: any number */
+  int64_t max_period_ns; /* stream, latency: limit on a plan's period; 0: none */
+  int64_t max_latency_ns; /* stream, throughput: limit on a plan's latency; 0: none */
   const int32_t *pins;    /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
   const bool *unused;     /* [n_devices] devices that must stay empty; NULL: none. Copied. */
 } situ_problem_options;
 
 /* Poses the problem. graph, platform and costs are borrowed and must outlive it; options may be NULL (all
  * defaults). BAD_ARGUMENT when they do not belong together or the combination is none of the models (latency with
- * pipeline, throughput with calls or, without a greatest latency, with stream), or an option of pipelines is asked for
- * elsewhere. Constraints that cannot be met are no error here: see situ_problem_conflict. */
+ * pipeline, throughput with calls or, without a limit on latency, with stream), or an option of pipelines is given for
+ * another model. Constraints that cannot be met are no error here: see situ_problem_conflict. */
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                                        const situ_costs *costs, const situ_problem_options *options, situ_error *error);
 SITU_API void situ_problem_free(situ_problem *problem);

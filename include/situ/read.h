@@ -24,8 +24,8 @@ typedef struct situ_read_options {
   bool training; /* make a training step of the forward pass that the file holds: backward and update operators */
 } situ_read_options;
 
-/* What a reader got out of a model: always a graph; a platform and costs too where the file carries its own (else
- * NULL). Text fields belong to the model. */
+/* The result of reading a model: always a graph; platform and costs too if the file carries its own (else NULL). Text
+ * fields belong to the model. */
 typedef struct situ_model {
   situ_graph *graph;
   situ_platform *platform;    /* or NULL */
@@ -37,8 +37,8 @@ typedef struct situ_model {
 } situ_model;
 
 /* Reads a model: a file, or "builtin:NAME?key=value&..." for a generated one. options may be NULL.
- * IO when it cannot be opened; BAD_INPUT when malformed, with file and place; UNSUPPORTED when no reader knows it.
- * BAD_ARGUMENT when a training step is asked for and the file holds one already, or brings times of its own. */
+ * IO when it cannot be opened; BAD_INPUT when malformed, with file and place; UNSUPPORTED when no reader recognises it.
+ * BAD_ARGUMENT when `training` is set and the file holds a training step already, or carries its own times. */
 SITU_API situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options,
                                      situ_error *error);
 SITU_API void situ_model_free(situ_model *model);

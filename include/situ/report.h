@@ -1,8 +1,8 @@
 /* situ/report.h - what people and programs read: tables for terminals, JSON texts, and a picture of a plan.
  *
  * Every function returns a text of its own, to be freed with situ_text_free, or NULL when memory ran out. Nothing is
- * printed. Tables end with a line end; JSON texts are one object with two blanks of indentation and a line end.
- * `model` may be NULL everywhere: then its reader and its notes are left out. */
+ * printed. Tables end with a line end; JSON texts are one object, indented by two blanks, with a line end. `model` may
+ * be NULL everywhere: then its reader and its notes are omitted. */
 #ifndef SITU_REPORT_H
 #define SITU_REPORT_H
 
@@ -22,7 +22,7 @@ typedef struct situ_report_options {
 } situ_report_options;
 
 SITU_API void situ_text_free(char *text);
-/* Writes a text to a file, whole or not at all. */
+/* Writes a text to a file, completely or not at all. */
 SITU_API situ_status situ_text_write(const char *text, const char *path, situ_error *error);
 /* Whether a file could be written there now: IO with the reason otherwise. Changes nothing. */
 SITU_API situ_status situ_text_probe(const char *path, situ_error *error);
@@ -36,7 +36,7 @@ SITU_API char *situ_report_plan_json(const situ_plan *plan, const situ_problem *
  * pipeline. NULL also when the plan has no placement. */
 SITU_API char *situ_report_plan_svg(const situ_plan *plan, const situ_problem *problem);
 
-/* What one solver made of a problem. */
+/* The result of one solver on a problem. */
 typedef struct situ_compare_row {
   const char *solver;
   const situ_plan *plan; /* NULL when the solver failed */
@@ -64,12 +64,12 @@ SITU_API char *situ_report_verdict(const situ_verdict *verdict, const situ_plan 
 SITU_API char *situ_report_verdict_json(const situ_verdict *verdict, const situ_plan *plan,
                                         const situ_problem *problem);
 
-/* A link fitted to measured transfers, and the entry of a platform file that says so, between the devices named. */
+/* A link fitted to measured transfers, and its entry for a platform file, between the devices named. */
 SITU_API char *situ_report_link_fit(const situ_link_fit *fit, const char *from, const char *to,
                                     const situ_report_options *options);
 SITU_API char *situ_report_link_fit_json(const situ_link_fit *fit, const char *from, const char *to);
 
-/* What became of one problem of a training run. */
+/* The result for one problem of a training run. */
 enum { SITU_LEARN_CURVE = 16 };
 typedef struct situ_learn_row {
   const situ_problem *problem;
@@ -84,7 +84,8 @@ SITU_API char *situ_report_learn_json(const situ_learn_report *report, const sit
 SITU_API char *situ_report_learn_step_json(const situ_learn_progress *step, const situ_problem *problem);
 
 /* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models",
- * "bounds". situ_report_family gives their names by index, NULL past the end; the others NULL for a name that is none.
+ * "bounds". situ_report_family gives their names by index, NULL past the end; the others return NULL for an unknown
+ * name.
  */
 SITU_API const char *situ_report_family(int32_t index);
 SITU_API const char *situ_report_family_about(int32_t index);

@@ -8,15 +8,15 @@
 extern "C" {
 #endif
 
-/* What a long solve tells about itself. */
+/* The progress of a long solve. */
 typedef struct situ_progress {
   const char *solver;
   double seconds;
   int64_t steps, value_ns, lower_bound_ns; /* value: SITU_NEVER_NS while there is no plan */
 } situ_progress;
 
-/* Called at most every 10 ms or so, on the thread that called. Returns true to ask for a stop: the best plan so far
- * is then returned. */
+/* Called at most every 10 ms or so, on the thread that called. Returns true to stop: the best plan so far is then
+ * returned. */
 typedef bool situ_progress_callback(void *context, const situ_progress *progress);
 
 typedef struct situ_solve_options {
@@ -24,17 +24,17 @@ typedef struct situ_solve_options {
   double time_limit_s; /* 0: auto and the other anytime solvers take at most about 10 s; others run to their end */
   int64_t max_steps;   /* 0: no limit. With a step limit and no time limit the result is repeatable. */
   const situ_plan *const *starts; /* [n_starts] plans of the same graph and platform to start from; those that break a
-                                     constraint of the problem are left aside. May be NULL */
+                                     constraint of the problem are ignored. May be NULL */
   int32_t n_starts;
-  bool no_bounds; /* leave out the bounds before the search: the plan then says what solvers prove, if anything */
+  bool no_bounds; /* skip the bounds before the search: the plan then has only what solvers prove */
   uint64_t seed;
   int32_t threads; /* 0 means 1. With a step limit and no time limit the result is the same with any number */
   situ_progress_callback *progress; /* may be NULL */
   void *context;
-  const char *policy; /* of learned solvers: a policy file (situ/learn.h), NULL for the one that ships with situ where
-                         there is one, "none" to learn from nothing */
-  int64_t tune_steps; /* of learned solvers: training steps on this problem; 0: none for a policy that was read; for one
-                         that learns from nothing as many as the limits let, 100 without limits */
+  const char *policy; /* learned solvers: a policy file (situ/learn.h), NULL for the one shipped with situ if there is
+                         one, "none" to learn from scratch */
+  int64_t tune_steps; /* learned solvers: training steps on this problem; 0: none for a policy that was read; from
+                         scratch as many as the limits allow, 100 without limits */
 } situ_solve_options;
 
 /* Solves. options may be NULL. The plan always carries the best single device, and has passed situ_check; a plan that

@@ -17,11 +17,11 @@ SITU_API int32_t situ_n_writers(void);
 SITU_API situ_writer_info situ_writer_at(int32_t index);
 
 /* Writes a plan as text: *out is one, to be freed with free(). BAD_ARGUMENT when there is no such writer or the plan
- * has no placement; UNSUPPORTED when the format cannot say what the plan says. */
+ * has no placement; UNSUPPORTED when the format cannot represent the plan. */
 SITU_API situ_status situ_write(char **out, const char *writer, const situ_plan *plan, const situ_problem *problem,
                                 situ_error *error);
 
-/* The same into a file, whole or not at all. */
+/* The same into a file, completely or not at all. */
 SITU_API situ_status situ_plan_export(const situ_plan *plan, const situ_problem *problem, const char *writer,
                                       const char *path, situ_error *error);
 

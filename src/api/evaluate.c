@@ -211,7 +211,7 @@ static situ_status check_order(const situ_problem *p, const int32_t *order, aren
   for (int32_t k = 0; k < p->n_operators; k++) {
     int32_t v = order[k];
     if (v < 0 || v >= p->n_operators || seen[v])
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the order is no permutation of the operators");
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the order is not a permutation of the operators");
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
       if (!seen[g->producer[g->in[i]]])
         return fail_with(error, SITU_STATUS_BAD_ARGUMENT, g->name[v], "comes before %s in the order, but reads from it",

@@ -37,7 +37,7 @@ static bool keep_names(arena *a, situ_instance_options *o) {
 
 static situ_status keep_options(situ_instance *i, const situ_instance_options *options, situ_error *error) {
   if (!options || !options->model)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no model was named; expected a file or builtin:NAME");
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no model was given; expected a file or builtin:NAME");
   i->options = *options;
   situ_instance_options *o = &i->options;
   arena *a = i->arena;
@@ -49,7 +49,7 @@ static situ_status keep_options(situ_instance *i, const situ_instance_options *o
 static situ_status read_platform(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->model->platform && i->options.platform)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
-                     "brings its own platform and measured times; leave the platform %s out", i->options.platform);
+                     "brings its own platform and measured times; omit the platform %s", i->options.platform);
   if (!i->options.platform && i->model->platform) {
     i->platform = i->model->platform;
     return SITU_STATUS_OK;
@@ -64,7 +64,7 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->platform == i->model->platform) {
     if (i->options.cost.model || i->options.cost.table_path || i->options.cost.efficiency > 0)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
-                       "brings its own measured times; options of the cost estimate do not go with it");
+                       "brings its own measured times; options of the cost estimate cannot be used with it");
     i->costs = i->model->costs;
     return SITU_STATUS_OK;
   }

@@ -304,7 +304,8 @@ situ_status instance_options_from_json(situ_instance_options *o, const json_valu
   place at = {"instance", path, a};
   *o = (situ_instance_options){0};
   if (json_kind_of(member) != JSON_OBJECT_KIND)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is no plan of situ: \"instance\", an object, was expected");
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                     "is not a plan of situ: \"instance\", an object, was expected");
   TRY(read_fields(o, fields, member, &at, error));
   o->model = nearby(a, json_text(json_get(member, "model"), ""), path);
   TRY(read_unused(o, json_get(member, "unused"), &at, error));

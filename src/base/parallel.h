@@ -1,6 +1,6 @@
 /* base/parallel.h - independent tasks on several threads: the one place that starts any.
  *
- * What a task computes must hang on its number alone, never on which others have ended, and results must be put
+ * What a task computes must depend on its number alone, never on which others have ended, and results must be put
  * together in the order of the numbers: then the answer is the same with any number of threads. */
 #ifndef SITU_BASE_PARALLEL_H
 #define SITU_BASE_PARALLEL_H

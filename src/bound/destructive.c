@@ -379,7 +379,7 @@ static bool find_chains(int64_t *lower_ns, search *s) {
   return true;
 }
 
-/* From the bound of the chains in growing steps as long as there is a contradiction, then by halves. */
+/* From the bound of the chains in growing steps as long as there is a contradiction, then by bisection. */
 static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
                            situ_error *error) {
   search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};
@@ -411,7 +411,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
 
 const bound destructive_bound = {
     .name = "destructive",
-    .title = "least time that chains, work and energy do not contradict",
+    .title = "smallest time that chains, work and energy do not contradict",
     .source = "Klein and Scholl, EJOR 1999; Fernandez and Bussell, IEEE Trans. Computers 1973",
     .models = MODEL_STREAM,
     .compute = compute,

@@ -37,7 +37,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
 
 const bound join_bound = {
     .name = "join",
-    .title = "the longest chain, where what meets shares a device or pays a transfer",
+    .title = "the longest chain, where producers share a device or pay transfers",
     .source = "Papadimitriou and Yannakakis, SIAM J. Comput. 1990",
     .models = MODEL_STREAM,
     .compute = compute,

@@ -270,7 +270,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
 
 const bound memory_visits_bound = {
     .name = "visits",
-    .title = "a chain whose visits to memories keep no more than fits",
+    .title = "a chain that changes memory where no memory holds all of it",
     .source = "",
     .models = MODEL_STREAM,
     .compute = compute,

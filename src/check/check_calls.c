@@ -168,7 +168,7 @@ static situ_status check(judge *j, situ_error *error) {
     bool runs = j->plan->value_ns != SITU_NEVER_NS;
     judge_note(j, "schedule",
                runs ? "the plan does not say which operators form a call, or when they run"
-                    : "calls wait for each other in a circle, or are more than allowed");
+                    : "calls wait for each other in a cycle, or are more than allowed");
     return SITU_STATUS_OK;
   }
   units u = {0};
@@ -187,7 +187,7 @@ static situ_status check(judge *j, situ_error *error) {
   if (!count_calls(j, scratch) || !find_queues(j, &u, scratch)) return fail_no_memory(error);
   list_members(j, &u);
   if (!follow(j, &u, scratch)) {
-    judge_note(j, "call", "calls wait for each other in a circle");
+    judge_note(j, "call", "calls wait for each other in a cycle");
     return SITU_STATUS_OK;
   }
   return compare(j, &u, error);

@@ -181,10 +181,10 @@ static situ_status find_sharing(judge *j, loads *l, situ_error *error) {
     const char *name = j->platform->devices[d].name, *why = NULL;
     l->leader[d] = d;
     if (j->plan->uses && j->plan->uses[d].replica_of != of)
-      judge_note(j, "replication", "%s: the plan says two things about whose part it runs", name);
+      judge_note(j, "replication", "%s: the plan contradicts itself about whose part it runs", name);
     if (of < 0) continue;
     if (of >= n || of == d || j->plan->replica_of[of] >= 0)
-      why = "that is no other device with a part of its own";
+      why = "that is not another device with a part of its own";
     else if (count[d] > 0)
       why = "operators are placed on it";
     else
@@ -243,7 +243,7 @@ static void find_cycle(judge *j, bool *edge) {
     for (at = 0; gone[at] || !edge[(int64_t)at * n + before];) at++;
   }
   judge_note(j, "contiguity",
-             "the parts of %d devices depend on each other in a circle, on which %s comes right before %s",
+             "the parts of %d devices depend on each other in a cycle, on which %s comes right before %s",
              (int)(n - n_gone), j->platform->devices[at].name, j->platform->devices[before].name);
 }
 

@@ -69,7 +69,7 @@ static int32_t list_hops(judge *j, hop *hops) {
     int32_t at = route[0];
     while (at < route[1] && q->route_link[at] != x.link) at++;
     if (at == route[1]) {
-      judge_note(j, "transfer", "a tensor of %s goes over link %d, which is not on its way to memory %d",
+      judge_note(j, "transfer", "a tensor of %s goes over link %d, which is not on its route to memory %d",
                  tensor_of(j, x.tensor), (int)x.link, (int)x.to_memory);
       continue;
     }
@@ -101,7 +101,7 @@ static int32_t join_hops(judge *j, hop *hops, int32_t n_hops, check_copy *copies
       ready = x->finish_ns;
     }
     if (!whole || position != route[1] - route[0])
-      judge_note(j, "transfer", "a tensor of %s does not take each hop of its way to memory %d once", tensor_of(j, t),
+      judge_note(j, "transfer", "a tensor of %s does not take each hop of its route to memory %d once", tensor_of(j, t),
                  (int)to);
     copies[n++] = (check_copy){t, to, hops[i].said.finish_ns, hops[end - 1].said.start_ns, ready};
   }

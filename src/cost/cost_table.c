@@ -59,7 +59,7 @@ static situ_status apply_operator(const table *t, const char *op, const json_val
   while (json_next(times, &member)) {
     int32_t k = class_find(t->platform, member.key);
     if (k < 0 && !listed(classes, member.key))
-      return bad(t, error, op, member.key, "is no class of the platform, and \"classes\" does not list it");
+      return bad(t, error, op, member.key, "is not a class of the platform, and \"classes\" does not list it");
     double time = json_number(member.value, -1.0) * t->unit_ns;
     bool never = json_kind_of(member.value) == JSON_NULL_KIND;
     if (!never && !(isfinite(time) && time >= 0.0))
@@ -81,7 +81,7 @@ static situ_status check_top(table *t, const json_value *root, situ_error *error
   json_member member = {0};
   while (json_next(root, &member))
     if (!known_key(member.key))
-      return bad(t, error, NULL, member.key, "is no key of a cost table; see docs/formats/costs.md");
+      return bad(t, error, NULL, member.key, "is not a key of a cost table; see docs/formats/costs.md");
   if (json_whole(json_get(root, "situ_costs"), -1) != FORMAT_VERSION)
     return bad(t, error, NULL, "situ_costs", "must be 1, the version of the format");
   if (json_kind_of(json_get(root, "operators")) != JSON_OBJECT_KIND)

@@ -295,7 +295,7 @@ static situ_status fill_names(situ_graph *g, const freezing *f, situ_error *erro
     int64_t there = g->name[v] ? string_map_put(g->by_name, g->name[v], v) : -1;
     if (there < 0) return fail_no_memory(error);
     if (there != v)
-      return fail_with(error, SITU_STATUS_BAD_INPUT, g->name[v], "two operators bear this name; names must be unique");
+      return fail_with(error, SITU_STATUS_BAD_INPUT, g->name[v], "two operators have this name; names must be unique");
   }
   for (int32_t v = 0; v < g->n_operators; v++)
     if (!g->name[v]) TRY(make_name(g, v, f->old_of[v], error));

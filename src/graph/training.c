@@ -125,7 +125,7 @@ static situ_status add_forward(step *s, situ_error *error) {
     situ_operator op = situ_graph_operator(g, v);
     if (op.phase != SITU_PHASE_FORWARD)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, op.name,
-                       "is no forward operator: this is a training step already");
+                       "is not a forward operator: this is a training step already");
     if (op.colocation < 0) op.colocation = g->n_colocations + v;
     TRY(situ_graph_builder_add_operator(s->b, &op, NULL, error));
   }

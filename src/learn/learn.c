@@ -24,7 +24,7 @@ static situ_status unknown_learner(const char *name, situ_error *error) {
   int32_t n = 0;
   for (; learners[n] && n < MOST_LEARNERS; n++) names[n] = learners[n]->name;
   char near[256];
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no learner is called '%s'; %s", name,
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "there is no learner '%s'; %s", name,
                    near_names(near, sizeof near, name, names, n, "learners"));
 }
 

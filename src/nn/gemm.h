@@ -22,7 +22,7 @@ typedef struct nn_factor {
 } nn_factor;
 
 /* c[rows x cols] = scale * a[rows x inner] * b[inner x cols] + keep * c. The sum over `inner` is in an order that
- * hangs on the machine and the BLAS, not on threads or time. */
+ * depends on the machine and the BLAS, not on threads or time. */
 void nn_gemm(nn_real *c, int32_t c_stride, int32_t rows, int32_t cols, int32_t inner, nn_factor a, nn_factor b,
              nn_real scale, nn_real keep);
 

@@ -185,7 +185,7 @@ static situ_status bad(const reader_at *r, const char *what) {
 }
 
 static situ_status take(reader_at *r, int64_t n, const unsigned char **bytes) {
-  if (n < 0 || n > r->end - r->at) return bad(r, "is cut short");
+  if (n < 0 || n > r->end - r->at) return bad(r, "is truncated");
   *bytes = r->at;
   r->at += n;
   return SITU_STATUS_OK;
@@ -234,13 +234,13 @@ static situ_status take_head(reader_at *r, const char *kind, int64_t *n_steps, c
   const unsigned char *bytes = NULL;
   int64_t version;
   if (r->end - r->at < (int64_t)sizeof magic || memcmp(r->at, magic, sizeof magic) != 0)
-    return bad(r, "is no policy file of situ");
+    return bad(r, "is not a policy file of situ");
   TRY(take(r, sizeof magic, &bytes));
   TRY(take_whole(r, &version));
   if (version != VERSION)
     return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "has version %lld; this situ reads version %d",
                      (long long)version, VERSION);
-  if (r->end - r->at < 8) return bad(r, "is cut short");
+  if (r->end - r->at < 8) return bad(r, "is truncated");
   r->end -= 8;
   if (word(r->end, 8) != hash_bytes(r->at - 16, (size_t)(r->end - r->at) + 16, 0))
     return bad(r, "is damaged: its check sum does not fit");
@@ -271,7 +271,7 @@ static situ_status take_params(reader_at *r, params *p, bool state) {
         (state && (!take_reals(&inner, x->mean, size_of(x)) || !take_reals(&inner, x->square, size_of(x)))))
       return bad(r, "has a parameter that is no number");
   }
-  return r->at == r->end ? SITU_STATUS_OK : bad(r, "goes on behind its end");
+  return r->at == r->end ? SITU_STATUS_OK : bad(r, "has bytes after its end");
 }
 
 /* Into a copy first, so that a bad file changes nothing. */

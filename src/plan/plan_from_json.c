@@ -25,7 +25,7 @@ static situ_status read_outcome(situ_outcome *out, const plan_source *s, const j
 
 static situ_status check_format(const plan_source *s, const json_value *root, situ_error *error) {
   if (!json_get(root, "situ_plan"))
-    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "this is no plan file: it has no \"situ_plan\"");
+    return fail_with(error, SITU_STATUS_BAD_INPUT, s->where, "this is not a plan file: it has no \"situ_plan\"");
   return json_whole(json_get(root, "situ_plan"), 0) == 1 ? SITU_STATUS_OK : bad(s, error, "situ_plan", "version 1");
 }
 

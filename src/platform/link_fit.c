@@ -139,7 +139,7 @@ static situ_status read_file(reader *r) {
   bool binary = memchr(view.bytes, '\0', view.size_bytes) != NULL;
   file_close(&view);
   if (!text) return fail_no_memory(r->error);
-  if (binary) return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "is no table: expected text");
+  if (binary) return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "is not a table: expected text");
   return read_lines(r, text);
 }
 

@@ -58,7 +58,7 @@ static situ_status add_devices(situ_platform *p, const situ_device *devices, sit
     int64_t first = string_map_put(names, mine->name, d);
     int64_t class = string_map_put(classes, mine->class_name, p->n_classes);
     if (first < 0 || class < 0) return fail_no_memory(error);
-    if (first != d) return bad_device(error, p->name, mine, "the name is taken twice");
+    if (first != d) return bad_device(error, p->name, mine, "the name is used twice");
 
     if (class == p->n_classes) {
       p->class_name[class] = mine->class_name;

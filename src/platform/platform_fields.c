@@ -76,7 +76,7 @@ static situ_status unknown_key(const field *fields, int n_fields, const char *ke
   char known[320] = "";
   for (int i = 0, n = 0; i < n_fields && n >= 0 && n < (int)sizeof known; i++)
     n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", fields[i].key);
-  return fields_fail(error, where, place, "\"%.40s\" is no key of it; the keys are %s", key, known);
+  return fields_fail(error, where, place, "\"%.40s\" is not a key of it; the keys are %s", key, known);
 }
 
 situ_status fields_read(void *into, const json_value *object, const field *fields, int n_fields, const char *where,

@@ -96,7 +96,7 @@ static situ_status add_place(loader *f, const char *spot, const char *name, plac
   if (at < f->n_places) {
     const place *other = &f->places[at];
     if (other->first == p.first && other->count == 1 && p.count == 1) return SITU_STATUS_OK;
-    return fields_fail(error, f->where, spot, "the name \"%.100s\" is taken twice", name);
+    return fields_fail(error, f->where, spot, "the name \"%.100s\" is used twice", name);
   }
   f->places[f->n_places++] = p;
   return SITU_STATUS_OK;

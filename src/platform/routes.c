@@ -133,8 +133,8 @@ static situ_status find_first_links(int32_t *next, int32_t *hops, search *s, con
       int64_t pair = (int64_t)m * n + w;
       if (s->best[m].hops < 0)
         return fail_with(error, SITU_STATUS_BAD_INPUT, p->name,
-                         "no way of links leads from the memory of \"%s\" to that of \"%s\"; every memory must be "
-                         "reachable from every other",
+                         "no route leads from the memory of \"%s\" to that of \"%s\"; every memory must be reachable "
+                         "from every other",
                          memory_owner(p, m), memory_owner(p, w));
       hops[pair + 1] = s->best[m].hops;
       next[pair] = m == w ? -1 : first_link(s, p, m);

@@ -50,7 +50,7 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
     p->communication = from_workload ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
   if (limited && p->execution != SITU_EXECUTION_STREAM)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "a greatest period or latency goes with execution stream only, not with %s",
+                     "a limit on period or latency goes with execution stream only, not with %s",
                      situ_execution_name(p->execution));
   if (p->n_copies > 1 && p->execution != SITU_EXECUTION_STREAM)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "copies go with execution stream only, not with %s",
@@ -60,13 +60,12 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
                      (int)p->n_copies, (int)p->graph->n_operators);
   if (o->max_calls > 0 && p->execution != SITU_EXECUTION_CALLS)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "a greatest number of calls goes with execution calls only, not with %s",
-                     situ_execution_name(p->execution));
+                     "a limit on calls goes with execution calls only, not with %s", situ_execution_name(p->execution));
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
   bool limited_twice = o->max_period_ns > 0 && o->max_latency_ns > 0;
   if ((period && o->max_period_ns > 0) || (!period && o->max_latency_ns > 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "%s; latency goes with a greatest period, throughput with a greatest latency",
+                     "%s; latency goes with a limit on the period, throughput with a limit on the latency",
                      limited_twice ? "period and latency cannot both be limited, one of them is the objective"
                                    : "the objective needs no limit on itself");
   bool streamed = period && p->execution == SITU_EXECUTION_STREAM && limited;

@@ -11,7 +11,7 @@ static const builtin_parameter parameters[] = {
     {"image", 224, 32, 8192, "height and width of the image, a multiple of 32"},
     {"layers", 18, 3, 3000, "normal cells, a multiple of 3"},
     {"filters", 208, 16, 65536, "width, a multiple of 16"},
-    {"classes", 1000, 1, 1000000, "classes to tell apart"},
+    {"classes", 1000, 1, 1000000, "number of classes"},
     BUILTIN_BITS,
     {0}};
 

@@ -5,7 +5,7 @@ enum { BATCH, IMAGE, CLASSES, BITS };
 
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
                                                {"image", 299, 75, 8192, "height and width of the image"},
-                                               {"classes", 1000, 1, 1000000, "classes to tell apart"},
+                                               {"classes", 1000, 1, 1000000, "number of classes"},
                                                BUILTIN_BITS,
                                                {0}};
 

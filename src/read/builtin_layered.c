@@ -58,7 +58,7 @@ static void generate(net *n, const int64_t *v) {
 
 const builtin builtin_layered = {
     .name = "layered",
-    .title = "a made-up network of any size, for tests of scale",
+    .title = "a synthetic network of any size, for tests of scale",
     .source = "situ",
     .parameters = parameters,
     .generate = generate,

@@ -138,7 +138,7 @@ static void generate_er(net *n, const int64_t *v) { generate(n, v, erdos_renyi);
 static void generate_ba(net *n, const int64_t *v) { generate(n, v, barabasi_albert); }
 
 static const builtin_parameter ws_parameters[] = {
-    COMMON, {"k", 4, 2, MOST_NODES, "neighbours in the ring"}, {"p", 75, 0, 100, "per cent of edges drawn anew"}, {0}};
+    COMMON, {"k", 4, 2, MOST_NODES, "neighbours in the ring"}, {"p", 75, 0, 100, "per cent of edges rewired"}, {0}};
 static const builtin_parameter er_parameters[] = {COMMON, {"p", 20, 0, 100, "per cent of pairs joined"}, {0}};
 static const builtin_parameter ba_parameters[] = {COMMON, {"m", 5, 1, MOST_NODES, "edges of a new node"}, {0}};
 

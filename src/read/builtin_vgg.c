@@ -6,7 +6,7 @@ enum { BATCH, IMAGE, DEPTH, CLASSES, BITS };
 static const builtin_parameter parameters[] = {BUILTIN_BATCH,
                                                {"image", 224, 32, 8192, "height and width of the image"},
                                                {"depth", 16, 16, 19, "layers with weights, 16 or 19"},
-                                               {"classes", 1000, 1, 1000000, "classes to tell apart"},
+                                               {"classes", 1000, 1, 1000000, "number of classes"},
                                                BUILTIN_BITS,
                                                {0}};
 

@@ -220,7 +220,7 @@ static void remark(reading *r) {
   if (r->n_endless > 0)
     text_add(notes, "%lld loops do not say how often they run: they count as run once\n", (long long)r->n_endless);
   if (r->n_floors > 0)
-    text_add(notes, "%lld operators have shapes or kinds that are not fully known: their work is a floor\n",
+    text_add(notes, "%lld operators have shapes or kinds that are not fully known: their work is a lower bound\n",
              (long long)r->n_floors);
   if (r->shared_bytes > r->weight_bytes / 100)
     text_add(notes,

@@ -83,8 +83,8 @@ static situ_status follow(const linker *l, const keyed *index, const ir_edge *e)
                      (long long)e->from_layer, (long long)e->to_layer, (long long)(from ? e->to_layer : e->from_layer));
   int64_t output = find_port(from->outputs, from->n_outputs, e->from_port);
   int64_t input = find_port(to->inputs, to->n_inputs, e->to_port);
-  if (output < 0) return bad_layer(l, from, "an edge leaves it at an output that it has not, port", e->from_port);
-  if (input < 0) return bad_layer(l, to, "an edge enters it at an input that it has not, port", e->to_port);
+  if (output < 0) return bad_layer(l, from, "an edge leaves it at an output that does not exist, port", e->from_port);
+  if (input < 0) return bad_layer(l, to, "an edge enters it at an input that does not exist, port", e->to_port);
   ir_port *port = &to->inputs[input];
   if (port->layer >= 0) return bad_layer(l, to, "two edges enter at port", e->to_port);
   port->layer = (int32_t)(from - l->net->layers);

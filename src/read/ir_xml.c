@@ -369,7 +369,7 @@ static situ_status parse_all(parser *p, const unsigned char *bytes, size_t size_
     if (p->status != SITU_STATUS_OK) return p->status;
     if (parsed != XML_STATUS_OK && XML_GetErrorCode(p->xml) == XML_ERROR_NO_MEMORY) return fail_no_memory(p->error);
     if (parsed != XML_STATUS_OK)
-      return fail_with(p->error, SITU_STATUS_BAD_INPUT, p->path, "line %lu: this is no well-formed XML: %s",
+      return fail_with(p->error, SITU_STATUS_BAD_INPUT, p->path, "line %lu: this is not well-formed XML: %s",
                        (unsigned long)XML_GetCurrentLineNumber(p->xml), XML_ErrorString(XML_GetErrorCode(p->xml)));
     at += n;
     if (at == size_bytes) return SITU_STATUS_OK;

@@ -55,7 +55,7 @@ static situ_status look_at(finding *f, data_file *d, const char *location) {
   free(real);
   return inside ? SITU_STATUS_OK
                 : fail_with(f->error, SITU_STATUS_BAD_INPUT, f->path,
-                            "external data '%s' lie outside the model's folder by way of a link", location);
+                            "external data '%s' lie outside the model's folder, through a link", location);
 }
 
 static situ_status find_file(finding *f, const onnx_weight *w, data_file **out) {

@@ -29,7 +29,8 @@ static situ_status put(const ordering *o, makers *m, const onnx_graph *g, const 
   if (first < g->n_nodes && strcmp(node->kind, "Constant") == 0 && strcmp(g->nodes[first].kind, "Constant") == 0)
     return SITU_STATUS_OK;
   return fail_with(o->error, SITU_STATUS_BAD_INPUT, onnx_node_label(node),
-                   "makes value '%s', which an input, a weight or another node gives already (in %s)", name, o->path);
+                   "makes value '%s', which an input, a weight or another node provides already (in %s)", name,
+                   o->path);
 }
 
 static situ_status find_makers(const ordering *o, makers *m, const onnx_graph *g) {
@@ -119,7 +120,7 @@ static situ_status read_name(const ordering *o, makers *m, onnx_graph *g, const 
   if (!*name || string_map_get(m->by_name, name) >= 0) return SITU_STATUS_OK;
   if (!outermost) return capture(o, m, g, name);
   return fail_with(o->error, SITU_STATUS_BAD_INPUT, node ? onnx_node_label(node) : o->path,
-                   "reads value '%s', which no input, weight or node gives%s%s", name, node ? " in " : "",
+                   "reads value '%s', which no input, weight or node provides%s%s", name, node ? " in " : "",
                    node ? o->path : "");
 }
 

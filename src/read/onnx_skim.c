@@ -171,7 +171,7 @@ static const char *next_field(span *s, field *f) {
 }
 
 static situ_status fail_here(const skimming *k, const unsigned char *at, message m, const char *what) {
-  return fail_with(k->error, SITU_STATUS_BAD_INPUT, k->path, "is no valid ONNX file: at byte %zu, in a %s, %s",
+  return fail_with(k->error, SITU_STATUS_BAD_INPUT, k->path, "is not a valid ONNX file: at byte %zu, in a %s, %s",
                    (size_t)(at - k->bytes), table[m].name, what);
 }
 

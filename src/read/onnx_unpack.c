@@ -159,7 +159,8 @@ static situ_status take_external(const unpacking *u, onnx_weight *w, const SituO
     if (strcmp(key, "location") == 0) w->location = value;
     if ((offset || length) && !whole_number(value, offset ? &w->offset : &w->length))
       return fail_with(u->error, SITU_STATUS_BAD_INPUT, u->path,
-                       "the external data of tensor '%s' have %s '%s', which is no size in bytes", w->name, key, value);
+                       "the external data of tensor '%s' have %s '%s', which is not a size in bytes", w->name, key,
+                       value);
   }
   w->next_external = u->model->externals;
   u->model->externals = w;
@@ -437,7 +438,7 @@ situ_status onnx_unpack(onnx_model **out, arena *a, const char *bytes, size_t si
       &situ_onnx__model__descriptor, &allocator, size_bytes, (const uint8_t *)bytes);
   if (l.failed) return fail_no_memory(error);
   if (!from)
-    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is no valid ONNX file: its messages cannot be unpacked");
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is not a valid ONNX file: its messages cannot be unpacked");
   if (!from->graph) return fail_with(error, SITU_STATUS_BAD_INPUT, path, "holds no graph; an ONNX model has one");
   m->ir_version = from->ir_version;
   m->graph = ARENA_ZERO(a, onnx_graph, 1);

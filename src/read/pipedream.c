@@ -70,7 +70,7 @@ static situ_status scan_value(const profile *p, const line *l, const char *text,
     *out += one;
     while (*at == ' ') at++;
     if (!list || *at == ']') break;
-    if (*at++ != ';') return bad_line(p, l, "numbers parted by ';' in a list");
+    if (*at++ != ';') return bad_line(p, l, "numbers separated by ';' in a list");
   }
   return SITU_STATUS_OK;
 }
@@ -98,7 +98,7 @@ static situ_status read_node(profile *p, const line *l) {
   int64_t number = p->n_nodes;
   int64_t there = name ? string_map_put(p->nodes, name, number) : -1;
   if (there < 0) return fail_no_memory(p->error);
-  if (there != number) return bad_line(p, l, "a name that no earlier node bears");
+  if (there != number) return bad_line(p, l, "a name that no earlier node has");
   char kind[64];
   kind_of(kind, description);
   double work = forward_ms * 1e-3 * profiled_flops * part_of_peak;
@@ -225,10 +225,9 @@ static situ_status read_parts(profile *p, read_result *result) {
   TRY(situ_graph_freeze(&result->graph, p->builder, p->error));
   TRY(make_platform(p, &result->platform));
   TRY(make_costs(p, &result->costs, result->graph, result->platform));
-  text_add(&result->notes, "the profile names no machine: %d devices of the profiled kind behind a host are taken\n",
+  text_add(&result->notes, "the profile names no machine: %d devices of the profiled kind behind a host are assumed\n",
            N_DEVICES);
-  if (p->has_backward)
-    text_add(&result->notes, "the graph is the forward pass; measured backward times are left out\n");
+  if (p->has_backward) text_add(&result->notes, "the graph is the forward pass; measured backward times are ignored\n");
   return SITU_STATUS_OK;
 }
 

@@ -338,7 +338,7 @@ static situ_status read_parts(workload *w, read_result *result) {
   TRY(json_parse(&w->root, (const char *)s->bytes, s->size_bytes, s->path, w->error));
   if (json_kind_of(w->root) != JSON_OBJECT_KIND)
     return fail_with(w->error, SITU_STATUS_BAD_INPUT, s->path,
-                     "is no workload: expected an object with nodes and edges");
+                     "is not a workload: expected an object with nodes and edges");
   TRY(read_machine(w));
   TRY(read_nodes(w));
   const char *slash = strrchr(s->path, '/');

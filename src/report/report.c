@@ -190,7 +190,7 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
   if (!situ_plan_exists(plan))
     snprintf(into, n, "%s alone", name);
   else if (single > min64(p->max_period_ns, p->max_latency_ns)) /* on one device latency and period are one */
-    snprintf(into, n, "%s alone, which does not keep the limit", name);
+    snprintf(into, n, "%s alone, which exceeds the limit", name);
   else if (value == single)
     snprintf(into, n,
              situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL && !situ_plan_is_claim(plan)

@@ -262,7 +262,7 @@ static void inspect_facts(text_buffer *t, const shape_of_graph *s, const situ_pr
   if (s->all.uninferred == 0)
     text_add(t, "nothing: every shape and kind is known\n");
   else
-    text_add(t, "%s operators whose shape or kind is not known; their FLOPs and bytes are floors\n",
+    text_add(t, "%s operators whose shape or kind is not known; their FLOPs and bytes are lower bounds\n",
              grouped(a, s->all.uninferred));
 }
 

@@ -96,8 +96,8 @@ char *situ_report_pareto(const situ_front *front, const situ_problem *problem, c
   if (!any_point(front))
     text_add_wrapped(&t, *reason ? reason : "no plan was found within the limits", "  no plan  ", "           ",
                      report_width(options));
-  bound_fact(&t, options, "least latency", situ_front_least_latency_ns(front), situ_front_latency_bound(front));
-  bound_fact(&t, options, "least period", situ_front_least_period_ns(front), situ_front_period_bound(front));
+  bound_fact(&t, options, "min latency", situ_front_least_latency_ns(front), situ_front_latency_bound(front));
+  bound_fact(&t, options, "min period", situ_front_least_period_ns(front), situ_front_period_bound(front));
   const situ_plan *any = any_point(front);
   int32_t device = any ? situ_plan_best_single_device(any) : -1;
   fact_start(&t, options, "best single", 13);

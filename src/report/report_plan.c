@@ -117,7 +117,7 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
   if (whole || verified == 0)
     snprintf(rest, sizeof rest, "%s%s", situ_plan_bound(plan),
              whole                  ? ", certificate verified"
-             : claimed && bound > 0 ? ", by the word of the plan file"
+             : claimed && bound > 0 ? ", claimed by the plan file"
                                     : "");
   else
     snprintf(rest, sizeof rest, "%s; certificate verified up to %s", situ_plan_bound(plan), exact_time(a, verified));

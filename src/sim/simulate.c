@@ -109,7 +109,7 @@ static situ_status refuse_placement(const situ_problem *p, const placement *wher
     int32_t v = where->order[i];
     if (v < 0 || v >= p->n_operators || seen[v])
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                       "the order is no permutation: entry %d is %d, which is out of range or comes twice", i, v);
+                       "the order is not a permutation: entry %d is %d, which is out of range or comes twice", i, v);
     seen[v] = true;
   }
   return SITU_STATUS_OK;

@@ -46,7 +46,7 @@ static situ_status unknown_name(const solver *const *rows, const char *name, sit
     n++;
   }
   char near[256];
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no solver is called '%s'; %s", name,
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "there is no solver '%s'; %s", name,
                    near_names(near, sizeof near, name, names, n, "solvers"));
 }
 
@@ -232,8 +232,7 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
   for (int32_t k = 0; k < o->n_starts; k++) {
     const situ_plan *plan = o->starts[k];
     if (plan->n_operators != run->problem->n_operators || plan->n_devices != run->problem->n_devices)
-      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                       "a plan to start from is of another graph or platform");
+      return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a start plan is of another graph or platform");
     if (plan->device) solve_offer(run, &(placement){.device = plan->device, .order = plan->order, .call = plan->call});
   }
   return SITU_STATUS_OK;

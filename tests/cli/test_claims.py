@@ -45,7 +45,7 @@ def test_simulate_does_not_call_a_claim_a_proof():
     forged = forge()
     told = situ("simulate", forged, out="claims to be optimal, not proved here")
     assert "proved optimal" not in told
-    assert "by the word of the plan file" in told
+    assert "claimed by the plan file" in told
 
 
 def test_simulate_calls_no_plan_optimal_that_is_slower_than_its_bound():

@@ -4,7 +4,7 @@
 A case is a folder with a file `session` and the input that it names. A session is calls with what they tell:
 
     $ situ inspect model.json
-    situ: model.json: is no workload: expected an object with nodes and edges
+    situ: model.json: is not a workload: expected an object with nodes and edges
     exit 3
 
 Each call runs in a copy of the folder. The lines after a call are its stderr when it fails, word for word; when it ends

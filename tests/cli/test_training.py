@@ -56,7 +56,7 @@ def test_policies_that_are_none_are_named():
     pathlib.Path("cut.policy").write_bytes(good[:-1000])
     pathlib.Path("bad.policy").write_bytes(good[:5000] + bytes([good[5000] ^ 1]) + good[5001:])
     pathlib.Path("text.policy").write_text("hello\n")
-    for name, what in (("cut", "damaged"), ("bad", "damaged"), ("text", "no policy file"), ("none-such", "opened")):
+    for name, what in (("cut", "damaged"), ("bad", "damaged"), ("text", "not a policy file"), ("none-such", "opened")):
         situ("place", SMALL, "--solver", "gdp", "--policy", f"{name}.policy", code=3, err=f"{name}.policy: .*{what}")
         situ(*LEARN, "--from", f"{name}.policy", "-o", "b.policy", code=3, err=f"{name}.policy: .*{what}")
     situ("learn", "gdp", SMALL, "-o", "a.policy", "--resume", code=3, err="other problems")
@@ -65,7 +65,7 @@ def test_policies_that_are_none_are_named():
 def test_slips_of_learn_are_usage_errors():
     situ("learn", "gdp", SMALL, code=2, err="-o POLICY")
     situ("learn", "gdp", "-o", "a.policy", code=2, err="needs a MODEL")
-    situ("learn", "gpd", SMALL, "-o", "a.policy", code=2, err="no learner is called 'gpd'")
+    situ("learn", "gpd", SMALL, "-o", "a.policy", code=2, err="there is no learner 'gpd'")
     situ("learn", "gdp", "--bare", "-o", "a.policy", code=2, err="--from")
     situ("learn", "gdp", SMALL, "-o", "no/such/a.policy", code=6, err="no/such")
     assert os.listdir() == []

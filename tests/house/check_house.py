@@ -133,7 +133,7 @@ def check_circles(root, breaches):
         arrows.setdefault(name, set()).update(m.group(2)[:-2] for m in lines if m and m.group(1) == '"')
     arrows = {name: others & arrows.keys() for name, others in arrows.items()}
     for circle in circles_of(arrows):
-        breaches.append(f"src/: {', '.join(circle)} include each other in a circle")
+        breaches.append(f"src/: {', '.join(circle)} include each other in a cycle")
 
 
 def read_symbols(root, library):
@@ -171,7 +171,7 @@ def check_symbols(root, library, floors, breaches):
     circles = circles_of(uses)
     for circle in circles:
         if circle not in allowed:
-            breaches.append(f"src/: {', '.join(circle)} use each other in a circle")
+            breaches.append(f"src/: {', '.join(circle)} use each other in a cycle")
     for circle in allowed:
         if uses and circle not in circles:
             breaches.append(f"docs/ARCHITECTURE.md: {', '.join(circle)} are no circle")

@@ -130,7 +130,7 @@ static situ_status solve(solve_run *run) {
 
 const solver pipedream_solver = {
     .name = "pipedream",
-    .title = "branches merged, the chain that is left split at best",
+    .title = "branches merged, the remaining chain split optimally",
     .source = "Narayanan et al. (PipeDream), SOSP 2019",
     .models = MODEL_PIPELINE,
     .solve = solve,

@@ -146,7 +146,7 @@ static bool serves(const situ_problem *p) { return p->n_operators <= MOST_OPERAT
 
 const solver call_dp_solver = {
     .name = "call_dp",
-    .title = "dynamic program over ideals, with bounds on what is to come",
+    .title = "dynamic program over ideals, with bounds on what remains",
     .source = "",
     .models = MODEL_CALLS,
     .exact = true,

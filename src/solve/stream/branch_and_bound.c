@@ -223,7 +223,7 @@ static bool serves(const situ_problem *p) {
 
 const solver branch_and_bound_solver = {
     .name = "branch_and_bound",
-    .title = "every plan of a small problem, as far as bounds do not exclude it",
+    .title = "every plan of a small problem that bounds do not exclude",
     .source = "",
     .models = MODEL_STREAM,
     .exact = true,

@@ -238,7 +238,7 @@ static situ_status solve(solve_run *run) {
 
 const solver iterated_greedy_solver = {
     .name = "iterated_greedy",
-    .title = "part of the schedule made anew, again and again",
+    .title = "part of the schedule removed and inserted again, repeatedly",
     .source = "after Ruiz, Stützle, EJOR 2007",
     .models = MODEL_STREAM,
     .anytime = true,

@@ -205,7 +205,7 @@ static bool serves(const situ_problem *p) {
 
 const solver lookahead_solver = {
     .name = "lookahead",
-    .title = "HEFT that looks ahead to the children",
+    .title = "HEFT with lookahead to the children",
     .source = "Bittencourt, Sakellariou, Madeira, PDP 2010",
     .models = MODEL_STREAM,
     .serves = serves,

@@ -223,7 +223,7 @@ static bool serves(const situ_problem *p) { return problem_has_period(p) || p->n
 
 const solver tradeoff_solver = {
     .name = "tradeoff",
-    .title = "annealing between least latency and least period",
+    .title = "annealing between minimum latency and minimum period",
     .source = "",
     .models = MODEL_STREAM,
     .periods = true,

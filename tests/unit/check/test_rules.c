@@ -249,7 +249,7 @@ static void calls_are_numbers_of_one_device(void **state) {
   plan->start_ns = NULL;
   expect(s.problem, plan, "schedule: the plan does not say which operators form a call, or when they run\n");
   plan->value_ns = SITU_NEVER_NS;
-  expect(s.problem, plan, "schedule: calls wait for each other in a circle, or are more than allowed\n");
+  expect(s.problem, plan, "schedule: calls wait for each other in a cycle, or are more than allowed\n");
   situ_plan_free(plan);
   scenario_free(&s);
 }
@@ -356,9 +356,9 @@ static void replicas_have_a_leader_and_nothing_else(void **state) {
     const char *expected;
   } rows[] = {
       {{-1, -1, 1, -1}, 0, ""},
-      {{-1, -1, 2, -1}, 0, "replication: d2 cannot be a replica of device 2: that is no other device with a part"},
-      {{-1, -1, 4, -1}, 0, "replication: d2 cannot be a replica of device 4: that is no other device with a part"},
-      {{-1, -1, 1, 2}, 0, "replication: d3 cannot be a replica of device 2: that is no other device with a part"},
+      {{-1, -1, 2, -1}, 0, "replication: d2 cannot be a replica of device 2: that is not another device with a part"},
+      {{-1, -1, 4, -1}, 0, "replication: d2 cannot be a replica of device 4: that is not another device with a part"},
+      {{-1, -1, 1, 2}, 0, "replication: d3 cannot be a replica of device 2: that is not another device with a part"},
       {{-1, -1, 1, -1}, 1, "replication: d2 cannot be a replica of device 1: operators are placed on it"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -371,7 +371,7 @@ static void replicas_have_a_leader_and_nothing_else(void **state) {
     else
       expect_within(s.problem, plan, rows[i].expected);
     plan->uses[3].replica_of = 0;
-    expect_within(s.problem, plan, "replication: d3: the plan says two things about whose part it runs\n");
+    expect_within(s.problem, plan, "replication: d3: the plan contradicts itself about whose part it runs\n");
     situ_plan_free(plan);
   }
   scenario_free(&s);
@@ -402,7 +402,7 @@ static void backward_edges_count_turned_round(void **state) {
       if (good)
         expect(s.problem, plan, "");
       else
-        expect_within(s.problem, plan, "contiguity: the parts of 2 devices depend on each other in a circle, on which");
+        expect_within(s.problem, plan, "contiguity: the parts of 2 devices depend on each other in a cycle, on which");
       situ_plan_free(plan);
       scenario_free(&s);
     }

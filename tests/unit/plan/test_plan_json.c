@@ -145,7 +145,7 @@ static void bad_files_are_one_clear_line(void **state) {
   static const struct {
     const char *from, *to, *message;
   } rows[] = {
-      {"situ_plan", "other", "no plan file"},
+      {"situ_plan", "other", "not a plan file"},
       {"\"situ_plan\": 1", "\"situ_plan\": 2", "version 1"},
       {"\"feasible\"", "\"good\"", "outcome"},
       {"\"value_ns\": 6", "\"value_ns\": -6", "value_ns"},

@@ -262,7 +262,7 @@ static void values_out_of_range_are_refused(void **state) {
     change;                                    \
     new_platform_refused(d, 2, both, 2, part); \
   } while (0)
-  BAD_DEVICE(d[1].name = "a", "taken twice");
+  BAD_DEVICE(d[1].name = "a", "used twice");
   BAD_DEVICE(d[1].name = NULL, "no name");
   BAD_DEVICE(d[1].memory_bytes_per_s = 0, "memory_bytes_per_s");
   BAD_DEVICE(d[1].memory_bytes_per_s = (double)NAN, "memory_bytes_per_s");
@@ -286,7 +286,7 @@ static void values_out_of_range_are_refused(void **state) {
   BAD_LINK(l[0].bytes_per_s = 0, "bytes_per_s");
   BAD_LINK(l[0].bytes_per_s = (double)INFINITY, "bytes_per_s");
   BAD_LINK(l[0].channel = -2, "channel");
-  BAD_LINK((l[1].from_device = 0, l[1].to_device = 1), "no way of links leads from the memory of \"b\"");
+  BAD_LINK((l[1].from_device = 0, l[1].to_device = 1), "no route leads from the memory of \"b\"");
   new_platform_refused(good, 0, both, 0, "1 to 4096");
 }
 

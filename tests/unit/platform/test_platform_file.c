@@ -154,9 +154,9 @@ static const bad_case bad_cases[] = {
     {"{\"situ_platform\": 1}", "top level", "\"devices\" must be an array"},
     {"{\"situ_platform\": 1, \"devices\": []}", "test.json", "1 to 4096"},
     {"{\"situ_platform\": 1, \"devices\": [], \"device\": 1}", "top level",
-     "\"device\" is no key of it; the keys are situ_platform, name"},
+     "\"device\" is not a key of it; the keys are situ_platform, name"},
     {"{\"situ_platform\": 1, \"devices\": [1]}", "devices[0]", "must be an object"},
-    {"{\"situ_platform\": 1, \"devices\": [{\"nam\": \"a\"}]}", "devices[0]", "\"nam\" is no key of it"},
+    {"{\"situ_platform\": 1, \"devices\": [{\"nam\": \"a\"}]}", "devices[0]", "\"nam\" is not a key of it"},
     {"{\"situ_platform\": 1, \"devices\": [{" PLAIN "}]}", "devices[0]", "\"name\" is missing"},
     {"{\"situ_platform\": 1, \"devices\": [{\"name\": \"\"}]}", "devices[0]", "text that is not empty"},
     {"{\"situ_platform\": 1, \"devices\": [{\"name\": 3}]}", "devices[0]", "text that is not empty"},
@@ -164,7 +164,7 @@ static const bad_case bad_cases[] = {
     {"{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"memory_gb_per_s\": 1}]}", "devices[0]", "f32"},
     {"{\"situ_platform\": 1, \"devices\": [{\"name\": \"a\", \"base\": \"a100\"}]}", "devices[0]", "a100-40g"},
     {TWO "], \"name\": 4}", "top level", "\"name\""},
-    {TWO "]}", "test.json", "no way of links"},
+    {TWO "]}", "test.json", "no route"},
     {TWO "5]}", "links[0]", "must be an object"},
     {TWO "{\"from\": \"a\"}]}", "links[0]", "\"to\" is missing"},
     {TWO "{\"from\": \"a\", \"to\": \"c\"}]}", "links[0]", "no device is called \"c\""},
@@ -189,7 +189,7 @@ typedef struct bad_device {
 } bad_device;
 
 static const bad_device bad_devices[] = {
-    {"\"name\": \"a\"", "taken twice"},
+    {"\"name\": \"a\"", "used twice"},
     {"\"name\": \"b\", \"count\": 0", "whole number from 1"},
     {"\"name\": \"b\", \"count\": 4097", "at most 4096"},
     {"\"name\": \"b\", \"count\": 9223372036854775807, \"concurrent_operators\": 9223372036854775807", "at most 4096"},

@@ -9,7 +9,7 @@ static int64_t value_of(scenario *s, int32_t *device, int32_t *order) {
   return simulator_run(s->simulator, &(placement){.device = device, .order = order}, false).value_ns;
 }
 
-/* A star: d1 and d2 hang on d0; every link takes 1 ns a byte. */
+/* A star: d1 and d2 are linked to d0; every link takes 1 ns a byte. */
 static void star(scenario *s, int64_t memory_bytes) {
   scenario_device(s, memory_bytes, -1, true);
   scenario_device(s, memory_bytes, -1, false);
