@@ -283,12 +283,14 @@ static situ_status solve(solve_run *run) {
   s->best_cost = s->now.cost;
   int32_t stale = 0;
   for (; !solve_done(run); s->round++) {
+    int64_t steps = run->budget->steps;
     bool moved = step(s);
     stale = s->now.cost < s->best_cost ? 0 : stale + 1;
     if (s->now.cost < s->best_cost) s->best_cost = s->now.cost;
     if (moved && stale < STALE_ROUNDS) continue;
     shake(s);
     stale = 0;
+    if (run->budget->steps == steps) budget_spend(run->budget, 1); /* where nothing may move it ends all the same */
   }
   return SITU_STATUS_OK;
 }
