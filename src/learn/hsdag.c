@@ -1,7 +1,7 @@
 /* The solver hsdag: placements by the policy of the learner hsdag (learn/hsdag_learner.c). docs/theory/hsdag.md. */
 #include "learn/learner.h"
 
-static situ_status solve(solve_run *run) { return learned_solve(run, &hsdag_learner); }
+static situ_status hsdag_solve(solve_run *run) { return learned_solve(run, &hsdag_learner); }
 
 const solver hsdag_solver = {
     .name = "hsdag",
@@ -9,5 +9,5 @@ const solver hsdag_solver = {
     .source = "Duan et al., HSDAG, NeurIPS 2024",
     .models = MODEL_STREAM,
     .anytime = true,
-    .solve = solve,
+    .solve = hsdag_solve,
 };

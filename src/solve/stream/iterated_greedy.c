@@ -149,7 +149,7 @@ static void force_some(greedy *s) {
 }
 
 /* One step. False when the budget ended within. */
-static bool step(greedy *s, double temperature) {
+static bool iterated_greedy_step(greedy *s, double temperature) {
   present_explain(&s->now);
   choose_out(s);
   if (s->n_out == 0) return !budget_spend(s->run->budget, 1);
@@ -170,7 +170,7 @@ static bool step(greedy *s, double temperature) {
   return true;
 }
 
-static bool init(greedy *s, solve_run *run) {
+static bool iterated_greedy_init(greedy *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int64_t n = p->n_operators;
   *s = (greedy){.run = run, .problem = p, .random = rng_new(run->seed)};
@@ -187,11 +187,11 @@ static bool init(greedy *s, solve_run *run) {
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status iterated_greedy_solve(solve_run *run) {
   const incumbent *best = run->incumbent;
   if (solve_done(run) || run->problem->n_operators == 0 || !best->best.device) return SITU_STATUS_OK;
   greedy *s = ARENA_ZERO(run->arena, greedy, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (!s || !iterated_greedy_init(s, run)) return fail_no_memory(run->error);
   present_go_to(&s->now, &best->best);
   s->best_cost = s->now.cost;
   for (int64_t cycle = FIRST_CYCLE; !solve_done(run); cycle *= 2) {
@@ -199,7 +199,8 @@ static situ_status solve(solve_run *run) {
     int64_t left = budget_steps_left(run->budget);
     if (left / 2 < cycle) cycle = left; /* so that it ends cold */
     for (int64_t k = 0; k < cycle && !solve_done(run); k++)
-      if (!step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle))) return SITU_STATUS_OK;
+      if (!iterated_greedy_step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle)))
+        return SITU_STATUS_OK;
   }
   return SITU_STATUS_OK;
 }
@@ -212,5 +213,5 @@ const solver iterated_greedy_solver = {
     .anytime = true,
     .multistart = true,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = solve,
+    .solve = iterated_greedy_solve,
 };

@@ -207,7 +207,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   return SITU_STATUS_OK;
 }
 
-static situ_status step(lns *s) {
+static situ_status lns_step(lns *s) {
   int32_t n = s->problem->n_operators, length = SHORTEST + (int32_t)rng_below(&s->random, s->longest - SHORTEST + 1);
   if (length > n) length = n;
   int32_t first = (int32_t)rng_below(&s->random, n - length + 1);
@@ -223,7 +223,7 @@ static situ_status step(lns *s) {
   return settle(s, &result) ? SITU_STATUS_OK : fail_no_memory(s->run->error);
 }
 
-static bool init(lns *s, solve_run *run) {
+static bool lns_init(lns *s, solve_run *run) {
   const situ_problem *p = run->problem;
   s->trace = (block_trace){.room = TRACE_ROOM, .steps = ARENA_NEW(run->arena, block_step, TRACE_ROOM)};
   if (!s->trace.steps || !present_init(&s->now, run, false) || !present_room(&s->trial, run) ||
@@ -236,7 +236,7 @@ static bool init(lns *s, solve_run *run) {
   return settle(s, &found);
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status lns_solve(solve_run *run) {
   if (solve_done(run) || run->problem->n_operators == 0 || !run->incumbent->best.device) return SITU_STATUS_OK;
   lns s = {.run = run,
            .problem = run->problem,
@@ -244,8 +244,8 @@ static situ_status solve(solve_run *run) {
            .longest = FIRST_LENGTH,
            .ordered = arena_new(),
            .scratch = arena_new()};
-  situ_status status = s.ordered && s.scratch && init(&s, run) ? SITU_STATUS_OK : fail_no_memory(run->error);
-  while (status == SITU_STATUS_OK && !solve_done(run)) status = step(&s);
+  situ_status status = s.ordered && s.scratch && lns_init(&s, run) ? SITU_STATUS_OK : fail_no_memory(run->error);
+  while (status == SITU_STATUS_OK && !solve_done(run)) status = lns_step(&s);
   arena_free(s.ordered);
   arena_free(s.scratch);
   return status;
@@ -260,5 +260,5 @@ const solver lns_solver = {
     .multistart = true,
     .serves = block_serves,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = solve,
+    .solve = lns_solve,
 };

@@ -416,7 +416,7 @@ static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
   return modules_find(out, s->strands, &rules, a);
 }
 
-static bool init(splitting *s, solve_run *run) {
+static bool splitting_init(splitting *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t n = p->n_operators;
   arena *a = run->arena;
@@ -475,16 +475,16 @@ static situ_status run_with(solve_run *run, bool (*what)(splitting *s, arena *a)
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   splitting *s = ARENA_ZERO(run->arena, splitting, 1);
   arena *a = arena_new();
-  bool ok = s && a && init(s, run) && what(s, a);
+  bool ok = s && a && splitting_init(s, run) && what(s, a);
   arena_free(a);
   return ok ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-static situ_status start(solve_run *run) { return run_with(run, build_all); }
+static situ_status splitting_start(solve_run *run) { return run_with(run, build_all); }
 
-static situ_status solve(solve_run *run) { return run_with(run, improve_best); }
+static situ_status splitting_solve(solve_run *run) { return run_with(run, improve_best); }
 
-static bool serves(const situ_problem *p) {
+static bool splitting_serves(const situ_problem *p) {
   return p->n_devices <= WINDOW_DEVICES && p->n_operators <= OPERATORS_LIMIT;
 }
 
@@ -495,7 +495,7 @@ const solver splitting_solver = {
     .models = MODEL_STREAM,
     .anytime = true,
     .multistart = true,
-    .serves = serves,
-    .start = start,
-    .solve = solve,
+    .serves = splitting_serves,
+    .start = splitting_start,
+    .solve = splitting_solve,
 };

@@ -207,7 +207,7 @@ static int32_t select_moves(tabu *s) {
 }
 
 /* One round: the best of the tried moves is made, better or not. False when there was none. */
-static bool step(tabu *s) {
+static bool tabu_step(tabu *s) {
   double best_cost = PRESENT_NONE;
   int32_t best = -1, n = 0, drop = 0;
   present_explain(&s->now);
@@ -250,7 +250,7 @@ static void shake(tabu *s) {
   }
 }
 
-static bool init(tabu *s, solve_run *run) {
+static bool tabu_init(tabu *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t n = p->n_operators;
   *s = (tabu){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed)};
@@ -270,10 +270,10 @@ static bool anywhere(tabu *s, placement *where) {
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status tabu_solve(solve_run *run) {
   if (solve_done(run) || run->problem->n_operators == 0) return SITU_STATUS_OK;
   tabu *s = ARENA_ZERO(run->arena, tabu, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (!s || !tabu_init(s, run)) return fail_no_memory(run->error);
   if (run->incumbent->best.device) {
     present_go_to(&s->now, &run->incumbent->best);
   } else {
@@ -284,7 +284,7 @@ static situ_status solve(solve_run *run) {
   int32_t stale = 0;
   for (; !solve_done(run); s->round++) {
     int64_t steps = run->budget->steps;
-    bool moved = step(s);
+    bool moved = tabu_step(s);
     stale = s->now.cost < s->best_cost ? 0 : stale + 1;
     if (s->now.cost < s->best_cost) s->best_cost = s->now.cost;
     if (moved && stale < STALE_ROUNDS) continue;
@@ -303,5 +303,5 @@ const solver tabu_solver = {
     .anytime = true,
     .multistart = true,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = solve,
+    .solve = tabu_solve,
 };

@@ -168,7 +168,7 @@ static void cool(tradeoff *s, int32_t moves) {
   }
 }
 
-static bool init(tradeoff *s, solve_run *run) {
+static bool tradeoff_init(tradeoff *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t n = p->n_operators;
   *s = (tradeoff){.run = run, .problem = p, .random = rng_new(run->seed), .best_cost = 1e299};
@@ -183,11 +183,11 @@ static bool init(tradeoff *s, solve_run *run) {
   return rank_order(s->rank_order, run->arena, rank, n);
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status tradeoff_solve(solve_run *run) {
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   tradeoff *s = ARENA_NEW(run->arena, tradeoff, 1);
   situ_problem latency, pipeline;
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (!s || !tradeoff_init(s, run)) return fail_no_memory(run->error);
   situ_graph graph;
   problem_view_latency(&latency, run->problem);
   problem_view_pipeline(&pipeline, run->problem);
@@ -203,7 +203,7 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) { return problem_has_period(p) || p->n_copies > 1; }
+static bool tradeoff_serves(const situ_problem *p) { return problem_has_period(p) || p->n_copies > 1; }
 
 const solver tradeoff_solver = {
     .name = "tradeoff",
@@ -212,6 +212,6 @@ const solver tradeoff_solver = {
     .models = MODEL_STREAM,
     .periods = true,
     .anytime = true,
-    .serves = serves,
-    .solve = solve,
+    .serves = tradeoff_serves,
+    .solve = tradeoff_solve,
 };
