@@ -55,15 +55,25 @@ void situ_costs_free(situ_costs *costs) {
   if (costs) arena_free(costs->arena);
 }
 
-const char *situ_costs_source(const situ_costs *c) { return c->source; }
-int64_t situ_costs_unit_ns(const situ_costs *c) { return c->unit_ns; }
+const char *situ_costs_source(const situ_costs *c) { return c ? c->source : ""; }
+int64_t situ_costs_unit_ns(const situ_costs *c) { return c ? c->unit_ns : 0; }
+
+/* Whether the costs are of this platform, and it has such a device. */
+static bool is_device(const situ_costs *c, const situ_platform *platform, int32_t d) {
+  return c && platform && c->n_classes == platform->n_classes && c->n_memories == platform->n_memories && d >= 0 &&
+         d < platform->n_devices;
+}
 
 int64_t situ_costs_time_ns(const situ_costs *c, const situ_platform *platform, int32_t op, int32_t device) {
+  if (!is_device(c, platform, device) || op < 0 || op >= c->n_operators) return SITU_NEVER_NS;
   return c->time_ns[(int64_t)op * c->n_classes + platform->class_of[device]];
 }
 
 int64_t situ_costs_transfer_ns(const situ_costs *c, const situ_platform *platform, int32_t tensor, int32_t from_device,
                                int32_t to_device) {
+  if (!is_device(c, platform, from_device) || !is_device(c, platform, to_device) || tensor < 0 ||
+      tensor >= c->n_tensors)
+    return SITU_NEVER_NS;
   int64_t from = platform->memory_of[from_device], to = platform->memory_of[to_device];
   return c->transfer_ns[(int64_t)tensor * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
 }

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"
-#include "base/fail.h"
 #include "base/text.h"
 
 /* What only pipelines have must not be asked for in vain. */
@@ -205,7 +205,10 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
 
 situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                               const situ_costs *costs, const situ_problem_options *options, situ_error *error) {
-  *out = NULL;
+  situ_problem_options own;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, graph, platform, costs));
+  TRY(TAKE(own, options, SITU_PROBLEM_OPTIONS_INIT, error));
   arena *a = arena_new();
   situ_problem *p = a ? ARENA_ZERO(a, situ_problem, 1) : NULL;
   if (!p) {
@@ -216,8 +219,7 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   p->graph = graph;
   p->platform = platform;
   p->costs = costs;
-  situ_problem_options none = {0};
-  situ_status status = fill(p, options ? options : &none, error);
+  situ_status status = fill(p, &own, error);
   if (status != SITU_STATUS_OK) {
     arena_free(a);
     return status;
@@ -268,19 +270,21 @@ void situ_problem_free(situ_problem *p) {
   if (p) arena_free(p->arena);
 }
 
-const char *situ_problem_conflict(const situ_problem *p) { return p->conflict; }
-const situ_graph *situ_problem_graph(const situ_problem *p) { return p->graph; }
-const situ_platform *situ_problem_platform(const situ_problem *p) { return p->platform; }
-const situ_costs *situ_problem_costs(const situ_problem *p) { return p->costs; }
-situ_objective situ_problem_objective(const situ_problem *p) { return p->objective; }
-situ_execution situ_problem_execution(const situ_problem *p) { return p->execution; }
-situ_communication situ_problem_communication(const situ_problem *p) { return p->communication; }
-situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
-int32_t situ_problem_copies(const situ_problem *p) { return p->n_copies; }
-int32_t situ_problem_max_calls(const situ_problem *p) { return p->max_calls == INT32_MAX ? 0 : p->max_calls; }
-bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
-situ_schedule situ_problem_schedule(const situ_problem *p) { return p->schedule; }
-bool situ_problem_may_replicate(const situ_problem *p) { return p->replicate; }
+const char *situ_problem_conflict(const situ_problem *p) { return p ? p->conflict : NULL; }
+const situ_graph *situ_problem_graph(const situ_problem *p) { return p ? p->graph : NULL; }
+const situ_platform *situ_problem_platform(const situ_problem *p) { return p ? p->platform : NULL; }
+const situ_costs *situ_problem_costs(const situ_problem *p) { return p ? p->costs : NULL; }
+situ_objective situ_problem_objective(const situ_problem *p) { return p ? p->objective : SITU_OBJECTIVE_DEFAULT; }
+situ_execution situ_problem_execution(const situ_problem *p) { return p ? p->execution : SITU_EXECUTION_DEFAULT; }
+situ_communication situ_problem_communication(const situ_problem *p) {
+  return p ? p->communication : SITU_COMMUNICATION_DEFAULT;
+}
+situ_contention situ_problem_contention(const situ_problem *p) { return p ? p->contention : SITU_CONTENTION_LINK; }
+int32_t situ_problem_copies(const situ_problem *p) { return p ? p->n_copies : 1; }
+int32_t situ_problem_max_calls(const situ_problem *p) { return !p || p->max_calls == INT32_MAX ? 0 : p->max_calls; }
+bool situ_problem_is_free(const situ_problem *p) { return p && !p->contiguous; }
+situ_schedule situ_problem_schedule(const situ_problem *p) { return p ? p->schedule : SITU_SCHEDULE_1F1B; }
+bool situ_problem_may_replicate(const situ_problem *p) { return p && p->replicate; }
 
 const char *situ_objective_name(situ_objective o) {
   static const char *const names[] = {"default", "latency", "throughput"};
