@@ -86,7 +86,7 @@ situ_status costs_check(const situ_costs *c, const situ_graph *graph, const situ
   else if (c->n_classes != platform->n_classes || c->n_memories != platform->n_memories ||
            c->n_links != platform->n_links)
     wrong = "the cost tables are not of this platform";
-  if (wrong) return fail_with(error, SITU_STATUS_INTERNAL, c->source, "%s", wrong);
+  if (wrong) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->source, "%s", wrong);
 
   int64_t n_times = (int64_t)c->n_operators * c->n_classes, n_transfers = (int64_t)c->n_tensors * c->n_kinds;
   int64_t n_pairs = (int64_t)c->n_memories * c->n_memories;

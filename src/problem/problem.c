@@ -23,6 +23,23 @@ static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ
                    situ_execution_name(p->execution));
 }
 
+/* Whether every option has a value that exists. */
+static situ_status check_values(const situ_problem_options *o, situ_error *error) {
+  const char *wrong = (unsigned)o->objective > SITU_OBJECTIVE_THROUGHPUT     ? "objective"
+                      : (unsigned)o->execution > SITU_EXECUTION_PIPELINE     ? "execution"
+                      : (unsigned)o->contention > SITU_CONTENTION_NONE       ? "contention"
+                      : (unsigned)o->communication > SITU_COMMUNICATION_LINK ? "communication"
+                      : (unsigned)o->schedule > SITU_SCHEDULE_GPIPE          ? "schedule"
+                      : o->in_flight < 0                                     ? "in_flight"
+                      : o->copies < 0                                        ? "copies"
+                      : o->max_calls < 0                                     ? "max_calls"
+                      : o->max_period_ns < 0                                 ? "max_period_ns"
+                      : o->max_latency_ns < 0                                ? "max_latency_ns"
+                                                                             : NULL;
+  return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has no such value", wrong)
+               : SITU_STATUS_OK;
+}
+
 static situ_status choose_models(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   bool from_workload = p->costs->unit_ns > 0;
   p->objective = o->objective;
@@ -176,6 +193,7 @@ static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, sit
 
 static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   TRY(costs_check(p->costs, p->graph, p->platform, error));
+  TRY(check_values(o, error));
   TRY(choose_models(p, o, error));
   p->n_operators = p->graph->n_operators;
   p->n_devices = p->platform->n_devices;
@@ -301,6 +319,12 @@ const char *situ_communication_name(situ_communication c) {
   return (unsigned)c < 3 ? names[c] : "unknown";
 }
 
-const char *situ_schedule_name(situ_schedule s) { return s == SITU_SCHEDULE_GPIPE ? "gpipe" : "1f1b"; }
+const char *situ_schedule_name(situ_schedule s) {
+  static const char *const names[] = {"1f1b", "gpipe"};
+  return (unsigned)s < 2 ? names[s] : "unknown";
+}
 
-const char *situ_contention_name(situ_contention c) { return c == SITU_CONTENTION_NONE ? "none" : "link"; }
+const char *situ_contention_name(situ_contention c) {
+  static const char *const names[] = {"link", "none"};
+  return (unsigned)c < 2 ? names[c] : "unknown";
+}
