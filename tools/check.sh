@@ -1,8 +1,7 @@
 #!/bin/sh
-# The long tier: every test under AddressSanitizer and UBSan with each object allocated apart, with gcc and with clang,
-# warnings being errors, a build without policies that learn, and the long laws. `quick` leaves out all but the first two.
+# The thorough tier: all rounds of every test and the long suite; warnings of clang being errors; every suite under
+# AddressSanitizer and UBSan with each object allocated apart; a build without policies that learn.
 set -eu
-quick=${1:-}
 cores=$(nproc 2>/dev/null || echo 2)
 
 say() { printf '\n== %s\n' "$*"; }
@@ -12,23 +11,24 @@ build_with() { # folder, compiler, meson options...
   [ -f "$folder/build.ninja" ] || CC=$compiler meson setup "$folder" -Dwerror=true "$@" >/dev/null
   ninja -C "$folder" -j "$cores" | tail -n 1
 }
+run_tests() { # folder, arguments of meson test...
+  folder=$1
+  shift
+  meson test -C "$folder" --no-rebuild --print-errorlogs --quiet "$@"
+}
+
+say "all rounds of every test"
+build_with build gcc
+run_tests build --setup full
 
 say "clang, warnings are errors"
 build_with build-clang clang
-meson test -C build-clang --no-rebuild --print-errorlogs --suite house --suite unit --quiet
+run_tests build-clang --setup fast --suite house --suite unit
 
 say "gcc with AddressSanitizer and UBSan, each object allocated apart"
 build_with build-asan gcc -Db_sanitize=address,undefined -Db_lundef=false -Darena_debug=true
-if [ "$quick" = quick ]; then
-  meson test -C build-asan --no-rebuild --print-errorlogs --suite unit --timeout-multiplier 6 --quiet
-  exit 0
-fi
-meson test -C build-asan --no-rebuild --print-errorlogs --no-suite long --timeout-multiplier 8 --quiet
+run_tests build-asan --setup fast --timeout-multiplier 8
 
 say "without policies that learn"
 build_with build-small gcc -Dlearn=disabled
-meson test -C build-small --no-rebuild --print-errorlogs --suite house --suite unit --quiet
-
-say "the long laws"
-build_with build gcc
-meson test -C build --no-rebuild --print-errorlogs --suite long
+run_tests build-small --setup fast --suite house --suite unit

@@ -137,7 +137,7 @@ static void polish(prices *s) {
 
 /* Time is priced by the inverse of the time of all operators on each sort; a byte by what all operators cost by byte.
  */
-static void start(prices *s) {
+static void area_start(prices *s) {
   const items *all = s->all;
   double bytes = 1;
   for (int32_t i = 0; i < all->n; i++) bytes += (double)all->weight_bytes[i];
@@ -199,7 +199,7 @@ static bool needs_memory(prices *s) {
 }
 
 /* The best prices, for each device and memory, in one unit. */
-static bool certify(certificate *proof, const prices *s, const situ_problem *p, arena *a) {
+static bool area_certify(certificate *proof, const prices *s, const situ_problem *p, arena *a) {
   const items *all = s->all;
   if (s->best_ns == 0) return true;
   certificate_start(proof, "area_price", s->best_ns);
@@ -215,8 +215,8 @@ static bool certify(certificate *proof, const prices *s, const situ_problem *p, 
   return true;
 }
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
-                           situ_error *error) {
+static situ_status area_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                                situ_error *error) {
   items all;
   TRY(items_list(&all, p, scratch, error));
   free_large_rooms(&all);
@@ -224,13 +224,13 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
   if (!ARENA_ARRAYS(scratch, ARRAY(s.price, s.n), ARRAY(s.use, s.n), ARRAY(s.best, s.n), ARRAY(s.whole, s.n),
                     ARRAY(s.proof, s.n)))
     return fail_no_memory(error);
-  start(&s);
+  area_start(&s);
   improve(&s, 1);
   polish(&s);
   if (needs_memory(&s)) {
     s.memory = true;
     for (int32_t dear = -1; dear < all.n_columns && dear < 4; dear++) { /* from even prices, then each sort dear */
-      start(&s);
+      area_start(&s);
       if (dear >= 0) s.price[dear] *= 1000;
       fill_rooms(&s);
       improve(&s, all.n_columns + 1);
@@ -242,7 +242,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
     }
   }
   *lower_ns = s.best_ns;
-  return certify(proof, &s, p, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
+  return area_certify(proof, &s, p, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 const bound area_bound = {
@@ -250,5 +250,5 @@ const bound area_bound = {
     .title = "all work at the best prices of device time and memory",
     .source = "",
     .models = MODEL_STREAM | MODEL_PIPELINE,
-    .compute = compute,
+    .compute = area_compute,
 };

@@ -113,8 +113,8 @@ static int64_t largest_item(const balance *b, int32_t *item) {
 }
 
 /* The largest item alone, or the factors as prices of time. */
-static bool certify(certificate *proof, const balance *b, const situ_problem *p, int64_t lower_ns, int32_t item,
-                    arena *a) {
+static bool balance_certify(certificate *proof, const balance *b, const situ_problem *p, int64_t lower_ns, int32_t item,
+                            arena *a) {
   if (lower_ns == 0) return true;
   certificate_start(proof, item >= 0 ? "largest_operator" : "area_price", lower_ns);
   if (item >= 0) {
@@ -129,8 +129,8 @@ static bool certify(certificate *proof, const balance *b, const situ_problem *p,
   return true;
 }
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
-                           budget *budget_, situ_error *error) {
+static situ_status balance_compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
+                                   budget *budget_, situ_error *error) {
   balance b = {0};
   int32_t item = -1;
   *lower_ns = 0;
@@ -147,7 +147,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
       for (int32_t k = 0; k < b.n_classes; k++) b.best[k] = b.factor[k];
     }
   }
-  return certify(proof, &b, problem, *lower_ns, item, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
+  return balance_certify(proof, &b, problem, *lower_ns, item, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 const bound balance_bound = {.name = "balance",
@@ -156,4 +156,4 @@ const bound balance_bound = {.name = "balance",
                                  "Tarnawski et al., NeurIPS 2020; Graham, Bounds on multiprocessing timing "
                                  "anomalies, 1969",
                              .models = MODEL_PIPELINE,
-                             .compute = compute};
+                             .compute = balance_compute};

@@ -306,8 +306,8 @@ bool block_chain_certify(certificate *proof, const block_chain *c, const int64_t
 enum { FIRST_WIDTH = 256, LARGEST_BLOCK = 16 };
 static const int64_t MOST_CHILDREN = 40000, OPERATORS_LIMIT = 4000;
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
-                           situ_error *error) {
+static situ_status cut_vertex_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
+                                      budget *b, situ_error *error) {
   *lower_ns = 0;
   if (!block_serves(p) || p->n_operators > OPERATORS_LIMIT) return SITU_STATUS_OK;
   block_machine machine;
@@ -344,5 +344,5 @@ const bound cut_vertex_bound = {
     .title = "exact search between the operators that split the graph",
     .source = "",
     .models = MODEL_STREAM,
-    .compute = compute,
+    .compute = cut_vertex_compute,
 };

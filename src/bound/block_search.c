@@ -6,21 +6,21 @@
 #include "base/contracts.h"
 #include "bound/block.h"
 
-typedef struct state {
-  struct state *next; /* of the same set */
+typedef struct block_state {
+  struct block_state *next; /* of the same set */
   int64_t bound_ns, sum;
   int32_t before, step;
   uint32_t order;
   int8_t operator_, device;
   block_copies copies; /* where links are followed */
   int64_t vector[];    /* [devices + live tensors * memories] */
-} state;
+} block_state;
 
 /* All schedules of one set of operators. */
 typedef struct bucket {
   uint64_t mask;
   struct bucket *next, *chained; /* in order of creation; in the hash table */
-  state *states, *spare;
+  block_state *states, *spare;
   int32_t n_states, n_live, n_ready, length;
   int32_t *live;             /* [n_live] tensors */
   uint64_t *ready_users;     /* [n_live] bits are indices of ready[] */
@@ -46,7 +46,7 @@ typedef struct layer {
   int64_t n_states;
 } layer;
 
-typedef struct search {
+typedef struct block_run {
   const block *b;
   const block_machine *m;
   const block_limits *limits;
@@ -64,7 +64,7 @@ typedef struct search {
   bool merged; /* some layer was */
   uint64_t full;
   block_trace *trace;
-} search;
+} block_run;
 
 /* ---- sets ---- */
 
@@ -80,7 +80,7 @@ static bool bucket_arrays(bucket *k, const block *b, arena *a) {
 }
 
 /* Fills what depends on the set alone. */
-static void bucket_fill(bucket *k, const search *s) {
+static void bucket_fill(bucket *k, const block_run *s) {
   const block *b = s->b;
   int32_t at[BLOCK_TENSORS];
   for (int32_t j = 0; j < b->n_tensors; j++) {
@@ -111,7 +111,7 @@ static void bucket_fill(bucket *k, const search *s) {
   k->length = s->base + k->n_live * s->n_memories;
 }
 
-static bucket *find_bucket(search *s, layer *l, uint64_t mask) {
+static bucket *find_bucket(block_run *s, layer *l, uint64_t mask) {
   uint64_t hash = mask * 0x9e3779b97f4a7c15u;
   bucket **slot = &l->table[hash >> 52];
   for (bucket *k = *slot; k; k = k->chained)
@@ -136,7 +136,7 @@ static bucket *find_bucket(search *s, layer *l, uint64_t mask) {
 /* ---- one schedule ---- */
 
 /* Work that is left at given prices, after what each device has done; only devices that are still of use do it. */
-static int64_t area_bound(const search *s, const bucket *k, const int64_t *vector) {
+static int64_t area_bound(const block_run *s, const bucket *k, const int64_t *vector) {
   int64_t best = 0;
   for (int32_t q = 0; q < s->m->n_prices; q++) {
     __int128 sum = k->rest[q];
@@ -154,7 +154,7 @@ static int64_t area_bound(const search *s, const bucket *k, const int64_t *vecto
 
 /* A device on which nothing that is left could start and still beat the best is no better than one that is busy for
  * ever; and a tensor that nobody could use in a memory might as well never come there. */
-static void drop_useless(const search *s, const bucket *k, int64_t *vector) {
+static void drop_useless(const block_run *s, const bucket *k, int64_t *vector) {
   const block *b = s->b;
   int64_t *there = vector + s->base;
   bool useful[BLOCK_DEVICES] = {false};
@@ -183,7 +183,7 @@ static void drop_useless(const search *s, const bucket *k, int64_t *vector) {
 }
 
 /* No operator that is still to come starts on d before this: times before it are as good as it. */
-static void raise_devices(search *s, const bucket *k, int64_t *vector, int64_t soonest) {
+static void raise_devices(block_run *s, const bucket *k, int64_t *vector, int64_t soonest) {
   for (int32_t d = 0; d < s->n_devices; d++) {
     int64_t first = soonest;
     for (int32_t i = 0; i < k->n_ready; i++)
@@ -194,7 +194,7 @@ static void raise_devices(search *s, const bucket *k, int64_t *vector, int64_t s
 }
 
 /* When an operator that is ready could start in memory m as far as its inputs but one go. */
-static int64_t others_arrive(const search *s, const bucket *k, const int64_t *there, int32_t i, int32_t but,
+static int64_t others_arrive(const block_run *s, const bucket *k, const int64_t *there, int32_t i, int32_t but,
                              int32_t m) {
   int64_t latest = 0;
   for (int32_t e = k->in_start[i]; e < k->in_start[i + 1]; e++)
@@ -202,7 +202,7 @@ static int64_t others_arrive(const search *s, const bucket *k, const int64_t *th
   return latest;
 }
 
-static void raise_arrivals(const search *s, const bucket *k, int64_t *vector, int64_t soonest) {
+static void raise_arrivals(const block_run *s, const bucket *k, int64_t *vector, int64_t soonest) {
   int64_t free[BLOCK_DEVICES];
   for (int32_t m = 0; m < s->n_memories; m++) free[m] = BLOCK_FAR_NS;
   for (int32_t d = 0; d < s->n_devices; d++) free[s->memory_of[d]] = min64(free[s->memory_of[d]], vector[d]);
@@ -218,7 +218,7 @@ static void raise_arrivals(const search *s, const bucket *k, int64_t *vector, in
 }
 
 /* Brings a vector to its least useful times, and returns a bound on what it can come to. */
-static int64_t settle(search *s, const bucket *k, int64_t *vector) {
+static int64_t settle(block_run *s, const bucket *k, int64_t *vector) {
   const block *b = s->b;
   const int64_t *there = vector + s->base;
   int64_t bound = 0, soonest = BLOCK_FAR_NS;
@@ -246,7 +246,7 @@ static int64_t settle(search *s, const bucket *k, int64_t *vector) {
 
 /* ---- identical devices ---- */
 
-static int compare_devices(const search *s, const int64_t *vector, int32_t n_live, int32_t d, int32_t e) {
+static int compare_devices(const block_run *s, const int64_t *vector, int32_t n_live, int32_t d, int32_t e) {
   if (vector[d] != vector[e]) return vector[d] < vector[e] ? -1 : 1;
   int32_t m = s->memory_of[d], w = s->memory_of[e];
   const int64_t *there = vector + s->base;
@@ -255,7 +255,7 @@ static int compare_devices(const search *s, const int64_t *vector, int32_t n_liv
   return 0;
 }
 
-static void swap_devices(const search *s, int64_t *vector, int32_t n_live, int32_t d, int32_t e) {
+static void swap_devices(const block_run *s, int64_t *vector, int32_t n_live, int32_t d, int32_t e) {
   int64_t swap = vector[d];
   vector[d] = vector[e];
   vector[e] = swap;
@@ -269,7 +269,7 @@ static void swap_devices(const search *s, int64_t *vector, int32_t n_live, int32
 }
 
 /* Sorts twins; returns which was which. */
-static uint32_t sort_devices(const search *s, int64_t *vector, int32_t n_live) {
+static uint32_t sort_devices(const block_run *s, int64_t *vector, int32_t n_live) {
   uint32_t order = IN_ORDER;
   for (bool moved = true; moved;) {
     moved = false;
@@ -296,12 +296,12 @@ static bool nowhere_later(const int64_t *a, const int64_t *b, int32_t n) {
 /* Room for a schedule that no kept one makes needless; those that it makes needless go. NULL: it is needless. Where
  * nothing comes after all others, an operator that has ended may be what ends last, though its device is of no more
  * use: then bounds are compared too; and where schedules were merged, whose bounds are true of their parts alone. */
-static state *make_room(search *s, layer *l, bucket *k, int64_t bound_ns, int64_t sum) {
+static block_state *make_room(block_run *s, layer *l, bucket *k, int64_t bound_ns, int64_t sum) {
   const int64_t *vector = s->child;
   bool by_vector = s->b->closed && !s->merged;
   s->n_children += k->n_states / COMPARED;
-  for (state **at = &k->states; *at;) {
-    state *old = *at;
+  for (block_state **at = &k->states; *at;) {
+    block_state *old = *at;
     if (old->sum <= sum && (by_vector || old->bound_ns <= bound_ns) && nowhere_later(old->vector, vector, k->length))
       return NULL;
     if (old->sum >= sum && (by_vector || old->bound_ns >= bound_ns) && nowhere_later(vector, old->vector, k->length)) {
@@ -314,7 +314,7 @@ static state *make_room(search *s, layer *l, bucket *k, int64_t bound_ns, int64_
       at = &old->next;
     }
   }
-  state *made = k->spare;
+  block_state *made = k->spare;
   if (made)
     k->spare = made->next;
   else
@@ -336,10 +336,10 @@ static int64_t sum_of(const int64_t *vector, int32_t n) {
   return sum;
 }
 
-static void keep(search *s, layer *l, bucket *k, int64_t bound_ns, const state *from, int32_t x, int32_t d,
+static void keep(block_run *s, layer *l, bucket *k, int64_t bound_ns, const block_state *from, int32_t x, int32_t d,
                  uint32_t order) {
   int64_t sum = sum_of(s->child, k->length);
-  state *made = make_room(s, l, k, bound_ns, sum);
+  block_state *made = make_room(s, l, k, bound_ns, sum);
   if (!made) return;
   memcpy(made->vector, s->child, (size_t)k->length * sizeof(int64_t));
   made->bound_ns = bound_ns;
@@ -355,7 +355,7 @@ static void keep(search *s, layer *l, bucket *k, int64_t bound_ns, const state *
 
 /* Sends a tensor from memory m, where it is at `time`, to memory w, each hop when its channel is free after the
  * transfers so far; returns when it is there. With `keep_channels` the channels stay as they were. */
-static int64_t links_carry(const search *s, int64_t *channel, int32_t j, int32_t m, int32_t w, int64_t time,
+static int64_t links_carry(const block_run *s, int64_t *channel, int32_t j, int32_t m, int32_t w, int64_t time,
                            bool keep_channels) {
   const situ_problem *p = s->m->problem;
   const situ_platform *q = p->platform;
@@ -374,12 +374,12 @@ static int64_t links_carry(const search *s, int64_t *channel, int32_t j, int32_t
 }
 
 static int32_t home_of(block_copies c, int32_t j) { return (int32_t)(c.home >> (4 * j) & 15); }
-static bool is_there(const search *s, block_copies c, int32_t j, int32_t m) {
+static bool is_there(const block_run *s, block_copies c, int32_t j, int32_t m) {
   return c.there >> (j * s->n_memories + m) & 1;
 }
 
 /* The vector of a schedule after the inputs of the ready operator i were sent to memory m; copies in child_copies. */
-static const int64_t *links_send(search *s, const bucket *k, const state *from, int32_t i, int32_t m) {
+static const int64_t *links_send(block_run *s, const bucket *k, const block_state *from, int32_t i, int32_t m) {
   int32_t n = s->n_memories;
   int64_t *there = s->sending + s->base;
   memcpy(s->sending, from->vector, (size_t)k->length * sizeof(int64_t));
@@ -394,7 +394,7 @@ static const int64_t *links_send(search *s, const bucket *k, const state *from, 
 }
 
 /* Renumbers the copies for the larger set, and estimates when tensors could be where they are not yet. */
-static void links_settle(search *s, const bucket *to, const int32_t *map, int32_t m) {
+static void links_settle(block_run *s, const bucket *to, const int32_t *map, int32_t m) {
   int32_t n = s->n_memories;
   block_copies old = s->child_copies, now = {0, 0};
   int64_t *there = s->child + s->base;
@@ -423,7 +423,8 @@ static void map_live(int32_t *map, const bucket *from, const bucket *to) {
 }
 
 /* The vector of the larger set, from that of the smaller, when the operator has ended on a device in memory m. */
-static void pass_on(search *s, const bucket *to, const int32_t *map, const int64_t *before, int32_t m, int64_t finish) {
+static void pass_on(block_run *s, const bucket *to, const int32_t *map, const int64_t *before, int32_t m,
+                    int64_t finish) {
   int32_t n = s->n_memories;
   int64_t *there = s->child + s->base;
   memcpy(s->child, before, (size_t)s->base * sizeof(int64_t));
@@ -438,7 +439,7 @@ static void pass_on(search *s, const bucket *to, const int32_t *map, const int64
   }
 }
 
-static void grow(search *s, layer *l, bucket *to, const int32_t *map, const state *from, int32_t x, int32_t d,
+static void grow(block_run *s, layer *l, bucket *to, const int32_t *map, const block_state *from, int32_t x, int32_t d,
                  const int64_t *vector, int64_t start) {
   const block *b = s->b;
   int64_t at = (int64_t)x * s->n_devices + d, finish = start + b->time_ns[at];
@@ -459,19 +460,19 @@ static void grow(search *s, layer *l, bucket *to, const int32_t *map, const stat
   keep(s, l, to, bound, from, x, d, order);
 }
 
-static bool is_second_twin(const search *s, const state *from, int32_t n_live, int32_t d) {
+static bool is_second_twin(const block_run *s, const block_state *from, int32_t n_live, int32_t d) {
   for (int32_t e = 0; e < d; e++)
     if (s->m->twin[e] == d && compare_devices(s, from->vector, n_live, e, d) == 0) return true;
   return false;
 }
 
-static bool is_over(search *s, int64_t before) {
+static bool is_over(block_run *s, int64_t before) {
   s->stopped |= s->n_children > s->limits->most_children;
   if (s->n_children / POLL != before / POLL) s->stopped |= budget_over(s->limits->budget);
   return s->stopped || s->failed;
 }
 
-static void expand(search *s, layer *l, const bucket *from) {
+static void expand(block_run *s, layer *l, const bucket *from) {
   int32_t map[BLOCK_TENSORS];
   for (int32_t i = 0; i < from->n_ready; i++) {
     int32_t x = from->ready[i];
@@ -483,7 +484,7 @@ static void expand(search *s, layer *l, const bucket *from) {
     }
     if (is_over(s, sets)) return;
     map_live(map, from, to);
-    for (const state *one = from->states; one; one = one->next) {
+    for (const block_state *one = from->states; one; one = one->next) {
       if (one->bound_ns >= s->upper_ns) continue;
       int64_t before = s->n_children;
       for (int32_t d = 0; d < s->n_devices; d++) {
@@ -509,10 +510,10 @@ static int by_bound(const void *left, const void *right) {
 }
 
 /* Takes the worst of a set out of its list: those above the threshold, and at it when `ties` are used up. */
-static state *take_worst(bucket *k, int64_t threshold, int64_t *ties) {
-  state *worst = NULL;
-  for (state **at = &k->states; *at;) {
-    state *one = *at;
+static block_state *take_worst(bucket *k, int64_t threshold, int64_t *ties) {
+  block_state *worst = NULL;
+  for (block_state **at = &k->states; *at;) {
+    block_state *one = *at;
     if (one->bound_ns < threshold || (one->bound_ns == threshold && (*ties)-- > 0)) {
       at = &one->next;
       continue;
@@ -526,9 +527,9 @@ static state *take_worst(bucket *k, int64_t threshold, int64_t *ties) {
 }
 
 /* One schedule that is nowhere later than any of them. */
-static void put_merged(bucket *k, state *worst) {
-  state *merged = worst;
-  for (const state *one = worst->next; one; one = one->next) {
+static void put_merged(bucket *k, block_state *worst) {
+  block_state *merged = worst;
+  for (const block_state *one = worst->next; one; one = one->next) {
     for (int32_t i = 0; i < k->length; i++) merged->vector[i] = min64(merged->vector[i], one->vector[i]);
     merged->bound_ns = min64(merged->bound_ns, one->bound_ns);
   }
@@ -538,7 +539,7 @@ static void put_merged(bucket *k, state *worst) {
   k->n_states++;
 }
 
-static void narrow(search *s, layer *l) {
+static void narrow(block_run *s, layer *l) {
   if (l->n_states <= s->limits->width) return;
   arena_mark mark = arena_get_mark(l->arena);
   int64_t *bounds_ns = ARENA_NEW(l->arena, int64_t, l->n_states), n = 0, ties = 0;
@@ -547,14 +548,14 @@ static void narrow(search *s, layer *l) {
     return;
   }
   for (bucket *k = l->first; k; k = k->next)
-    for (state *one = k->states; one; one = one->next) bounds_ns[n++] = one->bound_ns;
+    for (block_state *one = k->states; one; one = one->next) bounds_ns[n++] = one->bound_ns;
   qsort(bounds_ns, (size_t)n, sizeof *bounds_ns, by_bound);
   int64_t threshold = bounds_ns[s->limits->width - 1];
   for (int64_t i = s->limits->width - 1; i >= 0 && bounds_ns[i] == threshold; i--) ties++;
   arena_release(l->arena, mark);
   l->n_states = 0;
   for (bucket *k = l->first; k; k = k->next) {
-    state *worst = take_worst(k, threshold, &ties);
+    block_state *worst = take_worst(k, threshold, &ties);
     if (worst && s->limits->merge) put_merged(k, worst);
     s->merged |= worst && s->limits->merge;
     l->n_states += k->n_states;
@@ -563,10 +564,10 @@ static void narrow(search *s, layer *l) {
 }
 
 /* Schedules of a layer get their place in the trace only when they are gone on from. */
-static void write_steps(search *s, layer *l) {
+static void write_steps(block_run *s, layer *l) {
   block_trace *t = s->trace;
   for (bucket *k = l->first; k; k = k->next)
-    for (state *one = k->states; one; one = one->next) {
+    for (block_state *one = k->states; one; one = one->next) {
       one->step = -1;
       if (!t || s->failed) continue;
       if (t->n == t->room || t->n == INT32_MAX) {
@@ -591,13 +592,13 @@ static void clear(layer *l, arena_mark empty) {
 
 /* ---- in and out ---- */
 
-static void begin(search *s, layer *l, const block_front *start) {
+static void begin(block_run *s, layer *l, const block_front *start) {
   bucket *k = find_bucket(s, l, 0);
   if (!k || k->n_live != start->n_tensors) {
     s->failed = true;
     return;
   }
-  state nothing = {.step = -1};
+  block_state nothing = {.step = -1};
   for (int32_t i = 0; i < start->n; i++) {
     memcpy(s->child, start->vectors + (int64_t)i * k->length, (size_t)k->length * sizeof(int64_t));
     int64_t bound = max64(start->bound_ns[i], settle(s, k, s->child));
@@ -609,7 +610,7 @@ static void begin(search *s, layer *l, const block_front *start) {
   }
 }
 
-static bool finish(block_front *end, const search *s, const layer *l, arena *keep_) {
+static bool finish(block_front *end, const block_run *s, const layer *l, arena *keep_) {
   const bucket *k = l->first;
   *end = (block_front){.n = k ? k->n_states : 0, .n_tensors = k ? k->n_live : 0};
   end->tensors = ARENA_NEW(keep_, int32_t, end->n_tensors);
@@ -621,7 +622,7 @@ static bool finish(block_front *end, const search *s, const layer *l, arena *kee
   if (!end->tensors || !end->vectors || !end->step || !end->bound_ns) return false;
   for (int32_t j = 0; j < end->n_tensors; j++) end->tensors[j] = s->b->tensor_of[k->live[j]];
   int32_t i = 0;
-  for (const state *one = k ? k->states : NULL; one; one = one->next, i++) {
+  for (const block_state *one = k ? k->states : NULL; one; one = one->next, i++) {
     memcpy(end->vectors + (int64_t)i * k->length, one->vector, (size_t)k->length * sizeof(int64_t));
     end->step[i] = one->step;
     end->bound_ns[i] = one->bound_ns;
@@ -630,7 +631,7 @@ static bool finish(block_front *end, const search *s, const layer *l, arena *kee
   return true;
 }
 
-static bool make_search(search *s, layer *two, const block *b, arena *scratch) {
+static bool make_search(block_run *s, layer *two, const block *b, arena *scratch) {
   s->child = ARENA_NEW(scratch, int64_t, s->base + b->n_tensors * s->n_memories);
   s->sending = ARENA_NEW(scratch, int64_t, s->base + b->n_tensors * s->n_memories);
   s->end_ns = b->closed ? BLOCK_FAR_NS : 0;
@@ -648,18 +649,18 @@ bool block_search(block_result *out, block_front *end, const block *b, const blo
                   const block_limits *limits, block_trace *trace, arena *scratch, arena *keep_) {
   const block_machine *m = b->machine;
   REQUIRE(limits->width >= 1 && start->n >= 1 && start->n_tensors == b->n_entry && (!end || scratch != keep_));
-  search s = {.b = b,
-              .m = m,
-              .limits = limits,
-              .memory_of = m->problem->memory_of,
-              .n_devices = m->n_devices,
-              .n_memories = m->n_memories,
-              .base = m->n_devices,
-              .last = !end || !b->closed,
-              .upper_ns = limits->upper_ns,
-              .best_ns = limits->upper_ns,
-              .exact = true,
-              .trace = trace};
+  block_run s = {.b = b,
+                 .m = m,
+                 .limits = limits,
+                 .memory_of = m->problem->memory_of,
+                 .n_devices = m->n_devices,
+                 .n_memories = m->n_memories,
+                 .base = m->n_devices,
+                 .last = !end || !b->closed,
+                 .upper_ns = limits->upper_ns,
+                 .best_ns = limits->upper_ns,
+                 .exact = true,
+                 .trace = trace};
   if (limits->links) s.base += m->problem->platform->n_channels;
   s.full = b->n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << b->n) - 1;
   arena_mark mark = arena_get_mark(scratch);

@@ -38,7 +38,7 @@ static const double SMOOTH = 0.7, RATE = 0.02, CLOSE = 1e-4;
 static const double SLACK = 0.1;                    /* of alpha: rows farther away are dropped when there are many */
 static const double AHEAD = 5e-4, FAR_AHEAD = 0.05; /* how far above the bound sets may be, and curves go */
 
-typedef struct search {
+typedef struct configuration_search {
   const shares *s;
   int32_t n_devices;
   int32_t grid, finest; /* of the sets; of curves alone */
@@ -58,11 +58,11 @@ typedef struct search {
   arena *arena;
   budget *budget;
   bool at_end; /* no prices refute more */
-} search;
+} configuration_search;
 
 /* Whole prices of about `grid` for each device. A set that costs more than its even part refutes nothing, so that no
  * curve goes further. */
-static void make_whole(search *c, const double *price, int32_t grid) {
+static void make_whole(configuration_search *c, const double *price, int32_t grid) {
   double scale = (double)grid * c->n_devices;
   c->sum = 0;
   for (int32_t v = 0; v < c->s->n; v++) {
@@ -74,7 +74,7 @@ static void make_whole(search *c, const double *price, int32_t grid) {
 }
 
 /* The greatest x <= top with least[x] <= units. */
-static int32_t held_by(const search *c, int32_t t, int32_t units) {
+static int32_t held_by(const configuration_search *c, int32_t t, int32_t units) {
   int32_t low = 0, high = c->top[t];
   while (low < high) {
     int32_t middle = (low + high + 1) / 2;
@@ -87,14 +87,14 @@ static int32_t held_by(const search *c, int32_t t, int32_t units) {
 }
 
 /* Whether the devices hold everything with loads of at most `units`, as far as the curves tell. */
-static bool holds_all(const search *c, int32_t units) {
+static bool holds_all(const configuration_search *c, int32_t units) {
   int64_t held = 0;
   for (int32_t t = 0; t < c->s->n_types; t++) held += (int64_t)held_by(c, t, units) * c->s->n_devices[t];
   return held >= c->sum;
 }
 
 /* The bound of these curves, which know loads of at most `limit` units. */
-static int64_t refute(const search *c, int32_t limit) {
+static int64_t refute(const configuration_search *c, int32_t limit) {
   int32_t low = 0, high = limit + 1;
   while (low < high) {
     int32_t middle = low + (high - low) / 2;
@@ -107,30 +107,30 @@ static int64_t refute(const search *c, int32_t limit) {
 }
 
 /* ns in units, no more than the sweeps know. */
-static int32_t to_limit(const search *c, double ns) {
+static int32_t to_limit(const configuration_search *c, double ns) {
   double most = (double)c->sweep[0].limit;
   double units = floor(ns / (double)c->sweep[0].unit_ns);
   return (int32_t)fmax(0, fmin(units, most));
 }
 
-static void keep_bound(search *c, const double *price, int64_t found_ns) {
+static void keep_bound(configuration_search *c, const double *price, int64_t found_ns) {
   if (found_ns <= c->lower_ns) return;
   c->lower_ns = found_ns;
   if (price != c->best) memcpy(c->best, price, (size_t)c->s->n * sizeof *price);
 }
 
-static bool is_done(search *c) {
+static bool is_done(configuration_search *c) {
   return c->lower_ns >= c->enough_ns || c->lower_ns > c->most_ns || budget_over(c->budget);
 }
 
 /* The load that the next sets may have: a little more than what is refuted. */
-static int32_t target(const search *c) {
+static int32_t target(const configuration_search *c) {
   double next = fmin((double)c->lower_ns * (1 + AHEAD), (double)c->enough_ns - 1);
   return to_limit(c, fmax(next, (double)c->lower_ns));
 }
 
 /* The best set of each type at the whole prices, with a load of at most `within`. */
-static void price_sets(search *c, int32_t limit, int32_t within) {
+static void price_sets(configuration_search *c, int32_t limit, int32_t within) {
   for (int32_t t = 0; t < c->s->n_types; t++) {
     budget_spend(c->budget, 1);
     sweep_best(c->taken + (int64_t)t * c->s->n, c->least[t], &c->sweep[t], c->whole, c->top[t], limit, within,
@@ -139,7 +139,7 @@ static void price_sets(search *c, int32_t limit, int32_t within) {
 }
 
 /* The bound of the best prices as fine as can be, without sets. */
-static void evaluate_fine(search *c) {
+static void evaluate_fine(configuration_search *c) {
   make_whole(c, c->best, c->finest);
   for (double ahead = 0.1;; ahead *= 4) { /* further while everything is refuted */
     int64_t before_ns = c->lower_ns;
@@ -152,7 +152,7 @@ static void evaluate_fine(search *c) {
 }
 
 /* One round: the sets and the bound of the trial prices. */
-static void evaluate_trial(search *c) {
+static void evaluate_trial(configuration_search *c) {
   int32_t within = target(c), limit = to_limit(c, (double)c->lower_ns * (1 + FAR_AHEAD));
   if (limit < within) limit = within;
   make_whole(c, c->trial, c->grid);
@@ -161,7 +161,7 @@ static void evaluate_trial(search *c) {
 }
 
 /* Adds the sets taken to the master program as rows: the prices of the set are at most alpha of its type. */
-static bool add_sets(search *c) {
+static bool add_sets(configuration_search *c) {
   const shares *s = c->s;
   for (int32_t t = 0; t < s->n_types && c->master; t++) {
     int32_t n = 0;
@@ -178,7 +178,7 @@ static bool add_sets(search *c) {
 }
 
 /* How often the sets of all devices cover class v. */
-static int32_t times_covered(const search *c, int32_t v) {
+static int32_t times_covered(const configuration_search *c, int32_t v) {
   int32_t times = 0;
   for (int32_t t = 0; t < c->s->n_types; t++)
     if (c->taken[(int64_t)t * c->s->n + v]) times += c->s->n_devices[t];
@@ -186,7 +186,7 @@ static int32_t times_covered(const search *c, int32_t v) {
 }
 
 /* Multiplicative updates: the price of a class falls by how much more than once it is covered. */
-static bool update_prices(search *c) {
+static bool update_prices(configuration_search *c) {
   int32_t n = c->s->n, since = 0;
   memcpy(c->trial, c->best, (size_t)n * sizeof *c->trial);
   for (int32_t round = 0; since < PATIENCE && !is_done(c); round++) {
@@ -205,7 +205,7 @@ static bool update_prices(search *c) {
 }
 
 /* Prices y and the value alpha of a device of each type: minimise the value of all devices, all prices 1 together. */
-static bool master_init(search *c) {
+static bool master_init(configuration_search *c) {
   const shares *s = c->s;
   int32_t n = s->n + s->n_types;
   double *cost, *lower, *upper;
@@ -221,14 +221,14 @@ static bool master_init(search *c) {
 }
 
 /* Whether the last sets cut off the solution of the master program. */
-static bool cuts_off(const search *c, const double *price, double value) {
+static bool cuts_off(const configuration_search *c, const double *price, double value) {
   double held = 0;
   for (int32_t v = 0; v < c->s->n; v++) held += price[v] * times_covered(c, v);
   return held > value + 1e-6;
 }
 
 /* Sets for what the last ones leave: together they come near to a plan, which the master program needs as a whole. */
-static bool add_complements(search *c) {
+static bool add_complements(configuration_search *c) {
   int32_t within = target(c);
   for (int32_t k = 1; k < COMPLEMENTS && k < c->n_devices && !is_done(c); k++) {
     for (int32_t v = 0; v < c->s->n; v++)
@@ -239,17 +239,17 @@ static bool add_complements(search *c) {
   return true;
 }
 
-static double seconds_left(const search *c) {
+static double seconds_left(const configuration_search *c) {
   if (c->budget->deadline_ns == INT64_MAX) return 1e9;
   return fmax(0.001, (double)(c->budget->deadline_ns - clock_now_ns()) / 1e9);
 }
 
 /* The greatest sum of prices that a curve of type t goes to; rounding adds half for each class. */
-static int64_t most_top(const search *c, int32_t t, int64_t grid) {
+static int64_t most_top(const configuration_search *c, int32_t t, int64_t grid) {
   return (grid * c->n_devices + c->s->n / 2 + 1) / c->s->n_devices[t] + 1;
 }
 
-static int64_t cells_of(const search *c, int64_t grid, bool with_sets) {
+static int64_t cells_of(const configuration_search *c, int64_t grid, bool with_sets) {
   int64_t cells = 0;
   for (int32_t t = 0; t < c->s->n_types; t++) {
     int64_t top = most_top(c, t, grid);
@@ -258,14 +258,14 @@ static int64_t cells_of(const search *c, int64_t grid, bool with_sets) {
   return cells;
 }
 
-static bool reserve(search *c, int64_t cells) {
+static bool reserve(configuration_search *c, int64_t cells) {
   if (cells <= c->n_cells) return true;
   c->n_cells = cells;
   return (c->table = ARENA_NEW(c->arena, int32_t, cells)) != NULL;
 }
 
 /* Finer prices, while their tables stay small. *finer says whether there are. False without memory. */
-static bool refine_grid(search *c, bool *finer) {
+static bool refine_grid(configuration_search *c, bool *finer) {
   int32_t grid = 2 * c->grid;
   *finer = grid <= c->finest && cells_of(c, grid, true) <= MOST_CELLS;
   if (!*finer) return true;
@@ -274,7 +274,7 @@ static bool refine_grid(search *c, bool *finer) {
 }
 
 /* The first grid is coarse, because that is fast, but where the table is small anyway. */
-static bool choose_grids(search *c) {
+static bool choose_grids(configuration_search *c) {
   int64_t curves = 0;
   c->finest = FINEST_GRID;
   while (c->finest > LEAST_GRID) {
@@ -293,7 +293,7 @@ static bool choose_grids(search *c) {
 }
 
 /* Column generation, until the bound no longer rises or the master program says that no prices refute the target. */
-static bool generate(search *c) {
+static bool generate(configuration_search *c) {
   int32_t n = c->s->n, most_rows = MOST_SLACK * (n + c->s->n_types);
   int32_t since = 0; /* rounds since the bound rose */
   double smooth = SMOOTH;
@@ -322,7 +322,7 @@ static bool generate(search *c) {
 }
 
 /* Updates and generation by turns, with finer prices each time, until neither helps. */
-static bool improve(search *c) {
+static bool improve(configuration_search *c) {
   bool finer = true;
   evaluate_fine(c);
   while (!is_done(c) && !c->at_end) {
@@ -335,7 +335,7 @@ static bool improve(search *c) {
 }
 
 /* Prices in the measure of the least times: those of the balance bound. */
-static void start_prices(search *c) {
+static void start_prices(configuration_search *c) {
   const shares *s = c->s;
   double sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
@@ -347,7 +347,7 @@ static void start_prices(search *c) {
   for (int32_t v = 0; v < s->n; v++) c->best[v] = sum > 0 ? c->best[v] / sum : 1.0 / s->n;
 }
 
-static bool search_init(search *c, arena *a) {
+static bool configuration_init(configuration_search *c, arena *a) {
   const shares *s = c->s;
   c->arena = a;
   for (int32_t t = 0; t < s->n_types; t++) c->n_devices += s->n_devices[t];
@@ -383,9 +383,10 @@ situ_status configuration_raise(int64_t *lower_ns, const situ_problem *problem, 
   REQUIRE(configuration_serves(problem) && *lower_ns >= 0 && enough_ns >= 0);
   shares s;
   if (!shares_find(&s, problem, scratch)) return fail_no_memory(error);
-  search c = {.s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .most_ns = most_of(&s, enough_ns)};
+  configuration_search c = {
+      .s = &s, .lower_ns = *lower_ns, .enough_ns = enough_ns, .budget = b, .most_ns = most_of(&s, enough_ns)};
   if (!shares_fit(&s) || s.n > MOST_CLASSES || s.n_types == 0 || c.most_ns <= 0 || is_done(&c)) return SITU_STATUS_OK;
-  if (!search_init(&c, scratch)) return fail_no_memory(error);
+  if (!configuration_init(&c, scratch)) return fail_no_memory(error);
   bool made = true;
   if (c.grid >= LEAST_GRID) {
     made = (lp_missing() || master_init(&c)) && improve(&c);

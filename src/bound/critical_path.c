@@ -167,8 +167,8 @@ static situ_status longest_path(int64_t *lower_ns, const situ_problem *p, arena 
   return SITU_STATUS_OK;
 }
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
-                           situ_error *error) {
+static situ_status critical_path_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
+                                         budget *b, situ_error *error) {
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
   if (cells > CELLS_LIMIT) return longest_path(lower_ns, p, scratch, error);
   int64_t *head = ARENA_NEW(scratch, int64_t, cells), *tail = ARENA_NEW(scratch, int64_t, cells);
@@ -198,5 +198,5 @@ const bound critical_path_bound = {
     .title = "the longest chain over the cheapest devices",
     .source = "",
     .models = MODEL_STREAM | MODEL_CALLS,
-    .compute = compute,
+    .compute = critical_path_compute,
 };

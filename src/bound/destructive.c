@@ -42,7 +42,7 @@ typedef struct ranked {
   int32_t v;
 } ranked;
 
-typedef struct search {
+typedef struct destructive_search {
   const situ_problem *p;
   arena *scratch;
   budget *budget;
@@ -64,15 +64,15 @@ typedef struct search {
   /* of the last contradiction */
   int32_t free_rounds, rounds, price_at; /* price_at -1: a group without a device */
   int64_t from_ns, to_ns;
-} search;
+} destructive_search;
 
-static int64_t time_of(const search *s, int32_t v, int32_t d) { return problem_time_ns(s->p, v, d); }
-static bool is_before(const search *s, int32_t u, int32_t v) { return bit_rows_has(&s->before, v, u); }
+static int64_t time_of(const destructive_search *s, int32_t v, int32_t d) { return problem_time_ns(s->p, v, d); }
+static bool is_before(const destructive_search *s, int32_t u, int32_t v) { return bit_rows_has(&s->before, v, u); }
 
 /* ---- chains and devices ---- */
 
 /* A unit keeps the devices on which all members may run. */
-static void keep_together(search *s) {
+static void keep_together(destructive_search *s) {
   for (int32_t k = 0; k < s->p->units.n; k++) {
     unit_members u = unit_list_members(&s->p->units, k);
     for (int32_t d = 0; d < s->n_devices && u.n > 1; d++) {
@@ -84,7 +84,7 @@ static void keep_together(search *s) {
 }
 
 /* False when an operator has no device left. */
-static bool drop_devices(search *s, bool *changed) {
+static bool drop_devices(destructive_search *s, bool *changed) {
   for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++)
     if (s->may[i] && sat_add(s->head[i], s->tail[i]) > s->end_ns) {
       s->may[i] = false;
@@ -100,7 +100,7 @@ static bool drop_devices(search *s, bool *changed) {
   return true;
 }
 
-static bool follow_chains(search *s) {
+static bool follow_chains(destructive_search *s) {
   for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++) {
     s->head[i] = max64(s->first[i], s->release[i / s->n_devices]);
     s->tail[i] = max64(s->last[i], s->after[i / s->n_devices]);
@@ -118,7 +118,7 @@ static int by_key(const void *left, const void *right) {
 }
 
 /* The least start (or tail) of each operator, the greatest first. */
-static void rank_by(search *s, bool tails) {
+static void rank_by(destructive_search *s, bool tails) {
   for (int32_t v = 0; v < s->n; v++) {
     int64_t least = SITU_NEVER_NS;
     for (int32_t d = 0; d < s->n_devices; d++) {
@@ -130,7 +130,7 @@ static void rank_by(search *s, bool tails) {
   qsort(s->order, (size_t)s->n, sizeof *s->order, by_key);
 }
 
-static void price_work(search *s) {
+static void price_work(destructive_search *s) {
   for (int32_t v = 0; v < s->n; v++)
     for (int32_t k = 0; k < s->n_prices; k++) {
       int64_t *work = &s->work[(int64_t)v * PRICES + k];
@@ -140,7 +140,7 @@ static void price_work(search *s) {
     }
 }
 
-static int64_t sum_prices(const search *s, const int64_t *price, uint64_t devices) {
+static int64_t sum_prices(const destructive_search *s, const int64_t *price, uint64_t devices) {
   int64_t sum = 0;
   for (int32_t d = 0; d < s->n_devices; d++)
     if (devices >> d & 1) sum += price[d];
@@ -148,7 +148,7 @@ static int64_t sum_prices(const search *s, const int64_t *price, uint64_t device
 }
 
 /* What the prices say of the start of v (or of the time after its end), by the operators in order. */
-static int64_t work_around(const search *s, int32_t v, bool tails, int64_t known) {
+static int64_t work_around(const destructive_search *s, int32_t v, bool tails, int64_t known) {
   int64_t work[PRICES] = {0}, sum[PRICES] = {0};
   uint64_t devices = 0;
   for (int32_t i = 0; i < s->n; i++) {
@@ -168,7 +168,7 @@ static int64_t work_around(const search *s, int32_t v, bool tails, int64_t known
   return known;
 }
 
-static void follow_work(search *s, bool *changed) {
+static void follow_work(destructive_search *s, bool *changed) {
   price_work(s);
   for (int tails = 0; tails < 2; tails++) {
     rank_by(s, tails);
@@ -185,14 +185,14 @@ static void follow_work(search *s, bool *changed) {
 /* ---- energy ---- */
 
 /* The part of v on d that lies within [a, b] wherever it starts. */
-static int64_t part_within(const search *s, int32_t v, int32_t d, int64_t a, int64_t b) {
+static int64_t part_within(const destructive_search *s, int32_t v, int32_t d, int64_t a, int64_t b) {
   int64_t i = (int64_t)v * s->n_devices + d, time = time_of(s, v, d);
   int64_t most = min64(time, b - a), early = s->head[i] - a, late = b - (s->end_ns - s->tail[i] - time);
   return max64(0, min64(most, min64(early, late)));
 }
 
 /* Adds the least priced parts of a unit to energy[]. */
-static void add_unit(const search *s, unit_members u, int64_t a, int64_t b, int64_t *energy) {
+static void add_unit(const destructive_search *s, unit_members u, int64_t a, int64_t b, int64_t *energy) {
   int64_t least[PRICES];
   for (int32_t k = 0; k < s->n_prices; k++) least[k] = INT64_MAX;
   for (int32_t d = 0; d < s->n_devices; d++) {
@@ -204,7 +204,7 @@ static void add_unit(const search *s, unit_members u, int64_t a, int64_t b, int6
   for (int32_t k = 0; k < s->n_prices; k++) energy[k] += least[k];
 }
 
-static bool refutes(search *s, int64_t a, int64_t b, uint64_t devices) {
+static bool refutes(destructive_search *s, int64_t a, int64_t b, uint64_t devices) {
   int64_t energy[PRICES] = {0};
   for (int32_t k = 0; k < s->p->units.n; k++) add_unit(s, unit_list_members(&s->p->units, k), a, b, energy);
   for (int32_t k = 0; k < s->n_prices; k++)
@@ -218,7 +218,7 @@ static bool refutes(search *s, int64_t a, int64_t b, uint64_t devices) {
 }
 
 /* `count` of the keys of s->order, evenly, distinct; the ends of intervals. */
-static int32_t pick_ends(const search *s, int64_t *ends, int32_t count, bool late) {
+static int32_t pick_ends(const destructive_search *s, int64_t *ends, int32_t count, bool late) {
   int32_t n = 0;
   for (int32_t i = 0; i < count; i++) {
     int64_t key = s->order[(int64_t)i * s->n / count].key, end = late ? s->end_ns - key : key;
@@ -227,7 +227,7 @@ static int32_t pick_ends(const search *s, int64_t *ends, int32_t count, bool lat
   return n;
 }
 
-static bool too_much_energy(search *s) {
+static bool too_much_energy(destructive_search *s) {
   uint64_t devices = 0;
   for (int32_t v = 0; v < s->n; v++) devices |= s->devices[v];
   int32_t count = s->n;
@@ -249,7 +249,7 @@ static bool too_much_energy(search *s) {
 /* ---- one T ---- */
 
 /* False without memory; *refuted says whether no plan ends by end_ns. */
-static bool try_end(search *s, int64_t end_ns, bool *refuted) {
+static bool try_end(destructive_search *s, int64_t end_ns, bool *refuted) {
   bool changed = true;
   s->end_ns = end_ns;
   s->price_at = -1;
@@ -272,7 +272,7 @@ static bool try_end(search *s, int64_t end_ns, bool *refuted) {
 
 /* ---- the search for T ---- */
 
-static bool certify(certificate *proof, const search *s, arena *a) {
+static bool destructive_certify(certificate *proof, const destructive_search *s, arena *a) {
   const situ_problem *p = s->p;
   certificate_start(proof, "destructive", s->end_ns + 1); /* over the one before */
   int64_t *rounds = certificate_add(proof, "rounds", 1, a);
@@ -295,7 +295,7 @@ static bool certify(certificate *proof, const search *s, arena *a) {
 
 /* The inverse of the time of all operators on each device, and flatter and steeper; and one device alone. For equal
  * devices all are one list. */
-static void choose_prices(search *s) {
+static void choose_prices(destructive_search *s) {
   static const double power[PRICES] = {0, 0.5, 1, 1.5, 2, 8};
   double total[MOST_DEVICES] = {0}, least = 0;
   for (int32_t d = 0; d < s->n_devices; d++) {
@@ -315,7 +315,7 @@ static void choose_prices(search *s) {
 }
 
 /* All work one after the other, on the slowest devices: no contradiction beyond, and no sum overflows. */
-static int64_t most_work(const search *s) {
+static int64_t most_work(const destructive_search *s) {
   int64_t sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
     int64_t most = 0;
@@ -326,7 +326,7 @@ static int64_t most_work(const search *s) {
   return sum;
 }
 
-static bool search_init(search *s, arena *a) {
+static bool destructive_init(destructive_search *s, arena *a) {
   int64_t cells = (int64_t)s->n * s->n_devices;
   return ARENA_ARRAYS(a, ARRAY(s->may, cells), ZEROS(s->first, cells), ZEROS(s->last, cells), ARRAY(s->head, cells),
                       ARRAY(s->tail, cells), ZEROS(s->release0, s->n), ZEROS(s->after0, s->n), ZEROS(s->release, s->n),
@@ -336,7 +336,7 @@ static bool search_init(search *s, arena *a) {
 }
 
 /* Starts and tails that joins know, where may[] is what the problem says. Without time for them *closed. */
-static bool find_joins(search *s, bool *closed) {
+static bool find_joins(destructive_search *s, bool *closed) {
   *closed = false;
   s->window = joins_window(s->p);
   if (s->window == 0) return true;
@@ -352,7 +352,7 @@ static bool find_joins(search *s, bool *closed) {
 }
 
 /* What holds for every T: *lower_ns is what the chains come to, 0 when there is no plan or no time to see. */
-static bool find_chains(int64_t *lower_ns, search *s) {
+static bool find_chains(int64_t *lower_ns, destructive_search *s) {
   bool ignored = false, closed;
   s->end_ns = SITU_NEVER_NS - 1; /* not where an operator cannot end at all */
   *lower_ns = 0;
@@ -380,13 +380,13 @@ static bool find_chains(int64_t *lower_ns, search *s) {
 }
 
 /* From the bound of the chains in growing steps as long as there is a contradiction, then by bisection. */
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
-                           situ_error *error) {
-  search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};
+static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
+                                       budget *b, situ_error *error) {
+  destructive_search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};
   int64_t closed, open = -1; /* every T below `closed` is refuted, `open` is not */
   *lower_ns = 0;
   if (s.n_devices > MOST_DEVICES || s.n > MOST_OPERATORS || most_work(&s) > MOST_NS) return SITU_STATUS_OK;
-  if (!search_init(&s, scratch)) return fail_no_memory(error);
+  if (!destructive_init(&s, scratch)) return fail_no_memory(error);
   choose_prices(&s);
   if (!find_chains(&closed, &s)) return fail_no_memory(error);
   int64_t step = closed / FIRST_STEP + 1, end = closed - 1;
@@ -398,7 +398,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
       open = end;
     else
       *lower_ns = closed = end + 1;
-    if (refuted && !certify(proof, &s, scratch)) return fail_no_memory(error);
+    if (refuted && !destructive_certify(proof, &s, scratch)) return fail_no_memory(error);
     end = open < 0 ? closed + step : closed + (open - closed) / 2;
     step *= 2;
   }
@@ -414,5 +414,5 @@ const bound destructive_bound = {
     .title = "smallest time that chains, work and energy do not contradict",
     .source = "Klein and Scholl, EJOR 1999; Fernandez and Bussell, IEEE Trans. Computers 1973",
     .models = MODEL_STREAM,
-    .compute = compute,
+    .compute = destructive_compute,
 };

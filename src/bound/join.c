@@ -5,8 +5,8 @@
 #include "bound/bound.h"
 #include "bound/joins.h"
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
-                           situ_error *error) {
+static situ_status join_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
+                                situ_error *error) {
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
   int32_t window = joins_window(p), worst = 0;
   *lower_ns = 0;
@@ -40,5 +40,5 @@ const bound join_bound = {
     .title = "the longest chain, where producers share a device or pay transfers",
     .source = "Papadimitriou and Yannakakis, SIAM J. Comput. 1990",
     .models = MODEL_STREAM,
-    .compute = compute,
+    .compute = join_compute,
 };

@@ -5,8 +5,8 @@
 #include "bound/bound.h"
 #include "bound/items.h"
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
-                           budget *b, situ_error *error) {
+static situ_status largest_compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
+                                   budget *b, situ_error *error) {
   *lower_ns = 0;
   if (problem->replicate) return SITU_STATUS_OK;
   items all;
@@ -32,5 +32,5 @@ const bound largest_bound = {
     .title = "the time of the largest operator where it is fastest",
     .source = "",
     .models = MODEL_PIPELINE,
-    .compute = compute,
+    .compute = largest_compute,
 };

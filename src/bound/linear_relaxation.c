@@ -51,7 +51,7 @@ static void lift(int64_t *into, const int64_t *price, int32_t n) {
   for (int32_t m = 0; m < n; m++) into[m] = price[m] - least;
 }
 
-static bool certify(certificate *c, const latency_program *l, const int64_t *price, arena *a) {
+static bool linear_relaxation_certify(certificate *c, const latency_program *l, const int64_t *price, arena *a) {
   const situ_problem *p = l->problem;
   int64_t n_uses = p->graph->n_uses, nm = p->n_memories;
   int64_t *most = certificate_add(c, "within_ns", 1, a);
@@ -105,11 +105,11 @@ bool linear_relaxation_find(int64_t *lower_ns, certificate *proof, const situ_pr
   if (unit == INT64_MAX || !program_bound(&found, &p, price, unit) || found <= 0) return true;
   *lower_ns = min64(found, l.upper_ns + 1);
   certificate_start(proof, "linear_relaxation", *lower_ns);
-  return certify(proof, &l, price, scratch);
+  return linear_relaxation_certify(proof, &l, price, scratch);
 }
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem, arena *scratch,
-                           budget *b, situ_error *error) {
+static situ_status linear_relaxation_compute(int64_t *lower_ns, certificate *proof, const situ_problem *problem,
+                                             arena *scratch, budget *b, situ_error *error) {
   bool made = linear_relaxation_find(lower_ns, proof, problem, SITU_NEVER_NS, MOST_ENTRIES, scratch, b);
   return made ? SITU_STATUS_OK : fail_no_memory(error);
 }
@@ -119,5 +119,5 @@ const bound linear_relaxation_bound = {
     .title = "the linear program of placement and start times",
     .source = "Neumaier, Shcherbina, Mathematical Programming 2004",
     .models = MODEL_STREAM,
-    .compute = compute,
+    .compute = linear_relaxation_compute,
 };

@@ -34,7 +34,8 @@ static bool is_too_small(const bool *rooms, bool *own, const items *all) {
 }
 
 /* A certificate of kind area_price without prices of time. */
-static bool certify(certificate *proof, const bool *rooms, const items *all, const situ_problem *p, arena *a) {
+static bool memory_price_certify(certificate *proof, const bool *rooms, const items *all, const situ_problem *p,
+                                 arena *a) {
   certificate_start(proof, "area_price", SITU_NEVER_NS);
   int64_t *byte = NULL;
   if (certificate_add(proof, "time_prices", p->n_devices, a))
@@ -44,8 +45,8 @@ static bool certify(certificate *proof, const bool *rooms, const items *all, con
   return byte;
 }
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
-                           situ_error *error) {
+static situ_status memory_price_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
+                                        budget *b, situ_error *error) {
   items all;
   *lower_ns = 0;
   TRY(items_list(&all, p, scratch, error));
@@ -63,7 +64,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
     tried++;
     if (!is_too_small(rooms, own, &all)) continue;
     *lower_ns = SITU_NEVER_NS;
-    return certify(proof, rooms, &all, p, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
+    return memory_price_certify(proof, rooms, &all, p, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
   }
   return SITU_STATUS_OK;
 }
@@ -73,5 +74,5 @@ const bound memory_price_bound = {
     .title = "proof that the weights do not fit",
     .source = "Hall, On representatives of subsets, 1935",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
-    .compute = compute,
+    .compute = memory_price_compute,
 };

@@ -224,8 +224,8 @@ static int32_t n_states(const sweep *s, int32_t layer) {
 }
 
 /* From the rows of one layer to those of the next. */
-static void step(int32_t *next, int32_t *next_reach, const int32_t *now, const int32_t *reach, const sweep *s,
-                 int32_t c, const int32_t *price, int32_t top, int32_t limit) {
+static void sweep_step(int32_t *next, int32_t *next_reach, const int32_t *now, const int32_t *reach, const sweep *s,
+                       int32_t c, const int32_t *price, int32_t top, int32_t limit) {
   int64_t width = (int64_t)top + 1;
   for (int32_t i = 0; i < n_states(s, c + 1); i++) next_reach[i] = -1;
   for (int32_t i = 0; i < n_states(s, c); i++) {
@@ -253,7 +253,7 @@ void sweep_curve(int32_t *least, const sweep *s, const int32_t *price, int32_t t
   int32_t *now = next_reach + s->n_widest, *next = now + (int64_t)s->n_widest * (top + 1);
   now[0] = reach[0] = 0;
   for (int32_t c = 0; c < s->n; c++) {
-    step(next, next_reach, now, reach, s, c, price, top, limit);
+    sweep_step(next, next_reach, now, reach, s, c, price, top, limit);
     int32_t *row = now, *row_reach = reach;
     now = next;
     reach = next_reach;
@@ -288,8 +288,8 @@ void sweep_best(bool *taken, int32_t *least, const sweep *s, const int32_t *pric
   int32_t *reach = scratch, *rows = scratch + s->first[s->n] + 1;
   rows[0] = reach[0] = 0;
   for (int32_t c = 0; c < s->n; c++)
-    step(rows + s->first[c + 1] * width, reach + s->first[c + 1], rows + s->first[c] * width, reach + s->first[c], s, c,
-         price, top, limit);
+    sweep_step(rows + s->first[c + 1] * width, reach + s->first[c + 1], rows + s->first[c] * width, reach + s->first[c],
+               s, c, price, top, limit);
   const int32_t *last = rows + s->first[s->n] * width;
   finish(least, last, reach[s->first[s->n]], top);
   int32_t state = 0, x = reach[s->first[s->n]];

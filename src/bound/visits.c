@@ -231,7 +231,7 @@ static bool chooser_init(chooser *c, const situ_problem *p, arena *a) {
                       ARRAY(c->taken, n), ARRAY(c->best, n), ARRAY(c->best_from, n), ARRAY(c->best_to, n));
 }
 
-static bool certify(certificate *proof, const chooser *c, arena *a) {
+static bool memory_visits_certify(certificate *proof, const chooser *c, arena *a) {
   if (c->best_ns == 0) return true;
   certificate_start(proof, "visits", c->best_ns);
   int64_t *chain = certificate_add_operators(proof, "chain", c->n_best, a);
@@ -248,8 +248,8 @@ static bool certify(certificate *proof, const chooser *c, arena *a) {
   return true;
 }
 
-static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
-                           situ_error *error) {
+static situ_status memory_visits_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
+                                         budget *b, situ_error *error) {
   static const double by_weight[N_MEASURES] = {0, 0, 1, 10}, by_transfer[N_MEASURES] = {0, 1, 0, 1};
   double n_memories = p->n_memories;
   chooser c = {0};
@@ -265,7 +265,7 @@ static situ_status compute(int64_t *lower_ns, certificate *proof, const situ_pro
     if (!try_path(&c, n, b)) return fail_no_memory(error);
   }
   *lower_ns = c.best_ns;
-  return certify(proof, &c, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
+  return memory_visits_certify(proof, &c, scratch) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 const bound memory_visits_bound = {
@@ -273,5 +273,5 @@ const bound memory_visits_bound = {
     .title = "a chain that changes memory where no memory holds all of it",
     .source = "",
     .models = MODEL_STREAM,
-    .compute = compute,
+    .compute = memory_visits_compute,
 };

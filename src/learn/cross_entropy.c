@@ -48,7 +48,7 @@ static void approach(sampler *s, int32_t n_elite) {
   }
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status cross_entropy_solve(solve_run *run) {
   sampler *s = ARENA_ZERO(run->arena, sampler, 1);
   if (!s || !environment_init_run(&s->env, run)) return fail_no_memory(run->error);
   if (!environment_group(&s->env, GROUP_MOST, run->arena)) return fail_no_memory(run->error);
@@ -77,5 +77,5 @@ const solver cross_entropy_solver = {
     .source = "Rubinstein, Kroese, 2004",
     .models = MODEL_STREAM,
     .anytime = true,
-    .solve = solve,
+    .solve = cross_entropy_solve,
 };

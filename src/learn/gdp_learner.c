@@ -117,7 +117,7 @@ static void show_best(const lesson *l, study *s, int32_t k) {
 }
 
 /* Tries that need no policy, or little of it: each device alone at first, then windows. */
-static void search(lesson *l, study *s, int32_t n, const nn_real *score) {
+static void gdp_search(lesson *l, study *s, int32_t n, const nn_real *score) {
   outlook *o = s->seen;
   int32_t *device = o->device + (int64_t)(o->most - 1) * o->view->n_units;
   for (int32_t k = 0; k < n && !environment_over(&s->env); k++) {
@@ -161,7 +161,7 @@ static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson
   if (n < draws) return false;
   judge(l, s, n);
   if (batch->n_shown) {
-    search(l, s, WINDOWS * draws, scores_of(o, all, draws));
+    gdp_search(l, s, WINDOWS * draws, scores_of(o, all, draws));
     show_best(l, s, draws);
   }
   ppo_remember(batch, all.value);

@@ -139,7 +139,7 @@ static bool init_networks(hdp *s, rng *random) {
   return s->second_shift >= 0 && seq2seq_init(&s->placer, p, s->width, HIDDEN, s->env->n_devices, random);
 }
 
-static bool init(hdp *s, uint64_t seed, arena *a) {
+static bool hdp_init(hdp *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
   if (!describe(&s->told, s->env, a)) return false;
   const environment *env = s->env;
@@ -169,7 +169,7 @@ bool hdp_make(reinforce_policy *out, environment *env, uint64_t seed, arena *a) 
   hdp *s = ARENA_ZERO(a, hdp, 1);
   if (!s) return false;
   s->env = env;
-  if (!init(s, seed, a)) return false;
+  if (!hdp_init(s, seed, a)) return false;
   *out = (reinforce_policy){.self = s,
                             .env = env,
                             .params = s->params,
@@ -183,7 +183,7 @@ bool hdp_make(reinforce_policy *out, environment *env, uint64_t seed, arena *a) 
   return true;
 }
 
-static situ_status solve(solve_run *run) { return reinforce_solve(run, hdp_make); }
+static situ_status hdp_solve(solve_run *run) { return reinforce_solve(run, hdp_make); }
 
 const solver hdp_solver = {
     .name = "hdp",
@@ -191,5 +191,5 @@ const solver hdp_solver = {
     .source = "Mirhoseini et al., ICLR 2018",
     .models = MODEL_STREAM,
     .anytime = true,
-    .solve = solve,
+    .solve = hdp_solve,
 };

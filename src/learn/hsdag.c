@@ -2,7 +2,7 @@
  * docs/theory/learned/hsdag.md. */
 #include "learn/learner.h"
 
-static situ_status solve(solve_run *run) { return learned_solve(run, &hsdag_learner); }
+static situ_status hsdag_solve(solve_run *run) { return learned_solve(run, &hsdag_learner); }
 
 const solver hsdag_solver = {
     .name = "hsdag",
@@ -10,5 +10,5 @@ const solver hsdag_solver = {
     .source = "Duan et al., HSDAG, NeurIPS 2024",
     .models = MODEL_STREAM,
     .anytime = true,
-    .solve = solve,
+    .solve = hsdag_solve,
 };

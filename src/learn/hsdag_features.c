@@ -30,8 +30,8 @@ static bool searcher_init(searcher *s, const group_lists *next, int32_t n, arena
 
 /* Breadth first from a group. Calls for each distance 1, 2, ... with the number of groups there; returns how many were
  * reached, the start not counted. */
-static int32_t search(searcher *s, int32_t start, void (*at)(void *context, int32_t distance, int32_t n),
-                      void *context) {
+static int32_t hsdag_features_search(searcher *s, int32_t start, void (*at)(void *context, int32_t distance, int32_t n),
+                                     void *context) {
   int32_t first = 0, end = 1, n = 1;
   s->queue[0] = start;
   s->seen[start] = start;
@@ -73,7 +73,7 @@ bool hsdag_fractal_dimensions(double *out, const group_lists *next, int32_t n, b
   if (!searcher_init(&s, next, n, a)) return false;
   for (int32_t g = 0; g < n; g++) {
     line l = {0};
-    int32_t reached = search(&s, g, add_radius, &l);
+    int32_t reached = hsdag_features_search(&s, g, add_radius, &l);
     if (as_published && reached < n - 1) add_point(&l, log(DBL_MAX), log(n - 1));
     out[g] = l.n < 2 ? 0 : (l.n * l.xy - l.x * l.y) / (l.n * l.xx - l.x * l.x);
   }
@@ -86,7 +86,7 @@ bool hsdag_closeness(double *out, const group_lists *before, int32_t n, arena *a
   searcher s;
   if (!searcher_init(&s, before, n, a)) return false;
   for (int32_t g = 0; g < n; g++) {
-    double sum = 0, reached = search(&s, g, add_distance, &sum);
+    double sum = 0, reached = hsdag_features_search(&s, g, add_distance, &sum);
     out[g] = sum > 0 ? reached / sum * reached / (n - 1) : 0;
   }
   return true;

@@ -82,7 +82,7 @@ static situ_status teach(course *c, study *s) {
   return device ? SITU_STATUS_OK : fail_no_memory(c->error);
 }
 
-static situ_status start(course *c, const situ_problem *const *problems, int32_t n) {
+static situ_status learn_start(course *c, const situ_problem *const *problems, int32_t n) {
   const situ_learn_options *o = c->options;
   TRY(lesson_vary(c->lesson, o->variant, c->error));
   for (int32_t k = 0; k < n; k++)
@@ -111,7 +111,7 @@ static situ_status check_call(const char *name, const situ_problem *const *probl
 
 static situ_status learn_in(situ_learn_report *out, int64_t *best_ns, course *c, const situ_problem *const *problems,
                             int32_t n) {
-  TRY(start(c, problems, n));
+  TRY(learn_start(c, problems, n));
   TRY(train(c, &out->stopped));
   out->steps = c->lesson->n_steps;
   out->trials = count_trials(c->lesson);

@@ -79,7 +79,7 @@ static nn_var scores_of(const placeto *s, tape *t, int32_t k) {
   return nn_dense(t, hidden, params_var(s->params, s->score, t), params_var(s->params, s->score_shift, t));
 }
 
-static void start(void *self) {
+static void placeto_start(void *self) {
   placeto *s = self;
   memcpy(s->device, s->begin, (size_t)s->env->n_units * sizeof *s->device);
 }
@@ -177,7 +177,7 @@ static bool init_network(placeto *s, rng *random) {
   return s->score_shift >= 0 && s->second >= 0 && s->first >= 0;
 }
 
-static bool init(placeto *s, uint64_t seed, arena *a) {
+static bool placeto_init(placeto *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
   if (!environment_group(s->env, GROUP_MOST, a) || !describe(&s->told, s->env, a)) return false;
   s->width = DESCRIBE_NUMBERS + OWN_NUMBERS + s->env->n_devices;
@@ -193,7 +193,7 @@ bool placeto_make(reinforce_policy *out, environment *env, uint64_t seed, arena 
   placeto *s = ARENA_ZERO(a, placeto, 1);
   if (!s) return false;
   s->env = env;
-  if (!init(s, seed, a)) return false;
+  if (!placeto_init(s, seed, a)) return false;
   *out = (reinforce_policy){.self = s,
                             .env = env,
                             .params = s->params,
@@ -203,12 +203,12 @@ bool placeto_make(reinforce_policy *out, environment *env, uint64_t seed, arena 
                             .rate = 0.003,
                             .warmth = 0,
                             .cooling = 1,
-                            .start = start,
+                            .start = placeto_start,
                             .decide = decide};
   return true;
 }
 
-static situ_status solve(solve_run *run) { return reinforce_solve(run, placeto_make); }
+static situ_status placeto_solve(solve_run *run) { return reinforce_solve(run, placeto_make); }
 
 const solver placeto_solver = {
     .name = "placeto",
@@ -216,5 +216,5 @@ const solver placeto_solver = {
     .source = "Addanki et al., NeurIPS 2019",
     .models = MODEL_STREAM,
     .anytime = true,
-    .solve = solve,
+    .solve = placeto_solve,
 };

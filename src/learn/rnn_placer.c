@@ -39,7 +39,7 @@ static void fill_rows(rnn_placer *s) {
   }
 }
 
-static bool init(rnn_placer *s, uint64_t seed, arena *a) {
+static bool rnn_placer_init(rnn_placer *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
   if (!environment_group(s->env, GROUP_MOST, a) || !describe(&s->told, s->env, a)) return false;
   int32_t n = s->env->n_units, width = DESCRIBE_NUMBERS + n;
@@ -56,7 +56,7 @@ bool rnn_placer_make(reinforce_policy *out, environment *env, uint64_t seed, are
   rnn_placer *s = ARENA_ZERO(a, rnn_placer, 1);
   if (!s) return false;
   s->env = env;
-  if (!init(s, seed, a)) return false;
+  if (!rnn_placer_init(s, seed, a)) return false;
   *out = (reinforce_policy){.self = s,
                             .env = env,
                             .params = s->params,
@@ -70,7 +70,7 @@ bool rnn_placer_make(reinforce_policy *out, environment *env, uint64_t seed, are
   return true;
 }
 
-static situ_status solve(solve_run *run) { return reinforce_solve(run, rnn_placer_make); }
+static situ_status rnn_placer_solve(solve_run *run) { return reinforce_solve(run, rnn_placer_make); }
 
 const solver rnn_placer_solver = {
     .name = "rnn_placer",
@@ -78,5 +78,5 @@ const solver rnn_placer_solver = {
     .source = "Mirhoseini et al., ICML 2017",
     .models = MODEL_STREAM,
     .anytime = true,
-    .solve = solve,
+    .solve = rnn_placer_solve,
 };

@@ -47,7 +47,7 @@ static nn_var encode(const seq2seq *s, tape *t, nn_var x) {
   return nn_join(t, way[0], way[1]);
 }
 
-static decoder start(const seq2seq *s, tape *t, nn_var x) {
+static decoder seq2seq_start(const seq2seq *s, tape *t, nn_var x) {
   const params *p = s->params;
   decoder d = {.t = t, .encoded = encode(s, t, x)};
   d.keys = nn_matmul(t, d.encoded, params_var(p, s->key, t));
@@ -66,7 +66,7 @@ static decoder start(const seq2seq *s, tape *t, nn_var x) {
 }
 
 /* Scores of all devices for row u, after device `before` (n_devices: none). */
-static nn_var step(decoder *d, int32_t u, int32_t before) {
+static nn_var seq2seq_step(decoder *d, int32_t u, int32_t before) {
   tape *t = d->t;
   int32_t *index = TAPE_NEW(t, int32_t, 2);
   if (!index) return NN_NONE;
@@ -81,12 +81,12 @@ static nn_var step(decoder *d, int32_t u, int32_t before) {
 
 decision seq2seq_decide(const seq2seq *s, tape *t, nn_var x, environment *env, rng *random, int32_t *device) {
   REQUIRE(x == NN_NONE || tape_at(t, x).rows == env->n_units);
-  decoder d = start(s, t, x);
+  decoder d = seq2seq_start(s, t, x);
   decision made = {NN_NONE, NN_NONE};
   int32_t before = s->n_devices;
   environment_empty(env);
   for (int32_t u = 0; u < env->n_units; u++) {
-    nn_var score = step(&d, u, before);
+    nn_var score = seq2seq_step(&d, u, before);
     bool *open = TAPE_NEW(t, bool, s->n_devices);
     if (score == NN_NONE || !open) return (decision){NN_NONE, NN_NONE};
     environment_open(env, u, open);

@@ -7,6 +7,7 @@ SITU is the tool. Each function below whose name starts with `test_` is one case
 --update the golden texts are written anew. Data of ../shared (environment SITU_SHARED) is used where it is there.
 """
 import csv
+import functools
 import json
 import os
 import pathlib
@@ -31,6 +32,24 @@ QUICK = ["--platform", "cpu+2*v100-16g", "--steps", "300"]
 
 class Skip(Exception):
     pass
+
+
+SHARE = int(os.environ.get("SITU_TEST_SHARE", "100"))  # percent of the rounds; less than 100 in `make test`
+
+
+def rounds_of(all_of_them):
+    """How many rounds to take: all in `make check`, a share in `make test`; at least one."""
+    return max(1, all_of_them * min(SHARE, 100) // 100)
+
+
+def thorough(case):
+    """A case that takes seconds and that `make check` runs."""
+    @functools.wraps(case)
+    def run_in_check():
+        if SHARE < 100:
+            raise Skip("left to make check")
+        case()
+    return run_in_check
 
 
 def environment(**more):
@@ -463,7 +482,7 @@ def test_damaged_plan_files_are_told_from_sound_ones():
     situ("place", "builtin:layered?operators=20", *QUICK, "-o", "plan.json")
     sound = pathlib.Path("plan.json").read_bytes()
     chance = 12345
-    for _ in range(150):
+    for _ in range(rounds_of(150)):
         bytes_ = bytearray(sound)
         for _ in range(2):
             chance = (chance * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -478,6 +497,7 @@ def test_damaged_plan_files_are_told_from_sound_ones():
 # ---- compare, inspect, list, completion ----
 
 
+@thorough
 def test_compare_has_a_row_for_each_solver():
     found = situ_json("compare", SMALL, *QUICK)
     solvers = [row["solver"] for row in found["rows"]]
@@ -512,6 +532,7 @@ def test_pareto_shows_points_none_of_which_is_better_in_both():
     situ("pareto", SMALL, "--max-latency", "5", code=2, err="no limits")
 
 
+@thorough
 def test_copies_of_a_front_count_as_inputs():
     found = situ_json("pareto", SMALL, *GPUS, "--points", "2", "--copies", "3")
     text = situ("pareto", SMALL, *GPUS, "--points", "2", "--copies", "3")
@@ -535,6 +556,7 @@ def test_limits_are_kept_or_refused_with_a_reason():
     situ("place", SMALL, "--objective", "throughput", "--execution", "pipeline", "--max-latency", "5", code=2, err="stream")
 
 
+@thorough
 def test_copies_share_weights_and_are_named():
     with tempfile.TemporaryDirectory() as folder:
         plan = pathlib.Path(folder) / "plan.json"
@@ -553,6 +575,7 @@ def test_copies_share_weights_and_are_named():
     situ("place", SMALL, "--copies", "2", "--execution", "calls", code=2, err="stream only, not with calls")
 
 
+@thorough
 def test_calls_of_an_accelerator_are_counted():
     """resnet50's operators: 645.46 ms with any number of calls, but only with two on some accelerator."""
     path = need("data/workloads/latency/OperatorGraphs/resnet50_inference.json")
@@ -614,6 +637,7 @@ def test_completion_is_valid_shell():
             pass
 
 
+@thorough
 def test_examples_of_the_help_work():
     learns = len(situ_json("list", "learners")["learners"]) > 0
     for name in COMMANDS:

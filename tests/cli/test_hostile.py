@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from test_cli import SITU, environment, main, need, situ, situ_json
+from test_cli import SITU, environment, main, need, rounds_of, situ, situ_json, thorough
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
 from onnx_writer import field, fields, function, graph, model, nested, node, one_node, tensor, value, whole_numbers
@@ -83,7 +83,7 @@ def damaged(content, chance):
 
 def each_damaged(content, name, *call, codes=(0, 3, 4, 5), rounds=60):
     chance = random.Random(f"{name} {call[0]}")
-    for _ in range(rounds):
+    for _ in range(rounds_of(rounds)):
         write(name, damaged(content, chance))
         run(*call, codes=codes)
 
@@ -112,6 +112,7 @@ def test_damaged_plans_and_pins_are_read_or_refused():
         each_damaged(content, "bad.json", "place", TOY, *more, "--fix", "bad.json", *QUICK)
 
 
+@thorough
 def test_hostile_numbers_in_each_field_of_a_workload():
     odd = [-1, -1e-9, 1e300, 1e18, (1 << 63) - 1, "5", None, [], {}, True, 1e-320, 0.5]
     for key in ("id", "cpuLatency", "fpgaLatency", "supportedOnFpga", "isBackwardNode", "size", "colorClass", "name"):
@@ -326,14 +327,14 @@ def test_ctrl_c_at_any_time_ends_soon_with_a_plan_or_without():
             start = time.monotonic()
             running.send_signal(signal.SIGINT)
             out, err = running.communicate(timeout=20)
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 10, f"signal after {wait} s: it went on for {time.monotonic() - start:.1f} s"
         assert running.returncode in (0, 130, -signal.SIGINT), (running.returncode, err)
         if running.returncode == 0:
             assert json.loads(out)["value_ns"] > 0 and situ_json("check", "plan.json")["valid"]
             os.unlink("plan.json")
         elif running.returncode == 130:
-            assert json.loads(out)["outcome"] == "cancelled" and os.listdir() == []
-        assert [name for name in os.listdir() if name.startswith("plan.json.")] == []
+            assert json.loads(out)["outcome"] == "cancelled" and os.listdir() == [], (wait, out, err, os.listdir())
+        assert [name for name in os.listdir() if name.startswith("plan.json.")] == [], (wait, os.listdir())
 
 
 # ---- the same run, the same file ----

@@ -16,7 +16,7 @@ import sys
 import termios
 import time
 
-from test_cli import QUICK, SITU, SMALL, Skip, environment, main
+from test_cli import QUICK, SITU, SMALL, Skip, environment, main, thorough
 
 
 def on_terminal(*arguments, **more):
@@ -67,6 +67,7 @@ def test_progress_shows_on_a_terminal_only():
     assert re.search(r"\r\033\[K  1\.\d s  \w+  value ", text), repr(text[:400])
 
 
+@thorough
 def test_those_who_stop_a_comparison_or_a_front_are_told_what_is_missing():
     for command, told in ("compare", "solvers were not run"), ("pareto", "interrupted"):
         call = [SITU, command, "builtin:inception-v3", "--platform", "cpu+v100-16g+p100-16g", "--time-limit", "60", "--json"]

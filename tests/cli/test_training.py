@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 
-from test_cli import SITU, SMALL, environment, main, situ
+from test_cli import SITU, SMALL, environment, main, situ, thorough
 
 LEARN = ["learn", "gdp", "builtin:layered?operators=30", "builtin:resnet50?image=32", "--platform", "2*p100-16g"]
 
 
+@thorough
 def test_a_killed_training_run_resumes_to_the_same_bits():
     situ(*LEARN, "--steps", 300, "-o", "whole.policy")
     run = subprocess.Popen([SITU, *LEARN, "--steps", "300", "-o", "part.policy", "--json"], stdout=subprocess.PIPE,

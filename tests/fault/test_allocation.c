@@ -7,6 +7,8 @@
 
 #include "situ.h"
 
+#include "../lab/tier.h"
+
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *at, size_t size);
@@ -53,7 +55,7 @@ static int fail_each(const char *model, const char *path) {
     printf("not ok - %s does not run at all\n", model);
     return 1;
   }
-  long long total = counted, refused = 0, step = total / 600 + 1;
+  long long total = counted, refused = 0, step = total / rounds_of(600) + 1;
   for (long long n = 0; n < total; n += step) {
     int64_t value_ns = 0;
     countdown = n;

@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "cost/cost_models.h"
-#include "graph/random_graph.h"
+#include "random_graph.h"
 
 enum { MAX_DEVICES = 8 };
 

@@ -10,6 +10,7 @@
 
 #include "../lab/lab.h"
 #include "../lab/relabel.h"
+#include "../lab/tier.h"
 #include "base/rng.h"
 #include "situ/solve.h"
 
@@ -61,7 +62,7 @@ static int64_t optimum_of(const lab_options *o) {
 static void two_exact_solvers_agree(void **state) {
   (void)state;
   int32_t n_both = 0;
-  for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(N_SEEDS); seed++) {
     lab_options o = draw(seed);
     o.options.communication = SITU_COMMUNICATION_HOST_STAGED;
     o.options.replicate = false;
@@ -72,12 +73,12 @@ static void two_exact_solvers_agree(void **state) {
     n_both += one >= 0;
     lab_free(&l);
   }
-  assert_true(n_both > N_SEEDS / 2);
+  assert_true(n_both > rounds_of(N_SEEDS / 2));
 }
 
 static void the_optimum_does_not_depend_on_numbers(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(N_SEEDS); seed++) {
     lab_options o = draw(seed);
     lab l = lab_random(&o), again = relabel(&l, &o.options, seed + 1);
     assert_int_equal(optimum(l.problem), optimum(again.problem));
@@ -89,7 +90,7 @@ static void the_optimum_does_not_depend_on_numbers(void **state) {
 /* Calls `change` on each draw; the optimum may not rise. */
 static void never_hurts(void (*change)(lab_options *o)) {
   int32_t n_better = 0, n_equal = 0;
-  for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(N_SEEDS); seed++) {
     lab_options o = draw(seed);
     int64_t before = optimum_of(&o);
     change(&o);
@@ -133,7 +134,7 @@ static void gpipe_is_never_better_than_1f1b(void **state) {
 static void faster_links_never_hurt(void **state) {
   (void)state;
   int32_t n_better = 0;
-  for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(N_SEEDS); seed++) {
     lab_options o = draw(seed);
     lab l = lab_random(&o);
     int64_t before = optimum(l.problem);
@@ -143,7 +144,7 @@ static void faster_links_never_hurt(void **state) {
     n_better += after < before;
     lab_free(&l);
   }
-  assert_true(n_better > N_SEEDS / 10);
+  assert_true(n_better > rounds_of(N_SEEDS / 10));
 }
 
 int main(void) {

@@ -12,6 +12,7 @@
 
 #include "../lab/lab.h"
 #include "../lab/relabel.h"
+#include "../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "plan/plan.h"
@@ -84,7 +85,7 @@ static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t s
 static void plans_keep_all_rules_and_runs_repeat(void **state) {
   (void)state;
   for (int32_t index = 0; index < N_VARIANTS; index++)
-    for (uint64_t seed = 1; seed <= 24; seed += index < 8 ? 2 : 7) {
+    for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(24); seed += index < 8 ? 2 : 7) {
       lab l = draw(index, seed);
       int32_t n = l.problem->n_operators;
       for (int32_t i = 0; i < situ_n_solvers(); i++) {
@@ -104,7 +105,7 @@ static void plans_keep_all_rules_and_runs_repeat(void **state) {
 static void the_portfolio_is_never_worse_than_one_device(void **state) {
   (void)state;
   for (int32_t index = 0; index < N_VARIANTS; index++)
-    for (uint64_t seed = 2; seed <= 60; seed += index < 8 ? 2 : 8) {
+    for (uint64_t seed = 2; seed <= (uint64_t)rounds_of(60); seed += index < 8 ? 2 : 8) {
       lab l = draw(index, seed);
       situ_plan *plan = solve_with(l.problem, "auto", seed);
       bool bound_by_pins = seed % 3 == 1;
@@ -117,7 +118,7 @@ static void the_portfolio_is_never_worse_than_one_device(void **state) {
 /* The same problem with operators built in another topological order: bounds do not change. */
 static void bounds_do_not_depend_on_numbers(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 40; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab_options o = {.seed = seed, .n_operators = 40, .n_devices = 3, .density = 0.06, .unsupported = seed % 2};
     lab l = lab_random(&o), again = relabel(&l, &(situ_problem_options){0}, seed);
     arena *a = arena_new();

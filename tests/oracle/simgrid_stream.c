@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lab/tier.h"
 #include "../unit/scenario.h"
 
 #include <simgrid/actor.h>
@@ -242,9 +243,9 @@ static int compare(uint64_t seed, bool contention) {
 }
 
 int main(int argc, char **argv) {
-  uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 300;
+  int32_t n = rounds_of(argc > 1 ? atoi(argv[1]) : 300);
   int agreed[2] = {0, 0};
-  for (uint64_t seed = 0; seed < n; seed++)
+  for (uint64_t seed = 0; seed < (uint64_t)n; seed++)
     for (int contention = 0; contention < 2; contention++) {
       fflush(stdout);
       pid_t child = fork();

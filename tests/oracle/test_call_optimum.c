@@ -10,6 +10,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "bound/call_price.h"
 #include "situ/solve.h"
 
@@ -74,7 +75,7 @@ static void judge(tally *t, const lab_options *o) {
 static void nothing_proved_is_wrong(void **state) {
   (void)state;
   tally t = {0};
-  for (uint64_t seed = 1; seed <= 1500; seed++)
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++)
     judge(&t, &(lab_options){.seed = seed,
                              .n_operators = 3 + (int32_t)(seed % 3),
                              .n_devices = 2 + (int32_t)(seed % 2),
@@ -93,7 +94,7 @@ static void nothing_proved_is_wrong(void **state) {
 static void nothing_proved_of_few_calls_is_wrong(void **state) {
   (void)state;
   tally t = {0};
-  for (uint64_t seed = 1; seed <= 2400; seed++)
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2400); seed++)
     judge(&t, &(lab_options){.seed = seed,
                              .n_operators = 3 + (int32_t)(seed % 3),
                              .n_devices = 2 + (int32_t)(seed % 2),
@@ -113,7 +114,7 @@ static void nothing_proved_of_few_calls_is_wrong(void **state) {
 static void one_call_on_each_of_equal_accelerators_is_proved(void **state) {
   (void)state;
   tally t = {0};
-  for (uint64_t seed = 1; seed <= 1500; seed++)
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++)
     judge(&t, &(lab_options){.seed = seed,
                              .n_operators = 3 + (int32_t)(seed % 4),
                              .n_devices = 2 + (int32_t)(seed % 2),
@@ -128,7 +129,7 @@ static void one_call_on_each_of_equal_accelerators_is_proved(void **state) {
 static void one_accelerator_is_never_proved_wrong(void **state) {
   (void)state;
   tally t = {0};
-  for (uint64_t seed = 1; seed <= 2000; seed++)
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++)
     judge(&t, &(lab_options){.seed = seed,
                              .n_operators = 3 + (int32_t)(seed % 4),
                              .n_devices = 2,

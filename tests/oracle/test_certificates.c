@@ -10,6 +10,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "plan/plan.h"
@@ -155,6 +156,7 @@ static void make_up(const trial *t, rng *r) {
 }
 
 static void compare(situ_problem_options options, int32_t seeds, int32_t n, int32_t devices) {
+  seeds = rounds_of(seeds);
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     lab_options o = {.seed = seed + 5000,
                      .n_operators = n - (int32_t)(seed % 2),
@@ -205,7 +207,7 @@ static void no_certificate_of_pipelines_proves_too_much(void **state) {
  * the optimum, no more and no less. */
 static void the_judge_of_blocks_knows_the_optimum(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 250; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(250); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 5 + (int32_t)(seed % 6),
                      .n_devices = 2 + (int32_t)(seed % 3),

@@ -11,6 +11,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "base/rng.h"
 #include "situ/plan.h"
 #include "situ/solve.h"
@@ -37,7 +38,7 @@ static void small_problems_are_solved(void **state) {
   (void)state;
   enum { SEEDS = 3000, STEPS = 600 };
   int n_served = 0, n_optimal = 0, n_missed = 0;
-  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(SEEDS); seed++) {
     lab l = lab_random_free_pipeline(seed, 7);
     if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
       int64_t expected = brute_force(l.problem, NULL);
@@ -57,14 +58,14 @@ static void small_problems_are_solved(void **state) {
   }
   print_message("%d served, %d solved to the optimum, %d without a plan where there is one\n", n_served, n_optimal,
                 n_missed);
-  assert_true(n_served > SEEDS / 3);
+  assert_true(n_served > rounds_of(SEEDS / 3));
   assert_true(n_optimal >= n_served * 95 / 100);
   assert_int_equal(n_missed, 0);
 }
 
 static void a_seed_and_a_number_of_steps_make_the_plan(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 40; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab l = lab_random_free_pipeline(seed, 40);
     if (situ_solver_serves("free_search", l.problem) && !situ_problem_conflict(l.problem)) {
       situ_plan *one = search(l.problem, seed, 300), *other = search(l.problem, seed, 300);

@@ -11,6 +11,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "situ/solve.h"
@@ -89,20 +90,21 @@ static void look_at(const lab *l, uint64_t seed, tally *n) {
 static void no_period_that_a_plan_has_is_refuted(void **state) {
   (void)state;
   tally n = {0};
-  for (uint64_t seed = 1; seed <= 4000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(4000); seed++) {
     lab l = draw(seed, 8);
     if (serves(&l)) look_at(&l, seed, &n);
     lab_free(&l);
   }
   print_message("%d served, %d folded, %d with short edges, %d optima refuted less one\n", n.served, n.folded,
                 n.with_short, n.refuted);
-  assert_true(n.served > 2000 && n.folded > 300 && n.with_short > 300 && n.refuted > 300);
+  assert_true(n.served > rounds_of(2000) && n.folded > rounds_of(200) && n.with_short > rounds_of(200) &&
+              n.refuted > rounds_of(200));
 }
 
 static void a_solve_that_is_stopped_brackets_the_optimum(void **state) {
   (void)state;
   int n_open = 0;
-  for (uint64_t seed = 1; seed <= 300; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(300); seed++) {
     lab l = draw(seed, 7);
     int64_t best_ns = serves(&l) ? brute_force(l.problem, NULL) : SITU_NEVER_NS;
     for (int64_t steps = 1; best_ns != SITU_NEVER_NS && steps < 60; steps += 1 + steps / 8) {
@@ -121,7 +123,7 @@ static void a_solve_that_is_stopped_brackets_the_optimum(void **state) {
     lab_free(&l);
   }
   print_message("%d solves ended with a gap\n", n_open);
-  assert_true(n_open > 100);
+  assert_true(n_open > rounds_of(100));
 }
 
 int main(void) {

@@ -10,6 +10,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "base/rng.h"
 #include "situ/solve.h"
 
@@ -49,6 +50,7 @@ static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasib
 static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_t n_seeds, int32_t most_operators,
                       int32_t most_devices) {
   int n_optimal = 0, n_infeasible = 0, n_unserved = 0, n_replicated = 0;
+  n_seeds = (uint64_t)rounds_of((int32_t)n_seeds);
   for (uint64_t seed = 1; seed <= n_seeds; seed++) {
     rng random = rng_new(seed);
     lab_options options = {.seed = seed,
@@ -103,7 +105,7 @@ static void equals_brute_force_where_forward_and_backward_loads_are_two_numbers(
 static void holds_against_brute_force_with_links(void **state) {
   (void)state;
   int n_optimal = 0, n_feasible = 0;
-  for (uint64_t seed = 1; seed <= 3000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     rng random = rng_new(seed);
     lab_options options = {.seed = seed,
                            .n_operators = (int32_t)(2 + rng_below(&random, 5)),
@@ -135,7 +137,7 @@ static void holds_against_brute_force_with_links(void **state) {
     lab_free(&l);
   }
   print_message("%d bounds are the optimum, %d are below it\n", n_optimal, n_feasible);
-  assert_true(n_optimal > 1000);
+  assert_true(n_optimal > rounds_of(1000));
 }
 
 static void equals_brute_force_with_replicas(void **state) {

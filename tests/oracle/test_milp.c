@@ -11,6 +11,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "base/rng.h"
 #include "situ/plan.h"
 #include "solve/common/solver.h"
@@ -164,23 +165,23 @@ static void try_seeds(lab (*draw)(uint64_t), bool (*expect)(const situ_problem *
 
 static void free_pipelines_are_solved(void **state) {
   (void)state;
-  try_seeds(draw_pipeline, expect_optimum, 1500);
+  try_seeds(draw_pipeline, expect_optimum, (uint64_t)rounds_of(1500));
 }
 
 static void streams_are_solved(void **state) {
   (void)state;
-  try_seeds(draw_stream, expect_optimum, 1000);
+  try_seeds(draw_stream, expect_optimum, (uint64_t)rounds_of(1000));
 }
 
 static void calls_are_solved(void **state) {
   (void)state;
-  try_seeds(draw_calls, expect_best_calls, 600);
+  try_seeds(draw_calls, expect_best_calls, (uint64_t)rounds_of(600));
 }
 
 /* As many calls as an accelerator may run are as many slots: the program is exact. */
 static void few_calls_are_solved(void **state) {
   (void)state;
-  try_seeds(draw_few_calls, expect_optimum, 600);
+  try_seeds(draw_few_calls, expect_optimum, (uint64_t)rounds_of(600));
 }
 
 /* Hosts are small too, and some problems have no plan: Cbc 2.10 dies in the preprocessing of about one in a hundred of
@@ -203,7 +204,7 @@ static void an_engine_that_dies_takes_nothing_with_it(void **state) {
   (void)state;
   const char *wanted = getenv("SITU_PROBLEMS");
   n_crashed = 0;
-  try_seeds(draw_tight_calls, expect_best_calls, wanted ? strtoull(wanted, NULL, 10) : 600);
+  try_seeds(draw_tight_calls, expect_best_calls, wanted ? strtoull(wanted, NULL, 10) : (uint64_t)rounds_of(600));
   print_message("the engine died %d times\n", n_crashed);
 }
 

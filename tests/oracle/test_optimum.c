@@ -12,6 +12,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "bound/bound.h"
 #include "sim/simulate.h"
 #include "solve/common/solver.h"
@@ -55,6 +56,7 @@ static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) 
 }
 
 static void compare(situ_problem_options options, int32_t seeds, int32_t n, int32_t devices) {
+  seeds = rounds_of(seeds);
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = n - (int32_t)(seed % 2),
@@ -72,7 +74,7 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
     arena *a = arena_new();
     int64_t optimum = brute_force(l.problem, NULL);
     hold_bounds(l.problem, optimum, a, seed);
-    if (seed % 4 == 0 || seed < 40) hold_solvers(l.problem, optimum, seed);
+    if (seed % 4 == 0 || seed < (uint64_t)rounds_of(40)) hold_solvers(l.problem, optimum, seed);
     arena_free(a);
     lab_free(&l);
   }
@@ -111,7 +113,7 @@ static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
 /* With neither contention nor memory nor colocation the block dynamic program is exact. */
 static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 300; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(300); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 4 + (int32_t)(seed % 2),
                      .n_devices = 2 + (int32_t)(seed % 2),
@@ -137,7 +139,7 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
  */
 static void branch_and_bound_finds_and_proves_the_optimum(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 1500; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 3 + (int32_t)(seed % 3),
                      .n_devices = 2 + (int32_t)(seed % 5 == 0),

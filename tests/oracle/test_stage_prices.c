@@ -11,6 +11,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "situ/solve.h"
@@ -159,7 +160,7 @@ static void look_at_part(const stage_space *space, const stage_chain *chain, rng
 static void the_least_priced_sum_is_that_of_counting(void **state) {
   (void)state;
   tally n = {0};
-  for (uint64_t seed = 1; seed <= 1500; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
     lab l = draw(seed, 8);
     rng random = rng_new(seed);
     arena *a = arena_new();
@@ -174,7 +175,7 @@ static void the_least_priced_sum_is_that_of_counting(void **state) {
     lab_free(&l);
   }
   print_message("%d parts, %d of them narrowed, %d impossible\n", n.parts, n.dropped, n.impossible);
-  assert_true(n.parts > 2000 && n.dropped > 1000);
+  assert_true(n.parts > rounds_of(2000) && n.dropped > rounds_of(1000));
 }
 
 static situ_plan *solve(const lab *l, const char *names, int64_t steps, uint64_t seed) {
@@ -196,7 +197,7 @@ static void hold(const situ_plan *plan, int64_t best_ns, uint64_t seed) {
 static void what_it_ends_with_brackets_the_optimum_and_mostly_meets_it(void **state) {
   (void)state;
   int n_served = 0, n_proved = 0, n_none = 0;
-  for (uint64_t seed = 1; seed <= 3000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab l = draw(seed, 8);
     if (serves(&l)) {
       int64_t best_ns = brute_force(l.problem, NULL);
@@ -210,13 +211,13 @@ static void what_it_ends_with_brackets_the_optimum_and_mostly_meets_it(void **st
     lab_free(&l);
   }
   print_message("%d served, %d of them proved, %d without plan\n", n_served, n_proved, n_none);
-  assert_true(n_served > 1500 && n_proved > n_served * 9 / 10);
+  assert_true(n_served > rounds_of(1500) && n_proved > n_served * 9 / 10);
 }
 
 static void a_search_that_is_stopped_brackets_the_optimum(void **state) {
   (void)state;
   int n_open = 0;
-  for (uint64_t seed = 1; seed <= 400; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     lab l = draw(seed, 7);
     int64_t best_ns = serves(&l) ? brute_force(l.problem, NULL) : SITU_NEVER_NS;
     for (int64_t steps = 1; best_ns != SITU_NEVER_NS && steps < 100; steps += 1 + steps / 4) {
@@ -234,7 +235,7 @@ static void a_search_that_is_stopped_brackets_the_optimum(void **state) {
 static void large_neighbourhoods_keep_every_rule_and_never_beat_the_optimum(void **state) {
   (void)state;
   int n_met = 0, n = 0;
-  for (uint64_t seed = 1; seed <= 600; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
     lab l = draw(seed, 8);
     int64_t best_ns = serves(&l) ? brute_force(l.problem, NULL) : SITU_NEVER_NS;
     if (best_ns != SITU_NEVER_NS) {
@@ -247,7 +248,7 @@ static void large_neighbourhoods_keep_every_rule_and_never_beat_the_optimum(void
     lab_free(&l);
   }
   print_message("%d of %d optima met\n", n_met, n);
-  assert_true(n > 200 && n_met > n / 3);
+  assert_true(n > rounds_of(200) && n_met > n / 3);
 }
 
 int main(void) {

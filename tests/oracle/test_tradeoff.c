@@ -11,6 +11,7 @@
 
 #include "../lab/brute.h"
 #include "../lab/lab.h"
+#include "../lab/tier.h"
 #include "situ/pareto.h"
 
 enum { MOST_POINTS = 64 };
@@ -93,7 +94,7 @@ static bool front_is_true(const lab *l, const truth *t, uint64_t seed) {
 static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
   (void)state;
   int32_t equal = 0, possible = 0;
-  for (uint64_t seed = 1; seed <= 100; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(100); seed++) {
     lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM,
                                               .max_latency_ns = SITU_NEVER_NS - 1,
                                               .contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
@@ -163,7 +164,7 @@ static void solve_under_limits(const lab *l, const truth *t, uint64_t seed, int3
 static void limits_are_kept_and_what_is_impossible_is_not_found(void **state) {
   (void)state;
   int32_t equal = 0, all = 0;
-  for (uint64_t seed = 1; seed <= 80; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(80); seed++) {
     lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM, .max_latency_ns = SITU_NEVER_NS - 1});
     arena *a = arena_new();
     truth t = find_truth(l.problem, a);
@@ -205,7 +206,7 @@ static lab copied(uint64_t seed, int32_t n_operators, int32_t copies, situ_conte
 static void copies_are_placed_as_by_brute_force(void **state) {
   (void)state;
   int32_t equal = 0, possible = 0;
-  for (uint64_t seed = 1; seed <= 150; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(150); seed++) {
     int32_t copies = 2 + (int32_t)(seed % 3 == 0), n = copies == 2 ? 2 + (int32_t)(seed % 2) : 2;
     lab l = copied(seed, n, copies, seed % 2 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
     int64_t optimum = brute_force(l.problem, NULL);
@@ -223,7 +224,7 @@ static void copies_are_placed_as_by_brute_force(void **state) {
     lab_free(&l);
   }
   if (getenv("SITU_TABLE")) printf("copies: %d of %d\n", equal, possible);
-  assert_true(possible > 200);
+  assert_true(possible > rounds_of(200));
   assert_true(equal * 100 >= possible * 95);
 }
 
@@ -231,7 +232,7 @@ static void copies_are_placed_as_by_brute_force(void **state) {
 static void copies_keep_limits_as_by_brute_force(void **state) {
   (void)state;
   int32_t equal = 0, all = 0, fronts = 0, possible = 0;
-  for (uint64_t seed = 1; seed <= 80; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(80); seed++) {
     int32_t copies = 2 + (int32_t)(seed % 4 == 0);
     lab l = copied(seed, copies == 2 ? 2 + (int32_t)(seed % 2) : 2, copies,
                    seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE);
@@ -247,7 +248,7 @@ static void copies_keep_limits_as_by_brute_force(void **state) {
     lab_free(&l);
   }
   if (getenv("SITU_TABLE")) printf("copies: %d of %d limits, %d of %d fronts\n", equal, all, fronts, possible);
-  assert_true(possible > 40);
+  assert_true(possible > rounds_of(40));
   assert_true(equal * 100 >= all * 90);
   assert_true(fronts * 100 >= possible * 60);
 }
@@ -255,7 +256,7 @@ static void copies_keep_limits_as_by_brute_force(void **state) {
 /* Two copies of one operator with weights: on one device its memory holds them once, on two each holds them. */
 static void weights_are_held_once_by_each_memory(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 40; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab l = copied(seed, 3, 2, SITU_CONTENTION_NONE);
     arena *a = arena_new();
     simulator *s = simulator_new(l.problem, a);

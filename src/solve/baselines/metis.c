@@ -42,7 +42,7 @@ static bool make_inputs(inputs *in, const parts *g, arena *a) {
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status metis_solve(solve_run *run) {
   arena *a = run->arena;
   parts g;
   inputs in;
@@ -77,7 +77,7 @@ const solver metis_solver = {
     .source = "Karypis, Kumar, SIAM J. Sci. Comput. 20, 1998",
     .models = MODEL_STREAM | MODEL_PIPELINE,
 #ifdef SITU_METIS
-    .solve = solve,
+    .solve = metis_solve,
 #else
     .missing = "it was made without the library METIS (libmetis-dev)",
 #endif

@@ -27,21 +27,21 @@ static const milp_program *program_of(const situ_problem *p) {
   return NULL;
 }
 
-static bool serves(const situ_problem *p) { return program_of(p) != NULL; }
+static bool milp_serves(const situ_problem *p) { return program_of(p) != NULL; }
 
-typedef struct search {
+typedef struct milp_search {
   solve_run *run;
   const milp_program *kind;
   void *state;
-} search;
+} milp_search;
 
 static void offer(void *context, const double *x) {
-  search *s = context;
+  milp_search *s = context;
   s->kind->offer(s->state, x);
 }
 
 static bool stop(void *context) {
-  search *s = context;
+  milp_search *s = context;
   return budget_over(s->run->budget);
 }
 
@@ -49,13 +49,13 @@ static double seconds_left(const budget *b) {
   return b->deadline_ns == INT64_MAX ? (double)INFINITY : fmax(0, (double)(b->deadline_ns - clock_now_ns()) / 1e9);
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status milp_solve(solve_run *run) {
   if (run->problem->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   const milp_program *kind = program_of(run->problem);
   if (kind->prove) TRY(kind->prove(run));
   if (solve_done(run)) return SITU_STATUS_OK;
   program p = program_new(run->arena);
-  search s = {.run = run, .kind = kind};
+  milp_search s = {.run = run, .kind = kind};
   s.state = s.kind->write(&p, run);
   if (!s.state || p.out_of_memory) return fail_no_memory(run->error);
   if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps))
@@ -87,9 +87,9 @@ const solver milp_solver = {
     .source = "Padberg, Rinaldi, SIAM Review 1991; Tarnawski et al., NeurIPS 2020",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
     .anytime = true,
-    .serves = serves,
+    .serves = milp_serves,
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}, {&heft_solver, 1}, {&greedy_solver, 1}},
-    .solve = solve,
+    .solve = milp_solve,
 #ifndef SITU_CBC
     .missing = "it was made without the library Cbc (coinor-libcbc-dev)",
 #endif

@@ -23,7 +23,7 @@
 enum { LEAST_CALLS = 2, MOST_CALLS = 8 }; /* on each accelerator */
 static const int64_t LONGEST_TICKS = (int64_t)1 << 52, MOST_ENTRIES = 500000;
 
-typedef struct state {
+typedef struct milp_calls_state {
   solve_run *run;
   const situ_problem *problem;
   milp_units units; /* its units are the operators, its devices the slots */
@@ -37,12 +37,12 @@ typedef struct state {
   int32_t *call, *device;    /* [operator] scratch */
   int64_t *head;             /* [operator * n_devices + device] */
   int64_t ticks, most_ticks; /* of a nanosecond, of a plan */
-} state;
+} milp_calls_state;
 
 /* Slots of an accelerator: as many as it may have calls, unless that is too many for a program. */
 static int32_t least_calls(const situ_problem *p) { return p->max_calls <= MOST_CALLS ? p->max_calls : LEAST_CALLS; }
 
-static bool serves(const situ_problem *p) {
+static bool milp_calls_serves(const situ_problem *p) {
   if (p->execution != SITU_EXECUTION_CALLS || p->n_operators == 0) return false;
   int64_t slots = (int64_t)p->n_devices * least_calls(p), uses = sat_add(p->graph->n_uses, p->graph->n_tensors);
   return sat_mul(sat_mul(uses, 9), slots) + sat_mul((int64_t)p->n_operators * 8, slots) <= MOST_ENTRIES;
@@ -68,7 +68,7 @@ static int32_t number_calls(int32_t *known, int32_t *number, int32_t *used, cons
 }
 
 /* The calls of the best plan by device, and how many the device with the most has. */
-static situ_status find_calls(state *s, int32_t *most) {
+static situ_status find_calls(milp_calls_state *s, int32_t *most) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
   situ_plan *plan = NULL;
@@ -84,7 +84,7 @@ static situ_status find_calls(state *s, int32_t *most) {
 }
 
 /* Hosts and calls in the order of their devices; known[] becomes slots. */
-static bool make_slots(state *s, int32_t calls) {
+static bool make_slots(milp_calls_state *s, int32_t calls) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
   int32_t *first = ARENA_NEW(a, int32_t, p->n_devices);
@@ -107,11 +107,11 @@ static bool make_slots(state *s, int32_t calls) {
   return true;
 }
 
-static int32_t x_of(const state *s, int32_t v, int32_t k) { return s->x[(int64_t)v * s->n_slots + k]; }
+static int32_t x_of(const milp_calls_state *s, int32_t v, int32_t k) { return s->x[(int64_t)v * s->n_slots + k]; }
 
 /* ---- columns and rows ---- */
 
-static void add_columns(state *s, program *q) {
+static void add_columns(milp_calls_state *s, program *q) {
   const situ_problem *p = s->problem;
   double unit = program_unit_of(s->most_ticks);
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -128,7 +128,7 @@ static void add_columns(state *s, program *q) {
 }
 
 /* left >= right - most (1 - given): what follows from a column of 0 or 1. */
-static void follow_row(const state *s, program *q, int32_t left, int32_t right, int32_t given) {
+static void follow_row(const milp_calls_state *s, program *q, int32_t left, int32_t right, int32_t given) {
   program_row(q, -s->most_ticks, PROGRAM_ANY_HIGH);
   program_add(q, left, 1);
   program_add(q, right, -1);
@@ -145,7 +145,7 @@ static void cut_row(program *q, int32_t cut, int32_t inside, int32_t outside) {
 }
 
 /* Whatever enters or leaves call k, with its price in the row of its length. */
-static void add_cuts(const state *s, program *q, int32_t k, int32_t *in, int32_t *out) {
+static void add_cuts(const milp_calls_state *s, program *q, int32_t k, int32_t *in, int32_t *out) {
   const situ_graph *g = s->problem->graph;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t u = g->producer[t];
@@ -162,7 +162,7 @@ static void add_cuts(const state *s, program *q, int32_t k, int32_t *in, int32_t
 }
 
 /* in and out are scratch [tensor]. */
-static void add_call(const state *s, program *q, int32_t k, int32_t *in, int32_t *out) {
+static void add_call(const milp_calls_state *s, program *q, int32_t k, int32_t *in, int32_t *out) {
   const situ_problem *p = s->problem;
   int32_t d = s->device_of[k];
   add_cuts(s, q, k, in, out);
@@ -184,7 +184,7 @@ static void add_call(const state *s, program *q, int32_t k, int32_t *in, int32_t
     if (x_of(s, v, k) >= 0) follow_row(s, q, s->finish[v], s->end[k], x_of(s, v, k));
 }
 
-static void add_operators(const state *s, program *q, int32_t makespan) {
+static void add_operators(const milp_calls_state *s, program *q, int32_t makespan) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -209,7 +209,7 @@ static void add_operators(const state *s, program *q, int32_t makespan) {
 }
 
 /* Each operator has a slot, and colocated ones have slots of one device. */
-static void add_slots(const state *s, program *q) {
+static void add_slots(const milp_calls_state *s, program *q) {
   const situ_problem *p = s->problem;
   for (int32_t v = 0; v < p->n_operators; v++) {
     program_row(q, 1, 1);
@@ -227,7 +227,7 @@ static void add_slots(const state *s, program *q) {
       }
 }
 
-static void add_memories(const state *s, program *q) {
+static void add_memories(const milp_calls_state *s, program *q) {
   const situ_problem *p = s->problem;
   int64_t all = 0, most = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -273,7 +273,7 @@ static int64_t serial_ns(const situ_problem *p) {
   return sum;
 }
 
-static bool init(state *s) {
+static bool milp_calls_init(milp_calls_state *s) {
   const situ_problem *p = s->problem;
   arena *a = s->run->arena;
   int32_t *unit_of = ARENA_NEW(a, int32_t, p->n_operators);
@@ -296,7 +296,7 @@ static bool init(state *s) {
 
 static void *write_program(program *q, solve_run *run) {
   const situ_problem *p = run->problem;
-  state *s = ARENA_ZERO(run->arena, state, 1);
+  milp_calls_state *s = ARENA_ZERO(run->arena, milp_calls_state, 1);
   int32_t most;
   if (!s) return NULL;
   s->run = run;
@@ -307,7 +307,7 @@ static void *write_program(program *q, solve_run *run) {
     calls = least;
     s->known = NULL;
   }
-  if (!make_slots(s, calls) || !init(s)) return NULL;
+  if (!make_slots(s, calls) || !milp_calls_init(s)) return NULL;
   s->ticks = s->n_calls + 1;
   int64_t upper_ns = min64(run->incumbent->value_ns, serial_ns(p));
   if (upper_ns > LONGEST_TICKS / s->ticks) return s;
@@ -330,12 +330,12 @@ static void *write_program(program *q, solve_run *run) {
 }
 
 static bool start_from(void *context, int64_t *x) {
-  state *s = context;
+  milp_calls_state *s = context;
   return s->known && milp_write_devices(&s->units, s->known, x);
 }
 
 static void offer(void *context, const double *x) {
-  state *s = context;
+  milp_calls_state *s = context;
   if (!milp_read_devices(&s->units, x)) return;
   const int32_t *slot = s->units.operator_device;
   for (int32_t k = 0, n = 0; k < s->n_slots; k++) {
@@ -352,4 +352,5 @@ static void offer(void *context, const double *x) {
   solve_offer(s->run, &(placement){.device = s->device}); /* split by the rule, it may be better still */
 }
 
-const milp_program milp_calls = {.serves = serves, .write = write_program, .start = start_from, .offer = offer};
+const milp_program milp_calls = {
+    .serves = milp_calls_serves, .write = write_program, .start = start_from, .offer = offer};

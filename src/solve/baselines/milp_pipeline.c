@@ -16,15 +16,15 @@
 #include "solve/pipeline/partition.h"
 #include "view/hypergraph.h"
 
-typedef struct state {
+typedef struct milp_pipeline_state {
   solve_run *run;
   hypergraph h;
   milp_units units;
   int32_t *x;        /* [unit * n_devices + device] column, or -1 where not allowed */
   int32_t *in, *out; /* [edge * n_devices + device] likewise; -1 where nothing is paid */
-} state;
+} milp_pipeline_state;
 
-static bool init(state *s, solve_run *run) {
+static bool milp_pipeline_init(milp_pipeline_state *s, solve_run *run) {
   arena *a = run->arena;
   s->run = run;
   if (!hypergraph_find(&s->h, run->problem, true, a)) return false;
@@ -40,7 +40,7 @@ static bool init(state *s, solve_run *run) {
   return equal_devices_find(&s->units.equal, run->problem, EQUAL_STAGED, a) && milp_units_init(&s->units, a);
 }
 
-static void add_columns(state *s, program *p) {
+static void add_columns(milp_pipeline_state *s, program *p) {
   const hypergraph *h = &s->h;
   int32_t nd = h->n_devices;
   for (int32_t u = 0; u < h->n_units; u++)
@@ -56,7 +56,7 @@ static void add_columns(state *s, program *p) {
     }
 }
 
-static void place_units(state *s, program *p) {
+static void place_units(milp_pipeline_state *s, program *p) {
   const hypergraph *h = &s->h;
   for (int32_t u = 0; u < h->n_units; u++) {
     program_row(p, 1, 1);
@@ -73,7 +73,7 @@ static void cut_row(program *p, int32_t cut, int32_t inside, int32_t outside) {
   program_add(p, outside, 1);
 }
 
-static void cut_edges(state *s, program *p) {
+static void cut_edges(milp_pipeline_state *s, program *p) {
   const hypergraph *h = &s->h;
   int32_t nd = h->n_devices;
   for (int32_t e = 0; e < h->n_edges; e++) {
@@ -89,7 +89,7 @@ static void cut_edges(state *s, program *p) {
 }
 
 /* T >= the load of d, of which `compute`, `in` and `out` say what belongs to it. */
-static void load_row(state *s, program *p, int32_t period, int32_t d, bool compute, bool in, bool out) {
+static void load_row(milp_pipeline_state *s, program *p, int32_t period, int32_t d, bool compute, bool in, bool out) {
   const hypergraph *h = &s->h;
   int64_t row = h->row_of[d];
   int32_t nd = h->n_devices;
@@ -105,7 +105,7 @@ static void load_row(state *s, program *p, int32_t period, int32_t d, bool compu
   }
 }
 
-static void limit_memory(state *s, program *p) {
+static void limit_memory(milp_pipeline_state *s, program *p) {
   const hypergraph *h = &s->h;
   if (h->memory_is_free) return;
   int64_t most = h->footprint_bytes[h->n_footprints - 1];
@@ -145,8 +145,8 @@ static int64_t greatest_period(const hypergraph *h) {
 }
 
 static void *write_program(program *p, solve_run *run) {
-  state *s = ARENA_ZERO(run->arena, state, 1);
-  if (!s || !init(s, run)) return NULL;
+  milp_pipeline_state *s = ARENA_ZERO(run->arena, milp_pipeline_state, 1);
+  if (!s || !milp_pipeline_init(s, run)) return NULL;
   if (!hypergraph_fits(&s->h)) return s;
   const hypergraph *h = &s->h;
   int64_t upper_ns = min64(run->incumbent->value_ns, greatest_period(h));
@@ -169,15 +169,16 @@ static void *write_program(program *p, solve_run *run) {
 }
 
 static bool start_from(void *context, int64_t *x) {
-  state *s = context;
+  milp_pipeline_state *s = context;
   return milp_write_devices(&s->units, s->run->incumbent->best.device, x);
 }
 
 static void offer(void *context, const double *x) {
-  state *s = context;
+  milp_pipeline_state *s = context;
   if (milp_read_devices(&s->units, x)) repair_offer(s->run, &(placement){.device = s->units.operator_device});
 }
 
-static bool serves(const situ_problem *p) { return hypergraph_serves(p) && !p->replicate; }
+static bool milp_pipeline_serves(const situ_problem *p) { return hypergraph_serves(p) && !p->replicate; }
 
-const milp_program milp_pipeline = {.serves = serves, .write = write_program, .start = start_from, .offer = offer};
+const milp_program milp_pipeline = {
+    .serves = milp_pipeline_serves, .write = write_program, .start = start_from, .offer = offer};

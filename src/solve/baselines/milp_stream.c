@@ -24,7 +24,7 @@ typedef struct pair {
   int32_t ij, ji; /* columns: i before j, j before i */
 } pair;
 
-typedef struct state {
+typedef struct milp_stream_state {
   solve_run *run;
   latency_program latency;
   milp_units units;
@@ -34,9 +34,9 @@ typedef struct state {
   int32_t *waiting; /* scratch [operator] */
   double *when;     /* scratch [operator] */
   bit_rows above;   /* ancestors of each operator */
-} state;
+} milp_stream_state;
 
-static bool serves(const situ_problem *p) {
+static bool milp_stream_serves(const situ_problem *p) {
   return p->execution == SITU_EXECUTION_STREAM && p->n_operators <= MOST_OPERATORS &&
          latency_program_fits(p, MOST_ENTRIES);
 }
@@ -96,7 +96,7 @@ static bool can_meet(const latency_program *l, int32_t i, int32_t j) {
   return false;
 }
 
-static bool add_pairs(state *s, program *q, arena *a) {
+static bool add_pairs(milp_stream_state *s, program *q, arena *a) {
   const latency_program *l = &s->latency;
   int64_t n = l->problem->n_operators;
   s->pairs = ARENA_NEW(a, pair, n * (n - 1) / 2);
@@ -126,7 +126,7 @@ static void limit_period(const latency_program *l, program *q) {
 static void *write_program(program *q, solve_run *run) {
   arena *a = run->arena;
   const situ_problem *p = run->problem;
-  state *s = ARENA_ZERO(a, state, 1);
+  milp_stream_state *s = ARENA_ZERO(a, milp_stream_state, 1);
   if (!s || !latency_program_write(&s->latency, q, p, run->incumbent->value_ns, true, a)) return NULL;
   s->run = run;
   s->units = (milp_units){
@@ -142,7 +142,7 @@ static void *write_program(program *q, solve_run *run) {
 }
 
 static bool start_from(void *context, int64_t *x) {
-  state *s = context;
+  milp_stream_state *s = context;
   const placement *best = &s->run->incumbent->best;
   if (!milp_write_devices(&s->units, best->device, x)) return false;
   for (int32_t k = 0; k < s->latency.problem->n_operators; k++) s->waiting[best->order ? best->order[k] : k] = k;
@@ -155,7 +155,7 @@ static bool start_from(void *context, int64_t *x) {
 }
 
 /* Whether pair o says that its one end waits for the other on one device: 1 for i first, -1 for j first. */
-static int first_of(const state *s, const pair *o, const double *x) {
+static int first_of(const milp_stream_state *s, const pair *o, const double *x) {
   if (s->units.operator_device[o->i] != s->units.operator_device[o->j]) return 0;
   return x[o->ij] >= x[o->ji] ? 1 : -1;
 }
@@ -163,7 +163,7 @@ static int first_of(const state *s, const pair *o, const double *x) {
 /* By start, in a topological order that also keeps to the pairs: the engine rounds, so that starts alone would not
  * do.
  * False where they go in a circle. */
-static bool read_order(state *s, const double *x) {
+static bool read_order(milp_stream_state *s, const double *x) {
   const situ_graph *g = s->latency.problem->graph;
   int32_t n = g->n_operators;
   for (int32_t v = 0; v < n; v++) {
@@ -194,7 +194,7 @@ static bool read_order(state *s, const double *x) {
 }
 
 static void offer(void *context, const double *x) {
-  state *s = context;
+  milp_stream_state *s = context;
   if (!milp_read_devices(&s->units, x) || !read_order(s, x)) return;
   repair_offer(s->run, &(placement){.device = s->units.operator_device, .order = s->order});
 }
@@ -214,4 +214,4 @@ static situ_status prove(solve_run *run) {
 }
 
 const milp_program milp_stream = {
-    .serves = serves, .write = write_program, .start = start_from, .offer = offer, .prove = prove};
+    .serves = milp_stream_serves, .write = write_program, .start = start_from, .offer = offer, .prove = prove};

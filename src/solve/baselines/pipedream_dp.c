@@ -48,14 +48,14 @@ static bool find_edges(branches *b, const situ_problem *p, arena *a) {
 }
 
 /* Hopcroft and Tarjan's search (CACM 16, 1973) with a stack of its own. */
-typedef struct search {
+typedef struct pipedream_search {
   branches *b;
   int32_t *found, *low, *path, n_found, n_path;
   int64_t *next, *came_by; /* [node] edge to look at next; edge that it was reached by */
   int64_t *stack, n_stack; /* edges of components that are not complete */
-} search;
+} pipedream_search;
 
-static void enter(search *s, int32_t v, int64_t by) {
+static void enter(pipedream_search *s, int32_t v, int64_t by) {
   s->found[v] = s->low[v] = s->n_found++;
   s->next[v] = s->b->start[v];
   s->came_by[v] = by;
@@ -63,7 +63,7 @@ static void enter(search *s, int32_t v, int64_t by) {
 }
 
 /* The edges on the stack down to `last` are one component: the units of their tails become one. */
-static void merge_tails(search *s, int64_t last) {
+static void merge_tails(pipedream_search *s, int64_t last) {
   int32_t *parent = s->b->parent, root = disjoint_root(parent, s->b->tail[last] / 2);
   int64_t e;
   do {
@@ -72,7 +72,7 @@ static void merge_tails(search *s, int64_t last) {
   } while (e != last);
 }
 
-static void look_at(search *s, int32_t v, int64_t e) {
+static void look_at(pipedream_search *s, int32_t v, int64_t e) {
   if (e == s->came_by[v]) return;
   int32_t w = s->b->tail[e] == v ? s->b->head[e] : s->b->tail[e];
   if (s->found[w] < 0) {
@@ -85,7 +85,7 @@ static void look_at(search *s, int32_t v, int64_t e) {
 }
 
 static bool merge_branches(branches *b, arena *a) {
-  search s = {.b = b};
+  pipedream_search s = {.b = b};
   int32_t n = b->n_nodes;
   if (!ARENA_ARRAYS(a, ARRAY(s.found, n), ARRAY(s.low, n), ARRAY(s.path, n), ARRAY(s.next, n), ARRAY(s.came_by, n),
                     ARRAY(s.stack, b->n_edges)))
@@ -108,7 +108,7 @@ static bool merge_branches(branches *b, arena *a) {
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status pipedream_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
   contraction chain;
@@ -133,5 +133,5 @@ const solver pipedream_solver = {
     .title = "branches merged, the remaining chain split optimally",
     .source = "Narayanan et al. (PipeDream), SOSP 2019",
     .models = MODEL_PIPELINE,
-    .solve = solve,
+    .solve = pipedream_solve,
 };

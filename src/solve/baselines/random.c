@@ -50,7 +50,7 @@ static situ_status solve_stream(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status random_solve(solve_run *run) {
   if (run->problem->execution == SITU_EXECUTION_STREAM) return solve_stream(run);
   const situ_problem *p = run->problem;
   rng r = rng_new(run->seed);
@@ -73,5 +73,5 @@ const solver random_solver = {
     .source = "",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
     .periods = true,
-    .solve = solve,
+    .solve = random_solve,
 };

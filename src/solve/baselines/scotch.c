@@ -48,7 +48,7 @@ static int map_graph(const parts *g, SCOTCH_Num *start, SCOTCH_Num *to, SCOTCH_N
   return failed;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status scotch_solve(solve_run *run) {
   arena *a = run->arena;
   parts g;
   if (!parts_find(&g, run)) return fail_no_memory(run->error);
@@ -74,7 +74,7 @@ const solver scotch_solver = {
     .source = "Pellegrini, Roman, HPCN Europe 1996",
     .models = MODEL_STREAM | MODEL_PIPELINE,
 #ifdef SITU_SCOTCH
-    .solve = solve,
+    .solve = scotch_solve,
 #else
     .missing = "it was made without the library Scotch (libscotch-dev)",
 #endif

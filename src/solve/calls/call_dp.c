@@ -66,7 +66,7 @@ static bool is_found(const call_dp *s) { return s->labels.first[s->lattice.n - 1
 /* Rounds for what ends below a limit: the incumbent, where it is near the bound. Else one near the bound, which is
  * cheap and raises it, and one farther off, to find a plan. Wider while labels are dropped, farther off while nothing
  * is there. */
-static situ_status search(call_dp *s) {
+static situ_status call_dp_search(call_dp *s) {
   solve_run *run = s->run;
   int64_t slack = s->price.lower_ns / 128 + 1;
   int32_t width = FIRST_WIDTH;
@@ -93,12 +93,12 @@ static situ_status search_all(call_dp *s) {
   bool limited = device_calls < INT32_MAX || all_calls < INT32_MAX;
   if (limited && s->price.toll == 0) {
     g->device_calls = g->all_calls = INT32_MAX;
-    TRY(search(s));
+    TRY(call_dp_search(s));
     g->device_calls = device_calls;
     g->all_calls = all_calls;
     if (solve_done(s->run)) return SITU_STATUS_OK;
   }
-  return search(s);
+  return call_dp_search(s);
 }
 
 /* The lattice of the problem, or of one in which the lightest idle operators weigh nothing, until it is small enough.
@@ -119,7 +119,7 @@ static call_lattice_result find_lattice(call_dp *s) {
   return result;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status call_dp_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   bool unfit = false;
   call_dp *s = ARENA_ZERO(run->arena, call_dp, 1);
@@ -142,7 +142,7 @@ static situ_status solve(solve_run *run) {
   return status;
 }
 
-static bool serves(const situ_problem *p) { return p->n_operators <= MOST_OPERATORS; }
+static bool call_dp_serves(const situ_problem *p) { return p->n_operators <= MOST_OPERATORS; }
 
 const solver call_dp_solver = {
     .name = "call_dp",
@@ -150,7 +150,7 @@ const solver call_dp_solver = {
     .source = "",
     .models = MODEL_CALLS,
     .exact = true,
-    .serves = serves,
+    .serves = call_dp_serves,
     .starts = {{&greedy_solver, 1}},
-    .solve = solve,
+    .solve = call_dp_solve,
 };

@@ -25,7 +25,7 @@ typedef struct calls_search {
   int64_t value_ns;
 } calls_search;
 
-static bool init(calls_search *s, solve_run *run) {
+static bool call_search_init(calls_search *s, solve_run *run) {
   const situ_problem *p = run->problem;
   *s = (calls_search){.run = run, .problem = p, .random = rng_new(run->seed)};
   if (!ARENA_ARRAYS(run->arena, ARRAY(s->now, p->n_operators), ARRAY(s->trial, p->n_operators))) return false;
@@ -99,7 +99,7 @@ static bool can_move(const situ_problem *p) {
 }
 
 /* The best split of the same graph as a pipeline; no harm where there is none. */
-static situ_status start(solve_run *run) {
+static situ_status call_search_start(solve_run *run) {
   const situ_problem *p = run->problem;
   if (solve_done(run)) return SITU_STATUS_OK;
   situ_problem pipeline;
@@ -111,11 +111,11 @@ static situ_status start(solve_run *run) {
   return status;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status call_search_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   if (!run->incumbent->best.device || !can_move(p) || solve_done(run)) return SITU_STATUS_OK;
   calls_search *s = ARENA_ZERO(run->arena, calls_search, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (!s || !call_search_init(s, run)) return fail_no_memory(run->error);
   int64_t moves = FIRST_CYCLE;
   for (int64_t cycle = 0; !solve_done(run); cycle++) {
     if (cycle % 2 == 0) {
@@ -137,6 +137,6 @@ const solver call_search_solver = {
     .anytime = true,
     .multistart = true,
     .starts = {{&single_solver, 1}, {&greedy_solver, 1}},
-    .start = start,
-    .solve = solve,
+    .start = call_search_start,
+    .solve = call_search_solve,
 };

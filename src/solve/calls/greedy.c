@@ -60,7 +60,7 @@ static bool fill(const situ_problem *p, const int32_t *order, int32_t *device) {
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status greedy_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t *order, *device;
   if (!ARENA_ARRAYS(run->arena, ARRAY(order, p->n_operators), ARRAY(device, p->n_operators)) ||
@@ -75,5 +75,5 @@ const solver greedy_solver = {
     .title = "accelerators filled one after the other",
     .source = "Tarnawski et al., NeurIPS 2020",
     .models = MODEL_CALLS,
-    .solve = solve,
+    .solve = greedy_solve,
 };

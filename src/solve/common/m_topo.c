@@ -100,7 +100,7 @@ static bool fill(filling *f) {
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status m_topo_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   filling f = {.problem = p,
                .units = p->units,
@@ -123,5 +123,5 @@ const solver m_topo_solver = {
     .title = "topological order, filled device by device",
     .source = "Jeon et al. (Baechi), SoCC 2020",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
-    .solve = solve,
+    .solve = m_topo_solve,
 };

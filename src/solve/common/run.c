@@ -41,7 +41,7 @@ static situ_status run_part(situ_status (*what)(solve_run *run, const solver *s)
   return status;
 }
 
-static situ_status search(solve_run *run, const solver *s) { return s->solve(run); }
+static situ_status run_search(solve_run *run, const solver *s) { return s->solve(run); }
 
 static situ_status run_starts(solve_run *run, const solver *s) {
   if (run->incumbent->best.device) return SITU_STATUS_OK;
@@ -72,7 +72,7 @@ situ_status solver_prepare(const solver *s, const solve_run *parent, double shar
 }
 
 situ_status solver_search(const solver *s, const solve_run *parent, double share) {
-  return run_part(search, s, parent, share, 0);
+  return run_part(run_search, s, parent, share, 0);
 }
 
 situ_status solver_borrow(incumbent *found, const solver *s, const situ_problem *other, const solve_run *parent,

@@ -3,7 +3,7 @@
 #include "solve/common/solver.h"
 #include "view/equal_devices.h"
 
-static situ_status solve(solve_run *run) {
+static situ_status single_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   placement all = {.device = ARENA_NEW(run->arena, int32_t, p->n_operators)};
   equal_devices equal;
@@ -25,5 +25,5 @@ const solver single_solver = {
     .source = "",
     .models = MODEL_STREAM | MODEL_CALLS | MODEL_PIPELINE,
     .periods = true,
-    .solve = solve,
+    .solve = single_solve,
 };

@@ -120,7 +120,7 @@ static void set_parts(team *all, double share) {
   if (time_ns != INT64_MAX) all->limit_ns = max64(1, (int64_t)((double)time_ns * share) / turns);
 }
 
-static bool init(team *all, rng *seeds) {
+static bool walks_init(team *all, rng *seeds) {
   solve_run *run = all->run;
   for (int32_t i = 0; i < all->n; i++) {
     walker *w = &all->walker[i];
@@ -163,7 +163,7 @@ situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_
   *n_counted = 0;
   situ_status status = SITU_STATUS_OK;
   set_parts(&all, share);
-  if (!all.walker || !init(&all, seeds))
+  if (!all.walker || !walks_init(&all, seeds))
     status = fail_no_memory(run->error);
   else
     status = run_team(&all, n_counted);

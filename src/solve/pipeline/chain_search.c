@@ -18,7 +18,7 @@
 
 enum { MOST_CLASSES = 2000, MOST_DEVICES = 64, MOST_PLACED = 1 << 22 };
 
-typedef struct search {
+typedef struct chain_search {
   solve_run *run;
   const situ_problem *problem;
   contraction classes;
@@ -37,9 +37,9 @@ typedef struct search {
   bool stopped;
   int32_t *operator_device;
   situ_status status;
-} search;
+} chain_search;
 
-static bool order_classes(search *s, arena *a) {
+static bool order_classes(chain_search *s, arena *a) {
   const constraint_graph *f = &s->classes.forward;
   int32_t *left, n = 0;
   if (!ARENA_ARRAYS(a, ARRAY(s->class_at, f->n), ZEROS(s->waiting, f->n), ZEROS(left, f->n)) ||
@@ -55,7 +55,7 @@ static bool order_classes(search *s, arena *a) {
 }
 
 /* Time of a class on a device in all phases; SITU_NEVER_NS where it is not allowed. */
-static int64_t time_on(const search *s, int32_t c, int32_t d) {
+static int64_t time_on(const chain_search *s, int32_t c, int32_t d) {
   const situ_problem *p = s->problem;
   int64_t sum = 0;
   if (!s->loads.allowed[(int64_t)c * p->n_devices + d]) return SITU_NEVER_NS;
@@ -64,7 +64,7 @@ static int64_t time_on(const search *s, int32_t c, int32_t d) {
   return sum;
 }
 
-static void price_classes(search *s) {
+static void price_classes(chain_search *s) {
   int32_t n = s->classes.n_classes;
   for (int32_t c = 0; c < n; c++) {
     int64_t least = SITU_NEVER_NS;
@@ -79,10 +79,10 @@ static void price_classes(search *s) {
   }
 }
 
-static bool init(search *s, solve_run *run) {
+static bool chain_search_init(chain_search *s, solve_run *run) {
   arena *a = run->arena;
   const situ_problem *p = run->problem;
-  *s = (search){.run = run, .problem = p};
+  *s = (chain_search){.run = run, .problem = p};
   if (!contract(&s->classes, p, true, a) || !order_classes(s, a)) return false;
   if (!chain_loads_init(&s->loads, p, &s->classes, a)) return false;
   if (!ARENA_ARRAYS(a, ZEROS(s->used, p->n_devices), ZEROS(s->price, s->classes.n_classes),
@@ -94,14 +94,14 @@ static bool init(search *s, solve_run *run) {
 }
 
 /* Whether the rest may fit into device d, which is at work, and those not used. */
-static bool rest_fits(const search *s, int32_t d) {
+static bool rest_fits(const chain_search *s, int32_t d) {
   double room = ((double)s->most_ns - (double)s->loads.compute_ns[d]) * s->reach[d];
   for (int32_t e = 0; e < s->problem->n_devices; e++)
     if (!s->used[e]) room += (double)s->most_ns * s->reach[e];
   return s->rest <= room * (1 + 1e-9) + 1;
 }
 
-static void offer(search *s) {
+static void offer(chain_search *s) {
   int64_t promised_ns = chain_loads_value(&s->loads);
   contraction_expand(&s->classes, s->loads.device, s->operator_device);
   int64_t value_ns = solve_offer(s->run, &(placement){.device = s->operator_device});
@@ -112,13 +112,13 @@ static void offer(search *s) {
   s->stopped |= s->status != SITU_STATUS_OK || solve_done(s->run);
 }
 
-static bool count(search *s) {
+static bool count(chain_search *s) {
   if (++s->n_tried % 64 == 0) s->stopped |= budget_spend(s->run->budget, 1) || s->n_tried >= MOST_PLACED;
   return !s->stopped;
 }
 
 /* Whether a free device is as good as d, and before it. */
-static bool has_free_twin(const search *s, int32_t d) {
+static bool has_free_twin(const chain_search *s, int32_t d) {
   const device_type *type = &s->equal.types[s->equal.type_of[d]];
   for (int32_t i = 0; type->devices[i] < d; i++)
     if (!s->used[type->devices[i]]) return true;
@@ -126,7 +126,7 @@ static bool has_free_twin(const search *s, int32_t d) {
 }
 
 /* Whether class c needs a class of device d. */
-static bool needs(const search *s, int32_t c, int32_t d) {
+static bool needs(const chain_search *s, int32_t c, int32_t d) {
   for (int32_t i = s->before.start[c]; i < s->before.start[c + 1]; i++)
     if (s->loads.device[s->before.to[i]] == d) return true;
   return false;
@@ -139,9 +139,9 @@ typedef struct part {
   bool in_order;
 } part;
 
-static void grow(search *s, part at, int32_t first_rank);
+static void grow(chain_search *s, part at, int32_t first_rank);
 
-static void go_on(search *s, part at, int32_t rank) {
+static void go_on(chain_search *s, part at, int32_t rank) {
   bool whole = s->n_placed == s->classes.n_classes;
   if (whole && at.in_order) offer(s);
   if (whole) return;
@@ -156,7 +156,7 @@ static void go_on(search *s, part at, int32_t rank) {
 
 /* Adds each class of at least that rank that may come next to the part, and goes on from there. Ranks that were passed
  * over stay for later parts. */
-static void grow(search *s, part at, int32_t first_rank) {
+static void grow(chain_search *s, part at, int32_t first_rank) {
   const constraint_graph *f = &s->classes.forward;
   int32_t d = at.device;
   for (int32_t rank = first_rank; rank < f->n && !s->stopped; rank++) {
@@ -178,9 +178,9 @@ static void grow(search *s, part at, int32_t first_rank) {
   }
 }
 
-static situ_status solve(solve_run *run) {
-  search *s = ARENA_NEW(run->arena, search, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+static situ_status chain_search_solve(solve_run *run) {
+  chain_search *s = ARENA_NEW(run->arena, chain_search, 1);
+  if (!s || !chain_search_init(s, run)) return fail_no_memory(run->error);
   if (s->classes.n_classes > MOST_CLASSES) return SITU_STATUS_OK;
   s->most_ns = run->incumbent->value_ns - 1;
   if (s->classes.n_classes == 0) return SITU_STATUS_OK;
@@ -195,7 +195,7 @@ static situ_status solve(solve_run *run) {
   return s->status;
 }
 
-static bool serves(const situ_problem *p) {
+static bool chain_search_serves(const situ_problem *p) {
   return p->contiguous && !p->replicate && p->n_devices <= MOST_DEVICES && p->n_operators > 0;
 }
 
@@ -205,6 +205,6 @@ const solver chain_search_solver = {
     .source = "Land, Doig, Econometrica 1960",
     .models = MODEL_PIPELINE,
     .exact = true,
-    .serves = serves,
-    .solve = solve,
+    .serves = chain_search_serves,
+    .solve = chain_search_solve,
 };

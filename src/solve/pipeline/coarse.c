@@ -24,7 +24,7 @@ static bool allocate(draft *d, int32_t n, int32_t n_edges, int64_t n_before, int
                       ARRAY(d->cost, (int64_t)n_edges * width(d)), ZEROS(d->loose, n_edges));
 }
 
-static bool start(draft *d, const windows *fine, arena *a) {
+static bool coarse_start(draft *d, const windows *fine, arena *a) {
   const stages *s = fine->stages;
   *d = (draft){.fine = fine, .n = s->n, .n_edges = s->n_edges, .n_types = s->n_types};
   int64_t n_before = 0;
@@ -224,7 +224,7 @@ static bool finish(stages *out, const draft *d, arena *a) {
 bool coarse_find(stages *out, windows *open, bool *folded, const windows *fine, arena *a) {
   draft now, next;
   int32_t n_folded = 1;
-  if (!start(&now, fine, a) || !join_edges(&now, a)) return false;
+  if (!coarse_start(&now, fine, a) || !join_edges(&now, a)) return false;
   while (n_folded > 0) {
     if (!fold(&next, &now, &n_folded, a) || !join_edges(&next, a)) return false;
     now = next;

@@ -82,7 +82,7 @@ static int32_t choose(clustering *c, double most_ns, int32_t u, rng *random) {
   return best;
 }
 
-static bool init(clustering *c, const hypergraph *h, int32_t *into, int32_t row, arena *a) {
+static bool coarsen_init(clustering *c, const hypergraph *h, int32_t *into, int32_t row, arena *a) {
   int32_t n = h->n_units;
   *c = (clustering){.h = h, .into = into};
   if (!ARENA_ARRAYS(a, ARRAY(c->time_ns, n), ARRAY(c->allowed, (int64_t)n * h->n_rows), ZEROS(c->rating, n),
@@ -104,7 +104,7 @@ int32_t coarsen_units(int32_t *into, const hypergraph *h, const coarsen_rules *r
   clustering c;
   int32_t n = h->n_units, row = common_row(h), left = n, n_clusters = 0;
   int32_t *order = ARENA_NEW(a, int32_t, n);
-  if (!order || !init(&c, h, into, row, a)) return -1;
+  if (!order || !coarsen_init(&c, h, into, row, a)) return -1;
   for (int32_t i = 0; i < n; i++) {
     int32_t k = (int32_t)rng_below(random, i + 1);
     order[i] = order[k];

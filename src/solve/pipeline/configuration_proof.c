@@ -4,7 +4,7 @@
 #include "bound/configuration.h"
 #include "solve/common/solver.h"
 
-static situ_status solve(solve_run *run) {
+static situ_status configuration_solve(solve_run *run) {
   int64_t lower_ns = run->incumbent->lower_bound_ns;
   situ_status status =
       configuration_raise(&lower_ns, run->problem, run->incumbent->value_ns, run->arena, run->budget, run->error);
@@ -12,12 +12,10 @@ static situ_status solve(solve_run *run) {
   return status;
 }
 
-static bool serves(const situ_problem *problem) { return configuration_serves(problem); }
-
 const solver configuration_solver = {.name = "configuration",
                                      .title = "proof: prices that no devices can hold together",
                                      .source = "Gilmore and Gomory, Operations Research 1961",
                                      .models = MODEL_PIPELINE,
                                      .exact = true,
-                                     .serves = serves,
-                                     .solve = solve};
+                                     .serves = configuration_serves,
+                                     .solve = configuration_solve};

@@ -35,7 +35,7 @@ typedef struct member {
 } member;
 
 /* The pool, and the cycles of a generation: these only look at the pool. */
-typedef struct search {
+typedef struct free_search {
   solve_run *run;
   hypergraph whole;
   rng random;
@@ -43,12 +43,12 @@ typedef struct search {
   int32_t n_pool, n_found;
   int64_t n_cycles; /* of all generations before */
   double goal_ns;
-} search;
+} free_search;
 
 /* One cycle. */
 typedef struct cycle {
   solve_run *run;
-  const search *all;
+  const free_search *all;
   rng random;
   level *levels;
   member *found;
@@ -57,7 +57,7 @@ typedef struct cycle {
   double effort;
 } cycle;
 
-static bool init(search *s) {
+static bool free_search_init(free_search *s) {
   arena *a = s->run->arena;
   for (int32_t i = 0; i < POOL; i++)
     if (!(s->pool[i].device = ARENA_NEW(a, int32_t, s->whole.n_units))) return false;
@@ -163,7 +163,7 @@ static bool run_cycle(cycle *s, int32_t *label, const int32_t *start, double hot
 /* ---- the pool ---- */
 
 /* The partition takes the place of one of equal value, or an empty one, or that of the worst. */
-static void join_pool(search *s, const member *found) {
+static void join_pool(free_search *s, const member *found) {
   int32_t at = -1, worst = 0;
   if (found->value_ns == SITU_NEVER_NS) return;
   for (int32_t i = 0; i < s->n_pool; i++) {
@@ -182,7 +182,7 @@ static double effort_of(int64_t n) { return n < 16 ? fmin(FIRST_EFFORT * (double
 
 /* A cycle from nothing, around one member, or around two. */
 static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
-  const search *all = context;
+  const free_search *all = context;
   int32_t n = all->whole.n_units;
   cycle s = {.run = run,
              .all = all,
@@ -208,7 +208,7 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
 
 /* As many cycles side by side as the steps that are left pay for: levels halve, so that a cycle has about two moves for
  * each that its finest level has. */
-static int32_t generation_size(const search *s) {
+static int32_t generation_size(const free_search *s) {
   const budget *b = s->run->budget;
   if (b->max_steps == INT64_MAX) return s->n_found;
   double moves = 2 * effort_of(s->n_cycles + s->n_found) * s->whole.n_units * s->whole.n_devices;
@@ -216,7 +216,7 @@ static int32_t generation_size(const search *s) {
   return paid >= s->n_found ? s->n_found : paid > 1 ? (int32_t)paid : 1;
 }
 
-static situ_status next_generation(search *s) {
+static situ_status next_generation(free_search *s) {
   solve_run *run = s->run;
   int32_t n = generation_size(s), n_counted;
   bool known = run->incumbent->value_ns != SITU_NEVER_NS;
@@ -228,13 +228,13 @@ static situ_status next_generation(search *s) {
   return SITU_STATUS_OK;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status free_search_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   if (p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
-  search s = {.run = run, .random = rng_new(run->seed)};
+  free_search s = {.run = run, .random = rng_new(run->seed)};
   if (!hypergraph_find(&s.whole, p, true, run->arena)) return fail_no_memory(run->error);
   if (!hypergraph_fits(&s.whole)) return SITU_STATUS_OK;
-  if (!init(&s)) return fail_no_memory(run->error);
+  if (!free_search_init(&s)) return fail_no_memory(run->error);
   if (run->incumbent->best.device) {
     for (int32_t v = 0; v < p->n_operators; v++) s.found->device[s.whole.unit_of[v]] = run->incumbent->best.device[v];
     s.found->value_ns = run->incumbent->value_ns;
@@ -252,5 +252,5 @@ const solver free_search_solver = {
     .anytime = true,
     .serves = hypergraph_serves,
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}, {&ideal_dp_solver, 0.5}},
-    .solve = solve,
+    .solve = free_search_solve,
 };

@@ -402,7 +402,7 @@ static situ_status close_gap(program *g) {
   return SITU_STATUS_OK;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status ideal_dp_solve(solve_run *run) {
   program g = {.run = run};
   if (!stages_find(&g.stages, run->problem, run->arena)) return fail_no_memory(run->error);
   if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
@@ -423,12 +423,12 @@ static situ_status solve(solve_run *run) {
   return status;
 }
 
-static bool serves(const situ_problem *problem) { return stages_serve(problem); }
+static bool ideal_dp_serves(const situ_problem *problem) { return stages_serve(problem); }
 
 const solver ideal_dp_solver = {.name = "ideal_dp",
                                 .title = "exact dynamic program over ideals",
                                 .source = "Tarnawski et al., NeurIPS 2020",
                                 .models = MODEL_PIPELINE,
                                 .exact = true,
-                                .serves = serves,
-                                .solve = solve};
+                                .serves = ideal_dp_serves,
+                                .solve = ideal_dp_solve};

@@ -16,7 +16,7 @@ enum {
   SHARE_OF_STEPS = 4     /* further orders take at most this part of the steps that are left */
 };
 
-typedef struct search {
+typedef struct linear_dp_search {
   solve_run *run;
   contraction classes;
   order_split *split;
@@ -25,11 +25,11 @@ typedef struct search {
   int32_t *order;
   int32_t *chain, *place, *found; /* [class] its device in the best chain; in the loosened one; in the last one */
   int32_t n_places;               /* devices of the best chain; 0 while there is none */
-} search;
+} linear_dp_search;
 
-static bool init(search *s, solve_run *run) {
+static bool linear_dp_init(linear_dp_search *s, solve_run *run) {
   arena *a = run->arena;
-  *s = (search){.run = run, .random = rng_new(run->seed ^ 0x11ea)};
+  *s = (linear_dp_search){.run = run, .random = rng_new(run->seed ^ 0x11ea)};
   if (!contract(&s->classes, run->problem, true, a)) return false;
   int32_t n = s->classes.n_classes;
   return ARENA_ARRAYS(a, ARRAY(s->order, n), ARRAY(s->chain, n), ARRAY(s->place, n), ARRAY(s->found, n)) &&
@@ -37,7 +37,7 @@ static bool init(search *s, solve_run *run) {
 }
 
 /* Splits the order at hand. Returns whether that is better than all before. */
-static bool offer(search *s) {
+static bool offer(linear_dp_search *s) {
   if (!order_split_offer(s->split, s->order, s->found)) return false;
   s->n_places = 0;
   for (int32_t c = 0; c < s->classes.n_classes; c++) {
@@ -48,7 +48,7 @@ static bool offer(search *s) {
 }
 
 /* The same, to its end whatever the limit of steps; time and stops still count. */
-static void offer_whole(search *s) {
+static void offer_whole(linear_dp_search *s) {
   budget *b = s->run->budget;
   int64_t max_steps = b->max_steps;
   b->max_steps = INT64_MAX;
@@ -58,7 +58,7 @@ static void offer_whole(search *s) {
 }
 
 /* Takes the cuts of the best chain into `place`, each with that chance in four. */
-static void loosen(search *s, int32_t chance, order_style *style) {
+static void loosen(linear_dp_search *s, int32_t chance, order_style *style) {
   int32_t number[64], n = 0;
   for (int32_t k = 0; k < s->n_places && k < 64; k++) {
     n += k > 0 && rng_below(&s->random, 4) < chance;
@@ -71,7 +71,7 @@ static void loosen(search *s, int32_t chance, order_style *style) {
 
 /* The k-th further order: first the rules, then orders drawn in turn from all, and from those that keep the cuts of the
  * best chain or some of them. An order that keeps all cuts never splits worse than that chain. */
-static void make_order(search *s, int32_t k) {
+static void make_order(linear_dp_search *s, int32_t k) {
   order_style style = {.backward = k % 2 == 0};
   if (k < RULES) {
     style.descending = k > 0;
@@ -83,9 +83,9 @@ static void make_order(search *s, int32_t k) {
   order_make(&s->maker, s->order, &style);
 }
 
-static situ_status solve(solve_run *run) {
-  search *s = ARENA_ZERO(run->arena, search, 1);
-  if (!s || !init(s, run) || !order_published(s->order, &s->classes, run->problem->graph, run->arena))
+static situ_status linear_dp_solve(solve_run *run) {
+  linear_dp_search *s = ARENA_ZERO(run->arena, linear_dp_search, 1);
+  if (!s || !linear_dp_init(s, run) || !order_published(s->order, &s->classes, run->problem->graph, run->arena))
     return fail_no_memory(run->error);
   offer_whole(s);
   int64_t left = run->budget->max_steps == INT64_MAX ? INT64_MAX : run->budget->max_steps - run->budget->steps;
@@ -104,5 +104,5 @@ const solver linear_dp_solver = {
     .title = "best split of many linear orders of the operators",
     .source = "Tarnawski et al., Efficient Algorithms for Device Placement of DNN Graph Operators, NeurIPS 2020",
     .models = MODEL_PIPELINE,
-    .solve = solve,
+    .solve = linear_dp_solve,
 };

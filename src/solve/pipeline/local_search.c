@@ -38,7 +38,7 @@ static bool part_allows(const annealing *s, int32_t unit, int32_t d) {
   return problem_allows_all(s->problem, contraction_members(&s->units, unit), d);
 }
 
-static bool init(annealing *s, solve_run *run) {
+static bool local_search_init(annealing *s, solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
   *s = (annealing){.run = run, .problem = p, .random = rng_new(run->seed)};
@@ -196,11 +196,11 @@ static void cool(annealing *s, int64_t moves, int32_t *from_of) {
   }
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status local_search_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   if (!run->incumbent->best.device || p->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   annealing *s = ARENA_ZERO(run->arena, annealing, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (!s || !local_search_init(s, run)) return fail_no_memory(run->error);
   int32_t *from_of = ARENA_NEW(run->arena, int32_t, s->units.n_classes);
   if (!from_of) return fail_no_memory(run->error);
   int64_t moves = FIRST_CYCLE;
@@ -214,7 +214,7 @@ static situ_status solve(solve_run *run) {
 }
 
 /* free_search is better at what it serves. */
-static bool serves(const situ_problem *p) { return loads_serve(p) && !hypergraph_serves(p); }
+static bool local_search_serves(const situ_problem *p) { return loads_serve(p) && !hypergraph_serves(p); }
 
 const solver local_search_solver = {
     .name = "local_search",
@@ -223,7 +223,7 @@ const solver local_search_solver = {
     .models = MODEL_PIPELINE,
     .anytime = true,
     .multistart = true,
-    .serves = serves,
+    .serves = local_search_serves,
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}},
-    .solve = solve,
+    .solve = local_search_solve,
 };

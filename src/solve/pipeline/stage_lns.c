@@ -328,7 +328,7 @@ static void measure(lns *l) {
   l->norm = norm_of(l, l->loads);
 }
 
-static situ_status search(lns *l, const stage_space *space) {
+static situ_status stage_lns_search(lns *l, const stage_space *space) {
   solve_run *run = l->run;
   for (int32_t idle = 0; idle < PATIENCE && !solve_done(run); idle++) {
     bool gained;
@@ -355,7 +355,7 @@ static situ_status search(lns *l, const stage_space *space) {
   return SITU_STATUS_OK;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status stage_lns_solve(solve_run *run) {
   lns l = {.run = run, .random = rng_new(run->seed)};
   stages s;
   stage_space space;
@@ -371,15 +371,15 @@ static situ_status solve(solve_run *run) {
   find_worth(&l);
   memcpy(l.kept, l.stage, (size_t)s.n);
   measure(&l);
-  return search(&l, &space);
+  return stage_lns_search(&l, &space);
 }
 
-static bool serves(const situ_problem *p) { return stage_space_serves(p); }
+static bool stage_lns_serves(const situ_problem *p) { return stage_space_serves(p); }
 
 const solver stage_lns_solver = {.name = "stage_lns",
                                  .title = "large neighbourhoods of a contiguous pipeline",
                                  .source = "Shaw, CP 1998",
                                  .models = MODEL_PIPELINE,
-                                 .serves = serves,
+                                 .serves = stage_lns_serves,
                                  .starts = {{&linear_dp_solver, 0.5}},
-                                 .solve = solve};
+                                 .solve = stage_lns_solve};

@@ -221,7 +221,7 @@ static situ_status close_gap(tree *g) {
   return SITU_STATUS_OK;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status stage_prices_solve(solve_run *run) {
   tree g = {.run = run};
   stages s;
   windows balance;
@@ -245,12 +245,12 @@ static situ_status solve(solve_run *run) {
   return status;
 }
 
-static bool serves(const situ_problem *p) { return stage_space_serves(p); }
+static bool stage_prices_serves(const situ_problem *p) { return stage_space_serves(p); }
 
 const solver stage_prices_solver = {.name = "stage_prices",
                                     .title = "proof and plans by prices of pipeline stages",
                                     .source = "Held and Karp, Mathematical Programming 1971",
                                     .models = MODEL_PIPELINE,
                                     .exact = true,
-                                    .serves = serves,
-                                    .solve = solve};
+                                    .serves = stage_prices_serves,
+                                    .solve = stage_prices_solve};

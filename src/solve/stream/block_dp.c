@@ -260,7 +260,7 @@ static bool make_graph(block_dp *s, const situ_problem *p, arena *a) {
   return thin_until(deleted, &whole, LARGEST_BLOCK, a) && thin_delete(&s->graph, &whole, deleted, a);
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status block_dp_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   block_dp s = {.run = run};
   if (!ARENA_ARRAYS(run->arena, ARRAY(s.device, p->n_operators), ARRAY(s.order, p->n_operators),
@@ -279,7 +279,7 @@ static situ_status solve(solve_run *run) {
   return status;
 }
 
-static bool serves(const situ_problem *p) { return block_serves(p) && p->n_operators <= OPERATORS_LIMIT; }
+static bool block_dp_serves(const situ_problem *p) { return block_serves(p) && p->n_operators <= OPERATORS_LIMIT; }
 
 const solver block_dp_solver = {
     .name = "block_dp",
@@ -287,6 +287,6 @@ const solver block_dp_solver = {
     .source = "",
     .models = MODEL_STREAM,
     .exact = true,
-    .serves = serves,
-    .solve = solve,
+    .serves = block_dp_serves,
+    .solve = block_dp_solve,
 };

@@ -148,7 +148,7 @@ static int32_t list_branches(const branching *s, branch *list, int64_t now, int3
   return n;
 }
 
-static void search(branching *s, int32_t placed, int64_t now) {
+static void branch_and_bound_search(branching *s, int32_t placed, int64_t now) {
   solve_run *run = s->run;
   if (placed == s->n) {
     solve_try(run, &(placement){.device = s->device, .order = s->order});
@@ -167,7 +167,7 @@ static void search(branching *s, int32_t placed, int64_t now) {
     s->finish_ns[v] = s->free_ns[d] = sat_add(list[i].start_ns, problem_time_ns(s->problem, v, d));
     s->done |= 1u << v;
     if (s->unit_placed[u]++ == 0) s->unit_device[u] = d;
-    search(s, placed + 1, list[i].start_ns);
+    branch_and_bound_search(s, placed + 1, list[i].start_ns);
     s->unit_placed[u]--;
     s->done &= ~(1u << v);
     s->free_ns[d] = free_before;
@@ -195,7 +195,7 @@ static void find_rest(branching *s) {
     }
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status branch_and_bound_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   if (solve_done(run)) return SITU_STATUS_OK;
   branching *s = ARENA_ZERO(run->arena, branching, 1);
@@ -211,13 +211,13 @@ static situ_status solve(solve_run *run) {
   if (!s->tail_ns || !bound_heads_tails(head_ns, s->tail_ns, p) || !block_machine_init(&s->machine, p, run->arena))
     return fail_no_memory(run->error);
   find_rest(s);
-  search(s, 0, 0);
+  branch_and_bound_search(s, 0, 0);
   solve_count(run, "nodes", s->nodes);
   if (!s->stopped) solve_bound(run, run->incumbent->value_ns, "branch_and_bound");
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) {
+static bool branch_and_bound_serves(const situ_problem *p) {
   return block_serves(p) && !problem_has_period(p) && p->n_copies == 1 && p->n_operators <= MOST_OPERATORS;
 }
 
@@ -227,7 +227,7 @@ const solver branch_and_bound_solver = {
     .source = "",
     .models = MODEL_STREAM,
     .exact = true,
-    .serves = serves,
+    .serves = branch_and_bound_serves,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = solve,
+    .solve = branch_and_bound_solve,
 };

@@ -50,7 +50,7 @@ static int32_t path_device(const situ_problem *p, const int32_t *forced) {
   return best;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status cpop_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t n = p->n_operators;
   double *up = ARENA_NEW(run->arena, double, n), *down = ARENA_NEW(run->arena, double, n);
@@ -77,5 +77,5 @@ const solver cpop_solver = {
     .title = "critical path on a processor",
     .source = "Topcuoglu, Hariri, Wu, TPDS 2002",
     .models = MODEL_STREAM,
-    .solve = solve,
+    .solve = cpop_solve,
 };

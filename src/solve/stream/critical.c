@@ -11,8 +11,8 @@ bool critical_init(critical *c, const situ_problem *p, arena *a) {
                   .last = ARENA_NEW(a, int32_t, p->n_devices),
                   .busy_ns = ARENA_NEW(a, int64_t, p->n_devices),
                   .tail_ns = ARENA_NEW(a, int64_t, n),
-                  .chain = ARENA_NEW(a, int32_t, n)};
-  return c->position && c->before && c->after && c->last && c->busy_ns && c->tail_ns && c->chain;
+                  .path = ARENA_NEW(a, int32_t, n)};
+  return c->position && c->before && c->after && c->last && c->busy_ns && c->tail_ns && c->path;
 }
 
 int64_t critical_arrival(const situ_problem *p, const int32_t *device, const int64_t *finish_ns, int32_t v, int32_t d) {
@@ -84,11 +84,11 @@ void critical_find(critical *c, const placement *where, const int64_t *start_ns,
     c->tail_ns[v] = sat_add(problem_time_ns(p, v, d), max64(rest, critical_rest(c, where->device, v, d)));
     if (end < 0 || finish_ns[v] > finish_ns[end]) end = v;
   }
-  c->n_chain = 0;
-  for (int32_t v = end; v >= 0; v = blocker(c, where->device, start_ns, finish_ns, v)) c->chain[c->n_chain++] = v;
-  for (int32_t i = 0, j = c->n_chain - 1; i < j; i++, j--) {
-    int32_t swap = c->chain[i];
-    c->chain[i] = c->chain[j];
-    c->chain[j] = swap;
+  c->n_path = 0;
+  for (int32_t v = end; v >= 0; v = blocker(c, where->device, start_ns, finish_ns, v)) c->path[c->n_path++] = v;
+  for (int32_t i = 0, j = c->n_path - 1; i < j; i++, j--) {
+    int32_t swap = c->path[i];
+    c->path[i] = c->path[j];
+    c->path[j] = swap;
   }
 }

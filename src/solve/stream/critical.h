@@ -1,5 +1,5 @@
 /* solve/stream/critical.h - why a stream schedule takes as long as it does: tails, neighbours on the devices, and one
- * critical chain from its start to its end. */
+ * critical path from its start to its end. */
 #ifndef SITU_SOLVE_STREAM_CRITICAL_H
 #define SITU_SOLVE_STREAM_CRITICAL_H
 
@@ -12,8 +12,8 @@ typedef struct critical {
   int32_t *last;           /* [device] scratch */
   int64_t *busy_ns;        /* [device] */
   int64_t *tail_ns; /* [operator] least time from its start to the end of everything, in this sequence, no contention */
-  int32_t *chain;   /* operators that follow each other without slack (or with contention only), first to last */
-  int32_t n_chain;
+  int32_t *path;    /* operators each of which waits for the one before (or for links only), first to last */
+  int32_t n_path;
 } critical;
 
 bool critical_init(critical *c, const situ_problem *problem, arena *a);

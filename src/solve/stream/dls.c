@@ -4,7 +4,7 @@
 #include "solve/stream/list.h"
 #include "solve/stream/rank.h"
 
-static situ_status solve(solve_run *run) {
+static situ_status dls_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   double *level = ARENA_NEW(run->arena, double, p->n_operators);
   rank_costs costs;
@@ -22,5 +22,5 @@ const solver dls_solver = {
     .title = "dynamic level scheduling",
     .source = "Sih, Lee, TPDS 1993",
     .models = MODEL_STREAM,
-    .solve = solve,
+    .solve = dls_solve,
 };

@@ -69,7 +69,7 @@ static int64_t simulate(simulator *s, const placement *where) {
   return found.excess_bytes > 0 || found.over_ns > 0 ? SITU_NEVER_NS : found.value_ns;
 }
 
-static bool init(environment *env, const situ_problem *p, arena *a) {
+static bool environment_fill(environment *env, const situ_problem *p, arena *a) {
   int64_t n = p->n_operators;
   *env = (environment){.problem = p, .arena = a, .n_devices = p->n_devices, .best_ns = SITU_NEVER_NS};
   env->unit_of = ARENA_NEW(a, int32_t, n);
@@ -97,14 +97,14 @@ static bool init(environment *env, const situ_problem *p, arena *a) {
 }
 
 bool environment_init(environment *env, const situ_problem *problem, arena *a) {
-  if (!init(env, problem, a)) return false;
+  if (!environment_fill(env, problem, a)) return false;
   env->simulator = simulator_new(problem, a);
   return env->simulator != NULL;
 }
 
 bool environment_init_run(environment *env, solve_run *run) {
   REQUIRE(run->problem->execution == SITU_EXECUTION_STREAM);
-  if (!init(env, run->problem, run->arena)) return false;
+  if (!environment_fill(env, run->problem, run->arena)) return false;
   env->run = run;
   env->simulator = run->simulator;
   return true;

@@ -3,12 +3,12 @@
  * more with channels followed; the best by simulation stays. */
 #include "solve/stream/list.h"
 
-static situ_status solve(solve_run *run) { return list_by_rank(run, NULL); }
+static situ_status heft_solve(solve_run *run) { return list_by_rank(run, NULL); }
 
 const solver heft_solver = {
     .name = "heft",
     .title = "heterogeneous earliest finish time",
     .source = "Topcuoglu, Hariri, Wu, TPDS 2002",
     .models = MODEL_STREAM,
-    .solve = solve,
+    .solve = heft_solve,
 };

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "solve/stream/critical.h"
-#include "solve/stream/excess.h"
 #include "solve/stream/list.h"
+#include "solve/stream/present.h"
 #include "view/unit.h"
 
 enum { LEAST_OUT = 4, MOST_OUT = 64, FIRST_CYCLE = 1000, WALK = 4 };
@@ -20,11 +19,8 @@ typedef struct greedy {
   const situ_problem *problem;
   rng random;
   draft draft;
-  critical path;
-  placement now;
-  simulator_base *base;          /* now */
-  int64_t *start_ns, *finish_ns; /* of now */
-  double now_cost, best_cost, price;
+  present now;
+  double best_cost;
   double *key; /* [operator] its place in the sequence to come: its position, or near it */
   int32_t *sequence;
   int32_t *moved, n_moved; /* those of `out` whose place is another */
@@ -54,7 +50,7 @@ static int32_t draw_neighbour(greedy *s, int32_t v) {
     int64_t t = g->out_start[v] + rng_below(&s->random, outputs), users = g->use_start[t + 1] - g->use_start[t];
     if (users > 0) return g->use[g->use_start[t] + rng_below(&s->random, users)];
   }
-  if (k == 2) beside = rng_below(&s->random, 2) ? s->path.before[v] : s->path.after[v];
+  if (k == 2) beside = rng_below(&s->random, 2) ? s->now.critical.before[v] : s->now.critical.after[v];
   return beside >= 0 ? beside : v;
 }
 
@@ -65,24 +61,25 @@ static void choose_around(greedy *s, int32_t v, int32_t wanted) {
 
 /* Operators that start at about the time of v. */
 static void choose_window(greedy *s, int32_t v, int32_t wanted) {
-  int32_t n = s->problem->n_operators, first = s->path.position[v] - (int32_t)rng_below(&s->random, wanted);
-  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(s, s->now.order[k]);
+  int32_t n = s->problem->n_operators, first = s->now.critical.position[v] - (int32_t)rng_below(&s->random, wanted);
+  for (int32_t k = first < 0 ? 0 : first; k < n && k < first + wanted; k++) take_out(s, s->now.where.order[k]);
 }
 
-/* Operators that follow each other on the chain on one device. */
+/* Operators that follow each other on the critical path on one device. */
 static void choose_stretch(greedy *s, int32_t at, int32_t wanted) {
-  const int32_t *chain = s->path.chain, *device = s->now.device;
-  for (int32_t k = at; k < s->path.n_chain && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k++)
-    take_out(s, chain[k]);
-  for (int32_t k = at - 1; k >= 0 && s->n_out < wanted && device[chain[k]] == device[chain[at]]; k--)
-    take_out(s, chain[k]);
+  const int32_t *path = s->now.critical.path, *device = s->now.where.device;
+  for (int32_t k = at; k < s->now.critical.n_path && s->n_out < wanted && device[path[k]] == device[path[at]]; k++)
+    take_out(s, path[k]);
+  for (int32_t k = at - 1; k >= 0 && s->n_out < wanted && device[path[k]] == device[path[at]]; k--)
+    take_out(s, path[k]);
 }
 
 static void choose_out(greedy *s) {
-  int32_t n = s->problem->n_operators, most = (int32_t)(OUT * n), at = (int32_t)rng_below(&s->random, s->path.n_chain);
+  int32_t n = s->problem->n_operators, most = (int32_t)(OUT * n),
+          at = (int32_t)rng_below(&s->random, s->now.critical.n_path);
   most = most < LEAST_OUT ? LEAST_OUT : most > MOST_OUT ? MOST_OUT : most;
-  int32_t wanted = 1 + (int32_t)rng_below(&s->random, most), v = s->path.chain[at];
-  memcpy(s->forced, s->now.device, (size_t)n * sizeof *s->forced);
+  int32_t wanted = 1 + (int32_t)rng_below(&s->random, most), v = s->now.critical.path[at];
+  memcpy(s->forced, s->now.where.device, (size_t)n * sizeof *s->forced);
   s->n_out = 0;
   s->together = false;
   switch (rng_below(&s->random, 4)) {
@@ -99,18 +96,15 @@ static void choose_out(greedy *s) {
 
 /* What is taken out may come earlier or later than it did, between its producers and its users. */
 static void set_keys(greedy *s) {
-  const situ_graph *g = s->problem->graph;
-  const int32_t *position = s->path.position;
+  const int32_t *position = s->now.critical.position, n = s->problem->n_operators;
   s->n_moved = 0;
-  for (int32_t v = 0; v < s->problem->n_operators; v++) s->key[v] = position[v];
+  for (int32_t v = 0; v < n; v++) s->key[v] = position[v];
   for (int32_t i = 0; i < s->n_out; i++) {
-    int32_t v = s->out[i], low = 0, high = s->problem->n_operators - 1;
+    int32_t v = s->out[i], low, high;
     if (rng_below(&s->random, 2)) continue;
-    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-      low = position[g->producer[g->in[k]]] > low ? position[g->producer[g->in[k]]] : low;
-    for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-      for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++)
-        high = position[g->use[k]] < high ? position[g->use[k]] : high;
+    present_range(&s->now, v, &low, &high);
+    low = low > 0 ? low - 1 : 0; /* keys lie between the positions of the last producer and the first user */
+    high = high < n - 1 ? high + 1 : n - 1;
     s->key[v] = low + rng_unit(&s->random) * (high - low);
     if (s->key[v] != position[v]) s->moved[s->n_moved++] = v;
   }
@@ -130,7 +124,7 @@ static void set_sequence(greedy *s) {
     s->moved[k] = v;
   }
   for (int32_t i = 0; i < n; i++) {
-    int32_t v = s->now.order[i];
+    int32_t v = s->now.where.order[i];
     if (s->key[v] != i) continue;
     while (m < s->n_moved && comes_before(s, s->moved[m], v)) s->sequence[at++] = s->moved[m++];
     s->sequence[at++] = v;
@@ -142,7 +136,8 @@ static void set_tails(greedy *s) {
   const situ_problem *p = s->problem;
   for (int32_t i = 0; i < s->n_out; i++)
     for (int32_t d = 0; d < p->n_devices; d++)
-      s->tail_ns[(int64_t)s->out[i] * p->n_devices + d] = critical_rest(&s->path, s->now.device, s->out[i], d);
+      s->tail_ns[(int64_t)s->out[i] * p->n_devices + d] =
+          critical_rest(&s->now.critical, s->now.where.device, s->out[i], d);
 }
 
 /* Now and then one of them goes to a device by chance, and the others follow it or not; a stretch goes whole. */
@@ -153,19 +148,9 @@ static void force_some(greedy *s) {
     unit_put(s->problem, s->forced, s->out[rng_below(&s->random, s->n_out)], d);
 }
 
-/* Takes the placement just simulated as the present one, in the order of its starts. */
-static void settle(greedy *s, const placement *where, const simulation *found) {
-  size_t n = (size_t)s->problem->n_operators;
-  memcpy(s->now.device, where->device, n * sizeof *s->now.device);
-  memcpy(s->now.order, where->order, n * sizeof *s->now.order);
-  memcpy(s->start_ns, found->start_ns, n * sizeof *s->start_ns);
-  memcpy(s->finish_ns, found->finish_ns, n * sizeof *s->finish_ns);
-  s->now_cost = excess_cost(s->price, found);
-  critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
-}
-
 /* One step. False when the budget ended within. */
-static bool step(greedy *s, double temperature) {
+static bool iterated_greedy_step(greedy *s, double temperature) {
+  present_explain(&s->now);
   choose_out(s);
   if (s->n_out == 0) return !budget_spend(s->run->budget, 1);
   set_sequence(s);
@@ -177,61 +162,45 @@ static bool step(greedy *s, double temperature) {
   placement where = draft_placement(&s->draft);
   rng ahead = s->random; /* the draw is made before it is known whether it is needed: a stopped run needs it */
   double slack = -temperature * log(1 - rng_unit(&ahead));
-  simulation found = solve_try_below(s->run, s->base, &where, s->now_cost + slack + 1);
-  double cost = excess_cost(s->price, &found), more = cost - s->now_cost;
-  if (found.stopped || more > 0) s->random = ahead;
-  if (found.stopped || (more > 0 && more >= slack)) return true;
-  found = simulator_run_base(s->run->simulator, s->base, &where, !s->run->roomy);
-  settle(s, &where, &found);
+  double cost = present_try(&s->now, &where, s->now.cost + slack + 1), more = cost - s->now.cost;
+  if (more > 0) s->random = ahead;
+  if (more > 0 && more >= slack) return true;
+  present_go_to(&s->now, &where);
   if (cost < s->best_cost) s->best_cost = cost;
   return true;
 }
 
-static void go_to(greedy *s, const placement *where) {
-  int32_t n = s->problem->n_operators;
-  memcpy(s->draft.device, where->device, (size_t)n * sizeof *s->draft.device);
-  for (int32_t k = 0; k < n; k++) s->draft.order[k] = where->order ? where->order[k] : k;
-  placement start = {.device = s->draft.device, .order = s->draft.order};
-  simulation found = simulator_run_base(s->run->simulator, s->base, &start, !s->run->roomy);
-  settle(s, &start, &found);
-}
-
-static bool init(greedy *s, solve_run *run) {
+static bool iterated_greedy_init(greedy *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int64_t n = p->n_operators;
-  *s = (greedy){.run = run, .problem = p, .random = rng_new(run->seed), .price = excess_price(run)};
-  s->now.device = ARENA_NEW(run->arena, int32_t, n);
-  s->now.order = ARENA_NEW(run->arena, int32_t, n);
-  s->start_ns = ARENA_NEW(run->arena, int64_t, n);
-  s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
+  *s = (greedy){.run = run, .problem = p, .random = rng_new(run->seed)};
   s->key = ARENA_NEW(run->arena, double, n);
   s->sequence = ARENA_NEW(run->arena, int32_t, n);
   s->moved = ARENA_NEW(run->arena, int32_t, n);
   s->forced = ARENA_NEW(run->arena, int32_t, n);
   s->out = ARENA_NEW(run->arena, int32_t, n);
   s->tail_ns = ARENA_ZERO(run->arena, int64_t, n * p->n_devices);
-  s->base = simulator_base_new(run->simulator, run->arena);
-  if (!s->now.device || !s->now.order || !s->start_ns || !s->finish_ns || !s->key || !s->sequence || !s->moved ||
-      !s->forced || !s->out || !s->tail_ns || !s->base || !draft_init(&s->draft, p, run->arena) ||
-      !critical_init(&s->path, p, run->arena))
+  if (!s->key || !s->sequence || !s->moved || !s->forced || !s->out || !s->tail_ns ||
+      !draft_init(&s->draft, p, run->arena) || !present_init(&s->now, run, true))
     return false;
   if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s->draft, run->arena);
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status iterated_greedy_solve(solve_run *run) {
   const incumbent *best = run->incumbent;
   if (solve_done(run) || run->problem->n_operators == 0 || !best->best.device) return SITU_STATUS_OK;
   greedy *s = ARENA_ZERO(run->arena, greedy, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
-  go_to(s, &best->best);
-  s->best_cost = s->now_cost;
+  if (!s || !iterated_greedy_init(s, run)) return fail_no_memory(run->error);
+  present_go_to(&s->now, &best->best);
+  s->best_cost = s->now.cost;
   for (int64_t cycle = FIRST_CYCLE; !solve_done(run); cycle *= 2) {
-    if (cycle > FIRST_CYCLE) go_to(s, &best->best);
+    if (cycle > FIRST_CYCLE) present_go_to(&s->now, &best->best);
     int64_t left = budget_steps_left(run->budget);
     if (left / 2 < cycle) cycle = left; /* so that it ends cold */
     for (int64_t k = 0; k < cycle && !solve_done(run); k++)
-      if (!step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle))) return SITU_STATUS_OK;
+      if (!iterated_greedy_step(s, s->best_cost * HOT * pow(COLD / HOT, (double)k / (double)cycle)))
+        return SITU_STATUS_OK;
   }
   return SITU_STATUS_OK;
 }
@@ -244,5 +213,5 @@ const solver iterated_greedy_solver = {
     .anytime = true,
     .multistart = true,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = solve,
+    .solve = iterated_greedy_solve,
 };

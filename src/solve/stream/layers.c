@@ -296,7 +296,7 @@ static void move_parts(layering *s) {
     last = move_part(s, k) ? 0 : last + 1;
 }
 
-static bool init(layering *s, solve_run *run) {
+static bool layers_init(layering *s, solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
   *s = (layering){.run = run, .problem = p, .best_ns = SITU_NEVER_NS};
@@ -316,10 +316,10 @@ static bool init(layering *s, solve_run *run) {
   return s->best && s->next && s->begins && sort_parts(s, a);
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status layers_solve(solve_run *run) {
   layering *s = ARENA_ZERO(run->arena, layering, 1);
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (!s || !layers_init(s, run)) return fail_no_memory(run->error);
   for (int32_t n = s->n_sequence; n >= 2; n = fewer_devices(n))
     for (int32_t k = 1; k <= MOST_ROUNDS && k <= s->n_parts; k++) {
       if (solve_done(run)) return SITU_STATUS_OK;
@@ -340,5 +340,5 @@ const solver layers_solver = {
     .source = "Sutskever, Vinyals, Le, NeurIPS 2014; Wu et al., GNMT, 2016",
     .models = MODEL_STREAM,
     .anytime = true,
-    .solve = solve,
+    .solve = layers_solve,
 };

@@ -8,8 +8,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/block.h"
-#include "solve/stream/critical.h"
-#include "solve/stream/excess.h"
+#include "solve/stream/present.h"
 #include "view/unit.h"
 
 enum {
@@ -28,10 +27,8 @@ typedef struct lns {
   const situ_problem *problem;
   rng random;
   block_machine machine;
-  critical path;
-  placement now, trial;
-  int64_t *start_ns, *finish_ns; /* of now */
-  double now_cost, price;
+  present now;
+  placement trial;
   int32_t longest;  /* windows that the search masters at present */
   thin_graph graph; /* in the order of now */
   arena *ordered;   /* of graph */
@@ -42,26 +39,18 @@ typedef struct lns {
 
 /* ---- the present schedule ---- */
 
-static int32_t by_start(const lns *s, int32_t v, int32_t w) {
-  if (s->start_ns[v] != s->start_ns[w]) return s->start_ns[v] < s->start_ns[w] ? -1 : 1;
-  return 0;
-}
-
-/* Takes the placement just simulated as the present one, operators in the order of their starts. */
-static bool settle(lns *s, const placement *where, const simulation *found) {
-  int32_t n = s->problem->n_operators;
-  memcpy(s->now.device, where->device, (size_t)n * sizeof *s->now.device);
-  memcpy(s->start_ns, found->start_ns, (size_t)n * sizeof *s->start_ns);
-  memcpy(s->finish_ns, found->finish_ns, (size_t)n * sizeof *s->finish_ns);
-  for (int32_t k = 0; k < n; k++) { /* nearly sorted; at one instant the order stays, which is topological */
-    int32_t v = where->order ? where->order[k] : k, at = k;
-    for (; at > 0 && by_start(s, s->now.order[at - 1], v) > 0; at--) s->now.order[at] = s->now.order[at - 1];
-    s->now.order[at] = v;
+/* Makes the trial, just simulated, the present schedule, with the operators in the order of their starts. */
+static bool settle(lns *s, const simulation *found) {
+  int32_t *order = s->trial.order;
+  for (int32_t k = 1; k < s->problem->n_operators; k++) { /* nearly sorted; stable, so that it stays topological */
+    int32_t v = order[k], at = k;
+    for (; at > 0 && found->start_ns[order[at - 1]] > found->start_ns[v]; at--) order[at] = order[at - 1];
+    order[at] = v;
   }
-  s->now_cost = excess_cost(s->price, found);
-  critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
+  present_settle(&s->now, &s->trial, found);
+  present_explain(&s->now);
   arena_release(s->ordered, s->empty);
-  return thin_ordered(&s->graph, s->problem, s->now.order, s->path.position, s->ordered);
+  return thin_ordered(&s->graph, s->problem, order, s->now.critical.position, s->ordered);
 }
 
 /* ---- a window ---- */
@@ -82,7 +71,7 @@ static void fix_devices(const lns *s, block *b) {
     int32_t v = b->operator_of[i];
     bool free = moves_alone(s->problem, v);
     for (int32_t d = 0; d < n; d++)
-      if (d != s->now.device[v] && (!free || !unit_allows(s->problem, v, d)))
+      if (d != s->now.where.device[v] && (!free || !unit_allows(s->problem, v, d)))
         b->time_ns[(int64_t)i * n + d] = BLOCK_FAR_NS;
   }
 }
@@ -108,20 +97,20 @@ static void start_vector(const lns *s, const block *b, int64_t *vector, block_co
   int32_t n = p->n_memories, base = p->n_devices + (copies ? p->platform->n_channels : 0);
   for (int32_t d = 0; d < base; d++) vector[d] = 0;
   for (int32_t k = 0; k < b->first; k++) {
-    int32_t v = s->now.order[k];
-    vector[s->now.device[v]] = max64(vector[s->now.device[v]], s->finish_ns[v]);
+    int32_t v = s->now.where.order[k];
+    vector[s->now.where.device[v]] = max64(vector[s->now.where.device[v]], s->now.finish_ns[v]);
   }
   int64_t *there = vector + base;
   for (int32_t j = 0; j < b->n_entry; j++) {
-    int32_t u = s->now.order[b->source[j]], m = p->memory_of[s->now.device[u]], t = b->real_tensor[j];
+    int32_t u = s->now.where.order[b->source[j]], m = p->memory_of[s->now.where.device[u]], t = b->real_tensor[j];
     for (int32_t w = 0; w < n; w++)
-      there[j * n + w] = min64(s->finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
+      there[j * n + w] = min64(s->now.finish_ns[u] + b->way_ns[((int64_t)j * n + m) * n + w], BLOCK_FAR_NS);
     if (!copies || j >= MOST_COPIES || (j + 1) * n > 64) continue;
     copies->home |= (uint64_t)m << (4 * j);
     copies->there |= (uint64_t)1 << (j * n + m);
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      if (s->path.position[g->use[i]] < b->first)
-        copies->there |= (uint64_t)1 << (j * n + p->memory_of[s->now.device[g->use[i]]]);
+      if (s->now.critical.position[g->use[i]] < b->first)
+        copies->there |= (uint64_t)1 << (j * n + p->memory_of[s->now.where.device[g->use[i]]]);
   }
 }
 
@@ -132,7 +121,7 @@ static void tails_behind(const lns *s, const block *b, int64_t *behind_ns) {
   int32_t last = b->first + b->n - 1;
   int64_t next_ns[BLOCK_DEVICES] = {0};
   for (int32_t k = p->n_operators - 1; k > last; k--)
-    next_ns[s->now.device[s->now.order[k]]] = s->path.tail_ns[s->now.order[k]];
+    next_ns[s->now.where.device[s->now.where.order[k]]] = s->now.critical.tail_ns[s->now.where.order[k]];
   for (int32_t i = 0; i < b->n; i++)
     for (int32_t d = 0; d < p->n_devices; d++) {
       int32_t v = b->operator_of[i];
@@ -140,19 +129,20 @@ static void tails_behind(const lns *s, const block *b, int64_t *behind_ns) {
       for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
         for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
           int32_t x = g->use[k];
-          if (s->path.position[x] > last)
-            most = max64(most, sat_add(problem_transfer_ns(p, t, d, s->now.device[x]), s->path.tail_ns[x]));
+          if (s->now.critical.position[x] > last)
+            most =
+                max64(most, sat_add(problem_transfer_ns(p, t, d, s->now.where.device[x]), s->now.critical.tail_ns[x]));
         }
       behind_ns[(int64_t)i * p->n_devices + d] = most;
     }
 }
 
 /* What the window comes to now, by the same account as in the search. */
-static int64_t present_value(const lns *s, const block *b) {
+static int64_t window_value(const lns *s, const block *b) {
   int64_t value = 0;
   for (int32_t i = 0; i < b->n; i++) {
-    int32_t v = b->operator_of[i], d = s->now.device[v];
-    value = max64(value, s->finish_ns[v] + b->tail_ns[(int64_t)i * s->problem->n_devices + d]);
+    int32_t v = b->operator_of[i], d = s->now.where.device[v];
+    value = max64(value, s->now.finish_ns[v] + b->tail_ns[(int64_t)i * s->problem->n_devices + d]);
   }
   return value;
 }
@@ -160,12 +150,10 @@ static int64_t present_value(const lns *s, const block *b) {
 /* Puts the best filling found into the trial. */
 static void read_filling(lns *s, const block *b, const block_front *end) {
   const situ_problem *p = s->problem;
-  size_t bytes = (size_t)p->n_operators * sizeof(int32_t);
   int32_t best = 0;
   for (int32_t i = 1; i < end->n; i++)
     if (end->bound_ns[i] < end->bound_ns[best]) best = i;
-  memcpy(s->trial.device, s->now.device, bytes);
-  memcpy(s->trial.order, s->now.order, bytes);
+  present_copy(&s->trial, &s->now.where, p->n_operators);
   block_trace_read(&s->trace, end->step[best], &s->machine, s->trial.device, s->trial.order + b->first);
   for (int32_t i = 0; i < b->n; i++) {
     int32_t v = b->operator_of[i];
@@ -193,7 +181,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   tails_behind(s, &b, behind_ns);
   block_set_open_tails(&b, behind_ns);
   start_vector(s, &b, vector, links ? &copies : NULL);
-  int64_t present = present_value(s, &b);
+  int64_t value_ns = window_value(s, &b);
   block_front start = {.n = 1,
                        .n_tensors = b.n_entry,
                        .vectors = vector,
@@ -204,7 +192,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   int64_t per_step = block_children_per_step(s->problem);
   int64_t most = min64(MOST_CHILDREN, sat_mul(budget_steps_left(run->budget), per_step));
   block_limits limits = {.width = WIDTH,
-                         .upper_ns = present + (contended ? (int64_t)(SLACK * (double)present) : 0),
+                         .upper_ns = value_ns + (contended ? (int64_t)(SLACK * (double)value_ns) : 0),
                          .most_children = most,
                          .links = links,
                          .budget = run->budget};
@@ -220,7 +208,7 @@ static situ_status fill_window(lns *s, int32_t first, int32_t last, bool *found)
   return SITU_STATUS_OK;
 }
 
-static situ_status step(lns *s) {
+static situ_status lns_step(lns *s) {
   int32_t n = s->problem->n_operators, length = SHORTEST + (int32_t)rng_below(&s->random, s->longest - SHORTEST + 1);
   if (length > n) length = n;
   int32_t first = (int32_t)rng_below(&s->random, n - length + 1);
@@ -232,39 +220,33 @@ static situ_status step(lns *s) {
   budget_spend(s->run->budget, 1);
   if (status != SITU_STATUS_OK || !found) return status;
   simulation result = solve_try(s->run, &s->trial);
-  if (excess_cost(s->price, &result) > s->now_cost) return SITU_STATUS_OK;
-  return settle(s, &s->trial, &result) ? SITU_STATUS_OK : fail_no_memory(s->run->error);
+  if (present_cost(&s->now, &result) > s->now.cost) return SITU_STATUS_OK;
+  return settle(s, &result) ? SITU_STATUS_OK : fail_no_memory(s->run->error);
 }
 
-static bool init(lns *s, solve_run *run) {
+static bool lns_init(lns *s, solve_run *run) {
   const situ_problem *p = run->problem;
-  int64_t n = p->n_operators;
-  s->now = (placement){.device = ARENA_NEW(run->arena, int32_t, n), .order = ARENA_NEW(run->arena, int32_t, n)};
-  s->trial = (placement){.device = ARENA_NEW(run->arena, int32_t, n), .order = ARENA_NEW(run->arena, int32_t, n)};
-  s->start_ns = ARENA_NEW(run->arena, int64_t, n);
-  s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
   s->trace = (block_trace){.room = TRACE_ROOM, .steps = ARENA_NEW(run->arena, block_step, TRACE_ROOM)};
-  if (!s->now.device || !s->now.order || !s->trial.device || !s->trial.order || !s->start_ns || !s->finish_ns ||
-      !s->trace.steps || !critical_init(&s->path, p, run->arena) || !block_machine_init(&s->machine, p, run->arena))
+  if (!s->trace.steps || !present_init(&s->now, run, false) || !present_room(&s->trial, run) ||
+      !block_machine_init(&s->machine, p, run->arena))
     return false;
   for (int32_t d = 0; d < p->n_devices; d++) s->machine.twin[d] = -1; /* the rest of the schedule tells them apart */
   s->empty = arena_get_mark(s->ordered);
-  placement best = run->incumbent->best;
-  simulation found = simulator_run(run->simulator, &best, !run->roomy);
-  return settle(s, &best, &found);
+  present_copy(&s->trial, &run->incumbent->best, p->n_operators);
+  simulation found = simulator_run(run->simulator, &s->trial, !run->roomy);
+  return settle(s, &found);
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status lns_solve(solve_run *run) {
   if (solve_done(run) || run->problem->n_operators == 0 || !run->incumbent->best.device) return SITU_STATUS_OK;
   lns s = {.run = run,
            .problem = run->problem,
            .random = rng_new(run->seed),
-           .price = excess_price(run),
            .longest = FIRST_LENGTH,
            .ordered = arena_new(),
            .scratch = arena_new()};
-  situ_status status = s.ordered && s.scratch && init(&s, run) ? SITU_STATUS_OK : fail_no_memory(run->error);
-  while (status == SITU_STATUS_OK && !solve_done(run)) status = step(&s);
+  situ_status status = s.ordered && s.scratch && lns_init(&s, run) ? SITU_STATUS_OK : fail_no_memory(run->error);
+  while (status == SITU_STATUS_OK && !solve_done(run)) status = lns_step(&s);
   arena_free(s.ordered);
   arena_free(s.scratch);
   return status;
@@ -279,5 +261,5 @@ const solver lns_solver = {
     .multistart = true,
     .serves = block_serves,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = solve,
+    .solve = lns_solve,
 };

@@ -162,7 +162,7 @@ static int32_t choose(void *context, draft *d, int32_t v) {
   return best;
 }
 
-static bool init(lookahead *s, const situ_problem *p, const double *rank, arena *a) {
+static bool lookahead_init(lookahead *s, const situ_problem *p, const double *rank, arena *a) {
   int64_t cells = (int64_t)MOST_CHILDREN * p->n_devices;
   int64_t inputs = 0;
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -173,14 +173,14 @@ static bool init(lookahead *s, const situ_problem *p, const double *rank, arena 
                       ARRAY(s->way_ns, cells * p->n_devices));
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status lookahead_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   double *rank = ARENA_NEW(run->arena, double, p->n_operators);
   rank_costs costs;
   draft d;
   lookahead *s = ARENA_NEW(run->arena, lookahead, 1);
   if (!rank || !s || !rank_costs_find(&costs, run->arena, p, RANK_MEAN) || !draft_init(&d, p, run->arena) ||
-      !init(s, p, rank, run->arena))
+      !lookahead_init(s, p, rank, run->arena))
     return fail_no_memory(run->error);
   rank_upward(rank, p, &costs);
   list_policy policy = {.priority = rank, .choose = choose, .context = s};
@@ -193,7 +193,7 @@ static situ_status solve(solve_run *run) {
 }
 
 /* Each operator looks at the inputs of its children, and tries each of its devices with each of theirs. */
-static bool serves(const situ_problem *p) {
+static bool lookahead_serves(const situ_problem *p) {
   const situ_graph *g = p->graph;
   int64_t n = p->n_devices, work = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -208,6 +208,6 @@ const solver lookahead_solver = {
     .title = "HEFT with lookahead to the children",
     .source = "Bittencourt, Sakellariou, Madeira, PDP 2010",
     .models = MODEL_STREAM,
-    .serves = serves,
-    .solve = solve,
+    .serves = lookahead_serves,
+    .solve = lookahead_solve,
 };

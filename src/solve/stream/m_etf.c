@@ -2,12 +2,12 @@
  * 1989; with memory as in Baechi, SoCC 2020: groups are placed, and their weights counted, whole). */
 #include "solve/stream/baechi.h"
 
-static situ_status solve(solve_run *run) { return baechi_solve(run, NULL); }
+static situ_status m_etf_solve(solve_run *run) { return baechi_solve(run, NULL); }
 
 const solver m_etf_solver = {
     .name = "m_etf",
     .title = "memory-aware earliest task first",
     .source = "Hwang, Chow, Anger, Lee, SICOMP 1989; Jeon et al. (Baechi), SoCC 2020",
     .models = MODEL_STREAM,
-    .solve = solve,
+    .solve = m_etf_solve,
 };

@@ -240,7 +240,7 @@ static situ_status find(int32_t *favourite, solve_run *run, const unit_list *uni
   return room ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-static situ_status solve(solve_run *run) { return baechi_solve(run, find); }
+static situ_status m_sct_solve(solve_run *run) { return baechi_solve(run, find); }
 #endif
 
 const solver m_sct_solver = {
@@ -249,7 +249,7 @@ const solver m_sct_solver = {
     .source = "Hanen, Munier 1995; Jeon et al. (Baechi), SoCC 2020",
     .models = MODEL_STREAM,
 #ifdef SITU_LP
-    .solve = solve,
+    .solve = m_sct_solve,
 #else
     .missing = "it was made without the library Clp (coinor-libcbc-dev)",
 #endif

@@ -9,7 +9,7 @@ typedef struct label {
   int32_t v;
 } label;
 
-typedef struct search {
+typedef struct matching_search {
   const matching_graph *g;
   int32_t *mate, *mate_of_right;
   int64_t *left, *right;
@@ -19,16 +19,16 @@ typedef struct search {
   int32_t *settled, n_settled;
   label *heap; /* one entry for each edge of the tree at most */
   int64_t n_heap;
-} search;
+} matching_search;
 
-static void push(search *s, label entry) {
+static void push(matching_search *s, label entry) {
   int64_t at = s->n_heap++;
   for (; at > 0 && entry.distance < s->heap[(at - 1) / 2].distance; at = (at - 1) / 2)
     s->heap[at] = s->heap[(at - 1) / 2];
   s->heap[at] = entry;
 }
 
-static label pop(search *s) {
+static label pop(matching_search *s) {
   label top = s->heap[0], last = s->heap[--s->n_heap];
   int64_t at = 0;
   for (int64_t child; (child = 2 * at + 1) < s->n_heap; at = child) {
@@ -40,7 +40,7 @@ static label pop(search *s) {
   return top;
 }
 
-static void reach_from(search *s, int32_t root, int32_t u, int64_t distance) {
+static void reach_from(matching_search *s, int32_t root, int32_t u, int64_t distance) {
   const matching_graph *g = s->g;
   for (int64_t i = g->start[u]; i < g->start[u + 1]; i++) {
     int32_t v = g->to[i];
@@ -55,7 +55,7 @@ static void reach_from(search *s, int32_t root, int32_t u, int64_t distance) {
 }
 
 /* Takes the path that ends in right vertex v back to the root: each left vertex on it changes its mate. */
-static void augment(search *s, int32_t root, int32_t v) {
+static void augment(matching_search *s, int32_t root, int32_t v) {
   for (;;) {
     int32_t u = s->from[v], next = s->mate[u];
     s->mate[u] = v;
@@ -66,7 +66,7 @@ static void augment(search *s, int32_t root, int32_t v) {
 }
 
 /* Matches `root`, or finds that someone stays without a mate. */
-static void add(search *s, int32_t root) {
+static void add(matching_search *s, int32_t root) {
   int64_t length = s->left[root]; /* of the best way found: the root stays without */
   int32_t loser = root, winner = -1;
   s->n_heap = s->n_settled = 0;
@@ -109,7 +109,7 @@ bool matching_find(int32_t *mate, const matching_graph *g, arena *scratch) {
   REQUIRE(contracts_within(g->to, g->start[g->n_left], 0, g->n_right) &&
           contracts_amounts(g->weight, g->start[g->n_left]));
   arena_mark mark = arena_get_mark(scratch);
-  search s = {.g = g, .mate = mate};
+  matching_search s = {.g = g, .mate = mate};
   s.mate_of_right = ARENA_NEW(scratch, int32_t, g->n_right);
   s.left = ARENA_ZERO(scratch, int64_t, g->n_left);
   s.right = ARENA_ZERO(scratch, int64_t, g->n_right);

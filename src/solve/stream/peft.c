@@ -5,7 +5,7 @@
 #include "bound/bound.h"
 #include "solve/stream/list.h"
 
-static bool serves(const situ_problem *p) { return (int64_t)p->n_operators * p->n_devices <= (int64_t)1 << 26; }
+static bool peft_serves(const situ_problem *p) { return (int64_t)p->n_operators * p->n_devices <= (int64_t)1 << 26; }
 
 static void rank_by_table(double *rank, const situ_problem *p, const int64_t *tail) {
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -21,7 +21,7 @@ static void rank_by_table(double *rank, const situ_problem *p, const int64_t *ta
   }
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status peft_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
   int64_t *head = ARENA_NEW(run->arena, int64_t, cells), *tail = ARENA_NEW(run->arena, int64_t, cells);
@@ -40,6 +40,6 @@ const solver peft_solver = {
     .title = "predict earliest finish time",
     .source = "Arabnejad, Barbosa, TPDS 2014",
     .models = MODEL_STREAM,
-    .serves = serves,
-    .solve = solve,
+    .serves = peft_serves,
+    .solve = peft_solve,
 };

@@ -53,7 +53,7 @@ static bool offer(server_table *t) {
 }
 
 /* A coarse chain first, so that there is a plan early; its value then cuts the fine one short. */
-static situ_status solve(solve_run *run) {
+static situ_status server_dp_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   server_type *servers;
   int32_t n;
@@ -74,13 +74,13 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) { return !p->training; }
+static bool server_dp_serves(const situ_problem *p) { return !p->training; }
 
 const solver server_dp_solver = {
     .name = "server_dp",
     .title = "a chain of layers over servers, equal servers and devices counted once",
     .source = "",
     .models = MODEL_STREAM | MODEL_PIPELINE,
-    .serves = serves,
-    .solve = solve,
+    .serves = server_dp_serves,
+    .solve = server_dp_solve,
 };

@@ -156,7 +156,7 @@ static bool spread(spreading *s, arena *a) {
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status server_heft_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   arena *a = run->arena;
   spreading s = {.run = run, .problem = p};
@@ -173,13 +173,13 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) { return p->platform->n_servers > 1; }
+static bool server_heft_serves(const situ_problem *p) { return p->platform->n_servers > 1; }
 
 const solver server_heft_solver = {
     .name = "server_heft",
     .title = "a chain of layers over servers, each spreading its own by list scheduling",
     .source = "",
     .models = MODEL_STREAM,
-    .serves = serves,
-    .solve = solve,
+    .serves = server_heft_serves,
+    .solve = server_heft_solve,
 };

@@ -11,9 +11,8 @@
 #include "graph/topological.h"
 #include "solve/common/repair.h"
 #include "solve/common/solver.h"
-#include "solve/stream/critical.h"
-#include "solve/stream/excess.h"
 #include "solve/stream/modules.h"
+#include "solve/stream/present.h"
 #include "solve/stream/rank.h"
 #include "solve/stream/window.h"
 #include "view/unit.h"
@@ -55,12 +54,11 @@ typedef struct splitting {
   finding *findings[BUCKETS];
   int32_t n_findings;
 
-  placement now, trial;
-  int64_t *start_ns, *finish_ns; /* of now */
+  present now;
+  placement trial;
   int64_t *ends_ns;              /* [operator] that the window sees: of what is built so far, or of trial */
-  bool have, *on_chain;          /* there is a schedule; [operator] on its critical chain */
-  double now_cost, price;        /* price: nanoseconds for each byte of excess */
-  critical path, context;
+  bool *on_path;                 /* [operator] on the critical path of now */
+  critical context;              /* of trial */
   bool *inside, *ahead, *behind; /* [operator] of the window; its ancestors; its descendants */
   int32_t *place;                /* scratch [operator] */
   int32_t n_inside, at;          /* operators of the window stand at trial.order[at .. at + n_inside) */
@@ -226,25 +224,6 @@ static bool build(splitting *s, const modules *parts) {
   return true;
 }
 
-/* ---- the present schedule ---- */
-
-/* Takes the schedule of `where`, just simulated, as the present one. */
-static void settle(splitting *s, const placement *where, const simulation *found) {
-  size_t n = (size_t)s->problem->n_operators;
-  memcpy(s->now.device, where->device, n * sizeof(int32_t));
-  if (where->order)
-    memcpy(s->now.order, where->order, n * sizeof(int32_t));
-  else
-    for (int32_t v = 0; v < s->problem->n_operators; v++) s->now.order[v] = v;
-  memcpy(s->start_ns, found->start_ns, n * sizeof(int64_t));
-  memcpy(s->finish_ns, found->finish_ns, n * sizeof(int64_t));
-  s->now_cost = excess_cost(s->price, found);
-  s->have = true;
-  critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
-  memset(s->on_chain, found->excess_bytes > 0 || found->over_ns > 0, n * sizeof(bool)); /* what helps may be anywhere */
-  for (int32_t i = 0; i < s->path.n_chain; i++) s->on_chain[s->path.chain[i]] = true;
-}
-
 /* ---- windows ---- */
 
 /* Fills trial with the present schedule, the window's operators side by side: before them their ancestors and what
@@ -254,7 +233,7 @@ static void part_order(splitting *s) {
   int32_t n = s->problem->n_operators, n_ahead = 0;
   int64_t first = INT64_MAX, last = 0;
   for (int32_t k = 0; k < n; k++) {
-    int32_t v = s->now.order[k];
+    int32_t v = s->now.where.order[k];
     s->ahead[v] = false;
     s->behind[v] = false;
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
@@ -262,25 +241,25 @@ static void part_order(splitting *s) {
       s->behind[v] |= !s->inside[v] && (s->inside[u] || s->behind[u]);
     }
     if (!s->inside[v]) continue;
-    first = min64(first, s->start_ns[v]);
-    last = max64(last, s->start_ns[v]);
+    first = min64(first, s->now.start_ns[v]);
+    last = max64(last, s->now.start_ns[v]);
   }
   for (int32_t k = n - 1; k >= 0; k--) {
-    int32_t v = s->now.order[k];
+    int32_t v = s->now.where.order[k];
     if (s->inside[v]) continue;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
         s->ahead[v] |= s->inside[g->use[i]] || s->ahead[g->use[i]];
-    if (!s->behind[v] && s->start_ns[v] < first + (last - first) / 2) s->ahead[v] = true;
+    if (!s->behind[v] && s->now.start_ns[v] < first + (last - first) / 2) s->ahead[v] = true;
     n_ahead += s->ahead[v];
   }
   s->at = n_ahead;
   int32_t place[3] = {0, n_ahead, n_ahead + s->n_inside};
   for (int32_t k = 0; k < n; k++) {
-    int32_t v = s->now.order[k];
+    int32_t v = s->now.where.order[k];
     s->trial.order[place[s->ahead[v] ? 0 : s->inside[v] ? 1 : 2]++] = v;
   }
-  memcpy(s->trial.device, s->now.device, (size_t)n * sizeof(int32_t));
+  memcpy(s->trial.device, s->now.where.device, (size_t)n * sizeof(int32_t));
 }
 
 /* What the schedule of trial, just simulated, is to the window. */
@@ -328,8 +307,8 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
     }
   }
   simulation simulated = solve_try(s->run, &s->trial);
-  if (excess_cost(s->price, &simulated) < s->now_cost) {
-    settle(s, &s->trial, &simulated);
+  if (present_cost(&s->now, &simulated) < s->now.cost) {
+    present_settle(&s->now, &s->trial, &simulated);
     s->gained = true;
     s->n_tried = 0;
   }
@@ -337,14 +316,21 @@ static int64_t try_schedule(void *context, const window_schedule *found, int64_t
   /* Schedules alike fail alike where links contend: after some, only one that is better without contention is worth a
    * run. */
   if (s->n_tried > FAILED && simulated.excess_bytes == 0) upper_ns = min64(upper_ns, found->value_ns);
-  return min64(upper_ns, s->now_cost < (double)WINDOW_FAR_NS ? (int64_t)s->now_cost : WINDOW_FAR_NS);
+  return min64(upper_ns, s->now.cost < (double)WINDOW_FAR_NS ? (int64_t)s->now.cost : WINDOW_FAR_NS);
 }
 
-static bool is_worth_it(const splitting *s) {
+/* Whether an operator of the window is on the critical path, or limits are broken: then what helps may be anywhere. */
+static bool is_worth_it(splitting *s) {
+  if (s->now.excess_bytes > 0 || s->now.over_ns > 0) return true;
+  if (!s->now.explained) {
+    present_explain(&s->now);
+    memset(s->on_path, false, (size_t)s->problem->n_operators * sizeof *s->on_path);
+    for (int32_t i = 0; i < s->now.critical.n_path; i++) s->on_path[s->now.critical.path[i]] = true;
+  }
   for (int32_t i = 0; i < s->window.n; i++) {
     int32_t u = s->window.strand[i];
     for (int32_t k = s->strands->member_start[u]; k < s->strands->member_start[u + 1]; k++)
-      if (s->on_chain[s->strands->member[k]]) return true;
+      if (s->on_path[s->strands->member[k]]) return true;
   }
   return false;
 }
@@ -366,8 +352,8 @@ static void improve(splitting *s, const modules *parts, int32_t first, int32_t l
     int64_t nodes;
     s->n_tried = 0;
     fill_context(s, &found);
-    if (excess_cost(s->price, &found) < s->now_cost) settle(s, &s->trial, &found);
-    int64_t upper = s->now_cost < (double)WINDOW_FAR_NS ? (int64_t)s->now_cost : WINDOW_FAR_NS;
+    if (present_cost(&s->now, &found) < s->now.cost) present_settle(&s->now, &s->trial, &found);
+    int64_t upper = s->now.cost < (double)WINDOW_FAR_NS ? (int64_t)s->now.cost : WINDOW_FAR_NS;
     window_search(&s->window, upper, NODES_TO_IMPROVE, try_schedule, s, &nodes, s->run->arena);
     budget_spend(s->run->budget, nodes / NODES_PER_STEP);
     solve_count(s->run, "splitting.windows", 1);
@@ -422,7 +408,7 @@ static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
   } else if (way == 2 && !drawn) {
     if (!order_by_rank(s, a)) return false;
   } else if (way == 2) {
-    memcpy(s->place, s->now.order, (size_t)n * sizeof(int32_t));
+    memcpy(s->place, s->now.where.order, (size_t)n * sizeof(int32_t));
   } else if (!topological_deep(s->place, s->graph, drawn ? &s->random : NULL, a)) {
     return false;
   }
@@ -430,44 +416,33 @@ static bool divide(splitting *s, modules *out, int32_t k, arena *a) {
   return modules_find(out, s->strands, &rules, a);
 }
 
-static bool init(splitting *s, solve_run *run) {
+static bool splitting_init(splitting *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t n = p->n_operators;
   arena *a = run->arena;
-  *s = (splitting){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed), .now_cost = 1e301};
+  *s = (splitting){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed)};
   for (int32_t grain = 0; grain < 2; grain++)
     if (!strand_graph_find(&s->grains[grain], p, (strand_grain)grain, a)) return false;
   s->tail_ns = ARENA_NEW(a, int64_t, (int64_t)n * p->n_devices);
   int64_t *head = ARENA_NEW(a, int64_t, (int64_t)n * p->n_devices);
   s->order = ARENA_NEW(a, int32_t, n);
   s->signature = ARENA_NEW(a, uint8_t, WINDOW_SIGNATURE);
-  placement *both[] = {&s->now, &s->trial};
-  for (int32_t i = 0; i < 2; i++) {
-    both[i]->device = ARENA_NEW(a, int32_t, n);
-    both[i]->order = ARENA_NEW(a, int32_t, n);
-    if (!both[i]->device || !both[i]->order) return false;
-  }
-  s->start_ns = ARENA_NEW(a, int64_t, n);
-  s->finish_ns = ARENA_NEW(a, int64_t, n);
   s->ends_ns = ARENA_NEW(a, int64_t, n);
-  s->on_chain = ARENA_ZERO(a, bool, n);
+  s->on_path = ARENA_ZERO(a, bool, n);
   s->inside = ARENA_ZERO(a, bool, n);
   s->ahead = ARENA_NEW(a, bool, n);
   s->behind = ARENA_NEW(a, bool, n);
   s->place = ARENA_NEW(a, int32_t, n);
-  int64_t room = SITU_UNLIMITED_BYTES;
-  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, max64(p->platform->memory_bytes[m], 1));
-  int64_t scale = run->incumbent->value_ns < SITU_NEVER_NS ? run->incumbent->value_ns : 1000000000;
-  s->price = 10.0 * (double)scale / (double)room + 1e-3;
-  return s->tail_ns && head && s->order && s->signature && s->start_ns && s->finish_ns && s->ends_ns && s->on_chain &&
-         s->inside && s->ahead && s->behind && s->place && bound_heads_tails(head, s->tail_ns, p) &&
-         critical_init(&s->path, p, a) && critical_init(&s->context, p, a);
+  return s->tail_ns && head && s->order && s->signature && s->ends_ns && s->on_path && s->inside && s->ahead &&
+         s->behind && s->place && bound_heads_tails(head, s->tail_ns, p) && present_init(&s->now, run, false) &&
+         present_room(&s->trial, run) && critical_init(&s->context, p, a);
 }
 
 /* Goes on from what is offered where that is better than the present schedule. */
 static void take(splitting *s, const placement *where) {
   simulation found = simulator_run(s->run->simulator, where, true);
-  if (found.value_ns != SITU_NEVER_NS && excess_cost(s->price, &found) < s->now_cost) settle(s, where, &found);
+  if (found.value_ns != SITU_NEVER_NS && present_cost(&s->now, &found) < s->now.cost)
+    present_settle(&s->now, where, &found);
 }
 
 /* Builds from nothing, by each of the first divisions. */
@@ -488,7 +463,7 @@ static bool improve_best(splitting *s, arena *a) {
   arena_mark empty = arena_get_mark(a);
   bool ok = s->run->incumbent->best.device || build_all(s, a); /* one that does not fit is better than none */
   if (s->run->incumbent->best.device) take(s, &s->run->incumbent->best);
-  for (int32_t k = N_FIRST; ok && s->have && !solve_done(s->run); k++, arena_release(a, empty)) {
+  for (int32_t k = N_FIRST; ok && s->now.cost < PRESENT_NONE && !solve_done(s->run); k++, arena_release(a, empty)) {
     modules parts;
     if ((ok = divide(s, &parts, k, a))) improve_all(s, &parts);
     budget_spend(s->run->budget, 1);
@@ -500,16 +475,16 @@ static situ_status run_with(solve_run *run, bool (*what)(splitting *s, arena *a)
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   splitting *s = ARENA_ZERO(run->arena, splitting, 1);
   arena *a = arena_new();
-  bool ok = s && a && init(s, run) && what(s, a);
+  bool ok = s && a && splitting_init(s, run) && what(s, a);
   arena_free(a);
   return ok ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-static situ_status start(solve_run *run) { return run_with(run, build_all); }
+static situ_status splitting_start(solve_run *run) { return run_with(run, build_all); }
 
-static situ_status solve(solve_run *run) { return run_with(run, improve_best); }
+static situ_status splitting_solve(solve_run *run) { return run_with(run, improve_best); }
 
-static bool serves(const situ_problem *p) {
+static bool splitting_serves(const situ_problem *p) {
   return p->n_devices <= WINDOW_DEVICES && p->n_operators <= OPERATORS_LIMIT;
 }
 
@@ -520,7 +495,7 @@ const solver splitting_solver = {
     .models = MODEL_STREAM,
     .anytime = true,
     .multistart = true,
-    .serves = serves,
-    .start = start,
-    .solve = solve,
+    .serves = splitting_serves,
+    .start = splitting_start,
+    .solve = splitting_solve,
 };

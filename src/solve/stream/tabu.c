@@ -1,22 +1,19 @@
-/* Tabu search over (device, order) for stream problems: moves on the critical chain only, chosen by an estimate from
+/* Tabu search over (device, order) for stream problems: moves on the critical path only, chosen by an estimate from
  * heads and tails, judged by the simulator (contention, memory and all). After Davidovic, Hansen, Mladenovic, "Variable
  * neighborhood search for multiprocessor scheduling problem with communication delays" (2001) in spirit, with moves of
- * whole same-device stretches of the chain, which is what escapes the local optima of list schedules where transfers
+ * whole same-device stretches of the path, which is what escapes the local optima of list schedules where transfers
  * are dear. docs/theory/heuristics/tabu.md tells it in full. */
-#include <string.h>
-
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
-#include "solve/stream/critical.h"
-#include "solve/stream/excess.h"
+#include "solve/stream/present.h"
 #include "view/unit.h"
 
 enum { MAX_MOVES = 384, TRIED = 6, SAMPLED = 96, STALE_ROUNDS = 60, SHAKEN = 4 };
 
 typedef enum move_kind { MOVE_UNIT, MOVE_STRETCH, MOVE_EARLIER } move_kind;
 
-/* UNIT: operator `first` with its group goes to `to`. STRETCH: chain[first .. last] with their groups go to `to`.
+/* UNIT: operator `first` with its group goes to `to`. STRETCH: path[first .. last] with their groups go to `to`.
  * EARLIER: `first` goes before the neighbour ahead of it on its device. */
 typedef struct move {
   move_kind kind;
@@ -29,17 +26,13 @@ typedef struct tabu {
   const situ_problem *problem;
   const situ_graph *graph;
   rng random;
-  placement now, trial, chosen;
-  simulator_base *base;          /* now */
-  int64_t *start_ns, *finish_ns; /* of now */
-  critical path;
+  present now;
+  placement trial, chosen;
   int64_t *forbidden; /* [operator * devices + device] until that round; or NULL where that is too large */
   int64_t round;
-  double now_cost, best_cost, price; /* price: nanoseconds for each byte of excess */
-  int64_t now_excess;
+  double best_cost;
   move moves[MAX_MOVES];
   int32_t n_moves;
-  bool *full; /* [memory] */
 } tabu;
 
 static bool is_forbidden(const tabu *s, int32_t v, int32_t d) {
@@ -57,9 +50,9 @@ static void add_move(tabu *s, move m) {
 static int64_t estimate_unit(const tabu *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   int64_t time = problem_time_ns(p, v, d);
-  int64_t way = sat_add(critical_arrival(p, s->now.device, s->finish_ns, v, d), time);
-  way = sat_add(way, critical_rest(&s->path, s->now.device, v, d));
-  return max64(way, sat_add(s->path.busy_ns[d], time));
+  int64_t way = sat_add(critical_arrival(p, s->now.where.device, s->now.finish_ns, v, d), time);
+  way = sat_add(way, critical_rest(&s->now.critical, s->now.where.device, v, d));
+  return max64(way, sat_add(s->now.critical.busy_ns[d], time));
 }
 
 static void list_unit_moves(tabu *s, int32_t v) {
@@ -68,44 +61,44 @@ static void list_unit_moves(tabu *s, int32_t v) {
   int32_t skip = p->n_devices > 16 ? (int32_t)rng_below(&s->random, p->n_devices) : 0;
   for (int32_t k = 0; k < p->n_devices && k < 16; k++) {
     int32_t d = (k + skip) % p->n_devices;
-    if (d == s->now.device[v] || !unit_allows(p, v, d)) continue;
+    if (d == s->now.where.device[v] || !unit_allows(p, v, d)) continue;
     add_move(s, (move){.kind = MOVE_UNIT, .first = v, .to = d, .estimate_ns = estimate_unit(s, v, d)});
   }
 }
 
-/* chain[first .. last], all of one device, to `to`: as if they ran one after the other there. */
+/* path[first .. last], all of one device, to `to`: as if they ran one after the other there. */
 static void add_stretch(tabu *s, int32_t first, int32_t last, int32_t to) {
   const situ_problem *p = s->problem;
-  const int32_t *chain = s->path.chain;
-  if (to == s->now.device[chain[first]]) return;
+  const int32_t *path = s->now.critical.path;
+  if (to == s->now.where.device[path[first]]) return;
   int64_t work = 0;
   for (int32_t i = first; i <= last; i++) {
-    if (!unit_allows(p, chain[i], to)) return;
-    work = sat_add(work, problem_time_ns(p, chain[i], to));
+    if (!unit_allows(p, path[i], to)) return;
+    work = sat_add(work, problem_time_ns(p, path[i], to));
   }
-  int64_t way = sat_add(critical_arrival(p, s->now.device, s->finish_ns, chain[first], to), work);
-  way = sat_add(way, critical_rest(&s->path, s->now.device, chain[last], to));
+  int64_t way = sat_add(critical_arrival(p, s->now.where.device, s->now.finish_ns, path[first], to), work);
+  way = sat_add(way, critical_rest(&s->now.critical, s->now.where.device, path[last], to));
   add_move(s, (move){.kind = MOVE_STRETCH,
                      .first = first,
                      .last = last,
                      .to = to,
-                     .estimate_ns = max64(way, sat_add(s->path.busy_ns[to], work))});
+                     .estimate_ns = max64(way, sat_add(s->now.critical.busy_ns[to], work))});
 }
 
-/* Stretches of the chain on one device go to the device before or after them, or to any; also their halves. */
+/* Stretches of the path on one device go to the device before or after them, or to any; also their halves. */
 static void list_stretch_moves(tabu *s) {
   const situ_problem *p = s->problem;
-  const critical *c = &s->path;
+  const critical *c = &s->now.critical;
   int32_t stretches = 0;
-  for (int32_t first = 0, last; first < c->n_chain && stretches < SAMPLED / 4; first = last + 1) {
-    int32_t d = s->now.device[c->chain[first]];
-    for (last = first; last + 1 < c->n_chain && s->now.device[c->chain[last + 1]] == d;) last++;
+  for (int32_t first = 0, last; first < c->n_path && stretches < SAMPLED / 4; first = last + 1) {
+    int32_t d = s->now.where.device[c->path[first]];
+    for (last = first; last + 1 < c->n_path && s->now.where.device[c->path[last + 1]] == d;) last++;
     if (last == first) continue;
     stretches++;
     int32_t cut = first + (int32_t)rng_below(&s->random, last - first);
     int32_t any = (int32_t)rng_below(&s->random, p->n_devices);
-    int32_t to_before = first > 0 ? s->now.device[c->chain[first - 1]] : any;
-    int32_t to_after = last + 1 < c->n_chain ? s->now.device[c->chain[last + 1]] : any;
+    int32_t to_before = first > 0 ? s->now.where.device[c->path[first - 1]] : any;
+    int32_t to_after = last + 1 < c->n_path ? s->now.where.device[c->path[last + 1]] : any;
     add_stretch(s, first, last, to_before);
     if (to_after != to_before) add_stretch(s, first, last, to_after);
     if (any != to_before && any != to_after) add_stretch(s, first, last, any);
@@ -114,126 +107,87 @@ static void list_stretch_moves(tabu *s) {
   }
 }
 
-/* Swaps two neighbours on a device, both on the chain, the later of which does not need the earlier. */
+/* Swaps two neighbours on a device, both on the path, where the later needs nothing from the earlier on. */
 static void list_swaps(tabu *s) {
-  const situ_graph *g = s->graph;
-  const critical *c = &s->path;
-  for (int32_t i = 1; i < c->n_chain && s->n_moves < MAX_MOVES; i++) {
-    int32_t u = c->chain[i - 1], v = c->chain[i];
+  const critical *c = &s->now.critical;
+  for (int32_t i = 1; i < c->n_path && s->n_moves < MAX_MOVES; i++) {
+    int32_t u = c->path[i - 1], v = c->path[i];
     if (c->before[v] != u) continue;
-    bool needs = false;
-    int32_t lowest = 0;
-    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-      needs |= g->producer[g->in[k]] == u;
-      lowest = c->position[g->producer[g->in[k]]] > lowest ? c->position[g->producer[g->in[k]]] : lowest;
-    }
-    if (needs || lowest > c->position[u]) continue;
-    int64_t arrival = critical_arrival(s->problem, s->now.device, s->finish_ns, v, s->now.device[v]);
-    int64_t begin = max64(arrival, c->before[u] >= 0 ? s->finish_ns[c->before[u]] : 0);
-    int64_t way = sat_add(begin, problem_time_ns(s->problem, v, s->now.device[v]) + c->tail_ns[u]);
+    int32_t low, high;
+    present_range(&s->now, v, &low, &high);
+    if (low > c->position[u]) continue;
+    int64_t arrival = critical_arrival(s->problem, s->now.where.device, s->now.finish_ns, v, s->now.where.device[v]);
+    int64_t begin = max64(arrival, c->before[u] >= 0 ? s->now.finish_ns[c->before[u]] : 0);
+    int64_t way = sat_add(begin, problem_time_ns(s->problem, v, s->now.where.device[v]) + c->tail_ns[u]);
     add_move(s, (move){.kind = MOVE_EARLIER, .first = v, .estimate_ns = way});
   }
 }
 
-/* Operators on memories that are too full, drawn at random. */
+/* Operators with weights on memories that are too full, drawn at random. */
 static void list_reliefs(tabu *s) {
-  for (int32_t k = 0; s->now_excess > 0 && k < SAMPLED && s->problem->n_operators > 0; k++) {
-    int32_t v = (int32_t)rng_below(&s->random, s->problem->n_operators);
-    if (s->full[s->problem->memory_of[s->now.device[v]]] && s->graph->weight_bytes[v] > 0) list_unit_moves(s, v);
+  const situ_problem *p = s->problem;
+  for (int32_t k = 0; s->now.excess_bytes > 0 && k < SAMPLED; k++) {
+    int32_t v = (int32_t)rng_below(&s->random, p->n_operators), m = p->memory_of[s->now.where.device[v]];
+    if (s->now.peak_bytes[m] > p->platform->memory_bytes[m] && s->graph->weight_bytes[v] > 0) list_unit_moves(s, v);
   }
 }
 
 static void list_moves(tabu *s) {
-  const critical *c = &s->path;
+  const critical *c = &s->now.critical;
   s->n_moves = 0;
   list_stretch_moves(s);
   list_reliefs(s);
-  int32_t every = c->n_chain > SAMPLED ? c->n_chain / SAMPLED : 1;
+  int32_t every = c->n_path > SAMPLED ? c->n_path / SAMPLED : 1;
   int32_t first = (int32_t)rng_below(&s->random, every);
-  for (int32_t i = first; i < c->n_chain && s->n_moves < MAX_MOVES; i += every) list_unit_moves(s, c->chain[i]);
+  for (int32_t i = first; i < c->n_path && s->n_moves < MAX_MOVES; i += every) list_unit_moves(s, c->path[i]);
   list_swaps(s);
 }
 
 /* ---- making a move ---- */
 
-/* Takes the operator at position `from` to position `to` of an order. */
-static void shift(int32_t *order, int32_t from, int32_t to) {
-  int32_t v = order[from];
-  if (from < to)
-    memmove(order + from, order + from + 1, (size_t)(to - from) * sizeof *order);
-  else
-    memmove(order + to + 1, order + to, (size_t)(from - to) * sizeof *order);
-  order[to] = v;
-}
-
 /* Puts v where its inputs have come to its new device, between its producers and its users. */
 static void reposition(tabu *s, int32_t v, int32_t d) {
-  const situ_graph *g = s->graph;
-  const critical *c = &s->path;
-  int32_t n = s->problem->n_operators, from = c->position[v], low = 0, high = n - 1;
-  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-    int32_t u = c->position[g->producer[g->in[i]]];
-    if (u + 1 > low) low = u + 1;
-  }
-  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      if (c->position[g->use[i]] - 1 < high) high = c->position[g->use[i]] - 1;
-  int64_t arrival = critical_arrival(s->problem, s->now.device, s->finish_ns, v, d);
-  int32_t to = from;
-  while (to < high && s->start_ns[s->now.order[to + 1]] < arrival) to++;
-  while (to > low && to <= from && s->start_ns[s->now.order[to - 1]] > arrival) to--;
-  shift(s->trial.order, from, to);
+  int32_t from = s->now.critical.position[v], to = from, low, high;
+  present_range(&s->now, v, &low, &high);
+  int64_t arrival = critical_arrival(s->problem, s->now.where.device, s->now.finish_ns, v, d);
+  while (to < high && s->now.start_ns[s->now.where.order[to + 1]] < arrival) to++;
+  while (to > low && to <= from && s->now.start_ns[s->now.where.order[to - 1]] > arrival) to--;
+  present_shift(s->trial.order, from, to);
 }
 
 static void make(tabu *s, const move *m) {
-  size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
-  memcpy(s->trial.device, s->now.device, bytes);
-  memcpy(s->trial.order, s->now.order, bytes);
+  const critical *c = &s->now.critical;
+  present_copy(&s->trial, &s->now.where, s->problem->n_operators);
   if (m->kind == MOVE_EARLIER) {
-    shift(s->trial.order, s->path.position[m->first], s->path.position[s->path.before[m->first]]);
+    present_shift(s->trial.order, c->position[m->first], c->position[c->before[m->first]]);
   } else if (m->kind == MOVE_UNIT) {
     unit_members_put(unit_of(s->problem, m->first), s->trial.device, m->to);
     if (s->graph->colocation[m->first] < 0) reposition(s, m->first, m->to);
   } else {
     for (int32_t i = m->first; i <= m->last; i++)
-      unit_members_put(unit_of(s->problem, s->path.chain[i]), s->trial.device, m->to);
+      unit_members_put(unit_of(s->problem, c->path[i]), s->trial.device, m->to);
   }
 }
 
 /* Whether any operator of the move may not go back yet. */
 static bool move_is_forbidden(const tabu *s, const move *m) {
   if (m->kind == MOVE_UNIT) return is_forbidden(s, m->first, m->to);
-  if (m->kind == MOVE_EARLIER) return is_forbidden(s, m->first, s->now.device[m->first]);
+  if (m->kind == MOVE_EARLIER) return is_forbidden(s, m->first, s->now.where.device[m->first]);
   for (int32_t i = m->first; i <= m->last; i++)
-    if (is_forbidden(s, s->path.chain[i], m->to)) return true;
+    if (is_forbidden(s, s->now.critical.path[i], m->to)) return true;
   return false;
 }
 
 static void forbid(tabu *s, const move *m) {
   if (!s->forbidden) return;
-  int64_t until = s->round + 7 + rng_below(&s->random, 8 + s->path.n_chain / 10);
+  int64_t until = s->round + 7 + rng_below(&s->random, 8 + s->now.critical.n_path / 10);
   int32_t first = m->kind == MOVE_STRETCH ? m->first : 0, last = m->kind == MOVE_STRETCH ? m->last : 0;
   for (int32_t i = first; i <= last; i++) {
-    int32_t v = m->kind == MOVE_STRETCH ? s->path.chain[i] : m->kind == MOVE_UNIT ? m->first : s->path.before[m->first];
-    s->forbidden[(int64_t)v * s->problem->n_devices + s->now.device[v]] = until;
+    int32_t v = m->kind == MOVE_STRETCH ? s->now.critical.path[i]
+                : m->kind == MOVE_UNIT  ? m->first
+                                        : s->now.critical.before[m->first];
+    s->forbidden[(int64_t)v * s->problem->n_devices + s->now.where.device[v]] = until;
   }
-}
-
-/* Takes the schedule just simulated, of `where`, as the present one; its order becomes that of its starts. */
-static void settle(tabu *s, placement *where, const simulation *found) {
-  const situ_problem *p = s->problem;
-  placement old = s->now;
-  s->now = *where;
-  *where = old;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    s->start_ns[v] = found->start_ns[v];
-    s->finish_ns[v] = found->finish_ns[v];
-  }
-  s->now_cost = excess_cost(s->price, found);
-  s->now_excess = found->excess_bytes;
-  for (int32_t m = 0; m < p->n_memories; m++)
-    s->full[m] = found->peak_bytes && found->peak_bytes[m] > p->platform->memory_bytes[m];
-  critical_find(&s->path, &s->now, s->start_ns, s->finish_ns);
 }
 
 /* ---- the search ---- */
@@ -253,11 +207,11 @@ static int32_t select_moves(tabu *s) {
 }
 
 /* One round: the best of the tried moves is made, better or not. False when there was none. */
-static bool step(tabu *s) {
+static bool tabu_step(tabu *s) {
+  double best_cost = PRESENT_NONE;
+  int32_t best = -1, n = 0, drop = 0;
+  present_explain(&s->now);
   list_moves(s);
-  double best_cost = 1e301;
-  int32_t best = -1;
-  int32_t n = 0, drop = 0;
   for (int32_t i = 0; i < s->n_moves; i++) /* one in eight is left out, so that rounds differ */
     if (rng_below(&s->random, 8) != 0) s->moves[drop++] = s->moves[i];
   s->n_moves = drop;
@@ -265,9 +219,8 @@ static bool step(tabu *s) {
   for (int32_t i = 0; i < n && !solve_done(s->run); i++) {
     make(s, &s->moves[i]);
     double most = move_is_forbidden(s, &s->moves[i]) && s->best_cost < best_cost ? s->best_cost : best_cost;
-    simulation found = solve_try_below(s->run, s->base, &s->trial, most);
-    double cost = excess_cost(s->price, &found);
-    if (found.stopped || cost >= most) continue;
+    double cost = present_try(&s->now, &s->trial, most);
+    if (cost >= most) continue;
     best = i;
     best_cost = cost;
     placement swap = s->chosen;
@@ -276,53 +229,34 @@ static bool step(tabu *s) {
   }
   if (best < 0) return false;
   forbid(s, &s->moves[best]);
-  simulation found = simulator_run_base(s->run->simulator, s->base, &s->chosen, !s->run->roomy);
-  settle(s, &s->chosen, &found);
+  present_go_to(&s->now, &s->chosen);
   return true;
 }
 
-static void go_to(tabu *s, const placement *where) {
-  size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
-  memcpy(s->trial.device, where->device, bytes);
-  for (int32_t k = 0; k < s->problem->n_operators; k++) s->trial.order[k] = where->order ? where->order[k] : k;
-  simulation found = simulator_run_base(s->run->simulator, s->base, &s->trial, !s->run->roomy);
-  settle(s, &s->trial, &found);
-}
-
-/* A few random operators of the chain, or their neighbours, go to random devices. */
+/* A few random operators of the path, or their neighbours, go to random devices. */
 static void shake(tabu *s) {
-  if (s->run->incumbent->best.device) go_to(s, &s->run->incumbent->best);
+  if (s->run->incumbent->best.device) present_go_to(&s->now, &s->run->incumbent->best);
   int32_t times = 1 + (int32_t)rng_below(&s->random, SHAKEN);
-  for (int32_t k = 0; k < times && s->problem->n_operators > 0; k++) {
+  for (int32_t k = 0; k < times; k++) {
+    present_explain(&s->now);
     int32_t v = k % 2 ? (int32_t)rng_below(&s->random, s->problem->n_operators)
-                      : s->path.chain[rng_below(&s->random, s->path.n_chain)];
+                      : s->now.critical.path[rng_below(&s->random, s->now.critical.n_path)];
     int32_t d = (int32_t)rng_below(&s->random, s->problem->n_devices);
     if (s->problem->pin[v] >= 0 || !unit_allows(s->problem, v, d)) continue;
     move m = {.kind = MOVE_UNIT, .first = v, .to = d};
     make(s, &m);
     simulation found = solve_try(s->run, &s->trial);
-    if (found.value_ns != SITU_NEVER_NS) settle(s, &s->trial, &found);
+    if (found.value_ns != SITU_NEVER_NS) present_settle(&s->now, &s->trial, &found);
   }
 }
 
-static bool init(tabu *s, solve_run *run) {
+static bool tabu_init(tabu *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t n = p->n_operators;
   *s = (tabu){.run = run, .problem = p, .graph = p->graph, .random = rng_new(run->seed)};
-  placement *all[] = {&s->now, &s->trial, &s->chosen};
-  for (int32_t i = 0; i < 3; i++) {
-    all[i]->device = ARENA_NEW(run->arena, int32_t, n);
-    all[i]->order = ARENA_NEW(run->arena, int32_t, n);
-    if (!all[i]->device || !all[i]->order) return false;
-  }
-  s->start_ns = ARENA_NEW(run->arena, int64_t, n);
-  s->finish_ns = ARENA_NEW(run->arena, int64_t, n);
-  s->full = ARENA_ZERO(run->arena, bool, p->n_memories);
   if ((int64_t)n * p->n_devices <= (int64_t)1 << 25)
     s->forbidden = ARENA_ZERO(run->arena, int64_t, (int64_t)n * p->n_devices);
-  s->price = excess_price(run);
-  s->base = simulator_base_new(run->simulator, run->arena);
-  return s->start_ns && s->finish_ns && s->full && s->base && critical_init(&s->path, p, run->arena);
+  return present_init(&s->now, run, true) && present_room(&s->trial, run) && present_room(&s->chosen, run);
 }
 
 /* Where to start without any plan: everything on the first device that may run it, operator by operator. */
@@ -336,36 +270,38 @@ static bool anywhere(tabu *s, placement *where) {
   return true;
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status tabu_solve(solve_run *run) {
   if (solve_done(run) || run->problem->n_operators == 0) return SITU_STATUS_OK;
   tabu *s = ARENA_ZERO(run->arena, tabu, 1);
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (!s || !tabu_init(s, run)) return fail_no_memory(run->error);
   if (run->incumbent->best.device) {
-    go_to(s, &run->incumbent->best);
+    present_go_to(&s->now, &run->incumbent->best);
   } else {
     if (!anywhere(s, &s->chosen)) return SITU_STATUS_OK;
-    go_to(s, &(placement){.device = s->chosen.device});
+    present_go_to(&s->now, &(placement){.device = s->chosen.device});
   }
-  s->best_cost = s->now_cost;
+  s->best_cost = s->now.cost;
   int32_t stale = 0;
   for (; !solve_done(run); s->round++) {
-    bool moved = step(s);
-    stale = s->now_cost < s->best_cost ? 0 : stale + 1;
-    if (s->now_cost < s->best_cost) s->best_cost = s->now_cost;
+    int64_t steps = run->budget->steps;
+    bool moved = tabu_step(s);
+    stale = s->now.cost < s->best_cost ? 0 : stale + 1;
+    if (s->now.cost < s->best_cost) s->best_cost = s->now.cost;
     if (moved && stale < STALE_ROUNDS) continue;
     shake(s);
     stale = 0;
+    if (run->budget->steps == steps) budget_spend(run->budget, 1); /* where nothing may move it ends all the same */
   }
   return SITU_STATUS_OK;
 }
 
 const solver tabu_solver = {
     .name = "tabu",
-    .title = "tabu search on the critical chain",
+    .title = "tabu search on the critical path",
     .source = "after Davidovic, Hansen, Mladenovic, 2001",
     .models = MODEL_STREAM,
     .anytime = true,
     .multistart = true,
     .starts = {{&heft_solver, 1}, {&single_solver, 1}},
-    .solve = solve,
+    .solve = tabu_solve,
 };

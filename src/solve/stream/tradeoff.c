@@ -3,13 +3,12 @@
  * best of both worlds: a placement of least latency that splitting finds, and one of least period that the pipeline
  * solvers find, put into an order by upward rank. docs/theory/models/tradeoff.md. */
 #include <math.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
-#include "solve/stream/excess.h"
 #include "solve/stream/list.h"
+#include "solve/stream/present.h"
 #include "solve/stream/rank.h"
 #include "view/unit.h"
 
@@ -20,24 +19,24 @@ typedef struct tradeoff {
   solve_run *run;
   const situ_problem *problem;
   rng random;
-  placement now, trial, best;        /* best: of least cost, limits kept or not */
-  int32_t *rank_order, *index_order; /* index: copy after copy */
-  double now_cost, best_cost, price;
+  present now;
+  placement trial, best; /* best: of minimum cost, limits kept or not */
+  double best_cost;
+  int32_t *rank_order;
 } tradeoff;
 
 static void copy(const tradeoff *s, placement *to, const placement *from) {
-  size_t bytes = (size_t)s->problem->n_operators * sizeof(int32_t);
-  memcpy(to->device, from->device, bytes);
-  memcpy(to->order, from->order, bytes);
+  present_copy(to, from, s->problem->n_operators);
 }
 
-/* Offers a placement by its own order, by ranks and by index, and starts from it where it is the best so far. */
+/* Offers a placement by ranks, by index (copy after copy) and by its own order, and starts from it where it is the best
+ * so far. */
 static void offer(tradeoff *s, const placement *where) {
-  int32_t *orders[] = {s->rank_order, s->index_order, where->order};
-  for (int32_t k = 0; k < 3 && orders[k]; k++) {
+  int32_t *orders[] = {s->rank_order, NULL, where->order};
+  for (int32_t k = 0; k < (where->order ? 3 : 2); k++) {
     copy(s, &s->trial, &(placement){.device = where->device, .order = orders[k]});
     simulation found = solve_try(s->run, &s->trial);
-    double cost = excess_cost(s->price, &found);
+    double cost = present_cost(&s->now, &found);
     if (cost >= s->best_cost || !solve_allows(s->problem, s->trial.device)) continue;
     s->best_cost = cost;
     copy(s, &s->best, &s->trial);
@@ -80,9 +79,9 @@ static void spread_copies(tradeoff *s) {
     for (int32_t d = 1; d < p->n_devices; d++)
       if (sat_add(load[d], work[d]) < sat_add(load[best], work[best])) best = d;
     load[best] = sat_add(load[best], work[best]);
-    for (int32_t v = 0; v < n; v++) s->now.device[copy_first + v] = best;
+    for (int32_t v = 0; v < n; v++) s->now.where.device[copy_first + v] = best;
   }
-  offer(s, &(placement){.device = s->now.device});
+  offer(s, &(placement){.device = s->now.where.device});
 }
 
 /* Lets another solver look at a view of the problem, and takes over what it finds; for all copies where the view is of
@@ -112,52 +111,44 @@ static int32_t draw_device(tradeoff *s, int32_t v) {
   if (rng_below(&s->random, 3) == 0) return (int32_t)rng_below(&s->random, s->problem->n_devices);
   if (n_in > 0 && rng_below(&s->random, 2)) {
     int32_t t = g->in[g->in_start[v] + rng_below(&s->random, n_in)];
-    return s->now.device[g->producer[t]];
+    return s->now.where.device[g->producer[t]];
   }
   int32_t t = g->out_start[v];
   if (t == g->out_start[v + 1] || g->use_start[t] == g->use_start[t + 1])
     return (int32_t)rng_below(&s->random, s->problem->n_devices);
-  return s->now.device[g->use[g->use_start[t] + rng_below(&s->random, g->use_start[t + 1] - g->use_start[t])]];
+  return s->now.where.device[g->use[g->use_start[t] + rng_below(&s->random, g->use_start[t + 1] - g->use_start[t])]];
 }
 
 /* Takes the operator at a place to another place between its producers and its users. */
 static bool shift(tradeoff *s, int32_t from) {
-  const situ_graph *g = s->problem->graph;
-  int32_t v = s->trial.order[from], to = from, far = 1 + (int32_t)rng_below(&s->random, LONGEST_STRETCH);
+  int32_t far = 1 + (int32_t)rng_below(&s->random, LONGEST_STRETCH), low, high;
   bool back = rng_below(&s->random, 2);
-  for (; far > 0; far--) {
-    int32_t next = back ? to - 1 : to + 1;
-    if (next < 0 || next >= g->n_operators) break;
-    int32_t first = back ? s->trial.order[next] : v, second = back ? v : s->trial.order[next];
-    bool needs = false;
-    for (int64_t i = g->in_start[second]; i < g->in_start[second + 1]; i++) needs |= g->producer[g->in[i]] == first;
-    if (needs) break;
-    s->trial.order[to] = s->trial.order[next];
-    s->trial.order[next] = v;
-    to = next;
-  }
+  present_explain(&s->now);
+  present_range(&s->now, s->now.where.order[from], &low, &high);
+  int32_t to = back ? (from - far > low ? from - far : low) : (from + far < high ? from + far : high);
+  present_shift(s->trial.order, from, to);
   return to != from;
 }
 
 /* One change of trial, which equals now: an operator, or a stretch of the order, to another device, or a shift. */
 static bool change(tradeoff *s) {
-  int32_t n = s->problem->n_operators, at = (int32_t)rng_below(&s->random, n), v = s->now.order[at];
+  int32_t n = s->problem->n_operators, at = (int32_t)rng_below(&s->random, n), v = s->now.where.order[at];
   int32_t what = (int32_t)rng_below(&s->random, 8);
   if (what == 0) return shift(s, at);
-  int32_t d = draw_device(s, v), from = s->now.device[v], last = at;
+  int32_t d = draw_device(s, v), from = s->now.where.device[v], last = at;
   if (d == from) return false;
   if (what < 3) last = at + (int32_t)rng_below(&s->random, LONGEST_STRETCH);
   bool moved = false;
   for (int32_t k = at; k <= last && k < n; k++)
-    if (s->now.device[s->now.order[k]] == from) moved |= unit_put(s->problem, s->trial.device, s->now.order[k], d);
+    if (s->now.where.device[s->now.where.order[k]] == from)
+      moved |= unit_put(s->problem, s->trial.device, s->now.where.order[k], d);
   return moved;
 }
 
 /* A round of cooling from a few parts in a hundred of the value to next to nothing, from the best placement. */
 static void cool(tradeoff *s, int32_t moves) {
-  copy(s, &s->now, &s->best);
+  present_go_to(&s->now, &s->best);
   copy(s, &s->trial, &s->best);
-  s->now_cost = s->best_cost;
   double heat = 0.03 * s->best_cost, factor = pow(1e-3, 1.0 / moves);
   for (int32_t k = 0; k < moves && !solve_done(s->run); k++, heat *= factor) {
     if (!change(s)) {
@@ -165,45 +156,38 @@ static void cool(tradeoff *s, int32_t moves) {
       continue;
     }
     simulation found = solve_try(s->run, &s->trial);
-    double cost = excess_cost(s->price, &found);
-    bool taken = cost <= s->now_cost || rng_unit(&s->random) < exp((s->now_cost - cost) / (heat + 1e-9));
-    copy(s, taken ? &s->now : &s->trial, taken ? &s->trial : &s->now);
-    if (!taken) continue;
-    s->now_cost = cost;
+    double cost = present_cost(&s->now, &found);
+    if (cost > s->now.cost && rng_unit(&s->random) >= exp((s->now.cost - cost) / (heat + 1e-9))) {
+      copy(s, &s->trial, &s->now.where);
+      continue;
+    }
+    present_settle(&s->now, &s->trial, &found);
     if (cost >= s->best_cost) continue;
     s->best_cost = cost;
-    copy(s, &s->best, &s->now);
+    copy(s, &s->best, &s->trial);
   }
 }
 
-static bool init(tradeoff *s, solve_run *run) {
+static bool tradeoff_init(tradeoff *s, solve_run *run) {
   const situ_problem *p = run->problem;
   int32_t n = p->n_operators;
   *s = (tradeoff){.run = run, .problem = p, .random = rng_new(run->seed), .best_cost = 1e299};
-  placement *all[] = {&s->now, &s->trial, &s->best};
-  for (int32_t i = 0; i < 3; i++) {
-    all[i]->device = ARENA_NEW(run->arena, int32_t, n);
-    all[i]->order = ARENA_NEW(run->arena, int32_t, n);
-    if (!all[i]->device || !all[i]->order) return false;
-  }
   rank_costs costs;
   double *rank = ARENA_NEW(run->arena, double, n);
   s->rank_order = ARENA_NEW(run->arena, int32_t, n);
-  s->index_order = ARENA_NEW(run->arena, int32_t, n);
-  for (int32_t v = 0; s->index_order && v < n; v++) s->index_order[v] = v;
-  if (!rank || !s->rank_order || !s->index_order || !rank_costs_find(&costs, run->arena, p, RANK_MEAN)) return false;
+  if (!rank || !s->rank_order || !present_init(&s->now, run, true) || !present_room(&s->trial, run) ||
+      !present_room(&s->best, run) || !rank_costs_find(&costs, run->arena, p, RANK_MEAN))
+    return false;
   rank_upward(rank, p, &costs);
-  int64_t room = SITU_UNLIMITED_BYTES;
-  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, max64(p->platform->memory_bytes[m], 1));
-  s->price = 10.0 * 1e9 / (double)room + 1e-3;
+  s->now.price = present_price(p, SITU_NEVER_NS); /* the same with any incumbent */
   return rank_order(s->rank_order, run->arena, rank, n);
 }
 
-static situ_status solve(solve_run *run) {
+static situ_status tradeoff_solve(solve_run *run) {
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   tradeoff *s = ARENA_NEW(run->arena, tradeoff, 1);
   situ_problem latency, pipeline;
-  if (!s || !init(s, run)) return fail_no_memory(run->error);
+  if (!s || !tradeoff_init(s, run)) return fail_no_memory(run->error);
   situ_graph graph;
   problem_view_latency(&latency, run->problem);
   problem_view_pipeline(&pipeline, run->problem);
@@ -219,7 +203,7 @@ static situ_status solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-static bool serves(const situ_problem *p) { return problem_has_period(p) || p->n_copies > 1; }
+static bool tradeoff_serves(const situ_problem *p) { return problem_has_period(p) || p->n_copies > 1; }
 
 const solver tradeoff_solver = {
     .name = "tradeoff",
@@ -228,6 +212,6 @@ const solver tradeoff_solver = {
     .models = MODEL_STREAM,
     .periods = true,
     .anytime = true,
-    .serves = serves,
-    .solve = solve,
+    .serves = tradeoff_serves,
+    .solve = tradeoff_solve,
 };

@@ -239,7 +239,7 @@ static bool is_needless(window_run *s, int32_t depth) {
   return false;
 }
 
-static bool search(window_run *s, int32_t depth, int64_t bound_ns);
+static bool window_recurse(window_run *s, int32_t depth, int64_t bound_ns);
 
 static bool try_branch(window_run *s, int32_t depth, int64_t bound_ns, branch b) {
   const window *w = s->w;
@@ -258,7 +258,7 @@ static bool try_branch(window_run *s, int32_t depth, int64_t bound_ns, branch b)
       there[e] = max64(there[e], end + capped(problem_transfer_ns(s->problem, s->out_tensor[k], d, e)));
   }
   bound_ns = max64(bound_ns, max64(b.bound_ns, bound_rest(s, depth + 1)));
-  bool whole = bound_ns >= s->upper_ns || is_needless(s, depth + 1) || search(s, depth + 1, bound_ns);
+  bool whole = bound_ns >= s->upper_ns || is_needless(s, depth + 1) || window_recurse(s, depth + 1, bound_ns);
   for (int32_t k = s->out_start[i]; k < s->out_start[i + 1]; k++) s->waiting[s->out_to[k]]++;
   s->placed &= ~((uint32_t)1 << i);
   s->free_ns[d] = was_free;
@@ -266,7 +266,7 @@ static bool try_branch(window_run *s, int32_t depth, int64_t bound_ns, branch b)
   return whole;
 }
 
-static bool search(window_run *s, int32_t depth, int64_t bound_ns) {
+static bool window_recurse(window_run *s, int32_t depth, int64_t bound_ns) {
   if (depth == s->w->n) {
     s->now.value_ns = bound_ns;
     s->upper_ns = s->visit(s->context, &s->now, s->upper_ns);
@@ -297,7 +297,7 @@ bool window_search(const window *w, int64_t upper_ns, int64_t most_nodes, window
   s->visit = visit;
   s->context = context;
   start_run(s);
-  bool whole = search(s, 0, 0) && !s->failed;
+  bool whole = window_recurse(s, 0, 0) && !s->failed;
   *n_nodes = s->n_nodes;
   arena_release(scratch, mark);
   return whole;

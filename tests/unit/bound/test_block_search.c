@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "base/checked.h"
 #include "bound/block.h"
 
@@ -87,7 +88,7 @@ static lab problem_of(uint64_t seed, int32_t n_operators, int32_t n_devices) {
 
 static void an_exact_search_finds_the_least_of_all_schedules(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 3000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab l = problem_of(seed, 4 + (int32_t)(seed % 3), 2 + (int32_t)(seed % 2));
     block_result found = search_whole(l.problem, 1 << 20, false);
     int64_t least = least_of_all(l.problem);
@@ -101,7 +102,7 @@ static void an_exact_search_finds_the_least_of_all_schedules(void **state) {
 
 static void a_merged_search_never_says_more_than_the_exact_one(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 400; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     lab l = problem_of(seed, 8 + (int32_t)(seed % 3), 2 + (int32_t)(seed % 3));
     int64_t exact = search_whole(l.problem, 1 << 20, false).value_ns;
     for (int32_t width = 1; width <= 256; width *= 4) {

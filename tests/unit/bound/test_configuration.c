@@ -11,6 +11,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "bound/configuration.h"
@@ -85,7 +86,7 @@ static void check_curve(const shares *s, const sweep *w, int32_t type, const int
 static void the_sweep_finds_the_least_load_of_every_sum_of_prices(void **state) {
   (void)state;
   int32_t n_exact = 0, n_forgetful = 0;
-  for (uint64_t seed = 1; seed <= 1000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1000); seed++) {
     lab l = random_lab(seed, 9);
     arena *a = arena_new();
     shares s;
@@ -103,13 +104,13 @@ static void the_sweep_finds_the_least_load_of_every_sum_of_prices(void **state) 
     arena_free(a);
     lab_free(&l);
   }
-  assert_true(n_exact > 1000 && n_forgetful > 50);
+  assert_true(n_exact > rounds_of(1000) && n_forgetful > rounds_of(50));
 }
 
 static void the_bound_is_never_above_the_optimum(void **state) {
   (void)state;
   int32_t n_equal = 0, n_held = 0;
-  for (uint64_t seed = 1; seed <= 3000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab l = random_lab(seed, 6);
     if (!situ_problem_conflict(l.problem)) {
       int64_t optimum_ns = brute_force(l.problem, NULL);
@@ -132,7 +133,7 @@ static void the_bound_is_never_above_the_optimum(void **state) {
     lab_free(&l);
   }
   print_message("%d of %d bounds equal the optimum\n", n_equal, n_held);
-  assert_true(n_held > 3000 && n_equal > n_held / 3);
+  assert_true(n_held > rounds_of(3000) && n_equal > n_held / 3);
 }
 
 static void the_engine_solves_a_program_known_from_arithmetic(void **state) {

@@ -9,6 +9,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "bound/bound.h"
 #include "bound/joins.h"
 
@@ -58,7 +59,7 @@ static bool hold(const situ_problem *p, uint64_t seed, int32_t window) {
 static void no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail(void **state) {
   (void)state;
   int32_t n_more = 0;
-  for (uint64_t seed = 1; seed <= 3000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab_options o = {.seed = seed + 70000,
                      .n_operators = 3 + (int32_t)(seed % 4),
                      .n_devices = seed % 4 < 3 ? 2 + (int32_t)(seed % 3) : 2,
@@ -74,7 +75,7 @@ static void no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tai
     if (!l.problem->conflict) n_more += hold(l.problem, seed, 1 + (int32_t)(seed % 8));
     lab_free(&l);
   }
-  assert_true(n_more > 300); /* or else nothing was tried */
+  assert_true(n_more > rounds_of(300)); /* or else nothing was tried */
 }
 
 static void joins_are_for_streams(void **state) {

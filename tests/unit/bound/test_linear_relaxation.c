@@ -10,6 +10,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "bound/linear_relaxation.h"
@@ -82,7 +83,7 @@ static void it_proves_no_more_than_is_true_and_the_judge_agrees(void **state) {
   (void)state;
   if (lp_missing()) skip();
   int32_t n_proved = 0;
-  for (uint64_t seed = 1; seed <= 1500; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
     lab l = draw(seed);
     arena *a = arena_new();
     int32_t device[8];
@@ -101,7 +102,7 @@ static void it_proves_no_more_than_is_true_and_the_judge_agrees(void **state) {
     arena_free(a);
     lab_free(&l);
   }
-  assert_true(n_proved > 1500);
+  assert_true(n_proved > rounds_of(1500));
 }
 
 int main(void) {

@@ -9,6 +9,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 #include "bound/visit_chain.h"
@@ -222,7 +223,7 @@ static void try_any_chain(const situ_problem *p, int64_t optimum_ns, rng *r, uin
 static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state) {
   (void)state;
   int32_t n_above = 0;
-  for (uint64_t seed = 1; seed <= 2000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
     lab l = draw(seed);
     rng r = rng_new(seed + 77);
     if (!l.problem->conflict) {
@@ -244,7 +245,7 @@ static void no_chain_and_prices_prove_too_much_and_the_judge_agrees(void **state
     }
     lab_free(&l);
   }
-  assert_true(n_above > 200);
+  assert_true(n_above > rounds_of(200));
 }
 
 int main(void) {

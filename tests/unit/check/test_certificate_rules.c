@@ -2,6 +2,7 @@
  * claims, which works it out by code of its own. */
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
+#include "../../lab/tier.h"
 #include "../scenario.h"
 #include "bound/bound.h"
 
@@ -410,7 +411,7 @@ static void judge_and_bounds_agree_to_the_nanosecond(void **state) {
   (void)state;
   const situ_execution models[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
   int32_t n_held = 0;
-  for (uint64_t seed = 1; seed <= 1200; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1200); seed++) {
     bool periods = seed % 3 == 2;
     lab_options o = {
         .seed = seed,
@@ -445,7 +446,7 @@ static void judge_and_bounds_agree_to_the_nanosecond(void **state) {
     arena_free(a);
     lab_free(&l);
   }
-  assert_true(n_held > 2000);
+  assert_true(n_held > rounds_of(2000));
 }
 
 int main(void) {

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
+#include "../../lab/random_graph.h"
 #include "base/rng.h"
 #include "graph/ancestors.h"
 #include "graph/components.h"
 #include "graph/neighbours.h"
-#include "graph/random_graph.h"
 #include "graph/topological.h"
 
 static situ_graph_builder *builder(void) {

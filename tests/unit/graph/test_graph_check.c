@@ -1,7 +1,7 @@
 /* A frozen graph keeps its invariants; one broken field is named. */
+#include "../../lab/random_graph.h"
 #include "../broken.h"
 #include "graph/graph.h"
-#include "graph/random_graph.h"
 
 static situ_graph *draw(uint64_t seed) {
   situ_graph *g = NULL;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "base/checked.h"
 #include "learn/group.h"
 #include "plan/plan.h"
@@ -100,7 +101,7 @@ static void every_trial_is_a_step_and_runs_repeat(void **state) {
 /* Groups are the units joined, none of them without a device where the units had one, and few enough. */
 static void groups_keep_what_units_keep(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 300; seed++) {
+  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(300); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 2 + (int32_t)(seed % 60),
                      .n_devices = 2 + (int32_t)(seed % 4),

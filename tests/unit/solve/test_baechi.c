@@ -1,5 +1,6 @@
 /* What m_topo, m_etf and m_sct share: groups, favourites; and what was published of them. */
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "../scenario.h"
 #include "lp/lp.h"
 #include "situ/instance.h"
@@ -87,7 +88,7 @@ static void operators_pinned_apart_are_not_joined(void **state) {
 /* No unit of the problem is parted, and some device may run each joined one. */
 static void every_unit_can_run_somewhere(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 400; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 20,
                      .n_devices = 2 + (int32_t)(seed % 4),

@@ -9,6 +9,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "../scenario.h"
 #include "base/rng.h"
 #include "situ/solve.h"
@@ -56,7 +57,7 @@ static int64_t solve(const situ_problem *p, const char *name, uint64_t seed) {
 static void plans_keep_all_rules_and_repeat(void **state) {
   (void)state;
   int32_t n_plans[N_NAMES] = {0}, n_ran[N_NAMES] = {0};
-  for (uint64_t seed = 0; seed < 400; seed++) {
+  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(400); seed++) {
     lab l = draw(seed, false);
     for (int32_t k = 0; k < N_NAMES; k++) {
       if (!situ_solver_serves(names[k], l.problem)) continue;
@@ -73,7 +74,7 @@ static void plans_keep_all_rules_and_repeat(void **state) {
 
 static void no_plan_beats_the_optimum(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 300; seed++) {
+  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(300); seed++) {
     lab l = draw(seed, true);
     int64_t optimum = brute_force(l.problem, NULL);
     for (int32_t k = 0; k < N_NAMES; k++)
@@ -86,7 +87,7 @@ static void no_plan_beats_the_optimum(void **state) {
 static void random_parts_are_repaired(void **state) {
   (void)state;
   int32_t n_plans = 0, n_possible = 0;
-  for (uint64_t seed = 0; seed < 400; seed++) {
+  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(400); seed++) {
     lab l = draw(seed, true);
     arena *a = arena_new();
     budget b = budget_new(0, 0, NULL, NULL);

@@ -9,6 +9,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "base/rng.h"
 #include "solve/common/solver.h"
 #include "solve/pipeline/orders.h"
@@ -102,7 +103,7 @@ static void try_chains(chains *h, int32_t from) {
 /* Every order that can be made is a permutation in which F goes forward and places never decrease. */
 static void made_orders_are_linear_extensions(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 300; seed++) {
+  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(300); seed++) {
     rng r = rng_new(seed);
     lab_options o = {.seed = seed,
                      .n_operators = 1 + (int32_t)rng_below(&r, 30),
@@ -144,7 +145,7 @@ static bool memories_are_shared(const situ_problem *p) { return p->n_memories < 
 static void the_best_chain_of_the_order_is_found(void **state) {
   (void)state;
   int32_t n_compared = 0, n_infeasible = 0, n_optimal = 0, n_many_optimal = 0;
-  for (uint64_t seed = 0; seed < 2500; seed++) {
+  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(2500); seed++) {
     rng r = rng_new(seed ^ 0x11ea);
     lab_options o = {.seed = seed,
                      .n_operators = 1 + (int32_t)rng_below(&r, 6),
@@ -182,12 +183,13 @@ static void the_best_chain_of_the_order_is_found(void **state) {
     }
     lab_free(&l);
   }
-  assert_true(n_compared > 500 && n_infeasible > 20 && n_optimal > 1000 && n_many_optimal > n_optimal);
+  assert_true(n_compared > rounds_of(500) && n_infeasible > rounds_of(20) && n_optimal > rounds_of(1000) &&
+              n_many_optimal > n_optimal);
 }
 
 static void with_links_what_is_offered_keeps_the_rules(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 500; seed++) {
+  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(500); seed++) {
     rng r = rng_new(seed);
     lab_options o = {.seed = seed,
                      .n_operators = 1 + (int32_t)rng_below(&r, 5),

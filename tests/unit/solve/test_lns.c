@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "plan/plan.h"
 #include "situ/solve.h"
 
@@ -37,7 +38,7 @@ static lab problem_of(uint64_t seed, int32_t n, situ_contention contention) {
 /* Groups move only with members that take no time, so these problems have none. */
 static void a_window_that_holds_everything_is_solved_to_the_optimum(void **state) {
   (void)state;
-  for (uint64_t seed = 1; seed <= 300; seed += 1 + (seed % 3 == 2)) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(300); seed += 1 + (seed % 3 == 2)) {
     lab l = problem_of(seed, 7 + (int32_t)(seed % 3), SITU_CONTENTION_NONE);
     int64_t lower, best = value_of(l.problem, "branch_and_bound", 0, &lower),
                    found = value_of(l.problem, "lns", 6000, NULL);
@@ -51,7 +52,7 @@ static void a_window_that_holds_everything_is_solved_to_the_optimum(void **state
 static void searches_improve_on_their_start_and_stay_above_the_optimum(void **state) {
   (void)state;
   int64_t sums[3] = {0};
-  for (uint64_t seed = 1; seed <= 200; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(200); seed++) {
     lab l = problem_of(seed, 10, SITU_CONTENTION_LINK);
     int64_t best = value_of(l.problem, "branch_and_bound", 0, NULL),
             start = value_of(l.problem, "heft,single", 0, NULL);

@@ -1,4 +1,4 @@
-/* Incremental loads agree with the simulator; critical chains explain schedules. */
+/* Incremental loads agree with the simulator; critical paths explain schedules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void loads_after_moves_are_those_of_the_simulator(void **state) {
   }
 }
 
-static void a_critical_chain_runs_from_start_to_end(void **state) {
+static void a_critical_path_runs_from_start_to_end(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 60; seed++) {
     lab_options o = {.seed = seed,
@@ -76,12 +76,12 @@ static void a_critical_chain_runs_from_start_to_end(void **state) {
     critical c;
     assert_true(critical_init(&c, p, a));
     critical_find(&c, &where, found.start_ns, found.finish_ns);
-    /* without contention each start is explained: the chain begins at 0, ends at the makespan, and every operator on it
+    /* without contention each start is explained: the path begins at 0, ends at the makespan, and every operator on it
      * has a start and a tail that make the makespan together */
-    assert_int_equal(found.start_ns[c.chain[0]], 0);
-    assert_int_equal(found.finish_ns[c.chain[c.n_chain - 1]], found.value_ns);
-    for (int32_t i = 0; i < c.n_chain; i++)
-      assert_int_equal(found.start_ns[c.chain[i]] + c.tail_ns[c.chain[i]], found.value_ns);
+    assert_int_equal(found.start_ns[c.path[0]], 0);
+    assert_int_equal(found.finish_ns[c.path[c.n_path - 1]], found.value_ns);
+    for (int32_t i = 0; i < c.n_path; i++)
+      assert_int_equal(found.start_ns[c.path[i]] + c.tail_ns[c.path[i]], found.value_ns);
     arena_free(a);
     lab_free(&l);
   }
@@ -90,7 +90,7 @@ static void a_critical_chain_runs_from_start_to_end(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_after_moves_are_those_of_the_simulator),
-      cmocka_unit_test(a_critical_chain_runs_from_start_to_end),
+      cmocka_unit_test(a_critical_path_runs_from_start_to_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

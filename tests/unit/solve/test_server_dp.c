@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "base/rng.h"
 #include "cost/cost_models.h"
 #include "sim/simulate.h"
@@ -90,7 +91,7 @@ static void check_chain(const chain *c, const situ_graph *g) {
 static void boundaries_are_where_one_operator_parts_the_graph(void **state) {
   (void)state;
   int32_t closed = 0;
-  for (uint64_t seed = 1; seed <= 3000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(3000); seed++) {
     lab_options o = {.seed = seed,
                      .n_operators = 3 + (int32_t)(seed / 9 % 14),
                      .n_devices = 2,
@@ -117,7 +118,7 @@ static void boundaries_are_where_one_operator_parts_the_graph(void **state) {
     lab_free(&l);
   }
   if (getenv("SITU_TELL")) printf("%d of 3000 graphs have one beginning and one end\n", (int)closed);
-  assert_true(closed > 200);
+  assert_true(closed > rounds_of(200));
 }
 
 static situ_instance *open_instance(const char *model, const char *platform, const situ_problem_options *problem) {
@@ -322,6 +323,7 @@ static int64_t solved_by(const situ_problem *p, const char *name) {
 static int64_t solved(const situ_problem *p) { return solved_by(p, "server_dp"); }
 
 static void compare(situ_problem_options options, int32_t seeds, bool memory) {
+  seeds = rounds_of(seeds);
   int32_t equal_to_all = 0, plans = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
     small x = small_random(seed, options, memory);

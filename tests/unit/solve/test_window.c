@@ -9,6 +9,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "solve/stream/window.h"
 
 static int64_t keep_least(void *context, const window_schedule *found, int64_t upper_ns) {
@@ -32,7 +33,7 @@ static lab draw(uint64_t seed) {
 static void a_window_of_everything_is_solved_as_by_brute_force(void **state) {
   (void)state;
   int32_t solved = 0;
-  for (uint64_t seed = 1; seed <= 2000; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
     lab l = draw(seed);
     const situ_problem *p = l.problem;
     arena *a = arena_new();
@@ -64,7 +65,7 @@ static void a_window_of_everything_is_solved_as_by_brute_force(void **state) {
     arena_free(a);
     lab_free(&l);
   }
-  assert_true(solved > 1000);
+  assert_true(solved > rounds_of(1000));
 }
 
 /* Device 0 is busy to 10, device 1 to 0; the strand takes 4 on either; from its end it takes 9 on 0 and 17 on 1. */

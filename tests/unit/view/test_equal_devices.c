@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/random_graph.h"
 #include "../scenario.h"
-#include "graph/random_graph.h"
 #include "view/equal_devices.h"
 
 static const device_equality levels[] = {EQUAL_ALONE, EQUAL_LOADS,  EQUAL_STAGED,

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "../../lab/random_graph.h"
 #include "base/rng.h"
-#include "graph/random_graph.h"
 #include "view/nets.h"
 
 static void pins_are_the_parts_of_producer_and_users_each_once(void **state) {

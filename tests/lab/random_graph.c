@@ -1,4 +1,4 @@
-#include "graph/random_graph.h"
+#include "random_graph.h"
 
 #include <stdio.h>
 

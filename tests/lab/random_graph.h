@@ -1,12 +1,12 @@
-/* graph/random_graph.h - small random graphs for the laws and oracles of the tests.
+/* lab/random_graph.h - small random graphs for laws and oracles.
  *
  * Everything that real graphs have and that is easily forgotten occurs: operators with several outputs, tensors of no
- * bytes, tensors that nobody reads or that many read, operators without work, repeated uses, parts that hang together
- * with nothing, and colocation groups. flops and moved_bytes are drawn log-uniformly and independently of the shapes,
+ * bytes, tensors that nobody reads or that many read, operators without work, repeated uses, components of
+ * their own, and colocation groups. flops and moved_bytes are drawn log-uniformly and independently of the shapes,
  * so that a roofline model gives times that differ by orders of magnitude: some bound by compute, some by memory,
  * some by launch alone. */
-#ifndef SITU_GRAPH_RANDOM_GRAPH_H
-#define SITU_GRAPH_RANDOM_GRAPH_H
+#ifndef SITU_LAB_RANDOM_GRAPH_H
+#define SITU_LAB_RANDOM_GRAPH_H
 
 #include "situ/graph.h"
 

@@ -1,0 +1,16 @@
+/* lab/tier.h - how many rounds a test takes: all of them in `make check`, a share of them in `make test`. */
+#ifndef SITU_LAB_TIER_H
+#define SITU_LAB_TIER_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/* `all` rounds, or the share of them that SITU_TEST_SHARE asks for in percent; at least one. */
+static inline int32_t rounds_of(int32_t all) {
+  const char *share = getenv("SITU_TEST_SHARE");
+  int64_t percent = share ? strtol(share, NULL, 10) : 100;
+  int64_t rounds = percent > 0 && percent < 100 ? all * percent / 100 : all;
+  return rounds > 0 ? (int32_t)rounds : 1;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* Tabu search on problems small enough for arithmetic or brute force. */
+#include "../../lab/brute.h"
+#include "../../lab/lab.h"
+#include "../scenario.h"
+#include "../solved.h"
+
+static const situ_problem_options FREE_LINKS = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
+
+/* Devices with unlimited memories of their own, the first a host, and links of 1 byte a nanosecond between all. */
+static scenario machine(int32_t n_devices) {
+  scenario s = scenario_new();
+  for (int32_t d = 0; d < n_devices; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  for (int32_t from = 0; from < n_devices; from++)
+    for (int32_t to = 0; to < n_devices; to++)
+      if (from != to) scenario_link(&s, from, to, 0, -1);
+  return s;
+}
+
+/* u takes 10 on device 0 and 9 on device 1, v 5 and 30, w 30 and 10; u sends v 20 bytes. By upward rank u comes before
+ * v and w, and ends first on device 1: 9. Then v ends at 9 + 20 + 5 = 34 on device 0, at 39 or later on device 1. With
+ * u and v on device 0 all ends at 15. */
+static void the_local_optimum_of_heft_is_left(void **state) {
+  (void)state;
+  scenario s = machine(2);
+  int64_t times[3][2] = {{10, 9}, {5, 30}, {30, 10}};
+  for (int32_t v = 0; v < 3; v++) {
+    scenario_operator(&s, (const char *[]){"u", "v", "w"}[v], 0, 0, 0);
+    for (int32_t d = 0; d < 2; d++) s.time_ns[v][d] = times[v][d];
+  }
+  scenario_tensor(&s, 0, 20, 1, -1);
+  scenario_pose(&s, &FREE_LINKS);
+  assert_int_equal(brute_force(s.problem, NULL), 15);
+  assert_int_equal(solved_value(s.problem, "heft", 0, 1, NULL), 34);
+  for (uint64_t seed = 1; seed <= 20; seed++)
+    assert_int_equal(solved_value(s.problem, "heft,tabu", 40, seed, NULL), 15);
+  scenario_free(&s);
+}
+
+/* x0 to x3 take 10 on device 0 and 4 on device 1. Each x sends the next one 20 bytes, and nothing through a p of 1,
+ * which is pinned to device 2: so the path goes through the p, and the x are no stretch of one device. All x on device
+ * 0 end at 4 * 10 + 3 = 43, all on device 1 at 4 * 4 + 3 = 19. With the first one, two, three on device 1 it is 4 + 20
+ * + 10 + 1 + 10 + 1 + 10 = 56, then 50 and 44: three moves that lose lie between, and after the first of them the way
+ * back is the best. */
+static void the_way_back_is_forbidden_while_a_valley_is_crossed(void **state) {
+  (void)state;
+  enum { X = 4, N = 2 * X - 1 };
+  scenario s = machine(3);
+  int32_t pins[N], start[N];
+  for (int32_t v = 0; v < N; v++) { /* x0 p0 x1 p1 x2 p2 x3 */
+    scenario_operator(&s, (const char *[]){"x0", "p0", "x1", "p1", "x2", "p2", "x3"}[v], 0, 0, 0);
+    bool fixed = v % 2;
+    pins[v] = fixed ? 2 : -1;
+    start[v] = fixed ? 2 : 0;
+    s.time_ns[v][0] = fixed ? 1 : 10;
+    s.time_ns[v][1] = fixed ? 1 : 4;
+    s.time_ns[v][2] = fixed ? 1 : SITU_NEVER_NS;
+  }
+  for (int32_t v = 0; v + 2 < N; v += 2) {
+    scenario_tensor(&s, v, 0, v + 1, -1);
+    scenario_tensor(&s, v + 1, 0, v + 2, -1);
+    scenario_tensor(&s, v, 20, v + 2, -1);
+  }
+  situ_problem_options o = FREE_LINKS;
+  o.pins = pins;
+  scenario_pose(&s, &o);
+  for (int32_t v = 0; v < N; v++) assert_int_equal(s.graph->built_index[v], v);
+  assert_int_equal(solved_value(s.problem, "single", 1, 1, start), 43);
+  for (uint64_t seed = 1; seed <= 20; seed++) /* with no way forbidden 30 steps are enough for 8 of the 20 */
+    assert_int_equal(solved_value(s.problem, "tabu", 30, seed, start), 19);
+  scenario_free(&s);
+}
+
+/* On one device the value is the sum of times: 1 + 2 + 3. With every operator pinned it is what the pins make it: 1 + 6
+ * (the transfer) + 2, and 3 beside. There is nothing to try, and steps are spent all the same. */
+static void a_search_with_nothing_to_move_ends(void **state) {
+  (void)state;
+  int32_t pins[] = {0, 1, 0};
+  for (int32_t n_devices = 1; n_devices <= 2; n_devices++) {
+    scenario s = machine(n_devices);
+    for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
+    scenario_tensor(&s, 0, 6, 1, -1);
+    situ_problem_options o = FREE_LINKS;
+    if (n_devices == 2) o.pins = pins;
+    scenario_pose(&s, &o);
+    assert_int_equal(solved_value(s.problem, "tabu", 100, 1, NULL), n_devices == 1 ? 6 : 9);
+    scenario_free(&s);
+  }
+}
+
+/* Pins, unused devices, unsupported classes, colocation and memories that are too small: every plan passes the judge,
+ * and is seldom worse than the best of all. */
+static void constraints_are_kept_and_small_problems_solved(void **state) {
+  (void)state;
+  int32_t n_best = 0, n_all = 0;
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    lab_options o = {.seed = seed,
+                     .n_operators = 4,
+                     .n_devices = 2 + (int32_t)(seed % 2),
+                     .density = 0.2 + 0.1 * (double)(seed % 5),
+                     .n_colocations = seed % 3 == 0,
+                     .pinned = seed % 4 == 0,
+                     .unsupported = seed % 5 == 0,
+                     .memory = seed % 2 ? 0.5 : 0,
+                     .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_LINK}};
+    lab l = lab_random(&o);
+    int64_t best = brute_force(l.problem, NULL), found = solved_value(l.problem, "tabu", 400, seed, NULL);
+    assert_true(found >= best);
+    n_all += best < SITU_NEVER_NS;
+    n_best += best < SITU_NEVER_NS && found == best;
+    lab_free(&l);
+  }
+  if (n_best * 100 < n_all * 98) fail_msg("%d of %d are the best", (int)n_best, (int)n_all);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_local_optimum_of_heft_is_left),
+      cmocka_unit_test(the_way_back_is_forbidden_while_a_valley_is_crossed),
+      cmocka_unit_test(a_search_with_nothing_to_move_ends),
+      cmocka_unit_test(constraints_are_kept_and_small_problems_solved),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
