@@ -30,7 +30,7 @@ check: setup-build setup-test setup-check
 bench: all
 	@bench/run.sh $(BUILD)
 
-# The learned policies and their rivals on the networks of GDP; goes on where build/learned.csv ends. About an hour.
+# The learned policies and their rivals on the networks of GDP; continues where build/learned.csv ends. About an hour.
 bench-learned: all
 	@python3 bench/learned.py $(BUILD)/situ $(BUILD)/learned.csv
 	@python3 bench/tables.py learned $(BUILD)/learned.csv

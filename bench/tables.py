@@ -200,10 +200,11 @@ def markdown(name, texts):
 def part(root, name):
     """What stands between the markers: where the figures come from, and the table."""
     _, files, command = TABLES[name]
-    source = " and ".join(f"[bench/{file}](../../bench/{file})" for file in files)
-    made = f", made by `{command}`" if command else ""
+    first, *others = (f"[bench/{file}](../../bench/{file})" for file in files)
+    made = f", made by\n`{command}`" if command else ""
+    source = first + made + "".join(f", and {other}" for other in others)
     texts = [(root / "bench" / file).read_text(encoding="utf-8") for file in files]
-    return f"From {source}{made}:\n\n{markdown(name, texts)}"
+    return f"From {source}:\n\n{markdown(name, texts)}"
 
 
 def walk_pages(root, check):
