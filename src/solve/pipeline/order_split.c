@@ -306,8 +306,8 @@ static bool fill_tables(order_split *l, int64_t limit_ns) {
   return true;
 }
 
-/* Walks back from all devices and all classes; the first segments of the chain get the lowest devices of their type. */
-static void read_chain(const order_split *l, int32_t *class_device, int32_t *place) {
+/* Walks back from all devices and all classes; the first segments get the lowest devices of their type. */
+static void read_split(const order_split *l, int32_t *class_device, int32_t *place) {
   int32_t *left = l->left, n_segments = 0;
   for (int32_t k = 0; k < l->n_types; k++) left[k] = 0;
   for (int32_t pass = 0; pass < 2; pass++) {
@@ -342,7 +342,7 @@ static bool split(order_split *l, int32_t n_blocks, int32_t *place) {
   cut_blocks(l, n_blocks);
   if (!fill_tables(l, before_ns)) return false;
   if (l->best_ns[(int64_t)l->n_blocks * l->n_states + l->n_states - 1] == SITU_NEVER_NS) return false;
-  read_chain(l, l->class_device, place);
+  read_split(l, l->class_device, place);
   contraction_expand(l->classes, l->class_device, l->device);
   solve_offer(run, &(placement){.device = l->device});
   return run->incumbent->value_ns < before_ns;
