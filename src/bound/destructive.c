@@ -379,7 +379,7 @@ static bool find_chains(int64_t *lower_ns, destructive_search *s) {
   return true;
 }
 
-/* From the bound of the chains in growing steps as long as there is a contradiction, then by halves. */
+/* From the bound of the chains in growing steps as long as there is a contradiction, then by bisection. */
 static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch,
                                        budget *b, situ_error *error) {
   destructive_search s = {.p = p, .scratch = scratch, .budget = b, .n = p->n_operators, .n_devices = p->n_devices};

@@ -11,7 +11,7 @@
  * behind a fork ends later for it, and s is refuted when it is so for all devices of one fork.
  *
  * head(v,d) = p(v,d) + the least s that chains allow and this does not refute. More time only gives more devices, so
- * it is found by halves. Tails are the same with all arrows turned round. */
+ * it is found by bisection. Tails are the same with all arrows turned round. */
 #include "bound/joins.h"
 
 #include <stdlib.h>

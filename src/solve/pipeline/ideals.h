@@ -49,7 +49,7 @@ typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } idea
  * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
 ideals_result ideals_find(ideal_set *out, const boundary_ranges *open, int64_t most_work, int64_t most_bytes,
                           budget *b);
-/* Finds what boundaries cost at least, told to more and more of the slack as long as each takes at most most_work, and
+/* Finds what boundaries cost at least, for more and more of the slack as long as each takes at most most_work, and
  * narrows the ranges by it. False without memory. */
 bool ideals_narrow(boundary_ranges *open, int64_t most_work, budget *b);
 void ideals_free(ideal_set *set);
