@@ -1,6 +1,7 @@
 /* situ/solve.h - from a problem to a plan: one solver, several, or the portfolio `auto`.
  *
- * Any number of threads may solve at once, the same problem too. Callbacks run on the thread of the call. What options
+ * Any number of threads may solve at once, the same problem too; with the solver metis one at a time, since its library
+ * draws by rand. Callbacks run on the thread of the call. What options
  * point to is used during the call only; texts of infos are static. */
 #ifndef SITU_SOLVE_H
 #define SITU_SOLVE_H

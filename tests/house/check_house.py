@@ -216,7 +216,8 @@ def check_exports(root, library, breaches):
 
 
 def check_documents(root, breaches):
-    """The files that documents name and link to are there."""
+    """The files that documents name and link to are there; so are the public names."""
+    public = set(re.findall(r"\b(?:situ|SITU)_\w+", "\n".join(p.read_text() for p in (root / "include").rglob("*.h"))))
     folders = ("src", "cli", "include", "tests", "bench", "examples", "python", "tools", "docs", "share")
     files = [path for top in folders for path in (root / top).rglob("*") if path.is_file()]
     names = {path.name for path in files}
@@ -226,6 +227,9 @@ def check_documents(root, breaches):
             for name in re.findall(r"(?<![\w*.])(?:[\w.]+/)*([a-z][a-z0-9_]*\.(?:c|h|py|sh))\b", line):
                 if name not in names:
                     breaches.append(f"{where}: names {name}, which is not in the tree")
+            for name in re.findall(r"\bsitu_\w+|\bSITU_[A-Z]\w+", line):
+                if name not in public | {"situ_noun_verb", "situ_x_free"} and page.name != "CHANGELOG.md":
+                    breaches.append(f"{where}: names {name}, which no public header has")
             for link in re.findall(r"\]\(([^)#:\s]+)[^):]*\)", line):
                 if not (page.parent / link).exists():
                     breaches.append(f"{where}: links to {link}, which is not there")
