@@ -14,6 +14,7 @@
 
 #include "situ/costs.h"
 #include "situ/error.h"
+#include "situ/explain.h"
 #include "situ/graph.h"
 #include "situ/instance.h"
 #include "situ/learn.h"

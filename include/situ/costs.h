@@ -21,7 +21,7 @@ typedef struct situ_cost_options {
    * defaults, which may differ between the two. */
   double efficiency;
   const char *table_path; /* measured times that replace estimates (docs/formats/costs.md), or NULL */
-  situ_log_callback *log; /* may be NULL */
+  situ_log_callback *log; /* is told where times come from, and which are too low; may be NULL */
   void *log_context;
 } situ_cost_options;
 #define SITU_COST_OPTIONS_INIT SITU_SIZED(situ_cost_options)

@@ -1,6 +1,7 @@
 /* situ/solve.h - from a problem to a plan: one solver, several, or the portfolio `auto`.
  *
- * Any number of threads may solve at once, the same problem too. Callbacks run on the thread of the call. What options
+ * Any number of threads may solve at once, the same problem too; with the solver metis one at a time, since its library
+ * draws by rand. Callbacks run on the thread of the call. What options
  * point to is used during the call only; texts of infos are static. */
 #ifndef SITU_SOLVE_H
 #define SITU_SOLVE_H
@@ -40,7 +41,7 @@ typedef struct situ_solve_options {
                          there is one, "none" to learn from nothing */
   int64_t tune_steps; /* of learned solvers: training steps on this problem; 0: none for a policy that was read; for one
                          that learns from nothing as many as the limits let, 100 without limits */
-  situ_log_callback *log; /* may be NULL */
+  situ_log_callback *log; /* is told what bounds and solvers found, each once it ends; may be NULL */
   void *log_context;
 } situ_solve_options;
 #define SITU_SOLVE_OPTIONS_INIT SITU_SIZED(situ_solve_options)

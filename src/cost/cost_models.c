@@ -4,6 +4,8 @@
 
 #include "base/arguments.h"
 #include "base/contracts.h"
+#include "base/log.h"
+#include "graph/graph.h"
 
 const cost_model *const cost_models[] = {&cost_roofline, NULL};
 
@@ -21,6 +23,17 @@ static const cost_model *model_find(const char *name) {
   for (int i = 0; cost_models[i]; i++)
     if (strcmp(cost_models[i]->name, name) == 0) return cost_models[i];
   return NULL;
+}
+
+/* Where the times come from, and how many of them are too low. */
+static void tell(const situ_cost_options *o, const situ_costs *costs, const situ_graph *graph) {
+  log_to to = {o->log, o->log_context};
+  int32_t unknown = 0;
+  for (int32_t v = 0; o->log && v < graph->n_operators; v++) unknown += !graph->inferred[v];
+  log_line(to, SITU_LOG_NOTE, "operator times: %s", costs->source);
+  if (unknown > 0)
+    log_line(to, SITU_LOG_WARNING, "%d of %d operators were not understood: their times are lower bounds", (int)unknown,
+             (int)graph->n_operators);
 }
 
 situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
@@ -44,6 +57,7 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
     situ_costs_free(costs);
     return status;
   }
+  tell(options, costs, graph);
   ENSURE(costs_check(costs, graph, platform, NULL) == SITU_STATUS_OK);
   *out = costs;
   return SITU_STATUS_OK;

@@ -7,6 +7,7 @@
 #include "base/arguments.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "graph/graph.h"
 #include "read/reader.h"
 
@@ -119,6 +120,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     situ_model_free(model);
     return status;
   }
+  log_lines((log_to){filled.log, filled.log_context}, SITU_LOG_NOTE, model->notes);
   *out = model;
   return SITU_STATUS_OK;
 }

@@ -92,6 +92,17 @@ static bool report(void *context) {
   return w->callback(w->context, &now);
 }
 
+/* What is known by now, for the log. */
+static void tell(const solve_run *run, const char *who) {
+  const incumbent *i = run->incumbent;
+  if (i->value_ns == SITU_NEVER_NS)
+    log_line(run->watch->log, SITU_LOG_NOTE, "%s: no plan yet, lower bound %lld ns, %lld steps", who,
+             (long long)i->lower_bound_ns, (long long)run->budget->steps);
+  else
+    log_line(run->watch->log, SITU_LOG_NOTE, "%s: value %lld ns, lower bound %lld ns, %lld steps", who,
+             (long long)i->value_ns, (long long)i->lower_bound_ns, (long long)run->budget->steps);
+}
+
 /* Each solver in turn: those that end by themselves may use what is left, those that do not share it evenly. The first
  * one is called even where the bounds have used up the limits: most find some plan at once. */
 static situ_status run_all(const selection *chosen, solve_run *run) {
@@ -102,6 +113,7 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
     const solver *s = chosen->row[i];
     double share = s->anytime ? 1.0 / anytime_left-- : 1.0;
     TRY(solver_run(s, run, share, s->anytime && !limited ? DEFAULT_LIMIT_NS : 0));
+    tell(run, s->name);
   }
   return SITU_STATUS_OK;
 }
@@ -234,7 +246,10 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
     const situ_plan *plan = o->starts[k];
     if (plan->n_operators != run->problem->n_operators || plan->n_devices != run->problem->n_devices)
       return fail_with(run->error, SITU_STATUS_BAD_ARGUMENT, NULL, "a start plan is of another graph or platform");
-    if (plan->device) solve_offer(run, &(placement){.device = plan->device, .order = plan->order, .call = plan->call});
+    if (!plan->device) continue;
+    placement where = {.device = plan->device, .order = plan->order, .call = plan->call};
+    if (solve_offer(run, &where) == SITU_NEVER_NS)
+      log_line(run->watch->log, SITU_LOG_WARNING, "start %d breaks a constraint of the problem: left aside", (int)k);
   }
   return SITU_STATUS_OK;
 }
@@ -246,10 +261,17 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   if (!run->problem->conflict) {
     bool hurry = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;
     if (hurry) TRY(solver_run(&single_solver, run, 1, 0)); /* some plan at once */
-    if (!o->no_bounds) TRY(first_bounds(run));
+    if (!o->no_bounds) {
+      TRY(first_bounds(run));
+      tell(run, "bounds");
+    }
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));
     TRY(run_all(chosen, run));
+    if (!run->incumbent->best.device && run->incumbent->lower_bound_ns != SITU_NEVER_NS)
+      log_line(run->watch->log, SITU_LOG_WARNING, "no plan was found within the limits");
+  } else {
+    log_line(run->watch->log, SITU_LOG_WARNING, "there is no plan: %s", run->problem->conflict);
   }
   return write_plan(out, run, &single);
 }
@@ -257,7 +279,11 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
 static situ_status solve_in(situ_plan **out, const selection *chosen, const situ_problem *problem,
                             const situ_solve_options *o, arena *a, situ_error *error) {
   incumbent best = {0};
-  solve_watch watch = {.callback = o->progress, .context = o->context, .incumbent = &best, .solver = "bounds"};
+  solve_watch watch = {.callback = o->progress,
+                       .context = o->context,
+                       .log = {o->log, o->log_context},
+                       .incumbent = &best,
+                       .solver = "bounds"};
   budget whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch);
   watch.running = &whole;
   watch.start_ns = whole.start_ns;

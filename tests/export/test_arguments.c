@@ -728,6 +728,29 @@ static void structs_of_other_versions_are_taken_by_their_size(void **state) {
   assert_true(info.known.title && info.known.suffix && info.later == 0);
 }
 
+static void explanations_are_read_within_their_bounds_only(void **state) {
+  (void)state;
+  situ_explanation *x = NULL;
+  situ_instance *other = NULL;
+  REFUSED(situ_explain(NULL, plan, problem, error));
+  REFUSED_OUT(x, situ_explain(&x, NULL, problem, error));
+  REFUSED_OUT(x, situ_explain(&x, plan, NULL, error));
+  const situ_problem *q = other_problem(&other);
+  REFUSED_OUT(x, situ_explain(&x, plan, q, error));
+  situ_explanation_free(NULL);
+  assert_int_equal(situ_explanation_n_stages(NULL) + situ_explanation_n_steps(NULL), 0);
+  DONE(situ_explain(&x, plan, problem, error));
+  const int32_t stages[] = EXTREMES(situ_explanation_n_stages(x)), steps[] = EXTREMES(situ_explanation_n_steps(x));
+  for (int k = 0; k < N_EXTREMES; k++) {
+    assert_int_equal(situ_explanation_stage(x, stages[k]).device, -1);
+    assert_int_equal(situ_explanation_step(x, steps[k]).op, -1);
+  }
+  assert_int_equal(situ_explanation_stage(NULL, 0).device, -1);
+  assert_int_equal(situ_explanation_step(NULL, 0).transfer, -1);
+  situ_explanation_free(x);
+  situ_instance_free(other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_can_be_freed),
@@ -746,6 +769,7 @@ int main(void) {
       cmocka_unit_test(a_problem_needs_its_nouns_and_options_that_exist),
       cmocka_unit_test(a_plan_is_read_within_its_bounds_only),
       cmocka_unit_test(a_plan_of_another_problem_is_refused),
+      cmocka_unit_test(explanations_are_read_within_their_bounds_only),
       cmocka_unit_test(verdicts_are_read_within_their_bounds_only),
       cmocka_unit_test(solving_refuses_what_it_cannot_take),
       cmocka_unit_test(simulating_needs_devices_that_exist),

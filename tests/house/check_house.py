@@ -222,8 +222,10 @@ def headings_of(page):
 
 
 def check_documents(root, breaches):
-    """The files that documents name and link to are there, with the headings; so are the pages that sources name. Each
-    page of docs/ begins with what its reader learns. Backquoted paths without a suffix are files or folders."""
+    """The files that documents name and link to are there, with the headings; so are the pages that sources name, and
+    public names. Each page of docs/ begins with what its reader learns. Backquoted paths without a suffix are files or
+    folders."""
+    public = set(re.findall(r"\b(?:situ|SITU)_\w+", "\n".join(p.read_text() for p in (root / "include").rglob("*.h"))))
     folders = ("src", "cli", "include", "tests", "bench", "examples", "python", "tools", "docs", "share")
     files = [path for top in folders for path in (root / top).rglob("*") if path.is_file()]
     names = {path.name for path in files}
@@ -232,12 +234,15 @@ def check_documents(root, breaches):
             breaches.append(f"{page.relative_to(root)}: does not begin with what its reader learns: After this page you ...")
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             where = f"{page.relative_to(root)}:{number}"
-            for name in re.findall(r"(?<![\w*.])(?:[\w.]+/)*([a-z][a-z0-9_]*\.(?:c|h|py|sh|md))\b", line):
+            for name in re.findall(r"(?<![\w*.-])(?:[\w.-]+/)*([a-z][a-z0-9_-]*\.(?:c|h|py|sh|md))\b", line):
                 if name not in names:
                     breaches.append(f"{where}: names {name}, which is not in the tree")
             for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+)`", line):
                 if not any((root / top / (name + end)).exists() for top in ("", "src", "src/solve") for end in ("", ".c", ".h")):
                     breaches.append(f"{where}: names {name}, which is not in the tree")
+            for name in re.findall(r"\bsitu_\w+|\bSITU_[A-Z]\w+", line):
+                if name not in public | {"situ_noun_verb", "situ_x_free"} and page.name != "CHANGELOG.md":
+                    breaches.append(f"{where}: names {name}, which no public header has")
             for link, heading in re.findall(r"\]\(([^)#:\s]*)(?:#([^):\s]+))?\)", line):
                 target = page.parent / link if link else page
                 if not target.exists():

@@ -4,6 +4,7 @@
 #define SITU_SOLVE_COMMON_SOLVER_H
 
 #include "base/budget.h"
+#include "base/log.h"
 #include "base/rng.h"
 #include "problem/certificate.h"
 #include "sim/simulate.h"
@@ -27,6 +28,7 @@ typedef struct incumbent {
 typedef struct solve_watch {
   situ_progress_callback *callback;
   void *context;
+  log_to log;
   const incumbent *incumbent;
   const char *solver;
   const budget *running; /* of the solver that runs now */

@@ -253,8 +253,60 @@ static void outputs_are_probed_without_a_trace(void **state) {
   assert_int_equal(situ_text_write("x", "taken.json", &error), SITU_STATUS_IO);
 }
 
+/* What was told: the levels as letters, and the lines. */
+typedef struct told {
+  char levels[64];
+  char lines[64][200];
+  int n;
+} told;
+
+static void hear(void *context, situ_log_level level, const char *text) {
+  told *t = context;
+  assert_true(t->n < 63);
+  assert_null(strchr(text, '\n'));
+  t->levels[t->n] = level == SITU_LOG_WARNING ? 'w' : 'n';
+  snprintf(t->lines[t->n++], sizeof t->lines[0], "%s", text);
+}
+
+static void a_call_tells_what_it_finds(void **state) {
+  (void)state;
+  told t = {.n = 0};
+  situ_instance_options o = {.size = sizeof o, .model = model, .platform = platform, .log = hear, .log_context = &t};
+  situ_solve_options solve = {
+      .size = sizeof solve, .solvers = "single,heft", .max_steps = 50, .log = hear, .log_context = &t};
+  situ_instance *instance = NULL;
+  situ_plan *plan = NULL;
+  assert_int_equal(situ_place(&plan, &instance, &o, &solve, NULL), SITU_STATUS_OK);
+  assert_string_equal(t.levels, "nnnn");
+  assert_non_null(strstr(t.lines[0], situ_costs_source(situ_problem_costs(situ_instance_problem(instance)))));
+  assert_ptr_equal(strstr(t.lines[1], "bounds: "), t.lines[1]);
+  assert_ptr_equal(strstr(t.lines[2], "single: value "), t.lines[2]);
+  assert_ptr_equal(strstr(t.lines[3], "heft: value "), t.lines[3]);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+}
+
+static void a_question_without_an_answer_is_a_warning(void **state) {
+  (void)state;
+  told t = {.n = 0};
+  const char *all[] = {"cpu", "gpu0", "gpu1"};
+  situ_instance_options o = {
+      .size = sizeof o, .model = model, .platform = "cpu+2*v100-16g", .unused = all, .n_unused = 3};
+  situ_solve_options solve = {.size = sizeof solve, .max_steps = 50, .log = hear, .log_context = &t};
+  situ_instance *instance = NULL;
+  situ_plan *plan = NULL;
+  assert_int_equal(situ_place(&plan, &instance, &o, &solve, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_INFEASIBLE);
+  assert_string_equal(t.levels, "w");
+  assert_non_null(strstr(t.lines[0], situ_plan_reason(plan)));
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_call_tells_what_it_finds),
+      cmocka_unit_test(a_question_without_an_answer_is_a_warning),
       cmocka_unit_test(a_plan_file_brings_its_problem_back),
       cmocka_unit_test(pins_come_back_too),
       cmocka_unit_test(a_changed_platform_is_told),

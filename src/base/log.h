@@ -1,0 +1,18 @@
+/* base/log.h - what a call has to say while it works, for callers who want to hear it. Nothing is kept and nothing
+ * printed; without a callback nothing is done. */
+#ifndef SITU_BASE_LOG_H
+#define SITU_BASE_LOG_H
+
+#include "situ/types.h"
+
+typedef struct log_to {
+  situ_log_callback *callback; /* may be NULL */
+  void *context;
+} log_to;
+
+/* One line; control characters are replaced. Long ones are cut. */
+void log_line(log_to to, situ_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Every line of a text. */
+void log_lines(log_to to, situ_log_level level, const char *text);
+
+#endif

@@ -1,0 +1,144 @@
+/* Stages and critical paths. */
+#include "situ/explain.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "../scenario.h"
+#include "graph/graph.h"
+#include "plan/plan.h"
+#include "situ/solve.h"
+
+static situ_explanation *explained(const situ_plan *plan, const situ_problem *p) {
+  situ_explanation *x = NULL;
+  situ_error error = {0};
+  if (situ_explain(&x, plan, p, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  return x;
+}
+
+/* HEFT's schedule of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 4a, from its end: task 10 (73-80) waits for 8's data, sent
+ * 62-73; 8 (57-62) for 6's, sent 42-57; 6 (26-42) for its processor, which 4 (18-26) holds; 4 for 1's data, sent 9-18.
+ */
+static void the_path_of_heft_is_that_of_the_paper(void **state) {
+  (void)state;
+  static const int64_t expected[8][3] = {{1, 0, 9},   {0, 9, 18},  {4, 18, 26}, {6, 26, 42},
+                                         {0, 42, 57}, {8, 57, 62}, {0, 62, 73}, {10, 73, 80}}; /* task or 0, times */
+  lab l = lab_topcuoglu();
+  situ_plan *plan = NULL;
+  situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
+  assert_int_equal(situ_solve(&plan, l.problem, &options, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_value_ns(plan), 80);
+  situ_explanation *x = explained(plan, l.problem);
+  assert_int_equal(situ_explanation_n_steps(x), 8);
+  for (int32_t k = 0; k < 8; k++) {
+    situ_path_step s = situ_explanation_step(x, k);
+    assert_int_equal(s.op >= 0 ? l.graph->source_id[s.op] : 0, expected[k][0]);
+    assert_true((s.op >= 0) != (s.transfer >= 0));
+    assert_int_equal(s.start_ns, expected[k][1]);
+    assert_int_equal(s.finish_ns, expected[k][2]);
+  }
+  assert_int_equal(situ_explanation_n_stages(x), 3);
+  situ_explanation_free(x);
+  situ_plan_free(plan);
+  lab_free(&l);
+}
+
+/* The simulator starts everything as soon as data and device or link are there, so a path has no holes. */
+static void a_path_leads_from_the_beginning_to_the_end_without_a_hole(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    lab_options wish = {.seed = seed, .n_operators = 30, .n_devices = 4, .density = 0.1};
+    wish.options.contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;
+    wish.options.execution = SITU_EXECUTION_STREAM;
+    lab l = lab_random(&wish);
+    int32_t device[30];
+    for (int32_t v = 0; v < 30; v++) device[v] = (int32_t)((seed + (uint64_t)v * (seed % 7 + 1)) % 4);
+    situ_plan *plan = NULL;
+    assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
+    situ_explanation *x = explained(plan, l.problem);
+    int64_t now = 0;
+    for (int32_t k = 0; k < situ_explanation_n_steps(x); k++) {
+      situ_path_step s = situ_explanation_step(x, k);
+      if (s.start_ns != now) fail_msg("seed %d: a step starts at %d, not %d", (int)seed, (int)s.start_ns, (int)now);
+      now = s.finish_ns;
+    }
+    assert_int_equal(now, situ_plan_value_ns(plan));
+    situ_explanation_free(x);
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
+}
+
+/* a -> b -> c -> d, and e, which nothing reads, added first: on devices 2, 0, 0, 1 and 1. Data goes 2, 0, 1, though the
+ * first operator is on 1. */
+static void stages_are_in_the_order_of_their_data(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int d = 0; d < 3; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  for (int d = 0; d < 3; d++)
+    for (int e = 0; e < 3; e++)
+      if (d != e) scenario_link(&s, d, e, 1, -1);
+  const char *names[] = {"e", "a", "b", "c", "d"};
+  for (int v = 0; v < 5; v++) scenario_operator(&s, names[v], 10 + v, 0, 0);
+  for (int v = 1; v < 4; v++) scenario_tensor(&s, v, 5, v + 1, -1);
+  situ_problem_options options = {.size = sizeof options, .objective = SITU_OBJECTIVE_THROUGHPUT};
+  scenario_pose(&s, &options);
+  const int32_t device[] = {1, 2, 0, 0, 1};
+  situ_plan *plan = NULL;
+  assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
+  situ_explanation *x = explained(plan, s.problem);
+  assert_int_equal(situ_explanation_n_stages(x), 3);
+  static const int32_t expected[3][4] = {{2, 1, 1, 1}, {0, 2, 2, 3}, {1, 2, 0, 4}}; /* device, operators, first, last */
+  for (int32_t k = 0; k < 3; k++) {
+    situ_stage stage = situ_explanation_stage(x, k);
+    assert_int_equal(stage.device, expected[k][0]);
+    assert_int_equal(stage.n_operators, expected[k][1]);
+    assert_int_equal(stage.first_operator, expected[k][2]);
+    assert_int_equal(stage.last_operator, expected[k][3]);
+    assert_int_equal(stage.n_devices, 1);
+    assert_int_equal(stage.load_ns, plan->uses[stage.device].load_ns);
+  }
+  assert_int_equal(situ_explanation_n_steps(x), 0); /* a pipeline has no times */
+  situ_explanation_free(x);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* a and c on one device, b between them on the other: data goes in a circle. */
+static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  scenario_link(&s, 0, 1, 1, -1);
+  scenario_link(&s, 1, 0, 1, -1);
+  for (int v = 0; v < 3; v++) scenario_operator(&s, NULL, 10, 0, 0);
+  for (int v = 0; v < 2; v++) scenario_tensor(&s, v, 5, v + 1, -1);
+  scenario_pose(&s, NULL);
+  const int32_t device[] = {1, 0, 1};
+  situ_plan *plan = NULL;
+  assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
+  situ_explanation *x = explained(plan, s.problem);
+  assert_int_equal(situ_explanation_n_stages(x), 2);
+  assert_int_equal(situ_explanation_stage(x, 0).device, 1);
+  assert_int_equal(situ_explanation_stage(x, 1).device, 0);
+  assert_int_equal(situ_explanation_n_steps(x), 5); /* a, its tensor, b, its tensor, c */
+  situ_explanation_free(x);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_path_of_heft_is_that_of_the_paper),
+      cmocka_unit_test(a_path_leads_from_the_beginning_to_the_end_without_a_hole),
+      cmocka_unit_test(stages_are_in_the_order_of_their_data),
+      cmocka_unit_test(stages_in_a_circle_are_in_the_order_of_their_first_operators),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
