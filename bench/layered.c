@@ -11,6 +11,7 @@
 #include "bound/bound.h"
 #include "bound/linear_relaxation.h"
 #include "cost/cost_models.h"
+#include "graph/builder.h"
 #include "situ.h"
 
 enum { DEVICES = 3 };
@@ -41,12 +42,12 @@ static void make_graph(world *w, int32_t n, rng *r) {
     for (int32_t v = first; v < end; v++) {
       situ_operator o = {.colocation = -1};
       situ_tensor t = {.rank = -1, .size_bytes = 1000 * (5 + rng_below(r, 46))};
-      must(situ_graph_builder_add_operator(b, &o, NULL, &error), &error);
-      must(situ_graph_builder_add_tensor(b, v, &t, &tensor[v], &error), &error);
+      must(builder_add_operator(b, &o, NULL, &error), &error);
+      must(builder_add_tensor(b, v, &t, &tensor[v], &error), &error);
       int32_t width = before_end - before, degree = width > 0 ? 1 + (int32_t)rng_below(r, width < 3 ? width : 3) : 0;
       int32_t from = width > 0 ? (int32_t)rng_below(r, width) : 0;
       for (int32_t k = 0; k < degree; k++)
-        must(situ_graph_builder_add_use(b, v, tensor[before + (from + k) % width], &error), &error);
+        must(builder_add_use(b, v, tensor[before + (from + k) % width], &error), &error);
     }
     before = first;
     before_end = end;
@@ -75,11 +76,12 @@ static world make_world(int32_t n, uint64_t seed) {
     for (int32_t to = 0; to < DEVICES; to++)
       if (to != d) links[n_links++] = (situ_link){.from_device = d, .to_device = to, .bytes_per_s = 1e9, .channel = -1};
   }
-  must(situ_platform_new(&w.platform, "three", devices, DEVICES, links, n_links, &error), &error);
+  must(platform_new(&w.platform, "three", devices, DEVICES, links, n_links, &error), &error);
   must(costs_new_with_transfers(&w.costs, w.graph, w.platform, &error), &error);
   for (int32_t v = 0; v < n; v++)
     for (int32_t k = 0; k < DEVICES; k++) w.costs->time_ns[v * DEVICES + k] = 1000 * (10 + rng_below(&r, 91));
-  situ_problem_options options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
+  situ_problem_options options = {
+      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
   must(situ_problem_pose(&w.problem, w.graph, w.platform, w.costs, &options, &error), &error);
   return w;
 }
@@ -96,7 +98,7 @@ static double user_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 static int64_t print_solver(const world *w, const char *names, double seconds) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = names, .time_limit_s = seconds};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = names, .time_limit_s = seconds};
   double before = user_seconds();
   must(situ_solve(&plan, w->problem, &o, &error), &error);
   int64_t value = situ_plan_value_ns(plan), lower = situ_plan_lower_bound_ns(plan);
@@ -134,7 +136,7 @@ int main(int argc, char **argv) {
       world w = make_world(sizes[k], seed);
       situ_plan *plan;
       situ_error error;
-      situ_solve_options o = {.solvers = "heft,block_dp", .time_limit_s = seconds};
+      situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = "heft,block_dp", .time_limit_s = seconds};
       must(situ_solve(&plan, w.problem, &o, &error), &error);
       printf("%d,%d", (int)sizes[k], (int)seed);
       print_bounds(&w, situ_plan_value_ns(plan));

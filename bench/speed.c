@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "graph/graph.h"
+#include "read/reader.h"
 #include "sim/simulate.h"
 #include "situ.h"
 #include "solve/stream/list.h"
@@ -28,7 +29,11 @@ static int failed(const char *what, const situ_error *error) {
 
 static situ_status open_model(situ_instance **out, const char *model, const char *platform, situ_contention contention,
                               situ_error *error) {
-  situ_instance_options options = {.model = model, .platform = platform, .problem = {.contention = contention}};
+  situ_instance_options options = {
+      .size = sizeof(situ_instance_options),
+      .model = model,
+      .platform = platform,
+      .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .contention = contention}};
   return situ_instance_open(out, &options, error);
 }
 
@@ -94,7 +99,7 @@ static int heft(const char *model, const char *platform) {
     return failed(model, &error);
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_graph *graph = situ_problem_graph(problem);
-  situ_solve_options options = {.solvers = "heft", .time_limit_s = 600};
+  situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .time_limit_s = 600};
   if (situ_solve(&plan, problem, &options, &error) != SITU_STATUS_OK) return failed(model, &error);
   int64_t whole_ns = clock_now_ns() - start_ns, alone_ns = schedule_ns(problem);
   double items = (double)situ_graph_n_operators(graph) + (double)situ_graph_n_edges(graph);

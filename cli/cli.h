@@ -34,7 +34,10 @@ typedef struct write_request {
 
 /* Everything that a command line can say. */
 typedef struct arguments {
-  situ_instance_options instance;
+  situ_instance_options instance; /* points to the next three */
+  situ_read_options read;
+  situ_cost_options cost;
+  situ_problem_options problem;
   situ_solve_options solve;
   char dim_names[MAX_DIMS][MAX_NAME_BYTES];
   situ_dim dims[MAX_DIMS];
@@ -127,6 +130,8 @@ int command_unknown(const char *word);
 extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, proof_options,
     plan_outputs, trace_outputs, front_options, fit_options, learn_options, common_options, help_options;
 
+/* Everything at its default. */
+void arguments_init(arguments *a);
 /* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
  * sense. */
 int arguments_parse(arguments *a, const command *c, int argc, char **argv);
@@ -144,8 +149,15 @@ void print_help_of(FILE *to, const command *c);
 situ_report_options report_options(FILE *to);
 /* Where people's tables go: stdout, or stderr with --json. */
 FILE *people(const arguments *a);
-/* Prints a report and frees it; NULL (memory ran out) is told. Returns EXIT_OK or the code to end with. */
-int print_report(FILE *to, char *text);
+typedef struct report {
+  char *text;
+  situ_error error;
+} report;
+/* Prints a report that was made with `status` and frees it; a failure is told. Returns EXIT_OK or the code to end with:
+ *
+ *     report r = {0};
+ *     int code = print_report(stdout, &r, situ_report_list_json(&r.text, "solvers", &r.error)); */
+int print_report(FILE *to, report *r, situ_status status);
 /* Says that memory ran out; the exit code for it. */
 int fail_memory(void);
 /* "situ: where: text" on stderr, and the exit code for that failure of reading or computing / of writing. */

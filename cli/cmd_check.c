@@ -6,9 +6,11 @@ static const option_group *const groups[] = {&proof_options,   &judged_options, 
 static int show(const arguments *a, const situ_verdict *verdict, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
   FILE *to = people(a);
+  report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, situ_report_verdict(verdict, plan, problem, &look));
-  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_verdict_json(verdict, plan, problem));
+  int code = print_report(to, &r, situ_report_verdict(&r.text, verdict, plan, problem, &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_verdict_json(&r.text, verdict, plan, problem, &r.error));
   return code != EXIT_OK ? code : situ_verdict_n_found(verdict) > 0 ? EXIT_VIOLATIONS : EXIT_OK;
 }
 

@@ -56,8 +56,9 @@ static situ_status enter_all(contest *c, const arguments *a, const situ_problem 
   options.context = p;
   if (options.time_limit_s <= 0 && options.max_steps <= 0) options.time_limit_s = DEFAULT_SECONDS;
   const char *given = a->solve.solvers;
-  for (int32_t i = 0; !given && i < situ_n_solvers() && !c->cut_short; i++) {
-    const char *name = situ_solver_at(i).name;
+  situ_solver_info info = SITU_SOLVER_INFO_INIT;
+  for (int32_t i = 0; !given && !c->cut_short && situ_solver_at(i, &info); i++) {
+    const char *name = info.name;
     if (!situ_solver_serves(name, problem)) continue;
     c->cut_short = interrupted();
     situ_status status = c->cut_short ? SITU_STATUS_OK : enter(c, name, problem, &options, error);
@@ -93,9 +94,11 @@ static int show(const arguments *a, const contest *c, const situ_instance *insta
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_model *model = situ_instance_model(instance);
   FILE *to = people(a);
+  report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, situ_report_compare(c->rows, c->n, problem, model, &look));
-  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_compare_json(c->rows, c->n, problem, model));
+  int code = print_report(to, &r, situ_report_compare(&r.text, c->rows, c->n, problem, model, &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_compare_json(&r.text, c->rows, c->n, problem, model, &r.error));
   if (c->cut_short) fputs("\n  interrupted: other solvers were not run\n", to);
   return code == EXIT_OK ? verdict_of(c) : code;
 }
@@ -108,7 +111,7 @@ static int run(arguments *a) {
   progress p = progress_start();
   interrupt_catch();
   situ_status status = situ_instance_open(&instance, &a->instance, &error);
-  if (status == SITU_STATUS_OK && !contest_start(&c, situ_n_solvers() + MAX_NAMES)) {
+  if (status == SITU_STATUS_OK && !contest_start(&c, situ_solver_count() + MAX_NAMES)) {
     error = (situ_error){.status = SITU_STATUS_NO_MEMORY, .text = "out of memory"};
     status = error.status;
   }

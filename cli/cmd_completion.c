@@ -8,7 +8,8 @@ static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 /* Prints the names of a table of the library, each between `before` and a blank. */
 static void print_names(const char *family, const char *before) {
-  char *text = situ_report_names(family);
+  char *text = NULL;
+  situ_report_names(&text, family, NULL);
   for (const char *line = text ? text : ""; *line;) {
     int n = (int)strcspn(line, "\n");
     printf("%s%.*s ", before, n, line);

@@ -8,9 +8,11 @@ static int run(arguments *a) {
   if (situ_link_fit_read(&fit, a->operands[0], a->absolute, &error) != SITU_STATUS_OK) return fail_reading(&error);
   const char *from = a->link_from ? a->link_from : "gpu0", *to = a->link_to ? a->link_to : "gpu1";
   FILE *stream = people(a);
+  report r = {0};
   situ_report_options look = report_options(stream);
-  int code = print_report(stream, situ_report_link_fit(fit, from, to, &look));
-  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_link_fit_json(fit, from, to));
+  int code = print_report(stream, &r, situ_report_link_fit(&r.text, fit, from, to, &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_link_fit_json(&r.text, fit, from, to, &r.error));
   situ_link_fit_free(fit);
   return code;
 }

@@ -6,9 +6,11 @@ static int show(const arguments *a, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_model *model = situ_instance_model(instance);
   FILE *to = people(a);
+  report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, situ_report_inspect(problem, model, &look));
-  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_inspect_json(problem, model));
+  int code = print_report(to, &r, situ_report_inspect(&r.text, problem, model, &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_inspect_json(&r.text, problem, model, &r.error));
   return code;
 }
 

@@ -31,8 +31,11 @@ static void add_to_curve(school *s, const situ_learn_progress *now) {
 static bool tell(void *context, const situ_learn_progress *now) {
   school *s = context;
   const situ_problem *problem = s->problems[now->problem];
+  report r = {0};
   add_to_curve(s, now);
-  if (s->args->json && print_report(stdout, situ_report_learn_step_json(now, problem)) != EXIT_OK) return true;
+  if (s->args->json &&
+      print_report(stdout, &r, situ_report_learn_step_json(&r.text, now, problem, &r.error)) != EXIT_OK)
+    return true;
   if (s->terminal && now->seconds >= 1 && now->seconds - s->shown_s >= 0.1) {
     fprintf(stderr, "\r\033[K  %.0f s  step %lld of %lld  %.40s  reward %.3f  mean %.3f", now->seconds,
             (long long)now->step, (long long)s->args->learn.steps, situ_graph_model(situ_problem_graph(problem)),
@@ -45,18 +48,18 @@ static bool tell(void *context, const situ_learn_progress *now) {
 }
 
 /* A model may be there as its forward pass and as a training step. */
-static int n_forms(const arguments *a) { return a->forward && a->instance.read.training ? 2 : 1; }
+static int n_forms(const arguments *a) { return a->forward && a->read.training ? 2 : 1; }
 
 /* One instance for each form of a model and platform. */
 static situ_status open_all(school *s, arguments *a, situ_error *error) {
   int n_platforms = a->n_platforms > 0 ? a->n_platforms : 1, forms = n_forms(a);
   for (int m = 1; m < a->n_operands; m++)
     for (int p = 0; p < n_platforms * forms; p++) {
-      a->instance.read.training = forms == 2 ? p >= n_platforms : a->instance.read.training;
+      a->read.training = forms == 2 ? p >= n_platforms : a->read.training;
       a->instance.model = a->operands[m];
       a->instance.platform = a->n_platforms > 0 ? a->platforms[p % n_platforms] : NULL;
-      a->instance.problem.objective = SITU_OBJECTIVE_LATENCY;
-      a->instance.problem.execution = SITU_EXECUTION_STREAM;
+      a->problem.objective = SITU_OBJECTIVE_LATENCY;
+      a->problem.execution = SITU_EXECUTION_STREAM;
       situ_status status = situ_instance_open(&s->instances[s->n], &a->instance, error);
       if (status != SITU_STATUS_OK) return status;
       s->problems[s->n] = s->rows[s->n].problem = situ_instance_problem(s->instances[s->n]);
@@ -66,26 +69,27 @@ static situ_status open_all(school *s, arguments *a, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static int show(const school *s, const situ_learn_report *report) {
+static int show(const school *s, const situ_learn_report *learned) {
   FILE *to = people(s->args);
+  report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, situ_report_learn(report, s->rows, s->n, s->args->out, &look));
+  int code = print_report(to, &r, situ_report_learn(&r.text, learned, s->rows, s->n, s->args->out, &look, &r.error));
   if (code == EXIT_OK && s->args->json)
-    code = print_report(stdout, situ_report_learn_json(report, s->rows, s->n, s->args->out));
+    code = print_report(stdout, &r, situ_report_learn_json(&r.text, learned, s->rows, s->n, s->args->out, &r.error));
   return code;
 }
 
 static int train(school *s, arguments *a) {
   situ_error error = {0};
-  situ_learn_report report;
+  situ_learn_report learned = SITU_LEARN_REPORT_INIT;
   situ_status status = open_all(s, a, &error);
   int64_t *best = calloc((size_t)s->n + 1, sizeof *best);
   interrupt_catch();
   if (status == SITU_STATUS_OK && best)
-    status = situ_learn(&report, best, a->operands[0], s->problems, s->n, &a->learn, &error);
+    status = situ_learn(&learned, best, a->operands[0], s->problems, s->n, &a->learn, &error);
   if (s->shown) fputs("\r\033[K", stderr);
   for (int32_t k = 0; best && k < s->n; k++) s->rows[k].best_ns = best[k];
-  int code = !best ? EXIT_LIMIT : status == SITU_STATUS_OK ? show(s, &report) : fail_reading(&error);
+  int code = !best ? EXIT_LIMIT : status == SITU_STATUS_OK ? show(s, &learned) : fail_reading(&error);
   free(best);
   return code;
 }

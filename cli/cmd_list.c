@@ -47,8 +47,11 @@ static int run(arguments *a) {
     if (close) return fail_usage("there is no list of %s; did you mean %s?", name, close);
     return fail_usage("there is no list of %s; `situ list` shows which there are", name);
   }
+  report r = {0};
   situ_report_options look = report_options(stdout);
-  return print_report(stdout, a->json ? situ_report_list_json(name) : situ_report_list(name, &look));
+  return print_report(
+      stdout, &r,
+      a->json ? situ_report_list_json(&r.text, name, &r.error) : situ_report_list(&r.text, name, &look, &r.error));
 }
 
 const command list_command = {

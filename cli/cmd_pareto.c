@@ -7,28 +7,32 @@ static int show(const arguments *a, const situ_front *front, const situ_instance
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_model *model = situ_instance_model(instance);
   FILE *to = people(a);
+  report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, situ_report_pareto(front, problem, model, &look));
+  int code = print_report(to, &r, situ_report_pareto(&r.text, front, problem, model, &look, &r.error));
   if (interrupted()) fputs("\n  interrupted: other points were not searched\n", to);
-  if (code == EXIT_OK && a->json) code = print_report(stdout, situ_report_pareto_json(front, problem, model));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_pareto_json(&r.text, front, problem, model, &r.error));
   if (code != EXIT_OK || situ_front_n_points(front) > 0) return code;
   return situ_front_infeasible(front) ? EXIT_INFEASIBLE : interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;
 }
 
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
-  if (a->instance.problem.max_period_ns > 0 || a->instance.problem.max_latency_ns > 0)
+  if (a->problem.max_period_ns > 0 || a->problem.max_latency_ns > 0)
     return fail_usage(
         "pareto takes no limits; use place with --max-latency or --max-period for one point of the front");
-  a->instance.problem.objective = SITU_OBJECTIVE_DEFAULT; /* a front is of both */
-  if (a->instance.problem.execution == SITU_EXECUTION_DEFAULT) a->instance.problem.execution = SITU_EXECUTION_STREAM;
+  a->problem.objective = SITU_OBJECTIVE_DEFAULT; /* a front is of both */
+  if (a->problem.execution == SITU_EXECUTION_DEFAULT) a->problem.execution = SITU_EXECUTION_STREAM;
   situ_instance *instance = NULL;
   situ_front *front = NULL;
   situ_error error = {0};
   progress p = progress_start();
-  situ_pareto_options options = {.points = a->points, .solve = a->solve};
-  options.solve.progress = progress_tell;
-  options.solve.context = &p;
+  situ_pareto_options options = SITU_PARETO_OPTIONS_INIT;
+  options.points = a->points;
+  options.solve = &a->solve;
+  a->solve.progress = progress_tell;
+  a->solve.context = &p;
   interrupt_catch();
   situ_status status = situ_instance_open(&instance, &a->instance, &error);
   if (status == SITU_STATUS_OK) status = situ_pareto(&front, situ_instance_problem(instance), &options, &error);

@@ -7,11 +7,13 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_model *model = situ_instance_model(instance);
   FILE *to = people(a);
+  report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, situ_report_plan(plan, problem, model, &look));
+  int code = print_report(to, &r, situ_report_plan(&r.text, plan, problem, model, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, plan, instance);
   /* A file that could not be written takes nothing from the answer. */
-  int printed = a->json ? print_report(stdout, situ_report_plan_json(plan, problem, model)) : EXIT_OK;
+  int printed =
+      a->json ? print_report(stdout, &r, situ_report_plan_json(&r.text, plan, problem, model, &r.error)) : EXIT_OK;
   if (code == EXIT_OK) code = printed;
   return code == EXIT_OK ? outcome_code(plan) : code;
 }

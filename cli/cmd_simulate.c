@@ -6,14 +6,16 @@ static const option_group *const groups[] = {&trace_outputs,   &judged_options, 
 static int show(const arguments *a, const situ_plan *again, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
   FILE *to = people(a);
+  report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, situ_report_plan(again, problem, NULL, &look));
+  int code = print_report(to, &r, situ_report_plan(&r.text, again, problem, NULL, &look, &r.error));
   long long found = (long long)situ_plan_value_ns(again), stated = (long long)situ_plan_value_ns(plan);
   if (code == EXIT_OK && found != stated)
     fprintf(stderr, "situ: the plan file says %lld ns, the simulation %lld ns; `situ check` tells what is wrong\n",
             stated, found);
   if (code == EXIT_OK) code = write_outputs(a, again, instance);
-  int printed = a->json ? print_report(stdout, situ_report_plan_json(again, problem, NULL)) : EXIT_OK;
+  int printed =
+      a->json ? print_report(stdout, &r, situ_report_plan_json(&r.text, again, problem, NULL, &r.error)) : EXIT_OK;
   return code == EXIT_OK ? printed : code;
 }
 

@@ -20,7 +20,8 @@ static bool locale_is_utf8(void) {
 }
 
 situ_report_options report_options(FILE *to) {
-  situ_report_options o = {.unicode = locale_is_utf8()};
+  situ_report_options o = SITU_REPORT_OPTIONS_INIT;
+  o.unicode = locale_is_utf8();
   int handle = fileno(to);
   const char *no_colour = getenv("NO_COLOR"), *kind = getenv("TERM");
   struct winsize size;
@@ -74,18 +75,20 @@ int fail_memory(void) {
   return EXIT_LIMIT;
 }
 
-int print_report(FILE *to, char *text) {
-  if (!text) return fail_memory();
-  fputs(text, to);
-  situ_text_free(text);
+int print_report(FILE *to, report *r, situ_status status) {
+  if (status != SITU_STATUS_OK) return fail_reading(&r->error);
+  fputs(r->text, to);
+  situ_text_free(r->text);
+  r->text = NULL;
   return EXIT_OK;
 }
 
 static int known_writer(const char *name) {
   const char *names[MAX_NAMES + 1];
   int n = 0;
-  for (; n < situ_n_writers() && n < MAX_NAMES; n++) {
-    names[n] = situ_writer_at(n).name;
+  situ_writer_info info = SITU_WRITER_INFO_INIT;
+  for (; n < MAX_NAMES && situ_writer_at(n, &info); n++) {
+    names[n] = info.name;
     if (strcmp(names[n], name) == 0) return EXIT_OK;
   }
   names[n] = NULL;
@@ -106,7 +109,7 @@ static bool same_file(const char *one, const char *other) {
 
 /* What a run reads must not be overwritten by what it writes; only a plan may take the place of its --fix file. */
 static int check_clashes(const arguments *a, const char *const *paths, int n) {
-  const char *inputs[] = {a->operands[0], a->instance.model, a->instance.platform, a->instance.cost.table_path};
+  const char *inputs[] = {a->operands[0], a->instance.model, a->instance.platform, a->cost.table_path};
   for (int i = 0; i < n; i++) {
     if (!paths[i]) continue;
     for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
@@ -141,9 +144,10 @@ static int written(const arguments *a, situ_status status, const situ_error *err
 }
 
 static int write_drawing(const arguments *a, const situ_plan *plan, const situ_problem *problem) {
-  situ_error error = {.status = SITU_STATUS_NO_MEMORY, .text = "out of memory"};
-  char *text = situ_report_plan_svg(plan, problem);
-  situ_status status = text ? situ_text_write(text, a->svg, &error) : SITU_STATUS_NO_MEMORY;
+  situ_error error = {.status = SITU_STATUS_OK};
+  char *text = NULL;
+  situ_status status = situ_report_plan_svg(&text, plan, problem, &error);
+  if (status == SITU_STATUS_OK) status = situ_text_write(text, a->svg, &error);
   situ_text_free(text);
   return written(a, status, &error, "picture", a->svg);
 }

@@ -110,13 +110,13 @@ static bool split(const char *value, char name[MAX_NAME_BYTES], const char **res
 static int add_dim(arguments *a, const option *o, const char *value) {
   const char *rest;
   long long number;
-  int n = a->instance.read.n_dims;
+  int n = a->read.n_dims;
   if (n == MAX_DIMS) return fail_usage("--dim: at most %d dimensions", (int)MAX_DIMS);
   if (!split(value, a->dim_names[n], &rest) || !whole(rest, &number) || number < 0)
     return bad_value(o, value, "NAME=VALUE with a whole number, as in batch=8");
   a->dims[n] = (situ_dim){a->dim_names[n], number};
-  a->instance.read.dims = a->dims;
-  a->instance.read.n_dims = n + 1;
+  a->read.dims = a->dims;
+  a->read.n_dims = n + 1;
   return EXIT_OK;
 }
 
@@ -178,6 +178,18 @@ static int parse_option(arguments *a, const command *c, int argc, char **argv, i
   }
   if (takes && !*value) return fail_usage("--%s: the value is empty", o->name);
   return set_option(a, o, value);
+}
+
+void arguments_init(arguments *a) {
+  *a = (arguments){.instance = SITU_INSTANCE_OPTIONS_INIT,
+                   .read = SITU_READ_OPTIONS_INIT,
+                   .cost = SITU_COST_OPTIONS_INIT,
+                   .problem = SITU_PROBLEM_OPTIONS_INIT,
+                   .solve = SITU_SOLVE_OPTIONS_INIT,
+                   .learn = SITU_LEARN_OPTIONS_INIT};
+  a->instance.read = &a->read;
+  a->instance.cost = &a->cost;
+  a->instance.problem = &a->problem;
 }
 
 int arguments_parse(arguments *a, const command *c, int argc, char **argv) {

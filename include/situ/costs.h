@@ -1,5 +1,7 @@
 /* situ/costs.h - what a graph costs on a platform: time of each operator on each class of device, and time of each
- * tensor on each route, all in whole nanoseconds. */
+ * tensor on each route, all in whole nanoseconds.
+ *
+ * Costs are frozen: any number of threads may read them. Texts belong to the costs, those of infos are static. */
 #ifndef SITU_COSTS_H
 #define SITU_COSTS_H
 
@@ -13,13 +15,16 @@ extern "C" {
 typedef struct situ_costs situ_costs;
 
 typedef struct situ_cost_options {
+  size_t size;
   const char *model; /* the cost model by name (situ list costs); NULL means "roofline" */
   /* The part of a device's peak and of its memory bandwidth that real kernels reach, 0 < e <= 1; 0 means the model's
    * defaults, which may differ between the two. */
   double efficiency;
-  /* A file of measured operator times that replace estimates (docs/formats/costs.md), or NULL. */
-  const char *table_path;
+  const char *table_path; /* measured times that replace estimates (docs/formats/costs.md), or NULL */
+  situ_log_callback *log; /* may be NULL */
+  void *log_context;
 } situ_cost_options;
+#define SITU_COST_OPTIONS_INIT SITU_SIZED(situ_cost_options)
 
 /* Estimates the costs of `graph` on `platform`. options may be NULL. The result refers to neither of them. */
 SITU_API situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
@@ -30,19 +35,22 @@ SITU_API void situ_costs_free(situ_costs *costs);
 SITU_API const char *situ_costs_source(const situ_costs *costs);
 /* Nanoseconds of one unit of the file that the costs were read from (1,000,000 for a workload in ms), or 0. */
 SITU_API int64_t situ_costs_unit_ns(const situ_costs *costs);
-/* Time of operator `op` on `device`: SITU_NEVER_NS when it cannot run there. */
+/* Time of operator `op` on `device`: SITU_NEVER_NS when it cannot run there, or there is no such operator or device. */
 SITU_API int64_t situ_costs_time_ns(const situ_costs *costs, const situ_platform *platform, int32_t op, int32_t device);
-/* Time of sending `tensor` from one device to another without contention; 0 when they share a memory. */
+/* Time of sending `tensor` from one device to another without contention; 0 when they share a memory, SITU_NEVER_NS
+ * when there is no such tensor or device. */
 SITU_API int64_t situ_costs_transfer_ns(const situ_costs *costs, const situ_platform *platform, int32_t tensor,
                                         int32_t from_device, int32_t to_device);
 
-/* One row of the table of cost models; strings are static. */
-typedef struct situ_known_cost_model {
+/* The table of cost models; the first is the default. */
+typedef struct situ_cost_model_info {
+  size_t size;
   const char *name, *title, *source;
-} situ_known_cost_model;
-SITU_API int32_t situ_cost_models_size(void);
-/* Row `index`, 0 <= index < size; the first is the default. */
-SITU_API situ_known_cost_model situ_cost_models_entry(int32_t index);
+} situ_cost_model_info;
+#define SITU_COST_MODEL_INFO_INIT SITU_SIZED(situ_cost_model_info)
+SITU_API int32_t situ_cost_model_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_cost_model_at(int32_t index, situ_cost_model_info *out);
 
 #ifdef __cplusplus
 }

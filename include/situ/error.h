@@ -1,8 +1,10 @@
 /* situ/error.h - how calls report what happened.
  *
  * Each function that can fail returns a situ_status and takes, last, a situ_error that may be NULL. Nothing is
- * printed, nothing is global, and no call aborts. The status of a call (did it work?) is kept apart from the
- * outcome of a solve (is there a plan, and how good?), see situ/solve.h. */
+ * printed, nothing is global, and no call aborts. A call that fails sets its `out` to NULL. A NULL argument that is not
+ * said to be optional is BAD_ARGUMENT; functions without a status return what their comment says, else 0, NULL or "".
+ * The status of a call (did it work?) is kept apart from the outcome of a solve (is there a plan, and how good?), see
+ * situ/solve.h. */
 #ifndef SITU_ERROR_H
 #define SITU_ERROR_H
 
@@ -27,7 +29,7 @@ typedef enum situ_status {
   SITU_STATUS_INTERNAL      /* a defect of situ: please report it */
 } situ_status;
 
-/* One clear line: what, where, what was expected. Filled only when a call fails. */
+/* One clear line: what, where, what was expected. Filled only when a call fails. Closed: it never grows. */
 typedef struct situ_error {
   situ_status status;
   char where[256]; /* the file with line or offset, or the operator; empty when there is no such place */

@@ -5,8 +5,11 @@
  * by their producer: the tensors of operator v are consecutive.
  *
  * A tensor has one producer and any number of consumers; it is a hyperedge. Inputs of the whole model and weights are
- * not tensors here: weights are bytes that stay with their operator, and model inputs count as present wherever they
- * are needed. */
+ * no tensors here: weights are bytes that stay with their operator, and model inputs are taken to be present wherever
+ * they are needed.
+ *
+ * A graph is frozen: any number of threads may read it. A builder is used by one thread at a time. Strings given to a
+ * builder are copied; strings and arrays got from a graph belong to it. */
 #ifndef SITU_GRAPH_H
 #define SITU_GRAPH_H
 
@@ -26,9 +29,9 @@ typedef struct situ_graph_builder situ_graph_builder;
 #define SITU_MAX_TENSORS 100000000
 #define SITU_MAX_USES 500000000
 
-/* An operator as given to a builder and as returned by a frozen graph. Strings given to a builder are copied; strings
- * returned by a graph belong to it. */
+/* What a builder is told about an operator, and what a frozen graph tells back. */
 typedef struct situ_operator {
+  size_t size;
   const char *name;        /* unique in the graph; NULL or "" lets the builder make one from kind and number */
   const char *kind;        /* "Conv", "MatMul", ...; NULL means "Operator" */
   const char *layer;       /* the layer or module that it is part of, or NULL */
@@ -39,11 +42,12 @@ typedef struct situ_operator {
   int64_t flops;           /* floating point (or integer multiply-add) operations; >= 0 */
   int64_t moved_bytes;     /* bytes read and written, weights included; >= 0 */
   int64_t source_id;       /* the identity it has in its file, or -1 */
+  bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are floors */
   int32_t colocation;      /* all operators with the same number >= 0 share a device; -1 for none */
-  bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are lower bounds */
 } situ_operator;
 
 typedef struct situ_tensor {
+  size_t size;
   const char *name; /* may be NULL; need not be unique */
   situ_dtype dtype;
   int32_t rank;        /* number of dimensions; -1 when unknown */
@@ -51,22 +55,49 @@ typedef struct situ_tensor {
   int64_t size_bytes;  /* >= 0 */
 } situ_tensor;
 
-/* A new, empty builder for a model of that name (copied). Free it with situ_graph_builder_free. */
+/* An operator of no group and no file, understood; a tensor of unknown shape. All else is 0. */
+#ifdef __cplusplus
+inline situ_operator situ_operator_init() {
+  situ_operator made = situ_sized<situ_operator>();
+  made.source_id = made.colocation = -1;
+  made.inferred = true;
+  return made;
+}
+inline situ_tensor situ_tensor_init() {
+  situ_tensor made = situ_sized<situ_tensor>();
+  made.rank = -1;
+  return made;
+}
+#define SITU_OPERATOR_INIT situ_operator_init()
+#define SITU_TENSOR_INIT situ_tensor_init()
+#else
+#define SITU_OPERATOR_INIT \
+  { .size = sizeof(situ_operator), .source_id = -1, .colocation = -1, .inferred = true }
+#define SITU_TENSOR_INIT \
+  { .size = sizeof(situ_tensor), .rank = -1 }
+#endif
+
+/* A new, empty builder for a model of that name (copied; NULL: "model"). */
 SITU_API situ_status situ_graph_builder_new(situ_graph_builder **out, const char *model, situ_error *error);
 SITU_API void situ_graph_builder_free(situ_graph_builder *builder);
 
-/* Adds an operator; *index (may be NULL) is its number for the calls below. */
-SITU_API situ_status situ_graph_builder_add_operator(situ_graph_builder *builder, const situ_operator *op,
-                                                     int32_t *index, situ_error *error);
-/* Adds a tensor that operator `producer` makes; *index (may be NULL) is its number for the call below. */
-SITU_API situ_status situ_graph_builder_add_tensor(situ_graph_builder *builder, int32_t producer,
-                                                   const situ_tensor *tensor, int32_t *index, situ_error *error);
-/* States that operator `consumer` reads `tensor`. Stating it twice has no further effect. */
-SITU_API situ_status situ_graph_builder_add_use(situ_graph_builder *builder, int32_t consumer, int32_t tensor,
-                                                situ_error *error);
+/* The calls below do not fail one by one: the first that cannot be done is remembered, the rest do nothing, and
+ * situ_graph_freeze reports it. So a program checks once. */
 
-/* Freezes what was built. The builder is unchanged and still has to be freed. Fails with BAD_INPUT when the graph has a
- * cycle (the error names an operator on it) or when two operators have the same name. O(V + E). */
+/* Adds an operator and returns its number for the calls below; -1 after a failure. */
+SITU_API int32_t situ_graph_builder_add_operator(situ_graph_builder *builder, const situ_operator *op);
+/* Adds a tensor made by operator `producer` and returns its number for the call below; -1 after a failure. */
+SITU_API int32_t situ_graph_builder_add_tensor(situ_graph_builder *builder, int32_t producer,
+                                               const situ_tensor *tensor);
+/* Says that operator `consumer` reads `tensor`. Saying it twice is the same as saying it once. */
+SITU_API void situ_graph_builder_add_use(situ_graph_builder *builder, int32_t consumer, int32_t tensor);
+/* The first failure so far: BAD_ARGUMENT for a number that was never returned or a struct without its size, BAD_INPUT
+ * for values out of range and beyond the limits above, NO_MEMORY. OK when there is none. */
+SITU_API situ_status situ_graph_builder_status(const situ_graph_builder *builder, situ_error *error);
+
+/* Freezes what was built. The builder stays as it was and still has to be freed. Fails with the builder's first
+ * failure, and with BAD_INPUT when the graph is empty, has a cycle (an operator on it is named) or when two operators
+ * bear one name. O(V + E). */
 SITU_API situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *builder, situ_error *error);
 SITU_API void situ_graph_free(situ_graph *graph);
 
@@ -78,11 +109,15 @@ SITU_API int64_t situ_graph_n_uses(const situ_graph *graph);
 /* The number of distinct (producer, consumer) pairs. */
 SITU_API int64_t situ_graph_n_edges(const situ_graph *graph);
 
-/* The description of operator `index` (0 <= index < n_operators) and of tensor `index`. */
-SITU_API situ_operator situ_graph_operator(const situ_graph *graph, int32_t index);
-SITU_API situ_tensor situ_graph_tensor(const situ_graph *graph, int32_t index);
+/* The description of operator `index` and of tensor `index`; false when there is none. */
+SITU_API bool situ_graph_operator(const situ_graph *graph, int32_t index, situ_operator *out);
+SITU_API bool situ_graph_tensor(const situ_graph *graph, int32_t index, situ_tensor *out);
+/* The name of operator `index` alone; "" when there is none. */
+SITU_API const char *situ_graph_operator_name(const situ_graph *graph, int32_t index);
+/* The operator that makes a tensor; -1 when there is no such tensor. */
 SITU_API int32_t situ_graph_tensor_producer(const situ_graph *graph, int32_t tensor);
-/* Tensors made by an operator: *first and the count returned; they are consecutive. */
+/* Tensors made by an operator: *first and the count returned; they are consecutive. 0 when there is no such operator.
+ */
 SITU_API int32_t situ_graph_outputs(const situ_graph *graph, int32_t op, int32_t *first);
 /* Tensors read by an operator, ascending and distinct; *tensors is borrowed. */
 SITU_API int32_t situ_graph_inputs(const situ_graph *graph, int32_t op, const int32_t **tensors);

@@ -1,5 +1,8 @@
 /* situ/instance.h - the one-call face: names in, a posed problem out, and plans to and from files that remember where
- * they came from. */
+ * they came from.
+ *
+ * An instance is frozen: any number of threads may read it. It owns its problem and its model. What options point to is
+ * copied where it is needed after the call. */
 #ifndef SITU_INSTANCE_H
 #define SITU_INSTANCE_H
 
@@ -14,15 +17,19 @@ extern "C" {
 typedef struct situ_instance situ_instance;
 
 typedef struct situ_instance_options {
-  const char *model; /* path or "builtin:..." */
-  situ_read_options read;
-  const char *platform; /* name or path; NULL: the model's own, else SITU_DEFAULT_PLATFORM */
-  situ_cost_options cost;
-  situ_problem_options problem; /* its pins are set from `fix` when that is given */
-  const char *fix;              /* a file of pins, or NULL */
-  const char *const *unused;    /* names of devices that must stay empty; joined to problem.unused */
+  size_t size;
+  const char *model;             /* path or "builtin:..." */
+  const char *platform;          /* name or path; NULL: the model's own, else SITU_DEFAULT_PLATFORM */
+  const situ_read_options *read; /* these three may be NULL: all defaults */
+  const situ_cost_options *cost;
+  const situ_problem_options *problem; /* its pins are set from `fix` when that is given */
+  const char *fix;                     /* a file of pins, or NULL */
+  const char *const *unused;           /* names of devices that must stay empty; joined to problem->unused */
   int32_t n_unused;
+  situ_log_callback *log; /* for reading and costs, where their own options have none; may be NULL */
+  void *log_context;
 } situ_instance_options;
+#define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 
 #define SITU_DEFAULT_PLATFORM "cpu+2*v100-16g"
 
@@ -60,9 +67,6 @@ SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, c
  */
 SITU_API situ_status situ_plan_import(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                                       const char *path, situ_error *error);
-
-/* The version of the library, "0.1.0". */
-SITU_API const char *situ_version(void);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,7 @@
 /* situ/learn.h - training of learned policies: they place a model in one pass, without a search, once they are trained.
  *
+ * Any number of threads may train at once, into different files. The callback runs on the thread of the call.
+ *
  * A policy file holds one policy. Solvers of the learners' names use it (situ_solve_options.policy). */
 #ifndef SITU_LEARN_H
 #define SITU_LEARN_H
@@ -13,6 +15,7 @@ extern "C" {
 /* The result of a training step. Rewards are -sqrt(time / time of the best single device), -10 for a trial that cannot
  * run. */
 typedef struct situ_learn_progress {
+  size_t size;          /* bytes that the library filled */
   int64_t step, trials; /* done so far, this step included; those before a resume too */
   int32_t problem;      /* index of the one that it trained on */
   double reward;        /* mean of its trials */
@@ -27,11 +30,11 @@ typedef struct situ_learn_progress {
 typedef bool situ_learn_callback(void *context, const situ_learn_progress *progress);
 
 typedef struct situ_learn_options {
-  const char *out;  /* the policy file to write, every save_every steps and at the end */
-  const char *from; /* a policy file to start from; NULL: random parameters, by the seed */
-  /* Continue where `out` was left, with the same bits as a run without a stop; without such a file start from the
-   * beginning. */
-  bool resume;
+  size_t size;
+  const char *out;  /* the policy file to write, now and then and at the end */
+  const char *from; /* a policy file to start from; NULL: numbers drawn from the seed */
+  bool resume;      /* go on where `out` was left, to the same bits as a run that was never stopped; when there is no
+                       such file start anew */
   int64_t steps; /* in all, those before a resume included; 0 trains nothing and writes the numbers of `from` alone */
   int64_t save_every;  /* steps between two writes of `out`; 0 means 50 */
   double time_limit_s; /* 0: none */
@@ -45,13 +48,16 @@ typedef struct situ_learn_options {
   situ_learn_callback *progress; /* may be NULL */
   void *context;
 } situ_learn_options;
+#define SITU_LEARN_OPTIONS_INIT SITU_SIZED(situ_learn_options)
 
 typedef struct situ_learn_report {
+  size_t size;
   int64_t steps, trials; /* in all */
   int64_t n_numbers;     /* of the policy */
   bool stopped;          /* before all steps, by the callback or the time limit */
   double seconds;
 } situ_learn_report;
+#define SITU_LEARN_REPORT_INIT SITU_SIZED(situ_learn_report)
 
 /* Trains the policy of a learner on stream problems, in turn, one a step, and writes it. best_ns[n_problems] (may be
  * NULL) is the best trial of each, SITU_NEVER_NS where none was valid. BAD_ARGUMENT for a learner that does not exist
@@ -63,10 +69,14 @@ SITU_API situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const 
 
 /* The table of learners, for lists and for choosing. */
 typedef struct situ_learner_info {
+  size_t size;
   const char *name, *title, *source;
 } situ_learner_info;
-SITU_API int32_t situ_n_learners(void);
-SITU_API situ_learner_info situ_learner_at(int32_t index);
+#define SITU_LEARNER_INFO_INIT SITU_SIZED(situ_learner_info)
+/* 0 in a build without learning. */
+SITU_API int32_t situ_learner_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_learner_at(int32_t index, situ_learner_info *out);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,8 @@
-/* situ/plan.h - the answer: which device runs each operator, when, and how good that is. */
+/* situ/plan.h - the answer: which device runs each operator, when, and how good that is.
+ *
+ * A plan is frozen: any number of threads may read it. Texts and arrays belong to the plan or the verdict. Accessors of
+ * a NULL plan, and of numbers out of range, return -1 for a device or call, SITU_NEVER_NS for a value, "" for a text
+ * and 0 otherwise. */
 #ifndef SITU_PLAN_H
 #define SITU_PLAN_H
 
@@ -19,20 +23,22 @@ typedef enum situ_outcome {
   SITU_OUTCOME_CANCELLED    /* stopped from outside before a plan was found */
 } situ_outcome;
 
-/* One hop-by-hop transfer of a tensor in a stream schedule. */
+/* One hop of the transfer of a tensor in a stream schedule. Closed: it never grows. */
 typedef struct situ_transfer {
   int32_t tensor, link; /* link: the hop's link */
-  int32_t to_memory;    /* the destination of the whole transfer */
+  int32_t to_memory;    /* the memory that the whole transfer is bound for (situ_platform_memory_name) */
   int64_t start_ns, finish_ns;
 } situ_transfer;
 
 typedef struct situ_device_use {
+  size_t size;
   int32_t n_operators;
-  int64_t load_ns;      /* stream, calls: computing time (calls: with transfers); pipeline: its load */
-  int64_t memory_bytes; /* peak of its memory (of all devices that share it) */
+  int32_t replica_of;   /* pipeline: the device whose part this one runs too; -1: none, which is the rule */
+  int64_t load_ns;      /* stream, calls: time it computes (calls: with its transfers); pipeline: its load */
+  int64_t memory_bytes; /* the most that its memory holds (of all devices that share it) */
   int64_t memory_limit_bytes;
-  int32_t replica_of; /* pipeline: the device whose part this one runs too; -1: none, the usual case */
 } situ_device_use;
+#define SITU_DEVICE_USE_INIT SITU_SIZED(situ_device_use)
 
 SITU_API void situ_plan_free(situ_plan *plan);
 SITU_API situ_outcome situ_plan_outcome(const situ_plan *plan);
@@ -57,19 +63,26 @@ SITU_API bool situ_plan_is_claim(const situ_plan *plan);
 /* The part of the lower bound that situ_check verified by a certificate after the solve; 0 for a plan from a file. */
 SITU_API int64_t situ_plan_verified_ns(const situ_plan *plan);
 SITU_API const char *situ_plan_reason(const situ_plan *plan); /* of infeasibility; "" otherwise */
-/* A counter of a solver, such as the ideals that it enumerated. */
+/* The kind of the certificate that the plan carries ("area_price", docs/theory/bounds/certificates.md), or "". */
+SITU_API const char *situ_plan_certificate(const situ_plan *plan);
+/* A counter that a solver kept while it worked, such as the ideals that were enumerated. Closed: it never grows. */
 typedef struct situ_statistic {
-  const char *name; /* "ideal_dp.pairs": solver and counter */
+  const char *name; /* "ideal_dp.pairs": solver and counter; "" past the end */
   int64_t value;
 } situ_statistic;
-enum { SITU_MAX_STATISTICS = 32 };
 
 SITU_API int32_t situ_plan_n_statistics(const situ_plan *plan); /* 0 for a plan that was read from a file */
 SITU_API situ_statistic situ_plan_statistic(const situ_plan *plan, int32_t index);
+/* Where the plan comes from: the steps, the seed and the seconds of its solve. */
 SITU_API int64_t situ_plan_steps(const situ_plan *plan);
+SITU_API uint64_t situ_plan_seed(const situ_plan *plan);
 SITU_API double situ_plan_seconds(const situ_plan *plan);
 
+SITU_API int32_t situ_plan_n_operators(const situ_plan *plan);
+SITU_API int32_t situ_plan_n_devices(const situ_plan *plan);
 SITU_API int32_t situ_plan_device(const situ_plan *plan, int32_t op);
+/* stream: the operators in order of their start; *operators is borrowed. Returns how many; 0 and NULL elsewhere. */
+SITU_API int32_t situ_plan_order(const situ_plan *plan, const int32_t **operators);
 /* Times in a stream or calls schedule; 0 in a pipeline. */
 SITU_API int64_t situ_plan_start_ns(const situ_plan *plan, int32_t op);
 SITU_API int64_t situ_plan_finish_ns(const situ_plan *plan, int32_t op);
@@ -77,13 +90,15 @@ SITU_API int64_t situ_plan_finish_ns(const situ_plan *plan, int32_t op);
 SITU_API int32_t situ_plan_call(const situ_plan *plan, int32_t op);
 SITU_API int32_t situ_plan_n_transfers(const situ_plan *plan);
 SITU_API situ_transfer situ_plan_transfer(const situ_plan *plan, int32_t index);
-SITU_API situ_device_use situ_plan_device_use(const situ_plan *plan, int32_t device);
+/* What a device is used for; false when there is no such device or no placement. */
+SITU_API bool situ_plan_device_use(const situ_plan *plan, int32_t device, situ_device_use *out);
 
 /* "optimal", "feasible", ... */
 SITU_API const char *situ_outcome_name(situ_outcome outcome);
 
 /* ---- judging ---- */
 
+/* Closed: it never grows. Texts are "" past the end. */
 typedef struct situ_violation {
   const char *rule; /* "memory", "precedence", "overlap", "support", "colocation", "pin", "contiguity", "value", ... */
   const char *text; /* one line: which operator or device, what was found, what was expected */

@@ -1,9 +1,12 @@
 /* situ/platform.h - the machine: devices, their memories, and the directed links between memories.
  *
  * A device runs one operator at a time. Devices that share a memory (the cores of a CPU, an integrated GPU and its
- * host) exchange tensors at no cost. Links join memories; a transfer between two memories follows one fixed
- * route, hop by hop, each hop served by its link. Links of one channel (a half-duplex bus, a shared PCIe root) together
- * serve one transfer at a time. */
+ * host) hand tensors to each other for nothing. Links join memories; a transfer between two memories follows one fixed
+ * route, hop by hop, each hop served by its link. Links of one channel (a half-duplex bus, a shared PCIe root) serve
+ * one transfer at a time between them.
+ *
+ * A platform is frozen: any number of threads may read it. A builder is used by one thread at a time. Strings given are
+ * copied; strings got belong to the platform, those of the catalogue are static. */
 #ifndef SITU_PLATFORM_H
 #define SITU_PLATFORM_H
 
@@ -21,17 +24,34 @@ typedef struct situ_platform situ_platform;
 #define SITU_MAX_LINKS 1048576
 
 typedef struct situ_device {
-  const char *name;                    /* unique: "cpu", "gpu0" */
-  const char *class_name;              /* devices of one class run each operator in the same time */
-  double peak_flops[SITU_DTYPE_COUNT]; /* operations per second by element type; F32 > 0, others 0 = not stated */
-  double memory_bytes_per_s;           /* bandwidth to its memory; > 0 */
-  int64_t memory_bytes;                /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
-  int64_t launch_ns;                   /* overhead of starting an operator */
-  int32_t shares_memory_with;          /* index of an earlier device whose memory it uses, or -1 for its own */
-  bool is_host;                        /* holds the inputs of the model; transfers are staged through hosts */
-  int32_t server;                      /* the machine it is in, any number from 0 up: equal numbers, one machine */
+  size_t size;
+  const char *name;                   /* unique: "cpu", "gpu0" */
+  const char *class_name;             /* devices of one class run each operator in the same time */
+  double peak_flops[SITU_DTYPE_ROOM]; /* operations per second by element type; F32 > 0, others 0 = not stated */
+  double memory_bytes_per_s;          /* bandwidth to its memory; > 0 */
+  int64_t memory_bytes;               /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
+  int64_t launch_ns;                  /* overhead of starting an operator */
+  int32_t shares_memory_with;         /* index of an earlier device whose memory it uses, or -1 for its own */
+  bool is_host;                       /* holds the inputs of the model; transfers are staged through hosts */
+  int32_t server;                     /* the machine it stands in, any number from 0 up: equal numbers, one machine */
+  int32_t reserved;                   /* 0 */
 } situ_device;
 
+/* A device with a memory of its own, without limit. Name, class and rates are to be set. */
+#ifdef __cplusplus
+inline situ_device situ_device_init() {
+  situ_device made = situ_sized<situ_device>();
+  made.memory_bytes = SITU_UNLIMITED_BYTES;
+  made.shares_memory_with = -1;
+  return made;
+}
+#define SITU_DEVICE_INIT situ_device_init()
+#else
+#define SITU_DEVICE_INIT \
+  { .size = sizeof(situ_device), .memory_bytes = SITU_UNLIMITED_BYTES, .shares_memory_with = -1 }
+#endif
+
+/* Closed: it never grows. */
 typedef struct situ_link {
   int32_t from_device, to_device; /* the link joins the memories of these devices, in this direction */
   int64_t latency_ns;
@@ -39,11 +59,21 @@ typedef struct situ_link {
   int32_t channel;    /* links with the same number >= 0 share one resource; -1 for a resource of its own */
 } situ_link;
 
-/* Builds a platform. Routes minimise (latency + time of 1 MiB), ties by fewest hops, then lowest link numbers.
- * BAD_INPUT when a value is out of range, a name is used twice, or a memory cannot be reached from another. Everything
- * is copied; servers are renumbered in order of their first device. */
-SITU_API situ_status situ_platform_new(situ_platform **out, const char *name, const situ_device *devices,
-                                       int32_t n_devices, const situ_link *links, int32_t n_links, situ_error *error);
+typedef struct situ_platform_builder situ_platform_builder;
+/* A new, empty builder for a platform of that name (copied; NULL: "platform"). */
+SITU_API situ_status situ_platform_builder_new(situ_platform_builder **out, const char *name, situ_error *error);
+SITU_API void situ_platform_builder_free(situ_platform_builder *builder);
+/* These do not fail one by one: the first that cannot be done is remembered, and situ_platform_freeze reports it.
+ * Returns the number of the device, or of the link; -1 after a failure. */
+SITU_API int32_t situ_platform_builder_add_device(situ_platform_builder *builder, const situ_device *device);
+SITU_API int32_t situ_platform_builder_add_link(situ_platform_builder *builder, const situ_link *link);
+/* The first failure so far; OK when there is none. */
+SITU_API situ_status situ_platform_builder_status(const situ_platform_builder *builder, situ_error *error);
+/* Freezes what was built; the builder stays and still has to be freed. Routes are the ways of minimum (latency + time
+ * of 1 MiB), ties by fewest hops, then lowest link numbers. Fails with the builder's first failure, and with BAD_INPUT
+ * when a value is out of range, a name is taken twice, or a memory cannot be reached from another. Servers are numbered
+ * anew, in order of their first device. */
+SITU_API situ_status situ_platform_freeze(situ_platform **out, const situ_platform_builder *builder, situ_error *error);
 SITU_API void situ_platform_free(situ_platform *platform);
 
 /* Reads a platform: a path to a platform file (docs/formats/platform.md) when such a file exists or the text ends in
@@ -54,45 +84,63 @@ SITU_API situ_status situ_platform_read(situ_platform **out, const char *name_or
 SITU_API const char *situ_platform_name(const situ_platform *platform);
 SITU_API int32_t situ_platform_n_devices(const situ_platform *platform);
 SITU_API int32_t situ_platform_n_links(const situ_platform *platform);
-/* Device `index`; strings belong to the platform. */
-SITU_API situ_device situ_platform_device(const situ_platform *platform, int32_t index);
+/* Device `index`; false when there is none. */
+SITU_API bool situ_platform_device(const situ_platform *platform, int32_t index, situ_device *out);
+/* The name of device `index` alone; "" when there is none. */
+SITU_API const char *situ_platform_device_name(const situ_platform *platform, int32_t index);
+/* Link `index`; devices and channel -1 when there is none. */
 SITU_API situ_link situ_platform_link(const situ_platform *platform, int32_t index);
+
+/* Memories are numbered 0 .. n-1 in order of the first device that uses them. situ_transfer.to_memory is such a number.
+ */
+SITU_API int32_t situ_platform_n_memories(const situ_platform *platform);
+/* The memory that a device uses, or -1 when there is no such device. */
+SITU_API int32_t situ_platform_memory_of(const situ_platform *platform, int32_t device);
+/* The name of the first device that uses it; "" when there is no such memory. */
+SITU_API const char *situ_platform_memory_name(const situ_platform *platform, int32_t memory);
+/* Its capacity, SITU_UNLIMITED_BYTES when unknown; 0 when there is no such memory. */
+SITU_API int64_t situ_platform_memory_bytes(const situ_platform *platform, int32_t memory);
 /* The device of that name, or -1. */
 SITU_API int32_t situ_platform_find(const situ_platform *platform, const char *name);
 
 /* Writes a platform file (docs/formats/platform.md) from which situ_platform_read builds an equal platform. */
 SITU_API situ_status situ_platform_write(const situ_platform *platform, const char *path, situ_error *error);
 
-/* One row of the catalogue of real devices: the words of composed names, with the figures of the vendor's datasheet
- * (tensor cores without sparsity; 0 where the datasheet states none). All strings are static. */
-typedef struct situ_known_device {
-  const char *key;   /* "a100-80g": the name to use, and the class of the device */
+/* The catalogue of real devices: the words of composed names, with the figures of the vendor's datasheet (tensor cores
+ * without sparsity; 0 where the datasheet states none). In the order to print. */
+typedef struct situ_device_kind_info {
+  size_t size;
+  const char *name;  /* "a100-80g": the name to use, and the class of the device */
   const char *title; /* "NVIDIA A100 80 GB SXM" */
   const char *kind;  /* "cpu", "gpu" or "npu" */
   int64_t memory_bytes;
   double memory_bytes_per_s;
-  double peak_flops[SITU_DTYPE_COUNT];
+  double peak_flops[SITU_DTYPE_ROOM];
   int64_t launch_ns;
   bool integrated;    /* shares the memory of its host */
   const char *bus;    /* the kind of link to its host ("pcie4"), or of hosts to each other */
   const char *fabric; /* what "@nvlink" and the like mean for it, or NULL */
   const char *source; /* the datasheet */
-} situ_known_device;
-SITU_API int32_t situ_catalogue_size(void);
-/* Row `index`, 0 <= index < size, in the order to print. */
-SITU_API situ_known_device situ_catalogue_entry(int32_t index);
+} situ_device_kind_info;
+#define SITU_DEVICE_KIND_INFO_INIT SITU_SIZED(situ_device_kind_info)
+SITU_API int32_t situ_device_kind_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_device_kind_at(int32_t index, situ_device_kind_info *out);
 
-/* One row of the table of kinds of link. */
-typedef struct situ_known_link {
-  const char *key, *title; /* "pcie4", "PCI Express 4.0 x16" */
+/* The table of kinds of link. */
+typedef struct situ_link_kind_info {
+  size_t size;
+  const char *name, *title; /* "pcie4", "PCI Express 4.0 x16" */
   int64_t latency_ns;
   double bytes_per_s; /* what a large copy reaches in one direction */
   bool fabric;        /* joins accelerators with each other; else it joins them with a host, or hosts */
   bool switched;      /* through a switch: all that one device sends leaves by one port */
   const char *source;
-} situ_known_link;
-SITU_API int32_t situ_link_kinds_size(void);
-SITU_API situ_known_link situ_link_kinds_entry(int32_t index);
+} situ_link_kind_info;
+#define SITU_LINK_KIND_INFO_INIT SITU_SIZED(situ_link_kind_info)
+SITU_API int32_t situ_link_kind_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_link_kind_at(int32_t index, situ_link_kind_info *out);
 
 /* Latency and rate of a link from measured transfers: time = latency + bytes / rate (docs/formats/platform.md). */
 typedef struct situ_link_fit situ_link_fit;
@@ -107,18 +155,21 @@ SITU_API situ_status situ_link_fit_read(situ_link_fit **out, const char *path, b
 SITU_API void situ_link_fit_free(situ_link_fit *fit);
 
 typedef struct situ_link_line {
+  size_t size;
   int64_t latency_ns;
   double bytes_per_s;
   bool latency_raised; /* the best line had a latency below 0: this is the best one through 0 */
-  double r_squared;    /* part of the (weighted) variance that the line explains */
-  double worst_share;  /* maximum |measured - fitted| / measured, and its size */
+  int32_t n_sizes;
+  double r_squared;   /* part of the (weighted) variance that the line explains */
+  double worst_share; /* greatest |measured - fitted| / measured, and the size where it is */
   double worst_bytes;
   int64_t n_measured;
-  int32_t n_sizes;
 } situ_link_line;
-SITU_API situ_link_line situ_link_fit_line(const situ_link_fit *fit);
+#define SITU_LINK_LINE_INIT SITU_SIZED(situ_link_line)
+/* False, with nothing written, when `fit` or `out` is NULL or `out` has no size. */
+SITU_API bool situ_link_fit_line(const situ_link_fit *fit, situ_link_line *out);
 
-/* One size, ascending. */
+/* One size, ascending; all 0 when there is none of that index. Closed: it never grows. */
 typedef struct situ_link_sample {
   double size_bytes, time_ns, fitted_ns; /* the time is the median */
   int64_t n_measured;

@@ -1,5 +1,8 @@
 /* situ/problem.h - the question: a graph on a platform with costs, an objective and constraints. docs/model.md defines
- * every execution model, load and memory rule that the names below stand for. */
+ * every execution model, load and memory rule that the names below stand for.
+ *
+ * A problem is frozen: any number of threads may read and solve it. It borrows graph, platform and costs, which must
+ * outlive it. */
 #ifndef SITU_PROBLEM_H
 #define SITU_PROBLEM_H
 
@@ -13,8 +16,8 @@ extern "C" {
 
 typedef struct situ_problem situ_problem;
 
-/* What to minimise: the latency, or for throughput the period. DEFAULT follows the execution model where one is given;
- * else it is throughput where the costs come from a workload file (a unit of its own), else latency. */
+/* What is minimised. DEFAULT follows the execution model where one is given; else it is throughput where the costs
+ * come from a workload file (a unit of its own), else latency. */
 typedef enum situ_objective {
   SITU_OBJECTIVE_DEFAULT = 0,
   SITU_OBJECTIVE_LATENCY,
@@ -49,6 +52,7 @@ typedef enum situ_schedule {
 } situ_schedule;
 
 typedef struct situ_problem_options {
+  size_t size;
   situ_objective objective;
   situ_execution execution;
   situ_contention contention;
@@ -67,11 +71,12 @@ typedef struct situ_problem_options {
   const int32_t *pins;    /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
   const bool *unused;     /* [n_devices] devices that must stay empty; NULL: none. Copied. */
 } situ_problem_options;
+#define SITU_PROBLEM_OPTIONS_INIT SITU_SIZED(situ_problem_options)
 
-/* Poses the problem. graph, platform and costs are borrowed and must outlive it; options may be NULL (all
- * defaults). BAD_ARGUMENT when they do not belong together or the combination is none of the models (latency with
- * pipeline, throughput with calls or, without a limit on latency, with stream), or an option of pipelines is given for
- * another model. Constraints that cannot be met are no error here: see situ_problem_conflict. */
+/* Poses the problem. options may be NULL (all defaults). BAD_ARGUMENT when they do not belong together or the
+ * combination is none of the models (latency with pipeline, throughput with calls or, without a greatest latency, with
+ * stream), or an option of pipelines is asked for elsewhere. Constraints that cannot be met are no error here: see
+ * situ_problem_conflict. */
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                                        const situ_costs *costs, const situ_problem_options *options, situ_error *error);
 SITU_API void situ_problem_free(situ_problem *problem);

@@ -1,4 +1,7 @@
-/* situ/read.h - model files in. */
+/* situ/read.h - model files in.
+ *
+ * A model is frozen: any number of threads may read it. It owns its graph, platform, costs and texts; texts of infos
+ * are static. */
 #ifndef SITU_READ_H
 #define SITU_READ_H
 
@@ -10,31 +13,27 @@
 extern "C" {
 #endif
 
+/* Closed: it never grows. */
 typedef struct situ_dim {
   const char *name; /* the name of a dynamic dimension in the file */
   int64_t value;    /* >= 0 */
 } situ_dim;
 
 typedef struct situ_read_options {
-  const char *reader;   /* by name (situ list readers); NULL: chosen by content, then suffix */
-  const situ_dim *dims; /* values of dynamic dimensions */
-  int32_t n_dims;
+  size_t size;
+  const char *reader;     /* by name (situ list readers); NULL: chosen by content, then suffix */
+  const situ_dim *dims;   /* values of dynamic dimensions */
   int64_t default_dim;    /* for dynamic dimensions that have no value; 0 means 1 */
   int64_t max_file_bytes; /* refuse files above this; 0 means no limit */
   bool training; /* make a training step of the forward pass that the file holds: backward and update operators */
+  int32_t n_dims;
+  situ_log_callback *log; /* is told the notes of the model; may be NULL */
+  void *log_context;
 } situ_read_options;
+#define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)
 
-/* The result of reading a model: always a graph; platform and costs too if the file carries its own (else NULL). Text
- * fields belong to the model. */
-typedef struct situ_model {
-  situ_graph *graph;
-  situ_platform *platform;    /* or NULL */
-  situ_costs *costs;          /* or NULL */
-  const char *reader;         /* name of the reader */
-  const char *notes;          /* one remark for people per line (assumed dimensions, unknown kinds); "" when none */
-  uint64_t hash;              /* of the bytes of the file, or of a built-in's text */
-  int64_t n_nested_operators; /* operators inside sub-graphs and function bodies, costed into their owners */
-} situ_model;
+/* What a reader got out of a model: always a graph; a platform and costs too where the file carries its own. */
+typedef struct situ_model situ_model;
 
 /* Reads a model: a file, or "builtin:NAME?key=value&..." for a generated one. options may be NULL.
  * IO when it cannot be opened; BAD_INPUT when malformed, with file and place; UNSUPPORTED when no reader recognises it.
@@ -43,23 +42,48 @@ SITU_API situ_status situ_model_read(situ_model **out, const char *path, const s
                                      situ_error *error);
 SITU_API void situ_model_free(situ_model *model);
 
-/* The built-in models, for lists and help. All text is static. */
+SITU_API const situ_graph *situ_model_graph(const situ_model *model);
+SITU_API const situ_platform *situ_model_platform(const situ_model *model); /* or NULL */
+SITU_API const situ_costs *situ_model_costs(const situ_model *model);       /* or NULL */
+SITU_API const char *situ_model_reader(const situ_model *model);            /* the name of the reader */
+/* One remark for people per line (assumed dimensions, unknown kinds); "" when there is none. */
+SITU_API const char *situ_model_notes(const situ_model *model);
+/* Of the bytes of the file, or of a built-in's text. */
+SITU_API uint64_t situ_model_hash(const situ_model *model);
+/* Operators inside sub-graphs and function bodies, costed into their owners. */
+SITU_API int64_t situ_model_n_nested_operators(const situ_model *model);
+
+/* The table of readers. */
+typedef struct situ_reader_info {
+  size_t size;
+  const char *name, *title;
+  const char *suffixes; /* ".onnx .ort"; "" for none */
+} situ_reader_info;
+#define SITU_READER_INFO_INIT SITU_SIZED(situ_reader_info)
+SITU_API int32_t situ_reader_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_reader_at(int32_t index, situ_reader_info *out);
+
+/* The table of built-in networks. */
 typedef struct situ_builtin_info {
+  size_t size;
   const char *name;     /* as in "builtin:NAME" */
   const char *title;    /* what it is, in a line */
   const char *source;   /* the paper */
   char parameters[256]; /* with their defaults: "batch=1 image=224" */
 } situ_builtin_info;
+#define SITU_BUILTIN_INFO_INIT SITU_SIZED(situ_builtin_info)
+SITU_API int32_t situ_builtin_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_builtin_at(int32_t index, situ_builtin_info *out);
 
-/* A parameter of a built-in model: a whole number. */
+/* A parameter of a built-in network: a whole number. */
 typedef struct situ_builtin_parameter {
+  size_t size;
   const char *name, *about;
   int64_t otherwise, least, most; /* the default and the range */
 } situ_builtin_parameter;
-
-SITU_API int32_t situ_builtin_size(void);
-/* Built-in `index` (0 <= index < size); all NULL and empty when there is none. */
-SITU_API situ_builtin_info situ_builtin_at(int32_t index);
+#define SITU_BUILTIN_PARAMETER_INIT SITU_SIZED(situ_builtin_parameter)
 /* Parameter number `parameter` of built-in `index`; false when there is none. */
 SITU_API bool situ_builtin_parameter_at(int32_t index, int32_t parameter, situ_builtin_parameter *out);
 

@@ -1,8 +1,9 @@
 /* situ/report.h - what people and programs read: tables for terminals, JSON texts, and a picture of a plan.
  *
- * Every function returns a text of its own, to be freed with situ_text_free, or NULL when memory ran out. Nothing is
- * printed. Tables end with a line end; JSON texts are one object, indented by two blanks, with a line end. `model` may
- * be NULL everywhere: then its reader and its notes are omitted. */
+ * Every function makes a text, to be freed with situ_text_free: NO_MEMORY, or BAD_ARGUMENT when the nouns do not belong
+ * together. Nothing is printed. Tables end with a line end; JSON texts are one object with two blanks of indentation
+ * and a line end. `model` may be NULL everywhere: then its reader and its notes are left out; so may `options`. Any
+ * number of threads may report at once. */
 #ifndef SITU_REPORT_H
 #define SITU_REPORT_H
 
@@ -16,60 +17,63 @@ extern "C" {
 #endif
 
 typedef struct situ_report_options {
+  size_t size;
   bool colour;   /* ANSI colours */
   bool unicode;  /* bars and dashes beyond ASCII, in UTF-8 */
   int32_t width; /* columns of the terminal; 0 means 80 */
 } situ_report_options;
-
-SITU_API void situ_text_free(char *text);
-/* Writes a text to a file, completely or not at all. */
-SITU_API situ_status situ_text_write(const char *text, const char *path, situ_error *error);
-/* Whether a file could be written there now: IO with the reason otherwise. Changes nothing. */
-SITU_API situ_status situ_text_probe(const char *path, situ_error *error);
+#define SITU_REPORT_OPTIONS_INIT SITU_SIZED(situ_report_options)
 
 /* A plan: one row for each device, then value, bound, gap, and the best single device beside it. JSON: the fields of
  * `situ place --json` (docs/formats/json.md). */
-SITU_API char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
-                                const situ_report_options *options);
-SITU_API char *situ_report_plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model);
+SITU_API situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_problem *problem,
+                                      const situ_model *model, const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_problem *problem,
+                                           const situ_model *model, situ_error *error);
 /* The plan as a self-contained SVG: operators and transfers over time for stream and calls, stacked loads for
- * pipeline. NULL also when the plan has no placement. */
-SITU_API char *situ_report_plan_svg(const situ_plan *plan, const situ_problem *problem);
+ * pipeline. BAD_ARGUMENT also when the plan has no placement. */
+SITU_API situ_status situ_report_plan_svg(char **out, const situ_plan *plan, const situ_problem *problem,
+                                          situ_error *error);
 
-/* The result of one solver on a problem. */
+/* What one solver made of a problem. Closed: it never grows. */
 typedef struct situ_compare_row {
   const char *solver;
   const situ_plan *plan; /* NULL when the solver failed */
   const char *failure;   /* why; NULL otherwise */
 } situ_compare_row;
 /* Several solvers on one problem, one row each, sorted by value (rows of one value stay in the order given). */
-SITU_API char *situ_report_compare(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
-                                   const situ_model *model, const situ_report_options *options);
-SITU_API char *situ_report_compare_json(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
-                                        const situ_model *model);
+SITU_API situ_status situ_report_compare(char **out, const situ_compare_row *rows, int32_t n_rows,
+                                         const situ_problem *problem, const situ_model *model,
+                                         const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_compare_json(char **out, const situ_compare_row *rows, int32_t n_rows,
+                                              const situ_problem *problem, const situ_model *model, situ_error *error);
 
 /* A front: one row for each point, the bounds of both ends, and the best single device. */
-SITU_API char *situ_report_pareto(const situ_front *front, const situ_problem *problem, const situ_model *model,
-                                  const situ_report_options *options);
-SITU_API char *situ_report_pareto_json(const situ_front *front, const situ_problem *problem, const situ_model *model);
+SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, const situ_problem *problem,
+                                        const situ_model *model, const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_pareto_json(char **out, const situ_front *front, const situ_problem *problem,
+                                             const situ_model *model, situ_error *error);
 
 /* A model: operators by kind, totals, depth, width, critical path, and what could not be inferred. */
-SITU_API char *situ_report_inspect(const situ_problem *problem, const situ_model *model,
-                                   const situ_report_options *options);
-SITU_API char *situ_report_inspect_json(const situ_problem *problem, const situ_model *model);
+SITU_API situ_status situ_report_inspect(char **out, const situ_problem *problem, const situ_model *model,
+                                         const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_inspect_json(char **out, const situ_problem *problem, const situ_model *model,
+                                              situ_error *error);
 
 /* What the checker found. */
-SITU_API char *situ_report_verdict(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem,
-                                   const situ_report_options *options);
-SITU_API char *situ_report_verdict_json(const situ_verdict *verdict, const situ_plan *plan,
-                                        const situ_problem *problem);
+SITU_API situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_plan *plan,
+                                         const situ_problem *problem, const situ_report_options *options,
+                                         situ_error *error);
+SITU_API situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, const situ_plan *plan,
+                                              const situ_problem *problem, situ_error *error);
 
-/* A link fitted to measured transfers, and its entry for a platform file, between the devices named. */
-SITU_API char *situ_report_link_fit(const situ_link_fit *fit, const char *from, const char *to,
-                                    const situ_report_options *options);
-SITU_API char *situ_report_link_fit_json(const situ_link_fit *fit, const char *from, const char *to);
+/* A link fitted to measured transfers, and the entry of a platform file that says so, between the devices named. */
+SITU_API situ_status situ_report_link_fit(char **out, const situ_link_fit *fit, const char *from, const char *to,
+                                          const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_link_fit_json(char **out, const situ_link_fit *fit, const char *from, const char *to,
+                                               situ_error *error);
 
-/* The result for one problem of a training run. */
+/* What became of one problem of a training run. Closed: it never grows. */
 enum { SITU_LEARN_CURVE = 16 };
 typedef struct situ_learn_row {
   const situ_problem *problem;
@@ -77,22 +81,24 @@ typedef struct situ_learn_row {
   int64_t best_ns;
 } situ_learn_row;
 /* A training run: one row for each problem, and the policy written to `path`. JSON, here and for a step: one line. */
-SITU_API char *situ_report_learn(const situ_learn_report *report, const situ_learn_row *rows, int32_t n_rows,
-                                 const char *path, const situ_report_options *options);
-SITU_API char *situ_report_learn_json(const situ_learn_report *report, const situ_learn_row *rows, int32_t n_rows,
-                                      const char *path);
-SITU_API char *situ_report_learn_step_json(const situ_learn_progress *step, const situ_problem *problem);
+SITU_API situ_status situ_report_learn(char **out, const situ_learn_report *report, const situ_learn_row *rows,
+                                       int32_t n_rows, const char *path, const situ_report_options *options,
+                                       situ_error *error);
+SITU_API situ_status situ_report_learn_json(char **out, const situ_learn_report *report, const situ_learn_row *rows,
+                                            int32_t n_rows, const char *path, situ_error *error);
+SITU_API situ_status situ_report_learn_step_json(char **out, const situ_learn_progress *step,
+                                                 const situ_problem *problem, situ_error *error);
 
 /* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models",
- * "bounds". situ_report_family gives their names by index, NULL past the end; the others return NULL for an unknown
- * name.
- */
+ * "bounds". situ_report_family gives their names by index, NULL past the end; the others BAD_ARGUMENT for a name that
+ * is none. */
 SITU_API const char *situ_report_family(int32_t index);
 SITU_API const char *situ_report_family_about(int32_t index);
-SITU_API char *situ_report_list(const char *family, const situ_report_options *options);
-SITU_API char *situ_report_list_json(const char *family);
+SITU_API situ_status situ_report_list(char **out, const char *family, const situ_report_options *options,
+                                      situ_error *error);
+SITU_API situ_status situ_report_list_json(char **out, const char *family, situ_error *error);
 /* The names alone, one on each line. */
-SITU_API char *situ_report_names(const char *family);
+SITU_API situ_status situ_report_names(char **out, const char *family, situ_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,7 @@
-/* situ/solve.h - from a problem to a plan: one solver, several, or the portfolio `auto`. */
+/* situ/solve.h - from a problem to a plan: one solver, several, or the portfolio `auto`.
+ *
+ * Any number of threads may solve at once, the same problem too. Callbacks run on the thread of the call. What options
+ * point to is used during the call only; texts of infos are static. */
 #ifndef SITU_SOLVE_H
 #define SITU_SOLVE_H
 
@@ -10,6 +13,7 @@ extern "C" {
 
 /* The progress of a long solve. */
 typedef struct situ_progress {
+  size_t size; /* bytes that the library filled */
   const char *solver;
   double seconds;
   int64_t steps, value_ns, lower_bound_ns; /* value: SITU_NEVER_NS while there is no plan */
@@ -20,6 +24,7 @@ typedef struct situ_progress {
 typedef bool situ_progress_callback(void *context, const situ_progress *progress);
 
 typedef struct situ_solve_options {
+  size_t size;
   const char *solvers; /* "auto" (NULL), or names joined by commas, run in that order on one budget */
   double time_limit_s; /* 0: auto and the other anytime solvers take at most about 10 s; others run to their end */
   int64_t max_steps;   /* 0: no limit. With a step limit and no time limit the result is repeatable. */
@@ -31,11 +36,14 @@ typedef struct situ_solve_options {
   int32_t threads; /* 0 means 1. With a step limit and no time limit the result is the same with any number */
   situ_progress_callback *progress; /* may be NULL */
   void *context;
-  const char *policy; /* learned solvers: a policy file (situ/learn.h), NULL for the one shipped with situ if there is
-                         one, "none" to learn from scratch */
-  int64_t tune_steps; /* learned solvers: training steps on this problem; 0: none for a policy that was read; from
-                         scratch as many as the limits allow, 100 without limits */
+  const char *policy; /* of learned solvers: a policy file (situ/learn.h), NULL for the one that ships with situ where
+                         there is one, "none" to learn from nothing */
+  int64_t tune_steps; /* of learned solvers: training steps on this problem; 0: none for a policy that was read; for one
+                         that learns from nothing as many as the limits let, 100 without limits */
+  situ_log_callback *log; /* may be NULL */
+  void *log_context;
 } situ_solve_options;
+#define SITU_SOLVE_OPTIONS_INIT SITU_SIZED(situ_solve_options)
 
 /* Solves. options may be NULL. The plan always carries the best single device, and has passed situ_check; a plan that
  * fails it is INTERNAL. BAD_ARGUMENT for a solver that does not exist or cannot serve this execution model; UNSUPPORTED
@@ -51,12 +59,29 @@ SITU_API situ_status situ_simulate(situ_plan **out, const situ_problem *problem,
 
 /* The table of solvers, for lists and for choosing. */
 typedef struct situ_solver_info {
+  size_t size;
   const char *name, *title, *source;
   bool stream, calls, pipeline; /* the execution models it serves */
   bool exact;                   /* proves what it finds when it runs to its end */
+  const char *missing;          /* NULL, or what this build lacks for it: then it serves none */
 } situ_solver_info;
-SITU_API int32_t situ_n_solvers(void);
-SITU_API situ_solver_info situ_solver_at(int32_t index);
+#define SITU_SOLVER_INFO_INIT SITU_SIZED(situ_solver_info)
+SITU_API int32_t situ_solver_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_solver_at(int32_t index, situ_solver_info *out);
+
+/* The table of lower bounds that are proved beside each plan. */
+typedef struct situ_bound_info {
+  size_t size;
+  const char *name, *title, *source;
+  bool stream, calls, pipeline; /* the execution models that it holds for */
+  bool reserved[5];             /* false */
+} situ_bound_info;
+#define SITU_BOUND_INFO_INIT SITU_SIZED(situ_bound_info)
+SITU_API int32_t situ_bound_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_bound_at(int32_t index, situ_bound_info *out);
+
 /* Whether the solver of that name can serve this problem. */
 SITU_API bool situ_solver_serves(const char *name, const situ_problem *problem);
 

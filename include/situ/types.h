@@ -1,12 +1,35 @@
-/* situ/types.h - small types that several nouns share.
+/* situ/types.h - small types that several nouns share, and how structs grow.
  *
- * Units are in the names: time_ns is int64 nanoseconds, size_bytes is int64 bytes. Both are exact. */
+ * Units are in the names: time_ns is int64 nanoseconds, size_bytes is int64 bytes. Both are exact.
+ *
+ * Structs that may grow begin with `size`, the bytes of the struct that the caller was compiled with. Make one with its
+ * initialiser (SITU_SOLVE_OPTIONS_INIT, ...) or set `size` to its sizeof; all other fields may then stay 0. Options: a
+ * library that knows more fields takes those that the caller does not know for 0; one that knows fewer returns
+ * BAD_ARGUMENT where a field that it does not know is not 0. Infos: the library writes what both know, and 0 into the
+ * rest. Structs without `size` are closed: they never change.
+ *
+ * Every function here may be called from any thread; texts are static unless a comment says who frees them. */
 #ifndef SITU_TYPES_H
 #define SITU_TYPES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "situ/error.h"
+
+/* What the initialisers are made of: all fields 0, `size` that of the type. */
+#ifdef __cplusplus
+template <class T>
+inline T situ_sized() {
+  T made = T();
+  made.size = sizeof(T);
+  return made;
+}
+#define SITU_SIZED(type) situ_sized<type>()
+#else
+#define SITU_SIZED(type) \
+  { .size = sizeof(type) }
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,20 +59,34 @@ typedef enum situ_dtype {
   SITU_DTYPE_U8,
   SITU_DTYPE_BOOL,
   SITU_DTYPE_STRING,
-  SITU_DTYPE_C64,  /* two F32 */
-  SITU_DTYPE_C128, /* two F64 */
-  SITU_DTYPE_COUNT
+  SITU_DTYPE_C64, /* two F32 */
+  SITU_DTYPE_C128 /* two F64 */
 } situ_dtype;
+/* Arrays by element type have this many entries; later versions may name more types, never more than this. */
+#define SITU_DTYPE_ROOM 32
 
 /* The part of a training step that an operator belongs to; inference graphs are all forward. */
 typedef enum situ_phase { SITU_PHASE_FORWARD = 0, SITU_PHASE_BACKWARD, SITU_PHASE_UPDATE } situ_phase;
 
-/* "f32", "i8", ...; static storage. */
+/* "f32", "i8", ...; "unknown" for a value that is none. */
 SITU_API const char *situ_dtype_name(situ_dtype dtype);
-/* Bits of one element (4 for I4, 1 byte for BOOL, 64 for a STRING's handle, 0 for UNKNOWN). */
-SITU_API int situ_dtype_bits(situ_dtype dtype);
-/* "forward", "backward", "update"; static storage. */
+/* Bits of one element (4 for I4, 8 for BOOL, 64 for a STRING's handle, 0 for UNKNOWN). */
+SITU_API int32_t situ_dtype_bits(situ_dtype dtype);
+/* "forward", "backward", "update"; "unknown" for a value that is none. */
 SITU_API const char *situ_phase_name(situ_phase phase);
+
+/* What a call has to say while it works: a NOTE is of use to who wants to know how a result came about, a WARNING says
+ * that the result may be worse than the caller expects. */
+typedef enum situ_log_level { SITU_LOG_NOTE = 0, SITU_LOG_WARNING } situ_log_level;
+/* Called on the thread of the call, with one line without its end. `text` is valid during the call only. */
+typedef void situ_log_callback(void *context, situ_log_level level, const char *text);
+
+/* Frees a text that a function of situ returned as char *. NULL is fine. */
+SITU_API void situ_text_free(char *text);
+/* Writes a text to a file, whole or not at all: IO with the reason otherwise. */
+SITU_API situ_status situ_text_write(const char *text, const char *path, situ_error *error);
+/* Whether a file could be written there now: IO with the reason otherwise. Changes nothing. */
+SITU_API situ_status situ_text_probe(const char *path, situ_error *error);
 
 #ifdef __cplusplus
 }

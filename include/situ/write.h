@@ -1,4 +1,6 @@
-/* situ/write.h - a plan in the formats of other tools. Plan files are written by situ_plan_write (situ/instance.h). */
+/* situ/write.h - a plan in the formats of other tools. Plan files are written by situ_plan_write (situ/instance.h).
+ *
+ * Any number of threads may write at once, to different files. Texts of infos are static. */
 #ifndef SITU_WRITE_H
 #define SITU_WRITE_H
 
@@ -10,14 +12,17 @@ extern "C" {
 
 /* The table of writers, for lists and for choosing. */
 typedef struct situ_writer_info {
+  size_t size;
   const char *name, *title;
   const char *suffix; /* ".json" */
 } situ_writer_info;
-SITU_API int32_t situ_n_writers(void);
-SITU_API situ_writer_info situ_writer_at(int32_t index);
+#define SITU_WRITER_INFO_INIT SITU_SIZED(situ_writer_info)
+SITU_API int32_t situ_writer_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_writer_at(int32_t index, situ_writer_info *out);
 
-/* Writes a plan as text: *out is one, to be freed with free(). BAD_ARGUMENT when there is no such writer or the plan
- * has no placement; UNSUPPORTED when the format cannot represent the plan. */
+/* Writes a plan as text: *out is to be freed with situ_text_free. BAD_ARGUMENT when there is no such writer or the plan
+ * has no placement; UNSUPPORTED when the format cannot say what the plan says. */
 SITU_API situ_status situ_write(char **out, const char *writer, const situ_plan *plan, const situ_problem *problem,
                                 situ_error *error);
 

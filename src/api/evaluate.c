@@ -4,6 +4,7 @@
 
 #include "api/evaluate.h"
 #include "api/instance.h"
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
@@ -153,13 +154,13 @@ situ_status evaluate_pins(situ_plan **out, const situ_instance *instance, situ_e
 }
 
 /* What a plan file of ours says of its problem holds where the options leave something open. */
-static situ_status open_beside(situ_instance **instance, const situ_instance_options *options, const char *path,
+static situ_status open_beside(situ_instance **instance, const instance_options *options, const char *path,
                                situ_error *error) {
   json_value *root = NULL;
   TRY(json_read(&root, path, error));
   const json_value *member = json_get(root, "situ_plan") ? json_get(root, "instance") : NULL;
-  situ_status status = member ? instance_from_json(instance, options, member, path, error)
-                              : situ_instance_open(instance, options, error);
+  situ_status status =
+      member ? instance_from_json(instance, options, member, path, error) : instance_open(instance, options, error);
   json_free(root);
   return status;
 }
@@ -188,13 +189,16 @@ static situ_status import(situ_plan **out, const situ_instance *i, const char *p
   return SITU_STATUS_OK;
 }
 
-situ_status situ_plan_import(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
+situ_status situ_plan_import(situ_plan **out, situ_instance **instance, const situ_instance_options *given,
                              const char *path, situ_error *error) {
-  *out = NULL;
-  *instance = NULL;
+  instance_options options;
+  if (out) *out = NULL;
+  if (instance) *instance = NULL;
+  TRY(GIVEN(error, out, instance, path));
+  TRY(instance_options_take(&options, given, error));
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
-  situ_status status = open_beside(instance, options, path, error);
+  situ_status status = open_beside(instance, &options, path, error);
   if (status == SITU_STATUS_OK) status = import(out, *instance, path, a, error);
   arena_free(a);
   if (status == SITU_STATUS_OK) return status;
@@ -245,7 +249,8 @@ static situ_status simulate_in(situ_plan **out, const situ_problem *problem, con
 
 situ_status situ_simulate(situ_plan **out, const situ_problem *problem, const int32_t *device, const int32_t *order,
                           situ_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, problem, device));
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
   situ_status status = simulate_in(out, problem, device, order, a, error);
@@ -254,7 +259,9 @@ situ_status situ_simulate(situ_plan **out, const situ_problem *problem, const in
 }
 
 situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan, situ_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, instance, plan));
+  TRY(plan_belongs(plan, instance->problem, error));
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to simulate");
   arena *a = arena_new();
   simulator *s = a ? simulator_new(instance->problem, a) : NULL;

@@ -7,9 +7,11 @@
 
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/arguments.h"
+#include "base/dtype.h"
 #include "base/hash.h"
 #include "plan/plan.h"
+#include "read/reader.h"
 
 static bool keep(arena *a, const char **text) {
   if (!*text) return true;
@@ -26,7 +28,7 @@ static bool keep_dims(arena *a, situ_read_options *read) {
   return dims != NULL;
 }
 
-static bool keep_names(arena *a, situ_instance_options *o) {
+static bool keep_names(arena *a, instance_options *o) {
   if (o->n_unused <= 0) return true;
   const char **names = ARENA_COPY(a, o->unused, const char *, o->n_unused);
   o->unused = names;
@@ -35,11 +37,32 @@ static bool keep_names(arena *a, situ_instance_options *o) {
   return names != NULL;
 }
 
-static situ_status keep_options(situ_instance *i, const situ_instance_options *options, situ_error *error) {
+situ_status instance_options_take(instance_options *own, const situ_instance_options *given, situ_error *error) {
+  situ_instance_options o;
+  TRY(GIVEN(error, given));
+  TRY(TAKE(o, given, SITU_INSTANCE_OPTIONS_INIT, error));
+  *own = (instance_options){
+      .model = o.model, .platform = o.platform, .fix = o.fix, .unused = o.unused, .n_unused = o.n_unused};
+  TRY(TAKE(own->read, o.read, SITU_READ_OPTIONS_INIT, error));
+  TRY(TAKE(own->cost, o.cost, SITU_COST_OPTIONS_INIT, error));
+  TRY(TAKE(own->problem, o.problem, SITU_PROBLEM_OPTIONS_INIT, error));
+  bool unused = o.n_unused == 0 || (o.n_unused > 0 && o.unused);
+  for (int32_t k = 0; unused && k < o.n_unused; k++) unused = o.unused[k];
+  if (!unused) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_unused is not the number of names in unused");
+  TRY(read_check_dims(&own->read, error));
+  if (!own->read.log) own->read.log = o.log, own->read.log_context = o.log_context;
+  if (!own->cost.log) own->cost.log = o.log, own->cost.log_context = o.log_context;
+  return SITU_STATUS_OK;
+}
+
+static situ_status keep_options(situ_instance *i, const instance_options *options, situ_error *error) {
   if (!options || !options->model)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no model was given; expected a file or builtin:NAME");
   i->options = *options;
-  situ_instance_options *o = &i->options;
+  instance_options *o = &i->options;
+  o->read.size = sizeof o->read;
+  o->cost.size = sizeof o->cost;
+  o->problem.size = sizeof o->problem;
   arena *a = i->arena;
   bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->platform) && keep(a, &o->cost.model) &&
             keep(a, &o->cost.table_path) && keep(a, &o->fix) && keep_dims(a, &o->read) && keep_names(a, o);
@@ -86,7 +109,7 @@ static situ_status make_copies(situ_instance *i, situ_error *error) {
 }
 
 static situ_status read_unused(situ_instance *i, situ_error *error) {
-  const situ_instance_options *o = &i->options;
+  const instance_options *o = &i->options;
   int32_t n = situ_platform_n_devices(i->platform);
   if (!o->problem.unused && o->n_unused == 0) return SITU_STATUS_OK;
   i->unused = o->problem.unused ? ARENA_COPY(i->arena, o->problem.unused, bool, n) : ARENA_ZERO(i->arena, bool, n);
@@ -123,7 +146,7 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
     const situ_device *device = &f->devices[d];
     h = hash_bytes(device->name, strlen(device->name), h);
     h = hash_bytes(device->class_name, strlen(device->class_name), h);
-    for (int k = 0; k < SITU_DTYPE_COUNT; k++) h = mix_real(h, device->peak_flops[k]);
+    for (int k = 0; k < DTYPE_COUNT; k++) h = mix_real(h, device->peak_flops[k]);
     h = mix_real(h, device->memory_bytes_per_s);
     h = mix_number(mix_number(h, device->memory_bytes), device->launch_ns);
     h = mix_number(mix_number(h, device->shares_memory_with), device->is_host);
@@ -137,7 +160,7 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
   return h;
 }
 
-static situ_status open_steps(situ_instance *i, const situ_instance_options *options, situ_error *error) {
+static situ_status open_steps(situ_instance *i, const instance_options *options, situ_error *error) {
   TRY(keep_options(i, options, error));
   TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
   TRY(read_platform(i, error));
@@ -150,7 +173,15 @@ static situ_status open_steps(situ_instance *i, const situ_instance_options *opt
   return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
 }
 
-situ_status situ_instance_open(situ_instance **out, const situ_instance_options *options, situ_error *error) {
+situ_status situ_instance_open(situ_instance **out, const situ_instance_options *given, situ_error *error) {
+  instance_options options;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out));
+  TRY(instance_options_take(&options, given, error));
+  return instance_open(out, &options, error);
+}
+
+situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
   situ_instance *i = a ? ARENA_ZERO(a, situ_instance, 1) : NULL;
@@ -178,5 +209,5 @@ void situ_instance_free(situ_instance *i) {
   arena_free(i->arena);
 }
 
-const situ_problem *situ_instance_problem(const situ_instance *i) { return i->problem; }
-const situ_model *situ_instance_model(const situ_instance *i) { return i->model; }
+const situ_problem *situ_instance_problem(const situ_instance *i) { return i ? i->problem : NULL; }
+const situ_model *situ_instance_model(const situ_instance *i) { return i ? i->model : NULL; }

@@ -7,9 +7,24 @@
 #include "problem/problem.h"
 #include "situ/instance.h"
 
+/* situ_instance_options of the version at hand, with the options that they point to. */
+typedef struct instance_options {
+  const char *model;
+  situ_read_options read;
+  const char *platform;
+  situ_cost_options cost;
+  situ_problem_options problem;
+  const char *fix;
+  const char *const *unused;
+  int32_t n_unused;
+} instance_options;
+
+/* What a caller gave, in any version's form; texts and arrays are borrowed. BAD_ARGUMENT for what cannot be. */
+situ_status instance_options_take(instance_options *own, const situ_instance_options *given, situ_error *error);
+
 struct situ_instance {
   arena *arena;
-  situ_instance_options options; /* as given, strings and arrays in the arena; pins and unused are below */
+  instance_options options; /* as given, strings and arrays in the arena; pins and unused are below */
   situ_model *model;
   situ_platform *own_platform; /* NULL when the model brings its own */
   situ_costs *own_costs;       /* likewise */
@@ -27,10 +42,13 @@ struct situ_instance {
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
 uint64_t platform_hash(const situ_platform *platform, bool with_servers);
 
+/* As situ_instance_open. */
+situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error);
+
 /* Opens the instance that the member "instance" of a plan file describes. With `given`, whose model must be named, that
  * holds, and the member only where `given` leaves something open. A model, platform or cost table that the member names
  * must not have changed since. BAD_INPUT where the member is not as it should be. */
-situ_status instance_from_json(situ_instance **out, const situ_instance_options *given, const json_value *member,
+situ_status instance_from_json(situ_instance **out, const instance_options *given, const json_value *member,
                                const char *path, situ_error *error);
 
 #endif

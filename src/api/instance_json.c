@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "read/reader.h"
 
 const char *instance_hash_text(char into[INSTANCE_HASH_BYTES], uint64_t hash) {
   snprintf(into, INSTANCE_HASH_BYTES, "%016" PRIx64, hash);
@@ -128,7 +129,7 @@ static const char *communication_word(int i) { return situ_communication_name((s
 
 #define MEMBER(NAME, FORM, ...) \
   { .name = NAME, .form = FORM, __VA_ARGS__ }
-#define AT(FIELD) .offset = offsetof(situ_instance_options, FIELD)
+#define AT(FIELD) .offset = offsetof(instance_options, FIELD)
 #define RANGE(LEAST, MOST) .least = LEAST, .most = MOST
 #define REQUIRED .need = FIELD_REQUIRED
 static const field fields[] = {
@@ -253,7 +254,7 @@ static bool take_value(value *out, const field *f, const json_value *v, const pl
 }
 
 /* Reads the members of one object; those that nobody knows are refused, since they may be constraints. */
-static situ_status read_fields(situ_instance_options *o, const field *rows, const json_value *object, const place *at,
+static situ_status read_fields(instance_options *o, const field *rows, const json_value *object, const place *at,
                                situ_error *error) {
   json_member m = {0};
   while (json_next(object, &m)) {
@@ -285,7 +286,7 @@ static situ_status read_dims(situ_read_options *read, const json_value *given, c
   return SITU_STATUS_OK;
 }
 
-static situ_status read_unused(situ_instance_options *o, const json_value *list, const place *at, situ_error *error) {
+static situ_status read_unused(instance_options *o, const json_value *list, const place *at, situ_error *error) {
   size_t n = json_size(list);
   if (n > SITU_MAX_DEVICES) return bad(at, "unused", "no more devices than a platform can have", error);
   const char **names = ARENA_NEW(at->arena, const char *, (int64_t)n + 1);
@@ -299,10 +300,10 @@ static situ_status read_unused(situ_instance_options *o, const json_value *list,
   return SITU_STATUS_OK;
 }
 
-situ_status instance_options_from_json(situ_instance_options *o, const json_value *member, const char *path, arena *a,
+situ_status instance_options_from_json(instance_options *o, const json_value *member, const char *path, arena *a,
                                        situ_error *error) {
   place at = {"instance", path, a};
-  *o = (situ_instance_options){0};
+  *o = (instance_options){0};
   if (json_kind_of(member) != JSON_OBJECT_KIND)
     return fail_with(error, SITU_STATUS_BAD_INPUT, path,
                      "is not a plan of situ: \"instance\", an object, was expected");
@@ -315,14 +316,14 @@ situ_status instance_options_from_json(situ_instance_options *o, const json_valu
   return read_fields(o, cost_fields, json_get(member, "costs"), &at, error);
 }
 
-void instance_options_fill(situ_instance_options *o, const situ_instance_options *from) {
+void instance_options_fill(instance_options *o, const instance_options *from) {
   static const field *const tables[] = {fields, cost_fields};
   static const char nothing[sizeof(value)];
   bool own_problem = o->problem.objective || o->problem.execution;
   for (int k = 0; k < 2; k++)
     for (const field *f = tables[k]; f->name; f++) {
       size_t bytes = forms[f->form].bytes;
-      bool of_problem = f->offset - offsetof(situ_instance_options, problem) < sizeof o->problem;
+      bool of_problem = f->offset - offsetof(instance_options, problem) < sizeof o->problem;
       if (f->offset == 0 || (of_problem && own_problem)) continue;
       if (memcmp((char *)o + f->offset, nothing, bytes) == 0)
         memcpy((char *)o + f->offset, (const char *)from + f->offset, bytes);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/fail.h"
@@ -30,7 +31,7 @@ struct situ_front {
 typedef struct sweep {
   situ_front *front;
   const situ_problem *base;
-  const situ_pareto_options *options;
+  situ_solve_options whole; /* limits of all solves together */
   int32_t n_wanted;
   int64_t start_ns;
   situ_error *error;
@@ -38,7 +39,7 @@ typedef struct sweep {
 
 /* A part of the limits for one solve of those that are left. */
 static situ_solve_options limits(const sweep *s) {
-  situ_solve_options o = s->options->solve;
+  situ_solve_options o = s->whole;
   int32_t left = s->n_wanted - s->front->n_solved;
   bool unlimited = o.time_limit_s <= 0 && o.max_steps <= 0;
   double seconds = unlimited ? DEFAULT_SECONDS : o.time_limit_s;
@@ -60,7 +61,8 @@ static situ_status solve_once(sweep *s, situ_objective objective, int64_t ceilin
   situ_front *f = s->front;
   const situ_problem *p = s->base;
   bool latency = objective == SITU_OBJECTIVE_LATENCY;
-  situ_problem_options posed = {.objective = objective,
+  situ_problem_options posed = {.size = sizeof posed,
+                                .objective = objective,
                                 .execution = SITU_EXECUTION_STREAM,
                                 .contention = p->contention,
                                 .copies = p->n_copies,
@@ -127,12 +129,15 @@ static situ_status run(sweep *s) {
   return SITU_STATUS_OK;
 }
 
-situ_status situ_pareto(situ_front **out, const situ_problem *problem, const situ_pareto_options *options,
+situ_status situ_pareto(situ_front **out, const situ_problem *problem, const situ_pareto_options *given,
                         situ_error *error) {
-  *out = NULL;
-  situ_pareto_options none = {0};
-  sweep s = {.base = problem, .options = options ? options : &none, .start_ns = clock_now_ns(), .error = error};
-  s.n_wanted = s.options->points > 0 ? s.options->points : DEFAULT_POINTS;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, problem));
+  sweep s = {.base = problem, .start_ns = clock_now_ns(), .error = error};
+  situ_pareto_options options;
+  TRY(TAKE(options, given, SITU_PARETO_OPTIONS_INIT, error));
+  TRY(TAKE(s.whole, options.solve, SITU_SOLVE_OPTIONS_INIT, error));
+  s.n_wanted = options.points != 0 ? options.points : DEFAULT_POINTS;
   if (problem->execution != SITU_EXECUTION_STREAM)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "fronts of latency and period are of execution stream, not %s",
@@ -168,14 +173,14 @@ void situ_front_free(situ_front *f) {
   arena_free(f->arena);
 }
 
-int32_t situ_front_n_points(const situ_front *f) { return f->n_points; }
+int32_t situ_front_n_points(const situ_front *f) { return f ? f->n_points : 0; }
 const situ_plan *situ_front_plan(const situ_front *f, int32_t index) {
-  return index >= 0 && index < f->n_points ? f->points[index] : NULL;
+  return f && index >= 0 && index < f->n_points ? f->points[index] : NULL;
 }
-int64_t situ_front_least_latency_ns(const situ_front *f) { return f->least_latency_ns; }
-int64_t situ_front_least_period_ns(const situ_front *f) { return f->least_period_ns; }
-const char *situ_front_latency_bound(const situ_front *f) { return f->latency_bound; }
-const char *situ_front_period_bound(const situ_front *f) { return f->period_bound; }
-const char *situ_front_reason(const situ_front *f) { return f->reason; }
-bool situ_front_infeasible(const situ_front *f) { return f->infeasible; }
-double situ_front_seconds(const situ_front *f) { return f->seconds; }
+int64_t situ_front_least_latency_ns(const situ_front *f) { return f ? f->least_latency_ns : 0; }
+int64_t situ_front_least_period_ns(const situ_front *f) { return f ? f->least_period_ns : 0; }
+const char *situ_front_latency_bound(const situ_front *f) { return f ? f->latency_bound : ""; }
+const char *situ_front_period_bound(const situ_front *f) { return f ? f->period_bound : ""; }
+const char *situ_front_reason(const situ_front *f) { return f ? f->reason : ""; }
+bool situ_front_infeasible(const situ_front *f) { return f && f->infeasible; }
+double situ_front_seconds(const situ_front *f) { return f ? f->seconds : 0; }

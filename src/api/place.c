@@ -5,10 +5,8 @@
  */
 #include "api/evaluate.h"
 #include "api/instance.h"
-#include "base/fail.h"
+#include "base/arguments.h"
 #include "solve/common/solver.h"
-
-const char *situ_version(void) { return SITU_VERSION; }
 
 static bool all_pinned(const situ_problem *p) {
   for (int32_t v = 0; v < p->n_operators; v++)
@@ -18,7 +16,9 @@ static bool all_pinned(const situ_problem *p) {
 
 situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                        const situ_solve_options *solve, situ_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  if (instance) *instance = NULL;
+  TRY(GIVEN(error, out, instance));
   TRY(situ_instance_open(instance, options, error));
   const situ_problem *problem = (*instance)->problem;
   situ_status status =

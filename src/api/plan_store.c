@@ -3,11 +3,14 @@
 #include <string.h>
 
 #include "api/instance_json.h"
-#include "base/fail.h"
+#include "base/arguments.h"
 #include "base/file.h"
 #include "plan/plan.h"
+#include "read/reader.h"
 
 situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance, const char *path, situ_error *error) {
+  TRY(GIVEN(error, plan, instance, path));
+  TRY(plan_belongs(plan, instance->problem, error));
   json_value *root = plan_to_json(plan, instance->problem);
   char *text = root && json_set(root, "instance", instance_to_json(instance)) ? json_print(root, 1) : NULL;
   json_free(root);
@@ -53,13 +56,13 @@ static situ_status same_hash(const json_value *then, uint64_t now, uint64_t othe
 }
 
 /* Content that the member names must not have changed. */
-static situ_status reopen(situ_instance **out, const situ_instance_options *given, arena *a, const json_value *m,
+static situ_status reopen(situ_instance **out, const instance_options *given, arena *a, const json_value *m,
                           const char *path, situ_error *error) {
-  situ_instance_options said, o = {0};
+  instance_options said, o = {0};
   TRY(instance_options_from_json(&said, m, path, a, error));
   if (given) o = *given;
   instance_options_fill(&o, &said);
-  TRY(situ_instance_open(out, &o, error));
+  TRY(instance_open(out, &o, error));
   situ_instance *i = *out;
   const json_value *table_hash = json_get(json_get(m, "costs"), "table_hash");
   uint64_t model = i->model->hash, platform = platform_hash(i->platform, true);
@@ -74,7 +77,7 @@ static situ_status reopen(situ_instance **out, const situ_instance_options *give
   return pins && !o.fix ? pose_with_pins(i, pins, path, error) : SITU_STATUS_OK;
 }
 
-situ_status instance_from_json(situ_instance **out, const situ_instance_options *given, const json_value *member,
+situ_status instance_from_json(situ_instance **out, const instance_options *given, const json_value *member,
                                const char *path, situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
@@ -91,8 +94,9 @@ situ_status instance_from_json(situ_instance **out, const situ_instance_options 
 }
 
 situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error) {
-  *out = NULL;
-  *instance = NULL;
+  if (out) *out = NULL;
+  if (instance) *instance = NULL;
+  TRY(GIVEN(error, out, instance, path));
   json_value *root = NULL;
   TRY(json_read(&root, path, error));
   situ_status status = instance_from_json(instance, NULL, json_get(root, "instance"), path, error);

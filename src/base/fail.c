@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "situ/types.h"
+#include "base/dtype.h"
 
 static void one_line(char *text) {
   for (unsigned char *c = (unsigned char *)text; *c; c++)
@@ -36,7 +36,7 @@ typedef struct dtype_row {
   int bits;
 } dtype_row;
 
-static const dtype_row dtypes[SITU_DTYPE_COUNT] = {
+static const dtype_row dtypes[DTYPE_COUNT] = {
     [SITU_DTYPE_UNKNOWN] = {"unknown", 0}, [SITU_DTYPE_F64] = {"f64", 64},       [SITU_DTYPE_F32] = {"f32", 32},
     [SITU_DTYPE_F16] = {"f16", 16},        [SITU_DTYPE_BF16] = {"bf16", 16},     [SITU_DTYPE_F8] = {"f8", 8},
     [SITU_DTYPE_I64] = {"i64", 64},        [SITU_DTYPE_I32] = {"i32", 32},       [SITU_DTYPE_I16] = {"i16", 16},
@@ -46,11 +46,9 @@ static const dtype_row dtypes[SITU_DTYPE_COUNT] = {
     [SITU_DTYPE_C128] = {"c128", 128},
 };
 
-const char *situ_dtype_name(situ_dtype dtype) {
-  return (unsigned)dtype < SITU_DTYPE_COUNT ? dtypes[dtype].name : "unknown";
-}
+const char *situ_dtype_name(situ_dtype dtype) { return (unsigned)dtype < DTYPE_COUNT ? dtypes[dtype].name : "unknown"; }
 
-int situ_dtype_bits(situ_dtype dtype) { return (unsigned)dtype < SITU_DTYPE_COUNT ? dtypes[dtype].bits : 0; }
+int32_t situ_dtype_bits(situ_dtype dtype) { return (unsigned)dtype < DTYPE_COUNT ? dtypes[dtype].bits : 0; }
 
 const char *situ_phase_name(situ_phase phase) {
   static const char *const names[] = {"forward", "backward", "update"};

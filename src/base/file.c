@@ -80,16 +80,23 @@ static situ_status write_into(const char *path, const void *bytes, size_t n, sit
   return bad ? cannot_write(path, why, error) : SITU_STATUS_OK;
 }
 
+enum { MOST_NAMES = 10000 }; /* that files of other threads, or left by a process that died, may have taken */
+
 /* A new file beside `path` (beside what it links to): its handle, and its name and the target to free; -1 on failure.
  */
 static int open_beside(const char *path, char **temporary, char **target) {
   *target = realpath(path, NULL);
   if (!*target) *target = strdup(path);
-  size_t length = *target ? strlen(*target) + 16 : 0;
+  size_t length = *target ? strlen(*target) + 32 : 0;
   *temporary = length ? malloc(length) : NULL;
   if (!*temporary) return -1;
-  snprintf(*temporary, length, "%s.XXXXXX", *target);
-  return mkstemp(*temporary);
+  errno = ENOENT;
+  int handle = -1;
+  for (int k = 0; *path && handle < 0 && k < MOST_NAMES && (k == 0 || errno == EEXIST); k++) {
+    snprintf(*temporary, length, "%s.%ld.%d", *target, (long)getpid(), k);
+    handle = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); /* less the umask, as for any new file */
+  }
+  return handle;
 }
 
 situ_status file_write(const char *path, const void *bytes, size_t n, situ_error *error) {
@@ -98,9 +105,7 @@ situ_status file_write(const char *path, const void *bytes, size_t n, situ_error
   char *temporary, *target;
   int handle = open_beside(path, &temporary, &target), why = errno;
   if (handle >= 0) {
-    mode_t mask = umask(0);
-    umask(mask);
-    bool bad = fchmod(handle, 0666 & ~mask) || write_all(handle, bytes, n) || fsync(handle);
+    bool bad = write_all(handle, bytes, n) || fsync(handle);
     why = errno;
     bad |= close(handle) != 0;
     if (!bad && rename(temporary, target) != 0) {

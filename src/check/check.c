@@ -1,7 +1,7 @@
 /* The independent judge: the rules of every execution model, then those of the problem's. */
 #include "check/model_rules.h"
 
-#include "base/fail.h"
+#include "base/arguments.h"
 #include "check/check_certificate.h"
 #include "check/check_single.h"
 
@@ -104,11 +104,9 @@ static situ_status look_at_all(judge *j, situ_error *error) {
 }
 
 situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan, situ_error *error) {
-  *out = NULL;
-  if (plan->n_operators != problem->n_operators || plan->n_devices != problem->n_devices)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "the plan is of %d operators on %d devices, the problem of %d on %d", (int)plan->n_operators,
-                     (int)plan->n_devices, (int)problem->n_operators, (int)problem->n_devices);
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, problem, plan));
+  TRY(plan_belongs(plan, problem, error));
   arena *a = arena_new(), *scratch = arena_new();
   situ_verdict *verdict = a ? ARENA_ZERO(a, situ_verdict, 1) : NULL;
   situ_status status = SITU_STATUS_NO_MEMORY;

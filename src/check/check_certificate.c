@@ -67,6 +67,6 @@ situ_status check_certificate(judge *j, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-int64_t situ_verdict_verified_ns(const situ_verdict *v) { return v->verified_ns; }
-const char *situ_verdict_certificate(const situ_verdict *v) { return v->certificate; }
-const char *situ_verdict_unverified(const situ_verdict *v) { return v->unverified; }
+int64_t situ_verdict_verified_ns(const situ_verdict *v) { return v ? v->verified_ns : 0; }
+const char *situ_verdict_certificate(const situ_verdict *v) { return v ? v->certificate : ""; }
+const char *situ_verdict_unverified(const situ_verdict *v) { return v ? v->unverified : ""; }

@@ -65,12 +65,16 @@ void situ_verdict_free(situ_verdict *verdict) {
 }
 
 void situ_verdict_require_proof(situ_verdict *v) {
+  if (!v) return;
   judge j = {.verdict = v};
   if (v->verified_ns < v->claimed_ns)
     judge_note(&j, "proof", "the lower bound of %lld ns is not proved: %s", (long long)v->claimed_ns,
                *v->unverified ? v->unverified : "its certificate is none");
 }
 
-int32_t situ_verdict_n_violations(const situ_verdict *v) { return v->n_kept; }
-int64_t situ_verdict_n_found(const situ_verdict *v) { return v->n_found; }
-situ_violation situ_verdict_violation(const situ_verdict *v, int32_t index) { return v->kept[index]; }
+int32_t situ_verdict_n_violations(const situ_verdict *v) { return v ? v->n_kept : 0; }
+int64_t situ_verdict_n_found(const situ_verdict *v) { return v ? v->n_found : 0; }
+
+situ_violation situ_verdict_violation(const situ_verdict *v, int32_t index) {
+  return v && index >= 0 && index < v->n_kept ? v->kept[index] : (situ_violation){.rule = "", .text = ""};
+}

@@ -2,16 +2,18 @@
 
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/contracts.h"
-#include "base/fail.h"
 
 const cost_model *const cost_models[] = {&cost_roofline, NULL};
 
-int32_t situ_cost_models_size(void) { return (int32_t)(sizeof cost_models / sizeof cost_models[0]) - 1; }
+int32_t situ_cost_model_count(void) { return (int32_t)(sizeof cost_models / sizeof cost_models[0]) - 1; }
 
-situ_known_cost_model situ_cost_models_entry(int32_t index) {
+bool situ_cost_model_at(int32_t index, situ_cost_model_info *out) {
+  if (index < 0 || index >= situ_cost_model_count()) return false;
   const cost_model *m = cost_models[index];
-  return (situ_known_cost_model){m->name, m->title, m->source};
+  situ_cost_model_info info = {.name = m->name, .title = m->title, .source = m->source};
+  return GIVE(out, info);
 }
 
 static const cost_model *model_find(const char *name) {
@@ -22,10 +24,11 @@ static const cost_model *model_find(const char *name) {
 }
 
 situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
-                                const situ_cost_options *options, situ_error *error) {
-  *out = NULL;
-  const situ_cost_options defaults = {0};
-  if (!options) options = &defaults;
+                                const situ_cost_options *given, situ_error *error) {
+  situ_cost_options own, *options = &own;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, graph, platform));
+  TRY(TAKE(own, given, SITU_COST_OPTIONS_INIT, error));
   const cost_model *model = model_find(options->model);
   if (!model)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,

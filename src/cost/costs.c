@@ -55,15 +55,25 @@ void situ_costs_free(situ_costs *costs) {
   if (costs) arena_free(costs->arena);
 }
 
-const char *situ_costs_source(const situ_costs *c) { return c->source; }
-int64_t situ_costs_unit_ns(const situ_costs *c) { return c->unit_ns; }
+const char *situ_costs_source(const situ_costs *c) { return c ? c->source : ""; }
+int64_t situ_costs_unit_ns(const situ_costs *c) { return c ? c->unit_ns : 0; }
+
+/* Whether the costs are of this platform, and it has such a device. */
+static bool is_device(const situ_costs *c, const situ_platform *platform, int32_t d) {
+  return c && platform && c->n_classes == platform->n_classes && c->n_memories == platform->n_memories && d >= 0 &&
+         d < platform->n_devices;
+}
 
 int64_t situ_costs_time_ns(const situ_costs *c, const situ_platform *platform, int32_t op, int32_t device) {
+  if (!is_device(c, platform, device) || op < 0 || op >= c->n_operators) return SITU_NEVER_NS;
   return c->time_ns[(int64_t)op * c->n_classes + platform->class_of[device]];
 }
 
 int64_t situ_costs_transfer_ns(const situ_costs *c, const situ_platform *platform, int32_t tensor, int32_t from_device,
                                int32_t to_device) {
+  if (!is_device(c, platform, from_device) || !is_device(c, platform, to_device) || tensor < 0 ||
+      tensor >= c->n_tensors)
+    return SITU_NEVER_NS;
   int64_t from = platform->memory_of[from_device], to = platform->memory_of[to_device];
   return c->transfer_ns[(int64_t)tensor * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
 }
@@ -76,7 +86,7 @@ situ_status costs_check(const situ_costs *c, const situ_graph *graph, const situ
   else if (c->n_classes != platform->n_classes || c->n_memories != platform->n_memories ||
            c->n_links != platform->n_links)
     wrong = "the cost tables are not of this platform";
-  if (wrong) return fail_with(error, SITU_STATUS_INTERNAL, c->source, "%s", wrong);
+  if (wrong) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->source, "%s", wrong);
 
   int64_t n_times = (int64_t)c->n_operators * c->n_classes, n_transfers = (int64_t)c->n_tensors * c->n_kinds;
   int64_t n_pairs = (int64_t)c->n_memories * c->n_memories;

@@ -38,7 +38,8 @@ typedef struct route_kinds {
 } route_kinds;
 bool route_kinds_find(route_kinds *out, arena *a, const situ_platform *platform);
 
-/* Checks that every time is at least 0, and that the tables fit graph and platform: INTERNAL otherwise. */
+/* Checks that the tables are of this graph and platform, BAD_ARGUMENT otherwise, and that every time is at least 0:
+ * INTERNAL otherwise. */
 situ_status costs_check(const situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                         situ_error *error);
 

@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "cost/cost_models.h"
 #include "graph/graph.h"
@@ -21,7 +22,7 @@ static const double DEFAULT_COMPUTE = 0.5, DEFAULT_MEMORY = 0.8;
 /* Taken off before rounding up, so that the rounding of doubles does not add a nanosecond to a whole quotient. */
 static const double SLACK = 1e-12;
 
-static const situ_dtype next_choice[SITU_DTYPE_COUNT] = {
+static const situ_dtype next_choice[DTYPE_COUNT] = {
     [SITU_DTYPE_UNKNOWN] = SITU_DTYPE_F32, [SITU_DTYPE_F64] = SITU_DTYPE_F32,    [SITU_DTYPE_F32] = SITU_DTYPE_F32,
     [SITU_DTYPE_F16] = SITU_DTYPE_BF16,    [SITU_DTYPE_BF16] = SITU_DTYPE_F16,   [SITU_DTYPE_F8] = SITU_DTYPE_F16,
     [SITU_DTYPE_I64] = SITU_DTYPE_F32,     [SITU_DTYPE_I32] = SITU_DTYPE_F32,    [SITU_DTYPE_I16] = SITU_DTYPE_F32,
@@ -32,7 +33,7 @@ static const situ_dtype next_choice[SITU_DTYPE_COUNT] = {
 };
 
 double roofline_peak(const situ_device *device, situ_dtype dtype) {
-  REQUIRE((unsigned)dtype < SITU_DTYPE_COUNT && device->peak_flops[SITU_DTYPE_F32] > 0);
+  REQUIRE((unsigned)dtype < DTYPE_COUNT && device->peak_flops[SITU_DTYPE_F32] > 0);
   /* The longest chain is U8, I8, F16, BF16; F16 and BF16 name each other, so after that only F32 is left. */
   for (int step = 0; step < 4; step++) {
     if (device->peak_flops[dtype] > 0.0) return device->peak_flops[dtype];
@@ -43,13 +44,13 @@ double roofline_peak(const situ_device *device, situ_dtype dtype) {
 
 /* Nanoseconds for each operation of a type and for each byte, on one class. */
 typedef struct roof {
-  double ns_per_flop[SITU_DTYPE_COUNT], ns_per_byte;
+  double ns_per_flop[DTYPE_COUNT], ns_per_byte;
   int64_t launch_ns;
 } roof;
 
 static roof roof_of(const situ_device *device, double compute, double memory) {
   roof r = {.ns_per_byte = 1e9 / (memory * device->memory_bytes_per_s), .launch_ns = device->launch_ns};
-  for (int t = 0; t < SITU_DTYPE_COUNT; t++) r.ns_per_flop[t] = 1e9 / (compute * roofline_peak(device, (situ_dtype)t));
+  for (int t = 0; t < DTYPE_COUNT; t++) r.ns_per_flop[t] = 1e9 / (compute * roofline_peak(device, (situ_dtype)t));
   return r;
 }
 

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/dtype.h"
 #include "base/fail.h"
+#include "graph/builder.h"
 #include "graph/graph.h"
 
 typedef struct built_operator {
@@ -39,10 +42,12 @@ struct situ_graph_builder {
   int64_t n_operators, operators_capacity;
   int64_t n_tensors, tensors_capacity;
   int64_t n_uses, uses_capacity;
+  situ_error failed; /* the first failure of a public call; status OK before */
 };
 
 situ_status situ_graph_builder_new(situ_graph_builder **out, const char *model, situ_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out));
   arena *a = arena_new();
   situ_graph_builder *b = a ? ARENA_ZERO(a, situ_graph_builder, 1) : NULL;
   if (!b) {
@@ -96,14 +101,13 @@ static situ_status check_operator(const situ_operator *op, situ_error *error) {
   const char *name = op->name ? op->name : "an operator";
   if (op->weight_bytes < 0 || op->workspace_bytes < 0 || op->flops < 0 || op->moved_bytes < 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, name, "has a negative size or work; all must be at least 0");
-  if ((unsigned)op->phase > SITU_PHASE_UPDATE || (unsigned)op->dtype >= SITU_DTYPE_COUNT)
+  if ((unsigned)op->phase > SITU_PHASE_UPDATE || (unsigned)op->dtype >= DTYPE_COUNT)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a phase or an element type that does not exist");
   if (op->colocation < -1) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "has a colocation group below -1");
   return SITU_STATUS_OK;
 }
 
-situ_status situ_graph_builder_add_operator(situ_graph_builder *b, const situ_operator *op, int32_t *index,
-                                            situ_error *error) {
+situ_status builder_add_operator(situ_graph_builder *b, const situ_operator *op, int32_t *index, situ_error *error) {
   TRY(check_operator(op, error));
   if (b->n_operators >= SITU_MAX_OPERATORS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, b->model, "has more than %d operators", SITU_MAX_OPERATORS);
@@ -121,8 +125,8 @@ situ_status situ_graph_builder_add_operator(situ_graph_builder *b, const situ_op
   return SITU_STATUS_OK;
 }
 
-situ_status situ_graph_builder_add_tensor(situ_graph_builder *b, int32_t producer, const situ_tensor *tensor,
-                                          int32_t *index, situ_error *error) {
+situ_status builder_add_tensor(situ_graph_builder *b, int32_t producer, const situ_tensor *tensor, int32_t *index,
+                               situ_error *error) {
   if (producer < 0 || producer >= b->n_operators)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, tensor->name, "has a producer that was never added");
   if (tensor->size_bytes < 0 || tensor->rank < -1 || tensor->rank > 4096)
@@ -148,7 +152,7 @@ situ_status situ_graph_builder_add_tensor(situ_graph_builder *b, int32_t produce
   return SITU_STATUS_OK;
 }
 
-situ_status situ_graph_builder_add_use(situ_graph_builder *b, int32_t consumer, int32_t tensor, situ_error *error) {
+situ_status builder_add_use(situ_graph_builder *b, int32_t consumer, int32_t tensor, situ_error *error) {
   if (consumer < 0 || consumer >= b->n_operators || tensor < 0 || tensor >= b->n_tensors)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, b->model, "a use names an operator or tensor never added");
   if (b->n_uses >= SITU_MAX_USES)
@@ -156,6 +160,36 @@ situ_status situ_graph_builder_add_use(situ_graph_builder *b, int32_t consumer, 
   if (!grow((void **)&b->uses, b->n_uses, &b->uses_capacity, sizeof *b->uses)) return fail_no_memory(error);
   b->uses[b->n_uses++] = (use_pair){tensor, consumer};
   return SITU_STATUS_OK;
+}
+
+/* ---- the public calls: the first failure stays ---- */
+
+int32_t situ_graph_builder_add_operator(situ_graph_builder *b, const situ_operator *op) {
+  situ_operator own;
+  int32_t index = -1;
+  if (!b || b->failed.status != SITU_STATUS_OK) return -1;
+  if (GIVEN(&b->failed, op) == SITU_STATUS_OK && TAKE(own, op, SITU_OPERATOR_INIT, &b->failed) == SITU_STATUS_OK)
+    builder_add_operator(b, &own, &index, &b->failed);
+  return index;
+}
+
+int32_t situ_graph_builder_add_tensor(situ_graph_builder *b, int32_t producer, const situ_tensor *tensor) {
+  situ_tensor own;
+  int32_t index = -1;
+  if (!b || b->failed.status != SITU_STATUS_OK) return -1;
+  if (GIVEN(&b->failed, tensor) == SITU_STATUS_OK && TAKE(own, tensor, SITU_TENSOR_INIT, &b->failed) == SITU_STATUS_OK)
+    builder_add_tensor(b, producer, &own, &index, &b->failed);
+  return index;
+}
+
+void situ_graph_builder_add_use(situ_graph_builder *b, int32_t consumer, int32_t tensor) {
+  if (b && b->failed.status == SITU_STATUS_OK) builder_add_use(b, consumer, tensor, &b->failed);
+}
+
+situ_status situ_graph_builder_status(const situ_graph_builder *b, situ_error *error) {
+  TRY(GIVEN(error, b));
+  if (error && b->failed.status != SITU_STATUS_OK) *error = b->failed;
+  return b->failed.status;
 }
 
 /* ---- freezing ---- */
@@ -452,7 +486,9 @@ static situ_status freeze_into(situ_graph *g, freezing *f, situ_error *error) {
 }
 
 situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *b, situ_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, b));
+  TRY(situ_graph_builder_status(b, error));
   if (b->n_operators == 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, b->model, "has no operators; there is nothing to place");
   arena *a = arena_new();

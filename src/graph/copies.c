@@ -4,6 +4,7 @@
 
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "graph/builder.h"
 #include "graph/graph.h"
 
 enum { NAME_BYTES = 1024 };
@@ -11,13 +12,13 @@ enum { NAME_BYTES = 1024 };
 static situ_status add_operators(situ_graph_builder *b, const situ_graph *g, int32_t copy, situ_error *error) {
   for (int32_t v = 0; v < g->n_operators; v++) {
     char name[NAME_BYTES];
-    situ_operator op = situ_graph_operator(g, v);
+    situ_operator op = graph_operator(g, v);
     if (snprintf(name, sizeof name, "%s@%d", op.name, (int)copy + 1) >= NAME_BYTES)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, op.name, "has too long a name for copies");
     op.name = name;
     if (copy > 0) op.weight_bytes = 0;
     if (op.colocation >= 0) op.colocation += copy * g->n_colocations;
-    TRY(situ_graph_builder_add_operator(b, &op, NULL, error));
+    TRY(builder_add_operator(b, &op, NULL, error));
   }
   return SITU_STATUS_OK;
 }
@@ -25,11 +26,11 @@ static situ_status add_operators(situ_graph_builder *b, const situ_graph *g, int
 static situ_status add_tensors(situ_graph_builder *b, const situ_graph *g, int32_t copy, situ_error *error) {
   int32_t first = copy * g->n_operators;
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    situ_tensor tensor = situ_graph_tensor(g, t);
+    situ_tensor tensor = graph_tensor(g, t);
     int32_t made;
-    TRY(situ_graph_builder_add_tensor(b, first + g->producer[t], &tensor, &made, error));
+    TRY(builder_add_tensor(b, first + g->producer[t], &tensor, &made, error));
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      TRY(situ_graph_builder_add_use(b, first + g->use[i], made, error));
+      TRY(builder_add_use(b, first + g->use[i], made, error));
   }
   return SITU_STATUS_OK;
 }

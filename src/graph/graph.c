@@ -1,17 +1,23 @@
 #include "graph/graph.h"
 
+#include "base/arguments.h"
+
 void situ_graph_free(situ_graph *graph) {
   if (graph) arena_free(graph->arena);
 }
 
-const char *situ_graph_model(const situ_graph *g) { return g->model; }
-int32_t situ_graph_n_operators(const situ_graph *g) { return g->n_operators; }
-int32_t situ_graph_n_tensors(const situ_graph *g) { return g->n_tensors; }
-int64_t situ_graph_n_uses(const situ_graph *g) { return g->n_uses; }
-int64_t situ_graph_n_edges(const situ_graph *g) { return g->n_edges; }
+static bool is_operator(const situ_graph *g, int32_t v) { return g && v >= 0 && v < g->n_operators; }
+static bool is_tensor(const situ_graph *g, int32_t t) { return g && t >= 0 && t < g->n_tensors; }
 
-situ_operator situ_graph_operator(const situ_graph *g, int32_t v) {
-  return (situ_operator){.name = g->name[v],
+const char *situ_graph_model(const situ_graph *g) { return g ? g->model : ""; }
+int32_t situ_graph_n_operators(const situ_graph *g) { return g ? g->n_operators : 0; }
+int32_t situ_graph_n_tensors(const situ_graph *g) { return g ? g->n_tensors : 0; }
+int64_t situ_graph_n_uses(const situ_graph *g) { return g ? g->n_uses : 0; }
+int64_t situ_graph_n_edges(const situ_graph *g) { return g ? g->n_edges : 0; }
+
+situ_operator graph_operator(const situ_graph *g, int32_t v) {
+  return (situ_operator){.size = sizeof(situ_operator),
+                         .name = g->name[v],
                          .kind = g->kind_name[g->kind[v]],
                          .layer = g->layer[v] < 0 ? NULL : g->layer_name[g->layer[v]],
                          .phase = (situ_phase)g->phase[v],
@@ -25,29 +31,51 @@ situ_operator situ_graph_operator(const situ_graph *g, int32_t v) {
                          .inferred = g->inferred[v]};
 }
 
-situ_tensor situ_graph_tensor(const situ_graph *g, int32_t t) {
-  return (situ_tensor){.name = g->tensor_name[t],
+situ_tensor graph_tensor(const situ_graph *g, int32_t t) {
+  return (situ_tensor){.size = sizeof(situ_tensor),
+                       .name = g->tensor_name[t],
                        .dtype = (situ_dtype)g->tensor_dtype[t],
                        .rank = g->rank[t],
                        .dims = g->dims + g->dims_start[t],
                        .size_bytes = g->size_bytes[t]};
 }
 
-int32_t situ_graph_tensor_producer(const situ_graph *g, int32_t t) { return g->producer[t]; }
+bool situ_graph_operator(const situ_graph *g, int32_t v, situ_operator *out) {
+  if (!is_operator(g, v)) return false;
+  situ_operator about = graph_operator(g, v);
+  return GIVE(out, about);
+}
+
+bool situ_graph_tensor(const situ_graph *g, int32_t t, situ_tensor *out) {
+  if (!is_tensor(g, t)) return false;
+  situ_tensor about = graph_tensor(g, t);
+  return GIVE(out, about);
+}
+
+const char *situ_graph_operator_name(const situ_graph *g, int32_t v) { return is_operator(g, v) ? g->name[v] : ""; }
+
+int32_t situ_graph_tensor_producer(const situ_graph *g, int32_t t) { return is_tensor(g, t) ? g->producer[t] : -1; }
 
 int32_t situ_graph_outputs(const situ_graph *g, int32_t v, int32_t *first) {
-  *first = g->out_start[v];
-  return g->out_start[v + 1] - g->out_start[v];
+  bool known = is_operator(g, v);
+  if (first) *first = known ? g->out_start[v] : 0;
+  return known ? g->out_start[v + 1] - g->out_start[v] : 0;
+}
+
+/* Row `i` of a CSR family; empty and NULL where there is no such row. */
+static int32_t csr_row(const int32_t **row, const int32_t *all, const int64_t *start, int32_t i, bool known) {
+  if (row) *row = known ? all + start[i] : NULL;
+  return known ? (int32_t)(start[i + 1] - start[i]) : 0;
 }
 
 int32_t situ_graph_inputs(const situ_graph *g, int32_t v, const int32_t **tensors) {
-  *tensors = g->in + g->in_start[v];
-  return (int32_t)(g->in_start[v + 1] - g->in_start[v]);
+  return g ? csr_row(tensors, g->in, g->in_start, v, is_operator(g, v)) : csr_row(tensors, NULL, NULL, 0, false);
 }
 
 int32_t situ_graph_users(const situ_graph *g, int32_t t, const int32_t **operators) {
-  *operators = g->use + g->use_start[t];
-  return (int32_t)(g->use_start[t + 1] - g->use_start[t]);
+  return g ? csr_row(operators, g->use, g->use_start, t, is_tensor(g, t)) : csr_row(operators, NULL, NULL, 0, false);
 }
 
-int32_t situ_graph_find(const situ_graph *g, const char *name) { return (int32_t)string_map_get(g->by_name, name); }
+int32_t situ_graph_find(const situ_graph *g, const char *name) {
+  return g && name ? (int32_t)string_map_get(g->by_name, name) : -1;
+}

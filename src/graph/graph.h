@@ -55,6 +55,10 @@ struct situ_graph {
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(V + E log E). */
 const char *graph_check(const situ_graph *graph);
 
+/* Operator v, tensor t as the public structs tell of them; size is set. */
+situ_operator graph_operator(const situ_graph *graph, int32_t v);
+situ_tensor graph_tensor(const situ_graph *graph, int32_t t);
+
 /* The same graph n times, side by side: operator v of copy k (0 .. n-1) is number k * n_operators + v and is called
  * NAME@k+1; tensors likewise. Copies are of one network: all weights are with the first, 0 with the others, and
  * problem/problem.h says who shares them. */

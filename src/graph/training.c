@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "graph/builder.h"
 #include "graph/graph.h"
 
 enum { NAME_BYTES = 1024 };
@@ -116,30 +117,30 @@ static situ_status add_operator(step *s, int32_t v, situ_operator *op, const cha
   op->kind = kind;
   op->source_id = -1;
   op->colocation = g->colocation[v] >= 0 ? g->colocation[v] : g->n_colocations + v;
-  return situ_graph_builder_add_operator(s->b, op, index, error);
+  return builder_add_operator(s->b, op, index, error);
 }
 
 static situ_status add_forward(step *s, situ_error *error) {
   const situ_graph *g = s->g;
   for (int32_t v = 0; v < g->n_operators; v++) {
-    situ_operator op = situ_graph_operator(g, v);
+    situ_operator op = graph_operator(g, v);
     if (op.phase != SITU_PHASE_FORWARD)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, op.name,
                        "is not a forward operator: this is a training step already");
     if (op.colocation < 0) op.colocation = g->n_colocations + v;
-    TRY(situ_graph_builder_add_operator(s->b, &op, NULL, error));
+    TRY(builder_add_operator(s->b, &op, NULL, error));
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    situ_tensor tensor = situ_graph_tensor(g, t);
-    TRY(situ_graph_builder_add_tensor(s->b, g->producer[t], &tensor, &s->tensor[t], error));
+    situ_tensor tensor = graph_tensor(g, t);
+    TRY(builder_add_tensor(s->b, g->producer[t], &tensor, &s->tensor[t], error));
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      TRY(situ_graph_builder_add_use(s->b, g->use[i], s->tensor[t], error));
+      TRY(builder_add_use(s->b, g->use[i], s->tensor[t], error));
   }
   return SITU_STATUS_OK;
 }
 
 static situ_status add_backward(step *s, int32_t v, situ_error *error) {
-  situ_operator op = situ_graph_operator(s->g, v);
+  situ_operator op = graph_operator(s->g, v);
   op.phase = SITU_PHASE_BACKWARD;
   count_work(s, v, &op); /* its weight_bytes are those of the gradient */
   return add_operator(s, v, &op, "gradient", &s->backward[v], error);
@@ -149,7 +150,7 @@ static situ_status add_backward(step *s, int32_t v, situ_error *error) {
  * may share them. v is the first member. */
 static situ_status add_update(step *s, int32_t v, situ_error *error) {
   const situ_graph *g = s->g;
-  situ_operator op = situ_graph_operator(g, v);
+  situ_operator op = graph_operator(g, v);
   int64_t weights = 0, bytes = (situ_dtype_bits(op.dtype) + 7) / 8;
   int32_t index;
   for (int32_t x = v; x >= 0; x = s->next[x])
@@ -161,7 +162,7 @@ static situ_status add_update(step *s, int32_t v, situ_error *error) {
   op.weight_bytes = op.workspace_bytes = 0;
   TRY(add_operator(s, v, &op, "update", &index, error));
   for (int32_t x = v; x >= 0; x = s->next[x])
-    if (s->gradient[x] >= 0) TRY(situ_graph_builder_add_use(s->b, index, s->gradient[x], error));
+    if (s->gradient[x] >= 0) TRY(builder_add_use(s->b, index, s->gradient[x], error));
   return SITU_STATUS_OK;
 }
 
@@ -174,10 +175,10 @@ static situ_status read_forward(step *s, int32_t v, situ_error *error) {
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) used = used || g->use_start[t + 1] > g->use_start[t];
   if (kept == KEEP_OUTPUTS || !used)
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
-      TRY(situ_graph_builder_add_use(s->b, s->backward[v], s->tensor[t], error));
+      TRY(builder_add_use(s->b, s->backward[v], s->tensor[t], error));
   if (kept == KEEP_INPUTS)
     for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-      TRY(situ_graph_builder_add_use(s->b, s->backward[v], s->tensor[g->in[i]], error));
+      TRY(builder_add_use(s->b, s->backward[v], s->tensor[g->in[i]], error));
   return SITU_STATUS_OK;
 }
 
@@ -188,14 +189,14 @@ static situ_status make_gradients(step *s, int32_t v, situ_error *error) {
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t], made;
     if (!carries(s, t) || !s->reached[u]) continue;
-    situ_tensor tensor = situ_graph_tensor(g, t);
+    situ_tensor tensor = graph_tensor(g, t);
     tensor.name = NULL;
-    TRY(situ_graph_builder_add_tensor(s->b, s->backward[v], &tensor, &made, error));
-    TRY(situ_graph_builder_add_use(s->b, s->backward[u], made, error));
+    TRY(builder_add_tensor(s->b, s->backward[v], &tensor, &made, error));
+    TRY(builder_add_use(s->b, s->backward[u], made, error));
   }
   if (!learns(s, v)) return SITU_STATUS_OK;
   situ_tensor done = {.dtype = SITU_DTYPE_F32, .rank = -1};
-  return situ_graph_builder_add_tensor(s->b, s->backward[v], &done, &s->gradient[v], error);
+  return builder_add_tensor(s->b, s->backward[v], &done, &s->gradient[v], error);
 }
 
 static situ_status add_training(step *s, situ_error *error) {

@@ -1,9 +1,9 @@
 /* The face of training: problems in, a policy file out. */
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "base/fail.h"
 #include "base/file.h"
 #include "base/near_name.h"
 #include "learn/learner.h"
@@ -40,7 +40,8 @@ static double passed_s(const course *c) { return (double)(clock_now_ns() - c->st
 static bool tell(const course *c, const lesson_step *told) {
   const situ_learn_options *o = c->options;
   const study *s = &c->lesson->studies[told->study];
-  situ_learn_progress now = {.step = c->lesson->n_steps,
+  situ_learn_progress now = {.size = sizeof now,
+                             .step = c->lesson->n_steps,
                              .trials = count_trials(c->lesson),
                              .problem = told->study,
                              .reward = told->reward,
@@ -68,8 +69,11 @@ static situ_status train(course *c, bool *stopped) {
 /* The first trial of an environment is what the teacher does. */
 static situ_status teach(course *c, study *s) {
   environment *env = &s->env;
-  situ_solve_options how = {
-      .solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = c->options->seed, .no_bounds = true};
+  situ_solve_options how = {.size = sizeof how,
+                            .solvers = c->options->teacher,
+                            .max_steps = TEACHER_STEPS,
+                            .seed = c->options->seed,
+                            .no_bounds = true};
   situ_plan *plan = NULL;
   TRY(solve_problem(&plan, solvers, env->problem, &how, c->error));
   arena_mark mark = arena_get_mark(c->lesson->arena);
@@ -98,9 +102,12 @@ static situ_status check_call(const char *name, const situ_problem *const *probl
   if (!learner_find(name)) return unknown_learner(name, error);
   if (o->steps < 0 || !(o->time_limit_s >= 0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "steps and the time limit must be 0 or more");
+  if (n < 0 || (n > 0 && !problems))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_problems is not the number of problems");
   if (n < 1 && o->steps > 0) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "training needs a model");
   for (int32_t k = 0; k < n; k++) {
     const situ_problem *p = problems[k];
+    if (!p) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "problem %d is NULL", (int)k);
     const char *why = p->execution != SITU_EXECUTION_STREAM ? "policies learn on problems of execution stream"
                       : p->n_operators == 0                 ? "has no operators to place"
                                                             : p->conflict;
@@ -122,15 +129,22 @@ static situ_status learn_in(situ_learn_report *out, int64_t *best_ns, course *c,
 }
 
 situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner_name,
-                       const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
+                       const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *given,
                        situ_error *error) {
-  *out = (situ_learn_report){0};
+  situ_learn_options own, *options = &own;
+  situ_learn_report report = {0};
+  TRY(GIVEN(error, out, learner_name, given));
+  TRY(TAKE(own, given, SITU_LEARN_OPTIONS_INIT, error));
+  if (!GIVE(out, report))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, "SITU_LEARN_REPORT_INIT",
+                     "begin the report with this initialiser");
   TRY(check_call(learner_name, problems, n_problems, options, error));
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
   course c = {.options = options, .start_ns = clock_now_ns(), .error = error};
   c.lesson = lesson_new(learner_find(learner_name), options->seed, options->paper, a, n_problems);
-  situ_status status = c.lesson ? learn_in(out, best_ns, &c, problems, n_problems) : fail_no_memory(error);
+  situ_status status = c.lesson ? learn_in(&report, best_ns, &c, problems, n_problems) : fail_no_memory(error);
+  GIVE(out, report);
   lesson_free(c.lesson);
   arena_free(a);
   return status;

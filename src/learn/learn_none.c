@@ -1,5 +1,5 @@
 /* A build without policies that learn: their rows stay in the table of solvers and say so. */
-#include "base/fail.h"
+#include "base/arguments.h"
 #include "learn/learned_solvers.h"
 #include "situ/learn.h"
 
@@ -14,16 +14,13 @@
   };
 LEARNED_ROWS(ROW_OF)
 
-int32_t situ_n_learners(void) { return 0; }
+int32_t situ_learner_count(void) { return 0; }
 
-situ_learner_info situ_learner_at(int32_t index) {
-  (void)index;
-  return (situ_learner_info){.name = "", .title = "", .source = ""};
-}
+bool situ_learner_at(int32_t index, situ_learner_info *out) { return false; }
 
 situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner,
                        const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
                        situ_error *error) {
-  *out = (situ_learn_report){0};
+  TRY(GIVEN(error, out, learner));
   return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "learner %s is not in this build: " MISSING, learner);
 }

@@ -1,6 +1,7 @@
 /* The table of learners. */
 #include <string.h>
 
+#include "base/arguments.h"
 #include "learn/learner.h"
 
 #define ADDRESS(NAME) &NAME##_learner,
@@ -12,10 +13,11 @@ const learner *learner_find(const char *name) {
   return NULL;
 }
 
-int32_t situ_n_learners(void) { return (int32_t)(sizeof learners / sizeof learners[0]) - 1; }
+int32_t situ_learner_count(void) { return (int32_t)(sizeof learners / sizeof learners[0]) - 1; }
 
-situ_learner_info situ_learner_at(int32_t index) {
-  if (index < 0 || index >= situ_n_learners()) return (situ_learner_info){.name = "", .title = "", .source = ""};
+bool situ_learner_at(int32_t index, situ_learner_info *out) {
+  if (index < 0 || index >= situ_learner_count()) return false;
   const learner *l = learners[index];
-  return (situ_learner_info){.name = l->name, .title = l->title, .source = l->source};
+  situ_learner_info info = {.name = l->name, .title = l->title, .source = l->source};
+  return GIVE(out, info);
 }

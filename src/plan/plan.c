@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include "base/arguments.h"
 #include "base/contracts.h"
 
 situ_plan *plan_new(const situ_problem *problem) {
@@ -31,42 +32,80 @@ void situ_plan_free(situ_plan *plan) {
   if (plan) arena_free(plan->arena);
 }
 
-situ_outcome situ_plan_outcome(const situ_plan *p) { return p->outcome; }
-bool situ_plan_exists(const situ_plan *p) { return p->device != NULL; }
-int64_t situ_plan_value_ns(const situ_plan *p) { return p->value_ns; }
-int64_t situ_plan_lower_bound_ns(const situ_plan *p) { return p->lower_bound_ns; }
+situ_device_use plan_use(const situ_plan *p, int32_t device) {
+  return p->uses ? p->uses[device] : (situ_device_use){.size = sizeof(situ_device_use), .replica_of = -1};
+}
 
-int64_t situ_plan_latency_ns(const situ_plan *p) { return p->latency_ns; }
-int64_t situ_plan_period_ns(const situ_plan *p) { return p->period_ns; }
+situ_status plan_belongs(const situ_plan *p, const situ_problem *problem, situ_error *error) {
+  if (p->n_operators == problem->n_operators && p->n_devices == problem->n_devices) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                   "the plan is of %d operators on %d devices; the problem has %d on %d", (int)p->n_operators,
+                   (int)p->n_devices, (int)problem->n_operators, (int)problem->n_devices);
+}
 
-bool situ_plan_is_claim(const situ_plan *p) { return p->claimed; }
-int64_t situ_plan_verified_ns(const situ_plan *p) { return p->verified_ns; }
+static bool is_operator(const situ_plan *p, int32_t v) { return p && v >= 0 && v < p->n_operators; }
+
+situ_outcome situ_plan_outcome(const situ_plan *p) { return p ? p->outcome : SITU_OUTCOME_LIMIT; }
+bool situ_plan_exists(const situ_plan *p) { return p && p->device; }
+int64_t situ_plan_value_ns(const situ_plan *p) { return p ? p->value_ns : SITU_NEVER_NS; }
+int64_t situ_plan_lower_bound_ns(const situ_plan *p) { return p ? p->lower_bound_ns : 0; }
+
+int64_t situ_plan_latency_ns(const situ_plan *p) { return p ? p->latency_ns : SITU_NEVER_NS; }
+int64_t situ_plan_period_ns(const situ_plan *p) { return p ? p->period_ns : SITU_NEVER_NS; }
+
+bool situ_plan_is_claim(const situ_plan *p) { return p && p->claimed; }
+int64_t situ_plan_verified_ns(const situ_plan *p) { return p ? p->verified_ns : 0; }
 
 double situ_plan_gap(const situ_plan *p) {
-  if (!p->device || p->value_ns == SITU_NEVER_NS) return 1;
+  if (!p || !p->device || p->value_ns == SITU_NEVER_NS) return 1;
   if (p->value_ns <= p->lower_bound_ns) return 0;
   return ((double)p->value_ns - (double)p->lower_bound_ns) / (double)p->value_ns;
 }
 
-int64_t situ_plan_best_single_ns(const situ_plan *p) { return p->best_single_ns; }
-int32_t situ_plan_best_single_device(const situ_plan *p) { return p->best_single_device; }
-const char *situ_plan_solver(const situ_plan *p) { return p->solver; }
-const char *situ_plan_bound(const situ_plan *p) { return p->bound; }
-const char *situ_plan_reason(const situ_plan *p) { return p->reason; }
-int32_t situ_plan_n_statistics(const situ_plan *p) { return p->n_statistics; }
-situ_statistic situ_plan_statistic(const situ_plan *p, int32_t index) { return p->statistics[index]; }
-int64_t situ_plan_steps(const situ_plan *p) { return p->steps; }
-double situ_plan_seconds(const situ_plan *p) { return p->seconds; }
+int64_t situ_plan_best_single_ns(const situ_plan *p) { return p ? p->best_single_ns : SITU_NEVER_NS; }
+int32_t situ_plan_best_single_device(const situ_plan *p) { return p ? p->best_single_device : -1; }
+const char *situ_plan_solver(const situ_plan *p) { return p ? p->solver : ""; }
+const char *situ_plan_bound(const situ_plan *p) { return p ? p->bound : ""; }
+const char *situ_plan_reason(const situ_plan *p) { return p ? p->reason : ""; }
+const char *situ_plan_certificate(const situ_plan *p) { return p && p->proof.kind ? p->proof.kind : ""; }
+int32_t situ_plan_n_statistics(const situ_plan *p) { return p ? p->n_statistics : 0; }
 
-int32_t situ_plan_device(const situ_plan *p, int32_t v) { return p->device ? p->device[v] : -1; }
-int64_t situ_plan_start_ns(const situ_plan *p, int32_t v) { return p->start_ns ? p->start_ns[v] : 0; }
-int64_t situ_plan_finish_ns(const situ_plan *p, int32_t v) { return p->finish_ns ? p->finish_ns[v] : 0; }
-int32_t situ_plan_call(const situ_plan *p, int32_t v) { return p->call ? p->call[v] : -1; }
-int32_t situ_plan_n_transfers(const situ_plan *p) { return p->n_transfers; }
-situ_transfer situ_plan_transfer(const situ_plan *p, int32_t index) { return p->transfers[index]; }
+situ_statistic situ_plan_statistic(const situ_plan *p, int32_t i) {
+  return p && i >= 0 && i < p->n_statistics ? p->statistics[i] : (situ_statistic){.name = ""};
+}
 
-situ_device_use situ_plan_device_use(const situ_plan *p, int32_t device) {
-  return p->uses ? p->uses[device] : (situ_device_use){.replica_of = -1};
+int64_t situ_plan_steps(const situ_plan *p) { return p ? p->steps : 0; }
+uint64_t situ_plan_seed(const situ_plan *p) { return p ? p->seed : 0; }
+double situ_plan_seconds(const situ_plan *p) { return p ? p->seconds : 0; }
+
+int32_t situ_plan_n_operators(const situ_plan *p) { return p ? p->n_operators : 0; }
+int32_t situ_plan_n_devices(const situ_plan *p) { return p ? p->n_devices : 0; }
+int32_t situ_plan_device(const situ_plan *p, int32_t v) { return is_operator(p, v) && p->device ? p->device[v] : -1; }
+
+int32_t situ_plan_order(const situ_plan *p, const int32_t **operators) {
+  bool known = p && p->order;
+  if (operators) *operators = known ? p->order : NULL;
+  return known ? p->n_operators : 0;
+}
+
+int64_t situ_plan_start_ns(const situ_plan *p, int32_t v) {
+  return is_operator(p, v) && p->start_ns ? p->start_ns[v] : 0;
+}
+
+int64_t situ_plan_finish_ns(const situ_plan *p, int32_t v) {
+  return is_operator(p, v) && p->finish_ns ? p->finish_ns[v] : 0;
+}
+
+int32_t situ_plan_call(const situ_plan *p, int32_t v) { return is_operator(p, v) && p->call ? p->call[v] : -1; }
+int32_t situ_plan_n_transfers(const situ_plan *p) { return p ? p->n_transfers : 0; }
+
+situ_transfer situ_plan_transfer(const situ_plan *p, int32_t i) {
+  return p && i >= 0 && i < p->n_transfers ? p->transfers[i]
+                                           : (situ_transfer){.tensor = -1, .link = -1, .to_memory = -1};
+}
+
+bool situ_plan_device_use(const situ_plan *p, int32_t device, situ_device_use *out) {
+  return p && p->uses && device >= 0 && device < p->n_devices && GIVE(out, p->uses[device]);
 }
 
 const char *situ_outcome_name(situ_outcome outcome) {

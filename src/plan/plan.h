@@ -15,6 +15,8 @@ typedef struct placement {
   int32_t *replica_of; /* pipeline: [device] whose part it runs too, -1 for none; NULL: no part has replicas */
 } placement;
 
+enum { MAX_STATISTICS = 32 };
+
 struct situ_plan {
   arena *arena;
   int32_t n_operators, n_devices;
@@ -33,10 +35,10 @@ struct situ_plan {
   int64_t value_ns, lower_bound_ns, best_single_ns;
   int64_t latency_ns, period_ns; /* stream where the period matters; else SITU_NEVER_NS */
   int32_t best_single_device;
-  const char *solver, *bound, *reason; /* never NULL */
-  certificate proof;                   /* of the lower bound or of a lower one; no kind: none */
-  int64_t verified_ns;                 /* what situ_check saw proved after the solve; 0 for a plan from a file */
-  situ_statistic statistics[SITU_MAX_STATISTICS]; /* names have static storage */
+  const char *solver, *bound, *reason;       /* never NULL */
+  certificate proof;                         /* of the lower bound or of a lower one; no kind: none */
+  int64_t verified_ns;                       /* what situ_check saw proved after the solve; 0 for a plan from a file */
+  situ_statistic statistics[MAX_STATISTICS]; /* names have static storage */
   int32_t n_statistics;
   int64_t steps;
   uint64_t seed;
@@ -55,6 +57,12 @@ static inline int32_t plan_leader(const situ_plan *plan, int32_t d) {
 
 /* How many devices run the part of device d: 1 without replicas. O(devices) with them. */
 int32_t plan_n_sharing(const situ_plan *plan, int32_t d);
+
+/* What a device is used for; all 0, and replica_of -1, without a placement. */
+situ_device_use plan_use(const situ_plan *plan, int32_t device);
+
+/* BAD_ARGUMENT unless the plan has as many operators and devices as the problem. */
+situ_status plan_belongs(const situ_plan *plan, const situ_problem *problem, situ_error *error);
 
 /* A plan with nothing in it yet: no placement, value SITU_NEVER_NS, bound 0, empty strings. NULL without memory. */
 situ_plan *plan_new(const situ_problem *problem);

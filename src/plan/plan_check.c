@@ -35,7 +35,7 @@ const char *plan_check_shape(const situ_plan *plan, const situ_problem *p) {
   EXPECT(plan->n_operators == p->n_operators && plan->n_devices == p->n_devices, "a plan is of its problem's size");
   EXPECT(plan->solver && plan->bound && plan->reason, "names and reasons of a plan are texts");
   EXPECT(plan->value_ns >= 0 && plan->lower_bound_ns >= 0 && plan->best_single_ns >= 0, "values are at least 0");
-  EXPECT(plan->n_statistics >= 0 && plan->n_statistics <= SITU_MAX_STATISTICS, "statistics fit their table");
+  EXPECT(plan->n_statistics >= 0 && plan->n_statistics <= MAX_STATISTICS, "statistics fit their table");
   if (!plan->device) {
     EXPECT(!plan->order && !plan->start_ns && !plan->call && !plan->uses && !plan->replica_of && plan->n_transfers == 0,
            "a plan without a placement has nothing of one");

@@ -14,15 +14,15 @@ static const char *const NETWORK = "ethernet-100g"; /* between servers, where th
 
 /* One term: COUNT * KEY @ LINK. */
 typedef struct term {
-  const situ_known_device *row;
-  const situ_known_link *bus;    /* to the host, or between hosts */
-  const situ_known_link *fabric; /* among the term, or NULL */
+  const situ_device_kind_info *row;
+  const situ_link_kind_info *bus;    /* to the host, or between hosts */
+  const situ_link_kind_info *fabric; /* among the term, or NULL */
   int32_t count, first_device, server;
 } term;
 
 typedef struct server {
-  const situ_known_link *network; /* to other servers */
-  int32_t host;                   /* its first host, or -1 */
+  const situ_link_kind_info *network; /* to other servers */
+  int32_t host;                       /* its first host, or -1 */
 } server;
 
 typedef struct composer {
@@ -56,20 +56,21 @@ static bool take_word(char into[MAX_WORD], const char **at, const char *stops) {
 
 /* The kind of link that a term asks for: a key of the table, or "nvlink" and "fabric" for the device's own fabric. */
 static situ_status take_link(const composer *c, term *t, const char *word, situ_error *error) {
-  const situ_known_link *kind = link_kind_find(word);
+  const situ_link_kind_info *kind = link_kind_find(word);
   bool own = strcmp(word, "fabric") == 0 || strcmp(word, "nvlink") == 0;
   if (own && t->row->fabric && (word[0] == 'f' || strncmp(t->row->fabric, "nvlink", 6) == 0))
     kind = link_kind_find(t->row->fabric);
   if (!kind && own)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s has no links of the kind \"%s\"", t->row->key, word);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s has no links of the kind \"%s\"", t->row->name,
+                     word);
   if (!kind) {
     char hint[CATALOGUE_HINT_BYTES];
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; did you mean %s?",
                      word, catalogue_nearest_link(hint, word));
   }
   if (kind->fabric && strcmp(t->row->kind, "cpu") == 0)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s joins accelerators, not hosts such as %s", kind->key,
-                     t->row->key);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s joins accelerators, not hosts such as %s",
+                     kind->name, t->row->name);
   if (kind->fabric)
     t->fabric = kind;
   else
@@ -142,14 +143,14 @@ static situ_status take_server(composer *c, const char **at, situ_error *error) 
   ++*at;
   char word[MAX_WORD], hint[CATALOGUE_HINT_BYTES];
   if (!take_word(word, at, "+()")) return bad_name(c, error, "expected a kind of link at", *at);
-  const situ_known_link *network = link_kind_find(word);
+  const situ_link_kind_info *network = link_kind_find(word);
   if (!network)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; did you mean %s?",
                      word, catalogue_nearest_link(hint, word));
   if (network->fabric)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
                      "%s joins the accelerators of one server, not servers; write it inside the brackets",
-                     network->key);
+                     network->name);
   for (int32_t i = first; i < c->n_servers; i++) c->servers[i].network = network;
   return SITU_STATUS_OK;
 }
@@ -254,8 +255,8 @@ static situ_status join_servers(composer *c, situ_error *error) {
   for (int32_t d = 0; c->n_servers > 1 && d < c->n_devices; d++)
     for (int32_t e = 0; e < c->n_devices; e++) {
       if (together(c, d, e) || !has_port(c, d) || !has_port(c, e)) continue;
-      const situ_known_link *from = c->servers[c->term_of[d]->server].network;
-      const situ_known_link *to = c->servers[c->term_of[e]->server].network;
+      const situ_link_kind_info *from = c->servers[c->term_of[d]->server].network;
+      const situ_link_kind_info *to = c->servers[c->term_of[e]->server].network;
       double rate = from->bytes_per_s < to->bytes_per_s ? from->bytes_per_s : to->bytes_per_s;
       TRY(push_link(c, d, e, max64(from->latency_ns, to->latency_ns), rate, first_channel + c->term_of[d]->server,
                     error));
@@ -293,7 +294,7 @@ static situ_status compose(composer *c, situ_platform **out, situ_error *error) 
   TRY(take_name(c, error));
   TRY(make_devices(c, error));
   TRY(make_links(c, error));
-  return situ_platform_new(out, c->name, c->devices, c->n_devices, c->links, c->n_links, error);
+  return platform_new(out, c->name, c->devices, c->n_devices, c->links, c->n_links, error);
 }
 
 situ_status platform_from_name(situ_platform **out, const char *name, situ_error *error) {

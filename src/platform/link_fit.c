@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/arena.h"
+#include "base/arguments.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -235,7 +236,8 @@ static situ_status make(situ_link_fit *fit, reader *r, bool absolute) {
 }
 
 situ_status situ_link_fit_read(situ_link_fit **out, const char *path, bool absolute, situ_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, path));
   arena *a = arena_new();
   situ_link_fit *fit = a ? ARENA_ZERO(a, situ_link_fit, 1) : NULL;
   reader r = {.path = path, .error = error, .arena = a, .bytes_column = -1, .time_column = -1};
@@ -253,5 +255,8 @@ void situ_link_fit_free(situ_link_fit *fit) {
   if (fit) arena_free(fit->arena);
 }
 
-situ_link_line situ_link_fit_line(const situ_link_fit *fit) { return fit->line; }
-situ_link_sample situ_link_fit_sample(const situ_link_fit *fit, int32_t index) { return fit->samples[index]; }
+bool situ_link_fit_line(const situ_link_fit *fit, situ_link_line *out) { return fit && GIVE(out, fit->line); }
+
+situ_link_sample situ_link_fit_sample(const situ_link_fit *fit, int32_t index) {
+  return fit && index >= 0 && index < fit->line.n_sizes ? fit->samples[index] : (situ_link_sample){0};
+}

@@ -2,18 +2,46 @@
 
 #include <string.h>
 
+#include "base/arguments.h"
+
 void situ_platform_free(situ_platform *platform) {
   if (platform) arena_free(platform->arena);
 }
 
-const char *situ_platform_name(const situ_platform *p) { return p->name; }
-int32_t situ_platform_n_devices(const situ_platform *p) { return p->n_devices; }
-int32_t situ_platform_n_links(const situ_platform *p) { return p->n_links; }
-situ_device situ_platform_device(const situ_platform *p, int32_t d) { return p->devices[d]; }
-situ_link situ_platform_link(const situ_platform *p, int32_t l) { return p->links[l]; }
+static bool is_device(const situ_platform *p, int32_t d) { return p && d >= 0 && d < p->n_devices; }
+static bool is_memory(const situ_platform *p, int32_t m) { return p && m >= 0 && m < p->n_memories; }
+
+const char *situ_platform_name(const situ_platform *p) { return p ? p->name : ""; }
+int32_t situ_platform_n_devices(const situ_platform *p) { return p ? p->n_devices : 0; }
+int32_t situ_platform_n_links(const situ_platform *p) { return p ? p->n_links : 0; }
+
+bool situ_platform_device(const situ_platform *p, int32_t d, situ_device *out) {
+  return is_device(p, d) && GIVE(out, p->devices[d]);
+}
+
+const char *situ_platform_device_name(const situ_platform *p, int32_t d) {
+  return is_device(p, d) ? p->devices[d].name : "";
+}
+
+situ_link situ_platform_link(const situ_platform *p, int32_t l) {
+  return p && l >= 0 && l < p->n_links ? p->links[l] : (situ_link){.from_device = -1, .to_device = -1, .channel = -1};
+}
+
+int32_t situ_platform_n_memories(const situ_platform *p) { return p ? p->n_memories : 0; }
+int32_t situ_platform_memory_of(const situ_platform *p, int32_t d) { return is_device(p, d) ? p->memory_of[d] : -1; }
+
+const char *situ_platform_memory_name(const situ_platform *p, int32_t m) {
+  for (int32_t d = 0; is_memory(p, m) && d < p->n_devices; d++)
+    if (p->memory_of[d] == m) return p->devices[d].name;
+  return "";
+}
+
+int64_t situ_platform_memory_bytes(const situ_platform *p, int32_t m) {
+  return is_memory(p, m) ? p->memory_bytes[m] : 0;
+}
 
 int32_t situ_platform_find(const situ_platform *p, const char *name) {
-  for (int32_t d = 0; d < p->n_devices; d++)
+  for (int32_t d = 0; p && name && d < p->n_devices; d++)
     if (strcmp(p->devices[d].name, name) == 0) return d;
   return -1;
 }

@@ -26,6 +26,11 @@ struct situ_platform {
   int32_t *route_start, *route_link;
 };
 
+/* Builds a platform as situ_platform_freeze does, which states the errors, out of arrays, which are copied. The sizes
+ * in devices[] do not matter. */
+situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,
+                         const situ_link *links, int32_t n_links, situ_error *error);
+
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(devices^2 + hops of all routes). */
 const char *platform_check(const situ_platform *platform);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/contracts.h"
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "platform/platform.h"
@@ -26,7 +27,7 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
     return bad_device(error, platform, d, "memory_bytes_per_s must be above 0 and at most 1e18");
   if (!rate_is_sane(d->peak_flops[SITU_DTYPE_F32]))
     return bad_device(error, platform, d, "the peak of f32 must be above 0 and at most 1e18 operations per second");
-  for (int t = 0; t < SITU_DTYPE_COUNT; t++)
+  for (int t = 0; t < DTYPE_COUNT; t++)
     if (d->peak_flops[t] != 0.0 && !rate_is_sane(d->peak_flops[t]))
       return bad_device(error, platform, d, "a peak must be 0 (not stated) or above 0 and at most 1e18");
   if (d->server < 0) return bad_device(error, platform, d, "server must be a number from 0 up");
@@ -39,7 +40,7 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
 }
 
 static bool same_speed(const situ_device *a, const situ_device *b) {
-  for (int t = 0; t < SITU_DTYPE_COUNT; t++)
+  for (int t = 0; t < DTYPE_COUNT; t++)
     if (a->peak_flops[t] != b->peak_flops[t]) return false;
   return a->memory_bytes_per_s == b->memory_bytes_per_s && a->launch_ns == b->launch_ns;
 }
@@ -52,6 +53,7 @@ static situ_status add_devices(situ_platform *p, const situ_device *devices, sit
     TRY(check_device(p->name, &devices[d], d, error));
     situ_device *mine = &p->devices[d];
     *mine = devices[d];
+    mine->size = sizeof *mine;
     mine->name = arena_string(p->arena, devices[d].name);
     mine->class_name = devices[d].class_name ? arena_string(p->arena, devices[d].class_name) : mine->name;
     if (!mine->name || !mine->class_name) return fail_no_memory(error);
@@ -157,8 +159,8 @@ static bool platform_alloc(situ_platform *p, const char *name) {
          p->links && p->link_from && p->link_to;
 }
 
-situ_status situ_platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,
-                              const situ_link *links, int32_t n_links, situ_error *error) {
+situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,
+                         const situ_link *links, int32_t n_links, situ_error *error) {
   *out = NULL;
   if (n_devices < 1 || n_devices > SITU_MAX_DEVICES)
     return fail_with(error, SITU_STATUS_BAD_INPUT, name, "a platform has 1 to %d devices, not %d", SITU_MAX_DEVICES,

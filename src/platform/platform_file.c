@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "platform/catalogue.h"
@@ -115,8 +116,8 @@ static situ_status read_peaks(situ_device *d, const json_value *peaks, double sc
   json_member member = {0};
   while (json_next(peaks, &member)) {
     int type = SITU_DTYPE_UNKNOWN + 1;
-    while (type < SITU_DTYPE_COUNT && strcmp(situ_dtype_name((situ_dtype)type), member.key) != 0) type++;
-    if (type == SITU_DTYPE_COUNT)
+    while (type < DTYPE_COUNT && strcmp(situ_dtype_name((situ_dtype)type), member.key) != 0) type++;
+    if (type == DTYPE_COUNT)
       return fields_fail(error, where, spot, "no element type is called \"%.60s\" (f64, f32, f16, bf16, i8, ...)",
                          member.key);
     double rate = json_number(member.value, -1.0) * scale;
@@ -133,7 +134,7 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
                             situ_error *error) {
   *d = (situ_device){.memory_bytes = SITU_UNLIMITED_BYTES, .shares_memory_with = -1};
   if (entry->base) {
-    const situ_known_device *row = catalogue_find(entry->base);
+    const situ_device_kind_info *row = catalogue_find(entry->base);
     if (!row) {
       char hint[CATALOGUE_HINT_BYTES];
       return fields_fail(error, f->where, spot, "no known device is called \"%.60s\"; did you mean %s?", entry->base,
@@ -180,7 +181,7 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
 static situ_status add_slots(loader *f, const char *spot, const char *name, situ_device model, int32_t slots,
                              situ_error *error) {
   int32_t first = f->n_devices;
-  for (int t = 0; t < SITU_DTYPE_COUNT; t++) model.peak_flops[t] /= slots;
+  for (int t = 0; t < DTYPE_COUNT; t++) model.peak_flops[t] /= slots;
   model.memory_bytes_per_s /= slots;
   TRY(add_place(f, spot, name, (place){first, 1, 1}, error));
   for (int32_t s = 0; s < slots; s++) {
@@ -252,7 +253,7 @@ static situ_status link_speed(const loader *f, const char *spot, const file_link
                               bool *switched, situ_error *error) {
   *switched = false;
   if (entry->kind) {
-    const situ_known_link *kind = link_kind_find(entry->kind);
+    const situ_link_kind_info *kind = link_kind_find(entry->kind);
     if (!kind) {
       char hint[CATALOGUE_HINT_BYTES];
       return fields_fail(error, f->where, spot, "no kind of link is called \"%.60s\"; did you mean %s?", entry->kind,
@@ -326,7 +327,7 @@ static situ_status load(loader *f, situ_platform **out, const json_value *root, 
   for (size_t i = 0; i < json_size(top.devices); i++) TRY(add_device(f, json_at(top.devices, i), i, error));
   for (size_t i = 0; i < json_size(top.links); i++) TRY(add_link(f, json_at(top.links, i), i, error));
   const char *name = top.name ? top.name : "platform";
-  situ_status status = situ_platform_new(out, name, f->devices, f->n_devices, f->links, f->n_links, error);
+  situ_status status = platform_new(out, name, f->devices, f->n_devices, f->links, f->n_links, error);
   if (status != SITU_STATUS_OK && error) snprintf(error->where, sizeof error->where, "%s", f->where);
   return status;
 }

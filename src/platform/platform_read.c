@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/arguments.h"
 #include "base/file.h"
 #include "platform/platform_sources.h"
 
@@ -13,7 +13,8 @@ static situ_status read_file(situ_platform **out, const char *path, situ_error *
 }
 
 situ_status situ_platform_read(situ_platform **out, const char *name_or_path, situ_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out));
   if (!name_or_path || !name_or_path[0])
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "a platform is needed, such as cpu+2*a100-80g");
   size_t n = strlen(name_or_path);

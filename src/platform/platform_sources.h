@@ -18,7 +18,7 @@ situ_status platform_from_json(situ_platform **out, const json_value *root, cons
 json_value *platform_to_json(const situ_platform *platform);
 
 /* The catalogue's row for an accelerator that a system calls `model` ("NVIDIA A100-SXM4-80GB"), or NULL. */
-const situ_known_device *this_host_match(const char *model);
+const situ_device_kind_info *this_host_match(const char *model);
 
 /* Looks at the machine that runs situ: each NUMA node with cores is a host device, and each PCI display or processing
  * device that the catalogue knows is an accelerator at its node. */

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/arguments.h"
+#include "base/dtype.h"
 #include "base/file.h"
 #include "platform/platform_sources.h"
 
@@ -10,7 +11,7 @@ static json_value *device_tree(const situ_platform *p, int32_t index) {
   const situ_device *d = &p->devices[index];
   json_value *peaks = json_new_object(), *o = json_new_object();
   bool ok = peaks && o;
-  for (int t = 0; ok && t < SITU_DTYPE_COUNT; t++)
+  for (int t = 0; ok && t < DTYPE_COUNT; t++)
     if (d->peak_flops[t] > 0.0) ok = json_set(peaks, situ_dtype_name((situ_dtype)t), json_new_number(d->peak_flops[t]));
   ok = ok && json_set(o, "name", json_new_text(d->name));
   ok = ok && json_set(o, "class", json_new_text(d->class_name));
@@ -87,6 +88,7 @@ json_value *platform_to_json(const situ_platform *p) {
 }
 
 situ_status situ_platform_write(const situ_platform *platform, const char *path, situ_error *error) {
+  TRY(GIVEN(error, platform, path));
   json_value *root = platform_to_json(platform);
   char *text = root ? json_print(root, 2) : NULL;
   size_t n = text ? strlen(text) : 0;

@@ -23,7 +23,7 @@ typedef struct host_node {
   int64_t memory_bytes;
 } host_node;
 typedef struct host_gpu {
-  const situ_known_device *row;
+  const situ_device_kind_info *row;
   int node;
   double link_bytes_per_s; /* 0 when unknown */
 } host_gpu;
@@ -77,19 +77,19 @@ static bool some_word_begins(const word_list *list, const char *token) {
   return false;
 }
 
-const situ_known_device *this_host_match(const char *model) {
+const situ_device_kind_info *this_host_match(const char *model) {
   word_list model_words, key_words;
   split_words(&model_words, model);
-  const situ_known_device *best = NULL;
+  const situ_device_kind_info *best = NULL;
   int best_score = 0;
-  for (int32_t i = 0; i < situ_catalogue_size(); i++) {
-    situ_known_device row = situ_catalogue_entry(i);
-    split_words(&key_words, row.key);
+  situ_device_kind_info row = SITU_DEVICE_KIND_INFO_INIT;
+  for (int32_t i = 0; situ_device_kind_at(i, &row); i++) {
+    split_words(&key_words, row.name);
     if (strcmp(row.kind, "cpu") == 0 || key_words.n == 0 || !spells(&model_words, key_words.word[0])) continue;
     int score = 0;
     for (int w = 1; w < key_words.n; w++) score += some_word_begins(&model_words, key_words.word[w]) ? 1 : -1;
     if (best && score <= best_score) continue;
-    best = catalogue_find(row.key);
+    best = catalogue_find(row.name);
     best_score = score;
   }
   return best;
@@ -119,7 +119,7 @@ static void add_gpu(host_facts *facts, const int *os_index, hwloc_obj_t pci) {
   unsigned class_id = pci->attr->pcidev.class_id >> 8;
   if ((class_id != 0x03 && class_id != 0x12) || facts->n_gpus == MAX_GPUS) return;
   const char *model = gpu_model(pci);
-  const situ_known_device *row = model ? this_host_match(model) : NULL;
+  const situ_device_kind_info *row = model ? this_host_match(model) : NULL;
   if (!row) return;
   facts->gpus[facts->n_gpus++] = (host_gpu){
       .row = row,
@@ -240,7 +240,7 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
   char(*classes)[32] = arena_alloc(a, n, sizeof *classes);
   if (!devices || !links || !names || !classes) return fail_no_memory(error);
   const double core_peak = clock_rate() * flops_per_clock(); /* once: the clock may be another when asked again */
-  const situ_known_link *sockets = link_kind_find("upi");
+  const situ_link_kind_info *sockets = link_kind_find("upi");
   for (int i = 0; i < n_nodes; i++) {
     snprintf(names[i], sizeof names[i], n_nodes > 1 ? "cpu%d" : "cpu", i);
     snprintf(classes[i], sizeof classes[i], "cpu-%d-cores", facts->nodes[i].cores);
@@ -258,12 +258,12 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
       devices[d].shares_memory_with = gpu->node;
       continue;
     }
-    const situ_known_link *bus = link_kind_find(gpu->row->bus);
+    const situ_link_kind_info *bus = link_kind_find(gpu->row->bus);
     double rate = gpu->link_bytes_per_s > 0.0 ? gpu->link_bytes_per_s : bus->bytes_per_s;
     links[n_links++] = (situ_link){gpu->node, d, bus->latency_ns, rate, -1};
     links[n_links++] = (situ_link){d, gpu->node, bus->latency_ns, rate, -1};
   }
-  return situ_platform_new(out, "this-host", devices, n, links, n_links, error);
+  return platform_new(out, "this-host", devices, n, links, n_links, error);
 }
 
 situ_status platform_from_this_host(situ_platform **out, situ_error *error) {

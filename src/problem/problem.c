@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"
-#include "base/fail.h"
 #include "base/text.h"
 
 /* What only pipelines have must not be asked for in vain. */
@@ -21,6 +21,23 @@ static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ
   if (!asked || p->execution == SITU_EXECUTION_PIPELINE) return SITU_STATUS_OK;
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "%s goes with execution pipeline only, not with %s", asked,
                    situ_execution_name(p->execution));
+}
+
+/* Whether every option has a value that exists. */
+static situ_status check_values(const situ_problem_options *o, situ_error *error) {
+  const char *wrong = (unsigned)o->objective > SITU_OBJECTIVE_THROUGHPUT     ? "objective"
+                      : (unsigned)o->execution > SITU_EXECUTION_PIPELINE     ? "execution"
+                      : (unsigned)o->contention > SITU_CONTENTION_NONE       ? "contention"
+                      : (unsigned)o->communication > SITU_COMMUNICATION_LINK ? "communication"
+                      : (unsigned)o->schedule > SITU_SCHEDULE_GPIPE          ? "schedule"
+                      : o->in_flight < 0                                     ? "in_flight"
+                      : o->copies < 0                                        ? "copies"
+                      : o->max_calls < 0                                     ? "max_calls"
+                      : o->max_period_ns < 0                                 ? "max_period_ns"
+                      : o->max_latency_ns < 0                                ? "max_latency_ns"
+                                                                             : NULL;
+  return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has no such value", wrong)
+               : SITU_STATUS_OK;
 }
 
 static situ_status choose_models(situ_problem *p, const situ_problem_options *o, situ_error *error) {
@@ -175,6 +192,7 @@ static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, sit
 
 static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   TRY(costs_check(p->costs, p->graph, p->platform, error));
+  TRY(check_values(o, error));
   TRY(choose_models(p, o, error));
   p->n_operators = p->graph->n_operators;
   p->n_devices = p->platform->n_devices;
@@ -204,7 +222,10 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
 
 situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                               const situ_costs *costs, const situ_problem_options *options, situ_error *error) {
-  *out = NULL;
+  situ_problem_options own;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, graph, platform, costs));
+  TRY(TAKE(own, options, SITU_PROBLEM_OPTIONS_INIT, error));
   arena *a = arena_new();
   situ_problem *p = a ? ARENA_ZERO(a, situ_problem, 1) : NULL;
   if (!p) {
@@ -215,8 +236,7 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   p->graph = graph;
   p->platform = platform;
   p->costs = costs;
-  situ_problem_options none = {0};
-  situ_status status = fill(p, options ? options : &none, error);
+  situ_status status = fill(p, &own, error);
   if (status != SITU_STATUS_OK) {
     arena_free(a);
     return status;
@@ -267,19 +287,21 @@ void situ_problem_free(situ_problem *p) {
   if (p) arena_free(p->arena);
 }
 
-const char *situ_problem_conflict(const situ_problem *p) { return p->conflict; }
-const situ_graph *situ_problem_graph(const situ_problem *p) { return p->graph; }
-const situ_platform *situ_problem_platform(const situ_problem *p) { return p->platform; }
-const situ_costs *situ_problem_costs(const situ_problem *p) { return p->costs; }
-situ_objective situ_problem_objective(const situ_problem *p) { return p->objective; }
-situ_execution situ_problem_execution(const situ_problem *p) { return p->execution; }
-situ_communication situ_problem_communication(const situ_problem *p) { return p->communication; }
-situ_contention situ_problem_contention(const situ_problem *p) { return p->contention; }
-int32_t situ_problem_copies(const situ_problem *p) { return p->n_copies; }
-int32_t situ_problem_max_calls(const situ_problem *p) { return p->max_calls == INT32_MAX ? 0 : p->max_calls; }
-bool situ_problem_is_free(const situ_problem *p) { return !p->contiguous; }
-situ_schedule situ_problem_schedule(const situ_problem *p) { return p->schedule; }
-bool situ_problem_may_replicate(const situ_problem *p) { return p->replicate; }
+const char *situ_problem_conflict(const situ_problem *p) { return p ? p->conflict : NULL; }
+const situ_graph *situ_problem_graph(const situ_problem *p) { return p ? p->graph : NULL; }
+const situ_platform *situ_problem_platform(const situ_problem *p) { return p ? p->platform : NULL; }
+const situ_costs *situ_problem_costs(const situ_problem *p) { return p ? p->costs : NULL; }
+situ_objective situ_problem_objective(const situ_problem *p) { return p ? p->objective : SITU_OBJECTIVE_DEFAULT; }
+situ_execution situ_problem_execution(const situ_problem *p) { return p ? p->execution : SITU_EXECUTION_DEFAULT; }
+situ_communication situ_problem_communication(const situ_problem *p) {
+  return p ? p->communication : SITU_COMMUNICATION_DEFAULT;
+}
+situ_contention situ_problem_contention(const situ_problem *p) { return p ? p->contention : SITU_CONTENTION_LINK; }
+int32_t situ_problem_copies(const situ_problem *p) { return p ? p->n_copies : 1; }
+int32_t situ_problem_max_calls(const situ_problem *p) { return !p || p->max_calls == INT32_MAX ? 0 : p->max_calls; }
+bool situ_problem_is_free(const situ_problem *p) { return p && !p->contiguous; }
+situ_schedule situ_problem_schedule(const situ_problem *p) { return p ? p->schedule : SITU_SCHEDULE_1F1B; }
+bool situ_problem_may_replicate(const situ_problem *p) { return p && p->replicate; }
 
 const char *situ_objective_name(situ_objective o) {
   static const char *const names[] = {"default", "latency", "throughput"};
@@ -296,6 +318,12 @@ const char *situ_communication_name(situ_communication c) {
   return (unsigned)c < 3 ? names[c] : "unknown";
 }
 
-const char *situ_schedule_name(situ_schedule s) { return s == SITU_SCHEDULE_GPIPE ? "gpipe" : "1f1b"; }
+const char *situ_schedule_name(situ_schedule s) {
+  static const char *const names[] = {"1f1b", "gpipe"};
+  return (unsigned)s < 2 ? names[s] : "unknown";
+}
 
-const char *situ_contention_name(situ_contention c) { return c == SITU_CONTENTION_NONE ? "none" : "link"; }
+const char *situ_contention_name(situ_contention c) {
+  static const char *const names[] = {"link", "none"};
+  return (unsigned)c < 2 ? names[c] : "unknown";
+}

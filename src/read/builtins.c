@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/arguments.h"
 #include "base/near_name.h"
 #include "read/builtin.h"
 #include "read/reader.h"
@@ -104,24 +104,25 @@ static situ_status read_builtin(read_result *result, const read_source *source, 
 const reader builtin_reader = {
     .name = "builtin", .title = "networks generated in code (builtin:NAME)", .suffixes = "", .read = read_builtin};
 
-int32_t situ_builtin_size(void) { return (int32_t)(sizeof builtins / sizeof builtins[0]) - 1; }
+int32_t situ_builtin_count(void) { return (int32_t)(sizeof builtins / sizeof builtins[0]) - 1; }
 
-situ_builtin_info situ_builtin_at(int32_t index) {
-  if (index < 0 || index >= situ_builtin_size()) return (situ_builtin_info){0};
+bool situ_builtin_at(int32_t index, situ_builtin_info *out) {
+  if (index < 0 || index >= situ_builtin_count()) return false;
   const builtin *b = builtins[index];
   situ_builtin_info info = {.name = b->name, .title = b->title, .source = b->source};
   size_t length = 0;
   for (const builtin_parameter *p = b->parameters; p->name && length < sizeof info.parameters; p++)
     length += (size_t)snprintf(info.parameters + length, sizeof info.parameters - length, "%s%s=%lld",
                                length ? " " : "", p->name, (long long)p->otherwise);
-  return info;
+  return GIVE(out, info);
 }
 
 bool situ_builtin_parameter_at(int32_t index, int32_t parameter, situ_builtin_parameter *out) {
-  if (index < 0 || index >= situ_builtin_size() || parameter < 0) return false;
+  if (index < 0 || index >= situ_builtin_count() || parameter < 0) return false;
   const builtin_parameter *p = builtins[index]->parameters;
   for (int32_t i = 0; i < parameter && p->name; i++) p++;
   if (!p->name) return false;
-  *out = (situ_builtin_parameter){p->name, p->about, p->otherwise, p->least, p->most};
-  return true;
+  situ_builtin_parameter about = {
+      .name = p->name, .about = p->about, .otherwise = p->otherwise, .least = p->least, .most = p->most};
+  return GIVE(out, about);
 }

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
+#include "graph/builder.h"
 #include "read/ir_net.h"
 #include "read/reader.h"
 
@@ -164,17 +165,17 @@ static situ_status build_layer(reading *r, ir_layer *layer, const char *name) {
                       .colocation = -1,
                       .inferred = own.inferred};
   int32_t index;
-  TRY(situ_graph_builder_add_operator(r->builder, &op, &index, r->error));
+  TRY(builder_add_operator(r->builder, &op, &index, r->error));
   for (int64_t i = 0; i < layer->n_inputs; i++) {
     const ir_layer *from = &r->net->layers[layer->inputs[i].layer];
     if (from->constant || layer->constant || ir_is_boundary(from)) continue;
-    TRY(situ_graph_builder_add_use(r->builder, index, from->outputs[layer->inputs[i].output].made, r->error));
+    TRY(builder_add_use(r->builder, index, from->outputs[layer->inputs[i].output].made, r->error));
   }
   for (int64_t i = 0; i < layer->n_outputs; i++) {
     const ops_tensor *t = &layer->outputs[i].tensor;
     situ_tensor tensor = {
         .dtype = t->dtype, .rank = t->rank, .dims = t->dims, .size_bytes = layer->constant ? 0 : ops_bytes(t, NULL)};
-    TRY(situ_graph_builder_add_tensor(r->builder, index, &tensor, &layer->outputs[i].made, r->error));
+    TRY(builder_add_tensor(r->builder, index, &tensor, &layer->outputs[i].made, r->error));
   }
   return SITU_STATUS_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "graph/builder.h"
 
 enum { MOST_DEPTH = 16, PATH_BYTES = 192, MOST_INPUTS = 4096, OPSET = 17 };
 
@@ -253,14 +254,14 @@ static void record(net *n, const char *name, const ops_node *node, const net_val
                          .source_id = -1,
                          .colocation = group,
                          .inferred = work.exact};
-  if (net_ok(n)) n->status = situ_graph_builder_add_operator(n->builder, &about, &op, &n->error);
+  if (net_ok(n)) n->status = builder_add_operator(n->builder, &about, &op, &n->error);
   for (int32_t i = 0; i < node->n_inputs && net_ok(n); i++)
     if (inputs[i] != NET_NONE && n->values[inputs[i]].tensor >= 0)
-      n->status = situ_graph_builder_add_use(n->builder, op, n->values[inputs[i]].tensor, &n->error);
+      n->status = builder_add_use(n->builder, op, n->values[inputs[i]].tensor, &n->error);
   for (int32_t i = 0; i < node->n_outputs && net_ok(n); i++) {
     ops_tensor *t = &node->outputs[i];
     situ_tensor made = {.dtype = t->dtype, .rank = t->rank, .dims = t->dims, .size_bytes = ops_bytes(t, NULL)};
-    n->status = situ_graph_builder_add_tensor(n->builder, op, &made, &tensor, &n->error);
+    n->status = builder_add_tensor(n->builder, op, &made, &tensor, &n->error);
     int64_t elements = ops_elements(t, NULL); /* the scratch memory goes, what is known stays */
     ops_tensor kept = {.dtype = t->dtype, .rank = t->rank, .dims = ARENA_COPY(n->arena, t->dims, int64_t, t->rank)};
     if (t->ints) kept.ints = ARENA_COPY(n->arena, t->ints, int64_t, elements);

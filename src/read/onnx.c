@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "graph/builder.h"
 #include "read/onnx_eval.h"
 #include "read/onnx_skim.h"
 #include "read/reader.h"
@@ -82,8 +83,8 @@ static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx
                       .colocation = -1,
                       .inferred = cost->inferred};
   int32_t index;
-  TRY(situ_graph_builder_add_operator(b, &op, &index, r->error));
-  for (int64_t i = 0; i < r->n_uses; i++) TRY(situ_graph_builder_add_use(b, index, r->uses[i], r->error));
+  TRY(builder_add_operator(b, &op, &index, r->error));
+  for (int64_t i = 0; i < r->n_uses; i++) TRY(builder_add_use(b, index, r->uses[i], r->error));
   for (int32_t i = 0; i < n->n_outputs; i++) {
     const ops_tensor *t = &outs[i]->t;
     if (!*n->outputs[i]) continue;
@@ -93,7 +94,7 @@ static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx
                           .rank = t->rank,
                           .dims = t->dims,
                           .size_bytes = free_of_cost ? 0 : ops_bytes(t, NULL)};
-    TRY(situ_graph_builder_add_tensor(b, index, &tensor, &outs[i]->tensor, r->error));
+    TRY(builder_add_tensor(b, index, &tensor, &outs[i]->tensor, r->error));
   }
   return SITU_STATUS_OK;
 }

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "cost/costs.h"
+#include "graph/builder.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 #include "read/reader.h"
@@ -115,7 +116,7 @@ static situ_status read_node(profile *p, const line *l) {
   p->tensor[number] = -1;
   p->has_backward |= backward_ms > 0;
   p->n_nodes++;
-  return situ_graph_builder_add_operator(p->builder, &op, NULL, p->error);
+  return builder_add_operator(p->builder, &op, NULL, p->error);
 }
 
 static situ_status read_edge(profile *p, const line *l) {
@@ -126,10 +127,10 @@ static situ_status read_edge(profile *p, const line *l) {
   if (u < 0 || v < 0) return bad_line(p, l, "an edge between two nodes of the file");
   if (u == v) return bad_line(p, l, "an edge between two different nodes");
   if (p->tensor[u] < 0)
-    TRY(situ_graph_builder_add_tensor(p->builder, (int32_t)u,
-                                      &(situ_tensor){.name = from, .rank = -1, .size_bytes = p->activation_bytes[u]},
-                                      &p->tensor[u], p->error));
-  return situ_graph_builder_add_use(p->builder, (int32_t)v, p->tensor[u], p->error);
+    TRY(builder_add_tensor(p->builder, (int32_t)u,
+                           &(situ_tensor){.name = from, .rank = -1, .size_bytes = p->activation_bytes[u]},
+                           &p->tensor[u], p->error));
+  return builder_add_use(p->builder, (int32_t)v, p->tensor[u], p->error);
 }
 
 /* Goes over the lines: nodes first, then edges, which begin with a tab. */
@@ -178,7 +179,7 @@ static situ_status make_platform(const profile *p, situ_platform **out) {
     link.to_device = 0;
     links[2 * k + 1] = link;
   }
-  return situ_platform_new(out, "profiled", devices, N_DEVICES + 1, links, 2 * N_DEVICES, p->error);
+  return platform_new(out, "profiled", devices, N_DEVICES + 1, links, 2 * N_DEVICES, p->error);
 }
 
 static int64_t hop_ns(int64_t size_bytes) {

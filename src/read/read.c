@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/arguments.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "graph/graph.h"
@@ -79,9 +79,20 @@ static situ_status make_training(situ_model *model, const char *path, situ_error
   return SITU_STATUS_OK;
 }
 
+situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
+  bool good = o->n_dims == 0 || (o->n_dims > 0 && o->dims);
+  for (int32_t k = 0; good && k < o->n_dims; k++) good = o->dims[k].name && o->dims[k].value >= 0;
+  return good ? SITU_STATUS_OK
+              : fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                          "n_dims is not the number of dims, or one has no name or a value below 0");
+}
+
 situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options, situ_error *error) {
-  *out = NULL;
-  situ_read_options filled = options ? *options : (situ_read_options){0};
+  situ_read_options filled;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, path));
+  TRY(TAKE(filled, options, SITU_READ_OPTIONS_INIT, error));
+  TRY(read_check_dims(&filled, error));
   if (filled.default_dim < 1) filled.default_dim = 1;
   situ_model *model = calloc(1, sizeof *model);
   if (!model) return fail_no_memory(error);
@@ -110,6 +121,23 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   }
   *out = model;
   return SITU_STATUS_OK;
+}
+
+const situ_graph *situ_model_graph(const situ_model *m) { return m ? m->graph : NULL; }
+const situ_platform *situ_model_platform(const situ_model *m) { return m ? m->platform : NULL; }
+const situ_costs *situ_model_costs(const situ_model *m) { return m ? m->costs : NULL; }
+const char *situ_model_reader(const situ_model *m) { return m ? m->reader : ""; }
+const char *situ_model_notes(const situ_model *m) { return m ? m->notes : ""; }
+uint64_t situ_model_hash(const situ_model *m) { return m ? m->hash : 0; }
+int64_t situ_model_n_nested_operators(const situ_model *m) { return m ? m->n_nested_operators : 0; }
+
+int32_t situ_reader_count(void) { return (int32_t)(sizeof readers / sizeof readers[0]) - 1; }
+
+bool situ_reader_at(int32_t index, situ_reader_info *out) {
+  if (index < 0 || index >= situ_reader_count()) return false;
+  const reader *r = readers[index];
+  situ_reader_info info = {.name = r->name, .title = r->title, .suffixes = r->suffixes};
+  return GIVE(out, info);
 }
 
 void situ_model_free(situ_model *model) {

@@ -15,6 +15,19 @@ typedef struct read_source {
   const situ_read_options *options; /* never NULL; default_dim >= 1 */
 } read_source;
 
+/* BAD_ARGUMENT unless n_dims is the number of dims and each has a name. */
+situ_status read_check_dims(const situ_read_options *options, situ_error *error);
+
+/* What a model was read into; see the accessors of situ/read.h. */
+struct situ_model {
+  situ_graph *graph;
+  situ_platform *platform; /* or NULL */
+  situ_costs *costs;       /* or NULL */
+  const char *reader, *notes;
+  uint64_t hash;
+  int64_t n_nested_operators;
+};
+
 /* What it fills: `graph` always; `platform` and `costs` where the file has them; `notes` by text_add, a line each. */
 typedef struct read_result {
   situ_graph *graph;

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "cost/costs.h"
+#include "graph/builder.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 #include "read/reader.h"
@@ -213,7 +214,7 @@ static situ_status add_operators(workload *w) {
                         .source_id = node->id,
                         .colocation = node->colocation,
                         .inferred = true};
-    TRY(situ_graph_builder_add_operator(w->builder, &op, NULL, w->error));
+    TRY(builder_add_operator(w->builder, &op, NULL, w->error));
   }
   return SITU_STATUS_OK;
 }
@@ -264,10 +265,10 @@ static situ_status read_edge(workload *w, const json_value *edge, int64_t index)
   if (producer->cost < 0) {
     producer->cost = cost;
     producer->cost_ns = sat_round(cost * ns_per_unit);
-    TRY(situ_graph_builder_add_tensor(w->builder, from, &(situ_tensor){.name = producer->name, .rank = -1},
-                                      &producer->tensor, w->error));
+    TRY(builder_add_tensor(w->builder, from, &(situ_tensor){.name = producer->name, .rank = -1}, &producer->tensor,
+                           w->error));
   }
-  return situ_graph_builder_add_use(w->builder, to, producer->tensor, w->error);
+  return builder_add_use(w->builder, to, producer->tensor, w->error);
 }
 
 static situ_status read_edges(workload *w) {
@@ -300,7 +301,7 @@ static situ_status make_platform(const workload *w, situ_platform **out) {
     links[2 * k] = (situ_link){.from_device = 0, .to_device = n_hosts + k, .bytes_per_s = 1e10, .channel = -1};
     links[2 * k + 1] = (situ_link){.from_device = n_hosts + k, .to_device = 0, .bytes_per_s = 1e10, .channel = -1};
   }
-  return situ_platform_new(out, "workload", devices, n, links, 2 * w->n_accelerators, w->error);
+  return platform_new(out, "workload", devices, n, links, 2 * w->n_accelerators, w->error);
 }
 
 static situ_status make_costs(const workload *w, situ_costs **out, const situ_graph *g, const situ_platform *platform) {

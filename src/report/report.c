@@ -6,6 +6,18 @@
 
 #include "base/checked.h"
 #include "plan/plan.h"
+#include "situ/version.h"
+
+situ_status report_open(char **out, situ_report_options *look, const situ_report_options *options, situ_error *error) {
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out));
+  return look ? TAKE(*look, options, SITU_REPORT_OPTIONS_INIT, error) : SITU_STATUS_OK;
+}
+
+situ_status report_close(char **out, char *text, situ_error *error) {
+  *out = text;
+  return text ? SITU_STATUS_OK : fail_no_memory(error);
+}
 
 void report_title(text_buffer *t, const situ_problem *p, const situ_report_options *options) {
   char count[TEXT_UNIT_BYTES];
@@ -74,7 +86,7 @@ bool report_notes_json(json_value *object, const situ_model *model) {
 }
 
 bool report_problem_json(json_value *o, const situ_problem *p, const situ_model *model) {
-  bool ok = json_set(o, "version", json_new_text(SITU_VERSION));
+  bool ok = json_set(o, "version", json_new_text(situ_version()));
   ok = ok && json_set(o, "model", json_new_text(p->graph->model));
   if (model) ok = ok && json_set(o, "reader", json_new_text(model->reader));
   ok = ok && json_set(o, "operators", json_new_whole(p->n_operators));

@@ -2,9 +2,17 @@
 #ifndef SITU_REPORT_REPORT_H
 #define SITU_REPORT_REPORT_H
 
+#include "base/arguments.h"
 #include "base/json.h"
+#include "plan/plan.h"
 #include "problem/problem.h"
+#include "read/reader.h"
 #include "report/table.h"
+
+/* What every public report begins and ends with: *out becomes NULL and `look` the options of the caller (both `look`
+ * and `options` NULL: the report takes none); *out becomes the text, NO_MEMORY where that is NULL. */
+situ_status report_open(char **out, situ_report_options *look, const situ_report_options *options, situ_error *error);
+situ_status report_close(char **out, char *text, situ_error *error);
 
 /* The first line: "inception-v3 on cpu+2*v100-16g: latency, stream, 326 operators". */
 void report_title(text_buffer *t, const situ_problem *problem, const situ_report_options *options);

@@ -54,8 +54,8 @@ static bool row_json(json_value *list, const situ_compare_row *r, const situ_pro
   return json_push(list, o) && ok;
 }
 
-char *situ_report_compare_json(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
-                               const situ_model *model) {
+static char *compare_json(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
+                          const situ_model *model) {
   const situ_compare_row **order = sorted(rows, n_rows), *bound = best_bound(rows, n_rows);
   json_value *root = json_new_object(), *list = json_new_array();
   bool ok = order && root && list && report_problem_json(root, problem, model);
@@ -121,7 +121,7 @@ static void compare_table(text_buffer *t, const situ_compare_row *const *order, 
   table_stop(&rows);
 }
 
-char *situ_report_compare(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
+static char *compare_text(const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
                           const situ_model *model, const situ_report_options *options) {
   const situ_compare_row **order = sorted(rows, n_rows), *bound = best_bound(rows, n_rows);
   if (!order) return NULL;
@@ -155,4 +155,33 @@ char *situ_report_compare(const situ_compare_row *rows, int32_t n_rows, const si
   report_notes(&t, model, options);
   free(order);
   return text_take(&t);
+}
+
+static situ_status check_rows(const situ_compare_row *rows, int32_t n, const situ_problem *problem, situ_error *error) {
+  if (n < 0 || (n > 0 && !rows))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_rows is not the number of rows");
+  for (int32_t k = 0; k < n; k++) {
+    if (!rows[k].solver || (!rows[k].plan && !rows[k].failure))
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "row %d has no solver, or neither plan nor failure",
+                       (int)k);
+    if (rows[k].plan) TRY(plan_belongs(rows[k].plan, problem, error));
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_report_compare_json(char **out, const situ_compare_row *rows, int32_t n_rows,
+                                     const situ_problem *problem, const situ_model *model, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, problem));
+  TRY(check_rows(rows, n_rows, problem, error));
+  return report_close(out, compare_json(rows, n_rows, problem, model), error);
+}
+
+situ_status situ_report_compare(char **out, const situ_compare_row *rows, int32_t n_rows, const situ_problem *problem,
+                                const situ_model *model, const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, problem));
+  TRY(check_rows(rows, n_rows, problem, error));
+  return report_close(out, compare_text(rows, n_rows, problem, model, &look), error);
 }

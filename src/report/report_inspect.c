@@ -158,7 +158,7 @@ static bool inspect_json(json_value *root, const shape_of_graph *s, const situ_p
   return ok && report_notes_json(root, model);
 }
 
-char *situ_report_inspect_json(const situ_problem *problem, const situ_model *model) {
+static char *whole_json(const situ_problem *problem, const situ_model *model) {
   arena *a = arena_new();
   json_value *root = json_new_object();
   shape_of_graph s;
@@ -266,7 +266,7 @@ static void inspect_facts(text_buffer *t, const shape_of_graph *s, const situ_pr
              grouped(a, s->all.uninferred));
 }
 
-char *situ_report_inspect(const situ_problem *problem, const situ_model *model, const situ_report_options *options) {
+static char *inspect_text(const situ_problem *problem, const situ_model *model, const situ_report_options *options) {
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
   shape_of_graph s;
@@ -285,4 +285,19 @@ char *situ_report_inspect(const situ_problem *problem, const situ_model *model, 
   report_notes(&t, model, options);
   arena_free(scratch);
   return text_take(&t);
+}
+
+situ_status situ_report_inspect_json(char **out, const situ_problem *problem, const situ_model *model,
+                                     situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, problem));
+  return report_close(out, whole_json(problem, model), error);
+}
+
+situ_status situ_report_inspect(char **out, const situ_problem *problem, const situ_model *model,
+                                const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, problem));
+  return report_close(out, inspect_text(problem, model, &look), error);
 }

@@ -1,6 +1,7 @@
 /* Training of a policy: a line of JSON for each step, and what became of each problem. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "report/report.h"
 
@@ -65,7 +66,7 @@ static bool learn_table(text_buffer *t, const situ_learn_row *rows, int32_t n, c
   return true;
 }
 
-char *situ_report_learn(const situ_learn_report *report, const situ_learn_row *rows, int32_t n, const char *path,
+static char *learn_text(const situ_learn_report *report, const situ_learn_row *rows, int32_t n, const char *path,
                         const situ_report_options *options) {
   char steps[TEXT_UNIT_BYTES], trials[TEXT_UNIT_BYTES], numbers[TEXT_UNIT_BYTES];
   text_buffer t = {0};
@@ -77,8 +78,7 @@ char *situ_report_learn(const situ_learn_report *report, const situ_learn_row *r
   fact_start(&t, options, "trained", 8);
   text_add(&t, "%s steps, %s trials, %.1f s%s\n", grouped(steps, report->steps), grouped(trials, report->trials),
            report->seconds, report->stopped ? "; stopped, --resume goes on" : "");
-  char *text = text_take(&t);
-  return text;
+  return text_take(&t);
 }
 
 static bool set_names(json_value *o, const situ_problem *p) {
@@ -93,11 +93,11 @@ static char *line_of(json_value *o, bool ok) {
   text_buffer line = {0};
   if (text) text_add(&line, "%s\n", text);
   bool got = text != NULL;
-  situ_text_free(text);
+  free(text);
   return got ? text_take(&line) : NULL;
 }
 
-char *situ_report_learn_step_json(const situ_learn_progress *step, const situ_problem *problem) {
+static char *learn_step_json(const situ_learn_progress *step, const situ_problem *problem) {
   json_value *o = json_new_object();
   bool ok =
       o && json_set(o, "step", json_new_whole(step->step)) && json_set(o, "trials", json_new_whole(step->trials)) &&
@@ -107,7 +107,7 @@ char *situ_report_learn_step_json(const situ_learn_progress *step, const situ_pr
   return line_of(o, ok);
 }
 
-char *situ_report_learn_json(const situ_learn_report *report, const situ_learn_row *rows, int32_t n, const char *path) {
+static char *learn_json(const situ_learn_report *report, const situ_learn_row *rows, int32_t n, const char *path) {
   json_value *o = json_new_object(), *list = json_new_array();
   bool ok = o && list && json_set(o, "policy", json_new_text(path)) &&
             json_set(o, "numbers", json_new_whole(report->n_numbers)) &&
@@ -122,4 +122,41 @@ char *situ_report_learn_json(const situ_learn_report *report, const situ_learn_r
   }
   ok = json_set(o, "problems", list) && ok;
   return line_of(o, ok);
+}
+
+static situ_status check_rows(const situ_learn_row *rows, int32_t n, situ_error *error) {
+  bool good = n == 0 || (n > 0 && rows);
+  for (int32_t k = 0; good && k < n; k++) good = rows[k].problem;
+  return good ? SITU_STATUS_OK
+              : fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_rows is not the number of rows with a problem");
+}
+
+situ_status situ_report_learn_json(char **out, const situ_learn_report *report, const situ_learn_row *rows,
+                                   int32_t n_rows, const char *path, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  situ_learn_report own;
+  TRY(GIVEN(error, report, path));
+  TRY(TAKE(own, report, SITU_LEARN_REPORT_INIT, error));
+  TRY(check_rows(rows, n_rows, error));
+  return report_close(out, learn_json(&own, rows, n_rows, path), error);
+}
+
+situ_status situ_report_learn(char **out, const situ_learn_report *report, const situ_learn_row *rows, int32_t n_rows,
+                              const char *path, const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  situ_learn_report own;
+  TRY(GIVEN(error, report, path));
+  TRY(TAKE(own, report, SITU_LEARN_REPORT_INIT, error));
+  TRY(check_rows(rows, n_rows, error));
+  return report_close(out, learn_text(&own, rows, n_rows, path, &look), error);
+}
+
+situ_status situ_report_learn_step_json(char **out, const situ_learn_progress *step, const situ_problem *problem,
+                                        situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  situ_learn_progress own;
+  TRY(GIVEN(error, step, problem));
+  TRY(TAKE(own, step, situ_learn_progress, error));
+  return report_close(out, learn_step_json(&own, problem), error);
 }

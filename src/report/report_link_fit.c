@@ -26,8 +26,9 @@ static bool sample_json(json_value *list, situ_link_sample s) {
   return json_push(list, o) && ok;
 }
 
-char *situ_report_link_fit_json(const situ_link_fit *fit, const char *from, const char *to) {
-  situ_link_line line = situ_link_fit_line(fit);
+static char *link_fit_json(const situ_link_fit *fit, const char *from, const char *to) {
+  situ_link_line line = SITU_LINK_LINE_INIT;
+  situ_link_fit_line(fit, &line);
   json_value *root = json_new_object(), *samples = json_new_array();
   bool ok = root && samples && json_set(root, "link", link_entry(&line, from, to));
   ok = ok && json_set(root, "r_squared", json_new_number(line.r_squared));
@@ -41,7 +42,8 @@ char *situ_report_link_fit_json(const situ_link_fit *fit, const char *from, cons
 }
 
 static void sample_table(text_buffer *t, const situ_link_fit *fit, const situ_report_options *options) {
-  situ_link_line line = situ_link_fit_line(fit);
+  situ_link_line line = SITU_LINK_LINE_INIT;
+  situ_link_fit_line(fit, &line);
   table rows;
   if (!table_start(&rows)) {
     t->failed = true;
@@ -66,9 +68,10 @@ static void sample_table(text_buffer *t, const situ_link_fit *fit, const situ_re
   table_stop(&rows);
 }
 
-char *situ_report_link_fit(const situ_link_fit *fit, const char *from, const char *to,
+static char *link_fit_text(const situ_link_fit *fit, const char *from, const char *to,
                            const situ_report_options *options) {
-  situ_link_line line = situ_link_fit_line(fit);
+  situ_link_line line = SITU_LINK_LINE_INIT;
+  situ_link_fit_line(fit, &line);
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   sample_table(&t, fit, options);
@@ -96,4 +99,19 @@ char *situ_report_link_fit(const situ_link_fit *fit, const char *from, const cha
   free(text);
   text_add_bytes(&t, "\n", 1);
   return text_take(&t);
+}
+
+situ_status situ_report_link_fit_json(char **out, const situ_link_fit *fit, const char *from, const char *to,
+                                      situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, fit, from, to));
+  return report_close(out, link_fit_json(fit, from, to), error);
+}
+
+situ_status situ_report_link_fit(char **out, const situ_link_fit *fit, const char *from, const char *to,
+                                 const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, fit, from, to));
+  return report_close(out, link_fit_text(fit, from, to, &look), error);
 }

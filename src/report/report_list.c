@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bound/bound.h"
-#include "cost/cost_models.h"
-#include "read/reader.h"
 #include "report/report.h"
 #include "situ/learn.h"
 #include "situ/solve.h"
@@ -35,8 +32,8 @@ typedef struct list_family {
 } list_family;
 
 static bool solver_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (i >= situ_n_solvers()) return false;
-  situ_solver_info s = situ_solver_at(i);
+  situ_solver_info s = SITU_SOLVER_INFO_INIT;
+  if (!situ_solver_at(i, &s)) return false;
   c[0].text = s.name;
   c[1].truth = s.stream;
   c[2].truth = s.calls;
@@ -48,8 +45,8 @@ static bool solver_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
 }
 
 static bool learner_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (i >= situ_n_learners()) return false;
-  situ_learner_info l = situ_learner_at(i);
+  situ_learner_info l = SITU_LEARNER_INFO_INIT;
+  if (!situ_learner_at(i, &l)) return false;
   c[0].text = l.name;
   c[1].text = l.title;
   c[2].text = l.source;
@@ -57,36 +54,39 @@ static bool learner_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
 }
 
 static bool reader_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (!readers[i]) return false;
-  c[0].text = readers[i]->name;
-  c[1].text = readers[i]->suffixes;
-  c[2].text = readers[i]->title;
+  situ_reader_info r = SITU_READER_INFO_INIT;
+  if (!situ_reader_at(i, &r)) return false;
+  c[0].text = r.name;
+  c[1].text = r.suffixes;
+  c[2].text = r.title;
   return true;
 }
 
 static bool cost_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (!cost_models[i]) return false;
-  c[0].text = cost_models[i]->name;
-  c[1].text = cost_models[i]->title;
-  c[2].text = cost_models[i]->source;
+  situ_cost_model_info m = SITU_COST_MODEL_INFO_INIT;
+  if (!situ_cost_model_at(i, &m)) return false;
+  c[0].text = m.name;
+  c[1].text = m.title;
+  c[2].text = m.source;
   return true;
 }
 
 static bool bound_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (!bounds[i]) return false;
-  c[0].text = bounds[i]->name;
-  c[1].truth = bounds[i]->models & MODEL_STREAM;
-  c[2].truth = bounds[i]->models & MODEL_CALLS;
-  c[3].truth = bounds[i]->models & MODEL_PIPELINE;
-  c[4].text = bounds[i]->title;
-  c[5].text = bounds[i]->source;
+  situ_bound_info b = SITU_BOUND_INFO_INIT;
+  if (!situ_bound_at(i, &b)) return false;
+  c[0].text = b.name;
+  c[1].truth = b.stream;
+  c[2].truth = b.calls;
+  c[3].truth = b.pipeline;
+  c[4].text = b.title;
+  c[5].text = b.source;
   return true;
 }
 
 static bool device_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (i >= situ_catalogue_size()) return false;
-  situ_known_device d = situ_catalogue_entry(i);
-  c[0].text = d.key;
+  situ_device_kind_info d = SITU_DEVICE_KIND_INFO_INIT;
+  if (!situ_device_kind_at(i, &d)) return false;
+  c[0].text = d.name;
   c[1].text = d.kind;
   c[2].amount = d.memory_bytes;
   c[3].number = d.memory_bytes_per_s;
@@ -98,9 +98,9 @@ static bool device_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
 }
 
 static bool link_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (i >= situ_link_kinds_size()) return false;
-  situ_known_link l = situ_link_kinds_entry(i);
-  c[0].text = l.key;
+  situ_link_kind_info l = SITU_LINK_KIND_INFO_INIT;
+  if (!situ_link_kind_at(i, &l)) return false;
+  c[0].text = l.name;
   c[1].amount = l.latency_ns;
   c[2].number = l.bytes_per_s;
   c[3].truth = l.fabric;
@@ -110,8 +110,8 @@ static bool link_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
 }
 
 static bool model_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (i >= situ_builtin_size()) return false;
-  situ_builtin_info b = situ_builtin_at(i);
+  situ_builtin_info b = SITU_BUILTIN_INFO_INIT;
+  if (!situ_builtin_at(i, &b)) return false;
   snprintf(room, LIST_CELL_BYTES, "%s", b.parameters);
   c[0].text = b.name;
   c[1].text = b.title;
@@ -121,8 +121,8 @@ static bool model_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
 }
 
 static bool writer_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
-  if (i >= situ_n_writers()) return false;
-  situ_writer_info w = situ_writer_at(i);
+  situ_writer_info w = SITU_WRITER_INFO_INIT;
+  if (!situ_writer_at(i, &w)) return false;
   c[0].text = w.name;
   c[1].text = w.suffix;
   c[2].text = w.title;
@@ -215,9 +215,8 @@ static json_value *cell_json(const list_cell *c, list_kind kind) {
   }
 }
 
-char *situ_report_list_json(const char *family) {
+static char *list_json(const char *family) {
   const list_family *f = find_family(family);
-  if (!f) return NULL;
   json_value *root = json_new_object(), *list = json_new_array();
   char room[LIST_CELL_BYTES];
   bool ok = root && list;
@@ -243,10 +242,10 @@ static void add_list_cell(table *t, const list_cell *c, list_kind kind, const si
   }
 }
 
-char *situ_report_list(const char *family, const situ_report_options *options) {
+static char *list_text(const char *family, const situ_report_options *options) {
   const list_family *f = find_family(family);
   table t;
-  if (!f || !table_start(&t)) return NULL;
+  if (!table_start(&t)) return NULL;
   for (int c = 0; c < LIST_MAX_COLUMNS && f->columns[c].key; c++) {
     list_kind kind = f->columns[c].kind;
     align a = kind >= LIST_AMOUNT ? ALIGN_RIGHT : kind == LIST_TEXT && c > 0 ? ALIGN_PROSE : ALIGN_LEFT;
@@ -263,12 +262,37 @@ char *situ_report_list(const char *family, const situ_report_options *options) {
   return text_take(&out);
 }
 
-char *situ_report_names(const char *family) {
+static char *list_names(const char *family) {
   const list_family *f = find_family(family);
-  if (!f) return NULL;
   char room[LIST_CELL_BYTES];
   list_cell cells[LIST_MAX_COLUMNS] = {{0}};
   text_buffer out = {0};
   for (int32_t i = 0; f->row(cells, i, room); i++) text_add(&out, "%s\n", cells[0].text);
   return text_take(&out);
+}
+
+static situ_status unknown_family(const char *family, situ_error *error) {
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, family, "there is no table of this name; situ_report_family tells");
+}
+
+situ_status situ_report_list_json(char **out, const char *family, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, family));
+  if (!find_family(family)) return unknown_family(family, error);
+  return report_close(out, list_json(family), error);
+}
+
+situ_status situ_report_list(char **out, const char *family, const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, family));
+  if (!find_family(family)) return unknown_family(family, error);
+  return report_close(out, list_text(family, &look), error);
+}
+
+situ_status situ_report_names(char **out, const char *family, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, family));
+  if (!find_family(family)) return unknown_family(family, error);
+  return report_close(out, list_names(family), error);
 }

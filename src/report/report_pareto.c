@@ -9,8 +9,7 @@ static bool point_json(json_value *list, const situ_plan *plan, const situ_probl
   ok = ok && json_set(o, "period_ns", json_new_whole(situ_plan_period_ns(plan)));
   ok = ok && json_set(o, "solver", json_new_text(situ_plan_solver(plan)));
   for (int32_t d = 0; ok && d < p->n_devices; d++)
-    if (situ_plan_device_use(plan, d).n_operators > 0)
-      ok = json_push(devices, json_new_text(p->platform->devices[d].name));
+    if (plan_use(plan, d).n_operators > 0) ok = json_push(devices, json_new_text(p->platform->devices[d].name));
   ok = json_set(o, "devices", devices) && ok;
   return json_push(list, o) && ok;
 }
@@ -18,7 +17,7 @@ static bool point_json(json_value *list, const situ_plan *plan, const situ_probl
 /* Every point knows the best single device: there period and latency are one, since it does everything. */
 static const situ_plan *any_point(const situ_front *front) { return situ_front_plan(front, 0); }
 
-char *situ_report_pareto_json(const situ_front *front, const situ_problem *problem, const situ_model *model) {
+static char *pareto_json(const situ_front *front, const situ_problem *problem, const situ_model *model) {
   json_value *root = json_new_object(), *list = json_new_array();
   const situ_plan *any = any_point(front);
   const char *reason = situ_front_reason(front);
@@ -57,7 +56,7 @@ static void point_cells(table *t, const situ_plan *plan, const situ_problem *p) 
   char a[TEXT_UNIT_BYTES];
   int64_t latency = situ_plan_latency_ns(plan), period = situ_plan_period_ns(plan);
   int32_t used = 0;
-  for (int32_t d = 0; d < p->n_devices; d++) used += situ_plan_device_use(plan, d).n_operators > 0;
+  for (int32_t d = 0; d < p->n_devices; d++) used += plan_use(plan, d).n_operators > 0;
   table_cell(t, STYLE_BOLD, exact_time(a, latency));
   ratio_cell(t, plan, latency);
   table_cell(t, STYLE_BOLD, exact_time(a, period));
@@ -74,7 +73,7 @@ static void bound_fact(text_buffer *t, const situ_report_options *o, const char 
   text_add(t, "%s  %s\n", bound > 0 && bound < SITU_NEVER_NS ? exact_time(a, bound) : "none", name);
 }
 
-char *situ_report_pareto(const situ_front *front, const situ_problem *problem, const situ_model *model,
+static char *pareto_text(const situ_front *front, const situ_problem *problem, const situ_model *model,
                          const situ_report_options *options) {
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
@@ -108,4 +107,21 @@ char *situ_report_pareto(const situ_front *front, const situ_problem *problem, c
              problem->platform->devices[device].name);
   report_notes(&t, model, options);
   return text_take(&t);
+}
+
+situ_status situ_report_pareto_json(char **out, const situ_front *front, const situ_problem *problem,
+                                    const situ_model *model, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, front, problem));
+  for (int32_t k = 0; k < situ_front_n_points(front); k++) TRY(plan_belongs(situ_front_plan(front, k), problem, error));
+  return report_close(out, pareto_json(front, problem, model), error);
+}
+
+situ_status situ_report_pareto(char **out, const situ_front *front, const situ_problem *problem,
+                               const situ_model *model, const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, front, problem));
+  for (int32_t k = 0; k < situ_front_n_points(front); k++) TRY(plan_belongs(situ_front_plan(front, k), problem, error));
+  return report_close(out, pareto_text(front, problem, model, &look), error);
 }

@@ -6,7 +6,7 @@
 enum { LABEL_COLUMNS = 11 };
 
 static bool device_json(json_value *list, const situ_plan *plan, const situ_problem *p, int32_t d) {
-  situ_device_use use = situ_plan_device_use(plan, d);
+  situ_device_use use = plan_use(plan, d);
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "name", json_new_text(p->platform->devices[d].name));
   ok = ok && json_set(o, "class", json_new_text(p->platform->class_name[p->class_of[d]]));
@@ -19,7 +19,7 @@ static bool device_json(json_value *list, const situ_plan *plan, const situ_prob
   return json_push(list, o) && ok;
 }
 
-char *situ_report_plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model) {
+static char *plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model) {
   json_value *root = json_new_object(), *devices = json_new_array();
   bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan, problem);
   for (int32_t d = 0; ok && situ_plan_exists(plan) && d < problem->n_devices; d++)
@@ -49,7 +49,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
   int64_t value = situ_plan_value_ns(plan);
   int32_t idle = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
-    situ_device_use use = situ_plan_device_use(plan, d);
+    situ_device_use use = plan_use(plan, d);
     if (use.n_operators == 0 && p->n_devices > ALL_DEVICES && ++idle) continue;
     char count[TEXT_UNIT_BYTES], load[TEXT_UNIT_BYTES], memory[TEXT_UNIT_BYTES], limit[TEXT_UNIT_BYTES];
     char bar[4 * BAR_COLUMNS + 8], cell[sizeof bar + 64];
@@ -140,7 +140,7 @@ static const char *no_plan_reason(const situ_plan *plan) {
                                                              : "";
 }
 
-char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+static char *plan_text(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
                        const situ_report_options *options) {
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES], steps[TEXT_UNIT_BYTES], rest[256];
@@ -162,4 +162,21 @@ char *situ_report_plan(const situ_plan *plan, const situ_problem *problem, const
   if (*situ_plan_solver(plan)) fact(&t, options, "found by", STYLE_PLAIN, situ_plan_solver(plan), rest);
   report_notes(&t, model, options);
   return text_take(&t);
+}
+
+situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_problem *problem,
+                                  const situ_model *model, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, plan, problem));
+  TRY(plan_belongs(plan, problem, error));
+  return report_close(out, plan_json(plan, problem, model), error);
+}
+
+situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+                             const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, plan, problem));
+  TRY(plan_belongs(plan, problem, error));
+  return report_close(out, plan_text(plan, problem, model, &look), error);
 }

@@ -2,7 +2,7 @@
 
 #include "report/report.h"
 
-char *situ_report_verdict_json(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem) {
+static char *verdict_json(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem) {
   int64_t found = situ_verdict_n_found(verdict);
   json_value *root = json_new_object(), *list = json_new_array();
   bool ok = root && list && json_set(root, "valid", json_new_truth(found == 0));
@@ -45,7 +45,7 @@ static void bound_line(text_buffer *t, const situ_verdict *verdict, const situ_p
   text_add(t, "claimed, not proved\n");
 }
 
-char *situ_report_verdict(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem,
+static char *verdict_text(const situ_verdict *verdict, const situ_plan *plan, const situ_problem *problem,
                           const situ_report_options *options) {
   int64_t found = situ_verdict_n_found(verdict);
   int32_t kept = situ_verdict_n_violations(verdict);
@@ -72,4 +72,21 @@ char *situ_report_verdict(const situ_verdict *verdict, const situ_plan *plan, co
   }
   if (found > kept) text_add(&t, "  and %s more\n", grouped(a, found - kept));
   return text_take(&t);
+}
+
+situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, const situ_plan *plan,
+                                     const situ_problem *problem, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, verdict, plan, problem));
+  TRY(plan_belongs(plan, problem, error));
+  return report_close(out, verdict_json(verdict, plan, problem), error);
+}
+
+situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_plan *plan,
+                                const situ_problem *problem, const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, verdict, plan, problem));
+  TRY(plan_belongs(plan, problem, error));
+  return report_close(out, verdict_text(verdict, plan, problem, &look), error);
 }

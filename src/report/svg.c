@@ -167,7 +167,7 @@ static bool fill_loads(picture *g) {
         stack(g, &g->lanes[e], problem_time_ns(p, v, d) / n, g->colour[p->graph->kind[v]], v);
   }
   for (int32_t d = 0; d < p->n_devices; d++)
-    stack(g, &g->lanes[d], situ_plan_device_use(g->plan, d).load_ns - g->lanes[d].load_ns, N_COLOURS + 1, -1);
+    stack(g, &g->lanes[d], plan_use(g->plan, d).load_ns - g->lanes[d].load_ns, N_COLOURS + 1, -1);
   if (p->communication == SITU_COMMUNICATION_LINK) {
     int32_t *seen = ARENA_NEW(g->arena, int32_t, p->n_memories);
     if (!seen) return false;
@@ -343,7 +343,7 @@ static void draw(text_buffer *t, picture *g) {
   text_add(t, "</svg>\n");
 }
 
-char *situ_report_plan_svg(const situ_plan *plan, const situ_problem *problem) {
+static char *plan_svg(const situ_plan *plan, const situ_problem *problem) {
   if (!situ_plan_exists(plan)) return NULL;
   picture g = {.plan = plan, .p = problem, .arena = arena_new()};
   text_buffer t = {0};
@@ -358,4 +358,12 @@ char *situ_report_plan_svg(const situ_plan *plan, const situ_problem *problem) {
   if (ok && !g.failed) return text_take(&t);
   text_free(&t);
   return NULL;
+}
+
+situ_status situ_report_plan_svg(char **out, const situ_plan *plan, const situ_problem *problem, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, plan, problem));
+  TRY(plan_belongs(plan, problem, error));
+  if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to draw");
+  return report_close(out, plan_svg(plan, problem), error);
 }

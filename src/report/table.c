@@ -6,21 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "situ/types.h"
 
 static const char *const style_code[] = {
     [STYLE_PLAIN] = "",        [STYLE_BOLD] = "\033[1m", [STYLE_DIM] = "\033[2m",     [STYLE_GOOD] = "\033[32m",
     [STYLE_WARN] = "\033[33m", [STYLE_BAD] = "\033[31m", [STYLE_ACCENT] = "\033[36m",
 };
-
-void situ_text_free(char *text) { free(text); }
-
-situ_status situ_text_write(const char *text, const char *path, situ_error *error) {
-  return file_write(path, text, strlen(text), error);
-}
-
-situ_status situ_text_probe(const char *path, situ_error *error) { return file_probe(path, error); }
 
 static void style_start(text_buffer *t, const situ_report_options *options, style s) {
   if (options && options->colour && s != STYLE_PLAIN) text_add_bytes(t, style_code[s], strlen(style_code[s]));

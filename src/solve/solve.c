@@ -83,7 +83,8 @@ static situ_status choose(selection *chosen, const solver *const *rows, const ch
 static bool report(void *context) {
   solve_watch *w = context;
   if (!w->callback) return false;
-  situ_progress now = {.solver = w->solver,
+  situ_progress now = {.size = sizeof now,
+                       .solver = w->solver,
                        .seconds = (double)(clock_now_ns() - w->start_ns) / 1e9,
                        .steps = w->steps_before + w->running->steps,
                        .value_ns = w->incumbent->value_ns,
@@ -286,6 +287,9 @@ situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ
   *out = NULL;
   if (!(o->time_limit_s >= 0) || o->max_steps < 0 || o->tune_steps < 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "limits of time and steps must be 0 or more");
+  bool starts = o->n_starts == 0 || (o->n_starts > 0 && o->starts);
+  for (int32_t k = 0; starts && k < o->n_starts; k++) starts = o->starts[k];
+  if (!starts) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_starts is not the number of plans in starts");
   selection chosen;
   TRY(choose(&chosen, rows, o->solvers, problem, error));
   arena *a = arena_new();

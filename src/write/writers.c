@@ -2,27 +2,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/arguments.h"
 #include "base/file.h"
 #include "write/writer.h"
 
 #define ADDRESS(NAME) &NAME##_writer,
 const writer *const writers[] = {WRITER_ROWS(ADDRESS) NULL};
 
-int32_t situ_n_writers(void) {
+int32_t situ_writer_count(void) {
   int32_t n = 0;
   while (writers[n]) n++;
   return n;
 }
 
-situ_writer_info situ_writer_at(int32_t index) {
+bool situ_writer_at(int32_t index, situ_writer_info *out) {
+  if (index < 0 || index >= situ_writer_count()) return false;
   const writer *w = writers[index];
-  return (situ_writer_info){w->name, w->title, w->suffix};
+  situ_writer_info info = {.name = w->name, .title = w->title, .suffix = w->suffix};
+  return GIVE(out, info);
 }
 
 situ_status situ_write(char **out, const char *name, const situ_plan *plan, const situ_problem *problem,
                        situ_error *error) {
-  *out = NULL;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, name, plan, problem));
+  TRY(plan_belongs(plan, problem, error));
   const writer *const *w = writers;
   while (*w && strcmp((*w)->name, name) != 0) w++;
   if (!*w)
@@ -42,6 +46,7 @@ situ_status situ_write(char **out, const char *name, const situ_plan *plan, cons
 situ_status situ_plan_export(const situ_plan *plan, const situ_problem *problem, const char *name, const char *path,
                              situ_error *error) {
   char *text;
+  TRY(GIVEN(error, path));
   TRY(situ_write(&text, name, plan, problem, error));
   situ_status status = file_write(path, text, strlen(text), error);
   free(text);

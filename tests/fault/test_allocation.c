@@ -34,9 +34,9 @@ static situ_status run(const char *model, const char *plan_path, int64_t *value_
   situ_instance *instance = NULL, *again = NULL;
   situ_plan *plan = NULL, *read_back = NULL;
   situ_error error = {0};
-  situ_instance_options options = {.model = model, .platform = "cpu+v100-16g"};
+  situ_instance_options options = {.size = sizeof(situ_instance_options), .model = model, .platform = "cpu+v100-16g"};
   situ_status status = situ_instance_open(&instance, &options, &error);
-  situ_solve_options effort = {.solvers = "single,heft", .max_steps = 20};
+  situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "single,heft", .max_steps = 20};
   if (status == SITU_STATUS_OK) status = situ_solve(&plan, situ_instance_problem(instance), &effort, &error);
   if (status == SITU_STATUS_OK) status = situ_plan_write(plan, instance, plan_path, &error);
   if (status == SITU_STATUS_OK) status = situ_plan_read(&read_back, &again, plan_path, &error);

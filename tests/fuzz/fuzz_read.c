@@ -32,7 +32,7 @@ static void read_as_platform(const uint8_t *bytes, size_t n) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
-  situ_read_options options = {.default_dim = 1};
+  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = "fuzz/input", .bytes = bytes, .size_bytes = n, .options = &options};
   for (const reader *const *r = readers; *r; r++) {
     if (!(*r)->recognise) continue;

@@ -207,7 +207,8 @@ def check_exports(root, library, breaches):
         for found in re.finditer(r"SITU_API\s[^;]*?\b(situ_\w+)\s*\(", text):
             declared.add(found.group(1))
     listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
-    exported = {line.split()[-1] for line in listing.splitlines() if line.split()[-1] not in ("_init", "_fini")}
+    exported = {line.split()[-1].split("@")[0] for line in listing.splitlines()}
+    exported = {name for name in exported if name not in ("_init", "_fini") and not name.startswith("SITU_")}
     for name in sorted(exported - declared):
         breaches.append(f"{library}: exports {name}, which no public header declares")
     for name in sorted(declared - exported):

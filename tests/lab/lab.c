@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "cost/cost_models.h"
+#include "graph/builder.h"
 #include "random_graph.h"
 
 enum { MAX_DEVICES = 8 };
@@ -69,7 +70,7 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
                                      .channel = !o->equal && rng_below(r, 4) == 0 ? 0 : -1};
     }
   situ_error error;
-  must(situ_platform_new(&l->platform, "lab", devices, n, links, n_links, &error), &error);
+  must(platform_new(&l->platform, "lab", devices, n, links, n_links, &error), &error);
 }
 
 lab lab_random(const lab_options *o) {
@@ -99,6 +100,7 @@ lab lab_random(const lab_options *o) {
   for (int32_t v = 0; v < n; v++) l.pins[v] = o->pinned && rng_below(&r, 8) == 0 ? (int32_t)rng_below(&r, 2) : -1;
   if (o->pinned && o->n_devices > 2) l.unused[o->n_devices - 1] = rng_below(&r, 3) == 0;
   situ_problem_options posed = o->options;
+  posed.size = sizeof posed;
   posed.pins = l.pins;
   posed.unused = l.unused;
   must(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &posed, &error), &error);
@@ -117,13 +119,13 @@ lab lab_topcuoglu(void) {
   must(situ_graph_builder_new(&b, "topcuoglu", &error), &error);
   for (int32_t v = 0; v < 10; v++) {
     situ_operator o = {.colocation = -1, .source_id = v + 1};
-    must(situ_graph_builder_add_operator(b, &o, NULL, &error), &error);
+    must(builder_add_operator(b, &o, NULL, &error), &error);
   }
   for (int32_t e = 0; e < 15; e++) {
     int32_t t;
     situ_tensor made = {.rank = -1, .size_bytes = edges[e][2]};
-    must(situ_graph_builder_add_tensor(b, edges[e][0] - 1, &made, &t, &error), &error);
-    must(situ_graph_builder_add_use(b, edges[e][1] - 1, t, &error), &error);
+    must(builder_add_tensor(b, edges[e][0] - 1, &made, &t, &error), &error);
+    must(builder_add_use(b, edges[e][1] - 1, t, &error), &error);
   }
   must(situ_graph_freeze(&l.graph, b, &error), &error);
   situ_graph_builder_free(b);
@@ -140,12 +142,13 @@ lab lab_topcuoglu(void) {
     for (int32_t to = 0; to < 3; to++)
       if (to != d) links[n_links++] = (situ_link){.from_device = d, .to_device = to, .bytes_per_s = 1e9, .channel = -1};
   }
-  must(situ_platform_new(&l.platform, "three", devices, 3, links, n_links, &error), &error);
+  must(platform_new(&l.platform, "three", devices, 3, links, n_links, &error), &error);
   must(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), &error);
   for (int32_t v = 0; v < 10; v++)
     for (int32_t d = 0; d < 3; d++)
       l.costs->time_ns[v * 3 + l.platform->class_of[d]] = times[l.graph->source_id[v] - 1][d];
-  situ_problem_options options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
+  situ_problem_options options = {
+      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
   must(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &options, &error), &error);
   return l;
 }

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/rng.h"
+#include "graph/builder.h"
 
 enum { MOST_OPERATORS = 20000, MOST_OUTPUTS = 64 };
 
@@ -55,13 +56,13 @@ static situ_status add_operator(drawing *d, situ_phase phase, int32_t colocation
                       .source_id = v,
                       .colocation = colocation,
                       .inferred = true};
-  TRY(situ_graph_builder_add_operator(d->builder, &op, NULL, error));
+  TRY(builder_add_operator(d->builder, &op, NULL, error));
   d->made[v] = (drawn){.first_tensor = -1, .n_tensors = n_outputs};
   for (int32_t i = 0; i < n_outputs; i++) {
     int32_t index;
     int64_t elements = amount(d, 0, 23, 0.12);
     situ_tensor tensor = {.dtype = SITU_DTYPE_F32, .rank = 1, .dims = &elements, .size_bytes = 4 * elements};
-    TRY(situ_graph_builder_add_tensor(d->builder, v, &tensor, &index, error));
+    TRY(builder_add_tensor(d->builder, v, &tensor, &index, error));
     if (i == 0) d->made[v].first_tensor = index;
   }
   d->n_operators++;
@@ -74,7 +75,7 @@ static situ_status add_edge(drawing *d, int32_t producer, int32_t consumer, situ
   if (made.n_tensors == 0) return SITU_STATUS_OK;
   do {
     int32_t tensor = made.first_tensor + (int32_t)rng_below(&d->rng, made.n_tensors);
-    TRY(situ_graph_builder_add_use(d->builder, consumer, tensor, error));
+    TRY(builder_add_use(d->builder, consumer, tensor, error));
   } while (chance(d, 0.2));
   return SITU_STATUS_OK;
 }

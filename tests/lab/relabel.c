@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "cost/cost_models.h"
+#include "graph/builder.h"
 
 /* Builds the operators in a random topological order; origin[number built] is the old number. */
 static void build_operators(situ_graph_builder *b, const situ_graph *g, int32_t *number, int32_t *origin, rng *r) {
@@ -21,8 +22,8 @@ static void build_operators(situ_graph_builder *b, const situ_graph *g, int32_t 
     for (int32_t u = 0; u < n; u++)
       if (waiting[u] == 0 && rng_below(r, ++seen) == 0) v = u;
     waiting[v] = -1;
-    situ_operator op = situ_graph_operator(g, v);
-    assert_int_equal(situ_graph_builder_add_operator(b, &op, &number[v], NULL), SITU_STATUS_OK);
+    situ_operator op = graph_operator(g, v);
+    assert_int_equal(builder_add_operator(b, &op, &number[v], NULL), SITU_STATUS_OK);
     origin[number[v]] = v;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) waiting[g->use[i]]--;
@@ -43,10 +44,10 @@ lab relabel(const lab *l, const situ_problem_options *options, uint64_t seed) {
   build_operators(b, g, number, origin, &r);
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t made;
-    situ_tensor tensor = situ_graph_tensor(g, t);
-    assert_int_equal(situ_graph_builder_add_tensor(b, number[g->producer[t]], &tensor, &made, NULL), SITU_STATUS_OK);
+    situ_tensor tensor = graph_tensor(g, t);
+    assert_int_equal(builder_add_tensor(b, number[g->producer[t]], &tensor, &made, NULL), SITU_STATUS_OK);
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
-      assert_int_equal(situ_graph_builder_add_use(b, number[g->use[i]], made, NULL), SITU_STATUS_OK);
+      assert_int_equal(builder_add_use(b, number[g->use[i]], made, NULL), SITU_STATUS_OK);
   }
   assert_int_equal(situ_graph_freeze(&again.graph, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);
@@ -60,6 +61,7 @@ lab relabel(const lab *l, const situ_problem_options *options, uint64_t seed) {
            (size_t)classes * sizeof(int64_t));
   }
   situ_problem_options posed = *options;
+  posed.size = sizeof posed;
   posed.pins = again.pins;
   posed.unused = l->unused;
   assert_int_equal(situ_problem_pose(&again.problem, again.graph, l->platform, again.costs, &posed, NULL),

@@ -38,7 +38,7 @@ static lab_options draw(uint64_t seed) {
 /* The optimum that a solver proves, SITU_NEVER_NS where there is no plan; -1 where it does not serve. */
 static int64_t optimum_by(const char *solver, const situ_problem *p) {
   situ_plan *plan;
-  situ_solve_options with = {.solvers = solver};
+  situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = solver};
   if (!situ_solver_serves(solver, p) || situ_problem_conflict(p)) return -1;
   assert_int_equal(situ_solve(&plan, p, &with, NULL), SITU_STATUS_OK);
   situ_outcome outcome = situ_plan_outcome(plan);

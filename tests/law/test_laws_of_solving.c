@@ -23,22 +23,35 @@ enum { N_VARIANTS = 10 };
 
 static situ_problem_options variant(int32_t index) {
   static const situ_problem_options all[N_VARIANTS] = {
-      {.execution = SITU_EXECUTION_STREAM},
-      {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
-      {.execution = SITU_EXECUTION_CALLS},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK, .free = true},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM},
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_LINK},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_HOST_STAGED},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_LINK,
+       .free = true},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_HOST_STAGED,
        .free = true,
        .overlap = true},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .in_flight = 2},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_HOST_STAGED,
+       .in_flight = 2},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_HOST_STAGED,
        .replicate = true,
        .schedule = SITU_SCHEDULE_GPIPE},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_LINK,
        .free = true,
        .replicate = true,
@@ -75,7 +88,11 @@ static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t s
   situ_error error;
   bool bounded =
       strcmp(name, "auto") == 0 || seed % 8 == 0; /* they are the same for all solvers and take most of the time */
-  situ_solve_options o = {.solvers = name, .max_steps = steps_of(name), .seed = seed, .no_bounds = !bounded};
+  situ_solve_options o = {.size = sizeof(situ_solve_options),
+                          .solvers = name,
+                          .max_steps = steps_of(name),
+                          .seed = seed,
+                          .no_bounds = !bounded};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK)
     fail_msg("%s, seed %d, solver %s: %s", situ_execution_name(situ_problem_execution(p)), (int)seed, name, error.text);
   return plan;
@@ -88,8 +105,9 @@ static void plans_keep_all_rules_and_runs_repeat(void **state) {
     for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(24); seed += index < 8 ? 2 : 7) {
       lab l = draw(index, seed);
       int32_t n = l.problem->n_operators;
-      for (int32_t i = 0; i < situ_n_solvers(); i++) {
-        const char *name = situ_solver_at(i).name;
+      situ_solver_info info = SITU_SOLVER_INFO_INIT;
+      for (int32_t i = 0; situ_solver_at(i, &info); i++) {
+        const char *name = info.name;
         if (!situ_solver_serves(name, l.problem)) continue;
         situ_plan *first = solve_with(l.problem, name, seed), *second = solve_with(l.problem, name, seed);
         assert_int_equal(situ_plan_value_ns(first), situ_plan_value_ns(second));
@@ -120,7 +138,7 @@ static void bounds_do_not_depend_on_numbers(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(40); seed++) {
     lab_options o = {.seed = seed, .n_operators = 40, .n_devices = 3, .density = 0.06, .unsupported = seed % 2};
-    lab l = lab_random(&o), again = relabel(&l, &(situ_problem_options){0}, seed);
+    lab l = lab_random(&o), again = relabel(&l, &(situ_problem_options){.size = sizeof(situ_problem_options)}, seed);
     arena *a = arena_new();
     budget unlimited = budget_new(0, 0, NULL, NULL);
     for (int32_t i = 0; bounds[i]; i++) {
@@ -149,7 +167,8 @@ static void a_stop_returns_the_best_so_far(void **state) {
   int calls = 0;
   situ_plan *plan;
   situ_error error;
-  situ_solve_options options = {.progress = stop_at_first_plan, .context = &calls, .time_limit_s = 60};
+  situ_solve_options options = {
+      .size = sizeof(situ_solve_options), .progress = stop_at_first_plan, .context = &calls, .time_limit_s = 60};
   assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
   assert_true(calls > 0);
   assert_true(situ_plan_exists(plan));
@@ -170,7 +189,7 @@ static void a_stop_before_any_plan_is_cancelled(void **state) {
   lab l = lab_random(&o);
   situ_plan *plan;
   situ_error error;
-  situ_solve_options options = {.progress = stop_at_once};
+  situ_solve_options options = {.size = sizeof(situ_solve_options), .progress = stop_at_once};
   assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
   assert_int_equal(situ_plan_outcome(plan), SITU_OUTCOME_CANCELLED);
   assert_false(situ_plan_exists(plan));

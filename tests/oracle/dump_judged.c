@@ -40,7 +40,7 @@ static void must(situ_status status, const situ_error *error) {
 /* ---- the problem ---- */
 
 static situ_problem_options draw_options(rng *r, situ_execution execution, int32_t copies) {
-  situ_problem_options o = {.execution = execution, .copies = copies};
+  situ_problem_options o = {.size = sizeof(situ_problem_options), .execution = execution, .copies = copies};
   if (execution == SITU_EXECUTION_CALLS && rng_below(r, 3) == 0) o.max_calls = 1 + (int32_t)rng_below(r, 3);
   if (execution == SITU_EXECUTION_STREAM) {
     o.contention = rng_below(r, 3) ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;

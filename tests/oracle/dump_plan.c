@@ -25,9 +25,10 @@ static situ_status make(situ_plan **plan, const scenario *s, const char *what, s
 
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
-  situ_problem_options options = {.execution = SITU_EXECUTION_STREAM};
+  situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   if (strcmp(argv[1], "calls") == 0) options.execution = SITU_EXECUTION_CALLS;
-  if (strcmp(argv[1], "pipeline") == 0) options = (situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT};
+  if (strcmp(argv[1], "pipeline") == 0)
+    options = (situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
   scenario s = scenario_new();
   for (int d = 0; d < 2; d++) scenario_device(&s, d ? 100 : SITU_UNLIMITED_BYTES, -1, d == 0);
   scenario_link(&s, 0, 1, 0, -1);

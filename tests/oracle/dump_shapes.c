@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph.h"
+#include "read/reader.h"
 #include "situ/read.h"
 
 static void print_tensor(const situ_tensor *t) {
@@ -25,7 +27,7 @@ static void print_tensor(const situ_tensor *t) {
 int main(int argc, char **argv) {
   enum { MOST_DIMS = 64 };
   situ_dim dims[MOST_DIMS];
-  situ_read_options options = {.dims = dims, .default_dim = 1};
+  situ_read_options options = {.size = sizeof(situ_read_options), .dims = dims, .default_dim = 1};
   if (argc < 2) return 2;
   for (int i = 2; i < argc && options.n_dims < MOST_DIMS; i++) {
     char *equals = strrchr(argv[i], '=');
@@ -42,13 +44,13 @@ int main(int argc, char **argv) {
   }
   const situ_graph *g = model->graph;
   for (int32_t i = 0; i < situ_graph_n_tensors(g); i++) {
-    situ_tensor t = situ_graph_tensor(g, i);
+    situ_tensor t = graph_tensor(g, i);
     print_tensor(&t);
   }
   double flops = 0, weights = 0;
   int32_t n_floors = 0;
   for (int32_t i = 0; i < situ_graph_n_operators(g); i++) {
-    situ_operator op = situ_graph_operator(g, i);
+    situ_operator op = graph_operator(g, i);
     flops += (double)op.flops;
     weights += (double)op.weight_bytes;
     n_floors += !op.inferred;

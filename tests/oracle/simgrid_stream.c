@@ -21,6 +21,7 @@
 
 #include "../lab/tier.h"
 #include "../unit/scenario.h"
+#include "graph/builder.h"
 
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
@@ -213,7 +214,7 @@ static scenario draw(uint64_t seed, const situ_problem_options *options) {
     for (int64_t k = rng_below(&r, 3); k > 0; k--) {
       int32_t t = scenario_tensor(&s, v, 1 + rng_below(&r, 1000000), -1);
       for (int32_t w = v + 1; w < n; w++)
-        if (rng_below(&r, n) < density) situ_graph_builder_add_use(s.builder, w, t, NULL);
+        if (rng_below(&r, n) < density) builder_add_use(s.builder, w, t, NULL);
     }
   scenario_pose(&s, options);
   return s;
@@ -221,7 +222,8 @@ static scenario draw(uint64_t seed, const situ_problem_options *options) {
 
 /* Whether one DAG agrees; in a child process. */
 static int compare(uint64_t seed, bool contention) {
-  situ_problem_options options = {.execution = SITU_EXECUTION_STREAM,
+  situ_problem_options options = {.size = sizeof(situ_problem_options),
+                                  .execution = SITU_EXECUTION_STREAM,
                                   .contention = contention ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE};
   int32_t device[SCENARIO_MOST], order[SCENARIO_MOST];
   scenario s = draw(seed, &options);

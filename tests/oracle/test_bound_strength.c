@@ -56,20 +56,22 @@ static void measure(const situ_problem_options *options, const lab_options *draw
 
 static void bounds_of_streams_stay_as_strong(void **state) {
   (void)state;
-  measure(&(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
-          &(lab_options){.n_operators = 5, .n_devices = 3}, 300,
-          (mark[]){{"critical_path", 0.972},
-                   {"area_price", 0.530},
-                   {"join", 0.981},
-                   {"destructive", 0.993},
-                   {"cut_vertex", 0.9987},
-                   {"linear_relaxation", 0.981},
-                   {0}});
+  measure(
+      &(situ_problem_options){
+          .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
+      &(lab_options){.n_operators = 5, .n_devices = 3}, 300,
+      (mark[]){{"critical_path", 0.972},
+               {"area_price", 0.530},
+               {"join", 0.981},
+               {"destructive", 0.993},
+               {"cut_vertex", 0.9987},
+               {"linear_relaxation", 0.981},
+               {0}});
 }
 
 static void bounds_that_know_memory_stay_as_strong(void **state) {
   (void)state;
-  measure(&(situ_problem_options){.execution = SITU_EXECUTION_STREAM},
+  measure(&(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM},
           &(lab_options){.n_operators = 5, .n_devices = 3, .memory = 0.35, .n_colocations = 1}, 200,
           (mark[]){{"critical_path", 0.4848},
                    {"area_price", 0.312},
@@ -83,7 +85,7 @@ static void bounds_that_know_memory_stay_as_strong(void **state) {
 
 static void bounds_of_calls_stay_as_strong(void **state) {
   (void)state;
-  measure(&(situ_problem_options){.execution = SITU_EXECUTION_CALLS},
+  measure(&(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
           &(lab_options){.n_operators = 5, .n_devices = 3, .memory = 0.5}, 200,
           (mark[]){{"critical_path", 0.700}, {0}});
 }
@@ -96,7 +98,8 @@ static void bounds_of_pipelines_stay_as_strong(void **state) {
                                   {{"balance", 0.8505}, {"area_price", 0.540}, {"largest_operator", 0.850}, {0}}};
   for (int32_t variant = 0; variant < 4; variant++)
     measure(
-        &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT,
+        &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                .objective = SITU_OBJECTIVE_THROUGHPUT,
                                 .communication = variant & 1 ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
                                 .free = variant & 2},
         &(lab_options){.n_operators = 6, .n_devices = 4, .equal = true, .training = false}, 200, marks[variant]);

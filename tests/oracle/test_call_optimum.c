@@ -58,7 +58,7 @@ static void judge(tally *t, const lab_options *o) {
   hold_light_bound(l.problem, optimum, o->seed);
   situ_plan *plan;
   situ_error error;
-  situ_solve_options with = {.solvers = "call_dp"};
+  situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "call_dp"};
   if (situ_solve(&plan, l.problem, &with, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)o->seed, error.text);
   int64_t value = situ_plan_value_ns(plan), lower = situ_plan_lower_bound_ns(plan);
   if (lower > optimum || value < optimum)

@@ -183,18 +183,21 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
 
 static void no_certificate_of_streams_proves_too_much(void **state) {
   (void)state;
-  compare((situ_problem_options){.execution = SITU_EXECUTION_STREAM}, 300, 5, 3);
-  compare((situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 300, 5, 3);
+  compare((situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM}, 300, 5, 3);
+  compare(
+      (situ_problem_options){
+          .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
+      300, 5, 3);
 }
 
 static void no_certificate_of_calls_proves_too_much(void **state) {
   (void)state;
-  compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 400, 5, 3);
+  compare((situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}, 400, 5, 3);
 }
 
 static void no_certificate_of_pipelines_proves_too_much(void **state) {
   (void)state;
-  situ_problem_options o = {.objective = SITU_OBJECTIVE_THROUGHPUT};
+  situ_problem_options o = {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
   for (int32_t variant = 0; variant < 8; variant++) {
     o.free = variant & 1;
     o.overlap = variant & 2;
@@ -218,7 +221,7 @@ static void the_judge_of_blocks_knows_the_optimum(void **state) {
     lab l = lab_random(&o);
     trial t = {.problem = l.problem, .seed = seed};
     situ_plan *plan;
-    situ_solve_options with = {.solvers = "block_dp"};
+    situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, NULL), SITU_STATUS_OK);
     if (situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL && situ_plan_value_ns(plan) > 0) {
       arena *a = arena_new();

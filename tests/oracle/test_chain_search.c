@@ -38,7 +38,7 @@ static void compare(situ_communication communication, uint64_t n_seeds) {
     lab l = draw(seed, communication);
     situ_plan *plan;
     situ_error error = {0};
-    situ_solve_options effort = {.solvers = "chain_search"};
+    situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "chain_search"};
     if (situ_problem_conflict(l.problem)) {
       lab_free(&l);
       continue;

@@ -19,7 +19,8 @@
 static situ_plan *search(const situ_problem *problem, uint64_t seed, int64_t steps) {
   situ_plan *plan = NULL;
   situ_error error = {0};
-  situ_solve_options effort = {.solvers = "free_search", .max_steps = steps, .seed = seed};
+  situ_solve_options effort = {
+      .size = sizeof(situ_solve_options), .solvers = "free_search", .max_steps = steps, .seed = seed};
   if (situ_solve(&plan, problem, &effort, &error) != SITU_STATUS_OK)
     fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
   return plan;

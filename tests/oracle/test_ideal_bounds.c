@@ -110,7 +110,7 @@ static void a_solve_that_is_stopped_brackets_the_optimum(void **state) {
     for (int64_t steps = 1; best_ns != SITU_NEVER_NS && steps < 60; steps += 1 + steps / 8) {
       situ_plan *plan = NULL;
       situ_error error = {0};
-      situ_solve_options effort = {.solvers = "ideal_dp", .max_steps = steps};
+      situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "ideal_dp", .max_steps = steps};
       if (situ_solve(&plan, l.problem, &effort, &error) != SITU_STATUS_OK)
         fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
       int64_t value_ns = situ_plan_value_ns(plan), bound_ns = situ_plan_lower_bound_ns(plan);

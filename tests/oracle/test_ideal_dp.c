@@ -25,14 +25,14 @@ static void make_idle(lab *l, rng *random) {
 /* Whether some device runs the part of another. */
 static bool has_replicas(const lab *l, const situ_plan *plan) {
   for (int32_t d = 0; d < l->problem->n_devices; d++)
-    if (situ_plan_device_use(plan, d).replica_of >= 0) return true;
+    if (plan_use(plan, d).replica_of >= 0) return true;
   return false;
 }
 
 static void compare(const lab *l, uint64_t seed, int *n_optimal, int *n_infeasible, int *n_replicated) {
   situ_plan *plan = NULL;
   situ_error error = {0};
-  situ_solve_options effort = {.solvers = "ideal_dp"};
+  situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "ideal_dp"};
   if (situ_solve(&plan, l->problem, &effort, &error) != SITU_STATUS_OK)
     fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
   int64_t expected_ns = brute_force(l->problem, NULL);
@@ -123,7 +123,7 @@ static void holds_against_brute_force_with_links(void **state) {
                                        .replicate = seed % 4 == 0}};
     lab l = lab_random(&options);
     situ_plan *plan;
-    situ_solve_options effort = {.solvers = "ideal_dp"};
+    situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "ideal_dp"};
     if (situ_solver_serves("ideal_dp", l.problem) && !situ_problem_conflict(l.problem)) {
       assert_int_equal(situ_solve(&plan, l.problem, &effort, NULL), SITU_STATUS_OK);
       int64_t expected_ns = brute_force(l.problem, NULL), lower_ns = situ_plan_lower_bound_ns(plan);

@@ -37,7 +37,7 @@ static void expect_no_violation(const situ_problem *problem, const situ_plan *pl
 static bool expect_between(const situ_problem *p, int64_t least, int64_t expected, uint64_t seed) {
   situ_plan *plan = NULL;
   situ_error error = {0};
-  situ_solve_options effort = {.solvers = "milp", .time_limit_s = 20, .seed = seed};
+  situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "milp", .time_limit_s = 20, .seed = seed};
   if (situ_solve(&plan, p, &effort, &error) != SITU_STATUS_OK)
     fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
   int64_t value = situ_plan_exists(plan) ? situ_plan_value_ns(plan) : SITU_NEVER_NS;

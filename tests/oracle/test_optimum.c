@@ -35,12 +35,13 @@ static void hold_bounds(const situ_problem *p, int64_t optimum, arena *a, uint64
 
 static void hold_solvers(const situ_problem *p, int64_t optimum, uint64_t seed) {
   int64_t single = SITU_NEVER_NS, portfolio = SITU_NEVER_NS;
-  for (int32_t i = 0; i < situ_n_solvers(); i++) {
-    const char *name = situ_solver_at(i).name;
+  situ_solver_info info = SITU_SOLVER_INFO_INIT;
+  for (int32_t i = 0; situ_solver_at(i, &info); i++) {
+    const char *name = info.name;
     if (!situ_solver_serves(name, p)) continue;
     situ_plan *plan;
     situ_error error;
-    situ_solve_options o = {.solvers = name, .max_steps = 200, .seed = seed};
+    situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .max_steps = 200, .seed = seed};
     if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK)
       fail_msg("%s, seed %d, solver %s: %s", situ_execution_name(p->execution), (int)seed, name, error.text);
     int64_t value = situ_plan_value_ns(plan);
@@ -82,20 +83,23 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
 
 static void nothing_is_better_than_the_optimum_of_streams(void **state) {
   (void)state;
-  compare((situ_problem_options){.execution = SITU_EXECUTION_STREAM}, 300, 5, 3);
-  compare((situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 300, 5, 3);
+  compare((situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM}, 300, 5, 3);
+  compare(
+      (situ_problem_options){
+          .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
+      300, 5, 3);
 }
 
 static void nothing_is_better_than_the_optimum_of_calls(void **state) {
   (void)state;
-  compare((situ_problem_options){.execution = SITU_EXECUTION_CALLS}, 600, 5, 3);
-  compare((situ_problem_options){.max_calls = 1}, 300, 5, 3);
-  compare((situ_problem_options){.max_calls = 2}, 300, 5, 3);
+  compare((situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}, 600, 5, 3);
+  compare((situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1}, 300, 5, 3);
+  compare((situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 2}, 300, 5, 3);
 }
 
 static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
   (void)state;
-  situ_problem_options o = {.objective = SITU_OBJECTIVE_THROUGHPUT};
+  situ_problem_options o = {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
   for (int32_t variant = 0; variant < 8; variant++) {
     o.free = variant & 1;
     o.overlap = variant & 2;
@@ -125,7 +129,7 @@ static void the_block_dp_finds_and_proves_the_optimum_on_free_links(void **state
     int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan;
     situ_error error;
-    situ_solve_options with = {.solvers = "block_dp"};
+    situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
     if (optimum != SITU_NEVER_NS && (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
       fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
@@ -154,7 +158,7 @@ static void branch_and_bound_finds_and_proves_the_optimum(void **state) {
     int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan;
     situ_error error;
-    situ_solve_options with = {.solvers = "branch_and_bound"};
+    situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "branch_and_bound"};
     assert_int_equal(situ_solve(&plan, l.problem, &with, &error), SITU_STATUS_OK);
     if (!l.problem->conflict && (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
       fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,

@@ -32,7 +32,8 @@ static int32_t count_optima(double memory, situ_contention contention, int32_t s
     int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan;
     situ_error error;
-    situ_solve_options with = {.solvers = "splitting", .max_steps = 400, .seed = seed};
+    situ_solve_options with = {
+        .size = sizeof(situ_solve_options), .solvers = "splitting", .max_steps = 400, .seed = seed};
     if (situ_solve(&plan, l.problem, &with, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
     int64_t value = situ_plan_value_ns(plan);
     if (value < optimum)

@@ -181,7 +181,7 @@ static void the_least_priced_sum_is_that_of_counting(void **state) {
 static situ_plan *solve(const lab *l, const char *names, int64_t steps, uint64_t seed) {
   situ_plan *plan = NULL;
   situ_error error = {0};
-  situ_solve_options effort = {.solvers = names, .max_steps = steps, .seed = seed};
+  situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = names, .max_steps = steps, .seed = seed};
   if (situ_solve(&plan, l->problem, &effort, &error) != SITU_STATUS_OK)
     fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
   return plan;

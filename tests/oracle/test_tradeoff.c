@@ -68,7 +68,10 @@ static truth find_truth(const situ_problem *p, arena *a) {
 static bool front_is_true(const lab *l, const truth *t, uint64_t seed) {
   situ_front *front;
   situ_error error;
-  situ_pareto_options o = {.points = 8, .solve = {.max_steps = 8000, .seed = seed}};
+  situ_pareto_options o = {
+      .size = sizeof(situ_pareto_options),
+      .points = 8,
+      .solve = &(situ_solve_options){.size = sizeof(situ_solve_options), .max_steps = 8000, .seed = seed}};
   if (situ_pareto(&front, l->problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
   int32_t n = situ_front_n_points(front), found = 0;
   assert_true(t->n > 0 || n == 0);
@@ -95,7 +98,8 @@ static void no_front_is_better_than_the_truth_and_most_are_it(void **state) {
   (void)state;
   int32_t equal = 0, possible = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(100); seed++) {
-    lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM,
+    lab l = draw(seed, (situ_problem_options){.size = sizeof(situ_problem_options),
+                                              .execution = SITU_EXECUTION_STREAM,
                                               .max_latency_ns = SITU_NEVER_NS - 1,
                                               .contention = seed % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE});
     arena *a = arena_new();
@@ -114,7 +118,8 @@ static situ_problem *limited(const lab *l, int64_t max_latency_ns, int64_t max_p
   situ_problem *p;
   situ_error error;
   int32_t copies = situ_problem_copies(l->problem);
-  situ_problem_options o = {.objective = max_latency_ns ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
+  situ_problem_options o = {.size = sizeof(situ_problem_options),
+                            .objective = max_latency_ns ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY,
                             .max_latency_ns = max_latency_ns,
                             .max_period_ns = max_period_ns,
                             .contention = situ_problem_contention(l->problem),
@@ -131,7 +136,7 @@ static bool solve_limited(const lab *l, int64_t max_latency_ns, int64_t max_peri
   situ_problem *p = limited(l, max_latency_ns, max_period_ns);
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.max_steps = 1500, .seed = seed};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .max_steps = 1500, .seed = seed};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
   int64_t value = situ_plan_value_ns(plan);
   assert_true(value >= best);
@@ -165,7 +170,9 @@ static void limits_are_kept_and_what_is_impossible_is_not_found(void **state) {
   (void)state;
   int32_t equal = 0, all = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(80); seed++) {
-    lab l = draw(seed, (situ_problem_options){.execution = SITU_EXECUTION_STREAM, .max_latency_ns = SITU_NEVER_NS - 1});
+    lab l = draw(seed, (situ_problem_options){.size = sizeof(situ_problem_options),
+                                              .execution = SITU_EXECUTION_STREAM,
+                                              .max_latency_ns = SITU_NEVER_NS - 1});
     arena *a = arena_new();
     truth t = find_truth(l.problem, a);
     solve_under_limits(&l, &t, seed, &equal, &all);
@@ -197,7 +204,7 @@ static lab copied(uint64_t seed, int32_t n_operators, int32_t copies, situ_conte
   situ_graph_free(l.graph);
   l.graph = graph;
   l.costs = costs;
-  situ_problem_options posed = {.contention = contention, .copies = copies};
+  situ_problem_options posed = {.size = sizeof(situ_problem_options), .contention = contention, .copies = copies};
   if (situ_problem_pose(&l.problem, graph, l.platform, costs, &posed, &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
   return l;
@@ -213,7 +220,8 @@ static void copies_are_placed_as_by_brute_force(void **state) {
     for (int32_t which = 0; which < 2; which++) {
       situ_plan *plan;
       situ_error error;
-      situ_solve_options o = {.solvers = which ? "tradeoff" : "auto", .max_steps = 1200, .seed = seed};
+      situ_solve_options o = {
+          .size = sizeof(situ_solve_options), .solvers = which ? "tradeoff" : "auto", .max_steps = 1200, .seed = seed};
       if (situ_solve(&plan, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
       assert_true(situ_plan_value_ns(plan) >= optimum);
       assert_true(situ_plan_lower_bound_ns(plan) <= optimum);

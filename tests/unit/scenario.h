@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "cost/cost_models.h"
+#include "graph/builder.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 #include "problem/problem.h"
@@ -70,7 +71,7 @@ static inline int32_t scenario_operator(scenario *s, const char *name, int64_t t
                       .weight_bytes = weight_bytes,
                       .workspace_bytes = workspace_bytes};
   int32_t v;
-  assert_int_equal(situ_graph_builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
   for (int32_t d = 0; d < 8; d++) s->time_ns[v][d] = time_ns;
   s->n_operators++;
   return v;
@@ -80,24 +81,24 @@ static inline int32_t scenario_operator(scenario *s, const char *name, int64_t t
 static inline int32_t scenario_tensor(scenario *s, int32_t v, int64_t size_bytes, ...) {
   int32_t t;
   situ_tensor about = {.rank = -1, .size_bytes = size_bytes};
-  assert_int_equal(situ_graph_builder_add_tensor(s->builder, v, &about, &t, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_tensor(s->builder, v, &about, &t, NULL), SITU_STATUS_OK);
   va_list users;
   va_start(users, size_bytes);
-  for (int w; (w = va_arg(users, int)) >= 0;)
-    assert_int_equal(situ_graph_builder_add_use(s->builder, w, t, NULL), SITU_STATUS_OK);
+  for (int w; (w = va_arg(users, int)) >= 0;) assert_int_equal(builder_add_use(s->builder, w, t, NULL), SITU_STATUS_OK);
   va_end(users);
   return t;
 }
 
 static inline void scenario_pose(scenario *s, const situ_problem_options *options) {
+  situ_problem_options posed = options ? *options : (situ_problem_options){0};
   situ_error error = {0};
+  posed.size = sizeof posed;
   for (int32_t d = 0; d < s->n_devices; d++) {
     s->devices[d].name = s->devices[d].class_name = s->device_name[d];
     if (s->alike && !s->devices[d].is_host) s->devices[d].class_name = "alike";
   }
   if (situ_graph_freeze(&s->graph, s->builder, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  if (situ_platform_new(&s->platform, "scenario", s->devices, s->n_devices, s->links, s->n_links, &error) !=
-      SITU_STATUS_OK)
+  if (platform_new(&s->platform, "scenario", s->devices, s->n_devices, s->links, s->n_links, &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
   if (costs_new_with_transfers(&s->costs, s->graph, s->platform, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   s->costs->source = "scenario";
@@ -105,7 +106,7 @@ static inline void scenario_pose(scenario *s, const situ_problem_options *option
     for (int32_t d = 0; d < s->n_devices; d++)
       s->costs->time_ns[v * s->platform->n_classes + s->platform->class_of[d]] =
           s->time_ns[s->graph->built_index[v]][d];
-  if (situ_problem_pose(&s->problem, s->graph, s->platform, s->costs, options, &error) != SITU_STATUS_OK)
+  if (situ_problem_pose(&s->problem, s->graph, s->platform, s->costs, &posed, &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
   s->simulator = simulator_new(s->problem, s->arena);
   assert_non_null(s->simulator);
@@ -171,7 +172,7 @@ static inline scenario scenario_random(uint64_t seed, int32_t most, const situ_p
     for (int64_t k = 0; k < outputs; k++) {
       int32_t t = scenario_tensor(&s, v, rng_below(&r, 6), -1);
       for (int32_t w = v + 1; w < n; w++)
-        if (rng_below(&r, n) < density) situ_graph_builder_add_use(s.builder, w, t, NULL);
+        if (rng_below(&r, n) < density) builder_add_use(s.builder, w, t, NULL);
     }
   }
   scenario_pose(&s, options);

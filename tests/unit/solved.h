@@ -20,7 +20,8 @@ static inline int64_t solved_value(const situ_problem *problem, const char *solv
   situ_error e;
   if (device && situ_simulate(&start, problem, device, NULL, &e) != SITU_STATUS_OK) fail_msg("start: %s", e.text);
   const situ_plan *starts[] = {start};
-  situ_solve_options o = {.solvers = solvers,
+  situ_solve_options o = {.size = sizeof(situ_solve_options),
+                          .solvers = solvers,
                           .max_steps = steps,
                           .seed = seed,
                           .no_bounds = true,

@@ -107,7 +107,7 @@ void solve_count(solve_run *run, const char *name, int64_t n) {
   incumbent *i = run->incumbent;
   int32_t k = 0;
   while (k < i->n_statistics && strcmp(i->statistics[k].name, name) != 0) k++;
-  if (k == SITU_MAX_STATISTICS) return;
+  if (k == MAX_STATISTICS) return;
   if (k == i->n_statistics) i->statistics[i->n_statistics++] = (situ_statistic){name, 0};
   i->statistics[k].value = sat_add(i->statistics[k].value, n);
 }
@@ -119,7 +119,7 @@ bool solve_done(solve_run *run) {
 const char *incumbent_check(const incumbent *i, const situ_problem *p) {
   EXPECT(i->solver && i->bound, "names are texts");
   EXPECT(i->lower_bound_ns >= 0 && i->value_ns >= 0, "values are at least 0");
-  EXPECT(i->n_statistics >= 0 && i->n_statistics <= SITU_MAX_STATISTICS, "statistics fit their table");
+  EXPECT(i->n_statistics >= 0 && i->n_statistics <= MAX_STATISTICS, "statistics fit their table");
   EXPECT(!i->proof.kind || i->proof.lower_ns <= i->lower_bound_ns, "the proof is of no more than the bound");
   if (!i->best.device) {
     EXPECT(i->value_ns == SITU_NEVER_NS, "without a plan there is no value");

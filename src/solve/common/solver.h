@@ -18,7 +18,7 @@ typedef struct incumbent {
   const char *reason; /* why there can be no plan, or NULL: in words better than that of the bound alone */
   certificate proof;  /* the strongest, of at most lower_bound_ns, in its own arena */
   arena *proof_arena; /* NULL before the first */
-  situ_statistic statistics[SITU_MAX_STATISTICS];
+  situ_statistic statistics[MAX_STATISTICS];
   int32_t n_statistics;
   placement store; /* the arrays that `best` points into */
 } incumbent;
@@ -125,7 +125,7 @@ bool solve_allows(const situ_problem *problem, const int32_t *device);
 void solve_bound(solve_run *run, int64_t lower_bound_ns, const char *name);
 /* The same with a certificate, which is copied; its `bound` (static storage) says who found it. NO_MEMORY or OK. */
 situ_status solve_prove(solve_run *run, const certificate *proof);
-/* Adds to a counter of the solve; `name` has static storage. Counters beyond SITU_MAX_STATISTICS are not kept. */
+/* Adds to a counter of the solve; `name` has static storage. Counters beyond MAX_STATISTICS are not kept. */
 void solve_count(solve_run *run, const char *name, int64_t n);
 /* Whether the gap is closed or the budget spent. */
 bool solve_done(solve_run *run);

@@ -36,7 +36,7 @@ static int leave_folder(void **state) {
 static situ_plan *place(situ_instance **instance, const situ_instance_options *options, const char *solvers) {
   situ_plan *plan = NULL;
   situ_error error = {0};
-  situ_solve_options solve = {.solvers = solvers, .max_steps = 200};
+  situ_solve_options solve = {.size = sizeof(situ_solve_options), .solvers = solvers, .max_steps = 200};
   if (situ_place(&plan, instance, options, &solve, &error) != SITU_STATUS_OK)
     fail_msg("%s %s", error.where, error.text);
   return plan;
@@ -65,26 +65,31 @@ static void same_question(const situ_problem *p, const situ_problem *q) {
 static void a_plan_file_brings_its_problem_back(void **state) {
   (void)state;
   const situ_problem_options kinds[] = {
-      {0},
-      {.contention = SITU_CONTENTION_NONE},
-      {.execution = SITU_EXECUTION_CALLS},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+      {.size = sizeof(situ_problem_options)},
+      {.size = sizeof(situ_problem_options), .contention = SITU_CONTENTION_NONE},
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
+      {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_HOST_STAGED,
        .free = true,
        .overlap = true,
        .in_flight = 3},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .schedule = SITU_SCHEDULE_GPIPE, .replicate = true},
-      {.max_period_ns = 123456789},
-      {.max_latency_ns = 987654321, .copies = 2},
-      {.max_calls = 3},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .schedule = SITU_SCHEDULE_GPIPE,
+       .replicate = true},
+      {.size = sizeof(situ_problem_options), .max_period_ns = 123456789},
+      {.size = sizeof(situ_problem_options), .max_latency_ns = 987654321, .copies = 2},
+      {.size = sizeof(situ_problem_options), .max_calls = 3},
   };
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
     const char *unused[] = {"gpu1"};
-    situ_instance_options o = {.model = model,
+    situ_instance_options o = {.size = sizeof(situ_instance_options),
+                               .model = model,
                                .platform = platform,
-                               .cost = {.efficiency = 0.25},
-                               .problem = kinds[k],
+                               .cost = &(situ_cost_options){.size = sizeof(situ_cost_options), .efficiency = 0.25},
+                               .problem = &kinds[k],
                                .unused = unused,
                                .n_unused = 1};
     situ_instance *first = NULL, *second = NULL;
@@ -118,7 +123,8 @@ static void pins_come_back_too(void **state) {
   (void)state;
   situ_error error = {0};
   assert_int_equal(situ_text_write("{\"fc\": \"gpu1\"}", "pins.json", &error), SITU_STATUS_OK);
-  situ_instance_options o = {.model = model, .platform = platform, .fix = "pins.json"};
+  situ_instance_options o = {
+      .size = sizeof(situ_instance_options), .model = model, .platform = platform, .fix = "pins.json"};
   situ_instance *first = NULL, *second = NULL;
   situ_plan *plan = place(&first, &o, NULL), *again = NULL;
   int32_t fc = situ_graph_find(situ_problem_graph(situ_instance_problem(first)), "fc");
@@ -128,7 +134,7 @@ static void pins_come_back_too(void **state) {
   assert_int_equal(situ_plan_read(&again, &second, "plan.json", &error), SITU_STATUS_OK);
   same_question(situ_instance_problem(second), situ_instance_problem(first));
   situ_plan *single = NULL; /* with the pin in force, one device alone is no plan */
-  situ_solve_options solve = {.solvers = "single"};
+  situ_solve_options solve = {.size = sizeof(situ_solve_options), .solvers = "single"};
   assert_int_equal(situ_solve(&single, situ_instance_problem(second), &solve, &error), SITU_STATUS_OK);
   assert_true(!situ_plan_exists(single) || situ_plan_device(single, fc) == 2);
   situ_plan_free(single);
@@ -144,7 +150,7 @@ static void a_changed_platform_is_told(void **state) {
   static const char slow[] = "{\"situ_platform\":1,\"devices\":[{\"name\":\"a\",\"base\":\"cpu\"}]}";
   static const char fast[] = "{\"situ_platform\":1,\"devices\":[{\"name\":\"a\",\"base\":\"xeon8480\"}]}";
   assert_int_equal(situ_text_write(slow, "p.json", &error), SITU_STATUS_OK);
-  situ_instance_options o = {.model = model, .platform = "p.json"};
+  situ_instance_options o = {.size = sizeof(situ_instance_options), .model = model, .platform = "p.json"};
   situ_instance *instance = NULL;
   situ_plan *plan = place(&instance, &o, "single"), *again = NULL;
   assert_int_equal(situ_plan_write(plan, instance, "plan.json", &error), SITU_STATUS_OK);
@@ -192,15 +198,41 @@ static void options_that_contradict_are_arguments(void **state) {
   (void)state;
   const char *nobody[] = {"tpu"};
   const situ_instance_options bad[] = {
-      {0},
-      {.model = model, .unused = nobody, .n_unused = 1},
-      {.model = model, .cost = {.model = "astrology"}},
-      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .execution = SITU_EXECUTION_PIPELINE}},
-      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .free = true}},
-      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .overlap = true}},
-      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .replicate = true}},
-      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .in_flight = 2}},
-      {.model = model, .problem = {.objective = SITU_OBJECTIVE_LATENCY, .schedule = SITU_SCHEDULE_GPIPE}},
+      {.size = sizeof(situ_instance_options)},
+      {.size = sizeof(situ_instance_options), .model = model, .unused = nobody, .n_unused = 1},
+      {.size = sizeof(situ_instance_options),
+       .model = model,
+       .cost = &(situ_cost_options){.size = sizeof(situ_cost_options), .model = "astrology"}},
+      {.size = sizeof(situ_instance_options),
+       .model = model,
+       .problem = &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                          .objective = SITU_OBJECTIVE_LATENCY,
+                                          .execution = SITU_EXECUTION_PIPELINE}},
+      {.size = sizeof(situ_instance_options),
+       .model = model,
+       .problem =
+           &(situ_problem_options){
+               .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_LATENCY, .free = true}},
+      {.size = sizeof(situ_instance_options),
+       .model = model,
+       .problem =
+           &(situ_problem_options){
+               .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_LATENCY, .overlap = true}},
+      {.size = sizeof(situ_instance_options),
+       .model = model,
+       .problem =
+           &(situ_problem_options){
+               .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_LATENCY, .replicate = true}},
+      {.size = sizeof(situ_instance_options),
+       .model = model,
+       .problem =
+           &(situ_problem_options){
+               .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_LATENCY, .in_flight = 2}},
+      {.size = sizeof(situ_instance_options),
+       .model = model,
+       .problem = &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                          .objective = SITU_OBJECTIVE_LATENCY,
+                                          .schedule = SITU_SCHEDULE_GPIPE}},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     situ_instance *instance = NULL;

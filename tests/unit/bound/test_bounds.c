@@ -10,6 +10,7 @@
 #include "../../lab/lab.h"
 #include "bound/bound.h"
 #include "cost/cost_models.h"
+#include "graph/builder.h"
 
 static int64_t bound_of(const situ_problem *p, const char *name) {
   arena *a = arena_new();
@@ -33,11 +34,11 @@ static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_
   for (int32_t v = 0; v < n; v++) {
     situ_operator op = {.colocation = -1, .source_id = -1, .weight_bytes = weights ? weights[v] : 0};
     situ_tensor t = {.rank = -1, .size_bytes = 10};
-    assert_int_equal(situ_graph_builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
-    assert_int_equal(situ_graph_builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
     for (int32_t u = 0; u < v; u++)
       if ((form == CHAIN && u == v - 1) || (form == JOIN && v == n - 1))
-        assert_int_equal(situ_graph_builder_add_use(b, v, u, NULL), SITU_STATUS_OK);
+        assert_int_equal(builder_add_use(b, v, u, NULL), SITU_STATUS_OK);
   }
   assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);
@@ -55,7 +56,7 @@ static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_
   devices[0].peak_flops[SITU_DTYPE_F32] = devices[1].peak_flops[SITU_DTYPE_F32] = 1e9;
   situ_link links[2] = {{.from_device = 0, .to_device = 1, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1},
                         {.from_device = 1, .to_device = 0, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1}};
-  assert_int_equal(situ_platform_new(&l.platform, "two", devices, 2, links, 2, NULL), SITU_STATUS_OK);
+  assert_int_equal(platform_new(&l.platform, "two", devices, 2, links, 2, NULL), SITU_STATUS_OK);
   assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < n; v++)
     for (int32_t d = 0; d < 2; d++) l.costs->time_ns[v * 2 + l.platform->class_of[d]] = times[v][d];

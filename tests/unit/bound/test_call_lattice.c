@@ -4,7 +4,7 @@
 #include "../scenario.h"
 #include "bound/call_price.h"
 
-static const situ_problem_options calls = {.execution = SITU_EXECUTION_CALLS};
+static const situ_problem_options calls = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
 
 /* A host and an accelerator with room for 100 bytes. Operators take 10 ns on the host and 1 ns on the accelerator. */
 static scenario machine(int32_t n, int64_t weight_bytes) {

@@ -170,7 +170,11 @@ static void the_bound_reaches_optima_that_another_method_proved(void **state) {
     FILE *there = shared ? fopen(path, "r") : NULL;
     if (!there) skip();
     fclose(there);
-    situ_instance_options options = {.model = path, .problem = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true}};
+    situ_instance_options options = {
+        .size = sizeof(situ_instance_options),
+        .model = path,
+        .problem = &(situ_problem_options){
+            .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .free = true}};
     situ_instance *instance = NULL;
     situ_error error = {0};
     assert_int_equal(situ_instance_open(&instance, &options, &error), SITU_STATUS_OK);

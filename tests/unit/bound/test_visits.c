@@ -14,6 +14,7 @@
 #include "bound/bound.h"
 #include "bound/visit_chain.h"
 #include "cost/cost_models.h"
+#include "graph/builder.h"
 #include "situ/plan.h"
 #include "situ/solve.h"
 
@@ -57,11 +58,11 @@ static lab make(const int32_t (*edges)[2], int32_t n_edges, int32_t n, int32_t n
   for (int32_t v = 0; v < n; v++) {
     situ_operator op = {.colocation = -1, .source_id = -1, .weight_bytes = 1000};
     situ_tensor t = {.rank = -1, .size_bytes = 10};
-    assert_int_equal(situ_graph_builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
-    assert_int_equal(situ_graph_builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
   }
   for (int32_t i = 0; i < n_edges; i++)
-    assert_int_equal(situ_graph_builder_add_use(b, edges[i][1], edges[i][0], NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_use(b, edges[i][1], edges[i][0], NULL), SITU_STATUS_OK);
   assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);
   situ_device devices[4];
@@ -78,12 +79,12 @@ static lab make(const int32_t (*edges)[2], int32_t n_edges, int32_t n, int32_t n
     links[2 * d - 2] = (situ_link){.from_device = 0, .to_device = d, .bytes_per_s = 1e9, .channel = -1};
     links[2 * d - 1] = (situ_link){.from_device = d, .to_device = 0, .bytes_per_s = 1e9, .channel = -1};
   }
-  assert_int_equal(situ_platform_new(&l.platform, "made", devices, n_fast + 1, links, 2 * n_fast, NULL),
-                   SITU_STATUS_OK);
+  assert_int_equal(platform_new(&l.platform, "made", devices, n_fast + 1, links, 2 * n_fast, NULL), SITU_STATUS_OK);
   assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < n; v++)
     for (int32_t d = 0; d <= n_fast; d++) l.costs->time_ns[v * 2 + l.platform->class_of[d]] = d == 0 ? 50 : 5;
-  situ_problem_options o = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
+  situ_problem_options o = {
+      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
   assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, &o, NULL), SITU_STATUS_OK);
   return l;
 }

@@ -3,7 +3,7 @@
 
 /* Two operators without a tensor between them: 6 and 4 ns on d0, 3 and 8 ns on d1; 10 bytes of weights each. */
 static scenario two(situ_execution execution, int64_t room_bytes) {
-  const situ_problem_options options = {.execution = execution};
+  const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = execution};
   scenario s = scenario_new();
   for (int d = 0; d < 2; d++) scenario_device(&s, room_bytes, -1, d == 0);
   scenario_link(&s, 0, 1, 0, -1);

@@ -5,9 +5,11 @@
 #include "../../lab/tier.h"
 #include "../scenario.h"
 #include "bound/bound.h"
+#include "graph/builder.h"
 
-static const situ_problem_options stream = {.execution = SITU_EXECUTION_STREAM};
-static const situ_problem_options pipeline = {.objective = SITU_OBJECTIVE_THROUGHPUT};
+static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
+static const situ_problem_options pipeline = {.size = sizeof(situ_problem_options),
+                                              .objective = SITU_OBJECTIVE_THROUGHPUT};
 
 /* Equal devices in pairs of links, 1 byte a nanosecond; d0 is the host. */
 static scenario devices(int32_t n, int64_t memory_bytes) {
@@ -45,7 +47,7 @@ static int64_t proved_by_operator(const scenario *s, const char *kind, int v) {
 static int32_t grouped(scenario *s, const char *name, int64_t time_ns, situ_phase phase, int64_t group) {
   situ_operator op = {.name = name, .source_id = -1, .colocation = group, .phase = phase};
   int32_t v;
-  assert_int_equal(situ_graph_builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
   for (int32_t d = 0; d < 8; d++) s->time_ns[v][d] = time_ns;
   s->n_operators++;
   return v;

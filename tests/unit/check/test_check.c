@@ -1,9 +1,11 @@
 /* The judge: simulated plans pass, and each kind of damage is found under its rule. */
 #include "../scenario.h"
+#include "graph/builder.h"
 
-static const situ_problem_options stream_link = {.execution = SITU_EXECUTION_STREAM};
-static const situ_problem_options stream_none = {.execution = SITU_EXECUTION_STREAM,
-                                                 .contention = SITU_CONTENTION_NONE};
+static const situ_problem_options stream_link = {.size = sizeof(situ_problem_options),
+                                                 .execution = SITU_EXECUTION_STREAM};
+static const situ_problem_options stream_none = {
+    .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
 
 /* The rules that a plan breaks, joined by blanks, each once, in order of appearance. */
 static const char *broken_rules(char into[256], const situ_problem *problem, const situ_plan *plan) {
@@ -32,14 +34,17 @@ static void simulated_plans_pass(void **state) {
   const situ_problem_options options[] = {
       stream_link,
       stream_none,
-      {.execution = SITU_EXECUTION_CALLS},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT,
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
+      {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .free = true},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_HOST_STAGED,
        .overlap = true,
        .free = true,
        .in_flight = 3},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_HOST_STAGED},
   };
   int passed = 0, broken = 0;
   for (size_t k = 0; k < sizeof options / sizeof options[0]; k++) {
@@ -207,12 +212,13 @@ static void wishes_are_watched(void **state) {
   scenario_operator(&s, "b", 1, 0, 0);
   for (int i = 0; i < 2; i++) {
     situ_operator op = {.name = i ? "twin" : "sister", .source_id = -1, .colocation = 4};
-    assert_int_equal(situ_graph_builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
     for (int d = 0; d < 3; d++) s.time_ns[2 + i][d] = 1;
   }
   int32_t pins[] = {0, -1, -1, -1};
   bool unused[] = {false, true, false};
-  situ_problem_options options = {.execution = SITU_EXECUTION_STREAM, .pins = pins, .unused = unused};
+  situ_problem_options options = {
+      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .pins = pins, .unused = unused};
   scenario_pose(&s, &options);
   char rules[256];
   int32_t device[][4] = {{0, 2, 2, 2}, {2, 2, 2, 2}, {0, 1, 2, 2}, {0, 2, 2, 0}};
@@ -235,13 +241,14 @@ static void violations_are_counted_beyond_those_kept(void **state) {
   static int32_t pins[300], device[300];
   for (int i = 0; i < 300; i++) {
     situ_operator op = {.source_id = -1, .colocation = -1};
-    assert_int_equal(situ_graph_builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
     pins[i] = 1;
   }
-  situ_problem_options options = {.execution = SITU_EXECUTION_STREAM, .pins = pins};
+  situ_problem_options options = {
+      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .pins = pins};
   for (int32_t d = 0; d < 2; d++) s.devices[d].name = s.devices[d].class_name = s.device_name[d];
   assert_int_equal(situ_graph_freeze(&s.graph, s.builder, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_platform_new(&s.platform, "two", s.devices, 2, s.links, 2, NULL), SITU_STATUS_OK);
+  assert_int_equal(platform_new(&s.platform, "two", s.devices, 2, s.links, 2, NULL), SITU_STATUS_OK);
   assert_int_equal(costs_new_with_transfers(&s.costs, s.graph, s.platform, NULL), SITU_STATUS_OK);
   s.costs->source = "zeros";
   assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &options, NULL), SITU_STATUS_OK);
@@ -267,7 +274,7 @@ static void calls_are_watched(void **state) {
   int32_t v[4];
   for (int i = 0; i < 4; i++) v[i] = scenario_operator(&s, NULL, 1, 0, 0);
   for (int i = 0; i < 3; i++) scenario_tensor(&s, v[i], 2, v[i + 1], -1);
-  situ_problem_options options = {.execution = SITU_EXECUTION_CALLS};
+  situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
   scenario_pose(&s, &options);
   int32_t device[] = {1, 1, 1, 1}, call[] = {0, 0, 1, 1};
   char rules[256];
@@ -304,7 +311,8 @@ static void contiguity_is_watched(void **state) {
     int32_t z = scenario_operator(&s, "z", 1, 0, 0);
     scenario_tensor(&s, x, 1, y, -1);
     scenario_tensor(&s, y, 1, z, -1);
-    situ_problem_options options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = is_free == 1};
+    situ_problem_options options = {
+        .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .free = is_free == 1};
     scenario_pose(&s, &options);
     int32_t device[] = {0, 1, 0};
     char rules[256];

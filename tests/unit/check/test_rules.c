@@ -1,9 +1,10 @@
 /* The rules of the judge one by one, on problems small enough to work out by hand: each has a plan that just keeps it
  * and one that just does not. */
 #include "../scenario.h"
+#include "graph/builder.h"
 
-static const situ_problem_options stream = {.execution = SITU_EXECUTION_STREAM};
-static const situ_problem_options calls = {.execution = SITU_EXECUTION_CALLS};
+static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
+static const situ_problem_options calls = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
 
 /* The violations of a plan, "rule: text" in lines. */
 static const char *found(char into[4096], const situ_problem *problem, const situ_plan *plan) {
@@ -44,7 +45,7 @@ static situ_plan *plan_on(scenario *s, int32_t *device) { return scenario_plan(s
 static int32_t of_phase(scenario *s, const char *name, int64_t time_ns, situ_phase phase, int64_t group) {
   situ_operator op = {.name = name, .source_id = -1, .colocation = group, .phase = phase};
   int32_t v;
-  assert_int_equal(situ_graph_builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
   for (int32_t d = 0; d < 8; d++) s->time_ns[v][d] = time_ns;
   s->n_operators++;
   return v;
@@ -325,7 +326,8 @@ static void replicas_are_equal_devices(void **state) {
     }
     scenario_operator(&s, "a", 9, 5, 0);
     scenario_operator(&s, "b", 1, 0, 0);
-    situ_problem_options options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = odd != NONE};
+    situ_problem_options options = {
+        .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = odd != NONE};
     options.unused = unused;
     options.pins = pins;
     scenario_pose(&s, &options);
@@ -349,7 +351,9 @@ static void replicas_have_a_leader_and_nothing_else(void **state) {
   s.alike = true;
   scenario_operator(&s, "a", 9, 5, 0);
   scenario_operator(&s, "b", 1, 0, 0);
-  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = true});
+  scenario_pose(&s,
+                &(situ_problem_options){
+                    .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = true});
   int32_t device[] = {1, 0}, replica_of[] = {-1, -1, 1, -1};
   static const struct {
     int32_t replica_of[4], on_d2;
@@ -394,7 +398,8 @@ static void backward_edges_count_turned_round(void **state) {
       int32_t r = of_phase(&s, "r", 1, SITU_PHASE_BACKWARD, rows[i].r_group);
       scenario_tensor(&s, f, 1, g, -1);
       scenario_tensor(&s, q, 1, r, -1);
-      scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT});
+      scenario_pose(
+          &s, &(situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT});
       int32_t device[] = {1, 2, straight ? 2 : 1, straight ? 1 : 2};
       situ_plan *plan = plan_on(&s, device);
       bool good = straight || rows[i].contiguous;
@@ -434,10 +439,30 @@ static void the_best_single_device_is_worked_out_again(void **state) {
       {calls, {100, 34, 34}, {0}, false, 0, 6}, /* a host is as wide as need be: a and b are the longest chain */
       {calls, {100, 35, 34}, {0}, false, 0, 6}, /* as much as on d1: the first of equals */
       {calls, {100, 100, 35}, {0}, false, 2, 3},
-      {{.objective = SITU_OBJECTIVE_THROUGHPUT}, {100, 100, 35}, {0}, false, 2, 3},
-      {{.objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = 3}, {100, 45, 44}, {0}, false, 1, 6},
-      {{.objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = 3}, {100, 44, 44}, {0}, false, 0, 9},
-      {{.execution = SITU_EXECUTION_STREAM, .max_period_ns = 2}, {100, 100, 100}, {0}, false, 2, 3}, /* limits aside */
+      {{.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT},
+       {100, 100, 35},
+       {0},
+       false,
+       2,
+       3},
+      {{.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = 3},
+       {100, 45, 44},
+       {0},
+       false,
+       1,
+       6},
+      {{.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = 3},
+       {100, 44, 44},
+       {0},
+       false,
+       0,
+       9},
+      {{.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .max_period_ns = 2},
+       {100, 100, 100},
+       {0},
+       false,
+       2,
+       3}, /* limits aside */
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     scenario s = scenario_new();

@@ -11,10 +11,12 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/dtype.h"
 #include "base/file.h"
 #include "base/rng.h"
 #include "cost/cost_models.h"
 #include "cost/costs.h"
+#include "graph/builder.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 
@@ -40,9 +42,9 @@ static situ_graph *chain(const work *works, int n) {
                         .source_id = -1};
     situ_tensor tensor = {.dtype = works[i].dtype, .rank = -1, .size_bytes = works[i].out_bytes};
     int32_t v, t;
-    assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);
-    assert_int_equal(situ_graph_builder_add_tensor(b, v, &tensor, &t, NULL), SITU_STATUS_OK);
-    if (last >= 0) assert_int_equal(situ_graph_builder_add_use(b, v, last, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_tensor(b, v, &tensor, &t, NULL), SITU_STATUS_OK);
+    if (last >= 0) assert_int_equal(builder_add_use(b, v, last, NULL), SITU_STATUS_OK);
     last = t;
   }
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
@@ -91,7 +93,7 @@ static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
   assert_int_equal(situ_costs_unit_ns(c), 0);
   situ_costs_free(c);
 
-  c = costs_of(g, p, &(situ_cost_options){.model = "roofline", .efficiency = 1.0});
+  c = costs_of(g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .model = "roofline", .efficiency = 1.0});
   assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 1000000 + 5000);
   assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 800000 + 5000); /* 1.6312 / 2039 */
   situ_costs_free(c);
@@ -111,7 +113,7 @@ static void types_without_a_rate_take_their_neighbours(void **state) {
   d.peak_flops[SITU_DTYPE_I8] = 16;
   assert_true(roofline_peak(&d, SITU_DTYPE_U8) == 16);
   situ_device only = {.peak_flops = {[SITU_DTYPE_F32] = 3}};
-  for (int t = 0; t < SITU_DTYPE_COUNT; t++) assert_true(roofline_peak(&only, (situ_dtype)t) == 3);
+  for (int t = 0; t < DTYPE_COUNT; t++) assert_true(roofline_peak(&only, (situ_dtype)t) == 3);
 }
 
 static void transfers_add_up_over_their_hops(void **state) {
@@ -182,11 +184,11 @@ static void a_faster_link_never_slows_a_transfer(void **state) {
       l[i] = (situ_link){from, to, rng_below(&r, 100000), 1e8 * (double)(1 + rng_below(&r, 100)), -1};
     }
     situ_platform *p, *q;
-    assert_int_equal(situ_platform_new(&p, "slow", d, N, l, L, NULL), SITU_STATUS_OK);
+    assert_int_equal(platform_new(&p, "slow", d, N, l, L, NULL), SITU_STATUS_OK);
     int changed = (int)rng_below(&r, L);
     l[changed].bytes_per_s *= 1.0 + rng_unit(&r);
     l[changed].latency_ns -= l[changed].latency_ns / 3;
-    assert_int_equal(situ_platform_new(&q, "fast", d, N, l, L, NULL), SITU_STATUS_OK);
+    assert_int_equal(platform_new(&q, "fast", d, N, l, L, NULL), SITU_STATUS_OK);
     situ_costs *before = costs_of(g, p, NULL), *after = costs_of(g, q, NULL);
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++)
@@ -206,13 +208,16 @@ static void wrong_options_are_refused(void **state) {
   situ_platform *p = named("cpu");
   situ_costs *c;
   situ_error error;
-  assert_int_equal(situ_costs_estimate(&c, g, p, &(situ_cost_options){.model = "magic"}, &error),
-                   SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(
+      situ_costs_estimate(&c, g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .model = "magic"}, &error),
+      SITU_STATUS_BAD_ARGUMENT);
   assert_non_null(strstr(error.text, "magic"));
   double wrong[] = {-0.1, 1.1, (double)NAN};
   for (int i = 0; i < 3; i++) {
-    assert_int_equal(situ_costs_estimate(&c, g, p, &(situ_cost_options){.efficiency = wrong[i]}, &error),
-                     SITU_STATUS_BAD_ARGUMENT);
+    assert_int_equal(
+        situ_costs_estimate(&c, g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .efficiency = wrong[i]},
+                            &error),
+        SITU_STATUS_BAD_ARGUMENT);
     assert_null(c);
   }
   situ_platform_free(p);
@@ -225,8 +230,8 @@ static void tables_of_another_graph_are_found_out(void **state) {
   situ_graph *g = chain(works, 1), *h = chain(works, 2);
   situ_platform *p = named("cpu+t4-16g"), *q = named("cpu+2*t4-16g");
   situ_costs *c = costs_of(g, p, NULL);
-  assert_int_equal(costs_check(c, h, p, NULL), SITU_STATUS_INTERNAL);
-  assert_int_equal(costs_check(c, g, q, NULL), SITU_STATUS_INTERNAL);
+  assert_int_equal(costs_check(c, h, p, NULL), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(costs_check(c, g, q, NULL), SITU_STATUS_BAD_ARGUMENT);
   c->time_ns[0] = -1;
   assert_int_equal(costs_check(c, g, p, NULL), SITU_STATUS_INTERNAL);
   situ_costs_free(c);
@@ -243,7 +248,8 @@ static situ_status with_table(situ_costs **out, const char *text, situ_error *er
   char path[64];
   snprintf(path, sizeof path, "costs-%ld.json", (long)getpid());
   assert_int_equal(file_write(path, text, strlen(text), NULL), SITU_STATUS_OK);
-  situ_status status = situ_costs_estimate(out, g, p, &(situ_cost_options){.table_path = path}, error);
+  situ_status status = situ_costs_estimate(
+      out, g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .table_path = path}, error);
   unlink(path);
   if (status == SITU_STATUS_OK) assert_int_equal(costs_check(*out, g, p, NULL), SITU_STATUS_OK);
   situ_platform_free(p);
@@ -311,8 +317,8 @@ static void a_million_operators_cost_little(void **state) {
                         .source_id = -1};
     situ_tensor tensor = {.dtype = SITU_DTYPE_F32, .rank = -1, .size_bytes = rng_below(&r, 100000000)};
     int32_t v;
-    assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);
-    assert_int_equal(situ_graph_builder_add_tensor(b, v, &tensor, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(b, &op, &v, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_tensor(b, v, &tensor, NULL, NULL), SITU_STATUS_OK);
   }
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);

@@ -10,8 +10,10 @@
 #include <cmocka.h>
 
 #include "../../lab/random_graph.h"
+#include "base/dtype.h"
 #include "base/rng.h"
 #include "graph/ancestors.h"
+#include "graph/builder.h"
 #include "graph/components.h"
 #include "graph/neighbours.h"
 #include "graph/topological.h"
@@ -27,13 +29,13 @@ static int32_t op(situ_graph_builder *b, const char *name) {
   int32_t v, t;
   situ_operator o = {.name = name, .kind = "Add", .colocation = -1, .source_id = -1};
   situ_tensor made = {.rank = -1, .size_bytes = 8};
-  assert_int_equal(situ_graph_builder_add_operator(b, &o, &v, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_graph_builder_add_tensor(b, v, &made, &t, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_operator(b, &o, &v, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_tensor(b, v, &made, &t, NULL), SITU_STATUS_OK);
   return t;
 }
 
 static void use(situ_graph_builder *b, int32_t consumer, int32_t tensor) {
-  assert_int_equal(situ_graph_builder_add_use(b, consumer, tensor, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_use(b, consumer, tensor, NULL), SITU_STATUS_OK);
 }
 
 static situ_graph *freeze(situ_graph_builder *b) {
@@ -53,7 +55,7 @@ static void an_order_that_is_topological_is_kept(void **state) {
   use(b, 4, 1); /* a -> e */
   situ_graph *g = freeze(b);
   for (int32_t v = 0; v < 5; v++) {
-    assert_string_equal(situ_graph_operator(g, v).name, names[v]);
+    assert_string_equal(graph_operator(g, v).name, names[v]);
     assert_int_equal(g->built_index[v], v);
     assert_int_equal(situ_graph_find(g, names[v]), v);
   }
@@ -68,7 +70,7 @@ static void an_order_that_is_not_is_changed_as_little_as_needed(void **state) {
   use(b, 0, 2); /* c -> a: only a has to wait; the smallest ready number goes first: b c a d */
   situ_graph *g = freeze(b);
   const char *expected[] = {"b", "c", "a", "d"};
-  for (int32_t v = 0; v < 4; v++) assert_string_equal(situ_graph_operator(g, v).name, expected[v]);
+  for (int32_t v = 0; v < 4; v++) assert_string_equal(graph_operator(g, v).name, expected[v]);
   const int32_t *list;
   assert_int_equal(situ_graph_inputs(g, 2, &list), 1);
   assert_int_equal(situ_graph_tensor_producer(g, list[0]), 1);
@@ -123,9 +125,9 @@ static void a_made_name_gives_way_to_given_ones(void **state) {
   op(b, "Add_1");
   op(b, "Add_1_2");
   situ_graph *g = freeze(b);
-  assert_string_equal(situ_graph_operator(g, 0).name, "Add_0");
-  assert_string_equal(situ_graph_operator(g, 1).name, "Add_1_3");
-  assert_string_equal(situ_graph_operator(g, 2).name, "Add_1");
+  assert_string_equal(graph_operator(g, 0).name, "Add_0");
+  assert_string_equal(graph_operator(g, 1).name, "Add_1_3");
+  assert_string_equal(graph_operator(g, 2).name, "Add_1");
   assert_int_equal(situ_graph_find(g, "Add_1_3"), 1);
   situ_graph_free(g);
 }
@@ -138,7 +140,7 @@ static void a_use_said_twice_counts_once(void **state) {
   op(b, "c");
   situ_tensor second = {.rank = -1, .size_bytes = 4};
   int32_t t;
-  assert_int_equal(situ_graph_builder_add_tensor(b, 0, &second, &t, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_tensor(b, 0, &second, &t, NULL), SITU_STATUS_OK);
   for (int i = 0; i < 3; i++) {
     use(b, 2, t);
     use(b, 2, 0);
@@ -169,10 +171,10 @@ static void what_is_out_of_range_is_refused(void **state) {
                          {.name = "o", .flops = INT64_MIN, .colocation = -1},
                          {.name = "o", .moved_bytes = -1, .colocation = -1},
                          {.name = "o", .colocation = -2},
-                         {.name = "o", .dtype = SITU_DTYPE_COUNT, .colocation = -1},
+                         {.name = "o", .dtype = (situ_dtype)DTYPE_COUNT, .colocation = -1},
                          {.name = "o", .phase = (situ_phase)3, .colocation = -1}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-    assert_int_not_equal(situ_graph_builder_add_operator(b, &bad[i], NULL, &error), SITU_STATUS_OK);
+    assert_int_not_equal(builder_add_operator(b, &bad[i], NULL, &error), SITU_STATUS_OK);
     assert_string_equal(error.where, "o");
   }
   int64_t negative = -2;
@@ -181,15 +183,15 @@ static void what_is_out_of_range_is_refused(void **state) {
                        {.name = "t", .rank = 1 << 30},
                        {.name = "t", .rank = 1, .dims = &negative}};
   for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-    assert_int_equal(situ_graph_builder_add_tensor(b, 0, &odd[i], NULL, &error), SITU_STATUS_BAD_INPUT);
+    assert_int_equal(builder_add_tensor(b, 0, &odd[i], NULL, &error), SITU_STATUS_BAD_INPUT);
     assert_string_equal(error.where, "t");
   }
   situ_tensor fine = {.size_bytes = 1};
-  assert_int_equal(situ_graph_builder_add_tensor(b, 1, &fine, NULL, &error), SITU_STATUS_BAD_ARGUMENT);
-  assert_int_equal(situ_graph_builder_add_tensor(b, -1, &fine, NULL, &error), SITU_STATUS_BAD_ARGUMENT);
-  assert_int_equal(situ_graph_builder_add_use(b, 0, 1, &error), SITU_STATUS_BAD_ARGUMENT);
-  assert_int_equal(situ_graph_builder_add_use(b, -1, 0, &error), SITU_STATUS_BAD_ARGUMENT);
-  assert_int_equal(situ_graph_builder_add_use(b, 1, 0, NULL), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(builder_add_tensor(b, 1, &fine, NULL, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(builder_add_tensor(b, -1, &fine, NULL, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(builder_add_use(b, 0, 1, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(builder_add_use(b, -1, 0, &error), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(builder_add_use(b, 1, 0, NULL), SITU_STATUS_BAD_ARGUMENT);
   g = freeze(b); /* nothing of it was added */
   assert_int_equal(situ_graph_n_operators(g), 1);
   assert_int_equal(situ_graph_n_tensors(g), 1);
@@ -214,12 +216,12 @@ static void what_was_said_comes_back(void **state) {
                      .colocation = -1,
                      .inferred = true};
   situ_tensor t = {.name = name, .dtype = SITU_DTYPE_I8, .rank = 3, .dims = dims, .size_bytes = INT64_MAX};
-  assert_int_equal(situ_graph_builder_add_operator(b, &o, NULL, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_graph_builder_add_tensor(b, 0, &t, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_operator(b, &o, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_tensor(b, 0, &t, NULL, NULL), SITU_STATUS_OK);
   name[0] = layer[0] = '?'; /* the builder has copied */
   dims[0] = 99;
   situ_graph *g = freeze(b);
-  situ_operator got = situ_graph_operator(g, 0);
+  situ_operator got = graph_operator(g, 0);
   assert_string_equal(got.name, "conv");
   assert_string_equal(got.kind, "Conv");
   assert_string_equal(got.layer, "stem");
@@ -231,7 +233,7 @@ static void what_was_said_comes_back(void **state) {
   assert_int_equal(got.moved_bytes, 4);
   assert_int_equal(got.source_id, 5);
   assert_true(got.inferred);
-  situ_tensor back = situ_graph_tensor(g, 0);
+  situ_tensor back = graph_tensor(g, 0);
   assert_string_equal(back.name, "conv");
   assert_int_equal(back.rank, 3);
   assert_int_equal(back.dims[0], 2);
@@ -249,7 +251,7 @@ static void groups_are_numbered_densely_and_lone_members_dropped(void **state) {
   const int32_t expected[] = {0, 1, -1, -1, 1, 0, -1};
   for (int i = 0; i < 7; i++) {
     situ_operator o = {.colocation = given[i]};
-    assert_int_equal(situ_graph_builder_add_operator(b, &o, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(b, &o, NULL, NULL), SITU_STATUS_OK);
   }
   situ_graph *g = freeze(b);
   for (int32_t v = 0; v < 7; v++) assert_int_equal(g->colocation[v], expected[v]);
@@ -277,7 +279,7 @@ static void check_invariants(const situ_graph *g) {
     n = situ_graph_outputs(g, v, &first);
     for (int32_t t = first; t < first + n; t++) assert_int_equal(situ_graph_tensor_producer(g, t), v);
     assert_int_equal(first + n, g->out_start[v + 1]);
-    assert_int_equal(situ_graph_find(g, situ_graph_operator(g, v).name), v);
+    assert_int_equal(situ_graph_find(g, graph_operator(g, v).name), v);
   }
   assert_int_equal(g->out_start[g->n_operators], g->n_tensors);
   int64_t seen = 0;

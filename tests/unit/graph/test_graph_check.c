@@ -1,6 +1,7 @@
 /* A frozen graph keeps its invariants; one broken field is named. */
 #include "../../lab/random_graph.h"
 #include "../broken.h"
+#include "base/dtype.h"
 #include "graph/graph.h"
 
 static situ_graph *draw(uint64_t seed) {
@@ -38,7 +39,7 @@ static void a_broken_operator_is_named(void **state) {
   BREAKS(graph_check(g), g->flops[3], -1, "work");
   BREAKS(graph_check(g), g->moved_bytes[3], -1, "work");
   BREAKS(graph_check(g), g->phase[3], SITU_PHASE_UPDATE + 1, "phases");
-  BREAKS(graph_check(g), g->dtype[3], SITU_DTYPE_COUNT, "phases and element types");
+  BREAKS(graph_check(g), g->dtype[3], DTYPE_COUNT, "phases and element types");
   BREAKS(graph_check(g), g->name[3], g->name[4], "name of its own");
   BREAKS(graph_check(g), g->name[3], NULL, "name of its own");
   situ_graph_free(g);

@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include "graph/builder.h"
 #include "graph/graph.h"
+#include "read/reader.h"
 #include "situ/read.h"
 
 static situ_graph_builder *builder(void) {
@@ -21,7 +23,7 @@ static int32_t add(situ_graph_builder *b, situ_operator op) {
   situ_error error;
   int32_t v;
   op.source_id = -1;
-  assert_int_equal(situ_graph_builder_add_operator(b, &op, &v, &error), SITU_STATUS_OK);
+  assert_int_equal(builder_add_operator(b, &op, &v, &error), SITU_STATUS_OK);
   return v;
 }
 
@@ -30,8 +32,8 @@ static void join(situ_graph_builder *b, int32_t u, int32_t v, int64_t size, situ
   situ_error error;
   int32_t t;
   situ_tensor tensor = {.dtype = type, .rank = -1, .size_bytes = size};
-  assert_int_equal(situ_graph_builder_add_tensor(b, u, &tensor, &t, &error), SITU_STATUS_OK);
-  assert_int_equal(situ_graph_builder_add_use(b, v, t, &error), SITU_STATUS_OK);
+  assert_int_equal(builder_add_tensor(b, u, &tensor, &t, &error), SITU_STATUS_OK);
+  assert_int_equal(builder_add_use(b, v, t, &error), SITU_STATUS_OK);
 }
 
 static situ_graph *train(situ_graph_builder *b) {
@@ -89,18 +91,18 @@ static void what_has_weights_before_it_gets_a_backward_operator(void **state) {
   assert_int_equal(g->n_operators, 5 + 3 + 2);
   assert_true(situ_graph_find(g, "gradient(look)") < 0);
   assert_true(situ_graph_find(g, "gradient(numbers)") < 0);
-  situ_operator first = situ_graph_operator(g, situ_graph_find(g, "gradient(first)"));
-  situ_operator second = situ_graph_operator(g, situ_graph_find(g, "gradient(second)"));
+  situ_operator first = graph_operator(g, situ_graph_find(g, "gradient(first)"));
+  situ_operator second = graph_operator(g, situ_graph_find(g, "gradient(second)"));
   assert_int_equal(first.flops, 1000);      /* that of its weights alone */
   assert_int_equal(second.flops, 2 * 2000); /* of its weights and of its real input */
   assert_int_equal(first.phase, SITU_PHASE_BACKWARD);
   assert_int_equal(second.weight_bytes, 800);
-  situ_operator update = situ_graph_operator(g, situ_graph_find(g, "update(second)"));
+  situ_operator update = graph_operator(g, situ_graph_find(g, "update(second)"));
   assert_int_equal(update.phase, SITU_PHASE_UPDATE);
   assert_int_equal(update.flops, 2 * 200);
   assert_int_equal(update.moved_bytes, 3 * 800);
   assert_int_equal(update.colocation, second.colocation);
-  assert_int_equal(second.colocation, situ_graph_operator(g, situ_graph_find(g, "second")).colocation);
+  assert_int_equal(second.colocation, graph_operator(g, situ_graph_find(g, "second")).colocation);
   situ_graph_free(g);
 }
 
@@ -143,10 +145,9 @@ static void gradients_of_several_users_are_added_up(void **state) {
   int32_t t,
       u = add(b, (situ_operator){.name = "u", .kind = "Gemm", .colocation = -1, .weight_bytes = 4, .moved_bytes = 7});
   situ_tensor tensor = {.dtype = SITU_DTYPE_F32, .rank = -1, .size_bytes = 16};
-  assert_int_equal(situ_graph_builder_add_tensor(b, u, &tensor, &t, &error), SITU_STATUS_OK);
+  assert_int_equal(builder_add_tensor(b, u, &tensor, &t, &error), SITU_STATUS_OK);
   for (int32_t i = 0; i < 3; i++)
-    assert_int_equal(
-        situ_graph_builder_add_use(b, add(b, (situ_operator){.kind = "Relu", .colocation = -1}), t, &error), 0);
+    assert_int_equal(builder_add_use(b, add(b, (situ_operator){.kind = "Relu", .colocation = -1}), t, &error), 0);
   situ_graph *g = train(b);
   int32_t v = situ_graph_find(g, "gradient(u)");
   assert_int_equal(g->moved_bytes[v], 7 + 3 * 16);
@@ -160,7 +161,7 @@ static void a_transformer_takes_three_times_its_forward_pass(void **state) {
   (void)state;
   situ_model *forward, *step;
   situ_error error;
-  situ_read_options o = {.training = true};
+  situ_read_options o = {.size = sizeof(situ_read_options), .training = true};
   assert_int_equal(situ_model_read(&forward, "builtin:gpt2?layers=4", NULL, &error), SITU_STATUS_OK);
   assert_int_equal(situ_model_read(&step, "builtin:gpt2?layers=4", &o, &error), SITU_STATUS_OK);
   double once = 0, all = 0;

@@ -40,9 +40,10 @@ static file take(const char *path) {
 }
 
 static void learn(const lab *l, const char *path, int64_t steps, bool paper, bool resume) {
-  situ_learn_options o = {.out = path, .steps = steps, .seed = 5, .paper = paper, .resume = resume};
+  situ_learn_options o = {
+      .size = sizeof(situ_learn_options), .out = path, .steps = steps, .seed = 5, .paper = paper, .resume = resume};
   const situ_problem *problems[2] = {l[0].problem, l[1].problem};
-  situ_learn_report report;
+  situ_learn_report report = SITU_LEARN_REPORT_INIT;
   situ_error error = {0};
   if (situ_learn(&report, NULL, "hsdag", problems, 2, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   assert_int_equal(report.steps, steps);
@@ -85,14 +86,14 @@ static void a_variant_is_taken_and_an_unknown_word_is_told(void **state) {
   const char *wrong[] = {"levels=", "levels=x", "levels=12345678",   "without=taste",
                          "without", "with=",    "levels=1,,target=2"};
   for (int k = 0; k < 4; k++) {
-    situ_learn_options o = {.out = path, .steps = 3, .variant = right[k]};
-    situ_learn_report report;
+    situ_learn_options o = {.size = sizeof(situ_learn_options), .out = path, .steps = 3, .variant = right[k]};
+    situ_learn_report report = SITU_LEARN_REPORT_INIT;
     situ_error error = {0};
     if (situ_learn(&report, NULL, "hsdag", &problem, 1, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   }
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-    situ_learn_options o = {.out = path, .steps = 1, .variant = wrong[k]};
-    situ_learn_report report;
+    situ_learn_options o = {.size = sizeof(situ_learn_options), .out = path, .steps = 1, .variant = wrong[k]};
+    situ_learn_report report = SITU_LEARN_REPORT_INIT;
     situ_error error = {0};
     assert_int_equal(situ_learn(&report, NULL, "hsdag", &problem, 1, &o, &error), SITU_STATUS_BAD_ARGUMENT);
     assert_non_null(strstr(error.text, "without=FEATURE"));
@@ -119,7 +120,7 @@ static void a_policy_serves_any_model_and_platform(void **state) {
                      .unsupported = true};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     lab other = lab_random(&o);
-    situ_solve_options how = {.solvers = "hsdag", .policy = path, .max_steps = 40};
+    situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "hsdag", .policy = path, .max_steps = 40};
     situ_plan *plan = NULL;
     situ_error error = {0};
     if (situ_solve(&plan, other.problem, &how, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);

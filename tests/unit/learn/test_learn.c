@@ -46,9 +46,15 @@ static void close_school(school *s) {
 /* Asks for a stop once that many steps were told. */
 static bool stop_after(void *context, const situ_learn_progress *now) { return --*(int *)context == 0; }
 
+static const char *learner_name(int32_t k) {
+  situ_learner_info info = SITU_LEARNER_INFO_INIT;
+  return situ_learner_at(k, &info) ? info.name : "";
+}
+
 static void learn(const school *s, const char *name, situ_learn_options o, int stop, situ_learn_report *report) {
   situ_error error = {0};
   int left = stop;
+  *report = (situ_learn_report)SITU_LEARN_REPORT_INIT;
   o.progress = stop_after;
   o.context = &left;
   if (situ_learn(report, NULL, name, s->problem, N_PROBLEMS, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
@@ -87,11 +93,13 @@ static void remove_files(void) {
 }
 
 static void training_repeats_byte_for_byte(void **state) {
-  for (int32_t k = 0; k < situ_n_learners(); k++) {
+  for (int32_t k = 0; k < situ_learner_count(); k++) {
     school s = open_school(3);
     situ_learn_report a, b;
-    learn(&s, situ_learner_at(k).name, (situ_learn_options){.out = one, .steps = STEPS, .seed = 5}, -1, &a);
-    learn(&s, situ_learner_at(k).name, (situ_learn_options){.out = two, .steps = STEPS, .seed = 5}, -1, &b);
+    learn(&s, learner_name(k),
+          (situ_learn_options){.size = sizeof(situ_learn_options), .out = one, .steps = STEPS, .seed = 5}, -1, &a);
+    learn(&s, learner_name(k),
+          (situ_learn_options){.size = sizeof(situ_learn_options), .out = two, .steps = STEPS, .seed = 5}, -1, &b);
     assert_int_equal(a.steps, STEPS);
     assert_int_equal(a.trials, b.trials);
     assert_false(a.stopped);
@@ -103,17 +111,24 @@ static void training_repeats_byte_for_byte(void **state) {
 
 /* Stopped after each number of steps and resumed: the same file as in one go. */
 static void a_stopped_run_resumes_to_the_same_bits(void **state) {
-  for (int32_t k = 0; k < situ_n_learners(); k++) {
-    const char *name = situ_learner_at(k).name;
+  for (int32_t k = 0; k < situ_learner_count(); k++) {
+    const char *name = learner_name(k);
     school s = open_school(8);
     situ_learn_report whole, part;
-    learn(&s, name, (situ_learn_options){.out = one, .steps = STEPS, .seed = 1}, -1, &whole);
+    learn(&s, name, (situ_learn_options){.size = sizeof(situ_learn_options), .out = one, .steps = STEPS, .seed = 1}, -1,
+          &whole);
     for (int stop = 1; stop < STEPS; stop++) {
       unlink(two);
-      learn(&s, name, (situ_learn_options){.out = two, .steps = STEPS, .seed = 1, .resume = true}, stop, &part);
+      learn(&s, name,
+            (situ_learn_options){
+                .size = sizeof(situ_learn_options), .out = two, .steps = STEPS, .seed = 1, .resume = true},
+            stop, &part);
       assert_true(part.stopped);
       assert_int_equal(part.steps, stop);
-      learn(&s, name, (situ_learn_options){.out = two, .steps = STEPS, .seed = 99, .resume = true}, -1, &part);
+      learn(&s, name,
+            (situ_learn_options){
+                .size = sizeof(situ_learn_options), .out = two, .steps = STEPS, .seed = 99, .resume = true},
+            -1, &part);
       assert_int_equal(part.trials, whole.trials);
       assert_same_files(one, two);
     }
@@ -125,10 +140,15 @@ static void a_stopped_run_resumes_to_the_same_bits(void **state) {
 /* Killed between two times that the file was written: what came after the last is done again. */
 static void a_killed_run_resumes_to_the_same_bits(void **state) {
   school s = open_school(8);
-  situ_learn_report report;
-  learn(&s, "gdp", (situ_learn_options){.out = one, .steps = STEPS, .seed = 1}, -1, &report);
-  learn(&s, "gdp", (situ_learn_options){.out = two, .steps = 4, .seed = 1}, -1, &report); /* as if killed at step 6 */
-  learn(&s, "gdp", (situ_learn_options){.out = two, .steps = STEPS, .resume = true, .save_every = 2}, -1, &report);
+  situ_learn_report report = SITU_LEARN_REPORT_INIT;
+  learn(&s, "gdp", (situ_learn_options){.size = sizeof(situ_learn_options), .out = one, .steps = STEPS, .seed = 1}, -1,
+        &report);
+  learn(&s, "gdp", (situ_learn_options){.size = sizeof(situ_learn_options), .out = two, .steps = 4, .seed = 1}, -1,
+        &report); /* as if killed at step 6 */
+  learn(&s, "gdp",
+        (situ_learn_options){
+            .size = sizeof(situ_learn_options), .out = two, .steps = STEPS, .resume = true, .save_every = 2},
+        -1, &report);
   assert_same_files(one, two);
   close_school(&s);
   remove_files();
@@ -136,17 +156,17 @@ static void a_killed_run_resumes_to_the_same_bits(void **state) {
 
 static void other_problems_cannot_be_resumed(void **state) {
   school s = open_school(8), other = open_school(9);
-  situ_learn_report report;
+  situ_learn_report report = SITU_LEARN_REPORT_INIT;
   situ_error error = {0};
-  situ_learn_options o = {.out = one, .steps = 2};
+  situ_learn_options o = {.size = sizeof(situ_learn_options), .out = one, .steps = 2};
   learn(&s, "gdp", o, -1, &report);
   o.resume = true;
   assert_int_equal(situ_learn(&report, NULL, "gdp", other.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(error.text, "another problem"));
   assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, 1, &o, &error), SITU_STATUS_BAD_INPUT);
-  o = (situ_learn_options){.out = two, .from = one, .steps = 0};
+  o = (situ_learn_options){.size = sizeof(situ_learn_options), .out = two, .from = one, .steps = 0};
   assert_int_equal(situ_learn(&report, NULL, "gdp", NULL, 0, &o, &error), SITU_STATUS_OK);
-  o = (situ_learn_options){.out = two, .resume = true, .steps = 4};
+  o = (situ_learn_options){.size = sizeof(situ_learn_options), .out = two, .resume = true, .steps = 4};
   assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(error.text, "without the state of its training"));
   content trained = content_of(one), bare = content_of(two);
@@ -160,16 +180,16 @@ static void other_problems_cannot_be_resumed(void **state) {
 
 static void bad_calls_are_refused(void **state) {
   school s = open_school(8);
-  situ_learn_report report;
+  situ_learn_report report = SITU_LEARN_REPORT_INIT;
   situ_error error = {0};
-  situ_learn_options o = {.out = one, .steps = 2};
+  situ_learn_options o = {.size = sizeof(situ_learn_options), .out = one, .steps = 2};
   assert_int_equal(situ_learn(&report, NULL, "gdq", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_ARGUMENT);
   assert_int_equal(situ_learn(&report, NULL, "gdp", NULL, 0, &o, &error), SITU_STATUS_BAD_ARGUMENT);
   o.steps = -1;
   assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_BAD_ARGUMENT);
-  o = (situ_learn_options){.out = "no/such/folder/x.policy", .steps = 2};
+  o = (situ_learn_options){.size = sizeof(situ_learn_options), .out = "no/such/folder/x.policy", .steps = 2};
   assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_IO);
-  o = (situ_learn_options){.out = one, .from = "no-such.policy", .steps = 2};
+  o = (situ_learn_options){.size = sizeof(situ_learn_options), .out = one, .from = "no-such.policy", .steps = 2};
   assert_int_equal(situ_learn(&report, NULL, "gdp", s.problem, N_PROBLEMS, &o, &error), SITU_STATUS_IO);
   assert_int_equal(access(one, F_OK), -1);
   close_school(&s);
@@ -201,8 +221,9 @@ static void a_step_after_the_first_allocates_nothing(void **state) {
 
 /* Training pays: from nothing, on a small graph, it comes to below the best device alone. */
 static void a_policy_learns_from_nothing(void **state) {
-  situ_instance_options at = {.model = "builtin:layered?operators=60&width=8", .platform = "4*p100-16g"};
-  situ_solve_options how = {.solvers = "gdp", .policy = "none", .max_steps = 600};
+  situ_instance_options at = {
+      .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=60&width=8", .platform = "4*p100-16g"};
+  situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "gdp", .policy = "none", .max_steps = 600};
   situ_instance *instance = NULL;
   situ_plan *plan = NULL;
   situ_error error = {0};
@@ -219,8 +240,9 @@ static void the_shipped_policy_places_what_it_has_not_seen(void **state) {
   static const char *const held_out[] = {"builtin:wavenet?stacks=1&layers=4", "builtin:gnmt?steps=3&layers=2",
                                          "builtin:mobilenet-v2"};
   for (size_t k = 0; k < sizeof held_out / sizeof *held_out; k++) {
-    situ_instance_options at = {.model = held_out[k], .platform = "cpu+3*p100-16g"};
-    situ_solve_options how = {.solvers = "gdp"};
+    situ_instance_options at = {
+        .size = sizeof(situ_instance_options), .model = held_out[k], .platform = "cpu+3*p100-16g"};
+    situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "gdp"};
     situ_instance *instance = NULL;
     situ_plan *plan = NULL, *again = NULL;
     situ_error error = {0};

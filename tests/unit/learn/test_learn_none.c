@@ -15,8 +15,8 @@ static void the_rows_of_policies_stay_in_the_table_and_serve_nothing(void **stat
   static const char *const names[] = {"gdp", "hsdag", "cross_entropy", "rnn_placer", "hdp", "placeto"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     int32_t i = 0;
-    while (i < situ_n_solvers() && strcmp(situ_solver_at(i).name, names[k]) != 0) i++;
-    assert_true(i < situ_n_solvers());
+    while (i < situ_solver_count() && strcmp(situ_solver_at(i).name, names[k]) != 0) i++;
+    assert_true(i < situ_solver_count());
     situ_solver_info row = situ_solver_at(i);
     assert_false(row.stream || row.calls || row.pipeline);
     assert_non_null(strstr(row.title, "not in this build"));
@@ -28,9 +28,10 @@ static void a_solver_that_learns_is_unsupported(void **state) {
   situ_error error = {0};
   situ_instance *instance = NULL;
   situ_plan *plan = NULL;
-  situ_instance_options o = {.model = "builtin:layered?operators=20", .platform = "2*p100-16g"};
+  situ_instance_options o = {
+      .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=20", .platform = "2*p100-16g"};
   assert_int_equal(situ_instance_open(&instance, &o, &error), SITU_STATUS_OK);
-  situ_solve_options how = {.solvers = "gdp"};
+  situ_solve_options how = {.size = sizeof(situ_solve_options), .solvers = "gdp"};
   assert_int_equal(situ_solve(&plan, situ_instance_problem(instance), &how, &error), SITU_STATUS_UNSUPPORTED);
   assert_null(plan);
   assert_non_null(strstr(error.text, "gdp"));
@@ -40,9 +41,9 @@ static void a_solver_that_learns_is_unsupported(void **state) {
 static void training_is_unsupported(void **state) {
   (void)state;
   situ_error error = {0};
-  situ_learn_report report;
-  situ_learn_options o = {.out = "never.policy", .steps = 1};
-  assert_int_equal(situ_n_learners(), 0);
+  situ_learn_report report = SITU_LEARN_REPORT_INIT;
+  situ_learn_options o = {.size = sizeof(situ_learn_options), .out = "never.policy", .steps = 1};
+  assert_int_equal(situ_learner_count(), 0);
   assert_int_equal(situ_learn(&report, NULL, "gdp", NULL, 0, &o, &error), SITU_STATUS_UNSUPPORTED);
   assert_non_null(strstr(error.text, "not in this build"));
 }

@@ -26,7 +26,8 @@ enum { N_CASES = sizeof cases / sizeof *cases };
 static situ_plan *solve_with(const situ_problem *p, const char *name, int64_t steps, uint64_t seed) {
   situ_plan *plan;
   situ_error e;
-  situ_solve_options o = {.solvers = name, .max_steps = steps, .seed = seed, .no_bounds = true};
+  situ_solve_options o = {
+      .size = sizeof(situ_solve_options), .solvers = name, .max_steps = steps, .seed = seed, .no_bounds = true};
   if (situ_solve(&plan, p, &o, &e) != SITU_STATUS_OK) fail_msg("%s: %s", name, e.text);
   return plan;
 }

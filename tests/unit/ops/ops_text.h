@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/dtype.h"
 #include "ops/ops.h"
 
 /* Where the text goes on. */
@@ -49,7 +50,7 @@ static ops_tensor take_tensor(arena *a) {
   ops_tensor t = {.rank = -1};
   int64_t *ints;
   double *reals;
-  for (int k = 1; k < SITU_DTYPE_COUNT; k++) {
+  for (int k = 1; k < DTYPE_COUNT; k++) {
     size_t n = strlen(situ_dtype_name(k));
     if (strncmp(at, situ_dtype_name(k), n) != 0 || (at[n] != '[' && at[n] != '*')) continue;
     t.dtype = k;

@@ -25,6 +25,7 @@ typedef struct op_case {
 } op_case;
 
 static const op_case cases[] = {
+#include "base/dtype.h"
 #include "ops_cases.h"
 };
 enum { N_CASES = sizeof cases / sizeof cases[0], MOST = 32 };
@@ -274,7 +275,7 @@ static void make_tensor(nonsense *x, int k, rng *r) {
   static const int64_t odd_sizes[] = {-1, 0, 1, 2, 3, 4, 7, INT64_MAX, 1LL << 40, -9};
   static const int64_t odd_values[] = {INT64_MAX, INT64_MIN, OPS_UNKNOWN_INT, 1LL << 40, 64, 7};
   bool closed = rng_next(r) % 2, odd = rng_next(r) % 16 == 0;
-  x->in[k] = (ops_tensor){.dtype = rng_next(r) % SITU_DTYPE_COUNT, .rank = (int32_t)(rng_next(r) % 6) - 1};
+  x->in[k] = (ops_tensor){.dtype = rng_next(r) % DTYPE_COUNT, .rank = (int32_t)(rng_next(r) % 6) - 1};
   x->in[k].dims = x->sizes[k];
   for (int d = 0; d < ROOM; d++) {
     x->sizes[k][d] = closed ? (int64_t)(rng_next(r) % 4) : odd_sizes[rng_next(r) % (odd ? 10 : 7)];

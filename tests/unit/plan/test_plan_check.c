@@ -40,7 +40,7 @@ static void a_broken_plan_is_named(void **state) {
   BREAKS(plan_check_shape(plan, p), plan->n_operators, N - 1, "problem's size");
   BREAKS(plan_check_shape(plan, p), plan->solver, NULL, "texts");
   BREAKS(plan_check_shape(plan, p), plan->value_ns, -1, "values");
-  BREAKS(plan_check_shape(plan, p), plan->n_statistics, SITU_MAX_STATISTICS + 1, "statistics");
+  BREAKS(plan_check_shape(plan, p), plan->n_statistics, MAX_STATISTICS + 1, "statistics");
   BREAKS(plan_check_shape(plan, p), plan->device, NULL, "nothing of one");
   BREAKS(plan_check_shape(plan, p), plan->device[2], 3, "on a device");
   BREAKS(plan_check_shape(plan, p), plan->device[2], -1, "on a device");

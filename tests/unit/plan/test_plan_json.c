@@ -5,6 +5,7 @@
 #include "../scenario.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "read/reader.h"
 #include "situ/read.h"
 
 /* Where there are several devices, the last one is a replica of the first in pipelines. */
@@ -67,9 +68,10 @@ static void same_plan(const situ_plan *a, const situ_plan *b) {
 /* Every execution model, random placements, those that cannot run included; through the text of a file. */
 static void what_is_written_is_read_back(void **state) {
   (void)state;
-  const situ_problem_options options[] = {{.execution = SITU_EXECUTION_STREAM},
-                                          {.execution = SITU_EXECUTION_CALLS},
-                                          {.objective = SITU_OBJECTIVE_THROUGHPUT}};
+  const situ_problem_options options[] = {
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM},
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
+      {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}};
   for (uint64_t seed = 0; seed < 600; seed++) {
     scenario s = scenario_random(seed, 25, &options[seed % 3]);
     rng r = rng_new(seed);
@@ -111,7 +113,7 @@ static void what_is_written_is_read_back(void **state) {
 
 static void a_plan_without_a_placement_survives(void **state) {
   (void)state;
-  const situ_problem_options options = {.execution = SITU_EXECUTION_STREAM};
+  const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   scenario s = scenario_random(3, 10, &options);
   situ_plan *plan = plan_new(s.problem), *again;
   plan->outcome = SITU_OUTCOME_INFEASIBLE;
@@ -128,7 +130,7 @@ static void a_plan_without_a_placement_survives(void **state) {
 
 /* a on d0 for 2 ns, 3 bytes over the link, b on d1. */
 static scenario pair(void) {
-  const situ_problem_options options = {.execution = SITU_EXECUTION_STREAM};
+  const situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   scenario s = scenario_new();
   for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
   scenario_link(&s, 0, 1, 0, -1);
@@ -282,7 +284,7 @@ static void expert_splits_cover_their_workloads(void **state) {
     if (plan_read_pins(pins, model->graph, model->platform, split, &error) != SITU_STATUS_OK)
       fail_msg("%s: %s", error.where, error.text);
     for (int32_t v = 0; v < n; v++)
-      if (pins[v] < 0) fail_msg("%s: %s has no device", rows[i][0], situ_graph_operator(model->graph, v).name);
+      if (pins[v] < 0) fail_msg("%s: %s has no device", rows[i][0], graph_operator(model->graph, v).name);
     free(pins);
     situ_model_free(model);
   }

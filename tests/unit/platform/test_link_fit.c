@@ -43,7 +43,8 @@ static void an_exact_line_is_found_again(void **state) {
   }
   for (int absolute = 0; absolute < 2; absolute++) {
     situ_link_fit *fit = fitted(text, absolute);
-    situ_link_line line = situ_link_fit_line(fit);
+    situ_link_line line = SITU_LINK_LINE_INIT;
+    situ_link_fit_line(fit, &line);
     assert_int_equal(line.latency_ns, 134000);
     assert_true(fabs(line.bytes_per_s - 1e9 / 0.1754) < 1e3);
     assert_true(line.r_squared > 0.999999);
@@ -54,9 +55,15 @@ static void an_exact_line_is_found_again(void **state) {
   }
 }
 
+static situ_link_line line_of(const situ_link_fit *fit) {
+  situ_link_line line = SITU_LINK_LINE_INIT;
+  assert_true(situ_link_fit_line(fit, &line));
+  return line;
+}
+
 static double errors(const situ_link_fit *fit, double latency, double slope, bool absolute) {
   double sum = 0;
-  for (int32_t i = 0; i < situ_link_fit_line(fit).n_sizes; i++) {
+  for (int32_t i = 0; i < line_of(fit).n_sizes; i++) {
     situ_link_sample s = situ_link_fit_sample(fit, i);
     double off = s.time_ns - latency - slope * s.size_bytes;
     sum += absolute ? off * off : off * off / (s.time_ns * s.time_ns);
@@ -76,7 +83,8 @@ static void no_other_line_is_nearer(void **state) {
     }
     for (int absolute = 0; absolute < 2; absolute++) {
       situ_link_fit *fit = fitted(text, absolute);
-      situ_link_line line = situ_link_fit_line(fit);
+      situ_link_line line = SITU_LINK_LINE_INIT;
+      situ_link_fit_line(fit, &line);
       double slope = 1e9 / line.bytes_per_s, latency = (double)line.latency_ns;
       double least = errors(fit, latency, slope, absolute);
       for (int k = 0; k < 9; k++) {
@@ -93,8 +101,8 @@ static void relative_errors_keep_the_latency(void **state) {
   (void)state;
   const char *text = "bytes,time_us\n1000,101\n2000,102\n4000,104\n1000000000,1010000\n2000000000,1980000\n";
   situ_link_fit *relative = fitted(text, false), *absolute = fitted(text, true);
-  assert_in_range(situ_link_fit_line(relative).latency_ns, 95000, 105000);
-  assert_true(situ_link_fit_line(absolute).latency_ns < 95000 || situ_link_fit_line(absolute).latency_ns > 105000);
+  assert_in_range(line_of(relative).latency_ns, 95000, 105000);
+  assert_true(line_of(absolute).latency_ns < 95000 || line_of(absolute).latency_ns > 105000);
   situ_link_fit_free(relative);
   situ_link_fit_free(absolute);
 }
@@ -104,19 +112,20 @@ static void the_median_of_a_size_counts(void **state) {
   situ_link_fit *fit = fitted(
       "\"bytes\" ; time_ns\r\n# a remark\r\n1000;1100\r\n1000;99999\r\n1000;1090\r\n\r\n2000;2090\r\n2000;2110\r\n",
       false);
-  assert_int_equal(situ_link_fit_line(fit).n_measured, 5);
-  assert_int_equal(situ_link_fit_line(fit).n_sizes, 2);
+  assert_int_equal(line_of(fit).n_measured, 5);
+  assert_int_equal(line_of(fit).n_sizes, 2);
   assert_true(situ_link_fit_sample(fit, 0).time_ns == 1100);
   assert_true(situ_link_fit_sample(fit, 1).time_ns == 2100);
-  assert_int_equal(situ_link_fit_line(fit).latency_ns, 100);
-  assert_true(fabs(situ_link_fit_line(fit).bytes_per_s - 1e9) < 1);
+  assert_int_equal(line_of(fit).latency_ns, 100);
+  assert_true(fabs(line_of(fit).bytes_per_s - 1e9) < 1);
   situ_link_fit_free(fit);
 }
 
 static void a_latency_below_zero_is_raised_and_told(void **state) {
   (void)state;
   situ_link_fit *fit = fitted("bytes,time_ns\n1000,500\n2000,2000\n", true);
-  situ_link_line line = situ_link_fit_line(fit);
+  situ_link_line line = SITU_LINK_LINE_INIT;
+  situ_link_fit_line(fit, &line);
   assert_true(line.latency_raised);
   assert_int_equal(line.latency_ns, 0);
   /* through 0: (1000 * 500 + 2000 * 2000) / (1000^2 + 2000^2) = 0.9 ns a byte */

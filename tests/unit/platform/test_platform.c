@@ -66,11 +66,11 @@ static void gpus_reach_each_other_over_the_host_in_two_hops(void **state) {
   situ_platform *p = named("cpu+2*a100-80g");
   assert_int_equal(situ_platform_n_devices(p), 3);
   assert_int_equal(situ_platform_n_links(p), 4);
-  assert_string_equal(situ_platform_device(p, 0).name, "cpu");
-  assert_string_equal(situ_platform_device(p, 2).name, "gpu1");
-  assert_string_equal(situ_platform_device(p, 1).class_name, "a100-80g");
-  assert_true(situ_platform_device(p, 0).is_host);
-  assert_false(situ_platform_device(p, 1).is_host);
+  assert_string_equal(p->devices[0].name, "cpu");
+  assert_string_equal(p->devices[2].name, "gpu1");
+  assert_string_equal(p->devices[1].class_name, "a100-80g");
+  assert_true(p->devices[0].is_host);
+  assert_false(p->devices[1].is_host);
   assert_int_equal(situ_platform_find(p, "gpu1"), 2);
   assert_int_equal(situ_platform_find(p, "gpu2"), -1);
   assert_int_equal(p->n_classes, 2);
@@ -106,27 +106,27 @@ static void gpus_without_a_host_copy_directly(void **state) {
   situ_platform *p = named("2*v100-16g+h100-80g");
   assert_int_equal(hops(p, 0, 2), 1);
   assert_true(situ_platform_link(p, hop(p, 0, 2, 0)).bytes_per_s == 12.6e9); /* the slower end */
-  assert_string_equal(situ_platform_device(p, 0).name, "gpu0");
+  assert_string_equal(p->devices[0].name, "gpu0");
   situ_platform_free(p);
 }
 
 static void an_integrated_gpu_shares_the_memory_of_its_host(void **state) {
   (void)state;
   situ_platform *p = named("flex170-16g+uhd770+i9-12900k");
-  assert_string_equal(situ_platform_device(p, 0).name, "cpu");
+  assert_string_equal(p->devices[0].name, "cpu");
   int igpu = 2;
-  assert_string_equal(situ_platform_device(p, igpu).class_name, "uhd770");
+  assert_string_equal(p->devices[igpu].class_name, "uhd770");
   assert_int_equal(p->n_memories, 2);
   assert_int_equal(hops(p, 0, igpu), 0);
   assert_int_equal(hops(p, igpu, 1), 1);
-  assert_true(situ_platform_device(p, igpu).memory_bytes == situ_platform_device(p, 0).memory_bytes);
+  assert_true(p->devices[igpu].memory_bytes == p->devices[0].memory_bytes);
   situ_platform_free(p);
 }
 
 static void hosts_are_numbered_and_joined(void **state) {
   (void)state;
   situ_platform *p = named("2*cpu@ethernet-100g+t4-16g");
-  assert_string_equal(situ_platform_device(p, 1).name, "cpu1");
+  assert_string_equal(p->devices[1].name, "cpu1");
   assert_true(situ_platform_link(p, hop(p, 0, 1, 0)).bytes_per_s == 10e9);
   assert_int_equal(hops(p, 1, 2), 2);
   situ_platform_free(p);
@@ -222,24 +222,24 @@ static void a_wrong_name_says_what_is_near(void **state) {
 
 static void the_catalogue_is_sound(void **state) {
   (void)state;
-  for (int32_t i = 0; i < situ_catalogue_size(); i++) {
-    situ_known_device row = situ_catalogue_entry(i);
-    for (int32_t k = 0; k < i; k++) assert_string_not_equal(situ_catalogue_entry(k).key, row.key);
-    assert_string_equal(catalogue_find(row.key)->key, row.key);
+  situ_device_kind_info row = SITU_DEVICE_KIND_INFO_INIT, other = row;
+  for (int32_t i = 0; situ_device_kind_at(i, &row); i++) {
+    for (int32_t k = 0; k < i && situ_device_kind_at(k, &other); k++) assert_string_not_equal(other.name, row.name);
+    assert_string_equal(catalogue_find(row.name)->name, row.name);
     assert_non_null(link_kind_find(row.bus));
     assert_false(link_kind_find(row.bus)->fabric);
     if (row.fabric) assert_true(link_kind_find(row.fabric)->fabric);
     assert_true(row.peak_flops[SITU_DTYPE_F32] > 0 && row.source[0] && row.memory_bytes > 0);
-    assert_null(strpbrk(row.key, "+*@ "));
-    situ_platform_free(named(row.key));
+    assert_null(strpbrk(row.name, "+*@ "));
+    situ_platform_free(named(row.name));
     char name[128];
-    snprintf(name, sizeof name, "cpu+2*%s", row.key);
+    snprintf(name, sizeof name, "cpu+2*%s", row.name);
     situ_platform_free(named(name));
   }
-  for (int32_t i = 0; i < situ_link_kinds_size(); i++) {
-    situ_known_link row = situ_link_kinds_entry(i);
-    for (int32_t k = 0; k < i; k++) assert_string_not_equal(situ_link_kinds_entry(k).key, row.key);
-    assert_true(row.bytes_per_s > 0 && row.latency_ns > 0 && row.source[0]);
+  situ_link_kind_info link = SITU_LINK_KIND_INFO_INIT, same = link;
+  for (int32_t i = 0; situ_link_kind_at(i, &link); i++) {
+    for (int32_t k = 0; k < i && situ_link_kind_at(k, &same); k++) assert_string_not_equal(same.name, link.name);
+    assert_true(link.bytes_per_s > 0 && link.latency_ns > 0 && link.source[0]);
   }
 }
 
@@ -247,7 +247,7 @@ static void new_platform_refused(const situ_device *devices, int n, const situ_l
                                  const char *part) {
   situ_platform *p;
   situ_error error = {0};
-  assert_int_equal(situ_platform_new(&p, "test", devices, n, links, n_links, &error), SITU_STATUS_BAD_INPUT);
+  assert_int_equal(platform_new(&p, "test", devices, n, links, n_links, &error), SITU_STATUS_BAD_INPUT);
   assert_null(p);
   if (!strstr(error.text, part)) fail_msg("\"%s\" does not say \"%s\"", error.text, part);
 }
@@ -298,7 +298,7 @@ static void ties_go_to_fewest_hops_then_lowest_links(void **state) {
   situ_link l[] = {{0, 2, 0, 1e9, 5},  {2, 3, 0, 1e9, 5},  {0, 1, 0, 1e9, 9},  {1, 3, 0, 1e9, -1},
                    {3, 0, 0, 1e9, -1}, {1, 0, 0, 1e9, -1}, {2, 0, 0, 1e9, -1}, {0, 3, 1048576, 1e9, 9}};
   situ_platform *p;
-  assert_int_equal(situ_platform_new(&p, "ties", d, 4, l, 7, NULL), SITU_STATUS_OK);
+  assert_int_equal(platform_new(&p, "ties", d, 4, l, 7, NULL), SITU_STATUS_OK);
   assert_int_equal(hops(p, 0, 3), 2);
   assert_int_equal(hop(p, 0, 3, 0), 0);
   assert_int_equal(hop(p, 0, 3, 1), 1);
@@ -306,7 +306,7 @@ static void ties_go_to_fewest_hops_then_lowest_links(void **state) {
   assert_int_equal(p->links[0].channel, p->links[1].channel);
   assert_int_not_equal(p->links[0].channel, p->links[2].channel);
   situ_platform_free(p);
-  assert_int_equal(situ_platform_new(&p, "ties", d, 4, l, 8, NULL), SITU_STATUS_OK);
+  assert_int_equal(platform_new(&p, "ties", d, 4, l, 8, NULL), SITU_STATUS_OK);
   assert_int_equal(hops(p, 0, 3), 1);
   assert_int_equal(hop(p, 0, 3, 0), 7);
   assert_int_equal(p->links[2].channel, p->links[7].channel);
@@ -345,7 +345,7 @@ static void routes_are_shortest_ways(void **state) {
         for (int j = 0; j < N; j++)
           if (best[i][k] + best[k][j] < best[i][j]) best[i][j] = best[i][k] + best[k][j];
     situ_platform *p;
-    assert_int_equal(situ_platform_new(&p, "random", d, N, l, n_links, NULL), SITU_STATUS_OK);
+    assert_int_equal(platform_new(&p, "random", d, N, l, n_links, NULL), SITU_STATUS_OK);
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++) {
         int64_t length = 0;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/dtype.h"
 #include "base/json.h"
 #include "base/rng.h"
 #include "platform/catalogue.h"
@@ -269,7 +270,7 @@ static void random_platforms_survive_a_file(void **state) {
                            .shares_memory_with = i > 1 && rng_below(&r, 3) == 0 ? (int32_t)rng_below(&r, i) : -1,
                            .is_host = rng_below(&r, 2)};
       d[i].peak_flops[SITU_DTYPE_F32] = 1e15 * rng_unit(&r) + 1e-6;
-      d[i].peak_flops[rng_below(&r, SITU_DTYPE_COUNT - 1) + 1] = 1e12 * rng_unit(&r) + 1e-6;
+      d[i].peak_flops[rng_below(&r, DTYPE_COUNT - 1) + 1] = 1e12 * rng_unit(&r) + 1e-6;
     }
     for (int i = 0; i < L; i++) {
       int from = i < N ? i : (int)rng_below(&r, N), to = (from + 1 + (i < N ? 0 : (int)rng_below(&r, N - 1))) % N;
@@ -281,7 +282,7 @@ static void random_platforms_survive_a_file(void **state) {
     for (int i = 0; i < L; i++)
       if (memory[l[i].from_device] != memory[l[i].to_device]) l[n_links++] = l[i];
     situ_platform *p;
-    if (situ_platform_new(&p, "random", d, N, l, n_links, NULL) != SITU_STATUS_OK) continue;
+    if (platform_new(&p, "random", d, N, l, n_links, NULL) != SITU_STATUS_OK) continue;
     assert_survives_a_file(p);
     situ_platform_free(p);
   }
@@ -321,9 +322,9 @@ static void model_names_are_matched_to_the_catalogue(void **state) {
       {"NVIDIA H200", "h200-141g"},
   };
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-    const situ_known_device *row = this_host_match(pairs[i][0]);
+    const situ_device_kind_info *row = this_host_match(pairs[i][0]);
     assert_non_null(row);
-    assert_string_equal(row->key, pairs[i][1]);
+    assert_string_equal(row->name, pairs[i][1]);
   }
   assert_null(this_host_match("NVIDIA L40"));
   assert_null(this_host_match("Matrox G200eW3"));

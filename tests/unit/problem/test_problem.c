@@ -1,5 +1,6 @@
 /* Posing a problem: which models the options stand for, which constraints contradict each other, what views ask. */
 #include "../scenario.h"
+#include "graph/builder.h"
 
 /* Two operators on a host and an accelerator; `unit` as from a workload file. */
 static scenario two(bool unit) {
@@ -30,7 +31,8 @@ typedef struct asked {
 } asked;
 
 static situ_problem_options options_of(asked a) {
-  return (situ_problem_options){.objective = (situ_objective)a.objective,
+  return (situ_problem_options){.size = sizeof(situ_problem_options),
+                                .objective = (situ_objective)a.objective,
                                 .execution = (situ_execution)a.execution,
                                 .copies = a.copies,
                                 .max_calls = a.calls,
@@ -129,11 +131,14 @@ static void options_of_pipelines_go_with_pipelines_only(void **state) {
     situ_problem_options options;
     const char *text;
   } rows[] = {
-      {{.free = true}, "devices without contiguous parts (free) goes with execution pipeline only, not with stream"},
-      {{.overlap = true}, "overlap goes with execution pipeline only"},
-      {{.replicate = true}, "replicas goes with execution pipeline only"},
-      {{.in_flight = 2}, "more than one input in flight goes with execution pipeline only"},
-      {{.schedule = SITU_SCHEDULE_GPIPE}, "a schedule of passes goes with execution pipeline only"},
+      {{.size = sizeof(situ_problem_options), .free = true},
+       "devices without contiguous parts (free) goes with execution pipeline only, not with stream"},
+      {{.size = sizeof(situ_problem_options), .overlap = true}, "overlap goes with execution pipeline only"},
+      {{.size = sizeof(situ_problem_options), .replicate = true}, "replicas goes with execution pipeline only"},
+      {{.size = sizeof(situ_problem_options), .in_flight = 2},
+       "more than one input in flight goes with execution pipeline only"},
+      {{.size = sizeof(situ_problem_options), .schedule = SITU_SCHEDULE_GPIPE},
+       "a schedule of passes goes with execution pipeline only"},
   };
   scenario s = two(false);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -144,7 +149,8 @@ static void options_of_pipelines_go_with_pipelines_only(void **state) {
     options.objective = SITU_OBJECTIVE_THROUGHPUT;
     assert_int_equal(pose(&s, &options, &error), SITU_STATUS_OK);
   }
-  assert_int_equal(pose(&s, &(situ_problem_options){.in_flight = 1}, NULL), SITU_STATUS_OK);
+  assert_int_equal(pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .in_flight = 1}, NULL),
+                   SITU_STATUS_OK);
   scenario_free(&s);
 }
 
@@ -169,11 +175,11 @@ static void hold_conflict(const group *rows, int32_t n, const bool unused[2], co
   for (int32_t v = 0; v < n; v++) {
     situ_operator op = {
         .name = names[v], .source_id = -1, .colocation = rows[v].colocation, .weight_bytes = rows[v].weight_bytes};
-    assert_int_equal(situ_graph_builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
     for (int32_t d = 0; d < 2; d++) s.time_ns[v][d] = rows[v].time_ns[d] < 0 ? SITU_NEVER_NS : rows[v].time_ns[d];
     asked_pins[v] = rows[v].pin;
   }
-  situ_problem_options options = {.pins = asked_pins, .unused = unused};
+  situ_problem_options options = {.size = sizeof(situ_problem_options), .pins = asked_pins, .unused = unused};
   scenario_pose(&s, &options);
   const char *found = situ_problem_conflict(s.problem);
   if ((found == NULL) != (expected == NULL) || (found && strncmp(found, expected, strlen(expected)) != 0))
@@ -235,7 +241,7 @@ static void pins_beyond_the_platform_are_refused(void **state) {
   for (int32_t pin = -3; pin < 4; pin++) {
     int32_t pins[2] = {-1, pin};
     situ_error error = {0};
-    situ_status status = pose(&s, &(situ_problem_options){.pins = pins}, &error);
+    situ_status status = pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins}, &error);
     assert_int_equal(status, pin >= -1 && pin < 2 ? SITU_STATUS_OK : SITU_STATUS_BAD_ARGUMENT);
   }
   scenario_free(&s);
@@ -257,7 +263,7 @@ static void devices_are_looked_up(void **state) {
     scenario_tensor(&s, a, 5, b, -1);
     int32_t pins[] = {-1, 3};
     bool unused[] = {false, true, false, false};
-    scenario_pose(&s, &(situ_problem_options){.pins = pins, .unused = unused});
+    scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins, .unused = unused});
     const situ_problem *p = s.problem;
     assert_int_equal(p->host, hosts);
     assert_int_equal(problem_transfer_ns(p, 0, 0, 2), 0);
@@ -283,10 +289,11 @@ static void only_training_has_two_phases_and_only_in_gpipe(void **state) {
                                .source_id = -1,
                                .colocation = -1,
                                .phase = trained ? SITU_PHASE_BACKWARD : SITU_PHASE_FORWARD};
-        assert_int_equal(situ_graph_builder_add_operator(s.builder, &forward, NULL, NULL), SITU_STATUS_OK);
-        assert_int_equal(situ_graph_builder_add_operator(s.builder, &later, NULL, NULL), SITU_STATUS_OK);
+        assert_int_equal(builder_add_operator(s.builder, &forward, NULL, NULL), SITU_STATUS_OK);
+        assert_int_equal(builder_add_operator(s.builder, &later, NULL, NULL), SITU_STATUS_OK);
         scenario_pose(&s,
-                      &(situ_problem_options){.execution = pipeline ? SITU_EXECUTION_PIPELINE : SITU_EXECUTION_STREAM,
+                      &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                              .execution = pipeline ? SITU_EXECUTION_PIPELINE : SITU_EXECUTION_STREAM,
                                               .schedule = gpipe ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B});
         bool two_phases = trained && gpipe;
         assert_int_equal(s.problem->training, trained);
@@ -303,7 +310,7 @@ static void views_ask_another_question_of_the_same_things(void **state) {
   (void)state;
   scenario s = two(false);
   situ_problem *p;
-  const situ_problem_options options = {.max_period_ns = 9, .copies = 2};
+  const situ_problem_options options = {.size = sizeof(situ_problem_options), .max_period_ns = 9, .copies = 2};
   assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, NULL), SITU_STATUS_OK);
   p->overlap = p->replicate = true; /* whatever else it asks for */
   p->in_flight = 4;
@@ -335,12 +342,12 @@ static void the_first_copy_is_a_problem_of_its_own(void **state) {
   int32_t a[3], b[3];
   for (int k = 0; k < 3; k++) {
     situ_operator op = {.source_id = -1, .colocation = k, .weight_bytes = k ? 0 : 6};
-    assert_int_equal(situ_graph_builder_add_operator(s.builder, &op, &a[k], NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(s.builder, &op, &a[k], NULL), SITU_STATUS_OK);
     op.weight_bytes = k ? 0 : 8;
-    assert_int_equal(situ_graph_builder_add_operator(s.builder, &op, &b[k], NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(s.builder, &op, &b[k], NULL), SITU_STATUS_OK);
     scenario_tensor(&s, a[k], 4, b[k], -1);
   }
-  scenario_pose(&s, &(situ_problem_options){.copies = 3});
+  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .copies = 3});
   assert_int_equal(problem_shared_bytes(s.problem, 0), 0);
   assert_int_equal(problem_shared_bytes(s.problem, 1), 0);
   assert_int_equal(problem_shared_bytes(s.problem, 2), 6);

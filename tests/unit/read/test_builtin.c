@@ -63,8 +63,8 @@ static void resnet50_has_its_published_size(void **state) {
   exactly(g->n_operators, 53 + 49 + 16 + 2 + 1 + 1);
   int32_t v = situ_graph_find(g, "layer3.2.conv1");
   assert_true(v >= 0);
-  assert_string_equal(situ_graph_operator(g, v).layer, "layer3.2");
-  situ_tensor t = situ_graph_tensor(g, g->out_start[v]);
+  assert_string_equal(graph_operator(g, v).layer, "layer3.2");
+  situ_tensor t = graph_tensor(g, g->out_start[v]);
   exactly(t.rank, 4);
   exactly(t.dims[1], 256); /* the third stage works on 256 channels of 14 x 14 */
   exactly(t.dims[2], 14);
@@ -82,7 +82,7 @@ static void inception_v3_has_its_published_size(void **state) {
   int convolutions = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (strcmp(g->kind_name[g->kind[v]], "Conv") != 0) continue;
-    channels += situ_graph_tensor(g, g->out_start[v]).dims[1];
+    channels += graph_tensor(g, g->out_start[v]).dims[1];
     convolutions++;
   }
   exactly(convolutions, 94);
@@ -145,7 +145,7 @@ static void wavenet_is_the_sum_of_its_layers(void **state) {
   exactly(parameters, products + biases);
   /* Half an operation of adding a bias counts with the multiply-adds here. */
   near(multiply_adds(g), (double)(samples * products) + (double)(samples * biases) / 2, 1e-9);
-  for (int32_t t = 0; t < g->n_tensors; t++) exactly(situ_graph_tensor(g, t).dims[2], samples); /* causal */
+  for (int32_t t = 0; t < g->n_tensors; t++) exactly(graph_tensor(g, t).dims[2], samples); /* causal */
   situ_graph_free(g);
 }
 
@@ -215,7 +215,7 @@ static void decoding_keeps_the_cache_with_its_layer(void **state) {
   /* keys and values: 2 x 1000 tokens x 8 heads x 128 x 2 bytes in each of 32 layers */
   exactly(total(g, g->weight_bytes) - 2 * parameters, 32LL * 2 * 1000 * 8 * 128 * 2);
   int32_t v = situ_graph_find(g, "layer7.attention.scores");
-  situ_tensor t = situ_graph_tensor(g, g->out_start[v]);
+  situ_tensor t = graph_tensor(g, g->out_start[v]);
   exactly(t.dims[2], 1);
   exactly(t.dims[3], 1001);
   situ_graph_free(g);
@@ -235,7 +235,7 @@ static void other_image_networks_have_their_published_sizes(void **state) {
   g = generate("builtin:mobilenet-v2", &parameters);
   int64_t channels = 0; /* with norms 3,504,872 in torchvision, of which folding takes one per channel */
   for (int32_t v = 0; v < g->n_operators; v++)
-    if (strcmp(g->kind_name[g->kind[v]], "Conv") == 0) channels += situ_graph_tensor(g, g->out_start[v]).dims[1];
+    if (strcmp(g->kind_name[g->kind[v]], "Conv") == 0) channels += graph_tensor(g, g->out_start[v]).dims[1];
   exactly(parameters, 3504872 - channels);
   near(multiply_adds(g), 300e6, 0.02); /* paper, table 4 */
   situ_graph_free(g);
@@ -395,18 +395,19 @@ extern const reader builtin_reader;
 static void the_reader_and_the_list_agree_with_the_table(void **state) {
   (void)state;
   read_result result = {0};
-  situ_read_options options = {.default_dim = 1};
+  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = "builtin:resnet50?image=64", .options = &options};
   assert_int_equal(builtin_reader.read(&result, &source, NULL), SITU_STATUS_OK);
   assert_string_equal(situ_graph_model(result.graph), "resnet50");
   situ_graph_free(result.graph);
-  assert_string_equal(situ_builtin_at(0).name, "resnet50");
-  assert_string_equal(situ_builtin_at(0).parameters, "batch=1 image=224 classes=1000 bits=32");
-  assert_null(situ_builtin_at(situ_builtin_size()).name);
-  assert_null(situ_builtin_at(-1).name);
-  for (int32_t i = 0; i < situ_builtin_size(); i++) {
-    situ_builtin_info info = situ_builtin_at(i);
-    situ_builtin_parameter p;
+  situ_builtin_info info = SITU_BUILTIN_INFO_INIT;
+  assert_false(situ_builtin_at(situ_builtin_count(), &info));
+  assert_false(situ_builtin_at(-1, &info));
+  assert_true(situ_builtin_at(0, &info));
+  assert_string_equal(info.name, "resnet50");
+  assert_string_equal(info.parameters, "batch=1 image=224 classes=1000 bits=32");
+  for (int32_t i = 0; situ_builtin_at(i, &info); i++) {
+    situ_builtin_parameter p = SITU_BUILTIN_PARAMETER_INIT;
     int32_t n = 0;
     for (; situ_builtin_parameter_at(i, n, &p); n++) assert_true(p.least <= p.otherwise && p.otherwise <= p.most);
     assert_true(n > 0 && n <= BUILTIN_MOST_PARAMETERS);

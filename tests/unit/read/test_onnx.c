@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "graph/graph.h"
 #include "onnx_bytes.h"
 #include "read/reader.h"
 
@@ -31,7 +32,7 @@ static int clean(void **state) {
 
 /* Reads and frees a model as if it were the file at `path`. */
 static situ_status read_at(const char *path, bytes m, const situ_read_options *options) {
-  situ_read_options none = {.default_dim = 1};
+  situ_read_options none = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = path,
                         .bytes = (const unsigned char *)m.bytes,
                         .size_bytes = m.length,
@@ -62,13 +63,13 @@ static situ_operator op(const char *name) {
   int32_t i = situ_graph_find(result.graph, name);
   if (i < 0) print_error("no operator %s\n", name);
   assert_true(i >= 0);
-  return situ_graph_operator(result.graph, i);
+  return graph_operator(result.graph, i);
 }
 
 static situ_tensor made_by(const char *name) {
   int32_t first;
   assert_true(situ_graph_outputs(result.graph, situ_graph_find(result.graph, name), &first) > 0);
-  return situ_graph_tensor(result.graph, first);
+  return graph_tensor(result.graph, first);
 }
 
 static bool noted(const char *text) { return result.notes.bytes && strstr(result.notes.bytes, text); }
@@ -170,7 +171,7 @@ static void shapes_that_do_not_fit_are_an_error_at_their_operator(void **state) 
 
 static void dynamic_dimensions_take_given_or_default_sizes(void **state) {
   situ_dim dims[] = {{"batch", 5}, {"bacth", 6}};
-  situ_read_options options = {.dims = dims, .n_dims = 2, .default_dim = 2};
+  situ_read_options options = {.size = sizeof(situ_read_options), .dims = dims, .n_dims = 2, .default_dim = 2};
   bytes g = {0};
   add_input(&g, "x", F32, "batch length ? 3");
   add_node(&g, node("Relu", "relu", "x", "y"));
@@ -197,7 +198,7 @@ static void an_assumed_size_that_does_not_fit_is_told_and_not_fatal(void **state
   assert_int_equal(made_by("mul").size_bytes, 32);
   /* A size that the user gave is meant: there the contradiction is an error. */
   situ_dim dims[] = {{"width", 7}};
-  situ_read_options options = {.dims = dims, .n_dims = 1, .default_dim = 1};
+  situ_read_options options = {.size = sizeof(situ_read_options), .dims = dims, .n_dims = 1, .default_dim = 1};
   assert_int_equal(read_at("made.onnx", model(again), &options), SITU_STATUS_BAD_INPUT);
   assert_string_equal(error.where, "mul");
 }
@@ -339,8 +340,8 @@ static void a_loop_costs_as_its_trips(void **state) {
   assert_true(op("loop").inferred);
   int32_t first;
   assert_int_equal(situ_graph_outputs(result.graph, 0, &first), 2);
-  assert_int_equal(situ_graph_tensor(result.graph, first).size_bytes, 24);
-  assert_int_equal(situ_graph_tensor(result.graph, first + 1).size_bytes, 240);
+  assert_int_equal(graph_tensor(result.graph, first).size_bytes, 24);
+  assert_int_equal(graph_tensor(result.graph, first + 1).size_bytes, 240);
   read_good(loop(false));
   assert_int_equal(op("loop").flops, 2 * 2 * 3 * 3);
   assert_true(noted("Loop 'loop': how often it runs is not known"));
@@ -366,7 +367,7 @@ static void a_scan_costs_as_its_sequence(void **state) {
   assert_int_equal(op("scan").flops, 25 * 4);
   int32_t first;
   situ_graph_outputs(result.graph, 0, &first);
-  situ_tensor ys = situ_graph_tensor(result.graph, first + 1);
+  situ_tensor ys = graph_tensor(result.graph, first + 1);
   assert_int_equal(ys.rank, 2);
   assert_int_equal(ys.dims[0], 25);
   assert_int_equal(ys.dims[1], 4);

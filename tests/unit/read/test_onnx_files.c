@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/rng.h"
+#include "graph/graph.h"
 #include "onnx_bytes.h"
 #include "read/reader.h"
 
@@ -29,7 +30,7 @@ static const char *shared(void) {
 }
 
 static situ_status read_bytes(const char *path, const void *at, size_t n, read_result *result, situ_error *error) {
-  static const situ_read_options none = {.default_dim = 1};
+  static const situ_read_options none = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = path, .bytes = at, .size_bytes = n, .options = &none};
   *result = (read_result){0};
   *error = (situ_error){0};
@@ -150,7 +151,7 @@ static void the_light_models_have_their_published_multiply_adds(void **state) {
     double flops = 0;
     int64_t weight_bytes = 0;
     for (int32_t v = 0; v < situ_graph_n_operators(result.graph); v++) {
-      situ_operator op = situ_graph_operator(result.graph, v);
+      situ_operator op = graph_operator(result.graph, v);
       weight_bytes += op.weight_bytes;
       if (strcmp(op.kind, "Conv") == 0 || strcmp(op.kind, "Gemm") == 0) flops += (double)op.flops;
     }
@@ -301,7 +302,7 @@ static long peak_of_reading(const char *path, int64_t weight_bytes) {
     bool fast = clock_now_ns() - start < 1000000000;
     int64_t sum = 0;
     for (int32_t i = 0; status == SITU_STATUS_OK && i < situ_graph_n_operators(result.graph); i++)
-      sum += situ_graph_operator(result.graph, i).weight_bytes;
+      sum += graph_operator(result.graph, i).weight_bytes;
     getrusage(RUSAGE_SELF, &usage);
     peak = status != SITU_STATUS_OK || sum != weight_bytes ? -1 : !fast ? -2 : usage.ru_maxrss;
     if (write(talk[1], &peak, sizeof peak) != sizeof peak) _exit(1);

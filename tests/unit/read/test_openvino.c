@@ -18,7 +18,7 @@ extern const reader openvino_reader;
 
 static situ_status read_bytes(read_result *result, const void *bytes, size_t n, int64_t default_dim,
                               situ_error *error) {
-  situ_read_options options = {.default_dim = default_dim};
+  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = default_dim};
   read_source source = {.path = "m.xml", .bytes = bytes, .size_bytes = n, .options = &options};
   *result = (read_result){0};
   *error = (situ_error){0};
@@ -33,7 +33,7 @@ static void drop(read_result *r) {
 static situ_operator find(const situ_graph *g, const char *name) {
   int32_t v = situ_graph_find(g, name);
   if (v < 0) fail_msg("there is no operator %s", name);
-  return situ_graph_operator(g, v);
+  return graph_operator(g, v);
 }
 
 #define NET(version, layers, edges)                                                                           \
@@ -326,7 +326,7 @@ static void real_models_have_their_published_size(void **state) {
     assert_int_equal(r.graph->n_operators, layers - outside);
     double flops = 0, weight_bytes = 0;
     for (int32_t v = 0; v < r.graph->n_operators; v++) {
-      situ_operator op = situ_graph_operator(r.graph, v);
+      situ_operator op = graph_operator(r.graph, v);
       flops += strstr(op.kind, "Convolution") || strcmp(op.kind, "MatMul") == 0 ? (double)op.flops : 0;
       weight_bytes += (double)op.weight_bytes;
     }

@@ -19,7 +19,7 @@
 extern const reader pipedream_reader;
 
 static situ_status read_text(read_result *result, const char *text, situ_error *error) {
-  situ_read_options options = {.default_dim = 1};
+  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {
       .path = "graph.txt", .bytes = (const unsigned char *)text, .size_bytes = strlen(text), .options = &options};
   *result = (read_result){0};
@@ -49,7 +49,7 @@ static void lines_become_operators_and_edges(void **state) {
   assert_int_equal(g->n_operators, 3);
   assert_int_equal(g->n_edges, 3);
   assert_string_equal(g->name[1], "node4");
-  assert_string_equal(situ_graph_operator(g, 1).kind, "LSTM");
+  assert_string_equal(graph_operator(g, 1).kind, "LSTM");
   assert_int_equal(g->weight_bytes[1], 132382720);
   assert_int_equal(g->size_bytes[g->out_start[1]], 19); /* floor(6 + 2.5 + 10 + 0.5) */
   assert_int_equal(situ_costs_time_ns(r.costs, r.platform, 1, 1), 73000);

@@ -19,7 +19,7 @@
 extern const reader workload_reader;
 
 static situ_status read_text(read_result *result, const char *text, situ_error *error) {
-  situ_read_options options = {.default_dim = 1};
+  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = "folder/small.json",
                         .bytes = (const unsigned char *)text,
                         .size_bytes = strlen(text),
@@ -66,7 +66,7 @@ static void every_field_arrives(void **state) {
   assert_int_equal(g->colocation[0], g->colocation[1]);
   assert_int_equal(g->colocation[2], -1);
   assert_int_equal(g->weight_bytes[0], 11);
-  assert_string_equal(situ_graph_operator(g, 0).layer, "layer4");
+  assert_string_equal(graph_operator(g, 0).layer, "layer4");
   const situ_platform *p = r.platform;
   assert_int_equal(p->n_devices, 4);
   assert_int_equal(p->n_memories, 3); /* hosts share one */

@@ -78,7 +78,7 @@ static void columns_are_as_wide_as_their_widest_cell(void **state) {
  * the wider one gives way. */
 static void prose_gives_way_to_a_narrow_terminal(void **state) {
   (void)state;
-  situ_report_options narrow = {.width = 53};
+  situ_report_options narrow = {.size = sizeof(situ_report_options), .width = 53};
   table t;
   assert_true(table_start(&t));
   table_column(&t, "a", ALIGN_LEFT, 0);
@@ -100,7 +100,7 @@ static void prose_gives_way_to_a_narrow_terminal(void **state) {
                       "  name  four and five words  17  abcdefghijklmnopqrst\n"
                       "                                 uvwxyz is one word\n"
                       "  x     fits                  1\n");
-  table_render(&wide, &t, &(situ_report_options){.width = 0});
+  table_render(&wide, &t, &(situ_report_options){.size = sizeof(situ_report_options), .width = 0});
   assert_non_null(strstr(wide.bytes, "  17  abcdefghijklmnopqrstuvwxyz is one word\n"));
   text_free(&out);
   text_free(&wide);
@@ -120,7 +120,7 @@ static void rates_have_six_digits(void **state) {
 static void bars_are_drawn_in_eighths(void **state) {
   (void)state;
   char bar[64];
-  situ_report_options fine = {.unicode = true};
+  situ_report_options fine = {.size = sizeof(situ_report_options), .unicode = true};
   assert_string_equal(bar_text(bar, sizeof bar, 0.5, 4, NULL), "##");
   assert_string_equal(bar_text(bar, sizeof bar, 0, 4, NULL), "");
   assert_string_equal(bar_text(bar, sizeof bar, 1e-9, 4, NULL), "#");
@@ -142,17 +142,18 @@ static void a_plan_tells_its_story(void **state) {
   lab l = lab_topcuoglu();
   situ_plan *plan = NULL;
   situ_error error = {0};
-  situ_solve_options options = {.solvers = "heft", .max_steps = 100};
+  situ_solve_options options = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
   assert_int_equal(situ_solve(&plan, l.problem, &options, &error), SITU_STATUS_OK);
-  char *text = situ_report_plan(plan, l.problem, NULL, NULL);
+  char *text = NULL;
+  assert_int_equal(situ_report_plan(&text, plan, l.problem, NULL, NULL, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "latency      80 ns"));
   assert_null(strchr(text, '\033'));
   situ_text_free(text);
-  situ_report_options colour = {.colour = true};
-  text = situ_report_plan(plan, l.problem, NULL, &colour);
+  situ_report_options colour = {.size = sizeof(situ_report_options), .colour = true};
+  assert_int_equal(situ_report_plan(&text, plan, l.problem, NULL, &colour, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "\033[1m80 ns\033[0m"));
   situ_text_free(text);
-  text = situ_report_plan_json(plan, l.problem, NULL);
+  assert_int_equal(situ_report_plan_json(&text, plan, l.problem, NULL, NULL), SITU_STATUS_OK);
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
   assert_int_equal(json_whole(json_get(root, "value_ns"), -1), 80);
@@ -160,7 +161,7 @@ static void a_plan_tells_its_story(void **state) {
   assert_int_equal(json_kind_of(json_get(root, "value")), JSON_NULL_KIND);
   json_free(root);
   situ_text_free(text);
-  text = situ_report_plan_svg(plan, l.problem);
+  assert_int_equal(situ_report_plan_svg(&text, plan, l.problem, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "<svg "));
   assert_non_null(strstr(text, "latency 80 ns"));
   situ_text_free(text);
@@ -172,7 +173,8 @@ static void a_plan_tells_its_story(void **state) {
 static void inspection_measures_chains(void **state) {
   (void)state;
   lab l = lab_topcuoglu();
-  char *text = situ_report_inspect_json(l.problem, NULL);
+  char *text = NULL;
+  assert_int_equal(situ_report_inspect_json(&text, l.problem, NULL, NULL), SITU_STATUS_OK);
   situ_error error = {0};
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", &error), SITU_STATUS_OK);
@@ -191,10 +193,14 @@ static void inspection_measures_chains(void **state) {
 static void every_execution_has_a_picture(void **state) {
   (void)state;
   const situ_problem_options kinds[] = {
-      {.execution = SITU_EXECUTION_STREAM},
-      {.execution = SITU_EXECUTION_CALLS},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK},
-      {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED},
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM},
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_LINK},
+      {.size = sizeof(situ_problem_options),
+       .objective = SITU_OBJECTIVE_THROUGHPUT,
+       .communication = SITU_COMMUNICATION_HOST_STAGED},
   };
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
     for (uint64_t seed = 0; seed < 5; seed++) {
@@ -204,7 +210,8 @@ static void every_execution_has_a_picture(void **state) {
       for (int v = 0; v < 40; v++) device[v] = v / 10;
       situ_plan *plan = NULL;
       assert_int_equal(situ_simulate(&plan, l.problem, device, NULL, NULL), SITU_STATUS_OK);
-      char *text = situ_report_plan_svg(plan, l.problem);
+      char *text = NULL;
+      assert_int_equal(situ_report_plan_svg(&text, plan, l.problem, NULL), SITU_STATUS_OK);
       assert_true(!situ_plan_exists(plan) || (text && strstr(text, "</svg>")));
       situ_text_free(text);
       situ_plan_free(plan);
@@ -216,11 +223,13 @@ static void comparing_sorts_by_value(void **state) {
   (void)state;
   lab l = lab_topcuoglu();
   situ_plan *one = NULL, *other = NULL;
-  situ_solve_options single = {.solvers = "single", .max_steps = 100}, heft = {.solvers = "heft", .max_steps = 100};
+  situ_solve_options single = {.size = sizeof(situ_solve_options), .solvers = "single", .max_steps = 100},
+                     heft = {.size = sizeof(situ_solve_options), .solvers = "heft", .max_steps = 100};
   assert_int_equal(situ_solve(&one, l.problem, &single, NULL), SITU_STATUS_OK);
   assert_int_equal(situ_solve(&other, l.problem, &heft, NULL), SITU_STATUS_OK);
   situ_compare_row rows[] = {{"single", one, NULL}, {"broken", NULL, "out of luck"}, {"heft", other, NULL}};
-  char *text = situ_report_compare_json(rows, 3, l.problem, NULL);
+  char *text = NULL;
+  assert_int_equal(situ_report_compare_json(&text, rows, 3, l.problem, NULL, NULL), SITU_STATUS_OK);
   json_value *root = NULL;
   assert_int_equal(json_parse(&root, text, strlen(text), "report", NULL), SITU_STATUS_OK);
   const json_value *list = json_get(root, "rows");
@@ -228,7 +237,7 @@ static void comparing_sorts_by_value(void **state) {
   for (size_t i = 0; i < 3; i++) assert_string_equal(json_text(json_get(json_at(list, i), "solver"), ""), expected[i]);
   json_free(root);
   situ_text_free(text);
-  text = situ_report_compare(rows, 3, l.problem, NULL, NULL);
+  assert_int_equal(situ_report_compare(&text, rows, 3, l.problem, NULL, NULL, NULL), SITU_STATUS_OK);
   assert_non_null(strstr(text, "broken: out of luck"));
   situ_text_free(text);
   situ_plan_free(one);
@@ -238,12 +247,13 @@ static void comparing_sorts_by_value(void **state) {
 
 static void every_family_is_listed(void **state) {
   (void)state;
-  assert_null(situ_report_list("nothing", NULL));
-  assert_null(situ_report_list_json("nothing"));
+  char *text = NULL, *names = NULL;
+  assert_int_equal(situ_report_list(&text, "nothing", NULL, NULL), SITU_STATUS_BAD_ARGUMENT);
+  assert_int_equal(situ_report_list_json(&text, "nothing", NULL), SITU_STATUS_BAD_ARGUMENT);
   for (int32_t i = 0; situ_report_family(i); i++) {
-    char *text = situ_report_list(situ_report_family(i), NULL), *names = situ_report_names(situ_report_family(i));
-    assert_non_null(text);
-    bool none = strcmp(situ_report_family(i), "learners") == 0 && situ_n_learners() == 0; /* meson option learn */
+    assert_int_equal(situ_report_list(&text, situ_report_family(i), NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_report_names(&names, situ_report_family(i), NULL), SITU_STATUS_OK);
+    bool none = strcmp(situ_report_family(i), "learners") == 0 && situ_learner_count() == 0; /* meson option learn */
     assert_true(none || strlen(names) > 0);
     situ_text_free(text);
     situ_text_free(names);

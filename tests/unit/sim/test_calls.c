@@ -2,7 +2,7 @@
 #include "../../lab/lab.h"
 #include "../scenario.h"
 
-static const situ_problem_options calls = {.execution = SITU_EXECUTION_CALLS};
+static const situ_problem_options calls = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
 
 /* Three operators, 10 ns on a host and 1 ns on an accelerator of 100 bytes. */
 static scenario three(void) {
@@ -76,7 +76,7 @@ static void no_more_calls_run_than_are_allowed(void **state) {
   scenario s = three();
   scenario_tensor(&s, 0, 3, 1, -1);
   scenario_tensor(&s, 1, 5, 2, -1);
-  scenario_pose(&s, &(situ_problem_options){.max_calls = 1});
+  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
   assert_int_equal(situ_problem_execution(s.problem), SITU_EXECUTION_CALLS);
   assert_int_equal(situ_problem_max_calls(s.problem), 1);
   int32_t left[3] = {1, 0, 1}, whole[3] = {1, 1, 1}, apart[3] = {0, 0, 1};
@@ -92,7 +92,7 @@ static void a_number_of_calls_goes_with_calls_only(void **state) {
   situ_problem *p;
   situ_error error;
   for (situ_execution e = SITU_EXECUTION_STREAM; e <= SITU_EXECUTION_PIPELINE; e++) {
-    situ_problem_options options = {.execution = e, .max_calls = 2};
+    situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = e, .max_calls = 2};
     situ_status status = situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, &error);
     assert_int_equal(status, e == SITU_EXECUTION_CALLS ? SITU_STATUS_OK : SITU_STATUS_BAD_ARGUMENT);
     situ_problem_free(p);

@@ -1,9 +1,11 @@
 /* The pipeline model: by hand, and against a naive reading of docs/model.md on random problems. */
 #include "../../lab/lab.h"
 #include "../scenario.h"
+#include "graph/builder.h"
 
 static situ_problem_options pipeline(situ_communication communication) {
-  return (situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = communication};
+  return (situ_problem_options){
+      .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .communication = communication};
 }
 
 /* A host and two accelerators; a (10 ns) makes 3 bytes for b (20 ns) and c (30 ns). */
@@ -87,7 +89,7 @@ static scenario training_of_three(situ_problem_options options) {
       {.name = "b", .source_id = 1, .colocation = -1, .weight_bytes = 4, .phase = SITU_PHASE_BACKWARD},
       {.name = "u", .source_id = 2, .colocation = -1, .phase = SITU_PHASE_UPDATE}};
   for (int32_t v = 1; v < 3; v++) {
-    assert_int_equal(situ_graph_builder_add_operator(s.builder, &later[v - 1], NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_operator(s.builder, &later[v - 1], NULL, NULL), SITU_STATUS_OK);
     for (int32_t d = 0; d < 8; d++) s.time_ns[v][d] = v == 1 ? 13 : 1;
     s.n_operators++;
   }

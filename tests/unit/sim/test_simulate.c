@@ -1,7 +1,7 @@
 /* The door to the simulators: what is refused, what is told of ties and limits. */
 #include "../scenario.h"
 
-static const situ_problem_options stream = {.execution = SITU_EXECUTION_STREAM};
+static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
 
 /* Three equal devices around a host, and two operators of 4 ns. */
 static scenario star(const situ_problem_options *options) {
@@ -47,8 +47,10 @@ static void plans_are_made_of_placements_that_make_sense(void **state) {
       {{0, 0}, {0, 1}, {-1, 0, 1}, "is the replica of device 1; expected another device that is no replica"},
   };
   for (int pipeline = 0; pipeline < 2; pipeline++) {
-    scenario s =
-        star(pipeline ? &(situ_problem_options){.execution = SITU_EXECUTION_PIPELINE, .replicate = true} : &stream);
+    scenario s = star(pipeline ? &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                                         .execution = SITU_EXECUTION_PIPELINE,
+                                                         .replicate = true}
+                               : &stream);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
       int32_t device[2], order[2], replica_of[3];
       memcpy(device, rows[i].device, sizeof device);
@@ -86,7 +88,7 @@ static void of_equals_the_first_is_the_worst(void **state) {
   (void)state;
   for (situ_execution e = SITU_EXECUTION_STREAM; e <= SITU_EXECUTION_PIPELINE; e++)
     for (int contention = 0; contention < 2; contention++) {
-      situ_problem_options options = {.execution = e};
+      situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = e};
       if (e == SITU_EXECUTION_STREAM && contention) options.contention = SITU_CONTENTION_NONE;
       scenario s = star(&options);
       int32_t device[] = {2, 1};
@@ -115,7 +117,8 @@ static void limits_tell_by_how_much_they_are_exceeded(void **state) {
     scenario_link(&s, 1, 0, 0, -1);
     int32_t a = scenario_operator(&s, "a", 3, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
     scenario_tensor(&s, a, 6, b, -1);
-    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM,
+    scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                              .execution = SITU_EXECUTION_STREAM,
                                               .max_period_ns = rows[i].period_ns,
                                               .max_latency_ns = rows[i].latency_ns});
     int32_t device[] = {0, 1};
@@ -164,7 +167,7 @@ static void without_limits_there_is_only_a_value(void **state) {
   }
   arena_free(scratch);
   scenario_free(&s);
-  s = star(&(situ_problem_options){.execution = SITU_EXECUTION_CALLS});
+  s = star(&(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS});
   scratch = arena_new();
   assert_int_equal(simulator_memory(&changes, &n, s.simulator, &(placement){.device = device}, scratch, NULL), 0);
   assert_true(n == 0 && changes == NULL); /* calls have no memory over time, and no sequences */

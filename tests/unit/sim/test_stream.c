@@ -1,9 +1,10 @@
 /* The stream model: schedules worked out by hand, and a naive simulator on random problems. */
 #include "naive_stream.h"
 
-static const situ_problem_options contended = {.execution = SITU_EXECUTION_STREAM};
-static const situ_problem_options uncontended = {.execution = SITU_EXECUTION_STREAM,
-                                                 .contention = SITU_CONTENTION_NONE};
+static const situ_problem_options contended = {.size = sizeof(situ_problem_options),
+                                               .execution = SITU_EXECUTION_STREAM};
+static const situ_problem_options uncontended = {
+    .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
 
 static int64_t value_of(scenario *s, int32_t *device, int32_t *order) {
   return simulator_run(s->simulator, &(placement){.device = device, .order = order}, false).value_ns;

@@ -75,7 +75,7 @@ static void operators_pinned_apart_are_not_joined(void **state) {
   int32_t pins[6] = {-1, -1, -1, -1, -1, -1};
   pins[1] = 0; /* in topological order b or c comes second, d fourth */
   pins[3] = 1;
-  scenario_pose(&x.s, &(situ_problem_options){.pins = pins});
+  scenario_pose(&x.s, &(situ_problem_options){.size = sizeof(situ_problem_options), .pins = pins});
   unit_list units;
   bool larger;
   assert_true(coplace_find(&units, &larger, x.s.problem, x.s.arena));
@@ -137,7 +137,8 @@ static void a_device_waits_for_the_favourite_of_its_last_operator(void **state) 
     scenario_tensor(&s, x, 3, f, -1); /* to d0: 3, at 12 */
     scenario_tensor(&s, u, 0, z, -1);
     scenario_tensor(&s, x, 0, y, -1); /* keeps d1 busy from 9 to 24 */
-    scenario_pose(&s, &(situ_problem_options){.contention = SITU_CONTENTION_NONE});
+    scenario_pose(&s,
+                  &(situ_problem_options){.size = sizeof(situ_problem_options), .contention = SITU_CONTENTION_NONE});
     const situ_graph *g = s.graph;
     u = find(g, "u");
     f = find(g, "f");
@@ -163,7 +164,7 @@ static void a_device_waits_for_the_favourite_of_its_last_operator(void **state) 
 static int64_t value_of(const situ_problem *p, const char *name) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = name};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   int64_t value = situ_plan_value_ns(plan);
   situ_plan_free(plan);
@@ -197,7 +198,8 @@ static void a_fork_pays_one_transfer(void **state) {
 static void on_inception_nothing_gains_over_one_device_and_m_topo_loses(void **state) {
   (void)state;
   if (lp_missing()) skip();
-  situ_instance_options o = {.model = "builtin:inception-v3?batch=64", .platform = "4*gtx1080ti-11g"};
+  situ_instance_options o = {
+      .size = sizeof(situ_instance_options), .model = "builtin:inception-v3?batch=64", .platform = "4*gtx1080ti-11g"};
   situ_instance *instance = NULL;
   situ_error error = {0};
   if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
@@ -207,7 +209,7 @@ static void on_inception_nothing_gains_over_one_device_and_m_topo_loses(void **s
   situ_link links[12];
   int32_t n_links = 0;
   for (int32_t d = 0; d < 4; d++) {
-    devices[d] = situ_platform_device(known, d);
+    devices[d] = known->devices[d];
     devices[d].memory_bytes = 8000000000;
     for (int32_t e = 0; e < 4; e++)
       if (d != e) links[n_links++] = (situ_link){d, e, 120000, 4.66e9, -1};
@@ -215,7 +217,7 @@ static void on_inception_nothing_gains_over_one_device_and_m_topo_loses(void **s
   situ_platform *platform;
   situ_costs *costs;
   situ_problem *p;
-  assert_int_equal(situ_platform_new(&platform, "baechi", devices, 4, links, n_links, &error), SITU_STATUS_OK);
+  assert_int_equal(platform_new(&platform, "baechi", devices, 4, links, n_links, &error), SITU_STATUS_OK);
   assert_int_equal(situ_costs_estimate(&costs, graph, platform, NULL, &error), SITU_STATUS_OK);
   assert_int_equal(situ_problem_pose(&p, graph, platform, costs, NULL, &error), SITU_STATUS_OK);
   int64_t single = value_of(p, "single");

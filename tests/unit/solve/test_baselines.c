@@ -37,7 +37,8 @@ static lab draw(uint64_t seed, bool small) {
                   .free = rng_below(&r, 2),
                   .overlap = rng_below(&r, 2),
                   .in_flight = 1 + (int32_t)rng_below(&r, 2)}};
-  if (rng_below(&r, 3) == 0) o.options = (situ_problem_options){.execution = SITU_EXECUTION_STREAM};
+  if (rng_below(&r, 3) == 0)
+    o.options = (situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   if (small && o.training && o.n_operators > 3) o.n_operators = 3; /* training adds as many again */
   return lab_random(&o);
 }
@@ -46,7 +47,7 @@ static lab draw(uint64_t seed, bool small) {
 static int64_t solve(const situ_problem *p, const char *name, uint64_t seed) {
   situ_plan *plan;
   situ_error error = {0};
-  situ_solve_options o = {.solvers = name, .seed = seed};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .seed = seed};
   situ_status status = situ_solve(&plan, p, &o, &error);
   if (status != SITU_STATUS_OK) fail_msg("%s on seed %d: %s", name, (int)seed, error.text);
   int64_t value = situ_plan_value_ns(plan);
@@ -141,7 +142,8 @@ static void pipedream_merges_all_of_a_diamond_but_its_join(void **state) {
   scenario_tensor(&s, 1, 0, 3, -1);
   scenario_tensor(&s, 2, 0, 3, -1);
   scenario_tensor(&s, 3, 0, 4, -1);
-  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT,
+  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                            .objective = SITU_OBJECTIVE_THROUGHPUT,
                                             .communication = SITU_COMMUNICATION_HOST_STAGED});
   assert_int_equal(solve(s.problem, "pipedream", 0), 9);
   assert_int_equal(solve(s.problem, "ideal_dp", 0), 8);
@@ -160,7 +162,7 @@ static void a_solver_without_its_library_says_so(void **state) {
     assert_false(situ_solver_serves(names[k], l.problem));
     situ_plan *plan = NULL;
     situ_error error = {0};
-    situ_solve_options o = {.solvers = names[k]};
+    situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = names[k]};
     assert_int_equal(situ_solve(&plan, l.problem, &o, &error), SITU_STATUS_UNSUPPORTED);
     assert_non_null(strstr(error.text, "library"));
     assert_null(plan);

@@ -54,7 +54,7 @@ static situ_platform *three_devices(void) {
   }
   situ_platform *out;
   situ_error e;
-  assert_int_equal(situ_platform_new(&out, "three", devices, 3, links, 6, &e), SITU_STATUS_OK);
+  assert_int_equal(platform_new(&out, "three", devices, 3, links, 6, &e), SITU_STATUS_OK);
   return out;
 }
 
@@ -68,7 +68,7 @@ static bool open_layers(layers *l, const char *name, double scale, situ_contenti
   situ_error e = {0};
   *l = (layers){0};
   if (file_open(&view, path, &e) != SITU_STATUS_OK) return false;
-  situ_read_options options = {.default_dim = 1};
+  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = path, .bytes = view.bytes, .size_bytes = view.size_bytes, .options = &options};
   if (workload_reader.read(&l->model, &source, &e) != SITU_STATUS_OK) fail_msg("%s: %s", e.where, e.text);
   file_close(&view);
@@ -92,7 +92,8 @@ static bool open_layers(layers *l, const char *name, double scale, situ_contenti
     for (int32_t k = 1; k < kinds; k++)
       l->costs->transfer_ns[(int64_t)t * kinds + k] =
           sat_round((double)given->transfer_ns[(int64_t)t * given->n_kinds + 1] * scale * (k == far ? 1.5 : 1));
-  situ_problem_options posed = {.execution = SITU_EXECUTION_STREAM, .contention = contention};
+  situ_problem_options posed = {
+      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = contention};
   assert_int_equal(situ_problem_pose(&l->problem, g, l->platform, l->costs, &posed, &e), SITU_STATUS_OK);
   return true;
 }
@@ -123,7 +124,7 @@ static double solve_layers(const char *name, double scale, situ_contention conte
   if (!open_layers(&l, name, scale, contention)) skip();
   situ_plan *plan;
   situ_error e;
-  situ_solve_options o = {.solvers = solvers_, .time_limit_s = limit_s};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = solvers_, .time_limit_s = limit_s};
   int64_t start = clock_now_ns();
   if (situ_solve(&plan, l.problem, &o, &e) != SITU_STATUS_OK) fail_msg("%s", e.text);
   double seconds = (double)(clock_now_ns() - start) / 1e9;
@@ -219,7 +220,7 @@ static void the_example_of_topcuoglu_is_solved_to_proof(void **state) {
   lab l = lab_topcuoglu();
   situ_plan *plan;
   situ_error e;
-  situ_solve_options o = {.solvers = "block_dp"};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
   assert_int_equal(situ_solve(&plan, l.problem, &o, &e), SITU_STATUS_OK);
   assert_true(situ_plan_value_ns(plan) < 80);
   assert_int_equal(situ_plan_value_ns(plan), situ_plan_lower_bound_ns(plan));

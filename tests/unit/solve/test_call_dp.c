@@ -11,9 +11,12 @@ static void hold(const char *name, double longest_path_ms, double published_ms) 
   situ_instance *instance = NULL;
   situ_plan *plan = NULL;
   situ_error error;
-  situ_instance_options o = {.model = path, .problem = {.execution = SITU_EXECUTION_CALLS}};
+  situ_instance_options o = {
+      .size = sizeof(situ_instance_options),
+      .model = path,
+      .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}};
   if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK) skip();
-  situ_solve_options with = {.solvers = "call_dp"};
+  situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "call_dp"};
   assert_int_equal(situ_solve(&plan, situ_instance_problem(instance), &with, &error), SITU_STATUS_OK);
   double value_ms = (double)situ_plan_value_ns(plan) / 1e6;
   assert_true(situ_plan_value_ns(plan) == situ_plan_lower_bound_ns(plan));
@@ -59,7 +62,7 @@ static void a_call_goes_to_the_second_of_two_equal_devices_where_it_must(void **
     scenario_operator(&s, "a", 1, 10, 0);
     int32_t pins[] = {2}, unit[] = {0}, device[1], call[1];
     bool unused[] = {false, true, false}, host[] = {false};
-    situ_problem_options options = {.execution = SITU_EXECUTION_CALLS};
+    situ_problem_options options = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS};
     if (pinned)
       options.pins = pins;
     else

@@ -32,8 +32,13 @@ static void expect_within(const char *folder, const char *name, double most_ms) 
   situ_plan *plan = NULL;
   situ_instance *instance = NULL;
   situ_error error = {0};
-  situ_instance_options options = {.model = path, .problem = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true}};
-  situ_solve_options effort = {.solvers = "free_search", .max_steps = 60000, .seed = 1};
+  situ_instance_options options = {
+      .size = sizeof(situ_instance_options),
+      .model = path,
+      .problem = &(situ_problem_options){
+          .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .free = true}};
+  situ_solve_options effort = {
+      .size = sizeof(situ_solve_options), .solvers = "free_search", .max_steps = 60000, .seed = 1};
   if (situ_place(&plan, &instance, &options, &effort, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   double value_ms = (double)situ_plan_value_ns(plan) / 1e6;
   if (value_ms > most_ms) fail_msg("%s: %.4f ms, expected at most %.4f ms", name, value_ms, most_ms);

@@ -9,13 +9,16 @@
 #include "situ/instance.h"
 
 static double times_as_fast_as_one_device(const char *model, const char *platform) {
-  situ_instance_options o = {
-      .model = model, .platform = platform, .unused = (const char *const[]){"cpu"}, .n_unused = 1};
-  situ_solve_options solve = {.solvers = "layers", .no_bounds = true};
+  situ_instance_options o = {.size = sizeof(situ_instance_options),
+                             .model = model,
+                             .platform = platform,
+                             .unused = (const char *const[]){"cpu"},
+                             .n_unused = 1,
+                             .read = &(situ_read_options){.size = sizeof(situ_read_options), .training = true}};
+  situ_solve_options solve = {.size = sizeof(situ_solve_options), .solvers = "layers", .no_bounds = true};
   situ_instance *instance;
   situ_plan *plan;
   situ_error error;
-  o.read.training = true;
   if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   double ratio = (double)situ_plan_best_single_ns(plan) / (double)situ_plan_value_ns(plan);
   situ_plan_free(plan);

@@ -52,7 +52,7 @@ static void heft_takes_80_on_the_example_of_its_paper(void **state) {
 static int64_t value_of(const situ_problem *p, const char *name) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = name, .no_bounds = true};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .no_bounds = true};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   int64_t value = situ_plan_value_ns(plan);
   assert_true(situ_plan_lower_bound_ns(plan) <= value);
@@ -132,7 +132,7 @@ static void a_name_that_does_not_exist_is_answered_with_near_ones(void **state) 
   lab l = lab_topcuoglu();
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = "heft,hefd"};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = "heft,hefd"};
   assert_int_equal(situ_solve(&plan, l.problem, &o, &error), SITU_STATUS_BAD_ARGUMENT);
   assert_non_null(strstr(error.text, "hefd"));
   assert_non_null(strstr(error.text, "did you mean heft"));

@@ -15,7 +15,7 @@
 static int64_t value_of(const situ_problem *p, const char *solvers, int64_t steps, int64_t *lower_ns) {
   situ_plan *plan;
   situ_error e;
-  situ_solve_options o = {.solvers = solvers, .max_steps = steps, .seed = 3};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = solvers, .max_steps = steps, .seed = 3};
   if (situ_solve(&plan, p, &o, &e) != SITU_STATUS_OK) fail_msg("%s: %s", solvers, e.text);
   int64_t value = situ_plan_value_ns(plan);
   if (lower_ns) *lower_ns = situ_plan_lower_bound_ns(plan);

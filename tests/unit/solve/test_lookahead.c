@@ -20,7 +20,7 @@ enum { MOST = 24, DEVICES = 4 };
 static situ_plan *plan_of(const situ_problem *p, const char *name) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = name, .no_bounds = true};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name, .no_bounds = true};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s: %s", name, error.text);
   return plan;
 }
@@ -176,7 +176,8 @@ static void it_places_as_the_rule_says_on_plain_lists(void **state) {
                      .density = 0.1 + 0.4 * rng_unit(&r),
                      .pinned = seed % 3 == 0,
                      .unsupported = seed % 2 == 0};
-    o.options = (situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
+    o.options = (situ_problem_options){
+        .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;
     for (int64_t i = 0; i < (int64_t)p->n_operators * p->n_classes;

@@ -93,14 +93,15 @@ static instance open_row(int32_t row, situ_objective objective, bool free_of_con
   if (json_whole(json_get(root, "maxFPGAs"), 0) < accelerators)
     assert_true(json_set(root, "maxFPGAs", json_new_whole(accelerators)));
   char *text = json_print(root, 0);
-  situ_read_options options = {.default_dim = 1};
+  situ_read_options options = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {
       .path = path, .bytes = (const unsigned char *)text, .size_bytes = strlen(text), .options = &options};
   if (workload_reader.read(&i.model, &source, &e) != SITU_STATUS_OK) fail_msg("%s: %s", e.where, e.text);
   free(text);
   json_free(root);
   file_close(&view);
-  situ_problem_options posed = {.objective = objective,
+  situ_problem_options posed = {.size = sizeof(situ_problem_options),
+                                .objective = objective,
                                 .free = free_of_contiguity && objective == SITU_OBJECTIVE_THROUGHPUT};
   assert_int_equal(situ_problem_pose(&i.problem, i.model.graph, i.model.platform, i.model.costs, &posed, &e),
                    SITU_STATUS_OK);

@@ -14,6 +14,7 @@
 #include "../../lab/tier.h"
 #include "base/rng.h"
 #include "cost/cost_models.h"
+#include "graph/builder.h"
 #include "sim/simulate.h"
 #include "situ/instance.h"
 #include "situ/solve.h"
@@ -122,8 +123,8 @@ static void boundaries_are_where_one_operator_parts_the_graph(void **state) {
 }
 
 static situ_instance *open_instance(const char *model, const char *platform, const situ_problem_options *problem) {
-  situ_instance_options o = {.model = model, .platform = platform};
-  if (problem) o.problem = *problem;
+  situ_instance_options o = {
+      .size = sizeof(situ_instance_options), .model = model, .platform = platform, .problem = problem};
   situ_instance *instance = NULL;
   situ_error error = {0};
   if (situ_instance_open(&instance, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
@@ -207,10 +208,10 @@ static small small_random(uint64_t seed, situ_problem_options options, bool memo
   int32_t n = 3 + (int32_t)rng_below(&r, MOST_OPERATORS - 3), before = -1;
   for (int32_t v = 0; v < n; v++) {
     situ_operator op = {.colocation = -1, .weight_bytes = (int64_t)rng_below(&r, 30)};
-    must(situ_graph_builder_add_operator(b, &op, NULL, &error), &error);
-    if (before >= 0) must(situ_graph_builder_add_use(b, v, before, &error), &error);
+    must(builder_add_operator(b, &op, NULL, &error), &error);
+    if (before >= 0) must(builder_add_use(b, v, before, &error), &error);
     situ_tensor t = {.rank = -1, .size_bytes = (int64_t)rng_below(&r, 20)};
-    must(situ_graph_builder_add_tensor(b, v, &t, &before, &error), &error);
+    must(builder_add_tensor(b, v, &t, &before, &error), &error);
   }
   must(situ_graph_freeze(&s.graph, b, &error), &error);
   situ_graph_builder_free(b);
@@ -248,7 +249,7 @@ static small small_random(uint64_t seed, situ_problem_options options, bool memo
       if (x == odd) rate *= 4; /* a device unlike its fellows */
       links[n_links++] = (situ_link){x, y, near ? 1 : 3, rate, -1};
     }
-  must(situ_platform_new(&s.platform, "small", devices, n_devices, links, n_links, &error), &error);
+  must(platform_new(&s.platform, "small", devices, n_devices, links, n_links, &error), &error);
   must(costs_new_with_transfers(&s.costs, s.graph, s.platform, &error), &error);
   for (int32_t i = 0; i < n * s.costs->n_classes; i++)
     s.costs->time_ns[i] =
@@ -312,7 +313,7 @@ static void try_all(search *s, int32_t e, bool only_kind) {
 static int64_t solved_by(const situ_problem *p, const char *name) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {.solvers = name};
+  situ_solve_options o = {.size = sizeof(situ_solve_options), .solvers = name};
   must(situ_solve(&plan, p, &o, &error), &error);
   int64_t value = situ_plan_value_ns(plan);
   assert_true(situ_plan_lower_bound_ns(plan) <= value);
@@ -353,7 +354,7 @@ static void compare(situ_problem_options options, int32_t seeds, bool memory) {
 
 static void no_plan_of_its_kind_is_faster(void **state) {
   (void)state;
-  situ_problem_options o = {.execution = SITU_EXECUTION_STREAM};
+  situ_problem_options o = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
   compare(o, 500, false);
   compare(o, 500, true);
   o.contention = SITU_CONTENTION_NONE;
@@ -362,7 +363,9 @@ static void no_plan_of_its_kind_is_faster(void **state) {
 
 static void no_pipeline_of_its_kind_has_a_shorter_period(void **state) {
   (void)state;
-  situ_problem_options o = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK};
+  situ_problem_options o = {.size = sizeof(situ_problem_options),
+                            .objective = SITU_OBJECTIVE_THROUGHPUT,
+                            .communication = SITU_COMMUNICATION_LINK};
   compare(o, 500, false);
   compare(o, 500, true);
   o.communication = SITU_COMMUNICATION_HOST_STAGED;
@@ -376,7 +379,8 @@ static void no_pipeline_of_its_kind_has_a_shorter_period(void **state) {
 static void a_small_language_model_gets_the_best_plan(void **state) {
   (void)state;
   for (int32_t throughput = 0; throughput < 2; throughput++) {
-    situ_problem_options o = {.objective = throughput ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY};
+    situ_problem_options o = {.size = sizeof(situ_problem_options),
+                              .objective = throughput ? SITU_OBJECTIVE_THROUGHPUT : SITU_OBJECTIVE_LATENCY};
     situ_instance *instance =
         open_instance("builtin:llama?layers=3&hidden=2048&heads=16&kv_heads=4&ffn=4096&vocab=4000",
                       "(2*a100-80g@nvlink)+(v100-16g)@ethernet-10g", &o);
@@ -390,12 +394,12 @@ static void a_small_language_model_gets_the_best_plan(void **state) {
     for (int32_t v = 0; v < whole->n_operators; v++) weights += whole->graph->weight_bytes[v];
     int32_t n_links = situ_platform_n_links(whole->platform);
     assert_in_range(n_links, 1, 32);
-    for (int32_t d = 0; d < 3; d++) devices[d] = situ_platform_device(whole->platform, d);
+    for (int32_t d = 0; d < 3; d++) devices[d] = whole->platform->devices[d];
     for (int32_t l = 0; l < n_links; l++) links[l] = situ_platform_link(whole->platform, l);
     for (int32_t d = 0; d < 3; d++) devices[d].memory_bytes = weights / 2 + (throughput ? 200000000 : 50000000);
     situ_platform *platform;
     situ_costs *costs;
-    must(situ_platform_new(&platform, "small", devices, 3, links, n_links, &error), &error);
+    must(platform_new(&platform, "small", devices, 3, links, n_links, &error), &error);
     must(situ_costs_estimate(&costs, whole->graph, platform, NULL, &error), &error);
     must(situ_problem_pose(&p, whole->graph, platform, costs, &o, &error), &error);
     arena *a = arena_new();
@@ -435,7 +439,7 @@ static void servers_that_spread_their_layers_are_faster_than_chains_of_devices(v
   assert_in_range(n_links, 1, 64);
   for (int32_t v = 0; v < whole->n_operators; v++) weights += whole->graph->weight_bytes[v];
   for (int32_t d = 0; d < 8; d++) {
-    devices[d] = situ_platform_device(whole->platform, d);
+    devices[d] = whole->platform->devices[d];
     devices[d].memory_bytes = weights * 3 / 16;
   }
   for (int32_t l = 0; l < n_links; l++) links[l] = situ_platform_link(whole->platform, l);
@@ -443,7 +447,7 @@ static void servers_that_spread_their_layers_are_faster_than_chains_of_devices(v
   situ_costs *costs;
   situ_problem *p;
   situ_error error;
-  must(situ_platform_new(&platform, "tight", devices, 8, links, n_links, &error), &error);
+  must(platform_new(&platform, "tight", devices, 8, links, n_links, &error), &error);
   must(situ_costs_estimate(&costs, whole->graph, platform, NULL, &error), &error);
   must(situ_problem_pose(&p, whole->graph, platform, costs, NULL, &error), &error);
   int64_t chain_of_devices = solved(p), spread = solved_by(p, "server_heft"), list = solved_by(p, "heft");

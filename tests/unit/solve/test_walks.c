@@ -19,8 +19,12 @@ static situ_plan *solve_with(const situ_problem *p, const char *name, uint64_t s
                              bool no_bounds) {
   situ_plan *plan;
   situ_error error;
-  situ_solve_options o = {
-      .solvers = name, .max_steps = steps, .seed = seed, .threads = threads, .no_bounds = no_bounds};
+  situ_solve_options o = {.size = sizeof(situ_solve_options),
+                          .solvers = name,
+                          .max_steps = steps,
+                          .seed = seed,
+                          .threads = threads,
+                          .no_bounds = no_bounds};
   if (situ_solve(&plan, p, &o, &error) != SITU_STATUS_OK) fail_msg("%s, seed %d: %s", name, (int)seed, error.text);
   return plan;
 }
@@ -70,26 +74,39 @@ static void threads_do_not_change_the_plan(void **state) {
     int32_t n_operators;
     int64_t steps;
   } cases[] = {
-      {"auto", {.execution = SITU_EXECUTION_STREAM}, 10, STEPS},
-      {"auto", {.execution = SITU_EXECUTION_STREAM, .max_period_ns = 1000}, 12, FEW_STEPS},
-      {"tabu", {.execution = SITU_EXECUTION_STREAM}, 12, MANY_STEPS},
-      {"iterated_greedy", {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, 12, STEPS},
-      {"splitting", {.execution = SITU_EXECUTION_STREAM}, 12, STEPS},
-      {"auto", {.objective = SITU_OBJECTIVE_THROUGHPUT, .execution = SITU_EXECUTION_PIPELINE}, 12, STEPS},
+      {"auto", {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM}, 10, STEPS},
+      {"auto",
+       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .max_period_ns = 1000},
+       12,
+       FEW_STEPS},
+      {"tabu", {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM}, 12, MANY_STEPS},
+      {"iterated_greedy",
+       {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
+       12,
+       STEPS},
+      {"splitting", {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM}, 12, STEPS},
+      {"auto",
+       {.size = sizeof(situ_problem_options),
+        .objective = SITU_OBJECTIVE_THROUGHPUT,
+        .execution = SITU_EXECUTION_PIPELINE},
+       12,
+       STEPS},
       {"local_search",
-       {.objective = SITU_OBJECTIVE_THROUGHPUT,
+       {.size = sizeof(situ_problem_options),
+        .objective = SITU_OBJECTIVE_THROUGHPUT,
         .execution = SITU_EXECUTION_PIPELINE,
         .communication = SITU_COMMUNICATION_LINK},
        12,
        STEPS},
       {"free_search",
-       {.objective = SITU_OBJECTIVE_THROUGHPUT,
+       {.size = sizeof(situ_problem_options),
+        .objective = SITU_OBJECTIVE_THROUGHPUT,
         .execution = SITU_EXECUTION_PIPELINE,
         .free = true,
         .communication = SITU_COMMUNICATION_HOST_STAGED},
        30,
        FEW_STEPS},
-      {"call_search", {.execution = SITU_EXECUTION_CALLS}, 12, STEPS},
+      {"call_search", {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}, 12, STEPS},
   };
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     n_searched = 0;
@@ -129,7 +146,8 @@ static void a_stop_stops_all_walks(void **state) {
   lab l = lab_random(&o);
   for (int32_t threads = 1; threads <= 3; threads++) {
     listener ear = {.caller = pthread_self(), .stop_after = 20, .last_value_ns = INT64_MAX};
-    situ_solve_options limits = {.solvers = "tabu",
+    situ_solve_options limits = {.size = sizeof(situ_solve_options),
+                                 .solvers = "tabu",
                                  .max_steps = (int64_t)1 << 40,
                                  .threads = threads,
                                  .no_bounds = true,
@@ -151,7 +169,8 @@ static void a_time_limit_holds_for_all_walks(void **state) {
   lab_options o = {
       .seed = 8, .n_operators = 40, .n_devices = 3, .density = 0.1, .options = {.execution = SITU_EXECUTION_STREAM}};
   lab l = lab_random(&o);
-  situ_solve_options limits = {.solvers = "auto", .time_limit_s = 0.5, .threads = 2, .no_bounds = true};
+  situ_solve_options limits = {
+      .size = sizeof(situ_solve_options), .solvers = "auto", .time_limit_s = 0.5, .threads = 2, .no_bounds = true};
   situ_plan *plan;
   assert_int_equal(situ_solve(&plan, l.problem, &limits, NULL), SITU_STATUS_OK);
   assert_true(situ_plan_exists(plan));

@@ -57,7 +57,7 @@ static lab draw(uint64_t seed, const situ_problem_options *options) {
                                      .bytes_per_s = 1e9,
                                      .channel = rng_below(&r, odd) ? -1 : (int32_t)rng_below(&r, 2)};
     }
-  if (situ_platform_new(&l.platform, "drawn", devices, n, links, n_links, &error)) fail_msg("%s", error.text);
+  if (platform_new(&l.platform, "drawn", devices, n, links, n_links, &error)) fail_msg("%s", error.text);
   assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), SITU_STATUS_OK);
   for (int32_t i = 0; i < l.graph->n_operators * l.costs->n_classes; i++)
     l.costs->time_ns[i] = rng_below(&r, 12) ? rng_below(&r, 50) : SITU_NEVER_NS;
@@ -152,7 +152,8 @@ static void every_level_is_its_definition(void **state) {
   (void)state;
   int32_t n_equal[N_LEVELS] = {0}, n_unequal[N_LEVELS] = {0}, n_channels = 0;
   for (uint64_t seed = 0; seed < 6000; seed++) {
-    situ_problem_options options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = seed % 3 == 0};
+    situ_problem_options options = {
+        .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = seed % 3 == 0};
     lab l = draw(seed, &options);
     const situ_problem *p = l.problem;
     arena *a = arena_new();
@@ -208,30 +209,51 @@ typedef struct promise {
 } promise;
 
 static const promise promises[] = {
-    {EQUAL_ALONE, {.execution = SITU_EXECUTION_STREAM}, true, true},
-    {EQUAL_ALONE, {.objective = SITU_OBJECTIVE_THROUGHPUT}, true, true},
-    {EQUAL_ALONE, {.execution = SITU_EXECUTION_CALLS}, true, true},
+    {EQUAL_ALONE, {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM}, true, true},
+    {EQUAL_ALONE, {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}, true, true},
+    {EQUAL_ALONE, {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}, true, true},
     {EQUAL_LOADS,
-     {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .free = true},
+     {.size = sizeof(situ_problem_options),
+      .objective = SITU_OBJECTIVE_THROUGHPUT,
+      .communication = SITU_COMMUNICATION_HOST_STAGED,
+      .free = true},
      false,
      false},
     {EQUAL_STAGED,
-     {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED, .free = true},
+     {.size = sizeof(situ_problem_options),
+      .objective = SITU_OBJECTIVE_THROUGHPUT,
+      .communication = SITU_COMMUNICATION_HOST_STAGED,
+      .free = true},
      false,
      true},
     {EQUAL_STAGED,
-     {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED},
+     {.size = sizeof(situ_problem_options),
+      .objective = SITU_OBJECTIVE_THROUGHPUT,
+      .communication = SITU_COMMUNICATION_HOST_STAGED},
      false,
      true},
-    {EQUAL_STAGED, {.execution = SITU_EXECUTION_CALLS}, false, true},
-    {EQUAL_TIMED, {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, false, false},
-    {EQUAL_LINKED, {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}, false, true},
-    {EQUAL_ALWAYS, {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_LINK}, false, true},
+    {EQUAL_STAGED, {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}, false, true},
+    {EQUAL_TIMED,
+     {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
+     false,
+     false},
+    {EQUAL_LINKED,
+     {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
+     false,
+     true},
     {EQUAL_ALWAYS,
-     {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED},
+     {.size = sizeof(situ_problem_options),
+      .objective = SITU_OBJECTIVE_THROUGHPUT,
+      .communication = SITU_COMMUNICATION_LINK},
      false,
      true},
-    {EQUAL_ALWAYS, {.execution = SITU_EXECUTION_CALLS}, false, true},
+    {EQUAL_ALWAYS,
+     {.size = sizeof(situ_problem_options),
+      .objective = SITU_OBJECTIVE_THROUGHPUT,
+      .communication = SITU_COMMUNICATION_HOST_STAGED},
+     false,
+     true},
+    {EQUAL_ALWAYS, {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS}, false, true},
 };
 
 /* Whether level EQUAL_LOADS or EQUAL_STAGED says anything: accelerators that share a memory hand tensors over. */
@@ -300,7 +322,8 @@ static void devices_are_always_equal_when_no_channel_tells_them_apart(void **sta
       scenario_link(&s, d, 0, 0, kind == 1 && d < 3 ? 0 : -1);
     }
     scenario_operator(&s, "a", 1, 0, 0);
-    scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT});
+    scenario_pose(
+        &s, &(situ_problem_options){.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT});
     equal_devices equal;
     assert_true(equal_devices_find(&equal, s.problem, EQUAL_ALWAYS, s.arena));
     for (int32_t a = 1; a < 4; a++)
@@ -338,7 +361,7 @@ static void a_thousand_devices_are_no_trouble(void **state) {
     }
     graph_random_options wanted = {.n_operators = 2};
     assert_int_equal(graph_random(&l.graph, &wanted, NULL), SITU_STATUS_OK);
-    assert_int_equal(situ_platform_new(&l.platform, "star", devices, N, links, 2 * N - 2, NULL), SITU_STATUS_OK);
+    assert_int_equal(platform_new(&l.platform, "star", devices, N, links, 2 * N - 2, NULL), SITU_STATUS_OK);
     assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, NULL, NULL), SITU_STATUS_OK);
     arena *a = arena_new();

@@ -1,5 +1,6 @@
 /* What operators take in memory, by arithmetic, and when a device's own operators tell its load. */
 #include "../scenario.h"
+#include "graph/builder.h"
 #include "view/footprint.h"
 
 /* a (5 bytes of weights, 2 of workspace) makes x (3 bytes) for b and y (4 bytes) for c; c is backward. */
@@ -9,10 +10,11 @@ static void bytes_are_those_of_the_memory_rules(void **state) {
   scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
   int32_t a = scenario_operator(&s, "a", 1, 5, 2), b = scenario_operator(&s, "b", 1, 0, 0), c;
   situ_operator backward = {.name = "c", .colocation = -1, .phase = SITU_PHASE_BACKWARD};
-  assert_int_equal(situ_graph_builder_add_operator(s.builder, &backward, &c, NULL), SITU_STATUS_OK);
+  assert_int_equal(builder_add_operator(s.builder, &backward, &c, NULL), SITU_STATUS_OK);
   scenario_tensor(&s, a, 3, b, -1);
   scenario_tensor(&s, a, 4, c, -1);
-  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = 3});
+  scenario_pose(&s, &(situ_problem_options){
+                        .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .in_flight = 3});
   const situ_graph *g = s.graph;
   a = situ_graph_find(g, "a");
   c = situ_graph_find(g, "c");
@@ -39,7 +41,7 @@ static void loads_are_told_where_nobody_else_is_in_the_memory(void **state) {
     scenario_link(&s, 0, 1, 0, -1);
     scenario_link(&s, 1, 0, 0, -1);
     scenario_operator(&s, "a", 1, 0, 0);
-    situ_problem_options o = {.objective = SITU_OBJECTIVE_THROUGHPUT};
+    situ_problem_options o = {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
     if (kind > 2) o.unused = unused;
     if (kind > 3) o.pins = pins;
     scenario_pose(&s, &o);

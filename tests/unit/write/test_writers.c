@@ -28,7 +28,7 @@ static char *written(const char *name, const situ_plan *plan, const scenario *s)
   return text;
 }
 
-static const situ_problem_options stream = {.execution = SITU_EXECUTION_STREAM};
+static const situ_problem_options stream = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
 
 static void csv_quotes_what_it_has_to(void **state) {
   (void)state;
@@ -88,8 +88,9 @@ static void a_trace_has_a_slice_for_each_operator_and_hop(void **state) {
 /* calls: a on the host beside others, b one call. pipeline: six inputs, for each two stages and two operators. */
 static void a_trace_shows_calls_and_inputs(void **state) {
   (void)state;
-  const situ_problem_options options[] = {{.execution = SITU_EXECUTION_CALLS},
-                                          {.objective = SITU_OBJECTIVE_THROUGHPUT}};
+  const situ_problem_options options[] = {
+      {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_CALLS},
+      {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT}};
   const int slices[] = {1, 6 * 4}, asynchronous[] = {1, 0};
   for (int i = 0; i < 2; i++) {
     situ_plan *plan;
@@ -118,7 +119,9 @@ static void a_trace_deals_inputs_out_to_replicas(void **state) {
   }
   scenario_operator(&s, "a", 1, 0, 0);
   scenario_operator(&s, "b", 2, 0, 0);
-  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = true});
+  scenario_pose(&s,
+                &(situ_problem_options){
+                    .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT, .replicate = true});
   int32_t device[2] = {0, 1}, replica_of[3] = {-1, -1, 1};
   situ_plan *plan;
   placement where = {.device = device, .replica_of = replica_of};
@@ -189,8 +192,9 @@ static void what_cannot_be_written_is_refused(void **state) {
   s.graph->source_id[1] = -1;
   assert_int_equal(situ_write(&text, "split", plan, s.problem, &error), SITU_STATUS_UNSUPPORTED);
   plan->device = NULL;
-  for (int32_t i = 0; i < situ_n_writers(); i++)
-    assert_int_equal(situ_write(&text, situ_writer_at(i).name, plan, s.problem, &error), SITU_STATUS_BAD_ARGUMENT);
+  situ_writer_info info = SITU_WRITER_INFO_INIT;
+  for (int32_t i = 0; situ_writer_at(i, &info); i++)
+    assert_int_equal(situ_write(&text, info.name, plan, s.problem, &error), SITU_STATUS_BAD_ARGUMENT);
   situ_plan_free(plan);
   scenario_free(&s);
 }

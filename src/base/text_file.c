@@ -1,0 +1,19 @@
+/* Texts that callers own, and what they do with them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/file.h"
+#include "situ/types.h"
+
+void situ_text_free(char *text) { free(text); }
+
+situ_status situ_text_write(const char *text, const char *path, situ_error *error) {
+  TRY(GIVEN(error, text, path));
+  return file_write(path, text, strlen(text), error);
+}
+
+situ_status situ_text_probe(const char *path, situ_error *error) {
+  TRY(GIVEN(error, path));
+  return file_probe(path, error);
+}

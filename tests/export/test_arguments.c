@@ -1,0 +1,758 @@
+/* Every public function with NULL, empty and extreme arguments: BAD_ARGUMENT or the neutral value of its comment, never
+ * a crash. tests/export/functions.py sees that none is missing here. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "situ.h"
+
+/* Numbers that are no index of anything that has at most `n` members. */
+#define EXTREMES(n) \
+  { INT32_MIN, -1, (n), INT32_MAX }
+enum { N_EXTREMES = 4 };
+
+/* The call is refused, with a message or without room for one. */
+#define REFUSED(CALL)                                       \
+  do {                                                      \
+    situ_error e_ = {SITU_STATUS_OK, "", ""}, *error = &e_; \
+    assert_int_equal((CALL), SITU_STATUS_BAD_ARGUMENT);     \
+    assert_int_equal(e_.status, SITU_STATUS_BAD_ARGUMENT);  \
+    assert_true(e_.text[0] != '\0');                        \
+    error = NULL;                                           \
+    assert_int_equal((CALL), SITU_STATUS_BAD_ARGUMENT);     \
+  } while (0)
+/* The same, and *out, which pointed somewhere, is NULL afterwards. */
+#define REFUSED_OUT(OUT, CALL)    \
+  do {                            \
+    (OUT) = (void *)(uintptr_t)1; \
+    REFUSED(CALL);                \
+    assert_null(OUT);             \
+  } while (0)
+#define DONE(CALL)                                                      \
+  do {                                                                  \
+    situ_error e_ = {SITU_STATUS_OK, "", ""}, *error = &e_;             \
+    if ((CALL) != SITU_STATUS_OK) fail_msg("%s %s", e_.where, e_.text); \
+  } while (0)
+
+static situ_instance *instance;
+static const situ_problem *problem;
+static const situ_graph *graph;
+static const situ_platform *platform;
+static const situ_costs *costs;
+static const situ_model *model;
+static situ_plan *plan;
+static situ_verdict *verdict;
+
+static int open_all(void **state) {
+  (void)state;
+  situ_instance_options options = SITU_INSTANCE_OPTIONS_INIT;
+  situ_solve_options effort = SITU_SOLVE_OPTIONS_INIT;
+  options.model = "builtin:rnnlm?layers=2&steps=3";
+  options.platform = "cpu+2*v100-16g";
+  effort.max_steps = 50;
+  effort.seed = 7;
+  DONE(situ_place(&plan, &instance, &options, &effort, error));
+  problem = situ_instance_problem(instance);
+  model = situ_instance_model(instance);
+  graph = situ_problem_graph(problem);
+  platform = situ_problem_platform(problem);
+  costs = situ_problem_costs(problem);
+  DONE(situ_check(&verdict, problem, plan, error));
+  return 0;
+}
+
+static int close_all(void **state) {
+  (void)state;
+  situ_verdict_free(verdict);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return 0;
+}
+
+static void nothing_can_be_freed(void **state) {
+  (void)state;
+  situ_text_free(NULL);
+  situ_graph_builder_free(NULL);
+  situ_graph_free(NULL);
+  situ_platform_builder_free(NULL);
+  situ_platform_free(NULL);
+  situ_link_fit_free(NULL);
+  situ_costs_free(NULL);
+  situ_model_free(NULL);
+  situ_problem_free(NULL);
+  situ_plan_free(NULL);
+  situ_verdict_free(NULL);
+  situ_front_free(NULL);
+  situ_instance_free(NULL);
+}
+
+static void names_of_values_that_are_none_are_unknown(void **state) {
+  (void)state;
+  const int none[] = EXTREMES(1000);
+  for (int k = 0; k < N_EXTREMES; k++) {
+    assert_string_equal(situ_status_name((situ_status)none[k]), "unknown");
+    assert_string_equal(situ_dtype_name((situ_dtype)none[k]), "unknown");
+    assert_int_equal(situ_dtype_bits((situ_dtype)none[k]), 0);
+    assert_string_equal(situ_phase_name((situ_phase)none[k]), "unknown");
+    assert_string_equal(situ_outcome_name((situ_outcome)none[k]), "unknown");
+    assert_string_equal(situ_objective_name((situ_objective)none[k]), "unknown");
+    assert_string_equal(situ_execution_name((situ_execution)none[k]), "unknown");
+    assert_string_equal(situ_communication_name((situ_communication)none[k]), "unknown");
+    assert_string_equal(situ_contention_name((situ_contention)none[k]), "unknown");
+    assert_string_equal(situ_schedule_name((situ_schedule)none[k]), "unknown");
+  }
+}
+
+static void the_version_is_that_of_the_headers(void **state) {
+  (void)state;
+  char text[64];
+  snprintf(text, sizeof text, "%d.%d.%d", SITU_VERSION_MAJOR, SITU_VERSION_MINOR, SITU_VERSION_PATCH);
+  assert_string_equal(situ_version(), text);
+  assert_int_equal(situ_version_number(), SITU_VERSION_NUMBER);
+  assert_true(SITU_VERSION_AT_LEAST(0, 1, 9) && !SITU_VERSION_AT_LEAST(SITU_VERSION_MAJOR, SITU_VERSION_MINOR + 1, 0));
+}
+
+/* A family: rows 0 .. count-1 are there, others, NULL and an info without its size are not. */
+#define FAMILY(NAME, INIT)                                                                \
+  do {                                                                                    \
+    situ_##NAME##_info info = INIT, none;                                                 \
+    memset(&none, 0, sizeof none);                                                        \
+    int32_t n = situ_##NAME##_count();                                                    \
+    const int32_t wrong[] = EXTREMES(n);                                                  \
+    for (int32_t i = 0; i < n; i++) {                                                     \
+      assert_true(situ_##NAME##_at(i, &info));                                            \
+      assert_true(info.name[0] && info.title[0] && info.size == sizeof info);             \
+      assert_false(situ_##NAME##_at(i, NULL) || situ_##NAME##_at(i, &none));              \
+    }                                                                                     \
+    for (int k = 0; k < N_EXTREMES; k++) assert_false(situ_##NAME##_at(wrong[k], &info)); \
+  } while (0)
+
+static void families_are_walked_to_their_ends(void **state) {
+  (void)state;
+  FAMILY(solver, SITU_SOLVER_INFO_INIT);           /* situ_solver_count situ_solver_at */
+  FAMILY(bound, SITU_BOUND_INFO_INIT);             /* situ_bound_count situ_bound_at */
+  FAMILY(learner, SITU_LEARNER_INFO_INIT);         /* situ_learner_count situ_learner_at */
+  FAMILY(reader, SITU_READER_INFO_INIT);           /* situ_reader_count situ_reader_at */
+  FAMILY(writer, SITU_WRITER_INFO_INIT);           /* situ_writer_count situ_writer_at */
+  FAMILY(cost_model, SITU_COST_MODEL_INFO_INIT);   /* situ_cost_model_count situ_cost_model_at */
+  FAMILY(builtin, SITU_BUILTIN_INFO_INIT);         /* situ_builtin_count situ_builtin_at */
+  FAMILY(device_kind, SITU_DEVICE_KIND_INFO_INIT); /* situ_device_kind_count situ_device_kind_at */
+  FAMILY(link_kind, SITU_LINK_KIND_INFO_INIT);     /* situ_link_kind_count situ_link_kind_at */
+  situ_builtin_parameter parameter = SITU_BUILTIN_PARAMETER_INIT;
+  const int32_t wrong[] = EXTREMES(1000);
+  for (int k = 0; k < N_EXTREMES; k++) {
+    assert_false(situ_builtin_parameter_at(wrong[k], 0, &parameter));
+    assert_false(situ_builtin_parameter_at(0, wrong[k], &parameter));
+    assert_null(situ_report_family(wrong[k]));
+    assert_null(situ_report_family_about(wrong[k]));
+  }
+  assert_false(situ_builtin_parameter_at(0, 0, NULL));
+  assert_false(situ_solver_serves(NULL, problem) || situ_solver_serves("heft", NULL) ||
+               situ_solver_serves("", problem));
+}
+
+static void texts_need_a_text_and_a_path(void **state) {
+  (void)state;
+  REFUSED(situ_text_write(NULL, "x", error));
+  REFUSED(situ_text_write("x", NULL, error));
+  REFUSED(situ_text_probe(NULL, error));
+  assert_int_equal(situ_text_probe("", NULL), SITU_STATUS_IO);
+  assert_int_equal(situ_text_write("x", "", NULL), SITU_STATUS_IO);
+}
+
+static void a_graph_builder_keeps_its_first_failure(void **state) {
+  (void)state;
+  situ_graph_builder *b = NULL;
+  situ_graph *g = NULL;
+  situ_operator op = SITU_OPERATOR_INIT, unsized;
+  situ_tensor tensor = SITU_TENSOR_INIT;
+  situ_error first;
+  memset(&unsized, 0, sizeof unsized);
+  REFUSED(situ_graph_builder_new(NULL, "x", error));
+  REFUSED_OUT(g, situ_graph_freeze(&g, NULL, error));
+  REFUSED(situ_graph_builder_status(NULL, error));
+  assert_int_equal(situ_graph_builder_add_operator(NULL, &op), -1);
+  assert_int_equal(situ_graph_builder_add_tensor(NULL, 0, &tensor), -1);
+  situ_graph_builder_add_use(NULL, 0, 0);
+  DONE(situ_graph_builder_new(&b, NULL, error));
+  REFUSED(situ_graph_freeze(NULL, b, error));
+  assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_BAD_INPUT); /* it is empty */
+  assert_int_equal(situ_graph_builder_add_operator(b, &op), 0);
+  assert_int_equal(situ_graph_builder_status(b, &first), SITU_STATUS_OK);
+  op.flops = -1;
+  op.name = "the first";
+  assert_int_equal(situ_graph_builder_add_operator(b, &op), -1);
+  assert_int_equal(situ_graph_builder_add_operator(b, NULL), -1);     /* not reported: it comes later, */
+  assert_int_equal(situ_graph_builder_add_operator(b, &unsized), -1); /* as do all of these */
+  assert_int_equal(situ_graph_builder_add_tensor(b, INT32_MIN, &tensor), -1);
+  situ_graph_builder_add_use(b, INT32_MAX, INT32_MIN);
+  assert_int_equal(situ_graph_builder_status(b, &first), SITU_STATUS_BAD_INPUT);
+  assert_string_equal(first.where, "the first");
+  assert_int_equal(situ_graph_freeze(&g, b, &first), SITU_STATUS_BAD_INPUT);
+  assert_string_equal(first.where, "the first");
+  assert_null(g);
+  situ_graph_builder_free(b);
+}
+
+/* Each of these alone makes the builder fail. */
+static void what_no_graph_can_hold_is_refused(void **state) {
+  (void)state;
+  for (int k = 0; k < 7; k++) {
+    situ_graph_builder *b = NULL;
+    situ_tensor tensor = SITU_TENSOR_INIT;
+    situ_operator op = SITU_OPERATOR_INIT;
+    DONE(situ_graph_builder_new(&b, "", error));
+    if (k == 0) op.size = 0;
+    if (k == 1) op.phase = (situ_phase)99;
+    if (k == 2) op.colocation = INT32_MIN;
+    int32_t v = situ_graph_builder_add_operator(b, &op), t = 0;
+    if (k == 3) tensor.size = 3;
+    if (k == 4) tensor.rank = INT32_MAX;
+    if (k < 6) t = situ_graph_builder_add_tensor(b, v, k == 5 ? NULL : &tensor);
+    situ_graph_builder_add_use(b, v, t);
+    assert_int_not_equal(situ_graph_builder_status(b, NULL), SITU_STATUS_OK);
+    situ_graph_builder_free(b);
+  }
+}
+
+static void a_graph_is_read_within_its_bounds_only(void **state) {
+  (void)state;
+  const situ_graph *graphs[] = {NULL, graph};
+  const int32_t *list = NULL;
+  int32_t first = 0;
+  for (int i = 0; i < 2; i++) {
+    const situ_graph *g = graphs[i];
+    const int32_t ops[] = EXTREMES(situ_graph_n_operators(g)), tensors[] = EXTREMES(situ_graph_n_tensors(g));
+    situ_operator op = SITU_OPERATOR_INIT;
+    situ_tensor tensor = SITU_TENSOR_INIT;
+    for (int k = 0; k < N_EXTREMES; k++) {
+      assert_false(situ_graph_operator(g, ops[k], &op) || situ_graph_tensor(g, tensors[k], &tensor));
+      assert_string_equal(situ_graph_operator_name(g, ops[k]), "");
+      assert_int_equal(situ_graph_tensor_producer(g, tensors[k]), -1);
+      assert_int_equal(situ_graph_outputs(g, ops[k], &first) + situ_graph_outputs(g, ops[k], NULL), 0);
+      assert_int_equal(situ_graph_inputs(g, ops[k], &list) + situ_graph_inputs(g, ops[k], NULL), 0);
+      assert_int_equal(situ_graph_users(g, tensors[k], &list) + situ_graph_users(g, tensors[k], NULL), 0);
+      assert_null(list);
+    }
+    assert_int_equal(situ_graph_find(g, NULL), -1);
+    assert_int_equal(situ_graph_find(g, ""), -1);
+  }
+  assert_string_equal(situ_graph_model(NULL), "");
+  assert_int_equal(situ_graph_n_uses(NULL) + situ_graph_n_edges(NULL), 0);
+  assert_false(situ_graph_operator(graph, 0, NULL) || situ_graph_tensor(graph, 0, NULL));
+  situ_graph_inputs(graph, 0, NULL);
+  situ_graph_outputs(graph, 0, NULL);
+  situ_graph_users(graph, 0, NULL);
+}
+
+static void a_platform_builder_keeps_its_first_failure(void **state) {
+  (void)state;
+  situ_platform_builder *b = NULL;
+  situ_platform *f = NULL;
+  situ_device device = SITU_DEVICE_INIT;
+  situ_link link = {INT32_MIN, INT32_MAX, INT64_MIN, -1.0, INT32_MIN};
+  REFUSED(situ_platform_builder_new(NULL, NULL, error));
+  REFUSED_OUT(f, situ_platform_freeze(&f, NULL, error));
+  REFUSED(situ_platform_builder_status(NULL, error));
+  assert_int_equal(situ_platform_builder_add_device(NULL, &device), -1);
+  assert_int_equal(situ_platform_builder_add_link(NULL, &link), -1);
+  DONE(situ_platform_builder_new(&b, NULL, error));
+  assert_int_equal(situ_platform_freeze(&f, b, NULL), SITU_STATUS_BAD_INPUT); /* it is empty */
+  assert_int_equal(situ_platform_builder_add_device(b, &device), 0);
+  assert_int_equal(situ_platform_builder_add_link(b, &link), 0);
+  assert_int_equal(situ_platform_freeze(&f, b, NULL), SITU_STATUS_BAD_INPUT); /* the device has no name */
+  REFUSED(situ_platform_freeze(NULL, b, error));
+  device.size = SIZE_MAX;
+  assert_int_equal(situ_platform_builder_add_device(b, &device), -1);
+  assert_int_equal(situ_platform_builder_add_link(b, NULL), -1);
+  REFUSED(situ_platform_builder_status(b, error));
+  REFUSED_OUT(f, situ_platform_freeze(&f, b, error));
+  situ_platform_builder_free(b);
+}
+
+static void a_platform_is_read_within_its_bounds_only(void **state) {
+  (void)state;
+  const situ_platform *platforms[] = {NULL, platform};
+  situ_platform *read = NULL;
+  for (int i = 0; i < 2; i++) {
+    const situ_platform *f = platforms[i];
+    const int32_t devices[] = EXTREMES(situ_platform_n_devices(f)), links[] = EXTREMES(situ_platform_n_links(f));
+    const int32_t memories[] = EXTREMES(situ_platform_n_memories(f));
+    situ_device device = SITU_DEVICE_INIT;
+    for (int k = 0; k < N_EXTREMES; k++) {
+      assert_false(situ_platform_device(f, devices[k], &device));
+      assert_string_equal(situ_platform_device_name(f, devices[k]), "");
+      assert_int_equal(situ_platform_link(f, links[k]).from_device, -1);
+      assert_int_equal(situ_platform_memory_of(f, devices[k]), -1);
+      assert_string_equal(situ_platform_memory_name(f, memories[k]), "");
+      assert_int_equal(situ_platform_memory_bytes(f, memories[k]), 0);
+    }
+    assert_int_equal(situ_platform_find(f, NULL), -1);
+  }
+  assert_false(situ_platform_device(platform, 0, NULL));
+  assert_string_equal(situ_platform_name(NULL), "");
+  REFUSED(situ_platform_read(NULL, "cpu", error));
+  REFUSED_OUT(read, situ_platform_read(&read, NULL, error));
+  REFUSED_OUT(read, situ_platform_read(&read, "", error));
+  REFUSED(situ_platform_write(NULL, "x", error));
+  REFUSED(situ_platform_write(platform, NULL, error));
+}
+
+static void a_link_fit_needs_a_file(void **state) {
+  (void)state;
+  situ_link_fit *fit = NULL;
+  situ_link_line line = SITU_LINK_LINE_INIT, unsized = {0};
+  REFUSED(situ_link_fit_read(NULL, "x", false, error));
+  REFUSED_OUT(fit, situ_link_fit_read(&fit, NULL, true, error));
+  assert_int_equal(situ_link_fit_read(&fit, "", false, NULL), SITU_STATUS_IO);
+  DONE(situ_text_write("bytes,time_ns\n1000,1100\n2000,2100\n", "fit.csv", error));
+  DONE(situ_link_fit_read(&fit, "fit.csv", false, error));
+  const int32_t wrong[] = EXTREMES(2);
+  for (int k = 0; k < N_EXTREMES; k++) assert_int_equal(situ_link_fit_sample(fit, wrong[k]).n_measured, 0);
+  assert_int_equal(situ_link_fit_sample(NULL, 0).n_measured, 0);
+  assert_true(situ_link_fit_line(fit, &line));
+  assert_false(situ_link_fit_line(NULL, &line) || situ_link_fit_line(fit, NULL) || situ_link_fit_line(fit, &unsized));
+  char *text = NULL;
+  REFUSED_OUT(text, situ_report_link_fit(&text, NULL, "a", "b", NULL, error));
+  REFUSED_OUT(text, situ_report_link_fit(&text, fit, NULL, "b", NULL, error));
+  REFUSED_OUT(text, situ_report_link_fit_json(&text, fit, "a", NULL, error));
+  REFUSED(situ_report_link_fit_json(NULL, fit, "a", "b", error));
+  situ_link_fit_free(fit);
+  remove("fit.csv");
+}
+
+static void costs_are_asked_for_what_they_have(void **state) {
+  (void)state;
+  situ_costs *made = NULL;
+  situ_platform *other = NULL;
+  situ_cost_options options = SITU_COST_OPTIONS_INIT;
+  REFUSED(situ_costs_estimate(NULL, graph, platform, NULL, error));
+  REFUSED_OUT(made, situ_costs_estimate(&made, NULL, platform, NULL, error));
+  REFUSED_OUT(made, situ_costs_estimate(&made, graph, NULL, NULL, error));
+  options.efficiency = -1;
+  REFUSED_OUT(made, situ_costs_estimate(&made, graph, platform, &options, error));
+  options.efficiency = 0;
+  options.model = "";
+  REFUSED_OUT(made, situ_costs_estimate(&made, graph, platform, &options, error));
+  assert_string_equal(situ_costs_source(NULL), "");
+  assert_int_equal(situ_costs_unit_ns(NULL), 0);
+  const int32_t ops[] = EXTREMES(situ_graph_n_operators(graph)), devices[] = EXTREMES(3);
+  const int32_t tensors[] = EXTREMES(situ_graph_n_tensors(graph));
+  for (int k = 0; k < N_EXTREMES; k++) {
+    assert_true(situ_costs_time_ns(costs, platform, ops[k], 0) == SITU_NEVER_NS);
+    assert_true(situ_costs_time_ns(costs, platform, 0, devices[k]) == SITU_NEVER_NS);
+    assert_true(situ_costs_transfer_ns(costs, platform, tensors[k], 0, 1) == SITU_NEVER_NS);
+    assert_true(situ_costs_transfer_ns(costs, platform, 0, devices[k], 1) == SITU_NEVER_NS);
+    assert_true(situ_costs_transfer_ns(costs, platform, 0, 0, devices[k]) == SITU_NEVER_NS);
+  }
+  assert_true(situ_costs_time_ns(NULL, platform, 0, 0) == SITU_NEVER_NS);
+  assert_true(situ_costs_time_ns(costs, NULL, 0, 0) == SITU_NEVER_NS);
+  assert_true(situ_costs_transfer_ns(NULL, NULL, 0, 0, 0) == SITU_NEVER_NS);
+  DONE(situ_platform_read(&other, "cpu+4*l4-24g", error));
+  assert_true(situ_costs_time_ns(costs, other, 0, 0) == SITU_NEVER_NS); /* they are of another platform */
+  situ_problem *posed = NULL;
+  REFUSED_OUT(posed, situ_problem_pose(&posed, graph, other, costs, NULL, error));
+  situ_platform_free(other);
+}
+
+static void a_model_needs_a_path_and_whole_options(void **state) {
+  (void)state;
+  situ_model *read = NULL;
+  situ_read_options options = SITU_READ_OPTIONS_INIT;
+  const situ_dim nameless = {NULL, 3}, negative = {"n", -1};
+  REFUSED(situ_model_read(NULL, "builtin:resnet50", NULL, error));
+  REFUSED_OUT(read, situ_model_read(&read, NULL, NULL, error));
+  assert_int_equal(situ_model_read(&read, "", NULL, NULL), SITU_STATUS_IO);
+  options.n_dims = 1;
+  REFUSED_OUT(read, situ_model_read(&read, "builtin:resnet50", &options, error));
+  options.dims = &nameless;
+  REFUSED_OUT(read, situ_model_read(&read, "builtin:resnet50", &options, error));
+  options.dims = &negative;
+  REFUSED_OUT(read, situ_model_read(&read, "builtin:resnet50", &options, error));
+  options.n_dims = INT32_MIN;
+  REFUSED_OUT(read, situ_model_read(&read, "builtin:resnet50", &options, error));
+  options.n_dims = 0;
+  options.reader = "";
+  REFUSED_OUT(read, situ_model_read(&read, "builtin:resnet50", &options, error));
+  assert_null(situ_model_graph(NULL));
+  assert_null(situ_model_platform(NULL));
+  assert_null(situ_model_costs(NULL));
+  assert_string_equal(situ_model_reader(NULL), "");
+  assert_string_equal(situ_model_notes(NULL), "");
+  assert_true(situ_model_hash(NULL) == 0 && situ_model_n_nested_operators(NULL) == 0);
+}
+
+static void a_problem_needs_its_nouns_and_options_that_exist(void **state) {
+  (void)state;
+  situ_problem *posed = NULL;
+  situ_problem_options options = SITU_PROBLEM_OPTIONS_INIT;
+  REFUSED(situ_problem_pose(NULL, graph, platform, costs, NULL, error));
+  REFUSED_OUT(posed, situ_problem_pose(&posed, NULL, platform, costs, NULL, error));
+  REFUSED_OUT(posed, situ_problem_pose(&posed, graph, NULL, costs, NULL, error));
+  REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, NULL, NULL, error));
+  const int none[] = EXTREMES(99);
+  for (int k = 0; k < N_EXTREMES; k++)
+    for (int f = 0; f < 5; f++) {
+      situ_problem_options wrong = options;
+      if (f == 0) wrong.objective = (situ_objective)none[k];
+      if (f == 1) wrong.execution = (situ_execution)none[k];
+      if (f == 2) wrong.contention = (situ_contention)none[k];
+      if (f == 3) wrong.communication = (situ_communication)none[k];
+      if (f == 4) wrong.schedule = (situ_schedule)none[k];
+      REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, costs, &wrong, error));
+    }
+  for (int f = 0; f < 5; f++) {
+    situ_problem_options wrong = options;
+    if (f == 0) wrong.in_flight = INT32_MIN;
+    if (f == 1) wrong.copies = -1;
+    if (f == 2) wrong.max_calls = -1;
+    if (f == 3) wrong.max_period_ns = INT64_MIN;
+    if (f == 4) wrong.max_latency_ns = -1;
+    REFUSED_OUT(posed, situ_problem_pose(&posed, graph, platform, costs, &wrong, error));
+  }
+  assert_null(situ_problem_conflict(NULL));
+  assert_null(situ_problem_graph(NULL));
+  assert_null(situ_problem_platform(NULL));
+  assert_null(situ_problem_costs(NULL));
+  assert_int_equal(situ_problem_objective(NULL), SITU_OBJECTIVE_DEFAULT);
+  assert_int_equal(situ_problem_execution(NULL), SITU_EXECUTION_DEFAULT);
+  assert_int_equal(situ_problem_communication(NULL), SITU_COMMUNICATION_DEFAULT);
+  assert_int_equal(situ_problem_contention(NULL), SITU_CONTENTION_LINK);
+  assert_int_equal(situ_problem_schedule(NULL), SITU_SCHEDULE_1F1B);
+  assert_int_equal(situ_problem_copies(NULL), 1);
+  assert_int_equal(situ_problem_max_calls(NULL), 0);
+  assert_false(situ_problem_is_free(NULL) || situ_problem_may_replicate(NULL));
+}
+
+static void a_plan_is_read_within_its_bounds_only(void **state) {
+  (void)state;
+  const situ_plan *plans[] = {NULL, plan};
+  situ_device_use use = SITU_DEVICE_USE_INIT;
+  const int32_t *order = NULL;
+  for (int i = 0; i < 2; i++) {
+    const situ_plan *p = plans[i];
+    const int32_t ops[] = EXTREMES(situ_plan_n_operators(p)), devices[] = EXTREMES(situ_plan_n_devices(p));
+    const int32_t transfers[] = EXTREMES(situ_plan_n_transfers(p)), counters[] = EXTREMES(situ_plan_n_statistics(p));
+    for (int k = 0; k < N_EXTREMES; k++) {
+      assert_int_equal(situ_plan_device(p, ops[k]), -1);
+      assert_int_equal(situ_plan_call(p, ops[k]), -1);
+      assert_true(situ_plan_start_ns(p, ops[k]) == 0 && situ_plan_finish_ns(p, ops[k]) == 0);
+      assert_int_equal(situ_plan_transfer(p, transfers[k]).tensor, -1);
+      assert_string_equal(situ_plan_statistic(p, counters[k]).name, "");
+      assert_false(situ_plan_device_use(p, devices[k], &use));
+    }
+    situ_plan_order(p, NULL);
+  }
+  assert_false(situ_plan_device_use(plan, 0, NULL));
+  assert_int_equal(situ_plan_order(NULL, &order), 0);
+  assert_null(order);
+  assert_int_equal(situ_plan_outcome(NULL), SITU_OUTCOME_LIMIT);
+  assert_false(situ_plan_exists(NULL) || situ_plan_is_claim(NULL));
+  assert_true(situ_plan_value_ns(NULL) == SITU_NEVER_NS && situ_plan_best_single_ns(NULL) == SITU_NEVER_NS);
+  assert_true(situ_plan_latency_ns(NULL) == SITU_NEVER_NS && situ_plan_period_ns(NULL) == SITU_NEVER_NS);
+  assert_true(situ_plan_lower_bound_ns(NULL) == 0 && situ_plan_verified_ns(NULL) == 0);
+  assert_true(situ_plan_gap(NULL) == 1 && situ_plan_seconds(NULL) == 0);
+  assert_int_equal(situ_plan_best_single_device(NULL), -1);
+  assert_string_equal(situ_plan_solver(NULL), "");
+  assert_string_equal(situ_plan_bound(NULL), "");
+  assert_string_equal(situ_plan_reason(NULL), "");
+  assert_string_equal(situ_plan_certificate(NULL), "");
+  assert_true(situ_plan_steps(NULL) == 0 && situ_plan_seed(NULL) == 0);
+}
+
+/* A problem of another graph on another platform. */
+static situ_problem *other_problem(situ_instance **other) {
+  situ_instance_options options = SITU_INSTANCE_OPTIONS_INIT;
+  options.model = "builtin:resnet50";
+  options.platform = "cpu+v100-16g";
+  DONE(situ_instance_open(other, &options, error));
+  return (situ_problem *)(uintptr_t)situ_instance_problem(*other);
+}
+
+static void a_plan_of_another_problem_is_refused(void **state) {
+  (void)state;
+  situ_instance *other = NULL;
+  const situ_problem *q = other_problem(&other);
+  situ_verdict *v = NULL;
+  situ_plan *again = NULL;
+  char *text = NULL;
+  const situ_plan *starts[] = {plan};
+  situ_solve_options from = SITU_SOLVE_OPTIONS_INIT;
+  from.starts = starts;
+  from.n_starts = 1;
+  REFUSED_OUT(v, situ_check(&v, q, plan, error));
+  REFUSED_OUT(again, situ_replay(&again, other, plan, error));
+  REFUSED_OUT(again, situ_solve(&again, q, &from, error));
+  REFUSED(situ_plan_write(plan, other, "x.json", error));
+  REFUSED(situ_plan_export(plan, q, "csv", "x.csv", error));
+  REFUSED_OUT(text, situ_write(&text, "csv", plan, q, error));
+  REFUSED_OUT(text, situ_report_plan(&text, plan, q, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_plan_json(&text, plan, q, NULL, error));
+  REFUSED_OUT(text, situ_report_plan_svg(&text, plan, q, error));
+  REFUSED_OUT(text, situ_report_verdict(&text, verdict, plan, q, NULL, error));
+  const situ_compare_row row = {"heft", plan, NULL};
+  REFUSED_OUT(text, situ_report_compare(&text, &row, 1, q, NULL, NULL, error));
+  situ_instance_free(other);
+}
+
+static void verdicts_are_read_within_their_bounds_only(void **state) {
+  (void)state;
+  situ_verdict *v = NULL;
+  REFUSED(situ_check(NULL, problem, plan, error));
+  REFUSED_OUT(v, situ_check(&v, NULL, plan, error));
+  REFUSED_OUT(v, situ_check(&v, problem, NULL, error));
+  situ_verdict_require_proof(NULL);
+  assert_int_equal(situ_verdict_n_violations(NULL), 0);
+  assert_true(situ_verdict_n_found(NULL) == 0 && situ_verdict_verified_ns(NULL) == 0);
+  assert_string_equal(situ_verdict_certificate(NULL), "");
+  assert_string_equal(situ_verdict_unverified(NULL), "");
+  assert_string_equal(situ_verdict_violation(NULL, 0).rule, "");
+  const int32_t wrong[] = EXTREMES(situ_verdict_n_violations(verdict));
+  for (int k = 0; k < N_EXTREMES; k++) assert_string_equal(situ_verdict_violation(verdict, wrong[k]).text, "");
+}
+
+static void solving_refuses_what_it_cannot_take(void **state) {
+  (void)state;
+  situ_plan *p = NULL;
+  situ_front *front = NULL;
+  situ_solve_options o = SITU_SOLVE_OPTIONS_INIT, wrong;
+  situ_pareto_options points = SITU_PARETO_OPTIONS_INIT;
+  const situ_plan *missing[] = {NULL};
+  REFUSED(situ_solve(NULL, problem, NULL, error));
+  REFUSED_OUT(p, situ_solve(&p, NULL, NULL, error));
+  for (int f = 0; f < 8; f++) {
+    wrong = o;
+    if (f == 0) wrong.time_limit_s = -1;
+    if (f == 1) wrong.time_limit_s = (double)NAN;
+    if (f == 2) wrong.max_steps = INT64_MIN;
+    if (f == 3) wrong.tune_steps = -1;
+    if (f == 4) wrong.n_starts = 1;
+    if (f == 5) wrong.n_starts = -1;
+    if (f == 6) wrong.solvers = "heft,,heft";
+    if (f == 7) wrong.starts = missing, wrong.n_starts = 1;
+    REFUSED_OUT(p, situ_solve(&p, problem, &wrong, error));
+  }
+  o.solvers = ""; /* as NULL: auto */
+  o.max_steps = 1;
+  o.threads = INT32_MIN; /* as 0 */
+  o.time_limit_s = (double)INFINITY;
+  DONE(situ_solve(&p, problem, &o, error));
+  situ_plan_free(p);
+  points.points = 1;
+  REFUSED(situ_pareto(NULL, problem, NULL, error));
+  REFUSED_OUT(front, situ_pareto(&front, NULL, NULL, error));
+  REFUSED_OUT(front, situ_pareto(&front, problem, &points, error));
+  points.points = INT32_MIN;
+  REFUSED_OUT(front, situ_pareto(&front, problem, &points, error));
+  points.points = 2;
+  wrong.max_steps = -1;
+  points.solve = &wrong;
+  REFUSED_OUT(front, situ_pareto(&front, problem, &points, error));
+  assert_null(situ_front_plan(NULL, 0));
+  assert_int_equal(situ_front_n_points(NULL), 0);
+  assert_true(situ_front_least_latency_ns(NULL) == 0 && situ_front_least_period_ns(NULL) == 0);
+  assert_string_equal(situ_front_latency_bound(NULL), "");
+  assert_string_equal(situ_front_period_bound(NULL), "");
+  assert_string_equal(situ_front_reason(NULL), "");
+  assert_true(!situ_front_infeasible(NULL) && situ_front_seconds(NULL) == 0);
+}
+
+static void simulating_needs_devices_that_exist(void **state) {
+  (void)state;
+  situ_plan *p = NULL;
+  int32_t n = situ_graph_n_operators(graph);
+  int32_t *device = calloc((size_t)n, sizeof *device), *order = calloc((size_t)n, sizeof *order);
+  REFUSED(situ_simulate(NULL, problem, device, NULL, error));
+  REFUSED_OUT(p, situ_simulate(&p, NULL, device, NULL, error));
+  REFUSED_OUT(p, situ_simulate(&p, problem, NULL, NULL, error));
+  REFUSED_OUT(p, situ_simulate(&p, problem, device, order, error)); /* all 0 is no order */
+  const int32_t wrong[] = EXTREMES(3);
+  for (int k = 0; k < N_EXTREMES; k++) {
+    device[n - 1] = wrong[k];
+    REFUSED_OUT(p, situ_simulate(&p, problem, device, NULL, error));
+  }
+  free(device);
+  free(order);
+}
+
+static void instances_and_plan_files_need_names(void **state) {
+  (void)state;
+  situ_instance *i = NULL;
+  situ_plan *p = NULL;
+  situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
+  const char *missing[] = {NULL};
+  REFUSED_OUT(i, situ_instance_open(&i, NULL, error));
+  REFUSED_OUT(i, situ_instance_open(&i, &o, error)); /* no model */
+  o.model = "builtin:resnet50";
+  REFUSED(situ_instance_open(NULL, &o, error));
+  for (int f = 0; f < 3; f++) {
+    o.n_unused = f == 0 ? -1 : 1;
+    o.unused = f == 2 ? missing : NULL;
+    REFUSED_OUT(i, situ_instance_open(&i, &o, error));
+  }
+  o.n_unused = 0;
+  assert_null(situ_instance_problem(NULL));
+  assert_null(situ_instance_model(NULL));
+  REFUSED(situ_place(NULL, &i, &o, NULL, error));
+  REFUSED(situ_place(&p, NULL, &o, NULL, error));
+  REFUSED_OUT(p, situ_place(&p, &i, NULL, NULL, error));
+  REFUSED(situ_replay(NULL, instance, plan, error));
+  REFUSED_OUT(p, situ_replay(&p, NULL, plan, error));
+  REFUSED_OUT(p, situ_replay(&p, instance, NULL, error));
+  REFUSED(situ_plan_write(NULL, instance, "x", error));
+  REFUSED(situ_plan_write(plan, NULL, "x", error));
+  REFUSED(situ_plan_write(plan, instance, NULL, error));
+  assert_int_equal(situ_plan_write(plan, instance, "", NULL), SITU_STATUS_IO);
+  REFUSED(situ_plan_read(NULL, &i, "x", error));
+  REFUSED(situ_plan_read(&p, NULL, "x", error));
+  REFUSED_OUT(p, situ_plan_read(&p, &i, NULL, error));
+  assert_int_equal(situ_plan_read(&p, &i, "", NULL), SITU_STATUS_IO);
+  REFUSED(situ_plan_import(NULL, &i, &o, "x", error));
+  REFUSED(situ_plan_import(&p, NULL, &o, "x", error));
+  REFUSED_OUT(p, situ_plan_import(&p, &i, NULL, "x", error));
+  REFUSED_OUT(p, situ_plan_import(&p, &i, &o, NULL, error));
+}
+
+static void learning_needs_a_learner_and_problems(void **state) {
+  (void)state;
+  situ_learn_report report = SITU_LEARN_REPORT_INIT, unsized = {0};
+  situ_learn_options o = SITU_LEARN_OPTIONS_INIT;
+  const situ_problem *problems[] = {NULL};
+  o.steps = 1;
+  o.out = "policy";
+  REFUSED(situ_learn(NULL, NULL, "gdp", NULL, 0, &o, error));
+  REFUSED(situ_learn(&report, NULL, NULL, NULL, 0, &o, error));
+  situ_learn_progress step = SITU_SIZED(situ_learn_progress);
+  char *text = NULL;
+  REFUSED_OUT(text, situ_report_learn_step_json(&text, NULL, problem, error));
+  REFUSED_OUT(text, situ_report_learn_step_json(&text, &step, NULL, error));
+  REFUSED_OUT(text, situ_report_learn(&text, NULL, NULL, 0, "policy", NULL, error));
+  REFUSED_OUT(text, situ_report_learn(&text, &report, NULL, 1, "policy", NULL, error));
+  REFUSED_OUT(text, situ_report_learn(&text, &unsized, NULL, 0, "policy", NULL, error));
+  REFUSED_OUT(text, situ_report_learn_json(&text, &report, NULL, INT32_MIN, "policy", error));
+  REFUSED_OUT(text, situ_report_learn_json(&text, &report, NULL, 0, NULL, error));
+  if (situ_learner_count() == 0) return;
+  REFUSED(situ_learn(&report, NULL, "gdp", NULL, 0, NULL, error));
+  REFUSED(situ_learn(&unsized, NULL, "gdp", NULL, 0, &o, error));
+  REFUSED(situ_learn(&report, NULL, "gdp", NULL, 1, &o, error));
+  REFUSED(situ_learn(&report, NULL, "gdp", problems, 1, &o, error));
+  REFUSED(situ_learn(&report, NULL, "gdp", problems, INT32_MIN, &o, error));
+  REFUSED(situ_learn(&report, NULL, "", &problem, 1, &o, error));
+}
+
+static void writers_and_reports_need_their_nouns(void **state) {
+  (void)state;
+  char *text = NULL;
+  situ_report_options look = SITU_REPORT_OPTIONS_INIT;
+  const situ_compare_row row = {NULL, plan, NULL};
+  REFUSED_OUT(text, situ_write(&text, NULL, plan, problem, error));
+  REFUSED_OUT(text, situ_write(&text, "", plan, problem, error));
+  REFUSED_OUT(text, situ_write(&text, "csv", NULL, problem, error));
+  REFUSED_OUT(text, situ_write(&text, "csv", plan, NULL, error));
+  REFUSED(situ_write(NULL, "csv", plan, problem, error));
+  REFUSED(situ_plan_export(plan, problem, "csv", NULL, error));
+  REFUSED(situ_plan_export(NULL, problem, "csv", "x", error));
+  REFUSED(situ_report_plan(NULL, plan, problem, model, &look, error));
+  REFUSED_OUT(text, situ_report_plan(&text, NULL, problem, model, &look, error));
+  REFUSED_OUT(text, situ_report_plan_json(&text, plan, NULL, model, error));
+  REFUSED_OUT(text, situ_report_plan_svg(&text, NULL, problem, error));
+  REFUSED_OUT(text, situ_report_compare(&text, &row, 1, problem, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_compare(&text, NULL, 1, problem, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_compare_json(&text, NULL, INT32_MIN, problem, NULL, error));
+  REFUSED_OUT(text, situ_report_compare_json(&text, NULL, 0, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_pareto(&text, NULL, problem, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_pareto_json(&text, NULL, problem, NULL, error));
+  REFUSED_OUT(text, situ_report_inspect(&text, NULL, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_inspect_json(&text, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_verdict(&text, NULL, plan, problem, NULL, error));
+  REFUSED_OUT(text, situ_report_verdict_json(&text, verdict, NULL, problem, error));
+  REFUSED_OUT(text, situ_report_list(&text, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_list_json(&text, "", error));
+  REFUSED_OUT(text, situ_report_names(&text, "nothing", error));
+  look.size = 1;
+  REFUSED_OUT(text, situ_report_plan(&text, plan, problem, NULL, &look, error));
+  const int32_t widths[] = EXTREMES(1);
+  look.size = sizeof look;
+  for (int k = 0; k < N_EXTREMES; k++) { /* kept within what can be read */
+    look.width = widths[k];
+    DONE(situ_report_plan(&text, plan, problem, NULL, &look, error));
+    situ_text_free(text);
+  }
+}
+
+/* A caller of a later version: the options have a field more than this library knows. */
+typedef struct later_options {
+  situ_solve_options known;
+  int64_t later;
+} later_options;
+
+static void structs_of_other_versions_are_taken_by_their_size(void **state) {
+  (void)state;
+  situ_plan *p = NULL;
+  later_options later = {.known = SITU_SOLVE_OPTIONS_INIT};
+  later.known.size = sizeof later;
+  later.known.solvers = "single";
+  DONE(situ_solve(&p, problem, &later.known, error)); /* the new field is at its default */
+  situ_plan_free(p);
+  later.later = 1;
+  REFUSED_OUT(p, situ_solve(&p, problem, &later.known, error));
+  /* A caller of an earlier version, which knew `solvers` alone: the rest counts as 0, whatever lies behind it. */
+  situ_solve_options earlier;
+  memset(&earlier, 0xff, sizeof earlier);
+  earlier.size = offsetof(situ_solve_options, time_limit_s);
+  earlier.solvers = "single";
+  DONE(situ_solve(&p, problem, &earlier, error));
+  situ_plan_free(p);
+  const size_t wrong[] = {0, 1, sizeof(size_t) - 1, SIZE_MAX};
+  for (int k = 0; k < 4; k++) {
+    earlier.size = wrong[k];
+    REFUSED_OUT(p, situ_solve(&p, problem, &earlier, error));
+  }
+  /* Infos: an earlier caller gets what it knows, and nothing behind it is touched; a later one gets 0 for the rest. */
+  struct {
+    situ_writer_info known;
+    int64_t later;
+  } info = {.later = 5};
+  info.known.size = offsetof(situ_writer_info, title);
+  assert_true(situ_writer_at(0, &info.known));
+  assert_true(info.known.name && !info.known.title && info.later == 5);
+  info.known.size = sizeof info;
+  assert_true(situ_writer_at(0, &info.known));
+  assert_true(info.known.title && info.known.suffix && info.later == 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_can_be_freed),
+      cmocka_unit_test(names_of_values_that_are_none_are_unknown),
+      cmocka_unit_test(the_version_is_that_of_the_headers),
+      cmocka_unit_test(families_are_walked_to_their_ends),
+      cmocka_unit_test(texts_need_a_text_and_a_path),
+      cmocka_unit_test(a_graph_builder_keeps_its_first_failure),
+      cmocka_unit_test(what_no_graph_can_hold_is_refused),
+      cmocka_unit_test(a_graph_is_read_within_its_bounds_only),
+      cmocka_unit_test(a_platform_builder_keeps_its_first_failure),
+      cmocka_unit_test(a_platform_is_read_within_its_bounds_only),
+      cmocka_unit_test(a_link_fit_needs_a_file),
+      cmocka_unit_test(costs_are_asked_for_what_they_have),
+      cmocka_unit_test(a_model_needs_a_path_and_whole_options),
+      cmocka_unit_test(a_problem_needs_its_nouns_and_options_that_exist),
+      cmocka_unit_test(a_plan_is_read_within_its_bounds_only),
+      cmocka_unit_test(a_plan_of_another_problem_is_refused),
+      cmocka_unit_test(verdicts_are_read_within_their_bounds_only),
+      cmocka_unit_test(solving_refuses_what_it_cannot_take),
+      cmocka_unit_test(simulating_needs_devices_that_exist),
+      cmocka_unit_test(instances_and_plan_files_need_names),
+      cmocka_unit_test(learning_needs_a_learner_and_problems),
+      cmocka_unit_test(writers_and_reports_need_their_nouns),
+      cmocka_unit_test(structs_of_other_versions_are_taken_by_their_size),
+  };
+  return cmocka_run_group_tests(tests, open_all, close_all);
+}
