@@ -76,11 +76,11 @@ static int64_t schedule_ns(const situ_problem *problem) {
   for (int round = 0; round < 3; round++) {
     arena *a = arena_new();
     double *rank = ARENA_NEW(a, double, problem->n_operators);
-    draft s;
+    partial_schedule s;
     rank_costs costs;
     budget unlimited = budget_new(0, 0, NULL, NULL);
     int64_t start_ns = clock_now_ns();
-    bool good = rank && draft_init(&s, problem, a) && rank_costs_find(&costs, a, problem, RANK_MEAN);
+    bool good = rank && partial_init(&s, problem, a) && rank_costs_find(&costs, a, problem, RANK_MEAN);
     if (good) rank_upward(rank, problem, &costs);
     if (!good || !list_schedule(&s, &(list_policy){.priority = rank}, &unlimited, a)) return -1;
     best_ns = min64(best_ns, clock_now_ns() - start_ns);

@@ -75,7 +75,8 @@ typedef struct situ_problem_options {
 
 /* Poses the problem. options may be NULL (all defaults). BAD_ARGUMENT when they do not belong together or the
  * combination is none of the models (latency with pipeline, throughput with calls or, without a limit on latency, with
- * stream), or an option of pipelines is given for another model. Constraints that cannot be met are no error here: see
+ * stream), or an option of pipelines is given for another model. BAD_INPUT when all times together are above 2^54 ns or
+ * all sizes above 2^56 bytes (docs/model.md, "Limits"). Constraints that cannot be met are no error here: see
  * situ_problem_conflict. */
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,
                                        const situ_costs *costs, const situ_problem_options *options, situ_error *error);

@@ -136,15 +136,16 @@ call_lattice_result call_lattice_find(call_lattice *out, const call_graph *g, in
   return list_fronts(out, a) && list_groups(out, a) ? CALL_LATTICE_ALL : CALL_LATTICE_NO_MEMORY;
 }
 
-bool call_walk_make(call_walk *w, const call_lattice *l, const int64_t *flow_in, const int64_t *through, arena *a) {
+bool call_iterator_make(call_iterator *w, const call_lattice *l, const int64_t *flow_in, const int64_t *through,
+                        arena *a) {
   const call_graph *g = l->graph;
-  *w = (call_walk){.lattice = l, .flow_in = flow_in, .through = through};
+  *w = (call_iterator){.lattice = l, .flow_in = flow_in, .through = through};
   return ARENA_ARRAYS(a, ARRAY(w->ideal, g->n + 1), ARRAY(w->node, g->n + 1), ARRAY(w->next, g->n + 1),
                       ZEROS(w->left, g->n_tensors), ZEROS(w->feeds, g->n));
 }
 
 /* Takes v into the call, or (sign -1) out of it: the last that came. */
-static void change(call_walk *w, int32_t v, int32_t sign) {
+static void change(call_iterator *w, int32_t v, int32_t sign) {
   const call_lattice *l = w->lattice;
   const call_graph *g = l->graph;
   w->compute_ns += sign * g->call_ns[v];
@@ -171,7 +172,7 @@ static void change(call_walk *w, int32_t v, int32_t sign) {
   }
 }
 
-void call_walk_start(call_walk *w, int32_t from) {
+void call_iterator_start(call_iterator *w, int32_t from) {
   REQUIRE(from >= 0 && from < w->lattice->n);
   while (w->depth > 0) change(w, w->node[w->depth--], -1);
   w->from = from;
@@ -180,7 +181,7 @@ void call_walk_start(call_walk *w, int32_t from) {
   w->next[0] = w->lattice->step_start[from];
 }
 
-int32_t call_walk_next(call_walk *w, bool deeper) {
+int32_t call_iterator_next(call_iterator *w, bool deeper) {
   const call_lattice *l = w->lattice;
   const call_graph *g = l->graph;
   if (!deeper && w->depth > 0) change(w, w->node[w->depth--], -1);

@@ -44,8 +44,8 @@ static inline bool call_lattice_has(const call_lattice *l, int32_t ideal, int32_
 /* Groups with members in the upper ideal but not in the lower. */
 uint64_t call_lattice_groups(const call_lattice *l, int32_t lower, int32_t upper);
 
-/* A walk over all calls that start at one ideal: each ideal above it whose difference fits into one call, once. */
-typedef struct call_walk {
+/* An iterator over all calls that start at one ideal: each ideal above it whose difference fits into one call, once. */
+typedef struct call_iterator {
   const call_lattice *lattice;
   const int64_t *flow_in; /* [use] or NULL */
   const int64_t *through; /* [node] */
@@ -56,13 +56,14 @@ typedef struct call_walk {
   int32_t *feeds;        /* [node of `from`] tensors of it that go into the call */
   /* the call at hand */
   int64_t compute_ns, in_ns, out_ns, weight_bytes, flow;
-} call_walk;
+} call_iterator;
 
 /* False without memory. flow_in and through may be NULL: then flow is 0. */
-bool call_walk_make(call_walk *w, const call_lattice *l, const int64_t *flow_in, const int64_t *through, arena *a);
-void call_walk_start(call_walk *w, int32_t from);
+bool call_iterator_make(call_iterator *w, const call_lattice *l, const int64_t *flow_in, const int64_t *through,
+                        arena *a);
+void call_iterator_start(call_iterator *w, int32_t from);
 /* Goes to the next call; its upper ideal, or -1 when there is no more. With `deeper` false no call that contains the
  * one at hand comes any more. compute_ns, in_ns, weight_bytes and flow never fall as a call grows. */
-int32_t call_walk_next(call_walk *w, bool deeper);
+int32_t call_iterator_next(call_iterator *w, bool deeper);
 
 #endif

@@ -59,7 +59,7 @@ bool call_price_make(call_price *c, const call_lattice *l, bool *unfit, arena *a
   find_ties(c);
   return ARENA_ARRAYS(a, ZEROS(c->through, g->n), ZEROS(c->ending, g->n), ZEROS(c->flow_in, g->use_start[g->n_tensors]),
                       ARRAY(c->rest, (int64_t)l->n * c->n_levels), ARRAY(c->rest_calls, (int64_t)l->n * c->n_levels)) &&
-         find_path(c, a) && call_walk_make(&c->walk, l, c->flow_in, c->through, a);
+         find_path(c, a) && call_iterator_make(&c->iterator, l, c->flow_in, c->through, a);
 }
 
 int32_t call_price_level(const call_price *c, const call_move *move, int32_t level) {
@@ -99,10 +99,10 @@ static void solve_from(call_price *c, int32_t from) {
     call_move move = {.from = from, .to = l->step[i].ideal, .host = true, .groups = l->groups[v]};
     if (g->host_ns[v] != SITU_NEVER_NS) relax(c, &move, c->through[v] * g->host_ns[v], n_levels);
   }
-  call_walk *w = &c->walk;
-  call_walk_start(w, from);
+  call_iterator *w = &c->iterator;
+  call_iterator_start(w, from);
   bool deeper = true;
-  for (int32_t to; (to = call_walk_next(w, deeper)) >= 0;) {
+  for (int32_t to; (to = call_iterator_next(w, deeper)) >= 0;) {
     c->n_calls++;
     int64_t charge = call_price_paid(c, w->weight_bytes, 1), flow = w->flow;
     deeper = flow * (w->compute_ns + w->in_ns) + charge < rest[n_levels - 1];

@@ -33,7 +33,7 @@ typedef struct call_price {
   int64_t *rest;
   int32_t *rest_calls; /* beside rest: the calls on the way that it is the length of */
   int64_t lower_ns;
-  call_walk walk;
+  call_iterator iterator;
   int64_t n_calls; /* looked at */
 } call_price;
 

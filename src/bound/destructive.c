@@ -49,7 +49,7 @@ typedef struct destructive_search {
   int32_t n, n_devices;
   int64_t end_ns;                         /* the T that is tried */
   bool *may;                              /* [n * devices] */
-  int32_t window;                         /* of the joins; 0: none */
+  int32_t width;                          /* of the joins; 0: none */
   int64_t *first, *last;                  /* [n * devices] starts and tails that joins know */
   int64_t *release0, *after0;             /* [n] what the work rule says whatever T is */
   int64_t *head, *tail, *release, *after; /* [n * devices]; [n] from the work rule */
@@ -278,12 +278,12 @@ static bool destructive_certify(certificate *proof, const destructive_search *s,
   int64_t *rounds = certificate_add(proof, "rounds", 1, a);
   int64_t *price = certificate_add(proof, "prices", (int64_t)s->n_prices * p->n_devices, a);
   int64_t *interval = certificate_add(proof, "interval", s->price_at < 0 ? 0 : 3, a);
-  int64_t *window = certificate_add(proof, "window", 1, a);
+  int64_t *width = certificate_add(proof, "window", 1, a);
   int64_t *free_rounds = certificate_add(proof, "free_rounds", 1, a);
-  if (!rounds || !price || !interval || !window || !free_rounds) return false;
+  if (!rounds || !price || !interval || !width || !free_rounds) return false;
   *free_rounds = s->free_rounds;
   *rounds = s->rounds;
-  *window = s->window;
+  *width = s->width;
   for (int32_t k = 0; k < s->n_prices; k++)
     for (int32_t d = 0; d < p->n_devices; d++) price[k * p->n_devices + d] = s->price[k][d];
   if (s->price_at < 0) return true;
@@ -338,10 +338,10 @@ static bool destructive_init(destructive_search *s, arena *a) {
 /* Starts and tails that joins know, where may[] is what the problem says. Without time for them *closed. */
 static bool find_joins(destructive_search *s, bool *closed) {
   *closed = false;
-  s->window = joins_window(s->p);
-  if (s->window == 0) return true;
+  s->width = joins_width(s->p);
+  if (s->width == 0) return true;
   arena_mark mark = arena_get_mark(s->scratch);
-  joins *j = joins_new(s->p, s->window, s->scratch);
+  joins *j = joins_new(s->p, s->width, s->scratch);
   if (!j) return false;
   *closed = !joins_find(j, s->first, s->last, s->may, s->budget);
   for (int64_t i = 0; i < (int64_t)s->n * s->n_devices; i++)

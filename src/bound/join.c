@@ -8,12 +8,12 @@
 static situ_status join_compute(int64_t *lower_ns, certificate *proof, const situ_problem *p, arena *scratch, budget *b,
                                 situ_error *error) {
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
-  int32_t window = joins_window(p), worst = 0;
+  int32_t width = joins_width(p), worst = 0;
   *lower_ns = 0;
-  if (window == 0) return SITU_STATUS_OK;
+  if (width == 0) return SITU_STATUS_OK;
   int64_t *head = ARENA_NEW(scratch, int64_t, cells), *tail = ARENA_NEW(scratch, int64_t, cells);
   bool *may = ARENA_NEW(scratch, bool, cells);
-  joins *j = joins_new(p, window, scratch);
+  joins *j = joins_new(p, width, scratch);
   if (!head || !tail || !may || !j) return fail_no_memory(error);
   for (int64_t i = 0; i < cells; i++)
     may[i] = problem_allows(p, (int32_t)(i / p->n_devices), (int32_t)(i % p->n_devices));
@@ -28,10 +28,10 @@ static situ_status join_compute(int64_t *lower_ns, certificate *proof, const sit
   if (*lower_ns == 0) return SITU_STATUS_OK;
   certificate_start(proof, "join", *lower_ns);
   int64_t *operator_ = certificate_add_operators(proof, "operator", 1, scratch);
-  int64_t *width = certificate_add(proof, "window", 1, scratch);
-  if (!operator_ || !width) return fail_no_memory(error);
+  int64_t *told = certificate_add(proof, "window", 1, scratch);
+  if (!operator_ || !told) return fail_no_memory(error);
   *operator_ = worst;
-  *width = window;
+  *told = width;
   return SITU_STATUS_OK;
 }
 

@@ -41,7 +41,7 @@ typedef struct direction {
 
 struct joins {
   const situ_problem *p;
-  int32_t n, n_devices, window;
+  int32_t n, n_devices, width;
   direction way[2];
   uint64_t together[MOST_DEVICES];  /* devices that share the memory of d */
   equal_devices equal;              /* at EQUAL_TIMED */
@@ -49,26 +49,26 @@ struct joins {
   int32_t *slot;                    /* [n] place in W, or -1; -2: a candidate */
   candidate *candidates;            /* [n] */
   int32_t *member, n_members;       /* W, those nearest to v first */
-  int32_t *fork, n_forks;           /* [window] places of forks in W */
-  int64_t *local, *rest;            /* [window * n_devices] ends of members, as far as they are known in W; see above */
-  uint64_t *in_time, *in_time_then; /* [window] devices from which a member is in time; with a fork held */
-  bool *moved;                      /* [window] comes after the fork that is held */
-  forced *forced;                   /* [window] */
+  int32_t *fork, n_forks;           /* [width] places of forks in W */
+  int64_t *local, *rest;            /* [width * n_devices] ends of members, as far as they are known in W; see above */
+  uint64_t *in_time, *in_time_then; /* [width] devices from which a member is in time; with a fork held */
+  bool *moved;                      /* [width] comes after the fork that is held */
+  forced *forced;                   /* [width] */
   /* of the direction in which it looks */
   const direction *on;
   const bool *may;
   int64_t *end; /* [n * n_devices] known so far */
 };
 
-static double work_of(const situ_problem *p, int32_t window) {
-  return (double)(p->n_operators + p->graph->n_uses) * p->n_devices * window * window;
+static double work_of(const situ_problem *p, int32_t width) {
+  return (double)(p->n_operators + p->graph->n_uses) * p->n_devices * width * width;
 }
 
-int32_t joins_window(const situ_problem *p) {
-  int32_t window = WIDEST;
+int32_t joins_width(const situ_problem *p) {
+  int32_t width = WIDEST;
   if (p->execution != SITU_EXECUTION_STREAM || p->n_devices > MOST_DEVICES) return 0;
-  while (window >= NARROWEST && work_of(p, window) > MOST_WORK) window /= 2;
-  return window >= NARROWEST ? window : 0;
+  while (width >= NARROWEST && work_of(p, width) > MOST_WORK) width /= 2;
+  return width >= NARROWEST ? width : 0;
 }
 
 static bool direction_init(direction *way, const situ_problem *p, bool backward, arena *a) {
@@ -95,18 +95,18 @@ static bool direction_init(direction *way, const situ_problem *p, bool backward,
   return true;
 }
 
-joins *joins_new(const situ_problem *p, int32_t window, arena *a) {
-  REQUIRE(window > 0);
+joins *joins_new(const situ_problem *p, int32_t width, arena *a) {
+  REQUIRE(width > 0);
   joins *j = ARENA_ZERO(a, joins, 1);
   if (!j) return NULL;
   j->p = p;
   j->n = p->n_operators;
   j->n_devices = p->n_devices;
-  j->window = window;
-  int64_t cells = (int64_t)window * j->n_devices;
-  if (!ARENA_ARRAYS(a, ARRAY(j->slot, j->n), ARRAY(j->candidates, j->n), ARRAY(j->member, window),
-                    ARRAY(j->fork, window), ARRAY(j->local, cells), ARRAY(j->rest, cells), ARRAY(j->in_time, window),
-                    ARRAY(j->in_time_then, window), ARRAY(j->moved, window), ARRAY(j->forced, window)) ||
+  j->width = width;
+  int64_t cells = (int64_t)width * j->n_devices;
+  if (!ARENA_ARRAYS(a, ARRAY(j->slot, j->n), ARRAY(j->candidates, j->n), ARRAY(j->member, width), ARRAY(j->fork, width),
+                    ARRAY(j->local, cells), ARRAY(j->rest, cells), ARRAY(j->in_time, width),
+                    ARRAY(j->in_time_then, width), ARRAY(j->moved, width), ARRAY(j->forced, width)) ||
       !equal_devices_find(&j->equal, p, EQUAL_TIMED, a))
     return NULL;
   for (int32_t v = 0; v < j->n; v++) j->slot[v] = -1;
@@ -157,7 +157,7 @@ static void look_before(joins *j, int32_t v) {
       j->slot[u] = -2;
       j->candidates[n++] = (candidate){release_of(j, u), u};
     }
-    if (n == 0 || j->n_members == j->window) break;
+    if (n == 0 || j->n_members == j->width) break;
     int32_t best = 0;
     for (int32_t i = 1; i < n; i++)
       if (is_better(j, &j->candidates[i], &j->candidates[best])) best = i;

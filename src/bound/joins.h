@@ -10,12 +10,12 @@
 #include "problem/problem.h"
 
 /* How many operators before each one are looked at, by what the problem costs; 0: it is too large for joins. */
-int32_t joins_window(const situ_problem *problem);
+int32_t joins_width(const situ_problem *problem);
 
 typedef struct joins joins;
 
-/* For bounds on this problem, in the arena. NULL without memory. window > 0. */
-joins *joins_new(const situ_problem *problem, int32_t window, arena *a);
+/* For bounds on this problem, in the arena. NULL without memory. width > 0. */
+joins *joins_new(const situ_problem *problem, int32_t width, arena *a);
 /* head[v * n_devices + d]: earliest end of v on d; tail[...]: least time from there to the end of everything;
  * SITU_NEVER_NS where `may` is false. False when the budget is over: they are then good for nothing. */
 bool joins_find(joins *j, int64_t *head, int64_t *tail, const bool *may, budget *b);

@@ -27,7 +27,7 @@ static void spread(int64_t *there, const int64_t *here, const situ_problem *p, i
   }
 }
 
-/* What lies between two operators of a chain, to which a recursion keeps; NULL: the whole graph. */
+/* What lies between two operators of a chain, to which a search keeps; NULL: the whole graph. */
 typedef struct part {
   const int32_t *of;       /* [operator] */
   int32_t id, first, last; /* of[v] == id, after `first` and before `last` */
@@ -145,7 +145,7 @@ typedef struct parting {
 
 /* Part k is block k; part n - 1 + r is bypass r. While a bypass is open, its tag tells in which memory its first
  * operator was; else the tag is 0. */
-typedef struct walk {
+typedef struct recursion {
   const visits *s;
   visit_chain c;
   int64_t *carried;             /* [operator] the weights that are counted with it: each group's once */
@@ -164,11 +164,11 @@ typedef struct walk {
   __int128 *sum;    /* [open visit * n_prices + price] */
   int32_t n_open, most_open;
   int64_t work; /* sums of visits that were taken on */
-} walk;
+} recursion;
 
-static int32_t n_parts(const walk *w) { return w->c.n - 1 + w->c.n_bypasses; }
+static int32_t n_parts(const recursion *w) { return w->c.n - 1 + w->c.n_bypasses; }
 
-static part get_part(const walk *w, int32_t id) {
+static part get_part(const recursion *w, int32_t id) {
   int32_t r = id - (w->c.n - 1);
   return (part){.of = w->part_of,
                 .id = id,
@@ -176,7 +176,7 @@ static part get_part(const walk *w, int32_t id) {
                 .last = w->c.chain[r < 0 ? id + 1 : w->c.to[r]]};
 }
 
-static bool walk_init(walk *w, arena *a) {
+static bool recursion_init(recursion *w, arena *a) {
   int64_t n_operators = w->s->problem->n_operators, nm = w->s->n_memories, prices = w->c.n_prices;
   w->most_open = (int32_t)min64(MOST_OPEN, nm * (nm + 1) * w->c.n);
   w->n_tags = 1;
@@ -214,7 +214,7 @@ bool visits_span(int32_t *before, int32_t *behind, const situ_graph *g, const in
 
 /* Finds the parts: an operator is in the one that begins with its last ancestor in the chain and ends with its first
  * descendant there. */
-static bool divide(walk *w, arena *a) {
+static bool divide(recursion *w, arena *a) {
   int32_t n = w->s->problem->n_operators, chain_n = w->c.n;
   int32_t *before = ARENA_NEW(a, int32_t, n), *behind = ARENA_NEW(a, int32_t, n);
   int32_t *bypass = ARENA_NEW(a, int32_t, chain_n); /* [place in the chain] what begins there, -1: none */
@@ -234,7 +234,7 @@ static bool divide(walk *w, arena *a) {
 }
 
 /* Lets one operator carry the weights of its unit: the first of the chain, else the first in a part. */
-static bool carry(walk *w, arena *a) {
+static bool carry(recursion *w, arena *a) {
   const situ_problem *p = w->s->problem;
   bool *counted = ARENA_ZERO(a, bool, p->units.n);
   if (!counted) return false;
@@ -248,7 +248,7 @@ static bool carry(walk *w, arena *a) {
 }
 
 /* Ends of the operators of a part, when its first ends at 0 in memory `from`; and the ways through it. */
-static void go(walk *w, int32_t id, int32_t from) {
+static void go(recursion *w, int32_t id, int32_t from) {
   const visits *s = w->s;
   int32_t n = s->n_memories;
   part p = get_part(w, id);
@@ -271,7 +271,7 @@ static void go(walk *w, int32_t id, int32_t from) {
 }
 
 /* Least times from the end of each operator of a part to that of its last in memory `at`, where its first is too. */
-static void come_back(walk *w, int32_t id, int32_t at) {
+static void come_back(recursion *w, int32_t id, int32_t at) {
   const visits *s = w->s;
   int32_t n = s->n_memories;
   part p = get_part(w, id);
@@ -294,7 +294,7 @@ static int longest_first(const void *a, const void *b) {
 }
 
 /* What operators of a part leave memory m for, while both ends of the part are there. Returns how many. */
-static int32_t find_partings(walk *w, int32_t id, int32_t m) {
+static int32_t find_partings(recursion *w, int32_t id, int32_t m) {
   const situ_problem *problem = w->s->problem;
   int32_t n = w->s->n_memories, found = 0;
   part p = get_part(w, id);
@@ -318,7 +318,7 @@ static int32_t find_partings(walk *w, int32_t id, int32_t m) {
 static __int128 priced(int64_t price, int64_t bytes) { return (__int128)price * bytes; }
 
 /* stay[m, price]: the least of time + price of what is kept, when a part begins and ends in memory m. */
-static void price_stay(walk *w, int32_t id, int32_t m) {
+static void price_stay(recursion *w, int32_t id, int32_t m) {
   int32_t n = find_partings(w, id, m);
   __int128 *stay = w->stay + (int64_t)m * w->c.n_prices;
   int64_t kept = 0; /* by the operators that time does not allow to be elsewhere */
@@ -335,7 +335,7 @@ static void price_stay(walk *w, int32_t id, int32_t m) {
 
 /* ---- visits ---- */
 
-static bool is_limited(const walk *w, int32_t m) {
+static bool is_limited(const recursion *w, int32_t m) {
   return w->s->problem->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
 }
 
@@ -347,7 +347,7 @@ static int64_t as_time(__int128 sum) {
 }
 
 /* The least end of a visit, by the best of the prices. */
-static int64_t end_of(const walk *w, const visit *v, const __int128 *sum) {
+static int64_t end_of(const recursion *w, const visit *v, const __int128 *sum) {
   int64_t room = w->s->problem->platform->memory_bytes[v->memory] - v->footprint_bytes;
   __int128 best = 0;
   for (int32_t q = 0; q < w->c.n_prices; q++) {
@@ -358,7 +358,7 @@ static int64_t end_of(const walk *w, const visit *v, const __int128 *sum) {
 }
 
 /* Adds an operator to a visit. False where it keeps too much. */
-static bool take(const walk *w, visit *v, int32_t operator_) {
+static bool take(const recursion *w, visit *v, int32_t operator_) {
   v->weight_bytes = sat_add(v->weight_bytes, w->carried[operator_]);
   if (w->s->time_ns[(int64_t)operator_ * w->s->n_memories + v->memory] > 0)
     v->footprint_bytes = max64(v->footprint_bytes, w->s->footprint_bytes[operator_]);
@@ -366,7 +366,7 @@ static bool take(const walk *w, visit *v, int32_t operator_) {
 }
 
 /* Begins the visits of chain[k] behind those that went on. A memory that has no room for it has none that went on. */
-static void begin_visits(walk *w, int32_t k) {
+static void begin_visits(recursion *w, int32_t k) {
   int32_t n = w->s->n_memories;
   for (int32_t at = 0; at < w->n_tags * n; at++) {
     visit fresh = {.came_ns = w->arrived[at], .memory = at % n, .tag = at / n, .since = k};
@@ -384,7 +384,7 @@ static void begin_visits(walk *w, int32_t k) {
 
 /* Takes the visits on by chain[k], and begins those that begin with it. One that ends no sooner than a new one comes is
  * dropped: the new one keeps less. */
-static void visit_all(walk *w, int32_t k) {
+static void visit_all(recursion *w, int32_t k) {
   int32_t n = w->n_open, nm = w->s->n_memories, prices = w->c.n_prices;
   for (int32_t at = 0; at < w->n_tags * nm; at++)
     w->ended[at] = is_limited(w, at % nm) ? SITU_NEVER_NS : w->arrived[at];
@@ -406,7 +406,7 @@ static void visit_all(walk *w, int32_t k) {
 }
 
 /* The ways through a part from all memories where its first operator may have ended, and what staying costs. */
-static void open_part(walk *w, int32_t id, const int64_t *ended, int32_t n_tags) {
+static void open_part(recursion *w, int32_t id, const int64_t *ended, int32_t n_tags) {
   int32_t n = w->s->n_memories;
   for (int32_t m = 0; m < n; m++) {
     int64_t soonest = SITU_NEVER_NS;
@@ -419,7 +419,7 @@ static void open_part(walk *w, int32_t id, const int64_t *ended, int32_t n_tags)
 }
 
 /* Arrivals of chain[k+1] from the ends of chain[k]. */
-static void pass_block(walk *w, int32_t k) {
+static void pass_block(recursion *w, int32_t k) {
   int32_t n = w->s->n_memories, prices = w->c.n_prices;
   open_part(w, k, w->ended, w->n_tags);
   for (int32_t at = 0; at < w->n_tags * n; at++) {
@@ -437,7 +437,7 @@ static void pass_block(walk *w, int32_t k) {
 /* ---- bypasses ---- */
 
 /* Tells the memories of chain[k] apart from now on. */
-static void enter_bypass(walk *w) {
+static void enter_bypass(recursion *w) {
   int32_t n = w->s->n_memories;
   for (int32_t m = 0; m < n; m++) w->source[m] = w->ended[m];
   for (int32_t at = 0; at < n * n; at++) w->ended[at] = at / n == at % n ? w->source[at % n] : SITU_NEVER_NS;
@@ -448,7 +448,7 @@ static void enter_bypass(walk *w) {
 
 /* Takes a visit over the end of bypass r: it holds both ends and then its share of the bypass too, or it came later and
  * then waits for what the bypass brings. False where neither can be. */
-static bool raise_visit(const walk *w, visit *v, __int128 *sum, int32_t r) {
+static bool raise_visit(const recursion *w, visit *v, __int128 *sum, int32_t r) {
   int32_t n = w->s->n_memories, prices = w->c.n_prices;
   const __int128 *stay = w->stay + (int64_t)v->memory * prices, *passed = w->passed + (int64_t)v->memory * prices;
   int64_t way = w->way[(int64_t)v->tag * n + v->memory];
@@ -466,7 +466,7 @@ static bool raise_visit(const walk *w, visit *v, __int128 *sum, int32_t r) {
 
 /* Ends bypass r with chain[k], and forgets where it began. Of visits that begin with chain[k] in one memory the first
  * is kept, and what ends sooner than it comes. */
-static void leave_bypass(walk *w, int32_t r, int32_t k) {
+static void leave_bypass(recursion *w, int32_t r, int32_t k) {
   int32_t n = w->s->n_memories, prices = w->c.n_prices, kept = 0;
   int64_t *first = w->arrived, *begun = w->there; /* [memory] when the first of them comes; whether it was kept */
   open_part(w, w->c.n - 1 + r, w->source, 1);
@@ -497,7 +497,7 @@ static void leave_bypass(walk *w, int32_t r, int32_t k) {
   for (int32_t m = 0; m < n; m++) w->ended[m] = w->here[m];
 }
 
-static bool walk_chain(int64_t *lower_ns, walk *w, budget *b) {
+static bool recursion_run(int64_t *lower_ns, recursion *w, budget *b) {
   int32_t n = w->s->n_memories, first = w->c.chain[0], last = w->c.chain[w->c.n - 1];
   for (int32_t k = 0, r = 0; k < w->c.n; k++) {
     if (k > 0)
@@ -516,11 +516,11 @@ static bool walk_chain(int64_t *lower_ns, walk *w, budget *b) {
 
 bool visits_bound(int64_t *lower_ns, const visits *v, const visit_chain *chain, budget *b) {
   CONTRACT(visit_chain_check(chain, v->problem));
-  walk w = {.s = v, .c = *chain};
+  recursion w = {.s = v, .c = *chain};
   arena_mark mark = arena_get_mark(v->scratch);
-  bool made = walk_init(&w, v->scratch) && divide(&w, v->scratch) && carry(&w, v->scratch);
+  bool made = recursion_init(&w, v->scratch) && divide(&w, v->scratch) && carry(&w, v->scratch);
   *lower_ns = 0;
-  if (made && !walk_chain(lower_ns, &w, b)) *lower_ns = 0;
+  if (made && !recursion_run(lower_ns, &w, b)) *lower_ns = 0;
   arena_release(v->scratch, mark);
   return made;
 }

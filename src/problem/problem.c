@@ -190,6 +190,55 @@ static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, sit
   return SITU_STATUS_OK;
 }
 
+/* The time of everything, each operator on its slowest class, each tensor over the slowest route to each memory that
+ * may have a user of it and, where it is staged through the host, out once more. */
+static int64_t slowest_work_ns(const situ_problem *p) {
+  const situ_graph *g = p->graph;
+  int64_t sum = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t slowest = 0;
+    for (int32_t k = 0; k < p->n_classes; k++) {
+      int64_t time = p->time_ns[(int64_t)v * p->n_classes + k];
+      if (time != SITU_NEVER_NS) slowest = max64(slowest, time);
+    }
+    sum = sat_add(sum, slowest);
+  }
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int64_t slowest = 0, users = g->use_start[t + 1] - g->use_start[t];
+    for (int32_t k = 1; k < p->n_kinds && users > 0; k++)
+      slowest = max64(slowest, p->transfer_ns[(int64_t)t * p->n_kinds + k]);
+    sum = sat_add(sum, sat_mul(slowest, min64(users, p->n_memories) + 1));
+  }
+  return sum;
+}
+
+static int64_t all_bytes(const situ_problem *p) {
+  const situ_graph *g = p->graph;
+  int64_t weights = 0, each = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    weights = sat_add(weights, g->weight_bytes[v]);
+    each = sat_add(each, g->workspace_bytes[v]);
+  }
+  for (int32_t t = 0; t < g->n_tensors; t++) each = sat_add(each, g->size_bytes[t]);
+  return sat_add(weights, sat_mul(p->in_flight, each));
+}
+
+static situ_status refuse_excess(const situ_problem *p, situ_error *error) {
+  char said[TEXT_UNIT_BYTES];
+  int64_t time_ns = slowest_work_ns(p), bytes = all_bytes(p);
+  if (time_ns > PROBLEM_MOST_NS)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->model,
+                     "the operators and transfers, each at its slowest, take %s together; expected at most 2^54 ns "
+                     "(208 days)",
+                     time_ns == SITU_NEVER_NS ? "292 years or more" : text_time(said, time_ns));
+  if (bytes > PROBLEM_MOST_BYTES)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->model,
+                     "weights, workspaces and tensors (of all inputs in flight) take %s together; expected at most "
+                     "2^56 bytes (64 PiB)",
+                     text_size(said, bytes));
+  return SITU_STATUS_OK;
+}
+
 static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   TRY(costs_check(p->costs, p->graph, p->platform, error));
   TRY(check_values(o, error));
@@ -203,6 +252,7 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   p->n_kinds = p->costs->n_kinds;
   p->class_of = p->platform->class_of;
   p->memory_of = p->platform->memory_of;
+  TRY(refuse_excess(p, error));
   for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
   bool apart = p->execution == SITU_EXECUTION_PIPELINE && p->schedule == SITU_SCHEDULE_GPIPE && p->training;
   p->n_phases = apart ? 2 : 1;

@@ -43,6 +43,12 @@ struct situ_problem {
   int32_t *device_kind;                /* [from device * n_devices + to device] kind of route */
 };
 
+/* What all times of a posed problem come to at most, each operator and transfer at its slowest (208 days), and all
+ * bytes, those of each input in flight (64 PiB): docs/model.md, "Limits". Sums and small multiples of either fit 64
+ * bits, and what stands for "later than everything" (2^55 ns and up) is. */
+#define PROBLEM_MOST_NS ((int64_t)1 << 54)
+#define PROBLEM_MOST_BYTES ((int64_t)1 << 56)
+
 /* NULL, or which of the invariants above does not hold, of a problem or of a view (base/contracts.h); graph, platform
  * and costs have checks of their own. O(V + devices^2). */
 const char *problem_check(const situ_problem *problem);

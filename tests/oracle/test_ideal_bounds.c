@@ -1,6 +1,6 @@
 /* What ideal_dp believes without a full program, against brute force: the coarse problem never refutes a period that
- * some plan has, the windows never leave out a boundary of a best plan, and a solve that is stopped anywhere has a plan
- * and a bound with the optimum between them. */
+ * some plan has, the boundary_ranges never leave out a boundary of a best plan, and a solve that is stopped anywhere
+ * has a plan and a bound with the optimum between them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,9 +63,9 @@ static void look_at(const lab *l, uint64_t seed, tally *n) {
   int64_t best_ns = brute_force(l->problem, NULL);
   arena *a = arena_new();
   stages fine, coarse;
-  windows open, open_coarse;
+  boundary_ranges open, open_coarse;
   bool folded, refuted;
-  assert_true(stages_find(&fine, l->problem, a) && windows_init(&open, &fine, a));
+  assert_true(stages_find(&fine, l->problem, a) && boundary_ranges_init(&open, &fine, a));
   assert_true(coarse_find(&coarse, &open_coarse, &folded, &open, a));
   n->served++;
   n->folded += folded;

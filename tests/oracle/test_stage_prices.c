@@ -15,8 +15,8 @@
 #include "base/checked.h"
 #include "base/rng.h"
 #include "situ/solve.h"
+#include "solve/pipeline/boundary_ranges.h"
 #include "solve/pipeline/stage_ascent.h"
-#include "solve/pipeline/windows.h"
 
 static lab draw(uint64_t seed, int32_t most_operators) {
   rng random = rng_new(seed);
@@ -44,7 +44,7 @@ static bool serves(const lab *l) {
 /* All assignments of the classes to the stages of `may` in which no edge of F goes back. */
 typedef struct counting {
   const stages *s;
-  const stage_chain *chain;
+  const device_sequence *sequence;
   const uint16_t *may, *held;
   const stage_price *price;
   int64_t most;
@@ -67,14 +67,14 @@ static int64_t price_of(const counting *c) {
   int64_t sum = 0;
   for (int32_t v = 0; v < s->n; v++) {
     int32_t k = c->stage[v];
-    sum += c->price->compute[k] * s->time_ns[(int64_t)c->chain->type[k] * s->n + v];
+    sum += c->price->compute[k] * s->time_ns[(int64_t)c->sequence->type[k] * s->n + v];
   }
   for (int32_t e = 0; e < s->n_edges; e++) {
     int32_t made = c->stage[s->pin[s->pin_start[e]]];
     uint16_t receives = (uint16_t)((who_holds(c, e) | c->held[e]) & ~(1u << made));
-    if (receives) sum += c->price->out[made] * s->out_ns[(int64_t)c->chain->type[made] * s->n_edges + e];
-    for (int32_t k = 0; k < c->chain->n; k++)
-      if (receives >> k & 1) sum += c->price->in[k] * s->in_ns[(int64_t)c->chain->type[k] * s->n_edges + e];
+    if (receives) sum += c->price->out[made] * s->out_ns[(int64_t)c->sequence->type[made] * s->n_edges + e];
+    for (int32_t k = 0; k < c->sequence->n; k++)
+      if (receives >> k & 1) sum += c->price->in[k] * s->in_ns[(int64_t)c->sequence->type[k] * s->n_edges + e];
   }
   return sum;
 }
@@ -85,7 +85,7 @@ static void count_all(counting *c, int32_t v, void (*visit)(counting *c, int64_t
     visit(c, price_of(c));
     return;
   }
-  for (int32_t k = 0; k < c->chain->n; k++) {
+  for (int32_t k = 0; k < c->sequence->n; k++) {
     bool fits = c->may[v] >> k & 1;
     for (int32_t u = 0; u < v; u++)
       if (s->predecessors[(int64_t)v * s->n_words + u / 64] >> (u % 64) & 1) fits &= c->stage[u] <= k;
@@ -107,7 +107,7 @@ static void see_kept(counting *c, int64_t sum) {
 
 static void draw_part(counting *c, rng *r, stage_price *price, uint16_t *may, uint16_t *held) {
   int64_t left = STAGE_PRICE_ONE;
-  for (int32_t k = 0; k < c->chain->n; k++) {
+  for (int32_t k = 0; k < c->sequence->n; k++) {
     price->compute[k] = rng_below(r, left / 2 + 1);
     price->in[k] = c->s->greatest ? rng_below(r, left / 3 + 1) : price->compute[k];
     price->out[k] = c->s->greatest ? rng_below(r, left / 3 + 1) : price->compute[k];
@@ -118,25 +118,25 @@ static void draw_part(counting *c, rng *r, stage_price *price, uint16_t *may, ui
     if (some && rng_below(r, 4) == 0) may[v] = some;
   }
   for (int32_t e = 0; e < c->s->n_edges; e++)
-    if (rng_below(r, 5) == 0) held[e] = (uint16_t)(1u << rng_below(r, c->chain->n));
+    if (rng_below(r, 5) == 0) held[e] = (uint16_t)(1u << rng_below(r, c->sequence->n));
 }
 
 typedef struct tally {
   int parts, dropped, impossible;
 } tally;
 
-static void look_at_part(const stage_space *space, const stage_chain *chain, rng *r, tally *n) {
+static void look_at_part(const stage_space *space, const device_sequence *sequence, rng *r, tally *n) {
   const stages *s = space->s;
   arena *a = arena_new();
   stage_energy e;
   stage_price price;
   uint16_t may[16], held[64];
   uint8_t stage[16];
-  counting c = {.s = s, .chain = chain, .may = may, .held = held, .price = &price, .least = ELIMINATION_NEVER};
-  stage_space_open(space, chain, STAGE_MOST_NS, may, held);
+  counting c = {.s = s, .sequence = sequence, .may = may, .held = held, .price = &price, .least = ELIMINATION_NEVER};
+  stage_space_open(space, sequence, STAGE_MOST_NS, may, held);
   draw_part(&c, r, &price, may, held);
   if (stage_space_tighten(space, may, held)) {
-    assert_int_equal(stage_energy_init(&e, s, &space->order, chain, may, held, 1 << 20, a), ELIMINATION_READY);
+    assert_int_equal(stage_energy_init(&e, s, &space->order, sequence, may, held, 1 << 20, a), ELIMINATION_READY);
     int32_t *value = ARENA_NEW(a, int32_t, e.n_variables);
     int64_t *scratch = ARENA_NEW(a, int64_t, e.n_values), least = stage_energy_least(&e, &price, value, stage);
     count_all(&c, 0, keep_least);
@@ -168,8 +168,8 @@ static void the_least_priced_sum_is_that_of_counting(void **state) {
     stage_space space;
     if (serves(&l)) {
       assert_true(stages_find(&s, l.problem, a) && stage_space_init(&space, &s, a));
-      for (int32_t i = 0; i < 4 && space.n_chains > 0; i++)
-        look_at_part(&space, &space.chains[rng_below(&random, space.n_chains)], &random, &n);
+      for (int32_t i = 0; i < 4 && space.n_sequences > 0; i++)
+        look_at_part(&space, &space.sequences[rng_below(&random, space.n_sequences)], &random, &n);
     }
     arena_free(a);
     lab_free(&l);

@@ -42,7 +42,7 @@ bool call_labels_make(call_labels *l, const call_price *price, arena *a) {
   if (!ARENA_ARRAYS(a, ARRAY(l->first, lattice->n), ARRAY(l->count, lattice->n),
                     ZEROS(l->cross, lattice->front_start[lattice->n]), ARRAY(l->position, g->n),
                     ARRAY(l->mark, g->n)) ||
-      !call_walk_make(&l->walk, lattice, price->flow_in, price->through, a))
+      !call_iterator_make(&l->iterator, lattice, price->flow_in, price->through, a))
     return false;
   for (int32_t i = 0; i < lattice->n; i++)
     for (int64_t f = lattice->front_start[i]; f < lattice->front_start[i + 1]; f++) {
@@ -346,13 +346,13 @@ static outcome leave_by_hosts(call_labels *l, int32_t from, int64_t most) {
 static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget *b) {
   const call_price *price = l->price;
   const call_lattice *lattice = price->lattice;
-  call_walk *w = &l->walk;
+  call_iterator *w = &l->iterator;
   int32_t *mark = l->mark;
   bool deeper = true;
   outcome went = WENT_ON;
-  call_walk_start(w, from);
+  call_iterator_start(w, from);
   l->mark = w->feeds;
-  for (int32_t to; went == WENT_ON && (to = call_walk_next(w, deeper)) >= 0;) {
+  for (int32_t to; went == WENT_ON && (to = call_iterator_next(w, deeper)) >= 0;) {
     l->n_made++; /* a call looked at is work too */
     if (l->n_made - l->n_spent > POLLED && spend(l, b) != WENT_ON) went = OVER;
     int64_t charge = call_price_paid(price, w->weight_bytes, 1);
@@ -365,7 +365,7 @@ static outcome leave_by_calls(call_labels *l, int32_t from, int64_t most, budget
     went = extend_all(l, &called);
   }
   l->mark = mark;
-  call_walk_start(w, from); /* takes the last call apart again */
+  call_iterator_start(w, from); /* takes the last call apart again */
   return went;
 }
 

@@ -43,7 +43,7 @@ typedef struct call_labels {
   int32_t *position, *mark; /* [node] scratch */
   call_rank *rank;          /* scratch */
   int32_t ranks;
-  call_walk walk;
+  call_iterator iterator;
   int64_t n_made, n_spent; /* labels made and calls looked at; of them counted as steps */
 } call_labels;
 

@@ -5,28 +5,28 @@
 
 #include "base/checked.h"
 
-/* A graph in the making. Edge prices and times lie in rows of n_types: in, then out. */
-typedef struct draft {
-  const windows *fine;
+/* The coarse graph while it is folded. Edge prices and times lie in rows of n_types: in, then out. */
+typedef struct coarse_graph {
+  const boundary_ranges *fine;
   int32_t n, n_edges, n_types;
   int32_t *class_of;              /* [class] in the fine problem */
   int32_t *before_start, *before; /* predecessors, rising */
   int32_t *pin_start, *pin;       /* producers first */
   int64_t *cost;                  /* [edge * (2 n_types + 2)]: in_ns, out_ns by type, in_price, out_price */
   int64_t *loose;                 /* [edge] price of what was folded into it */
-} draft;
+} coarse_graph;
 
-static int32_t width(const draft *d) { return 2 * d->n_types + 2; }
+static int32_t width(const coarse_graph *d) { return 2 * d->n_types + 2; }
 
-static bool allocate(draft *d, int32_t n, int32_t n_edges, int64_t n_before, int64_t n_pins, arena *a) {
+static bool allocate(coarse_graph *d, int32_t n, int32_t n_edges, int64_t n_before, int64_t n_pins, arena *a) {
   return ARENA_ARRAYS(a, ARRAY(d->class_of, n), ZEROS(d->before_start, (int64_t)n + 1), ARRAY(d->before, n_before),
                       ZEROS(d->pin_start, (int64_t)n_edges + 1), ARRAY(d->pin, n_pins),
                       ARRAY(d->cost, (int64_t)n_edges * width(d)), ZEROS(d->loose, n_edges));
 }
 
-static bool coarse_start(draft *d, const windows *fine, arena *a) {
+static bool coarse_start(coarse_graph *d, const boundary_ranges *fine, arena *a) {
   const stages *s = fine->stages;
-  *d = (draft){.fine = fine, .n = s->n, .n_edges = s->n_edges, .n_types = s->n_types};
+  *d = (coarse_graph){.fine = fine, .n = s->n, .n_edges = s->n_edges, .n_types = s->n_types};
   int64_t n_before = 0;
   for (int64_t k = 0; k < (int64_t)s->n * s->n_words; k++) n_before += __builtin_popcountll(s->predecessors[k]);
   if (!allocate(d, s->n, s->n_edges, n_before, s->pin_start[s->n_edges], a)) return false;
@@ -56,7 +56,7 @@ static bool coarse_start(draft *d, const windows *fine, arena *a) {
 }
 
 /* For each class that can be folded the edge that leads to it and the one that leads on; -1 for the others. */
-static bool find_folds(const draft *d, int32_t *in_edge, int32_t *out_edge, arena *a) {
+static bool find_folds(const coarse_graph *d, int32_t *in_edge, int32_t *out_edge, arena *a) {
   int32_t *n_after = ARENA_ZERO(a, int32_t, d->n), *n_touch = ARENA_ZERO(a, int32_t, d->n);
   if (!n_after || !n_touch) return false;
   for (int32_t k = 0; k < d->before_start[d->n]; k++) n_after[d->before[k]]++;
@@ -85,8 +85,8 @@ static bool find_folds(const draft *d, int32_t *in_edge, int32_t *out_edge, aren
 }
 
 /* Copies edge e into `to` and follows it over folded classes: the least cost, all their work. */
-static void copy_edge(draft *to, const draft *from, int32_t e, const int32_t *in_edge, const int32_t *out_edge,
-                      const int32_t *number) {
+static void copy_edge(coarse_graph *to, const coarse_graph *from, int32_t e, const int32_t *in_edge,
+                      const int32_t *out_edge, const int32_t *number) {
   int32_t w = width(from), made = to->n_edges++, at = to->pin_start[made];
   int64_t *cost = to->cost + (int64_t)made * w;
   memcpy(cost, from->cost + (int64_t)e * w, (size_t)w * sizeof *cost);
@@ -107,10 +107,10 @@ static void copy_edge(draft *to, const draft *from, int32_t e, const int32_t *in
 }
 
 /* Folds what can be folded. */
-static bool fold(draft *to, const draft *from, int32_t *n_folded, arena *a) {
+static bool fold(coarse_graph *to, const coarse_graph *from, int32_t *n_folded, arena *a) {
   int32_t *in_edge = ARENA_NEW(a, int32_t, from->n), *out_edge = ARENA_NEW(a, int32_t, from->n);
   int32_t *number = ARENA_NEW(a, int32_t, from->n);
-  *to = (draft){.fine = from->fine, .n_types = from->n_types};
+  *to = (coarse_graph){.fine = from->fine, .n_types = from->n_types};
   if (!in_edge || !out_edge || !number || !find_folds(from, in_edge, out_edge, a) ||
       !allocate(to, from->n, from->n_edges, from->before_start[from->n], from->pin_start[from->n_edges], a))
     return false;
@@ -146,7 +146,7 @@ static int by_pins(const void *a, const void *b) {
 }
 
 /* Edges from the same producer to the same user become one, in place. */
-static bool join_edges(draft *d, arena *a) {
+static bool join_edges(coarse_graph *d, arena *a) {
   joined *rows = ARENA_NEW(a, joined, d->n_edges);
   bool *gone = ARENA_ZERO(a, bool, d->n_edges);
   int32_t n = 0, w = width(d);
@@ -182,8 +182,8 @@ static bool join_edges(draft *d, arena *a) {
   return true;
 }
 
-/* The draft as stages. */
-static bool finish(stages *out, const draft *d, arena *a) {
+/* The graph as stages. */
+static bool finish(stages *out, const coarse_graph *d, arena *a) {
   const stages *s = d->fine->stages;
   *out = (stages){.problem = s->problem,
                   .n = d->n,
@@ -221,8 +221,8 @@ static bool finish(stages *out, const draft *d, arena *a) {
   return stages_list_touches(out, a);
 }
 
-bool coarse_find(stages *out, windows *open, bool *folded, const windows *fine, arena *a) {
-  draft now, next;
+bool coarse_find(stages *out, boundary_ranges *open, bool *folded, const boundary_ranges *fine, arena *a) {
+  coarse_graph now, next;
   int32_t n_folded = 1;
   if (!coarse_start(&now, fine, a) || !join_edges(&now, a)) return false;
   while (n_folded > 0) {
@@ -238,5 +238,5 @@ bool coarse_find(stages *out, windows *open, bool *folded, const windows *fine, 
     in[e] = now.cost[(int64_t)e * width(&now) + 2 * now.n_types];
     out_prices[e] = now.cost[(int64_t)e * width(&now) + 2 * now.n_types + 1];
   }
-  return windows_of(open, out, fine, prices, in, out_prices, now.loose, a);
+  return boundary_ranges_of(open, out, fine, prices, in, out_prices, now.loose, a);
 }

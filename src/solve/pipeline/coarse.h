@@ -6,10 +6,10 @@
 #ifndef SITU_SOLVE_PIPELINE_COARSE_H
 #define SITU_SOLVE_PIPELINE_COARSE_H
 
-#include "solve/pipeline/windows.h"
+#include "solve/pipeline/boundary_ranges.h"
 
-/* The coarse problem, without limits of memory, and its windows, which take the prices of the fine ones. Both lie in
+/* The coarse problem, without limits of memory, and its ranges, which take the prices of the fine ones. Both lie in
  * the arena. *folded: whether it is smaller than the fine one. False without memory. */
-bool coarse_find(stages *out, windows *open, bool *folded, const windows *fine, arena *a);
+bool coarse_find(stages *out, boundary_ranges *open, bool *folded, const boundary_ranges *fine, arena *a);
 
 #endif

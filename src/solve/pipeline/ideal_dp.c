@@ -7,9 +7,9 @@
  *     D[s + e_t][I] = min over I' < I of max(D[s][I'], load_t(I \ I'))          answer: min over s of D[s][V]
  *
  * What makes it fast is ours (docs/theory/exact/ideal_dp.md): a pair costs O(straddling edges); an upper bound U leaves
- * for each state only ideals whose work and transfers fit into what is used and what is left (windows.h); only those
- * are visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where that has
- * too many ideals, runs with a smaller U raise the bound. */
+ * for each state only ideals whose work and transfers fit into what is used and what is left (boundary_ranges.h); only
+ * those are visited. A run with U = incumbent - 1 either finds the optimum or proves that the incumbent is it. Where
+ * that has too many ideals, runs with a smaller U raise the bound. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@
 #include "base/resize.h"
 #include "solve/common/solver.h"
 #include "solve/pipeline/coarse.h"
+#include "solve/pipeline/maximal_load.h"
 #include "solve/pipeline/order_split.h"
-#include "solve/pipeline/pulls.h"
 #include "solve/pipeline/relaxed.h"
 
 enum { MOST_CHAIN = 3000, FEW = 20000 };
@@ -51,20 +51,20 @@ typedef struct limits {
 typedef struct program {
   solve_run *run;
   stages stages;
-  windows windows;
+  boundary_ranges ranges;
   stages coarse_stages;
-  windows coarse;
+  boundary_ranges coarse;
   bool folded; /* the coarse problem is another one */
   ideal_set set;
-  pulls pulls;
+  maximal_load maximal;
   uint64_t *reached; /* [state][ideal] as bits: reached with these devices or less */
   int64_t n_reached_words;
   layer *layers;
   int64_t n_pairs; /* whose load was computed */
   limits limits;
-  /* Whether plans may be changed into others of no greater period (pulls.h; fewer devices), so that not all are looked
-   * at: then what is found is not the best. Not with links, where the value is another than the loads promise, nor with
-   * two phases. */
+  /* Whether plans may be changed into others of no greater period (maximal_load.h; fewer devices), so that not all are
+   * looked at: then what is found is not the best. Not with links, where the value is another than the loads promise,
+   * nor with two phases. */
   bool may_exchange, exchanges; /* ever; in this attempt, which has many ideals */
   int64_t work, most_work;
   int64_t lower_ns; /* nothing is better than this */
@@ -76,7 +76,7 @@ typedef struct program {
 typedef enum attempt { REFUTED, FOUND, GAVE_UP } attempt;
 
 static void free_layers(program *g) {
-  for (int32_t i = 0; i < g->windows.n_states; i++) {
+  for (int32_t i = 0; i < g->ranges.n_states; i++) {
     free(g->layers[i].ideal);
     free(g->layers[i].price);
     free(g->layers[i].value_ns);
@@ -141,17 +141,17 @@ static int64_t pair_value(const program *g, int64_t from, int64_t to, step by) {
 
 /* Whether the devices between two ideals could take one class more, so that the pair need not be looked at. */
 static bool takes_more(const program *g, int32_t from, int32_t ideal, step by, int64_t most_ns) {
-  for (int64_t i = g->pulls.start[ideal]; i < g->pulls.start[ideal + 1]; i++)
-    if (pair_value(g, from, g->pulls.to[i], by) <= most_ns) return true;
+  for (int64_t i = g->maximal.start[ideal]; i < g->maximal.start[ideal + 1]; i++)
+    if (pair_value(g, from, g->maximal.to[i], by) <= most_ns) return true;
   return false;
 }
 
-/* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its window begins; it only moves up,
+/* Tries to reach `ideal` from the ideals of a layer by one step. *low is where its range begins; it only moves up,
  * since ideals come by rising price. */
 static void extend(program *g, const layer *from, int64_t *low, int32_t ideal, step by, int64_t most_ns,
                    best_way *best) {
   const ideal_set *set = &g->set;
-  int64_t price = set->boundaries[ideal].before, room = windows_room(&g->windows, by.type, by.n_sharing);
+  int64_t price = set->boundaries[ideal].before, room = boundary_ranges_room(&g->ranges, by.type, by.n_sharing);
   while (*low < from->n && price - from->price[*low] > room) ++*low;
   int64_t j = *low;
   for (; j < from->n && from->price[j] <= price; j++) {
@@ -170,10 +170,10 @@ static best_way find_way(program *g, int32_t state, int32_t ideal, int64_t most_
   const stages *s = &g->stages;
   best_way best = {.value_ns = sat_add(most_ns, 1)};
   for (int32_t t = 0; t < s->n_types; t++) {
-    int32_t used = windows_used(&g->windows, state, t),
+    int32_t used = boundary_ranges_used(&g->ranges, state, t),
             most = used < s->types[t].most_sharing ? used : s->types[t].most_sharing;
     for (int32_t r = 1; r <= most; r++, low++)
-      extend(g, &g->layers[state - r * g->windows.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, most_ns,
+      extend(g, &g->layers[state - r * g->ranges.weight[t]], low, ideal, (step){(int16_t)t, (int16_t)r}, most_ns,
              &best);
   }
   return best;
@@ -187,8 +187,8 @@ static bool is_reached(const program *g, int32_t state, int32_t ideal) {
 static void inherit(program *g, int32_t state) {
   uint64_t *to = g->reached + state * g->n_reached_words;
   for (int32_t t = 0; t < g->stages.n_types; t++) {
-    if (windows_used(&g->windows, state, t) == 0) continue;
-    const uint64_t *from = g->reached + (state - g->windows.weight[t]) * g->n_reached_words;
+    if (boundary_ranges_used(&g->ranges, state, t) == 0) continue;
+    const uint64_t *from = g->reached + (state - g->ranges.weight[t]) * g->n_reached_words;
     for (int64_t k = 0; k < g->n_reached_words; k++) to[k] |= from[k];
   }
 }
@@ -230,7 +230,7 @@ static situ_status offer(program *g, int32_t state, int64_t at) {
   while (state > 0) {
     const layer *l = &g->layers[state];
     int32_t type = l->step[at].type, n_sharing = l->step[at].n_sharing,
-            before = state - n_sharing * g->windows.weight[type];
+            before = state - n_sharing * g->ranges.weight[type];
     const uint64_t *to = set->bits + (int64_t)l->ideal[at] * s->n_words;
     const uint64_t *from = set->bits + (int64_t)g->layers[before].ideal[l->from[at]] * s->n_words;
     int32_t d = s->types[type].devices[taken[type]];
@@ -262,11 +262,11 @@ static situ_status fill_layers(program *g, const int32_t *by_price, int64_t *fou
   int64_t best_ns = g->limits.most_ns, best_at = -1;
   int32_t best_state = -1;
   *complete = true;
-  memset(g->reached, 0, (size_t)(g->n_reached_words * g->windows.n_states) * sizeof *g->reached);
+  memset(g->reached, 0, (size_t)(g->n_reached_words * g->ranges.n_states) * sizeof *g->reached);
   g->layer_bytes = 0;
   if (!add_entry(g, &g->layers[0], 0, &(best_way){.from = -1})) return fail_no_memory(g->run->error);
-  for (int32_t state = 1; *complete && state < g->windows.n_states; state++) {
-    /* A better answer shrinks what is worth reaching from here on; the windows stay valid. */
+  for (int32_t state = 1; *complete && state < g->ranges.n_states; state++) {
+    /* A better answer shrinks what is worth reaching from here on; the ranges stay valid. */
     int64_t most = best_state < 0 ? best_ns : best_ns - 1;
     *complete = fill_layer(g, by_price, state, most, &status);
     const layer *l = &g->layers[state];
@@ -319,31 +319,31 @@ static situ_status run_program(program *g, const int32_t *by_price, int64_t most
   return SITU_STATUS_OK;
 }
 
-/* The program with all that it needs: pulls, and room for what is reached. */
+/* The program with all that it needs: maximal loads, and room for what is reached. */
 static situ_status set_up_program(program *g, int64_t most_ns, attempt *result) {
   situ_status status = SITU_STATUS_OK;
   int32_t *by_price = ideals_by_price(&g->set);
   g->exchanges = g->may_exchange && g->set.n > FEW;
   g->n_reached_words = g->set.n / 64 + 1;
-  g->reached = malloc((size_t)(g->n_reached_words * g->windows.n_states) * sizeof *g->reached);
-  if (!by_price || !g->reached || !pulls_find(&g->pulls, &g->set, g->exchanges))
+  g->reached = malloc((size_t)(g->n_reached_words * g->ranges.n_states) * sizeof *g->reached);
+  if (!by_price || !g->reached || !maximal_load_find(&g->maximal, &g->set, g->exchanges))
     status = fail_no_memory(g->run->error);
   else
     status = run_program(g, by_price, most_ns, result);
   free(by_price);
   free(g->reached);
   g->reached = NULL;
-  pulls_free(&g->pulls);
+  maximal_load_free(&g->maximal);
   return status;
 }
 
 /* Looks for a plan of period at most most_ns. With FOUND the incumbent is better, not always best. */
 static situ_status try_period(program *g, int64_t most_ns, attempt *result) {
   solve_run *run = g->run;
-  windows_set(&g->windows, most_ns);
+  boundary_ranges_set(&g->ranges, most_ns);
   g->work = 0;
-  if (!ideals_narrow(&g->windows, g->most_work / 4, run->budget)) return fail_no_memory(run->error);
-  ideals_result ideals = ideals_find(&g->set, &g->windows, g->most_work, MOST_BYTES, run->budget);
+  if (!ideals_narrow(&g->ranges, g->most_work / 4, run->budget)) return fail_no_memory(run->error);
+  ideals_result ideals = ideals_find(&g->set, &g->ranges, g->most_work, MOST_BYTES, run->budget);
   situ_status status = ideals == IDEALS_NO_MEMORY ? fail_no_memory(run->error) : SITU_STATUS_OK;
   *result = ideals == IDEALS_STOPPED ? GAVE_UP : REFUTED;
   if (ideals == IDEALS_ALL && g->set.full >= 0) status = set_up_program(g, most_ns, result);
@@ -406,11 +406,11 @@ static situ_status ideal_dp_solve(solve_run *run) {
   program g = {.run = run};
   if (!stages_find(&g.stages, run->problem, run->arena)) return fail_no_memory(run->error);
   if (g.stages.too_large || !stages_fit(&g.stages)) return SITU_STATUS_OK;
-  if (!windows_init(&g.windows, &g.stages, run->arena)) return fail_no_memory(run->error);
-  if (g.windows.n_states > WINDOWS_MOST_STATES) return SITU_STATUS_OK;
+  if (!boundary_ranges_init(&g.ranges, &g.stages, run->arena)) return fail_no_memory(run->error);
+  if (g.ranges.n_states > BOUNDARY_MOST_STATES) return SITU_STATUS_OK;
   g.may_exchange = !g.stages.by_links && g.stages.n_phases == 1;
-  if (!coarse_find(&g.coarse_stages, &g.coarse, &g.folded, &g.windows, run->arena)) return fail_no_memory(run->error);
-  g.layers = ARENA_ZERO(run->arena, layer, g.windows.n_states);
+  if (!coarse_find(&g.coarse_stages, &g.coarse, &g.folded, &g.ranges, run->arena)) return fail_no_memory(run->error);
+  g.layers = ARENA_ZERO(run->arena, layer, g.ranges.n_states);
   if (!g.layers) return fail_no_memory(run->error);
   if (g.stages.n <= MOST_CHAIN) {
     order_split *split = order_split_new(run, &g.stages.classes);

@@ -44,7 +44,7 @@ static int64_t bytes_of(const ideal_set *set) {
          set->straddles_capacity * (int64_t)sizeof(straddle);
 }
 
-/* The walk: one frame for each class that is in. */
+/* The enumeration: one frame for each class that is in. */
 typedef struct frame {
   int32_t next;  /* class to try next */
   int32_t added; /* -1 for the empty ideal */
@@ -60,9 +60,9 @@ typedef struct pins_decided {
   int32_t in, out;
 } pins_decided;
 
-typedef struct walk {
+typedef struct enumeration {
   const stages *s;
-  const windows *windows;
+  const boundary_ranges *ranges;
   ideal_set *out;
   frame *frames;
   int32_t depth;
@@ -76,11 +76,11 @@ typedef struct walk {
   int32_t *outs, n_outs;        /* classes that are out, as they came */
   pins_decided *pins;           /* [edge] */
   int64_t work;                 /* classes decided */
-  boundary certain;             /* what every ideal of this part of the walk has at least */
-} walk;
+  boundary certain;             /* what every ideal of this branch has at least */
+} enumeration;
 
 /* Straddles of the ideal with class v added, merged from those without it and the edges that touch v. */
-static bool push_straddles(walk *w, const frame *below, frame *top, int32_t v) {
+static bool push_straddles(enumeration *w, const frame *below, frame *top, int32_t v) {
   const stages *s = w->s;
   top->first = below->first + below->n_straddles;
   int64_t most = top->first + below->n_straddles + s->touch_start[v + 1] - s->touch_start[v];
@@ -105,7 +105,7 @@ static bool push_straddles(walk *w, const frame *below, frame *top, int32_t v) {
 }
 
 /* Adds what edge e costs where it straddles, or takes it off. */
-static void add_edge(boundary *b, const windows *w, int32_t e, int64_t left, int64_t right, int sign) {
+static void add_edge(boundary *b, const boundary_ranges *w, int32_t e, int64_t left, int64_t right, int sign) {
   b->left += sign * left;
   b->right += sign * right;
   if (!w->is_short[e]) return;
@@ -114,12 +114,12 @@ static void add_edge(boundary *b, const windows *w, int32_t e, int64_t left, int
 }
 
 /* The same for an edge that straddles for certain. */
-static void count_edge(walk *w, int32_t e, int sign) {
+static void count_edge(enumeration *w, int32_t e, int sign) {
   if (w->pins[e].in == 0 || w->pins[e].out == 0) return;
-  int64_t in = w->windows->in_price[e], out = w->windows->out_price[e];
+  int64_t in = w->ranges->in_price[e], out = w->ranges->out_price[e];
   int32_t producer = w->s->pin[w->s->pin_start[e]];
   bool made_before = w->bits[producer / 64] >> (producer % 64) & 1, made_after = w->is_out[producer];
-  add_edge(&w->certain, w->windows, e,
+  add_edge(&w->certain, w->ranges, e,
            made_before  ? out
            : made_after ? in
                         : min64(in, out),
@@ -129,7 +129,7 @@ static void count_edge(walk *w, int32_t e, int sign) {
            sign);
 }
 
-static void decide(walk *w, int32_t v, bool in, int sign) {
+static void decide(enumeration *w, int32_t v, bool in, int sign) {
   const stages *s = w->s;
   for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) count_edge(w, s->touch[i], -1);
   w->work++;
@@ -137,19 +137,19 @@ static void decide(walk *w, int32_t v, bool in, int sign) {
     w->bits[v / 64] ^= 1ull << (v % 64);
   else
     w->is_out[v] = sign > 0;
-  *(in ? &w->certain.before : &w->certain.after) += sign * w->windows->price[v];
+  *(in ? &w->certain.before : &w->certain.after) += sign * w->ranges->price[v];
   for (int32_t i = s->touch_start[v]; i < s->touch_start[v + 1]; i++) {
     pins_decided *pins = &w->pins[s->touch[i]];
     int32_t e = s->touch[i], n_pins = s->pin_start[e + 1] - s->pin_start[e];
     int32_t before = in ? pins->in : pins->out, after = before + sign;
     *(in ? &pins->in : &pins->out) = after;
-    *(in ? &w->certain.before : &w->certain.after) += ((after == n_pins) - (before == n_pins)) * w->windows->loose[e];
+    *(in ? &w->certain.before : &w->certain.after) += ((after == n_pins) - (before == n_pins)) * w->ranges->loose[e];
     count_edge(w, e, 1);
   }
 }
 
 /* Class v is out, and with it all that follows. */
-static void leave_out(walk *w, int32_t v) {
+static void leave_out(enumeration *w, int32_t v) {
   int32_t next = w->n_outs;
   w->outs[w->n_outs++] = v;
   decide(w, v, false, 1);
@@ -163,18 +163,18 @@ static void leave_out(walk *w, int32_t v) {
   }
 }
 
-static boundary boundary_of(const walk *w, const frame *f) {
-  boundary b = {.before = w->certain.before, .after = w->windows->total - w->certain.before};
+static boundary boundary_of(const enumeration *w, const frame *f) {
+  boundary b = {.before = w->certain.before, .after = w->ranges->total - w->certain.before};
   for (int64_t i = f->first; i < f->first + f->n_straddles; i++) {
     straddle at = w->stack[i];
-    b.after -= w->windows->loose[at.edge];
-    int64_t in = w->windows->in_price[at.edge], out = w->windows->out_price[at.edge];
-    add_edge(&b, w->windows, at.edge, at.producer_inside ? out : in, at.producer_inside ? in : out, 1);
+    b.after -= w->ranges->loose[at.edge];
+    int64_t in = w->ranges->in_price[at.edge], out = w->ranges->out_price[at.edge];
+    add_edge(&b, w->ranges, at.edge, at.producer_inside ? out : in, at.producer_inside ? in : out, 1);
   }
   return b;
 }
 
-static bool keep(walk *w, const frame *f, const boundary *b) {
+static bool keep(enumeration *w, const frame *f, const boundary *b) {
   ideal_set *set = w->out;
   const stages *s = w->s;
   if (!reserve(set, f->n_straddles)) return false;
@@ -202,7 +202,7 @@ static bool keep(walk *w, const frame *f, const boundary *b) {
   return true;
 }
 
-static void add_class(walk *w, int32_t v, int sign) {
+static void add_class(enumeration *w, int32_t v, int sign) {
   const stages *s = w->s;
   decide(w, v, true, sign);
   for (int32_t t = 0; t < s->n_rows; t++) {
@@ -214,8 +214,8 @@ static void add_class(walk *w, int32_t v, int sign) {
   }
 }
 
-/* Ends the part of the walk that the frame at the top stands for. False at the end of all. */
-static bool leave(walk *w) {
+/* Ends the branch that the frame at the top stands for. False at the end of all. */
+static bool leave(enumeration *w) {
   const frame *f = &w->frames[w->depth];
   while (w->n_outs > f->n_out) decide(w, w->outs[--w->n_outs], false, -1);
   if (w->depth == 0) return false;
@@ -224,12 +224,12 @@ static bool leave(walk *w) {
   return true;
 }
 
-/* The next class that may be in, -1 when there is none or no window can be met any more. */
-static int32_t next_class(walk *w, frame *f) {
+/* The next class that may be in, -1 when there is none or no range can be met any more. */
+static int32_t next_class(enumeration *w, frame *f) {
   if (f->tried >= 0) {
     leave_out(w, f->tried);
     f->tried = -1;
-    if (!windows_allow_some(w->windows, &w->certain)) return -1;
+    if (!boundary_ranges_allow_some(w->ranges, &w->certain)) return -1;
   }
   if (w->depth + w->n_outs == w->s->n) return -1;
   while (w->is_out[f->next]) f->next++;
@@ -237,7 +237,7 @@ static int32_t next_class(walk *w, frame *f) {
 }
 
 /* Takes class v in: the frame at the top is that of the ideal with it. False without memory. */
-static bool enter(walk *w, int32_t v) {
+static bool enter(enumeration *w, int32_t v) {
   frame *f = &w->frames[w->depth], *top = f + 1;
   *top = (frame){.next = v + 1,
                  .added = v,
@@ -250,9 +250,9 @@ static bool enter(walk *w, int32_t v) {
   return true;
 }
 
-static ideals_result run_walk(walk *w, int64_t most_work, int64_t most_bytes, budget *b) {
+static ideals_result enumeration_run(enumeration *w, int64_t most_work, int64_t most_bytes, budget *b) {
   w->frames[0] = (frame){.added = -1, .tried = -1};
-  if (!keep(w, &w->frames[0], &(boundary){.after = w->windows->total})) return IDEALS_NO_MEMORY;
+  if (!keep(w, &w->frames[0], &(boundary){.after = w->ranges->total})) return IDEALS_NO_MEMORY;
   w->out->n_seen = 1;
   while (true) {
     int32_t v = next_class(w, &w->frames[w->depth]);
@@ -264,11 +264,11 @@ static ideals_result run_walk(walk *w, int64_t most_work, int64_t most_bytes, bu
     const frame *top = &w->frames[w->depth];
     w->out->n_seen++;
     boundary now = boundary_of(w, top);
-    bool wanted = windows_allow_some(w->windows, &now);
+    bool wanted = boundary_ranges_allow_some(w->ranges, &now);
     if (wanted && !keep(w, top, &now)) return IDEALS_NO_MEMORY;
     bool look = w->out->n_seen % 1024 == 0;
     if (look && (budget_spend(b, 1) || w->work > most_work || bytes_of(w->out) > most_bytes)) return IDEALS_STOPPED;
-    if (!wanted && !windows_allow_some(w->windows, &w->certain)) leave(w);
+    if (!wanted && !boundary_ranges_allow_some(w->ranges, &w->certain)) leave(w);
   }
 }
 
@@ -277,25 +277,26 @@ typedef struct least_costs {
   int64_t *left, *right;
 } least_costs;
 
-static void lower(const least_costs *least, const windows *w, const boundary *b) {
+static void lower(const least_costs *least, const boundary_ranges *w, const boundary *b) {
   for (int32_t state = 0; state < w->n_states; state++) {
     if (b->short_left >= least->left[state] && b->short_right >= least->right[state]) continue;
-    if (!windows_allow(w, state, b)) continue;
+    if (!boundary_ranges_allow(w, state, b)) continue;
     least->left[state] = min64(least->left[state], b->short_left);
     least->right[state] = min64(least->right[state], b->short_right);
   }
 }
 
-static bool may_lower(const least_costs *least, const windows *w, const boundary *b) {
+static bool may_lower(const least_costs *least, const boundary_ranges *w, const boundary *b) {
   for (int32_t state = 0; state < w->n_states; state++)
-    if ((b->short_left < least->left[state] || b->short_right < least->right[state]) && windows_allow(w, state, b))
+    if ((b->short_left < least->left[state] || b->short_right < least->right[state]) &&
+        boundary_ranges_allow(w, state, b))
       return true;
   return false;
 }
 
-static ideals_result run_least(walk *w, const least_costs *least, int64_t most_work, budget *b) {
+static ideals_result run_least(enumeration *w, const least_costs *least, int64_t most_work, budget *b) {
   w->frames[0] = (frame){.added = -1, .tried = -1};
-  lower(least, w->windows, &(boundary){.after = w->windows->total});
+  lower(least, w->ranges, &(boundary){.after = w->ranges->total});
   for (int64_t n_seen = 1;; n_seen++) {
     int32_t v = next_class(w, &w->frames[w->depth]);
     if (v < 0) {
@@ -304,14 +305,14 @@ static ideals_result run_least(walk *w, const least_costs *least, int64_t most_w
     }
     if (!enter(w, v)) return IDEALS_NO_MEMORY;
     boundary now = boundary_of(w, &w->frames[w->depth]);
-    lower(least, w->windows, &now);
+    lower(least, w->ranges, &now);
     if (n_seen % 1024 == 0 && (budget_spend(b, 1) || w->work > most_work)) return IDEALS_STOPPED;
-    if (!may_lower(least, w->windows, &w->certain)) leave(w);
+    if (!may_lower(least, w->ranges, &w->certain)) leave(w);
   }
 }
 
 /* Successors by number. */
-static bool list_after(walk *w) {
+static bool list_after(enumeration *w) {
   const stages *s = w->s;
   int64_t n = 0, n_bits = (int64_t)s->n * s->n_words;
   for (int64_t k = 0; k < n_bits; k++) n += __builtin_popcountll(s->predecessors[k]);
@@ -333,7 +334,7 @@ static bool list_after(walk *w) {
   return true;
 }
 
-static bool init_walk(walk *w) {
+static bool enumeration_init(enumeration *w) {
   const stages *s = w->s;
   size_t n = (size_t)s->n + 2;
   w->stack_capacity = 1024;
@@ -349,7 +350,7 @@ static bool init_walk(walk *w) {
          list_after(w);
 }
 
-static void free_walk(walk *w) {
+static void enumeration_free(enumeration *w) {
   free(w->frames);
   free(w->time_ns);
   free(w->n_refused);
@@ -362,22 +363,23 @@ static void free_walk(walk *w) {
   free(w->pins);
 }
 
-ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes, budget *b) {
-  *out = (ideal_set){.stages = open->stages, .windows = open, .full = -1};
-  walk w = {.s = open->stages, .windows = open, .out = out};
-  ideals_result result = init_walk(&w) ? run_walk(&w, most_work, most_bytes, b) : IDEALS_NO_MEMORY;
-  free_walk(&w);
+ideals_result ideals_find(ideal_set *out, const boundary_ranges *open, int64_t most_work, int64_t most_bytes,
+                          budget *b) {
+  *out = (ideal_set){.stages = open->stages, .ranges = open, .full = -1};
+  enumeration w = {.s = open->stages, .ranges = open, .out = out};
+  ideals_result result = enumeration_init(&w) ? enumeration_run(&w, most_work, most_bytes, b) : IDEALS_NO_MEMORY;
+  enumeration_free(&w);
   ENSURE(result != IDEALS_ALL || (out->n >= 1 && out->full < out->n && out->n <= out->capacity));
   return result;
 }
 
 /* Raises the least costs of boundaries as far as they are below at_most, which is enough to be told. */
-static ideals_result find_least(windows *open, int64_t at_most, int64_t most_work, budget *b) {
+static ideals_result find_least(boundary_ranges *open, int64_t at_most, int64_t most_work, budget *b) {
   size_t n = (size_t)open->n_states;
-  walk w = {.s = open->stages, .windows = open};
+  enumeration w = {.s = open->stages, .ranges = open};
   least_costs least = {.left = malloc(n * sizeof *least.left), .right = malloc(n * sizeof *least.right)};
   ideals_result result = IDEALS_NO_MEMORY;
-  if (least.left && least.right && init_walk(&w)) {
+  if (least.left && least.right && enumeration_init(&w)) {
     for (size_t i = 0; i < n; i++) least.left[i] = least.right[i] = at_most;
     result = run_least(&w, &least, most_work, b);
   }
@@ -385,14 +387,14 @@ static ideals_result find_least(windows *open, int64_t at_most, int64_t most_wor
     open->least_left[i] = max64(open->least_left[i], least.left[i]);
     open->least_right[i] = max64(open->least_right[i], least.right[i]);
   }
-  if (result == IDEALS_ALL) windows_tighten(open);
+  if (result == IDEALS_ALL) boundary_ranges_tighten(open);
   free(least.left);
   free(least.right);
-  free_walk(&w);
+  enumeration_free(&w);
   return result;
 }
 
-bool ideals_narrow(windows *open, int64_t most_work, budget *b) {
+bool ideals_narrow(boundary_ranges *open, int64_t most_work, budget *b) {
   if (open->n_states > MOST_NARROWED) return true;
   for (int64_t part = 64; part > 0; part /= 2) {
     int64_t at_most = open->slack / part;
@@ -439,7 +441,7 @@ int32_t *ideals_by_price(const ideal_set *set) {
 }
 
 bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state) {
-  return windows_allow(set->windows, state, &set->boundaries[i]);
+  return boundary_ranges_allow(set->ranges, state, &set->boundaries[i]);
 }
 
 /* Whether the classes between two ideals fit into a memory. The sum of weights nearly always decides. */

@@ -1,9 +1,10 @@
 /* solve/pipeline/ideals.h - ideals (downward closed sets of classes) that can be the boundary between two devices.
  *
  * The classes are decided in rising order, in or out; what follows a class that is out is out. So every ideal is
- * reached exactly once, no table of those seen is needed, and a part of the walk ends where what is decided already
- * fits into no window (windows.h). Only ideals inside a window are kept. Each kept ideal carries the sums and the
- * straddling hyperedges from which the cost of a device between two ideals I' and I follows in O(straddling edges):
+ * reached exactly once, no table of those seen is needed, and a branch of the enumeration ends where what is decided
+ * already fits into no range (boundary_ranges.h). Only ideals inside a range are kept. Each kept ideal carries the sums
+ * and the straddling hyperedges from which the cost of a device between two ideals I' and I follows in O(straddling
+ * edges):
  *
  *     comm(I \ I') = upper(I) + lower(I') + a correction for each edge that straddles both
  */
@@ -11,7 +12,7 @@
 #define SITU_SOLVE_PIPELINE_IDEALS_H
 
 #include "base/budget.h"
-#include "solve/pipeline/windows.h"
+#include "solve/pipeline/boundary_ranges.h"
 
 /* A hyperedge with pins on both sides: how many of its pins are inside, and whether its producer is. */
 typedef struct straddle {
@@ -30,26 +31,27 @@ typedef struct ideal_sums {
 
 typedef struct ideal_set {
   const stages *stages;
-  const windows *windows;
+  const boundary_ranges *ranges;
   int64_t n, capacity, n_straddles, straddles_capacity;
   uint64_t *bits;       /* [ideal * n_words] */
   ideal_sums *sums;     /* [ideal * n_rows] */
-  boundary *boundaries; /* as the windows see it */
+  boundary *boundaries; /* as the ranges see it */
   int64_t *weight_bytes;
   int64_t *straddle_start; /* [n + 1] */
   straddle *straddles;
-  int64_t full;   /* the ideal of all classes, -1: no window allows it; the empty one is ideal 0 */
+  int64_t full;   /* the ideal of all classes, -1: no range allows it; the empty one is ideal 0 */
   int64_t n_seen; /* ideals enumerated */
 } ideal_set;
 
 typedef enum ideals_result { IDEALS_ALL, IDEALS_STOPPED, IDEALS_NO_MEMORY } ideals_result;
 
-/* Finds the ideals that some window allows; the empty one always. Spends a step for every 1024 ideals
+/* Finds the ideals that some range allows; the empty one always. Spends a step for every 1024 ideals
  * seen; stops beyond most_work classes looked at, or when they take more than most_bytes. */
-ideals_result ideals_find(ideal_set *out, const windows *open, int64_t most_work, int64_t most_bytes, budget *b);
-/* Finds what boundaries cost at least, told to more and more of the slack as long as each takes at most most_work, and
- * narrows the windows by it. False without memory. */
-bool ideals_narrow(windows *open, int64_t most_work, budget *b);
+ideals_result ideals_find(ideal_set *out, const boundary_ranges *open, int64_t most_work, int64_t most_bytes,
+                          budget *b);
+/* Finds what boundaries cost at least, for more and more of the slack as long as each takes at most most_work, and
+ * narrows the ranges by it. False without memory. */
+bool ideals_narrow(boundary_ranges *open, int64_t most_work, budget *b);
 void ideals_free(ideal_set *set);
 /* Whether ideal i may be the boundary after the devices of a state. */
 bool ideals_in_state(const ideal_set *set, int64_t i, int32_t state);

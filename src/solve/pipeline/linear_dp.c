@@ -23,8 +23,8 @@ typedef struct linear_dp_search {
   order_maker maker;
   rng random;
   int32_t *order;
-  int32_t *chain, *place, *found; /* [class] its device in the best chain; in the loosened one; in the last one */
-  int32_t n_places;               /* devices of the best chain; 0 while there is none */
+  int32_t *best, *place, *found; /* [class] its device in the best split; in the loosened one; in the last one */
+  int32_t n_places;              /* devices of the best split; 0 while there is none */
 } linear_dp_search;
 
 static bool linear_dp_init(linear_dp_search *s, solve_run *run) {
@@ -32,7 +32,7 @@ static bool linear_dp_init(linear_dp_search *s, solve_run *run) {
   *s = (linear_dp_search){.run = run, .random = rng_new(run->seed ^ 0x11ea)};
   if (!contract(&s->classes, run->problem, true, a)) return false;
   int32_t n = s->classes.n_classes;
-  return ARENA_ARRAYS(a, ARRAY(s->order, n), ARRAY(s->chain, n), ARRAY(s->place, n), ARRAY(s->found, n)) &&
+  return ARENA_ARRAYS(a, ARRAY(s->order, n), ARRAY(s->best, n), ARRAY(s->place, n), ARRAY(s->found, n)) &&
          (s->split = order_split_new(run, &s->classes)) && order_maker_init(&s->maker, &s->classes.forward, a);
 }
 
@@ -41,7 +41,7 @@ static bool offer(linear_dp_search *s) {
   if (!order_split_offer(s->split, s->order, s->found)) return false;
   s->n_places = 0;
   for (int32_t c = 0; c < s->classes.n_classes; c++) {
-    s->chain[c] = s->found[c];
+    s->best[c] = s->found[c];
     if (s->found[c] >= s->n_places) s->n_places = s->found[c] + 1;
   }
   return true;
@@ -57,20 +57,20 @@ static void offer_whole(linear_dp_search *s) {
   b->max_steps = max_steps;
 }
 
-/* Takes the cuts of the best chain into `place`, each with that chance in four. */
+/* Takes the cuts of the best split into `place`, each with that chance in four. */
 static void loosen(linear_dp_search *s, int32_t chance, order_style *style) {
   int32_t number[64], n = 0;
   for (int32_t k = 0; k < s->n_places && k < 64; k++) {
     n += k > 0 && rng_below(&s->random, 4) < chance;
     number[k] = n;
   }
-  for (int32_t c = 0; c < s->classes.n_classes; c++) s->place[c] = number[s->chain[c] < 64 ? s->chain[c] : 63];
+  for (int32_t c = 0; c < s->classes.n_classes; c++) s->place[c] = number[s->best[c] < 64 ? s->best[c] : 63];
   style->place = s->place;
   style->n_places = n + 1;
 }
 
 /* The k-th further order: first the rules, then orders drawn in turn from all, and from those that keep the cuts of the
- * best chain or some of them. An order that keeps all cuts never splits worse than that chain. */
+ * best split or some of them. An order that keeps all cuts never splits worse than that split. */
 static void make_order(linear_dp_search *s, int32_t k) {
   order_style style = {.backward = k % 2 == 0};
   if (k < RULES) {

@@ -8,8 +8,8 @@
 #include "view/footprint.h"
 
 enum {
-  MOST_BLOCKS = 4096, /* cut places of an order; above, neighbours are taken together */
-  LEAST_BLOCKS = 64,
+  MOST_SLICES = 4096, /* cut places of an order; above, neighbours are taken together */
+  LEAST_SLICES = 64,
   MOST_GROWTH = 100000000, /* pins looked at while segments grow */
   MOST_CELLS = 8000000     /* entries of a table */
 };
@@ -48,10 +48,10 @@ struct order_split {
   int32_t *with, *with_start; /* states that use a type: with[with_start[type] .. with_start[type + 1]) */
 
   const int32_t *order; /* the order at hand */
-  int32_t most_blocks;
-  int32_t n_blocks;     /* places between which a cut may lie */
-  int32_t *block_start; /* [block] into order */
-  int64_t *best_ns;     /* [block * n_states + state], before block */
+  int32_t most_slices;
+  int32_t n_slices;     /* places between which a cut may lie */
+  int32_t *slice_start; /* [slice] into order */
+  int64_t *best_ns;     /* [slice * n_states + state], before slice */
   choice *choices;      /* likewise */
   segment part;
   int32_t *left, *class_device, *device;
@@ -80,30 +80,30 @@ static bool weigh_classes(order_split *l) {
   return true;
 }
 
-/* Work of a class for the sake of equal blocks: its time on the best type, a little where there is none. */
+/* Work of a class for the sake of equal slices: its time on the best type, a little where there is none. */
 static double work(const order_split *l, int32_t class_index) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t k = 0; k < l->n_types; k++) least = min64(least, l->time_ns[(int64_t)class_index * l->n_types + k]);
   return least == SITU_NEVER_NS ? 1 : 1 + (double)least;
 }
 
-/* ---- blocks ---- */
+/* ---- slices ---- */
 
-/* Cuts lie between all classes where there are at most `most`; else the order is cut into blocks of about equal work.
+/* Cuts lie between all classes where there are at most `most`; else the order is cut into slices of about equal work.
  */
-static void cut_blocks(order_split *l, int32_t most) {
+static void cut_slices(order_split *l, int32_t most) {
   int32_t n = l->classes->n_classes;
   double total = 0, before = 0;
   for (int32_t i = 0; i < n; i++) total += work(l, i);
-  l->n_blocks = 0;
+  l->n_slices = 0;
   int32_t last = -1;
   for (int32_t i = 0; i < n; i++) {
-    int32_t block = n <= most ? i : (int32_t)(before / total * most);
-    if (block != last) l->block_start[l->n_blocks++] = i;
-    last = block;
+    int32_t slice = n <= most ? i : (int32_t)(before / total * most);
+    if (slice != last) l->slice_start[l->n_slices++] = i;
+    last = slice;
     before += work(l, l->order[i]);
   }
-  l->block_start[l->n_blocks] = n;
+  l->slice_start[l->n_slices] = n;
 }
 
 /* ---- memory ---- */
@@ -165,11 +165,11 @@ static bool allocate(order_split *l) {
   arena *a = l->run->arena;
   int32_t n = l->classes->n_classes;
   int64_t affordable = MOST_GROWTH / (g->n_uses + g->n_operators + 1);
-  l->most_blocks = (int32_t)min64(n, max64(LEAST_BLOCKS, min64(affordable, MOST_BLOCKS)));
-  limit_states(l, MOST_CELLS / (l->most_blocks + 1));
-  int64_t n_cells = (int64_t)l->n_states * (l->most_blocks + 1);
+  l->most_slices = (int32_t)min64(n, max64(LEAST_SLICES, min64(affordable, MOST_SLICES)));
+  limit_states(l, MOST_CELLS / (l->most_slices + 1));
+  int64_t n_cells = (int64_t)l->n_states * (l->most_slices + 1);
   segment *s = &l->part;
-  return list_states(l) && (l->block_start = ARENA_NEW(a, int32_t, (int64_t)l->most_blocks + 2)) &&
+  return list_states(l) && (l->slice_start = ARENA_NEW(a, int32_t, (int64_t)l->most_slices + 2)) &&
          (l->best_ns = ARENA_NEW(a, int64_t, n_cells)) && (l->choices = ARENA_NEW(a, choice, n_cells)) &&
          (s->compute_ns = ARENA_NEW(a, int64_t, l->n_types)) && (s->in_ns = ARENA_NEW(a, __int128, l->n_types)) &&
          (s->out_ns = ARENA_NEW(a, __int128, l->n_types)) && (s->produced = ARENA_ZERO(a, bool, g->n_tensors)) &&
@@ -286,12 +286,12 @@ static void skip_devices(order_split *l, int32_t to) {
 /* Only values below `limit_ns` are looked for. False when the budget is spent. */
 static bool fill_tables(order_split *l, int64_t limit_ns) {
   for (int32_t s = 0; s < l->n_states; s++) l->best_ns[s] = 0;
-  for (int32_t to = 1; to <= l->n_blocks; to++) {
+  for (int32_t to = 1; to <= l->n_slices; to++) {
     if (budget_spend(l->run->budget, 1)) return false;
     for (int32_t s = 0; s < l->n_states; s++) l->best_ns[(int64_t)to * l->n_states + s] = SITU_NEVER_NS;
     clear_segment(l);
     for (int32_t from = to - 1; from >= 0; from--) {
-      for (int32_t i = l->block_start[from]; i < l->block_start[from + 1]; i++) grow_segment(l, l->order[i]);
+      for (int32_t i = l->slice_start[from]; i < l->slice_start[from + 1]; i++) grow_segment(l, l->order[i]);
       bool open = false; /* some type could take an even longer segment */
       for (int32_t k = 0; k < l->n_types; k++) {
         if (l->part.compute_ns[k] >= limit_ns || !segment_fits(l, k)) continue;
@@ -306,12 +306,12 @@ static bool fill_tables(order_split *l, int64_t limit_ns) {
   return true;
 }
 
-/* Walks back from all devices and all classes; the first segments of the chain get the lowest devices of their type. */
-static void read_chain(const order_split *l, int32_t *class_device, int32_t *place) {
+/* Walks back from all devices and all classes; the first segments get the lowest devices of their type. */
+static void read_split(const order_split *l, int32_t *class_device, int32_t *place) {
   int32_t *left = l->left, n_segments = 0;
   for (int32_t k = 0; k < l->n_types; k++) left[k] = 0;
   for (int32_t pass = 0; pass < 2; pass++) {
-    int32_t s = l->n_states - 1, to = l->n_blocks, n = n_segments;
+    int32_t s = l->n_states - 1, to = l->n_slices, n = n_segments;
     while (to > 0) {
       choice c = l->choices[(int64_t)to * l->n_states + s];
       if (c.type < 0) {
@@ -324,7 +324,7 @@ static void read_chain(const order_split *l, int32_t *class_device, int32_t *pla
       } else {
         int32_t d = l->types[c.type].devices[--left[c.type]];
         n--;
-        for (int32_t i = l->block_start[c.from]; i < l->block_start[to]; i++) {
+        for (int32_t i = l->slice_start[c.from]; i < l->slice_start[to]; i++) {
           class_device[l->order[i]] = d;
           if (place) place[l->order[i]] = n;
         }
@@ -335,14 +335,14 @@ static void read_chain(const order_split *l, int32_t *class_device, int32_t *pla
   }
 }
 
-/* Solves with at most n_blocks blocks and offers what is better than the incumbent. */
-static bool split(order_split *l, int32_t n_blocks, int32_t *place) {
+/* Solves with at most n_slices slices and offers what is better than the incumbent. */
+static bool split(order_split *l, int32_t n_slices, int32_t *place) {
   solve_run *run = l->run;
   int64_t before_ns = run->incumbent->value_ns;
-  cut_blocks(l, n_blocks);
+  cut_slices(l, n_slices);
   if (!fill_tables(l, before_ns)) return false;
-  if (l->best_ns[(int64_t)l->n_blocks * l->n_states + l->n_states - 1] == SITU_NEVER_NS) return false;
-  read_chain(l, l->class_device, place);
+  if (l->best_ns[(int64_t)l->n_slices * l->n_states + l->n_states - 1] == SITU_NEVER_NS) return false;
+  read_split(l, l->class_device, place);
   contraction_expand(l->classes, l->class_device, l->device);
   solve_offer(run, &(placement){.device = l->device});
   return run->incumbent->value_ns < before_ns;
@@ -359,8 +359,8 @@ bool order_split_offer(order_split *l, const int32_t *order, int32_t *place) {
   REQUIRE(contracts_permutation(order, l->classes->n_classes));
   l->order = order;
   /* On a long order a coarse split first: its value bounds the segments of the fine one. */
-  bool coarse = l->most_blocks > 8 * LEAST_BLOCKS && split(l, LEAST_BLOCKS, place);
-  return split(l, l->most_blocks, place) || coarse;
+  bool coarse = l->most_slices > 8 * LEAST_SLICES && split(l, LEAST_SLICES, place);
+  return split(l, l->most_slices, place) || coarse;
 }
 
 int64_t order_split_work(const order_split *l) { return l->work; }

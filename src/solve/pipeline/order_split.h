@@ -1,8 +1,8 @@
 /* solve/pipeline/order_split.h - the best contiguous split of one linear order of classes (the "linearised" dynamic
  * program of Tarnawski et al., NeurIPS 2020).
  *
- * A placement is a chain of devices, each with a segment of the order. With best(s, j) the least greatest load over the
- * first j classes when s says how many devices of each type were used up,
+ * A placement is a sequence of devices, each with a segment of the order. With best(s, j) the least greatest load over
+ * the first j classes when s says how many devices of each type were used up,
  *
  *     best(s, j) = min over types k with s_k > 0 and i <= j of max(best(s - e_k, i), load_k(i .. j)).
  *
@@ -26,8 +26,8 @@ typedef struct order_split order_split;
 /* For orders of these classes, which are borrowed; all memory comes from the run's arena. NULL without memory. */
 order_split *order_split_new(solve_run *run, const contraction *classes);
 /* Offers the best split of an order (a permutation of the classes in which F goes forward) when it is better than the
- * incumbent. Returns whether the incumbent is better now; then place[class] is the number of its device in the chain,
- * from 0, unless place is NULL. */
+ * incumbent. Returns whether the incumbent is better now; then place[class] is the number of its device in the
+ * sequence, from 0, unless place is NULL. */
 bool order_split_offer(order_split *s, const int32_t *order, int32_t *place);
 /* Work done so far: a count that follows the time taken, but is the same on every machine. */
 int64_t order_split_work(const order_split *s);

@@ -13,7 +13,7 @@ typedef struct reach {
 } reach;
 
 typedef struct program {
-  const windows *windows;
+  const boundary_ranges *ranges;
   const ideal_set *set;
   int32_t *order; /* ideals, by what is before them */
   reach *reaches; /* [state] */
@@ -29,16 +29,16 @@ static int64_t extend(const program *g, int32_t from, int64_t most, int32_t to, 
   stage_cost cost = ideals_cost(g->set, from, to, type);
   if (stages_load(s, &cost) > most_ns) return -1;
   int64_t transfers_ns = s->greatest ? 0 : cost.in_ns + cost.out_ns;
-  int64_t reached = sat_add(most, windows_price(g->windows, type, most_ns - transfers_ns));
-  return min64(reached, g->windows->total - g->set->boundaries[to].after);
+  int64_t reached = sat_add(most, boundary_ranges_price(g->ranges, type, most_ns - transfers_ns));
+  return min64(reached, g->ranges->total - g->set->boundaries[to].after);
 }
 
 /* The same from all ideals of a state; -1 when `to` is out of reach. */
 static int64_t extend_all(program *g, int32_t state, int32_t to, int32_t type, int32_t r) {
-  const windows *w = g->windows;
+  const boundary_ranges *w = g->ranges;
   const boundary *b = &g->set->boundaries[to];
   const reach *from = &g->reaches[state];
-  int64_t best = -1, all = w->total - b->after, room = windows_room(w, type, r), j = 0;
+  int64_t best = -1, all = w->total - b->after, room = boundary_ranges_room(w, type, r), j = 0;
   for (; j < from->n && best < all; j++) {
     if (sat_add(from->most[j], room) <= max64(best, b->before - 1)) continue;
     if (!ideals_within(g->set, from->ideal[j], to)) continue;
@@ -51,10 +51,10 @@ static int64_t extend_all(program *g, int32_t state, int32_t to, int32_t type, i
 
 /* The most price before ideal `to` in a state; -1 when it is out of reach. */
 static int64_t reach_ideal(program *g, int32_t state, int32_t to) {
-  const windows *w = g->windows;
+  const boundary_ranges *w = g->ranges;
   int64_t best = -1;
   for (int32_t t = 0; t < w->stages->n_types; t++) {
-    int32_t used = windows_used(w, state, t);
+    int32_t used = boundary_ranges_used(w, state, t);
     for (int32_t r = 1; r <= used && r <= w->stages->types[t].most_sharing; r++)
       best = max64(best, extend_all(g, state - r * w->weight[t], to, t, r));
   }
@@ -87,7 +87,7 @@ static bool reaches_full(const program *g, int32_t state) {
 }
 
 static bool run(program *g, bool *refuted, budget *b) {
-  int32_t n_states = g->windows->n_states;
+  int32_t n_states = g->ranges->n_states;
   bool stopped = false, reached = false, made;
   g->order = ideals_by_price(g->set);
   g->reaches = calloc((size_t)n_states, sizeof *g->reaches);
@@ -110,18 +110,18 @@ static bool run(program *g, bool *refuted, budget *b) {
   return made;
 }
 
-bool relaxed_refutes(bool *refuted, windows *coarse, int64_t most_ns, int64_t most_work, int64_t most_bytes,
+bool relaxed_refutes(bool *refuted, boundary_ranges *coarse, int64_t most_ns, int64_t most_work, int64_t most_bytes,
                      budget *b) {
   REQUIRE(most_ns >= 0);
   ideal_set set;
   *refuted = false;
-  windows_set(coarse, most_ns);
+  boundary_ranges_set(coarse, most_ns);
   if (!ideals_narrow(coarse, most_work / 4, b)) return false;
   ideals_result found = ideals_find(&set, coarse, most_work, most_bytes, b);
   bool made = found != IDEALS_NO_MEMORY;
   if (found == IDEALS_ALL && set.full < 0) *refuted = true;
   if (found == IDEALS_ALL && set.full >= 0) {
-    program g = {.windows = coarse, .set = &set, .most_ns = most_ns, .most_work = most_work};
+    program g = {.ranges = coarse, .set = &set, .most_ns = most_ns, .most_work = most_work};
     made = run(&g, refuted, b);
   }
   ideals_free(&set);

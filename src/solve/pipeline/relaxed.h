@@ -12,6 +12,7 @@
 
 /* Says in *refuted whether that is proved, with at most about most_work of work, counted as in ideals_find. False
  * without memory. */
-bool relaxed_refutes(bool *refuted, windows *coarse, int64_t most_ns, int64_t most_work, int64_t most_bytes, budget *b);
+bool relaxed_refutes(bool *refuted, boundary_ranges *coarse, int64_t most_ns, int64_t most_work, int64_t most_bytes,
+                     budget *b);
 
 #endif

@@ -10,7 +10,9 @@
 enum { MOST_ENTRIES = 1 << 21, MOST_ROUNDS = 4, FIRST_PASSES = 40, LATER_PASSES = 15, PATIENCE = 4 };
 static const double SHRINK = 0.6, LEAST_STEP = 0.05, BEYOND = 1.002, MUCH = 0.05;
 
-static int32_t n_prices(const stages *s, const stage_chain *chain) { return (s->greatest ? 3 : 1) * chain->n; }
+static int32_t n_prices(const stages *s, const device_sequence *sequence) {
+  return (s->greatest ? 3 : 1) * sequence->n;
+}
 
 bool stage_ascent_init(stage_ascent *a, solve_run *run, stage_space *space) {
   const stages *s = space->s;
@@ -20,26 +22,27 @@ bool stage_ascent_init(stage_ascent *a, solve_run *run, stage_space *space) {
   return a->share && a->stage;
 }
 
-void stage_price_start(double *price, const stage_chain *chain, const int64_t *reach) {
-  REQUIRE(chain->n >= 1 && chain->n <= STAGE_MOST);
+void stage_price_start(double *price, const device_sequence *sequence, const int64_t *reach) {
+  REQUIRE(sequence->n >= 1 && sequence->n <= STAGE_MOST);
   double sum = 0;
   for (int32_t k = 0; k < STAGE_PRICES; k++) price[k] = 0;
-  for (int32_t k = 0; k < chain->n; k++) sum += (double)reach[chain->type[k]];
-  for (int32_t k = 0; k < chain->n; k++) price[k] = sum > 0 ? (double)reach[chain->type[k]] / sum : 1.0 / chain->n;
+  for (int32_t k = 0; k < sequence->n; k++) sum += (double)reach[sequence->type[k]];
+  for (int32_t k = 0; k < sequence->n; k++)
+    price[k] = sum > 0 ? (double)reach[sequence->type[k]] / sum : 1.0 / sequence->n;
 }
 
-void stage_price_round(stage_price *out, const stages *s, const stage_chain *chain, const double *price) {
+void stage_price_round(stage_price *out, const stages *s, const device_sequence *sequence, const double *price) {
   int64_t whole[STAGE_PRICES], left = STAGE_PRICE_ONE;
-  for (int32_t k = 0; k < n_prices(s, chain); k++) {
-    double part = floor(price[k] * (double)STAGE_PRICE_ONE);
-    whole[k] = part > 0 ? min64((int64_t)part, left) : 0;
+  for (int32_t k = 0; k < n_prices(s, sequence); k++) {
+    double wanted = floor(price[k] * (double)STAGE_PRICE_ONE);
+    whole[k] = wanted > 0 ? min64((int64_t)wanted, left) : 0;
     left -= whole[k]; /* never more than one in sum, whatever was rounded before */
   }
   ENSURE(left >= 0);
-  for (int32_t k = 0; k < chain->n; k++) {
+  for (int32_t k = 0; k < sequence->n; k++) {
     out->compute[k] = whole[k];
-    out->in[k] = whole[s->greatest ? chain->n + k : k];
-    out->out[k] = whole[s->greatest ? 2 * chain->n + k : k];
+    out->in[k] = whole[s->greatest ? sequence->n + k : k];
+    out->out[k] = whole[s->greatest ? 2 * sequence->n + k : k];
   }
 }
 
@@ -60,7 +63,7 @@ static void project(double *p, int32_t n) {
   for (int32_t i = 0; i < n; i++) p[i] = p[i] > shift ? p[i] - shift : 0;
 }
 
-/* The climb at one part. */
+/* The climb at one subproblem. */
 typedef struct climb {
   stage_energy energy;
   int32_t *value;
@@ -85,63 +88,63 @@ static void count_shares(stage_ascent *a) {
   }
 }
 
-/* One pass: the assignment that costs least at the prices of the part. */
-static situ_status pass(int64_t *sum, stage_ascent *a, climb *c, const stage_part *part) {
+/* One pass: the assignment that costs least at the prices of the subproblem. */
+static situ_status pass(int64_t *sum, stage_ascent *a, climb *c, const stage_subproblem *sub) {
   const stages *s = a->space->s;
   stage_price price;
   stage_cost loads[STAGE_MOST];
-  stage_price_round(&price, s, part->chain, part->price);
+  stage_price_round(&price, s, sub->sequence, sub->price);
   *sum = stage_energy_least(&c->energy, &price, c->value, a->stage);
   a->passes++;
   a->work += c->energy.tables.work + s->n;
   c->n_passes++;
   if (*sum >= ELIMINATION_NEVER) return SITU_STATUS_OK;
   count_shares(a);
-  stage_loads(loads, s, part->chain, a->stage, NULL);
-  if (stage_period(s, part->chain, loads) < a->run->incumbent->value_ns)
-    TRY(stage_offer(a->run, s, part->chain, a->stage));
-  if (c->some_held) stage_loads(loads, s, part->chain, a->stage, part->held);
-  for (int32_t k = 0; k < part->chain->n; k++) {
+  stage_loads(loads, s, sub->sequence, a->stage, NULL);
+  if (stage_period(s, sub->sequence, loads) < a->run->incumbent->value_ns)
+    TRY(stage_offer(a->run, s, sub->sequence, a->stage));
+  if (c->some_held) stage_loads(loads, s, sub->sequence, a->stage, sub->held);
+  for (int32_t k = 0; k < sub->sequence->n; k++) {
     c->slope[k] = s->greatest ? (double)loads[k].compute_ns : (double)stages_load(s, &loads[k]);
-    c->slope[part->chain->n + k] = (double)loads[k].in_ns;
-    c->slope[2 * part->chain->n + k] = (double)loads[k].out_ns;
+    c->slope[sub->sequence->n + k] = (double)loads[k].in_ns;
+    c->slope[2 * sub->sequence->n + k] = (double)loads[k].out_ns;
   }
   return SITU_STATUS_OK;
 }
 
 /* Keeps the best prices, and moves on from them or from those of the last pass. */
-static void move(climb *c, const stage_part *part, int64_t sum, int32_t n, int64_t most_ns) {
+static void move(climb *c, const stage_subproblem *sub, int64_t sum, int32_t n, int64_t most_ns) {
   size_t bytes = (size_t)n * sizeof *c->best;
   if (sum > c->best_sum) {
     c->n_idle = 0;
     c->best_sum = sum;
-    memcpy(c->best, part->price, bytes);
+    memcpy(c->best, sub->price, bytes);
     memcpy(c->best_slope, c->slope, bytes);
   } else if (++c->n_idle >= PATIENCE) {
     c->n_idle = 0;
     c->step *= SHRINK;
     sum = c->best_sum;
-    memcpy(part->price, c->best, bytes);
+    memcpy(sub->price, c->best, bytes);
     memcpy(c->slope, c->best_slope, bytes);
   }
   double mean = 0, norm = 1;
   for (int32_t k = 0; k < n; k++) mean += c->slope[k] / n;
   for (int32_t k = 0; k < n; k++) norm += (c->slope[k] - mean) * (c->slope[k] - mean);
   double step = c->step * ((double)most_ns * BEYOND - (double)sum / (double)STAGE_PRICE_ONE) / norm;
-  for (int32_t k = 0; k < n; k++) part->price[k] += step * (c->slope[k] - mean);
-  project(part->price, n);
+  for (int32_t k = 0; k < n; k++) sub->price[k] += step * (c->slope[k] - mean);
+  project(sub->price, n);
 }
 
-/* Tries prices until the part is refuted or they get no better. */
-static situ_status ascend(stage_verdict *verdict, stage_ascent *a, climb *c, const stage_part *part, int64_t most_ns,
-                          int32_t most_passes) {
+/* Tries prices until the subproblem is refuted or they get no better. */
+static situ_status ascend(stage_verdict *verdict, stage_ascent *a, climb *c, const stage_subproblem *sub,
+                          int64_t most_ns, int32_t most_passes) {
   *verdict = STAGE_OPEN;
   c->best_sum = -1;
   c->step = 1;
-  memcpy(c->best, part->price, sizeof c->best);
+  memcpy(c->best, sub->price, sizeof c->best);
   while (*verdict == STAGE_OPEN && c->n_passes < most_passes && c->step >= LEAST_STEP) {
     int64_t sum;
-    TRY(pass(&sum, a, c, part));
+    TRY(pass(&sum, a, c, sub));
     /* Where all is decided there is just one assignment, which was offered. */
     if (a->run->incumbent->value_ns <= most_ns)
       *verdict = STAGE_BETTER;
@@ -150,47 +153,47 @@ static situ_status ascend(stage_verdict *verdict, stage_ascent *a, climb *c, con
     else if (budget_spend(a->run->budget, 1))
       *verdict = STAGE_STOPPED;
     else
-      move(c, part, sum, n_prices(a->space->s, part->chain), most_ns);
+      move(c, sub, sum, n_prices(a->space->s, sub->sequence), most_ns);
   }
-  memcpy(part->price, c->best, sizeof c->best);
+  memcpy(sub->price, c->best, sizeof c->best);
   return SITU_STATUS_OK;
 }
 
 /* Drops what the best prices refute. *much: whether that is much. */
-static bool filter(stage_ascent *a, climb *c, const stage_part *part, int64_t most_ns, bool *much) {
+static bool filter(stage_ascent *a, climb *c, const stage_subproblem *sub, int64_t most_ns, bool *much) {
   const stages *s = a->space->s;
   stage_price price;
-  stage_price_round(&price, s, part->chain, part->price);
+  stage_price_round(&price, s, sub->sequence, sub->price);
   stage_energy_least(&c->energy, &price, c->value, a->stage);
   a->work += 3 * c->energy.tables.work;
-  int64_t n = stage_energy_drop(&c->energy, &price, most_ns * STAGE_PRICE_ONE, part->may, part->held, c->marginal);
+  int64_t n = stage_energy_drop(&c->energy, &price, most_ns * STAGE_PRICE_ONE, sub->may, sub->held, c->marginal);
   *much = (double)n > MUCH * (double)c->energy.n_values;
-  return n == 0 || stage_space_tighten(a->space, part->may, part->held);
+  return n == 0 || stage_space_tighten(a->space, sub->may, sub->held);
 }
 
 /* Where tables are too wide nothing is known but where classes may be. */
-static void share_evenly(stage_ascent *a, const stage_part *part) {
+static void share_evenly(stage_ascent *a, const stage_subproblem *sub) {
   for (int32_t v = 0; v < a->space->s->n; v++)
-    for (int32_t k = 0; k < part->chain->n; k++)
-      a->share[(int64_t)v * STAGE_MOST + k] = (part->may[v] >> k & 1) / (double)__builtin_popcount(part->may[v]);
+    for (int32_t k = 0; k < sub->sequence->n; k++)
+      a->share[(int64_t)v * STAGE_MOST + k] = (sub->may[v] >> k & 1) / (double)__builtin_popcount(sub->may[v]);
 }
 
-static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stage_part *part, int64_t most_ns,
+static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stage_subproblem *sub, int64_t most_ns,
                              int32_t most_passes, bool *again) {
   const stages *s = a->space->s;
   arena *scratch = a->run->arena;
   int64_t n_shares = ((int64_t)s->n + s->n_edges) * STAGE_MOST;
   climb c = {.n_passes = 0};
-  for (int32_t e = 0; e < s->n_edges; e++) c.some_held |= part->held[e] != 0;
+  for (int32_t e = 0; e < s->n_edges; e++) c.some_held |= sub->held[e] != 0;
   *again = false;
   *verdict = STAGE_OPEN;
   a->lower_ns = 0;
   memset(a->share, 0, (size_t)n_shares * sizeof *a->share);
   elimination_made made =
-      stage_energy_init(&c.energy, s, &a->space->order, part->chain, part->may, part->held, MOST_ENTRIES, scratch);
+      stage_energy_init(&c.energy, s, &a->space->order, sub->sequence, sub->may, sub->held, MOST_ENTRIES, scratch);
   if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(a->run->error);
   if (made == ELIMINATION_TOO_WIDE) {
-    share_evenly(a, part);
+    share_evenly(a, sub);
     a->work += MOST_ENTRIES;
     if (budget_spend(a->run->budget, 1)) *verdict = STAGE_STOPPED;
     return SITU_STATUS_OK;
@@ -198,24 +201,24 @@ static situ_status look_once(stage_verdict *verdict, stage_ascent *a, const stag
   c.value = ARENA_NEW(scratch, int32_t, c.energy.n_variables);
   c.marginal = ARENA_NEW(scratch, int64_t, c.energy.n_values);
   if (!c.value || !c.marginal) return fail_no_memory(a->run->error);
-  TRY(ascend(verdict, a, &c, part, most_ns, most_passes));
+  TRY(ascend(verdict, a, &c, sub, most_ns, most_passes));
   for (int64_t i = 0; i < n_shares; i++) a->share[i] /= c.n_passes;
   a->lower_ns = (double)c.best_sum / (double)STAGE_PRICE_ONE;
-  if (*verdict == STAGE_OPEN && !filter(a, &c, part, most_ns, again)) *verdict = STAGE_REFUTED;
+  if (*verdict == STAGE_OPEN && !filter(a, &c, sub, most_ns, again)) *verdict = STAGE_REFUTED;
   return SITU_STATUS_OK;
 }
 
-situ_status stage_ascent_look(stage_verdict *verdict, stage_ascent *a, const stage_part *part, int64_t most_ns) {
+situ_status stage_ascent_look(stage_verdict *verdict, stage_ascent *a, const stage_subproblem *sub, int64_t most_ns) {
   bool again = true;
   stage_price price;
   *verdict = STAGE_OPEN;
-  stage_price_round(&price, a->space->s, part->chain, part->price);
-  if (!stage_space_tighten(a->space, part->may, part->held) ||
-      !stage_space_drop(a->space, part->chain, &price, most_ns, part->may, part->held))
+  stage_price_round(&price, a->space->s, sub->sequence, sub->price);
+  if (!stage_space_tighten(a->space, sub->may, sub->held) ||
+      !stage_space_drop(a->space, sub->sequence, &price, most_ns, sub->may, sub->held))
     *verdict = STAGE_REFUTED;
   for (int32_t round = 0; round < MOST_ROUNDS && again && *verdict == STAGE_OPEN; round++) {
     arena_mark mark = arena_get_mark(a->run->arena);
-    situ_status status = look_once(verdict, a, part, most_ns, round == 0 ? FIRST_PASSES : LATER_PASSES, &again);
+    situ_status status = look_once(verdict, a, sub, most_ns, round == 0 ? FIRST_PASSES : LATER_PASSES, &again);
     arena_release(a->run->arena, mark);
     TRY(status);
   }

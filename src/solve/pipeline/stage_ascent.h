@@ -1,4 +1,5 @@
-/* solve/pipeline/stage_ascent.h - one part of the plans of a chain, looked at with better and better prices.
+/* solve/pipeline/stage_ascent.h - one subproblem, the plans of a sequence of devices with each class at some of its
+ * stages, looked at with better and better prices.
  *
  * The least priced sum of loads is a concave function of the prices; the loads of the assignment that attains it are a
  * subgradient (Held and Karp, Mathematical Programming 1, 1971). Steps are those of Polyak, aimed at the period that is
@@ -10,12 +11,12 @@
 
 enum { STAGE_PRICES = 3 * STAGE_MOST };
 
-/* A part of the plans: what stage_space.h says of them, and the prices that were best for it. */
-typedef struct stage_part {
-  const stage_chain *chain;
+/* What stage_space.h says of the plans of a subproblem, and the prices that were best for it. */
+typedef struct stage_subproblem {
+  const device_sequence *sequence;
   uint16_t *may, *held;
   double *price; /* [STAGE_PRICES] of compute of each stage; with overlap of in and of out, too */
-} stage_part;
+} stage_subproblem;
 
 typedef enum stage_verdict {
   STAGE_OPEN,    /* not refuted */
@@ -28,7 +29,7 @@ typedef struct stage_ascent {
   solve_run *run;
   stage_space *space;
   double *share;        /* [(n + n_edges) * STAGE_MOST] how often a class, or its tensor, was at a stage so far */
-  double lower_ns;      /* what the last part was proved to take */
+  double lower_ns;      /* what the last subproblem was proved to take */
   int64_t work, passes; /* so far: entries of tables added up; prices tried */
   uint8_t *stage;       /* [class] scratch */
 } stage_ascent;
@@ -36,11 +37,11 @@ typedef struct stage_ascent {
 /* False without memory. */
 bool stage_ascent_init(stage_ascent *out, solve_run *run, stage_space *space);
 /* Prices to begin with: those that make the work of the devices even, reach[type] being what a nanosecond is worth. */
-void stage_price_start(double *price, const stage_chain *chain, const int64_t *reach);
+void stage_price_start(double *price, const device_sequence *sequence, const int64_t *reach);
 /* The prices as whole numbers, not more than 1 in sum. */
-void stage_price_round(stage_price *out, const stages *s, const stage_chain *chain, const double *price);
-/* Looks at a part: at some tens of prices, and again as long as that narrows it much. Narrows may and held,
+void stage_price_round(stage_price *out, const stages *s, const device_sequence *sequence, const double *price);
+/* Looks at a subproblem: at some tens of prices, and again as long as that narrows it much. Narrows may and held,
  * leaves the best prices. Errors: NO_MEMORY. */
-situ_status stage_ascent_look(stage_verdict *verdict, stage_ascent *a, const stage_part *part, int64_t most_ns);
+situ_status stage_ascent_look(stage_verdict *verdict, stage_ascent *a, const stage_subproblem *sub, int64_t most_ns);
 
 #endif

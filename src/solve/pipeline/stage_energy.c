@@ -36,33 +36,33 @@ static int64_t price_edge(const stage_energy *e, const stage_price *price, int32
   int32_t made = __builtin_ctz(maker);
   int64_t sum = 0;
   holders &= (uint16_t)~maker;
-  if (holders) sum += price->out[made] * s->out_ns[(int64_t)e->chain->type[made] * s->n_edges + edge];
+  if (holders) sum += price->out[made] * s->out_ns[(int64_t)e->sequence->type[made] * s->n_edges + edge];
   for (uint32_t left = holders; left; left &= left - 1) {
     int32_t k = __builtin_ctz(left);
-    sum += price->in[k] * s->in_ns[(int64_t)e->chain->type[k] * s->n_edges + edge];
+    sum += price->in[k] * s->in_ns[(int64_t)e->sequence->type[k] * s->n_edges + edge];
   }
   return sum;
 }
 
-static void add_edge(stage_cost *loads, const stages *s, const stage_chain *chain, int32_t edge, int32_t made,
+static void add_edge(stage_cost *loads, const stages *s, const device_sequence *sequence, int32_t edge, int32_t made,
                      uint16_t holders) {
   holders &= (uint16_t) ~(1u << made);
-  if (holders) loads[made].out_ns += s->out_ns[(int64_t)chain->type[made] * s->n_edges + edge];
+  if (holders) loads[made].out_ns += s->out_ns[(int64_t)sequence->type[made] * s->n_edges + edge];
   for (uint32_t left = holders; left; left &= left - 1) {
     int32_t k = __builtin_ctz(left);
-    loads[k].in_ns += s->in_ns[(int64_t)chain->type[k] * s->n_edges + edge];
+    loads[k].in_ns += s->in_ns[(int64_t)sequence->type[k] * s->n_edges + edge];
   }
 }
 
-void stage_loads(stage_cost *loads, const stages *s, const stage_chain *chain, const uint8_t *stage,
+void stage_loads(stage_cost *loads, const stages *s, const device_sequence *sequence, const uint8_t *stage,
                  const uint16_t *held) {
-  for (int32_t k = 0; k < chain->n; k++) loads[k] = (stage_cost){0};
+  for (int32_t k = 0; k < sequence->n; k++) loads[k] = (stage_cost){0};
   for (int32_t v = 0; v < s->n; v++)
-    loads[stage[v]].compute_ns += s->time_ns[(int64_t)chain->type[stage[v]] * s->n + v];
+    loads[stage[v]].compute_ns += s->time_ns[(int64_t)sequence->type[stage[v]] * s->n + v];
   for (int32_t e = 0; e < s->n_edges; e++) {
     uint32_t holders = held ? held[e] : 0;
     for (int32_t i = s->pin_start[e] + 1; i < s->pin_start[e + 1]; i++) holders |= 1u << stage[s->pin[i]];
-    add_edge(loads, s, chain, e, stage[s->pin[s->pin_start[e]]], (uint16_t)holders);
+    add_edge(loads, s, sequence, e, stage[s->pin[s->pin_start[e]]], (uint16_t)holders);
   }
 }
 
@@ -76,8 +76,8 @@ typedef struct edge_look {
 
 static uint16_t unpaid_stages(const stage_energy *e, int32_t edge) {
   uint32_t unpaid = 0;
-  for (int32_t k = 0; k < e->chain->n; k++)
-    if (e->s->in_ns[(int64_t)e->chain->type[k] * e->s->n_edges + edge] == 0) unpaid |= 1u << k;
+  for (int32_t k = 0; k < e->sequence->n; k++)
+    if (e->s->in_ns[(int64_t)e->sequence->type[k] * e->s->n_edges + edge] == 0) unpaid |= 1u << k;
   return (uint16_t)unpaid;
 }
 
@@ -212,7 +212,7 @@ static bool add_priced(stage_energy *e, arena *a) {
       continue;
     }
     int32_t k = __builtin_ctz(e->may[v]);
-    e->base[k].compute_ns += s->time_ns[(int64_t)e->chain->type[k] * s->n + v];
+    e->base[k].compute_ns += s->time_ns[(int64_t)e->sequence->type[k] * s->n + v];
   }
   for (int32_t edge = 0; edge < s->n_edges; edge++) {
     edge_look look = look_at(e, edge);
@@ -225,7 +225,7 @@ static bool add_priced(stage_energy *e, arena *a) {
     else if (user >= 0)
       good = add_factor(e, s->n + edge, user, -1, a) != NULL;
     else
-      add_edge(e->base, s, e->chain, edge, __builtin_ctz(e->may[look.producer]), look.decided);
+      add_edge(e->base, s, e->sequence, edge, __builtin_ctz(e->may[look.producer]), look.decided);
     if (!good) return false;
   }
   return true;
@@ -264,11 +264,12 @@ static bool add_order(stage_energy *e, arena *a) {
   return true;
 }
 
-elimination_made stage_energy_init(stage_energy *e, const stages *s, const stage_order *order, const stage_chain *chain,
-                                   const uint16_t *may, const uint16_t *held, int64_t most_entries, arena *a) {
-  REQUIRE(chain->n >= 1 && chain->n <= STAGE_MOST);
-  for (int32_t v = 0; v < s->n; v++) REQUIRE(may[v] != 0 && may[v] >> chain->n == 0);
-  *e = (stage_energy){.s = s, .order = order, .chain = chain, .may = may, .held = held};
+elimination_made stage_energy_init(stage_energy *e, const stages *s, const stage_order *order,
+                                   const device_sequence *sequence, const uint16_t *may, const uint16_t *held,
+                                   int64_t most_entries, arena *a) {
+  REQUIRE(sequence->n >= 1 && sequence->n <= STAGE_MOST);
+  for (int32_t v = 0; v < s->n; v++) REQUIRE(may[v] != 0 && may[v] >> sequence->n == 0);
+  *e = (stage_energy){.s = s, .order = order, .sequence = sequence, .may = may, .held = held};
   elimination_made made = list_variables(e, a);
   if (made != ELIMINATION_READY) return made;
   int64_t most = (int64_t)s->n + s->n_edges + s->pin_start[s->n_edges] + order->start[s->n];
@@ -287,7 +288,7 @@ static void price_factor(stage_energy *e, const stage_price *price, int32_t i) {
   if (edge < 0) {
     for (int32_t j = 0; j < e->size[x]; j++) {
       int32_t k = __builtin_ctz(maker[j]);
-      f->value[j] = price->compute[k] * s->time_ns[(int64_t)e->chain->type[k] * s->n + e->source[i]];
+      f->value[j] = price->compute[k] * s->time_ns[(int64_t)e->sequence->type[k] * s->n + e->source[i]];
     }
     return;
   }
@@ -311,7 +312,7 @@ static void price_factor(stage_energy *e, const stage_price *price, int32_t i) {
 
 static int64_t price_base(const stage_energy *e, const stage_price *price) {
   int64_t sum = 0;
-  for (int32_t k = 0; k < e->chain->n; k++)
+  for (int32_t k = 0; k < e->sequence->n; k++)
     sum +=
         price->compute[k] * e->base[k].compute_ns + price->in[k] * e->base[k].in_ns + price->out[k] * e->base[k].out_ns;
   return sum;
@@ -344,7 +345,7 @@ static int64_t drop_stages(const stage_energy *e, int32_t x, const int64_t *leas
 static int64_t hold(const stage_energy *e, int32_t x, int32_t edge, const int64_t *least, int64_t most, uint16_t *may,
                     uint16_t *held) {
   const stages *s = e->s;
-  uint16_t all = (uint16_t)((1u << e->chain->n) - 1), some = 0, before = held[edge];
+  uint16_t all = (uint16_t)((1u << e->sequence->n) - 1), some = 0, before = held[edge];
   int64_t n = 0;
   for (int64_t i = e->start[x]; i < e->start[x + 1]; i++) {
     if (least[i] > most) continue;

@@ -13,11 +13,11 @@
 
 enum { STAGE_MOST = 16 };
 
-/* A chain of devices: the type of each. */
-typedef struct stage_chain {
+/* A sequence of devices, one for each stage: the type of each. */
+typedef struct device_sequence {
   int32_t n;
   int32_t type[STAGE_MOST];
-} stage_chain;
+} device_sequence;
 
 /* The price of a nanosecond of each kind of work at each stage, as parts of STAGE_PRICE_ONE. */
 typedef struct stage_price {
@@ -34,7 +34,7 @@ typedef struct stage_order {
 typedef struct stage_energy {
   const stages *s;
   const stage_order *order;
-  const stage_chain *chain;
+  const device_sequence *sequence;
   const uint16_t *may;       /* [class] stages, as bits */
   const uint16_t *held;      /* [edge] stages that receive or make its tensor in any case, as bits */
   int32_t n_variables;       /* classes with several stages, and edges whose receivers are open */
@@ -53,10 +53,10 @@ typedef struct stage_energy {
 
 bool stage_order_find(stage_order *out, const stages *s, arena *a);
 
-/* The energy of a chain of devices where each class may be at some stages (at least one). Too wide: its tables
+/* The energy of a sequence of devices where each class may be at some stages (at least one). Too wide: its tables
  * would have more than most_entries. All lies in the arena; the other arguments are kept. */
 elimination_made stage_energy_init(stage_energy *out, const stages *s, const stage_order *order,
-                                   const stage_chain *chain, const uint16_t *may, const uint16_t *held,
+                                   const device_sequence *sequence, const uint16_t *may, const uint16_t *held,
                                    int64_t most_entries, arena *a);
 /* The least sum of priced loads, in nanoseconds * STAGE_PRICE_ONE, and an assignment of that cost, stage[class];
  * ELIMINATION_NEVER when the classes cannot be assigned. */
@@ -68,7 +68,7 @@ int64_t stage_energy_drop(stage_energy *e, const stage_price *price, int64_t mos
 
 /* The loads of an assignment, with those of stages where tensors are held though nobody uses them (`held`; NULL: none).
  */
-void stage_loads(stage_cost *loads, const stages *s, const stage_chain *chain, const uint8_t *stage,
+void stage_loads(stage_cost *loads, const stages *s, const device_sequence *sequence, const uint8_t *stage,
                  const uint16_t *held);
 
 #endif

@@ -40,7 +40,7 @@ typedef struct column {
 typedef struct lns {
   solve_run *run;
   const stages *s;
-  const stage_chain *chain;
+  const device_sequence *sequence;
   rng random;
   uint8_t *stage, *kept;        /* [class] now; the last that was offered and taken */
   stage_cost loads[STAGE_MOST]; /* of it */
@@ -86,13 +86,13 @@ static bool allocate(lns *l, const stage_space *space, arena *a) {
          list_neighbours(l, &space->order, a);
 }
 
-/* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the chain that it makes.
+/* Finds the stages of the incumbent: an order of its devices in which F goes forward, and the sequence that it makes.
  * *found: there is one. False without memory. */
 static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) {
   const stages *s = l->s;
   int32_t n_devices = s->problem->n_devices, n_stages = 0, *rank = ARENA_NEW(l->run->arena, int32_t, n_devices);
   int32_t *device = ARENA_NEW(l->run->arena, int32_t, s->n), *type = ARENA_NEW(l->run->arena, int32_t, n_devices);
-  stage_chain chain = {0};
+  device_sequence sequence = {0};
   if (!rank || !device || !type) return false;
   for (int32_t d = 0; d < n_devices; d++) rank[d] = type[d] = -1;
   for (int32_t t = 0; t < s->n_types; t++)
@@ -112,14 +112,15 @@ static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) 
     }
     more = next >= 0;
     if (!more) break;
-    chain.type[n_stages] = type[next];
+    sequence.type[n_stages] = type[next];
     rank[next] = n_stages++;
   }
-  chain.n = n_stages;
+  sequence.n = n_stages;
   *found = false;
-  for (int32_t c = 0; c < space->n_chains && !*found; c++) {
-    l->chain = &space->chains[c];
-    *found = chain.n == l->chain->n && memcmp(chain.type, l->chain->type, (size_t)n_stages * sizeof *chain.type) == 0;
+  for (int32_t c = 0; c < space->n_sequences && !*found; c++) {
+    l->sequence = &space->sequences[c];
+    *found = sequence.n == l->sequence->n &&
+             memcmp(sequence.type, l->sequence->type, (size_t)n_stages * sizeof *sequence.type) == 0;
   }
   for (int32_t v = 0; v < s->n && *found; v++) l->stage[v] = (uint8_t)rank[device[v]];
   return true;
@@ -128,10 +129,10 @@ static bool start_from_incumbent(lns *l, const stage_space *space, bool *found) 
 /* A nanosecond of a stage is worth what it does of the work, in the mean. */
 static void find_worth(lns *l) {
   const stages *s = l->s;
-  for (int32_t k = 0; k < l->chain->n; k++) {
+  for (int32_t k = 0; k < l->sequence->n; k++) {
     double sum = 0, least = 0;
     for (int32_t v = 0; v < s->n; v++) {
-      int64_t here_ns = s->time_ns[(int64_t)l->chain->type[k] * s->n + v], least_ns = here_ns;
+      int64_t here_ns = s->time_ns[(int64_t)l->sequence->type[k] * s->n + v], least_ns = here_ns;
       for (int32_t t = 0; t < s->n_types; t++) least_ns = min64(least_ns, s->time_ns[(int64_t)t * s->n + v]);
       if (here_ns == SITU_NEVER_NS) continue;
       sum += (double)here_ns;
@@ -170,11 +171,11 @@ static void draw_region(lns *l) {
   l->n_region = 0;
   for (int32_t i = 0; i < n_seeds; i++) grow(l, (int32_t)rng_below(&l->random, l->s->n), most);
   for (int32_t v = 0; v < l->s->n; v++) l->may[v] = (uint16_t)(1u << l->stage[v]);
-  bool some = rng_below(&l->random, 2) == 0; /* stages of each class only: prices alone part no branch */
+  bool some = rng_below(&l->random, 2) == 0; /* stages of each class only: prices alone tell no branches apart */
   for (int32_t i = 0; i < l->n_region; i++) {
     uint64_t open = some ? rng_next(&l->random) : ~0ull;
-    for (int32_t k = 0; k < l->chain->n; k++)
-      if (open >> k & 1 && l->s->time_ns[(int64_t)l->chain->type[k] * l->s->n + l->region[i]] != SITU_NEVER_NS)
+    for (int32_t k = 0; k < l->sequence->n; k++)
+      if (open >> k & 1 && l->s->time_ns[(int64_t)l->sequence->type[k] * l->s->n + l->region[i]] != SITU_NEVER_NS)
         l->may[l->region[i]] |= (uint16_t)(1u << k);
   }
 }
@@ -192,7 +193,7 @@ static void find_pieces(lns *l, const stage_energy *e) {
 /* --- columns --- */
 
 static void add_change(const lns *l, stage_cost *loads, const stage_cost *change, int sign) {
-  for (int32_t k = 0; change && k < l->chain->n; k++) {
+  for (int32_t k = 0; change && k < l->sequence->n; k++) {
     loads[k].compute_ns += sign * change[k].compute_ns;
     loads[k].in_ns += sign * change[k].in_ns;
     loads[k].out_ns += sign * change[k].out_ns;
@@ -201,7 +202,7 @@ static void add_change(const lns *l, stage_cost *loads, const stage_cost *change
 
 static double norm_of(const lns *l, const stage_cost *loads) {
   double sum = 0;
-  for (int32_t k = 0; k < l->chain->n; k++) {
+  for (int32_t k = 0; k < l->sequence->n; k++) {
     double x = (double)stages_load(l->s, &loads[k]) / l->scale;
     for (int32_t i = 0; i < NORM; i++) x *= x;
     sum += x;
@@ -211,8 +212,8 @@ static double norm_of(const lns *l, const stage_cost *loads) {
 
 static void draw_prices(lns *l, int32_t pass, stage_price *price) {
   double p[STAGE_MOST], sum = 0, spread = SPREADS[pass % (int32_t)(sizeof SPREADS / sizeof *SPREADS)];
-  for (int32_t k = 0; k < l->chain->n; k++) sum += p[k] = l->worth[k] * exp((2 * rng_unit(&l->random) - 1) * spread);
-  for (int32_t k = 0; k < l->chain->n; k++)
+  for (int32_t k = 0; k < l->sequence->n; k++) sum += p[k] = l->worth[k] * exp((2 * rng_unit(&l->random) - 1) * spread);
+  for (int32_t k = 0; k < l->sequence->n; k++)
     price->compute[k] = price->in[k] = price->out[k] = (int64_t)(p[k] / sum * (double)STAGE_PRICE_ONE);
 }
 
@@ -232,7 +233,7 @@ static void add_columns(lns *l, const stage_energy *e, int32_t pass) {
     }
     if (known) continue;
     *c = (column){.piece = i, .pass = pass};
-    stage_loads(c->change, s, l->chain, l->mixed, NULL);
+    stage_loads(c->change, s, l->sequence, l->mixed, NULL);
     add_change(l, c->change, l->loads, -1);
     for (int32_t j = 0; j < l->n_columns && !known; j++)
       known = l->columns[j].piece == i && memcmp(l->columns[j].change, c->change, sizeof c->change) == 0;
@@ -301,7 +302,7 @@ static situ_status try_one(lns *l, const stage_space *space, bool kick, bool *ga
   draw_region(l);
   if (!stage_space_tighten(space, l->may, l->held)) return SITU_STATUS_OK;
   elimination_made made =
-      stage_energy_init(&e, l->s, &space->order, l->chain, l->may, l->held, MOST_ENTRIES, l->run->arena);
+      stage_energy_init(&e, l->s, &space->order, l->sequence, l->may, l->held, MOST_ENTRIES, l->run->arena);
   if (made == ELIMINATION_NO_MEMORY) return fail_no_memory(l->run->error);
   if (made == ELIMINATION_TOO_WIDE || e.n_variables == 0) return SITU_STATUS_OK;
   find_pieces(l, &e);
@@ -323,8 +324,8 @@ static situ_status try_one(lns *l, const stage_space *space, bool kick, bool *ga
 }
 
 static void measure(lns *l) {
-  stage_loads(l->loads, l->s, l->chain, l->stage, NULL);
-  l->scale = (double)max64(stage_period(l->s, l->chain, l->loads), 1);
+  stage_loads(l->loads, l->s, l->sequence, l->stage, NULL);
+  l->scale = (double)max64(stage_period(l->s, l->sequence, l->loads), 1);
   l->norm = norm_of(l, l->loads);
 }
 
@@ -342,10 +343,10 @@ static situ_status stage_lns_search(lns *l, const stage_space *space) {
     budget_spend(run->budget, 1);
     if (!gained && !kick) continue;
     measure(l);
-    int64_t period_ns = stage_period(l->s, l->chain, l->loads);
+    int64_t period_ns = stage_period(l->s, l->sequence, l->loads);
     bool better = period_ns < run->incumbent->value_ns, taken = true;
     if (better) {
-      TRY(stage_offer(run, l->s, l->chain, l->stage));
+      TRY(stage_offer(run, l->s, l->sequence, l->stage));
       taken = run->incumbent->value_ns <= period_ns; /* else a memory is too full: back */
       memcpy(taken ? l->kept : l->stage, taken ? l->stage : l->kept, (size_t)l->s->n);
       measure(l);
@@ -364,7 +365,7 @@ static situ_status stage_lns_solve(solve_run *run) {
   if (!stages_find(&s, run->problem, run->arena)) return fail_no_memory(run->error);
   if (s.too_large || !stages_fit(&s)) return SITU_STATUS_OK;
   if (!stage_space_init(&space, &s, run->arena)) return fail_no_memory(run->error);
-  if (space.n_chains == 0) return SITU_STATUS_OK;
+  if (space.n_sequences == 0) return SITU_STATUS_OK;
   l.s = &s;
   if (!allocate(&l, &space, run->arena) || !start_from_incumbent(&l, &space, &found)) return fail_no_memory(run->error);
   if (!found) return SITU_STATUS_OK;

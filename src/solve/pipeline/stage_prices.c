@@ -3,7 +3,7 @@
  * all assignments is found exactly, by elimination (stage_energy.h), at prices that are made better and better
  * (stage_ascent.h).
  *
- * A round asks whether some plan has a period of U or less, for U between bound and value. A part of the plans that is
+ * A round asks whether some plan has a period of U or less, for U between bound and value. A subproblem that is
  * not refuted is split in two: by a class, at a stage or before it, or behind; or by a tensor with many users, whose
  * presence at a stage costs though each user alone hardly matters. docs/theory/exact/stage_prices.md has the argument.
  */
@@ -13,8 +13,8 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/resize.h"
+#include "solve/pipeline/boundary_ranges.h"
 #include "solve/pipeline/stage_ascent.h"
-#include "solve/pipeline/windows.h"
 
 /* Work of a question in the first round and in the last, in entries of tables. */
 static const int64_t FIRST_EFFORT = (int64_t)1 << 26, LAST_EFFORT = (int64_t)1 << 34;
@@ -36,14 +36,14 @@ typedef struct tree {
   int64_t n_open, capacity, n_parts;
   uint16_t *masks;
   double *prices;
-  int32_t *chain;
-  uint16_t *mask, *whole; /* the part at hand, and before it was split */
+  int32_t *sequence;
+  uint16_t *mask, *whole; /* the subproblem at hand, and before it was split */
   double price[STAGE_PRICES];
   int64_t lower_ns, most_work;
 } tree;
 
-/* A way to split a part: class `what` is at stage k or before it, or not; or, for what >= n, stage k holds the tensor
- * of edge what - n, or not. */
+/* A way to split a subproblem: class `what` is at stage k or before it, or not; or, for what >= n, stage k holds the
+ * tensor of edge what - n, or not. */
 typedef struct split {
   int32_t what, stage;
   double score;
@@ -54,18 +54,19 @@ static int64_t n_masks(const tree *g) { return (int64_t)g->s->n + g->s->n_edges;
 /* The value of the incumbent. Without one, more than any plan has. */
 static int64_t value_of(const tree *g) { return min64(g->run->incumbent->value_ns, STAGE_MOST_NS + 1); }
 
-/* Puts the part at hand on the stack. */
-static situ_status push(tree *g, int32_t chain) {
+/* Puts the subproblem at hand on the stack. */
+static situ_status push(tree *g, int32_t sequence) {
   if (g->n_open == g->capacity) {
     int64_t n = g->capacity ? g->capacity * 2 : 64;
     if (!array_resize(&g->masks, n * n_masks(g), sizeof *g->masks) ||
-        !array_resize(&g->prices, n * STAGE_PRICES, sizeof *g->prices) || !array_resize(&g->chain, n, sizeof *g->chain))
+        !array_resize(&g->prices, n * STAGE_PRICES, sizeof *g->prices) ||
+        !array_resize(&g->sequence, n, sizeof *g->sequence))
       return fail_no_memory(g->run->error);
     g->capacity = n;
   }
   memcpy(g->masks + g->n_open * n_masks(g), g->mask, (size_t)n_masks(g) * sizeof *g->mask);
   memcpy(g->prices + g->n_open * STAGE_PRICES, g->price, sizeof g->price);
-  g->chain[g->n_open++] = chain;
+  g->sequence[g->n_open++] = sequence;
   return SITU_STATUS_OK;
 }
 
@@ -73,20 +74,20 @@ static int32_t pop(tree *g) {
   g->n_open--;
   memcpy(g->mask, g->masks + g->n_open * n_masks(g), (size_t)n_masks(g) * sizeof *g->mask);
   memcpy(g->price, g->prices + g->n_open * STAGE_PRICES, sizeof g->price);
-  return g->chain[g->n_open];
+  return g->sequence[g->n_open];
 }
 
-/* All plans of period at most most_ns, a part for each chain. */
-static situ_status push_chains(tree *g, int64_t most_ns) {
+/* All plans of period at most most_ns, a subproblem for each sequence. */
+static situ_status push_sequences(tree *g, int64_t most_ns) {
   g->n_open = 0;
-  for (int32_t c = 0; c < g->space.n_chains; c++) {
-    const stage_chain *chain = &g->space.chains[c];
+  for (int32_t c = 0; c < g->space.n_sequences; c++) {
+    const device_sequence *sequence = &g->space.sequences[c];
     stage_price price;
-    stage_space_open(&g->space, chain, most_ns, g->mask, g->mask + g->s->n);
-    stage_price_start(g->price, chain, g->reach);
-    stage_price_round(&price, g->s, chain, g->price);
+    stage_space_open(&g->space, sequence, most_ns, g->mask, g->mask + g->s->n);
+    stage_price_start(g->price, sequence, g->reach);
+    stage_price_round(&price, g->s, sequence, g->price);
     if (!stage_space_tighten(&g->space, g->mask, g->mask + g->s->n) ||
-        !stage_space_drop(&g->space, chain, &price, most_ns, g->mask, g->mask + g->s->n))
+        !stage_space_drop(&g->space, sequence, &price, most_ns, g->mask, g->mask + g->s->n))
       continue;
     TRY(push(g, c));
   }
@@ -94,14 +95,14 @@ static situ_status push_chains(tree *g, int64_t most_ns) {
 }
 
 /* The best split by a class: where prices divide it, and much that is not decided comes before it and after it. */
-static split best_class(tree *g, const stage_chain *chain) {
+static split best_class(tree *g, const device_sequence *sequence) {
   const stages *s = g->s;
   split best = {.what = -1, .score = -1};
-  stage_space_weigh(&g->space, chain, g->mask);
+  stage_space_weigh(&g->space, sequence, g->mask);
   for (int32_t v = 0; v < s->n; v++) {
     double upto = 0;
     int64_t matter = g->space.least[v] + min64(g->space.up[v], g->space.down[v]) + 1;
-    for (int32_t k = 0; k < chain->n && g->mask[v] >> (k + 1); k++) {
+    for (int32_t k = 0; k < sequence->n && g->mask[v] >> (k + 1); k++) {
       upto += g->ascent.share[(int64_t)v * STAGE_MOST + k];
       if (!(g->mask[v] & ((2u << k) - 1))) continue;
       double score = ((upto < 0.5 ? upto : 1 - upto) + UNDIVIDED) * (double)matter;
@@ -112,7 +113,7 @@ static split best_class(tree *g, const stage_chain *chain) {
 }
 
 /* The best split by a tensor: what it costs its stage, as far as the prices do not tell already. */
-static split best_tensor(const tree *g, const stage_chain *chain) {
+static split best_tensor(const tree *g, const device_sequence *sequence) {
   const stages *s = g->s;
   split best = {.what = -1, .score = 0};
   for (int32_t e = 0; e < s->n_edges; e++) {
@@ -126,16 +127,16 @@ static split best_tensor(const tree *g, const stage_chain *chain) {
     for (uint32_t left = may & ~must; left; left &= left - 1) {
       int32_t k = __builtin_ctz(left);
       double share = g->ascent.share[((int64_t)s->n + e) * STAGE_MOST + k];
-      double price = g->price[s->greatest ? chain->n + k : k];
+      double price = g->price[s->greatest ? sequence->n + k : k];
       double score =
-          (share < 0.5 ? share : 1 - share) * price * (double)s->in_ns[(int64_t)chain->type[k] * s->n_edges + e];
+          (share < 0.5 ? share : 1 - share) * price * (double)s->in_ns[(int64_t)sequence->type[k] * s->n_edges + e];
       if (score > best.score) best = (split){s->n + e, k, score};
     }
   }
   return best;
 }
 
-/* Narrows the part at hand to one side of a split. */
+/* Narrows the subproblem at hand to one side of a split. */
 static void take_side(tree *g, split by, bool low) {
   const stages *s = g->s;
   if (by.what < s->n) {
@@ -149,10 +150,10 @@ static void take_side(tree *g, split by, bool low) {
   for (int32_t i = s->pin_start[e]; !low && i < s->pin_start[e + 1]; i++) g->mask[s->pin[i]] &= (uint16_t)~at;
 }
 
-/* Splits the part at hand. The side that the prices like better comes next. */
+/* Splits the subproblem at hand. The side that the prices like better comes next. */
 static situ_status branch(tree *g, int32_t c, int64_t most_ns) {
-  const stage_chain *chain = &g->space.chains[c];
-  split by = best_class(g, chain), other = best_tensor(g, chain);
+  const device_sequence *sequence = &g->space.sequences[c];
+  split by = best_class(g, sequence), other = best_tensor(g, sequence);
   if (by.what < 0) return SITU_STATUS_OK; /* nothing is open: cannot be */
   if (other.score > WORTHY * ((double)most_ns - g->ascent.lower_ns)) by = other;
   double low = 0;
@@ -170,12 +171,12 @@ static situ_status branch(tree *g, int32_t c, int64_t most_ns) {
 static situ_status ask(tree *g, int64_t most_ns, answer *result) {
   int64_t begun = g->ascent.work;
   *result = REFUTED;
-  TRY(push_chains(g, most_ns));
+  TRY(push_sequences(g, most_ns));
   while (g->n_open > 0 && *result == REFUTED) {
     int32_t c = pop(g);
     stage_verdict verdict;
-    stage_part part = {&g->space.chains[c], g->mask, g->mask + g->s->n, g->price};
-    TRY(stage_ascent_look(&verdict, &g->ascent, &part, most_ns));
+    stage_subproblem sub = {&g->space.sequences[c], g->mask, g->mask + g->s->n, g->price};
+    TRY(stage_ascent_look(&verdict, &g->ascent, &sub, most_ns));
     g->n_parts++;
     if (verdict == STAGE_BETTER) *result = FOUND;
     if (verdict == STAGE_STOPPED || g->ascent.work - begun > g->most_work) *result = GAVE_UP;
@@ -224,16 +225,16 @@ static situ_status close_gap(tree *g) {
 static situ_status stage_prices_solve(solve_run *run) {
   tree g = {.run = run};
   stages s;
-  windows balance;
+  boundary_ranges balance;
   arena *a = run->arena;
   if (!stages_find(&s, run->problem, a)) return fail_no_memory(run->error);
   if (s.too_large || !stages_fit(&s)) return SITU_STATUS_OK;
   if (!stage_space_init(&g.space, &s, a)) return fail_no_memory(run->error);
-  if (g.space.n_chains == 0) return SITU_STATUS_OK;
+  if (g.space.n_sequences == 0) return SITU_STATUS_OK;
   g.s = &s;
   g.mask = ARENA_NEW(a, uint16_t, n_masks(&g));
   g.whole = ARENA_NEW(a, uint16_t, n_masks(&g));
-  if (!g.mask || !g.whole || !stage_ascent_init(&g.ascent, run, &g.space) || !windows_init(&balance, &s, a))
+  if (!g.mask || !g.whole || !stage_ascent_init(&g.ascent, run, &g.space) || !boundary_ranges_init(&balance, &s, a))
     return fail_no_memory(run->error);
   g.reach = balance.reach;
   situ_status status = close_gap(&g);
@@ -241,7 +242,7 @@ static situ_status stage_prices_solve(solve_run *run) {
   solve_count(run, "stage_prices.passes", g.ascent.passes);
   free(g.masks);
   free(g.prices);
-  free(g.chain);
+  free(g.sequence);
   return status;
 }
 

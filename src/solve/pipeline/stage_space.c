@@ -27,20 +27,20 @@ static bool fits(const stages *s, int32_t n_stages) {
 }
 
 /* All orders of what is left of each type, after those that `now` begins with. */
-static void list_chains(stage_space *g, stage_chain *now, int32_t *left) {
+static void list_sequences(stage_space *g, device_sequence *now, int32_t *left) {
   bool complete = true;
   for (int32_t t = 0; t < g->s->n_types; t++) {
     if (left[t] == 0) continue;
     complete = false;
     left[t]--;
     now->type[now->n++] = t;
-    if (g->n_chains <= STAGE_MOST_CHAINS) list_chains(g, now, left);
+    if (g->n_sequences <= STAGE_MOST_SEQUENCES) list_sequences(g, now, left);
     now->n--;
     left[t]++;
   }
   if (!complete) return;
-  if (g->n_chains < STAGE_MOST_CHAINS) g->chains[g->n_chains] = *now;
-  g->n_chains++;
+  if (g->n_sequences < STAGE_MOST_SEQUENCES) g->sequences[g->n_sequences] = *now;
+  g->n_sequences++;
 }
 
 static void find_around(stage_space *g) {
@@ -71,30 +71,31 @@ bool stage_space_init(stage_space *g, const stages *s, arena *a) {
   for (int32_t t = 0; t < s->n_types; t++) n_stages += s->types[t].n_devices;
   if (n_stages > STAGE_MOST || s->n_types > STAGE_MOST || s->n > STAGE_MOST_CLASSES || s->n < 1 || !fits(s, n_stages))
     return true;
-  g->chains = ARENA_NEW(a, stage_chain, STAGE_MOST_CHAINS);
+  g->sequences = ARENA_NEW(a, device_sequence, STAGE_MOST_SEQUENCES);
   g->before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
   g->after = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
   g->in_word = ARENA_NEW(a, int64_t, s->n_words);
   g->up = ARENA_NEW(a, int64_t, s->n);
   g->down = ARENA_NEW(a, int64_t, s->n);
   g->least = ARENA_NEW(a, int64_t, s->n);
-  if (!stage_order_find(&g->order, s, a) || !g->chains || !g->before || !g->after || !g->in_word || !g->up ||
+  if (!stage_order_find(&g->order, s, a) || !g->sequences || !g->before || !g->after || !g->in_word || !g->up ||
       !g->down || !g->least)
     return false;
   for (int32_t t = 0; t < s->n_types; t++) left[t] = s->types[t].n_devices;
-  list_chains(g, &(stage_chain){0}, left);
-  if (g->n_chains > STAGE_MOST_CHAINS) g->n_chains = 0;
+  list_sequences(g, &(device_sequence){0}, left);
+  if (g->n_sequences > STAGE_MOST_SEQUENCES) g->n_sequences = 0;
   find_around(g);
   return true;
 }
 
-void stage_space_open(const stage_space *g, const stage_chain *chain, int64_t most_ns, uint16_t *may, uint16_t *held) {
+void stage_space_open(const stage_space *g, const device_sequence *sequence, int64_t most_ns, uint16_t *may,
+                      uint16_t *held) {
   const stages *s = g->s;
   memset(held, 0, (size_t)s->n_edges * sizeof *held);
   for (int32_t v = 0; v < s->n; v++) {
     may[v] = 0;
-    for (int32_t k = 0; k < chain->n; k++)
-      if (s->time_ns[(int64_t)chain->type[k] * s->n + v] <= most_ns) may[v] |= (uint16_t)(1u << k);
+    for (int32_t k = 0; k < sequence->n; k++)
+      if (s->time_ns[(int64_t)sequence->type[k] * s->n + v] <= most_ns) may[v] |= (uint16_t)(1u << k);
   }
 }
 
@@ -148,51 +149,52 @@ static void sum_around(stage_space *g, const uint16_t *may) {
   }
 }
 
-void stage_space_weigh(stage_space *g, const stage_chain *chain, const uint16_t *may) {
+void stage_space_weigh(stage_space *g, const device_sequence *sequence, const uint16_t *may) {
   const stages *s = g->s;
   for (int32_t v = 0; v < s->n; v++) {
     g->least[v] = may[v] & (may[v] - 1) ? INT64_MAX : 0;
     for (uint32_t left = may[v]; left; left &= left - 1)
-      g->least[v] = min64(g->least[v], s->time_ns[(int64_t)chain->type[__builtin_ctz(left)] * s->n + v]);
+      g->least[v] = min64(g->least[v], s->time_ns[(int64_t)sequence->type[__builtin_ctz(left)] * s->n + v]);
   }
   sum_around(g, may);
 }
 
-bool stage_space_drop(stage_space *g, const stage_chain *chain, const stage_price *price, int64_t most_ns,
+bool stage_space_drop(stage_space *g, const device_sequence *sequence, const stage_price *price, int64_t most_ns,
                       uint16_t *may, const uint16_t *held) {
   const stages *s = g->s;
   int64_t upto[STAGE_MOST + 1] = {0};
-  for (int32_t k = 0; k < chain->n; k++) upto[k + 1] = upto[k] + price->compute[k] * most_ns;
+  for (int32_t k = 0; k < sequence->n; k++) upto[k + 1] = upto[k] + price->compute[k] * most_ns;
   for (int32_t v = 0; v < s->n; v++) {
     g->least[v] = INT64_MAX;
     for (uint32_t left = may[v]; left; left &= left - 1) {
       int32_t k = __builtin_ctz(left);
-      g->least[v] = min64(g->least[v], price->compute[k] * s->time_ns[(int64_t)chain->type[k] * s->n + v]);
+      g->least[v] = min64(g->least[v], price->compute[k] * s->time_ns[(int64_t)sequence->type[k] * s->n + v]);
     }
   }
   sum_around(g, may);
   for (int32_t v = 0; v < s->n; v++)
     for (uint32_t left = may[v] & (may[v] - 1) ? may[v] : 0; left; left &= left - 1) {
       int32_t k = __builtin_ctz(left);
-      int64_t own = price->compute[k] * s->time_ns[(int64_t)chain->type[k] * s->n + v];
-      if (g->up[v] + own > upto[k + 1] || g->down[v] + own > upto[chain->n] - upto[k]) may[v] &= (uint16_t) ~(1u << k);
+      int64_t own = price->compute[k] * s->time_ns[(int64_t)sequence->type[k] * s->n + v];
+      if (g->up[v] + own > upto[k + 1] || g->down[v] + own > upto[sequence->n] - upto[k])
+        may[v] &= (uint16_t) ~(1u << k);
     }
   return stage_space_tighten(g, may, held);
 }
 
-int64_t stage_period(const stages *s, const stage_chain *chain, const stage_cost *loads) {
+int64_t stage_period(const stages *s, const device_sequence *sequence, const stage_cost *loads) {
   int64_t most_ns = 0;
-  for (int32_t k = 0; k < chain->n; k++) most_ns = max64(most_ns, stages_load(s, &loads[k]));
+  for (int32_t k = 0; k < sequence->n; k++) most_ns = max64(most_ns, stages_load(s, &loads[k]));
   return most_ns;
 }
 
-situ_status stage_offer(solve_run *run, const stages *s, const stage_chain *chain, const uint8_t *stage) {
-  for (int32_t v = 0; v < s->n; v++) REQUIRE(stage[v] < chain->n);
+situ_status stage_offer(solve_run *run, const stages *s, const device_sequence *sequence, const uint8_t *stage) {
+  for (int32_t v = 0; v < s->n; v++) REQUIRE(stage[v] < sequence->n);
   arena_mark mark = arena_get_mark(run->arena);
   int32_t device_at[STAGE_MOST], taken[STAGE_MOST] = {0};
-  for (int32_t k = 0; k < chain->n; k++) {
-    ENSURE(taken[chain->type[k]] < s->types[chain->type[k]].n_devices);
-    device_at[k] = s->types[chain->type[k]].devices[taken[chain->type[k]]++];
+  for (int32_t k = 0; k < sequence->n; k++) {
+    ENSURE(taken[sequence->type[k]] < s->types[sequence->type[k]].n_devices);
+    device_at[k] = s->types[sequence->type[k]].devices[taken[sequence->type[k]]++];
   }
   int32_t *device_of_class = ARENA_NEW(run->arena, int32_t, s->n);
   int32_t *device = ARENA_NEW(run->arena, int32_t, s->problem->n_operators);

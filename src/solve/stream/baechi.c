@@ -18,13 +18,14 @@ static bool has_both_kinds(const situ_problem *p) {
 static situ_status schedule(bool *going, solve_run *run, const list_pair_policy *policy, const unit_list *units) {
   const situ_problem *p = run->problem;
   bool all_ways = p->n_operators <= ALL_WAYS_UP_TO;
-  draft s;
-  if (!draft_init_units(&s, p, units, run->arena)) return fail_no_memory(run->error);
+  partial_schedule s;
+  if (!partial_init_units(&s, p, units, run->arena)) return fail_no_memory(run->error);
   for (int32_t channels = 0; channels < 2; channels++) {
-    if (channels && (!all_ways || p->contention == SITU_CONTENTION_NONE || !draft_follow_links(&s, run->arena))) break;
+    if (channels && (!all_ways || p->contention == SITU_CONTENTION_NONE || !partial_follow_links(&s, run->arena)))
+      break;
     for (int32_t spare = 0; spare < 2 && *going; spare++) {
       if (spare && (!all_ways || !has_both_kinds(p))) break;
-      draft_clear(&s);
+      partial_clear(&s);
       s.spare_hosts = spare;
       *going = list_pairs(&s, policy, run->budget, run->arena);
       if (*going) list_offer(run, &s);

@@ -30,7 +30,7 @@ typedef struct block_dp {
   thin_graph graph; /* all operators, or as many as blocks can hold */
   block_chain chain;
   int64_t *head_ns, *tail_ns;
-  draft draft;
+  partial_schedule partial;
   double *priority;
   block_finding *findings;
   int64_t *rest_ns;                     /* best of all rounds so far */
@@ -136,9 +136,9 @@ static void offer_schedule(block_dp *s, bool early) {
     int32_t v = s->order[k];
     s->priority[v] = early && s->device[v] < 0 ? 1 : -(double)k;
   }
-  draft_clear(&s->draft);
+  partial_clear(&s->partial);
   list_policy policy = {.priority = s->priority, .tail_ns = s->tail_ns, .forced = s->device};
-  if (list_schedule(&s->draft, &policy, run->budget, run->arena)) list_offer(run, &s->draft);
+  if (list_schedule(&s->partial, &policy, run->budget, run->arena)) list_offer(run, &s->partial);
 }
 
 static void offer_schedules(block_dp *s) {
@@ -269,10 +269,10 @@ static situ_status block_dp_solve(solve_run *run) {
     return fail_no_memory(run->error);
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
   if (!ARENA_ARRAYS(run->arena, ARRAY(s.tail_ns, cells), ARRAY(s.head_ns, cells), ARRAY(s.priority, p->n_operators)) ||
-      !bound_heads_tails(s.head_ns, s.tail_ns, p) || !draft_init(&s.draft, p, run->arena) ||
+      !bound_heads_tails(s.head_ns, s.tail_ns, p) || !partial_init(&s.partial, p, run->arena) ||
       !block_machine_init(&s.machine, p, run->arena))
     return fail_no_memory(run->error);
-  if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s.draft, run->arena);
+  if (p->contention == SITU_CONTENTION_LINK) partial_follow_links(&s.partial, run->arena);
   s.scratch = arena_new();
   situ_status status = s.scratch ? solve_in(&s) : fail_no_memory(run->error);
   arena_free(s.scratch);

@@ -147,14 +147,14 @@ static int32_t join_elements(int32_t *element, bool *joined_some, const situ_pro
     work[element[v]] += of_operator[v] + 1;
     total += of_operator[v] + 1;
   }
-  int32_t open = 0, joined = 0, block = 0;
+  int32_t open = 0, joined = 0, slice = 0;
   for (int32_t e = 0; e < n; e++) {
     number[e] = joined;
     open += held[e];
     before += work[e];
     int32_t here = n <= most ? e + 1 : (int32_t)(before / total * most);
-    if (open > 0 || here == block) continue;
-    block = here;
+    if (open > 0 || here == slice) continue;
+    slice = here;
     joined++;
   }
   for (int32_t v = 0; v < g->n_operators; v++) element[v] = number[element[v]];

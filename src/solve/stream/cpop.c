@@ -56,8 +56,8 @@ static situ_status cpop_solve(solve_run *run) {
   double *up = ARENA_NEW(run->arena, double, n), *down = ARENA_NEW(run->arena, double, n);
   int32_t *forced = ARENA_NEW(run->arena, int32_t, n);
   rank_costs costs;
-  draft s;
-  if (!up || !down || !forced || !draft_init(&s, p, run->arena) || !rank_costs_find(&costs, run->arena, p, RANK_MEAN))
+  partial_schedule s;
+  if (!up || !down || !forced || !partial_init(&s, p, run->arena) || !rank_costs_find(&costs, run->arena, p, RANK_MEAN))
     return fail_no_memory(run->error);
   rank_upward(up, p, &costs);
   rank_downward(down, p, &costs);

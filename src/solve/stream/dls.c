@@ -8,8 +8,8 @@ static situ_status dls_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   double *level = ARENA_NEW(run->arena, double, p->n_operators);
   rank_costs costs;
-  draft s;
-  if (!level || !draft_init(&s, p, run->arena) || !rank_costs_find(&costs, run->arena, p, RANK_NO_TRANSFER))
+  partial_schedule s;
+  if (!level || !partial_init(&s, p, run->arena) || !rank_costs_find(&costs, run->arena, p, RANK_NO_TRANSFER))
     return fail_no_memory(run->error);
   rank_upward(level, p, &costs);
   list_pair_policy policy = {.rule = LIST_DYNAMIC_LEVEL, .level = level, .mean = costs.work};

@@ -18,7 +18,7 @@ typedef struct greedy {
   solve_run *run;
   const situ_problem *problem;
   rng random;
-  draft draft;
+  partial_schedule partial;
   present now;
   double best_cost;
   double *key; /* [operator] its place in the sequence to come: its position, or near it */
@@ -156,10 +156,10 @@ static bool iterated_greedy_step(greedy *s, double temperature) {
   set_sequence(s);
   set_tails(s);
   force_some(s);
-  draft_clear(&s->draft);
+  partial_clear(&s->partial);
   list_policy policy = {.sequence = s->sequence, .tail_ns = s->tail_ns, .forced = s->forced};
-  if (!list_schedule(&s->draft, &policy, s->run->budget, s->run->arena)) return false;
-  placement where = draft_placement(&s->draft);
+  if (!list_schedule(&s->partial, &policy, s->run->budget, s->run->arena)) return false;
+  placement where = partial_placement(&s->partial);
   rng ahead = s->random; /* the draw is made before it is known whether it is needed: a stopped run needs it */
   double slack = -temperature * log(1 - rng_unit(&ahead));
   double cost = present_try(&s->now, &where, s->now.cost + slack + 1), more = cost - s->now.cost;
@@ -181,9 +181,9 @@ static bool iterated_greedy_init(greedy *s, solve_run *run) {
   s->out = ARENA_NEW(run->arena, int32_t, n);
   s->tail_ns = ARENA_ZERO(run->arena, int64_t, n * p->n_devices);
   if (!s->key || !s->sequence || !s->moved || !s->forced || !s->out || !s->tail_ns ||
-      !draft_init(&s->draft, p, run->arena) || !present_init(&s->now, run, true))
+      !partial_init(&s->partial, p, run->arena) || !present_init(&s->now, run, true))
     return false;
-  if (p->contention == SITU_CONTENTION_LINK) draft_follow_links(&s->draft, run->arena);
+  if (p->contention == SITU_CONTENTION_LINK) partial_follow_links(&s->partial, run->arena);
   return true;
 }
 

@@ -1,4 +1,4 @@
-/* Layers in turn, as people place networks by hand: whole layers on the devices in the order of the network, in blocks
+/* Layers in turn, as people place networks by hand: whole layers on the devices in the order of the network, in slices
  * or round and round (encoder and decoder of a translation network both over all devices), an even part of the work on
  * each. List schedulers do not find such plans for unrolled networks: where a layer goes is settled at its first step,
  * by what that step alone gains. docs/theory/heuristics/layers.md tells it in full. */
@@ -146,37 +146,37 @@ static void find_sequence(layering *s) {
 /* How much later part k starts than the one before it. */
 static double wait_before(const layering *s, int32_t k) { return s->parts[k].start - s->parts[k - 1].start; }
 
-/* Fills `next` for parts first .. end-1 with blocks on the first n devices in turn, each as full as `most` lets it be,
- * where faster devices hold more. Whether that takes no more blocks than there are. */
-static bool fill_blocks(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_blocks, double most) {
-  int32_t block = 0;
+/* Fills `next` for parts first .. end-1 with slices on the first n devices in turn, each as full as `most` lets it be,
+ * where faster devices hold more. Whether that takes no more slices than there are. */
+static bool fill_slices(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_slices, double most) {
+  int32_t slice = 0;
   double held = 0;
   for (int32_t k = first; k < end; k++) {
     double work = s->parts[k].work;
-    while (block < n_blocks && held + work > most * s->speed[s->sequence[block % n]]) {
-      block++;
+    while (slice < n_slices && held + work > most * s->speed[s->sequence[slice % n]]) {
+      slice++;
       held = 0;
     }
-    if (block == n_blocks) return false;
+    if (slice == n_slices) return false;
     held += work;
-    s->next[k] = block % n;
+    s->next[k] = slice % n;
   }
   return true;
 }
 
-/* The same with the fullest block as small as can be, by bisection. */
-static void split_evenly(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_blocks) {
+/* The same with the fullest slice as small as can be, by bisection. */
+static void split_evenly(layering *s, int32_t first, int32_t end, int32_t n, int32_t n_slices) {
   double low = 0, high = 1;
   for (int32_t k = first; k < end; k++) high += s->parts[k].work;
   high /= s->speed[s->sequence[n - 1]]; /* the slowest could hold it all */
   for (int32_t i = 0; i < BISECTIONS; i++) {
     double middle = (low + high) / 2;
-    if (fill_blocks(s, first, end, n, n_blocks, middle))
+    if (fill_slices(s, first, end, n, n_slices, middle))
       high = middle;
     else
       low = middle;
   }
-  fill_blocks(s, first, end, n, n_blocks, high);
+  fill_slices(s, first, end, n, n_slices, high);
 }
 
 /* That device, or the next in turn that may run the unit of v; -1 where none may. */

@@ -33,28 +33,28 @@ static void queue_release(ready_queue *q, const situ_graph *g, int32_t v) {
 }
 
 /* The forced device of v if that is a candidate, or -1. Fills the candidates where it is not seen at once. */
-static int32_t forced_device(draft *s, int32_t v, const list_policy *policy, int32_t *n) {
+static int32_t forced_device(partial_schedule *s, int32_t v, const list_policy *policy, int32_t *n) {
   int32_t forced = policy->forced ? policy->forced[v] : -1;
-  if (forced >= 0 && draft_takes(s, v, forced)) return forced;
-  *n = draft_candidates(s, v);
+  if (forced >= 0 && partial_takes(s, v, forced)) return forced;
+  *n = partial_candidates(s, v);
   for (int32_t i = 0; i < *n && forced >= 0; i++)
     if (s->candidates[i] == forced) return forced;
   return -1;
 }
 
 /* Where finish + tail is least, ties to the device listed first; -1 where no device can run it. */
-static int32_t best_device(draft *s, int32_t v, const list_policy *policy) {
+static int32_t best_device(partial_schedule *s, int32_t v, const list_policy *policy) {
   const situ_problem *p = s->problem;
   int32_t n = 0, best = forced_device(s, v, policy, &n);
   int64_t best_key = 0;
   if (best >= 0) {
-    if (!s->links) draft_arrive_at(s, v, best); /* draft_send does it else */
+    if (!s->links) partial_arrive_at(s, v, best); /* partial_send does it else */
     return best;
   }
-  draft_arrive(s, v);
+  partial_arrive(s, v);
   for (int32_t i = 0; i < n; i++) {
     int32_t d = s->candidates[i];
-    int64_t key = sat_add(draft_start(s, v, d, true), problem_time_ns(p, v, d));
+    int64_t key = sat_add(partial_start(s, v, d, true), problem_time_ns(p, v, d));
     if (policy->tail_ns) key = sat_add(key, policy->tail_ns[(int64_t)v * p->n_devices + d]);
     if (best >= 0 && key >= best_key) continue;
     best = d;
@@ -63,16 +63,16 @@ static int32_t best_device(draft *s, int32_t v, const list_policy *policy) {
   return best;
 }
 
-static bool place_best(draft *s, int32_t v, const list_policy *policy) {
+static bool place_best(partial_schedule *s, int32_t v, const list_policy *policy) {
   int32_t d = policy->choose ? policy->choose(policy->context, s, v) : best_device(s, v, policy);
   if (d < 0) return false;
-  draft_send(s, v, d);
-  draft_place(s, v, d, draft_start(s, v, d, true));
+  partial_send(s, v, d);
+  partial_place(s, v, d, partial_start(s, v, d, true));
   return true;
 }
 
 /* When the last producer of v ends. */
-static int64_t ready_ns(const draft *s, int32_t v) {
+static int64_t ready_ns(const partial_schedule *s, int32_t v) {
   const situ_graph *g = s->problem->graph;
   int64_t ready = 0;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
@@ -82,13 +82,13 @@ static int64_t ready_ns(const draft *s, int32_t v) {
 
 /* Forgets gaps before the least time at which any operator that is left could be ready: those in the queue wait for
  * their producers at least, all others for one of these. */
-static void forget_gaps(draft *s, const ready_queue *q) {
+static void forget_gaps(partial_schedule *s, const ready_queue *q) {
   int64_t least = SITU_NEVER_NS;
   for (int32_t k = 0; k < q->heap.n && least > 0; k++) least = min64(least, ready_ns(s, q->heap.at[k]));
   for (int32_t d = 0; d < s->problem->n_devices && least > 0; d++) timeline_forget(&s->pool, &s->lines[d], least);
 }
 
-static bool producers_are_placed(const draft *s, int32_t v) {
+static bool producers_are_placed(const partial_schedule *s, int32_t v) {
   const situ_graph *g = s->problem->graph;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
     if (s->device[g->producer[g->in[i]]] < 0) return false;
@@ -97,7 +97,7 @@ static bool producers_are_placed(const draft *s, int32_t v) {
 
 /* list_schedule where the sequence is at hand: the first in it that is ready comes next. Nearly always that is the
  * first that is left. */
-static bool schedule_sequence(draft *s, const list_policy *policy, budget *b, arena *scratch) {
+static bool schedule_sequence(partial_schedule *s, const list_policy *policy, budget *b, arena *scratch) {
   int32_t n = s->problem->n_operators;
   int32_t *next = ARENA_NEW(scratch, int32_t, (int64_t)n + 1); /* [position + 1] of what is left, n: none */
   bool going = next != NULL;
@@ -112,7 +112,7 @@ static bool schedule_sequence(draft *s, const list_policy *policy, budget *b, ar
   return going;
 }
 
-bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratch) {
+bool list_schedule(partial_schedule *s, const list_policy *policy, budget *b, arena *scratch) {
   REQUIRE(policy->priority || policy->sequence);
   const situ_graph *g = s->problem->graph;
   arena_mark mark = arena_get_mark(scratch);
@@ -146,46 +146,46 @@ typedef struct pair {
 
 /* The pairs of one schedule: the ready operators that are looked at, and which devices wait for a favourite. */
 typedef struct pairing {
-  draft *draft;
+  partial_schedule *partial;
   const list_pair_policy *policy;
-  int32_t window[LIST_WINDOW], n;
-  bool *in_window;      /* [operator]; this and the next three only where there are favourites */
+  int32_t shortlist[LIST_SHORTLIST], n;
+  bool *in_shortlist;   /* [operator]; this and the next three only where there are favourites */
   int32_t *last;        /* [device] the operator placed there last, or -1 */
   int32_t *awaited;     /* [device] the favourite it waits for, or -1 */
   int64_t *awaits_from; /* [device] the time from which it does */
 } pairing;
 
-static bool pairing_init(pairing *x, draft *s, const list_pair_policy *policy, arena *scratch) {
-  *x = (pairing){.draft = s, .policy = policy};
+static bool pairing_init(pairing *x, partial_schedule *s, const list_pair_policy *policy, arena *scratch) {
+  *x = (pairing){.partial = s, .policy = policy};
   if (!policy->favourite) return true;
   int32_t n = s->problem->n_devices;
-  if (!ARENA_ARRAYS(scratch, ZEROS(x->in_window, s->problem->n_operators), ARRAY(x->last, n), ARRAY(x->awaited, n),
+  if (!ARENA_ARRAYS(scratch, ZEROS(x->in_shortlist, s->problem->n_operators), ARRAY(x->last, n), ARRAY(x->awaited, n),
                     ARRAY(x->awaits_from, n)))
     return false;
   for (int32_t d = 0; d < n; d++) x->last[d] = -1;
   return true;
 }
 
-static void fill_window(pairing *x, ready_queue *q) {
-  while (x->n < LIST_WINDOW && q->heap.n > 0) {
-    int32_t v = x->window[x->n++] = heap_pop(&q->heap);
-    if (x->in_window) x->in_window[v] = true;
+static void fill_shortlist(pairing *x, ready_queue *q) {
+  while (x->n < LIST_SHORTLIST && q->heap.n > 0) {
+    int32_t v = x->shortlist[x->n++] = heap_pop(&q->heap);
+    if (x->in_shortlist) x->in_shortlist[v] = true;
   }
 }
 
 /* A device waits for the favourite of the operator that it ran last, from when that is ready on, where no other device
  * could start it earlier. */
 static void find_awaited(pairing *x) {
-  draft *s = x->draft;
+  partial_schedule *s = x->partial;
   for (int32_t d = 0; d < s->problem->n_devices; d++) {
     int32_t f = x->last[d] >= 0 ? x->policy->favourite[x->last[d]] : -1;
     x->awaited[d] = -1;
-    if (f < 0 || !x->in_window[f]) continue;
-    int32_t n = draft_candidates(s, f);
+    if (f < 0 || !x->in_shortlist[f]) continue;
+    int32_t n = partial_candidates(s, f);
     int64_t least = SITU_NEVER_NS, here = SITU_NEVER_NS;
-    draft_arrive(s, f);
+    partial_arrive(s, f);
     for (int32_t i = 0; i < n; i++) {
-      int64_t start = draft_start(s, f, s->candidates[i], false);
+      int64_t start = partial_start(s, f, s->candidates[i], false);
       least = min64(least, start);
       if (s->candidates[i] == d) here = start;
     }
@@ -206,16 +206,16 @@ static bool is_better(const pair *a, const pair *b) {
 /* The best device of operator v under the rule, if that is better than `best`. A device that waits takes another
  * operator only when that is urgent: when no device could make it wait longer. */
 static void consider(pair *best, pairing *x, int32_t v) {
-  draft *s = x->draft;
+  partial_schedule *s = x->partial;
   double level = x->policy->level[v];
-  int32_t n = draft_candidates(s, v);
+  int32_t n = partial_candidates(s, v);
   int64_t urgent = 0;
-  draft_arrive(s, v);
+  partial_arrive(s, v);
   for (int32_t i = 0; x->policy->favourite && i < n; i++)
-    urgent = max64(urgent, draft_start(s, v, s->candidates[i], false));
+    urgent = max64(urgent, partial_start(s, v, s->candidates[i], false));
   for (int32_t i = 0; i < n; i++) {
     int32_t d = s->candidates[i];
-    int64_t start = draft_start(s, v, d, false), time = problem_time_ns(s->problem, v, d);
+    int64_t start = partial_start(s, v, d, false), time = problem_time_ns(s->problem, v, d);
     bool disturbs = x->policy->favourite && x->awaited[d] >= 0 && x->awaited[d] != v && start >= x->awaits_from[d];
     if (disturbs) start = urgent;
     pair now = {.v = v,
@@ -231,20 +231,20 @@ static void consider(pair *best, pairing *x, int32_t v) {
 }
 
 static void take(pairing *x, int32_t at, pair *best) {
-  draft *s = x->draft;
+  partial_schedule *s = x->partial;
   if (s->links) {
-    draft_arrive(s, best->v);
-    draft_send(s, best->v, best->d);
-    best->start_ns = max64(best->start_ns, draft_start(s, best->v, best->d, false));
+    partial_arrive(s, best->v);
+    partial_send(s, best->v, best->d);
+    best->start_ns = max64(best->start_ns, partial_start(s, best->v, best->d, false));
   }
-  draft_place(s, best->v, best->d, best->start_ns);
-  x->window[at] = x->window[--x->n];
+  partial_place(s, best->v, best->d, best->start_ns);
+  x->shortlist[at] = x->shortlist[--x->n];
   if (!x->policy->favourite) return;
-  x->in_window[best->v] = false;
+  x->in_shortlist[best->v] = false;
   x->last[best->d] = best->v;
 }
 
-bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch) {
+bool list_pairs(partial_schedule *s, const list_pair_policy *policy, budget *b, arena *scratch) {
   REQUIRE(policy->level && (policy->rule != LIST_DYNAMIC_LEVEL || policy->mean));
   const situ_graph *g = s->problem->graph;
   arena_mark mark = arena_get_mark(scratch);
@@ -252,13 +252,13 @@ bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scra
   pairing x;
   bool going = queue_init(&queue, g, policy->level, scratch) && pairing_init(&x, s, policy, scratch);
   for (int32_t turn = 1; going && (x.n > 0 || queue.heap.n > 0); turn++) {
-    fill_window(&x, &queue);
+    fill_shortlist(&x, &queue);
     if (policy->favourite) find_awaited(&x);
     pair best = {.v = -1};
     int32_t at = 0;
     for (int32_t i = 0; i < x.n; i++) {
       int32_t before = best.v;
-      consider(&best, &x, x.window[i]);
+      consider(&best, &x, x.shortlist[i]);
       if (best.v != before) at = i;
     }
     going = best.v >= 0 && (turn % LOOK_EVERY != 0 || !budget_over(b));
@@ -270,21 +270,22 @@ bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scra
   return going;
 }
 
-void list_offer(solve_run *run, draft *s) {
-  CONTRACT(draft_check(s));
-  placement where = draft_placement(s);
+void list_offer(solve_run *run, partial_schedule *s) {
+  CONTRACT(partial_check(s));
+  placement where = partial_placement(s);
   repair_offer(run, &where);
 }
 
 /* One schedule by upward rank. False when the budget or memory ended. */
-static bool schedule_by_rank(solve_run *run, draft *s, double *rank, rank_weight way, const int32_t *forced) {
+static bool schedule_by_rank(solve_run *run, partial_schedule *s, double *rank, rank_weight way,
+                             const int32_t *forced) {
   arena_mark mark = arena_get_mark(run->arena);
   rank_costs costs;
   bool going = rank_costs_find(&costs, run->arena, run->problem, way);
   if (going) rank_upward(rank, run->problem, &costs);
   arena_release(run->arena, mark);
   if (!going) return false;
-  draft_clear(s);
+  partial_clear(s);
   going = list_schedule(s, &(list_policy){.priority = rank, .forced = forced}, run->budget, run->arena);
   if (going) list_offer(run, s);
   return going;
@@ -292,7 +293,7 @@ static bool schedule_by_rank(solve_run *run, draft *s, double *rank, rank_weight
 
 /* Schedules without the memory that was exceeded most, then without one more, until some plan fits: what tensors take
  * while they live is not known before. */
-static situ_status leave_out_full(solve_run *run, draft *s, double *rank) {
+static situ_status leave_out_full(solve_run *run, partial_schedule *s, double *rank) {
   const situ_problem *p = run->problem;
   bool *closed = ARENA_ZERO(run->arena, bool, p->n_memories);
   if (!closed) return fail_no_memory(run->error);
@@ -318,15 +319,15 @@ static situ_status leave_out_full(solve_run *run, draft *s, double *rank) {
 situ_status list_by_rank(solve_run *run, const int32_t *forced) {
   const situ_problem *p = run->problem;
   double *rank = ARENA_NEW(run->arena, double, p->n_operators);
-  draft s;
-  if (!rank || !draft_init(&s, p, run->arena)) return fail_no_memory(run->error);
+  partial_schedule s;
+  if (!rank || !partial_init(&s, p, run->arena)) return fail_no_memory(run->error);
   int32_t ways = p->n_operators <= ALL_WAYS_UP_TO ? N_RANK_WEIGHTS : 1;
   for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++) {
     if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) return SITU_STATUS_OK;
     if (way == 0 && !forced && !run->incumbent->best.device) TRY(leave_out_full(run, &s, rank));
   }
   if (p->contention == SITU_CONTENTION_NONE || p->n_operators > ALL_WAYS_UP_TO || solve_done(run) ||
-      !draft_follow_links(&s, run->arena))
+      !partial_follow_links(&s, run->arena))
     return SITU_STATUS_OK;
   for (int32_t way = 0; way < ways && !solve_done(run); way++)
     if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) break;

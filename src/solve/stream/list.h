@@ -6,7 +6,7 @@
 #define SITU_SOLVE_STREAM_LIST_H
 
 #include "solve/common/solver.h"
-#include "solve/stream/draft.h"
+#include "solve/stream/partial.h"
 
 typedef struct list_policy {
   const double *priority; /* [operator], the highest first; ties: the lower number */
@@ -14,13 +14,14 @@ typedef struct list_policy {
   const int32_t *sequence;
   const int64_t *tail_ns; /* [operator * n_devices + device] added to the finish when devices are compared; or NULL */
   const int32_t *forced;  /* [operator] its device if that is a candidate, or -1; or NULL */
-  /* NULL, or what chooses the device of an operator instead: one of draft_candidates, after draft_arrive; -1: none. */
-  int32_t (*choose)(void *context, draft *s, int32_t v);
+  /* NULL, or what chooses the device of an operator instead: one of partial_candidates, after partial_arrive; -1: none.
+   */
+  int32_t (*choose)(void *context, partial_schedule *s, int32_t v);
   void *context;
 } list_policy;
 
-/* Schedules everything into the empty draft. False when the budget ended before that, or memory. */
-bool list_schedule(draft *s, const list_policy *policy, budget *b, arena *scratch);
+/* Schedules everything into an empty partial schedule. False when the budget ended before that, or memory. */
+bool list_schedule(partial_schedule *s, const list_policy *policy, budget *b, arena *scratch);
 
 typedef enum list_pair_rule {
   LIST_EARLIEST_START, /* ETF: the least start, ties by the highest level, then a device that waits for nothing, then
@@ -37,16 +38,16 @@ typedef struct list_pair_policy {
   const int32_t *favourite;
 } list_pair_policy;
 
-/* Schedules everything into the empty draft. Only the LIST_WINDOW ready operators of highest level are looked at in
- * each turn. False when the budget ended before that, or memory. */
-enum { LIST_WINDOW = 64 };
-bool list_pairs(draft *s, const list_pair_policy *policy, budget *b, arena *scratch);
+/* Schedules everything into an empty partial schedule. Only the LIST_SHORTLIST ready operators of highest level are
+ * looked at in each turn. False when the budget ended before that, or memory. */
+enum { LIST_SHORTLIST = 64 };
+bool list_pairs(partial_schedule *s, const list_pair_policy *policy, budget *b, arena *scratch);
 
 /* Offers what list_schedule makes of upward ranks: one schedule for each way of making ranks out of unlike devices, and
  * where links serve one transfer at a time once more with channels followed. forced: as in list_policy. */
 situ_status list_by_rank(solve_run *run, const int32_t *forced);
 
-/* Offers a finished draft to the incumbent, after moving operators off memories that are too full. */
-void list_offer(solve_run *run, draft *s);
+/* Offers a finished schedule to the incumbent, after moving operators off memories that are too full. */
+void list_offer(solve_run *run, partial_schedule *s);
 
 #endif

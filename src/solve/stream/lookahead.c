@@ -50,23 +50,23 @@ static void add_child(lookahead *s, int32_t x) {
   if (at < MOST_CHILDREN) s->children[at] = (child){.v = x};
 }
 
-static void find_own(lookahead *s, draft *d, int32_t v) {
-  s->n_own = draft_candidates(d, v);
-  draft_arrive(d, v);
+static void find_own(lookahead *s, partial_schedule *d, int32_t v) {
+  s->n_own = partial_candidates(d, v);
+  partial_arrive(d, v);
   for (int32_t i = 0; i < s->n_own; i++) {
     s->own[i] = d->candidates[i];
-    s->start_ns[i] = draft_start(d, v, s->own[i], true);
+    s->start_ns[i] = partial_start(d, v, s->own[i], true);
   }
 }
 
 /* Candidates of a child, and the arrivals of its inputs there. */
-static void find_arrivals(lookahead *s, draft *d, int32_t v, int32_t c) {
+static void find_arrivals(lookahead *s, partial_schedule *d, int32_t v, int32_t c) {
   const situ_problem *p = d->problem;
   const situ_graph *g = p->graph;
   child *x = &s->children[c];
   int64_t first = (int64_t)c * s->n_devices;
   x->first_edge = x->end_edge = c > 0 ? x[-1].end_edge : 0;
-  x->n = draft_candidates(d, x->v);
+  x->n = partial_candidates(d, x->v);
   for (int32_t k = 0; k < x->n; k++) {
     s->candidates[first + k] = d->candidates[k];
     s->arrival_ns[first + k] = 0;
@@ -87,7 +87,7 @@ static void find_arrivals(lookahead *s, draft *d, int32_t v, int32_t c) {
   }
 }
 
-static void find_children(lookahead *s, draft *d, int32_t v) {
+static void find_children(lookahead *s, partial_schedule *d, int32_t v) {
   const situ_graph *g = d->problem->graph;
   s->n_children = 0;
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
@@ -96,7 +96,8 @@ static void find_children(lookahead *s, draft *d, int32_t v) {
 }
 
 /* The earliest start of child c on a device, in a gap that no child before it has taken. */
-static int64_t start_of_child(const lookahead *s, const draft *d, int32_t c, int32_t device, int64_t ready_ns) {
+static int64_t start_of_child(const lookahead *s, const partial_schedule *d, int32_t c, int32_t device,
+                              int64_t ready_ns) {
   int64_t time = problem_time_ns(d->problem, s->children[c].v, device);
   for (;;) {
     int64_t start = timeline_find(&d->pool, &d->lines[device], ready_ns, time);
@@ -109,7 +110,7 @@ static int64_t start_of_child(const lookahead *s, const draft *d, int32_t c, int
 }
 
 /* When the inputs of child c from children before it come to a device. */
-static int64_t arrival_on_trial(const lookahead *s, const draft *d, int32_t c, int32_t device) {
+static int64_t arrival_on_trial(const lookahead *s, const partial_schedule *d, int32_t c, int32_t device) {
   int64_t latest = 0;
   for (const child_edge *e = s->edges + s->children[c].first_edge; e < s->edges + s->children[c].end_edge; e++) {
     const child *u = &s->children[e->producer];
@@ -120,7 +121,7 @@ static int64_t arrival_on_trial(const lookahead *s, const draft *d, int32_t c, i
 }
 
 /* When the last child would end with v on its i-th candidate; the end of v where it has none. */
-static int64_t end_of_children(lookahead *s, const draft *d, int32_t v, int32_t i) {
+static int64_t end_of_children(lookahead *s, const partial_schedule *d, int32_t v, int32_t i) {
   const situ_problem *p = d->problem;
   int32_t unit = d->units->of[v];
   int64_t finish = sat_add(s->start_ns[i], problem_time_ns(p, v, s->own[i])), last = finish;
@@ -146,7 +147,7 @@ static int64_t end_of_children(lookahead *s, const draft *d, int32_t v, int32_t 
 }
 
 /* Ties: the earlier end of v itself, then the device listed first. */
-static int32_t choose(void *context, draft *d, int32_t v) {
+static int32_t choose(void *context, partial_schedule *d, int32_t v) {
   lookahead *s = context;
   int32_t best = -1;
   int64_t best_key = 0, best_end = 0;
@@ -177,16 +178,16 @@ static situ_status lookahead_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   double *rank = ARENA_NEW(run->arena, double, p->n_operators);
   rank_costs costs;
-  draft d;
+  partial_schedule d;
   lookahead *s = ARENA_NEW(run->arena, lookahead, 1);
-  if (!rank || !s || !rank_costs_find(&costs, run->arena, p, RANK_MEAN) || !draft_init(&d, p, run->arena) ||
+  if (!rank || !s || !rank_costs_find(&costs, run->arena, p, RANK_MEAN) || !partial_init(&d, p, run->arena) ||
       !lookahead_init(s, p, rank, run->arena))
     return fail_no_memory(run->error);
   rank_upward(rank, p, &costs);
   list_policy policy = {.priority = rank, .choose = choose, .context = s};
   if (!list_schedule(&d, &policy, run->budget, run->arena)) return SITU_STATUS_OK;
   list_offer(run, &d);
-  if (p->contention == SITU_CONTENTION_NONE || solve_done(run) || !draft_follow_links(&d, run->arena))
+  if (p->contention == SITU_CONTENTION_NONE || solve_done(run) || !partial_follow_links(&d, run->arena))
     return SITU_STATUS_OK;
   if (list_schedule(&d, &policy, run->budget, run->arena)) list_offer(run, &d);
   return SITU_STATUS_OK;

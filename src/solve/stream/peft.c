@@ -26,8 +26,8 @@ static situ_status peft_solve(solve_run *run) {
   int64_t cells = (int64_t)p->n_operators * p->n_devices;
   int64_t *head = ARENA_NEW(run->arena, int64_t, cells), *tail = ARENA_NEW(run->arena, int64_t, cells);
   double *rank = ARENA_NEW(run->arena, double, p->n_operators);
-  draft s;
-  if (!head || !tail || !rank || !draft_init(&s, p, run->arena) || !bound_heads_tails(head, tail, p))
+  partial_schedule s;
+  if (!head || !tail || !rank || !partial_init(&s, p, run->arena) || !bound_heads_tails(head, tail, p))
     return fail_no_memory(run->error);
   rank_by_table(rank, p, tail);
   if (list_schedule(&s, &(list_policy){.priority = rank, .tail_ns = tail}, run->budget, run->arena))

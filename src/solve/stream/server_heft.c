@@ -24,7 +24,7 @@ typedef struct spreading {
   int64_t *room_bytes; /* [type] of its accelerators, or of its hosts where it has none */
   int32_t *only_server;
   double *rank;
-  draft draft;
+  partial_schedule partial;
 } spreading;
 
 /* The devices of a server that are to be used: its accelerators, or its hosts where it has none. */
@@ -75,8 +75,8 @@ static bool schedule(spreading *s, rank_weight way) {
   bool going = rank_costs_find(&costs, s->run->arena, s->problem, way);
   if (going) rank_upward(s->rank, s->problem, &costs);
   arena_release(s->run->arena, mark);
-  draft_clear(&s->draft);
-  return going && list_schedule(&s->draft, &(list_policy){.priority = s->rank}, s->run->budget, s->run->arena);
+  partial_clear(&s->partial);
+  return going && list_schedule(&s->partial, &(list_policy){.priority = s->rank}, s->run->budget, s->run->arena);
 }
 
 /* How long a server of type k takes from element to element. */
@@ -93,12 +93,12 @@ static bool time_server(spreading *s, int32_t k) {
     s->only_server[v] = runs && s->problem->pin[v] < 0 ? server : -1;
   }
   for (int32_t e = 0; e < c->n; e++) never[e + 1] += never[e];
-  s->draft.limited = false;
+  s->partial.limited = false;
   if (!schedule(s, RANK_MEAN)) return false;
   for (int32_t e = 0; e < c->n; e++) {
     time[e + 1] = time[e];
     for (int32_t i = c->first[e]; i < c->first[e + 1]; i++)
-      time[e + 1] = max64(time[e + 1], s->draft.finish_ns[c->order[i]]);
+      time[e + 1] = max64(time[e + 1], s->partial.finish_ns[c->order[i]]);
   }
   return true;
 }
@@ -128,7 +128,7 @@ static bool offer(spreading *s, server_table *t, double fill, int64_t most_peak)
     s->only_server[v] = p->pin[v] >= 0 ? -1 : p->platform->devices[device_of[c->element[v]]].server;
   for (int32_t way = 0; way < N_RANK_WEIGHTS && !solve_done(s->run); way++) {
     if (!schedule(s, (rank_weight)way)) return false;
-    list_offer(s->run, &s->draft);
+    list_offer(s->run, &s->partial);
   }
   return true;
 }
@@ -145,10 +145,10 @@ static bool spread(spreading *s, arena *a) {
   s->time_ns = ARENA_ZERO(a, int64_t *, s->n_types);
   s->never = ARENA_ZERO(a, int32_t *, s->n_types);
   if (!s->time_ns || !s->never) return false;
-  bool limited = s->draft.limited;
+  bool limited = s->partial.limited;
   for (int32_t k = 0; k < s->n_types; k++)
     if (!time_server(s, k)) return false;
-  s->draft.limited = limited;
+  s->partial.limited = limited;
   int64_t most_peak = 0;
   for (int32_t e = 0; e < s->chain.n; e++) most_peak = max64(most_peak, s->chain.peak_bytes[e]);
   for (size_t i = 0; i < (limited ? sizeof FILLS / sizeof FILLS[0] : 1) && !solve_done(s->run); i++)
@@ -163,13 +163,13 @@ static situ_status server_heft_solve(solve_run *run) {
   server_type *servers;
   s.only_server = ARENA_NEW(a, int32_t, p->n_operators);
   s.rank = ARENA_NEW(a, double, p->n_operators);
-  if (!s.only_server || !s.rank || !server_types_find(&servers, &s.n_types, p, a) || !draft_init(&s.draft, p, a))
+  if (!s.only_server || !s.rank || !server_types_find(&servers, &s.n_types, p, a) || !partial_init(&s.partial, p, a))
     return fail_no_memory(run->error);
   s.servers = servers;
-  s.draft.only_server = s.only_server;
-  s.draft.spare_hosts = true;
+  s.partial.only_server = s.only_server;
+  s.partial.spare_hosts = true;
   if (!make_whole(&s, a)) return fail_no_memory(run->error);
-  if (!spread(&s, a) && run->budget->stop == BUDGET_GOING) return fail_no_memory(run->error);
+  spread(&s, a); /* what ended for want of time, memory or a device that has room offers nothing more */
   return SITU_STATUS_OK;
 }
 

@@ -51,14 +51,14 @@ static void repeat(tradeoff *s, const placement *one) {
   arena_mark mark = arena_get_mark(run->arena);
   double *priority = ARENA_NEW(run->arena, double, all);
   int32_t *forced = ARENA_NEW(run->arena, int32_t, all);
-  draft d;
-  if (priority && forced && draft_init(&d, s->problem, run->arena)) {
+  partial_schedule d;
+  if (priority && forced && partial_init(&d, s->problem, run->arena)) {
     for (int32_t k = 0; k < all; k++) {
       priority[s->rank_order[k]] = -(double)(s->rank_order[k] / n) * all - k;
       forced[k] = one->device[k % n];
     }
     if (list_schedule(&d, &(list_policy){.priority = priority, .forced = forced}, run->budget, run->arena)) {
-      placement listed = draft_placement(&d);
+      placement listed = partial_placement(&d);
       offer(s, &listed);
     }
   }

@@ -104,16 +104,16 @@ static void the_walk_passes_each_call_once_at_its_price(void **state) {
     simulator *s = simulator_new(random.problem, a);
     call_graph g;
     call_lattice l;
-    call_walk w;
+    call_iterator w;
     budget b = budget_new(0, 0, NULL, NULL);
     assert_true(call_graph_find(&g, random.problem, 0, a));
     assert_int_equal(call_lattice_find(&l, &g, 4096, a, &b), CALL_LATTICE_ALL);
-    assert_true(call_walk_make(&w, &l, NULL, NULL, a));
+    assert_true(call_iterator_make(&w, &l, NULL, NULL, a));
     for (int32_t from = 0; from < l.n; from++) {
       bool seen[4096] = {false};
       int32_t n = 0, above = 0;
-      call_walk_start(&w, from);
-      for (int32_t to; (to = call_walk_next(&w, true)) >= 0; n++) {
+      call_iterator_start(&w, from);
+      for (int32_t to; (to = call_iterator_next(&w, true)) >= 0; n++) {
         assert_false(seen[to]);
         seen[to] = true;
         assert_int_equal(w.compute_ns + w.in_ns + w.out_ns, simulated_cost(&l, s, from, to));

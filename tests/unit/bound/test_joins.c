@@ -32,7 +32,7 @@ static void look(void *context, const placement *where) {
 }
 
 /* Whether joins say more than chains somewhere; they never say less, and never more than is true. */
-static bool hold(const situ_problem *p, uint64_t seed, int32_t window) {
+static bool hold(const situ_problem *p, uint64_t seed, int32_t width) {
   int64_t head[MOST_CELLS], tail[MOST_CELLS], chain_head[MOST_CELLS], chain_tail[MOST_CELLS];
   int32_t cells = p->n_operators * p->n_devices;
   bool may[MOST_CELLS], more = false;
@@ -42,7 +42,7 @@ static bool hold(const situ_problem *p, uint64_t seed, int32_t window) {
   for (int32_t i = 0; i < cells; i++) may[i] = problem_allows(p, i / p->n_devices, i % p->n_devices);
   for (int32_t i = 0; i < cells; i++) e.end[i] = e.rest[i] = SITU_NEVER_NS;
   brute_each(p, look, &e);
-  assert_true(joins_find(joins_new(p, window, a), head, tail, may, &unlimited));
+  assert_true(joins_find(joins_new(p, width, a), head, tail, may, &unlimited));
   assert_true(bound_heads_tails(chain_head, chain_tail, p));
   for (int32_t i = 0; i < cells; i++) {
     if (head[i] > e.end[i] || tail[i] > e.rest[i])
@@ -83,11 +83,11 @@ static void joins_are_for_streams(void **state) {
   lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
   o.options.execution = SITU_EXECUTION_STREAM;
   lab l = lab_random(&o);
-  assert_true(joins_window(l.problem) > 0);
+  assert_true(joins_width(l.problem) > 0);
   lab_free(&l);
   o.options.execution = SITU_EXECUTION_CALLS;
   l = lab_random(&o);
-  assert_int_equal(joins_window(l.problem), 0);
+  assert_int_equal(joins_width(l.problem), 0);
   lab_free(&l);
 }
 

@@ -247,6 +247,58 @@ static void pins_beyond_the_platform_are_refused(void **state) {
   scenario_free(&s);
 }
 
+/* Two operators that take no time, with a tensor of no bytes between them. */
+static scenario joined(void) {
+  scenario s = scenario_new();
+  scenario_device(&s, 100, -1, true);
+  scenario_device(&s, 100, -1, false);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  int32_t a = scenario_operator(&s, "a", 0, 0, 0), b = scenario_operator(&s, "b", 0, 0, 0);
+  scenario_tensor(&s, a, 0, b, -1);
+  scenario_pose(&s, NULL);
+  return s;
+}
+
+/* a on the host and b on the accelerator, where each is slowest, and the tensor, which counts twice: once for its one
+ * user and once for a way out. */
+static void times_beyond_the_limit_are_refused(void **state) {
+  (void)state;
+  static const int64_t half = PROBLEM_MOST_NS / 2;
+  const struct {
+    int64_t a_ns, b_ns, transfer_ns;
+    bool good;
+  } cases[] = {{half, half, 0, true},      {half, half + 1, 0, false},        {half, half - 2, 1, true},
+               {half, half - 1, 1, false}, {0, 0, PROBLEM_MOST_NS / 2, true}, {0, 0, PROBLEM_MOST_NS / 2 + 1, false},
+               {0, 0, INT64_MAX, false},   {INT64_MAX - 1, 1, 0, false},      {0, SITU_NEVER_NS, 1, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    scenario s = joined();
+    s.costs->time_ns[0] = cases[i].a_ns;
+    s.costs->time_ns[3] = cases[i].b_ns;
+    for (int32_t k = 1; k < s.costs->n_kinds; k++) s.costs->transfer_ns[k] = cases[i].transfer_ns;
+    situ_error error = {0};
+    assert_int_equal(pose(&s, NULL, &error), cases[i].good ? SITU_STATUS_OK : SITU_STATUS_BAD_INPUT);
+    if (!cases[i].good) assert_non_null(strstr(error.text, "2^54 ns"));
+    scenario_free(&s);
+  }
+}
+
+/* Weights count once, workspaces and tensors for each of three inputs in flight. */
+static void sizes_beyond_the_limit_are_refused(void **state) {
+  (void)state;
+  for (int64_t more = 0; more < 2; more++) {
+    scenario s = joined();
+    s.graph->weight_bytes[0] = PROBLEM_MOST_BYTES - 3 * (5 + 7) + more;
+    s.graph->workspace_bytes[1] = 5;
+    s.graph->size_bytes[0] = 7;
+    const situ_problem_options options = {.size = sizeof options, .execution = SITU_EXECUTION_PIPELINE, .in_flight = 3};
+    situ_error error = {0};
+    assert_int_equal(pose(&s, &options, &error), more ? SITU_STATUS_BAD_INPUT : SITU_STATUS_OK);
+    if (more) assert_non_null(strstr(error.text, "2^56 bytes"));
+    scenario_free(&s);
+  }
+}
+
 /* ---- what inner loops look up ---- */
 
 /* d0 and d2 share a memory; only d1 and d3 are hosts: the first is d1. Nobody is: d0. */
@@ -427,6 +479,8 @@ int main(void) {
       cmocka_unit_test(pins_hold_for_their_group),
       cmocka_unit_test(constraints_that_no_plan_can_meet_are_named),
       cmocka_unit_test(pins_beyond_the_platform_are_refused),
+      cmocka_unit_test(times_beyond_the_limit_are_refused),
+      cmocka_unit_test(sizes_beyond_the_limit_are_refused),
       cmocka_unit_test(devices_are_looked_up),
       cmocka_unit_test(only_training_has_two_phases_and_only_in_gpipe),
       cmocka_unit_test(views_ask_another_question_of_the_same_things),

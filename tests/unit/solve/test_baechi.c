@@ -146,9 +146,9 @@ static void a_device_waits_for_the_favourite_of_its_last_operator(void **state) 
     int32_t favourite[5] = {-1, -1, -1, -1, -1};
     level[u] = 40, level[find(g, "x")] = 39, level[find(g, "z")] = 10, level[f] = 30, level[find(g, "y")] = 15;
     favourite[u] = f;
-    draft d;
+    partial_schedule d;
     budget b = budget_new(0, 0, NULL, NULL);
-    assert_true(draft_init(&d, s.problem, s.arena));
+    assert_true(partial_init(&d, s.problem, s.arena));
     list_pair_policy policy = {.rule = LIST_EARLIEST_START, .level = level, .favourite = favours ? favourite : NULL};
     assert_true(list_pairs(&d, &policy, &b, s.arena));
     /* u 0-10 on d0, x 0-9 and y 9-24 on d1. At 10 z could start on d0 (on d1 at 24); f could on d0 at 12, on d1 at 24.

@@ -206,7 +206,7 @@ static void with_links_what_is_offered_keeps_the_rules(void **state) {
 
 /* Thousands of operators are cut at some places only; the answer is still a plan, and with equal operators a good one.
  */
-static void a_long_graph_is_cut_into_blocks(void **state) {
+static void a_long_graph_is_cut_into_slices(void **state) {
   (void)state;
   lab_options o = {
       .seed = 3,
@@ -224,7 +224,7 @@ int main(void) {
       cmocka_unit_test(made_orders_are_linear_extensions),
       cmocka_unit_test(the_best_chain_of_the_order_is_found),
       cmocka_unit_test(with_links_what_is_offered_keeps_the_rules),
-      cmocka_unit_test(a_long_graph_is_cut_into_blocks),
+      cmocka_unit_test(a_long_graph_is_cut_into_slices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

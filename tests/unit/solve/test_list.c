@@ -37,13 +37,13 @@ static void heft_takes_80_on_the_example_of_its_paper(void **state) {
   arena *a = arena_new();
   rank_costs costs;
   double rank[10];
-  draft s;
+  partial_schedule s;
   budget b = budget_new(0, 0, NULL, NULL);
   assert_true(rank_costs_find(&costs, a, l.problem, RANK_MEAN));
   rank_upward(rank, l.problem, &costs);
-  assert_true(draft_init(&s, l.problem, a));
+  assert_true(partial_init(&s, l.problem, a));
   assert_true(list_schedule(&s, &(list_policy){.priority = rank}, &b, a));
-  placement where = draft_placement(&s);
+  placement where = partial_placement(&s);
   assert_int_equal(simulator_run(simulator_new(l.problem, a), &where, true).value_ns, 80);
   arena_free(a);
   lab_free(&l);
@@ -174,14 +174,14 @@ static void a_sequence_at_hand_is_as_good_as_priorities(void **state) {
     rng random = rng_new(seed);
     lab l = draw_problem(seed, &random);
     arena *a = arena_new();
-    draft one, other;
+    partial_schedule one, other;
     budget b = budget_new(0, 0, NULL, NULL);
     double priority[MOST_DRAWN];
     int32_t sequence[MOST_DRAWN], forced[MOST_DRAWN], n = l.problem->n_operators;
     draw_priorities(n, &random, priority, sequence);
     for (int32_t v = 0; v < n; v++) forced[v] = (int32_t)rng_below(&random, l.problem->n_devices + 1) - 1;
-    assert_true(draft_init(&one, l.problem, a) && draft_init(&other, l.problem, a));
-    if (seed % 7 < 3) assert_true(draft_follow_links(&one, a) && draft_follow_links(&other, a));
+    assert_true(partial_init(&one, l.problem, a) && partial_init(&other, l.problem, a));
+    if (seed % 7 < 3) assert_true(partial_follow_links(&one, a) && partial_follow_links(&other, a));
     one.spare_hosts = other.spare_hosts = seed % 11 == 0;
     bool done = list_schedule(&one, &(list_policy){.priority = priority, .forced = forced}, &b, a);
     assert_int_equal(list_schedule(&other, &(list_policy){.sequence = sequence, .forced = forced}, &b, a), done);
@@ -195,18 +195,18 @@ static void a_sequence_at_hand_is_as_good_as_priorities(void **state) {
 }
 
 /* Chooses by the number of the operator, after a look at all devices. */
-static int32_t choose_and_compare(void *context, draft *s, int32_t v) {
+static int32_t choose_and_compare(void *context, partial_schedule *s, int32_t v) {
   int64_t *seen = context;
   bool takes[8], any = false;
-  for (int32_t d = 0; d < s->problem->n_devices; d++) any |= takes[d] = draft_takes(s, v, d);
-  int32_t n = draft_candidates(s, v), n_taken = 0;
+  for (int32_t d = 0; d < s->problem->n_devices; d++) any |= takes[d] = partial_takes(s, v, d);
+  int32_t n = partial_candidates(s, v), n_taken = 0;
   for (int32_t i = 0; i < n; i++) n_taken += takes[s->candidates[i]];
   for (int32_t d = 0; d < s->problem->n_devices; d++) n_taken -= takes[d];
   assert_int_equal(n_taken, 0); /* who takes it is a candidate */
   for (int32_t i = 0; any && i < n; i++) assert_true(takes[s->candidates[i]]);
   if (!any) assert_true(n <= 1 || s->spare_hosts);
   seen[any]++;
-  draft_arrive(s, v);
+  partial_arrive(s, v);
   return n > 0 ? s->candidates[v % n] : -1;
 }
 
@@ -217,12 +217,12 @@ static void a_device_that_takes_an_operator_is_a_candidate(void **state) {
     rng random = rng_new(seed);
     lab l = draw_problem(seed, &random);
     arena *a = arena_new();
-    draft s;
+    partial_schedule s;
     budget b = budget_new(0, 0, NULL, NULL);
     double priority[MOST_DRAWN];
     int32_t sequence[MOST_DRAWN];
     draw_priorities(l.problem->n_operators, &random, priority, sequence);
-    assert_true(draft_init(&s, l.problem, a));
+    assert_true(partial_init(&s, l.problem, a));
     s.spare_hosts = seed % 3 == 0;
     list_schedule(&s, &(list_policy){.sequence = sequence, .choose = choose_and_compare, .context = seen}, &b, a);
     arena_free(a);

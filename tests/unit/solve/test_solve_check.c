@@ -5,9 +5,9 @@
 #include "solve/pipeline/elimination.h"
 #include "solve/pipeline/stages.h"
 #include "solve/stream/chain.h"
-#include "solve/stream/draft.h"
 #include "solve/stream/environment.h"
 #include "solve/stream/modules.h"
+#include "solve/stream/partial.h"
 
 enum { N = 24 };
 
@@ -73,30 +73,30 @@ static void a_broken_elimination_is_named(void **state) {
   arena_free(a);
 }
 
-static void a_broken_draft_is_named(void **state) {
+static void a_broken_partial_schedule_is_named(void **state) {
   (void)state;
   lab l = draw(SITU_EXECUTION_STREAM, 5);
   arena *a = arena_new();
-  draft s;
-  assert_true(draft_init(&s, l.problem, a));
-  assert_null(draft_check(&s)); /* nothing is placed */
+  partial_schedule s;
+  assert_true(partial_init(&s, l.problem, a));
+  assert_null(partial_check(&s)); /* nothing is placed */
   for (int32_t v = 0; v < N; v++) {
-    assert_true(draft_candidates(&s, v) > 0);
-    draft_arrive(&s, v);
+    assert_true(partial_candidates(&s, v) > 0);
+    partial_arrive(&s, v);
     int32_t d = s.candidates[0];
-    draft_place(&s, v, d, draft_start(&s, v, d, true));
+    partial_place(&s, v, d, partial_start(&s, v, d, true));
   }
   int32_t v = 0, grouped = 0;
   while (l.graph->in_start[v] == l.graph->in_start[v + 1] || problem_time_ns(l.problem, v, s.device[v]) == 0) v++;
   while (l.graph->colocation[grouped] < 0) grouped++;
   int32_t *unit_device = &s.unit_device[l.problem->units.of[grouped]];
   int32_t producer = l.graph->producer[l.graph->in[l.graph->in_start[v]]];
-  BREAKS(draft_check(&s), s.device[v], 3, "on devices");
-  BREAKS(draft_check(&s), s.start_ns[v], -1, "starts");
-  BREAKS(draft_check(&s), s.finish_ns[v], s.finish_ns[v] + 1, "takes its time");
-  BREAKS(draft_check(&s), s.lines[s.device[v]].end, 0, "covers its operators");
-  BREAKS(draft_check(&s), *unit_device, *unit_device + 1, "shares a device");
-  BREAKS(draft_check(&s), s.device[producer], -1, "producers are placed");
+  BREAKS(partial_check(&s), s.device[v], 3, "on devices");
+  BREAKS(partial_check(&s), s.start_ns[v], -1, "starts");
+  BREAKS(partial_check(&s), s.finish_ns[v], s.finish_ns[v] + 1, "takes its time");
+  BREAKS(partial_check(&s), s.lines[s.device[v]].end, 0, "covers its operators");
+  BREAKS(partial_check(&s), *unit_device, *unit_device + 1, "shares a device");
+  BREAKS(partial_check(&s), s.device[producer], -1, "producers are placed");
   arena_free(a);
   lab_free(&l);
 }
@@ -211,7 +211,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(broken_stages_are_named),
       cmocka_unit_test(a_broken_elimination_is_named),
-      cmocka_unit_test(a_broken_draft_is_named),
+      cmocka_unit_test(a_broken_partial_schedule_is_named),
       cmocka_unit_test(a_broken_chain_is_named),
       cmocka_unit_test(broken_strands_and_modules_are_named),
       cmocka_unit_test(a_broken_environment_is_named),

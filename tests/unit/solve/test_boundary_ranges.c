@@ -9,7 +9,7 @@
 
 #include "../../lab/lab.h"
 #include "base/rng.h"
-#include "solve/pipeline/windows.h"
+#include "solve/pipeline/boundary_ranges.h"
 
 enum { MOST = 12 };
 
@@ -33,7 +33,7 @@ static bool is_ideal(const stages *s, uint32_t set) {
 
 /* The price of the classes of a part, and of the loose edges that lie in it: where neither end is outside of it, or one
  * end is beside it, which they may be taken to. */
-static int64_t price_of(const windows *w, uint32_t inner, uint32_t outer) {
+static int64_t price_of(const boundary_ranges *w, uint32_t inner, uint32_t outer) {
   const stages *s = w->stages;
   uint32_t part = outer & ~inner;
   int64_t sum = 0;
@@ -48,7 +48,7 @@ static int64_t price_of(const windows *w, uint32_t inner, uint32_t outer) {
 }
 
 /* The most price of the difference of two ideals that holds no pin of the edge but lies between some of them. */
-static int64_t most_between(const windows *w, int32_t e) {
+static int64_t most_between(const boundary_ranges *w, int32_t e) {
   const stages *s = w->stages;
   uint32_t pins = 0, all = (1u << s->n) - 1;
   int64_t most = 0;
@@ -75,7 +75,7 @@ static bool is_end(const stages *s, int32_t e, bool first) {
 }
 
 /* Spans: exact for edges with two pins, never too small for others, unknown where no pin is an end. */
-static void hold_spans(const windows *w, int64_t tally[3]) {
+static void hold_spans(const boundary_ranges *w, int64_t tally[3]) {
   const stages *s = w->stages;
   for (int32_t e = 0; e < s->n_edges; e++) {
     int64_t most = most_between(w, e);
@@ -107,16 +107,17 @@ static void spans_are_what_a_device_between_the_pins_can_hold(void **state) {
         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .communication = SITU_COMMUNICATION_HOST_STAGED}});
     arena *a = arena_new();
     stages s;
-    windows w, coarse;
-    assert_true(stages_find(&s, l.problem, a) && s.n <= MOST && windows_init(&w, &s, a));
+    boundary_ranges w, coarse;
+    assert_true(stages_find(&s, l.problem, a) && s.n <= MOST && boundary_ranges_init(&w, &s, a));
     hold_spans(&w, tally);
     int64_t *loose = ARENA_ZERO(a, int64_t, s.n_edges + 1);
     for (int32_t e = 0; e < s.n_edges; e++)
       if (s.pin_start[e + 1] - s.pin_start[e] == 2 && is_end(&s, e, true) && rng_below(&r, 2))
         loose[e] = rng_below(&r, 30);
-    assert_true(windows_of(&coarse, &s, &w, w.price, w.in_price, w.out_price, loose, a));
+    assert_true(boundary_ranges_of(&coarse, &s, &w, w.price, w.in_price, w.out_price, loose, a));
     for (int32_t e = 0; e < s.n_edges; e++) coarse.total += loose[e];
-    assert_true(windows_of(&coarse, &s, &coarse, w.price, w.in_price, w.out_price, loose, a)); /* with that total */
+    assert_true(
+        boundary_ranges_of(&coarse, &s, &coarse, w.price, w.in_price, w.out_price, loose, a)); /* with that total */
     hold_spans(&coarse, tally);
     arena_free(a);
     lab_free(&l);

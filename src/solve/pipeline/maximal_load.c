@@ -1,4 +1,4 @@
-#include "solve/pipeline/pulls.h"
+#include "solve/pipeline/maximal_load.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void leave_edge(const stages *s, const uint64_t *ideal, int32_t v, int32_
   }
 }
 
-static bool may_pull(const stages *s, const uint64_t *ideal, int32_t v) {
+static bool may_move_forward(const stages *s, const uint64_t *ideal, int32_t v) {
   for (int32_t row = 0; row < s->n_rows; row++) {
     int64_t time_ns = s->time_ns[(int64_t)row * s->n + v], in_more = 0, out_more = 0;
     if (s->types[row].is_host || time_ns == SITU_NEVER_NS) continue;
@@ -85,7 +85,7 @@ static bool may_follow(const stages *s, const uint64_t *ideal, int32_t v) {
   return true;
 }
 
-static bool list(pulls *p, const ideal_set *set, const table *t) {
+static bool list(maximal_load *p, const ideal_set *set, const table *t) {
   const stages *s = set->stages;
   int64_t n = 0, room = 0;
   uint64_t *with = malloc(((size_t)s->n_words + 1) * sizeof *with);
@@ -94,7 +94,7 @@ static bool list(pulls *p, const ideal_set *set, const table *t) {
     p->start[i] = n;
     memcpy(with, ideal, (size_t)s->n_words * 8);
     for (int32_t v = 0; v < s->n; v++) {
-      if (has(ideal, v) || !may_follow(s, ideal, v) || !may_pull(s, ideal, v)) continue;
+      if (has(ideal, v) || !may_follow(s, ideal, v) || !may_move_forward(s, ideal, v)) continue;
       with[v / 64] ^= 1ull << (v % 64);
       int32_t to = find(t, set, with);
       with[v / 64] ^= 1ull << (v % 64);
@@ -114,9 +114,9 @@ static bool list(pulls *p, const ideal_set *set, const table *t) {
   return with != NULL;
 }
 
-bool pulls_find(pulls *p, const ideal_set *set, bool wanted) {
+bool maximal_load_find(maximal_load *p, const ideal_set *set, bool wanted) {
   const stages *s = set->stages;
-  *p = (pulls){.start = calloc((size_t)set->n + 2, sizeof *p->start)};
+  *p = (maximal_load){.start = calloc((size_t)set->n + 2, sizeof *p->start)};
   if (!p->start) return false;
   if (!wanted || sat_mul(set->n, (int64_t)s->n * (s->n_words + 1)) > MOST_WORK) return true;
   table t;
@@ -125,8 +125,8 @@ bool pulls_find(pulls *p, const ideal_set *set, bool wanted) {
   return made;
 }
 
-void pulls_free(pulls *p) {
+void maximal_load_free(maximal_load *p) {
   free(p->start);
   free(p->to);
-  *p = (pulls){0};
+  *p = (maximal_load){0};
 }

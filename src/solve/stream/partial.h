@@ -1,22 +1,22 @@
-/* solve/stream/draft.h - a stream schedule in the making: operators are placed one after the other.
+/* solve/stream/partial.h - a partial stream schedule, to which operators are appended one after the other.
  *
- * Times hold without contention on the links; or, with draft_follow_links, each channel serves one transfer after the
+ * Times hold without contention on the links; or, with partial_follow_links, each channel serves one transfer after the
  * other in the order in which operators are placed, which is near what the simulator does in order of readiness.
  *
  * Memory is looked at from above, by what never goes away: the weights on a memory and the greatest footprint
  * (workspace, inputs and outputs) of an operator on it. A device whose memory is full in that sense is no candidate.
  * What tensors take while they live is left to the simulator and to common/repair.h. */
-#ifndef SITU_SOLVE_STREAM_DRAFT_H
-#define SITU_SOLVE_STREAM_DRAFT_H
+#ifndef SITU_SOLVE_STREAM_PARTIAL_H
+#define SITU_SOLVE_STREAM_PARTIAL_H
 
 #include "plan/plan.h"
 #include "problem/problem.h"
 #include "solve/stream/timeline.h"
 
-typedef struct draft {
+typedef struct partial_schedule {
   const situ_problem *problem;
   int32_t *device; /* [operator], -1: not placed yet */
-  int32_t *order;  /* [operator]; filled by draft_placement */
+  int32_t *order;  /* [operator]; filled by partial_placement */
   int64_t *start_ns, *finish_ns;
   timeline_pool pool;
   timeline *lines;                        /* [device] */
@@ -36,37 +36,37 @@ typedef struct draft {
   bool links;                 /* channels are followed */
   int64_t *channel_ns;        /* [channel] until when it is busy */
   int64_t *sent_ns;           /* [tensor * n_memories + memory] when it came there, -1: it did not; or NULL */
-  void *sorting;              /* scratch of draft_placement */
-} draft;
+  void *sorting;              /* scratch of partial_placement */
+} partial_schedule;
 
 /* For the units of the problem, or for larger ones. False without memory. */
-bool draft_init(draft *s, const situ_problem *problem, arena *a);
-bool draft_init_units(draft *s, const situ_problem *problem, const unit_list *units, arena *a);
+bool partial_init(partial_schedule *s, const situ_problem *problem, arena *a);
+bool partial_init_units(partial_schedule *s, const situ_problem *problem, const unit_list *units, arena *a);
 /* Back to nothing placed. */
-void draft_clear(draft *s);
+void partial_clear(partial_schedule *s);
 /* From now on channels are followed. False where the tables would be too large, or without memory. */
-bool draft_follow_links(draft *s, arena *a);
+bool partial_follow_links(partial_schedule *s, arena *a);
 
 /* Fills arrival_ns for operator v, whose producers are all placed. */
-void draft_arrive(draft *s, int32_t v);
+void partial_arrive(partial_schedule *s, int32_t v);
 /* The same for the memory of device d alone. */
-void draft_arrive_at(draft *s, int32_t v, int32_t d);
+void partial_arrive_at(partial_schedule *s, int32_t v, int32_t d);
 /* Fills candidates: where v may go by support, pins, its unit and memory; where nothing has room, the device with
  * the most room. Returns how many; 0 only where no device can run v. */
-int32_t draft_candidates(draft *s, int32_t v);
+int32_t partial_candidates(partial_schedule *s, int32_t v);
 /* Whether device d is one of them, seen without looking at others; false where that takes a look at them. */
-bool draft_takes(const draft *s, int32_t v, int32_t d);
-/* The earliest start of v on device d after draft_arrive: in a gap, or after everything else. */
-int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps);
-void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns);
+bool partial_takes(const partial_schedule *s, int32_t v, int32_t d);
+/* The earliest start of v on device d after partial_arrive: in a gap, or after everything else. */
+int64_t partial_start(const partial_schedule *s, int32_t v, int32_t d, bool in_gaps);
+void partial_place(partial_schedule *s, int32_t v, int32_t d, int64_t start_ns);
 /* Sends the inputs of v to device d over the channels; arrival_ns of its memory is then what came of it. Call it before
  * the start is taken for good; it does nothing where channels are not followed. */
-void draft_send(draft *s, int32_t v, int32_t d);
+void partial_send(partial_schedule *s, int32_t v, int32_t d);
 
 /* NULL, or which invariant of what is placed does not hold (base/contracts.h). O(V + E). */
-const char *draft_check(const draft *s);
+const char *partial_check(const partial_schedule *s);
 
-/* The whole schedule as a placement that borrows the draft's arrays. Every operator must be placed. */
-placement draft_placement(draft *s);
+/* The whole schedule as a placement that borrows the arrays. Every operator must be placed. */
+placement partial_placement(partial_schedule *s);
 
 #endif

@@ -1,4 +1,4 @@
-#include "solve/stream/draft.h"
+#include "solve/stream/partial.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int64_t least_time(const situ_problem *p, int32_t class) {
   return least;
 }
 
-static void sum_units(draft *s) {
+static void sum_units(partial_schedule *s) {
   const situ_problem *p = s->problem;
   for (int32_t k = 0; k < s->units->n; k++) {
     unit_members u = unit_list_members(s->units, k);
@@ -40,13 +40,15 @@ static void sum_units(draft *s) {
   }
 }
 
-bool draft_init(draft *s, const situ_problem *p, arena *a) { return draft_init_units(s, p, &p->units, a); }
+bool partial_init(partial_schedule *s, const situ_problem *p, arena *a) {
+  return partial_init_units(s, p, &p->units, a);
+}
 
-bool draft_init_units(draft *s, const situ_problem *p, const unit_list *units, arena *a) {
+bool partial_init_units(partial_schedule *s, const situ_problem *p, const unit_list *units, arena *a) {
   int32_t n = p->n_operators, n_devices = p->n_devices;
   int64_t *least;
   timed *sorting;
-  *s = (draft){.problem = p, .units = units};
+  *s = (partial_schedule){.problem = p, .units = units};
   if (!ARENA_ARRAYS(a, ARRAY(s->device, n), ARRAY(s->order, n), ARRAY(s->start_ns, n), ARRAY(s->finish_ns, n),
                     ARRAY(s->lines, n_devices), ZEROS(s->arrival_ns, p->n_memories), ARRAY(s->candidates, n_devices),
                     ARRAY(s->weights, p->n_memories), ARRAY(s->footprint, p->n_memories),
@@ -61,11 +63,11 @@ bool draft_init_units(draft *s, const situ_problem *p, const unit_list *units, a
   for (int32_t d = 0; d < n_devices; d++) s->lines[d].least = least[p->class_of[d]];
   s->limited = !footprint_fits_always(p);
   sum_units(s);
-  draft_clear(s);
+  partial_clear(s);
   return true;
 }
 
-void draft_clear(draft *s) {
+void partial_clear(partial_schedule *s) {
   const situ_problem *p = s->problem;
   for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
   for (int32_t k = 0; k < s->units->n; k++) s->unit_device[k] = -1;
@@ -79,7 +81,7 @@ void draft_clear(draft *s) {
   for (int64_t i = 0; s->links && i < (int64_t)p->graph->n_tensors * p->n_memories; i++) s->sent_ns[i] = -1;
 }
 
-bool draft_follow_links(draft *s, arena *a) {
+bool partial_follow_links(partial_schedule *s, arena *a) {
   const situ_problem *p = s->problem;
   int64_t cells = (int64_t)p->graph->n_tensors * p->n_memories;
   if (cells > CELLS_LIMIT) return false;
@@ -88,13 +90,13 @@ bool draft_follow_links(draft *s, arena *a) {
     s->channel_ns = ARENA_NEW(a, int64_t, p->platform->n_channels);
   }
   s->links = s->sent_ns && s->channel_ns;
-  draft_clear(s);
+  partial_clear(s);
   return s->links;
 }
 
 /* When tensor t, sent from memory a at `ready`, comes to memory m over channels as busy as they are now. With `commit`
  * they are then busy until that. */
-static int64_t arrival_over_links(draft *s, int32_t t, int32_t a, int32_t m, int64_t ready, bool commit) {
+static int64_t arrival_over_links(partial_schedule *s, int32_t t, int32_t a, int32_t m, int64_t ready, bool commit) {
   const situ_problem *p = s->problem;
   const situ_platform *f = p->platform;
   int64_t route = (int64_t)a * p->n_memories + m;
@@ -107,7 +109,7 @@ static int64_t arrival_over_links(draft *s, int32_t t, int32_t a, int32_t m, int
   return ready;
 }
 
-static void arrive_over_links(draft *s, int32_t v, int32_t first, int32_t last) {
+static void arrive_over_links(partial_schedule *s, int32_t v, int32_t first, int32_t last) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
@@ -120,7 +122,7 @@ static void arrive_over_links(draft *s, int32_t v, int32_t first, int32_t last) 
   }
 }
 
-void draft_send(draft *s, int32_t v, int32_t d) {
+void partial_send(partial_schedule *s, int32_t v, int32_t d) {
   if (!s->links) return;
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
@@ -135,7 +137,7 @@ void draft_send(draft *s, int32_t v, int32_t d) {
 }
 
 /* Fills arrival_ns[first .. last]. */
-static void arrive(draft *s, int32_t v, int32_t first, int32_t last) {
+static void arrive(partial_schedule *s, int32_t v, int32_t first, int32_t last) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   for (int32_t m = first; m <= last; m++) s->arrival_ns[m] = 0;
@@ -152,15 +154,15 @@ static void arrive(draft *s, int32_t v, int32_t first, int32_t last) {
   }
 }
 
-void draft_arrive(draft *s, int32_t v) { arrive(s, v, 0, s->problem->n_memories - 1); }
+void partial_arrive(partial_schedule *s, int32_t v) { arrive(s, v, 0, s->problem->n_memories - 1); }
 
-void draft_arrive_at(draft *s, int32_t v, int32_t d) {
+void partial_arrive_at(partial_schedule *s, int32_t v, int32_t d) {
   int32_t m = s->problem->memory_of[d];
   arrive(s, v, m, m);
 }
 
 /* Bytes that would be free on d's memory with the unit of v there; negative when it is too small. */
-static int64_t room_with(const draft *s, int32_t v, int32_t d) {
+static int64_t room_with(const partial_schedule *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   int32_t m = p->memory_of[d], u = s->units->of[v];
   int64_t limit = p->platform->memory_bytes[m];
@@ -169,7 +171,7 @@ static int64_t room_with(const draft *s, int32_t v, int32_t d) {
 }
 
 /* Keeps the candidates that are no hosts, if there are any. Returns how many are left. */
-static int32_t leave_out_hosts(draft *s, int32_t n) {
+static int32_t leave_out_hosts(partial_schedule *s, int32_t n) {
   int32_t kept = 0;
   for (int32_t i = 0; i < n; i++)
     if (!problem_is_host(s->problem, s->candidates[i])) s->candidates[kept++] = s->candidates[i];
@@ -177,21 +179,21 @@ static int32_t leave_out_hosts(draft *s, int32_t n) {
 }
 
 /* Support and pins of the unit of v, and the server that v must stay in. */
-static bool allows(const draft *s, int32_t v, int32_t d) {
+static bool allows(const partial_schedule *s, int32_t v, int32_t d) {
   const situ_problem *p = s->problem;
   int32_t u = s->units->of[v], pin = s->unit_pin[u], server = s->only_server ? s->only_server[v] : -1;
   return (pin < 0 ? !p->unused[d] : pin == d) && s->unit_runs[(int64_t)u * p->n_classes + p->class_of[d]] &&
          (server < 0 || p->platform->devices[d].server == server);
 }
 
-bool draft_takes(const draft *s, int32_t v, int32_t d) {
+bool partial_takes(const partial_schedule *s, int32_t v, int32_t d) {
   int32_t u = s->units->of[v];
   if (s->unit_device[u] >= 0) return d == s->unit_device[u];
   return allows(s, v, d) && !(s->closed && s->closed[s->problem->memory_of[d]]) &&
          !(s->spare_hosts && problem_is_host(s->problem, d)) && (!s->limited || room_with(s, v, d) >= 0);
 }
 
-int32_t draft_candidates(draft *s, int32_t v) {
+int32_t partial_candidates(partial_schedule *s, int32_t v) {
   REQUIRE(v >= 0 && v < s->problem->n_operators && s->device[v] < 0);
   const situ_problem *p = s->problem;
   int32_t u = s->units->of[v], n = 0, roomiest = -1;
@@ -215,13 +217,13 @@ int32_t draft_candidates(draft *s, int32_t v) {
   return s->spare_hosts ? leave_out_hosts(s, n) : n;
 }
 
-int64_t draft_start(const draft *s, int32_t v, int32_t d, bool in_gaps) {
+int64_t partial_start(const partial_schedule *s, int32_t v, int32_t d, bool in_gaps) {
   int64_t arrival = s->arrival_ns[s->problem->memory_of[d]];
   if (!in_gaps) return max64(arrival, s->lines[d].end);
   return timeline_find(&s->pool, &s->lines[d], arrival, problem_time_ns(s->problem, v, d));
 }
 
-void draft_place(draft *s, int32_t v, int32_t d, int64_t start_ns) {
+void partial_place(partial_schedule *s, int32_t v, int32_t d, int64_t start_ns) {
   const situ_problem *p = s->problem;
   int32_t u = s->units->of[v], m = p->memory_of[d];
   int64_t time = problem_time_ns(p, v, d);
@@ -264,7 +266,7 @@ static timed *sort_by_start(timed *all, timed *spare, int32_t n) {
 
 /* A consumer starts no earlier than its producer ends, and where both have no duration its number is higher: sorting
  * by start, end and number gives a topological order. */
-placement draft_placement(draft *s) {
+placement partial_placement(partial_schedule *s) {
   int32_t n = s->problem->n_operators;
   REQUIRE(contracts_within(s->device, n, 0, s->problem->n_devices));
   timed *all = s->sorting;
@@ -278,7 +280,7 @@ placement draft_placement(draft *s) {
   return (placement){.device = s->device, .order = s->order};
 }
 
-const char *draft_check(const draft *s) {
+const char *partial_check(const partial_schedule *s) {
   const situ_problem *p = s->problem;
   const situ_graph *g = p->graph;
   EXPECT(contracts_within(s->device, p->n_operators, -1, p->n_devices), "operators are on devices, or not placed");

@@ -1,4 +1,4 @@
-#include "solve/pipeline/windows.h"
+#include "solve/pipeline/boundary_ranges.h"
 
 #include <math.h>
 
@@ -52,8 +52,8 @@ static bool runs_some(const stages *s, int32_t t) {
   return false;
 }
 
-/* Any reaches are valid; these make the windows narrow. */
-static bool choose_reaches(windows *w, arena *a) {
+/* Any reaches are valid; these make the ranges narrow. */
+static bool choose_reaches(boundary_ranges *w, arena *a) {
   const stages *s = w->stages;
   double *reach = ARENA_NEW(a, double, s->n_types + 1), *others = ARENA_NEW(a, double, s->n + 1), most = 0;
   if (!reach || !others) return false;
@@ -67,7 +67,7 @@ static bool choose_reaches(windows *w, arena *a) {
   return true;
 }
 
-static void set_prices(windows *w) {
+static void set_prices(boundary_ranges *w) {
   const stages *s = w->stages;
   for (int32_t i = 0; i < s->n; i++) {
     int64_t least = SITU_NEVER_NS;
@@ -95,7 +95,7 @@ static void set_prices(windows *w) {
   }
 }
 
-static bool allocate(windows *w, arena *a) {
+static bool allocate(boundary_ranges *w, arena *a) {
   const stages *s = w->stages;
   int64_t n = w->n_states;
   bool made = true;
@@ -120,7 +120,7 @@ static bool has(const uint64_t *bits, int32_t v) { return bits[v / 64] >> (v % 6
 
 /* The spans of edges of which one pin comes before all others in F, or after all; those of others are unknown. A device
  * between pin x and pin y holds neither what comes before x nor what comes after y. */
-static bool find_spans(windows *w, arena *a) {
+static bool find_spans(boundary_ranges *w, arena *a) {
   const stages *s = w->stages;
   arena_mark mark = arena_get_mark(a);
   uint64_t *before = ARENA_ZERO(a, uint64_t, (int64_t)s->n * s->n_words);
@@ -169,7 +169,7 @@ static bool find_spans(windows *w, arena *a) {
 }
 
 /* Numbers the states. */
-static bool number_states(windows *w, arena *a) {
+static bool number_states(boundary_ranges *w, arena *a) {
   const stages *s = w->stages;
   int64_t n_states = 1;
   w->weight = ARENA_NEW(a, int32_t, s->n_types + 1);
@@ -177,17 +177,17 @@ static bool number_states(windows *w, arena *a) {
   for (int32_t t = 0; t < s->n_types; t++) {
     w->weight[t] = (int32_t)n_states;
     n_states *= s->types[t].n_devices + 1;
-    if (n_states > WINDOWS_MOST_STATES) n_states = WINDOWS_MOST_STATES + 1;
+    if (n_states > BOUNDARY_MOST_STATES) n_states = BOUNDARY_MOST_STATES + 1;
   }
   w->n_states = (int32_t)n_states;
   return true;
 }
 
-bool windows_init(windows *w, const stages *s, arena *a) {
+bool boundary_ranges_init(boundary_ranges *w, const stages *s, arena *a) {
   REQUIRE(!s->too_large);
-  *w = (windows){.stages = s};
+  *w = (boundary_ranges){.stages = s};
   if (!number_states(w, a)) return false;
-  if (w->n_states > WINDOWS_MOST_STATES) return true;
+  if (w->n_states > BOUNDARY_MOST_STATES) return true;
   if (!ARENA_ARRAYS(a, ARRAY(w->price, s->n), ZEROS(w->in_price, s->n_edges), ZEROS(w->out_price, s->n_edges),
                     ZEROS(w->loose, s->n_edges), ARRAY(w->reach, s->n_types + 1)))
     return false;
@@ -197,22 +197,24 @@ bool windows_init(windows *w, const stages *s, arena *a) {
   return find_spans(w, a);
 }
 
-bool windows_of(windows *w, const stages *s, const windows *fine, int64_t *price, int64_t *in_price, int64_t *out_price,
-                int64_t *loose, arena *a) {
-  *w = (windows){.stages = s,
-                 .price = price,
-                 .in_price = in_price,
-                 .out_price = out_price,
-                 .loose = loose,
-                 .reach = fine->reach,
-                 .total = fine->total};
+bool boundary_ranges_of(boundary_ranges *w, const stages *s, const boundary_ranges *fine, int64_t *price,
+                        int64_t *in_price, int64_t *out_price, int64_t *loose, arena *a) {
+  *w = (boundary_ranges){.stages = s,
+                         .price = price,
+                         .in_price = in_price,
+                         .out_price = out_price,
+                         .loose = loose,
+                         .reach = fine->reach,
+                         .total = fine->total};
   return number_states(w, a) && allocate(w, a) && find_spans(w, a);
 }
 
-int64_t windows_price(const windows *w, int32_t type, int64_t time_ns) { return scale(time_ns, w->reach[type]); }
+int64_t boundary_ranges_price(const boundary_ranges *w, int32_t type, int64_t time_ns) {
+  return scale(time_ns, w->reach[type]);
+}
 
 /* Puts a state into a front that is sorted by falling room before, without what another state makes needless. */
-static void insert(window_front *f, int64_t before, int64_t after) {
+static void insert(boundary_front *f, int64_t before, int64_t after) {
   int32_t at = 0;
   while (at < f->n && f->most_before[at] >= before && f->most_after[at] < after) at++;
   if (at < f->n && f->most_before[at] >= before) return;
@@ -243,7 +245,7 @@ static int64_t room_at(int64_t *const most[N_COUNTED], const int64_t *least, int
 /* Room before the boundaries of each state: that of the state with one device less (or several that share a
  * part), what the last device can hold, less
  * what short edges cost it at its other end. */
-static void fill_before(windows *w) {
+static void fill_before(boundary_ranges *w) {
   const stages *s = w->stages;
   for (int32_t k = 0; k < N_COUNTED; k++) w->most_before[k][0] = k == COUNT_ALL ? 0 : -1;
   for (int32_t state = 1; state < w->n_states; state++) {
@@ -251,11 +253,11 @@ static void fill_before(windows *w) {
     bool hosts = false;
     for (int32_t t = 0; t < s->n_types; t++) {
       bool host = s->types[t].is_host;
-      int32_t most_sharing = min32(windows_used(w, state, t), s->types[t].most_sharing);
+      int32_t most_sharing = min32(boundary_ranges_used(w, state, t), s->types[t].most_sharing);
       for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
         int32_t from = state - r * w->weight[t];
         int64_t room = max64(0, room_at(w->most_before, w->least_left, from));
-        room = sat_add(room, windows_room(w, t, r)) - (host ? 0 : w->least_right[from]);
+        room = sat_add(room, boundary_ranges_room(w, t, r)) - (host ? 0 : w->least_right[from]);
         most[host] = max64(most[host], max64(room, 0));
         hosts |= host;
       }
@@ -267,7 +269,7 @@ static void fill_before(windows *w) {
 }
 
 /* Room after, in the same way from the other end. Devices may stay unused. */
-static void fill_after(windows *w) {
+static void fill_after(boundary_ranges *w) {
   const stages *s = w->stages;
   for (int32_t k = 0; k < N_COUNTED; k++) w->most_after[k][w->n_states - 1] = k == COUNT_ALL ? 0 : -1;
   for (int32_t state = w->n_states - 2; state >= 0; state--) {
@@ -275,12 +277,12 @@ static void fill_after(windows *w) {
     bool hosts = false;
     for (int32_t t = 0; t < s->n_types; t++) {
       bool host = s->types[t].is_host;
-      int32_t left = s->types[t].n_devices - windows_used(w, state, t),
+      int32_t left = s->types[t].n_devices - boundary_ranges_used(w, state, t),
               most_sharing = min32(left, s->types[t].most_sharing);
       for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
         int32_t to = state + r * w->weight[t];
         int64_t room = max64(0, room_at(w->most_after, w->least_right, to));
-        room = sat_add(room, windows_room(w, t, r)) - (host ? 0 : w->least_left[to]);
+        room = sat_add(room, boundary_ranges_room(w, t, r)) - (host ? 0 : w->least_left[to]);
         most[host] = max64(most[host], max64(room, 0));
         hosts |= host;
       }
@@ -291,8 +293,8 @@ static void fill_after(windows *w) {
   }
 }
 
-void windows_tighten(windows *w) {
-  REQUIRE(w->n_states <= WINDOWS_MOST_STATES);
+void boundary_ranges_tighten(boundary_ranges *w) {
+  REQUIRE(w->n_states <= BOUNDARY_MOST_STATES);
   fill_before(w);
   fill_after(w);
   for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
@@ -303,22 +305,22 @@ void windows_tighten(windows *w) {
   }
 }
 
-void windows_set(windows *w, int64_t most_ns) {
-  REQUIRE(most_ns >= 0 && w->n_states <= WINDOWS_MOST_STATES);
+void boundary_ranges_set(boundary_ranges *w, int64_t most_ns) {
+  REQUIRE(most_ns >= 0 && w->n_states <= BOUNDARY_MOST_STATES);
   const stages *s = w->stages;
   int64_t rooms = 0, least_room = INT64_MAX;
   w->most_ns = most_ns;
   for (int32_t t = 0; t < s->n_types; t++) {
     int32_t n = s->types[t].n_devices;
     bool shared = s->types[t].most_sharing > 1;
-    rooms = sat_add(rooms, shared ? windows_room(w, t, n) : sat_mul(windows_room(w, t, 1), n));
-    if (!s->types[t].is_host) least_room = min64(least_room, windows_room(w, t, 1));
+    rooms = sat_add(rooms, shared ? boundary_ranges_room(w, t, n) : sat_mul(boundary_ranges_room(w, t, 1), n));
+    if (!s->types[t].is_host) least_room = min64(least_room, boundary_ranges_room(w, t, 1));
   }
   w->slack = rooms - w->total;
   for (int32_t e = 0; e < s->n_edges; e++) /* an accelerator holds at least what the others leave */
     w->is_short[e] = rooms < INT64_MAX && w->span[e] < w->total - (rooms - least_room);
   for (int32_t state = 0; state < w->n_states; state++) w->least_left[state] = w->least_right[state] = 0;
-  windows_tighten(w);
+  boundary_ranges_tighten(w);
 }
 
 static int64_t count_before(const boundary *b, int32_t k) {
@@ -329,7 +331,7 @@ static int64_t count_after(const boundary *b, int32_t k) {
   return b->after + (k == COUNT_ALL ? b->right : k == COUNT_SHORT ? b->short_right : 0);
 }
 
-bool windows_allow(const windows *w, int32_t state, const boundary *b) {
+bool boundary_ranges_allow(const boundary_ranges *w, int32_t state, const boundary *b) {
   bool before = false, after = false;
   for (int32_t k = 0; k < N_COUNTED; k++) {
     before |= count_before(b, k) <= w->most_before[k][state];
@@ -338,9 +340,9 @@ bool windows_allow(const windows *w, int32_t state, const boundary *b) {
   return before && after;
 }
 
-bool windows_allow_some(const windows *w, const boundary *b) {
+bool boundary_ranges_allow_some(const boundary_ranges *w, const boundary *b) {
   for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
-    const window_front *f = &w->fronts[k];
+    const boundary_front *f = &w->fronts[k];
     int64_t before = count_before(b, k / N_COUNTED), after = count_after(b, k % N_COUNTED);
     int32_t low = 0, high = f->n; /* the states with room before are the first ones; the last has most room after */
     while (low < high) {

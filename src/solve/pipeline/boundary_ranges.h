@@ -1,14 +1,16 @@
-/* solve/pipeline/windows.h - which ideals can be a boundary of a plan whose period is at most U, state by state.
+/* solve/pipeline/boundary_ranges.h - which ideals can be a boundary of a plan whose period is at most U, state by
+ * state.
  *
  * A state says how many devices of each type have been used. Each class has a price, in nanoseconds, so that no device
  * of type t takes more than reach(t) * U of it; transfers that a device must pay shrink its room. An ideal can be the
- * boundary in a state when what it holds fits into the devices used and the rest into the others. */
-#ifndef SITU_SOLVE_PIPELINE_WINDOWS_H
-#define SITU_SOLVE_PIPELINE_WINDOWS_H
+ * boundary in a state when what it holds fits into the devices used and the rest into the others: when the prices
+ * before and after it are in the range of the state. */
+#ifndef SITU_SOLVE_PIPELINE_BOUNDARY_RANGES_H
+#define SITU_SOLVE_PIPELINE_BOUNDARY_RANGES_H
 
 #include "solve/pipeline/stages.h"
 
-enum { WINDOWS_MOST_STATES = 1 << 14 };
+enum { BOUNDARY_MOST_STATES = 1 << 14 };
 
 /* What is before a boundary and after it: prices of classes, and of the edges that straddle it, as the devices on each
  * side pay for them; short edges once more. */
@@ -22,14 +24,14 @@ typedef struct boundary {
 typedef enum counted { COUNT_ALL, COUNT_SHORT, COUNT_NONE, N_COUNTED } counted;
 
 /* States that count the same edges, by falling room before and rising room after. */
-typedef struct window_front {
+typedef struct boundary_front {
   int32_t n;
   int64_t *most_before, *most_after;
-} window_front;
+} boundary_front;
 
-typedef struct windows {
+typedef struct boundary_ranges {
   const stages *stages;
-  int32_t n_states;              /* beyond WINDOWS_MOST_STATES nothing else is filled */
+  int32_t n_states;              /* beyond BOUNDARY_MOST_STATES nothing else is filled */
   int32_t *weight;               /* [type] of its count in the number of a state */
   int64_t *price;                /* [class] */
   int64_t total;                 /* of all classes */
@@ -37,35 +39,35 @@ typedef struct windows {
   int64_t *loose;  /* [edge] price of classes that were folded into it (coarse.h): on either side of a boundary */
   int64_t *span;   /* [edge] the most price of a device that has no pin of the edge but pins before and after it */
   int64_t *reach;  /* [type] in units of 2^-30 */
-  int64_t most_ns; /* the period that the windows are open for */
+  int64_t most_ns; /* the period that the ranges are set for */
   bool *is_short;  /* [edge] straddles at most one boundary between accelerators: no device is that small */
   int64_t slack;   /* what all rooms together leave */
   int64_t *least_left, *least_right; /* [state] the least that short edges cost at any boundary there */
   int64_t *most_before[N_COUNTED], *most_after[N_COUNTED]; /* [state] room by what is counted; -1: does not apply */
-  window_front fronts[N_COUNTED * N_COUNTED];              /* [counted before * N_COUNTED + counted after] */
-} windows;
+  boundary_front fronts[N_COUNTED * N_COUNTED];            /* [counted before * N_COUNTED + counted after] */
+} boundary_ranges;
 
 /* Numbers the states and chooses the prices: those of the balance of work, that is the greatest sum of prices for the
  * reach of all devices together. False without memory. */
-bool windows_init(windows *w, const stages *s, arena *a);
-/* The windows of a coarser problem with the reaches of a fine one. The arrays are kept. */
-bool windows_of(windows *w, const stages *s, const windows *fine, int64_t *price, int64_t *in_price, int64_t *out_price,
-                int64_t *loose, arena *a);
-/* Opens the windows for plans of period at most most_ns. */
-void windows_set(windows *w, int64_t most_ns);
-/* Narrows the windows by what other boundaries cost at least (least_left, least_right). */
-void windows_tighten(windows *w);
+bool boundary_ranges_init(boundary_ranges *w, const stages *s, arena *a);
+/* The ranges of a coarser problem with the reaches of a fine one. The arrays are kept. */
+bool boundary_ranges_of(boundary_ranges *w, const stages *s, const boundary_ranges *fine, int64_t *price,
+                        int64_t *in_price, int64_t *out_price, int64_t *loose, arena *a);
+/* Sets the ranges for plans of period at most most_ns. */
+void boundary_ranges_set(boundary_ranges *w, int64_t most_ns);
+/* Narrows the ranges by what other boundaries cost at least (least_left, least_right). */
+void boundary_ranges_tighten(boundary_ranges *w);
 /* time * reach of a type, rounded down: the price that a device can take in that time. */
-int64_t windows_price(const windows *w, int32_t type, int64_t time_ns);
+int64_t boundary_ranges_price(const boundary_ranges *w, int32_t type, int64_t time_ns);
 /* The most price that r devices of a type take together. */
-static inline int64_t windows_room(const windows *w, int32_t type, int32_t r) {
-  return windows_price(w, type, w->most_ns > INT64_MAX / 8 / r ? INT64_MAX / 8 : w->most_ns * r);
+static inline int64_t boundary_ranges_room(const boundary_ranges *w, int32_t type, int32_t r) {
+  return boundary_ranges_price(w, type, w->most_ns > INT64_MAX / 8 / r ? INT64_MAX / 8 : w->most_ns * r);
 }
 /* Whether the boundary is possible in that state; in any state. */
-bool windows_allow(const windows *w, int32_t state, const boundary *b);
-bool windows_allow_some(const windows *w, const boundary *b);
+bool boundary_ranges_allow(const boundary_ranges *w, int32_t state, const boundary *b);
+bool boundary_ranges_allow_some(const boundary_ranges *w, const boundary *b);
 /* How many devices of a type a state uses. */
-static inline int32_t windows_used(const windows *w, int32_t state, int32_t type) {
+static inline int32_t boundary_ranges_used(const boundary_ranges *w, int32_t state, int32_t type) {
   return state / w->weight[type] % (w->stages->types[type].n_devices + 1);
 }
 
