@@ -60,8 +60,8 @@ def throughput(text):
 
 
 def calls(text, published):
-    """`published`: the figures of the published evaluation, for each workload the best one that keeps memory and the best
-    of its dynamic programs."""
+    """`published`: the figures of the published evaluation, for each workload the best one that keeps memory, and the
+    best of its dynamic programs."""
     solvers = ["single", "greedy", "call_search", "call_dp"]
     table = [["workload", "path", *solvers, "bound", "gap", "published", "call_dp, q = 1", "published splits"]]
     others = {row["workload"]: row for row in records(published)}
@@ -78,7 +78,8 @@ def calls(text, published):
 
 
 def latency(text):
-    quick, searches = ["single", "heft", "m_etf", "m_sct", "scotch", "metis"], ["tabu", "iterated_greedy", "lns", "auto"]
+    quick = ["single", "heft", "m_etf", "m_sct", "scotch", "metis"]
+    searches = ["tabu", "iterated_greedy", "lns", "auto"]
     titles = [f"{s} 1k" if k == "1k" else k for s in searches for k in LATENCY_STEPS.values()]
     table = [["network, platform", "bound", *quick, *titles]]
     found = {}
@@ -110,12 +111,13 @@ def anytime(text):
             ratios.setdefault("gap " + stop, []).append(value / proved)
         return f"{100 * (1 - proved / value):.1f}" if value else "-"
 
-    table = [["network, platform", "best ms", "bound ms", "within 1 % after s", "auto: 1 s", "10 s", "end", "gap 1 s", "10 s",
-              "end", "CPU s", *others]]
+    table = [["network, platform", "best ms", "bound ms", "within 1 % after s", "auto: 1 s", "10 s", "end",
+              "gap 1 s", "10 s", "end", "CPU s", *others]]
     for (instance, platform), rows in found.items():
         auto = rows["auto"]
         best, bound = auto["best_ns"], max(int(r["bound_ns"] or 0) for r in rows.values())
-        table.append([instance + (", " + platform if platform else ""), ms(best, ".4f"), ms(bound, ".4f"), auto["near_s"] or "-"]
+        table.append([instance + (", " + platform if platform else ""), ms(best, ".4f"), ms(bound, ".4f")]
+                     + [auto["near_s"] or "-"]
                      + [over("auto " + stop, auto["value_" + stop], best) for stop in stops]
                      + [gap(stop, auto) for stop in stops] + [f"{float(auto['cpu_s']):.0f}"]
                      + [over(s, rows.get(s, {}).get("value_ns"), best) for s in others])
@@ -163,7 +165,7 @@ def learned_effort(text):
     return table
 
 
-# Name: the function, its CSV files, and the command that makes the first (empty: the page's text says how it was measured).
+# Name: the function, its CSV files, and the command that makes the first (empty: the text of the page says how).
 TABLES = {
     "throughput": (throughput, ["ledger.csv"], "bench/ledger.sh build > bench/ledger.csv"),
     "calls": (calls, ["ledger.csv", "published_calls.csv"], "bench/ledger.sh build > bench/ledger.csv"),

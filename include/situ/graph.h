@@ -29,7 +29,7 @@ typedef struct situ_graph_builder situ_graph_builder;
 #define SITU_MAX_TENSORS 100000000
 #define SITU_MAX_USES 500000000
 
-/* What a builder is told about an operator, and what a frozen graph tells back. */
+/* An operator as given to a builder and as returned by a frozen graph. */
 typedef struct situ_operator {
   size_t size;
   const char *name;        /* unique in the graph; NULL or "" lets the builder make one from kind and number */
@@ -42,7 +42,7 @@ typedef struct situ_operator {
   int64_t flops;           /* floating point (or integer multiply-add) operations; >= 0 */
   int64_t moved_bytes;     /* bytes read and written, weights included; >= 0 */
   int64_t source_id;       /* the identity it has in its file, or -1 */
-  bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are floors */
+  bool inferred;           /* false when shapes or kind were not understood, so that flops and bytes are lower bounds */
   int32_t colocation;      /* all operators with the same number >= 0 share a device; -1 for none */
 } situ_operator;
 
@@ -89,7 +89,7 @@ SITU_API int32_t situ_graph_builder_add_operator(situ_graph_builder *builder, co
 /* Adds a tensor made by operator `producer` and returns its number for the call below; -1 after a failure. */
 SITU_API int32_t situ_graph_builder_add_tensor(situ_graph_builder *builder, int32_t producer,
                                                const situ_tensor *tensor);
-/* Says that operator `consumer` reads `tensor`. Saying it twice is the same as saying it once. */
+/* States that operator `consumer` reads `tensor`. Stating it twice has no further effect. */
 SITU_API void situ_graph_builder_add_use(situ_graph_builder *builder, int32_t consumer, int32_t tensor);
 /* The first failure so far: BAD_ARGUMENT for a number that was never returned or a struct without its size, BAD_INPUT
  * for values out of range and beyond the limits above, NO_MEMORY. OK when there is none. */
@@ -97,7 +97,7 @@ SITU_API situ_status situ_graph_builder_status(const situ_graph_builder *builder
 
 /* Freezes what was built. The builder stays as it was and still has to be freed. Fails with the builder's first
  * failure, and with BAD_INPUT when the graph is empty, has a cycle (an operator on it is named) or when two operators
- * bear one name. O(V + E). */
+ * have the same name. O(V + E). */
 SITU_API situ_status situ_graph_freeze(situ_graph **out, const situ_graph_builder *builder, situ_error *error);
 SITU_API void situ_graph_free(situ_graph *graph);
 

@@ -31,10 +31,10 @@ typedef bool situ_learn_callback(void *context, const situ_learn_progress *progr
 
 typedef struct situ_learn_options {
   size_t size;
-  const char *out;  /* the policy file to write, now and then and at the end */
-  const char *from; /* a policy file to start from; NULL: numbers drawn from the seed */
-  bool resume;      /* go on where `out` was left, to the same bits as a run that was never stopped; when there is no
-                       such file start anew */
+  const char *out;  /* the policy file to write, every save_every steps and at the end */
+  const char *from; /* a policy file to start from; NULL: random parameters, by the seed */
+  bool resume;   /* continue where `out` was left, with the same bits as a run without a stop; without such a file start
+                    from the beginning */
   int64_t steps; /* in all, those before a resume included; 0 trains nothing and writes the numbers of `from` alone */
   int64_t save_every;  /* steps between two writes of `out`; 0 means 50 */
   double time_limit_s; /* 0: none */

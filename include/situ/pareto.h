@@ -1,4 +1,4 @@
-/* situ/pareto.h - latency against throughput: the front of stream plans of which none is better than another in both.
+/* situ/pareto.h - latency against throughput: the front of stream plans that no other dominates.
  *
  * A front is frozen: any number of threads may read it. It owns its plans and texts. */
 #ifndef SITU_PARETO_H
@@ -15,7 +15,7 @@ typedef struct situ_front situ_front;
 
 typedef struct situ_pareto_options {
   size_t size;
-  int32_t points; /* solves: the two ends and ceilings of latency between them; 0 means 8, at least 2 */
+  int32_t points; /* number of solves: the two ends and limits on latency between them; 0 means 8, at least 2 */
   const situ_solve_options *solve; /* its limits are those of the whole front; may be NULL */
 } situ_pareto_options;
 #define SITU_PARETO_OPTIONS_INIT SITU_SIZED(situ_pareto_options)
@@ -28,7 +28,7 @@ SITU_API situ_status situ_pareto(situ_front **out, const situ_problem *problem, 
 SITU_API void situ_front_free(situ_front *front);
 /* Points by rising latency and falling period; 0 when no plan was found. */
 SITU_API int32_t situ_front_n_points(const situ_front *front);
-/* Latency and period by situ_plan_latency_ns and situ_plan_period_ns; NULL past the end. Borrowed. */
+/* Its latency and period: situ_plan_latency_ns and situ_plan_period_ns; NULL past the end. Borrowed. */
 SITU_API const situ_plan *situ_front_plan(const situ_front *front, int32_t index);
 /* Proved lower bounds on the latency, and on the period, of every plan. */
 SITU_API int64_t situ_front_least_latency_ns(const situ_front *front);

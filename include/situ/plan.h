@@ -33,9 +33,9 @@ typedef struct situ_transfer {
 typedef struct situ_device_use {
   size_t size;
   int32_t n_operators;
-  int32_t replica_of;   /* pipeline: the device whose part this one runs too; -1: none, which is the rule */
-  int64_t load_ns;      /* stream, calls: time it computes (calls: with its transfers); pipeline: its load */
-  int64_t memory_bytes; /* the most that its memory holds (of all devices that share it) */
+  int32_t replica_of;   /* pipeline: the device whose part this one runs too; -1: none, the usual case */
+  int64_t load_ns;      /* stream, calls: computing time (calls: with transfers); pipeline: its load */
+  int64_t memory_bytes; /* peak of its memory (of all devices that share it) */
   int64_t memory_limit_bytes;
 } situ_device_use;
 #define SITU_DEVICE_USE_INIT SITU_SIZED(situ_device_use)

@@ -1,7 +1,7 @@
 /* situ/platform.h - the machine: devices, their memories, and the directed links between memories.
  *
  * A device runs one operator at a time. Devices that share a memory (the cores of a CPU, an integrated GPU and its
- * host) hand tensors to each other for nothing. Links join memories; a transfer between two memories follows one fixed
+ * host) exchange tensors at no cost. Links join memories; a transfer between two memories follows one fixed
  * route, hop by hop, each hop served by its link. Links of one channel (a half-duplex bus, a shared PCIe root) serve
  * one transfer at a time between them.
  *
@@ -33,7 +33,7 @@ typedef struct situ_device {
   int64_t launch_ns;                  /* overhead of starting an operator */
   int32_t shares_memory_with;         /* index of an earlier device whose memory it uses, or -1 for its own */
   bool is_host;                       /* holds the inputs of the model; transfers are staged through hosts */
-  int32_t server;                     /* the machine it stands in, any number from 0 up: equal numbers, one machine */
+  int32_t server;                     /* the machine it is in, any number from 0 up: equal numbers, one machine */
   int32_t reserved;                   /* 0 */
 } situ_device;
 
@@ -161,7 +161,7 @@ typedef struct situ_link_line {
   bool latency_raised; /* the best line had a latency below 0: this is the best one through 0 */
   int32_t n_sizes;
   double r_squared;   /* part of the (weighted) variance that the line explains */
-  double worst_share; /* greatest |measured - fitted| / measured, and the size where it is */
+  double worst_share; /* maximum |measured - fitted| / measured, and its size */
   double worst_bytes;
   int64_t n_measured;
 } situ_link_line;

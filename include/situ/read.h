@@ -27,7 +27,7 @@ typedef struct situ_read_options {
   int64_t max_file_bytes; /* refuse files above this; 0 means no limit */
   bool training; /* make a training step of the forward pass that the file holds: backward and update operators */
   int32_t n_dims;
-  situ_log_callback *log; /* is told the notes of the model; may be NULL */
+  situ_log_callback *log; /* receives the notes of the model; may be NULL */
   void *log_context;
 } situ_read_options;
 #define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)

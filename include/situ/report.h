@@ -67,13 +67,13 @@ SITU_API situ_status situ_report_verdict(char **out, const situ_verdict *verdict
 SITU_API situ_status situ_report_verdict_json(char **out, const situ_verdict *verdict, const situ_plan *plan,
                                               const situ_problem *problem, situ_error *error);
 
-/* A link fitted to measured transfers, and the entry of a platform file that says so, between the devices named. */
+/* A link fitted to measured transfers, and its entry for a platform file, between the devices named. */
 SITU_API situ_status situ_report_link_fit(char **out, const situ_link_fit *fit, const char *from, const char *to,
                                           const situ_report_options *options, situ_error *error);
 SITU_API situ_status situ_report_link_fit_json(char **out, const situ_link_fit *fit, const char *from, const char *to,
                                                situ_error *error);
 
-/* What became of one problem of a training run. Closed: it never grows. */
+/* The result for one problem of a training run. Closed: it never grows. */
 enum { SITU_LEARN_CURVE = 16 };
 typedef struct situ_learn_row {
   const situ_problem *problem;

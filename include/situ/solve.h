@@ -37,10 +37,10 @@ typedef struct situ_solve_options {
   int32_t threads; /* 0 means 1. With a step limit and no time limit the result is the same with any number */
   situ_progress_callback *progress; /* may be NULL */
   void *context;
-  const char *policy; /* of learned solvers: a policy file (situ/learn.h), NULL for the one that ships with situ where
-                         there is one, "none" to learn from nothing */
-  int64_t tune_steps; /* of learned solvers: training steps on this problem; 0: none for a policy that was read; for one
-                         that learns from nothing as many as the limits let, 100 without limits */
+  const char *policy; /* learned solvers: a policy file (situ/learn.h), NULL for the one shipped with situ if there is
+                         one, "none" to learn from scratch */
+  int64_t tune_steps; /* learned solvers: training steps on this problem; 0: none for a policy that was read; from
+                         scratch as many as the limits allow, 100 without limits */
   situ_log_callback *log; /* is told what bounds and solvers found, each once it ends; may be NULL */
   void *log_context;
 } situ_solve_options;

@@ -83,7 +83,7 @@ typedef void situ_log_callback(void *context, situ_log_level level, const char *
 
 /* Frees a text that a function of situ returned as char *. NULL is fine. */
 SITU_API void situ_text_free(char *text);
-/* Writes a text to a file, whole or not at all: IO with the reason otherwise. */
+/* Writes a text to a file, completely or not at all: IO with the reason otherwise. */
 SITU_API situ_status situ_text_write(const char *text, const char *path, situ_error *error);
 /* Whether a file could be written there now: IO with the reason otherwise. Changes nothing. */
 SITU_API situ_status situ_text_probe(const char *path, situ_error *error);

@@ -22,7 +22,7 @@ SITU_API int32_t situ_writer_count(void);
 SITU_API bool situ_writer_at(int32_t index, situ_writer_info *out);
 
 /* Writes a plan as text: *out is to be freed with situ_text_free. BAD_ARGUMENT when there is no such writer or the plan
- * has no placement; UNSUPPORTED when the format cannot say what the plan says. */
+ * has no placement; UNSUPPORTED when the format cannot represent the plan. */
 SITU_API situ_status situ_write(char **out, const char *writer, const situ_plan *plan, const situ_problem *problem,
                                 situ_error *error);
 

@@ -75,7 +75,8 @@ def test_nanoseconds_of_the_ledger_are_rounded_to_milliseconds(folder):
 
 def test_means_are_geometric(folder):
     """1 % and 21 % above the best: the square root of 1.01 * 1.21 is 1.1055, 10.5 % (rounded)."""
-    head = "instance,platform,solver,cpu_s,load,near_s,value_1s,bound_1s,value_10s,bound_10s,value_ns,bound_ns,best_ns\n"
+    head = ("instance,platform,solver,cpu_s,load,near_s,value_1s,bound_1s,value_10s,bound_10s,"
+            "value_ns,bound_ns,best_ns\n")
     (folder / "two.csv").write_text(head + "a,,auto,1,1,1,1010,1000,1010,1000,1010,1000,1000\n"
                                     "b,,auto,1,1,1,1210,1000,1210,1000,1210,1000,1000\n")
     code, told = tables("anytime", folder / "two.csv")
