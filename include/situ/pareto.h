@@ -16,7 +16,7 @@ typedef struct situ_front situ_front;
 typedef struct situ_pareto_options {
   size_t size;
   int32_t points; /* number of solves: the two ends and limits on latency between them; 0 means 8, at least 2 */
-  const situ_solve_options *solve; /* its limits are those of the whole front; may be NULL */
+  const situ_solve_options *solve; /* its limits are those of the whole front, its starts are ignored; may be NULL */
 } situ_pareto_options;
 #define SITU_PARETO_OPTIONS_INIT SITU_SIZED(situ_pareto_options)
 

@@ -109,7 +109,8 @@ typedef struct situ_verdict situ_verdict;
 /* Judges a plan against its problem: independent of solvers and simulator. It checks every rule of docs/model.md; at
  * most 100 violations are kept. A plan without a placement breaks the rule "placement", unless its certificate, or a
  * conflict of the problem (situ_problem_conflict), proves that there is none. What the certificate of the lower bound
- * proves is computed again in integers; one that does not prove what it claims breaks the rule "certificate". */
+ * proves is computed again in integers; one that does not prove what it claims breaks the rule "certificate".
+ * BAD_ARGUMENT when the plan has another number of operators or devices than the problem. */
 SITU_API situ_status situ_check(situ_verdict **out, const situ_problem *problem, const situ_plan *plan,
                                 situ_error *error);
 SITU_API void situ_verdict_free(situ_verdict *verdict);

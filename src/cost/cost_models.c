@@ -32,8 +32,9 @@ static void tell(const situ_cost_options *o, const situ_costs *costs, const situ
   for (int32_t v = 0; o->log && v < graph->n_operators; v++) unknown += !graph->inferred[v];
   log_line(to, SITU_LOG_NOTE, "operator times: %s", costs->source);
   if (unknown > 0)
-    log_line(to, SITU_LOG_WARNING, "%d of %d operators were not understood: their times are lower bounds", (int)unknown,
-             (int)graph->n_operators);
+    log_line(to, SITU_LOG_WARNING,
+             "%d of %d operators were not understood: where no table gives their times, these are too low",
+             (int)unknown, (int)graph->n_operators);
 }
 
 situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,

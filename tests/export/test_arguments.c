@@ -11,35 +11,8 @@
 
 #include <cmocka.h>
 
+#include "careless.h"
 #include "situ.h"
-
-/* Numbers that are no index of anything that has at most `n` members. */
-#define EXTREMES(n) \
-  { INT32_MIN, -1, (n), INT32_MAX }
-enum { N_EXTREMES = 4 };
-
-/* The call is refused, with a message or without room for one. */
-#define REFUSED(CALL)                                       \
-  do {                                                      \
-    situ_error e_ = {SITU_STATUS_OK, "", ""}, *error = &e_; \
-    assert_int_equal((CALL), SITU_STATUS_BAD_ARGUMENT);     \
-    assert_int_equal(e_.status, SITU_STATUS_BAD_ARGUMENT);  \
-    assert_true(e_.text[0] != '\0');                        \
-    error = NULL;                                           \
-    assert_int_equal((CALL), SITU_STATUS_BAD_ARGUMENT);     \
-  } while (0)
-/* The same, and *out, which pointed somewhere, is NULL afterwards. */
-#define REFUSED_OUT(OUT, CALL)    \
-  do {                            \
-    (OUT) = (void *)(uintptr_t)1; \
-    REFUSED(CALL);                \
-    assert_null(OUT);             \
-  } while (0)
-#define DONE(CALL)                                                      \
-  do {                                                                  \
-    situ_error e_ = {SITU_STATUS_OK, "", ""}, *error = &e_;             \
-    if ((CALL) != SITU_STATUS_OK) fail_msg("%s %s", e_.where, e_.text); \
-  } while (0)
 
 static situ_instance *instance;
 static const situ_problem *problem;
@@ -275,6 +248,36 @@ static void a_platform_builder_keeps_its_first_failure(void **state) {
   REFUSED(situ_platform_builder_status(b, error));
   REFUSED_OUT(f, situ_platform_freeze(&f, b, error));
   situ_platform_builder_free(b);
+}
+
+/* A device that is right, and each of these links. */
+static void what_no_platform_can_hold_is_refused(void **state) {
+  (void)state;
+  const situ_link links[] = {{0, INT32_MAX, 0, 1e9, -1}, {INT32_MIN, 0, 0, 1e9, -1},     {0, 0, 0, 1e9, -1},
+                             {0, 1, INT64_MIN, 1e9, -1}, {0, 1, INT64_MAX, 1e9, -1},     {0, 1, 0, (double)NAN, -1},
+                             {0, 1, 0, -1, -1},          {0, 1, 0, (double)INFINITY, -1}};
+  for (size_t k = 0; k < sizeof links / sizeof *links; k++) {
+    situ_platform_builder *b = NULL;
+    situ_platform *f = NULL;
+    situ_device device = SITU_DEVICE_INIT;
+    device.peak_flops[SITU_DTYPE_F32] = device.memory_bytes_per_s = 1e9;
+    DONE(situ_platform_builder_new(&b, "", error));
+    device.name = "a";
+    situ_platform_builder_add_device(b, &device);
+    device.name = "b";
+    situ_platform_builder_add_device(b, &device);
+    const situ_link there = {0, 1, 0, 1e9, INT32_MAX}, back = {1, 0, 0, 1e9, INT32_MAX};
+    situ_platform_builder_add_link(b, &there);
+    situ_platform_builder_add_link(b, &back);
+    DONE(situ_platform_freeze(&f, b, error));
+    situ_platform_free(f);
+    situ_platform_builder_add_link(b, &links[k]);
+    assert_int_equal(situ_platform_freeze(&f, b, NULL), SITU_STATUS_BAD_INPUT);
+    assert_null(f);
+    device.reserved = 1;
+    assert_int_equal(situ_platform_builder_add_device(b, &device), -1);
+    situ_platform_builder_free(b);
+  }
 }
 
 static void a_platform_is_read_within_its_bounds_only(void **state) {
@@ -762,6 +765,7 @@ int main(void) {
       cmocka_unit_test(what_no_graph_can_hold_is_refused),
       cmocka_unit_test(a_graph_is_read_within_its_bounds_only),
       cmocka_unit_test(a_platform_builder_keeps_its_first_failure),
+      cmocka_unit_test(what_no_platform_can_hold_is_refused),
       cmocka_unit_test(a_platform_is_read_within_its_bounds_only),
       cmocka_unit_test(a_link_fit_needs_a_file),
       cmocka_unit_test(costs_are_asked_for_what_they_have),

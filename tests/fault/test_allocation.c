@@ -30,6 +30,49 @@ void *__wrap_realloc(void *at, size_t size) { return fails() ? NULL : __real_rea
 
 static const char *const models[] = {"builtin:resnet50", "builtin:randwire-ws?nodes=8&stages=1"};
 
+/* Two operators and two devices by builders: the failure comes from freezing. */
+static situ_status build(situ_error *error) {
+  situ_graph_builder *g = NULL;
+  situ_platform_builder *f = NULL;
+  situ_graph *graph = NULL;
+  situ_platform *platform = NULL;
+  situ_operator op = SITU_OPERATOR_INIT;
+  situ_tensor tensor = SITU_TENSOR_INIT;
+  situ_device device = SITU_DEVICE_INIT;
+  device.peak_flops[SITU_DTYPE_F32] = device.memory_bytes_per_s = 1e9;
+  situ_status status = situ_graph_builder_new(&g, "own", error);
+  if (status == SITU_STATUS_OK) status = situ_platform_builder_new(&f, "own", error);
+  if (status == SITU_STATUS_OK) {
+    int32_t a = situ_graph_builder_add_operator(g, &op), b = situ_graph_builder_add_operator(g, &op);
+    situ_graph_builder_add_use(g, b, situ_graph_builder_add_tensor(g, a, &tensor));
+    for (int32_t d = 0; d < 2; d++) {
+      device.name = d ? "d1" : "d0";
+      situ_platform_builder_add_device(f, &device);
+      situ_platform_builder_add_link(f, &(situ_link){d, 1 - d, 1, 1e9, -1});
+    }
+    status = situ_graph_freeze(&graph, g, error);
+    if (status == SITU_STATUS_OK) status = situ_platform_freeze(&platform, f, error);
+  }
+  situ_graph_free(graph);
+  situ_platform_free(platform);
+  situ_graph_builder_free(g);
+  situ_platform_builder_free(f);
+  return status;
+}
+
+/* What is told of a plan. */
+static situ_status tell(const situ_plan *plan, const situ_problem *problem, situ_error *error) {
+  situ_explanation *x = NULL;
+  char *text = NULL, *json = NULL;
+  situ_status status = situ_explain(&x, plan, problem, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan(&text, plan, problem, NULL, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_plan_json(&json, plan, problem, NULL, error);
+  situ_text_free(text);
+  situ_text_free(json);
+  situ_explanation_free(x);
+  return status;
+}
+
 static situ_status run(const char *model, const char *plan_path, int64_t *value_ns) {
   situ_instance *instance = NULL, *again = NULL;
   situ_plan *plan = NULL, *read_back = NULL;
@@ -40,6 +83,8 @@ static situ_status run(const char *model, const char *plan_path, int64_t *value_
   if (status == SITU_STATUS_OK) status = situ_solve(&plan, situ_instance_problem(instance), &effort, &error);
   if (status == SITU_STATUS_OK) status = situ_plan_write(plan, instance, plan_path, &error);
   if (status == SITU_STATUS_OK) status = situ_plan_read(&read_back, &again, plan_path, &error);
+  if (status == SITU_STATUS_OK) status = tell(read_back, situ_instance_problem(again), &error);
+  if (status == SITU_STATUS_OK) status = build(&error);
   if (status == SITU_STATUS_OK) *value_ns = situ_plan_value_ns(read_back);
   situ_plan_free(plan);
   situ_plan_free(read_back);

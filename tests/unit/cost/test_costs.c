@@ -334,6 +334,28 @@ static void a_million_operators_cost_little(void **state) {
   situ_graph_free(g);
 }
 
+static void hear(void *context, situ_log_level level, const char *text) {
+  if (level == SITU_LOG_WARNING) snprintf(context, 200, "%s", text);
+}
+
+/* What was understood says nothing, two of three operators that were not are a warning. */
+static void operators_that_were_not_understood_are_a_warning(void **state) {
+  (void)state;
+  work works[] = {{1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}, {1, 1, 1, SITU_DTYPE_F32}};
+  situ_graph *g = chain(works, 3);
+  situ_platform *p = named("cpu");
+  char warning[200] = "";
+  situ_cost_options o = {.size = sizeof o, .log = hear, .log_context = warning};
+  for (int v = 0; v < 3; v++) g->inferred[v] = true;
+  situ_costs_free(costs_of(g, p, &o));
+  assert_string_equal(warning, "");
+  g->inferred[0] = g->inferred[2] = false;
+  situ_costs_free(costs_of(g, p, &o));
+  assert_ptr_equal(strstr(warning, "2 of 3 operators "), warning);
+  situ_platform_free(p);
+  situ_graph_free(g);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(roofline_takes_the_slower_of_arithmetic_and_traffic),
@@ -345,6 +367,7 @@ int main(void) {
       cmocka_unit_test(tables_of_another_graph_are_found_out),
       cmocka_unit_test(measured_times_replace_estimates),
       cmocka_unit_test(malformed_tables_are_refused),
+      cmocka_unit_test(operators_that_were_not_understood_are_a_warning),
       cmocka_unit_test(a_million_operators_cost_little),
   };
   return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
