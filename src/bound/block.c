@@ -83,9 +83,7 @@ static void fill_ways(block *b, int32_t j) {
   int32_t n = p->n_memories, t = b->real_tensor[j];
   for (int32_t m = 0; m < n && t >= 0; m++)
     for (int32_t w = 0; w < n; w++)
-      if (m != w)
-        b->way_ns[((int64_t)j * n + m) * n + w] =
-            capped(p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->pair_kind[m * n + w]]);
+      if (m != w) b->way_ns[((int64_t)j * n + m) * n + w] = capped(p->transfer_ns[t][p->costs->pair_kind[m * n + w]]);
 }
 
 static void fill_operators(const taking *s) {

@@ -365,7 +365,7 @@ static int64_t links_carry(const block_run *s, int64_t *channel, int32_t j, int3
   if (t < 0) return time + s->b->way_ns[((int64_t)j * s->n_memories + m) * s->n_memories + w];
   for (int32_t i = route[0]; i < route[1]; i++) {
     int32_t link = q->route_link[i];
-    int64_t hop = p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
+    int64_t hop = p->transfer_ns[t][p->costs->link_kind[link]];
     if (hop <= 0) continue;
     time = min64(max64(time, channel[q->links[link].channel]) + hop, BLOCK_FAR_NS);
     if (!keep_channels) channel[q->links[link].channel] = time;

@@ -21,6 +21,7 @@ typedef struct bound {
  * const struct called NAME_bound, and one line here. */
 #define BOUND_ROWS(ROW)  \
   ROW(memory_price)      \
+  ROW(packing)           \
   ROW(critical_path)     \
   ROW(balance)           \
   ROW(area)              \

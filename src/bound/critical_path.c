@@ -54,13 +54,6 @@ static void spread_staged(chains *s, int32_t t, bool backward) {
   }
 }
 
-/* The cheapest way into another memory, by any route. */
-static int64_t least_transfer(const situ_problem *p, int32_t t) {
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t k = 1; k < p->n_kinds; k++) least = min64(least, p->transfer_ns[(int64_t)t * p->n_kinds + k]);
-  return least;
-}
-
 /* stream: there[d] = least over e of here[e] + c(t, e, d); backward, c(t, d, e). */
 static void spread(chains *s, int32_t t, bool backward) {
   const situ_problem *p = s->problem;
@@ -75,8 +68,8 @@ static void spread(chains *s, int32_t t, bool backward) {
     *there = min64(*there, s->here[d]);
     best = min64(best, s->here[d]);
   }
-  const int64_t *transfer = p->transfer_ns + (int64_t)t * p->n_kinds;
-  int64_t cheapest = p->n_memories > EXACT_MEMORIES ? sat_add(best, least_transfer(p, t)) : 0;
+  const int64_t *transfer = p->transfer_ns[t];
+  int64_t cheapest = p->n_memories > EXACT_MEMORIES ? sat_add(best, p->costs->row_least_ns[costs_row(p->costs, t)]) : 0;
   for (int32_t m = 0; m < p->n_memories; m++) {
     s->memory_there[m] = p->n_memories > EXACT_MEMORIES ? min64(s->memory[m], cheapest) : SITU_NEVER_NS;
     for (int32_t w = 0; w < p->n_memories && p->n_memories <= EXACT_MEMORIES; w++) {

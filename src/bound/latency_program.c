@@ -15,11 +15,7 @@ bool latency_program_fits(const situ_problem *p, int64_t most_entries) {
   return sat_add(each, sat_mul(p->n_operators, 5 * (int64_t)p->n_devices)) <= most_entries;
 }
 
-static int64_t most_transfer(const situ_problem *p, int32_t t) {
-  int64_t most = 0;
-  for (int32_t k = 0; k < p->n_kinds; k++) most = max64(most, p->transfer_ns[(int64_t)t * p->n_kinds + k]);
-  return most;
-}
+static int64_t most_transfer(const situ_problem *p, int32_t t) { return p->costs->row_most_ns[costs_row(p->costs, t)]; }
 
 int64_t latency_serial_ns(const situ_problem *p) {
   const situ_graph *g = p->graph;
@@ -80,7 +76,7 @@ static int64_t longest(const situ_problem *p, int32_t i, int64_t first, int64_t 
   int64_t most = 0;
   for (int64_t k = first; k < last; k++) {
     int32_t t = p->graph->in[k];
-    if (p->graph->producer[t] == i) most = max64(most, p->transfer_ns[(int64_t)t * p->n_kinds + kind]);
+    if (p->graph->producer[t] == i) most = max64(most, p->transfer_ns[t][kind]);
   }
   return most;
 }

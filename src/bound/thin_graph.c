@@ -116,9 +116,8 @@ static void ways_push(ways *w, int32_t y, const int64_t *finish, int32_t from, b
     for (int32_t m = 0; m < n; m++) {
       int64_t there = THIN_FAR_NS;
       for (int32_t k = 0; k < n; k++) {
-        int64_t way = g->way_ns[t]
-                          ? g->way_ns[t][k * n + m]
-                          : p->transfer_ns[(int64_t)g->tensor_of[t] * p->n_kinds + p->costs->pair_kind[k * n + m]];
+        int64_t way =
+            g->way_ns[t] ? g->way_ns[t][k * n + m] : p->transfer_ns[g->tensor_of[t]][p->costs->pair_kind[k * n + m]];
         there = min64(there, finish[k] + min64(way, THIN_FAR_NS));
       }
       for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {

@@ -13,7 +13,7 @@ enum { MOST_OPEN = 1 << 15, MOST_WORK = 400000000 }; /* visits at once; sums of 
 /* ---- times in memories ---- */
 
 static int64_t transfer_ns(const situ_problem *p, int32_t t, int32_t from, int32_t to) {
-  return p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->pair_kind[(int64_t)from * p->n_memories + to]];
+  return p->transfer_ns[t][p->costs->pair_kind[(int64_t)from * p->n_memories + to]];
 }
 
 /* there[m] = least over k of here[k] + the time of tensor t from k to m; backward, from m to k. */

@@ -81,9 +81,7 @@ static int64_t least_time(const visits *v, int32_t operator_) {
 }
 
 static int64_t least_transfer(const situ_problem *p, int32_t t) {
-  int64_t least = SITU_NEVER_NS;
-  for (int32_t k = 1; k < p->n_kinds; k++) least = min64(least, p->transfer_ns[(int64_t)t * p->n_kinds + k]);
-  return p->n_kinds > 1 ? least : 0;
+  return p->costs->row_least_ns[costs_row(p->costs, t)];
 }
 
 /* The longest path, by time + by_weight of weights, a full memory counting like the critical path, + by_transfer of

@@ -55,9 +55,7 @@ static int64_t capped(int64_t time_ns) { return min64(time_ns, FAR); }
 
 static int64_t transfer(const block *b, int32_t t, int32_t from, int32_t to) {
   const situ_costs *c = b->j->problem->costs;
-  return from == to
-             ? 0
-             : capped(c->transfer_ns[(int64_t)t * c->n_kinds + c->pair_kind[(int64_t)from * c->n_memories + to]]);
+  return from == to ? 0 : capped(c->transfer_ns[t][c->pair_kind[(int64_t)from * c->n_memories + to]]);
 }
 
 static int32_t memory_of(const block *b, int32_t d) { return b->j->platform->memory_of[d]; }

@@ -52,7 +52,7 @@ static void find_durations(judge *j, units *u) {
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t from = u->of[g->producer[t]], from_memory = j->platform->memory_of[j->plan->device[from]];
-    const int64_t *cost = c->transfer_ns + (int64_t)t * c->n_kinds;
+    const int64_t *cost = c->transfer_ns[t];
     bool leaves = false;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t to = u->of[g->use[i]];

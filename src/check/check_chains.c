@@ -26,7 +26,7 @@ static bool ways_init(ways *w, const judge *j) {
 
 static int64_t transfer(const judge *j, int32_t t, int32_t from, int32_t to) {
   const situ_costs *c = j->problem->costs;
-  return c->transfer_ns[(int64_t)t * c->n_kinds + c->pair_kind[(int64_t)from * c->n_memories + to]];
+  return c->transfer_ns[t][c->pair_kind[(int64_t)from * c->n_memories + to]];
 }
 
 /* Between a device and the host, in the direction that is asked for; hosts pay nothing. */
@@ -60,8 +60,7 @@ static void carry(ways *w, int32_t t, bool backward) {
     w->at[m] = min64(w->at[m], w->here[d]);
     any = min64(any, w->here[d]);
   }
-  for (int32_t k = 1; k < j->problem->costs->n_kinds && memories > MEMORIES; k++)
-    least = min64(least, j->problem->costs->transfer_ns[(int64_t)t * j->problem->costs->n_kinds + k]);
+  if (memories > MEMORIES) least = j->problem->costs->row_least_ns[costs_row(j->problem->costs, t)];
   for (int32_t m = 0; m < memories; m++) {
     w->ready[m] = memories > MEMORIES ? min64(w->at[m], sat_add(any, least)) : w->at[m];
     for (int32_t from = 0; from < memories && memories <= MEMORIES; from++)

@@ -37,7 +37,7 @@ static int64_t time_of(const look *l, int32_t v, int32_t d) {
 static int64_t sent(const look *l, int32_t t, int32_t a, int32_t b) {
   const situ_costs *c = l->j->problem->costs;
   int64_t from = l->j->platform->memory_of[l->to.turned ? b : a], to = l->j->platform->memory_of[l->to.turned ? a : b];
-  return c->transfer_ns[(int64_t)t * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
+  return c->transfer_ns[t][c->pair_kind[from * c->n_memories + to]];
 }
 
 static bool arrows_find(arrows *to, const judge *j, bool turned) {

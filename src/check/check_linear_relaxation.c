@@ -84,8 +84,7 @@ static int64_t transfer(const relaxation *r, int64_t k, int32_t user, int32_t m,
   if (m == w || r->items.of[i] == r->items.of[user]) return 0;
   for (int64_t other = g->in_start[user]; other < g->in_start[user + 1]; other++)
     if (g->producer[g->in[other]] == i)
-      longest =
-          max64(longest, c->transfer_ns[(int64_t)g->in[other] * c->n_kinds + c->pair_kind[m * c->n_memories + w]]);
+      longest = max64(longest, c->transfer_ns[g->in[other]][c->pair_kind[m * c->n_memories + w]]);
   return longest == SITU_NEVER_NS ? -1 : longest;
 }
 

@@ -34,7 +34,7 @@ static bool in_phase(const judge *j, const loads *l, int32_t v, int32_t phase) {
 static int64_t transfer_time(const judge *j, int32_t t, int32_t from_device, int32_t to_device) {
   const situ_costs *c = j->problem->costs;
   int32_t from = j->platform->memory_of[from_device], to = j->platform->memory_of[to_device];
-  return c->transfer_ns[(int64_t)t * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
+  return c->transfer_ns[t][c->pair_kind[from * c->n_memories + to]];
 }
 
 /* Tensor t is sent to device d for the first time; `out` when it leaves its own memory for the first time. */
@@ -55,7 +55,7 @@ static void charge_routes(judge *j, const loads *all, phase_loads *l, int32_t t,
       const int32_t *route = &q->route_start[(int64_t)q->memory_of[x] * q->n_memories + q->memory_of[y]];
       for (int32_t hop = route[0]; hop < route[1]; hop++) {
         int32_t link = q->route_link[hop], channel = q->links[link].channel;
-        int64_t time_ns = c->transfer_ns[(int64_t)t * c->n_kinds + c->link_kind[link]];
+        int64_t time_ns = c->transfer_ns[t][c->link_kind[link]];
         l->channel_ns[channel] = sat_add(l->channel_ns[channel], rounded_up(time_ns, all->shared[a] * all->shared[b]));
       }
     }

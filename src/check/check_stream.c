@@ -50,7 +50,7 @@ static const int32_t *route_of(const judge *j, int32_t t, int32_t to_memory) {
 
 static int64_t hop_time(const judge *j, int32_t t, int32_t link) {
   const situ_costs *c = j->problem->costs;
-  return c->transfer_ns[(int64_t)t * c->n_kinds + c->link_kind[link]];
+  return c->transfer_ns[t][c->link_kind[link]];
 }
 
 /* Copies the hops that stand on the route of their transfer, in the order of routes; the others are noted. */

@@ -50,7 +50,7 @@ static bool together(const trail *w, int32_t u, int32_t v) {
 
 static int64_t transfer(const trail *w, int32_t t, int32_t from, int32_t to) {
   const situ_costs *c = w->j->problem->costs;
-  return c->transfer_ns[(int64_t)t * c->n_kinds + c->pair_kind[(int64_t)from * c->n_memories + to]];
+  return c->transfer_ns[t][c->pair_kind[(int64_t)from * c->n_memories + to]];
 }
 
 /* When tensor t is in memory m for operator x, after its producer's end in each memory. */

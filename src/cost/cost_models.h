@@ -20,8 +20,13 @@ extern const cost_model cost_roofline;
  * still unknown, from F32. Always > 0. */
 double roofline_peak(const situ_device *device, situ_dtype dtype);
 
-/* Fills route tables and transfer times of new costs for a platform: latency + ceil(bytes / rate) of each link, summed
- * over the hops of a route. The one way in which all cost models and readers time transfers. */
+/* New costs with route tables and transfer times, operator times all zero. Tensors of one key (their size, say) share
+ * their times: `hop` gives the time of a key over a link, and those of the hops of a route are added up. `key` is
+ * [n_tensors]. UNSUPPORTED where keys * kinds of route are above COSTS_MOST_CELLS. */
+typedef int64_t (*transfer_hop)(int64_t key, const situ_link *link);
+situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                                const int64_t *key, transfer_hop hop, situ_error *error);
+/* The same by size: latency + ceil(bytes / rate) of each link. */
 situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                      situ_error *error);
 

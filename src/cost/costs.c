@@ -2,14 +2,16 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 
 situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes, int32_t n_memories, int32_t n_links,
-                      int32_t n_kinds) {
+                      int32_t n_kinds, int32_t n_rows) {
   REQUIRE(n_operators >= 0 && n_tensors >= 0 && n_classes >= 1 && n_memories >= 1 && n_links >= 0 && n_kinds >= 1);
+  REQUIRE(n_rows >= 0);
   arena *a = arena_new();
   situ_costs *c = ARENA_ZERO(a, situ_costs, 1);
   if (c) {
@@ -19,13 +21,14 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
                       .n_classes = n_classes,
                       .n_memories = n_memories,
                       .n_links = n_links,
-                      .n_kinds = n_kinds};
-    c->time_ns = ARENA_ZERO(a, int64_t, (int64_t)n_operators * n_classes);
-    c->transfer_ns = ARENA_ZERO(a, int64_t, (int64_t)n_tensors * n_kinds);
-    c->pair_kind = ARENA_ZERO(a, int32_t, (int64_t)n_memories * n_memories);
-    c->link_kind = ARENA_ZERO(a, int32_t, n_links);
+                      .n_kinds = n_kinds,
+                      .n_rows = n_rows};
     c->source = "";
-    if (c->time_ns && c->transfer_ns && c->pair_kind && c->link_kind) return c;
+    if (ARENA_ARRAYS(a, ZEROS(c->time_ns, (int64_t)n_operators * n_classes),
+                     ZEROS(c->transfer_rows, (int64_t)n_rows * n_kinds), ZEROS(c->transfer_ns, n_tensors),
+                     ZEROS(c->row_least_ns, n_rows), ZEROS(c->row_most_ns, n_rows),
+                     ZEROS(c->pair_kind, (int64_t)n_memories * n_memories), ZEROS(c->link_kind, n_links)))
+      return c;
   }
   arena_free(a);
   return NULL;
@@ -34,13 +37,14 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
 situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   REQUIRE(n >= 1);
   situ_costs *out =
-      costs_new(c->n_operators * n, c->n_tensors * n, c->n_classes, c->n_memories, c->n_links, c->n_kinds);
+      costs_new(c->n_operators * n, c->n_tensors * n, c->n_classes, c->n_memories, c->n_links, c->n_kinds, c->n_rows);
   if (!out) return NULL;
-  int64_t times = (int64_t)c->n_operators * c->n_classes, transfers = (int64_t)c->n_tensors * c->n_kinds;
-  for (int32_t k = 0; k < n; k++) {
-    memcpy(out->time_ns + k * times, c->time_ns, (size_t)times * sizeof(int64_t));
-    memcpy(out->transfer_ns + k * transfers, c->transfer_ns, (size_t)transfers * sizeof(int64_t));
-  }
+  int64_t times = (int64_t)c->n_operators * c->n_classes;
+  memcpy(out->transfer_rows, c->transfer_rows, (size_t)c->n_rows * (size_t)c->n_kinds * sizeof(int64_t));
+  for (int32_t k = 0; k < n; k++) memcpy(out->time_ns + k * times, c->time_ns, (size_t)times * sizeof(int64_t));
+  for (int32_t t = 0; t < out->n_tensors; t++)
+    out->transfer_ns[t] = out->transfer_rows + (int64_t)costs_row(c, t % c->n_tensors) * c->n_kinds;
+  costs_find_extremes(out);
   memcpy(out->pair_kind, c->pair_kind, (size_t)c->n_memories * (size_t)c->n_memories * sizeof(int32_t));
   memcpy(out->link_kind, c->link_kind, (size_t)c->n_links * sizeof(int32_t));
   out->source = arena_string(out->arena, c->source);
@@ -49,6 +53,18 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   if (out->source && (out->unit_name || !c->unit_name)) return out;
   situ_costs_free(out);
   return NULL;
+}
+
+void costs_find_extremes(situ_costs *c) {
+  for (int32_t r = 0; r < c->n_rows; r++) {
+    const int64_t *row = c->transfer_rows + (int64_t)r * c->n_kinds;
+    c->row_least_ns[r] = c->n_kinds > 1 ? SITU_NEVER_NS : 0;
+    c->row_most_ns[r] = 0;
+    for (int32_t k = 1; k < c->n_kinds; k++) {
+      c->row_least_ns[r] = min64(c->row_least_ns[r], row[k]);
+      c->row_most_ns[r] = max64(c->row_most_ns[r], row[k]);
+    }
+  }
 }
 
 void situ_costs_free(situ_costs *costs) {
@@ -75,7 +91,7 @@ int64_t situ_costs_transfer_ns(const situ_costs *c, const situ_platform *platfor
       tensor >= c->n_tensors)
     return SITU_NEVER_NS;
   int64_t from = platform->memory_of[from_device], to = platform->memory_of[to_device];
-  return c->transfer_ns[(int64_t)tensor * c->n_kinds + c->pair_kind[from * c->n_memories + to]];
+  return c->transfer_ns[tensor][c->pair_kind[from * c->n_memories + to]];
 }
 
 situ_status costs_check(const situ_costs *c, const situ_graph *graph, const situ_platform *platform,
@@ -88,14 +104,14 @@ situ_status costs_check(const situ_costs *c, const situ_graph *graph, const situ
     wrong = "the cost tables are not of this platform";
   if (wrong) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->source, "%s", wrong);
 
-  int64_t n_times = (int64_t)c->n_operators * c->n_classes, n_transfers = (int64_t)c->n_tensors * c->n_kinds;
+  int64_t n_times = (int64_t)c->n_operators * c->n_classes, n_transfers = (int64_t)c->n_rows * c->n_kinds;
   int64_t n_pairs = (int64_t)c->n_memories * c->n_memories;
   for (int64_t i = 0; i < n_times && !wrong; i++)
     if (c->time_ns[i] < 0) wrong = "an operator has a negative time";
   for (int64_t i = 0; i < n_transfers && !wrong; i++)
-    if (c->transfer_ns[i] < 0) wrong = "a transfer has a negative time";
-  for (int64_t i = 0; i < c->n_tensors && !wrong; i++)
-    if (c->transfer_ns[i * c->n_kinds] != 0) wrong = "a tensor that stays in its memory has a time";
+    if (c->transfer_rows[i] < 0) wrong = "a transfer has a negative time";
+  for (int32_t t = 0; t < c->n_tensors && !wrong; t++)
+    if (c->transfer_ns[t][0] != 0) wrong = "a tensor that stays in its memory has a time";
   for (int64_t i = 0; i < n_pairs && !wrong; i++) {
     int32_t kind = c->pair_kind[i];
     bool same = i / c->n_memories == i % c->n_memories;

@@ -2,7 +2,7 @@
  *
  * Transfers are tabled by kind of route: kind 0 is "no transfer" (0 ns); every distinct (latency, rate) of a link is a
  * kind, and so is every distinct sequence of such links over several hops. A table has one column for each kind, so a
- * thousand equal links cost one column. */
+ * thousand equal links cost one column, and tensors of one size share a row. */
 #ifndef SITU_COST_COSTS_H
 #define SITU_COST_COSTS_H
 
@@ -16,25 +16,39 @@ struct situ_costs {
   int64_t unit_ns;       /* 0 likewise */
   uint64_t table_hash;   /* of what the table of measured times says; 0 without one */
   int32_t n_operators, n_tensors, n_classes, n_memories, n_links, n_kinds;
-  int64_t *time_ns;     /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
-  int64_t *transfer_ns; /* [tensor * n_kinds + kind]; multi-hop kinds are sums over their hops */
-  int32_t *pair_kind;   /* [from memory * n_memories + to memory] */
-  int32_t *link_kind;   /* [link] */
+  int64_t *time_ns; /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
+  int32_t n_rows;
+  int64_t *transfer_rows;              /* [row * n_kinds + kind]; multi-hop kinds are sums over their hops */
+  int64_t **transfer_ns;               /* [tensor] its row: transfer_ns[t][kind] */
+  int64_t *row_least_ns, *row_most_ns; /* [row] over all kinds but 0; 0 where there are none */
+  int32_t *pair_kind;                  /* [from memory * n_memories + to memory] */
+  int32_t *link_kind;                  /* [link] */
 };
 
-/* New tables for these sizes with n_kinds columns, all zero; NULL without memory. For cost models and readers. */
+/* The maximum size of the transfer table: 1 GiB. */
+#define COSTS_MOST_CELLS ((int64_t)1 << 27)
+
+/* New tables for these sizes, all zero; which row a tensor has is for the caller to say. NULL without memory. */
 situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes, int32_t n_memories, int32_t n_links,
-                      int32_t n_kinds);
+                      int32_t n_kinds, int32_t n_rows);
+
+/* The row of a tensor: 0 .. n_rows-1. */
+static inline int32_t costs_row(const situ_costs *c, int32_t t) {
+  return (int32_t)((c->transfer_ns[t] - c->transfer_rows) / c->n_kinds);
+}
+
+/* Fills row_least_ns and row_most_ns when all rows are filled. O(rows * kinds + tensors). */
+void costs_find_extremes(situ_costs *costs);
 
 /* The tables of n copies of a graph (graph_copies). NULL without memory. */
 situ_costs *costs_copies(const situ_costs *costs, int32_t n);
 
-/* Fills pair_kind and link_kind for a platform and says what each kind is: hops of kind k are the links
- * kind_link[kind_start[k] .. kind_start[k+1]), one link standing for all of its (latency, rate). Arrays in the arena.
- */
+/* Fills pair_kind and link_kind for a platform and says what each kind is: first_link[k], which stands for all links of
+ * its (latency, rate), and then what kind rest[k] is, a lower number; the rest of a single hop is kind 0, which has no
+ * first link (-1). Arrays in the arena. */
 typedef struct route_kinds {
   int32_t n_kinds;
-  int32_t *pair_kind, *link_kind, *kind_start, *kind_link;
+  int32_t *pair_kind, *link_kind, *first_link, *rest;
 } route_kinds;
 bool route_kinds_find(route_kinds *out, arena *a, const situ_platform *platform);
 

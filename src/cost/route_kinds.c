@@ -10,26 +10,23 @@
 typedef struct finder {
   arena *arena;
   const situ_platform *platform;
-  string_map *known;                   /* text of (first, rest) -> kind */
-  int32_t *first_link, *rest, *n_hops; /* of each kind */
+  string_map *known;          /* text of (first, rest) -> kind */
+  int32_t *first_link, *rest; /* of each kind */
   int32_t n_kinds, capacity;
 } finder;
 
 static bool grow(finder *f) {
   if (f->n_kinds < f->capacity) return true;
   int32_t capacity = f->capacity ? f->capacity * 2 : 64;
-  int32_t *first_link, *rest, *n_hops;
-  if (!ARENA_ARRAYS(f->arena, ARRAY(first_link, capacity), ARRAY(rest, capacity), ARRAY(n_hops, capacity)))
-    return false;
+  int32_t *first_link, *rest;
+  if (!ARENA_ARRAYS(f->arena, ARRAY(first_link, capacity), ARRAY(rest, capacity))) return false;
   size_t old = (size_t)f->n_kinds * sizeof(int32_t);
   if (old > 0) {
     memcpy(first_link, f->first_link, old);
     memcpy(rest, f->rest, old);
-    memcpy(n_hops, f->n_hops, old);
   }
   f->first_link = first_link;
   f->rest = rest;
-  f->n_hops = n_hops;
   f->capacity = capacity;
   return true;
 }
@@ -42,7 +39,6 @@ static int32_t intern(finder *f, const char *key, int32_t link, int32_t rest) {
   if (!kept || !grow(f) || string_map_put(f->known, kept, f->n_kinds) < 0) return -1;
   f->first_link[f->n_kinds] = link;
   f->rest[f->n_kinds] = rest;
-  f->n_hops[f->n_kinds] = link < 0 ? 0 : 1 + f->n_hops[rest];
   return f->n_kinds++;
 }
 
@@ -81,22 +77,6 @@ static bool find_pair(finder *f, route_kinds *out, int32_t from, int32_t to) {
   return true;
 }
 
-static bool list_hops(finder *f, route_kinds *out) {
-  int64_t total = 0;
-  for (int32_t k = 0; k < f->n_kinds; k++) total += f->n_hops[k];
-  if (total > INT32_MAX) return false;
-  out->kind_start = ARENA_NEW(f->arena, int32_t, (int64_t)f->n_kinds + 1);
-  out->kind_link = ARENA_NEW(f->arena, int32_t, total);
-  if (!out->kind_start || !out->kind_link) return false;
-  int32_t at = 0;
-  for (int32_t k = 0; k < f->n_kinds; k++) {
-    out->kind_start[k] = at;
-    for (int32_t rest = k; f->first_link[rest] >= 0; rest = f->rest[rest]) out->kind_link[at++] = f->first_link[rest];
-  }
-  out->kind_start[f->n_kinds] = at;
-  return true;
-}
-
 bool route_kinds_find(route_kinds *out, arena *a, const situ_platform *p) {
   finder f = {.arena = a, .platform = p, .known = string_map_new(a, 0)};
   int64_t n = p->n_memories;
@@ -109,5 +89,7 @@ bool route_kinds_find(route_kinds *out, arena *a, const situ_platform *p) {
     for (int32_t to = 0; to < n; to++)
       if (!find_pair(&f, out, from, to)) return false;
   out->n_kinds = f.n_kinds;
-  return list_hops(&f, out);
+  out->first_link = f.first_link;
+  out->rest = f.rest;
+  return true;
 }

@@ -1,51 +1,85 @@
 #include "base/checked.h"
+#include "base/contracts.h"
 #include "base/fail.h"
 #include "cost/cost_models.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
 #include "platform/routes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* One row of the table: the times of a tensor of that size on each kind of route. Link kinds come before the kinds of
- * several hops, whose columns are sums over theirs. */
-static void fill_row(int64_t *row, int64_t size_bytes, const route_kinds *kinds, const situ_platform *p) {
+typedef struct keyed {
+  int64_t key;
+  int32_t tensor;
+} keyed;
+
+static int by_key(const void *left, const void *right) {
+  const keyed *a = left, *b = right;
+  if (a->key != b->key) return a->key < b->key ? -1 : 1;
+  return (a->tensor > b->tensor) - (a->tensor < b->tensor);
+}
+
+/* Sorts the tensors by key; returns how many keys there are. */
+static int32_t sort_tensors(keyed *all, const int64_t *key, int32_t n) {
+  int32_t n_keys = 0;
+  for (int32_t t = 0; t < n; t++) all[t] = (keyed){key[t], t};
+  if (n > 0) qsort(all, (size_t)n, sizeof *all, by_key);
+  for (int32_t i = 0; i < n; i++) n_keys += i == 0 || all[i].key != all[i - 1].key;
+  return n_keys;
+}
+
+/* The kinds of a row in order: a kind of several hops comes after its first hop and its rest. */
+static void fill_row(int64_t *row, int64_t key, transfer_hop hop, const route_kinds *kinds, const situ_platform *p) {
   row[0] = 0;
   for (int32_t k = 1; k < kinds->n_kinds; k++) {
-    int32_t first = kinds->kind_start[k], last = kinds->kind_start[k + 1];
-    if (last - first == 1) {
-      const situ_link *link = &p->links[kinds->kind_link[first]];
-      row[k] = link_time_ns(link->latency_ns, link->bytes_per_s, size_bytes);
-    } else {
-      row[k] = 0;
-      for (int32_t i = first; i < last; i++) row[k] = sat_add(row[k], row[kinds->link_kind[kinds->kind_link[i]]]);
-    }
+    const situ_link *link = &p->links[kinds->first_link[k]];
+    int32_t rest = kinds->rest[k];
+    row[k] = rest == 0 ? hop(key, link) : sat_add(row[kinds->link_kind[kinds->first_link[k]]], row[rest]);
   }
 }
 
-static situ_status new_costs(situ_costs **out, arena *scratch, const situ_graph *graph, const situ_platform *p,
-                             situ_error *error) {
+static situ_status make(situ_costs **out, const situ_graph *g, const situ_platform *p, const int64_t *key,
+                        transfer_hop hop, arena *scratch, situ_error *error) {
   route_kinds kinds;
-  if (!route_kinds_find(&kinds, scratch, p)) return fail_no_memory(error);
+  keyed *all = ARENA_NEW(scratch, keyed, g->n_tensors);
+  if (!all || !route_kinds_find(&kinds, scratch, p)) return fail_no_memory(error);
+  int32_t n_rows = sort_tensors(all, key, g->n_tensors);
+  if ((int64_t)n_rows * kinds.n_kinds > COSTS_MOST_CELLS)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->name,
+                     "tensors of %d sizes on %d kinds of route are too many: expected a product of at most %lld "
+                     "(equal links make equal kinds)",
+                     (int)n_rows, (int)kinds.n_kinds, (long long)COSTS_MOST_CELLS);
   situ_costs *c =
-      costs_new(graph->n_operators, graph->n_tensors, p->n_classes, p->n_memories, p->n_links, kinds.n_kinds);
-  if (!c)
-    return fail_with(error, SITU_STATUS_NO_MEMORY, p->name,
-                     "out of memory for the times of %d tensors on %d kinds of route", (int)graph->n_tensors,
-                     (int)kinds.n_kinds);
+      costs_new(g->n_operators, g->n_tensors, p->n_classes, p->n_memories, p->n_links, kinds.n_kinds, n_rows);
+  if (!c) return fail_no_memory(error);
   memcpy(c->pair_kind, kinds.pair_kind, sizeof(int32_t) * (size_t)p->n_memories * (size_t)p->n_memories);
   memcpy(c->link_kind, kinds.link_kind, sizeof(int32_t) * (size_t)p->n_links);
-  for (int32_t t = 0; t < graph->n_tensors; t++)
-    fill_row(c->transfer_ns + (int64_t)t * c->n_kinds, graph->size_bytes[t], &kinds, p);
+  int64_t *row = c->transfer_rows - c->n_kinds;
+  for (int32_t i = 0; i < g->n_tensors; i++) {
+    if (i == 0 || all[i].key != all[i - 1].key) fill_row(row += c->n_kinds, all[i].key, hop, &kinds, p);
+    c->transfer_ns[all[i].tensor] = row;
+  }
+  costs_find_extremes(c);
   *out = c;
   return SITU_STATUS_OK;
 }
 
-situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
-                                     situ_error *error) {
+situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                                const int64_t *key, transfer_hop hop, situ_error *error) {
+  REQUIRE(hop && (key || graph->n_tensors == 0));
   *out = NULL;
   arena *scratch = arena_new();
-  situ_status status = scratch ? new_costs(out, scratch, graph, platform, error) : fail_no_memory(error);
+  situ_status status = scratch ? make(out, graph, platform, key, hop, scratch, error) : fail_no_memory(error);
   arena_free(scratch);
   return status;
+}
+
+static int64_t time_on(int64_t size_bytes, const situ_link *link) {
+  return link_time_ns(link->latency_ns, link->bytes_per_s, size_bytes);
+}
+
+situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                                     situ_error *error) {
+  return costs_new_with_hops(out, graph, platform, graph->size_bytes, time_on, error);
 }

@@ -324,8 +324,7 @@ static bool describe_devices(gdp_view *out, const measures *m, arena *a) {
   equal_devices equal;
   if (!of_kind || !equal_devices_find(&equal, p, EQUAL_ALONE, a)) return false;
   for (int32_t t = 0; t < p->graph->n_tensors; t++)
-    for (int32_t k = 0; k < p->n_kinds; k++)
-      of_kind[k] += (double)p->transfer_ns[(int64_t)t * p->n_kinds + k] / p->graph->n_tensors;
+    for (int32_t k = 0; k < p->n_kinds; k++) of_kind[k] += (double)p->transfer_ns[t][k] / p->graph->n_tensors;
   out->equal_to = equal.type_of;
   for (int32_t d = 0; d < p->n_devices; d++) fastest = fmin(fastest, work_on(m, d, &part));
   if (!isfinite(fastest)) fastest = 1;

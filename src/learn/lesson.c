@@ -47,7 +47,8 @@ static uint64_t hash_environment(const environment *env) {
   const situ_graph *g = p->graph;
   uint64_t hash = mix(mix(mix(0, p->n_operators), p->n_devices), env->n_units);
   hash = hash_bytes(p->time_ns, (size_t)p->n_operators * (size_t)p->n_classes * sizeof *p->time_ns, hash);
-  hash = hash_bytes(p->transfer_ns, (size_t)g->n_tensors * (size_t)p->n_kinds * sizeof *p->transfer_ns, hash);
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    hash = hash_bytes(p->transfer_ns[t], (size_t)p->n_kinds * sizeof(int64_t), hash);
   hash = hash_bytes(g->use, (size_t)g->n_uses * sizeof *g->use, hash);
   return hash_bytes(env->allowed, (size_t)env->n_units * (size_t)p->n_devices * sizeof *env->allowed, hash);
 }

@@ -204,10 +204,8 @@ static int64_t slowest_work_ns(const situ_problem *p) {
     sum = sat_add(sum, slowest);
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
-    int64_t slowest = 0, users = g->use_start[t + 1] - g->use_start[t];
-    for (int32_t k = 1; k < p->n_kinds && users > 0; k++)
-      slowest = max64(slowest, p->transfer_ns[(int64_t)t * p->n_kinds + k]);
-    sum = sat_add(sum, sat_mul(slowest, min64(users, p->n_memories) + 1));
+    int64_t users = g->use_start[t + 1] - g->use_start[t], slowest = p->costs->row_most_ns[costs_row(p->costs, t)];
+    if (users > 0) sum = sat_add(sum, sat_mul(slowest, min64(users, p->n_memories) + 1));
   }
   return sum;
 }
@@ -300,6 +298,7 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   *out = *p;
   out->objective = SITU_OBJECTIVE_THROUGHPUT;
   out->execution = SITU_EXECUTION_PIPELINE;
+  out->of_stream = p->execution == SITU_EXECUTION_STREAM || p->of_stream;
   out->communication = SITU_COMMUNICATION_LINK;
   out->contiguous = out->overlap = out->replicate = false;
   out->in_flight = 1;

@@ -20,6 +20,7 @@ struct situ_problem {
   situ_contention contention;
   situ_communication communication;
   bool contiguous, overlap, replicate, training; /* training: some operator is not forward */
+  bool of_stream; /* a view of a stream problem: what memories hold is still what a stream needs */
   situ_schedule schedule;
   int32_t
       n_phases; /* of a period: 2 where forward and backward loads are two numbers (pipelines trained as GPipe does) */
@@ -36,8 +37,8 @@ struct situ_problem {
   unit_list units; /* what every plan keeps on one device: colocation groups, and operators alone */
 
   /* borrowed from costs and platform, beside each other for the loops */
-  const int64_t *time_ns;     /* [operator * n_classes + class] */
-  const int64_t *transfer_ns; /* [tensor * n_kinds + kind] */
+  const int64_t *time_ns;      /* [operator * n_classes + class] */
+  int64_t *const *transfer_ns; /* [tensor][kind] */
   int32_t n_kinds;
   const int32_t *class_of, *memory_of; /* [device] */
   int32_t *device_kind;                /* [from device * n_devices + to device] kind of route */
@@ -83,7 +84,7 @@ static inline bool problem_allows_all(const situ_problem *p, unit_members u, int
 
 /* Time of a tensor from device a to device b without contention; 0 within one memory. */
 static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int32_t a, int32_t b) {
-  return p->transfer_ns[(int64_t)t * p->n_kinds + p->device_kind[(int64_t)a * p->n_devices + b]];
+  return p->transfer_ns[t][p->device_kind[(int64_t)a * p->n_devices + b]];
 }
 
 /* The bytes of weights that copies share of operator v: those of the same operator in the first copy, which a memory

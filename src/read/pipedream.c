@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "cost/costs.h"
+#include "cost/cost_models.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
@@ -182,28 +182,18 @@ static situ_status make_platform(const profile *p, situ_platform **out) {
   return platform_new(out, "profiled", devices, N_DEVICES + 1, links, 2 * N_DEVICES, p->error);
 }
 
-static int64_t hop_ns(int64_t size_bytes) {
+static int64_t time_of_hop(int64_t size_bytes, const situ_link *link) {
   return sat_add(link_ns, sat_round(ceil((double)size_bytes / link_bytes_per_s * 1e9)));
 }
 
 static situ_status make_costs(const profile *p, situ_costs **out, const situ_graph *g, const situ_platform *platform) {
-  route_kinds routes;
-  if (!route_kinds_find(&routes, p->scratch, platform)) return fail_no_memory(p->error);
-  situ_costs *c = costs_new(g->n_operators, g->n_tensors, platform->n_classes, platform->n_memories, platform->n_links,
-                            routes.n_kinds);
-  if (!c) return fail_no_memory(p->error);
-  *out = c;
+  TRY(costs_new_with_hops(out, g, platform, g->size_bytes, time_of_hop, p->error));
+  situ_costs *c = *out;
   if (!(c->source = arena_string(c->arena, "PipeDream profile"))) return fail_no_memory(p->error);
-  memcpy(c->pair_kind, routes.pair_kind, (size_t)c->n_memories * (size_t)c->n_memories * sizeof *c->pair_kind);
-  memcpy(c->link_kind, routes.link_kind, (size_t)c->n_links * sizeof *c->link_kind);
   for (int32_t v = 0; v < g->n_operators; v++)
     for (int32_t k = 0; k < c->n_classes; k++)
       c->time_ns[(int64_t)v * c->n_classes + k] =
           platform->devices[platform->class_device[k]].is_host ? SITU_NEVER_NS : p->forward_ns[g->built_index[v]];
-  for (int32_t t = 0; t < g->n_tensors; t++)
-    for (int32_t k = 0; k < c->n_kinds; k++)
-      c->transfer_ns[(int64_t)t * c->n_kinds + k] =
-          sat_mul(hop_ns(g->size_bytes[t]), routes.kind_start[k + 1] - routes.kind_start[k]);
   return SITU_STATUS_OK;
 }
 

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "cost/costs.h"
+#include "cost/cost_models.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
@@ -304,19 +304,19 @@ static situ_status make_platform(const workload *w, situ_platform **out) {
   return platform_new(out, "workload", devices, n, links, 2 * w->n_accelerators, w->error);
 }
 
+/* Every hop of a tensor takes what the file says of its producer. */
+static int64_t time_of_hop(int64_t hop_ns, const situ_link *link) { return hop_ns; }
+
 static situ_status make_costs(const workload *w, situ_costs **out, const situ_graph *g, const situ_platform *platform) {
-  route_kinds routes;
-  if (!route_kinds_find(&routes, w->scratch, platform)) return fail_no_memory(w->error);
-  situ_costs *c = costs_new(g->n_operators, g->n_tensors, platform->n_classes, platform->n_memories, platform->n_links,
-                            routes.n_kinds);
-  if (!c) return fail_no_memory(w->error);
-  *out = c;
+  int64_t *hop_ns = ARENA_NEW(w->scratch, int64_t, g->n_tensors);
+  if (!hop_ns) return fail_no_memory(w->error);
+  for (int32_t t = 0; t < g->n_tensors; t++) hop_ns[t] = w->nodes[g->built_index[g->producer[t]]].cost_ns;
+  TRY(costs_new_with_hops(out, g, platform, hop_ns, time_of_hop, w->error));
+  situ_costs *c = *out;
   c->source = arena_string(c->arena, "workload file");
   c->unit_name = arena_string(c->arena, "ms");
   c->unit_ns = (int64_t)ns_per_unit;
   if (!c->source || !c->unit_name) return fail_no_memory(w->error);
-  memcpy(c->pair_kind, routes.pair_kind, (size_t)c->n_memories * (size_t)c->n_memories * sizeof *c->pair_kind);
-  memcpy(c->link_kind, routes.link_kind, (size_t)c->n_links * sizeof *c->link_kind);
   for (int32_t v = 0; v < g->n_operators; v++) {
     const workload_node *node = &w->nodes[g->built_index[v]];
     int64_t *time_ns = c->time_ns + (int64_t)v * c->n_classes;
@@ -325,11 +325,6 @@ static situ_status make_costs(const workload *w, situ_costs **out, const situ_gr
       bool runs = host ? w->n_hosts > 0 : node->supported;
       time_ns[k] = !runs ? SITU_NEVER_NS : host ? node->host_ns : node->accelerator_ns;
     }
-  }
-  for (int32_t t = 0; t < g->n_tensors; t++) {
-    int64_t hop_ns = w->nodes[g->built_index[g->producer[t]]].cost_ns;
-    for (int32_t k = 0; k < c->n_kinds; k++)
-      c->transfer_ns[(int64_t)t * c->n_kinds + k] = sat_mul(hop_ns, routes.kind_start[k + 1] - routes.kind_start[k]);
   }
   return SITU_STATUS_OK;
 }

@@ -134,7 +134,7 @@ static void stack_route(picture *g, int32_t t, int32_t from, int32_t to, int64_t
   int64_t route = (int64_t)p->memory_of[from] * f->n_memories + p->memory_of[to];
   for (int32_t h = f->route_start[route]; h < f->route_start[route + 1]; h++) {
     int32_t link = f->route_link[h];
-    int64_t time = p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
+    int64_t time = p->transfer_ns[t][p->costs->link_kind[link]];
     stack(g, &g->lanes[p->n_devices + link], time / every, N_COLOURS + 1, -1);
   }
 }

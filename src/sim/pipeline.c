@@ -146,7 +146,7 @@ static void charge_route(pipeline *m, int32_t t, int32_t from, int32_t to, int64
   int64_t route = (int64_t)from * p->n_memories + to;
   for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
     int32_t link = f->route_link[k], channel = f->links[link].channel;
-    int64_t time_ns = p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
+    int64_t time_ns = p->transfer_ns[t][p->costs->link_kind[link]];
     row[channel] = sat_add(row[channel], share(time_ns, every));
   }
 }

@@ -50,7 +50,7 @@ bool stream_run_free(stream *s, const placement *where, int32_t first) {
       int64_t ready = finish_ns[in.producer];
       if (ready < 0) return false;
       int32_t kind = p->device_kind[(int64_t)device[in.producer] * n_devices + d];
-      if (kind) ready = sat_add(ready, p->transfer_ns[(int64_t)in.tensor * p->n_kinds + kind]);
+      if (kind) ready = sat_add(ready, p->transfer_ns[in.tensor][kind]);
       start = max64(start, ready);
     }
     int64_t finish = sat_add(start, time);

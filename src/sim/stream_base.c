@@ -143,7 +143,7 @@ static void find_tails(const stream *s, const stream_base *b, const placement *w
     const int32_t *kind = p->device_kind + (int64_t)d * p->n_devices;
     int64_t most = next >= 0 ? tail_ns[next] : 0;
     for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++) {
-      const int64_t *transfer_ns = p->transfer_ns + (int64_t)t * p->n_kinds;
+      const int64_t *transfer_ns = p->transfer_ns[t];
       for (int64_t k = g->use_start[t]; k < g->use_start[t + 1]; k++) {
         int32_t w = g->use[k], way = kind[where->device[w]];
         most = max64(most, way ? sat_add(transfer_ns[way], tail_ns[w]) : tail_ns[w]);

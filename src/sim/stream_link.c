@@ -70,7 +70,7 @@ static inline void deliver(stream *s, int32_t w) {
 static inline stream_hop hop_of(const stream *s, int32_t k) { return s->link.hop[s->link.sending[k].hop]; }
 
 static inline int64_t hop_time(const stream *s, int32_t k) {
-  return s->problem->transfer_ns[(int64_t)s->link.sending[k].tensor * s->problem->n_kinds + hop_of(s, k).kind];
+  return s->problem->transfer_ns[s->link.sending[k].tensor][hop_of(s, k).kind];
 }
 
 static inline void log_hop(stream *s, int32_t k, int64_t start, int64_t finish) {

@@ -60,7 +60,7 @@ static void hold(stream_memory *f, int32_t item, int64_t start, int64_t end) {
 static void free_transfer(const stream *s, int32_t t, int32_t v, int32_t m, int32_t w, int64_t *left, int64_t *came) {
   const situ_problem *p = s->problem;
   const situ_platform *q = s->platform;
-  const int64_t *cost = p->transfer_ns + (int64_t)t * p->n_kinds;
+  const int64_t *cost = p->transfer_ns[t];
   const int32_t *route = q->route_start + (int64_t)m * s->n_memories + w, *kind = p->costs->link_kind;
   int64_t whole = cost[p->costs->pair_kind[(int64_t)m * s->n_memories + w]];
   *left = sat_add(s->finish_ns[v], cost[kind[q->route_link[route[0]]]]);

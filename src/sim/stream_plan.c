@@ -70,7 +70,7 @@ static int64_t free_hops(const stream *s, const placement *where, int32_t *sent,
       int64_t pair = (int64_t)m * s->n_memories + to;
       for (int32_t hop = q->route_start[pair]; hop < q->route_start[pair + 1]; hop++, n++) {
         int32_t link = q->route_link[hop];
-        int64_t end = sat_add(now, p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]);
+        int64_t end = sat_add(now, p->transfer_ns[t][p->costs->link_kind[link]]);
         if (log) log[n] = (situ_transfer){t, link, to, now, end};
         now = end;
       }

@@ -268,8 +268,7 @@ static int64_t serial_ns(const situ_problem *p) {
   }
   for (int32_t t = 0; t < p->graph->n_tensors; t++)
     for (int32_t k = 0; k < p->n_kinds; k++)
-      sum = sat_add(sum, sat_mul(p->transfer_ns[(int64_t)t * p->n_kinds + k],
-                                 1 + p->graph->use_start[t + 1] - p->graph->use_start[t]));
+      sum = sat_add(sum, sat_mul(p->transfer_ns[t][k], 1 + p->graph->use_start[t + 1] - p->graph->use_start[t]));
   return sum;
 }
 

@@ -100,7 +100,7 @@ static void charge_transfer(chain_loads *l, int32_t t, int32_t a, int32_t b, boo
   for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
     int32_t link = f->route_link[k];
     int64_t *cell = &l->channel_ns[phase * f->n_channels + f->links[link].channel];
-    set(l, cell, sat_add(*cell, p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]));
+    set(l, cell, sat_add(*cell, p->transfer_ns[t][p->costs->link_kind[link]]));
     raise_greatest(l, phase, *cell);
   }
 }

@@ -93,6 +93,6 @@ bool link_prices_find(link_prices *out, const situ_problem *p, const device_type
 int64_t link_prices_ns(const link_prices *prices, const link_kinds *kinds, int32_t t) {
   const situ_problem *p = prices->problem;
   int64_t least = SITU_NEVER_NS;
-  for (int32_t i = 0; i < kinds->n; i++) least = min64(least, p->transfer_ns[(int64_t)t * p->n_kinds + kinds->kind[i]]);
+  for (int32_t i = 0; i < kinds->n; i++) least = min64(least, p->transfer_ns[t][kinds->kind[i]]);
   return kinds->n > 0 ? least : 0;
 }

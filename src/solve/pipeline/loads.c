@@ -74,7 +74,7 @@ static void charge_entry(loads *s, int32_t t, int32_t a, int32_t spot, int64_t s
   int64_t route = (int64_t)p->memory_of[a] * p->n_memories + spot;
   for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
     int32_t link = f->route_link[k], channel = channel_row(s, p->graph->producer[t]) + f->links[link].channel;
-    s->channel_ns[channel] += sign * p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]];
+    s->channel_ns[channel] += sign * p->transfer_ns[t][p->costs->link_kind[link]];
     touch(s, n_device_loads(s) + channel);
   }
 }

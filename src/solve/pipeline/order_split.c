@@ -195,13 +195,13 @@ static void clear_segment(order_split *l) {
 }
 
 static void add_in(order_split *l, int32_t t, int32_t sign) {
-  const int64_t *transfer_ns = l->problem->transfer_ns + (int64_t)t * l->problem->n_kinds;
+  const int64_t *transfer_ns = l->problem->transfer_ns[t];
   for (int32_t k = 0; k < l->n_types; k++)
     if (!l->types[k].is_host) l->part.in_ns[k] += sign * (__int128)transfer_ns[l->in_kind[k]];
 }
 
 static void add_out(order_split *l, int32_t t, int32_t sign) {
-  const int64_t *transfer_ns = l->problem->transfer_ns + (int64_t)t * l->problem->n_kinds;
+  const int64_t *transfer_ns = l->problem->transfer_ns[t];
   for (int32_t k = 0; k < l->n_types; k++)
     if (!l->types[k].is_host) l->part.out_ns[k] += sign * (__int128)transfer_ns[l->out_kind[k]];
 }

@@ -103,7 +103,7 @@ static int64_t arrival_over_links(partial_schedule *s, int32_t t, int32_t a, int
   for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
     int32_t link = f->route_link[k];
     int64_t *busy = &s->channel_ns[f->links[link].channel];
-    ready = sat_add(max64(ready, *busy), p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[link]]);
+    ready = sat_add(max64(ready, *busy), p->transfer_ns[t][p->costs->link_kind[link]]);
     if (commit) *busy = ready;
   }
   return ready;
@@ -148,7 +148,7 @@ static void arrive(partial_schedule *s, int32_t v, int32_t first, int32_t last) 
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t t = g->in[i], u = g->producer[t];
     const int32_t *kind = p->costs->pair_kind + (int64_t)p->memory_of[s->device[u]] * p->n_memories;
-    const int64_t *transfer = p->transfer_ns + (int64_t)t * p->n_kinds;
+    const int64_t *transfer = p->transfer_ns[t];
     for (int32_t m = first; m <= last; m++)
       s->arrival_ns[m] = max64(s->arrival_ns[m], sat_add(s->finish_ns[u], transfer[kind[m]]));
   }

@@ -37,12 +37,13 @@ static double work_of(const situ_problem *p, const double *devices, int32_t v, r
   return mean + (variance > 0 ? sqrt(variance) : 0);
 }
 
-static double transfer_of(const situ_problem *p, const double *pairs, int32_t t, rank_weight weight) {
+/* Of the tensors of one row of the table. */
+static double transfer_of(const situ_problem *p, const double *pairs, const int64_t *row, rank_weight weight) {
   if (weight == RANK_NO_TRANSFER) return 0;
   double sum = 0, least = HUGE_VAL, most = 0;
   for (int32_t k = 0; k < p->n_kinds; k++) {
     if (pairs[k] == 0) continue;
-    double c = (double)p->transfer_ns[(int64_t)t * p->n_kinds + k];
+    double c = (double)row[k];
     sum += pairs[k] * c;
     if (c < least) least = c;
     if (c > most) most = c;
@@ -52,15 +53,18 @@ static double transfer_of(const situ_problem *p, const double *pairs, int32_t t,
 }
 
 bool rank_costs_find(rank_costs *out, arena *a, const situ_problem *p, rank_weight weight) {
-  double *pairs, *devices;
+  const situ_costs *c = p->costs;
+  double *pairs, *devices, *of_row;
   if (!ARENA_ARRAYS(a, ARRAY(out->work, p->n_operators), ARRAY(out->transfer, p->graph->n_tensors),
-                    ZEROS(pairs, p->n_kinds), ZEROS(devices, p->n_classes)))
+                    ZEROS(pairs, p->n_kinds), ZEROS(devices, p->n_classes), ARRAY(of_row, c->n_rows)))
     return false;
   for (int32_t d = 0; d < p->n_devices; d++)
     if (!p->unused[d]) devices[p->class_of[d]]++;
   for (int32_t v = 0; v < p->n_operators; v++) out->work[v] = work_of(p, devices, v, weight);
   bool several = count_pairs(pairs, p);
-  for (int32_t t = 0; t < p->graph->n_tensors; t++) out->transfer[t] = several ? transfer_of(p, pairs, t, weight) : 0;
+  for (int32_t r = 0; r < c->n_rows; r++)
+    of_row[r] = several ? transfer_of(p, pairs, c->transfer_rows + (int64_t)r * c->n_kinds, weight) : 0;
+  for (int32_t t = 0; t < p->graph->n_tensors; t++) out->transfer[t] = of_row[costs_row(c, t)];
   return true;
 }
 

@@ -98,7 +98,7 @@ static int64_t cross(const server_table *t, int32_t k, int32_t from, int32_t to)
     int64_t load = 0;
     int32_t kind = p->costs->link_kind[f->route_link[h]];
     for (int32_t i = c->cut_start[k]; i < c->cut_start[k + 1]; i++)
-      load = sat_add(load, p->transfer_ns[(int64_t)c->cut[i] * p->n_kinds + kind]);
+      load = sat_add(load, p->transfer_ns[c->cut[i]][kind]);
     most = max64(most, load);
   }
   return most;

@@ -343,8 +343,7 @@ size_t window_signature(const window *w, uint8_t *bytes) {
   }
   for (int32_t k = 0; k < w->in_start[w->n]; k++) {
     put(&at, w->in[k].from);
-    for (int32_t kind = 0; kind < p->n_kinds; kind++)
-      put(&at, p->transfer_ns[(int64_t)w->in[k].tensor * p->n_kinds + kind]);
+    for (int32_t kind = 0; kind < p->n_kinds; kind++) put(&at, p->transfer_ns[w->in[k].tensor][kind]);
   }
   return (size_t)(at - bytes);
 }

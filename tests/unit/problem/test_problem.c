@@ -275,7 +275,8 @@ static void times_beyond_the_limit_are_refused(void **state) {
     scenario s = joined();
     s.costs->time_ns[0] = cases[i].a_ns;
     s.costs->time_ns[3] = cases[i].b_ns;
-    for (int32_t k = 1; k < s.costs->n_kinds; k++) s.costs->transfer_ns[k] = cases[i].transfer_ns;
+    for (int32_t k = 1; k < s.costs->n_kinds; k++) s.costs->transfer_rows[k] = cases[i].transfer_ns;
+    costs_find_extremes(s.costs);
     situ_error error = {0};
     assert_int_equal(pose(&s, NULL, &error), cases[i].good ? SITU_STATUS_OK : SITU_STATUS_BAD_INPUT);
     if (!cases[i].good) assert_non_null(strstr(error.text, "2^54 ns"));

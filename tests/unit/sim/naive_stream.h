@@ -22,7 +22,7 @@ typedef struct naive {
 } naive;
 
 static inline int64_t naive_hop_time(const scenario *s, int32_t t, int32_t link) {
-  return s->costs->transfer_ns[t * s->costs->n_kinds + s->costs->link_kind[link]];
+  return s->costs->transfer_ns[t][s->costs->link_kind[link]];
 }
 
 static inline void naive_prepare(naive *n, const scenario *s, const int32_t *device) {

@@ -218,7 +218,7 @@ static int64_t naive_channel(const situ_problem *p, const int32_t *device, int32
       for (int32_t i = f->route_start[from * p->n_memories + w];
            sent && i < f->route_start[from * p->n_memories + w + 1]; i++)
         if (f->links[f->route_link[i]].channel == channel)
-          sum += p->transfer_ns[(int64_t)t * p->n_kinds + p->costs->link_kind[f->route_link[i]]];
+          sum += p->transfer_ns[t][p->costs->link_kind[f->route_link[i]]];
     }
   return sum;
 }

@@ -90,8 +90,8 @@ static bool open_layers(layers *l, const char *name, double scale, situ_contenti
   }
   for (int32_t t = 0; t < g->n_tensors; t++)
     for (int32_t k = 1; k < kinds; k++)
-      l->costs->transfer_ns[(int64_t)t * kinds + k] =
-          sat_round((double)given->transfer_ns[(int64_t)t * given->n_kinds + 1] * scale * (k == far ? 1.5 : 1));
+      l->costs->transfer_ns[t][k] = sat_round((double)given->transfer_ns[t][1] * scale * (k == far ? 1.5 : 1));
+  costs_find_extremes(l->costs);
   situ_problem_options posed = {
       .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = contention};
   assert_int_equal(situ_problem_pose(&l->problem, g, l->platform, l->costs, &posed, &e), SITU_STATUS_OK);
