@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
+#include "../../../lab/lab.h"
 #include "solve/stream/modules.h"
 
 static lab draw(uint64_t seed, int32_t n) {

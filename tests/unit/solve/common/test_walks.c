@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
+#include "../../../lab/lab.h"
 #include "plan/plan.h"
 #include "situ/solve.h"
 

@@ -1,5 +1,5 @@
 /* The commented template of a solver is one. */
-#include "../scenario.h"
+#include "../../scenario.h"
 #include "solve/common/solver.h"
 
 extern const solver template_solver;

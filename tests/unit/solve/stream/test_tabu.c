@@ -1,8 +1,8 @@
 /* Tabu search on problems small enough for arithmetic or brute force. */
-#include "../../lab/brute.h"
-#include "../../lab/lab.h"
-#include "../scenario.h"
-#include "../solved.h"
+#include "../../../lab/brute.h"
+#include "../../../lab/lab.h"
+#include "../../scenario.h"
+#include "../../solved.h"
 
 static const situ_problem_options FREE_LINKS = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
 

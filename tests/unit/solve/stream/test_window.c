@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../lab/brute.h"
-#include "../../lab/lab.h"
-#include "../../lab/tier.h"
+#include "../../../lab/brute.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/tier.h"
 #include "solve/stream/window.h"
 
 static int64_t keep_least(void *context, const window_schedule *found, int64_t upper_ns) {

@@ -1,5 +1,5 @@
 /* The present schedule of a search: cost, moves in its order, trials. */
-#include "../scenario.h"
+#include "../../scenario.h"
 #include "solve/common/solver.h"
 #include "solve/stream/present.h"
 

@@ -1,8 +1,8 @@
 /* Large neighbourhoods of pipelines against arithmetic and against every placement of small problems. */
-#include "../../lab/brute.h"
-#include "../../lab/lab.h"
-#include "../scenario.h"
-#include "../solved.h"
+#include "../../../lab/brute.h"
+#include "../../../lab/lab.h"
+#include "../../scenario.h"
+#include "../../solved.h"
 #include "solve/pipeline/stage_space.h"
 
 static const situ_problem_options PIPELINE = {.objective = SITU_OBJECTIVE_THROUGHPUT,

@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "../../lab/brute.h"
-#include "../../lab/lab.h"
-#include "../../lab/tier.h"
-#include "../scenario.h"
+#include "../../../lab/brute.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/tier.h"
+#include "../../scenario.h"
 #include "base/rng.h"
 #include "situ/solve.h"
 #include "solve/baselines/parts.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
+#include "../../../lab/lab.h"
 #include "base/rng.h"
 #include "solve/pipeline/boundary_ranges.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
+#include "../../../lab/lab.h"
 #include "base/rng.h"
 #include "graph/topological.h"
 #include "sim/simulate.h"

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "../../lab/brute.h"
-#include "../../lab/lab.h"
-#include "../../lab/tier.h"
+#include "../../../lab/brute.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/tier.h"
 #include "base/rng.h"
 #include "solve/common/solver.h"
 #include "solve/pipeline/orders.h"

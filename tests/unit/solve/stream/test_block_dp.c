@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
+#include "../../../lab/lab.h"
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/file.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
+#include "../../../lab/lab.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
 #include "solve/pipeline/coarsen.h"

@@ -1,8 +1,8 @@
 /* Iterated greedy on problems small enough for arithmetic or brute force. */
-#include "../../lab/brute.h"
-#include "../../lab/lab.h"
-#include "../scenario.h"
-#include "../solved.h"
+#include "../../../lab/brute.h"
+#include "../../../lab/lab.h"
+#include "../../scenario.h"
+#include "../../solved.h"
 
 /* A machine of two devices, the first a host, with a byte a nanosecond between them. */
 static scenario machine(void) {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
+#include "../../../lab/lab.h"
 #include "base/arena.h"
 #include "base/rng.h"
 #include "situ/plan.h"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
-#include "../../lab/tier.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/tier.h"
 #include "plan/plan.h"
 #include "situ/solve.h"
 

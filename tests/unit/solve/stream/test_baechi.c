@@ -1,7 +1,7 @@
 /* What m_topo, m_etf and m_sct share: groups, favourites; and what was published of them. */
-#include "../../lab/lab.h"
-#include "../../lab/tier.h"
-#include "../scenario.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/tier.h"
+#include "../../scenario.h"
 #include "lp/lp.h"
 #include "situ/instance.h"
 #include "solve/common/solver.h"

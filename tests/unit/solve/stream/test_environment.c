@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
+#include "../../../lab/lab.h"
 #include "solve/stream/environment.h"
 
 enum { N_PROBLEMS = 300, N_DRAWS = 20 };

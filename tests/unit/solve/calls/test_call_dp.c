@@ -1,6 +1,6 @@
 /* call_dp on the published latency workloads: no worse than any column of the published table that keeps memory, and
  * proved. These need the shared data and are skipped without. And its packing of calls on accelerators. */
-#include "../scenario.h"
+#include "../../scenario.h"
 #include "situ.h"
 #include "solve/calls/call_pack.h"
 

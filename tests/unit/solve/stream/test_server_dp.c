@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../lab/lab.h"
-#include "../../lab/tier.h"
+#include "../../../lab/lab.h"
+#include "../../../lab/tier.h"
 #include "base/rng.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
