@@ -256,9 +256,9 @@ int32_t block_trace_read(const block_trace *trace, int32_t step, const block_mac
 
 const char *block_check(const block *b) {
   const block_machine *m = b->machine;
+  EXPECT(b->n >= 0 && b->n <= BLOCK_OPERATORS && m->n_devices <= BLOCK_DEVICES, "a block is small");
   uint64_t all = b->n == 64 ? ~(uint64_t)0 : ((uint64_t)1 << b->n) - 1;
   int32_t n_in = b->in_start[b->n], n_out = b->out_start[b->n];
-  EXPECT(b->n >= 0 && b->n <= BLOCK_OPERATORS && m->n_devices <= BLOCK_DEVICES, "a block is small");
   EXPECT(b->n_entry >= 0 && b->n_entry <= b->n_tensors && b->n_tensors <= BLOCK_TENSORS, "a block has few tensors");
   EXPECT(contracts_within(b->operator_of, b->n, 0, m->problem->n_operators), "operators are the problem's");
   EXPECT(contracts_lists(b->in_start, b->n, n_in) && contracts_within(b->in, n_in, 0, b->n_tensors), "inputs exist");
