@@ -70,7 +70,8 @@ static void look_at(const lab *l, uint64_t seed, tally *n) {
   n->served++;
   n->folded += folded;
   budget b = budget_new(0, 0, NULL, NULL);
-  int64_t periods[] = {best_ns, best_ns + 1, best_ns + best_ns / 8, best_ns + best_ns / 2, best_ns * 3};
+  int64_t best = best_ns == SITU_NEVER_NS ? 0 : best_ns; /* without a plan there is nothing to hold against */
+  int64_t periods[] = {best, best + 1, best + best / 8, best + best / 2, best * 3};
   for (size_t i = 0; best_ns != SITU_NEVER_NS && i < sizeof periods / sizeof periods[0]; i++) {
     assert_true(relaxed_refutes(&refuted, &open_coarse, periods[i], INT64_MAX / 8, INT64_MAX / 8, &b));
     if (refuted)
