@@ -38,16 +38,17 @@ int main(int argc, char **argv) {
   scenario_pose(&s, &options);
   situ_plan *plan = NULL;
   situ_error error = {0};
-  if (make(&plan, &s, argv[1], &error) != SITU_STATUS_OK) {
+  situ_status status = make(&plan, &s, argv[1], &error);
+  if (status == SITU_STATUS_OK) {
+    json_value *root = plan_to_json(plan, s.problem);
+    char *text = json_print(root, 1);
+    if (text) puts(text);
+    free(text);
+    json_free(root);
+  } else {
     fprintf(stderr, "%s: %s\n", error.where, error.text);
-    return 1;
   }
-  json_value *root = plan_to_json(plan, s.problem);
-  char *text = json_print(root, 1);
-  if (text) puts(text);
-  free(text);
-  json_free(root);
   situ_plan_free(plan);
   scenario_free(&s);
-  return 0;
+  return status == SITU_STATUS_OK ? 0 : 1;
 }
