@@ -21,7 +21,7 @@ enum {
   EXIT_OUTPUT = 6,       /* something could not be written */
   EXIT_VIOLATIONS = 7,   /* check found violations, or with --require-proof a bound that is not proved */
   EXIT_INTERNAL = 70,    /* a defect of situ */
-  EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C without a plan */
+  EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C, SIGTERM or SIGHUP without a plan */
 };
 
 enum { MAX_OPERANDS = 64, MAX_DIMS = 64, MAX_NAMES = 64, MAX_WRITES = 16, MAX_PLATFORMS = 16, MAX_NAME_BYTES = 128 };
@@ -187,7 +187,8 @@ typedef struct progress {
   int64_t value_ns, lower_bound_ns; /* of the last row */
 } progress;
 
-/* From here on the first Ctrl-C asks for the best plan so far; the second ends the process. */
+/* From here on the first of SIGINT (Ctrl-C), SIGTERM and SIGHUP asks for the best plan so far; the second ends the
+ * process. A SIGHUP that is ignored (nohup) stays ignored. */
 void interrupt_catch(void);
 bool interrupted(void);
 progress progress_start(void);

@@ -130,8 +130,9 @@ const command learn_command = {
     .about =
         "Trains the policy of LEARNER (situ list learners) by trials on MODELs, each on each platform, and writes it "
         "to POLICY, for situ place --solver LEARNER --policy POLICY. Rewards are -sqrt(time / time of the best single "
-        "device). With the same seed the file is the same, byte for byte. Ctrl-C writes the policy so far; --resume "
-        "continues it. With --json stdout is a log, one line for each step and one at the end.",
+        "device). With the same seed the file is the same, byte for byte. Ctrl-C, SIGTERM or SIGHUP writes the policy "
+        "so "
+        "far; --resume continues it. With --json stdout is a log, one line for each step and one at the end.",
     .examples =
         "situ learn gdp 'builtin:layered?operators=40' --steps 9 -o one.policy\n"
         "situ learn gdp builtin:resnet50 --from one.policy --steps 9 -o two.policy\n"

@@ -48,8 +48,9 @@ const command place_command = {
     .usage = "MODEL",
     .about =
         "Reads MODEL, estimates its costs on the platform, searches for the plan of minimum latency or maximum "
-        "throughput, proves a lower bound, and checks the plan. The best single device is shown for comparison. Ctrl-C "
-        "ends the search with the best plan so far.",
+        "throughput, proves a lower bound, and checks the plan. The best single device is shown for comparison. "
+        "Ctrl-C, "
+        "SIGTERM or SIGHUP ends the search with the best plan so far; a second one ends at once.",
     .examples =
         "situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
         "situ place builtin:bert-base --objective throughput --time-limit 2\n"

@@ -82,7 +82,7 @@ void help_tool(FILE *to) {
       "file.\n\n"
       "Exit codes: 0 done, 2 usage, 3 bad input, 4 no plan can exist, 5 a limit came\n"
       "before a plan, 6 an output could not be written, 7 check found violations,\n"
-      "130 interrupted before a plan, 70 a defect of situ.\n\n"
+      "130 interrupted (Ctrl-C, SIGTERM, SIGHUP) before a plan, 70 a defect of situ.\n\n"
       "Examples:\n"
       "  situ place builtin:inception-v3 --platform 'cpu+2*v100-16g'\n"
       "  situ compare builtin:bert-base --time-limit 1\n"

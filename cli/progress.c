@@ -9,14 +9,23 @@
 
 static volatile sig_atomic_t stop_asked;
 
-static void on_interrupt(int number) { stop_asked = 1; }
+static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_INTERRUPTS = sizeof interrupts / sizeof *interrupts };
+
+static void on_interrupt(int number) {
+  stop_asked = 1;
+  for (int i = 0; i < N_INTERRUPTS; i++) signal(interrupts[i], SIG_DFL); /* the second one, whichever it is, kills */
+}
 
 void interrupt_catch(void) {
-  struct sigaction action;
+  struct sigaction action, old;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_interrupt;
-  action.sa_flags = SA_RESETHAND; /* the second one kills */
-  sigaction(SIGINT, &action, NULL);
+  for (int i = 0; i < N_INTERRUPTS; i++) sigaddset(&action.sa_mask, interrupts[i]);
+  for (int i = 0; i < N_INTERRUPTS; i++) {
+    bool kept = interrupts[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN; /* nohup */
+    if (!kept) sigaction(interrupts[i], &action, NULL);
+  }
 }
 
 bool interrupted(void) { return stop_asked != 0; }

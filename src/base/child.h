@@ -41,8 +41,9 @@ typedef struct child_limits {
   child_told *told;
 } child_limits;
 
-/* Runs `work` in a child and waits for it. `context` goes to all three functions. Signals that end the caller's process
- * group by the keyboard (SIGINT) do not reach the child; it dies with its parent. Linux and POSIX. */
+/* Runs `work` in a child and waits for it. `context` goes to all three functions. Signals that reach the whole process
+ * group (SIGINT, SIGTERM and SIGHUP of a terminal or of `timeout`) do not end the child: the caller decides. It dies
+ * with its parent. Linux and POSIX. */
 child_end child_run(child_work *work, const child_limits *limits, void *context);
 
 #endif

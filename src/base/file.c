@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #define _XOPEN_SOURCE 700
 #include "base/file.h"
 
@@ -14,7 +15,20 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 
-situ_status file_open(file_view *out, const char *path, situ_error *error) {
+enum { CHUNK_BYTES = 1 << 16 };
+
+/* Memory without cost until it is written. The file itself is never mapped: when another process cuts it off, an
+ * access beyond its new end would be SIGBUS. */
+static situ_status reserve(file_view *view, const char *path, situ_error *error) {
+  void *at = mmap(NULL, view->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s", strerror(errno));
+  view->bytes = at;
+  view->mapped = true;
+  view->there = calloc((view->size_bytes - 1) / CHUNK_BYTES + 1, sizeof *view->there);
+  return view->there ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+situ_status file_begin(file_view *out, const char *path, situ_error *error) {
   *out = (file_view){0};
   int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not wait for one */
   if (handle < 0) return fail_with(error, SITU_STATUS_IO, path, "cannot be opened: %s", strerror(errno));
@@ -23,24 +37,54 @@ situ_status file_open(file_view *out, const char *path, situ_error *error) {
     close(handle);
     return fail_with(error, SITU_STATUS_IO, path, "is not a regular file");
   }
-  out->size_bytes = (size_t)about.st_size;
-  out->bytes = (const unsigned char *)"";
-  if (out->size_bytes > 0) {
-    void *at = mmap(NULL, out->size_bytes, PROT_READ, MAP_PRIVATE, handle, 0);
-    if (at == MAP_FAILED) {
-      close(handle);
-      *out = (file_view){0};
-      return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s", strerror(errno));
-    }
-    out->bytes = at;
-    out->mapped = true;
+  *out = (file_view){.bytes = (const unsigned char *)"", .size_bytes = (size_t)about.st_size, .handle = handle};
+  situ_status status = out->size_bytes > 0 ? reserve(out, path, error) : SITU_STATUS_OK;
+  if (status != SITU_STATUS_OK) file_close(out);
+  return status;
+}
+
+static int read_all(int handle, unsigned char *into, size_t n, size_t at) {
+  while (n > 0) {
+    ssize_t done = pread(handle, into, n, (off_t)at);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return done < 0 ? errno : FILE_CUT_OFF;
+    into += done;
+    at += (size_t)done;
+    n -= (size_t)done;
   }
-  close(handle);
-  return SITU_STATUS_OK;
+  return 0;
+}
+
+void file_need(file_view *view, size_t at, size_t n) {
+  REQUIRE(at <= view->size_bytes && n <= view->size_bytes - at);
+  if (n == 0 || view->failed) return;
+  for (size_t chunk = at / CHUNK_BYTES; chunk <= (at + n - 1) / CHUNK_BYTES && !view->failed; chunk++) {
+    if (view->there[chunk]) continue;
+    size_t start = chunk * CHUNK_BYTES, left = view->size_bytes - start;
+    unsigned char *into = (unsigned char *)(uintptr_t)view->bytes + start;
+    view->failed = read_all(view->handle, into, left < CHUNK_BYTES ? left : CHUNK_BYTES, start);
+    view->there[chunk] = true;
+  }
+}
+
+situ_status file_result(const file_view *view, const char *path, situ_error *error) {
+  if (!view->failed) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_IO, path, "cannot be read: %s",
+                   view->failed == FILE_CUT_OFF ? "it became shorter meanwhile" : strerror(view->failed));
+}
+
+situ_status file_open(file_view *out, const char *path, situ_error *error) {
+  TRY(file_begin(out, path, error));
+  file_need(out, 0, out->size_bytes);
+  situ_status status = file_result(out, path, error);
+  if (status != SITU_STATUS_OK) file_close(out);
+  return status;
 }
 
 void file_close(file_view *view) {
   if (view->mapped) munmap((void *)(uintptr_t)view->bytes, view->size_bytes);
+  if (view->bytes) close(view->handle);
+  free(view->there);
   *view = (file_view){0};
 }
 

@@ -1,4 +1,4 @@
-/* base/file.h - files: mapped for reading, written whole under a temporary name and renamed. */
+/* base/file.h - files: read into memory, whole or in parts; written whole under a temporary name and renamed. */
 #ifndef SITU_BASE_FILE_H
 #define SITU_BASE_FILE_H
 
@@ -11,11 +11,21 @@
 typedef struct file_view {
   const unsigned char *bytes; /* read-only; never NULL after success */
   size_t size_bytes;
+  int handle, failed; /* failed: an errno or FILE_CUT_OFF, kept from the first failure of file_need */
+  bool *there;        /* by chunk: whether it was read */
   bool mapped;
 } file_view;
 
-/* Maps (or reads) a regular file. IO when it cannot be opened or is a directory. */
+enum { FILE_CUT_OFF = -1 };
+
+/* Reads a regular file. IO when it cannot be opened or read, became shorter meanwhile or is a directory. What happens
+ * to the file afterwards does not change the bytes. Close it with file_close, which takes a failed view too. */
 situ_status file_open(file_view *out, const char *path, situ_error *error);
+/* The same for parts of large files: nothing is read, and no memory is used, before file_need asks for the bytes
+ * [at, at + n). What cannot be read is zero and leaves a failure in the view, which file_result reports. */
+situ_status file_begin(file_view *out, const char *path, situ_error *error);
+void file_need(file_view *view, size_t at, size_t n);
+situ_status file_result(const file_view *view, const char *path, situ_error *error);
 void file_close(file_view *view);
 
 bool file_exists(const char *path);

@@ -11,7 +11,7 @@
 #include "read/onnx_skim.h"
 #include "read/reader.h"
 
-static int recognise(const read_source *source) { return onnx_skim_recognise(source->bytes, source->size_bytes); }
+static int recognise(const read_source *source) { return onnx_skim_recognise(source); }
 
 /* ---- names ---- */
 
@@ -165,7 +165,7 @@ static situ_status set_dims(onnx_reading *r) {
 static situ_status read_model(onnx_reading *r, onnx_model **model, const read_source *source) {
   enum { FIRST_IR = 3, LAST_IR = 13 };
   text_buffer skimmed = {0};
-  situ_status status = onnx_skim(&skimmed, source->bytes, source->size_bytes, r->path, r->error);
+  situ_status status = onnx_skim(&skimmed, source, r->error);
   if (status == SITU_STATUS_OK) status = onnx_unpack(model, r->a, skimmed.bytes, skimmed.length, r->path, r->error);
   text_free(&skimmed);
   if (status != SITU_STATUS_OK) return status;
@@ -203,5 +203,9 @@ static situ_status read_onnx(read_result *result, const read_source *source, sit
   return status;
 }
 
-const reader onnx_reader = {
-    .name = "onnx", .title = "ONNX model (IR 3 to 13)", .suffixes = ".onnx", .recognise = recognise, .read = read_onnx};
+const reader onnx_reader = {.name = "onnx",
+                            .title = "ONNX model (IR 3 to 13)",
+                            .suffixes = ".onnx",
+                            .recognise = recognise,
+                            .in_parts = true,
+                            .read = read_onnx};

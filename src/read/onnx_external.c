@@ -87,8 +87,10 @@ static situ_status check(finding *f, onnx_weight *w) {
                      (long long)need, (long long)w->offset, d->location, d->size_bytes);
   bool exact = true, shape_like = w->tensor.dtype == SITU_DTYPE_I64 || w->tensor.dtype == SITU_DTYPE_I32;
   if (!shape_like || ops_elements(&w->tensor, &exact) > OPS_MAX_VALUES || need == 0) return SITU_STATUS_OK;
-  if (!d->view.bytes) TRY(file_open(&d->view, d->path, f->error));
+  if (!d->view.bytes) TRY(file_begin(&d->view, d->path, f->error));
   if ((size_t)w->offset + (size_t)need > d->view.size_bytes) return SITU_STATUS_OK;
+  file_need(&d->view, (size_t)w->offset, (size_t)need);
+  TRY(file_result(&d->view, d->path, f->error));
   return onnx_decode(&w->tensor, f->a, d->view.bytes + w->offset, (size_t)need, f->error);
 }
 

@@ -112,7 +112,10 @@ static const rules table[N_MESSAGES] = {
     [ENTRY] = {"entry", {{1, BYTES, KEEP, 0}, {2, BYTES, KEEP, 0}}},
 };
 
+enum { LABEL_BYTES = 32 }; /* more than any label has */
 static const char *const labels[] = {"layer_ann", "pkg.torch.onnx.name_scopes", "namespace"};
+
+enum { FIELD_HEAD_BYTES = 20 }; /* two varints: tag, and value or length */
 
 typedef struct span {
   const unsigned char *at, *end;
@@ -127,8 +130,7 @@ typedef struct field {
 } field;
 
 typedef struct skimming {
-  const unsigned char *bytes;
-  const char *path;
+  const read_source *source;
   text_buffer *out;
   situ_error *error;
 } skimming;
@@ -145,8 +147,10 @@ static bool next_varint(span *s, uint64_t *value) {
 }
 
 /* The next field; NULL, or what is wrong with it. */
-static const char *next_field(span *s, field *f) {
+static const char *next_field(const read_source *source, span *s, field *f) {
+  size_t left = (size_t)(s->end - s->at);
   uint64_t tag, length = 0;
+  read_need(source, s->at, left < FIELD_HEAD_BYTES ? left : FIELD_HEAD_BYTES);
   f->start = s->at;
   if (!next_varint(s, &tag) || tag >> 32 || tag >> 3 == 0) return "a field has no valid tag";
   f->number = (uint32_t)(tag >> 3);
@@ -171,8 +175,9 @@ static const char *next_field(span *s, field *f) {
 }
 
 static situ_status fail_here(const skimming *k, const unsigned char *at, message m, const char *what) {
-  return fail_with(k->error, SITU_STATUS_BAD_INPUT, k->path, "is not a valid ONNX file: at byte %zu, in a %s, %s",
-                   (size_t)(at - k->bytes), table[m].name, what);
+  return fail_with(k->error, SITU_STATUS_BAD_INPUT, k->source->path,
+                   "is not a valid ONNX file: at byte %zu, in a %s, %s", (size_t)(at - k->source->bytes), table[m].name,
+                   what);
 }
 
 static const rule *find_rule(message m, uint32_t number) {
@@ -198,11 +203,12 @@ static void add_number(text_buffer *out, uint32_t number, uint64_t value) {
   add_varint(out, value);
 }
 
-static bool is_label(span entry) {
+static bool is_label(const read_source *source, span entry) {
   field f;
-  while (entry.at < entry.end && !next_field(&entry, &f)) {
+  while (entry.at < entry.end && !next_field(source, &entry, &f)) {
     if (f.number != 1 || f.wire != BYTES) continue;
     size_t n = (size_t)(f.value.end - f.value.at);
+    if (n <= LABEL_BYTES) read_need(source, f.value.at, n);
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
       if (strlen(labels[i]) == n && memcmp(labels[i], f.value.at, n) == 0) return true;
   }
@@ -215,7 +221,7 @@ static bool keep_payload(const skimming *k, message m, span s) {
   if (m != TENSOR && m != ATTRIBUTE) return false;
   uint64_t payload = 0, raw = 0, type = 0;
   field f;
-  while (s.at < s.end && !next_field(&s, &f)) {
+  while (s.at < s.end && !next_field(k->source, &s, &f)) {
     const rule *r = find_rule(m, f.number);
     uint64_t n = (uint64_t)(f.value.end - f.value.at);
     if (r && r->action == PAYLOAD) payload += n;
@@ -240,55 +246,57 @@ static situ_status skim_inner(const skimming *k, const field *f, message inner, 
   if (k->out->failed) return fail_no_memory(k->error);
   size_t length = k->out->length - at - 5;
   if (length > INT32_MAX)
-    return fail_with(k->error, SITU_STATUS_UNSUPPORTED, k->path, "has a %s of more than 2 GB without its weights",
-                     table[inner].name);
+    return fail_with(k->error, SITU_STATUS_UNSUPPORTED, k->source->path,
+                     "has a %s of more than 2 GB without its weights", table[inner].name);
   for (int i = 0; i < 5; i++) k->out->bytes[at + (size_t)i] = (char)((length >> (7 * i) & 0x7f) | (i < 4 ? 0x80 : 0));
   return SITU_STATUS_OK;
 }
 
 static situ_status skim_message(const skimming *k, message m, span s, int depth) {
   if (m == GRAPH && ++depth > ONNX_MAX_NESTING + 1)
-    return fail_with(k->error, SITU_STATUS_BAD_INPUT, k->path, "nests sub-graphs more than %d deep", ONNX_MAX_NESTING);
+    return fail_with(k->error, SITU_STATUS_BAD_INPUT, k->source->path, "nests sub-graphs more than %d deep",
+                     ONNX_MAX_NESTING);
   bool keep = keep_payload(k, m, s);
   uint32_t seen = 0;
   while (s.at < s.end) {
     field f;
-    const char *wrong = next_field(&s, &f);
+    const char *wrong = next_field(k->source, &s, &f);
     if (wrong) return fail_here(k, f.start, m, wrong);
     const rule *r = find_rule(m, f.number);
     if (!r) continue;
     if (!(r->wires & f.wire)) return fail_here(k, f.start, m, "a field has the wrong wire type");
     bool copy = r->action == KEEP || (r->action == PAYLOAD && keep);
-    bool inner = r->action == ONE || r->action == EACH || (r->action == LABEL && is_label(f.value));
+    bool inner = r->action == ONE || r->action == EACH || (r->action == LABEL && is_label(k->source, f.value));
     if (r->action == ONE && (seen >> f.number & 1))
       return fail_here(k, f.start, m, "a field that is single comes twice");
     if (r->action == ONE) seen |= (uint32_t)1 << f.number;
-    if (copy) text_add_bytes(k->out, (const char *)f.start, (size_t)(f.value.end - f.start));
+    size_t n = (size_t)(f.value.end - f.start);
+    if (copy) read_need(k->source, f.start, n);
+    if (copy) text_add_bytes(k->out, (const char *)f.start, n);
     if (inner) TRY(skim_inner(k, &f, (message)r->inner, depth));
   }
   return SITU_STATUS_OK;
 }
 
-situ_status onnx_skim(text_buffer *out, const unsigned char *bytes, size_t size_bytes, const char *path,
-                      situ_error *error) {
-  skimming k = {.bytes = bytes, .path = path, .out = out, .error = error};
-  TRY(skim_message(&k, MODEL, (span){bytes, bytes + size_bytes}, 0));
+situ_status onnx_skim(text_buffer *out, const read_source *source, situ_error *error) {
+  skimming k = {.source = source, .out = out, .error = error};
+  TRY(skim_message(&k, MODEL, (span){source->bytes, source->bytes + source->size_bytes}, 0));
   if (out->failed) return fail_no_memory(error);
   return SITU_STATUS_OK;
 }
 
-int onnx_skim_recognise(const unsigned char *bytes, size_t size_bytes) {
+int onnx_skim_recognise(const read_source *source) {
   enum { LAST_FIELD = 26, FIELDS_LOOKED_AT = 64, LAST_IR = 255 };
-  span s = {bytes, bytes + size_bytes};
+  span s = {source->bytes, source->bytes + source->size_bytes};
   bool version = false, graph = false;
   field f = {0};
   for (int i = 0; i < FIELDS_LOOKED_AT && s.at < s.end; i++) {
-    if (next_field(&s, &f)) return version ? 1 : 0;
+    if (next_field(source, &s, &f)) return version ? 1 : 0;
     if (f.number > LAST_FIELD) return 0;
     if (f.number == 1 && (f.wire != VARINT || f.varint < 1 || f.varint > LAST_IR)) return 0;
     version |= f.number == 1;
     graph |= f.number == 7 && f.wire == BYTES;
     if (version && graph) return 2;
   }
-  return version && size_bytes > 2 ? 1 : 0;
+  return version && source->size_bytes > 2 ? 1 : 0;
 }

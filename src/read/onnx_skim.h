@@ -2,13 +2,12 @@
  *
  * One pass over the wire form of the file copies what src/read/onnx.proto names and leaves the rest behind: data of
  * tensors that are too large to matter for shapes, large attributes, documentation. Bytes that are left behind are
- * stepped over, not touched, so that the weights of a mapped file never enter memory. */
+ * stepped over, not asked for, so that the weights of a large file never enter memory. */
 #ifndef SITU_READ_ONNX_SKIM_H
 #define SITU_READ_ONNX_SKIM_H
 
-#include <stddef.h>
-
 #include "base/text.h"
+#include "read/reader.h"
 #include "situ/error.h"
 
 enum {
@@ -19,10 +18,9 @@ enum {
 
 /* Adds the skimmed message to `out`. BAD_INPUT, with the place in the file, when the wire form is broken, a message
  * that must be single comes twice, or sub-graphs are nested too deeply. */
-situ_status onnx_skim(text_buffer *out, const unsigned char *bytes, size_t size_bytes, const char *path,
-                      situ_error *error);
+situ_status onnx_skim(text_buffer *out, const read_source *source, situ_error *error);
 
 /* Whether the bytes look like an ONNX model: 2 when its outermost fields are those of one, 1 when they begin so. */
-int onnx_skim_recognise(const unsigned char *bytes, size_t size_bytes);
+int onnx_skim_recognise(const read_source *source);
 
 #endif

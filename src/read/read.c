@@ -60,7 +60,10 @@ static situ_status read_source_with(situ_model *model, const read_source *source
     return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path,
                      "no reader knows this kind of file; `situ list readers` shows what can be read");
   read_result result = {0};
+  if (source->view && !r->in_parts) file_need(source->view, 0, source->size_bytes);
   situ_status status = r->read(&result, source, error);
+  if (source->view && file_result(source->view, source->path, NULL) != SITU_STATUS_OK)
+    status = file_result(source->view, source->path, error);
   model->graph = result.graph;
   model->platform = result.platform;
   model->costs = result.costs;
@@ -103,14 +106,16 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     status = read_source_with(model, &(read_source){.path = path, .options = &filled}, error);
   } else {
     file_view view;
-    status = file_open(&view, path, error);
+    status = file_begin(&view, path, error);
     if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed", view.size_bytes,
                          (long long)filled.max_file_bytes);
     if (status == SITU_STATUS_OK) {
       size_t looked_at = view.size_bytes < (1 << 26) ? view.size_bytes : (1 << 26);
+      file_need(&view, 0, looked_at);
       model->hash = hash_bytes(view.bytes, looked_at, view.size_bytes);
-      read_source source = {.path = path, .bytes = view.bytes, .size_bytes = view.size_bytes, .options = &filled};
+      read_source source = {
+          .path = path, .bytes = view.bytes, .size_bytes = view.size_bytes, .view = &view, .options = &filled};
       status = read_source_with(model, &source, error);
     }
     file_close(&view);

@@ -4,16 +4,23 @@
 #define SITU_READ_READER_H
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "situ/read.h"
 
 /* What a reader is given. */
 typedef struct read_source {
   const char *path;           /* for messages, suffix and the folder of external data; "builtin:..." for built-ins */
-  const unsigned char *bytes; /* the mapped file; NULL for built-ins */
+  const unsigned char *bytes; /* of the file; NULL for built-ins */
   size_t size_bytes;
+  file_view *view;                  /* what reads them, for readers in parts; NULL: all bytes are there */
   const situ_read_options *options; /* never NULL; default_dim >= 1 */
 } read_source;
+
+/* Sees that the bytes of the source at `at` are there. A failure stays in the view; the bytes are zero then. */
+static inline void read_need(const read_source *source, const unsigned char *at, size_t n) {
+  if (source->view) file_need(source->view, (size_t)(at - source->bytes), n);
+}
 
 /* BAD_ARGUMENT unless n_dims is the number of dims and each has a name. */
 situ_status read_check_dims(const situ_read_options *options, situ_error *error);
@@ -43,6 +50,7 @@ typedef struct reader {
   /* How sure the reader is that the content is its own: 0 no, 1 maybe, 2 certain. Looks at the bytes only, and at
    * few of them. NULL for the built-ins. */
   int (*recognise)(const read_source *source);
+  bool in_parts; /* it asks for the bytes that it reads with read_need; for others the whole file is there */
   /* Reads. On failure what it put into `result` is freed by the caller. */
   situ_status (*read)(read_result *result, const read_source *source, situ_error *error);
 } reader;

@@ -684,17 +684,26 @@ def test_links_and_devices_are_written_through():
 # ---- interruption and terminals ----
 
 
-def test_ctrl_c_gives_the_best_plan_so_far():
+def best_plan_so_far_at(number):
     call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "60", "--json"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         time.sleep(1.5)
         start = time.monotonic()
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         out, err = running.communicate(timeout=20)
     if time.monotonic() - start < 0.01 and running.returncode == 0 and json.loads(out)["outcome"] == "optimal":
         raise Skip("solved before it could be interrupted")
     assert running.returncode == 0, err
     assert json.loads(out)["value_ns"] > 0 and time.monotonic() - start < 5
+
+
+def test_ctrl_c_gives_the_best_plan_so_far():
+    best_plan_so_far_at(signal.SIGINT)
+
+
+def test_sigterm_and_sighup_give_the_best_plan_so_far():
+    best_plan_so_far_at(signal.SIGTERM)
+    best_plan_so_far_at(signal.SIGHUP)
 
 
 def test_ctrl_c_without_a_plan_ends_with_130():

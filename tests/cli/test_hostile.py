@@ -337,6 +337,29 @@ def test_ctrl_c_at_any_time_ends_soon_with_a_plan_or_without():
         assert [name for name in os.listdir() if name.startswith("plan.json.")] == [], (wait, os.listdir())
 
 
+def test_a_second_signal_of_another_kind_ends_at_once():
+    os.mkfifo("nobody-reads")  # the plan so far cannot be written: the tool waits for a reader
+    call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "60", "-o", "nobody-reads"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        time.sleep(1.5)
+        running.send_signal(signal.SIGTERM)
+        time.sleep(1.5)
+        assert running.poll() is None, (running.returncode, running.stderr.read())
+        running.send_signal(signal.SIGHUP)
+        running.communicate(timeout=20)
+    assert running.returncode == -signal.SIGHUP, running.returncode
+
+
+def test_nohup_keeps_sighup_ignored():
+    call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "2", "--json"]
+    ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=ignore) as running:
+        time.sleep(0.5)
+        running.send_signal(signal.SIGHUP)
+        out, err = running.communicate(timeout=20)
+    assert running.returncode == 0 and json.loads(out)["seconds"] > 1, (running.returncode, out, err)
+
+
 # ---- the same run, the same file ----
 
 

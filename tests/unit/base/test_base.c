@@ -158,6 +158,41 @@ static void a_written_file_reads_back(void **state) {
   unlink(path);
 }
 
+static void a_file_cut_off_after_it_was_read_is_still_whole(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-test-XXXXXX";
+  close(mkstemp(path));
+  assert_int_equal(file_write(path, "hello", 5, NULL), SITU_STATUS_OK);
+  file_view view;
+  assert_int_equal(file_open(&view, path, NULL), SITU_STATUS_OK);
+  assert_int_equal(truncate(path, 0), 0);
+  assert_memory_equal(view.bytes, "hello", 5);
+  file_close(&view);
+  unlink(path);
+}
+
+/* 100 MB, of which the first and the last byte are asked for; between them another process empties the file. */
+static void a_file_cut_off_between_two_parts_is_a_failure_and_no_signal(void **state) {
+  (void)state;
+  enum { SIZE = 100000000 };
+  char path[] = "/tmp/situ-test-XXXXXX";
+  close(mkstemp(path));
+  assert_int_equal(truncate(path, SIZE), 0);
+  file_view view;
+  situ_error error;
+  assert_int_equal(file_begin(&view, path, &error), SITU_STATUS_OK);
+  assert_int_equal(view.size_bytes, SIZE);
+  file_need(&view, 0, 1);
+  assert_int_equal(file_result(&view, path, &error), SITU_STATUS_OK);
+  assert_int_equal(truncate(path, 1), 0);
+  file_need(&view, SIZE - 1, 1);
+  assert_int_equal(view.bytes[SIZE - 1], 0);
+  assert_int_equal(file_result(&view, path, &error), SITU_STATUS_IO);
+  assert_non_null(strstr(error.text, "became shorter"));
+  file_close(&view);
+  unlink(path);
+}
+
 /* An open that waits for the other end of a pipe never comes back; the alarm ends the test then. */
 static void a_pipe_is_no_file_and_nobody_waits_for_it(void **state) {
   (void)state;
@@ -223,6 +258,8 @@ int main(void) {
       cmocka_unit_test(budget_heeds_its_callback),
       cmocka_unit_test(an_unwritable_file_leaves_nothing),
       cmocka_unit_test(a_written_file_reads_back),
+      cmocka_unit_test(a_file_cut_off_after_it_was_read_is_still_whole),
+      cmocka_unit_test(a_file_cut_off_between_two_parts_is_a_failure_and_no_signal),
       cmocka_unit_test(a_pipe_is_no_file_and_nobody_waits_for_it),
       cmocka_unit_test(json_errors_name_line_and_column),
       cmocka_unit_test(json_survives_a_round_trip),

@@ -29,8 +29,9 @@ static const char *shared(void) {
   return file_exists(probe) ? at : NULL;
 }
 
+static const situ_read_options none = {.size = sizeof(situ_read_options), .default_dim = 1};
+
 static situ_status read_bytes(const char *path, const void *at, size_t n, read_result *result, situ_error *error) {
-  static const situ_read_options none = {.size = sizeof(situ_read_options), .default_dim = 1};
   read_source source = {.path = path, .bytes = at, .size_bytes = n, .options = &none};
   *result = (read_result){0};
   *error = (situ_error){0};
@@ -44,12 +45,15 @@ static void drop(read_result *result) {
 
 static situ_status read_file(const char *path, read_result *result, situ_error *error) {
   file_view view;
-  situ_status status = file_open(&view, path, error);
+  situ_status status = file_begin(&view, path, error);
   if (status != SITU_STATUS_OK) return status;
-  status = read_bytes(path, view.bytes, view.size_bytes, result, error);
-  if (status == SITU_STATUS_OK &&
-      onnx_reader.recognise(&(read_source){.bytes = view.bytes, .size_bytes = view.size_bytes}) < 1)
-    status = SITU_STATUS_INTERNAL;
+  read_source source = {
+      .path = path, .bytes = view.bytes, .size_bytes = view.size_bytes, .view = &view, .options = &none};
+  *result = (read_result){0};
+  *error = (situ_error){0};
+  status = onnx_reader.read(result, &source, error);
+  if (status == SITU_STATUS_OK && onnx_reader.recognise(&source) < 1) status = SITU_STATUS_INTERNAL;
+  if (status == SITU_STATUS_OK) status = file_result(&view, path, error);
   file_close(&view);
   return status;
 }
