@@ -61,7 +61,8 @@ static situ_status scotch_solve(solve_run *run) {
   if (!start || !to || !time || !transfer || !weight || !part) return fail_no_memory(run->error);
   parts_scale(time, g.time_ns, n);
   parts_scale(transfer, g.transfer_ns, g.n_edges);
-  if (g.n_parts > 1 && map_graph(&g, start, to, time, transfer, weight, part)) return fail_no_memory(run->error);
+  if (g.n_parts > 1 && map_graph(&g, start, to, time, transfer, weight, part))
+    return fail_with(run->error, SITU_STATUS_INTERNAL, NULL, "the library Scotch failed; it does not say why");
   return parts_offer(&g, part);
 }
 
