@@ -27,8 +27,21 @@ int name_distance(const char *word, const char *name) {
   return row[n];
 }
 
-const char *near_names(char *into, size_t capacity, const char *word, const char *const *names, int32_t n,
-                       const char *family) {
+/* "known: heft, peft, ..." with as many as there is room for. */
+static void list_known(char *into, size_t capacity, const char *const *names, int32_t n) {
+  static const char more[] = ", ...";
+  size_t at = (size_t)snprintf(into, capacity, "known:");
+  for (int32_t i = 0; i < n && at < capacity; i++) {
+    size_t room = capacity - at, needed = strlen(names[i]) + 2 + (i + 1 < n ? sizeof more : 1);
+    if (needed > room) {
+      snprintf(into + at, room, "%s", more);
+      return;
+    }
+    at += (size_t)snprintf(into + at, room, "%s %s", i ? "," : "", names[i]);
+  }
+}
+
+const char *near_names(char *into, size_t capacity, const char *word, const char *const *names, int32_t n) {
   REQUIRE(capacity > 0 && n >= 0);
   int nearest = (int)strlen(word) / 2 < 3 ? (int)strlen(word) / 2 : 3;
   size_t at = 0;
@@ -41,6 +54,6 @@ const char *near_names(char *into, size_t capacity, const char *word, const char
   if (at)
     snprintf(into + at, capacity - at, "?");
   else
-    snprintf(into, capacity, "\"situ list %s\" prints all", family);
+    list_known(into, capacity, names, n);
   return into;
 }

@@ -45,8 +45,7 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
   TRY(TAKE(own, given, SITU_COST_OPTIONS_INIT, error));
   const cost_model *model = model_find(options->model);
   if (!model)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
-                     "no cost model is called \"%.60s\"; \"situ list costs\" prints all", options->model);
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no cost model is called \"%.60s\"", options->model);
   if (!(options->efficiency >= 0.0 && options->efficiency <= 1.0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "the efficiency must be above 0 and at most 1 (0 for the default), not %g", options->efficiency);

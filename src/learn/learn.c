@@ -25,7 +25,7 @@ static situ_status unknown_learner(const char *name, situ_error *error) {
   for (; learners[n] && n < MOST_LEARNERS; n++) names[n] = learners[n]->name;
   char near[256];
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "there is no learner '%s'; %s", name,
-                   near_names(near, sizeof near, name, names, n, "learners"));
+                   near_names(near, sizeof near, name, names, n));
 }
 
 static int64_t count_trials(const lesson *l) {

@@ -100,9 +100,8 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
   t.row = catalogue_find(word);
   if (!t.row) {
     char hint[CATALOGUE_HINT_BYTES];
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
-                     "no known device is called \"%s\"; did you mean %s? (\"situ list devices\" prints all)", word,
-                     catalogue_nearest_device(hint, word));
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no known device is called \"%s\"; did you mean %s?",
+                     word, catalogue_nearest_device(hint, word));
   }
   t.bus = link_kind_find(t.row->bus);
   if (**at == '@') {

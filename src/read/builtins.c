@@ -28,7 +28,7 @@ static situ_status refuse_name(const char *path, const char *name, size_t length
   char word[64], near[256];
   snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), name);
   return fail_with(error, SITU_STATUS_BAD_INPUT, path, "there is no built-in model of this name; %s",
-                   near_names(near, sizeof near, word, names, n, "models"));
+                   near_names(near, sizeof near, word, names, n));
 }
 
 /* Refuses a setting, with the list of those that there are. */

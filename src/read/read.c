@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/near_name.h"
 #include "graph/graph.h"
 #include "read/reader.h"
 
@@ -46,19 +47,28 @@ static const reader *choose(const read_source *source) {
   return NULL;
 }
 
+/* "did you mean onnx?", or all names. */
+static const char *known_readers(char *into, size_t capacity, const char *word) {
+  const char *names[sizeof readers / sizeof readers[0]];
+  int32_t n = 0;
+  for (; readers[n]; n++) names[n] = readers[n]->name;
+  return near_names(into, capacity, word, names, n);
+}
+
 static situ_status read_source_with(situ_model *model, const read_source *source, situ_error *error) {
   const reader *r;
+  char known[128];
   if (source->options->reader) {
     r = by_name(source->options->reader);
     if (!r)
-      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->options->reader,
-                       "there is no reader of this name; `situ list readers` shows them");
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->options->reader, "there is no reader of this name; %s",
+                       known_readers(known, sizeof known, source->options->reader));
   } else {
     r = source->bytes ? choose(source) : &builtin_reader;
   }
   if (!r)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path,
-                     "no reader knows this kind of file; `situ list readers` shows what can be read");
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "no reader knows this kind of file; %s",
+                     known_readers(known, sizeof known, ""));
   read_result result = {0};
   if (source->view && !r->in_parts) file_need(source->view, 0, source->size_bytes);
   situ_status status = r->read(&result, source, error);

@@ -47,7 +47,7 @@ static situ_status unknown_name(const solver *const *rows, const char *name, sit
   }
   char near[256];
   return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "there is no solver '%s'; %s", name,
-                   near_names(near, sizeof near, name, names, n, "solvers"));
+                   near_names(near, sizeof near, name, names, n));
 }
 
 /* Finds the rows of a list of names and sees that each can serve the problem. */

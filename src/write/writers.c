@@ -29,9 +29,7 @@ situ_status situ_write(char **out, const char *name, const situ_plan *plan, cons
   TRY(plan_belongs(plan, problem, error));
   const writer *const *w = writers;
   while (*w && strcmp((*w)->name, name) != 0) w++;
-  if (!*w)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name,
-                     "there is no writer of this name; `situ list writers` shows them");
+  if (!*w) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "there is no writer of this name");
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "the plan has no placement to write");
   text_buffer text = {0};
   situ_status status = (*w)->write(&text, plan, problem, error);

@@ -340,7 +340,7 @@ static void wrong_names_and_values_are_refused_with_a_list(void **state) {
   static const struct {
     const char *path, *mentions;
   } bad[] = {{"builtin:resnet51", "did you mean resnet50?"},
-             {"builtin:", "\"situ list models\" prints all"},
+             {"builtin:", "known: resnet50, inception-v3, "},
              {"builtin:resnet", "did you mean resnet50?"},
              {"builtin:resnet50?images=3", "image=32..8192"},
              {"builtin:resnet50?batch=0", "batch=1..65536"},
