@@ -79,8 +79,8 @@ static void look_at(const lab *l, uint64_t seed, tally *n) {
                (long long)best_ns);
   }
   bool some = false;
-  for (int32_t e = 0; e < coarse.n_edges; e++) some |= open_coarse.is_short[e];
-  n->with_short += best_ns != SITU_NEVER_NS && some;
+  for (int32_t e = 0; e < coarse.n_edges && best_ns != SITU_NEVER_NS; e++) some |= open_coarse.is_short[e];
+  n->with_short += some;
   if (best_ns > 0 && best_ns != SITU_NEVER_NS) {
     assert_true(relaxed_refutes(&refuted, &open_coarse, best_ns - 1, INT64_MAX / 8, INT64_MAX / 8, &b));
     n->refuted += refuted;
