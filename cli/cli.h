@@ -52,7 +52,7 @@ typedef struct arguments {
   int n_platforms;
   const char *link_from, *link_to;
   bool absolute;
-  bool require_proof;
+  bool require_proof, no_what_if;
   bool json, help;
   const char *operands[MAX_OPERANDS];
   int n_operands;
@@ -111,6 +111,7 @@ typedef struct command {
   ROW(place)              \
   ROW(check)              \
   ROW(simulate)           \
+  ROW(explain)            \
   ROW(compare)            \
   ROW(pareto)             \
   ROW(learn)              \
@@ -127,7 +128,7 @@ const command *command_find(const char *name);
 /* Says that there is no such command, and which was meant; EXIT_USAGE. */
 int command_unknown(const char *word);
 
-extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, proof_options,
+extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, proof_options, explain_options,
     plan_outputs, trace_outputs, front_options, fit_options, learn_options, common_options, help_options;
 
 /* Everything at its default. */

@@ -221,6 +221,13 @@ static const option proof_rows[] = {
     {0}};
 const option_group proof_options = {"Proof", proof_rows};
 
+static const option explain_rows[] = {{.name = "no-what-if",
+                                       .kind = OPTION_ON,
+                                       .offset = AT(no_what_if),
+                                       .about = "Only what the plan itself shows; nothing is solved again."},
+                                      {0}};
+const option_group explain_options = {"Explanation", explain_rows};
+
 static const option output_rows[] = {
     {.name = "output",
      .letter = 'o',

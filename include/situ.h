@@ -27,6 +27,7 @@
 #include "situ/solve.h"
 #include "situ/types.h"
 #include "situ/version.h"
+#include "situ/what_if.h"
 #include "situ/write.h"
 
 #endif

@@ -11,6 +11,7 @@
 #include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/read.h"
+#include "situ/what_if.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +35,15 @@ SITU_API situ_status situ_report_plan_json(char **out, const situ_plan *plan, co
  * pipeline. BAD_ARGUMENT also when the plan has no placement. */
 SITU_API situ_status situ_report_plan_svg(char **out, const situ_plan *plan, const situ_problem *problem,
                                           situ_error *error);
+
+/* Why a plan takes as long as it does: its parts in order, what goes between them, what limits it, where the time of
+ * the critical path goes, and what would change it (`what_ifs`; NULL: left out). JSON: the fields of `situ explain
+ * --json`. */
+SITU_API situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_problem *problem,
+                                         const situ_what_if_list *what_ifs, const situ_report_options *options,
+                                         situ_error *error);
+SITU_API situ_status situ_report_explain_json(char **out, const situ_plan *plan, const situ_problem *problem,
+                                              const situ_what_if_list *what_ifs, situ_error *error);
 
 /* What one solver made of a problem. Closed: it never grows. */
 typedef struct situ_compare_row {

@@ -160,6 +160,13 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
   return h;
 }
 
+situ_problem_options instance_problem_options(const situ_instance *i) {
+  situ_problem_options posed = i->options.problem;
+  posed.pins = i->pins;
+  posed.unused = i->unused;
+  return posed;
+}
+
 static situ_status open_steps(situ_instance *i, const instance_options *options, situ_error *error) {
   TRY(keep_options(i, options, error));
   TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
@@ -167,9 +174,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(read_costs(i, error));
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));
-  situ_problem_options posed = i->options.problem;
-  posed.pins = i->pins;
-  posed.unused = i->unused;
+  situ_problem_options posed = instance_problem_options(i);
   return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
 }
 

@@ -42,6 +42,9 @@ struct situ_instance {
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
 uint64_t platform_hash(const situ_platform *platform, bool with_servers);
 
+/* With what the problem was posed: the options, and the pins and empty devices of the instance. */
+situ_problem_options instance_problem_options(const situ_instance *instance);
+
 /* As situ_instance_open. */
 situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error);
 

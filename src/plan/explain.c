@@ -1,4 +1,4 @@
-/* Why a plan takes as long as it does. */
+/* Why a plan takes as long as it does: stages, parts, the critical path and what limits. */
 #include "situ/explain.h"
 
 #include <stdlib.h>
@@ -6,14 +6,20 @@
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "graph/graph.h"
+#include "plan/critical_path.h"
+#include "plan/parts.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
 
 struct situ_explanation {
   arena *arena;
-  int32_t n_stages, n_steps;
-  situ_stage *stages;    /* [n_devices] */
-  situ_path_step *steps; /* [n_steps] */
+  int32_t n_operators, n_stages, n_shares;
+  situ_stage *stages; /* [n_devices] */
+  path_steps path;
+  situ_path_share *shares; /* [n_shares] */
+  plan_parts parts;
+  const char **part_name; /* [part] */
+  situ_limit limit;
 };
 
 /* ---- stages ---- */
@@ -70,133 +76,98 @@ static bool find_stages(situ_explanation *x, const situ_plan *plan, const situ_p
   return true;
 }
 
-/* ---- the critical path, from its end ---- */
+/* ---- where the time goes ---- */
 
-typedef struct path_walk {
-  const situ_problem *problem;
-  const situ_plan *plan;
-  int32_t *device_before; /* [operator] the one before it on its device, or -1 */
-  int32_t *link_before;   /* [transfer] the one before it on its channel, or -1 */
-  int32_t *sorted;        /* transfers by tensor and memory that they are bound for, then by time */
-  int32_t *place;         /* [transfer] its place there */
-} path_walk;
-
-typedef struct sort_key {
-  int64_t start_ns;
-  int32_t tensor, to_memory, transfer;
-} sort_key;
-
-static int by_way(const void *a, const void *b) {
-  const sort_key *x = a, *y = b;
-  if (x->tensor != y->tensor) return x->tensor < y->tensor ? -1 : 1;
-  if (x->to_memory != y->to_memory) return x->to_memory < y->to_memory ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return (x->transfer > y->transfer) - (x->transfer < y->transfer);
+static int by_length(const void *a, const void *b) {
+  const situ_path_share *x = a, *y = b;
+  if (x->time_ns != y->time_ns) return x->time_ns > y->time_ns ? -1 : 1;
+  if (x->device != y->device) return x->device > y->device ? -1 : 1;
+  return (x->link > y->link) - (x->link < y->link);
 }
 
-static bool walk_start(path_walk *w, const situ_plan *plan, const situ_problem *p, arena *a) {
-  int32_t n = plan->n_transfers, *last = ARENA_NEW(a, int32_t, p->n_devices + p->platform->n_channels);
-  sort_key *keys = ARENA_NEW(a, sort_key, n);
-  *w = (path_walk){.problem = p, .plan = plan};
-  if (!last || !keys ||
-      !ARENA_ARRAYS(a, ARRAY(w->device_before, p->n_operators), ARRAY(w->link_before, n), ARRAY(w->sorted, n),
-                    ARRAY(w->place, n)))
-    return false;
-  int32_t *on_device = last, *on_channel = last + p->n_devices;
-  for (int32_t k = 0; k < p->n_devices + p->platform->n_channels; k++) last[k] = -1;
-  for (int32_t k = 0; k < p->n_operators; k++) {
-    int32_t v = plan->order[k];
-    w->device_before[v] = on_device[plan->device[v]];
-    on_device[plan->device[v]] = v;
-  }
-  for (int32_t i = 0; i < n; i++) {
-    const situ_transfer *hop = &plan->transfers[i];
-    int32_t channel = p->platform->links[hop->link].channel;
-    w->link_before[i] = p->contention == SITU_CONTENTION_LINK ? on_channel[channel] : -1;
-    if (hop->finish_ns > hop->start_ns) on_channel[channel] = i; /* one without duration holds nothing up */
-    keys[i] = (sort_key){hop->start_ns, hop->tensor, hop->to_memory, i};
-  }
-  if (n > 0) qsort(keys, (size_t)n, sizeof *keys, by_way);
+/* Adds up the steps of the path by device and by link; what is left between them is waiting. */
+static bool share_path(situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+  int32_t n = p->n_devices + p->platform->n_links + 1, kept = 0;
+  situ_path_share *all = ARENA_ZERO(x->arena, situ_path_share, n);
+  if (!all) return false;
   for (int32_t k = 0; k < n; k++) {
-    w->sorted[k] = keys[k].transfer;
-    w->place[keys[k].transfer] = k;
+    all[k].device = k < p->n_devices ? k : -1;
+    all[k].link = k < p->n_devices || k == n - 1 ? -1 : k - p->n_devices;
   }
+  int64_t at = 0;
+  for (int32_t k = 0; k < x->path.n; k++) {
+    const situ_path_step *s = &x->path.step[k];
+    int32_t row = s->op >= 0 ? plan->device[s->op] : p->n_devices + plan->transfers[s->transfer].link;
+    all[row].time_ns += s->finish_ns - s->start_ns;
+    all[n - 1].time_ns += max64(s->start_ns - at, 0);
+    at = s->finish_ns;
+  }
+  for (int32_t k = 0; k < n; k++)
+    if (all[k].time_ns > 0) all[kept++] = all[k];
+  qsort(all, (size_t)kept, sizeof *all, by_length);
+  x->shares = all;
+  x->n_shares = kept;
   return true;
 }
 
-/* The last hop of a tensor on its way to a memory, or -1. */
-static int32_t last_hop(const path_walk *w, int32_t tensor, int32_t memory) {
-  int32_t low = 0, high = w->plan->n_transfers;
-  while (low < high) {
-    int32_t middle = low + (high - low) / 2;
-    const situ_transfer *hop = &w->plan->transfers[w->sorted[middle]];
-    bool before = hop->tensor != tensor ? hop->tensor < tensor : hop->to_memory <= memory;
-    if (before)
-      low = middle + 1;
-    else
-      high = middle;
+/* Busy times of the channels: of the hops of a stream, of the loads of a pipeline by links (replicas left out). */
+static void load_channels(int64_t *load, const situ_plan *plan, const situ_problem *p, int32_t *held) {
+  const situ_platform *f = p->platform;
+  const situ_graph *g = p->graph;
+  for (int32_t i = 0; i < plan->n_transfers; i++) {
+    const situ_transfer *hop = &plan->transfers[i];
+    load[f->links[hop->link].channel] += hop->finish_ns - hop->start_ns;
   }
-  if (low == 0) return -1;
-  const situ_transfer *hop = &w->plan->transfers[w->sorted[low - 1]];
-  return hop->tensor == tensor && hop->to_memory == memory ? w->sorted[low - 1] : -1;
-}
-
-static situ_path_step step_of_op(const path_walk *w, int32_t v) {
-  return (situ_path_step){v, -1, w->plan->start_ns[v], w->plan->finish_ns[v]};
-}
-
-static situ_path_step step_of_transfer(const path_walk *w, int32_t i) {
-  return (situ_path_step){-1, i, w->plan->transfers[i].start_ns, w->plan->transfers[i].finish_ns};
-}
-
-/* Keeps the later of two that may have been waited for; the first one where they are equal. */
-static void wait_for(situ_path_step *found, const situ_path_step *next, situ_path_step other) {
-  bool none = found->op < 0 && found->transfer < 0;
-  if (other.finish_ns <= next->start_ns && (none || other.finish_ns > found->finish_ns)) *found = other;
-}
-
-/* What a step waited for: its data first, then its device or its channel; nothing at the beginning. */
-static situ_path_step before(const path_walk *w, const situ_path_step *next) {
-  const situ_graph *g = w->problem->graph;
-  const int32_t *memory_of = w->problem->memory_of, *device = w->plan->device;
-  situ_path_step found = {-1, -1, 0, 0};
-  if (next->start_ns <= 0) return found;
-  if (next->op >= 0) {
-    int32_t v = next->op, memory = memory_of[device[v]];
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-      int32_t u = g->producer[g->in[i]], hop = last_hop(w, g->in[i], memory);
-      wait_for(&found, next, hop >= 0 ? step_of_transfer(w, hop) : step_of_op(w, u));
+  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_LINK) return;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t from = p->memory_of[plan->device[g->producer[t]]];
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t to = p->memory_of[plan->device[g->use[i]]];
+      if (to == from || held[to] == t + 1) continue;
+      held[to] = t + 1;
+      int64_t way = (int64_t)from * f->n_memories + to;
+      for (int32_t h = f->route_start[way]; h < f->route_start[way + 1]; h++) {
+        int32_t link = f->route_link[h];
+        load[f->links[link].channel] += p->transfer_ns[t][p->costs->link_kind[link]];
+      }
     }
-    if (w->device_before[v] >= 0) wait_for(&found, next, step_of_op(w, w->device_before[v]));
-    return found;
   }
-  const situ_transfer *hop = &w->plan->transfers[next->transfer];
-  int32_t k = w->place[next->transfer], other = k > 0 ? w->sorted[k - 1] : -1;
-  bool on_its_way = other >= 0 && w->plan->transfers[other].tensor == hop->tensor &&
-                    w->plan->transfers[other].to_memory == hop->to_memory;
-  wait_for(&found, next, on_its_way ? step_of_transfer(w, other) : step_of_op(w, g->producer[hop->tensor]));
-  if (w->link_before[next->transfer] >= 0) wait_for(&found, next, step_of_transfer(w, w->link_before[next->transfer]));
-  return found;
 }
 
-static bool find_path(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
-  if (p->execution != SITU_EXECUTION_STREAM || !plan->order || !plan->start_ns || !plan->finish_ns) return true;
-  path_walk w;
-  if (!walk_start(&w, plan, p, scratch)) return false;
-  int32_t last = 0, most = p->n_operators + plan->n_transfers, n = 0;
-  for (int32_t v = 1; v < p->n_operators; v++)
-    if (plan->finish_ns[v] > plan->finish_ns[last]) last = v;
-  situ_path_step *steps = ARENA_NEW(scratch, situ_path_step, most), at = step_of_op(&w, last);
-  if (!steps) return false;
-  for (; n < most && (at.op >= 0 || at.transfer >= 0); at = before(&w, &at)) steps[n++] = at;
-  x->steps = ARENA_NEW(x->arena, situ_path_step, n);
-  if (!x->steps) return false;
-  for (int32_t k = 0; k < n; k++) x->steps[k] = steps[n - 1 - k];
-  x->n_steps = n;
+/* A resource that works for this share of the value is what limits it. */
+static const double NEARLY_ALL = 0.95, MOST = 0.5;
+
+static bool find_limit(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
+  int32_t device = 0, channel = -1, n_channels = p->platform->n_channels;
+  int64_t *load = ARENA_ZERO(scratch, int64_t, n_channels);
+  int32_t *held = ARENA_ZERO(scratch, int32_t, p->n_memories);
+  if (!load || !held) return false;
+  load_channels(load, plan, p, held);
+  for (int32_t d = 1; d < p->n_devices; d++)
+    if (plan_use(plan, d).load_ns > plan_use(plan, device).load_ns) device = d;
+  for (int32_t c = 0; c < n_channels; c++)
+    if (load[c] > 0 && (channel < 0 || load[c] > load[channel])) channel = c;
+  double value = (double)max64(plan->value_ns, 1), works = (double)plan_use(plan, device).load_ns / value;
+  double carries = channel >= 0 ? (double)load[channel] / value : 0;
+  bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT;
+  int32_t link = -1;
+  for (int32_t l = 0; l < p->platform->n_links && link < 0; l++)
+    if (p->platform->links[l].channel == channel) link = l;
+  x->limit = (situ_limit){SITU_LIMIT_CHAIN, -1, works};
+  if (works >= carries && (period || works >= NEARLY_ALL))
+    x->limit = (situ_limit){SITU_LIMIT_DEVICE, device, works};
+  else if (carries > works && (period || carries >= MOST))
+    x->limit = (situ_limit){SITU_LIMIT_LINK, link, carries};
   return true;
 }
 
 /* ---- the face ---- */
+
+static bool fill(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
+  return find_stages(x, plan, p) && path_find(&x->path, plan, p, x->arena, scratch) && share_path(x, plan, p) &&
+         find_limit(x, plan, p, scratch) && plan_parts_find(&x->parts, p, plan->device, plan->start_ns, x->arena) &&
+         plan_parts_name(&x->part_name, &x->parts, p, x->arena);
+}
 
 situ_status situ_explain(situ_explanation **out, const situ_plan *plan, const situ_problem *problem,
                          situ_error *error) {
@@ -207,8 +178,8 @@ situ_status situ_explain(situ_explanation **out, const situ_plan *plan, const si
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to explain");
   arena *a = arena_new(), *scratch = arena_new();
   situ_explanation *x = a ? ARENA_ZERO(a, situ_explanation, 1) : NULL;
-  if (x) x->arena = a;
-  bool made = x && scratch && find_stages(x, plan, problem) && find_path(x, plan, problem, scratch);
+  if (x) x->arena = a, x->n_operators = problem->n_operators;
+  bool made = x && scratch && fill(x, plan, problem, scratch);
   arena_free(scratch);
   if (made) {
     *out = x;
@@ -222,14 +193,46 @@ void situ_explanation_free(situ_explanation *x) {
   if (x) arena_free(x->arena);
 }
 
+int32_t situ_explanation_n_parts(const situ_explanation *x) { return x ? x->parts.n : 0; }
+
+situ_part situ_explanation_part(const situ_explanation *x, int32_t k) {
+  return x && k >= 0 && k < x->parts.n ? x->parts.part[k] : (situ_part){.device = -1};
+}
+
+int32_t situ_explanation_part_of(const situ_explanation *x, int32_t op) {
+  return x && op >= 0 && op < x->n_operators ? x->parts.of[op] : -1;
+}
+
+const char *situ_explanation_part_name(const situ_explanation *x, int32_t k) {
+  return x && k >= 0 && k < x->parts.n ? x->part_name[k] : "";
+}
+
+int64_t situ_explanation_n_handovers(const situ_explanation *x) { return x ? x->parts.n_handovers : 0; }
+int64_t situ_explanation_transfer_bytes(const situ_explanation *x) { return x ? x->parts.handed_bytes : 0; }
+
+situ_limit situ_explanation_limit(const situ_explanation *x) {
+  return x ? x->limit : (situ_limit){SITU_LIMIT_CHAIN, -1, 0};
+}
+
+const char *situ_limit_name(situ_limit_kind kind) {
+  static const char *const names[] = {"chain", "device", "link"};
+  return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
+}
+
+int32_t situ_explanation_n_shares(const situ_explanation *x) { return x ? x->n_shares : 0; }
+
+situ_path_share situ_explanation_share(const situ_explanation *x, int32_t k) {
+  return x && k >= 0 && k < x->n_shares ? x->shares[k] : (situ_path_share){.device = -1, .link = -1};
+}
+
 int32_t situ_explanation_n_stages(const situ_explanation *x) { return x ? x->n_stages : 0; }
 
 situ_stage situ_explanation_stage(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->n_stages ? x->stages[k] : (situ_stage){.device = -1};
 }
 
-int32_t situ_explanation_n_steps(const situ_explanation *x) { return x ? x->n_steps : 0; }
+int32_t situ_explanation_n_steps(const situ_explanation *x) { return x ? x->path.n : 0; }
 
 situ_path_step situ_explanation_step(const situ_explanation *x, int32_t k) {
-  return x && k >= 0 && k < x->n_steps ? x->steps[k] : (situ_path_step){.op = -1, .transfer = -1};
+  return x && k >= 0 && k < x->path.n ? x->path.step[k] : (situ_path_step){.op = -1, .transfer = -1};
 }

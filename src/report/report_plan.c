@@ -2,8 +2,9 @@
 
 #include "base/checked.h"
 #include "report/report.h"
+#include "report/report_explain.h"
 
-enum { LABEL_COLUMNS = 11 };
+enum { LABEL_COLUMNS = 11, SHOWN_PARTS = 6 };
 
 static bool device_json(json_value *list, const situ_plan *plan, const situ_problem *p, int32_t d) {
   situ_device_use use = plan_use(plan, d);
@@ -19,12 +20,14 @@ static bool device_json(json_value *list, const situ_plan *plan, const situ_prob
   return json_push(list, o) && ok;
 }
 
-static char *plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model) {
+static char *plan_json(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+                       const situ_explanation *why) {
   json_value *root = json_new_object(), *devices = json_new_array();
   bool ok = root && report_problem_json(root, problem, model) && report_plan_fields(root, plan, problem);
   for (int32_t d = 0; ok && situ_plan_exists(plan) && d < problem->n_devices; d++)
     ok = device_json(devices, plan, problem, d);
   ok = json_set(root, "devices", devices) && ok;
+  if (why) ok = ok && explain_fields(root, why, plan, problem);
   ok = ok && report_notes_json(root, model);
   return report_finish(root, ok);
 }
@@ -141,7 +144,7 @@ static const char *no_plan_reason(const situ_plan *plan) {
 }
 
 static char *plan_text(const situ_plan *plan, const situ_problem *problem, const situ_model *model,
-                       const situ_report_options *options) {
+                       const situ_explanation *why, const situ_report_options *options) {
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES], steps[TEXT_UNIT_BYTES], rest[256];
   report_title(&t, problem, options);
@@ -150,10 +153,11 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
     text_add_bytes(&t, "\n", 1);
     value_facts(&t, plan, problem, options);
   } else {
-    const char *why = no_plan_reason(plan);
+    const char *reason = no_plan_reason(plan);
     fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
-    if (*why) text_add_wrapped(&t, why, "  reason       ", "               ", report_width(options));
+    if (*reason) text_add_wrapped(&t, reason, "  reason       ", "               ", report_width(options));
   }
+  if (why) explain_short(&t, why, problem, SHOWN_PARTS, options);
   report_against_single(rest, sizeof rest, plan, problem);
   int64_t single = situ_plan_best_single_ns(plan);
   fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
@@ -164,19 +168,32 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
   return text_take(&t);
 }
 
-situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_problem *problem,
-                                  const situ_model *model, situ_error *error) {
-  TRY(report_open(out, NULL, NULL, error));
+/* NULL where there is no placement to explain. */
+static situ_status explained(situ_explanation **why, const situ_plan *plan, const situ_problem *problem,
+                             situ_error *error) {
+  *why = NULL;
   TRY(GIVEN(error, plan, problem));
   TRY(plan_belongs(plan, problem, error));
-  return report_close(out, plan_json(plan, problem, model), error);
+  return situ_plan_exists(plan) ? situ_explain(why, plan, problem, error) : SITU_STATUS_OK;
+}
+
+situ_status situ_report_plan_json(char **out, const situ_plan *plan, const situ_problem *problem,
+                                  const situ_model *model, situ_error *error) {
+  situ_explanation *why;
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(explained(&why, plan, problem, error));
+  char *text = plan_json(plan, problem, model, why);
+  situ_explanation_free(why);
+  return report_close(out, text, error);
 }
 
 situ_status situ_report_plan(char **out, const situ_plan *plan, const situ_problem *problem, const situ_model *model,
                              const situ_report_options *options, situ_error *error) {
   situ_report_options look;
+  situ_explanation *why;
   TRY(report_open(out, &look, options, error));
-  TRY(GIVEN(error, plan, problem));
-  TRY(plan_belongs(plan, problem, error));
-  return report_close(out, plan_text(plan, problem, model, &look), error);
+  TRY(explained(&why, plan, problem, error));
+  char *text = plan_text(plan, problem, model, why, &look);
+  situ_explanation_free(why);
+  return report_close(out, text, error);
 }

@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SITU = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path("situ")
 UPDATE = "--update" in sys.argv
 SHARED = pathlib.Path(os.environ.get("SITU_SHARED", "nowhere"))
-COMMANDS = ["place", "check", "simulate", "compare", "pareto", "learn", "inspect", "list", "fit-link", "completion", "help"]
+COMMANDS = ["place", "check", "simulate", "explain", "compare", "pareto", "learn", "inspect", "list", "fit-link", "completion", "help"]
 SMALL = "builtin:resnet50?image=64"
 QUICK = ["--platform", "cpu+2*v100-16g", "--steps", "300"]
 
@@ -199,7 +199,8 @@ def test_bad_input_ends_with_3():
 # ---- place ----
 
 PLACE_FIELDS = ["model", "operators", "objective", "execution", "outcome", "value_ns", "value", "lower_bound_ns", "gap",
-                "best_single_ns", "solver", "seconds", "devices"]
+                "best_single_ns", "solver", "seconds", "devices", "placement", "parts", "n_parts", "n_handovers",
+                "transfer_bytes", "limit"]
 DEVICE_FIELDS = ["name", "operators", "load_ns", "memory_bytes", "memory_limit_bytes"]
 
 
@@ -213,6 +214,32 @@ def test_place_gives_every_field():
     gap = (found["value_ns"] - found["lower_bound_ns"]) / found["value_ns"]
     assert abs(found["gap"] - gap) < 1e-9
     assert found["value"] is None, "a built-in has no unit of its own"
+
+
+def test_place_says_where_every_operator_is():
+    found = situ_json("place", SMALL, *QUICK)
+    assert len(found["placement"]) == found["operators"]
+    for d in found["devices"]:
+        assert list(found["placement"].values()).count(d["name"]) == d["operators"]
+    assert len(found["parts"]) == found["n_parts"]
+    assert sum(p["operators"] for p in found["parts"]) == found["operators"]
+    assert found["limit"]["kind"] in ("device", "link", "memory", "chain")
+
+
+def test_explain_tells_parts_path_and_what_ifs():
+    with tempfile.TemporaryDirectory() as folder:
+        plan = os.path.join(folder, "plan.json")
+        placed = situ_json("place", SMALL, *QUICK, "-o", plan)
+        text = situ("explain", plan, "--steps", "20")
+        for word in ("part", "holds", "best single", "hand-overs", "limited by", "time spent", "what if", "without"):
+            assert word in text, text
+        assert all(len(line) <= 100 for line in text.splitlines()), text
+        told = situ_json("explain", plan, "--steps", "20")
+        for field in ("placement", "parts", "n_parts", "n_handovers", "transfer_bytes", "limit", "value_ns"):
+            assert told[field] == placed[field], field
+        assert sum(share["time_ns"] for share in told["critical_path"]) == placed["value_ns"]
+        assert any(w["change"].startswith("without ") for w in told["what_if"])
+        assert "what_if" not in situ_json("explain", plan, "--no-what-if")
 
 
 def test_place_shows_a_table():

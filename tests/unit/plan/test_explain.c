@@ -133,12 +133,144 @@ static void stages_in_a_circle_are_in_the_order_of_their_first_operators(void **
   scenario_free(&s);
 }
 
+/* Two devices joined by links of 1 ns and a byte a nanosecond; operators of 10 ns; a chain a -> b -> c, and a is read
+ * by c too. a and c on one device, b on the other: a path leaves the device and comes back, so c begins a part of its
+ * own, though a and c are neighbours. */
+static void a_path_that_comes_back_begins_another_part(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  scenario_link(&s, 0, 1, 1, -1);
+  scenario_link(&s, 1, 0, 1, -1);
+  const char *names[] = {"a", "b", "c"};
+  for (int v = 0; v < 3; v++) scenario_operator(&s, names[v], 10, 0, 0);
+  scenario_tensor(&s, 0, 5, 1, 2, -1);
+  scenario_tensor(&s, 1, 7, 2, -1);
+  scenario_pose(&s, NULL);
+  const int32_t device[] = {1, 0, 1};
+  situ_plan *plan = NULL;
+  assert_int_equal(situ_simulate(&plan, s.problem, device, NULL, NULL), SITU_STATUS_OK);
+  situ_explanation *x = explained(plan, s.problem);
+  assert_int_equal(situ_explanation_n_parts(x), 3);
+  for (int32_t k = 0; k < 3; k++) {
+    situ_part part = situ_explanation_part(x, k);
+    assert_int_equal(part.device, device[k]);
+    assert_int_equal(part.first_operator, k);
+    assert_int_equal(part.last_operator, k);
+    assert_int_equal(part.n_working, 1);
+    assert_int_equal(part.work_ns, 10);
+    assert_int_equal(situ_explanation_part_of(x, k), k);
+    assert_string_equal(situ_explanation_part_name(x, k), names[k]);
+  }
+  assert_int_equal(situ_explanation_n_handovers(x), 2);
+  assert_int_equal(situ_explanation_transfer_bytes(x), 12);
+  /* a 0-10, its tensor 10-16, b 16-26, its tensor 26-34, c 34-44. */
+  assert_int_equal(situ_plan_value_ns(plan), 44);
+  assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_CHAIN);
+  assert_true(situ_explanation_limit(x).share == 20.0 / 44.0);
+  assert_int_equal(situ_explanation_n_shares(x), 4);
+  static const int64_t expected[4][3] = {{1, -1, 20}, {0, -1, 10}, {-1, 1, 8}, {-1, 0, 6}}; /* device, link, time */
+  int64_t sum = 0;
+  for (int32_t k = 0; k < 4; k++) {
+    situ_path_share share = situ_explanation_share(x, k);
+    sum += share.time_ns;
+    assert_int_equal(share.time_ns, expected[k][2]);
+    assert_int_equal(share.device, expected[k][0]);
+    if (k < 2) assert_int_equal(share.link, expected[k][1]);
+  }
+  assert_int_equal(sum, 44);
+  situ_explanation_free(x);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* b and c share a memory and read a's tensor of 90 bytes: two hand-overs, one transfer. It takes 91 of 100 ns, so the
+ * link is what limits. Without it, on one device, that device is. */
+static void a_busy_resource_is_the_limit(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+  scenario_device(&s, SITU_UNLIMITED_BYTES, 1, false);
+  scenario_link(&s, 0, 1, 1, -1);
+  scenario_link(&s, 1, 0, 1, -1);
+  scenario_operator(&s, "a", 4, 0, 0);
+  scenario_operator(&s, "b", 5, 0, 0);
+  scenario_operator(&s, "c", 5, 0, 0);
+  scenario_tensor(&s, 0, 90, 1, 2, -1);
+  scenario_pose(&s, NULL);
+  static const int32_t split[] = {0, 1, 2}, alone[] = {0, 0, 0};
+  situ_plan *plan = NULL;
+  assert_int_equal(situ_simulate(&plan, s.problem, split, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_value_ns(plan), 100);
+  situ_explanation *x = explained(plan, s.problem);
+  assert_int_equal(situ_explanation_n_handovers(x), 2);
+  assert_int_equal(situ_explanation_transfer_bytes(x), 90);
+  assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_LINK);
+  assert_int_equal(situ_explanation_limit(x).index, 0);
+  assert_true(situ_explanation_limit(x).share == 0.91);
+  situ_explanation_free(x);
+  situ_plan_free(plan);
+  assert_int_equal(situ_simulate(&plan, s.problem, alone, NULL, NULL), SITU_STATUS_OK);
+  x = explained(plan, s.problem);
+  assert_int_equal(situ_explanation_n_parts(x), 1);
+  assert_int_equal(situ_explanation_part(x, 0).n_operators, 3);
+  assert_string_equal(situ_explanation_part_name(x, 0), "a to c");
+  assert_int_equal(situ_explanation_n_handovers(x), 0);
+  assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_DEVICE);
+  assert_int_equal(situ_explanation_limit(x).index, 0);
+  situ_explanation_free(x);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+/* Whether a path leads from u to w through an operator of another part. */
+static bool leaves_and_returns(const situ_graph *g, const situ_explanation *x, int32_t u) {
+  bool out[64] = {false};
+  int32_t part = situ_explanation_part_of(x, u);
+  for (int32_t v = u + 1; v < g->n_operators; v++)
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t w = g->producer[g->in[i]];
+      bool same = situ_explanation_part_of(x, v) == part;
+      if (out[w] && same) return true;
+      if (out[w] || (w >= u && situ_explanation_part_of(x, w) == part && !same)) out[v] = true;
+    }
+  return false;
+}
+
+/* Parts are what an engine can run as one sub-graph: on one device, and convex. Their operators and times add up. */
+static void parts_are_convex_and_cover_the_graph(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    rng r = rng_new(seed);
+    scenario s = scenario_random(seed, 20, NULL);
+    const situ_graph *g = s.graph;
+    int32_t device[SCENARIO_MOST], order[SCENARIO_MOST], n = 0;
+    scenario_random_placement(&s, &r, device, order);
+    situ_plan *plan = NULL;
+    assert_int_equal(situ_simulate(&plan, s.problem, device, order, NULL), SITU_STATUS_OK);
+    situ_explanation *x = explained(plan, s.problem);
+    for (int32_t k = 0; k < situ_explanation_n_parts(x); k++) n += situ_explanation_part(x, k).n_operators;
+    assert_int_equal(n, g->n_operators);
+    for (int32_t v = 0; v < g->n_operators; v++) {
+      assert_int_equal(situ_explanation_part(x, situ_explanation_part_of(x, v)).device, device[v]);
+      if (leaves_and_returns(g, x, v)) fail_msg("seed %d: the part of operator %d is not convex", (int)seed, (int)v);
+    }
+    situ_explanation_free(x);
+    situ_plan_free(plan);
+    scenario_free(&s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_path_of_heft_is_that_of_the_paper),
       cmocka_unit_test(a_path_leads_from_the_beginning_to_the_end_without_a_hole),
       cmocka_unit_test(stages_are_in_the_order_of_their_data),
       cmocka_unit_test(stages_in_a_circle_are_in_the_order_of_their_first_operators),
+      cmocka_unit_test(a_path_that_comes_back_begins_another_part),
+      cmocka_unit_test(a_busy_resource_is_the_limit),
+      cmocka_unit_test(parts_are_convex_and_cover_the_graph),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

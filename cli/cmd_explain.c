@@ -1,0 +1,57 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {
+    &explain_options, &judged_options, &model_options, &problem_options, &solve_options, &common_options, NULL};
+
+static int show(const arguments *a, const situ_plan *plan, const situ_instance *instance,
+                const situ_what_if_list *what_ifs) {
+  const situ_problem *problem = situ_instance_problem(instance);
+  FILE *to = people(a);
+  report r = {0};
+  situ_report_options look = report_options(to);
+  int code = print_report(to, &r, situ_report_explain(&r.text, plan, problem, what_ifs, &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_explain_json(&r.text, plan, problem, what_ifs, &r.error));
+  return code;
+}
+
+static int run(arguments *a) {
+  situ_plan *plan = NULL;
+  situ_instance *instance = NULL;
+  situ_what_if_list *what_ifs = NULL;
+  situ_error error = {0};
+  progress p = progress_start();
+  interrupt_catch();
+  situ_status status = open_plan(&plan, &instance, a, &error);
+  a->solve.progress = progress_tell;
+  a->solve.context = &p;
+  if (status == SITU_STATUS_OK && !a->no_what_if && situ_plan_exists(plan))
+    status = situ_what_if_find(&what_ifs, instance, plan, &a->solve, &error);
+  progress_stop(&p);
+  int code = status == SITU_STATUS_OK ? show(a, plan, instance, what_ifs) : fail_reading(&error);
+  situ_what_if_free(what_ifs);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return code;
+}
+
+const command explain_command = {
+    .name = "explain",
+    .summary = "say why a plan is as it is, and what would change it",
+    .usage = "PLAN",
+    .about =
+        "Opens the model and the platform that PLAN names and tells: the parts of the plan in order, what goes between "
+        "them, what limits it, and where the time of the critical path goes. Then it solves again with one thing "
+        "changed at a time: without each device that is used, links twice as fast, twice the memory where it is short, "
+        "an idle device as fast as it must be to be of use, twice the batch. All for the costs that the first lines "
+        "name. Each change takes at most about a second; --time-limit and --steps hold for each. With --model, PLAN "
+        "may be any file that place --fix takes, such as a published split.",
+    .examples =
+        "situ place builtin:resnet50 --steps 1000 -o plan.json\n"
+        "situ explain plan.json --steps 200\n",
+    .operand = "file",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

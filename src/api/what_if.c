@@ -1,0 +1,356 @@
+/* What a plan would gain or lose if the machine were another. A change is a copy of the platform with other figures, a
+ * device left out, or another model; costs are estimated again, the problem is posed and solved again. */
+#include "situ/what_if.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/instance.h"
+#include "base/arguments.h"
+#include "base/checked.h"
+#include "plan/plan.h"
+#include "platform/platform.h"
+#include "read/reader.h"
+
+struct situ_what_if_list {
+  arena *arena;
+  int32_t n, room;
+  situ_what_if *rows;
+};
+
+/* A class of equal things is asked about once, and of no kind more often than this. */
+enum { MOST_OF_A_KIND = 8, FASTEST = 16 };
+static const double DEFAULT_LIMIT_S = 1.0, NEARLY_FULL = 0.8;
+
+/* What is other than in the instance; -1 and NULL: as it is. */
+typedef struct change {
+  int32_t without;   /* a device that stays empty */
+  int32_t link_kind; /* all links of this kind are twice as fast */
+  int32_t memory;    /* holds twice as much */
+  int32_t device;    /* `factor` times as fast */
+  double factor;
+  const char *model;
+} change;
+static const change NO_CHANGE = {.without = -1, .link_kind = -1, .memory = -1, .device = -1};
+
+typedef struct inquiry {
+  const situ_instance *instance;
+  const situ_plan *plan;
+  situ_solve_options solve;
+  situ_what_if_list *list;
+  situ_progress_callback *told;
+  void *context;
+  bool stopped;
+  situ_error *error;
+} inquiry;
+
+/* ---- posing a change ---- */
+
+static void speed_up(situ_device *device, double factor) {
+  for (int t = 0; t < SITU_DTYPE_ROOM; t++) device->peak_flops[t] *= factor;
+  device->memory_bytes_per_s *= factor;
+  device->launch_ns = (int64_t)((double)device->launch_ns / factor);
+}
+
+static situ_status change_platform(situ_platform **out, const situ_instance *i, const change *c, situ_error *error) {
+  const situ_platform *f = i->platform;
+  arena *scratch = arena_new();
+  situ_device *devices = scratch ? ARENA_COPY(scratch, f->devices, situ_device, f->n_devices) : NULL;
+  situ_link *links = scratch ? ARENA_COPY(scratch, f->links, situ_link, f->n_links) : NULL;
+  situ_status status = devices && links ? SITU_STATUS_OK : fail_no_memory(error);
+  for (int32_t d = 0; status == SITU_STATUS_OK && d < f->n_devices; d++) {
+    if (f->memory_of[d] == c->memory) devices[d].memory_bytes = sat_mul(devices[d].memory_bytes, 2);
+    if (d != c->device) continue;
+    devices[d].class_name = "changed";
+    speed_up(&devices[d], c->factor);
+  }
+  for (int32_t l = 0; status == SITU_STATUS_OK && l < f->n_links; l++) {
+    if (c->link_kind < 0 || i->costs->link_kind[l] != c->link_kind) continue;
+    links[l].latency_ns /= 2;
+    links[l].bytes_per_s *= 2;
+  }
+  if (status == SITU_STATUS_OK) status = platform_new(out, f->name, devices, f->n_devices, links, f->n_links, error);
+  arena_free(scratch);
+  return status;
+}
+
+/* The instance with another platform or a device less; what it borrows from `i` is not freed with it. */
+typedef struct variant {
+  situ_platform *platform;
+  situ_costs *costs, *copied_costs;
+  situ_problem *problem;
+  bool *unused;
+} variant;
+
+static void variant_free(variant *v) {
+  situ_problem_free(v->problem);
+  situ_costs_free(v->copied_costs);
+  situ_costs_free(v->costs);
+  situ_platform_free(v->platform);
+  free(v->unused);
+}
+
+static situ_status variant_pose(variant *v, const situ_instance *i, const change *c, situ_error *error) {
+  const situ_costs *costs = i->costs;
+  situ_problem_options posed = instance_problem_options(i);
+  *v = (variant){0};
+  if (c->without >= 0) {
+    v->unused = calloc((size_t)i->platform->n_devices, sizeof *v->unused);
+    if (!v->unused) return fail_no_memory(error);
+    for (int32_t d = 0; d < i->platform->n_devices; d++) v->unused[d] = d == c->without || (i->unused && i->unused[d]);
+    posed.unused = v->unused;
+    return situ_problem_pose(&v->problem, i->graph, i->platform, costs, &posed, error);
+  }
+  TRY(change_platform(&v->platform, i, c, error));
+  if (i->own_costs) {
+    TRY(situ_costs_estimate(&v->costs, i->model->graph, v->platform, &i->options.cost, error));
+    costs = v->costs;
+    if (i->copied_costs) costs = v->copied_costs = costs_copies(v->costs, i->options.problem.copies);
+    if (!costs) return fail_no_memory(error);
+  }
+  return situ_problem_pose(&v->problem, i->graph, v->platform, costs, &posed, error);
+}
+
+/* ---- asking ---- */
+
+static bool tell(void *context, const situ_progress *news) {
+  inquiry *q = context;
+  if (q->told && q->told(q->context, news)) q->stopped = true;
+  return q->stopped;
+}
+
+static situ_status keep_row(inquiry *q, const char *words, const situ_plan *plan, int32_t inputs) {
+  situ_what_if_list *list = q->list;
+  if (list->n == list->room) {
+    int32_t room = 2 * list->room + 16;
+    situ_what_if *rows = ARENA_NEW(list->arena, situ_what_if, room);
+    if (!rows) return fail_no_memory(q->error);
+    if (list->n > 0) memcpy(rows, list->rows, sizeof *rows * (size_t)list->n);
+    list->rows = rows;
+    list->room = room;
+  }
+  situ_what_if row = {.change = arena_string(list->arena, words),
+                      .outcome = plan->outcome,
+                      .value_ns = situ_plan_value_ns(plan),
+                      .lower_bound_ns = situ_plan_lower_bound_ns(plan),
+                      .inputs = inputs};
+  if (!row.change) return fail_no_memory(q->error);
+  list->rows[list->n++] = row;
+  return SITU_STATUS_OK;
+}
+
+/* The value after the change; *uses says whether `device` has work in the plan found. */
+static situ_status ask(inquiry *q, const change *c, const char *words, int32_t device, bool *uses) {
+  variant v;
+  situ_plan *found = NULL;
+  situ_status status = variant_pose(&v, q->instance, c, q->error);
+  if (status == SITU_STATUS_OK) status = situ_solve(&found, v.problem, &q->solve, q->error);
+  bool used = status == SITU_STATUS_OK && device >= 0 && plan_use(found, device).n_operators > 0;
+  if (uses) *uses = used;
+  /* A device that is still idle is asked about again, faster. */
+  bool wanted = !uses || used || c->factor >= FASTEST;
+  char line[256];
+  snprintf(line, sizeof line, "%s%s", words, uses && !used ? ", still unused" : "");
+  if (status == SITU_STATUS_OK && wanted && !q->stopped) status = keep_row(q, line, found, 1);
+  situ_plan_free(found);
+  variant_free(&v);
+  return status;
+}
+
+static bool works(const situ_plan *plan, int32_t d) { return plan_use(plan, d).n_operators > 0; }
+
+/* Whether an earlier device of the class of d is also used, or also idle. */
+static bool seen_before(const situ_instance *i, const situ_plan *plan, int32_t d) {
+  for (int32_t e = 0; e < d; e++)
+    if (i->platform->class_of[e] == i->platform->class_of[d] && works(plan, e) == works(plan, d)) return true;
+  return false;
+}
+
+static situ_status ask_without(inquiry *q) {
+  const situ_platform *f = q->instance->platform;
+  int32_t used = 0, asked = 0;
+  for (int32_t d = 0; d < f->n_devices; d++) used += works(q->plan, d);
+  for (int32_t d = 0; d < f->n_devices && asked < MOST_OF_A_KIND && !q->stopped; d++) {
+    char words[128];
+    if (!works(q->plan, d) || seen_before(q->instance, q->plan, d) || f->n_devices < 2) continue;
+    change c = NO_CHANGE;
+    c.without = d;
+    snprintf(words, sizeof words, "without %.64s", f->devices[d].name);
+    TRY(ask(q, &c, words, -1, NULL));
+    asked++;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Which kinds of link carry a tensor of the plan. */
+static void mark_links(bool *carries, const situ_instance *i, const situ_plan *plan) {
+  const situ_platform *f = i->platform;
+  const situ_graph *g = i->graph;
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t from = f->memory_of[plan->device[g->producer[t]]];
+    for (int64_t u = g->use_start[t]; u < g->use_start[t + 1]; u++) {
+      int64_t way = (int64_t)from * f->n_memories + f->memory_of[plan->device[g->use[u]]];
+      for (int32_t h = f->route_start[way]; h < f->route_start[way + 1]; h++)
+        carries[i->costs->link_kind[f->route_link[h]]] = true;
+    }
+  }
+}
+
+static situ_status ask_links(inquiry *q) {
+  const situ_instance *i = q->instance;
+  const situ_platform *f = i->platform;
+  bool *carries = i->own_costs ? calloc((size_t)i->costs->n_kinds, sizeof *carries) : NULL;
+  if (!i->own_costs) return SITU_STATUS_OK;
+  if (!carries) return fail_no_memory(q->error);
+  mark_links(carries, i, q->plan);
+  int32_t asked = 0;
+  situ_status status = SITU_STATUS_OK;
+  for (int32_t l = 0; l < f->n_links && asked < MOST_OF_A_KIND && status == SITU_STATUS_OK && !q->stopped; l++) {
+    int32_t kind = i->costs->link_kind[l];
+    char words[192];
+    if (!carries[kind]) continue;
+    carries[kind] = false;
+    change c = NO_CHANGE;
+    c.link_kind = kind;
+    snprintf(words, sizeof words, "links like %.64s - %.64s twice as fast", f->devices[f->links[l].from_device].name,
+             f->devices[f->links[l].to_device].name);
+    status = ask(q, &c, words, -1, NULL);
+    asked++;
+  }
+  free(carries);
+  return status;
+}
+
+static situ_status ask_memory(inquiry *q) {
+  const situ_instance *i = q->instance;
+  const situ_platform *f = i->platform;
+  bool none_alone = situ_plan_best_single_ns(q->plan) == SITU_NEVER_NS;
+  int32_t asked = 0;
+  for (int32_t d = 0; d < f->n_devices && asked < MOST_OF_A_KIND && !q->stopped; d++) {
+    situ_device_use use = plan_use(q->plan, d);
+    char words[128];
+    if (f->devices[d].shares_memory_with >= 0 || use.memory_limit_bytes == SITU_UNLIMITED_BYTES ||
+        seen_before(i, q->plan, d))
+      continue;
+    if (!none_alone && (double)use.memory_bytes < NEARLY_FULL * (double)use.memory_limit_bytes) continue;
+    change c = NO_CHANGE;
+    c.memory = f->memory_of[d];
+    snprintf(words, sizeof words, "%.64s with twice the memory", f->devices[d].name);
+    TRY(ask(q, &c, words, -1, NULL));
+    asked++;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status ask_idle(inquiry *q) {
+  const situ_instance *i = q->instance;
+  const situ_platform *f = i->platform;
+  if (!i->own_costs) return SITU_STATUS_OK;
+  int32_t asked = 0;
+  for (int32_t d = 0; d < f->n_devices && asked < MOST_OF_A_KIND && !q->stopped; d++) {
+    if (works(q->plan, d) || plan_use(q->plan, d).replica_of >= 0 || (i->unused && i->unused[d]) ||
+        seen_before(i, q->plan, d))
+      continue;
+    bool uses = false;
+    for (int factor = 2; factor <= FASTEST && !uses && !q->stopped; factor *= 2) {
+      char words[128];
+      change c = NO_CHANGE;
+      c.device = d;
+      c.factor = factor;
+      snprintf(words, sizeof words, "%.64s %d times as fast", f->devices[d].name, factor);
+      TRY(ask(q, &c, words, d, &uses));
+    }
+    asked++;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* "builtin:NAME?...": the same with twice the batch, as a new text in `into`; false where the model has no batch. */
+static bool doubled_batch(char *into, size_t n, const char *model, int32_t *batch) {
+  static const char prefix[] = "builtin:";
+  if (strncmp(model, prefix, sizeof prefix - 1) != 0) return false;
+  const char *mark = strchr(model, '?'), *at = mark ? strstr(mark, "batch=") : NULL;
+  *batch = 1;
+  if (!at) {
+    int wrote = snprintf(into, n, "%s%cbatch=2", model, mark ? '&' : '?');
+    return wrote > 0 && (size_t)wrote < n;
+  }
+  char *end;
+  long now = strtol(at + 6, &end, 10);
+  if (now < 1 || now > 1 << 20) return false;
+  *batch = (int32_t)now;
+  int wrote = snprintf(into, n, "%.*sbatch=%ld%s", (int)(at - model), model, 2 * now, end);
+  return wrote > 0 && (size_t)wrote < n;
+}
+
+static situ_status ask_batch(inquiry *q) {
+  char model[1024], words[128];
+  int32_t batch;
+  if (q->stopped || !doubled_batch(model, sizeof model, q->instance->options.model, &batch)) return SITU_STATUS_OK;
+  instance_options options = q->instance->options;
+  situ_instance *other = NULL;
+  situ_plan *found = NULL;
+  situ_error unread = {0};
+  options.model = model;
+  options.read.log = options.cost.log = NULL;
+  if (options.fix || instance_open(&other, &options, &unread) != SITU_STATUS_OK) return SITU_STATUS_OK; /* no batch */
+  situ_solve_options solve = q->solve;
+  if (other->problem->n_operators != q->instance->problem->n_operators) solve.n_starts = 0;
+  snprintf(words, sizeof words, "batch %d", (int)(2 * batch));
+  situ_status status = situ_solve(&found, other->problem, &solve, q->error);
+  if (status == SITU_STATUS_OK && !q->stopped) status = keep_row(q, words, found, 2);
+  situ_plan_free(found);
+  situ_instance_free(other);
+  return status;
+}
+
+static situ_status ask_all(inquiry *q) {
+  TRY(ask_without(q));
+  TRY(ask_links(q));
+  TRY(ask_memory(q));
+  TRY(ask_idle(q));
+  return ask_batch(q);
+}
+
+situ_status situ_what_if_find(situ_what_if_list **out, const situ_instance *instance, const situ_plan *plan,
+                              const situ_solve_options *solve, situ_error *error) {
+  inquiry q = {.instance = instance, .plan = plan, .error = error};
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, instance, plan));
+  TRY(TAKE(q.solve, solve, SITU_SOLVE_OPTIONS_INIT, error));
+  TRY(plan_belongs(plan, instance->problem, error));
+  if (!plan->device || plan_check_shape(plan, instance->problem))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to compare with");
+  arena *a = arena_new();
+  q.list = a ? ARENA_ZERO(a, situ_what_if_list, 1) : NULL;
+  if (!q.list) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  q.list->arena = a;
+  q.told = q.solve.progress;
+  q.context = q.solve.context;
+  q.solve.progress = tell;
+  q.solve.context = &q;
+  q.solve.starts = &plan;
+  q.solve.n_starts = 1;
+  if (q.solve.max_steps == 0 && q.solve.time_limit_s <= 0) q.solve.time_limit_s = DEFAULT_LIMIT_S;
+  situ_status status = ask_all(&q);
+  if (status == SITU_STATUS_OK)
+    *out = q.list;
+  else
+    situ_what_if_free(q.list);
+  return status;
+}
+
+void situ_what_if_free(situ_what_if_list *list) {
+  if (list) arena_free(list->arena);
+}
+
+int32_t situ_what_if_count(const situ_what_if_list *list) { return list ? list->n : 0; }
+
+situ_what_if situ_what_if_at(const situ_what_if_list *list, int32_t index) {
+  return list && index >= 0 && index < list->n ? list->rows[index]
+                                               : (situ_what_if){.change = "", .value_ns = SITU_NEVER_NS};
+}

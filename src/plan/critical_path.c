@@ -1,0 +1,129 @@
+/* The critical path of a stream plan, found from its end. */
+#include <stdlib.h>
+
+#include "plan/critical_path.h"
+
+typedef struct path_walk {
+  const situ_problem *problem;
+  const situ_plan *plan;
+  int32_t *device_before; /* [operator] the one before it on its device, or -1 */
+  int32_t *link_before;   /* [transfer] the one before it on its channel, or -1 */
+  int32_t *sorted;        /* transfers by tensor and memory that they are bound for, then by time */
+  int32_t *place;         /* [transfer] its place there */
+} path_walk;
+
+typedef struct sort_key {
+  int64_t start_ns;
+  int32_t tensor, to_memory, transfer;
+} sort_key;
+
+static int by_way(const void *a, const void *b) {
+  const sort_key *x = a, *y = b;
+  if (x->tensor != y->tensor) return x->tensor < y->tensor ? -1 : 1;
+  if (x->to_memory != y->to_memory) return x->to_memory < y->to_memory ? -1 : 1;
+  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
+  return (x->transfer > y->transfer) - (x->transfer < y->transfer);
+}
+
+static bool walk_start(path_walk *w, const situ_plan *plan, const situ_problem *p, arena *a) {
+  int32_t n = plan->n_transfers, *last = ARENA_NEW(a, int32_t, p->n_devices + p->platform->n_channels);
+  sort_key *keys = ARENA_NEW(a, sort_key, n);
+  *w = (path_walk){.problem = p, .plan = plan};
+  if (!last || !keys ||
+      !ARENA_ARRAYS(a, ARRAY(w->device_before, p->n_operators), ARRAY(w->link_before, n), ARRAY(w->sorted, n),
+                    ARRAY(w->place, n)))
+    return false;
+  int32_t *on_device = last, *on_channel = last + p->n_devices;
+  for (int32_t k = 0; k < p->n_devices + p->platform->n_channels; k++) last[k] = -1;
+  for (int32_t k = 0; k < p->n_operators; k++) {
+    int32_t v = plan->order[k];
+    w->device_before[v] = on_device[plan->device[v]];
+    on_device[plan->device[v]] = v;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    const situ_transfer *hop = &plan->transfers[i];
+    int32_t channel = p->platform->links[hop->link].channel;
+    w->link_before[i] = p->contention == SITU_CONTENTION_LINK ? on_channel[channel] : -1;
+    if (hop->finish_ns > hop->start_ns) on_channel[channel] = i; /* one without duration holds nothing up */
+    keys[i] = (sort_key){hop->start_ns, hop->tensor, hop->to_memory, i};
+  }
+  if (n > 0) qsort(keys, (size_t)n, sizeof *keys, by_way);
+  for (int32_t k = 0; k < n; k++) {
+    w->sorted[k] = keys[k].transfer;
+    w->place[keys[k].transfer] = k;
+  }
+  return true;
+}
+
+/* The last hop of a tensor on its way to a memory, or -1. */
+static int32_t last_hop(const path_walk *w, int32_t tensor, int32_t memory) {
+  int32_t low = 0, high = w->plan->n_transfers;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    const situ_transfer *hop = &w->plan->transfers[w->sorted[middle]];
+    bool before = hop->tensor != tensor ? hop->tensor < tensor : hop->to_memory <= memory;
+    if (before)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return -1;
+  const situ_transfer *hop = &w->plan->transfers[w->sorted[low - 1]];
+  return hop->tensor == tensor && hop->to_memory == memory ? w->sorted[low - 1] : -1;
+}
+
+static situ_path_step step_of_op(const path_walk *w, int32_t v) {
+  return (situ_path_step){v, -1, w->plan->start_ns[v], w->plan->finish_ns[v]};
+}
+
+static situ_path_step step_of_transfer(const path_walk *w, int32_t i) {
+  return (situ_path_step){-1, i, w->plan->transfers[i].start_ns, w->plan->transfers[i].finish_ns};
+}
+
+/* Keeps the later of two that may have been waited for; the first one where they are equal. */
+static void wait_for(situ_path_step *found, const situ_path_step *next, situ_path_step other) {
+  bool none = found->op < 0 && found->transfer < 0;
+  if (other.finish_ns <= next->start_ns && (none || other.finish_ns > found->finish_ns)) *found = other;
+}
+
+/* What a step waited for: its data first, then its device or its channel; nothing at the beginning. */
+static situ_path_step before(const path_walk *w, const situ_path_step *next) {
+  const situ_graph *g = w->problem->graph;
+  const int32_t *memory_of = w->problem->memory_of, *device = w->plan->device;
+  situ_path_step found = {-1, -1, 0, 0};
+  if (next->start_ns <= 0) return found;
+  if (next->op >= 0) {
+    int32_t v = next->op, memory = memory_of[device[v]];
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]], hop = last_hop(w, g->in[i], memory);
+      wait_for(&found, next, hop >= 0 ? step_of_transfer(w, hop) : step_of_op(w, u));
+    }
+    if (w->device_before[v] >= 0) wait_for(&found, next, step_of_op(w, w->device_before[v]));
+    return found;
+  }
+  const situ_transfer *hop = &w->plan->transfers[next->transfer];
+  int32_t k = w->place[next->transfer], other = k > 0 ? w->sorted[k - 1] : -1;
+  bool on_its_way = other >= 0 && w->plan->transfers[other].tensor == hop->tensor &&
+                    w->plan->transfers[other].to_memory == hop->to_memory;
+  wait_for(&found, next, on_its_way ? step_of_transfer(w, other) : step_of_op(w, g->producer[hop->tensor]));
+  if (w->link_before[next->transfer] >= 0) wait_for(&found, next, step_of_transfer(w, w->link_before[next->transfer]));
+  return found;
+}
+
+bool path_find(path_steps *out, const situ_plan *plan, const situ_problem *p, arena *a, arena *scratch) {
+  *out = (path_steps){0};
+  if (p->execution != SITU_EXECUTION_STREAM || !plan->order || !plan->start_ns || !plan->finish_ns) return true;
+  path_walk w;
+  if (!walk_start(&w, plan, p, scratch)) return false;
+  int32_t last = 0, most = p->n_operators + plan->n_transfers, n = 0;
+  for (int32_t v = 1; v < p->n_operators; v++)
+    if (plan->finish_ns[v] > plan->finish_ns[last]) last = v;
+  situ_path_step *steps = ARENA_NEW(scratch, situ_path_step, most), at = step_of_op(&w, last);
+  if (!steps) return false;
+  for (; n < most && (at.op >= 0 || at.transfer >= 0); at = before(&w, &at)) steps[n++] = at;
+  out->step = ARENA_NEW(a, situ_path_step, n);
+  if (!out->step) return false;
+  for (int32_t k = 0; k < n; k++) out->step[k] = steps[n - 1 - k];
+  out->n = n;
+  return true;
+}

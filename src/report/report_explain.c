@@ -1,0 +1,299 @@
+#include "report/report_explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+
+enum { LABEL_COLUMNS = 11, MOST_PARTS = 40, MOST_SHARES = 8 };
+
+/* "cpu - gpu0": the ends of a link. */
+static const char *link_text(char into[160], const situ_problem *p, int32_t link) {
+  if (link < 0) {
+    snprintf(into, 160, "a link");
+    return into;
+  }
+  const situ_link *l = &p->platform->links[link];
+  snprintf(into, 160, "%.64s - %.64s", p->platform->devices[l->from_device].name,
+           p->platform->devices[l->to_device].name);
+  return into;
+}
+
+void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *p) {
+  char name[160], share[TEXT_UNIT_BYTES];
+  situ_limit limit = situ_explanation_limit(x);
+  percent_text(share, limit.share);
+  if (limit.kind == SITU_LIMIT_DEVICE)
+    text_add(t, "%s, busy for %s of the time", p->platform->devices[limit.index].name, share);
+  else if (limit.kind == SITU_LIMIT_LINK)
+    text_add(t, "the link %s, busy for %s of the time", link_text(name, p, limit.index), share);
+  else
+    text_add(t, "the chain: parts wait for each other; the busiest device works for %s of the time", share);
+}
+
+static void handover_text(text_buffer *t, const situ_explanation *x) {
+  char count[TEXT_UNIT_BYTES], size[TEXT_UNIT_BYTES];
+  int64_t n = situ_explanation_n_handovers(x);
+  text_add(t, "%s%s%s", n > 0 ? grouped(count, n) : "none", n > 0 ? ", " : "",
+           n > 0 ? text_size(size, situ_explanation_transfer_bytes(x)) : "");
+}
+
+/* A fact whose text may be long: broken at blanks. */
+static void long_fact(text_buffer *t, const situ_report_options *o, const char *label, text_buffer *words) {
+  char first[LABEL_COLUMNS + 8], rest[LABEL_COLUMNS + 8];
+  snprintf(first, sizeof first, "  %-*s  ", LABEL_COLUMNS, label);
+  snprintf(rest, sizeof rest, "  %-*s  ", LABEL_COLUMNS, "");
+  char *text = text_take(words);
+  if (text)
+    text_add_wrapped(t, text, first, rest, report_width(o));
+  else
+    t->failed = true;
+  free(text);
+}
+
+void explain_short(text_buffer *t, const situ_explanation *x, const situ_problem *p, int32_t most,
+                   const situ_report_options *o) {
+  int32_t n = situ_explanation_n_parts(x);
+  for (int32_t k = 0; k < n && k < most; k++) {
+    situ_part part = situ_explanation_part(x, k);
+    text_buffer words = {0};
+    text_add(&words, "%s: %s", p->platform->devices[part.device].name, situ_explanation_part_name(x, k));
+    long_fact(t, o, k == 0 ? "parts" : "", &words);
+  }
+  text_buffer words = {0};
+  if (n > most) {
+    text_add(&words, "and %d more; `situ explain` lists them", (int)(n - most));
+    long_fact(t, o, "", &words);
+  }
+  handover_text(&words, x);
+  long_fact(t, o, "hand-overs", &words);
+  explain_limit_text(&words, x, p);
+  long_fact(t, o, "limited by", &words);
+}
+
+/* ---- JSON ---- */
+
+static bool part_json(json_value *list, const situ_explanation *x, const situ_problem *p, int32_t k) {
+  situ_part part = situ_explanation_part(x, k);
+  json_value *o = json_new_object();
+  bool ok = o && json_set(o, "device", json_new_text(p->platform->devices[part.device].name));
+  ok = ok && json_set(o, "name", json_new_text(situ_explanation_part_name(x, k)));
+  ok = ok && json_set(o, "first_operator", json_new_text(p->graph->name[part.first_operator]));
+  ok = ok && json_set(o, "last_operator", json_new_text(p->graph->name[part.last_operator]));
+  ok = ok && json_set(o, "operators", json_new_whole(part.n_operators));
+  ok = ok && json_set(o, "working_operators", json_new_whole(part.n_working));
+  ok = ok && json_set(o, "load_ns", json_new_whole(part.work_ns));
+  return json_push(list, o) && ok;
+}
+
+static json_value *limit_json(const situ_explanation *x, const situ_problem *p) {
+  situ_limit limit = situ_explanation_limit(x);
+  char name[160];
+  const char *which = limit.kind == SITU_LIMIT_DEVICE ? p->platform->devices[limit.index].name
+                      : limit.kind == SITU_LIMIT_LINK ? link_text(name, p, limit.index)
+                                                      : NULL;
+  json_value *o = json_new_object();
+  bool ok = o && json_set(o, "kind", json_new_text(situ_limit_name(limit.kind)));
+  ok = ok && json_set(o, "name", json_new_text(which));
+  ok = ok && json_set(o, "share", json_new_number(limit.share));
+  if (ok) return o;
+  json_free(o);
+  return NULL;
+}
+
+bool explain_fields(json_value *o, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+  json_value *places = json_new_object(), *parts = json_new_array();
+  bool ok = places && parts;
+  for (int32_t v = 0; ok && v < p->n_operators; v++)
+    ok = json_set(places, p->graph->name[v], json_new_text(p->platform->devices[situ_plan_device(plan, v)].name));
+  for (int32_t k = 0; ok && k < situ_explanation_n_parts(x); k++) ok = part_json(parts, x, p, k);
+  ok = json_set(o, "placement", places) && ok;
+  ok = json_set(o, "parts", parts) && ok;
+  ok = ok && json_set(o, "n_parts", json_new_whole(situ_explanation_n_parts(x)));
+  ok = ok && json_set(o, "n_handovers", json_new_whole(situ_explanation_n_handovers(x)));
+  ok = ok && json_set(o, "transfer_bytes", json_new_whole(situ_explanation_transfer_bytes(x)));
+  return ok && json_set(o, "limit", limit_json(x, p));
+}
+
+static bool path_json(json_value *root, const situ_explanation *x, const situ_problem *p) {
+  json_value *list = json_new_array();
+  bool ok = list != NULL;
+  for (int32_t k = 0; ok && k < situ_explanation_n_shares(x); k++) {
+    situ_path_share s = situ_explanation_share(x, k);
+    char name[160];
+    json_value *o = json_new_object();
+    const char *kind = s.device >= 0 ? "work" : s.link >= 0 ? "transfer" : "waiting";
+    const char *who = s.device >= 0 ? p->platform->devices[s.device].name
+                      : s.link >= 0 ? link_text(name, p, s.link)
+                                    : NULL;
+    ok = o && json_set(o, "kind", json_new_text(kind)) && json_set(o, "name", json_new_text(who)) &&
+         json_set(o, "time_ns", json_new_whole(s.time_ns));
+    ok = json_push(list, o) && ok;
+  }
+  return json_set(root, "critical_path", list) && ok;
+}
+
+static bool what_if_json(json_value *root, const situ_what_if_list *what_ifs) {
+  json_value *list = json_new_array();
+  bool ok = list != NULL;
+  for (int32_t k = 0; ok && k < situ_what_if_count(what_ifs); k++) {
+    situ_what_if w = situ_what_if_at(what_ifs, k);
+    json_value *o = json_new_object();
+    ok = o && json_set(o, "change", json_new_text(w.change)) &&
+         json_set(o, "outcome", json_new_text(situ_outcome_name(w.outcome))) &&
+         json_set(o, "value_ns", report_amount(w.value_ns)) &&
+         json_set(o, "lower_bound_ns", report_amount(w.lower_bound_ns)) &&
+         json_set(o, "inputs", json_new_whole(w.inputs));
+    ok = json_push(list, o) && ok;
+  }
+  return json_set(root, "what_if", list) && ok;
+}
+
+static char *explain_json(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
+                          const situ_what_if_list *what_ifs) {
+  json_value *root = json_new_object();
+  bool ok = root && report_problem_json(root, p, NULL) && report_plan_fields(root, plan, p);
+  ok = ok && explain_fields(root, x, plan, p) && path_json(root, x, p);
+  if (what_ifs) ok = ok && what_if_json(root, what_ifs);
+  return report_finish(root, ok);
+}
+
+/* ---- tables ---- */
+
+static void part_rows(text_buffer *t, const situ_explanation *x, const situ_problem *p,
+                      const situ_report_options *options) {
+  table rows;
+  char count[TEXT_UNIT_BYTES], work[TEXT_UNIT_BYTES];
+  int32_t n = situ_explanation_n_parts(x);
+  if (!table_start(&rows)) {
+    t->failed = true;
+    return;
+  }
+  table_column(&rows, "part", ALIGN_RIGHT, 0);
+  table_column(&rows, "device", ALIGN_LEFT, 24);
+  table_column(&rows, "operators", ALIGN_RIGHT, 0);
+  table_column(&rows, "work", ALIGN_RIGHT, 0);
+  table_column(&rows, "holds", ALIGN_PROSE, 0);
+  for (int32_t k = 0; k < n && k < MOST_PARTS; k++) {
+    situ_part part = situ_explanation_part(x, k);
+    table_cellf(&rows, STYLE_DIM, "%d", (int)(k + 1));
+    table_cell(&rows, STYLE_BOLD, p->platform->devices[part.device].name);
+    table_cell(&rows, STYLE_PLAIN, grouped(count, part.n_working));
+    table_cell(&rows, STYLE_PLAIN, text_time(work, part.work_ns));
+    table_cell(&rows, STYLE_PLAIN, situ_explanation_part_name(x, k));
+  }
+  table_render(t, &rows, options);
+  table_stop(&rows);
+  if (n > MOST_PARTS) text_add(t, "  and %d more parts; --json has them all\n", (int)(n - MOST_PARTS));
+}
+
+static void share_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+  char name[160], share[TEXT_UNIT_BYTES];
+  double value = (double)max64(plan->latency_ns != SITU_NEVER_NS ? plan->latency_ns : plan->value_ns, 1);
+  for (int32_t k = 0; k < situ_explanation_n_shares(x) && k < MOST_SHARES; k++) {
+    situ_path_share s = situ_explanation_share(x, k);
+    percent_text(share, (double)s.time_ns / value);
+    if (k > 0) text_add(t, ", ");
+    if (s.device >= 0)
+      text_add(t, "%s %s", p->platform->devices[s.device].name, share);
+    else if (s.link >= 0)
+      text_add(t, "transfers %s %s", link_text(name, p, s.link), share);
+    else
+      text_add(t, "waiting %s", share);
+  }
+}
+
+/* "12 % faster", "1.84x as long": against the plan, for each input. */
+static const char *against_plan(char into[64], const situ_what_if *w, int64_t value_ns) {
+  char percent[TEXT_UNIT_BYTES];
+  double ratio = (double)w->value_ns / (double)w->inputs / (double)max64(value_ns, 1);
+  if (w->value_ns == SITU_NEVER_NS)
+    snprintf(into, 64, "%s", w->outcome == SITU_OUTCOME_INFEASIBLE ? "impossible" : "no plan found");
+  else if (ratio > 1.995)
+    snprintf(into, 64, "%.2fx as long", ratio);
+  else if (ratio >= 1.0005)
+    snprintf(into, 64, "%s longer", percent_text(percent, ratio - 1));
+  else if (ratio > 0.9995)
+    snprintf(into, 64, "no difference");
+  else
+    snprintf(into, 64, "%s shorter", percent_text(percent, 1 - ratio));
+  return into;
+}
+
+static void what_if_rows(text_buffer *t, const situ_what_if_list *what_ifs, const situ_plan *plan,
+                         const situ_report_options *options) {
+  table rows;
+  char value[TEXT_UNIT_BYTES], words[64];
+  if (situ_what_if_count(what_ifs) == 0) return;
+  if (!table_start(&rows)) {
+    t->failed = true;
+    return;
+  }
+  table_column(&rows, "what if", ALIGN_LEFT, 0);
+  table_column(&rows, "value", ALIGN_RIGHT, 0);
+  table_column(&rows, "for each input", ALIGN_LEFT, 0);
+  for (int32_t k = 0; k < situ_what_if_count(what_ifs); k++) {
+    situ_what_if w = situ_what_if_at(what_ifs, k);
+    table_cell(&rows, STYLE_PLAIN, w.change);
+    table_cell(&rows, STYLE_PLAIN, w.value_ns == SITU_NEVER_NS ? "-" : text_time(value, w.value_ns));
+    table_cell(&rows, STYLE_PLAIN, against_plan(words, &w, plan->value_ns));
+  }
+  text_add(t, "\n");
+  table_render(t, &rows, options);
+  table_stop(&rows);
+}
+
+static char *explain_text(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
+                          const situ_what_if_list *what_ifs, const situ_report_options *options) {
+  text_buffer t = {0}, words = {0};
+  char value[TEXT_UNIT_BYTES], rest[256];
+  report_title(&t, p, options);
+  part_rows(&t, x, p, options);
+  text_add(&t, "\n");
+  text_add(&words, "%s", exact_time(value, plan->value_ns));
+  long_fact(&t, options, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", &words);
+  report_against_single(rest, sizeof rest, plan, p);
+  int64_t single = situ_plan_best_single_ns(plan);
+  text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
+  long_fact(&t, options, "best single", &words);
+  handover_text(&words, x);
+  long_fact(&t, options, "hand-overs", &words);
+  explain_limit_text(&words, x, p);
+  long_fact(&t, options, "limited by", &words);
+  if (situ_explanation_n_shares(x) > 0) {
+    share_text(&words, x, plan, p);
+    long_fact(&t, options, "time spent", &words);
+  }
+  what_if_rows(&t, what_ifs, plan, options);
+  return text_take(&t);
+}
+
+/* ---- the face ---- */
+
+static situ_status explained(situ_explanation **x, const situ_plan *plan, const situ_problem *problem,
+                             situ_error *error) {
+  TRY(GIVEN(error, plan, problem));
+  return situ_explain(x, plan, problem, error);
+}
+
+situ_status situ_report_explain(char **out, const situ_plan *plan, const situ_problem *problem,
+                                const situ_what_if_list *what_ifs, const situ_report_options *options,
+                                situ_error *error) {
+  situ_report_options look;
+  situ_explanation *x = NULL;
+  TRY(report_open(out, &look, options, error));
+  TRY(explained(&x, plan, problem, error));
+  char *text = explain_text(x, plan, problem, what_ifs, &look);
+  situ_explanation_free(x);
+  return report_close(out, text, error);
+}
+
+situ_status situ_report_explain_json(char **out, const situ_plan *plan, const situ_problem *problem,
+                                     const situ_what_if_list *what_ifs, situ_error *error) {
+  situ_explanation *x = NULL;
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(explained(&x, plan, problem, error));
+  char *text = explain_json(x, plan, problem, what_ifs);
+  situ_explanation_free(x);
+  return report_close(out, text, error);
+}
