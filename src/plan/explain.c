@@ -6,9 +6,9 @@
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "graph/graph.h"
-#include "plan/critical_path.h"
-#include "plan/parts.h"
 #include "plan/plan.h"
+#include "plan/plan_parts.h"
+#include "plan/waited_for.h"
 #include "platform/platform.h"
 
 struct situ_explanation {

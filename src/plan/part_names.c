@@ -1,23 +1,159 @@
-#include "base/text.h"
-#include "plan/parts.h"
-
+/* Parts in words: "the beginning, layers 0-23", "layers 24-31, the end". */
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* "Conv_0", or "Conv_0 to Relu_7": the operators with the lowest and the highest number. */
-static char *range_text(const situ_graph *g, const situ_part *part) {
+#include "base/text.h"
+#include "graph/layers.h"
+#include "plan/plan_parts.h"
+
+/* A section is a layer, or what is before (-1) or after (n) all of them. Members of a part by section. */
+typedef struct member {
+  int32_t part, section, op;
+} member;
+
+static int by_section(const void *a, const void *b) {
+  const member *x = a, *y = b;
+  if (x->part != y->part) return x->part < y->part ? -1 : 1;
+  if (x->section != y->section) return x->section < y->section ? -1 : 1;
+  return (x->op > y->op) - (x->op < y->op);
+}
+
+typedef struct naming {
+  const situ_graph *graph;
+  layer_list layers;
+  int32_t *size;        /* [section + 1] operators in it */
+  int32_t *number;      /* [layer] where names differ in one number only; NULL otherwise */
+  const member *member; /* of the part at hand */
+  int32_t n;
+} naming;
+
+/* The number at the end of a name and the bytes before it; false where there is none. */
+static bool number_at_end(const char *name, size_t *prefix, int32_t *number) {
+  size_t n = name ? strlen(name) : 0, at = n;
+  while (at > 0 && isdigit((unsigned char)name[at - 1])) at--;
+  *prefix = at;
+  if (at == n || n - at > 6) return false;
+  *number = (int32_t)strtol(name + at, NULL, 10);
+  return true;
+}
+
+/* Whether layers are best told by number: their names differ in the number at their end only, or they have none. */
+static bool find_numbers(naming *w, arena *a) {
+  const layer_list *l = &w->layers;
+  int32_t *number = ARENA_NEW(a, int32_t, l->n);
+  size_t prefix = 0, first = 0;
+  if (!number) return false;
+  for (int32_t k = 0; k < l->n; k++) {
+    number[k] = k;
+    if (!l->name || !l->name[k]) continue;
+    if (!number_at_end(l->name[k], &prefix, &number[k])) return true;
+    if (k == 0) first = prefix;
+    if (!l->name[0] || prefix != first || strncmp(l->name[0], l->name[k], prefix) != 0) return true;
+  }
+  w->number = number;
+  return true;
+}
+
+static void add_section(const naming *w, text_buffer *t, int32_t from, int32_t to) {
+  const layer_list *l = &w->layers;
+  if (from < 0 || from == l->n)
+    text_add(t, "%s", from < 0 ? "the beginning" : "the end");
+  else if (w->number && from == to)
+    text_add(t, "layer %d", (int)w->number[from]);
+  else if (w->number)
+    text_add(t, "layers %d-%d", (int)w->number[from], (int)w->number[to]);
+  else if (from == to)
+    text_add(t, "%s", l->name[from]);
+  else
+    text_add(t, "%s to %s", l->name[from], l->name[to]);
+}
+
+/* Runs of whole layers, and layers of which the part has only some operators. */
+static void add_sections(const naming *w, text_buffer *t) {
+  int32_t open = -2, last = -2; /* a run of whole layers that may grow; -2: none */
+  const char *comma = "";
+  for (int32_t i = 0; i <= w->n;) {
+    int32_t section = i < w->n ? w->member[i].section : -3, count = 0;
+    while (i < w->n && w->member[i].section == section) i++, count++;
+    bool layer = section >= 0 && section < w->layers.n, whole = section >= -1 && count == w->size[section + 1];
+    bool grows = open >= 0 && layer && whole && section == last + 1;
+    if (open > -2 && !grows) {
+      text_add(t, "%s", comma);
+      add_section(w, t, open, last);
+      comma = ", ";
+      open = -2;
+    }
+    if (section == -3) break;
+    if (whole && open == -2) open = section;
+    last = section;
+    if (whole) continue;
+    text_add(t, "%s%s", comma, count == 1 ? w->graph->name[w->member[i - 1].op] : "some of ");
+    if (count > 1) add_section(w, t, section, section);
+    comma = ", ";
+  }
+}
+
+enum { FEW = 2, MOST_BYTES = 160 };
+
+/* A few operators, and parts of a graph without layers, by the names of operators. */
+static void add_operators(const naming *w, text_buffer *t) {
+  const char *const *name = w->graph->name;
+  int32_t first = w->member[0].op, last = first;
+  for (int32_t i = 1; i < w->n; i++) {
+    if (w->member[i].op < first) first = w->member[i].op;
+    if (w->member[i].op > last) last = w->member[i].op;
+  }
+  text_add(t, "%s", name[first]);
+  if (last != first) text_add(t, "%s%s", w->n == FEW ? ", " : " to ", name[last]);
+}
+
+/* Long lists are cut: the table of parts says how many operators there are. */
+static const char *name_of(const naming *w, arena *a) {
   text_buffer t = {0};
-  text_add(&t, "%s", g->name[part->first_operator]);
-  if (part->last_operator != part->first_operator) text_add(&t, " to %s", g->name[part->last_operator]);
-  return text_take(&t);
+  if (w->layers.n == 0 || w->n <= FEW)
+    add_operators(w, &t);
+  else
+    add_sections(w, &t);
+  char *text = text_take(&t);
+  if (!text) return NULL;
+  if (strlen(text) > MOST_BYTES) {
+    size_t at = MOST_BYTES;
+    while (at > 0 && text[at] != ',' && text[at] != ' ') at--;
+    strcpy(text + (at > 0 ? at : MOST_BYTES), " ...");
+  }
+  const char *kept = arena_string(a, text);
+  free(text);
+  return kept;
+}
+
+static bool make_names(const char **out, const plan_parts *parts, const situ_problem *p, arena *a, arena *scratch) {
+  naming w = {.graph = p->graph};
+  int32_t n = p->n_operators;
+  member *all = ARENA_NEW(scratch, member, n);
+  if (!all || !layers_find(&w.layers, p->graph, scratch) || !find_numbers(&w, scratch)) return false;
+  w.size = ARENA_ZERO(scratch, int32_t, w.layers.n + 2);
+  if (!w.size) return false;
+  for (int32_t v = 0; v < n; v++) {
+    int32_t section = w.layers.of[v] >= 0 ? w.layers.of[v] : w.layers.before[v] ? -1 : w.layers.n;
+    all[v] = (member){parts->of[v], section, v};
+    w.size[section + 1]++;
+  }
+  qsort(all, (size_t)n, sizeof *all, by_section);
+  for (int32_t k = 0, at = 0; k < parts->n; k++) {
+    w.member = all + at;
+    w.n = parts->part[k].n_operators;
+    at += w.n;
+    out[k] = name_of(&w, a);
+    if (!out[k]) return false;
+  }
+  return true;
 }
 
 bool plan_parts_name(const char ***out, const plan_parts *parts, const situ_problem *problem, arena *a) {
+  arena *scratch = arena_new();
   *out = ARENA_NEW(a, const char *, parts->n);
-  for (int32_t k = 0; *out && k < parts->n; k++) {
-    char *text = range_text(problem->graph, &parts->part[k]);
-    (*out)[k] = text ? arena_string(a, text) : NULL;
-    free(text);
-    if (!(*out)[k]) return false;
-  }
-  return *out != NULL;
+  bool made = *out && scratch && make_names(*out, parts, problem, a, scratch);
+  arena_free(scratch);
+  return made;
 }

@@ -731,76 +731,6 @@ static void structs_of_other_versions_are_taken_by_their_size(void **state) {
   assert_true(info.known.title && info.known.suffix && info.later == 0);
 }
 
-static void explanations_are_read_within_their_bounds_only(void **state) {
-  (void)state;
-  situ_explanation *x = NULL;
-  situ_instance *other = NULL;
-  REFUSED(situ_explain(NULL, plan, problem, error));
-  REFUSED_OUT(x, situ_explain(&x, NULL, problem, error));
-  REFUSED_OUT(x, situ_explain(&x, plan, NULL, error));
-  const situ_problem *q = other_problem(&other);
-  REFUSED_OUT(x, situ_explain(&x, plan, q, error));
-  situ_explanation_free(NULL);
-  assert_int_equal(situ_explanation_n_stages(NULL) + situ_explanation_n_steps(NULL), 0);
-  DONE(situ_explain(&x, plan, problem, error));
-  const int32_t stages[] = EXTREMES(situ_explanation_n_stages(x)), steps[] = EXTREMES(situ_explanation_n_steps(x));
-  for (int k = 0; k < N_EXTREMES; k++) {
-    assert_int_equal(situ_explanation_stage(x, stages[k]).device, -1);
-    assert_int_equal(situ_explanation_step(x, steps[k]).op, -1);
-  }
-  assert_int_equal(situ_explanation_stage(NULL, 0).device, -1);
-  assert_int_equal(situ_explanation_step(NULL, 0).transfer, -1);
-  const int32_t parts[] = EXTREMES(situ_explanation_n_parts(x)), shares[] = EXTREMES(situ_explanation_n_shares(x));
-  const int32_t operators[] = EXTREMES(situ_plan_n_operators(plan));
-  for (int k = 0; k < N_EXTREMES; k++) {
-    assert_int_equal(situ_explanation_part(x, parts[k]).device, -1);
-    assert_string_equal(situ_explanation_part_name(x, parts[k]), "");
-    assert_int_equal(situ_explanation_part_of(x, operators[k]), -1);
-    assert_int_equal(situ_explanation_share(x, shares[k]).time_ns, 0);
-  }
-  assert_int_equal(situ_explanation_n_parts(NULL) + situ_explanation_n_shares(NULL), 0);
-  assert_int_equal(situ_explanation_part(NULL, 0).device, -1);
-  assert_string_equal(situ_explanation_part_name(NULL, 0), "");
-  assert_int_equal(situ_explanation_part_of(NULL, 0), -1);
-  assert_int_equal(situ_explanation_n_handovers(NULL) + situ_explanation_transfer_bytes(NULL), 0);
-  assert_int_equal(situ_explanation_limit(NULL).index, -1);
-  assert_int_equal(situ_explanation_share(NULL, 0).device, -1);
-  for (int k = 0; k < N_EXTREMES; k++)
-    assert_string_equal(situ_limit_name((situ_limit_kind)parts[k]), parts[k] == 1 ? "device" : "unknown");
-  situ_explanation_free(x);
-  situ_instance_free(other);
-}
-
-static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
-  (void)state;
-  situ_what_if_list *list = NULL;
-  char *text = NULL;
-  situ_solve_options few = SITU_SOLVE_OPTIONS_INIT;
-  few.max_steps = 1;
-  REFUSED(situ_what_if_find(NULL, instance, plan, &few, error));
-  REFUSED_OUT(list, situ_what_if_find(&list, NULL, plan, &few, error));
-  REFUSED_OUT(list, situ_what_if_find(&list, instance, NULL, &few, error));
-  few.size = 1;
-  REFUSED_OUT(list, situ_what_if_find(&list, instance, plan, &few, error));
-  few.size = sizeof few;
-  situ_what_if_free(NULL);
-  assert_int_equal(situ_what_if_count(NULL), 0);
-  assert_string_equal(situ_what_if_at(NULL, 0).change, "");
-  DONE(situ_what_if_find(&list, instance, plan, &few, error));
-  const int32_t rows[] = EXTREMES(situ_what_if_count(list));
-  for (int k = 0; k < N_EXTREMES; k++) assert_string_equal(situ_what_if_at(list, rows[k]).change, "");
-  REFUSED(situ_report_explain(NULL, plan, problem, list, NULL, error));
-  REFUSED_OUT(text, situ_report_explain(&text, NULL, problem, list, NULL, error));
-  REFUSED_OUT(text, situ_report_explain(&text, plan, NULL, list, NULL, error));
-  REFUSED_OUT(text, situ_report_explain_json(&text, NULL, problem, NULL, error));
-  REFUSED_OUT(text, situ_report_explain_json(&text, plan, NULL, NULL, error));
-  DONE(situ_report_explain(&text, plan, problem, NULL, NULL, error));
-  situ_text_free(text);
-  DONE(situ_report_explain_json(&text, plan, problem, list, error));
-  situ_text_free(text);
-  situ_what_if_free(list);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_can_be_freed),
@@ -820,8 +750,6 @@ int main(void) {
       cmocka_unit_test(a_problem_needs_its_nouns_and_options_that_exist),
       cmocka_unit_test(a_plan_is_read_within_its_bounds_only),
       cmocka_unit_test(a_plan_of_another_problem_is_refused),
-      cmocka_unit_test(explanations_are_read_within_their_bounds_only),
-      cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),
       cmocka_unit_test(verdicts_are_read_within_their_bounds_only),
       cmocka_unit_test(solving_refuses_what_it_cannot_take),
       cmocka_unit_test(simulating_needs_devices_that_exist),

@@ -224,6 +224,30 @@ static void a_busy_resource_is_the_limit(void **state) {
   scenario_free(&s);
 }
 
+/* A chain: embed, four layers of three operators, head. Cut inside the third layer. */
+static void parts_are_named_by_their_layers(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int d = 0; d < 2; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
+  scenario_link(&s, 0, 1, 1, -1);
+  scenario_link(&s, 1, 0, 1, -1);
+  const char *names[] = {"embed",    "layer0.q", "layer0.k", "layer0.v", "layer1.q", "layer1.k", "layer1.v",
+                         "layer2.q", "layer2.k", "layer2.v", "layer3.q", "layer3.k", "layer3.v", "head"};
+  for (int v = 0; v < 14; v++) scenario_operator(&s, names[v], 10, 5, 0);
+  for (int v = 0; v < 13; v++) scenario_tensor(&s, v, 5, v + 1, -1);
+  scenario_pose(&s, NULL);
+  static const int32_t cut[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
+  situ_plan *plan = NULL;
+  assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
+  situ_explanation *x = explained(plan, s.problem);
+  assert_int_equal(situ_explanation_n_parts(x), 2);
+  assert_string_equal(situ_explanation_part_name(x, 0), "the beginning, layers 0-1, some of layer 2");
+  assert_string_equal(situ_explanation_part_name(x, 1), "layer2.v, layer 3, the end");
+  situ_explanation_free(x);
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
 /* Whether a path leads from u to w through an operator of another part. */
 static bool leaves_and_returns(const situ_graph *g, const situ_explanation *x, int32_t u) {
   bool out[64] = {false};
@@ -270,6 +294,7 @@ int main(void) {
       cmocka_unit_test(stages_in_a_circle_are_in_the_order_of_their_first_operators),
       cmocka_unit_test(a_path_that_comes_back_begins_another_part),
       cmocka_unit_test(a_busy_resource_is_the_limit),
+      cmocka_unit_test(parts_are_named_by_their_layers),
       cmocka_unit_test(parts_are_convex_and_cover_the_graph),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

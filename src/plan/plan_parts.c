@@ -1,4 +1,4 @@
-#include "plan/parts.h"
+#include "plan/plan_parts.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* The critical path of a stream plan, found from its end. */
 #include <stdlib.h>
 
-#include "plan/critical_path.h"
+#include "plan/waited_for.h"
 
 typedef struct path_walk {
   const situ_problem *problem;

@@ -1,6 +1,6 @@
-/* plan/critical_path.h - the chain of operators and transfers that a stream plan waits for. */
-#ifndef SITU_PLAN_CRITICAL_PATH_H
-#define SITU_PLAN_CRITICAL_PATH_H
+/* plan/waited_for.h - the chain of operators and transfers that a stream plan waits for. */
+#ifndef SITU_PLAN_WAITED_FOR_H
+#define SITU_PLAN_WAITED_FOR_H
 
 #include "plan/plan.h"
 #include "situ/explain.h"

@@ -1,6 +1,6 @@
-/* plan/parts.h - a placement as a few parts: what an engine runs in one piece, and what goes between them. */
-#ifndef SITU_PLAN_PARTS_H
-#define SITU_PLAN_PARTS_H
+/* plan/plan_parts.h - a placement as a few parts: what an engine runs in one piece, and what goes between them. */
+#ifndef SITU_PLAN_PLAN_PARTS_H
+#define SITU_PLAN_PLAN_PARTS_H
 
 #include "problem/problem.h"
 #include "situ/explain.h"
