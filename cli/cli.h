@@ -140,6 +140,10 @@ int arguments_parse(arguments *a, const command *c, int argc, char **argv);
 /* The name in a list (ended by NULL) that `word` is likely a slip of, or NULL. */
 const char *closest_name(const char *word, const char *const *names);
 
+/* Makes an operand or a --model "-" a file that holds what standard input says; the file has no name and ends with the
+ * process. EXIT_USAGE where two of them are "-", EXIT_INPUT where it cannot be read. */
+int take_standard_input(arguments *a);
+
 /* ---- cli/help.c ---- */
 
 void help_tool(FILE *to);
@@ -147,9 +151,12 @@ void print_help_of(FILE *to, const command *c);
 
 /* ---- cli/output.c ---- */
 
+/* A situ_log_callback that keeps warnings; print_warnings prints them to stderr, once. */
+void tell_warning(void *context, situ_log_level level, const char *text);
+void print_warnings(void);
 /* How reports should look on a stream. */
 situ_report_options report_options(FILE *to);
-/* Where people's tables go: stdout, or stderr with --json. */
+/* Where people's tables go: stdout, or stderr with --json and where an output goes to stdout ("-"). */
 FILE *people(const arguments *a);
 typedef struct report {
   char *text;

@@ -29,9 +29,11 @@ static int run(arguments *a) {
   if (a->trajectory && (code = progress_record(&p)) != EXIT_OK) return code;
   a->solve.progress = progress_tell;
   a->solve.context = &p;
+  a->instance.log = tell_warning;
   interrupt_catch();
   situ_status status = situ_place(&plan, &instance, &a->instance, &a->solve, &error);
   progress_stop(&p);
+  if (status == SITU_STATUS_OK) print_warnings();
   code = status == SITU_STATUS_OK ? show(a, plan, instance) : fail_reading(&error);
   if (a->trajectory) {
     int written = progress_write(&p, plan, a->trajectory);

@@ -76,10 +76,10 @@ void help_tool(FILE *to) {
   for (const command *const *c = commands; *c; c++) fprintf(to, "  %-12s%s\n", (*c)->name, (*c)->summary);
   fputs(
       "\n"
-      "MODEL is a file (ONNX, workload JSON, PipeDream profile: situ list readers) or a\n"
-      "built-in network, builtin:NAME?key=value&... (situ list models). A platform is a\n"
-      "name made of known devices, such as cpu+2*a100-80g (situ list devices), or a\n"
-      "file.\n\n"
+      "MODEL is a file (ONNX, OpenVINO IR, workload JSON, ...: situ list readers), - for\n"
+      "standard input, or a built-in network, builtin:NAME?key=value&... (situ list\n"
+      "models). A platform is a name made of known devices, such as cpu+2*a100-80g (situ\n"
+      "list devices), this-host, or a file.\n\n"
       "Exit codes: 0 done, 2 usage, 3 bad input, 4 no plan can exist, 5 a limit came\n"
       "before a plan, 6 an output could not be written, 7 check found violations,\n"
       "130 interrupted (Ctrl-C, SIGTERM, SIGHUP) before a plan, 70 a defect of situ.\n\n"

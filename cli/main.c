@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   int code = arguments_parse(a, c, argc - 2, argv + 2);
   if (code == EXIT_OK && a->help)
     print_help_of(stdout, c);
-  else if (code == EXIT_OK)
+  else if (code == EXIT_OK && (code = take_standard_input(a)) == EXIT_OK)
     code = c->run(a);
   free(a);
   return finish(code);

@@ -31,7 +31,35 @@ situ_report_options report_options(FILE *to) {
   return o;
 }
 
-FILE *people(const arguments *a) { return a->json ? stderr : stdout; }
+static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+
+/* How many outputs go to stdout, --json included. */
+static int count_to_stdout(const arguments *a) {
+  int n = a->json + is_stdout(a->out) + is_stdout(a->svg) + is_stdout(a->trace) + is_stdout(a->trajectory);
+  for (int i = 0; i < a->n_writes; i++) n += is_stdout(a->writes[i].path);
+  return n;
+}
+
+FILE *people(const arguments *a) { return count_to_stdout(a) > 0 ? stderr : stdout; }
+
+/* What is to be told once the work begins; a call that fails before that has one line to say, the failure. */
+static char *warnings;
+
+void tell_warning(void *context, situ_log_level level, const char *text) {
+  (void)context;
+  if (level != SITU_LOG_WARNING) return;
+  size_t had = warnings ? strlen(warnings) : 0, more = strlen(text) + 8;
+  char *grown = realloc(warnings, had + more);
+  if (!grown) return;
+  warnings = grown;
+  snprintf(warnings + had, more, "situ: %s\n", text);
+}
+
+void print_warnings(void) {
+  if (warnings) fputs(warnings, stderr);
+  free(warnings);
+  warnings = NULL;
+}
 
 static void say(const char *where, const char *text) {
   bool colour = report_options(stderr).colour;
@@ -131,25 +159,38 @@ int probe_outputs(const arguments *a) {
     if (code != EXIT_OK) return code;
     paths[4 + i] = a->writes[i].path;
   }
-  for (int i = 0; i < n; i++)
+  if (count_to_stdout(a) > 1)
+    return fail_usage("standard output takes one of --json and the outputs named \"-\"; name a file for the others");
+  for (int i = 0; i < n; i++) {
+    if (is_stdout(paths[i])) paths[i] = NULL;
     if (paths[i] && situ_text_probe(paths[i], &error) != SITU_STATUS_OK) return fail_writing(&error);
+  }
   return check_clashes(a, paths, n);
 }
 
 static int written(const arguments *a, situ_status status, const situ_error *error, const char *what,
                    const char *path) {
   if (status != SITU_STATUS_OK) return fail_writing(error);
-  fprintf(people(a), "  %-11s  %s\n", what, path);
+  fprintf(people(a), "  %-11s  %s\n", what, is_stdout(path) ? "standard output" : path);
   return EXIT_OK;
+}
+
+/* Writes a text (freed; NULL after a failure) to a file, or to stdout where the path is "-". */
+static int write_text(const arguments *a, char *text, situ_status status, situ_error *error, const char *what,
+                      const char *path) {
+  if (status == SITU_STATUS_OK && is_stdout(path))
+    fputs(text, stdout); /* finish() sees failures */
+  else if (status == SITU_STATUS_OK)
+    status = situ_text_write(text, path, error);
+  situ_text_free(text);
+  return written(a, status, error, what, path);
 }
 
 static int write_drawing(const arguments *a, const situ_plan *plan, const situ_problem *problem) {
   situ_error error = {.status = SITU_STATUS_OK};
   char *text = NULL;
   situ_status status = situ_report_plan_svg(&text, plan, problem, &error);
-  if (status == SITU_STATUS_OK) status = situ_text_write(text, a->svg, &error);
-  situ_text_free(text);
-  return written(a, status, &error, "picture", a->svg);
+  return write_text(a, text, status, &error, "picture", a->svg);
 }
 
 /* In the format of one of the writers. */
@@ -158,14 +199,13 @@ static int write_format(const arguments *a, const situ_plan *plan, const situ_pr
   situ_error error = {0};
   char *text = NULL;
   situ_status status = situ_write(&text, writer, plan, problem, &error);
-  if (status == SITU_STATUS_OK) status = situ_text_write(text, path, &error);
-  situ_text_free(text);
-  return written(a, status, &error, writer, path);
+  return write_text(a, text, status, &error, writer, path);
 }
 
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
   situ_error error = {0};
+  char *text = NULL;
   int code = EXIT_OK;
   if (!a->out && !a->svg && !a->trace && a->n_writes == 0) return code;
   bool exists = situ_plan_exists(plan);
@@ -176,8 +216,10 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
     return code;
   }
   fputc('\n', people(a));
-  if (a->out)
-    code = written(a, situ_plan_write(plan, instance, a->out, &error), &error, exists ? "plan" : "proof", a->out);
+  if (a->out) {
+    situ_status status = situ_plan_text(&text, plan, instance, &error);
+    code = write_text(a, text, status, &error, exists ? "plan" : "proof", a->out);
+  }
   if (!exists) return code; /* that there is none is all that there is to write */
   if (a->svg && code == EXIT_OK) code = write_drawing(a, plan, problem);
   if (a->trace && code == EXIT_OK) code = write_format(a, plan, problem, "trace", a->trace);

@@ -80,6 +80,7 @@ int progress_write(progress *p, const situ_plan *plan, const char *path) {
 }
 
 bool progress_tell(void *context, const situ_progress *news) {
+  print_warnings();
   progress *p = context;
   if (p->rows) add_row(p, news);
   bool due = p->terminal && news->seconds >= 1 && (!p->shown || news->seconds - p->last_s >= 0.1);

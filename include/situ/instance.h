@@ -51,6 +51,9 @@ SITU_API situ_status situ_place(situ_plan **out, situ_instance **instance, const
 SITU_API situ_status situ_replay(situ_plan **out, const situ_instance *instance, const situ_plan *plan,
                                  situ_error *error);
 
+/* What a plan file of the plan holds; freed with situ_text_free. */
+SITU_API situ_status situ_plan_text(char **out, const situ_plan *plan, const situ_instance *instance,
+                                    situ_error *error);
 /* Writes a plan file, completely or not at all. */
 SITU_API situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance, const char *path,
                                      situ_error *error);

@@ -10,6 +10,7 @@
 #include "base/arguments.h"
 #include "base/dtype.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "plan/plan.h"
 #include "read/reader.h"
 
@@ -78,6 +79,9 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
     return SITU_STATUS_OK;
   }
   const char *name = i->options.platform ? i->options.platform : SITU_DEFAULT_PLATFORM;
+  if (!i->options.platform)
+    log_line((log_to){i->options.read.log, i->options.read.log_context}, SITU_LOG_WARNING,
+             "no platform was named: %s is assumed (this-host is this machine)", name);
   TRY(situ_platform_read(&i->own_platform, name, error));
   i->platform = i->own_platform;
   return SITU_STATUS_OK;

@@ -5,20 +5,33 @@
 #include "api/instance_json.h"
 #include "base/arguments.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "plan/plan.h"
 #include "read/reader.h"
 
-situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance, const char *path, situ_error *error) {
-  TRY(GIVEN(error, plan, instance, path));
+situ_status situ_plan_text(char **out, const situ_plan *plan, const situ_instance *instance, situ_error *error) {
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, plan, instance));
   TRY(plan_belongs(plan, instance->problem, error));
   json_value *root = plan_to_json(plan, instance->problem);
   char *text = root && json_set(root, "instance", instance_to_json(instance)) ? json_print(root, 1) : NULL;
   json_free(root);
-  if (!text) return fail_no_memory(error);
-  size_t n = strlen(text);
-  text[n] = '\n'; /* in the place of its end: a file is no string */
-  situ_status status = file_write(path, text, n + 1, error);
+  text_buffer t = {0};
+  if (text) {
+    text_add_bytes(&t, text, strlen(text));
+    text_add_bytes(&t, "\n", 1);
+  }
   free(text);
+  *out = text ? text_take(&t) : NULL;
+  return *out ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance, const char *path, situ_error *error) {
+  char *text = NULL;
+  TRY(GIVEN(error, plan, instance, path));
+  TRY(situ_plan_text(&text, plan, instance, error));
+  situ_status status = file_write(path, text, strlen(text), error);
+  situ_text_free(text);
   return status;
 }
 
@@ -39,9 +52,7 @@ static situ_status pose_with_pins(situ_instance *i, const json_value *pins, cons
   }
   situ_problem_free(i->problem);
   i->problem = NULL;
-  situ_problem_options posed = i->options.problem;
-  posed.pins = i->pins;
-  posed.unused = i->unused;
+  situ_problem_options posed = instance_problem_options(i);
   return situ_problem_pose(&i->problem, graph, i->platform, i->costs, &posed, error);
 }
 
@@ -62,6 +73,9 @@ static situ_status reopen(situ_instance **out, const instance_options *given, ar
   TRY(instance_options_from_json(&said, m, path, a, error));
   if (given) o = *given;
   instance_options_fill(&o, &said);
+  if (!given && strncmp(o.model, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path,
+                     "its model came from standard input; name the model beside the plan (--model MODEL)");
   TRY(instance_open(out, &o, error));
   situ_instance *i = *out;
   const json_value *table_hash = json_get(json_get(m, "costs"), "table_hash");

@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 void log_line(log_to to, situ_log_level level, const char *format, ...) {
   char line[1024];
@@ -14,11 +13,4 @@ void log_line(log_to to, situ_log_level level, const char *format, ...) {
   for (unsigned char *c = (unsigned char *)line; *c; c++)
     if (*c < 0x20 || *c == 0x7f) *c = '?';
   to.callback(to.context, level, line);
-}
-
-void log_lines(log_to to, situ_log_level level, const char *text) {
-  for (size_t n; *text; text += n + (text[n] == '\n')) {
-    n = strcspn(text, "\n");
-    if (n > 0) log_line(to, level, "%.*s", (int)(n < 1023 ? n : 1023), text);
-  }
 }

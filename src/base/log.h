@@ -12,7 +12,5 @@ typedef struct log_to {
 
 /* One line; control characters are replaced. Long ones are cut. */
 void log_line(log_to to, situ_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Every line of a text. */
-void log_lines(log_to to, situ_log_level level, const char *text);
 
 #endif

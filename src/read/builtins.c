@@ -31,11 +31,15 @@ static situ_status refuse_name(const char *path, const char *name, size_t length
                    near_names(near, sizeof near, word, names, n));
 }
 
+/* Whether a parameter has two values, and none between. */
+static bool ends_only(const builtin_parameter *p) { return strcmp(p->name, "bits") == 0; }
+
 /* Refuses a setting, with the list of those that there are. */
 static situ_status refuse(const builtin *b, const char *path, const char *what, size_t length, situ_error *error) {
   text_buffer list = {0};
   for (const builtin_parameter *p = b->parameters; p->name; p++)
-    text_add(&list, "%s%s=%lld..%lld", list.length ? ", " : "", p->name, (long long)p->least, (long long)p->most);
+    text_add(&list, "%s%s=%lld%s%lld", list.length ? ", " : "", p->name, (long long)p->least,
+             ends_only(p) ? " or " : "..", (long long)p->most);
   char *taken = text_take(&list);
   if (!taken) return fail_no_memory(error);
   situ_status status =
@@ -59,7 +63,8 @@ static bool set_value(const builtin *b, int64_t *values, const char *setting, si
   for (const builtin_parameter *p = b->parameters; p->name; p++) {
     if (strlen(p->name) != key || memcmp(p->name, setting, key) != 0) continue;
     values[p - b->parameters] = value;
-    return errno == 0 && value >= p->least && value <= p->most;
+    bool within = value >= p->least && value <= p->most, between = value > p->least && value < p->most;
+    return errno == 0 && within && !(ends_only(p) && between);
   }
   return false;
 }

@@ -141,8 +141,7 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
 
 /* The name of a file without folder and suffix. */
 static char *model_name(arena *a, const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *base = slash ? slash + 1 : path;
+  const char *base = read_base_name(path);
   const char *dot = strrchr(base, '.');
   return arena_string_n(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }

@@ -209,8 +209,7 @@ static situ_status read_parts(profile *p, read_result *result) {
   p->activation_bytes = ARENA_NEW(p->scratch, int64_t, p->n_lines);
   p->tensor = ARENA_NEW(p->scratch, int32_t, p->n_lines);
   if (!p->nodes || !p->forward_ns || !p->activation_bytes || !p->tensor) return fail_no_memory(p->error);
-  const char *slash = strrchr(s->path, '/');
-  TRY(situ_graph_builder_new(&p->builder, slash ? slash + 1 : s->path, p->error));
+  TRY(situ_graph_builder_new(&p->builder, read_base_name(s->path), p->error));
   TRY(read_lines(p, false));
   TRY(read_lines(p, true));
   TRY(situ_graph_freeze(&result->graph, p->builder, p->error));

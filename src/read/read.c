@@ -43,7 +43,7 @@ static const reader *choose(const read_source *source) {
   }
   if (best) return best;
   for (const reader *const *r = readers; *r; r++)
-    if (has_suffix(source->path, (*r)->suffixes)) return *r;
+    if (has_suffix(source->path, (*r)->suffixes) && (!(*r)->recognise || (*r)->recognise(source) >= 0)) return *r;
   return NULL;
 }
 
@@ -101,6 +101,16 @@ situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
                           "n_dims is not the number of dims, or one has no name or a value below 0");
 }
 
+/* Notes, line by line; a size that was assumed changes every figure, so it is a warning. */
+static void tell(log_to to, const char *notes) {
+  while (to.callback && *notes) {
+    size_t n = strcspn(notes, "\n");
+    bool assumed = strncmp(notes, "dimension", 9) == 0;
+    log_line(to, assumed ? SITU_LOG_WARNING : SITU_LOG_NOTE, "%.*s", (int)(n < 1000 ? n : 1000), notes);
+    notes += n + (notes[n] == '\n');
+  }
+}
+
 situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options, situ_error *error) {
   situ_read_options filled;
   if (out) *out = NULL;
@@ -135,7 +145,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     situ_model_free(model);
     return status;
   }
-  log_lines((log_to){filled.log, filled.log_context}, SITU_LOG_NOTE, model->notes);
+  tell((log_to){filled.log, filled.log_context}, model->notes);
   *out = model;
   return SITU_STATUS_OK;
 }

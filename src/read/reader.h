@@ -3,6 +3,8 @@
 #ifndef SITU_READ_READER_H
 #define SITU_READ_READER_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -20,6 +22,15 @@ typedef struct read_source {
 /* Sees that the bytes of the source at `at` are there. A failure stays in the view; the bytes are zero then. */
 static inline void read_need(const read_source *source, const unsigned char *at, size_t n) {
   if (source->view) file_need(source->view, (size_t)(at - source->bytes), n);
+}
+
+/* A model that came from standard input has such a path: the file has no name (cli/standard_input.c). */
+#define READ_UNNAMED "/dev/fd/"
+/* What a model without a name of its own is called: its path without the folder. */
+static inline const char *read_base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (strncmp(path, READ_UNNAMED, sizeof READ_UNNAMED - 1) == 0) return "standard input";
+  return slash ? slash + 1 : path;
 }
 
 /* BAD_ARGUMENT unless n_dims is the number of dims and each has a name. */
@@ -47,8 +58,8 @@ typedef struct read_result {
 typedef struct reader {
   const char *name, *title;
   const char *suffixes; /* ".onnx .ort", tried when no reader knows the content */
-  /* How sure the reader is that the content is its own: 0 no, 1 maybe, 2 certain. Looks at the bytes only, and at
-   * few of them. NULL for the built-ins. */
+  /* How sure the reader is that the content is its own: -1 it is not, whatever the suffix says, 0 no, 1 maybe, 2
+   * certain. Looks at the bytes only, and at few of them. NULL for the built-ins. */
   int (*recognise)(const read_source *source);
   bool in_parts; /* it asks for the bytes that it reads with read_need; for others the whole file is there */
   /* Reads. On failure what it put into `result` is freed by the caller. */

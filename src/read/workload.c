@@ -337,8 +337,7 @@ static situ_status read_parts(workload *w, read_result *result) {
                      "is not a workload: expected an object with nodes and edges");
   TRY(read_machine(w));
   TRY(read_nodes(w));
-  const char *slash = strrchr(s->path, '/');
-  TRY(situ_graph_builder_new(&w->builder, slash ? slash + 1 : s->path, w->error));
+  TRY(situ_graph_builder_new(&w->builder, read_base_name(s->path), w->error));
   TRY(add_operators(w));
   TRY(read_edges(w));
   TRY(situ_graph_freeze(&result->graph, w->builder, w->error));
@@ -368,10 +367,10 @@ static bool shows(const read_source *source, const char *word) {
 static int recognise_workload(const read_source *source) {
   size_t i = 0;
   while (i < source->size_bytes && i < 4096 && strchr(" \t\r\n", source->bytes[i]) && source->bytes[i]) i++;
-  if (i >= source->size_bytes || source->bytes[i] != '{') return 0;
+  if (i >= source->size_bytes || source->bytes[i] != '{') return -1;
   if (shows(source, "\"fpgaLatency\"") || shows(source, "\"maxFPGAs\"") || shows(source, "\"maxSizePerFPGA\""))
     return 2;
-  return shows(source, "\"sourceId\"") ? 1 : 0;
+  return shows(source, "\"sourceId\"") ? 1 : shows(source, "\"nodes\"") ? 0 : -1;
 }
 
 const reader workload_reader = {.name = "workload",

@@ -127,11 +127,12 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
   fact(t, o, "lower bound", STYLE_PLAIN, bound > 0 ? exact_time(a, bound) : "none", rest);
   if (optimal)
     fact(t, o, "gap", claimed ? STYLE_WARN : STYLE_GOOD, "0 %",
-         whole     ? "proved optimal, and the proof is in the plan"
+         whole     ? "proved optimal for these costs"
          : claimed ? "claims to be optimal, not proved here; see situ check --require-proof"
-                   : "proved optimal");
+                   : "proved optimal for these costs");
   else if (bound > 0)
-    fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)), "no plan is better by more than this");
+    fact(t, o, "gap", STYLE_WARN, percent_text(a, situ_plan_gap(plan)),
+         "for these costs no plan is better by more than this");
 }
 
 static const char *no_plan_reason(const situ_plan *plan) {

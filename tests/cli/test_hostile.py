@@ -281,7 +281,7 @@ def test_outputs_that_fail_leave_nothing():
     os.mkdir("folder")
     for path in ("no/such/file", "folder", "folder/", "/dev/full"):
         for option in (["-o", path], ["--svg", path], ["--write", f"trace={path}"], ["--write", f"csv={path}"]):
-            done = subprocess.run([SITU, "place", TOY, *QUICK, *option], capture_output=True, text=True)
+            done = subprocess.run([SITU, "place", TOY, "--platform", "cpu+v100-16g", *QUICK, *option], capture_output=True, text=True)
             assert done.returncode == 6 and len(done.stderr.splitlines()) == 1, (option, done)
     situ("place", TOY, *QUICK, "-o", "plan.json")
     for path in ("no/such/file", "/dev/full"):

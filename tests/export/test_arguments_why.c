@@ -107,10 +107,21 @@ static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
   situ_what_if_free(list);
 }
 
+static void a_plan_file_is_a_text_of_a_plan_of_the_instance(void **state) {
+  (void)state;
+  char *text = NULL;
+  REFUSED(situ_plan_text(NULL, plan, instance, error));
+  REFUSED_OUT(text, situ_plan_text(&text, NULL, instance, error));
+  REFUSED_OUT(text, situ_plan_text(&text, plan, NULL, error));
+  DONE(situ_plan_text(&text, plan, instance, error));
+  situ_text_free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explanations_are_read_within_their_bounds_only),
       cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),
+      cmocka_unit_test(a_plan_file_is_a_text_of_a_plan_of_the_instance),
   };
   return cmocka_run_group_tests(tests, open_all, close_all);
 }
