@@ -43,16 +43,6 @@ static int64_t proved_by_operator(const scenario *s, const char *kind, int v) {
 
 /* ---- items and the largest operator ---- */
 
-/* An operator of a phase and a colocation group; the same time everywhere. */
-static int32_t grouped(scenario *s, const char *name, int64_t time_ns, situ_phase phase, int64_t group) {
-  situ_operator op = {.name = name, .source_id = -1, .colocation = group, .phase = phase};
-  int32_t v;
-  assert_int_equal(builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
-  for (int32_t d = 0; d < 8; d++) s->time_ns[v][d] = time_ns;
-  s->n_operators++;
-  return v;
-}
-
 /* Groups A = {a, x} and B = {b, y}; a before b, both forward, and y before x. Of another phase than forward that means:
  *   backward   nothing, since both groups have a forward operator: A and B are two items, of 2 + 8 and 3 + 9 ns
  *   update     nothing, since updates are no part of F
@@ -71,8 +61,9 @@ static void groups_on_a_circle_of_f_are_one_item(void **state) {
     situ_problem_options options = pipeline;
     options.free = rows[i].free;
     scenario s = devices(2, SITU_UNLIMITED_BYTES);
-    int32_t a = grouped(&s, "a", 2, SITU_PHASE_FORWARD, 1), b = grouped(&s, "b", 3, SITU_PHASE_FORWARD, 2);
-    int32_t y = grouped(&s, "y", 9, rows[i].phase, 2), x = grouped(&s, "x", 8, rows[i].phase, 1);
+    int32_t a = scenario_of_phase(&s, "a", 2, SITU_PHASE_FORWARD, 1),
+            b = scenario_of_phase(&s, "b", 3, SITU_PHASE_FORWARD, 2);
+    int32_t y = scenario_of_phase(&s, "y", 9, rows[i].phase, 2), x = scenario_of_phase(&s, "x", 8, rows[i].phase, 1);
     scenario_tensor(&s, a, 1, b, -1);
     scenario_tensor(&s, y, 1, x, -1);
     scenario_pose(&s, &options);
@@ -89,10 +80,12 @@ static void backward_edges_count_turned_round_where_a_group_has_no_forward_opera
   (void)state;
   for (int with_forward = 0; with_forward < 3; with_forward++) {
     scenario s = devices(2, SITU_UNLIMITED_BYTES);
-    if (with_forward >= 1) grouped(&s, "f", 2, SITU_PHASE_FORWARD, 1);
-    if (with_forward >= 2) grouped(&s, "g", 3, SITU_PHASE_FORWARD, 2);
-    int32_t r = grouped(&s, "r", 4, SITU_PHASE_BACKWARD, 1), q = grouped(&s, "q", 5, SITU_PHASE_BACKWARD, 2);
-    int32_t t = grouped(&s, "t", 6, SITU_PHASE_BACKWARD, 2), u = grouped(&s, "u", 7, SITU_PHASE_BACKWARD, 1);
+    if (with_forward >= 1) scenario_of_phase(&s, "f", 2, SITU_PHASE_FORWARD, 1);
+    if (with_forward >= 2) scenario_of_phase(&s, "g", 3, SITU_PHASE_FORWARD, 2);
+    int32_t r = scenario_of_phase(&s, "r", 4, SITU_PHASE_BACKWARD, 1),
+            q = scenario_of_phase(&s, "q", 5, SITU_PHASE_BACKWARD, 2);
+    int32_t t = scenario_of_phase(&s, "t", 6, SITU_PHASE_BACKWARD, 2),
+            u = scenario_of_phase(&s, "u", 7, SITU_PHASE_BACKWARD, 1);
     scenario_tensor(&s, r, 1, q, -1);
     scenario_tensor(&s, t, 1, u, -1);
     scenario_pose(&s, &pipeline);
