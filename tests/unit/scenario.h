@@ -63,6 +63,16 @@ static inline void scenario_link(scenario *s, int32_t from, int32_t to, int64_t 
   s->links[s->n_links++] = (situ_link){from, to, latency_ns, 1e9, channel};
 }
 
+/* Devices with a memory of their own each, the first a host, and links between all. */
+static inline scenario scenario_mesh(int32_t n_devices, int64_t memory_bytes) {
+  scenario s = scenario_new();
+  for (int32_t d = 0; d < n_devices; d++) scenario_device(&s, memory_bytes, -1, d == 0);
+  for (int32_t from = 0; from < n_devices; from++)
+    for (int32_t to = 0; to < n_devices; to++)
+      if (from != to) scenario_link(&s, from, to, 0, -1);
+  return s;
+}
+
 /* The same time on every device; s->time_ns may be changed until the problem is posed. */
 static inline int32_t scenario_add(scenario *s, situ_operator op, int64_t time_ns) {
   int32_t v;

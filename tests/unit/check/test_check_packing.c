@@ -2,16 +2,6 @@
 #include "../../lab/proved.h"
 #include "../scenario.h"
 
-/* n equal devices, each with a memory of its own; d0 is the host. */
-static scenario devices(int32_t n, int64_t memory_bytes) {
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < n; d++) scenario_device(&s, memory_bytes, -1, d == 0);
-  for (int32_t a = 0; a < n; a++)
-    for (int32_t b = 0; b < n; b++)
-      if (a != b) scenario_link(&s, a, b, 0, -1);
-  return s;
-}
-
 static int64_t proved_by_list(const scenario *s, int64_t n, const int64_t *operators) {
   certificate c;
   certificate_start(&c, "packing", 0);
@@ -44,7 +34,7 @@ static void sums_may_fit_where_sizes_do_not(void **state) {
   for (size_t k = 0; k < 3; k++)
     for (int row = 0; row < 2; row++) {
       static const char *const names[] = {"a", "b", "c", "d"};
-      scenario s = devices(2, 10);
+      scenario s = scenario_mesh(2, 10);
       for (int i = 0; i < 4; i++) scenario_operator(&s, names[i], 1, weights[row][i], 0);
       pose(&s, models[k], 0);
       assert_int_equal(proved_by_all(&s), row == 0 ? SITU_NEVER_NS : 0);
@@ -67,7 +57,7 @@ static void the_largest_workspace_counts_where_time_passes(void **state) {
               {SITU_EXECUTION_PIPELINE, 1, 1, 12}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      scenario s = devices(1, rows[i].bytes - short_of);
+      scenario s = scenario_mesh(1, rows[i].bytes - short_of);
       scenario_operator(&s, "a", rows[i].a_ns, 4, 5);
       scenario_operator(&s, "b", rows[i].b_ns, 3, 2);
       pose(&s, rows[i].execution, 0);
@@ -81,7 +71,7 @@ static void inputs_and_outputs_count_while_an_operator_runs(void **state) {
   (void)state;
   for (size_t k = 0; k < 3; k++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      scenario s = devices(1, 13 - short_of);
+      scenario s = scenario_mesh(1, 13 - short_of);
       int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 2);
       scenario_tensor(&s, a, 5, b, -1);
       scenario_tensor(&s, a, 6, b, -1);
@@ -97,7 +87,7 @@ static void results_stay_until_the_end_of_a_stream(void **state) {
   (void)state;
   for (size_t k = 0; k < 3; k++)
     for (int short_of = 0; short_of < 2; short_of++) {
-      scenario s = devices(1, (k == 0 ? 11 : 7) - short_of);
+      scenario s = scenario_mesh(1, (k == 0 ? 11 : 7) - short_of);
       scenario_tensor(&s, scenario_operator(&s, "a", 1, 1, 0), 5, -1);
       scenario_tensor(&s, scenario_operator(&s, "b", 1, 1, 0), 4, -1);
       pose(&s, models[k], 0);
@@ -112,7 +102,7 @@ static void results_stay_until_the_end_of_a_stream(void **state) {
 static void what_other_phases_need_is_kept_for_each_input_in_flight(void **state) {
   (void)state;
   for (int short_of = 0; short_of < 2; short_of++) {
-    scenario s = devices(1, 16 - short_of);
+    scenario s = scenario_mesh(1, 16 - short_of);
     int32_t f = scenario_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, -1);
     int32_t g = scenario_of_phase(&s, "g", 1, SITU_PHASE_FORWARD, -1);
     int32_t b = scenario_of_phase(&s, "b", 1, SITU_PHASE_BACKWARD, -1);
@@ -131,7 +121,7 @@ static void a_group_goes_into_one_memory(void **state) {
   (void)state;
   for (size_t k = 0; k < 3; k++)
     for (int grouped = 0; grouped < 2; grouped++) {
-      scenario s = devices(2, 10);
+      scenario s = scenario_mesh(2, 10);
       for (int i = 0; i < 2; i++)
         scenario_add(
             &s,
@@ -151,7 +141,7 @@ static void a_memory_takes_what_one_of_its_devices_may_run(void **state) {
   (void)state;
   for (int variant = 0; variant < 2; variant++) {
     bool unused[] = {false, variant == 1};
-    scenario s = devices(1, 10);
+    scenario s = scenario_mesh(1, 10);
     scenario_device(&s, SITU_UNLIMITED_BYTES, 0, false);
     int32_t a = scenario_operator(&s, "a", 5, 4, 7);
     s.time_ns[a][1] = 0;
@@ -166,7 +156,7 @@ static void a_memory_takes_what_one_of_its_devices_may_run(void **state) {
 static void pins_say_which_memory_takes_an_operator(void **state) {
   (void)state;
   for (int pinned = 0; pinned < 2; pinned++) {
-    scenario s = devices(2, 20);
+    scenario s = scenario_mesh(2, 20);
     s.devices[0].memory_bytes = 4;
     static const char *const names[] = {"a", "b", "c"};
     for (int i = 0; i < 3; i++) scenario_operator(&s, names[i], 1, i < 2 ? 3 : 15, 0);
@@ -179,7 +169,7 @@ static void pins_say_which_memory_takes_an_operator(void **state) {
 
 static void lists_of_no_operator_of_the_problem_are_no_certificate(void **state) {
   (void)state;
-  scenario s = devices(1, 10);
+  scenario s = scenario_mesh(1, 10);
   scenario_operator(&s, "a", 1, 11, 0);
   scenario_operator(&s, "b", 1, 1, 0);
   pose(&s, SITU_EXECUTION_STREAM, 0);
