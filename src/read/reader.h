@@ -1,5 +1,4 @@
-/* read/reader.h - what a reader is. Each reader is one file that exports one const struct; src/read/read.c lists them.
- */
+/* read/reader.h - what a reader is. Each reader is one file that exports one const struct; READER_ROWS lists them. */
 #ifndef SITU_READ_READER_H
 #define SITU_READ_READER_H
 
@@ -55,7 +54,6 @@ typedef struct reader {
   situ_status (*read)(read_result *result, const read_source *source, situ_error *error);
 } reader;
 
-/* The table, ended by NULL. */
 /* The table of readers: one file that exports NAME_reader, and one line here. */
 #define READER_ROWS(ROW) \
   ROW(onnx)              \
@@ -66,6 +64,6 @@ typedef struct reader {
 #define READER_DECLARE(NAME) extern const reader NAME##_reader;
 READER_ROWS(READER_DECLARE)
 
-extern const reader *const readers[];
+extern const reader *const readers[]; /* ended by NULL */
 
 #endif
