@@ -137,8 +137,6 @@ void arguments_init(arguments *a);
 /* Reads a command line (without the names of tool and command). Prints one line and returns EXIT_USAGE when it makes no
  * sense. */
 int arguments_parse(arguments *a, const command *c, int argc, char **argv);
-/* The name in a list (ended by NULL) that `word` is likely a slip of, or NULL. */
-const char *closest_name(const char *word, const char *const *names);
 
 /* Makes an operand or a --model "-" a file that holds what standard input says; the file has no name and ends with the
  * process. EXIT_USAGE where two of them are "-", EXIT_INPUT where it cannot be read. */

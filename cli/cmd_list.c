@@ -41,9 +41,8 @@ static int run(arguments *a) {
     known |= strcmp(name, names[n]) == 0;
   }
   names[n++] = COMMANDS;
-  names[n] = NULL;
   if (!known) {
-    const char *close = closest_name(name, names);
+    const char *close = situ_nearest_name(name, names, n);
     if (close) return fail_usage("there is no list of %s; did you mean %s?", name, close);
     return fail_usage("there is no list of %s; `situ list` shows which there are", name);
   }

@@ -16,12 +16,9 @@ const command *command_find(const char *name) {
 int command_unknown(const char *word) {
   const char *names[32];
   int n = 0;
-  while (commands[n] && n < 31) {
-    names[n] = commands[n]->name;
-    n++;
-  }
-  names[n] = NULL;
-  const char *kind = word[0] == '-' ? "option" : "command", *close = word[0] == '-' ? NULL : closest_name(word, names);
+  for (; commands[n] && n < 32; n++) names[n] = commands[n]->name;
+  bool is_option = word[0] == '-';
+  const char *kind = is_option ? "option" : "command", *close = is_option ? NULL : situ_nearest_name(word, names, n);
   if (close) return fail_usage("there is no %s %s; did you mean `situ %s`?", kind, word, close);
   return fail_usage("there is no %s %s; `situ --help` shows what there is", kind, word);
 }

@@ -112,15 +112,14 @@ int print_report(FILE *to, report *r, situ_status status) {
 }
 
 static int known_writer(const char *name) {
-  const char *names[MAX_NAMES + 1];
+  const char *names[MAX_NAMES];
   int n = 0;
   situ_writer_info info = SITU_WRITER_INFO_INIT;
   for (; n < MAX_NAMES && situ_writer_at(n, &info); n++) {
     names[n] = info.name;
     if (strcmp(names[n], name) == 0) return EXIT_OK;
   }
-  names[n] = NULL;
-  const char *close = closest_name(name, names);
+  const char *close = situ_nearest_name(name, names, n);
   if (close) return fail_usage("--write %s: there is no such writer; did you mean %s?", name, close);
   return fail_usage("--write %s: there is no such writer; `situ list writers` shows them", name);
 }

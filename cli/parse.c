@@ -16,11 +16,10 @@ static int unknown_option(const command *c, const char *word) {
   const char *names[128], *close;
   int n = 0;
   for (const option_group *const *g = c->groups; *g; g++)
-    for (const option *o = (*g)->rows; o->name && n < 127; o++) names[n++] = o->name;
-  names[n] = NULL;
+    for (const option *o = (*g)->rows; o->name && n < 128; o++) names[n++] = o->name;
   char bare[64];
   snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + strspn(word, "-"), "="), word + strspn(word, "-"));
-  close = closest_name(bare, names);
+  close = situ_nearest_name(bare, names, n);
   if (close) return fail_usage("%s has no option %s; did you mean --%s?", c->name, word, close);
   return fail_usage("%s has no option %s; `situ %s --help` shows them", c->name, word, c->name);
 }

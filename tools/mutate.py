@@ -42,7 +42,7 @@ PROGRAMS = [
     ("src/check/check_pipeline", JUDGE + ["replicas"]),
     ("src/check/check_linear_relaxation", PROOFS + ["linear-relaxation", "oracle-certificates"]),
     ("src/check/check_joins", PROOFS + ["joins", "oracle-certificates"]),
-    ("src/check/check_packing", ["oracle-packing"]),
+    ("src/check/check_packing", ["check-packing", "second-judge-of-proofs", "oracle-packing"]),
     ("src/check/check_", PROOFS + ["oracle-certificates"]),
     ("src/check/", JUDGE + PROOFS),
     ("src/sim/stream", ["simulate", "stream", "stream-base", "dispatch", "check", "rules", "second-judge", "report"]),

@@ -81,6 +81,10 @@ typedef enum situ_log_level { SITU_LOG_NOTE = 0, SITU_LOG_WARNING } situ_log_lev
 /* Called on the thread of the call, with one line without its end. `text` is valid during the call only. */
 typedef void situ_log_callback(void *context, situ_log_level level, const char *text);
 
+/* The one of `n` names that `word`, which is none of them, is likely to stand for: one that begins with it, or else one
+ * with few other letters, case aside. The first of those that are equally near; NULL where none is. */
+SITU_API const char *situ_nearest_name(const char *word, const char *const *names, int32_t n);
+
 /* Frees a text that a function of situ returned as char *. NULL is fine. */
 SITU_API void situ_text_free(char *text);
 /* Writes a text to a file, completely or not at all: IO with the reason otherwise. */

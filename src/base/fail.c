@@ -5,11 +5,7 @@
 #include <string.h>
 
 #include "base/dtype.h"
-
-static void one_line(char *text) {
-  for (unsigned char *c = (unsigned char *)text; *c; c++)
-    if (*c < 0x20 || *c == 0x7f) *c = '?';
-}
+#include "base/text.h"
 
 situ_status fail_with(situ_error *error, situ_status status, const char *where, const char *format, ...) {
   if (!error) return status;
@@ -19,8 +15,8 @@ situ_status fail_with(situ_error *error, situ_status status, const char *where, 
   va_start(arguments, format);
   vsnprintf(error->text, sizeof error->text, format, arguments);
   va_end(arguments);
-  one_line(error->where);
-  one_line(error->text);
+  text_make_line(error->where);
+  text_make_line(error->text);
   return status;
 }
 

@@ -73,12 +73,31 @@ situ_status file_result(const file_view *view, const char *path, situ_error *err
                    view->failed == FILE_CUT_OFF ? "it became shorter meanwhile" : strerror(view->failed));
 }
 
+situ_status file_need_text(file_view *view, const char *path, situ_error *error) {
+  for (size_t at = 0; at < view->size_bytes; at += CHUNK_BYTES) {
+    size_t left = view->size_bytes - at, n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+    file_need(view, at, n);
+    TRY(file_result(view, path, error));
+    if (memchr(view->bytes + at, '\0', n))
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "holds a zero byte; expected text");
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status close_unless(situ_status status, file_view *view) {
+  if (status != SITU_STATUS_OK) file_close(view);
+  return status;
+}
+
 situ_status file_open(file_view *out, const char *path, situ_error *error) {
   TRY(file_begin(out, path, error));
   file_need(out, 0, out->size_bytes);
-  situ_status status = file_result(out, path, error);
-  if (status != SITU_STATUS_OK) file_close(out);
-  return status;
+  return close_unless(file_result(out, path, error), out);
+}
+
+situ_status file_open_text(file_view *out, const char *path, situ_error *error) {
+  TRY(file_begin(out, path, error));
+  return close_unless(file_need_text(out, path, error), out);
 }
 
 void file_close(file_view *view) {

@@ -21,10 +21,14 @@ enum { FILE_CUT_OFF = -1 };
 /* Reads a regular file. IO when it cannot be opened or read, became shorter meanwhile or is a directory. What happens
  * to the file afterwards does not change the bytes. Close it with file_close, which takes a failed view too. */
 situ_status file_open(file_view *out, const char *path, situ_error *error);
+/* The same for a text: BAD_INPUT at its first zero byte, and nothing behind it is read, so that a huge file that is no
+ * text takes neither time nor memory. */
+situ_status file_open_text(file_view *out, const char *path, situ_error *error);
 /* The same for parts of large files: nothing is read, and no memory is used, before file_need asks for the bytes
  * [at, at + n). What cannot be read is zero and leaves a failure in the view, which file_result reports. */
 situ_status file_begin(file_view *out, const char *path, situ_error *error);
 void file_need(file_view *view, size_t at, size_t n);
+situ_status file_need_text(file_view *view, const char *path, situ_error *error); /* all of it, up to a zero byte */
 situ_status file_result(const file_view *view, const char *path, situ_error *error);
 void file_close(file_view *view);
 

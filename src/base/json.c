@@ -28,7 +28,7 @@ situ_status json_parse(json_value **out, const char *bytes, size_t n, const char
 situ_status json_read(json_value **out, const char *path, situ_error *error) {
   file_view view;
   *out = NULL;
-  TRY(file_open(&view, path, error));
+  TRY(file_open_text(&view, path, error));
   situ_status status = json_parse(out, (const char *)view.bytes, view.size_bytes, path, error);
   file_close(&view);
   return status;

@@ -1,3 +1,6 @@
+/* Slips: which of some names are near to a word, by the distance of V. I. Levenshtein (Soviet Physics Doklady 10,
+ * 1966).
+ */
 #include "base/near_name.h"
 
 #include <ctype.h>
@@ -6,6 +9,7 @@
 #include <strings.h>
 
 #include "base/contracts.h"
+#include "situ/types.h"
 
 enum { LONGEST = 64 };
 
@@ -41,9 +45,27 @@ static void list_known(char *into, size_t capacity, const char *const *names, in
   }
 }
 
+/* Half of the letters, and at most 3. */
+static int most_distance(const char *word) {
+  size_t half = strnlen(word, LONGEST) / 2;
+  return half < 3 ? (int)half : 3;
+}
+
+const char *situ_nearest_name(const char *word, const char *const *names, int32_t n) {
+  const char *best = NULL;
+  int below = word ? most_distance(word) + 1 : 0;
+  for (int32_t i = 0; word && names && i < n; i++) {
+    int distance = names[i] ? name_distance(word, names[i]) : below;
+    if (distance >= below) continue;
+    below = distance;
+    best = names[i];
+  }
+  return best;
+}
+
 const char *near_names(char *into, size_t capacity, const char *word, const char *const *names, int32_t n) {
   REQUIRE(capacity > 0 && n >= 0);
-  int nearest = (int)strlen(word) / 2 < 3 ? (int)strlen(word) / 2 : 3;
+  int nearest = most_distance(word);
   size_t at = 0;
   for (int32_t i = 0; i < n; i++) {
     if (name_distance(word, names[i]) > nearest) continue;

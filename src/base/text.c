@@ -127,3 +127,8 @@ const char *text_scan_number(const char *at, double *out) {
   *out = scale < 0 ? mantissa / pow(10, -scale) : mantissa * pow(10, scale);
   return at;
 }
+
+void text_make_line(char *text) {
+  for (unsigned char *c = (unsigned char *)text; *c; c++)
+    if (*c < 0x20 || *c == 0x7f) *c = '?';
+}

@@ -27,6 +27,9 @@ const char *text_count(char into[TEXT_UNIT_BYTES], double count);
 /* Reads a decimal number that is at least 0, without the locale of strtod; returns what follows, NULL when there is
  * none. Digits beyond the 17th do not count. */
 const char *text_scan_number(const char *at, double *out);
+/* Changes control characters, ends of lines among them, to '?', so that a text is one line and harmless on a terminal.
+ */
+void text_make_line(char *text);
 /* Columns that a UTF-8 text takes on a terminal, taking each code point for one. */
 size_t text_columns(const char *utf8);
 

@@ -9,28 +9,10 @@
 static const int64_t LONGEST_NS = (int64_t)1 << 42, HEAVIEST_BYTES = (int64_t)1 << 48;
 
 bool latency_program_fits(const situ_problem *p, int64_t most_entries) {
-  if (latency_serial_ns(p) > LONGEST_NS || p->n_operators == 0) return false;
+  if (problem_serial_ns(p, 0) > LONGEST_NS || p->n_operators == 0) return false;
   int64_t pairs = (int64_t)p->n_memories * p->n_memories,
           each = sat_mul(p->graph->n_uses, 3 * pairs + 2 * p->n_devices);
   return sat_add(each, sat_mul(p->n_operators, 5 * (int64_t)p->n_devices)) <= most_entries;
-}
-
-static int64_t most_transfer(const situ_problem *p, int32_t t) { return p->costs->row_most_ns[costs_row(p->costs, t)]; }
-
-int64_t latency_serial_ns(const situ_problem *p) {
-  const situ_graph *g = p->graph;
-  int64_t sum = 0;
-  for (int32_t v = 0; v < p->n_operators; v++) {
-    int64_t most = 0;
-    for (int32_t k = 0; k < p->n_classes; k++) {
-      int64_t time = p->time_ns[(int64_t)v * p->n_classes + k];
-      if (time != SITU_NEVER_NS) most = max64(most, time);
-    }
-    sum = sat_add(sum, most);
-  }
-  for (int32_t t = 0; t < g->n_tensors; t++)
-    sum = sat_add(sum, sat_mul(min64(g->use_start[t + 1] - g->use_start[t], p->n_memories), most_transfer(p, t)));
-  return sum;
 }
 
 /* ---- columns ---- */
@@ -191,7 +173,7 @@ static bool make_arrays(latency_program *l, arena *a) {
 bool latency_program_write(latency_program *l, program *q, const situ_problem *p, int64_t upper_ns, bool whole,
                            arena *a) {
   REQUIRE(upper_ns >= 0 && q->n_columns == 0);
-  *l = (latency_program){.problem = p, .upper_ns = min64(upper_ns, latency_serial_ns(p))};
+  *l = (latency_program){.problem = p, .upper_ns = min64(upper_ns, problem_serial_ns(p, 0))};
   if (!make_arrays(l, a) || !bound_heads_tails(l->head, l->tail, p)) return false;
   add_columns(l, q, program_unit_of(l->upper_ns), whole);
   if (q->out_of_memory) return false;

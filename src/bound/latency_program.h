@@ -39,8 +39,6 @@ typedef struct latency_program {
 
 /* Whether times and sizes are moderate, and the program has about `most_entries` at most. */
 bool latency_program_fits(const situ_problem *problem, int64_t most_entries);
-/* A time that no plan without idle waiting exceeds: all operators and transfers one after the other. */
-int64_t latency_serial_ns(const situ_problem *problem);
 /* Writes rows (1) to (8). Columns of x are whole where asked for. False without memory. */
 bool latency_program_write(latency_program *out, program *p, const situ_problem *problem, int64_t upper_ns, bool whole,
                            arena *a);

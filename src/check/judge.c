@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 void judge_note(judge *j, const char *rule, const char *format, ...) {
   situ_verdict *v = j->verdict;
   v->n_found++;
@@ -12,8 +14,7 @@ void judge_note(judge *j, const char *rule, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  for (unsigned char *c = (unsigned char *)line; *c; c++)
-    if (*c < 0x20 || *c == 0x7f) *c = '?';
+  text_make_line(line);
   const char *text = arena_string(v->arena, line);
   if (text)
     v->kept[v->n_kept++] = (situ_violation){rule, text};

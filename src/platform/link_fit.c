@@ -135,13 +135,10 @@ static situ_status read_lines(reader *r, char *text) {
 
 static situ_status read_file(reader *r) {
   file_view view;
-  TRY(file_open(&view, r->path, r->error));
+  TRY(file_open_text(&view, r->path, r->error));
   char *text = arena_string_n(r->arena, (const char *)view.bytes, view.size_bytes);
-  bool binary = memchr(view.bytes, '\0', view.size_bytes) != NULL;
   file_close(&view);
-  if (!text) return fail_no_memory(r->error);
-  if (binary) return fail_with(r->error, SITU_STATUS_BAD_INPUT, r->path, "is not a table: expected text");
-  return read_lines(r, text);
+  return text ? read_lines(r, text) : fail_no_memory(r->error);
 }
 
 static int by_size(const void *left, const void *right) {

@@ -190,9 +190,7 @@ static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, sit
   return SITU_STATUS_OK;
 }
 
-/* The time of everything, each operator on its slowest class, each tensor over the slowest route to each memory that
- * may have a user of it and, where it is staged through the host, out once more. */
-static int64_t slowest_work_ns(const situ_problem *p) {
+int64_t problem_serial_ns(const situ_problem *p, int32_t more) {
   const situ_graph *g = p->graph;
   int64_t sum = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
@@ -205,7 +203,7 @@ static int64_t slowest_work_ns(const situ_problem *p) {
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int64_t users = g->use_start[t + 1] - g->use_start[t], slowest = p->costs->row_most_ns[costs_row(p->costs, t)];
-    if (users > 0) sum = sat_add(sum, sat_mul(slowest, min64(users, p->n_memories) + 1));
+    if (users > 0) sum = sat_add(sum, sat_mul(slowest, min64(users, p->n_memories) + more));
   }
   return sum;
 }
@@ -221,9 +219,10 @@ static int64_t all_bytes(const situ_problem *p) {
   return sat_add(weights, sat_mul(p->in_flight, each));
 }
 
+/* A tensor that is staged through the host goes out once more. */
 static situ_status refuse_excess(const situ_problem *p, situ_error *error) {
   char said[TEXT_UNIT_BYTES];
-  int64_t time_ns = slowest_work_ns(p), bytes = all_bytes(p);
+  int64_t time_ns = problem_serial_ns(p, 1), bytes = all_bytes(p);
   if (time_ns > PROBLEM_MOST_NS)
     return fail_with(error, SITU_STATUS_BAD_INPUT, p->graph->model,
                      "the operators and transfers, each at its slowest, take %s together; expected at most 2^54 ns "

@@ -65,6 +65,10 @@ enum {
 /* Whether the execution model of the problem is one of a set. */
 static inline bool problem_is_of(const situ_problem *p, unsigned models) { return models >> p->execution & 1; }
 
+/* The time of everything one after the other: each operator on its slowest class, each tensor over its slowest route to
+ * each memory that may have a user of it, and `more` times beside. */
+int64_t problem_serial_ns(const situ_problem *p, int32_t more);
+
 /* Time of an operator on a device; SITU_NEVER_NS where it cannot run. */
 static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t d) {
   return p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];

@@ -246,7 +246,7 @@ static void remark(reading *r) {
 
 static situ_status read_into(reading *r) {
   const read_source *s = r->source;
-  TRY(ir_parse(&r->net, r->a, s->bytes, s->size_bytes, s->path, r->error));
+  TRY(ir_parse(&r->net, r->a, s, r->error));
   TRY(ir_link(r->net, r->a, s->path, r->error));
   name_dims(r);
   size_dims(r, r->net);
@@ -272,4 +272,5 @@ const reader openvino_reader = {.name = "openvino",
                                 .title = "OpenVINO IR (versions 6 to 11)",
                                 .suffixes = ".xml",
                                 .recognise = recognise,
+                                .in_parts = true,
                                 .read = read_ir};

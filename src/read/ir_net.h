@@ -7,6 +7,7 @@
 #include "ops/ops.h"
 
 typedef struct ir_net ir_net;
+struct read_source;
 
 typedef struct ir_attr {
   const char *key, *value;
@@ -59,8 +60,7 @@ struct ir_net {
 
 /* Parses a file. BAD_INPUT, with the line, when it is no IR of version 6 to 11 or states what cannot be; nothing beyond
  * the XML is read. Sizes of dimensions are -1 where they are dynamic. */
-situ_status ir_parse(ir_net **out, arena *a, const unsigned char *bytes, size_t size_bytes, const char *path,
-                     situ_error *error);
+situ_status ir_parse(ir_net **out, arena *a, const struct read_source *source, situ_error *error);
 
 /* Follows the edges of a net and of the bodies within, orders the layers and finds what is constant. BAD_INPUT, naming
  * the layer, when an edge leads nowhere, an input is given twice or never, or layers form a cycle. */

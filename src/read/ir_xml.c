@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "read/ir_net.h"
+#include "read/reader.h"
 
 enum {
   FIRST_VERSION = 6,
@@ -358,29 +359,29 @@ static void XMLCALL on_doctype(void *data, const char *name, const char *system,
   refuse(data, "document type declarations are not allowed", "");
 }
 
-static situ_status parse_all(parser *p, const unsigned char *bytes, size_t size_bytes) {
+static situ_status parse_all(parser *p, const read_source *s) {
   XML_SetUserData(p->xml, p);
   XML_SetElementHandler(p->xml, on_start, on_end);
   XML_SetCharacterDataHandler(p->xml, on_text);
   XML_SetStartDoctypeDeclHandler(p->xml, on_doctype);
   for (size_t at = 0;;) {
-    size_t n = size_bytes - at < CHUNK_BYTES ? size_bytes - at : CHUNK_BYTES;
-    enum XML_Status parsed = XML_Parse(p->xml, (const char *)bytes + at, (int)n, at + n == size_bytes);
+    size_t n = s->size_bytes - at < CHUNK_BYTES ? s->size_bytes - at : CHUNK_BYTES;
+    read_need(s, s->bytes + at, n);
+    enum XML_Status parsed = XML_Parse(p->xml, (const char *)s->bytes + at, (int)n, at + n == s->size_bytes);
     if (p->status != SITU_STATUS_OK) return p->status;
     if (parsed != XML_STATUS_OK && XML_GetErrorCode(p->xml) == XML_ERROR_NO_MEMORY) return fail_no_memory(p->error);
     if (parsed != XML_STATUS_OK)
       return fail_with(p->error, SITU_STATUS_BAD_INPUT, p->path, "line %lu: this is not well-formed XML: %s",
                        (unsigned long)XML_GetCurrentLineNumber(p->xml), XML_ErrorString(XML_GetErrorCode(p->xml)));
     at += n;
-    if (at == size_bytes) return SITU_STATUS_OK;
+    if (at == s->size_bytes) return SITU_STATUS_OK;
   }
 }
 
-situ_status ir_parse(ir_net **out, arena *a, const unsigned char *bytes, size_t size_bytes, const char *path,
-                     situ_error *error) {
-  parser p = {.xml = XML_ParserCreate(NULL), .a = a, .path = path, .error = error};
+situ_status ir_parse(ir_net **out, arena *a, const read_source *source, situ_error *error) {
+  parser p = {.xml = XML_ParserCreate(NULL), .a = a, .path = source->path, .error = error};
   if (!p.xml) return fail_no_memory(error);
-  situ_status status = parse_all(&p, bytes, size_bytes);
+  situ_status status = parse_all(&p, source);
   XML_ParserFree(p.xml);
   if (status != SITU_STATUS_OK) return status;
   *out = p.main;

@@ -70,7 +70,7 @@ static situ_status read_source_with(situ_model *model, const read_source *source
     return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "no reader knows this kind of file; %s",
                      known_readers(known, sizeof known, ""));
   read_result result = {0};
-  if (source->view && !r->in_parts) file_need(source->view, 0, source->size_bytes);
+  if (source->view && !r->in_parts) TRY(file_need_text(source->view, source->path, error));
   situ_status status = r->read(&result, source, error);
   if (source->view && file_result(source->view, source->path, NULL) != SITU_STATUS_OK)
     status = file_result(source->view, source->path, error);

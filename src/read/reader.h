@@ -1,5 +1,4 @@
-/* read/reader.h - what a reader is. Each reader is one file that exports one const struct; src/read/read.c lists them.
- */
+/* read/reader.h - what a reader is. Each reader is one file that exports one const struct; READER_ROWS lists them. */
 #ifndef SITU_READ_READER_H
 #define SITU_READ_READER_H
 
@@ -61,12 +60,11 @@ typedef struct reader {
   /* How sure the reader is that the content is its own: -1 it is not, whatever the suffix says, 0 no, 1 maybe, 2
    * certain. Looks at the bytes only, and at few of them. NULL for the built-ins. */
   int (*recognise)(const read_source *source);
-  bool in_parts; /* it asks for the bytes that it reads with read_need; for others the whole file is there */
+  bool in_parts; /* it asks for the bytes that it reads with read_need; for others the whole file is there, a text */
   /* Reads. On failure what it put into `result` is freed by the caller. */
   situ_status (*read)(read_result *result, const read_source *source, situ_error *error);
 } reader;
 
-/* The table, ended by NULL. */
 /* The table of readers: one file that exports NAME_reader, and one line here. */
 #define READER_ROWS(ROW) \
   ROW(onnx)              \
@@ -77,6 +75,6 @@ typedef struct reader {
 #define READER_DECLARE(NAME) extern const reader NAME##_reader;
 READER_ROWS(READER_DECLARE)
 
-extern const reader *const readers[];
+extern const reader *const readers[]; /* ended by NULL */
 
 #endif

@@ -7,7 +7,7 @@ import json
 import pathlib
 import sys
 
-from test_cli import HERE, QUICK, SMALL, main, situ, situ_json
+from test_cli import HERE, QUICK, SMALL, main, situ, situ_json, some
 
 LAYERED = "builtin:layered?operators=20"
 GOLDEN = HERE.parent / "golden"
@@ -119,8 +119,8 @@ def test_members_of_a_wrong_type_are_refused_by_name():
         "costs": [None, "roofline", []],
         "model_hash": [7, None], "platform_hash": [7, None],
     }
-    for name, values in wrong.items():
-        for value in values:
+    for k, (name, values) in enumerate(wrong.items()):
+        for value in some(values, k):
             changed = {**made, "instance": {**made["instance"], name: value}}
             refused(changed, rf"changed.json: instance\.{name}: expected ")
 

@@ -16,7 +16,7 @@ import sys
 import termios
 import time
 
-from test_cli import QUICK, SITU, SMALL, Skip, environment, main, thorough
+from test_cli import QUICK, SITU, SMALL, Skip, environment, let_it_find_a_plan, main, situ, situ_json, small_platform, thorough
 
 
 def on_terminal(*arguments, **more):
@@ -65,6 +65,43 @@ def test_tables_fit_a_terminal_of_80_columns():
 def test_progress_shows_on_a_terminal_only():
     text = on_terminal("place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "1.6")
     assert re.search(r"\r\033\[K  1\.\d s  \w+  value ", text), repr(text[:400])
+
+
+# ---- interruption ----
+
+
+def best_plan_so_far_at(number):
+    call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "60", "--json"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        let_it_find_a_plan(call)
+        start = time.monotonic()
+        running.send_signal(number)
+        out, err = running.communicate(timeout=20)
+    if time.monotonic() - start < 0.01 and running.returncode == 0 and json.loads(out)["outcome"] == "optimal":
+        raise Skip("solved before it could be interrupted")
+    assert running.returncode == 0, err
+    assert json.loads(out)["value_ns"] > 0 and time.monotonic() - start < 5
+
+
+def test_ctrl_c_gives_the_best_plan_so_far():
+    best_plan_so_far_at(signal.SIGINT)
+
+
+def test_sigterm_and_sighup_give_the_best_plan_so_far():
+    best_plan_so_far_at(signal.SIGTERM)
+    best_plan_so_far_at(signal.SIGHUP)
+
+
+def test_ctrl_c_without_a_plan_ends_with_130():
+    weights = situ_json("inspect", SMALL)["weight_bytes"]
+    small_platform(weights // 2, weights - weights // 2)  # no room for a tensor, but that is hard to prove
+    call = [SITU, "place", SMALL, "--platform", "small.json", "--unused", "cpu", "--time-limit", "60", "--json"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(1)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=20)
+    assert running.returncode == 130, (running.returncode, err)
+    assert json.loads(out)["outcome"] == "cancelled"
 
 
 @thorough

@@ -140,6 +140,19 @@ static void texts_need_a_text_and_a_path(void **state) {
   assert_int_equal(situ_text_write("x", "", NULL), SITU_STATUS_IO);
 }
 
+static void slips_of_a_name_need_a_word_and_names(void **state) {
+  (void)state;
+  static const char *const names[] = {"place", NULL, "pareto"};
+  assert_null(situ_nearest_name(NULL, names, 3));
+  assert_null(situ_nearest_name("plcae", NULL, 3));
+  assert_null(situ_nearest_name("plcae", names, 0));
+  assert_null(situ_nearest_name("plcae", names, -1));
+  assert_null(situ_nearest_name("", names, 3));
+  assert_string_equal(situ_nearest_name("plcae", names, 3), "place"); /* two letters exchanged: a distance of 2 */
+  assert_string_equal(situ_nearest_name("PAR", names, 3), "pareto");
+  assert_null(situ_nearest_name("check", names, 3));
+}
+
 static void a_graph_builder_keeps_its_first_failure(void **state) {
   (void)state;
   situ_graph_builder *b = NULL;
@@ -738,6 +751,7 @@ int main(void) {
       cmocka_unit_test(the_version_is_that_of_the_headers),
       cmocka_unit_test(families_are_walked_to_their_ends),
       cmocka_unit_test(texts_need_a_text_and_a_path),
+      cmocka_unit_test(slips_of_a_name_need_a_word_and_names),
       cmocka_unit_test(a_graph_builder_keeps_its_first_failure),
       cmocka_unit_test(what_no_graph_can_hold_is_refused),
       cmocka_unit_test(a_graph_is_read_within_its_bounds_only),

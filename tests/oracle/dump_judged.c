@@ -1,7 +1,8 @@
-/* dump_judged FIRST LAST: for each seed from FIRST to LAST a random small problem, a random placement of it and what
- * the tool makes of that: one line of JSON with the members problem, plan (a plan file, whole or with one claim
- * changed) and rules (those that the checker sees broken). judge_plans.py works all of it out again from docs/model.md.
- */
+/* dump_judged WHAT FIRST LAST: one line of JSON for each seed from FIRST to LAST. It has a random small problem and
+ *   WHAT = plans      a plan file of a random placement, whole or with one claim changed, and the rules that the
+ *                     checker sees broken; judge_plans.py works all of it out again from docs/model.md
+ *   WHAT = proofs, cuts, packings   certificates, and what the checker sees proved by them; judge_proofs.py does so
+ * from docs/theory/bounds/certificates.md */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,8 @@ static situ_problem_options draw_options(rng *r, situ_execution execution, int32
   return o;
 }
 
-static draw draw_problem(uint64_t seed, rng *r) {
+/* A tight one has few operators, and memories that often have no room for them. */
+static draw draw_problem(uint64_t seed, rng *r, bool tight) {
   const situ_execution models[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
   situ_execution execution = models[seed % 3];
   int32_t copies = execution == SITU_EXECUTION_STREAM && rng_below(r, 4) == 0 ? 2 + (int32_t)rng_below(r, 2) : 1;
@@ -72,6 +74,11 @@ static draw draw_problem(uint64_t seed, rng *r) {
                    .unsupported = rng_below(r, 4) == 0,
                    .equal = rng_below(r, 2),
                    .memory = rng_below(r, 2) ? 0.2 + rng_unit(r) : 0};
+  if (tight) {
+    o.n_operators = 2 + (int32_t)rng_below(r, 5);
+    o.memory = 0.1 + 0.6 * rng_unit(r);
+    o.host_memory = 0.1 + 0.6 * rng_unit(r);
+  }
   situ_error error;
   draw x = {0};
   o.options = draw_options(r, execution, 1);
@@ -485,12 +492,32 @@ static json_value *cuts(uint64_t seed, rng *r, arena *a) {
   return line;
 }
 
+/* Lists of all operators, which the judge may refute, and of a few, which mostly go in. */
+static json_value *packings(const draw *x, rng *r, arena *a) {
+  const situ_problem *p = x->problem;
+  json_value *line = json_new_object(), *list = json_new_array();
+  int64_t n = p->n_operators / p->n_copies;
+  for (int32_t round = 0; round < 4 && !p->conflict; round++) {
+    certificate c;
+    certificate_start(&c, "packing", SITU_NEVER_NS);
+    int64_t n_listed = round == 0 ? n : 1 + rng_below(r, n), *listed;
+    listed = certificate_add_operators(&c, "operators", n_listed, a);
+    for (int64_t i = 0; i < n_listed; i++)
+      listed[i] = round == 0 ? i : rng_below(r, round == 3 ? p->n_operators + 1 : n);
+    add_proof(list, p, &c);
+  }
+  json_set(line, "problem", problem_json(x));
+  json_set(line, "proofs", list);
+  return line;
+}
+
 static json_value *line_of(const char *what, uint64_t seed, arena *a) {
   rng r = rng_new(seed * 7919 + 3);
   if (strcmp(what, "cuts") == 0) return cuts(seed, &r, a);
-  draw x = draw_problem(seed, &r);
+  bool tight = strcmp(what, "packings") == 0;
+  draw x = draw_problem(seed, &r, tight);
   situ_plan *plan = strcmp(what, "plans") == 0 ? draw_plan(x.problem, &r, a) : NULL;
-  json_value *line = plan ? judged(&x, plan) : proofs(&x, &r, a);
+  json_value *line = plan ? judged(&x, plan) : tight ? packings(&x, &r, a) : proofs(&x, &r, a);
   situ_plan_free(plan);
   situ_problem_free(x.posed);
   situ_costs_free(x.copied_costs);

@@ -14,6 +14,7 @@
 #include "../lab/brute.h"
 #include "../lab/lab.h"
 #include "../lab/proved.h"
+#include "../lab/tier.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 
@@ -83,7 +84,7 @@ static void judge_lists(const situ_problem *p, bool possible, uint64_t seed) {
 static int32_t try_all(situ_execution execution, int32_t n_seeds) {
   int32_t n_refuted = 0, n_none = 0;
   const char *wanted = getenv("SITU_PROBLEMS");
-  if (wanted) n_seeds = atoi(wanted);
+  n_seeds = wanted ? atoi(wanted) : rounds_of(n_seeds);
   for (uint64_t seed = 1; seed <= (uint64_t)n_seeds; seed++) {
     lab l = draw(seed, execution);
     bool refuted = is_refuted(l.problem);
@@ -107,17 +108,17 @@ static int32_t try_all(situ_execution execution, int32_t n_seeds) {
 
 static void what_calls_cannot_hold_is_refuted(void **state) {
   (void)state;
-  assert_true(try_all(SITU_EXECUTION_CALLS, 1500) > 100);
+  assert_true(try_all(SITU_EXECUTION_CALLS, 1500) > rounds_of(100));
 }
 
 static void what_pipelines_cannot_hold_is_refuted(void **state) {
   (void)state;
-  assert_true(try_all(SITU_EXECUTION_PIPELINE, 1500) > 100);
+  assert_true(try_all(SITU_EXECUTION_PIPELINE, 1500) > rounds_of(100));
 }
 
 static void streams_that_have_a_plan_are_not_refuted(void **state) {
   (void)state;
-  assert_true(try_all(SITU_EXECUTION_STREAM, 1500) > 100);
+  assert_true(try_all(SITU_EXECUTION_STREAM, 1500) > rounds_of(100));
 }
 
 int main(void) {

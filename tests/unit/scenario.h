@@ -63,18 +63,40 @@ static inline void scenario_link(scenario *s, int32_t from, int32_t to, int64_t 
   s->links[s->n_links++] = (situ_link){from, to, latency_ns, 1e9, channel};
 }
 
-static inline int32_t scenario_operator(scenario *s, const char *name, int64_t time_ns, int64_t weight_bytes,
-                                        int64_t workspace_bytes) {
-  situ_operator op = {.name = name,
-                      .source_id = s->n_operators,
-                      .colocation = -1,
-                      .weight_bytes = weight_bytes,
-                      .workspace_bytes = workspace_bytes};
+/* Devices with a memory of their own each, the first a host, and links between all. */
+static inline scenario scenario_mesh(int32_t n_devices, int64_t memory_bytes) {
+  scenario s = scenario_new();
+  for (int32_t d = 0; d < n_devices; d++) scenario_device(&s, memory_bytes, -1, d == 0);
+  for (int32_t from = 0; from < n_devices; from++)
+    for (int32_t to = 0; to < n_devices; to++)
+      if (from != to) scenario_link(&s, from, to, 0, -1);
+  return s;
+}
+
+/* The same time on every device; s->time_ns may be changed until the problem is posed. */
+static inline int32_t scenario_add(scenario *s, situ_operator op, int64_t time_ns) {
   int32_t v;
   assert_int_equal(builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
   for (int32_t d = 0; d < 8; d++) s->time_ns[v][d] = time_ns;
   s->n_operators++;
   return v;
+}
+
+static inline int32_t scenario_operator(scenario *s, const char *name, int64_t time_ns, int64_t weight_bytes,
+                                        int64_t workspace_bytes) {
+  return scenario_add(s,
+                      (situ_operator){.name = name,
+                                      .source_id = s->n_operators,
+                                      .colocation = -1,
+                                      .weight_bytes = weight_bytes,
+                                      .workspace_bytes = workspace_bytes},
+                      time_ns);
+}
+
+/* An operator of a phase and of a colocation group; -1: of none. */
+static inline int32_t scenario_of_phase(scenario *s, const char *name, int64_t time_ns, situ_phase phase,
+                                        int64_t group) {
+  return scenario_add(s, (situ_operator){.name = name, .source_id = -1, .colocation = group, .phase = phase}, time_ns);
 }
 
 /* A tensor of operator v for the users listed, ended by -1. */

@@ -64,7 +64,8 @@ static situ_status metis_solve(solve_run *run) {
                                  options, &cut, part);
   }
   if (result == METIS_ERROR_MEMORY) return fail_no_memory(run->error);
-  if (result != METIS_OK) return SITU_STATUS_OK; /* no parts, no plan */
+  if (result != METIS_OK)
+    return fail_with(run->error, SITU_STATUS_INTERNAL, NULL, "the library METIS failed with code %d", result);
   return parts_offer(&g, part);
 }
 

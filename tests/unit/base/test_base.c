@@ -193,6 +193,24 @@ static void a_file_cut_off_between_two_parts_is_a_failure_and_no_signal(void **s
   unlink(path);
 }
 
+/* A terabyte, of which nothing but the first part can be read within a test. */
+static void a_text_is_read_up_to_its_first_zero_byte(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-test-XXXXXX";
+  close(mkstemp(path));
+  assert_int_equal(file_write(path, "hello", 5, NULL), SITU_STATUS_OK);
+  file_view view;
+  situ_error error;
+  assert_int_equal(file_open_text(&view, path, &error), SITU_STATUS_OK);
+  assert_memory_equal(view.bytes, "hello", 5);
+  file_close(&view);
+  if (truncate(path, (off_t)1 << 40) != 0) skip(); /* the file system has a limit */
+  assert_int_equal(file_open_text(&view, path, &error), SITU_STATUS_BAD_INPUT);
+  assert_non_null(strstr(error.text, "zero byte"));
+  assert_null(view.bytes);
+  unlink(path);
+}
+
 /* An open that waits for the other end of a pipe never comes back; the alarm ends the test then. */
 static void a_pipe_is_no_file_and_nobody_waits_for_it(void **state) {
   (void)state;
@@ -260,6 +278,7 @@ int main(void) {
       cmocka_unit_test(a_written_file_reads_back),
       cmocka_unit_test(a_file_cut_off_after_it_was_read_is_still_whole),
       cmocka_unit_test(a_file_cut_off_between_two_parts_is_a_failure_and_no_signal),
+      cmocka_unit_test(a_text_is_read_up_to_its_first_zero_byte),
       cmocka_unit_test(a_pipe_is_no_file_and_nobody_waits_for_it),
       cmocka_unit_test(json_errors_name_line_and_column),
       cmocka_unit_test(json_survives_a_round_trip),

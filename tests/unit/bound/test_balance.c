@@ -9,6 +9,7 @@
 
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
+#include "../scenario.h"
 #include "base/rng.h"
 #include "bound/bound.h"
 
@@ -54,9 +55,32 @@ static void the_bound_never_exceeds_the_optimum(void **state) {
   assert_true(n_feasible > 1500 && n_tight > 100);
 }
 
+/* a and b take 6 ns on the equal devices 0 and 2 and 194 on the host. a is pinned to device 0, which else has to stay
+ * unused: with it, work w of the 12 ns moved to the host leaves (12 - w) / 2 on each and puts w * 194 / 6 there; both
+ * are equal at w = 6 / (97 / 3 + 1 / 2), which leaves 5.91, rounded up 6. Without device 0 it would be above 11. */
+static void a_device_that_only_a_pin_uses_counts(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  s.alike = true;
+  for (int32_t d = 0; d < 3; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 1);
+  for (int32_t d = 0; d < 3; d += 2) {
+    scenario_link(&s, d, 1, 0, -1);
+    scenario_link(&s, 1, d, 0, -1);
+  }
+  scenario_operator(&s, "a", 6, 0, 0);
+  scenario_operator(&s, "b", 6, 0, 0);
+  s.time_ns[0][1] = s.time_ns[1][1] = 194;
+  scenario_pose(&s, &(situ_problem_options){.objective = SITU_OBJECTIVE_THROUGHPUT,
+                                            .unused = (bool[]){true, false, false},
+                                            .pins = (int32_t[]){0, -1}});
+  assert_int_equal(balance_of(s.problem), 6);
+  scenario_free(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_bound_never_exceeds_the_optimum),
+      cmocka_unit_test(a_device_that_only_a_pin_uses_counts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,16 +18,6 @@ static int64_t bound_of(const situ_problem *p) {
   return lower;
 }
 
-/* Two or three devices, the first a host, with links of 1 byte a nanosecond. */
-static scenario machine(int32_t n_devices) {
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < n_devices; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
-  for (int32_t from = 0; from < n_devices; from++)
-    for (int32_t to = 0; to < n_devices; to++)
-      if (from != to) scenario_link(&s, from, to, 0, -1);
-  return s;
-}
-
 /* a (1) feeds b and c (10 each), which feed d (1), on two devices alike. On one device that takes 1 + 20 + 1 = 22; with
  * b beside a and d beside c it is 1 + 10 + size + 1 the one way and 1 + size + 10 + 1 the other: 24 with tensors of 12
  * bytes, 14 with 2. Two such diamonds in a row take the sum, since the tensor between them stays where it is. */
@@ -36,7 +26,7 @@ static void diamonds_in_a_row_are_added_up(void **state) {
   for (int32_t k = 0; k < 4; k++) {
     int64_t size = k % 2 ? 2 : 12;
     int32_t n_diamonds = 1 + k / 2;
-    scenario s = machine(2);
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 4 * n_diamonds; v++) {
       char name[8];
       snprintf(name, sizeof name, "%d", (int)v);
@@ -60,7 +50,7 @@ static void on_chains_it_is_the_optimum(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 200; seed++) {
     rng r = rng_new(seed);
-    scenario s = machine(2 + (int32_t)(seed % 2));
+    scenario s = scenario_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
     int32_t n = 2 + (int32_t)rng_below(&r, 6);
     for (int32_t v = 0; v < n; v++) {
       char name[8];

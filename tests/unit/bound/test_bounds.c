@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../scenario.h"
 #include "bound/bound.h"
 #include "cost/cost_models.h"
 #include "graph/builder.h"
@@ -118,6 +119,18 @@ static void weights_without_room_leave_no_plan(void **state) {
   lab_free(&l);
 }
 
+/* Two memories of 10 bytes for 8 and 8 bytes, then for 8, 8 and 5: 21 bytes are more than 20, 16 are not. */
+static void memories_count_together(void **state) {
+  (void)state;
+  for (int n = 2; n <= 3; n++) {
+    scenario s = scenario_mesh(2, 10);
+    for (int v = 0; v < n; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1, v < 2 ? 8 : 5, 0);
+    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    assert_int_equal(bound_of(s.problem, "memory_price"), n == 2 ? 0 : SITU_NEVER_NS);
+    scenario_free(&s);
+  }
+}
+
 static void what_meets_shares_a_device_or_pays_a_transfer(void **state) {
   (void)state;
   /* A tensor takes 12 ns. Three operators of 10 and the one that waits for them, of 5, on either device: the longest
@@ -155,6 +168,7 @@ int main(void) {
       cmocka_unit_test(work_is_balanced_over_unlike_devices),
       cmocka_unit_test(weights_that_do_not_fit_are_work_for_the_host),
       cmocka_unit_test(weights_without_room_leave_no_plan),
+      cmocka_unit_test(memories_count_together),
       cmocka_unit_test(what_meets_shares_a_device_or_pays_a_transfer),
       cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
   };

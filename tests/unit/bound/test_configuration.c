@@ -12,6 +12,7 @@
 #include "../../lab/brute.h"
 #include "../../lab/lab.h"
 #include "../../lab/tier.h"
+#include "../scenario.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "bound/configuration.h"
@@ -192,9 +193,26 @@ static void the_bound_reaches_optima_that_another_method_proved(void **state) {
   }
 }
 
+/* Replicas and transfers beside work would make loads smaller than the sums that the bound counts. */
+static void pipelines_with_replicas_or_overlap_are_not_served(void **state) {
+  (void)state;
+  for (int which = 0; which < 4; which++) {
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    scenario_operator(&s, "a", 1, 0, 0);
+    scenario_pose(&s, &(situ_problem_options){
+                          .objective = SITU_OBJECTIVE_THROUGHPUT,
+                          .communication = which == 1 ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
+                          .overlap = which == 2,
+                          .replicate = which == 3});
+    assert_true(configuration_serves(s.problem) == (which == 0));
+    scenario_free(&s);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_sweep_finds_the_least_load_of_every_sum_of_prices),
+      cmocka_unit_test(pipelines_with_replicas_or_overlap_are_not_served),
       cmocka_unit_test(the_bound_is_never_above_the_optimum),
       cmocka_unit_test(the_bound_reaches_optima_that_another_method_proved),
       cmocka_unit_test(the_engine_solves_a_program_known_from_arithmetic),

@@ -11,16 +11,6 @@ static const situ_problem_options stream = {.size = sizeof(situ_problem_options)
 static const situ_problem_options pipeline = {.size = sizeof(situ_problem_options),
                                               .objective = SITU_OBJECTIVE_THROUGHPUT};
 
-/* Equal devices in pairs of links, 1 byte a nanosecond; d0 is the host. */
-static scenario devices(int32_t n, int64_t memory_bytes) {
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < n; d++) scenario_device(&s, memory_bytes, -1, d == 0);
-  for (int32_t a = 0; a < n; a++)
-    for (int32_t b = 0; b < n; b++)
-      if (a != b) scenario_link(&s, a, b, 0, -1);
-  return s;
-}
-
 static void add_list(certificate *c, arena *a, const char *name, int64_t n, ...) {
   int64_t *values = certificate_add(c, name, n, a);
   va_list numbers;
@@ -43,16 +33,6 @@ static int64_t proved_by_operator(const scenario *s, const char *kind, int v) {
 
 /* ---- items and the largest operator ---- */
 
-/* An operator of a phase and a colocation group; the same time everywhere. */
-static int32_t grouped(scenario *s, const char *name, int64_t time_ns, situ_phase phase, int64_t group) {
-  situ_operator op = {.name = name, .source_id = -1, .colocation = group, .phase = phase};
-  int32_t v;
-  assert_int_equal(builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
-  for (int32_t d = 0; d < 8; d++) s->time_ns[v][d] = time_ns;
-  s->n_operators++;
-  return v;
-}
-
 /* Groups A = {a, x} and B = {b, y}; a before b, both forward, and y before x. Of another phase than forward that means:
  *   backward   nothing, since both groups have a forward operator: A and B are two items, of 2 + 8 and 3 + 9 ns
  *   update     nothing, since updates are no part of F
@@ -70,9 +50,10 @@ static void groups_on_a_circle_of_f_are_one_item(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     situ_problem_options options = pipeline;
     options.free = rows[i].free;
-    scenario s = devices(2, SITU_UNLIMITED_BYTES);
-    int32_t a = grouped(&s, "a", 2, SITU_PHASE_FORWARD, 1), b = grouped(&s, "b", 3, SITU_PHASE_FORWARD, 2);
-    int32_t y = grouped(&s, "y", 9, rows[i].phase, 2), x = grouped(&s, "x", 8, rows[i].phase, 1);
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_of_phase(&s, "a", 2, SITU_PHASE_FORWARD, 1),
+            b = scenario_of_phase(&s, "b", 3, SITU_PHASE_FORWARD, 2);
+    int32_t y = scenario_of_phase(&s, "y", 9, rows[i].phase, 2), x = scenario_of_phase(&s, "x", 8, rows[i].phase, 1);
     scenario_tensor(&s, a, 1, b, -1);
     scenario_tensor(&s, y, 1, x, -1);
     scenario_pose(&s, &options);
@@ -88,11 +69,13 @@ static void groups_on_a_circle_of_f_are_one_item(void **state) {
 static void backward_edges_count_turned_round_where_a_group_has_no_forward_operator(void **state) {
   (void)state;
   for (int with_forward = 0; with_forward < 3; with_forward++) {
-    scenario s = devices(2, SITU_UNLIMITED_BYTES);
-    if (with_forward >= 1) grouped(&s, "f", 2, SITU_PHASE_FORWARD, 1);
-    if (with_forward >= 2) grouped(&s, "g", 3, SITU_PHASE_FORWARD, 2);
-    int32_t r = grouped(&s, "r", 4, SITU_PHASE_BACKWARD, 1), q = grouped(&s, "q", 5, SITU_PHASE_BACKWARD, 2);
-    int32_t t = grouped(&s, "t", 6, SITU_PHASE_BACKWARD, 2), u = grouped(&s, "u", 7, SITU_PHASE_BACKWARD, 1);
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    if (with_forward >= 1) scenario_of_phase(&s, "f", 2, SITU_PHASE_FORWARD, 1);
+    if (with_forward >= 2) scenario_of_phase(&s, "g", 3, SITU_PHASE_FORWARD, 2);
+    int32_t r = scenario_of_phase(&s, "r", 4, SITU_PHASE_BACKWARD, 1),
+            q = scenario_of_phase(&s, "q", 5, SITU_PHASE_BACKWARD, 2);
+    int32_t t = scenario_of_phase(&s, "t", 6, SITU_PHASE_BACKWARD, 2),
+            u = scenario_of_phase(&s, "u", 7, SITU_PHASE_BACKWARD, 1);
     scenario_tensor(&s, r, 1, q, -1);
     scenario_tensor(&s, t, 1, u, -1);
     scenario_pose(&s, &pipeline);
@@ -149,7 +132,7 @@ static certificate cuts(const scenario *s, int64_t n_cuts, const int32_t *cut, i
 static void operators_beside_a_cut_make_it_none(void **state) {
   (void)state;
   for (int behind = 0; behind < 2; behind++) {
-    scenario s = devices(2, SITU_UNLIMITED_BYTES);
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t a = scenario_operator(&s, "a", 1, 0, 0);
     int32_t early = behind ? -1 : scenario_operator(&s, "e", 4, 0, 0);
     int32_t c = scenario_operator(&s, "c", 1, 0, 0), late = behind ? scenario_operator(&s, "e", 4, 0, 0) : -1;
@@ -178,7 +161,7 @@ static void operators_beside_a_cut_make_it_none(void **state) {
 /* a 2 ns, then c 3 ns, then d 4 ns, on two devices far apart. The cut c has 4 ns behind it wherever it ends. */
 static void numbers_of_cuts_hold_block_by_block(void **state) {
   (void)state;
-  scenario s = devices(2, SITU_UNLIMITED_BYTES);
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t a = scenario_operator(&s, "a", 2, 0, 0), c = scenario_operator(&s, "c", 3, 0, 0);
   int32_t d = scenario_operator(&s, "d", 4, 0, 0);
   scenario_tensor(&s, a, 100, c, -1);
@@ -208,7 +191,7 @@ static void numbers_of_cuts_hold_block_by_block(void **state) {
 
 static void cuts_of_a_wrong_form_are_no_certificate(void **state) {
   (void)state;
-  scenario s = devices(2, SITU_UNLIMITED_BYTES);
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t v[3];
   for (int i = 0; i < 3; i++) v[i] = scenario_operator(&s, NULL, 1, 0, 0);
   for (int i = 0; i < 2; i++) scenario_tensor(&s, v[i], 0, v[i + 1], -1);
@@ -248,7 +231,7 @@ static void cuts_of_a_wrong_form_are_no_certificate(void **state) {
  * A cut must not be deleted. */
 static void deleted_operators_keep_no_device(void **state) {
   (void)state;
-  scenario s = devices(1, SITU_UNLIMITED_BYTES);
+  scenario s = scenario_mesh(1, SITU_UNLIMITED_BYTES);
   int32_t a = scenario_operator(&s, "a", 1, 0, 0), x = scenario_operator(&s, "x", 5, 0, 0);
   int32_t y = scenario_operator(&s, "y", 6, 0, 0), c = scenario_operator(&s, "c", 1, 0, 0);
   scenario_tensor(&s, a, 0, x, y, -1);
@@ -282,7 +265,7 @@ static void blocks_are_searched_no_further_than_need_be(void **state) {
   (void)state;
   static const int64_t least_ns[] = {300, 30, 12};
   for (int what = 0; what < 3; what++) {
-    scenario s = devices(what ? 2 : 1, SITU_UNLIMITED_BYTES);
+    scenario s = scenario_mesh(what ? 2 : 1, SITU_UNLIMITED_BYTES);
     int32_t n = what == 0 ? 24 : what == 1 ? 20 : 7;
     for (int32_t v = 0; v < n; v++) scenario_operator(&s, NULL, what ? 3 : v + 1, 0, 0);
     for (int32_t v = 2; v < n && what == 1; v++) scenario_tensor(&s, v - 2, 0, v, -1);
@@ -316,7 +299,7 @@ static certificate visit(const scenario *s, int64_t n, const int32_t *chain, int
 static void a_memory_may_be_full_to_the_last_byte(void **state) {
   (void)state;
   for (int short_of = 0; short_of < 2; short_of++) {
-    scenario s = devices(2, 10 + 41 - short_of);
+    scenario s = scenario_mesh(2, 10 + 41 - short_of);
     int32_t v[2] = {scenario_operator(&s, "a", 2, 5, 0), scenario_operator(&s, "b", 3, 5, 1)};
     scenario_tensor(&s, v[0], 40, v[1], -1);
     scenario_pose(&s, &stream);
@@ -334,7 +317,7 @@ static void a_memory_may_be_full_to_the_last_byte(void **state) {
 static void the_longest_of_several_tensors_counts(void **state) {
   (void)state;
   for (int first = 0; first < 2; first++) {
-    scenario s = devices(2, SITU_UNLIMITED_BYTES);
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
     int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
     int32_t e = scenario_operator(&s, "e", 4, 0, 0);
     s.time_ns[a][1] = s.time_ns[b][0] = s.time_ns[e][1] = SITU_NEVER_NS;

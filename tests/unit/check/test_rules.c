@@ -42,15 +42,6 @@ static scenario star(int32_t n, int64_t memory_bytes) {
 
 static situ_plan *plan_on(scenario *s, int32_t *device) { return scenario_plan(s, &(placement){.device = device}); }
 
-static int32_t of_phase(scenario *s, const char *name, int64_t time_ns, situ_phase phase, int64_t group) {
-  situ_operator op = {.name = name, .source_id = -1, .colocation = group, .phase = phase};
-  int32_t v;
-  assert_int_equal(builder_add_operator(s->builder, &op, &v, NULL), SITU_STATUS_OK);
-  for (int32_t d = 0; d < 8; d++) s->time_ns[v][d] = time_ns;
-  s->n_operators++;
-  return v;
-}
-
 /* ---- streams ---- */
 
 /* a 3 ns and b 4 ns on d0, c 5 ns on d1 beside them: latency and period are 7 ns. */
@@ -393,9 +384,10 @@ static void backward_edges_count_turned_round(void **state) {
     for (int straight = 0; straight < 2; straight++) {
       if (straight && i > 0) continue; /* with the groups the devices are given */
       scenario s = star(3, SITU_UNLIMITED_BYTES);
-      int32_t f = of_phase(&s, "f", 1, SITU_PHASE_FORWARD, 1), g = of_phase(&s, "g", 1, SITU_PHASE_FORWARD, 2);
-      int32_t q = of_phase(&s, "q", 1, SITU_PHASE_BACKWARD, rows[i].q_group);
-      int32_t r = of_phase(&s, "r", 1, SITU_PHASE_BACKWARD, rows[i].r_group);
+      int32_t f = scenario_of_phase(&s, "f", 1, SITU_PHASE_FORWARD, 1),
+              g = scenario_of_phase(&s, "g", 1, SITU_PHASE_FORWARD, 2);
+      int32_t q = scenario_of_phase(&s, "q", 1, SITU_PHASE_BACKWARD, rows[i].q_group);
+      int32_t r = scenario_of_phase(&s, "r", 1, SITU_PHASE_BACKWARD, rows[i].r_group);
       scenario_tensor(&s, f, 1, g, -1);
       scenario_tensor(&s, q, 1, r, -1);
       scenario_pose(
@@ -538,8 +530,8 @@ static void equal_devices_stand_for_each_other(void **state) {
 static void constraints_that_contradict_each_other_are_told(void **state) {
   (void)state;
   scenario s = star(2, SITU_UNLIMITED_BYTES);
-  of_phase(&s, "u", 1, SITU_PHASE_FORWARD, 1);
-  of_phase(&s, "w", 1, SITU_PHASE_FORWARD, 1);
+  scenario_of_phase(&s, "u", 1, SITU_PHASE_FORWARD, 1);
+  scenario_of_phase(&s, "w", 1, SITU_PHASE_FORWARD, 1);
   int32_t pins[] = {0, 1}, device[] = {0, 0};
   situ_problem_options options = stream;
   options.pins = pins;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../../lab/tier.h"
 #include "learn/hsdag_net.h"
 
 enum { N = 23, FEATURES = 9, DEVICES = 3 };
@@ -83,7 +84,7 @@ static void check_gradient(setting *s, const hsdag_pass *how, uint64_t seed, tap
   double reached = 0;
   for (int32_t k = 0; k < params_count(s->params); k++) {
     nn_matrix at = params_at(s->params, k);
-    for (int32_t tries = 0; tries < 3; tries++) {
+    for (int32_t tries = 0; tries < rounds_of(3); tries++) {
       int64_t i = rng_below(&random, (int64_t)at.rows * at.cols);
       nn_real kept = at.value[i];
       double side[2];

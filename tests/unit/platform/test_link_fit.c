@@ -161,7 +161,7 @@ static void what_is_no_table_is_refused(void **state) {
   REFUSED("bytes,time_s\n8,1e30\n", "line 2: expected a number");
   REFUSED("bytes,time_s\n1e30,1\n", "line 2: expected a number");
   REFUSED("bytes,time_s\n8,1 2\n", "line 2: expected a number");
-  REFUSED("bytes,time_us\n8,\0009\n", "is not a table");
+  REFUSED("bytes,time_us\n8,\0009\n", "expected text");
   situ_link_fit *fit;
   situ_error error = {0};
   assert_int_equal(situ_link_fit_read(&fit, "no-such-file.csv", false, &error), SITU_STATUS_IO);

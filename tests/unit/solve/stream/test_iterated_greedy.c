@@ -4,22 +4,12 @@
 #include "../../scenario.h"
 #include "../../solved.h"
 
-/* A machine of two devices, the first a host, with a byte a nanosecond between them. */
-static scenario machine(void) {
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
-  return s;
-}
-
 /* a (1) sends b (2) 6 bytes, c (3) stands alone. Pinned to 0, 1, 0: b ends at 1 + 6 + 2 = 9, c at 4 at the latest. With
  * c first b would end at 3 + 1 + 6 + 2 = 12: the start is that plan, and what is pinned may still change its turn. */
 static void what_is_pinned_is_not_taken_out(void **state) {
   (void)state;
   int32_t pins[] = {0, 1, 0};
-  scenario s = machine();
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
   for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
   scenario_tensor(&s, 0, 6, 1, -1);
   situ_problem_options o = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE, .pins = pins};
@@ -31,7 +21,7 @@ static void what_is_pinned_is_not_taken_out(void **state) {
 /* Without a plan to start from, here because nothing runs x, there is nothing to do. */
 static void without_a_plan_there_is_nothing_to_do(void **state) {
   (void)state;
-  scenario s = machine();
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
   scenario_operator(&s, "x", SITU_NEVER_NS, 0, 0);
   scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
   assert_int_equal(solved_value(s.problem, "iterated_greedy", 100, 1, NULL), SITU_NEVER_NS);
@@ -45,7 +35,7 @@ static void without_a_plan_there_is_nothing_to_do(void **state) {
 static void a_whole_stretch_changes_its_device(void **state) {
   (void)state;
   enum { N = 6 };
-  scenario s = machine();
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
   int32_t start[N] = {0};
   for (int32_t v = 0; v < N; v++) {
     scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f"}[v], 10, 0, 0);

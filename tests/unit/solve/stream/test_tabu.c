@@ -6,22 +6,12 @@
 
 static const situ_problem_options FREE_LINKS = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE};
 
-/* Devices with unlimited memories of their own, the first a host, and links of 1 byte a nanosecond between all. */
-static scenario machine(int32_t n_devices) {
-  scenario s = scenario_new();
-  for (int32_t d = 0; d < n_devices; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, -1, d == 0);
-  for (int32_t from = 0; from < n_devices; from++)
-    for (int32_t to = 0; to < n_devices; to++)
-      if (from != to) scenario_link(&s, from, to, 0, -1);
-  return s;
-}
-
 /* u takes 10 on device 0 and 9 on device 1, v 5 and 30, w 30 and 10; u sends v 20 bytes. By upward rank u comes before
  * v and w, and ends first on device 1: 9. Then v ends at 9 + 20 + 5 = 34 on device 0, at 39 or later on device 1. With
  * u and v on device 0 all ends at 15. */
 static void the_local_optimum_of_heft_is_left(void **state) {
   (void)state;
-  scenario s = machine(2);
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
   int64_t times[3][2] = {{10, 9}, {5, 30}, {30, 10}};
   for (int32_t v = 0; v < 3; v++) {
     scenario_operator(&s, (const char *[]){"u", "v", "w"}[v], 0, 0, 0);
@@ -44,7 +34,7 @@ static void the_local_optimum_of_heft_is_left(void **state) {
 static void the_way_back_is_forbidden_while_a_valley_is_crossed(void **state) {
   (void)state;
   enum { X = 4, N = 2 * X - 1 };
-  scenario s = machine(3);
+  scenario s = scenario_mesh(3, SITU_UNLIMITED_BYTES);
   int32_t pins[N], start[N];
   for (int32_t v = 0; v < N; v++) { /* x0 p0 x1 p1 x2 p2 x3 */
     scenario_operator(&s, (const char *[]){"x0", "p0", "x1", "p1", "x2", "p2", "x3"}[v], 0, 0, 0);
@@ -76,7 +66,7 @@ static void a_search_with_nothing_to_move_ends(void **state) {
   (void)state;
   int32_t pins[] = {0, 1, 0};
   for (int32_t n_devices = 1; n_devices <= 2; n_devices++) {
-    scenario s = machine(n_devices);
+    scenario s = scenario_mesh(n_devices, SITU_UNLIMITED_BYTES);
     for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
     scenario_tensor(&s, 0, 6, 1, -1);
     situ_problem_options o = FREE_LINKS;
