@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/checked.h"
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -81,6 +82,9 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
     if (!e->costs->group) return fail_no_memory(error);
   }
+  e->costs->n_kernels = work.n_working;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    e->costs->moved_bytes = sat_add(e->costs->moved_bytes, work.moved_bytes[v]);
   if (e->profile->rules) e->costs->fusion = e->profile->name;
   TRY(name_fusion(e, error));
   return path ? cost_table_apply(e->costs, g, e->platform, path, e->table, error) : SITU_STATUS_OK;

@@ -53,6 +53,9 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   out->source = arena_string(out->arena, c->source);
   out->unit_name = arena_string(out->arena, c->unit_name);
   out->unit_ns = c->unit_ns;
+  out->fusion = c->fusion;
+  out->n_kernels = c->n_kernels * n;
+  out->moved_bytes = sat_mul(c->moved_bytes, n);
   if (out->source && (out->unit_name || !c->unit_name) && (out->group || !c->group)) return out;
   situ_costs_free(out);
   return NULL;

@@ -15,6 +15,8 @@ struct situ_costs {
   const char *unit_name; /* "ms"; NULL when the file has no unit of its own */
   int64_t unit_ns;       /* 0 likewise */
   const char *fusion;    /* the profile of fusion, static storage; NULL for none */
+  int32_t n_kernels;     /* kernels with work */
+  int64_t moved_bytes;   /* by all of them together */
   uint64_t table_hash;   /* of what the table of measured times says; 0 without one */
   int32_t n_operators, n_tensors, n_classes, n_memories, n_links, n_kinds;
   int64_t *time_ns; /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */

@@ -15,7 +15,7 @@ enum {
   HAS_RESIDUAL = 1, /* a second large tensor was added */
   IS_SCORES = 2,    /* a product of two activations: attention may follow */
   IS_PROBS = 4,     /* ... and its softmax did */
-  IS_FED = 8,       /* some member reads what another working operator makes */
+  IS_FED = 8,       /* what it makes depends on inputs of the model */
   IS_FIXED = 16,    /* the caller said which operators these are */
   IS_INT8 = 32      /* the head reads what was quantised */
 };
@@ -295,14 +295,26 @@ static bool take_pattern(pass *p, int32_t c) {
 
 /* ---- the pass ---- */
 
+/* Whether c moves more than its weights, what it makes and what operators of the graph make for it. */
+static bool reads_model_input(const pass *p, int32_t c) {
+  const situ_graph *g = p->g;
+  int64_t own = sat_add(g->weight_bytes[c], output_bytes(g, c));
+  for (int64_t i = g->in_start[c]; i < g->in_start[c + 1]; i++) {
+    int32_t u = g->producer[g->in[i]];
+    if (!p->source[u] || class_of(p, u) == FUSION_SHAPE) own = sat_add(own, g->size_bytes[g->in[i]]);
+  }
+  return g->moved_bytes[c] > own;
+}
+
 static void visit(pass *p, int32_t c) {
   const situ_graph *g = p->g;
   int32_t best = -1;
+  if (reads_model_input(p, c)) p->of[c].flags |= IS_FED;
   for (int64_t i = g->in_start[c]; i < g->in_start[c + 1]; i++) {
     int32_t u = g->producer[g->in[i]];
     if (p->source[u]) continue;
     int32_t root = root_of(p, u);
-    p->of[c].flags |= IS_FED;
+    p->of[c].flags |= p->of[root].flags & IS_FED;
     if ((best < 0 || p->of[root].exit > p->of[best].exit) && follows(p, c, root)) best = root;
   }
   if (is_weightless_product(p, c)) p->of[c].flags |= IS_SCORES;

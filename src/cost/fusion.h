@@ -21,7 +21,7 @@ typedef enum fusion_class {
   FUSION_SCALE,   /* by parameters of its own: batch normalisation */
   FUSION_DEQUANT, /* belongs to the operator that reads it */
   FUSION_LAYOUT,  /* transposes */
-  FUSION_SHAPE    /* what is known of the shape of an input alone */
+  FUSION_SHAPE    /* constants, and what is known of the shape of an input alone */
 } fusion_class;
 
 /* What an engine fuses: a set of these. */

@@ -89,7 +89,7 @@ static const struct {
     {FUSION_SCALE, " BatchNormalization BatchNormInference ScaleShift Affine ImageScaler "},
     {FUSION_DEQUANT, " DequantizeLinear "},
     {FUSION_LAYOUT, " Transpose Permute "},
-    {FUSION_SHAPE, " Shape ShapeOf Size "},
+    {FUSION_SHAPE, " Constant Const ConstantOfShape Shape ShapeOf Size "},
 };
 
 fusion_class fusion_class_of(const char *kind) {

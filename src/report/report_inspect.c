@@ -93,7 +93,7 @@ static void count_all(shape_of_graph *s, const situ_problem *p) {
   }
   qsort(s->kinds, (size_t)s->n_kinds, sizeof *s->kinds, by_work);
   s->n_layers = g->n_layers;
-  s->n_colocations = g->n_colocations;
+  s->n_colocations = p->given->n_colocations;
 }
 
 /* False without memory. s->kinds lives in the arena. */
@@ -143,6 +143,11 @@ static bool inspect_json(json_value *root, const shape_of_graph *s, const situ_p
   ok = ok && json_set(root, "edges", json_new_whole(g->n_edges)) && json_set(root, "uses", json_new_whole(g->n_uses));
   ok = ok && json_set(root, "layers", json_new_whole(s->n_layers));
   ok = ok && json_set(root, "colocation_groups", json_new_whole(s->n_colocations));
+  if (p->costs->fusion) {
+    ok = ok && json_set(root, "fusion", json_new_text(p->costs->fusion));
+    ok = ok && json_set(root, "kernels", json_new_whole(p->costs->n_kernels));
+    ok = ok && json_set(root, "kernel_bytes", json_new_whole(p->costs->moved_bytes));
+  }
   if (model) ok = ok && json_set(root, "nested_operators", json_new_whole(model->n_nested_operators));
   ok = ok && json_set(root, "depth", json_new_whole(s->depth)) && json_set(root, "width", json_new_whole(s->width));
   ok = ok && path && json_set(path, "operators", json_new_whole(s->path_length));
@@ -252,6 +257,11 @@ static void inspect_facts(text_buffer *t, const shape_of_graph *s, const situ_pr
   if (s->n_colocations > 0 || s->n_layers > 0) {
     fact_start(t, options, "groups", FACT_COLUMNS);
     text_add(t, "%s layers, %s colocation groups\n", grouped(a, s->n_layers), grouped(b, s->n_colocations));
+  }
+  if (p->costs->fusion) {
+    fact_start(t, options, "fusion", FACT_COLUMNS);
+    text_add(t, "%s kernels by %s move %s; the time of each stands with one of its operators\n",
+             grouped(a, p->costs->n_kernels), p->costs->fusion, text_size(b, p->costs->moved_bytes));
   }
   if (model && model->n_nested_operators > 0) {
     fact_start(t, options, "nested", FACT_COLUMNS);

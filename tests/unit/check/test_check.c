@@ -231,6 +231,32 @@ static void wishes_are_watched(void **state) {
   scenario_free(&s);
 }
 
+/* a and b are one kernel, b and c a colocation group: each is named by its own rule. */
+static void parted_kernels_are_found(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int d = 0; d < 2; d++) scenario_device(&s, 100, -1, d == 0);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  scenario_operator(&s, "a", 1, 0, 0);
+  for (int i = 0; i < 2; i++) {
+    situ_operator op = {.name = i ? "c" : "b", .source_id = -1, .colocation = 4};
+    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+  }
+  scenario_operator(&s, "d", 1, 0, 0);
+  scenario_pose(&s, NULL);
+  s.costs->group = (int32_t[]){0, 0, 2, 3};
+  int32_t device[][4] = {{1, 1, 1, 0}, {0, 1, 1, 1}, {1, 1, 0, 0}, {1, 0, 1, 0}};
+  const char *expected[] = {"", "fusion", "colocation", "colocation fusion"};
+  char rules[256];
+  for (int i = 0; i < 4; i++) {
+    situ_plan *plan = plan_of(&s, device[i], NULL);
+    assert_string_equal(broken_rules(rules, s.problem, plan), expected[i]);
+    situ_plan_free(plan);
+  }
+  scenario_free(&s);
+}
+
 /* 300 operators pinned to d1 stand on d0: 100 violations are kept, all are counted. */
 static void violations_are_counted_beyond_those_kept(void **state) {
   (void)state;
@@ -328,10 +354,15 @@ static void contiguity_is_watched(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(simulated_plans_pass), cmocka_unit_test(damage_is_found_under_its_rule),
-      cmocka_unit_test(links_are_watched),    cmocka_unit_test(memory_over_its_capacity_is_found),
-      cmocka_unit_test(wishes_are_watched),   cmocka_unit_test(violations_are_counted_beyond_those_kept),
-      cmocka_unit_test(calls_are_watched),    cmocka_unit_test(contiguity_is_watched),
+      cmocka_unit_test(simulated_plans_pass),
+      cmocka_unit_test(damage_is_found_under_its_rule),
+      cmocka_unit_test(links_are_watched),
+      cmocka_unit_test(memory_over_its_capacity_is_found),
+      cmocka_unit_test(wishes_are_watched),
+      cmocka_unit_test(parted_kernels_are_found),
+      cmocka_unit_test(violations_are_counted_beyond_those_kept),
+      cmocka_unit_test(calls_are_watched),
+      cmocka_unit_test(contiguity_is_watched),
   };
   return cmocka_run_group_tests_name("check", tests, NULL, NULL);
 }

@@ -188,6 +188,53 @@ static void hold_conflict(const group *rows, int32_t n, const bool unused[2], co
   scenario_free(&s);
 }
 
+/* Keys 0: a, b; 2: c, d; colocation b, c: one unit of four, and e alone. */
+static void kernels_and_colocation_groups_join(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  for (int32_t d = 0; d < 2; d++) scenario_device(&s, 10, -1, d == 0);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  static const char *const names[] = {"a", "b", "c", "d", "e"};
+  for (int32_t v = 0; v < 5; v++) {
+    situ_operator op = {.name = names[v], .source_id = -1, .colocation = v == 1 || v == 2 ? 7 : -1};
+    assert_int_equal(builder_add_operator(s.builder, &op, NULL, NULL), SITU_STATUS_OK);
+  }
+  scenario_pose(&s, NULL);
+  assert_int_equal(s.problem->units.n, 4);
+  situ_problem_free(s.problem);
+  s.costs->group = (int32_t[]){0, 0, 2, 2, 4};
+  assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, NULL, NULL), SITU_STATUS_OK);
+  static const int32_t units[] = {0, 0, 0, 0, 1}, groups[] = {0, 0, 0, 0, -1};
+  assert_int_equal(s.problem->units.n, 2);
+  assert_memory_equal(s.problem->units.of, units, sizeof units);
+  assert_memory_equal(s.problem->graph->colocation, groups, sizeof groups);
+  assert_int_equal(s.problem->graph->n_colocations, 1);
+  assert_ptr_equal(situ_problem_graph(s.problem), s.graph);
+  assert_null(situ_problem_conflict(s.problem));
+  situ_problem_free(s.problem);
+
+  /* Pins part what is one kernel, directly or through a colocation group. */
+  static const struct {
+    int32_t pins[5];
+    const char *conflict;
+  } rows[] = {{{0, -1, -1, -1, 1}, NULL},
+              {{0, 1, -1, -1, -1},
+               "fusion: a and b are one kernel, that of a, but are pinned to different devices; with "
+               "fusion none they may be apart"},
+              {{0, -1, -1, 1, -1}, "colocation: a and d must share a device but are pinned to different ones"}};
+  for (int k = 0; k < 3; k++) {
+    situ_problem_options o = {.size = sizeof o, .pins = rows[k].pins};
+    assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
+    const char *found = situ_problem_conflict(s.problem);
+    if (!rows[k].conflict) assert_null(found);
+    if (rows[k].conflict) assert_string_equal(found, rows[k].conflict);
+    for (int32_t v = 1; k == 0 && v < 4; v++) assert_int_equal(s.problem->pin[v], 0);
+    if (k < 2) situ_problem_free(s.problem);
+  }
+  scenario_free(&s);
+}
+
 static void pins_hold_for_their_group(void **state) {
   (void)state;
   const bool none[2] = {false, false};
@@ -477,6 +524,7 @@ int main(void) {
       cmocka_unit_test(defaults_follow_what_is_asked_for),
       cmocka_unit_test(what_does_not_go_together_is_refused),
       cmocka_unit_test(options_of_pipelines_go_with_pipelines_only),
+      cmocka_unit_test(kernels_and_colocation_groups_join),
       cmocka_unit_test(pins_hold_for_their_group),
       cmocka_unit_test(constraints_that_no_plan_can_meet_are_named),
       cmocka_unit_test(pins_beyond_the_platform_are_refused),
