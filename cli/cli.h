@@ -101,6 +101,7 @@ typedef struct command {
   const char *operand;  /* how an operand is completed: "model", "file", "family", "shell", "command" or NULL */
   int least_operands, most_operands;
   const option_group *const *groups; /* ended by NULL */
+  void (*defaults)(arguments *a);    /* sets what is not at the library's defaults, before the line is read; or NULL */
   int (*run)(arguments *a);
 } command;
 

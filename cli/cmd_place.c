@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "cli.h"
 
 static const option_group *const groups[] = {&model_options, &problem_options, &fix_options, &solve_options,
@@ -18,8 +20,15 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   return code == EXIT_OK ? outcome_code(plan) : code;
 }
 
+static void set_defaults(arguments *a) { a->instance.granularity = SITU_GRANULARITY_DEFAULT; }
+
+/* Who names solvers wants their plan as it is. */
+static bool names_solvers(const arguments *a) { return a->solve.solvers && strcmp(a->solve.solvers, "auto") != 0; }
+
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
+  if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
+    a->instance.granularity = SITU_GRANULARITY_OPERATOR;
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
   situ_plan *plan = NULL;
@@ -62,5 +71,6 @@ const command place_command = {
     .least_operands = 1,
     .most_operands = 1,
     .groups = groups,
+    .defaults = set_defaults,
     .run = run,
 };

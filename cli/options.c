@@ -7,6 +7,7 @@ static const char *const objectives[] = {"latency", "throughput", NULL};
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
+static const char *const granularities[] = {"operator", "fused", "layer", "block", NULL};
 static const char *const communications[] = {"host-staged", "link", NULL};
 
 static const option model_rows[] = {
@@ -119,6 +120,14 @@ static const option problem_rows[] = {
      .most = 1e9,
      .about = "stream: minimise the period under this limit on the latency of one input."},
     {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
+    {.name = "granularity",
+     .kind = OPTION_CHOICE,
+     .offset = AT(instance.granularity),
+     .choices = granularities,
+     .least = SITU_GRANULARITY_OPERATOR,
+     .about = "What is placed as a whole: what the costs fuse, layers of the network, or blocks, which are layers and "
+              "all that is before or after them. Default of place: layer for the latency of language decoders, else "
+              "fused."},
     {.name = "costs",
      .kind = OPTION_TEXT,
      .offset = AT(cost.model),

@@ -241,6 +241,11 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   TRY(costs_check(p->costs, p->graph, p->platform, error));
   TRY(check_values(o, error));
   TRY(choose_models(p, o, error));
+  if (o->keep_together) {
+    situ_graph *joined = ARENA_NEW(p->arena, situ_graph, 1);
+    if (!joined || !graph_keep_together(joined, p->graph, o->keep_together, p->arena)) return fail_no_memory(error);
+    p->graph = joined;
+  }
   p->n_operators = p->graph->n_operators;
   p->n_devices = p->platform->n_devices;
   p->n_classes = p->costs->n_classes;
