@@ -2,8 +2,8 @@
 
 #include "cli.h"
 
-static const option_group *const groups[] = {&model_options, &problem_options, &fix_options, &solve_options,
-                                             &plan_outputs,  &common_options,  NULL};
+static const option_group *const groups[] = {&model_options, &problem_options, &fix_options,    &solve_options,
+                                             &fewer_options, &plan_outputs,    &common_options, NULL};
 
 static int show(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
@@ -20,7 +20,10 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   return code == EXIT_OK ? outcome_code(plan) : code;
 }
 
-static void set_defaults(arguments *a) { a->instance.granularity = SITU_GRANULARITY_DEFAULT; }
+static void set_defaults(arguments *a) {
+  a->instance.granularity = SITU_GRANULARITY_DEFAULT;
+  a->solve.tolerance = a->solve.min_gain = SITU_BY_PURPOSE;
+}
 
 /* Who names solvers wants their plan as it is. */
 static bool names_solvers(const arguments *a) { return a->solve.solvers && strcmp(a->solve.solvers, "auto") != 0; }
@@ -28,7 +31,8 @@ static bool names_solvers(const arguments *a) { return a->solve.solvers && strcm
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
-    a->instance.granularity = SITU_GRANULARITY_OPERATOR;
+    a->instance.granularity =
+        strcmp(a->solve.solvers, "layers") == 0 ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_OPERATOR;
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
   situ_plan *plan = NULL;

@@ -197,6 +197,38 @@ static const option solve_rows[] = {
     {0}};
 const option_group solve_options = {"Search", solve_rows};
 
+static const option choice_rows[] = {
+    {.name = "tolerance",
+     .kind = OPTION_PERCENT,
+     .offset = AT(solve.tolerance),
+     .value = "PERCENT",
+     .most = 1000,
+     .about = "stream, latency: of the plans no worse than the best found by more than this, take the one with the "
+              "fewest hand-overs. Default: 2 for auto with estimated costs, else 0."},
+    {.name = "min-gain",
+     .kind = OPTION_PERCENT,
+     .offset = AT(solve.min_gain),
+     .value = "PERCENT",
+     .most = 1000,
+     .about = "stream, latency: take the best single device unless a plan is faster by this. Default: 5 for auto with "
+              "estimated costs, else 0."},
+    {.name = "max-parts",
+     .kind = OPTION_SMALL,
+     .offset = AT(solve.max_parts),
+     .value = "N",
+     .least = 1,
+     .about = "stream, latency: at most this many parts. Default: any number."},
+    {.name = "min-part",
+     .kind = OPTION_SMALL,
+     .offset = AT(solve.min_part),
+     .value = "N",
+     .least = 1,
+     .about =
+         "stream, latency: where there are several parts, each has this many units (operators, or groups that stay "
+         "together) at least. Default: 1."},
+    {0}};
+const option_group fewer_options = {"Choice", choice_rows};
+
 static const option fix_rows[] = {
     {.name = "fix",
      .kind = OPTION_TEXT,

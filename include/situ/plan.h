@@ -56,6 +56,14 @@ SITU_API double situ_plan_gap(const situ_plan *plan);
 /* The best value of any single device alone, and that device: SITU_NEVER_NS and -1 when none can run it all. */
 SITU_API int64_t situ_plan_best_single_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
+/* The best plan that was found, where another was chosen for its few hand-overs (situ_solve_options.tolerance,
+ * min_gain, max_parts); else the value and hand-overs of this plan. SITU_NEVER_NS and -1 without a placement. */
+SITU_API int64_t situ_plan_best_found_ns(const situ_plan *plan);
+SITU_API int32_t situ_plan_best_found_handovers(const situ_plan *plan);
+/* How often the placement changes devices, one for each tensor and device that receives it; -1 without one. */
+SITU_API int32_t situ_plan_n_handovers(const situ_plan *plan);
+/* How many parts it has, each what tensors connect on one device; -1 without one. */
+SITU_API int32_t situ_plan_n_parts(const situ_plan *plan);
 SITU_API const char *situ_plan_solver(const situ_plan *plan); /* that found it */
 SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the bound that is given, by name; "" for none */
 /* Whether outcome and bound are claims of a plan file that have not been checked. */

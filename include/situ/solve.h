@@ -43,7 +43,16 @@ typedef struct situ_solve_options {
                          scratch as many as the limits allow, 100 without limits */
   situ_log_callback *log; /* is told what bounds and solvers found, each once it ends; may be NULL */
   void *log_context;
+  /* stream, latency: which of the plans found is the answer (docs/theory/heuristics/fewer.md). Shares, as 0.02; with 0,
+   * the default of the library, the answer is the best plan found. SITU_BY_PURPOSE stands for the defaults of `situ
+   * place`: where `auto` minimises latency by estimated costs, 0.02 and 0.05; 0 elsewhere. */
+  double
+      tolerance;   /* of the plans no worse than the best found by more than this, the one with the fewest hand-overs */
+  double min_gain; /* everything on the best single device, unless some plan is better by this */
+  int32_t max_parts; /* hard limits: on the number of parts; 0: none */
+  int32_t min_part;  /* and on the units (operators, or groups that stay together) of each of several parts; 0: none */
 } situ_solve_options;
+#define SITU_BY_PURPOSE (-1.0)
 #define SITU_SOLVE_OPTIONS_INIT SITU_SIZED(situ_solve_options)
 
 /* Solves. options may be NULL. The plan always carries the best single device, and has passed situ_check; a plan that

@@ -52,6 +52,16 @@ static situ_status read_seed(uint64_t *out, const plan_source *s, const json_val
   return strcmp(again, text) == 0 ? SITU_STATUS_OK : bad(s, error, "seed", "a whole number below 2^64");
 }
 
+static situ_status read_best_found(situ_plan *plan, const plan_source *s, const json_value *found, situ_error *error) {
+  int64_t n;
+  if (!found) return SITU_STATUS_OK;
+  TRY(plan_read_whole(&plan->best_found_ns, s, json_get(found, "value_ns"), "best_found, value_ns", NULL, error));
+  TRY(plan_read_whole(&n, s, json_get(found, "handovers"), "best_found, handovers", NULL, error));
+  if (n > INT32_MAX) return bad(s, error, "best_found", "a number of hand-overs");
+  plan->best_found_handovers = (int32_t)n;
+  return SITU_STATUS_OK;
+}
+
 static situ_status read_summary(situ_plan *plan, const plan_source *s, const json_value *root, situ_error *error) {
   const json_value *single = json_get(root, "best_single");
   TRY(read_outcome(&plan->outcome, s, root, error));
@@ -67,6 +77,7 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   }
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
+  TRY(read_best_found(plan, s, json_get(root, "best_found"), error));
   if (json_kind_of(single) == JSON_NULL_KIND) return SITU_STATUS_OK;
   if (json_kind_of(single) != JSON_OBJECT_KIND) return bad(s, error, "best_single", "an object or null");
   TRY(plan_read_device(&plan->best_single_device, s, json_get(single, "device"), "best_single", error));
@@ -234,6 +245,7 @@ static situ_status read_all(situ_plan *plan, const situ_problem *p, const json_v
   if (placed && !operators) return bad(&s, error, "operators", "an array: the outcome says that there is a placement");
   if (!operators) return SITU_STATUS_OK;
   TRY(read_operators(plan, &s, p, operators, error));
+  if (!plan_count_handovers(plan, p)) return fail_no_memory(error);
   if (devices) TRY(read_devices(plan, &s, devices, error));
   if (!transfers) return SITU_STATUS_OK;
   TRY(check_links(&s, json_get(root, "links"), error));

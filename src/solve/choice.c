@@ -1,0 +1,80 @@
+#include "solve/choice.h"
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/stream/fewer.h"
+
+/* Simulated operators, and limits on simulations: about a second. */
+static const int64_t MOST_SIMULATED = 8000000, LEAST_STEPS = 40, MOST_STEPS = 20000, DEFAULT_NS = 1000000000;
+static const double TOLERANCE = 0.02, MIN_GAIN = 0.05;
+
+static bool is_latency(const situ_problem *p) {
+  return p->execution == SITU_EXECUTION_STREAM && p->objective == SITU_OBJECTIVE_LATENCY &&
+         p->max_period_ns == SITU_NEVER_NS;
+}
+
+situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool portfolio, situ_error *error) {
+  bool purpose = portfolio && is_latency(p) && p->costs->unit_ns == 0;
+  if (o->tolerance == SITU_BY_PURPOSE) o->tolerance = purpose ? TOLERANCE : 0;
+  if (o->min_gain == SITU_BY_PURPOSE) o->min_gain = purpose ? MIN_GAIN : 0;
+  if (!(o->tolerance >= 0 && o->tolerance <= 10) || !(o->min_gain >= 0 && o->min_gain <= 10) || o->max_parts < 0 ||
+      o->min_part < 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "tolerance and min_gain must be from 0 to 10, max_parts and min_part at least 0");
+  if ((o->tolerance > 0 || o->min_gain > 0 || o->max_parts > 0 || o->min_part > 0) && !is_latency(p))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "tolerance, min_gain, max_parts and min_part go with the latency of streams only, without a limit "
+                     "on the period");
+  return SITU_STATUS_OK;
+}
+
+static situ_status search(fewer_pool *pool, solve_run *run, const best_single *single, const fewer_rules *rules,
+                          const situ_solve_options *o) {
+  budget *whole = run->budget;
+  int64_t steps = max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / run->problem->n_operators));
+  int64_t time = o->time_limit_s > 0 ? sat_round(o->time_limit_s * 1e8) : o->max_steps > 0 ? 0 : DEFAULT_NS;
+  if (whole->stop == BUDGET_CANCELLED) steps = 1;
+  budget own = budget_new(steps, time, whole->callback, whole->context);
+  run->budget = &own;
+  run->watch->running = &own;
+  situ_status status = fewer_search(pool, run, single, rules);
+  run->budget = whole;
+  run->watch->running = whole;
+  whole->steps = sat_add(whole->steps, own.steps);
+  return status;
+}
+
+situ_status choice_make(choice *out, solve_run *run, const best_single *single, const situ_solve_options *o) {
+  const incumbent *best = run->incumbent;
+  fewer_rules rules = {o->tolerance, o->min_gain, o->max_parts, o->min_part};
+  *out = (choice){.where = best->best,
+                  .value_ns = best->value_ns,
+                  .solver = best->solver,
+                  .reason = "",
+                  .best_found_ns = SITU_NEVER_NS,
+                  .best_found_handovers = -1};
+  bool wanted = rules.tolerance > 0 || rules.min_gain > 0 || rules.max_parts > 0 || rules.least_units > 0;
+  if (!wanted || !best->best.device) return SITU_STATUS_OK;
+  fewer_pool pool;
+  TRY(search(&pool, run, single, &rules, o));
+  int32_t k = fewer_choose(&pool, &rules);
+  handovers most = {0};
+  int32_t *stamp = ARENA_NEW(run->arena, int32_t, run->problem->n_devices);
+  if (!stamp) return fail_no_memory(run->error);
+  handovers_count(&most, run->problem, best->best.device, stamp);
+  out->best_found_ns = best->value_ns;
+  out->best_found_handovers = most.n;
+  if (k < 0) {
+    out->where.device = NULL;
+    out->reason = "no plan was found that keeps the limits on parts";
+    return SITU_STATUS_OK;
+  }
+  out->where = pool.plan[k].where;
+  out->value_ns = pool.plan[k].value_ns;
+  out->solver = pool.plan[k].solver;
+  if (out->value_ns == best->value_ns && pool.plan[k].cost.n == most.n) {
+    out->best_found_ns = SITU_NEVER_NS;
+    out->best_found_handovers = -1;
+  }
+  return SITU_STATUS_OK;
+}
