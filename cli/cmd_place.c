@@ -31,8 +31,7 @@ static bool names_solvers(const arguments *a) { return a->solve.solvers && strcm
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
-    a->instance.granularity =
-        strcmp(a->solve.solvers, "layers") == 0 ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_OPERATOR;
+    a->instance.granularity = strcmp(a->solve.solvers, "layers") == 0 ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_FUSED;
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
   situ_plan *plan = NULL;

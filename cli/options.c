@@ -7,7 +7,7 @@ static const char *const objectives[] = {"latency", "throughput", NULL};
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
-static const char *const granularities[] = {"operator", "fused", "layer", "block", NULL};
+static const char *const granularities[] = {"fused", "operator", "layer", "block", NULL};
 static const char *const communications[] = {"host-staged", "link", NULL};
 
 static const option model_rows[] = {
@@ -124,10 +124,10 @@ static const option problem_rows[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(instance.granularity),
      .choices = granularities,
-     .least = SITU_GRANULARITY_OPERATOR,
-     .about = "What is placed as a whole: what the costs fuse, layers of the network, or blocks, which are layers and "
-              "all that is before or after them. Default of place: layer for the latency of language decoders, else "
-              "fused."},
+     .least = SITU_GRANULARITY_FUSED,
+     .about = "What is placed as a whole: what the costs fuse; single operators (then they fuse nothing); layers of "
+              "the network; or blocks, which are layers and all that is before or after them. Default of place: layer "
+              "for the latency of language decoders, else fused."},
     {.name = "costs",
      .kind = OPTION_TEXT,
      .offset = AT(cost.model),
@@ -140,6 +140,18 @@ static const option problem_rows[] = {
      .value = "FILE",
      .family = "file",
      .about = "Measured times that replace estimates."},
+    {.name = "engine",
+     .kind = OPTION_TEXT,
+     .offset = AT(cost.engine),
+     .value = "NAME",
+     .about = "The engine that runs the model: what it fuses, and what its launches cost. generic, eager, onnxruntime, "
+              "openvino, pytorch, tensorrt or torchscript. Default: generic."},
+    {.name = "fusion",
+     .kind = OPTION_TEXT,
+     .offset = AT(cost.fusion),
+     .value = "PROFILE",
+     .about = "What the engine runs as one kernel, which stays on one device: generic, none, onnxruntime, openvino, "
+              "ort-cpu, ort-cuda or tensorrt. Default: that of the engine."},
     {.name = "efficiency",
      .kind = OPTION_REAL,
      .offset = AT(cost.efficiency),

@@ -16,15 +16,15 @@ extern "C" {
 
 typedef struct situ_instance situ_instance;
 
-/* What is placed as a whole. Whatever is chosen, colocation groups and what the costs fuse stay together. */
+/* What is placed as a whole, beside colocation groups. */
 typedef enum situ_granularity {
-  SITU_GRANULARITY_OPERATOR = 0,
-  SITU_GRANULARITY_FUSED,  /* groups that the cost estimate fuses; the same as operator where it fuses nothing */
-  SITU_GRANULARITY_LAYER,  /* layers of the network too (src/graph/layers.h says how they are found) */
-  SITU_GRANULARITY_BLOCK,  /* also all that comes before the first layer, and all that comes after the last */
-  SITU_GRANULARITY_DEFAULT /* latency of one input in streams, estimated costs, no pins: layer for what looks like a
-                              decoder of language (docs/model.md, "Granularity"), unless whole layers fit nowhere; else
-                              fused */
+  SITU_GRANULARITY_FUSED = 0, /* what the cost estimate fuses */
+  SITU_GRANULARITY_OPERATOR,  /* nothing: the estimate fuses nothing, unless its options name a fusion or an engine */
+  SITU_GRANULARITY_LAYER,     /* layers of the network too (src/graph/layers.h says how they are found) */
+  SITU_GRANULARITY_BLOCK,     /* also all that comes before the first layer, and all that comes after the last */
+  SITU_GRANULARITY_DEFAULT    /* latency of one input in streams, estimated costs, no pins: layer for what looks like a
+                                 decoder of language (docs/model.md, "Granularity"), unless whole layers fit nowhere; else
+                                 fused */
 } situ_granularity;
 
 /* "operator", "layer", ...; static storage. */
@@ -42,7 +42,7 @@ typedef struct situ_instance_options {
   int32_t n_unused;
   situ_log_callback *log; /* for reading and costs, where their own options have none; may be NULL */
   void *log_context;
-  situ_granularity granularity; /* 0: operator */
+  situ_granularity granularity; /* 0: fused */
   int32_t reserved;             /* 0 */
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)

@@ -50,13 +50,18 @@ int32_t granularity_keys(int32_t *keys, const situ_graph *g, situ_granularity wh
   if (layers && !layers_find(&l, g, scratch)) return -1;
   for (int32_t v = 0; v < g->n_operators; v++) keys[v] = l.n > 0 ? l.of[v] : -1;
   if (l.n > 0) n = l.n;
-  for (int32_t v = 0; n > 0 && which == SITU_GRANULARITY_BLOCK && v < g->n_operators; v++)
-    if (keys[v] < 0 && g->phase[v] == SITU_PHASE_FORWARD) keys[v] = l.before[v] ? l.n : l.n + 1;
+  int32_t outside[2] = {-1, -1}; /* keys of what is before and after */
+  for (int32_t v = 0; l.n > 0 && which == SITU_GRANULARITY_BLOCK && v < g->n_operators; v++) {
+    int32_t *key = &outside[!l.before[v]];
+    if (keys[v] >= 0 || g->phase[v] != SITU_PHASE_FORWARD) continue;
+    if (*key < 0) *key = n++;
+    keys[v] = *key;
+  }
   arena_release(scratch, mark);
-  return which == SITU_GRANULARITY_BLOCK && n > 0 ? n + 2 : n;
+  return n;
 }
 
 const char *situ_granularity_name(situ_granularity g) {
-  static const char *const names[] = {"operator", "fused", "layer", "block", "default"};
+  static const char *const names[] = {"fused", "operator", "layer", "block", "default"};
   return (unsigned)g < 5 ? names[g] : "unknown";
 }

@@ -72,7 +72,8 @@ static situ_status keep_options(situ_instance *i, const instance_options *option
   o->problem.size = sizeof o->problem;
   arena *a = i->arena;
   bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->platform) && keep(a, &o->cost.model) &&
-            keep(a, &o->cost.table_path) && keep(a, &o->fix) && keep_dims(a, &o->read) && keep_names(a, o);
+            keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) && keep(a, &o->cost.engine) && keep(a, &o->fix) &&
+            keep_dims(a, &o->read) && keep_names(a, o);
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -92,12 +93,16 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
 
 static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->platform == i->model->platform) {
-    if (i->options.cost.model || i->options.cost.table_path || i->options.cost.efficiency > 0)
+    const situ_cost_options *o = &i->options.cost;
+    bool fused = o->fusion && strcmp(o->fusion, "none") != 0;
+    if (o->model || o->table_path || o->efficiency > 0 || o->engine || fused)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
                        "brings its own measured times; options of the cost estimate cannot be used with it");
     i->costs = i->model->costs;
     return SITU_STATUS_OK;
   }
+  if (i->options.granularity == SITU_GRANULARITY_OPERATOR && !i->options.cost.fusion && !i->options.cost.engine)
+    i->options.cost.fusion = "none";
   TRY(situ_costs_estimate(&i->own_costs, i->model->graph, i->platform, &i->options.cost, error));
   i->costs = i->own_costs;
   return SITU_STATUS_OK;
@@ -263,5 +268,5 @@ void situ_instance_free(situ_instance *i) {
 const situ_problem *situ_instance_problem(const situ_instance *i) { return i ? i->problem : NULL; }
 const situ_model *situ_instance_model(const situ_instance *i) { return i ? i->model : NULL; }
 situ_granularity situ_instance_granularity(const situ_instance *i) {
-  return i ? i->options.granularity : SITU_GRANULARITY_OPERATOR;
+  return i ? i->options.granularity : SITU_GRANULARITY_FUSED;
 }

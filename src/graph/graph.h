@@ -74,10 +74,6 @@ situ_status graph_copies(situ_graph **out, const situ_graph *graph, int32_t n, s
  * already. */
 situ_status graph_training(situ_graph **out, const situ_graph *graph, situ_error *error);
 
-/* A view of the graph in which operators of one key >= 0 (keys: [n_operators]) are a colocation group, joined with the
- * groups that were there. It borrows everything but the groups, which live in the arena. False without memory. */
-bool graph_keep_together(situ_graph *out, const situ_graph *graph, const int32_t *keys, arena *a);
-
 /* For loops: `for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) { t = g->in[i]; u = g->producer[t]; }` */
 
 #endif

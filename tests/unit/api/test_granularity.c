@@ -51,9 +51,12 @@ static situ_instance *open_as(situ_granularity which, const char *model) {
   situ_instance *i;
   situ_error error;
   situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
+  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
   o.model = model;
   o.platform = "cpu+2*v100-16g";
   o.granularity = which;
+  if (which >= SITU_GRANULARITY_LAYER) cost.fusion = "none"; /* what is counted is layers alone */
+  o.cost = &cost;
   if (situ_instance_open(&i, &o, &error) != SITU_STATUS_OK) fail_msg("%s %s", error.where, error.text);
   return i;
 }
@@ -78,7 +81,7 @@ static void whole_layers_are_units(void **state) {
   assert_int_equal(units_of(SITU_GRANULARITY_BLOCK, decoder), l.n + 2); /* what is before, what is after */
   assert_int_equal(units_of(SITU_GRANULARITY_DEFAULT, decoder), l.n + outside);
   assert_int_equal(units_of(SITU_GRANULARITY_DEFAULT, "builtin:resnet50"),
-                   units_of(SITU_GRANULARITY_FUSED, "builtin:resnet50"));
+                   units_of(SITU_GRANULARITY_OPERATOR, "builtin:resnet50")); /* nothing is fused here */
   situ_graph_free(g);
   arena_free(a);
 }
@@ -119,7 +122,7 @@ static void the_checker_names_a_layer_that_is_split(void **state) {
   situ_verdict_free(verdict);
   assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
   assert_true(situ_verdict_n_found(verdict) > 0);
-  assert_string_equal(situ_verdict_violation(verdict, 0).rule, "colocation");
+  assert_string_equal(situ_verdict_violation(verdict, 0).rule, "granularity");
   situ_verdict_free(verdict);
   situ_plan_free(plan);
   free(device);
