@@ -22,7 +22,7 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
 
 static void set_defaults(arguments *a) {
   a->instance.granularity = SITU_GRANULARITY_DEFAULT;
-  a->solve.tolerance = a->solve.min_gain = SITU_BY_PURPOSE;
+  a->solve.tolerance = a->solve.min_gain = a->solve.uncertainty = SITU_BY_PURPOSE;
 }
 
 /* Who names solvers wants their plan as it is. */

@@ -238,6 +238,20 @@ static const option choice_rows[] = {
      .about =
          "stream, latency: where there are several parts, each has this many units (operators, or groups that stay "
          "together) at least. Default: 1."},
+    {.name = "uncertainty",
+     .kind = OPTION_PERCENT,
+     .offset = AT(solve.uncertainty),
+     .value = "PERCENT",
+     .most = 200,
+     .about =
+         "stream, latency: how uncertain costs are. Draws costs, says how often the plan beats the best single "
+         "device, and takes that device unless it is in 9 of 10 draws. Default: 20 where --tolerance or --min-gain "
+         "count, else 0."},
+    {.name = "robust",
+     .kind = OPTION_ON,
+     .offset = AT(solve.robust),
+     .about = "stream, latency: of the plans found, take the one with the highest 10 % quantile of speed-up over the "
+              "best single device."},
     {0}};
 const option_group fewer_options = {"Choice", choice_rows};
 

@@ -51,6 +51,11 @@ typedef struct situ_solve_options {
   double min_gain; /* everything on the best single device, unless some plan is better by this */
   int32_t max_parts; /* hard limits: on the number of parts; 0: none */
   int32_t min_part;  /* and on the units (operators, or groups that stay together) of each of several parts; 0: none */
+  /* How uncertain costs are, as a share; SITU_BY_PURPOSE: 0.2 where tolerance or min_gain count, else 0: not asked. The
+   * answer is then the best single device unless a plan beats it in 9 of 10 draws of costs. */
+  double uncertainty;
+  bool robust;      /* of up to 20 plans that were found take that of the highest 10 % quantile of speed-up */
+  bool reserved[7]; /* false */
 } situ_solve_options;
 #define SITU_BY_PURPOSE (-1.0)
 #define SITU_SOLVE_OPTIONS_INIT SITU_SIZED(situ_solve_options)

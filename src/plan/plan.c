@@ -89,6 +89,10 @@ int32_t situ_plan_best_found_handovers(const situ_plan *p) {
   return p && p->best_found_handovers >= 0 ? p->best_found_handovers : situ_plan_n_handovers(p);
 }
 
+bool situ_plan_robustness(const situ_plan *p, situ_robustness *out) {
+  return p && p->robustness.size > 0 && GIVE(out, p->robustness);
+}
+
 const char *situ_plan_solver(const situ_plan *p) { return p ? p->solver : ""; }
 const char *situ_plan_bound(const situ_plan *p) { return p ? p->bound : ""; }
 const char *situ_plan_reason(const situ_plan *p) { return p ? p->reason : ""; }

@@ -38,6 +38,7 @@ struct situ_plan {
   int32_t n_handovers, n_parts;              /* -1 without a placement */
   int64_t best_found_ns;                     /* of the best plan found, where that is another; else SITU_NEVER_NS */
   int32_t best_found_handovers;              /* likewise; else -1 */
+  situ_robustness robustness;                /* size 0: not known */
   const char *solver, *bound, *reason;       /* never NULL */
   certificate proof;                         /* of the lower bound or of a lower one; no kind: none */
   int64_t verified_ns;                       /* what situ_check saw proved after the solve; 0 for a plan from a file */

@@ -13,6 +13,7 @@ typedef struct choice {
   const char *solver, *reason; /* reason: why none was chosen, or "" */
   int64_t best_found_ns;       /* SITU_NEVER_NS where the incumbent is the answer */
   int32_t best_found_handovers;
+  situ_robustness robustness; /* size 0: not asked for, or nothing to compare */
 } choice;
 
 /* Refuses options out of range, and such as the problem has no use for; fills in what SITU_BY_PURPOSE stands for. */

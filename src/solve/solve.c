@@ -226,6 +226,7 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const choic
   plan->best_single_device = single->device;
   plan->best_found_ns = chosen->best_found_ns;
   plan->best_found_handovers = chosen->best_found_handovers;
+  plan->robustness = chosen->robustness;
   plan->solver = arena_string(plan->arena, chosen->solver);
   plan->bound = arena_string(plan->arena, found->bound);
   memcpy(plan->statistics, found->statistics, sizeof plan->statistics);
