@@ -67,6 +67,7 @@ typedef enum option_kind {
   OPTION_SMALL,    /* int32_t >= least */
   OPTION_SEED,     /* uint64_t */
   OPTION_MS,       /* int64_t nanoseconds from milliseconds > 0 */
+  OPTION_PERCENT,  /* double >= 0, a share from percents, at most `most` of them */
   OPTION_REAL,     /* double > 0 (or > least), <= most where that is not 0 */
   OPTION_DIM,      /* NAME=VALUE, repeatable */
   OPTION_UNUSED,   /* NAME, repeatable */
@@ -101,6 +102,7 @@ typedef struct command {
   const char *operand;  /* how an operand is completed: "model", "file", "family", "shell", "command" or NULL */
   int least_operands, most_operands;
   const option_group *const *groups; /* ended by NULL */
+  void (*defaults)(arguments *a);    /* sets what is not at the library's defaults, before the line is read; or NULL */
   int (*run)(arguments *a);
 } command;
 
@@ -128,9 +130,9 @@ const command *command_find(const char *name);
 /* Says that there is no such command, and which was meant; EXIT_USAGE. */
 int command_unknown(const char *word);
 
-extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, proof_options,
-    explain_options, plan_outputs, trace_outputs, front_options, fit_options, learn_options, common_options,
-    help_options;
+extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, judged_options,
+    proof_options, explain_options, plan_outputs, trace_outputs, front_options, fit_options, learn_options,
+    common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);

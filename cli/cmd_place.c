@@ -1,7 +1,9 @@
+#include <string.h>
+
 #include "cli.h"
 
-static const option_group *const groups[] = {&model_options, &problem_options, &fix_options, &solve_options,
-                                             &plan_outputs,  &common_options,  NULL};
+static const option_group *const groups[] = {&model_options, &problem_options, &fix_options,    &solve_options,
+                                             &fewer_options, &plan_outputs,    &common_options, NULL};
 
 static int show(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
   const situ_problem *problem = situ_instance_problem(instance);
@@ -18,8 +20,18 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   return code == EXIT_OK ? outcome_code(plan) : code;
 }
 
+static void set_defaults(arguments *a) {
+  a->instance.granularity = SITU_GRANULARITY_DEFAULT;
+  a->solve.tolerance = a->solve.min_gain = a->solve.uncertainty = SITU_BY_PURPOSE;
+}
+
+/* Who names solvers wants their plan as it is. */
+static bool names_solvers(const arguments *a) { return a->solve.solvers && strcmp(a->solve.solvers, "auto") != 0; }
+
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
+  if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
+    a->instance.granularity = strcmp(a->solve.solvers, "layers") == 0 ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_FUSED;
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
   situ_plan *plan = NULL;
@@ -64,5 +76,6 @@ const command place_command = {
     .least_operands = 1,
     .most_operands = 1,
     .groups = groups,
+    .defaults = set_defaults,
     .run = run,
 };

@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
   arguments *a = calloc(1, sizeof *a);
   if (!a) return fail_reading(&(situ_error){.status = SITU_STATUS_NO_MEMORY, .text = "out of memory"});
   arguments_init(a);
+  if (c->defaults) c->defaults(a);
   int code = arguments_parse(a, c, argc - 2, argv + 2);
   if (code == EXIT_OK && a->help)
     print_help_of(stdout, c);

@@ -7,6 +7,7 @@ static const char *const objectives[] = {"latency", "throughput", NULL};
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
+static const char *const granularities[] = {"fused", "operator", "layer", "block", NULL};
 static const char *const communications[] = {"host-staged", "link", NULL};
 
 static const option model_rows[] = {
@@ -119,6 +120,14 @@ static const option problem_rows[] = {
      .most = 1e9,
      .about = "stream: minimise the period under this limit on the latency of one input."},
     {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
+    {.name = "granularity",
+     .kind = OPTION_CHOICE,
+     .offset = AT(instance.granularity),
+     .choices = granularities,
+     .least = SITU_GRANULARITY_FUSED,
+     .about = "What is placed as a whole: what the costs fuse; single operators (then they fuse nothing); layers of "
+              "the network; or blocks, which are layers and all that is before or after them. Default of place: layer "
+              "for the latency of language decoders, else fused."},
     {.name = "costs",
      .kind = OPTION_TEXT,
      .offset = AT(cost.model),
@@ -199,6 +208,52 @@ static const option solve_rows[] = {
               "Default: 1."},
     {0}};
 const option_group solve_options = {"Search", solve_rows};
+
+static const option choice_rows[] = {
+    {.name = "tolerance",
+     .kind = OPTION_PERCENT,
+     .offset = AT(solve.tolerance),
+     .value = "PERCENT",
+     .most = 1000,
+     .about = "stream, latency: of the plans no worse than the best found by more than this, take the one with the "
+              "fewest hand-overs. Default: 2 for auto with estimated costs, else 0."},
+    {.name = "min-gain",
+     .kind = OPTION_PERCENT,
+     .offset = AT(solve.min_gain),
+     .value = "PERCENT",
+     .most = 1000,
+     .about = "stream, latency: take the best single device unless a plan is faster by this. Default: 5 for auto with "
+              "estimated costs, else 0."},
+    {.name = "max-parts",
+     .kind = OPTION_SMALL,
+     .offset = AT(solve.max_parts),
+     .value = "N",
+     .least = 1,
+     .about = "stream, latency: at most this many parts. Default: any number."},
+    {.name = "min-part",
+     .kind = OPTION_SMALL,
+     .offset = AT(solve.min_part),
+     .value = "N",
+     .least = 1,
+     .about =
+         "stream, latency: where there are several parts, each has this many units (operators, or groups that stay "
+         "together) at least. Default: 1."},
+    {.name = "uncertainty",
+     .kind = OPTION_PERCENT,
+     .offset = AT(solve.uncertainty),
+     .value = "PERCENT",
+     .most = 200,
+     .about =
+         "stream, latency: how uncertain costs are. Draws costs, says how often the plan beats the best single "
+         "device, and takes that device unless it is in 9 of 10 draws. Default: 20 where --tolerance or --min-gain "
+         "count, else 0."},
+    {.name = "robust",
+     .kind = OPTION_ON,
+     .offset = AT(solve.robust),
+     .about = "stream, latency: of the plans found, take the one with the highest 10 % quantile of speed-up over the "
+              "best single device."},
+    {0}};
+const option_group fewer_options = {"Choice", choice_rows};
 
 static const option fix_rows[] = {
     {.name = "fix",

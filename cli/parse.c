@@ -88,6 +88,16 @@ static int set_real(const option *o, double *field, const char *value) {
   return EXIT_OK;
 }
 
+static int set_percent(const option *o, double *field, const char *value) {
+  char *end, expected[64];
+  errno = 0;
+  double number = strtod(value, &end);
+  snprintf(expected, sizeof expected, "a number of percents from 0 to %g", o->most);
+  if (errno || end == value || *end || !(number >= 0) || number > o->most) return bad_value(o, value, expected);
+  *field = number / 100;
+  return EXIT_OK;
+}
+
 /* Milliseconds, kept as whole nanoseconds, at least 1. */
 static int set_ms(const option *o, int64_t *field, const char *value) {
   double ms;
@@ -137,6 +147,7 @@ static int set_option(arguments *a, const option *o, const char *value) {
     case OPTION_WHOLE:
     case OPTION_SMALL: return set_whole(o, field, value);
     case OPTION_SEED: return set_seed(o, field, value);
+    case OPTION_PERCENT: return set_percent(o, field, value);
     case OPTION_REAL: return set_real(o, field, value);
     case OPTION_MS: return set_ms(o, field, value);
     case OPTION_DIM: return add_dim(a, o, value);

@@ -16,6 +16,20 @@ extern "C" {
 
 typedef struct situ_instance situ_instance;
 
+/* What is placed as a whole, beside colocation groups. */
+typedef enum situ_granularity {
+  SITU_GRANULARITY_FUSED = 0, /* what the cost estimate fuses */
+  SITU_GRANULARITY_OPERATOR,  /* nothing: the estimate fuses nothing, unless its options name a fusion or an engine */
+  SITU_GRANULARITY_LAYER,     /* layers of the network too (src/graph/layers.h says how they are found) */
+  SITU_GRANULARITY_BLOCK,     /* also all that comes before the first layer, and all that comes after the last */
+  SITU_GRANULARITY_DEFAULT    /* latency of one input in streams, estimated costs, no pins: layer for what looks like a
+                                 decoder of language (docs/model.md, "Granularity"), unless whole layers fit nowhere; else
+                                 fused */
+} situ_granularity;
+
+/* "operator", "layer", ...; static storage. */
+SITU_API const char *situ_granularity_name(situ_granularity granularity);
+
 typedef struct situ_instance_options {
   size_t size;
   const char *model;             /* path or "builtin:..." */
@@ -28,6 +42,8 @@ typedef struct situ_instance_options {
   int32_t n_unused;
   situ_log_callback *log; /* for reading and costs, where their own options have none; may be NULL */
   void *log_context;
+  situ_granularity granularity; /* 0: fused */
+  int32_t reserved;             /* 0 */
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 
@@ -38,6 +54,8 @@ SITU_API situ_status situ_instance_open(situ_instance **out, const situ_instance
 SITU_API void situ_instance_free(situ_instance *instance);
 SITU_API const situ_problem *situ_instance_problem(const situ_instance *instance);
 SITU_API const situ_model *situ_instance_model(const situ_instance *instance);
+/* What was chosen; never DEFAULT. */
+SITU_API situ_granularity situ_instance_granularity(const situ_instance *instance);
 
 /* The main path in one call: opens the instance and solves it. When every operator is pinned the placement is only
  * evaluated (the plan's solver is "fix"); pins that break a constraint give the outcome INFEASIBLE, with the rule named

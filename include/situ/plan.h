@@ -56,6 +56,32 @@ SITU_API double situ_plan_gap(const situ_plan *plan);
 /* The best value of any single device alone, and that device: SITU_NEVER_NS and -1 when none can run it all. */
 SITU_API int64_t situ_plan_best_single_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_single_device(const situ_plan *plan);
+/* The best plan that was found, where another was chosen for its few hand-overs (situ_solve_options.tolerance,
+ * min_gain, max_parts); else the value and hand-overs of this plan. SITU_NEVER_NS and -1 without a placement. */
+SITU_API int64_t situ_plan_best_found_ns(const situ_plan *plan);
+SITU_API int32_t situ_plan_best_found_handovers(const situ_plan *plan);
+/* How often the placement changes devices, one for each tensor and device that receives it; -1 without one. */
+SITU_API int32_t situ_plan_n_handovers(const situ_plan *plan);
+/* How many parts it has, each what tensors connect on one device; -1 without one. */
+SITU_API int32_t situ_plan_n_parts(const situ_plan *plan);
+/* What uncertain costs say (docs/theory/models/uncertainty.md): of this plan against the best single device; where that
+ * device is the answer, of the split that it was preferred to. */
+typedef struct situ_robustness {
+  size_t size;
+  double uncertainty;                           /* 0.2: what was asked for */
+  int32_t draws;                                /* of costs */
+  bool preferred;                               /* the single device is the answer */
+  bool reserved[3];                             /* false */
+  double beats_single;                          /* the share of draws in which the plan is faster */
+  double speedup_5, speedup_median, speedup_95; /* quantiles of its speed-up over the single device */
+  int64_t regret_ns;                            /* the mean of what it loses against the better of the two */
+  double flip_factor;  /* the factor nearest to 1, within 1/16 .. 16, on all times of flip_what at which the single
+                          device is as good; 0: none */
+  char flip_what[128]; /* a class of devices, or "link A to B" for all links like that; "" for none */
+} situ_robustness;
+#define SITU_ROBUSTNESS_INIT SITU_SIZED(situ_robustness)
+/* False where it was not asked for, or there is no split or no single device to compare. */
+SITU_API bool situ_plan_robustness(const situ_plan *plan, situ_robustness *out);
 SITU_API const char *situ_plan_solver(const situ_plan *plan); /* that found it */
 SITU_API const char *situ_plan_bound(const situ_plan *plan);  /* the bound that is given, by name; "" for none */
 /* Whether outcome and bound are claims of a plan file that have not been checked. */

@@ -67,9 +67,12 @@ typedef struct situ_problem_options {
                             one after the other, with weights in the first only. */
   int32_t max_calls;     /* calls: maximum number of calls, each a convex sub-graph, of an accelerator; 0: any number */
   int64_t max_period_ns; /* stream, latency: limit on a plan's period; 0: none */
-  int64_t max_latency_ns; /* stream, throughput: limit on a plan's latency; 0: none */
-  const int32_t *pins;    /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
-  const bool *unused;     /* [n_devices] devices that must stay empty; NULL: none. Copied. */
+  int64_t max_latency_ns;       /* stream, throughput: limit on a plan's latency; 0: none */
+  const int32_t *pins;          /* [n_operators] device, or -1 for free; NULL: nothing is pinned. Copied. */
+  const bool *unused;           /* [n_devices] devices that must stay empty; NULL: none. Copied. */
+  const int32_t *keep_together; /* [n_operators] operators of one key, 0 .. n_operators-1, share a device beside those
+                                   of colocation groups and of kernels that costs fuse; -1: none; NULL: none at all.
+                                   Copied. */
 } situ_problem_options;
 #define SITU_PROBLEM_OPTIONS_INIT SITU_SIZED(situ_problem_options)
 

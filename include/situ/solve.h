@@ -43,7 +43,21 @@ typedef struct situ_solve_options {
                          scratch as many as the limits allow, 100 without limits */
   situ_log_callback *log; /* is told what bounds and solvers found, each once it ends; may be NULL */
   void *log_context;
+  /* stream, latency: which of the plans found is the answer (docs/theory/heuristics/fewer.md). Shares, as 0.02; with 0,
+   * the default of the library, the answer is the best plan found. SITU_BY_PURPOSE stands for the defaults of `situ
+   * place`: where `auto` minimises latency by estimated costs, 0.02 and 0.05; 0 elsewhere. */
+  double
+      tolerance;   /* of the plans no worse than the best found by more than this, the one with the fewest hand-overs */
+  double min_gain; /* everything on the best single device, unless some plan is better by this */
+  int32_t max_parts; /* hard limits: on the number of parts; 0: none */
+  int32_t min_part;  /* and on the units (operators, or groups that stay together) of each of several parts; 0: none */
+  /* How uncertain costs are, as a share; SITU_BY_PURPOSE: 0.2 where tolerance or min_gain count, else 0: not asked. The
+   * answer is then the best single device unless a plan beats it in 9 of 10 draws of costs. */
+  double uncertainty;
+  bool robust;      /* of up to 20 plans that were found take that of the highest 10 % quantile of speed-up */
+  bool reserved[7]; /* false */
 } situ_solve_options;
+#define SITU_BY_PURPOSE (-1.0)
 #define SITU_SOLVE_OPTIONS_INIT SITU_SIZED(situ_solve_options)
 
 /* Solves. options may be NULL. The plan always carries the best single device, and has passed situ_check; a plan that

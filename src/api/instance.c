@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "api/granularity.h"
 #include "base/arguments.h"
 #include "base/dtype.h"
 #include "base/hash.h"
@@ -42,8 +43,14 @@ situ_status instance_options_take(instance_options *own, const situ_instance_opt
   situ_instance_options o;
   TRY(GIVEN(error, given));
   TRY(TAKE(o, given, SITU_INSTANCE_OPTIONS_INIT, error));
-  *own = (instance_options){
-      .model = o.model, .platform = o.platform, .fix = o.fix, .unused = o.unused, .n_unused = o.n_unused};
+  *own = (instance_options){.model = o.model,
+                            .platform = o.platform,
+                            .fix = o.fix,
+                            .unused = o.unused,
+                            .n_unused = o.n_unused,
+                            .granularity = o.granularity};
+  if ((unsigned)o.granularity > SITU_GRANULARITY_DEFAULT)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option granularity has no such value");
   TRY(TAKE(own->read, o.read, SITU_READ_OPTIONS_INIT, error));
   TRY(TAKE(own->cost, o.cost, SITU_COST_OPTIONS_INIT, error));
   TRY(TAKE(own->problem, o.problem, SITU_PROBLEM_OPTIONS_INIT, error));
@@ -98,6 +105,8 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
     i->costs = i->model->costs;
     return SITU_STATUS_OK;
   }
+  if (i->options.granularity == SITU_GRANULARITY_OPERATOR && !i->options.cost.fusion && !i->options.cost.engine)
+    i->options.cost.fusion = "none";
   TRY(situ_costs_estimate(&i->own_costs, i->model->graph, i->platform, &i->options.cost, error));
   i->costs = i->own_costs;
   return SITU_STATUS_OK;
@@ -143,6 +152,57 @@ static situ_status read_constraints(situ_instance *i, situ_error *error) {
   return read_unused(i, error);
 }
 
+/* One input at a time through streams at minimum latency, by estimates. */
+static bool is_stream_latency(const situ_instance *i) {
+  const situ_problem_options *o = &i->options.problem;
+  return i->costs->unit_ns == 0 && o->objective != SITU_OBJECTIVE_THROUGHPUT &&
+         (o->execution == SITU_EXECUTION_DEFAULT || o->execution == SITU_EXECUTION_STREAM) && o->max_calls == 0;
+}
+
+/* The granularity that DEFAULT stands for. */
+static situ_granularity default_granularity(const situ_instance *i) {
+  bool layers = !i->pins && is_stream_latency(i) && granularity_is_decoder(i->model->graph, i->arena);
+  return layers ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_FUSED;
+}
+
+/* What stays together in each copy of the graph. */
+static situ_status read_granularity(situ_instance *i, situ_error *error) {
+  situ_granularity *which = &i->options.granularity;
+  const situ_graph *g = i->model->graph;
+  int32_t n = g->n_operators, n_copies = n > 0 ? i->graph->n_operators / n : 1;
+  if (*which == SITU_GRANULARITY_DEFAULT) *which = default_granularity(i);
+  if (*which < SITU_GRANULARITY_LAYER) return SITU_STATUS_OK;
+  i->together = ARENA_NEW(i->arena, int32_t, i->graph->n_operators);
+  int32_t n_keys = i->together ? granularity_keys(i->together, g, *which, i->arena) : -1;
+  if (n_keys < 0) return fail_no_memory(error);
+  for (int32_t v = n; v < n * n_copies; v++) i->together[v] = i->together[v - n] < 0 ? -1 : i->together[v - n] + n_keys;
+  return SITU_STATUS_OK;
+}
+
+situ_problem_options instance_problem_options(const situ_instance *i) {
+  situ_problem_options posed = i->options.problem;
+  posed.pins = i->pins;
+  posed.unused = i->unused;
+  posed.keep_together = i->together;
+  return posed;
+}
+
+situ_status instance_pose(situ_instance *i, situ_error *error) {
+  situ_problem_options posed = instance_problem_options(i);
+  situ_problem_free(i->problem);
+  i->problem = NULL;
+  return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
+}
+
+/* As instance_pose, but layers that nobody asked for by name give way where no device can take one. */
+static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
+  TRY(instance_pose(i, error));
+  if (!by_default || !i->together || !i->problem->conflict) return SITU_STATUS_OK;
+  i->options.granularity = SITU_GRANULARITY_FUSED;
+  i->together = NULL;
+  return instance_pose(i, error);
+}
+
 static uint64_t mix_number(uint64_t h, int64_t value) { return hash_bytes(&value, sizeof value, h); }
 
 static uint64_t mix_real(uint64_t h, double value) { return hash_bytes(&value, sizeof value, h); }
@@ -167,13 +227,6 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
   return h;
 }
 
-situ_problem_options instance_problem_options(const situ_instance *i) {
-  situ_problem_options posed = i->options.problem;
-  posed.pins = i->pins;
-  posed.unused = i->unused;
-  return posed;
-}
-
 static situ_status open_steps(situ_instance *i, const instance_options *options, situ_error *error) {
   TRY(keep_options(i, options, error));
   TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
@@ -181,8 +234,8 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(read_costs(i, error));
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));
-  situ_problem_options posed = instance_problem_options(i);
-  return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
+  TRY(read_granularity(i, error));
+  return pose(i, options->granularity == SITU_GRANULARITY_DEFAULT, error);
 }
 
 situ_status situ_instance_open(situ_instance **out, const situ_instance_options *given, situ_error *error) {
@@ -223,3 +276,6 @@ void situ_instance_free(situ_instance *i) {
 
 const situ_problem *situ_instance_problem(const situ_instance *i) { return i ? i->problem : NULL; }
 const situ_model *situ_instance_model(const situ_instance *i) { return i ? i->model : NULL; }
+situ_granularity situ_instance_granularity(const situ_instance *i) {
+  return i ? i->options.granularity : SITU_GRANULARITY_FUSED;
+}

@@ -17,6 +17,7 @@ typedef struct instance_options {
   const char *fix;
   const char *const *unused;
   int32_t n_unused;
+  situ_granularity granularity;
 } instance_options;
 
 /* What a caller gave, in any version's form; texts and arrays are borrowed. BAD_ARGUMENT for what cannot be. */
@@ -34,16 +35,20 @@ struct situ_instance {
   const situ_platform *platform;
   const situ_costs *costs;
   situ_problem *problem;
-  int32_t *pins; /* [n_operators], or NULL when nothing is pinned */
-  bool *unused;  /* [n_devices], or NULL when every device may be used */
+  int32_t *pins;     /* [n_operators], or NULL when nothing is pinned */
+  bool *unused;      /* [n_devices], or NULL when every device may be used */
+  int32_t *together; /* [n_operators] keys of what stays together, or NULL */
 };
 
 /* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
 uint64_t platform_hash(const situ_platform *platform, bool with_servers);
 
-/* With what the problem was posed: the options, and the pins and empty devices of the instance. */
+/* With what the problem is posed: the options, and the pins, empty devices and groups of the instance. */
 situ_problem_options instance_problem_options(const situ_instance *instance);
+
+/* Poses the problem of an instance whose other members are there. */
+situ_status instance_pose(situ_instance *instance, situ_error *error);
 
 /* As situ_instance_open. */
 situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error);

@@ -90,6 +90,8 @@ json_value *instance_to_json(const situ_instance *i) {
   if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_whole(p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
+  if (i->options.granularity >= SITU_GRANULARITY_LAYER)
+    ok = ok && json_set(o, "granularity", json_new_text(situ_granularity_name(i->options.granularity)));
   ok = ok && constraints_json(o, i);
   if (ok) return o;
   json_free(o);
@@ -127,6 +129,7 @@ static const char *objective_word(int i) { return situ_objective_name((situ_obje
 static const char *execution_word(int i) { return situ_execution_name((situ_execution)i); }
 static const char *contention_word(int i) { return situ_contention_name((situ_contention)i); }
 static const char *schedule_word(int i) { return situ_schedule_name((situ_schedule)i); }
+static const char *granularity_word(int i) { return situ_granularity_name((situ_granularity)i); }
 static const char *communication_word(int i) { return situ_communication_name((situ_communication)i); }
 
 #define MEMBER(NAME, FORM, ...) \
@@ -162,6 +165,8 @@ static const field fields[] = {
     MEMBER("max_calls", FIELD_SMALL, AT(problem.max_calls), RANGE(1, INT32_MAX - 1)),
     MEMBER("max_period_ns", FIELD_WHOLE, AT(problem.max_period_ns), RANGE(1, SITU_NEVER_NS - 1)),
     MEMBER("max_latency_ns", FIELD_WHOLE, AT(problem.max_latency_ns), RANGE(1, SITU_NEVER_NS - 1)),
+    MEMBER("granularity", FIELD_WORD, AT(granularity), RANGE(SITU_GRANULARITY_FUSED, SITU_GRANULARITY_BLOCK),
+           .word = granularity_word),
     MEMBER("pins", FIELD_OBJECT),
     MEMBER("unused", FIELD_LIST),
     {0}};

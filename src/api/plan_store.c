@@ -50,10 +50,7 @@ static situ_status pose_with_pins(situ_instance *i, const json_value *pins, cons
                        at.key, json_text(at.value, "?"));
     i->pins[v] = d;
   }
-  situ_problem_free(i->problem);
-  i->problem = NULL;
-  situ_problem_options posed = instance_problem_options(i);
-  return situ_problem_pose(&i->problem, graph, i->platform, i->costs, &posed, error);
+  return instance_pose(i, error);
 }
 
 /* Whether a hash of the file is that of what is there now, or `other`, as earlier versions formed it. */

@@ -32,11 +32,12 @@ typedef struct bond {
   const char *rule, *what;
   const int32_t *key; /* [operator] 0 .. n_operators-1, or -1; NULL: there is no such bond */
 } bond;
-enum { N_BONDS = 2 };
+enum { N_BONDS = 3 };
 
 static void bonds_of(bond into[N_BONDS], const situ_problem *p) {
   into[0] = (bond){"colocation", "its colocation group", p->given->colocation};
   into[1] = (bond){"fusion", "its fused kernel", p->costs->group};
+  into[2] = (bond){"granularity", "its layer or group", p->together};
 }
 
 /* Gives the judge a graph of its own whose colocation groups are all that the bonds hold together. */

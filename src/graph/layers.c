@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bit_rows.h"
+#include "graph/topological.h"
 
 enum { MOST_STEPS = 64, MOST_ROUNDS = 64, LONG_LIVED_SHARE = 3, MOST_PERIOD = 64, MOST_WORDS = 1 << 22 };
 
@@ -14,30 +15,10 @@ typedef struct late_order {
   int32_t *at, *place; /* operator at a place, place of an operator */
 } late_order;
 
-/* Depth first from the operators that nobody uses, along inputs: constants come where they are needed. */
 static bool find_order(late_order *out, const situ_graph *g, arena *a) {
-  int32_t n = g->n_operators, n_placed = 0, depth = 0, *stack;
-  int64_t *next;
-  if (!ARENA_ARRAYS(a, ARRAY(out->at, n), ARRAY(out->place, n), ARRAY(stack, n), ARRAY(next, n))) return false;
-  for (int32_t v = 0; v < n; v++) {
-    out->place[v] = -1;
-    next[v] = g->in_start[v];
-  }
-  for (int32_t sink = 0; sink < n; sink++) {
-    if (g->use_start[g->out_start[sink]] < g->use_start[g->out_start[sink + 1]]) continue;
-    stack[depth++] = sink;
-    while (depth > 0) {
-      int32_t v = stack[depth - 1];
-      while (next[v] < g->in_start[v + 1] && out->place[g->producer[g->in[next[v]]]] >= 0) next[v]++;
-      if (next[v] < g->in_start[v + 1]) {
-        stack[depth++] = g->producer[g->in[next[v]]];
-        continue;
-      }
-      depth--;
-      out->place[v] = n_placed;
-      out->at[n_placed++] = v;
-    }
-  }
+  if (!ARENA_ARRAYS(a, ARRAY(out->at, g->n_operators), ARRAY(out->place, g->n_operators))) return false;
+  if (!topological_late(out->at, g, a)) return false;
+  for (int32_t i = 0; i < g->n_operators; i++) out->place[out->at[i]] = i;
   return true;
 }
 

@@ -31,3 +31,30 @@ bool topological_deep(int32_t *order, const situ_graph *g, rng *r, arena *scratc
   arena_release(scratch, mark);
   return true;
 }
+
+bool topological_late(int32_t *order, const situ_graph *g, arena *scratch) {
+  arena_mark mark = arena_get_mark(scratch);
+  int32_t n = g->n_operators, n_placed = 0, depth = 0, *stack;
+  int64_t *next;
+  bool *placed;
+  if (!ARENA_ARRAYS(scratch, ARRAY(stack, n), ARRAY(next, n), ZEROS(placed, n))) return false;
+  for (int32_t v = 0; v < n; v++) next[v] = g->in_start[v];
+  for (int32_t sink = 0; sink < n; sink++) {
+    if (g->use_start[g->out_start[sink]] < g->use_start[g->out_start[sink + 1]]) continue;
+    stack[depth++] = sink;
+    while (depth > 0) {
+      int32_t v = stack[depth - 1];
+      while (next[v] < g->in_start[v + 1] && placed[g->producer[g->in[next[v]]]]) next[v]++;
+      if (next[v] < g->in_start[v + 1]) {
+        stack[depth++] = g->producer[g->in[next[v]]];
+        continue;
+      }
+      depth--;
+      placed[v] = true;
+      order[n_placed++] = v;
+    }
+  }
+  ENSURE(contracts_permutation(order, n));
+  arena_release(scratch, mark);
+  return true;
+}

@@ -52,6 +52,34 @@ static situ_status read_seed(uint64_t *out, const plan_source *s, const json_val
   return strcmp(again, text) == 0 ? SITU_STATUS_OK : bad(s, error, "seed", "a whole number below 2^64");
 }
 
+static situ_status read_best_found(situ_plan *plan, const plan_source *s, const json_value *found, situ_error *error) {
+  int64_t n;
+  if (!found) return SITU_STATUS_OK;
+  TRY(plan_read_whole(&plan->best_found_ns, s, json_get(found, "value_ns"), "best_found, value_ns", NULL, error));
+  TRY(plan_read_whole(&n, s, json_get(found, "handovers"), "best_found, handovers", NULL, error));
+  if (n > INT32_MAX) return bad(s, error, "best_found", "a number of hand-overs");
+  plan->best_found_handovers = (int32_t)n;
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_robustness(situ_plan *plan, const plan_source *s, const json_value *o, situ_error *error) {
+  if (!o) return SITU_STATUS_OK;
+  if (json_kind_of(o) != JSON_OBJECT_KIND) return bad(s, error, "robustness", "an object");
+  situ_robustness *r = &plan->robustness;
+  *r = (situ_robustness){.size = sizeof *r,
+                         .uncertainty = json_number(json_get(o, "uncertainty"), 0),
+                         .draws = (int32_t)json_whole(json_get(o, "draws"), 0),
+                         .preferred = json_truth(json_get(o, "preferred_single"), false),
+                         .beats_single = json_number(json_get(o, "beats_single"), 0),
+                         .speedup_5 = json_number(json_get(o, "speedup_5"), 0),
+                         .speedup_median = json_number(json_get(o, "speedup_median"), 0),
+                         .speedup_95 = json_number(json_get(o, "speedup_95"), 0),
+                         .regret_ns = json_whole(json_get(o, "regret_ns"), 0),
+                         .flip_factor = json_number(json_get(o, "flip_factor"), 0)};
+  snprintf(r->flip_what, sizeof r->flip_what, "%s", json_text(json_get(o, "flip_what"), ""));
+  return SITU_STATUS_OK;
+}
+
 static situ_status read_summary(situ_plan *plan, const plan_source *s, const json_value *root, situ_error *error) {
   const json_value *single = json_get(root, "best_single");
   TRY(read_outcome(&plan->outcome, s, root, error));
@@ -67,6 +95,8 @@ static situ_status read_summary(situ_plan *plan, const plan_source *s, const jso
   }
   TRY(plan_read_whole(&plan->steps, s, json_get(root, "steps"), "steps", NULL, error));
   TRY(read_seed(&plan->seed, s, json_get(root, "seed"), error));
+  TRY(read_robustness(plan, s, json_get(root, "robustness"), error));
+  TRY(read_best_found(plan, s, json_get(root, "best_found"), error));
   if (json_kind_of(single) == JSON_NULL_KIND) return SITU_STATUS_OK;
   if (json_kind_of(single) != JSON_OBJECT_KIND) return bad(s, error, "best_single", "an object or null");
   TRY(plan_read_device(&plan->best_single_device, s, json_get(single, "device"), "best_single", error));
@@ -234,6 +264,7 @@ static situ_status read_all(situ_plan *plan, const situ_problem *p, const json_v
   if (placed && !operators) return bad(&s, error, "operators", "an array: the outcome says that there is a placement");
   if (!operators) return SITU_STATUS_OK;
   TRY(read_operators(plan, &s, p, operators, error));
+  if (!plan_count_handovers(plan, p)) return fail_no_memory(error);
   if (devices) TRY(read_devices(plan, &s, devices, error));
   if (!transfers) return SITU_STATUS_OK;
   TRY(check_links(&s, json_get(root, "links"), error));

@@ -94,6 +94,31 @@ static json_value *single_json(const situ_plan *plan, const situ_problem *p) {
   return NULL;
 }
 
+static json_value *best_found_json(const situ_plan *plan) {
+  json_value *o = json_new_object();
+  if (json_set(o, "value_ns", plan_whole_json(plan->best_found_ns)) &&
+      json_set(o, "handovers", json_new_whole(plan->best_found_handovers)))
+    return o;
+  json_free(o);
+  return NULL;
+}
+
+static json_value *robustness_json(const situ_robustness *r) {
+  json_value *o = json_new_object();
+  if (json_set(o, "uncertainty", json_new_number(r->uncertainty)) && json_set(o, "draws", json_new_whole(r->draws)) &&
+      json_set(o, "preferred_single", json_new_truth(r->preferred)) &&
+      json_set(o, "beats_single", json_new_number(r->beats_single)) &&
+      json_set(o, "speedup_5", json_new_number(r->speedup_5)) &&
+      json_set(o, "speedup_median", json_new_number(r->speedup_median)) &&
+      json_set(o, "speedup_95", json_new_number(r->speedup_95)) &&
+      json_set(o, "regret_ns", json_new_whole(r->regret_ns)) &&
+      json_set(o, "flip_factor", json_new_number(r->flip_factor)) &&
+      json_set(o, "flip_what", json_new_text(r->flip_what)))
+    return o;
+  json_free(o);
+  return NULL;
+}
+
 /* Seeds are unsigned; those that JSON readers would spoil are written as text. */
 static json_value *seed_json(uint64_t seed) {
   char text[24];
@@ -116,6 +141,8 @@ json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
       json_set(o, "gap", json_new_number(situ_plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
       (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
       json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan, p)) &&
+      (plan->best_found_handovers < 0 || json_set(o, "best_found", best_found_json(plan))) &&
+      (plan->robustness.size == 0 || json_set(o, "robustness", robustness_json(&plan->robustness))) &&
       json_set(o, "steps", json_new_whole(plan->steps)) && json_set(o, "seed", seed_json(plan->seed));
   if (good && plan->device) {
     good = json_set(o, "operators", operators_json(plan, p));

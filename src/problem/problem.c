@@ -100,11 +100,22 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   return SITU_STATUS_OK;
 }
 
+static situ_status copy_together(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  int32_t n = p->n_operators;
+  for (int32_t v = 0; o->keep_together && v < n; v++)
+    if (o->keep_together[v] < -1 || o->keep_together[v] >= n)
+      return fail_with(error, SITU_STATUS_BAD_ARGUMENT, p->graph->name[v],
+                       "its key %d in keep_together is out of range", (int)o->keep_together[v]);
+  if (o->keep_together && !(p->together = ARENA_COPY(p->arena, o->keep_together, int32_t, n)))
+    return fail_no_memory(error);
+  return SITU_STATUS_OK;
+}
+
 /* Finds what must stay together: operators of one key in any of the arrays below ([operator] 0 .. n_operators-1, -1 for
  * none) share a unit, and so do those that are joined by several keys. Units of several operators become the colocation
  * groups of the problem's graph, so that nobody needs to ask why they stay together. */
 static bool find_units(situ_problem *p) {
-  const int32_t *const keys[] = {p->given->colocation, p->costs->group};
+  const int32_t *const keys[] = {p->given->colocation, p->costs->group, p->together};
   int32_t n = p->n_operators, *into = ARENA_NEW(p->arena, int32_t, n), *first = ARENA_NEW(p->arena, int32_t, n);
   if (!into || !first) return false;
   disjoint_init(into, n);
@@ -285,6 +296,7 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   p->class_of = p->platform->class_of;
   p->memory_of = p->platform->memory_of;
   TRY(refuse_excess(p, error));
+  TRY(copy_together(p, o, error));
   for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
   bool apart = p->execution == SITU_EXECUTION_PIPELINE && p->schedule == SITU_SCHEDULE_GPIPE && p->training;
   p->n_phases = apart ? 2 : 1;

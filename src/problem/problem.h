@@ -32,10 +32,11 @@ struct situ_problem {
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
 
   int32_t n_operators, n_devices, n_classes, n_memories;
-  int32_t *pin;    /* [operator] device or -1; the pin of one member of a unit holds for all */
-  bool *unused;    /* [device] */
-  int32_t host;    /* the first host device, or device 0 where there is none: transfers are staged through it */
-  unit_list units; /* what every plan keeps on one device: colocation groups of `graph`, and operators alone */
+  int32_t *pin;            /* [operator] device or -1; the pin of one member of a unit holds for all */
+  bool *unused;            /* [device] */
+  const int32_t *together; /* [operator] those of one key stay together for the caller's sake, -1 for none; or NULL */
+  int32_t host;            /* the first host device, or device 0 where there is none: transfers are staged through it */
+  unit_list units;         /* what every plan keeps on one device: colocation groups of `graph`, and operators alone */
 
   /* borrowed from costs and platform, beside each other for the loops */
   const int64_t *time_ns;      /* [operator * n_classes + class] */

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/near_name.h"
 #include "bound/bound.h"
+#include "solve/choice.h"
 #include "solve/common/best_single.h"
 #include "solve/common/walks.h"
 #include "solve/solve.h"
@@ -168,10 +169,14 @@ static situ_status first_bounds(solve_run *run) {
   return status;
 }
 
-static situ_outcome outcome_of(const solve_run *run, const char **reason, arena *a) {
+static situ_outcome outcome_of(const solve_run *run, const choice *chosen, const char **reason, arena *a) {
   const incumbent *found = run->incumbent;
-  if (found->best.device)
-    return found->value_ns == found->lower_bound_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
+  if (chosen->where.device)
+    return chosen->value_ns == found->lower_bound_ns ? SITU_OUTCOME_OPTIMAL : SITU_OUTCOME_FEASIBLE;
+  if (*chosen->reason) {
+    *reason = arena_string(a, chosen->reason);
+    return SITU_OUTCOME_LIMIT;
+  }
   if (run->problem->conflict) {
     *reason = arena_string(a, run->problem->conflict);
     return SITU_OUTCOME_INFEASIBLE;
@@ -200,26 +205,29 @@ static situ_status judge(const situ_problem *problem, situ_plan *plan, situ_erro
   return status;
 }
 
-static situ_status write_plan(situ_plan **out, const solve_run *run, const best_single *single) {
+static situ_status write_plan(situ_plan **out, const solve_run *run, const choice *chosen, const best_single *single) {
   const incumbent *found = run->incumbent;
   situ_plan *plan = NULL;
-  if (found->best.device) {
-    TRY(simulator_plan(&plan, run->simulator, &found->best, run->error));
+  if (chosen->where.device) {
+    TRY(simulator_plan(&plan, run->simulator, &chosen->where, run->error));
   } else if (!(plan = plan_new(run->problem))) {
     return fail_no_memory(run->error);
   }
   situ_status status = SITU_STATUS_OK;
-  if (found->best.device && (plan->value_ns != found->value_ns || plan->value_ns < found->lower_bound_ns))
+  if (chosen->where.device && (plan->value_ns != chosen->value_ns || plan->value_ns < found->lower_bound_ns))
     status = fail_with(run->error, SITU_STATUS_INTERNAL, NULL,
                        "the value %lld ns of solver %s is now %lld ns, with the bound %lld ns of %s",
-                       (long long)found->value_ns, found->solver, (long long)plan->value_ns,
+                       (long long)chosen->value_ns, chosen->solver, (long long)plan->value_ns,
                        (long long)found->lower_bound_ns, found->bound);
-  plan->outcome = outcome_of(run, &plan->reason, plan->arena);
+  plan->outcome = outcome_of(run, chosen, &plan->reason, plan->arena);
   plan->lower_bound_ns = found->lower_bound_ns;
   if (!certificate_copy(&plan->proof, &found->proof, plan->arena)) status = fail_no_memory(run->error);
   plan->best_single_ns = single->value_ns;
   plan->best_single_device = single->device;
-  plan->solver = arena_string(plan->arena, found->solver);
+  plan->best_found_ns = chosen->best_found_ns;
+  plan->best_found_handovers = chosen->best_found_handovers;
+  plan->robustness = chosen->robustness;
+  plan->solver = arena_string(plan->arena, chosen->solver);
   plan->bound = arena_string(plan->arena, found->bound);
   memcpy(plan->statistics, found->statistics, sizeof plan->statistics);
   plan->n_statistics = found->n_statistics;
@@ -228,7 +236,7 @@ static situ_status write_plan(situ_plan **out, const solve_run *run, const best_
   plan->seconds = (double)(clock_now_ns() - run->watch->start_ns) / 1e9;
   if (!plan->solver || !plan->bound || !plan->reason) status = fail_no_memory(run->error);
   bool proved = plan->outcome == SITU_OUTCOME_INFEASIBLE && plan->proof.lower_ns == SITU_NEVER_NS;
-  if (status == SITU_STATUS_OK && (found->best.device || proved)) status = judge(run->problem, plan, run->error);
+  if (status == SITU_STATUS_OK && (chosen->where.device || proved)) status = judge(run->problem, plan, run->error);
   if (status != SITU_STATUS_OK) {
     situ_plan_free(plan);
     return status;
@@ -273,7 +281,9 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   } else {
     log_line(run->watch->log, SITU_LOG_WARNING, "there is no plan: %s", run->problem->conflict);
   }
-  return write_plan(out, run, &single);
+  choice answer;
+  TRY(choice_make(&answer, run, &single, o));
+  return write_plan(out, run, &answer, &single);
 }
 
 static situ_status solve_in(situ_plan **out, const selection *chosen, const situ_problem *problem,
@@ -317,10 +327,12 @@ situ_status solve_problem(situ_plan **out, const solver *const *rows, const situ
   for (int32_t k = 0; starts && k < o->n_starts; k++) starts = o->starts[k];
   if (!starts) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_starts is not the number of plans in starts");
   selection chosen;
+  situ_solve_options own = *o;
   TRY(choose(&chosen, rows, o->solvers, problem, error));
+  TRY(choice_options(&own, problem, chosen.n == 1 && chosen.row[0] == &auto_solver, error));
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
-  situ_status status = solve_in(out, &chosen, problem, o, a, error);
+  situ_status status = solve_in(out, &chosen, problem, &own, a, error);
   arena_free(a);
   return status;
 }

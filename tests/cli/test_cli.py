@@ -336,7 +336,7 @@ def test_a_file_that_cannot_be_written_takes_nothing_from_the_answer():
 
 
 def test_the_trajectory_goes_down_to_the_value_and_up_to_the_bound():
-    found = situ_json("place", SMALL, *QUICK, "--trajectory", "rows.csv")
+    found = situ_json("place", SMALL, *QUICK, "--tolerance", "0", "--min-gain", "0", "--trajectory", "rows.csv")
     rows = list(csv.DictReader(open("rows.csv")))
     values = [int(r["value_ns"]) for r in rows if r["value_ns"]]
     bounds = [int(r["lower_bound_ns"]) for r in rows]

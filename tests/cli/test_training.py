@@ -37,7 +37,7 @@ def test_interrupted_training_writes_the_policy():
     run.send_signal(signal.SIGINT)
     last = json.loads(run.stdout.read().splitlines()[-1])
     assert run.wait() == 0 and last["stopped"] is True and last["steps"] < 100000 and len(last["problems"]) == 2
-    situ("place", SMALL, "--solver", "gdp", "--policy", "a.policy")
+    situ("place", SMALL, *MACHINE, "--solver", "gdp", "--policy", "a.policy")
 
 
 def test_training_logs_every_step():
@@ -50,6 +50,9 @@ def test_training_logs_every_step():
     assert all(word in text for word in ("reward from", "rewards", "layered", "trained", "5 steps"))
 
 
+MACHINE = ["--platform", "cpu+v100-16g"]
+
+
 def test_policies_that_are_none_are_named():
     situ(*LEARN, "--steps", 2, "-o", "a.policy")
     good = pathlib.Path("a.policy").read_bytes()
@@ -57,7 +60,7 @@ def test_policies_that_are_none_are_named():
     pathlib.Path("bad.policy").write_bytes(good[:5000] + bytes([good[5000] ^ 1]) + good[5001:])
     pathlib.Path("text.policy").write_text("hello\n")
     for name, what in (("cut", "damaged"), ("bad", "damaged"), ("text", "not a policy file"), ("none-such", "opened")):
-        situ("place", SMALL, "--solver", "gdp", "--policy", f"{name}.policy", code=3, err=f"{name}.policy: .*{what}")
+        situ("place", SMALL, *MACHINE, "--solver", "gdp", "--policy", f"{name}.policy", code=3, err=f"{name}.policy: .*{what}")
         situ(*LEARN, "--from", f"{name}.policy", "-o", "b.policy", code=3, err=f"{name}.policy: .*{what}")
     situ("learn", "gdp", SMALL, "-o", "a.policy", "--resume", code=3, err="other problems")
 

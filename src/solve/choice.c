@@ -1,0 +1,130 @@
+#include "solve/choice.h"
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/stream/fewer.h"
+#include "solve/stream/robust.h"
+
+/* Simulated operators, and limits on simulations: about a second. */
+static const int64_t MOST_SIMULATED = 8000000, LEAST_STEPS = 40, MOST_STEPS = 20000, DEFAULT_NS = 1000000000;
+static const double TOLERANCE = 0.02, MIN_GAIN = 0.05, UNCERTAINTY = 0.2, SURE = 0.9;
+enum { DRAWS = 200, LEAST_DRAWS = 20 };
+
+static bool is_latency(const situ_problem *p) {
+  return p->execution == SITU_EXECUTION_STREAM && p->objective == SITU_OBJECTIVE_LATENCY &&
+         p->max_period_ns == SITU_NEVER_NS;
+}
+
+situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool portfolio, situ_error *error) {
+  bool purpose = portfolio && is_latency(p) && p->costs->unit_ns == 0;
+  if (o->tolerance == SITU_BY_PURPOSE) o->tolerance = purpose ? TOLERANCE : 0;
+  if (o->min_gain == SITU_BY_PURPOSE) o->min_gain = purpose ? MIN_GAIN : 0;
+  bool chooses = o->tolerance > 0 || o->min_gain > 0 || o->max_parts > 0 || o->min_part > 0;
+  if (o->uncertainty == SITU_BY_PURPOSE) o->uncertainty = purpose && (chooses || o->robust) ? UNCERTAINTY : 0;
+  if (o->robust && o->uncertainty == 0) o->uncertainty = UNCERTAINTY;
+  if (!(o->uncertainty >= 0 && o->uncertainty <= 2))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "uncertainty must be from 0 to 2");
+  if (!(o->tolerance >= 0 && o->tolerance <= 10) || !(o->min_gain >= 0 && o->min_gain <= 10) || o->max_parts < 0 ||
+      o->min_part < 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "tolerance and min_gain must be from 0 to 10, max_parts and min_part at least 0");
+  if ((chooses || o->uncertainty > 0) && !is_latency(p))
+    return fail_with(
+        error, SITU_STATUS_BAD_ARGUMENT, NULL,
+        "tolerance, min_gain, uncertainty and limits on parts go with the latency of streams only, without "
+        "a limit on the period");
+  return SITU_STATUS_OK;
+}
+
+static situ_status search(fewer_pool *pool, solve_run *run, const best_single *single, const fewer_rules *rules,
+                          const situ_solve_options *o) {
+  budget *whole = run->budget;
+  int64_t steps = max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / run->problem->n_operators));
+  int64_t time = o->time_limit_s > 0 ? sat_round(o->time_limit_s * 1e8) : o->max_steps > 0 ? 0 : DEFAULT_NS;
+  if (whole->stop == BUDGET_CANCELLED) steps = 1;
+  budget own = budget_new(steps, time, whole->callback, whole->context);
+  run->budget = &own;
+  run->watch->running = &own;
+  situ_status status = fewer_search(pool, run, single, rules);
+  run->budget = whole;
+  run->watch->running = whole;
+  whole->steps = sat_add(whole->steps, own.steps);
+  return status;
+}
+
+/* The most draws that take about a second. */
+static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
+  int64_t n = 5 * MOST_SIMULATED / p->n_operators / (n_plans + 1);
+  return (int32_t)max64(LEAST_DRAWS, min64(DRAWS, n));
+}
+
+/* The plan of the highest 10 % quantile of speed-up over the single device, the first of equals: those stand in order
+ * of their hand-overs. */
+static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_run *run, const fewer_rules *rules,
+                               double uncertainty) {
+  placement where[FEWER_PLANS + 1];
+  double quantile[FEWER_PLANS + 1];
+  for (int32_t k = 0; k < pool->n; k++) where[k] = pool->plan[k].where;
+  int32_t draws = draws_of(run->problem, pool->n);
+  const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];
+  if (!robust_quantiles(quantile, run->problem, where, pool->n, other, uncertainty, draws, run->seed, run->arena))
+    return fail_no_memory(run->error);
+  for (int32_t k = 0; k < pool->n; k++)
+    if (fewer_keeps(&pool->plan[k], rules) && quantile[k] > quantile[*chosen]) *chosen = k;
+  return SITU_STATUS_OK;
+}
+
+/* Compares the plan with the single device, which is taken where the plan is not sure to be better. Where the single
+ * device was chosen already, the fastest plan is the one that is compared. */
+static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
+                           double uncertainty) {
+  int32_t split = *chosen;
+  for (int32_t k = 0; *chosen == pool->single && k < pool->n; k++)
+    if (pool->plan[k].value_ns < pool->plan[split].value_ns) split = k;
+  if (pool->single < 0 || split == pool->single) return SITU_STATUS_OK;
+  out->size = sizeof *out;
+  if (!robust_compare(out, run->problem, &pool->plan[split].where, &pool->plan[pool->single].where, uncertainty,
+                      draws_of(run->problem, 1), run->seed, run->arena))
+    return fail_no_memory(run->error);
+  if (out->beats_single < SURE) *chosen = pool->single;
+  out->preferred = *chosen == pool->single;
+  return SITU_STATUS_OK;
+}
+
+situ_status choice_make(choice *out, solve_run *run, const best_single *single, const situ_solve_options *o) {
+  const incumbent *best = run->incumbent;
+  fewer_rules rules = {o->tolerance, o->min_gain, o->max_parts, o->min_part};
+  *out = (choice){.where = best->best,
+                  .value_ns = best->value_ns,
+                  .solver = best->solver,
+                  .reason = "",
+                  .best_found_ns = SITU_NEVER_NS,
+                  .best_found_handovers = -1};
+  bool wanted =
+      rules.tolerance > 0 || rules.min_gain > 0 || rules.max_parts > 0 || rules.least_units > 0 || o->uncertainty > 0;
+  if (!wanted || !best->best.device) return SITU_STATUS_OK;
+  fewer_pool pool;
+  TRY(search(&pool, run, single, &rules, o));
+  int32_t k = fewer_choose(&pool, &rules);
+  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, o->uncertainty));
+  if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, o->uncertainty));
+  handovers most = {0};
+  int32_t *stamp = ARENA_NEW(run->arena, int32_t, run->problem->n_devices);
+  if (!stamp) return fail_no_memory(run->error);
+  handovers_count(&most, run->problem, best->best.device, stamp);
+  out->best_found_ns = best->value_ns;
+  out->best_found_handovers = most.n;
+  if (k < 0) {
+    out->where.device = NULL;
+    out->reason = "no plan was found that keeps the limits on parts";
+    return SITU_STATUS_OK;
+  }
+  out->where = pool.plan[k].where;
+  out->value_ns = pool.plan[k].value_ns;
+  out->solver = pool.plan[k].solver;
+  if (out->value_ns == best->value_ns && pool.plan[k].cost.n == most.n) {
+    out->best_found_ns = SITU_NEVER_NS;
+    out->best_found_handovers = -1;
+  }
+  return SITU_STATUS_OK;
+}

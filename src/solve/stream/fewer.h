@@ -1,0 +1,45 @@
+/* solve/stream/fewer.h - of the plans that are nearly as good as the best found, the one that an engineer would run:
+ * that with the fewest hand-overs. docs/theory/heuristics/fewer.md. */
+#ifndef SITU_SOLVE_STREAM_FEWER_H
+#define SITU_SOLVE_STREAM_FEWER_H
+
+#include "solve/common/best_single.h"
+#include "solve/common/solver.h"
+#include "view/handovers.h"
+
+typedef struct fewer_rules {
+  double tolerance; /* shares: 0.02 */
+  double min_gain;
+  int32_t max_parts, least_units; /* 0: no limit */
+} fewer_rules;
+
+typedef struct fewer_plan {
+  placement where; /* arrays in the arena of the run; device NULL: none */
+  int64_t value_ns;
+  handovers cost;
+  const char *solver; /* who found it */
+} fewer_plan;
+
+enum { FEWER_PLANS = 20 };
+
+/* Plans of which none is better in value, hand-overs, parts and bytes than another; by hand-overs. */
+typedef struct fewer_pool {
+  fewer_plan plan[FEWER_PLANS + 1];
+  int32_t n;
+  int32_t single; /* the best single device, if it keeps all constraints; else -1 */
+} fewer_pool;
+
+/* Looks for plans with fewer hand-overs than the incumbent has: single devices, contiguous plans, and the incumbent
+ * with whole parts moved. All are simulated, and better ones become the incumbent. Counts its steps on the budget of
+ * the run. NO_MEMORY or OK. */
+situ_status fewer_search(fewer_pool *out, solve_run *run, const best_single *single, const fewer_rules *rules);
+
+/* The number of the plan to take, -1 where none keeps max_parts and least_units: the single device unless some plan
+ * beats it by min_gain; else, of the plans within the tolerance of the best that do, the one with the fewest hand-overs
+ * (then parts, bytes, value). Where the limits leave no such plan, the best that keeps them. */
+int32_t fewer_choose(const fewer_pool *pool, const fewer_rules *rules);
+
+/* Whether a plan keeps max_parts and least_units. */
+bool fewer_keeps(const fewer_plan *plan, const fewer_rules *rules);
+
+#endif

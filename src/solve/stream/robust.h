@@ -1,0 +1,17 @@
+/* solve/stream/robust.h - what uncertain costs say about a plan. */
+#ifndef SITU_SOLVE_STREAM_ROBUST_H
+#define SITU_SOLVE_STREAM_ROBUST_H
+
+#include "plan/plan.h"
+
+/* Compares a placement with another in `draws` worlds (worlds.h) of a seed; out->size is left. The flip is the factor
+ * nearest to 1, from 1/16 to 16, on one class of devices or one kind of link at which the other is as good; it is found
+ * by bisection. False without memory. */
+bool robust_compare(situ_robustness *out, const situ_problem *problem, const placement *plan, const placement *other,
+                    double uncertainty, int32_t draws, uint64_t seed, arena *scratch);
+
+/* Fills quantile ([n]) with the 10 % quantile of the speed-up of each placement over `other`. */
+bool robust_quantiles(double *quantile, const situ_problem *problem, const placement *plans, int32_t n,
+                      const placement *other, double uncertainty, int32_t draws, uint64_t seed, arena *scratch);
+
+#endif

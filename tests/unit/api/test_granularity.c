@@ -1,0 +1,198 @@
+/* What is placed as a whole: layers, blocks and keys of the caller. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lab/brute.h"
+#include "../../lab/lab.h"
+#include "api/granularity.h"
+#include "base/rng.h"
+#include "graph/layers.h"
+#include "read/builtin.h"
+#include "situ.h"
+
+static const char decoder[] =
+    "builtin:llama?layers=4&hidden=64&ffn=128&heads=4&kv_heads=4&vocab=2000&tokens=1&context=8";
+
+static situ_graph *generate(const char *path) {
+  situ_graph *g;
+  int64_t parameters;
+  assert_int_equal(builtin_generate(&g, path, &parameters, NULL), SITU_STATUS_OK);
+  return g;
+}
+
+static void expect_decoder(const char *model, bool expected) {
+  arena *a = arena_new();
+  situ_graph *g = generate(model);
+  if (granularity_is_decoder(g, a) != expected) fail_msg("%s", model);
+  situ_graph_free(g);
+  arena_free(a);
+}
+
+static void decoders_of_language_are_told_from_other_networks(void **state) {
+  (void)state;
+  expect_decoder(decoder, true);
+  expect_decoder("builtin:llama", true);
+  expect_decoder("builtin:gpt2", true);
+  expect_decoder("builtin:moe?layers=2", true);
+  expect_decoder("builtin:bert-base", false);
+  expect_decoder("builtin:resnet50", false);
+  expect_decoder("builtin:inception-v3", false);
+}
+
+static situ_instance *open_as(situ_granularity which, const char *model) {
+  situ_instance *i;
+  situ_error error;
+  situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
+  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
+  o.model = model;
+  o.platform = "cpu+2*v100-16g";
+  o.granularity = which;
+  if (which >= SITU_GRANULARITY_LAYER) cost.fusion = "none"; /* what is counted is layers alone */
+  o.cost = &cost;
+  if (situ_instance_open(&i, &o, &error) != SITU_STATUS_OK) fail_msg("%s %s", error.where, error.text);
+  return i;
+}
+
+static int32_t units_of(situ_granularity which, const char *model) {
+  situ_instance *i = open_as(which, model);
+  int32_t n = situ_instance_problem(i)->units.n;
+  situ_instance_free(i);
+  return n;
+}
+
+static void whole_layers_are_units(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  situ_graph *g = generate(decoder);
+  layer_list l;
+  assert_true(layers_find(&l, g, a));
+  int32_t outside = 0;
+  for (int32_t v = 0; v < g->n_operators; v++) outside += l.of[v] < 0;
+  assert_int_equal(units_of(SITU_GRANULARITY_OPERATOR, decoder), g->n_operators);
+  assert_int_equal(units_of(SITU_GRANULARITY_LAYER, decoder), l.n + outside);
+  assert_int_equal(units_of(SITU_GRANULARITY_BLOCK, decoder), l.n + 2); /* what is before, what is after */
+  assert_int_equal(units_of(SITU_GRANULARITY_DEFAULT, decoder), l.n + outside);
+  assert_int_equal(units_of(SITU_GRANULARITY_DEFAULT, "builtin:resnet50"),
+                   units_of(SITU_GRANULARITY_OPERATOR, "builtin:resnet50")); /* nothing is fused here */
+  situ_graph_free(g);
+  arena_free(a);
+}
+
+static void a_plan_file_remembers_its_granularity(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-granularity-XXXXXX";
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  situ_instance *i = open_as(SITU_GRANULARITY_LAYER, decoder), *again;
+  situ_plan *plan, *read;
+  situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+  o.solvers = "heft";
+  assert_int_equal(situ_solve(&plan, situ_instance_problem(i), &o, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_write(plan, i, path, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_read(&read, &again, path, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_instance_granularity(again), SITU_GRANULARITY_LAYER);
+  assert_int_equal(situ_instance_problem(again)->units.n, situ_instance_problem(i)->units.n);
+  situ_plan_free(plan);
+  situ_plan_free(read);
+  situ_instance_free(i);
+  situ_instance_free(again);
+  unlink(path);
+}
+
+static void the_checker_names_a_layer_that_is_split(void **state) {
+  (void)state;
+  situ_instance *i = open_as(SITU_GRANULARITY_LAYER, decoder), *loose = open_as(SITU_GRANULARITY_OPERATOR, decoder);
+  const situ_problem *p = situ_instance_problem(i);
+  int32_t *device = calloc((size_t)p->n_operators, sizeof *device);
+  for (int32_t v = p->n_operators / 2; v < p->n_operators; v++) device[v] = 1; /* in the midst of a layer */
+  situ_plan *plan;
+  situ_verdict *verdict;
+  assert_int_equal(situ_simulate(&plan, situ_instance_problem(loose), device, NULL, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_check(&verdict, situ_instance_problem(loose), plan, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_verdict_n_found(verdict), 0);
+  situ_verdict_free(verdict);
+  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
+  assert_true(situ_verdict_n_found(verdict) > 0);
+  assert_string_equal(situ_verdict_violation(verdict, 0).rule, "granularity");
+  situ_verdict_free(verdict);
+  situ_plan_free(plan);
+  free(device);
+  situ_instance_free(i);
+  situ_instance_free(loose);
+}
+
+/* The least value among placements that keep operators of one key together. */
+typedef struct together {
+  const situ_problem *problem;
+  const int32_t *key;
+  simulator *simulator;
+  int64_t least_ns;
+} together;
+
+static void look(void *context, const placement *where) {
+  together *t = context;
+  for (int32_t v = 0; v < t->problem->n_operators; v++)
+    for (int32_t w = 0; w < v; w++)
+      if (t->key[v] >= 0 && t->key[v] == t->key[w] && where->device[v] != where->device[w]) return;
+  simulation found = simulator_run(t->simulator, where, true);
+  if (found.excess_bytes == 0 && found.value_ns < t->least_ns) t->least_ns = found.value_ns;
+}
+
+static void exact_search_finds_the_best_plan_that_keeps_keys_together(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    lab l = lab_random(&(lab_options){.seed = seed,
+                                      .n_operators = 6,
+                                      .n_devices = 3,
+                                      .density = 0.3,
+                                      .n_colocations = (int32_t)(seed % 2),
+                                      .unsupported = seed % 3 == 0,
+                                      .options = {.execution = SITU_EXECUTION_STREAM}});
+    int32_t key[6];
+    rng r = rng_new(seed);
+    for (int32_t v = 0; v < 6; v++) key[v] = (int32_t)rng_below(&r, 4) - 1;
+    situ_problem_options o = SITU_PROBLEM_OPTIONS_INIT;
+    o.execution = SITU_EXECUTION_STREAM;
+    o.keep_together = key;
+    situ_problem *p;
+    situ_plan *plan;
+    assert_int_equal(situ_problem_pose(&p, l.graph, l.platform, l.costs, &o, NULL), SITU_STATUS_OK);
+    situ_problem_options bare = SITU_PROBLEM_OPTIONS_INIT;
+    bare.execution = SITU_EXECUTION_STREAM;
+    situ_problem *free_problem;
+    assert_int_equal(situ_problem_pose(&free_problem, l.graph, l.platform, l.costs, &bare, NULL), SITU_STATUS_OK);
+    arena *a = arena_new();
+    together t = {free_problem, key, simulator_new(free_problem, a), SITU_NEVER_NS};
+    brute_each(free_problem, look, &t);
+    situ_solve_options s = SITU_SOLVE_OPTIONS_INIT;
+    s.solvers = "branch_and_bound";
+    assert_int_equal(situ_solve(&plan, p, &s, NULL), SITU_STATUS_OK);
+    if (situ_plan_value_ns(plan) != t.least_ns)
+      fail_msg("seed %d: %lld, not %lld", (int)seed, (long long)situ_plan_value_ns(plan), (long long)t.least_ns);
+    situ_plan_free(plan);
+    arena_free(a);
+    situ_problem_free(p);
+    situ_problem_free(free_problem);
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(decoders_of_language_are_told_from_other_networks),
+      cmocka_unit_test(whole_layers_are_units),
+      cmocka_unit_test(a_plan_file_remembers_its_granularity),
+      cmocka_unit_test(the_checker_names_a_layer_that_is_split),
+      cmocka_unit_test(exact_search_finds_the_best_plan_that_keeps_keys_together),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
