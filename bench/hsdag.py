@@ -39,14 +39,14 @@ def call(args, *words):
 
 
 def place(args, model, *words):
-    return call(args, 'place', model, '--platform', args.platform, '--seed', args.seed, '--json', *words)
+    return call(args, 'place', model, '--fusion', 'none', '--platform', args.platform, '--seed', args.seed, '--json', *words)
 
 
 def learn(args, model, steps, *words):
     """What a policy trained by trials of its own found, and the groups that it parses the model into."""
     with tempfile.TemporaryDirectory() as folder:
         policy = os.path.join(folder, 'policy')
-        found = call(args, 'learn', 'hsdag', model, '--platform', args.platform, '--seed', args.seed, '--steps', steps,
+        found = call(args, 'learn', 'hsdag', model, '--fusion', 'none', '--platform', args.platform, '--seed', args.seed, '--steps', steps,
                      '-o', policy, '--json', *words)
         served = place(args, model, '--solver', 'hsdag', '--policy', policy, '--steps', 1)
     found['value_ns'] = found['problems'][0]['best_ns']
@@ -55,7 +55,7 @@ def learn(args, model, steps, *words):
 
 
 def best_random(args, model):
-    draws = [call(args, 'place', model, '--platform', args.platform, '--seed', args.seed + k, '--json', '--solver', 'random')
+    draws = [call(args, 'place', model, '--fusion', 'none', '--platform', args.platform, '--seed', args.seed + k, '--json', '--solver', 'random')
              for k in range(-(-args.trials // RANDOM_DRAWS))]
     return dict(value_ns=min(d['value_ns'] for d in draws), steps=sum(d['steps'] for d in draws), cpu=sum(d['cpu'] for d in draws))
 

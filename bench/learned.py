@@ -97,7 +97,7 @@ def expert(situ, network, gpus, folder):
     """A file that puts each forward operator where a person would; its gradient goes along."""
     path = os.path.join(folder, "single.json")
     forward = [a for a in problem(network, gpus) if a != "--training"]
-    run([situ, "place"] + forward + ["--solver", "single", "--json", "-o", path])
+    run([situ, "place", "--fusion", "none"] + forward + ["--solver", "single", "--json", "-o", path])
     rows = json.load(open(path))["operators"]
     names, times = [r[0] for r in rows], [r[3] - r[2] for r in rows]
     if network.startswith("wavenet"):
@@ -122,7 +122,7 @@ def measure(situ, title, network, gpus, row):
         if row == "expert":
             arguments += ["--fix", expert(situ, network, gpus, folder)]
         try:
-            found, cpu_s, peak_mb = run([situ, "place"] + arguments + ["--json"])
+            found, cpu_s, peak_mb = run([situ, "place", "--fusion", "none"] + arguments + ["--json"])
         except json.JSONDecodeError:
             return None
     return {"value_ns": found["value_ns"] or "", "bound_ns": found["lower_bound_ns"], "operators": found["operators"],

@@ -138,7 +138,9 @@ int main(int argc, char **argv) {
   situ_instance *instance = NULL;
   if (argc < 2 || argc > 3) return fprintf(stderr, "usage: nn_speed OPERATORS [FILE]\n"), 2;
   snprintf(model, sizeof model, "builtin:layered?operators=%ld", strtol(argv[1], NULL, 10));
-  situ_instance_options options = {.size = sizeof(situ_instance_options), .model = model, .platform = "cpu+4*v100-16g"};
+  situ_cost_options unfused = {.size = sizeof unfused, .fusion = "none"};
+  situ_instance_options options = {
+      .size = sizeof options, .model = model, .platform = "cpu+4*v100-16g", .cost = &unfused};
   if (situ_instance_open(&instance, &options, &error) != SITU_STATUS_OK)
     return fprintf(stderr, "nn_speed: %s %s\n", error.where, error.text), 1;
   arena *a = arena_new();

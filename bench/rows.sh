@@ -12,6 +12,6 @@ plan_row() {
   model=$1 instance=$2 rules=$3 name=$4 steps=$5
   shift 5
   [ "$steps" = 0 ] || set -- "$@" --steps "$steps"
-  plan=$("$build/situ" place "$model" --seed $seed --json "$@" 2>/dev/null) || { echo "$instance: no plan of $name" >&2; return 0; }
+  plan=$("$build/situ" place "$model" --fusion none --seed $seed --json "$@" 2>/dev/null) || { echo "$instance: no plan of $name" >&2; return 0; }
   echo "$instance,$rules,$name,$seed,$steps,$(number value_ns "$plan"),$(number lower_bound_ns "$plan")"
 }

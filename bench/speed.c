@@ -33,6 +33,7 @@ static situ_status open_model(situ_instance **out, const char *model, const char
       .size = sizeof(situ_instance_options),
       .model = model,
       .platform = platform,
+      .cost = &(situ_cost_options){.size = sizeof(situ_cost_options), .fusion = "none"},
       .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .contention = contention}};
   return situ_instance_open(out, &options, error);
 }

@@ -21,7 +21,7 @@ SOLVERS = ['heft', 'peft', 'm_etf', 'splitting', 'milp', 'auto']
 
 
 def place(args, network, *options):
-    call = [args.situ, 'place', 'builtin:' + network, '--platform', args.platform, '--json', *map(str, options)]
+    call = [args.situ, 'place', 'builtin:' + network, '--platform', args.platform, '--fusion', 'none', '--json', *map(str, options)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(call, capture_output=True, text=True)
     found = json.loads(done.stdout) if done.stdout else {'value_ns': None, 'lower_bound_ns': 0}

@@ -118,6 +118,7 @@ typedef struct command {
   ROW(pareto)             \
   ROW(learn)              \
   ROW(inspect)            \
+  ROW(costs)              \
   ROW(list)               \
   ROW(fit_link)           \
   ROW(completion)         \
@@ -131,8 +132,8 @@ const command *command_find(const char *name);
 int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, judged_options,
-    proof_options, explain_options, plan_outputs, trace_outputs, front_options, fit_options, learn_options,
-    common_options, help_options;
+    proof_options, explain_options, plan_outputs, costs_outputs, trace_outputs, front_options, fit_options,
+    learn_options, common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);

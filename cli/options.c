@@ -32,6 +32,13 @@ static const option model_rows[] = {
     {0}};
 const option_group model_options = {"Model", model_rows};
 
+#define FUSION_ROW                                                                                              \
+  {                                                                                                             \
+    .name = "fusion", .kind = OPTION_TEXT, .offset = AT(cost.fusion), .value = "PROFILE",                       \
+    .about =                                                                                                    \
+        "What the engine runs as one kernel, which stays on one device: generic, none, onnxruntime, openvino, " \
+        "ort-cpu, ort-cuda or tensorrt. Default: that of the engine."                                           \
+  }
 static const option problem_rows[] = {
     {.name = "platform",
      .kind = OPTION_TEXT,
@@ -146,12 +153,7 @@ static const option problem_rows[] = {
      .value = "NAME",
      .about = "The engine that runs the model: what it fuses, and what its launches cost. generic, eager, onnxruntime, "
               "openvino, pytorch, tensorrt or torchscript. Default: generic."},
-    {.name = "fusion",
-     .kind = OPTION_TEXT,
-     .offset = AT(cost.fusion),
-     .value = "PROFILE",
-     .about = "What the engine runs as one kernel, which stays on one device: generic, none, onnxruntime, openvino, "
-              "ort-cpu, ort-cuda or tensorrt. Default: that of the engine."},
+    FUSION_ROW,
     {.name = "efficiency",
      .kind = OPTION_REAL,
      .offset = AT(cost.efficiency),
@@ -295,6 +297,17 @@ static const option explain_rows[] = {{.name = "no-what-if",
                                       {0}};
 const option_group explain_options = {"Explanation", explain_rows};
 
+static const option costs_rows[] = {{.name = "output",
+                                     .letter = 'o',
+                                     .kind = OPTION_TEXT,
+                                     .offset = AT(out),
+                                     .value = "FILE",
+                                     .family = "file",
+                                     .about = "Write the table to this file: JSON where the name ends in .json, else "
+                                              "CSV. Default: stdout."},
+                                    {0}};
+const option_group costs_outputs = {"Output", costs_rows};
+
 static const option output_rows[] = {
     {.name = "output",
      .letter = 'o',
@@ -377,6 +390,7 @@ static const option learn_rows[] = {
      .about =
          "A machine to learn on, as for place. Repeatable: each model is trained on each machine. Default: that of the "
          "model file, else " SITU_DEFAULT_PLATFORM "."},
+    FUSION_ROW,
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_TEXT,

@@ -70,6 +70,11 @@ SITU_API situ_status situ_report_inspect(char **out, const situ_problem *problem
 SITU_API situ_status situ_report_inspect_json(char **out, const situ_problem *problem, const situ_model *model,
                                               situ_error *error);
 
+/* All times of operators on classes of devices, as a table that cost estimation reads back
+ * (situ_cost_options.table_path, docs/formats/costs.md), in either of its forms. */
+SITU_API situ_status situ_report_costs_json(char **out, const situ_problem *problem, situ_error *error);
+SITU_API situ_status situ_report_costs_csv(char **out, const situ_problem *problem, situ_error *error);
+
 /* What the checker found. */
 SITU_API situ_status situ_report_verdict(char **out, const situ_verdict *verdict, const situ_plan *plan,
                                          const situ_problem *problem, const situ_report_options *options,

@@ -44,6 +44,16 @@ void text_add(text_buffer *t, const char *format, ...) {
   va_end(again);
 }
 
+void text_add_csv(text_buffer *t, const char *cell) {
+  bool plain = !cell[strcspn(cell, "\",\r\n")];
+  if (!plain) text_add_bytes(t, "\"", 1);
+  for (; *cell; cell++) {
+    if (*cell == '"') text_add_bytes(t, cell, 1);
+    text_add_bytes(t, cell, 1);
+  }
+  if (!plain) text_add_bytes(t, "\"", 1);
+}
+
 char *text_take(text_buffer *t) {
   if (!t->failed) reserve(t, 0);
   char *bytes = t->failed ? NULL : t->bytes;

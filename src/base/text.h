@@ -15,6 +15,8 @@ typedef struct text_buffer {
 
 void text_add(text_buffer *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_add_bytes(text_buffer *t, const char *bytes, size_t n);
+/* A cell of a CSV table (RFC 4180), in quotes where it needs them. */
+void text_add_csv(text_buffer *t, const char *cell);
 /* Hands over the text (free() it), empty text included; NULL if memory ran out. The text is empty again. */
 char *text_take(text_buffer *t);
 void text_free(text_buffer *t);

@@ -33,11 +33,13 @@ situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const
 situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                      const bool *known, situ_error *error);
 
-/* Reads a cost table (docs/formats/costs.md) to *root, the caller's. given[v] becomes the first operator of the kernel
+/* Reads a cost table (docs/formats/costs.md) to *root, the caller's. given[v] becomes the head of the kernel
  * that the table puts v into, v itself where it has a time of its own, and is left as it is where the table does not
  * name v. */
 situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph *graph, const char *path,
                             situ_error *error);
+/* The same file as CSV in the JSON form. *out is the caller's, also on failure. */
+situ_status cost_csv_read(json_value **out, const char *path, situ_error *error);
 /* Replaces times by those of the table, and says so in the source. */
 situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                              const char *path, const json_value *root, situ_error *error);

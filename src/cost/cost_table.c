@@ -60,11 +60,15 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
     int32_t k = class_find(t->platform, member.key);
     if (k < 0 && !listed(t->classes, member.key))
       return bad(t, error, op, member.key, "is not a class of the platform, and \"classes\" does not list it");
+    bool whole = unit_ns == 1.0 && json_kind_of(member.value) == JSON_WHOLE;
     double time = json_number(member.value, -1.0) * unit_ns;
     bool never = json_kind_of(member.value) == JSON_NULL_KIND;
     if (!never && !(isfinite(time) && time >= 0.0))
       return bad(t, error, op, member.key, "must be a time of at least 0, or null for \"cannot run\"");
-    if (k >= 0) t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = never ? SITU_NEVER_NS : sat_round(time);
+    if (k >= 0)
+      t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = never   ? SITU_NEVER_NS
+                                                                : whole ? json_whole(member.value, 0)
+                                                                        : sat_round(time);
   }
   return SITU_STATUS_OK;
 }
@@ -131,7 +135,9 @@ static situ_status read_given(const table *t, const json_value *root, situ_error
 situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph *graph, const char *path,
                             situ_error *error) {
   *root = NULL;
-  TRY(json_read(root, path, error));
+  size_t n = strlen(path);
+  bool is_csv = n > 4 && strcmp(path + n - 4, ".csv") == 0;
+  TRY(is_csv ? cost_csv_read(root, path, error) : json_read(root, path, error));
   table t = {.path = path, .graph = graph, .given = given};
   return read_given(&t, *root, error);
 }

@@ -367,9 +367,7 @@ static void close_given(pass *p, const int32_t *given) {
     if (given[v] < 0 || root == v) continue;
     p->of[root].exit = v;
     p->of[root].open += p->of[v].open;
-    fusion_class head = head_class(p, &p->of[root]), own = class_of(p, v);
-    bool heavier = own <= FUSION_MATMUL && own != FUSION_NONE && head != FUSION_CONV && head != FUSION_MATMUL;
-    if (p->of[v].head >= 0 && (p->of[root].head < 0 || heavier)) p->of[root].head = v;
+    p->of[root].head = given[v];
   }
 }
 

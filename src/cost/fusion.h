@@ -67,7 +67,7 @@ typedef struct fusion {
 } fusion;
 
 /* Finds the kernels of a graph by a set of rules, in one pass in topological order; O(V + E). given[v] >= 0 says that v
- * is in the kernel of the operator given[v] whatever the rules say (and apart from all other working operators where it
+ * is in the kernel with the head given[v] whatever the rules say (and apart from all other working operators where it
  * is v itself); NULL: nothing is given. Arrays in the arena. False without memory. */
 bool fusion_find(fusion *out, const situ_graph *graph, unsigned rules, const int32_t *given, arena *a);
 

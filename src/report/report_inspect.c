@@ -260,8 +260,8 @@ static void inspect_facts(text_buffer *t, const shape_of_graph *s, const situ_pr
   }
   if (p->costs->fusion) {
     fact_start(t, options, "fusion", FACT_COLUMNS);
-    text_add(t, "%s kernels by %s move %s; the time of each stands with one of its operators\n",
-             grouped(a, p->costs->n_kernels), p->costs->fusion, text_size(b, p->costs->moved_bytes));
+    text_add(t, "%s kernels (%s), which move %s\n", grouped(a, p->costs->n_kernels), p->costs->fusion,
+             text_size(b, p->costs->moved_bytes));
   }
   if (model && model->n_nested_operators > 0) {
     fact_start(t, options, "nested", FACT_COLUMNS);

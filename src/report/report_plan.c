@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/checked.h"
 #include "report/report.h"
@@ -32,16 +33,34 @@ static char *plan_json(const situ_plan *plan, const situ_problem *problem, const
   return report_finish(root, ok);
 }
 
+/* Counts the operators with work on each device; returns how many have none. */
+static int32_t count_working(int32_t *count, const situ_plan *plan, const situ_problem *p) {
+  int32_t idle = 0;
+  for (int32_t v = 0; plan->device && v < p->n_operators; v++) {
+    bool works = p->graph->flops[v] > 0 || p->graph->moved_bytes[v] > 0 || !p->graph->inferred[v];
+    for (int32_t k = 0; k < p->n_classes && !works; k++) works = p->time_ns[(int64_t)v * p->n_classes + k] != 0;
+    int32_t d = plan->device[v];
+    if (d >= 0 && d < p->n_devices) count[d] += works;
+    idle += !works;
+  }
+  for (int32_t d = 0; plan->replica_of && d < p->n_devices; d++)
+    if (plan->replica_of[d] >= 0 && plan->replica_of[d] < p->n_devices) count[d] = count[plan->replica_of[d]];
+  return idle;
+}
+
 /* Rows of equal, empty devices are folded once there are more than this many devices. */
 enum { ALL_DEVICES = 24, BAR_COLUMNS = 20 };
 
 static void device_rows(text_buffer *t, const situ_plan *plan, const situ_problem *p,
                         const situ_report_options *options) {
   table rows;
-  if (!table_start(&rows)) {
+  int32_t *working = calloc((size_t)p->n_devices, sizeof *working);
+  if (!working || !table_start(&rows)) {
     t->failed = true;
+    free(working);
     return;
   }
+  int32_t without = count_working(working, plan, p);
   bool pipeline = p->execution == SITU_EXECUTION_PIPELINE;
   table_column(&rows, "device", ALIGN_LEFT, 24);
   table_column(&rows, "operators", ALIGN_RIGHT, 0);
@@ -53,6 +72,7 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
   int32_t idle = 0;
   for (int32_t d = 0; d < p->n_devices; d++) {
     situ_device_use use = plan_use(plan, d);
+    use.n_operators = working[d];
     if (use.n_operators == 0 && p->n_devices > ALL_DEVICES && ++idle) continue;
     char count[TEXT_UNIT_BYTES], load[TEXT_UNIT_BYTES], memory[TEXT_UNIT_BYTES], limit[TEXT_UNIT_BYTES];
     char bar[4 * BAR_COLUMNS + 8], cell[sizeof bar + 64];
@@ -72,6 +92,11 @@ static void device_rows(text_buffer *t, const situ_plan *plan, const situ_proble
   table_render(t, &rows, options);
   table_stop(&rows);
   if (idle) text_add(t, "  and %d devices without an operator\n", (int)idle);
+  char others[TEXT_UNIT_BYTES];
+  if (without)
+    text_add(t, "  not counted: %s operator%s without work (constants, views, shapes)\n", grouped(others, without),
+             without == 1 ? "" : "s");
+  free(working);
 }
 
 static void fact(text_buffer *t, const situ_report_options *o, const char *label, style s, const char *strong,

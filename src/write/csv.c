@@ -1,29 +1,14 @@
 /* One row for each operator (RFC 4180), in the order of the plan. */
-#include <string.h>
-
 #include "write/writer.h"
-
-static void field(text_buffer *out, const char *text) {
-  if (!text[strcspn(text, "\",\r\n")]) {
-    text_add_bytes(out, text, strlen(text));
-    return;
-  }
-  text_add(out, "\"");
-  for (; *text; text++) {
-    if (*text == '"') text_add(out, "\"");
-    text_add_bytes(out, text, 1);
-  }
-  text_add(out, "\"");
-}
 
 static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
   (void)error;
   text_add(out, "operator,device,start_ns,finish_ns,call\r\n");
   for (int32_t i = 0; i < p->n_operators; i++) {
     int32_t v = plan->order ? plan->order[i] : i;
-    field(out, p->graph->name[v]);
+    text_add_csv(out, p->graph->name[v]);
     text_add(out, ",");
-    field(out, p->platform->devices[plan->device[v]].name);
+    text_add_csv(out, p->platform->devices[plan->device[v]].name);
     if (plan->start_ns)
       text_add(out, ",%lld,%lld", (long long)plan->start_ns[v], (long long)plan->finish_ns[v]);
     else

@@ -694,6 +694,8 @@ static void writers_and_reports_need_their_nouns(void **state) {
   REFUSED_OUT(text, situ_report_pareto_json(&text, NULL, problem, NULL, error));
   REFUSED_OUT(text, situ_report_inspect(&text, NULL, NULL, NULL, error));
   REFUSED_OUT(text, situ_report_inspect_json(&text, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_costs_json(&text, NULL, error));
+  REFUSED_OUT(text, situ_report_costs_csv(&text, NULL, error));
   REFUSED_OUT(text, situ_report_verdict(&text, NULL, plan, problem, NULL, error));
   REFUSED_OUT(text, situ_report_verdict_json(&text, verdict, NULL, problem, error));
   REFUSED_OUT(text, situ_report_list(&text, NULL, NULL, error));

@@ -398,8 +398,8 @@ static void tables_part_and_make_kernels(void **state) {
               {"\"operators\": {\"Relu_1\": {\"cpu\": 7}}", {0, 1, 2, 2}, {-1, 7, -1, 0}},
               {"\"operators\": {}, \"groups\": [{\"operators\": [\"MaxPool_2\", \"Conv_0\", \"Relu_1\"], \"times\": "
                "{\"cpu\": 9}}]",
-               {0, 0, 0, 3},
-               {9, 0, 0, -1}}};
+               {2, 2, 2, 3}, /* the first that is named is the head */
+               {0, 0, 9, -1}}};
   char path[64];
   snprintf(path, sizeof path, "kernels-%ld.json", (long)getpid());
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Costs as tables, and fusion from outside.
+
+    test_costs.py SITU [NAME...]
+"""
+import json
+import pathlib
+import sys
+
+from test_cli import QUICK, SMALL, main, situ, situ_json
+
+
+def test_costs_come_back_bit_for_bit():
+    for form in ("csv", "json"):
+        situ("costs", SMALL, "--platform", "cpu+v100-16g", "-o", f"a.{form}")
+        again = ["costs", SMALL, "--platform", "cpu+v100-16g", "--cost-table", f"a.{form}"]
+        assert situ(*again).replace("\r", "") == situ("costs", SMALL, "--platform", "cpu+v100-16g").replace("\r", "")
+    table = json.loads(pathlib.Path("a.json").read_text())
+    assert table["groups"][0]["operators"][:2] == ["conv1", "relu"]
+    assert len(table["operators"]) + sum(len(g["operators"]) for g in table["groups"]) == 122
+
+
+def test_what_is_deleted_from_costs_is_estimated_again():
+    text = situ("costs", SMALL, "--platform", "cpu+v100-16g")
+    lines = text.splitlines()
+    row = next(i for i, line in enumerate(lines) if line.startswith("conv1,"))
+    cells = lines[row].split(",")
+    lines[row] = ",".join([*cells[:5], "", "123"])
+    pathlib.Path("edited.csv").write_text("\n".join(lines) + "\n")
+    table = situ("costs", SMALL, "--platform", "cpu+v100-16g", "--cost-table", "edited.csv").splitlines()
+    assert table[row].split(",") == [*cells[:6], "123"]
+
+
+def test_a_bad_csv_is_refused_with_its_line():
+    for text, told in (("operator,cpu\nconv1,x\n", "conv1"), ("operator,kernel,cpu\nconv1,relu,3\n", "line 2"),
+                       ("operator,cpu\nconv1,1\nconv1,2\n", "line 3"), ("name,cpu\n", "line 1"), ("", "line 1"),
+                       ("operator,cpu\n\"conv1,7\n", "cells"), ("operator,gpu\nconv1,7\n", "gpu")):
+        pathlib.Path("bad.csv").write_text(text)
+        situ("costs", SMALL, "--platform", "cpu+v100-16g", "--cost-table", "bad.csv", code=3, err=told)
+
+
+def test_plans_remember_their_fusion():
+    for fusion, kept in (("generic", "generic"), ("openvino", "openvino"), ("none", None)):
+        situ("place", SMALL, *QUICK, "--fusion", fusion, "-o", "plan.json")
+        made = json.loads(pathlib.Path("plan.json").read_text())
+        assert made["instance"]["costs"].get("fusion") == kept
+        assert situ_json("check", "plan.json")["valid"]
+    situ("place", SMALL, *QUICK, "--engine", "tensorrt", "-o", "plan.json")
+    costs = json.loads(pathlib.Path("plan.json").read_text())["instance"]["costs"]
+    assert costs["engine"] == costs["fusion"] == "tensorrt"
+    assert situ_json("check", "plan.json")["valid"]
+
+
+def test_a_parted_kernel_is_found():
+    situ("place", SMALL, *QUICK, "--solver", "single", "-o", "plan.json")
+    made = json.loads(pathlib.Path("plan.json").read_text())
+    for row in made["operators"]:
+        if row[0] == "relu":
+            row[1] = "gpu1"
+    pathlib.Path("parted.json").write_text(json.dumps(made))
+    found = json.loads(situ("check", "parted.json", "--json", code=7))
+    assert "fusion" in {v["rule"] for v in found["violations"]}
+
+
+def test_pins_inside_a_kernel_name_it():
+    pathlib.Path("pins.json").write_text(json.dumps({"conv1": "gpu0", "relu": "gpu1"}))
+    found = situ_json("place", SMALL, *QUICK, "--fix", "pins.json", code=4)
+    assert found["reason"].startswith("fusion: conv1 and relu are one kernel"), found["reason"]
+    assert situ_json("place", SMALL, *QUICK, "--fix", "pins.json", "--fusion", "none")["outcome"] in ("feasible", "optimal")
+
+
+def test_unknown_profiles_and_engines_are_refused():
+    situ("place", SMALL, *QUICK, "--fusion", "magic", code=2, err="magic")
+    situ("place", SMALL, *QUICK, "--engine", "steam", code=2, err="steam")
+
+
+def test_inspect_counts_kernels():
+    found = situ_json("inspect", "builtin:resnet50")
+    assert (found["operators"], found["kernels"], found["fusion"]) == (122, 56, "generic")
+    assert "kernels" not in situ_json("inspect", "builtin:resnet50", "--fusion", "none")
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
