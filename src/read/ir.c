@@ -62,15 +62,8 @@ static int64_t charge(reading *r, ir_net *net, const ir_layer *layer) {
   int64_t total = layer->blob_bytes;
   for (int64_t i = 0; i < layer->n_inputs; i++) {
     if (layer->inputs[i].layer < 0) continue;
-    ir_layer *from = &net->layers[layer->inputs[i].layer];
-    if (!from->constant) continue;
-    int64_t bytes = ir_held_bytes(net, from, layer->inputs[i].output);
-    bool *charged = &from->outputs[layer->inputs[i].output].charged;
-    if (*charged)
-      r->shared_bytes = sat_add(r->shared_bytes, bytes);
-    else
-      total = sat_add(total, bytes);
-    *charged = true;
+    int32_t from = layer->inputs[i].layer;
+    if (net->layers[from].constant) total = sat_add(total, ir_charge(net, from, &r->shared_bytes));
   }
   r->weight_bytes = sat_add(r->weight_bytes, total);
   return total;
