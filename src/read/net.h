@@ -58,6 +58,10 @@ void net_leave(net *n);
 void net_share(net *n);
 void net_share_end(net *n);
 
+/* From now on operators run only at times, as those of an expert do: FLOPs and bytes of activations count `work` times,
+ * the reading of weights `reading` times, both 0 .. 1 and 1 at first. */
+void net_expect(net *n, double work, double reading);
+
 /* Room for `count` values, all NET_NONE at first, as long as the net lives; NULL after an error. */
 net_value *net_array(net *n, int64_t count);
 
