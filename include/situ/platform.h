@@ -25,16 +25,17 @@ typedef struct situ_platform situ_platform;
 
 typedef struct situ_device {
   size_t size;
-  const char *name;                   /* unique: "cpu", "gpu0" */
-  const char *class_name;             /* devices of one class run each operator in the same time */
-  double peak_flops[SITU_DTYPE_ROOM]; /* operations per second by element type; F32 > 0, others 0 = not stated */
-  double memory_bytes_per_s;          /* bandwidth to its memory; > 0 */
-  int64_t memory_bytes;               /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
-  int64_t launch_ns;                  /* overhead of starting an operator */
-  int32_t shares_memory_with;         /* index of an earlier device whose memory it uses, or -1 for its own */
-  bool is_host;                       /* holds the inputs of the model; transfers are staged through hosts */
-  int32_t server;                     /* the machine it is in, any number from 0 up: equal numbers, one machine */
-  int32_t reserved;                   /* 0 */
+  const char *name;       /* unique: "cpu", "gpu0" */
+  const char *class_name; /* devices of one class run each operator in the same time */
+  double
+      peak_flops[SITU_DTYPE_ROOM]; /* operations per second by element type, 0 = not stated; F32, F16, BF16 or I8 > 0 */
+  double memory_bytes_per_s;       /* bandwidth to its memory; > 0 */
+  int64_t memory_bytes;            /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
+  int64_t launch_ns;               /* overhead of starting an operator */
+  int32_t shares_memory_with;      /* index of an earlier device whose memory it uses, or -1 for its own */
+  bool is_host;                    /* holds the inputs of the model; transfers are staged through hosts */
+  int32_t server;                  /* the machine it is in, any number from 0 up: equal numbers, one machine */
+  int32_t reserved;                /* 0 */
 } situ_device;
 
 /* A device with a memory of its own, without limit. Name, class and rates are to be set. */

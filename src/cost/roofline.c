@@ -33,13 +33,18 @@ static const situ_dtype next_choice[DTYPE_COUNT] = {
 };
 
 double roofline_peak(const situ_device *device, situ_dtype dtype) {
-  REQUIRE((unsigned)dtype < DTYPE_COUNT && device->peak_flops[SITU_DTYPE_F32] > 0);
+  REQUIRE((unsigned)dtype < DTYPE_COUNT);
+  bool real = dtype == SITU_DTYPE_UNKNOWN || (dtype >= SITU_DTYPE_F64 && dtype <= SITU_DTYPE_F8) ||
+              dtype == SITU_DTYPE_C64 || dtype == SITU_DTYPE_C128;
   /* The longest chain is U8, I8, F16, BF16; F16 and BF16 name each other, so after that only F32 is left. */
   for (int step = 0; step < 4; step++) {
     if (device->peak_flops[dtype] > 0.0) return device->peak_flops[dtype];
     dtype = next_choice[dtype];
   }
-  return device->peak_flops[SITU_DTYPE_F32];
+  static const situ_dtype last[] = {SITU_DTYPE_F32, SITU_DTYPE_F16, SITU_DTYPE_BF16, SITU_DTYPE_I8};
+  for (int i = 0; i < (real ? 3 : 4); i++)
+    if (device->peak_flops[last[i]] > 0.0) return device->peak_flops[last[i]];
+  return 0.0;
 }
 
 /* Nanoseconds for each operation of a type and for each byte, on one class. */
@@ -57,6 +62,7 @@ static roof roof_of(const situ_device *device, double compute, double memory) {
 static int64_t time_under(const roof *r, situ_dtype dtype, int64_t flops, int64_t moved_bytes) {
   if (flops <= 0 && moved_bytes <= 0) return 0;
   double work_ns = fmax((double)flops * r->ns_per_flop[dtype], (double)moved_bytes * r->ns_per_byte);
+  if (flops > 0 && isinf(r->ns_per_flop[dtype])) return SITU_NEVER_NS;
   double whole = ceil(work_ns * (1.0 - SLACK));
   return whole >= 0x1p63 ? INT64_MAX : sat_add(r->launch_ns, (int64_t)whole);
 }

@@ -25,6 +25,14 @@ int64_t ops_bytes(const ops_tensor *t, bool *exact) {
   return bits == 0 ? 0 : n / 8 * bits + (n % 8 * bits + 7) / 8;
 }
 
+void ops_set_precision(ops_tensor *t, situ_dtype precision) {
+  int from = situ_dtype_bits(t->dtype), to = situ_dtype_bits(precision);
+  if (to == 0 || t->dtype < SITU_DTYPE_F64 || t->dtype > SITU_DTYPE_F8) return;
+  if (t->reals && ops_elements(t, NULL) <= 16) return; /* scales of a Resize, ends of a Range: shapes depend on them */
+  t->dtype = precision;
+  t->stored_bytes = sat_add(sat_mul(t->stored_bytes / from, to), (t->stored_bytes % from * to + from - 1) / from);
+}
+
 bool ops_hold(ops_tensor *made, const ops_tensor *const *sources, int32_t n_sources) {
   int64_t elements = 0, bytes = 0;
   for (int32_t i = 0; i < n_sources; i++) {

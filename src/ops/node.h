@@ -81,6 +81,8 @@ typedef struct ops_work {
  * are those stored, and round up to whole bytes. */
 int64_t ops_elements(const ops_tensor *t, bool *exact);
 int64_t ops_bytes(const ops_tensor *t, bool *exact);
+/* Counts a tensor of a floating type in type `precision` (UNKNOWN: as it is). Few known values stay as they are. */
+void ops_set_precision(ops_tensor *t, situ_dtype precision);
 /* Says how a constant computed from constants alone is held: engines keep compressed weights as the file stores them,
  * so it takes the bytes of its `sources`, but of its own type if these are fewer. More elements than the sources have
  * together are new ones (Expand, Range), held by themselves. Returns whether it is held as its sources. */

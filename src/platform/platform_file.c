@@ -158,8 +158,8 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
     return fields_fail(error, f->where, spot,
                        "\"peak_flops\" and \"peak_tflops\" are two units of one value; give one");
   if (d->memory_bytes_per_s <= 0.0) return fields_fail(error, f->where, spot, "\"memory_bytes_per_s\" is missing");
-  if (d->peak_flops[SITU_DTYPE_F32] <= 0.0)
-    return fields_fail(error, f->where, spot, "\"peak_flops\" with its \"f32\" is missing");
+  if (!device_has_peak(d))
+    return fields_fail(error, f->where, spot, "\"peak_flops\" with \"f32\", \"f16\", \"bf16\" or \"i8\" is missing");
 
   if (entry->shares) {
     const place *owner = find_place(f, entry->shares);

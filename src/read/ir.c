@@ -227,7 +227,7 @@ static void remark(reading *r) {
 static situ_status read_into(reading *r) {
   const read_source *s = r->source;
   TRY(ir_parse(&r->net, r->a, s->bytes, s->size_bytes, s->path, r->error));
-  TRY(ir_link(r->net, r->a, s->path, r->error));
+  TRY(ir_link(r->net, read_precision(s->options->precision), r->a, s->path, r->error));
   size_dims(r, r->net);
   TRY(situ_graph_builder_new(&r->builder, *r->net->name ? r->net->name : s->path, r->error));
   situ_status status = build(r);

@@ -166,21 +166,22 @@ static void find_constants(ir_net *net) {
 }
 
 /* How constants are held, and that their readers know it. False without memory. */
-static bool hold_constants(ir_net *net, arena *a) {
+static bool hold_constants(ir_net *net, situ_dtype precision, arena *a) {
   for (int64_t at = 0; at < net->n_layers; at++) {
     ir_layer *layer = &net->layers[net->order[at]];
     const ops_tensor **sources = ARENA_NEW(a, const ops_tensor *, layer->n_inputs);
     if (!sources) return false;
     for (int64_t k = 0; k < layer->n_inputs; k++) {
       ir_port *port = &layer->inputs[k];
-      if (port->layer >= 0 && net->layers[port->layer].constant)
-        port->tensor.stored_bytes = net->layers[port->layer].outputs[port->output].tensor.stored_bytes;
+      if (port->layer >= 0) port->tensor = net->layers[port->layer].outputs[port->output].tensor;
+      ops_set_precision(&port->tensor, precision);
       sources[k] = &port->tensor;
     }
-    if (!layer->constant || layer->n_outputs == 0) continue;
-    if (strcmp(layer->type, "Const") == 0)
+    if (layer->constant && layer->n_outputs > 0 && strcmp(layer->type, "Const") == 0)
       layer->outputs[0].tensor.stored_bytes = ir_int(layer, "size", layer->blob_bytes);
-    else if (!is_known_shape(layer))
+    for (int64_t k = 0; k < layer->n_outputs; k++) ops_set_precision(&layer->outputs[k].tensor, precision);
+    if (!layer->constant || strcmp(layer->type, "Const") == 0) continue;
+    if (!is_known_shape(layer))
       for (int64_t k = layer->n_outputs - 1; k >= 0; k--)
         layer->of_sources = ops_hold(&layer->outputs[k].tensor, sources, (int32_t)layer->n_inputs);
   }
@@ -255,7 +256,8 @@ int64_t ir_trips(const ir_layer *layer) {
   return -1;
 }
 
-static situ_status link_net(ir_net *net, bool body, arena *a, const char *path, situ_error *error) {
+static situ_status link_net(ir_net *net, bool body, situ_dtype precision, arena *a, const char *path,
+                            situ_error *error) {
   linker l = {.net = net, .a = a, .path = path, .error = error};
   keyed *index = ARENA_NEW(a, keyed, net->n_layers);
   if (!index) return fail_no_memory(error);
@@ -267,12 +269,13 @@ static situ_status link_net(ir_net *net, bool body, arena *a, const char *path, 
         return bad_layer(&l, &net->layers[i], "no edge enters at port", net->layers[i].inputs[k].id);
   TRY(order_layers(&l));
   find_constants(net);
-  if (!hold_constants(net, a)) return fail_no_memory(error);
+  if (!hold_constants(net, precision, a)) return fail_no_memory(error);
   for (int64_t i = 0; i < net->n_layers; i++)
-    for (int32_t b = 0; b < net->layers[i].n_bodies; b++) TRY(link_net(net->layers[i].bodies[b], true, a, path, error));
+    for (int32_t b = 0; b < net->layers[i].n_bodies; b++)
+      TRY(link_net(net->layers[i].bodies[b], true, precision, a, path, error));
   return SITU_STATUS_OK;
 }
 
-situ_status ir_link(ir_net *net, arena *a, const char *path, situ_error *error) {
-  return link_net(net, false, a, path, error);
+situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error) {
+  return link_net(net, false, precision, a, path, error);
 }

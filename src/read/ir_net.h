@@ -66,7 +66,7 @@ situ_status ir_parse(ir_net **out, arena *a, const unsigned char *bytes, size_t 
 
 /* Follows the edges of a net and of the bodies within, orders the layers and finds what is constant. BAD_INPUT, naming
  * the layer, when an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
-situ_status ir_link(ir_net *net, arena *a, const char *path, situ_error *error);
+situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error);
 
 /* Charges a constant to the operator that reads it: the bytes of all that it is held as and that were not charged
  * before. What was charged before is added to *shared_bytes. */

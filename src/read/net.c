@@ -29,7 +29,7 @@ struct net {
   int32_t n_values, values_capacity;
   const ops_tensor **inputs; /* of the call under way */
   ops_tensor *outputs;
-  situ_dtype dtype;
+  situ_dtype dtype, precision;
   double work, reading; /* net_expect */
   int32_t group, n_groups;
   int64_t n_parameters;
@@ -40,12 +40,17 @@ struct net {
   situ_error error;
 };
 
-situ_status net_new(net **out, const char *model, situ_error *error) {
+situ_status net_new(net **out, const char *model, situ_dtype precision, situ_error *error) {
   *out = NULL;
   net *n = calloc(1, sizeof *n);
   if (!n) return fail_no_memory(error);
-  *n = (net){
-      .arena = arena_new(), .scratch = arena_new(), .dtype = SITU_DTYPE_F32, .work = 1, .reading = 1, .group = -1};
+  *n = (net){.arena = arena_new(),
+             .scratch = arena_new(),
+             .precision = precision,
+             .dtype = precision ? precision : SITU_DTYPE_F32,
+             .work = 1,
+             .reading = 1,
+             .group = -1};
   n->inputs = ARENA_NEW(n->arena, const ops_tensor *, MOST_INPUTS);
   n->outputs = ARENA_NEW(n->arena, ops_tensor, MOST_INPUTS);
   if (!n->scratch || !n->inputs || !n->outputs || situ_graph_builder_new(&n->builder, model, NULL) != SITU_STATUS_OK) {
@@ -101,7 +106,7 @@ static void no_memory(net *n) {
 void net_set_bits(net *n, int64_t bits) {
   if (bits != 16 && bits != 32)
     net_refuse(n, "numbers of %lld bits are not offered; bits is 16 or 32", (long long)bits);
-  n->dtype = bits == 16 ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
+  if (!n->precision) n->dtype = bits == 16 ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
 }
 
 void net_enter(net *n, const char *format, ...) {

@@ -42,7 +42,8 @@ typedef struct net_shape {
 
 /* ---- The whole ---- */
 
-situ_status net_new(net **out, const char *model, situ_error *error);
+/* With a precision other than UNKNOWN all inputs and weights of floating types have it, whatever net_set_bits says. */
+situ_status net_new(net **out, const char *model, situ_dtype precision, situ_error *error);
 void net_free(net *n);
 /* Freezes what was written, or reports what went wrong first. The net can only be freed afterwards. */
 situ_status net_finish(net *n, situ_graph **out, situ_error *error);

@@ -164,7 +164,9 @@ static situ_status define_weights(onnx_reading *r, onnx_scope *s) {
     onnx_held *h = onnx_held_new(r);
     if (!h) return fail_no_memory(r->error);
     h->t = w->tensor;
-    h->weight_bytes = h->t.stored_bytes = w->size_bytes;
+    h->t.stored_bytes = w->size_bytes;
+    ops_set_precision(&h->t, r->precision);
+    h->weight_bytes = h->t.stored_bytes;
     TRY(define(r, s, w->name, h));
   }
   return SITU_STATUS_OK;
@@ -192,6 +194,7 @@ situ_status onnx_scope_open(onnx_reading *r, onnx_scope *s, const onnx_scope *ou
       h = onnx_held_new(r);
       if (!h) return fail_no_memory(r->error);
       TRY(declare_as(r, v, &h->t, !outer));
+      ops_set_precision(&h->t, r->precision);
     }
     TRY(define(r, s, v->name, h));
   }
@@ -296,6 +299,7 @@ static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_n
   TRY(onnx_infer(r, s, n, shown, &fits));
   if (!ops_known(n->domain, n->kind)) note_unknown(r, n);
   bool folded = all_constant(shown->outputs, n->n_outputs);
+  for (int32_t i = 0; i < n->n_outputs; i++) ops_set_precision(&shown->outputs[i], r->precision);
   for (int32_t i = 0; i < n->n_inputs && !folded; i++) TRY(onnx_consume(r, ins[i], cost));
   for (int32_t i = 0; i < n->n_outputs; i++) {
     outs[i]->t = shown->outputs[i];

@@ -61,6 +61,7 @@ typedef struct onnx_reading {
   const onnx_model *model;
   const char *path;
   const situ_read_options *options;
+  situ_dtype precision; /* UNKNOWN: as stored */
   text_buffer *notes;
   string_map *noted; /* remarks made once */
   string_map *dims;  /* dynamic dimension -> its size */

@@ -68,4 +68,7 @@ READER_ROWS(READER_DECLARE)
 
 extern const reader *const readers[];
 
+/* The element type of a precision, UNKNOWN for AS_STORED. */
+situ_dtype read_precision(situ_precision precision);
+
 #endif

@@ -7,7 +7,7 @@ parser, protobuf by the wire format. Data of ../shared (environment SITU_SHARED)
 import sys
 import xml.etree.ElementTree as xml
 
-from test_cli import main, need, pathlib, situ_json
+from test_cli import QUICK, SMALL, json, main, need, pathlib, situ, situ_json
 
 # Bits of an element by the number that ONNX gives its type (TensorProto.DataType).
 BITS = {1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128, 16: 16,
@@ -192,6 +192,33 @@ def test_a_constant_with_more_elements_than_its_sources_takes_its_own_bytes():
                        layer(4, "sum", "Add", [(0, (64, 32)), (3, (64, 32))], (64, 32)),
                        layer(5, "end", "Result", [(4, (64, 32))], ()))
     assert total == 64 * 32 * 4, total
+
+
+# ---- another precision ----
+
+
+def test_a_precision_counts_floating_types_and_leaves_what_is_compressed():
+    for model in ("builtin:bert-base", need("data/openvino/all_mpnet_base_v2.xml"), need("data/onnx/fns_candy.onnx")):
+        full, half, whole = (situ_json("inspect", model, "--precision", p)["weight_bytes"] for p in ("f32", "f16", "i8"))
+        assert full == situ_json("inspect", model)["weight_bytes"]
+        few = 0.001 * full + 64  # tables of integers, and constants whose values shapes depend on
+        assert abs(full - 2 * half) <= few and abs(full - 4 * whole) <= 3 * few, (model, full, half, whole)
+    compressed("U8", 64 * 32, 1)
+    packed, half = (situ_json("inspect", "made.xml", "--precision", p)["weight_bytes"] for p in ("f32", "f16"))
+    assert packed - half == 32 * 2, (packed, half)  # 32 scales, stored in F16, in F32 twice as large
+
+
+def test_a_plan_keeps_its_precision_and_integers_go_where_they_can():
+    situ("place", SMALL, *QUICK, "--precision", "bf16", "-o", "plan.json")
+    assert json.loads(pathlib.Path("plan.json").read_text())["instance"]["precision"] == "bf16"
+    situ("check", "plan.json")
+    devices = [{"name": "cpu", "base": "cpu"},
+               {"name": "npu", "memory_gb": 8, "memory_gb_per_s": 60, "peak_tflops": {"i8": 32}}]
+    pathlib.Path("npu.json").write_text(json.dumps({"situ_platform": 1, "devices": devices,
+                                                    "links": [{"from": "cpu", "to": "npu", "gb_per_s": 60}]}))
+    lone = ["--platform", "npu.json", "--solver", "single"]
+    situ("place", SMALL, *lone, "--unused", "cpu", "--precision", "f16", code=4)
+    situ("place", SMALL, *lone, "--unused", "cpu", "--precision", "i8")
 
 
 if __name__ == "__main__":

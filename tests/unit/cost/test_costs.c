@@ -114,6 +114,11 @@ static void types_without_a_rate_take_their_neighbours(void **state) {
   assert_true(roofline_peak(&d, SITU_DTYPE_U8) == 16);
   situ_device only = {.peak_flops = {[SITU_DTYPE_F32] = 3}};
   for (int t = 0; t < DTYPE_COUNT; t++) assert_true(roofline_peak(&only, (situ_dtype)t) == 3);
+  situ_device half = {.peak_flops = {[SITU_DTYPE_F16] = 5, [SITU_DTYPE_I8] = 10}};
+  assert_true(roofline_peak(&half, SITU_DTYPE_F32) == 5 && roofline_peak(&half, SITU_DTYPE_I64) == 5);
+  situ_device whole = {.peak_flops = {[SITU_DTYPE_I8] = 7}};
+  assert_true(roofline_peak(&whole, SITU_DTYPE_I32) == 7 && roofline_peak(&whole, SITU_DTYPE_U8) == 7);
+  assert_true(roofline_peak(&whole, SITU_DTYPE_F32) == 0 && roofline_peak(&whole, SITU_DTYPE_F16) == 0);
 }
 
 static void transfers_add_up_over_their_hops(void **state) {

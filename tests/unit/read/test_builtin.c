@@ -18,7 +18,7 @@
 static situ_graph *generate(const char *path, int64_t *parameters) {
   situ_graph *g;
   situ_error error;
-  if (builtin_generate(&g, path, parameters, &error) != SITU_STATUS_OK)
+  if (builtin_generate(&g, path, SITU_DTYPE_UNKNOWN, parameters, &error) != SITU_STATUS_OK)
     fail_msg("%s: %s: %s", path, error.where, error.text);
   return g;
 }
@@ -393,7 +393,7 @@ static void wrong_names_and_values_are_refused_with_a_list(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     situ_graph *g;
     situ_error error = {0};
-    if (builtin_generate(&g, bad[i].path, NULL, &error) != SITU_STATUS_BAD_INPUT)
+    if (builtin_generate(&g, bad[i].path, SITU_DTYPE_UNKNOWN, NULL, &error) != SITU_STATUS_BAD_INPUT)
       fail_msg("%s was not refused", bad[i].path);
     assert_null(g);
     assert_string_equal(error.where, bad[i].path);
