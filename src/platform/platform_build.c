@@ -35,6 +35,9 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
     if (d->peak_flops[t] != 0.0 && !rate_is_sane(d->peak_flops[t]))
       return bad_device(error, platform, d, "a peak must be 0 (not stated) or above 0 and at most 1e18");
   if (!device_has_peak(d)) return bad_device(error, platform, d, "a peak of f32, f16, bf16 or i8 must be stated");
+  if ((unsigned)d->family > SITU_FAMILY_NPU) return bad_device(error, platform, d, "no such family of devices");
+  if (!(d->efficiency >= 0.0 && d->efficiency <= 1.0))
+    return bad_device(error, platform, d, "efficiency must be above 0 and at most 1 (0 for the cost model's)");
   if (d->server < 0) return bad_device(error, platform, d, "server must be a number from 0 up");
   if (d->memory_bytes < 0) return bad_device(error, platform, d, "memory_bytes must be at least 0");
   if (d->launch_ns < 0 || d->launch_ns > MAX_LATENCY_NS)
@@ -47,7 +50,8 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
 static bool same_speed(const situ_device *a, const situ_device *b) {
   for (int t = 0; t < DTYPE_COUNT; t++)
     if (a->peak_flops[t] != b->peak_flops[t]) return false;
-  return a->memory_bytes_per_s == b->memory_bytes_per_s && a->launch_ns == b->launch_ns;
+  return a->memory_bytes_per_s == b->memory_bytes_per_s && a->launch_ns == b->launch_ns && a->family == b->family &&
+         a->efficiency == b->efficiency;
 }
 
 /* Copies the devices, numbers memories and classes in order of their first device. */

@@ -261,7 +261,7 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
     const situ_link_kind_info *bus = link_kind_find(gpu->row->bus);
     double rate = gpu->link_bytes_per_s > 0.0 ? gpu->link_bytes_per_s : bus->bytes_per_s;
     links[n_links++] = (situ_link){gpu->node, d, bus->latency_ns, rate, -1};
-    links[n_links++] = (situ_link){d, gpu->node, bus->latency_ns, rate, -1};
+    links[n_links++] = (situ_link){d, gpu->node, bus->to_host_ns, rate, -1};
   }
   return platform_new(out, "this-host", devices, n, links, n_links, error);
 }
