@@ -77,7 +77,7 @@ static world make_world(int32_t n, uint64_t seed) {
       if (to != d) links[n_links++] = (situ_link){.from_device = d, .to_device = to, .bytes_per_s = 1e9, .channel = -1};
   }
   must(platform_new(&w.platform, "three", devices, DEVICES, links, n_links, &error), &error);
-  must(costs_new_with_transfers(&w.costs, w.graph, w.platform, &error), &error);
+  must(costs_new_with_transfers(&w.costs, w.graph, w.platform, NULL, &error), &error);
   for (int32_t v = 0; v < n; v++)
     for (int32_t k = 0; k < DEVICES; k++) w.costs->time_ns[v * DEVICES + k] = 1000 * (10 + rng_below(&r, 91));
   situ_problem_options options = {

@@ -139,6 +139,18 @@ static const option problem_rows[] = {
      .value = "FILE",
      .family = "file",
      .about = "Measured times that replace estimates."},
+    {.name = "engine",
+     .kind = OPTION_TEXT,
+     .offset = AT(cost.engine),
+     .value = "NAME",
+     .about = "The engine that runs the model: what it fuses, and what its launches cost. generic, eager, onnxruntime, "
+              "openvino, pytorch, tensorrt or torchscript. Default: generic."},
+    {.name = "fusion",
+     .kind = OPTION_TEXT,
+     .offset = AT(cost.fusion),
+     .value = "PROFILE",
+     .about = "What the engine runs as one kernel, which stays on one device: generic, none, onnxruntime, openvino, "
+              "ort-cpu, ort-cuda or tensorrt. Default: that of the engine."},
     {.name = "efficiency",
      .kind = OPTION_REAL,
      .offset = AT(cost.efficiency),

@@ -23,6 +23,12 @@ typedef struct situ_cost_options {
   const char *table_path; /* measured times that replace estimates (docs/formats/costs.md), or NULL */
   situ_log_callback *log; /* is told where times come from, and which are too low; may be NULL */
   void *log_context;
+  /* What engines run as one kernel, by the name of a profile (situ_fusion_profile_at), or "none"; NULL: that of the
+   * engine, else "generic". docs/theory/models/fusion.md */
+  const char *fusion;
+  /* The engine by name (situ_cost_engine_at): its fusion, and its launch costs as a multiple of those of the devices;
+   * NULL: "generic". */
+  const char *engine;
 } situ_cost_options;
 #define SITU_COST_OPTIONS_INIT SITU_SIZED(situ_cost_options)
 
@@ -31,6 +37,9 @@ SITU_API situ_status situ_costs_estimate(situ_costs **out, const situ_graph *gra
                                          const situ_cost_options *options, situ_error *error);
 SITU_API void situ_costs_free(situ_costs *costs);
 
+/* The operator that has the time of the fused kernel that `op` is in; all others in it have 0 ns, and share its device.
+ * `op` itself where it is in none, -1 where there is no such operator. */
+SITU_API int32_t situ_costs_kernel(const situ_costs *costs, int32_t op);
 /* Where the costs come from, in words ("roofline at 50 % of peak", "workload file"). */
 SITU_API const char *situ_costs_source(const situ_costs *costs);
 /* Nanoseconds of one unit of the file that the costs were read from (1,000,000 for a workload in ms), or 0. */
@@ -41,6 +50,10 @@ SITU_API int64_t situ_costs_time_ns(const situ_costs *costs, const situ_platform
  * when there is no such tensor or device. */
 SITU_API int64_t situ_costs_transfer_ns(const situ_costs *costs, const situ_platform *platform, int32_t tensor,
                                         int32_t from_device, int32_t to_device);
+
+/* Names of profiles of fusion and of engines, the default first; NULL when there is no such row. Static storage. */
+SITU_API const char *situ_fusion_profile_at(int32_t index);
+SITU_API const char *situ_cost_engine_at(int32_t index);
 
 /* The table of cost models; the first is the default. */
 typedef struct situ_cost_model_info {

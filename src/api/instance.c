@@ -65,7 +65,8 @@ static situ_status keep_options(situ_instance *i, const instance_options *option
   o->problem.size = sizeof o->problem;
   arena *a = i->arena;
   bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->platform) && keep(a, &o->cost.model) &&
-            keep(a, &o->cost.table_path) && keep(a, &o->fix) && keep_dims(a, &o->read) && keep_names(a, o);
+            keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) && keep(a, &o->cost.engine) && keep(a, &o->fix) &&
+            keep_dims(a, &o->read) && keep_names(a, o);
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -85,7 +86,9 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
 
 static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->platform == i->model->platform) {
-    if (i->options.cost.model || i->options.cost.table_path || i->options.cost.efficiency > 0)
+    const situ_cost_options *o = &i->options.cost;
+    bool fused = o->fusion && strcmp(o->fusion, "none") != 0;
+    if (o->model || o->table_path || o->efficiency > 0 || o->engine || fused)
       return fail_with(error, SITU_STATUS_BAD_ARGUMENT, i->options.model,
                        "brings its own measured times; options of the cost estimate cannot be used with it");
     i->costs = i->model->costs;

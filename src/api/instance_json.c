@@ -34,6 +34,8 @@ static json_value *costs_json(const situ_instance *i) {
   bool ok = o && json_set(o, "source", json_new_text(i->costs->source));
   if (c->model) ok = ok && json_set(o, "model", json_new_text(c->model));
   if (c->efficiency > 0) ok = ok && json_set(o, "efficiency", json_new_number(c->efficiency));
+  if (c->engine) ok = ok && json_set(o, "engine", json_new_text(c->engine));
+  if (i->own_costs && i->own_costs->fusion) ok = ok && json_set(o, "fusion", json_new_text(i->own_costs->fusion));
   if (c->table_path)
     ok = ok && json_set(o, "table", json_new_text(c->table_path)) &&
          json_set(o, "table_hash", json_new_text(instance_hash_text(hash, i->own_costs->table_hash)));
@@ -171,6 +173,8 @@ static const field fields[] = {
 static const field cost_fields[] = {MEMBER("source", FIELD_TEXT),
                                     MEMBER("model", FIELD_TEXT, AT(cost.model)),
                                     MEMBER("efficiency", FIELD_SHARE, AT(cost.efficiency)),
+                                    MEMBER("engine", FIELD_TEXT, AT(cost.engine)),
+                                    MEMBER("fusion", FIELD_TEXT, AT(cost.fusion)),
                                     MEMBER("table", FIELD_PATH, AT(cost.table_path)),
                                     MEMBER("table_hash", FIELD_TEXT), /* files of version 0.1 have none */
                                     {0}};
@@ -318,7 +322,9 @@ situ_status instance_options_from_json(instance_options *o, const json_value *me
   at.group = "instance.dims";
   TRY(read_dims(&o->read, json_get(member, "dims"), &at, error));
   at.group = "instance.costs";
-  return read_fields(o, cost_fields, json_get(member, "costs"), &at, error);
+  TRY(read_fields(o, cost_fields, json_get(member, "costs"), &at, error));
+  if (!o->cost.fusion) o->cost.fusion = "none"; /* so it is where nothing says otherwise, as in files of version 0.1 */
+  return SITU_STATUS_OK;
 }
 
 void instance_options_fill(instance_options *o, const instance_options *from) {

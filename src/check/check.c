@@ -2,6 +2,7 @@
 #include "check/model_rules.h"
 
 #include "base/arguments.h"
+#include "base/disjoint.h"
 #include "check/check_certificate.h"
 #include "check/check_single.h"
 
@@ -26,16 +27,81 @@ static bool check_placement(judge *j) {
   return whole;
 }
 
-/* Support, pins and devices to leave unused; colocation; operators per device. */
+/* Why operators must share a device: those of one key do, -1 is none. `rule` and `what` are for messages. */
+typedef struct bond {
+  const char *rule, *what;
+  const int32_t *key; /* [operator] 0 .. n_operators-1, or -1; NULL: there is no such bond */
+} bond;
+enum { N_BONDS = 2 };
+
+static void bonds_of(bond into[N_BONDS], const situ_problem *p) {
+  into[0] = (bond){"colocation", "its colocation group", p->given->colocation};
+  into[1] = (bond){"fusion", "its fused kernel", p->costs->group};
+}
+
+/* Gives the judge a graph of its own whose colocation groups are all that the bonds hold together. */
+static situ_status tie_graph(judge *j, situ_graph *own, situ_error *error) {
+  int32_t n = j->problem->n_operators;
+  int32_t *into = ARENA_NEW(j->scratch, int32_t, n), *size = ARENA_ZERO(j->scratch, int32_t, n);
+  int32_t *first = ARENA_NEW(j->scratch, int32_t, n);
+  bond bonds[N_BONDS];
+  if (!into || !size || !first) return fail_no_memory(error);
+  bonds_of(bonds, j->problem);
+  disjoint_init(into, n);
+  for (int k = 0; k < N_BONDS; k++) {
+    for (int32_t v = 0; v < n; v++) first[v] = -1;
+    for (int32_t v = 0; bonds[k].key && v < n; v++) {
+      int32_t key = bonds[k].key[v];
+      if (key >= 0 && first[key] < 0) first[key] = v;
+      if (key >= 0) disjoint_join(into, first[key], v);
+    }
+  }
+  for (int32_t v = 0; v < n; v++) size[disjoint_root(into, v)]++;
+  *own = *j->problem->given;
+  own->n_colocations = 0;
+  for (int32_t v = 0; v < n; v++) {
+    int32_t root = disjoint_root(into, v);
+    if (root == v && size[v] > 1) first[v] = own->n_colocations++;
+    if (root == v && size[v] == 1) first[v] = -1;
+    first[v] = first[root];
+  }
+  own->colocation = first;
+  j->graph = own;
+  return SITU_STATUS_OK;
+}
+
+/* Whether operators of one key are on one device. */
+static situ_status check_bonds(judge *j, situ_error *error) {
+  const situ_problem *p = j->problem;
+  int32_t *leader = ARENA_NEW(j->scratch, int32_t, p->n_operators);
+  bond bonds[N_BONDS];
+  if (!leader) return fail_no_memory(error);
+  bonds_of(bonds, p);
+  for (int k = 0; k < N_BONDS; k++) {
+    for (int32_t v = 0; v < p->n_operators; v++) leader[v] = -1;
+    for (int32_t v = 0; bonds[k].key && v < p->n_operators; v++) {
+      int32_t key = bonds[k].key[v], d = j->plan->device[v];
+      if (key < 0) continue;
+      if (leader[key] < 0) leader[key] = v;
+      int32_t first = leader[key], other = j->plan->device[first];
+      if (other != d)
+        judge_note(j, bonds[k].rule, "%s is on %s, but %s of %s is on %s", j->graph->name[v],
+                   j->platform->devices[d].name, j->graph->name[first], bonds[k].what,
+                   j->platform->devices[other].name);
+    }
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Support, pins and devices to leave unused; what must share a device; operators per device. */
 static situ_status check_constraints(judge *j, situ_error *error) {
   const situ_problem *p = j->problem;
   const situ_graph *g = j->graph;
   int32_t *count = ARENA_ZERO(j->scratch, int32_t, p->n_devices);
-  int32_t *leader = ARENA_NEW(j->scratch, int32_t, g->n_colocations);
-  if (!count || !leader) return fail_no_memory(error);
-  for (int32_t k = 0; k < g->n_colocations; k++) leader[k] = -1;
+  if (!count) return fail_no_memory(error);
+  TRY(check_bonds(j, error));
   for (int32_t v = 0; v < p->n_operators; v++) {
-    int32_t d = j->plan->device[v], group = g->colocation[v];
+    int32_t d = j->plan->device[v];
     const char *name = j->platform->devices[d].name;
     count[d]++;
     if (p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]] == SITU_NEVER_NS)
@@ -44,11 +110,6 @@ static situ_status check_constraints(judge *j, situ_error *error) {
       judge_note(j, "pin", "%s is on %s; it is pinned to %s", g->name[v], name, j->platform->devices[p->pin[v]].name);
     if (p->pin[v] < 0 && p->unused[d])
       judge_note(j, "unused", "%s is on %s, which has to stay unused", g->name[v], name);
-    if (group < 0) continue;
-    if (leader[group] < 0) leader[group] = v;
-    if (j->plan->device[leader[group]] != d)
-      judge_note(j, "colocation", "%s is on %s, but %s of its colocation group is on %s", g->name[v], name,
-                 g->name[leader[group]], j->platform->devices[j->plan->device[leader[group]]].name);
   }
   for (int32_t d = 0; j->plan->uses && d < p->n_devices; d++) {
     int32_t of = j->plan->replica_of ? j->plan->replica_of[d] : -1;
@@ -115,7 +176,9 @@ situ_status situ_check(situ_verdict **out, const situ_problem *problem, const si
     verdict->claimed_ns = plan->lower_bound_ns;
     verdict->certificate = verdict->unverified = "";
     judge j = {problem, problem->graph, problem->platform, plan, verdict, scratch};
-    status = look_at_all(&j, error);
+    situ_graph tied;
+    status = tie_graph(&j, &tied, error);
+    if (status == SITU_STATUS_OK) status = look_at_all(&j, error);
     if (status == SITU_STATUS_OK && verdict->failed) status = fail_no_memory(error);
   } else {
     fail_no_memory(error);

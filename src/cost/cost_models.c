@@ -1,9 +1,11 @@
 #include "cost/cost_models.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arguments.h"
 #include "base/contracts.h"
+#include "base/fail.h"
 #include "base/log.h"
 #include "graph/graph.h"
 
@@ -37,6 +39,53 @@ static void tell(const situ_cost_options *o, const situ_costs *costs, const situ
              (int)unknown, (int)graph->n_operators);
 }
 
+typedef struct estimation {
+  const situ_graph *graph;
+  const situ_platform *platform;
+  const situ_cost_options *options;
+  const cost_model *model;
+  const fusion_profile *profile;
+  const cost_engine *engine;
+  json_value *table;
+  situ_costs *costs;
+} estimation;
+
+/* Says in the source which fusion and engine it is, where they are not what the default is. */
+static situ_status name_fusion(const estimation *e, situ_error *error) {
+  char source[256];
+  int n = snprintf(source, sizeof source, "%.140s", e->costs->source);
+  if (e->profile == fusion_profile_find(NULL))
+    n += snprintf(source + n, sizeof source - (size_t)n, ", fused");
+  else if (e->profile->rules)
+    n += snprintf(source + n, sizeof source - (size_t)n, ", fused as by %s", e->profile->name);
+  if (e->engine->launch != 1.0)
+    snprintf(source + n, sizeof source - (size_t)n, ", launches of %s (x%g)", e->engine->name, e->engine->launch);
+  e->costs->source = arena_string(e->costs->arena, source);
+  return e->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
+  const situ_graph *g = e->graph;
+  const char *path = e->options->table_path;
+  int32_t *given = NULL;
+  fusion work;
+  if (path) {
+    given = ARENA_NEW(scratch, int32_t, g->n_operators);
+    if (!given) return fail_no_memory(error);
+    for (int32_t v = 0; v < g->n_operators; v++) given[v] = -1;
+    TRY(cost_table_read(&e->table, given, g, path, error));
+  }
+  if (!fusion_find(&work, g, e->profile->rules, given, scratch)) return fail_no_memory(error);
+  TRY(e->model->estimate(&e->costs, g, e->platform, &work, e->options, error));
+  if (work.group) {
+    e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
+    if (!e->costs->group) return fail_no_memory(error);
+  }
+  if (e->profile->rules) e->costs->fusion = e->profile->name;
+  TRY(name_fusion(e, error));
+  return path ? cost_table_apply(e->costs, g, e->platform, path, e->table, error) : SITU_STATUS_OK;
+}
+
 situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                 const situ_cost_options *given, situ_error *error) {
   situ_cost_options own, *options = &own;
@@ -49,16 +98,24 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
   if (!(options->efficiency >= 0.0 && options->efficiency <= 1.0))
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
                      "the efficiency must be above 0 and at most 1 (0 for the default), not %g", options->efficiency);
-  situ_costs *costs = NULL;
-  situ_status status = model->estimate(&costs, graph, platform, options, error);
-  if (status == SITU_STATUS_OK && options->table_path)
-    status = costs_apply_table(costs, graph, platform, options->table_path, error);
+  const cost_engine *engine = cost_engine_find(options->engine);
+  if (!engine)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no engine is called \"%.60s\"", options->engine);
+  const fusion_profile *profile = fusion_profile_find(options->fusion ? options->fusion : engine->fusion);
+  if (!profile)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no profile of fusion is called \"%.60s\"",
+                     options->fusion);
+  arena *scratch = arena_new();
+  estimation e = {graph, platform, options, model, profile, engine, NULL, NULL};
+  situ_status status = scratch ? estimate(&e, scratch, error) : fail_no_memory(error);
+  arena_free(scratch);
+  json_free(e.table);
   if (status != SITU_STATUS_OK) {
-    situ_costs_free(costs);
+    situ_costs_free(e.costs);
     return status;
   }
-  tell(options, costs, graph);
-  ENSURE(costs_check(costs, graph, platform, NULL) == SITU_STATUS_OK);
-  *out = costs;
+  tell(options, e.costs, graph);
+  ENSURE(costs_check(e.costs, graph, platform, NULL) == SITU_STATUS_OK);
+  *out = e.costs;
   return SITU_STATUS_OK;
 }

@@ -2,12 +2,14 @@
 #ifndef SITU_COST_COST_MODELS_H
 #define SITU_COST_COST_MODELS_H
 
+#include "base/json.h"
 #include "cost/costs.h"
+#include "cost/fusion.h"
 
 /* One row of the table of cost models. */
 typedef struct cost_model {
   const char *name, *title, *source;
-  situ_status (*estimate)(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+  situ_status (*estimate)(situ_costs **out, const situ_graph *graph, const situ_platform *platform, const fusion *work,
                           const situ_cost_options *options, situ_error *error);
 } cost_model;
 /* The table, ended by NULL. */
@@ -27,12 +29,18 @@ double roofline_peak(const situ_device *device, situ_dtype dtype);
 typedef int64_t (*transfer_hop)(int64_t key, const situ_link *link);
 situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                 const int64_t *key, transfer_hop hop, situ_error *error);
-/* The same by size: latency + ceil(bytes / rate) of each link. */
+/* The same by size: latency + ceil(bytes / rate) of each link. What operators make that are known ([operator], NULL:
+ * none) takes no time: an engine works it out in each part that needs it. */
 situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
-                                     situ_error *error);
+                                     const bool *known, situ_error *error);
 
-/* Replaces operator times by those of a cost table (docs/formats/costs.md), and says so in the source. */
-situ_status costs_apply_table(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
-                              const char *path, situ_error *error);
+/* Reads a cost table (docs/formats/costs.md) to *root, the caller's. given[v] becomes the first operator of the kernel
+ * that the table puts v into, v itself where it has a time of its own, and is left as it is where the table does not
+ * name v. */
+situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph *graph, const char *path,
+                            situ_error *error);
+/* Replaces times by those of the table, and says so in the source. */
+situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
+                             const char *path, const json_value *root, situ_error *error);
 
 #endif

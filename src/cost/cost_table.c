@@ -26,7 +26,8 @@ typedef struct table {
   situ_costs *costs;
   const situ_graph *graph;
   const situ_platform *platform;
-  double unit_ns;
+  const json_value *classes;
+  int32_t *given;
 } table;
 
 /* BAD_INPUT in the file, at operator `op` unless it is NULL; `word` is the key that the text is about, or "". */
@@ -50,17 +51,16 @@ static bool listed(const json_value *classes, const char *name) {
   return false;
 }
 
-static situ_status apply_operator(const table *t, const char *op, const json_value *times, const json_value *classes,
-                                  situ_error *error) {
-  int32_t v = situ_graph_find(t->graph, op);
-  if (v < 0) return bad(t, error, op, "", "the model has no operator of this name");
+/* Times by class for operator or kernel `op`, whose time stands with operator v. */
+static situ_status apply_times(const table *t, const char *op, int32_t v, const json_value *times, double unit_ns,
+                               situ_error *error) {
   if (json_kind_of(times) != JSON_OBJECT_KIND) return bad(t, error, op, "", "must be an object of class: time");
   json_member member = {0};
   while (json_next(times, &member)) {
     int32_t k = class_find(t->platform, member.key);
-    if (k < 0 && !listed(classes, member.key))
+    if (k < 0 && !listed(t->classes, member.key))
       return bad(t, error, op, member.key, "is not a class of the platform, and \"classes\" does not list it");
-    double time = json_number(member.value, -1.0) * t->unit_ns;
+    double time = json_number(member.value, -1.0) * unit_ns;
     bool never = json_kind_of(member.value) == JSON_NULL_KIND;
     if (!never && !(isfinite(time) && time >= 0.0))
       return bad(t, error, op, member.key, "must be a time of at least 0, or null for \"cannot run\"");
@@ -70,13 +70,21 @@ static situ_status apply_operator(const table *t, const char *op, const json_val
 }
 
 static bool known_key(const char *key) {
-  static const char *const keys[] = {"situ_costs", "source", "unit", "classes", "operators"};
-  for (int i = 0; i < 5; i++)
+  static const char *const keys[] = {"situ_costs", "source", "unit", "classes", "operators", "groups"};
+  for (int i = 0; i < 6; i++)
     if (strcmp(keys[i], key) == 0) return true;
   return false;
 }
 
-static situ_status check_top(table *t, const json_value *root, situ_error *error) {
+/* Nanoseconds of the unit; 0 where there is none of that name. */
+static double unit_ns(const json_value *root) {
+  const char *name = json_text(json_get(root, "unit"), "");
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    if (strcmp(units[i].name, name) == 0) return units[i].ns;
+  return 0.0;
+}
+
+static situ_status check_top(const table *t, const json_value *root, situ_error *error) {
   if (json_kind_of(root) != JSON_OBJECT_KIND) return bad(t, error, NULL, "", "must be an object");
   json_member member = {0};
   while (json_next(root, &member))
@@ -86,40 +94,72 @@ static situ_status check_top(table *t, const json_value *root, situ_error *error
     return bad(t, error, NULL, "situ_costs", "must be 1, the version of the format");
   if (json_kind_of(json_get(root, "operators")) != JSON_OBJECT_KIND)
     return bad(t, error, NULL, "operators", "must be an object");
-  const char *name = json_text(json_get(root, "unit"), "");
-  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-    if (strcmp(units[i].name, name) == 0) t->unit_ns = units[i].ns;
-  if (t->unit_ns == 0.0) return bad(t, error, NULL, "unit", "must be \"ns\", \"us\", \"ms\" or \"s\"");
+  const json_value *groups = json_get(root, "groups");
+  if (groups && json_kind_of(groups) != JSON_ARRAY_KIND) return bad(t, error, NULL, "groups", "must be a list");
+  if (unit_ns(root) == 0.0) return bad(t, error, NULL, "unit", "must be \"ns\", \"us\", \"ms\" or \"s\"");
   return SITU_STATUS_OK;
 }
 
-static situ_status apply(table *t, const json_value *root, situ_error *error) {
-  TRY(check_top(t, root, error));
-  const json_value *operators = json_get(root, "operators");
-  json_member member = {0};
-  while (json_next(operators, &member))
-    TRY(apply_operator(t, member.key, member.value, json_get(root, "classes"), error));
-
-  const char *slash = strrchr(t->path, '/');
-  char source[320];
-  snprintf(source, sizeof source, "%.100s; %zu of %d operators by the table \"%.120s\"", t->costs->source,
-           json_size(operators), (int)t->graph->n_operators,
-           json_text(json_get(root, "source"), slash ? slash + 1 : t->path));
-  t->costs->source = arena_string(t->costs->arena, source);
-  return t->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
+/* Notes that the operator belongs to `to`, or to a kernel of its own (-1). */
+static situ_status give(const table *t, const char *op, int32_t to, int32_t *out, situ_error *error) {
+  int32_t v = op ? situ_graph_find(t->graph, op) : -1;
+  if (v < 0) return bad(t, error, op ? op : "groups", "", "the model has no operator of this name");
+  if (t->given[v] >= 0) return bad(t, error, op, "", "stands in the table twice");
+  t->given[v] = to < 0 ? v : to;
+  *out = v;
+  return SITU_STATUS_OK;
 }
 
-situ_status costs_apply_table(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
-                              const char *path, situ_error *error) {
-  REQUIRE(path && costs->n_operators == graph->n_operators);
-  json_value *root = NULL;
-  TRY(json_read(&root, path, error));
-  table t = {.path = path, .costs = costs, .graph = graph, .platform = platform};
-  situ_status status = apply(&t, root, error);
+static situ_status read_given(const table *t, const json_value *root, situ_error *error) {
+  int32_t v, first;
+  TRY(check_top(t, root, error));
+  json_member member = {0};
+  while (json_next(json_get(root, "operators"), &member)) TRY(give(t, member.key, -1, &v, error));
+  const json_value *groups = json_get(root, "groups");
+  for (size_t i = 0; i < json_size(groups); i++) {
+    const json_value *group = json_at(groups, i), *names = json_get(group, "operators");
+    if (json_kind_of(names) != JSON_ARRAY_KIND || json_size(names) == 0 || !json_get(group, "times"))
+      return bad(t, error, NULL, "groups", "must hold objects with \"operators\", a list of names, and \"times\"");
+    for (size_t k = 0; k < json_size(names); k++) {
+      TRY(give(t, json_text(json_at(names, k), NULL), k == 0 ? -1 : first, &v, error));
+      if (k == 0) first = v;
+    }
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph *graph, const char *path,
+                            situ_error *error) {
+  *root = NULL;
+  TRY(json_read(root, path, error));
+  table t = {.path = path, .graph = graph, .given = given};
+  return read_given(&t, *root, error);
+}
+
+situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
+                             const char *path, const json_value *root, situ_error *error) {
+  REQUIRE(path && costs->n_operators == graph->n_operators && costs->group);
+  table t = {path, costs, graph, platform, json_get(root, "classes"), NULL};
+  const json_value *operators = json_get(root, "operators"), *groups = json_get(root, "groups");
+  double ns = unit_ns(root);
+  size_t n = json_size(operators);
+  json_member member = {0};
+  while (json_next(operators, &member))
+    TRY(apply_times(&t, member.key, costs->group[situ_graph_find(graph, member.key)], member.value, ns, error));
+  for (size_t i = 0; i < json_size(groups); i++) {
+    const json_value *group = json_at(groups, i), *names = json_get(group, "operators");
+    const char *first = json_text(json_at(names, 0), "");
+    n += json_size(names);
+    TRY(apply_times(&t, first, costs->group[situ_graph_find(graph, first)], json_get(group, "times"), ns, error));
+  }
+  const char *slash = strrchr(path, '/');
+  char source[320];
+  snprintf(source, sizeof source, "%.160s; %zu of %d operators by the table \"%.120s\"", costs->source, n,
+           (int)graph->n_operators, json_text(json_get(root, "source"), slash ? slash + 1 : path));
+  costs->source = arena_string(costs->arena, source);
   char *text = json_print(root, 0);
   if (text) costs->table_hash = hash_bytes(text, strlen(text), 0);
-  if (!text && status == SITU_STATUS_OK) status = fail_no_memory(error);
+  situ_status status = text && costs->source ? SITU_STATUS_OK : fail_no_memory(error);
   free(text);
-  json_free(root);
   return status;
 }

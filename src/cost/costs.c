@@ -42,6 +42,9 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   int64_t times = (int64_t)c->n_operators * c->n_classes;
   memcpy(out->transfer_rows, c->transfer_rows, (size_t)c->n_rows * (size_t)c->n_kinds * sizeof(int64_t));
   for (int32_t k = 0; k < n; k++) memcpy(out->time_ns + k * times, c->time_ns, (size_t)times * sizeof(int64_t));
+  if (c->group) out->group = ARENA_NEW(out->arena, int32_t, out->n_operators);
+  for (int32_t v = 0; out->group && v < out->n_operators; v++)
+    out->group[v] = c->group[v % c->n_operators] + v / c->n_operators * c->n_operators;
   for (int32_t t = 0; t < out->n_tensors; t++)
     out->transfer_ns[t] = out->transfer_rows + (int64_t)costs_row(c, t % c->n_tensors) * c->n_kinds;
   costs_find_extremes(out);
@@ -50,7 +53,7 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   out->source = arena_string(out->arena, c->source);
   out->unit_name = arena_string(out->arena, c->unit_name);
   out->unit_ns = c->unit_ns;
-  if (out->source && (out->unit_name || !c->unit_name)) return out;
+  if (out->source && (out->unit_name || !c->unit_name) && (out->group || !c->group)) return out;
   situ_costs_free(out);
   return NULL;
 }
@@ -78,6 +81,11 @@ int64_t situ_costs_unit_ns(const situ_costs *c) { return c ? c->unit_ns : 0; }
 static bool is_device(const situ_costs *c, const situ_platform *platform, int32_t d) {
   return c && platform && c->n_classes == platform->n_classes && c->n_memories == platform->n_memories && d >= 0 &&
          d < platform->n_devices;
+}
+
+int32_t situ_costs_kernel(const situ_costs *c, int32_t op) {
+  if (!c || op < 0 || op >= c->n_operators) return -1;
+  return c->group ? c->group[op] : op;
 }
 
 int64_t situ_costs_time_ns(const situ_costs *c, const situ_platform *platform, int32_t op, int32_t device) {
@@ -116,6 +124,10 @@ situ_status costs_check(const situ_costs *c, const situ_graph *graph, const situ
     int32_t kind = c->pair_kind[i];
     bool same = i / c->n_memories == i % c->n_memories;
     if (kind < 0 || kind >= c->n_kinds || (kind == 0) != same) wrong = "a pair of memories has no kind of route";
+  }
+  for (int32_t v = 0; c->group && v < c->n_operators && !wrong; v++) {
+    int32_t head = c->group[v];
+    if (head < 0 || head >= c->n_operators || c->group[head] != head) wrong = "a fused kernel has no head";
   }
   for (int32_t l = 0; l < c->n_links && !wrong; l++)
     if (c->link_kind[l] < 1 || c->link_kind[l] >= c->n_kinds) wrong = "a link has no kind of route";

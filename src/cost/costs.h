@@ -14,9 +14,12 @@ struct situ_costs {
   const char *source;
   const char *unit_name; /* "ms"; NULL when the file has no unit of its own */
   int64_t unit_ns;       /* 0 likewise */
+  const char *fusion;    /* the profile of fusion, static storage; NULL for none */
   uint64_t table_hash;   /* of what the table of measured times says; 0 without one */
   int32_t n_operators, n_tensors, n_classes, n_memories, n_links, n_kinds;
   int64_t *time_ns; /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
+  int32_t *group;   /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
+                       NULL: nothing is fused */
   int32_t n_rows;
   int64_t *transfer_rows;              /* [row * n_kinds + kind]; multi-hop kinds are sums over their hops */
   int64_t **transfer_ns;               /* [tensor] its row: transfer_ns[t][kind] */

@@ -53,8 +53,9 @@ typedef struct roof {
   int64_t launch_ns;
 } roof;
 
-static roof roof_of(const situ_device *device, double compute, double memory) {
-  roof r = {.ns_per_byte = 1e9 / (memory * device->memory_bytes_per_s), .launch_ns = device->launch_ns};
+static roof roof_of(const situ_device *device, double compute, double memory, double launch) {
+  roof r = {.ns_per_byte = 1e9 / (memory * device->memory_bytes_per_s)};
+  r.launch_ns = sat_round((double)device->launch_ns * launch);
   for (int t = 0; t < DTYPE_COUNT; t++) r.ns_per_flop[t] = 1e9 / (compute * roofline_peak(device, (situ_dtype)t));
   return r;
 }
@@ -68,11 +69,11 @@ static int64_t time_under(const roof *r, situ_dtype dtype, int64_t flops, int64_
 }
 
 static situ_status estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
-                            const situ_cost_options *options, situ_error *error) {
+                            const fusion *work, const situ_cost_options *options, situ_error *error) {
   double compute = options->efficiency > 0.0 ? options->efficiency : DEFAULT_COMPUTE;
   double memory = options->efficiency > 0.0 ? options->efficiency : DEFAULT_MEMORY;
   situ_costs *c;
-  TRY(costs_new_with_transfers(&c, graph, platform, error));
+  TRY(costs_new_with_transfers(&c, graph, platform, work->known, error));
   char source[96];
   snprintf(source, sizeof source, "roofline at %g %% of peak and %g %% of bandwidth", 100.0 * compute, 100.0 * memory);
   c->source = arena_string(c->arena, source);
@@ -82,11 +83,12 @@ static situ_status estimate(situ_costs **out, const situ_graph *graph, const sit
     return fail_no_memory(error);
   }
   for (int32_t k = 0; k < c->n_classes; k++)
-    roofs[k] = roof_of(&platform->devices[platform->class_device[k]], compute, memory);
+    roofs[k] = roof_of(&platform->devices[platform->class_device[k]], compute, memory,
+                       cost_engine_find(options->engine)->launch);
   for (int32_t v = 0; v < c->n_operators; v++)
     for (int32_t k = 0; k < c->n_classes; k++)
       c->time_ns[(int64_t)v * c->n_classes + k] =
-          time_under(&roofs[k], (situ_dtype)graph->dtype[v], graph->flops[v], graph->moved_bytes[v]);
+          time_under(&roofs[k], (situ_dtype)work->dtype[v], work->flops[v], work->moved_bytes[v]);
   *out = c;
   return SITU_STATUS_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "base/disjoint.h"
 #include "base/text.h"
 
 /* What only pipelines have must not be asked for in vain. */
@@ -99,12 +100,41 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   return SITU_STATUS_OK;
 }
 
+/* Finds what must stay together: operators of one key in any of the arrays below ([operator] 0 .. n_operators-1, -1 for
+ * none) share a unit, and so do those that are joined by several keys. Units of several operators become the colocation
+ * groups of the problem's graph, so that nobody needs to ask why they stay together. */
 static bool find_units(situ_problem *p) {
-  const situ_graph *g = p->graph;
-  int32_t n = g->n_operators, *key = ARENA_NEW(p->arena, int32_t, n);
-  if (!key) return false;
-  for (int32_t v = 0; v < n; v++) key[v] = g->colocation[v] >= 0 ? n + g->colocation[v] : v;
-  return unit_list_find(&p->units, key, n, n + g->n_colocations, p->arena);
+  const int32_t *const keys[] = {p->given->colocation, p->costs->group};
+  int32_t n = p->n_operators, *into = ARENA_NEW(p->arena, int32_t, n), *first = ARENA_NEW(p->arena, int32_t, n);
+  if (!into || !first) return false;
+  disjoint_init(into, n);
+  for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+    for (int32_t v = 0; v < n; v++) first[v] = -1;
+    for (int32_t v = 0; keys[k] && v < n; v++) {
+      int32_t key = keys[k][v];
+      if (key < 0) continue;
+      if (first[key] < 0) first[key] = v;
+      disjoint_join(into, first[key], v);
+    }
+  }
+  for (int32_t v = 0; v < n; v++) first[v] = disjoint_root(into, v);
+  if (!unit_list_find(&p->units, first, n, n, p->arena)) return false;
+  situ_graph *g = ARENA_COPY(p->arena, p->given, situ_graph, 1);
+  if (!g) return false;
+  g->colocation = into; /* no longer needed as sets */
+  g->n_colocations = 0;
+  for (int32_t u = 0; u < p->units.n; u++) {
+    unit_members of = unit_list_members(&p->units, u);
+    int32_t group = of.n > 1 ? g->n_colocations++ : -1;
+    for (int32_t i = 0; i < of.n; i++) into[of.member[i]] = group;
+  }
+  p->graph = g;
+  return true;
+}
+
+/* Whether two operators are one fused kernel. */
+static bool is_fused(const situ_problem *p, int32_t u, int32_t v) {
+  return p->costs->group && p->costs->group[u] == p->costs->group[v];
 }
 
 /* Remembers the first constraint that cannot be met. */
@@ -126,7 +156,12 @@ static void spread_pins(situ_problem *p) {
     for (int32_t i = 0; i < u.n; i++) {
       int32_t v = u.member[i];
       if (p->pin[v] < 0) continue;
-      if (pinned >= 0 && p->pin[pinned] != p->pin[v])
+      if (pinned >= 0 && p->pin[pinned] != p->pin[v] && is_fused(p, pinned, v))
+        conflict(p,
+                 "fusion: %s and %s are one kernel, that of %s, but are pinned to different devices; with fusion none "
+                 "they may be apart",
+                 p->graph->name[pinned], p->graph->name[v], p->graph->name[p->costs->group[v]]);
+      else if (pinned >= 0 && p->pin[pinned] != p->pin[v])
         conflict(p, "colocation: %s and %s must share a device but are pinned to different ones",
                  p->graph->name[pinned], p->graph->name[v]);
       if (pinned < 0) pinned = v;
@@ -281,7 +316,7 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
     return fail_no_memory(error);
   }
   p->arena = a;
-  p->graph = graph;
+  p->given = p->graph = graph;
   p->platform = platform;
   p->costs = costs;
   situ_status status = fill(p, &own, error);
@@ -337,7 +372,7 @@ void situ_problem_free(situ_problem *p) {
 }
 
 const char *situ_problem_conflict(const situ_problem *p) { return p ? p->conflict : NULL; }
-const situ_graph *situ_problem_graph(const situ_problem *p) { return p ? p->graph : NULL; }
+const situ_graph *situ_problem_graph(const situ_problem *p) { return p ? p->given : NULL; }
 const situ_platform *situ_problem_platform(const situ_problem *p) { return p ? p->platform : NULL; }
 const situ_costs *situ_problem_costs(const situ_problem *p) { return p ? p->costs : NULL; }
 situ_objective situ_problem_objective(const situ_problem *p) { return p ? p->objective : SITU_OBJECTIVE_DEFAULT; }

@@ -10,7 +10,8 @@
 
 struct situ_problem {
   arena *arena;
-  const situ_graph *graph; /* borrowed, like the next two */
+  const situ_graph *given; /* borrowed, like the platform and the costs */
+  const situ_graph *graph; /* the same, but its colocation groups are everything that must stay together */
   const situ_platform *platform;
   const situ_costs *costs;
   const char *conflict; /* NULL, or why no plan can exist */
@@ -31,10 +32,10 @@ struct situ_problem {
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
 
   int32_t n_operators, n_devices, n_classes, n_memories;
-  int32_t *pin;    /* [operator] device or -1; the pin of one member of a colocation group holds for all */
+  int32_t *pin;    /* [operator] device or -1; the pin of one member of a unit holds for all */
   bool *unused;    /* [device] */
   int32_t host;    /* the first host device, or device 0 where there is none: transfers are staged through it */
-  unit_list units; /* what every plan keeps on one device: colocation groups, and operators alone */
+  unit_list units; /* what every plan keeps on one device: colocation groups of `graph`, and operators alone */
 
   /* borrowed from costs and platform, beside each other for the loops */
   const int64_t *time_ns;      /* [operator * n_classes + class] */

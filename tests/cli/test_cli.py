@@ -441,7 +441,8 @@ def test_pins_that_break_contiguity_are_infeasible():
     pins = {name: "gpu0" for name in names}
     pins[names[len(names) // 2]] = "gpu1"
     pathlib.Path("pins.json").write_text(json.dumps(pins))
-    call = ["place", SMALL, "--platform", "cpu+2*v100-16g", "--objective", "throughput", "--fix", "pins.json"]
+    call = ["place", SMALL, "--platform", "cpu+2*v100-16g", "--objective", "throughput", "--fix", "pins.json",
+            "--fusion", "none"]
     found = situ_json(*call, code=4)
     assert "contigu" in found["reason"]
     assert situ_json(*call, "--free")["outcome"] in ("feasible", "optimal")

@@ -354,6 +354,13 @@ static void costs_are_asked_for_what_they_have(void **state) {
     assert_true(situ_costs_transfer_ns(costs, platform, 0, 0, devices[k]) == SITU_NEVER_NS);
   }
   assert_true(situ_costs_time_ns(NULL, platform, 0, 0) == SITU_NEVER_NS);
+  assert_int_equal(situ_costs_kernel(NULL, 0), -1);
+  assert_int_equal(situ_costs_kernel(costs, -1), -1);
+  assert_int_equal(situ_costs_kernel(costs, INT32_MAX), -1);
+  assert_null(situ_fusion_profile_at(-1));
+  assert_null(situ_fusion_profile_at(INT32_MAX));
+  assert_null(situ_cost_engine_at(-1));
+  assert_null(situ_cost_engine_at(INT32_MAX));
   assert_true(situ_costs_time_ns(costs, NULL, 0, 0) == SITU_NEVER_NS);
   assert_true(situ_costs_transfer_ns(NULL, NULL, 0, 0, 0) == SITU_NEVER_NS);
   DONE(situ_platform_read(&other, "cpu+4*l4-24g", error));

@@ -63,7 +63,7 @@ static situ_status make_extreme(lab *l, rng *r, int32_t time_bits, int32_t size_
   situ_costs_free(l->costs);
   l->problem = NULL;
   l->costs = NULL;
-  situ_status status = costs_new_with_transfers(&l->costs, g, l->platform, error);
+  situ_status status = costs_new_with_transfers(&l->costs, g, l->platform, NULL, error);
   if (status != SITU_STATUS_OK) return status;
   int64_t n = (int64_t)g->n_operators * l->costs->n_classes;
   for (int64_t i = 0; i < n; i++) {

@@ -73,6 +73,19 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
   must(platform_new(&l->platform, "lab", devices, n, links, n_links, &error), &error);
 }
 
+/* Fuses some operators at random, most of them with others of the same phase: no rule says which, so that whatever
+ * holds here holds for any engine. The times of members stay as they are: nobody may assume that they are 0. */
+static void fuse(lab *l, uint64_t seed) {
+  rng r = rng_new(seed * 977 + 5);
+  int32_t n = l->graph->n_operators, *group = l->costs->group = ARENA_NEW(l->costs->arena, int32_t, n);
+  assert_non_null(group);
+  for (int32_t v = 0; v < n; v++) {
+    int32_t u = v > 0 ? (int32_t)rng_below(&r, v) : 0;
+    bool fused = v > 0 && rng_below(&r, 4) == 0 && (l->graph->phase[u] == l->graph->phase[v] || rng_below(&r, 4) == 0);
+    group[v] = fused ? group[u] : v;
+  }
+}
+
 lab lab_random(const lab_options *o) {
   lab l = {0};
   situ_error error;
@@ -85,7 +98,7 @@ lab lab_random(const lab_options *o) {
                                  .training = o->training};
   must(graph_random(&l.graph, &wanted, &error), &error);
   make_platform(&l, o, &r);
-  must(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), &error);
+  must(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, &error), &error);
   int32_t n = l.graph->n_operators, host = l.platform->class_of[0];
   for (int32_t v = 0; v < n; v++)
     for (int32_t k = 0; k < l.costs->n_classes; k++) {
@@ -93,6 +106,7 @@ lab lab_random(const lab_options *o) {
       int64_t time = rng_below(&r, 5) == 0 ? 0 : rng_below(&r, k == host ? 40 : 20);
       l.costs->time_ns[(int64_t)v * l.costs->n_classes + k] = never ? SITU_NEVER_NS : time;
     }
+  if (o->n_colocations > 0 && !o->unfused && o->seed % 3 == 1) fuse(&l, o->seed);
   l.pins = malloc(((size_t)n + 1) * sizeof *l.pins);
   l.unused = calloc((size_t)o->n_devices, sizeof *l.unused);
   assert_non_null(l.pins);
@@ -143,7 +157,7 @@ lab lab_topcuoglu(void) {
       if (to != d) links[n_links++] = (situ_link){.from_device = d, .to_device = to, .bytes_per_s = 1e9, .channel = -1};
   }
   must(platform_new(&l.platform, "three", devices, 3, links, n_links, &error), &error);
-  must(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), &error);
+  must(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, &error), &error);
   for (int32_t v = 0; v < 10; v++)
     for (int32_t d = 0; d < 3; d++)
       l.costs->time_ns[v * 3 + l.platform->class_of[d]] = times[l.graph->source_id[v] - 1][d];

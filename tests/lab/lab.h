@@ -17,10 +17,11 @@ typedef struct lab {
 typedef struct lab_options {
   uint64_t seed;
   int32_t n_operators,
-      n_devices;   /* devices: the first is a host; classes are shared, memories sometimes; most have servers */
-  int32_t n_hosts; /* 0 is 1; more share the memory of the first */
-  double density;  /* chance of each possible edge */
-  int32_t n_colocations;
+      n_devices;         /* devices: the first is a host; classes are shared, memories sometimes; most have servers */
+  int32_t n_hosts;       /* 0 is 1; more share the memory of the first */
+  double density;        /* chance of each possible edge */
+  int32_t n_colocations; /* above 0: a third of all problems have fused kernels too */
+  bool unfused;          /* ... unless this is set */
   bool training;
   bool pinned;        /* some operators are pinned, sometimes a device is unused */
   bool unsupported;   /* some operators cannot run on some class (the host runs all) */

@@ -51,7 +51,7 @@ lab relabel(const lab *l, const situ_problem_options *options, uint64_t seed) {
   }
   assert_int_equal(situ_graph_freeze(&again.graph, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);
-  assert_int_equal(costs_new_with_transfers(&again.costs, again.graph, l->platform, NULL), SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&again.costs, again.graph, l->platform, NULL, NULL), SITU_STATUS_OK);
   again.pins = malloc(((size_t)n + 1) * sizeof *again.pins);
   assert_non_null(again.pins);
   for (int32_t v = 0; v < n; v++) {
@@ -60,6 +60,10 @@ lab relabel(const lab *l, const situ_problem_options *options, uint64_t seed) {
     memcpy(again.costs->time_ns + (int64_t)v * classes, l->costs->time_ns + (int64_t)old * classes,
            (size_t)classes * sizeof(int64_t));
   }
+  if (l->costs->group) again.costs->group = ARENA_NEW(again.costs->arena, int32_t, n);
+  for (int32_t v = 0; again.costs->group && v < n; v++) number[origin[again.graph->built_index[v]]] = v;
+  for (int32_t v = 0; again.costs->group && v < n; v++)
+    again.costs->group[v] = number[l->costs->group[origin[again.graph->built_index[v]]]];
   situ_problem_options posed = *options;
   posed.size = sizeof posed;
   posed.pins = again.pins;

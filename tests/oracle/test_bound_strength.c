@@ -72,7 +72,7 @@ static void bounds_of_streams_stay_as_strong(void **state) {
 static void bounds_that_know_memory_stay_as_strong(void **state) {
   (void)state;
   measure(&(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM},
-          &(lab_options){.n_operators = 5, .n_devices = 3, .memory = 0.35, .n_colocations = 1}, 200,
+          &(lab_options){.n_operators = 5, .n_devices = 3, .memory = 0.35, .n_colocations = 1, .unfused = true}, 200,
           (mark[]){{"critical_path", 0.4848},
                    {"area_price", 0.312},
                    {"join", 0.490},

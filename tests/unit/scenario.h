@@ -100,7 +100,8 @@ static inline void scenario_pose(scenario *s, const situ_problem_options *option
   if (situ_graph_freeze(&s->graph, s->builder, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   if (platform_new(&s->platform, "scenario", s->devices, s->n_devices, s->links, s->n_links, &error) != SITU_STATUS_OK)
     fail_msg("%s", error.text);
-  if (costs_new_with_transfers(&s->costs, s->graph, s->platform, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  if (costs_new_with_transfers(&s->costs, s->graph, s->platform, NULL, &error) != SITU_STATUS_OK)
+    fail_msg("%s", error.text);
   s->costs->source = "scenario";
   for (int32_t v = 0; v < s->graph->n_operators; v++)
     for (int32_t d = 0; d < s->n_devices; d++)

@@ -57,7 +57,7 @@ static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_
   situ_link links[2] = {{.from_device = 0, .to_device = 1, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1},
                         {.from_device = 1, .to_device = 0, .bytes_per_s = 1e9, .latency_ns = 2, .channel = -1}};
   assert_int_equal(platform_new(&l.platform, "two", devices, 2, links, 2, NULL), SITU_STATUS_OK);
-  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL), SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < n; v++)
     for (int32_t d = 0; d < 2; d++) l.costs->time_ns[v * 2 + l.platform->class_of[d]] = times[v][d];
   assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, NULL, NULL), SITU_STATUS_OK);

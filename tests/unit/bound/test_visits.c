@@ -80,7 +80,7 @@ static lab make(const int32_t (*edges)[2], int32_t n_edges, int32_t n, int32_t n
     links[2 * d - 1] = (situ_link){.from_device = d, .to_device = 0, .bytes_per_s = 1e9, .channel = -1};
   }
   assert_int_equal(platform_new(&l.platform, "made", devices, n_fast + 1, links, 2 * n_fast, NULL), SITU_STATUS_OK);
-  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL), SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < n; v++)
     for (int32_t d = 0; d <= n_fast; d++) l.costs->time_ns[v * 2 + l.platform->class_of[d]] = d == 0 ? 50 : 5;
   situ_problem_options o = {

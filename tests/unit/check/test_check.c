@@ -249,7 +249,7 @@ static void violations_are_counted_beyond_those_kept(void **state) {
   for (int32_t d = 0; d < 2; d++) s.devices[d].name = s.devices[d].class_name = s.device_name[d];
   assert_int_equal(situ_graph_freeze(&s.graph, s.builder, NULL), SITU_STATUS_OK);
   assert_int_equal(platform_new(&s.platform, "two", s.devices, 2, s.links, 2, NULL), SITU_STATUS_OK);
-  assert_int_equal(costs_new_with_transfers(&s.costs, s.graph, s.platform, NULL), SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&s.costs, s.graph, s.platform, NULL, NULL), SITU_STATUS_OK);
   s.costs->source = "zeros";
   assert_int_equal(situ_problem_pose(&s.problem, s.graph, s.platform, s.costs, &options, NULL), SITU_STATUS_OK);
   s.simulator = simulator_new(s.problem, s.arena);

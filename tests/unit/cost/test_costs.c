@@ -79,7 +79,7 @@ static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
   };
   situ_graph *g = chain(works, 6);
   situ_platform *p = named("cpu+a100-80g");
-  situ_costs *c = costs_of(g, p, NULL);
+  situ_costs *c = costs_of(g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .fusion = "none"});
   assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 2000000 + 5000);
   assert_int_equal(situ_costs_time_ns(c, p, 1, 1), 2000000 + 5000);
   assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 1000000 + 5000);
@@ -255,7 +255,7 @@ static situ_status with_table(situ_costs **out, const char *text, situ_error *er
   snprintf(path, sizeof path, "costs-%ld.json", (long)getpid());
   assert_int_equal(file_write(path, text, strlen(text), NULL), SITU_STATUS_OK);
   situ_status status = situ_costs_estimate(
-      out, g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .table_path = path}, error);
+      out, g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .table_path = path, .fusion = "none"}, error);
   unlink(path);
   if (status == SITU_STATUS_OK) assert_int_equal(costs_check(*out, g, p, NULL), SITU_STATUS_OK);
   situ_platform_free(p);

@@ -31,6 +31,7 @@ static school open_school(uint64_t seed) {
                      .n_devices = 3,
                      .density = 0.3,
                      .n_colocations = k,
+                     .unfused = true,
                      .equal = true};
     o.options.objective = SITU_OBJECTIVE_LATENCY;
     s.lab[k] = lab_random(&o);

@@ -58,7 +58,7 @@ static lab draw(uint64_t seed, const situ_problem_options *options) {
                                      .channel = rng_below(&r, odd) ? -1 : (int32_t)rng_below(&r, 2)};
     }
   if (platform_new(&l.platform, "drawn", devices, n, links, n_links, &error)) fail_msg("%s", error.text);
-  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, &error), SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, &error), SITU_STATUS_OK);
   for (int32_t i = 0; i < l.graph->n_operators * l.costs->n_classes; i++)
     l.costs->time_ns[i] = rng_below(&r, 12) ? rng_below(&r, 50) : SITU_NEVER_NS;
   l.pins = malloc(sizeof *l.pins * (size_t)l.graph->n_operators);
@@ -362,7 +362,7 @@ static void a_thousand_devices_are_no_trouble(void **state) {
     graph_random_options wanted = {.n_operators = 2};
     assert_int_equal(graph_random(&l.graph, &wanted, NULL), SITU_STATUS_OK);
     assert_int_equal(platform_new(&l.platform, "star", devices, N, links, 2 * N - 2, NULL), SITU_STATUS_OK);
-    assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL), SITU_STATUS_OK);
+    assert_int_equal(costs_new_with_transfers(&l.costs, l.graph, l.platform, NULL, NULL), SITU_STATUS_OK);
     assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, NULL, NULL), SITU_STATUS_OK);
     arena *a = arena_new();
     equal_devices equal;

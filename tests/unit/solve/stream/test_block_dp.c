@@ -75,7 +75,7 @@ static bool open_layers(layers *l, const char *name, double scale, situ_contenti
   const situ_graph *g = l->model.graph;
   const situ_costs *given = l->model.costs;
   l->platform = three_devices();
-  assert_int_equal(costs_new_with_transfers(&l->costs, g, l->platform, &e), SITU_STATUS_OK);
+  assert_int_equal(costs_new_with_transfers(&l->costs, g, l->platform, NULL, &e), SITU_STATUS_OK);
   int32_t host = l->model.platform->class_of[l->model.platform->n_devices - 1];
   for (int32_t d = 0; d < l->model.platform->n_devices; d++)
     if (l->model.platform->devices[d].is_host) host = l->model.platform->class_of[d];

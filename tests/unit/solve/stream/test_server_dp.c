@@ -250,7 +250,7 @@ static small small_random(uint64_t seed, situ_problem_options options, bool memo
       links[n_links++] = (situ_link){x, y, near ? 1 : 3, rate, -1};
     }
   must(platform_new(&s.platform, "small", devices, n_devices, links, n_links, &error), &error);
-  must(costs_new_with_transfers(&s.costs, s.graph, s.platform, &error), &error);
+  must(costs_new_with_transfers(&s.costs, s.graph, s.platform, NULL, &error), &error);
   for (int32_t i = 0; i < n * s.costs->n_classes; i++)
     s.costs->time_ns[i] =
         rng_below(&r, 9) == 0 && i % s.costs->n_classes > 0 ? SITU_NEVER_NS : 1 + (int64_t)rng_below(&r, 40);

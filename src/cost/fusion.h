@@ -1,0 +1,74 @@
+/* cost/fusion.h - which operators an engine runs as one kernel, and the work of such a kernel.
+ *
+ * Fusion is part of the costs: the head of a group carries the work of the whole group, all other members have none,
+ * and every plan keeps a group on one device (problem/problem.h). docs/theory/models/fusion.md. */
+#ifndef SITU_COST_FUSION_H
+#define SITU_COST_FUSION_H
+
+#include "base/arena.h"
+#include "graph/graph.h"
+
+/* What kinds of operators are to fusion. */
+typedef enum fusion_class {
+  FUSION_NONE,    /* never fused */
+  FUSION_CONV,    /* heads: convolutions, */
+  FUSION_MATMUL,  /* matrix products, */
+  FUSION_POOL,    /* pooling, normalisation, resizing */
+  FUSION_SOFTMAX, /* a head too, and the middle of attention */
+  FUSION_REDUCE,  /* reductions: parts of decomposed normalisations */
+  FUSION_EACH,    /* element by element: activations, casts, quantisation */
+  FUSION_ADD,     /* the same of two inputs: bias, scale or residual */
+  FUSION_SCALE,   /* by parameters of its own: batch normalisation */
+  FUSION_DEQUANT, /* belongs to the operator that reads it */
+  FUSION_LAYOUT,  /* transposes */
+  FUSION_SHAPE    /* what is known of the shape of an input alone */
+} fusion_class;
+
+/* What an engine fuses: a set of these. */
+enum {
+  FUSE_FREE = 1,        /* operators without work join a neighbour */
+  FUSE_BIAS = 2,        /* bias and batch normalisation behind convolutions and products; constant inputs in front */
+  FUSE_CONV = 4,        /* elementwise operators behind convolutions */
+  FUSE_MATMUL = 8,      /* ... behind matrix products */
+  FUSE_NORM = 16,       /* ... behind pooling, normalisation, reductions */
+  FUSE_CHAIN = 32,      /* ... behind each other */
+  FUSE_RESIDUAL = 64,   /* an elementwise operator behind a head may read a second large tensor, once in a kernel */
+  FUSE_DIAMOND = 128,   /* decomposed LayerNorm, Softmax, GELU, Swish */
+  FUSE_ATTENTION = 256, /* product, scale, mask, softmax, product */
+  FUSE_LAYOUT = 512,    /* transposes behind matrix products */
+  FUSE_QDQ = 1024       /* DequantizeLinear in front of an operator */
+};
+
+/* One row of the table of profiles. */
+typedef struct fusion_profile {
+  const char *name, *title;
+  unsigned rules;
+} fusion_profile;
+/* The profile by its name, NULL for the default; NULL when there is none. */
+const fusion_profile *fusion_profile_find(const char *name);
+
+/* One row of the table of engines: what it fuses, and its launch costs as a multiple of a device's. */
+typedef struct cost_engine {
+  const char *name, *title, *fusion;
+  double launch;
+} cost_engine;
+const cost_engine *cost_engine_find(const char *name);
+
+/* The class of a kind of operator, by its name in ONNX or OpenVINO. */
+fusion_class fusion_class_of(const char *kind);
+
+/* Work by kernels instead of operators. Arrays of [operator]; those of a graph without fusion are its own. */
+typedef struct fusion {
+  int32_t *group; /* the head of its kernel; NULL: nothing is fused */
+  const int64_t *flops, *moved_bytes;
+  const uint8_t *dtype;
+  bool *known;       /* what it makes is known before a run and sent nowhere; NULL: nothing is */
+  int32_t n_working; /* kernels with work */
+} fusion;
+
+/* Finds the kernels of a graph by a set of rules, in one pass in topological order; O(V + E). given[v] >= 0 says that v
+ * is in the kernel of the operator given[v] whatever the rules say (and apart from all other working operators where it
+ * is v itself); NULL: nothing is given. Arrays in the arena. False without memory. */
+bool fusion_find(fusion *out, const situ_graph *graph, unsigned rules, const int32_t *given, arena *a);
+
+#endif
