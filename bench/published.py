@@ -9,7 +9,7 @@ built-in network at that batch and precision, alone on that device. A row is exp
 
 - fp32, fp16 and int8 (also "int8/fp16") are --precision f32, f16 and i8. TF32 is f32 at the rate of the tensor cores.
 - Two sockets are one device of twice the rates; a part of a GPU (MIG 1/7) has a seventh of them.
-- A row of a throughput with many requests in flight is predicted at a batch of 32, "large" batches at 128.
+- A row of a throughput with many requests in flight is predicted at a batch of 8, "large" batches at 128.
 - BERT-large of "variable length" has 178 tokens, the mean of SQuAD; else padded.
 - An engine is --engine, where this build has that option.
 
@@ -49,8 +49,9 @@ DEVICES = [(r"2x Xeon Platinum 8280", "xeon8280", 2), (r"2x Xeon Platinum 8380",
            (r"RTX (\d{4})( Ti| Super)?", None, 1), (r"T4", "t4-16g", 1), (r"V100-PCIe", "v100-16g-pcie", 1),
            (r"V100-SXM2-32|V100-32", "v100-32g", 1), (r"V100", "v100-16g", 1)]
 ENGINES = [(r"TensorRT", "tensorrt"), (r"OpenVINO", "openvino"), (r"ONNX Runtime", "onnxruntime"),
-           (r"TorchScript", "torchscript"), (r"eager", "eager")]
-LARGE, IN_FLIGHT = 128, 32
+           (r"TorchScript", "torchscript"), (r"eager|PyTorch 1", "eager"), (r"XLA", "xla"), (r"TensorFlow", "tensorflow"),
+           (r"torch.compile", "generic")]
+LARGE, IN_FLIGHT = 128, 8
 
 
 def call(arguments, options):
@@ -121,6 +122,8 @@ def predict(row, folder, catalogue, options):
     engine = engine_of(row["engine"])
     if options.engines and engine in options.engines:
         words += ["--engine", engine]
+        if engine == "onnxruntime" and "CUDA" in row["engine"]:
+            words += ["--fusion", "ort-cuda"]
     made = call(words, options)
     if not made or not made.get("value_ns"):
         return None
@@ -176,8 +179,8 @@ def main():
     parser.add_argument("--options", default="", help="further options of situ place")
     options = parser.parse_args()
     told = subprocess.run([options.situ, "place", "--help"], capture_output=True, text=True, check=True).stdout
-    words = re.search(r"--engine ([\w|-]+)", told)
-    options.engines = words[1].split("|") if words else []
+    words = re.search(r"--engine NAME(.*?)Default", told, re.DOTALL)
+    options.engines = re.findall(r"[\w-]+", words[1]) if words else []
     catalogue = {r["name"]: r for r in call(["list", "devices", "--json"], options)["devices"]}
     rows = list(csv.DictReader(options.latencies.open()))
     with tempfile.TemporaryDirectory() as folder:

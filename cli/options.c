@@ -144,7 +144,7 @@ static const option problem_rows[] = {
      .offset = AT(cost.engine),
      .value = "NAME",
      .about = "The engine that runs the model: what it fuses, and what its launches cost. generic, eager, onnxruntime, "
-              "openvino, pytorch, tensorrt or torchscript. Default: generic."},
+              "openvino, pytorch, tensorflow, tensorrt, torchscript or xla. Default: generic."},
     {.name = "fusion",
      .kind = OPTION_TEXT,
      .offset = AT(cost.fusion),

@@ -8,7 +8,7 @@
 #include "situ/solve.h"
 #include "situ/write.h"
 
-enum { LIST_MAX_COLUMNS = 8, LIST_CELL_BYTES = 320 };
+enum { LIST_MAX_COLUMNS = 12, LIST_CELL_BYTES = 320 };
 
 typedef enum list_kind { LIST_TEXT = 0, LIST_TRUTH, LIST_AMOUNT, LIST_BYTES, LIST_RATE, LIST_TIME } list_kind;
 
