@@ -4,6 +4,7 @@
 #define AT(field) offsetof(arguments, field)
 
 static const char *const objectives[] = {"latency", "throughput", NULL};
+static const char *const precisions[] = {"f32", "f16", "bf16", "i8", NULL};
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
@@ -24,6 +25,13 @@ static const option model_rows[] = {
      .value = "N",
      .least = 1,
      .about = "Value of all other dynamic dimensions. Default: 1."},
+    {.name = "precision",
+     .kind = OPTION_CHOICE,
+     .offset = AT(read.precision),
+     .choices = precisions,
+     .least = SITU_PRECISION_F32,
+     .about = "Count weights and activations of floating types in this one: what if? Weights that the file holds "
+              "compressed stay so. Default: as the file has them."},
     {.name = "training",
      .kind = OPTION_ON,
      .offset = AT(read.training),
@@ -152,7 +160,7 @@ static const option problem_rows[] = {
      .offset = AT(cost.engine),
      .value = "NAME",
      .about = "The engine that runs the model: what it fuses, and what its launches cost. generic, eager, onnxruntime, "
-              "openvino, pytorch, tensorrt or torchscript. Default: generic."},
+              "openvino, pytorch, tensorflow, tensorrt, torchscript or xla. Default: generic."},
     FUSION_ROW,
     {.name = "efficiency",
      .kind = OPTION_REAL,

@@ -23,19 +23,38 @@ typedef struct situ_platform situ_platform;
 #define SITU_MAX_DEVICES 4096
 #define SITU_MAX_LINKS 1048576
 
+/* What sort of machine a device is, as far as it says which part of its peak it reaches
+ * (docs/theory/models/roofline.md). NONE counts as CPU for a host and as GPU otherwise. */
+typedef enum situ_device_family {
+  SITU_FAMILY_NONE,
+  SITU_FAMILY_CPU,
+  SITU_FAMILY_CPU_AMX,       /* with matrix units for BF16 and I8 */
+  SITU_FAMILY_GPU,           /* by NVIDIA, and what is not known better */
+  SITU_FAMILY_GPU_LOW_POWER, /* of about 75 W: clocks fall under load */
+  SITU_FAMILY_GPU_AMD,
+  SITU_FAMILY_GPU_INTEL,
+  SITU_FAMILY_GPU_APPLE,
+  SITU_FAMILY_GPU_INTEGRATED, /* in the memory of its host */
+  SITU_FAMILY_NPU             /* and TPUs and the like */
+} situ_device_family;
+
 typedef struct situ_device {
   size_t size;
-  const char *name;                   /* unique: "cpu", "gpu0" */
-  const char *class_name;             /* devices of one class run each operator in the same time */
-  double peak_flops[SITU_DTYPE_ROOM]; /* operations per second by element type; F32 > 0, others 0 = not stated */
-  double memory_bytes_per_s;          /* bandwidth to its memory; > 0 */
-  int64_t memory_bytes;               /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
-  int64_t launch_ns;                  /* overhead of starting an operator */
-  int32_t shares_memory_with;         /* index of an earlier device whose memory it uses, or -1 for its own */
-  bool is_host;                       /* holds the inputs of the model; transfers are staged through hosts */
-  int32_t server;                     /* the machine it is in, any number from 0 up: equal numbers, one machine */
-  int32_t reserved;                   /* 0 */
+  const char *name;       /* unique: "cpu", "gpu0" */
+  const char *class_name; /* devices of one class run each operator in the same time */
+  double
+      peak_flops[SITU_DTYPE_ROOM]; /* operations per second by element type, 0 = not stated; F32, F16, BF16 or I8 > 0 */
+  double memory_bytes_per_s;       /* bandwidth to its memory; > 0 */
+  int64_t memory_bytes;            /* capacity; SITU_UNLIMITED_BYTES when unknown; the owner's when shared */
+  int64_t launch_ns;               /* overhead of starting an operator */
+  int32_t shares_memory_with;      /* index of an earlier device whose memory it uses, or -1 for its own */
+  bool is_host;                    /* holds the inputs of the model; transfers are staged through hosts */
+  int32_t server;                  /* the machine it is in, any number from 0 up: equal numbers, one machine */
+  situ_device_family family;
+  double efficiency; /* part of peak and bandwidth that it reaches, at most 1; 0: as the cost model says */
 } situ_device;
+/* "gpu-intel"; "" for NONE and for what is no family. */
+SITU_API const char *situ_device_family_name(situ_device_family family);
 
 /* A device with a memory of its own, without limit. Name, class and rates are to be set. */
 #ifdef __cplusplus
@@ -121,6 +140,8 @@ typedef struct situ_device_kind_info {
   const char *bus;    /* the kind of link to its host ("pcie4"), or of hosts to each other */
   const char *fabric; /* what "@nvlink" and the like mean for it, or NULL */
   const char *source; /* the datasheet */
+  situ_device_family family;
+  int32_t reserved; /* 0 */
 } situ_device_kind_info;
 #define SITU_DEVICE_KIND_INFO_INIT SITU_SIZED(situ_device_kind_info)
 SITU_API int32_t situ_device_kind_count(void);
@@ -131,10 +152,11 @@ SITU_API bool situ_device_kind_at(int32_t index, situ_device_kind_info *out);
 typedef struct situ_link_kind_info {
   size_t size;
   const char *name, *title; /* "pcie4", "PCI Express 4.0 x16" */
-  int64_t latency_ns;
-  double bytes_per_s; /* what a large copy reaches in one direction */
-  bool fabric;        /* joins accelerators with each other; else it joins them with a host, or hosts */
-  bool switched;      /* through a switch: all that one device sends leaves by one port */
+  int64_t latency_ns;       /* towards a device, and between equals */
+  int64_t to_host_ns;       /* from a device to its host, who waits for it and is woken; else the same */
+  double bytes_per_s;       /* what a large copy reaches in one direction */
+  bool fabric;              /* joins accelerators with each other; else it joins them with a host, or hosts */
+  bool switched;            /* through a switch: all that one device sends leaves by one port */
   const char *source;
 } situ_link_kind_info;
 #define SITU_LINK_KIND_INFO_INIT SITU_SIZED(situ_link_kind_info)

@@ -19,6 +19,17 @@ typedef struct situ_dim {
   int64_t value;    /* >= 0 */
 } situ_dim;
 
+/* In which type values of floating types are counted: a question, not a conversion. */
+typedef enum situ_precision {
+  SITU_PRECISION_AS_STORED,
+  SITU_PRECISION_F32,
+  SITU_PRECISION_F16,
+  SITU_PRECISION_BF16,
+  SITU_PRECISION_I8
+} situ_precision;
+/* "f16"; "unknown" for AS_STORED and for what is no precision. */
+SITU_API const char *situ_precision_name(situ_precision precision);
+
 typedef struct situ_read_options {
   size_t size;
   const char *reader;     /* by name (situ list readers); NULL: chosen by content, then suffix */
@@ -29,6 +40,10 @@ typedef struct situ_read_options {
   int32_t n_dims;
   situ_log_callback *log; /* receives the notes of the model; may be NULL */
   void *log_context;
+  /* Weights and activations of floating types count in this one: their bytes, and the rate of what computes with them.
+   * Weights that are compressed in the file keep their bytes. */
+  situ_precision precision;
+  int32_t reserved; /* 0 */
 } situ_read_options;
 #define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)
 
@@ -37,7 +52,8 @@ typedef struct situ_model situ_model;
 
 /* Reads a model: a file, or "builtin:NAME?key=value&..." for a generated one. options may be NULL.
  * IO when it cannot be opened; BAD_INPUT when malformed, with file and place; UNSUPPORTED when no reader recognises it.
- * BAD_ARGUMENT when `training` is set and the file holds a training step already, or carries its own times. */
+ * BAD_ARGUMENT when `training` is set and the file holds a training step already, and when `training` or `precision` is
+ * set and the file carries its own times. */
 SITU_API situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options,
                                      situ_error *error);
 SITU_API void situ_model_free(situ_model *model);

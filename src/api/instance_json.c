@@ -72,6 +72,8 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "dims", dims_json(&i->options.read));
   ok = ok &&
        json_set(o, "default_dim", json_new_whole(i->options.read.default_dim > 0 ? i->options.read.default_dim : 1));
+  if (i->options.read.precision)
+    ok = ok && json_set(o, "precision", json_new_text(situ_precision_name(i->options.read.precision)));
   if (i->options.read.training) ok = ok && json_set(o, "training", json_new_truth(true));
   const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
@@ -125,6 +127,7 @@ typedef struct field {
   const char *(*word)(int); /* of FIELD_WORD: the words are word(least) .. word(most) */
 } field;
 
+static const char *precision_word(int i) { return situ_precision_name((situ_precision)i); }
 static const char *objective_word(int i) { return situ_objective_name((situ_objective)i); }
 static const char *execution_word(int i) { return situ_execution_name((situ_execution)i); }
 static const char *contention_word(int i) { return situ_contention_name((situ_contention)i); }
@@ -143,6 +146,8 @@ static const field fields[] = {
     MEMBER("reader", FIELD_TEXT, AT(read.reader)),
     MEMBER("dims", FIELD_OBJECT),
     MEMBER("default_dim", FIELD_WHOLE, AT(read.default_dim), RANGE(1, INT64_MAX)),
+    MEMBER("precision", FIELD_WORD, AT(read.precision), RANGE(SITU_PRECISION_F32, SITU_PRECISION_I8),
+           .word = precision_word),
     MEMBER("training", FIELD_TRUTH, AT(read.training)),
     MEMBER("platform", FIELD_PATH, AT(platform), .need = FIELD_NULLABLE),
     MEMBER("platform_hash", FIELD_TEXT, REQUIRED),

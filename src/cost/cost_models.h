@@ -19,7 +19,8 @@ extern const cost_model cost_roofline;
 
 /* Rate of a device for an element type. A rate that is not stated is taken from a neighbour: F16 and BF16 from each
  * other, F8 from F16, small integers from I8, then F16; complex numbers from their parts; all else, and all that is
- * still unknown, from F32. Always > 0. */
+ * still unknown, from F32, where there is none from F16 or BF16 (an NPU that converts), and for integers at last from
+ * I8. 0 for floating types on a device of integers alone: it cannot run what computes with them. */
 double roofline_peak(const situ_device *device, situ_dtype dtype);
 
 /* New costs with route tables and transfer times, operator times all zero. Tensors of one key (their size, say) share

@@ -47,10 +47,11 @@ typedef struct fusion_profile {
 /* The profile by its name, NULL for the default; NULL when there is none. */
 const fusion_profile *fusion_profile_find(const char *name);
 
-/* One row of the table of engines: what it fuses, and its launch costs as a multiple of a device's. */
+/* One row of the table of engines: what it fuses, its launch costs as a multiple of a device's, and which part of the
+ * usual efficiency its kernels of 16 bits and less reach. */
 typedef struct cost_engine {
   const char *name, *title, *fusion;
-  double launch;
+  double launch, narrow;
 } cost_engine;
 const cost_engine *cost_engine_find(const char *name);
 

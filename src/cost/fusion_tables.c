@@ -22,13 +22,15 @@ static const fusion_profile profiles[] = {
 };
 
 static const cost_engine engines[] = {
-    {"generic", "an engine that fuses, launches as the devices say", "generic", 1.0},
-    {"eager", "PyTorch, operator by operator", "none", 6.0},
-    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2},
-    {"openvino", "OpenVINO", "openvino", 1.0},
-    {"pytorch", "the same as eager", "none", 6.0},
-    {"tensorrt", "TensorRT", "tensorrt", 0.7},
-    {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0},
+    {"generic", "an engine that fuses, launches as the devices say", "generic", 1.0, 1.0},
+    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7},
+    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7},
+    {"openvino", "OpenVINO", "openvino", 1.0, 1.0},
+    {"pytorch", "the same as eager", "none", 6.0, 0.7},
+    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4},
+    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0},
+    {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0},
+    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5},
 };
 
 #define COUNT(rows) ((int32_t)(sizeof(rows) / sizeof(rows)[0]))

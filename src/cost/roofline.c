@@ -12,12 +12,9 @@
 #include "base/dtype.h"
 #include "base/fail.h"
 #include "cost/cost_models.h"
+#include "cost/efficiency.h"
 #include "graph/graph.h"
 #include "platform/platform.h"
-
-/* What kernels of whole networks reach, not the best GEMM: PaLM reports 46 % (Chowdhery et al. 2022, MFU), Megatron-LM
- * 52 to 57 % (Korthikanti et al. 2022). Streaming kernels reach 80 to 90 % (Deakin et al., BabelStream, 2018). */
-static const double DEFAULT_COMPUTE = 0.5, DEFAULT_MEMORY = 0.8;
 
 /* Taken off before rounding up, so that the rounding of doubles does not add a nanosecond to a whole quotient. */
 static const double SLACK = 1e-12;
@@ -33,56 +30,70 @@ static const situ_dtype next_choice[DTYPE_COUNT] = {
 };
 
 double roofline_peak(const situ_device *device, situ_dtype dtype) {
-  REQUIRE((unsigned)dtype < DTYPE_COUNT && device->peak_flops[SITU_DTYPE_F32] > 0);
+  REQUIRE((unsigned)dtype < DTYPE_COUNT);
+  bool real = dtype == SITU_DTYPE_UNKNOWN || (dtype >= SITU_DTYPE_F64 && dtype <= SITU_DTYPE_F8) ||
+              dtype == SITU_DTYPE_C64 || dtype == SITU_DTYPE_C128;
   /* The longest chain is U8, I8, F16, BF16; F16 and BF16 name each other, so after that only F32 is left. */
   for (int step = 0; step < 4; step++) {
     if (device->peak_flops[dtype] > 0.0) return device->peak_flops[dtype];
     dtype = next_choice[dtype];
   }
-  return device->peak_flops[SITU_DTYPE_F32];
+  static const situ_dtype last[] = {SITU_DTYPE_F32, SITU_DTYPE_F16, SITU_DTYPE_BF16, SITU_DTYPE_I8};
+  for (int i = 0; i < (real ? 3 : 4); i++)
+    if (device->peak_flops[last[i]] > 0.0) return device->peak_flops[last[i]];
+  return 0.0;
 }
 
-/* Nanoseconds for each operation of a type and for each byte, on one class. */
+/* Nanoseconds for each operation and for each byte, by what limits the work and by type, on one class. */
 typedef struct roof {
-  double ns_per_flop[DTYPE_COUNT], ns_per_byte;
+  double ns_per_flop[EFFICIENCY_WORKS][DTYPE_COUNT], ns_per_byte[EFFICIENCY_WORKS][DTYPE_COUNT];
   int64_t launch_ns;
 } roof;
 
-static roof roof_of(const situ_device *device, double compute, double memory, double launch) {
-  roof r = {.ns_per_byte = 1e9 / (memory * device->memory_bytes_per_s)};
-  r.launch_ns = sat_round((double)device->launch_ns * launch);
-  for (int t = 0; t < DTYPE_COUNT; t++) r.ns_per_flop[t] = 1e9 / (compute * roofline_peak(device, (situ_dtype)t));
-  return r;
+static void set_roof(roof *r, const situ_device *device, const situ_cost_options *options) {
+  r->launch_ns = sat_round((double)device->launch_ns * cost_engine_find(options->engine)->launch);
+  for (int w = 0; w < EFFICIENCY_WORKS; w++)
+    for (int t = 0; t < DTYPE_COUNT; t++) {
+      efficiency e = {options->efficiency, options->efficiency};
+      if (!(options->efficiency > 0.0)) e = efficiency_of(device, (efficiency_work)w, (situ_dtype)t);
+      if (situ_dtype_bits((situ_dtype)t) <= 16 && !(options->efficiency > 0.0))
+        e.compute *= cost_engine_find(options->engine)->narrow;
+      r->ns_per_flop[w][t] = 1e9 / (e.compute * roofline_peak(device, (situ_dtype)t));
+      r->ns_per_byte[w][t] = 1e9 / (e.memory * device->memory_bytes_per_s);
+    }
 }
 
-static int64_t time_under(const roof *r, situ_dtype dtype, int64_t flops, int64_t moved_bytes) {
+static int64_t time_under(const roof *r, efficiency_work w, situ_dtype dtype, int64_t flops, int64_t moved_bytes) {
   if (flops <= 0 && moved_bytes <= 0) return 0;
-  double work_ns = fmax((double)flops * r->ns_per_flop[dtype], (double)moved_bytes * r->ns_per_byte);
-  double whole = ceil(work_ns * (1.0 - SLACK));
+  if (flops > 0 && isinf(r->ns_per_flop[w][dtype])) return SITU_NEVER_NS;
+  double compute_ns = flops > 0 ? (double)flops * r->ns_per_flop[w][dtype] : 0.0;
+  double whole = ceil(fmax(compute_ns, (double)moved_bytes * r->ns_per_byte[w][dtype]) * (1.0 - SLACK));
   return whole >= 0x1p63 ? INT64_MAX : sat_add(r->launch_ns, (int64_t)whole);
 }
 
 static situ_status estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                             const fusion *work, const situ_cost_options *options, situ_error *error) {
-  double compute = options->efficiency > 0.0 ? options->efficiency : DEFAULT_COMPUTE;
-  double memory = options->efficiency > 0.0 ? options->efficiency : DEFAULT_MEMORY;
   situ_costs *c;
   TRY(costs_new_with_transfers(&c, graph, platform, work->known, error));
-  char source[96];
-  snprintf(source, sizeof source, "roofline at %g %% of peak and %g %% of bandwidth", 100.0 * compute, 100.0 * memory);
+  char source[96] = "roofline at usual efficiencies";
+  if (options->efficiency > 0.0)
+    snprintf(source, sizeof source, "roofline at %g %% of peak and bandwidth", 100.0 * options->efficiency);
   c->source = arena_string(c->arena, source);
   roof *roofs = ARENA_NEW(c->arena, roof, c->n_classes);
-  if (!c->source || !roofs) {
+  uint8_t *kind_work = ARENA_NEW(c->arena, uint8_t, graph->n_kinds);
+  if (!c->source || !roofs || !kind_work) {
     situ_costs_free(c);
     return fail_no_memory(error);
   }
+  for (int32_t k = 0; k < graph->n_kinds; k++)
+    kind_work[k] = (uint8_t)efficiency_work_of(fusion_class_of(graph->kind_name[k]));
   for (int32_t k = 0; k < c->n_classes; k++)
-    roofs[k] = roof_of(&platform->devices[platform->class_device[k]], compute, memory,
-                       cost_engine_find(options->engine)->launch);
+    set_roof(&roofs[k], &platform->devices[platform->class_device[k]], options);
   for (int32_t v = 0; v < c->n_operators; v++)
     for (int32_t k = 0; k < c->n_classes; k++)
       c->time_ns[(int64_t)v * c->n_classes + k] =
-          time_under(&roofs[k], (situ_dtype)work->dtype[v], work->flops[v], work->moved_bytes[v]);
+          time_under(&roofs[k], (efficiency_work)kind_work[graph->kind[v]], (situ_dtype)work->dtype[v], work->flops[v],
+                     work->moved_bytes[v]);
   *out = c;
   return SITU_STATUS_OK;
 }

@@ -20,8 +20,30 @@ int64_t ops_bytes(const ops_tensor *t, bool *exact) {
   int bits = situ_dtype_bits(t->dtype);
   if (bits == 0 && exact) *exact = false;
   int64_t n = ops_elements(t, exact);
+  if (t->stored_bytes > 0) return t->stored_bytes;
   if (bits >= 8) return sat_mul(n, bits / 8);
   return bits == 0 ? 0 : n / 8 * bits + (n % 8 * bits + 7) / 8;
+}
+
+void ops_set_precision(ops_tensor *t, situ_dtype precision) {
+  int from = situ_dtype_bits(t->dtype), to = situ_dtype_bits(precision);
+  if (to == 0 || t->dtype < SITU_DTYPE_F64 || t->dtype > SITU_DTYPE_F8) return;
+  if (t->reals && ops_elements(t, NULL) <= 16) return; /* scales of a Resize, ends of a Range: shapes depend on them */
+  t->dtype = precision;
+  t->stored_bytes = sat_add(sat_mul(t->stored_bytes / from, to), (t->stored_bytes % from * to + from - 1) / from);
+}
+
+bool ops_hold(ops_tensor *made, const ops_tensor *const *sources, int32_t n_sources) {
+  int64_t elements = 0, bytes = 0;
+  for (int32_t i = 0; i < n_sources; i++) {
+    if (!sources[i]) continue;
+    elements = sat_add(elements, ops_elements(sources[i], NULL));
+    bytes = sat_add(bytes, ops_bytes(sources[i], NULL));
+  }
+  made->stored_bytes = 0;
+  if (ops_elements(made, NULL) > elements) return false;
+  if (bytes < ops_bytes(made, NULL)) made->stored_bytes = bytes;
+  return true;
 }
 
 const ops_attr *ops_find_attr(const ops_node *node, const char *name) {

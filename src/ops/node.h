@@ -15,8 +15,9 @@ typedef struct ops_tensor {
   const int64_t *dims; /* rank entries, -1 where unknown */
   const int64_t *ints;
   const double *reals;
-  bool constant; /* a weight, or computed from weights alone: the same at each run */
-  bool absent;   /* an optional that is left out, or no tensor (a sequence, a map): no shape will ever be known */
+  int64_t stored_bytes; /* of a constant held in fewer bytes than its type has (compressed weights); else 0 */
+  bool constant;        /* a weight, or computed from weights alone: the same at each run */
+  bool absent; /* an optional that is left out, or no tensor (a sequence, a map): no shape will ever be known */
 } ops_tensor;
 
 /* An element of `ints` that is not known while others of its tensor are: the shape of [?, 128] is {unknown, 128}. No
@@ -77,9 +78,15 @@ typedef struct ops_work {
 } ops_work;
 
 /* Elements of a tensor, unknown dimensions counted as 1 (then *exact, if given, becomes false); saturating. Bytes
- * round up to whole bytes. */
+ * are those stored, and round up to whole bytes. */
 int64_t ops_elements(const ops_tensor *t, bool *exact);
 int64_t ops_bytes(const ops_tensor *t, bool *exact);
+/* Counts a tensor of a floating type in type `precision` (UNKNOWN: as it is). Few known values stay as they are. */
+void ops_set_precision(ops_tensor *t, situ_dtype precision);
+/* Says how a constant computed from constants alone is held: engines keep compressed weights as the file stores them,
+ * so it takes the bytes of its `sources`, but of its own type if these are fewer. More elements than the sources have
+ * together are new ones (Expand, Range), held by themselves. Returns whether it is held as its sources. */
+bool ops_hold(ops_tensor *made, const ops_tensor *const *sources, int32_t n_sources);
 
 /* The element type of ONNX's number for it (the `to` of Cast, the data_type of a tensor); UNKNOWN for others. */
 situ_dtype ops_onnx_dtype(int64_t number);

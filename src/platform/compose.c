@@ -219,9 +219,11 @@ static situ_status push_link(composer *c, int32_t from, int32_t to, int64_t late
   return SITU_STATUS_OK;
 }
 
-static situ_status join(composer *c, int32_t a, int32_t b, int64_t latency_ns, double rate, situ_error *error) {
+/* Joins a (the host, if there is one) with b. */
+static situ_status join(composer *c, int32_t a, int32_t b, int64_t latency_ns, int64_t back_ns, double rate,
+                        situ_error *error) {
   TRY(push_link(c, a, b, latency_ns, rate, -1, error));
-  return push_link(c, b, a, latency_ns, rate, -1, error);
+  return push_link(c, b, a, back_ns, rate, -1, error);
 }
 
 /* Direct links between all of a term; through a switch, what one device sends shares a channel. */
@@ -266,13 +268,15 @@ static situ_status join_servers(composer *c, situ_error *error) {
 static situ_status make_links(composer *c, situ_error *error) {
   for (int32_t d = 1; d < c->n_hosts; d++)
     for (int32_t h = 0; h < d; h++)
-      if (together(c, h, d)) TRY(join(c, h, d, c->term_of[d]->bus->latency_ns, c->term_of[d]->bus->bytes_per_s, error));
+      if (together(c, h, d))
+        TRY(join(c, h, d, c->term_of[d]->bus->latency_ns, c->term_of[d]->bus->latency_ns,
+                 c->term_of[d]->bus->bytes_per_s, error));
 
   for (int32_t d = c->n_hosts; d < c->n_devices; d++) {
     const term *t = c->term_of[d];
     int32_t host = c->servers[t->server].host;
     if (host >= 0) {
-      if (owns_memory(c, d)) TRY(join(c, host, d, t->bus->latency_ns, t->bus->bytes_per_s, error));
+      if (owns_memory(c, d)) TRY(join(c, host, d, t->bus->latency_ns, t->bus->to_host_ns, t->bus->bytes_per_s, error));
       continue;
     }
     /* Without a host, accelerators copy to each other over PCIe; the slower of two ends counts. */
@@ -280,7 +284,8 @@ static situ_status make_links(composer *c, situ_error *error) {
       const term *u = c->term_of[e];
       if (!together(c, d, e) || (t == u && t->fabric)) continue;
       double rate = t->bus->bytes_per_s < u->bus->bytes_per_s ? t->bus->bytes_per_s : u->bus->bytes_per_s;
-      TRY(join(c, e, d, max64(t->bus->latency_ns, u->bus->latency_ns), rate, error));
+      int64_t latency_ns = max64(t->bus->latency_ns, u->bus->latency_ns);
+      TRY(join(c, e, d, latency_ns, latency_ns, rate, error));
     }
   }
 

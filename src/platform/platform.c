@@ -45,3 +45,9 @@ int32_t situ_platform_find(const situ_platform *p, const char *name) {
     if (strcmp(p->devices[d].name, name) == 0) return d;
   return -1;
 }
+
+const char *situ_device_family_name(situ_device_family family) {
+  static const char *const names[] = {"",          "cpu",       "cpu-amx",        "gpu", "gpu-low-power", "gpu-amd",
+                                      "gpu-intel", "gpu-apple", "gpu-integrated", "npu"};
+  return (unsigned)family < sizeof names / sizeof *names ? names[family] : "";
+}

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "platform/platform.h"
+#include "platform/platform_sources.h"
 #include "platform/routes.h"
 
 /* Bounds that keep every sum of link times along a route of SITU_MAX_DEVICES hops inside int64. */
@@ -20,16 +21,23 @@ static situ_status bad_device(situ_error *error, const char *platform, const sit
 
 static bool rate_is_sane(double rate) { return isfinite(rate) && rate > 0.0 && rate <= MAX_RATE; }
 
+bool device_has_peak(const situ_device *d) {
+  return d->peak_flops[SITU_DTYPE_F32] > 0.0 || d->peak_flops[SITU_DTYPE_F16] > 0.0 ||
+         d->peak_flops[SITU_DTYPE_BF16] > 0.0 || d->peak_flops[SITU_DTYPE_I8] > 0.0;
+}
+
 static situ_status check_device(const char *platform, const situ_device *d, int32_t index, situ_error *error) {
   if (!d->name || !d->name[0])
     return fail_with(error, SITU_STATUS_BAD_INPUT, platform, "device number %d has no name", (int)index);
   if (!rate_is_sane(d->memory_bytes_per_s))
     return bad_device(error, platform, d, "memory_bytes_per_s must be above 0 and at most 1e18");
-  if (!rate_is_sane(d->peak_flops[SITU_DTYPE_F32]))
-    return bad_device(error, platform, d, "the peak of f32 must be above 0 and at most 1e18 operations per second");
   for (int t = 0; t < DTYPE_COUNT; t++)
     if (d->peak_flops[t] != 0.0 && !rate_is_sane(d->peak_flops[t]))
       return bad_device(error, platform, d, "a peak must be 0 (not stated) or above 0 and at most 1e18");
+  if (!device_has_peak(d)) return bad_device(error, platform, d, "a peak of f32, f16, bf16 or i8 must be stated");
+  if ((unsigned)d->family > SITU_FAMILY_NPU) return bad_device(error, platform, d, "no such family of devices");
+  if (!(d->efficiency >= 0.0 && d->efficiency <= 1.0))
+    return bad_device(error, platform, d, "efficiency must be above 0 and at most 1 (0 for the cost model's)");
   if (d->server < 0) return bad_device(error, platform, d, "server must be a number from 0 up");
   if (d->memory_bytes < 0) return bad_device(error, platform, d, "memory_bytes must be at least 0");
   if (d->launch_ns < 0 || d->launch_ns > MAX_LATENCY_NS)
@@ -42,7 +50,8 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
 static bool same_speed(const situ_device *a, const situ_device *b) {
   for (int t = 0; t < DTYPE_COUNT; t++)
     if (a->peak_flops[t] != b->peak_flops[t]) return false;
-  return a->memory_bytes_per_s == b->memory_bytes_per_s && a->launch_ns == b->launch_ns;
+  return a->memory_bytes_per_s == b->memory_bytes_per_s && a->launch_ns == b->launch_ns && a->family == b->family &&
+         a->efficiency == b->efficiency;
 }
 
 /* Copies the devices, numbers memories and classes in order of their first device. */

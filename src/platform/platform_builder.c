@@ -60,17 +60,11 @@ static bool keep(situ_platform_builder *b, const char **text) {
   return *text != NULL;
 }
 
-static bool reserved_is_empty(situ_platform_builder *b, const situ_device *device) {
-  if (device->reserved)
-    fail_with(&b->failed, SITU_STATUS_BAD_ARGUMENT, "SITU_DEVICE_INIT", "the field reserved must be 0");
-  return device->reserved == 0;
-}
-
 int32_t situ_platform_builder_add_device(situ_platform_builder *b, const situ_device *device) {
   situ_device own;
   if (!b || b->failed.status != SITU_STATUS_OK || GIVEN(&b->failed, device) != SITU_STATUS_OK ||
-      TAKE(own, device, SITU_DEVICE_INIT, &b->failed) != SITU_STATUS_OK || !reserved_is_empty(b, &own) ||
-      !keep(b, &own.name) || !keep(b, &own.class_name) ||
+      TAKE(own, device, SITU_DEVICE_INIT, &b->failed) != SITU_STATUS_OK || !keep(b, &own.name) ||
+      !keep(b, &own.class_name) ||
       !make_room(b, &b->devices, b->n_devices, &b->devices_room, sizeof own, SITU_MAX_DEVICES))
     return -1;
   b->devices[b->n_devices] = own;

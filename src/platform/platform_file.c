@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/dtype.h"
 #include "base/fail.h"
 #include "base/hash.h"
@@ -26,9 +27,9 @@ static const field root_fields[] = {
 };
 
 typedef struct file_device {
-  const char *name, *base, *class_name, *shares, *server, *source;
+  const char *name, *base, *class_name, *shares, *server, *source, *family;
   int64_t host, count, slots, memory_bytes, reserve_bytes, launch_ns;
-  double memory_rate;
+  double memory_rate, efficiency;
   const json_value *peaks, *tera_peaks;
 } file_device;
 
@@ -50,6 +51,8 @@ static const field device_fields[] = {
     {"memory_gb_per_s", FIELD_RATE, offsetof(file_device, memory_rate), 1e9, 0},
     {"launch_ns", FIELD_WHOLE, offsetof(file_device, launch_ns), 0, 0},
     {"launch_us", FIELD_TIMES, offsetof(file_device, launch_ns), 1e3, 0},
+    {"family", FIELD_TEXT, offsetof(file_device, family), 0, 0},
+    {"efficiency", FIELD_RATE, offsetof(file_device, efficiency), 1, 0},
     {"peak_flops", FIELD_TREE, offsetof(file_device, peaks), 0, 0},
     {"peak_tflops", FIELD_TREE, offsetof(file_device, tera_peaks), 0, 0},
 };
@@ -129,6 +132,18 @@ static situ_status read_peaks(situ_device *d, const json_value *peaks, double sc
   return SITU_STATUS_OK;
 }
 
+static situ_status read_family(situ_device *d, const char *family, const char *where, const char *spot,
+                               situ_error *error) {
+  int at = SITU_FAMILY_NONE + 1;
+  if (!family) return SITU_STATUS_OK;
+  while (at <= SITU_FAMILY_NPU && strcmp(situ_device_family_name((situ_device_family)at), family) != 0) at++;
+  if (at > SITU_FAMILY_NPU)
+    return fields_fail(error, where, spot, "no family is called \"%.60s\" (cpu, cpu-amx, gpu, gpu-intel, npu, ...)",
+                       family);
+  d->family = (situ_device_family)at;
+  return SITU_STATUS_OK;
+}
+
 /* The figures of one entry, before it is repeated: its base with what the entry overrides. */
 static situ_status describe(situ_device *d, const loader *f, const file_device *entry, const char *spot,
                             situ_error *error) {
@@ -142,7 +157,8 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
     }
     *d = catalogue_device(row);
   }
-  bool other_speed = entry->peaks || entry->tera_peaks || entry->memory_rate > 0.0 || entry->launch_ns >= 0;
+  bool other_speed = entry->peaks || entry->tera_peaks || entry->memory_rate > 0.0 || entry->launch_ns >= 0 ||
+                     entry->family || entry->efficiency > 0.0;
   if (entry->class_name)
     d->class_name = entry->class_name;
   else if (!entry->base || other_speed || entry->slots > 1)
@@ -152,14 +168,16 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
   if (entry->memory_bytes >= 0) d->memory_bytes = entry->memory_bytes;
   if (entry->memory_rate > 0.0) d->memory_bytes_per_s = entry->memory_rate;
   if (entry->launch_ns >= 0) d->launch_ns = entry->launch_ns;
+  if (entry->efficiency > 0.0) d->efficiency = entry->efficiency;
+  TRY(read_family(d, entry->family, f->where, spot, error));
   TRY(read_peaks(d, entry->peaks, 1.0, f->where, spot, error));
   TRY(read_peaks(d, entry->tera_peaks, 1e12, f->where, spot, error));
   if (entry->peaks && entry->tera_peaks)
     return fields_fail(error, f->where, spot,
                        "\"peak_flops\" and \"peak_tflops\" are two units of one value; give one");
   if (d->memory_bytes_per_s <= 0.0) return fields_fail(error, f->where, spot, "\"memory_bytes_per_s\" is missing");
-  if (d->peak_flops[SITU_DTYPE_F32] <= 0.0)
-    return fields_fail(error, f->where, spot, "\"peak_flops\" with its \"f32\" is missing");
+  if (!device_has_peak(d))
+    return fields_fail(error, f->where, spot, "\"peak_flops\" with \"f32\", \"f16\", \"bf16\" or \"i8\" is missing");
 
   if (entry->shares) {
     const place *owner = find_place(f, entry->shares);
@@ -248,9 +266,10 @@ static situ_status find_end(const loader *f, const char *spot, const char *key, 
               : fields_fail(error, f->where, spot, "\"%s\": no device is called \"%.100s\"", key, name);
 }
 
-/* Latency and rate of a link; *switched tells that what one device sends leaves by one port. */
+/* Latency and rate of a link, and its latency from a device to its host; *switched tells that what one device sends
+ * leaves by one port. */
 static situ_status link_speed(const loader *f, const char *spot, const file_link *entry, situ_link *link,
-                              bool *switched, situ_error *error) {
+                              int64_t *to_host_ns, bool *switched, situ_error *error) {
   *switched = false;
   if (entry->kind) {
     const situ_link_kind_info *kind = link_kind_find(entry->kind);
@@ -260,10 +279,11 @@ static situ_status link_speed(const loader *f, const char *spot, const file_link
                          catalogue_nearest_link(hint, entry->kind));
     }
     link->latency_ns = kind->latency_ns;
+    *to_host_ns = kind->to_host_ns;
     link->bytes_per_s = kind->bytes_per_s;
     *switched = kind->switched;
   }
-  if (entry->latency_ns >= 0) link->latency_ns = entry->latency_ns;
+  if (entry->latency_ns >= 0 || !entry->kind) link->latency_ns = *to_host_ns = max64(entry->latency_ns, 0);
   if (entry->rate > 0.0) link->bytes_per_s = entry->rate;
   if (link->bytes_per_s <= 0.0) return fields_fail(error, f->where, spot, "\"bytes_per_s\" or \"kind\" is missing");
   return SITU_STATUS_OK;
@@ -271,6 +291,11 @@ static situ_status link_speed(const loader *f, const char *spot, const file_link
 
 /* Channels by name come first; the ports of switches follow, one for each sender. */
 static int32_t port_of(int32_t sender) { return SITU_MAX_LINKS + sender; }
+
+/* Whether a link leads from a device to a host. */
+static bool goes_home(const loader *f, const situ_link *link) {
+  return f->devices[link->to_device].is_host && !f->devices[link->from_device].is_host;
+}
 
 /* A name with a count stands for all of its devices: one link for each pair of different ends. */
 static situ_status add_link(loader *f, const json_value *value, size_t index, situ_error *error) {
@@ -284,7 +309,9 @@ static situ_status add_link(loader *f, const json_value *value, size_t index, si
   if (from == to && from->count == 1) return fields_fail(error, f->where, spot, "joins a device with itself");
   situ_link link = {.channel = -1};
   bool switched;
-  TRY(link_speed(f, spot, &entry, &link, &switched, error));
+  int64_t to_host_ns = 0;
+  TRY(link_speed(f, spot, &entry, &link, &to_host_ns, &switched, error));
+  int64_t latency_ns = link.latency_ns;
   if (entry.channel) {
     int64_t channel = string_map_put(f->channels, entry.channel, string_map_count(f->channels));
     if (channel < 0) return fail_no_memory(error);
@@ -297,12 +324,14 @@ static situ_status add_link(loader *f, const json_value *value, size_t index, si
       link.from_device = from->first + i * from->stride;
       link.to_device = to->first + j * to->stride;
       if (switched) link.channel = port_of(link.from_device);
+      link.latency_ns = goes_home(f, &link) ? to_host_ns : latency_ns;
       TRY(push_link(f, spot, link, error));
       if (entry.bidirectional == 0) continue;
       situ_link back = link;
       back.from_device = link.to_device;
       back.to_device = link.from_device;
       if (switched) back.channel = port_of(back.from_device);
+      back.latency_ns = goes_home(f, &back) ? to_host_ns : latency_ns;
       TRY(push_link(f, spot, back, error));
     }
   return SITU_STATUS_OK;

@@ -24,4 +24,7 @@ const situ_device_kind_info *this_host_match(const char *model);
  * device that the catalogue knows is an accelerator at its node. */
 situ_status platform_from_this_host(situ_platform **out, situ_error *error);
 
+/* Whether some of the rates that others are derived from is stated: f32, f16, bf16 or i8. */
+bool device_has_peak(const situ_device *device);
+
 #endif

@@ -86,7 +86,7 @@ const situ_device_kind_info *this_host_match(const char *model) {
   for (int32_t i = 0; situ_device_kind_at(i, &row); i++) {
     split_words(&key_words, row.name);
     if (strcmp(row.kind, "cpu") == 0 || key_words.n == 0 || !spells(&model_words, key_words.word[0])) continue;
-    int score = 0;
+    int score = 2 * (int)strlen(key_words.word[0]); /* "gtx1080ti" rather than "gtx1080" */
     for (int w = 1; w < key_words.n; w++) score += some_word_begins(&model_words, key_words.word[w]) ? 1 : -1;
     if (best && score <= best_score) continue;
     best = catalogue_find(row.name);
@@ -261,7 +261,7 @@ static situ_status build(situ_platform **out, arena *a, const host_facts *facts,
     const situ_link_kind_info *bus = link_kind_find(gpu->row->bus);
     double rate = gpu->link_bytes_per_s > 0.0 ? gpu->link_bytes_per_s : bus->bytes_per_s;
     links[n_links++] = (situ_link){gpu->node, d, bus->latency_ns, rate, -1};
-    links[n_links++] = (situ_link){d, gpu->node, bus->latency_ns, rate, -1};
+    links[n_links++] = (situ_link){d, gpu->node, bus->to_host_ns, rate, -1};
   }
   return platform_new(out, "this-host", devices, n, links, n_links, error);
 }

@@ -59,6 +59,7 @@ extern const builtin *const builtins[];
 
 /* Makes the network that a path names ("builtin:resnet50?batch=8"); *parameters (may be NULL) is its number of
  * parameters. BAD_INPUT when there is no such network, parameter or value, with a list of those that there are. */
-situ_status builtin_generate(situ_graph **out, const char *path, int64_t *parameters, situ_error *error);
+situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype precision, int64_t *parameters,
+                             situ_error *error);
 
 #endif

@@ -98,7 +98,11 @@ static net_value feed_forward(net *n, net_value x, const int64_t *v) {
 }
 
 /* Each expert takes the same number of tokens, those that the router rates highest for it (expert choice, Zhou et al.,
- * NeurIPS 2022): all shapes are fixed and every expert has its share of the work. */
+ * NeurIPS 2022): all shapes are fixed and every expert has its share of the work.
+ *
+ * Costs are expected values. All experts together work on `chosen` rows for each token, however the shares round up. A
+ * token leaves a given one of E experts out with probability 1 - k/E, so that E (1 - (1 - k/E)^T) experts read their
+ * weights for T tokens; the memory holds all. Real routing is skewed, so that this is an upper estimate. */
 static net_value experts(net *n, net_value x, const int64_t *v) {
   int64_t tokens = v[BATCH] * v[TOKENS], share = (tokens * v[CHOSEN] + v[EXPERTS] - 1) / v[EXPERTS];
   net_value *rows = net_array(n, v[EXPERTS]), *rates = net_array(n, v[EXPERTS]), best[2];
@@ -109,12 +113,15 @@ static net_value experts(net *n, net_value x, const int64_t *v) {
            2);
   net_split(n, "split_rates", best[0], 1, rates, (int32_t)v[EXPERTS]); /* [share, 1] each */
   net_split(n, "split_rows", best[1], 1, rows, (int32_t)v[EXPERTS]);
+  double used = (double)v[CHOSEN] / (double)v[EXPERTS];
+  net_expect(n, used * (double)tokens / (double)share, 1 - pow(1 - used, (double)tokens));
   for (int64_t e = 0; e < v[EXPERTS] && net_ok(n); e++) {
     net_enter(n, "expert%lld", (long long)e);
     net_value mine = net_gather(n, "gather", flat, net_squeeze(n, "squeeze", rows[e], 1));
     rates[e] = net_op2(n, "rate", "Mul", feed_forward(n, mine, v), rates[e]);
     net_leave(n);
   }
+  net_expect(n, 1, 1);
   net_value all = net_concat(n, "concat", 0, rates, (int32_t)v[EXPERTS]);
   net_value places = net_concat(n, "places", 0, rows, (int32_t)v[EXPERTS]); /* [experts * share, 1] */
   net_value sum = net_op(n, "combine", "ScatterND", NET_NO_ATTRS,

@@ -81,7 +81,8 @@ static situ_status read_values(const builtin *b, int64_t *values, const char *pa
   return SITU_STATUS_OK;
 }
 
-situ_status builtin_generate(situ_graph **out, const char *path, int64_t *parameters, situ_error *error) {
+situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype precision, int64_t *parameters,
+                             situ_error *error) {
   *out = NULL;
   if (strncmp(path, prefix, sizeof prefix - 1) != 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "expected the form builtin:NAME?key=value&...");
@@ -92,7 +93,7 @@ situ_status builtin_generate(situ_graph **out, const char *path, int64_t *parame
   net *n;
   if (!b) return refuse_name(path, name, length, error);
   TRY(read_values(b, values, path, name + length + (name[length] == '?'), error));
-  TRY(net_new(&n, b->name, error));
+  TRY(net_new(&n, b->name, precision, error));
   b->generate(n, values);
   if (parameters) *parameters = net_parameters(n);
   situ_status status = net_finish(n, out, error);
@@ -103,7 +104,7 @@ situ_status builtin_generate(situ_graph **out, const char *path, int64_t *parame
 }
 
 static situ_status read_builtin(read_result *result, const read_source *source, situ_error *error) {
-  return builtin_generate(&result->graph, source->path, NULL, error);
+  return builtin_generate(&result->graph, source->path, read_precision(source->options->precision), NULL, error);
 }
 
 const reader builtin_reader = {

@@ -63,15 +63,8 @@ static int64_t charge(reading *r, ir_net *net, const ir_layer *layer) {
   int64_t total = layer->blob_bytes;
   for (int64_t i = 0; i < layer->n_inputs; i++) {
     if (layer->inputs[i].layer < 0) continue;
-    ir_layer *from = &net->layers[layer->inputs[i].layer];
-    if (!from->constant) continue;
-    int64_t bytes = ir_held_bytes(net, from, layer->inputs[i].output);
-    bool *charged = &from->outputs[layer->inputs[i].output].charged;
-    if (*charged)
-      r->shared_bytes = sat_add(r->shared_bytes, bytes);
-    else
-      total = sat_add(total, bytes);
-    *charged = true;
+    int32_t from = layer->inputs[i].layer;
+    if (net->layers[from].constant) total = sat_add(total, ir_charge(net, from, &r->shared_bytes));
   }
   r->weight_bytes = sat_add(r->weight_bytes, total);
   return total;
@@ -247,7 +240,7 @@ static void remark(reading *r) {
 static situ_status read_into(reading *r) {
   const read_source *s = r->source;
   TRY(ir_parse(&r->net, r->a, s, r->error));
-  TRY(ir_link(r->net, r->a, s->path, r->error));
+  TRY(ir_link(r->net, read_precision(s->options->precision), r->a, s->path, r->error));
   name_dims(r);
   size_dims(r, r->net);
   TRY(situ_graph_builder_new(&r->builder, *r->net->name ? r->net->name : s->path, r->error));

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/fail.h"
 #include "read/ir_net.h"
 
@@ -101,7 +102,8 @@ static situ_status order_layers(const linker *l) {
   int32_t *reader = ARENA_NEW(l->a, int32_t, net->n_edges);
   int64_t *missing = ARENA_ZERO(l->a, int64_t, n);
   net->order = ARENA_NEW(l->a, int32_t, n);
-  if (!start || !reader || !missing || !net->order) return fail_no_memory(l->error);
+  net->pending = ARENA_NEW(l->a, int32_t, n);
+  if (!start || !reader || !missing || !net->order || !net->pending) return fail_no_memory(l->error);
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = 0; k < net->layers[i].n_inputs; k++)
       if (net->layers[i].inputs[k].layer >= 0) start[net->layers[i].inputs[k].layer + 2]++;
@@ -163,27 +165,72 @@ static void find_constants(ir_net *net) {
   }
 }
 
+/* How constants are held, and that their readers know it. False without memory. */
+static bool hold_constants(ir_net *net, situ_dtype precision, arena *a) {
+  for (int64_t at = 0; at < net->n_layers; at++) {
+    ir_layer *layer = &net->layers[net->order[at]];
+    const ops_tensor **sources = ARENA_NEW(a, const ops_tensor *, layer->n_inputs);
+    if (!sources) return false;
+    for (int64_t k = 0; k < layer->n_inputs; k++) {
+      ir_port *port = &layer->inputs[k];
+      if (port->layer >= 0) port->tensor = net->layers[port->layer].outputs[port->output].tensor;
+      ops_set_precision(&port->tensor, precision);
+      sources[k] = &port->tensor;
+    }
+    if (layer->constant && layer->n_outputs > 0 && strcmp(layer->type, "Const") == 0)
+      layer->outputs[0].tensor.stored_bytes = ir_int(layer, "size", layer->blob_bytes);
+    for (int64_t k = 0; k < layer->n_outputs; k++) ops_set_precision(&layer->outputs[k].tensor, precision);
+    if (!layer->constant || strcmp(layer->type, "Const") == 0) continue;
+    if (!is_known_shape(layer))
+      for (int64_t k = layer->n_outputs - 1; k >= 0; k--)
+        layer->of_sources = ops_hold(&layer->outputs[k].tensor, sources, (int32_t)layer->n_inputs);
+  }
+  return true;
+}
+
 static bool is_few_levels(const ir_layer *layer) {
   return strcmp(layer->type, "FakeQuantize") == 0 && ir_int(layer, "levels", INT64_MAX) <= 256;
 }
 
-int64_t ir_held_bytes(const ir_net *net, const ir_layer *layer, int32_t output) {
-  while (strcmp(layer->type, "Convert") == 0 && layer->n_inputs == 1) {
-    output = layer->inputs[0].output;
-    layer = &net->layers[layer->inputs[0].layer];
+/* What the file stores for a constant; of one that holds new elements, what these take. */
+static int64_t own_bytes(const ir_layer *layer) {
+  if (layer->of_sources || is_known_shape(layer)) return 0;
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < layer->n_outputs; i++) bytes = sat_add(bytes, ops_bytes(&layer->outputs[i].tensor, NULL));
+  return bytes;
+}
+
+int64_t ir_charge(ir_net *net, int32_t constant, int64_t *shared_bytes) {
+  int64_t total = 0;
+  int32_t n = 0;
+  if (net->layers[constant].charged) {
+    *shared_bytes = sat_add(*shared_bytes, ops_bytes(&net->layers[constant].outputs[0].tensor, NULL));
+    return 0;
   }
-  const ops_tensor *t = &layer->outputs[output].tensor;
-  if (is_few_levels(layer)) return ops_elements(t, NULL);
-  int64_t stored = ir_int(layer, "size", layer->blob_bytes);
-  return strcmp(layer->type, "Const") == 0 && stored > 0 ? stored : ops_bytes(t, NULL);
+  net->layers[constant].charged = true;
+  net->pending[n++] = constant;
+  while (n > 0) {
+    const ir_layer *layer = &net->layers[net->pending[--n]];
+    total = sat_add(total, own_bytes(layer));
+    for (int64_t i = 0; layer->of_sources && i < layer->n_inputs; i++) {
+      int32_t from = layer->inputs[i].layer;
+      if (net->layers[from].charged) continue;
+      net->layers[from].charged = true;
+      net->pending[n++] = from;
+    }
+  }
+  return total;
 }
 
 bool ir_is_quantised(const ir_net *net, const ir_layer *layer) {
   static const char *const types[] = {"Convolution", "GroupConvolution", "MatMul"};
   bool multiplies = false;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) multiplies |= strcmp(layer->type, types[i]) == 0;
-  return multiplies && layer->n_inputs >= 2 && layer->inputs[0].layer >= 0 && layer->inputs[1].layer >= 0 &&
-         is_few_levels(&net->layers[layer->inputs[0].layer]) && is_few_levels(&net->layers[layer->inputs[1].layer]);
+  if (!multiplies || layer->n_inputs < 2 || layer->inputs[0].layer < 0 || layer->inputs[1].layer < 0) return false;
+  const ir_layer *weights = &net->layers[layer->inputs[1].layer];
+  const ops_tensor *t = &layer->inputs[1].tensor;
+  bool packed = weights->constant && t->stored_bytes > 0 && t->stored_bytes < 2 * ops_elements(t, NULL);
+  return is_few_levels(&net->layers[layer->inputs[0].layer]) && (packed || is_few_levels(weights));
 }
 
 /* Parts of a dimension from start to end, which count from behind, its last element being -1 + size + 1. */
@@ -209,7 +256,8 @@ int64_t ir_trips(const ir_layer *layer) {
   return -1;
 }
 
-static situ_status link_net(ir_net *net, bool body, arena *a, const char *path, situ_error *error) {
+static situ_status link_net(ir_net *net, bool body, situ_dtype precision, arena *a, const char *path,
+                            situ_error *error) {
   linker l = {.net = net, .a = a, .path = path, .error = error};
   keyed *index = ARENA_NEW(a, keyed, net->n_layers);
   if (!index) return fail_no_memory(error);
@@ -221,11 +269,13 @@ static situ_status link_net(ir_net *net, bool body, arena *a, const char *path, 
         return bad_layer(&l, &net->layers[i], "no edge enters at port", net->layers[i].inputs[k].id);
   TRY(order_layers(&l));
   find_constants(net);
+  if (!hold_constants(net, precision, a)) return fail_no_memory(error);
   for (int64_t i = 0; i < net->n_layers; i++)
-    for (int32_t b = 0; b < net->layers[i].n_bodies; b++) TRY(link_net(net->layers[i].bodies[b], true, a, path, error));
+    for (int32_t b = 0; b < net->layers[i].n_bodies; b++)
+      TRY(link_net(net->layers[i].bodies[b], true, precision, a, path, error));
   return SITU_STATUS_OK;
 }
 
-situ_status ir_link(ir_net *net, arena *a, const char *path, situ_error *error) {
-  return link_net(net, false, a, path, error);
+situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error) {
+  return link_net(net, false, precision, a, path, error);
 }

@@ -19,7 +19,6 @@ typedef struct ir_port {
   int32_t layer, output; /* of an input: which output of which layer it reads; -1 until linked, and in
                            bodies before version 10 where it comes from outside */
   int32_t made;          /* of an output: the graph's tensor, -1 for none */
-  bool charged;          /* of a constant output: an operator was charged with its bytes */
 } ir_port;
 
 /* How a value enters or leaves a body. */
@@ -42,7 +41,9 @@ typedef struct ir_layer {
   int64_t n_mappings;
   ir_net *bodies[2]; /* of TensorIterator and Loop one, of If two */
   int32_t n_bodies;
-  bool constant; /* the same at each run; added by ir_link */
+  bool constant;   /* the same at each run; added by ir_link, as are: */
+  bool of_sources; /* a constant that is held as the constants that it is computed from (ops_hold) */
+  bool charged;    /* a constant: an operator was charged with its bytes */
 } ir_layer;
 
 typedef struct ir_edge {
@@ -55,7 +56,8 @@ struct ir_net {
   ir_layer *layers;
   ir_edge *edges;
   int64_t n_layers, n_edges;
-  int32_t *order; /* [n_layers] producers first; added by ir_link */
+  int32_t *order;   /* [n_layers] producers first; added by ir_link, as is: */
+  int32_t *pending; /* [n_layers] scratch of ir_charge */
 };
 
 /* Parses a file. BAD_INPUT, with the line, when it is no IR of version 6 to 11 or states what cannot be; nothing beyond
@@ -64,13 +66,14 @@ situ_status ir_parse(ir_net **out, arena *a, const struct read_source *source, s
 
 /* Follows the edges of a net and of the bodies within, orders the layers and finds what is constant. BAD_INPUT, naming
  * the layer, when an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
-situ_status ir_link(ir_net *net, arena *a, const char *path, situ_error *error);
+situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error);
 
-/* What a constant output takes: the bytes of the file where they are stored, also behind a Convert; a byte for each
- * element behind a FakeQuantize of at most 256 levels, since engines keep that; else those of its tensor. */
-int64_t ir_held_bytes(const ir_net *net, const ir_layer *layer, int32_t output);
+/* Charges a constant to the operator that reads it: the bytes of all that it is held as and that were not charged
+ * before. What was charged before is added to *shared_bytes. */
+int64_t ir_charge(ir_net *net, int32_t constant, int64_t *shared_bytes);
 
-/* Whether the layer multiplies what FakeQuantize of at most 256 levels has made: engines run it in I8. */
+/* Whether the layer multiplies activations that a FakeQuantize of at most 256 levels has made by weights of another one
+ * or stored in at most 8 bits: engines run it in I8. */
 bool ir_is_quantised(const ir_net *net, const ir_layer *layer);
 
 /* How often the body of a layer runs, by the parts that go in and out; -1 when they do not tell. */

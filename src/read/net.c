@@ -29,7 +29,8 @@ struct net {
   int32_t n_values, values_capacity;
   const ops_tensor **inputs; /* of the call under way */
   ops_tensor *outputs;
-  situ_dtype dtype;
+  situ_dtype dtype, precision;
+  double work, reading; /* net_expect */
   int32_t group, n_groups;
   int64_t n_parameters;
   char path[PATH_BYTES];
@@ -39,11 +40,17 @@ struct net {
   situ_error error;
 };
 
-situ_status net_new(net **out, const char *model, situ_error *error) {
+situ_status net_new(net **out, const char *model, situ_dtype precision, situ_error *error) {
   *out = NULL;
   net *n = calloc(1, sizeof *n);
   if (!n) return fail_no_memory(error);
-  *n = (net){.arena = arena_new(), .scratch = arena_new(), .dtype = SITU_DTYPE_F32, .group = -1};
+  *n = (net){.arena = arena_new(),
+             .scratch = arena_new(),
+             .precision = precision,
+             .dtype = precision ? precision : SITU_DTYPE_F32,
+             .work = 1,
+             .reading = 1,
+             .group = -1};
   n->inputs = ARENA_NEW(n->arena, const ops_tensor *, MOST_INPUTS);
   n->outputs = ARENA_NEW(n->arena, ops_tensor, MOST_INPUTS);
   if (!n->scratch || !n->inputs || !n->outputs || situ_graph_builder_new(&n->builder, model, NULL) != SITU_STATUS_OK) {
@@ -99,7 +106,7 @@ static void no_memory(net *n) {
 void net_set_bits(net *n, int64_t bits) {
   if (bits != 16 && bits != 32)
     net_refuse(n, "numbers of %lld bits are not offered; bits is 16 or 32", (long long)bits);
-  n->dtype = bits == 16 ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
+  if (!n->precision) n->dtype = bits == 16 ? SITU_DTYPE_F16 : SITU_DTYPE_F32;
 }
 
 void net_enter(net *n, const char *format, ...) {
@@ -125,6 +132,11 @@ void net_leave(net *n) {
     n->path[n->path_ends[--n->depth]] = '\0';
   else
     defect(n, NULL, "leaves a layer that it never entered");
+}
+
+void net_expect(net *n, double work, double reading) {
+  n->work = work;
+  n->reading = reading;
 }
 
 void net_share(net *n) { n->group = n->n_groups++; }
@@ -238,19 +250,24 @@ static int64_t resident_bytes(net *n, const char *name, const net_value *inputs,
   return bytes;
 }
 
+static int64_t part_of(int64_t whole, double part) { return part < 1 ? (int64_t)(part * (double)whole + 0.5) : whole; }
+
 /* Adds the operator, its tensors and its uses to the graph, and the values of its outputs to the net. */
 static void record(net *n, const char *name, const ops_node *node, const net_value *inputs, net_value *outputs) {
   ops_work work = ops_count(node);
   int32_t group, op, tensor;
   int64_t weight_bytes = resident_bytes(n, name, inputs, node->n_inputs, &group);
+  int64_t moved = sat_add(work.read_bytes, work.written_bytes);
+  int64_t read = min64(weight_bytes, work.read_bytes); /* a Gather reads less than its weights */
+  int64_t expected = sat_add(part_of(moved - read, n->work), part_of(read, n->reading));
   if (!work.exact) defect(n, name, "has an operator whose work is not exactly known");
   situ_operator about = {.name = name,
                          .kind = node->kind,
                          .layer = n->path,
                          .dtype = work.dtype,
                          .weight_bytes = weight_bytes,
-                         .flops = work.flops,
-                         .moved_bytes = sat_add(work.read_bytes, work.written_bytes),
+                         .flops = part_of(work.flops, n->work),
+                         .moved_bytes = expected,
                          .source_id = -1,
                          .colocation = group,
                          .inferred = work.exact};

@@ -42,7 +42,8 @@ typedef struct net_shape {
 
 /* ---- The whole ---- */
 
-situ_status net_new(net **out, const char *model, situ_error *error);
+/* With a precision other than UNKNOWN all inputs and weights of floating types have it, whatever net_set_bits says. */
+situ_status net_new(net **out, const char *model, situ_dtype precision, situ_error *error);
 void net_free(net *n);
 /* Freezes what was written, or reports what went wrong first. The net can only be freed afterwards. */
 situ_status net_finish(net *n, situ_graph **out, situ_error *error);
@@ -57,6 +58,10 @@ void net_enter(net *n, const char *format, ...) __attribute__((format(printf, 2,
 void net_leave(net *n);
 void net_share(net *n);
 void net_share_end(net *n);
+
+/* From now on operators run only at times, as those of an expert do: FLOPs and bytes of activations count `work` times,
+ * the reading of weights `reading` times, both 0 .. 1 and 1 at first. */
+void net_expect(net *n, double work, double reading);
 
 /* Room for `count` values, all NET_NONE at first, as long as the net lives; NULL after an error. */
 net_value *net_array(net *n, int64_t count);

@@ -194,7 +194,12 @@ static situ_status read_into(onnx_reading *r, read_result *result, const read_so
 static situ_status read_onnx(read_result *result, const read_source *source, situ_error *error) {
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
-  onnx_reading r = {.a = a, .path = source->path, .options = source->options, .notes = &result->notes, .error = error};
+  onnx_reading r = {.a = a,
+                    .path = source->path,
+                    .options = source->options,
+                    .precision = read_precision(source->options->precision),
+                    .notes = &result->notes,
+                    .error = error};
   situ_status status = read_into(&r, result, source);
   if (status == SITU_STATUS_OK && result->notes.failed) status = fail_no_memory(error);
   free(r.uses);

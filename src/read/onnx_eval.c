@@ -56,16 +56,36 @@ onnx_held *onnx_held_new(onnx_reading *r) {
   return h;
 }
 
+/* Puts a weight before `todo`, the list of what the operator under way is charged for, unless one was charged before.
+ */
+static onnx_held *claim(onnx_reading *r, onnx_held *h, onnx_held *todo) {
+  if (h->owner >= 0) {
+    if (h->owner != r->current && !h->shared) {
+      h->shared = true;
+      r->shared_bytes = sat_add(r->shared_bytes, ops_bytes(&h->t, NULL));
+    }
+    return todo;
+  }
+  h->owner = r->current;
+  h->next = todo;
+  return h;
+}
+
+/* Charges the operator under way with a weight and all that it is held as. */
+static void charge(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
+  for (onnx_held *todo = claim(r, h, NULL); todo;) {
+    onnx_held *at = todo;
+    todo = at->next;
+    cost->weight_bytes = sat_add(cost->weight_bytes, at->weight_bytes);
+    r->weight_bytes = sat_add(r->weight_bytes, at->weight_bytes);
+    for (int32_t i = 0; i < at->n_sources; i++)
+      if (at->sources[i]) todo = claim(r, at->sources[i], todo);
+  }
+}
+
 situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
   if (!h) return SITU_STATUS_OK;
-  if (h->t.constant && h->owner < 0) {
-    h->owner = r->current;
-    cost->weight_bytes = sat_add(cost->weight_bytes, h->weight_bytes);
-    r->weight_bytes = sat_add(r->weight_bytes, h->weight_bytes);
-  } else if (h->t.constant && h->owner != r->current && !h->shared) {
-    h->shared = true;
-    r->shared_bytes = sat_add(r->shared_bytes, h->weight_bytes);
-  }
+  if (h->t.constant) charge(r, h, cost);
   if (h->t.constant || h->tensor < 0) return SITU_STATUS_OK;
   if (r->n_uses == r->uses_capacity) {
     int64_t wanted = r->uses_capacity ? 2 * r->uses_capacity : 64;
@@ -76,6 +96,12 @@ situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost) {
   }
   r->uses[r->n_uses++] = h->tensor;
   return SITU_STATUS_OK;
+}
+
+void onnx_hold_as(onnx_held *h, onnx_held *const *sources, int32_t n_sources) {
+  h->weight_bytes = 0;
+  h->sources = sources;
+  h->n_sources = n_sources;
 }
 
 onnx_held *onnx_scope_find(const onnx_scope *s, const char *name) {
@@ -138,7 +164,9 @@ static situ_status define_weights(onnx_reading *r, onnx_scope *s) {
     onnx_held *h = onnx_held_new(r);
     if (!h) return fail_no_memory(r->error);
     h->t = w->tensor;
-    h->weight_bytes = w->size_bytes;
+    h->t.stored_bytes = w->size_bytes;
+    ops_set_precision(&h->t, r->precision);
+    h->weight_bytes = h->t.stored_bytes;
     TRY(define(r, s, w->name, h));
   }
   return SITU_STATUS_OK;
@@ -166,6 +194,7 @@ situ_status onnx_scope_open(onnx_reading *r, onnx_scope *s, const onnx_scope *ou
       h = onnx_held_new(r);
       if (!h) return fail_no_memory(r->error);
       TRY(declare_as(r, v, &h->t, !outer));
+      ops_set_precision(&h->t, r->precision);
     }
     TRY(define(r, s, v->name, h));
   }
@@ -243,25 +272,44 @@ situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n,
   return SITU_STATUS_OK;
 }
 
+/* How a weight computed from weights alone is held. */
+static void fold(const onnx_node *n, const ops_node *shown, onnx_held *const *ins, onnx_held *made) {
+  if (strcmp(n->kind, "Shape") == 0 || strcmp(n->kind, "Size") == 0) return; /* known without what it is of */
+  if (ops_hold(&made->t, shown->inputs, shown->n_inputs))
+    onnx_hold_as(made, ins, n->n_inputs);
+  else
+    made->weight_bytes = max64(ops_bytes(&made->t, NULL), n->bulk_bytes);
+}
+
+static bool is_byte(const ops_tensor *t) {
+  return t && situ_dtype_bits(t->dtype) > 0 && situ_dtype_bits(t->dtype) <= 8;
+}
+
+/* Whether the node multiplies dequantised values with each other: engines run it in I8. */
+static bool is_quantised(const onnx_node *n, onnx_held *const *ins) {
+  static const char *const kinds[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+  bool multiplies = false;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) multiplies |= strcmp(n->kind, kinds[i]) == 0;
+  return multiplies && n->n_inputs >= 2 && ins[0] && ins[1] && ins[0]->dequantised && ins[1]->dequantised;
+}
+
 static situ_status eval_plain(onnx_reading *r, const onnx_scope *s, const onnx_node *n, ops_node *shown,
                               onnx_held *const *ins, onnx_held **outs, onnx_cost *cost) {
   bool fits;
   TRY(onnx_infer(r, s, n, shown, &fits));
   if (!ops_known(n->domain, n->kind)) note_unknown(r, n);
   bool folded = all_constant(shown->outputs, n->n_outputs);
-  int64_t stored = 0;
-  for (int32_t i = 0; i < n->n_inputs; i++) {
-    if (!folded) TRY(onnx_consume(r, ins[i], cost));
-    if (ins[i]) stored = sat_add(stored, ins[i]->weight_bytes);
-  }
-  bool quantised = strcmp(n->kind, "DequantizeLinear") == 0;
+  for (int32_t i = 0; i < n->n_outputs; i++) ops_set_precision(&shown->outputs[i], r->precision);
+  for (int32_t i = 0; i < n->n_inputs && !folded; i++) TRY(onnx_consume(r, ins[i], cost));
   for (int32_t i = 0; i < n->n_outputs; i++) {
     outs[i]->t = shown->outputs[i];
     outs[i]->t.constant = folded;
-    if (folded) outs[i]->weight_bytes = quantised ? stored : max64(ops_bytes(&outs[i]->t, NULL), n->bulk_bytes);
+    outs[i]->dequantised = strcmp(n->kind, "DequantizeLinear") == 0 && is_byte(shown->inputs[0]);
+    if (folded) fold(n, shown, ins, outs[i]);
   }
   if (folded) return SITU_STATUS_OK;
   ops_work work = ops_count(shown);
+  if (is_quantised(n, ins)) work.dtype = SITU_DTYPE_I8;
   onnx_cost own = {.flops = max64(work.flops, 0),
                    .moved_bytes = sat_add(work.read_bytes, work.written_bytes),
                    .weight_bytes = n->bulk_bytes,

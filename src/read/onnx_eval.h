@@ -6,10 +6,10 @@
  * default size, the file may well be right and the size wrong: then the operator's outputs are taken as declared, it
  * counts as not understood, and a note says so.
  *
- * Weights. A value computed from weights alone is itself a weight: the nodes that make it do no work, and its bytes
- * are charged to the first operator (in topological order) that reads it as something to compute with. A weight that
- * several operators read is charged to the first one only. DequantizeLinear of a weight keeps the bytes of the
- * quantised form, which is what engines hold. */
+ * Weights. A value computed from weights alone is itself a weight: the nodes that make it do no work, and the bytes of
+ * the weights that it is computed from (ops_hold) are charged to the first operator (in topological order) that reads
+ * it as something to compute with. A weight that several operators read is charged to the first one only. So a weight
+ * that is unpacked, converted and dequantised takes the bytes of its packed form, which is what engines hold. */
 #ifndef SITU_READ_ONNX_EVAL_H
 #define SITU_READ_ONNX_EVAL_H
 
@@ -20,10 +20,14 @@
 /* A value in scope. */
 typedef struct onnx_held {
   ops_tensor t;
-  int32_t tensor;       /* of the builder, when an operator of the main graph makes it; else -1 */
-  int64_t weight_bytes; /* when t.constant */
-  int32_t owner;        /* the operator that was charged for it, -1 for none yet */
-  bool shared;          /* and another one reads it too */
+  int32_t tensor;                   /* of the builder, when an operator of the main graph makes it; else -1 */
+  int64_t weight_bytes;             /* when t.constant: its own, without those of its sources */
+  int32_t owner;                    /* the operator that was charged for it, -1 for none yet */
+  bool shared;                      /* and another one reads it too */
+  bool dequantised;                 /* made by DequantizeLinear from integers of at most 8 bits */
+  struct onnx_held *const *sources; /* of a weight: what it is held as instead, or NULL; entries may be NULL */
+  int32_t n_sources;
+  struct onnx_held *next; /* to be charged */
 } onnx_held;
 
 /* A function call under way. */
@@ -57,6 +61,7 @@ typedef struct onnx_reading {
   const onnx_model *model;
   const char *path;
   const situ_read_options *options;
+  situ_dtype precision; /* UNKNOWN: as stored */
   text_buffer *notes;
   string_map *noted; /* remarks made once */
   string_map *dims;  /* dynamic dimension -> its size */
@@ -87,6 +92,8 @@ situ_status onnx_eval_node(onnx_reading *r, onnx_scope *s, const onnx_node *n, o
 situ_status onnx_infer(onnx_reading *r, const onnx_scope *s, const onnx_node *n, const ops_node *shown, bool *fits);
 /* Reads a value for work: a weight is charged, a tensor of the main graph is used. */
 situ_status onnx_consume(onnx_reading *r, onnx_held *h, onnx_cost *cost);
+/* Says that a weight is held as others are; the array stays with the reading. */
+void onnx_hold_as(onnx_held *h, onnx_held *const *sources, int32_t n_sources);
 /* A new value that is no weight, of an unknown tensor. */
 onnx_held *onnx_held_new(onnx_reading *r);
 /* Adds `more`, `times` over; weights once. */

@@ -117,7 +117,8 @@ situ_status onnx_eval_call(onnx_reading *r, const onnx_scope *s, const onnx_node
     if (!folded) TRY(onnx_consume(r, results[i], cost));
     outs[i]->t = results[i]->t;
     outs[i]->t.constant = folded;
-    outs[i]->weight_bytes = results[i]->weight_bytes;
+    outs[i]->dequantised = results[i]->dequantised;
+    if (folded) onnx_hold_as(outs[i], &results[i], 1);
   }
   return SITU_STATUS_OK;
 }
@@ -186,7 +187,7 @@ static situ_status eval_if(onnx_reading *r, const onnx_scope *s, const onnx_node
     } else {
       outs[i]->t = x ? x->t : y->t;
       outs[i]->t.constant = folded;
-      outs[i]->weight_bytes = x ? x->weight_bytes : y->weight_bytes;
+      if (folded) onnx_hold_as(outs[i], x ? &results[0][i] : &results[1][i], 1);
     }
   }
   return SITU_STATUS_OK;

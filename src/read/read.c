@@ -94,6 +94,8 @@ static situ_status make_training(situ_model *model, const char *path, situ_error
 }
 
 situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
+  if ((unsigned)o->precision > SITU_PRECISION_I8)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "precision is no value of situ_precision");
   bool good = o->n_dims == 0 || (o->n_dims > 0 && o->dims);
   for (int32_t k = 0; good && k < o->n_dims; k++) good = o->dims[k].name && o->dims[k].value >= 0;
   return good ? SITU_STATUS_OK
@@ -140,6 +142,8 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     }
     file_close(&view);
   }
+  if (status == SITU_STATUS_OK && filled.precision && model->costs)
+    status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "brings times of its own; they have one precision");
   if (status == SITU_STATUS_OK && filled.training) status = make_training(model, path, error);
   if (status != SITU_STATUS_OK) {
     situ_model_free(model);

@@ -77,4 +77,7 @@ READER_ROWS(READER_DECLARE)
 
 extern const reader *const readers[]; /* ended by NULL */
 
+/* The element type of a precision, UNKNOWN for AS_STORED. */
+situ_dtype read_precision(situ_precision precision);
+
 #endif

@@ -8,7 +8,7 @@
 #include "situ/solve.h"
 #include "situ/write.h"
 
-enum { LIST_MAX_COLUMNS = 8, LIST_CELL_BYTES = 320 };
+enum { LIST_MAX_COLUMNS = 12, LIST_CELL_BYTES = 320 };
 
 typedef enum list_kind { LIST_TEXT = 0, LIST_TRUTH, LIST_AMOUNT, LIST_BYTES, LIST_RATE, LIST_TIME } list_kind;
 
@@ -94,6 +94,10 @@ static bool device_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
   c[5].number = d.peak_flops[SITU_DTYPE_F16];
   c[6].text = d.title;
   c[7].text = d.source;
+  c[8].number = d.peak_flops[SITU_DTYPE_BF16];
+  c[9].number = d.peak_flops[SITU_DTYPE_I8];
+  c[10].text = situ_device_family_name(d.family);
+  c[11].amount = d.launch_ns;
   return true;
 }
 
@@ -106,6 +110,7 @@ static bool link_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
   c[3].truth = l.fabric;
   c[4].text = l.title;
   c[5].text = l.source;
+  c[6].amount = l.to_host_ns;
   return true;
 }
 
@@ -165,7 +170,11 @@ static const list_family families[] = {
       {"flops_f32", "FLOP/s f32", LIST_AMOUNT},
       {"flops_f16", "f16", LIST_AMOUNT},
       {"title", "device", 0},
-      {"source", NULL, 0}},
+      {"source", NULL, 0},
+      {"flops_bf16", NULL, LIST_AMOUNT},
+      {"flops_i8", NULL, LIST_AMOUNT},
+      {"family", NULL, 0},
+      {"launch_ns", NULL, LIST_TIME}},
      device_row},
     {"links",
      "known kinds of link between devices",
@@ -174,7 +183,8 @@ static const list_family families[] = {
       {"bytes_per_s", "rate", LIST_RATE},
       {"fabric", "fabric", LIST_TRUTH},
       {"title", "link", 0},
-      {"source", NULL, 0}},
+      {"source", NULL, 0},
+      {"to_host_ns", NULL, LIST_TIME}},
      link_row},
     {"models",
      "built-in models (builtin:NAME?key=value&...)",

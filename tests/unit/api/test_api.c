@@ -272,8 +272,12 @@ static void a_call_tells_what_it_finds(void **state) {
   (void)state;
   told t = {.n = 0};
   situ_cost_options unfused = {.size = sizeof unfused, .fusion = "none"};
-  situ_instance_options o = {
-      .size = sizeof o, .model = model, .platform = platform, .cost = &unfused, .log = hear, .log_context = &t};
+  situ_instance_options o = {.size = sizeof o,
+                             .model = "builtin:inception-v3?image=128",
+                             .platform = platform,
+                             .cost = &unfused,
+                             .log = hear,
+                             .log_context = &t};
   situ_solve_options solve = {
       .size = sizeof solve, .solvers = "single,heft", .max_steps = 50, .log = hear, .log_context = &t};
   situ_instance *instance = NULL;

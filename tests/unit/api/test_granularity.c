@@ -24,7 +24,7 @@ static const char decoder[] =
 static situ_graph *generate(const char *path) {
   situ_graph *g;
   int64_t parameters;
-  assert_int_equal(builtin_generate(&g, path, &parameters, NULL), SITU_STATUS_OK);
+  assert_int_equal(builtin_generate(&g, path, SITU_DTYPE_UNKNOWN, &parameters, NULL), SITU_STATUS_OK);
   return g;
 }
 

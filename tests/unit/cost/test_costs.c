@@ -70,32 +70,32 @@ static situ_costs *costs_of(const situ_graph *g, const situ_platform *p, const s
 static void roofline_takes_the_slower_of_arithmetic_and_traffic(void **state) {
   (void)state;
   work works[] = {
-      {19500000000, 0, 0, SITU_DTYPE_F32},       /* 19.5 GFLOP / (0.5 * 19.5 TFLOP/s) = 2 ms */
-      {312000000000, 1000, 0, SITU_DTYPE_F16},   /* 312 G / (0.5 * 312 T) = 2 ms on tensor cores */
-      {1000, 1631200000, 0, SITU_DTYPE_F32},     /* 1.6312 GB / (0.8 * 2039 GB/s) = 1 ms */
+      {19500000000, 0, 0, SITU_DTYPE_F32},       /* 19.5 GFLOP / (0.75 * 19.5 TFLOP/s) = 1.33 ms */
+      {312000000000, 1000, 0, SITU_DTYPE_F16},   /* 312 G / (0.55 * 312 T) = 1.82 ms on tensor cores */
+      {1000, 1631200000, 0, SITU_DTYPE_F32},     /* 1.6312 GB / (0.75 * 2039 GB/s) = 1.067 ms */
       {1, 0, 0, SITU_DTYPE_F32},                 /* rounded up to 1 ns */
       {0, 0, 4096, SITU_DTYPE_F32},              /* no work: 0, without launch */
-      {INT64_MAX, INT64_MAX, 0, SITU_DTYPE_F32}, /* traffic: 9223372036854775807 / 1.6312e12 = 5654347.7 s */
+      {INT64_MAX, INT64_MAX, 0, SITU_DTYPE_F32}, /* traffic: 9223372036854775807 / 1.52925e12 = 6031304.3 s */
   };
   situ_graph *g = chain(works, 6);
   situ_platform *p = named("cpu+a100-80g");
   situ_costs *c = costs_of(g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .fusion = "none"});
-  assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 2000000 + 5000);
-  assert_int_equal(situ_costs_time_ns(c, p, 1, 1), 2000000 + 5000);
-  assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 1000000 + 5000);
-  assert_int_equal(situ_costs_time_ns(c, p, 3, 1), 1 + 5000);
+  assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 1333334 + 8000);
+  assert_int_equal(situ_costs_time_ns(c, p, 1, 1), 1818182 + 8000);
+  assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 1066667 + 8000);
+  assert_int_equal(situ_costs_time_ns(c, p, 3, 1), 1 + 8000);
   assert_int_equal(situ_costs_time_ns(c, p, 4, 1), 0);
   assert_int_equal(situ_costs_time_ns(c, p, 4, 0), 0);
-  assert_int_equal(situ_costs_time_ns(c, p, 5, 1) / 1000000000, 5654347);
-  /* The CPU: 19.5 G / (0.5 * 2.6624 T) = 14.6484375 ms, and 1 us of launch. */
-  assert_int_equal(situ_costs_time_ns(c, p, 0, 0), 14648438 + 1000);
-  assert_string_equal(situ_costs_source(c), "roofline at 50 % of peak and 80 % of bandwidth");
+  assert_int_equal(situ_costs_time_ns(c, p, 5, 1) / 1000000000, 6031304);
+  /* The CPU: 19.5 G / (0.7 * 2.6624 T) = 10.4631695 ms, and 8 us of launch. */
+  assert_int_equal(situ_costs_time_ns(c, p, 0, 0), 10463170 + 8000);
+  assert_string_equal(situ_costs_source(c), "roofline at usual efficiencies");
   assert_int_equal(situ_costs_unit_ns(c), 0);
   situ_costs_free(c);
 
   c = costs_of(g, p, &(situ_cost_options){.size = sizeof(situ_cost_options), .model = "roofline", .efficiency = 1.0});
-  assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 1000000 + 5000);
-  assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 800000 + 5000); /* 1.6312 / 2039 */
+  assert_int_equal(situ_costs_time_ns(c, p, 0, 1), 1000000 + 8000);
+  assert_int_equal(situ_costs_time_ns(c, p, 2, 1), 800000 + 8000); /* 1.6312 / 2039 */
   situ_costs_free(c);
   situ_platform_free(p);
   situ_graph_free(g);
@@ -114,6 +114,11 @@ static void types_without_a_rate_take_their_neighbours(void **state) {
   assert_true(roofline_peak(&d, SITU_DTYPE_U8) == 16);
   situ_device only = {.peak_flops = {[SITU_DTYPE_F32] = 3}};
   for (int t = 0; t < DTYPE_COUNT; t++) assert_true(roofline_peak(&only, (situ_dtype)t) == 3);
+  situ_device half = {.peak_flops = {[SITU_DTYPE_F16] = 5, [SITU_DTYPE_I8] = 10}};
+  assert_true(roofline_peak(&half, SITU_DTYPE_F32) == 5 && roofline_peak(&half, SITU_DTYPE_I64) == 5);
+  situ_device whole = {.peak_flops = {[SITU_DTYPE_I8] = 7}};
+  assert_true(roofline_peak(&whole, SITU_DTYPE_I32) == 7 && roofline_peak(&whole, SITU_DTYPE_U8) == 7);
+  assert_true(roofline_peak(&whole, SITU_DTYPE_F32) == 0 && roofline_peak(&whole, SITU_DTYPE_F16) == 0);
 }
 
 static void transfers_add_up_over_their_hops(void **state) {
@@ -122,15 +127,15 @@ static void transfers_add_up_over_their_hops(void **state) {
   situ_graph *g = chain(works, 3);
   situ_platform *p = named("cpu+2*a100-80g+uhd770");
   situ_costs *c = costs_of(g, p, NULL);
-  /* 25.2 MB / 25.2 GB/s = 1 ms, and 10 us of latency, for each hop over PCIe 4. */
+  /* 25.2 MB / 25.2 GB/s = 1 ms for each hop over PCIe 4, and 10 us of latency from the host, 20 us back. */
   assert_int_equal(situ_costs_transfer_ns(c, p, 0, 0, 1), 1010000);
-  assert_int_equal(situ_costs_transfer_ns(c, p, 0, 1, 2), 2020000);
-  assert_int_equal(situ_costs_transfer_ns(c, p, 1, 1, 0), 10001);
-  assert_int_equal(situ_costs_transfer_ns(c, p, 2, 1, 0), 10000);
+  assert_int_equal(situ_costs_transfer_ns(c, p, 0, 1, 2), 2030000);
+  assert_int_equal(situ_costs_transfer_ns(c, p, 1, 1, 0), 20001);
+  assert_int_equal(situ_costs_transfer_ns(c, p, 2, 1, 0), 20000);
   assert_int_equal(situ_costs_transfer_ns(c, p, 0, 1, 1), 0);
   assert_int_equal(situ_costs_transfer_ns(c, p, 0, 0, 3), 0); /* a shared memory */
   assert_int_equal(situ_costs_transfer_ns(c, p, 0, 3, 2), 1010000);
-  assert_int_equal(c->n_kinds, 3); /* none, one hop, two hops */
+  assert_int_equal(c->n_kinds, 4); /* none, to a device, back, back and to */
   situ_costs_free(c);
   situ_platform_free(p);
   situ_graph_free(g);
@@ -142,8 +147,8 @@ static void equal_routes_are_one_kind_and_say_their_hops(void **state) {
   arena *a = arena_new();
   route_kinds kinds;
   assert_true(route_kinds_find(&kinds, a, p));
-  /* none; PCIe 3, PCIe 5, NVLink 4; PCIe 3-3, 3-5 and 5-3. */
-  assert_int_equal(kinds.n_kinds, 7);
+  /* none; PCIe 3 and 5 in both directions, NVLink 4; PCIe 3-3, 3-5 and 5-3. */
+  assert_int_equal(kinds.n_kinds, 9);
   int64_t n = p->n_memories;
   for (int64_t from = 0; from < n; from++)
     for (int64_t to = 0; to < n; to++) {
@@ -268,11 +273,11 @@ static void measured_times_replace_estimates(void **state) {
                  " \"operators\": {\"op1\": {\"t4-16g\": 0.0025, \"cpu\": null, \"k80\": 7}}}",
                  &error);
   if (status != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
-  assert_int_equal(c->time_ns[0 * 2 + 1], 5001); /* still the roofline: 5 us and 1000 / 4.05e12 s */
+  assert_int_equal(c->time_ns[0 * 2 + 1], 8001); /* still the roofline: 8 us and 1000 / 4.05e12 s */
   assert_int_equal(c->time_ns[1 * 2 + 1], 2500); /* 0.0025 ms */
   assert_true(c->time_ns[1 * 2 + 0] == SITU_NEVER_NS);
   assert_string_equal(situ_costs_source(c),
-                      "roofline at 50 % of peak and 80 % of bandwidth; 1 of 2 operators by the table \"a stopwatch\"");
+                      "roofline at usual efficiencies; 1 of 2 operators by the table \"a stopwatch\"");
   situ_costs_free(c);
 }
 

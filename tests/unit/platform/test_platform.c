@@ -127,7 +127,7 @@ static void hosts_are_numbered_and_joined(void **state) {
   (void)state;
   situ_platform *p = named("2*cpu@ethernet-100g+t4-16g");
   assert_string_equal(p->devices[1].name, "cpu1");
-  assert_true(situ_platform_link(p, hop(p, 0, 1, 0)).bytes_per_s == 10e9);
+  assert_true(situ_platform_link(p, hop(p, 0, 1, 0)).bytes_per_s == 8.75e9);
   assert_int_equal(hops(p, 1, 2), 2);
   situ_platform_free(p);
 }
@@ -229,7 +229,9 @@ static void the_catalogue_is_sound(void **state) {
     assert_non_null(link_kind_find(row.bus));
     assert_false(link_kind_find(row.bus)->fabric);
     if (row.fabric) assert_true(link_kind_find(row.fabric)->fabric);
-    assert_true(row.peak_flops[SITU_DTYPE_F32] > 0 && row.source[0] && row.memory_bytes > 0);
+    double rates = row.peak_flops[SITU_DTYPE_F32] + row.peak_flops[SITU_DTYPE_F16] + row.peak_flops[SITU_DTYPE_BF16];
+    assert_true(rates + row.peak_flops[SITU_DTYPE_I8] > 0 && row.source[0] && row.memory_bytes > 0);
+    assert_true(row.family != SITU_FAMILY_NONE && row.launch_ns > 0);
     assert_null(strpbrk(row.name, "+*@ "));
     situ_platform_free(named(row.name));
     char name[128];
@@ -241,6 +243,17 @@ static void the_catalogue_is_sound(void **state) {
     for (int32_t k = 0; k < i && situ_link_kind_at(k, &same); k++) assert_string_not_equal(same.name, link.name);
     assert_true(link.bytes_per_s > 0 && link.latency_ns > 0 && link.source[0]);
   }
+}
+
+static void a_beginning_that_only_one_name_has_is_enough(void **state) {
+  (void)state;
+  assert_string_equal(catalogue_find("rtx4090")->name, "rtx4090-24g");
+  assert_string_equal(catalogue_find("T4")->name, "t4-16g");
+  assert_string_equal(catalogue_find("m1")->name, "m1"); /* and not m1-max */
+  assert_null(catalogue_find("a100"));                   /* 40 or 80 GB */
+  assert_null(catalogue_find("rtx40"));
+  char hint[CATALOGUE_HINT_BYTES];
+  assert_ptr_equal(strstr(catalogue_nearest_device(hint, "a100"), "a100-40g"), hint);
 }
 
 static void new_platform_refused(const situ_device *devices, int n, const situ_link *links, int n_links,
@@ -376,6 +389,7 @@ int main(void) {
       cmocka_unit_test(one_server_in_brackets_is_the_same_without),
       cmocka_unit_test(a_wrong_name_says_what_is_near),
       cmocka_unit_test(the_catalogue_is_sound),
+      cmocka_unit_test(a_beginning_that_only_one_name_has_is_enough),
       cmocka_unit_test(values_out_of_range_are_refused),
       cmocka_unit_test(ties_go_to_fewest_hops_then_lowest_links),
       cmocka_unit_test(routes_are_shortest_ways),

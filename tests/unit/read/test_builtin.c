@@ -18,7 +18,7 @@
 static situ_graph *generate(const char *path, int64_t *parameters) {
   situ_graph *g;
   situ_error error;
-  if (builtin_generate(&g, path, parameters, &error) != SITU_STATUS_OK)
+  if (builtin_generate(&g, path, SITU_DTYPE_UNKNOWN, parameters, &error) != SITU_STATUS_OK)
     fail_msg("%s: %s: %s", path, error.where, error.text);
   return g;
 }
@@ -272,6 +272,37 @@ static void other_language_models_have_their_published_sizes(void **state) {
   situ_graph_free(g);
 }
 
+/* Distinct experts among E when T tokens choose k each: spec/llm.md, section 3, from E (1 - (1 - k/E)^T). The memory
+ * holds all; gate, up and down of each are 64 x 64 of 2 bytes. Besides weights, k T rows of 64 go into each product and
+ * out. */
+static void tokens_read_the_experts_that_they_are_expected_to_choose(void **state) {
+  (void)state;
+  static const struct {
+    int experts, chosen, tokens;
+    double distinct;
+  } rows[] = {{128, 8, 1, 8.0}, {128, 8, 8, 51.6}, {128, 8, 32, 111.8}, {32, 4, 8, 21.0},
+              {8, 2, 1, 2.0},   {8, 2, 512, 8.0},  {4, 4, 1, 4.0}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    char path[160];
+    snprintf(path, sizeof path,
+             "builtin:moe?layers=1&hidden=64&heads=2&kv_heads=2&ffn=64&experts=%d&chosen=%d&tokens=%d", rows[i].experts,
+             rows[i].chosen, rows[i].tokens);
+    situ_graph *g = generate(path, NULL);
+    double held = 0, moved = 0, flops = 0;
+    for (int32_t v = 0; v < g->n_operators; v++) {
+      if (g->layer[v] < 0 || !strstr(g->layer_name[g->layer[v]], "expert") || !multiplies(g, v)) continue;
+      held += (double)g->weight_bytes[v];
+      moved += (double)g->moved_bytes[v];
+      flops += (double)g->flops[v];
+    }
+    double each = 3 * 64 * 64 * 2, rows_chosen = rows[i].chosen * rows[i].tokens;
+    near(held, rows[i].experts * each, 1e-9);
+    near(moved, rows[i].distinct * each + rows_chosen * 3 * 128 * 2, 0.002);
+    near(flops, rows_chosen * 3 * 2 * 64 * 64, 0.001);
+    situ_graph_free(g);
+  }
+}
+
 static void every_model_takes_half_precision_and_batches(void **state) {
   (void)state;
   for (const builtin *const *b = builtins; *b; b++) {
@@ -362,7 +393,7 @@ static void wrong_names_and_values_are_refused_with_a_list(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     situ_graph *g;
     situ_error error = {0};
-    if (builtin_generate(&g, bad[i].path, NULL, &error) != SITU_STATUS_BAD_INPUT)
+    if (builtin_generate(&g, bad[i].path, SITU_DTYPE_UNKNOWN, NULL, &error) != SITU_STATUS_BAD_INPUT)
       fail_msg("%s was not refused", bad[i].path);
     assert_null(g);
     assert_string_equal(error.where, bad[i].path);
@@ -429,6 +460,7 @@ int main(void) {
       cmocka_unit_test(decoding_keeps_the_cache_with_its_layer),
       cmocka_unit_test(other_image_networks_have_their_published_sizes),
       cmocka_unit_test(other_language_models_have_their_published_sizes),
+      cmocka_unit_test(tokens_read_the_experts_that_they_are_expected_to_choose),
       cmocka_unit_test(every_model_takes_half_precision_and_batches),
       cmocka_unit_test(a_seed_gives_one_network_and_another_seed_another),
       cmocka_unit_test(a_million_operators_take_seconds_and_little_memory),

@@ -243,6 +243,48 @@ static void quantised_weights_stay_quantised(void **state) {
   assert_int_equal(op("dequantise").weight_bytes, 0);
 }
 
+/* Weights of I8 with a scale for each of 32 columns, computed with in F32 or, where the other side is dequantised too,
+ * in I8; in both cases they are read as stored. */
+static void a_product_of_dequantised_values_is_one_of_integers(void **state) {
+  bytes g = {0};
+  add_input(&g, "x", F32, "4 64");
+  add_weight(&g, tensor("q", I8, "64 32"));
+  add_weight(&g, tensor("scales", F32, "32"));
+  add_weight(&g, tensor("scale", F32, ""));
+  add_weight(&g, tensor("zero", U8, ""));
+  bytes columns = node("DequantizeLinear", "weights", "q scales", "w");
+  attr_int(&columns, "axis", 1);
+  add_node(&g, columns);
+  add_node(&g, node("MatMul", "real", "x w", "y"));
+  add_node(&g, node("QuantizeLinear", "in", "x scale zero", "xq"));
+  add_node(&g, node("DequantizeLinear", "back", "xq scale zero", "xd"));
+  add_node(&g, node("MatMul", "whole", "xd w", "z"));
+  read_good(model(g));
+  assert_int_equal(op("real").dtype, SITU_DTYPE_F32);
+  assert_int_equal(op("whole").dtype, SITU_DTYPE_I8);
+  assert_int_equal(op("real").weight_bytes, 64 * 32 + 4 * 32);
+  assert_int_equal(op("whole").weight_bytes, 0);
+  assert_int_equal(op("real").moved_bytes, 4 * 4 * 64 + (64 * 32 + 4 * 32) + 4 * 4 * 32);
+}
+
+/* 64 x 32 weights of 4 bits in blocks of 32: [N, K / 32, 16] bytes, and a scale for each block. */
+static void weights_in_few_bits_cost_what_they_store(void **state) {
+  bytes g = {0}, mul = node("MatMulNBits", "mul", "x b scales", "y");
+  add_input(&g, "x", F32, "4 64");
+  add_weight(&g, tensor("b", U8, "32 2 16"));
+  add_weight(&g, tensor("scales", F32, "64"));
+  put_text(&mul, 7, "com.microsoft");
+  attr_int(&mul, "N", 32);
+  attr_int(&mul, "K", 64);
+  attr_int(&mul, "bits", 4);
+  attr_int(&mul, "block_size", 32);
+  add_node(&g, mul);
+  read_good(model(g));
+  assert_int_equal(op("mul").weight_bytes, 32 * 64 / 2 + 64 * 4);
+  assert_int_equal(op("mul").moved_bytes, 4 * 4 * 64 + (32 * 64 / 2 + 64 * 4) + 4 * 4 * 32);
+  assert_int_equal(op("mul").flops, 2 * 4 * 32 * 64);
+}
+
 static void sparse_weights_cost_what_they_store(void **state) {
   bytes g = {0}, sparse = {0};
   put(&sparse, 1, tensor("w", F32, "5"));
@@ -660,6 +702,8 @@ int main(void) {
       ONE(a_weight_is_charged_to_its_first_reader),
       ONE(made_weights_cost_as_weights),
       ONE(quantised_weights_stay_quantised),
+      ONE(a_product_of_dequantised_values_is_one_of_integers),
+      ONE(weights_in_few_bits_cost_what_they_store),
       ONE(sparse_weights_cost_what_they_store),
       ONE(an_if_costs_as_its_dearer_branch),
       ONE(an_if_with_a_known_condition_costs_as_what_is_taken),

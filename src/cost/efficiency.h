@@ -1,0 +1,25 @@
+/* cost/efficiency.h - which part of its peak and of its bandwidth a device reaches. */
+#ifndef SITU_COST_EFFICIENCY_H
+#define SITU_COST_EFFICIENCY_H
+
+#include "cost/fusion.h"
+#include "situ/platform.h"
+
+/* What the work of an operator is limited by, as far as efficiencies differ. */
+typedef enum efficiency_work {
+  EFFICIENCY_OTHER,  /* element by element, pooling, normalisation: streams */
+  EFFICIENCY_MATMUL, /* matrix products */
+  EFFICIENCY_CONV,   /* convolutions */
+  EFFICIENCY_WORKS
+} efficiency_work;
+
+typedef struct efficiency {
+  double compute, memory; /* 0 < e <= 1 */
+} efficiency;
+
+efficiency_work efficiency_work_of(fusion_class class);
+
+/* By the table of docs/theory/models/roofline.md; a device's own efficiency holds for all. */
+efficiency efficiency_of(const situ_device *device, efficiency_work work, situ_dtype dtype);
+
+#endif
