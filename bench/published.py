@@ -64,7 +64,7 @@ def engine_of(text):
 
 
 def device_of(text):
-    if "+" in text or "DLA" in text:
+    if " + " in text or "DLA" in text:
         return None
     for pattern, row, count in DEVICES:
         found = re.search(pattern, text)
