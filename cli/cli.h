@@ -92,7 +92,7 @@ typedef struct option_group {
   const char *title;
   const option *rows;
 } option_group;
-enum { MAX_GROUPS = 8 };
+enum { MAX_GROUPS = 10 };
 
 typedef struct command {
   const char *name, *summary;
@@ -131,9 +131,9 @@ const command *command_find(const char *name);
 /* Says that there is no such command, and which was meant; EXIT_USAGE. */
 int command_unknown(const char *word);
 
-extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, judged_options,
-    proof_options, explain_options, plan_outputs, costs_outputs, trace_outputs, front_options, fit_options,
-    learn_options, common_options, help_options;
+extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
+    judged_options, proof_options, explain_options, plan_outputs, costs_outputs, trace_outputs, front_options,
+    fit_options, learn_options, common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);

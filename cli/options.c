@@ -276,6 +276,17 @@ static const option fix_rows[] = {
     {0}};
 const option_group fix_options = {"Pins", fix_rows};
 
+static const option start_rows[] = {
+    {.name = "start",
+     .kind = OPTION_TEXT,
+     .offset = AT(instance.start),
+     .value = "PLAN",
+     .family = "file",
+     .about = "Start the search from this plan, a published split, or an object from operator to device. One that "
+              "breaks a constraint is left aside."},
+    {0}};
+const option_group start_options = {"Start", start_rows};
+
 static const option judged_rows[] = {
     {.name = "model",
      .kind = OPTION_TEXT,

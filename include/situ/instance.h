@@ -42,6 +42,8 @@ typedef struct situ_instance_options {
   int32_t n_unused;
   situ_log_callback *log; /* for reading and costs, where their own options have none; may be NULL */
   void *log_context;
+  const char *start; /* situ_place: a file of a placement to start from, as for `fix`, that places every operator;
+                        one that breaks a constraint is left aside. May be NULL */
   situ_granularity granularity; /* 0: fused */
   int32_t reserved;             /* 0 */
 } situ_instance_options;

@@ -189,6 +189,15 @@ static situ_status import(situ_plan **out, const situ_instance *i, const char *p
   return SITU_STATUS_OK;
 }
 
+situ_status evaluate_file(situ_plan **out, const situ_instance *instance, const char *path, situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  if (!a) return fail_no_memory(error);
+  situ_status status = import(out, instance, path, a, error);
+  arena_free(a);
+  return status;
+}
+
 situ_status situ_plan_import(situ_plan **out, situ_instance **instance, const situ_instance_options *given,
                              const char *path, situ_error *error) {
   instance_options options;

@@ -48,6 +48,8 @@ situ_status instance_options_take(instance_options *own, const situ_instance_opt
                             .fix = o.fix,
                             .unused = o.unused,
                             .n_unused = o.n_unused,
+
+                            .start = o.start,
                             .granularity = o.granularity};
   if ((unsigned)o.granularity > SITU_GRANULARITY_DEFAULT)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option granularity has no such value");
@@ -74,7 +76,7 @@ static situ_status keep_options(situ_instance *i, const instance_options *option
   arena *a = i->arena;
   bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->platform) && keep(a, &o->cost.model) &&
             keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) && keep(a, &o->cost.engine) && keep(a, &o->fix) &&
-            keep_dims(a, &o->read) && keep_names(a, o);
+            keep(a, &o->start) && keep_dims(a, &o->read) && keep_names(a, o);
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 

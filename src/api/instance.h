@@ -18,6 +18,7 @@ typedef struct instance_options {
   const char *const *unused;
   int32_t n_unused;
   situ_granularity granularity;
+  const char *start;
 } instance_options;
 
 /* What a caller gave, in any version's form; texts and arrays are borrowed. BAD_ARGUMENT for what cannot be. */

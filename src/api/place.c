@@ -14,6 +14,31 @@ static bool all_pinned(const situ_problem *p) {
   return p->n_operators > 0;
 }
 
+/* Solves, from the plan of the file that the options name beside those that the caller has. */
+static situ_status solve_from(situ_plan **out, const situ_instance *i, const situ_solve_options *solve,
+                              situ_error *error) {
+  situ_solve_options own;
+  if (!i->options.start) return situ_solve(out, i->problem, solve, error);
+  TRY(TAKE(own, solve, SITU_SOLVE_OPTIONS_INIT, error));
+  if (own.n_starts < 0 || (own.n_starts > 0 && !own.starts)) return situ_solve(out, i->problem, &own, error);
+  situ_plan *start = NULL;
+  const situ_plan **starts = NULL;
+  arena *a = arena_new();
+  situ_status status = a && (starts = ARENA_NEW(a, const situ_plan *, (int64_t)own.n_starts + 1))
+                           ? evaluate_file(&start, i, i->options.start, error)
+                           : fail_no_memory(error);
+  if (status == SITU_STATUS_OK) {
+    for (int32_t k = 0; k < own.n_starts; k++) starts[k] = own.starts[k];
+    starts[own.n_starts++] = start;
+    own.starts = starts;
+    own.size = sizeof own;
+    status = situ_solve(out, i->problem, &own, error);
+  }
+  situ_plan_free(start);
+  arena_free(a);
+  return status;
+}
+
 situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_instance_options *options,
                        const situ_solve_options *solve, situ_error *error) {
   if (out) *out = NULL;
@@ -22,7 +47,7 @@ situ_status situ_place(situ_plan **out, situ_instance **instance, const situ_ins
   TRY(situ_instance_open(instance, options, error));
   const situ_problem *problem = (*instance)->problem;
   situ_status status =
-      all_pinned(problem) ? evaluate_pins(out, *instance, error) : situ_solve(out, problem, solve, error);
+      all_pinned(problem) ? evaluate_pins(out, *instance, error) : solve_from(out, *instance, solve, error);
   if (status == SITU_STATUS_OK) return status;
   situ_instance_free(*instance);
   *instance = NULL;

@@ -77,6 +77,7 @@ static void names_of_values_that_are_none_are_unknown(void **state) {
     assert_string_equal(situ_precision_name((situ_precision)none[k]), "unknown");
     assert_string_equal(situ_device_family_name((situ_device_family)none[k]), "");
     assert_string_equal(situ_outcome_name((situ_outcome)none[k]), "unknown");
+    assert_string_equal(situ_granularity_name((situ_granularity)none[k]), "unknown");
     assert_string_equal(situ_objective_name((situ_objective)none[k]), "unknown");
     assert_string_equal(situ_execution_name((situ_execution)none[k]), "unknown");
     assert_string_equal(situ_communication_name((situ_communication)none[k]), "unknown");
@@ -484,6 +485,11 @@ static void a_plan_is_read_within_its_bounds_only(void **state) {
   assert_true(situ_plan_gap(NULL) == 1 && situ_plan_seconds(NULL) == 0);
   assert_int_equal(situ_plan_best_single_device(NULL), -1);
   assert_string_equal(situ_plan_solver(NULL), "");
+  assert_true(situ_plan_best_found_ns(NULL) == SITU_NEVER_NS && situ_plan_best_found_handovers(NULL) == -1);
+  assert_true(situ_plan_n_handovers(NULL) == -1 && situ_plan_n_parts(NULL) == -1);
+  situ_robustness robustness = SITU_ROBUSTNESS_INIT;
+  assert_false(situ_plan_robustness(NULL, &robustness));
+  assert_false(situ_plan_robustness(plan, NULL));
   assert_string_equal(situ_plan_bound(NULL), "");
   assert_string_equal(situ_plan_reason(NULL), "");
   assert_string_equal(situ_plan_certificate(NULL), "");
@@ -623,6 +629,7 @@ static void instances_and_plan_files_need_names(void **state) {
   o.n_unused = 0;
   assert_null(situ_instance_problem(NULL));
   assert_null(situ_instance_model(NULL));
+  assert_int_equal(situ_instance_granularity(NULL), SITU_GRANULARITY_FUSED);
   REFUSED(situ_place(NULL, &i, &o, NULL, error));
   REFUSED(situ_place(&p, NULL, &o, NULL, error));
   REFUSED_OUT(p, situ_place(&p, &i, NULL, NULL, error));

@@ -108,6 +108,35 @@ static void a_plan_file_remembers_its_granularity(void **state) {
   unlink(path);
 }
 
+static void a_search_starts_from_the_plan_of_a_file(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-start-XXXXXX";
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
+  situ_solve_options solve = SITU_SOLVE_OPTIONS_INIT;
+  situ_instance *i;
+  situ_plan *good, *again;
+  o.model = "builtin:inception-v3";
+  o.platform = "cpu+v100-16g+p100-16g";
+  solve.solvers = "heft,tabu";
+  solve.max_steps = 500;
+  assert_int_equal(situ_place(&good, &i, &o, &solve, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_plan_write(good, i, path, NULL), SITU_STATUS_OK);
+  situ_instance_free(i);
+  solve.solvers = "single"; /* finds nothing better by itself */
+  o.start = path;
+  assert_int_equal(situ_place(&again, &i, &o, &solve, NULL), SITU_STATUS_OK);
+  assert_true(situ_plan_value_ns(again) == situ_plan_value_ns(good));
+  assert_string_equal(situ_plan_solver(again), "start");
+  assert_true(situ_plan_value_ns(good) < situ_plan_best_single_ns(good));
+  situ_plan_free(good);
+  situ_plan_free(again);
+  situ_instance_free(i);
+  unlink(path);
+}
+
 static void the_checker_names_a_layer_that_is_split(void **state) {
   (void)state;
   situ_instance *i = open_as(SITU_GRANULARITY_LAYER, decoder), *loose = open_as(SITU_GRANULARITY_OPERATOR, decoder);
@@ -191,6 +220,7 @@ int main(void) {
       cmocka_unit_test(decoders_of_language_are_told_from_other_networks),
       cmocka_unit_test(whole_layers_are_units),
       cmocka_unit_test(a_plan_file_remembers_its_granularity),
+      cmocka_unit_test(a_search_starts_from_the_plan_of_a_file),
       cmocka_unit_test(the_checker_names_a_layer_that_is_split),
       cmocka_unit_test(exact_search_finds_the_best_plan_that_keeps_keys_together),
   };

@@ -1,0 +1,131 @@
+/* Plans under costs that are drawn, against closed forms. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <math.h>
+
+#include <cmocka.h>
+
+#include "../../../lab/lab.h"
+#include "graph/builder.h"
+#include "situ.h"
+#include "solve/stream/robust.h"
+
+/* Two operators in a row; transfers take no time. Times of each on the classes cpu, v100-16g, p100-16g. */
+static lab two_operators(const int64_t times[2][3]) {
+  situ_graph_builder *b;
+  lab l = {0};
+  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
+  cost.fusion = "none";
+  assert_int_equal(situ_graph_builder_new(&b, "pair", NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < 2; v++) {
+    int32_t at, t;
+    situ_operator o = {.kind = "Add", .colocation = -1, .source_id = -1};
+    situ_tensor made = {.rank = -1};
+    assert_int_equal(builder_add_operator(b, &o, &at, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_tensor(b, at, &made, &t, NULL), SITU_STATUS_OK);
+  }
+  assert_int_equal(builder_add_use(b, 1, 0, NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  assert_int_equal(situ_platform_read(&l.platform, "cpu+v100-16g+p100-16g", NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_costs_estimate(&l.costs, l.graph, l.platform, &cost, NULL), SITU_STATUS_OK);
+  memset(l.costs->transfer_rows, 0, (size_t)(l.costs->n_rows * l.costs->n_kinds) * sizeof(int64_t));
+  for (int32_t v = 0; v < 2; v++)
+    for (int32_t d = 0; d < 3; d++)
+      l.costs->time_ns[(int64_t)v * l.costs->n_classes + l.platform->class_of[d]] = times[v][d];
+  assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, NULL, NULL), SITU_STATUS_OK);
+  return l;
+}
+
+static situ_robustness compare(const lab *l, double uncertainty, int32_t draws, uint64_t seed) {
+  int32_t split[2] = {1, 2}, single[2] = {1, 1};
+  situ_robustness r = SITU_ROBUSTNESS_INIT;
+  arena *a = arena_new();
+  assert_true(robust_compare(&r, l->problem, &(placement){.device = split}, &(placement){.device = single}, uncertainty,
+                             draws, seed, a));
+  arena_free(a);
+  return r;
+}
+
+/* The second operator takes x on the v100 and y on the p100, the first the same in both plans. The split wins where
+ * ln y + e < ln x, with e the difference of two sums of normals of standard deviations s, s and 0.75 s: its variance is
+ * 2 (1 + 1 + 0.5625) s^2 = 5.125 s^2. So P = Phi(ln(x / y) / (s sqrt(5.125))). */
+static void the_probability_is_that_of_two_lognormals(void **state) {
+  (void)state;
+  const double s = 0.2, scores[] = {-1, 0, 0.5, 1, 1.6448536};
+  for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
+    int64_t y = 100000000, x = (int64_t)((double)y * exp(scores[i] * s * sqrt(5.125)));
+    lab l = two_operators((const int64_t[2][3]){{y, y, y}, {10 * y, x, y}});
+    double expected = 0.5 * erfc(-scores[i] / sqrt(2)), found = compare(&l, s, 10000, i).beats_single;
+    double error = sqrt(expected * (1 - expected) / 10000); /* standard error of a share of 10,000 */
+    if (fabs(found - expected) > 4 * error) fail_msg("%g: %g, not %g", scores[i], found, expected);
+    lab_free(&l);
+  }
+}
+
+/* Worked by hand: the split takes 10 + 20 = 30 ms, the v100 alone 10 + 40 = 50. It flips where the p100's 20 become 40,
+ * a factor 2. With the v100's times f-fold both first operators count f 10, so the split is no better from f 40 = 20
+ * on, a factor 0.5, which is as far from 1; the first class that is looked at stays. */
+static void the_flip_is_found(void **state) {
+  (void)state;
+  lab l = two_operators((const int64_t[2][3]){{90000000, 10000000, 10000000}, {90000000, 40000000, 20000000}});
+  situ_robustness r = compare(&l, 0.2, 50, 1);
+  double distance = fabs(log(r.flip_factor));
+  assert_true(fabs(distance - log(2)) < 1e-4);
+  lab_free(&l);
+}
+
+static void without_uncertainty_every_draw_is_the_estimate(void **state) {
+  (void)state;
+  lab l = two_operators((const int64_t[2][3]){{90, 10000000, 10000000}, {90, 40000000, 20000000}});
+  situ_robustness r = compare(&l, 0, 20, 1);
+  assert_true(r.beats_single == 1 && r.regret_ns == 0);
+  assert_true(fabs(r.speedup_5 - 50.0 / 30) < 1e-9 && fabs(r.speedup_95 - 50.0 / 30) < 1e-9);
+  lab_free(&l);
+}
+
+static void draws_repeat_by_seed(void **state) {
+  (void)state;
+  lab l = two_operators((const int64_t[2][3]){{90, 10000000, 10000000}, {90, 22000000, 20000000}});
+  situ_robustness a = compare(&l, 0.2, 100, 7), b = compare(&l, 0.2, 100, 7), c = compare(&l, 0.2, 100, 8);
+  assert_true(a.beats_single == b.beats_single && a.speedup_median == b.speedup_median && a.regret_ns == b.regret_ns);
+  assert_true(a.speedup_median != c.speedup_median);
+  lab_free(&l);
+}
+
+/* 22 against 20 ms: P = Phi(ln 1.1 / 0.4528) = Phi(0.21) = 0.58, so the single device is the answer; with the cpu out
+ * of reach and 80 against 20: P = Phi(3.06) = 0.999, so the split is. */
+static void a_split_must_win_in_nine_of_ten_draws(void **state) {
+  (void)state;
+  const int64_t second[2] = {22000000, 80000000};
+  for (int i = 0; i < 2; i++) {
+    lab l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, second[i], 20000000}});
+    situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+    situ_plan *plan;
+    situ_robustness r = SITU_ROBUSTNESS_INIT;
+    o.max_steps = 500;
+    o.uncertainty = 0.2;
+    assert_int_equal(situ_solve(&plan, l.problem, &o, NULL), SITU_STATUS_OK);
+    assert_true(situ_plan_robustness(plan, &r));
+    assert_int_equal(r.preferred, i == 0);
+    assert_int_equal(situ_plan_n_handovers(plan), i);
+    assert_int_equal(situ_plan_best_found_handovers(plan), 1);
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_probability_is_that_of_two_lognormals),      cmocka_unit_test(the_flip_is_found),
+      cmocka_unit_test(without_uncertainty_every_draw_is_the_estimate), cmocka_unit_test(draws_repeat_by_seed),
+      cmocka_unit_test(a_split_must_win_in_nine_of_ten_draws),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
