@@ -20,6 +20,7 @@ enum {
   EXIT_LIMIT = 5,        /* a limit was reached without a plan */
   EXIT_OUTPUT = 6,       /* something could not be written */
   EXIT_VIOLATIONS = 7,   /* check found violations, or with --require-proof a bound that is not proved */
+  EXIT_ENGINE = 8,       /* an engine is absent, refused the model, crashed or hung */
   EXIT_INTERNAL = 70,    /* a defect of situ */
   EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C, SIGTERM or SIGHUP without a plan */
 };

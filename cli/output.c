@@ -59,6 +59,8 @@ int fail_reading(const situ_error *error) {
     case SITU_STATUS_UNSUPPORTED:
     case SITU_STATUS_IO: return EXIT_INPUT;
     case SITU_STATUS_NO_MEMORY: return EXIT_LIMIT;
+    case SITU_STATUS_ENGINE: return EXIT_ENGINE;
+    case SITU_STATUS_CANCELLED: return EXIT_INTERRUPTED;
     default: return EXIT_INTERNAL;
   }
 }

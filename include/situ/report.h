@@ -90,8 +90,8 @@ SITU_API situ_status situ_report_learn_step_json(char **out, const situ_learn_pr
                                                  const situ_problem *problem, situ_error *error);
 
 /* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models",
- * "bounds". situ_report_family gives their names by index, NULL past the end; the others BAD_ARGUMENT for a name that
- * is none. */
+ * "bounds", "engines". situ_report_family gives their names by index, NULL past the end; the others BAD_ARGUMENT for a
+ * name that is none. */
 SITU_API const char *situ_report_family(int32_t index);
 SITU_API const char *situ_report_family_about(int32_t index);
 SITU_API situ_status situ_report_list(char **out, const char *family, const situ_report_options *options,

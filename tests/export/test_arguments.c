@@ -115,6 +115,7 @@ static void families_are_walked_to_their_ends(void **state) {
   FAMILY(reader, SITU_READER_INFO_INIT);           /* situ_reader_count situ_reader_at */
   FAMILY(writer, SITU_WRITER_INFO_INIT);           /* situ_writer_count situ_writer_at */
   FAMILY(cost_model, SITU_COST_MODEL_INFO_INIT);   /* situ_cost_model_count situ_cost_model_at */
+  FAMILY(engine, SITU_ENGINE_INFO_INIT);           /* situ_engine_count situ_engine_at */
   FAMILY(builtin, SITU_BUILTIN_INFO_INIT);         /* situ_builtin_count situ_builtin_at */
   FAMILY(device_kind, SITU_DEVICE_KIND_INFO_INIT); /* situ_device_kind_count situ_device_kind_at */
   FAMILY(link_kind, SITU_LINK_KIND_INFO_INIT);     /* situ_link_kind_count situ_link_kind_at */
