@@ -85,12 +85,13 @@ int print_report(FILE *to, report *r, situ_status status) {
   return EXIT_OK;
 }
 
-static int known_writer(const char *name) {
+static int known_writer(const char *name, bool *folder) {
   const char *names[MAX_NAMES + 1];
   int n = 0;
   situ_writer_info info = SITU_WRITER_INFO_INIT;
   for (; n < MAX_NAMES && situ_writer_at(n, &info); n++) {
     names[n] = info.name;
+    *folder = info.folder;
     if (strcmp(names[n], name) == 0) return EXIT_OK;
   }
   names[n] = NULL;
@@ -129,9 +130,10 @@ int probe_outputs(const arguments *a) {
   int n = 4 + a->n_writes;
   situ_error error = {0};
   for (int i = 0; i < a->n_writes; i++) {
-    int code = known_writer(a->writes[i].name);
+    bool folder = false;
+    int code = known_writer(a->writes[i].name, &folder);
     if (code != EXIT_OK) return code;
-    paths[4 + i] = a->writes[i].path;
+    paths[4 + i] = folder ? NULL : a->writes[i].path;
   }
   for (int i = 0; i < n; i++)
     if (paths[i] && situ_text_probe(paths[i], &error) != SITU_STATUS_OK) return fail_writing(&error);
@@ -155,14 +157,10 @@ static int write_drawing(const arguments *a, const situ_plan *plan, const situ_p
 }
 
 /* In the format of one of the writers. */
-static int write_format(const arguments *a, const situ_plan *plan, const situ_problem *problem, const char *writer,
+static int write_format(const arguments *a, const situ_plan *plan, const situ_instance *instance, const char *writer,
                         const char *path) {
   situ_error error = {0};
-  char *text = NULL;
-  situ_status status = situ_write(&text, writer, plan, problem, &error);
-  if (status == SITU_STATUS_OK) status = situ_text_write(text, path, &error);
-  situ_text_free(text);
-  return written(a, status, &error, writer, path);
+  return written(a, situ_instance_export(instance, plan, writer, path, &error), &error, writer, path);
 }
 
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
@@ -182,9 +180,9 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
     code = written(a, situ_plan_write(plan, instance, a->out, &error), &error, exists ? "plan" : "proof", a->out);
   if (!exists) return code; /* that there is none is all that there is to write */
   if (a->svg && code == EXIT_OK) code = write_drawing(a, plan, problem);
-  if (a->trace && code == EXIT_OK) code = write_format(a, plan, problem, "trace", a->trace);
+  if (a->trace && code == EXIT_OK) code = write_format(a, plan, instance, "trace", a->trace);
   for (int i = 0; i < a->n_writes && code == EXIT_OK; i++)
-    code = write_format(a, plan, problem, a->writes[i].name, a->writes[i].path);
+    code = write_format(a, plan, instance, a->writes[i].name, a->writes[i].path);
   return code;
 }
 

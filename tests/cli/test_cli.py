@@ -280,7 +280,7 @@ def test_plan_files_keep_their_schema():
 
 def test_every_writer_writes():
     names = {row["name"] for row in situ_json("list", "writers")["writers"]}
-    for name in names - {"split"}:
+    for name in names - {"split", "onnx-parts"}:  # of workload files; of ONNX models
         situ("place", SMALL, *QUICK, "--objective", "throughput", "--write", f"{name}={name}.out")
         assert pathlib.Path(f"{name}.out").stat().st_size > 100, name
 

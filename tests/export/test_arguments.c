@@ -662,6 +662,10 @@ static void writers_and_reports_need_their_nouns(void **state) {
   REFUSED_OUT(text, situ_write(&text, "csv", plan, NULL, error));
   REFUSED(situ_write(NULL, "csv", plan, problem, error));
   REFUSED(situ_plan_export(plan, problem, "csv", NULL, error));
+  REFUSED(situ_instance_export(instance, plan, "csv", NULL, error));
+  REFUSED(situ_instance_export(NULL, plan, "csv", "x", error));
+  REFUSED(situ_instance_export(instance, NULL, "csv", "x", error));
+  REFUSED(situ_instance_export(instance, plan, "no such", "x", error));
   REFUSED(situ_plan_export(NULL, problem, "csv", "x", error));
   REFUSED(situ_report_plan(NULL, plan, problem, model, &look, error));
   REFUSED_OUT(text, situ_report_plan(&text, NULL, problem, model, &look, error));
