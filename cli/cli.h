@@ -48,6 +48,8 @@ typedef struct arguments {
   const char *out, *svg, *trace, *trajectory;
   int32_t points;
   situ_learn_options learn;
+  situ_measure_options measure;
+  const char *device_class;
   bool bare, forward;
   const char *platforms[MAX_PLATFORMS];
   int n_platforms;
@@ -112,6 +114,8 @@ typedef struct command {
   ROW(place)              \
   ROW(check)              \
   ROW(simulate)           \
+  ROW(run)                \
+  ROW(profile)            \
   ROW(compare)            \
   ROW(pareto)             \
   ROW(learn)              \
@@ -129,7 +133,8 @@ const command *command_find(const char *name);
 int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, proof_options,
-    plan_outputs, trace_outputs, front_options, fit_options, learn_options, common_options, help_options;
+    plan_outputs, trace_outputs, front_options, fit_options, learn_options, measure_options, cost_outputs,
+    common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);
@@ -195,6 +200,7 @@ bool interrupted(void);
 progress progress_start(void);
 bool progress_tell(void *context, const situ_progress *news); /* a situ_progress_callback */
 void progress_stop(progress *p);
+bool progress_measure(void *context, const char *phase, int32_t done, int32_t total); /* a situ_measure_callback */
 /* From here on each change of value or bound is a row, at most one every 10 ms or so. */
 int progress_record(progress *p);
 /* Adds what came out (plan: NULL when the solve failed) and writes the rows to a file. Returns an exit code. */

@@ -18,12 +18,13 @@ typedef struct engine_context {
  *
  *   hello   {}                                          -> {version, providers: [text]}
  *   open    {path, level, threads, profile: prefix}     -> {session, inputs: [port], outputs: [port]}
- *   bind    {session, inputs: [{name, type, dims, at}], outputs: [{name, at, room}]}
- *                                                       -> {binding, outputs: [{type, dims, bytes}]}
+ *   bind    {session, free, inputs: [{name, type, dims, at, bytes}], outputs: [{name, at}]}
+ *                                                       -> {binding, outputs: [{type, dims, at, bytes}]}
  *   end_profile {session}                               -> {path}
  *
- * port: {name, type, dims}; type: the number of the element type in ONNX; dims: -1 where they are free; at and room:
- * bytes of the shared memory. A bind runs the session once, so that later runs write outputs of known shapes in place.
+ * port: {name, type, dims}; type: the number of the element type in ONNX; dims: -1 where they are free; at and
+ * bytes: a place in the shared memory; outputs without one are laid from `free` on. A bind runs the session once, so
+ * that later runs write outputs of known shapes in place.
  */
 typedef struct engine {
   const char *name, *title;

@@ -200,14 +200,16 @@ static situ_status bind_input(server *s, const json_value *from, const char **na
   for (size_t i = 0; i < rank; i++) dims[i] = json_whole(json_at(list, i), -1);
   *name = strdup(json_text(json_get(from, "name"), ""));
   if (!*name) return fail_no_memory(error);
-  return new_value(s, json_whole(json_get(from, "type"), 0), dims, rank, at, json_whole(json_get(from, "room"), 0), out,
-                   error);
+  return new_value(s, json_whole(json_get(from, "type"), 0), dims, rank, at, json_whole(json_get(from, "bytes"), 0),
+                   out, error);
 }
 
-/* Copies what the engine made to its place, and puts a tensor over that place in its stead. */
-static situ_status place_output(server *s, const json_value *to, ort_value **value, json_value *list,
+/* Copies what the engine made to its place, and puts a tensor over that place in its stead. Without a place of its own
+ * it goes to *free, which moves on. */
+static situ_status place_output(server *s, const json_value *to, int64_t *free, ort_value **value, json_value *list,
                                 situ_error *error) {
-  int64_t at = json_whole(json_get(to, "at"), -1), room = json_whole(json_get(to, "room"), 0), elements;
+  enum { ALIGNMENT = 64 };
+  int64_t at = json_whole(json_get(to, "at"), *free), elements;
   ort_shape *shape;
   ort_value *placed;
   int type;
@@ -221,12 +223,14 @@ static situ_status place_output(server *s, const json_value *to, ort_value **val
   const json_value *told_dims = json_get(output, "dims");
   size_t rank = json_size(told_dims);
   for (size_t i = 0; i < rank; i++) dims[i] = json_whole(json_at(told_dims, i), -1);
-  TRY(new_value(s, type, dims, rank, at, room, &placed, error));
+  TRY(new_value(s, type, dims, rank, at, bytes, &placed, error));
   ASK(GetTensorMutableData(*value, &data));
   if (bytes > 0) memcpy(s->given->shared + at, data, (size_t)bytes);
   s->f.ReleaseValue(*value);
   *value = placed;
-  return json_set(output, "bytes", json_new_whole(bytes)) ? SITU_STATUS_OK : fail_no_memory(error);
+  if (at == *free) *free += (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+  bool ok = json_set(output, "at", json_new_whole(at)) && json_set(output, "bytes", json_new_whole(bytes));
+  return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 static situ_status run_binding(server *s, binding *b, situ_error *error) {
@@ -257,7 +261,9 @@ static situ_status bind(server *s, const json_value *request, json_value *answer
     if (!b->output_names[i]) return fail_no_memory(error);
   }
   TRY(run_binding(s, b, error));
-  for (size_t i = 0; i < b->n_outputs; i++) TRY(place_output(s, json_at(outputs, i), &b->outputs[i], list, error));
+  int64_t free = json_whole(json_get(request, "free"), -1);
+  for (size_t i = 0; i < b->n_outputs; i++)
+    TRY(place_output(s, json_at(outputs, i), &free, &b->outputs[i], list, error));
   return json_set(answer, "binding", json_new_whole(s->n_bindings++)) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 

@@ -273,6 +273,20 @@ static situ_status fill_part(splitting *s, int32_t k, const int32_t *member, int
   return SITU_STATUS_OK;
 }
 
+/* Parts that give nothing to anybody hold dead nodes only: no engine runs a model without outputs. */
+static void drop_empty(onnx_parts *p, int32_t *number) {
+  int32_t n = 0;
+  for (int32_t k = 0; k < p->n_parts; k++) {
+    number[k] = p->parts[k].n_outputs > 0 || p->n_parts == 1 ? n : -1;
+    if (number[k] >= 0) p->parts[n++] = p->parts[k];
+  }
+  p->n_parts = n;
+  for (int32_t v = 0; v < p->file->n_nodes; v++)
+    if (p->part_of[v] >= 0) p->part_of[v] = number[p->part_of[v]];
+  for (int32_t v = 0; v < p->file->n_values; v++)
+    if (p->value_part[v] >= 0) p->value_part[v] = number[p->value_part[v]];
+}
+
 static situ_status fill_parts(splitting *s) {
   onnx_parts *p = s->parts;
   const onnx_file *f = s->file;
@@ -297,6 +311,7 @@ static situ_status fill_parts(splitting *s) {
     if (p->part_of[p->order[i]] >= 0) member[csr_put(start, p->part_of[p->order[i]])] = p->order[i];
   for (int32_t k = 0; k < p->n_parts; k++)
     TRY(fill_part(s, k, member + start[k], start[k + 1] - start[k], seen, taken, leaves));
+  drop_empty(p, start);
   return SITU_STATUS_OK;
 }
 
