@@ -49,7 +49,7 @@ typedef struct arguments {
   int32_t points;
   situ_learn_options learn;
   situ_measure_options measure;
-  const char *device_class;
+  const char *device_class, *profile_from;
   bool bare, forward;
   const char *platforms[MAX_PLATFORMS];
   int n_platforms;
@@ -133,8 +133,8 @@ const command *command_find(const char *name);
 int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fix_options, judged_options, proof_options,
-    plan_outputs, trace_outputs, front_options, fit_options, learn_options, measure_options, cost_outputs,
-    common_options, help_options;
+    plan_outputs, trace_outputs, front_options, fit_options, learn_options, measure_options, profile_inputs,
+    cost_outputs, common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);

@@ -1,6 +1,7 @@
 #include "cli.h"
 
-static const option_group *const groups[] = {&cost_outputs, &model_options, &measure_options, &common_options, NULL};
+static const option_group *const groups[] = {&cost_outputs,    &profile_inputs, &model_options,
+                                             &measure_options, &common_options, NULL};
 
 static int show(const arguments *a, const situ_profile *profile) {
   FILE *to = people(a);
@@ -25,7 +26,9 @@ static int run(arguments *a) {
   a->measure.progress = progress_measure;
   a->measure.context = &p;
   interrupt_catch();
-  situ_status status = situ_profile_model(&profile, a->operands[0], &a->measure, &error);
+  situ_status status = a->profile_from
+                           ? situ_profile_read(&profile, a->operands[0], a->profile_from, &a->measure, &error)
+                           : situ_profile_model(&profile, a->operands[0], &a->measure, &error);
   progress_stop(&p);
   code = status == SITU_STATUS_OK ? show(a, profile) : fail_reading(&error);
   situ_profile_free(profile);
@@ -40,7 +43,9 @@ const command profile_command = {
         "Runs MODEL, an ONNX file, on random inputs, by itself and with the profile of the engine in alternation, and "
         "gives each operator the median time of its kernels, so scaled that they sum to the time of the whole. "
         "Operators "
-        "that the engine folds, or fuses into another, have none of their own. Exit code 8 when there is no engine or "
+        "that the engine folds, or fuses into another, have none of their own. With --from a profile that ONNX Runtime "
+        "wrote "
+        "elsewhere is read instead. Exit code 8 when there is no engine or "
         "it "
         "fails.",
     .examples = "situ profile --help\n",

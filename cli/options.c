@@ -425,6 +425,16 @@ static const option measure_rows[] = {
     {0}};
 const option_group measure_options = {"Measuring", measure_rows};
 
+static const option profile_rows[] = {
+    {.name = "from",
+     .kind = OPTION_TEXT,
+     .offset = AT(profile_from),
+     .value = "PROFILE.json",
+     .family = "file",
+     .about = "Run nothing: take the times of this profile, which ONNX Runtime wrote elsewhere."},
+    {0}};
+const option_group profile_inputs = {"Profile", profile_rows};
+
 static const option cost_rows[] = {{.name = "output",
                                     .letter = 'o',
                                     .kind = OPTION_TEXT,

@@ -63,6 +63,11 @@ typedef struct situ_profile situ_profile;
  * have 0. UNSUPPORTED where the engine refuses the model. */
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
                                         situ_error *error);
+/* The same from a profile that ONNX Runtime wrote elsewhere (its JSON trace), without an engine; of the options `read`
+ * counts. Its first run is left out; kernels count to the nodes that they name. BAD_INPUT where it is no such profile.
+ */
+SITU_API situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
+                                       const situ_measure_options *options, situ_error *error);
 SITU_API void situ_profile_free(situ_profile *profile);
 /* Latency of the whole model: median and half the distance between the quartiles. */
 SITU_API int64_t situ_profile_whole_ns(const situ_profile *profile);

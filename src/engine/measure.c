@@ -11,10 +11,11 @@ static bool tell(void *context) {
   return progress && progress(m->options.context, m->phase, m->done, m->total);
 }
 
-situ_status measure_begin(measuring *m, const situ_measure_options *given, arena *a, situ_error *error) {
-  static const int32_t levels[] = {99, 0, 1, 2}; /* of ONNX Runtime, by situ_level */
+static const int32_t levels[] = {99, 0, 1, 2}; /* of ONNX Runtime, by situ_level */
+
+situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error) {
   enum { LIMIT_S = 60, ITEMS = 20, WARM_UP = 3, QUEUE = 2, MOST = 1 << 20 };
-  *m = (measuring){.arena = a, .phase = "starting", .begun_ns = clock_now_ns()};
+  *m = (measuring){.phase = "starting", .begun_ns = clock_now_ns()};
   TRY(TAKE(m->options, given, SITU_MEASURE_OPTIONS_INIT, error));
   TRY(TAKE(m->read, m->options.read, SITU_READ_OPTIONS_INIT, error));
   situ_measure_options *o = &m->options;
@@ -27,6 +28,13 @@ situ_status measure_begin(measuring *m, const situ_measure_options *given, arena
   if (o->items == 0) o->items = ITEMS;
   if (o->warm_up == 0) o->warm_up = WARM_UP;
   if (o->queue == 0) o->queue = QUEUE;
+  return SITU_STATUS_OK;
+}
+
+situ_status measure_begin(measuring *m, const situ_measure_options *given, arena *a, situ_error *error) {
+  TRY(measure_options_take(m, given, error));
+  const situ_measure_options *o = &m->options;
+  m->arena = a;
   m->executor = (executor_options){.read = &m->read,
                                    .threads = o->threads,
                                    .level = levels[o->level],

@@ -20,6 +20,8 @@ typedef struct measuring {
 
 /* `arena` is the caller's, and `m` must stay where it is until the measuring ends. */
 situ_status measure_begin(measuring *m, const situ_measure_options *given, arena *a, situ_error *error);
+/* The options alone, where no engine is needed. */
+situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error);
 /* Whether the time limit is over. */
 bool measure_is_late(const measuring *m);
 /* The version of the engine, asked of a worker. */
@@ -30,12 +32,12 @@ struct situ_profile {
   arena *arena;
   situ_model *model;
   char engine[2 * MEASURE_NAME_BYTES]; /* "onnxruntime 1.32.0" */
-  int32_t threads, level, n_runs;
-  int64_t whole_ns, whole_half_ns; /* of runs without a profile: median, half the distance of the quartiles */
-  int64_t kernels_ns;              /* sum of all kernels, as the profile has it */
-  int64_t *time_ns;                /* [operator] so scaled that they sum to whole_ns */
-  double *spread;                  /* [operator] */
-  int32_t n_timed;                 /* operators with a time of their own */
+  int32_t threads, level, n_runs;      /* threads 0: not known */
+  int64_t whole_ns, whole_half_ns;     /* of runs without a profile: median, half the distance of the quartiles */
+  int64_t kernels_ns;                  /* sum of all kernels, as the profile has it */
+  int64_t *time_ns;                    /* [operator] so scaled that they sum to whole_ns */
+  double *spread;                      /* [operator] */
+  int32_t n_timed;                     /* operators with a time of their own */
 };
 
 /* One part of a plan, or one device of a pipeline. */

@@ -20,12 +20,13 @@ typedef struct reading {
   const onnx_parts *parts;
   arena *a;
   situ_error *error;
-  string_map *known; /* name of an event -> node + 1; 0: none */
-  kernel *run;       /* of the run under way */
+  string_map *by_name; /* node + 1, by its name in the file */
+  string_map *known;   /* name of an event -> node + 1; 0: none */
+  kernel *run;         /* of the run under way */
   int64_t n_run, run_room;
   int64_t *times_ns; /* [run * n_nodes + node] */
   int32_t n_runs, n_skipped, n_read, most_runs;
-  bool *seen;
+  bool *seen, named;
 } reading;
 
 static int by_value(const void *a, const void *b) {
@@ -52,8 +53,9 @@ static int32_t find_node(const reading *r, char *name) {
   const onnx_file *f = r->parts->file;
   for (;;) {
     int32_t node = numbered(r, name);
-    int64_t value = string_map_get(f->by_name, name);
-    if (node >= 0) return node;
+    int64_t value = string_map_get(f->by_name, name), own = string_map_get(r->by_name, name);
+    if (!r->named && own > 0) return (int32_t)own - 1;
+    if (r->named && node >= 0) return node;
     if (value >= 0 && f->values[value].maker >= 0) return f->values[value].maker;
     char *cut = strrchr(name, '_');
     if (!cut || cut == name) return -1;
@@ -174,17 +176,22 @@ static situ_status sum_up(node_times *out, reading *r) {
 }
 
 situ_status profile_read(node_times *out, const json_value *events, const onnx_parts *parts, int32_t n_skipped,
-                         arena *a, situ_error *error) {
+                         bool named, arena *a, situ_error *error) {
   int32_t n = parts->file->n_nodes;
-  reading r = {.parts = parts, .a = a, .error = error, .n_skipped = n_skipped};
+  reading r = {.parts = parts, .a = a, .error = error, .n_skipped = n_skipped, .named = named};
   for (size_t i = 0; i < json_size(events) && r.most_runs < (1 << 16); i++)
     r.most_runs += is_run(json_text(json_get(json_at(events, i), "name"), ""));
   r.most_runs -= n_skipped;
   if (r.most_runs <= 0)
     return fail_with(error, SITU_STATUS_BAD_INPUT, "profile", "has no run after the first %d", (int)n_skipped);
   r.known = string_map_new(a, n);
-  if (!r.known || !ARENA_ARRAYS(a, ZEROS(r.times_ns, (int64_t)r.most_runs * n), ZEROS(r.seen, n),
-                                ZEROS(out->median_ns, n), ZEROS(out->spread, n)))
+  r.by_name = string_map_new(a, n);
+  for (int32_t v = 0; r.by_name && v < n; v++)
+    if (*parts->file->nodes[v].name && string_map_put(r.by_name, parts->file->nodes[v].name, v + 1) < 0)
+      return fail_no_memory(error);
+  if (!r.known || !r.by_name ||
+      !ARENA_ARRAYS(a, ZEROS(r.times_ns, (int64_t)r.most_runs * n), ZEROS(r.seen, n), ZEROS(out->median_ns, n),
+                    ZEROS(out->spread, n)))
     return fail_no_memory(error);
   situ_status status = read_events(&r, events);
   if (status == SITU_STATUS_OK) status = sum_up(out, &r);

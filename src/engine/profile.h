@@ -21,7 +21,7 @@ typedef struct node_times {
 /* Reads the events; the first n_skipped runs are left out. `names` were given as "n<i>" (onnx_part_emit), or are those
  * of the file. Arrays in the arena. BAD_INPUT where it is no such profile or has no run left. */
 situ_status profile_read(node_times *out, const json_value *events, const onnx_parts *parts, int32_t n_skipped,
-                         arena *a, situ_error *error);
+                         bool named, arena *a, situ_error *error);
 
 /* The median of n values, which are put in order; 0 of none. *half: half the distance of the quartiles. */
 int64_t median_of(int64_t *values, int32_t n, int64_t *half);

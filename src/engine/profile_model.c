@@ -12,22 +12,32 @@
 
 enum { LEAST_RUNS = 3 };
 
-/* Runs both executors in turn; whole_ns[i] are the times of the one without a profile. */
-static situ_status alternate(measuring *m, executor *plain, executor *profiled, int64_t *whole_ns, int32_t *n,
-                             situ_error *error) {
+/* Runs the executors of a round, 1: with a profile, 2: without; whole_ns[i] are the times of the latter. */
+static situ_status run_rounds(measuring *m, executor *plain, executor *profiled, int rounds, int64_t *whole_ns,
+                              int32_t *n, situ_error *error) {
   int64_t latency_ns;
   run_times part;
+  int32_t n_runs = 0;
   m->total = m->options.warm_up + m->options.items;
   m->phase = "running";
-  *n = 0;
   for (m->done = 0; m->done < m->total; m->done++) {
-    TRY(executor_latency(profiled, &latency_ns, &part, error));
-    TRY(executor_latency(plain, &latency_ns, &part, error));
+    if (rounds & 1) TRY(executor_latency(profiled, &latency_ns, &part, error));
+    if (rounds & 2) TRY(executor_latency(plain, &latency_ns, &part, error));
     if (m->done < m->options.warm_up) continue;
-    whole_ns[(*n)++] = part.finish_ns - part.start_ns;
-    if (*n >= LEAST_RUNS && measure_is_late(m)) break;
+    whole_ns[n_runs++] = part.finish_ns - part.start_ns;
+    if (n_runs >= LEAST_RUNS && measure_is_late(m)) break;
   }
+  *n = n_runs;
   return SITU_STATUS_OK;
+}
+
+/* In alternation, so that both see the same machine; one after the other where idle threads of the one spin on the
+ * cores of the other. */
+static situ_status run_both(measuring *m, executor *plain, executor *profiled, int64_t *whole_ns, int32_t *n,
+                            situ_error *error) {
+  if (m->options.threads == 1) return run_rounds(m, plain, profiled, 1 | 2, whole_ns, n, error);
+  TRY(run_rounds(m, plain, profiled, 1, whole_ns, n, error));
+  return run_rounds(m, plain, profiled, 2, whole_ns, n, error);
 }
 
 /* Kernels of nodes as times of operators, so that their sum is that of the whole. */
@@ -62,10 +72,11 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *
   situ_status status = executor_start(&plain, parts, &m->executor, error);
   m->executor.profile = true;
   if (status == SITU_STATUS_OK) status = executor_start(&profiled, parts, &m->executor, error);
-  if (status == SITU_STATUS_OK) status = alternate(m, plain, profiled, whole_ns, &p->n_runs, error);
+  if (status == SITU_STATUS_OK) status = run_both(m, plain, profiled, whole_ns, &p->n_runs, error);
   if (status == SITU_STATUS_OK) status = executor_profile(profiled, &path, error);
   if (status == SITU_STATUS_OK) status = json_read(&events, path, error);
-  if (status == SITU_STATUS_OK) status = profile_read(&times, events, parts, m->options.warm_up + 1, p->arena, error);
+  if (status == SITU_STATUS_OK)
+    status = profile_read(&times, events, parts, m->options.warm_up + 1, true, p->arena, error);
   p->whole_ns = median_of(whole_ns, p->n_runs, &p->whole_half_ns);
   if (status == SITU_STATUS_OK) status = take_times(p, &times, file, error);
   json_free(events);
@@ -74,32 +85,48 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *
   return status;
 }
 
-static situ_status profile_into(situ_profile *p, const char *model, const situ_measure_options *given,
+/* A profile that was made elsewhere: its first run warms up, and what it says is all that is known of the whole. */
+static situ_status read_file(situ_profile *p, const char *path, const onnx_file *file, const onnx_parts *parts,
+                             situ_error *error) {
+  json_value *events;
+  node_times times;
+  TRY(json_read(&events, path, error));
+  situ_status status = profile_read(&times, events, parts, 1, false, p->arena, error);
+  json_free(events);
+  TRY(status);
+  p->n_runs = times.n_runs;
+  for (int32_t v = 0; v < file->n_nodes; v++) p->whole_ns = sat_add(p->whole_ns, times.median_ns[v]);
+  snprintf(p->engine, sizeof p->engine, "a profile of ONNX Runtime");
+  return take_times(p, &times, file, error);
+}
+
+static situ_status profile_into(situ_profile *p, const char *model, const char *from, const situ_measure_options *given,
                                 situ_error *error) {
   measuring m;
   onnx_file *file = NULL;
   onnx_parts *parts = NULL;
   char version[MEASURE_NAME_BYTES];
-  TRY(measure_begin(&m, given, p->arena, error));
+  TRY(from ? measure_options_take(&m, given, error) : measure_begin(&m, given, p->arena, error));
   TRY(situ_model_read(&p->model, model, &m.read, error));
   if (strcmp(p->model->reader, "onnx") != 0 || m.read.training)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is no forward pass of an ONNX model");
-  TRY(measure_version(version, &m, error));
-  snprintf(p->engine, sizeof p->engine, "%s %s", m.executor.engine->name, version);
-  p->threads = m.options.threads;
-  p->level = m.executor.level;
+  if (!from) {
+    TRY(measure_version(version, &m, error));
+    snprintf(p->engine, sizeof p->engine, "%s %s", m.executor.engine->name, version);
+    p->threads = m.options.threads;
+    p->level = m.executor.level;
+  }
   situ_status status = onnx_file_open(&file, model, error);
   if (status == SITU_STATUS_OK) status = plan_parts_find(&parts, file, p->model->graph, NULL, error);
-  if (status == SITU_STATUS_OK) status = measure_file(p, &m, file, parts, error);
+  if (status == SITU_STATUS_OK)
+    status = from ? read_file(p, from, file, parts, error) : measure_file(p, &m, file, parts, error);
   onnx_parts_free(parts);
   onnx_file_free(file);
   return status;
 }
 
-situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
-                               situ_error *error) {
-  if (out) *out = NULL;
-  TRY(GIVEN(error, out, model));
+static situ_status profile_new(situ_profile **out, const char *model, const char *from,
+                               const situ_measure_options *options, situ_error *error) {
   arena *a = arena_new();
   situ_profile *p = a ? ARENA_ZERO(a, situ_profile, 1) : NULL;
   if (!p) {
@@ -107,12 +134,26 @@ situ_status situ_profile_model(situ_profile **out, const char *model, const situ
     return fail_no_memory(error);
   }
   p->arena = a;
-  situ_status status = profile_into(p, model, options, error);
+  situ_status status = profile_into(p, model, from, options, error);
   if (status == SITU_STATUS_OK)
     *out = p;
   else
     situ_profile_free(p);
   return status;
+}
+
+situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
+                               situ_error *error) {
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, model));
+  return profile_new(out, model, NULL, options, error);
+}
+
+situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
+                              const situ_measure_options *options, situ_error *error) {
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, model, path));
+  return profile_new(out, model, path, options, error);
 }
 
 void situ_profile_free(situ_profile *profile) {
@@ -134,8 +175,10 @@ int64_t situ_profile_time_ns(const situ_profile *p, int32_t op) {
 static json_value *cost_table(const situ_profile *p, const char *device_class) {
   const situ_graph *g = p->model->graph;
   char source[256];
-  snprintf(source, sizeof source, "%s, %d thread%s, level %d, median of %d runs", p->engine, (int)p->threads,
-           p->threads == 1 ? "" : "s", (int)p->level, (int)p->n_runs);
+  int n = snprintf(source, sizeof source, "%s, median of %d runs", p->engine, (int)p->n_runs);
+  if (p->threads > 0)
+    snprintf(source + n, sizeof source - (size_t)n, ", %d thread%s, level %d", (int)p->threads,
+             p->threads == 1 ? "" : "s", (int)p->level);
   json_value *root = json_new_object(), *classes = json_new_array(), *operators = json_new_object();
   bool ok = root && json_set(root, "situ_costs", json_new_whole(1)) && json_set(root, "unit", json_new_text("ns")) &&
             json_set(root, "source", json_new_text(source));

@@ -60,12 +60,18 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
   text_add(&t, "\n");
   fact_start(&t, options, "whole", 9);
   text_add(&t, "%s", exact_time(a, p->whole_ns));
-  text_add(&t, " +- %s, median of %d runs without a profile\n", text_time(a, p->whole_half_ns), (int)p->n_runs);
+  if (p->threads > 0)
+    text_add(&t, " +- %s, median of %d runs without a profile\n", text_time(a, p->whole_half_ns), (int)p->n_runs);
+  else
+    text_add(&t, ", the sum of the medians of %d runs\n", (int)p->n_runs);
   fact_start(&t, options, "kernels", 9);
   text_add(&t, "%s in %d of %d operators; the others are folded or fused\n", exact_time(a, p->kernels_ns),
            (int)p->n_timed, (int)g->n_operators);
   fact_start(&t, options, "engine", 9);
-  text_add(&t, "%s, %d thread%s, level %d\n", p->engine, (int)p->threads, p->threads == 1 ? "" : "s", (int)p->level);
+  text_add(&t, "%s", p->engine);
+  if (p->threads > 0)
+    text_add(&t, ", %d thread%s, level %d", (int)p->threads, p->threads == 1 ? "" : "s", (int)p->level);
+  text_add(&t, "\n");
   return text_take(&t);
 }
 

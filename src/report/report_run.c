@@ -93,14 +93,18 @@ static void parts_table(text_buffer *t, const situ_run *r, const situ_problem *p
   if (r->n_parts > ROWS_SHOWN) text_add(t, "  ... and %d parts more\n", (int)r->n_parts - ROWS_SHOWN);
 }
 
-/* The most that hand-overs were off, all of them together. */
+/* All hand-overs together. */
 static void transfers_fact(text_buffer *t, const situ_run *r, const situ_report_options *options) {
   int64_t predicted_ns = 0, measured_ns = 0, bytes = 0;
   char a[TEXT_UNIT_BYTES];
   for (int32_t x = 0; x < r->n_transfers; x++) {
     predicted_ns += r->transfers[x].predicted_ns;
     bytes += r->transfers[x].bytes;
-    if (r->transfers[x].measured_ns > 0) measured_ns += r->transfers[x].measured_ns;
+    bool again = false; /* tensors from one part to another come together */
+    for (int32_t y = 0; y < x && !again; y++)
+      again =
+          r->transfers[y].from_part == r->transfers[x].from_part && r->transfers[y].to_part == r->transfers[x].to_part;
+    if (r->transfers[x].measured_ns > 0 && !again) measured_ns += r->transfers[x].measured_ns;
   }
   fact_start(t, options, "handed on", 9);
   text_add(t, "%d tensors, %s", (int)r->n_transfers, text_size(a, bytes));

@@ -71,6 +71,30 @@ def test_a_profile_sums_to_the_whole_and_is_read_as_costs():
     assert abs(placed["best_single_ns"] - found["measured_ns"]) <= found["operators"]
 
 
+def test_a_profile_of_elsewhere_needs_no_engine():
+    """The sum over all operators is that of all kernels of the second run; the first one warms up. Within loops the
+    kernels of bodies lie in the time of the loop's own kernel, which comes after them."""
+    for model, profile in (("light_squeezenet", "squeezenet_optdisabled"), ("light_squeezenet", "squeezenet_optall"),
+                           ("bert_toy_optimized", "bert_toy_optdisabled"), ("lstm_with_loop", "lstm_loop_optdisabled")):
+        path = need(f"data/profiles/ort130_cpu_profile_{profile}.json")
+        runs, kernels = [], []
+        for event in json.loads(path.read_text()):
+            if event["cat"] == "Node" and event["name"].endswith("_kernel_time"):
+                while event["args"]["op_name"] in ("Loop", "Scan", "If") and kernels and kernels[-1]["ts"] >= event["ts"]:
+                    kernels.pop()
+                kernels.append(event)
+            if event["name"] == "model_run":
+                runs.append(kernels)
+                kernels = []
+        found = situ_json("profile", need(f"data/onnx/{model}.onnx"), "--from", path)
+        assert found["items"] == len(runs) - 1
+        if len(runs) == 2:
+            assert found["measured_ns"] == 1000 * sum(event["dur"] for event in runs[1]), (profile, found["measured_ns"])
+    situ("profile", need("data/onnx/mnist.onnx"), "--from", need("data/onnx/mnist.onnx"), code=3)
+    pathlib.Path("none.json").write_text("[]")
+    situ("profile", need("data/onnx/mnist.onnx"), "--from", "none.json", code=3, err="has no run after the first 1")
+
+
 def random_placement(path, n_devices, seed):
     """Devices for runs of operators, drawn by the seed."""
     random = __import__("random").Random(seed)
