@@ -40,7 +40,7 @@ const command profile_command = {
     .summary = "measure the times of a model's operators on an engine",
     .usage = "MODEL",
     .about =
-        "Runs MODEL, an ONNX file, on random inputs, by itself and with the profile of the engine in alternation, and "
+        "Runs MODEL, an ONNX file, on random inputs, with the profile of the engine and without, and "
         "gives each operator the median time of its kernels, so scaled that they sum to the time of the whole. "
         "Operators "
         "that the engine folds, or fuses into another, have none of their own. With --from a profile that ONNX Runtime "

@@ -58,7 +58,7 @@ typedef struct situ_measure_options {
 
 /* Operator times of a model as the engine measures them. */
 typedef struct situ_profile situ_profile;
-/* Runs an ONNX model by itself and with the engine's profile in alternation: medians of each operator's kernels, scaled
+/* Runs an ONNX model with the engine's profile, then by itself: medians of each operator's kernels, scaled
  * so that they sum to the median of the whole without a profile. Operators that the engine folds or fuses into another
  * have 0. UNSUPPORTED where the engine refuses the model. */
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,

@@ -12,32 +12,21 @@
 
 enum { LEAST_RUNS = 3 };
 
-/* Runs the executors of a round, 1: with a profile, 2: without; whole_ns[i] are the times of the latter. */
-static situ_status run_rounds(measuring *m, executor *plain, executor *profiled, int rounds, int64_t *whole_ns,
-                              int32_t *n, situ_error *error) {
+/* Runs inputs one by one; whole_ns[i] are the times of those after the warm-up. */
+static situ_status run_all(measuring *m, executor *x, const char *phase, int64_t *whole_ns, int32_t *n,
+                           situ_error *error) {
   int64_t latency_ns;
   run_times part;
-  int32_t n_runs = 0;
+  *n = 0;
   m->total = m->options.warm_up + m->options.items;
-  m->phase = "running";
+  m->phase = phase;
   for (m->done = 0; m->done < m->total; m->done++) {
-    if (rounds & 1) TRY(executor_latency(profiled, &latency_ns, &part, error));
-    if (rounds & 2) TRY(executor_latency(plain, &latency_ns, &part, error));
+    TRY(executor_latency(x, &latency_ns, &part, error));
     if (m->done < m->options.warm_up) continue;
-    whole_ns[n_runs++] = part.finish_ns - part.start_ns;
-    if (n_runs >= LEAST_RUNS && measure_is_late(m)) break;
+    whole_ns[(*n)++] = part.finish_ns - part.start_ns;
+    if (*n >= LEAST_RUNS && measure_is_late(m)) break;
   }
-  *n = n_runs;
   return SITU_STATUS_OK;
-}
-
-/* In alternation, so that both see the same machine; one after the other where idle threads of the one spin on the
- * cores of the other. */
-static situ_status run_both(measuring *m, executor *plain, executor *profiled, int64_t *whole_ns, int32_t *n,
-                            situ_error *error) {
-  if (m->options.threads == 1) return run_rounds(m, plain, profiled, 1 | 2, whole_ns, n, error);
-  TRY(run_rounds(m, plain, profiled, 1, whole_ns, n, error));
-  return run_rounds(m, plain, profiled, 2, whole_ns, n, error);
 }
 
 /* Kernels of nodes as times of operators, so that their sum is that of the whole. */
@@ -68,12 +57,12 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *
   json_value *events = NULL;
   int64_t *whole_ns = ARENA_NEW(p->arena, int64_t, m->options.items);
   if (!whole_ns) return fail_no_memory(error);
-  m->executor.named = true;
   situ_status status = executor_start(&plain, parts, &m->executor, error);
-  m->executor.profile = true;
+  m->executor.named = m->executor.profile = true;
   if (status == SITU_STATUS_OK) status = executor_start(&profiled, parts, &m->executor, error);
-  if (status == SITU_STATUS_OK) status = run_both(m, plain, profiled, whole_ns, &p->n_runs, error);
+  if (status == SITU_STATUS_OK) status = run_all(m, profiled, "with a profile", whole_ns, &p->n_runs, error);
   if (status == SITU_STATUS_OK) status = executor_profile(profiled, &path, error);
+  if (status == SITU_STATUS_OK) status = run_all(m, plain, "without a profile", whole_ns, &p->n_runs, error);
   if (status == SITU_STATUS_OK) status = json_read(&events, path, error);
   if (status == SITU_STATUS_OK)
     status = profile_read(&times, events, parts, m->options.warm_up + 1, true, p->arena, error);

@@ -76,26 +76,42 @@ static situ_status describe_transfers(running *r) {
 
 /* ---- measuring ---- */
 
-static situ_status measure_latency(running *r) {
+/* Inputs one by one through the whole model, the parts or both in turn. */
+static situ_status run_all(running *r, bool whole, bool split, int64_t *whole_ns, int64_t *latency_ns) {
   measuring *m = &r->m;
-  situ_run *run = r->run;
-  int32_t n = r->parts->n_parts;
-  int64_t *latency_ns = ARENA_NEW(run->arena, int64_t, m->options.items), unused_ns;
-  r->values_ns = ARENA_NEW(run->arena, int64_t, m->options.items);
-  r->times = ARENA_NEW(run->arena, run_times, (int64_t)m->options.items * n);
-  if (!latency_ns || !r->values_ns || !r->times) return fail_no_memory(r->error);
+  int64_t unused_ns;
+  run_times of_whole = {0};
   m->total = m->options.warm_up + m->options.items;
   m->phase = "one by one";
+  r->n_items = 0;
   for (m->done = 0; m->done < m->total; m->done++) {
-    run_times whole;
-    TRY(executor_latency(r->whole, &unused_ns, &whole, r->error));
-    TRY(executor_latency(r->split, &latency_ns[r->n_items], r->times + (int64_t)r->n_items * n, r->error));
+    run_times *times = r->times + (int64_t)r->n_items * r->parts->n_parts;
+    if (whole) TRY(executor_latency(r->whole, &unused_ns, &of_whole, r->error));
+    if (split) TRY(executor_latency(r->split, &latency_ns[r->n_items], times, r->error));
     if (m->done < m->options.warm_up) continue;
-    r->values_ns[r->n_items++] = whole.finish_ns - whole.start_ns;
-    if (r->n_items >= LEAST_ITEMS && measure_is_late(m)) break;
+    if (whole) whole_ns[r->n_items] = of_whole.finish_ns - of_whole.start_ns;
+    if (++r->n_items >= LEAST_ITEMS && measure_is_late(m)) break;
   }
+  return SITU_STATUS_OK;
+}
+
+/* In turn, so that both see the same machine; one after the other where idle threads of the one spin on cores of the
+ * other. */
+static situ_status measure_latency(running *r) {
+  situ_run *run = r->run;
+  int32_t most = r->m.options.items;
+  int64_t *latency_ns = NULL, *whole_ns = NULL;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(latency_ns, most), ARRAY(whole_ns, most), ARRAY(r->values_ns, most),
+                    ARRAY(r->times, (int64_t)most * r->parts->n_parts)))
+    return fail_no_memory(r->error);
+  bool apart = r->m.options.threads > 1;
+  if (apart) {
+    TRY(run_all(r, true, false, whole_ns, latency_ns));
+    run->whole_ns = median_of(whole_ns, r->n_items, &run->whole_half_ns);
+  }
+  TRY(run_all(r, !apart, true, whole_ns, latency_ns));
+  if (!apart) run->whole_ns = median_of(whole_ns, r->n_items, &run->whole_half_ns);
   run->n_items = r->n_items;
-  run->whole_ns = median_of(r->values_ns, r->n_items, &run->whole_half_ns);
   run->latency_ns = run->measured_ns = median_of(latency_ns, r->n_items, &run->half_ns);
   return SITU_STATUS_OK;
 }
