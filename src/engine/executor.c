@@ -57,7 +57,7 @@ static void fill(unsigned char *to, int64_t bytes, int32_t type, rng *r) {
   int64_t each = engine_type_bytes(type);
   for (int64_t i = 0; i + each <= bytes; i += each) {
     float single = (float)rng_unit(r) * 0.999f;
-    double twice = single;
+    double twice = (double)single;
     uint16_t half = (uint16_t)(0x3800 | rng_below(r, 1 << 10)), brain = (uint16_t)(0x3f00 | rng_below(r, 1 << 7));
     if (type == FLOAT) memcpy(to + i, &single, sizeof single);
     if (type == DOUBLE) memcpy(to + i, &twice, sizeof twice);

@@ -137,13 +137,22 @@ static void pin(const worker_options *o) {
   if (o->core >= 0) syscall(SYS_sched_setaffinity, 0, sizeof cores, cores);
 }
 
+/* Limits private memory to what the caller has already and `more_bytes`. */
+static void limit_memory(int64_t more_bytes) {
+  long long pages = 0;
+  int64_t page_bytes = sysconf(_SC_PAGESIZE), machine = sat_mul(sysconf(_SC_PHYS_PAGES), page_bytes);
+  FILE *own = fopen("/proc/self/statm", "re"); /* total, resident, shared, code, 0, data */
+  if (own && fscanf(own, "%*s %*s %*s %*s %*s %lld", &pages) != 1) pages = 0;
+  if (own) fclose(own);
+  rlim_t most = (rlim_t)sat_add(sat_mul(pages, page_bytes), more_bytes > 0 ? more_bytes : machine);
+  setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+}
+
 static _Noreturn void be_worker(const worker_duty *duty, const worker_options *o, int line, pid_t parent) {
   child_settle(parent);
   dup2(line, LINE);
   close_range(LINE + 1, ~0u, 0);
-  int64_t machine = sat_mul(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGESIZE));
-  rlim_t most = (rlim_t)(o->memory_bytes > 0 ? o->memory_bytes : machine);
-  setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+  limit_memory(o->memory_bytes);
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
   pin(o);
   serve(duty, LINE);

@@ -36,7 +36,7 @@ typedef struct worker worker;
 
 typedef struct worker_options {
   const char *name;     /* for messages: "onnxruntime on cpu0"; copied */
-  int64_t memory_bytes; /* private memory that it may take; 0: that of the machine */
+  int64_t memory_bytes; /* private memory that it may take beside that of the caller; 0: as much as the machine has */
   int32_t core;         /* it runs on this core alone; -1: on any */
   int32_t n_cores;      /* on this and the next ones; 0 means 1 */
 } worker_options;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../onnx_bytes.h"
+#include "../onnx_by_hand.h"
 #include "engine/profile.h"
 
 /* y = Relu(Conv(x)), z = Loop(y), of nodes called "first", "" and "loop". */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../onnx_bytes.h"
+#include "../onnx_by_hand.h"
 #include "split/onnx_parts.h"
 
 /* A model that is being written: y = D(B(A(x), w), C(A(x), w)), where w is a weight, c = Constant is read by C, and

@@ -1,6 +1,6 @@
-/* onnx_bytes.h - ONNX models written by hand, field by field. */
-#ifndef SITU_TESTS_ONNX_BYTES_H
-#define SITU_TESTS_ONNX_BYTES_H
+/* onnx_by_hand.h - ONNX models written by hand, field by field. */
+#ifndef SITU_TESTS_ONNX_BY_HAND_H
+#define SITU_TESTS_ONNX_BY_HAND_H
 
 #include <stdio.h>
 #include <string.h>
