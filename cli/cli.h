@@ -20,6 +20,7 @@ enum {
   EXIT_LIMIT = 5,        /* a limit was reached without a plan */
   EXIT_OUTPUT = 6,       /* something could not be written */
   EXIT_VIOLATIONS = 7,   /* check found violations, or with --require-proof a bound that is not proved */
+  EXIT_ENGINE = 8,       /* an engine is absent, refused the model, crashed or hung */
   EXIT_INTERNAL = 70,    /* a defect of situ */
   EXIT_INTERRUPTED = 130 /* stopped by Ctrl-C, SIGTERM or SIGHUP without a plan */
 };
@@ -47,6 +48,8 @@ typedef struct arguments {
   const char *out, *svg, *trace, *trajectory;
   int32_t points;
   situ_learn_options learn;
+  situ_measure_options measure;
+  const char *device_class, *profile_from;
   bool bare, forward;
   const char *platforms[MAX_PLATFORMS];
   int n_platforms;
@@ -114,6 +117,8 @@ typedef struct command {
   ROW(check)              \
   ROW(simulate)           \
   ROW(explain)            \
+  ROW(run)                \
+  ROW(profile)            \
   ROW(compare)            \
   ROW(pareto)             \
   ROW(learn)              \
@@ -133,7 +138,7 @@ int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
     judged_options, proof_options, explain_options, plan_outputs, costs_outputs, trace_outputs, front_options,
-    fit_options, learn_options, common_options, help_options;
+    fit_options, learn_options, measure_options, profile_inputs, profile_outputs, common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);
@@ -204,6 +209,7 @@ bool interrupted(void);
 progress progress_start(void);
 bool progress_tell(void *context, const situ_progress *news); /* a situ_progress_callback */
 void progress_stop(progress *p);
+bool progress_measure(void *context, const char *phase, int32_t done, int32_t total); /* a situ_measure_callback */
 /* From here on each change of value or bound is a row, at most one every 10 ms or so. */
 int progress_record(progress *p);
 /* Adds what came out (plan: NULL when the solve failed) and writes the rows to a file. Returns an exit code. */

@@ -58,7 +58,7 @@ const command list_command = {
     .summary = "show the solvers, readers, devices, built-in models, ...",
     .usage = "[TABLE]",
     .about =
-        "Shows what situ knows: solvers, readers, writers, costs, devices, links, models, bounds or commands. "
+        "Shows what situ knows: solvers, readers, writers, costs, devices, links, models, bounds, engines or commands. "
         "Without TABLE, what each of these is.",
     .examples = "situ list solvers\nsitu list devices --json\n",
     .operand = "family",

@@ -473,6 +473,91 @@ static const option learn_rows[] = {
     {0}};
 const option_group learn_options = {"Training", learn_rows};
 
+static const char *const levels[] = {"all", "none", "basic", "extended", NULL};
+
+static const option measure_rows[] = {
+    {.name = "engine",
+     .kind = OPTION_TEXT,
+     .offset = AT(measure.engine),
+     .value = "NAME",
+     .family = "engines",
+     .about = "What runs the model (situ list engines). Default: onnxruntime."},
+    {.name = "engine-path",
+     .kind = OPTION_TEXT,
+     .offset = AT(measure.library),
+     .value = "PATH",
+     .family = "file",
+     .about = "Its library, the folder that holds it, or a Python environment. Default: it is looked for."},
+    {.name = "threads",
+     .kind = OPTION_SMALL,
+     .offset = AT(measure.threads),
+     .value = "N",
+     .least = 1,
+     .about = "Threads of each device, on cores of their own where there are enough. Default: 1."},
+    {.name = "level",
+     .kind = OPTION_CHOICE,
+     .offset = AT(measure.level),
+     .choices = levels,
+     .least = SITU_LEVEL_ALL,
+     .about = "Graph optimisation of the engine. Default: all."},
+    {.name = "items",
+     .kind = OPTION_SMALL,
+     .offset = AT(measure.items),
+     .value = "N",
+     .least = 3,
+     .about = "Inputs that are measured. Default: 20."},
+    {.name = "warm-up",
+     .kind = OPTION_SMALL,
+     .offset = AT(measure.warm_up),
+     .value = "N",
+     .least = 1,
+     .about = "Inputs before that. Default: 3."},
+    {.name = "queue",
+     .kind = OPTION_SMALL,
+     .offset = AT(measure.queue),
+     .value = "N",
+     .least = 1,
+     .about = "Pipelines: inputs under way for each part. Default: 2."},
+    {.name = "time-limit",
+     .kind = OPTION_REAL,
+     .offset = AT(measure.time_limit_s),
+     .value = "SECONDS",
+     .most = 1e6,
+     .about = "Measure no new input after this time; no answer may take longer. Default: 60."},
+    {.name = "seed",
+     .kind = OPTION_SEED,
+     .offset = AT(measure.seed),
+     .value = "N",
+     .about = "Seed of the inputs, which are random. Default: 0."},
+    {0}};
+const option_group measure_options = {"Measuring", measure_rows};
+
+static const option profile_rows[] = {
+    {.name = "from",
+     .kind = OPTION_TEXT,
+     .offset = AT(profile_from),
+     .value = "PROFILE.json",
+     .family = "file",
+     .about = "Run nothing: take the times of this profile, which ONNX Runtime wrote elsewhere."},
+    {0}};
+const option_group profile_inputs = {"Profile", profile_rows};
+
+static const option profile_output_rows[] = {{.name = "output",
+                                              .letter = 'o',
+                                              .kind = OPTION_TEXT,
+                                              .offset = AT(out),
+                                              .value = "COSTS.json",
+                                              .family = "file",
+                                              .about = "Write a table for --cost-table to this file."},
+                                             {.name = "class",
+                                              .kind = OPTION_TEXT,
+                                              .offset = AT(device_class),
+                                              .value = "NAME",
+                                              .family = "devices",
+                                              .about = "The class of devices that the times are of. Default: cpu."},
+                                             {0}};
+const option_group profile_outputs = {"Files written", profile_output_rows};
+
 #define HELP_ROW \
   { .name = "help", .letter = 'h', .kind = OPTION_ON, .offset = AT(help), .about = "Show this help." }
 static const option common_rows[] = {{.name = "json",

@@ -87,6 +87,8 @@ int fail_reading(const situ_error *error) {
     case SITU_STATUS_UNSUPPORTED:
     case SITU_STATUS_IO: return EXIT_INPUT;
     case SITU_STATUS_NO_MEMORY: return EXIT_LIMIT;
+    case SITU_STATUS_ENGINE: return EXIT_ENGINE;
+    case SITU_STATUS_CANCELLED: return EXIT_INTERRUPTED;
     default: return EXIT_INTERNAL;
   }
 }
@@ -111,12 +113,13 @@ int print_report(FILE *to, report *r, situ_status status) {
   return EXIT_OK;
 }
 
-static int known_writer(const char *name) {
+static int known_writer(const char *name, bool *folder) {
   const char *names[MAX_NAMES];
   int n = 0;
   situ_writer_info info = SITU_WRITER_INFO_INIT;
   for (; n < MAX_NAMES && situ_writer_at(n, &info); n++) {
     names[n] = info.name;
+    *folder = info.folder;
     if (strcmp(names[n], name) == 0) return EXIT_OK;
   }
   const char *close = situ_nearest_name(name, names, n);
@@ -154,9 +157,10 @@ int probe_outputs(const arguments *a) {
   int n = 4 + a->n_writes;
   situ_error error = {0};
   for (int i = 0; i < a->n_writes; i++) {
-    int code = known_writer(a->writes[i].name);
+    bool folder = false;
+    int code = known_writer(a->writes[i].name, &folder);
     if (code != EXIT_OK) return code;
-    paths[4 + i] = a->writes[i].path;
+    paths[4 + i] = folder ? NULL : a->writes[i].path;
   }
   if (count_to_stdout(a) > 1)
     return fail_usage("standard output takes one of --json and the outputs named \"-\"; name a file for the others");
@@ -193,11 +197,13 @@ static int write_drawing(const arguments *a, const situ_plan *plan, const situ_p
 }
 
 /* In the format of one of the writers. */
-static int write_format(const arguments *a, const situ_plan *plan, const situ_problem *problem, const char *writer,
+static int write_format(const arguments *a, const situ_plan *plan, const situ_instance *instance, const char *writer,
                         const char *path) {
   situ_error error = {0};
   char *text = NULL;
-  situ_status status = situ_write(&text, writer, plan, problem, &error);
+  if (!is_stdout(path)) /* a writer of folders makes no text */
+    return written(a, situ_instance_export(instance, plan, writer, path, &error), &error, writer, path);
+  situ_status status = situ_write(&text, writer, plan, situ_instance_problem(instance), &error);
   return write_text(a, text, status, &error, writer, path);
 }
 
@@ -221,9 +227,9 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
   }
   if (!exists) return code; /* that there is none is all that there is to write */
   if (a->svg && code == EXIT_OK) code = write_drawing(a, plan, problem);
-  if (a->trace && code == EXIT_OK) code = write_format(a, plan, problem, "trace", a->trace);
+  if (a->trace && code == EXIT_OK) code = write_format(a, plan, instance, "trace", a->trace);
   for (int i = 0; i < a->n_writes && code == EXIT_OK; i++)
-    code = write_format(a, plan, problem, a->writes[i].name, a->writes[i].path);
+    code = write_format(a, plan, instance, a->writes[i].name, a->writes[i].path);
   return code;
 }
 

@@ -196,7 +196,10 @@ void arguments_init(arguments *a) {
                    .cost = SITU_COST_OPTIONS_INIT,
                    .problem = SITU_PROBLEM_OPTIONS_INIT,
                    .solve = SITU_SOLVE_OPTIONS_INIT,
-                   .learn = SITU_LEARN_OPTIONS_INIT};
+                   .learn = SITU_LEARN_OPTIONS_INIT,
+                   .measure = SITU_MEASURE_OPTIONS_INIT,
+                   .device_class = "cpu"};
+  a->measure.read = &a->read;
   a->instance.read = &a->read;
   a->instance.cost = &a->cost;
   a->instance.problem = &a->problem;

@@ -98,6 +98,15 @@ bool progress_tell(void *context, const situ_progress *news) {
   return interrupted();
 }
 
+bool progress_measure(void *context, const char *phase, int32_t done, int32_t total) {
+  progress *p = context;
+  if (p->terminal) fprintf(stderr, "\r\033[K  %s", phase);
+  if (p->terminal && total > 0) fprintf(stderr, "  %d of %d", (int)done, (int)total);
+  if (p->terminal) fflush(stderr);
+  p->shown |= p->terminal;
+  return interrupted();
+}
+
 void progress_stop(progress *p) {
   if (p->shown) fputs("\r\033[K", stderr);
   p->shown = false;

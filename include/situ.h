@@ -13,6 +13,7 @@
 #define SITU_H
 
 #include "situ/costs.h"
+#include "situ/engine.h"
 #include "situ/error.h"
 #include "situ/explain.h"
 #include "situ/graph.h"

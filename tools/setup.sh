@@ -1,8 +1,17 @@
 #!/bin/sh
 # Installs what is missing to build (and, with "test" or "check", to test) situ on Debian or Ubuntu.
 # Says what and why; does nothing when all is there. Exits 1 with advice where it cannot help.
+# "engines [FOLDER]" installs what runs models into a Python environment (build/engines), where the tests find it.
 set -eu
 what=${1:-build}
+
+if [ "$what" = engines ]; then
+  folder=${2:-build/engines}
+  [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
+  "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime
+  echo "situ: engines are in $folder; SITU_ONNXRUNTIME=$folder makes situ use them" >&2
+  exit 0
+fi
 
 missing=""
 need_command() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }

@@ -26,7 +26,9 @@ typedef enum situ_status {
   SITU_STATUS_BAD_INPUT,    /* a file is malformed or contradicts itself */
   SITU_STATUS_UNSUPPORTED,  /* understood, but this build or this version cannot do it */
   SITU_STATUS_IO,           /* a file could not be opened, read or written */
-  SITU_STATUS_INTERNAL      /* a defect of situ: please report it */
+  SITU_STATUS_INTERNAL,     /* a defect of situ: please report it */
+  SITU_STATUS_ENGINE,       /* an engine is absent, refused a model, crashed, hung or answered nonsense */
+  SITU_STATUS_CANCELLED     /* a callback asked to stop */
 } situ_status;
 
 /* One clear line: what, where, what was expected. Filled only when a call fails. Closed: it never grows. */

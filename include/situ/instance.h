@@ -77,6 +77,10 @@ SITU_API situ_status situ_plan_text(char **out, const situ_plan *plan, const sit
 /* Writes a plan file, completely or not at all. */
 SITU_API situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance, const char *path,
                                      situ_error *error);
+/* Writes a plan in the format of any writer (situ/write.h), those of several files included: then `path` is a folder,
+ * which is made, and the model is read again. UNSUPPORTED where the model is not of the writer's format. */
+SITU_API situ_status situ_instance_export(const situ_instance *instance, const situ_plan *plan, const char *writer,
+                                          const char *path, situ_error *error);
 /* Reads a plan file and opens the instance that it names again. Relative paths in it are looked up from the current
  * folder, then from the folder of the plan file. A model or a platform whose content has changed is BAD_INPUT. */
 SITU_API situ_status situ_plan_read(situ_plan **out, situ_instance **instance, const char *path, situ_error *error);

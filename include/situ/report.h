@@ -7,6 +7,7 @@
 #ifndef SITU_REPORT_H
 #define SITU_REPORT_H
 
+#include "situ/engine.h"
 #include "situ/learn.h"
 #include "situ/pareto.h"
 #include "situ/plan.h"
@@ -104,9 +105,19 @@ SITU_API situ_status situ_report_learn_json(char **out, const situ_learn_report 
 SITU_API situ_status situ_report_learn_step_json(char **out, const situ_learn_progress *step,
                                                  const situ_problem *problem, situ_error *error);
 
+/* Measured operator times: the operators that take longest, and what the whole takes. JSON: all of them. */
+SITU_API situ_status situ_report_profile(char **out, const situ_profile *profile, const situ_report_options *options,
+                                         situ_error *error);
+SITU_API situ_status situ_report_profile_json(char **out, const situ_profile *profile, situ_error *error);
+/* A run beside its prediction: one row for each part, then transfers, then the whole. */
+SITU_API situ_status situ_report_run(char **out, const situ_run *run, const situ_problem *problem,
+                                     const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_run_json(char **out, const situ_run *run, const situ_problem *problem,
+                                          situ_error *error);
+
 /* The tables of the library: "solvers", "learners", "readers", "writers", "costs", "devices", "links", "models",
- * "bounds". situ_report_family gives their names by index, NULL past the end; the others BAD_ARGUMENT for a name that
- * is none. */
+ * "bounds", "engines". situ_report_family gives their names by index, NULL past the end; the others BAD_ARGUMENT for a
+ * name that is none. */
 SITU_API const char *situ_report_family(int32_t index);
 SITU_API const char *situ_report_family_about(int32_t index);
 SITU_API situ_status situ_report_list(char **out, const char *family, const situ_report_options *options,

@@ -15,6 +15,8 @@ typedef struct situ_writer_info {
   size_t size;
   const char *name, *title;
   const char *suffix; /* ".json" */
+  int32_t folder;     /* 1: it writes several files, made of the model, by situ_instance_export only; else 0 */
+  int32_t reserved;   /* 0 */
 } situ_writer_info;
 #define SITU_WRITER_INFO_INIT SITU_SIZED(situ_writer_info)
 SITU_API int32_t situ_writer_count(void);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "plan/plan.h"
 #include "read/reader.h"
+#include "write/writer.h"
 
 situ_status situ_plan_text(char **out, const situ_plan *plan, const situ_instance *instance, situ_error *error) {
   if (out) *out = NULL;
@@ -33,6 +34,17 @@ situ_status situ_plan_write(const situ_plan *plan, const situ_instance *instance
   situ_status status = file_write(path, text, strlen(text), error);
   situ_text_free(text);
   return status;
+}
+
+situ_status situ_instance_export(const situ_instance *instance, const situ_plan *plan, const char *name,
+                                 const char *path, situ_error *error) {
+  const writer *w;
+  TRY(GIVEN(error, instance, plan, name, path));
+  TRY(writer_find(&w, name, plan, instance->problem, error));
+  if (w->write) return situ_plan_export(plan, instance->problem, name, path, error);
+  if (strcmp(instance->model->reader, "onnx") != 0)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, instance->options.model, "is no ONNX model, which %s needs", name);
+  return w->write_folder(path, plan, instance->problem, instance->options.model, error);
 }
 
 /* Poses the problem of an open instance again, with the pins of the plan file. */

@@ -45,12 +45,11 @@ bool child_must_stop(const child_line *line) {
   return poll(&control, 1, 0) > 0;
 }
 
-/* What the engine prints goes nowhere; what the parent has buffered must not be printed twice: hence _exit. */
-static _Noreturn void be_child(child_work *work, child_line *line, void *context, pid_t parent) {
+void child_settle(long parent) {
   sigset_t none;
   int nowhere = open("/dev/null", O_RDWR);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
+  if (getppid() != (pid_t)parent) _exit(1);
   for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
@@ -60,6 +59,11 @@ static _Noreturn void be_child(child_work *work, child_line *line, void *context
   sigprocmask(SIG_SETMASK, &none, NULL);
   if (nowhere >= 0)
     for (int fd = 0; fd <= 2; fd++) dup2(nowhere, fd);
+}
+
+/* What the parent has buffered must not be printed twice: hence _exit. */
+static _Noreturn void be_child(child_work *work, child_line *line, void *context, pid_t parent) {
+  child_settle(parent);
   char good = work(context, line);
   frame_size last = 0;
   _exit(send_all(line->out, &last, sizeof last) && send_all(line->out, &good, 1) ? 0 : 1);

@@ -46,4 +46,8 @@ typedef struct child_limits {
  * with its parent. Linux and POSIX. */
 child_end child_run(child_work *work, const child_limits *limits, void *context);
 
+/* In a fresh fork of another kind: from here on it dies with its parent (a process number), signals to the process
+ * group leave it alone, and what it prints goes nowhere. */
+void child_settle(long parent);
+
 #endif

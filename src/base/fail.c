@@ -23,7 +23,8 @@ situ_status fail_with(situ_error *error, situ_status status, const char *where, 
 situ_status fail_no_memory(situ_error *error) { return fail_with(error, SITU_STATUS_NO_MEMORY, NULL, "out of memory"); }
 
 const char *situ_status_name(situ_status status) {
-  static const char *const names[] = {"ok", "no_memory", "bad_argument", "bad_input", "unsupported", "io", "internal"};
+  static const char *const names[] = {"ok", "no_memory", "bad_argument", "bad_input", "unsupported",
+                                      "io", "internal",  "engine",       "cancelled"};
   return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : "unknown";
 }
 

@@ -6,8 +6,8 @@
 #include "base/arguments.h"
 #include "base/checked.h"
 #include "graph/graph.h"
+#include "plan/part_list.h"
 #include "plan/plan.h"
-#include "plan/plan_parts.h"
 #include "plan/waited_for.h"
 #include "platform/platform.h"
 
@@ -17,7 +17,7 @@ struct situ_explanation {
   situ_stage *stages; /* [n_devices] */
   path_steps path;
   situ_path_share *shares; /* [n_shares] */
-  plan_parts parts;
+  part_list parts;
   const char **part_name; /* [part] */
   situ_limit limit;
 };
@@ -165,8 +165,8 @@ static bool find_limit(situ_explanation *x, const situ_plan *plan, const situ_pr
 
 static bool fill(situ_explanation *x, const situ_plan *plan, const situ_problem *p, arena *scratch) {
   return find_stages(x, plan, p) && path_find(&x->path, plan, p, x->arena, scratch) && share_path(x, plan, p) &&
-         find_limit(x, plan, p, scratch) && plan_parts_find(&x->parts, p, plan->device, plan->start_ns, x->arena) &&
-         plan_parts_name(&x->part_name, &x->parts, p, x->arena);
+         find_limit(x, plan, p, scratch) && part_list_find(&x->parts, p, plan->device, plan->start_ns, x->arena) &&
+         part_list_name(&x->part_name, &x->parts, p, x->arena);
 }
 
 situ_status situ_explain(situ_explanation **out, const situ_plan *plan, const situ_problem *problem,

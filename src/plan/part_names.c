@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "graph/layers.h"
-#include "plan/plan_parts.h"
+#include "plan/part_list.h"
 
 /* A section is a layer, or what is before (-1) or after (n) all of them. Members of a part by section. */
 typedef struct member {
@@ -127,7 +127,7 @@ static const char *name_of(const naming *w, arena *a) {
   return kept;
 }
 
-static bool make_names(const char **out, const plan_parts *parts, const situ_problem *p, arena *a, arena *scratch) {
+static bool make_names(const char **out, const part_list *parts, const situ_problem *p, arena *a, arena *scratch) {
   naming w = {.graph = p->graph};
   int32_t n = p->n_operators;
   member *all = ARENA_NEW(scratch, member, n);
@@ -150,7 +150,7 @@ static bool make_names(const char **out, const plan_parts *parts, const situ_pro
   return true;
 }
 
-bool plan_parts_name(const char ***out, const plan_parts *parts, const situ_problem *problem, arena *a) {
+bool part_list_name(const char ***out, const part_list *parts, const situ_problem *problem, arena *a) {
   arena *scratch = arena_new();
   *out = ARENA_NEW(a, const char *, parts->n);
   bool made = *out && scratch && make_names(*out, parts, problem, a, scratch);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/wire.h"
 
 typedef enum message {
   MODEL,
@@ -34,7 +35,7 @@ typedef enum action {
   LABEL    /* an entry of metadata: copy when its key is one that situ reads */
 } action;
 
-enum { VARINT = 1 << 0, WORD64 = 1 << 1, BYTES = 1 << 2, WORD32 = 1 << 5 };
+enum { VARINT = WIRE_VARINT, WORD64 = WIRE_WORD64, BYTES = WIRE_BYTES, WORD32 = WIRE_WORD32 };
 
 typedef struct rule {
   uint8_t number, wires, action, inner;
@@ -115,63 +116,17 @@ static const rules table[N_MESSAGES] = {
 enum { LABEL_BYTES = 32 }; /* more than any label has */
 static const char *const labels[] = {"layer_ann", "pkg.torch.onnx.name_scopes", "namespace"};
 
-enum { FIELD_HEAD_BYTES = 20 }; /* two varints: tag, and value or length */
-
-typedef struct span {
-  const unsigned char *at, *end;
-} span;
-
-typedef struct field {
-  uint32_t number;
-  int wire;
-  uint64_t varint;            /* of VARINT */
-  const unsigned char *start; /* of the tag */
-  span value;                 /* without tag and length */
-} field;
-
 typedef struct skimming {
   const read_source *source;
   text_buffer *out;
   situ_error *error;
 } skimming;
 
-static bool next_varint(span *s, uint64_t *value) {
-  *value = 0;
-  for (int shift = 0; shift < 70; shift += 7) {
-    if (s->at >= s->end) return false;
-    unsigned char byte = *s->at++;
-    if (shift < 64) *value |= (uint64_t)(byte & 0x7f) << shift;
-    if (!(byte & 0x80)) return true;
-  }
-  return false;
-}
-
 /* The next field; NULL, or what is wrong with it. */
-static const char *next_field(const read_source *source, span *s, field *f) {
+static const char *next_field(const read_source *source, wire_span *s, wire_field *f) {
   size_t left = (size_t)(s->end - s->at);
-  uint64_t tag, length = 0;
-  read_need(source, s->at, left < FIELD_HEAD_BYTES ? left : FIELD_HEAD_BYTES);
-  f->start = s->at;
-  if (!next_varint(s, &tag) || tag >> 32 || tag >> 3 == 0) return "a field has no valid tag";
-  f->number = (uint32_t)(tag >> 3);
-  f->wire = 1 << (tag & 7);
-  f->value.at = s->at;
-  switch (f->wire) {
-    case VARINT:
-      if (!next_varint(s, &f->varint)) return "a number does not end";
-      f->value.end = s->at;
-      return NULL;
-    case WORD32: length = 4; break;
-    case WORD64: length = 8; break;
-    case BYTES:
-      if (!next_varint(s, &length)) return "a length does not end";
-      break;
-    default: return "a field has a wire type that is not in use";
-  }
-  if (length > (uint64_t)(s->end - s->at)) return "a field is longer than what holds it; the file may be cut off";
-  f->value = (span){s->at, s->at + length};
-  s->at += length;
-  return NULL;
+  read_need(source, s->at, left < WIRE_HEAD_BYTES ? left : WIRE_HEAD_BYTES);
+  return wire_next(s, f);
 }
 
 static situ_status fail_here(const skimming *k, const unsigned char *at, message m, const char *what) {
@@ -186,25 +141,8 @@ static const rule *find_rule(message m, uint32_t number) {
   return NULL;
 }
 
-static void add_varint(text_buffer *out, uint64_t value) {
-  char bytes[10];
-  size_t n = 0;
-  do {
-    bytes[n] = (char)(value & 0x7f);
-    value >>= 7;
-    if (value) bytes[n] = (char)(bytes[n] | 0x80);
-    n++;
-  } while (value);
-  text_add_bytes(out, bytes, n);
-}
-
-static void add_number(text_buffer *out, uint32_t number, uint64_t value) {
-  add_varint(out, (uint64_t)number << 3);
-  add_varint(out, value);
-}
-
-static bool is_label(const read_source *source, span entry) {
-  field f;
+static bool is_label(const read_source *source, wire_span entry) {
+  wire_field f;
   while (entry.at < entry.end && !next_field(source, &entry, &f)) {
     if (f.number != 1 || f.wire != BYTES) continue;
     size_t n = (size_t)(f.value.end - f.value.at);
@@ -216,11 +154,11 @@ static bool is_label(const read_source *source, span entry) {
 }
 
 /* Measures the payload of a tensor or attribute, writes it as a number, and says whether to keep the payload too. */
-static bool keep_payload(const skimming *k, message m, span s) {
+static bool keep_payload(const skimming *k, message m, wire_span s) {
   enum { RAW_DATA = 9, DATA_TYPE = 2, INT32 = 6, INT64 = 7, BOOL = 9 };
   if (m != TENSOR && m != ATTRIBUTE) return false;
   uint64_t payload = 0, raw = 0, type = 0;
-  field f;
+  wire_field f;
   while (s.at < s.end && !next_field(k->source, &s, &f)) {
     const rule *r = find_rule(m, f.number);
     uint64_t n = (uint64_t)(f.value.end - f.value.at);
@@ -230,16 +168,16 @@ static bool keep_payload(const skimming *k, message m, span s) {
   }
   bool whole = m == ATTRIBUTE || type == INT32 || type == INT64 || type == BOOL;
   bool keep = payload <= (whole ? ONNX_KEPT_WHOLE_BYTES : ONNX_KEPT_OTHER_BYTES);
-  if (payload > 0 && (m == TENSOR || !keep)) add_number(k->out, 1000, payload);
-  if (raw > 0) add_number(k->out, 1001, raw);
+  if (payload > 0 && (m == TENSOR || !keep)) wire_add_number(k->out, 1000, payload);
+  if (raw > 0) wire_add_number(k->out, 1001, raw);
   return keep;
 }
 
-static situ_status skim_message(const skimming *k, message m, span s, int depth);
+static situ_status skim_message(const skimming *k, message m, wire_span s, int depth);
 
 /* A message within a message. Its length is written in five bytes, the last ones padding, since it is known late. */
-static situ_status skim_inner(const skimming *k, const field *f, message inner, int depth) {
-  add_varint(k->out, (uint64_t)f->number << 3 | 2);
+static situ_status skim_inner(const skimming *k, const wire_field *f, message inner, int depth) {
+  wire_add_varint(k->out, (uint64_t)f->number << 3 | 2);
   size_t at = k->out->length;
   text_add_bytes(k->out, "\0\0\0\0\0", 5);
   TRY(skim_message(k, inner, f->value, depth));
@@ -252,14 +190,14 @@ static situ_status skim_inner(const skimming *k, const field *f, message inner, 
   return SITU_STATUS_OK;
 }
 
-static situ_status skim_message(const skimming *k, message m, span s, int depth) {
+static situ_status skim_message(const skimming *k, message m, wire_span s, int depth) {
   if (m == GRAPH && ++depth > ONNX_MAX_NESTING + 1)
     return fail_with(k->error, SITU_STATUS_BAD_INPUT, k->source->path, "nests sub-graphs more than %d deep",
                      ONNX_MAX_NESTING);
   bool keep = keep_payload(k, m, s);
   uint32_t seen = 0;
   while (s.at < s.end) {
-    field f;
+    wire_field f;
     const char *wrong = next_field(k->source, &s, &f);
     if (wrong) return fail_here(k, f.start, m, wrong);
     const rule *r = find_rule(m, f.number);
@@ -280,16 +218,16 @@ static situ_status skim_message(const skimming *k, message m, span s, int depth)
 
 situ_status onnx_skim(text_buffer *out, const read_source *source, situ_error *error) {
   skimming k = {.source = source, .out = out, .error = error};
-  TRY(skim_message(&k, MODEL, (span){source->bytes, source->bytes + source->size_bytes}, 0));
+  TRY(skim_message(&k, MODEL, (wire_span){source->bytes, source->bytes + source->size_bytes}, 0));
   if (out->failed) return fail_no_memory(error);
   return SITU_STATUS_OK;
 }
 
 int onnx_skim_recognise(const read_source *source) {
   enum { LAST_FIELD = 26, FIELDS_LOOKED_AT = 64, LAST_IR = 255 };
-  span s = {source->bytes, source->bytes + source->size_bytes};
+  wire_span s = {source->bytes, source->bytes + source->size_bytes};
   bool version = false, graph = false;
-  field f = {0};
+  wire_field f = {0};
   for (int i = 0; i < FIELDS_LOOKED_AT && s.at < s.end; i++) {
     if (next_field(source, &s, &f)) return version ? 1 : 0;
     if (f.number > LAST_FIELD) return 0;

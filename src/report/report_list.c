@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "situ/engine.h"
 #include "situ/learn.h"
 #include "situ/solve.h"
 #include "situ/write.h"
 
-enum { LIST_MAX_COLUMNS = 12, LIST_CELL_BYTES = 320 };
+enum { LIST_MAX_COLUMNS = 12, LIST_CELL_BYTES = 2048 };
 
 typedef enum list_kind { LIST_TEXT = 0, LIST_TRUTH, LIST_AMOUNT, LIST_BYTES, LIST_RATE, LIST_TIME } list_kind;
 
@@ -80,6 +81,18 @@ static bool bound_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
   c[3].truth = b.pipeline;
   c[4].text = b.title;
   c[5].text = b.source;
+  return true;
+}
+
+static bool engine_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  situ_engine_info e = SITU_ENGINE_INFO_INIT;
+  if (!situ_engine_at(i, &e)) return false;
+  const char *texts[] = {e.version, e.providers, e.library, e.missing, *e.missing ? e.missing : e.library};
+  c[0].text = e.name;
+  for (int k = 0; k < 5; k++) {
+    c[1 + k].text = strcpy(room, texts[k]);
+    room += strlen(texts[k]) + 1;
+  }
   return true;
 }
 
@@ -199,6 +212,15 @@ static const list_family families[] = {
       {"title", "what it is", 0},
       {"source", NULL, 0}},
      bound_row},
+    {"engines",
+     "libraries that run models, and where they were found",
+     {{"name", "name", 0},
+      {"version", "version", 0},
+      {"providers", "providers", 0},
+      {"library", NULL, 0},
+      {"missing", NULL, 0},
+      {"found", "found, or why not", 0}},
+     engine_row},
 };
 enum { N_FAMILIES = sizeof families / sizeof families[0] };
 

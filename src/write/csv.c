@@ -21,4 +21,5 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   return SITU_STATUS_OK;
 }
 
-const writer csv_writer = {"csv", "a table of operators with device and times", ".csv", write};
+const writer csv_writer = {
+    .name = "csv", .title = "a table of operators with device and times", .suffix = ".csv", .write = write};

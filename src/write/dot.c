@@ -41,4 +41,5 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   return SITU_STATUS_OK;
 }
 
-const writer dot_writer = {"dot", "the graph coloured by device, for Graphviz", ".dot", write};
+const writer dot_writer = {
+    .name = "dot", .title = "the graph coloured by device, for Graphviz", .suffix = ".dot", .write = write};

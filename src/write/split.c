@@ -34,4 +34,5 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   return SITU_STATUS_OK;
 }
 
-const writer split_writer = {"split", "the published form of splits of workload files", ".json", write};
+const writer split_writer = {
+    .name = "split", .title = "the published form of splits of workload files", .suffix = ".json", .write = write};

@@ -217,4 +217,7 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   return status;
 }
 
-const writer trace_writer = {"trace", "the schedule for ui.perfetto.dev and chrome://tracing", ".json", write};
+const writer trace_writer = {.name = "trace",
+                             .title = "the schedule for ui.perfetto.dev and chrome://tracing",
+                             .suffix = ".json",
+                             .write = write};

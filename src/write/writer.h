@@ -10,6 +10,9 @@ typedef struct writer {
   const char *name, *title, *suffix;
   /* Adds the plan, which has a placement, to `out`. Running out of memory for text is seen by the caller. */
   situ_status (*write)(text_buffer *out, const situ_plan *plan, const situ_problem *problem, situ_error *error);
+  /* The same for formats of several files, made of the model at hand; one of the two is NULL. */
+  situ_status (*write_folder)(const char *folder, const situ_plan *plan, const situ_problem *problem, const char *model,
+                              situ_error *error);
 } writer;
 
 /* The table of writers: one file that exports NAME_writer, and one line here. */
@@ -17,9 +20,14 @@ typedef struct writer {
   ROW(trace)             \
   ROW(csv)               \
   ROW(dot)               \
-  ROW(split)
+  ROW(split)             \
+  ROW(onnx_parts)
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
+
+/* The row of that name, of a plan of the problem that has a placement; BAD_ARGUMENT otherwise. */
+situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, const situ_problem *problem,
+                        situ_error *error);
 
 /* Ended by NULL. */
 extern const writer *const writers[];

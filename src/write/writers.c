@@ -18,21 +18,31 @@ int32_t situ_writer_count(void) {
 bool situ_writer_at(int32_t index, situ_writer_info *out) {
   if (index < 0 || index >= situ_writer_count()) return false;
   const writer *w = writers[index];
-  situ_writer_info info = {.name = w->name, .title = w->title, .suffix = w->suffix};
+  situ_writer_info info = {.name = w->name, .title = w->title, .suffix = w->suffix, .folder = w->write_folder != NULL};
   return GIVE(out, info);
 }
 
-situ_status situ_write(char **out, const char *name, const situ_plan *plan, const situ_problem *problem,
-                       situ_error *error) {
-  if (out) *out = NULL;
-  TRY(GIVEN(error, out, name, plan, problem));
+situ_status writer_find(const writer **out, const char *name, const situ_plan *plan, const situ_problem *problem,
+                        situ_error *error) {
   TRY(plan_belongs(plan, problem, error));
   const writer *const *w = writers;
   while (*w && strcmp((*w)->name, name) != 0) w++;
   if (!*w) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "there is no writer of this name");
   if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "the plan has no placement to write");
+  *out = *w;
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_write(char **out, const char *name, const situ_plan *plan, const situ_problem *problem,
+                       situ_error *error) {
+  const writer *w;
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, name, plan, problem));
+  TRY(writer_find(&w, name, plan, problem, error));
+  if (!w->write)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "writes a folder from the model; see situ_instance_export");
   text_buffer text = {0};
-  situ_status status = (*w)->write(&text, plan, problem, error);
+  situ_status status = w->write(&text, plan, problem, error);
   if (status != SITU_STATUS_OK) {
     text_free(&text);
     return status;

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SITU = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path("situ")
 UPDATE = "--update" in sys.argv
 SHARED = pathlib.Path(os.environ.get("SITU_SHARED", "nowhere"))
-COMMANDS = ["place", "check", "simulate", "explain", "compare", "pareto", "learn", "inspect", "list", "fit-link", "completion", "help"]
+COMMANDS = ["place", "check", "simulate", "explain", "run", "profile", "costs", "compare", "pareto", "learn", "inspect", "list", "fit-link", "completion", "help"]
 SMALL = "builtin:resnet50?image=64"
 QUICK = ["--platform", "cpu+2*v100-16g", "--steps", "300"]
 
@@ -291,7 +291,7 @@ def test_plan_files_keep_their_schema():
 
 def test_every_writer_writes():
     names = {row["name"] for row in situ_json("list", "writers")["writers"]}
-    for name in names - {"split"}:
+    for name in names - {"split", "onnx-parts"}:  # of workload files; of ONNX models
         situ("place", SMALL, *QUICK, "--objective", "throughput", "--write", f"{name}={name}.out")
         assert pathlib.Path(f"{name}.out").stat().st_size > 100, name
 

@@ -118,6 +118,7 @@ static void families_are_walked_to_their_ends(void **state) {
   FAMILY(reader, SITU_READER_INFO_INIT);           /* situ_reader_count situ_reader_at */
   FAMILY(writer, SITU_WRITER_INFO_INIT);           /* situ_writer_count situ_writer_at */
   FAMILY(cost_model, SITU_COST_MODEL_INFO_INIT);   /* situ_cost_model_count situ_cost_model_at */
+  FAMILY(engine, SITU_ENGINE_INFO_INIT);           /* situ_engine_count situ_engine_at */
   FAMILY(builtin, SITU_BUILTIN_INFO_INIT);         /* situ_builtin_count situ_builtin_at */
   FAMILY(device_kind, SITU_DEVICE_KIND_INFO_INIT); /* situ_device_kind_count situ_device_kind_at */
   FAMILY(link_kind, SITU_LINK_KIND_INFO_INIT);     /* situ_link_kind_count situ_link_kind_at */
@@ -688,6 +689,10 @@ static void writers_and_reports_need_their_nouns(void **state) {
   REFUSED_OUT(text, situ_write(&text, "csv", plan, NULL, error));
   REFUSED(situ_write(NULL, "csv", plan, problem, error));
   REFUSED(situ_plan_export(plan, problem, "csv", NULL, error));
+  REFUSED(situ_instance_export(instance, plan, "csv", NULL, error));
+  REFUSED(situ_instance_export(NULL, plan, "csv", "x", error));
+  REFUSED(situ_instance_export(instance, NULL, "csv", "x", error));
+  REFUSED(situ_instance_export(instance, plan, "no such", "x", error));
   REFUSED(situ_plan_export(NULL, problem, "csv", "x", error));
   REFUSED(situ_report_plan(NULL, plan, problem, model, &look, error));
   REFUSED_OUT(text, situ_report_plan(&text, NULL, problem, model, &look, error));

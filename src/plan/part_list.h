@@ -1,6 +1,6 @@
-/* plan/plan_parts.h - a placement as a few parts: what an engine runs in one piece, and what goes between them. */
-#ifndef SITU_PLAN_PLAN_PARTS_H
-#define SITU_PLAN_PLAN_PARTS_H
+/* plan/part_list.h - a placement as a few parts: what an engine runs in one piece, and what goes between them. */
+#ifndef SITU_PLAN_PART_LIST_H
+#define SITU_PLAN_PART_LIST_H
 
 #include "problem/problem.h"
 #include "situ/explain.h"
@@ -9,18 +9,17 @@
  * sub-graph. Parts are those of the published rule for calls (docs/model.md, calls), applied to every device, hosts
  * too: each time a path leaves a device and comes back, another part of that device begins. They are numbered in order
  * of `when` ([operator], a start time, for example; NULL: of their first operators), then of their first operators. */
-typedef struct plan_parts {
+typedef struct part_list {
   int32_t n;
   int32_t *of;          /* [operator] its part */
   situ_part *part;      /* [n] */
   int64_t n_handovers;  /* tensors that go to another device, one for each tensor and receiving device */
   int64_t handed_bytes; /* bytes that go to another memory, once for each tensor and receiving memory */
-} plan_parts;
+} part_list;
 
 /* Arrays in the arena. O(used devices * (V + E)). False without memory. */
-bool plan_parts_find(plan_parts *out, const situ_problem *problem, const int32_t *device, const int64_t *when,
-                     arena *a);
+bool part_list_find(part_list *out, const situ_problem *problem, const int32_t *device, const int64_t *when, arena *a);
 /* What each part holds, in words: [n] texts in the arena. False without memory. */
-bool plan_parts_name(const char ***out, const plan_parts *parts, const situ_problem *problem, arena *a);
+bool part_list_name(const char ***out, const part_list *parts, const situ_problem *problem, arena *a);
 
 #endif

@@ -1,4 +1,4 @@
-#include "plan/plan_parts.h"
+#include "plan/part_list.h"
 
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ static void add_member(dated_part *part, const situ_problem *p, const int32_t *d
   part->when = min64(part->when, start);
 }
 
-static bool make_parts(plan_parts *out, const situ_problem *p, const int32_t *device, const int64_t *when, arena *a,
+static bool make_parts(part_list *out, const situ_problem *p, const int32_t *device, const int64_t *when, arena *a,
                        arena *scratch) {
   int32_t n = number_pieces(out->of, p, device, scratch), kept = 0;
   dated_part *rows = n >= 0 ? ARENA_ZERO(scratch, dated_part, n) : NULL;
@@ -90,7 +90,7 @@ static bool make_parts(plan_parts *out, const situ_problem *p, const int32_t *de
 }
 
 /* Counts each receiving device and memory of a tensor once: `seen` remembers the tensor that came there last. */
-static bool count_handovers(plan_parts *out, const situ_problem *p, const int32_t *device, arena *scratch) {
+static bool count_handovers(part_list *out, const situ_problem *p, const int32_t *device, arena *scratch) {
   const situ_graph *g = p->graph;
   int32_t *seen = ARENA_NEW(scratch, int32_t, p->n_devices), *held = ARENA_NEW(scratch, int32_t, p->n_memories);
   if (!seen || !held) return false;
@@ -111,9 +111,8 @@ static bool count_handovers(plan_parts *out, const situ_problem *p, const int32_
   return true;
 }
 
-bool plan_parts_find(plan_parts *out, const situ_problem *problem, const int32_t *device, const int64_t *when,
-                     arena *a) {
-  *out = (plan_parts){.of = ARENA_NEW(a, int32_t, problem->n_operators)};
+bool part_list_find(part_list *out, const situ_problem *problem, const int32_t *device, const int64_t *when, arena *a) {
+  *out = (part_list){.of = ARENA_NEW(a, int32_t, problem->n_operators)};
   arena *scratch = arena_new();
   bool made = out->of && scratch && make_parts(out, problem, device, when, a, scratch) &&
               count_handovers(out, problem, device, scratch);

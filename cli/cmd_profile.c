@@ -1,0 +1,57 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&profile_outputs, &profile_inputs, &model_options,
+                                             &measure_options, &common_options, NULL};
+
+static int show(const arguments *a, const situ_profile *profile) {
+  FILE *to = people(a);
+  report r = {0};
+  situ_error error = {0};
+  situ_report_options look = report_options(to);
+  int code = print_report(to, &r, situ_report_profile(&r.text, profile, &look, &r.error));
+  if (code == EXIT_OK && a->out) {
+    if (situ_profile_write(profile, a->device_class, a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
+    fprintf(to, "  %-9s  %s\n", "costs", a->out);
+  }
+  if (code == EXIT_OK && a->json) code = print_report(stdout, &r, situ_report_profile_json(&r.text, profile, &r.error));
+  return code;
+}
+
+static int run(arguments *a) {
+  int code = probe_outputs(a);
+  if (code != EXIT_OK) return code;
+  situ_profile *profile = NULL;
+  situ_error error = {0};
+  progress p = progress_start();
+  a->measure.progress = progress_measure;
+  a->measure.context = &p;
+  interrupt_catch();
+  situ_status status = a->profile_from
+                           ? situ_profile_read(&profile, a->operands[0], a->profile_from, &a->measure, &error)
+                           : situ_profile_model(&profile, a->operands[0], &a->measure, &error);
+  progress_stop(&p);
+  code = status == SITU_STATUS_OK ? show(a, profile) : fail_reading(&error);
+  situ_profile_free(profile);
+  return code;
+}
+
+const command profile_command = {
+    .name = "profile",
+    .summary = "measure the times of a model's operators on an engine",
+    .usage = "MODEL",
+    .about =
+        "Runs MODEL, an ONNX file, on random inputs, with the profile of the engine and without, and "
+        "gives each operator the median time of its kernels, so scaled that they sum to the time of the whole. "
+        "Operators "
+        "that the engine folds, or fuses into another, have none of their own. With --from a profile that ONNX Runtime "
+        "wrote "
+        "elsewhere is read instead. Exit code 8 when there is no engine or "
+        "it "
+        "fails.",
+    .examples = "situ profile --help\n",
+    .operand = "model",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

@@ -1,0 +1,53 @@
+#include "cli.h"
+
+static const option_group *const groups[] = {&measure_options, &common_options, NULL};
+
+static int show(const arguments *a, const situ_run *done, const situ_instance *instance) {
+  const situ_problem *problem = situ_instance_problem(instance);
+  FILE *to = people(a);
+  report r = {0};
+  situ_report_options look = report_options(to);
+  int code = print_report(to, &r, situ_report_run(&r.text, done, problem, &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_run_json(&r.text, done, problem, &r.error));
+  return code;
+}
+
+static int run(arguments *a) {
+  situ_plan *plan = NULL;
+  situ_instance *instance = NULL;
+  situ_run *done = NULL;
+  situ_error error = {0};
+  progress p = progress_start();
+  a->measure.progress = progress_measure;
+  a->measure.context = &p;
+  interrupt_catch();
+  situ_status status = open_plan(&plan, &instance, a, &error);
+  if (status == SITU_STATUS_OK) status = situ_run_plan(&done, plan, instance, &a->measure, &error);
+  progress_stop(&p);
+  int code = status == SITU_STATUS_OK ? show(a, done, instance) : fail_reading(&error);
+  situ_run_free(done);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return code;
+}
+
+const command run_command = {
+    .name = "run",
+    .summary = "run a plan on an engine, beside its prediction",
+    .usage = "PLAN",
+    .about =
+        "Cuts the ONNX model of PLAN into parts, loads each in a process of its device, and runs them on random "
+        "inputs: "
+        "one by one, and for a plan of a pipeline many at a time. Shows what each part, each hand-over and the whole "
+        "took beside what the plan predicts, and whether the outputs are those of the whole model. Every device runs "
+        "on "
+        "the CPU of the engine, on cores of its own where there are enough. Exit code 8 when there is no engine or it "
+        "fails.",
+    .examples = "situ run --help\n",
+    .operand = "file",
+    .least_operands = 1,
+    .most_operands = 1,
+    .groups = groups,
+    .run = run,
+};

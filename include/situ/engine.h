@@ -1,0 +1,98 @@
+/* situ/engine.h - engines that run models: measured costs, and plans that run.
+ *
+ * An engine is a library of others that is found at run time and works in processes of its own, so that whatever
+ * becomes of it, the caller goes on: a crash, a hang or nonsense is the status ENGINE. Measurements need the machine
+ * for themselves; two at once disturb each other. docs/engines.md says where libraries are looked for; the environment
+ * variable SITU_ONNXRUNTIME names that of ONNX Runtime. */
+#ifndef SITU_ENGINE_H
+#define SITU_ENGINE_H
+
+#include "situ/instance.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The table of engines. Filling a row starts the engine once, which takes some 100 ms. */
+typedef struct situ_engine_info {
+  size_t size;
+  const char *name, *title;
+  char version[64];    /* "" where it was not found */
+  char library[512];   /* where it was found */
+  char providers[512]; /* what it can run on, in its own words, apart by blanks */
+  char missing[1024];  /* why it cannot be used; "" where it can */
+} situ_engine_info;
+#define SITU_ENGINE_INFO_INIT SITU_SIZED(situ_engine_info)
+SITU_API int32_t situ_engine_count(void);
+/* Row `index`; false when there is none. */
+SITU_API bool situ_engine_at(int32_t index, situ_engine_info *out);
+
+/* How to measure. All 0 is a sensible default. */
+typedef enum situ_level {
+  SITU_LEVEL_ALL = 0, /* graph optimisation as the engine does by default */
+  SITU_LEVEL_NONE,    /* none: nodes run as they are in the file */
+  SITU_LEVEL_BASIC,
+  SITU_LEVEL_EXTENDED
+} situ_level;
+
+/* Called about every 10 ms, on the thread that called. Returns true to stop: the call is CANCELLED. */
+typedef bool situ_measure_callback(void *context, const char *phase, int32_t done, int32_t total);
+
+typedef struct situ_measure_options {
+  size_t size;
+  const char *engine;              /* by name; NULL: the first of the table */
+  const char *library;             /* where it is; NULL: it is looked for */
+  const situ_read_options *read;   /* of the model, where the call reads one; may be NULL */
+  double time_limit_s;             /* of the whole measuring; 0: 60 s. Also the most that one answer may take */
+  situ_measure_callback *progress; /* may be NULL */
+  void *context;
+  uint64_t seed; /* of the inputs, which are random */
+  situ_level level;
+  int32_t threads; /* of each device; 0: 1 */
+  int32_t items;   /* inputs that are measured; 0: 20. Fewer when the time limit comes first, never fewer than 3 */
+  int32_t warm_up; /* inputs before that; 0: 3 */
+  int32_t queue;   /* pipelines: inputs under way for each part; 0: 2 */
+  int32_t reserved;
+} situ_measure_options;
+#define SITU_MEASURE_OPTIONS_INIT SITU_SIZED(situ_measure_options)
+
+/* Operator times of a model as the engine measures them. */
+typedef struct situ_profile situ_profile;
+/* Runs an ONNX model with the engine's profile, then by itself: medians of each operator's kernels, scaled
+ * so that they sum to the median of the whole without a profile. Operators that the engine folds or fuses into another
+ * have 0. UNSUPPORTED where the engine refuses the model. */
+SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
+                                        situ_error *error);
+/* The same from a profile that ONNX Runtime wrote elsewhere (its JSON trace), without an engine; of the options `read`
+ * counts. Its first run is left out; kernels count to the nodes that they name. BAD_INPUT where it is no such profile.
+ */
+SITU_API situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
+                                       const situ_measure_options *options, situ_error *error);
+SITU_API void situ_profile_free(situ_profile *profile);
+/* Latency of the whole model: median and half the distance between the quartiles. */
+SITU_API int64_t situ_profile_whole_ns(const situ_profile *profile);
+SITU_API int64_t situ_profile_half_ns(const situ_profile *profile);
+/* The time of operator `op` of the model; 0 when there is none. */
+SITU_API int64_t situ_profile_time_ns(const situ_profile *profile, int32_t op);
+/* Writes them as a cost table (docs/formats/costs.md) for a class of devices. */
+SITU_API situ_status situ_profile_write(const situ_profile *profile, const char *device_class, const char *path,
+                                        situ_error *error);
+
+/* A plan that ran. */
+typedef struct situ_run situ_run;
+/* Cuts the model of the plan into parts (as the writer onnx-parts), runs each in a worker of its device, compares the
+ * outputs with those of the whole model, and measures: the latency of inputs one by one, and for plans of pipelines the
+ * period of many. Every device runs on the engine's CPU provider, on cores of its own where there are enough. */
+SITU_API situ_status situ_run_plan(situ_run **out, const situ_plan *plan, const situ_instance *instance,
+                                   const situ_measure_options *options, situ_error *error);
+SITU_API void situ_run_free(situ_run *run);
+/* The latency or the period: as the plan predicts it, and the median as measured. */
+SITU_API int64_t situ_run_predicted_ns(const situ_run *run);
+SITU_API int64_t situ_run_measured_ns(const situ_run *run);
+/* The greatest difference of an output from that of the whole model, by the greatest magnitude of that output. */
+SITU_API double situ_run_difference(const situ_run *run);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* How far the outputs of two executors are apart. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/executor.h"
+
+static double half_value(uint16_t bits) {
+  int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  double size = exponent == 31 ? (mantissa ? (double)NAN : (double)INFINITY)
+                : exponent     ? ldexp(1024 + mantissa, exponent - 25)
+                               : ldexp(mantissa, -24);
+  return bits >> 15 ? -size : size;
+}
+
+/* Element i as a number; types without one of their own are compared as bytes. */
+static double element(const unsigned char *at, int32_t type, int64_t i) {
+  float f;
+  double d;
+  int64_t l;
+  int32_t w;
+  uint16_t h;
+  switch (type) {
+    case 1: return memcpy(&f, at + 4 * i, sizeof f), (double)f;
+    case 11: return memcpy(&d, at + 8 * i, sizeof d), d;
+    case 7: return memcpy(&l, at + 8 * i, sizeof l), (double)l;
+    case 6: return memcpy(&w, at + 4 * i, sizeof w), (double)w;
+    case 10: return memcpy(&h, at + 2 * i, sizeof h), half_value(h);
+    default: return at[i];
+  }
+}
+
+static bool is_number(int32_t type) { return type == 1 || type == 6 || type == 7 || type == 10 || type == 11; }
+
+static double difference(const unsigned char *a, const unsigned char *b, const tensor_place *place) {
+  int32_t type = place->port.type;
+  int64_t n = is_number(type) ? place->bytes / engine_type_bytes(type) : place->bytes;
+  double greatest = 0, apart = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double x = element(a, type, i), y = element(b, type, i);
+    if (isnan(x) != isnan(y) || isinf(x) != isinf(y) || (isinf(x) && x != y)) return (double)INFINITY;
+    if (isnan(x) || isinf(x)) continue;
+    greatest = fmax(greatest, fabs(y));
+    apart = fmax(apart, fabs(x - y));
+  }
+  return apart == 0 ? 0 : greatest > 0 ? apart / greatest : (double)INFINITY;
+}
+
+double executor_difference(const executor *x, const executor *other) {
+  const onnx_file *f = x->parts->file;
+  double most = 0;
+  for (int32_t i = 0; i < f->n_outputs; i++) {
+    const tensor_place *a = &x->places[f->outputs[i]], *b = &other->places[f->outputs[i]];
+    bool same = a->at >= 0 && b->at >= 0 && a->bytes == b->bytes && a->port.type == b->port.type &&
+                a->port.rank == b->port.rank;
+    for (int32_t d = 0; same && d < a->port.rank; d++) same = a->port.dims[d] == b->port.dims[d];
+    if (!same) return (double)INFINITY;
+    most = fmax(most, difference(x->shared + a->at, other->shared + b->at, a));
+  }
+  return most;
+}

@@ -1,0 +1,68 @@
+/* engine/engine.h - what an engine is: a library or program that runs models, found at run time, never linked. Each is
+ * one file with one const struct, listed below. */
+#ifndef SITU_ENGINE_ENGINE_H
+#define SITU_ENGINE_ENGINE_H
+
+#include "base/arena.h"
+#include "engine/worker.h"
+#include "situ/engine.h"
+
+/* What every duty starts with: the library that was found, and the memory that worker and caller share. */
+typedef struct engine_context {
+  const char *library;
+  unsigned char *shared;
+  size_t shared_bytes;
+} engine_context;
+
+/* The calls that each engine answers:
+ *
+ *   hello   {}                                          -> {version, providers: [text]}
+ *   open    {path, level, threads, profile: prefix}     -> {session, inputs: [port], outputs: [port]}
+ *   bind    {session, free, inputs: [{name, type, dims, at, bytes}], outputs: [{name, at}]}
+ *                                                       -> {binding, outputs: [{type, dims, at, bytes}]}
+ *   end_profile {session}                               -> {path}
+ *
+ * port: {name, type, dims}; type: the number of the element type in ONNX; dims: -1 where they are free; at and
+ * bytes: a place in the shared memory; outputs without one are laid from `free` on. A bind runs the session once, so
+ * that later runs write outputs of known shapes in place.
+ */
+typedef struct engine {
+  const char *name, *title;
+  const char *variable; /* of the environment: a path to its library or the folder that holds it */
+  const char *package;  /* the folder of its library in the folders of a Python installation */
+  const char *file;     /* how the library's name begins */
+  const char *system;   /* what the system's loader finds */
+  worker_duty duty;     /* context: set by engine_start */
+} engine;
+
+#define ENGINE_ROWS(ROW) ROW(onnxruntime)
+#define ENGINE_DECLARE(NAME) extern const engine NAME##_engine;
+ENGINE_ROWS(ENGINE_DECLARE)
+
+/* Ended by NULL. */
+extern const engine *const engines[];
+/* BAD_ARGUMENT when there is none of that name; NULL: the first. */
+situ_status engine_find(const engine **out, const char *name, situ_error *error);
+
+/* Where its library is, in order: `given` where it is not NULL, its environment variable, the Python environment that
+ * is active (VIRTUAL_ENV), the folders of packages that python3 names, the system's loader (then *path is a bare name).
+ * *path is in the arena or static. ENGINE where a place that was named does not hold it. */
+situ_status engine_locate(const char **path, const engine *e, const char *given, arena *a, situ_error *error);
+
+/* Starts a worker of the engine whose library is at context->library; the context must stay until the worker ends. */
+situ_status engine_start(worker **out, const engine *e, const engine_context *context, const worker_options *options,
+                         situ_error *error);
+
+/* The first call to a worker: loads the library, and says where one was looked for when there is none. */
+situ_status engine_hello(json_value **answer, worker *w, const engine *e, const char *library, const patience *wait,
+                         situ_error *error);
+
+/* Bytes of an element of an ONNX type; 0 for texts, for less than a byte and for numbers that are no type. */
+static inline int32_t engine_type_bytes(int64_t type) {
+  /* TensorProto.DataType: float, uint8, int8, uint16, int16, int32, int64, string, bool, float16, double, uint32,
+   * uint64, complex64, complex128, bfloat16, four kinds of float8 */
+  static const int8_t bytes[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 2, 8, 4, 8, 8, 16, 2, 1, 1, 1, 1};
+  return type < 0 || type >= (int64_t)sizeof bytes ? 0 : bytes[type];
+}
+
+#endif

@@ -1,0 +1,370 @@
+#define _GNU_SOURCE
+#include "engine/executor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/rng.h"
+
+static const int64_t MOST_SHARED_BYTES = (int64_t)1 << 36, LEAST_SHARED_BYTES = (int64_t)1 << 28;
+enum { ALIGNMENT = 64 };
+
+/* ---- the temporary folder ---- */
+
+static void remove_below(const char *folder) {
+  DIR *all = opendir(folder);
+  for (struct dirent *at; all && (at = readdir(all));) {
+    text_buffer path = {0};
+    if (strcmp(at->d_name, ".") == 0 || strcmp(at->d_name, "..") == 0) continue;
+    text_add(&path, "%s/%s", folder, at->d_name);
+    if (path.bytes && unlink(path.bytes) != 0) remove_below(path.bytes);
+    text_free(&path);
+  }
+  if (all) closedir(all);
+  rmdir(folder);
+}
+
+static situ_status write_parts(executor *x, situ_error *error) {
+  snprintf(x->folder, sizeof x->folder, "/tmp/situ-XXXXXX");
+  if (!mkdtemp(x->folder)) {
+    x->folder[0] = '\0';
+    return fail_with(error, SITU_STATUS_IO, "/tmp", "no temporary folder can be made: %s", strerror(errno));
+  }
+  for (int32_t k = 0; k < x->parts->n_parts; k++) TRY(onnx_part_write(x->parts, k, x->folder, x->options.named, error));
+  return onnx_externals_write(x->parts->file, x->folder, error);
+}
+
+/* ---- inputs ---- */
+
+static int64_t dimension(const executor *x, const onnx_port *port, int32_t d) {
+  const situ_read_options *o = x->options.read;
+  if (port->dims[d] >= 0) return port->dims[d];
+  for (int32_t i = 0; o && i < o->n_dims; i++)
+    if (strcmp(o->dims[i].name, port->dim_name[d]) == 0) return o->dims[i].value;
+  return o && o->default_dim > 0 ? o->default_dim : 1;
+}
+
+static void fill(unsigned char *to, int64_t bytes, int32_t type, rng *r) {
+  enum { FLOAT = 1, HALF = 10, DOUBLE = 11, BFLOAT = 16 };
+  int64_t each = engine_type_bytes(type);
+  for (int64_t i = 0; i + each <= bytes; i += each) {
+    float single = (float)rng_unit(r) * 0.999f;
+    double twice = (double)single;
+    uint16_t half = (uint16_t)(0x3800 | rng_below(r, 1 << 10)), brain = (uint16_t)(0x3f00 | rng_below(r, 1 << 7));
+    if (type == FLOAT) memcpy(to + i, &single, sizeof single);
+    if (type == DOUBLE) memcpy(to + i, &twice, sizeof twice);
+    if (type == HALF) memcpy(to + i, &half, sizeof half); /* in [0.5, 1) */
+    if (type == BFLOAT) memcpy(to + i, &brain, sizeof brain);
+    if (type != FLOAT && type != DOUBLE && type != HALF && type != BFLOAT) to[i] = (unsigned char)rng_below(r, 2);
+  }
+}
+
+static situ_status feed(executor *x, situ_error *error) {
+  const onnx_file *f = x->parts->file;
+  rng r = rng_new(x->options.seed);
+  for (int32_t i = 0; i < f->n_inputs; i++) {
+    int32_t value = f->inputs[i];
+    tensor_place place = {0};
+    if (!onnx_file_port(f, value, &place.port) || place.port.rank < 0)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, f->values[value].name,
+                       "is an input of unknown shape or no tensor, so it cannot be made up");
+    place.bytes = engine_type_bytes(place.port.type);
+    if (place.bytes == 0)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, f->values[value].name,
+                       "is an input of ONNX type %d, which cannot be made up", (int)place.port.type);
+    for (int32_t d = 0; d < place.port.rank; d++) {
+      place.port.dims[d] = dimension(x, &place.port, d);
+      place.bytes = sat_mul(place.bytes, place.port.dims[d]);
+    }
+    place.at = x->used_bytes;
+    if (place.bytes > x->shared_bytes - x->used_bytes - ALIGNMENT)
+      return fail_with(error, SITU_STATUS_NO_MEMORY, f->values[value].name, "has %lld bytes, too many",
+                       (long long)place.bytes);
+    fill(x->shared + place.at, place.bytes, place.port.type, &r);
+    x->used_bytes += (place.bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    for (int32_t c = 0; c < x->options.n_copies; c++) x->places[(int64_t)c * f->n_values + value] = place;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* ---- workers and sessions ---- */
+
+static situ_status start_workers(executor *x, situ_error *error) {
+  const onnx_parts *p = x->parts;
+  int32_t n_cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN), threads = x->options.threads;
+  int32_t n_used = 0;
+  for (int32_t k = 0; k < p->n_parts; k++) {
+    int32_t w = 0;
+    while (w < n_used && x->devices[w] != p->parts[k].device) w++;
+    x->devices[w] = p->parts[k].device;
+    x->worker_of[k] = w;
+    if (w == n_used) n_used++;
+  }
+  engine_context context = {x->options.library, x->shared, (size_t)x->shared_bytes};
+  for (int32_t w = 0; w < n_used; w++) {
+    char name[96];
+    const char *device = x->options.names ? x->options.names[x->devices[w]] : "the whole model";
+    snprintf(name, sizeof name, "%s on %.60s", x->options.engine->name, device);
+    x->cores[w] = (int64_t)n_used * threads <= n_cores ? w * threads : -1;
+    worker_options o = {.name = name, .core = x->cores[w], .n_cores = threads};
+    json_value *answer = NULL;
+    TRY(engine_start(&x->workers[w], x->options.engine, &context, &o, error));
+    x->n_workers++;
+    situ_status status =
+        engine_hello(&answer, x->workers[w], x->options.engine, x->options.library, &x->options.wait, error);
+    json_free(answer);
+    TRY(status);
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status open_part(executor *x, int32_t k, situ_error *error) {
+  char path[128], prefix[128];
+  json_value *request = json_new_object(), *answer = NULL;
+  snprintf(path, sizeof path, "%s/part%d.onnx", x->folder, (int)k);
+  snprintf(prefix, sizeof prefix, "%s/profile", x->folder);
+  bool ok = request && json_set(request, "path", json_new_text(path)) &&
+            json_set(request, "level", json_new_whole(x->options.level)) &&
+            json_set(request, "threads", json_new_whole(x->options.threads));
+  if (ok && x->options.profile) ok = json_set(request, "profile", json_new_text(prefix));
+  if (!ok) {
+    json_free(request);
+    return fail_no_memory(error);
+  }
+  TRY(worker_call(&answer, x->workers[x->worker_of[k]], "open", request, &x->options.wait, error));
+  x->session[k] = json_whole(json_get(answer, "session"), -1);
+  json_free(answer);
+  return SITU_STATUS_OK;
+}
+
+static bool tell_place(json_value *list, const executor *x, int32_t value, const tensor_place *place) {
+  json_value *o = json_new_object(), *dims = json_new_array();
+  for (int32_t d = 0; dims && d < place->port.rank; d++)
+    if (!json_push(dims, json_new_whole(place->port.dims[d]))) return false;
+  return json_push(list, o) && json_set(o, "name", json_new_text(x->parts->file->values[value].name)) &&
+         json_set(o, "type", json_new_whole(place->port.type)) && json_set(o, "dims", dims) &&
+         json_set(o, "at", json_new_whole(place->at)) && json_set(o, "bytes", json_new_whole(place->bytes));
+}
+
+static json_value *bind_request(const executor *x, int32_t copy, int32_t k) {
+  const onnx_part *part = &x->parts->parts[k];
+  const tensor_place *places = x->places + (int64_t)copy * x->parts->file->n_values;
+  json_value *request = json_new_object(), *inputs = json_new_array(), *outputs = json_new_array();
+  bool ok = request && inputs && outputs;
+  for (int32_t i = 0; ok && i < part->n_inputs; i++)
+    ok = tell_place(inputs, x, part->inputs[i], &places[part->inputs[i]]);
+  for (int32_t i = 0; ok && i < part->n_outputs; i++) {
+    json_value *o = json_new_object();
+    ok = json_push(outputs, o) && json_set(o, "name", json_new_text(x->parts->file->values[part->outputs[i]].name));
+  }
+  ok = json_set(request, "inputs", inputs) && ok;
+  ok = json_set(request, "outputs", outputs) && ok;
+  ok = ok && json_set(request, "session", json_new_whole(x->session[k])) &&
+       json_set(request, "free", json_new_whole(x->used_bytes));
+  if (ok) return request;
+  json_free(request);
+  return NULL;
+}
+
+/* Notes where a worker laid an output; whatever it says is checked. */
+static bool take_place(executor *x, tensor_place *place, const json_value *told) {
+  const json_value *dims = json_get(told, "dims");
+  place->at = json_whole(json_get(told, "at"), -1);
+  place->bytes = json_whole(json_get(told, "bytes"), -1);
+  place->port.type = (int32_t)json_whole(json_get(told, "type"), 0);
+  if (place->at < 0 || place->bytes < 0 || json_size(dims) > ONNX_MOST_RANK) return false;
+  if (place->at > x->shared_bytes || place->bytes > x->shared_bytes - place->at) return false;
+  place->port.rank = (int32_t)json_size(dims);
+  for (int32_t d = 0; d < place->port.rank; d++) place->port.dims[d] = json_whole(json_at(dims, (size_t)d), -1);
+  int64_t end = place->at + place->bytes;
+  if (end >= x->used_bytes) x->used_bytes = (end + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+  return true;
+}
+
+static situ_status bind_part(executor *x, int32_t copy, int32_t k, situ_error *error) {
+  const onnx_part *part = &x->parts->parts[k];
+  tensor_place *places = x->places + (int64_t)copy * x->parts->file->n_values;
+  json_value *answer = NULL, *request = bind_request(x, copy, k);
+  if (!request) return fail_no_memory(error);
+  TRY(worker_call(&answer, x->workers[x->worker_of[k]], "bind", request, &x->options.wait, error));
+  const json_value *outputs = json_get(answer, "outputs");
+  bool ok = json_size(outputs) == (size_t)part->n_outputs;
+  for (int32_t i = 0; ok && i < part->n_outputs; i++)
+    ok = take_place(x, &places[part->outputs[i]], json_at(outputs, (size_t)i));
+  x->binding[(int64_t)copy * x->parts->n_parts + k] = (int32_t)json_whole(json_get(answer, "binding"), -1);
+  json_free(answer);
+  return ok ? SITU_STATUS_OK
+            : fail_with(error, SITU_STATUS_ENGINE, x->options.engine->name, "laid outputs where they cannot be");
+}
+
+static situ_status start(executor *x, situ_error *error) {
+  const onnx_parts *p = x->parts;
+  int64_t n_places = sat_mul(x->options.n_copies, p->file->n_values);
+  bool room = ARENA_ARRAYS(x->arena, ZEROS(x->workers, p->n_parts), ZEROS(x->devices, p->n_parts),
+                           ZEROS(x->cores, p->n_parts), ZEROS(x->worker_of, p->n_parts), ZEROS(x->session, p->n_parts),
+                           ZEROS(x->binding, (int64_t)x->options.n_copies * p->n_parts), ARRAY(x->places, n_places));
+  for (int64_t bytes = MOST_SHARED_BYTES; room && !x->shared && bytes >= LEAST_SHARED_BYTES; bytes /= 2) {
+    x->shared = shared_new((size_t)bytes);
+    x->shared_bytes = bytes;
+  }
+  if (!x->shared) return fail_no_memory(error);
+  for (int64_t i = 0; i < n_places; i++) x->places[i].at = -1;
+  TRY(write_parts(x, error));
+  TRY(feed(x, error));
+  TRY(start_workers(x, error));
+  for (int32_t k = 0; k < p->n_parts; k++) TRY(open_part(x, k, error));
+  for (int32_t c = 0; c < x->options.n_copies; c++)
+    for (int32_t k = 0; k < p->n_parts; k++) TRY(bind_part(x, c, k, error));
+  return SITU_STATUS_OK;
+}
+
+situ_status executor_start(executor **out, const onnx_parts *parts, const executor_options *options,
+                           situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  executor *x = a ? ARENA_ZERO(a, executor, 1) : NULL;
+  if (!x) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  x->arena = a;
+  x->parts = parts;
+  x->options = *options;
+  situ_status status = start(x, error);
+  if (status == SITU_STATUS_OK)
+    *out = x;
+  else
+    executor_stop(x);
+  return status;
+}
+
+void executor_stop(executor *x) {
+  if (!x) return;
+  for (int32_t w = 0; w < x->n_workers; w++) worker_stop(x->workers[w]);
+  if (x->folder[0]) remove_below(x->folder);
+  shared_free(x->shared, (size_t)x->shared_bytes);
+  arena_free(x->arena);
+}
+
+/* ---- running ---- */
+
+/* Inputs on their way: how far each is, by parts that have ended. */
+typedef struct flow {
+  executor *x;
+  int32_t n_items, n_begun, n_done;
+  int32_t *n_ended;     /* [copy] */
+  bool *asked, *ended;  /* [copy * n_parts + part] */
+  int32_t *item;        /* [copy] -1: free */
+  int32_t *queue;       /* [worker * room + i]: copy * n_parts + part, in the order in which they were asked for */
+  int32_t *head, *tail; /* [worker] */
+  int32_t room;
+} flow;
+
+static bool is_ready(const flow *f, int32_t copy, int32_t k) {
+  const onnx_part *part = &f->x->parts->parts[k];
+  for (int32_t i = 0; i < part->n_inputs; i++) {
+    int32_t from = f->x->parts->value_part[part->inputs[i]];
+    if (from >= 0 && !f->ended[(int64_t)copy * f->x->parts->n_parts + from]) return false;
+  }
+  return true;
+}
+
+/* Asks for all parts of an input that can begin. */
+static situ_status advance(flow *f, int32_t copy, situ_error *error) {
+  int32_t n = f->x->parts->n_parts;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t job = copy * n + k;
+    if (f->asked[job] || !is_ready(f, copy, k)) continue;
+    int32_t w = f->x->worker_of[k];
+    f->asked[job] = true;
+    f->queue[w * f->room + f->tail[w]++ % f->room] = job;
+    TRY(worker_run(f->x->workers[w], f->x->binding[job], error));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status begin_item(flow *f, int32_t copy, situ_error *error) {
+  int32_t n = f->x->parts->n_parts;
+  f->item[copy] = f->n_begun++;
+  f->n_ended[copy] = 0;
+  memset(f->asked + (int64_t)copy * n, 0, (size_t)n);
+  memset(f->ended + (int64_t)copy * n, 0, (size_t)n);
+  return advance(f, copy, error);
+}
+
+/* Waits for one part; returns what ended as copy * n_parts + part. */
+static situ_status await_part(flow *f, int32_t *job, worker_ran *ran, situ_error *error) {
+  executor *x = f->x;
+  TRY(worker_await(ran, x->workers, x->n_workers, &x->options.wait, error));
+  *job = f->queue[ran->worker * f->room + f->head[ran->worker]++ % f->room];
+  f->ended[*job] = true;
+  int32_t copy = *job / x->parts->n_parts;
+  if (++f->n_ended[copy] < x->parts->n_parts) return advance(f, copy, error);
+  f->n_done++;
+  return SITU_STATUS_OK;
+}
+
+static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
+  int32_t n = x->parts->n_parts, copies = x->options.n_copies;
+  *f = (flow){.x = x, .n_items = n_items, .room = n * copies};
+  return ARENA_ARRAYS(a, ZEROS(f->n_ended, copies), ZEROS(f->asked, (int64_t)n * copies),
+                      ZEROS(f->ended, (int64_t)n * copies), ZEROS(f->item, copies),
+                      ZEROS(f->queue, (int64_t)x->n_workers * f->room), ZEROS(f->head, x->n_workers),
+                      ZEROS(f->tail, x->n_workers));
+}
+
+situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_ns, situ_error *error) {
+  flow f;
+  arena_mark mark = arena_get_mark(x->arena);
+  situ_status status = flow_make(&f, x, x->arena, 1) ? SITU_STATUS_OK : fail_no_memory(error);
+  int64_t begun_ns = clock_now_ns();
+  if (status == SITU_STATUS_OK) status = begin_item(&f, 0, error);
+  while (status == SITU_STATUS_OK && f.n_done < 1) {
+    int32_t job = 0;
+    worker_ran ran;
+    status = await_part(&f, &job, &ran, error);
+    if (status == SITU_STATUS_OK) part_ns[job] = (run_times){ran.start_ns, ran.finish_ns};
+  }
+  *latency_ns = clock_now_ns() - begun_ns;
+  arena_release(x->arena, mark);
+  return status;
+}
+
+situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error) {
+  flow f;
+  arena_mark mark = arena_get_mark(x->arena);
+  situ_status status = flow_make(&f, x, x->arena, n) ? SITU_STATUS_OK : fail_no_memory(error);
+  for (int32_t c = 0; c < x->options.n_copies && f.n_begun < n && status == SITU_STATUS_OK; c++)
+    status = begin_item(&f, c, error);
+  while (status == SITU_STATUS_OK && f.n_done < n) {
+    int32_t job = 0, before = f.n_done;
+    worker_ran ran;
+    status = await_part(&f, &job, &ran, error);
+    if (status != SITU_STATUS_OK) break;
+    int32_t copy = job / x->parts->n_parts;
+    part_sum_ns[job % x->parts->n_parts] += ran.finish_ns - ran.start_ns;
+    if (f.n_done == before) continue;
+    finish_ns[before] = ran.finish_ns;
+    if (f.n_begun < n) status = begin_item(&f, copy, error);
+  }
+  arena_release(x->arena, mark);
+  return status;
+}
+
+situ_status executor_profile(executor *x, const char **path, situ_error *error) {
+  json_value *request = json_new_object(), *answer = NULL;
+  *path = NULL;
+  if (!request || !json_set(request, "session", json_new_whole(x->session[0]))) return fail_no_memory(error);
+  TRY(worker_call(&answer, x->workers[0], "end_profile", request, &x->options.wait, error));
+  *path = arena_string(x->arena, json_text(json_get(answer, "path"), ""));
+  json_free(answer);
+  return *path ? SITU_STATUS_OK : fail_no_memory(error);
+}

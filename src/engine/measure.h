@@ -1,0 +1,74 @@
+/* engine/measure.h - what measuring calls share, and what their results are made of. */
+#ifndef SITU_ENGINE_MEASURE_H
+#define SITU_ENGINE_MEASURE_H
+
+#include "engine/executor.h"
+#include "plan/plan.h"
+
+enum { MEASURE_NAME_BYTES = 64 };
+
+/* Options with all defaults filled in, and the engine that was found. */
+typedef struct measuring {
+  situ_measure_options options;
+  situ_read_options read;
+  executor_options executor; /* names, copies and what else depends on the call is left to it */
+  arena *arena;
+  int64_t begun_ns;
+  int32_t done, total; /* for the progress */
+  const char *phase;
+} measuring;
+
+/* `arena` is the caller's, and `m` must stay where it is until the measuring ends. */
+situ_status measure_begin(measuring *m, const situ_measure_options *given, arena *a, situ_error *error);
+/* The options alone, where no engine is needed. */
+situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error);
+/* Whether the time limit is over. */
+bool measure_is_late(const measuring *m);
+/* The version of the engine, asked of a worker. */
+situ_status measure_version(char into[MEASURE_NAME_BYTES], const measuring *m, situ_error *error);
+
+/* What a profile found. */
+struct situ_profile {
+  arena *arena;
+  situ_model *model;
+  char engine[2 * MEASURE_NAME_BYTES]; /* "onnxruntime 1.32.0" */
+  int32_t threads, level, n_runs;      /* threads 0: not known */
+  int64_t whole_ns, whole_half_ns;     /* of runs without a profile: median, half the distance of the quartiles */
+  int64_t kernels_ns;                  /* sum of all kernels, as the profile has it */
+  int64_t *time_ns;                    /* [operator] so scaled that they sum to whole_ns */
+  double *spread;                      /* [operator] */
+  int32_t n_timed;                     /* operators with a time of their own */
+};
+
+/* One part of a plan, or one device of a pipeline. */
+typedef struct run_stage {
+  int32_t device, core, n_nodes, first, last; /* operators; -1: none */
+  int64_t predicted_ns, measured_ns, half_ns;
+} run_stage;
+
+/* A value handed from part to part. */
+typedef struct run_transfer {
+  const char *name;
+  int32_t from_part, to_part;
+  int64_t bytes, predicted_ns, measured_ns; /* measured: from the end of the one to the start of the other */
+} run_transfer;
+
+struct situ_run {
+  arena *arena;
+  char engine[2 * MEASURE_NAME_BYTES];
+  int32_t threads, level, n_items;
+  bool pipeline;
+  int64_t predicted_ns, measured_ns, half_ns; /* latency, or period of a pipeline */
+  int64_t whole_ns, whole_half_ns;            /* latency of the whole model on one device of the engine */
+  int64_t latency_ns;                         /* of one input alone */
+  double difference;                          /* of outputs, by their magnitude */
+  int32_t n_parts, n_transfers;
+  run_stage *parts;
+  run_transfer *transfers;
+};
+
+/* situ_run_plan for a problem of an ONNX file at `model`; dimensions as options->read has them. */
+situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,
+                     const situ_measure_options *options, situ_error *error);
+
+#endif

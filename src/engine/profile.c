@@ -1,0 +1,200 @@
+#include "engine/profile.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/resize.h"
+
+enum { NAME_BYTES = 512 };
+static const char *const KERNEL = "_kernel_time";
+
+/* One kernel of one run. */
+typedef struct kernel {
+  int64_t ts_us, duration_us;
+  int32_t node; /* -1: not known */
+} kernel;
+
+typedef struct reading {
+  const onnx_parts *parts;
+  arena *a;
+  situ_error *error;
+  string_map *by_name; /* node + 1, by its name in the file */
+  string_map *known;   /* name of an event -> node + 1; 0: none */
+  kernel *run;         /* of the run under way */
+  int64_t n_run, run_room;
+  int64_t *times_ns; /* [run * n_nodes + node] */
+  int32_t n_runs, n_skipped, n_read, most_runs;
+  bool *seen, named;
+} reading;
+
+static int by_value(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+int64_t median_of(int64_t *values, int32_t n, int64_t *half) {
+  if (n > 1) qsort(values, (size_t)n, sizeof *values, by_value);
+  if (half) *half = n > 0 ? (values[3 * (n - 1) / 4] - values[(n - 1) / 4]) / 2 : 0;
+  return n == 0 ? 0 : n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* The node called "n<i>". */
+static int32_t numbered(const reading *r, const char *name) {
+  char *end;
+  if (name[0] != 'n' || !isdigit((unsigned char)name[1])) return -1;
+  long i = strtol(name + 1, &end, 10);
+  return *end == '\0' && i >= 0 && i < r->parts->file->n_nodes ? (int32_t)i : -1;
+}
+
+/* A node by its name or that of a value that it makes, suffixes taken off one after the other. */
+static int32_t find_node(const reading *r, char *name) {
+  const onnx_file *f = r->parts->file;
+  for (;;) {
+    int32_t node = numbered(r, name);
+    int64_t value = string_map_get(f->by_name, name), own = string_map_get(r->by_name, name);
+    if (!r->named && own > 0) return (int32_t)own - 1;
+    if (r->named && node >= 0) return node;
+    if (value >= 0 && f->values[value].maker >= 0) return f->values[value].maker;
+    char *cut = strrchr(name, '_');
+    if (!cut || cut == name) return -1;
+    *cut = '\0';
+  }
+}
+
+/* What an engine calls the kernel of a kind, without the marks of fusion. */
+static bool is_kind(const char *kernel_kind, const char *kind) {
+  static const char *const marks[] = {"Fused", "Nhwc", "QLinear", ""};
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    size_t n = strlen(marks[i]);
+    if (strncmp(kernel_kind, marks[i], n) == 0 && strcmp(kernel_kind + n, kind) == 0) return true;
+  }
+  return strncmp(kernel_kind, "NhwcFused", 9) == 0 && strcmp(kernel_kind + 9, kind) == 0;
+}
+
+/* A fusion named by its last output belongs to the node of the kernel's kind: the first such upstream along nodes with
+ * one reader. */
+static int32_t find_kind(const reading *r, int32_t node, const char *kind) {
+  enum { MOST_FUSED = 8 };
+  const onnx_file *f = r->parts->file;
+  int32_t at = node;
+  for (int i = 0; i < MOST_FUSED; i++) {
+    int32_t next = -1;
+    if (is_kind(kind, f->kind[at])) return at;
+    for (int32_t k = f->reads.start[at]; k < f->reads.start[at + 1]; k++) {
+      int32_t maker = f->values[f->reads.item[k]].maker;
+      if (maker < 0 || r->parts->part_of[maker] < 0) continue;
+      if (next < 0 || is_kind(kind, f->kind[maker])) next = maker;
+    }
+    if (next < 0) return node;
+    at = next;
+  }
+  return node;
+}
+
+static situ_status node_of(reading *r, const json_value *event, const char *name, int32_t *node) {
+  char text[NAME_BYTES];
+  size_t n = strlen(name), end = strlen(KERNEL);
+  *node = -1;
+  if (n < end || strcmp(name + n - end, KERNEL) != 0 || n - end >= sizeof text) return SITU_STATUS_OK;
+  int64_t known = string_map_get(r->known, name);
+  if (known < 0) {
+    const char *kind = json_text(json_get(json_get(event, "args"), "op_name"), "");
+    memcpy(text, name, n - end);
+    text[n - end] = '\0';
+    *node = strncmp(kind, "Reorder", 7) == 0 || strncmp(kind, "Memcpy", 6) == 0 ? -1 : find_node(r, text);
+    if (*node >= 0) *node = find_kind(r, *node, kind);
+    known = *node + 1;
+    char *key = arena_string(r->a, name);
+    if (!key || string_map_put(r->known, key, known) < 0) return fail_no_memory(r->error);
+  }
+  *node = (int32_t)known - 1;
+  return SITU_STATUS_OK;
+}
+
+static situ_status add_kernel(reading *r, const json_value *event, const char *name) {
+  kernel k = {json_whole(json_get(event, "ts"), 0), json_whole(json_get(event, "dur"), 0), -1};
+  size_t n = strlen(name), end = strlen(KERNEL);
+  if (n < end || strcmp(name + n - end, KERNEL) != 0 || k.duration_us < 0) return SITU_STATUS_OK;
+  TRY(node_of(r, event, name, &k.node));
+  if (k.node >= 0 && r->parts->file->has_body[k.node]) /* what ran within it is in its time */
+    while (r->n_run > 0 && r->run[r->n_run - 1].ts_us >= k.ts_us) r->n_run--;
+  if (r->n_run == r->run_room) {
+    r->run_room = r->run_room ? 2 * r->run_room : 1024;
+    if (!array_resize(&r->run, r->run_room, sizeof *r->run)) return fail_no_memory(r->error);
+  }
+  r->run[r->n_run++] = k;
+  return SITU_STATUS_OK;
+}
+
+/* Kernels that are not known count to the one before them, the first ones to the first that is known. */
+static void end_run(reading *r) {
+  int32_t last = -1, run = r->n_read++ - r->n_skipped;
+  for (int64_t i = 0; i < r->n_run && last < 0; i++) last = r->run[i].node;
+  if (run >= 0 && run < r->most_runs) {
+    int64_t *times_ns = r->times_ns + (int64_t)run * r->parts->file->n_nodes;
+    for (int64_t i = 0; i < r->n_run && last >= 0; i++) {
+      if (r->run[i].node >= 0) last = r->run[i].node;
+      times_ns[last] += 1000 * r->run[i].duration_us;
+      r->seen[last] = true;
+    }
+    r->n_runs = run + 1;
+  }
+  r->n_run = 0;
+}
+
+static bool is_run(const char *name) { return strcmp(name, "model_run") == 0; }
+
+static situ_status read_events(reading *r, const json_value *events) {
+  for (size_t i = 0; i < json_size(events); i++) {
+    const json_value *event = json_at(events, i);
+    const char *name = json_text(json_get(event, "name"), ""), *category = json_text(json_get(event, "cat"), "");
+    if (strcmp(category, "Node") == 0) TRY(add_kernel(r, event, name));
+    if (is_run(name)) end_run(r);
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status sum_up(node_times *out, reading *r) {
+  int32_t n = r->parts->file->n_nodes, runs = r->n_runs;
+  int64_t *values = ARENA_NEW(r->a, int64_t, runs), half;
+  if (!values) return fail_no_memory(r->error);
+  out->n_runs = runs;
+  out->seen = r->seen;
+  for (int32_t v = 0; v < n; v++) {
+    for (int32_t i = 0; i < runs; i++) values[i] = r->times_ns[(int64_t)i * n + v];
+    out->median_ns[v] = median_of(values, runs, &half);
+    out->spread[v] = out->median_ns[v] > 0 ? (double)half / (double)out->median_ns[v] : 0;
+  }
+  for (int32_t i = 0; i < runs; i++) {
+    values[i] = 0;
+    for (int32_t v = 0; v < n; v++) values[i] += r->times_ns[(int64_t)i * n + v];
+  }
+  out->total_ns = median_of(values, runs, NULL);
+  return SITU_STATUS_OK;
+}
+
+situ_status profile_read(node_times *out, const json_value *events, const onnx_parts *parts, int32_t n_skipped,
+                         bool named, arena *a, situ_error *error) {
+  int32_t n = parts->file->n_nodes;
+  reading r = {.parts = parts, .a = a, .error = error, .n_skipped = n_skipped, .named = named};
+  for (size_t i = 0; i < json_size(events) && r.most_runs < (1 << 16); i++)
+    r.most_runs += is_run(json_text(json_get(json_at(events, i), "name"), ""));
+  r.most_runs -= n_skipped;
+  if (r.most_runs <= 0)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, "profile", "has no run after the first %d", (int)n_skipped);
+  r.known = string_map_new(a, n);
+  r.by_name = string_map_new(a, n);
+  for (int32_t v = 0; r.by_name && v < n; v++)
+    if (*parts->file->nodes[v].name && string_map_put(r.by_name, parts->file->nodes[v].name, v + 1) < 0)
+      return fail_no_memory(error);
+  if (!r.known || !r.by_name ||
+      !ARENA_ARRAYS(a, ZEROS(r.times_ns, (int64_t)r.most_runs * n), ZEROS(r.seen, n), ZEROS(out->median_ns, n),
+                    ZEROS(out->spread, n)))
+    return fail_no_memory(error);
+  situ_status status = read_events(&r, events);
+  if (status == SITU_STATUS_OK) status = sum_up(out, &r);
+  free(r.run);
+  return status;
+}

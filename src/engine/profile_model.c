@@ -1,0 +1,196 @@
+/* Operator times of a model, measured. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/checked.h"
+#include "engine/measure.h"
+#include "engine/profile.h"
+#include "read/reader.h"
+#include "split/plan_parts.h"
+
+enum { LEAST_RUNS = 3 };
+
+/* Runs inputs one by one; whole_ns[i] are the times of those after the warm-up. */
+static situ_status run_all(measuring *m, executor *x, const char *phase, int64_t *whole_ns, int32_t *n,
+                           situ_error *error) {
+  int64_t latency_ns;
+  run_times part;
+  *n = 0;
+  m->total = m->options.warm_up + m->options.items;
+  m->phase = phase;
+  for (m->done = 0; m->done < m->total; m->done++) {
+    TRY(executor_latency(x, &latency_ns, &part, error));
+    if (m->done < m->options.warm_up) continue;
+    whole_ns[(*n)++] = part.finish_ns - part.start_ns;
+    if (*n >= LEAST_RUNS && measure_is_late(m)) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Kernels of nodes as times of operators, so that their sum is that of the whole. */
+static situ_status take_times(situ_profile *p, const node_times *times, const onnx_file *file, situ_error *error) {
+  const situ_graph *g = p->model->graph;
+  int64_t sum_ns = 0;
+  for (int32_t v = 0; v < file->n_nodes; v++) sum_ns = sat_add(sum_ns, times->median_ns[v]);
+  double scale = sum_ns > 0 ? (double)p->whole_ns / (double)sum_ns : 1;
+  if (!ARENA_ARRAYS(p->arena, ZEROS(p->time_ns, g->n_operators), ZEROS(p->spread, g->n_operators)))
+    return fail_no_memory(error);
+  p->kernels_ns = times->total_ns;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t node = g->source_id[v];
+    if (node < 0 || node >= file->n_nodes)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "is no node of the file");
+    p->time_ns[v] = sat_round((double)times->median_ns[node] * scale);
+    p->spread[v] = times->spread[node];
+    p->n_timed += times->seen[node];
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *file, const onnx_parts *parts,
+                                situ_error *error) {
+  executor *plain = NULL, *profiled = NULL;
+  const char *path;
+  node_times times;
+  json_value *events = NULL;
+  int64_t *whole_ns = ARENA_NEW(p->arena, int64_t, m->options.items);
+  if (!whole_ns) return fail_no_memory(error);
+  situ_status status = executor_start(&plain, parts, &m->executor, error);
+  m->executor.named = m->executor.profile = true;
+  if (status == SITU_STATUS_OK) status = executor_start(&profiled, parts, &m->executor, error);
+  if (status == SITU_STATUS_OK) status = run_all(m, profiled, "with a profile", whole_ns, &p->n_runs, error);
+  if (status == SITU_STATUS_OK) status = executor_profile(profiled, &path, error);
+  if (status == SITU_STATUS_OK) status = run_all(m, plain, "without a profile", whole_ns, &p->n_runs, error);
+  if (status == SITU_STATUS_OK) status = json_read(&events, path, error);
+  if (status == SITU_STATUS_OK)
+    status = profile_read(&times, events, parts, m->options.warm_up + 1, true, p->arena, error);
+  p->whole_ns = median_of(whole_ns, p->n_runs, &p->whole_half_ns);
+  if (status == SITU_STATUS_OK) status = take_times(p, &times, file, error);
+  json_free(events);
+  executor_stop(plain);
+  executor_stop(profiled);
+  return status;
+}
+
+/* A profile that was made elsewhere: its first run warms up, and what it says is all that is known of the whole. */
+static situ_status read_file(situ_profile *p, const char *path, const onnx_file *file, const onnx_parts *parts,
+                             situ_error *error) {
+  json_value *events;
+  node_times times;
+  TRY(json_read(&events, path, error));
+  situ_status status = profile_read(&times, events, parts, 1, false, p->arena, error);
+  json_free(events);
+  TRY(status);
+  p->n_runs = times.n_runs;
+  for (int32_t v = 0; v < file->n_nodes; v++) p->whole_ns = sat_add(p->whole_ns, times.median_ns[v]);
+  snprintf(p->engine, sizeof p->engine, "a profile of ONNX Runtime");
+  return take_times(p, &times, file, error);
+}
+
+static situ_status profile_into(situ_profile *p, const char *model, const char *from, const situ_measure_options *given,
+                                situ_error *error) {
+  measuring m;
+  onnx_file *file = NULL;
+  onnx_parts *parts = NULL;
+  char version[MEASURE_NAME_BYTES];
+  TRY(from ? measure_options_take(&m, given, error) : measure_begin(&m, given, p->arena, error));
+  TRY(situ_model_read(&p->model, model, &m.read, error));
+  if (strcmp(p->model->reader, "onnx") != 0 || m.read.training)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is no forward pass of an ONNX model");
+  if (!from) {
+    TRY(measure_version(version, &m, error));
+    snprintf(p->engine, sizeof p->engine, "%s %s", m.executor.engine->name, version);
+    p->threads = m.options.threads;
+    p->level = m.executor.level;
+  }
+  situ_status status = onnx_file_open(&file, model, error);
+  if (status == SITU_STATUS_OK) status = plan_parts_find(&parts, file, p->model->graph, NULL, error);
+  if (status == SITU_STATUS_OK)
+    status = from ? read_file(p, from, file, parts, error) : measure_file(p, &m, file, parts, error);
+  onnx_parts_free(parts);
+  onnx_file_free(file);
+  return status;
+}
+
+static situ_status profile_new(situ_profile **out, const char *model, const char *from,
+                               const situ_measure_options *options, situ_error *error) {
+  arena *a = arena_new();
+  situ_profile *p = a ? ARENA_ZERO(a, situ_profile, 1) : NULL;
+  if (!p) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  p->arena = a;
+  situ_status status = profile_into(p, model, from, options, error);
+  if (status == SITU_STATUS_OK)
+    *out = p;
+  else
+    situ_profile_free(p);
+  return status;
+}
+
+situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
+                               situ_error *error) {
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, model));
+  return profile_new(out, model, NULL, options, error);
+}
+
+situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
+                              const situ_measure_options *options, situ_error *error) {
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, model, path));
+  return profile_new(out, model, path, options, error);
+}
+
+void situ_profile_free(situ_profile *profile) {
+  if (!profile) return;
+  situ_model_free(profile->model);
+  arena_free(profile->arena);
+}
+
+int64_t situ_profile_whole_ns(const situ_profile *profile) { return profile ? profile->whole_ns : 0; }
+
+int64_t situ_profile_half_ns(const situ_profile *profile) { return profile ? profile->whole_half_ns : 0; }
+
+int64_t situ_profile_time_ns(const situ_profile *p, int32_t op) {
+  return p && op >= 0 && op < p->model->graph->n_operators ? p->time_ns[op] : 0;
+}
+
+/* ---- the cost table ---- */
+
+static json_value *cost_table(const situ_profile *p, const char *device_class) {
+  const situ_graph *g = p->model->graph;
+  char source[256];
+  int n = snprintf(source, sizeof source, "%s, median of %d runs", p->engine, (int)p->n_runs);
+  if (p->threads > 0)
+    snprintf(source + n, sizeof source - (size_t)n, ", %d thread%s, level %d", (int)p->threads,
+             p->threads == 1 ? "" : "s", (int)p->level);
+  json_value *root = json_new_object(), *classes = json_new_array(), *operators = json_new_object();
+  bool ok = root && json_set(root, "situ_costs", json_new_whole(1)) && json_set(root, "unit", json_new_text("ns")) &&
+            json_set(root, "source", json_new_text(source));
+  ok = json_push(classes, json_new_text(device_class)) && ok;
+  ok = json_set(root, "classes", classes) && ok;
+  for (int32_t v = 0; ok && v < g->n_operators; v++) {
+    json_value *o = json_new_object();
+    ok = json_set(operators, g->name[v], o) && json_set(o, device_class, json_new_whole(p->time_ns[v]));
+  }
+  ok = json_set(root, "operators", operators) && ok;
+  if (ok) return root;
+  json_free(root);
+  return NULL;
+}
+
+situ_status situ_profile_write(const situ_profile *profile, const char *device_class, const char *path,
+                               situ_error *error) {
+  TRY(GIVEN(error, profile, device_class, path));
+  json_value *root = cost_table(profile, device_class);
+  char *text = root ? json_print(root, 1) : NULL;
+  json_free(root);
+  if (!text) return fail_no_memory(error);
+  situ_status status = file_write(path, text, strlen(text), error);
+  free(text);
+  return status;
+}

@@ -1,0 +1,262 @@
+/* A plan that runs: its parts on their devices, measured beside the prediction and the whole model. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/checked.h"
+#include "engine/measure.h"
+#include "engine/profile.h"
+#include "split/plan_parts.h"
+
+enum { LEAST_ITEMS = 3, SEGMENTS = 5, MOST_COPIES = 64 };
+
+typedef struct running {
+  situ_run *run;
+  measuring m;
+  const situ_plan *plan;
+  const situ_problem *problem;
+  const onnx_file *file;
+  onnx_parts *whole_parts, *parts;
+  executor *whole, *split;
+  run_times *times;   /* [item * n_parts + part] */
+  int64_t *values_ns; /* scratch [items] */
+  int32_t n_items;
+  situ_error *error;
+} running;
+
+/* ---- what the plan predicts ---- */
+
+static situ_status describe_parts(running *r) {
+  situ_run *run = r->run;
+  const situ_graph *g = r->problem->graph;
+  run->n_parts = r->parts->n_parts;
+  run->parts = ARENA_ZERO(run->arena, run_stage, run->n_parts);
+  if (!run->parts) return fail_no_memory(r->error);
+  for (int32_t k = 0; k < run->n_parts; k++)
+    run->parts[k] = (run_stage){.device = r->parts->parts[k].device,
+                                .core = r->split->cores[r->split->worker_of[k]],
+                                .n_nodes = r->parts->parts[k].n_nodes,
+                                .first = -1,
+                                .last = -1};
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int32_t k = r->parts->part_of[g->source_id[v]];
+    if (k < 0) continue;
+    run_stage *s = &run->parts[k];
+    if (s->first < 0) s->first = v;
+    s->last = v;
+    s->predicted_ns = sat_add(s->predicted_ns, problem_time_ns(r->problem, v, s->device));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status describe_transfers(running *r) {
+  situ_run *run = r->run;
+  const onnx_parts *p = r->parts;
+  int32_t n = 0;
+  for (int32_t k = 0; k < p->n_parts; k++) n += p->parts[k].n_inputs;
+  run->transfers = ARENA_ZERO(run->arena, run_transfer, n);
+  if (!run->transfers) return fail_no_memory(r->error);
+  for (int32_t k = 0; k < p->n_parts; k++)
+    for (int32_t i = 0; i < p->parts[k].n_inputs; i++) {
+      int32_t value = p->parts[k].inputs[i], from = p->value_part[value];
+      if (from < 0 || p->parts[from].device == p->parts[k].device) continue;
+      const char *name = arena_string(run->arena, r->file->values[value].name);
+      int64_t t = string_map_get(p->tensor_of, r->file->values[value].name);
+      if (!name) return fail_no_memory(r->error);
+      run->transfers[run->n_transfers++] = (run_transfer){
+          .name = name,
+          .from_part = from,
+          .to_part = k,
+          .bytes = r->split->places[value].bytes,
+          .predicted_ns =
+              t < 0 ? 0 : problem_transfer_ns(r->problem, (int32_t)t, p->parts[from].device, p->parts[k].device)};
+    }
+  return SITU_STATUS_OK;
+}
+
+/* ---- measuring ---- */
+
+/* Inputs one by one through the whole model, the parts or both in turn. */
+static situ_status run_all(running *r, bool whole, bool split, int64_t *whole_ns, int64_t *latency_ns) {
+  measuring *m = &r->m;
+  int64_t unused_ns;
+  run_times of_whole = {0};
+  m->total = m->options.warm_up + m->options.items;
+  m->phase = "one by one";
+  r->n_items = 0;
+  for (m->done = 0; m->done < m->total; m->done++) {
+    run_times *times = r->times + (int64_t)r->n_items * r->parts->n_parts;
+    if (whole) TRY(executor_latency(r->whole, &unused_ns, &of_whole, r->error));
+    if (split) TRY(executor_latency(r->split, &latency_ns[r->n_items], times, r->error));
+    if (m->done < m->options.warm_up) continue;
+    if (whole) whole_ns[r->n_items] = of_whole.finish_ns - of_whole.start_ns;
+    if (++r->n_items >= LEAST_ITEMS && measure_is_late(m)) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* In turn, so that both see the same machine; one after the other where idle threads of the one spin on cores of the
+ * other. */
+static situ_status measure_latency(running *r) {
+  situ_run *run = r->run;
+  int32_t most = r->m.options.items;
+  int64_t *latency_ns = NULL, *whole_ns = NULL;
+  if (!ARENA_ARRAYS(run->arena, ARRAY(latency_ns, most), ARRAY(whole_ns, most), ARRAY(r->values_ns, most),
+                    ARRAY(r->times, (int64_t)most * r->parts->n_parts)))
+    return fail_no_memory(r->error);
+  bool apart = r->m.options.threads > 1;
+  if (apart) {
+    TRY(run_all(r, true, false, whole_ns, latency_ns));
+    run->whole_ns = median_of(whole_ns, r->n_items, &run->whole_half_ns);
+  }
+  TRY(run_all(r, !apart, true, whole_ns, latency_ns));
+  if (!apart) run->whole_ns = median_of(whole_ns, r->n_items, &run->whole_half_ns);
+  run->n_items = r->n_items;
+  run->latency_ns = run->measured_ns = median_of(latency_ns, r->n_items, &run->half_ns);
+  return SITU_STATUS_OK;
+}
+
+static void sum_up_parts(running *r) {
+  for (int32_t k = 0; k < r->run->n_parts; k++) {
+    for (int32_t i = 0; i < r->n_items; i++) {
+      const run_times *t = &r->times[(int64_t)i * r->run->n_parts + k];
+      r->values_ns[i] = t->finish_ns - t->start_ns;
+    }
+    r->run->parts[k].measured_ns = median_of(r->values_ns, r->n_items, &r->run->parts[k].half_ns);
+  }
+}
+
+/* When the last of what part k waits for ended: parts that make its inputs, and the part before it on its device. */
+static int64_t awaited_ns(const running *r, const run_times *times, int32_t k) {
+  const onnx_part *part = &r->parts->parts[k];
+  int64_t latest_ns = INT64_MIN;
+  for (int32_t i = 0; i < part->n_inputs; i++) {
+    int32_t from = r->parts->value_part[part->inputs[i]];
+    if (from >= 0) latest_ns = max64(latest_ns, times[from].finish_ns);
+  }
+  for (int32_t other = 0; other < r->run->n_parts; other++)
+    if (other != k && r->parts->parts[other].device == part->device && times[other].finish_ns <= times[k].start_ns)
+      latest_ns = max64(latest_ns, times[other].finish_ns);
+  return latest_ns;
+}
+
+/* Of the inputs in which nothing else was waited for longer; -1 where there are none. */
+static void sum_up_transfers(running *r) {
+  for (int32_t x = 0; x < r->run->n_transfers; x++) {
+    run_transfer *t = &r->run->transfers[x];
+    int32_t n = 0;
+    for (int32_t i = 0; i < r->n_items; i++) {
+      const run_times *times = &r->times[(int64_t)i * r->run->n_parts];
+      if (times[t->from_part].finish_ns == awaited_ns(r, times, t->to_part))
+        r->values_ns[n++] = times[t->to_part].start_ns - times[t->from_part].finish_ns;
+    }
+    t->measured_ns = n > 0 ? median_of(r->values_ns, n, NULL) : -1;
+  }
+}
+
+/* The period: of several segments of inputs the median, each from its first end to its last. */
+static situ_status measure_period(running *r) {
+  situ_run *run = r->run;
+  int32_t per = run->n_items, n = r->m.options.warm_up + SEGMENTS * per;
+  int64_t *finish_ns = ARENA_NEW(run->arena, int64_t, n), *sum_ns = ARENA_ZERO(run->arena, int64_t, run->n_parts);
+  int64_t periods_ns[SEGMENTS];
+  if (!finish_ns || !sum_ns) return fail_no_memory(r->error);
+  r->m.phase = "as a pipeline";
+  TRY(executor_pipeline(r->split, n, finish_ns, sum_ns, r->error));
+  for (int32_t s = 0; s < SEGMENTS; s++) {
+    int32_t first = r->m.options.warm_up + s * per;
+    periods_ns[s] = (finish_ns[first + per - 1] - finish_ns[first - 1]) / per;
+  }
+  run->measured_ns = median_of(periods_ns, SEGMENTS, &run->half_ns);
+  for (int32_t k = 0; k < run->n_parts; k++) run->parts[k].measured_ns = sum_ns[k] / n;
+  return SITU_STATUS_OK;
+}
+
+/* ---- the call ---- */
+
+static situ_status start_executors(running *r, const char **names) {
+  measuring *m = &r->m;
+  for (int32_t d = 0; d < r->problem->n_devices; d++) names[d] = r->problem->platform->devices[d].name;
+  TRY(plan_parts_find(&r->whole_parts, r->file, r->problem->graph, NULL, r->error));
+  TRY(plan_parts_find(&r->parts, r->file, r->problem->graph, r->plan, r->error));
+  TRY(executor_start(&r->whole, r->whole_parts, &m->executor, r->error));
+  m->executor.names = names;
+  if (r->run->pipeline) {
+    int64_t copies = (int64_t)m->options.queue * r->parts->n_parts;
+    m->executor.n_copies = (int32_t)min64(copies, MOST_COPIES);
+  }
+  return executor_start(&r->split, r->parts, &m->executor, r->error);
+}
+
+static situ_status check_plan(const situ_plan *plan, const situ_problem *p, situ_error *error) {
+  TRY(plan_belongs(plan, p, error));
+  if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to run");
+  if (p->training || p->n_copies > 1)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
+                     "is no forward pass of one input, which alone can be run");
+  if (plan->replica_of)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model, "has replicas, and plans with such are not run");
+  return SITU_STATUS_OK;
+}
+
+static situ_status run_into(running *r, const char *model) {
+  situ_run *run = r->run;
+  char version[MEASURE_NAME_BYTES];
+  onnx_file *file;
+  const char **names = ARENA_NEW(run->arena, const char *, r->problem->n_devices);
+  if (!names) return fail_no_memory(r->error);
+  TRY(measure_version(version, &r->m, r->error));
+  snprintf(run->engine, sizeof run->engine, "%s %s", r->m.executor.engine->name, version);
+  run->threads = r->m.options.threads;
+  run->level = r->m.executor.level;
+  run->pipeline = r->problem->execution == SITU_EXECUTION_PIPELINE;
+  run->predicted_ns = r->plan->value_ns;
+  TRY(onnx_file_open(&file, model, r->error));
+  r->file = file;
+  situ_status status = start_executors(r, names);
+  if (status == SITU_STATUS_OK) status = describe_parts(r);
+  if (status == SITU_STATUS_OK) status = describe_transfers(r);
+  if (status == SITU_STATUS_OK) status = measure_latency(r);
+  if (status == SITU_STATUS_OK) {
+    run->difference = executor_difference(r->split, r->whole);
+    sum_up_parts(r);
+    sum_up_transfers(r);
+    if (run->pipeline) status = measure_period(r);
+  }
+  executor_stop(r->split);
+  executor_stop(r->whole);
+  onnx_parts_free(r->parts);
+  onnx_parts_free(r->whole_parts);
+  onnx_file_free(file);
+  return status;
+}
+
+situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,
+                     const situ_measure_options *options, situ_error *error) {
+  TRY(check_plan(plan, problem, error));
+  arena *a = arena_new();
+  situ_run *run = a ? ARENA_ZERO(a, situ_run, 1) : NULL;
+  if (!run) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  run->arena = a;
+  running r = {.run = run, .plan = plan, .problem = problem, .error = error};
+  situ_status status = measure_begin(&r.m, options, a, error);
+  if (status == SITU_STATUS_OK) status = run_into(&r, model);
+  if (status == SITU_STATUS_OK)
+    *out = run;
+  else
+    situ_run_free(run);
+  return status;
+}
+
+void situ_run_free(situ_run *run) {
+  if (run) arena_free(run->arena);
+}
+
+int64_t situ_run_predicted_ns(const situ_run *run) { return run ? run->predicted_ns : SITU_NEVER_NS; }
+
+int64_t situ_run_measured_ns(const situ_run *run) { return run ? run->measured_ns : SITU_NEVER_NS; }
+
+double situ_run_difference(const situ_run *run) { return run ? run->difference : 0; }

@@ -1,0 +1,344 @@
+#define _GNU_SOURCE
+#include "engine/worker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/contracts.h"
+#include "base/fail.h"
+
+enum { LOOK_MS = 10, LINE = 3, MOST_FRAME_BYTES = 1 << 26, DOING_BYTES = 96 };
+static const uint32_t MAGIC = 0x75746973; /* "situ" */
+static const double OTHERWISE_LIMIT_S = 600;
+
+typedef enum frame_kind { FRAME_CALL = 1, FRAME_RUN, FRAME_ANSWER, FRAME_RAN, FRAME_FAILED } frame_kind;
+
+/* A frame: this, then size bytes. CALL and ANSWER: JSON. RUN: int32 binding. RAN: two int64. FAILED: int32 status, then
+ * a text. */
+typedef struct frame_head {
+  uint32_t magic, kind;
+  uint64_t size;
+} frame_head;
+
+struct worker {
+  pid_t process;
+  int line; /* -1: dead */
+  int32_t n_under_way;
+  int64_t asked_ns; /* when the oldest request under way was sent or became the oldest */
+  char name[96], doing[DOING_BYTES];
+};
+
+void *shared_new(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+void shared_free(void *memory, size_t bytes) {
+  if (memory) munmap(memory, bytes);
+}
+
+/* ---- both sides ---- */
+
+static bool send_bytes(int line, const void *bytes, size_t n) {
+  for (const char *at = bytes; n > 0;) {
+    ssize_t sent = send(line, at, n, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    at += sent;
+    n -= (size_t)sent;
+  }
+  return true;
+}
+
+static bool send_frame(int line, frame_kind kind, const void *bytes, size_t n) {
+  frame_head head = {MAGIC, kind, n};
+  return send_bytes(line, &head, sizeof head) && send_bytes(line, bytes, n);
+}
+
+/* ---- the worker ---- */
+
+static bool get_bytes(int line, void *into, size_t n) {
+  for (char *at = into; n > 0;) {
+    ssize_t got = recv(line, at, n, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    n -= (size_t)got;
+  }
+  return true;
+}
+
+static bool send_failure(int line, const situ_error *error) {
+  char bytes[sizeof(int32_t) + sizeof error->text];
+  int32_t status = (int32_t)error->status;
+  size_t n = strlen(error->text);
+  memcpy(bytes, &status, sizeof status);
+  memcpy(bytes + sizeof status, error->text, n);
+  return send_frame(line, FRAME_FAILED, bytes, sizeof status + n);
+}
+
+static bool serve_call(const worker_duty *duty, int line, const char *bytes, size_t n) {
+  situ_error error = {0};
+  json_value *request = NULL, *answer = json_new_object();
+  situ_status status = answer ? json_parse(&request, bytes, n, "request", &error) : fail_no_memory(&error);
+  if (status == SITU_STATUS_OK)
+    status = duty->call(duty->context, json_text(json_get(request, "verb"), ""), request, answer, &error);
+  char *text = status == SITU_STATUS_OK ? json_print(answer, 0) : NULL;
+  bool sent = text ? send_frame(line, FRAME_ANSWER, text, strlen(text))
+                   : send_failure(line, status == SITU_STATUS_OK ? &(situ_error){.text = "out of memory"} : &error);
+  free(text);
+  json_free(request);
+  json_free(answer);
+  return sent;
+}
+
+static bool serve_run(const worker_duty *duty, int line, const char *bytes) {
+  situ_error error = {0};
+  int32_t binding;
+  memcpy(&binding, bytes, sizeof binding);
+  int64_t times_ns[2] = {clock_now_ns()};
+  if (duty->run(duty->context, binding, &error) != SITU_STATUS_OK) return send_failure(line, &error);
+  times_ns[1] = clock_now_ns();
+  return send_frame(line, FRAME_RAN, times_ns, sizeof times_ns);
+}
+
+static void serve(const worker_duty *duty, int line) {
+  frame_head head;
+  while (get_bytes(line, &head, sizeof head) && head.magic == MAGIC && head.size <= MOST_FRAME_BYTES) {
+    char *bytes = malloc(head.size + 1);
+    bool going = bytes && get_bytes(line, bytes, head.size);
+    if (going && head.kind == FRAME_CALL)
+      going = serve_call(duty, line, bytes, head.size);
+    else if (going)
+      going = head.kind == FRAME_RUN && head.size == sizeof(int32_t) && serve_run(duty, line, bytes);
+    free(bytes);
+    if (!going) break;
+  }
+}
+
+static void pin(const worker_options *o) {
+  unsigned long cores[16] = {0}; /* the kernel's own form of a set of cores */
+  enum { WORD = 8 * (int)sizeof cores[0], MOST = 16 * WORD };
+  int32_t n = o->n_cores > 0 ? o->n_cores : 1;
+  for (int32_t c = o->core; c >= 0 && c < o->core + n && c < MOST; c++) cores[c / WORD] |= 1ul << c % WORD;
+  if (o->core >= 0) syscall(SYS_sched_setaffinity, 0, sizeof cores, cores);
+}
+
+/* Limits private memory to what the caller has already and `more_bytes`. */
+static void limit_memory(int64_t more_bytes) {
+  long long pages = 0;
+  int64_t page_bytes = sysconf(_SC_PAGESIZE), machine = sat_mul(sysconf(_SC_PHYS_PAGES), page_bytes);
+  FILE *own = fopen("/proc/self/statm", "re"); /* total, resident, shared, code, 0, data */
+  if (own && fscanf(own, "%*s %*s %*s %*s %*s %lld", &pages) != 1) pages = 0;
+  if (own) fclose(own);
+  rlim_t most = (rlim_t)sat_add(sat_mul(pages, page_bytes), more_bytes > 0 ? more_bytes : machine);
+  setrlimit(RLIMIT_DATA, &(struct rlimit){most, most});
+}
+
+static _Noreturn void be_worker(const worker_duty *duty, const worker_options *o, int line, pid_t parent) {
+  child_settle(parent);
+  dup2(line, LINE);
+  close_range(LINE + 1, ~0u, 0);
+  limit_memory(o->memory_bytes);
+  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+  pin(o);
+  serve(duty, LINE);
+  _exit(0);
+}
+
+/* ---- the caller ---- */
+
+situ_status worker_start(worker **out, const worker_duty *duty, const worker_options *options, situ_error *error) {
+  int ends[2];
+  *out = NULL;
+  worker *w = calloc(1, sizeof *w);
+  if (!w) return fail_no_memory(error);
+  snprintf(w->name, sizeof w->name, "%s", options->name);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    free(w);
+    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "no line to a worker can be had: %s",
+                     strerror(errno));
+  }
+  pid_t parent = getpid();
+  w->process = fork();
+  if (w->process == 0) be_worker(duty, options, ends[1], parent);
+  close(ends[1]);
+  w->line = ends[0];
+  setsockopt(w->line, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 10}, sizeof(struct timeval));
+  if (w->process < 0) {
+    close(ends[0]);
+    free(w);
+    return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "no process can be had for a worker: %s",
+                     strerror(errno));
+  }
+  *out = w;
+  return SITU_STATUS_OK;
+}
+
+/* Kills and reaps; returns the status that wait gives, 0 where there is none. */
+static int end_process(worker *w) {
+  int status = 0;
+  if (w->line >= 0) close(w->line);
+  w->line = -1;
+  if (w->process <= 0) return 0;
+  kill(w->process, SIGKILL);
+  while (waitpid(w->process, &status, 0) < 0 && errno == EINTR) continue;
+  w->process = 0;
+  return status;
+}
+
+void worker_stop(worker *w) {
+  if (!w) return;
+  end_process(w);
+  free(w);
+}
+
+/* The line has ended or cannot be written: says how the worker ended, which is told once the process is gone. */
+static situ_status fail_dead(worker *w, situ_error *error) {
+  int status = 0, tries = 0;
+  while (w->process > 0 && tries < 100) { /* it ends by itself: its own end tells more than ours */
+    if (waitpid(w->process, &status, WNOHANG) != 0) w->process = 0;
+    if (w->process > 0) usleep(1000 * LOOK_MS);
+    tries++;
+  }
+  bool lives = w->process > 0;
+  end_process(w);
+  if (lives) return fail_with(error, SITU_STATUS_ENGINE, w->name, "listens no more, at \"%s\"", w->doing);
+  if (WIFSIGNALED(status))
+    return fail_with(error, SITU_STATUS_ENGINE, w->name, "was killed by signal %d (%s) during \"%s\"", WTERMSIG(status),
+                     strsignal(WTERMSIG(status)), w->doing);
+  return fail_with(error, SITU_STATUS_ENGINE, w->name, "ended during \"%s\"", w->doing);
+}
+
+static situ_status fail_nonsense(worker *w, situ_error *error) {
+  end_process(w);
+  return fail_with(error, SITU_STATUS_ENGINE, w->name, "answered \"%s\" with what is no message", w->doing);
+}
+
+/* Whether it is time to give up on a worker; kills it then. */
+static situ_status keep_waiting(worker *w, const patience *wait, situ_error *error) {
+  double limit_s = wait->limit_s > 0 ? wait->limit_s : OTHERWISE_LIMIT_S;
+  if (wait->stop && wait->stop(wait->context)) {
+    end_process(w);
+    return fail_with(error, SITU_STATUS_CANCELLED, w->name, "was stopped during \"%s\"", w->doing);
+  }
+  if ((double)(clock_now_ns() - w->asked_ns) < limit_s * 1e9) return SITU_STATUS_OK;
+  end_process(w);
+  return fail_with(error, SITU_STATUS_ENGINE, w->name, "gave no answer to \"%s\" within %g s", w->doing, limit_s);
+}
+
+static situ_status receive(worker *w, void *into, size_t n, const patience *wait, situ_error *error) {
+  for (char *at = into; n > 0;) {
+    struct pollfd news = {.fd = w->line, .events = POLLIN};
+    int ready = poll(&news, 1, LOOK_MS);
+    TRY(keep_waiting(w, wait, error));
+    if (ready <= 0) continue;
+    ssize_t got = recv(w->line, at, n, MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got <= 0) return fail_dead(w, error);
+    at += got;
+    n -= (size_t)got;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* The next frame: its bytes are malloc'ed and ended by a zero. A failure that the worker tells of is the caller's. */
+static situ_status receive_frame(worker *w, frame_kind wanted, char **bytes, size_t *n, const patience *wait,
+                                 situ_error *error) {
+  frame_head head;
+  *bytes = NULL;
+  TRY(receive(w, &head, sizeof head, wait, error));
+  bool known = head.kind == wanted || head.kind == FRAME_FAILED;
+  if (head.magic != MAGIC || !known || head.size > MOST_FRAME_BYTES) return fail_nonsense(w, error);
+  *bytes = malloc(head.size + 1);
+  if (!*bytes) return fail_no_memory(error);
+  *n = head.size;
+  TRY(receive(w, *bytes, head.size, wait, error));
+  (*bytes)[head.size] = '\0';
+  if (head.kind == wanted) return SITU_STATUS_OK;
+  int32_t status = 0;
+  if (head.size < sizeof status) return fail_nonsense(w, error);
+  memcpy(&status, *bytes, sizeof status);
+  bool told = status == SITU_STATUS_UNSUPPORTED || status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_IO;
+  return fail_with(error, told ? (situ_status)status : SITU_STATUS_ENGINE, w->name, "%s", *bytes + sizeof status);
+}
+
+static void note_request(worker *w, const char *doing) {
+  if (w->n_under_way++ > 0) return;
+  w->asked_ns = clock_now_ns();
+  snprintf(w->doing, sizeof w->doing, "%s", doing);
+}
+
+situ_status worker_call(json_value **answer, worker *w, const char *verb, json_value *request, const patience *wait,
+                        situ_error *error) {
+  REQUIRE(w->n_under_way == 0);
+  *answer = NULL;
+  bool made = request && json_set(request, "verb", json_new_text(verb));
+  char *text = made ? json_print(request, 0) : NULL;
+  json_free(request);
+  if (!text) return fail_no_memory(error);
+  note_request(w, verb);
+  bool sent = w->line >= 0 && send_frame(w->line, FRAME_CALL, text, strlen(text));
+  free(text);
+  char *bytes = NULL;
+  size_t n = 0;
+  situ_status status = sent ? receive_frame(w, FRAME_ANSWER, &bytes, &n, wait, error) : fail_dead(w, error);
+  if (status == SITU_STATUS_OK && json_parse(answer, bytes, n, w->name, NULL) != SITU_STATUS_OK)
+    status = fail_nonsense(w, error);
+  free(bytes);
+  w->n_under_way = 0;
+  return status;
+}
+
+situ_status worker_run(worker *w, int32_t binding, situ_error *error) {
+  note_request(w, "run");
+  bool sent = w->line >= 0 && send_frame(w->line, FRAME_RUN, &binding, sizeof binding);
+  return sent ? SITU_STATUS_OK : fail_dead(w, error);
+}
+
+static situ_status take_run(worker *w, worker_ran *out, const patience *wait, situ_error *error) {
+  char *bytes;
+  size_t n = 0;
+  int64_t times_ns[2] = {0};
+  situ_status status = receive_frame(w, FRAME_RAN, &bytes, &n, wait, error);
+  if (status == SITU_STATUS_OK && n != sizeof times_ns) status = fail_nonsense(w, error);
+  if (status == SITU_STATUS_OK) memcpy(times_ns, bytes, sizeof times_ns);
+  free(bytes);
+  out->start_ns = times_ns[0];
+  out->finish_ns = times_ns[1];
+  w->n_under_way--;
+  w->asked_ns = clock_now_ns();
+  return status;
+}
+
+situ_status worker_await(worker_ran *out, worker *const *workers, int32_t n, const patience *wait, situ_error *error) {
+  enum { MOST_WORKERS = 256 };
+  struct pollfd news[MOST_WORKERS];
+  int32_t busy[MOST_WORKERS], n_busy = 0;
+  for (int32_t i = 0; i < n; i++) {
+    if (workers[i]->n_under_way == 0) continue;
+    if (workers[i]->line < 0 || n_busy == MOST_WORKERS) return fail_dead(workers[i], error);
+    news[n_busy] = (struct pollfd){.fd = workers[i]->line, .events = POLLIN};
+    busy[n_busy++] = i;
+  }
+  REQUIRE(n_busy > 0);
+  while (poll(news, (nfds_t)n_busy, LOOK_MS) <= 0)
+    for (int32_t i = 0; i < n_busy; i++) TRY(keep_waiting(workers[busy[i]], wait, error));
+  int32_t at = 0;
+  while (!news[at].revents) at++;
+  out->worker = busy[at];
+  return take_run(workers[busy[at]], out, wait, error);
+}

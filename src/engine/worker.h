@@ -1,0 +1,69 @@
+/* engine/worker.h - an engine in a process of its own, behind one line of framed messages.
+ *
+ * A worker is a fork of the caller. It answers requests, one after the other, in the order in which they were sent:
+ *
+ *     call    a JSON object, answered by a JSON object: list devices, open a part, bind tensors, end a profile
+ *     run     the number of a binding, answered by two times on clock_now_ns: nothing else is in the way of a run
+ *
+ * Tensors do not travel: they lie in memory that was shared before the fork. A worker that crashes, hangs, sends what
+ * is no message or runs out of memory ends in one ENGINE error that says what it was asked; after any failure the
+ * worker is dead, and worker_stop still has to be called. Nothing outlives the caller: workers die with it, and the
+ * shared memory has no name. */
+#ifndef SITU_ENGINE_WORKER_H
+#define SITU_ENGINE_WORKER_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+
+/* How long a caller waits for one answer, and who may end the wait. */
+typedef struct patience {
+  double limit_s;              /* 0: 600 s */
+  bool (*stop)(void *context); /* asked about every 10 ms; true: CANCELLED. May be NULL */
+  void *context;
+} patience;
+
+/* What a worker does, in its own process. A function that fails fills `error`, and its text is the answer. */
+typedef struct worker_duty {
+  /* Answers a call by adding members to `answer`. */
+  situ_status (*call)(void *context, const char *verb, const json_value *request, json_value *answer,
+                      situ_error *error);
+  situ_status (*run)(void *context, int32_t binding, situ_error *error);
+  void *context;
+} worker_duty;
+
+typedef struct worker worker;
+
+typedef struct worker_options {
+  const char *name;     /* for messages: "onnxruntime on cpu0"; copied */
+  int64_t memory_bytes; /* private memory that it may take beside that of the caller; 0: as much as the machine has */
+  int32_t core;         /* it runs on this core alone; -1: on any */
+  int32_t n_cores;      /* on this and the next ones; 0 means 1 */
+} worker_options;
+
+/* Starts a worker. NO_MEMORY where no process can be had. The duty's context is used by the fork only. */
+situ_status worker_start(worker **out, const worker_duty *duty, const worker_options *options, situ_error *error);
+/* Ends it, at once, and waits until it is gone. NULL is fine. */
+void worker_stop(worker *w);
+
+/* Asks and waits. `request` is taken over (NULL: without memory), also on failure; *answer is the caller's. No run may
+ * be under way. */
+situ_status worker_call(json_value **answer, worker *w, const char *verb, json_value *request, const patience *wait,
+                        situ_error *error);
+
+/* Asks for a run and returns at once. Several may be under way: they run in order. */
+situ_status worker_run(worker *w, int32_t binding, situ_error *error);
+/* A run that has ended. */
+typedef struct worker_ran {
+  int32_t worker; /* index into the list */
+  int64_t start_ns, finish_ns;
+} worker_ran;
+/* Waits until a run of one of some workers has ended. At least one must be under way. */
+situ_status worker_await(worker_ran *out, worker *const *workers, int32_t n, const patience *wait, situ_error *error);
+
+/* Memory that workers started later share with the caller and each other, all zero; pages that are never touched cost
+ * nothing. NULL where the system gives none. */
+void *shared_new(size_t bytes);
+void shared_free(void *memory, size_t bytes);
+
+#endif

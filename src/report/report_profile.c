@@ -1,0 +1,90 @@
+#include <stdlib.h>
+
+#include "engine/measure.h"
+#include "report/report.h"
+
+enum { ROWS_SHOWN = 12 };
+
+static char *profile_json(const situ_profile *p) {
+  const situ_graph *g = p->model->graph;
+  json_value *root = json_new_object(), *list = json_new_array();
+  bool ok = root && list && json_set(root, "model", json_new_text(g->model)) &&
+            json_set(root, "engine", json_new_text(p->engine)) &&
+            json_set(root, "threads", json_new_whole(p->threads)) &&
+            json_set(root, "level", json_new_whole(p->level)) && json_set(root, "items", json_new_whole(p->n_runs)) &&
+            json_set(root, "measured_ns", json_new_whole(p->whole_ns)) &&
+            json_set(root, "spread_ns", json_new_whole(p->whole_half_ns)) &&
+            json_set(root, "kernels_ns", json_new_whole(p->kernels_ns)) &&
+            json_set(root, "operators", json_new_whole(g->n_operators)) &&
+            json_set(root, "timed", json_new_whole(p->n_timed));
+  for (int32_t v = 0; ok && v < g->n_operators; v++) {
+    json_value *o = json_new_object();
+    ok = json_push(list, o) && json_set(o, "name", json_new_text(g->name[v])) &&
+         json_set(o, "kind", json_new_text(g->kind_name[g->kind[v]])) &&
+         json_set(o, "time_ns", json_new_whole(p->time_ns[v])) && json_set(o, "spread", json_new_number(p->spread[v]));
+  }
+  ok = json_set(root, "times", list) && ok;
+  return report_finish(root, ok);
+}
+
+/* The operator of the greatest time below that of `after` (-1: none); ties by number. */
+static int32_t next_longest(const situ_profile *p, int32_t after) {
+  int32_t best = -1;
+  for (int32_t v = 0; v < p->model->graph->n_operators; v++) {
+    bool later = after < 0 || p->time_ns[v] < p->time_ns[after] || (p->time_ns[v] == p->time_ns[after] && v > after);
+    if (later && (best < 0 || p->time_ns[v] > p->time_ns[best])) best = v;
+  }
+  return best;
+}
+
+static char *profile_text(const situ_profile *p, const situ_report_options *options) {
+  const situ_graph *g = p->model->graph;
+  text_buffer t = {0};
+  char a[TEXT_UNIT_BYTES];
+  table rows;
+  if (!table_start(&rows)) return NULL;
+  table_column(&rows, "operator", ALIGN_LEFT, 36);
+  table_column(&rows, "kind", ALIGN_LEFT, 16);
+  table_column(&rows, "time", ALIGN_RIGHT, 0);
+  table_column(&rows, "share", ALIGN_RIGHT, 0);
+  table_column(&rows, "+-", ALIGN_RIGHT, 0);
+  for (int32_t i = 0, v = next_longest(p, -1); i < ROWS_SHOWN && v >= 0; i++, v = next_longest(p, v)) {
+    table_cell(&rows, STYLE_PLAIN, g->name[v]);
+    table_cell(&rows, STYLE_DIM, g->kind_name[g->kind[v]]);
+    table_cell(&rows, STYLE_PLAIN, exact_time(a, p->time_ns[v]));
+    table_cell(&rows, STYLE_PLAIN, percent_text(a, p->whole_ns > 0 ? (double)p->time_ns[v] / (double)p->whole_ns : 0));
+    table_cell(&rows, STYLE_DIM, percent_text(a, p->spread[v]));
+  }
+  table_render(&t, &rows, options);
+  table_stop(&rows);
+  text_add(&t, "\n");
+  fact_start(&t, options, "whole", 9);
+  text_add(&t, "%s", exact_time(a, p->whole_ns));
+  if (p->threads > 0)
+    text_add(&t, " +- %s, median of %d runs without a profile\n", text_time(a, p->whole_half_ns), (int)p->n_runs);
+  else
+    text_add(&t, ", the sum of the medians of %d runs\n", (int)p->n_runs);
+  fact_start(&t, options, "kernels", 9);
+  text_add(&t, "%s in %d of %d operators; the others are folded or fused\n", exact_time(a, p->kernels_ns),
+           (int)p->n_timed, (int)g->n_operators);
+  fact_start(&t, options, "engine", 9);
+  text_add(&t, "%s", p->engine);
+  if (p->threads > 0)
+    text_add(&t, ", %d thread%s, level %d", (int)p->threads, p->threads == 1 ? "" : "s", (int)p->level);
+  text_add(&t, "\n");
+  return text_take(&t);
+}
+
+situ_status situ_report_profile(char **out, const situ_profile *profile, const situ_report_options *options,
+                                situ_error *error) {
+  situ_report_options look;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, profile));
+  return report_close(out, profile_text(profile, &look), error);
+}
+
+situ_status situ_report_profile_json(char **out, const situ_profile *profile, situ_error *error) {
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(GIVEN(error, profile));
+  return report_close(out, profile_json(profile), error);
+}

@@ -1,0 +1,104 @@
+#include "split/plan_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+
+/* Whether the reader folded an operator: it makes nothing that counts, for nobody. */
+static bool is_folded(const situ_graph *g, int32_t v) {
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    if (g->size_bytes[t] > 0 || g->use_start[t] < g->use_start[t + 1]) return false;
+  return g->in_start[v] == g->in_start[v + 1];
+}
+
+/* device and rank, by node of the file. */
+static situ_status read_plan(int32_t *device, int32_t *rank, const onnx_file *file, const situ_graph *g,
+                             const situ_plan *plan, situ_error *error) {
+  for (int32_t i = 0; i < file->n_nodes; i++) device[i] = rank[i] = -1;
+  for (int32_t i = 0; i < g->n_operators; i++) {
+    int32_t v = plan && plan->order ? plan->order[i] : i;
+    int64_t node = g->source_id[v];
+    if (node < 0 || node >= file->n_nodes || rank[node] >= 0)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v],
+                       "is no node of %s; only plans of forward passes of ONNX models can be split", file->path);
+    rank[node] = i;
+    if (!is_folded(g, v)) device[node] = plan ? plan->device[v] : 0;
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status plan_parts_find(onnx_parts **out, const onnx_file *file, const situ_graph *graph, const situ_plan *plan,
+                            situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  int32_t *device = a ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
+  int32_t *rank = device ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
+  situ_status status = rank ? read_plan(device, rank, file, graph, plan, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK)
+    status = onnx_parts_find(out, file, graph, device, plan && plan->order ? rank : NULL, error);
+  arena_free(a);
+  return status;
+}
+
+/* ---- manifest ---- */
+
+/* {name, from}: from is the part that makes it, null for an input of the model. */
+static json_value *value_list(const onnx_parts *p, const int32_t *values, int32_t n, bool with_source) {
+  json_value *list = json_new_array();
+  for (int32_t i = 0; list && i < n; i++) {
+    json_value *o = json_new_object();
+    int32_t from = p->value_part[values[i]];
+    bool ok = o && json_set(o, "name", json_new_text(p->file->values[values[i]].name));
+    if (ok && with_source) ok = json_set(o, "from", from >= 0 ? json_new_whole(from) : json_new_null());
+    if (!json_push(list, o) || !ok) {
+      json_free(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static json_value *manifest(const onnx_parts *p, const situ_platform *platform) {
+  json_value *root = json_new_object(), *list = json_new_array();
+  bool ok = root && json_set(root, "onnx_parts", json_new_whole(1)) &&
+            json_set(root, "model", json_new_text(p->file->path)) && list;
+  for (int32_t k = 0; ok && k < p->n_parts; k++) {
+    const onnx_part *part = &p->parts[k];
+    char name[32];
+    snprintf(name, sizeof name, "part%d.onnx", (int)k);
+    json_value *o = json_new_object();
+    ok = json_push(list, o) && json_set(o, "file", json_new_text(name)) &&
+         json_set(o, "device", json_new_text(platform->devices[part->device].name)) &&
+         json_set(o, "nodes", json_new_whole(part->n_nodes)) &&
+         json_set(o, "inputs", value_list(p, part->inputs, part->n_inputs, true)) &&
+         json_set(o, "outputs", value_list(p, part->outputs, part->n_outputs, false));
+  }
+  ok = json_set(root, "parts", list) && ok;
+  ok = ok && json_set(root, "inputs", value_list(p, p->file->inputs, p->file->n_inputs, false)) &&
+       json_set(root, "outputs", value_list(p, p->file->outputs, p->file->n_outputs, true));
+  if (ok) return root;
+  json_free(root);
+  return NULL;
+}
+
+situ_status plan_parts_write(const onnx_parts *parts, const char *folder, const situ_platform *platform,
+                             situ_error *error) {
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
+  for (int32_t k = 0; k < parts->n_parts; k++) TRY(onnx_part_write(parts, k, folder, false, error));
+  TRY(onnx_externals_write(parts->file, folder, error));
+  json_value *root = manifest(parts, platform);
+  text_buffer path = {0};
+  text_add(&path, "%s/manifest.json", folder);
+  char *text = root ? json_print(root, 1) : NULL;
+  situ_status status = text && !path.failed ? file_write(path.bytes, text, strlen(text), error) : fail_no_memory(error);
+  free(text);
+  text_free(&path);
+  json_free(root);
+  return status;
+}

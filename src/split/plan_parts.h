@@ -1,0 +1,18 @@
+/* split/plan_parts.h - the parts of an ONNX model as a plan places its operators. */
+#ifndef SITU_SPLIT_PLAN_PARTS_H
+#define SITU_SPLIT_PLAN_PARTS_H
+
+#include "plan/plan.h"
+#include "split/onnx_parts.h"
+
+/* Parts of `file`, which the graph of the problem was read from: by the sequence of a stream plan, else as large as can
+ * be. `plan` NULL: all in one part on device 0. UNSUPPORTED where operators are not nodes of the file: training steps
+ * that were made, copies, other formats. */
+situ_status plan_parts_find(onnx_parts **out, const onnx_file *file, const situ_graph *graph, const situ_plan *plan,
+                            situ_error *error);
+
+/* Writes all parts, their external data and manifest.json (docs/formats/parts.md) to a folder, which is made. */
+situ_status plan_parts_write(const onnx_parts *parts, const char *folder, const situ_platform *platform,
+                             situ_error *error);
+
+#endif

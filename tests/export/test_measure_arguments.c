@@ -1,0 +1,65 @@
+/* Measuring as a careless caller meets it; see test_arguments.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "careless.h"
+
+static situ_plan *plan;
+static situ_instance *instance;
+static const situ_problem *problem;
+
+static void measuring_needs_its_nouns(void **state) {
+  (void)state;
+  situ_profile *profile = NULL;
+  situ_run *run = NULL;
+  char *text = NULL;
+  situ_measure_options o = SITU_MEASURE_OPTIONS_INIT, unsized = {0};
+  REFUSED(situ_profile_model(NULL, "x", &o, error));
+  REFUSED_OUT(profile, situ_profile_model(&profile, NULL, &o, error));
+  REFUSED_OUT(profile, situ_profile_model(&profile, "x", &unsized, error));
+  o.threads = INT32_MIN;
+  REFUSED_OUT(profile, situ_profile_model(&profile, "x", &o, error));
+  o.threads = 0;
+  o.level = (situ_level)99;
+  REFUSED_OUT(profile, situ_profile_model(&profile, "x", &o, error));
+  o.level = SITU_LEVEL_ALL;
+  o.engine = "no such";
+  REFUSED_OUT(profile, situ_profile_model(&profile, "x", &o, error));
+  REFUSED_OUT(profile, situ_profile_read(&profile, "x", NULL, NULL, error));
+  REFUSED_OUT(profile, situ_profile_read(&profile, NULL, "x", NULL, error));
+  REFUSED(situ_profile_write(NULL, "cpu", "x", error));
+  REFUSED(situ_run_plan(NULL, plan, instance, NULL, error));
+  REFUSED_OUT(run, situ_run_plan(&run, NULL, instance, NULL, error));
+  REFUSED_OUT(run, situ_run_plan(&run, plan, NULL, NULL, error));
+  REFUSED_OUT(run, situ_run_plan(&run, plan, instance, &unsized, error));
+  REFUSED_OUT(text, situ_report_profile(&text, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_profile_json(&text, NULL, error));
+  REFUSED_OUT(text, situ_report_run(&text, NULL, problem, NULL, error));
+  REFUSED_OUT(text, situ_report_run_json(&text, NULL, problem, error));
+  situ_profile_free(NULL);
+  situ_run_free(NULL);
+  assert_int_equal(situ_profile_whole_ns(NULL), 0);
+  assert_int_equal(situ_profile_half_ns(NULL), 0);
+  assert_int_equal(situ_profile_time_ns(NULL, 0), 0);
+  assert_true(situ_run_predicted_ns(NULL) == SITU_NEVER_NS && situ_run_measured_ns(NULL) == SITU_NEVER_NS);
+  assert_true(situ_run_difference(NULL) == 0);
+}
+
+int main(void) {
+  situ_instance_options o = SITU_INSTANCE_OPTIONS_INIT;
+  situ_solve_options quick = SITU_SOLVE_OPTIONS_INIT;
+  o.model = "builtin:resnet50?image=64";
+  quick.max_steps = 10;
+  if (situ_place(&plan, &instance, &o, &quick, NULL) != SITU_STATUS_OK) return 1;
+  problem = situ_instance_problem(instance);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(measuring_needs_its_nouns)};
+  int failed = cmocka_run_group_tests_name("arguments of measuring", tests, NULL, NULL);
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+  return failed;
+}
