@@ -159,6 +159,13 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
   ok = ok && json_set(o, "best_single", report_unit_value(situ_plan_best_single_ns(plan), p));
   ok = ok && json_set(o, "best_single_device",
                       single >= 0 ? json_new_text(p->platform->devices[single].name) : json_new_null());
+  if (exists) {
+    situ_robustness robust = SITU_ROBUSTNESS_INIT;
+    ok = ok && json_set(o, "best_found_ns", report_amount(situ_plan_best_found_ns(plan)));
+    ok = ok && json_set(o, "best_found_handovers", json_new_whole(situ_plan_best_found_handovers(plan)));
+    if (situ_plan_robustness(plan, &robust))
+      ok = ok && json_set(o, "beats_single", json_new_number(robust.beats_single));
+  }
   ok = ok && json_set(o, "solver", *situ_plan_solver(plan) ? json_new_text(situ_plan_solver(plan)) : json_new_null());
   ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(plan)));
   ok = ok && json_set(o, "steps", json_new_whole(situ_plan_steps(plan)));
@@ -207,7 +214,8 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
     snprintf(into, n,
              situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL && !situ_plan_is_claim(plan)
                  ? "%s alone; no split can be better"
-                 : "%s alone; no better split was found",
+             : situ_plan_best_found_ns(plan) < value ? "%s alone; a split gains too little, see below"
+                                                     : "%s alone; no better split was found",
              name);
   else if (value < single && value > 0)
     faster_text(into, n, name, (double)single / (double)value);

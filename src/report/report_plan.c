@@ -160,6 +160,26 @@ static void value_facts(text_buffer *t, const situ_plan *plan, const situ_proble
          "for these costs no plan is better by more than this");
 }
 
+/* The plan that is better in value, but not by enough for its hand-overs, or not for sure. */
+static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+  char a[TEXT_UNIT_BYTES], percent[TEXT_UNIT_BYTES], rest[256];
+  int64_t best = situ_plan_best_found_ns(plan), value = situ_plan_value_ns(plan);
+  int32_t n = situ_plan_best_found_handovers(plan);
+  if (best >= value || best <= 0) return;
+  snprintf(rest, sizeof rest, "%s less for %d hand-over%s (--tolerance, --min-gain)",
+           percent_text(percent, 1 - (double)best / (double)value), (int)n, n == 1 ? "" : "s");
+  fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
+}
+
+static void robust_fact(text_buffer *t, const situ_plan *plan, const situ_report_options *o) {
+  situ_robustness r = SITU_ROBUSTNESS_INIT;
+  char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES], rest[256];
+  if (!situ_plan_robustness(plan, &r)) return;
+  snprintf(rest, sizeof rest, "chance that %s is faster, costs uncertain by %s", r.preferred ? "the split" : "the plan",
+           percent_text(unsure, r.uncertainty));
+  fact(t, o, "robust", STYLE_PLAIN, percent_text(wins, r.beats_single), rest);
+}
+
 static const char *no_plan_reason(const situ_plan *plan) {
   const char *why = situ_plan_reason(plan);
   if (*why) return why;
@@ -189,6 +209,10 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
   fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);
   snprintf(rest, sizeof rest, "%.2f s, %s step%s", situ_plan_seconds(plan), grouped(steps, situ_plan_steps(plan)),
            situ_plan_steps(plan) == 1 ? "" : "s");
+  if (situ_plan_exists(plan)) {
+    aside_fact(&t, plan, options);
+    robust_fact(&t, plan, options);
+  }
   if (*situ_plan_solver(plan)) fact(&t, options, "found by", STYLE_PLAIN, situ_plan_solver(plan), rest);
   report_notes(&t, model, options);
   return text_take(&t);

@@ -43,7 +43,8 @@ static situ_graph *generate(const char *path) {
   situ_graph *g;
   situ_error error;
   int64_t parameters;
-  if (builtin_generate(&g, path, SITU_DTYPE_UNKNOWN, &parameters, &error) != SITU_STATUS_OK) fail_msg("%s: %s", path, error.text);
+  if (builtin_generate(&g, path, SITU_DTYPE_UNKNOWN, &parameters, &error) != SITU_STATUS_OK)
+    fail_msg("%s: %s", path, error.text);
   return g;
 }
 
