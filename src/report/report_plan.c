@@ -166,7 +166,7 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
   int64_t best = situ_plan_best_found_ns(plan), value = situ_plan_value_ns(plan);
   int32_t n = situ_plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
-  snprintf(rest, sizeof rest, "%s less for %d hand-over%s (--tolerance, --min-gain)",
+  snprintf(rest, sizeof rest, "%s less for %d hand-over%s; see --min-gain",
            percent_text(percent, 1 - (double)best / (double)value), (int)n, n == 1 ? "" : "s");
   fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
 }
@@ -175,7 +175,7 @@ static void robust_fact(text_buffer *t, const situ_plan *plan, const situ_report
   situ_robustness r = SITU_ROBUSTNESS_INIT;
   char wins[TEXT_UNIT_BYTES], unsure[TEXT_UNIT_BYTES], rest[256];
   if (!situ_plan_robustness(plan, &r)) return;
-  snprintf(rest, sizeof rest, "chance that %s is faster, costs uncertain by %s", r.preferred ? "the split" : "the plan",
+  snprintf(rest, sizeof rest, "chance that %s is faster (costs +- %s)", r.preferred ? "the split" : "the plan",
            percent_text(unsure, r.uncertainty));
   fact(t, o, "robust", STYLE_PLAIN, percent_text(wins, r.beats_single), rest);
 }
