@@ -1,12 +1,15 @@
 #!/bin/sh
-# Places Inception-v3 on a CPU with two unlike GPUs and says what it wrote and what to try next.
+# Places a language model of 13 billion weights, too large for either GPU, on a CPU with two unlike GPUs, explains the
+# plan, and says what it wrote and what to try next.
 set -eu
 build=${1:-build}
 out=$build/demo
 mkdir -p "$out"
 set -x
-"$build/situ" place 'builtin:inception-v3' --platform 'cpu+v100-16g+p100-16g' --objective latency \
+"$build/situ" place 'builtin:llama?layers=40&hidden=5120&ffn=13824&heads=40&kv_heads=40&tokens=1&context=1024' \
+  --platform 'cpu+rtx4090+rtx3090' --steps 20000 \
   -o "$out/plan.json" --write "trace=$out/trace.json" --svg "$out/plan.svg"
+"$build/situ" explain "$out/plan.json" --steps 200
 "$build/situ" check "$out/plan.json"
 { set +x; } 2>/dev/null
 cat <<EOT
@@ -16,6 +19,7 @@ Written:
   $out/trace.json   its timeline; open it in https://ui.perfetto.dev
   $out/plan.svg     its picture; open it in a browser
 
-Next: $build/situ compare builtin:inception-v3 --platform 'cpu+2*v100-16g' --objective latency
+Next: $build/situ place YOUR-MODEL.onnx --platform this-host
+      $build/situ compare builtin:inception-v3 --platform 'cpu+2*v100-16g' --objective latency
       $build/situ --help
 EOT

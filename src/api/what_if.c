@@ -169,8 +169,7 @@ static bool seen_before(const situ_instance *i, const situ_plan *plan, int32_t d
 
 static situ_status ask_without(inquiry *q) {
   const situ_platform *f = q->instance->platform;
-  int32_t used = 0, asked = 0;
-  for (int32_t d = 0; d < f->n_devices; d++) used += works(q->plan, d);
+  int32_t asked = 0;
   for (int32_t d = 0; d < f->n_devices && asked < MOST_OF_A_KIND && !q->stopped; d++) {
     char words[128];
     if (!works(q->plan, d) || seen_before(q->instance, q->plan, d) || f->n_devices < 2) continue;

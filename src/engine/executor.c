@@ -33,10 +33,11 @@ static void remove_below(const char *folder) {
 }
 
 static situ_status write_parts(executor *x, situ_error *error) {
-  snprintf(x->folder, sizeof x->folder, "/tmp/situ-XXXXXX");
+  const char *base = getenv("TMPDIR");
+  snprintf(x->folder, sizeof x->folder, "%s/situ-XXXXXX", base && *base && strlen(base) < 200 ? base : "/tmp");
   if (!mkdtemp(x->folder)) {
     x->folder[0] = '\0';
-    return fail_with(error, SITU_STATUS_IO, "/tmp", "no temporary folder can be made: %s", strerror(errno));
+    return fail_with(error, SITU_STATUS_IO, "TMPDIR", "no temporary folder can be made: %s", strerror(errno));
   }
   for (int32_t k = 0; k < x->parts->n_parts; k++) TRY(onnx_part_write(x->parts, k, x->folder, x->options.named, error));
   return onnx_externals_write(x->parts->file, x->folder, error);
@@ -127,7 +128,7 @@ static situ_status start_workers(executor *x, situ_error *error) {
 }
 
 static situ_status open_part(executor *x, int32_t k, situ_error *error) {
-  char path[128], prefix[128];
+  char path[320], prefix[320];
   json_value *request = json_new_object(), *answer = NULL;
   snprintf(path, sizeof path, "%s/part%d.onnx", x->folder, (int)k);
   snprintf(prefix, sizeof prefix, "%s/profile", x->folder);

@@ -29,7 +29,7 @@ typedef struct executor {
   arena *arena;
   const onnx_parts *parts;
   executor_options options;
-  char folder[64]; /* temporary */
+  char folder[256]; /* temporary */
   unsigned char *shared;
   int64_t shared_bytes, used_bytes;
   worker **workers;         /* [n_workers] of devices that have parts */

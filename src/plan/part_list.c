@@ -97,6 +97,7 @@ static bool count_handovers(part_list *out, const situ_problem *p, const int32_t
   for (int32_t d = 0; d < p->n_devices; d++) seen[d] = -1;
   for (int32_t m = 0; m < p->n_memories; m++) held[m] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) {
+    if (problem_is_everywhere(p, t)) continue;
     int32_t from = device[g->producer[t]];
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t to = device[g->use[i]], memory = p->memory_of[to];

@@ -1,4 +1,5 @@
-/* CPUs of servers, desktops and boards. */
+/* CPUs of servers, desktops and boards. Vendors state cores, channels and base clocks; clocks marked "all-core" are
+ * what such machines are known to sustain, not figures of the page that is named. */
 #include "platform/catalogue_rows.h"
 
 static const situ_device_kind_info rows[] = {

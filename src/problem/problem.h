@@ -93,6 +93,12 @@ static inline int64_t problem_transfer_ns(const situ_problem *p, int32_t t, int3
   return p->transfer_ns[t][p->device_kind[(int64_t)a * p->n_devices + b]];
 }
 
+/* Whether sending a tensor takes no time on any way of a platform that has some: it is known before the run (constants,
+ * shape arithmetic), so each device has it. Such a tensor is not handed over. */
+static inline bool problem_is_everywhere(const situ_problem *p, int32_t t) {
+  return p->n_kinds > 1 && p->graph->size_bytes[t] > 0 && p->costs->row_most_ns[costs_row(p->costs, t)] == 0;
+}
+
 /* The bytes of weights that copies share of operator v: those of the same operator in the first copy, which a memory
  * holds once. 0 for the first copy, whose own they are. */
 static inline int64_t problem_shared_bytes(const situ_problem *p, int32_t v) {

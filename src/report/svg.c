@@ -1,11 +1,13 @@
 /* The picture of a plan: one lane for each device, a thinner one for each link that carries something. Stream and calls
  * show time from left to right; pipeline shows how each resource fills the period. Neighbours that are narrower than a
  * pixel melt into one box, so that the file stays small whatever the graph. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/hash.h"
 #include "plan/plan.h"
 #include "report/report.h"
 
@@ -70,6 +72,9 @@ static int by_start(const void *a, const void *b) {
   return (x->op > y->op) - (x->op < y->op);
 }
 
+/* The colour of a kind in every picture where no kind that takes more time has it. */
+static int own_colour(const char *kind) { return (int)(hash_bytes(kind, strlen(kind), 0) % N_COLOURS); }
+
 /* Gives the kinds that take most time a colour each. */
 static bool choose_colours(picture *g) {
   const situ_graph *graph = g->p->graph;
@@ -81,11 +86,16 @@ static bool choose_colours(picture *g) {
     int64_t t = problem_time_ns(g->p, v, situ_plan_device(g->plan, v));
     time[graph->kind[v]] = sat_add(time[graph->kind[v]], t);
   }
-  for (int c = 0; c < N_COLOURS; c++) {
-    g->named[c] = -1;
+  for (int c = 0; c < N_COLOURS; c++) g->named[c] = -1;
+  for (int rank = 0; rank < N_COLOURS; rank++) {
+    int32_t longest = -1;
     for (int32_t k = 0; k < graph->n_kinds; k++)
-      if (g->colour[k] == N_COLOURS && time[k] > 0 && (g->named[c] < 0 || time[k] > time[g->named[c]])) g->named[c] = k;
-    if (g->named[c] >= 0) g->colour[g->named[c]] = c;
+      if (g->colour[k] == N_COLOURS && time[k] > 0 && (longest < 0 || time[k] > time[longest])) longest = k;
+    if (longest < 0) break;
+    int c = own_colour(graph->kind_name[longest]);
+    while (g->named[c] >= 0) c = (c + 1) % N_COLOURS;
+    g->named[c] = longest;
+    g->colour[longest] = c;
   }
   return true;
 }
@@ -243,9 +253,9 @@ static const char style_sheet[] =
     ".m{text-anchor:middle;fill:#6b7280}.e{text-anchor:end;fill:#6b7280;font-size:10px}\n"
     ".v{fill:#d6336c;text-anchor:middle}.l{fill:#f1f3f7}.g{stroke:#d9dde5}.b{stroke:#d6336c;stroke-dasharray:4 3}\n"
     ".k0{fill:#4c78d8}.k1{fill:#f2a541}.k2{fill:#3fa796}.k3{fill:#c85a8e}.k4{fill:#8a6fd1}.k5{fill:#7fb24a}\n"
-    ".k6{fill:#d9704f}.k7{fill:#4fb0d9}.k8{fill:#a6adba}.k9{fill:#9aa3b2}\n"
+    ".k6{fill:#d9704f}.k7{fill:#4fb0d9}.k8{fill:#b4bac6}.k9{fill:#3d4658}\n"
     "@media(prefers-color-scheme:dark){text{fill:#e6e9ef}.p{fill:#12151c}.s,.m,.e{fill:#9aa3b2}.v{fill:#ff7aa8}\n"
-    ".l{fill:#1c212b}.g{stroke:#333a47}.b{stroke:#ff7aa8}.k9{fill:#6b7688}}\n"
+    ".l{fill:#1c212b}.g{stroke:#333a47}.b{stroke:#ff7aa8}.k8{fill:#6b7688}.k9{fill:#d5dbe6}}\n"
     "</style>\n";
 
 /* Lanes that are drawn: devices (all, or those in use when there are many) and links that carry something. */
@@ -338,7 +348,7 @@ static void draw(text_buffer *t, picture *g) {
   if (lower > 0) {
     double x = at_x(g, lower);
     text_add(t, "<line class=\"b\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%.1f\"/>\n", x, x, TOP - 6, bottom + 20);
-    text_at(t, x, bottom + 32, "v", "lower bound");
+    text_at(t, fmin(x, LEFT + SPAN - 20), bottom + 32, "v", "lower bound"); /* within the picture */
   }
   text_add(t, "</svg>\n");
 }

@@ -11,6 +11,7 @@ void handovers_count(handovers *out, const situ_problem *p, const int32_t *devic
   out->bytes = 0;
   for (int32_t d = 0; d < p->n_devices; d++) stamp[d] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) {
+    if (problem_is_everywhere(p, t)) continue;
     stamp[device[g->producer[t]]] = t;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t to = device[g->use[i]];
