@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 PLATFORMS = {
-    'laptop': 'cpu+uhd770',
+    'laptop': 'ryzen-7840hs+radeon780m',
     'desktop': 'i9-12900k+flex170-16g',
     'two unlike GPUs': 'cpu+v100-16g+p100-16g',
     'two GPUs': 'cpu+2*l4-24g',
@@ -37,7 +37,7 @@ def situations():
 
 def handovers_and_parts(plan, situ, path):
     """From the plan's own words, where the tool has them; else by counting devices that are used."""
-    called = subprocess.run([situ, 'explain', path, '--json'], capture_output=True, text=True)
+    called = subprocess.run([situ, 'explain', path, '--no-what-if', '--json'], capture_output=True, text=True)
     if called.returncode == 0:
         told = json.loads(called.stdout)
         return told.get('n_handovers'), told.get('n_parts')

@@ -239,7 +239,8 @@ static const option choice_rows[] = {
      .offset = AT(solve.max_parts),
      .value = "N",
      .least = 1,
-     .about = "stream, latency: at most this many parts. Default: any number."},
+     .about =
+         "stream, latency: at most this many parts, each what tensors connect on one device. Default: any number."},
     {.name = "min-part",
      .kind = OPTION_SMALL,
      .offset = AT(solve.min_part),
