@@ -36,8 +36,6 @@ SITU_API situ_part situ_explanation_part(const situ_explanation *explanation, in
 SITU_API int32_t situ_explanation_part_of(const situ_explanation *explanation, int32_t op);
 /* What a part holds, in words ("layers 0-23, lm_head"); "" past the end. */
 SITU_API const char *situ_explanation_part_name(const situ_explanation *explanation, int32_t index);
-/* Tensors that go to another device, one for each tensor and receiving device. */
-SITU_API int64_t situ_explanation_n_handovers(const situ_explanation *explanation);
 /* Bytes that go to another memory, once for each tensor and receiving memory. */
 SITU_API int64_t situ_explanation_transfer_bytes(const situ_explanation *explanation);
 

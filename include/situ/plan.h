@@ -62,8 +62,6 @@ SITU_API int64_t situ_plan_best_found_ns(const situ_plan *plan);
 SITU_API int32_t situ_plan_best_found_handovers(const situ_plan *plan);
 /* How often the placement changes devices, one for each tensor and device that receives it; -1 without one. */
 SITU_API int32_t situ_plan_n_handovers(const situ_plan *plan);
-/* How many parts it has, each what tensors connect on one device; -1 without one. */
-SITU_API int32_t situ_plan_n_parts(const situ_plan *plan);
 /* What uncertain costs say (docs/theory/models/uncertainty.md): of this plan against the best single device; where that
  * device is the answer, of the split that it was preferred to. */
 typedef struct situ_robustness {

@@ -207,7 +207,6 @@ const char *situ_explanation_part_name(const situ_explanation *x, int32_t k) {
   return x && k >= 0 && k < x->parts.n ? x->part_name[k] : "";
 }
 
-int64_t situ_explanation_n_handovers(const situ_explanation *x) { return x ? x->parts.n_handovers : 0; }
 int64_t situ_explanation_transfer_bytes(const situ_explanation *x) { return x ? x->parts.handed_bytes : 0; }
 
 situ_limit situ_explanation_limit(const situ_explanation *x) {

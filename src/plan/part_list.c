@@ -89,22 +89,18 @@ static bool make_parts(part_list *out, const situ_problem *p, const int32_t *dev
   return true;
 }
 
-/* Counts each receiving device and memory of a tensor once: `seen` remembers the tensor that came there last. */
-static bool count_handovers(part_list *out, const situ_problem *p, const int32_t *device, arena *scratch) {
+/* Adds the bytes of each tensor for each memory that receives it: `held` remembers the tensor that came there last. */
+static bool add_bytes(part_list *out, const situ_problem *p, const int32_t *device, arena *scratch) {
   const situ_graph *g = p->graph;
-  int32_t *seen = ARENA_NEW(scratch, int32_t, p->n_devices), *held = ARENA_NEW(scratch, int32_t, p->n_memories);
-  if (!seen || !held) return false;
-  for (int32_t d = 0; d < p->n_devices; d++) seen[d] = -1;
+  int32_t *held = ARENA_NEW(scratch, int32_t, p->n_memories);
+  if (!held) return false;
   for (int32_t m = 0; m < p->n_memories; m++) held[m] = -1;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     if (problem_is_everywhere(p, t)) continue;
-    int32_t from = device[g->producer[t]];
+    held[p->memory_of[device[g->producer[t]]]] = t;
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      int32_t to = device[g->use[i]], memory = p->memory_of[to];
-      if (to == from || seen[to] == t) continue;
-      seen[to] = t;
-      out->n_handovers++;
-      if (memory == p->memory_of[from] || held[memory] == t) continue;
+      int32_t memory = p->memory_of[device[g->use[i]]];
+      if (held[memory] == t) continue;
       held[memory] = t;
       out->handed_bytes = sat_add(out->handed_bytes, g->size_bytes[t]);
     }
@@ -116,7 +112,7 @@ bool part_list_find(part_list *out, const situ_problem *problem, const int32_t *
   *out = (part_list){.of = ARENA_NEW(a, int32_t, problem->n_operators)};
   arena *scratch = arena_new();
   bool made = out->of && scratch && make_parts(out, problem, device, when, a, scratch) &&
-              count_handovers(out, problem, device, scratch);
+              add_bytes(out, problem, device, scratch);
   arena_free(scratch);
   return made;
 }

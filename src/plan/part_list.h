@@ -13,7 +13,6 @@ typedef struct part_list {
   int32_t n;
   int32_t *of;          /* [operator] its part */
   situ_part *part;      /* [n] */
-  int64_t n_handovers;  /* tensors that go to another device, one for each tensor and receiving device */
   int64_t handed_bytes; /* bytes that go to another memory, once for each tensor and receiving memory */
 } part_list;
 

@@ -1,5 +1,7 @@
 #include "plan/plan.h"
 
+#include <stdlib.h>
+
 #include "base/arguments.h"
 #include "base/contracts.h"
 #include "view/handovers.h"
@@ -16,22 +18,20 @@ situ_plan *plan_new(const situ_problem *problem) {
   plan->n_devices = problem->n_devices;
   plan->outcome = SITU_OUTCOME_LIMIT;
   plan->value_ns = plan->best_single_ns = plan->latency_ns = plan->period_ns = SITU_NEVER_NS;
-  plan->best_single_device = plan->n_handovers = plan->n_parts = plan->best_found_handovers = -1;
+  plan->best_single_device = plan->n_handovers = plan->best_found_handovers = -1;
   plan->best_found_ns = SITU_NEVER_NS;
   plan->solver = plan->bound = plan->reason = "";
   return plan;
 }
 
 bool plan_count_handovers(situ_plan *plan, const situ_problem *problem) {
-  arena *scratch = arena_new();
+  int32_t *stamp = malloc(sizeof *stamp * (size_t)problem->n_devices);
   handovers h;
-  bool ok = scratch && handovers_find(&h, problem, plan->device, scratch);
-  if (ok) {
-    plan->n_handovers = h.n;
-    plan->n_parts = h.n_parts;
-  }
-  arena_free(scratch);
-  return ok;
+  if (!stamp) return false;
+  handovers_count(&h, problem, plan->device, stamp);
+  plan->n_handovers = h.n;
+  free(stamp);
+  return true;
 }
 
 int32_t plan_n_sharing(const situ_plan *plan, int32_t d) {
@@ -79,7 +79,6 @@ double situ_plan_gap(const situ_plan *p) {
 int64_t situ_plan_best_single_ns(const situ_plan *p) { return p ? p->best_single_ns : SITU_NEVER_NS; }
 int32_t situ_plan_best_single_device(const situ_plan *p) { return p ? p->best_single_device : -1; }
 int32_t situ_plan_n_handovers(const situ_plan *p) { return p ? p->n_handovers : -1; }
-int32_t situ_plan_n_parts(const situ_plan *p) { return p ? p->n_parts : -1; }
 
 int64_t situ_plan_best_found_ns(const situ_plan *p) {
   return p && p->best_found_ns < SITU_NEVER_NS ? p->best_found_ns : situ_plan_value_ns(p);

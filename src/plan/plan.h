@@ -35,7 +35,7 @@ struct situ_plan {
   int64_t value_ns, lower_bound_ns, best_single_ns;
   int64_t latency_ns, period_ns; /* stream where the period matters; else SITU_NEVER_NS */
   int32_t best_single_device;
-  int32_t n_handovers, n_parts;              /* -1 without a placement */
+  int32_t n_handovers;                       /* -1 without a placement */
   int64_t best_found_ns;                     /* of the best plan found, where that is another; else SITU_NEVER_NS */
   int32_t best_found_handovers;              /* likewise; else -1 */
   situ_robustness robustness;                /* size 0: not known */
@@ -62,7 +62,7 @@ static inline int32_t plan_leader(const situ_plan *plan, int32_t d) {
 /* How many devices run the part of device d: 1 without replicas. O(devices) with them. */
 int32_t plan_n_sharing(const situ_plan *plan, int32_t d);
 
-/* Fills n_handovers and n_parts from the placement. False without memory. */
+/* Fills n_handovers from the placement. False without memory. */
 bool plan_count_handovers(situ_plan *plan, const situ_problem *problem);
 
 /* What a device is used for; all 0, and replica_of -1, without a placement. */

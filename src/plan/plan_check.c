@@ -36,7 +36,7 @@ const char *plan_check_shape(const situ_plan *plan, const situ_problem *p) {
   EXPECT(plan->solver && plan->bound && plan->reason, "names and reasons of a plan are texts");
   EXPECT(plan->value_ns >= 0 && plan->lower_bound_ns >= 0 && plan->best_single_ns >= 0, "values are at least 0");
   EXPECT(plan->n_statistics >= 0 && plan->n_statistics <= MAX_STATISTICS, "statistics fit their table");
-  EXPECT(plan->n_handovers >= -1 && plan->n_parts >= -1 && plan->best_found_handovers >= -1, "counts are at least 0");
+  EXPECT(plan->n_handovers >= -1 && plan->best_found_handovers >= -1, "counts are at least 0");
   if (!plan->device) {
     EXPECT(!plan->order && !plan->start_ns && !plan->call && !plan->uses && !plan->replica_of && plan->n_transfers == 0,
            "a plan without a placement has nothing of one");

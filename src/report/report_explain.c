@@ -31,9 +31,9 @@ void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_pr
     text_add(t, "the chain: parts wait for each other; the busiest device works for %s of the time", share);
 }
 
-static void handover_text(text_buffer *t, const situ_explanation *x) {
+static void handover_text(text_buffer *t, const situ_explanation *x, const situ_plan *plan) {
   char count[TEXT_UNIT_BYTES], size[TEXT_UNIT_BYTES];
-  int64_t n = situ_explanation_n_handovers(x);
+  int32_t n = situ_plan_n_handovers(plan);
   text_add(t, "%s%s%s", n > 0 ? grouped(count, n) : "none", n > 0 ? ", " : "",
            n > 0 ? text_size(size, situ_explanation_transfer_bytes(x)) : "");
 }
@@ -51,8 +51,8 @@ static void long_fact(text_buffer *t, const situ_report_options *o, const char *
   free(text);
 }
 
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_problem *p, int32_t most,
-                   const situ_report_options *o) {
+void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
+                   int32_t most, const situ_report_options *o) {
   int32_t n = situ_explanation_n_parts(x);
   for (int32_t k = 0; k < n && k < most; k++) {
     situ_part part = situ_explanation_part(x, k);
@@ -65,7 +65,7 @@ void explain_short(text_buffer *t, const situ_explanation *x, const situ_problem
     text_add(&words, "and %d more; `situ explain` lists them", (int)(n - most));
     long_fact(t, o, "", &words);
   }
-  handover_text(&words, x);
+  handover_text(&words, x, plan);
   long_fact(t, o, "hand-overs", &words);
   explain_limit_text(&words, x, p);
   long_fact(t, o, "limited by", &words);
@@ -110,7 +110,7 @@ bool explain_fields(json_value *o, const situ_explanation *x, const situ_plan *p
   ok = json_set(o, "placement", places) && ok;
   ok = json_set(o, "parts", parts) && ok;
   ok = ok && json_set(o, "n_parts", json_new_whole(situ_explanation_n_parts(x)));
-  ok = ok && json_set(o, "n_handovers", json_new_whole(situ_explanation_n_handovers(x)));
+  ok = ok && json_set(o, "n_handovers", json_new_whole(situ_plan_n_handovers(plan)));
   ok = ok && json_set(o, "transfer_bytes", json_new_whole(situ_explanation_transfer_bytes(x)));
   return ok && json_set(o, "limit", limit_json(x, p));
 }
@@ -256,7 +256,7 @@ static char *explain_text(const situ_explanation *x, const situ_plan *plan, cons
   int64_t single = situ_plan_best_single_ns(plan);
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
   long_fact(&t, options, "best single", &words);
-  handover_text(&words, x);
+  handover_text(&words, x, plan);
   long_fact(&t, options, "hand-overs", &words);
   explain_limit_text(&words, x, p);
   long_fact(&t, options, "limited by", &words);

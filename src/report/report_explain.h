@@ -9,8 +9,8 @@
 void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_problem *problem);
 
 /* One line for each part ("gpu0   layers 0-23, lm_head"), at most `most` of them, then hand-overs and limit. */
-void explain_short(text_buffer *t, const situ_explanation *x, const situ_problem *problem, int32_t most,
-                   const situ_report_options *options);
+void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *problem,
+                   int32_t most, const situ_report_options *options);
 
 /* The fields "placement", "parts", "n_parts", "n_handovers", "transfer_bytes" and "limit". False without memory. */
 bool explain_fields(json_value *object, const situ_explanation *x, const situ_plan *plan, const situ_problem *problem);

@@ -203,7 +203,7 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
     fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
     if (*reason) text_add_wrapped(&t, reason, "  reason       ", "               ", report_width(options));
   }
-  if (why) explain_short(&t, why, problem, SHOWN_PARTS, options);
+  if (why) explain_short(&t, why, plan, problem, SHOWN_PARTS, options);
   report_against_single(rest, sizeof rest, plan, problem);
   int64_t single = situ_plan_best_single_ns(plan);
   fact(&t, options, "best single", STYLE_PLAIN, single == SITU_NEVER_NS ? "none" : exact_time(a, single), rest);

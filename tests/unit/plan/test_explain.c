@@ -162,7 +162,7 @@ static void a_path_that_comes_back_begins_another_part(void **state) {
     assert_int_equal(situ_explanation_part_of(x, k), k);
     assert_string_equal(situ_explanation_part_name(x, k), names[k]);
   }
-  assert_int_equal(situ_explanation_n_handovers(x), 2);
+  assert_int_equal(situ_plan_n_handovers(plan), 2);
   assert_int_equal(situ_explanation_transfer_bytes(x), 12);
   /* a 0-10, its tensor 10-16, b 16-26, its tensor 26-34, c 34-44. */
   assert_int_equal(situ_plan_value_ns(plan), 44);
@@ -204,7 +204,7 @@ static void a_busy_resource_is_the_limit(void **state) {
   assert_int_equal(situ_simulate(&plan, s.problem, split, NULL, NULL), SITU_STATUS_OK);
   assert_int_equal(situ_plan_value_ns(plan), 100);
   situ_explanation *x = explained(plan, s.problem);
-  assert_int_equal(situ_explanation_n_handovers(x), 2);
+  assert_int_equal(situ_plan_n_handovers(plan), 2);
   assert_int_equal(situ_explanation_transfer_bytes(x), 90);
   assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_LINK);
   assert_int_equal(situ_explanation_limit(x).index, 0);
@@ -216,7 +216,7 @@ static void a_busy_resource_is_the_limit(void **state) {
   assert_int_equal(situ_explanation_n_parts(x), 1);
   assert_int_equal(situ_explanation_part(x, 0).n_operators, 3);
   assert_string_equal(situ_explanation_part_name(x, 0), "a to c");
-  assert_int_equal(situ_explanation_n_handovers(x), 0);
+  assert_int_equal(situ_plan_n_handovers(plan), 0);
   assert_int_equal(situ_explanation_limit(x).kind, SITU_LIMIT_DEVICE);
   assert_int_equal(situ_explanation_limit(x).index, 0);
   situ_explanation_free(x);
