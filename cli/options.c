@@ -6,6 +6,7 @@
 static const char *const objectives[] = {"latency", "throughput", NULL};
 static const char *const precisions[] = {"f32", "f16", "bf16", "i8", NULL};
 static const char *const executions[] = {"stream", "calls", "pipeline", NULL};
+static const char *const overlaps[] = {"full", "host-blocking", "none", NULL};
 static const char *const contentions[] = {"link", "none", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
 static const char *const granularities[] = {"fused", "operator", "layer", "block", NULL};
@@ -89,8 +90,15 @@ static const option problem_rows[] = {
      .choices = contentions,
      .about = "stream: a link serves one transfer at a time, or all at once. Default: link."},
     {.name = "overlap",
-     .kind = OPTION_ON,
+     .kind = OPTION_CHOICE,
      .offset = AT(problem.overlap),
+     .choices = overlaps,
+     .least = SITU_OVERLAP_FULL,
+     .about = "stream: what works at the same time: everything; everything, but a copy to a host keeps it busy; or one "
+              "operator or transfer at a time. Default: that of the engine, else full."},
+    {.name = "async-copies",
+     .kind = OPTION_ON,
+     .offset = AT(problem.async_copies),
      .about = "pipeline, host-staged: a device computes and transfers at the same time."},
     {.name = "schedule",
      .kind = OPTION_CHOICE,
@@ -159,7 +167,8 @@ static const option problem_rows[] = {
      .kind = OPTION_TEXT,
      .offset = AT(cost.engine),
      .value = "NAME",
-     .about = "The engine that runs the model: what it fuses, and what its launches cost. generic, eager, onnxruntime, "
+     .about = "The engine that runs the model: what it fuses, what its launches cost and what it overlaps. generic, "
+              "eager, onnxruntime, "
               "openvino, pytorch, tensorflow, tensorrt, torchscript or xla. Default: generic."},
     FUSION_ROW,
     {.name = "efficiency",

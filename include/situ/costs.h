@@ -14,6 +14,17 @@ extern "C" {
 
 typedef struct situ_costs situ_costs;
 
+/* Which devices work at the same time while one input goes through a stream (docs/model.md, "Overlap"). DEFAULT is what
+ * the engine of the costs does, FULL where that is unknown. */
+typedef enum situ_overlap {
+  SITU_OVERLAP_DEFAULT = 0,
+  SITU_OVERLAP_FULL,          /* devices and links all work at once */
+  SITU_OVERLAP_HOST_BLOCKING, /* a copy back to a host's memory keeps that host busy */
+  SITU_OVERLAP_NONE           /* one operator or transfer at a time in the whole machine */
+} situ_overlap;
+/* "full", "host-blocking", "none"; static storage. */
+SITU_API const char *situ_overlap_name(situ_overlap overlap);
+
 typedef struct situ_cost_options {
   size_t size;
   const char *model; /* the cost model by name (situ list costs); NULL means "roofline" */
@@ -26,8 +37,8 @@ typedef struct situ_cost_options {
   /* What engines run as one kernel, by the name of a profile (situ_fusion_profile_at), or "none"; NULL: that of the
    * engine, else "generic". docs/theory/models/fusion.md */
   const char *fusion;
-  /* The engine by name (situ_cost_engine_at): its fusion, and its launch costs as a multiple of those of the devices;
-   * NULL: "generic". */
+  /* The engine by name (situ_cost_engine_at): its fusion, its launch costs as a multiple of those of the devices, and
+   * its overlap; NULL: "generic". */
   const char *engine;
 } situ_cost_options;
 #define SITU_COST_OPTIONS_INIT SITU_SIZED(situ_cost_options)

@@ -56,9 +56,10 @@ typedef struct situ_problem_options {
   situ_objective objective;
   situ_execution execution;
   situ_contention contention;
+  situ_overlap overlap; /* stream, one copy, contention link: others overlap fully */
   situ_communication communication;
-  bool free;    /* pipeline: devices need not hold contiguous parts */
-  bool overlap; /* pipeline: a device's load is the maximum of compute, in and out, not their sum */
+  bool free;         /* pipeline: devices need not hold contiguous parts */
+  bool async_copies; /* pipeline: a device's load is the maximum of compute, in and out, not their sum */
   situ_schedule schedule;
   bool replicate;        /* pipeline: several equal devices may share the inputs of one part */
   int32_t in_flight;     /* pipeline: inputs whose activations are held at once; 0 means 1 */
@@ -96,8 +97,9 @@ SITU_API situ_objective situ_problem_objective(const situ_problem *problem);    
 SITU_API situ_execution situ_problem_execution(const situ_problem *problem);         /* never DEFAULT */
 SITU_API situ_communication situ_problem_communication(const situ_problem *problem); /* never DEFAULT */
 SITU_API situ_contention situ_problem_contention(const situ_problem *problem);
-SITU_API int32_t situ_problem_copies(const situ_problem *problem);    /* at least 1 */
-SITU_API int32_t situ_problem_max_calls(const situ_problem *problem); /* 0: no limit */
+SITU_API situ_overlap situ_problem_overlap(const situ_problem *problem); /* never DEFAULT */
+SITU_API int32_t situ_problem_copies(const situ_problem *problem);       /* at least 1 */
+SITU_API int32_t situ_problem_max_calls(const situ_problem *problem);    /* 0: no limit */
 SITU_API bool situ_problem_is_free(const situ_problem *problem);
 SITU_API situ_schedule situ_problem_schedule(const situ_problem *problem);
 SITU_API bool situ_problem_may_replicate(const situ_problem *problem);

@@ -84,7 +84,8 @@ json_value *instance_to_json(const situ_instance *i) {
   ok = ok && json_set(o, "contention", json_new_text(situ_contention_name(p->contention)));
   ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
   ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
-  ok = ok && json_set(o, "overlap", json_new_truth(p->overlap));
+  ok = ok && json_set(o, "overlap", json_new_text(situ_overlap_name(p->overlap)));
+  ok = ok && json_set(o, "async_copies", json_new_truth(p->async_copies));
   ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
   ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   ok = ok && json_set(o, "in_flight", json_new_whole(p->in_flight));
@@ -125,12 +126,14 @@ typedef struct field {
   size_t offset;
   int64_t least, most;
   const char *(*word)(int); /* of FIELD_WORD: the words are word(least) .. word(most) */
+  bool was_truth;           /* files of version 0.1 have a truth there of another meaning, which is read apart */
 } field;
 
 static const char *precision_word(int i) { return situ_precision_name((situ_precision)i); }
 static const char *objective_word(int i) { return situ_objective_name((situ_objective)i); }
 static const char *execution_word(int i) { return situ_execution_name((situ_execution)i); }
 static const char *contention_word(int i) { return situ_contention_name((situ_contention)i); }
+static const char *overlap_word(int i) { return situ_overlap_name((situ_overlap)i); }
 static const char *schedule_word(int i) { return situ_schedule_name((situ_schedule)i); }
 static const char *granularity_word(int i) { return situ_granularity_name((situ_granularity)i); }
 static const char *communication_word(int i) { return situ_communication_name((situ_communication)i); }
@@ -161,7 +164,9 @@ static const field fields[] = {
     MEMBER("communication", FIELD_WORD, AT(problem.communication),
            RANGE(SITU_COMMUNICATION_HOST_STAGED, SITU_COMMUNICATION_LINK), .word = communication_word),
     MEMBER("contiguous", FIELD_UNTRUTH, AT(problem.free)),
-    MEMBER("overlap", FIELD_TRUTH, AT(problem.overlap)),
+    MEMBER("overlap", FIELD_WORD, AT(problem.overlap), RANGE(SITU_OVERLAP_FULL, SITU_OVERLAP_NONE),
+           .word = overlap_word, .was_truth = true),
+    MEMBER("async_copies", FIELD_TRUTH, AT(problem.async_copies)),
     MEMBER("schedule", FIELD_WORD, AT(problem.schedule), RANGE(SITU_SCHEDULE_1F1B, SITU_SCHEDULE_GPIPE),
            .word = schedule_word),
     MEMBER("replicate", FIELD_TRUTH, AT(problem.replicate)),
@@ -281,6 +286,7 @@ static situ_status read_fields(instance_options *o, const field *rows, const jso
     value read = {0};
     if (json_kind_of(v) == JSON_NULL_KIND && f->need == FIELD_NULLABLE) continue;
     if (!v && f->need == FIELD_OPTIONAL) continue;
+    if (f->was_truth && json_kind_of(v) == JSON_TRUTH) continue;
     if (!v || !take_value(&read, f, v, at)) return bad_field(at, f, error);
     if (f->offset > 0) memcpy((char *)o + f->offset, &read, forms[f->form].bytes);
   }
@@ -323,6 +329,8 @@ situ_status instance_options_from_json(instance_options *o, const json_value *me
                      "is not a plan of situ: \"instance\", an object, was expected");
   TRY(read_fields(o, fields, member, &at, error));
   o->model = nearby(a, json_text(json_get(member, "model"), ""), path);
+  const json_value *before = json_get(member, "overlap"); /* version 0.1: what async_copies is now */
+  if (json_kind_of(before) == JSON_TRUTH) o->problem.async_copies = json_truth(before, false);
   TRY(read_unused(o, json_get(member, "unused"), &at, error));
   at.group = "instance.dims";
   TRY(read_dims(&o->read, json_get(member, "dims"), &at, error));

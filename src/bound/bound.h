@@ -23,6 +23,7 @@ typedef struct bound {
   ROW(memory_price)      \
   ROW(packing)           \
   ROW(critical_path)     \
+  ROW(memory_cut)        \
   ROW(balance)           \
   ROW(area)              \
   ROW(largest)           \

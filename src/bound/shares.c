@@ -11,8 +11,8 @@
 enum { HUB = 8, HUB_FIRST = 1 << 20, MOST_GROUPS = 40 };
 
 bool shares_serve(const situ_problem *p) {
-  return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED && !p->overlap &&
-         !p->replicate;
+  return p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED &&
+         !p->async_copies && !p->replicate;
 }
 
 /* Puts the unit next that leaves the fewest edges open, ties by number: O(n * pins). First, however, come the hubs, the

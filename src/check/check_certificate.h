@@ -27,6 +27,7 @@ typedef struct certificate_rule {
   ROW(join)                   \
   ROW(largest_operator)       \
   ROW(linear_relaxation)      \
+  ROW(memory_cut)             \
   ROW(packing)                \
   ROW(visits)
 #define CERTIFICATE_DECLARE(NAME) extern const certificate_rule NAME##_rule;

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "check/check_memory.h"
+#include "check/check_overlap.h"
 #include "check/check_pipeline.h"
 #include "check/model_rules.h"
 
@@ -19,7 +20,7 @@ typedef struct interval {
 /* A hop of the plan with its position on the route. */
 typedef struct hop {
   situ_transfer said;
-  int32_t position;
+  int32_t position, number; /* on the route; among the transfers of the plan */
   int64_t ready_ns;
 } hop;
 
@@ -77,7 +78,7 @@ static int32_t list_hops(judge *j, hop *hops) {
       judge_note(j, "duration", "a tensor of %s is on link %d from %lld to %lld ns; this hop takes %lld ns",
                  tensor_of(j, x.tensor), (int)x.link, (long long)x.start_ns, (long long)x.finish_ns,
                  (long long)hop_time(j, x.tensor, x.link));
-    hops[n++] = (hop){x, at - route[0], 0};
+    hops[n++] = (hop){x, at - route[0], i, 0};
   }
   qsort(hops, (size_t)n, sizeof *hops, by_way);
   return n;
@@ -115,10 +116,13 @@ static bool has_turn_before(const hop *a, const hop *b) {
   return a->said.to_memory < b->said.to_memory;
 }
 
-/* Each hop starts at the moment it is ready and, with contention, has its turn. */
-static situ_status check_channels(judge *j, const hop *hops, int32_t n_hops, situ_error *error) {
+/* Each hop starts at the moment it is ready and, with contention, has its turn; where it keeps hosts busy, when they
+ * let it. hosts: NULL where copies keep none busy. */
+static situ_status check_channels(judge *j, const hop *hops, int32_t n_hops, const check_hosts *hosts,
+                                  situ_error *error) {
   interval *rows = ARENA_NEW(j->scratch, interval, n_hops);
-  if (!rows) return fail_no_memory(error);
+  int64_t *earliest_ns = ARENA_ZERO(j->scratch, int64_t, j->plan->n_transfers);
+  if (!rows || !earliest_ns) return fail_no_memory(error);
   bool contention = j->problem->contention == SITU_CONTENTION_LINK;
   int32_t n = 0;
   for (int32_t i = 0; i < n_hops; i++) {
@@ -138,14 +142,16 @@ static situ_status check_channels(judge *j, const hop *hops, int32_t n_hops, sit
       judge_note(j, "overlap", "link %d serves tensors of %s and %s at once at %lld ns", (int)x->said.link,
                  tensor_of(j, hops[last->index].said.tensor), tensor_of(j, x->said.tensor),
                  (long long)rows[i].start_ns);
-    if (rows[i].start_ns > earliest)
+    int32_t back = hosts ? check_hosts_of(j, &x->said) : -1;
+    earliest_ns[x->number] = earliest;
+    if (rows[i].start_ns > earliest && !(back >= 0 && check_hosts_are_busy(hosts, back, earliest, rows[i].start_ns)))
       judge_note(j, "idle", "a tensor of %s waits for link %d until %lld ns; it could start at %lld ns",
                  tensor_of(j, x->said.tensor), (int)x->said.link, (long long)rows[i].start_ns, (long long)earliest);
     if (last && has_turn_before(x, &hops[last->index]))
       judge_note(j, "queue", "on link %d a tensor of %s goes before one of %s, whose turn is first", (int)x->said.link,
                  tensor_of(j, hops[last->index].said.tensor), tensor_of(j, x->said.tensor));
   }
-  return SITU_STATUS_OK;
+  return hosts ? check_hosts_turns(hosts, j, earliest_ns, error) : SITU_STATUS_OK;
 }
 
 /* When the inputs of each operator are in its memory. Copies come by tensor. */
@@ -191,16 +197,17 @@ static situ_status find_arrivals(judge *j, const check_copy *copies, int32_t n_c
 }
 
 /* One operator at a time, each as early as its place in the sequence of its device allows. */
-static situ_status check_devices(judge *j, const int64_t *ready_ns, const int32_t *position, situ_error *error) {
+static situ_status check_devices(judge *j, const int64_t *ready_ns, const int32_t *sequence, const check_hosts *hosts,
+                                 situ_error *error) {
   const situ_plan *plan = j->plan;
-  int32_t n = j->graph->n_operators, n_devices = j->problem->n_devices;
-  int32_t *sequence = ARENA_NEW(j->scratch, int32_t, n), *last = ARENA_NEW(j->scratch, int32_t, n_devices);
-  if (!sequence || !last) return fail_no_memory(error);
-  for (int32_t v = 0; v < n; v++) sequence[position[v]] = v;
+  int32_t n = j->graph->n_operators, n_devices = j->problem->n_devices,
+          *last = ARENA_NEW(j->scratch, int32_t, n_devices);
+  if (!last) return fail_no_memory(error);
   for (int32_t d = 0; d < n_devices; d++) last[d] = -1;
   for (int32_t i = 0; i < n; i++) {
     int32_t v = sequence[i], d = plan->device[v], u = last[d];
     int64_t free_ns = u < 0 ? 0 : plan->finish_ns[u], earliest = max64(ready_ns[v], free_ns);
+    if (hosts) earliest = check_hosts_let_go(hosts, j, d, earliest);
     if (plan->start_ns[v] < free_ns)
       judge_note(j, "overlap", "%s runs %s until %lld ns and then %s, which starts at %lld ns",
                  j->platform->devices[d].name, j->graph->name[u], (long long)free_ns, j->graph->name[v],
@@ -211,6 +218,23 @@ static situ_status check_devices(judge *j, const int64_t *ready_ns, const int32_
     last[d] = v;
   }
   return SITU_STATUS_OK;
+}
+
+/* When operators and hops start, by what may happen at the same time. */
+static situ_status check_turns(judge *j, const hop *hops, int32_t n_hops, const check_copy *copies, int32_t n_copies,
+                               const int32_t *sequence, situ_error *error) {
+  int64_t *ready_ns = ARENA_NEW(j->scratch, int64_t, j->graph->n_operators);
+  if (!ready_ns) return fail_no_memory(error);
+  if (j->problem->overlap == SITU_OVERLAP_NONE) {
+    TRY(find_arrivals(j, copies, n_copies, ready_ns, error));
+    return check_one_at_a_time(j, sequence, error);
+  }
+  bool blocking = j->problem->overlap == SITU_OVERLAP_HOST_BLOCKING;
+  check_hosts hosts;
+  if (blocking) TRY(check_hosts_find(&hosts, j, error));
+  TRY(check_channels(j, hops, n_hops, blocking ? &hosts : NULL, error));
+  TRY(find_arrivals(j, copies, n_copies, ready_ns, error));
+  return check_devices(j, ready_ns, sequence, blocking ? &hosts : NULL, error);
 }
 
 static int64_t check_durations(judge *j) {
@@ -283,17 +307,16 @@ static situ_status check(judge *j, situ_error *error) {
   }
   hop *hops = ARENA_NEW(j->scratch, hop, j->plan->n_transfers);
   check_copy *copies = ARENA_NEW(j->scratch, check_copy, j->plan->n_transfers);
-  int64_t *ready_ns = ARENA_NEW(j->scratch, int64_t, p->n_operators);
   int64_t *load_ns = ARENA_ZERO(j->scratch, int64_t, p->n_devices);
   int64_t *peak_bytes = ARENA_ZERO(j->scratch, int64_t, p->n_memories);
   int32_t *position = ARENA_NEW(j->scratch, int32_t, p->n_operators);
-  if (!hops || !copies || !position || !ready_ns || !load_ns || !peak_bytes) return fail_no_memory(error);
+  int32_t *sequence = ARENA_NEW(j->scratch, int32_t, p->n_operators);
+  if (!hops || !copies || !position || !sequence || !load_ns || !peak_bytes) return fail_no_memory(error);
   int64_t value = check_durations(j);
   check_order(j, position);
   int32_t n_hops = list_hops(j, hops), n_copies = join_hops(j, hops, n_hops, copies);
-  TRY(check_channels(j, hops, n_hops, error));
-  TRY(find_arrivals(j, copies, n_copies, ready_ns, error));
-  TRY(check_devices(j, ready_ns, position, error));
+  for (int32_t v = 0; v < p->n_operators; v++) sequence[position[v]] = v;
+  TRY(check_turns(j, hops, n_hops, copies, n_copies, sequence, error));
   TRY(check_stream_memory(j, copies, n_copies, peak_bytes, error));
   if (problem_has_period(p)) TRY(check_limits(j, &value, error));
   judge_value(j, value);

@@ -86,6 +86,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   for (int32_t v = 0; v < g->n_operators; v++)
     e->costs->moved_bytes = sat_add(e->costs->moved_bytes, work.moved_bytes[v]);
   if (e->profile->rules) e->costs->fusion = e->profile->name;
+  e->costs->overlap = e->engine->overlap;
   TRY(name_fusion(e, error));
   return path ? cost_table_apply(e->costs, g, e->platform, path, e->table, error) : SITU_STATUS_OK;
 }

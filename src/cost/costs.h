@@ -15,6 +15,7 @@ struct situ_costs {
   const char *unit_name; /* "ms"; NULL when the file has no unit of its own */
   int64_t unit_ns;       /* 0 likewise */
   const char *fusion;    /* the profile of fusion, static storage; NULL for none */
+  situ_overlap overlap;  /* of the engine that they are of; DEFAULT: unknown */
   int32_t n_kernels;     /* kernels with work */
   int64_t moved_bytes;   /* by all of them together */
   uint64_t table_hash;   /* of what the table of measured times says; 0 without one */

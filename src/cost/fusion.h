@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "graph/graph.h"
+#include "situ/costs.h"
 
 /* What kinds of operators are to fusion. */
 typedef enum fusion_class {
@@ -47,11 +48,12 @@ typedef struct fusion_profile {
 /* The profile by its name, NULL for the default; NULL when there is none. */
 const fusion_profile *fusion_profile_find(const char *name);
 
-/* One row of the table of engines: what it fuses, its launch costs as a multiple of a device's, and which part of the
- * usual efficiency its kernels of 16 bits and less reach. */
+/* One row of the table of engines: what it fuses, its launch costs as a multiple of a device's, which part of the
+ * usual efficiency its kernels of 16 bits and less reach, and what it runs at the same time. */
 typedef struct cost_engine {
   const char *name, *title, *fusion;
   double launch, narrow;
+  situ_overlap overlap;
 } cost_engine;
 const cost_engine *cost_engine_find(const char *name);
 

@@ -22,15 +22,15 @@ static const fusion_profile profiles[] = {
 };
 
 static const cost_engine engines[] = {
-    {"generic", "an engine that fuses, launches as the devices say", "generic", 1.0, 1.0},
-    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7},
-    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7},
-    {"openvino", "OpenVINO", "openvino", 1.0, 1.0},
-    {"pytorch", "the same as eager", "none", 6.0, 0.7},
-    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4},
-    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0},
-    {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0},
-    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5},
+    {"generic", "an engine that fuses, launches as the devices say", "generic", 1.0, 1.0, SITU_OVERLAP_FULL},
+    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7, SITU_OVERLAP_HOST_BLOCKING},
+    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7, SITU_OVERLAP_HOST_BLOCKING},
+    {"openvino", "OpenVINO", "openvino", 1.0, 1.0, SITU_OVERLAP_NONE},
+    {"pytorch", "the same as eager", "none", 6.0, 0.7, SITU_OVERLAP_HOST_BLOCKING},
+    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4, SITU_OVERLAP_FULL},
+    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0, SITU_OVERLAP_HOST_BLOCKING},
+    {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0, SITU_OVERLAP_HOST_BLOCKING},
+    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5, SITU_OVERLAP_FULL},
 };
 
 #define COUNT(rows) ((int32_t)(sizeof(rows) / sizeof(rows)[0]))
@@ -51,6 +51,11 @@ const cost_engine *cost_engine_find(const char *name) {
 
 const char *situ_fusion_profile_at(int32_t index) {
   return index >= 0 && index < COUNT(profiles) ? profiles[index].name : NULL;
+}
+
+const char *situ_overlap_name(situ_overlap o) {
+  static const char *const names[] = {"default", "full", "host-blocking", "none"};
+  return (unsigned)o < 4 ? names[o] : "unknown";
 }
 
 const char *situ_cost_engine_at(int32_t index) {

@@ -10,6 +10,8 @@ typedef struct path_walk {
   int32_t *link_before;   /* [transfer] the one before it on its channel, or -1 */
   int32_t *sorted;        /* transfers by tensor and memory that they are bound for, then by time */
   int32_t *place;         /* [transfer] its place there */
+  situ_path_step *ended;  /* what takes time, by ends; none with overlap full */
+  int32_t n_ended;
 } path_walk;
 
 typedef struct sort_key {
@@ -23,6 +25,39 @@ static int by_way(const void *a, const void *b) {
   if (x->to_memory != y->to_memory) return x->to_memory < y->to_memory ? -1 : 1;
   if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
   return (x->transfer > y->transfer) - (x->transfer < y->transfer);
+}
+
+static int by_finish(const void *a, const void *b) {
+  const situ_path_step *x = a, *y = b;
+  if (x->finish_ns != y->finish_ns) return x->finish_ns < y->finish_ns ? -1 : 1;
+  if (x->op != y->op) return x->op < y->op ? -1 : 1;
+  return (x->transfer > y->transfer) - (x->transfer < y->transfer);
+}
+
+static situ_path_step step_of_op(const path_walk *w, int32_t v) {
+  return (situ_path_step){v, -1, w->plan->start_ns[v], w->plan->finish_ns[v]};
+}
+
+static situ_path_step step_of_transfer(const path_walk *w, int32_t i) {
+  return (situ_path_step){-1, i, w->plan->transfers[i].start_ns, w->plan->transfers[i].finish_ns};
+}
+
+/* Lists what others may have to wait for where not everything overlaps: with overlap none all steps, else what keeps
+ * hosts busy. */
+static bool list_ended(path_walk *w, arena *a) {
+  const situ_problem *p = w->problem;
+  if (p->overlap == SITU_OVERLAP_FULL) return true;
+  w->ended = ARENA_NEW(a, situ_path_step, p->n_operators + w->plan->n_transfers);
+  if (!w->ended) return false;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    bool may = p->overlap == SITU_OVERLAP_NONE || problem_is_host(p, w->plan->device[v]);
+    if (may && w->plan->finish_ns[v] > w->plan->start_ns[v]) w->ended[w->n_ended++] = step_of_op(w, v);
+  }
+  for (int32_t i = 0; i < w->plan->n_transfers; i++)
+    if (w->plan->transfers[i].finish_ns > w->plan->transfers[i].start_ns)
+      w->ended[w->n_ended++] = step_of_transfer(w, i);
+  if (w->n_ended > 0) qsort(w->ended, (size_t)w->n_ended, sizeof *w->ended, by_finish);
+  return true;
 }
 
 static bool walk_start(path_walk *w, const situ_plan *plan, const situ_problem *p, arena *a) {
@@ -52,7 +87,7 @@ static bool walk_start(path_walk *w, const situ_plan *plan, const situ_problem *
     w->sorted[k] = keys[k].transfer;
     w->place[keys[k].transfer] = k;
   }
-  return true;
+  return list_ended(w, a);
 }
 
 /* The last hop of a tensor on its way to a memory, or -1. */
@@ -72,21 +107,26 @@ static int32_t last_hop(const path_walk *w, int32_t tensor, int32_t memory) {
   return hop->tensor == tensor && hop->to_memory == memory ? w->sorted[low - 1] : -1;
 }
 
-static situ_path_step step_of_op(const path_walk *w, int32_t v) {
-  return (situ_path_step){v, -1, w->plan->start_ns[v], w->plan->finish_ns[v]};
-}
-
-static situ_path_step step_of_transfer(const path_walk *w, int32_t i) {
-  return (situ_path_step){-1, i, w->plan->transfers[i].start_ns, w->plan->transfers[i].finish_ns};
-}
-
 /* Keeps the later of two that may have been waited for; the first one where they are equal. */
 static void wait_for(situ_path_step *found, const situ_path_step *next, situ_path_step other) {
   bool none = found->op < 0 && found->transfer < 0;
   if (other.finish_ns <= next->start_ns && (none || other.finish_ns > found->finish_ns)) *found = other;
 }
 
-/* What a step waited for: its data first, then its device or its channel; nothing at the beginning. */
+/* The first of what ended as the step began, if its data, device and channel were there before. */
+static void wait_for_turn(const path_walk *w, situ_path_step *found, const situ_path_step *next) {
+  int32_t low = 0, high = w->n_ended;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (w->ended[middle].finish_ns < next->start_ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < w->n_ended && w->ended[low].finish_ns == next->start_ns) wait_for(found, next, w->ended[low]);
+}
+
+/* What a step waited for: its data first, then its device or its channel, then its turn; nothing at the beginning. */
 static situ_path_step before(const path_walk *w, const situ_path_step *next) {
   const situ_graph *g = w->problem->graph;
   const int32_t *memory_of = w->problem->memory_of, *device = w->plan->device;
@@ -99,6 +139,7 @@ static situ_path_step before(const path_walk *w, const situ_path_step *next) {
       wait_for(&found, next, hop >= 0 ? step_of_transfer(w, hop) : step_of_op(w, u));
     }
     if (w->device_before[v] >= 0) wait_for(&found, next, step_of_op(w, w->device_before[v]));
+    wait_for_turn(w, &found, next);
     return found;
   }
   const situ_transfer *hop = &w->plan->transfers[next->transfer];
@@ -107,6 +148,7 @@ static situ_path_step before(const path_walk *w, const situ_path_step *next) {
                     w->plan->transfers[other].to_memory == hop->to_memory;
   wait_for(&found, next, on_its_way ? step_of_transfer(w, other) : step_of_op(w, g->producer[hop->tensor]));
   if (w->link_before[next->transfer] >= 0) wait_for(&found, next, step_of_transfer(w, w->link_before[next->transfer]));
+  wait_for_turn(w, &found, next);
   return found;
 }
 

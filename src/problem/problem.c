@@ -14,7 +14,7 @@
 static situ_status refuse_options_of_pipelines(const situ_problem *p, const situ_problem_options *o,
                                                situ_error *error) {
   const char *asked = o->free                             ? "devices without contiguous parts (free)"
-                      : o->overlap                        ? "overlap"
+                      : o->async_copies                   ? "copies beside operators (async_copies)"
                       : o->replicate                      ? "replicas"
                       : o->in_flight > 1                  ? "more than one input in flight"
                       : o->schedule != SITU_SCHEDULE_1F1B ? "a schedule of passes"
@@ -29,6 +29,7 @@ static situ_status check_values(const situ_problem_options *o, situ_error *error
   const char *wrong = (unsigned)o->objective > SITU_OBJECTIVE_THROUGHPUT     ? "objective"
                       : (unsigned)o->execution > SITU_EXECUTION_PIPELINE     ? "execution"
                       : (unsigned)o->contention > SITU_CONTENTION_NONE       ? "contention"
+                      : (unsigned)o->overlap > SITU_OVERLAP_NONE             ? "overlap"
                       : (unsigned)o->communication > SITU_COMMUNICATION_LINK ? "communication"
                       : (unsigned)o->schedule > SITU_SCHEDULE_GPIPE          ? "schedule"
                       : o->in_flight < 0                                     ? "in_flight"
@@ -39,6 +40,22 @@ static situ_status check_values(const situ_problem_options *o, situ_error *error
                                                                              : NULL;
   return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has no such value", wrong)
                : SITU_STATUS_OK;
+}
+
+/* Whether the problem may overlap otherwise than fully. */
+static bool may_choose_overlap(const situ_problem *p) {
+  return p->execution == SITU_EXECUTION_STREAM && p->n_copies == 1 && p->contention == SITU_CONTENTION_LINK;
+}
+
+static situ_status choose_overlap(situ_problem *p, situ_overlap asked, situ_error *error) {
+  p->overlap = asked ? asked : p->costs->overlap ? p->costs->overlap : SITU_OVERLAP_FULL;
+  if (may_choose_overlap(p)) return SITU_STATUS_OK;
+  if (asked > SITU_OVERLAP_FULL)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "overlap %s goes with execution stream, one copy and contention link only",
+                     situ_overlap_name(asked));
+  p->overlap = SITU_OVERLAP_FULL;
+  return SITU_STATUS_OK;
 }
 
 static situ_status choose_models(situ_problem *p, const situ_problem_options *o, situ_error *error) {
@@ -92,8 +109,9 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
                      "objective %s does not go with execution %s; throughput needs pipeline, latency stream or calls",
                      situ_objective_name(p->objective), situ_execution_name(p->execution));
   TRY(refuse_options_of_pipelines(p, o, error));
+  TRY(choose_overlap(p, o->overlap, error));
   p->contiguous = !o->free;
-  p->overlap = o->overlap;
+  p->async_copies = o->async_copies;
   p->schedule = o->schedule;
   p->replicate = o->replicate;
   p->in_flight = o->in_flight > 0 ? o->in_flight : 1;
@@ -346,8 +364,9 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   out->execution = SITU_EXECUTION_PIPELINE;
   out->of_stream = p->execution == SITU_EXECUTION_STREAM || p->of_stream;
   out->communication = SITU_COMMUNICATION_LINK;
-  out->contiguous = out->overlap = out->replicate = false;
+  out->contiguous = out->async_copies = out->replicate = false;
   out->in_flight = 1;
+  out->overlap = SITU_OVERLAP_FULL;
   out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
 }
 
@@ -392,6 +411,7 @@ situ_communication situ_problem_communication(const situ_problem *p) {
   return p ? p->communication : SITU_COMMUNICATION_DEFAULT;
 }
 situ_contention situ_problem_contention(const situ_problem *p) { return p ? p->contention : SITU_CONTENTION_LINK; }
+situ_overlap situ_problem_overlap(const situ_problem *p) { return p ? p->overlap : SITU_OVERLAP_FULL; }
 int32_t situ_problem_copies(const situ_problem *p) { return p ? p->n_copies : 1; }
 int32_t situ_problem_max_calls(const situ_problem *p) { return !p || p->max_calls == INT32_MAX ? 0 : p->max_calls; }
 bool situ_problem_is_free(const situ_problem *p) { return p && !p->contiguous; }

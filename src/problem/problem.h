@@ -20,7 +20,8 @@ struct situ_problem {
   situ_execution execution;
   situ_contention contention;
   situ_communication communication;
-  bool contiguous, overlap, replicate, training; /* training: some operator is not forward */
+  situ_overlap overlap; /* never DEFAULT; FULL but for streams of one copy with contention link */
+  bool contiguous, async_copies, replicate, training; /* training: some operator is not forward */
   bool of_stream; /* a view of a stream problem: what memories hold is still what a stream needs */
   situ_schedule schedule;
   int32_t

@@ -13,7 +13,8 @@ static const char *check_models(const situ_problem *p) {
              (p->max_period_ns == SITU_NEVER_NS && p->max_latency_ns == SITU_NEVER_NS),
          "only streams have limits of time");
   EXPECT(p->max_period_ns > 0 && p->max_latency_ns > 0, "limits of time are above 0");
-  EXPECT(pipeline || (!p->overlap && !p->replicate && p->in_flight == 1), "only pipelines overlap and replicate");
+  EXPECT(pipeline || (!p->async_copies && !p->replicate && p->in_flight == 1),
+         "only pipelines copy beside operators and replicate");
   EXPECT(p->in_flight >= 1 && p->max_calls >= 1, "one input is in flight at least, one call is allowed");
   EXPECT(p->n_phases == 1 || (p->n_phases == 2 && p->training && p->schedule == SITU_SCHEDULE_GPIPE),
          "two phases are those of training as GPipe does it");

@@ -29,13 +29,14 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   text_add(&line, "%s, %s", situ_objective_name(p->objective), situ_execution_name(p->execution));
   if (p->execution == SITU_EXECUTION_STREAM)
     text_add(&line, p->contention == SITU_CONTENTION_NONE ? ", links without contention" : "");
+  if (p->overlap != SITU_OVERLAP_FULL) text_add(&line, ", overlap %s", situ_overlap_name(p->overlap));
   if (p->n_copies > 1) text_add(&line, ", %d copies", (int)p->n_copies);
   if (p->max_calls < INT32_MAX) text_add(&line, ", at most %s on each accelerator", grouped(count, p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) text_add(&line, ", period at most %s", round_time(count, p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) text_add(&line, ", latency at most %s", round_time(count, p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
     text_add(&line, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
-    if (p->overlap) text_add(&line, ", overlap");
+    if (p->async_copies) text_add(&line, ", copies beside operators");
     if (p->schedule == SITU_SCHEDULE_GPIPE) text_add(&line, ", schedule gpipe");
     if (p->replicate) text_add(&line, ", replicas");
     if (p->in_flight > 1) text_add(&line, ", %d in flight", (int)p->in_flight);
@@ -100,11 +101,12 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   if (p->execution == SITU_EXECUTION_STREAM)
-    return ok && json_set(o, "contention", json_new_text(situ_contention_name(p->contention)));
+    return ok && json_set(o, "contention", json_new_text(situ_contention_name(p->contention))) &&
+           json_set(o, "overlap", json_new_text(situ_overlap_name(p->overlap)));
   if (p->execution != SITU_EXECUTION_PIPELINE) return ok;
   ok = ok && json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
   ok = ok && json_set(o, "contiguous", json_new_truth(p->contiguous));
-  ok = ok && json_set(o, "overlap", json_new_truth(p->overlap));
+  ok = ok && json_set(o, "async_copies", json_new_truth(p->async_copies));
   ok = ok && json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
   ok = ok && json_set(o, "replicate", json_new_truth(p->replicate));
   return ok && json_set(o, "in_flight", json_new_whole(p->in_flight));

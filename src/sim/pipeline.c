@@ -222,8 +222,8 @@ static void share_loads(pipeline *m) {
   memset(m->load_ns, 0, (size_t)p->n_devices * sizeof(int64_t));
   for (int32_t i = 0; i < p->n_devices * p->n_phases; i++) {
     int32_t d = i % p->n_devices;
-    int64_t whole = p->overlap ? max64(m->compute_ns[i], max64(m->in_ns[i], m->out_ns[i]))
-                               : sat_add(m->compute_ns[i], sat_add(m->in_ns[i], m->out_ns[i]));
+    int64_t whole = p->async_copies ? max64(m->compute_ns[i], max64(m->in_ns[i], m->out_ns[i]))
+                                    : sat_add(m->compute_ns[i], sat_add(m->in_ns[i], m->out_ns[i]));
     m->phase_ns[i] = share(whole, m->n_sharing[d]);
     m->load_ns[d] = sat_add(m->load_ns[d], m->phase_ns[i]);
   }

@@ -16,6 +16,7 @@ void stream_chain(stream *s, const placement *where) {
   const int32_t *device = where->device, *order = where->order;
   int32_t *last = s->device_at, *next = s->next;
   s->device = device;
+  s->order = order;
   for (int32_t d = 0; d < s->n_devices; d++) last[d] = s->n_operators + d;
   for (int32_t i = 0; i < s->n_operators; i++) {
     int32_t v = order ? order[i] : i, d = device[v];

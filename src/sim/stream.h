@@ -2,6 +2,7 @@
  *
  *   stream.c         the placement as chains; the single pass without contention
  *   stream_link.c    the event-driven run with contention on channels; sequences by priority
+ *   stream_serial.c  the run with overlap none
  *   stream_marks.c   the state of such a run at some instants, to go on from
  *   stream_memory.c  memory over time, after either
  *   stream_run.c     set-up; one run, and what it tells
@@ -30,6 +31,7 @@ typedef struct stream_sending {
 
 typedef struct stream_hop {
   int32_t link, kind, channel;
+  int32_t host; /* the first of the hosts that it keeps busy (overlap host-blocking), or -1 */
 } stream_hop;
 
 typedef struct stream_event {
@@ -57,6 +59,7 @@ typedef struct stream_link_run {
 
   stream_event *heap;
   int32_t n_heap;
+  int32_t *next_host;            /* [device] the next host of its memory, or -1 */
   int32_t *runnable, n_runnable; /* idle devices whose next operator has all its inputs */
   int32_t *fresh, n_fresh;       /* sendings that became ready for a hop at this instant */
   int32_t *freed, n_freed;       /* channels that ended a hop at this instant */
@@ -83,6 +86,7 @@ typedef struct stream {
 
   /* The placement, chained. Behind the operators `next` has an entry for each device: the first operator there. */
   const int32_t *device; /* [operator], the caller's */
+  const int32_t *order;  /* [operator], the caller's; NULL: by number */
   int32_t *position;     /* [operator] in the given order */
   int32_t *next;         /* [operator, then device] the operator after it on its device, or -1 */
   int32_t *device_at;    /* [device] the entry of `next` that it is at: what it runs or ran last */

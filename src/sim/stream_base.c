@@ -2,7 +2,8 @@
  *
  * With contention link the base leaves marks: all that the event-driven run holds at the end of some instants. Another
  * placement is the same up to the instant at which the first event looks at something that differs (`parting`); its
- * run starts from the last mark before that. Without contention the run starts at the first position that differs.
+ * run starts from the last mark before that. Without contention the run starts at the first position that differs; with
+ * overlap none, where sums are all that counts, at the beginning.
  *
  * From its start an operator takes at least its tail to the end of everything, the longest way through operators that
  * follow on the same device and users of its tensors, without contention. A start that is no less than the limit minus
@@ -43,7 +44,7 @@ void *stream_base_new(void *model, arena *a) {
   b->next = ARENA_NEW(a, int32_t, n + s->n_devices);
   if (!b->device || !b->order || !b->start_ns || !b->finish_ns || !b->tail_ns || !b->trial_tail_ns || !b->next)
     return NULL;
-  if (s->problem->contention != SITU_CONTENTION_LINK) return b;
+  if (s->problem->contention != SITU_CONTENTION_LINK || s->problem->overlap == SITU_OVERLAP_NONE) return b;
   b->user_next = ARENA_NEW(a, int32_t, s->graph->n_uses);
   b->first_sending = ARENA_NEW(a, int32_t, s->graph->n_tensors);
   if (!b->user_next || !b->first_sending) return NULL;

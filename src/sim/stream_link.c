@@ -4,13 +4,36 @@
  * instant has two parts. First everything that ends now ends, and all that follows without taking time follows:
  * tensors become ready, hops of no duration pass, operators start, those of no duration end. The outcome of this part
  * does not depend on the order in which it is worked off. Then the tensors that became ready for a hop join the
- * queues, sorted by tensor and destination, and the idle channels take the first of their queues. */
+ * queues, sorted by tensor and destination, and the idle channels take the first of their queues. With overlap
+ * host-blocking a copy back takes its hosts as well as its channel: they count as busy devices meanwhile. */
 #include "sim/stream_link.h"
 
 #include <string.h>
 
 #include "base/checked.h"
 #include "sim/stream_marks.h"
+#include "sim/stream_serial.h"
+
+/* The first host on a memory, or -1. */
+static int32_t host_of(const stream *s, int32_t memory) {
+  for (int32_t d = 0; d < s->n_devices; d++)
+    if (s->problem->memory_of[d] == memory && s->platform->devices[d].is_host) return d;
+  return -1;
+}
+
+/* Chains the hosts of each memory. */
+static bool find_hosts(stream *s, arena *a) {
+  int32_t *last = ARENA_NEW(a, int32_t, s->n_memories);
+  s->link.next_host = ARENA_NEW(a, int32_t, s->n_devices);
+  if (!last || !s->link.next_host) return false;
+  for (int32_t m = 0; m < s->n_memories; m++) last[m] = -1;
+  for (int32_t d = s->n_devices - 1; d >= 0; d--) {
+    int32_t m = s->problem->memory_of[d];
+    s->link.next_host[d] = last[m];
+    if (s->platform->devices[d].is_host) last[m] = d;
+  }
+  return true;
+}
 
 bool stream_link_make(stream *s, arena *a) {
   int64_t most = stream_most_sendings(s);
@@ -19,9 +42,11 @@ bool stream_link_make(stream *s, arena *a) {
   int32_t n_hops = q->route_start[(int64_t)s->n_memories * s->n_memories];
   s->link.hop = ARENA_NEW(a, stream_hop, n_hops);
   if (!s->link.hop) return false;
+  if (!find_hosts(s, a)) return false;
   for (int32_t i = 0; i < n_hops; i++) {
-    int32_t link = q->route_link[i];
-    s->link.hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel};
+    int32_t link = q->route_link[i], from = host_of(s, q->link_from[link]), to = host_of(s, q->link_to[link]);
+    bool blocks = s->problem->overlap == SITU_OVERLAP_HOST_BLOCKING && from < 0;
+    s->link.hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel, blocks ? to : -1};
   }
   return (s->link.waiting = ARENA_NEW(a, int32_t, s->n_operators)) &&
          (s->link.device_busy = ARENA_NEW(a, bool, n_devices)) &&
@@ -197,10 +222,17 @@ static void sort_fresh(stream *s) {
   }
 }
 
-/* An idle channel takes the first of its queue. */
+/* Whether all hosts of a memory, from the first one on, are idle; none for -1. */
+static bool hosts_are_idle(const stream *s, int32_t host) {
+  while (host >= 0 && !s->link.device_busy[host]) host = s->link.next_host[host];
+  return host < 0;
+}
+
+/* An idle channel takes the first of its queue, unless that has to wait for its hosts. */
 static void serve(stream *s, int32_t c, int64_t now) {
   int32_t k = s->link.queue_first[c];
-  if (s->link.channel_now[c] >= 0 || k < 0) return;
+  if (s->link.channel_now[c] >= 0 || k < 0 || !hosts_are_idle(s, hop_of(s, k).host)) return;
+  for (int32_t h = hop_of(s, k).host; h >= 0; h = s->link.next_host[h]) s->link.device_busy[h] = true;
   s->link.queue_first[c] = s->link.sending[k].next_in_queue;
   s->link.channel_now[c] = k;
   int64_t finish = sat_add(now, hop_time(s, k));
@@ -219,8 +251,12 @@ static void serve_channels(stream *s, int64_t now) {
       s->link.sending[s->link.queue_last[c]].next_in_queue = k;
     s->link.queue_last[c] = k;
   }
-  for (int32_t i = 0; i < s->link.n_fresh; i++) serve(s, hop_of(s, s->link.fresh[i]).channel, now);
-  for (int32_t i = 0; i < s->link.n_freed; i++) serve(s, s->link.freed[i], now);
+  if (s->problem->overlap == SITU_OVERLAP_HOST_BLOCKING) { /* any of them may have waited for its host */
+    for (int32_t c = 0; c < s->n_channels; c++) serve(s, c, now);
+  } else {
+    for (int32_t i = 0; i < s->link.n_fresh; i++) serve(s, hop_of(s, s->link.fresh[i]).channel, now);
+    for (int32_t i = 0; i < s->link.n_freed; i++) serve(s, s->link.freed[i], now);
+  }
   s->link.n_fresh = s->link.n_freed = 0;
 }
 
@@ -230,11 +266,12 @@ static void end_event(stream *s, int32_t who, int64_t now) {
     run_device(s, who, now);
     return;
   }
-  int32_t c = who - s->n_devices, k = s->link.channel_now[c];
+  int32_t c = who - s->n_devices, k = s->link.channel_now[c], host = hop_of(s, k).host;
   s->link.channel_now[c] = -1;
   s->link.freed[s->link.n_freed++] = c;
   s->link.sending[k].hop++;
   advance(s, k, now);
+  for (int32_t h = host; h >= 0; h = s->link.next_host[h]) run_device(s, h, now);
 }
 
 /* Before time 0. */
@@ -275,6 +312,7 @@ bool stream_go_on(stream *s) {
 }
 
 bool stream_run_link(stream *s) {
+  if (s->problem->overlap == SITU_OVERLAP_NONE) return stream_run_serial(s);
   s->dispatch.started = NULL;
   prepare(s);
   run_start(s);
@@ -305,6 +343,10 @@ int64_t stream_run_dispatch(void *model, const int32_t *device, const double *pr
   s->dispatch.n_started = 0;
   run_start(s);
   if (!stream_go_on(s)) return SITU_NEVER_NS;
+  if (s->problem->overlap == SITU_OVERLAP_NONE) { /* the sequence is one for all: what it takes is another matter */
+    stream_chain(s, &(placement){.device = (int32_t *)(uintptr_t)device, .order = order});
+    if (!stream_run_serial(s)) return SITU_NEVER_NS;
+  }
   int64_t end = 0;
   for (int32_t v = 0; v < s->n_operators; v++) end = max64(end, s->finish_ns[v]);
   return end;

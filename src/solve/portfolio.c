@@ -23,6 +23,7 @@ typedef struct portfolio_row {
 static const portfolio_row stream_rows[] = {
     {&single_solver, END},
     {&m_topo_solver, END},
+    {&min_cut_solver, END},
     {&heft_solver, END},
     {&peft_solver, END},
     {&lookahead_solver, END},

@@ -112,7 +112,7 @@ def test_members_of_a_wrong_type_are_refused_by_name():
         "copies": ["2", 0, 2147483648],
         "max_calls": ["3", 0, 2147483647],
         "replicate": ["true", 1, None],
-        "contiguous": [0], "overlap": ["no"], "training": [1],
+        "contiguous": [0], "overlap": ["no", 1], "async_copies": ["no"], "training": [1],
         "schedule": ["GPipe", 1], "contention": [True, "links"], "communication": ["default"],
         "objective": ["default", 1], "execution": ["default", None],
         "dims": [["batch", 1], "batch=1"], "default_dim": ["1", 0], "reader": [1],

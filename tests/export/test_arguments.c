@@ -82,6 +82,7 @@ static void names_of_values_that_are_none_are_unknown(void **state) {
     assert_string_equal(situ_execution_name((situ_execution)none[k]), "unknown");
     assert_string_equal(situ_communication_name((situ_communication)none[k]), "unknown");
     assert_string_equal(situ_contention_name((situ_contention)none[k]), "unknown");
+    assert_string_equal(situ_overlap_name((situ_overlap)none[k]), "unknown");
     assert_string_equal(situ_schedule_name((situ_schedule)none[k]), "unknown");
   }
 }
@@ -450,6 +451,7 @@ static void a_problem_needs_its_nouns_and_options_that_exist(void **state) {
   assert_int_equal(situ_problem_execution(NULL), SITU_EXECUTION_DEFAULT);
   assert_int_equal(situ_problem_communication(NULL), SITU_COMMUNICATION_DEFAULT);
   assert_int_equal(situ_problem_contention(NULL), SITU_CONTENTION_LINK);
+  assert_int_equal(situ_problem_overlap(NULL), SITU_OVERLAP_FULL);
   assert_int_equal(situ_problem_schedule(NULL), SITU_SCHEDULE_1F1B);
   assert_int_equal(situ_problem_copies(NULL), 1);
   assert_int_equal(situ_problem_max_calls(NULL), 0);

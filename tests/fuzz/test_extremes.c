@@ -37,7 +37,7 @@ static situ_problem_options options_of(uint64_t seed, rng *r) {
   if (o.execution != SITU_EXECUTION_PIPELINE) return o;
   o.communication = rng_below(r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
   o.free = rng_below(r, 2);
-  o.overlap = rng_below(r, 3) == 0;
+  o.async_copies = rng_below(r, 3) == 0;
   o.replicate = rng_below(r, 3) == 0;
   o.in_flight = (int32_t)extreme(r, 30);
   o.schedule = rng_below(r, 3) == 0 ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;

@@ -191,7 +191,7 @@ lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators) {
                    .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                .communication = SITU_COMMUNICATION_HOST_STAGED,
                                .free = true,
-                               .overlap = rng_below(&r, 3) == 0,
+                               .async_copies = rng_below(&r, 3) == 0,
                                .in_flight = (int32_t)rng_below(&r, 3)}};
   return lab_random(&o);
 }

@@ -30,7 +30,7 @@ static lab_options draw(uint64_t seed) {
                        .memory = rng_below(&r, 2) ? 0.3 + rng_unit(&r) / 2 : 0,
                        .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                    .communication = links ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
-                                   .overlap = rng_below(&r, 3) == 0,
+                                   .async_copies = rng_below(&r, 3) == 0,
                                    .replicate = rng_below(&r, 2) && !links,
                                    .schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B}};
 }
@@ -108,7 +108,7 @@ static void give_memory(lab_options *o) { o->memory *= 1.3; }
 static void let_replicate(lab_options *o) {
   o->options.replicate = o->options.communication == SITU_COMMUNICATION_HOST_STAGED;
 }
-static void let_overlap(lab_options *o) { o->options.overlap = true; }
+static void let_overlap(lab_options *o) { o->options.async_copies = true; }
 static void mix_passes(lab_options *o) { o->options.schedule = SITU_SCHEDULE_1F1B; }
 
 static void more_memory_never_hurts(void **state) {

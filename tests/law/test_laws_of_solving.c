@@ -40,7 +40,7 @@ static situ_problem_options variant(int32_t index) {
        .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_HOST_STAGED,
        .free = true,
-       .overlap = true},
+       .async_copies = true},
       {.size = sizeof(situ_problem_options),
        .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_HOST_STAGED,

@@ -45,6 +45,7 @@ static situ_problem_options draw_options(rng *r, situ_execution execution, int32
   if (execution == SITU_EXECUTION_CALLS && rng_below(r, 3) == 0) o.max_calls = 1 + (int32_t)rng_below(r, 3);
   if (execution == SITU_EXECUTION_STREAM) {
     o.contention = rng_below(r, 3) ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;
+    if (o.contention == SITU_CONTENTION_LINK && copies == 1) o.overlap = (situ_overlap)rng_below(r, 4);
     if (rng_below(r, 4) == 0) o.max_period_ns = 20 + rng_below(r, 200);
     if (o.max_period_ns == 0 && rng_below(r, 4) == 0) o.max_latency_ns = 20 + rng_below(r, 300);
   }
@@ -52,7 +53,7 @@ static situ_problem_options draw_options(rng *r, situ_execution execution, int32
   o.communication = rng_below(r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
   o.schedule = rng_below(r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
   o.free = rng_below(r, 2);
-  o.overlap = rng_below(r, 3) == 0;
+  o.async_copies = rng_below(r, 3) == 0;
   o.replicate = rng_below(r, 2);
   o.in_flight = (int32_t)rng_below(r, 4);
   return o;
@@ -92,6 +93,7 @@ static draw draw_problem(uint64_t seed, rng *r, bool tight) {
   for (int32_t v = 0; v < n * copies; v++) pins[v] = x.l.pins[v % n];
   memcpy(x.l.pins = realloc(x.l.pins, sizeof pins), pins, sizeof pins);
   posed.copies = copies;
+  posed.overlap = SITU_OVERLAP_DEFAULT;
   posed.pins = pins;
   posed.unused = x.l.unused;
   must(situ_problem_pose(&x.posed, x.copies, x.l.platform, x.copied_costs, &posed, &error), &error);
@@ -141,6 +143,8 @@ static json_value *platform_json(const draw *x) {
     json_set(row, "latency_ns", json_new_whole(q->links[l].latency_ns));
     json_set(row, "bytes_per_s", json_new_number(q->links[l].bytes_per_s));
     json_set(row, "channel", json_new_whole(q->links[l].channel));
+    json_set(row, "from_memory", json_new_whole(q->link_from[l]));
+    json_set(row, "to_memory", json_new_whole(q->link_to[l]));
     json_push(links, row);
   }
   for (int32_t from = 0; from < q->n_memories; from++) {
@@ -174,10 +178,11 @@ static json_value *problem_json(const draw *x) {
   json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
   json_set(o, "objective", json_new_text(situ_objective_name(p->objective)));
   json_set(o, "contention", json_new_text(situ_contention_name(p->contention)));
+  json_set(o, "overlap", json_new_text(situ_overlap_name(p->overlap)));
   json_set(o, "communication", json_new_text(situ_communication_name(p->communication)));
   json_set(o, "schedule", json_new_text(situ_schedule_name(p->schedule)));
   json_set(o, "contiguous", json_new_truth(p->contiguous));
-  json_set(o, "overlap", json_new_truth(p->overlap));
+  json_set(o, "async_copies", json_new_truth(p->async_copies));
   json_set(o, "replicate", json_new_truth(p->replicate));
   json_set(o, "in_flight", json_new_whole(p->in_flight));
   json_set(o, "copies", json_new_whole(p->n_copies));

@@ -83,9 +83,38 @@ class Found:
 # ---- stream ----
 
 
+def run_serial(p, device, order):
+    """One operator or hop at a time; None where the sequence does not run."""
+    found, made, now = Found(p), set(), 0
+    for v in order:
+        if p.p(v, device[v]) == NEVER or any(t not in made for t in p.reads[v]):
+            return None
+        found.start[v], found.finish[v] = now, now + p.p(v, device[v])
+        found.load[device[v]] += p.p(v, device[v])
+        now = found.finish[v]
+        for t in p.makes[v]:
+            made.add(t)
+            reached = [p.mem[device[v]]]
+            for w in p.use[t]:  # by number
+                m = p.mem[device[w]]
+                if m in reached:
+                    continue
+                reached.append(m)
+                for link in p.route(reached[0], m):
+                    found.transfers.append((t, link, m, now, now + p.hop(link, p.size[t])))
+                    now = found.transfers[-1][-1]
+    found.value = max(found.finish)
+    follow_memory(p, device, found)
+    return found
+
+
 def run_stream(p, device, order):
     """Times and hops, instant by instant; None where the sequence does not run."""
+    if p.overlap == "none":
+        return run_serial(p, device, order)
     found = Found(p)
+    hosts = {p.mem[d] for d in p.D if p.is_host[d]}
+    copied_until = {m: 0 for m in hosts}  # overlap host-blocking
     queue = {d: [v for v in order if device[v] == d] for d in p.D}
     start, finish, ended = {}, {}, set()
     ways = {}  # (tensor, memory) -> [hops done, ready at, running until or None]
@@ -113,6 +142,8 @@ def run_stream(p, device, order):
                         there[t, p.mem[d]] = True
                         for m in {p.mem[device[w]] for w in p.use[t]} - {p.mem[d]}:
                             ways[t, m] = [0, now, None]
+                if p.is_host[d] and copied_until[p.mem[d]] > now:
+                    continue
                 if queue[d] and queue[d][0] not in start:
                     v = queue[d][0]
                     if all((t, p.mem[d]) in there for t in p.reads[v]):
@@ -137,11 +168,22 @@ def run_stream(p, device, order):
             route = p.route(p.mem[device[p.prod[key[0]]]], key[1])
             if way[2] is None and way[0] < len(route):
                 waiting.append((way[1], key))
+        first = {}
         for _, key in sorted(waiting):  # in order of readiness, tensor, memory
             link = p.route(p.mem[device[p.prod[key[0]]]], key[1])[ways[key][0]]
             if channel_free[p.channel(link)] <= now:
-                begin(key)
-                channel_free[p.channel(link)] = ways[key][2]
+                first.setdefault(p.channel(link), (key, link))
+        for channel, (key, link) in sorted(first.items()):
+            ends = p.platform["links"][link]
+            m = ends["to_memory"]
+            back = p.overlap == "host-blocking" and m in hosts and ends["from_memory"] not in hosts
+            working = [v for v in start if v not in ended and p.is_host[device[v]] and p.mem[device[v]] == m]
+            if back and (working or copied_until[m] > now):
+                continue
+            begin(key)
+            channel_free[channel] = ways[key][2]
+            if back:
+                copied_until[m] = ways[key][2]
         later = [f for v, f in finish.items() if v not in ended and f > now]
         later += [way[2] for way in ways.values() if way[2] is not None and way[2] > now]
         if len(ended) < p.n:
@@ -197,7 +239,7 @@ def judge_stream(p, device, plan):
     if p.objective == "throughput" or p.max_period_ns is not None:
         view = Problem.__new__(Problem)
         view.__dict__.update(p.__dict__)
-        view.communication, view.overlap, view.replicate, view.schedule = "link", False, False, "1f1b"
+        view.communication, view.async_copies, view.replicate, view.schedule = "link", False, False, "1f1b"
         period = pipeline_loads(view, device, [None] * len(p.devices))[0]
         if p.max_period_ns is not None and period > p.max_period_ns:
             found.rules.add("period")
@@ -355,7 +397,7 @@ def pipeline_loads(p, device, replica_of):
         greatest = max([0] + list(channels.values()))
         for d in p.D:
             parts = compute[leader[d]], enter[leader[d]], leave[leader[d]]
-            mine = up(max(parts) if p.overlap else sum(parts), len(sharing[leader[d]]))
+            mine = up(max(parts) if p.async_copies else sum(parts), len(sharing[leader[d]]))
             loads[d] += mine
             greatest = max(greatest, mine)
         period += greatest

@@ -200,7 +200,7 @@ static void no_certificate_of_pipelines_proves_too_much(void **state) {
   situ_problem_options o = {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
   for (int32_t variant = 0; variant < 8; variant++) {
     o.free = variant & 1;
-    o.overlap = variant & 2;
+    o.async_copies = variant & 2;
     o.communication = variant & 4 ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
     compare(o, 150, 5, 3);
   }

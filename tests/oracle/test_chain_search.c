@@ -26,7 +26,7 @@ static lab draw(uint64_t seed, situ_communication communication) {
                    .memory = rng_below(&r, 2) ? 0.4 + rng_unit(&r) : 0,
                    .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                .communication = communication,
-                               .overlap = rng_below(&r, 3) == 0,
+                               .async_copies = rng_below(&r, 3) == 0,
                                .schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B,
                                .in_flight = (int32_t)rng_below(&r, 3)}};
   return lab_random(&o);

@@ -44,7 +44,7 @@ static lab draw(uint64_t seed, int32_t most_operators) {
                          .memory = rng_below(&random, 3) ? 0 : 0.5 + rng_unit(&random),
                          .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                      .communication = SITU_COMMUNICATION_HOST_STAGED,
-                                     .overlap = rng_below(&random, 4) == 0}};
+                                     .async_copies = rng_below(&random, 4) == 0}};
   lab l = lab_random(&options);
   if (rng_below(&random, 4) > 0) make_real(&l, &random);
   return l;

@@ -66,7 +66,7 @@ static void run_seeds(bool idle, situ_schedule schedule, bool replicate, uint64_
                            .memory = !idle && rng_below(&random, 2) ? 0.4 + rng_unit(&random) : 0,
                            .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                        .communication = SITU_COMMUNICATION_HOST_STAGED,
-                                       .overlap = rng_below(&random, 3) == 0,
+                                       .async_copies = rng_below(&random, 3) == 0,
                                        .schedule = schedule,
                                        .replicate = replicate,
                                        .in_flight = (int32_t)rng_below(&random, 3)}};

@@ -88,6 +88,11 @@ static void nothing_is_better_than_the_optimum_of_streams(void **state) {
       (situ_problem_options){
           .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE},
       300, 5, 3);
+  for (situ_overlap overlap = SITU_OVERLAP_HOST_BLOCKING; overlap <= SITU_OVERLAP_NONE; overlap++)
+    compare(
+        (situ_problem_options){
+            .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = overlap},
+        300, 5, 3);
 }
 
 static void nothing_is_better_than_the_optimum_of_calls(void **state) {
@@ -102,7 +107,7 @@ static void nothing_is_better_than_the_optimum_of_pipelines(void **state) {
   situ_problem_options o = {.size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_THROUGHPUT};
   for (int32_t variant = 0; variant < 8; variant++) {
     o.free = variant & 1;
-    o.overlap = variant & 2;
+    o.async_copies = variant & 2;
     o.communication = variant & 4 ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK;
     compare(o, 150, 6, 3);
     o.schedule = SITU_SCHEDULE_GPIPE;
@@ -153,7 +158,9 @@ static void branch_and_bound_finds_and_proves_the_optimum(void **state) {
                      .unsupported = seed % 4 == 0,
                      .memory = seed % 3 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
                      .options = {.execution = SITU_EXECUTION_STREAM,
-                                 .contention = seed % 8 < 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK}};
+                                 .contention = seed % 8 < 2 ? SITU_CONTENTION_NONE : SITU_CONTENTION_LINK,
+                                 .overlap = seed % 8 < 2 ? SITU_OVERLAP_FULL : (situ_overlap)(seed / 8 % 4)}};
+    if (o.memory > 0 && o.options.overlap == SITU_OVERLAP_NONE) continue; /* another order may need less memory */
     lab l = lab_random(&o);
     int64_t optimum = brute_force(l.problem, NULL);
     situ_plan *plan;

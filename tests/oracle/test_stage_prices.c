@@ -33,7 +33,7 @@ static lab draw(uint64_t seed, int32_t most_operators) {
                          .memory = rng_below(&random, 3) ? 0 : 0.4 + rng_unit(&random),
                          .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                      .communication = SITU_COMMUNICATION_HOST_STAGED,
-                                     .overlap = rng_below(&random, 4) == 0}};
+                                     .async_copies = rng_below(&random, 4) == 0}};
   return lab_random(&options);
 }
 

@@ -51,7 +51,7 @@ static void add_columns(milp_pipeline_state *s, program *p) {
       crossing price = h->price[(int64_t)h->row_of[d] * h->n_edges + e];
       int64_t at = (int64_t)e * nd + d;
       s->in[at] = price.in_ns > 0 ? program_column(p, 0, 1, false) : -1;
-      bool same = price.in_ns == price.out_ns && !h->problem->overlap;
+      bool same = price.in_ns == price.out_ns && !h->problem->async_copies;
       s->out[at] = same ? s->in[at] : price.out_ns > 0 ? program_column(p, 0, 1, false) : -1;
     }
 }
@@ -158,7 +158,7 @@ static void *write_program(program *p, solve_run *run) {
   place_units(s, p);
   cut_edges(s, p);
   for (int32_t d = 0; d < h->n_devices; d++) {
-    bool overlap = h->problem->overlap;
+    bool overlap = h->problem->async_copies;
     load_row(s, p, period, d, true, !overlap, !overlap);
     if (overlap) load_row(s, p, period, d, false, true, false);
     if (overlap) load_row(s, p, period, d, false, false, true);

@@ -26,6 +26,7 @@ typedef struct solver solver;
   ROW(tradeoff)          \
   ROW(iterated_greedy)   \
   ROW(lns)               \
+  ROW(min_cut)           \
   ROW(block_dp)          \
   ROW(branch_and_bound)  \
   ROW(greedy)            \

@@ -81,8 +81,8 @@ static void charge_device(chain_loads *l, int64_t *sums, int32_t phase, int32_t 
   int32_t i = phase * p->n_devices + d;
   set(l, &sums[i], sat_add(sums[i], time_ns));
   raise_greatest(l, phase,
-                 p->overlap ? max64(l->compute_ns[i], max64(l->in_ns[i], l->out_ns[i]))
-                            : sat_add(l->compute_ns[i], sat_add(l->in_ns[i], l->out_ns[i])));
+                 p->async_copies ? max64(l->compute_ns[i], max64(l->in_ns[i], l->out_ns[i]))
+                                 : sat_add(l->compute_ns[i], sat_add(l->in_ns[i], l->out_ns[i])));
 }
 
 /* Tensor t goes from device a to the memory of device b for the first time; `leaves`: it leaves a for the first time.

@@ -112,8 +112,8 @@ static void add_operator(loads *s, int32_t v, int32_t d, int64_t sign) {
 static int64_t loads_of(const loads *s, int32_t r) {
   const situ_problem *p = s->problem;
   if (r >= n_device_loads(s)) return s->channel_ns[r - n_device_loads(s)];
-  return p->overlap ? max64(s->compute_ns[r], max64(s->in_ns[r], s->out_ns[r]))
-                    : s->compute_ns[r] + s->in_ns[r] + s->out_ns[r];
+  return p->async_copies ? max64(s->compute_ns[r], max64(s->in_ns[r], s->out_ns[r]))
+                         : s->compute_ns[r] + s->in_ns[r] + s->out_ns[r];
 }
 
 /* The phase that a resource counts to. */

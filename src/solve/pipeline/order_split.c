@@ -249,7 +249,7 @@ static bool segment_fits(const order_split *l, int32_t k) {
 
 static int64_t segment_load_ns(const order_split *l, int32_t k) {
   int64_t compute = l->part.compute_ns[k], in = clamp_ns(l->part.in_ns[k]), out = clamp_ns(l->part.out_ns[k]);
-  bool apart = l->problem->overlap || l->problem->communication == SITU_COMMUNICATION_LINK;
+  bool apart = l->problem->async_copies || l->problem->communication == SITU_COMMUNICATION_LINK;
   return apart ? max64(compute, max64(in, out)) : sat_add(compute, sat_add(in, out));
 }
 

@@ -13,7 +13,7 @@ typedef struct device_sums {
 
 typedef struct partition {
   const hypergraph *h;
-  bool overlap;
+  bool async_copies;
   int32_t *device;     /* [unit] */
   int32_t *count;      /* [edge * n_devices + device] pins */
   device_sums *sums;   /* [device] */
@@ -41,7 +41,7 @@ static inline bool partition_allows(const hypergraph *h, int32_t unit, int32_t d
 }
 
 static inline int64_t partition_load(const partition *s, const device_sums *sums) {
-  if (!s->overlap) return sums->compute_ns + sums->in_ns + sums->out_ns;
+  if (!s->async_copies) return sums->compute_ns + sums->in_ns + sums->out_ns;
   int64_t most = sums->compute_ns > sums->in_ns ? sums->compute_ns : sums->in_ns;
   return most > sums->out_ns ? most : sums->out_ns;
 }

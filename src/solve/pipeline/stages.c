@@ -321,7 +321,7 @@ static bool find_rows(stages *s, arena *a) {
 bool stages_find(stages *s, const situ_problem *problem, arena *a) {
   REQUIRE(stages_serve(problem));
   *s = (stages){.problem = problem, .by_links = problem->communication == SITU_COMMUNICATION_LINK};
-  s->greatest = s->by_links || problem->overlap;
+  s->greatest = s->by_links || problem->async_copies;
   s->n_phases = s->by_links ? 1 : problem->n_phases;
   if (!contract(&s->classes, problem, true, a)) return false;
   s->n = s->classes.n_classes;

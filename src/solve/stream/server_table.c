@@ -134,7 +134,7 @@ static bool stage(server_table *t, server_slot *x) {
 static int64_t load_of(const server_table *t, const server_slot *x, int64_t compute, int32_t from, int32_t to) {
   if (!t->staged) return compute;
   int64_t in = from > 0 ? x->in_ns[from - 1] : 0, out = x->out_ns[to - 1];
-  return t->problem->overlap ? max64(compute, max64(in, out)) : sat_add(compute, sat_add(in, out));
+  return t->problem->async_copies ? max64(compute, max64(in, out)) : sat_add(compute, sat_add(in, out));
 }
 
 /* Whether slot x has what element k is pinned to, if that is anything. */

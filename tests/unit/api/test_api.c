@@ -49,7 +49,7 @@ static void same_question(const situ_problem *p, const situ_problem *q) {
   assert_int_equal(p->contention, q->contention);
   assert_int_equal(p->communication, q->communication);
   assert_int_equal(p->contiguous, q->contiguous);
-  assert_int_equal(p->overlap, q->overlap);
+  assert_int_equal(p->async_copies, q->async_copies);
   assert_int_equal(p->replicate, q->replicate);
   assert_int_equal(p->schedule, q->schedule);
   assert_int_equal(p->in_flight, q->in_flight);
@@ -73,7 +73,7 @@ static void a_plan_file_brings_its_problem_back(void **state) {
        .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_HOST_STAGED,
        .free = true,
-       .overlap = true,
+       .async_copies = true,
        .in_flight = 3},
       {.size = sizeof(situ_problem_options),
        .objective = SITU_OBJECTIVE_THROUGHPUT,
@@ -217,7 +217,7 @@ static void options_that_contradict_are_arguments(void **state) {
        .model = model,
        .problem =
            &(situ_problem_options){
-               .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_LATENCY, .overlap = true}},
+               .size = sizeof(situ_problem_options), .objective = SITU_OBJECTIVE_LATENCY, .async_copies = true}},
       {.size = sizeof(situ_instance_options),
        .model = model,
        .problem =

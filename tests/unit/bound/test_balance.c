@@ -42,7 +42,7 @@ static void the_bound_never_exceeds_the_optimum(void **state) {
         .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                     .communication = rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
                     .free = rng_below(&r, 2),
-                    .overlap = rng_below(&r, 2)}};
+                    .async_copies = rng_below(&r, 2)}};
     if (o.n_operators == 6 && o.training) o.n_operators = 3; /* training doubles them */
     if (o.n_devices < 2) o.n_devices = 2;
     lab l = lab_random(&o);

@@ -202,7 +202,7 @@ static void pipelines_with_replicas_or_overlap_are_not_served(void **state) {
     scenario_pose(&s, &(situ_problem_options){
                           .objective = SITU_OBJECTIVE_THROUGHPUT,
                           .communication = which == 1 ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED,
-                          .overlap = which == 2,
+                          .async_copies = which == 2,
                           .replicate = which == 3});
     assert_true(configuration_serves(s.problem) == (which == 0));
     scenario_free(&s);

@@ -39,7 +39,7 @@ static void simulated_plans_pass(void **state) {
       {.size = sizeof(situ_problem_options),
        .objective = SITU_OBJECTIVE_THROUGHPUT,
        .communication = SITU_COMMUNICATION_HOST_STAGED,
-       .overlap = true,
+       .async_copies = true,
        .free = true,
        .in_flight = 3},
       {.size = sizeof(situ_problem_options),

@@ -85,7 +85,7 @@ static void defaults_follow_what_is_asked_for(void **state) {
     assert_true(p->max_period_ns == (rows[i].asked.period_ns ? rows[i].asked.period_ns : SITU_NEVER_NS));
     assert_true(p->max_latency_ns == (rows[i].asked.latency_ns ? rows[i].asked.latency_ns : SITU_NEVER_NS));
     assert_true(situ_problem_contention(p) == SITU_CONTENTION_LINK && situ_problem_schedule(p) == SITU_SCHEDULE_1F1B);
-    assert_false(situ_problem_is_free(p) || situ_problem_may_replicate(p) || p->overlap || p->training);
+    assert_false(situ_problem_is_free(p) || situ_problem_may_replicate(p) || p->async_copies || p->training);
     assert_int_equal(p->in_flight, 1);
     assert_int_equal(problem_has_period(p), rows[i].asked.period_ns || rows[i].asked.latency_ns);
     assert_true(situ_problem_graph(p) == s.graph && situ_problem_platform(p) == s.platform);
@@ -133,7 +133,8 @@ static void options_of_pipelines_go_with_pipelines_only(void **state) {
   } rows[] = {
       {{.size = sizeof(situ_problem_options), .free = true},
        "devices without contiguous parts (free) goes with execution pipeline only, not with stream"},
-      {{.size = sizeof(situ_problem_options), .overlap = true}, "overlap goes with execution pipeline only"},
+      {{.size = sizeof(situ_problem_options), .async_copies = true},
+       "copies beside operators (async_copies) goes with execution pipeline only"},
       {{.size = sizeof(situ_problem_options), .replicate = true}, "replicas goes with execution pipeline only"},
       {{.size = sizeof(situ_problem_options), .in_flight = 2},
        "more than one input in flight goes with execution pipeline only"},
@@ -412,18 +413,19 @@ static void views_ask_another_question_of_the_same_things(void **state) {
   situ_problem *p;
   const situ_problem_options options = {.size = sizeof(situ_problem_options), .max_period_ns = 9, .copies = 2};
   assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &options, NULL), SITU_STATUS_OK);
-  p->overlap = p->replicate = true; /* whatever else it asks for */
+  p->async_copies = p->replicate = true; /* whatever else it asks for */
   p->in_flight = 4;
   p->max_calls = 3;
   situ_problem view;
   problem_view_pipeline(&view, p);
   assert_true(view.objective == SITU_OBJECTIVE_THROUGHPUT && view.execution == SITU_EXECUTION_PIPELINE);
-  assert_true(view.communication == SITU_COMMUNICATION_LINK && !view.contiguous && !view.overlap && !view.replicate);
+  assert_true(view.communication == SITU_COMMUNICATION_LINK && !view.contiguous && !view.async_copies &&
+              !view.replicate);
   assert_true(view.in_flight == 1 && view.max_period_ns == SITU_NEVER_NS && view.max_latency_ns == SITU_NEVER_NS);
   assert_true(view.graph == p->graph && view.n_copies == 2 && view.max_calls == 3);
   problem_view_contiguous(&view, p);
   assert_true(view.objective == SITU_OBJECTIVE_THROUGHPUT && view.execution == SITU_EXECUTION_PIPELINE);
-  assert_true(view.communication == SITU_COMMUNICATION_HOST_STAGED && view.contiguous && !view.overlap);
+  assert_true(view.communication == SITU_COMMUNICATION_HOST_STAGED && view.contiguous && !view.async_copies);
   assert_true(view.max_calls == INT32_MAX);
   p->max_latency_ns = 7;
   problem_view_latency(&view, p);

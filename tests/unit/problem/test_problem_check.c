@@ -43,7 +43,7 @@ static void a_broken_model_is_named(void **state) {
   BREAKS(problem_check(p), p->communication, SITU_COMMUNICATION_DEFAULT, "a communication is chosen");
   BREAKS(problem_check(p), p->execution, SITU_EXECUTION_PIPELINE, "judged by their period");
   BREAKS(problem_check(p), p->max_period_ns, 0, "above 0");
-  BREAKS(problem_check(p), p->overlap, true, "only pipelines");
+  BREAKS(problem_check(p), p->async_copies, true, "only pipelines");
   BREAKS(problem_check(p), p->max_calls, 0, "one call is allowed");
   BREAKS(problem_check(p), p->n_phases, 2, "two phases");
   BREAKS(problem_check(p), p->n_copies, 3, "copies"); /* 20 operators */

@@ -49,7 +49,7 @@ static void an_accelerator_pays_once_for_each_tensor_in_and_out(void **state) {
 static void overlap_takes_the_greatest_of_three(void **state) {
   (void)state;
   situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
-  options.overlap = true;
+  options.async_copies = true;
   scenario s = fork_of_three(options);
   int32_t device[3] = {1, 2, 2};
   simulation r = simulator_run(s.simulator, &(placement){.device = device}, true);
@@ -120,7 +120,7 @@ static void replicas_share_the_inputs_and_exchange_gradients(void **state) {
   for (int overlap = 0; overlap < 2; overlap++) {
     situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
     options.replicate = true;
-    options.overlap = overlap == 1;
+    options.async_copies = overlap == 1;
     scenario s = training_of_three(options);
     int32_t device[3] = {2, 2, 0}, replica_of[4] = {-1, 2, -1, 2};
     simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
@@ -203,7 +203,7 @@ static int64_t naive_load(const situ_problem *p, const int32_t *device, int32_t 
     for (int32_t e = 0; e < p->n_devices; e++) leaves |= enters(p, device, t, e);
     if (leaves && device[p->graph->producer[t]] == d) out += problem_transfer_ns(p, t, d, p->host);
   }
-  if (!p->overlap) return compute + in + out;
+  if (!p->async_copies) return compute + in + out;
   return compute > in && compute > out ? compute : in > out ? in : out;
 }
 
@@ -283,7 +283,7 @@ static void random_placements_agree_with_the_naive_formulas(void **state) {
                      .training = rng_below(&r, 2),
                      .memory = rng_below(&r, 2) ? 0.5 : 0};
     o.options = pipeline(rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED);
-    o.options.overlap = rng_below(&r, 2);
+    o.options.async_copies = rng_below(&r, 2);
     o.options.in_flight = 1 + (int32_t)rng_below(&r, 3);
     lab l = lab_random(&o);
     const situ_problem *p = l.problem;

@@ -30,6 +30,7 @@ static draw draw_problem(uint64_t seed) {
                    .memory = seed % 2 ? 0.3 : 0};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
   o.options.contention = seed / 2 % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;
+  if (o.options.contention == SITU_CONTENTION_LINK) o.options.overlap = (situ_overlap)(seed / 6 % 4);
   x.l = lab_random(&o);
   x.memory = seed % 2;
   for (int32_t v = 0; v < x.l.problem->n_operators; v++) {

@@ -26,7 +26,7 @@ static lab draw(uint64_t seed, rng *r) {
                    .options = {.objective = SITU_OBJECTIVE_THROUGHPUT, .free = true, .replicate = rng_below(r, 8) > 0}};
   o.options.communication = rng_below(r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
   o.options.schedule = rng_below(r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;
-  o.options.overlap = rng_below(r, 3) == 0;
+  o.options.async_copies = rng_below(r, 3) == 0;
   return lab_random(&o);
 }
 

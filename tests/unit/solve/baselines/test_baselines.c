@@ -35,7 +35,7 @@ static lab draw(uint64_t seed, bool small) {
       .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                   .communication = rng_below(&r, 3) ? SITU_COMMUNICATION_HOST_STAGED : SITU_COMMUNICATION_LINK,
                   .free = rng_below(&r, 2),
-                  .overlap = rng_below(&r, 2),
+                  .async_copies = rng_below(&r, 2),
                   .in_flight = 1 + (int32_t)rng_below(&r, 2)}};
   if (rng_below(&r, 3) == 0)
     o.options = (situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};

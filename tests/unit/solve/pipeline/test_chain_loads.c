@@ -18,7 +18,7 @@ static void loads_of_whole_placements_are_those_of_the_simulator(void **state) {
                      .memory = rng_below(&r, 2) ? 0.5 : 0,
                      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                  .free = true,
-                                 .overlap = rng_below(&r, 3) == 0,
+                                 .async_copies = rng_below(&r, 3) == 0,
                                  .in_flight = 1 + (int32_t)rng_below(&r, 3)}};
     o.options.communication = rng_below(&r, 2) ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED;
     o.options.schedule = rng_below(&r, 2) ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B;

@@ -158,7 +158,7 @@ static void the_best_chain_of_the_order_is_found(void **state) {
                      .memory = rng_below(&r, 2) ? 0.6 : 0,
                      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                  .communication = SITU_COMMUNICATION_HOST_STAGED,
-                                 .overlap = rng_below(&r, 2),
+                                 .async_copies = rng_below(&r, 2),
                                  .in_flight = 1 + (int32_t)rng_below(&r, 2)}};
     if (o.training && o.n_operators > 3) o.n_operators = 3; /* training adds as many again */
     lab l = lab_random(&o);

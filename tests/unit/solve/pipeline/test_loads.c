@@ -26,7 +26,7 @@ static void loads_after_moves_are_those_of_the_simulator(void **state) {
                      .memory = seed % 2 ? 0.5 : 0,
                      .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                  .free = true,
-                                 .overlap = seed % 5 == 0,
+                                 .async_copies = seed % 5 == 0,
                                  .in_flight = 1 + (int32_t)(seed % 3),
                                  .schedule = seed % 4 < 2 ? SITU_SCHEDULE_GPIPE : SITU_SCHEDULE_1F1B,
                                  .communication = seed % 2 ? SITU_COMMUNICATION_LINK : SITU_COMMUNICATION_HOST_STAGED}};

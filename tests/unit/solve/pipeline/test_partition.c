@@ -26,7 +26,7 @@ static lab draw_lab(uint64_t seed, rng *r) {
                    .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
                                .communication = SITU_COMMUNICATION_HOST_STAGED,
                                .free = true,
-                               .overlap = rng_below(r, 3) == 0,
+                               .async_copies = rng_below(r, 3) == 0,
                                .in_flight = (int32_t)rng_below(r, 3)}};
   return lab_random(&o);
 }

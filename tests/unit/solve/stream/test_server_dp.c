@@ -370,7 +370,7 @@ static void no_pipeline_of_its_kind_has_a_shorter_period(void **state) {
   compare(o, 500, true);
   o.communication = SITU_COMMUNICATION_HOST_STAGED;
   compare(o, 300, true);
-  o.overlap = true;
+  o.async_copies = true;
   o.in_flight = 2;
   compare(o, 300, true);
 }

@@ -1,0 +1,36 @@
+/* base/max_flow.h - maximum flow and minimum cut in a directed network with whole capacities, by blocking flows along
+ * shortest ways (Dinic, "Algorithm for solution of a problem of maximum flow in networks with power estimation", Soviet
+ * Math. Doklady 11, 1970). O(V^2 E), on networks of placements near O(E). */
+#ifndef SITU_BASE_MAX_FLOW_H
+#define SITU_BASE_MAX_FLOW_H
+
+#include "base/arena.h"
+#include "base/budget.h"
+
+/* What no cut may part. Capacities and their sums stay below INT64_MAX. */
+#define MAX_FLOW_ENDLESS ((int64_t)1 << 60)
+
+typedef struct max_flow {
+  int32_t n_nodes, n_arcs, most_arcs;
+  int32_t *first;     /* [node] its first arc, or -1 */
+  int32_t *next, *to; /* [arc]; arc ^ 1 goes back */
+  int64_t *room;      /* [arc] what more can flow */
+  int64_t *capacity;  /* [arc] */
+  int32_t *level, *at, *queue;
+} max_flow;
+
+/* A network without arcs, in the arena. False without memory. */
+bool max_flow_new(max_flow *f, int32_t n_nodes, int32_t n_arcs, arena *a);
+/* Forgets arcs and flow; n_nodes may be less than it was made for. */
+void max_flow_clear(max_flow *f, int32_t n_nodes);
+/* Adds an arc of capacity >= 0 and returns its number; an arc back of capacity 0 comes with it. There must be room: the
+ * network was made for n_arcs of these. */
+int32_t max_flow_add(max_flow *f, int32_t from, int32_t to, int64_t capacity);
+/* Finds a maximum flow and returns it; where the budget ends, a flow that may not be maximum. */
+int64_t max_flow_run(max_flow *f, int32_t source, int32_t sink, budget *b);
+/* What flows through an arc. */
+static inline int64_t max_flow_on(const max_flow *f, int32_t arc) { return f->capacity[arc] - f->room[arc]; }
+/* After a whole run: whether a node is on the side of the source, in the minimum cut whose side is smallest. */
+static inline bool max_flow_with_source(const max_flow *f, int32_t node) { return f->level[node] >= 0; }
+
+#endif

@@ -1,0 +1,112 @@
+/* Streams with overlap none against brute force: the cut is the optimum between two memories, the bound meets it, and
+ * the optimum hands over no more often where that costs more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../lab/brute.h"
+#include "../lab/lab.h"
+#include "../lab/tier.h"
+#include "base/checked.h"
+#include "bound/bound.h"
+#include "situ/solve.h"
+
+static lab draw(uint64_t seed, int32_t n_devices, double memory) {
+  lab_options o = {.seed = seed,
+                   .n_operators = 3 + (int32_t)(seed % 4),
+                   .n_devices = n_devices,
+                   .density = 0.15 + 0.1 * (double)(seed % 6),
+                   .n_colocations = (int32_t)(seed % 2),
+                   .pinned = seed % 3 == 0,
+                   .unsupported = seed % 5 == 0,
+                   .memory = memory,
+                   .options = {.execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE}};
+  return lab_random(&o);
+}
+
+static situ_plan *solved(const lab *l, const char *solver) {
+  situ_plan *plan;
+  situ_error error;
+  situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = solver};
+  assert_int_equal(situ_solve(&plan, l->problem, &with, &error), SITU_STATUS_OK);
+  return plan;
+}
+
+static void with_two_memories_the_cut_is_the_optimum(void **state) {
+  (void)state;
+  int32_t crossing = 0;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(2000); seed++) {
+    lab l = draw(seed, 2, 0);
+    int64_t optimum = brute_force(l.problem, NULL);
+    situ_plan *plan = solved(&l, "min_cut");
+    if (optimum != SITU_NEVER_NS && (situ_plan_value_ns(plan) != optimum || situ_plan_lower_bound_ns(plan) != optimum))
+      fail_msg("seed %d: the optimum is %lld; found %lld, bound %lld", (int)seed, (long long)optimum,
+               (long long)situ_plan_value_ns(plan), (long long)situ_plan_lower_bound_ns(plan));
+    crossing += situ_plan_n_transfers(plan) > 0;
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
+  assert_true(crossing * 10 > rounds_of(2000)); /* or the problems are too tame */
+}
+
+/* More memories, too little room: nothing is better than the optimum, whatever proves it, and the cut is near it. */
+static void no_bound_is_above_the_optimum(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1200); seed++) {
+    lab l = draw(seed, 3, seed % 3 ? 0.3 + 0.1 * (double)(seed % 7) : 0);
+    int64_t optimum = brute_force(l.problem, NULL), lower_ns = 0;
+    arena *a = arena_new();
+    certificate proof = {0};
+    budget b = budget_new(0, 0, NULL, NULL);
+    situ_error error;
+    assert_int_equal(memory_cut_bound.compute(&lower_ns, &proof, l.problem, a, &b, &error), SITU_STATUS_OK);
+    if (!l.problem->conflict && lower_ns > optimum)
+      fail_msg("seed %d: the optimum is %lld; bound %lld", (int)seed, (long long)optimum, (long long)lower_ns);
+    situ_plan *plan = solved(&l, "min_cut");
+    if (!l.problem->conflict && situ_plan_value_ns(plan) < optimum) fail_msg("seed %d: better than all", (int)seed);
+    situ_plan_free(plan);
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
+/* If C + lambda n is least at lambda and at a larger lambda', with n and n' hand-overs, then n' <= n. Each hand-over is
+ * one hop here, and its latency is what grows. */
+static void hand_overs_never_grow_with_their_price(void **state) {
+  (void)state;
+  int32_t fewer = 0;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(400); seed++) {
+    int32_t before = INT32_MAX;
+    for (int64_t price_ns = 0; price_ns <= 24; price_ns += 3) {
+      lab l = draw(seed, 2, 0);
+      int32_t rows = l.costs->n_rows, kinds = l.costs->n_kinds;
+      for (int32_t r = 0; r < rows; r++)
+        for (int32_t k = 1; k < kinds; k++) l.costs->transfer_rows[(int64_t)r * kinds + k] += price_ns;
+      costs_find_extremes(l.costs);
+      if (!l.problem->conflict) {
+        situ_plan *plan = solved(&l, "min_cut");
+        int32_t n = situ_plan_n_transfers(plan);
+        assert_int_equal(situ_plan_value_ns(plan), brute_force(l.problem, NULL));
+        if (n > before)
+          fail_msg("seed %d: %d hand-overs at %d ns more, %d before", (int)seed, n, (int)price_ns, before);
+        fewer += n < before && before < INT32_MAX;
+        before = n;
+        situ_plan_free(plan);
+      }
+      lab_free(&l);
+    }
+  }
+  assert_true(fewer * 5 > rounds_of(400));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(with_two_memories_the_cut_is_the_optimum),
+      cmocka_unit_test(no_bound_is_above_the_optimum),
+      cmocka_unit_test(hand_overs_never_grow_with_their_price),
+  };
+  return cmocka_run_group_tests_name("min-cut", tests, NULL, NULL);
+}
