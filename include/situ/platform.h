@@ -52,6 +52,9 @@ typedef struct situ_device {
   int32_t server;                  /* the machine it is in, any number from 0 up: equal numbers, one machine */
   situ_device_family family;
   double efficiency; /* part of peak and bandwidth that it reaches, at most 1; 0: as the cost model says */
+  int32_t apart;    /* 1, with shares_memory_with: a memory of its own as far as tensors are concerned, which links hand
+                    over;    shared is only the capacity: what both hold must not exceed it; else 0 */
+  int32_t reserved; /* 0 */
 } situ_device;
 /* "gpu-intel"; "" for NONE and for what is no family. */
 SITU_API const char *situ_device_family_name(situ_device_family family);

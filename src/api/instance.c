@@ -220,6 +220,7 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
     h = mix_number(mix_number(h, device->memory_bytes), device->launch_ns);
     h = mix_number(mix_number(h, device->shares_memory_with), device->is_host);
     if (device->family || device->efficiency > 0.0) h = mix_real(mix_number(h, device->family), device->efficiency);
+    if (device->apart) h = mix_number(h, 1);
     if (with_servers && device->server != 0) h = mix_number(h, device->server);
   }
   for (int32_t l = 0; l < f->n_links; l++) {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/checked.h"
 #include "base/text.h"
 
 void judge_note(judge *j, const char *rule, const char *format, ...) {
@@ -35,12 +36,37 @@ static const char *memory_name(const judge *j, int32_t m) {
   return "";
 }
 
+/* Whose capacity a device's memory draws from: the first that does. */
+static int32_t owner_of(const judge *j, int32_t d) {
+  while (j->platform->devices[d].shares_memory_with >= 0) d = j->platform->devices[d].shares_memory_with;
+  return d;
+}
+
+/* Memories that share a capacity must keep it together. */
+static void judge_pools(judge *j, const int64_t *memory_bytes) {
+  for (int32_t o = 0; o < j->problem->n_devices; o++) {
+    int32_t before = -1, n = 0; /* memories are numbered in order of their first devices */
+    int64_t sum = 0;
+    for (int32_t d = o; owner_of(j, o) == o && d < j->problem->n_devices; d++) {
+      int32_t m = j->problem->memory_of[d];
+      if (owner_of(j, d) != o || m <= before) continue;
+      sum = sat_add(sum, memory_bytes[m]);
+      before = m;
+      n++;
+    }
+    if (n > 1 && sum > j->platform->devices[o].memory_bytes)
+      judge_note(j, "memory", "the memories that share the capacity of %s have to hold %lld bytes together; it is %lld",
+                 j->platform->devices[o].name, (long long)sum, (long long)j->platform->devices[o].memory_bytes);
+  }
+}
+
 void judge_uses(judge *j, const int64_t *load_ns, const int64_t *memory_bytes) {
   const situ_problem *p = j->problem;
   for (int32_t m = 0; m < p->n_memories; m++)
     if (memory_bytes[m] > j->platform->memory_bytes[m])
       judge_note(j, "memory", "the memory of %s has to hold %lld bytes; its capacity is %lld", memory_name(j, m),
                  (long long)memory_bytes[m], (long long)j->platform->memory_bytes[m]);
+  judge_pools(j, memory_bytes);
   if (!j->plan->uses) {
     judge_note(j, "use", "the plan does not say what its devices are used for");
     return;

@@ -21,6 +21,9 @@ enum { N_TABLES = sizeof tables / sizeof tables[0] };
  * - PCIe to a discrete GPU 10 us: a call of cudaMemcpyAsync takes 4 to 15 us (Kineto traces in HolisticTraceAnalysis),
  *   cudaMemcpy at least 6 to 7 (README of GDRCopy). Back 20 us: synchronise 8 (cudaStreamSynchronize 2 to 11, same
  *   traces), copy 6, wake the thread 6. So two GPUs by way of their host take 30.
+ * - A GPU in the memory of its host 15 us to and 25 back: it is waited for as any other. An NPU or DLA 60: handing over
+ *   takes 10 to 43 us when leaving the GPU of a Jetson Xavier, 45 to 74 when leaving its DLA, though memory is shared
+ *   (Dagli et al., "HaX-CoNN", PPoPP 2024).
  * - NVLink and Infinity Fabric 8 us: a NCCL operation of 8 bytes in a node takes 9.8 us (nccl-tests, issue 331), the
  *   copy itself about 2 (p2pBandwidthLatencyTest).
  * - RDMA 10 us with software, TCP 40 us in a rack at 25 Gbit/s and more, 80 us below. */
@@ -53,6 +56,10 @@ static const situ_link_kind_info kinds[] = {
      "Intel: 3 x 10.4 GT/s x 2 bytes = 62.4 GB/s, x 0.8"},
     {0, "xgmi", "AMD xGMI-2 between sockets, 3 links", 1000, 1000, G(86.4), false, false,
      "AMD: 3 x 16 lanes x 18 GT/s / 8 = 108 GB/s, x 0.8"},
+    {0, "shared", "memory shared with the host, by an integrated GPU", 15000, 25000, G(10), false, false,
+     "as above; engines hand over plain tensors, which one core copies"},
+    {0, "shared-npu", "memory shared with the host, by an NPU", 60000, 60000, G(10), false, false,
+     "as above; engines hand over plain tensors, which one core copies"},
     {0, "ethernet-1g", "Ethernet, 1 Gbit/s", 80000, 80000, G(0.1), false, false, "IEEE 802.3ab: 0.125 GB/s, x 0.8"},
     {0, "ethernet-10g", "Ethernet, 10 Gbit/s", 80000, 80000, G(1), false, false, "IEEE 802.3ae: 1.25 GB/s, x 0.8"},
     {0, "ethernet-25g", "Ethernet, 25 Gbit/s", 40000, 40000, G(2.2), false, false, "IEEE 802.3by: 3.125 GB/s, x 0.7"},

@@ -53,7 +53,7 @@ enum { GPU_NS = 8000, INTEL_NS = 11000, SHARED_NS = 15000, NPU_NS = 12000, CPU_N
   { 0, name, title, "gpu", GB(memory), G(rate), peaks, launch, false, bus, fabric, source, family, 0 }
 /* In the memory of its host. */
 #define SHARED_ROW(family, memory, rate, peaks, name, title, source) \
-  { 0, name, title, "gpu", GB(memory), G(rate), peaks, SHARED_NS, true, "pcie4", NULL, source, family, 0 }
+  { 0, name, title, "gpu", GB(memory), G(rate), peaks, SHARED_NS, true, "shared", NULL, source, family, 0 }
 #define NPU_ROW(shared, memory, rate, peaks, bus, fabric, name, title, source) \
   { 0, name, title, "npu", GB(memory), G(rate), peaks, NPU_NS, shared, bus, fabric, source, SITU_FAMILY_NPU, 0 }
 

@@ -193,6 +193,7 @@ static situ_status make_devices(composer *c, situ_error *error) {
         if (!c->devices[n].name) return fail_no_memory(error);
         server *s = &c->servers[t->server];
         if (hosts && s->host < 0) s->host = n;
+        c->devices[n].apart = t->row->integrated && s->host >= 0;
         if (t->row->integrated) c->devices[n].shares_memory_with = s->host;
         c->devices[n].server = t->server;
         c->term_of[n] = t;
@@ -238,7 +239,9 @@ static situ_status join_term(composer *c, const term *t, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static bool owns_memory(const composer *c, int32_t d) { return c->devices[d].shares_memory_with < 0; }
+static bool owns_memory(const composer *c, int32_t d) {
+  return c->devices[d].shares_memory_with < 0 || c->devices[d].apart;
+}
 
 /* Whether devices d and e stand in one server. */
 static bool together(const composer *c, int32_t d, int32_t e) { return c->term_of[d]->server == c->term_of[e]->server; }

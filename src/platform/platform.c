@@ -1,5 +1,7 @@
 #include "platform/platform.h"
 
+#include "base/checked.h"
+
 #include <string.h>
 
 #include "base/arguments.h"
@@ -50,4 +52,14 @@ const char *situ_device_family_name(situ_device_family family) {
   static const char *const names[] = {"",          "cpu",       "cpu-amx",        "gpu", "gpu-low-power", "gpu-amd",
                                       "gpu-intel", "gpu-apple", "gpu-integrated", "npu"};
   return (unsigned)family < sizeof names / sizeof *names ? names[family] : "";
+}
+
+int64_t platform_excess_bytes(const situ_platform *p, const int64_t *held_bytes) {
+  int64_t excess = 0;
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    int64_t sum = 0;
+    for (int32_t w = p->heads_pool[m] ? m : -1; w >= 0; w = p->next_in_pool[w]) sum = sat_add(sum, held_bytes[w]);
+    if (sum > p->memory_bytes[m]) excess = sat_add(excess, sum - p->memory_bytes[m]);
+  }
+  return excess;
 }

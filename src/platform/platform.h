@@ -18,6 +18,9 @@ struct situ_platform {
   int32_t *class_device; /* class -> its first device, which stands for all */
 
   int64_t *memory_bytes; /* memory -> capacity */
+  /* Memories that share their capacity are a pool: next_in_pool[m] is the next one, in ascending order, or -1. */
+  int32_t *next_in_pool;
+  bool *heads_pool; /* memory -> whether it is the first of its pool, or alone */
 
   situ_link *links;             /* as given, but every link has a channel 0 .. n_channels-1 */
   int32_t *link_from, *link_to; /* memories */
@@ -33,5 +36,8 @@ situ_status platform_new(situ_platform **out, const char *name, const situ_devic
 
 /* NULL, or which of the invariants above does not hold (base/contracts.h). O(devices^2 + hops of all routes). */
 const char *platform_check(const situ_platform *platform);
+
+/* By how much what memories hold exceeds their capacities, pools taken together, summed up. */
+int64_t platform_excess_bytes(const situ_platform *platform, const int64_t *held_bytes);
 
 #endif

@@ -42,6 +42,9 @@ static situ_status check_device(const char *platform, const situ_device *d, int3
   if (d->memory_bytes < 0) return bad_device(error, platform, d, "memory_bytes must be at least 0");
   if (d->launch_ns < 0 || d->launch_ns > MAX_LATENCY_NS)
     return bad_device(error, platform, d, "launch_ns must be between 0 and 1e15");
+  if (d->apart != 0 && d->apart != 1) return bad_device(error, platform, d, "apart must be 0 or 1");
+  if (d->apart && d->shares_memory_with < 0)
+    return bad_device(error, platform, d, "apart goes with shares_memory_with only");
   if (d->shares_memory_with < -1 || d->shares_memory_with >= index)
     return bad_device(error, platform, d, "shares_memory_with must be -1 or the number of an earlier device");
   return SITU_STATUS_OK;
@@ -52,6 +55,14 @@ static bool same_speed(const situ_device *a, const situ_device *b) {
     if (a->peak_flops[t] != b->peak_flops[t]) return false;
   return a->memory_bytes_per_s == b->memory_bytes_per_s && a->launch_ns == b->launch_ns && a->family == b->family &&
          a->efficiency == b->efficiency;
+}
+
+/* Puts memory m, the last so far, behind the others of the pool of `member`, which it returns. */
+static int32_t join_pool(situ_platform *p, int32_t member, int32_t m) {
+  int32_t last = member;
+  while (p->next_in_pool[last] >= 0) last = p->next_in_pool[last];
+  p->next_in_pool[last] = m;
+  return member;
 }
 
 /* Copies the devices, numbers memories and classes in order of their first device. */
@@ -83,13 +94,16 @@ static situ_status add_devices(situ_platform *p, const situ_device *devices, sit
     }
     p->class_of[d] = (int32_t) class;
 
-    if (mine->shares_memory_with >= 0) {
+    if (mine->shares_memory_with >= 0 && !mine->apart) {
       p->memory_of[d] = p->memory_of[mine->shares_memory_with];
       mine->memory_bytes = p->memory_bytes[p->memory_of[d]];
-    } else {
-      p->memory_of[d] = p->n_memories;
-      p->memory_bytes[p->n_memories++] = mine->memory_bytes;
+      continue;
     }
+    int32_t m = p->memory_of[d] = p->n_memories++;
+    p->heads_pool[m] = !mine->apart;
+    p->next_in_pool[m] = -1;
+    if (mine->apart) mine->memory_bytes = p->memory_bytes[join_pool(p, p->memory_of[mine->shares_memory_with], m)];
+    p->memory_bytes[m] = mine->memory_bytes;
   }
   return SITU_STATUS_OK;
 }
@@ -161,11 +175,13 @@ static bool platform_alloc(situ_platform *p, const char *name) {
   p->class_name = ARENA_ZERO(p->arena, const char *, n);
   p->class_device = ARENA_ZERO(p->arena, int32_t, n);
   p->memory_bytes = ARENA_ZERO(p->arena, int64_t, n);
+  p->next_in_pool = ARENA_NEW(p->arena, int32_t, n);
+  p->heads_pool = ARENA_NEW(p->arena, bool, n);
   p->links = ARENA_ZERO(p->arena, situ_link, m);
   p->link_from = ARENA_ZERO(p->arena, int32_t, m);
   p->link_to = ARENA_ZERO(p->arena, int32_t, m);
   return p->name && p->devices && p->class_of && p->memory_of && p->class_name && p->class_device && p->memory_bytes &&
-         p->links && p->link_from && p->link_to;
+         p->next_in_pool && p->heads_pool && p->links && p->link_from && p->link_to;
 }
 
 situ_status platform_new(situ_platform **out, const char *name, const situ_device *devices, int32_t n_devices,

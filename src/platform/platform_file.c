@@ -27,7 +27,7 @@ static const field root_fields[] = {
 };
 
 typedef struct file_device {
-  const char *name, *base, *class_name, *shares, *server, *source, *family;
+  const char *name, *base, *class_name, *shares, *shares_capacity, *server, *source, *family;
   int64_t host, count, slots, memory_bytes, reserve_bytes, launch_ns;
   double memory_rate, efficiency;
   const json_value *peaks, *tera_peaks;
@@ -43,6 +43,7 @@ static const field device_fields[] = {
     {"concurrent_operators", FIELD_WHOLE, offsetof(file_device, slots), 0, 1},
     {"server", FIELD_TEXT, offsetof(file_device, server), 0, 0},
     {"shares_memory_with", FIELD_TEXT, offsetof(file_device, shares), 0, 0},
+    {"shares_capacity_with", FIELD_TEXT, offsetof(file_device, shares_capacity), 0, 0},
     {"memory_bytes", FIELD_WHOLE, offsetof(file_device, memory_bytes), 0, 0},
     {"memory_gb", FIELD_TIMES, offsetof(file_device, memory_bytes), 1e9, 0},
     {"reserve_bytes", FIELD_WHOLE, offsetof(file_device, reserve_bytes), 0, 0},
@@ -179,15 +180,19 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
   if (!device_has_peak(d))
     return fields_fail(error, f->where, spot, "\"peak_flops\" with \"f32\", \"f16\", \"bf16\" or \"i8\" is missing");
 
-  if (entry->shares) {
-    const place *owner = find_place(f, entry->shares);
+  if (entry->shares && entry->shares_capacity)
+    return fields_fail(error, f->where, spot,
+                       "\"shares_memory_with\" and \"shares_capacity_with\" exclude each other; give one");
+  const char *shares = entry->shares ? entry->shares : entry->shares_capacity;
+  if (shares) {
+    const place *owner = find_place(f, shares);
     if (!owner || owner->count != 1)
-      return fields_fail(error, f->where, spot, "\"shares_memory_with\" must name one earlier device, not \"%.100s\"",
-                         entry->shares);
+      return fields_fail(error, f->where, spot, "\"%s\" must name one earlier device, not \"%.100s\"",
+                         entry->shares ? "shares_memory_with" : "shares_capacity_with", shares);
     if (entry->memory_bytes >= 0 || entry->reserve_bytes >= 0)
-      return fields_fail(error, f->where, spot, "the memory is that of \"%.100s\"; state its size there",
-                         entry->shares);
+      return fields_fail(error, f->where, spot, "the memory is that of \"%.100s\"; state its size there", shares);
     d->shares_memory_with = owner->first;
+    d->apart = entry->shares_capacity != NULL;
   }
   if (entry->reserve_bytes > d->memory_bytes)
     return fields_fail(error, f->where, spot, "\"reserve_bytes\" is more than the memory");
@@ -209,7 +214,8 @@ static situ_status add_slots(loader *f, const char *spot, const char *name, situ
     if (!model.name) return fail_no_memory(error);
     if (slots > 1) TRY(add_place(f, spot, model.name, (place){f->n_devices, 1, 1}, error));
     f->devices[f->n_devices++] = model;
-    if (model.shares_memory_with < 0) model.shares_memory_with = first;
+    if (model.shares_memory_with < 0 || model.apart) model.shares_memory_with = first;
+    model.apart = false;
   }
   return SITU_STATUS_OK;
 }

@@ -210,19 +210,14 @@ static bool draw_units(calls *m, const int32_t *device) {
 
 static int64_t count_memory(calls *m, const int32_t *device) {
   const situ_problem *p = m->problem;
-  int64_t excess = 0;
   for (int32_t w = 0; w < p->n_memories; w++) m->weight_bytes[w] = m->greatest_bytes[w] = 0;
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t w = p->memory_of[device[v]];
     m->weight_bytes[w] = sat_add(m->weight_bytes[w], p->graph->weight_bytes[v]);
     m->greatest_bytes[w] = max64(m->greatest_bytes[w], m->footprint_bytes[v]);
   }
-  for (int32_t w = 0; w < p->n_memories; w++) {
-    int64_t limit = p->platform->memory_bytes[w];
-    m->peak_bytes[w] = sat_add(m->weight_bytes[w], m->greatest_bytes[w]);
-    if (m->peak_bytes[w] > limit) excess = sat_add(excess, m->peak_bytes[w] - limit);
-  }
-  return excess;
+  for (int32_t w = 0; w < p->n_memories; w++) m->peak_bytes[w] = sat_add(m->weight_bytes[w], m->greatest_bytes[w]);
+  return platform_excess_bytes(p->platform, m->peak_bytes);
 }
 
 static void run_calls(void *model, const placement *where, bool memory, simulation *out) {

@@ -208,12 +208,7 @@ static int64_t count_memory(pipeline *m, const int32_t *device) {
   for (int32_t d = 0; d < p->n_devices; d++) /* whoever shares a part holds it all */
     for (int32_t x = m->n_sharing[d] > 1 ? m->next_sharing[d] : -1; x >= 0; x = m->next_sharing[x])
       m->peak_bytes[p->memory_of[x]] = m->peak_bytes[p->memory_of[d]];
-  int64_t excess = 0;
-  for (int32_t w = 0; w < p->n_memories; w++) {
-    int64_t limit = p->platform->memory_bytes[w];
-    if (m->peak_bytes[w] > limit) excess = sat_add(excess, m->peak_bytes[w] - limit);
-  }
-  return excess;
+  return platform_excess_bytes(p->platform, m->peak_bytes);
 }
 
 /* Loads for one input, of parts and then of those that run them. */

@@ -199,10 +199,7 @@ int64_t stream_follow_memory(stream *s, const placement *where) {
   sort_events(f);
   add_up(f, s, where);
   for (int32_t m = 0; m < s->n_memories; m++) ENSURE(f->held_bytes[m] >= 0);
-  int64_t excess = 0;
-  for (int32_t m = 0; m < s->n_memories; m++)
-    excess = sat_add(excess, max64(0, f->peak_bytes[m] - s->platform->memory_bytes[m]));
-  return excess;
+  return platform_excess_bytes(s->platform, f->peak_bytes);
 }
 
 const int64_t *stream_peak_bytes(const stream *s) { return s->memory->peak_bytes; }

@@ -19,7 +19,7 @@ static const unsigned compared[] = {
 
 /* What must agree in two devices as such, 0 where it does not matter; all of one size, so that bytes compare. */
 typedef struct look {
-  int64_t class_index, bytes, host, pays, shares, from_host, to_host;
+  int64_t class_index, bytes, pool, host, pays, shares, from_host, to_host;
   int64_t memory;  /* that it shares, or -1 */
   uint64_t routes; /* a hash of all, in any order */
 } look;
@@ -50,10 +50,18 @@ static bool shares_memory(const situ_problem *p, const bool *among, int32_t d) {
 
 bool equal_devices_share_memory(const situ_problem *p, int32_t d) { return shares_memory(p, NULL, d); }
 
+/* The pool of a memory, by its last member, or -1 for a memory alone. */
+static int32_t pool_of(const situ_platform *q, int32_t m) {
+  if (q->heads_pool[m] && q->next_in_pool[m] < 0) return -1;
+  while (q->next_in_pool[m] >= 0) m = q->next_in_pool[m];
+  return m;
+}
+
 static look look_at(const situ_problem *p, unsigned looks_at, const bool *usable, int32_t d) {
   look l = {.class_index = p->class_of[d]};
   bool apart = !shares_memory(p, looks_at & PAYS ? usable : NULL, d);
   if (looks_at & BYTES) l.bytes = p->platform->memory_bytes[p->memory_of[d]];
+  if (looks_at & BYTES) l.pool = pool_of(p->platform, p->memory_of[d]);
   if (looks_at & HOST) l.host = problem_is_host(p, d);
   if (looks_at & PAYS) l.pays = !problem_is_host(p, d) && apart;
   if (looks_at & SHARES) l.shares = p->replicate && apart;

@@ -43,12 +43,34 @@ bool footprint_is_told_by_devices(const situ_problem *p) {
   return true;
 }
 
+bool footprint_pools_bind(const situ_problem *p) {
+  const situ_graph *g = p->graph;
+  int64_t weights = 0, each = 0; /* in flight: stash and footprint of one operator are at most all tensors each */
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    weights = sat_add(weights, g->weight_bytes[v]);
+    each = sat_add(each, g->workspace_bytes[v]);
+  }
+  for (int32_t t = 0; t < g->n_tensors; t++) each = sat_add(each, sat_mul(2, g->size_bytes[t]));
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    int64_t all = 0, limit = p->platform->memory_bytes[m];
+    if (p->platform->next_in_pool[m] < 0 || !p->platform->heads_pool[m] || limit == SITU_UNLIMITED_BYTES) continue;
+    for (int32_t w = m; w >= 0; w = p->platform->next_in_pool[w])
+      all = sat_add(all, sat_add(weights, sat_mul(p->in_flight, each)));
+    if (all > limit) return true;
+  }
+  return false;
+}
+
 bool footprint_fits_always(const situ_problem *p) {
   const situ_graph *g = p->graph;
   int64_t sum = 0;
   for (int32_t v = 0; v < g->n_operators; v++) sum = sat_add(sum, sat_add(g->weight_bytes[v], g->workspace_bytes[v]));
   for (int32_t t = 0; t < g->n_tensors; t++) sum = sat_add(sum, g->size_bytes[t]);
-  for (int32_t m = 0; m < p->n_memories; m++)
-    if (p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES && p->platform->memory_bytes[m] < sum) return false;
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    int64_t all = 0; /* each memory of a pool may hold a copy */
+    for (int32_t w = p->platform->heads_pool[m] ? m : -1; w >= 0; w = p->platform->next_in_pool[w])
+      all = sat_add(all, sum);
+    if (p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES && p->platform->memory_bytes[m] < all) return false;
+  }
   return true;
 }

@@ -21,6 +21,8 @@ int64_t footprint_running_bytes(const situ_problem *p, int32_t v);
  * own, and hosts share one only where it has no limit. Devices that no plan may use do not count. O(V + devices^2). */
 bool footprint_is_told_by_devices(const situ_problem *p);
 
+/* Whether memories that share a capacity might exceed it together, though each of them fits. O(V + E). */
+bool footprint_pools_bind(const situ_problem *problem);
 /* Whether no stream plan can take more room than there is: every memory could hold all weights, tensors and workspaces
  * at once. */
 bool footprint_fits_always(const situ_problem *p);

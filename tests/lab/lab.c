@@ -29,6 +29,9 @@ static int64_t all_bytes(const situ_graph *g) {
   return sum;
 }
 
+/* Whether links end at the device. */
+static bool is_linked(const situ_device *d) { return d->shares_memory_with < 0 || d->apart; }
+
 /* Links from the host to each device and back; between accelerators sometimes too. Rates such that the largest
  * tensor takes about 20 ns. */
 static void make_platform(lab *l, const lab_options *o, rng *r) {
@@ -40,6 +43,7 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
     if (l->graph->size_bytes[t] > largest) largest = l->graph->size_bytes[t];
   double rate = (double)largest / 20 * 1e9;
   bool alike = rng_below(r, 2) == 0;
+  rng pools = rng_new(o->seed * 77 + 5);
   for (int32_t d = 0; d < n; d++) {
     bool host = d == 0 || d < o->n_hosts;
     int32_t class = host ? 0 : 1 + (int32_t)rng_below(r, alike ? 1 : o->equal ? 2 : n);
@@ -51,6 +55,7 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
                                .is_host = host,
                                .server = o->seed / 2 % 3 == 0 ? 0 : d / 2};
     if (host && d > 0) devices[d].shares_memory_with = 0;
+    devices[d].apart = o->pools && !host && devices[d].shares_memory_with > 0 && rng_below(&pools, 2);
     if (n == 2 && !host) devices[d].class_name = class_names[d];
     devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
     double part = host ? o->host_memory : o->memory;
@@ -61,7 +66,7 @@ static void make_platform(lab *l, const lab_options *o, rng *r) {
   int64_t latency_ns = o->equal ? rng_below(r, 4) : 0;
   for (int32_t a = 0; a < n; a++)
     for (int32_t b = 0; b < n; b++) {
-      if (a == b || devices[a].shares_memory_with >= 0 || devices[b].shares_memory_with >= 0) continue;
+      if (a == b || !is_linked(&devices[a]) || !is_linked(&devices[b])) continue;
       if (a != 0 && b != 0 && rng_below(r, 2) == 0) continue;
       links[n_links++] = (situ_link){.from_device = a,
                                      .to_device = b,

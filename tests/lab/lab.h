@@ -28,6 +28,7 @@ typedef struct lab_options {
   bool equal;         /* accelerators are of one or two classes, each with a memory and equal links of its own */
   double memory;      /* room of each accelerator as a part of all weights and tensors; 0: unlimited */
   double host_memory; /* the same of the hosts */
+  bool pools;         /* half of the devices that would share a memory share its capacity only */
   situ_problem_options options; /* pins and unused are made here */
 } lab_options;
 

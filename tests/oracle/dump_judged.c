@@ -68,6 +68,7 @@ static draw draw_problem(uint64_t seed, rng *r, bool tight) {
                    .n_operators = 2 + (int32_t)rng_below(r, 9),
                    .n_devices = 2 + (int32_t)rng_below(r, 4),
                    .n_hosts = 1 + (rng_below(r, 5) == 0),
+                   .pools = true,
                    .density = 0.1 + 0.4 * rng_unit(r),
                    .n_colocations = (int32_t)rng_below(r, 3),
                    .training = execution == SITU_EXECUTION_PIPELINE && rng_below(r, 2),
@@ -134,6 +135,9 @@ static json_value *platform_json(const draw *x) {
     json_set(row, "class", json_new_text(q->devices[d].class_name));
     json_set(row, "host", json_new_truth(q->devices[d].is_host));
     json_set(row, "memory", json_new_whole(q->memory_of[d]));
+    int32_t owner = d;
+    while (q->devices[owner].shares_memory_with >= 0) owner = q->devices[owner].shares_memory_with;
+    json_set(row, "capacity_of", json_new_whole(owner));
     json_set(row, "capacity_bytes", amount(q->memory_bytes[q->memory_of[d]]));
     json_set(row, "unused", json_new_truth(x->l.unused[d]));
     json_push(devices, row);

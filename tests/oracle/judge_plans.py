@@ -512,7 +512,10 @@ def broken(p, plan):
             wrong.add("load")
         if row["memory_bytes"] != found.memory[p.mem[d]]:
             wrong.add("memory of a device")
-    if any(found.memory[m] > p.capacity[m] for m in p.memories):
+    pools = {}  # memories that share a capacity
+    for d in p.devices:
+        pools.setdefault(d["capacity_of"], set()).add(d["memory"])
+    if any(sum(found.memory[m] for m in pool) > p.capacity[min(pool)] for pool in pools.values()):
         wrong.add("memory")
     d, value = best_single(p)
     said = plan["best_single"]

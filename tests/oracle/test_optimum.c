@@ -69,6 +69,7 @@ static void compare(situ_problem_options options, int32_t seeds, int32_t n, int3
                      .pinned = seed % 3 == 0,
                      .unsupported = seed % 5 == 0,
                      .memory = seed % 4 == 1 ? 0.3 + 0.1 * (double)(seed % 7) : 0,
+                     .pools = true,
                      .options = options};
     if (o.n_devices < 2) o.n_devices = 2;
     lab l = lab_random(&o);

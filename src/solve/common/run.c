@@ -4,9 +4,12 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "solve/common/solver.h"
+#include "view/footprint.h"
 
 bool solver_serves(const solver *s, const situ_problem *problem) {
   if (s->missing || !problem_is_of(problem, s->models)) return false;
+  /* They count memories one by one: with pools that bind they could prove what is not so. */
+  if (s->exact && problem->execution != SITU_EXECUTION_STREAM && footprint_pools_bind(problem)) return false;
   bool period = problem->execution == SITU_EXECUTION_STREAM && problem->objective == SITU_OBJECTIVE_THROUGHPUT;
   return (!period || s->periods) && (!s->serves || s->serves(problem));
 }

@@ -110,17 +110,48 @@ static void gpus_without_a_host_copy_directly(void **state) {
   situ_platform_free(p);
 }
 
-static void an_integrated_gpu_shares_the_memory_of_its_host(void **state) {
+/* The bytes, not the tensors: 15 us to it and 25 us back (OpenVINO and HaX-CoNN: see the catalogue). */
+static void an_integrated_gpu_shares_the_capacity_of_its_host(void **state) {
   (void)state;
   situ_platform *p = named("flex170-16g+uhd770+i9-12900k");
   assert_string_equal(p->devices[0].name, "cpu");
   int igpu = 2;
   assert_string_equal(p->devices[igpu].class_name, "uhd770");
-  assert_int_equal(p->n_memories, 2);
-  assert_int_equal(hops(p, 0, igpu), 0);
-  assert_int_equal(hops(p, igpu, 1), 1);
+  assert_int_equal(p->n_memories, 3);
+  assert_int_equal(hops(p, 0, igpu), 1);
+  assert_int_equal(hops(p, igpu, 1), 2);
+  assert_int_equal(p->links[hop(p, 0, igpu, 0)].latency_ns, 15000);
+  assert_int_equal(p->links[hop(p, igpu, 0, 0)].latency_ns, 25000);
+  int32_t m = p->memory_of[igpu];
+  assert_true(p->heads_pool[0] && p->next_in_pool[0] == m && !p->heads_pool[m]);
+  assert_true(p->heads_pool[p->memory_of[1]] && p->next_in_pool[p->memory_of[1]] < 0);
   assert_true(p->devices[igpu].memory_bytes == p->devices[0].memory_bytes);
   situ_platform_free(p);
+}
+
+/* 10 bytes of room for memories 0 and 2, 5 for memory 1: what they hold counts together, 4 + 8 = 2 too many. */
+static void memories_of_a_pool_exceed_their_capacity_together(void **state) {
+  (void)state;
+  situ_device devices[] = {SITU_DEVICE_INIT, SITU_DEVICE_INIT, SITU_DEVICE_INIT};
+  situ_link links[] = {{0, 1, 0, 1e9, -1}, {1, 0, 0, 1e9, -1}, {0, 2, 0, 1e9, -1}, {2, 0, 0, 1e9, -1}};
+  const char *names[] = {"a", "b", "c"};
+  situ_platform *p;
+  situ_error error;
+  for (int d = 0; d < 3; d++) {
+    devices[d].name = names[d];
+    devices[d].memory_bytes_per_s = devices[d].peak_flops[SITU_DTYPE_F32] = 1e9;
+  }
+  devices[0].memory_bytes = 10;
+  devices[1].memory_bytes = 5;
+  devices[2].shares_memory_with = 0;
+  devices[2].apart = 1;
+  assert_int_equal(platform_new(&p, "pool", devices, 3, links, 4, &error), SITU_STATUS_OK);
+  assert_int_equal(p->devices[2].memory_bytes, 10);
+  assert_int_equal(platform_excess_bytes(p, (int64_t[]){4, 5, 6}), 0);
+  assert_int_equal(platform_excess_bytes(p, (int64_t[]){4, 8, 8}), 2 + 3);
+  situ_platform_free(p);
+  devices[2].shares_memory_with = -1;
+  assert_int_equal(platform_new(&p, "pool", devices, 3, links, 4, &error), SITU_STATUS_BAD_INPUT);
 }
 
 static void hosts_are_numbered_and_joined(void **state) {
@@ -167,12 +198,12 @@ static void servers_without_a_host_send_from_their_accelerators(void **state) {
   situ_platform_free(p);
 }
 
-static void an_integrated_gpu_shares_the_memory_of_the_host_of_its_server(void **state) {
+static void an_integrated_gpu_is_in_the_pool_of_the_host_of_its_server(void **state) {
   (void)state;
   situ_platform *p = named("2*(i9-12900k+uhd770)");
-  assert_int_equal(p->n_memories, 2);
-  assert_int_equal(p->memory_of[2], p->memory_of[0]);
-  assert_int_equal(p->memory_of[3], p->memory_of[1]);
+  assert_int_equal(p->n_memories, 4);
+  assert_int_equal(p->next_in_pool[p->memory_of[0]], p->memory_of[2]);
+  assert_int_equal(p->next_in_pool[p->memory_of[1]], p->memory_of[3]);
   situ_platform_free(p);
 }
 
@@ -381,11 +412,12 @@ int main(void) {
       cmocka_unit_test(gpus_reach_each_other_over_the_host_in_two_hops),
       cmocka_unit_test(nvlink_joins_the_gpus_of_its_term),
       cmocka_unit_test(gpus_without_a_host_copy_directly),
-      cmocka_unit_test(an_integrated_gpu_shares_the_memory_of_its_host),
+      cmocka_unit_test(an_integrated_gpu_shares_the_capacity_of_its_host),
+      cmocka_unit_test(memories_of_a_pool_exceed_their_capacity_together),
       cmocka_unit_test(hosts_are_numbered_and_joined),
       cmocka_unit_test(servers_are_joined_by_their_hosts),
       cmocka_unit_test(servers_without_a_host_send_from_their_accelerators),
-      cmocka_unit_test(an_integrated_gpu_shares_the_memory_of_the_host_of_its_server),
+      cmocka_unit_test(an_integrated_gpu_is_in_the_pool_of_the_host_of_its_server),
       cmocka_unit_test(one_server_in_brackets_is_the_same_without),
       cmocka_unit_test(a_wrong_name_says_what_is_near),
       cmocka_unit_test(the_catalogue_is_sound),

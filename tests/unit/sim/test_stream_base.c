@@ -27,7 +27,8 @@ static draw draw_problem(uint64_t seed) {
                    .n_devices = 2 + (int32_t)rng_below(&x.random, 4),
                    .density = 0.02 + 0.3 * rng_unit(&x.random),
                    .unsupported = seed % 5 == 0,
-                   .memory = seed % 2 ? 0.3 : 0};
+                   .memory = seed % 2 ? 0.3 : 0,
+                   .pools = seed % 4 == 1};
   o.options.objective = SITU_OBJECTIVE_LATENCY;
   o.options.contention = seed / 2 % 3 ? SITU_CONTENTION_LINK : SITU_CONTENTION_NONE;
   if (o.options.contention == SITU_CONTENTION_LINK) o.options.overlap = (situ_overlap)(seed / 6 % 4);
