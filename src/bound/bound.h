@@ -24,6 +24,7 @@ typedef struct bound {
   ROW(packing)           \
   ROW(critical_path)     \
   ROW(memory_cut)        \
+  ROW(unit_chain)        \
   ROW(balance)           \
   ROW(area)              \
   ROW(largest)           \

@@ -29,6 +29,7 @@ typedef struct certificate_rule {
   ROW(linear_relaxation)      \
   ROW(memory_cut)             \
   ROW(packing)                \
+  ROW(unit_chain)             \
   ROW(visits)
 #define CERTIFICATE_DECLARE(NAME) extern const certificate_rule NAME##_rule;
 CERTIFICATE_ROWS(CERTIFICATE_DECLARE)

@@ -13,10 +13,11 @@ enum { MOST_OPERATORS = 16, MOST_DEVICES = 16 };
 
 /* By what the graph and the costs say, not by what the problem makes of it. */
 static bool kept_together(const situ_problem *p, const int32_t *device) {
-  const int32_t *colocation = p->given->colocation, *kernel = p->costs->group;
+  const int32_t *colocation = p->given->colocation, *kernel = p->costs->group, *together = p->together;
   for (int32_t v = 0; v < p->n_operators; v++)
     for (int32_t w = 0; w < v; w++) {
       bool colocated = colocation[v] >= 0 && colocation[v] == colocation[w];
+      colocated |= together && together[v] >= 0 && together[v] == together[w];
       if ((colocated || (kernel && kernel[v] == kernel[w])) && device[v] != device[w]) return false;
     }
   return true;

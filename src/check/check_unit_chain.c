@@ -1,0 +1,160 @@
+/* The judge of chains of items. Each operator of the chain makes a tensor for the next one. A run of the chain within
+ * one item, from s to t, is a segment: the operators of the item that depend on s and that t depends on run one after
+ * the other on one device, from the start of s to the end of t. Segments follow one another, with the way of a tensor
+ * between two of them. So no plan is better than the best devices of segments, by times, ways and prices of the weights
+ * of their items (each counted at its first segment), with what all other items pay at least for their weights, less
+ * prices times capacities. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "check/check_certificate.h"
+
+enum { BYTE_BITS = 32 };
+static const int64_t DEAREST = (int64_t)1 << 52;
+static const double WORK_LIMIT = 1e9;
+
+typedef struct walk {
+  judge *j;
+  check_items items;
+  const int64_t *chain, *byte;
+  int64_t n;
+  bool *seen;              /* [item] its weights are paid for */
+  uint8_t *between;        /* [operator] 1: depends on s; 2: t depends on it */
+  __int128 *cost, *before; /* [device] -1 where the segment cannot be */
+  int64_t *weight;         /* [item] */
+} walk;
+
+/* The most that the tensors from u to w take between two devices; -1: there are none. */
+static int64_t way_between(const judge *j, int64_t u, int64_t w, int32_t a, int32_t b) {
+  const situ_graph *g = j->graph;
+  const situ_costs *c = j->problem->costs;
+  const int32_t *memory_of = j->platform->memory_of;
+  int32_t kind = c->pair_kind[(int64_t)memory_of[a] * j->platform->n_memories + memory_of[b]];
+  int64_t most = -1;
+  for (int64_t i = g->in_start[w]; i < g->in_start[w + 1]; i++)
+    if (g->producer[g->in[i]] == u) most = max64(most, c->transfer_ns[g->in[i]][kind]);
+  return most;
+}
+
+static bool is_chain(const walk *w) {
+  for (int64_t i = 0; i < w->n; i++) {
+    if (w->chain[i] < 0 || w->chain[i] >= w->j->graph->n_operators) return false;
+    if (i > 0 && way_between(w->j, w->chain[i - 1], w->chain[i], 0, 0) < 0) return false;
+  }
+  return w->n > 0;
+}
+
+/* Marks what lies between s and t; operators are numbered so that only those between can. */
+static void mark_between(walk *w, int64_t s, int64_t t) {
+  const situ_graph *g = w->j->graph;
+  memset(w->between + s, 0, (size_t)(t - s + 1));
+  w->between[s] = 1;
+  for (int64_t v = s + 1; v <= t; v++)
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+      if (g->producer[g->in[i]] >= s && w->between[g->producer[g->in[i]]] & 1) w->between[v] = 1;
+  w->between[t] |= 2;
+  for (int64_t v = t; v >= s; v--)
+    for (int64_t i = g->in_start[v]; w->between[v] & 2 && i < g->in_start[v + 1]; i++)
+      if (g->producer[g->in[i]] >= s) w->between[g->producer[g->in[i]]] |= 2;
+}
+
+/* Adds the segment of chain[first .. last] to the costs. */
+static void add_segment(walk *w, int64_t first, int64_t last) {
+  const judge *j = w->j;
+  int64_t s = w->chain[first], t = w->chain[last];
+  int32_t item = w->items.of[s], n_devices = j->problem->n_devices;
+  mark_between(w, s, t);
+  for (int32_t d = 0; d < n_devices; d++) {
+    __int128 least = first == 0 ? 0 : -1, time = 0;
+    w->cost[d] = -1;
+    if (check_item_time(&w->items, j, item, d) == SITU_NEVER_NS) continue;
+    for (int32_t e = 0; first > 0 && e < n_devices; e++) {
+      if (w->before[e] < 0) continue;
+      __int128 way = way_between(j, w->chain[first - 1], s, e, d);
+      if (least < 0 || w->before[e] + (way << BYTE_BITS) < least) least = w->before[e] + (way << BYTE_BITS);
+    }
+    if (least < 0) continue;
+    for (int32_t k = w->items.start[item]; k < w->items.start[item + 1]; k++) {
+      int32_t v = w->items.member[k];
+      if (v >= s && v <= t && w->between[v] == 3) time += problem_time_ns(j->problem, v, d);
+    }
+    w->cost[d] = least + (time << BYTE_BITS);
+    if (!w->seen[item]) w->cost[d] += (__int128)w->byte[j->platform->memory_of[d]] * w->weight[item];
+  }
+  w->seen[item] = true;
+  memcpy(w->before, w->cost, (size_t)n_devices * sizeof *w->cost);
+}
+
+/* What the items that are not on the chain pay for their weights at least. */
+static __int128 rent_of_others(const walk *w) {
+  __int128 sum = 0;
+  for (int32_t i = 0; i < w->items.n; i++) {
+    __int128 least = -1;
+    for (int32_t d = 0; !w->seen[i] && w->weight[i] > 0 && d < w->j->problem->n_devices; d++) {
+      if (check_item_time(&w->items, w->j, i, d) == SITU_NEVER_NS) continue;
+      __int128 rent = (__int128)w->byte[w->j->platform->memory_of[d]] * w->weight[i];
+      if (least < 0 || rent < least) least = rent;
+    }
+    if (least > 0) sum += least;
+  }
+  return sum;
+}
+
+static int64_t add_up(walk *w) {
+  const judge *j = w->j;
+  __int128 least = -1;
+  for (int64_t first = 0, last; first < w->n; first = last + 1) {
+    last = first;
+    while (last + 1 < w->n && w->items.of[w->chain[last + 1]] == w->items.of[w->chain[first]]) last++;
+    add_segment(w, first, last);
+  }
+  for (int32_t d = 0; d < j->problem->n_devices; d++)
+    if (w->before[d] >= 0 && (least < 0 || w->before[d] < least)) least = w->before[d];
+  if (least < 0) return SITU_NEVER_NS; /* some item can run nowhere: there is no plan */
+  least += rent_of_others(w);
+  for (int32_t m = 0; m < j->platform->n_memories; m++)
+    if (w->byte[m] > 0) least -= (__int128)w->byte[m] * j->platform->memory_bytes[m];
+  __int128 value = least <= 0 ? 0 : least >> BYTE_BITS;
+  return value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
+}
+
+static bool make_walk(walk *w) {
+  const judge *j = w->j;
+  if (!check_items_find(&w->items, j)) return false;
+  w->seen = ARENA_ZERO(j->scratch, bool, w->items.n);
+  w->weight = ARENA_ZERO(j->scratch, int64_t, w->items.n);
+  w->between = ARENA_ZERO(j->scratch, uint8_t, j->graph->n_operators);
+  w->cost = ARENA_NEW(j->scratch, __int128, j->problem->n_devices);
+  w->before = ARENA_NEW(j->scratch, __int128, j->problem->n_devices);
+  if (!w->seen || !w->weight || !w->between || !w->cost || !w->before) return false;
+  for (int32_t v = 0; v < j->graph->n_operators; v++)
+    w->weight[w->items.of[v]] = sat_add(w->weight[w->items.of[v]], j->graph->weight_bytes[v]);
+  return true;
+}
+
+static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
+  walk w = {.j = j,
+            .n = certificate_size(c, "chain"),
+            .chain = certificate_get(c, "chain", -1),
+            .byte = certificate_get(c, "byte_prices", j->platform->n_memories)};
+  *proved_ns = CERTIFICATE_MALFORMED;
+  if (!w.chain || !w.byte || w.n > j->graph->n_operators || !is_chain(&w)) return SITU_STATUS_OK;
+  for (int32_t m = 0; m < j->platform->n_memories; m++) {
+    if (w.byte[m] < 0 || w.byte[m] > DEAREST) return SITU_STATUS_OK;
+    if (w.byte[m] > 0 && j->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES) return SITU_STATUS_OK;
+  }
+  *proved_ns = CERTIFICATE_TOO_LONG;
+  if ((double)w.n * j->problem->n_devices * j->problem->n_devices > WORK_LIMIT) return SITU_STATUS_OK;
+  *proved_ns = 0;
+  if (j->problem->objective != SITU_OBJECTIVE_LATENCY || j->problem->n_copies > 1) return SITU_STATUS_OK;
+  if (!make_walk(&w)) return fail_no_memory(error);
+  *proved_ns = add_up(&w);
+  return SITU_STATUS_OK;
+}
+
+const certificate_rule unit_chain_rule = {
+    .kind = "unit_chain",
+    .lists = "chain of operators, each with a tensor for the next; byte_prices of the memories, at most 2^52",
+    .models = MODEL_STREAM,
+    .prove = prove};

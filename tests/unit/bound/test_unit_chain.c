@@ -1,0 +1,153 @@
+/* Chains of units: by hand, and against brute force with chains and prices from nowhere. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/brute.h"
+#include "../../lab/lab.h"
+#include "../../lab/tier.h"
+#include "../scenario.h"
+#include "base/rng.h"
+#include "bound/bound.h"
+#include "plan/plan.h"
+#include "situ/plan.h"
+#include "situ/solve.h"
+
+/* What the judge sees proved of a certificate. */
+static int64_t judged(const situ_problem *p, const certificate *proof, bool *objected) {
+  situ_plan *plan = plan_new(p);
+  situ_verdict *verdict;
+  assert_non_null(plan);
+  plan->proof = *proof;
+  plan->proof.bound = plan->bound = "unit_chain";
+  plan->lower_bound_ns = proof->lower_ns;
+  assert_int_equal(situ_check(&verdict, p, plan, NULL), SITU_STATUS_OK);
+  int64_t found = situ_verdict_verified_ns(verdict);
+  *objected = false;
+  for (int32_t i = 0; i < situ_verdict_n_violations(verdict); i++)
+    *objected |= strcmp(situ_verdict_violation(verdict, i).rule, "certificate") == 0;
+  situ_verdict_free(verdict);
+  situ_plan_free(plan);
+  return found;
+}
+
+/* Two units of four operators, each a diamond, one after the other. An operator takes 50 ns on the host and 5 on the
+ * other device, and weighs 1000 bytes; the tensor between the units takes 10 ns. The device has room for 4100 bytes of
+ * weights, so one unit at most: 4 * 5 + 10 + 4 * 50 = 230. At a price of y a byte the program takes
+ *   both 40 + 8000 y, one 230 + 4000 y, none 400, each less 4100 y:
+ * the greatest minimum is where 40 + 3900 y = 400 - 4100 y: y = 0.045, 215.5; one would take 225.5 there. Without units
+ * nothing says that the second operators of the diamonds take their time too. */
+static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  scenario_device(&s, 4100, -1, false);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  static const int32_t together[8] = {0, 0, 0, 0, 1, 1, 1, 1};
+  for (int32_t v = 0; v < 8; v++) {
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    scenario_operator(&s, names[v], 50, 1000, 0);
+    s.time_ns[v][1] = 5;
+  }
+  for (int32_t first = 0; first < 8; first += 4) {
+    scenario_tensor(&s, first, 1, first + 1, first + 2, -1);
+    scenario_tensor(&s, first + 1, 1, first + 3, -1);
+    scenario_tensor(&s, first + 2, 1, first + 3, -1);
+  }
+  scenario_tensor(&s, 3, 10, 4, -1);
+  situ_problem_options o = {
+      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .keep_together = together};
+  scenario_pose(&s, &o);
+  arena *a = arena_new();
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  certificate proof = {0};
+  int64_t lower_ns;
+  bool objected;
+  assert_int_equal(unit_chain_bound.compute(&lower_ns, &proof, s.problem, a, &unlimited, NULL), SITU_STATUS_OK);
+  if (lower_ns != 215) fail_msg("%lld ns", (long long)lower_ns);
+  assert_int_equal(judged(s.problem, &proof, &objected), lower_ns);
+  assert_false(objected);
+  assert_int_equal(brute_force(s.problem, NULL), 230);
+  arena_free(a);
+  scenario_free(&s);
+}
+
+/* Any chain of the graph, with any prices, proves no more than is so. */
+static void no_chain_proves_too_much(void **state) {
+  (void)state;
+  int32_t proved = 0;
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1500); seed++) {
+    rng r = rng_new(seed);
+    lab_options o = {.seed = seed,
+                     .n_operators = 3 + (int32_t)rng_below(&r, 4),
+                     .n_devices = 2 + (int32_t)rng_below(&r, 2),
+                     .density = 0.3 + 0.6 * rng_unit(&r),
+                     .n_colocations = 1 + (int32_t)rng_below(&r, 2),
+                     .pinned = rng_below(&r, 4) == 0,
+                     .unsupported = rng_below(&r, 4) == 0,
+                     .memory = rng_below(&r, 2) ? 0.2 + 0.8 * rng_unit(&r) : 0,
+                     .pools = true,
+                     .options = {.execution = SITU_EXECUTION_STREAM, .overlap = (situ_overlap)rng_below(&r, 4)}};
+    lab l = lab_random(&o);
+    const situ_graph *g = l.problem->graph;
+    int64_t optimum = brute_force(l.problem, NULL);
+    arena *a = arena_new();
+    int32_t way[16], n = 1;
+    for (way[0] = (int32_t)rng_below(&r, g->n_operators); n < 16;) { /* backwards, then turned round */
+      int32_t v = way[n - 1];
+      int64_t many = g->in_start[v + 1] - g->in_start[v];
+      if (many == 0 || rng_below(&r, 8) == 0) break;
+      way[n++] = g->producer[g->in[g->in_start[v] + (int64_t)rng_below(&r, many)]];
+    }
+    certificate proof = {0};
+    certificate_start(&proof, "unit_chain", 1);
+    int64_t *chain = certificate_add_operators(&proof, "chain", n, a);
+    int64_t *byte = certificate_add(&proof, "byte_prices", l.problem->n_memories, a);
+    for (int32_t i = 0; i < n; i++) chain[i] = way[n - 1 - i];
+    for (int32_t m = 0; m < l.problem->n_memories; m++)
+      if (l.platform->memory_bytes[m] != SITU_UNLIMITED_BYTES && rng_below(&r, 2))
+        byte[m] = (int64_t)rng_below(&r, INT64_C(1) << (1 + rng_below(&r, 34)));
+    bool objected;
+    if (!l.problem->conflict && optimum != SITU_NEVER_NS) {
+      proved += judged(l.problem, &proof, &objected) == 1;
+      proof.lower_ns = optimum + 1;
+      if (judged(l.problem, &proof, &objected) > optimum || !objected)
+        fail_msg("seed %d: proves more than %lld, which is possible", (int)seed, (long long)optimum);
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+  if (proved * 3 < rounds_of(1500)) fail_msg("%d proved", (int)proved); /* the certificates are too tame */
+}
+
+/* Operators that do not follow each other are no chain. */
+static void what_is_no_chain_is_refused(void **state) {
+  (void)state;
+  lab l = lab_random(&(lab_options){
+      .seed = 3, .n_operators = 6, .n_devices = 2, .density = 0.9, .options = {.execution = SITU_EXECUTION_STREAM}});
+  arena *a = arena_new();
+  certificate proof = {0};
+  bool objected;
+  certificate_start(&proof, "unit_chain", 1);
+  int64_t *chain = certificate_add_operators(&proof, "chain", 2, a);
+  (void)certificate_add(&proof, "byte_prices", l.problem->n_memories, a);
+  chain[0] = 5; /* the last one */
+  assert_int_equal(judged(l.problem, &proof, &objected), 0);
+  assert_true(objected);
+  arena_free(a);
+  lab_free(&l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_lies_between_the_ends_of_a_unit_takes_its_time),
+      cmocka_unit_test(no_chain_proves_too_much),
+      cmocka_unit_test(what_is_no_chain_is_refused),
+  };
+  return cmocka_run_group_tests_name("unit-chain", tests, NULL, NULL);
+}
