@@ -135,6 +135,23 @@ static const option problem_rows[] = {
      .most = 1e9,
      .about = "stream: minimise the period under this limit on the latency of one input."},
     {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
+    {.name = "rules",
+     .kind = OPTION_RULES,
+     .value = "FILE",
+     .family = "file",
+     .about =
+         "What is known of the machine: kinds or names of operators that may not run somewhere, what stays together, "
+         "where cuts may be, reserves of memory, efficiency and precision of devices. Repeatable."},
+    {.name = "not",
+     .kind = OPTION_RULE,
+     .value = "KIND=DEVICE",
+     .about = "A rule: operators of this kind do not run on this device, class or type of device (cpu, gpu, npu). "
+              "Repeatable, or separated by commas."},
+    {.name = "reserve",
+     .kind = OPTION_RULE,
+     .value = "DEVICE=SIZE",
+     .about = "A rule: leave so much of the memory of this device, class or type free, as in gpu0=1GiB. Repeatable, or "
+              "separated by commas."},
     {.name = "granularity",
      .kind = OPTION_CHOICE,
      .offset = AT(instance.granularity),
