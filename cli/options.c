@@ -256,8 +256,9 @@ static const option choice_rows[] = {
      .offset = AT(solve.max_parts),
      .value = "N",
      .least = 1,
-     .about =
-         "stream, latency: at most this many parts, each what tensors connect on one device. Default: any number."},
+     .about = "stream, latency: at most this many parts, each operators of one device that no path leaves and enters "
+              "again (as "
+              "`situ explain` shows them). Default: any number."},
     {.name = "min-part",
      .kind = OPTION_SMALL,
      .offset = AT(solve.min_part),
