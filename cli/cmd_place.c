@@ -42,7 +42,7 @@ static int run(arguments *a) {
   if (a->trajectory && (code = progress_record(&p)) != EXIT_OK) return code;
   a->solve.progress = progress_tell;
   a->solve.context = &p;
-  a->instance.log = tell_warning;
+  a->instance.log = a->solve.log = tell_warning;
   interrupt_catch();
   situ_status status = situ_place(&plan, &instance, &a->instance, &a->solve, &error);
   progress_stop(&p);

@@ -40,12 +40,12 @@ static const option model_rows[] = {
     {0}};
 const option_group model_options = {"Model", model_rows};
 
-#define FUSION_ROW                                                                                              \
-  {                                                                                                             \
-    .name = "fusion", .kind = OPTION_TEXT, .offset = AT(cost.fusion), .value = "PROFILE",                       \
-    .about =                                                                                                    \
-        "What the engine runs as one kernel, which stays on one device: generic, none, onnxruntime, openvino, " \
-        "ort-cpu, ort-cuda or tensorrt. Default: that of the engine."                                           \
+#define FUSION_ROW                                                                                            \
+  {                                                                                                           \
+    .name = "fusion", .kind = OPTION_TEXT, .offset = AT(cost.fusion), .value = "PROFILE", .family = "fusion", \
+    .about =                                                                                                  \
+        "What the engine runs as one kernel, which stays on one device (situ list fusion). Default: that of " \
+        "the engine."                                                                                         \
   }
 static const option problem_rows[] = {
     {.name = "platform",
@@ -176,8 +176,9 @@ static const option problem_rows[] = {
      .kind = OPTION_TEXT,
      .offset = AT(cost.engine),
      .value = "NAME",
-     .about = "The engine that runs the model: what it fuses, and what its launches cost. generic, eager, onnxruntime, "
-              "openvino, pytorch, tensorflow, tensorrt, torchscript or xla. Default: generic."},
+     .family = "cost-engines",
+     .about = "The engine that runs the model: what it fuses, and what its launches cost (situ list cost-engines). "
+              "Default: generic."},
     FUSION_ROW,
     {.name = "efficiency",
      .kind = OPTION_REAL,
