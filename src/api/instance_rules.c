@@ -39,11 +39,11 @@ static situ_status add_rules(text_buffer *t, const char *text, situ_error *error
   return said ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-/* Fills rules_text with all that is named; nothing where it has come from a plan file. */
+/* Fills rules_text with all that is named, unless it is there: from a plan file, or from an instance that was open. */
 static situ_status gather(instance_options *o, arena *a, situ_error *error) {
   text_buffer t = {0};
   situ_status status = SITU_STATUS_OK;
-  if (o->n_rules == 0) return SITU_STATUS_OK;
+  if (o->n_rules == 0 || o->rules_text) return SITU_STATUS_OK;
   for (int32_t k = 0; k < o->n_rules && status == SITU_STATUS_OK; k++) {
     text_add(&t, "%s", k == 0 ? "[" : ",");
     status = add_rules(&t, o->rules[k], error);
