@@ -22,6 +22,8 @@ enum { N_TABLES = sizeof tables / sizeof tables[0] };
  * - PCIe to a discrete GPU 10 us: a call of cudaMemcpyAsync takes 4 to 15 us (Kineto traces in HolisticTraceAnalysis),
  *   cudaMemcpy at least 6 to 7 (README of GDRCopy). Back 20 us: synchronise 8 (cudaStreamSynchronize 2 to 11, same
  *   traces), copy 6, wake the thread 6. So two GPUs by way of their host take 30.
+ * - PCIe between GPUs whose driver lets them copy to each other (P2P) 12 us: an estimate, between NVLink and the 11 to
+ *   19 us that p2pBandwidthLatencyTest has without P2P.
  * - NVLink and Infinity Fabric 8 us: a NCCL operation of 8 bytes in a node takes 9.8 us (nccl-tests, issue 331), the
  *   copy itself about 2 (p2pBandwidthLatencyTest).
  * - RDMA 10 us with software, TCP 40 us in a rack at 25 Gbit/s and more, 80 us below. */
@@ -32,6 +34,10 @@ static const situ_link_kind_info kinds[] = {
      "PCI-SIG: 16 lanes x 16 GT/s x 128/130 = 31.5 GB/s, x 0.8"},
     {0, "pcie5", "PCI Express 5.0 x16", 10000, 20000, G(50.4), false, false,
      "PCI-SIG: 16 lanes x 32 GT/s x 128/130 = 63.0 GB/s, x 0.8"},
+    {0, "pcie3-p2p", "PCI Express 3.0 x16, GPU to GPU", 12000, 12000, G(10), true, false,
+     "NCCL issue 814: 9.9 GB/s between two GPUs with P2P; the latency is estimated"},
+    {0, "pcie4-p2p", "PCI Express 4.0 x16, GPU to GPU", 12000, 12000, G(20), true, false,
+     "twice the rate of PCI Express 3.0, as in the standards; the latency is estimated"},
     {0, "nvlink1", "NVLink 1, one link for each pair", 8000, 8000, G(16), true, false,
      "NVIDIA DGX-1 (P100) whitepaper: 20 GB/s, x 0.8"},
     {0, "nvlink2", "NVLink 2, two links for each pair", 8000, 8000, G(40), true, false,

@@ -171,7 +171,7 @@ static void part_rows(text_buffer *t, const situ_explanation *x, const situ_prob
   }
   table_column(&rows, "part", ALIGN_RIGHT, 0);
   table_column(&rows, "device", ALIGN_LEFT, 24);
-  table_column(&rows, "operators", ALIGN_RIGHT, 0);
+  table_column(&rows, "kernels", ALIGN_RIGHT, 0);
   table_column(&rows, "work", ALIGN_RIGHT, 0);
   table_column(&rows, "holds", ALIGN_PROSE, 0);
   for (int32_t k = 0; k < n && k < MOST_PARTS; k++) {

@@ -277,9 +277,9 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
     TRY(offer_starts(run, o));
     TRY(run_all(chosen, run));
     if (!run->incumbent->best.device && run->incumbent->lower_bound_ns != SITU_NEVER_NS)
-      log_line(run->watch->log, SITU_LOG_NOTE, "no plan was found within the limits");
+      log_line(run->watch->log, SITU_LOG_WARNING, "no plan was found within the limits");
   } else {
-    log_line(run->watch->log, SITU_LOG_NOTE, "there is no plan: %s", run->problem->conflict);
+    log_line(run->watch->log, SITU_LOG_WARNING, "there is no plan: %s", run->problem->conflict);
   }
   choice answer;
   TRY(choice_make(&answer, run, &single, o));
