@@ -178,12 +178,34 @@ static void a_split_must_win_in_nine_of_ten_draws(void **state) {
   }
 }
 
+/* The whole solve: what a plan is told of its chances is that of its seed. */
+static void chances_of_a_plan_repeat_by_seed(void **state) {
+  (void)state;
+  situ_robustness told[3];
+  lab l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, 40000000, 20000000}});
+  for (int i = 0; i < 3; i++) {
+    situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+    situ_plan *plan;
+    o.max_steps = 500;
+    o.uncertainty = 0.3;
+    o.seed = i == 2;
+    told[i] = (situ_robustness)SITU_ROBUSTNESS_INIT;
+    assert_int_equal(situ_solve(&plan, l.problem, &o, NULL), SITU_STATUS_OK);
+    assert_true(situ_plan_robustness(plan, &told[i]));
+    situ_plan_free(plan);
+  }
+  assert_true(told[0].beats_single == told[1].beats_single && told[0].speedup_5 == told[1].speedup_5);
+  assert_true(told[0].speedup_5 != told[2].speedup_5);
+  lab_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_probability_is_that_of_two_lognormals),
       cmocka_unit_test(the_flip_is_found),
       cmocka_unit_test(without_uncertainty_every_draw_is_the_estimate),
       cmocka_unit_test(draws_repeat_by_seed),
+      cmocka_unit_test(chances_of_a_plan_repeat_by_seed),
       cmocka_unit_test(the_robust_plan_has_the_highest_tenth_of_all_candidates),
       cmocka_unit_test(a_split_must_win_in_nine_of_ten_draws),
   };
