@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""situations.py [SITU] [--time-limit S] [--json FILE]: the default plan in 33 situations, one row each.
+"""situations.py [SITU] [--time-limit S]: the default plan in 35 situations, a CSV row each.
 
-Five networks and three language models, these in prefill and in decoding, on machines from a laptop to four servers.
-For each: hand-overs, parts, value, the best single device, the best plan found, and how sure the plan is to be better.
+Five networks and three language models, these in prefill and in decoding, on machines from a laptop to four servers, and
+language models decoding on two unlike GPUs, one that fits either and one that fits neither. For each: hand-overs, parts,
+value, the best single device, the best plan found, how sure the plan is to be better, and what runs where.
 """
 import argparse
+import csv
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -23,6 +26,8 @@ LANGUAGE = {'gpt2': ('gpt2', 'gpt2?seq=1'),
             'llama': ('llama?tokens=512', 'llama?tokens=1&context=512'),
             'moe': ('moe?tokens=512', 'moe?tokens=1&context=512')}
 
+LLAMA_13B = 'llama?layers=40&hidden=5120&heads=40&kv_heads=40&ffn=13824&tokens=1&context=512'
+
 
 def situations():
     for k, network in enumerate(NETWORKS):
@@ -33,50 +38,45 @@ def situations():
             yield f'{model}, prefill', name, f'builtin:{prefill}'
         for name in list(PLATFORMS)[k % 2::2]:
             yield f'{model}, decode', name, f'builtin:{decode}'
+    yield 'llama, decode', 'two unlike GPUs', f'builtin:{LANGUAGE["llama"][1]}'
+    yield 'llama 13B, decode', 'two unlike GPUs', f'builtin:{LLAMA_13B}'
 
 
-def handovers_and_parts(plan, situ, path):
-    """From the plan's own words, where the tool has them; else by counting devices that are used."""
-    called = subprocess.run([situ, 'explain', path, '--no-what-if', '--json'], capture_output=True, text=True)
-    if called.returncode == 0:
-        told = json.loads(called.stdout)
-        return told.get('n_handovers'), told.get('n_parts')
-    pairs = {(row[0], row[1], row[3]) for row in plan.get('transfers', [])}
-    return len(pairs), len({row[1] for row in plan.get('operators', [])})
+COLUMNS = ['model', 'machine', 'hand-overs', 'parts', 'value ms', 'single ms', 'best found ms (hand-overs)', 'beats single',
+           'what runs where']
+
+
+def what_runs_where(plan):
+    """The parts in the words of the plan, the last ones counted only."""
+    words = [f"{p['device']}: {p['name']}" for p in plan['parts']]
+    return '; '.join(words[:4]) + (f'; {len(words) - 4} more' if len(words) > 4 else '')
+
+
+def row_of(situ, time_limit, machine, model):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'plan.json'
+        called = subprocess.run([situ, 'place', model, '--platform', PLATFORMS[machine], '--time-limit', time_limit,
+                                 '--json', '-o', path], capture_output=True, text=True)
+        told = json.loads(called.stdout) if called.stdout else {}
+        if not told.get('parts'):
+            return ['', '', 'no plan', '', '', '', told.get('reason') or called.stderr.strip()]
+        sure = json.loads(path.read_text()).get('robustness', {}).get('beats_single')
+    single, best = told['best_single_ns'], told['best_found_ns']
+    found = f"{best / 1e6:.4g} ({told['best_found_handovers']})" if best != told['value_ns'] else 'the same'
+    return [told['n_handovers'], told['n_parts'], f"{told['value_ns'] / 1e6:.4g}", f'{single / 1e6:.4g}' if single else 'none',
+            found, '' if sure is None else f'{100 * sure:.0f} %', what_runs_where(told)]
 
 
 def main():
     ask = argparse.ArgumentParser(description=__doc__)
     ask.add_argument('situ', nargs='?', default='build/situ')
     ask.add_argument('--time-limit', default='5')
-    ask.add_argument('--json')
     asked = ask.parse_args()
-    rows = []
-    print('| model | machine | hand-overs | parts | value ms | single ms | best found ms (hand-overs) | beats single |')
-    print('|-|-|-|-|-|-|-|-|')
+    rows = csv.writer(sys.stdout, lineterminator='\n')
+    rows.writerow(COLUMNS)
     for what, machine, model in situations():
-        with tempfile.TemporaryDirectory() as folder:
-            path = str(Path(folder) / 'plan.json')
-            called = subprocess.run([asked.situ, 'place', model, '--platform', PLATFORMS[machine], '--time-limit',
-                                     asked.time_limit, '-o', path], capture_output=True, text=True)
-            if called.returncode != 0:
-                print(f'| {what} | {machine} | exit {called.returncode} | | | | | |', flush=True)
-                continue
-            plan = json.loads(Path(path).read_text())
-            n, parts = handovers_and_parts(plan, asked.situ, path)
-        single, best = plan.get('best_single'), plan.get('best_found') or {}
-        sure = plan.get('robustness', {}).get('beats_single')
-        row = {'model': what, 'machine': machine, 'handovers': n, 'parts': parts, 'value_ns': plan['value_ns'],
-               'single_ns': single and single['value_ns'], 'best_found_ns': best.get('value_ns'),
-               'best_found_handovers': best.get('handovers'), 'beats_single': sure}
-        rows.append(row)
-        found = f"{best['value_ns'] / 1e6:.4g} ({best['handovers']})" if best else 'the same'
-        print(f"| {what} | {machine} | {n} | {parts} | {plan['value_ns'] / 1e6:.4g} | "
-              f"{single['value_ns'] / 1e6:.4g} |" if single else
-              f"| {what} | {machine} | {n} | {parts} | {plan['value_ns'] / 1e6:.4g} | none |",
-              f'{found} | {"" if sure is None else f"{100 * sure:.0f} %"} |', flush=True)
-    if asked.json:
-        Path(asked.json).write_text(json.dumps(rows, indent=1))
+        rows.writerow([what, machine, *row_of(asked.situ, asked.time_limit, machine, model)])
+        sys.stdout.flush()
 
 
 if __name__ == '__main__':

@@ -180,6 +180,8 @@ TABLES = {
                           "bench/splitting.py build/situ --table latency > bench/splitting_latency.csv"),
     "splitting_throughput": (as_it_is, ["splitting_throughput.csv"],
                              "bench/splitting.py build/situ --table throughput > bench/splitting_throughput.csv"),
+    "robust": (as_it_is, ["robust.csv"], "build/bench/held_out > bench/robust.csv"),
+    "situations": (as_it_is, ["situations.csv"], "bench/situations.py build/situ > bench/situations.csv"),
     "joins": (as_it_is, ["joins.csv"], ""),
     "visits": (as_it_is, ["visits.csv"], ""),
     "learned": (learned, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv"),

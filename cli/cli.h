@@ -43,6 +43,8 @@ typedef struct arguments {
   char dim_names[MAX_DIMS][MAX_NAME_BYTES];
   situ_dim dims[MAX_DIMS];
   const char *unused[MAX_NAMES];
+  const char *rules[MAX_NAMES];
+  char rule_words[MAX_NAMES][2 * MAX_NAME_BYTES];
   write_request writes[MAX_WRITES];
   int n_writes;
   const char *out, *svg, *trace, *trajectory;
@@ -74,6 +76,8 @@ typedef enum option_kind {
   OPTION_REAL,     /* double > 0 (or > least), <= most where that is not 0 */
   OPTION_DIM,      /* NAME=VALUE, repeatable */
   OPTION_UNUSED,   /* NAME, repeatable */
+  OPTION_RULES,    /* a path, repeatable */
+  OPTION_RULE,     /* LEFT=RIGHT[,LEFT=RIGHT...], repeatable: short forms of rules, by the name of the option */
   OPTION_PLATFORM, /* NAME, repeatable */
   OPTION_WRITE     /* NAME=FILE, repeatable */
 } option_kind;

@@ -21,6 +21,7 @@ static int run(arguments *a) {
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
   a->instance.model = a->operands[0];
+  a->problem.copies = 0; /* all copies have the costs of one, and tables name the operators of the model */
   situ_instance *instance = NULL;
   situ_error error = {0};
   situ_status status = situ_instance_open(&instance, &a->instance, &error);

@@ -58,8 +58,8 @@ const command list_command = {
     .summary = "show the solvers, readers, devices, built-in models, ...",
     .usage = "[TABLE]",
     .about =
-        "Shows what situ knows: solvers, readers, writers, costs, devices, links, models, bounds, engines or commands. "
-        "Without TABLE, what each of these is.",
+        "Shows what situ knows: solvers, readers, writers, costs, fusion, cost-engines, devices, links, models, "
+        "bounds, engines or commands. Without TABLE, what each of these is.",
     .examples = "situ list solvers\nsitu list devices --json\n",
     .operand = "family",
     .most_operands = 1,

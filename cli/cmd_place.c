@@ -29,6 +29,18 @@ static void set_defaults(arguments *a) {
 /* Who names solvers wants their plan as it is. */
 static bool names_solvers(const arguments *a) { return a->solve.solvers && strcmp(a->solve.solvers, "auto") != 0; }
 
+/* Warnings of the search; where it finds no plan, the report says why. */
+enum { MOST_HEARD = 4 };
+typedef struct heard {
+  int n;
+  char line[MOST_HEARD][200];
+} heard;
+
+static void hear(void *context, situ_log_level level, const char *text) {
+  heard *h = context;
+  if (level == SITU_LOG_WARNING && h->n < MOST_HEARD) snprintf(h->line[h->n++], sizeof h->line[0], "%s", text);
+}
+
 static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
@@ -38,14 +50,19 @@ static int run(arguments *a) {
   situ_plan *plan = NULL;
   situ_instance *instance = NULL;
   situ_error error = {0};
+  heard said = {.n = 0};
   progress p = progress_start();
   if (a->trajectory && (code = progress_record(&p)) != EXIT_OK) return code;
   a->solve.progress = progress_tell;
   a->solve.context = &p;
   a->instance.log = tell_warning;
+  a->solve.log = hear;
+  a->solve.log_context = &said;
   interrupt_catch();
   situ_status status = situ_place(&plan, &instance, &a->instance, &a->solve, &error);
   progress_stop(&p);
+  if (situ_plan_exists(plan))
+    for (int k = 0; k < said.n; k++) tell_warning(NULL, SITU_LOG_WARNING, said.line[k]);
   if (status == SITU_STATUS_OK) print_warnings();
   code = status == SITU_STATUS_OK ? show(a, plan, instance) : fail_reading(&error);
   if (a->trajectory) {

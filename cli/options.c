@@ -41,12 +41,12 @@ static const option model_rows[] = {
     {0}};
 const option_group model_options = {"Model", model_rows};
 
-#define FUSION_ROW                                                                                              \
-  {                                                                                                             \
-    .name = "fusion", .kind = OPTION_TEXT, .offset = AT(cost.fusion), .value = "PROFILE",                       \
-    .about =                                                                                                    \
-        "What the engine runs as one kernel, which stays on one device: generic, none, onnxruntime, openvino, " \
-        "ort-cpu, ort-cuda or tensorrt. Default: that of the engine."                                           \
+#define FUSION_ROW                                                                                            \
+  {                                                                                                           \
+    .name = "fusion", .kind = OPTION_TEXT, .offset = AT(cost.fusion), .value = "PROFILE", .family = "fusion", \
+    .about =                                                                                                  \
+        "What the engine runs as one kernel, which stays on one device (situ list fusion). Default: that of " \
+        "the engine."                                                                                         \
   }
 static const option problem_rows[] = {
     {.name = "platform",
@@ -143,6 +143,23 @@ static const option problem_rows[] = {
      .most = 1e9,
      .about = "stream: minimise the period under this limit on the latency of one input."},
     {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
+    {.name = "rules",
+     .kind = OPTION_RULES,
+     .value = "FILE",
+     .family = "file",
+     .about =
+         "What is known of the machine: kinds or names of operators that may not run somewhere, what stays together, "
+         "where cuts may be, reserves of memory, efficiency and precision of devices. Repeatable."},
+    {.name = "not",
+     .kind = OPTION_RULE,
+     .value = "KIND=DEVICE",
+     .about = "A rule: operators of this kind do not run on this device, class or type of device (cpu, gpu, npu). "
+              "Repeatable, or separated by commas."},
+    {.name = "reserve",
+     .kind = OPTION_RULE,
+     .value = "DEVICE=SIZE",
+     .about = "A rule: leave so much of the memory of this device, class or type free, as in gpu0=1GiB. Repeatable, or "
+              "separated by commas."},
     {.name = "granularity",
      .kind = OPTION_CHOICE,
      .offset = AT(instance.granularity),
@@ -167,9 +184,9 @@ static const option problem_rows[] = {
      .kind = OPTION_TEXT,
      .offset = AT(cost.engine),
      .value = "NAME",
-     .about = "The engine that runs the model: what it fuses, what its launches cost and what it overlaps. generic, "
-              "eager, onnxruntime, "
-              "openvino, pytorch, tensorflow, tensorrt, torchscript or xla. Default: generic."},
+     .family = "cost-engines",
+     .about = "The engine that runs the model: what it fuses, what its launches cost and what it overlaps (situ list "
+              "cost-engines). Default: generic."},
     FUSION_ROW,
     {.name = "efficiency",
      .kind = OPTION_REAL,
@@ -248,8 +265,9 @@ static const option choice_rows[] = {
      .offset = AT(solve.max_parts),
      .value = "N",
      .least = 1,
-     .about =
-         "stream, latency: at most this many parts, each what tensors connect on one device. Default: any number."},
+     .about = "stream, latency: at most this many parts, each operators of one device that no path leaves and enters "
+              "again (as "
+              "`situ explain` shows them). Default: any number."},
     {.name = "min-part",
      .kind = OPTION_SMALL,
      .offset = AT(solve.min_part),

@@ -137,6 +137,25 @@ static int add_write(arguments *a, const option *o, const char *value) {
   return EXIT_OK;
 }
 
+/* A path of --rules, or short forms as the library takes them: "reserve gpu0=1GiB". */
+static int add_rule(arguments *a, const option *o, const char *value) {
+  for (const char *at = value, *end; at; at = *end ? end + 1 : NULL) {
+    int32_t n = a->instance.n_rules;
+    bool is_path = o->kind == OPTION_RULES;
+    char left[MAX_NAME_BYTES], *words = a->rule_words[n % MAX_NAMES];
+    const char *right;
+    end = is_path ? at + strlen(at) : at + strcspn(at, ",");
+    if (n == MAX_NAMES) return fail_usage("--%s: at most %d rules", o->name, (int)MAX_NAMES);
+    snprintf(words, sizeof a->rule_words[0], "%s %.*s", o->name, (int)(end - at), at);
+    if (!is_path && (end - at >= MAX_NAME_BYTES || !split(strchr(words, ' ') + 1, left, &right)))
+      return bad_value(o, value, o->value);
+    a->rules[n] = is_path ? value : words;
+    a->instance.n_rules = n + 1;
+    a->instance.rules = a->rules;
+  }
+  return EXIT_OK;
+}
+
 static int set_option(arguments *a, const option *o, const char *value) {
   void *field = (char *)a + o->offset;
   switch (o->kind) {
@@ -157,6 +176,8 @@ static int set_option(arguments *a, const option *o, const char *value) {
       a->unused[a->instance.n_unused++] = value;
       a->instance.unused = a->unused;
       return EXIT_OK;
+    case OPTION_RULES:
+    case OPTION_RULE: return add_rule(a, o, value);
     case OPTION_PLATFORM:
       if (a->n_platforms == MAX_PLATFORMS) return fail_usage("--platform: at most %d platforms", (int)MAX_PLATFORMS);
       a->platforms[a->n_platforms++] = value;

@@ -45,7 +45,10 @@ typedef struct situ_instance_options {
   const char *start; /* situ_place: a file of a placement to start from, as for `fix`, that places every operator;
                         one that breaks a constraint is left aside. May be NULL */
   situ_granularity granularity; /* 0: fused */
-  int32_t reserved;             /* 0 */
+  int32_t n_rules;
+  /* What is known of the machine (docs/formats/rules.md), later ones after earlier ones: each a path to a file of
+   * "situ_rules", "not KIND=DEVICE", or "reserve DEVICE=SIZE". For estimated costs only. */
+  const char *const *rules;
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 

@@ -12,6 +12,7 @@
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "cost/cost_models.h"
 #include "plan/plan.h"
 #include "read/reader.h"
 
@@ -30,13 +31,19 @@ static bool keep_dims(arena *a, situ_read_options *read) {
   return dims != NULL;
 }
 
-static bool keep_names(arena *a, instance_options *o) {
-  if (o->n_unused <= 0) return true;
-  const char **names = ARENA_COPY(a, o->unused, const char *, o->n_unused);
-  o->unused = names;
-  for (int32_t i = 0; names && i < o->n_unused; i++)
+static bool keep_names(arena *a, const char *const **list, int32_t n) {
+  if (n <= 0) return true;
+  const char **names = ARENA_COPY(a, *list, const char *, n);
+  *list = names;
+  for (int32_t i = 0; names && i < n; i++)
     if (!keep(a, &names[i])) return false;
   return names != NULL;
+}
+
+static bool all_named(const char *const *list, int32_t n) {
+  bool named = n == 0 || (n > 0 && list);
+  for (int32_t k = 0; named && k < n; k++) named = list[k];
+  return named;
 }
 
 situ_status instance_options_take(instance_options *own, const situ_instance_options *given, situ_error *error) {
@@ -48,17 +55,19 @@ situ_status instance_options_take(instance_options *own, const situ_instance_opt
                             .fix = o.fix,
                             .unused = o.unused,
                             .n_unused = o.n_unused,
-
                             .start = o.start,
+                            .rules = o.rules,
+                            .n_rules = o.n_rules,
                             .granularity = o.granularity};
   if ((unsigned)o.granularity > SITU_GRANULARITY_DEFAULT)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option granularity has no such value");
   TRY(TAKE(own->read, o.read, SITU_READ_OPTIONS_INIT, error));
   TRY(TAKE(own->cost, o.cost, SITU_COST_OPTIONS_INIT, error));
   TRY(TAKE(own->problem, o.problem, SITU_PROBLEM_OPTIONS_INIT, error));
-  bool unused = o.n_unused == 0 || (o.n_unused > 0 && o.unused);
-  for (int32_t k = 0; unused && k < o.n_unused; k++) unused = o.unused[k];
-  if (!unused) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_unused is not the number of names in unused");
+  if (!all_named(o.unused, o.n_unused))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_unused is not the number of names in unused");
+  if (!all_named(o.rules, o.n_rules))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "n_rules is not the number of texts in rules");
   TRY(read_check_dims(&own->read, error));
   if (!own->read.log) own->read.log = o.log, own->read.log_context = o.log_context;
   if (!own->cost.log) own->cost.log = o.log, own->cost.log_context = o.log_context;
@@ -76,7 +85,8 @@ static situ_status keep_options(situ_instance *i, const instance_options *option
   arena *a = i->arena;
   bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->platform) && keep(a, &o->cost.model) &&
             keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) && keep(a, &o->cost.engine) && keep(a, &o->fix) &&
-            keep(a, &o->start) && keep_dims(a, &o->read) && keep_names(a, o);
+            keep(a, &o->start) && keep(a, &o->rules_text) && keep_dims(a, &o->read) &&
+            keep_names(a, &o->unused, o->n_unused) && keep_names(a, &o->rules, o->n_rules);
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -109,7 +119,7 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
   }
   if (i->options.granularity == SITU_GRANULARITY_OPERATOR && !i->options.cost.fusion && !i->options.cost.engine)
     i->options.cost.fusion = "none";
-  TRY(situ_costs_estimate(&i->own_costs, i->model->graph, i->platform, &i->options.cost, error));
+  TRY(costs_estimate(&i->own_costs, i->model->graph, i->platform, &i->options.cost, i->rules, error));
   i->costs = i->own_costs;
   return SITU_STATUS_OK;
 }
@@ -173,12 +183,12 @@ static situ_status read_granularity(situ_instance *i, situ_error *error) {
   const situ_graph *g = i->model->graph;
   int32_t n = g->n_operators, n_copies = n > 0 ? i->graph->n_operators / n : 1;
   if (*which == SITU_GRANULARITY_DEFAULT) *which = default_granularity(i);
-  if (*which < SITU_GRANULARITY_LAYER) return SITU_STATUS_OK;
+  if (*which < SITU_GRANULARITY_LAYER) return instance_join_rules(i, error);
   i->together = ARENA_NEW(i->arena, int32_t, i->graph->n_operators);
   int32_t n_keys = i->together ? granularity_keys(i->together, g, *which, i->arena) : -1;
   if (n_keys < 0) return fail_no_memory(error);
   for (int32_t v = n; v < n * n_copies; v++) i->together[v] = i->together[v - n] < 0 ? -1 : i->together[v - n] + n_keys;
-  return SITU_STATUS_OK;
+  return instance_join_rules(i, error);
 }
 
 situ_problem_options instance_problem_options(const situ_instance *i) {
@@ -199,9 +209,10 @@ situ_status instance_pose(situ_instance *i, situ_error *error) {
 /* As instance_pose, but layers that nobody asked for by name give way where no device can take one. */
 static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
   TRY(instance_pose(i, error));
-  if (!by_default || !i->together || !i->problem->conflict) return SITU_STATUS_OK;
+  if (!by_default || i->options.granularity != SITU_GRANULARITY_LAYER || !i->problem->conflict) return SITU_STATUS_OK;
   i->options.granularity = SITU_GRANULARITY_FUSED;
   i->together = NULL;
+  TRY(instance_join_rules(i, error));
   return instance_pose(i, error);
 }
 
@@ -235,6 +246,7 @@ static situ_status open_steps(situ_instance *i, const instance_options *options,
   TRY(keep_options(i, options, error));
   TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
   TRY(read_platform(i, error));
+  TRY(instance_read_rules(i, error));
   TRY(read_costs(i, error));
   TRY(make_copies(i, error));
   TRY(read_constraints(i, error));
@@ -274,6 +286,7 @@ void situ_instance_free(situ_instance *i) {
   situ_graph_free(i->copies);
   situ_costs_free(i->own_costs);
   situ_platform_free(i->own_platform);
+  rules_free(i->rules);
   situ_model_free(i->model);
   arena_free(i->arena);
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "cost/rules.h"
 #include "problem/problem.h"
 #include "situ/instance.h"
 
@@ -19,6 +20,9 @@ typedef struct instance_options {
   int32_t n_unused;
   situ_granularity granularity;
   const char *start;
+  const char *const *rules;
+  int32_t n_rules;
+  const char *rules_text; /* a JSON array of what rules files hold, where no rules are named; or NULL */
 } instance_options;
 
 /* What a caller gave, in any version's form; texts and arrays are borrowed. BAD_ARGUMENT for what cannot be. */
@@ -39,7 +43,14 @@ struct situ_instance {
   int32_t *pins;     /* [n_operators], or NULL when nothing is pinned */
   bool *unused;      /* [n_devices], or NULL when every device may be used */
   int32_t *together; /* [n_operators] keys of what stays together, or NULL */
+  rule_set *rules;   /* of the model's graph; NULL: none */
 };
+
+/* Reads the rules that the options name, if any, resolves them for the model, and changes the platform by them. What
+ * they say is kept in options.rules_text. */
+situ_status instance_read_rules(situ_instance *instance, situ_error *error);
+/* Joins what rules keep together to the keys of the instance, and makes these where there are none. */
+situ_status instance_join_rules(situ_instance *instance, situ_error *error);
 
 /* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */

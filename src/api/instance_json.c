@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -42,6 +43,12 @@ static json_value *costs_json(const situ_instance *i) {
   if (ok) return o;
   json_free(o);
   return NULL;
+}
+
+/* The rules themselves, so that a plan is judged by what held when it was made. */
+static json_value *rules_json(const char *text) {
+  json_value *list = NULL;
+  return json_parse(&list, text, strlen(text), "rules", NULL) == SITU_STATUS_OK ? list : NULL;
 }
 
 static bool constraints_json(json_value *o, const situ_instance *i) {
@@ -95,6 +102,7 @@ json_value *instance_to_json(const situ_instance *i) {
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
   if (i->options.granularity >= SITU_GRANULARITY_LAYER)
     ok = ok && json_set(o, "granularity", json_new_text(situ_granularity_name(i->options.granularity)));
+  if (i->options.rules_text) ok = ok && json_set(o, "rules", rules_json(i->options.rules_text));
   ok = ok && constraints_json(o, i);
   if (ok) return o;
   json_free(o);
@@ -179,6 +187,7 @@ static const field fields[] = {
            .word = granularity_word),
     MEMBER("pins", FIELD_OBJECT),
     MEMBER("unused", FIELD_LIST),
+    MEMBER("rules", FIELD_LIST),
     {0}};
 static const field cost_fields[] = {MEMBER("source", FIELD_TEXT),
                                     MEMBER("model", FIELD_TEXT, AT(cost.model)),
@@ -320,6 +329,14 @@ static situ_status read_unused(instance_options *o, const json_value *list, cons
   return SITU_STATUS_OK;
 }
 
+static situ_status read_rules(instance_options *o, const json_value *list, arena *a, situ_error *error) {
+  if (!list) return SITU_STATUS_OK;
+  char *text = json_print(list, 0);
+  o->rules_text = arena_string(a, text);
+  free(text);
+  return o->rules_text ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
 situ_status instance_options_from_json(instance_options *o, const json_value *member, const char *path, arena *a,
                                        situ_error *error) {
   place at = {"instance", path, a};
@@ -332,6 +349,7 @@ situ_status instance_options_from_json(instance_options *o, const json_value *me
   const json_value *before = json_get(member, "overlap"); /* version 0.1: what async_copies is now */
   if (json_kind_of(before) == JSON_TRUTH) o->problem.async_copies = json_truth(before, false);
   TRY(read_unused(o, json_get(member, "unused"), &at, error));
+  TRY(read_rules(o, json_get(member, "rules"), a, error));
   at.group = "instance.dims";
   TRY(read_dims(&o->read, json_get(member, "dims"), &at, error));
   at.group = "instance.costs";
@@ -361,4 +379,5 @@ void instance_options_fill(instance_options *o, const instance_options *from) {
     o->unused = from->unused;
     o->n_unused = from->n_unused;
   }
+  if (o->n_rules == 0 && !o->rules_text) o->rules_text = from->rules_text;
 }

@@ -9,6 +9,7 @@
 #include "api/instance.h"
 #include "base/arguments.h"
 #include "base/checked.h"
+#include "cost/cost_models.h"
 #include "plan/plan.h"
 #include "platform/platform.h"
 #include "read/reader.h"
@@ -104,7 +105,7 @@ static situ_status variant_pose(variant *v, const situ_instance *i, const change
   }
   TRY(change_platform(&v->platform, i, c, error));
   if (i->own_costs) {
-    TRY(situ_costs_estimate(&v->costs, i->model->graph, v->platform, &i->options.cost, error));
+    TRY(costs_estimate(&v->costs, i->model->graph, v->platform, &i->options.cost, i->rules, error));
     costs = v->costs;
     if (i->copied_costs) costs = v->copied_costs = costs_copies(v->costs, i->options.problem.copies);
     if (!costs) return fail_no_memory(error);

@@ -106,7 +106,8 @@ static situ_status check_constraints(judge *j, situ_error *error) {
     const char *name = j->platform->devices[d].name;
     count[d]++;
     if (p->costs->time_ns[(int64_t)v * p->n_classes + j->platform->class_of[d]] == SITU_NEVER_NS)
-      judge_note(j, "support", "%s is on %s, where it cannot run", g->name[v], name);
+      judge_note(j, "support", "%s is on %s, where it cannot run%s", g->name[v], name,
+                 costs_is_ruled(p->costs, v, p->class_of[d]) ? ", by a rule" : "");
     if (p->pin[v] >= 0 && p->pin[v] != d)
       judge_note(j, "pin", "%s is on %s; it is pinned to %s", g->name[v], name, j->platform->devices[p->pin[v]].name);
     if (p->pin[v] < 0 && p->unused[d])

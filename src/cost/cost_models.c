@@ -44,6 +44,7 @@ typedef struct estimation {
   const situ_graph *graph;
   const situ_platform *platform;
   const situ_cost_options *options;
+  const rule_set *rules;
   const cost_model *model;
   const fusion_profile *profile;
   const cost_engine *engine;
@@ -76,7 +77,8 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
     for (int32_t v = 0; v < g->n_operators; v++) given[v] = -1;
     TRY(cost_table_read(&e->table, given, g, path, error));
   }
-  if (!fusion_find(&work, g, e->profile->rules, given, scratch)) return fail_no_memory(error);
+  if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))
+    return fail_no_memory(error);
   TRY(e->model->estimate(&e->costs, g, e->platform, &work, e->options, error));
   if (work.group) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
@@ -88,14 +90,27 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   if (e->profile->rules) e->costs->fusion = e->profile->name;
   e->costs->overlap = e->engine->overlap;
   TRY(name_fusion(e, error));
-  return path ? cost_table_apply(e->costs, g, e->platform, path, e->table, error) : SITU_STATUS_OK;
+  if (e->rules) rules_scale(e->rules, e->costs, e->platform);
+  if (path) TRY(cost_table_apply(e->costs, g, e->platform, path, e->table, error));
+  if (!e->rules) return SITU_STATUS_OK;
+  char source[400];
+  snprintf(source, sizeof source, "%.380s; under rules", e->costs->source);
+  e->costs->source = arena_string(e->costs->arena, source);
+  bool made = e->costs->source && rules_forbid(e->rules, e->costs, e->platform, &work);
+  return made ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
 situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                 const situ_cost_options *given, situ_error *error) {
-  situ_cost_options own, *options = &own;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, graph, platform));
+  return costs_estimate(out, graph, platform, given, NULL, error);
+}
+
+situ_status costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                           const situ_cost_options *given, const rule_set *r, situ_error *error) {
+  situ_cost_options own, *options = &own;
+  *out = NULL;
   TRY(TAKE(own, given, SITU_COST_OPTIONS_INIT, error));
   const cost_model *model = model_find(options->model);
   if (!model)
@@ -111,7 +126,7 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no profile of fusion is called \"%.60s\"",
                      options->fusion);
   arena *scratch = arena_new();
-  estimation e = {graph, platform, options, model, profile, engine, NULL, NULL};
+  estimation e = {graph, platform, options, r, model, profile, engine, NULL, NULL};
   situ_status status = scratch ? estimate(&e, scratch, error) : fail_no_memory(error);
   arena_free(scratch);
   json_free(e.table);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "cost/costs.h"
 #include "cost/fusion.h"
+#include "cost/rules.h"
 
 /* One row of the table of cost models. */
 typedef struct cost_model {
@@ -33,6 +34,11 @@ situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const
  * none) takes no time: an engine works it out in each part that needs it. */
 situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                      const bool *known, situ_error *error);
+
+/* As situ_costs_estimate, under rules (NULL: none) that were resolved for this graph and, by numbers of devices, for
+ * this platform. Factors count for estimates, not for times of a table. */
+situ_status costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+                           const situ_cost_options *options, const rule_set *r, situ_error *error);
 
 /* Reads a cost table (docs/formats/costs.md) to *root, the caller's. given[v] becomes the head of the kernel
  * that the table puts v into, v itself where it has a time of its own, and is left as it is where the table does not

@@ -38,10 +38,13 @@ static situ_status bad(const table *t, situ_error *error, const char *op, const 
                  : fail_with(error, SITU_STATUS_BAD_INPUT, where, "%s", text);
 }
 
-static int32_t class_find(const situ_platform *p, const char *name) {
-  for (int32_t k = 0; k < p->n_classes; k++)
-    if (strcmp(p->class_name[k], name) == 0) return k;
-  return -1;
+/* Whether the times of a class of that name are those of class k: of that name itself, or split from it by rules
+ * (NAME:DEVICE) where no other class is of that name. */
+static bool is_of_class(const situ_platform *p, int32_t k, const char *name) {
+  size_t n = strlen(name);
+  bool split = strncmp(p->class_name[k], name, n) == 0 && p->class_name[k][n] == ':';
+  for (int32_t i = 0; split && i < p->n_classes; i++) split = strcmp(p->class_name[i], name) != 0;
+  return split || strcmp(p->class_name[k], name) == 0;
 }
 
 /* Whether the file says, by its list "classes", that it has times of that class. */
@@ -57,18 +60,18 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
   if (json_kind_of(times) != JSON_OBJECT_KIND) return bad(t, error, op, "", "must be an object of class: time");
   json_member member = {0};
   while (json_next(times, &member)) {
-    int32_t k = class_find(t->platform, member.key);
-    if (k < 0 && !listed(t->classes, member.key))
+    bool known = false;
+    for (int32_t k = 0; k < t->platform->n_classes && !known; k++) known = is_of_class(t->platform, k, member.key);
+    if (!known && !listed(t->classes, member.key))
       return bad(t, error, op, member.key, "is not a class of the platform, and \"classes\" does not list it");
     bool whole = unit_ns == 1.0 && json_kind_of(member.value) == JSON_WHOLE;
     double time = json_number(member.value, -1.0) * unit_ns;
     bool never = json_kind_of(member.value) == JSON_NULL_KIND;
     if (!never && !(isfinite(time) && time >= 0.0))
       return bad(t, error, op, member.key, "must be a time of at least 0, or null for \"cannot run\"");
-    if (k >= 0)
-      t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = never   ? SITU_NEVER_NS
-                                                                : whole ? json_whole(member.value, 0)
-                                                                        : sat_round(time);
+    int64_t time_ns = never ? SITU_NEVER_NS : whole ? json_whole(member.value, 0) : sat_round(time);
+    for (int32_t k = 0; k < t->platform->n_classes; k++)
+      if (is_of_class(t->platform, k, member.key)) t->costs->time_ns[(int64_t)v * t->costs->n_classes + k] = time_ns;
   }
   return SITU_STATUS_OK;
 }

@@ -42,6 +42,8 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   int64_t times = (int64_t)c->n_operators * c->n_classes;
   memcpy(out->transfer_rows, c->transfer_rows, (size_t)c->n_rows * (size_t)c->n_kinds * sizeof(int64_t));
   for (int32_t k = 0; k < n; k++) memcpy(out->time_ns + k * times, c->time_ns, (size_t)times * sizeof(int64_t));
+  if (c->ruled) out->ruled = ARENA_NEW(out->arena, bool, times *n);
+  for (int32_t k = 0; out->ruled && k < n; k++) memcpy(out->ruled + k * times, c->ruled, (size_t)times * sizeof(bool));
   if (c->group) out->group = ARENA_NEW(out->arena, int32_t, out->n_operators);
   for (int32_t v = 0; out->group && v < out->n_operators; v++)
     out->group[v] = c->group[v % c->n_operators] + v / c->n_operators * c->n_operators;
@@ -56,7 +58,8 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   out->fusion = c->fusion;
   out->n_kernels = c->n_kernels * n;
   out->moved_bytes = sat_mul(c->moved_bytes, n);
-  if (out->source && (out->unit_name || !c->unit_name) && (out->group || !c->group)) return out;
+  if (out->source && (out->unit_name || !c->unit_name) && (out->group || !c->group) && (out->ruled || !c->ruled))
+    return out;
   situ_costs_free(out);
   return NULL;
 }

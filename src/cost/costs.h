@@ -23,6 +23,7 @@ struct situ_costs {
   int64_t *time_ns; /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
   int32_t *group;   /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
                        NULL: nothing is fused */
+  bool *ruled;      /* [operator * n_classes + class] whether it is a rule that forbids it (cost/rules.h); NULL: none */
   int32_t n_rows;
   int64_t *transfer_rows;              /* [row * n_kinds + kind]; multi-hop kinds are sums over their hops */
   int64_t **transfer_ns;               /* [tensor] its row: transfer_ns[t][kind] */
@@ -41,6 +42,11 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
 /* The row of a tensor: 0 .. n_rows-1. */
 static inline int32_t costs_row(const situ_costs *c, int32_t t) {
   return (int32_t)((c->transfer_ns[t] - c->transfer_rows) / c->n_kinds);
+}
+
+/* Whether it is a rule that forbids operator v on a class. */
+static inline bool costs_is_ruled(const situ_costs *c, int32_t v, int32_t class) {
+  return c->ruled && c->ruled[(int64_t)v * c->n_classes + class];
 }
 
 /* Fills row_least_ns and row_most_ns when all rows are filled. O(rows * kinds + tensors). */

@@ -30,11 +30,12 @@ typedef struct kernel {
 typedef struct pass {
   const situ_graph *g;
   unsigned rules;
-  uint8_t *kind_class; /* [kind] */
-  int32_t *into;       /* disjoint sets; data at the roots */
-  kernel *of;          /* [root] */
-  bool *free, *source; /* [operator] without work; without work and computed from constants alone */
-  bool *done;          /* [operator] taken by a pattern before its turn */
+  uint8_t *kind_class;  /* [kind] */
+  int32_t *into;        /* disjoint sets; data at the roots */
+  kernel *of;           /* [root] */
+  bool *free, *source;  /* [operator] without work; without work and computed from constants alone */
+  bool *done;           /* [operator] taken by a pattern before its turn */
+  const int32_t *apart; /* [operator], or NULL */
 } pass;
 
 static fusion_class class_of(const pass *p, int32_t v) { return (fusion_class)p->kind_class[p->g->kind[v]]; }
@@ -64,7 +65,11 @@ static int32_t links(pass *p, int32_t v, int32_t root) {
 }
 
 /* Whether the operators may share a kernel as far as others than the engine are concerned. */
-static bool may_share(const situ_graph *g, int32_t u, int32_t v) {
+static bool may_share(const pass *p, int32_t u, int32_t v) {
+  const situ_graph *g = p->g;
+  const int32_t *apart = p->apart;
+  bool idle = apart && ((p->free[u] && apart[u] == 0) || (p->free[v] && apart[v] == 0));
+  if (apart && apart[u] != apart[v] && !idle) return false;
   return g->phase[u] == SITU_PHASE_FORWARD && g->phase[v] == SITU_PHASE_FORWARD && g->colocation[u] == g->colocation[v];
 }
 
@@ -112,7 +117,7 @@ static bool takes_elementwise(const pass *p, const kernel *k, fusion_class class
 /* Whether c may follow at the exit of the kernel of this root. */
 static bool follows(pass *p, int32_t c, int32_t root) {
   const kernel *k = &p->of[root];
-  if (k->head < 0 || ((k->flags | p->of[c].flags) & IS_FIXED) || !may_share(p->g, k->exit, c)) return false;
+  if (k->head < 0 || ((k->flags | p->of[c].flags) & IS_FIXED) || !may_share(p, k->exit, c)) return false;
   if (k->open != links(p, c, root)) return false;
   fusion_class class = class_of(p, c);
   switch (class) {
@@ -130,7 +135,7 @@ static bool follows(pass *p, int32_t c, int32_t root) {
  * front of a head, and elementwise operators in front of others. */
 static bool precedes(pass *p, int32_t c, int32_t root) {
   const kernel *k = &p->of[root];
-  if (k->head < 0 || ((k->flags | p->of[root_of(p, c)].flags) & IS_FIXED) || !may_share(p->g, k->exit, c)) return false;
+  if (k->head < 0 || ((k->flags | p->of[root_of(p, c)].flags) & IS_FIXED) || !may_share(p, k->exit, c)) return false;
   if (k->open != links(p, c, root)) return false;
   fusion_class class = class_of(p, c), head = head_class(p, k);
   bool elementwise = head == FUSION_EACH || head == FUSION_ADD || head == FUSION_SCALE || head == FUSION_DEQUANT;
@@ -174,7 +179,7 @@ static void join_producer(pass *p, int32_t v) {
     root = of;
     n++;
   }
-  if (root < 0 || p->of[root].head < 0 || !may_share(g, p->of[root].exit, v)) return;
+  if (root < 0 || p->of[root].head < 0 || !may_share(p, p->of[root].exit, v)) return;
   p->into[v] = root;
   p->of[root].open += p->of[v].open - n;
 }
@@ -188,7 +193,7 @@ static void join_consumer(pass *p, int32_t v) {
     int32_t root = root_of(p, g->use[i]);
     if (first < 0 || p->of[root].exit < p->of[first].exit) first = root;
   }
-  if (first < 0 || !may_share(g, v, p->of[first].exit)) return;
+  if (first < 0 || !may_share(p, v, p->of[first].exit)) return;
   p->into[v] = first;
 }
 
@@ -223,7 +228,7 @@ static bool may_grow(pass *p, const pattern *x, int32_t v, int32_t *inner, bool 
   fusion_class class = class_of(p, v);
   bool each = class == FUSION_EACH || class == FUSION_ADD || class == FUSION_SCALE || class == FUSION_REDUCE;
   if ((!each && !p->free[v]) || p->done[v] || (p->of[v].flags & IS_FIXED) || uses_of(g, v) > PATTERN_USES) return false;
-  if (!may_share(g, x->member[0], v)) return false;
+  if (!may_share(p, x->member[0], v)) return false;
   *inner = 0;
   for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
     int32_t u = g->producer[g->in[i]];
@@ -276,7 +281,7 @@ static int32_t pattern_front(pass *p, const pattern *x) {
   }
   if (root < 0 || x->reduces || (p->of[root].flags & IS_FIXED)) return -1;
   for (int32_t i = 0; i < x->n; i++) n += links(p, x->member[i], root);
-  if (p->of[root].open != n || !may_share(g, p->of[root].exit, x->member[0])) return -1;
+  if (p->of[root].open != n || !may_share(p, p->of[root].exit, x->member[0])) return -1;
   return takes_elementwise(p, &p->of[root], FUSION_EACH, false) ? root : -1;
 }
 
@@ -442,14 +447,15 @@ static bool sum_work(fusion *out, pass *p, arena *a) {
   return true;
 }
 
-bool fusion_find(fusion *out, const situ_graph *g, unsigned rules, const int32_t *given, arena *a) {
+bool fusion_find(fusion *out, const situ_graph *g, unsigned rules, const int32_t *given, const int32_t *apart,
+                 arena *a) {
   *out = (fusion){.flops = g->flops, .moved_bytes = g->moved_bytes, .dtype = g->dtype};
   int32_t n = g->n_operators;
   if (!rules && !given) {
     for (int32_t v = 0; v < n; v++) out->n_working += g->flops[v] > 0 || g->moved_bytes[v] > 0;
     return true;
   }
-  pass p = {.g = g, .rules = rules};
+  pass p = {.g = g, .rules = rules, .apart = apart};
   out->known = ARENA_ZERO(a, bool, n);
   if (!out->known || !open_pass(&p, out, given, a)) return false;
   close_given(&p, given);

@@ -71,7 +71,9 @@ typedef struct fusion {
 
 /* Finds the kernels of a graph by a set of rules, in one pass in topological order; O(V + E). given[v] >= 0 says that v
  * is in the kernel with the head given[v] whatever the rules say (and apart from all other working operators where it
- * is v itself); NULL: nothing is given. Arrays in the arena. False without memory. */
-bool fusion_find(fusion *out, const situ_graph *graph, unsigned rules, const int32_t *given, arena *a);
+ * is v itself); NULL: nothing is given. Operators of unlike apart[v] share no kernel, but one without work and apart 0
+ * may join any; NULL: all are alike. Arrays in the arena. False without memory. */
+bool fusion_find(fusion *out, const situ_graph *graph, unsigned rules, const int32_t *given, const int32_t *apart,
+                 arena *a);
 
 #endif

@@ -3,41 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
-
-/* The rule of docs/model.md for one device: piece(v) is the maximum over the predecessors u of piece(u) + [u not on d],
- * at least 1, for v on d, and the maximum of piece(u), at least 0, for others. */
-static void count_pieces(int32_t *piece, const situ_graph *g, const int32_t *device, int32_t d) {
-  for (int32_t v = 0; v < g->n_operators; v++) {
-    bool here = device[v] == d;
-    int32_t most = here;
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-      int32_t u = g->producer[g->in[i]], next = piece[u] + (here && device[u] != d);
-      if (next > most) most = next;
-    }
-    piece[v] = most;
-  }
-}
-
-/* Numbers the pieces of each device after those of the devices before it. Returns how many there are, -1 without
- * memory. */
-static int32_t number_pieces(int32_t *of, const situ_problem *p, const int32_t *device, arena *scratch) {
-  int32_t n = p->n_operators, total = 0, *piece = ARENA_NEW(scratch, int32_t, n);
-  bool *used = ARENA_ZERO(scratch, bool, p->n_devices);
-  if (!piece || !used) return -1;
-  for (int32_t v = 0; v < n; v++) used[device[v]] = true;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    if (!used[d]) continue;
-    int32_t most = 0;
-    count_pieces(piece, p->graph, device, d);
-    for (int32_t v = 0; v < n; v++) {
-      if (device[v] != d) continue;
-      of[v] = total + piece[v] - 1;
-      if (piece[v] > most) most = piece[v];
-    }
-    total += most;
-  }
-  return total;
-}
+#include "view/pieces.h"
 
 typedef struct dated_part {
   situ_part part;
@@ -67,21 +33,17 @@ static void add_member(dated_part *part, const situ_problem *p, const int32_t *d
 
 static bool make_parts(part_list *out, const situ_problem *p, const int32_t *device, const int64_t *when, arena *a,
                        arena *scratch) {
-  int32_t n = number_pieces(out->of, p, device, scratch), kept = 0;
+  int32_t n = pieces_find(out->of, p, device, scratch);
   dated_part *rows = n >= 0 ? ARENA_ZERO(scratch, dated_part, n) : NULL;
   int32_t *number = n >= 0 ? ARENA_NEW(scratch, int32_t, n) : NULL;
   if (!rows || !number) return false;
   for (int32_t v = 0; v < p->n_operators; v++) add_member(&rows[out->of[v]], p, device, when, v);
-  for (int32_t k = 0; k < n; k++) {
-    if (rows[k].part.n_operators == 0) continue; /* a path may skip a number */
-    rows[kept] = rows[k];
-    rows[kept++].key = k;
-  }
-  qsort(rows, (size_t)kept, sizeof *rows, by_time);
-  out->n = kept;
-  out->part = ARENA_NEW(a, situ_part, kept);
+  for (int32_t k = 0; k < n; k++) rows[k].key = k;
+  qsort(rows, (size_t)n, sizeof *rows, by_time);
+  out->n = n;
+  out->part = ARENA_NEW(a, situ_part, n);
   if (!out->part) return false;
-  for (int32_t k = 0; k < kept; k++) {
+  for (int32_t k = 0; k < n; k++) {
     out->part[k] = rows[k].part;
     number[rows[k].key] = k;
   }

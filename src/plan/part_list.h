@@ -5,10 +5,8 @@
 #include "problem/problem.h"
 #include "situ/explain.h"
 
-/* A part is a set of operators on one device that no path leaves and enters again, so that an engine can run it as one
- * sub-graph. Parts are those of the published rule for calls (docs/model.md, calls), applied to every device, hosts
- * too: each time a path leaves a device and comes back, another part of that device begins. They are numbered in order
- * of `when` ([operator], a start time, for example; NULL: of their first operators), then of their first operators. */
+/* The parts of view/pieces.h, numbered in order of `when` ([operator], a start time, for example; NULL: of their first
+ * operators), then of their first operators. */
 typedef struct part_list {
   int32_t n;
   int32_t *of;          /* [operator] its part */
@@ -16,7 +14,7 @@ typedef struct part_list {
   int64_t handed_bytes; /* bytes that go to another memory, once for each tensor and receiving memory */
 } part_list;
 
-/* Arrays in the arena. O(used devices * (V + E)). False without memory. */
+/* Arrays in the arena. False without memory. */
 bool part_list_find(part_list *out, const situ_problem *problem, const int32_t *device, const int64_t *when, arena *a);
 /* What each part holds, in words: [n] texts in the arena. False without memory. */
 bool part_list_name(const char ***out, const part_list *parts, const situ_problem *problem, arena *a);

@@ -1,6 +1,7 @@
 /* The catalogue: known devices and kinds of link, and looking them up. */
 #include "platform/catalogue.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -24,6 +25,8 @@ enum { N_TABLES = sizeof tables / sizeof tables[0] };
  * - A GPU in the memory of its host 15 us to and 25 back: it is waited for as any other. An NPU or DLA 60: handing over
  *   takes 10 to 43 us when leaving the GPU of a Jetson Xavier, 45 to 74 when leaving its DLA, though memory is shared
  *   (Dagli et al., "HaX-CoNN", PPoPP 2024).
+ * - PCIe between GPUs whose driver lets them copy to each other (P2P) 12 us: an estimate, between NVLink and the 11 to
+ *   19 us that p2pBandwidthLatencyTest has without P2P.
  * - NVLink and Infinity Fabric 8 us: a NCCL operation of 8 bytes in a node takes 9.8 us (nccl-tests, issue 331), the
  *   copy itself about 2 (p2pBandwidthLatencyTest).
  * - RDMA 10 us with software, TCP 40 us in a rack at 25 Gbit/s and more, 80 us below. */
@@ -34,6 +37,10 @@ static const situ_link_kind_info kinds[] = {
      "PCI-SIG: 16 lanes x 16 GT/s x 128/130 = 31.5 GB/s, x 0.8"},
     {0, "pcie5", "PCI Express 5.0 x16", 10000, 20000, G(50.4), false, false,
      "PCI-SIG: 16 lanes x 32 GT/s x 128/130 = 63.0 GB/s, x 0.8"},
+    {0, "pcie3-p2p", "PCI Express 3.0 x16, GPU to GPU", 12000, 12000, G(10), true, false,
+     "NCCL issue 814: 9.9 GB/s between two GPUs with P2P; the latency is estimated"},
+    {0, "pcie4-p2p", "PCI Express 4.0 x16, GPU to GPU", 12000, 12000, G(20), true, false,
+     "twice the rate of PCI Express 3.0, as in the standards; the latency is estimated"},
     {0, "nvlink1", "NVLink 1, one link for each pair", 8000, 8000, G(16), true, false,
      "NVIDIA DGX-1 (P100) whitepaper: 20 GB/s, x 0.8"},
     {0, "nvlink2", "NVLink 2, two links for each pair", 8000, 8000, G(40), true, false,
@@ -113,29 +120,38 @@ const situ_link_kind_info *link_kind_find(const char *key) {
   return NULL;
 }
 
-enum { N_NEAREST = 3 };
+enum { N_NEAREST = 3, MOST_WRONG = 3 };
 
 typedef struct nearest {
   const char *best[N_NEAREST];
-  int distance[N_NEAREST];
+  int score[N_NEAREST], n;
 } nearest;
 
-/* Names that begin with what was wanted come first, since they differ in what was left out. */
+/* Keeps the names that are like what was wanted: few letters are other, or half of them and at least three begin it.
+ * Names that begin with what was wanted come first, since they differ in what was left out. */
 static void offer(nearest *found, const char *wanted, const char *name) {
-  size_t n = strlen(wanted);
-  int d = n > 1 && strncasecmp(name, wanted, n) == 0 ? 0 : name_distance(wanted, name), at = N_NEAREST;
-  while (at > 0 && (!found->best[at - 1] || d < found->distance[at - 1])) at--;
-  if (at == N_NEAREST) return;
-  for (int k = N_NEAREST - 1; k > at; k--) {
+  int n = (int)strlen(wanted), same = 0, distance = name_distance(wanted, name);
+  while (same < n && tolower((unsigned char)wanted[same]) == tolower((unsigned char)name[same])) same++;
+  bool near = distance <= (n / 2 < MOST_WRONG ? n / 2 : MOST_WRONG) || (same >= 3 && 2 * same >= n);
+  int score = distance - same, at = found->n;
+  while (at > 0 && score < found->score[at - 1]) at--;
+  if (!near || at == N_NEAREST) return;
+  if (found->n < N_NEAREST) found->n++;
+  for (int k = found->n - 1; k > at; k--) {
     found->best[k] = found->best[k - 1];
-    found->distance[k] = found->distance[k - 1];
+    found->score[k] = found->score[k - 1];
   }
   found->best[at] = name;
-  found->distance[at] = d;
+  found->score[at] = score;
 }
 
-static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found) {
-  snprintf(into, CATALOGUE_HINT_BYTES, "%s, %s or %s", found->best[0], found->best[1], found->best[2]);
+static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, const char *otherwise) {
+  int n = snprintf(into, CATALOGUE_HINT_BYTES, "%s", found->n > 0 ? "did you mean " : otherwise);
+  for (int k = 0; k < found->n; k++)
+    n += snprintf(into + n, CATALOGUE_HINT_BYTES - (size_t)n, "%.40s%s", found->best[k],
+                  k + 2 < found->n    ? ", "
+                  : k + 2 == found->n ? " or "
+                                      : "?");
   return into;
 }
 
@@ -143,13 +159,13 @@ const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char
   nearest found = {0};
   const situ_device_kind_info *row;
   for (int32_t i = 0; (row = device_at(i)); i++) offer(&found, key, row->name);
-  return told(into, &found);
+  return told(into, &found, "`situ list devices` shows them; a platform file is named by its path, such as ./own.json");
 }
 
 const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
   for (int i = 0; i < N_KINDS; i++) offer(&found, key, kinds[i].name);
-  return told(into, &found);
+  return told(into, &found, "`situ list links` shows them");
 }
 
 situ_device catalogue_device(const situ_device_kind_info *row) {

@@ -8,7 +8,8 @@
 const situ_device_kind_info *catalogue_find(const char *key);
 const situ_link_kind_info *link_kind_find(const char *key);
 
-/* Writes the known keys that are nearest to `key` by edit distance into `into`: "a100-40g, a100-80g or a30-24g". */
+/* What to tell of a key that there is none of, written into `into` and returned: "did you mean a100-40g or a100-80g?"
+ * with at most three that are like it, by edit distance and common beginning; else where all of them are listed. */
 enum { CATALOGUE_HINT_BYTES = 200 };
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key);
 const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key);

@@ -65,8 +65,8 @@ static situ_status take_link(const composer *c, term *t, const char *word, situ_
                      word);
   if (!kind) {
     char hint[CATALOGUE_HINT_BYTES];
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; did you mean %s?",
-                     word, catalogue_nearest_link(hint, word));
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; %s", word,
+                     catalogue_nearest_link(hint, word));
   }
   if (kind->fabric && strcmp(t->row->kind, "cpu") == 0)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "%s joins accelerators, not hosts such as %s",
@@ -100,8 +100,8 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
   t.row = catalogue_find(word);
   if (!t.row) {
     char hint[CATALOGUE_HINT_BYTES];
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no known device is called \"%s\"; did you mean %s?",
-                     word, catalogue_nearest_device(hint, word));
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no known device is called \"%s\"; %s", word,
+                     catalogue_nearest_device(hint, word));
   }
   t.bus = link_kind_find(t.row->bus);
   if (**at == '@') {
@@ -144,8 +144,8 @@ static situ_status take_server(composer *c, const char **at, situ_error *error) 
   if (!take_word(word, at, "+()")) return bad_name(c, error, "expected a kind of link at", *at);
   const situ_link_kind_info *network = link_kind_find(word);
   if (!network)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; did you mean %s?",
-                     word, catalogue_nearest_link(hint, word));
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; %s", word,
+                     catalogue_nearest_link(hint, word));
   if (network->fabric)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name,
                      "%s joins the accelerators of one server, not servers; write it inside the brackets",

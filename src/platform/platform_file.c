@@ -153,7 +153,7 @@ static situ_status describe(situ_device *d, const loader *f, const file_device *
     const situ_device_kind_info *row = catalogue_find(entry->base);
     if (!row) {
       char hint[CATALOGUE_HINT_BYTES];
-      return fields_fail(error, f->where, spot, "no known device is called \"%.60s\"; did you mean %s?", entry->base,
+      return fields_fail(error, f->where, spot, "no known device is called \"%.60s\"; %s", entry->base,
                          catalogue_nearest_device(hint, entry->base));
     }
     *d = catalogue_device(row);
@@ -281,7 +281,7 @@ static situ_status link_speed(const loader *f, const char *spot, const file_link
     const situ_link_kind_info *kind = link_kind_find(entry->kind);
     if (!kind) {
       char hint[CATALOGUE_HINT_BYTES];
-      return fields_fail(error, f->where, spot, "no kind of link is called \"%.60s\"; did you mean %s?", entry->kind,
+      return fields_fail(error, f->where, spot, "no kind of link is called \"%.60s\"; %s", entry->kind,
                          catalogue_nearest_link(hint, entry->kind));
     }
     link->latency_ns = kind->latency_ns;

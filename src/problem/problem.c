@@ -225,10 +225,16 @@ static void find_conflicts(situ_problem *p) {
     bool somewhere = false;
     for (int32_t d = 0; d < p->n_devices && !somewhere; d++) somewhere = problem_allows(p, v, d);
     if (somewhere) continue;
-    if (p->pin[v] >= 0)
-      conflict(p, "support: %s is pinned to %s but cannot run there", g->name[v], p->platform->devices[p->pin[v]].name);
+    int32_t d = p->pin[v], ruled = 0;
+    for (int32_t k = 0; k < p->n_classes; k++) ruled += costs_is_ruled(p->costs, v, k);
+    if (d >= 0)
+      conflict(p, "support: %s is pinned to %s but cannot run there%s", g->name[v], p->platform->devices[d].name,
+               costs_is_ruled(p->costs, v, p->class_of[d]) ? ", by a rule" : "");
     else
-      conflict(p, "support: %s can run on no device that may be used", g->name[v]);
+      conflict(p, "support: %s can run on no device that may be used%s", g->name[v],
+               ruled == p->n_classes ? ": rules forbid all"
+               : ruled > 0           ? ": rules forbid some"
+                                     : "");
   }
   for (int32_t k = 0; k < p->units.n && !p->conflict; k++) {
     unit_members u = unit_list_members(&p->units, k);

@@ -214,8 +214,9 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
     snprintf(into, n, "%s alone, which exceeds the limit", name);
   else if (value == single)
     snprintf(into, n,
-             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL && !situ_plan_is_claim(plan)
-                 ? "%s alone; no split can be better"
+             situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL
+                 ? situ_plan_is_claim(plan) ? "%s alone; no split is better for these costs, by the proof of the plan"
+                                            : "%s alone; no split can be better"
              : situ_plan_best_found_ns(plan) < value ? "%s alone; a split gains too little, see below"
                                                      : "%s alone; no better split was found",
              name);

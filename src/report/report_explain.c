@@ -171,7 +171,7 @@ static void part_rows(text_buffer *t, const situ_explanation *x, const situ_prob
   }
   table_column(&rows, "part", ALIGN_RIGHT, 0);
   table_column(&rows, "device", ALIGN_LEFT, 24);
-  table_column(&rows, "operators", ALIGN_RIGHT, 0);
+  table_column(&rows, "kernels", ALIGN_RIGHT, 0);
   table_column(&rows, "work", ALIGN_RIGHT, 0);
   table_column(&rows, "holds", ALIGN_PROSE, 0);
   for (int32_t k = 0; k < n && k < MOST_PARTS; k++) {
@@ -243,6 +243,20 @@ static void what_if_rows(text_buffer *t, const situ_what_if_list *what_ifs, cons
   table_stop(&rows);
 }
 
+/* What rules keep off devices: "gpu1 may not run 53 operators". False where nothing is. */
+static bool rules_text(text_buffer *t, const situ_problem *p) {
+  bool any = false;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    int32_t n = 0;
+    for (int32_t v = 0; v < p->n_operators; v++) n += costs_is_ruled(p->costs, v, p->class_of[d]);
+    if (n == 0) continue;
+    text_add(t, "%s%s may not run %d %s", any ? ", " : "", p->platform->devices[d].name, (int)n,
+             n == 1 ? "operator" : "operators");
+    any = true;
+  }
+  return any;
+}
+
 static char *explain_text(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
                           const situ_what_if_list *what_ifs, const situ_report_options *options) {
   text_buffer t = {0}, words = {0};
@@ -264,6 +278,7 @@ static char *explain_text(const situ_explanation *x, const situ_plan *plan, cons
     share_text(&words, x, plan, p);
     long_fact(&t, options, "time spent", &words);
   }
+  if (rules_text(&words, p)) long_fact(&t, options, "by rule", &words);
   what_if_rows(&t, what_ifs, plan, options);
   return text_take(&t);
 }

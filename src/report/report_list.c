@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cost/fusion.h"
 #include "report/report.h"
 #include "situ/engine.h"
 #include "situ/learn.h"
@@ -147,6 +148,25 @@ static bool writer_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
   return true;
 }
 
+static bool fusion_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  const char *name = situ_fusion_profile_at(i);
+  c[0].text = name;
+  c[1].text = name ? fusion_profile_find(name)->title : "";
+  return name != NULL;
+}
+
+static bool cost_engine_row(list_cell *c, int32_t i, char room[LIST_CELL_BYTES]) {
+  const char *name = situ_cost_engine_at(i);
+  if (!name) return false;
+  const cost_engine *e = cost_engine_find(name);
+  snprintf(room, LIST_CELL_BYTES, "%g", e->launch);
+  c[0].text = name;
+  c[1].text = e->fusion;
+  c[2].text = room;
+  c[3].text = e->title;
+  return true;
+}
+
 static const list_family families[] = {
     {"solvers",
      "ways to find a plan (--solver)",
@@ -174,6 +194,14 @@ static const list_family families[] = {
      "ways to estimate times (--costs)",
      {{"name", "name", 0}, {"title", "what it does", 0}, {"source", NULL, 0}},
      cost_row},
+    {"fusion",
+     "what engines run as one kernel, for estimates (--fusion)",
+     {{"name", "name", 0}, {"title", "what it is", 0}},
+     fusion_row},
+    {"cost-engines",
+     "engines whose launches and fusion can be estimated (--engine)",
+     {{"name", "name", 0}, {"fusion", "fusion", 0}, {"launch_factor", "launches x", 0}, {"title", "what it is", 0}},
+     cost_engine_row},
     {"devices",
      "known devices, for names such as cpu+2*a100-80g (--platform)",
      {{"name", "name", 0},

@@ -63,15 +63,16 @@ static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
 static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_run *run, const fewer_rules *rules,
                                double uncertainty) {
   placement where[FEWER_PLANS + 1];
-  double quantile[FEWER_PLANS + 1];
-  for (int32_t k = 0; k < pool->n; k++) where[k] = pool->plan[k].where;
+  bool may[FEWER_PLANS + 1];
+  for (int32_t k = 0; k < pool->n; k++) {
+    where[k] = pool->plan[k].where;
+    may[k] = fewer_keeps(&pool->plan[k], rules);
+  }
   int32_t draws = draws_of(run->problem, pool->n);
   const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];
-  if (!robust_quantiles(quantile, run->problem, where, pool->n, other, uncertainty, draws, run->seed, run->arena))
-    return fail_no_memory(run->error);
-  for (int32_t k = 0; k < pool->n; k++)
-    if (fewer_keeps(&pool->plan[k], rules) && quantile[k] > quantile[*chosen]) *chosen = k;
-  return SITU_STATUS_OK;
+  return robust_best(chosen, run->problem, where, may, pool->n, other, uncertainty, draws, run->seed, run->arena)
+             ? SITU_STATUS_OK
+             : fail_no_memory(run->error);
 }
 
 /* Compares the plan with the single device, which is taken where the plan is not sure to be better. Where the single

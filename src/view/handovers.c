@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/disjoint.h"
+#include "view/pieces.h"
 
 void handovers_count(handovers *out, const situ_problem *p, const int32_t *device, int32_t *stamp) {
   const situ_graph *g = p->graph;
@@ -37,7 +38,7 @@ static void join_neighbours(int32_t *into, bool *crosses, const situ_graph *g, c
   }
 }
 
-/* Pieces that nothing leaves or enters join the first part of their device that something does, else each other. */
+/* Pieces that nothing leaves or enters join the first of their device that something does, else each other. */
 static void join_lonely(int32_t *into, const bool *crosses, const situ_problem *p, const int32_t *device,
                         int32_t *home) {
   for (int32_t d = 0; d < p->n_devices; d++) home[d] = -1;
@@ -53,11 +54,11 @@ static void join_lonely(int32_t *into, const bool *crosses, const situ_problem *
   }
 }
 
-bool handovers_find(handovers *out, const situ_problem *p, const int32_t *device, arena *a) {
-  int32_t n = p->n_operators, *into, *home, *units;
+static bool find_islands(handovers *out, const situ_problem *p, const int32_t *device, arena *a) {
+  int32_t n = p->n_operators, *into, *home;
   bool *crosses;
-  *out = (handovers){.least_units = INT32_MAX};
-  if (!ARENA_ARRAYS(a, ARRAY(out->part, n), ARRAY(into, n), ARRAY(home, p->n_devices), ZEROS(crosses, n))) return false;
+  if (!ARENA_ARRAYS(a, ARRAY(out->island, n), ARRAY(into, n), ARRAY(home, p->n_devices), ZEROS(crosses, n)))
+    return false;
   handovers_count(out, p, device, home);
   disjoint_init(into, n);
   join_neighbours(into, crosses, p->graph, device);
@@ -65,10 +66,22 @@ bool handovers_find(handovers *out, const situ_problem *p, const int32_t *device
     if (crosses[v]) crosses[disjoint_root(into, v)] = true;
   for (int32_t v = 0; v < n; v++) crosses[v] = crosses[disjoint_root(into, v)];
   join_lonely(into, crosses, p, device, home);
-  out->n_parts = disjoint_number(out->part, into, n);
-  if (!(units = ARENA_ZERO(a, int32_t, out->n_parts))) return false;
-  for (int32_t k = 0; k < p->units.n; k++) units[out->part[unit_list_members(&p->units, k).member[0]]]++;
+  out->n_islands = disjoint_number(out->island, into, n);
+  return true;
+}
+
+/* A unit counts for the part of its first operator. */
+static bool find_parts(handovers *out, const situ_problem *p, const int32_t *device, arena *a) {
+  int32_t *part = ARENA_NEW(a, int32_t, p->n_operators), *units = NULL;
+  out->n_parts = part ? pieces_find(part, p, device, a) : -1;
+  if (out->n_parts < 0 || !(units = ARENA_ZERO(a, int32_t, out->n_parts))) return false;
+  for (int32_t k = 0; k < p->units.n; k++) units[part[unit_list_members(&p->units, k).member[0]]]++;
   for (int32_t k = 0; k < out->n_parts && out->n_parts > 1; k++)
     if (units[k] > 0 && units[k] < out->least_units) out->least_units = units[k];
   return true;
+}
+
+bool handovers_find(handovers *out, const situ_problem *p, const int32_t *device, arena *a) {
+  *out = (handovers){.least_units = INT32_MAX};
+  return find_islands(out, p, device, a) && find_parts(out, p, device, a);
 }

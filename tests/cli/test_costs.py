@@ -20,6 +20,21 @@ def test_costs_come_back_bit_for_bit():
     assert len(table["operators"]) + sum(len(g["operators"]) for g in table["groups"]) == 122
 
 
+def test_tables_of_copies_are_those_of_the_model_and_read_back():
+    for form in ("csv", "json"):
+        made = ["--platform", "cpu+v100-16g", "--copies", "2"]
+        situ("costs", SMALL, *made, "-o", f"two.{form}")
+        situ("costs", SMALL, *made[:2], "-o", f"one.{form}")
+        assert pathlib.Path(f"two.{form}").read_text() == pathlib.Path(f"one.{form}").read_text()
+        situ("place", SMALL, *made, "--cost-table", f"two.{form}", "--steps", "20", out="by the table")
+
+
+def test_fusion_profiles_and_engines_are_listed():
+    for name in ("onnxruntime", "tensorrt", "none"):
+        assert name in situ("list", "fusion")
+    assert {e["name"]: e["fusion"] for e in situ_json("list", "cost-engines")["cost-engines"]}["eager"] == "none"
+
+
 def test_what_is_deleted_from_costs_is_estimated_again():
     text = situ("costs", SMALL, "--platform", "cpu+v100-16g")
     lines = text.splitlines()

@@ -5,7 +5,7 @@
 """
 import sys
 
-from test_cli import QUICK, SMALL, main, situ, situ_json
+from test_cli import QUICK, SMALL, Skip, main, situ, situ_json
 
 
 def test_place_says_where_every_operator_is():
@@ -30,6 +30,23 @@ def test_explain_tells_parts_path_and_what_ifs():
     assert sum(share["time_ns"] for share in told["critical_path"]) == placed["value_ns"]
     assert any(w["change"].startswith("without ") for w in told["what_if"])
     assert "what_if" not in situ_json("explain", "plan.json", "--no-what-if")
+
+
+def test_explain_of_a_proved_plan_says_that_nothing_is_better():
+    situ("place", SMALL, "--platform", "cpu+2*v100-16g", "--steps", "300", "-o", "plan.json", out="proved optimal")
+    situ("explain", "plan.json", "--no-what-if", out=r"no split is\s+better for\s+these\s+costs")
+    situ("place", "builtin:inception-v3", "--platform", "cpu+v100-16g+p100-16g", "--steps", "300", "-o", "open.json")
+    assert "no split is" not in situ("explain", "open.json", "--no-what-if")
+
+
+def test_milp_says_what_it_did_where_it_did_not_improve():
+    try:
+        situ("place", "builtin:layered?operators=30", "--platform", "cpu+2*v100-16g", "--solver", "milp", "--steps", "300",
+             err="milp: the root of the program takes [0-9]+ steps, more than are left")
+    except AssertionError as error:
+        if "it was made without the library" in str(error):
+            raise Skip("a build without Cbc")
+        raise
 
 
 if __name__ == "__main__":

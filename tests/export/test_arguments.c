@@ -624,12 +624,12 @@ static void instances_and_plan_files_need_names(void **state) {
   REFUSED_OUT(i, situ_instance_open(&i, &o, error)); /* no model */
   o.model = "builtin:resnet50";
   REFUSED(situ_instance_open(NULL, &o, error));
-  for (int f = 0; f < 3; f++) {
-    o.n_unused = f == 0 ? -1 : 1;
-    o.unused = f == 2 ? missing : NULL;
+  for (int f = 0; f < 6; f++) {
+    *(f < 3 ? &o.n_unused : &o.n_rules) = f % 3 == 0 ? -1 : 1;
+    *(f < 3 ? &o.unused : &o.rules) = f % 3 == 2 ? missing : NULL;
     REFUSED_OUT(i, situ_instance_open(&i, &o, error));
+    o.n_unused = o.n_rules = 0;
   }
-  o.n_unused = 0;
   assert_null(situ_instance_problem(NULL));
   assert_null(situ_instance_model(NULL));
   assert_int_equal(situ_instance_granularity(NULL), SITU_GRANULARITY_FUSED);

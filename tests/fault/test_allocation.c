@@ -78,6 +78,8 @@ static situ_status run(const char *model, const char *plan_path, int64_t *value_
   situ_plan *plan = NULL, *read_back = NULL;
   situ_error error = {0};
   situ_instance_options options = {.size = sizeof(situ_instance_options), .model = model, .platform = "cpu+v100-16g"};
+  static const char *const rules[] = {"not MaxPool=gpu0", "reserve gpu0=1GB"};
+  if (strncmp(model, "builtin:", 8) == 0) options.rules = rules, options.n_rules = 2;
   situ_status status = situ_instance_open(&instance, &options, &error);
   situ_solve_options effort = {.size = sizeof(situ_solve_options), .solvers = "single,heft", .max_steps = 20};
   if (status == SITU_STATUS_OK) status = situ_solve(&plan, situ_instance_problem(instance), &effort, &error);

@@ -49,6 +49,29 @@ static double seconds_left(const budget *b) {
   return b->deadline_ns == INT64_MAX ? (double)INFINITY : fmax(0, (double)(b->deadline_ns - clock_now_ns()) / 1e9);
 }
 
+/* Says why the engine was not asked. */
+static void tell_size(const solve_run *run, const program *p) {
+  log_to to = run->watch->log;
+  if (p->n_columns == 0)
+    log_line(to, SITU_LOG_WARNING, "milp: the program leaves nothing to choose");
+  else if (p->n_entries > MOST_ENTRIES)
+    log_line(to, SITU_LOG_WARNING, "milp: the program of %lld coefficients is too large; at most %lld are tried",
+             (long long)p->n_entries, (long long)MOST_ENTRIES);
+  else
+    log_line(to, SITU_LOG_WARNING, "milp: the root of the program takes %lld steps, more than are left",
+             (long long)p->n_entries);
+}
+
+/* Says what the engine did where no plan became better by it. */
+static void tell_search(const solve_run *run, const mip_outcome *found, int64_t before_ns) {
+  if (run->incumbent->value_ns < before_ns) return;
+  log_line(run->watch->log, SITU_LOG_WARNING, "milp: no better plan; %lld nodes of branch and cut, %s",
+           (long long)found->n_nodes,
+           found->n_crashes > 0 ? "and the engine crashed"
+           : found->is_ended    ? "which the engine holds for all that there are"
+                                : "until a limit");
+}
+
 static situ_status milp_solve(solve_run *run) {
   if (run->problem->n_operators == 0 || solve_done(run)) return SITU_STATUS_OK;
   const milp_program *kind = program_of(run->problem);
@@ -58,8 +81,10 @@ static situ_status milp_solve(solve_run *run) {
   milp_search s = {.run = run, .kind = kind};
   s.state = s.kind->write(&p, run);
   if (!s.state || p.out_of_memory) return fail_no_memory(run->error);
-  if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps))
+  if (p.n_columns == 0 || p.n_entries > min64(MOST_ENTRIES, run->budget->max_steps - run->budget->steps)) {
+    tell_size(run, &p);
     return SITU_STATUS_OK;
+  }
   int64_t *start = ARENA_ZERO(run->arena, int64_t, p.n_columns);
   if (!start) return fail_no_memory(run->error);
   bool known = run->incumbent->best.device && s.kind->start(s.state, start);
@@ -72,9 +97,11 @@ static situ_status milp_solve(solve_run *run) {
       .start = known ? start : NULL,
       .stop = stop,
       .context = &s};
+  int64_t before_ns = run->incumbent->value_ns;
   mip_outcome found;
   if (!mip_search(&found, &p, &limits, offer, &s, run->arena)) return fail_no_memory(run->error);
   budget_spend(run->budget, p.n_entries + found.n_nodes * steps_of_node);
+  tell_search(run, &found, before_ns);
   solve_count(run, "milp.nodes", found.n_nodes);
   solve_count(run, "milp.ended", found.is_ended);
   if (found.n_crashes > 0) solve_count(run, "milp.crashes", found.n_crashes);

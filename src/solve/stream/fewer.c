@@ -17,7 +17,7 @@ typedef struct fewer {
   fewer_pool *pool;
   int32_t *device, *order, *trial; /* [operator] */
   int32_t *stamp;                  /* [device] */
-  bool *near;                      /* [device] neighbours of a part */
+  bool *near;                      /* [device] neighbours of an island */
 } fewer;
 
 /* ---- The pool ---- */
@@ -78,7 +78,7 @@ static bool offer(fewer *s, int64_t *value_ns, const int32_t *device, const int3
   if (*value_ns == SITU_NEVER_NS) return true;
   arena *scratch = arena_new();
   bool ok = scratch && handovers_find(&cost, s->problem, device, scratch);
-  cost.part = NULL;
+  cost.island = NULL;
   ok = ok && keep(s, &where, *value_ns, &cost, who);
   arena_free(scratch);
   return ok;
@@ -121,29 +121,29 @@ static bool offer_chains(fewer *s, int64_t value_ns) {
   return true;
 }
 
-/* ---- Moves of whole parts ---- */
+/* ---- Moves of whole islands ---- */
 
-typedef struct part_row {
-  int32_t part, n;
-} part_row;
+typedef struct island_row {
+  int32_t island, n;
+} island_row;
 
 static int by_size(const void *left, const void *right) {
-  const part_row *a = left, *b = right;
+  const island_row *a = left, *b = right;
   if (a->n != b->n) return a->n < b->n ? -1 : 1;
-  return (a->part > b->part) - (a->part < b->part);
+  return (a->island > b->island) - (a->island < b->island);
 }
 
-/* The parts, the smallest first. */
-static part_row *sort_parts(const fewer *s, const handovers *h, arena *a) {
-  part_row *rows = ARENA_ZERO(a, part_row, h->n_parts);
+/* The islands, the smallest first. */
+static island_row *sort_islands(const fewer *s, const handovers *h, arena *a) {
+  island_row *rows = ARENA_ZERO(a, island_row, h->n_islands);
   if (!rows) return NULL;
-  for (int32_t k = 0; k < h->n_parts; k++) rows[k].part = k;
-  for (int32_t v = 0; v < s->problem->n_operators; v++) rows[h->part[v]].n++;
-  qsort(rows, (size_t)h->n_parts, sizeof *rows, by_size);
+  for (int32_t k = 0; k < h->n_islands; k++) rows[k].island = k;
+  for (int32_t v = 0; v < s->problem->n_operators; v++) rows[h->island[v]].n++;
+  qsort(rows, (size_t)h->n_islands, sizeof *rows, by_size);
   return rows;
 }
 
-/* The devices with which part k exchanges tensors. */
+/* The devices with which island k exchanges tensors. */
 static void find_near(fewer *s, const handovers *h, int32_t k) {
   const situ_graph *g = s->problem->graph;
   memset(s->near, 0, (size_t)s->problem->n_devices);
@@ -151,35 +151,35 @@ static void find_near(fewer *s, const handovers *h, int32_t k) {
     int32_t v = g->producer[t];
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t w = g->use[i];
-      if (h->part[v] == k && h->part[w] != k) s->near[s->device[w]] = true;
-      if (h->part[w] == k && h->part[v] != k) s->near[s->device[v]] = true;
+      if (h->island[v] == k && h->island[w] != k) s->near[s->device[w]] = true;
+      if (h->island[w] == k && h->island[v] != k) s->near[s->device[v]] = true;
     }
   }
 }
 
-/* Moves part k to device d, with all that share a unit with it; false where some may not go there. */
-static bool move_part(fewer *s, const handovers *h, int32_t k, int32_t d) {
+/* Moves island k to device d, with all that share a unit with it; false where some may not go there. */
+static bool move_island(fewer *s, const handovers *h, int32_t k, int32_t d) {
   memcpy(s->trial, s->device, (size_t)s->problem->n_operators * sizeof *s->trial);
   for (int32_t v = 0; v < s->problem->n_operators; v++)
-    if (h->part[v] == k && s->trial[v] != d && !unit_put(s->problem, s->trial, v, d)) return false;
+    if (h->island[v] == k && s->trial[v] != d && !unit_put(s->problem, s->trial, v, d)) return false;
   return true;
 }
 
 /* What a plan costs a search: its value, and a price for each hand-over. */
 static double score(int64_t value_ns, int32_t n, double price) { return (double)value_ns + price * n; }
 
-/* Moves the first part for which it pays; *moved says whether there was one. */
+/* Moves the first island for which it pays; *moved says whether there was one. */
 static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_ns, int64_t *value_ns, bool *moved) {
   arena *a = arena_new();
   handovers now, then;
-  part_row *rows = NULL;
-  bool ok = a && handovers_find(&now, s->problem, s->device, a) && (rows = sort_parts(s, &now, a));
+  island_row *rows = NULL;
+  bool ok = a && handovers_find(&now, s->problem, s->device, a) && (rows = sort_islands(s, &now, a));
   *moved = false;
-  for (int32_t i = 0; ok && now.n_parts > 1 && i < now.n_parts && !*moved; i++) {
-    find_near(s, &now, rows[i].part);
+  for (int32_t i = 0; ok && now.n_islands > 1 && i < now.n_islands && !*moved; i++) {
+    find_near(s, &now, rows[i].island);
     for (int32_t d = 0; ok && d < s->problem->n_devices && !*moved && !budget_over(s->run->budget); d++) {
       int64_t value;
-      if (!s->near[d] || !move_part(s, &now, rows[i].part, d)) continue;
+      if (!s->near[d] || !move_island(s, &now, rows[i].island, d)) continue;
       handovers_count(&then, s->problem, s->trial, s->stamp);
       if (then.n >= now.n) continue;
       ok = offer(s, &value, s->trial, order, "fewer");
@@ -193,8 +193,8 @@ static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_
   return ok;
 }
 
-/* Merges parts of one plan at rising prices of a hand-over. */
-static bool merge_parts(fewer *s, const fewer_plan *from, int64_t best_ns) {
+/* Merges islands of one plan at rising prices of a hand-over. */
+static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
   static const double prices[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02};
   int32_t n = s->problem->n_operators, *order = ARENA_NEW(s->run->arena, int32_t, n);
   int64_t value = from->value_ns, ordered;
@@ -245,10 +245,10 @@ static bool search(fewer *s, const best_single *single) {
                    (double)best->value_ns * (1 + fmax(s->rules->min_gain, limited ? 0 : s->rules->tolerance));
   if (alone || (s->rules->tolerance <= 0 && !limited)) return true;
   fewer_plan first = s->pool->plan[s->pool->n - 1]; /* the incumbent, of most hand-overs */
-  if (!offer_chains(s, best->value_ns) || !merge_parts(s, &first, best->value_ns)) return false;
+  if (!offer_chains(s, best->value_ns) || !merge_islands(s, &first, best->value_ns)) return false;
   for (int32_t k = 0; k < s->pool->n && !budget_over(s->run->budget); k++) { /* the chains, improved */
     fewer_plan from = s->pool->plan[k];
-    if (strcmp(from.solver, "contiguous") == 0 && !merge_parts(s, &from, best->value_ns)) return false;
+    if (strcmp(from.solver, "contiguous") == 0 && !merge_islands(s, &from, best->value_ns)) return false;
   }
   return true;
 }

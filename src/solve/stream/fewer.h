@@ -30,8 +30,8 @@ typedef struct fewer_pool {
 } fewer_pool;
 
 /* Looks for plans with fewer hand-overs than the incumbent has: single devices, contiguous plans, and the incumbent
- * with whole parts moved. All are simulated, and better ones become the incumbent. Counts its steps on the budget of
- * the run. NO_MEMORY or OK. */
+ * with whole islands (view/handovers.h) moved. All are simulated, and better ones become the incumbent. Counts its
+ * steps on the budget of the run. NO_MEMORY or OK. */
 situ_status fewer_search(fewer_pool *out, solve_run *run, const best_single *single, const fewer_rules *rules);
 
 /* The number of the plan to take, -1 where none keeps max_parts and least_units: the single device unless some plan

@@ -113,3 +113,12 @@ bool robust_quantiles(double *quantile, const situ_problem *p, const placement *
   }
   return true;
 }
+
+bool robust_best(int32_t *chosen, const situ_problem *p, const placement *plans, const bool *may, int32_t n,
+                 const placement *other, double uncertainty, int32_t draws, uint64_t seed, arena *a) {
+  double *quantile = ARENA_NEW(a, double, n);
+  if (!quantile || !robust_quantiles(quantile, p, plans, n, other, uncertainty, draws, seed, a)) return false;
+  for (int32_t k = 0; k < n; k++)
+    if (may[k] && quantile[k] > quantile[*chosen]) *chosen = k;
+  return true;
+}

@@ -10,8 +10,14 @@
 bool robust_compare(situ_robustness *out, const situ_problem *problem, const placement *plan, const placement *other,
                     double uncertainty, int32_t draws, uint64_t seed, arena *scratch);
 
-/* Fills quantile ([n]) with the 10 % quantile of the speed-up of each placement over `other`. */
+/* Fills quantile ([n]) with the 10 % quantile of the speed-up of each placement over `other`: of the speed-ups in
+ * order, the first that at least a tenth of the draws do not exceed. False without memory. */
 bool robust_quantiles(double *quantile, const situ_problem *problem, const placement *plans, int32_t n,
                       const placement *other, double uncertainty, int32_t draws, uint64_t seed, arena *scratch);
+
+/* Sets *chosen to the placement of the highest such quantile among those that may be chosen; of equals *chosen as it
+ * was, else the first. False without memory. */
+bool robust_best(int32_t *chosen, const situ_problem *problem, const placement *plans, const bool *may, int32_t n,
+                 const placement *other, double uncertainty, int32_t draws, uint64_t seed, arena *scratch);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "solve/common/repair.h"
+#include "solve/stream/layer_chain.h"
 #include "solve/stream/rank.h"
 #include "solve/stream/sequence.h"
 #include "view/unit.h"
@@ -320,6 +321,7 @@ static situ_status layers_solve(solve_run *run) {
   layering *s = ARENA_ZERO(run->arena, layering, 1);
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   if (!s || !layers_init(s, run)) return fail_no_memory(run->error);
+  TRY(layer_chain_offer(run));
   for (int32_t n = s->n_sequence; n >= 2; n = fewer_devices(n))
     for (int32_t k = 1; k <= MOST_ROUNDS && k <= s->n_parts; k++) {
       if (solve_done(run)) return SITU_STATUS_OK;
@@ -336,7 +338,7 @@ static situ_status layers_solve(solve_run *run) {
 
 const solver layers_solver = {
     .name = "layers",
-    .title = "whole layers on the devices in turn, as people place them",
+    .title = "whole layers, an interval for each device or in turn, then part by part",
     .source = "Sutskever, Vinyals, Le, NeurIPS 2014; Wu et al., GNMT, 2016",
     .models = MODEL_STREAM,
     .anytime = true,

@@ -81,7 +81,7 @@ static fusion fuse(net *n, const char *profile) {
   fusion f;
   if (!n->g) assert_int_equal(situ_graph_freeze(&n->g, n->b, NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < n->n; v++) assert_int_equal(n->g->built_index[v], v); /* so that numbers stay */
-  assert_true(fusion_find(&f, n->g, fusion_profile_find(profile)->rules, NULL, n->a));
+  assert_true(fusion_find(&f, n->g, fusion_profile_find(profile)->rules, NULL, NULL, n->a));
   return f;
 }
 
@@ -458,7 +458,7 @@ static void assert_in_order(const situ_graph *g, const char *name) {
   for (int32_t k = 0; situ_fusion_profile_at(k); k++) {
     arena *a = arena_new();
     fusion f;
-    assert_true(fusion_find(&f, g, fusion_profile_find(situ_fusion_profile_at(k))->rules, NULL, a));
+    assert_true(fusion_find(&f, g, fusion_profile_find(situ_fusion_profile_at(k))->rules, NULL, NULL, a));
     if (f.group && !in_order(g, f.group, a)) fail_msg("%s: %s makes a circle", name, situ_fusion_profile_at(k));
     arena_free(a);
   }
@@ -540,7 +540,7 @@ static void networks_become_the_kernels_that_engines_run(void **state) {
     arena *a = arena_new();
     assert_int_equal(situ_model_read(&m, rows[k].model, NULL, NULL), SITU_STATUS_OK);
     const situ_graph *g = situ_model_graph(m);
-    assert_true(fusion_find(&f, g, fusion_profile_find(NULL)->rules, NULL, a));
+    assert_true(fusion_find(&f, g, fusion_profile_find(NULL)->rules, NULL, NULL, a));
     double bytes = 0;
     for (int32_t v = 0; v < g->n_operators; v++) bytes += (double)f.moved_bytes[v];
     print_message("%s: %d kernels, %.0f MB\n", rows[k].model, (int)f.n_working, bytes / 1e6);
@@ -564,7 +564,7 @@ static void no_lone_activation_is_left(void **state) {
     snprintf(name, sizeof name, "builtin:%s", models[k]);
     assert_int_equal(situ_model_read(&m, name, NULL, NULL), SITU_STATUS_OK);
     const situ_graph *g = situ_model_graph(m);
-    assert_true(fusion_find(&f, g, fusion_profile_find(NULL)->rules, NULL, a));
+    assert_true(fusion_find(&f, g, fusion_profile_find(NULL)->rules, NULL, NULL, a));
     for (int32_t v = 0; v < g->n_operators; v++) {
       fusion_class class = fusion_class_of(g->kind_name[g->kind[v]]);
       bool lone = f.group[v] == v && (class == FUSION_EACH || class == FUSION_ADD || class == FUSION_SCALE);

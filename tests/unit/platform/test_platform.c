@@ -284,7 +284,37 @@ static void a_beginning_that_only_one_name_has_is_enough(void **state) {
   assert_null(catalogue_find("a100"));                   /* 40 or 80 GB */
   assert_null(catalogue_find("rtx40"));
   char hint[CATALOGUE_HINT_BYTES];
-  assert_ptr_equal(strstr(catalogue_nearest_device(hint, "a100"), "a100-40g"), hint);
+  assert_string_equal(catalogue_nearest_device(hint, "a100"), "did you mean a100-40g, a100-80g or a100-40g-pcie?");
+}
+
+/* Through the host a small tensor takes 20 us there and 10 us back down; directly 12. */
+static void gpus_may_copy_to_each_other_over_pcie(void **state) {
+  (void)state;
+  static const char *const names[] = {"cpu+2*l4-24g", "cpu+2*l4-24g@pcie4-p2p"};
+  const int64_t expected_ns[] = {30000, 12000};
+  for (int i = 0; i < 2; i++) {
+    situ_platform *p;
+    situ_error error = {0};
+    if (situ_platform_read(&p, names[i], &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+    int64_t sum = 0;
+    int32_t way = p->memory_of[1] * p->n_memories + p->memory_of[2];
+    for (int32_t h = p->route_start[way]; h < p->route_start[way + 1]; h++)
+      sum += p->links[p->route_link[h]].latency_ns;
+    assert_int_equal(sum, expected_ns[i]);
+    situ_platform_free(p);
+  }
+}
+
+static void names_like_no_other_are_sent_to_the_list(void **state) {
+  (void)state;
+  static const char *const strange[] = {"workstation", "laptop", "server", "zz"};
+  char hint[CATALOGUE_HINT_BYTES];
+  for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
+    assert_ptr_equal(strstr(catalogue_nearest_device(hint, strange[i]), "`situ list devices`"), hint);
+  assert_non_null(strstr(catalogue_nearest_device(hint, "rtx4090x"), "did you mean rtx4090-24g"));
+  assert_string_equal(catalogue_nearest_device(hint, "cpuu"), "did you mean cpu?");
+  assert_non_null(strstr(catalogue_nearest_link(hint, "pci4"), "did you mean pcie4"));
+  assert_string_equal(catalogue_nearest_link(hint, "wire"), "`situ list links` shows them");
 }
 
 static void new_platform_refused(const situ_device *devices, int n, const situ_link *links, int n_links,
@@ -421,6 +451,8 @@ int main(void) {
       cmocka_unit_test(one_server_in_brackets_is_the_same_without),
       cmocka_unit_test(a_wrong_name_says_what_is_near),
       cmocka_unit_test(the_catalogue_is_sound),
+      cmocka_unit_test(gpus_may_copy_to_each_other_over_pcie),
+      cmocka_unit_test(names_like_no_other_are_sent_to_the_list),
       cmocka_unit_test(a_beginning_that_only_one_name_has_is_enough),
       cmocka_unit_test(values_out_of_range_are_refused),
       cmocka_unit_test(ties_go_to_fewest_hops_then_lowest_links),

@@ -52,6 +52,8 @@ static void assert_same(const situ_platform *p, const situ_platform *q) {
     assert_int_equal(a->shares_memory_with, b->shares_memory_with);
     assert_int_equal(a->server, b->server);
     assert_int_equal(a->is_host, b->is_host);
+    assert_int_equal(a->family, b->family);
+    assert_true(a->efficiency == b->efficiency);
   }
   for (int i = 0; i < p->n_links; i++) {
     const situ_link *a = &p->links[i], *b = &q->links[i];
@@ -103,6 +105,49 @@ static void an_entry_takes_from_its_base_what_it_does_not_state(void **state) {
   assert_true(p->links[4].latency_ns == 2000 && p->links[4].bytes_per_s == 3e9);
   assert_survives_a_file(p);
   situ_platform_free(p);
+}
+
+/* Of the base unless the entry says otherwise; one of the catalogue has no efficiency of its own. */
+static void family_and_efficiency_are_read_and_written(void **state) {
+  (void)state;
+  situ_platform *p = parsed(
+      "{\"situ_platform\": 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\", \"efficiency\": 0.25},"
+      "{\"name\": \"a\", \"base\": \"v100-16g\"}, {\"name\": \"b\", \"base\": \"v100-16g\", \"class\": \"slow\","
+      "\"family\": \"gpu-low-power\", \"efficiency\": 1}], \"links\": [{\"from\": \"cpu\", \"to\": \"a\", \"kind\": "
+      "\"pcie3\"}, {\"from\": \"cpu\", \"to\": \"b\", \"kind\": \"pcie3\"}]}");
+  const situ_device_family families[3] = {SITU_FAMILY_CPU, SITU_FAMILY_GPU, SITU_FAMILY_GPU_LOW_POWER};
+  const double efficiencies[3] = {0.25, 0, 1};
+  for (int d = 0; d < 3; d++) {
+    assert_int_equal(p->devices[d].family, families[d]);
+    assert_true(p->devices[d].efficiency == efficiencies[d]);
+  }
+  assert_survives_a_file(p);
+  situ_platform_free(p);
+}
+
+/* Towards a device a copy starts at once; towards the host somebody waits for it. A latency that the file states holds
+ * for both. */
+static void links_to_a_host_have_a_latency_of_their_own(void **state) {
+  (void)state;
+  situ_link_kind_info kind = SITU_LINK_KIND_INFO_INIT;
+  for (int32_t i = 0; situ_link_kind_at(i, &kind) && strcmp(kind.name, "pcie4") != 0; i++) continue;
+  assert_true(kind.to_host_ns > kind.latency_ns);
+  static const char *const speeds[] = {"\"kind\": \"pcie4\"", "\"kind\": \"pcie4\", \"latency_ns\": 7"};
+  for (int i = 0; i < 2; i++) {
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "{\"situ_platform\": 1, \"devices\": [{\"name\": \"cpu\", \"base\": \"cpu\"}, {\"name\": \"gpu\", \"base\": "
+        "\"t4-16g\"}], \"links\": [{\"from\": \"cpu\", \"to\": \"gpu\", %s}]}",
+        speeds[i]);
+    situ_platform *p = parsed(text);
+    assert_int_equal(p->n_links, 2);
+    for (int l = 0; l < 2; l++)
+      assert_int_equal(p->links[l].latency_ns, i == 1                       ? 7
+                                               : p->links[l].to_device == 0 ? kind.to_host_ns
+                                                                            : kind.latency_ns);
+    situ_platform_free(p);
+  }
 }
 
 static void concurrent_operators_are_devices_with_one_memory(void **state) {
@@ -361,6 +406,8 @@ static void this_host_has_a_host_with_its_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_entry_takes_from_its_base_what_it_does_not_state),
+      cmocka_unit_test(family_and_efficiency_are_read_and_written),
+      cmocka_unit_test(links_to_a_host_have_a_latency_of_their_own),
       cmocka_unit_test(concurrent_operators_are_devices_with_one_memory),
       cmocka_unit_test(channels_and_switches_join_links),
       cmocka_unit_test(malformed_files_are_refused_with_the_place),

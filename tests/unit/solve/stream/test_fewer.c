@@ -50,7 +50,7 @@ static void handovers_are_pairs_of_tensor_and_receiving_device(void **state) {
     for (int32_t t = 0; t < l.graph->n_tensors; t++) /* an edge within a device joins */
       for (int64_t i = l.graph->use_start[t]; i < l.graph->use_start[t + 1]; i++)
         if (device[l.graph->producer[t]] == device[l.graph->use[i]])
-          assert_int_equal(h.part[l.graph->producer[t]], h.part[l.graph->use[i]]);
+          assert_int_equal(h.island[l.graph->producer[t]], h.island[l.graph->use[i]]);
     for (int32_t v = 0; v < 12; v++) device[v] = 2;
     assert_true(handovers_find(&h, l.problem, device, a));
     assert_int_equal(h.n, 0);

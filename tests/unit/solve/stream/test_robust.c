@@ -12,9 +12,11 @@
 #include <cmocka.h>
 
 #include "../../../lab/lab.h"
+#include "base/rng.h"
 #include "graph/builder.h"
 #include "situ.h"
 #include "solve/stream/robust.h"
+#include "solve/stream/worlds.h"
 
 /* Two operators in a row; transfers take no time. Times of each on the classes cpu, v100-16g, p100-16g. */
 static lab two_operators(const int64_t times[2][3]) {
@@ -99,6 +101,61 @@ static void draws_repeat_by_seed(void **state) {
   lab_free(&l);
 }
 
+/* The speed-up that at least a tenth of the draws do not exceed, and no lower one: by counting, draw by draw. */
+static double tenth_by_counting(const situ_problem *p, placement plan, placement other, int32_t draws, uint64_t seed) {
+  arena *a = arena_new();
+  worlds w;
+  double *speedup = malloc(sizeof *speedup * (size_t)draws), lowest = 1e300;
+  assert_true(worlds_new(&w, p, a));
+  for (int32_t i = 0; i < draws; i++) {
+    worlds_draw(&w, 0.3, seed, i);
+    speedup[i] = (double)worlds_value_ns(&w, &other) / (double)worlds_value_ns(&w, &plan);
+  }
+  for (int32_t i = 0; i < draws; i++) {
+    int32_t n = 0;
+    for (int32_t k = 0; k < draws; k++) n += speedup[k] <= speedup[i];
+    if (10 * n >= draws && speedup[i] < lowest) lowest = speedup[i];
+  }
+  free(speedup);
+  arena_free(a);
+  return lowest;
+}
+
+/* Two operators on three devices, times of the same order: each of the nine placements is a candidate, some may not be
+ * chosen. The choice is the one of the highest quantile, counted apart. */
+static void the_robust_plan_has_the_highest_tenth_of_all_candidates(void **state) {
+  (void)state;
+  int32_t other_than_fastest = 0;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    int64_t times[2][3], fastest_ns = INT64_MAX;
+    rng r = rng_new(seed);
+    for (int32_t i = 0; i < 6; i++) times[i / 3][i % 3] = 1000000 + rng_below(&r, 400000);
+    lab l = two_operators((const int64_t(*)[3])times);
+    int32_t device[9][2], chosen = -1, best = -1, fastest = -1, single[2] = {1, 1};
+    placement plans[9], other = {.device = single};
+    double quantile[9];
+    bool may[9];
+    for (int32_t k = 0; k < 9; k++) {
+      device[k][0] = k % 3;
+      device[k][1] = k / 3;
+      plans[k] = (placement){.device = device[k]};
+      may[k] = k == 4 || rng_below(&r, 4) > 0;
+      quantile[k] = tenth_by_counting(l.problem, plans[k], other, 37, seed);
+      int64_t value = times[0][device[k][0]] + times[1][device[k][1]];
+      if (may[k] && (best < 0 || quantile[k] > quantile[best])) best = k;
+      if (may[k] && value < fastest_ns) fastest = k, fastest_ns = value;
+      if (may[k] && chosen < 0) chosen = k;
+    }
+    arena *a = arena_new();
+    assert_true(robust_best(&chosen, l.problem, plans, may, 9, &other, 0.3, 37, seed, a));
+    assert_int_equal(chosen, best);
+    other_than_fastest += best != fastest;
+    arena_free(a);
+    lab_free(&l);
+  }
+  assert_true(other_than_fastest > 0);
+}
+
 /* 22 against 20 ms: P = Phi(ln 1.1 / 0.4528) = Phi(0.21) = 0.58, so the single device is the answer; with the cpu out
  * of reach and 80 against 20: P = Phi(3.06) = 0.999, so the split is. */
 static void a_split_must_win_in_nine_of_ten_draws(void **state) {
@@ -121,10 +178,35 @@ static void a_split_must_win_in_nine_of_ten_draws(void **state) {
   }
 }
 
+/* The whole solve: what a plan is told of its chances is that of its seed. */
+static void chances_of_a_plan_repeat_by_seed(void **state) {
+  (void)state;
+  situ_robustness told[3];
+  lab l = two_operators((const int64_t[2][3]){{900000000, 1000000, 300000000}, {900000000, 40000000, 20000000}});
+  for (int i = 0; i < 3; i++) {
+    situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+    situ_plan *plan;
+    o.max_steps = 500;
+    o.uncertainty = 0.3;
+    o.seed = i == 2;
+    told[i] = (situ_robustness)SITU_ROBUSTNESS_INIT;
+    assert_int_equal(situ_solve(&plan, l.problem, &o, NULL), SITU_STATUS_OK);
+    assert_true(situ_plan_robustness(plan, &told[i]));
+    situ_plan_free(plan);
+  }
+  assert_true(told[0].beats_single == told[1].beats_single && told[0].speedup_5 == told[1].speedup_5);
+  assert_true(told[0].speedup_5 != told[2].speedup_5);
+  lab_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_probability_is_that_of_two_lognormals),      cmocka_unit_test(the_flip_is_found),
-      cmocka_unit_test(without_uncertainty_every_draw_is_the_estimate), cmocka_unit_test(draws_repeat_by_seed),
+      cmocka_unit_test(the_probability_is_that_of_two_lognormals),
+      cmocka_unit_test(the_flip_is_found),
+      cmocka_unit_test(without_uncertainty_every_draw_is_the_estimate),
+      cmocka_unit_test(draws_repeat_by_seed),
+      cmocka_unit_test(chances_of_a_plan_repeat_by_seed),
+      cmocka_unit_test(the_robust_plan_has_the_highest_tenth_of_all_candidates),
       cmocka_unit_test(a_split_must_win_in_nine_of_ten_draws),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

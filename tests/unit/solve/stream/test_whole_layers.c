@@ -4,8 +4,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <stdio.h>
+
 #include <cmocka.h>
 
+#include "../../../lab/lab.h"
+#include "base/rng.h"
+#include "cost/costs.h"
+#include "graph/builder.h"
+#include "sim/simulate.h"
 #include "situ/instance.h"
 
 static double times_as_fast_as_one_device(const char *model, const char *platform) {
@@ -43,9 +50,79 @@ static void encoder_and_decoder_both_have_all_devices(void **state) {
               1.35);
 }
 
+/* A chain of layers "blk.K", each of two operators and the last of three, with random times and transfers. */
+enum { LAYERS = 5, OPERATORS = 11 };
+static const int32_t layer_of[OPERATORS] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4};
+
+static lab random_layers(uint64_t seed) {
+  situ_graph_builder *b;
+  lab l = {0};
+  rng r = rng_new(seed);
+  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
+  cost.fusion = "none";
+  assert_int_equal(situ_graph_builder_new(&b, "layers", NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < OPERATORS; v++) {
+    char name[32];
+    int32_t at, t;
+    snprintf(name, sizeof name, "blk.%d.%s", (int)layer_of[v], v % 2 ? "down" : "up");
+    if (v == OPERATORS - 1) snprintf(name, sizeof name, "blk.4.out");
+    situ_operator o = {
+        .name = name, .kind = "MatMul", .colocation = -1, .source_id = -1, .flops = 1, .weight_bytes = 1000};
+    situ_tensor made = {.rank = -1, .size_bytes = rng_below(&r, 2000000)};
+    assert_int_equal(builder_add_operator(b, &o, &at, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_tensor(b, at, &made, &t, NULL), SITU_STATUS_OK);
+    if (v > 0) assert_int_equal(builder_add_use(b, at, t - 1, NULL), SITU_STATUS_OK);
+  }
+  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  assert_int_equal(situ_platform_read(&l.platform, "cpu+v100-16g+p100-16g", NULL), SITU_STATUS_OK);
+  assert_int_equal(situ_costs_estimate(&l.costs, l.graph, l.platform, &cost, NULL), SITU_STATUS_OK);
+  for (int64_t i = 0; i < (int64_t)OPERATORS * l.costs->n_classes; i++)
+    l.costs->time_ns[i] = 1 + rng_below(&r, 1000000);
+  assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, NULL, NULL), SITU_STATUS_OK);
+  return l;
+}
+
+/* The least value of all plans in which every device has one interval of whole layers. */
+static int64_t best_of_intervals(const situ_problem *p) {
+  arena *a = arena_new();
+  simulator *s = simulator_new(p, a);
+  int64_t best = SITU_NEVER_NS;
+  for (int32_t code = 0; code < 243; code++) { /* 3^5 */
+    int32_t of[LAYERS], device[OPERATORS], runs = 1, used = 0, n_used = 0;
+    for (int32_t k = 0, rest = code; k < LAYERS; k++, rest /= 3) of[k] = rest % 3;
+    for (int32_t k = 0; k < LAYERS; k++) {
+      runs += k > 0 && of[k] != of[k - 1];
+      used |= 1 << of[k];
+    }
+    for (int32_t d = 0; d < 3; d++) n_used += used >> d & 1;
+    for (int32_t v = 0; v < OPERATORS; v++) device[v] = of[layer_of[v]];
+    int64_t value = runs == n_used ? simulator_run(s, &(placement){.device = device}, false).value_ns : best;
+    if (value < best) best = value;
+  }
+  arena_free(a);
+  return best;
+}
+
+/* Five steps: one for each number of devices, and what must be valued before. */
+static void intervals_of_whole_layers_are_the_best_of_all(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    lab l = random_layers(seed);
+    situ_solve_options o = {.size = sizeof o, .solvers = "layers", .max_steps = 5, .no_bounds = true};
+    situ_plan *plan;
+    situ_error error = {0};
+    if (situ_solve(&plan, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+    if (situ_plan_value_ns(plan) > best_of_intervals(l.problem)) fail_msg("seed %d", (int)seed);
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_layers_of_a_recurrent_network_flow_through_the_devices),
+      cmocka_unit_test(intervals_of_whole_layers_are_the_best_of_all),
       cmocka_unit_test(encoder_and_decoder_both_have_all_devices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
