@@ -26,33 +26,18 @@ void draw_open(text_buffer *t, int width, double height) {
       width, height, width, height, style_sheet);
 }
 
-/* Bytes of the UTF-8 character at `at`; 0 where there is none (RFC 3629). */
-static size_t character(const unsigned char *at) {
-  size_t n = at[0] < 0x80                    ? 1
-             : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
-             : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
-             : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
-                                             : 0;
-  for (size_t i = 1; i < n; i++)
-    if ((at[i] & 0xc0) != 0x80) return 0;
-  bool surrogate = at[0] == 0xed && at[1] >= 0xa0,
-       overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-  bool beyond = at[0] == 0xf4 && at[1] >= 0x90, none = at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
-  return n > 1 && (surrogate || overlong || beyond || none) ? 0 : n;
-}
-
 void draw_escaped(text_buffer *t, const char *text) {
   size_t n;
   for (size_t i = 0; text[i]; i += n ? n : 1) {
     const unsigned char *c = (const unsigned char *)text + i;
-    n = character(c);
+    n = text_printable(text + i);
     if (i > MOST_BYTES) {
       text_add(t, "\xe2\x80\xa6");
       return;
     }
     if (*c == '<' || *c == '>' || *c == '&' || *c == '"')
       text_add(t, "&#%d;", *c);
-    else if (n == 0 || *c < 0x20 || *c == 0x7f || (n == 2 && *c == 0xc2 && c[1] < 0xa0)) /* C1 controls too */
+    else if (n == 0 || (n == 3 && *c == 0xef && c[1] == 0xbf && c[2] >= 0xbe)) /* what XML 1.0 has not */
       text_add(t, "?");
     else
       text_add_bytes(t, text + i, n);

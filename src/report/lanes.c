@@ -128,6 +128,7 @@ bool lanes_find(lane_list *out, const situ_plan *plan, const situ_problem *p, ar
     return false;
   for (int32_t i = 0; i < out->n; i++) {
     lane *l = &out->lanes[i];
+    if (!l->link) l->load_ns = plan_use(plan, i).load_ns;
     if (l->n > 1) qsort(l->boxes, (size_t)l->n, sizeof *l->boxes, by_start);
     for (int64_t k = 0; k < l->n; k++) out->span_ns = max64(out->span_ns, l->boxes[k].finish_ns);
   }

@@ -16,7 +16,7 @@ typedef struct lane {
   bool link;
   lane_box *boxes; /* by start, then finish, then operator */
   int64_t n, capacity;
-  int64_t load_ns; /* the sum of the boxes */
+  int64_t load_ns; /* of a device as in situ_device_use; of a link the sum of its boxes */
 } lane;
 
 typedef struct lane_list {

@@ -1,11 +1,12 @@
 /* A front as a picture: latency to the right, period upwards, one point for each plan, the bounds of both as lines. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/checked.h"
 #include "report/draw.h"
 #include "report/report.h"
 
-enum { WIDTH = 720, HEIGHT = 460, LEFT = 110, RIGHT = 40, TOP = 84, BOTTOM = 64, TICKS = 5 };
+enum { WIDTH = 720, HEIGHT = 460, LEFT = 110, RIGHT = 40, TOP = 96, BOTTOM = 64, TICKS = 5 };
 
 /* The part of an axis that is shown. */
 typedef struct axis {
@@ -30,20 +31,29 @@ static double y_at(axis a, double v) {
   return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (v - a.low) / (a.high - a.low);
 }
 
+/* The distance between lines of an axis: 1, 2 or 5 times a power of ten. */
+static double step_of(axis a) {
+  double step = 1, wanted = (a.high - a.low) / TICKS;
+  while (step * 10 <= wanted) step *= 10;
+  return step * 5 <= wanted ? step * 5 : step * 2 <= wanted ? step * 2 : step;
+}
+
 static void draw_axes(text_buffer *t, axis latency, axis period) {
   char label[TEXT_UNIT_BYTES];
-  for (int k = 0; k <= TICKS; k++) {
-    double l = latency.low + (latency.high - latency.low) * k / TICKS,
-           p = period.low + (period.high - period.low) * k / TICKS;
-    text_add(t, "<line class=\"g\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>", x_at(latency, l), x_at(latency, l),
-             TOP, HEIGHT - BOTTOM);
-    text_add(t, "<line class=\"g\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, WIDTH - RIGHT,
-             y_at(period, p), y_at(period, p));
-    draw_text(t, x_at(latency, l), HEIGHT - BOTTOM + 18, "m", text_time(label, (int64_t)l));
-    draw_text(t, LEFT - 10, y_at(period, p) + 4, "e", text_time(label, (int64_t)p));
+  double step = step_of(latency);
+  for (double at = ceil(latency.low / step) * step; at <= latency.high; at += step) {
+    double x = x_at(latency, at);
+    text_add(t, "<line class=\"g\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", x, x, TOP, HEIGHT - BOTTOM);
+    draw_text(t, x, HEIGHT - BOTTOM + 18, "m", round_time(label, (int64_t)at));
+  }
+  step = step_of(period);
+  for (double at = ceil(period.low / step) * step; at <= period.high; at += step) {
+    double y = y_at(period, at);
+    text_add(t, "<line class=\"g\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, WIDTH - RIGHT, y, y);
+    draw_text(t, LEFT - 10, y + 4, "e", round_time(label, (int64_t)at));
   }
   draw_text(t, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - BOTTOM + 42, "m", "latency of one input");
-  draw_text(t, LEFT, TOP - 12, "s", "period of many");
+  draw_text(t, LEFT, TOP - 10, "s", "period of many");
 }
 
 static void draw_bound(text_buffer *t, axis a, int64_t bound, bool upright) {

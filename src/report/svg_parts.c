@@ -17,7 +17,7 @@ enum {
   GAP = 56,
   TALL = 44,
   SPACE = 12,
-  LETTERS = 20,
+  LETTERS = 17,
   MOST_EDGES = 2000
 };
 
@@ -31,10 +31,10 @@ typedef struct chart {
   const situ_problem *p;
   const situ_explanation *why;
   int32_t n, n_edges, n_columns;
-  edge *edges;            /* by from, then to */
-  int32_t *column, *row;  /* [part]; column -1: not drawn */
-  int32_t *rows, *colour; /* [device] */
-  double *top;            /* [device] */
+  edge *edges;                    /* by from, then to */
+  int32_t *column, *row;          /* [part]; column -1: not drawn */
+  int32_t *rows, *colour, *first; /* [device]; first: its lowest column */
+  double *top;                    /* [device] */
 } chart;
 
 static int by_ends(const void *a, const void *b) {
@@ -77,8 +77,39 @@ static int by_work(const void *a, const void *b) {
   return x[0] != y[0] ? (x[0] > y[0] ? -1 : 1) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* Chooses the parts with most work, then gives each a column behind all that it reads from, and a free row there.
- * Parts come in order of their starts. */
+/* Whether an edge joins two parts that are drawn. */
+static bool is_shown(const chart *c, const edge *e) { return c->column[e->from] >= 0 && c->column[e->to] >= 0; }
+
+/* Columns: each part behind all that it reads from. Parts may wait for each other in turn; then the one that comes
+ * first goes first. */
+static bool find_columns(chart *c, arena *a) {
+  int32_t *waits = ARENA_ZERO(a, int32_t, c->n), *ready = ARENA_NEW(a, int32_t, c->n),
+          *first = ARENA_ZERO(a, int32_t, c->n + 1);
+  bool *done = ARENA_ZERO(a, bool, c->n);
+  int32_t n_ready = 0, next = 0;
+  if (!waits || !ready || !first || !done) return false;
+  for (int32_t i = 0; i < c->n_edges; i++) {
+    first[c->edges[i].from + 1] = i + 1;
+    waits[c->edges[i].to] += is_shown(c, &c->edges[i]);
+  }
+  for (int32_t k = 0; k < c->n; k++) first[k + 1] = first[k + 1] > first[k] ? first[k + 1] : first[k];
+  for (int32_t k = c->n - 1; k >= 0; k--)
+    if (waits[k] == 0) ready[n_ready++] = k;
+  for (int32_t left = c->n; left > 0; left--) {
+    while (n_ready == 0 && done[next]) next++;
+    int32_t k = n_ready > 0 ? ready[--n_ready] : next;
+    done[k] = true;
+    for (int32_t i = first[k]; i < first[k + 1]; i++) {
+      int32_t to = c->edges[i].to;
+      if (done[to] || !is_shown(c, &c->edges[i])) continue;
+      if (c->column[to] <= c->column[k]) c->column[to] = c->column[k] + 1;
+      if (--waits[to] == 0) ready[n_ready++] = to;
+    }
+  }
+  return true;
+}
+
+/* Chooses the parts with most work, then gives each a column and a free row there. */
 static bool place_parts(chart *c, arena *a) {
   int64_t *rank = ARENA_NEW(a, int64_t, 2 * (int64_t)c->n);
   if (!rank) return false;
@@ -89,22 +120,20 @@ static bool place_parts(chart *c, arena *a) {
   }
   qsort(rank, (size_t)c->n, 2 * sizeof *rank, by_work);
   for (int32_t k = 0; k < c->n && k < MOST_NODES; k++) c->column[rank[2 * k + 1]] = 0;
+  if (!find_columns(c, a)) return false;
   int32_t used = 0;
-  for (int32_t d = 0; d < c->p->n_devices; d++)
+  for (int32_t d = 0; d < c->p->n_devices; d++) {
+    c->first[d] = INT32_MAX;
     c->colour[d] = plan_use(c->plan, d).n_operators > 0 ? used++ % DRAW_COLOURS : DRAW_COLOURS;
-  for (int32_t k = 0, at = 0; k < c->n; k++) {
+  }
+  for (int32_t k = 0; k < c->n; k++) {
     int32_t d = situ_explanation_part(c->why, k).device;
-    for (int32_t before = 0; c->column[k] >= 0 && before < k; before++)
+    if (c->column[k] < 0) continue;
+    for (int32_t before = 0; before < k; before++)
       if (c->column[before] == c->column[k] && situ_explanation_part(c->why, before).device == d) c->row[k]++;
-    if (c->column[k] >= 0) {
-      c->rows[d] = c->row[k] + 1 > c->rows[d] ? c->row[k] + 1 : c->rows[d];
-      c->n_columns = c->column[k] + 1 > c->n_columns ? c->column[k] + 1 : c->n_columns;
-    }
-    while (at < c->n_edges && c->edges[at].from < k) at++;
-    for (int32_t i = at; i < c->n_edges && c->edges[i].from == k; i++) {
-      int32_t to = c->edges[i].to;
-      if (to > k && c->column[to] >= 0 && c->column[k] >= c->column[to]) c->column[to] = c->column[k] + 1;
-    }
+    c->rows[d] = c->row[k] + 1 > c->rows[d] ? c->row[k] + 1 : c->rows[d];
+    c->first[d] = c->column[k] < c->first[d] ? c->column[k] : c->first[d];
+    c->n_columns = c->column[k] + 1 > c->n_columns ? c->column[k] + 1 : c->n_columns;
   }
   return true;
 }
@@ -120,7 +149,7 @@ static void draw_edges(text_buffer *t, const chart *c) {
   for (int32_t i = 0, drawn = 0; i < c->n_edges && drawn < MOST_EDGES; i++) {
     const edge *e = &c->edges[i];
     char size[TEXT_UNIT_BYTES];
-    if (c->column[e->from] < 0 || c->column[e->to] < 0) continue;
+    if (!is_shown(c, e)) continue;
     double x0 = x_of(c, e->from) + WIDE, y0 = y_of(c, e->from) + TALL / 2.0, x1 = x_of(c, e->to),
            y1 = y_of(c, e->to) + TALL / 2.0;
     double bend = fmax(24, fabs(x1 - x0) / 2), wide = 1 + 4 * sqrt((double)e->bytes / (double)most);
@@ -147,8 +176,10 @@ static void draw_node(text_buffer *t, const chart *c, int32_t k) {
   double x = x_of(c, k), y = y_of(c, k);
   text_add(t, "<g><title>part %d: ", (int)k + 1);
   draw_escaped(t, situ_explanation_part_name(c->why, k));
-  text_add(t, "</title><rect class=\"k%d h\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" rx=\"6\"/>",
-           (int)c->colour[part.device], x, y, WIDE, TALL);
+  text_add(t,
+           "</title><rect class=\"p\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" rx=\"6\"/><rect class=\"k%d h\" "
+           "x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" rx=\"6\"/>",
+           x, y, WIDE, TALL, (int)c->colour[part.device], x, y, WIDE, TALL);
   text_add(t, "<rect class=\"k%d\" x=\"%.0f\" y=\"%.0f\" width=\"4\" height=\"%d\" rx=\"2\"/>\n",
            (int)c->colour[part.device], x, y, TALL);
   shorten(name, situ_explanation_part_name(c->why, k));
@@ -159,14 +190,25 @@ static void draw_node(text_buffer *t, const chart *c, int32_t k) {
   text_add(t, "</g>\n");
 }
 
+/* The next device to be drawn, which has no place yet; -1 when all have. Those of a pipeline stand in the order in
+ * which data comes to them. */
+static int32_t next_lane(const chart *c) {
+  int32_t best = -1;
+  for (int32_t d = 0; d < c->p->n_devices; d++) {
+    if (c->rows[d] == 0 || c->top[d] > 0) continue;
+    if (best < 0 || (c->p->execution == SITU_EXECUTION_PIPELINE && c->first[d] < c->first[best])) best = d;
+  }
+  return best;
+}
+
 static void draw_chart(text_buffer *t, chart *c) {
   double bottom = TOP;
   char line[400], count[TEXT_UNIT_BYTES];
   int32_t wide = LEFT + c->n_columns * (WIDE + GAP) - GAP + 24;
   if (wide < 640) wide = 640;
-  for (int32_t d = 0; d < c->p->n_devices; d++) {
+  for (int32_t d; (d = next_lane(c)) >= 0;) {
     c->top[d] = bottom;
-    if (c->rows[d] > 0) bottom += c->rows[d] * (double)(TALL + SPACE) + SPACE + 8;
+    bottom += c->rows[d] * (double)(TALL + SPACE) + SPACE + 8;
   }
   draw_open(t, wide, bottom + 12);
   snprintf(line, sizeof line, "%.120s on %.120s", c->p->graph->model, c->p->platform->name);
@@ -193,7 +235,8 @@ static char *parts_svg(const situ_explanation *why, const situ_plan *plan, const
   text_buffer t = {0};
   bool made = a && (c.column = ARENA_ZERO(a, int32_t, c.n)) && (c.row = ARENA_ZERO(a, int32_t, c.n)) &&
               (c.rows = ARENA_ZERO(a, int32_t, p->n_devices)) && (c.colour = ARENA_ZERO(a, int32_t, p->n_devices)) &&
-              (c.top = ARENA_ZERO(a, double, p->n_devices)) && find_edges(&c, a) && place_parts(&c, a);
+              (c.top = ARENA_ZERO(a, double, p->n_devices)) && (c.first = ARENA_ZERO(a, int32_t, p->n_devices)) &&
+              find_edges(&c, a) && place_parts(&c, a);
   if (made) draw_chart(&t, &c);
   arena_free(a);
   return made ? text_take(&t) : NULL;

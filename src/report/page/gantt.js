@@ -50,9 +50,11 @@ function makeGantt(plan, view, look) {
     bottom += lane.tall * lane.rows.length + ROW_SPACE;
   }
   const height = () => bottom + 4;
-  const colourIndex = (item) => item < 0   ? 9 :
-      plan.kindColour[plan.kind[item]] < 0 ? 8 :
-                                             plan.kindColour[plan.kind[item]];
+  const colourIndex = (item) => {
+    if (item < 0) return 9;
+    if (plan.kindOrder.length < 2) return plan.deviceColour[plan.device[item]] % 8;
+    return plan.kindColour[plan.kind[item]] < 0 ? 8 : plan.kindColour[plan.kind[item]];
+  };
   const colours = [...COLOURS, GREY, TRANSFER];
   const busy = new Float64Array(10);
 
@@ -259,8 +261,10 @@ function stepOnLane(plan, by) {
 }
 
 function ganttLegend(plan) {
-  const rows = plan.kindOrder.slice(0, COLOURS.length)
-                   .map((k) => element('span', {}, swatch(COLOURS[plan.kindColour[k]]), plan.raw.kinds[k]));
+  const rows = plan.kindOrder.length < 2 ?
+      [] :
+      plan.kindOrder.slice(0, COLOURS.length)
+          .map((k) => element('span', {}, swatch(COLOURS[plan.kindColour[k]]), plan.raw.kinds[k]));
   if (plan.kindOrder.length > COLOURS.length) rows.push(element('span', {}, swatch(GREY), 'other kinds'));
   if (plan.lanes.some((lane) => lane.link || lane.item.includes(-1)))
     rows.push(element('span', {}, swatch(TRANSFER), 'transfers'));

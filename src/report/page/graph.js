@@ -21,26 +21,49 @@ function partEdges(plan) {
   return Array.from(edges.values());
 }
 
-// The parts that are drawn, with column and row; parts come in order of their starts, so earlier ones are to the left.
+// Columns: each part behind all that it reads from. Parts may wait for each other in turn; then the one that comes
+// first goes first.
+function partColumns(n, edges) {
+  const column = new Int32Array(n), waits = new Int32Array(n), out = Array.from({length: n}, () => []),
+        done = new Uint8Array(n);
+  for (const edge of edges) {
+    out[edge.from].push(edge.to);
+    waits[edge.to]++;
+  }
+  const ready = [];
+  for (let k = n - 1; k >= 0; k--)
+    if (waits[k] === 0) ready.push(k);
+  for (let left = n, next = 0; left > 0; left--) {
+    while (!ready.length && done[next]) next++;
+    const k = ready.length ? ready.pop() : next;
+    done[k] = 1;
+    for (const to of out[k]) {
+      if (done[to]) continue;
+      column[to] = Math.max(column[to], column[k] + 1);
+      if (--waits[to] === 0) ready.push(to);
+    }
+  }
+  return column;
+}
+
+// The parts that are drawn, with column and row in the lane of their device.
 function placeParts(plan, edges) {
   let shown = plan.parts.map((part, k) => k);
   if (shown.length > MOST_NODES) {
     shown.sort((a, b) => plan.parts[b].work - plan.parts[a].work);
     shown = shown.slice(0, MOST_NODES).sort((a, b) => a - b);
   }
-  const nodes = new Map(shown.map((k) => [k, {k, column: 0, row: 0}])), into = new Map();
+  const at = new Map(shown.map((k, index) => [k, index])), inside = [];
   for (const edge of edges)
-    if (edge.from < edge.to) into.set(edge.to, [...(into.get(edge.to) || []), edge.from]);
-  const taken = new Map(), lanes = new Map();
-  for (const k of shown) {
-    const node = nodes.get(k), device = plan.parts[k].device;
-    for (const from of into.get(k) || [])
-      if (nodes.has(from)) node.column = Math.max(node.column, nodes.get(from).column + 1);
-    const key = device + '/' + node.column;
-    node.row = taken.get(key) || 0;
-    taken.set(key, node.row + 1);
-    lanes.set(device, Math.max(lanes.get(device) || 0, node.row + 1));
-  }
+    if (at.has(edge.from) && at.has(edge.to)) inside.push({from: at.get(edge.from), to: at.get(edge.to)});
+  const column = partColumns(shown.length, inside), nodes = new Map(), taken = new Map(), lanes = new Map();
+  shown.forEach((k, index) => {
+    const {device} = plan.parts[k], key = device + '/' + column[index], row = taken.get(key) || 0;
+    const lane = lanes.get(device) || {rows: 0, first: column[index]};
+    nodes.set(k, {k, column: column[index], row});
+    taken.set(key, row + 1);
+    lanes.set(device, {rows: Math.max(lane.rows, row + 1), first: Math.min(lane.first, column[index])});
+  });
   return {nodes, lanes};
 }
 
@@ -58,8 +81,10 @@ function drawParts(plan, pickPart) {
   const roomy = columns <= 40, wide = roomy ? 150 : 54, gap = roomy ? 62 : 30, left = 92;
   let y = 10;
   const bands = [];
-  for (const device of Array.from(lanes.keys()).sort((a, b) => a - b)) {
-    const tall = lanes.get(device) * (NODE_TALL + NODE_SPACE) + NODE_SPACE;
+  const order =
+      Array.from(lanes.keys()).sort((a, b) => (plan.pipeline ? lanes.get(a).first - lanes.get(b).first : 0) || a - b);
+  for (const device of order) {
+    const tall = lanes.get(device).rows * (NODE_TALL + NODE_SPACE) + NODE_SPACE;
     bands.push({device, y, tall});
     y += tall + 8;
   }

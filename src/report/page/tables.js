@@ -28,7 +28,10 @@ function cards(plan) {
           facts.lower_bound_ns > 0 ? 'no plan is below ' + exactTime(facts.lower_bound_ns) : 'no lower bound',
           proved ? 'good' : null),
       card('devices in use', `${used} of ${plan.raw.devices.length}`, plural(plan.parts.length, 'part')),
-      card('hand-overs', grouped(facts.n_handovers), sizeText(facts.transfer_bytes) + ' in all'),
+      card(
+          'hand-overs', grouped(facts.n_handovers),
+          facts.n_handovers > 0 && !facts.transfer_bytes ? 'sizes are not known' :
+                                                           sizeText(facts.transfer_bytes) + ' in all'),
       facts.beats_single !== undefined ?
           card('chance to beat one device', percent(facts.beats_single), 'where costs are as uncertain as was said') :
           null);
