@@ -74,7 +74,7 @@ static situ_status add_data(text_buffer *t, const situ_plan *plan, const situ_pr
     page_add_plan(t, o->other, o->other_problem, NULL, NULL);
   }
   text_add(t, "]");
-  if (o->n_rows > 0) TRY(add_rows(t, o, p, error));
+  if (o->n_rows != 0) TRY(add_rows(t, o, p, error));
   if (o->run_json) TRY(add_run(t, o->run_json, error));
   text_add(t, "}");
   return SITU_STATUS_OK;

@@ -127,7 +127,9 @@ static void add_operators(data *d) {
   begin_list(d, "part");
   for (int32_t v = 0; v < n; v++) add_number(d, situ_explanation_part_of(d->why, v));
   end_list(d);
-  if (layers_find(&layers, g, d->arena) && layers.n > 0) {
+  bool found = layers_find(&layers, g, d->arena);
+  d->t->failed |= !found;
+  if (found && layers.n > 0) {
     list_of(d, "layer", layers.of, n);
     begin_list(d, "layers");
     for (int32_t k = 0; k < layers.n; k++) {
