@@ -18,7 +18,7 @@ import sys
 import tempfile
 import xml.dom.minidom
 
-from test_cli import SITU, Skip, environment, main, need, situ, situ_json
+from test_cli import SITU, Skip, environment, main, need, situ, situ_json, thorough
 
 # On slow GPUs without much between them a split pays; nothing is preferred to it.
 SPLIT = ["builtin:inception-v3", "--platform", "cpu+2*p100-16g", "--granularity", "operator", "--tolerance", "0", "--min-gain", "0", "--uncertainty", "0", "--steps", "400"]
@@ -193,6 +193,7 @@ def test_fifty_thousand_operators_are_less_than_five_megabytes():
     assert all(len(memory.get("at", [])) < 3200 for memory in plan["memories"])
 
 
+@thorough
 def test_workloads_have_pages():
     for objective, file in WORKLOADS:
         path = need(f"data/workloads/{objective}/{file}")
@@ -309,6 +310,7 @@ def test_clicks_do_what_they_should():
     assert told["found"] == sum("softmax" in (name + plan["kinds"][k]).lower() for name, k in zip(names_of(plan), plan["kind"]))
 
 
+@thorough
 def test_the_timeline_zooms_by_keyboard_and_finds_what_is_under_the_pointer():
     browser()
     _, plan = placed(SPLIT)
@@ -331,6 +333,7 @@ def test_the_timeline_zooms_by_keyboard_and_finds_what_is_under_the_pointer():
     assert told["next"] == names[[item for item, _, _ in boxes][[names[item] for item, _, _ in boxes].index(told["first"]) + 1]]
 
 
+@thorough
 def test_pages_of_every_kind_open_without_an_error():
     browser()
     for kind, arguments in KINDS.items():
@@ -348,6 +351,7 @@ def test_pages_of_every_kind_open_without_an_error():
     assert "Operators that moved" in told["head"] and told["canvases"] == 2
 
 
+@thorough
 def test_fifty_thousand_operators_are_drawn_soon():
     browser()
     placed(["builtin:gnmt?steps=205", "--platform", "cpu+4*v100-16g", "--solver", "heft", "--steps", "1000"])

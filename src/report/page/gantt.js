@@ -209,6 +209,7 @@ function makeGantt(plan, view, look) {
   }
 
   const canvas = makeCanvas(height, draw, view, ganttLabel(plan));
+  canvas.setAttribute('role', 'application');
   const boxAt = (x, y) => {
     const left = gutterOf(canvas.clientWidth),
           lane = lanes.find((one) => y >= one.top - 3 && y < one.top + one.tall * one.rows.length + 4);

@@ -89,11 +89,16 @@ function drawParts(plan, pickPart) {
     y += tall + 8;
   }
   const top = new Map(bands.map((band) => [band.device, band.y])), width = left + columns * (wide + gap) + 10;
-  const svg = drawing(
-      'svg',
-      {width, height: y, style: 'min-width:100%', role: 'group', 'aria-label': 'Parts and what goes between them'});
+  const svg = drawing('svg', {
+    width,
+    height: y,
+    viewBox: `0 0 ${width} ${y}`,
+    preserveAspectRatio: 'xMinYMin meet',
+    role: 'group',
+    'aria-label': 'Parts and what goes between them'
+  });
   for (const band of bands) {
-    svg.append(drawing('rect', {class: 'band', x: 0, y: band.y, width: '100%', height: band.tall, rx: 6}));
+    svg.append(drawing('rect', {class: 'band', x: 0, y: band.y, width: width + 4000, height: band.tall, rx: 6}));
     svg.append(drawing(
         'rect', {x: 0, y: band.y, width: 5, height: band.tall, rx: 2, fill: colourOf(plan.deviceColour[band.device])}));
     svg.append(

@@ -4,6 +4,11 @@ const data = JSON.parse(byId('data').textContent);
 const plans = data.plans.map(readPlan), letters = ['A', 'B'];
 const ONE_VIEW = makeView(Math.max(...plans.map((plan) => plan.span)));
 for (const plan of plans) plan.view = ONE_VIEW;
+// Buttons and keys zoom to what is chosen, where it is to be seen.
+ONE_VIEW.middle = () => {
+  const [box] = chosen ? look.chosenBoxes(chosen.plan) : [], middle = box ? (box[1] + box[2]) / 2 : -1;
+  return middle >= ONE_VIEW.t0 && middle <= ONE_VIEW.t1 ? middle : (ONE_VIEW.t0 + ONE_VIEW.t1) / 2;
+};
 
 function timelineSection() {
   const tools = element('div', {class: 'bar', role: 'toolbar', 'aria-label': 'Timeline'}), plan = plans[0];
@@ -40,7 +45,9 @@ function timelineSection() {
             [plans.length > 1 ?
                  element('p', {class: 'caption'}, 'plan ' + letters[k], element('small', {}, exactTime(one.value))) :
                  null,
-             makeGantt(one, ONE_VIEW, look), ganttLegend(one)]),
+             makeGantt(one, ONE_VIEW, look), ganttLegend(one),
+             one.lanes.length > MOST_LANES ? element('p', {class: 'hint'}, `The first ${MOST_LANES} lanes are drawn.`) :
+                                             null]),
     element(
         'p', {class: 'hint'},
         'Drag to move; Ctrl and the wheel, two fingers or a double click to zoom; click for details. With the ' +
@@ -135,5 +142,7 @@ addEventListener('keydown', (event) => {
   }
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+// A printer does not wait for the next frame.
+matchMedia('print').addEventListener('change', () => ONE_VIEW.pictures.forEach((picture) => picture()));
 look.views.push(ONE_VIEW);
 render(plans[0]);

@@ -17,8 +17,9 @@ function makeView(span) {
     view.t1 = from + wide;
     view.draw();
   };
+  view.middle = () => (view.t0 + view.t1) / 2;
   view.zoom = (factor, at) => {
-    const middle = at === undefined ? (view.t0 + view.t1) / 2 : at;
+    const middle = at === undefined ? view.middle() : at;
     view.show(middle - (middle - view.t0) * factor, middle + (view.t1 - middle) * factor);
   };
   view.pan = (share) => view.show(view.t0 + (view.t1 - view.t0) * share, view.t1 + (view.t1 - view.t0) * share);
