@@ -5,6 +5,7 @@
 
 `@css@`, `@js@` and `@data@` in the HTML say where things go; scripts are joined in the order given.
 """
+
 import pathlib
 import sys
 
@@ -19,8 +20,13 @@ def main(out, html, css, *scripts):
     read = lambda name: pathlib.Path(name).read_text(encoding="utf-8")
     page = read(html).replace("@css@", read(css)).replace("@js@", "".join(map(read, scripts)))
     before, after = page.split("@data@")
-    pathlib.Path(out).write_text('#include "report/page.h"\n\n' + "".join(
-        f"const char page_{name}[] =\n{literal(text)};\n" for name, text in (("before", before), ("after", after))), encoding="utf-8")
+    pathlib.Path(out).write_text(
+        '#include "report/page.h"\n\n'
+        + "".join(
+            f"const char page_{name}[] =\n{literal(text)};\n" for name, text in (("before", before), ("after", after))
+        ),
+        encoding="utf-8",
+    )
 
 
 main(*sys.argv[1:])

@@ -5,6 +5,7 @@
 
 Cases as in test_cli.py. Every output stays UTF-8 without control characters, and what has a syntax keeps it.
 """
+
 import csv
 import io
 import json
@@ -22,9 +23,20 @@ from onnx_writer import graph, model, node, value
 from test_report import data_of
 
 MEGABYTE = "long" * 250_000
-HARM = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\"quotes\" and 'more' &amp; <!-- ]]> -->", "\033]0;title\007\033[31mred",
-        "line\u2028end\u2029and\r\nnext\tcell", "right\u202eto left", "comma,\"cell\"", "back\\slash \\u003c ${x} `y`", "nul\x01\x7f\x9b31m", b"\xff\xfe\xc0\x80 bytes \xed\xa0\x80",
-        "%s%n{0}", MEGABYTE]
+HARM = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "\"quotes\" and 'more' &amp; <!-- ]]> -->",
+    "\033]0;title\007\033[31mred",
+    "line\u2028end\u2029and\r\nnext\tcell",
+    "right\u202eto left",
+    'comma,"cell"',
+    "back\\slash \\u003c ${x} `y`",
+    "nul\x01\x7f\x9b31m",
+    b"\xff\xfe\xc0\x80 bytes \xed\xa0\x80",
+    "%s%n{0}",
+    MEGABYTE,
+]
 csv.field_size_limit(1 << 30)
 PLATFORM = ["--platform", "cpu+2*p100-16g", "--granularity", "operator"]
 
@@ -35,7 +47,9 @@ def write_model(names):
     for k, name in enumerate(names):
         made, before = (name if isinstance(name, bytes) else name.encode()) + str(k).encode(), made
         nodes.append(node("<b>Kind</b>\033[31m" if k == len(names) - 1 else "Relu", [before], [made], name))
-    pathlib.Path("m.onnx").write_bytes(model(graph(nodes, [value("x", [64, 1024, 1024])], [value(made, [64, 1024, 1024])], name=names[0])))
+    pathlib.Path("m.onnx").write_bytes(
+        model(graph(nodes, [value("x", [64, 1024, 1024])], [value(made, [64, 1024, 1024])], name=names[0]))
+    )
     return "m.onnx"
 
 
@@ -49,31 +63,48 @@ def harmless(text, where, allowed="\n"):
     """UTF-8 without control characters other than ends of lines."""
     decoded = text.decode("utf-8")
     bad = re.search(rf"[\x00-\x1f\x7f-\x9f]", decoded.translate({ord(c): None for c in allowed}))
-    assert bad is None, f"{where}: {bad.group()!r} at {bad.start()}: {decoded[max(0, bad.start() - 60):bad.start() + 60]!r}"
+    assert (
+        bad is None
+    ), f"{where}: {bad.group()!r} at {bad.start()}: {decoded[max(0, bad.start() - 60):bad.start() + 60]!r}"
     return decoded
 
 
 def placed(*more):
     write_model(HARM)
     names = json.loads(call("place", "m.onnx", *PLATFORM, "--steps", "20", "--json")[0])["placement"]
-    pathlib.Path("pins.json").write_text(json.dumps({name: ("cpu", "gpu0", "gpu1")[k % 3] for k, name in enumerate(names)}))
+    pathlib.Path("pins.json").write_text(
+        json.dumps({name: ("cpu", "gpu0", "gpu1")[k % 3] for k, name in enumerate(names)})
+    )
     return call("place", "m.onnx", *PLATFORM, "--fix", "pins.json", "-o", "plan.json", *more)
 
 
 def test_tables_are_harmless():
     for text in placed():
         harmless(text, "place")
-    for words in (["explain", "plan.json", "--steps", "20"], ["check", "plan.json"], ["simulate", "plan.json", "--gantt"], ["inspect", "m.onnx"],
-                  ["compare", "m.onnx", *PLATFORM, "--solver", "single,heft"], ["pareto", "m.onnx", *PLATFORM, "--steps", "50", "--points", "2"],
-                  ["costs", "m.onnx", *PLATFORM]):
+    for words in (
+        ["explain", "plan.json", "--steps", "20"],
+        ["check", "plan.json"],
+        ["simulate", "plan.json", "--gantt"],
+        ["inspect", "m.onnx"],
+        ["compare", "m.onnx", *PLATFORM, "--solver", "single,heft"],
+        ["pareto", "m.onnx", *PLATFORM, "--steps", "50", "--points", "2"],
+        ["costs", "m.onnx", *PLATFORM],
+    ):
         for text in call(*words):
             harmless(text, words[0], "\r\n\t" if words[0] == "costs" else "\n")
 
 
 def test_json_is_harmless_and_valid():
     placed()
-    for words in (["place", "m.onnx", *PLATFORM, "--steps", "20"], ["explain", "plan.json", "--steps", "20"], ["check", "plan.json"], ["simulate", "plan.json"], ["inspect", "m.onnx"],
-                  ["compare", "m.onnx", *PLATFORM, "--solver", "single,heft"], ["pareto", "m.onnx", *PLATFORM, "--steps", "50", "--points", "2"]):
+    for words in (
+        ["place", "m.onnx", *PLATFORM, "--steps", "20"],
+        ["explain", "plan.json", "--steps", "20"],
+        ["check", "plan.json"],
+        ["simulate", "plan.json"],
+        ["inspect", "m.onnx"],
+        ["compare", "m.onnx", *PLATFORM, "--solver", "single,heft"],
+        ["pareto", "m.onnx", *PLATFORM, "--steps", "50", "--points", "2"],
+    ):
         out, err = call(*words, "--json")
         json.loads(harmless(out, words[0]))
         harmless(err, words[0])
@@ -81,7 +112,20 @@ def test_json_is_harmless_and_valid():
 
 
 def test_written_formats_are_harmless_and_keep_their_syntax():
-    placed("--svg", "p.svg", "--graph-svg", "g.svg", "--write", "trace=t.json", "--write", "csv=t.csv", "--write", "dot=t.dot", "--write", "split=s.json")
+    placed(
+        "--svg",
+        "p.svg",
+        "--graph-svg",
+        "g.svg",
+        "--write",
+        "trace=t.json",
+        "--write",
+        "csv=t.csv",
+        "--write",
+        "dot=t.dot",
+        "--write",
+        "split=s.json",
+    )
     for name in ("p.svg", "g.svg"):
         text = harmless(pathlib.Path(name).read_bytes(), name)
         drawn = xml.dom.minidom.parseString(text)

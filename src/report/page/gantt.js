@@ -95,7 +95,7 @@ function makeGantt(plan, view, look) {
     const item = row.item[i], whole = row.count[i] > 1 || (plan.calls && item >= 0 && plan.raw.call[item] >= 0);
     const k = whole ? plan.deviceColour[plan.device[item]] % 8 : colourIndex(item),
           wide = to - from - (to - from > 4 ? 0.7 : 0);
-    const dimmed = look.found && !look.found.has(item);
+    const dimmed = look.found && row.count[i] === 1 && !look.found.has(item);
     context.globalAlpha = dimmed ? 0.18 : 1;
     context.fillStyle = colours[k];
     context.fillRect(from, top, wide, tall);

@@ -63,7 +63,7 @@ function stackedBar(plan, shares, total) {
       share.kind === 'transfer'                   ? TRANSFER :
                                                     GREY;
   const bar = element('div', {
-    class: 'stack',
+
     role: 'img',
     'aria-label': shares.map((share) => `${share.name || share.kind} ${percent(share.time_ns / total)}`).join(', ')
   });

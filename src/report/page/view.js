@@ -52,7 +52,7 @@ function makeCanvas(height, draw, view, label) {
 const gutterOf = (width) => width < 560 ? 82 : 128;
 const fontOf = (px) => px + 'px system-ui, -apple-system, \'Segoe UI\', \'DejaVu Sans\', sans-serif';
 
-// Cuts a text to a width, in the middle, where the difference between names seldom is.
+// The beginning of a text, as much as a width holds.
 function fitted(context, text, width) {
   if (context.measureText(text).width <= width) return text;
   let keep = text.length;
@@ -132,7 +132,7 @@ function moveByHand(canvas, view, hooks) {
   canvas.addEventListener('dblclick', (event) => view.zoom(0.35, timeAt(event.offsetX)));
   canvas.addEventListener('wheel', (event) => {
     const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
-    if (!sideways && !event.ctrlKey && !event.metaKey && !event.shiftKey && document.activeElement !== canvas) return;
+    if (!sideways && !event.ctrlKey && !event.metaKey && !event.shiftKey) return;  // the page scrolls
     event.preventDefault();
     if (sideways)
       view.pan(event.deltaX / canvas.clientWidth);
