@@ -47,7 +47,7 @@ typedef struct arguments {
   char rule_words[MAX_NAMES][2 * MAX_NAME_BYTES];
   write_request writes[MAX_WRITES];
   int n_writes;
-  const char *out, *svg, *trace, *trajectory;
+  const char *out, *svg, *graph_svg, *page, *trace, *trajectory, *run_result;
   int32_t points;
   situ_learn_options learn;
   situ_measure_options measure;
@@ -57,7 +57,7 @@ typedef struct arguments {
   int n_platforms;
   const char *link_from, *link_to;
   bool absolute;
-  bool require_proof, no_what_if;
+  bool require_proof, no_what_if, what_if, compare, gantt;
   bool json, help;
   const char *operands[MAX_OPERANDS];
   int n_operands;
@@ -121,6 +121,7 @@ typedef struct command {
   ROW(check)              \
   ROW(simulate)           \
   ROW(explain)            \
+  ROW(report)             \
   ROW(run)                \
   ROW(profile)            \
   ROW(compare)            \
@@ -141,8 +142,9 @@ const command *command_find(const char *name);
 int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
-    judged_options, proof_options, explain_options, plan_outputs, costs_outputs, trace_outputs, front_options,
-    fit_options, learn_options, measure_options, profile_inputs, profile_outputs, common_options, help_options;
+    judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs, costs_outputs,
+    trace_outputs, front_options, fit_options, learn_options, measure_options, profile_inputs, profile_outputs,
+    common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);
@@ -186,7 +188,11 @@ int fail_writing(const situ_error *error);
 int fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Sees, before long work, that all outputs asked for can be written and all writers exist. */
 int probe_outputs(const arguments *a);
-/* Writes them and says so. */
+/* Writes a text (freed; NULL after a failure, of which `status` and `error` tell) to a file, or to stdout where the
+ * path is "-", and says so. */
+int write_text(const arguments *a, char *text, situ_status status, situ_error *error, const char *what,
+               const char *path);
+/* Writes all outputs and says so. */
 int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance *instance);
 /* Opens the first operand, a plan file, or with --model any placement of that model. */
 situ_status open_plan(situ_plan **plan, situ_instance **instance, const arguments *a, situ_error *error);
@@ -218,5 +224,21 @@ bool progress_measure(void *context, const char *phase, int32_t done, int32_t to
 int progress_record(progress *p);
 /* Adds what came out (plan: NULL when the solve failed) and writes the rows to a file. Returns an exit code. */
 int progress_write(progress *p, const situ_plan *plan, const char *path);
+
+/* ---- cli/contest.c ---- */
+
+/* Solvers on one problem. */
+typedef struct contest {
+  situ_compare_row *rows;
+  char (*failures)[640];
+  char (*names)[MAX_NAME_BYTES];
+  int32_t n, capacity;
+  bool cut_short; /* interrupted before the last solver was run */
+} contest;
+
+/* Runs the solvers that the caller named, or every one that serves the problem; a failure becomes a row too. Stopped
+ * with contest_stop, after failures too. */
+situ_status contest_hold(contest *c, const arguments *a, const situ_problem *problem, progress *p, situ_error *error);
+void contest_stop(contest *c);
 
 #endif

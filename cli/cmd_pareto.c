@@ -13,6 +13,10 @@ static int show(const arguments *a, const situ_front *front, const situ_instance
   if (interrupted()) fputs("\n  interrupted: other points were not searched\n", to);
   if (code == EXIT_OK && a->json)
     code = print_report(stdout, &r, situ_report_pareto_json(&r.text, front, problem, model, &r.error));
+  if (code == EXIT_OK && a->svg && situ_front_n_points(front) > 0) {
+    situ_status status = situ_report_pareto_svg(&r.text, front, problem, &r.error);
+    code = write_text(a, r.text, status, &r.error, "picture", a->svg);
+  }
   if (code != EXIT_OK || situ_front_n_points(front) > 0) return code;
   return situ_front_infeasible(front) ? EXIT_INFEASIBLE : interrupted() ? EXIT_INTERRUPTED : EXIT_LIMIT;
 }
@@ -24,6 +28,8 @@ static int run(arguments *a) {
         "pareto takes no limits; use place with --max-latency or --max-period for one point of the front");
   a->problem.objective = SITU_OBJECTIVE_DEFAULT; /* a front is of both */
   if (a->problem.execution == SITU_EXECUTION_DEFAULT) a->problem.execution = SITU_EXECUTION_STREAM;
+  int code = probe_outputs(a);
+  if (code != EXIT_OK) return code;
   situ_instance *instance = NULL;
   situ_front *front = NULL;
   situ_error error = {0};
@@ -37,7 +43,7 @@ static int run(arguments *a) {
   situ_status status = situ_instance_open(&instance, &a->instance, &error);
   if (status == SITU_STATUS_OK) status = situ_pareto(&front, situ_instance_problem(instance), &options, &error);
   progress_stop(&p);
-  int code = status == SITU_STATUS_OK ? show(a, front, instance) : fail_reading(&error);
+  code = status == SITU_STATUS_OK ? show(a, front, instance) : fail_reading(&error);
   situ_front_free(front);
   situ_instance_free(instance);
   return code;

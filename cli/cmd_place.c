@@ -13,6 +13,8 @@ static int show(const arguments *a, const situ_plan *plan, const situ_instance *
   report r = {0};
   situ_report_options look = report_options(to);
   int code = print_report(to, &r, situ_report_plan(&r.text, plan, problem, model, &look, &r.error));
+  if (code == EXIT_OK && a->gantt && situ_plan_exists(plan))
+    code = print_report(to, &r, situ_report_gantt(&r.text, plan, problem, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, plan, instance);
   /* A file that could not be written takes nothing from the answer. */
   int printed =

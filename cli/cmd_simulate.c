@@ -13,6 +13,8 @@ static int show(const arguments *a, const situ_plan *again, const situ_plan *pla
   if (code == EXIT_OK && found != stated)
     fprintf(stderr, "situ: the plan file says %lld ns, the simulation %lld ns; `situ check` tells what is wrong\n",
             stated, found);
+  if (code == EXIT_OK && a->gantt && situ_plan_exists(again))
+    code = print_report(to, &r, situ_report_gantt(&r.text, again, problem, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, again, instance);
   int printed =
       a->json ? print_report(stdout, &r, situ_report_plan_json(&r.text, again, problem, NULL, &r.error)) : EXIT_OK;

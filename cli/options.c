@@ -355,6 +355,57 @@ static const option costs_rows[] = {{.name = "output",
                                     {0}};
 const option_group costs_outputs = {"Output", costs_rows};
 
+#define SVG_ROW                                                                               \
+  {                                                                                           \
+    .name = "svg", .kind = OPTION_TEXT, .offset = AT(svg), .value = "FILE", .family = "file", \
+    .about = "Draw the plan over time."                                                       \
+  }
+#define GRAPH_SVG_ROW                                                                                     \
+  {                                                                                                       \
+    .name = "graph-svg", .kind = OPTION_TEXT, .offset = AT(graph_svg), .value = "FILE", .family = "file", \
+    .about = "Draw the parts of the plan and what goes between them."                                     \
+  }
+#define PAGE_ROW                                                                                       \
+  {                                                                                                    \
+    .name = "report", .kind = OPTION_TEXT, .offset = AT(page), .value = "FILE.html", .family = "file", \
+    .about = "Write a page about the plan, which a browser opens from disk (situ report)."             \
+  }
+#define GANTT_ROW                                               \
+  {                                                             \
+    .name = "gantt", .kind = OPTION_ON, .offset = AT(gantt),    \
+    .about = "Show the plan over time, a line for each device." \
+  }
+
+static const option page_rows[] = {
+    {.name = "what-if",
+     .kind = OPTION_ON,
+     .offset = AT(what_if),
+     .about = "What would change the plan, as situ explain finds it: each change takes about a second."},
+    {.name = "compare",
+     .kind = OPTION_ON,
+     .offset = AT(compare),
+     .about = "Solvers on the same problem, as situ compare runs them: each takes 3 s, or --time-limit or --steps."},
+    {.name = "run",
+     .kind = OPTION_TEXT,
+     .offset = AT(run_result),
+     .value = "FILE.json",
+     .family = "file",
+     .about = "Predicted against measured: what situ run --json printed for this plan."},
+    {0}};
+const option_group page_options = {"Sections", page_rows};
+
+static const option report_rows[] = {{.name = "output",
+                                      .letter = 'o',
+                                      .kind = OPTION_TEXT,
+                                      .offset = AT(page),
+                                      .value = "FILE.html",
+                                      .family = "file",
+                                      .about = "Write the page to this file. Default: report.html."},
+                                     SVG_ROW,
+                                     GRAPH_SVG_ROW,
+                                     {0}};
+const option_group report_outputs = {"Files written", report_rows};
+
 static const option output_rows[] = {
     {.name = "output",
      .letter = 'o',
@@ -363,12 +414,10 @@ static const option output_rows[] = {
      .value = "PLAN.json",
      .family = "file",
      .about = "Write the plan to this file."},
-    {.name = "svg",
-     .kind = OPTION_TEXT,
-     .offset = AT(svg),
-     .value = "FILE",
-     .family = "file",
-     .about = "Draw the plan."},
+    SVG_ROW,
+    GRAPH_SVG_ROW,
+    PAGE_ROW,
+    GANTT_ROW,
     {.name = "write",
      .kind = OPTION_WRITE,
      .value = "NAME=FILE",
@@ -389,12 +438,10 @@ static const option trace_rows[] = {{.name = "trace",
                                      .value = "OUT.json",
                                      .family = "file",
                                      .about = "Write a timeline for https://ui.perfetto.dev or chrome://tracing."},
-                                    {.name = "svg",
-                                     .kind = OPTION_TEXT,
-                                     .offset = AT(svg),
-                                     .value = "FILE",
-                                     .family = "file",
-                                     .about = "Draw the plan."},
+                                    SVG_ROW,
+                                    GRAPH_SVG_ROW,
+                                    PAGE_ROW,
+                                    GANTT_ROW,
                                     {.name = "write",
                                      .kind = OPTION_WRITE,
                                      .value = "NAME=FILE",
@@ -410,6 +457,12 @@ static const option front_rows[] = {
      .value = "N",
      .least = 2,
      .about = "Number of solves: the two ends, and limits on latency between them. Default: 8."},
+    {.name = "svg",
+     .kind = OPTION_TEXT,
+     .offset = AT(svg),
+     .value = "FILE",
+     .family = "file",
+     .about = "Draw the front."},
     {0}};
 const option_group front_options = {"Front", front_rows};
 static const option fit_rows[] = {{.name = "from",

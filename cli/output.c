@@ -35,7 +35,8 @@ static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0;
 
 /* How many outputs go to stdout, --json included. */
 static int count_to_stdout(const arguments *a) {
-  int n = a->json + is_stdout(a->out) + is_stdout(a->svg) + is_stdout(a->trace) + is_stdout(a->trajectory);
+  int n = a->json + is_stdout(a->out) + is_stdout(a->svg) + is_stdout(a->graph_svg) + is_stdout(a->page) +
+          is_stdout(a->trace) + is_stdout(a->trajectory);
   for (int i = 0; i < a->n_writes; i++) n += is_stdout(a->writes[i].path);
   return n;
 }
@@ -139,7 +140,9 @@ static bool same_file(const char *one, const char *other) {
 
 /* What a run reads must not be overwritten by what it writes; only a plan may take the place of its --fix file. */
 static int check_clashes(const arguments *a, const char *const *paths, int n) {
-  const char *inputs[] = {a->operands[0], a->instance.model, a->instance.platform, a->cost.table_path};
+  const char *inputs[] = {a->operands[0],       a->n_operands > 1 ? a->operands[1] : NULL,
+                          a->run_result,        a->instance.model,
+                          a->instance.platform, a->cost.table_path};
   for (int i = 0; i < n; i++) {
     if (!paths[i]) continue;
     for (size_t k = 0; k < sizeof inputs / sizeof *inputs; k++)
@@ -153,14 +156,15 @@ static int check_clashes(const arguments *a, const char *const *paths, int n) {
 }
 
 int probe_outputs(const arguments *a) {
-  const char *paths[MAX_WRITES + 4] = {a->out, a->svg, a->trace, a->trajectory};
-  int n = 4 + a->n_writes;
+  enum { ALONE = 6 };
+  const char *paths[MAX_WRITES + ALONE] = {a->out, a->svg, a->graph_svg, a->page, a->trace, a->trajectory};
+  int n = ALONE + a->n_writes;
   situ_error error = {0};
   for (int i = 0; i < a->n_writes; i++) {
     bool folder = false;
     int code = known_writer(a->writes[i].name, &folder);
     if (code != EXIT_OK) return code;
-    paths[4 + i] = folder ? NULL : a->writes[i].path;
+    paths[ALONE + i] = folder ? NULL : a->writes[i].path;
   }
   if (count_to_stdout(a) > 1)
     return fail_usage("standard output takes one of --json and the outputs named \"-\"; name a file for the others");
@@ -178,9 +182,8 @@ static int written(const arguments *a, situ_status status, const situ_error *err
   return EXIT_OK;
 }
 
-/* Writes a text (freed; NULL after a failure) to a file, or to stdout where the path is "-". */
-static int write_text(const arguments *a, char *text, situ_status status, situ_error *error, const char *what,
-                      const char *path) {
+int write_text(const arguments *a, char *text, situ_status status, situ_error *error, const char *what,
+               const char *path) {
   if (status == SITU_STATUS_OK && is_stdout(path))
     fputs(text, stdout); /* finish() sees failures */
   else if (status == SITU_STATUS_OK)
@@ -189,11 +192,25 @@ static int write_text(const arguments *a, char *text, situ_status status, situ_e
   return written(a, status, error, what, path);
 }
 
-static int write_drawing(const arguments *a, const situ_plan *plan, const situ_problem *problem) {
+/* The pictures of a plan: over time, as parts, as a page. */
+static int write_drawings(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
+  const situ_problem *problem = situ_instance_problem(instance);
   situ_error error = {.status = SITU_STATUS_OK};
   char *text = NULL;
-  situ_status status = situ_report_plan_svg(&text, plan, problem, &error);
-  return write_text(a, text, status, &error, "picture", a->svg);
+  int code = EXIT_OK;
+  if (a->svg) {
+    situ_status status = situ_report_plan_svg(&text, plan, problem, &error);
+    code = write_text(a, text, status, &error, "picture", a->svg);
+  }
+  if (a->graph_svg && code == EXIT_OK) {
+    situ_status status = situ_report_parts_svg(&text, plan, problem, &error);
+    code = write_text(a, text, status, &error, "parts", a->graph_svg);
+  }
+  if (a->page && code == EXIT_OK) {
+    situ_status status = situ_report_page(&text, plan, problem, situ_instance_model(instance), NULL, &error);
+    code = write_text(a, text, status, &error, "page", a->page);
+  }
+  return code;
 }
 
 /* In the format of one of the writers. */
@@ -212,7 +229,7 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
   situ_error error = {0};
   char *text = NULL;
   int code = EXIT_OK;
-  if (!a->out && !a->svg && !a->trace && a->n_writes == 0) return code;
+  if (!a->out && !a->svg && !a->graph_svg && !a->page && !a->trace && a->n_writes == 0) return code;
   bool exists = situ_plan_exists(plan);
   bool proved = situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE && /* and `check` will see it too */
                 (situ_plan_verified_ns(plan) == SITU_NEVER_NS || situ_problem_conflict(problem));
@@ -226,7 +243,7 @@ int write_outputs(const arguments *a, const situ_plan *plan, const situ_instance
     code = write_text(a, text, status, &error, exists ? "plan" : "proof", a->out);
   }
   if (!exists) return code; /* that there is none is all that there is to write */
-  if (a->svg && code == EXIT_OK) code = write_drawing(a, plan, problem);
+  if (code == EXIT_OK) code = write_drawings(a, plan, instance);
   if (a->trace && code == EXIT_OK) code = write_format(a, plan, instance, "trace", a->trace);
   for (int i = 0; i < a->n_writes && code == EXIT_OK; i++)
     code = write_format(a, plan, instance, a->writes[i].name, a->writes[i].path);

@@ -32,8 +32,9 @@ typedef struct situ_graph_builder situ_graph_builder;
 /* An operator as given to a builder and as returned by a frozen graph. */
 typedef struct situ_operator {
   size_t size;
-  const char *name;        /* unique in the graph; NULL or "" lets the builder make one from kind and number */
-  const char *kind;        /* "Conv", "MatMul", ...; NULL means "Operator" */
+  const char *name;        /* unique in the graph; where it is NULL, "" or no UTF-8 the builder makes one from kind and
+                              number */
+  const char *kind;        /* "Conv", "MatMul", ...; NULL means "Operator"; bytes that are no UTF-8 become '?' */
   const char *layer;       /* the layer or module that it is part of, or NULL */
   situ_phase phase;        /* forward, backward or update */
   situ_dtype dtype;        /* the type that it computes in; selects the peak rate of a device */
@@ -48,7 +49,7 @@ typedef struct situ_operator {
 
 typedef struct situ_tensor {
   size_t size;
-  const char *name; /* may be NULL; need not be unique */
+  const char *name; /* may be NULL; need not be unique; dropped where it is no UTF-8 */
   situ_dtype dtype;
   int32_t rank;        /* number of dimensions; -1 when unknown */
   const int64_t *dims; /* rank entries, -1 where unknown; may be NULL when rank <= 0 */

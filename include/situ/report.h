@@ -37,6 +37,15 @@ SITU_API situ_status situ_report_plan_json(char **out, const situ_plan *plan, co
 SITU_API situ_status situ_report_plan_svg(char **out, const situ_plan *plan, const situ_problem *problem,
                                           situ_error *error);
 
+/* Its parts as boxes, a row for each device, with what is handed from part to part; the 240 with most work where there
+ * are more. BAD_ARGUMENT also when the plan has no placement. */
+SITU_API situ_status situ_report_parts_svg(char **out, const situ_plan *plan, const situ_problem *problem,
+                                           situ_error *error);
+/* The plan over time for a terminal: a line for each device and link in use, its marks as high as it is busy; for
+ * pipeline, how each fills the period. BAD_ARGUMENT also when the plan has no placement. */
+SITU_API situ_status situ_report_gantt(char **out, const situ_plan *plan, const situ_problem *problem,
+                                       const situ_report_options *options, situ_error *error);
+
 /* Why a plan takes as long as it does: its parts in order, what goes between them, what limits it, where the time of
  * the critical path goes, and what would change it (`what_ifs`; NULL: left out). JSON: the fields of `situ explain
  * --json`. */
@@ -59,11 +68,33 @@ SITU_API situ_status situ_report_compare(char **out, const situ_compare_row *row
 SITU_API situ_status situ_report_compare_json(char **out, const situ_compare_row *rows, int32_t n_rows,
                                               const situ_problem *problem, const situ_model *model, situ_error *error);
 
+/* What a page shows beside its plan; all may be left out. */
+typedef struct situ_page_options {
+  size_t size;
+  const situ_what_if_list *what_ifs;
+  const situ_compare_row *rows; /* solvers on the same problem */
+  int32_t n_rows;
+  int32_t reserved;       /* 0 */
+  const char *run_json;   /* a run of the plan, as situ_report_run_json tells it */
+  const situ_plan *other; /* another plan, to compare with; its problem with it, both or neither */
+  const situ_problem *other_problem;
+} situ_page_options;
+#define SITU_PAGE_OPTIONS_INIT SITU_SIZED(situ_page_options)
+/* A plan as one page of HTML that needs nothing else, neither files nor a network: explanation, timeline, parts, memory
+ * over time, operators (docs/report.md). Names that are longer than 200 bytes are cut. BAD_ARGUMENT also when a plan
+ * has no placement, BAD_INPUT when run_json is no run. */
+SITU_API situ_status situ_report_page(char **out, const situ_plan *plan, const situ_problem *problem,
+                                      const situ_model *model, const situ_page_options *options, situ_error *error);
+
 /* A front: one row for each point, the bounds of both ends, and the best single device. */
 SITU_API situ_status situ_report_pareto(char **out, const situ_front *front, const situ_problem *problem,
                                         const situ_model *model, const situ_report_options *options, situ_error *error);
 SITU_API situ_status situ_report_pareto_json(char **out, const situ_front *front, const situ_problem *problem,
                                              const situ_model *model, situ_error *error);
+
+/* The front as a self-contained SVG: period over latency, with the bounds of both. */
+SITU_API situ_status situ_report_pareto_svg(char **out, const situ_front *front, const situ_problem *problem,
+                                            situ_error *error);
 
 /* A model: operators by kind, totals, depth, width, critical path, and what could not be inferred. */
 SITU_API situ_status situ_report_inspect(char **out, const situ_problem *problem, const situ_model *model,

@@ -107,8 +107,7 @@ json_value *json_new_text(const char *text) {
   if (made) return outer(made);
   char *clean = strdup(text);
   if (!clean) return NULL;
-  for (unsigned char *c = (unsigned char *)clean; *c; c++)
-    if (*c >= 0x80) *c = '?';
+  text_make_utf8(clean);
   made = json_string(clean);
   free(clean);
   return outer(made);
@@ -127,12 +126,24 @@ static bool is_row(const json_t *t) {
   return true;
 }
 
+/* Adds JSON; control characters that JSON allows in strings, but terminals may obey, become escapes. */
+static void add_printable(text_buffer *out, const char *json) {
+  const char *start = json;
+  for (; *json; json++) {
+    const unsigned char *c = (const unsigned char *)json;
+    if (*c != 0x7f && (*c != 0xc2 || c[1] >= 0xa0)) continue;
+    text_add_bytes(out, start, (size_t)(json - start));
+    text_add(out, "\\u%04x", *c == 0x7f ? 0x7f : c[1]);
+    json += *c != 0x7f;
+    start = json + 1;
+  }
+  text_add_bytes(out, start, (size_t)(json - start));
+}
+
 static void print_compact(text_buffer *out, const json_t *t) {
   char *text = json_dumps(t, JSON_COMPACT | JSON_ENCODE_ANY);
-  if (text)
-    text_add_bytes(out, text, strlen(text));
-  else
-    out->failed = true;
+  out->failed |= !text;
+  if (text) add_printable(out, text);
   free(text);
 }
 

@@ -47,9 +47,10 @@ void text_add(text_buffer *t, const char *format, ...) {
 void text_add_csv(text_buffer *t, const char *cell) {
   bool plain = !cell[strcspn(cell, "\",\r\n")];
   if (!plain) text_add_bytes(t, "\"", 1);
-  for (; *cell; cell++) {
+  for (size_t n; *cell; cell += n ? n : 1) {
+    n = strchr("\r\n\t", *cell) ? 1 : text_printable(cell);
     if (*cell == '"') text_add_bytes(t, cell, 1);
-    text_add_bytes(t, cell, 1);
+    text_add_bytes(t, n ? cell : "?", n ? n : 1);
   }
   if (!plain) text_add_bytes(t, "\"", 1);
 }
@@ -100,6 +101,43 @@ const char *text_count(char into[TEXT_UNIT_BYTES], double count) {
   return scaled(into, count, units, sizes, 6);
 }
 
+size_t text_character(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  size_t n = at[0] == 0                      ? 0
+             : at[0] < 0x80                  ? 1
+             : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+             : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+             : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
+                                             : 0;
+  for (size_t i = 1; i < n; i++)
+    if ((at[i] & 0xc0) != 0x80) return 0;
+  bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+  bool surrogate = at[0] == 0xed && at[1] >= 0xa0, beyond = at[0] == 0xf4 && at[1] >= 0x90;
+  return overlong || surrogate || beyond ? 0 : n;
+}
+
+size_t text_printable(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  bool control = at[0] < 0x20 || at[0] == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0);
+  return control ? 0 : text_character(text);
+}
+
+bool text_is_utf8(const char *text) {
+  for (size_t n; *text; text += n)
+    if ((n = text_character(text)) == 0) return false;
+  return true;
+}
+
+bool text_make_utf8(char *text) {
+  bool changed = false;
+  while (*text) {
+    size_t n = text_character(text);
+    if (n == 0) *text = '?', changed = true;
+    text += n ? n : 1;
+  }
+  return changed;
+}
+
 size_t text_columns(const char *utf8) {
   size_t n = 0;
   for (; *utf8; utf8++) n += ((unsigned char)*utf8 & 0xc0) != 0x80;
@@ -139,6 +177,6 @@ const char *text_scan_number(const char *at, double *out) {
 }
 
 void text_make_line(char *text) {
-  for (unsigned char *c = (unsigned char *)text; *c; c++)
-    if (*c < 0x20 || *c == 0x7f) *c = '?';
+  for (size_t n; *text; text += n ? n : 1)
+    if ((n = text_printable(text)) == 0) *text = '?';
 }

@@ -15,7 +15,8 @@ typedef struct text_buffer {
 
 void text_add(text_buffer *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_add_bytes(text_buffer *t, const char *bytes, size_t n);
-/* A cell of a CSV table (RFC 4180), in quotes where it needs them. */
+/* A cell of a CSV table (RFC 4180), in quotes where it needs them; control characters other than ends of lines and tabs
+ * become '?', for CSV has no escapes. */
 void text_add_csv(text_buffer *t, const char *cell);
 /* Hands over the text (free() it), empty text included; NULL if memory ran out. The text is empty again. */
 char *text_take(text_buffer *t);
@@ -29,9 +30,16 @@ const char *text_count(char into[TEXT_UNIT_BYTES], double count);
 /* Reads a decimal number that is at least 0, without the locale of strtod; returns what follows, NULL when there is
  * none. Digits beyond the 17th do not count. */
 const char *text_scan_number(const char *at, double *out);
-/* Changes control characters, ends of lines among them, to '?', so that a text is one line and harmless on a terminal.
- */
+/* Changes control characters, ends of lines among them, and bytes that are no UTF-8 to '?', so that a text is one line
+ * and harmless on a terminal. */
 void text_make_line(char *text);
+/* Bytes of the UTF-8 character that `at` begins with (RFC 3629); 0 where it begins with none, or at the end. */
+size_t text_character(const char *at);
+bool text_is_utf8(const char *text);
+/* The same, but 0 for control characters too: those of ASCII, and U+0080 to U+009F, which terminals may obey. */
+size_t text_printable(const char *at);
+/* Changes bytes that are no UTF-8 to '?'; whether there were any. */
+bool text_make_utf8(char *text);
 /* Columns that a UTF-8 text takes on a terminal, taking each code point for one. */
 size_t text_columns(const char *utf8);
 

@@ -8,6 +8,7 @@
 #include "base/contracts.h"
 #include "base/dtype.h"
 #include "base/fail.h"
+#include "base/text.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 
@@ -55,7 +56,9 @@ situ_status situ_graph_builder_new(situ_graph_builder **out, const char *model, 
     return fail_no_memory(error);
   }
   b->arena = a;
-  b->model = arena_string(a, model ? model : "model");
+  char *name = arena_string(a, model ? model : "model");
+  if (name) text_make_utf8(name);
+  b->model = name;
   b->kinds.numbers = string_map_new(a, 64);
   b->layers.numbers = string_map_new(a, 64);
   if (!b->model || !b->kinds.numbers || !b->layers.numbers) {
@@ -92,6 +95,7 @@ static int32_t intern(situ_graph_builder *b, dictionary *d, const char *name) {
   int64_t known = string_map_get(d->numbers, name), n = string_map_count(d->numbers);
   if (known >= 0) return (int32_t)known;
   char *copy = arena_string(b->arena, name);
+  if (copy && text_make_utf8(copy) && (known = string_map_get(d->numbers, copy)) >= 0) return (int32_t)known;
   if (!copy || !grow((void **)&d->names, n, &d->capacity, sizeof *d->names)) return -2;
   d->names[n] = copy;
   return (int32_t)string_map_put(d->numbers, copy, n) < 0 ? -2 : (int32_t)n;
@@ -117,7 +121,7 @@ situ_status builder_add_operator(situ_graph_builder *b, const situ_operator *op,
   o->about = *op;
   o->kind = intern(b, &b->kinds, op->kind && *op->kind ? op->kind : "Operator");
   o->layer = op->layer && *op->layer ? intern(b, &b->layers, op->layer) : -1;
-  bool named = op->name && *op->name;
+  bool named = op->name && *op->name && text_is_utf8(op->name);
   o->about.name = named ? arena_string(b->arena, op->name) : NULL;
   if ((named && !o->about.name) || o->kind == -2 || o->layer == -2) return fail_no_memory(error);
   if (index) *index = (int32_t)b->n_operators;
@@ -138,7 +142,8 @@ situ_status builder_add_tensor(situ_graph_builder *b, int32_t producer, const si
   if (!grow((void **)&b->tensors, b->n_tensors, &b->tensors_capacity, sizeof *b->tensors)) return fail_no_memory(error);
   built_tensor *t = &b->tensors[b->n_tensors];
   *t = (built_tensor){.about = *tensor, .producer = producer};
-  t->about.name = arena_string(b->arena, tensor->name);
+  bool named = tensor->name && text_is_utf8(tensor->name);
+  t->about.name = named ? arena_string(b->arena, tensor->name) : NULL;
   if (tensor->rank <= 0 || !tensor->dims) {
     t->about.dims = NULL;
     if (tensor->rank > 0) t->about.rank = -1;
@@ -146,7 +151,7 @@ situ_status builder_add_tensor(situ_graph_builder *b, int32_t producer, const si
     t->about.dims = ARENA_COPY(b->arena, tensor->dims, int64_t, tensor->rank);
     if (!t->about.dims) return fail_no_memory(error);
   }
-  if (tensor->name && !t->about.name) return fail_no_memory(error);
+  if (named && !t->about.name) return fail_no_memory(error);
   if (index) *index = (int32_t)b->n_tensors;
   b->n_tensors++;
   return SITU_STATUS_OK;

@@ -152,9 +152,13 @@ static situ_path_step before(const path_walk *w, const situ_path_step *next) {
   return found;
 }
 
+static bool has_times(const situ_plan *plan, const situ_problem *p) {
+  return p->execution == SITU_EXECUTION_STREAM && plan->order && plan->start_ns && plan->finish_ns;
+}
+
 bool path_find(path_steps *out, const situ_plan *plan, const situ_problem *p, arena *a, arena *scratch) {
   *out = (path_steps){0};
-  if (p->execution != SITU_EXECUTION_STREAM || !plan->order || !plan->start_ns || !plan->finish_ns) return true;
+  if (!has_times(plan, p)) return true;
   path_walk w;
   if (!walk_start(&w, plan, p, scratch)) return false;
   int32_t last = 0, most = p->n_operators + plan->n_transfers, n = 0;
@@ -167,5 +171,25 @@ bool path_find(path_steps *out, const situ_plan *plan, const situ_problem *p, ar
   if (!out->step) return false;
   for (int32_t k = 0; k < n; k++) out->step[k] = steps[n - 1 - k];
   out->n = n;
+  return true;
+}
+
+static int32_t number_of(situ_path_step s) { return s.op >= 0 ? s.op : s.transfer >= 0 ? -2 - s.transfer : -1; }
+
+bool path_find_waits(path_waits *out, const situ_plan *plan, const situ_problem *p, arena *a, arena *scratch) {
+  *out = (path_waits){0};
+  if (!has_times(plan, p)) return true;
+  path_walk w;
+  if (!walk_start(&w, plan, p, scratch) ||
+      !ARENA_ARRAYS(a, ARRAY(out->of_op, p->n_operators), ARRAY(out->of_transfer, plan->n_transfers)))
+    return false;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    situ_path_step at = step_of_op(&w, v);
+    out->of_op[v] = number_of(before(&w, &at));
+  }
+  for (int32_t i = 0; i < plan->n_transfers; i++) {
+    situ_path_step at = step_of_transfer(&w, i);
+    out->of_transfer[i] = number_of(before(&w, &at));
+  }
   return true;
 }

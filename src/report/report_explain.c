@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 
@@ -109,7 +110,11 @@ bool explain_fields(json_value *o, const situ_explanation *x, const situ_plan *p
   for (int32_t k = 0; ok && k < situ_explanation_n_parts(x); k++) ok = part_json(parts, x, p, k);
   ok = json_set(o, "placement", places) && ok;
   ok = json_set(o, "parts", parts) && ok;
-  ok = ok && json_set(o, "n_parts", json_new_whole(situ_explanation_n_parts(x)));
+  return ok && explain_limit_fields(o, x, plan, p);
+}
+
+bool explain_limit_fields(json_value *o, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+  bool ok = json_set(o, "n_parts", json_new_whole(situ_explanation_n_parts(x)));
   ok = ok && json_set(o, "n_handovers", json_new_whole(situ_plan_n_handovers(plan)));
   ok = ok && json_set(o, "transfer_bytes", json_new_whole(situ_explanation_transfer_bytes(x)));
   return ok && json_set(o, "limit", limit_json(x, p));
@@ -149,12 +154,16 @@ static bool what_if_json(json_value *root, const situ_what_if_list *what_ifs) {
   return json_set(root, "what_if", list) && ok;
 }
 
+bool explain_path_fields(json_value *o, const situ_explanation *x, const situ_problem *p,
+                         const situ_what_if_list *what_ifs) {
+  return path_json(o, x, p) && (!what_ifs || what_if_json(o, what_ifs));
+}
+
 static char *explain_json(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
                           const situ_what_if_list *what_ifs) {
   json_value *root = json_new_object();
   bool ok = root && report_problem_json(root, p, NULL) && report_plan_fields(root, plan, p);
-  ok = ok && explain_fields(root, x, plan, p) && path_json(root, x, p);
-  if (what_ifs) ok = ok && what_if_json(root, what_ifs);
+  ok = ok && explain_fields(root, x, plan, p) && explain_path_fields(root, x, p, what_ifs);
   return report_finish(root, ok);
 }
 
@@ -203,8 +212,7 @@ static void share_text(text_buffer *t, const situ_explanation *x, const situ_pla
   }
 }
 
-/* "12 % faster", "1.84x as long": against the plan, for each input. */
-static const char *against_plan(char into[64], const situ_what_if *w, int64_t value_ns) {
+const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t value_ns) {
   char percent[TEXT_UNIT_BYTES];
   double ratio = (double)w->value_ns / (double)w->inputs / (double)max64(value_ns, 1);
   if (w->value_ns == SITU_NEVER_NS)
@@ -236,7 +244,7 @@ static void what_if_rows(text_buffer *t, const situ_what_if_list *what_ifs, cons
     situ_what_if w = situ_what_if_at(what_ifs, k);
     table_cell(&rows, STYLE_PLAIN, w.change);
     table_cell(&rows, STYLE_PLAIN, w.value_ns == SITU_NEVER_NS ? "-" : text_time(value, w.value_ns));
-    table_cell(&rows, STYLE_PLAIN, against_plan(words, &w, plan->value_ns));
+    table_cell(&rows, STYLE_PLAIN, explain_against_plan(words, &w, plan->value_ns));
   }
   text_add(t, "\n");
   table_render(t, &rows, options);
@@ -257,28 +265,58 @@ static bool rules_text(text_buffer *t, const situ_problem *p) {
   return any;
 }
 
-static char *explain_text(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
-                          const situ_what_if_list *what_ifs, const situ_report_options *options) {
-  text_buffer t = {0}, words = {0};
+static void keep_fact(explain_facts *f, const char *label, text_buffer *words) {
+  f->label[f->n] = label;
+  f->words[f->n] = text_take(words);
+  f->n += f->words[f->n] != NULL;
+}
+
+bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan, const situ_problem *p) {
+  text_buffer words = {0};
   char value[TEXT_UNIT_BYTES], rest[256];
-  report_title(&t, p, options);
-  part_rows(&t, x, p, options);
-  text_add(&t, "\n");
+  bool shares = situ_explanation_n_shares(x) > 0;
+  int32_t expected = 4;
+  *out = (explain_facts){0};
   text_add(&words, "%s", exact_time(value, plan->value_ns));
-  long_fact(&t, options, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", &words);
+  keep_fact(out, p->objective == SITU_OBJECTIVE_THROUGHPUT ? "period" : "latency", &words);
   report_against_single(rest, sizeof rest, plan, p);
   int64_t single = situ_plan_best_single_ns(plan);
   text_add(&words, "%s  %s", single == SITU_NEVER_NS ? "none" : exact_time(value, single), rest);
-  long_fact(&t, options, "best single", &words);
+  keep_fact(out, "best single", &words);
   handover_text(&words, x, plan);
-  long_fact(&t, options, "hand-overs", &words);
+  keep_fact(out, "hand-overs", &words);
   explain_limit_text(&words, x, p);
-  long_fact(&t, options, "limited by", &words);
-  if (situ_explanation_n_shares(x) > 0) {
+  keep_fact(out, "limited by", &words);
+  if (shares) {
     share_text(&words, x, plan, p);
-    long_fact(&t, options, "time spent", &words);
+    keep_fact(out, "time spent", &words);
+    expected++;
   }
-  if (rules_text(&words, p)) long_fact(&t, options, "by rule", &words);
+  if (rules_text(&words, p)) {
+    keep_fact(out, "by rule", &words);
+    expected++;
+  }
+  return out->n == expected;
+}
+
+void explain_facts_free(explain_facts *facts) {
+  for (int32_t k = 0; k < facts->n; k++) free(facts->words[k]);
+}
+
+static char *explain_text(const situ_explanation *x, const situ_plan *plan, const situ_problem *p,
+                          const situ_what_if_list *what_ifs, const situ_report_options *options) {
+  text_buffer t = {0};
+  explain_facts facts;
+  report_title(&t, p, options);
+  part_rows(&t, x, p, options);
+  text_add(&t, "\n");
+  t.failed |= !explain_facts_find(&facts, x, plan, p);
+  for (int32_t k = 0; k < facts.n; k++) {
+    text_buffer words = {0};
+    text_add_bytes(&words, facts.words[k], strlen(facts.words[k]));
+    long_fact(&t, options, facts.label[k], &words);
+  }
+  explain_facts_free(&facts);
   what_if_rows(&t, what_ifs, plan, options);
   return text_take(&t);
 }

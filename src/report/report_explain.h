@@ -12,7 +12,29 @@ void explain_limit_text(text_buffer *t, const situ_explanation *x, const situ_pr
 void explain_short(text_buffer *t, const situ_explanation *x, const situ_plan *plan, const situ_problem *problem,
                    int32_t most, const situ_report_options *options);
 
-/* The fields "placement", "parts", "n_parts", "n_handovers", "transfer_bytes" and "limit". False without memory. */
+/* What `explain` says below the table of parts: up to EXPLAIN_FACTS facts in words ("limited by": "gpu0, busy ..."), to
+ * be freed with explain_facts_free. False without memory. */
+enum { EXPLAIN_FACTS = 6 };
+typedef struct explain_facts {
+  int32_t n;
+  const char *label[EXPLAIN_FACTS];
+  char *words[EXPLAIN_FACTS];
+} explain_facts;
+bool explain_facts_find(explain_facts *out, const situ_explanation *x, const situ_plan *plan,
+                        const situ_problem *problem);
+void explain_facts_free(explain_facts *facts);
+
+/* "12 % shorter", "1.84x as long": a changed machine against the plan, for each input. */
+const char *explain_against_plan(char into[64], const situ_what_if *w, int64_t value_ns);
+
+/* The fields "n_parts", "n_handovers", "transfer_bytes", "limit" and, below them, "critical_path" and "what_if" (NULL:
+ * left out). False without memory. */
+bool explain_limit_fields(json_value *object, const situ_explanation *x, const situ_plan *plan,
+                          const situ_problem *problem);
+bool explain_path_fields(json_value *object, const situ_explanation *x, const situ_problem *problem,
+                         const situ_what_if_list *what_ifs);
+
+/* The fields "placement", "parts", and those of explain_limit_fields. False without memory. */
 bool explain_fields(json_value *object, const situ_explanation *x, const situ_plan *plan, const situ_problem *problem);
 
 #endif

@@ -28,13 +28,9 @@ void style_add(text_buffer *t, const situ_report_options *options, style s, cons
 }
 
 void text_add_clean(text_buffer *t, const char *text) {
-  for (const char *start = text;; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c >= 0x20 && c != 0x7f) continue;
-    text_add_bytes(t, start, (size_t)(text - start));
-    if (!c) return;
-    text_add_bytes(t, "?", 1);
-    start = text + 1;
+  for (size_t n; *text; text += n ? n : 1) {
+    n = text_printable(text);
+    text_add_bytes(t, n ? text : "?", n ? n : 1);
   }
 }
 

@@ -62,7 +62,7 @@ const char *percent_text(char into[TEXT_UNIT_BYTES], double share);
 
 /* Adds a paragraph, broken at blanks to the width, each line after `first` or `rest`. */
 void text_add_wrapped(text_buffer *t, const char *text, const char *first, const char *rest, int32_t width);
-/* Adds text of a file: control characters become '?'. */
+/* Adds text of a file: control characters and bytes that are no UTF-8 become '?'. */
 void text_add_clean(text_buffer *t, const char *text);
 
 static inline int32_t report_width(const situ_report_options *o) {

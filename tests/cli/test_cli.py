@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SITU = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path("situ")
 UPDATE = "--update" in sys.argv
 SHARED = pathlib.Path(os.environ.get("SITU_SHARED", "nowhere"))
-COMMANDS = ["place", "check", "simulate", "explain", "run", "profile", "costs", "compare", "pareto", "learn", "inspect", "list", "fit-link", "completion", "help"]
+COMMANDS = ["place", "check", "simulate", "explain", "report", "run", "profile", "costs", "compare", "pareto", "learn", "inspect", "list", "fit-link", "completion", "help"]
 SMALL = "builtin:resnet50?image=64"
 QUICK = ["--platform", "cpu+2*v100-16g", "--steps", "300"]
 

@@ -77,6 +77,39 @@ static void explanations_are_read_within_their_bounds_only(void **state) {
   situ_instance_free(other);
 }
 
+/* Pages and the other pictures. */
+static void refuse_pages(const situ_what_if_list *list) {
+  char *text;
+  situ_page_options page = SITU_PAGE_OPTIONS_INIT;
+  const situ_compare_row row = {"heft", plan, NULL};
+  REFUSED(situ_report_page(NULL, plan, problem, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_page(&text, NULL, problem, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_page(&text, plan, NULL, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_parts_svg(&text, NULL, problem, error));
+  REFUSED_OUT(text, situ_report_parts_svg(&text, plan, NULL, error));
+  REFUSED_OUT(text, situ_report_gantt(&text, NULL, problem, NULL, error));
+  REFUSED_OUT(text, situ_report_gantt(&text, plan, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_pareto_svg(&text, NULL, problem, error));
+  page.other = plan; /* without its problem */
+  REFUSED_OUT(text, situ_report_page(&text, plan, problem, NULL, &page, error));
+  page.other = NULL;
+  page.other_problem = problem;
+  REFUSED_OUT(text, situ_report_page(&text, plan, problem, NULL, &page, error));
+  page.other_problem = NULL;
+  const int32_t counts[] = {-1, INT32_MIN, 1};
+  for (int k = 0; k < 3; k++) {
+    page.n_rows = counts[k];
+    REFUSED_OUT(text, situ_report_page(&text, plan, problem, NULL, &page, error));
+  }
+  page.rows = &row;
+  page.what_ifs = list;
+  page.size = 1;
+  REFUSED_OUT(text, situ_report_page(&text, plan, problem, NULL, &page, error));
+  page.size = sizeof page;
+  DONE(situ_report_page(&text, plan, problem, NULL, &page, error));
+  situ_text_free(text);
+}
+
 static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
   (void)state;
   situ_what_if_list *list = NULL;
@@ -104,6 +137,7 @@ static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
   situ_text_free(text);
   DONE(situ_report_explain_json(&text, plan, problem, list, error));
   situ_text_free(text);
+  refuse_pages(list);
   situ_what_if_free(list);
 }
 

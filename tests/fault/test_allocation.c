@@ -63,12 +63,18 @@ static situ_status build(situ_error *error) {
 /* What is told of a plan. */
 static situ_status tell(const situ_plan *plan, const situ_problem *problem, situ_error *error) {
   situ_explanation *x = NULL;
-  char *text = NULL, *json = NULL;
+  char *text = NULL, *json = NULL, *page = NULL, *lines = NULL, *parts = NULL;
   situ_status status = situ_explain(&x, plan, problem, error);
   if (status == SITU_STATUS_OK) status = situ_report_plan(&text, plan, problem, NULL, NULL, error);
   if (status == SITU_STATUS_OK) status = situ_report_plan_json(&json, plan, problem, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_page(&page, plan, problem, NULL, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_gantt(&lines, plan, problem, NULL, error);
+  if (status == SITU_STATUS_OK) status = situ_report_parts_svg(&parts, plan, problem, error);
   situ_text_free(text);
   situ_text_free(json);
+  situ_text_free(page);
+  situ_text_free(lines);
+  situ_text_free(parts);
   situ_explanation_free(x);
   return status;
 }

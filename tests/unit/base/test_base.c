@@ -193,6 +193,52 @@ static void a_file_cut_off_between_two_parts_is_a_failure_and_no_signal(void **s
   unlink(path);
 }
 
+/* The rows of RFC 3629, section 4: the first and the last character of each, and what is just beyond. */
+static void characters_are_those_of_utf8(void **state) {
+  (void)state;
+  static const struct {
+    const char *bytes;
+    size_t n;
+  } cases[] = {{"", 0},
+               {"a", 1},
+               {"\x7f", 1},
+               {"\x80", 0},
+               {"\xc1\xbf", 0},
+               {"\xc2\x80", 2},
+               {"\xdf\xbf", 2},
+               {"\xdf", 0},
+               {"\xe0\x9f\xbf", 0},
+               {"\xe0\xa0\x80", 3},
+               {"\xed\x9f\xbf", 3},
+               {"\xed\xa0\x80", 0},
+               {"\xee\x80\x80", 3},
+               {"\xef\xbf\xbf", 3},
+               {"\xf0\x8f\xbf\xbf", 0},
+               {"\xf0\x90\x80\x80", 4},
+               {"\xf4\x8f\xbf\xbf", 4},
+               {"\xf4\x90\x80\x80", 0},
+               {"\xf5\x80\x80\x80", 0},
+               {"\xe2\x82z", 0}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    assert_int_equal(text_character(cases[k].bytes), cases[k].n);
+    assert_int_equal(text_is_utf8(cases[k].bytes), cases[k].n > 0 || !*cases[k].bytes);
+  }
+}
+
+static void what_a_terminal_may_obey_is_not_printed(void **state) {
+  (void)state;
+  char line[] = "a\033[1m\x7f\xc2\x9b\xc2\xa0\xff\n"; /* U+009B begins a command, U+00A0 is a blank */
+  text_buffer t = {0};
+  text_make_line(line);
+  assert_string_equal(line, "a?[1m???\xc2\xa0??");
+  json_quote(&t, "\x7f\xc2\x9b\xc3\xa9");
+  assert_string_equal(t.bytes, "\"\\u007f\\u009b\xc3\xa9\"");
+  text_free(&t);
+  text_add_csv(&t, "a\033b,\nc");
+  assert_string_equal(t.bytes, "\"a?b,\nc\"");
+  text_free(&t);
+}
+
 /* A terabyte, of which nothing but the first part can be read within a test. */
 static void a_text_is_read_up_to_its_first_zero_byte(void **state) {
   (void)state;
@@ -281,6 +327,8 @@ int main(void) {
       cmocka_unit_test(a_text_is_read_up_to_its_first_zero_byte),
       cmocka_unit_test(a_pipe_is_no_file_and_nobody_waits_for_it),
       cmocka_unit_test(json_errors_name_line_and_column),
+      cmocka_unit_test(characters_are_those_of_utf8),
+      cmocka_unit_test(what_a_terminal_may_obey_is_not_printed),
       cmocka_unit_test(json_survives_a_round_trip),
       cmocka_unit_test(errors_stay_on_one_line),
       cmocka_unit_test(random_numbers_are_those_of_the_paper),

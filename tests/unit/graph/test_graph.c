@@ -132,6 +132,19 @@ static void a_made_name_gives_way_to_given_ones(void **state) {
   situ_graph_free(g);
 }
 
+static void a_name_that_is_no_text_is_made_anew(void **state) {
+  (void)state;
+  situ_graph_builder *b = builder();
+  op(b, "\xff\xfe");     /* bytes of no character */
+  op(b, "na\xc3\xafve"); /* U+00EF */
+  op(b, "\xed\xa0\x80"); /* half of a pair of UTF-16 */
+  situ_graph *g = freeze(b);
+  assert_string_equal(graph_operator(g, 0).name, "Add_0");
+  assert_string_equal(graph_operator(g, 1).name, "na\xc3\xafve");
+  assert_string_equal(graph_operator(g, 2).name, "Add_2");
+  situ_graph_free(g);
+}
+
 static void a_use_said_twice_counts_once(void **state) {
   (void)state;
   situ_graph_builder *b = builder();
@@ -500,6 +513,7 @@ int main(void) {
       cmocka_unit_test(an_operator_on_the_cycle_is_named_not_one_behind_it),
       cmocka_unit_test(two_operators_of_one_name_are_refused),
       cmocka_unit_test(a_made_name_gives_way_to_given_ones),
+      cmocka_unit_test(a_name_that_is_no_text_is_made_anew),
       cmocka_unit_test(a_use_said_twice_counts_once),
       cmocka_unit_test(what_is_out_of_range_is_refused),
       cmocka_unit_test(what_was_said_comes_back),

@@ -1,0 +1,109 @@
+#include "report/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether bytes from i on are U+2028 or U+2029, ends of lines to JavaScript. */
+static bool ends_line(const char *text, size_t n, size_t i) {
+  return i + 2 < n && memcmp(text + i, "\xe2\x80", 2) == 0 && ((unsigned char)text[i + 2] & 0xfe) == 0xa8;
+}
+
+/* Adds JSON so that HTML sees no tag, comment or entity in it: such characters stand in strings alone, as escapes. */
+static void add_embedded(text_buffer *out, const text_buffer *json) {
+  size_t done = 0;
+  for (size_t i = 0; i < json->length; i++) {
+    unsigned char c = (unsigned char)json->bytes[i];
+    bool line = c == 0xe2 && ends_line(json->bytes, json->length, i);
+    if (c != '<' && c != '>' && c != '&' && c != 0x7f && !line) continue;
+    text_add_bytes(out, json->bytes + done, i - done);
+    text_add(out, "\\u%04x", line ? 0x2000u + (unsigned char)json->bytes[i + 2] - 0x80 : c);
+    if (line) i += 2;
+    done = i + 1;
+  }
+  text_add_bytes(out, json->bytes + done, json->length - done);
+}
+
+static void add_row(text_buffer *t, const situ_compare_row *row, const situ_problem *p) {
+  text_add(t, "[");
+  for (int32_t d = 0; row->plan && situ_plan_exists(row->plan) && d < p->n_devices; d++) {
+    situ_device_use use = plan_use(row->plan, d);
+    text_add(t, "%s[%d,%lld,%lld]", d ? "," : "", (int)use.n_operators, (long long)use.load_ns,
+             (long long)use.memory_bytes);
+  }
+  text_add(t, "]");
+}
+
+/* The table of `compare --json`, and for each of its rows, in the order given, the use of each device. */
+static situ_status add_rows(text_buffer *t, const situ_page_options *o, const situ_problem *p, situ_error *error) {
+  char *text;
+  TRY(situ_report_compare_json(&text, o->rows, o->n_rows, p, NULL, error));
+  text_add(t, ",\"compare\":%s,\"compare_uses\":{", text);
+  free(text);
+  for (int32_t k = 0; k < o->n_rows; k++) {
+    if (k) text_add(t, ",");
+    json_quote(t, o->rows[k].solver);
+    text_add(t, ":");
+    add_row(t, &o->rows[k], p);
+  }
+  text_add(t, "}");
+  return SITU_STATUS_OK;
+}
+
+/* A run as JSON: read, so that nothing else comes into the page, and written again. */
+static situ_status add_run(text_buffer *t, const char *text, situ_error *error) {
+  json_value *run;
+  TRY(json_parse(&run, text, strlen(text), "run", error));
+  if (json_kind_of(json_get(run, "predicted_ns")) == JSON_WHOLE &&
+      json_kind_of(json_get(run, "measured_ns")) == JSON_WHOLE &&
+      json_kind_of(json_get(run, "stages")) == JSON_ARRAY_KIND) {
+    page_add_tree(t, "run", run, true);
+    return SITU_STATUS_OK;
+  }
+  json_free(run);
+  return fail_with(error, SITU_STATUS_BAD_INPUT, "run",
+                   "predicted_ns, measured_ns or stages are missing; expected what "
+                   "`situ run --json` prints");
+}
+
+static situ_status add_data(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_model *model,
+                            const situ_page_options *o, situ_error *error) {
+  text_add(t, "{\"situ_report\":1,\"plans\":[");
+  page_add_plan(t, plan, p, model, o->what_ifs);
+  if (o->other) {
+    text_add(t, ",");
+    page_add_plan(t, o->other, o->other_problem, NULL, NULL);
+  }
+  text_add(t, "]");
+  if (o->n_rows != 0) TRY(add_rows(t, o, p, error));
+  if (o->run_json) TRY(add_run(t, o->run_json, error));
+  text_add(t, "}");
+  return SITU_STATUS_OK;
+}
+
+static situ_status drawable(const situ_plan *plan, const situ_problem *p, situ_error *error) {
+  TRY(GIVEN(error, plan, p));
+  TRY(plan_belongs(plan, p, error));
+  if (plan->device) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to report");
+}
+
+situ_status situ_report_page(char **out, const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+                             const situ_page_options *options, situ_error *error) {
+  situ_page_options o;
+  text_buffer data = {0}, page = {0};
+  TRY(report_open(out, NULL, NULL, error));
+  TRY(TAKE(o, options, SITU_PAGE_OPTIONS_INIT, error));
+  TRY(drawable(plan, problem, error));
+  if (o.other || o.other_problem) TRY(drawable(o.other, o.other_problem, error));
+  situ_status status = add_data(&data, plan, problem, model, &o, error);
+  if (status == SITU_STATUS_OK) {
+    text_add_bytes(&page, page_before, strlen(page_before));
+    if (!data.failed) add_embedded(&page, &data);
+    text_add_bytes(&page, page_after, strlen(page_after));
+    page.failed |= data.failed;
+    status = report_close(out, text_take(&page), error);
+  }
+  text_free(&data);
+  text_free(&page);
+  return status;
+}

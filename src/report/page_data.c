@@ -1,0 +1,400 @@
+/* The numbers behind a page. Arrays are short: names without what they share with the name before, starts as distances
+ * from the end before, tensors as distances from the reader's own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "graph/layers.h"
+#include "plan/waited_for.h"
+#include "report/lanes.h"
+#include "report/page.h"
+#include "report/report_explain.h"
+#include "sim/simulate.h"
+
+/* Bytes of a name that a page keeps; points of a curve of memory. */
+enum { MOST_NAME = 200, MOST_POINTS = 1500 };
+
+typedef struct data {
+  text_buffer *t;
+  const situ_plan *plan;
+  const situ_problem *p;
+  const situ_explanation *why;
+  arena *arena;
+} data;
+
+/* ---- pieces of JSON ---- */
+
+static void begin_list(data *d, const char *key) { text_add(d->t, ",\"%s\":[", key); }
+
+static void end_list(data *d) {
+  if (d->t->length > 0 && d->t->bytes[d->t->length - 1] == ',') d->t->length--;
+  text_add_bytes(d->t, "]", 1);
+}
+
+static void add_number(data *d, int64_t n) {
+  char digits[24];
+  int at = sizeof digits;
+  uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+  digits[--at] = ',';
+  do digits[--at] = (char)('0' + left % 10);
+  while (left /= 10);
+  if (n < 0) digits[--at] = '-';
+  text_add_bytes(d->t, digits + at, sizeof digits - (size_t)at);
+}
+
+static void add_amount(data *d, const char *key, int64_t n) {
+  if (n == INT64_MAX)
+    text_add(d->t, ",\"%s\":null", key);
+  else
+    text_add(d->t, ",\"%s\":%lld", key, (long long)n);
+}
+
+static void list_of(data *d, const char *key, const int32_t *of, int32_t n) {
+  begin_list(d, key);
+  for (int32_t i = 0; i < n; i++) add_number(d, of[i]);
+  end_list(d);
+}
+
+/* A name as a page shows it: at most MOST_NAME bytes, cut between characters. */
+static void cut_name(char into[MOST_NAME + 4], const char *name) {
+  size_t n = strnlen(name, MOST_NAME + 1);
+  if (n > MOST_NAME) {
+    n = MOST_NAME;
+    while (n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80) n--;
+    memcpy(into, name, n);
+    memcpy(into + n, "\xe2\x80\xa6", 4);
+    return;
+  }
+  memcpy(into, name, n + 1);
+}
+
+static void add_name(data *d, const char *name) {
+  char cut[MOST_NAME + 4];
+  cut_name(cut, name);
+  json_quote(d->t, cut);
+}
+
+static void list_of_names(data *d, const char *key, const char *const *name, int32_t n) {
+  begin_list(d, key);
+  for (int32_t i = 0; i < n; i++) {
+    add_name(d, name[i] ? name[i] : "");
+    text_add_bytes(d->t, ",", 1);
+  }
+  end_list(d);
+}
+
+void page_add_tree(text_buffer *t, const char *key, json_value *tree, bool ok) {
+  char *text = ok ? json_print(tree, 0) : NULL;
+  t->failed |= !text;
+  if (text) text_add(t, ",\"%s\":%s", key, text);
+  free(text);
+  json_free(tree);
+}
+
+/* ---- operators and tensors ---- */
+
+/* Names in order, each without the letters, ASCII alone, that it shares with the one before: "cut" says how many. */
+static void add_names(data *d) {
+  int32_t n = d->p->n_operators, *shared = ARENA_NEW(d->arena, int32_t, n);
+  char now[MOST_NAME + 4], before[MOST_NAME + 4] = "";
+  if (!shared) {
+    d->t->failed = true;
+    return;
+  }
+  begin_list(d, "name");
+  for (int32_t v = 0; v < n; v++) {
+    int32_t same = 0;
+    cut_name(now, d->p->graph->name[v]);
+    while (now[same] && now[same] == before[same] && now[same] >= ' ' && now[same] < 0x7f) same++;
+    shared[v] = same;
+    json_quote(d->t, now + same);
+    text_add_bytes(d->t, ",", 1);
+    memcpy(before, now, sizeof before);
+  }
+  end_list(d);
+  list_of(d, "cut", shared, n);
+}
+
+static void add_operators(data *d) {
+  const situ_graph *g = d->p->graph;
+  int32_t n = d->p->n_operators;
+  layer_list layers;
+  add_names(d);
+  list_of_names(d, "kinds", g->kind_name, g->n_kinds);
+  list_of(d, "kind", g->kind, n);
+  list_of(d, "device", d->plan->device, n);
+  begin_list(d, "part");
+  for (int32_t v = 0; v < n; v++) add_number(d, situ_explanation_part_of(d->why, v));
+  end_list(d);
+  bool found = layers_find(&layers, g, d->arena);
+  d->t->failed |= !found;
+  if (found && layers.n > 0) {
+    list_of(d, "layer", layers.of, n);
+    begin_list(d, "layers");
+    for (int32_t k = 0; k < layers.n; k++) {
+      char number[24];
+      snprintf(number, sizeof number, "layer %d", (int)k);
+      add_name(d, layers.name && layers.name[k] ? layers.name[k] : number);
+      text_add_bytes(d->t, ",", 1);
+    }
+    end_list(d);
+  }
+  begin_list(d, "time");
+  for (int32_t v = 0; v < n; v++) add_number(d, problem_time_ns(d->p, v, d->plan->device[v]));
+  end_list(d);
+  begin_list(d, "weights");
+  for (int32_t v = 0; v < n; v++) add_number(d, g->weight_bytes[v]);
+  end_list(d);
+  if (d->plan->call) list_of(d, "call", d->plan->call, n);
+}
+
+/* Tensors by producer: how many each operator makes, their sizes, and which ones each operator reads. */
+static void add_tensors(data *d) {
+  const situ_graph *g = d->p->graph;
+  begin_list(d, "makes");
+  for (int32_t v = 0; v < g->n_operators; v++) add_number(d, g->out_start[v + 1] - g->out_start[v]);
+  end_list(d);
+  begin_list(d, "size");
+  for (int32_t t = 0; t < g->n_tensors; t++) add_number(d, g->size_bytes[t]);
+  end_list(d);
+  begin_list(d, "reads");
+  for (int32_t v = 0; v < g->n_operators; v++) add_number(d, g->in_start[v + 1] - g->in_start[v]);
+  end_list(d);
+  begin_list(d, "read");
+  for (int32_t v = 0; v < g->n_operators; v++)
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) add_number(d, g->out_start[v] - g->in[i]);
+  end_list(d);
+  begin_list(d, "everywhere");
+  for (int32_t t = 0; t < g->n_tensors; t++)
+    if (problem_is_everywhere(d->p, t)) add_number(d, t);
+  end_list(d);
+}
+
+/* ---- parts ---- */
+
+static void add_parts(data *d) {
+  int32_t n = situ_explanation_n_parts(d->why);
+  begin_list(d, "parts");
+  for (int32_t k = 0; k < n; k++) {
+    situ_part part = situ_explanation_part(d->why, k);
+    text_add(d->t, "[%d,%d,%d,%d,%d,%lld,", (int)part.device, (int)part.first_operator, (int)part.last_operator,
+             (int)part.n_operators, (int)part.n_working, (long long)part.work_ns);
+    add_name(d, situ_explanation_part_name(d->why, k));
+    text_add(d->t, "],");
+  }
+  end_list(d);
+}
+
+/* ---- the machine ---- */
+
+static void add_devices(data *d) {
+  const situ_platform *f = d->p->platform;
+  begin_list(d, "devices");
+  for (int32_t k = 0; k < d->p->n_devices; k++) {
+    situ_device_use use = plan_use(d->plan, k);
+    text_add(d->t, "{\"name\":");
+    add_name(d, f->devices[k].name);
+    text_add(d->t, ",\"class\":");
+    add_name(d, f->class_name[d->p->class_of[k]]);
+    text_add(d->t, ",\"memory\":%d,\"host\":%s,\"server\":%d,\"replica_of\":%d", (int)d->p->memory_of[k],
+             f->devices[k].is_host ? "true" : "false", (int)f->devices[k].server, (int)use.replica_of);
+    add_amount(d, "operators", use.n_operators);
+    add_amount(d, "load_ns", use.load_ns);
+    add_amount(d, "memory_bytes", use.memory_bytes);
+    add_amount(d, "memory_limit_bytes", use.memory_limit_bytes);
+    text_add(d->t, "},");
+  }
+  end_list(d);
+}
+
+static void add_links(data *d, const lane_list *lanes) {
+  const situ_platform *f = d->p->platform;
+  begin_list(d, "links");
+  for (int32_t k = 0; k < f->n_links; k++) {
+    const situ_link *l = &f->links[k];
+    text_add(d->t, "{\"from\":%d,\"to\":%d,\"channel\":%d,\"latency_ns\":%lld,\"bytes_per_s\":%.17g,\"busy_ns\":%lld},",
+             (int)l->from_device, (int)l->to_device, (int)l->channel, (long long)l->latency_ns, l->bytes_per_s,
+             (long long)lanes->lanes[d->p->n_devices + k].load_ns);
+  }
+  end_list(d);
+}
+
+/* ---- times ---- */
+
+/* Boxes of a lane: starts from the end of the box before, lengths, and what they are: an operator, -2 - item for a
+ * transfer, -1 for what is not told. */
+static void add_lane(data *d, const lane *l, int32_t number) {
+  int64_t end = 0;
+  text_add(d->t, "{\"lane\":%d", (int)number);
+  begin_list(d, "start");
+  for (int64_t i = 0; i < l->n; i++) {
+    add_number(d, l->boxes[i].start_ns - end);
+    end = l->boxes[i].finish_ns;
+  }
+  end_list(d);
+  begin_list(d, "length");
+  for (int64_t i = 0; i < l->n; i++) add_number(d, l->boxes[i].finish_ns - l->boxes[i].start_ns);
+  end_list(d);
+  begin_list(d, "item");
+  for (int64_t i = 0; i < l->n; i++)
+    add_number(d, l->boxes[i].op >= 0 ? l->boxes[i].op : l->boxes[i].item >= 0 ? -2 - l->boxes[i].item : -1);
+  end_list(d);
+  text_add(d->t, "},");
+}
+
+static void add_times(data *d, const lane_list *lanes) {
+  const situ_plan *plan = d->plan;
+  path_waits waits;
+  text_add(d->t, ",\"span_ns\":%lld", (long long)lanes->span_ns);
+  begin_list(d, "lanes");
+  for (int32_t i = 0; i < lanes->n; i++)
+    if (lane_is_drawn(lanes, i)) add_lane(d, &lanes->lanes[i], i);
+  end_list(d);
+  begin_list(d, "transfer_tensor");
+  for (int32_t i = 0; i < plan->n_transfers; i++) add_number(d, plan->transfers[i].tensor);
+  end_list(d);
+  begin_list(d, "transfer_memory");
+  for (int32_t i = 0; i < plan->n_transfers; i++) add_number(d, plan->transfers[i].to_memory);
+  end_list(d);
+  arena *scratch = arena_new();
+  bool found = scratch && path_find_waits(&waits, plan, d->p, d->arena, scratch);
+  arena_free(scratch);
+  d->t->failed |= !found;
+  if (found && waits.of_op) {
+    list_of(d, "waited", waits.of_op, d->p->n_operators);
+    list_of(d, "transfer_waited", waits.of_transfer, plan->n_transfers);
+  }
+  begin_list(d, "path");
+  for (int32_t k = 0; k < situ_explanation_n_steps(d->why); k++) {
+    situ_path_step s = situ_explanation_step(d->why, k);
+    add_number(d, s.op >= 0 ? s.op : -2 - s.transfer);
+  }
+  end_list(d);
+}
+
+/* The curve of one memory: where it has more changes than a page can show, the greatest of each stretch of time. */
+static void add_curve(data *d, const memory_change *changes, int64_t n, int32_t memory) {
+  int64_t mine = 0, stretch = 1;
+  for (int64_t i = 0; i < n; i++) mine += changes[i].memory == memory;
+  stretch = mine / MOST_POINTS + 1;
+  for (int pass = 0; pass < 2; pass++) {
+    int64_t seen = 0, at_ns = 0, most = 0, before = 0;
+    begin_list(d, pass ? "bytes" : "at");
+    for (int64_t i = 0; i < n; i++) {
+      if (changes[i].memory != memory) continue;
+      if (seen % stretch == 0) at_ns = changes[i].time_ns, most = 0;
+      most = max64(most, changes[i].held_bytes);
+      if (++seen % stretch != 0 && seen < mine) continue;
+      add_number(d, pass ? most : at_ns - before);
+      before = at_ns;
+    }
+    end_list(d);
+  }
+}
+
+static void add_memories(data *d) {
+  const situ_platform *f = d->p->platform;
+  placement where = {.device = d->plan->device, .order = d->plan->order};
+  simulator *s = simulator_new(d->p, d->arena);
+  memory_change *changes = NULL;
+  int64_t n = 0;
+  situ_error error;
+  if (!s || simulator_memory(&changes, &n, s, &where, d->arena, &error) != SITU_STATUS_OK) {
+    d->t->failed = true;
+    return;
+  }
+  begin_list(d, "memories");
+  for (int32_t m = 0; m < f->n_memories; m++) {
+    int64_t peak = 0;
+    for (int32_t k = 0; k < d->p->n_devices; k++)
+      if (d->p->memory_of[k] == m) peak = max64(peak, plan_use(d->plan, k).memory_bytes);
+    text_add(d->t, "{\"name\":");
+    add_name(d, situ_platform_memory_name(f, m));
+    add_amount(d, "limit_bytes", f->memory_bytes[m]);
+    add_amount(d, "peak_bytes", peak);
+    if (n > 0 && peak > 0) add_curve(d, changes, n, m);
+    text_add(d->t, "},");
+  }
+  end_list(d);
+}
+
+/* ---- the whole ---- */
+
+/* What `place --json` says, without what other members hold: placement, devices, parts. */
+static bool set_name(json_value *o, const char *key, const char *name) {
+  char cut[MOST_NAME + 4];
+  cut_name(cut, name);
+  return json_set(o, key, json_new_text(cut));
+}
+
+static void add_facts(data *d, const situ_model *model, const situ_what_if_list *what_ifs) {
+  json_value *root = json_new_object(), *says = json_new_array(), *against = json_new_array();
+  explain_facts facts;
+  char words[64];
+  bool ok = root && report_problem_json(root, d->p, model) && report_plan_fields(root, d->plan, d->p) &&
+            explain_limit_fields(root, d->why, d->plan, d->p) && explain_path_fields(root, d->why, d->p, what_ifs) &&
+            report_notes_json(root, model) && set_name(root, "model", d->p->graph->model) &&
+            set_name(root, "platform", d->p->platform->name);
+  page_add_tree(d->t, "facts", root, ok);
+  bool found = says && explain_facts_find(&facts, d->why, d->plan, d->p);
+  for (int32_t k = 0; found && k < facts.n; k++) {
+    json_value *pair = json_new_array();
+    ok = pair && json_push(pair, json_new_text(facts.label[k])) && json_push(pair, json_new_text(facts.words[k]));
+    found = json_push(says, pair) && ok;
+  }
+  if (says) explain_facts_free(&facts);
+  page_add_tree(d->t, "says", says, found);
+  ok = against != NULL;
+  for (int32_t k = 0; ok && k < situ_what_if_count(what_ifs); k++) {
+    situ_what_if w = situ_what_if_at(what_ifs, k);
+    ok = json_push(against, json_new_text(explain_against_plan(words, &w, d->plan->value_ns)));
+  }
+  page_add_tree(d->t, "what_if_words", against, ok);
+}
+
+/* What the two commands print, in their words. */
+static void add_texts(data *d, const situ_model *model, const situ_what_if_list *what_ifs) {
+  situ_report_options look = SITU_REPORT_OPTIONS_INIT;
+  char *text[2] = {NULL, NULL};
+  look.unicode = true;
+  look.width = 100;
+  if (situ_report_plan(&text[0], d->plan, d->p, model, &look, NULL) != SITU_STATUS_OK ||
+      situ_report_explain(&text[1], d->plan, d->p, what_ifs, &look, NULL) != SITU_STATUS_OK)
+    d->t->failed = true;
+  for (int k = 0; k < 2 && text[k]; k++) {
+    text_add(d->t, ",\"%s\":", k ? "explained" : "placed");
+    json_quote(d->t, text[k]);
+  }
+  free(text[0]);
+  free(text[1]);
+}
+
+static bool add_all(data *d, const situ_model *model, const situ_what_if_list *what_ifs) {
+  lane_list lanes;
+  bool found = lanes_find(&lanes, d->plan, d->p, d->arena);
+  text_add(d->t, "{\"n\":%d", (int)d->p->n_operators);
+  add_facts(d, model, what_ifs);
+  add_texts(d, model, what_ifs);
+  add_devices(d);
+  if (found) add_links(d, &lanes);
+  add_parts(d);
+  add_operators(d);
+  add_tensors(d);
+  if (found) add_times(d, &lanes);
+  add_memories(d);
+  text_add(d->t, "}");
+  lanes_free(&lanes);
+  return found;
+}
+
+void page_add_plan(text_buffer *t, const situ_plan *plan, const situ_problem *problem, const situ_model *model,
+                   const situ_what_if_list *what_ifs) {
+  situ_explanation *why = NULL;
+  data d = {.t = t, .plan = plan, .p = problem, .arena = arena_new()};
+  bool made = d.arena && situ_explain(&why, plan, problem, NULL) == SITU_STATUS_OK;
+  d.why = why;
+  if (!made || !add_all(&d, model, what_ifs)) t->failed = true;
+  situ_explanation_free(why);
+  arena_free(d.arena);
+}

@@ -1,0 +1,107 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "report/lanes.h"
+#include "report/report.h"
+
+enum { LABEL_COLUMNS = 14, SHARE_COLUMNS = 6, MOST_LINES = 40, MOST_COLUMNS = 200 };
+
+/* Adds the time of a box to the columns that it covers. */
+static void fill_columns(double *busy, int32_t columns, double column_ns, const lane_box *b) {
+  int32_t first = (int32_t)((double)b->start_ns / column_ns), last = (int32_t)((double)b->finish_ns / column_ns);
+  for (int32_t c = first; c <= last && c < columns; c++) {
+    double from = c * column_ns, to = from + column_ns;
+    double a = (double)b->start_ns > from ? (double)b->start_ns : from;
+    double z = (double)b->finish_ns < to ? (double)b->finish_ns : to;
+    if (z > a) busy[c] += (z - a) / column_ns;
+  }
+}
+
+/* The mark of a column that is busy for a share of its time; never empty where there is something. */
+static const char *mark_of(double share, bool unicode) {
+  static const char *const blocks[] = {" ",
+                                       "\xe2\x96\x81",
+                                       "\xe2\x96\x82",
+                                       "\xe2\x96\x83",
+                                       "\xe2\x96\x84",
+                                       "\xe2\x96\x85",
+                                       "\xe2\x96\x86",
+                                       "\xe2\x96\x87",
+                                       "\xe2\x96\x88"};
+  static const char *const letters[] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
+  int32_t k = share <= 0 ? 0 : share >= 1 ? 8 : 1 + (int32_t)(share * 7.999);
+  return (unicode ? blocks : letters)[k];
+}
+
+static void add_label(text_buffer *t, const situ_report_options *o, const lane *l) {
+  char label[4 * LABEL_COLUMNS + 8];
+  size_t used = 0, columns = 0;
+  for (const char *c = l->name; *c && columns <= LABEL_COLUMNS && used < sizeof label - 5; c++) {
+    bool first = ((unsigned char)*c & 0xc0) != 0x80;
+    if (first && ++columns > LABEL_COLUMNS) break;
+    label[used++] = *c;
+  }
+  if (columns > LABEL_COLUMNS) columns--;
+  label[used] = '\0';
+  text_make_line(label);
+  text_add(t, "  ");
+  style_add(t, o, l->link ? STYLE_DIM : STYLE_BOLD, label);
+  text_add(t, "%*s ", (int)(LABEL_COLUMNS - columns), "");
+}
+
+static void add_line(text_buffer *t, const situ_report_options *o, const lane *l, int32_t columns, int64_t span_ns,
+                     int64_t value_ns) {
+  double busy[MOST_COLUMNS] = {0}, column_ns = (double)max64(span_ns, 1) / columns;
+  char share[TEXT_UNIT_BYTES];
+  text_buffer marks = {0};
+  for (int64_t i = 0; i < l->n; i++) fill_columns(busy, columns, column_ns, &l->boxes[i]);
+  add_label(t, o, l);
+  for (int32_t c = 0; c < columns; c++) text_add(&marks, "%s", mark_of(busy[c], o->unicode));
+  char *text = text_take(&marks);
+  t->failed |= !text;
+  if (text) style_add(t, o, l->link ? STYLE_DIM : STYLE_ACCENT, text);
+  free(text);
+  text_add(t, " %*s\n", SHARE_COLUMNS, percent_text(share, (double)l->load_ns / (double)max64(value_ns, 1)));
+}
+
+/* "0 ... half ... whole" below the lines. */
+static void add_axis(text_buffer *t, int32_t columns, int64_t span_ns) {
+  char half[TEXT_UNIT_BYTES], whole[TEXT_UNIT_BYTES];
+  text_time(half, span_ns / 2);
+  text_time(whole, span_ns);
+  int32_t middle = columns / 2 - (int32_t)strlen(half) / 2;
+  int32_t rest = columns - middle - (int32_t)strlen(half);
+  text_add(t, "  %*s 0%*s%s%*s\n", LABEL_COLUMNS, "", middle - 1, "", half, rest, whole);
+}
+
+static char *gantt_text(const lane_list *lanes, const situ_plan *plan, const situ_report_options *o) {
+  text_buffer t = {0};
+  int32_t columns = report_width(o) - LABEL_COLUMNS - SHARE_COLUMNS - 4, lines = 0, left_out = 0;
+  for (int32_t i = 0; i < lanes->n; i++) {
+    if (lanes->lanes[i].n == 0) continue;
+    if (lines++ < MOST_LINES)
+      add_line(&t, o, &lanes->lanes[i], columns, lanes->span_ns, plan->value_ns);
+    else
+      left_out++;
+  }
+  add_axis(&t, columns, lanes->span_ns);
+  if (left_out) text_add(&t, "  and %d more lines; --svg and --report show them\n", (int)left_out);
+  return text_take(&t);
+}
+
+situ_status situ_report_gantt(char **out, const situ_plan *plan, const situ_problem *problem,
+                              const situ_report_options *options, situ_error *error) {
+  situ_report_options look;
+  lane_list lanes;
+  TRY(report_open(out, &look, options, error));
+  TRY(GIVEN(error, plan, problem));
+  TRY(plan_belongs(plan, problem, error));
+  if (!plan->device) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the plan has no placement to show");
+  arena *a = arena_new();
+  if (!a) return fail_no_memory(error);
+  char *text = lanes_find(&lanes, plan, problem, a) ? gantt_text(&lanes, plan, &look) : NULL;
+  lanes_free(&lanes);
+  arena_free(a);
+  return report_close(out, text, error);
+}
