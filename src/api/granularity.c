@@ -31,7 +31,7 @@ bool granularity_is_decoder(const situ_graph *g, arena *scratch) {
   bool is = layers_find(&l, g, scratch) && l.n >= 2 && (attends = ARENA_ZERO(scratch, bool, l.n));
   for (int32_t v = 0; is && v < g->n_operators; v++) {
     if (l.of[v] >= 0)
-      attends[l.of[v]] |= kind_has(g, v, "Softmax") || kind_has(g, v, "Attention");
+      attends[l.of[v]] |= kind_has(g, v, "Softmax") || kind_has(g, v, "Attention") || kind_has(g, v, "StateSpace");
     else if (l.before[v])
       embeds |= kind_has(g, v, "Gather") || kind_has(g, v, "Embed");
     else

@@ -41,7 +41,9 @@ static void tell(const situ_cost_options *o, const situ_costs *costs, const situ
 }
 
 typedef struct estimation {
-  const situ_graph *graph;
+  const situ_graph *graph; /* of the first step */
+  const cost_step *steps;
+  int32_t n_steps;
   const situ_platform *platform;
   const situ_cost_options *options;
   const cost_model *model;
@@ -59,10 +61,31 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
     n += snprintf(source + n, sizeof source - (size_t)n, ", fused");
   else if (e->profile->rules)
     n += snprintf(source + n, sizeof source - (size_t)n, ", fused as by %s", e->profile->name);
+  if (e->engine->own_rates)
+    snprintf(source + n, sizeof source - (size_t)n, ", rates of %s", e->engine->name);
   if (e->engine->launch != 1.0)
     snprintf(source + n, sizeof source - (size_t)n, ", launches of %s (x%g)", e->engine->name, e->engine->launch);
   e->costs->source = arena_string(e->costs->arena, source);
   return e->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* Adds the further steps to the costs of the first. The work of each counts by the kernels of the first. */
+static situ_status add_steps(estimation *e, const fusion *first, arena *scratch, situ_error *error) {
+  if (e->n_steps == 1 && e->steps[0].repeats == 1) return SITU_STATUS_OK;
+  int64_t repeats = e->steps[0].repeats;
+  for (int32_t k = 1; k < e->n_steps || k == 1; k++, repeats = 1) {
+    situ_costs *more = NULL;
+    fusion work;
+    if (k < e->n_steps && e->steps[k].repeats > 0) {
+      if (!fusion_find(&work, e->steps[k].graph, e->profile->rules, first->group, scratch))
+        return fail_no_memory(error);
+      TRY(e->model->estimate(&more, e->steps[k].graph, e->platform, &work, e->options, error));
+    }
+    bool ok = costs_add_up(&e->costs, repeats, more, more ? e->steps[k].repeats : 0);
+    situ_costs_free(more);
+    if (!ok) return fail_no_memory(error);
+  }
+  return SITU_STATUS_OK;
 }
 
 static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
@@ -78,6 +101,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   }
   if (!fusion_find(&work, g, e->profile->rules, given, scratch)) return fail_no_memory(error);
   TRY(e->model->estimate(&e->costs, g, e->platform, &work, e->options, error));
+  TRY(add_steps(e, &work, scratch, error));
   if (work.group) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
     if (!e->costs->group) return fail_no_memory(error);
@@ -92,9 +116,17 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
 
 situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                 const situ_cost_options *given, situ_error *error) {
-  situ_cost_options own, *options = &own;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, graph, platform));
+  return costs_estimate_steps(out, &(cost_step){graph, 1}, 1, platform, given, error);
+}
+
+situ_status costs_estimate_steps(situ_costs **out, const cost_step *steps, int32_t n_steps,
+                                 const situ_platform *platform, const situ_cost_options *given, situ_error *error) {
+  REQUIRE(n_steps >= 1 && steps[0].repeats >= 1);
+  const situ_graph *graph = steps[0].graph;
+  situ_cost_options own, *options = &own;
+  *out = NULL;
   TRY(TAKE(own, given, SITU_COST_OPTIONS_INIT, error));
   const cost_model *model = model_find(options->model);
   if (!model)
@@ -110,7 +142,7 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no profile of fusion is called \"%.60s\"",
                      options->fusion);
   arena *scratch = arena_new();
-  estimation e = {graph, platform, options, model, profile, engine, NULL, NULL};
+  estimation e = {graph, steps, n_steps, platform, options, model, profile, engine, NULL, NULL};
   situ_status status = scratch ? estimate(&e, scratch, error) : fail_no_memory(error);
   arena_free(scratch);
   json_free(e.table);

@@ -17,6 +17,17 @@ extern const cost_model *const cost_models[];
 
 extern const cost_model cost_roofline;
 
+/* A step of work, and how often it is done: graphs of several steps have the same operators and tensors by number. */
+typedef struct cost_step {
+  const situ_graph *graph;
+  int64_t repeats;
+} cost_step;
+
+/* What situ_costs_estimate does, of all steps together, one after the other: times of operators and transfers are added
+ * up. Fusion is that of the first step. */
+situ_status costs_estimate_steps(situ_costs **out, const cost_step *steps, int32_t n_steps,
+                                 const situ_platform *platform, const situ_cost_options *options, situ_error *error);
+
 /* Rate of a device for an element type. A rate that is not stated is taken from a neighbour: F16 and BF16 from each
  * other, F8 from F16, small integers from I8, then F16; complex numbers from their parts; all else, and all that is
  * still unknown, from F32, where there is none from F16 or BF16 (an NPU that converts), and for integers at last from

@@ -48,6 +48,10 @@ void costs_find_extremes(situ_costs *costs);
 /* The tables of n copies of a graph (graph_copies). NULL without memory. */
 situ_costs *costs_copies(const situ_costs *costs, int32_t n);
 
+/* *costs becomes x times its times and transfers, plus y times those of `more`, which may be NULL: of the same operators
+ * and tensors on the same platform. False without memory: then it is as it was. */
+bool costs_add_up(situ_costs **costs, int64_t x, const situ_costs *more, int64_t y);
+
 /* Fills pair_kind and link_kind for a platform and says what each kind is: first_link[k], which stands for all links of
  * its (latency, rate), and then what kind rest[k] is, a lower number; the rest of a single hop is kind 0, which has no
  * first link (-1). Arrays in the arena. */

@@ -22,15 +22,16 @@ static const fusion_profile profiles[] = {
 };
 
 static const cost_engine engines[] = {
-    {"generic", "an engine that fuses, launches as the devices say", "generic", 1.0, 1.0},
-    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7},
-    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7},
-    {"openvino", "OpenVINO", "openvino", 1.0, 1.0},
-    {"pytorch", "the same as eager", "none", 6.0, 0.7},
-    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4},
-    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0},
-    {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0},
-    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5},
+    {"generic", "an engine that fuses, launches as the devices say", "generic", 1.0, 1.0, false},
+    {"eager", "PyTorch, operator by operator", "none", 6.0, 0.7, false},
+    {"llama.cpp", "llama.cpp, and what is built on it", "none", 1.0, 1.0, true},
+    {"onnxruntime", "ONNX Runtime", "onnxruntime", 1.2, 0.7, false},
+    {"openvino", "OpenVINO", "openvino", 1.0, 1.0, false},
+    {"pytorch", "the same as eager", "none", 6.0, 0.7, false},
+    {"tensorflow", "TensorFlow 1, operator by operator", "none", 4.0, 0.4, false},
+    {"tensorrt", "TensorRT", "tensorrt", 0.7, 1.0, false},
+    {"torchscript", "PyTorch, compiled by torch.jit", "none", 2.0, 1.0, false},
+    {"xla", "TensorFlow 2, compiled by XLA", "generic", 4.0, 0.5, false},
 };
 
 #define COUNT(rows) ((int32_t)(sizeof(rows) / sizeof(rows)[0]))
@@ -67,7 +68,7 @@ static const struct {
      "BinaryConvolution Convolution ConvolutionBackpropData Deconvolution GroupConvolution "
      "GroupConvolutionBackpropData "},
     {FUSION_MATMUL,
-     " MatMul Gemm FullyConnected FusedGemm FusedMatMul TransposeMatMul FusedMatMulActivation "
+     " MatMul ExpertsMatMul Gemm FullyConnected FusedGemm FusedMatMul TransposeMatMul FusedMatMulActivation "
      "GemmFastGelu GemmFloat8 MatMulBnb4 MatMulFpQ4 MatMulInteger MatMulIntegerToFloat MatMulNBits "
      "DynamicQuantizeMatMul QGemm QLinearMatMul "},
     {FUSION_POOL,
