@@ -69,23 +69,18 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
   return e->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
-/* Adds the further steps to the costs of the first. The work of each counts by the kernels of the first. */
-static situ_status add_steps(estimation *e, const fusion *first, arena *scratch, situ_error *error) {
-  if (e->n_steps == 1 && e->steps[0].repeats == 1) return SITU_STATUS_OK;
-  int64_t repeats = e->steps[0].repeats;
-  for (int32_t k = 1; k < e->n_steps || k == 1; k++, repeats = 1) {
-    situ_costs *more = NULL;
-    fusion work;
-    if (k < e->n_steps && e->steps[k].repeats > 0) {
-      if (!fusion_find(&work, e->steps[k].graph, e->profile->rules, first->group, scratch))
-        return fail_no_memory(error);
-      TRY(e->model->estimate(&more, e->steps[k].graph, e->platform, &work, e->options, error));
-    }
-    bool ok = costs_add_up(&e->costs, repeats, more, more ? e->steps[k].repeats : 0);
-    situ_costs_free(more);
-    if (!ok) return fail_no_memory(error);
-  }
-  return SITU_STATUS_OK;
+/* Adds the second step to the costs of the first. The work of both counts by the kernels of the first. */
+static situ_status add_step(estimation *e, const fusion *first, arena *scratch, situ_error *error) {
+  fusion work;
+  if (e->n_steps == 1) return SITU_STATUS_OK;
+  situ_costs *sum = costs_copies(e->costs, 1);
+  if (!sum) return fail_no_memory(error);
+  sum->step[0] = e->costs;
+  e->costs = sum;
+  if (!fusion_find(&work, e->steps[1].graph, e->profile->rules, first->group, scratch)) return fail_no_memory(error);
+  TRY(e->model->estimate(&sum->step[1], e->steps[1].graph, e->platform, &work, e->options, error));
+  return costs_add_up(sum, e->steps[0].repeats, sum->step[1], e->steps[1].repeats) ? SITU_STATUS_OK
+                                                                                 : fail_no_memory(error);
 }
 
 static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
@@ -101,7 +96,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   }
   if (!fusion_find(&work, g, e->profile->rules, given, scratch)) return fail_no_memory(error);
   TRY(e->model->estimate(&e->costs, g, e->platform, &work, e->options, error));
-  TRY(add_steps(e, &work, scratch, error));
+  TRY(add_step(e, &work, scratch, error));
   if (work.group) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
     if (!e->costs->group) return fail_no_memory(error);
@@ -123,7 +118,7 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
 
 situ_status costs_estimate_steps(situ_costs **out, const cost_step *steps, int32_t n_steps,
                                  const situ_platform *platform, const situ_cost_options *given, situ_error *error) {
-  REQUIRE(n_steps >= 1 && steps[0].repeats >= 1);
+  REQUIRE((n_steps == 1 && steps[0].repeats == 1) || n_steps == 2);
   const situ_graph *graph = steps[0].graph;
   situ_cost_options own, *options = &own;
   *out = NULL;
