@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "graph/builder.h"
+#include "graph/graph.h"
 #include "read/lm_operators.h"
 
 enum { PAD_CELLS = 256, F16_BYTES = 2, STATE_BYTES = 4, MOST_SET = 512 };
@@ -446,6 +447,7 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);
   if (status == SITU_STATUS_OK) status = add_head(&b, &x, table);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b.builder, error);
+  if (status == SITU_STATUS_OK) (*out)->cache_tokens = sat_mul(step->cells, step->caches);
   if (status == SITU_STATUS_OK) tell(&b);
   situ_graph_builder_free(b.builder);
   arena_free(a);

@@ -70,8 +70,8 @@ static void set_precision(const lm *m, situ_dtype dtype) {
 }
 
 situ_status lm_read(read_result *result, const lm *m, const read_source *source, situ_error *error) {
-  load l;
-  int64_t prefills;
+  load l = {0};
+  int64_t prefills = 1;
   TRY(find_load(&l, m, source, error));
   set_precision(m, read_precision(source->options->precision));
   lm_step prefill = prefill_step(&l, &prefills), decode = decode_step(&l);

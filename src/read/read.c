@@ -1,6 +1,7 @@
 /* The table of readers, and the choice among them. */
 #include "situ/read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,7 +127,18 @@ static void tell(log_to to, const char *notes) {
   }
 }
 
+/* A folder stands for the model of Hugging Face in it. `room` takes the path. */
+static const char *within_folder(const char *path, char *room, size_t capacity) {
+  static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    int n = snprintf(room, capacity, "%s/%s", path, names[i]);
+    if (n > 0 && (size_t)n < capacity && file_exists(room)) return room;
+  }
+  return path;
+}
+
 situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options, situ_error *error) {
+  char room[4096];
   situ_read_options filled;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, path));
@@ -141,6 +153,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     status = read_source_with(model, &(read_source){.path = path, .options = &filled}, error);
   } else {
     file_view view;
+    path = within_folder(path, room, sizeof room);
     status = file_begin(&view, path, error);
     if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed", view.size_bytes,
