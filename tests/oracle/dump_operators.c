@@ -1,5 +1,5 @@
-/* Prints the operators of a model, one a line: name, kind, weight bytes, FLOPs, moved bytes. Notes go to standard error.
- * Usage: dump_operators MODEL [prompt [context [batch [generate]]]] */
+/* Prints the operators of a model, one a line: name, kind, weight bytes, FLOPs, moved bytes. Notes go to standard
+ * error. Usage: dump_operators MODEL [prompt [context [batch [generate]]]] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

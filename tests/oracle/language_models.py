@@ -327,7 +327,7 @@ def shared(program, folder):
 
 def main():
     program = sys.argv[1]
-    rounds = 20 if os.environ.get("SITU_TIER") == "fast" else 200
+    rounds = 20 if int(os.environ.get("SITU_TEST_SHARE", "100")) < 100 else 200
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for seed in range(rounds):
