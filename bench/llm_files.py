@@ -47,8 +47,14 @@ def write(path, keys, tensors, version=3, with_data=True):
             f.truncate(len(out) + offset)
 
 
+def more_bits(i, layers):
+    """The blocks in which Q4_K_M takes more bits for values and for the product down."""
+    return i < layers // 8 or i >= 7 * layers // 8 or (i - layers // 8) % 3 == 2
+
+
 def dense(arch, layers, hidden, heads, kv, ff, vocab, head=None, kind="Q4_0", out_kind="Q6_K", context=4096):
     head = head or hidden // heads
+    mix, kind = kind == "Q4_K_M", "Q4_K" if kind == "Q4_K_M" else kind
     k = TYPES[kind][0]
     keys = {"general.architecture": arch, "general.name": f"{arch}-{layers}x{hidden}", f"{arch}.block_count": layers,
             f"{arch}.embedding_length": hidden, f"{arch}.context_length": context, f"{arch}.feed_forward_length": ff,
@@ -57,20 +63,55 @@ def dense(arch, layers, hidden, heads, kv, ff, vocab, head=None, kind="Q4_0", ou
     t = [("token_embd.weight", k, (hidden, vocab))]
     for i in range(layers):
         b = f"blk.{i}."
+        more = TYPES["Q6_K"][0] if mix and more_bits(i, layers) else k
         t += [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_q.weight", k, (hidden, heads * head)),
-              (b + "attn_k.weight", k, (hidden, kv * head)), (b + "attn_v.weight", k, (hidden, kv * head)),
+              (b + "attn_k.weight", k, (hidden, kv * head)), (b + "attn_v.weight", more, (hidden, kv * head)),
               (b + "attn_output.weight", k, (heads * head, hidden)), (b + "ffn_norm.weight", 0, (hidden,)),
               (b + "ffn_gate.weight", k, (hidden, ff)), (b + "ffn_up.weight", k, (hidden, ff)),
-              (b + "ffn_down.weight", k, (ff, hidden))]
+              (b + "ffn_down.weight", more, (ff, hidden))]
     t += [("output_norm.weight", 0, (hidden,)), ("output.weight", TYPES[out_kind][0], (hidden, vocab))]
     return keys, t
 
 
+def gpt_oss(layers, experts):
+    a, hidden, heads, kv, head, ff, vocab = "gpt-oss", 2880, 64, 8, 64, 2880, 201088
+    q8, mx = TYPES["Q8_0"][0], TYPES["MXFP4"][0]
+    keys = {"general.architecture": a, "general.name": f"gpt-oss-{layers}x{experts}", f"{a}.block_count": layers,
+            f"{a}.embedding_length": hidden, f"{a}.context_length": 131072, f"{a}.attention.head_count": heads,
+            f"{a}.attention.head_count_kv": kv, f"{a}.attention.key_length": head, f"{a}.attention.value_length": head,
+            f"{a}.attention.sliding_window": 128, f"{a}.expert_count": experts, f"{a}.expert_used_count": 4,
+            f"{a}.vocab_size": vocab}
+    t = [("token_embd.weight", q8, (hidden, vocab))]
+    for i in range(layers):
+        b = f"blk.{i}."
+        t += [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_q.weight", q8, (hidden, heads * head)),
+              (b + "attn_k.weight", q8, (hidden, kv * head)), (b + "attn_v.weight", q8, (hidden, kv * head)),
+              (b + "attn_sinks.weight", 0, (heads,)), (b + "attn_output.weight", q8, (heads * head, hidden)),
+              (b + "post_attention_norm.weight", 0, (hidden,)), (b + "ffn_gate_inp.weight", 0, (hidden, experts)),
+              (b + "ffn_gate_exps.weight", mx, (hidden, ff, experts)), (b + "ffn_up_exps.weight", mx, (hidden, ff, experts)),
+              (b + "ffn_down_exps.weight", mx, (ff, hidden, experts))]
+    return keys, t + [("output_norm.weight", 0, (hidden,)), ("output.weight", q8, (hidden, vocab))]
+
+
+def llama2_7b(kind, out):
+    return dense("llama", 32, 4096, 32, 32, 11008, 32000, kind=kind, out_kind=out)
+
+
+def llama3(layers, hidden, heads, ff, kind, out):
+    return dense("llama", layers, hidden, heads, 8, ff, 128256, kind=kind, out_kind=out, context=8192)
+
+
 MODELS = {
-    "llama-2-7b-q4_0": dense("llama", 32, 4096, 32, 32, 11008, 32000),
-    "llama-3-8b-q4_k": dense("llama", 32, 4096, 32, 8, 14336, 128256, kind="Q4_K", context=8192),
-    "qwen2.5-32b-q4_k": dense("qwen2", 64, 5120, 40, 8, 27648, 152064, head=128, kind="Q4_K", context=32768),
-    "llama-3-70b-q4_k": dense("llama", 80, 8192, 64, 8, 28672, 128256, kind="Q4_K", context=8192),
+    "llama-2-7b-q4_0": llama2_7b("Q4_0", "Q6_K"),
+    "llama-2-7b-q8_0": llama2_7b("Q8_0", "Q8_0"),
+    "llama-2-7b-f16": llama2_7b("F16", "F16"),
+    "llama-3-8b-q4_k_m": llama3(32, 4096, 32, 14336, "Q4_K_M", "Q6_K"),
+    "llama-3-8b-f16": llama3(32, 4096, 32, 14336, "F16", "F16"),
+    "llama-3-70b-q4_k_m": llama3(80, 8192, 64, 28672, "Q4_K_M", "Q6_K"),
+    "llama-3-70b-f16": llama3(80, 8192, 64, 28672, "F16", "F16"),
+    "qwen2.5-32b-q4_k_m": dense("qwen2", 64, 5120, 40, 8, 27648, 152064, head=128, kind="Q4_K_M", context=32768),
+    "gpt-oss-20b-mxfp4": gpt_oss(24, 32),
+    "gpt-oss-120b-mxfp4": gpt_oss(36, 128),
 }
 
 
