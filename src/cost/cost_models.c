@@ -61,8 +61,7 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
     n += snprintf(source + n, sizeof source - (size_t)n, ", fused");
   else if (e->profile->rules)
     n += snprintf(source + n, sizeof source - (size_t)n, ", fused as by %s", e->profile->name);
-  if (e->engine->own_rates)
-    snprintf(source + n, sizeof source - (size_t)n, ", rates of %s", e->engine->name);
+  if (e->engine->own_rates) snprintf(source + n, sizeof source - (size_t)n, ", rates of %s", e->engine->name);
   if (e->engine->launch != 1.0)
     snprintf(source + n, sizeof source - (size_t)n, ", launches of %s (x%g)", e->engine->name, e->engine->launch);
   e->costs->source = arena_string(e->costs->arena, source);
@@ -80,7 +79,7 @@ static situ_status add_step(estimation *e, const fusion *first, arena *scratch, 
   if (!fusion_find(&work, e->steps[1].graph, e->profile->rules, first->group, scratch)) return fail_no_memory(error);
   TRY(e->model->estimate(&sum->step[1], e->steps[1].graph, e->platform, &work, e->options, error));
   return costs_add_up(sum, e->steps[0].repeats, sum->step[1], e->steps[1].repeats) ? SITU_STATUS_OK
-                                                                                 : fail_no_memory(error);
+                                                                                   : fail_no_memory(error);
 }
 
 static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {

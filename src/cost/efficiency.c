@@ -39,12 +39,12 @@ static const llama_row llama_rows[] = {
     {SITU_FAMILY_CPU, false, 0.65, {0.50, 0.40, 0.25}, 2500},
     {SITU_FAMILY_CPU_AMX, false, 0.65, {0.50, 0.20, 0.10}, 2500},
     {SITU_FAMILY_GPU, false, 0.85, {0.50, 0.60, 0.27}, 2700},
-    {SITU_FAMILY_GPU, true, 0.85, {0.50, 0.35, 0.10}, 6200},
+    {SITU_FAMILY_GPU, true, 0.72, {0.50, 0.35, 0.10}, 6200},
     {SITU_FAMILY_GPU_LOW_POWER, false, 0.80, {0.40, 0.40, 0.25}, 2700},
     {SITU_FAMILY_GPU_AMD, false, 0.75, {0.40, 0.40, 0.40}, 2700},
     {SITU_FAMILY_GPU_INTEL, false, 0.50, {0.20, 0.16, 0.13}, 6000},
     {SITU_FAMILY_GPU_APPLE, false, 0.90, {0.60, 0.60, 0.60}, 11500},
-    {SITU_FAMILY_GPU_INTEGRATED, false, 0.70, {0.40, 0.35, 0.22}, 6000},
+    {SITU_FAMILY_GPU_INTEGRATED, false, 0.85, {0.40, 0.35, 0.22}, 6000},
     {SITU_FAMILY_NPU, false, 0.50, {0.30, 0.30, 0.30}, 12000},
 };
 

@@ -57,8 +57,7 @@ static void set_roof(roof *r, const situ_device *device, const situ_cost_options
     for (int t = 0; t < DTYPE_COUNT; t++) {
       efficiency e = {options->efficiency, options->efficiency};
       if (!(options->efficiency > 0.0)) e = efficiency_of(device, engine, (efficiency_work)w, (situ_dtype)t);
-      if (situ_dtype_bits((situ_dtype)t) <= 16 && !(options->efficiency > 0.0))
-        e.compute *= engine->narrow;
+      if (situ_dtype_bits((situ_dtype)t) <= 16 && !(options->efficiency > 0.0)) e.compute *= engine->narrow;
       r->ns_per_flop[w][t] = 1e9 / (e.compute * roofline_peak(device, (situ_dtype)t));
       r->ns_per_byte[w][t] = 1e9 / (e.memory * device->memory_bytes_per_s);
     }

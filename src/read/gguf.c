@@ -14,6 +14,8 @@ static int recognise(const read_source *source) {
   return memcmp(source->bytes, "GGUF", 4) == 0 ? 2 : 0;
 }
 
+enum { MOST_VALUE = 1 << 28 }; /* of a hyper-parameter; others count as absent */
+
 typedef struct gguf_model {
   const gguf_header *first;
   const char *architecture;
@@ -29,12 +31,12 @@ static const gguf_key *own_key(const gguf_model *g, const char *name) {
 }
 static int64_t own(const gguf_model *g, const char *name, int64_t otherwise) {
   int64_t value = gguf_whole(own_key(g, name), 0, otherwise);
-  return value < 0 || value > (int64_t)1 << 40 ? otherwise : value;
+  return value < 0 || value > MOST_VALUE ? otherwise : value;
 }
 /* The value of a block: an element of a list, or one value for all. */
 static int64_t of_block(const gguf_model *g, const char *name, int32_t block, int64_t otherwise) {
   int64_t value = gguf_whole(own_key(g, name), (uint64_t)block, otherwise);
-  return value < 0 || value > (int64_t)1 << 32 ? otherwise : value;
+  return value < 0 || value > MOST_VALUE ? otherwise : value;
 }
 
 /* Every how many blocks one looks back to the beginning where the file has a window and says no more. */

@@ -6,7 +6,6 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
-#include "base/hash.h"
 
 enum {
   MOST_TENSORS = 1 << 20,
@@ -152,14 +151,14 @@ static situ_status take_keys(cursor *c, gguf_header *h, uint64_t n) {
   if (n > MOST_KEYS || n > left(c) / KEY_BYTES)
     REFUSE(c, "it has %" PRIu64 " keys; expected at most %d, and no more than the file has room for", n, MOST_KEYS);
   h->keys = ARENA_NEW(c->a, gguf_key, (int64_t)n);
-  string_map *seen = string_map_new(c->a, (int64_t)n);
-  if (!h->keys || !seen) return fail_no_memory(c->error);
+  h->key_by_name = string_map_new(c->a, (int64_t)n);
+  if (!h->keys || !h->key_by_name) return fail_no_memory(c->error);
   for (; h->n_keys < (int32_t)n; h->n_keys++) {
     gguf_key *key = &h->keys[h->n_keys];
     *key = (gguf_key){0};
     TRY(take_name(c, &key->name, MOST_NAME, "the name of a key"));
     TRY(take_value(c, key));
-    if (string_map_put(seen, key->name, h->n_keys) != h->n_keys) REFUSE(c, "key %s stands twice", key->name);
+    if (string_map_put(h->key_by_name, key->name, h->n_keys) != h->n_keys) REFUSE(c, "key %s stands twice", key->name);
   }
   return SITU_STATUS_OK;
 }
@@ -265,9 +264,8 @@ situ_status gguf_header_read(gguf_header *out, const read_source *source, arena 
 }
 
 const gguf_key *gguf_find(const gguf_header *h, const char *name) {
-  for (int32_t i = 0; i < h->n_keys; i++)
-    if (strcmp(h->keys[i].name, name) == 0) return &h->keys[i];
-  return NULL;
+  int64_t at = h->n_keys > 0 ? string_map_get(h->key_by_name, name) : -1;
+  return at >= 0 ? &h->keys[at] : NULL;
 }
 
 int64_t gguf_whole(const gguf_key *key, uint64_t i, int64_t otherwise) {

@@ -4,6 +4,7 @@
 #ifndef SITU_READ_GGUF_HEADER_H
 #define SITU_READ_GGUF_HEADER_H
 
+#include "base/hash.h"
 #include "read/reader.h"
 
 typedef enum gguf_type {
@@ -41,6 +42,7 @@ typedef struct gguf_tensor {
 
 typedef struct gguf_header {
   gguf_key *keys;
+  string_map *key_by_name;
   gguf_tensor *tensors;
   int32_t n_keys, n_tensors;
   size_t end, data_start; /* of the infos; of the data */

@@ -38,11 +38,11 @@ situ_status read_check_dims(const situ_read_options *options, situ_error *error)
 /* The work of a language model: steps of two kinds, prefill and decoding, of the same operators and tensors. `graph` of
  * the model is one of them, `other` the other; the times of what is asked are those of `repeats` steps of each. */
 typedef struct read_steps {
-  situ_graph *other;         /* NULL: no language model, one step of `graph` */
-  bool prefill_first;        /* `graph` is a step of prefill */
-  int64_t repeats[2];        /* of `graph`, of `other`; may be 0 */
-  int64_t tokens[2];         /* that a step of each takes through the network */
-  const char *engine;        /* the engine that files of this kind are made for, static; NULL: the general one */
+  situ_graph *other;  /* NULL: no language model, one step of `graph` */
+  bool prefill_first; /* `graph` is a step of prefill */
+  int64_t repeats[2]; /* of `graph`, of `other`; may be 0 */
+  int64_t tokens[2];  /* that a step of each takes through the network */
+  const char *engine; /* the engine that files of this kind are made for, static; NULL: the general one */
 } read_steps;
 
 /* What a model was read into; see the accessors of situ/read.h. */

@@ -87,19 +87,19 @@ static void unpack_shape(const gathering *g, lm_tensor *t, const char *type) {
   int64_t in_word = g->config.bits > 0 ? 32 / g->config.bits : 8;
   if (ends_in(t->name, ".qweight") && t->rank == 2) {
     int64_t first = t->dims[0], second = t->dims[1]; /* [in, out], one of them packed */
-    t->dims[0] = g->config.packs_out ? second * in_word : second;
-    t->dims[1] = g->config.packs_out ? first : first * in_word;
+    t->dims[0] = g->config.packs_out ? sat_mul(second, in_word) : second;
+    t->dims[1] = g->config.packs_out ? first : sat_mul(first, in_word);
   } else if (ends_in(t->name, ".weight_packed") && t->rank == 2) {
-    t->dims[1] *= in_word;
+    t->dims[1] = sat_mul(t->dims[1], in_word);
   } else if (ends_in(t->name, "_blocks") && t->rank == 4) {
-    t->dims[2] *= t->dims[3] * 2;
+    t->dims[2] = sat_mul(t->dims[2], sat_mul(t->dims[3], 2));
     t->rank = 3;
   } else if (strcmp(type, "U8") == 0 && t->rank == 2) {
     int32_t rank;
     int64_t dims[LM_MOST_RANK];
     bool flat = t->dims[1] == 1 && g->has_config && hf_config_shape(&rank, dims, &g->config, t->name);
     if (flat) memcpy(t->dims, dims, sizeof dims);
-    if (!flat) t->dims[1] *= 2;
+    if (!flat) t->dims[1] = sat_mul(t->dims[1], 2);
   }
   int64_t h = g->model.n_embd;
   bool turned = t->rank == 3 && ((strstr(t->name, "gate_up_proj") && t->dims[1] == h && t->dims[2] != h) ||

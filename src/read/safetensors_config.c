@@ -5,10 +5,12 @@
 
 #include "base/fail.h"
 
+enum { MOST_VALUE = 1 << 28 }; /* others count as absent */
+
 static int64_t any_of(const json_value *o, const char *const *keys, int64_t otherwise) {
   for (; *keys; keys++) {
     int64_t value = json_whole(json_get(o, *keys), -1);
-    if (value >= 0 && value <= (int64_t)1 << 32) return value;
+    if (value >= 0 && value <= MOST_VALUE) return value;
   }
   return otherwise;
 }
@@ -28,7 +30,7 @@ static const char *type_of(const json_value *o, int32_t block) {
 }
 
 static situ_status read_layers(const hf_config *c, lm *m, const json_value *o, situ_error *error) {
-  int64_t window = json_whole(json_get(o, "sliding_window"), 0);
+  int64_t window = ANY(o, 0, "sliding_window");
   bool listed = json_kind_of(json_get(o, "layer_types")) == JSON_ARRAY_KIND;
   bool all = json_truth(json_get(o, "use_sliding_window"), true) && !listed;
   m->layers = ARENA_ZERO(m->arena, lm_layer, m->n_blocks);

@@ -146,17 +146,17 @@ static cache cache_of(building *b, const block_part *p) {
   cache c = {0};
   if (latent && b->model->latent_rank > 0 && !full) {
     c.row = latent->out;
-    c.work = 2 * l.heads * (latent->out + b->model->latent_rank);
+    c.work = sat_mul(2 * l.heads, sat_add(latent->out, b->model->latent_rank));
     return c;
   }
   if (!k && !latent && (!fused || linear)) return c;
   int64_t value = l.value > 0 ? l.value : l.key;
-  c.row = l.kv_heads * (l.key + value);
-  c.work = 2 * l.heads * (l.key + value);
-  if (latent) c.row = l.heads * (l.key + value);
-  int64_t shape = k && v ? k->out + v->out : k ? 2 * k->out : 0;
+  c.row = sat_mul(l.kv_heads, l.key + value);
+  c.work = sat_mul(2 * l.heads, l.key + value);
+  if (latent) c.row = sat_mul(l.heads, l.key + value);
+  int64_t shape = k && v ? sat_add(k->out, v->out) : k ? sat_mul(2, k->out) : 0;
   if (c.row == 0 && fused) c.row = fused->out - b->model->n_embd;
-  if (c.work == 0) c.work = 4 * (q ? q->out : b->model->n_embd);
+  if (c.work == 0) c.work = sat_mul(4, q ? q->out : b->model->n_embd);
   if (shape > 0 && c.row > 0 && shape != c.row && b->notes && p->block < 1)
     text_add(b->notes,
              "the cache of block %d takes %lld elements of a token by the hyper-parameters, %lld by the shapes; the "
@@ -171,16 +171,17 @@ static int64_t state_of(const building *b, const block_part *p) {
   const lm *m = b->model;
   const lm_operator *k = find(p, " time_mix_key time_mix_receptance ");
   if (find(p, " ssm_conv1d ssm_a ssm_in linear_attn mamba mixer A_log ") && m->state > 0)
-    return (m->conv > 0 ? m->conv - 1 : 0) * (m->inner + 2 * m->groups * m->state) + m->state * m->inner;
-  if (find(p, " shortconv conv ") && m->conv > 0 && m->state == 0) return m->n_embd * (m->conv - 1);
-  if (k) return 2 * m->n_embd + m->n_embd * (m->state > 0 ? m->state : 64);
+    return sat_add(sat_mul(m->conv > 0 ? m->conv - 1 : 0, sat_add(m->inner, sat_mul(2 * m->groups, m->state))),
+                   sat_mul(m->state, m->inner));
+  if (find(p, " shortconv conv ") && m->conv > 0 && m->state == 0) return sat_mul(m->n_embd, m->conv - 1);
+  if (k) return sat_mul(m->n_embd, 2 + (m->state > 0 ? m->state : 64));
   return 0;
 }
 
 static int64_t cells_of(const building *b, const lm_layer *l) {
   int64_t cells = b->step->cells;
   if (l->window > 0) cells = min64(cells, sat_add(l->window, LM_MICRO_BATCH));
-  return (cells + PAD_CELLS - 1) / PAD_CELLS * PAD_CELLS;
+  return (cells + PAD_CELLS - 1) / PAD_CELLS * PAD_CELLS; /* cells are at most 2^28 */
 }
 
 /* Attention over the cache; FLOPs and bytes as docs/theory/models/language-models.md says. */
@@ -300,7 +301,7 @@ static situ_status feed_group(building *b, value_set *ended, const block_part *p
   TRY(add_role(b, &inner, p, group, LM_MIDDLE, in));
   if (inner.n == 0) return add_role(b, ended, p, group, LM_OUT, in);
   if (group == LM_ROUTED) rows *= (double)max64(b->model->experts_used, 1);
-  int64_t width = inner_width(b, p, group), element = b->model->activation_bytes;
+  int64_t width = inner_width(b, p, group);
   snprintf(name, sizeof name, "%s.%s", p->prefix, names[group]);
   situ_operator op = {.name = name,
                       .kind = "Mul",
@@ -308,7 +309,6 @@ static situ_status feed_group(building *b, value_set *ended, const block_part *p
                       .workspace_bytes = *workspace,
                       .flops = round64(rows * (double)width * 5)};
   *workspace = 0;
-  (void)element;
   value_set act = {0};
   TRY(add(b, &act, op, rows, width, &inner));
   return add_role(b, ended, p, group, LM_OUT, &act);
