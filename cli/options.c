@@ -166,7 +166,8 @@ static const option problem_rows[] = {
      .choices = granularities,
      .least = SITU_GRANULARITY_FUSED,
      .about = "What is placed as a whole: what the costs fuse; single operators (then they fuse nothing); layers of "
-              "the network; or blocks, which are layers and all that is before or after them. Default of place: layer "
+              "the network, routed experts apart; or blocks, which are layers and all that is before or after them. "
+              "Default of place: layer "
               "for the latency of language decoders, else fused."},
     {.name = "costs",
      .kind = OPTION_TEXT,

@@ -304,7 +304,7 @@ static situ_status feed_group(building *b, value_set *ended, const block_part *p
   int64_t width = inner_width(b, p, group);
   snprintf(name, sizeof name, "%s.%s", p->prefix, names[group]);
   situ_operator op = {.name = name,
-                      .kind = "Mul",
+                      .kind = group == LM_ROUTED ? "ExpertsMul" : "Mul",
                       .dtype = SITU_DTYPE_F32,
                       .workspace_bytes = *workspace,
                       .flops = round64(rows * (double)width * 5)};

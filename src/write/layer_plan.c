@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 
-static bool is_expert(const situ_graph *g, int32_t v) { return strcmp(g->kind_name[g->kind[v]], "ExpertsMatMul") == 0; }
+static bool is_expert(const situ_graph *g, int32_t v) { return strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0; }
 
 static situ_status refuse_split(const situ_problem *p, int32_t v, int32_t d, const char *format, situ_error *error) {
   return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->name[v],

@@ -12,7 +12,7 @@ static bool is_state(const situ_graph *g, int32_t v) {
   const char *kind = g->kind_name[g->kind[v]];
   return strcmp(kind, "Attention") == 0 || strcmp(kind, "StateSpace") == 0;
 }
-static bool is_expert(const situ_graph *g, int32_t v) { return strcmp(g->kind_name[g->kind[v]], "ExpertsMatMul") == 0; }
+static bool is_expert(const situ_graph *g, int32_t v) { return strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0; }
 
 bool peer_layers_serve(const situ_problem *p) {
   if (p->n_operators > MOST_OPERATORS || p->n_copies > 1 || p->training) return false;
