@@ -35,3 +35,8 @@ token_rates rates_of(const situ_plan *plan, const situ_problem *p, const situ_mo
   }
   return out;
 }
+
+double rates_told(token_rates rates, const situ_model *model) {
+  bool decodes = rates.decode > 0 && !(model->steps.prefill_first && model->steps.repeats[1] == 0);
+  return decodes ? rates.decode : rates.prefill;
+}

@@ -11,6 +11,9 @@ typedef struct token_rates {
   double decode, prefill;
 } token_rates;
 
+/* What is told first: of decoding where tokens are generated, else of prefill; 0 where it is not known. */
+double rates_told(token_rates rates, const situ_model *model);
+
 /* All 0 for what is no language model, and without a plan. */
 token_rates rates_of(const situ_plan *plan, const situ_problem *problem, const situ_model *model);
 

@@ -30,8 +30,7 @@ static char *plan_json(const situ_plan *plan, const situ_problem *problem, const
     ok = device_json(devices, plan, problem, d);
   ok = json_set(root, "devices", devices) && ok;
   token_rates rates = rates_of(plan, problem, model);
-  bool decodes = rates.decode > 0 && !(model->steps.prefill_first && model->steps.repeats[1] == 0);
-  double told = decodes ? rates.decode : rates.prefill;
+  double told = rates_told(rates, model);
   if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
   if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
   if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));

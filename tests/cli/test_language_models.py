@@ -53,6 +53,7 @@ def test_rules_of_engines_are_no_better_than_ours():
     rows = situ_json(*call, "--solver", ",".join(["layers", "tabu", *peers]))["rows"]
     values = {r["solver"]: r["value_ns"] for r in rows}
     assert all(values[p] for p in peers), values  # all fit
+    assert all(abs(r["tokens_per_second"] * r["value_ns"] / 1e9 - 1) < 1e-6 for r in rows), rows  # a token a step
     assert min(values["layers"], values["tabu"]) <= min(values[p] for p in peers), values
 
 
