@@ -33,6 +33,31 @@ static const option model_rows[] = {
      .least = SITU_PRECISION_F32,
      .about = "Count weights and activations of floating types in this one: what if? Weights that the file holds "
               "compressed stay so. Default: as the file has them."},
+    {.name = "prompt",
+     .kind = OPTION_WHOLE,
+     .offset = AT(read.prompt),
+     .value = "N",
+     .least = 1,
+     .about = "Language models: tokens of the prompt. Alone: the time to read it; with --generate: a whole request."},
+    {.name = "generate",
+     .kind = OPTION_WHOLE,
+     .offset = AT(read.generate),
+     .value = "N",
+     .least = 1,
+     .about = "Language models: tokens to generate after the prompt. Default: one step of decoding."},
+    {.name = "context",
+     .kind = OPTION_WHOLE,
+     .offset = AT(read.context),
+     .value = "N",
+     .least = 1,
+     .about = "Language models: tokens that the cache holds; without a prompt it is full. Default: prompt and what is "
+              "generated, else 4096 or what the model was trained for."},
+    {.name = "batch",
+     .kind = OPTION_WHOLE,
+     .offset = AT(read.batch),
+     .value = "N",
+     .least = 1,
+     .about = "Language models: streams that are served at once. Default: 1."},
     {.name = "training",
      .kind = OPTION_ON,
      .offset = AT(read.training),
@@ -166,7 +191,8 @@ static const option problem_rows[] = {
      .choices = granularities,
      .least = SITU_GRANULARITY_FUSED,
      .about = "What is placed as a whole: what the costs fuse; single operators (then they fuse nothing); layers of "
-              "the network; or blocks, which are layers and all that is before or after them. Default of place: layer "
+              "the network, routed experts apart; or blocks, which are layers and all that is before or after them. "
+              "Default of place: layer "
               "for the latency of language decoders, else fused."},
     {.name = "costs",
      .kind = OPTION_TEXT,
@@ -186,7 +212,7 @@ static const option problem_rows[] = {
      .value = "NAME",
      .family = "cost-engines",
      .about = "The engine that runs the model: what it fuses, what its launches cost and what it overlaps (situ list "
-              "cost-engines). Default: generic."},
+              "cost-engines). Default: llama.cpp for GGUF, else generic."},
     FUSION_ROW,
     {.name = "efficiency",
      .kind = OPTION_REAL,

@@ -44,6 +44,10 @@ typedef struct situ_read_options {
    * Weights that are compressed in the file keep their bytes. */
   situ_precision precision;
   int32_t reserved; /* 0 */
+  /* Language models (docs/formats/language-models.md): tokens of the prompt, of the cache, streams side by side, tokens
+   * to generate; 0 means not given. A prompt asks for prefill, tokens to generate for that many steps of decoding, both
+   * for a whole request, neither for one step of decoding behind a full cache. */
+  int64_t prompt, context, batch, generate;
 } situ_read_options;
 #define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)
 

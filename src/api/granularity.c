@@ -31,7 +31,7 @@ bool granularity_is_decoder(const situ_graph *g, arena *scratch) {
   bool is = layers_find(&l, g, scratch) && l.n >= 2 && (attends = ARENA_ZERO(scratch, bool, l.n));
   for (int32_t v = 0; is && v < g->n_operators; v++) {
     if (l.of[v] >= 0)
-      attends[l.of[v]] |= kind_has(g, v, "Softmax") || kind_has(g, v, "Attention");
+      attends[l.of[v]] |= kind_has(g, v, "Softmax") || kind_has(g, v, "Attention") || kind_has(g, v, "StateSpace");
     else if (l.before[v])
       embeds |= kind_has(g, v, "Gather") || kind_has(g, v, "Embed");
     else
@@ -48,8 +48,13 @@ int32_t granularity_keys(int32_t *keys, const situ_graph *g, situ_granularity wh
   bool layers = which == SITU_GRANULARITY_LAYER || which == SITU_GRANULARITY_BLOCK;
   int32_t n = 0;
   if (layers && !layers_find(&l, g, scratch)) return -1;
-  for (int32_t v = 0; v < g->n_operators; v++) keys[v] = l.n > 0 ? l.of[v] : -1;
-  if (l.n > 0) n = l.n;
+  bool experts = false;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    bool expert = l.n > 0 && l.of[v] >= 0 && strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0;
+    keys[v] = l.n > 0 ? l.of[v] + (expert ? l.n : 0) : -1;
+    experts |= expert;
+  }
+  if (l.n > 0) n = experts ? 2 * l.n : l.n;
   int32_t outside[2] = {-1, -1}; /* keys of what is before and after */
   for (int32_t v = 0; l.n > 0 && which == SITU_GRANULARITY_BLOCK && v < g->n_operators; v++) {
     int32_t *key = &outside[!l.before[v]];

@@ -12,8 +12,8 @@
 bool granularity_is_decoder(const situ_graph *graph, arena *scratch);
 
 /* Fills keys ([operator]): those of one layer, or block, have the same key, operators outside have -1; with other
- * granularities all have -1. `which` is not SITU_GRANULARITY_DEFAULT. Returns how many keys there are; -1 without
- * memory. */
+ * granularities all have -1. Routed experts of a layer ("Experts..." kinds) have a key of their own: engines can hold
+ * them elsewhere. `which` is not SITU_GRANULARITY_DEFAULT. Returns how many keys there are; -1 without memory. */
 int32_t granularity_keys(int32_t *keys, const situ_graph *graph, situ_granularity which, arena *scratch);
 
 #endif

@@ -107,6 +107,13 @@ static situ_status read_platform(situ_instance *i, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+situ_status instance_estimate(situ_costs **out, const situ_instance *i, const situ_platform *platform,
+                              situ_error *error) {
+  const read_steps *s = &i->model->steps;
+  const cost_step steps[] = {{i->model->graph, s->other ? s->repeats[0] : 1}, {s->other, s->repeats[1]}};
+  return costs_estimate(out, steps, s->other ? 2 : 1, platform, &i->options.cost, i->rules, error);
+}
+
 static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (i->model->costs && i->platform == i->model->platform) {
     const situ_cost_options *o = &i->options.cost;
@@ -119,7 +126,8 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
   }
   if (i->options.granularity == SITU_GRANULARITY_OPERATOR && !i->options.cost.fusion && !i->options.cost.engine)
     i->options.cost.fusion = "none";
-  TRY(costs_estimate(&i->own_costs, i->model->graph, i->platform, &i->options.cost, i->rules, error));
+  if (!i->options.cost.engine) i->options.cost.engine = i->model->steps.engine;
+  TRY(instance_estimate(&i->own_costs, i, i->platform, error));
   i->costs = i->own_costs;
   return SITU_STATUS_OK;
 }

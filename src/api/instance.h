@@ -62,6 +62,10 @@ situ_problem_options instance_problem_options(const situ_instance *instance);
 /* Poses the problem of an instance whose other members are there. */
 situ_status instance_pose(situ_instance *instance, situ_error *error);
 
+/* The costs of an instance, whose model has been read, on a platform. */
+situ_status instance_estimate(situ_costs **out, const situ_instance *instance, const situ_platform *platform,
+                              situ_error *error);
+
 /* As situ_instance_open. */
 situ_status instance_open(situ_instance **out, const instance_options *options, situ_error *error);
 

@@ -82,6 +82,11 @@ json_value *instance_to_json(const situ_instance *i) {
   if (i->options.read.precision)
     ok = ok && json_set(o, "precision", json_new_text(situ_precision_name(i->options.read.precision)));
   if (i->options.read.training) ok = ok && json_set(o, "training", json_new_truth(true));
+  const situ_read_options *read = &i->options.read;
+  if (read->prompt) ok = ok && json_set(o, "prompt", json_new_whole(read->prompt));
+  if (read->context) ok = ok && json_set(o, "context", json_new_whole(read->context));
+  if (read->batch) ok = ok && json_set(o, "batch", json_new_whole(read->batch));
+  if (read->generate) ok = ok && json_set(o, "generate", json_new_whole(read->generate));
   const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
   ok = ok && json_set(o, "platform_hash", json_new_text(instance_hash_text(hash, platform_hash(i->platform, true))));
@@ -160,6 +165,10 @@ static const field fields[] = {
     MEMBER("precision", FIELD_WORD, AT(read.precision), RANGE(SITU_PRECISION_F32, SITU_PRECISION_I8),
            .word = precision_word),
     MEMBER("training", FIELD_TRUTH, AT(read.training)),
+    MEMBER("prompt", FIELD_WHOLE, AT(read.prompt), RANGE(1, INT64_MAX)),
+    MEMBER("context", FIELD_WHOLE, AT(read.context), RANGE(1, INT64_MAX)),
+    MEMBER("batch", FIELD_WHOLE, AT(read.batch), RANGE(1, INT64_MAX)),
+    MEMBER("generate", FIELD_WHOLE, AT(read.generate), RANGE(1, INT64_MAX)),
     MEMBER("platform", FIELD_PATH, AT(platform), .need = FIELD_NULLABLE),
     MEMBER("platform_hash", FIELD_TEXT, REQUIRED),
     MEMBER("costs", FIELD_OBJECT, REQUIRED),

@@ -105,7 +105,7 @@ static situ_status variant_pose(variant *v, const situ_instance *i, const change
   }
   TRY(change_platform(&v->platform, i, c, error));
   if (i->own_costs) {
-    TRY(costs_estimate(&v->costs, i->model->graph, v->platform, &i->options.cost, i->rules, error));
+    TRY(instance_estimate(&v->costs, i, v->platform, error));
     costs = v->costs;
     if (i->copied_costs) costs = v->copied_costs = costs_copies(v->costs, i->options.problem.copies);
     if (!costs) return fail_no_memory(error);

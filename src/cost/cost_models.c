@@ -41,7 +41,9 @@ static void tell(const situ_cost_options *o, const situ_costs *costs, const situ
 }
 
 typedef struct estimation {
-  const situ_graph *graph;
+  const situ_graph *graph; /* of the first step */
+  const cost_step *steps;
+  int32_t n_steps;
   const situ_platform *platform;
   const situ_cost_options *options;
   const rule_set *rules;
@@ -60,10 +62,27 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
     n += snprintf(source + n, sizeof source - (size_t)n, ", fused");
   else if (e->profile->rules)
     n += snprintf(source + n, sizeof source - (size_t)n, ", fused as by %s", e->profile->name);
+  if (e->engine->own_rates) snprintf(source + n, sizeof source - (size_t)n, ", rates of %s", e->engine->name);
   if (e->engine->launch != 1.0)
     snprintf(source + n, sizeof source - (size_t)n, ", launches of %s (x%g)", e->engine->name, e->engine->launch);
   e->costs->source = arena_string(e->costs->arena, source);
   return e->costs->source ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* Adds the second step to the costs of the first. The work of both counts by the kernels of the first. */
+static situ_status add_step(estimation *e, const fusion *first, arena *scratch, situ_error *error) {
+  fusion work;
+  if (e->n_steps == 1) return SITU_STATUS_OK;
+  situ_costs *sum = costs_copies(e->costs, 1);
+  if (!sum) return fail_no_memory(error);
+  sum->step[0] = e->costs;
+  e->costs = sum;
+  if (!fusion_find(&work, e->steps[1].graph, e->profile->rules, first->group, e->rules ? e->rules->apart : NULL,
+                   scratch))
+    return fail_no_memory(error);
+  TRY(e->model->estimate(&sum->step[1], e->steps[1].graph, e->platform, &work, e->options, error));
+  return costs_add_up(sum, e->steps[0].repeats, sum->step[1], e->steps[1].repeats) ? SITU_STATUS_OK
+                                                                                   : fail_no_memory(error);
 }
 
 static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
@@ -80,6 +99,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))
     return fail_no_memory(error);
   TRY(e->model->estimate(&e->costs, g, e->platform, &work, e->options, error));
+  TRY(add_step(e, &work, scratch, error));
   if (work.group) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
     if (!e->costs->group) return fail_no_memory(error);
@@ -104,11 +124,13 @@ situ_status situ_costs_estimate(situ_costs **out, const situ_graph *graph, const
                                 const situ_cost_options *given, situ_error *error) {
   if (out) *out = NULL;
   TRY(GIVEN(error, out, graph, platform));
-  return costs_estimate(out, graph, platform, given, NULL, error);
+  return costs_estimate(out, &(cost_step){graph, 1}, 1, platform, given, NULL, error);
 }
 
-situ_status costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,
                            const situ_cost_options *given, const rule_set *r, situ_error *error) {
+  REQUIRE((n_steps == 1 && steps[0].repeats == 1) || n_steps == 2);
+  const situ_graph *graph = steps[0].graph;
   situ_cost_options own, *options = &own;
   *out = NULL;
   TRY(TAKE(own, given, SITU_COST_OPTIONS_INIT, error));
@@ -126,7 +148,7 @@ situ_status costs_estimate(situ_costs **out, const situ_graph *graph, const situ
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "no profile of fusion is called \"%.60s\"",
                      options->fusion);
   arena *scratch = arena_new();
-  estimation e = {graph, platform, options, r, model, profile, engine, NULL, NULL};
+  estimation e = {graph, steps, n_steps, platform, options, r, model, profile, engine, NULL, NULL};
   situ_status status = scratch ? estimate(&e, scratch, error) : fail_no_memory(error);
   arena_free(scratch);
   json_free(e.table);

@@ -18,6 +18,12 @@ extern const cost_model *const cost_models[];
 
 extern const cost_model cost_roofline;
 
+/* A step of work, and how often it is done: graphs of several steps have the same operators and tensors by number. */
+typedef struct cost_step {
+  const situ_graph *graph;
+  int64_t repeats;
+} cost_step;
+
 /* Rate of a device for an element type. A rate that is not stated is taken from a neighbour: F16 and BF16 from each
  * other, F8 from F16, small integers from I8, then F16; complex numbers from their parts; all else, and all that is
  * still unknown, from F32, where there is none from F16 or BF16 (an NPU that converts), and for integers at last from
@@ -35,9 +41,10 @@ situ_status costs_new_with_hops(situ_costs **out, const situ_graph *graph, const
 situ_status costs_new_with_transfers(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
                                      const bool *known, situ_error *error);
 
-/* As situ_costs_estimate, under rules (NULL: none) that were resolved for this graph and, by numbers of devices, for
- * this platform. Factors count for estimates, not for times of a table. */
-situ_status costs_estimate(situ_costs **out, const situ_graph *graph, const situ_platform *platform,
+/* What situ_costs_estimate does, of one step or two together, one after the other: times of operators and transfers are
+ * added up. Fusion is that of the first step. Rules (NULL: none) were resolved for these graphs and, by numbers of
+ * devices, for this platform; their factors count for estimates, not for times of a table. */
+situ_status costs_estimate(situ_costs **out, const cost_step *steps, int32_t n_steps, const situ_platform *platform,
                            const situ_cost_options *options, const rule_set *r, situ_error *error);
 
 /* Reads a cost table (docs/formats/costs.md) to *root, the caller's. given[v] becomes the head of the kernel

@@ -18,6 +18,7 @@ struct situ_costs {
   situ_overlap overlap;  /* of the engine that they are of; DEFAULT: unknown */
   int32_t n_kernels;     /* kernels with work */
   int64_t moved_bytes;   /* by all of them together */
+  situ_costs *step[2];   /* of one step of each kind, where these are of several together (cost_step); else NULL */
   uint64_t table_hash;   /* of what the table of measured times says; 0 without one */
   int32_t n_operators, n_tensors, n_classes, n_memories, n_links, n_kinds;
   int64_t *time_ns; /* [operator * n_classes + class]; SITU_NEVER_NS: cannot run there */
@@ -54,6 +55,10 @@ void costs_find_extremes(situ_costs *costs);
 
 /* The tables of n copies of a graph (graph_copies). NULL without memory. */
 situ_costs *costs_copies(const situ_costs *costs, int32_t n);
+
+/* Times and transfers become x times what they are, plus y times those of `more`: of the same operators and tensors on
+ * the same platform. False without memory: then they are as they were. */
+bool costs_add_up(situ_costs *costs, int64_t x, const situ_costs *more, int64_t y);
 
 /* Fills pair_kind and link_kind for a platform and says what each kind is: first_link[k], which stands for all links of
  * its (latency, rate), and then what kind rest[k] is, a lower number; the rest of a single hop is kind 0, which has no

@@ -1,5 +1,6 @@
 #include "cost/efficiency.h"
 
+#include "base/checked.h"
 #include "base/contracts.h"
 
 /* How a type is computed: by plain units, by units for half precision, by units for bytes. */
@@ -25,6 +26,45 @@ static const row rows[] = {
     {SITU_FAMILY_NPU, 0.60, {0.50, 0.50, 0.45}, {0.50, 0.30, 0.17}},
 };
 
+/* llama.cpp: parts of the catalogue's peaks, and the time to start an operator. From published speeds, as
+ * docs/theory/models/language-models.md says. Server: GPUs with many units for F64 (V100, A100, H100). */
+typedef struct llama_row {
+  situ_device_family family;
+  bool server;
+  double memory, matmul[UNIT_KINDS];
+  int64_t launch_ns;
+} llama_row;
+static const llama_row llama_rows[] = {
+    /*                          memory matmul: plain half bytes  launch */
+    {SITU_FAMILY_CPU, false, 0.65, {0.50, 0.40, 0.25}, 2500},
+    {SITU_FAMILY_CPU_AMX, false, 0.65, {0.50, 0.20, 0.10}, 2500},
+    {SITU_FAMILY_GPU, false, 0.85, {0.50, 0.60, 0.27}, 2700},
+    {SITU_FAMILY_GPU, true, 0.72, {0.50, 0.35, 0.10}, 6200},
+    {SITU_FAMILY_GPU_LOW_POWER, false, 0.80, {0.40, 0.40, 0.25}, 2700},
+    {SITU_FAMILY_GPU_AMD, false, 0.75, {0.40, 0.40, 0.40}, 2700},
+    {SITU_FAMILY_GPU_INTEL, false, 0.50, {0.20, 0.16, 0.13}, 6000},
+    {SITU_FAMILY_GPU_APPLE, false, 0.90, {0.60, 0.60, 0.60}, 11500},
+    {SITU_FAMILY_GPU_INTEGRATED, false, 0.85, {0.40, 0.35, 0.22}, 6000},
+    {SITU_FAMILY_NPU, false, 0.50, {0.30, 0.30, 0.30}, 12000},
+};
+
+static situ_device_family family_of(const situ_device *device) {
+  if (device->family != SITU_FAMILY_NONE) return device->family;
+  return device->is_host ? SITU_FAMILY_CPU : SITU_FAMILY_GPU;
+}
+
+static const llama_row *llama_row_of(const situ_device *device) {
+  bool server = device->peak_flops[SITU_DTYPE_F64] >= device->peak_flops[SITU_DTYPE_F32] / 4 &&
+                device->peak_flops[SITU_DTYPE_F64] > 0 && family_of(device) == SITU_FAMILY_GPU;
+  const llama_row *r = llama_rows, *end = llama_rows + sizeof llama_rows / sizeof *llama_rows;
+  while (r + 1 < end && (r->family != family_of(device) || r->server != server)) r++;
+  return r;
+}
+
+int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engine) {
+  return engine->own_rates ? llama_row_of(device)->launch_ns : sat_round((double)device->launch_ns * engine->launch);
+}
+
 efficiency_work efficiency_work_of(fusion_class class) {
   return class == FUSION_CONV ? EFFICIENCY_CONV : class == FUSION_MATMUL ? EFFICIENCY_MATMUL : EFFICIENCY_OTHER;
 }
@@ -41,11 +81,14 @@ static unit_kind unit_of(situ_dtype dtype) {
   }
 }
 
-efficiency efficiency_of(const situ_device *device, efficiency_work work, situ_dtype dtype) {
+efficiency efficiency_of(const situ_device *device, const cost_engine *engine, efficiency_work work, situ_dtype dtype) {
   REQUIRE((unsigned)work < EFFICIENCY_WORKS);
   if (device->efficiency > 0.0) return (efficiency){device->efficiency, device->efficiency};
-  situ_device_family family = device->family;
-  if (family == SITU_FAMILY_NONE) family = device->is_host ? SITU_FAMILY_CPU : SITU_FAMILY_GPU;
+  if (engine->own_rates) {
+    const llama_row *l = llama_row_of(device);
+    return (efficiency){l->matmul[unit_of(dtype)], l->memory};
+  }
+  situ_device_family family = family_of(device);
   const row *r = rows;
   while (r->family != family && r + 1 < rows + sizeof rows / sizeof *rows) r++;
   unit_kind unit = unit_of(dtype);

@@ -19,7 +19,9 @@ typedef struct efficiency {
 
 efficiency_work efficiency_work_of(fusion_class class);
 
-/* By the table of docs/theory/models/roofline.md; a device's own efficiency holds for all. */
-efficiency efficiency_of(const situ_device *device, efficiency_work work, situ_dtype dtype);
+/* By the table of docs/theory/models/roofline.md, or by that of the engine; a device's own efficiency holds for all. */
+efficiency efficiency_of(const situ_device *device, const cost_engine *engine, efficiency_work work, situ_dtype dtype);
+/* What it takes to start an operator: of the device as often as the engine says, or as its own table says. */
+int64_t efficiency_launch_ns(const situ_device *device, const cost_engine *engine);
 
 #endif

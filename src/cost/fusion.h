@@ -53,6 +53,7 @@ const fusion_profile *fusion_profile_find(const char *name);
 typedef struct cost_engine {
   const char *name, *title, *fusion;
   double launch, narrow;
+  bool own_rates; /* what devices reach with it stands in a table of its own (cost/efficiency.c) */
   situ_overlap overlap;
 } cost_engine;
 const cost_engine *cost_engine_find(const char *name);

@@ -51,13 +51,13 @@ typedef struct roof {
 } roof;
 
 static void set_roof(roof *r, const situ_device *device, const situ_cost_options *options) {
-  r->launch_ns = sat_round((double)device->launch_ns * cost_engine_find(options->engine)->launch);
+  const cost_engine *engine = cost_engine_find(options->engine);
+  r->launch_ns = efficiency_launch_ns(device, engine);
   for (int w = 0; w < EFFICIENCY_WORKS; w++)
     for (int t = 0; t < DTYPE_COUNT; t++) {
       efficiency e = {options->efficiency, options->efficiency};
-      if (!(options->efficiency > 0.0)) e = efficiency_of(device, (efficiency_work)w, (situ_dtype)t);
-      if (situ_dtype_bits((situ_dtype)t) <= 16 && !(options->efficiency > 0.0))
-        e.compute *= cost_engine_find(options->engine)->narrow;
+      if (!(options->efficiency > 0.0)) e = efficiency_of(device, engine, (efficiency_work)w, (situ_dtype)t);
+      if (situ_dtype_bits((situ_dtype)t) <= 16 && !(options->efficiency > 0.0)) e.compute *= engine->narrow;
       r->ns_per_flop[w][t] = 1e9 / (e.compute * roofline_peak(device, (situ_dtype)t));
       r->ns_per_byte[w][t] = 1e9 / (e.memory * device->memory_bytes_per_s);
     }

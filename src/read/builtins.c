@@ -103,8 +103,29 @@ situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype prec
   return status;
 }
 
+/* Writes the load of a language model as parameters: a prompt is that many tokens behind an empty cache, a context one
+ * token behind that many. */
+static situ_status add_load(text_buffer *to, const read_source *source, situ_error *error) {
+  const situ_read_options *o = source->options;
+  const char *separator = strchr(source->path, '?') ? "&" : "?";
+  if (o->generate || (o->prompt && o->context))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                     "is one step; requests and tokens to generate are for files of language models");
+  text_add(to, "%s", source->path);
+  if (o->prompt) text_add(to, "%stokens=%lld", separator, (long long)o->prompt);
+  if (o->context) text_add(to, "%stokens=1&context=%lld", separator, (long long)o->context);
+  if (o->batch) text_add(to, "%sbatch=%lld", o->prompt || o->context ? "&" : separator, (long long)o->batch);
+  return SITU_STATUS_OK;
+}
+
 static situ_status read_builtin(read_result *result, const read_source *source, situ_error *error) {
-  return builtin_generate(&result->graph, source->path, read_precision(source->options->precision), NULL, error);
+  text_buffer path = {0};
+  TRY(add_load(&path, source, error));
+  char *whole = text_take(&path);
+  if (!whole) return fail_no_memory(error);
+  situ_status status = builtin_generate(&result->graph, whole, read_precision(source->options->precision), NULL, error);
+  free(whole);
+  return status;
 }
 
 const reader builtin_reader = {

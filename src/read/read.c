@@ -1,6 +1,7 @@
 /* The table of readers, and the choice among them. */
 #include "situ/read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   model->costs = result.costs;
   model->reader = r->name;
   model->n_nested_operators = result.n_nested_operators;
+  model->steps = result.steps;
   model->notes = text_take(&result.notes);
   if (status == SITU_STATUS_OK && !model->notes) status = fail_no_memory(error);
   return status;
@@ -90,12 +92,24 @@ static situ_status make_training(situ_model *model, const char *path, situ_error
   situ_graph *forward = model->graph;
   TRY(graph_training(&model->graph, forward, error));
   situ_graph_free(forward);
+  situ_graph_free(model->steps.other); /* one step is trained */
+  model->steps = (read_steps){.engine = model->steps.engine};
   return SITU_STATUS_OK;
+}
+
+/* Options of language models say nothing of others. */
+static situ_status refuse_load(const situ_model *m, const situ_read_options *o, const char *path, situ_error *error) {
+  bool asked = o->prompt || o->context || o->batch || o->generate;
+  if (!asked || m->steps.other || m->reader == builtin_reader.name) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path,
+                   "is no file of a language model; prompt, context, batch and generate say nothing of it");
 }
 
 situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
   if ((unsigned)o->precision > SITU_PRECISION_I8)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "precision is no value of situ_precision");
+  if (o->prompt < 0 || o->context < 0 || o->batch < 0 || o->generate < 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "prompt, context, batch and generate must be at least 0");
   bool good = o->n_dims == 0 || (o->n_dims > 0 && o->dims);
   for (int32_t k = 0; good && k < o->n_dims; k++) good = o->dims[k].name && o->dims[k].value >= 0;
   return good ? SITU_STATUS_OK
@@ -113,7 +127,18 @@ static void tell(log_to to, const char *notes) {
   }
 }
 
+/* A folder stands for the model of Hugging Face in it. `room` takes the path. */
+static const char *within_folder(const char *path, char *room, size_t capacity) {
+  static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    int n = snprintf(room, capacity, "%s/%s", path, names[i]);
+    if (n > 0 && (size_t)n < capacity && file_exists(room)) return room;
+  }
+  return path;
+}
+
 situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options, situ_error *error) {
+  char room[4096];
   situ_read_options filled;
   if (out) *out = NULL;
   TRY(GIVEN(error, out, path));
@@ -128,6 +153,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
     status = read_source_with(model, &(read_source){.path = path, .options = &filled}, error);
   } else {
     file_view view;
+    path = within_folder(path, room, sizeof room);
     status = file_begin(&view, path, error);
     if (status == SITU_STATUS_OK && filled.max_file_bytes > 0 && view.size_bytes > (size_t)filled.max_file_bytes)
       status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed", view.size_bytes,
@@ -144,6 +170,7 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
   }
   if (status == SITU_STATUS_OK && filled.precision && model->costs)
     status = fail_with(error, SITU_STATUS_BAD_ARGUMENT, path, "brings times of its own; they have one precision");
+  if (status == SITU_STATUS_OK) status = refuse_load(model, &filled, path, error);
   if (status == SITU_STATUS_OK && filled.training) status = make_training(model, path, error);
   if (status != SITU_STATUS_OK) {
     situ_model_free(model);
@@ -174,6 +201,7 @@ bool situ_reader_at(int32_t index, situ_reader_info *out) {
 void situ_model_free(situ_model *model) {
   if (!model) return;
   situ_graph_free(model->graph);
+  situ_graph_free(model->steps.other);
   situ_platform_free(model->platform);
   situ_costs_free(model->costs);
   free((void *)(uintptr_t)model->notes);

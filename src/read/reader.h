@@ -35,6 +35,16 @@ static inline const char *read_base_name(const char *path) {
 /* BAD_ARGUMENT unless n_dims is the number of dims and each has a name. */
 situ_status read_check_dims(const situ_read_options *options, situ_error *error);
 
+/* The work of a language model: steps of two kinds, prefill and decoding, of the same operators and tensors. `graph` of
+ * the model is one of them, `other` the other; the times of what is asked are those of `repeats` steps of each. */
+typedef struct read_steps {
+  situ_graph *other;  /* NULL: no language model, one step of `graph` */
+  bool prefill_first; /* `graph` is a step of prefill */
+  int64_t repeats[2]; /* of `graph`, of `other`; may be 0 */
+  int64_t tokens[2];  /* that a step of each takes through the network */
+  const char *engine; /* the engine that files of this kind are made for, static; NULL: the general one */
+} read_steps;
+
 /* What a model was read into; see the accessors of situ/read.h. */
 struct situ_model {
   situ_graph *graph;
@@ -43,6 +53,7 @@ struct situ_model {
   const char *reader, *notes;
   uint64_t hash;
   int64_t n_nested_operators;
+  read_steps steps;
 };
 
 /* What it fills: `graph` always; `platform` and `costs` where the file has them; `notes` by text_add, a line each. */
@@ -52,6 +63,7 @@ typedef struct read_result {
   situ_costs *costs;
   text_buffer notes;
   int64_t n_nested_operators;
+  read_steps steps;
 } read_result;
 
 typedef struct reader {
@@ -68,6 +80,8 @@ typedef struct reader {
 /* The table of readers: one file that exports NAME_reader, and one line here. */
 #define READER_ROWS(ROW) \
   ROW(onnx)              \
+  ROW(gguf)              \
+  ROW(safetensors)       \
   ROW(workload)          \
   ROW(openvino)          \
   ROW(pipedream)         \

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/rates.h"
 #include "report/report.h"
 
 static int64_t row_value(const situ_compare_row *r) {
@@ -30,7 +31,7 @@ static const situ_compare_row *best_bound(const situ_compare_row *rows, int32_t 
   return best;
 }
 
-static bool row_json(json_value *list, const situ_compare_row *r, const situ_problem *p) {
+static bool row_json(json_value *list, const situ_compare_row *r, const situ_problem *p, const situ_model *model) {
   json_value *o = json_new_object();
   bool ok = o && json_set(o, "solver", json_new_text(r->solver));
   if (r->plan) {
@@ -42,6 +43,8 @@ static bool row_json(json_value *list, const situ_compare_row *r, const situ_pro
     ok = ok && json_set(o, "value", report_unit_value(value, p));
     ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(r->plan)));
     ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
+    double tokens = exists ? rates_told(rates_of(r->plan, p, model), model) : 0;
+    if (tokens > 0) ok = ok && json_set(o, "tokens_per_second", json_new_number(tokens));
     ok = ok && json_set(o, "gap", exists ? json_new_number(situ_plan_gap(r->plan)) : json_new_null());
     ok = ok && json_set(o, "seconds", json_new_number(situ_plan_seconds(r->plan)));
     ok = ok && json_set(o, "steps", json_new_whole(situ_plan_steps(r->plan)));
@@ -65,14 +68,14 @@ static char *compare_json(const situ_compare_row *rows, int32_t n_rows, const si
   ok = ok && json_set(root, "best_single_device",
                       single >= 0 ? json_new_text(problem->platform->devices[single].name) : json_new_null());
   ok = ok && json_set(root, "lower_bound_ns", json_new_whole(any ? situ_plan_lower_bound_ns(any) : 0));
-  for (int32_t i = 0; ok && i < n_rows; i++) ok = row_json(list, order[i], problem);
+  for (int32_t i = 0; ok && i < n_rows; i++) ok = row_json(list, order[i], problem, model);
   ok = json_set(root, "rows", list) && ok;
   ok = ok && report_notes_json(root, model);
   free(order);
   return report_finish(root, ok);
 }
 
-static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int64_t single) {
+static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int64_t single, const double *tokens) {
   char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES];
   int64_t value = row_value(r);
   bool exists = value != SITU_NEVER_NS;
@@ -83,6 +86,10 @@ static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int
     table_cellf(t, value == best ? STYLE_GOOD : STYLE_PLAIN, value == best ? "best" : "+%s",
                 percent_text(a, (double)(value - best) / (double)best));
   else
+    table_cell(t, STYLE_PLAIN, "");
+  if (tokens && *tokens > 0)
+    table_cellf(t, STYLE_PLAIN, "%.4g", *tokens);
+  else if (tokens)
     table_cell(t, STYLE_PLAIN, "");
   if (exists && single != SITU_NEVER_NS && value > 0)
     table_cellf(t, STYLE_PLAIN, "%.2fx", (double)single / (double)value);
@@ -99,8 +106,9 @@ static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int
   table_cellf(t, STYLE_DIM, "%.2f", r->plan ? situ_plan_seconds(r->plan) : 0.0);
 }
 
-static void compare_table(text_buffer *t, const situ_compare_row *const *order, int32_t n,
-                          const situ_report_options *options) {
+static void compare_table(text_buffer *t, const situ_compare_row *const *order, int32_t n, const situ_problem *problem,
+                          const situ_model *model, const situ_report_options *options) {
+  bool language = model && model->steps.other;
   table rows;
   if (!table_start(&rows)) {
     t->failed = true;
@@ -109,6 +117,7 @@ static void compare_table(text_buffer *t, const situ_compare_row *const *order, 
   table_column(&rows, "solver", ALIGN_LEFT, 24);
   table_column(&rows, "value", ALIGN_RIGHT, 0);
   table_column(&rows, "to best", ALIGN_RIGHT, 0);
+  if (language) table_column(&rows, "tokens/s", ALIGN_RIGHT, 0);
   table_column(&rows, "to single", ALIGN_RIGHT, 0);
   table_column(&rows, "bound", ALIGN_RIGHT, 0);
   table_column(&rows, "outcome", ALIGN_LEFT, 0);
@@ -116,7 +125,11 @@ static void compare_table(text_buffer *t, const situ_compare_row *const *order, 
   int64_t best = n ? row_value(order[0]) : SITU_NEVER_NS, single = SITU_NEVER_NS;
   for (int32_t i = 0; i < n; i++)
     if (order[i]->plan) single = situ_plan_best_single_ns(order[i]->plan);
-  for (int32_t i = 0; i < n; i++) compare_cells(&rows, order[i], best, single);
+  for (int32_t i = 0; i < n; i++) {
+    bool told = language && row_value(order[i]) != SITU_NEVER_NS;
+    double tokens = told ? rates_told(rates_of(order[i]->plan, problem, model), model) : 0;
+    compare_cells(&rows, order[i], best, single, language ? &tokens : NULL);
+  }
   table_render(t, &rows, options);
   table_stop(&rows);
 }
@@ -128,7 +141,7 @@ static char *compare_text(const situ_compare_row *rows, int32_t n_rows, const si
   text_buffer t = {0};
   char a[TEXT_UNIT_BYTES];
   report_title(&t, problem, options);
-  compare_table(&t, order, n_rows, options);
+  compare_table(&t, order, n_rows, problem, model, options);
   text_add_bytes(&t, "\n", 1);
   if (bound) {
     const situ_plan *plan = bound->plan;

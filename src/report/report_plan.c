@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "report/rates.h"
 #include "report/report.h"
 #include "report/report_explain.h"
 
@@ -28,6 +29,11 @@ static char *plan_json(const situ_plan *plan, const situ_problem *problem, const
   for (int32_t d = 0; ok && situ_plan_exists(plan) && d < problem->n_devices; d++)
     ok = device_json(devices, plan, problem, d);
   ok = json_set(root, "devices", devices) && ok;
+  token_rates rates = rates_of(plan, problem, model);
+  double told = rates_told(rates, model);
+  if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
+  if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
+  if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
   if (why) ok = ok && explain_fields(root, why, plan, problem);
   ok = ok && report_notes_json(root, model);
   return report_finish(root, ok);
@@ -202,6 +208,11 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
     const char *reason = no_plan_reason(plan);
     fact(&t, options, "no plan", STYLE_BAD, situ_outcome_name(situ_plan_outcome(plan)), "");
     if (*reason) text_add_wrapped(&t, reason, "  reason       ", "               ", report_width(options));
+  }
+  token_rates rates = rates_of(plan, problem, model);
+  if (rates.decode > 0 || rates.prefill > 0) {
+    fact_start(&t, options, "tokens/s", LABEL_COLUMNS);
+    text_add(&t, "%.4g in decoding, %.4g in prefill\n", rates.decode, rates.prefill);
   }
   if (why) explain_short(&t, why, plan, problem, SHOWN_PARTS, options);
   report_against_single(rest, sizeof rest, plan, problem);

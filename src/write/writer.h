@@ -21,6 +21,10 @@ typedef struct writer {
   ROW(csv)               \
   ROW(dot)               \
   ROW(split)             \
+  ROW(llamacpp)          \
+  ROW(vllm)              \
+  ROW(device_map)        \
+  ROW(exo)               \
   ROW(onnx_parts)
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)

@@ -42,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     situ_status status = (*r)->read(&result, &source, &error);
     judge(status, result.graph, &error);
     situ_graph_free(result.graph);
+    situ_graph_free(result.steps.other);
     situ_platform_free(result.platform);
     situ_costs_free(result.costs);
     text_free(&result.notes);

@@ -110,11 +110,43 @@ def openvino_seeds():
     yield "entity", '<!DOCTYPE net [<!ENTITY a "aa">]><net name="&a;" version="10"/>'
 
 
+def language_model_seeds():
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+    import llm_files
+    small = llm_files.dense("llama", 2, 64, 2, 1, 96, 100, kind="Q8_0", out_kind="F16")
+    yield "gguf-llama", small
+    experts = ({**small[0], "llama.expert_used_count": 2, "llama.attention.sliding_window": 5},
+               small[1] + [("blk.0.ffn_up_exps.weight", 39, (64, 32, 4)), ("blk.0.ffn_gate_inp.weight", 0, (64, 4))])
+    yield "gguf-experts", experts
+    a = "deepseek2"
+    yield "gguf-latent", ({"general.architecture": a, f"{a}.block_count": 1, f"{a}.embedding_length": 32,
+                           f"{a}.attention.kv_lora_rank": 16, f"{a}.attention.head_count": 2, "split.no": 0, "split.count": 1},
+                          [("blk.0.attn_kv_a_mqa.weight", 0, (32, 20)), ("blk.0.ssm_conv1d.weight", 0, (4, 32)),
+                           ("blk.0.attn_k_b.weight", 0, (8, 16, 2))])
+
+
+def safetensors_seeds():
+    entries, at = {}, 0
+    for name, shape in (("model.embed_tokens.weight", [10, 8]), ("model.layers.0.self_attn.qkv_proj.weight", [12, 8]),
+                        ("model.layers.0.mlp.experts.0.w1.weight", [4, 8]), ("model.layers.0.mlp.up_proj.qweight", [2, 8])):
+        n = shape[0] * shape[1] * 4
+        entries[name] = {"dtype": "I32" if "qweight" in name else "F32", "shape": shape, "data_offsets": [at, at + n]}
+        at += n
+    header = json.dumps(entries).encode()
+    yield "file", struct.pack("<Q", len(header)) + header
+    yield "index", json.dumps({"metadata": {"total_size": 4}, "weight_map": {"a.weight": "x.safetensors"}}).encode()
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
     for name, data in onnx_seeds():
         (folder / f"onnx-{name}").write_bytes(data)
+    for name, (keys, tensors) in language_model_seeds():
+        import llm_files
+        llm_files.write(folder / name, keys, tensors, with_data=False)
+    for name, data in safetensors_seeds():
+        (folder / f"safetensors-{name}").write_bytes(data)
     for name, data in workload_seeds():
         (folder / f"workload-{name}").write_text(json.dumps(data))
     for name, text in openvino_seeds():

@@ -44,6 +44,11 @@ typedef struct solver solver;
   ROW(chain_search)      \
   ROW(configuration)     \
   ROW(milp)              \
+  ROW(llamacpp_default)  \
+  ROW(llamacpp_fit)      \
+  ROW(accelerate_auto)   \
+  ROW(vllm_equal)        \
+  ROW(exo_ring)          \
   ROW(random)
 
 #define SOLVER_DECLARE(NAME) extern const solver NAME##_solver;

@@ -86,6 +86,33 @@ static void whole_layers_are_units(void **state) {
   arena_free(a);
 }
 
+/* blk.0 .. blk.3, each a product and an operator of its routed experts. */
+static void routed_experts_may_leave_their_layer(void **state) {
+  (void)state;
+  situ_graph_builder *b;
+  situ_graph *g;
+  assert_int_equal(situ_graph_builder_new(&b, "experts", NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < 8; v++) {
+    char name[32];
+    snprintf(name, sizeof name, "blk.%d.%s", (int)v / 2, v % 2 ? "ffn_up_exps" : "attn_q");
+    situ_operator op = SITU_OPERATOR_INIT;
+    situ_tensor made = SITU_TENSOR_INIT;
+    op.name = name;
+    op.kind = v % 2 ? "ExpertsMatMul" : "MatMul";
+    situ_graph_builder_add_operator(b, &op);
+    situ_graph_builder_add_tensor(b, v, &made);
+    if (v > 0) situ_graph_builder_add_use(b, v, v - 1);
+  }
+  assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
+  arena *a = arena_new();
+  int32_t keys[8], n = granularity_keys(keys, g, SITU_GRANULARITY_LAYER, a);
+  for (int32_t v = 0; v < 8; v++)
+    for (int32_t u = 0; u < 8; u++) assert_true((keys[u] == keys[v]) == (u == v) && keys[v] >= 0 && keys[v] < n);
+  arena_free(a);
+  situ_graph_free(g);
+  situ_graph_builder_free(b);
+}
+
 static void a_plan_file_remembers_its_granularity(void **state) {
   (void)state;
   char path[] = "/tmp/situ-granularity-XXXXXX";
@@ -219,6 +246,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(decoders_of_language_are_told_from_other_networks),
       cmocka_unit_test(whole_layers_are_units),
+      cmocka_unit_test(routed_experts_may_leave_their_layer),
       cmocka_unit_test(a_plan_file_remembers_its_granularity),
       cmocka_unit_test(a_search_starts_from_the_plan_of_a_file),
       cmocka_unit_test(the_checker_names_a_layer_that_is_split),

@@ -14,7 +14,7 @@
 static efficiency of(situ_device_family family, efficiency_work work, situ_dtype dtype) {
   situ_device d = SITU_DEVICE_INIT;
   d.family = family;
-  return efficiency_of(&d, work, dtype);
+  return efficiency_of(&d, cost_engine_find(NULL), work, dtype);
 }
 
 /* Shares of peak of whole networks, and fits to single kernels, none of them ours: MLPerf ResNet-50 by TensorRT in INT8
@@ -76,7 +76,7 @@ static void a_device_of_no_family_is_a_cpu_or_a_gpu(void **state) {
     for (int t = 0; t < DTYPE_COUNT; t++) {
       situ_device d = SITU_DEVICE_INIT;
       d.is_host = host;
-      efficiency e = efficiency_of(&d, EFFICIENCY_CONV, (situ_dtype)t);
+      efficiency e = efficiency_of(&d, cost_engine_find(NULL), EFFICIENCY_CONV, (situ_dtype)t);
       efficiency same = of(host ? SITU_FAMILY_CPU : SITU_FAMILY_GPU, EFFICIENCY_CONV, (situ_dtype)t);
       assert_true(e.compute == same.compute && e.memory == same.memory);
     }
@@ -89,7 +89,7 @@ static void a_device_s_own_efficiency_holds_for_all(void **state) {
   d.efficiency = 0.37;
   for (int w = 0; w < EFFICIENCY_WORKS; w++)
     for (int t = 0; t < DTYPE_COUNT; t++) {
-      efficiency e = efficiency_of(&d, (efficiency_work)w, (situ_dtype)t);
+      efficiency e = efficiency_of(&d, cost_engine_find(NULL), (efficiency_work)w, (situ_dtype)t);
       assert_true(e.compute == 0.37 && e.memory == 0.37);
     }
 }

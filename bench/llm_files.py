@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Writes headers of language models in GGUF: shapes of known models, without their weights.
+
+    python3 bench/llm_files.py FOLDER [TENSORS.tsv]
+
+The files are sparse: their size is that of the model, their blocks are never written. The optional table has a row
+for each tensor: name, type, dims in GGUF order, offset, bytes."""
+import struct
+import sys
+
+TYPES = {"F32": (0, 1, 4), "F16": (1, 1, 2), "Q4_0": (2, 32, 18), "Q8_0": (8, 32, 34), "Q4_K": (12, 256, 144),
+         "Q6_K": (14, 256, 210), "MXFP4": (39, 32, 17)}
+BY_ID = {v[0]: v for v in TYPES.values()}
+
+
+def text(s):
+    s = s.encode()
+    return struct.pack("<Q", len(s)) + s
+
+
+def key(name, value):
+    if isinstance(value, str):
+        return text(name) + struct.pack("<i", 8) + text(value)
+    if isinstance(value, list):
+        return text(name) + struct.pack("<iiQ", 9, 5, len(value)) + b"".join(struct.pack("<i", v) for v in value)
+    return text(name) + struct.pack("<iI", 4, value)
+
+
+def write(path, keys, tensors, version=3, with_data=True):
+    """tensors: (name, type id, dims)."""
+    out = struct.pack("<4sIqq", b"GGUF", version, len(tensors), len(keys))
+    out += b"".join(key(k, v) for k, v in keys.items())
+    offset = 0
+    for name, kind, dims in tensors:
+        n = 1
+        for d in dims:
+            n *= d
+        _, block, size = BY_ID[kind]
+        out += text(name) + struct.pack("<I", len(dims)) + b"".join(struct.pack("<q", d) for d in dims)
+        out += struct.pack("<iQ", kind, offset)
+        end = offset + n // block * size
+        offset = (end + 31) // 32 * 32
+    out += b"\0" * (-len(out) % 32)
+    with open(path, "wb") as f:
+        f.write(out)
+        if with_data:
+            f.truncate(len(out) + offset)
+
+
+def more_bits(i, layers):
+    """The blocks in which Q4_K_M takes more bits for values and for the product down."""
+    return i < layers // 8 or i >= 7 * layers // 8 or (i - layers // 8) % 3 == 2
+
+
+def dense(arch, layers, hidden, heads, kv, ff, vocab, head=None, kind="Q4_0", out_kind="Q6_K", context=4096):
+    head = head or hidden // heads
+    mix, kind = kind == "Q4_K_M", "Q4_K" if kind == "Q4_K_M" else kind
+    k = TYPES[kind][0]
+    keys = {"general.architecture": arch, "general.name": f"{arch}-{layers}x{hidden}", f"{arch}.block_count": layers,
+            f"{arch}.embedding_length": hidden, f"{arch}.context_length": context, f"{arch}.feed_forward_length": ff,
+            f"{arch}.attention.head_count": heads, f"{arch}.attention.head_count_kv": kv, f"{arch}.vocab_size": vocab,
+            f"{arch}.attention.key_length": head, f"{arch}.attention.value_length": head}
+    t = [("token_embd.weight", k, (hidden, vocab))]
+    for i in range(layers):
+        b = f"blk.{i}."
+        more = TYPES["Q6_K"][0] if mix and more_bits(i, layers) else k
+        t += [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_q.weight", k, (hidden, heads * head)),
+              (b + "attn_k.weight", k, (hidden, kv * head)), (b + "attn_v.weight", more, (hidden, kv * head)),
+              (b + "attn_output.weight", k, (heads * head, hidden)), (b + "ffn_norm.weight", 0, (hidden,)),
+              (b + "ffn_gate.weight", k, (hidden, ff)), (b + "ffn_up.weight", k, (hidden, ff)),
+              (b + "ffn_down.weight", more, (ff, hidden))]
+    t += [("output_norm.weight", 0, (hidden,)), ("output.weight", TYPES[out_kind][0], (hidden, vocab))]
+    return keys, t
+
+
+def gpt_oss(layers, experts):
+    a, hidden, heads, kv, head, ff, vocab = "gpt-oss", 2880, 64, 8, 64, 2880, 201088
+    q8, mx = TYPES["Q8_0"][0], TYPES["MXFP4"][0]
+    keys = {"general.architecture": a, "general.name": f"gpt-oss-{layers}x{experts}", f"{a}.block_count": layers,
+            f"{a}.embedding_length": hidden, f"{a}.context_length": 131072, f"{a}.attention.head_count": heads,
+            f"{a}.attention.head_count_kv": kv, f"{a}.attention.key_length": head, f"{a}.attention.value_length": head,
+            f"{a}.attention.sliding_window": 128, f"{a}.expert_count": experts, f"{a}.expert_used_count": 4,
+            f"{a}.vocab_size": vocab}
+    t = [("token_embd.weight", q8, (hidden, vocab))]
+    for i in range(layers):
+        b = f"blk.{i}."
+        t += [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_q.weight", q8, (hidden, heads * head)),
+              (b + "attn_k.weight", q8, (hidden, kv * head)), (b + "attn_v.weight", q8, (hidden, kv * head)),
+              (b + "attn_sinks.weight", 0, (heads,)), (b + "attn_output.weight", q8, (heads * head, hidden)),
+              (b + "post_attention_norm.weight", 0, (hidden,)), (b + "ffn_gate_inp.weight", 0, (hidden, experts)),
+              (b + "ffn_gate_exps.weight", mx, (hidden, ff, experts)), (b + "ffn_up_exps.weight", mx, (hidden, ff, experts)),
+              (b + "ffn_down_exps.weight", mx, (ff, hidden, experts))]
+    return keys, t + [("output_norm.weight", 0, (hidden,)), ("output.weight", q8, (hidden, vocab))]
+
+
+def llama2_7b(kind, out):
+    return dense("llama", 32, 4096, 32, 32, 11008, 32000, kind=kind, out_kind=out)
+
+
+def llama3(layers, hidden, heads, ff, kind, out):
+    return dense("llama", layers, hidden, heads, 8, ff, 128256, kind=kind, out_kind=out, context=8192)
+
+
+MODELS = {
+    "llama-2-7b-q4_0": llama2_7b("Q4_0", "Q6_K"),
+    "llama-2-7b-q8_0": llama2_7b("Q8_0", "Q8_0"),
+    "llama-2-7b-f16": llama2_7b("F16", "F16"),
+    "llama-3-8b-q4_k_m": llama3(32, 4096, 32, 14336, "Q4_K_M", "Q6_K"),
+    "llama-3-8b-f16": llama3(32, 4096, 32, 14336, "F16", "F16"),
+    "llama-3-70b-q4_k_m": llama3(80, 8192, 64, 28672, "Q4_K_M", "Q6_K"),
+    "llama-3-70b-f16": llama3(80, 8192, 64, 28672, "F16", "F16"),
+    "qwen2.5-32b-q4_k_m": dense("qwen2", 64, 5120, 40, 8, 27648, 152064, head=128, kind="Q4_K_M", context=32768),
+    "gpt-oss-20b-mxfp4": gpt_oss(24, 32),
+    "gpt-oss-120b-mxfp4": gpt_oss(36, 128),
+}
+
+
+def table(path):
+    rows = [line.split("\t") for line in open(path) if not line.startswith("#")]
+    tensors = [(r[0], int(r[1]), tuple(int(d) for d in r[2].split(","))) for r in rows]
+    a = "qwen35moe"
+    keys = {"general.architecture": a, "general.name": "35b-a3b", f"{a}.block_count": 41,
+            f"{a}.nextn_predict_layers": 1, f"{a}.embedding_length": 2048, f"{a}.context_length": 262144,
+            f"{a}.attention.head_count": 16, f"{a}.attention.head_count_kv": 2, f"{a}.attention.key_length": 256,
+            f"{a}.attention.value_length": 256, f"{a}.expert_count": 256, f"{a}.expert_used_count": 8,
+            f"{a}.ssm.conv_kernel": 4, f"{a}.ssm.inner_size": 4096, f"{a}.ssm.state_size": 128,
+            f"{a}.ssm.group_count": 16, f"{a}.ssm.time_step_rank": 32}
+    return keys, tensors
+
+
+def main():
+    folder = sys.argv[1]
+    for name, (keys, tensors) in MODELS.items():
+        write(f"{folder}/{name}.gguf", keys, tensors)
+    if len(sys.argv) > 2:
+        write(f"{folder}/35b-a3b-q4_k_m.gguf", *table(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+/* read/lm.h - language models: what files of weights say of one, and the graph that follows.
+ *
+ * A reader fills an lm: hyper-parameters and every tensor by name, shape and bytes. lm_build makes the graph of one
+ * step out of the tensors alone, so that architectures that nobody described work too: a tensor belongs to the block
+ * that its name numbers, a matrix is a matrix product. What known names and hyper-parameters add is exact attention,
+ * experts and state. Costs: docs/theory/models/language-models.md. */
+#ifndef SITU_READ_LM_H
+#define SITU_READ_LM_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "situ/graph.h"
+#include "situ/read.h"
+
+enum { LM_MOST_RANK = 4, LM_MOST_BLOCKS = 65536 };
+
+typedef struct lm_tensor {
+  const char *name; /* as in the file */
+  int32_t rank;
+  int64_t dims[LM_MOST_RANK]; /* outermost first: [out, in] of a product, [experts, out, in] of a stack */
+  int64_t bytes;              /* as stored */
+  situ_dtype dtype;           /* in which products with it compute: I8 for blocks of few bits */
+} lm_tensor;
+
+/* Of one block; 0 where the file does not say. */
+typedef struct lm_layer {
+  int64_t heads, kv_heads, key, value; /* key, value: elements of a head */
+  int64_t window;                      /* attention looks back so far; 0: to the beginning */
+  bool shares_cache;                   /* it reads the cache of an earlier block */
+} lm_layer;
+
+typedef struct lm {
+  arena *arena; /* of the reader */
+  const char *model, *architecture;
+  int32_t n_blocks; /* of the trunk: 0 .. n_blocks-1; later blocks predict further tokens and are left out */
+  int64_t n_embd, vocab, trained_context;
+  int64_t experts_used;
+  int64_t latent_rank;                /* attention over a latent vector (MLA): its elements; 0 for others */
+  int64_t conv, inner, state, groups; /* recurrent blocks: kernel, channels, elements by channel, groups */
+  int64_t activation_bytes;           /* of an element that operators hand over */
+  lm_layer *layers;                   /* [n_blocks] */
+  lm_tensor *tensors;
+  int32_t n_tensors;
+} lm;
+
+/* One step of work: `tokens` new ones of each stream, after `context` (a mean) that the cache holds. */
+typedef struct lm_step {
+  int64_t streams, tokens;
+  double context;
+  int64_t cells, caches; /* elements of a cache, and how many: one for each stream that is served */
+  double head_rows;      /* of each stream that need the head, a mean over steps */
+} lm_step;
+
+/* The tokens that engines take through the network at once in prefill. */
+enum { LM_MICRO_BATCH = 512 };
+
+/* The graph of one step. Operators and tensors have the same numbers whatever the step. What was assumed or left out
+ * becomes notes, a line each; NULL: none wanted. BAD_INPUT where there is nothing to build. */
+situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, text_buffer *notes, situ_error *error);
+
+/* Where a tensor belongs, by its name. */
+typedef struct lm_place {
+  const char *stack;  /* what stands before the block, "" for tensors outside of blocks; in the arena */
+  int32_t block;      /* -1 outside */
+  const char *op;     /* the operator: the name without what tells its parts apart, and without the expert */
+  const char *within; /* the same behind the block's number */
+  int32_t expert;     /* the number of one of many, or -1 */
+  bool part;          /* a bias, scale or zero point: its bytes are the operator's, its shape is not */
+} lm_place;
+
+/* False without memory. */
+bool lm_find_place(lm_place *out, const char *name, arena *a);
+
+/* What a tensor of a block does. */
+typedef enum lm_role {
+  LM_SMALL, /* read by whatever its part of the block computes */
+  LM_NORM,
+  LM_INNER_NORM, /* of queries and keys, ... */
+  LM_IN,         /* a product of what comes in */
+  LM_MIDDLE,     /* a product of what LM_IN made */
+  LM_OUT,        /* the product that ends its part */
+  LM_ROUTER
+} lm_role;
+typedef enum lm_group { LM_ATTENTION, LM_DENSE, LM_ROUTED, LM_SHARED } lm_group;
+
+/* By what stands behind the block's number; `wide`: its input is as wide as the model, `back`: its output is. */
+lm_role lm_role_of(const char *within, int32_t rank, bool wide, bool back);
+/* LM_DENSE also for the norms around it. */
+lm_group lm_group_of(const char *within);
+/* Whether `within` has one of the words: a list with a space before and after each; a word is bounded by . _ or an end.
+ */
+bool lm_has_word(const char *within, const char *words);
+
+#endif

@@ -1,0 +1,455 @@
+/* The graph of a step of a language model, block by block:
+ *
+ *     x -> norm -> products -> attention or state -> product -> add -> norm -> products -> act -> product -> add
+ *
+ * Costs of each operator: docs/theory/models/language-models.md. */
+#include "read/lm.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "graph/builder.h"
+#include "graph/graph.h"
+#include "read/lm_operators.h"
+
+enum { PAD_CELLS = 256, F16_BYTES = 2, STATE_BYTES = 4, MOST_SET = 512 };
+
+/* Tensors that the next operator reads. */
+typedef struct value_set {
+  int32_t tensor[MOST_SET], n;
+  int64_t width; /* elements of a row of all of them */
+} value_set;
+
+typedef struct building {
+  const lm *model;
+  const lm_step *step;
+  const lm_operators *o;
+  situ_graph_builder *builder;
+  text_buffer *notes;
+  double rows; /* tokens at once, of all streams */
+  situ_error *error;
+  int64_t unknown_shapes;
+} building;
+
+static int64_t round64(double x) { return sat_round(x); }
+
+/* Adds an operator that reads `in` and makes rows of `width` elements; *out becomes what it makes. */
+static situ_status add(building *b, value_set *out, situ_operator op, double rows, int64_t width, const value_set *in) {
+  int32_t index, tensor;
+  int64_t element = b->model->activation_bytes;
+  op.size = sizeof op;
+  op.source_id = op.colocation = -1;
+  op.inferred = true;
+  double moved = rows * (double)element * ((double)(in ? in->width : 0) + (double)width);
+  op.moved_bytes = sat_add(op.moved_bytes, round64(moved));
+  TRY(builder_add_operator(b->builder, &op, &index, b->error));
+  for (int32_t i = 0; in && i < in->n; i++) TRY(builder_add_use(b->builder, index, in->tensor[i], b->error));
+  int64_t dims[] = {round64(rows < 1 ? 1 : rows), width};
+  situ_tensor made = {.size = sizeof made,
+                      .dtype = element == 2 ? SITU_DTYPE_F16 : SITU_DTYPE_F32,
+                      .rank = 2,
+                      .dims = dims,
+                      .size_bytes = sat_mul(sat_mul(dims[0], width), element)};
+  TRY(builder_add_tensor(b->builder, index, &made, &tensor, b->error));
+  if (!out) return SITU_STATUS_OK;
+  if (out->n == MOST_SET)
+    return fail_with(b->error, SITU_STATUS_BAD_INPUT, op.name, "has more than %d operators beside it in a block",
+                     MOST_SET);
+  out->tensor[out->n++] = tensor;
+  out->width = sat_add(out->width, width);
+  return SITU_STATUS_OK;
+}
+
+/* The expected number of E experts that `tokens` tokens reach, `used` each: E (1 - (1 - used / E)^tokens). */
+static double distinct(double experts, double used, double tokens) {
+  return used >= experts ? experts : experts * (1 - pow(1 - used / experts, tokens));
+}
+
+/* A product with weights; of experts those that the step reaches. */
+static situ_status add_product(building *b, value_set *out, const lm_operator *w, const value_set *in, double rows) {
+  double experts = (double)w->experts, used = experts, read = experts, by_row = rows;
+  if (w->experts > 1 && w->group == LM_ROUTED) {
+    used = b->model->experts_used > 0 ? (double)b->model->experts_used : 1;
+    if (used > experts) used = experts;
+    read = distinct(experts, used, rows);
+    by_row = rows * used;
+  } else {
+    used = 1;
+    experts = read = 1;
+  }
+  int64_t width = w->out > 0 ? w->out : b->model->n_embd;
+  if (w->out == 0) b->unknown_shapes++;
+  situ_operator op = {.name = w->name,
+                      .kind = w->group == LM_ROUTED && w->experts > 1 ? "ExpertsMatMul" : "MatMul",
+                      .dtype = w->dtype,
+                      .weight_bytes = w->bytes,
+                      .flops = round64(2.0 * (double)w->elements / experts * by_row),
+                      .moved_bytes = round64((double)w->bytes * read / experts)};
+  value_set own = in ? *in : (value_set){0};
+  own.width = w->in > 0 ? w->in : own.width; /* it reads one of what may be several */
+  return add(b, out, op, by_row, width, &own);
+}
+
+/* An operator without a product, that moves what it reads and makes, and its own small weights. */
+static situ_status add_plain(building *b, value_set *out, const char *name, const char *kind, int64_t bytes,
+                             const value_set *in, int64_t width, double rows) {
+  value_set made = {0};
+  situ_operator op = {.name = name,
+                      .kind = kind,
+                      .dtype = SITU_DTYPE_F32,
+                      .weight_bytes = bytes,
+                      .moved_bytes = bytes,
+                      .flops = round64(rows * (double)width * 4)};
+  TRY(add(b, &made, op, rows, width, in));
+  *out = made;
+  return SITU_STATUS_OK;
+}
+
+/* ---- one block ---- */
+
+/* The operators of a part of a block by role; -1 ends a list. */
+typedef struct block_part {
+  const lm_operator *ops;
+  int32_t n;
+  char prefix[96];
+  int32_t block;
+} block_part;
+
+static bool is_of(const lm_operator *w, bool attention) { return (w->group == LM_ATTENTION) == attention; }
+
+static const lm_operator *find(const block_part *p, const char *words) {
+  for (int32_t i = 0; i < p->n; i++)
+    if (p->ops[i].role != LM_NORM && p->ops[i].role != LM_INNER_NORM && lm_has_word(p->ops[i].within, words))
+      return &p->ops[i];
+  return NULL;
+}
+
+static lm_layer layer_of(const building *b, int32_t block) {
+  return block < b->model->n_blocks && b->model->layers ? b->model->layers[block] : (lm_layer){0};
+}
+
+/* The elements of a token in the cache of a block, and what a query does with each: 2 FLOP for each element of the key
+ * and of the value. */
+typedef struct cache {
+  int64_t row, work;
+} cache;
+
+static cache cache_of(building *b, const block_part *p) {
+  lm_layer l = layer_of(b, p->block);
+  const lm_operator *k = find(p, " attn_k k_proj "), *v = find(p, " attn_v v_proj "), *q = find(p, " attn_q q_proj ");
+  const lm_operator *latent = find(p, " attn_kv_a_mqa kv_a_proj_with_mqa "), *full = find(p, " attn_kv_b ");
+  const lm_operator *fused = find(p, " attn_qkv qkv_proj query_key_value c_attn W_pack wqkv ");
+  bool linear = find(p, " ssm_conv1d ssm_a ssm_alpha ssm_beta ssm_ba linear_attn A_log mamba ") != NULL;
+  cache c = {0};
+  if (latent && b->model->latent_rank > 0 && !full) {
+    c.row = latent->out;
+    c.work = sat_mul(2 * l.heads, sat_add(latent->out, b->model->latent_rank));
+    return c;
+  }
+  if (!k && !latent && (!fused || linear)) return c;
+  int64_t value = l.value > 0 ? l.value : l.key;
+  c.row = sat_mul(l.kv_heads, l.key + value);
+  c.work = sat_mul(2 * l.heads, l.key + value);
+  if (latent) c.row = sat_mul(l.heads, l.key + value);
+  int64_t shape = k && v ? sat_add(k->out, v->out) : k ? sat_mul(2, k->out) : 0;
+  if (c.row == 0 && fused) c.row = fused->out - b->model->n_embd;
+  if (c.work == 0) c.work = sat_mul(4, q ? q->out : b->model->n_embd);
+  if (shape > 0 && c.row > 0 && shape != c.row && b->notes && p->block < 1)
+    text_add(b->notes,
+             "the cache of block %d takes %lld elements of a token by the hyper-parameters, %lld by the shapes; the "
+             "former count\n",
+             (int)p->block, (long long)c.row, (long long)shape);
+  if (c.row <= 0) c.row = shape;
+  return c;
+}
+
+/* The elements of the state that a recurrent block keeps of a stream; 0 where it keeps none. */
+static int64_t state_of(const building *b, const block_part *p) {
+  const lm *m = b->model;
+  const lm_operator *k = find(p, " time_mix_key time_mix_receptance ");
+  if (find(p, " ssm_conv1d ssm_a ssm_in linear_attn mamba mixer A_log ") && m->state > 0)
+    return sat_add(sat_mul(m->conv > 0 ? m->conv - 1 : 0, sat_add(m->inner, sat_mul(2 * m->groups, m->state))),
+                   sat_mul(m->state, m->inner));
+  if (find(p, " shortconv conv ") && m->conv > 0 && m->state == 0) return sat_mul(m->n_embd, m->conv - 1);
+  if (k) return sat_mul(m->n_embd, 2 + (m->state > 0 ? m->state : 64));
+  return 0;
+}
+
+static int64_t cells_of(const building *b, const lm_layer *l) {
+  int64_t cells = b->step->cells;
+  if (l->window > 0) cells = min64(cells, sat_add(l->window, LM_MICRO_BATCH));
+  return (cells + PAD_CELLS - 1) / PAD_CELLS * PAD_CELLS; /* cells are at most 2^28 */
+}
+
+/* Attention over the cache; FLOPs and bytes as docs/theory/models/language-models.md says. */
+static situ_status add_attention(building *b, value_set *x, const block_part *p, cache c, int64_t small, int64_t out) {
+  char name[128];
+  lm_layer l = layer_of(b, p->block);
+  const lm_step *s = b->step;
+  double streams = (double)s->streams, before = s->context, tokens = (double)s->tokens;
+  double seen = before + (tokens + 1) / 2, reach = before + tokens; /* by a token, by all of them */
+  if (l.window > 0 && seen > (double)l.window) seen = (double)l.window;
+  if (l.window > 0 && reach > (double)l.window + tokens) reach = (double)l.window + tokens;
+  double row = (double)c.row * F16_BYTES;
+  int64_t held = l.shares_cache ? 0 : sat_mul(sat_mul(cells_of(b, &l), s->caches), sat_mul(c.row, F16_BYTES));
+  snprintf(name, sizeof name, "%s.attention", p->prefix);
+  situ_operator op = {.name = name,
+                      .kind = "Attention",
+                      .dtype = SITU_DTYPE_F16,
+                      .weight_bytes = sat_add(held, small),
+                      .flops = round64((double)c.work * streams * tokens * seen),
+                      .moved_bytes = round64(row * streams * (reach + tokens) + (double)small)};
+  value_set made = {0};
+  TRY(add(b, &made, op, b->rows, out, x));
+  *x = made;
+  return SITU_STATUS_OK;
+}
+
+/* The recurrence of a block: its state is read and written once a step. */
+static situ_status add_state(building *b, value_set *x, const block_part *p, int64_t elements, int64_t small,
+                             int64_t out) {
+  char name[128];
+  int64_t one = sat_mul(elements, STATE_BYTES), held = sat_mul(one, b->step->caches);
+  snprintf(name, sizeof name, "%s.state", p->prefix);
+  situ_operator op = {.name = name,
+                      .kind = "StateSpace",
+                      .dtype = SITU_DTYPE_F32,
+                      .weight_bytes = sat_add(held, small),
+                      .flops = round64(6.0 * (double)elements * b->rows),
+                      .moved_bytes = sat_add(sat_mul(2 * b->step->streams, one), small)};
+  value_set made = {0};
+  TRY(add(b, &made, op, b->rows, out, x));
+  *x = made;
+  return SITU_STATUS_OK;
+}
+
+/* The norms at the front of a part. */
+static situ_status add_norms(building *b, value_set *x, const block_part *p, bool attention) {
+  for (int32_t i = 0; i < p->n; i++)
+    if (p->ops[i].role == LM_NORM && is_of(&p->ops[i], attention))
+      TRY(add_plain(b, x, p->ops[i].name, "RMSNormalization", p->ops[i].bytes, x, b->model->n_embd, b->rows));
+  return SITU_STATUS_OK;
+}
+
+static situ_status add_role(building *b, value_set *out, const block_part *p, lm_group group, lm_role role,
+                            const value_set *in) {
+  for (int32_t i = 0; i < p->n; i++)
+    if (p->ops[i].group == group && p->ops[i].role == role) TRY(add_product(b, out, &p->ops[i], in, b->rows));
+  return SITU_STATUS_OK;
+}
+
+static int64_t small_bytes(const block_part *p, bool attention) {
+  int64_t sum = 0;
+  for (int32_t i = 0; i < p->n; i++)
+    if ((p->ops[i].role == LM_SMALL || p->ops[i].role == LM_INNER_NORM) && is_of(&p->ops[i], attention))
+      sum = sat_add(sum, p->ops[i].bytes);
+  return sum;
+}
+
+/* The width of what a part hands to the product that ends it. */
+static int64_t inner_width(const building *b, const block_part *p, lm_group group) {
+  for (int32_t i = 0; i < p->n; i++)
+    if (p->ops[i].group == group && p->ops[i].role == LM_OUT && p->ops[i].in > 0) return p->ops[i].in;
+  return b->model->n_embd;
+}
+
+static situ_status add_residual(building *b, value_set *x, const block_part *p, const char *part, value_set *more) {
+  char name[128];
+  value_set both = *more;
+  if (both.n < MOST_SET) both.tensor[both.n++] = x->tensor[0];
+  both.width = sat_mul(2, b->model->n_embd);
+  snprintf(name, sizeof name, "%s.%s_add", p->prefix, part);
+  return add_plain(b, x, name, "Add", 0, &both, b->model->n_embd, b->rows);
+}
+
+static situ_status attention_part(building *b, value_set *x, const block_part *p) {
+  cache c = cache_of(b, p);
+  int64_t state = state_of(b, p), small = small_bytes(p, true);
+  value_set in = *x, mixed = {0}, ended = {0};
+  bool any = false;
+  for (int32_t i = 0; i < p->n; i++) any |= is_of(&p->ops[i], true) && p->ops[i].role != LM_NORM;
+  if (!any) return SITU_STATUS_OK;
+  TRY(add_norms(b, &in, p, true));
+  TRY(add_role(b, &mixed, p, LM_ATTENTION, LM_IN, &in));
+  TRY(add_role(b, &mixed, p, LM_ATTENTION, LM_ROUTER, &in));
+  if (mixed.n == 0) mixed = in;
+  value_set first = mixed;
+  TRY(add_role(b, &mixed, p, LM_ATTENTION, LM_MIDDLE, &first));
+  int64_t width = inner_width(b, p, LM_ATTENTION);
+  if (state > 0) TRY(add_state(b, &mixed, p, state, c.row > 0 ? 0 : small, width));
+  if (c.row > 0) TRY(add_attention(b, &mixed, p, c, small, width));
+  if (c.row == 0 && state == 0 && small > 0) {
+    char name[128];
+    snprintf(name, sizeof name, "%s.mix", p->prefix);
+    TRY(add_plain(b, &mixed, name, "Mul", small, &mixed, width, b->rows));
+  }
+  TRY(add_role(b, &ended, p, LM_ATTENTION, LM_OUT, &mixed));
+  return add_residual(b, x, p, "attention", ended.n > 0 ? &ended : &mixed);
+}
+
+/* Gate, up, what joins them, down: of the dense part, of routed and of shared experts. */
+static situ_status feed_group(building *b, value_set *ended, const block_part *p, lm_group group, const value_set *in,
+                              int64_t *workspace) {
+  static const char *const names[] = {[LM_DENSE] = "ffn_act", [LM_ROUTED] = "experts_act", [LM_SHARED] = "shared_act"};
+  char name[128];
+  value_set inner = {0};
+  double rows = b->rows;
+  TRY(add_role(b, &inner, p, group, LM_IN, in));
+  TRY(add_role(b, &inner, p, group, LM_MIDDLE, in));
+  if (inner.n == 0) return add_role(b, ended, p, group, LM_OUT, in);
+  if (group == LM_ROUTED) rows *= (double)max64(b->model->experts_used, 1);
+  int64_t width = inner_width(b, p, group);
+  snprintf(name, sizeof name, "%s.%s", p->prefix, names[group]);
+  situ_operator op = {.name = name,
+                      .kind = group == LM_ROUTED ? "ExpertsMul" : "Mul",
+                      .dtype = SITU_DTYPE_F32,
+                      .workspace_bytes = *workspace,
+                      .flops = round64(rows * (double)width * 5)};
+  *workspace = 0;
+  value_set act = {0};
+  TRY(add(b, &act, op, rows, width, &inner));
+  return add_role(b, ended, p, group, LM_OUT, &act);
+}
+
+static situ_status feed_forward_part(building *b, value_set *x, const block_part *p) {
+  value_set in = *x, routed, ended = {0};
+  bool any = false;
+  int64_t widest = 0;
+  for (int32_t i = 0; i < p->n; i++) {
+    any |= !is_of(&p->ops[i], true) && p->ops[i].role != LM_NORM;
+    if (p->ops[i].group == LM_DENSE) widest = max64(widest, p->ops[i].in);
+  }
+  if (!any) return SITU_STATUS_OK;
+  int64_t elements = sat_add(sat_mul(2, widest), sat_mul(8, b->model->n_embd));
+  int64_t workspace = sat_mul(sat_mul(LM_MICRO_BATCH, b->model->activation_bytes), elements);
+  TRY(add_norms(b, &in, p, false));
+  routed = in;
+  for (lm_group g = LM_DENSE; g <= LM_SHARED; g++) TRY(add_role(b, &routed, p, g, LM_ROUTER, &in));
+  TRY(feed_group(b, &ended, p, LM_DENSE, &in, &workspace));
+  TRY(feed_group(b, &ended, p, LM_ROUTED, &routed, &workspace));
+  TRY(feed_group(b, &ended, p, LM_SHARED, &in, &workspace));
+  return add_residual(b, x, p, "ffn", ended.n > 0 ? &ended : &in);
+}
+
+/* ---- the whole ---- */
+
+static bool is_table(const lm_operator *w) {
+  return lm_has_word(w->name,
+                     " token_embd per_layer_token_embd position_embd embed_tokens embed_tokens_per_layer wte "
+                     "wpe tok_embeddings word_embeddings token_types embed_in ");
+}
+static bool is_head(const lm_operator *w) {
+  return strcmp(w->name, "output") == 0 || lm_has_word(w->name, " lm_head embed_out ");
+}
+
+/* Gathers rows of the tables of embeddings, one for each token. */
+static situ_status add_embeddings(building *b, value_set *x, const lm_operator **table) {
+  value_set made = {0};
+  *table = NULL;
+  for (int32_t i = 0; i < b->o->start[0]; i++) {
+    const lm_operator *w = &b->o->all[i];
+    if (!is_table(w)) continue;
+    if (!*table || w->elements > (*table)->elements) *table = w;
+    int64_t rows = w->out > 0 ? w->out : 1, width = w->in > 0 ? w->in : b->model->n_embd;
+    situ_operator op = {.name = w->name,
+                        .kind = "Gather",
+                        .dtype = w->dtype,
+                        .weight_bytes = w->bytes,
+                        .moved_bytes = round64(b->rows * (double)w->bytes / (double)rows)};
+    TRY(add(b, &made, op, b->rows, width, NULL));
+  }
+  if (made.n == 0) {
+    situ_operator op = {.name = "input", .kind = "Gather", .dtype = SITU_DTYPE_F32};
+    TRY(add(b, &made, op, b->rows, b->model->n_embd, NULL));
+  }
+  if (made.n == 1) {
+    *x = made;
+    return SITU_STATUS_OK;
+  }
+  return add_plain(b, x, "embeddings_add", "Add", 0, &made, b->model->n_embd, b->rows);
+}
+
+/* Norm, product with the vocabulary, and whatever else is outside of blocks. */
+static situ_status add_head(building *b, value_set *x, const lm_operator *table) {
+  const lm_operator *head = NULL;
+  double rows = (double)b->step->streams * b->step->head_rows;
+  for (int32_t i = 0; i < b->o->start[0]; i++) {
+    const lm_operator *w = &b->o->all[i];
+    if (is_head(w))
+      head = w;
+    else if (w->role == LM_NORM && !strstr(w->name, "embd_norm") && !strstr(w->name, "embed"))
+      TRY(add_plain(b, x, w->name, "RMSNormalization", w->bytes, x, b->model->n_embd, b->rows));
+    else if (!is_table(w) && w->role != LM_SMALL && w->in > 0)
+      TRY(add_product(b, x, w, x, b->rows));
+    else if (!is_table(w))
+      TRY(add_plain(b, x, w->name, "Mul", w->bytes, x, b->model->n_embd, b->rows));
+  }
+  lm_operator tied = {0};
+  if (!head && table) {
+    tied = *table;
+    tied.name = strcmp(table->name, "token_embd") == 0 ? "output" : "lm_head";
+    head = &tied;
+    if (b->notes) text_add(b->notes, "the head uses the weights of the embedding, which count at both\n");
+  }
+  if (!head) return SITU_STATUS_OK;
+  /* A step that needs it now and then reads its weights so often. */
+  double often = b->step->head_rows < 1 ? b->step->head_rows : 1;
+  situ_operator op = {.name = head->name,
+                      .kind = "MatMul",
+                      .dtype = head->dtype,
+                      .weight_bytes = head->bytes,
+                      .flops = round64(2.0 * (double)head->elements * rows),
+                      .moved_bytes = round64((double)head->bytes * often)};
+  return add(b, NULL, op, rows, head->out > 0 ? head->out : b->model->vocab, x);
+}
+
+static situ_status add_block(building *b, value_set *x, int32_t block) {
+  const lm_operators *o = b->o;
+  block_part p = {.ops = o->all + o->start[block], .n = o->start[block + 1] - o->start[block], .block = block};
+  if (p.n == 0) return SITU_STATUS_OK;
+  /* The part of the name up to the block's number. */
+  const char *name = p.ops[0].name;
+  size_t tail = strlen(p.ops[0].within), n = strlen(name) - tail;
+  while (n > 0 && name[n - 1] == '.') n--;
+  if (n >= sizeof p.prefix) n = sizeof p.prefix - 1;
+  snprintf(p.prefix, sizeof p.prefix, "%.*s", (int)n, name);
+  TRY(attention_part(b, x, &p));
+  return feed_forward_part(b, x, &p);
+}
+
+static void tell(const building *b) {
+  char size[TEXT_UNIT_BYTES];
+  if (!b->notes) return;
+  if (b->o->skipped_bytes > 0)
+    text_add(b->notes, "%s of weights for other inputs than text are left out\n", text_size(size, b->o->skipped_bytes));
+  if (b->o->beyond_bytes > 0)
+    text_add(b->notes, "%s of weights behind the last block, which predict further tokens, are left out\n",
+             text_size(size, b->o->beyond_bytes));
+  if (b->unknown_shapes > 0)
+    text_add(b->notes, "dimensions of %lld products were not known; they are assumed to be as wide as the model\n",
+             (long long)b->unknown_shapes);
+}
+
+situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, text_buffer *notes, situ_error *error) {
+  arena *a = arena_new();
+  lm_operators o;
+  building b = {.model = model, .step = step, .o = &o, .notes = notes, .error = error};
+  const lm_operator *table;
+  value_set x = {0};
+  *out = NULL;
+  b.rows = (double)step->streams * (double)step->tokens;
+  situ_status status = a ? lm_operators_find(&o, model, a, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK) status = situ_graph_builder_new(&b.builder, model->model, error);
+  if (status == SITU_STATUS_OK) status = add_embeddings(&b, &x, &table);
+  for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);
+  if (status == SITU_STATUS_OK) status = add_head(&b, &x, table);
+  if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b.builder, error);
+  if (status == SITU_STATUS_OK) (*out)->cache_tokens = sat_mul(step->cells, step->caches);
+  if (status == SITU_STATUS_OK) tell(&b);
+  situ_graph_builder_free(b.builder);
+  arena_free(a);
+  return status;
+}

@@ -1,0 +1,141 @@
+/* What the names of tensors say: those of GGUF and of the usual modules of PyTorch. Sources: llama.cpp,
+ * src/llama-arch.cpp; docs/formats/language-models.md. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/lm.h"
+
+static const char blocks[] = " blk layers h blocks layer ";
+/* What follows the name of an operator in the names of its parts. The first ones are whole weights. */
+static const char *const weights[] = {".weight", ".qweight", ".weight_packed", "_blocks"};
+static const char *const parts[] = {".bias",
+                                    ".scales",
+                                    ".qzeros",
+                                    ".g_idx",
+                                    ".weight_scale_inv",
+                                    ".weight_scale",
+                                    ".weight_scale_2",
+                                    ".weight_shape",
+                                    ".weight_zero_point",
+                                    ".input_scale",
+                                    ".scale",
+                                    ".SCB",
+                                    "_bias",
+                                    "_scales",
+                                    ".weight.absmax",
+                                    ".weight.quant_map",
+                                    ".weight.nested_absmax",
+                                    ".weight.nested_quant_map",
+                                    ".weight.quant_state.bitsandbytes__nf4",
+                                    ".weight.quant_state.bitsandbytes__fp4"};
+
+static bool is_listed(const char *list, const char *word, size_t n) {
+  for (const char *at = list; (at = strchr(at, ' ')) && at[1]; at++)
+    if (strncmp(at + 1, word, n) == 0 && at[1 + n] == ' ') return true;
+  return false;
+}
+
+bool lm_has_word(const char *within, const char *words) {
+  for (const char *at = words; at[0] && at[1];) {
+    size_t n = strcspn(at + 1, " ");
+    for (const char *s = within; *s; s++) {
+      bool starts = s == within || s[-1] == '.' || s[-1] == '_';
+      if (starts && strncmp(s, at + 1, n) == 0 && (!s[n] || s[n] == '.' || s[n] == '_')) return true;
+    }
+    at += 1 + n;
+  }
+  return false;
+}
+
+/* Cuts the end off where it is one of the list. */
+static bool cut(char *name, const char *const *ends, size_t n_ends) {
+  size_t n = strlen(name);
+  for (size_t i = 0; i < n_ends; i++) {
+    size_t m = strlen(ends[i]);
+    if (n <= m || strcmp(name + n - m, ends[i]) != 0) continue;
+    name[n - m] = '\0';
+    return true;
+  }
+  return false;
+}
+
+/* The number that is the whole step of a path which starts here, or -1. */
+static int32_t number_at(const char *step) {
+  size_t n = strspn(step, "0123456789");
+  if (n == 0 || n > 6 || (step[n] && step[n] != '.')) return -1;
+  return (int32_t)strtol(step, NULL, 10);
+}
+
+/* Takes the number of an expert out of a path: experts.7.w1 -> experts.w1, ffn_gate.7 -> ffn_gate. */
+static int32_t take_expert(char *within) {
+  char *at = strstr(within, "experts.");
+  at = at ? at + strlen("experts.") : strrchr(within, '.');
+  if (at && *at == '.') at++;
+  int32_t expert = at ? number_at(at) : -1;
+  if (expert < 0) return -1;
+  size_t n = strspn(at, "0123456789");
+  if (at[n])
+    memmove(at, at + n + 1, strlen(at + n + 1) + 1);
+  else
+    at[-1] = '\0';
+  return expert;
+}
+
+bool lm_find_place(lm_place *out, const char *name, arena *a) {
+  char *op = arena_string(a, name), *stack = arena_string(a, "");
+  if (!op || !stack) return false;
+  *out = (lm_place){.stack = stack, .block = -1, .op = op, .within = op, .expert = -1};
+  out->part = !cut(op, weights, sizeof weights / sizeof *weights) && cut(op, parts, sizeof parts / sizeof *parts);
+  for (char *step = op; step; step = strchr(step, '.') ? strchr(step, '.') + 1 : NULL) {
+    char *next = strchr(step, '.');
+    if (!next || !is_listed(blocks, step, (size_t)(next - step))) continue;
+    int32_t block = number_at(next + 1);
+    if (block < 0) continue;
+    out->block = block;
+    out->stack = arena_string_n(a, name, (size_t)(next - op));
+    char *within = next + 1 + strspn(next + 1, "0123456789");
+    if (*within == '.') within++;
+    out->expert = take_expert(within);
+    out->within = within;
+    return out->stack != NULL;
+  }
+  return true;
+}
+
+lm_group lm_group_of(const char *w) {
+  if (strstr(w, "shexp") || strstr(w, "shared_expert") || strstr(w, "shared_mlp")) return LM_SHARED;
+  if (strstr(w, "exps") || strstr(w, "experts")) return LM_ROUTED;
+  if (strstr(w, "ffn") || strstr(w, "mlp") || strstr(w, "feed_forward") || strstr(w, "feedforward") ||
+      strstr(w, "moe") || strstr(w, "channel_mix") || strstr(w, "post_attention") || strstr(w, "ffw"))
+    return LM_DENSE;
+  if (lm_has_word(w, " up_proj down_proj gate_proj fc1 fc2 ln_2 dense_h_to_4h dense_4h_to_h post_norm router "))
+    return LM_DENSE;
+  return LM_ATTENTION;
+}
+
+lm_role lm_role_of(const char *w, int32_t rank, bool wide, bool back) {
+  static const char inner[] =
+      " q_norm k_norm q_a_norm kv_a_norm ssm_norm q_layernorm k_layernorm q_a_layernorm "
+      "kv_a_layernorm ssm_dt_norm ssm_b_norm ssm_c_norm attn_sub_norm ffn_sub_norm "
+      "linear_attn.norm mixer.norm mamba.norm ";
+  if (lm_has_word(w, inner)) return LM_INNER_NORM;
+  if (strstr(w, "norm") || lm_has_word(w, " ln_1 ln_2 ln1 ln2 ")) return LM_NORM;
+  if (rank < 2 || strstr(w, "conv1d") || lm_has_word(w, " conv ssm_a ssm_d A_log rope_freqs ")) return LM_SMALL;
+  size_t n = strlen(w);
+  bool gate = n >= 5 && strcmp(w + n - 5, ".gate") == 0;
+  if (gate || lm_has_word(w, " ffn_gate_inp ffn_gate_inp_shexp router shared_expert_gate ")) return LM_ROUTER;
+  if (lm_has_word(w,
+                  " attn_output attn_out o_proj out_proj ssm_out c_proj wo time_mix_output ffn_down ffn_down_exps "
+                  "ffn_down_shexp ffn_down_chexps down_proj w2 w2_weight fc2 dense_4h_to_h channel_mix_value "
+                  "attention.dense self_attention.dense "))
+    return LM_OUT;
+  if (lm_has_word(w,
+                  " attn_q_b attn_kv_b attn_k_b attn_v_b q_b_proj kv_b_proj k_b_proj v_b_proj ssm_x ssm_dt x_proj "
+                  "dt_proj "))
+    return LM_MIDDLE;
+  bool known = lm_has_word(w,
+                           " attn_q attn_k attn_v attn_qkv ffn_gate ffn_up ffn_gate_up q_proj k_proj v_proj qkv_proj "
+                           "up_proj gate_proj gate_up_proj w1 w3 ");
+  return !known && !wide && back ? LM_OUT : !known && !wide ? LM_MIDDLE : LM_IN;
+}

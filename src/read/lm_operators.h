@@ -1,0 +1,29 @@
+/* read/lm_operators.h - the operators with weights of a language model: its tensors, put together. */
+#ifndef SITU_READ_LM_OPERATORS_H
+#define SITU_READ_LM_OPERATORS_H
+
+#include "read/lm.h"
+
+/* An operator with weights: one matrix with its scales and biases, or all experts of one. */
+typedef struct lm_operator {
+  const char *name, *within;
+  int32_t block; /* -1 outside */
+  lm_role role;
+  lm_group group;
+  int64_t in, out; /* of one expert; 0 where the shape does not tell */
+  int64_t experts; /* 1 for others */
+  int64_t elements, bytes;
+  situ_dtype dtype;
+} lm_operator;
+
+typedef struct lm_operators {
+  lm_operator *all; /* blocks ascending, then in the order of the tensors; first those outside of blocks */
+  int32_t n, n_blocks;
+  int32_t *start;                      /* [block] the first of its operators; [n_blocks] the end */
+  int64_t skipped_bytes, beyond_bytes; /* of other stacks (images, sound); of blocks behind the trunk */
+} lm_operators;
+
+/* Arrays in the arena. BAD_INPUT where the model has no tensors. */
+situ_status lm_operators_find(lm_operators *out, const lm *model, arena *a, situ_error *error);
+
+#endif

@@ -1,0 +1,361 @@
+/* safetensors: a file, or an index of files, with config.json beside it. Only headers are read.
+ * docs/formats/language-models.md */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "read/lm_reader.h"
+#include "read/safetensors_config.h"
+
+enum { MOST_HEADER = 100000000, MOST_FILES = 10000, MOST_TENSORS = 1 << 22, MOST_LOOKED_AT = 4096, TOLD = 3 };
+
+/* ---- one file ---- */
+
+static uint64_t header_length(const read_source *source) {
+  uint64_t n = 0;
+  read_need(source, source->bytes, 8);
+  for (int i = 0; i < 8; i++) n |= (uint64_t)source->bytes[i] << (8 * i);
+  return n;
+}
+
+static bool is_file(const read_source *source) {
+  if (source->size_bytes < 9) return false;
+  read_need(source, source->bytes, 9);
+  return source->bytes[8] == '{' && header_length(source) <= MOST_HEADER;
+}
+
+static bool is_index(const read_source *source) {
+  size_t n = source->size_bytes < MOST_LOOKED_AT ? source->size_bytes : MOST_LOOKED_AT;
+  read_need(source, source->bytes, n);
+  for (size_t i = 0; i + 12 <= n; i++)
+    if (memcmp(source->bytes + i, "\"weight_map\"", 12) == 0) return source->bytes[0] == '{';
+  return false;
+}
+
+static int recognise(const read_source *source) { return is_file(source) || is_index(source) ? 2 : 0; }
+
+typedef struct span {
+  int64_t begin, end;
+  const char *name;
+} span;
+
+/* What is being put together. */
+typedef struct gathering {
+  const read_source *source; /* what was named */
+  arena *a;
+  lm model;
+  hf_config config;
+  bool has_config;
+  int32_t capacity;
+  string_map *by_name; /* tensor */
+  int32_t n_unlike;    /* shapes that the configuration contradicts */
+  text_buffer *notes;
+  bool without_data;
+  situ_error *error;
+} gathering;
+
+static const struct {
+  const char *name;
+  int32_t bits;
+  situ_dtype dtype;
+} types[] = {{"F32", 32, SITU_DTYPE_F32},       {"F16", 16, SITU_DTYPE_F16},       {"BF16", 16, SITU_DTYPE_BF16},
+             {"F8_E4M3", 8, SITU_DTYPE_F8},     {"F8_E5M2", 8, SITU_DTYPE_F8},     {"F8_E8M0", 8, SITU_DTYPE_F8},
+             {"F8_E4M3FNUZ", 8, SITU_DTYPE_F8}, {"F8_E5M2FNUZ", 8, SITU_DTYPE_F8}, {"I8", 8, SITU_DTYPE_I8},
+             {"U8", 8, SITU_DTYPE_F16},         {"BOOL", 8, SITU_DTYPE_BOOL},      {"I16", 16, SITU_DTYPE_I16},
+             {"U16", 16, SITU_DTYPE_I16},       {"I32", 32, SITU_DTYPE_F16},       {"U32", 32, SITU_DTYPE_F16},
+             {"I64", 64, SITU_DTYPE_I64},       {"U64", 64, SITU_DTYPE_I64},       {"F64", 64, SITU_DTYPE_F64},
+             {"C64", 64, SITU_DTYPE_C64},       {"F4", 4, SITU_DTYPE_F16},         {"F6_E2M3", 6, SITU_DTYPE_F16},
+             {"F6_E3M2", 6, SITU_DTYPE_F16}};
+
+static int type_find(const char *name) {
+  for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
+    if (strcmp(types[i].name, name) == 0) return (int)i;
+  return -1;
+}
+
+static bool ends_in(const char *name, const char *end) {
+  size_t n = strlen(name), m = strlen(end);
+  return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* The shape of the matrix that is packed into a tensor; others stay. */
+static void unpack_shape(const gathering *g, lm_tensor *t, const char *type) {
+  int64_t in_word = g->config.bits > 0 ? 32 / g->config.bits : 8;
+  if (ends_in(t->name, ".qweight") && t->rank == 2) {
+    int64_t first = t->dims[0], second = t->dims[1]; /* [in, out], one of them packed */
+    t->dims[0] = g->config.packs_out ? sat_mul(second, in_word) : second;
+    t->dims[1] = g->config.packs_out ? first : sat_mul(first, in_word);
+  } else if (ends_in(t->name, ".weight_packed") && t->rank == 2) {
+    t->dims[1] = sat_mul(t->dims[1], in_word);
+  } else if (ends_in(t->name, "_blocks") && t->rank == 4) {
+    t->dims[2] = sat_mul(t->dims[2], sat_mul(t->dims[3], 2));
+    t->rank = 3;
+  } else if (strcmp(type, "U8") == 0 && t->rank == 2) {
+    int32_t rank;
+    int64_t dims[LM_MOST_RANK];
+    bool flat = t->dims[1] == 1 && g->has_config && hf_config_shape(&rank, dims, &g->config, t->name);
+    if (flat) memcpy(t->dims, dims, sizeof dims);
+    if (!flat) t->dims[1] = sat_mul(t->dims[1], 2);
+  }
+  int64_t h = g->model.n_embd;
+  bool turned = t->rank == 3 && ((strstr(t->name, "gate_up_proj") && t->dims[1] == h && t->dims[2] != h) ||
+                                 (strstr(t->name, "down_proj") && t->dims[2] == h && t->dims[1] != h));
+  bool conv1d = t->rank == 2 && lm_has_word(t->name, " c_attn c_fc c_proj ");
+  if (turned || conv1d) {
+    int64_t last = t->dims[t->rank - 1];
+    t->dims[t->rank - 1] = t->dims[t->rank - 2];
+    t->dims[t->rank - 2] = last;
+  }
+}
+
+/* Says where the configuration has another shape. */
+static void compare(gathering *g, const lm_tensor *t) {
+  int32_t rank;
+  int64_t dims[LM_MOST_RANK] = {0};
+  if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&rank, dims, &g->config, t->name)) return;
+  if (rank == t->rank && dims[0] == t->dims[0] && (rank < 2 || dims[1] == t->dims[1])) return;
+  if (g->n_unlike++ < TOLD)
+    text_add(g->notes,
+             "dimensions of %s are [%" PRId64 "%s%.0" PRId64 "] in the file, but [%" PRId64 "%s%.0" PRId64
+             "] by config.json\n",
+             t->name, t->dims[0], t->rank > 1 ? ", " : "", t->rank > 1 ? t->dims[1] : 0, dims[0], rank > 1 ? ", " : "",
+             rank > 1 ? dims[1] : 0);
+}
+
+static situ_status add_tensor(gathering *g, const lm_tensor *t, const char *path) {
+  int32_t at = g->model.n_tensors;
+  if (at == g->capacity)
+    return fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "has more tensors than its index; expected %d",
+                     (int)g->capacity);
+  int64_t put = string_map_put(g->by_name, t->name, at);
+  if (put < 0) return fail_no_memory(g->error);
+  if (put != at) return fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "holds tensor %s twice", t->name);
+  g->model.tensors[g->model.n_tensors++] = *t;
+  return SITU_STATUS_OK;
+}
+
+static situ_status wrong(const gathering *g, const char *path, const char *name, const char *what) {
+  return fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "is not a valid safetensors file: tensor %s %s", name, what);
+}
+
+/* One entry of a header. */
+static situ_status read_entry(gathering *g, span *where, const char *path, const char *key, const json_value *entry) {
+  lm_tensor t = {.name = arena_string(g->a, key)};
+  const json_value *shape = json_get(entry, "shape"), *offsets = json_get(entry, "data_offsets");
+  int type = type_find(json_text(json_get(entry, "dtype"), NULL));
+  int64_t elements = 1;
+  if (!t.name) return fail_no_memory(g->error);
+  if (type < 0) return wrong(g, path, key, "has a dtype that is not known; expected F32, F16, BF16, I8, ...");
+  if (json_kind_of(shape) != JSON_ARRAY_KIND || json_size(offsets) != 2)
+    return wrong(g, path, key, "lacks its shape or its data_offsets; expected a list, and two numbers");
+  for (size_t i = 0; i < json_size(shape); i++) {
+    int64_t n = json_whole(json_at(shape, i), -1);
+    if (n < 0) return wrong(g, path, key, "has a dimension that is no whole number from 0 up");
+    elements = sat_mul(elements, n);
+    if (t.rank < LM_MOST_RANK)
+      t.dims[t.rank++] = n;
+    else
+      t.dims[LM_MOST_RANK - 1] = sat_mul(t.dims[LM_MOST_RANK - 1], n);
+  }
+  *where = (span){json_whole(json_at(offsets, 0), -1), json_whole(json_at(offsets, 1), -1), t.name};
+  int64_t bits = sat_mul(elements, types[type].bits);
+  if (bits == INT64_MAX || bits % 8 != 0) return wrong(g, path, key, "has a shape of too many or of broken bytes");
+  if (where->begin < 0 || where->end < where->begin || where->end - where->begin != bits / 8)
+    return wrong(g, path, key, "has data_offsets that do not fit its shape");
+  t.bytes = bits / 8;
+  t.dtype = types[type].dtype;
+  unpack_shape(g, &t, types[type].name);
+  compare(g, &t);
+  return add_tensor(g, &t, path);
+}
+
+static int by_begin(const void *x, const void *y) {
+  const span *a = x, *b = y;
+  return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin) : (a->end > b->end) - (a->end < b->end);
+}
+
+/* Data of all tensors lie side by side up to the end of the file, or are absent altogether. */
+static situ_status check_spans(gathering *g, span *spans, int64_t n, int64_t data_bytes, const char *path) {
+  int64_t end = 0;
+  qsort(spans, (size_t)n, sizeof *spans, by_begin);
+  for (int64_t i = 0; i < n; i++) {
+    if (spans[i].begin != end) return wrong(g, path, spans[i].name, "does not begin where the one before it ends");
+    end = spans[i].end;
+  }
+  if (data_bytes == 0 && end > 0) g->without_data = true;
+  if (end == data_bytes || data_bytes == 0) return SITU_STATUS_OK;
+  return fail_with(g->error, SITU_STATUS_BAD_INPUT, path,
+                   "has %" PRId64 " bytes of data; its header describes %" PRId64, data_bytes, end);
+}
+
+static situ_status read_header(gathering *g, const read_source *source) {
+  uint64_t n = header_length(source);
+  json_value *root = NULL;
+  if (n > source->size_bytes - 8)
+    return fail_with(g->error, SITU_STATUS_BAD_INPUT, source->path,
+                     "is cut off: its header ends at byte %" PRIu64 ", the file at byte %zu", n + 8,
+                     source->size_bytes);
+  read_need(source, source->bytes + 8, (size_t)n);
+  TRY(json_parse(&root, (const char *)source->bytes + 8, (size_t)n, source->path, g->error));
+  arena *scratch = arena_new();
+  span *spans = scratch ? ARENA_NEW(scratch, span, (int64_t)json_size(root)) : NULL;
+  situ_status status = spans ? SITU_STATUS_OK : fail_no_memory(g->error);
+  if (status == SITU_STATUS_OK && g->capacity == 0) { /* a file alone */
+    g->capacity = (int32_t)json_size(root);
+    g->model.tensors = ARENA_NEW(g->a, lm_tensor, g->capacity);
+    if (!g->model.tensors) status = fail_no_memory(g->error);
+  }
+  int64_t n_spans = 0;
+  json_member m = {0};
+  while (status == SITU_STATUS_OK && json_next(root, &m))
+    if (strcmp(m.key, "__metadata__") != 0) status = read_entry(g, &spans[n_spans++], source->path, m.key, m.value);
+  if (status == SITU_STATUS_OK)
+    status = check_spans(g, spans, n_spans, (int64_t)(source->size_bytes - 8 - n), source->path);
+  arena_free(scratch);
+  json_free(root);
+  return status;
+}
+
+/* ---- the index ---- */
+
+static const char *beside(const gathering *g, const char *name) {
+  char *folder = file_folder(g->a, g->source->path);
+  size_t n = folder ? strlen(folder) : 0;
+  char *path = folder ? ARENA_NEW(g->a, char, (int64_t)(n + strlen(name) + 1)) : NULL;
+  if (path) snprintf(path, n + strlen(name) + 1, "%s%s", folder, name);
+  return path;
+}
+
+static situ_status read_shard(gathering *g, const char *path) {
+  file_view view;
+  TRY(file_begin(&view, path, g->error));
+  read_source source = {
+      .path = path, .bytes = view.bytes, .size_bytes = view.size_bytes, .view = &view, .options = g->source->options};
+  situ_status status = is_file(&source) ? read_header(g, &source)
+                                        : fail_with(g->error, SITU_STATUS_BAD_INPUT, path, "is no safetensors file");
+  if (file_result(&view, path, NULL) != SITU_STATUS_OK) status = file_result(&view, path, g->error);
+  file_close(&view);
+  return status;
+}
+
+/* A tensor of a part that is absent: its shape is that of the configuration. */
+static situ_status assume_tensor(gathering *g, const char *name, const char *shard) {
+  lm_tensor t = {.name = arena_string(g->a, name), .dtype = g->config.dtype};
+  if (!t.name) return fail_no_memory(g->error);
+  if (!g->has_config || g->config.bits > 0 || !hf_config_shape(&t.rank, t.dims, &g->config, name))
+    return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path,
+                     "names %s in %s, which is absent, and config.json does not tell its shape", name, shard);
+  t.bytes = situ_dtype_bits(t.dtype) / 8;
+  for (int32_t i = 0; i < t.rank; i++) t.bytes = sat_mul(t.bytes, t.dims[i]);
+  return add_tensor(g, &t, g->source->path);
+}
+
+static situ_status read_map(gathering *g, const json_value *map) {
+  int32_t n_absent = 0, n_files = 0;
+  json_member m = {0};
+  string_map *files = string_map_new(g->a, 64); /* 1: read, 0: absent */
+  if (!files) return fail_no_memory(g->error);
+  while (json_next(map, &m)) {
+    const char *shard = json_text(m.value, NULL);
+    if (!shard || !*shard || strchr(shard, '/') || strlen(shard) > 255)
+      return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path,
+                       "names no file for %s; expected the name of one in the same folder", m.key);
+    int64_t there = string_map_get(files, shard);
+    if (there < 0) {
+      if (++n_files > MOST_FILES)
+        return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path, "names more than %d files", MOST_FILES);
+      const char *path = beside(g, shard);
+      if (!path) return fail_no_memory(g->error);
+      there = file_exists(path);
+      n_absent += !there;
+      if (string_map_put(files, arena_string(g->a, shard), there) < 0) return fail_no_memory(g->error);
+      if (there) TRY(read_shard(g, path));
+    }
+    if (!there) TRY(assume_tensor(g, m.key, shard));
+    if (there && string_map_get(g->by_name, m.key) < 0)
+      return fail_with(g->error, SITU_STATUS_BAD_INPUT, g->source->path, "names %s in %s, which does not hold it",
+                       m.key, shard);
+  }
+  if (n_absent > 0)
+    text_add(g->notes, "%d of %d files are absent; the shapes of their tensors are those of config.json\n",
+             (int)n_absent, (int)n_files);
+  return SITU_STATUS_OK;
+}
+
+static situ_status read_index(gathering *g) {
+  json_value *root = NULL;
+  const read_source *s = g->source;
+  read_need(s, s->bytes, s->size_bytes);
+  TRY(json_parse(&root, (const char *)s->bytes, s->size_bytes, s->path, g->error));
+  const json_value *map = json_get(root, "weight_map");
+  int64_t n = (int64_t)json_size(map), total = json_whole(json_get(json_get(root, "metadata"), "total_size"), -1);
+  situ_status status = SITU_STATUS_OK;
+  if (json_kind_of(map) != JSON_OBJECT_KIND || n == 0 || n > MOST_TENSORS)
+    status = fail_with(g->error, SITU_STATUS_BAD_INPUT, s->path, "has no weight_map of 1 to %d tensors", MOST_TENSORS);
+  if (status == SITU_STATUS_OK) {
+    g->capacity = (int32_t)n;
+    g->model.tensors = ARENA_NEW(g->a, lm_tensor, n);
+    status = g->model.tensors ? read_map(g, map) : fail_no_memory(g->error);
+  }
+  json_free(root);
+  int64_t sum = 0;
+  for (int32_t i = 0; i < g->model.n_tensors; i++) sum = sat_add(sum, g->model.tensors[i].bytes);
+  if (status == SITU_STATUS_OK && total >= 0 && total != sum)
+    text_add(g->notes, "its tensors have %" PRId64 " bytes; the index says %" PRId64 "\n", sum, total);
+  return status;
+}
+
+static situ_status read_config(gathering *g) {
+  const char *path = beside(g, "config.json");
+  json_value *root = NULL;
+  if (!path) return fail_no_memory(g->error);
+  if (!file_exists(path)) {
+    text_add(g->notes, "config.json is absent: heads, experts and windows are guessed from shapes\n");
+    return SITU_STATUS_OK;
+  }
+  TRY(json_read(&root, path, g->error));
+  situ_status status = hf_config_read(&g->config, &g->model, root, path, g->error);
+  g->has_config = status == SITU_STATUS_OK;
+  json_free(root);
+  return status;
+}
+
+/* The width of the model by its embedding. */
+static int64_t width_by_tensors(const lm *m) {
+  for (int32_t i = 0; i < m->n_tensors; i++)
+    if (m->tensors[i].rank == 2 && lm_has_word(m->tensors[i].name, " embed_tokens wte ")) return m->tensors[i].dims[1];
+  return m->n_tensors > 0 && m->tensors[0].rank > 0 ? m->tensors[0].dims[m->tensors[0].rank - 1] : 1;
+}
+
+static situ_status read_all(gathering *g, read_result *result) {
+  const read_source *source = g->source;
+  g->by_name = string_map_new(g->a, 1024);
+  g->model = (lm){.arena = g->a, .architecture = "unknown", .activation_bytes = 2};
+  g->model.model = arena_string(g->a, read_base_name(source->path));
+  if (!g->by_name || !g->model.model) return fail_no_memory(g->error);
+  TRY(read_config(g));
+  TRY(is_file(source) ? read_header(g, source) : read_index(g));
+  if (g->n_unlike > TOLD)
+    text_add(g->notes, "dimensions of %d more tensors are not those of config.json\n", (int)g->n_unlike - TOLD);
+  if (g->without_data) text_add(g->notes, "a file holds its header only; its weights are absent\n");
+  if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
+  return lm_read(result, &g->model, source, g->error);
+}
+
+static situ_status read_safetensors(read_result *result, const read_source *source, situ_error *error) {
+  gathering g = {.source = source, .a = arena_new(), .notes = &result->notes, .error = error};
+  situ_status status = g.a ? read_all(&g, result) : fail_no_memory(error);
+  arena_free(g.a);
+  return status;
+}
+
+const reader safetensors_reader = {.name = "safetensors",
+                                   .title = "models of Hugging Face: safetensors or their index, with config.json",
+                                   .suffixes = ".safetensors",
+                                   .recognise = recognise,
+                                   .in_parts = true,
+                                   .read = read_safetensors};

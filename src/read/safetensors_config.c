@@ -1,0 +1,140 @@
+#include "read/safetensors_config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+enum { MOST_VALUE = 1 << 28 }; /* others count as absent */
+
+static int64_t any_of(const json_value *o, const char *const *keys, int64_t otherwise) {
+  for (; *keys; keys++) {
+    int64_t value = json_whole(json_get(o, *keys), -1);
+    if (value >= 0 && value <= MOST_VALUE) return value;
+  }
+  return otherwise;
+}
+#define ANY(o, otherwise, ...) any_of((o), (const char *const[]){__VA_ARGS__, NULL}, (otherwise))
+
+static situ_dtype dtype_of(const char *word) {
+  if (strcmp(word, "bfloat16") == 0) return SITU_DTYPE_BF16;
+  return strcmp(word, "float32") == 0 ? SITU_DTYPE_F32 : SITU_DTYPE_F16;
+}
+
+/* Whether a block attends: by the list of types, by the interval, or all of them. */
+static const char *type_of(const json_value *o, int32_t block) {
+  const char *listed = json_text(json_at(json_get(o, "layer_types"), (size_t)block), NULL);
+  int64_t interval = json_whole(json_get(o, "full_attention_interval"), 0);
+  if (listed) return listed;
+  return interval > 0 && (block + 1) % interval != 0 ? "linear_attention" : "";
+}
+
+static situ_status read_layers(const hf_config *c, lm *m, const json_value *o, situ_error *error) {
+  int64_t window = ANY(o, 0, "sliding_window");
+  bool listed = json_kind_of(json_get(o, "layer_types")) == JSON_ARRAY_KIND;
+  bool all = json_truth(json_get(o, "use_sliding_window"), true) && !listed;
+  m->layers = ARENA_ZERO(m->arena, lm_layer, m->n_blocks);
+  if (!m->layers) return fail_no_memory(error);
+  for (int32_t b = 0; b < m->n_blocks; b++) {
+    bool slides = all || strcmp(type_of(o, b), "sliding_attention") == 0;
+    m->layers[b] = (lm_layer){.heads = c->heads,
+                              .kv_heads = c->kv_heads,
+                              .key = c->kv_rank > 0 ? c->nope + c->rope : c->head,
+                              .value = c->kv_rank > 0 ? c->value : c->head,
+                              .window = slides && window > 0 ? window : 0};
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Recurrent blocks: their state has a row of `state` elements for each of `inner` channels. */
+static void read_state(lm *m, const json_value *o) {
+  int64_t heads = ANY(o, 0, "linear_num_value_heads", "mamba_num_heads", "mamba_n_heads");
+  int64_t head = ANY(o, 0, "linear_value_head_dim", "mamba_head_dim", "mamba_d_head");
+  m->state = ANY(o, 0, "linear_key_head_dim", "ssm_state_size", "mamba_d_state", "state_size");
+  m->inner = heads > 0 ? heads * head : ANY(o, 0, "intermediate_size", "d_inner");
+  m->groups = ANY(o, 0, "linear_num_key_heads", "n_groups", "mamba_n_groups");
+  m->conv = ANY(o, 0, "linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv", "conv_L_cache");
+}
+
+situ_status hf_config_read(hf_config *out, lm *m, const json_value *root, const char *path, situ_error *error) {
+  const json_value *o =
+      json_kind_of(json_get(root, "text_config")) == JSON_OBJECT_KIND ? json_get(root, "text_config") : root;
+  if (json_kind_of(o) != JSON_OBJECT_KIND)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is no object; expected the configuration of a model");
+  int64_t blocks = ANY(o, 0, "num_hidden_layers", "n_layer", "num_layers");
+  if (blocks > LM_MOST_BLOCKS)
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %" PRId64 " layers; expected at most %d", blocks,
+                     LM_MOST_BLOCKS);
+  hf_config c = {.hidden = ANY(o, 0, "hidden_size", "n_embd", "d_model"),
+                 .heads = ANY(o, 0, "num_attention_heads", "n_head"),
+                 .vocab = ANY(o, 0, "vocab_size"),
+                 .experts = ANY(o, 0, "num_local_experts", "n_routed_experts", "num_experts"),
+                 .q_rank = ANY(o, 0, "q_lora_rank"),
+                 .kv_rank = ANY(o, 0, "kv_lora_rank"),
+                 .nope = ANY(o, 0, "qk_nope_head_dim"),
+                 .rope = ANY(o, 0, "qk_rope_head_dim"),
+                 .gated = json_truth(json_get(o, "attn_output_gate"), false)};
+  c.ff = ANY(o, 4 * c.hidden, "intermediate_size", "n_inner", "ffn_dim");
+  c.kv_heads = ANY(o, c.heads, "num_key_value_heads");
+  c.head = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "head_dim");
+  c.value = ANY(o, c.heads > 0 ? c.hidden / c.heads : 0, "v_head_dim");
+  c.expert_ff = ANY(o, c.ff, "moe_intermediate_size");
+  c.shared_ff = ANY(o, ANY(o, 1, "n_shared_experts") * c.expert_ff, "shared_expert_intermediate_size");
+  c.dtype = dtype_of(json_text(json_get(o, "torch_dtype"), json_text(json_get(o, "dtype"), "float16")));
+  const json_value *q = json_get(root, "quantization_config");
+  const char *method = json_text(json_get(q, "quant_method"), "");
+  c.bits = q ? ANY(q, 4, "bits") : 0;
+  c.packs_out = strcmp(method, "awq") == 0;
+  m->architecture = arena_string(m->arena, json_text(json_get(o, "model_type"), "unknown"));
+  if (!m->architecture) return fail_no_memory(error);
+  m->n_blocks = (int32_t)blocks;
+  m->n_embd = c.hidden;
+  m->vocab = c.vocab;
+  m->trained_context = ANY(o, 0, "max_position_embeddings", "n_positions");
+  m->experts_used = ANY(o, 0, "num_experts_per_tok", "num_experts_per_token", "moe_topk");
+  m->latent_rank = c.kv_rank;
+  read_state(m, o);
+  *out = c;
+  return read_layers(&c, m, o, error);
+}
+
+/* Biases, scales and what else is no weight. */
+static bool is_weight(const char *name) {
+  size_t n = strlen(name);
+  return n > 7 && strcmp(name + n - 7, ".weight") == 0;
+}
+
+typedef struct shape_row {
+  const char *words;
+  int64_t out, in; /* in 0: a vector */
+} shape_row;
+
+bool hf_config_shape(int32_t *rank, int64_t dims[LM_MOST_RANK], const hf_config *c, const char *name) {
+  bool latent = c->kv_rank > 0, shared = strstr(name, "shared_expert"), routed = strstr(name, "experts.") && !shared;
+  int64_t query = c->heads * (latent ? c->nope + c->rope : c->head), value = c->heads * (latent ? c->value : c->head);
+  int64_t ff = routed ? c->expert_ff : shared ? c->shared_ff : c->ff, h = c->hidden;
+  const shape_row rows[] = {{" q_a_layernorm ", c->q_rank, 0},
+                            {" kv_a_layernorm ", c->kv_rank, 0},
+                            {" q_norm k_norm ", c->head, 0},
+                            {" q_a_proj ", c->q_rank, h},
+                            {" q_b_proj ", query, c->q_rank},
+                            {" kv_a_proj_with_mqa ", c->kv_rank + c->rope, h},
+                            {" kv_b_proj ", c->heads * (c->nope + c->value), c->kv_rank},
+                            {" q_proj ", c->gated ? 2 * query : query, h},
+                            {" k_proj v_proj ", c->kv_heads * c->head, h},
+                            {" o_proj ", h, value},
+                            {" gate_proj up_proj w1 w3 ", ff, h},
+                            {" down_proj w2 ", h, ff},
+                            {" block_sparse_moe.gate mlp.gate ", c->experts, h},
+                            {" embed_tokens lm_head ", c->vocab, h},
+                            {" input_layernorm post_attention_layernorm model.norm language_model.norm ", h, 0}};
+  if (strstr(name, "linear_attn") || strstr(name, "mixer") || !is_weight(name)) return false;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (!lm_has_word(name, rows[i].words)) continue;
+    *rank = rows[i].in > 0 ? 2 : 1;
+    dims[0] = rows[i].out;
+    dims[1] = rows[i].in;
+    return rows[i].out > 0;
+  }
+  return false;
+}

@@ -1,0 +1,24 @@
+/* read/safetensors_config.h - config.json of Hugging Face models: what it says of the network, and which shapes follow
+ * for the tensors of the usual modules. */
+#ifndef SITU_READ_SAFETENSORS_CONFIG_H
+#define SITU_READ_SAFETENSORS_CONFIG_H
+
+#include "base/json.h"
+#include "read/lm.h"
+
+typedef struct hf_config {
+  int64_t hidden, ff, heads, kv_heads, head, vocab, experts, expert_ff, shared_ff;
+  int64_t q_rank, kv_rank, nope, rope, value; /* attention over a latent vector */
+  int64_t bits;                               /* of quantised weights; 0: none */
+  bool packs_out; /* quantised weights are packed along the outputs, as AWQ does, not along the inputs */
+  bool gated;     /* queries come with a gate of their size */
+  situ_dtype dtype;
+} hf_config;
+
+/* Reads `root` into both: the arrays of `model` are in its arena. BAD_INPUT for what cannot be. */
+situ_status hf_config_read(hf_config *out, lm *model, const json_value *root, const char *path, situ_error *error);
+
+/* The shape that tensor `name` has by the configuration; false where it does not tell. */
+bool hf_config_shape(int32_t *rank, int64_t dims[LM_MOST_RANK], const hf_config *config, const char *name);
+
+#endif

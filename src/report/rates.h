@@ -1,0 +1,20 @@
+/* report/rates.h - tokens per second of plans for language models. */
+#ifndef SITU_REPORT_RATES_H
+#define SITU_REPORT_RATES_H
+
+#include "plan/plan.h"
+#include "problem/problem.h"
+#include "read/reader.h"
+
+/* Of all streams together; 0 where it is not known. */
+typedef struct token_rates {
+  double decode, prefill;
+} token_rates;
+
+/* What is told first: of decoding where tokens are generated, else of prefill; 0 where it is not known. */
+double rates_told(token_rates rates, const situ_model *model);
+
+/* All 0 for what is no language model, and without a plan. */
+token_rates rates_of(const situ_plan *plan, const situ_problem *problem, const situ_model *model);
+
+#endif

@@ -1,0 +1,33 @@
+/* vLLM's pipeline stages (distributed/utils.py, get_pp_indices, August 2026): as many layers on each GPU; of what is
+ * left over one each to the stages before the last, from the back. The embedding is with the first, the head with the
+ * last. docs/theory/baselines/peers.md */
+#include "base/fail.h"
+#include "solve/baselines/peer_layers.h"
+
+static bool serves(const situ_problem *p) {
+  int32_t n_gpus = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) n_gpus += !p->unused[d] && !problem_is_host(p, d);
+  return n_gpus > 0 && peer_layers_serve(p);
+}
+
+static situ_status vllm_equal_solve(solve_run *run) {
+  peer_layers l;
+  if (!peer_layers_find(&l, run)) return fail_no_memory(run->error);
+  int32_t *of_layer = ARENA_NEW(run->arena, int32_t, (int64_t)l.n + 1), k = 0;
+  if (!of_layer) return fail_no_memory(run->error);
+  int32_t stages = l.n_gpus < l.n ? l.n_gpus : l.n, rest = l.n % stages;
+  for (int32_t s = 0; s < stages; s++) {
+    bool more = s < stages - 1 && s >= stages - 1 - rest;
+    for (int32_t i = 0; i < l.n / stages + more; i++) of_layer[k++] = l.gpu[s];
+  }
+  of_layer[l.n] = l.gpu[stages - 1];
+  peer_layers_offer(&l, run, of_layer, NULL, l.gpu[0]);
+  return SITU_STATUS_OK;
+}
+
+const solver vllm_equal_solver = {.name = "vllm_equal",
+                                  .title = "the same number of layers on each GPU, as vLLM's stages",
+                                  .source = "vLLM, distributed/utils.py",
+                                  .models = MODEL_STREAM,
+                                  .serves = serves,
+                                  .solve = vllm_equal_solve};

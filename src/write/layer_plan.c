@@ -1,0 +1,70 @@
+#include "write/layer_plan.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+static bool is_expert(const situ_graph *g, int32_t v) { return strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0; }
+
+static situ_status refuse_split(const situ_problem *p, int32_t v, int32_t d, const char *format, situ_error *error) {
+  return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->name[v],
+                   "is on %s, what belongs to it on %s; %s places whole layers (--granularity block)",
+                   p->platform->devices[d].name, "another device", format);
+}
+
+situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, const situ_problem *p, bool experts,
+                            const char *format, arena *a, situ_error *error) {
+  *out = (layer_plan){.first = -1, .head = -1};
+  if (!layers_find(&out->layers, p->given, a)) return fail_no_memory(error);
+  out->n = out->layers.n;
+  if (out->n == 0)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model, "has no layers, and %s places layers", format);
+  out->device = ARENA_NEW(a, int32_t, out->n);
+  out->spilled = ARENA_ZERO(a, bool, out->n);
+  if (!out->device || !out->spilled) return fail_no_memory(error);
+  for (int32_t k = 0; k < out->n; k++) out->device[k] = -1;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t k = out->layers.of[v], d = plan->device[v];
+    int32_t *of = k >= 0 ? &out->device[k] : out->layers.before[v] ? &out->first : &out->head;
+    if (experts && k >= 0 && is_expert(p->graph, v)) continue;
+    if (*of >= 0 && *of != d) return refuse_split(p, v, d, format, error);
+    *of = d;
+  }
+  int32_t inside = -1; /* the layer whose experts were seen last, and whether all of them are away */
+  for (int32_t v = 0; experts && v < p->n_operators; v++) {
+    int32_t k = out->layers.of[v], d = plan->device[v];
+    if (k < 0 || !is_expert(p->graph, v)) continue;
+    bool away = d != out->device[k];
+    if ((away && !problem_is_host(p, d)) || (inside == k && away != out->spilled[k]))
+      return refuse_split(p, v, d, format, error);
+    inside = k;
+    out->spilled[k] = away;
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status layer_plan_runs(int32_t *n_runs, int32_t *run, int32_t *count, const layer_plan *l, const situ_problem *p,
+                            const char *format, situ_error *error) {
+  *n_runs = 0;
+  for (int32_t k = 0; k < l->n; k++) {
+    if (k > 0 && l->device[k] == l->device[k - 1]) {
+      count[*n_runs - 1]++;
+      continue;
+    }
+    for (int32_t i = 0; i < *n_runs; i++)
+      if (run[i] == l->device[k])
+        return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[l->device[k]].name,
+                         "has layers that do not follow each other, %d among them; %s holds one run for each device",
+                         (int)k, format);
+    run[*n_runs] = l->device[k];
+    count[(*n_runs)++] = 1;
+  }
+  return SITU_STATUS_OK;
+}
+
+int32_t layer_plan_gpu(const situ_problem *p, int32_t device) {
+  int32_t n = 0;
+  if (problem_is_host(p, device)) return -1;
+  for (int32_t d = 0; d < device; d++) n += !problem_is_host(p, d);
+  return n;
+}

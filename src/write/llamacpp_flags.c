@@ -1,0 +1,103 @@
+/* Flags for llama.cpp. Layers go to devices in the order of -dev by the counts of -ts, in which the head counts as one
+ * more of the last; the first ones, which -ngl leaves out, are on the CPU. docs/formats/language-models.md */
+#include "base/fail.h"
+#include "write/layer_plan.h"
+#include "write/writer.h"
+
+static const char format[] = "llama.cpp";
+
+/* The back end that runs a device. */
+static const char *back_end(const situ_device *d) {
+  switch (d->family) {
+    case SITU_FAMILY_GPU_AMD: return "ROCm";
+    case SITU_FAMILY_GPU_INTEL: return "SYCL";
+    case SITU_FAMILY_GPU_APPLE: return "MTL";
+    default: return "CUDA";
+  }
+}
+
+/* What llama.cpp calls a device: the back end, and a number among its devices. */
+static void add_device(text_buffer *out, const situ_problem *p, int32_t device) {
+  const situ_device *devices = p->platform->devices;
+  const char *name = back_end(&devices[device]);
+  int32_t number = 0;
+  for (int32_t d = 0; d < device; d++) number += !devices[d].is_host && back_end(&devices[d]) == name;
+  text_add(out, "%s%d", name, (int)number);
+}
+
+/* The numbers of layers whose experts are on the host. */
+static void add_spilled(text_buffer *out, const layer_plan *l) {
+  bool any = false;
+  for (int32_t k = 0; k < l->n; k++) {
+    if (!l->spilled[k]) continue;
+    text_add(out, "%s%d", any ? "|" : " -ot 'blk\\.(", (int)k);
+    any = true;
+  }
+  if (any) text_add(out, ")\\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU'");
+}
+
+static situ_status add_flags(text_buffer *out, const layer_plan *l, const int32_t *run, const int32_t *count,
+                             int32_t n_runs, const situ_problem *p, situ_error *error) {
+  int32_t from = problem_is_host(p, run[0]), n_gpu_layers = 0, last = run[n_runs - 1];
+  for (int32_t i = from; i < n_runs; i++) {
+    if (problem_is_host(p, run[i]))
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[run[i]].name,
+                       "has layers behind those of %s; llama.cpp keeps the first layers on the CPU, no others",
+                       p->platform->devices[run[i - 1]].name);
+    n_gpu_layers += count[i];
+  }
+  bool head_alone = l->head >= 0 && l->head != last && !problem_is_host(p, l->head);
+  for (int32_t i = from; head_alone && i < n_runs; i++) head_alone = run[i] != l->head;
+  if (l->head >= 0 && l->head != last && !head_alone)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[l->head].name,
+                     "has the head, but the last layers are on %s; llama.cpp keeps the head with the last device",
+                     p->platform->devices[last].name);
+  if (n_gpu_layers == 0 && !head_alone) {
+    text_add(out, "-dev none -ngl 0");
+    return SITU_STATUS_OK;
+  }
+  text_add(out, "-dev ");
+  for (int32_t i = from; i < n_runs; i++) {
+    if (i > from) text_add(out, ",");
+    add_device(out, p, run[i]);
+  }
+  if (head_alone) {
+    if (n_runs > from) text_add(out, ",");
+    add_device(out, p, l->head);
+  }
+  text_add(out, " -sm layer -ts ");
+  for (int32_t i = from; i < n_runs; i++)
+    text_add(out, "%s%d", i > from ? "," : "", (int)(count[i] + (i + 1 == n_runs && !head_alone)));
+  if (head_alone) text_add(out, "%s1", n_runs > from ? "," : "");
+  text_add(out, " -ngl %d", (int)n_gpu_layers + 1);
+  if (l->first >= 0 && !problem_is_host(p, l->first)) {
+    text_add(out, " -ot 'token_embd\\.weight=");
+    add_device(out, p, l->first);
+    text_add(out, "'");
+  }
+  add_spilled(out, l);
+  return SITU_STATUS_OK;
+}
+
+static situ_status write_in(text_buffer *out, const situ_plan *plan, const situ_problem *p, arena *a,
+                            situ_error *error) {
+  layer_plan l;
+  int32_t n_runs, *run = ARENA_NEW(a, int32_t, p->n_devices), *count = ARENA_NEW(a, int32_t, p->n_devices);
+  if (!run || !count) return fail_no_memory(error);
+  TRY(layer_plan_find(&l, plan, p, true, format, a, error));
+  TRY(layer_plan_runs(&n_runs, run, count, &l, p, format, error));
+  TRY(add_flags(out, &l, run, count, n_runs, p, error));
+  if (p->graph->cache_tokens > 0) text_add(out, " -c %lld", (long long)p->graph->cache_tokens);
+  text_add(out, " --fit off\n");
+  return SITU_STATUS_OK;
+}
+
+static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+  arena *a = arena_new();
+  situ_status status = a ? write_in(out, plan, p, a, error) : fail_no_memory(error);
+  arena_free(a);
+  return status;
+}
+
+const writer llamacpp_writer = {
+    .name = "llama.cpp", .title = "flags for llama-server and llama-cli", .suffix = ".txt", .write = write};

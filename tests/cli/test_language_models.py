@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Language models from outside: requests, rules and formats of engines.
+
+    test_language_models.py SITU [NAME...]
+"""
+import pathlib
+import sys
+
+from test_cli import QUICK, SMALL, main, situ, situ_json
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import llm_files
+
+
+def language_model():
+    """A small one, whose layers are 6 times 2.5 MB. What it computes nobody asks."""
+    llm_files.write("m.gguf", *llm_files.dense("llama", 6, 512, 8, 4, 1536, 32000, kind="Q8_0", out_kind="Q8_0"))
+    return "m.gguf"
+
+
+def test_a_language_model_is_written_for_each_engine():
+    path = language_model()
+    for name in ("llama.cpp", "vllm", "device-map", "exo"):
+        situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--write", f"{name}=out")
+        assert pathlib.Path("out").stat().st_size > 30, name
+    situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--context", "700", "--write", "llama.cpp=out")
+    assert " -c 700 --fit off" in pathlib.Path("out").read_text()
+
+
+def test_a_request_takes_as_long_as_its_steps():
+    """A prompt of 600 tokens is two micro-batches of 300; 10 steps of decoding follow, behind 600 .. 609 tokens. On one
+    device, a step at the mean, 604.5, costs what the steps cost on average: attention grows linearly."""
+    path = language_model()
+    call = [path, "--platform", "cpu+rtx3090", "--solver", "single", "--context", "1024", "--unused", "cpu"]
+    whole = situ_json("place", *call, "--prompt", "600", "--generate", "10", "-o", "plan.json")
+    prompt = situ_json("place", *call, "--prompt", "600")
+    decoding = 10 * 1e9 / whole["decode_tokens_per_second"]
+    assert abs(whole["value_ns"] - prompt["value_ns"] - decoding) < 1e-6 * whole["value_ns"], (whole, prompt)
+    assert abs(600e9 / prompt["value_ns"] - prompt["tokens_per_second"]) < 1e-6 * prompt["tokens_per_second"]
+    assert abs(whole["prefill_tokens_per_second"] - prompt["tokens_per_second"]) < 1e-6 * prompt["tokens_per_second"]
+    situ("check", "plan.json")
+    one = situ_json("place", *call)
+    assert abs(1e9 / one["value_ns"] - one["tokens_per_second"]) < 1e-6 * one["tokens_per_second"]
+    situ("place", SMALL, "--prompt", "5", code=3)  # no language model
+    ours = situ_json("inspect", "builtin:llama?layers=1", "--prompt", "64", "--batch", "2")["total"]
+    assert ours == situ_json("inspect", "builtin:llama?layers=1&tokens=64&batch=2")["total"]
+
+
+def test_rules_of_engines_are_no_better_than_ours():
+    path = language_model()
+    peers = ["llamacpp_default", "llamacpp_fit", "accelerate_auto", "vllm_equal", "exo_ring"]
+    call = ["compare", path, "--platform", "cpu+rtx4090+rtx3060", "--granularity", "layer", "--steps", "2000"]
+    rows = situ_json(*call, "--solver", ",".join(["layers", "tabu", *peers]))["rows"]
+    values = {r["solver"]: r["value_ns"] for r in rows}
+    assert all(values[p] for p in peers), values  # all fit
+    assert all(abs(r["tokens_per_second"] * r["value_ns"] / 1e9 - 1) < 1e-6 for r in rows), rows  # a token a step
+    assert min(values["layers"], values["tabu"]) <= min(values[p] for p in peers), values
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))

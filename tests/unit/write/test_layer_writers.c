@@ -1,0 +1,184 @@
+/* Formats by layer: what each tool makes of our flags, by its own rule, is our plan; what a format cannot hold is
+ * refused. */
+#include "../scenario.h"
+#include "situ/write.h"
+
+enum { LAYERS = 6, OPERATORS = 2 * LAYERS + 2 };
+
+/* Embedding, six layers of attention and experts, head; a host d0 and GPUs d1, d2. */
+static scenario network(void) {
+  scenario s = scenario_mesh(3, 1000);
+  char name[64];
+  int32_t before =
+      scenario_add(&s, (situ_operator){.name = "embed", .kind = "Gather", .weight_bytes = 1, .colocation = -1}, 1);
+  for (int k = 0; k < LAYERS; k++)
+    for (int half = 0; half < 2; half++) {
+      snprintf(name, sizeof name, "model.layers.%d.%s", k, half ? "experts" : "attn");
+      situ_operator op = {.name = name, .kind = half ? "ExpertsMatMul" : "MatMul", .weight_bytes = 1, .colocation = -1};
+      int32_t v = scenario_add(&s, op, 1);
+      scenario_tensor(&s, before, 1, v, -1);
+      before = v;
+    }
+  int32_t head =
+      scenario_add(&s, (situ_operator){.name = "lm_head", .kind = "MatMul", .weight_bytes = 1, .colocation = -1}, 1);
+  scenario_tensor(&s, before, 1, head, -1);
+  static const situ_problem_options stream = {.size = sizeof stream, .execution = SITU_EXECUTION_STREAM};
+  scenario_pose(&s, &stream);
+  return s;
+}
+
+/* Writes the plan that the digits say, one for each operator; NULL where it is refused. Free it. */
+static char *write(const scenario *s, const char *writer, const char *digits, situ_error *error) {
+  int32_t device[OPERATORS];
+  situ_plan *plan;
+  char *text;
+  assert_int_equal(strlen(digits), OPERATORS);
+  for (int32_t v = 0; v < OPERATORS; v++) device[v] = digits[v] - '0';
+  assert_int_equal(simulator_plan(&plan, s->simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
+  situ_status status = situ_write(&text, writer, plan, s->problem, error);
+  situ_plan_free(plan);
+  assert_true(status == SITU_STATUS_OK || status == SITU_STATUS_UNSUPPORTED);
+  return text;
+}
+
+static void expect_refused(const char *writer, const char *digits, const char *says) {
+  scenario s = network();
+  situ_error error = {0};
+  assert_null(write(&s, writer, digits, &error));
+  if (!strstr(error.text, says)) fail_msg("%s", error.text);
+  scenario_free(&s);
+}
+
+/* llama.cpp's rule (load_tensors): the first device whose summed part of -ts exceeds (i - start) / act. */
+static void parse_llamacpp(char *digits, const char *text) {
+  int n_gpu_layers, n_devices = 0, devices[4], parts[4];
+  const char *at = strstr(text, "-dev ") + 5;
+  while (sscanf(at, "CUDA%d", &devices[n_devices]) == 1) {
+    n_devices++;
+    at += 5;
+    if (*at != ',') break;
+    at++;
+  }
+  at = strstr(text, "-ngl ");
+  assert_non_null(at);
+  assert_int_equal(sscanf(at, "-ngl %d", &n_gpu_layers), 1);
+  at = strstr(text, "-ts ");
+  float total = 0;
+  for (int i = 0; at && i < n_devices; i++) {
+    parts[i] = (int)strtol(at + (i ? 0 : 4), (char **)(uintptr_t)&at, 10);
+    total += (float)parts[i];
+    if (*at == ',') at++;
+  }
+  int start = LAYERS + 1 - n_gpu_layers > 0 ? LAYERS + 1 - n_gpu_layers : 0;
+  int act = n_gpu_layers < LAYERS + 1 ? n_gpu_layers : LAYERS + 1;
+  strcpy(digits, "0");
+  if (strstr(text, "token_embd\\.weight=CUDA")) digits[0] = (char)('1' + strstr(text, "weight=CUDA")[11] - '0');
+  for (int i = 0; i <= LAYERS; i++) {
+    float sum = 0;
+    int d = 0;
+    for (int k = 0; i >= start && k < n_devices; k++) {
+      sum += (float)parts[k];
+      if (d == 0 && sum / total > (float)(i - start) / (float)act) d = devices[k] + 1;
+    }
+    char number[16];
+    snprintf(number, sizeof number, "%d", i);
+    const char *list = strstr(text, "blk\\.("), *end = list ? strchr(list, ')') : NULL;
+    const char *found = list ? strstr(list, number) : NULL;
+    bool spilled = found && found < end;
+    digits[1 + 2 * i] = (char)('0' + d);
+    if (i < LAYERS) digits[2 + 2 * i] = (char)('0' + (spilled ? 0 : d));
+  }
+  digits[OPERATORS] = '\0';
+}
+
+static void what_llamacpp_makes_of_our_flags_is_our_plan(void **state) {
+  (void)state;
+  static const char *const plans[] = {"01111111122222", "00000111111222", "21111111111112", "01111111111111",
+                                      "02222222222221", "00000000000001", "01110111022222"};
+  scenario s = network();
+  for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+    situ_error error = {0};
+    char *text = write(&s, "llama.cpp", plans[i], &error), again[OPERATORS + 1];
+    if (!text) fail_msg("%s: %s", plans[i], error.text);
+    assert_non_null(strstr(text, "--fit off"));
+    parse_llamacpp(again, text);
+    if (strcmp(again, plans[i]) != 0) fail_msg("%s became %s by %s", plans[i], again, text);
+    free(text);
+  }
+  scenario_free(&s);
+}
+
+static void what_llamacpp_cannot_hold_is_refused(void **state) {
+  (void)state;
+  expect_refused("llama.cpp", "01111110000000", "keeps the first layers on the CPU");
+  expect_refused("llama.cpp", "01122112222222", "do not follow each other");
+  expect_refused("llama.cpp", "01111111111110", "keeps the head with the last device");
+  expect_refused("llama.cpp", "01211111111111", "whole layers"); /* experts on another GPU */
+}
+
+static void vllm_gets_the_layers_of_each_stage(void **state) {
+  (void)state;
+  scenario s = network();
+  char *text = write(&s, "vllm", "22222222211111", NULL); /* layers 0-3 on the second GPU */
+  assert_string_equal(text, "CUDA_VISIBLE_DEVICES=1,0\nVLLM_PP_LAYER_PARTITION=4,2\n--pipeline-parallel-size 2\n");
+  free(text);
+  scenario_free(&s);
+  expect_refused("vllm", "00000111111111", "is a host");
+  expect_refused("vllm", "21111111122222", "another device than the first and the last layer");
+}
+
+static void a_device_map_names_each_module_once(void **state) {
+  (void)state;
+  scenario s = network();
+  char *text = write(&s, "device-map", "01100221100221", NULL);
+  assert_string_equal(text,
+                      "{\n  \"embed\": \"cpu\",\n  \"model.layers.0\": 0,\n  \"model.layers.1\": \"cpu\",\n"
+                      "  \"model.layers.2\": 1,\n  \"model.layers.3\": 0,\n  \"model.layers.4\": \"cpu\",\n"
+                      "  \"model.layers.5\": 1,\n  \"lm_head\": 0\n}\n");
+  free(text);
+  scenario_free(&s);
+  expect_refused("device-map", "01211111111111", "whole layers");
+}
+
+static void exo_gets_half_open_ranges(void **state) {
+  (void)state;
+  scenario s = network();
+  char *text = write(&s, "exo", "11111222222222", NULL);
+  assert_non_null(
+      strstr(text, "\"node\": \"d1\", \"device_rank\": 0, \"world_size\": 2, \"start_layer\": 0, \"end_layer\": 2"));
+  assert_non_null(
+      strstr(text, "\"node\": \"d2\", \"device_rank\": 1, \"world_size\": 2, \"start_layer\": 2, \"end_layer\": 6"));
+  free(text);
+  scenario_free(&s);
+}
+
+static void a_graph_without_layers_has_no_such_form(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, 1000);
+  scenario_add(&s, (situ_operator){.name = "alone"}, 1);
+  static const situ_problem_options stream = {.size = sizeof stream, .execution = SITU_EXECUTION_STREAM};
+  scenario_pose(&s, &stream);
+  int32_t device[] = {1};
+  situ_plan *plan;
+  assert_int_equal(simulator_plan(&plan, s.simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
+  static const char *const names[] = {"llama.cpp", "vllm", "device-map", "exo"};
+  for (int i = 0; i < 4; i++) {
+    char *text;
+    assert_int_equal(situ_write(&text, names[i], plan, s.problem, NULL), SITU_STATUS_UNSUPPORTED);
+    assert_null(text);
+  }
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_llamacpp_makes_of_our_flags_is_our_plan),
+      cmocka_unit_test(what_llamacpp_cannot_hold_is_refused),
+      cmocka_unit_test(vllm_gets_the_layers_of_each_stage),
+      cmocka_unit_test(a_device_map_names_each_module_once),
+      cmocka_unit_test(exo_gets_half_open_ranges),
+      cmocka_unit_test(a_graph_without_layers_has_no_such_form),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
