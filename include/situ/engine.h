@@ -3,7 +3,7 @@
  * An engine is a library of others that is found at run time and works in processes of its own, so that whatever
  * becomes of it, the caller goes on: a crash, a hang or nonsense is the status ENGINE. Measurements need the machine
  * for themselves; two at once disturb each other. docs/engines.md says where libraries are looked for; the environment
- * variable SITU_ONNXRUNTIME names that of ONNX Runtime. */
+ * variables SITU_ONNXRUNTIME and SITU_OPENVINO name them. */
 #ifndef SITU_ENGINE_H
 #define SITU_ENGINE_H
 
@@ -42,6 +42,7 @@ typedef struct situ_measure_options {
   size_t size;
   const char *engine;              /* by name; NULL: the first of the table */
   const char *library;             /* where it is; NULL: it is looked for */
+  const char *device;              /* of the engine, in its words ("CPU", "GPU"); NULL: its CPU */
   const situ_read_options *read;   /* of the model, where the call reads one; may be NULL */
   double time_limit_s;             /* of the whole measuring; 0: 60 s. Also the most that one answer may take */
   situ_measure_callback *progress; /* may be NULL */

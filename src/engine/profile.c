@@ -57,8 +57,9 @@ static int32_t find_node(const reading *r, char *name) {
     if (!r->named && own > 0) return (int32_t)own - 1;
     if (r->named && node >= 0) return node;
     if (value >= 0 && f->values[value].maker >= 0) return f->values[value].maker;
-    char *cut = strrchr(name, '_');
-    if (!cut || cut == name) return -1;
+    char *cut = name + strlen(name);
+    while (cut > name && *cut != '_' && *cut != '/') cut--;
+    if (cut == name) return -1;
     *cut = '\0';
   }
 }

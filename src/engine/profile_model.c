@@ -53,6 +53,7 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *
                                 situ_error *error) {
   executor *plain = NULL, *profiled = NULL;
   const char *path;
+  int32_t n_first = -1;
   node_times times;
   json_value *events = NULL;
   int64_t *whole_ns = ARENA_NEW(p->arena, int64_t, m->options.items);
@@ -61,11 +62,11 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *
   m->executor.named = m->executor.profile = true;
   if (status == SITU_STATUS_OK) status = executor_start(&profiled, parts, &m->executor, error);
   if (status == SITU_STATUS_OK) status = run_all(m, profiled, "with a profile", whole_ns, &p->n_runs, error);
-  if (status == SITU_STATUS_OK) status = executor_profile(profiled, &path, error);
+  if (status == SITU_STATUS_OK) status = executor_profile(profiled, &path, &n_first, error);
   if (status == SITU_STATUS_OK) status = run_all(m, plain, "without a profile", whole_ns, &p->n_runs, error);
   if (status == SITU_STATUS_OK) status = json_read(&events, path, error);
   if (status == SITU_STATUS_OK)
-    status = profile_read(&times, events, parts, m->options.warm_up + 1, true, p->arena, error);
+    status = profile_read(&times, events, parts, n_first < 0 ? m->options.warm_up + 1 : n_first, true, p->arena, error);
   p->whole_ns = median_of(whole_ns, p->n_runs, &p->whole_half_ns);
   if (status == SITU_STATUS_OK) status = take_times(p, &times, file, error);
   json_free(events);
