@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "graph/graph.h"
+#include "platform/platform.h"
 
 const cost_model *const cost_models[] = {&cost_roofline, NULL};
 
@@ -68,6 +69,7 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
 static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   const situ_graph *g = e->graph;
   const char *path = e->options->table_path;
+  situ_platform linked = *e->platform; /* with the links of the table, on the routes of the platform */
   int32_t *given = NULL;
   fusion work;
   if (path) {
@@ -75,9 +77,12 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
     if (!given) return fail_no_memory(error);
     for (int32_t v = 0; v < g->n_operators; v++) given[v] = -1;
     TRY(cost_table_read(&e->table, given, g, path, error));
+    linked.links = ARENA_COPY(scratch, e->platform->links, situ_link, e->platform->n_links);
+    if (!linked.links) return fail_no_memory(error);
+    TRY(cost_table_links(linked.links, e->platform, path, e->table, error));
   }
   if (!fusion_find(&work, g, e->profile->rules, given, scratch)) return fail_no_memory(error);
-  TRY(e->model->estimate(&e->costs, g, e->platform, &work, e->options, error));
+  TRY(e->model->estimate(&e->costs, g, &linked, &work, e->options, error));
   if (work.group) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
     if (!e->costs->group) return fail_no_memory(error);

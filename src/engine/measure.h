@@ -3,6 +3,7 @@
 #define SITU_ENGINE_MEASURE_H
 
 #include "engine/executor.h"
+#include "engine/handover.h"
 #include "plan/plan.h"
 
 enum { MEASURE_NAME_BYTES = 64 };
@@ -37,7 +38,9 @@ struct situ_profile {
   int64_t kernels_ns;                  /* sum of all kernels, as the profile has it */
   int64_t *time_ns;                    /* [operator] so scaled that they sum to whole_ns */
   double *spread;                      /* [operator] */
+  int32_t *kernel, *next;              /* [operator] first of the kernel that it ran in; the next of it, -1: none */
   int32_t n_timed;                     /* operators with a time of their own */
+  handover handover;                   /* between two workers; rate 0: not measured */
 };
 
 /* One part of a plan, or one device of a pipeline. */

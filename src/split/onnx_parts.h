@@ -36,6 +36,10 @@ situ_status onnx_parts_find(onnx_parts **out, const onnx_file *file, const situ_
                             const int32_t *rank, situ_error *error);
 void onnx_parts_free(onnx_parts *parts);
 
+/* Gives a device to nodes that have none (-1), as onnx_parts_find does: that of the first value that they read, else
+ * that of their first reader. */
+situ_status onnx_devices_fill(int32_t *device, const onnx_file *file, situ_error *error);
+
 /* The type of a value: as declared, else as the graph has it. UNSUPPORTED where neither knows its element type, or it
  * is no tensor. */
 situ_status onnx_parts_port(const onnx_parts *parts, int32_t value, onnx_port *out, situ_error *error);

@@ -9,8 +9,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 
-/* Whether the reader folded an operator: it makes nothing that counts, for nobody. */
-static bool is_folded(const situ_graph *g, int32_t v) {
+bool plan_parts_folded(const situ_graph *g, int32_t v) {
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     if (g->size_bytes[t] > 0 || g->use_start[t] < g->use_start[t + 1]) return false;
   return g->in_start[v] == g->in_start[v + 1];
@@ -27,7 +26,7 @@ static situ_status read_plan(int32_t *device, int32_t *rank, const onnx_file *fi
       return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v],
                        "is no node of %s; only plans of forward passes of ONNX models can be split", file->path);
     rank[node] = i;
-    if (!is_folded(g, v)) device[node] = plan ? plan->device[v] : 0;
+    if (!plan_parts_folded(g, v)) device[node] = plan ? plan->device[v] : 0;
   }
   return SITU_STATUS_OK;
 }

@@ -11,6 +11,9 @@ import sys
 
 from test_cli import QUICK, SHARED, SITU, SMALL, Skip, main, need, rounds_of, situ, situ_json
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+from onnx_writer import graph, model, node, value
+
 OWN = SITU.parent / "engines"  # what tools/setup.sh engines installs
 for variable in "SITU_ONNXRUNTIME", "SITU_OPENVINO":
     if OWN.is_dir():
@@ -72,7 +75,10 @@ def test_a_profile_sums_to_the_whole_and_is_read_as_costs():
     total = sum(row["time_ns"] for row in found["times"])
     assert abs(total - found["measured_ns"]) <= len(found["times"]), (total, found["measured_ns"])
     table = json.loads(pathlib.Path("costs.json").read_text())
-    assert table["classes"] == ["cpu"] and len(table["operators"]) == found["operators"]
+    named = len(table["operators"]) + sum(len(group["operators"]) for group in table["groups"])
+    assert table["classes"] == ["cpu"] and named == found["operators"]
+    link, = table["links"]  # a message and a wait on this host: above 1 us, below 10 ms
+    assert link["from"] == link["to"] == "cpu" and 1000 < link["latency"] < 10**7 and link["bytes_per_s"] > 1e8, link
     placed = situ_json("place", path, "--platform", "2*cpu", "--cost-table", "costs.json", "--steps", "100")
     assert abs(placed["best_single_ns"] - found["measured_ns"]) <= found["operators"]
 
@@ -99,6 +105,38 @@ def test_a_profile_of_elsewhere_needs_no_engine():
     situ("profile", need("data/onnx/mnist.onnx"), "--from", need("data/onnx/mnist.onnx"), code=3)
     pathlib.Path("none.json").write_text("[]")
     situ("profile", need("data/onnx/mnist.onnx"), "--from", "none.json", code=3, err="has no run after the first 1")
+
+
+def kernels(*names_and_times):
+    """A profile of two runs, of which the first is left out."""
+    run = [{"cat": "Node", "name": f"{name}_kernel_time", "ts": 100 * i, "dur": us, "args": {"op_name": kind}}
+           for i, (name, kind, us) in enumerate(names_and_times)] + [{"cat": "Session", "name": "model_run"}]
+    pathlib.Path("profile.json").write_text(json.dumps(run + run))
+
+
+def test_what_has_no_kernel_of_its_own_is_in_the_group_of_the_last_of_what_it_reads():
+    """Abs and Neg read x, Add reads both and Relu the sum; Abs and Neg ran, Neg after Abs: the rest is in its kernel."""
+    nodes = [node("Abs", ["x"], ["c"], "first"), node("Neg", ["x"], ["m"], "second"),
+             node("Add", ["c", "m"], ["s"], "sum"), node("Relu", ["s"], ["y"], "last")]
+    pathlib.Path("m.onnx").write_bytes(model(graph(nodes, [value("x", [4])], [value("y", [4])])))
+    kernels(("first", "Abs", 7), ("second", "Neg", 5))
+    situ("profile", "m.onnx", "--from", "profile.json", "-o", "costs.json")
+    table = json.loads(pathlib.Path("costs.json").read_text())
+    assert table["groups"] == [{"operators": ["second", "sum", "last"], "times": {"cpu": 5000}}], table
+    assert table["operators"] == {"first": {"cpu": 7000}}, table
+    placed = situ_json("place", "m.onnx", "--platform", "2*cpu", "--cost-table", "costs.json", "--steps", "10")
+    assert placed["best_single_ns"] == 12000, placed
+
+
+def test_time_of_shapes_that_the_reader_folds_is_where_they_run():
+    """h = Shape(Abs(x)) is known to the reader, and the engine computes it: beside Abs, whatever device a plan gives it."""
+    nodes = [node("Abs", ["x"], ["a"], "wide"), node("Shape", ["a"], ["h"], "shape"),
+             node("ConstantOfShape", ["h"], ["z"], "zeros"), node("Add", ["a", "z"], ["y"], "sum")]
+    pathlib.Path("m.onnx").write_bytes(model(graph(nodes, [value("x", [4])], [value("y", [4])])))
+    kernels(("wide", "Abs", 7), ("shape", "Shape", 20), ("zeros", "ConstantOfShape", 3), ("sum", "Add", 5))
+    found = situ_json("profile", "m.onnx", "--from", "profile.json")
+    times = {row["name"]: row["time_ns"] for row in found["times"]}
+    assert times["wide"] >= 27000 and times["shape"] == 0 and sum(times.values()) == 35000, times
 
 
 def random_placement(path, n_devices, seed):
