@@ -65,5 +65,8 @@ situ_status executor_profile(executor *x, const char **path, int32_t *n_first, s
 /* The greatest difference of an output from the same of another executor, by the greatest magnitude of that output;
  * infinite where shapes, types or places of NaN differ. */
 double executor_difference(const executor *x, const executor *other);
+/* Up to which difference outputs are equal: 1e-4, more where half floats are handed on, since an engine rounds to these
+ * only where it has to (ONNX Runtime computes single ones between nodes that are not cut apart). */
+double executor_tolerance(const executor *x);
 
 #endif

@@ -64,7 +64,7 @@ struct situ_run {
   int64_t predicted_ns, measured_ns, half_ns; /* latency, or period of a pipeline */
   int64_t whole_ns, whole_half_ns;            /* latency of the whole model on one device of the engine */
   int64_t latency_ns;                         /* of one input alone */
-  double difference;                          /* of outputs, by their magnitude */
+  double difference, tolerance;               /* of outputs, by their magnitude; what counts as equal */
   int32_t n_parts, n_transfers;
   run_stage *parts;
   run_transfer *transfers;
