@@ -4,6 +4,7 @@
 
 #include "engine/executor.h"
 #include "engine/handover.h"
+#include "engine/race.h"
 #include "plan/plan.h"
 
 enum { MEASURE_NAME_BYTES = 64 };
@@ -69,6 +70,25 @@ struct situ_run {
   run_stage *parts;
   run_transfer *transfers;
 };
+
+struct situ_race {
+  arena *arena;
+  char engine[2 * MEASURE_NAME_BYTES];
+  bool pipeline; /* periods, not latencies */
+  int32_t n, rounds, winner;
+  race_lane *lanes;      /* [n] */
+  const char **names;    /* [n] what each candidate is; static storage */
+  const char **why;      /* [n] why the engine refused it; "" where it did not */
+  uint64_t *hash;        /* [n] of the placement */
+  int64_t *predicted_ns; /* [n] */
+};
+
+/* The race of plans of one problem of an ONNX file at `model`. ENGINE or UNSUPPORTED where none of them runs. */
+situ_status race_plans(situ_race **out, const situ_plan *const *plans, const char *const *names, int32_t n,
+                       const situ_problem *problem, const char *model, const situ_measure_options *options,
+                       situ_error *error);
+/* What was measured, as JSON; NULL without memory. */
+json_value *race_log(const situ_race *race);
 
 /* situ_run_plan for a problem of an ONNX file at `model`; dimensions as options->read has them. */
 situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,

@@ -194,6 +194,25 @@ def test_parts_of_random_cuts_give_the_outputs_of_the_whole():
     assert n_run > 0
 
 
+def test_the_fastest_of_several_plans_is_kept_and_its_log_replays():
+    engine()
+    path = need("data/onnx/light_squeezenet.onnx")
+    search = ["place", path, "--platform", "2*cpu", "--steps", "100", "--measure", "4"]
+    measured = situ(*search, "--rounds", "8", "--race-log", "log.json", "-o", "plan.json")
+    log = json.loads(pathlib.Path("log.json").read_text())
+    best = log["plans"][log["winner"]]
+    assert 2 <= len(log["plans"]) <= 4 and "fastest" in measured
+    assert all(best["median_ns"] <= other["median_ns"] for other in log["plans"] if not other["dropped"]), log
+    assert all(len(other["times_ns"]) <= len(best["times_ns"]) for other in log["plans"]), log
+    kept = json.loads(pathlib.Path("plan.json").read_text())["operators"]
+    again = situ(*search, "--race-from", "log.json", "--race-log", "again.json", "-o", "plan.json")
+    assert again.splitlines()[: len(log["plans"]) + 1] == measured.splitlines()[: len(log["plans"]) + 1]
+    assert pathlib.Path("again.json").read_bytes() == pathlib.Path("log.json").read_bytes()
+    assert json.loads(pathlib.Path("plan.json").read_text())["operators"] == kept
+    situ(*search[:-1], "2", "--race-from", "log.json", code=3, err="is no log of a race of 2 plans")
+    situ("place", SMALL, *QUICK, "--measure", "2", code=3, err="is no ONNX model")
+
+
 def test_what_cannot_be_run_says_why():
     engine()
     situ("place", SMALL, *QUICK, "-o", "plan.json")
