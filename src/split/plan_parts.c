@@ -44,6 +44,15 @@ situ_status plan_parts_find(onnx_parts **out, const onnx_file *file, const situ_
   return status;
 }
 
+situ_status plan_parts_devices(int32_t *device, const onnx_file *file, const situ_graph *graph, const situ_plan *plan,
+                               situ_error *error) {
+  arena *a = arena_new();
+  int32_t *rank = a ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
+  situ_status status = rank ? read_plan(device, rank, file, graph, plan, error) : fail_no_memory(error);
+  arena_free(a);
+  return status == SITU_STATUS_OK ? onnx_devices_fill(device, file, error) : status;
+}
+
 /* ---- manifest ---- */
 
 /* {name, from}: from is the part that makes it, null for an input of the model. */
