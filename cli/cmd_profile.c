@@ -48,7 +48,10 @@ const command profile_command = {
         "elsewhere is read instead. Exit code 8 when there is no engine or "
         "it "
         "fails.",
-    .examples = "situ profile --help\n",
+    .examples =
+        "situ profile model.onnx -o costs.json\n"
+        "situ place model.onnx --platform '2*cpu' --cost-table costs.json\n"
+        "situ profile model.onnx --engine openvino --items 50 --json\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = 1,

@@ -20,6 +20,9 @@ import time
 import xml.dom.minidom
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+from onnx_writer import graph, model, node, value
+
 SITU = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path("situ")
 UPDATE = "--update" in sys.argv
 SHARED = pathlib.Path(os.environ.get("SITU_SHARED", "nowhere"))
@@ -653,6 +656,8 @@ def test_completion_is_valid_shell():
 @thorough
 def test_examples_of_the_help_work():
     learns = len(situ_json("list", "learners")["learners"]) > 0
+    pathlib.Path("model.onnx").write_bytes(model(graph([node("Relu", ["x"], ["y"], "r"), node("Abs", ["y"], ["z"], "a")],
+                                                       [value("x", [4])], [value("z", [4])])))
     for name in COMMANDS:
         if name == "learn" and not learns:
             continue
@@ -660,6 +665,8 @@ def test_examples_of_the_help_work():
         for line in text[text.index("Examples:"):].splitlines()[1:]:
             line = line.strip().replace("situ place builtin:inception-v3", "situ place --steps 500 builtin:inception-v3")
             done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), timeout=120)
+            if name in ("profile", "run") and done.returncode == 8 and "was found neither in" in done.stderr:
+                break  # engines need not be installed
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
             if "--json" in line:
                 json.loads(done.stdout)

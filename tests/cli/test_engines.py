@@ -6,8 +6,11 @@
 import json
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
+import time
 
 from test_cli import QUICK, SHARED, SITU, SMALL, Skip, main, need, rounds_of, situ, situ_json
 
@@ -227,6 +230,40 @@ def test_what_cannot_be_run_says_why():
             situ("run", "plan.json", "--engine", name, "--time-limit", "0.000001", code=8,
                  err="gave no answer|listens no more")
             situ("run", "plan.json", "--engine", name, "--device", "FROB", code=3, err="FROB")
+    assert set(pathlib.Path("/tmp").glob("situ-??????")) <= before
+    assert subprocess.run(["pgrep", "-P", str(os.getpid()), "situ"], capture_output=True).stdout == b""
+
+
+def worker_of(process):
+    """The first worker of a process, once it has one that runs an engine: it has loaded its library then."""
+    for _ in range(400):
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        for child in children.read_text().split() if children.exists() else []:
+            try:
+                if re.search("libonnxruntime|libopenvino_intel_cpu", pathlib.Path(f"/proc/{child}/maps").read_text()):
+                    return int(child)
+            except OSError:
+                pass  # it has just ended
+        time.sleep(0.02)
+    raise AssertionError("no worker began")
+
+
+def test_a_worker_that_is_killed_or_stopped_is_one_error_and_nothing_stays():
+    path = need("data/onnx/mnist.onnx")
+    situ("place", path, "--platform", "2*cpu", "--steps", "10", "-o", "plan.json")
+    found = [name for name, row in rows().items() if not row["missing"]]
+    if not found:
+        raise Skip("no engine is installed (tools/setup.sh engines)")
+    before = set(pathlib.Path("/tmp").glob("situ-??????"))
+    for name in found:
+        for kind, limit, told in ((signal.SIGKILL, "60", "killed by signal 9|ended during"),
+                                  (signal.SIGSTOP, "2", "gave no answer to")):
+            run = subprocess.Popen([SITU, "run", "plan.json", "--engine", name, "--items", "1000000", "--time-limit",
+                                    limit], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            os.kill(worker_of(run), kind)
+            _, text = run.communicate(timeout=60)
+            assert run.returncode == 8 and re.search(told, text), (name, kind, run.returncode, text)
+            assert len(text.strip().splitlines()) == 1, text
     assert set(pathlib.Path("/tmp").glob("situ-??????")) <= before
     assert subprocess.run(["pgrep", "-P", str(os.getpid()), "situ"], capture_output=True).stdout == b""
 
