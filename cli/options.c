@@ -578,9 +578,9 @@ static const option profile_rows[] = {
     {.name = "from",
      .kind = OPTION_TEXT,
      .offset = AT(profile_from),
-     .value = "PROFILE.json",
+     .value = "PROFILE",
      .family = "file",
-     .about = "Run nothing: take the times of this profile, which ONNX Runtime wrote elsewhere."},
+     .about = "Run nothing: take the times of this profile, which was made elsewhere."},
     {0}};
 const option_group profile_inputs = {"Profile", profile_rows};
 

@@ -66,8 +66,9 @@ typedef struct situ_profile situ_profile;
  * have 0. UNSUPPORTED where the engine refuses the model. */
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
                                         situ_error *error);
-/* The same from a profile that ONNX Runtime wrote elsewhere (its JSON trace), without an engine; of the options `read`
- * counts. Its first run is left out; kernels count to the nodes that they name. BAD_INPUT where it is no such profile.
+/* The same from a profile that was made elsewhere, without an engine: ONNX Runtime's JSON trace, TensorRT's layer
+ * times, OpenVINO's average counters. Of the options `read` counts. The first run of a trace is left out; kernels count
+ * to the nodes that they name. BAD_INPUT where it is no such profile.
  */
 SITU_API situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
                                        const situ_measure_options *options, situ_error *error);

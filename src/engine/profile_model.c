@@ -5,6 +5,7 @@
 
 #include "base/arguments.h"
 #include "base/checked.h"
+#include "engine/foreign.h"
 #include "engine/measure.h"
 #include "engine/profile.h"
 #include "read/reader.h"
@@ -136,15 +137,17 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *
 /* A profile that was made elsewhere: its first run warms up, and what it says is all that is known of the whole. */
 static situ_status read_file(situ_profile *p, const char *path, const onnx_file *file, const onnx_parts *parts,
                              situ_error *error) {
-  json_value *events;
+  json_value *events = NULL;
   node_times times;
-  TRY(json_read(&events, path, error));
-  situ_status status = profile_read(&times, events, parts, 1, false, p->arena, error);
+  const char *title = "";
+  int32_t n_first = 0;
+  situ_status status = foreign_read(&events, &title, &n_first, path, error);
+  if (status == SITU_STATUS_OK) status = profile_read(&times, events, parts, n_first, false, p->arena, error);
   json_free(events);
   TRY(status);
   p->n_runs = times.n_runs;
   for (int32_t v = 0; v < file->n_nodes; v++) p->whole_ns = sat_add(p->whole_ns, times.median_ns[v]);
-  snprintf(p->engine, sizeof p->engine, "a profile of ONNX Runtime");
+  snprintf(p->engine, sizeof p->engine, "%s", title);
   return take_times(p, &times, parts, error);
 }
 

@@ -131,6 +131,40 @@ def test_what_has_no_kernel_of_its_own_is_in_the_group_of_the_last_of_what_it_re
     assert placed["best_single_ns"] == 12000, placed
 
 
+def four_nodes():
+    nodes = [node("Abs", ["x"], ["a"], "first"), node("Relu", ["a"], ["b"], "second"),
+             node("Neg", ["b"], ["c"], "third"), node("Exp", ["c"], ["y"], "last")]
+    pathlib.Path("m.onnx").write_bytes(model(graph(nodes, [value("x", [4])], [value("y", [4])])))
+
+
+def times_from(profile):
+    found = situ_json("profile", "m.onnx", "--from", profile)
+    return found["engine"], {row["name"]: row["time_ns"] for row in found["times"]}
+
+
+def test_layers_of_tensorrt_are_read_by_their_medians():
+    """Joined names are a fusion, copies between layouts belong to what ran before them; times in ms."""
+    four_nodes()
+    layers = [{"count": 9}, {"name": "first + second", "timeMs": 9, "averageMs": 1, "medianMs": 0.0125, "percentage": 50},
+              {"name": "third input reformatter 0", "timeMs": 9, "averageMs": 0.001}, {"name": "third", "averageMs": 0.5},
+              {"name": "last", "averageMs": 0.25, "medianMs": 0.2}]
+    pathlib.Path("trt.json").write_text(json.dumps(layers))
+    engine_name, times = times_from("trt.json")
+    assert engine_name == "a profile of TensorRT"
+    assert times == {"first": 12500 + 1000, "second": 0, "third": 500000, "last": 200000}, times
+
+
+def test_counters_of_openvino_are_read():
+    four_nodes()
+    pathlib.Path("counters.csv").write_text(
+        "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms);\n"
+        "first;EXECUTED;Abs;jit_avx2_f32;0.015;0.015;\nsecond;OPTIMIZED_OUT;Relu;undef;0;0;\n"
+        "third;EXECUTED;Neg;ref;1.5;1.5;\nlast;NOT_RUN;Exp;ref;7;7;\nTotal;;;;8.5;8.5;\n")
+    engine_name, times = times_from("counters.csv")
+    assert engine_name == "counters of OpenVINO"
+    assert times == {"first": 15000, "second": 0, "third": 1500000, "last": 0}, times
+
+
 def test_time_of_shapes_that_the_reader_folds_is_where_they_run():
     """h = Shape(Abs(x)) is known to the reader, and the engine computes it: beside Abs, whatever device a plan gives it."""
     nodes = [node("Abs", ["x"], ["a"], "wide"), node("Shape", ["a"], ["h"], "shape"),
