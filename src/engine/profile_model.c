@@ -107,8 +107,7 @@ static situ_status take_times(situ_profile *p, node_times *times, const onnx_par
   return SITU_STATUS_OK;
 }
 
-static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *file, const onnx_parts *parts,
-                                situ_error *error) {
+static situ_status measure_file(situ_profile *p, measuring *m, const onnx_parts *parts, situ_error *error) {
   executor *plain = NULL, *profiled = NULL;
   const char *path;
   int32_t n_first = -1;
@@ -170,7 +169,7 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
   situ_status status = onnx_file_open(&file, model, error);
   if (status == SITU_STATUS_OK) status = plan_parts_find(&parts, file, p->model->graph, NULL, error);
   if (status == SITU_STATUS_OK)
-    status = from ? read_file(p, from, file, parts, error) : measure_file(p, &m, file, parts, error);
+    status = from ? read_file(p, from, file, parts, error) : measure_file(p, &m, parts, error);
   onnx_parts_free(parts);
   onnx_file_free(file);
   return status;
