@@ -2,17 +2,18 @@
 
 #include "cli.h"
 
-static const option_group *const groups[] = {&model_options, &problem_options, &fix_options,
-                                             &start_options, &solve_options,   &fewer_options,
-                                             &plan_outputs,  &common_options,  NULL};
+static const option_group *const groups[] = {
+    &model_options, &problem_options, &fix_options,  &start_options,  &solve_options,
+    &fewer_options, &race_options,    &plan_outputs, &common_options, NULL};
 
-static int show(const arguments *a, const situ_plan *plan, const situ_instance *instance) {
+static int show(const arguments *a, const situ_plan *plan, const situ_instance *instance, const situ_race *race) {
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_model *model = situ_instance_model(instance);
   FILE *to = people(a);
   report r = {0};
   situ_report_options look = report_options(to);
-  int code = print_report(to, &r, situ_report_plan(&r.text, plan, problem, model, &look, &r.error));
+  int code = race ? print_report(to, &r, situ_report_race(&r.text, race, &look, &r.error)) : EXIT_OK;
+  if (code == EXIT_OK) code = print_report(to, &r, situ_report_plan(&r.text, plan, problem, model, &look, &r.error));
   if (code == EXIT_OK && a->gantt && situ_plan_exists(plan))
     code = print_report(to, &r, situ_report_gantt(&r.text, plan, problem, &look, &r.error));
   if (code == EXIT_OK) code = write_outputs(a, plan, instance);
@@ -51,6 +52,7 @@ static int run(arguments *a) {
   if (code != EXIT_OK) return code;
   situ_plan *plan = NULL;
   situ_instance *instance = NULL;
+  situ_race *race = NULL;
   situ_error error = {0};
   heard said = {.n = 0};
   progress p = progress_start();
@@ -61,16 +63,21 @@ static int run(arguments *a) {
   a->solve.log = hear;
   a->solve.log_context = &said;
   interrupt_catch();
-  situ_status status = situ_place(&plan, &instance, &a->instance, &a->solve, &error);
+  a->measure.progress = progress_measure;
+  a->measure.context = &p;
+  situ_status status = a->n_measured ? situ_place_measured(&plan, &instance, &race, &a->instance, &a->solve,
+                                                           a->n_measured, &a->measure, &error)
+                                     : situ_place(&plan, &instance, &a->instance, &a->solve, &error);
   progress_stop(&p);
   if (situ_plan_exists(plan))
     for (int k = 0; k < said.n; k++) tell_warning(NULL, SITU_LOG_WARNING, said.line[k]);
   if (status == SITU_STATUS_OK) print_warnings();
-  code = status == SITU_STATUS_OK ? show(a, plan, instance) : fail_reading(&error);
+  code = status == SITU_STATUS_OK ? show(a, plan, instance, race) : fail_reading(&error);
   if (a->trajectory) {
     int written = progress_write(&p, plan, a->trajectory);
     if (code == EXIT_OK) code = written;
   }
+  situ_race_free(race);
   situ_plan_free(plan);
   situ_instance_free(instance);
   return code;

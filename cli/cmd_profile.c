@@ -40,15 +40,17 @@ const command profile_command = {
     .summary = "measure the times of a model's operators on an engine",
     .usage = "MODEL",
     .about =
-        "Runs MODEL, an ONNX file, on random inputs, with the profile of the engine and without, and "
-        "gives each operator the median time of its kernels, so scaled that they sum to the time of the whole. "
-        "Operators "
-        "that the engine folds, or fuses into another, have none of their own. With --from a profile that ONNX Runtime "
-        "wrote "
-        "elsewhere is read instead. Exit code 8 when there is no engine or "
-        "it "
-        "fails.",
-    .examples = "situ profile --help\n",
+        "Runs MODEL, an ONNX file, on random inputs, with the profile of the engine and without, and gives each "
+        "operator "
+        "the median time of its kernels, so scaled that they sum to the time of the whole. Operators that the engine "
+        "folds, or fuses into another, have none of their own; the table has fusions as groups, and what a hand-over "
+        "between two workers costs. With --from a profile that was made elsewhere is read instead: that of ONNX "
+        "Runtime, "
+        "layer times of TensorRT, counters of OpenVINO. Exit code 8 when there is no engine or it fails.",
+    .examples =
+        "situ profile model.onnx -o costs.json\n"
+        "situ place model.onnx --platform '2*cpu' --cost-table costs.json\n"
+        "situ profile model.onnx --engine openvino --items 50 --json\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = 1,

@@ -44,7 +44,10 @@ const command run_command = {
         "on "
         "the CPU of the engine, on cores of its own where there are enough. Exit code 8 when there is no engine or it "
         "fails.",
-    .examples = "situ run --help\n",
+    .examples =
+        "situ place model.onnx --platform '2*cpu' --execution pipeline -o plan.json\n"
+        "situ run plan.json --queue 4\n"
+        "situ run plan.json --engine openvino --json\n",
     .operand = "file",
     .least_operands = 1,
     .most_operands = 1,

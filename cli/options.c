@@ -595,6 +595,11 @@ static const option measure_rows[] = {
      .value = "PATH",
      .family = "file",
      .about = "Its library, the folder that holds it, or a Python environment. Default: it is looked for."},
+    {.name = "device",
+     .kind = OPTION_TEXT,
+     .offset = AT(measure.device),
+     .value = "NAME",
+     .about = "What the engine runs on, in its own words: CPU, GPU, NPU of OpenVINO. Default: its CPU."},
     {.name = "threads",
      .kind = OPTION_SMALL,
      .offset = AT(measure.threads),
@@ -639,13 +644,49 @@ static const option measure_rows[] = {
     {0}};
 const option_group measure_options = {"Measuring", measure_rows};
 
+static const option race_rows[] = {
+    {.name = "measure",
+     .kind = OPTION_SMALL,
+     .offset = AT(n_measured),
+     .value = "K",
+     .least = 2,
+     .about =
+         "Run up to K distinct plans and the best single device on an engine, one input of each in turn, drop those "
+         "that lose, and keep the fastest. ONNX files only."},
+    {.name = "measure-on",
+     .kind = OPTION_TEXT,
+     .offset = AT(measure.engine),
+     .value = "NAME",
+     .family = "engines",
+     .about = "The engine (situ list engines). Default: onnxruntime."},
+    {.name = "rounds",
+     .kind = OPTION_SMALL,
+     .offset = AT(measure.items),
+     .value = "N",
+     .least = 3,
+     .about = "Rounds of the measuring, at most. Default: 20."},
+    {.name = "race-log",
+     .kind = OPTION_TEXT,
+     .offset = AT(measure.log),
+     .value = "FILE.json",
+     .family = "file",
+     .about = "Write what was measured."},
+    {.name = "race-from",
+     .kind = OPTION_TEXT,
+     .offset = AT(measure.replay),
+     .value = "FILE.json",
+     .family = "file",
+     .about = "Measure nothing: take the measurements of a log of the same search, for the same answer."},
+    {0}};
+const option_group race_options = {"Measured choice", race_rows};
+
 static const option profile_rows[] = {
     {.name = "from",
      .kind = OPTION_TEXT,
      .offset = AT(profile_from),
-     .value = "PROFILE.json",
+     .value = "PROFILE",
      .family = "file",
-     .about = "Run nothing: take the times of this profile, which ONNX Runtime wrote elsewhere."},
+     .about = "Run nothing: take the times of this profile, which was made elsewhere."},
     {0}};
 const option_group profile_inputs = {"Profile", profile_rows};
 

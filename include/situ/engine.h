@@ -3,7 +3,7 @@
  * An engine is a library of others that is found at run time and works in processes of its own, so that whatever
  * becomes of it, the caller goes on: a crash, a hang or nonsense is the status ENGINE. Measurements need the machine
  * for themselves; two at once disturb each other. docs/engines.md says where libraries are looked for; the environment
- * variable SITU_ONNXRUNTIME names that of ONNX Runtime. */
+ * variables SITU_ONNXRUNTIME and SITU_OPENVINO name them. */
 #ifndef SITU_ENGINE_H
 #define SITU_ENGINE_H
 
@@ -42,6 +42,7 @@ typedef struct situ_measure_options {
   size_t size;
   const char *engine;              /* by name; NULL: the first of the table */
   const char *library;             /* where it is; NULL: it is looked for */
+  const char *device;              /* of the engine, in its words ("CPU", "GPU"); NULL: its CPU */
   const situ_read_options *read;   /* of the model, where the call reads one; may be NULL */
   double time_limit_s;             /* of the whole measuring; 0: 60 s. Also the most that one answer may take */
   situ_measure_callback *progress; /* may be NULL */
@@ -51,7 +52,9 @@ typedef struct situ_measure_options {
   int32_t threads; /* of each device; 0: 1 */
   int32_t items;   /* inputs that are measured; 0: 20. Fewer when the time limit comes first, never fewer than 3 */
   int32_t warm_up; /* inputs before that; 0: 3 */
-  int32_t queue;   /* pipelines: inputs under way for each part; 0: 2 */
+  const char *log, *replay; /* races: the file to write measurements to; the one to take them from, instead of an
+                               engine. Either may be NULL */
+  int32_t queue;            /* pipelines: inputs under way for each part; 0: 2 */
   int32_t reserved;
 } situ_measure_options;
 #define SITU_MEASURE_OPTIONS_INIT SITU_SIZED(situ_measure_options)
@@ -63,8 +66,9 @@ typedef struct situ_profile situ_profile;
  * have 0. UNSUPPORTED where the engine refuses the model. */
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
                                         situ_error *error);
-/* The same from a profile that ONNX Runtime wrote elsewhere (its JSON trace), without an engine; of the options `read`
- * counts. Its first run is left out; kernels count to the nodes that they name. BAD_INPUT where it is no such profile.
+/* The same from a profile that was made elsewhere, without an engine: ONNX Runtime's JSON trace, TensorRT's layer
+ * times, OpenVINO's average counters. Of the options `read` counts. The first run of a trace is left out; kernels count
+ * to the nodes that they name. BAD_INPUT where it is no such profile.
  */
 SITU_API situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
                                        const situ_measure_options *options, situ_error *error);
@@ -91,6 +95,21 @@ SITU_API int64_t situ_run_predicted_ns(const situ_run *run);
 SITU_API int64_t situ_run_measured_ns(const situ_run *run);
 /* The greatest difference of an output from that of the whole model, by the greatest magnitude of that output. */
 SITU_API double situ_run_difference(const situ_run *run);
+
+/* Plans that were measured beside each other. */
+typedef struct situ_race situ_race;
+/* situ_place, then up to `n_plans` (2 to 16) distinct plans - its answer, the best single device, the best found with
+ * and without limits on the parts, those of simple rules - run on an engine, one input of each in turn. Plans that lose
+ * by a sign test are dropped early; options->items are the rounds. *out is the fastest by its median. *race is NULL
+ * where there is no plan. The same search with `replay` of the log gives the same. */
+SITU_API situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_race **race,
+                                         const situ_instance_options *options, const situ_solve_options *solve,
+                                         int32_t n_plans, const situ_measure_options *measure, situ_error *error);
+SITU_API void situ_race_free(situ_race *race);
+SITU_API int32_t situ_race_n_plans(const situ_race *race);
+SITU_API int32_t situ_race_winner(const situ_race *race);
+/* The median of plan `plan`; SITU_NEVER_NS where it was not measured. */
+SITU_API int64_t situ_race_measured_ns(const situ_race *race, int32_t plan);
 
 #ifdef __cplusplus
 }

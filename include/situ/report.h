@@ -140,6 +140,10 @@ SITU_API situ_status situ_report_learn_step_json(char **out, const situ_learn_pr
 SITU_API situ_status situ_report_profile(char **out, const situ_profile *profile, const situ_report_options *options,
                                          situ_error *error);
 SITU_API situ_status situ_report_profile_json(char **out, const situ_profile *profile, situ_error *error);
+/* Plans that were measured beside each other: one row for each; the JSON is the log of the race. */
+SITU_API situ_status situ_report_race(char **out, const situ_race *race, const situ_report_options *options,
+                                      situ_error *error);
+SITU_API situ_status situ_report_race_json(char **out, const situ_race *race, situ_error *error);
 /* A run beside its prediction: one row for each part, then transfers, then the whole. */
 SITU_API situ_status situ_report_run(char **out, const situ_run *run, const situ_problem *problem,
                                      const situ_report_options *options, situ_error *error);

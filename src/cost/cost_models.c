@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "graph/graph.h"
+#include "platform/platform.h"
 
 const cost_model *const cost_models[] = {&cost_roofline, NULL};
 
@@ -70,7 +71,8 @@ static situ_status name_fusion(const estimation *e, situ_error *error) {
 }
 
 /* Adds the second step to the costs of the first. The work of both counts by the kernels of the first. */
-static situ_status add_step(estimation *e, const fusion *first, arena *scratch, situ_error *error) {
+static situ_status add_step(estimation *e, const situ_platform *linked, const fusion *first, arena *scratch,
+                            situ_error *error) {
   fusion work;
   if (e->n_steps == 1) return SITU_STATUS_OK;
   situ_costs *sum = costs_copies(e->costs, 1);
@@ -80,7 +82,7 @@ static situ_status add_step(estimation *e, const fusion *first, arena *scratch, 
   if (!fusion_find(&work, e->steps[1].graph, e->profile->rules, first->group, e->rules ? e->rules->apart : NULL,
                    scratch))
     return fail_no_memory(error);
-  TRY(e->model->estimate(&sum->step[1], e->steps[1].graph, e->platform, &work, e->options, error));
+  TRY(e->model->estimate(&sum->step[1], e->steps[1].graph, linked, &work, e->options, error));
   return costs_add_up(sum, e->steps[0].repeats, sum->step[1], e->steps[1].repeats) ? SITU_STATUS_OK
                                                                                    : fail_no_memory(error);
 }
@@ -88,6 +90,7 @@ static situ_status add_step(estimation *e, const fusion *first, arena *scratch, 
 static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   const situ_graph *g = e->graph;
   const char *path = e->options->table_path;
+  situ_platform linked = *e->platform; /* with the links of the table, on the routes of the platform */
   int32_t *given = NULL;
   fusion work;
   if (path) {
@@ -95,11 +98,14 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
     if (!given) return fail_no_memory(error);
     for (int32_t v = 0; v < g->n_operators; v++) given[v] = -1;
     TRY(cost_table_read(&e->table, given, g, path, error));
+    linked.links = ARENA_COPY(scratch, e->platform->links, situ_link, e->platform->n_links);
+    if (!linked.links) return fail_no_memory(error);
+    TRY(cost_table_links(linked.links, e->platform, path, e->table, error));
   }
   if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))
     return fail_no_memory(error);
-  TRY(e->model->estimate(&e->costs, g, e->platform, &work, e->options, error));
-  TRY(add_step(e, &work, scratch, error));
+  TRY(e->model->estimate(&e->costs, g, &linked, &work, e->options, error));
+  TRY(add_step(e, &linked, &work, scratch, error));
   if (work.group) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
     if (!e->costs->group) return fail_no_memory(error);

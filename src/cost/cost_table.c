@@ -77,8 +77,8 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
 }
 
 static bool known_key(const char *key) {
-  static const char *const keys[] = {"situ_costs", "source", "unit", "classes", "operators", "groups"};
-  for (int i = 0; i < 6; i++)
+  static const char *const keys[] = {"situ_costs", "source", "unit", "classes", "operators", "groups", "links"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
   return false;
 }
@@ -143,6 +143,38 @@ situ_status cost_table_read(json_value **root, int32_t *given, const situ_graph 
   TRY(is_csv ? cost_csv_read(root, path, error) : json_read(root, path, error));
   table t = {.path = path, .graph = graph, .given = given};
   return read_given(&t, *root, error);
+}
+
+/* One entry of "links": what a hand-over from a device of one class to one of another takes. */
+static situ_status apply_link(const table *t, const json_value *entry, double unit_ns, situ_link *links,
+                              situ_error *error) {
+  const char *ends[] = {json_text(json_get(entry, "from"), ""), json_text(json_get(entry, "to"), "")};
+  double latency_ns = json_number(json_get(entry, "latency"), -1.0) * unit_ns;
+  double rate = json_number(json_get(entry, "bytes_per_s"), -1.0);
+  for (int i = 0; i < 2; i++) {
+    bool known = false;
+    for (int32_t k = 0; k < t->platform->n_classes && !known; k++) known = is_of_class(t->platform, k, ends[i]);
+    if (!known && !listed(t->classes, ends[i]))
+      return bad(t, error, "links", ends[i], "is not a class of the platform, and \"classes\" does not list it");
+  }
+  if (!(isfinite(latency_ns) && latency_ns >= 0.0 && isfinite(rate) && rate > 0.0))
+    return bad(t, error, "links", "", "must have a \"latency\" of at least 0 and \"bytes_per_s\" above 0");
+  for (int32_t l = 0; l < t->platform->n_links; l++) {
+    if (!is_of_class(t->platform, t->platform->class_of[links[l].from_device], ends[0])) continue;
+    if (!is_of_class(t->platform, t->platform->class_of[links[l].to_device], ends[1])) continue;
+    links[l].latency_ns = sat_round(latency_ns);
+    links[l].bytes_per_s = rate;
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status cost_table_links(situ_link *links, const situ_platform *platform, const char *path, const json_value *root,
+                             situ_error *error) {
+  const json_value *list = json_get(root, "links");
+  table t = {.path = path, .platform = platform, .classes = json_get(root, "classes")};
+  if (list && json_kind_of(list) != JSON_ARRAY_KIND) return bad(&t, error, NULL, "links", "must be a list");
+  for (size_t i = 0; i < json_size(list); i++) TRY(apply_link(&t, json_at(list, i), unit_ns(root), links, error));
+  return SITU_STATUS_OK;
 }
 
 situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,

@@ -12,6 +12,14 @@ static double half_value(uint16_t bits) {
   return bits >> 15 ? -size : size;
 }
 
+/* The upper half of a single float. */
+static double brain_value(uint16_t bits) {
+  float f;
+  uint32_t single = (uint32_t)bits << 16;
+  memcpy(&f, &single, sizeof f);
+  return (double)f;
+}
+
 /* Element i as a number; types without one of their own are compared as bytes. */
 static double element(const unsigned char *at, int32_t type, int64_t i) {
   float f;
@@ -25,11 +33,14 @@ static double element(const unsigned char *at, int32_t type, int64_t i) {
     case 7: return memcpy(&l, at + 8 * i, sizeof l), (double)l;
     case 6: return memcpy(&w, at + 4 * i, sizeof w), (double)w;
     case 10: return memcpy(&h, at + 2 * i, sizeof h), half_value(h);
+    case 16: return memcpy(&h, at + 2 * i, sizeof h), brain_value(h);
     default: return at[i];
   }
 }
 
-static bool is_number(int32_t type) { return type == 1 || type == 6 || type == 7 || type == 10 || type == 11; }
+static bool is_number(int32_t type) {
+  return type == 1 || type == 6 || type == 7 || type == 10 || type == 11 || type == 16;
+}
 
 static double difference(const unsigned char *a, const unsigned char *b, const tensor_place *place) {
   int32_t type = place->port.type;
@@ -57,4 +68,15 @@ double executor_difference(const executor *x, const executor *other) {
     most = fmax(most, difference(x->shared + a->at, other->shared + b->at, a));
   }
   return most;
+}
+
+double executor_tolerance(const executor *x) {
+  static const double SINGLE = 1e-4, HALF = 16.0 / 2048, BRAIN = 16.0 / 256; /* 16 roundings of 11 and of 8 bits */
+  double tolerance = SINGLE;
+  for (int32_t v = 0; v < x->parts->file->n_values; v++) {
+    if (x->places[v].at < 0) continue;
+    if (x->places[v].port.type == 10) tolerance = fmax(tolerance, HALF);
+    if (x->places[v].port.type == 16) tolerance = fmax(tolerance, BRAIN);
+  }
+  return tolerance;
 }

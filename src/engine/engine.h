@@ -4,38 +4,40 @@
 #define SITU_ENGINE_ENGINE_H
 
 #include "base/arena.h"
+#include "engine/driver.h"
 #include "engine/worker.h"
 #include "situ/engine.h"
 
-/* What every duty starts with: the library that was found, and the memory that worker and caller share. */
+/* The library that was found, and the memory that worker and caller share. */
 typedef struct engine_context {
   const char *library;
   unsigned char *shared;
   size_t shared_bytes;
+  const driver *driver; /* set by engine_start */
 } engine_context;
 
-/* The calls that each engine answers:
+/* The calls that a worker answers (engine/serve.c):
  *
  *   hello   {}                                          -> {version, providers: [text]}
- *   open    {path, level, threads, profile: prefix}     -> {session, inputs: [port], outputs: [port]}
- *   bind    {session, free, inputs: [{name, type, dims, at, bytes}], outputs: [{name, at}]}
+ *   open    {path, device, level, threads, profile: prefix} -> {session}
+ *   bind    {session, free, inputs: [{name, type, dims, at, bytes}], outputs: [{name}]}
  *                                                       -> {binding, outputs: [{type, dims, at, bytes}]}
- *   end_profile {session}                               -> {path}
+ *   end_profile {session}                               -> {path, n_first}
  *
- * port: {name, type, dims}; type: the number of the element type in ONNX; dims: -1 where they are free; at and
- * bytes: a place in the shared memory; outputs without one are laid from `free` on. A bind runs the session once, so
- * that later runs write outputs of known shapes in place.
- */
+ * type: the number of the element type in ONNX; at and bytes: a place in the shared memory; outputs are laid from
+ * `free` on. A bind runs the session once, so that later runs write outputs of known shapes in place. */
 typedef struct engine {
   const char *name, *title;
   const char *variable; /* of the environment: a path to its library or the folder that holds it */
   const char *package;  /* the folder of its library in the folders of a Python installation */
   const char *file;     /* how the library's name begins */
   const char *system;   /* what the system's loader finds */
-  worker_duty duty;     /* context: set by engine_start */
+  driver driver;
 } engine;
 
-#define ENGINE_ROWS(ROW) ROW(onnxruntime)
+#define ENGINE_ROWS(ROW) \
+  ROW(onnxruntime)       \
+  ROW(openvino)
 #define ENGINE_DECLARE(NAME) extern const engine NAME##_engine;
 ENGINE_ROWS(ENGINE_DECLARE)
 

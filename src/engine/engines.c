@@ -24,14 +24,6 @@ situ_status engine_find(const engine **out, const char *name, situ_error *error)
   return name ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "there is no engine of this name") : SITU_STATUS_OK;
 }
 
-situ_status engine_start(worker **out, const engine *e, const engine_context *context, const worker_options *options,
-                         situ_error *error) {
-  worker_duty duty = e->duty;
-  engine_context own = *context;
-  duty.context = &own; /* the fork has a copy */
-  return worker_start(out, &duty, options, error);
-}
-
 /* ---- finding ---- */
 
 typedef struct finding {

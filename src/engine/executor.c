@@ -109,7 +109,8 @@ static situ_status start_workers(executor *x, situ_error *error) {
     x->worker_of[k] = w;
     if (w == n_used) n_used++;
   }
-  engine_context context = {x->options.library, x->shared, (size_t)x->shared_bytes};
+  engine_context context = {
+      .library = x->options.library, .shared = x->shared, .shared_bytes = (size_t)x->shared_bytes};
   for (int32_t w = 0; w < n_used; w++) {
     char name[96];
     const char *device = x->options.names ? x->options.names[x->devices[w]] : "the whole model";
@@ -135,6 +136,7 @@ static situ_status open_part(executor *x, int32_t k, situ_error *error) {
   bool ok = request && json_set(request, "path", json_new_text(path)) &&
             json_set(request, "level", json_new_whole(x->options.level)) &&
             json_set(request, "threads", json_new_whole(x->options.threads));
+  if (ok && x->options.device) ok = json_set(request, "device", json_new_text(x->options.device));
   if (ok && x->options.profile) ok = json_set(request, "profile", json_new_text(prefix));
   if (!ok) {
     json_free(request);
@@ -360,12 +362,13 @@ situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_
   return status;
 }
 
-situ_status executor_profile(executor *x, const char **path, situ_error *error) {
+situ_status executor_profile(executor *x, const char **path, int32_t *n_first, situ_error *error) {
   json_value *request = json_new_object(), *answer = NULL;
   *path = NULL;
   if (!request || !json_set(request, "session", json_new_whole(x->session[0]))) return fail_no_memory(error);
   TRY(worker_call(&answer, x->workers[0], "end_profile", request, &x->options.wait, error));
   *path = arena_string(x->arena, json_text(json_get(answer, "path"), ""));
+  *n_first = (int32_t)json_whole(json_get(answer, "n_first"), -1);
   json_free(answer);
   return *path ? SITU_STATUS_OK : fail_no_memory(error);
 }

@@ -14,7 +14,7 @@ typedef struct tensor_place {
 
 typedef struct executor_options {
   const engine *engine;
-  const char *library;
+  const char *library, *device;  /* device: of the engine, NULL: its CPU */
   const situ_read_options *read; /* sizes of dynamic dimensions; may be NULL */
   const char *const *names;      /* [device] for messages; NULL: "whole" */
   int32_t threads;               /* of each worker, each on a core of its own where the machine has as many */
@@ -58,11 +58,15 @@ situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_n
  * part_sum_ns[part] the sum of its times. */
 situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error);
 
-/* Ends the profile of the only part: its file, in the temporary folder. The path is in the arena of the executor. */
-situ_status executor_profile(executor *x, const char **path, situ_error *error);
+/* Ends the profile of the only part: its file, in the temporary folder, and how many of its runs are to be left out;
+ * -1: that of binding and those of the warm-up. The path is in the arena of the executor. */
+situ_status executor_profile(executor *x, const char **path, int32_t *n_first, situ_error *error);
 
 /* The greatest difference of an output from the same of another executor, by the greatest magnitude of that output;
  * infinite where shapes, types or places of NaN differ. */
 double executor_difference(const executor *x, const executor *other);
+/* Up to which difference outputs are equal: 1e-4, more where half floats are handed on, since an engine rounds to these
+ * only where it has to (ONNX Runtime computes single ones between nodes that are not cut apart). */
+double executor_tolerance(const executor *x);
 
 #endif

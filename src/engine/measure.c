@@ -36,6 +36,7 @@ situ_status measure_begin(measuring *m, const situ_measure_options *given, arena
   const situ_measure_options *o = &m->options;
   m->arena = a;
   m->executor = (executor_options){.read = &m->read,
+                                   .device = o->device,
                                    .threads = o->threads,
                                    .level = levels[o->level],
                                    .n_copies = 1,

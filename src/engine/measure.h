@@ -3,6 +3,8 @@
 #define SITU_ENGINE_MEASURE_H
 
 #include "engine/executor.h"
+#include "engine/handover.h"
+#include "engine/race.h"
 #include "plan/plan.h"
 
 enum { MEASURE_NAME_BYTES = 64 };
@@ -37,7 +39,9 @@ struct situ_profile {
   int64_t kernels_ns;                  /* sum of all kernels, as the profile has it */
   int64_t *time_ns;                    /* [operator] so scaled that they sum to whole_ns */
   double *spread;                      /* [operator] */
+  int32_t *kernel, *next;              /* [operator] first of the kernel that it ran in; the next of it, -1: none */
   int32_t n_timed;                     /* operators with a time of their own */
+  handover handover;                   /* between two workers; rate 0: not measured */
 };
 
 /* One part of a plan, or one device of a pipeline. */
@@ -61,11 +65,30 @@ struct situ_run {
   int64_t predicted_ns, measured_ns, half_ns; /* latency, or period of a pipeline */
   int64_t whole_ns, whole_half_ns;            /* latency of the whole model on one device of the engine */
   int64_t latency_ns;                         /* of one input alone */
-  double difference;                          /* of outputs, by their magnitude */
+  double difference, tolerance;               /* of outputs, by their magnitude; what counts as equal */
   int32_t n_parts, n_transfers;
   run_stage *parts;
   run_transfer *transfers;
 };
+
+struct situ_race {
+  arena *arena;
+  char engine[2 * MEASURE_NAME_BYTES];
+  bool pipeline; /* periods, not latencies */
+  int32_t n, rounds, winner;
+  race_lane *lanes;      /* [n] */
+  const char **names;    /* [n] what each candidate is; static storage */
+  const char **why;      /* [n] why the engine refused it; "" where it did not */
+  uint64_t *hash;        /* [n] of the placement */
+  int64_t *predicted_ns; /* [n] */
+};
+
+/* The race of plans of one problem of an ONNX file at `model`. ENGINE or UNSUPPORTED where none of them runs. */
+situ_status race_plans(situ_race **out, const situ_plan *const *plans, const char *const *names, int32_t n,
+                       const situ_problem *problem, const char *model, const situ_measure_options *options,
+                       situ_error *error);
+/* What was measured, as JSON; NULL without memory. */
+json_value *race_log(const situ_race *race);
 
 /* situ_run_plan for a problem of an ONNX file at `model`; dimensions as options->read has them. */
 situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,

@@ -17,7 +17,6 @@ typedef struct OrtSession ort_session;
 typedef struct OrtSessionOptions ort_options;
 typedef struct OrtRunOptions ort_run_options;
 typedef struct OrtValue ort_value;
-typedef struct OrtTypeInfo ort_type;
 typedef struct OrtTensorTypeAndShapeInfo ort_shape;
 typedef struct OrtMemoryInfo ort_memory;
 typedef struct OrtAllocator ort_allocator;
@@ -36,16 +35,9 @@ typedef struct OrtAllocator ort_allocator;
   SLOT(23, SetSessionGraphOptimizationLevel, ort_status *, (ort_options *, int level))                                \
   SLOT(24, SetIntraOpNumThreads, ort_status *, (ort_options *, int n))                                                \
   SLOT(25, SetInterOpNumThreads, ort_status *, (ort_options *, int n))                                                \
-  SLOT(30, SessionGetInputCount, ort_status *, (const ort_session *, size_t *))                                       \
-  SLOT(31, SessionGetOutputCount, ort_status *, (const ort_session *, size_t *))                                      \
-  SLOT(33, SessionGetInputTypeInfo, ort_status *, (const ort_session *, size_t, ort_type **))                         \
-  SLOT(34, SessionGetOutputTypeInfo, ort_status *, (const ort_session *, size_t, ort_type **))                        \
-  SLOT(36, SessionGetInputName, ort_status *, (const ort_session *, size_t, ort_allocator *, char **))                \
-  SLOT(37, SessionGetOutputName, ort_status *, (const ort_session *, size_t, ort_allocator *, char **))               \
   SLOT(49, CreateTensorWithDataAsOrtValue, ort_status *,                                                              \
        (const ort_memory *, void *data, size_t bytes, const int64_t *dims, size_t rank, int type, ort_value **))      \
   SLOT(51, GetTensorMutableData, ort_status *, (ort_value *, void **))                                                \
-  SLOT(55, CastTypeInfoToTensorInfo, ort_status *, (const ort_type *, const ort_shape **))                            \
   SLOT(60, GetTensorElementType, ort_status *, (const ort_shape *, int *))                                            \
   SLOT(61, GetDimensionsCount, ort_status *, (const ort_shape *, size_t *))                                           \
   SLOT(62, GetDimensions, ort_status *, (const ort_shape *, int64_t *, size_t))                                       \
@@ -55,7 +47,6 @@ typedef struct OrtAllocator ort_allocator;
   SLOT(78, GetAllocatorWithDefaultOptions, ort_status *, (ort_allocator **))                                          \
   SLOT(93, ReleaseStatus, void, (ort_status *))                                                                       \
   SLOT(96, ReleaseValue, void, (ort_value *))                                                                         \
-  SLOT(98, ReleaseTypeInfo, void, (ort_type *))                                                                       \
   SLOT(99, ReleaseTensorTypeAndShapeInfo, void, (ort_shape *))                                                        \
   SLOT(100, ReleaseSessionOptions, void, (ort_options *))                                                             \
   SLOT(110, SessionEndProfiling, ort_status *, (ort_session *, ort_allocator *, char **path))                         \

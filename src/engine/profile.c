@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/fail.h"
 #include "base/resize.h"
 
@@ -12,7 +13,7 @@ static const char *const KERNEL = "_kernel_time";
 
 /* One kernel of one run. */
 typedef struct kernel {
-  int64_t ts_us, duration_us;
+  int64_t ts_us, duration_ns;
   int32_t node; /* -1: not known */
 } kernel;
 
@@ -57,8 +58,9 @@ static int32_t find_node(const reading *r, char *name) {
     if (!r->named && own > 0) return (int32_t)own - 1;
     if (r->named && node >= 0) return node;
     if (value >= 0 && f->values[value].maker >= 0) return f->values[value].maker;
-    char *cut = strrchr(name, '_');
-    if (!cut || cut == name) return -1;
+    char *cut = name + strlen(name);
+    while (cut > name && *cut != '_' && *cut != '/') cut--;
+    if (cut == name) return -1;
     *cut = '\0';
   }
 }
@@ -114,9 +116,9 @@ static situ_status node_of(reading *r, const json_value *event, const char *name
 }
 
 static situ_status add_kernel(reading *r, const json_value *event, const char *name) {
-  kernel k = {json_whole(json_get(event, "ts"), 0), json_whole(json_get(event, "dur"), 0), -1};
+  kernel k = {json_whole(json_get(event, "ts"), 0), sat_round(1000 * json_number(json_get(event, "dur"), 0)), -1};
   size_t n = strlen(name), end = strlen(KERNEL);
-  if (n < end || strcmp(name + n - end, KERNEL) != 0 || k.duration_us < 0) return SITU_STATUS_OK;
+  if (n < end || strcmp(name + n - end, KERNEL) != 0 || k.duration_ns < 0) return SITU_STATUS_OK;
   TRY(node_of(r, event, name, &k.node));
   if (k.node >= 0 && r->parts->file->has_body[k.node]) /* what ran within it is in its time */
     while (r->n_run > 0 && r->run[r->n_run - 1].ts_us >= k.ts_us) r->n_run--;
@@ -136,7 +138,7 @@ static void end_run(reading *r) {
     int64_t *times_ns = r->times_ns + (int64_t)run * r->parts->file->n_nodes;
     for (int64_t i = 0; i < r->n_run && last >= 0; i++) {
       if (r->run[i].node >= 0) last = r->run[i].node;
-      times_ns[last] += 1000 * r->run[i].duration_us;
+      times_ns[last] = sat_add(times_ns[last], r->run[i].duration_ns);
       r->seen[last] = true;
     }
     r->n_runs = run + 1;

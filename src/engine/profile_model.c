@@ -5,6 +5,7 @@
 
 #include "base/arguments.h"
 #include "base/checked.h"
+#include "engine/foreign.h"
 #include "engine/measure.h"
 #include "engine/profile.h"
 #include "read/reader.h"
@@ -29,19 +30,76 @@ static situ_status run_all(measuring *m, executor *x, const char *phase, int64_t
   return SITU_STATUS_OK;
 }
 
-/* Kernels of nodes as times of operators, so that their sum is that of the whole. */
-static situ_status take_times(situ_profile *p, const node_times *times, const onnx_file *file, situ_error *error) {
+/* What the reader folded and the engine runs (shapes that it does not know) runs beside what it reads or what reads it:
+ * its time is that operator's, so that a plan counts it where it will be. */
+static situ_status move_folded(int64_t *node_ns, const situ_profile *p, const onnx_file *file, situ_error *error) {
   const situ_graph *g = p->model->graph;
+  int32_t *leader = ARENA_NEW(p->arena, int32_t, file->n_nodes);
+  if (!leader) return fail_no_memory(error);
+  for (int32_t v = 0; v < file->n_nodes; v++) leader[v] = -1;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (!plan_parts_folded(g, v)) leader[g->source_id[v]] = (int32_t)g->source_id[v];
+  TRY(onnx_devices_fill(leader, file, error));
+  for (int32_t v = 0; v < file->n_nodes; v++) {
+    if (leader[v] == v) continue;
+    node_ns[leader[v]] = sat_add(node_ns[leader[v]], node_ns[v]);
+    node_ns[v] = 0;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Operators by the kernel that they ran in: what has no kernel of its own is in that of the last of what it reads. Such
+ * groups are convex: along every edge of the graph kernels come in the order of their first nodes. */
+static situ_status find_kernels(situ_profile *p, const bool *seen, const onnx_parts *parts, situ_error *error) {
+  const situ_graph *g = p->model->graph;
+  const onnx_file *f = parts->file;
+  int32_t *rank = NULL, *head = NULL, *op = NULL; /* [node]; head: the node whose kernel it is in, -1: none */
+  if (!ARENA_ARRAYS(p->arena, ARRAY(rank, f->n_nodes), ARRAY(head, f->n_nodes), ARRAY(op, f->n_nodes),
+                    ARRAY(p->kernel, g->n_operators), ARRAY(p->next, g->n_operators)))
+    return fail_no_memory(error);
+  for (int32_t v = 0; v < f->n_nodes; v++) op[v] = -1;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (!plan_parts_folded(g, v)) op[g->source_id[v]] = v;
+  for (int32_t i = 0; i < f->n_nodes; i++) {
+    int32_t v = parts->order[i];
+    rank[v] = i;
+    head[v] = seen[v] && op[v] >= 0 ? v : -1;
+    for (int32_t k = f->reads.start[v]; k < f->reads.start[v + 1] && head[v] != v; k++) {
+      int32_t maker = f->values[f->reads.item[k]].maker, of = maker < 0 ? -1 : head[maker];
+      if (of >= 0 && (head[v] < 0 || rank[of] > rank[head[v]])) head[v] = of;
+    }
+  }
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t node = g->source_id[v];
+    p->kernel[v] = op[node] >= 0 && parts->part_of[node] >= 0 && head[node] >= 0 ? op[head[node]] : v;
+    p->next[v] = -1;
+  }
+  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
+    int32_t first = p->kernel[v];
+    if (first == v) continue;
+    p->next[v] = p->next[first];
+    p->next[first] = v;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Kernels of nodes as times of operators, so that their sum is that of the whole. */
+static situ_status take_times(situ_profile *p, node_times *times, const onnx_parts *parts, situ_error *error) {
+  const situ_graph *g = p->model->graph;
+  const onnx_file *file = parts->file;
   int64_t sum_ns = 0;
   for (int32_t v = 0; v < file->n_nodes; v++) sum_ns = sat_add(sum_ns, times->median_ns[v]);
   double scale = sum_ns > 0 ? (double)p->whole_ns / (double)sum_ns : 1;
   if (!ARENA_ARRAYS(p->arena, ZEROS(p->time_ns, g->n_operators), ZEROS(p->spread, g->n_operators)))
     return fail_no_memory(error);
   p->kernels_ns = times->total_ns;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    if (g->source_id[v] < 0 || g->source_id[v] >= file->n_nodes)
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "is no node of the file");
+  TRY(move_folded(times->median_ns, p, file, error));
+  TRY(find_kernels(p, times->seen, parts, error));
   for (int32_t v = 0; v < g->n_operators; v++) {
     int64_t node = g->source_id[v];
-    if (node < 0 || node >= file->n_nodes)
-      return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "is no node of the file");
     p->time_ns[v] = sat_round((double)times->median_ns[node] * scale);
     p->spread[v] = times->spread[node];
     p->n_timed += times->seen[node];
@@ -49,25 +107,26 @@ static situ_status take_times(situ_profile *p, const node_times *times, const on
   return SITU_STATUS_OK;
 }
 
-static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *file, const onnx_parts *parts,
-                                situ_error *error) {
+static situ_status measure_file(situ_profile *p, measuring *m, const onnx_parts *parts, situ_error *error) {
   executor *plain = NULL, *profiled = NULL;
   const char *path;
+  int32_t n_first = -1;
   node_times times;
   json_value *events = NULL;
   int64_t *whole_ns = ARENA_NEW(p->arena, int64_t, m->options.items);
   if (!whole_ns) return fail_no_memory(error);
+  TRY(handover_measure(&p->handover, m->options.threads, &m->executor.wait, error));
   situ_status status = executor_start(&plain, parts, &m->executor, error);
   m->executor.named = m->executor.profile = true;
   if (status == SITU_STATUS_OK) status = executor_start(&profiled, parts, &m->executor, error);
   if (status == SITU_STATUS_OK) status = run_all(m, profiled, "with a profile", whole_ns, &p->n_runs, error);
-  if (status == SITU_STATUS_OK) status = executor_profile(profiled, &path, error);
+  if (status == SITU_STATUS_OK) status = executor_profile(profiled, &path, &n_first, error);
   if (status == SITU_STATUS_OK) status = run_all(m, plain, "without a profile", whole_ns, &p->n_runs, error);
   if (status == SITU_STATUS_OK) status = json_read(&events, path, error);
   if (status == SITU_STATUS_OK)
-    status = profile_read(&times, events, parts, m->options.warm_up + 1, true, p->arena, error);
+    status = profile_read(&times, events, parts, n_first < 0 ? m->options.warm_up + 1 : n_first, true, p->arena, error);
   p->whole_ns = median_of(whole_ns, p->n_runs, &p->whole_half_ns);
-  if (status == SITU_STATUS_OK) status = take_times(p, &times, file, error);
+  if (status == SITU_STATUS_OK) status = take_times(p, &times, parts, error);
   json_free(events);
   executor_stop(plain);
   executor_stop(profiled);
@@ -77,16 +136,18 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_file *
 /* A profile that was made elsewhere: its first run warms up, and what it says is all that is known of the whole. */
 static situ_status read_file(situ_profile *p, const char *path, const onnx_file *file, const onnx_parts *parts,
                              situ_error *error) {
-  json_value *events;
+  json_value *events = NULL;
   node_times times;
-  TRY(json_read(&events, path, error));
-  situ_status status = profile_read(&times, events, parts, 1, false, p->arena, error);
+  const char *title = "";
+  int32_t n_first = 0;
+  situ_status status = foreign_read(&events, &title, &n_first, path, error);
+  if (status == SITU_STATUS_OK) status = profile_read(&times, events, parts, n_first, false, p->arena, error);
   json_free(events);
   TRY(status);
   p->n_runs = times.n_runs;
   for (int32_t v = 0; v < file->n_nodes; v++) p->whole_ns = sat_add(p->whole_ns, times.median_ns[v]);
-  snprintf(p->engine, sizeof p->engine, "a profile of ONNX Runtime");
-  return take_times(p, &times, file, error);
+  snprintf(p->engine, sizeof p->engine, "%s", title);
+  return take_times(p, &times, parts, error);
 }
 
 static situ_status profile_into(situ_profile *p, const char *model, const char *from, const situ_measure_options *given,
@@ -108,7 +169,7 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
   situ_status status = onnx_file_open(&file, model, error);
   if (status == SITU_STATUS_OK) status = plan_parts_find(&parts, file, p->model->graph, NULL, error);
   if (status == SITU_STATUS_OK)
-    status = from ? read_file(p, from, file, parts, error) : measure_file(p, &m, file, parts, error);
+    status = from ? read_file(p, from, file, parts, error) : measure_file(p, &m, parts, error);
   onnx_parts_free(parts);
   onnx_file_free(file);
   return status;
@@ -161,6 +222,26 @@ int64_t situ_profile_time_ns(const situ_profile *p, int32_t op) {
 
 /* ---- the cost table ---- */
 
+/* Adds the kernel of `head` with all that ran in it. Takes over `times`. */
+static bool push_group(json_value *groups, const situ_profile *p, int32_t head, json_value *times) {
+  json_value *group = json_new_object(), *names = json_new_array();
+  bool ok = json_push(groups, group) && names;
+  for (int32_t v = head; ok && v >= 0; v = p->next[v]) ok = json_push(names, json_new_text(p->model->graph->name[v]));
+  ok = json_set(group, "operators", names) && ok;
+  return json_set(group, "times", times) && ok;
+}
+
+static json_value *link_list(const situ_profile *p, const char *device_class) {
+  json_value *list = json_new_array(), *link = json_new_object();
+  bool ok = json_push(list, link) && json_set(link, "from", json_new_text(device_class)) &&
+            json_set(link, "to", json_new_text(device_class)) &&
+            json_set(link, "latency", json_new_whole(p->handover.latency_ns)) &&
+            json_set(link, "bytes_per_s", json_new_number(p->handover.bytes_per_s));
+  if (ok) return list;
+  json_free(list);
+  return NULL;
+}
+
 static json_value *cost_table(const situ_profile *p, const char *device_class) {
   const situ_graph *g = p->model->graph;
   char source[256];
@@ -173,11 +254,20 @@ static json_value *cost_table(const situ_profile *p, const char *device_class) {
             json_set(root, "source", json_new_text(source));
   ok = json_push(classes, json_new_text(device_class)) && ok;
   ok = json_set(root, "classes", classes) && ok;
+  json_value *groups = json_new_array();
   for (int32_t v = 0; ok && v < g->n_operators; v++) {
-    json_value *o = json_new_object();
-    ok = json_set(operators, g->name[v], o) && json_set(o, device_class, json_new_whole(p->time_ns[v]));
+    json_value *times = json_new_object();
+    ok = json_set(times, device_class, json_new_whole(p->time_ns[v]));
+    if (p->kernel[v] != v)
+      json_free(times);
+    else if (p->next[v] < 0)
+      ok = json_set(operators, g->name[v], times) && ok;
+    else
+      ok = push_group(groups, p, v, times) && ok;
   }
+  ok = json_set(root, "groups", groups) && ok;
   ok = json_set(root, "operators", operators) && ok;
+  if (p->handover.bytes_per_s > 0) ok = json_set(root, "links", link_list(p, device_class)) && ok;
   if (ok) return root;
   json_free(root);
   return NULL;

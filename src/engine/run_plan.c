@@ -219,6 +219,7 @@ static situ_status run_into(running *r, const char *model) {
   if (status == SITU_STATUS_OK) status = measure_latency(r);
   if (status == SITU_STATUS_OK) {
     run->difference = executor_difference(r->split, r->whole);
+    run->tolerance = executor_tolerance(r->split);
     sum_up_parts(r);
     sum_up_transfers(r);
     if (run->pipeline) status = measure_period(r);

@@ -19,15 +19,20 @@ typedef struct makers {
   int64_t captures_capacity;
 } makers;
 
-/* Exporters of 2020 wrote some Constants twice, and engines take the later one, so that is let through. */
+/* Exporters of 2020 wrote some Constants twice. Engines take the later one for all that read it, so both become that.
+ */
 static situ_status put(const ordering *o, makers *m, const onnx_graph *g, const char *name, int64_t maker) {
   if (!*name) return SITU_STATUS_OK;
   const onnx_node *node = maker < g->n_nodes ? &g->nodes[maker] : NULL;
   int64_t before = string_map_count(m->by_name), first = string_map_put(m->by_name, name, maker);
   if (first < 0) return fail_no_memory(o->error);
   if (!node || string_map_count(m->by_name) > before) return SITU_STATUS_OK;
-  if (first < g->n_nodes && strcmp(node->kind, "Constant") == 0 && strcmp(g->nodes[first].kind, "Constant") == 0)
+  if (first < g->n_nodes && strcmp(node->kind, "Constant") == 0 && strcmp(g->nodes[first].kind, "Constant") == 0) {
+    const char *own = g->nodes[first].name;
+    g->nodes[first] = *node;
+    g->nodes[first].name = own;
     return SITU_STATUS_OK;
+  }
   return fail_with(o->error, SITU_STATUS_BAD_INPUT, onnx_node_label(node),
                    "makes value '%s', which an input, a weight or another node provides already (in %s)", name,
                    o->path);

@@ -4,7 +4,7 @@
 #include "engine/measure.h"
 #include "report/report.h"
 
-static const double EQUAL = 1e-4, POOR_SHARE = 0.1;
+static const double POOR_SHARE = 0.1;
 enum { ROWS_SHOWN = 24 };
 
 static json_value *stage_json(const run_stage *s, const situ_problem *p) {
@@ -47,7 +47,7 @@ static char *run_json(const situ_run *r, const situ_problem *p) {
       json_set(root, "latency_ns", json_new_whole(r->latency_ns)) &&
       json_set(root, "whole_ns", json_new_whole(r->whole_ns)) &&
       json_set(root, "whole_spread_ns", json_new_whole(r->whole_half_ns)) &&
-      json_set(root, "outputs_equal", json_new_truth(r->difference <= EQUAL)) &&
+      json_set(root, "outputs_equal", json_new_truth(r->difference <= r->tolerance)) &&
       json_set(root, "max_relative_error", json_new_number(r->difference));
   for (int32_t k = 0; ok && k < r->n_parts; k++) ok = json_push(stages, stage_json(&r->parts[k], p));
   for (int32_t x = 0; ok && x < r->n_transfers; x++) ok = json_push(transfers, transfer_json(&r->transfers[x]));
@@ -131,8 +131,8 @@ static char *run_text(const situ_run *r, const situ_problem *p, const situ_repor
   text_add(&t, "%s on one device of the engine\n", text_time(a, r->whole_half_ns));
   if (r->n_transfers > 0) transfers_fact(&t, r, options);
   fact_start(&t, options, "outputs", 9);
-  text_add(&t, "%s those of the whole model, at most %.2g off\n", r->difference <= EQUAL ? "equal" : "DIFFER from",
-           r->difference);
+  text_add(&t, "%s those of the whole model, at most %.2g off\n",
+           r->difference <= r->tolerance ? "equal" : "DIFFER from", r->difference);
   fact_start(&t, options, "engine", 9);
   text_add(&t, "%s, %d thread%s for each device, level %d, %d inputs\n", r->engine, (int)r->threads,
            r->threads == 1 ? "" : "s", (int)r->level, (int)r->n_items);

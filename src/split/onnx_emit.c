@@ -190,7 +190,7 @@ situ_status onnx_part_emit(text_buffer *out, const onnx_parts *p, int32_t k, boo
 
 /* ---- files ---- */
 
-static situ_status write_joined(const char *folder, const char *name, const void *bytes, size_t n, situ_error *error) {
+situ_status onnx_joined_write(const char *folder, const char *name, const void *bytes, size_t n, situ_error *error) {
   text_buffer path = {0};
   text_add(&path, "%s/%s", folder, name);
   situ_status status = path.failed ? fail_no_memory(error) : file_write(path.bytes, bytes, n, error);
@@ -203,7 +203,7 @@ situ_status onnx_part_write(const onnx_parts *p, int32_t k, const char *folder, 
   text_buffer bytes = {0};
   snprintf(name, sizeof name, "part%d.onnx", (int)k);
   situ_status status = onnx_part_emit(&bytes, p, k, named, error);
-  if (status == SITU_STATUS_OK) status = write_joined(folder, name, bytes.bytes, bytes.length, error);
+  if (status == SITU_STATUS_OK) status = onnx_joined_write(folder, name, bytes.bytes, bytes.length, error);
   text_free(&bytes);
   return status;
 }
@@ -259,4 +259,49 @@ situ_status onnx_externals_write(const onnx_file *f, const char *folder, situ_er
     status = place_external(f, own, folder, f->externals[i], error);
   arena_free(a);
   return status;
+}
+
+/* ---- a model with notes on its nodes ---- */
+
+static void copy_field(text_buffer *out, const wire_field *f) {
+  text_add_bytes(out, (const char *)f->start, (size_t)(f->value.end - f->start));
+}
+
+static void edit_node(text_buffer *out, wire_span s, int32_t v, const onnx_edit *edit) {
+  text_buffer node = {0};
+  wire_field f;
+  while (s.at < s.end && !wire_next(&s, &f))
+    if (!edit->drops(&f)) copy_field(&node, &f);
+  edit->add(&node, v, edit->context);
+  wire_add_bytes(out, GRAPH_NODE, node.bytes, node.length);
+  out->failed |= node.failed;
+  text_free(&node);
+}
+
+situ_status onnx_edit_write(const onnx_file *file, const onnx_edit *edit, const char *folder, situ_error *error) {
+  text_buffer graph = {0}, model = {0};
+  wire_span s = file->graph, m = file->model;
+  wire_field f;
+  int32_t v = 0;
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
+  while (s.at < s.end && !wire_next(&s, &f)) {
+    if (f.number == GRAPH_NODE && f.wire == WIRE_BYTES)
+      edit_node(&graph, f.value, v++, edit);
+    else
+      copy_field(&graph, &f);
+  }
+  while (m.at < m.end && !wire_next(&m, &f)) {
+    if (f.number == MODEL_GRAPH)
+      wire_add_bytes(&model, MODEL_GRAPH, graph.bytes, graph.length);
+    else if (!edit->model_drops || !edit->model_drops(&f))
+      copy_field(&model, &f);
+  }
+  if (edit->model) text_add_bytes(&model, edit->model->bytes, edit->model->length);
+  bool failed = graph.failed || model.failed;
+  situ_status status =
+      failed ? fail_no_memory(error) : onnx_joined_write(folder, "model.onnx", model.bytes, model.length, error);
+  text_free(&graph);
+  text_free(&model);
+  return status == SITU_STATUS_OK ? onnx_externals_write(file, folder, error) : status;
 }

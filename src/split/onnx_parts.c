@@ -315,6 +315,21 @@ static situ_status fill_parts(splitting *s) {
   return SITU_STATUS_OK;
 }
 
+situ_status onnx_devices_fill(int32_t *device, const onnx_file *file, situ_error *error) {
+  arena *a = arena_new();
+  onnx_parts parts = {.file = file};
+  splitting s = {.parts = &parts, .file = file, .a = a, .error = error, .device = device};
+  int32_t n = file->n_nodes;
+  bool room = a && ARENA_ARRAYS(a, ARRAY(parts.order, n), ZEROS(s.folded, n), ZEROS(s.n_waits, n));
+  situ_status status = room ? order_nodes(&s) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK) {
+    find_folded(&s);
+    find_devices(&s);
+  }
+  arena_free(a);
+  return status;
+}
+
 static situ_status split(splitting *s, const int32_t *device, const int32_t *rank) {
   onnx_parts *p = s->parts;
   const onnx_file *f = s->file;

@@ -36,6 +36,10 @@ situ_status onnx_parts_find(onnx_parts **out, const onnx_file *file, const situ_
                             const int32_t *rank, situ_error *error);
 void onnx_parts_free(onnx_parts *parts);
 
+/* Gives a device to nodes that have none (-1), as onnx_parts_find does: that of the first value that they read, else
+ * that of their first reader. */
+situ_status onnx_devices_fill(int32_t *device, const onnx_file *file, situ_error *error);
+
 /* The type of a value: as declared, else as the graph has it. UNSUPPORTED where neither knows its element type, or it
  * is no tensor. */
 situ_status onnx_parts_port(const onnx_parts *parts, int32_t value, onnx_port *out, situ_error *error);
@@ -47,5 +51,19 @@ situ_status onnx_part_emit(text_buffer *out, const onnx_parts *parts, int32_t k,
 /* Writes part k to FOLDER/part<k>.onnx, and external data beside it. The folder must be there. */
 situ_status onnx_part_write(const onnx_parts *parts, int32_t k, const char *folder, bool named, situ_error *error);
 situ_status onnx_externals_write(const onnx_file *file, const char *folder, situ_error *error);
+
+/* How a copy of a model differs from it. */
+typedef struct onnx_edit {
+  void (*add)(text_buffer *node, int32_t v, void *context); /* adds fields to node v */
+  bool (*drops)(const wire_field *field);                   /* fields of nodes that are left out */
+  bool (*model_drops)(const wire_field *field);             /* of the model; may be NULL */
+  const text_buffer *model;                                 /* fields that the model gets; may be NULL */
+  void *context;
+} onnx_edit;
+
+/* Writes the whole model so changed to FOLDER/model.onnx, and external data beside it. The folder is made. */
+situ_status onnx_edit_write(const onnx_file *file, const onnx_edit *edit, const char *folder, situ_error *error);
+/* Writes a file of a folder. */
+situ_status onnx_joined_write(const char *folder, const char *name, const void *bytes, size_t n, situ_error *error);
 
 #endif

@@ -9,8 +9,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 
-/* Whether the reader folded an operator: it makes nothing that counts, for nobody. */
-static bool is_folded(const situ_graph *g, int32_t v) {
+bool plan_parts_folded(const situ_graph *g, int32_t v) {
   for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
     if (g->size_bytes[t] > 0 || g->use_start[t] < g->use_start[t + 1]) return false;
   return g->in_start[v] == g->in_start[v + 1];
@@ -27,7 +26,7 @@ static situ_status read_plan(int32_t *device, int32_t *rank, const onnx_file *fi
       return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v],
                        "is no node of %s; only plans of forward passes of ONNX models can be split", file->path);
     rank[node] = i;
-    if (!is_folded(g, v)) device[node] = plan ? plan->device[v] : 0;
+    if (!plan_parts_folded(g, v)) device[node] = plan ? plan->device[v] : 0;
   }
   return SITU_STATUS_OK;
 }
@@ -43,6 +42,15 @@ situ_status plan_parts_find(onnx_parts **out, const onnx_file *file, const situ_
     status = onnx_parts_find(out, file, graph, device, plan && plan->order ? rank : NULL, error);
   arena_free(a);
   return status;
+}
+
+situ_status plan_parts_devices(int32_t *device, const onnx_file *file, const situ_graph *graph, const situ_plan *plan,
+                               situ_error *error) {
+  arena *a = arena_new();
+  int32_t *rank = a ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
+  situ_status status = rank ? read_plan(device, rank, file, graph, plan, error) : fail_no_memory(error);
+  arena_free(a);
+  return status == SITU_STATUS_OK ? onnx_devices_fill(device, file, error) : status;
 }
 
 /* ---- manifest ---- */

@@ -11,6 +11,14 @@
 situ_status plan_parts_find(onnx_parts **out, const onnx_file *file, const situ_graph *graph, const situ_plan *plan,
                             situ_error *error);
 
+/* The device of each node of the file [n_nodes], also of those that the reader folded. */
+situ_status plan_parts_devices(int32_t *device, const onnx_file *file, const situ_graph *graph, const situ_plan *plan,
+                               situ_error *error);
+
+/* Whether the reader folded an operator: it makes nothing that counts, for nobody. Whatever device a plan gives it, it
+ * runs where onnx_devices_fill puts it. */
+bool plan_parts_folded(const situ_graph *graph, int32_t op);
+
 /* Writes all parts, their external data and manifest.json (docs/formats/parts.md) to a folder, which is made. */
 situ_status plan_parts_write(const onnx_parts *parts, const char *folder, const situ_platform *platform,
                              situ_error *error);

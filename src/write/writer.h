@@ -25,7 +25,11 @@ typedef struct writer {
   ROW(vllm)              \
   ROW(device_map)        \
   ROW(exo)               \
-  ROW(onnx_parts)
+  ROW(onnx_parts)        \
+  ROW(onnx_multidevice)  \
+  ROW(ort_annotation)    \
+  ROW(ort_names)         \
+  ROW(openvino_affinity)
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
 

@@ -20,6 +20,9 @@ import time
 import xml.dom.minidom
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+from onnx_writer import graph, model, node, value
+
 SITU = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path("situ")
 UPDATE = "--update" in sys.argv
 SHARED = pathlib.Path(os.environ.get("SITU_SHARED", "nowhere"))
@@ -291,8 +294,9 @@ def test_plan_files_keep_their_schema():
 
 def test_every_writer_writes():
     names = {row["name"] for row in situ_json("list", "writers")["writers"]}
-    by_layer = {"llama.cpp", "vllm", "device-map", "exo"}
-    for name in names - {"split", "onnx-parts"} - by_layer:  # of workload files; of ONNX models; of language models
+    by_layer = {"llama.cpp", "vllm", "device-map", "exo"}  # of language models
+    of_onnx = {"onnx-parts", "onnx-multidevice", "ort-annotation", "ort-names", "openvino-affinity"}  # test_formats.py
+    for name in names - of_onnx - by_layer - {"split"}:  # split: of workload files
         situ("place", SMALL, *QUICK, "--objective", "throughput", "--write", f"{name}={name}.out")
         assert pathlib.Path(f"{name}.out").stat().st_size > 100, name
 
@@ -653,6 +657,8 @@ def test_completion_is_valid_shell():
 @thorough
 def test_examples_of_the_help_work():
     learns = len(situ_json("list", "learners")["learners"]) > 0
+    pathlib.Path("model.onnx").write_bytes(model(graph([node("Relu", ["x"], ["y"], "r"), node("Abs", ["y"], ["z"], "a")],
+                                                       [value("x", [4])], [value("z", [4])])))
     for name in COMMANDS:
         if name == "learn" and not learns:
             continue
@@ -660,6 +666,8 @@ def test_examples_of_the_help_work():
         for line in text[text.index("Examples:"):].splitlines()[1:]:
             line = line.strip().replace("situ place builtin:inception-v3", "situ place --steps 500 builtin:inception-v3")
             done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), timeout=120)
+            if name in ("profile", "run") and done.returncode == 8 and "was found neither in" in done.stderr:
+                break  # engines need not be installed
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
             if "--json" in line:
                 json.loads(done.stdout)

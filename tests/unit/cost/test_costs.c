@@ -282,6 +282,22 @@ static void measured_times_replace_estimates(void **state) {
   situ_costs_free(c);
 }
 
+static void measured_hand_overs_replace_those_of_the_platforms_links(void **state) {
+  (void)state;
+  situ_costs *c;
+  situ_error error = {0};
+  situ_status status = with_table(&c,
+                                  "{\"situ_costs\": 1, \"unit\": \"us\", \"operators\": {}, \"links\": ["
+                                  "{\"from\": \"cpu\", \"to\": \"t4-16g\", \"latency\": 50, \"bytes_per_s\": 1e18}]}",
+                                  &error);
+  if (status != SITU_STATUS_OK) fail_msg("%s: %s", error.where, error.text);
+  assert_int_equal(c->n_memories, 2);
+  assert_in_range(c->transfer_ns[0][c->pair_kind[0 * 2 + 1]], 50000,
+                  50001);                                          /* 50 us, and less than 1 ns for its bytes */
+  assert_true(c->transfer_ns[0][c->pair_kind[1 * 2 + 0]] < 50000); /* the other way is as it was */
+  situ_costs_free(c);
+}
+
 static void malformed_tables_are_refused(void **state) {
   (void)state;
 #define HEAD "{\"situ_costs\": 1, \"unit\": \"us\", "
@@ -297,6 +313,9 @@ static void malformed_tables_are_refused(void **state) {
       {HEAD "\"operators\": {\"op1\": {\"t5\": 3}}}", "\"t5\" is not a class"},
       {HEAD "\"operators\": {\"op1\": {\"cpu\": -3}}}", "time of at least 0"},
       {HEAD "\"operators\": {}, \"groups\": {}}", "\"groups\" must be a list"},
+      {HEAD "\"operators\": {}, \"links\": {}}", "\"links\" must be a list"},
+      {HEAD "\"operators\": {}, \"links\": [{\"from\": \"cpu\", \"to\": \"t5\"}]}", "\"t5\" is not a class"},
+      {HEAD "\"operators\": {}, \"links\": [{\"from\": \"cpu\", \"to\": \"cpu\", \"latency\": 1}]}", "must have a"},
       {HEAD "\"operators\": {}, \"groups\": [7]}", "\"groups\" must hold objects"},
       {HEAD "\"operators\": {}, \"groups\": [{\"operators\": [], \"times\": {}}]}", "\"groups\" must hold objects"},
       {HEAD "\"operators\": {}, \"groups\": [{\"operators\": [\"op9\"], \"times\": {}}]}", "no operator of this name"},
@@ -382,6 +401,7 @@ int main(void) {
       cmocka_unit_test(wrong_options_are_refused),
       cmocka_unit_test(tables_of_another_graph_are_found_out),
       cmocka_unit_test(measured_times_replace_estimates),
+      cmocka_unit_test(measured_hand_overs_replace_those_of_the_platforms_links),
       cmocka_unit_test(malformed_tables_are_refused),
       cmocka_unit_test(operators_that_were_not_understood_are_a_warning),
       cmocka_unit_test(a_million_operators_cost_little),

@@ -215,6 +215,20 @@ static void a_weight_is_charged_to_its_first_reader(void **state) {
   assert_true(noted("36 of 36 bytes of weights are read by several operators"));
 }
 
+/* k is [4] where Reshape reads it and [2, 2] later: engines take the later one. */
+static void of_two_constants_of_one_name_the_later_one_counts(void **state) {
+  bytes g = {0}, early = node("Constant", "early", "", "k"), late = node("Constant", "late", "", "k");
+  attr_tensor(&early, "value", vector64("", "4"));
+  attr_tensor(&late, "value", vector64("", "2 2"));
+  add_input(&g, "x", F32, "4");
+  add_node(&g, early);
+  add_node(&g, node("Reshape", "form", "x k", "y"));
+  add_node(&g, late);
+  add_output(&g, "y", F32, "");
+  read_good(model(g));
+  assert_int_equal(made_by("form").rank, 2);
+}
+
 /* ConstantOfShape([4,3,3,3]) -> Conv: 4*3*3*3 floats, as in the light models of the ONNX project. */
 static void made_weights_cost_as_weights(void **state) {
   bytes g = {0};
@@ -696,6 +710,7 @@ int main(void) {
       ONE(nodes_may_come_in_any_order),
       ONE(a_cycle_is_named),
       ONE(values_are_made_exactly_once),
+      ONE(of_two_constants_of_one_name_the_later_one_counts),
       ONE(shapes_that_do_not_fit_are_an_error_at_their_operator),
       ONE(dynamic_dimensions_take_given_or_default_sizes),
       ONE(an_assumed_size_that_does_not_fit_is_told_and_not_fatal),

@@ -1,0 +1,54 @@
+/* engine/driver.h - what a row of the table of engines does, in a process of its own: nothing but its library.
+ *
+ * Everything runs in a worker, whose end frees what it holds, so a driver frees only what a run would let grow. It
+ * fails with UNSUPPORTED and the engine's own words. Requests, answers, the limits of the shared memory and what was
+ * opened are those of engine/serve.c. Numbers of element types are those of ONNX (TensorProto.DataType). */
+#ifndef SITU_ENGINE_DRIVER_H
+#define SITU_ENGINE_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+
+enum { DRIVER_MOST_RANK = 64 };
+
+typedef struct driver_tensor {
+  const char *name;
+  int32_t type;
+  int32_t rank; /* -1: not known */
+  int64_t dims[DRIVER_MOST_RANK];
+  void *data;
+  int64_t bytes;
+} driver_tensor;
+
+typedef struct driver_options {
+  const char *path;    /* of the model */
+  const char *device;  /* of the engine, in its own words; NULL: its CPU */
+  const char *profile; /* how the path of a profile begins; NULL: none is taken */
+  int32_t level;       /* of graph optimisation: 99 all, 0 none, 1 basic, 2 extended */
+  int32_t threads;
+} driver_options;
+
+typedef struct driver {
+  /* Loads the library and says its version and devices, as members of `answer`. Called once. */
+  situ_status (*load)(const char *library, situ_error *error);
+  situ_status (*hello)(json_value *answer, situ_error *error);
+  situ_status (*open)(void **session, const driver_options *options, situ_error *error);
+  /* Inputs have everything, outputs a name. Runs once, and says type, shape, bytes and place of each output. */
+  situ_status (*bind)(void **binding, void *session, const driver_tensor *inputs, size_t n_inputs,
+                      driver_tensor *outputs, size_t n_outputs, situ_error *error);
+  /* From now on output i is written where data points, which has its bytes already. */
+  situ_status (*place)(void *binding, size_t i, const driver_tensor *output, situ_error *error);
+  situ_status (*run)(void *binding, situ_error *error);
+  /* Ends the profile of a session: its file (engine/profile.h) and how many of its runs warmed up; -1: those of binding
+   * and all that the caller knows of. The path is for the life of the worker. */
+  situ_status (*end_profile)(void *session, const char **path, int32_t *n_first, situ_error *error);
+} driver;
+
+/* Loads a shared library, and finds an entry of it: NULL where it has none. A library is never closed. */
+situ_status driver_library(void **library, const char *path, situ_error *error);
+void *driver_symbol(void *library, const char *name);
+
+#endif

@@ -1,0 +1,115 @@
+#include "engine/foreign.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+
+/* Adds what ran and for how long; of names that a fusion joined the first counts. */
+static bool add_kernel(json_value *events, const char *name, size_t n, double ms) {
+  static const char *const joints[] = {" + ", " || "};
+  text_buffer full = {0};
+  json_value *event = json_new_object();
+  for (size_t i = 0; i < sizeof joints / sizeof *joints; i++)
+    for (size_t k = 0; k + strlen(joints[i]) <= n; k++)
+      if (strncmp(name + k, joints[i], strlen(joints[i])) == 0) n = k;
+  text_add(&full, "%.*s_kernel_time", (int)n, name);
+  bool ok = json_push(events, event) && json_set(event, "cat", json_new_text("Node")) &&
+            json_set(event, "name", json_new_text(full.bytes)) &&
+            json_set(event, "ts", json_new_whole((int64_t)json_size(events))) &&
+            json_set(event, "dur", json_new_number(1000 * ms));
+  text_free(&full);
+  return ok;
+}
+
+static situ_status end_run(json_value *events, bool ok, situ_error *error) {
+  json_value *event = json_new_object();
+  ok = json_push(events, event) && ok && json_set(event, "name", json_new_text("model_run"));
+  return ok ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* ---- TensorRT: [{"count": 100}, {"name": "conv1 + relu1", "averageMs": 0.08, "medianMs": 0.08}, ...] ---- */
+
+static bool is_tensorrt(const json_value *root) {
+  for (size_t i = 0; i < json_size(root) && i < 2; i++)
+    if (json_get(json_at(root, i), "averageMs")) return true;
+  return false;
+}
+
+static situ_status read_tensorrt(json_value *events, const json_value *root, situ_error *error) {
+  bool ok = true;
+  for (size_t i = 0; ok && i < json_size(root); i++) {
+    const json_value *layer = json_at(root, i);
+    const char *name = json_text(json_get(layer, "name"), NULL);
+    double ms = json_number(json_get(layer, "medianMs"), json_number(json_get(layer, "averageMs"), -1));
+    if (name && ms >= 0) ok = add_kernel(events, name, strlen(name), ms);
+  }
+  return end_run(events, ok, error);
+}
+
+/* ---- OpenVINO: layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms) ---- */
+
+static const char OPENVINO_HEAD[] = "layerName;execStatus;";
+enum { NAME = 0, STATUS = 1, REAL_TIME = 4, CELLS = 5 };
+
+static situ_status read_openvino(json_value *events, const char *line, situ_error *error) {
+  bool ok = true;
+  while ((line = strchr(line, '\n')) && *++line && ok) {
+    const char *cell[CELLS], *end = line + strcspn(line, "\r\n"), *at = line;
+    int n = 0;
+    for (; n < CELLS && at && at <= end; n++) {
+      cell[n] = at;
+      at = memchr(at, ';', (size_t)(end - at));
+      at = at ? at + 1 : NULL;
+    }
+    double ms;
+    if (n < CELLS || strncmp(cell[STATUS], "EXECUTED", 8) != 0 || !text_scan_number(cell[REAL_TIME], &ms)) continue;
+    ok = add_kernel(events, cell[NAME], (size_t)(cell[STATUS] - cell[NAME] - 1), ms);
+  }
+  return end_run(events, ok, error);
+}
+
+/* ---- which form it is ---- */
+
+static situ_status read_text(json_value **events, const char **title, const char *path, situ_error *error) {
+  file_view view = {0};
+  TRY(file_open_text(&view, path, error));
+  char *text = malloc(view.size_bytes + 1);
+  if (text && view.size_bytes > 0) memcpy(text, view.bytes, view.size_bytes);
+  if (text) text[view.size_bytes] = '\0';
+  file_close(&view);
+  *events = json_new_array();
+  *title = "counters of OpenVINO";
+  situ_status status = text && *events ? read_openvino(*events, text, error) : fail_no_memory(error);
+  free(text);
+  return status;
+}
+
+static bool begins_as_openvino(const char *path) {
+  file_view view = {0};
+  size_t n = strlen(OPENVINO_HEAD);
+  bool same = file_open(&view, path, NULL) == SITU_STATUS_OK && view.size_bytes > n &&
+              strncasecmp((const char *)view.bytes, OPENVINO_HEAD, n) == 0;
+  file_close(&view);
+  return same;
+}
+
+situ_status foreign_read(json_value **events, const char **title, int32_t *n_first, const char *path,
+                         situ_error *error) {
+  *events = NULL;
+  *n_first = 0;
+  if (begins_as_openvino(path)) return read_text(events, title, path, error);
+  TRY(json_read(events, path, error));
+  *title = "a profile of ONNX Runtime";
+  *n_first = 1;
+  if (!is_tensorrt(*events)) return SITU_STATUS_OK;
+  json_value *root = *events;
+  *events = json_new_array();
+  *title = "a profile of TensorRT";
+  *n_first = 0;
+  situ_status status = *events ? read_tensorrt(*events, root, error) : fail_no_memory(error);
+  json_free(root);
+  return status;
+}

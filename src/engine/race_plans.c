@@ -1,0 +1,249 @@
+/* Plans that race on an engine, and the log from which the race is run again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arguments.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "engine/measure.h"
+#include "split/plan_parts.h"
+
+enum { SEGMENT = 10 };
+
+typedef struct racing {
+  situ_race *race;
+  measuring m;
+  const situ_problem *problem;
+  const onnx_file *file;
+  onnx_parts **parts;
+  executor **executors;
+  run_times *times;      /* scratch */
+  const json_value *log; /* rounds that were measured; NULL: measure */
+  int32_t *n_read;       /* [plan] of the log */
+} racing;
+
+/* What tells plans apart: where operators run, and in which order. */
+static uint64_t plan_hash(const situ_plan *plan) {
+  size_t bytes = (size_t)plan->n_operators * sizeof(int32_t);
+  uint64_t hash = hash_bytes(plan->device, bytes, 1);
+  return plan->order ? hash_bytes(plan->order, bytes, hash) : hash;
+}
+
+/* ---- measuring ---- */
+
+static situ_status start_plan(racing *r, int32_t i, const situ_plan *plan, const char **names, situ_error *error) {
+  executor_options o = r->m.executor;
+  TRY(plan_parts_find(&r->parts[i], r->file, r->problem->graph, plan, error));
+  o.names = names;
+  if (r->race->pipeline)
+    o.n_copies = r->m.options.queue * r->parts[i]->n_parts < 64 ? r->m.options.queue * r->parts[i]->n_parts : 64;
+  return executor_start(&r->executors[i], r->parts[i], &o, error);
+}
+
+/* A latency, or a period: that of a segment of inputs after as many as are under way. */
+static situ_status measure_once(racing *r, int32_t i, int64_t *time_ns, situ_error *error) {
+  executor *x = r->executors[i];
+  if (!r->race->pipeline) return executor_latency(x, time_ns, r->times, error);
+  enum { MOST = SEGMENT + 64 };
+  int64_t finish_ns[MOST], *sum_ns = ARENA_ZERO(r->race->arena, int64_t, r->parts[i]->n_parts);
+  int32_t first = x->options.n_copies;
+  if (!sum_ns) return fail_no_memory(error);
+  TRY(executor_pipeline(x, first + SEGMENT, finish_ns, sum_ns, error));
+  *time_ns = (finish_ns[first + SEGMENT - 1] - finish_ns[first - 1]) / SEGMENT;
+  return SITU_STATUS_OK;
+}
+
+static situ_status sample(void *context, int32_t i, int64_t *time_ns, situ_error *error) {
+  racing *r = context;
+  r->m.done += i == 0;
+  if (!r->log) return measure_once(r, i, time_ns, error);
+  const json_value *times = json_get(json_at(json_get(r->log, "plans"), (size_t)i), "times_ns");
+  *time_ns = json_whole(json_at(times, (size_t)r->n_read[i]++), -1);
+  return *time_ns >= 0 ? SITU_STATUS_OK
+                       : fail_with(error, SITU_STATUS_BAD_INPUT, r->m.options.replay, "ends before its race does");
+}
+
+static bool is_late(void *context) {
+  const racing *r = context;
+  return !r->log && measure_is_late(&r->m);
+}
+
+static situ_status start_all(racing *r, const situ_plan *const *plans, situ_error *error) {
+  situ_race *race = r->race;
+  const char **names = ARENA_NEW(race->arena, const char *, r->problem->n_devices);
+  int32_t most_parts = 1, n_in = 0;
+  if (!names) return fail_no_memory(error);
+  for (int32_t d = 0; d < r->problem->n_devices; d++) names[d] = r->problem->platform->devices[d].name;
+  for (int32_t i = 0; i < race->n; i++) {
+    situ_error own = {0};
+    situ_status status = start_plan(r, i, plans[i], names, &own);
+    if (status == SITU_STATUS_CANCELLED) return fail_with(error, status, own.where, "%s", own.text);
+    race->lanes[i].out = status != SITU_STATUS_OK;
+    if (race->lanes[i].out && !(race->why[i] = arena_string(race->arena, own.text))) return fail_no_memory(error);
+    if (r->parts[i] && r->parts[i]->n_parts > most_parts) most_parts = r->parts[i]->n_parts;
+    n_in += !race->lanes[i].out;
+    if (i == race->n - 1 && n_in == 0) return fail_with(error, status, own.where, "%s", own.text);
+  }
+  r->times = ARENA_NEW(race->arena, run_times, most_parts);
+  return r->times ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status warm_up(racing *r, situ_error *error) {
+  int64_t unused_ns;
+  r->m.phase = "warming up";
+  for (int32_t w = 0; w < r->m.options.warm_up; w++)
+    for (int32_t i = 0; i < r->race->n; i++)
+      if (!r->race->lanes[i].out) TRY(measure_once(r, i, &unused_ns, error));
+  return SITU_STATUS_OK;
+}
+
+/* ---- the log ---- */
+
+static json_value *plan_log(const situ_race *race, int32_t i) {
+  char hash[24];
+  json_value *o = json_new_object(), *times = json_new_array();
+  const race_lane *lane = &race->lanes[i];
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)race->hash[i]);
+  bool ok = o && json_set(o, "name", json_new_text(race->names[i])) && json_set(o, "hash", json_new_text(hash)) &&
+            json_set(o, "predicted_ns", json_new_whole(race->predicted_ns[i])) &&
+            json_set(o, "why", json_new_text(race->why[i])) && json_set(o, "dropped", json_new_truth(lane->out)) &&
+            json_set(o, "median_ns", json_new_whole(lane->median_ns)) &&
+            json_set(o, "spread_ns", json_new_whole(lane->half_ns));
+  for (int32_t k = 0; ok && k < lane->n; k++) ok = json_push(times, json_new_whole(lane->times_ns[k]));
+  ok = json_set(o, "times_ns", times) && ok;
+  if (ok) return o;
+  json_free(o);
+  return NULL;
+}
+
+json_value *race_log(const situ_race *race) {
+  json_value *root = json_new_object(), *plans = json_new_array();
+  bool ok =
+      root && json_set(root, "situ_race", json_new_whole(1)) && json_set(root, "engine", json_new_text(race->engine)) &&
+      json_set(root, "rounds", json_new_whole(race->rounds)) && json_set(root, "winner", json_new_whole(race->winner));
+  for (int32_t i = 0; ok && i < race->n; i++) ok = json_push(plans, plan_log(race, i));
+  ok = json_set(root, "plans", plans) && ok;
+  if (ok) return root;
+  json_free(root);
+  return NULL;
+}
+
+static situ_status write_log(const situ_race *race, const char *path, situ_error *error) {
+  json_value *root = race_log(race);
+  char *text = root ? json_print(root, 1) : NULL;
+  json_free(root);
+  situ_status status = text ? file_write(path, text, strlen(text), error) : fail_no_memory(error);
+  free(text);
+  return status;
+}
+
+/* Plans must be those of the log; how many rounds there were is its too. */
+static situ_status take_log(racing *r, const json_value *log, situ_error *error) {
+  const json_value *plans = json_get(log, "plans");
+  const char *path = r->m.options.replay;
+  situ_race *race = r->race;
+  int64_t rounds = json_whole(json_get(log, "rounds"), 0);
+  if (json_whole(json_get(log, "situ_race"), 0) != 1 || json_size(plans) != (size_t)race->n || rounds < 1 ||
+      rounds > (1 << 20))
+    return fail_with(error, SITU_STATUS_BAD_INPUT, path, "is no log of a race of %d plans", (int)race->n);
+  for (int32_t i = 0; i < race->n; i++) {
+    const json_value *plan = json_at(plans, (size_t)i);
+    uint64_t hash = strtoull(json_text(json_get(plan, "hash"), "0"), NULL, 16);
+    if (hash != race->hash[i])
+      return fail_with(error, SITU_STATUS_BAD_INPUT, path, "has another plan than \"%s\"; search as it was searched",
+                       race->names[i]);
+    race->lanes[i].out = json_size(json_get(plan, "times_ns")) == 0;
+    race->why[i] = arena_string(race->arena, json_text(json_get(plan, "why"), ""));
+    if (!race->why[i]) return fail_no_memory(error);
+  }
+  race->rounds = (int32_t)rounds;
+  snprintf(race->engine, sizeof race->engine, "%s", json_text(json_get(log, "engine"), "?"));
+  r->log = log;
+  return SITU_STATUS_OK;
+}
+
+/* ---- the call ---- */
+
+static situ_status race_on_engine(racing *r, const situ_plan *const *plans, const char *model, situ_error *error) {
+  situ_race *race = r->race;
+  char version[MEASURE_NAME_BYTES];
+  onnx_file *file = NULL;
+  TRY(measure_version(version, &r->m, error));
+  snprintf(race->engine, sizeof race->engine, "%s %s", r->m.executor.engine->name, version);
+  TRY(onnx_file_open(&file, model, error));
+  r->file = file;
+  situ_status status = start_all(r, plans, error);
+  if (status == SITU_STATUS_OK) status = warm_up(r, error);
+  r->m.phase = "racing";
+  if (status == SITU_STATUS_OK)
+    status = race_run(race->lanes, race->n, race->rounds, sample, is_late, r, &race->winner, race->arena, error);
+  int32_t most = 0;
+  for (int32_t i = 0; i < race->n; i++) most = race->lanes[i].n > most ? race->lanes[i].n : most;
+  race->rounds = most;
+  for (int32_t i = 0; i < race->n; i++) {
+    executor_stop(r->executors[i]);
+    onnx_parts_free(r->parts[i]);
+  }
+  onnx_file_free(file);
+  return status;
+}
+
+static situ_status race_into(racing *r, const situ_plan *const *plans, const char *model, situ_error *error) {
+  situ_race *race = r->race;
+  const char *replay = r->m.options.replay;
+  json_value *log = NULL;
+  r->m.total = race->rounds = r->m.options.items;
+  if (!replay) {
+    TRY(race_on_engine(r, plans, model, error));
+  } else {
+    situ_status status = json_read(&log, replay, error);
+    if (status == SITU_STATUS_OK) status = take_log(r, log, error);
+    if (status == SITU_STATUS_OK)
+      status = race_run(race->lanes, race->n, race->rounds, sample, NULL, r, &race->winner, race->arena, error);
+    json_free(log);
+    TRY(status);
+  }
+  return r->m.options.log ? write_log(race, r->m.options.log, error) : SITU_STATUS_OK;
+}
+
+situ_status race_plans(situ_race **out, const situ_plan *const *plans, const char *const *names, int32_t n,
+                       const situ_problem *problem, const char *model, const situ_measure_options *options,
+                       situ_error *error) {
+  *out = NULL;
+  arena *a = arena_new();
+  situ_race *race = a ? ARENA_ZERO(a, situ_race, 1) : NULL;
+  if (!race) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  *race = (situ_race){.arena = a, .n = n, .winner = -1, .pipeline = problem->execution == SITU_EXECUTION_PIPELINE};
+  racing r = {.race = race, .problem = problem};
+  bool room = ARENA_ARRAYS(a, ZEROS(race->lanes, n), ZEROS(race->names, n), ZEROS(race->why, n), ZEROS(race->hash, n),
+                           ZEROS(race->predicted_ns, n), ZEROS(r.parts, n), ZEROS(r.executors, n), ZEROS(r.n_read, n));
+  for (int32_t i = 0; room && i < n; i++) {
+    race->names[i] = names[i];
+    race->why[i] = "";
+    race->hash[i] = plan_hash(plans[i]);
+    race->predicted_ns[i] = plans[i]->value_ns;
+  }
+  situ_status status = room ? measure_options_take(&r.m, options, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK && !r.m.options.replay) status = measure_begin(&r.m, options, a, error);
+  if (status == SITU_STATUS_OK) status = race_into(&r, plans, model, error);
+  if (status == SITU_STATUS_OK)
+    *out = race;
+  else
+    situ_race_free(race);
+  return status;
+}
+
+void situ_race_free(situ_race *race) {
+  if (race) arena_free(race->arena);
+}
+
+int32_t situ_race_n_plans(const situ_race *race) { return race ? race->n : 0; }
+int32_t situ_race_winner(const situ_race *race) { return race ? race->winner : -1; }
+int64_t situ_race_measured_ns(const situ_race *race, int32_t plan) {
+  return race && plan >= 0 && plan < race->n && race->lanes[plan].n > 0 ? race->lanes[plan].median_ns : SITU_NEVER_NS;
+}

@@ -1,0 +1,170 @@
+/* What the worker of any engine does with requests: reads and answers them, and keeps tensors in the shared memory. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "engine/engine.h"
+
+enum { MOST_SESSIONS = 256, MOST_BINDINGS = 4096, MOST_PORTS = 4096, ALIGNMENT = 64 };
+
+typedef struct server {
+  const engine_context *given;
+  bool loaded;
+  void *sessions[MOST_SESSIONS], *bindings[MOST_BINDINGS];
+  int32_t n_sessions, n_bindings;
+} server;
+
+static server the_server; /* of this process */
+
+situ_status driver_library(void **library, const char *path, situ_error *error) {
+  *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return *library ? SITU_STATUS_OK : fail_with(error, SITU_STATUS_ENGINE, path, "cannot be loaded: %s", dlerror());
+}
+
+void *driver_symbol(void *library, const char *name) { return dlsym(library, name); }
+
+static situ_status load(server *s, situ_error *error) {
+  if (s->loaded) return SITU_STATUS_OK;
+  TRY(s->given->driver->load(s->given->library, error));
+  s->loaded = true;
+  return SITU_STATUS_OK;
+}
+
+static situ_status open_session(server *s, const json_value *request, json_value *answer, situ_error *error) {
+  driver_options o = {.path = json_text(json_get(request, "path"), ""),
+                      .device = json_text(json_get(request, "device"), NULL),
+                      .profile = json_text(json_get(request, "profile"), NULL),
+                      .level = (int32_t)json_whole(json_get(request, "level"), 99),
+                      .threads = (int32_t)json_whole(json_get(request, "threads"), 1)};
+  if (s->n_sessions == MOST_SESSIONS)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "more than %d sessions in one worker", (int)MOST_SESSIONS);
+  TRY(s->given->driver->open(&s->sessions[s->n_sessions], &o, error));
+  return json_set(answer, "session", json_new_whole(s->n_sessions++)) ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status find_session(server *s, const json_value *request, void **out, situ_error *error) {
+  int64_t i = json_whole(json_get(request, "session"), -1);
+  if (i < 0 || i >= s->n_sessions) return fail_with(error, SITU_STATUS_INTERNAL, NULL, "there is no such session");
+  *out = s->sessions[i];
+  return SITU_STATUS_OK;
+}
+
+static situ_status end_profile(server *s, const json_value *request, json_value *answer, situ_error *error) {
+  void *session;
+  const char *path = NULL;
+  int32_t n_first = -1;
+  TRY(find_session(s, request, &session, error));
+  TRY(s->given->driver->end_profile(session, &path, &n_first, error));
+  bool ok = json_set(answer, "path", json_new_text(path)) && json_set(answer, "n_first", json_new_whole(n_first));
+  return ok ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* ---- tensors ---- */
+
+/* Puts a tensor at [at, at + room) of the shared memory. */
+static situ_status put_at(const server *s, driver_tensor *t, int64_t at, int64_t room, situ_error *error) {
+  int64_t end = (int64_t)s->given->shared_bytes, bytes = engine_type_bytes(t->type);
+  for (int32_t i = 0; i < t->rank; i++)
+    if (t->dims[i] < 0 || __builtin_mul_overflow(bytes, t->dims[i], &bytes)) bytes = 0, room = -1;
+  if (engine_type_bytes(t->type) == 0 || t->rank < 0 || at < 0 || room < 0 || bytes > room || room > end ||
+      at > end - room)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL,
+                     "a tensor of ONNX type %d and %lld bytes cannot be handed over in %lld bytes", (int)t->type,
+                     (long long)bytes, (long long)room);
+  t->data = s->given->shared + at;
+  t->bytes = bytes;
+  return SITU_STATUS_OK;
+}
+
+static situ_status name_tensor(driver_tensor *t, const json_value *from, situ_error *error) {
+  t->name = strdup(json_text(json_get(from, "name"), ""));
+  return t->name ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status read_input(const server *s, driver_tensor *t, const json_value *from, situ_error *error) {
+  const json_value *dims = json_get(from, "dims");
+  if (json_size(dims) > DRIVER_MOST_RANK)
+    return fail_with(error, SITU_STATUS_INTERNAL, NULL, "an input has %zu dimensions", json_size(dims));
+  t->rank = (int32_t)json_size(dims);
+  for (int32_t i = 0; i < t->rank; i++) t->dims[i] = json_whole(json_at(dims, (size_t)i), -1);
+  t->type = (int32_t)json_whole(json_get(from, "type"), 0);
+  TRY(name_tensor(t, from, error));
+  return put_at(s, t, json_whole(json_get(from, "at"), -1), json_whole(json_get(from, "bytes"), 0), error);
+}
+
+/* Copies an output from where the engine made it to *free, which moves on, and tells of it. */
+static situ_status move_output(const server *s, driver_tensor *t, int64_t *free, json_value *list, situ_error *error) {
+  const void *made = t->data;
+  json_value *output = json_new_object(), *dims = json_new_array();
+  bool ok = json_push(list, output);
+  TRY(put_at(s, t, *free, t->bytes, error));
+  if (t->bytes > 0) memmove(t->data, made, (size_t)t->bytes);
+  for (int32_t i = 0; i < t->rank; i++) ok = json_push(dims, json_new_whole(t->dims[i])) && ok;
+  ok = json_set(output, "dims", dims) && ok;
+  ok = ok && json_set(output, "type", json_new_whole(t->type)) && json_set(output, "at", json_new_whole(*free)) &&
+       json_set(output, "bytes", json_new_whole(t->bytes));
+  *free += (t->bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+  return ok ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status bind_tensors(server *s, void *session, driver_tensor *inputs, driver_tensor *outputs,
+                                const json_value *request, json_value *list, situ_error *error) {
+  const json_value *from = json_get(request, "inputs"), *to = json_get(request, "outputs");
+  const driver *d = s->given->driver;
+  void **binding = &s->bindings[s->n_bindings];
+  int64_t free = json_whole(json_get(request, "free"), -1);
+  for (size_t i = 0; i < json_size(from); i++) TRY(read_input(s, &inputs[i], json_at(from, i), error));
+  for (size_t i = 0; i < json_size(to); i++) TRY(name_tensor(&outputs[i], json_at(to, i), error));
+  TRY(d->bind(binding, session, inputs, json_size(from), outputs, json_size(to), error));
+  for (size_t i = 0; i < json_size(to); i++) {
+    TRY(move_output(s, &outputs[i], &free, list, error));
+    TRY(d->place(*binding, i, &outputs[i], error));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status bind(server *s, const json_value *request, json_value *answer, situ_error *error) {
+  size_t n_inputs = json_size(json_get(request, "inputs")), n_outputs = json_size(json_get(request, "outputs"));
+  void *session;
+  if (s->n_bindings == MOST_BINDINGS || n_inputs > MOST_PORTS || n_outputs > MOST_PORTS)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "too many bindings or tensors");
+  TRY(find_session(s, request, &session, error));
+  driver_tensor *inputs = calloc(n_inputs + 1, sizeof *inputs), *outputs = calloc(n_outputs + 1, sizeof *outputs);
+  json_value *list = json_new_array();
+  bool ok = json_set(answer, "outputs", list) && inputs && outputs;
+  situ_status status = ok ? bind_tensors(s, session, inputs, outputs, request, list, error) : fail_no_memory(error);
+  free(inputs); /* names stay: the driver may keep them */
+  free(outputs);
+  TRY(status);
+  return json_set(answer, "binding", json_new_whole(s->n_bindings++)) ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+/* ---- the duty ---- */
+
+static situ_status call(void *context, const char *verb, const json_value *request, json_value *answer,
+                        situ_error *error) {
+  server *s = &the_server;
+  s->given = context;
+  TRY(load(s, error));
+  if (strcmp(verb, "hello") == 0) return s->given->driver->hello(answer, error);
+  if (strcmp(verb, "open") == 0) return open_session(s, request, answer, error);
+  if (strcmp(verb, "bind") == 0) return bind(s, request, answer, error);
+  if (strcmp(verb, "end_profile") == 0) return end_profile(s, request, answer, error);
+  return fail_with(error, SITU_STATUS_INTERNAL, NULL, "there is no call \"%s\"", verb);
+}
+
+static situ_status run(void *context, int32_t number, situ_error *error) {
+  server *s = &the_server;
+  if (number < 0 || number >= s->n_bindings)
+    return fail_with(error, SITU_STATUS_INTERNAL, NULL, "there is no binding %d", (int)number);
+  return s->given->driver->run(s->bindings[number], error);
+}
+
+situ_status engine_start(worker **out, const engine *e, const engine_context *context, const worker_options *options,
+                         situ_error *error) {
+  engine_context own = *context; /* the fork has a copy */
+  own.driver = &e->driver;
+  worker_duty duty = {.call = call, .run = run, .context = &own};
+  return worker_start(out, &duty, options, error);
+}

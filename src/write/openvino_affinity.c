@@ -1,0 +1,79 @@
+/* OpenVINO's affinities: the device of each operation by its friendly name, for HETERO. Of an ONNX model that is the
+ * name of the node, or of its last output where it has none or makes an output of the model. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "write/placed_nodes.h"
+#include "write/writer.h"
+
+/* "CPU", "NPU"; "GPU", or "GPU.1" where the platform has several. */
+static void device_word(char into[24], const situ_platform *p, int32_t device) {
+  const char *word = placed_nodes_word(&p->devices[device]);
+  int32_t n = 0, before = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (strcmp(placed_nodes_word(&p->devices[d]), word) != 0) continue;
+    n++;
+    before += d < device;
+  }
+  const char *name = *word == 'c' ? "CPU" : *word == 'n' ? "NPU" : "GPU";
+  if (*word == 'g' && n > 1)
+    snprintf(into, 24, "%s.%d", name, (int)before);
+  else
+    snprintf(into, 24, "%s", name);
+}
+
+static const char *friendly_name(const onnx_file *f, int32_t v) {
+  int32_t first = f->makes.start[v], end = f->makes.start[v + 1];
+  for (int32_t k = end - 1; k >= first; k--)
+    if (f->values[f->makes.item[k]].is_output) return f->values[f->makes.item[k]].name;
+  if (*f->nodes[v].name) return f->nodes[v].name;
+  return end > first ? f->values[f->makes.item[end - 1]].name : "";
+}
+
+static json_value *affinities(const placed_nodes *nodes, const situ_platform *p, const char *model) {
+  json_value *root = json_new_object(), *map = json_new_object();
+  text_buffer hetero = {0};
+  char word[24];
+  bool ok = root && map, first = true;
+  for (int32_t v = 0; ok && v < nodes->file->n_nodes; v++) {
+    device_word(word, p, nodes->device[v]);
+    ok = json_set(map, friendly_name(nodes->file, v), json_new_text(word));
+  }
+  text_add(&hetero, "HETERO:");
+  for (int32_t k = p->n_devices - 1; k >= 0; k--) { /* the host last: it takes what others refuse */
+    bool used = false;
+    for (int32_t v = 0; v < nodes->file->n_nodes && !used; v++) used = nodes->device[v] == k;
+    device_word(word, p, k);
+    if (!used || (!first && strstr(hetero.bytes, word))) continue;
+    text_add(&hetero, "%s%s", first ? "" : ",", word);
+    first = false;
+  }
+  ok = json_set(root, "openvino_affinity", json_new_whole(1)) && ok;
+  ok = json_set(root, "model", json_new_text(model)) && ok;
+  ok = json_set(root, "device", json_new_text(hetero.bytes)) && ok;
+  ok = json_set(root, "affinity", map) && ok;
+  text_free(&hetero);
+  if (ok) return root;
+  json_free(root);
+  return NULL;
+}
+
+static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
+                                situ_error *error) {
+  placed_nodes nodes;
+  situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
+  if (status == SITU_STATUS_OK && mkdir(folder, 0777) != 0 && errno != EEXIST)
+    status = fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
+  if (status == SITU_STATUS_OK)
+    status = placed_nodes_json(affinities(&nodes, p->platform, model), folder, "affinity.json", error);
+  placed_nodes_free(&nodes);
+  return status;
+}
+
+const writer openvino_affinity_writer = {.name = "openvino-affinity",
+                                         .title = "a folder: the device of each operation for OpenVINO's HETERO",
+                                         .suffix = "",
+                                         .write_folder = write_folder};

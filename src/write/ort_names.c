@@ -1,0 +1,69 @@
+/* ONNX Runtime's assignment by names: a session setting alone, the model stays as it is. A pattern matches every name
+ * that holds it and the longest one counts, so a list of whole names is exact (pull request 28903). */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "write/placed_nodes.h"
+#include "write/writer.h"
+
+static void list(text_buffer *out, const placed_nodes *nodes, int32_t device) {
+  bool first = true;
+  for (int32_t v = 0; v < nodes->file->n_nodes; v++) {
+    if (nodes->device[v] != device) continue;
+    text_add(out, "%s%s", first ? "" : ",", nodes->file->nodes[v].name);
+    first = false;
+  }
+}
+
+/* Nodes without a name, names that are marks of the format, and one name on two devices cannot be said. */
+static situ_status check_names(const placed_nodes *nodes, const situ_platform *platform, situ_error *error) {
+  string_map *device_of = string_map_new(nodes->arena, nodes->file->n_nodes);
+  if (!device_of) return fail_no_memory(error);
+  for (int32_t v = 0; v < nodes->file->n_nodes; v++) {
+    const char *name = nodes->file->nodes[v].name;
+    if (!*name || *name == '=' || strpbrk(name, ",;() \t\r\n"))
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, *name ? name : nodes->file->kind[v],
+                       "is a node whose name ONNX Runtime cannot be told; write ort-annotation instead");
+    int64_t d = string_map_put(device_of, name, nodes->device[v]);
+    if (d < 0) return fail_no_memory(error);
+    if (d != nodes->device[v])
+      return fail_with(error, SITU_STATUS_UNSUPPORTED, name, "is the name of nodes on %s and on %s",
+                       platform->devices[d].name, platform->devices[nodes->device[v]].name);
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status write_settings(const placed_nodes *nodes, const situ_problem *p, const char *folder,
+                                  situ_error *error) {
+  text_buffer settings = {0};
+  json_value *root = json_new_object();
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    json_free(root);
+    return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
+  }
+  bool ok = placed_nodes_settings(&settings, nodes, p->platform, list) == SITU_STATUS_OK &&
+            json_set(root, "session.name_based_layer_assignment", json_new_text(settings.bytes));
+  text_free(&settings);
+  if (ok) return placed_nodes_json(root, folder, "session.json", error);
+  json_free(root);
+  return fail_no_memory(error);
+}
+
+static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
+                                situ_error *error) {
+  placed_nodes nodes;
+  situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
+  if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, "ONNX Runtime", error);
+  if (status == SITU_STATUS_OK) status = check_names(&nodes, p->platform, error);
+  if (status == SITU_STATUS_OK) status = write_settings(&nodes, p, folder, error);
+  placed_nodes_free(&nodes);
+  return status;
+}
+
+const writer ort_names_writer = {.name = "ort-names",
+                                 .title = "a folder: settings of ONNX Runtime that place nodes by their names",
+                                 .suffix = "",
+                                 .write_folder = write_folder};

@@ -1,0 +1,33 @@
+/* write/placed_nodes.h - an ONNX file and the device of each of its nodes, for formats that name nodes. */
+#ifndef SITU_WRITE_PLACED_NODES_H
+#define SITU_WRITE_PLACED_NODES_H
+
+#include "base/json.h"
+#include "split/plan_parts.h"
+
+typedef struct placed_nodes {
+  onnx_file *file;
+  int32_t *device; /* [node] */
+  arena *arena;    /* that of `device`, for more */
+} placed_nodes;
+
+/* Stop it with placed_nodes_free, after failures too. */
+situ_status placed_nodes_open(placed_nodes *out, const situ_plan *plan, const situ_problem *problem, const char *model,
+                              situ_error *error);
+void placed_nodes_free(placed_nodes *nodes);
+
+/* "cpu", "gpu" or "npu", by the family of a device. */
+const char *placed_nodes_word(const situ_device *device);
+
+/* UNSUPPORTED where the plan uses two devices of one word: `who` runs on one of each. */
+situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platform *platform, const char *who,
+                                     situ_error *error);
+
+/* "cpu(LIST);gpu(LIST)", as ONNX Runtime wants it: `list` adds what of a device goes into its brackets. */
+situ_status placed_nodes_settings(text_buffer *out, const placed_nodes *nodes, const situ_platform *platform,
+                                  void (*list)(text_buffer *out, const placed_nodes *nodes, int32_t device));
+
+/* Takes over `root` and writes it. */
+situ_status placed_nodes_json(json_value *root, const char *folder, const char *name, situ_error *error);
+
+#endif
