@@ -7,7 +7,7 @@ import math
 import os
 import pathlib
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Union, cast
 
 from ._graph import Graph, Operator
 from ._library import to_bytes
@@ -17,9 +17,10 @@ from ._platform import Device, Platform, read_devices
 if TYPE_CHECKING:
     import networkx
     import pandas
+    import torch
 
 Path = Union[str, "os.PathLike[str]"]
-Model = Union[str, "os.PathLike[str]", Graph, "networkx.DiGraph[Any]"]
+Model = Union[str, "os.PathLike[str]", Graph, "networkx.DiGraph[Any]", "torch.nn.Module", "torch.export.ExportedProgram"]
 Machine = Union[str, "os.PathLike[str]", Platform, None]
 Cost = Callable[[Operator, Device], Union[float, None]]
 Costs = Union[str, Cost, Mapping[str, Mapping[str, Union[float, None]]], "pandas.DataFrame", None]
@@ -33,6 +34,7 @@ class Folder:
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.made: dict[str, str] = {}  # what each is: its path
+        self.graph: Graph | None = None  # the model, where it came as an object
 
     def write(self, what: str, text: str) -> bytes:
         if self._folder is None:
@@ -43,21 +45,26 @@ class Folder:
         return to_bytes(path)
 
 
-def as_graph(model: Model) -> Graph | None:
+def as_graph(model: Model, example_inputs: Any = None) -> Graph | None:
     """The model as a Graph; None where it is a path or a name."""
     if isinstance(model, Graph):
         return model
     if isinstance(model, (str, os.PathLike)):
         return None
+    if hasattr(model, "named_parameters") or hasattr(model, "graph_signature"):
+        from . import torch as situ_torch
+
+        return situ_torch.graph(cast("torch.nn.Module", model), example_inputs)
     if hasattr(model, "successors"):
         return Graph.from_networkx(model)
-    raise TypeError(f"a model is a path, builtin:NAME, a Graph, or a NetworkX graph, not {type(model).__name__}")
+    raise TypeError(f"a model is a path, builtin:NAME, a Graph, a NetworkX graph or a torch module, not {type(model).__name__}")
 
 
 def set_inputs(filled: Filled, folder: Folder, model: Model, platform: Machine, costs: Costs = None, fix: Placement = None,
-               start: Placement = None) -> None:
+               start: Placement = None, example_inputs: Any = None) -> None:
     """Sets what `filled` says of files."""
-    graph = as_graph(model)
+    graph = as_graph(model, example_inputs)
+    folder.graph = graph
     instance = filled.instance
     instance.model = folder.write("graph", graph.to_json()) if graph is not None else to_bytes(model)  # type: ignore[arg-type]
     if isinstance(platform, Platform):

@@ -22,10 +22,11 @@ _COMPARE_SECONDS = 3.0  # what each solver of `compare` gets without a limit
 
 
 def place(model: Model, platform: Machine = None, *, costs: Costs = None, fix: Placement = None, start: Placement = None,
-          progress: ProgressOption = None, **options: Unpack[Options]) -> Plan:
+          example_inputs: Any = None, progress: ProgressOption = None, **options: Unpack[Options]) -> Plan:
     """Finds the best plan for a model on a machine, proves a lower bound, and checks the plan.
 
-    model: a file, "builtin:NAME", a situ.Graph or a NetworkX DiGraph.
+    model: a file, "builtin:NAME", a situ.Graph, a NetworkX DiGraph, or a torch module with its
+    `example_inputs`, a tuple of arguments or a dict of keyword arguments.
     platform: "cpu+2*a100-80g", "this-host", a platform file or a situ.Platform.
     costs: a cost model by name; or times in ns that replace estimates: a function of (Operator, Device), a mapping
     {operator: {class: ns}} or a data frame. None keeps the estimate, infinity says that it cannot run there.
@@ -35,7 +36,7 @@ def place(model: Model, platform: Machine = None, *, costs: Costs = None, fix: P
 
     Ctrl-C ends the search with the best plan so far (`plan.interrupted`); KeyboardInterrupt where there is none yet."""
     filled, folder = fill(options, purpose=True), Folder()
-    set_inputs(filled, folder, model, platform, costs, fix, start)
+    set_inputs(filled, folder, model, platform, costs, fix, start, example_inputs)
     out, instance = ctypes.c_void_p(), ctypes.c_void_p()
     with Watch(progress) as watch:
         watch.attach(filled.instance, filled.solve)

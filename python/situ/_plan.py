@@ -7,7 +7,7 @@ import math
 import os
 import pathlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _interface as c
 from ._graph import Graph, _of_pointer, names_of
@@ -238,6 +238,11 @@ class Plan:
         return devices_of(self._instance.platform)
 
     @property
+    def source(self) -> Graph | None:
+        """The graph that was placed, where the model came as an object: of a torch module a situ.torch.TorchGraph."""
+        return self._instance.folder.graph
+
+    @property
     def graph(self) -> Graph:
         """The operator graph of the model."""
         return _of_pointer(lib.situ_problem_graph(self._instance.problem))
@@ -357,6 +362,12 @@ class Plan:
         import pandas
 
         return pandas.DataFrame(self.report()["devices"]).set_index("name")
+
+    def to_device_map(self, devices: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """A device_map for accelerate and transformers, of a plan of a torch module: situ.torch.device_map."""
+        from . import torch as situ_torch
+
+        return situ_torch.device_map(self, devices)
 
     # ---- files ----
 
