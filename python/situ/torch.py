@@ -40,13 +40,14 @@ _KINDS = {
     "_to_copy": "Cast", "to": "Cast", "cos": "Cos", "sin": "Sin", "arange": "Range", "full": "ConstantOfShape",
     "view": "Reshape", "reshape": "Reshape", "_unsafe_view": "Reshape", "flatten": "Flatten", "unflatten": "Reshape",
     "unsqueeze": "Unsqueeze", "squeeze": "Squeeze", "permute": "Transpose", "transpose": "Transpose", "t": "Transpose",
-    "expand": "Expand", "detach": "Identity", "alias": "Identity", "dropout": "Identity",
+    "expand": "Expand", "detach": "Identity", "alias": "Identity",
 }
 _RECURRENT = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"}
 _KINDS.update({f"{name}{cell}": kind for name, kind in _RECURRENT.items() for cell in ("", "_cell")})
-# They only look at the same bytes in another way.
-_VIEWS = {"view", "reshape", "_unsafe_view", "flatten", "unflatten", "unsqueeze", "squeeze", "permute", "transpose", "t",
-          "expand", "detach", "alias", "slice", "select", "split", "split_with_sizes", "chunk", "unbind", "dropout"}
+# They only look at bytes in another way: at all of them, so that they are no operators here; at some, or at some twice.
+_SAME = {"view", "reshape", "_unsafe_view", "flatten", "unflatten", "unsqueeze", "squeeze", "permute", "transpose", "t",
+         "detach", "alias"}
+_VIEWS = _SAME | {"expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind"}
 
 
 class TorchGraph(Graph):
@@ -129,7 +130,7 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
         arguments = () if keywords else tuple(example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,))
         with torch.no_grad():
             program = torch.export.export(module, arguments, keywords, strict=False)
-    program = program.run_decompositions({})  # functional: nothing is changed in place
+    program = _without_dropout(program).run_decompositions({})  # functional: nothing is changed in place
     made = TorchGraph(name or type(module).__name__, program)
     states = {spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None}
     made.states = {state: _size(_state(program, state)) for state in states.values()}
@@ -145,6 +146,9 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
             if source in maker:
                 maker[node] = (maker[source][0], index)
             continue
+        if _aten(node) in _SAME and node.args[0] in maker:
+            maker[node] = maker[node.args[0]]
+            continue
         op = _operator(node, made)
         maker[node] = (op.name, 0)
         outputs[op.name] = _outputs(node.meta.get("val"))
@@ -157,6 +161,10 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
     made.reader_of = {state: names[0] for state, names in readers.items()}
     for state, name in made.reader_of.items():
         made[name].weight_bytes += made.states[state]
+    read = {id(_state(program, state)): name for state, name in made.reader_of.items()}
+    for state in made.states:  # tied parameters: one tensor of several names, of which the program reads one
+        if id(_state(program, state)) in read:
+            made.reader_of.setdefault(state, read[id(_state(program, state))])
     _colocate(made, readers)
     for producer, values in outputs.items():
         for index, value in enumerate(values):
@@ -166,6 +174,16 @@ def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None,
     if not made.operators:
         raise Unsupported("the exported module has no operators", made.name)
     return made
+
+
+def _without_dropout(program: ExportedProgram) -> ExportedProgram:
+    """Without dropout that drops nothing, which would become copies."""
+    for node in list(program.graph.nodes):
+        idle = node.target is torch.ops.aten.dropout.default and node.args[2] is False
+        if idle and not any(user.op == "output" for user in node.users):
+            node.replace_all_uses_with(node.args[0])
+            program.graph.erase_node(node)
+    return program
 
 
 def _state(program: ExportedProgram, name: str) -> Any:
@@ -179,7 +197,7 @@ def _operator(node: torch.fx.Node, made: TorchGraph) -> Operator:
     types = [t for t in (*outputs, *inputs) if isinstance(t, torch.Tensor)]
     moved = 0 if aten in _VIEWS else sum(map(_size, (*inputs, *outputs)))
     floating = next((t for t in types if t.is_floating_point()), types[0] if types else None)
-    op = made.add_operator(f"{path}.{node.name}" if path else node.name, kind=_KINDS.get(aten, aten), layer=path or None,
+    op = made.add_operator(f"{path}.{node.name}" if path else node.name, kind=_KINDS.get(aten, aten), layer=_layer_of(path) or path or None,
                            dtype=None if floating is None else _dtype(floating), flops=_flops(aten, inputs, outputs),
                            moved_bytes=moved)
     made.operator_of[node.name] = op.name
@@ -297,8 +315,7 @@ class Runner:
                 if node.op == "placeholder":
                     values[node] = None if node.name in self._states else next(flat)
                 elif node.op == "call_function":
-                    source = node.args[0] if node.target is operator.getitem else None
-                    device = home[source] if isinstance(source, torch.fx.Node) else self._device_of[node.name]
+                    device = self._device_of[node.name] if node.name in self._device_of else home[node.args[0]]
                     values[node] = self._run(node, device, values, home, copies)
                     home[node] = device
                 elif node.op == "output":
@@ -317,12 +334,15 @@ class Runner:
                 if key not in self._weights:
                     self._weights[key] = _to(_state(self.graph.program, key[0]), at)
                 return self._weights[key]
-            if home.get(source, device) == device and source in home:
+            if home.get(source) == device:
                 return values[source]
             if (source, device) not in copies:
-                copies[source, device] = _to(values[source], at)
-                if source in home:
-                    self.handovers.append((source.name, home[source], device))
+                if source in home and source.name not in self._device_of and source.target is not operator.getitem:
+                    # a view: what it looks at is sent, once, and looked at there
+                    copies[source, device] = self._run(source, device, values, home, copies)
+                else:
+                    copies[source, device] = _to(values[source], at)
+                    self.handovers += [(source.name, home[source], device)] if source in home else []
             return copies[source, device]
 
         args = torch.fx.node.map_arg(node.args, fetch)
