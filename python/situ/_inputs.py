@@ -2,15 +2,16 @@
 the documented formats in a folder that lives as long as the plan."""
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import pathlib
 import tempfile
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Union, cast
 
 from ._graph import Graph, Operator
-from ._library import to_bytes
+from ._library import SituError, to_bytes
 from ._options import Filled
 from ._platform import Device, Platform, read_devices
 
@@ -43,6 +44,17 @@ class Folder:
         pathlib.Path(path).write_text(text, encoding="utf-8")
         self.made[what] = path
         return to_bytes(path)
+
+    @contextlib.contextmanager
+    def unnamed(self) -> Iterator[None]:
+        """Errors speak of "graph.json", not of where that lies for the moment."""
+        try:
+            yield
+        except SituError as failure:
+            if self._folder is None:
+                raise
+            text, where = (t.replace(self._folder.name + os.sep, "") for t in (failure.text, failure.where))
+            raise type(failure)(text, where, failure.status) from None
 
 
 def as_graph(model: Model, example_inputs: Any = None) -> Graph | None:

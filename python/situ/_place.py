@@ -38,7 +38,7 @@ def place(model: Model, platform: Machine = None, *, costs: Costs = None, fix: P
     filled, folder = fill(options, purpose=True), Folder()
     set_inputs(filled, folder, model, platform, costs, fix, start, example_inputs)
     out, instance = ctypes.c_void_p(), ctypes.c_void_p()
-    with Watch(progress) as watch:
+    with Watch(progress) as watch, folder.unnamed():
         watch.attach(filled.instance, filled.solve)
         call("situ_place", ctypes.byref(out), ctypes.byref(instance), ctypes.byref(filled.instance), ctypes.byref(filled.solve))
         assert out.value is not None and instance.value is not None
@@ -53,7 +53,7 @@ def load_plan(path: str | os.PathLike[str], model: Model | None = None, platform
     """Reads a plan file and opens the model and platform that it names. With `model`, any file that places its operators
     (a published split, an object from operator to device, a plan): the placement is simulated on that model."""
     out, instance, folder = ctypes.c_void_p(), ctypes.c_void_p(), Folder()
-    with Watch() as watch:
+    with Watch() as watch, folder.unnamed():
         if model is None:
             if platform is not None or costs is not None or options:
                 raise TypeError("platform, costs and options go with a model")

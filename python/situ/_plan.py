@@ -37,7 +37,7 @@ class Instance:
 
     @classmethod
     def open(cls, filled: Filled, folder: Folder) -> Instance:
-        with Watch() as watch:
+        with Watch() as watch, folder.unnamed():
             watch.attach(filled.instance)
             made = cls(make("situ_instance_open", ctypes.byref(filled.instance)), folder)
         return made
@@ -325,10 +325,10 @@ class Plan:
         with Watch(progress) as watch:
             watch.attach(filled.solve)
             found = make("situ_what_if_find", self._instance.pointer, self._pointer, ctypes.byref(filled.solve))
-        try:
-            return self._explain(found)
-        finally:
-            lib.situ_what_if_free(found)
+            try:
+                return self._explain(found)
+            finally:
+                lib.situ_what_if_free(found)
 
     def _explain(self, what_ifs: int | None) -> Explanation:
         arguments = (self._pointer, self._instance.problem, what_ifs)
@@ -384,7 +384,7 @@ class Plan:
                 made = self._instance.folder.made[what]
                 beside = target.with_name(f"{target.stem}.{what}.json")
                 _write(beside, pathlib.Path(made).read_text(encoding="utf-8"))
-                text = text.replace(json.dumps(made), json.dumps(beside.name, ensure_ascii=False))
+                text = text.replace(json.dumps(made, ensure_ascii=False), json.dumps(beside.name, ensure_ascii=False))
                 files.append(str(beside))
         _write(target, text)
         return [str(target), *files]

@@ -68,19 +68,17 @@ class Watch:
         self.number = next(_numbers)
 
     def attach(self, *structs: Any) -> None:
-        """Sets the callbacks of option structs."""
+        """Sets the callbacks of option structs; within `with`."""
         for s in structs:
             fields = {name for name, *_ in s._fields_}
             if "log" in fields and (not isinstance(s, c.situ_solve_options) or logger.isEnabledFor(logging.INFO)):
                 s.log, s.log_context = _LOG, self.number
             if "progress" in fields:
                 s.progress, s.context = _PROGRESS, self.number
+                self._catch()
 
     def __enter__(self) -> Watch:
         _watches[self.number] = self
-        main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._handler = signal.signal(signal.SIGINT, self._interrupt)  # type: ignore[assignment]
         self._next_draw = time.monotonic() + _BAR_AFTER_S
         return self
 
@@ -97,6 +95,12 @@ class Watch:
                 logger.info(text)
         if self.failure is not None:
             raise self.failure
+
+    def _catch(self) -> None:
+        """From here on Ctrl-C stops the search, which then has an answer; other handlers stay as they are."""
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._handler = signal.signal(signal.SIGINT, self._interrupt)  # type: ignore[assignment]
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.interrupted = True

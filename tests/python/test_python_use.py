@@ -135,8 +135,15 @@ def test_errors_have_a_class_a_status_and_the_text_of_the_library(tmp_path):
         situ.place(two_matrices(), MACHINE).write("onnx-parts", tmp_path / "parts")
     cycle = two_matrices()
     cycle.connect("b", "a", 1)
-    with pytest.raises(situ.BadInput, match="cycle"):
+    with pytest.raises(situ.BadInput, match=r"^a: lies on a cycle .*\(in two matrices\)$"):
         situ.place(cycle, MACHINE)
+    twice = two_matrices()
+    twice.add_tensor("a", 4, ["nobody"])
+    with pytest.raises(situ.BadInput, match=r"^graph.json: tensors\[1\]: \"to\" names \"nobody\""):
+        situ.place(twice, MACHINE)
+    with pytest.raises(situ.SituError, match="fix.json") as caught:
+        situ.place(two_matrices(), MACHINE, fix={"nobody": "cpu"})
+    assert "situ-" not in str(caught.value)
 
 
 def test_a_plan_without_a_placement_says_why():
@@ -206,6 +213,14 @@ print("the best so far:", plan.outcome)
 def test_ctrl_c_gives_the_best_plan_so_far():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 0 and "the best so far: feasible" in done.stdout, done.stderr
+
+
+def test_ctrl_c_in_a_call_without_a_search_interrupts():
+    program = ("import os, signal, situ\n"
+               "def cost(operator, device):\n    os.kill(os.getpid(), signal.SIGINT)\n"
+               "try:\n    situ.costs('builtin:resnet50', 'cpu+v100-16g', costs=cost)\nexcept KeyboardInterrupt:\n    print('interrupted')")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "interrupted\n", done.stderr
 
 
 def test_the_interpreter_ends_cleanly_in_mid_solve():
