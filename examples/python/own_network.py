@@ -1,4 +1,5 @@
 """A network and a machine of one's own, costs from a function, and the plan as a table. Run it after `pip install .`"""
+
 from __future__ import annotations
 
 import situ

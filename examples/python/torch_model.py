@@ -1,4 +1,5 @@
-"""A PyTorch module: placed, run by its plan, and as a device map. Two "devices" here are both the CPU of this machine."""
+"""A PyTorch module: placed, run by its plan, and as a device map. Both "devices" are the CPU of this machine."""
+
 from __future__ import annotations
 
 import torch

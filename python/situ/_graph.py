@@ -1,4 +1,5 @@
 """Graphs as Python objects: built by hand, from NetworkX, or read from any model file; written as graph files."""
+
 from __future__ import annotations
 
 import ctypes
@@ -64,10 +65,10 @@ def dtype_bits(dtype: str) -> int:
 class Graph:
     """An operator graph that is being built. `situ.place` takes it as it is at that moment.
 
-        graph = situ.Graph("two matrices")
-        a = graph.add_operator("a", kind="MatMul", dtype="f32", flops=2_000_000_000)
-        b = graph.add_operator("b", kind="MatMul", dtype="f32", flops=2_000_000_000)
-        graph.add_tensor(a, shape=(10, 100), dtype="f32", consumers=[b])
+    graph = situ.Graph("two matrices")
+    a = graph.add_operator("a", kind="MatMul", dtype="f32", flops=2_000_000_000)
+    b = graph.add_operator("b", kind="MatMul", dtype="f32", flops=2_000_000_000)
+    graph.add_tensor(a, shape=(10, 100), dtype="f32", consumers=[b])
     """
 
     def __init__(self, name: str = "graph"):
@@ -94,15 +95,29 @@ class Graph:
         operator = self.operators[name] = Operator(name, **about)
         return operator
 
-    def add_tensor(self, producer: Named, size_bytes: int | None = None, consumers: Sequence[Named] = (), *,
-                   shape: Sequence[int | None] | None = None, dtype: str | None = None, name: str | None = None) -> Tensor:
-        """Adds a tensor that `producer` makes and `consumers` read. Without `size_bytes` shape and dtype give its size."""
+    def add_tensor(
+        self,
+        producer: Named,
+        size_bytes: int | None = None,
+        consumers: Sequence[Named] = (),
+        *,
+        shape: Sequence[int | None] | None = None,
+        dtype: str | None = None,
+        name: str | None = None,
+    ) -> Tensor:
+        """Adds a tensor that `producer` makes and `consumers` read. Its size may be left to shape and dtype."""
         if size_bytes is None:
             if shape is None or dtype is None or any(n is None or n < 0 for n in shape):
                 raise BadInput("a tensor needs size_bytes, or a known shape and dtype", _name(producer))
             size_bytes = (math.prod(n for n in shape if n is not None) * dtype_bits(dtype) + 7) // 8
-        tensor = Tensor(_name(producer), size_bytes, [_name(v) for v in consumers], name, dtype,
-                        None if shape is None else tuple(shape))
+        tensor = Tensor(
+            _name(producer),
+            size_bytes,
+            [_name(v) for v in consumers],
+            name,
+            dtype,
+            None if shape is None else tuple(shape),
+        )
         self.tensors.append(tensor)
         return tensor
 
@@ -112,12 +127,29 @@ class Graph:
 
     def to_json(self) -> str:
         """The graph as a graph file (docs/formats/graph.md)."""
-        operators = [{key: value for key, value in vars(op).items() if value is not None and value != ""} for op in self]
-        tensors = [{"name": t.name, "from": t.producer, "to": t.consumers, "dtype": t.dtype, "bytes": t.size_bytes,
-                    "dims": None if t.shape is None else [-1 if n is None else n for n in t.shape]} for t in self.tensors]
-        return json.dumps({"situ_graph": 1, "name": self.name or "graph", "operators": operators,
-                           "tensors": [{k: v for k, v in t.items() if v is not None and v != ""} for t in tensors]},
-                          default=_plain)
+        operators = [
+            {key: value for key, value in vars(op).items() if value is not None and value != ""} for op in self
+        ]
+        tensors = [
+            {
+                "name": t.name,
+                "from": t.producer,
+                "to": t.consumers,
+                "dtype": t.dtype,
+                "bytes": t.size_bytes,
+                "dims": None if t.shape is None else [-1 if n is None else n for n in t.shape],
+            }
+            for t in self.tensors
+        ]
+        return json.dumps(
+            {
+                "situ_graph": 1,
+                "name": self.name or "graph",
+                "operators": operators,
+                "tensors": [{k: v for k, v in t.items() if v is not None and v != ""} for t in tensors],
+            },
+            default=_plain,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a graph file, which `situ place` of the command line reads too."""
@@ -181,9 +213,16 @@ def _of_pointer(pointer: int) -> Graph:
         lib.situ_graph_tensor(pointer, i, ctypes.byref(t))
         n = lib.situ_graph_users(pointer, i, ctypes.byref(users))
         shape = tuple(None if d < 0 else d for d in t.dims[: t.rank]) if t.dims and t.rank >= 0 else None
-        made.tensors.append(Tensor(names[lib.situ_graph_tensor_producer(pointer, i)], t.size_bytes,
-                                   [names[users[k]] for k in range(n)], to_str(t.name) or None, _DTYPE_NAMES.get(t.dtype),
-                                   shape))
+        made.tensors.append(
+            Tensor(
+                names[lib.situ_graph_tensor_producer(pointer, i)],
+                t.size_bytes,
+                [names[users[k]] for k in range(n)],
+                to_str(t.name) or None,
+                _DTYPE_NAMES.get(t.dtype),
+                shape,
+            )
+        )
     return made
 
 
@@ -192,9 +231,19 @@ def operators_of(pointer: int) -> Iterator[Operator]:
     op = c.situ_operator(size=ctypes.sizeof(c.situ_operator))
     for i in range(lib.situ_graph_n_operators(pointer)):
         lib.situ_graph_operator(pointer, i, ctypes.byref(op))
-        yield Operator(to_str(op.name), to_str(op.kind), to_str(op.layer) or None, _PHASE_NAMES[op.phase],
-                       _DTYPE_NAMES.get(op.dtype), op.flops, op.moved_bytes, op.weight_bytes, op.workspace_bytes,
-                       None if op.colocation < 0 else op.colocation, op.inferred)
+        yield Operator(
+            to_str(op.name),
+            to_str(op.kind),
+            to_str(op.layer) or None,
+            _PHASE_NAMES[op.phase],
+            _DTYPE_NAMES.get(op.dtype),
+            op.flops,
+            op.moved_bytes,
+            op.weight_bytes,
+            op.workspace_bytes,
+            None if op.colocation < 0 else op.colocation,
+            op.inferred,
+        )
 
 
 def names_of(pointer: int) -> list[str]:

@@ -1,5 +1,6 @@
 """What a caller gives - files, names, or Python objects - as the paths that the library takes. Objects become files of
 the documented formats in a folder that lives as long as the plan."""
+
 from __future__ import annotations
 
 import contextlib
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     import torch
 
 Path = Union[str, "os.PathLike[str]"]
-Model = Union[str, "os.PathLike[str]", Graph, "networkx.DiGraph[Any]", "torch.nn.Module", "torch.export.ExportedProgram"]
+Model = Union[
+    str, "os.PathLike[str]", Graph, "networkx.DiGraph[Any]", "torch.nn.Module", "torch.export.ExportedProgram"
+]
 Machine = Union[str, "os.PathLike[str]", Platform, None]
 Cost = Callable[[Operator, Device], Union[float, None]]
 Costs = Union[str, Cost, Mapping[str, Mapping[str, Union[float, None]]], "pandas.DataFrame", None]
@@ -69,16 +72,26 @@ def as_graph(model: Model, example_inputs: Any = None) -> Graph | None:
         return situ_torch.graph(cast("torch.nn.Module", model), example_inputs)
     if hasattr(model, "successors"):
         return Graph.from_networkx(model)
-    raise TypeError(f"a model is a path, builtin:NAME, a Graph, a NetworkX graph or a torch module, not {type(model).__name__}")
+    raise TypeError(
+        f"a model is a path, builtin:NAME, a Graph, a NetworkX graph or a torch module, not {type(model).__name__}"
+    )
 
 
-def set_inputs(filled: Filled, folder: Folder, model: Model, platform: Machine, costs: Costs = None, fix: Placement = None,
-               start: Placement = None, example_inputs: Any = None) -> None:
+def set_inputs(
+    filled: Filled,
+    folder: Folder,
+    model: Model,
+    platform: Machine,
+    costs: Costs = None,
+    fix: Placement = None,
+    start: Placement = None,
+    example_inputs: Any = None,
+) -> None:
     """Sets what `filled` says of files."""
     graph = as_graph(model, example_inputs)
     folder.graph = graph
     instance = filled.instance
-    instance.model = folder.write("graph", graph.to_json()) if graph is not None else to_bytes(model)  # type: ignore[arg-type]
+    instance.model = to_bytes(cast(str, model)) if graph is None else folder.write("graph", graph.to_json())
     if isinstance(platform, Platform):
         instance.platform = folder.write("platform", platform.to_json())
     elif platform is not None:
@@ -95,7 +108,7 @@ def set_inputs(filled: Filled, folder: Folder, model: Model, platform: Machine, 
 
 
 def _cost_table(filled: Filled, costs: Any) -> str:
-    """A cost table (docs/formats/costs.md), in nanoseconds. None and NaN keep the estimate; infinity: cannot run there."""
+    """A cost table (docs/formats/costs.md), in ns. None and NaN keep the estimate; infinity: cannot run there."""
     if callable(costs):
         graph = Graph.read(os.fsdecode(filled.instance.model), filled.read)
         devices = read_devices(os.fsdecode(filled.instance.platform or DEFAULT_PLATFORM.encode()))
@@ -109,7 +122,11 @@ def _cost_table(filled: Filled, costs: Any) -> str:
         source = "a table from Python"
     table: dict[str, dict[str, int | None]] = {}
     for op, times in rows.items():
-        kept = {str(k): None if math.isinf(v) else int(v + 0.5) for k, v in times.items() if v is not None and not math.isnan(v)}
+        kept = {
+            str(k): None if math.isinf(v) else int(v + 0.5)
+            for k, v in times.items()
+            if v is not None and not math.isnan(v)
+        }
         if kept:
             table[op] = kept
     return json.dumps({"situ_costs": 1, "unit": "ns", "source": source, "operators": table})

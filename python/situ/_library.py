@@ -1,4 +1,5 @@
 """libsitu as Python sees it: found, loaded, declared; its errors as exceptions, its texts as str, its objects owned."""
+
 from __future__ import annotations
 
 import ctypes
@@ -9,7 +10,7 @@ from typing import Any, NoReturn
 
 from . import _interface as c
 
-_NAME = "libsitu.so.{}.{}".format(c.SITU_VERSION_MAJOR, c.SITU_VERSION_MINOR)
+_NAME = f"libsitu.so.{c.SITU_VERSION_MAJOR}.{c.SITU_VERSION_MINOR}"
 NEVER_NS = 2**63 - 1
 
 
@@ -80,8 +81,10 @@ class NoPlan(SituError):
     status = "no_plan"
 
 
-_BY_STATUS = {e.status: e for e in (OutOfMemory, BadArgument, BadInput, Unsupported, FileError, InternalError, EngineError,
-                                    Cancelled)}
+_BY_STATUS = {
+    e.status: e
+    for e in (OutOfMemory, BadArgument, BadInput, Unsupported, FileError, InternalError, EngineError, Cancelled)
+}
 
 
 def _load() -> ctypes.CDLL:
@@ -100,8 +103,10 @@ def _load() -> ctypes.CDLL:
             try:
                 function = loaded[name]
             except AttributeError:
-                raise ImportError(f"{place} has no {name}: it is another version than these declarations, "
-                                  f"{c.SITU_VERSION_MAJOR}.{c.SITU_VERSION_MINOR}.{c.SITU_VERSION_PATCH}") from None
+                raise ImportError(
+                    f"{place} has no {name}: it is another version than these declarations, "
+                    f"{c.SITU_VERSION_MAJOR}.{c.SITU_VERSION_MINOR}.{c.SITU_VERSION_PATCH}"
+                ) from None
             function.restype = result  # type: ignore[assignment]
             function.argtypes = arguments  # type: ignore[assignment]
             setattr(loaded, name, function)

@@ -1,4 +1,5 @@
 """The options of the command line as keyword arguments, each named once: `--time-limit 2` is time_limit=2."""
+
 from __future__ import annotations
 
 import ctypes
@@ -159,7 +160,9 @@ TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
 
 
 def _set_dims(filled: Filled, dims: Mapping[str, int]) -> None:
-    filled.read.dims = (c.situ_dim * len(dims))(*(c.situ_dim(to_bytes(k), _whole(0, 2**63 - 1)(v)) for k, v in dims.items()))
+    filled.read.dims = (c.situ_dim * len(dims))(
+        *(c.situ_dim(to_bytes(k), _whole(0, 2**63 - 1)(v)) for k, v in dims.items())
+    )
     filled.read.n_dims = len(dims)
 
 
@@ -173,8 +176,8 @@ _LISTS: dict[str, Callable[[Filled, Any], None]] = {"dim": _set_dims, "unused": 
 
 
 def fill(options: Mapping[str, Any], purpose: bool = False) -> Filled:
-    """The structs for these options. With `purpose` what is left open is as in `situ place`: a plan with few hand-overs,
-    and whole layers of language decoders, unless solvers are named. TypeError for an option that is none."""
+    """The structs for these options. With `purpose` what is left open is as in `situ place`: a plan with few
+    hand-overs, and whole layers of language decoders, unless solvers are named. TypeError for others."""
     filled = Filled()
     named = options.get("solver") not in (None, "auto")
     if purpose:

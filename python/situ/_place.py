@@ -1,4 +1,5 @@
 """From a model and a machine to a plan, and what else the command line does before there is one."""
+
 from __future__ import annotations
 
 import ctypes
@@ -21,8 +22,17 @@ if TYPE_CHECKING:
 _COMPARE_SECONDS = 3.0  # what each solver of `compare` gets without a limit
 
 
-def place(model: Model, platform: Machine = None, *, costs: Costs = None, fix: Placement = None, start: Placement = None,
-          example_inputs: Any = None, progress: ProgressOption = None, **options: Unpack[Options]) -> Plan:
+def place(
+    model: Model,
+    platform: Machine = None,
+    *,
+    costs: Costs = None,
+    fix: Placement = None,
+    start: Placement = None,
+    example_inputs: Any = None,
+    progress: ProgressOption = None,
+    **options: Unpack[Options],
+) -> Plan:
     """Finds the best plan for a model on a machine, proves a lower bound, and checks the plan.
 
     model: a file, "builtin:NAME", a situ.Graph, a NetworkX DiGraph, or a torch module with its
@@ -40,7 +50,13 @@ def place(model: Model, platform: Machine = None, *, costs: Costs = None, fix: P
     out, instance = ctypes.c_void_p(), ctypes.c_void_p()
     with Watch(progress) as watch, folder.unnamed():
         watch.attach(filled.instance, filled.solve)
-        call("situ_place", ctypes.byref(out), ctypes.byref(instance), ctypes.byref(filled.instance), ctypes.byref(filled.solve))
+        call(
+            "situ_place",
+            ctypes.byref(out),
+            ctypes.byref(instance),
+            ctypes.byref(filled.instance),
+            ctypes.byref(filled.solve),
+        )
         assert out.value is not None and instance.value is not None
         plan = Plan(out.value, Instance(instance.value, folder), watch.interrupted)
     if plan.interrupted and not plan:
@@ -48,10 +64,16 @@ def place(model: Model, platform: Machine = None, *, costs: Costs = None, fix: P
     return plan
 
 
-def load_plan(path: str | os.PathLike[str], model: Model | None = None, platform: Machine = None, *, costs: Costs = None,
-              **options: Unpack[Options]) -> Plan:
-    """Reads a plan file and opens the model and platform that it names. With `model`, any file that places its operators
-    (a published split, an object from operator to device, a plan): the placement is simulated on that model."""
+def load_plan(
+    path: str | os.PathLike[str],
+    model: Model | None = None,
+    platform: Machine = None,
+    *,
+    costs: Costs = None,
+    **options: Unpack[Options],
+) -> Plan:
+    """Reads a plan file and opens the model and platform that it names. With `model`, any file that places its
+    operators (a published split, an object from operator to device, a plan): the placement is simulated on it."""
     out, instance, folder = ctypes.c_void_p(), ctypes.c_void_p(), Folder()
     with Watch() as watch, folder.unnamed():
         if model is None:
@@ -62,7 +84,13 @@ def load_plan(path: str | os.PathLike[str], model: Model | None = None, platform
             filled = fill(options)
             set_inputs(filled, folder, model, platform, costs)
             watch.attach(filled.instance)
-            call("situ_plan_import", ctypes.byref(out), ctypes.byref(instance), ctypes.byref(filled.instance), to_bytes(path))
+            call(
+                "situ_plan_import",
+                ctypes.byref(out),
+                ctypes.byref(instance),
+                ctypes.byref(filled.instance),
+                to_bytes(path),
+            )
         assert out.value is not None and instance.value is not None
         return Plan(out.value, Instance(instance.value, folder))
 
@@ -98,14 +126,24 @@ class Comparison(Report):
         return pandas.DataFrame(self["rows"]).set_index("solver")
 
 
-def compare(model: Model, platform: Machine = None, *, costs: Costs = None, fix: Placement = None,
-            progress: ProgressOption = None, **options: Unpack[Options]) -> Comparison:
+def compare(
+    model: Model,
+    platform: Machine = None,
+    *,
+    costs: Costs = None,
+    fix: Placement = None,
+    progress: ProgressOption = None,
+    **options: Unpack[Options],
+) -> Comparison:
     """Runs each solver that serves the problem, or those named by `solver`, with the same seed and limits (3 s each
     unless time_limit or steps say otherwise). Ctrl-C ends it with the rows so far."""
     instance, filled = _open(model, platform, costs, fix, options)
     given = to_str(filled.solve.solvers)
-    names = ([name.strip() for name in given.split(",")] if given else
-             [row["name"] for row in list_solvers() if lib.situ_solver_serves(to_bytes(row["name"]), instance.problem)])
+    names = (
+        [name.strip() for name in given.split(",")]
+        if given
+        else [row["name"] for row in list_solvers() if lib.situ_solver_serves(to_bytes(row["name"]), instance.problem)]
+    )
     if filled.solve.time_limit_s <= 0 and filled.solve.max_steps <= 0:
         filled.solve.time_limit_s = _COMPARE_SECONDS
     plans: dict[str, Plan] = {}
@@ -117,7 +155,9 @@ def compare(model: Model, platform: Machine = None, *, costs: Costs = None, fix:
                 break
             filled.solve.solvers = to_bytes(name)
             try:
-                plans[name] = Plan(make("situ_solve", instance.problem, ctypes.byref(filled.solve)), instance, watch.interrupted)
+                plans[name] = Plan(
+                    make("situ_solve", instance.problem, ctypes.byref(filled.solve)), instance, watch.interrupted
+                )
             except SituError as failure:
                 if failure.status == "bad_argument":
                     raise
@@ -133,8 +173,10 @@ def compare(model: Model, platform: Machine = None, *, costs: Costs = None, fix:
     if not ran:
         raise Cancelled("interrupted before the first solver was run")
     arguments = (rows, len(ran), instance.problem, instance.model)
-    made = Comparison(make_text("situ_report_compare", *arguments, ctypes.byref(look_of())),
-                      make_text("situ_report_compare_json", *arguments))
+    made = Comparison(
+        make_text("situ_report_compare", *arguments, ctypes.byref(look_of())),
+        make_text("situ_report_compare_json", *arguments),
+    )
     made.plans = plans
     return made
 

@@ -1,4 +1,5 @@
 """Plans: what they say, and what can be made of them."""
+
 from __future__ import annotations
 
 import ctypes
@@ -284,9 +285,17 @@ class Plan:
             link = lib.situ_platform_link(i.platform, t.link)
             lib.situ_graph_tensor(i.graph, t.tensor, ctypes.byref(tensor))
             producer = lib.situ_graph_operator_name(i.graph, lib.situ_graph_tensor_producer(i.graph, t.tensor))
-            found.append(Transfer(to_str(tensor.name), to_str(producer), self._device_name(link.from_device),
-                                  self._device_name(link.to_device),
-                                  to_str(lib.situ_platform_memory_name(i.platform, t.to_memory)), t.start_ns, t.finish_ns))
+            found.append(
+                Transfer(
+                    to_str(tensor.name),
+                    to_str(producer),
+                    self._device_name(link.from_device),
+                    self._device_name(link.to_device),
+                    to_str(lib.situ_platform_memory_name(i.platform, t.to_memory)),
+                    t.start_ns,
+                    t.finish_ns,
+                )
+            )
         return found
 
     # ---- reports ----
@@ -315,9 +324,11 @@ class Plan:
         self._need()
         return make_text("situ_report_plan_svg", self._pointer, self._instance.problem)
 
-    def explain(self, what_if: bool = False, *, progress: ProgressOption = None, **options: Unpack[Options]) -> Explanation:
-        """Parts, limit, critical path. With `what_if` the problem is solved again with one thing changed at a time, each
-        within about a second or what `options` (time_limit, steps, ...) say."""
+    def explain(
+        self, what_if: bool = False, *, progress: ProgressOption = None, **options: Unpack[Options]
+    ) -> Explanation:
+        """Parts, limit, critical path. With `what_if` the problem is solved again with one thing changed at a time,
+        each within about a second or what `options` (time_limit, steps, ...) say."""
         self._need()
         if not what_if:
             return self._explain(None)
@@ -332,16 +343,20 @@ class Plan:
 
     def _explain(self, what_ifs: int | None) -> Explanation:
         arguments = (self._pointer, self._instance.problem, what_ifs)
-        return Explanation(make_text("situ_report_explain", *arguments, ctypes.byref(look_of())),
-                           make_text("situ_report_explain_json", *arguments))
+        return Explanation(
+            make_text("situ_report_explain", *arguments, ctypes.byref(look_of())),
+            make_text("situ_report_explain_json", *arguments),
+        )
 
     def check(self) -> Verdict:
         """Judges the plan by code that shares nothing with solvers and simulator."""
         made = make("situ_check", self._instance.problem, self._pointer)
         try:
             arguments = (made, self._pointer, self._instance.problem)
-            return Verdict(make_text("situ_report_verdict", *arguments, ctypes.byref(look_of())),
-                           make_text("situ_report_verdict_json", *arguments))
+            return Verdict(
+                make_text("situ_report_verdict", *arguments, ctypes.byref(look_of())),
+                make_text("situ_report_verdict_json", *arguments),
+            )
         finally:
             lib.situ_verdict_free(made)
 
@@ -351,10 +366,20 @@ class Plan:
 
         self._need()
         placement = self.placement
-        rows = [{"operator": op.name, "kind": op.kind, "layer": op.layer, "device": placement[op.name],
-                 "start_ns": lib.situ_plan_start_ns(self._pointer, v), "finish_ns": lib.situ_plan_finish_ns(self._pointer, v),
-                 "flops": op.flops, "moved_bytes": op.moved_bytes, "weight_bytes": op.weight_bytes}
-                for v, op in enumerate(self.graph)]
+        rows = [
+            {
+                "operator": op.name,
+                "kind": op.kind,
+                "layer": op.layer,
+                "device": placement[op.name],
+                "start_ns": lib.situ_plan_start_ns(self._pointer, v),
+                "finish_ns": lib.situ_plan_finish_ns(self._pointer, v),
+                "flops": op.flops,
+                "moved_bytes": op.moved_bytes,
+                "weight_bytes": op.weight_bytes,
+            }
+            for v, op in enumerate(self.graph)
+        ]
         return pandas.DataFrame(rows).set_index("operator")
 
     def devices_frame(self) -> pandas.DataFrame:

@@ -1,4 +1,5 @@
 """Machines as Python objects, written as platform files; and the devices of any platform."""
+
 from __future__ import annotations
 
 import ctypes
@@ -31,10 +32,10 @@ class Device:
 class Platform:
     """A machine that is being described, entry by entry, in the words of docs/formats/platform.md.
 
-        machine = situ.Platform("my box")
-        machine.add_device("cpu", base="cpu")
-        machine.add_device("npu", count=2, memory_gb=8, memory_gb_per_s=60, peak_tflops={"f32": 1, "i8": 32})
-        machine.add_link("cpu", "npu", kind="pcie4")
+    machine = situ.Platform("my box")
+    machine.add_device("cpu", base="cpu")
+    machine.add_device("npu", count=2, memory_gb=8, memory_gb_per_s=60, peak_tflops={"f32": 1, "i8": 32})
+    machine.add_link("cpu", "npu", kind="pcie4")
     """
 
     def __init__(self, name: str = "platform"):
@@ -70,9 +71,18 @@ def devices_of(pointer: int) -> list[Device]:
     for i in range(lib.situ_platform_n_devices(pointer)):
         lib.situ_platform_device(pointer, i, ctypes.byref(d))
         peaks = {name: d.peak_flops[k] for name, k in DTYPES.items() if d.peak_flops[k] > 0}
-        found.append(Device(to_str(d.name), to_str(d.class_name), d.is_host,
-                            None if d.memory_bytes == UNLIMITED_BYTES else d.memory_bytes, d.memory_bytes_per_s, peaks,
-                            d.launch_ns, d.server))
+        found.append(
+            Device(
+                to_str(d.name),
+                to_str(d.class_name),
+                d.is_host,
+                None if d.memory_bytes == UNLIMITED_BYTES else d.memory_bytes,
+                d.memory_bytes_per_s,
+                peaks,
+                d.launch_ns,
+                d.server,
+            )
+        )
     return found
 
 

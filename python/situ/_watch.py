@@ -1,11 +1,11 @@
 """What happens while the library works: progress, the bar of terminals, Ctrl-C, warnings, the exit of the interpreter.
 
-The library gets two callbacks that live as long as the module, and a number that names the call: so none is called after
-it is gone."""
+The library gets two callbacks that live as long as the module, and a number that names the call: so none is called
+after it is gone."""
+
 from __future__ import annotations
 
 import atexit
-import ctypes
 import itertools
 import logging
 import signal
@@ -55,8 +55,8 @@ def duration(time_ns: float | None) -> str:
 
 
 class Watch:
-    """One call under watch. `progress`: a function that is called every 10 ms or so and may return True to stop; True or
-    False shows a bar or none; None shows one on terminals."""
+    """One call under watch. `progress`: a function that is called every 10 ms or so and may return True to stop; True
+    or False shows a bar or none; None shows one on terminals."""
 
     def __init__(self, progress: ProgressOption = None):
         self.user: Callback | None = progress if callable(progress) else None
@@ -82,7 +82,9 @@ class Watch:
         self._next_draw = time.monotonic() + _BAR_AFTER_S
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
         _watches.pop(self.number, None)
@@ -121,8 +123,10 @@ class Watch:
         stop = bool(self.user(now)) if self.user else False
         if self.bar and time.monotonic() >= self._next_draw:
             self._next_draw = time.monotonic() + _BAR_EVERY_S
-            self._draw(f"situ: {now.seconds:.1f} s  {now.solver:<16.16}  best {duration(value)}  "
-                       f"bound {duration(now.lower_bound_ns)}")
+            self._draw(
+                f"situ: {now.seconds:.1f} s  {now.solver:<16.16}  best {duration(value)}  "
+                f"bound {duration(now.lower_bound_ns)}"
+            )
         return stop or self.interrupted
 
 

@@ -1,8 +1,9 @@
 """PyTorch in and out: modules as graphs through torch.export, plans as device maps, split points, and runs.
 
-    import situ.torch
-    plan = situ.place(module, "cpu+2*a100-80g", example_inputs=(x,))
-    model = accelerate.dispatch_model(module, situ.torch.device_map(plan))"""
+import situ.torch
+plan = situ.place(module, "cpu+2*a100-80g", example_inputs=(x,))
+model = accelerate.dispatch_model(module, situ.torch.device_map(plan))"""
+
 from __future__ import annotations
 
 import math
@@ -20,33 +21,106 @@ from ._library import BadArgument, Unsupported
 if TYPE_CHECKING:
     from ._plan import Plan
 
-_DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
-           "int16": "i16", "int8": "i8", "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "bool",
-           "complex64": "c64", "complex128": "c128"}
+_DTYPES = {
+    "float64": "f64",
+    "float32": "f32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int64": "i64",
+    "int32": "i32",
+    "int16": "i16",
+    "int8": "i8",
+    "uint64": "u64",
+    "uint32": "u32",
+    "uint16": "u16",
+    "uint8": "u8",
+    "bool": "bool",
+    "complex64": "c64",
+    "complex128": "c128",
+}
 # ATen's operators by the kinds of ONNX, whose fusion and efficiency situ knows; others bear ATen's names.
 _KINDS = {
-    "conv1d": "Conv", "conv2d": "Conv", "conv3d": "Conv", "convolution": "Conv", "linear": "MatMul", "matmul": "MatMul",
-    "mm": "MatMul", "bmm": "MatMul", "baddbmm": "MatMul", "addmm": "Gemm", "conv_transpose2d": "ConvTranspose",
-    "scaled_dot_product_attention": "Attention", "embedding": "Gather", "index": "Gather", "index_select": "Gather",
-    "relu": "Relu", "gelu": "Gelu", "silu": "Swish", "sigmoid": "Sigmoid", "tanh": "Tanh", "hardswish": "HardSwish",
-    "hardsigmoid": "HardSigmoid", "hardtanh": "Clip", "clamp": "Clip", "softmax": "Softmax", "_softmax": "Softmax",
-    "log_softmax": "LogSoftmax", "layer_norm": "LayerNormalization", "native_layer_norm": "LayerNormalization",
-    "group_norm": "GroupNormalization", "_native_batch_norm_legit_no_training": "BatchNormalization",
-    "batch_norm": "BatchNormalization", "rms_norm": "RMSNormalization", "max_pool2d": "MaxPool",
-    "max_pool2d_with_indices": "MaxPool", "avg_pool2d": "AveragePool", "adaptive_avg_pool2d": "AveragePool",
-    "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "pow": "Pow", "neg": "Neg", "exp": "Exp", "sqrt": "Sqrt",
-    "rsqrt": "Sqrt", "mean": "ReduceMean", "sum": "ReduceSum", "where": "Where", "cat": "Concat", "stack": "Concat",
-    "slice": "Slice", "select": "Gather", "split": "Split", "split_with_sizes": "Split", "chunk": "Split", "clone": "Identity",
-    "_to_copy": "Cast", "to": "Cast", "cos": "Cos", "sin": "Sin", "arange": "Range", "full": "ConstantOfShape",
-    "view": "Reshape", "reshape": "Reshape", "_unsafe_view": "Reshape", "flatten": "Flatten", "unflatten": "Reshape",
-    "unsqueeze": "Unsqueeze", "squeeze": "Squeeze", "permute": "Transpose", "transpose": "Transpose", "t": "Transpose",
-    "expand": "Expand", "detach": "Identity", "alias": "Identity",
+    "conv1d": "Conv",
+    "conv2d": "Conv",
+    "conv3d": "Conv",
+    "convolution": "Conv",
+    "linear": "MatMul",
+    "matmul": "MatMul",
+    "mm": "MatMul",
+    "bmm": "MatMul",
+    "baddbmm": "MatMul",
+    "addmm": "Gemm",
+    "conv_transpose2d": "ConvTranspose",
+    "scaled_dot_product_attention": "Attention",
+    "embedding": "Gather",
+    "index": "Gather",
+    "index_select": "Gather",
+    "relu": "Relu",
+    "gelu": "Gelu",
+    "silu": "Swish",
+    "sigmoid": "Sigmoid",
+    "tanh": "Tanh",
+    "hardswish": "HardSwish",
+    "hardsigmoid": "HardSigmoid",
+    "hardtanh": "Clip",
+    "clamp": "Clip",
+    "softmax": "Softmax",
+    "_softmax": "Softmax",
+    "log_softmax": "LogSoftmax",
+    "layer_norm": "LayerNormalization",
+    "native_layer_norm": "LayerNormalization",
+    "group_norm": "GroupNormalization",
+    "_native_batch_norm_legit_no_training": "BatchNormalization",
+    "batch_norm": "BatchNormalization",
+    "rms_norm": "RMSNormalization",
+    "max_pool2d": "MaxPool",
+    "max_pool2d_with_indices": "MaxPool",
+    "avg_pool2d": "AveragePool",
+    "adaptive_avg_pool2d": "AveragePool",
+    "add": "Add",
+    "sub": "Sub",
+    "mul": "Mul",
+    "div": "Div",
+    "pow": "Pow",
+    "neg": "Neg",
+    "exp": "Exp",
+    "sqrt": "Sqrt",
+    "rsqrt": "Sqrt",
+    "mean": "ReduceMean",
+    "sum": "ReduceSum",
+    "where": "Where",
+    "cat": "Concat",
+    "stack": "Concat",
+    "slice": "Slice",
+    "select": "Gather",
+    "split": "Split",
+    "split_with_sizes": "Split",
+    "chunk": "Split",
+    "clone": "Identity",
+    "_to_copy": "Cast",
+    "to": "Cast",
+    "cos": "Cos",
+    "sin": "Sin",
+    "arange": "Range",
+    "full": "ConstantOfShape",
+    "view": "Reshape",
+    "reshape": "Reshape",
+    "_unsafe_view": "Reshape",
+    "flatten": "Flatten",
+    "unflatten": "Reshape",
+    "unsqueeze": "Unsqueeze",
+    "squeeze": "Squeeze",
+    "permute": "Transpose",
+    "transpose": "Transpose",
+    "t": "Transpose",
+    "expand": "Expand",
+    "detach": "Identity",
+    "alias": "Identity",
 }
 _RECURRENT = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"}
 _KINDS.update({f"{name}{cell}": kind for name, kind in _RECURRENT.items() for cell in ("", "_cell")})
 # They only look at bytes in another way: at all of them, so that they are no operators here; at some, or at some twice.
-_SAME = {"view", "reshape", "_unsafe_view", "flatten", "unflatten", "unsqueeze", "squeeze", "permute", "transpose", "t",
-         "detach", "alias"}
+_SAME = set("view reshape _unsafe_view flatten unflatten unsqueeze squeeze permute transpose t detach alias".split())
 _VIEWS = _SAME | {"expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind"}
 
 
@@ -76,7 +150,7 @@ def _outputs(value: Any) -> list[Any]:
 
 
 def _aten(node: torch.fx.Node) -> str:
-    """"linear" for aten.linear.default."""
+    """The name of the operator of a node: "linear" for aten.linear.default."""
     schema = getattr(node.target, "_schema", None)
     name = schema.name.split("::")[-1] if schema is not None else getattr(node.target, "__name__", str(node.target))
     return str(name).rstrip("_") or str(name)
@@ -96,7 +170,7 @@ def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
     if aten in ("addmm", "baddbmm") and len(shapes) > 1:
         return int(2 * elements * shapes[1][-1])
     if aten.removesuffix("_cell") in _RECURRENT:
-        weights = shapes[3 if aten.startswith("lstm") else 2:]  # after the input and the states
+        weights = shapes[3 if aten.startswith("lstm") else 2 :]  # after the input and the states
         return int(2 * math.prod(shapes[0][:-1]) * sum(math.prod(s) for s in weights if len(s) == 2))
     if aten == "scaled_dot_product_attention":
         queries, keys, values = shapes[:3]
@@ -119,20 +193,25 @@ def _module_of(node: torch.fx.Node) -> str:
 
 
 def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None, name: str | None = None) -> TorchGraph:
-    """The graph of a module, or of a program that is exported already: shapes, types, work and bytes; no weight is read, so
-    the module may be on the device "meta". `example_inputs`: a tuple of arguments, or a dict of keyword arguments."""
+    """The graph of a module, or of a program that is exported already: shapes, types, work and bytes. No weight is
+    read, so the module may be on the device "meta". `example_inputs`: a tuple of arguments, or a dict by keyword."""
     if isinstance(module, ExportedProgram):
         program = module
     else:
         if example_inputs is None:
-            raise BadArgument("a torch module needs example_inputs: a tuple of arguments or a dict of keyword arguments")
+            raise BadArgument(
+                "a torch module needs example_inputs: a tuple of arguments or a dict of keyword arguments"
+            )
         keywords = dict(example_inputs) if isinstance(example_inputs, Mapping) else {}
-        arguments = () if keywords else tuple(example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,))
+        several = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
+        arguments = () if keywords else tuple(several)
         with torch.no_grad():
-            program = torch.export.export(module, arguments, keywords, strict=False)
-    program = _without_dropout(program).run_decompositions({})  # functional: nothing is changed in place
+            program = _without_dropout(torch.export.export(module, arguments, keywords, strict=False))
+    program = program.run_decompositions({})  # functional: nothing is changed in place
     made = TorchGraph(name or type(module).__name__, program)
-    states = {spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None}
+    states = {
+        spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None
+    }
     made.states = {state: _size(_state(program, state)) for state in states.values()}
     readers: dict[str, list[str]] = {}  # of each state
     maker: dict[torch.fx.Node, tuple[str, int]] = {}  # the operator, and which of its outputs
@@ -197,9 +276,14 @@ def _operator(node: torch.fx.Node, made: TorchGraph) -> Operator:
     types = [t for t in (*outputs, *inputs) if isinstance(t, torch.Tensor)]
     moved = 0 if aten in _VIEWS else sum(map(_size, (*inputs, *outputs)))
     floating = next((t for t in types if t.is_floating_point()), types[0] if types else None)
-    op = made.add_operator(f"{path}.{node.name}" if path else node.name, kind=_KINDS.get(aten, aten), layer=_layer_of(path) or path or None,
-                           dtype=None if floating is None else _dtype(floating), flops=_flops(aten, inputs, outputs),
-                           moved_bytes=moved)
+    op = made.add_operator(
+        f"{path}.{node.name}" if path else node.name,
+        kind=_KINDS.get(aten, aten),
+        layer=_layer_of(path) or path or None,
+        dtype=None if floating is None else _dtype(floating),
+        flops=_flops(aten, inputs, outputs),
+        moved_bytes=moved,
+    )
     made.operator_of[node.name] = op.name
     return op
 
@@ -241,11 +325,13 @@ def _layer_of(path: str) -> str | None:
 
 
 def device_map(plan: Plan, devices: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """From module to device, as accelerate.dispatch_model and from_pretrained take it; it covers every parameter and buffer.
+    """From module to device, as accelerate.dispatch_model and from_pretrained take it; it covers every parameter and
+    buffer.
 
     A layer ("model.layers.3") is one entry, since residual connections bind its modules: its device is that of the
     operators that hold most of its bytes. Place with granularity="layer" for plans whose layers are whole. Any other
-    module that holds parameters is one entry too. `devices` says what devices are called: {"gpu0": 0, "cpu": "cpu"}, the default."""
+    module that holds parameters is one entry too. `devices` says what devices are called; the default is
+    like {"gpu0": 0, "cpu": "cpu"}."""
     source, names = _graph_of(plan), _device_names(plan, devices)
     placement = plan.placement
     held: dict[str, dict[str, int]] = {}  # entry -> device -> bytes
@@ -268,8 +354,8 @@ def device_map(plan: Plan, devices: Mapping[str, Any] | None = None) -> dict[str
 
 
 def split_points(plan: Plan) -> dict[str, Any]:
-    """Where torch.distributed.pipelining is to cut the module: {"layers.8": SplitPoint.BEGINNING}, at the first layer of
-    each stage but the first. Layers come in the order in which they run."""
+    """Where torch.distributed.pipelining is to cut the module: {"layers.8": SplitPoint.BEGINNING}, at the first
+    layer of each stage but the first. Layers come in the order in which they run."""
     from torch.distributed.pipelining import SplitPoint
 
     source, placement = _graph_of(plan), plan.placement
@@ -291,16 +377,21 @@ def split_points(plan: Plan) -> dict[str, Any]:
 class Runner:
     """Runs an exported module by its plan: each operator on its device, each tensor sent once to each device that needs
     it. `devices` names the torch device of each device of the platform. `handovers` counts what the last run sent:
-    (tensor, from, to), weights and inputs of the module aside."""
+    (tensor, from, to), weights and inputs of the module aside. Values live until the run ends: it is a check of plans,
+    not a server."""
 
     def __init__(self, plan: Plan, devices: Mapping[str, Any] | None = None):
         self.graph = _graph_of(plan)
-        names = {name: "cpu" if device == "cpu" else f"cuda:{device}" for name, device in _device_names(plan, None).items()}
+        names = {
+            name: "cpu" if device == "cpu" else f"cuda:{device}" for name, device in _device_names(plan, None).items()
+        }
         self._torch_device = {name: torch.device(device) for name, device in {**names, **(devices or {})}.items()}
         placement, program = plan.placement, self.graph.program
         self._device_of = {node: placement[op] for node, op in self.graph.operator_of.items()}
         self._weights: dict[tuple[str, str], Any] = {}
-        self._states = {spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None}
+        self._states = {
+            spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None
+        }
         self.handovers: list[tuple[str, str, str]] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -318,14 +409,22 @@ class Runner:
                     device = self._device_of[node.name] if node.name in self._device_of else home[node.args[0]]
                     values[node] = self._run(node, device, values, home, copies)
                     home[node] = device
+                elif node.op == "get_attr":
+                    values[node] = operator.attrgetter(str(node.target))(program.graph_module)
                 elif node.op == "output":
                     results = node.args[0]
         kinds = [spec.kind.name == "USER_OUTPUT" for spec in program.graph_signature.output_specs]
         out = [values[r] if isinstance(r, torch.fx.Node) else r for r, wanted in zip(results, kinds) if wanted]
         return pytree.tree_unflatten(out, program.call_spec.out_spec)
 
-    def _run(self, node: torch.fx.Node, device: str, values: dict[torch.fx.Node, Any], home: dict[torch.fx.Node, str],
-             copies: dict[tuple[torch.fx.Node, str], Any]) -> Any:
+    def _run(
+        self,
+        node: torch.fx.Node,
+        device: str,
+        values: dict[torch.fx.Node, Any],
+        home: dict[torch.fx.Node, str],
+        copies: dict[tuple[torch.fx.Node, str], Any],
+    ) -> Any:
         at = self._torch_device[device]
 
         def fetch(source: torch.fx.Node) -> Any:

@@ -284,3 +284,12 @@ def test_accelerate_loads_a_model_by_our_device_map(family, tmp_path):
         if "disk" in spread.values():
             parts = kind.from_pretrained(tmp_path / "weights", device_map=spread, offload_folder=str(tmp_path / "disk")).eval()
             torch.testing.assert_close(call(parts, {"input_ids": tokens}).logits, expected)
+
+
+def test_a_program_that_is_exported_already_is_left_as_it_is():
+    module, inputs = made("tied")
+    program = torch.export.export(module, inputs)
+    before = str(program.graph)
+    plan = situ.place(program, MACHINE, steps=50)
+    torch.testing.assert_close(situ.torch.run(plan, *inputs, devices={**HERE, "cpu": "cpu"}), call(module, inputs), rtol=1e-5, atol=1e-5)
+    assert str(program.graph) == before
