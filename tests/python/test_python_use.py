@@ -195,15 +195,14 @@ def test_the_bar_is_drawn_on_request_and_cleared(capsys, monkeypatch):
 
 
 PROGRAM = """
-import os, signal, sys, threading, time
+import os, signal, time
 import situ
-def interrupt():
-    time.sleep(0.7)
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt, daemon=True).start()
+def interrupt(progress):
+    if progress.value_ns is not None:
+        os.kill(os.getpid(), signal.SIGINT)
 started = time.monotonic()
-plan = situ.place("builtin:inception-v3", "cpu+2*v100-16g", time_limit=60, solver="tabu")
-assert time.monotonic() - started < 20
+plan = situ.place("builtin:inception-v3", "cpu+2*v100-16g", time_limit=60, solver="tabu", progress=interrupt)
+assert time.monotonic() - started < 50
 assert plan and plan.interrupted and plan.check().valid, plan
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 print("the best so far:", plan.outcome)
@@ -213,6 +212,15 @@ print("the best so far:", plan.outcome)
 def test_ctrl_c_gives_the_best_plan_so_far():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 0 and "the best so far: feasible" in done.stdout, done.stderr
+
+
+def test_ctrl_c_before_there_is_a_plan_interrupts():
+    program = ("import os, signal, situ\n"
+               "try:\n    situ.place('builtin:inception-v3', 'cpu+2*v100-16g', solver='tabu', time_limit=60,"
+               " progress=lambda p: os.kill(os.getpid(), signal.SIGINT) if p.value_ns is None else None)\n"
+               "except KeyboardInterrupt:\n    print('interrupted')\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 0 and done.stdout in ("interrupted\n", ""), done.stderr  # "": a plan came before the first call
 
 
 def test_ctrl_c_in_a_call_without_a_search_interrupts():
