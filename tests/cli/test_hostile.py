@@ -47,6 +47,8 @@ IR = ('<net name="n" version="11"><layers><layer id="0" name="x" type="Parameter
       '</edges></net>')
 PLATFORM = {"situ_platform": 1, "devices": [{"name": "cpu", "base": "cpu"}, {"name": "npu", "base": "v100-16g", "count": 2}],
             "links": [{"from": "cpu", "to": "npu", "kind": "pcie3"}]}
+GRAPH = {"situ_graph": 1, "operators": [{"name": "a", "dtype": "f32", "flops": 2000}, {"name": "b", "layer": "l", "weight_bytes": 40}],
+         "tensors": [{"from": "a", "to": ["b"], "dims": [10, -1], "bytes": 4000}]}
 COSTS = {"situ_costs": 1, "unit": "ms", "operators": {"layer0.0.matmul": {"cpu": 1.5, "v100-16g": None}}}
 
 
@@ -94,6 +96,7 @@ def test_damaged_models_are_read_or_refused():
     for content in (CHAIN, convolution, nested(2)):
         each_damaged(content, "m.onnx", "place", "m.onnx", "--reader", "onnx", *QUICK)
     each_damaged(json.dumps(workload()).encode(), "m.json", "place", "m.json", "--reader", "workload", *QUICK)
+    each_damaged(json.dumps(GRAPH).encode(), "m.json", "place", "m.json", "--reader", "graph", *QUICK)
     each_damaged(PROFILE.encode(), "m.txt", "place", "m.txt", "--reader", "pipedream", *QUICK)
     each_damaged(IR.encode(), "m.xml", "place", "m.xml", "--reader", "openvino", *QUICK)
 
@@ -262,7 +265,7 @@ def test_empty_garbled_and_huge_files_are_no_input():
         huge.truncate(3 << 30)  # holes, which take no room
     for path in ("empty", "garbled", "huge"):
         for command in (["inspect"], ["place"], ["check"], ["inspect", "--reader", "onnx"], ["inspect", "--reader", "workload"],
-                        ["inspect", "--reader", "pipedream"], ["inspect", "--reader", "openvino"], ["place", TOY, "--fix"], ["place", TOY, "--cost-table"],
+                        ["inspect", "--reader", "pipedream"], ["inspect", "--reader", "openvino"], ["inspect", "--reader", "graph"], ["place", TOY, "--fix"], ["place", TOY, "--cost-table"],
                         ["place", TOY, "--platform"]):
             run(*command, path, codes=(3,))
 

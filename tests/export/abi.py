@@ -110,4 +110,5 @@ def main():
     return 1 if broken else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

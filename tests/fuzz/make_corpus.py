@@ -158,6 +158,11 @@ def main():
                                          "peak_tflops": {"f32": 1, "i8": 32}}],
         "links": [{"from": "cpu", "to": "npu", "kind": "pcie4"}, {"from": "npu", "to": "npu", "latency_us": 15, "gb_per_s": 6.4,
                                                                   "channel": "bus"}]}
+    graph = {"situ_graph": 1, "name": "n", "operators": [
+        {"name": "a", "kind": "Conv", "layer": "l", "phase": "forward", "dtype": "f32", "flops": 2000, "moved_bytes": 96, "colocation": 3},
+        {"name": "b", "weight_bytes": 40, "workspace_bytes": 8, "inferred": False}],
+        "tensors": [{"name": "t", "from": "a", "to": ["b"], "dtype": "f16", "dims": [10, -1], "bytes": 4000}]}
+    (folder / "graph-plain").write_text(json.dumps(graph))
     (folder / "platform-plain").write_text(json.dumps(platform))
 
 

@@ -1,0 +1,132 @@
+"""What a caller gives - files, names, or Python objects - as the paths that the library takes. Objects become files of
+the documented formats in a folder that lives as long as the plan."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import pathlib
+import tempfile
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Union, cast
+
+from ._graph import Graph, Operator
+from ._library import SituError, to_bytes
+from ._options import Filled
+from ._platform import Device, Platform, read_devices
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import torch
+
+Path = Union[str, "os.PathLike[str]"]
+Model = Union[
+    str, "os.PathLike[str]", Graph, "networkx.DiGraph[Any]", "torch.nn.Module", "torch.export.ExportedProgram"
+]
+Machine = Union[str, "os.PathLike[str]", Platform, None]
+Cost = Callable[[Operator, Device], Union[float, None]]
+Costs = Union[str, Cost, Mapping[str, Mapping[str, Union[float, None]]], "pandas.DataFrame", None]
+Placement = Union[str, "os.PathLike[str]", Mapping[str, str], None]
+DEFAULT_PLATFORM = "cpu+2*v100-16g"  # SITU_DEFAULT_PLATFORM
+
+
+class Folder:
+    """Files made from Python objects, removed with it."""
+
+    def __init__(self) -> None:
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.made: dict[str, str] = {}  # what each is: its path
+        self.graph: Graph | None = None  # the model, where it came as an object
+
+    def write(self, what: str, text: str) -> bytes:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="situ-")
+        path = os.path.join(self._folder.name, f"{what}.json")
+        pathlib.Path(path).write_text(text, encoding="utf-8")
+        self.made[what] = path
+        return to_bytes(path)
+
+    @contextlib.contextmanager
+    def unnamed(self) -> Iterator[None]:
+        """Errors speak of "graph.json", not of where that lies for the moment."""
+        try:
+            yield
+        except SituError as failure:
+            if self._folder is None:
+                raise
+            text, where = (t.replace(self._folder.name + os.sep, "") for t in (failure.text, failure.where))
+            raise type(failure)(text, where, failure.status) from None
+
+
+def as_graph(model: Model, example_inputs: Any = None) -> Graph | None:
+    """The model as a Graph; None where it is a path or a name."""
+    if isinstance(model, Graph):
+        return model
+    if isinstance(model, (str, os.PathLike)):
+        return None
+    if hasattr(model, "named_parameters") or hasattr(model, "graph_signature"):
+        from . import torch as situ_torch
+
+        return situ_torch.graph(cast("torch.nn.Module", model), example_inputs)
+    if hasattr(model, "successors"):
+        return Graph.from_networkx(model)
+    raise TypeError(
+        f"a model is a path, builtin:NAME, a Graph, a NetworkX graph or a torch module, not {type(model).__name__}"
+    )
+
+
+def set_inputs(
+    filled: Filled,
+    folder: Folder,
+    model: Model,
+    platform: Machine,
+    costs: Costs = None,
+    fix: Placement = None,
+    start: Placement = None,
+    example_inputs: Any = None,
+) -> None:
+    """Sets what `filled` says of files."""
+    graph = as_graph(model, example_inputs)
+    folder.graph = graph
+    instance = filled.instance
+    instance.model = to_bytes(cast(str, model)) if graph is None else folder.write("graph", graph.to_json())
+    if isinstance(platform, Platform):
+        instance.platform = folder.write("platform", platform.to_json())
+    elif platform is not None:
+        instance.platform = to_bytes(platform)
+    for name, given in (("fix", fix), ("start", start)):
+        if isinstance(given, (str, os.PathLike)):
+            setattr(instance, name, to_bytes(given))
+        elif given is not None:
+            setattr(instance, name, folder.write(name, json.dumps(dict(given))))
+    if isinstance(costs, str):
+        filled.cost.model = to_bytes(costs)
+    elif costs is not None:
+        filled.cost.table_path = folder.write("costs", _cost_table(filled, costs))
+
+
+def _cost_table(filled: Filled, costs: Any) -> str:
+    """A cost table (docs/formats/costs.md), in ns. None and NaN keep the estimate; infinity: cannot run there."""
+    if callable(costs):
+        graph = Graph.read(os.fsdecode(filled.instance.model), filled.read)
+        devices = read_devices(os.fsdecode(filled.instance.platform or DEFAULT_PLATFORM.encode()))
+        classes = {d.class_name: d for d in reversed(devices)}
+        rows = {op.name: {name: costs(op, classes[name]) for name in sorted(classes)} for op in graph}
+        source = getattr(costs, "__name__", "a Python function")
+    else:
+        if hasattr(costs, "to_dict") and hasattr(costs, "columns"):
+            costs = costs.to_dict(orient="index")
+        rows = {str(op): dict(times) for op, times in costs.items()}
+        source = "a table from Python"
+    table: dict[str, dict[str, int | None]] = {}
+    for op, times in rows.items():
+        kept = {
+            str(k): None if math.isinf(v) else int(v + 0.5)
+            for k, v in times.items()
+            if v is not None and not math.isnan(v)
+        }
+        if kept:
+            table[op] = kept
+    return json.dumps({"situ_costs": 1, "unit": "ns", "source": source, "operators": table})

@@ -1,0 +1,636 @@
+"""The C interface of situ for ctypes: written by tools/bind_python.py from the headers, never by hand."""
+# mypy: disable-error-code="misc"
+from __future__ import annotations
+
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64,
+                    c_size_t, c_uint64, c_void_p)
+
+SITU_DTYPE_ROOM = 32
+SITU_LEARN_CURVE = 16
+SITU_MAX_DEVICES = 4096
+SITU_MAX_LINKS = 1048576
+SITU_MAX_OPERATORS = 50000000
+SITU_MAX_TENSORS = 100000000
+SITU_MAX_USES = 500000000
+SITU_VERSION_MAJOR = 0
+SITU_VERSION_MINOR = 2
+SITU_VERSION_PATCH = 0
+SITU_OVERLAP_DEFAULT = 0
+SITU_OVERLAP_FULL = 1
+SITU_OVERLAP_HOST_BLOCKING = 2
+SITU_OVERLAP_NONE = 3
+SITU_LEVEL_ALL = 0
+SITU_LEVEL_NONE = 1
+SITU_LEVEL_BASIC = 2
+SITU_LEVEL_EXTENDED = 3
+SITU_STATUS_OK = 0
+SITU_STATUS_NO_MEMORY = 1
+SITU_STATUS_BAD_ARGUMENT = 2
+SITU_STATUS_BAD_INPUT = 3
+SITU_STATUS_UNSUPPORTED = 4
+SITU_STATUS_IO = 5
+SITU_STATUS_INTERNAL = 6
+SITU_STATUS_ENGINE = 7
+SITU_STATUS_CANCELLED = 8
+SITU_LIMIT_CHAIN = 0
+SITU_LIMIT_DEVICE = 1
+SITU_LIMIT_LINK = 2
+SITU_GRANULARITY_FUSED = 0
+SITU_GRANULARITY_OPERATOR = 1
+SITU_GRANULARITY_LAYER = 2
+SITU_GRANULARITY_BLOCK = 3
+SITU_GRANULARITY_DEFAULT = 4
+SITU_OUTCOME_OPTIMAL = 0
+SITU_OUTCOME_FEASIBLE = 1
+SITU_OUTCOME_INFEASIBLE = 2
+SITU_OUTCOME_LIMIT = 3
+SITU_OUTCOME_CANCELLED = 4
+SITU_FAMILY_NONE = 0
+SITU_FAMILY_CPU = 1
+SITU_FAMILY_CPU_AMX = 2
+SITU_FAMILY_GPU = 3
+SITU_FAMILY_GPU_LOW_POWER = 4
+SITU_FAMILY_GPU_AMD = 5
+SITU_FAMILY_GPU_INTEL = 6
+SITU_FAMILY_GPU_APPLE = 7
+SITU_FAMILY_GPU_INTEGRATED = 8
+SITU_FAMILY_NPU = 9
+SITU_OBJECTIVE_DEFAULT = 0
+SITU_OBJECTIVE_LATENCY = 1
+SITU_OBJECTIVE_THROUGHPUT = 2
+SITU_EXECUTION_DEFAULT = 0
+SITU_EXECUTION_STREAM = 1
+SITU_EXECUTION_CALLS = 2
+SITU_EXECUTION_PIPELINE = 3
+SITU_CONTENTION_LINK = 0
+SITU_CONTENTION_NONE = 1
+SITU_COMMUNICATION_DEFAULT = 0
+SITU_COMMUNICATION_HOST_STAGED = 1
+SITU_COMMUNICATION_LINK = 2
+SITU_SCHEDULE_1F1B = 0
+SITU_SCHEDULE_GPIPE = 1
+SITU_PRECISION_AS_STORED = 0
+SITU_PRECISION_F32 = 1
+SITU_PRECISION_F16 = 2
+SITU_PRECISION_BF16 = 3
+SITU_PRECISION_I8 = 4
+SITU_DTYPE_UNKNOWN = 0
+SITU_DTYPE_F64 = 1
+SITU_DTYPE_F32 = 2
+SITU_DTYPE_F16 = 3
+SITU_DTYPE_BF16 = 4
+SITU_DTYPE_F8 = 5
+SITU_DTYPE_I64 = 6
+SITU_DTYPE_I32 = 7
+SITU_DTYPE_I16 = 8
+SITU_DTYPE_I8 = 9
+SITU_DTYPE_I4 = 10
+SITU_DTYPE_U64 = 11
+SITU_DTYPE_U32 = 12
+SITU_DTYPE_U16 = 13
+SITU_DTYPE_U8 = 14
+SITU_DTYPE_BOOL = 15
+SITU_DTYPE_STRING = 16
+SITU_DTYPE_C64 = 17
+SITU_DTYPE_C128 = 18
+SITU_PHASE_FORWARD = 0
+SITU_PHASE_BACKWARD = 1
+SITU_PHASE_UPDATE = 2
+SITU_LOG_NOTE = 0
+SITU_LOG_WARNING = 1
+
+situ_measure_callback = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_int32, c_int32)
+
+situ_log_callback = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+
+
+class situ_cost_options(Structure):
+    _fields_ = [("size", c_size_t), ("model", c_char_p), ("efficiency", c_double), ("table_path", c_char_p), ("log",
+                situ_log_callback), ("log_context", c_void_p), ("fusion", c_char_p), ("engine", c_char_p)]
+
+
+class situ_cost_model_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p)]
+
+
+class situ_engine_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("version", c_char * 64), ("library",
+                c_char * 512), ("providers", c_char * 512), ("missing", c_char * 1024)]
+
+
+class situ_error(Structure):
+    _fields_ = [("status", c_int), ("where", c_char * 256), ("text", c_char * 512)]
+
+
+class situ_part(Structure):
+    _fields_ = [("device", c_int32), ("n_operators", c_int32), ("n_working", c_int32), ("first_operator", c_int32),
+                ("last_operator", c_int32), ("work_ns", c_int64)]
+
+
+class situ_limit(Structure):
+    _fields_ = [("kind", c_int), ("index", c_int32), ("share", c_double)]
+
+
+class situ_path_share(Structure):
+    _fields_ = [("device", c_int32), ("link", c_int32), ("time_ns", c_int64)]
+
+
+class situ_stage(Structure):
+    _fields_ = [("device", c_int32), ("n_devices", c_int32), ("n_operators", c_int32), ("first_operator", c_int32),
+                ("last_operator", c_int32), ("load_ns", c_int64)]
+
+
+class situ_path_step(Structure):
+    _fields_ = [("op", c_int32), ("transfer", c_int32), ("start_ns", c_int64), ("finish_ns", c_int64)]
+
+
+class situ_operator(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("kind", c_char_p), ("layer", c_char_p), ("phase", c_int),
+                ("dtype", c_int), ("weight_bytes", c_int64), ("workspace_bytes", c_int64), ("flops", c_int64),
+                ("moved_bytes", c_int64), ("source_id", c_int64), ("inferred", c_bool), ("colocation", c_int32)]
+
+
+class situ_tensor(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("dtype", c_int), ("rank", c_int32), ("dims",
+                POINTER(c_int64)), ("size_bytes", c_int64)]
+
+
+class situ_learn_progress(Structure):
+    _fields_ = [("size", c_size_t), ("step", c_int64), ("trials", c_int64), ("problem", c_int32), ("reward",
+                c_double), ("mean_reward", c_double), ("value_ns", c_int64), ("best_ns", c_int64), ("seconds",
+                c_double)]
+
+
+class situ_learn_report(Structure):
+    _fields_ = [("size", c_size_t), ("steps", c_int64), ("trials", c_int64), ("n_numbers", c_int64), ("stopped",
+                c_bool), ("seconds", c_double)]
+
+
+class situ_learner_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p)]
+
+
+class situ_transfer(Structure):
+    _fields_ = [("tensor", c_int32), ("link", c_int32), ("to_memory", c_int32), ("start_ns", c_int64), ("finish_ns",
+                c_int64)]
+
+
+class situ_device_use(Structure):
+    _fields_ = [("size", c_size_t), ("n_operators", c_int32), ("replica_of", c_int32), ("load_ns", c_int64),
+                ("memory_bytes", c_int64), ("memory_limit_bytes", c_int64)]
+
+
+class situ_robustness(Structure):
+    _fields_ = [("size", c_size_t), ("uncertainty", c_double), ("draws", c_int32), ("preferred", c_bool), ("reserved",
+                c_bool * 3), ("beats_single", c_double), ("speedup_5", c_double), ("speedup_median", c_double),
+                ("speedup_95", c_double), ("regret_ns", c_int64), ("flip_factor", c_double), ("flip_what", c_char *
+                128)]
+
+
+class situ_statistic(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_int64)]
+
+
+class situ_violation(Structure):
+    _fields_ = [("rule", c_char_p), ("text", c_char_p)]
+
+
+class situ_device(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("class_name", c_char_p), ("peak_flops", c_double * 32),
+                ("memory_bytes_per_s", c_double), ("memory_bytes", c_int64), ("launch_ns", c_int64),
+                ("shares_memory_with", c_int32), ("is_host", c_bool), ("server", c_int32), ("family", c_int),
+                ("efficiency", c_double), ("apart", c_int32), ("reserved", c_int32)]
+
+
+class situ_link(Structure):
+    _fields_ = [("from_device", c_int32), ("to_device", c_int32), ("latency_ns", c_int64), ("bytes_per_s", c_double),
+                ("channel", c_int32)]
+
+
+class situ_device_kind_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("kind", c_char_p), ("memory_bytes",
+                c_int64), ("memory_bytes_per_s", c_double), ("peak_flops", c_double * 32), ("launch_ns", c_int64),
+                ("integrated", c_bool), ("bus", c_char_p), ("fabric", c_char_p), ("source", c_char_p), ("family",
+                c_int), ("reserved", c_int32)]
+
+
+class situ_link_kind_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("latency_ns", c_int64), ("to_host_ns",
+                c_int64), ("bytes_per_s", c_double), ("fabric", c_bool), ("switched", c_bool), ("source", c_char_p)]
+
+
+class situ_link_line(Structure):
+    _fields_ = [("size", c_size_t), ("latency_ns", c_int64), ("bytes_per_s", c_double), ("latency_raised", c_bool),
+                ("n_sizes", c_int32), ("r_squared", c_double), ("worst_share", c_double), ("worst_bytes", c_double),
+                ("n_measured", c_int64)]
+
+
+class situ_link_sample(Structure):
+    _fields_ = [("size_bytes", c_double), ("time_ns", c_double), ("fitted_ns", c_double), ("n_measured", c_int64)]
+
+
+class situ_problem_options(Structure):
+    _fields_ = [("size", c_size_t), ("objective", c_int), ("execution", c_int), ("contention", c_int), ("overlap",
+                c_int), ("communication", c_int), ("free", c_bool), ("async_copies", c_bool), ("schedule", c_int),
+                ("replicate", c_bool), ("in_flight", c_int32), ("copies", c_int32), ("max_calls", c_int32),
+                ("max_period_ns", c_int64), ("max_latency_ns", c_int64), ("pins", POINTER(c_int32)), ("unused",
+                POINTER(c_bool)), ("keep_together", POINTER(c_int32))]
+
+
+class situ_dim(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_int64)]
+
+
+class situ_read_options(Structure):
+    _fields_ = [("size", c_size_t), ("reader", c_char_p), ("dims", POINTER(situ_dim)), ("default_dim", c_int64),
+                ("max_file_bytes", c_int64), ("training", c_bool), ("n_dims", c_int32), ("log", situ_log_callback),
+                ("log_context", c_void_p), ("precision", c_int), ("reserved", c_int32), ("prompt", c_int64),
+                ("context", c_int64), ("batch", c_int64), ("generate", c_int64)]
+
+
+class situ_reader_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("suffixes", c_char_p)]
+
+
+class situ_builtin_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p), ("parameters",
+                c_char * 256)]
+
+
+class situ_builtin_parameter(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("about", c_char_p), ("otherwise", c_int64), ("least",
+                c_int64), ("most", c_int64)]
+
+
+class situ_report_options(Structure):
+    _fields_ = [("size", c_size_t), ("colour", c_bool), ("unicode", c_bool), ("width", c_int32)]
+
+
+class situ_compare_row(Structure):
+    _fields_ = [("solver", c_char_p), ("plan", c_void_p), ("failure", c_char_p)]
+
+
+class situ_page_options(Structure):
+    _fields_ = [("size", c_size_t), ("what_ifs", c_void_p), ("rows", POINTER(situ_compare_row)), ("n_rows", c_int32),
+                ("reserved", c_int32), ("run_json", c_char_p), ("other", c_void_p), ("other_problem", c_void_p)]
+
+
+class situ_learn_row(Structure):
+    _fields_ = [("problem", c_void_p), ("curve", c_double * 16), ("best_ns", c_int64)]
+
+
+class situ_progress(Structure):
+    _fields_ = [("size", c_size_t), ("solver", c_char_p), ("seconds", c_double), ("steps", c_int64), ("value_ns",
+                c_int64), ("lower_bound_ns", c_int64)]
+
+
+class situ_solver_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p), ("stream", c_bool),
+                ("calls", c_bool), ("pipeline", c_bool), ("exact", c_bool), ("missing", c_char_p)]
+
+
+class situ_bound_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("source", c_char_p), ("stream", c_bool),
+                ("calls", c_bool), ("pipeline", c_bool), ("reserved", c_bool * 5)]
+
+
+class situ_what_if(Structure):
+    _fields_ = [("change", c_char_p), ("outcome", c_int), ("value_ns", c_int64), ("lower_bound_ns", c_int64),
+                ("inputs", c_int32)]
+
+
+class situ_writer_info(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("suffix", c_char_p), ("folder",
+                c_int32), ("reserved", c_int32)]
+
+situ_learn_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_learn_progress))
+
+situ_progress_callback = CFUNCTYPE(c_bool, c_void_p, POINTER(situ_progress))
+
+
+class situ_measure_options(Structure):
+    _fields_ = [("size", c_size_t), ("engine", c_char_p), ("library", c_char_p), ("device", c_char_p), ("read",
+                POINTER(situ_read_options)), ("time_limit_s", c_double), ("progress", situ_measure_callback),
+                ("context", c_void_p), ("seed", c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32),
+                ("warm_up", c_int32), ("log", c_char_p), ("replay", c_char_p), ("queue", c_int32), ("reserved",
+                c_int32)]
+
+
+class situ_instance_options(Structure):
+    _fields_ = [("size", c_size_t), ("model", c_char_p), ("platform", c_char_p), ("read", POINTER(situ_read_options)),
+                ("cost", POINTER(situ_cost_options)), ("problem", POINTER(situ_problem_options)), ("fix", c_char_p),
+                ("unused", POINTER(c_char_p)), ("n_unused", c_int32), ("log", situ_log_callback), ("log_context",
+                c_void_p), ("start", c_char_p), ("granularity", c_int), ("n_rules", c_int32), ("rules",
+                POINTER(c_char_p))]
+
+
+class situ_learn_options(Structure):
+    _fields_ = [("size", c_size_t), ("out", c_char_p), ("from", c_char_p), ("resume", c_bool), ("steps", c_int64),
+                ("save_every", c_int64), ("time_limit_s", c_double), ("seed", c_uint64), ("teacher", c_char_p),
+                ("paper", c_bool), ("variant", c_char_p), ("progress", situ_learn_callback), ("context", c_void_p)]
+
+
+class situ_solve_options(Structure):
+    _fields_ = [("size", c_size_t), ("solvers", c_char_p), ("time_limit_s", c_double), ("max_steps", c_int64),
+                ("starts", POINTER(c_void_p)), ("n_starts", c_int32), ("no_bounds", c_bool), ("seed", c_uint64),
+                ("threads", c_int32), ("progress", situ_progress_callback), ("context", c_void_p), ("policy",
+                c_char_p), ("tune_steps", c_int64), ("log", situ_log_callback), ("log_context", c_void_p),
+                ("tolerance", c_double), ("min_gain", c_double), ("max_parts", c_int32), ("min_part", c_int32),
+                ("uncertainty", c_double), ("robust", c_bool), ("reserved", c_bool * 7)]
+
+
+class situ_pareto_options(Structure):
+    _fields_ = [("size", c_size_t), ("points", c_int32), ("solve", POINTER(situ_solve_options))]
+
+
+# function: (result, arguments)
+FUNCTIONS: dict[str, tuple[object, list[object]]] = {
+    "situ_bound_at": (c_bool, [c_int32, POINTER(situ_bound_info)]),
+    "situ_bound_count": (c_int32, []),
+    "situ_builtin_at": (c_bool, [c_int32, POINTER(situ_builtin_info)]),
+    "situ_builtin_count": (c_int32, []),
+    "situ_builtin_parameter_at": (c_bool, [c_int32, c_int32, POINTER(situ_builtin_parameter)]),
+    "situ_check": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_communication_name": (c_char_p, [c_int]),
+    "situ_contention_name": (c_char_p, [c_int]),
+    "situ_cost_engine_at": (c_char_p, [c_int32]),
+    "situ_cost_model_at": (c_bool, [c_int32, POINTER(situ_cost_model_info)]),
+    "situ_cost_model_count": (c_int32, []),
+    "situ_costs_estimate": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_cost_options),
+        POINTER(situ_error)]),
+    "situ_costs_free": (None, [c_void_p]),
+    "situ_costs_kernel": (c_int32, [c_void_p, c_int32]),
+    "situ_costs_source": (c_char_p, [c_void_p]),
+    "situ_costs_time_ns": (c_int64, [c_void_p, c_void_p, c_int32, c_int32]),
+    "situ_costs_transfer_ns": (c_int64, [c_void_p, c_void_p, c_int32, c_int32, c_int32]),
+    "situ_costs_unit_ns": (c_int64, [c_void_p]),
+    "situ_device_family_name": (c_char_p, [c_int]),
+    "situ_device_kind_at": (c_bool, [c_int32, POINTER(situ_device_kind_info)]),
+    "situ_device_kind_count": (c_int32, []),
+    "situ_dtype_bits": (c_int32, [c_int]),
+    "situ_dtype_name": (c_char_p, [c_int]),
+    "situ_engine_at": (c_bool, [c_int32, POINTER(situ_engine_info)]),
+    "situ_engine_count": (c_int32, []),
+    "situ_execution_name": (c_char_p, [c_int]),
+    "situ_explain": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_explanation_free": (None, [c_void_p]),
+    "situ_explanation_limit": (situ_limit, [c_void_p]),
+    "situ_explanation_n_parts": (c_int32, [c_void_p]),
+    "situ_explanation_n_shares": (c_int32, [c_void_p]),
+    "situ_explanation_n_stages": (c_int32, [c_void_p]),
+    "situ_explanation_n_steps": (c_int32, [c_void_p]),
+    "situ_explanation_part": (situ_part, [c_void_p, c_int32]),
+    "situ_explanation_part_name": (c_char_p, [c_void_p, c_int32]),
+    "situ_explanation_part_of": (c_int32, [c_void_p, c_int32]),
+    "situ_explanation_share": (situ_path_share, [c_void_p, c_int32]),
+    "situ_explanation_stage": (situ_stage, [c_void_p, c_int32]),
+    "situ_explanation_step": (situ_path_step, [c_void_p, c_int32]),
+    "situ_explanation_transfer_bytes": (c_int64, [c_void_p]),
+    "situ_front_free": (None, [c_void_p]),
+    "situ_front_infeasible": (c_bool, [c_void_p]),
+    "situ_front_latency_bound": (c_char_p, [c_void_p]),
+    "situ_front_least_latency_ns": (c_int64, [c_void_p]),
+    "situ_front_least_period_ns": (c_int64, [c_void_p]),
+    "situ_front_n_points": (c_int32, [c_void_p]),
+    "situ_front_period_bound": (c_char_p, [c_void_p]),
+    "situ_front_plan": (c_void_p, [c_void_p, c_int32]),
+    "situ_front_reason": (c_char_p, [c_void_p]),
+    "situ_front_seconds": (c_double, [c_void_p]),
+    "situ_fusion_profile_at": (c_char_p, [c_int32]),
+    "situ_granularity_name": (c_char_p, [c_int]),
+    "situ_graph_builder_add_operator": (c_int32, [c_void_p, POINTER(situ_operator)]),
+    "situ_graph_builder_add_tensor": (c_int32, [c_void_p, c_int32, POINTER(situ_tensor)]),
+    "situ_graph_builder_add_use": (None, [c_void_p, c_int32, c_int32]),
+    "situ_graph_builder_free": (None, [c_void_p]),
+    "situ_graph_builder_new": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
+    "situ_graph_builder_status": (c_int, [c_void_p, POINTER(situ_error)]),
+    "situ_graph_find": (c_int32, [c_void_p, c_char_p]),
+    "situ_graph_free": (None, [c_void_p]),
+    "situ_graph_freeze": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_graph_inputs": (c_int32, [c_void_p, c_int32, POINTER(POINTER(c_int32))]),
+    "situ_graph_model": (c_char_p, [c_void_p]),
+    "situ_graph_n_edges": (c_int64, [c_void_p]),
+    "situ_graph_n_operators": (c_int32, [c_void_p]),
+    "situ_graph_n_tensors": (c_int32, [c_void_p]),
+    "situ_graph_n_uses": (c_int64, [c_void_p]),
+    "situ_graph_operator": (c_bool, [c_void_p, c_int32, POINTER(situ_operator)]),
+    "situ_graph_operator_name": (c_char_p, [c_void_p, c_int32]),
+    "situ_graph_outputs": (c_int32, [c_void_p, c_int32, POINTER(c_int32)]),
+    "situ_graph_tensor": (c_bool, [c_void_p, c_int32, POINTER(situ_tensor)]),
+    "situ_graph_tensor_producer": (c_int32, [c_void_p, c_int32]),
+    "situ_graph_users": (c_int32, [c_void_p, c_int32, POINTER(POINTER(c_int32))]),
+    "situ_instance_export": (c_int, [c_void_p, c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
+    "situ_instance_free": (None, [c_void_p]),
+    "situ_instance_granularity": (c_int, [c_void_p]),
+    "situ_instance_model": (c_void_p, [c_void_p]),
+    "situ_instance_open": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_error)]),
+    "situ_instance_problem": (c_void_p, [c_void_p]),
+    "situ_learn": (c_int, [POINTER(situ_learn_report), POINTER(c_int64), c_char_p, POINTER(c_void_p), c_int32,
+        POINTER(situ_learn_options), POINTER(situ_error)]),
+    "situ_learner_at": (c_bool, [c_int32, POINTER(situ_learner_info)]),
+    "situ_learner_count": (c_int32, []),
+    "situ_limit_name": (c_char_p, [c_int]),
+    "situ_link_fit_free": (None, [c_void_p]),
+    "situ_link_fit_line": (c_bool, [c_void_p, POINTER(situ_link_line)]),
+    "situ_link_fit_read": (c_int, [POINTER(c_void_p), c_char_p, c_bool, POINTER(situ_error)]),
+    "situ_link_fit_sample": (situ_link_sample, [c_void_p, c_int32]),
+    "situ_link_kind_at": (c_bool, [c_int32, POINTER(situ_link_kind_info)]),
+    "situ_link_kind_count": (c_int32, []),
+    "situ_model_costs": (c_void_p, [c_void_p]),
+    "situ_model_free": (None, [c_void_p]),
+    "situ_model_graph": (c_void_p, [c_void_p]),
+    "situ_model_hash": (c_uint64, [c_void_p]),
+    "situ_model_n_nested_operators": (c_int64, [c_void_p]),
+    "situ_model_notes": (c_char_p, [c_void_p]),
+    "situ_model_platform": (c_void_p, [c_void_p]),
+    "situ_model_read": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_read_options), POINTER(situ_error)]),
+    "situ_model_reader": (c_char_p, [c_void_p]),
+    "situ_nearest_name": (c_char_p, [c_char_p, POINTER(c_char_p), c_int32]),
+    "situ_objective_name": (c_char_p, [c_int]),
+    "situ_outcome_name": (c_char_p, [c_int]),
+    "situ_overlap_name": (c_char_p, [c_int]),
+    "situ_pareto": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_pareto_options), POINTER(situ_error)]),
+    "situ_phase_name": (c_char_p, [c_int]),
+    "situ_place": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(situ_instance_options),
+        POINTER(situ_solve_options), POINTER(situ_error)]),
+    "situ_place_measured": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(c_void_p),
+        POINTER(situ_instance_options), POINTER(situ_solve_options), c_int32, POINTER(situ_measure_options),
+        POINTER(situ_error)]),
+    "situ_plan_best_found_handovers": (c_int32, [c_void_p]),
+    "situ_plan_best_found_ns": (c_int64, [c_void_p]),
+    "situ_plan_best_single_device": (c_int32, [c_void_p]),
+    "situ_plan_best_single_ns": (c_int64, [c_void_p]),
+    "situ_plan_bound": (c_char_p, [c_void_p]),
+    "situ_plan_call": (c_int32, [c_void_p, c_int32]),
+    "situ_plan_certificate": (c_char_p, [c_void_p]),
+    "situ_plan_device": (c_int32, [c_void_p, c_int32]),
+    "situ_plan_device_use": (c_bool, [c_void_p, c_int32, POINTER(situ_device_use)]),
+    "situ_plan_exists": (c_bool, [c_void_p]),
+    "situ_plan_export": (c_int, [c_void_p, c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
+    "situ_plan_finish_ns": (c_int64, [c_void_p, c_int32]),
+    "situ_plan_free": (None, [c_void_p]),
+    "situ_plan_gap": (c_double, [c_void_p]),
+    "situ_plan_import": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(situ_instance_options), c_char_p,
+        POINTER(situ_error)]),
+    "situ_plan_is_claim": (c_bool, [c_void_p]),
+    "situ_plan_latency_ns": (c_int64, [c_void_p]),
+    "situ_plan_lower_bound_ns": (c_int64, [c_void_p]),
+    "situ_plan_n_devices": (c_int32, [c_void_p]),
+    "situ_plan_n_handovers": (c_int32, [c_void_p]),
+    "situ_plan_n_operators": (c_int32, [c_void_p]),
+    "situ_plan_n_statistics": (c_int32, [c_void_p]),
+    "situ_plan_n_transfers": (c_int32, [c_void_p]),
+    "situ_plan_order": (c_int32, [c_void_p, POINTER(POINTER(c_int32))]),
+    "situ_plan_outcome": (c_int, [c_void_p]),
+    "situ_plan_period_ns": (c_int64, [c_void_p]),
+    "situ_plan_read": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
+    "situ_plan_reason": (c_char_p, [c_void_p]),
+    "situ_plan_robustness": (c_bool, [c_void_p, POINTER(situ_robustness)]),
+    "situ_plan_seconds": (c_double, [c_void_p]),
+    "situ_plan_seed": (c_uint64, [c_void_p]),
+    "situ_plan_solver": (c_char_p, [c_void_p]),
+    "situ_plan_start_ns": (c_int64, [c_void_p, c_int32]),
+    "situ_plan_statistic": (situ_statistic, [c_void_p, c_int32]),
+    "situ_plan_steps": (c_int64, [c_void_p]),
+    "situ_plan_text": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_plan_transfer": (situ_transfer, [c_void_p, c_int32]),
+    "situ_plan_value_ns": (c_int64, [c_void_p]),
+    "situ_plan_verified_ns": (c_int64, [c_void_p]),
+    "situ_plan_write": (c_int, [c_void_p, c_void_p, c_char_p, POINTER(situ_error)]),
+    "situ_platform_builder_add_device": (c_int32, [c_void_p, POINTER(situ_device)]),
+    "situ_platform_builder_add_link": (c_int32, [c_void_p, POINTER(situ_link)]),
+    "situ_platform_builder_free": (None, [c_void_p]),
+    "situ_platform_builder_new": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
+    "situ_platform_builder_status": (c_int, [c_void_p, POINTER(situ_error)]),
+    "situ_platform_device": (c_bool, [c_void_p, c_int32, POINTER(situ_device)]),
+    "situ_platform_device_name": (c_char_p, [c_void_p, c_int32]),
+    "situ_platform_find": (c_int32, [c_void_p, c_char_p]),
+    "situ_platform_free": (None, [c_void_p]),
+    "situ_platform_freeze": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_platform_link": (situ_link, [c_void_p, c_int32]),
+    "situ_platform_memory_bytes": (c_int64, [c_void_p, c_int32]),
+    "situ_platform_memory_name": (c_char_p, [c_void_p, c_int32]),
+    "situ_platform_memory_of": (c_int32, [c_void_p, c_int32]),
+    "situ_platform_n_devices": (c_int32, [c_void_p]),
+    "situ_platform_n_links": (c_int32, [c_void_p]),
+    "situ_platform_n_memories": (c_int32, [c_void_p]),
+    "situ_platform_name": (c_char_p, [c_void_p]),
+    "situ_platform_read": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
+    "situ_platform_write": (c_int, [c_void_p, c_char_p, POINTER(situ_error)]),
+    "situ_precision_name": (c_char_p, [c_int]),
+    "situ_problem_communication": (c_int, [c_void_p]),
+    "situ_problem_conflict": (c_char_p, [c_void_p]),
+    "situ_problem_contention": (c_int, [c_void_p]),
+    "situ_problem_copies": (c_int32, [c_void_p]),
+    "situ_problem_costs": (c_void_p, [c_void_p]),
+    "situ_problem_execution": (c_int, [c_void_p]),
+    "situ_problem_free": (None, [c_void_p]),
+    "situ_problem_graph": (c_void_p, [c_void_p]),
+    "situ_problem_is_free": (c_bool, [c_void_p]),
+    "situ_problem_max_calls": (c_int32, [c_void_p]),
+    "situ_problem_may_replicate": (c_bool, [c_void_p]),
+    "situ_problem_objective": (c_int, [c_void_p]),
+    "situ_problem_overlap": (c_int, [c_void_p]),
+    "situ_problem_platform": (c_void_p, [c_void_p]),
+    "situ_problem_pose": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_problem_options),
+        POINTER(situ_error)]),
+    "situ_problem_schedule": (c_int, [c_void_p]),
+    "situ_profile_free": (None, [c_void_p]),
+    "situ_profile_half_ns": (c_int64, [c_void_p]),
+    "situ_profile_model": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_measure_options), POINTER(situ_error)]),
+    "situ_profile_read": (c_int, [POINTER(c_void_p), c_char_p, c_char_p, POINTER(situ_measure_options),
+        POINTER(situ_error)]),
+    "situ_profile_time_ns": (c_int64, [c_void_p, c_int32]),
+    "situ_profile_whole_ns": (c_int64, [c_void_p]),
+    "situ_profile_write": (c_int, [c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
+    "situ_race_free": (None, [c_void_p]),
+    "situ_race_measured_ns": (c_int64, [c_void_p, c_int32]),
+    "situ_race_n_plans": (c_int32, [c_void_p]),
+    "situ_race_winner": (c_int32, [c_void_p]),
+    "situ_reader_at": (c_bool, [c_int32, POINTER(situ_reader_info)]),
+    "situ_reader_count": (c_int32, []),
+    "situ_replay": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_compare": (c_int, [POINTER(c_void_p), POINTER(situ_compare_row), c_int32, c_void_p, c_void_p,
+        POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_compare_json": (c_int, [POINTER(c_void_p), POINTER(situ_compare_row), c_int32, c_void_p, c_void_p,
+        POINTER(situ_error)]),
+    "situ_report_costs_csv": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_report_costs_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_report_explain": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_explain_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_family": (c_char_p, [c_int32]),
+    "situ_report_family_about": (c_char_p, [c_int32]),
+    "situ_report_gantt": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_inspect": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_inspect_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_learn": (c_int, [POINTER(c_void_p), POINTER(situ_learn_report), POINTER(situ_learn_row), c_int32,
+        c_char_p, POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_learn_json": (c_int, [POINTER(c_void_p), POINTER(situ_learn_report), POINTER(situ_learn_row),
+        c_int32, c_char_p, POINTER(situ_error)]),
+    "situ_report_learn_step_json": (c_int, [POINTER(c_void_p), POINTER(situ_learn_progress), c_void_p,
+        POINTER(situ_error)]),
+    "situ_report_link_fit": (c_int, [POINTER(c_void_p), c_void_p, c_char_p, c_char_p, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_link_fit_json": (c_int, [POINTER(c_void_p), c_void_p, c_char_p, c_char_p, POINTER(situ_error)]),
+    "situ_report_list": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_list_json": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
+    "situ_report_names": (c_int, [POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
+    "situ_report_page": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_page_options),
+        POINTER(situ_error)]),
+    "situ_report_pareto": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_pareto_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_pareto_svg": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_parts_svg": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_plan_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_plan_svg": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_profile": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_profile_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_report_race": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_race_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_report_run": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_run_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_verdict": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
+        POINTER(situ_error)]),
+    "situ_report_verdict_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_run_difference": (c_double, [c_void_p]),
+    "situ_run_free": (None, [c_void_p]),
+    "situ_run_measured_ns": (c_int64, [c_void_p]),
+    "situ_run_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_measure_options),
+        POINTER(situ_error)]),
+    "situ_run_predicted_ns": (c_int64, [c_void_p]),
+    "situ_schedule_name": (c_char_p, [c_int]),
+    "situ_simulate": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_int32), POINTER(c_int32), POINTER(situ_error)]),
+    "situ_solve": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_solve_options), POINTER(situ_error)]),
+    "situ_solver_at": (c_bool, [c_int32, POINTER(situ_solver_info)]),
+    "situ_solver_count": (c_int32, []),
+    "situ_solver_serves": (c_bool, [c_char_p, c_void_p]),
+    "situ_status_name": (c_char_p, [c_int]),
+    "situ_text_free": (None, [c_void_p]),
+    "situ_text_probe": (c_int, [c_char_p, POINTER(situ_error)]),
+    "situ_text_write": (c_int, [c_char_p, c_char_p, POINTER(situ_error)]),
+    "situ_verdict_certificate": (c_char_p, [c_void_p]),
+    "situ_verdict_free": (None, [c_void_p]),
+    "situ_verdict_n_found": (c_int64, [c_void_p]),
+    "situ_verdict_n_violations": (c_int32, [c_void_p]),
+    "situ_verdict_require_proof": (None, [c_void_p]),
+    "situ_verdict_unverified": (c_char_p, [c_void_p]),
+    "situ_verdict_verified_ns": (c_int64, [c_void_p]),
+    "situ_verdict_violation": (situ_violation, [c_void_p, c_int32]),
+    "situ_version": (c_char_p, []),
+    "situ_version_number": (c_int32, []),
+    "situ_what_if_at": (situ_what_if, [c_void_p, c_int32]),
+    "situ_what_if_count": (c_int32, [c_void_p]),
+    "situ_what_if_find": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_solve_options),
+        POINTER(situ_error)]),
+    "situ_what_if_free": (None, [c_void_p]),
+    "situ_write": (c_int, [POINTER(c_void_p), c_char_p, c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_writer_at": (c_bool, [c_int32, POINTER(situ_writer_info)]),
+    "situ_writer_count": (c_int32, []),
+}

@@ -1,0 +1,201 @@
+"""The options of the command line as keyword arguments, each named once: `--time-limit 2` is time_limit=2."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence, TypedDict
+
+from . import _interface as c
+from ._library import BadArgument, nearest, sized, to_bytes, words
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack
+
+BY_PURPOSE = -1.0  # SITU_BY_PURPOSE: the defaults of `situ place`
+
+
+class Options(TypedDict, total=False):
+    """What `place` and the like take by keyword. `situ place --help` says what each means."""
+
+    reader: str
+    dim: Mapping[str, int]
+    default_dim: int
+    precision: str
+    training: bool
+    objective: str
+    execution: str
+    contiguous: bool
+    free: bool
+    communication: str
+    contention: str
+    overlap: bool
+    schedule: str
+    replicate: bool
+    in_flight: int
+    copies: int
+    calls: int
+    max_period: float  # ms
+    max_latency: float  # ms
+    unused: Sequence[str]
+    granularity: str
+    cost_table: str | os.PathLike[str]
+    engine: str
+    fusion: str
+    efficiency: float
+    solver: str | Sequence[str]
+    time_limit: float  # seconds
+    steps: int
+    seed: int
+    policy: str | os.PathLike[str]
+    tune: int
+    threads: int
+    tolerance: float  # percent
+    min_gain: float  # percent
+    max_parts: int
+    min_part: int
+    uncertainty: float  # percent
+    robust: bool
+
+
+class Filled:
+    """The structs of the library, filled; it keeps alive what they point to."""
+
+    def __init__(self) -> None:
+        self.read, self.cost = sized(c.situ_read_options), sized(c.situ_cost_options)
+        self.problem, self.instance = sized(c.situ_problem_options), sized(c.situ_instance_options)
+        self.solve = sized(c.situ_solve_options)
+        for name in ("read", "cost", "problem"):
+            setattr(self.instance, name, ctypes.pointer(getattr(self, name)))
+
+
+def _text(value: Any) -> bytes:
+    return to_bytes(value if isinstance(value, (str, os.PathLike)) else str(value))
+
+
+def _names(value: Any) -> bytes:
+    return _text(value if isinstance(value, str) else ",".join(value))
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"expected True or False, not {value!r}")
+    return value
+
+
+def _whole(least: int, most: int) -> Callable[[Any], int]:
+    def convert(value: Any) -> int:
+        number = int(value)
+        if number != value or not least <= number <= most:
+            raise BadArgument(f"expected a whole number from {least} to {most}, not {value!r}")
+        return number
+
+    return convert
+
+
+def _real(scale: float, most: float) -> Callable[[Any], float]:
+    def convert(value: Any) -> float:
+        if not 0 <= float(value) <= most:
+            raise BadArgument(f"expected a number from 0 to {most:g}, not {value!r}")
+        return float(value) * scale
+
+    return convert
+
+
+def _ms(value: Any) -> int:
+    return int(_real(1e6, 1e9)(value) + 0.5)
+
+
+def _choice(function: str, first: int = 0) -> Callable[[Any], int]:
+    def convert(value: Any) -> int:
+        known = words(function, first)
+        if value not in known:
+            raise BadArgument(f"expected {' or '.join(known)}, not {value!r}")
+        return known[value]
+
+    return convert
+
+
+_SMALL, _LARGE = _whole(1, 2**31 - 1), _whole(1, 2**63 - 1)
+
+# option: (struct, field, conversion)
+TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+    "reader": ("read", "reader", _text),
+    "default_dim": ("read", "default_dim", _LARGE),
+    "precision": ("read", "precision", _choice("situ_precision_name", 1)),
+    "training": ("read", "training", _truth),
+    "objective": ("problem", "objective", _choice("situ_objective_name", 1)),
+    "execution": ("problem", "execution", _choice("situ_execution_name", 1)),
+    "contiguous": ("problem", "free", lambda value: not _truth(value)),
+    "free": ("problem", "free", _truth),
+    "communication": ("problem", "communication", _choice("situ_communication_name", 1)),
+    "contention": ("problem", "contention", _choice("situ_contention_name")),
+    "overlap": ("problem", "overlap", _truth),
+    "schedule": ("problem", "schedule", _choice("situ_schedule_name")),
+    "replicate": ("problem", "replicate", _truth),
+    "in_flight": ("problem", "in_flight", _SMALL),
+    "copies": ("problem", "copies", _SMALL),
+    "calls": ("problem", "max_calls", _SMALL),
+    "max_period": ("problem", "max_period_ns", _ms),
+    "max_latency": ("problem", "max_latency_ns", _ms),
+    "granularity": ("instance", "granularity", _choice("situ_granularity_name")),
+    "cost_table": ("cost", "table_path", _text),
+    "engine": ("cost", "engine", _text),
+    "fusion": ("cost", "fusion", _text),
+    "efficiency": ("cost", "efficiency", _real(1.0, 1.0)),
+    "solver": ("solve", "solvers", _names),
+    "time_limit": ("solve", "time_limit_s", _real(1.0, 1e9)),
+    "steps": ("solve", "max_steps", _LARGE),
+    "seed": ("solve", "seed", _whole(0, 2**64 - 1)),
+    "policy": ("solve", "policy", _text),
+    "tune": ("solve", "tune_steps", _LARGE),
+    "threads": ("solve", "threads", _SMALL),
+    "tolerance": ("solve", "tolerance", _real(0.01, 1000)),
+    "min_gain": ("solve", "min_gain", _real(0.01, 1000)),
+    "max_parts": ("solve", "max_parts", _SMALL),
+    "min_part": ("solve", "min_part", _SMALL),
+    "uncertainty": ("solve", "uncertainty", _real(0.01, 200)),
+    "robust": ("solve", "robust", _truth),
+}
+
+
+def _set_dims(filled: Filled, dims: Mapping[str, int]) -> None:
+    filled.read.dims = (c.situ_dim * len(dims))(
+        *(c.situ_dim(to_bytes(k), _whole(0, 2**63 - 1)(v)) for k, v in dims.items())
+    )
+    filled.read.n_dims = len(dims)
+
+
+def _set_unused(filled: Filled, names: Sequence[str]) -> None:
+    given = [names] if isinstance(names, str) else list(names)
+    filled.instance.unused = (ctypes.c_char_p * len(given))(*map(to_bytes, given))
+    filled.instance.n_unused = len(given)
+
+
+_LISTS: dict[str, Callable[[Filled, Any], None]] = {"dim": _set_dims, "unused": _set_unused}
+
+
+def fill(options: Mapping[str, Any], purpose: bool = False) -> Filled:
+    """The structs for these options. With `purpose` what is left open is as in `situ place`: a plan with few
+    hand-overs, and whole layers of language decoders, unless solvers are named. TypeError for others."""
+    filled = Filled()
+    named = options.get("solver") not in (None, "auto")
+    if purpose:
+        filled.solve.tolerance = filled.solve.min_gain = filled.solve.uncertainty = BY_PURPOSE
+        layers = options.get("solver") in ("layers", ["layers"], ("layers",))
+        how = "layer" if layers else "fused" if named else "default"
+        filled.instance.granularity = words("situ_granularity_name")[how]
+    for name, value in options.items():
+        if name not in TABLE and name not in _LISTS:
+            raise TypeError(f"there is no option {name!r}{nearest(name, [*TABLE, *_LISTS])}")
+        if value is None:
+            continue
+        try:
+            if name in _LISTS:
+                _LISTS[name](filled, value)
+                continue
+            struct, field, convert = TABLE[name]
+            setattr(getattr(filled, struct), field, convert(value))
+        except (BadArgument, TypeError) as failure:
+            raise type(failure)(f"{name}: {failure}") from None
+    return filled

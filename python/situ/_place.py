@@ -1,0 +1,238 @@
+"""From a model and a machine to a plan, and what else the command line does before there is one."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _interface as c
+from ._inputs import Costs, Folder, Machine, Model, Placement, set_inputs
+from ._library import Cancelled, SituError, call, lib, make, make_text, to_bytes, to_str
+from ._options import Filled, fill
+from ._plan import Instance, Plan, Report, look_of, report
+from ._watch import ProgressOption, Watch
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ._options import Options, Unpack
+
+_COMPARE_SECONDS = 3.0  # what each solver of `compare` gets without a limit
+
+
+def place(
+    model: Model,
+    platform: Machine = None,
+    *,
+    costs: Costs = None,
+    fix: Placement = None,
+    start: Placement = None,
+    example_inputs: Any = None,
+    progress: ProgressOption = None,
+    **options: Unpack[Options],
+) -> Plan:
+    """Finds the best plan for a model on a machine, proves a lower bound, and checks the plan.
+
+    model: a file, "builtin:NAME", a situ.Graph, a NetworkX DiGraph, or a torch module with its
+    `example_inputs`, a tuple of arguments or a dict of keyword arguments.
+    platform: "cpu+2*a100-80g", "this-host", a platform file or a situ.Platform.
+    costs: a cost model by name; or times in ns that replace estimates: a function of (Operator, Device), a mapping
+    {operator: {class: ns}} or a data frame. None keeps the estimate, infinity says that it cannot run there.
+    fix: a file of pins, or {operator: device}. start: a placement to start from, likewise.
+    progress: a function of Progress, called every 10 ms or so, which may return True to stop; True or False for a bar.
+    options: those of `situ place`, `--time-limit 2` as time_limit=2.
+
+    Ctrl-C ends the search with the best plan so far (`plan.interrupted`); KeyboardInterrupt where there is none yet."""
+    filled, folder = fill(options, purpose=True), Folder()
+    set_inputs(filled, folder, model, platform, costs, fix, start, example_inputs)
+    out, instance = ctypes.c_void_p(), ctypes.c_void_p()
+    with Watch(progress) as watch, folder.unnamed():
+        watch.attach(filled.instance, filled.solve)
+        call(
+            "situ_place",
+            ctypes.byref(out),
+            ctypes.byref(instance),
+            ctypes.byref(filled.instance),
+            ctypes.byref(filled.solve),
+        )
+        assert out.value is not None and instance.value is not None
+        plan = Plan(out.value, Instance(instance.value, folder), watch.interrupted)
+    if plan.interrupted and not plan:
+        raise KeyboardInterrupt
+    return plan
+
+
+def load_plan(
+    path: str | os.PathLike[str],
+    model: Model | None = None,
+    platform: Machine = None,
+    *,
+    costs: Costs = None,
+    **options: Unpack[Options],
+) -> Plan:
+    """Reads a plan file and opens the model and platform that it names. With `model`, any file that places its
+    operators (a published split, an object from operator to device, a plan): the placement is simulated on it."""
+    out, instance, folder = ctypes.c_void_p(), ctypes.c_void_p(), Folder()
+    with Watch() as watch, folder.unnamed():
+        if model is None:
+            if platform is not None or costs is not None or options:
+                raise TypeError("platform, costs and options go with a model")
+            call("situ_plan_read", ctypes.byref(out), ctypes.byref(instance), to_bytes(path))
+        else:
+            filled = fill(options)
+            set_inputs(filled, folder, model, platform, costs)
+            watch.attach(filled.instance)
+            call(
+                "situ_plan_import",
+                ctypes.byref(out),
+                ctypes.byref(instance),
+                ctypes.byref(filled.instance),
+                to_bytes(path),
+            )
+        assert out.value is not None and instance.value is not None
+        return Plan(out.value, Instance(instance.value, folder))
+
+
+def _open(model: Model, platform: Machine, costs: Costs, fix: Placement, options: Any) -> tuple[Instance, Filled]:
+    filled, folder = fill(options), Folder()
+    set_inputs(filled, folder, model, platform, costs, fix)
+    return Instance.open(filled, folder), filled
+
+
+def inspect(model: Model, platform: Machine = None, *, costs: Costs = None, **options: Unpack[Options]) -> Report:
+    """What is in a model: operators by kind, FLOPs, bytes, critical path; as `situ inspect`."""
+    instance, _ = _open(model, platform, costs, None, options)
+    return report("situ_report_inspect", instance.problem, instance.model)
+
+
+def costs(model: Model, platform: Machine = None, *, costs: Costs = None, **options: Unpack[Options]) -> dict[str, Any]:
+    """All times of operators on classes of devices, as a cost table (docs/formats/costs.md)."""
+    instance, _ = _open(model, platform, costs, None, options)
+    found: dict[str, Any] = json.loads(make_text("situ_report_costs_json", instance.problem))
+    return found
+
+
+class Comparison(Report):
+    """Several solvers on one problem: `rows` as in `situ compare --json`, and the plans by solver."""
+
+    plans: dict[str, Plan]
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row for each solver, the best first."""
+        import pandas
+
+        return pandas.DataFrame(self["rows"]).set_index("solver")
+
+
+def compare(
+    model: Model,
+    platform: Machine = None,
+    *,
+    costs: Costs = None,
+    fix: Placement = None,
+    progress: ProgressOption = None,
+    **options: Unpack[Options],
+) -> Comparison:
+    """Runs each solver that serves the problem, or those named by `solver`, with the same seed and limits (3 s each
+    unless time_limit or steps say otherwise). Ctrl-C ends it with the rows so far."""
+    instance, filled = _open(model, platform, costs, fix, options)
+    given = to_str(filled.solve.solvers)
+    names = (
+        [name.strip() for name in given.split(",")]
+        if given
+        else [row["name"] for row in list_solvers() if lib.situ_solver_serves(to_bytes(row["name"]), instance.problem)]
+    )
+    if filled.solve.time_limit_s <= 0 and filled.solve.max_steps <= 0:
+        filled.solve.time_limit_s = _COMPARE_SECONDS
+    plans: dict[str, Plan] = {}
+    failures: dict[str, str] = {}
+    with Watch(progress) as watch:
+        watch.attach(filled.solve)
+        for name in names:
+            if watch.interrupted or watch.failure:
+                break
+            filled.solve.solvers = to_bytes(name)
+            try:
+                plans[name] = Plan(
+                    make("situ_solve", instance.problem, ctypes.byref(filled.solve)), instance, watch.interrupted
+                )
+            except SituError as failure:
+                if failure.status == "bad_argument":
+                    raise
+                failures[name] = failure.text
+    ran = [name for name in names if name in plans or name in failures]
+    rows = (c.situ_compare_row * max(len(ran), 1))()
+    for row, name in zip(rows, ran):
+        row.solver = to_bytes(name)
+        if name in plans:
+            row.plan = plans[name]._pointer
+        else:
+            row.failure = to_bytes(failures[name])
+    if not ran:
+        raise Cancelled("interrupted before the first solver was run")
+    arguments = (rows, len(ran), instance.problem, instance.model)
+    made = Comparison(
+        make_text("situ_report_compare", *arguments, ctypes.byref(look_of())),
+        make_text("situ_report_compare_json", *arguments),
+    )
+    made.plans = plans
+    return made
+
+
+def list_family(family: str) -> list[dict[str, Any]]:
+    """A table of the library, as `situ list FAMILY --json`."""
+    found = json.loads(make_text("situ_report_list_json", to_bytes(family)))
+    rows: list[dict[str, Any]] = found[family] if isinstance(found, dict) else found
+    return rows
+
+
+def list_solvers() -> list[dict[str, Any]]:
+    """Solvers: name, title, the execution models that they serve, whether they are exact."""
+    return list_family("solvers")
+
+
+def list_bounds() -> list[dict[str, Any]]:
+    """Lower bounds."""
+    return list_family("bounds")
+
+
+def list_learners() -> list[dict[str, Any]]:
+    """Policies that learn."""
+    return list_family("learners")
+
+
+def list_readers() -> list[dict[str, Any]]:
+    """Kinds of model files."""
+    return list_family("readers")
+
+
+def list_writers() -> list[dict[str, Any]]:
+    """Formats of other tools, for Plan.write."""
+    return list_family("writers")
+
+
+def list_costs() -> list[dict[str, Any]]:
+    """Cost models."""
+    return list_family("costs")
+
+
+def list_devices() -> list[dict[str, Any]]:
+    """The catalogue of devices: the words of platform names."""
+    return list_family("devices")
+
+
+def list_links() -> list[dict[str, Any]]:
+    """Kinds of links."""
+    return list_family("links")
+
+
+def list_models() -> list[dict[str, Any]]:
+    """Built-in networks: "builtin:NAME"."""
+    return list_family("models")
+
+
+def list_engines() -> list[dict[str, Any]]:
+    """Engines that run models, where each was found, and why one was not."""
+    return list_family("engines")

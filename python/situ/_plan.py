@@ -1,0 +1,427 @@
+"""Plans: what they say, and what can be made of them."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+import os
+import pathlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Mapping
+
+from . import _interface as c
+from ._graph import Graph, _of_pointer, names_of
+from ._html import html_of
+from ._inputs import Folder
+from ._library import NEVER_NS, NoPlan, call, lib, make, make_text, own, sized, to_bytes, to_str
+from ._options import Filled, fill
+from ._platform import Device, devices_of
+from ._watch import ProgressOption, Watch
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ._options import Options, Unpack
+
+
+class Instance:
+    """A posed problem with the model, platform and costs behind it; what plans stand on."""
+
+    def __init__(self, pointer: int, folder: Folder):
+        self.pointer, self.folder = pointer, folder
+        own(self, pointer, "situ_instance_free", folder)
+        self.problem = lib.situ_instance_problem(pointer)
+        self.model = lib.situ_instance_model(pointer)
+        self.graph = lib.situ_problem_graph(self.problem)
+        self.platform = lib.situ_problem_platform(self.problem)
+
+    @classmethod
+    def open(cls, filled: Filled, folder: Folder) -> Instance:
+        with Watch() as watch, folder.unnamed():
+            watch.attach(filled.instance)
+            made = cls(make("situ_instance_open", ctypes.byref(filled.instance)), folder)
+        return made
+
+
+class Report(dict[str, Any]):
+    """What a JSON report of the command line holds; str() is the table for people."""
+
+    def __init__(self, text: str, members: str):
+        super().__init__(json.loads(members))
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def report(name: str, *arguments: Any, options: bool = True) -> Report:
+    """Both forms of a report function of the library; the last argument of its table form are its options."""
+    look = [ctypes.byref(look_of())] if options else []
+    return Report(make_text(name, *arguments, *look), make_text(name + "_json", *arguments))
+
+
+def look_of() -> Any:
+    look = sized(c.situ_report_options)
+    look.unicode, look.width = True, 100
+    return look
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One hop of a tensor over a link, in a stream plan."""
+
+    tensor: str
+    producer: str
+    from_device: str
+    to_device: str
+    destination: str
+    start_ns: int
+    finish_ns: int
+
+
+class Verdict(Report):
+    """What the independent checker found."""
+
+    @property
+    def valid(self) -> bool:
+        return bool(self["valid"])
+
+    @property
+    def violations(self) -> list[dict[str, str]]:
+        return list(self["violations"])
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+
+class Explanation(Report):
+    """Why a plan takes as long as it does; members as in `situ explain --json` (docs/formats/json.md)."""
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        return list(self.get("parts", []))
+
+    @property
+    def limit(self) -> dict[str, Any] | None:
+        return self.get("limit")
+
+    @property
+    def critical_path(self) -> list[dict[str, Any]]:
+        return list(self.get("critical_path", []))
+
+    @property
+    def what_ifs(self) -> list[dict[str, Any]]:
+        return list(self.get("what_if", []))
+
+
+def _time(value: int) -> int | None:
+    return None if value == NEVER_NS else value
+
+
+class Plan:
+    """Which device runs each operator, when, and how good that is. Frozen: any number of threads may read it.
+
+    A plan without a placement (`bool(plan)` is False) says why in `reason`; questions about places raise NoPlan."""
+
+    def __init__(self, pointer: int, instance: Instance, interrupted: bool = False):
+        self._pointer, self._instance = pointer, instance
+        own(self, pointer, "situ_plan_free", instance)
+        self.interrupted = interrupted  #: whether Ctrl-C or the end of the program cut the search short
+
+    # ---- what it says ----
+
+    @property
+    def outcome(self) -> str:
+        """optimal, feasible, infeasible, limit or cancelled."""
+        return to_str(lib.situ_outcome_name(lib.situ_plan_outcome(self._pointer)))
+
+    def __bool__(self) -> bool:
+        return bool(lib.situ_plan_exists(self._pointer))
+
+    def _need(self) -> None:
+        if not self:
+            raise NoPlan(self.reason or "no plan was found within the limits", self.model)
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return to_str(lib.situ_graph_model(self._instance.graph))
+
+    @property
+    def platform(self) -> str:
+        """The name of the platform."""
+        return to_str(lib.situ_platform_name(self._instance.platform))
+
+    @property
+    def objective(self) -> str:
+        return to_str(lib.situ_objective_name(lib.situ_problem_objective(self._instance.problem)))
+
+    @property
+    def execution(self) -> str:
+        return to_str(lib.situ_execution_name(lib.situ_problem_execution(self._instance.problem)))
+
+    @property
+    def value_ns(self) -> int | None:
+        """The latency of one input, or the period of a pipeline; None without a placement."""
+        return _time(lib.situ_plan_value_ns(self._pointer))
+
+    @property
+    def bound_ns(self) -> int:
+        """A proved lower bound on the value of every plan."""
+        return int(lib.situ_plan_lower_bound_ns(self._pointer))
+
+    @property
+    def gap(self) -> float:
+        """(value - bound) / value; 0.0 is proved optimal."""
+        return float(lib.situ_plan_gap(self._pointer))
+
+    @property
+    def best_single_ns(self) -> int | None:
+        """The best value of one device alone; None when none can run it all."""
+        return _time(lib.situ_plan_best_single_ns(self._pointer))
+
+    @property
+    def best_single_device(self) -> str | None:
+        device = lib.situ_plan_best_single_device(self._pointer)
+        return None if device < 0 else self._device_name(device)
+
+    @property
+    def speedup(self) -> float | None:
+        """How many times as fast as the best single device; infinity where none can run the model."""
+        if not self.value_ns:
+            return None
+        return math.inf if self.best_single_ns is None else self.best_single_ns / self.value_ns
+
+    @property
+    def solver(self) -> str:
+        """The solver that found it."""
+        return to_str(lib.situ_plan_solver(self._pointer))
+
+    @property
+    def bound(self) -> str:
+        """The bound that is given, by name."""
+        return to_str(lib.situ_plan_bound(self._pointer))
+
+    @property
+    def reason(self) -> str:
+        """Why there is no placement; "" where there is one."""
+        return to_str(lib.situ_plan_reason(self._pointer))
+
+    @property
+    def steps(self) -> int:
+        return int(lib.situ_plan_steps(self._pointer))
+
+    @property
+    def seconds(self) -> float:
+        return float(lib.situ_plan_seconds(self._pointer))
+
+    @property
+    def n_handovers(self) -> int:
+        """Tensors that go to another device, one for each tensor and receiving device."""
+        self._need()
+        return int(lib.situ_plan_n_handovers(self._pointer))
+
+    @property
+    def statistics(self) -> dict[str, int]:
+        """Counters that solvers kept."""
+        rows = [lib.situ_plan_statistic(self._pointer, i) for i in range(lib.situ_plan_n_statistics(self._pointer))]
+        return {to_str(row.name): row.value for row in rows}
+
+    @property
+    def operators(self) -> list[str]:
+        """Names of the operators, in topological order."""
+        return names_of(self._instance.graph)
+
+    @property
+    def devices(self) -> list[Device]:
+        """The devices of the platform."""
+        return devices_of(self._instance.platform)
+
+    @property
+    def source(self) -> Graph | None:
+        """The graph that was placed, where the model came as an object: of a torch module a situ.torch.TorchGraph."""
+        return self._instance.folder.graph
+
+    @property
+    def graph(self) -> Graph:
+        """The operator graph of the model."""
+        return _of_pointer(lib.situ_problem_graph(self._instance.problem))
+
+    def _device_name(self, device: int) -> str:
+        return to_str(lib.situ_platform_device_name(self._instance.platform, device))
+
+    def _find(self, operator: str) -> int:
+        found = lib.situ_graph_find(self._instance.graph, to_bytes(operator))
+        if found < 0:
+            raise KeyError(operator)
+        return int(found)
+
+    def device_of(self, operator: str) -> str:
+        """The device that runs an operator. KeyError for one that the model does not have."""
+        self._need()
+        return self._device_name(lib.situ_plan_device(self._pointer, self._find(operator)))
+
+    def times_of(self, operator: str) -> tuple[int, int]:
+        """Start and finish in ns, in a stream or calls plan; zeros in a pipeline."""
+        self._need()
+        v = self._find(operator)
+        return lib.situ_plan_start_ns(self._pointer, v), lib.situ_plan_finish_ns(self._pointer, v)
+
+    @property
+    def placement(self) -> dict[str, str]:
+        """From each operator to its device, in topological order."""
+        self._need()
+        devices = [d.name for d in self.devices]
+        return {name: devices[lib.situ_plan_device(self._pointer, v)] for v, name in enumerate(self.operators)}
+
+    @property
+    def transfers(self) -> list[Transfer]:
+        """Every hop of every transfer, in a stream plan."""
+        i, found = self._instance, []
+        tensor = sized(c.situ_tensor)
+        for k in range(lib.situ_plan_n_transfers(self._pointer)):
+            t = lib.situ_plan_transfer(self._pointer, k)
+            link = lib.situ_platform_link(i.platform, t.link)
+            lib.situ_graph_tensor(i.graph, t.tensor, ctypes.byref(tensor))
+            producer = lib.situ_graph_operator_name(i.graph, lib.situ_graph_tensor_producer(i.graph, t.tensor))
+            found.append(
+                Transfer(
+                    to_str(tensor.name),
+                    to_str(producer),
+                    self._device_name(link.from_device),
+                    self._device_name(link.to_device),
+                    to_str(lib.situ_platform_memory_name(i.platform, t.to_memory)),
+                    t.start_ns,
+                    t.finish_ns,
+                )
+            )
+        return found
+
+    # ---- reports ----
+
+    def report(self) -> Report:
+        """As `situ place` prints it; the members are those of `situ place --json`."""
+        return report("situ_report_plan", self._pointer, self._instance.problem, self._instance.model)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The members of `situ place --json` (docs/formats/json.md)."""
+        return dict(self.report())
+
+    def __str__(self) -> str:
+        return self.report().text
+
+    def __repr__(self) -> str:
+        value = self.value_ns
+        times = f"{value} ns, gap {self.gap:.2%}" if value is not None else self.reason
+        return f"<situ.Plan {self.model!r} on {self.platform!r}: {self.outcome}, {times}>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self.report(), self.svg() if self else "")
+
+    def svg(self) -> str:
+        """A picture: operators and transfers over time, or the loads of a pipeline. Self-contained SVG."""
+        self._need()
+        return make_text("situ_report_plan_svg", self._pointer, self._instance.problem)
+
+    def explain(
+        self, what_if: bool = False, *, progress: ProgressOption = None, **options: Unpack[Options]
+    ) -> Explanation:
+        """Parts, limit, critical path. With `what_if` the problem is solved again with one thing changed at a time,
+        each within about a second or what `options` (time_limit, steps, ...) say."""
+        self._need()
+        if not what_if:
+            return self._explain(None)
+        filled = fill(options)
+        with Watch(progress) as watch:
+            watch.attach(filled.solve)
+            found = make("situ_what_if_find", self._instance.pointer, self._pointer, ctypes.byref(filled.solve))
+            try:
+                return self._explain(found)
+            finally:
+                lib.situ_what_if_free(found)
+
+    def _explain(self, what_ifs: int | None) -> Explanation:
+        arguments = (self._pointer, self._instance.problem, what_ifs)
+        return Explanation(
+            make_text("situ_report_explain", *arguments, ctypes.byref(look_of())),
+            make_text("situ_report_explain_json", *arguments),
+        )
+
+    def check(self) -> Verdict:
+        """Judges the plan by code that shares nothing with solvers and simulator."""
+        made = make("situ_check", self._instance.problem, self._pointer)
+        try:
+            arguments = (made, self._pointer, self._instance.problem)
+            return Verdict(
+                make_text("situ_report_verdict", *arguments, ctypes.byref(look_of())),
+                make_text("situ_report_verdict_json", *arguments),
+            )
+        finally:
+            lib.situ_verdict_free(made)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row for each operator, in topological order: kind, layer, device, start_ns, finish_ns, flops, bytes."""
+        import pandas
+
+        self._need()
+        placement = self.placement
+        rows = [
+            {
+                "operator": op.name,
+                "kind": op.kind,
+                "layer": op.layer,
+                "device": placement[op.name],
+                "start_ns": lib.situ_plan_start_ns(self._pointer, v),
+                "finish_ns": lib.situ_plan_finish_ns(self._pointer, v),
+                "flops": op.flops,
+                "moved_bytes": op.moved_bytes,
+                "weight_bytes": op.weight_bytes,
+            }
+            for v, op in enumerate(self.graph)
+        ]
+        return pandas.DataFrame(rows).set_index("operator")
+
+    def devices_frame(self) -> pandas.DataFrame:
+        """One row for each device: class, operators, load_ns, memory_bytes, memory_limit_bytes."""
+        import pandas
+
+        return pandas.DataFrame(self.report()["devices"]).set_index("name")
+
+    def to_device_map(self, devices: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """A device_map for accelerate and transformers, of a plan of a torch module: situ.torch.device_map."""
+        from . import torch as situ_torch
+
+        return situ_torch.device_map(self, devices)
+
+    # ---- files ----
+
+    def to_text(self) -> str:
+        """What a plan file holds."""
+        return make_text("situ_plan_text", self._pointer, self._instance.pointer)
+
+    def save(self, path: str | os.PathLike[str]) -> list[str]:
+        """Writes a plan file. Graph, platform and costs that came from Python are written beside it (PLAN.graph.json,
+        ...), so that situ.load_plan and `situ check` can open it again. Returns the files written."""
+        target, text, files = pathlib.Path(path), self.to_text(), []
+        for what in ("graph", "platform", "costs"):
+            if what in self._instance.folder.made:
+                made = self._instance.folder.made[what]
+                beside = target.with_name(f"{target.stem}.{what}.json")
+                _write(beside, pathlib.Path(made).read_text(encoding="utf-8"))
+                text = text.replace(json.dumps(made, ensure_ascii=False), json.dumps(beside.name, ensure_ascii=False))
+                files.append(str(beside))
+        _write(target, text)
+        return [str(target), *files]
+
+    def write(self, format: str, path: str | os.PathLike[str]) -> None:
+        """Writes the plan in the format of another tool (situ.list_writers)."""
+        call("situ_instance_export", self._instance.pointer, self._pointer, to_bytes(format), to_bytes(path))
+
+    def replay(self) -> Plan:
+        """The same placement, simulated again."""
+        return Plan(make("situ_replay", self._instance.pointer, self._pointer), self._instance)
+
+
+def _write(path: pathlib.Path, text: str) -> None:
+    call("situ_text_write", to_bytes(text), to_bytes(path))
