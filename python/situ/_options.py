@@ -23,13 +23,18 @@ class Options(TypedDict, total=False):
     default_dim: int
     precision: str
     training: bool
+    prompt: int
+    context: int
+    batch: int
+    generate: int
     objective: str
     execution: str
     contiguous: bool
     free: bool
     communication: str
     contention: str
-    overlap: bool
+    overlap: str
+    async_copies: bool
     schedule: str
     replicate: bool
     in_flight: int
@@ -38,6 +43,9 @@ class Options(TypedDict, total=False):
     max_period: float  # ms
     max_latency: float  # ms
     unused: Sequence[str]
+    rules: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+    not_: str | Sequence[str]  # "KIND=DEVICE"
+    reserve: str | Sequence[str]  # "DEVICE=SIZE"
     granularity: str
     cost_table: str | os.PathLike[str]
     engine: str
@@ -65,6 +73,7 @@ class Filled:
         self.read, self.cost = sized(c.situ_read_options), sized(c.situ_cost_options)
         self.problem, self.instance = sized(c.situ_problem_options), sized(c.situ_instance_options)
         self.solve = sized(c.situ_solve_options)
+        self.rules: list[bytes] = []
         for name in ("read", "cost", "problem"):
             setattr(self.instance, name, ctypes.pointer(getattr(self, name)))
 
@@ -124,13 +133,18 @@ TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "default_dim": ("read", "default_dim", _LARGE),
     "precision": ("read", "precision", _choice("situ_precision_name", 1)),
     "training": ("read", "training", _truth),
+    "prompt": ("read", "prompt", _LARGE),
+    "context": ("read", "context", _LARGE),
+    "batch": ("read", "batch", _LARGE),
+    "generate": ("read", "generate", _LARGE),
     "objective": ("problem", "objective", _choice("situ_objective_name", 1)),
     "execution": ("problem", "execution", _choice("situ_execution_name", 1)),
     "contiguous": ("problem", "free", lambda value: not _truth(value)),
     "free": ("problem", "free", _truth),
     "communication": ("problem", "communication", _choice("situ_communication_name", 1)),
     "contention": ("problem", "contention", _choice("situ_contention_name")),
-    "overlap": ("problem", "overlap", _truth),
+    "overlap": ("problem", "overlap", _choice("situ_overlap_name", 1)),
+    "async_copies": ("problem", "async_copies", _truth),
     "schedule": ("problem", "schedule", _choice("situ_schedule_name")),
     "replicate": ("problem", "replicate", _truth),
     "in_flight": ("problem", "in_flight", _SMALL),
@@ -172,7 +186,23 @@ def _set_unused(filled: Filled, names: Sequence[str]) -> None:
     filled.instance.n_unused = len(given)
 
 
-_LISTS: dict[str, Callable[[Filled, Any], None]] = {"dim": _set_dims, "unused": _set_unused}
+def _add_rules(prefix: str) -> Callable[[Filled, Any], None]:
+    def add(filled: Filled, given: Any) -> None:
+        for rule in [given] if isinstance(given, (str, os.PathLike)) else given:
+            filled.rules.append(to_bytes(prefix) + _text(rule))
+        filled.instance.rules = (ctypes.c_char_p * len(filled.rules))(*filled.rules)
+        filled.instance.n_rules = len(filled.rules)
+
+    return add
+
+
+_LISTS: dict[str, Callable[[Filled, Any], None]] = {
+    "dim": _set_dims,
+    "unused": _set_unused,
+    "rules": _add_rules(""),
+    "not_": _add_rules("not "),
+    "reserve": _add_rules("reserve "),
+}
 
 
 def fill(options: Mapping[str, Any], purpose: bool = False) -> Filled:

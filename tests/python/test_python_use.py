@@ -386,3 +386,14 @@ def test_signals_of_others_are_left_alone():
         assert signal.getsignal(signal.SIGINT) is mine
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_rules_and_overlap_are_those_of_the_command_line():
+    plan = situ.place("builtin:resnet50", platform="cpu+v100-16g", not_="Conv=gpu0", steps=20)
+    assert plan.outcome in ("optimal", "feasible")
+    convolutions = [name for name in plan.placement if "conv" in name.lower()]
+    assert convolutions and all(plan.device_of(name) == "cpu" for name in convolutions)
+    serial = situ.place("builtin:resnet50", platform="cpu+v100-16g", overlap="none", steps=20)
+    assert serial.bound_ns == serial.value_ns  # nothing to schedule: a minimum cut proves it
+    with pytest.raises(situ.SituError, match="overlap: expected full or host-blocking or none"):
+        situ.place("builtin:resnet50", overlap="some")
