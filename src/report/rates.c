@@ -1,6 +1,9 @@
 /* Tokens per second: what a plan of a language model comes to in each kind of step. */
 #include "report/rates.h"
 
+#include <stdio.h>
+
+#include "report/table.h"
 #include "sim/simulate.h"
 
 static double rate(int64_t tokens, int64_t repeats, int64_t value_ns) {
@@ -39,4 +42,10 @@ token_rates rates_of(const situ_plan *plan, const situ_problem *p, const situ_mo
 double rates_told(token_rates rates, const situ_model *model) {
   bool decodes = rates.decode > 0 && !(model->steps.prefill_first && model->steps.repeats[1] == 0);
   return decodes ? rates.decode : rates.prefill;
+}
+
+const char *rates_text(char into[TEXT_UNIT_BYTES], double rate) {
+  if (rate >= 1000 && rate < 1e15) return grouped(into, (int64_t)(rate + 0.5));
+  snprintf(into, TEXT_UNIT_BYTES, "%.4g", rate);
+  return into;
 }

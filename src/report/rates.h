@@ -2,6 +2,7 @@
 #ifndef SITU_REPORT_RATES_H
 #define SITU_REPORT_RATES_H
 
+#include "base/text.h"
 #include "plan/plan.h"
 #include "problem/problem.h"
 #include "read/reader.h"
@@ -13,6 +14,9 @@ typedef struct token_rates {
 
 /* What is told first: of decoding where tokens are generated, else of prefill; 0 where it is not known. */
 double rates_told(token_rates rates, const situ_model *model);
+
+/* "4.923", "11,340": four digits, whole from a thousand on. Returns `into`. */
+const char *rates_text(char into[TEXT_UNIT_BYTES], double rate);
 
 /* All 0 for what is no language model, and without a plan. */
 token_rates rates_of(const situ_plan *plan, const situ_problem *problem, const situ_model *model);

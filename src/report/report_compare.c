@@ -88,7 +88,7 @@ static void compare_cells(table *t, const situ_compare_row *r, int64_t best, int
   else
     table_cell(t, STYLE_PLAIN, "");
   if (tokens && *tokens > 0)
-    table_cellf(t, STYLE_PLAIN, "%.4g", *tokens);
+    table_cellf(t, STYLE_PLAIN, "%s", rates_text(a, *tokens));
   else if (tokens)
     table_cell(t, STYLE_PLAIN, "");
   if (exists && single != SITU_NEVER_NS && value > 0)

@@ -212,7 +212,9 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
   token_rates rates = rates_of(plan, problem, model);
   if (rates.decode > 0 || rates.prefill > 0) {
     fact_start(&t, options, "tokens/s", LABEL_COLUMNS);
-    text_add(&t, "%.4g in decoding, %.4g in prefill\n", rates.decode, rates.prefill);
+    if (rates.decode > 0) text_add(&t, "%s in decoding", rates_text(a, rates.decode));
+    if (rates.prefill > 0) text_add(&t, "%s%s in prefill", rates.decode > 0 ? ", " : "", rates_text(a, rates.prefill));
+    text_add(&t, "\n");
   }
   if (why) explain_short(&t, why, plan, problem, SHOWN_PARTS, options);
   report_against_single(rest, sizeof rest, plan, problem);
