@@ -201,6 +201,7 @@ static void faster_text(char *into, size_t n, const char *device, double ratio) 
 }
 
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
+  situ_robustness sure = SITU_ROBUSTNESS_INIT;
   int32_t device = situ_plan_best_single_device(plan);
   int64_t single = situ_plan_best_single_ns(plan), value = situ_plan_value_ns(plan);
   if (device < 0) {
@@ -217,7 +218,9 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
              situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL
                  ? situ_plan_is_claim(plan) ? "%s alone; no split is better for these costs, by the proof of the plan"
                                             : "%s alone; no split can be better"
-             : situ_plan_best_found_ns(plan) < value ? "%s alone; a split gains too little, see below"
+             : situ_plan_best_found_ns(plan) < value ? situ_plan_robustness(plan, &sure) && sure.preferred
+                                                           ? "%s alone; no split is sure to gain, see below"
+                                                           : "%s alone; a split gains too little, see below"
                                                      : "%s alone; no better split was found",
              name);
   else if (value < single && value > 0)

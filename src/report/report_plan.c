@@ -172,8 +172,13 @@ static void aside_fact(text_buffer *t, const situ_plan *plan, const situ_report_
   int64_t best = situ_plan_best_found_ns(plan), value = situ_plan_value_ns(plan);
   int32_t n = situ_plan_best_found_handovers(plan);
   if (best >= value || best <= 0) return;
-  snprintf(rest, sizeof rest, "%s less for %d hand-over%s; see --min-gain",
-           percent_text(percent, 1 - (double)best / (double)value), (int)n, n == 1 ? "" : "s");
+  situ_robustness r = SITU_ROBUSTNESS_INIT;
+  bool unsure = situ_plan_robustness(plan, &r) && r.preferred, alone = value == situ_plan_best_single_ns(plan);
+  snprintf(rest, sizeof rest, "%s less for %d hand-over%s; see --%s",
+           percent_text(percent, 1 - (double)best / (double)value), (int)n, n == 1 ? "" : "s",
+           unsure  ? "uncertainty"
+           : alone ? "min-gain"
+                   : "tolerance");
   fact(t, o, "set aside", STYLE_PLAIN, exact_time(a, best), rest);
 }
 
