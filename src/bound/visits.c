@@ -90,7 +90,7 @@ static int32_t find_path(chooser *c, double by_weight, double by_transfer) {
   const situ_problem *p = c->v.problem;
   const situ_graph *g = p->graph;
   double by_byte = by_weight * (double)c->unit_ns / (double)max64(c->room_bytes, 1);
-  int32_t first = 0, n = 0;
+  int32_t first = p->n_operators - 1, n = 0;
   for (int32_t v = p->n_operators - 1; v >= 0; v--) {
     c->length[v] = 0;
     c->next[v] = -1;
