@@ -3,6 +3,7 @@
 
     test_why.py SITU [NAME...]
 """
+import re
 import sys
 
 from test_cli import QUICK, SMALL, Skip, main, situ, situ_json
@@ -36,7 +37,7 @@ def test_explain_of_a_proved_plan_says_that_nothing_is_better():
     situ("place", SMALL, "--platform", "cpu+2*v100-16g", "--steps", "300", "-o", "plan.json", out="proved optimal")
     situ("explain", "plan.json", "--no-what-if", out=r"no split is\s+better for\s+these\s+costs")
     situ("place", "builtin:inception-v3", "--platform", "cpu+v100-16g+p100-16g", "--steps", "300", "-o", "open.json")
-    assert "no split is" not in situ("explain", "open.json", "--no-what-if")
+    assert not re.search(r"no split is\s+better", situ("explain", "open.json", "--no-what-if"))
 
 
 def test_milp_says_what_it_did_where_it_did_not_improve():

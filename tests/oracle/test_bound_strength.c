@@ -79,7 +79,7 @@ static void bounds_that_know_memory_stay_as_strong(void **state) {
                    {"destructive", 0.5478},
                    {"cut_vertex", 0.4935},
                    {"linear_relaxation", 0.567},
-                   {"visits", 0.7468},
+                   {"visits", 0.7457}, /* 0.7468 while it followed paths by a length that nobody had set */
                    {0}});
 }
 
