@@ -26,7 +26,7 @@ typedef struct situ_size_options {
 typedef enum situ_size_finding {
   SITU_SIZE_MET = 0,   /* a plan meets the goal */
   SITU_SIZE_MISSED,    /* no plan that was found does */
-  SITU_SIZE_IMPOSSIBLE /* proved by a checked certificate: no plan can */
+  SITU_SIZE_IMPOSSIBLE /* proved, by a checked certificate or a conflict of the problem: no plan can */
 } situ_size_finding;
 
 /* One candidate that was tried. Closed: it never grows. */

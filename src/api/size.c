@@ -219,17 +219,23 @@ static situ_status know_model(sizing_call *q, const situ_instance *i) {
                    "the goal %s is for language models, one copy; name a latency or a period", s->goal);
 }
 
+/* Whether it is proved that no plan meets the goal. */
+static bool is_impossible(const situ_sizing *s, const situ_problem *p, const situ_plan *plan) {
+  return situ_problem_conflict(p) || !meets(s, situ_plan_verified_ns(plan));
+}
+
 /* What a candidate came to. A value counts after a search only: the best single device says little of a machine. */
-static situ_status keep_row(sizing_call *q, const candidate *c, const situ_plan *plan, bool searched) {
+static situ_status keep_row(sizing_call *q, const candidate *c, const situ_problem *p, const situ_plan *plan,
+                            bool searched) {
   situ_sizing *s = q->into;
   situ_size_row *row = &s->rows[s->n];
-  int64_t value = searched && situ_plan_exists(plan) ? situ_plan_best_found_ns(plan) : SITU_NEVER_NS;
+  int64_t value = searched && situ_plan_exists(plan) ? situ_plan_value_ns(plan) : SITU_NEVER_NS;
   double rate = s->tokens > 0 && value > 0 && value != SITU_NEVER_NS ? s->tokens * 1e9 / (double)value : 0;
   *row = (situ_size_row){.platform = c->name,
                          .reason = arena_string(s->arena, situ_plan_exists(plan) ? "" : situ_plan_reason(plan)),
-                         .finding = meets(s, value)                         ? SITU_SIZE_MET
-                                    : meets(s, situ_plan_verified_ns(plan)) ? SITU_SIZE_MISSED
-                                                                            : SITU_SIZE_IMPOSSIBLE,
+                         .finding = meets(s, value)             ? SITU_SIZE_MET
+                                    : is_impossible(s, p, plan) ? SITU_SIZE_IMPOSSIBLE
+                                                                : SITU_SIZE_MISSED,
                          .value_ns = value,
                          .lower_bound_ns = situ_plan_lower_bound_ns(plan),
                          .tokens_per_second = rate,
@@ -254,12 +260,12 @@ static situ_status try_candidate(sizing_call *q, const candidate *c) {
   situ_status status = situ_instance_open(&i, &q->instance, q->error);
   if (status == SITU_STATUS_OK) status = know_model(q, i);
   if (status == SITU_STATUS_OK && !q->solve.no_bounds) status = situ_solve(&plan, i->problem, &bounds, q->error);
-  if (status == SITU_STATUS_OK && !q->stopped && (!plan || meets(q->into, situ_plan_verified_ns(plan)))) {
+  if (status == SITU_STATUS_OK && !q->stopped && (!plan || !is_impossible(q->into, i->problem, plan))) {
     situ_plan_free(plan);
     searched = true;
     status = situ_solve(&plan, i->problem, &q->solve, q->error);
   }
-  if (status == SITU_STATUS_OK) status = keep_row(q, c, plan, searched);
+  if (status == SITU_STATUS_OK) status = keep_row(q, c, i->problem, plan, searched);
   situ_plan_free(plan);
   situ_instance_free(i);
   return status;

@@ -40,6 +40,8 @@ def test_a_proof_ends_with_4_and_a_search_in_vain_with_5():
     """No machine runs the network in a nanosecond. HEFT finds more than its bound: between the two nothing is proved."""
     found = sized(SMALL, "--goal", "latency<=1ns", *PAIR, code=4)
     assert found["answer"] is None and {r["goal"] for r in found["rows"]} == {"impossible"}
+    found = sized(SMALL, "--goal", "latency<=1s", "--unused", "cpu", "--among", "cpu", code=4)
+    assert found["rows"][0]["goal"] == "impossible" and found["rows"][0]["reason"], "no device is left"
     call = ["builtin:inception-v3", "--steps", "10", "--solver", "heft"]
     heft = situ_json("place", *call, "--platform", "cpu+v100-16g+p100-16g")
     assert heft["verified_ns"] < heft["value_ns"]
