@@ -51,6 +51,7 @@ typedef struct arguments {
   int32_t points;
   situ_learn_options learn;
   situ_measure_options measure;
+  situ_size_options size;
   int32_t n_measured;
   const char *device_class, *profile_from;
   bool bare, forward;
@@ -127,6 +128,7 @@ typedef struct command {
   ROW(profile)            \
   ROW(compare)            \
   ROW(pareto)             \
+  ROW(size)               \
   ROW(learn)              \
   ROW(inspect)            \
   ROW(costs)              \
@@ -144,8 +146,8 @@ int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
     judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs, costs_outputs,
-    trace_outputs, front_options, fit_options, learn_options, measure_options, race_options, profile_inputs,
-    profile_outputs, common_options, help_options;
+    trace_outputs, front_options, size_options, fit_options, learn_options, measure_options, race_options,
+    profile_inputs, profile_outputs, common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);

@@ -235,7 +235,8 @@ static const option solve_rows[] = {
      .offset = AT(solve.time_limit_s),
      .value = "SECONDS",
      .most = 1e9,
-     .about = "Stop after this time with the best plan so far. Default: about 10 s; for compare 3 s for each solver."},
+     .about = "Stop after this time with the best plan so far. Default: about 10 s; for compare 3 s for each solver, "
+              "for size 2 s for each platform."},
     {.name = "steps",
      .kind = OPTION_WHOLE,
      .offset = AT(solve.max_steps),
@@ -491,6 +492,35 @@ static const option front_rows[] = {
      .about = "Draw the front."},
     {0}};
 const option_group front_options = {"Front", front_rows};
+
+static const option size_rows[] = {
+    {.name = "goal",
+     .kind = OPTION_TEXT,
+     .offset = AT(size.goal),
+     .value = "GOAL",
+     .about = "latency<=50ms (units ns, us, ms, s), period<=2ms, or for language models tokens/s>=20: tokens "
+              "generated, of all streams together, over the time of all that is asked, the prompt included."},
+    {.name = "among",
+     .kind = OPTION_TEXT,
+     .offset = AT(size.platforms),
+     .value = "NAME[,NAME...]",
+     .family = "devices",
+     .about = "The platforms to choose from, as --platform of place takes them. Default: a list from cpu to "
+              "cpu+8*h100-80g."},
+    {.name = "prices",
+     .kind = OPTION_TEXT,
+     .offset = AT(size.prices),
+     .value = "FILE.json",
+     .family = "file",
+     .about = "An object from names of devices, or of whole platforms, to prices per hour, as in {\"cpu\": 0.1, "
+              "\"rtx4090-24g\": 0.4}."},
+    {.name = "all",
+     .kind = OPTION_ON,
+     .offset = AT(size.all),
+     .about = "Try every platform, to compare prices of tokens, not only up to the first that meets the goal."},
+    {0}};
+const option_group size_options = {"Goal", size_rows};
+
 static const option fit_rows[] = {{.name = "from",
                                    .kind = OPTION_TEXT,
                                    .offset = AT(link_from),

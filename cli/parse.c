@@ -219,6 +219,7 @@ void arguments_init(arguments *a) {
                    .solve = SITU_SOLVE_OPTIONS_INIT,
                    .learn = SITU_LEARN_OPTIONS_INIT,
                    .measure = SITU_MEASURE_OPTIONS_INIT,
+                   .size = SITU_SIZE_OPTIONS_INIT,
                    .device_class = "cpu"};
   a->measure.read = &a->read;
   a->instance.read = &a->read;

@@ -25,6 +25,7 @@
 #include "situ/problem.h"
 #include "situ/read.h"
 #include "situ/report.h"
+#include "situ/size.h"
 #include "situ/solve.h"
 #include "situ/types.h"
 #include "situ/version.h"

@@ -12,6 +12,7 @@
 #include "situ/pareto.h"
 #include "situ/plan.h"
 #include "situ/read.h"
+#include "situ/size.h"
 #include "situ/what_if.h"
 
 #ifdef __cplusplus
@@ -95,6 +96,11 @@ SITU_API situ_status situ_report_pareto_json(char **out, const situ_front *front
 /* The front as a self-contained SVG: period over latency, with the bounds of both. */
 SITU_API situ_status situ_report_pareto_svg(char **out, const situ_front *front, const situ_problem *problem,
                                             situ_error *error);
+
+/* The platforms that were tried for a goal, the cheapest first, and the answer. */
+SITU_API situ_status situ_report_size(char **out, const situ_sizing *sizing, const situ_report_options *options,
+                                      situ_error *error);
+SITU_API situ_status situ_report_size_json(char **out, const situ_sizing *sizing, situ_error *error);
 
 /* A model: operators by kind, totals, depth, width, critical path, and what could not be inferred. */
 SITU_API situ_status situ_report_inspect(char **out, const situ_problem *problem, const situ_model *model,

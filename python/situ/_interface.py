@@ -74,6 +74,9 @@ SITU_PRECISION_F32 = 1
 SITU_PRECISION_F16 = 2
 SITU_PRECISION_BF16 = 3
 SITU_PRECISION_I8 = 4
+SITU_SIZE_MET = 0
+SITU_SIZE_MISSED = 1
+SITU_SIZE_IMPOSSIBLE = 2
 SITU_DTYPE_UNKNOWN = 0
 SITU_DTYPE_F64 = 1
 SITU_DTYPE_F32 = 2
@@ -279,6 +282,12 @@ class situ_learn_row(Structure):
     _fields_ = [("problem", c_void_p), ("curve", c_double * 16), ("best_ns", c_int64)]
 
 
+class situ_size_row(Structure):
+    _fields_ = [("platform", c_char_p), ("reason", c_char_p), ("finding", c_int), ("value_ns", c_int64),
+                ("lower_bound_ns", c_int64), ("tokens_per_second", c_double), ("price", c_double),
+                ("price_of_a_million", c_double)]
+
+
 class situ_progress(Structure):
     _fields_ = [("size", c_size_t), ("solver", c_char_p), ("seconds", c_double), ("steps", c_int64), ("value_ns",
                 c_int64), ("lower_bound_ns", c_int64)]
@@ -341,6 +350,11 @@ class situ_solve_options(Structure):
 
 class situ_pareto_options(Structure):
     _fields_ = [("size", c_size_t), ("points", c_int32), ("solve", POINTER(situ_solve_options))]
+
+
+class situ_size_options(Structure):
+    _fields_ = [("size", c_size_t), ("goal", c_char_p), ("platforms", c_char_p), ("prices", c_char_p), ("solve",
+                POINTER(situ_solve_options)), ("all", c_bool), ("reserved", c_bool * 7)]
 
 
 # function: (result, arguments)
@@ -596,6 +610,8 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_report_run": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_run_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
+    "situ_report_size": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_size_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
     "situ_report_verdict": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_verdict_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),
@@ -607,6 +623,12 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_run_predicted_ns": (c_int64, [c_void_p]),
     "situ_schedule_name": (c_char_p, [c_int]),
     "situ_simulate": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_int32), POINTER(c_int32), POINTER(situ_error)]),
+    "situ_size": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_size_options),
+        POINTER(situ_error)]),
+    "situ_sizing_answer": (c_int32, [c_void_p]),
+    "situ_sizing_at": (situ_size_row, [c_void_p, c_int32]),
+    "situ_sizing_count": (c_int32, [c_void_p]),
+    "situ_sizing_free": (None, [c_void_p]),
     "situ_solve": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_solve_options), POINTER(situ_error)]),
     "situ_solver_at": (c_bool, [c_int32, POINTER(situ_solver_info)]),
     "situ_solver_count": (c_int32, []),

@@ -53,7 +53,7 @@ static int64_t time_of(const situ_problem *p, int32_t u, int32_t d) {
 
 /* The cheapest way of tensor t from memory a to another one, or back. */
 static int64_t cheapest(const situ_problem *p, int32_t t, int32_t a, bool back) {
-  int64_t least = SITU_NEVER_NS;
+  int64_t least = FAR_NS; /* where there is no other memory */
   for (int32_t b = 0; b < p->n_memories; b++)
     if (b != a)
       least = min64(

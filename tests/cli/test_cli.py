@@ -26,7 +26,7 @@ from onnx_writer import graph, model, node, value
 SITU = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path("situ")
 UPDATE = "--update" in sys.argv
 SHARED = pathlib.Path(os.environ.get("SITU_SHARED", "nowhere"))
-COMMANDS = ["place", "check", "simulate", "explain", "report", "run", "profile", "costs", "compare", "pareto", "learn", "inspect", "list", "fit-link", "completion", "help"]
+COMMANDS = ["place", "check", "simulate", "explain", "report", "run", "profile", "costs", "compare", "pareto", "size", "learn", "inspect", "list", "fit-link", "completion", "help"]
 SMALL = "builtin:resnet50?image=64"
 QUICK = ["--platform", "cpu+2*v100-16g", "--steps", "300"]
 

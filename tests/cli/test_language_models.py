@@ -46,6 +46,12 @@ def test_a_request_takes_as_long_as_its_steps():
     assert ours == situ_json("inspect", "builtin:llama?layers=1&tokens=64&batch=2")["total"]
 
 
+def test_a_machine_of_one_memory_has_one_plan():
+    """There is no other memory to hand a tensor to: everything runs on the CPU, which the bound proves."""
+    found = situ_json("place", language_model(), "--platform", "cpu", *QUICK[2:])
+    assert found["outcome"] == "optimal" and found["value_ns"] == found["best_single_ns"] == found["verified_ns"], found
+
+
 def test_rules_of_engines_are_no_better_than_ours():
     path = language_model()
     peers = ["llamacpp_default", "llamacpp_fit", "accelerate_auto", "vllm_equal", "exo_ring"]

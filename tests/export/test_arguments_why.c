@@ -110,6 +110,51 @@ static void refuse_pages(const situ_what_if_list *list) {
   situ_text_free(text);
 }
 
+static void sizings_have_a_goal_and_platforms(void **state) {
+  (void)state;
+  situ_sizing *s = NULL;
+  char *text = NULL;
+  situ_instance_options of = SITU_INSTANCE_OPTIONS_INIT;
+  situ_solve_options few = SITU_SOLVE_OPTIONS_INIT;
+  situ_size_options o = SITU_SIZE_OPTIONS_INIT;
+  of.model = "builtin:vgg16";
+  few.max_steps = 1;
+  o.solve = &few;
+  REFUSED_OUT(s, situ_size(&s, &of, &o, error)); /* no goal */
+  o.goal = "latency<=1s";
+  o.platforms = "cpu";
+  REFUSED(situ_size(NULL, &of, &o, error));
+  REFUSED_OUT(s, situ_size(&s, NULL, &o, error));
+  REFUSED_OUT(s, situ_size(&s, &of, NULL, error));
+  few.max_steps = INT64_MIN;
+  REFUSED_OUT(s, situ_size(&s, &of, &o, error));
+  few.max_steps = 1;
+  o.platforms = "";
+  REFUSED_OUT(s, situ_size(&s, &of, &o, error));
+  o.platforms = "cpu";
+  o.size = 1;
+  REFUSED_OUT(s, situ_size(&s, &of, &o, error));
+  o.size = sizeof o;
+  of.model = NULL;
+  REFUSED_OUT(s, situ_size(&s, &of, &o, error));
+  of.model = "builtin:vgg16";
+  DONE(situ_size(&s, &of, &o, error));
+  const int32_t rows[] = EXTREMES(situ_sizing_count(s));
+  for (int k = 0; k < N_EXTREMES; k++) assert_string_equal(situ_sizing_at(s, rows[k]).platform, "");
+  assert_true(situ_sizing_count(NULL) == 0 && situ_sizing_answer(NULL) == -1);
+  assert_string_equal(situ_sizing_at(NULL, 0).reason, "");
+  assert_int_equal(situ_sizing_answer(s), 0); /* a second is enough for a CPU */
+  REFUSED(situ_report_size(NULL, s, NULL, error));
+  REFUSED_OUT(text, situ_report_size(&text, NULL, NULL, error));
+  REFUSED_OUT(text, situ_report_size_json(&text, NULL, error));
+  DONE(situ_report_size(&text, s, NULL, error));
+  situ_text_free(text);
+  DONE(situ_report_size_json(&text, s, error));
+  situ_text_free(text);
+  situ_sizing_free(s);
+  situ_sizing_free(NULL);
+}
+
 static void what_ifs_are_asked_of_a_plan_of_the_instance(void **state) {
   (void)state;
   situ_what_if_list *list = NULL;
@@ -154,6 +199,7 @@ static void a_plan_file_is_a_text_of_a_plan_of_the_instance(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explanations_are_read_within_their_bounds_only),
+      cmocka_unit_test(sizings_have_a_goal_and_platforms),
       cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),
       cmocka_unit_test(a_plan_file_is_a_text_of_a_plan_of_the_instance),
   };

@@ -1,0 +1,334 @@
+/* The smallest platform that meets a goal. Every goal is a limit on the value of a plan, so the proved lower bound of
+ * the value tells where no plan can meet it. */
+#include "api/size.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/instance.h"
+#include "base/arguments.h"
+#include "base/checked.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "plan/plan.h"
+#include "platform/catalogue.h"
+#include "platform/platform.h"
+#include "read/reader.h"
+
+static const double DEFAULT_LIMIT_S = 2, HOUR_NS = 3600e9;
+
+/* Candidates where the caller names none: what people put into one machine, from a CPU to eight GPUs. */
+static const char BUILT_IN[] =
+    "cpu,cpu+rtx3060-12g,cpu+t4-16g,cpu+rtx3090-24g,cpu+rtx4090-24g,cpu+l4-24g,cpu+a100-40g,cpu+l40s-48g,cpu+a100-80g,"
+    "cpu+h100-80g,cpu+h200-141g,cpu+2*rtx3060-12g,cpu+2*rtx3090-24g,cpu+2*rtx4090-24g,cpu+2*l4-24g,cpu+2*a100-80g,"
+    "cpu+2*h100-80g,cpu+4*l4-24g,cpu+4*a100-80g,cpu+4*h100-80g,cpu+8*a100-80g,cpu+8*h100-80g";
+
+typedef struct candidate {
+  const char *name;
+  int32_t n_devices;
+  int64_t memory_bytes;
+  double price; /* negative: not known */
+} candidate;
+
+typedef struct sizing_call {
+  situ_sizing *into;
+  situ_instance_options instance;
+  situ_problem_options problem;
+  situ_solve_options solve;
+  json_value *prices; /* NULL: none */
+  const char *prices_path;
+  candidate *candidates;
+  situ_progress_callback *told;
+  void *context;
+  bool all, stopped;
+  situ_error *error;
+} sizing_call;
+
+/* ---- the goal ---- */
+
+static situ_status read_goal(situ_sizing *s, const char *text, situ_error *error) {
+  static const struct {
+    const char *words;
+    size_goal kind;
+  } kinds[] = {{"latency<=", GOAL_LATENCY}, {"period<=", GOAL_PERIOD}, {"tokens/s>=", GOAL_TOKENS}};
+  static const struct {
+    const char *name;
+    double ns;
+  } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  char bare[64];
+  size_t n = 0;
+  for (const char *c = text; *c && n + 1 < sizeof bare; c++)
+    if (!isspace((unsigned char)*c)) bare[n++] = *c;
+  bare[n] = '\0';
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    size_t length = strlen(kinds[k].words);
+    if (strncmp(bare, kinds[k].words, length) != 0) continue;
+    const char *unit = text_scan_number(bare + length, &s->amount);
+    double scale = unit && kinds[k].kind == GOAL_TOKENS && !*unit ? 1 : 0;
+    for (size_t u = 0; unit && kinds[k].kind != GOAL_TOKENS && u < sizeof units / sizeof *units; u++)
+      if (strcmp(unit, units[u].name) == 0) scale = units[u].ns;
+    s->amount *= scale;
+    s->kind = kinds[k].kind;
+    s->goal = arena_string(s->arena, bare);
+    if (scale > 0 && s->amount > 0 && s->amount < 1e18) return s->goal ? SITU_STATUS_OK : fail_no_memory(error);
+  }
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                   "goal \"%.60s\": expected one such as latency<=50ms, period<=2ms or tokens/s>=20", text);
+}
+
+static bool meets(const situ_sizing *s, int64_t value_ns) {
+  if (value_ns == SITU_NEVER_NS) return false;
+  return s->kind == GOAL_TOKENS ? s->amount * (double)value_ns <= 1e9 * s->tokens : (double)value_ns <= s->amount;
+}
+
+/* The objective that the goal is about; the caller's must not be another. */
+static situ_status take_objective(sizing_call *q) {
+  size_goal kind = q->into->kind;
+  situ_objective wanted = kind == GOAL_LATENCY  ? SITU_OBJECTIVE_LATENCY
+                          : kind == GOAL_PERIOD ? SITU_OBJECTIVE_THROUGHPUT
+                                                : q->problem.objective;
+  if (q->problem.objective == SITU_OBJECTIVE_DEFAULT) q->problem.objective = wanted;
+  if (q->problem.objective == wanted) return SITU_STATUS_OK;
+  return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "the goal %s is not about the objective %s", q->into->goal,
+                   situ_objective_name(q->problem.objective));
+}
+
+/* ---- prices ---- */
+
+static situ_status read_prices(sizing_call *q, const char *path) {
+  TRY(json_read(&q->prices, path, q->error));
+  q->prices_path = path;
+  json_member m = {0};
+  bool ok = json_kind_of(q->prices) == JSON_OBJECT_KIND;
+  if (!ok) return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "expected an object of names and prices per hour");
+  while (json_next(q->prices, &m))
+    if (!(json_number(m.value, -1) >= 0))
+      return fail_with(q->error, SITU_STATUS_BAD_INPUT, path, "the price of \"%.60s\" is no number that is at least 0",
+                       m.key);
+  return SITU_STATUS_OK;
+}
+
+/* Of a device by its class, whichever of its names the file uses; negative where it has none. */
+static double device_price(const json_value *prices, const char *class_name) {
+  json_member m = {0};
+  while (json_next(prices, &m)) {
+    const situ_device_kind_info *row = catalogue_find(m.key);
+    if (strcmp(row ? row->name : m.key, class_name) == 0) return json_number(m.value, -1);
+  }
+  return -1;
+}
+
+/* That of the whole where the file has it, else the sum over the devices; *lacking is a device without a price. */
+static double price_of(const json_value *prices, const char *name, const situ_platform *f, const char **lacking) {
+  const json_value *whole = json_get(prices, name);
+  double sum = 0;
+  *lacking = NULL;
+  if (!prices || whole) return json_number(whole, -1);
+  for (int32_t d = 0; d < f->n_devices; d++) {
+    double one = device_price(prices, f->devices[d].class_name);
+    if (one < 0) *lacking = f->devices[d].class_name;
+    sum += one;
+  }
+  return *lacking ? -1 : sum;
+}
+
+/* ---- candidates ---- */
+
+static bool cheaper(const candidate *a, const candidate *b) {
+  if (a->price != b->price) return a->price < b->price;
+  if (a->n_devices != b->n_devices) return a->n_devices < b->n_devices;
+  return a->memory_bytes < b->memory_bytes;
+}
+
+/* Puts a candidate behind those that are no dearer. */
+static void insert(sizing_call *q, const candidate *c) {
+  int32_t at = q->into->n_candidates++;
+  for (; at > 0 && cheaper(c, &q->candidates[at - 1]); at--) q->candidates[at] = q->candidates[at - 1];
+  q->candidates[at] = *c;
+}
+
+static situ_status add_candidate(sizing_call *q, const char *name, bool named) {
+  situ_platform *f = NULL;
+  const char *lacking;
+  candidate c = {.name = name};
+  TRY(situ_platform_read(&f, name, q->error));
+  c.n_devices = f->n_devices;
+  for (int32_t m = 0; m < f->n_memories; m++)
+    c.memory_bytes = sat_add(c.memory_bytes, situ_platform_memory_bytes(f, m));
+  c.price = price_of(q->prices, name, f, &lacking);
+  situ_status status = SITU_STATUS_OK;
+  if (!lacking)
+    insert(q, &c);
+  else if (named)
+    status = fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "no price for %.60s, which %.120s has", lacking,
+                       name);
+  else
+    q->into->n_unpriced++;
+  situ_platform_free(f);
+  return status;
+}
+
+static situ_status take_candidates(sizing_call *q, const char *names) {
+  arena *a = q->into->arena;
+  const char *list = names ? names : BUILT_IN;
+  int64_t most = 1;
+  for (const char *c = list; *c; c++) most += *c == ',';
+  q->candidates = ARENA_NEW(a, candidate, most);
+  q->into->rows = ARENA_ZERO(a, situ_size_row, most);
+  if (!q->candidates || !q->into->rows) return fail_no_memory(q->error);
+  for (const char *at = list; at; at = *at ? at + 1 : NULL) {
+    at += strspn(at, " ");
+    size_t n = strcspn(at, ","), end = n;
+    while (end > 0 && at[end - 1] == ' ') end--;
+    if (end == 0) return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL, "the list of platforms has an empty name");
+    const char *name = arena_string_n(a, at, end);
+    if (!name) return fail_no_memory(q->error);
+    TRY(add_candidate(q, name, names != NULL));
+    at += n;
+  }
+  if (q->into->n_candidates > 0) return SITU_STATUS_OK;
+  return fail_with(q->error, SITU_STATUS_BAD_INPUT, q->prices_path, "it has the prices of no platform built in");
+}
+
+/* ---- trying one ---- */
+
+static bool tell(void *context, const situ_progress *news) {
+  sizing_call *q = context;
+  if (q->told && q->told(q->context, news)) q->stopped = true;
+  return q->stopped;
+}
+
+/* The tokens that the value of a plan is the time of: those generated, else those of the prompt. */
+static double tokens_of(const situ_instance *i) {
+  const read_steps *s = &i->model->steps;
+  int decoding = s->prefill_first ? 1 : 0;
+  if (!s->other || i->problem->n_copies > 1) return 0;
+  if (s->repeats[decoding] == 0) decoding = 1 - decoding;
+  return (double)s->tokens[decoding] * (double)s->repeats[decoding];
+}
+
+static situ_status know_model(sizing_call *q, const situ_instance *i) {
+  situ_sizing *s = q->into;
+  if (s->model) return SITU_STATUS_OK;
+  s->model = arena_string(s->arena, i->graph->model);
+  s->tokens = tokens_of(i);
+  if (!s->model) return fail_no_memory(q->error);
+  if (s->kind != GOAL_TOKENS || s->tokens > 0) return SITU_STATUS_OK;
+  return fail_with(q->error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                   "the goal %s is for language models, one copy; name a latency or a period", s->goal);
+}
+
+/* Whether it is proved that no plan meets the goal. */
+static bool is_impossible(const situ_sizing *s, const situ_problem *p, const situ_plan *plan) {
+  return situ_problem_conflict(p) || !meets(s, situ_plan_verified_ns(plan));
+}
+
+/* What a candidate came to. A value counts after a search only: the best single device says little of a machine. */
+static situ_status keep_row(sizing_call *q, const candidate *c, const situ_problem *p, const situ_plan *plan,
+                            bool searched) {
+  situ_sizing *s = q->into;
+  situ_size_row *row = &s->rows[s->n];
+  int64_t value = searched && situ_plan_exists(plan) ? situ_plan_value_ns(plan) : SITU_NEVER_NS;
+  double rate = s->tokens > 0 && value > 0 && value != SITU_NEVER_NS ? s->tokens * 1e9 / (double)value : 0;
+  *row = (situ_size_row){.platform = c->name,
+                         .reason = arena_string(s->arena, situ_plan_exists(plan) ? "" : situ_plan_reason(plan)),
+                         .finding = meets(s, value)             ? SITU_SIZE_MET
+                                    : is_impossible(s, p, plan) ? SITU_SIZE_IMPOSSIBLE
+                                                                : SITU_SIZE_MISSED,
+                         .value_ns = value,
+                         .lower_bound_ns = situ_plan_lower_bound_ns(plan),
+                         .tokens_per_second = rate,
+                         .price = c->price,
+                         .price_of_a_million = -1};
+  if (c->price >= 0 && rate > 0) row->price_of_a_million = c->price / (rate * HOUR_NS / 1e9) * 1e6;
+  if (!row->reason) return fail_no_memory(q->error);
+  if (q->stopped && row->finding == SITU_SIZE_MISSED) return SITU_STATUS_OK; /* it was not tried to the end */
+  if (row->finding == SITU_SIZE_MET && s->answer < 0) s->answer = s->n;
+  s->n++;
+  return SITU_STATUS_OK;
+}
+
+/* Bounds first, beside the best single device; a search only where they leave the goal open. */
+static situ_status try_candidate(sizing_call *q, const candidate *c) {
+  situ_instance *i = NULL;
+  situ_plan *plan = NULL;
+  bool searched = false;
+  situ_solve_options bounds = q->solve;
+  bounds.solvers = "single";
+  q->instance.platform = c->name;
+  situ_status status = situ_instance_open(&i, &q->instance, q->error);
+  if (status == SITU_STATUS_OK) status = know_model(q, i);
+  if (status == SITU_STATUS_OK && !q->solve.no_bounds) status = situ_solve(&plan, i->problem, &bounds, q->error);
+  if (status == SITU_STATUS_OK && !q->stopped && (!plan || !is_impossible(q->into, i->problem, plan))) {
+    situ_plan_free(plan);
+    searched = true;
+    status = situ_solve(&plan, i->problem, &q->solve, q->error);
+  }
+  if (status == SITU_STATUS_OK) status = keep_row(q, c, i->problem, plan, searched);
+  situ_plan_free(plan);
+  situ_instance_free(i);
+  return status;
+}
+
+static situ_status size_all(sizing_call *q, const situ_size_options *o) {
+  situ_sizing *s = q->into;
+  TRY(read_goal(s, o->goal, q->error));
+  TRY(take_objective(q));
+  if (o->prices) TRY(read_prices(q, o->prices));
+  s->priced = o->prices;
+  TRY(take_candidates(q, o->platforms));
+  for (int32_t k = 0; k < s->n_candidates && !q->stopped && (q->all || s->answer < 0); k++)
+    TRY(try_candidate(q, &q->candidates[k]));
+  return SITU_STATUS_OK;
+}
+
+situ_status situ_size(situ_sizing **out, const situ_instance_options *instance, const situ_size_options *options,
+                      situ_error *error) {
+  situ_size_options o;
+  sizing_call q = {.error = error};
+  if (out) *out = NULL;
+  TRY(GIVEN(error, out, instance, options));
+  TRY(TAKE(o, options, SITU_SIZE_OPTIONS_INIT, error));
+  TRY(TAKE(q.instance, instance, SITU_INSTANCE_OPTIONS_INIT, error));
+  TRY(TAKE(q.problem, q.instance.problem, SITU_PROBLEM_OPTIONS_INIT, error));
+  TRY(TAKE(q.solve, o.solve, SITU_SOLVE_OPTIONS_INIT, error));
+  if (!o.goal) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "situ_size: options.goal is NULL");
+  arena *a = arena_new();
+  q.into = a ? ARENA_ZERO(a, situ_sizing, 1) : NULL;
+  if (!q.into) {
+    arena_free(a);
+    return fail_no_memory(error);
+  }
+  q.into->arena = a;
+  q.into->answer = -1;
+  q.instance.problem = &q.problem;
+  q.told = q.solve.progress;
+  q.context = q.solve.context;
+  q.solve.progress = tell;
+  q.solve.context = &q;
+  q.all = o.all;
+  if (q.solve.max_steps == 0 && q.solve.time_limit_s <= 0) q.solve.time_limit_s = DEFAULT_LIMIT_S;
+  situ_status status = size_all(&q, &o);
+  json_free(q.prices);
+  if (status == SITU_STATUS_OK)
+    *out = q.into;
+  else
+    situ_sizing_free(q.into);
+  return status;
+}
+
+void situ_sizing_free(situ_sizing *sizing) {
+  if (sizing) arena_free(sizing->arena);
+}
+
+int32_t situ_sizing_count(const situ_sizing *s) { return s ? s->n : 0; }
+
+situ_size_row situ_sizing_at(const situ_sizing *s, int32_t index) {
+  return s && index >= 0 && index < s->n
+             ? s->rows[index]
+             : (situ_size_row){
+                   .platform = "", .reason = "", .finding = SITU_SIZE_MISSED, .price = -1, .price_of_a_million = -1};
+}
+
+int32_t situ_sizing_answer(const situ_sizing *s) { return s ? s->answer : -1; }

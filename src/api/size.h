@@ -1,0 +1,22 @@
+/* api/size.h - what a sizing is made of. */
+#ifndef SITU_API_SIZE_H
+#define SITU_API_SIZE_H
+
+#include "base/arena.h"
+#include "situ/size.h"
+
+typedef enum size_goal { GOAL_LATENCY, GOAL_PERIOD, GOAL_TOKENS } size_goal;
+
+struct situ_sizing {
+  arena *arena;
+  const char *model, *goal; /* the goal without blanks */
+  size_goal kind;
+  double amount; /* of the goal: ns, or tokens per second */
+  double tokens; /* that the value of a plan is the time of; 0: no language model */
+  bool priced;
+  situ_size_row *rows;
+  int32_t n, n_candidates, n_unpriced; /* tried; to try; left out, since they have no price */
+  int32_t answer;
+};
+
+#endif

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""`situ size`: the smallest platform that meets a goal.
+
+    test_size.py SITU [NAME...]
+"""
+import json
+import pathlib
+import sys
+
+from test_cli import SMALL, main, situ, situ_json
+from test_language_models import language_model
+
+PAIR = ["--among", "cpu+v100-16g,cpu", "--steps", "100"]
+
+
+def latency(platform, model=SMALL):
+    return situ_json("place", model, "--platform", platform, "--steps", "100", "--tolerance", "0", "--min-gain", "0")["value_ns"]
+
+
+def sized(*call, code=0):
+    return json.loads(situ("size", *call, "--json", code=code))
+
+
+def test_the_smallest_platform_that_meets_the_goal_is_the_answer():
+    """One device is fewer than two, so cpu comes first; between the two latencies only the GPU will do."""
+    slow, fast = latency("cpu"), latency("cpu+v100-16g")
+    assert fast < slow, "a V100 is faster than a CPU"
+    found = sized(SMALL, "--goal", f"latency <= {slow}ns", *PAIR)
+    assert found["answer"] == "cpu" and len(found["rows"]) == 1 and found["candidates"] == 2, found
+    found = sized(SMALL, "--goal", f"latency<={(slow + fast) // 2}ns", *PAIR)
+    assert [(r["platform"], r["goal"]) for r in found["rows"]] == [("cpu", "impossible"), ("cpu+v100-16g", "met")], found
+    assert found["answer"] == "cpu+v100-16g" and found["rows"][1]["value_ns"] == fast
+    assert found["rows"][0]["lower_bound_ns"] == slow and found["rows"][0]["value_ns"] is None, "one device, one plan"
+    assert len(sized(SMALL, "--goal", f"latency<={slow}ns", *PAIR, "--all")["rows"]) == 2
+    text = situ("size", SMALL, "--goal", f"latency<={(slow + fast) // 2}ns", *PAIR)
+    assert "answer  cpu+v100-16g" in text and all(len(line) <= 80 for line in text.splitlines()), text
+
+
+def test_a_proof_ends_with_4_and_a_search_in_vain_with_5():
+    """No machine runs the network in a nanosecond. HEFT finds more than its bound: between the two nothing is proved."""
+    found = sized(SMALL, "--goal", "latency<=1ns", *PAIR, code=4)
+    assert found["answer"] is None and {r["goal"] for r in found["rows"]} == {"impossible"}
+    found = sized(SMALL, "--goal", "latency<=1s", "--unused", "cpu", "--among", "cpu", code=4)
+    assert found["rows"][0]["goal"] == "impossible" and found["rows"][0]["reason"], "no device is left"
+    call = ["builtin:inception-v3", "--steps", "10", "--solver", "heft"]
+    heft = situ_json("place", *call, "--platform", "cpu+v100-16g+p100-16g")
+    assert heft["verified_ns"] < heft["value_ns"]
+    found = sized(*call, "--among", "cpu+v100-16g+p100-16g", "--goal", f"latency<={heft['value_ns'] - 1}ns", code=5)
+    assert [r["goal"] for r in found["rows"]] == ["missed"], found
+
+
+def test_a_period_is_about_throughput():
+    found = sized(SMALL, "--goal", "period<=1s", "--among", "cpu+2*v100-16g", "--steps", "100")
+    placed = situ_json("place", SMALL, "--objective", "throughput", "--platform", "cpu+2*v100-16g", "--steps", "100")
+    assert found["rows"][0]["value_ns"] == placed["value_ns"]
+    situ("size", SMALL, "--goal", "period<=1s", "--objective", "latency", code=2, err="is not about the objective latency")
+
+
+def test_prices_decide_the_order_and_the_price_of_tokens():
+    """The CPU is dear here, so the GPU comes first. A token takes t ns: an hour has 3.6e12 / t of them."""
+    prices = {"cpu": 1.5, "rtx3090": 0.25, "cpu+rtx3090": 0.5}
+    pathlib.Path("prices.json").write_text(json.dumps(prices))
+    call = [language_model(), "--goal", "tokens/s>=1", "--among", "cpu,cpu+rtx3090", "--steps", "100"]
+    found = sized(*call, "--prices", "prices.json", "--all")
+    rows = found["rows"]
+    assert [r["platform"] for r in rows] == ["cpu+rtx3090", "cpu"] and [r["price_per_hour"] for r in rows] == [0.5, 1.5]
+    for r in rows:
+        expected = r["price_per_hour"] / (3.6e12 / r["value_ns"]) * 1e6
+        assert abs(r["price_per_million_tokens"] / expected - 1) < 1e-9, r
+        assert abs(r["tokens_per_second"] * r["value_ns"] / 1e9 - 1) < 1e-9, r
+    assert sized(*call)["answer"] == "cpu", "without prices one device comes before two"
+    del prices["cpu+rtx3090"]
+    pathlib.Path("prices.json").write_text(json.dumps(prices))
+    rows = sized(*call, "--prices", "prices.json", "--all")["rows"]
+    assert {r["platform"]: r["price_per_hour"] for r in rows} == {"cpu": 1.5, "cpu+rtx3090": 1.75}, "the sum of both"
+    few = sized(*call[:3], "--steps", "100", "--prices", "prices.json")
+    assert few["candidates"] + few["without_price"] > few["candidates"] == 3, "cpu, and with one or two RTX 3090"
+    text = situ("size", *call, "--prices", "prices.json", "--all", out="per million tokens")
+    assert all(len(line) <= 80 for line in text.splitlines()), text
+
+
+def test_a_request_counts_the_tokens_that_it_generates():
+    """10 tokens in the time of the whole request."""
+    call = [language_model(), "--prompt", "600", "--generate", "10", "--steps", "100"]
+    found = sized(*call, "--goal", "tokens/s>=1", "--among", "cpu+rtx3090")["rows"][0]
+    assert abs(found["tokens_per_second"] * found["value_ns"] / 10e9 - 1) < 1e-9, found
+    limit = found["tokens_per_second"]
+    assert sized(*call, "--goal", f"tokens/s>={0.999 * limit}", "--among", "cpu+rtx3090")["answer"]
+    assert sized(*call, "--goal", f"tokens/s>={10 * limit}", "--among", "cpu+rtx3090", code=4)["answer"] is None
+
+
+def test_mistakes_are_told_in_one_line():
+    for goal in ("latency", "latency<=", "latency<=5", "latency<=-5ms", "latency<=0s", "latency<5ms", "tokens/s>=5ms", "speed>=3", "x" * 300):
+        situ("size", SMALL, "--goal", goal, code=2, err="expected one such as latency<=50ms")
+    situ("size", SMALL, code=2, err="needs a goal")
+    goal = ["--goal", "latency<=5ms"]
+    situ("size", SMALL, *goal, "--platform", "cpu", code=2, err="--among names the platforms")
+    situ("size", SMALL, *goal, "--among", "cpu,cpu+rtx9999", code=2, err='no known device is called "rtx9999"')
+    situ("size", SMALL, *goal, "--among", "cpu,,cpu", code=2, err="an empty name")
+    situ("size", SMALL, "--goal", "tokens/s>=5", "--among", "cpu", code=2, err="is for language models")
+    situ("size", SMALL, *goal, "--prices", "no.json", code=3, err="no.json")
+    for text, told in (("[1]", "expected an object"), ('{"cpu": -1}', 'the price of "cpu"'), ('{"cpu": "1"}', "no number"),
+                       ("{", "prices.json"), ('{"a100-80g": 1}', "no price for"), ("{}", "no price for")):
+        pathlib.Path("prices.json").write_text(text)
+        situ("size", SMALL, *goal, "--among", "cpu", "--prices", "prices.json", code=3, err=told)
+    situ("size", SMALL, *goal, "--prices", "prices.json", code=3, err="prices of no platform")
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
