@@ -206,13 +206,21 @@ static void refuse_weights(situ_problem *p, int64_t weights, int64_t room) {
            text_size(a, weights), (long long)weights, text_size(b, room), (long long)room);
 }
 
-/* The bytes of all memories on which some device may be used; a pin may use a device that else stays empty. */
+/* Whether some device of a memory may be used; a pin may use one that else stays empty. */
+static bool may_hold_weights(const situ_problem *p, int32_t m) {
+  bool used = false;
+  for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == m && !p->unused[d];
+  for (int32_t v = 0; v < p->n_operators && !used; v++) used = p->pin[v] >= 0 && p->memory_of[p->pin[v]] == m;
+  return used;
+}
+
+/* The bytes of all memories that may be used, those of a pool once. */
 static int64_t room_for_weights(const situ_problem *p) {
   int64_t room = 0;
   for (int32_t m = 0; m < p->n_memories; m++) {
     bool used = false;
-    for (int32_t d = 0; d < p->n_devices; d++) used |= p->memory_of[d] == m && !p->unused[d];
-    for (int32_t v = 0; v < p->n_operators && !used; v++) used = p->pin[v] >= 0 && p->memory_of[p->pin[v]] == m;
+    for (int32_t w = p->platform->heads_pool[m] ? m : -1; w >= 0; w = p->platform->next_in_pool[w])
+      used = used || may_hold_weights(p, w);
     if (used) room = sat_add(room, p->platform->memory_bytes[m]);
   }
   return room;

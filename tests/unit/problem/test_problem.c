@@ -247,6 +247,24 @@ static void pins_hold_for_their_group(void **state) {
   hold_conflict(twice, 3, none, NULL, (int32_t[]){1, 1, 1});
 }
 
+/* Two memories that share 100 bytes: weights of 150 fit neither of them, nor both together. */
+static void a_pool_counts_once(void **state) {
+  (void)state;
+  for (int32_t apart = 0; apart < 2; apart++) {
+    scenario s = scenario_new();
+    scenario_device(&s, 100, -1, true);
+    scenario_device(&s, 100, apart ? 0 : -1, false);
+    s.devices[1].apart = apart;
+    scenario_link(&s, 0, 1, 0, -1);
+    scenario_link(&s, 1, 0, 0, -1);
+    scenario_operator(&s, "a", 1, 75, 0);
+    scenario_operator(&s, "b", 1, 75, 0);
+    scenario_pose(&s, NULL);
+    assert_true((situ_problem_conflict(s.problem) != NULL) == (apart == 1));
+    scenario_free(&s);
+  }
+}
+
 static void constraints_that_no_plan_can_meet_are_named(void **state) {
   (void)state;
   const bool none[2] = {false, false}, no_host[2] = {true, false}, nobody[2] = {true, true};
@@ -528,6 +546,7 @@ int main(void) {
       cmocka_unit_test(options_of_pipelines_go_with_pipelines_only),
       cmocka_unit_test(kernels_and_colocation_groups_join),
       cmocka_unit_test(pins_hold_for_their_group),
+      cmocka_unit_test(a_pool_counts_once),
       cmocka_unit_test(constraints_that_no_plan_can_meet_are_named),
       cmocka_unit_test(pins_beyond_the_platform_are_refused),
       cmocka_unit_test(times_beyond_the_limit_are_refused),
