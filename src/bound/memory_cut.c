@@ -20,6 +20,7 @@
 #include "base/fail.h"
 #include "base/max_flow.h"
 #include "bound/bound.h"
+#include "bound/items.h"
 
 enum { BYTE_BITS = 32, BISECTIONS = 24, MOST_MEMORIES = 16 };
 static const int64_t DEAREST = (int64_t)1 << 52, FAR_NS = (int64_t)1 << 55; /* above every value of a plan */
@@ -29,13 +30,14 @@ typedef struct cutting {
   const situ_graph *graph;
   arena *arena;
   budget *budget;
-  int32_t memory;            /* a */
-  int64_t *byte;             /* [memory] prices, of 2^-32 ns */
-  int64_t *weight;           /* [unit] bytes */
-  int64_t *in_a, *out_of_a;  /* [unit] its least cost there, prices included; FAR_NS where it cannot be */
-  int64_t *shift;            /* [unit] h */
-  int32_t *out_arc, *in_arc; /* [use] */
-  int64_t *out, *in;         /* [use] f and g */
+  int32_t memory;               /* a */
+  int64_t *byte;                /* [memory] prices, of 2^-32 ns */
+  items all;                    /* units, their times and weights */
+  int64_t *leave_ns, *enter_ns; /* [tensor] the cheapest way out of a, and into it */
+  int64_t *in_a, *out_of_a;     /* [unit] its least cost there, prices included; FAR_NS where it cannot be */
+  int64_t *shift;               /* [unit] h */
+  int32_t *out_arc, *in_arc;    /* [use] */
+  int64_t *out, *in;            /* [use] f and g */
   max_flow flow;
   int64_t best_ns; /* what is proved, and by what: */
   int32_t best_memory;
@@ -43,12 +45,9 @@ typedef struct cutting {
 } cutting;
 
 /* Time of a unit on a device; SITU_NEVER_NS where it may not be. */
-static int64_t time_of(const situ_problem *p, int32_t u, int32_t d) {
-  unit_members of = unit_list_members(&p->units, u);
-  int64_t sum = 0;
-  if (!problem_allows_all(p, of, d)) return SITU_NEVER_NS;
-  for (int32_t i = 0; i < of.n; i++) sum = sat_add(sum, problem_time_ns(p, of.member[i], d));
-  return sum;
+static int64_t time_of(const items *all, int32_t u, int32_t d) {
+  int32_t k = all->column_of[d];
+  return k < 0 ? SITU_NEVER_NS : all->time_ns[(int64_t)u * all->n_columns + k];
 }
 
 /* The cheapest way of tensor t from memory a to another one, or back. */
@@ -69,9 +68,9 @@ static void price_units(cutting *s) {
   for (int32_t u = 0; u < p->units.n; u++) {
     s->in_a[u] = s->out_of_a[u] = FAR_NS;
     for (int32_t d = 0; d < p->n_devices; d++) {
-      int64_t time = time_of(p, u, d);
+      int64_t time = time_of(&s->all, u, d);
       if (time == SITU_NEVER_NS) continue;
-      __int128 rent = ((__int128)s->byte[p->memory_of[d]] * s->weight[u]) >> BYTE_BITS;
+      __int128 rent = ((__int128)s->byte[p->memory_of[d]] * s->all.weight_bytes[u]) >> BYTE_BITS;
       int64_t cost = rent > FAR_NS - time ? FAR_NS : time + (int64_t)rent;
       int64_t *least = p->memory_of[d] == s->memory ? &s->in_a[u] : &s->out_of_a[u];
       *least = min64(*least, cost);
@@ -92,9 +91,8 @@ static void build(cutting *s) {
   }
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t from = p->units.of[g->producer[t]], out = n + 2 + 2 * t, in = out + 1;
-    int64_t leave_ns = cheapest(p, t, s->memory, false), enter_ns = cheapest(p, t, s->memory, true);
-    max_flow_add(&s->flow, from, out, leave_ns);
-    max_flow_add(&s->flow, in, from, enter_ns);
+    max_flow_add(&s->flow, from, out, s->leave_ns[t]);
+    max_flow_add(&s->flow, in, from, s->enter_ns[t]);
     for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
       int32_t to = p->units.of[g->use[i]];
       s->out_arc[i] = s->in_arc[i] = -1;
@@ -124,11 +122,11 @@ static int64_t evaluate(cutting *s) {
   for (int32_t u = 0; u < p->units.n; u++) {
     __int128 least = (__int128)FAR_NS << BYTE_BITS;
     for (int32_t d = 0; d < p->n_devices; d++) {
-      int64_t time = time_of(p, u, d);
+      int64_t time = time_of(&s->all, u, d);
       if (time == SITU_NEVER_NS) continue;
       int32_t m = p->memory_of[d];
       __int128 cost = ((__int128)time + (m == s->memory ? s->shift[u] : 0)) * ((int64_t)1 << BYTE_BITS);
-      cost += (__int128)s->byte[m] * s->weight[u];
+      cost += (__int128)s->byte[m] * s->all.weight_bytes[u];
       if (cost < least) least = cost;
     }
     sum += least;
@@ -169,7 +167,7 @@ static bool certify(const cutting *s, certificate *proof) {
 static bool is_too_full(const cutting *s) {
   int64_t sum = 0;
   for (int32_t u = 0; u < s->problem->units.n; u++)
-    if (max_flow_with_source(&s->flow, u)) sum = sat_add(sum, s->weight[u]);
+    if (max_flow_with_source(&s->flow, u)) sum = sat_add(sum, s->all.weight_bytes[u]);
   return sum > s->problem->platform->memory_bytes[s->memory];
 }
 
@@ -184,6 +182,10 @@ static void cut_at(cutting *s, int64_t price) {
 static void cut_memory(cutting *s, int32_t memory) {
   int64_t low = 0, high = DEAREST;
   s->memory = memory;
+  for (int32_t t = 0; t < s->graph->n_tensors; t++) {
+    s->leave_ns[t] = cheapest(s->problem, t, memory, false);
+    s->enter_ns[t] = cheapest(s->problem, t, memory, true);
+  }
   cut_at(s, 0);
   if (s->problem->platform->memory_bytes[memory] != SITU_UNLIMITED_BYTES && is_too_full(s))
     for (int i = 0; i < 2 * BISECTIONS && low + 1 < high && !budget_over(s->budget); i++) {
@@ -206,16 +208,14 @@ static bool make(cutting *s) {
   int64_t arcs = 2 * (int64_t)p->units.n + 2 * (int64_t)g->n_tensors + 2 * g->n_uses;
   if (nodes > INT32_MAX / 2 || arcs > INT32_MAX / 2) return false;
   s->byte = ARENA_ZERO(s->arena, int64_t, p->n_memories);
-  s->weight = ARENA_ZERO(s->arena, int64_t, p->units.n);
   s->best_byte = ARENA_ZERO(s->arena, int64_t, p->n_memories);
-  if (!s->byte || !s->weight || !s->best_byte ||
+  if (!s->byte || !s->best_byte ||
       !ARENA_ARRAYS(s->arena, ARRAY(s->in_a, p->units.n), ARRAY(s->out_of_a, p->units.n), ARRAY(s->shift, p->units.n),
                     ARRAY(s->out_arc, g->n_uses), ARRAY(s->in_arc, g->n_uses), ARRAY(s->out, g->n_uses),
-                    ARRAY(s->in, g->n_uses), ARRAY(s->best_out, g->n_uses), ARRAY(s->best_in, g->n_uses)) ||
+                    ARRAY(s->in, g->n_uses), ARRAY(s->leave_ns, g->n_tensors), ARRAY(s->enter_ns, g->n_tensors),
+                    ARRAY(s->best_out, g->n_uses), ARRAY(s->best_in, g->n_uses)) ||
       !max_flow_new(&s->flow, (int32_t)nodes, (int32_t)arcs, s->arena))
     return false;
-  for (int32_t v = 0; v < p->n_operators; v++)
-    s->weight[p->units.of[v]] = sat_add(s->weight[p->units.of[v]], g->weight_bytes[v]);
   return true;
 }
 
@@ -224,6 +224,7 @@ static situ_status memory_cut_compute(int64_t *lower_ns, certificate *proof, con
   *lower_ns = 0;
   if (p->overlap != SITU_OVERLAP_NONE || p->objective != SITU_OBJECTIVE_LATENCY) return SITU_STATUS_OK;
   cutting s = {.problem = p, .graph = p->graph, .arena = scratch, .budget = b};
+  TRY(items_list(&s.all, p, scratch, error));
   if (!make(&s)) return fail_no_memory(error);
   for (int32_t m = 0; m < p->n_memories && m < MOST_MEMORIES && !budget_over(b); m++) cut_memory(&s, m);
   *lower_ns = s.best_ns;

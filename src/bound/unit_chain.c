@@ -19,6 +19,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "bound/bound.h"
+#include "bound/items.h"
 #include "view/equal_devices.h"
 
 enum { BYTE_BITS = 32, ROUNDS = 600 };
@@ -38,7 +39,7 @@ typedef struct chaining {
   int32_t n, *from;        /* segments; [segment * devices + device] the device before it */
   segment *segments;
   int64_t *time_ns; /* [segment * devices + device] SITU_NEVER_NS where it cannot be */
-  int64_t *weight;  /* [unit] */
+  items all;        /* units and their weights */
   bool *on_chain;   /* [unit] */
   int32_t *type_of; /* [memory] of the first device that has it, for prices */
   double *price;    /* [type] ns a byte */
@@ -159,7 +160,7 @@ static int32_t run_program(chaining *s) {
       }
       if (least < 0) continue;
       s->now[d] = least + ((__int128)time << BYTE_BITS);
-      if (x->counts) s->now[d] += (__int128)s->byte[p->memory_of[d]] * s->weight[x->unit];
+      if (x->counts) s->now[d] += (__int128)s->byte[p->memory_of[d]] * s->all.weight_bytes[x->unit];
     }
     memcpy(s->before, s->now, (size_t)n_devices * sizeof *s->now);
   }
@@ -187,14 +188,14 @@ static int64_t evaluate(chaining *s) {
   __int128 sum = s->before[at];
   for (int32_t m = 0; m < p->n_memories; m++) s->held[m] = 0;
   for (int32_t k = s->n - 1; k >= 0; k--) {
-    if (s->segments[k].counts) s->held[p->memory_of[at]] += (double)s->weight[s->segments[k].unit];
+    if (s->segments[k].counts) s->held[p->memory_of[at]] += (double)s->all.weight_bytes[s->segments[k].unit];
     at = s->from[(int64_t)k * p->n_devices + at];
   }
   for (int32_t u = 0; u < p->units.n; u++) {
-    int32_t d = s->on_chain[u] || s->weight[u] == 0 ? -1 : cheapest_device(s, u);
+    int32_t d = s->on_chain[u] || s->all.weight_bytes[u] == 0 ? -1 : cheapest_device(s, u);
     if (d < 0) continue;
-    sum += (__int128)s->byte[p->memory_of[d]] * s->weight[u];
-    s->held[p->memory_of[d]] += (double)s->weight[u];
+    sum += (__int128)s->byte[p->memory_of[d]] * s->all.weight_bytes[u];
+    s->held[p->memory_of[d]] += (double)s->all.weight_bytes[u];
   }
   for (int32_t m = 0; m < p->n_memories; m++)
     if (s->byte[m] > 0) sum -= (__int128)s->byte[m] * p->platform->memory_bytes[m];
@@ -228,7 +229,7 @@ static double excess_of(const chaining *s, int32_t type) {
 static void find_prices(chaining *s, budget *b) {
   double weights = 0, slowest = 0;
   const situ_problem *p = s->problem;
-  for (int32_t u = 0; u < p->units.n; u++) weights += (double)s->weight[u];
+  for (int32_t u = 0; u < p->units.n; u++) weights += (double)s->all.weight_bytes[u];
   for (int32_t k = 0; k < s->n; k++) {
     int64_t most = 0;
     for (int32_t d = 0; d < p->n_devices; d++) {
@@ -268,17 +269,15 @@ static situ_status unit_chain_compute(int64_t *lower_ns, certificate *proof, con
   double work = (double)p->n_operators * p->n_devices * p->n_devices;
   if (p->objective != SITU_OBJECTIVE_LATENCY || p->n_copies > 1 || work > WORK_LIMIT) return SITU_STATUS_OK;
   chaining s = {.problem = p, .arena = scratch};
-  s.weight = ARENA_ZERO(scratch, int64_t, p->units.n);
   s.best_byte = ARENA_ZERO(scratch, int64_t, p->n_memories);
   s.price = ARENA_ZERO(scratch, double, p->n_devices);
-  if (!s.weight || !s.best_byte || !s.price ||
+  TRY(items_list(&s.all, p, scratch, error));
+  if (!s.best_byte || !s.price ||
       !ARENA_ARRAYS(scratch, ARRAY(s.type_of, p->n_memories), ARRAY(s.byte, p->n_memories),
                     ARRAY(s.held, p->n_memories), ARRAY(s.now, p->n_devices), ARRAY(s.before, p->n_devices)) ||
       !equal_devices_find(&s.equal, p, EQUAL_LINKED, scratch) || !find_chain(&s) || !find_segments(&s))
     return fail_no_memory(error);
   for (int32_t d = p->n_devices - 1; d >= 0; d--) s.type_of[p->memory_of[d]] = s.equal.type_of[d];
-  for (int32_t v = 0; v < p->n_operators; v++)
-    s.weight[p->units.of[v]] = sat_add(s.weight[p->units.of[v]], p->graph->weight_bytes[v]);
   find_prices(&s, b);
   *lower_ns = s.best_ns;
   return s.best_ns == 0 || certify(&s, proof) ? SITU_STATUS_OK : fail_no_memory(error);

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/max_flow.h"
+#include "bound/items.h"
 #include "solve/common/solver.h"
 #include "view/equal_devices.h"
 
@@ -25,7 +26,7 @@ typedef struct swap {
   int32_t *device;  /* [operator] the placement at hand */
   int32_t *unit_at; /* [unit] its device there */
   int32_t *before;  /* [unit] likewise, as the swap found it */
-  int64_t *weight;  /* [unit] bytes */
+  items all;        /* units, their times and weights */
   int64_t *on[2];   /* [unit] what it costs on a and on b beside its tensors between movable units */
   int32_t *seen;    /* [memory] the last tensor that was counted as sent there */
   max_flow flow;
@@ -49,12 +50,9 @@ static void price_units(swap *s, const int64_t price[2]) {
   const int32_t devices[2] = {s->a, s->b};
   for (int32_t u = 0; u < p->units.n; u++)
     for (int k = 0; is_movable(s, u) && k < 2; k++) {
-      unit_members of = unit_list_members(&p->units, u);
-      int64_t sum = 0;
-      if (!problem_allows_all(p, of, devices[k])) sum = FAR_NS;
-      for (int32_t i = 0; sum < FAR_NS && i < of.n; i++)
-        sum = min64(FAR_NS, sat_add(sum, problem_time_ns(p, of.member[i], devices[k])));
-      __int128 rent = ((__int128)price[k] * s->weight[u]) >> BYTE_BITS;
+      int32_t column = s->all.column_of[devices[k]];
+      int64_t sum = column < 0 ? FAR_NS : min64(FAR_NS, s->all.time_ns[(int64_t)u * s->all.n_columns + column]);
+      __int128 rent = ((__int128)price[k] * s->all.weight_bytes[u]) >> BYTE_BITS;
       s->on[k][u] = rent > FAR_NS - sum ? FAR_NS : sum + (int64_t)rent;
     }
 }
@@ -209,8 +207,8 @@ static situ_status min_cut_solve(solve_run *run) {
   int64_t nodes = p->units.n + 2 + 2 * (int64_t)g->n_tensors;
   int64_t arcs = 2 * (int64_t)p->units.n + 2 * (int64_t)g->n_tensors + 2 * g->n_uses;
   if (solve_done(run) || !run->incumbent->best.device) return SITU_STATUS_OK;
-  s.weight = ARENA_ZERO(run->arena, int64_t, p->units.n);
-  if (!s.weight || nodes > INT32_MAX / 2 || arcs > INT32_MAX / 2 ||
+  TRY(items_list(&s.all, p, run->arena, run->error));
+  if (nodes > INT32_MAX / 2 || arcs > INT32_MAX / 2 ||
       !ARENA_ARRAYS(run->arena, ARRAY(s.device, p->n_operators), ARRAY(s.unit_at, p->units.n),
                     ARRAY(s.before, p->units.n), ARRAY(s.on[0], p->units.n), ARRAY(s.on[1], p->units.n),
                     ARRAY(s.seen, p->n_memories)) ||
@@ -220,7 +218,6 @@ static situ_status min_cut_solve(solve_run *run) {
   for (int32_t v = 0; v < p->n_operators; v++) {
     s.device[v] = run->incumbent->best.device[v];
     s.unit_at[p->units.of[v]] = s.device[v];
-    s.weight[p->units.of[v]] = sat_add(s.weight[p->units.of[v]], g->weight_bytes[v]);
   }
   s.value_ns = run->incumbent->value_ns;
   cut_all_pairs(&s, &equal);
