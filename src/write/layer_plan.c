@@ -12,9 +12,9 @@ static situ_status refuse_split(const situ_problem *p, int32_t v, int32_t d, con
                    p->platform->devices[d].name, "another device", format);
 }
 
-situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, const situ_problem *p, bool experts,
-                            const char *format, arena *a, situ_error *error) {
-  *out = (layer_plan){.first = -1, .head = -1};
+static situ_status find_devices(layer_plan *out, const situ_plan *plan, const situ_problem *p, bool experts,
+                                const char *format, situ_error *error) {
+  arena *a = out->arena;
   if (!layers_find(&out->layers, p->given, a)) return fail_no_memory(error);
   out->n = out->layers.n;
   if (out->n == 0)
@@ -43,23 +43,43 @@ situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, const situ_p
   return SITU_STATUS_OK;
 }
 
-situ_status layer_plan_runs(int32_t *n_runs, int32_t *run, int32_t *count, const layer_plan *l, const situ_problem *p,
-                            const char *format, situ_error *error) {
-  *n_runs = 0;
-  for (int32_t k = 0; k < l->n; k++) {
-    if (k > 0 && l->device[k] == l->device[k - 1]) {
-      count[*n_runs - 1]++;
+static situ_status find_runs(layer_plan *out, const situ_problem *p, const char *format, situ_error *error) {
+  out->run = ARENA_NEW(out->arena, int32_t, p->n_devices);
+  out->count = ARENA_NEW(out->arena, int32_t, p->n_devices);
+  if (!out->run || !out->count) return fail_no_memory(error);
+  for (int32_t k = 0; k < out->n; k++) {
+    if (k > 0 && out->device[k] == out->device[k - 1]) {
+      out->count[out->n_runs - 1]++;
       continue;
     }
-    for (int32_t i = 0; i < *n_runs; i++)
-      if (run[i] == l->device[k])
-        return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[l->device[k]].name,
+    for (int32_t i = 0; i < out->n_runs; i++)
+      if (out->run[i] == out->device[k])
+        return fail_with(error, SITU_STATUS_UNSUPPORTED, p->platform->devices[out->device[k]].name,
                          "has layers that do not follow each other, %d among them; %s holds one run for each device",
                          (int)k, format);
-    run[*n_runs] = l->device[k];
-    count[(*n_runs)++] = 1;
+    out->run[out->n_runs] = out->device[k];
+    out->count[out->n_runs++] = 1;
   }
   return SITU_STATUS_OK;
+}
+
+situ_status layer_plan_find(layer_plan *out, const situ_plan *plan, const situ_problem *p, bool experts,
+                            const char *format, situ_error *error) {
+  *out = (layer_plan){.first = -1, .head = -1, .arena = arena_new()};
+  if (!out->arena) return fail_no_memory(error);
+  TRY(find_devices(out, plan, p, experts, format, error));
+  return find_runs(out, p, format, error);
+}
+
+void layer_plan_free(layer_plan *l) { arena_free(l->arena); }
+
+situ_status layer_plan_keeps_ends(const layer_plan *l, const situ_problem *p, const char *format, situ_error *error) {
+  bool kept = (l->first < 0 || l->first == l->run[0]) && (l->head < 0 || l->head == l->run[l->n_runs - 1]);
+  return kept ? SITU_STATUS_OK
+              : fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
+                          "has its embedding or its head on another device than the first and the last layer; %s does "
+                          "not",
+                          format);
 }
 
 int32_t layer_plan_gpu(const situ_problem *p, int32_t device) {

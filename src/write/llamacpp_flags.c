@@ -4,8 +4,6 @@
 #include "write/layer_plan.h"
 #include "write/writer.h"
 
-static const char format[] = "llama.cpp";
-
 /* The back end that runs a device. */
 static const char *back_end(const situ_device *d) {
   switch (d->family) {
@@ -36,8 +34,8 @@ static void add_spilled(text_buffer *out, const layer_plan *l) {
   if (any) text_add(out, ")\\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU'");
 }
 
-static situ_status add_flags(text_buffer *out, const layer_plan *l, const int32_t *run, const int32_t *count,
-                             int32_t n_runs, const situ_problem *p, situ_error *error) {
+static situ_status add_flags(text_buffer *out, const layer_plan *l, const situ_problem *p, situ_error *error) {
+  const int32_t *run = l->run, *count = l->count, n_runs = l->n_runs;
   int32_t from = problem_is_host(p, run[0]), n_gpu_layers = 0, last = run[n_runs - 1];
   for (int32_t i = from; i < n_runs; i++) {
     if (problem_is_host(p, run[i]))
@@ -79,24 +77,15 @@ static situ_status add_flags(text_buffer *out, const layer_plan *l, const int32_
   return SITU_STATUS_OK;
 }
 
-static situ_status write_in(text_buffer *out, const situ_plan *plan, const situ_problem *p, arena *a,
-                            situ_error *error) {
+static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
   layer_plan l;
-  int32_t n_runs, *run = ARENA_NEW(a, int32_t, p->n_devices), *count = ARENA_NEW(a, int32_t, p->n_devices);
-  if (!run || !count) return fail_no_memory(error);
-  TRY(layer_plan_find(&l, plan, p, true, format, a, error));
-  TRY(layer_plan_runs(&n_runs, run, count, &l, p, format, error));
-  TRY(add_flags(out, &l, run, count, n_runs, p, error));
+  situ_status status = layer_plan_find(&l, plan, p, true, "llama.cpp", error);
+  if (status == SITU_STATUS_OK) status = add_flags(out, &l, p, error);
+  layer_plan_free(&l);
+  if (status != SITU_STATUS_OK) return status;
   if (p->graph->cache_tokens > 0) text_add(out, " -c %lld", (long long)p->graph->cache_tokens);
   text_add(out, " --fit off\n");
   return SITU_STATUS_OK;
-}
-
-static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
-  arena *a = arena_new();
-  situ_status status = a ? write_in(out, plan, p, a, error) : fail_no_memory(error);
-  arena_free(a);
-  return status;
 }
 
 const writer llamacpp_writer = {

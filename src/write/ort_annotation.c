@@ -42,18 +42,6 @@ static void list(text_buffer *out, const placed_nodes *nodes, int32_t device) {
   text_add(out, "=%s", name);
 }
 
-static situ_status write_settings(const placed_nodes *nodes, const situ_problem *p, const char *folder,
-                                  situ_error *error) {
-  text_buffer settings = {0};
-  json_value *root = json_new_object();
-  bool ok = placed_nodes_settings(&settings, nodes, p->platform, list) == SITU_STATUS_OK &&
-            json_set(root, "session.layer_assignment_settings", json_new_text(settings.bytes));
-  text_free(&settings);
-  if (ok) return placed_nodes_json(root, folder, "session.json", error);
-  json_free(root);
-  return fail_no_memory(error);
-}
-
 static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
                                 situ_error *error) {
   placed_nodes nodes;
@@ -61,7 +49,8 @@ static situ_status write_folder(const char *folder, const situ_plan *plan, const
   situ_status status = placed_nodes_open(&nodes, plan, p, model, error);
   if (status == SITU_STATUS_OK) status = placed_nodes_one_of_each(&nodes, p->platform, "ONNX Runtime", error);
   if (status == SITU_STATUS_OK) status = onnx_edit_write(nodes.file, &edit, folder, error);
-  if (status == SITU_STATUS_OK) status = write_settings(&nodes, p, folder, error);
+  if (status == SITU_STATUS_OK)
+    status = placed_nodes_session(&nodes, p->platform, folder, "session.layer_assignment_settings", list, error);
   placed_nodes_free(&nodes);
   return status;
 }

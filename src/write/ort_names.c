@@ -38,18 +38,9 @@ static situ_status check_names(const placed_nodes *nodes, const situ_platform *p
 
 static situ_status write_settings(const placed_nodes *nodes, const situ_problem *p, const char *folder,
                                   situ_error *error) {
-  text_buffer settings = {0};
-  json_value *root = json_new_object();
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-    json_free(root);
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
-  }
-  bool ok = placed_nodes_settings(&settings, nodes, p->platform, list) == SITU_STATUS_OK &&
-            json_set(root, "session.name_based_layer_assignment", json_new_text(settings.bytes));
-  text_free(&settings);
-  if (ok) return placed_nodes_json(root, folder, "session.json", error);
-  json_free(root);
-  return fail_no_memory(error);
+  return placed_nodes_session(nodes, p->platform, folder, "session.name_based_layer_assignment", list, error);
 }
 
 static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,

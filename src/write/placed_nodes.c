@@ -50,8 +50,16 @@ situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platf
   return SITU_STATUS_OK;
 }
 
-situ_status placed_nodes_settings(text_buffer *out, const placed_nodes *nodes, const situ_platform *platform,
-                                  void (*list)(text_buffer *out, const placed_nodes *nodes, int32_t device)) {
+situ_status placed_nodes_json(json_value *root, const char *folder, const char *name, situ_error *error) {
+  char *text = root ? json_print(root, 1) : NULL;
+  json_free(root);
+  situ_status status = text ? onnx_joined_write(folder, name, text, strlen(text), error) : fail_no_memory(error);
+  free(text);
+  return status;
+}
+
+static bool add_settings(text_buffer *out, const placed_nodes *nodes, const situ_platform *platform,
+                         void (*list)(text_buffer *out, const placed_nodes *nodes, int32_t device)) {
   bool first = true;
   for (int32_t d = 0; d < platform->n_devices; d++) {
     if (!is_used(nodes, d)) continue;
@@ -60,13 +68,18 @@ situ_status placed_nodes_settings(text_buffer *out, const placed_nodes *nodes, c
     text_add(out, ")");
     first = false;
   }
-  return out->failed ? SITU_STATUS_NO_MEMORY : SITU_STATUS_OK;
+  return !out->failed;
 }
 
-situ_status placed_nodes_json(json_value *root, const char *folder, const char *name, situ_error *error) {
-  char *text = root ? json_print(root, 1) : NULL;
+situ_status placed_nodes_session(const placed_nodes *nodes, const situ_platform *platform, const char *folder,
+                                 const char *key,
+                                 void (*list)(text_buffer *out, const placed_nodes *nodes, int32_t device),
+                                 situ_error *error) {
+  text_buffer settings = {0};
+  json_value *root = json_new_object();
+  bool ok = add_settings(&settings, nodes, platform, list) && json_set(root, key, json_new_text(settings.bytes));
+  text_free(&settings);
+  if (ok) return placed_nodes_json(root, folder, "session.json", error);
   json_free(root);
-  situ_status status = text ? onnx_joined_write(folder, name, text, strlen(text), error) : fail_no_memory(error);
-  free(text);
-  return status;
+  return fail_no_memory(error);
 }

@@ -23,9 +23,12 @@ const char *placed_nodes_word(const situ_device *device);
 situ_status placed_nodes_one_of_each(const placed_nodes *nodes, const situ_platform *platform, const char *who,
                                      situ_error *error);
 
-/* "cpu(LIST);gpu(LIST)", as ONNX Runtime wants it: `list` adds what of a device goes into its brackets. */
-situ_status placed_nodes_settings(text_buffer *out, const placed_nodes *nodes, const situ_platform *platform,
-                                  void (*list)(text_buffer *out, const placed_nodes *nodes, int32_t device));
+/* Writes session.json of ONNX Runtime: under `key` "cpu(LIST);gpu(LIST)", where `list` adds what of a device goes into
+ * its brackets. */
+situ_status placed_nodes_session(const placed_nodes *nodes, const situ_platform *platform, const char *folder,
+                                 const char *key,
+                                 void (*list)(text_buffer *out, const placed_nodes *nodes, int32_t device),
+                                 situ_error *error);
 
 /* Takes over `root` and writes it. */
 situ_status placed_nodes_json(json_value *root, const char *folder, const char *name, situ_error *error);

@@ -182,6 +182,18 @@ void lab_free(lab *l) {
   *l = (lab){0};
 }
 
+lab lab_of_builder(situ_graph_builder *builder, const char *platform) {
+  lab l = {0};
+  situ_error error;
+  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
+  cost.fusion = "none";
+  must(situ_graph_freeze(&l.graph, builder, &error), &error);
+  situ_graph_builder_free(builder);
+  must(situ_platform_read(&l.platform, platform, &error), &error);
+  must(situ_costs_estimate(&l.costs, l.graph, l.platform, &cost, &error), &error);
+  return l;
+}
+
 lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators) {
   rng r = rng_new(seed);
   lab_options o = {.seed = seed,

@@ -34,6 +34,9 @@ typedef struct lab_options {
 
 /* Times are 0 .. 20, transfers of the same order, so that ties and zeroes are common. Fails the test on any error. */
 lab lab_random(const lab_options *options);
+/* What a builder holds, which is freed, on a platform by name; costs without fusion, for the caller to change; no
+ * problem yet. */
+lab lab_of_builder(situ_graph_builder *builder, const char *platform);
 /* A free, host-staged pipeline of 2 to most_operators operators on 2 to 4 devices, all else drawn too. */
 lab lab_random_free_pipeline(uint64_t seed, int32_t most_operators);
 /* The ten tasks on three processors of Topcuoglu, Hariri, Wu, TPDS 2002, fig. 2, without contention: HEFT 80, CPOP 86.

@@ -65,10 +65,7 @@ static void handovers_are_pairs_of_tensor_and_receiving_device(void **state) {
 /* A chain with random times and transfers, on three devices with memories of their own. */
 static lab random_chain(uint64_t seed, int32_t n) {
   situ_graph_builder *b;
-  lab l = {0};
   rng r = rng_new(seed);
-  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
-  cost.fusion = "none";
   assert_int_equal(situ_graph_builder_new(&b, "chain", NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < n; v++) {
     int32_t at, t;
@@ -79,10 +76,7 @@ static lab random_chain(uint64_t seed, int32_t n) {
     assert_int_equal(builder_add_tensor(b, at, &made, &t, NULL), SITU_STATUS_OK);
     if (v > 0) assert_int_equal(builder_add_use(b, at, t - 1, NULL), SITU_STATUS_OK);
   }
-  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
-  assert_int_equal(situ_platform_read(&l.platform, "cpu+v100-16g+p100-16g", NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_costs_estimate(&l.costs, l.graph, l.platform, &cost, NULL), SITU_STATUS_OK);
+  lab l = lab_of_builder(b, "cpu+v100-16g+p100-16g");
   for (int64_t i = 0; i < (int64_t)n * l.costs->n_classes; i++) /* any device may be the best for any operator */
     l.costs->time_ns[i] = rng_below(&r, 12) == 0 ? SITU_NEVER_NS : rng_below(&r, 400000);
   for (int32_t v = 0; v < n; v++) l.costs->time_ns[(int64_t)v * l.costs->n_classes] = 300000;

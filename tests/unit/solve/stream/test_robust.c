@@ -21,9 +21,6 @@
 /* Two operators in a row; transfers take no time. Times of each on the classes cpu, v100-16g, p100-16g. */
 static lab two_operators(const int64_t times[2][3]) {
   situ_graph_builder *b;
-  lab l = {0};
-  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
-  cost.fusion = "none";
   assert_int_equal(situ_graph_builder_new(&b, "pair", NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < 2; v++) {
     int32_t at, t;
@@ -33,10 +30,7 @@ static lab two_operators(const int64_t times[2][3]) {
     assert_int_equal(builder_add_tensor(b, at, &made, &t, NULL), SITU_STATUS_OK);
   }
   assert_int_equal(builder_add_use(b, 1, 0, NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
-  assert_int_equal(situ_platform_read(&l.platform, "cpu+v100-16g+p100-16g", NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_costs_estimate(&l.costs, l.graph, l.platform, &cost, NULL), SITU_STATUS_OK);
+  lab l = lab_of_builder(b, "cpu+v100-16g+p100-16g");
   memset(l.costs->transfer_rows, 0, (size_t)(l.costs->n_rows * l.costs->n_kinds) * sizeof(int64_t));
   for (int32_t v = 0; v < 2; v++)
     for (int32_t d = 0; d < 3; d++)

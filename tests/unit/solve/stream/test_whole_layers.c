@@ -56,10 +56,7 @@ static const int32_t layer_of[OPERATORS] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4};
 
 static lab random_layers(uint64_t seed) {
   situ_graph_builder *b;
-  lab l = {0};
   rng r = rng_new(seed);
-  situ_cost_options cost = SITU_COST_OPTIONS_INIT;
-  cost.fusion = "none";
   assert_int_equal(situ_graph_builder_new(&b, "layers", NULL), SITU_STATUS_OK);
   for (int32_t v = 0; v < OPERATORS; v++) {
     char name[32];
@@ -73,10 +70,7 @@ static lab random_layers(uint64_t seed) {
     assert_int_equal(builder_add_tensor(b, at, &made, &t, NULL), SITU_STATUS_OK);
     if (v > 0) assert_int_equal(builder_add_use(b, at, t - 1, NULL), SITU_STATUS_OK);
   }
-  assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
-  situ_graph_builder_free(b);
-  assert_int_equal(situ_platform_read(&l.platform, "cpu+v100-16g+p100-16g", NULL), SITU_STATUS_OK);
-  assert_int_equal(situ_costs_estimate(&l.costs, l.graph, l.platform, &cost, NULL), SITU_STATUS_OK);
+  lab l = lab_of_builder(b, "cpu+v100-16g+p100-16g");
   for (int64_t i = 0; i < (int64_t)OPERATORS * l.costs->n_classes; i++)
     l.costs->time_ns[i] = 1 + rng_below(&r, 1000000);
   assert_int_equal(situ_problem_pose(&l.problem, l.graph, l.platform, l.costs, NULL, NULL), SITU_STATUS_OK);
