@@ -53,12 +53,6 @@ static void share(const ring *r, int32_t n_layers) {
   }
 }
 
-static bool serves(const situ_problem *p) {
-  int32_t n_gpus = 0;
-  for (int32_t d = 0; d < p->n_devices; d++) n_gpus += !p->unused[d] && !problem_is_host(p, d);
-  return n_gpus > 0 && peer_layers_serve(p);
-}
-
 static situ_status exo_ring_solve(solve_run *run) {
   peer_layers l;
   ring r = {0};
@@ -89,5 +83,5 @@ const solver exo_ring_solver = {.name = "exo_ring",
                                 .title = "layers in proportion to memory around a ring, as exo places them",
                                 .source = "exo, placement_utils.py",
                                 .models = MODEL_STREAM,
-                                .serves = serves,
+                                .serves = peer_layers_serve_gpus,
                                 .solve = exo_ring_solve};

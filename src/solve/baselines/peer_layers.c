@@ -47,6 +47,12 @@ static void measure(peer_layers *l, const situ_problem *p) {
   }
 }
 
+bool peer_layers_serve_gpus(const situ_problem *p) {
+  int32_t n_gpus = 0;
+  for (int32_t d = 0; d < p->n_devices; d++) n_gpus += !p->unused[d] && !problem_is_host(p, d);
+  return n_gpus > 0 && peer_layers_serve(p);
+}
+
 bool peer_layers_find(peer_layers *out, solve_run *run) {
   const situ_problem *p = run->problem;
   *out = (peer_layers){.host = -1};

@@ -21,6 +21,8 @@ typedef struct peer_layers {
 
 /* Streams, one input, of graphs whose operators are named by layer. */
 bool peer_layers_serve(const situ_problem *problem);
+/* These, where a device that may be used is no host. */
+bool peer_layers_serve_gpus(const situ_problem *problem);
 /* False without memory. Arrays in the run's arena. */
 bool peer_layers_find(peer_layers *out, solve_run *run);
 /* Memory of a device as its rule counts it. */

@@ -4,12 +4,6 @@
 #include "base/fail.h"
 #include "solve/baselines/peer_layers.h"
 
-static bool serves(const situ_problem *p) {
-  int32_t n_gpus = 0;
-  for (int32_t d = 0; d < p->n_devices; d++) n_gpus += !p->unused[d] && !problem_is_host(p, d);
-  return n_gpus > 0 && peer_layers_serve(p);
-}
-
 static situ_status vllm_equal_solve(solve_run *run) {
   peer_layers l;
   if (!peer_layers_find(&l, run)) return fail_no_memory(run->error);
@@ -29,5 +23,5 @@ const solver vllm_equal_solver = {.name = "vllm_equal",
                                   .title = "the same number of layers on each GPU, as vLLM's stages",
                                   .source = "vLLM, distributed/utils.py",
                                   .models = MODEL_STREAM,
-                                  .serves = serves,
+                                  .serves = peer_layers_serve_gpus,
                                   .solve = vllm_equal_solve};
