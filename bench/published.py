@@ -178,9 +178,7 @@ def main():
     parser.add_argument("--rows", type=pathlib.Path, help="also write each row with its prediction")
     parser.add_argument("--options", default="", help="further options of situ place")
     options = parser.parse_args()
-    told = subprocess.run([options.situ, "place", "--help"], capture_output=True, text=True, check=True).stdout
-    words = re.search(r"--engine NAME(.*?)Default", told, re.DOTALL)
-    options.engines = re.findall(r"[\w-]+", words[1]) if words else []
+    options.engines = [r["name"] for r in call(["list", "cost-engines", "--json"], options)["cost-engines"]]
     catalogue = {r["name"]: r for r in call(["list", "devices", "--json"], options)["devices"]}
     rows = list(csv.DictReader(options.latencies.open()))
     with tempfile.TemporaryDirectory() as folder:
