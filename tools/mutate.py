@@ -38,6 +38,9 @@ PROOFS = ["certificate-rules", "certificate", "second-judge-of-proofs"]
 PROGRAMS = [
     ("src/check/check_(cut_vertex|block)", PROOFS + ["oracle-certificates"]),
     ("src/check/check_visits", ["certificate-rules", "visits", "oracle-certificates"]),
+    ("src/check/check_overlap", JUDGE + ["overlap"]),
+    ("src/check/check_memory_cut", PROOFS + ["oracle-min_cut"]),
+    ("src/check/check_unit_chain", PROOFS + ["unit-chain"]),
     ("src/check/check_(stream|memory|calls|single)", JUDGE),
     ("src/check/check_pipeline", JUDGE + ["replicas"]),
     ("src/check/check_linear_relaxation", PROOFS + ["linear-relaxation", "oracle-certificates"]),

@@ -7,6 +7,7 @@ ROOT is the source tree; LIBRARY, if given, is the shared library whose exported
 headers. The object files beside it then say who uses whom: that follows the floors and forms no circles either.
 Prints one line for each breach and exits 1 if there is any.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -259,7 +260,9 @@ def check_documents(root, breaches):
 
 
 def check_format(root, breaches):
-    """clang-format agrees, where its version is there; others lay out differently."""
+    """clang-format agrees, where its version is there; others lay out differently. `make check` asks, for seconds."""
+    if int(os.environ.get("SITU_TEST_SHARE", "100")) < 100:
+        return "layout is left to make check"
     try:
         version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):

@@ -381,6 +381,81 @@ static void the_sum_is_divided_and_rounded_up(void **state) {
   scenario_free(&s);
 }
 
+/* A price above the limit of its rule (2^52, 2^54) is of a wrong form; with the limit itself a, 5 ns on its only
+ * device, costs 5 times the price over the price: 5 ns. */
+static void prices_have_a_limit(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  scenario_operator(&s, "a", 5, 0, 0);
+  scenario_pose(&s, &stream);
+  const int64_t area_limit = (int64_t)1 << 52, relaxation_limit = (int64_t)1 << 54;
+  for (int64_t above = 0; above < 2; above++) {
+    certificate area = of_kind("area_price"), relaxation = of_kind("linear_relaxation");
+    *certificate_add(&area, "time_prices", 1, s.arena) = area_limit + above;
+    add_list(&area, s.arena, "byte_prices", 1, 0);
+    add_list(&relaxation, s.arena, "within_ns", 1, 1000);
+    for (int i = 0; i < 3; i++)
+      add_list(&relaxation, s.arena, (const char *[]){"edge_prices", "from_prices", "to_prices"}[i], 0);
+    add_list(&relaxation, s.arena, "tail_prices", 1, 0);
+    *certificate_add(&relaxation, "time_prices", 1, s.arena) = relaxation_limit + above;
+    add_list(&relaxation, s.arena, "byte_prices", 1, 0);
+    assert_int_equal(proved_by(s.problem, &area), above ? PROVED_MALFORMED : 5);
+    assert_int_equal(proved_by(s.problem, &relaxation), above ? PROVED_MALFORMED : 5);
+  }
+  scenario_free(&s);
+}
+
+/* One thing after the other: a 2 ns on d0 and 9 on d1, 3 bytes of weights where d0 has room for 4; b 9 and 2; a tensor
+ * of 4 bytes from a to b, 4 ns either way. Out of the memory of d0 (number 0) it gives a what b loses:
+ *   out 4   a: 2 + 4 or 9, b: 9 - 4 or 2: 6 + 2, the optimum
+ *   out 2   a: 2 + 2 or 9, b: 9 - 2 or 2: 4 + 2
+ *   in 4    a: 2 - 4 or 9, b: 9 + 4 or 2: 0 in sum; from the memory of d1 that is what out is from that of d0
+ * A byte of the memory at 3 ns (of 2^32): a 2 + 4 + 9 or 9, b 5 or 2, less 3 * 4: nothing. */
+static void shares_of_a_cut_are_no_more_than_its_transfer(void **state) {
+  (void)state;
+  static const situ_problem_options serial = {
+      .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE};
+  static const struct {
+    bool overlap;
+    int memory, byte_0, byte_1, out, in;
+    int64_t proved;
+  } rows[] = {{false, 0, 0, 0, 4, 0, 8},
+              {false, 0, 0, 0, 2, 0, 6},
+              {false, 0, 0, 0, 0, 4, 0},
+              {false, 1, 0, 0, 0, 4, 8},
+              {false, 0, 0, 0, 5, 0, 0}, /* more than the transfer costs */
+              {false, 1, 0, 0, 0, 5, 0},
+              {false, 0, 0, 0, 4, -1, 0}, /* less than nothing */
+              {false, 1, 0, 0, -1, 4, 0},
+              {false, 0, 3, 0, 4, 0, 0},
+              {false, 0, 0, 1, 4, 0, PROVED_MALFORMED}, /* a price where there is no limit */
+              {false, 2, 0, 0, 4, 0, PROVED_MALFORMED}, /* no such memory */
+              {true, 0, 0, 0, 4, 0, 0}};                /* the value is no sum */
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    scenario s = scenario_new();
+    scenario_device(&s, 4, -1, true);
+    scenario_device(&s, SITU_UNLIMITED_BYTES, -1, false);
+    scenario_link(&s, 0, 1, 0, -1);
+    scenario_link(&s, 1, 0, 0, -1);
+    int32_t a = scenario_operator(&s, "a", 2, 3, 0), b = scenario_operator(&s, "b", 9, 0, 0);
+    s.time_ns[a][1] = 9;
+    s.time_ns[b][1] = 2;
+    scenario_tensor(&s, a, 4, b, -1);
+    scenario_pose(&s, rows[i].overlap ? &stream : &serial);
+    certificate c = of_kind("memory_cut");
+    add_list(&c, s.arena, "memory", 1, rows[i].memory);
+    int64_t *byte = certificate_add(&c, "byte_prices", 2, s.arena);
+    byte[0] = (int64_t)rows[i].byte_0 << 32;
+    byte[1] = (int64_t)rows[i].byte_1 << 32;
+    add_list(&c, s.arena, "out", 1, rows[i].out);
+    add_list(&c, s.arena, "in", 1, rows[i].in);
+    int64_t found = proved_by(s.problem, &c);
+    if (found != rows[i].proved) fail_msg("row %d proves %d", (int)i, (int)found);
+    scenario_free(&s);
+  }
+}
+
 /* ---- what bounds claim ---- */
 
 /* Whether the bound claims all that its numbers prove. Those of balance prove what is left of them after rounding; in
@@ -398,19 +473,20 @@ static void judge_and_bounds_agree_to_the_nanosecond(void **state) {
   int32_t n_held = 0;
   for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(1200); seed++) {
     bool periods = seed % 3 == 2;
-    lab_options o = {
-        .seed = seed,
-        .n_operators = 6 + (int32_t)(seed % 13),
-        .n_devices = 2 + (int32_t)(seed / 3 % 4),
-        .density = 0.1 + 0.05 * (double)(seed / 5 % 5),
-        .n_colocations = (int32_t)(seed / 2 % 3),
-        .training = periods && seed % 4 == 0,
-        .pinned = seed % 5 == 0,
-        .unsupported = seed % 7 == 0,
-        .equal = seed / 3 % 2,
-        .memory = seed % 4 == 1 ? 0.2 + 0.05 * (double)(seed % 9) : 0,
-        .options = {
-            .execution = models[seed % 3], .replicate = periods && seed % 4 == 0, .free = periods && seed / 3 % 2}};
+    lab_options o = {.seed = seed,
+                     .n_operators = 6 + (int32_t)(seed % 13),
+                     .n_devices = 2 + (int32_t)(seed / 3 % 4),
+                     .density = 0.1 + 0.05 * (double)(seed / 5 % 5),
+                     .n_colocations = (int32_t)(seed / 2 % 3),
+                     .training = periods && seed % 4 == 0,
+                     .pinned = seed % 5 == 0,
+                     .unsupported = seed % 7 == 0,
+                     .equal = seed / 3 % 2,
+                     .memory = seed % 4 == 1 ? 0.2 + 0.05 * (double)(seed % 9) : 0,
+                     .options = {.execution = models[seed % 3],
+                                 .overlap = seed % 6 == 0 ? SITU_OVERLAP_NONE : SITU_OVERLAP_DEFAULT,
+                                 .replicate = periods && seed % 4 == 0,
+                                 .free = periods && seed / 3 % 2}};
     lab l = lab_random(&o);
     arena *a = arena_new();
     budget unlimited = budget_new(0, 0, NULL, NULL);
@@ -447,6 +523,8 @@ int main(void) {
       cmocka_unit_test(a_memory_may_be_full_to_the_last_byte),
       cmocka_unit_test(the_longest_of_several_tensors_counts),
       cmocka_unit_test(the_sum_is_divided_and_rounded_up),
+      cmocka_unit_test(prices_have_a_limit),
+      cmocka_unit_test(shares_of_a_cut_are_no_more_than_its_transfer),
       cmocka_unit_test(judge_and_bounds_agree_to_the_nanosecond),
   };
   return cmocka_run_group_tests_name("certificate-rules", tests, NULL, NULL);

@@ -108,6 +108,7 @@ static void lower_value(situ_plan *p) { p->value_ns--; }
 static void bound_above(situ_plan *p) { p->lower_bound_ns = 17; }
 static void false_optimum(situ_plan *p) { p->outcome = SITU_OUTCOME_OPTIMAL; }
 static void false_load(situ_plan *p) { p->uses[1].load_ns++; }
+static void no_uses(situ_plan *p) { p->uses = NULL; }
 static void false_memory(situ_plan *p) { p->uses[1].memory_bytes++; }
 static void false_count(situ_plan *p) { p->uses[0].n_operators = 1; }
 static void too_short(situ_plan *p) { p->finish_ns[2] = 15; }
@@ -131,14 +132,15 @@ static void damage_is_found_under_its_rule(void **state) {
     damage *damage;
     const char *rule;
   } rows[] = {
-      {no_place, "placement"},       {bad_place, "placement"},    {wrong_outcome, "placement"},
-      {no_support, "support"},       {lower_value, "value"},      {bound_above, "bound"},
-      {false_optimum, "bound"},      {false_load, "use"},         {false_memory, "use"},
-      {false_count, "use"},          {small_memory, "use"},       {too_short, "duration"},
-      {both_at_once, "overlap"},     {too_early, "precedence"},   {too_late, "idle"},
-      {hop_too_early, "precedence"}, {hop_too_late, "idle"},      {hop_too_short, "duration"},
-      {hop_missing, "transfer"},     {hop_elsewhere, "transfer"}, {hop_of_nothing, "transfer"},
-      {nothing_sent, "transfer"},    {no_times, "schedule"},      {out_of_order, "order"},
+      {no_place, "placement"},      {bad_place, "placement"},      {wrong_outcome, "placement"},
+      {no_support, "support"},      {lower_value, "value"},        {bound_above, "bound"},
+      {false_optimum, "bound"},     {false_load, "use"},           {no_uses, "use"},
+      {false_memory, "use"},        {false_count, "use"},          {small_memory, "use"},
+      {too_short, "duration"},      {both_at_once, "overlap"},     {too_early, "precedence"},
+      {too_late, "idle"},           {hop_too_early, "precedence"}, {hop_too_late, "idle"},
+      {hop_too_short, "duration"},  {hop_missing, "transfer"},     {hop_elsewhere, "transfer"},
+      {hop_of_nothing, "transfer"}, {nothing_sent, "transfer"},    {no_times, "schedule"},
+      {out_of_order, "order"},
   };
   for (size_t i = 0; i < 2 * (sizeof rows / sizeof rows[0]); i++) {
     situ_plan *plan;

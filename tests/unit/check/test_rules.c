@@ -191,6 +191,23 @@ static void copies_share_their_weights(void **state) {
   scenario_free(&s);
 }
 
+/* a on d1 has the first tensor of all, for b on d0, the first memory: 2 ns on the way. */
+static void the_first_tensor_has_to_be_sent_to_the_first_memory(void **state) {
+  (void)state;
+  scenario s = star(2, SITU_UNLIMITED_BYTES);
+  int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+  scenario_tensor(&s, a, 2, b, -1);
+  scenario_pose(&s, &stream);
+  int32_t device[] = {1, 0};
+  situ_plan *plan = plan_on(&s, device);
+  expect(s.problem, plan, "");
+  assert_int_equal(plan->n_transfers, 1);
+  plan->n_transfers = 0;
+  expect_within(s.problem, plan, "transfer: a tensor of a is not sent to d0, where b uses it\n");
+  situ_plan_free(plan);
+  scenario_free(&s);
+}
+
 /* ---- calls ---- */
 
 /* The memory of a host has a limit in calls too: weights of 6 and 5 bytes, and the greater footprint: b's workspace of
@@ -609,6 +626,7 @@ int main(void) {
       cmocka_unit_test(results_count_at_the_end_itself),
       cmocka_unit_test(copies_share_their_weights),
       cmocka_unit_test(the_memory_of_a_host_is_limited_in_calls),
+      cmocka_unit_test(the_first_tensor_has_to_be_sent_to_the_first_memory),
       cmocka_unit_test(calls_are_numbers_of_one_device),
       cmocka_unit_test(a_call_pays_once_for_each_tensor),
       cmocka_unit_test(replicas_are_equal_devices),

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../../lab/tier.h"
 #include "../broken.h"
 #include "base/rng.h"
 #include "lp/lp.h"
@@ -179,7 +180,7 @@ static void the_engine_finds_the_best_and_prints_nothing(void **state) {
   int out = dup(1), err = dup(2), n_wrong = 0;
   dup2(fileno(into), 1);
   dup2(fileno(into), 2);
-  for (uint64_t seed = 1; seed <= 300; seed++) {
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds_of(600); seed++) {
     arena *a = arena_new();
     program p = draw(seed, a);
     mip_limits limits = {.seconds = HUGE_VAL, .most_nodes = INT64_MAX};
