@@ -233,8 +233,6 @@ static void remark(reading *r) {
     text_add(notes,
              "%lld bytes of weights are read again by further operators; the first in order is charged for them\n",
              (long long)r->shared_bytes);
-  for (int32_t i = 0; i < o->n_dims; i++)
-    text_add(notes, "dimensions have no names in this format: --dim %s has no effect\n", o->dims[i].name);
 }
 
 static situ_status read_into(reading *r) {

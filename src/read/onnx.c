@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/near_name.h"
 #include "graph/builder.h"
 #include "read/onnx_eval.h"
 #include "read/onnx_skim.h"
@@ -99,6 +100,19 @@ static situ_status build_node(onnx_reading *r, situ_graph_builder *b, const onnx
   return SITU_STATUS_OK;
 }
 
+/* A size for a dimension that the model does not have was meant for another name. */
+static situ_status refuse_unknown_dims(const onnx_reading *r) {
+  char near[256];
+  int32_t n = string_map_count(r->asked) < ONNX_ASKED_NAMES ? (int32_t)string_map_count(r->asked) : ONNX_ASKED_NAMES;
+  for (int32_t i = 0; i < r->options->n_dims; i++) {
+    const char *name = r->options->dims[i].name;
+    if (string_map_get(r->asked, name) >= 0) continue;
+    return fail_with(r->error, SITU_STATUS_BAD_ARGUMENT, r->path, "has no dynamic dimension %s; %s", name,
+                     n ? near_names(near, sizeof near, name, r->asked_names, n) : "all its sizes are fixed");
+  }
+  return SITU_STATUS_OK;
+}
+
 static situ_status build(onnx_reading *r, situ_graph_builder *b) {
   const onnx_graph *g = r->model->graph;
   const char **names = ARENA_ZERO(r->a, const char *, g->n_nodes);
@@ -130,11 +144,7 @@ static situ_status build(onnx_reading *r, situ_graph_builder *b) {
               "%lld of %lld bytes of weights are read by several operators; the first of them in order "
               "is charged for them",
               (long long)r->shared_bytes, (long long)r->weight_bytes);
-  for (int32_t i = 0; i < r->options->n_dims; i++) {
-    const char *name = r->options->dims[i].name;
-    if (string_map_get(r->asked, name) < 0) onnx_note(r, name, "the model has no dynamic dimension %s", name);
-  }
-  return SITU_STATUS_OK;
+  return refuse_unknown_dims(r);
 }
 
 /* ---- reading ---- */
@@ -212,4 +222,5 @@ const reader onnx_reader = {.name = "onnx",
                             .suffixes = ".onnx",
                             .recognise = recognise,
                             .in_parts = true,
+                            .names_dims = true,
                             .read = read_onnx};

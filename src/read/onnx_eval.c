@@ -131,7 +131,9 @@ static int64_t declared_dim(onnx_reading *r, const onnx_value *v, int32_t d, boo
   int64_t known = string_map_get(r->dims, name);
   if (known < 0 && !assume) return known;
   const char *kept = name == made ? arena_string(r->a, made) : name;
+  int64_t n = string_map_count(r->asked);
   if (!kept || string_map_put(r->asked, kept, 0) < 0) r->notes->failed = true;
+  if (string_map_count(r->asked) > n && n < ONNX_ASKED_NAMES) r->asked_names[n] = kept;
   if (known >= 0 || r->notes->failed) return known;
   r->assumed = true;
   known = r->options->default_dim;

@@ -56,6 +56,8 @@ typedef struct onnx_cost {
   bool inferred;
 } onnx_cost;
 
+enum { ONNX_ASKED_NAMES = 32 };
+
 typedef struct onnx_reading {
   arena *a;
   const onnx_model *model;
@@ -63,9 +65,10 @@ typedef struct onnx_reading {
   const situ_read_options *options;
   situ_dtype precision; /* UNKNOWN: as stored */
   text_buffer *notes;
-  string_map *noted; /* remarks made once */
-  string_map *dims;  /* dynamic dimension -> its size */
-  string_map *asked; /* those of them that the model has */
+  string_map *noted;                         /* remarks made once */
+  string_map *dims;                          /* dynamic dimension -> its size */
+  string_map *asked;                         /* those of them that the model has */
+  const char *asked_names[ONNX_ASKED_NAMES]; /* the first of them, to suggest */
   situ_error *error;
   int32_t current; /* operator of the main graph under way */
   int32_t *uses;   /* tensors that it reads; free() it */

@@ -70,6 +70,10 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   if (!r)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, source->path, "no reader knows this kind of file; %s",
                      known_readers(known, sizeof known, ""));
+  if (source->options->n_dims > 0 && !r->names_dims)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                     "has no dynamic dimension %s; what the reader %s reads names none", source->options->dims[0].name,
+                     r->name);
   read_result result = {0};
   if (source->view && !r->in_parts) TRY(file_need_text(source->view, source->path, error));
   situ_status status = r->read(&result, source, error);

@@ -72,7 +72,8 @@ typedef struct reader {
   /* How sure the reader is that the content is its own: -1 it is not, whatever the suffix says, 0 no, 1 maybe, 2
    * certain. Looks at the bytes only, and at few of them. NULL for the built-ins. */
   int (*recognise)(const read_source *source);
-  bool in_parts; /* it asks for the bytes that it reads with read_need; for others the whole file is there, a text */
+  bool names_dims; /* its files have dynamic dimensions with names */
+  bool in_parts;   /* it asks for the bytes that it reads with read_need; for others the whole file is there, a text */
   /* Reads. On failure what it put into `result` is freed by the caller. */
   situ_status (*read)(read_result *result, const read_source *source, situ_error *error);
 } reader;

@@ -287,9 +287,14 @@ def test_plan_files_keep_their_schema():
     schema = json.loads((HERE / "../../docs/formats/plan.schema.json").read_text())
     pathlib.Path("pins.json").write_text('{"fc": "gpu1"}')
     for more in ([], ["--objective", "throughput"], ["--execution", "calls"], ["--fix", "pins.json"],
-                 ["--unused", "cpu", "--efficiency", "0.3", "--dim", "n=4"]):
+                 ["--unused", "cpu", "--efficiency", "0.3"]):
         situ("place", SMALL, *QUICK, *more, "-o", "plan.json")
         jsonschema.validate(json.loads(pathlib.Path("plan.json").read_text()), schema)
+    pathlib.Path("m.onnx").write_bytes(model(graph([node("Relu", ["x"], ["y"], "r")], [value("x", ["n", 4])], [value("y", ["n", 4])])))
+    situ("place", "m.onnx", *QUICK, "--dim", "n=4", "-o", "plan.json")
+    jsonschema.validate(json.loads(pathlib.Path("plan.json").read_text()), schema)
+    situ("place", "m.onnx", *QUICK, "--dim", "m=4", code=2, err="m.onnx: has no dynamic dimension m; known: n")
+    situ("place", SMALL, *QUICK, "--dim", "n=4", code=2, err="has no dynamic dimension n; what the reader builtin reads names none")
 
 
 def test_every_writer_writes():

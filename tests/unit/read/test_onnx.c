@@ -170,8 +170,8 @@ static void shapes_that_do_not_fit_are_an_error_at_their_operator(void **state) 
 }
 
 static void dynamic_dimensions_take_given_or_default_sizes(void **state) {
-  situ_dim dims[] = {{"batch", 5}, {"bacth", 6}};
-  situ_read_options options = {.size = sizeof(situ_read_options), .dims = dims, .n_dims = 2, .default_dim = 2};
+  situ_dim dims[] = {{"batch", 5}};
+  situ_read_options options = {.size = sizeof(situ_read_options), .dims = dims, .n_dims = 1, .default_dim = 2};
   bytes g = {0};
   add_input(&g, "x", F32, "batch length ? 3");
   add_node(&g, node("Relu", "relu", "x", "y"));
@@ -181,7 +181,24 @@ static void dynamic_dimensions_take_given_or_default_sizes(void **state) {
   assert_true(noted("dimension length = 2 (set it with --dim 'length=N')"));
   assert_true(noted("dimension x[2] = 2"));
   assert_false(noted("batch"));
-  assert_true(noted("the model has no dynamic dimension bacth"));
+}
+
+static void a_size_for_a_dimension_that_is_not_there_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *shape, *told;
+  } rows[] = {{"batch length", "has no dynamic dimension bacth; did you mean batch?"},
+              {"width 3", "has no dynamic dimension bacth; known: width"},
+              {"2 3", "has no dynamic dimension bacth; all its sizes are fixed"}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    situ_dim dims[] = {{"bacth", 6}};
+    situ_read_options options = {.size = sizeof(situ_read_options), .dims = dims, .n_dims = 1};
+    bytes g = {0};
+    add_input(&g, "x", F32, rows[i].shape);
+    add_node(&g, node("Relu", "relu", "x", "y"));
+    assert_int_equal(read_at("made.onnx", model(g), &options), SITU_STATUS_BAD_ARGUMENT);
+    assert_non_null(strstr(error.text, rows[i].told));
+  }
 }
 
 static void an_assumed_size_that_does_not_fit_is_told_and_not_fatal(void **state) {
@@ -713,6 +730,7 @@ int main(void) {
       ONE(of_two_constants_of_one_name_the_later_one_counts),
       ONE(shapes_that_do_not_fit_are_an_error_at_their_operator),
       ONE(dynamic_dimensions_take_given_or_default_sizes),
+      ONE(a_size_for_a_dimension_that_is_not_there_is_refused),
       ONE(an_assumed_size_that_does_not_fit_is_told_and_not_fatal),
       ONE(a_weight_is_charged_to_its_first_reader),
       ONE(made_weights_cost_as_weights),
