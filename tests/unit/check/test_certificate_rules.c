@@ -284,11 +284,11 @@ static void blocks_are_searched_no_further_than_need_be(void **state) {
 
 /* ---- memory visits ---- */
 
-static certificate visit(const scenario *s, int64_t n, const int32_t *chain, int price) {
+static certificate visit(const scenario *s, int64_t n, const int32_t *chain, int64_t price) {
   certificate c = of_kind("visits");
   int64_t *list = certificate_add(&c, "chain", n, s->arena);
   for (int64_t i = 0; i < n; i++) list[i] = chain[i];
-  add_list(&c, s->arena, "byte_prices", 1, price);
+  *certificate_add(&c, "byte_prices", 1, s->arena) = price;
   add_list(&c, s->arena, "from", 0);
   add_list(&c, s->arena, "to", 0);
   return c;
@@ -305,6 +305,28 @@ static void a_memory_may_be_full_to_the_last_byte(void **state) {
     scenario_pose(&s, &stream);
     certificate c = visit(&s, 2, v, 0);
     assert_int_equal(proved_by(s.problem, &c), short_of ? 45 : 5);
+    scenario_free(&s);
+  }
+}
+
+/* c is between a, 2 ns, and b, no time, which take 5 bytes each of the 10 that the tensors of a leave: 40 to b, which
+ * take 40 ns to the other memory, and some to c, which takes 5 bytes more. At 2 ns a byte it costs 10 ns to keep c.
+ *   no bytes to c, no time   c is elsewhere for nothing
+ *   3 ns for c               they are on every way
+ *   30 bytes to c            elsewhere it costs 30 ns: it is kept                                                    */
+static void what_costs_less_elsewhere_is_not_kept(void **state) {
+  (void)state;
+  static const struct { int to_c, time_ns, proved; } rows[] = {{0, 0, 2}, {0, 3, 5}, {30, 0, 12}};
+  for (int i = 0; i < 3; i++) {
+    scenario s = scenario_mesh(2, 10 + 40 + rows[i].to_c);
+    int32_t a = scenario_operator(&s, "a", 2, 5, 0), c = scenario_operator(&s, "c", rows[i].time_ns, 5, 0);
+    int32_t b = scenario_operator(&s, "b", 0, 5, 0);
+    scenario_tensor(&s, a, 40, b, -1);
+    scenario_tensor(&s, a, rows[i].to_c, c, -1);
+    scenario_tensor(&s, c, 0, b, -1);
+    scenario_pose(&s, &stream);
+    certificate proof = visit(&s, 2, (int32_t[]){a, b}, (int64_t)2 << 32);
+    assert_int_equal(proved_by(s.problem, &proof), rows[i].proved);
     scenario_free(&s);
   }
 }
@@ -521,6 +543,7 @@ int main(void) {
       cmocka_unit_test(deleted_operators_keep_no_device),
       cmocka_unit_test(blocks_are_searched_no_further_than_need_be),
       cmocka_unit_test(a_memory_may_be_full_to_the_last_byte),
+      cmocka_unit_test(what_costs_less_elsewhere_is_not_kept),
       cmocka_unit_test(the_longest_of_several_tensors_counts),
       cmocka_unit_test(the_sum_is_divided_and_rounded_up),
       cmocka_unit_test(prices_have_a_limit),
