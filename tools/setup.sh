@@ -3,6 +3,7 @@
 # Says what and why; does nothing when all is there. Exits 1 with advice where it cannot help.
 # "python [FOLDER]" installs what tests the Python face into an environment (build/python), where the tests find it;
 # "torch [FOLDER]" PyTorch, transformers and accelerate beside it, which are large.
+# "docs [FOLDER]" installs what makes the documentation site into an environment (build/docs).
 # "deb" installs what builds the Debian packages: the list is that of debian/control.
 # "engines [FOLDER]" installs what runs models into a Python environment (build/engines), where the tests find it.
 set -eu
@@ -14,6 +15,13 @@ if [ "$what" = engines ]; then
   "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime
   "$folder/bin/python3" -m pip install --quiet --upgrade --no-deps openvino # its library needs no package
   echo "situ: engines are in $folder; SITU_ONNXRUNTIME=$folder makes situ use them" >&2
+  exit 0
+fi
+
+if [ "$what" = docs ]; then
+  folder=${2:-build/docs}
+  [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
+  "$folder/bin/python3" -m pip install --quiet --upgrade sphinx myst-parser furo
   exit 0
 fi
 
