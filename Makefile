@@ -3,11 +3,11 @@ BUILD ?= build
 NINJA = ninja $$([ -t 1 ] || echo --quiet) -C $(BUILD)
 MESON_TEST = meson test -C $(BUILD) --print-errorlogs --no-rebuild
 
-.PHONY: all demo test check bench bench-learned fuzz format docs install clean setup-build setup-test setup-check
+.PHONY: all demo test check bench bench-learned fuzz format docs site install deb clean setup-build setup-test setup-check setup-deb
 all: setup-build $(BUILD)/build.ninja
 	@$(NINJA)
 
-setup-build setup-test setup-check:
+setup-build setup-test setup-check setup-deb:
 	@tools/setup.sh $(@:setup-%=%)
 
 $(BUILD)/build.ninja:
@@ -49,6 +49,16 @@ docs: all
 
 install: all
 	@meson install -C $(BUILD)
+
+# The documentation site, in build/site.
+site: all
+	@[ -x $(BUILD)/docs/bin/sphinx-build ] || tools/setup.sh docs $(BUILD)/docs
+	@SITU_LIBRARY=$(BUILD)/libsitu.so $(BUILD)/docs/bin/sphinx-build -q -W --keep-going -c docs . $(BUILD)/site
+	@cp $(BUILD)/site/README.html $(BUILD)/site/index.html && echo $(BUILD)/site/index.html
+
+# Debian packages of the tool, the library, its headers and the Python face, in build/deb.
+deb: setup-deb
+	@tools/deb.sh $(BUILD)
 
 clean:
 	@rm -rf $(BUILD) $(BUILD)-*

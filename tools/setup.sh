@@ -3,6 +3,8 @@
 # Says what and why; does nothing when all is there. Exits 1 with advice where it cannot help.
 # "python [FOLDER]" installs what tests the Python face into an environment (build/python), where the tests find it;
 # "torch [FOLDER]" PyTorch, transformers and accelerate beside it, which are large.
+# "docs [FOLDER]" installs what makes the documentation site into an environment (build/docs).
+# "deb" installs what builds the Debian packages: the list is that of debian/control.
 # "engines [FOLDER]" installs what runs models into a Python environment (build/engines), where the tests find it.
 set -eu
 what=${1:-build}
@@ -13,6 +15,13 @@ if [ "$what" = engines ]; then
   "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime
   "$folder/bin/python3" -m pip install --quiet --upgrade --no-deps openvino # its library needs no package
   echo "situ: engines are in $folder; SITU_ONNXRUNTIME=$folder makes situ use them" >&2
+  exit 0
+fi
+
+if [ "$what" = docs ]; then
+  folder=${2:-build/docs}
+  [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
+  "$folder/bin/python3" -m pip install --quiet --upgrade sphinx myst-parser furo
   exit 0
 fi
 
@@ -48,6 +57,12 @@ need_library clp coinor-libcbc-dev
 need_file /usr/include/coin/Cbc_C_Interface.h coinor-libcbc-dev # clp alone may be there without it
 need_library openblas libopenblas-serial-dev # products of matrices of learned policies; gemm_plain.c without it
 need_library zlib zlib1g-dev # clp is linked with it, its package does not bring it
+verb=install
+if [ "$what" = deb ]; then
+  cd "$(dirname "$0")/.."
+  verb=build-dep missing=""
+  dpkg-checkbuilddeps 2>/dev/null || missing=" ./"
+fi
 case $what in
   test|check) need_library cmocka libcmocka-dev ;;
 esac
@@ -72,7 +87,7 @@ fi
 run=""
 if [ "$(id -u)" != 0 ]; then
   if ! command -v sudo >/dev/null 2>&1; then
-    echo "situ: neither root nor sudo; ask an administrator to run: apt-get install$missing" >&2
+    echo "situ: neither root nor sudo; ask an administrator to run: apt-get $verb$missing" >&2
     exit 1
   fi
   run="sudo"
@@ -82,4 +97,4 @@ export DEBIAN_FRONTEND=noninteractive
 # Lists may be absent or old on a fresh machine; a failed refresh is no harm when the packages are known.
 $run apt-get update -qq >&2 || true
 # shellcheck disable=SC2086  # the list is meant to be split
-$run apt-get install -y -qq --no-install-recommends $missing >&2
+$run apt-get $verb -y -qq --no-install-recommends $missing >&2
