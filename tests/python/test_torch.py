@@ -270,9 +270,9 @@ def test_accelerate_loads_a_model_by_our_device_map(family, tmp_path):
     with torch.device("meta"):
         empty = kind(config).eval()
         graph = situ.torch.graph(empty, {"input_ids": torch.zeros(1, 6, dtype=torch.int64), "return_dict": False})
-    layers = sorted({situ.torch._layer_of(op.layer or "") for op in graph} - {None})
+    layers = sorted({situ.torch.layer_of(op.layer or "") for op in graph} - {None})
     assert len(layers) == 4
-    fix = {op.name: "gpu1" if situ.torch._layer_of(op.layer or "") in layers[2:] else "gpu0" for op in graph}
+    fix = {op.name: "gpu1" if situ.torch.layer_of(op.layer or "") in layers[2:] else "gpu0" for op in graph}
     for plan in (situ.place(graph, MACHINE, steps=50), situ.place(graph, MACHINE, fix=fix, fusion="none")):
         entries = plan.to_device_map()
         accelerate.utils.modeling.check_device_map(whole, entries)
