@@ -31,7 +31,8 @@ typedef struct writer {
   ROW(ort_names)         \
   ROW(openvino_affinity) \
   ROW(torch_pipelining)  \
-  ROW(torchtitan)
+  ROW(torchtitan)        \
+  ROW(iree)
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
 
