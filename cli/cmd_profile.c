@@ -46,7 +46,8 @@ const command profile_command = {
         "folds, or fuses into another, have none of their own; the table has fusions as groups, and what a hand-over "
         "between two workers costs. With --from a profile that was made elsewhere is read instead: that of ONNX "
         "Runtime, "
-        "layer times of TensorRT, counters of OpenVINO. Exit code 8 when there is no engine or it fails.",
+        "layer times of TensorRT, counters of OpenVINO, a trace of PyTorch. Exit code 8 when there is no engine or it "
+        "fails.",
     .examples =
         "situ profile model.onnx -o costs.json\n"
         "situ place model.onnx --platform '2*cpu' --cost-table costs.json\n"

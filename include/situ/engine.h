@@ -3,7 +3,7 @@
  * An engine is a library of others that is found at run time and works in processes of its own, so that whatever
  * becomes of it, the caller goes on: a crash, a hang or nonsense is the status ENGINE. Measurements need the machine
  * for themselves; two at once disturb each other. docs/engines.md says where libraries are looked for; the environment
- * variables SITU_ONNXRUNTIME and SITU_OPENVINO name them. */
+ * variables SITU_ONNXRUNTIME, SITU_OPENVINO and SITU_PYTORCH name them. */
 #ifndef SITU_ENGINE_H
 #define SITU_ENGINE_H
 
@@ -67,8 +67,8 @@ typedef struct situ_profile situ_profile;
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
                                         situ_error *error);
 /* The same from a profile that was made elsewhere, without an engine: ONNX Runtime's JSON trace, TensorRT's layer
- * times, OpenVINO's average counters. Of the options `read` counts. The first run of a trace is left out; kernels count
- * to the nodes that they name. BAD_INPUT where it is no such profile.
+ * times, OpenVINO's average counters, a trace of PyTorch's profiler. Of the options `read` counts. The first run of a
+ * trace is left out; kernels count to the nodes that they name. BAD_INPUT where it is no such profile.
  */
 SITU_API situ_status situ_profile_read(situ_profile **out, const char *model, const char *path,
                                        const situ_measure_options *options, situ_error *error);

@@ -39,7 +39,8 @@ def place(
     `example_inputs`, a tuple of arguments or a dict of keyword arguments.
     platform: "cpu+2*a100-80g", "this-host", a platform file or a situ.Platform.
     costs: a cost model by name; or times in ns that replace estimates: a function of (Operator, Device), a mapping
-    {operator: {class: ns}} or a data frame. None keeps the estimate, infinity says that it cannot run there.
+    {operator: {class: ns}} or a data frame. None keeps the estimate, infinity says that it cannot run there. Or a whole
+    cost table, as situ.costs and situ.torch.profile make it.
     fix: a file of pins, or {operator: device}. start: a placement to start from, likewise.
     progress: a function of Progress, called every 10 ms or so, which may return True to stop; True or False for a bar.
     options: those of `situ place`, `--time-limit 2` as time_limit=2.

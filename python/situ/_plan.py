@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas
 
     from ._options import Options, Unpack
+    from ._torch_measure import Measured
 
 
 class Instance:
@@ -393,6 +394,12 @@ class Plan:
         from . import torch as situ_torch
 
         return situ_torch.device_map(self, devices)
+
+    def measure(self, example_inputs: Any = None, devices: Mapping[str, Any] | None = None, **how: int) -> Measured:
+        """Runs the torch module of a plan by it, and sets its times beside the prediction: situ.torch.measure."""
+        from . import torch as situ_torch
+
+        return situ_torch.measure(self, example_inputs, devices, **how)
 
     # ---- files ----
 

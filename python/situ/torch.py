@@ -1,327 +1,34 @@
-"""PyTorch in and out: modules as graphs through torch.export, plans as device maps, split points, and runs.
+"""PyTorch in and out: modules as graphs through torch.export; plans as device maps, split points and runs; measured
+costs.
 
 import situ.torch
-plan = situ.place(module, "cpu+2*a100-80g", example_inputs=(x,))
-model = accelerate.dispatch_model(module, situ.torch.device_map(plan))"""
+profile = situ.torch.profile(module, (x,))
+plan = situ.place(profile.graph, "2*cpu", costs=profile)
+print(situ.torch.measure(plan))"""
 
 from __future__ import annotations
 
-import math
-import operator
-import re
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping
 
-import torch
-from torch.export import ExportedProgram
-from torch.utils import _pytree as pytree
-
-from ._graph import Graph, Operator
-from ._library import BadArgument, Unsupported
+from ._exported import TorchGraph, graph, graph_of, layer_of
+from ._torch_measure import Measured, Profile, measure, profile
+from ._torch_run import Runner, device_names, run
 
 if TYPE_CHECKING:
     from ._plan import Plan
 
-_DTYPES = {
-    "float64": "f64",
-    "float32": "f32",
-    "float16": "f16",
-    "bfloat16": "bf16",
-    "int64": "i64",
-    "int32": "i32",
-    "int16": "i16",
-    "int8": "i8",
-    "uint64": "u64",
-    "uint32": "u32",
-    "uint16": "u16",
-    "uint8": "u8",
-    "bool": "bool",
-    "complex64": "c64",
-    "complex128": "c128",
-}
-# ATen's operators by the kinds of ONNX, whose fusion and efficiency situ knows; others bear ATen's names.
-_KINDS = {
-    "conv1d": "Conv",
-    "conv2d": "Conv",
-    "conv3d": "Conv",
-    "convolution": "Conv",
-    "linear": "MatMul",
-    "matmul": "MatMul",
-    "mm": "MatMul",
-    "bmm": "MatMul",
-    "baddbmm": "MatMul",
-    "addmm": "Gemm",
-    "conv_transpose2d": "ConvTranspose",
-    "scaled_dot_product_attention": "Attention",
-    "embedding": "Gather",
-    "index": "Gather",
-    "index_select": "Gather",
-    "relu": "Relu",
-    "gelu": "Gelu",
-    "silu": "Swish",
-    "sigmoid": "Sigmoid",
-    "tanh": "Tanh",
-    "hardswish": "HardSwish",
-    "hardsigmoid": "HardSigmoid",
-    "hardtanh": "Clip",
-    "clamp": "Clip",
-    "softmax": "Softmax",
-    "_softmax": "Softmax",
-    "log_softmax": "LogSoftmax",
-    "layer_norm": "LayerNormalization",
-    "native_layer_norm": "LayerNormalization",
-    "group_norm": "GroupNormalization",
-    "_native_batch_norm_legit_no_training": "BatchNormalization",
-    "batch_norm": "BatchNormalization",
-    "rms_norm": "RMSNormalization",
-    "max_pool2d": "MaxPool",
-    "max_pool2d_with_indices": "MaxPool",
-    "avg_pool2d": "AveragePool",
-    "adaptive_avg_pool2d": "AveragePool",
-    "add": "Add",
-    "sub": "Sub",
-    "mul": "Mul",
-    "div": "Div",
-    "pow": "Pow",
-    "neg": "Neg",
-    "exp": "Exp",
-    "sqrt": "Sqrt",
-    "rsqrt": "Sqrt",
-    "mean": "ReduceMean",
-    "sum": "ReduceSum",
-    "where": "Where",
-    "cat": "Concat",
-    "stack": "Concat",
-    "slice": "Slice",
-    "select": "Gather",
-    "split": "Split",
-    "split_with_sizes": "Split",
-    "chunk": "Split",
-    "clone": "Identity",
-    "_to_copy": "Cast",
-    "to": "Cast",
-    "cos": "Cos",
-    "sin": "Sin",
-    "arange": "Range",
-    "full": "ConstantOfShape",
-    "view": "Reshape",
-    "reshape": "Reshape",
-    "_unsafe_view": "Reshape",
-    "flatten": "Flatten",
-    "unflatten": "Reshape",
-    "unsqueeze": "Unsqueeze",
-    "squeeze": "Squeeze",
-    "permute": "Transpose",
-    "transpose": "Transpose",
-    "t": "Transpose",
-    "expand": "Expand",
-    "detach": "Identity",
-    "alias": "Identity",
-}
-_RECURRENT = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"}
-_KINDS.update({f"{name}{cell}": kind for name, kind in _RECURRENT.items() for cell in ("", "_cell")})
-# They only look at bytes in another way: at all of them, so that they are no operators here; at some, or at some twice.
-_SAME = set("view reshape _unsafe_view flatten unflatten unsqueeze squeeze permute transpose t detach alias".split())
-_VIEWS = _SAME | {"expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind"}
-
-
-class TorchGraph(Graph):
-    """The graph of an exported module. It keeps the program, whose weights are those of the module, not copies."""
-
-    def __init__(self, name: str, program: ExportedProgram):
-        super().__init__(name)
-        self.program = program
-        self.operator_of: dict[str, str] = {}  #: from the name of a node of the program to its operator
-        self.reader_of: dict[str, str] = {}  #: from each parameter and buffer to the first operator that reads it
-        self.states: dict[str, int] = {}  #: bytes of each parameter and buffer of the module
-
-
-def _dtype(value: torch.Tensor) -> str | None:
-    name = str(value.dtype).removeprefix("torch.")
-    return _DTYPES.get(name, "f8" if name.startswith("float8") else None)
-
-
-def _size(value: Any) -> int:
-    """Bytes of the elements of a tensor."""
-    return int(value.numel()) * value.element_size() if isinstance(value, torch.Tensor) else 0
-
-
-def _outputs(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (tuple, list)) else [value]
-
-
-def _aten(node: torch.fx.Node) -> str:
-    """The name of the operator of a node: "linear" for aten.linear.default."""
-    schema = getattr(node.target, "_schema", None)
-    name = schema.name.split("::")[-1] if schema is not None else getattr(node.target, "__name__", str(node.target))
-    return str(name).rstrip("_") or str(name)
-
-
-def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
-    """Operations of a node: 2 for each multiplication with addition, 1 for each element that others write."""
-    shapes = [tuple(t.shape) if isinstance(t, torch.Tensor) else () for t in inputs]
-    elements = sum(int(t.numel()) for t in outputs if isinstance(t, torch.Tensor))
-    if aten in _VIEWS:
-        return 0
-    if aten.startswith("conv") and len(shapes) > 1 and len(shapes[1]) > 2:
-        made = elements if "transpose" not in aten else math.prod(shapes[0])
-        return int(2 * made * math.prod(shapes[1][1:]))
-    if aten in ("linear", "mm", "bmm", "matmul") and shapes[0]:
-        return int(2 * elements * shapes[0][-1])
-    if aten in ("addmm", "baddbmm") and len(shapes) > 1:
-        return int(2 * elements * shapes[1][-1])
-    if aten.removesuffix("_cell") in _RECURRENT:
-        weights = shapes[3 if aten.startswith("lstm") else 2 :]  # after the input and the states
-        return int(2 * math.prod(shapes[0][:-1]) * sum(math.prod(s) for s in weights if len(s) == 2))
-    if aten == "scaled_dot_product_attention":
-        queries, keys, values = shapes[:3]
-        return int(2 * math.prod(queries[:-1]) * keys[-2] * (queries[-1] + values[-1]))
-    return elements
-
-
-def _values(arguments: Any) -> Iterator[Any]:
-    """What nodes in these arguments stand for."""
-    for leaf in pytree.tree_leaves(arguments):
-        if isinstance(leaf, torch.fx.Node):
-            yield leaf.meta.get("val")
-
-
-def _module_of(node: torch.fx.Node) -> str:
-    """The path of the innermost module that a node is part of."""
-    stack = node.meta.get("nn_module_stack") or {}
-    path = str(list(stack.values())[-1][0]) if stack else ""
-    return re.sub(r"^L\['self'\]\.?|@\d+$", "", path)
-
-
-def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None, name: str | None = None) -> TorchGraph:
-    """The graph of a module, or of a program that is exported already: shapes, types, work and bytes. No weight is
-    read, so the module may be on the device "meta". `example_inputs`: a tuple of arguments, or a dict by keyword."""
-    if isinstance(module, ExportedProgram):
-        program = module
-    else:
-        if example_inputs is None:
-            raise BadArgument(
-                "a torch module needs example_inputs: a tuple of arguments or a dict of keyword arguments"
-            )
-        keywords = dict(example_inputs) if isinstance(example_inputs, Mapping) else {}
-        several = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
-        arguments = () if keywords else tuple(several)
-        with torch.no_grad():
-            program = _without_dropout(torch.export.export(module, arguments, keywords, strict=False))
-    program = program.run_decompositions({})  # functional: nothing is changed in place
-    made = TorchGraph(name or type(module).__name__, program)
-    states = {
-        spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None
-    }
-    made.states = {state: _size(_state(program, state)) for state in states.values()}
-    readers: dict[str, list[str]] = {}  # of each state
-    maker: dict[torch.fx.Node, tuple[str, int]] = {}  # the operator, and which of its outputs
-    consumers: dict[tuple[str, int], list[str]] = {}
-    outputs: dict[str, list[Any]] = {}
-    for node in program.graph.nodes:
-        if node.op != "call_function":
-            continue
-        if node.target is operator.getitem:
-            source, index = node.args[0], node.args[1]
-            if source in maker:
-                maker[node] = (maker[source][0], index)
-            continue
-        if _aten(node) in _SAME and node.args[0] in maker:
-            maker[node] = maker[node.args[0]]
-            continue
-        op = _operator(node, made)
-        maker[node] = (op.name, 0)
-        outputs[op.name] = _outputs(node.meta.get("val"))
-        for source in node.all_input_nodes:
-            if source in maker:
-                used = consumers.setdefault(maker[source], [])
-                used += [] if op.name in used else [op.name]
-            elif source.name in states:
-                readers.setdefault(states[source.name], []).append(op.name)
-    made.reader_of = {state: names[0] for state, names in readers.items()}
-    for state, name in made.reader_of.items():
-        made[name].weight_bytes += made.states[state]
-    read = {id(_state(program, state)): name for state, name in made.reader_of.items()}
-    for state in made.states:  # tied parameters: one tensor of several names, of which the program reads one
-        if id(_state(program, state)) in read:
-            made.reader_of.setdefault(state, read[id(_state(program, state))])
-    _colocate(made, readers)
-    for producer, values in outputs.items():
-        for index, value in enumerate(values):
-            if isinstance(value, torch.Tensor) and (producer, index) in consumers:
-                shape = tuple(int(n) for n in value.shape)
-                made.add_tensor(producer, _size(value), consumers[producer, index], shape=shape, dtype=_dtype(value))
-    if not made.operators:
-        raise Unsupported("the exported module has no operators", made.name)
-    return made
-
-
-def _without_dropout(program: ExportedProgram) -> ExportedProgram:
-    """Without dropout that drops nothing, which would become copies."""
-    for node in list(program.graph.nodes):
-        idle = node.target is torch.ops.aten.dropout.default and node.args[2] is False
-        if idle and not any(user.op == "output" for user in node.users):
-            node.replace_all_uses_with(node.args[0])
-            program.graph.erase_node(node)
-    return program
-
-
-def _state(program: ExportedProgram, name: str) -> Any:
-    return program.state_dict[name] if name in program.state_dict else program.constants.get(name)
-
-
-def _operator(node: torch.fx.Node, made: TorchGraph) -> Operator:
-    """Adds the operator of a node."""
-    aten, path = _aten(node), _module_of(node)
-    inputs, outputs = list(_values((node.args, node.kwargs))), _outputs(node.meta.get("val"))
-    types = [t for t in (*outputs, *inputs) if isinstance(t, torch.Tensor)]
-    moved = 0 if aten in _VIEWS else sum(map(_size, (*inputs, *outputs)))
-    floating = next((t for t in types if t.is_floating_point()), types[0] if types else None)
-    op = made.add_operator(
-        f"{path}.{node.name}" if path else node.name,
-        kind=_KINDS.get(aten, aten),
-        layer=_layer_of(path) or path or None,
-        dtype=None if floating is None else _dtype(floating),
-        flops=_flops(aten, inputs, outputs),
-        moved_bytes=moved,
-    )
-    made.operator_of[node.name] = op.name
-    return op
-
-
-def _colocate(made: TorchGraph, readers: Mapping[str, list[str]]) -> None:
-    """Operators that read one parameter share a device; buffers, which are small, are copied instead."""
-    groups: list[set[str]] = []
-    for state in made.program.graph_signature.parameters:
-        names = set(readers.get(state, ()))
-        if len(names) > 1:
-            touching = [group for group in groups if group & names]
-            groups = [group for group in groups if group not in touching] + [names.union(*touching)]
-    for number, group in enumerate(groups):
-        for name in group:
-            made[name].colocation = number
-
-
-def _graph_of(plan: Plan) -> TorchGraph:
-    if not isinstance(plan.source, TorchGraph):
-        raise BadArgument("the plan is not of a torch module; give situ.load_plan the module or its graph as model")
-    return plan.source
-
-
-def _device_names(plan: Plan, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What each device is called outside: as given; else the host "cpu" and accelerators 0, 1, ... in their order."""
-    names: dict[str, Any] = {}
-    for device in plan.devices:
-        names[device.name] = "cpu" if device.is_host else sum(1 for name in names.values() if name != "cpu")
-    unknown = set(given or ()) - set(names)
-    if unknown:
-        raise BadArgument(f"the platform has no device {sorted(unknown)[0]}")
-    return {**names, **(given or {})}
-
-
-def _layer_of(path: str) -> str | None:
-    """The path down to its first number: "model.layers.3" of "model.layers.3.mlp"."""
-    found = re.match(r"(?:[^.]+\.)*?\d+(?=\.|$)", path)
-    return found.group() if found else None
+__all__ = [
+    "Measured",
+    "Profile",
+    "Runner",
+    "TorchGraph",
+    "device_map",
+    "graph",
+    "measure",
+    "profile",
+    "run",
+    "split_points",
+]
 
 
 def device_map(plan: Plan, devices: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -332,15 +39,15 @@ def device_map(plan: Plan, devices: Mapping[str, Any] | None = None) -> dict[str
     operators that hold most of its bytes. Place with granularity="layer" for plans whose layers are whole. Any other
     module that holds parameters is one entry too. `devices` says what devices are called; the default is
     like {"gpu0": 0, "cpu": "cpu"}."""
-    source, names = _graph_of(plan), _device_names(plan, devices)
+    source, names = graph_of(plan), device_names(plan, devices)
     placement = plan.placement
     held: dict[str, dict[str, int]] = {}  # entry -> device -> bytes
     modules = {state.rpartition(".")[0] for state in source.states}
-    whole = [m for m in modules if m and not any(_layer_of(other) and other.startswith(m + ".") for other in modules)]
+    whole = [m for m in modules if m and not any(layer_of(other) and other.startswith(m + ".") for other in modules)]
     for state, size in source.states.items():
         path = state.rpartition(".")[0]
         around = [m for m in whole if path == m or path.startswith(m + ".")]
-        entry = _layer_of(path) or min(around, key=len, default=state)
+        entry = layer_of(path) or min(around, key=len, default=state)
         reader = source.reader_of.get(state)
         device = placement[reader] if reader else ""
         by_device = held.setdefault(entry, {})
@@ -358,10 +65,10 @@ def split_points(plan: Plan) -> dict[str, Any]:
     layer of each stage but the first. Layers come in the order in which they run."""
     from torch.distributed.pipelining import SplitPoint
 
-    source, placement = _graph_of(plan), plan.placement
+    source, placement = graph_of(plan), plan.placement
     loads: dict[str, dict[str, int]] = {}
     for op in source:
-        layer = _layer_of(op.layer or "")
+        layer = layer_of(op.layer or "")
         if layer is not None:
             by_device = loads.setdefault(layer, {})
             by_device[placement[op.name]] = by_device.get(placement[op.name], 0) + op.weight_bytes + 1
@@ -372,90 +79,3 @@ def split_points(plan: Plan) -> dict[str, Any]:
             cuts[layer] = SplitPoint.BEGINNING
         before = device
     return cuts
-
-
-class Runner:
-    """Runs an exported module by its plan: each operator on its device, each tensor sent once to each device that needs
-    it. `devices` names the torch device of each device of the platform. `handovers` counts what the last run sent:
-    (tensor, from, to), weights and inputs of the module aside. Values live until the run ends: it is a check of plans,
-    not a server."""
-
-    def __init__(self, plan: Plan, devices: Mapping[str, Any] | None = None):
-        self.graph = _graph_of(plan)
-        names = {
-            name: "cpu" if device == "cpu" else f"cuda:{device}" for name, device in _device_names(plan, None).items()
-        }
-        self._torch_device = {name: torch.device(device) for name, device in {**names, **(devices or {})}.items()}
-        placement, program = plan.placement, self.graph.program
-        self._device_of = {node: placement[op] for node, op in self.graph.operator_of.items()}
-        self._weights: dict[tuple[str, str], Any] = {}
-        self._states = {
-            spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None
-        }
-        self.handovers: list[tuple[str, str, str]] = []
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        program = self.graph.program
-        flat = iter(pytree.tree_leaves((args, kwargs)))
-        values: dict[torch.fx.Node, Any] = {}
-        home: dict[torch.fx.Node, str] = {}  # the device of each value that an operator made
-        copies: dict[tuple[torch.fx.Node, str], Any] = {}
-        self.handovers = []
-        with torch.no_grad():
-            for node in program.graph.nodes:
-                if node.op == "placeholder":
-                    values[node] = None if node.name in self._states else next(flat)
-                elif node.op == "call_function":
-                    device = self._device_of[node.name] if node.name in self._device_of else home[node.args[0]]
-                    values[node] = self._run(node, device, values, home, copies)
-                    home[node] = device
-                elif node.op == "get_attr":
-                    values[node] = operator.attrgetter(str(node.target))(program.graph_module)
-                elif node.op == "output":
-                    results = node.args[0]
-        kinds = [spec.kind.name == "USER_OUTPUT" for spec in program.graph_signature.output_specs]
-        out = [values[r] if isinstance(r, torch.fx.Node) else r for r, wanted in zip(results, kinds) if wanted]
-        return pytree.tree_unflatten(out, program.call_spec.out_spec)
-
-    def _run(
-        self,
-        node: torch.fx.Node,
-        device: str,
-        values: dict[torch.fx.Node, Any],
-        home: dict[torch.fx.Node, str],
-        copies: dict[tuple[torch.fx.Node, str], Any],
-    ) -> Any:
-        at = self._torch_device[device]
-
-        def fetch(source: torch.fx.Node) -> Any:
-            if source.name in self._states:
-                key = (self._states[source.name], device)
-                if key not in self._weights:
-                    self._weights[key] = _to(_state(self.graph.program, key[0]), at)
-                return self._weights[key]
-            if home.get(source) == device:
-                return values[source]
-            if (source, device) not in copies:
-                if source in home and source.name not in self._device_of and source.target is not operator.getitem:
-                    # a view: what it looks at is sent, once, and looked at there
-                    copies[source, device] = self._run(source, device, values, home, copies)
-                else:
-                    copies[source, device] = _to(values[source], at)
-                    self.handovers += [(source.name, home[source], device)] if source in home else []
-            return copies[source, device]
-
-        args = torch.fx.node.map_arg(node.args, fetch)
-        kwargs = dict(torch.fx.node.map_arg(node.kwargs, fetch))
-        if kwargs.get("device") is not None:
-            kwargs["device"] = at
-        assert callable(node.target)
-        return node.target(*args, **kwargs)
-
-
-def _to(value: Any, device: torch.device) -> Any:
-    return pytree.tree_map(lambda t: t.to(device) if isinstance(t, torch.Tensor) else t, value)
-
-
-def run(plan: Plan, *args: Any, devices: Mapping[str, Any] | None = None, **kwargs: Any) -> Any:
-    """Runs the module of a plan once, as Runner does, with these arguments. Its result is that of the module."""
-    return Runner(plan, devices)(*args, **kwargs)

@@ -37,7 +37,8 @@ typedef struct engine {
 
 #define ENGINE_ROWS(ROW) \
   ROW(onnxruntime)       \
-  ROW(openvino)
+  ROW(openvino)          \
+  ROW(pytorch)
 #define ENGINE_DECLARE(NAME) extern const engine NAME##_engine;
 ENGINE_ROWS(ENGINE_DECLARE)
 

@@ -129,8 +129,8 @@ situ_status engine_hello(json_value **answer, worker *w, const engine *e, const 
   return fail_with(
       error, status, e->name,
       "was found neither in VIRTUAL_ENV nor in the packages of python3 nor by the system's loader (%s); set "
-      "%s to its path, or install it: pip install %s",
-      own.text, e->variable, e->name);
+      "%s to its path, or install it: pip install %.*s",
+      own.text, e->variable, (int)strcspn(e->package, "/"), e->package);
 }
 
 /* ---- the public table ---- */

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "engine/torch_trace.h"
 
 /* Adds what ran and for how long; of names that a fusion joined the first counts. */
 static bool add_kernel(json_value *events, const char *name, size_t n, double ms) {
@@ -73,16 +74,17 @@ static situ_status read_openvino(json_value *events, const char *line, situ_erro
 
 /* ---- which form it is ---- */
 
-static situ_status read_text(json_value **events, const char **title, const char *path, situ_error *error) {
+static situ_status read_text(foreign_profile *out, const char *path, situ_error *error) {
   file_view view = {0};
   TRY(file_open_text(&view, path, error));
   char *text = malloc(view.size_bytes + 1);
   if (text && view.size_bytes > 0) memcpy(text, view.bytes, view.size_bytes);
   if (text) text[view.size_bytes] = '\0';
   file_close(&view);
-  *events = json_new_array();
-  *title = "counters of OpenVINO";
-  situ_status status = text && *events ? read_openvino(*events, text, error) : fail_no_memory(error);
+  out->events = json_new_array();
+  out->title = "counters of OpenVINO";
+  out->n_first = 0;
+  situ_status status = text && out->events ? read_openvino(out->events, text, error) : fail_no_memory(error);
   free(text);
   return status;
 }
@@ -96,20 +98,22 @@ static bool begins_as_openvino(const char *path) {
   return same;
 }
 
-situ_status foreign_read(json_value **events, const char **title, int32_t *n_first, const char *path,
-                         situ_error *error) {
-  *events = NULL;
-  *n_first = 0;
-  if (begins_as_openvino(path)) return read_text(events, title, path, error);
-  TRY(json_read(events, path, error));
-  *title = "a profile of ONNX Runtime";
-  *n_first = 1;
-  if (!is_tensorrt(*events)) return SITU_STATUS_OK;
-  json_value *root = *events;
-  *events = json_new_array();
-  *title = "a profile of TensorRT";
-  *n_first = 0;
-  situ_status status = *events ? read_tensorrt(*events, root, error) : fail_no_memory(error);
+situ_status foreign_read(foreign_profile *out, const char *path, const onnx_parts *parts, situ_error *error) {
+  *out = (foreign_profile){.title = "a profile of ONNX Runtime", .n_first = 1};
+  if (begins_as_openvino(path)) return read_text(out, path, error);
+  TRY(json_read(&out->events, path, error));
+  bool tensorrt = is_tensorrt(out->events), torch = torch_trace_is(out->events);
+  if (!tensorrt && !torch) return SITU_STATUS_OK;
+  json_value *root = out->events;
+  out->events = json_new_array();
+  out->title = torch ? "a trace of PyTorch" : "a profile of TensorRT";
+  out->named = torch;
+  out->n_first = 0;
+  int32_t n_runs = 1;
+  situ_status status = !out->events ? fail_no_memory(error)
+                       : torch      ? torch_trace_read(out->events, &n_runs, root, parts, error)
+                                    : read_tensorrt(out->events, root, error);
+  if (n_runs > 1) out->n_first = 1;
   json_free(root);
   return status;
 }

@@ -5,11 +5,18 @@
 #define SITU_ENGINE_FOREIGN_H
 
 #include "base/json.h"
+#include "split/onnx_parts.h"
 
-/* Reads a profile: that of ONNX Runtime as it is, the per-layer times of TensorRT (trtexec --exportProfile, JSON), the
- * average counters of OpenVINO (benchmark_app -report_type average_counters, CSV). *title says which; *n_first how many
- * of its runs warmed up. *events is the caller's. BAD_INPUT where it is none. */
-situ_status foreign_read(json_value **events, const char **title, int32_t *n_first, const char *path,
-                         situ_error *error);
+typedef struct foreign_profile {
+  json_value *events; /* the caller's, also after failures */
+  const char *title;  /* what it is; static storage */
+  int32_t n_first;    /* how many of its runs warmed up */
+  bool named;         /* node i of the file is called "n<i>" */
+} foreign_profile;
+
+/* Reads a profile of the model of `parts`, which are one: that of ONNX Runtime as it is, the per-layer times of
+ * TensorRT (trtexec --exportProfile, JSON), the average counters of OpenVINO (benchmark_app -report_type
+ * average_counters, CSV), a trace of PyTorch's profiler. BAD_INPUT where it is none. */
+situ_status foreign_read(foreign_profile *out, const char *path, const onnx_parts *parts, situ_error *error);
 
 #endif

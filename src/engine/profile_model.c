@@ -136,17 +136,16 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_parts 
 /* A profile that was made elsewhere: its first run warms up, and what it says is all that is known of the whole. */
 static situ_status read_file(situ_profile *p, const char *path, const onnx_file *file, const onnx_parts *parts,
                              situ_error *error) {
-  json_value *events = NULL;
+  foreign_profile from;
   node_times times;
-  const char *title = "";
-  int32_t n_first = 0;
-  situ_status status = foreign_read(&events, &title, &n_first, path, error);
-  if (status == SITU_STATUS_OK) status = profile_read(&times, events, parts, n_first, false, p->arena, error);
-  json_free(events);
+  situ_status status = foreign_read(&from, path, parts, error);
+  if (status == SITU_STATUS_OK)
+    status = profile_read(&times, from.events, parts, from.n_first, from.named, p->arena, error);
+  json_free(from.events);
   TRY(status);
   p->n_runs = times.n_runs;
   for (int32_t v = 0; v < file->n_nodes; v++) p->whole_ns = sat_add(p->whole_ns, times.median_ns[v]);
-  snprintf(p->engine, sizeof p->engine, "%s", title);
+  snprintf(p->engine, sizeof p->engine, "%s", from.title);
   return take_times(p, &times, parts, error);
 }
 

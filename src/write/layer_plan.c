@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json.h"
 
 static bool is_expert(const situ_graph *g, int32_t v) { return strncmp(g->kind_name[g->kind[v]], "Experts", 7) == 0; }
 
@@ -80,6 +81,31 @@ situ_status layer_plan_keeps_ends(const layer_plan *l, const situ_problem *p, co
                           "has its embedding or its head on another device than the first and the last layer; %s does "
                           "not",
                           format);
+}
+
+situ_status layer_plan_find_stages(layer_plan *out, const situ_plan *plan, const situ_problem *p, const char *format,
+                                   situ_error *error) {
+  TRY(layer_plan_find(out, plan, p, false, format, error));
+  if (!out->layers.name)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model, "has no named layers, and %s names them", format);
+  return layer_plan_keeps_ends(out, p, format, error);
+}
+
+void layer_plan_quote_module(text_buffer *out, const char *path) {
+  text_buffer module = {0};
+  if (*path != '/') {
+    json_quote(out, path);
+    return;
+  }
+  for (size_t n; *path; path += n) {
+    path += *path == '/';
+    n = strcspn(path, "/");
+    bool repeated = path[n] == '/' && strncmp(path + n + 1, path, n) == 0 && path[2 * n + 1] == '.';
+    if (!repeated && n > 0) text_add(&module, "%s%.*s", module.length > 0 ? "." : "", (int)n, path);
+  }
+  out->failed |= module.failed;
+  json_quote(out, module.bytes ? module.bytes : "");
+  text_free(&module);
 }
 
 int32_t layer_plan_gpu(const situ_problem *p, int32_t device) {

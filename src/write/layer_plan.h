@@ -2,6 +2,7 @@
 #ifndef SITU_WRITE_LAYER_PLAN_H
 #define SITU_WRITE_LAYER_PLAN_H
 
+#include "base/text.h"
 #include "graph/layers.h"
 #include "plan/plan.h"
 #include "problem/problem.h"
@@ -27,6 +28,14 @@ void layer_plan_free(layer_plan *l);
  * with the last. */
 situ_status layer_plan_keeps_ends(const layer_plan *l, const situ_problem *problem, const char *format,
                                   situ_error *error);
+
+/* layer_plan_find and layer_plan_keeps_ends for stages of layers, which modules hold: UNSUPPORTED too where the layers
+ * have no names. */
+situ_status layer_plan_find_stages(layer_plan *out, const situ_plan *plan, const situ_problem *problem,
+                                   const char *format, situ_error *error);
+/* Adds the path of a module in quotes, of JSON and of TOML: as it is, or of a path of ONNX files that PyTorch exported,
+ * "/encoder/layer.0", whose steps repeat the one before where that is a list ("/layer1/layer1.0"). */
+void layer_plan_quote_module(text_buffer *out, const char *path);
 
 /* The number of a device among those of the platform that are no hosts; -1 for hosts. */
 int32_t layer_plan_gpu(const situ_problem *problem, int32_t device);

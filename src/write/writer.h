@@ -29,7 +29,10 @@ typedef struct writer {
   ROW(onnx_multidevice)  \
   ROW(ort_annotation)    \
   ROW(ort_names)         \
-  ROW(openvino_affinity)
+  ROW(openvino_affinity) \
+  ROW(torch_pipelining)  \
+  ROW(torchtitan)        \
+  ROW(iree)
 #define WRITER_DECLARE(NAME) extern const writer NAME##_writer;
 WRITER_ROWS(WRITER_DECLARE)
 

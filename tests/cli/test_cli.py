@@ -299,8 +299,8 @@ def test_plan_files_keep_their_schema():
 
 def test_every_writer_writes():
     names = {row["name"] for row in situ_json("list", "writers")["writers"]}
-    by_layer = {"llama.cpp", "vllm", "device-map", "exo"}  # of language models
-    of_onnx = {"onnx-parts", "onnx-multidevice", "ort-annotation", "ort-names", "openvino-affinity"}  # test_formats.py
+    by_layer = {"llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"}  # of language models
+    of_onnx = {"onnx-parts", "iree", "onnx-multidevice", "ort-annotation", "ort-names", "openvino-affinity"}  # test_formats.py
     for name in names - of_onnx - by_layer - {"split"}:  # split: of workload files
         situ("place", SMALL, *QUICK, "--objective", "throughput", "--write", f"{name}={name}.out")
         assert pathlib.Path(f"{name}.out").stat().st_size > 100, name

@@ -52,7 +52,7 @@ def engine(name="onnxruntime"):
 
 
 def test_engines_are_listed_with_where_they_are_or_why_not():
-    assert list(rows()) == ["onnxruntime", "openvino"]
+    assert list(rows()) == ["onnxruntime", "openvino", "pytorch"]
     for row in rows().values():
         assert bool(row["missing"]) != bool(row["version"]), row
     os.environ["SITU_ONNXRUNTIME"], kept = "/nowhere/at/all", os.environ.get("SITU_ONNXRUNTIME")
@@ -163,6 +163,65 @@ def test_counters_of_openvino_are_read():
     engine_name, times = times_from("counters.csv")
     assert engine_name == "counters of OpenVINO"
     assert times == {"first": 15000, "second": 0, "third": 1500000, "last": 0}, times
+
+
+def activations():
+    nodes = [node("Relu", ["x"], ["a"], "first"), node("Sigmoid", ["a"], ["b"], "second"),
+             node("Relu", ["b"], ["c"], "third"), node("Tanh", ["c"], ["y"], "last")]
+    pathlib.Path("m.onnx").write_bytes(model(graph(nodes, [value("x", [4])], [value("y", [4])])))
+
+
+def trace(*events):
+    """A trace of PyTorch: (category, name, start and duration in us, External id)."""
+    rows = [{"ph": "X", "cat": cat, "name": name, "tid": 7, "ts": ts, "dur": us, "args": {"External id": mark}}
+            for cat, name, ts, us, mark in events]
+    other = {"ph": "X", "cat": "cpu_op", "name": "aten::tanh", "tid": 8, "ts": 1, "dur": 900, "args": {}}
+    pathlib.Path("trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": [{"ph": "M"}, *rows, other]}))
+
+
+def test_traces_of_pytorch_are_read_by_the_order_of_operators_of_a_kind():
+    """Two runs, of which the first warms up: what an operator calls is in its time, a copy counts to what ran before it,
+    operators that work in place are those without the mark, another thread is none of the model's."""
+    activations()
+    times = [("aten::relu", 10), ("aten::sigmoid_", 20), ("aten::relu_", 30.5), ("aten::copy_", 4), ("aten::tanh", 40)]
+    run = [("cpu_op", name, 100 * k, us, k) for k, (name, us) in enumerate(times)] + [("cpu_op", "aten::clamp_min", 1, 8, 9)]
+    slow = [(cat, name, ts, us / 2 if us < 10 else 2 * us, mark) for cat, name, ts, us, mark in run]
+    trace(*slow, *((cat, name, 1000 + ts, us, 10 + mark) for cat, name, ts, us, mark in run))
+    engine_name, found = times_from("trace.json")
+    assert engine_name == "a trace of PyTorch"
+    assert found == {"first": 10000, "second": 20000, "third": 34500, "last": 40000}, found
+
+
+def test_kernels_on_a_gpu_are_the_time_of_what_launched_them():
+    """aten::relu launches from within: 3 + 2 us; a copy to the GPU is of the operator that made it."""
+    activations()
+    trace(("cpu_op", "aten::relu", 0, 90, 1), ("cpu_op", "aten::clamp_min", 5, 50, 2), ("cpu_op", "aten::sigmoid", 100, 90, 3),
+          ("cpu_op", "aten::relu", 200, 90, 4), ("cpu_op", "aten::tanh", 300, 90, 5), ("kernel", "a", 400, 3, 2),
+          ("kernel", "b", 410, 2, 1), ("kernel", "c", 420, 7, 3), ("gpu_memcpy", "d", 430, 11, 4), ("kernel", "e", 440, 13, 5))
+    assert times_from("trace.json")[1] == {"first": 5000, "second": 7000, "third": 11000, "last": 13000}
+
+
+def test_annotations_that_name_nodes_say_what_ran():
+    """Three operators of unknown kinds, annotated; the tanh by its kind."""
+    activations()
+    trace(*(("user_annotation", name, 100 * k, 50 + k, 2 * k) for k, name in enumerate(["first", "second", "third"])),
+          *(("cpu_op", "my::own", 100 * k + 1, 40, 2 * k + 1) for k in range(3)), ("cpu_op", "aten::tanh", 400, 60, 9))
+    assert times_from("trace.json")[1] == {"first": 50000, "second": 51000, "third": 52000, "last": 60000}
+
+
+def test_a_trace_of_another_model_is_refused():
+    activations()
+    trace(*(("cpu_op", "aten::conv2d", 100 * k, 50, k) for k in range(3)), ("cpu_op", "aten::tanh", 400, 60, 9))
+    # 150 of 210 us
+    situ("profile", "m.onnx", "--from", "trace.json", code=3, err="71 % of its time is of operators that the model has not")
+    pathlib.Path("trace.json").write_text('{"traceEvents": []}')
+    situ("profile", "m.onnx", "--from", "trace.json", code=3, err="100 % of its time")
+
+
+def test_pytorch_says_that_it_runs_no_files():
+    engine("pytorch")
+    activations()
+    situ("profile", "m.onnx", "--engine", "pytorch", code=3, err="PyTorch reads no ONNX files; situ.torch in Python")
 
 
 def test_time_of_shapes_that_the_reader_folds_is_where_they_run():

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -134,8 +135,55 @@ def test_openvino_obeys_affinities():
     assert done.returncode == 0 and "obeyed" in done.stdout, done.stderr
 
 
+def called_devices(folder):
+    """The device that the operands of each call of main.mlir were moved to or made on, by the part called."""
+    at, called = {}, {}
+    device_of = [part["device"] for part in json.loads(pathlib.Path(folder, "manifest.json").read_text())["parts"]]
+    for line in pathlib.Path(folder, "main.mlir").read_text().splitlines():
+        moved = re.match(r" *(%\w+) = flow\.tensor\.transfer %\w+ : tensor<4xf32> to #hal\.device\.promise<@(\w+)>$", line)
+        back = re.match(r" *(%\w+) = torch_c\.from_builtin_tensor (%\w+) : tensor<4xf32> -> !torch\.vtensor<\[4\],f32>$", line)
+        call = re.match(r" *(%\w+) = func\.call @part(\d+)\((%\w+)\) : \(!torch\.vtensor<\[4\],f32>\) -> \(.*\)$", line)
+        if moved:
+            at[moved[1]] = moved[2]
+        elif back:
+            at[back[1]] = at[back[2]]
+        elif call:
+            called[int(call[2])] = at[call[3]]
+            at[call[1]] = device_of[int(call[2])]
+    return called, dict(enumerate(device_of))
+
+
+def test_parts_for_iree_are_called_on_the_devices_that_their_inputs_were_moved_to():
+    for platform, flags in (("cpu+t4-16g", ["cpu=local[0]", "gpu0=cuda[0]"]), ("2*cpu", ["cpu0=local[0]", "cpu1=local[1]"])):
+        assert place("iree", platform, platform=platform) is None
+        called, planned = called_devices(platform)
+        assert called == planned and len(set(called.values())) == 2, called
+        lines = pathlib.Path(platform, "flags.txt").read_text().splitlines()
+        assert lines == ["--iree-hal-target-device=" + flag for flag in flags]
+
+
+def test_iree_obeys_transfers():
+    """As docs/run-your-plan.md says, with cores as devices: the compiler's own answer, and what comes out."""
+    compiler = shutil.which("iree-compile")
+    if not compiler:
+        raise Skip("iree-compile is not in the path (pip install iree-base-compiler iree-base-runtime onnx)")
+    assert place("iree", "out", platform="2*cpu") is None
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs/run-your-plan.md").read_text()
+    code = page[page.index("## IREE"):].split("```python\n")[1].split("```")[0].replace("FOLDER", "out")
+    subprocess.run([pathlib.Path(compiler).with_name("python"), "-c", code], check=True)
+    flags = [*pathlib.Path("out/flags.txt").read_text().split(), "--iree-hal-local-target-device-backends=llvm-cpu",
+             "--iree-llvmcpu-target-cpu=generic"]
+    for more in (["--compile-to=stream", "-o", "stream.mlir"], ["-o", "model.vmfb"]):
+        subprocess.run([compiler, "out/model.mlir", *flags, *more], check=True)
+    works = re.findall(r"stream\.cmd\.execute on\(#hal\.device\.affinity<@(\w+)>\)", pathlib.Path("stream.mlir").read_text())
+    assert works == ["cpu0", "cpu1", "cpu0"], works
+    ran = subprocess.run(["iree-run-module", "--module=model.vmfb", "--device=local-task", "--device=local-task", "--function=main",
+                          "--input=4xf32=-1 2 -3 4"], check=True, capture_output=True, text=True).stdout
+    assert "4xf32=0 2 0 4" in ran, ran
+
+
 def test_other_models_than_onnx_are_refused():
-    for writer in "ort-annotation", "ort-names", "openvino-affinity", "onnx-multidevice":
+    for writer in "ort-annotation", "ort-names", "openvino-affinity", "onnx-multidevice", "iree":
         refused = subprocess.run([SITU, "place", SMALL, *QUICK, "--write", f"{writer}=none"], capture_output=True, text=True)
         assert refused.returncode == 6 and "is no ONNX model" in refused.stderr, refused
 

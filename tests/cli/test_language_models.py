@@ -20,7 +20,7 @@ def language_model():
 
 def test_a_language_model_is_written_for_each_engine():
     path = language_model()
-    for name in ("llama.cpp", "vllm", "device-map", "exo"):
+    for name in ("llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"):
         situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--write", f"{name}=out")
         assert pathlib.Path("out").stat().st_size > 30, name
     situ("place", path, "--platform", "cpu+2*rtx3090", "--granularity", "block", *QUICK, "--unused", "cpu", "--context", "700", "--write", "llama.cpp=out")

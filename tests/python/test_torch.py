@@ -1,5 +1,7 @@
 """PyTorch in and out: graphs of modules, plans that run, device maps that accelerate takes."""
+import json
 import math
+from collections import OrderedDict
 
 import pytest
 
@@ -230,6 +232,33 @@ def test_split_points_are_where_the_device_changes():
     torch.testing.assert_close(call(pipe, inputs)[0], call(module, inputs))
 
 
+def test_written_stages_are_loaded_by_pipelining_and_torchtitan(tmp_path):
+    """As docs/run-your-plan.md says."""
+    pipelining = pytest.importorskip("torch.distributed.pipelining", reason="torch.distributed is absent")
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.11 brings tomllib")
+    torch.manual_seed(0)
+    module = nn.Sequential(OrderedDict(tok_embeddings=nn.Embedding(20, 8), layers=nn.Sequential(
+        *(nn.Sequential(OrderedDict(up=nn.Linear(8, 8), act=nn.ReLU())) for _ in range(4))), norm=nn.LayerNorm(8), output=nn.Linear(8, 20))).eval()
+    inputs = (torch.randint(0, 20, (2, 5)),)
+    graph = situ.torch.graph(module, inputs)
+    first = {op.name for op in graph if op.layer in ("tok_embeddings", "layers.0", "layers.1")}
+    plan = situ.place(graph, MACHINE, fix={op.name: "gpu0" if op.name in first else "gpu1" for op in graph}, objective="throughput")
+    plan.write("torch-pipelining", tmp_path / "stages.json")
+    stages = json.loads((tmp_path / "stages.json").read_text())
+    assert stages == {"split_points": {"layers.2": "BEGINNING"}, "devices": ["gpu0", "gpu1"]}
+    spec = {module: pipelining.SplitPoint[kind] for module, kind in stages["split_points"].items()}
+    assert spec == situ.torch.split_points(plan)
+    pipe = pipelining.pipeline(module, mb_args=inputs, split_spec=spec)
+    assert pipe.num_stages == len(stages["devices"])
+    torch.testing.assert_close(call(pipe, inputs)[0], call(module, inputs))
+    plan.write("torchtitan", tmp_path / "stages.toml")
+    parallelism = tomllib.loads((tmp_path / "stages.toml").read_text())["parallelism"]
+    assert parallelism == {"pipeline_parallel_degree": 2, "module_fqns_per_model_part": [
+        ["tok_embeddings", "layers.0", "layers.1"], ["layers.2", "layers.3", "norm", "output"]]}
+    for part in parallelism["module_fqns_per_model_part"]:  # whatever it names is there
+        assert all(module.get_submodule(name) is not None for name in part)
+
+
 def test_what_cannot_be_is_said():
     module, inputs = made("mlp")
     with pytest.raises(situ.BadArgument, match="example_inputs"):
@@ -270,9 +299,9 @@ def test_accelerate_loads_a_model_by_our_device_map(family, tmp_path):
     with torch.device("meta"):
         empty = kind(config).eval()
         graph = situ.torch.graph(empty, {"input_ids": torch.zeros(1, 6, dtype=torch.int64), "return_dict": False})
-    layers = sorted({situ.torch._layer_of(op.layer or "") for op in graph} - {None})
+    layers = sorted({situ.torch.layer_of(op.layer or "") for op in graph} - {None})
     assert len(layers) == 4
-    fix = {op.name: "gpu1" if situ.torch._layer_of(op.layer or "") in layers[2:] else "gpu0" for op in graph}
+    fix = {op.name: "gpu1" if situ.torch.layer_of(op.layer or "") in layers[2:] else "gpu0" for op in graph}
     for plan in (situ.place(graph, MACHINE, steps=50), situ.place(graph, MACHINE, fix=fix, fusion="none")):
         entries = plan.to_device_map()
         accelerate.utils.modeling.check_device_map(whole, entries)

@@ -2,6 +2,7 @@
  * refused. */
 #include "../scenario.h"
 #include "situ/write.h"
+#include "write/layer_plan.h"
 
 enum { LAYERS = 6, OPERATORS = 2 * LAYERS + 2 };
 
@@ -140,6 +141,53 @@ static void a_device_map_names_each_module_once(void **state) {
   expect_refused("device-map", "01211111111111", "whole layers");
 }
 
+static void pipelining_splits_at_the_first_layer_of_each_stage_but_the_first(void **state) {
+  (void)state;
+  scenario s = network();
+  char *text = write(&s, "torch-pipelining", "11111112200000", NULL); /* layers 0-2, layer 3, layers 4-5 */
+  assert_string_equal(text,
+                      "{\n  \"split_points\": {\"model.layers.3\": \"BEGINNING\", \"model.layers.4\": "
+                      "\"BEGINNING\"},\n  \"devices\": [\"d1\", \"d2\", \"d0\"]\n}\n");
+  free(text);
+  text = write(&s, "torch-pipelining", "11111111111111", NULL);
+  assert_string_equal(text, "{\n  \"split_points\": {},\n  \"devices\": [\"d1\"]\n}\n");
+  free(text);
+  scenario_free(&s);
+  expect_refused("torch-pipelining", "11122111122222", "do not follow each other");
+  expect_refused("torch-pipelining", "11111112222221", "another device than the first and the last layer");
+}
+
+static void torchtitan_gets_the_modules_of_each_stage(void **state) {
+  (void)state;
+  scenario s = network();
+  char *text = write(&s, "torchtitan", "11111112222222", NULL);
+  assert_string_equal(text,
+                      "[parallelism]\npipeline_parallel_degree = 2\nmodule_fqns_per_model_part = [\n"
+                      "  [\"embed\", \"model.layers.0\", \"model.layers.1\", \"model.layers.2\"], # \"d1\"\n"
+                      "  [\"model.layers.3\", \"model.layers.4\", \"model.layers.5\", \"lm_head\"], # \"d2\"\n]\n");
+  free(text);
+  scenario_free(&s);
+  expect_refused("torchtitan", "21111111111111", "another device than the first and the last layer");
+}
+
+/* The names that PyTorch's export to ONNX makes of paths of modules. */
+static void paths_of_onnx_files_become_modules(void **state) {
+  (void)state;
+  static const char *const paths[][2] = {{"model.layers.3", "\"model.layers.3\""},
+                                         {"/encoder/layer.0", "\"encoder.layer.0\""},
+                                         {"/layer1/layer1.0", "\"layer1.0\""},
+                                         {"/layer1/layer10.0", "\"layer1.layer10.0\""},
+                                         {"/layer1", "\"layer1\""},
+                                         {"/", "\"\""},
+                                         {"", "\"\""}};
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    text_buffer out = {0};
+    layer_plan_quote_module(&out, paths[i][0]);
+    assert_string_equal(out.bytes, paths[i][1]);
+    text_free(&out);
+  }
+}
+
 static void exo_gets_half_open_ranges(void **state) {
   (void)state;
   scenario s = network();
@@ -161,7 +209,7 @@ static void a_graph_without_layers_has_no_such_form(void **state) {
   int32_t device[] = {1};
   situ_plan *plan;
   assert_int_equal(simulator_plan(&plan, s.simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
-  static const char *const names[] = {"llama.cpp", "vllm", "device-map", "exo"};
+  static const char *const names[] = {"llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"};
   for (int i = 0; i < 4; i++) {
     char *text;
     assert_int_equal(situ_write(&text, names[i], plan, s.problem, NULL), SITU_STATUS_UNSUPPORTED);
@@ -177,6 +225,9 @@ int main(void) {
       cmocka_unit_test(what_llamacpp_cannot_hold_is_refused),
       cmocka_unit_test(vllm_gets_the_layers_of_each_stage),
       cmocka_unit_test(a_device_map_names_each_module_once),
+      cmocka_unit_test(pipelining_splits_at_the_first_layer_of_each_stage_but_the_first),
+      cmocka_unit_test(torchtitan_gets_the_modules_of_each_stage),
+      cmocka_unit_test(paths_of_onnx_files_become_modules),
       cmocka_unit_test(exo_gets_half_open_ranges),
       cmocka_unit_test(a_graph_without_layers_has_no_such_form),
   };

@@ -1,0 +1,309 @@
+"""A module of PyTorch as an operator graph, through torch.export: shapes, types and work, no weights."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+
+import torch
+from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from ._graph import Graph, Operator
+from ._library import BadArgument, Unsupported
+
+if TYPE_CHECKING:
+    from ._plan import Plan
+
+_DTYPES = {
+    "float64": "f64",
+    "float32": "f32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int64": "i64",
+    "int32": "i32",
+    "int16": "i16",
+    "int8": "i8",
+    "uint64": "u64",
+    "uint32": "u32",
+    "uint16": "u16",
+    "uint8": "u8",
+    "bool": "bool",
+    "complex64": "c64",
+    "complex128": "c128",
+}
+# ATen's operators by the kinds of ONNX, whose fusion and efficiency situ knows; others bear ATen's names.
+_KINDS = {
+    "conv1d": "Conv",
+    "conv2d": "Conv",
+    "conv3d": "Conv",
+    "convolution": "Conv",
+    "linear": "MatMul",
+    "matmul": "MatMul",
+    "mm": "MatMul",
+    "bmm": "MatMul",
+    "baddbmm": "MatMul",
+    "addmm": "Gemm",
+    "conv_transpose2d": "ConvTranspose",
+    "scaled_dot_product_attention": "Attention",
+    "embedding": "Gather",
+    "index": "Gather",
+    "index_select": "Gather",
+    "relu": "Relu",
+    "gelu": "Gelu",
+    "silu": "Swish",
+    "sigmoid": "Sigmoid",
+    "tanh": "Tanh",
+    "hardswish": "HardSwish",
+    "hardsigmoid": "HardSigmoid",
+    "hardtanh": "Clip",
+    "clamp": "Clip",
+    "softmax": "Softmax",
+    "_softmax": "Softmax",
+    "log_softmax": "LogSoftmax",
+    "layer_norm": "LayerNormalization",
+    "native_layer_norm": "LayerNormalization",
+    "group_norm": "GroupNormalization",
+    "_native_batch_norm_legit_no_training": "BatchNormalization",
+    "batch_norm": "BatchNormalization",
+    "rms_norm": "RMSNormalization",
+    "max_pool2d": "MaxPool",
+    "max_pool2d_with_indices": "MaxPool",
+    "avg_pool2d": "AveragePool",
+    "adaptive_avg_pool2d": "AveragePool",
+    "add": "Add",
+    "sub": "Sub",
+    "mul": "Mul",
+    "div": "Div",
+    "pow": "Pow",
+    "neg": "Neg",
+    "exp": "Exp",
+    "sqrt": "Sqrt",
+    "rsqrt": "Sqrt",
+    "mean": "ReduceMean",
+    "sum": "ReduceSum",
+    "where": "Where",
+    "cat": "Concat",
+    "stack": "Concat",
+    "slice": "Slice",
+    "select": "Gather",
+    "split": "Split",
+    "split_with_sizes": "Split",
+    "chunk": "Split",
+    "clone": "Identity",
+    "_to_copy": "Cast",
+    "to": "Cast",
+    "cos": "Cos",
+    "sin": "Sin",
+    "arange": "Range",
+    "full": "ConstantOfShape",
+    "view": "Reshape",
+    "reshape": "Reshape",
+    "_unsafe_view": "Reshape",
+    "flatten": "Flatten",
+    "unflatten": "Reshape",
+    "unsqueeze": "Unsqueeze",
+    "squeeze": "Squeeze",
+    "permute": "Transpose",
+    "transpose": "Transpose",
+    "t": "Transpose",
+    "expand": "Expand",
+    "detach": "Identity",
+    "alias": "Identity",
+}
+_RECURRENT = {"lstm": "LSTM", "gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"}
+_KINDS.update({f"{name}{cell}": kind for name, kind in _RECURRENT.items() for cell in ("", "_cell")})
+# They only look at bytes in another way: at all of them, so that they are no operators here; at some, or at some twice.
+_SAME = set("view reshape _unsafe_view flatten unflatten unsqueeze squeeze permute transpose t detach alias".split())
+_VIEWS = _SAME | {"expand", "slice", "select", "split", "split_with_sizes", "chunk", "unbind"}
+
+
+class TorchGraph(Graph):
+    """The graph of an exported module. It keeps the program, whose weights are those of the module, not copies."""
+
+    def __init__(self, name: str, program: ExportedProgram):
+        super().__init__(name)
+        self.program = program
+        self.operator_of: dict[str, str] = {}  #: from the name of a node of the program to its operator
+        self.reader_of: dict[str, str] = {}  #: from each parameter and buffer to the first operator that reads it
+        self.states: dict[str, int] = {}  #: bytes of each parameter and buffer of the module
+
+
+def _dtype(value: torch.Tensor) -> str | None:
+    name = str(value.dtype).removeprefix("torch.")
+    return _DTYPES.get(name, "f8" if name.startswith("float8") else None)
+
+
+def _size(value: Any) -> int:
+    """Bytes of the elements of a tensor."""
+    return int(value.numel()) * value.element_size() if isinstance(value, torch.Tensor) else 0
+
+
+def _outputs(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
+def _aten(node: torch.fx.Node) -> str:
+    """The name of the operator of a node: "linear" for aten.linear.default."""
+    schema = getattr(node.target, "_schema", None)
+    name = schema.name.split("::")[-1] if schema is not None else getattr(node.target, "__name__", str(node.target))
+    return str(name).rstrip("_") or str(name)
+
+
+def _flops(aten: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
+    """Operations of a node: 2 for each multiplication with addition, 1 for each element that others write."""
+    shapes = [tuple(t.shape) if isinstance(t, torch.Tensor) else () for t in inputs]
+    elements = sum(int(t.numel()) for t in outputs if isinstance(t, torch.Tensor))
+    if aten in _VIEWS:
+        return 0
+    if aten.startswith("conv") and len(shapes) > 1 and len(shapes[1]) > 2:
+        made = elements if "transpose" not in aten else math.prod(shapes[0])
+        return int(2 * made * math.prod(shapes[1][1:]))
+    if aten in ("linear", "mm", "bmm", "matmul") and shapes[0]:
+        return int(2 * elements * shapes[0][-1])
+    if aten in ("addmm", "baddbmm") and len(shapes) > 1:
+        return int(2 * elements * shapes[1][-1])
+    if aten.removesuffix("_cell") in _RECURRENT:
+        weights = shapes[3 if aten.startswith("lstm") else 2 :]  # after the input and the states
+        return int(2 * math.prod(shapes[0][:-1]) * sum(math.prod(s) for s in weights if len(s) == 2))
+    if aten == "scaled_dot_product_attention":
+        queries, keys, values = shapes[:3]
+        return int(2 * math.prod(queries[:-1]) * keys[-2] * (queries[-1] + values[-1]))
+    return elements
+
+
+def _values(arguments: Any) -> Iterator[Any]:
+    """What nodes in these arguments stand for."""
+    for leaf in pytree.tree_leaves(arguments):
+        if isinstance(leaf, torch.fx.Node):
+            yield leaf.meta.get("val")
+
+
+def module_of(node: torch.fx.Node) -> str:
+    """The path of the innermost module that a node is part of."""
+    stack = node.meta.get("nn_module_stack") or {}
+    path = str(list(stack.values())[-1][0]) if stack else ""
+    return re.sub(r"^L\['self'\]\.?|@\d+$", "", path)
+
+
+def graph(module: torch.nn.Module | ExportedProgram, example_inputs: Any = None, name: str | None = None) -> TorchGraph:
+    """The graph of a module, or of a program that is exported already: shapes, types, work and bytes. No weight is
+    read, so the module may be on the device "meta". `example_inputs`: a tuple of arguments, or a dict by keyword."""
+    if isinstance(module, ExportedProgram):
+        program = module
+    else:
+        if example_inputs is None:
+            raise BadArgument(
+                "a torch module needs example_inputs: a tuple of arguments or a dict of keyword arguments"
+            )
+        keywords = dict(example_inputs) if isinstance(example_inputs, Mapping) else {}
+        several = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
+        arguments = () if keywords else tuple(several)
+        with torch.no_grad():
+            program = _without_dropout(torch.export.export(module, arguments, keywords, strict=False))
+    program = program.run_decompositions({})  # functional: nothing is changed in place
+    made = TorchGraph(name or type(module).__name__, program)
+    states = {
+        spec.arg.name: str(spec.target) for spec in program.graph_signature.input_specs if spec.target is not None
+    }
+    made.states = {state: _size(state_of(program, state)) for state in states.values()}
+    readers: dict[str, list[str]] = {}  # of each state
+    maker: dict[torch.fx.Node, tuple[str, int]] = {}  # the operator, and which of its outputs
+    consumers: dict[tuple[str, int], list[str]] = {}
+    outputs: dict[str, list[Any]] = {}
+    for node in program.graph.nodes:
+        if node.op != "call_function":
+            continue
+        if node.target is operator.getitem:
+            source, index = node.args[0], node.args[1]
+            if source in maker:
+                maker[node] = (maker[source][0], index)
+            continue
+        if _aten(node) in _SAME and node.args[0] in maker:
+            maker[node] = maker[node.args[0]]
+            continue
+        op = _operator(node, made)
+        maker[node] = (op.name, 0)
+        outputs[op.name] = _outputs(node.meta.get("val"))
+        for source in node.all_input_nodes:
+            if source in maker:
+                used = consumers.setdefault(maker[source], [])
+                used += [] if op.name in used else [op.name]
+            elif source.name in states:
+                readers.setdefault(states[source.name], []).append(op.name)
+    made.reader_of = {state: names[0] for state, names in readers.items()}
+    for state, name in made.reader_of.items():
+        made[name].weight_bytes += made.states[state]
+    read = {id(state_of(program, state)): name for state, name in made.reader_of.items()}
+    for state in made.states:  # tied parameters: one tensor of several names, of which the program reads one
+        if id(state_of(program, state)) in read:
+            made.reader_of.setdefault(state, read[id(state_of(program, state))])
+    _colocate(made, readers)
+    for producer, values in outputs.items():
+        for index, value in enumerate(values):
+            if isinstance(value, torch.Tensor) and (producer, index) in consumers:
+                shape = tuple(int(n) for n in value.shape)
+                made.add_tensor(producer, _size(value), consumers[producer, index], shape=shape, dtype=_dtype(value))
+    if not made.operators:
+        raise Unsupported("the exported module has no operators", made.name)
+    return made
+
+
+def _without_dropout(program: ExportedProgram) -> ExportedProgram:
+    """Without dropout that drops nothing, which would become copies."""
+    for node in list(program.graph.nodes):
+        idle = node.target is torch.ops.aten.dropout.default and node.args[2] is False
+        if idle and not any(user.op == "output" for user in node.users):
+            node.replace_all_uses_with(node.args[0])
+            program.graph.erase_node(node)
+    return program
+
+
+def state_of(program: ExportedProgram, name: str) -> Any:
+    return program.state_dict[name] if name in program.state_dict else program.constants.get(name)
+
+
+def _operator(node: torch.fx.Node, made: TorchGraph) -> Operator:
+    """Adds the operator of a node."""
+    aten, path = _aten(node), module_of(node)
+    inputs, outputs = list(_values((node.args, node.kwargs))), _outputs(node.meta.get("val"))
+    types = [t for t in (*outputs, *inputs) if isinstance(t, torch.Tensor)]
+    moved = 0 if aten in _VIEWS else sum(map(_size, (*inputs, *outputs)))
+    floating = next((t for t in types if t.is_floating_point()), types[0] if types else None)
+    op = made.add_operator(
+        f"{path}.{node.name}" if path else node.name,
+        kind=_KINDS.get(aten, aten),
+        layer=layer_of(path) or path or None,
+        dtype=None if floating is None else _dtype(floating),
+        flops=_flops(aten, inputs, outputs),
+        moved_bytes=moved,
+    )
+    made.operator_of[node.name] = op.name
+    return op
+
+
+def _colocate(made: TorchGraph, readers: Mapping[str, list[str]]) -> None:
+    """Operators that read one parameter share a device; buffers, which are small, are copied instead."""
+    groups: list[set[str]] = []
+    for state in made.program.graph_signature.parameters:
+        names = set(readers.get(state, ()))
+        if len(names) > 1:
+            touching = [group for group in groups if group & names]
+            groups = [group for group in groups if group not in touching] + [names.union(*touching)]
+    for number, group in enumerate(groups):
+        for name in group:
+            made[name].colocation = number
+
+
+def layer_of(path: str) -> str | None:
+    """The path down to its first number: "model.layers.3" of "model.layers.3.mlp"."""
+    found = re.match(r"(?:[^.]+\.)*?\d+(?=\.|$)", path)
+    return found.group() if found else None
+
+
+def graph_of(plan: Plan) -> TorchGraph:
+    if not isinstance(plan.source, TorchGraph):
+        raise BadArgument("the plan is not of a torch module; give situ.load_plan the module or its graph as model")
+    return plan.source

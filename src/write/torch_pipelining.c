@@ -1,0 +1,32 @@
+/* Split points for torch.distributed.pipelining: the first layer of each stage but the first. docs/run-your-plan.md */
+#include "base/json.h"
+#include "write/layer_plan.h"
+#include "write/writer.h"
+
+static void add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p) {
+  text_add(out, "{\n  \"split_points\": {");
+  for (int32_t i = 1, k = l->count[0]; i < l->n_runs; k += l->count[i++]) {
+    text_add(out, "%s", i > 1 ? ", " : "");
+    layer_plan_quote_module(out, l->layers.name[k]);
+    text_add(out, ": \"BEGINNING\"");
+  }
+  text_add(out, "},\n  \"devices\": [");
+  for (int32_t i = 0; i < l->n_runs; i++) {
+    text_add(out, "%s", i ? ", " : "");
+    json_quote(out, p->platform->devices[l->run[i]].name);
+  }
+  text_add(out, "]\n}\n");
+}
+
+static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+  layer_plan l;
+  situ_status status = layer_plan_find_stages(&l, plan, p, "torch.distributed.pipelining", error);
+  if (status == SITU_STATUS_OK) add_stages(out, &l, p);
+  layer_plan_free(&l);
+  return status;
+}
+
+const writer torch_pipelining_writer = {.name = "torch-pipelining",
+                                        .title = "split points for torch.distributed.pipelining",
+                                        .suffix = ".json",
+                                        .write = write};

@@ -1,0 +1,55 @@
+/* torchtitan's stages: the modules of each, as its [parallelism] has them. docs/run-your-plan.md */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "write/layer_plan.h"
+#include "write/writer.h"
+
+/* The modules of operators outside of layers, each once, in the order of the network. */
+static bool add_modules(text_buffer *out, const layer_plan *l, const situ_problem *p, bool before, bool *first) {
+  const situ_graph *g = p->graph;
+  string_map *said = string_map_new(l->arena, p->n_operators);
+  for (int32_t v = 0; said && v < p->n_operators; v++) {
+    const char *module = g->layer[v] >= 0 ? g->layer_name[g->layer[v]] : g->weight_bytes[v] > 0 ? g->name[v] : NULL;
+    if (l->layers.of[v] >= 0 || l->layers.before[v] != before || !module || string_map_get(said, module) >= 0) continue;
+    if (string_map_put(said, module, v) < 0) return false;
+    text_add(out, "%s", *first ? "" : ", ");
+    layer_plan_quote_module(out, module);
+    *first = false;
+  }
+  return said != NULL;
+}
+
+static situ_status add_stages(text_buffer *out, const layer_plan *l, const situ_problem *p, situ_error *error) {
+  bool ok = true;
+  text_add(out, "[parallelism]\npipeline_parallel_degree = %d\nmodule_fqns_per_model_part = [\n", (int)l->n_runs);
+  for (int32_t i = 0, k = 0; i < l->n_runs; i++) {
+    bool first = true;
+    text_add(out, "  [");
+    if (i == 0) ok = add_modules(out, l, p, true, &first);
+    for (int32_t end = k + l->count[i]; k < end; k++) {
+      text_add(out, "%s", first ? "" : ", ");
+      layer_plan_quote_module(out, l->layers.name[k]);
+      first = false;
+    }
+    if (i == l->n_runs - 1) ok = add_modules(out, l, p, false, &first) && ok;
+    text_add(out, "], # ");
+    json_quote(out, p->platform->devices[l->run[i]].name);
+    text_add(out, "\n");
+  }
+  text_add(out, "]\n");
+  return ok ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
+static situ_status write(text_buffer *out, const situ_plan *plan, const situ_problem *p, situ_error *error) {
+  layer_plan l;
+  situ_status status = layer_plan_find_stages(&l, plan, p, "torchtitan", error);
+  if (status == SITU_STATUS_OK) status = add_stages(out, &l, p, error);
+  layer_plan_free(&l);
+  return status;
+}
+
+const writer torchtitan_writer = {
+    .name = "torchtitan", .title = "stages for torchtitan: its [parallelism]", .suffix = ".toml", .write = write};
