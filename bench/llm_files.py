@@ -8,8 +8,8 @@ for each tensor: name, type, dims in GGUF order, offset, bytes."""
 import struct
 import sys
 
-TYPES = {"F32": (0, 1, 4), "F16": (1, 1, 2), "Q4_0": (2, 32, 18), "Q8_0": (8, 32, 34), "Q4_K": (12, 256, 144),
-         "Q6_K": (14, 256, 210), "MXFP4": (39, 32, 17)}
+TYPES = {"F32": (0, 1, 4), "F16": (1, 1, 2), "Q4_0": (2, 32, 18), "Q5_0": (6, 32, 22), "Q8_0": (8, 32, 34), "Q4_K": (12, 256, 144),
+         "Q6_K": (14, 256, 210), "IQ3_S": (21, 256, 110), "MXFP4": (39, 32, 17)}
 BY_ID = {v[0]: v for v in TYPES.values()}
 
 
@@ -52,25 +52,135 @@ def more_bits(i, layers):
     return i < layers // 8 or i >= 7 * layers // 8 or (i - layers // 8) % 3 == 2
 
 
+class Mix:
+    """Types of the weights of a file: those of Q4_K_M by block, else one for all. Rows that are no multiple of 256 take
+    the nearest type that allows them."""
+
+    def __init__(self, kind, layers):
+        self.mixed, self.layers = kind == "Q4_K_M", layers
+        self.usual = TYPES["Q4_K" if self.mixed else kind][0]
+
+    def more(self, i, row=256):
+        more = self.mixed and more_bits(i, self.layers)
+        if self.mixed and row % 256:
+            return TYPES["Q8_0" if more else "Q5_0"][0]
+        return TYPES["Q6_K"][0] if more else self.usual
+
+
 def dense(arch, layers, hidden, heads, kv, ff, vocab, head=None, kind="Q4_0", out_kind="Q6_K", context=4096):
     head = head or hidden // heads
-    mix, kind = kind == "Q4_K_M", "Q4_K" if kind == "Q4_K_M" else kind
-    k = TYPES[kind][0]
+    mix = Mix(kind, layers)
+    k = mix.usual
     keys = {"general.architecture": arch, "general.name": f"{arch}-{layers}x{hidden}", f"{arch}.block_count": layers,
             f"{arch}.embedding_length": hidden, f"{arch}.context_length": context, f"{arch}.feed_forward_length": ff,
             f"{arch}.attention.head_count": heads, f"{arch}.attention.head_count_kv": kv, f"{arch}.vocab_size": vocab,
             f"{arch}.attention.key_length": head, f"{arch}.attention.value_length": head}
     t = [("token_embd.weight", k, (hidden, vocab))]
     for i in range(layers):
-        b = f"blk.{i}."
-        more = TYPES["Q6_K"][0] if mix and more_bits(i, layers) else k
+        b, more = f"blk.{i}.", mix.more(i)
         t += [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_q.weight", k, (hidden, heads * head)),
               (b + "attn_k.weight", k, (hidden, kv * head)), (b + "attn_v.weight", more, (hidden, kv * head)),
               (b + "attn_output.weight", k, (heads * head, hidden)), (b + "ffn_norm.weight", 0, (hidden,)),
               (b + "ffn_gate.weight", k, (hidden, ff)), (b + "ffn_up.weight", k, (hidden, ff)),
               (b + "ffn_down.weight", more, (ff, hidden))]
-    t += [("output_norm.weight", 0, (hidden,)), ("output.weight", TYPES[out_kind][0], (hidden, vocab))]
-    return keys, t
+    return keys, t + ends(hidden, vocab, out_kind)
+
+
+def ends(hidden, vocab, out_kind):
+    """The head; without a type of its own it has the weights of the embedding."""
+    head = [("output.weight", TYPES[out_kind][0], (hidden, vocab))] if out_kind else []
+    return [("output_norm.weight", 0, (hidden,)), *head]
+
+
+def attention(b, mix, i, hidden, heads, kv, head, queries=1):
+    k = mix.usual
+    return [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_q.weight", k, (hidden, queries * heads * head)),
+            (b + "attn_k.weight", k, (hidden, kv * head)), (b + "attn_v.weight", mix.more(i), (hidden, kv * head)),
+            (b + "attn_output.weight", k, (heads * head, hidden)), (b + "ffn_norm.weight", 0, (hidden,))]
+
+
+def recurrent(b, mix, hidden, key_heads, value_heads, state):
+    """Linear attention of the Qwen family: gated delta rule, a short convolution before it."""
+    inner, k = value_heads * state, mix.usual
+    channels = inner + 2 * key_heads * state
+    return [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_qkv.weight", mix.usual, (hidden, channels)),
+            (b + "attn_gate.weight", k, (hidden, inner)), (b + "ssm_conv1d.weight", 0, (4, channels)),
+            (b + "ssm_a", 0, (value_heads,)), (b + "ssm_alpha.weight", k, (hidden, value_heads)),
+            (b + "ssm_beta.weight", k, (hidden, value_heads)), (b + "ssm_norm.weight", 0, (state,)),
+            (b + "ssm_out.weight", k, (inner, hidden)), (b + "ffn_norm.weight", 0, (hidden,))]
+
+
+def feed_forward(b, mix, i, hidden, ff, tail=""):
+    k = mix.usual
+    return [(f"{b}ffn_gate{tail}.weight", k, (hidden, ff)), (f"{b}ffn_up{tail}.weight", k, (hidden, ff)),
+            (f"{b}ffn_down{tail}.weight", mix.more(i, ff), (ff, hidden))]
+
+
+def experts(b, mix, i, hidden, n, ff):
+    k = mix.usual
+    return [(b + "ffn_gate_inp.weight", 0, (hidden, n)), (b + "ffn_gate_exps.weight", k, (hidden, ff, n)),
+            (b + "ffn_up_exps.weight", k, (hidden, ff, n)), (b + "ffn_down_exps.weight", mix.more(i, ff), (ff, hidden, n))]
+
+
+def moe(arch, layers, hidden, heads, kv, head, vocab, n_experts, used, ff, kind="Q4_K_M", out_kind="Q6_K", shared=0):
+    """Routed experts in every block, after full attention."""
+    mix = Mix(kind, layers)
+    keys = shape_keys(arch, layers, hidden, heads, kv, head, vocab)
+    keys.update({f"{arch}.expert_count": n_experts, f"{arch}.expert_used_count": used})
+    t = [("token_embd.weight", mix.usual, (hidden, vocab))]
+    for i in range(layers):
+        b = f"blk.{i}."
+        t += attention(b, mix, i, hidden, heads, kv, head) + experts(b, mix, i, hidden, n_experts, ff)
+        t += feed_forward(b, mix, i, hidden, shared, "_shexp") if shared else []
+    return keys, t + ends(hidden, vocab, out_kind)
+
+
+def shape_keys(arch, layers, hidden, heads, kv, head, vocab, context=32768):
+    return {"general.architecture": arch, "general.name": f"{arch}-{layers}x{hidden}", f"{arch}.block_count": layers,
+            f"{arch}.embedding_length": hidden, f"{arch}.context_length": context, f"{arch}.attention.head_count": heads,
+            f"{arch}.attention.head_count_kv": kv, f"{arch}.attention.key_length": head,
+            f"{arch}.attention.value_length": head, f"{arch}.vocab_size": vocab}
+
+
+def hybrid(arch, layers, hidden, heads, kv, vocab, value_heads, ff, n_experts=0, used=0, expert_ff=0, kind="Q4_K_M",
+           out_kind="Q6_K"):
+    """Linear attention, and full attention with gated queries in each fourth block; dense, or experts and a shared one."""
+    mix, head, state, key_heads = Mix(kind, layers), 256, 128, 16
+    keys = shape_keys(arch, layers, hidden, heads, kv, head, vocab)
+    keys.update({f"{arch}.ssm.conv_kernel": 4, f"{arch}.ssm.inner_size": value_heads * state, f"{arch}.ssm.state_size": state,
+                 f"{arch}.ssm.group_count": key_heads, f"{arch}.ssm.time_step_rank": value_heads,
+                 f"{arch}.full_attention_interval": 4})
+    if n_experts:
+        keys.update({f"{arch}.expert_count": n_experts, f"{arch}.expert_used_count": used})
+    t = [("token_embd.weight", mix.usual, (hidden, vocab))]
+    for i in range(layers):
+        b = f"blk.{i}."
+        full = i % 4 == 3
+        t += attention(b, mix, i, hidden, heads, kv, head, 2) if full else recurrent(b, mix, hidden, key_heads, value_heads, state)
+        t += experts(b, mix, i, hidden, n_experts, expert_ff) if n_experts else []
+        t += feed_forward(b, mix, i, hidden, ff, "_shexp" if n_experts else "")
+    return keys, t + ends(hidden, vocab, out_kind)
+
+
+def deepseek_lite():
+    """Latent attention; routed and shared experts behind a dense block. DeepSeek-V2-Lite."""
+    a, layers, hidden, heads, vocab, mix = "deepseek2", 27, 2048, 16, 102400, Mix("Q4_K_M", 27)
+    k, kv, rope, nope, value = mix.usual, 512, 64, 128, 128
+    keys = shape_keys(a, layers, hidden, heads, 1, kv + rope, vocab)
+    keys.update({f"{a}.attention.value_length": kv, f"{a}.attention.kv_lora_rank": kv, f"{a}.attention.key_length_mla": nope + rope,
+                 f"{a}.attention.value_length_mla": value, f"{a}.expert_count": 64, f"{a}.expert_used_count": 6,
+                 f"{a}.leading_dense_block_count": 1})
+    t = [("token_embd.weight", k, (hidden, vocab))]
+    for i in range(layers):
+        b = f"blk.{i}."
+        t += [(b + "attn_norm.weight", 0, (hidden,)), (b + "attn_q.weight", k, (hidden, heads * (nope + rope))),
+              (b + "attn_kv_a_mqa.weight", k, (hidden, kv + rope)), (b + "attn_kv_a_norm.weight", 0, (kv,)),
+              (b + "attn_k_b.weight", TYPES["Q8_0"][0], (nope, kv, heads)),
+              (b + "attn_v_b.weight", TYPES["Q8_0"][0], (kv, value, heads)),
+              (b + "attn_output.weight", k, (heads * value, hidden)), (b + "ffn_norm.weight", 0, (hidden,))]
+        t += feed_forward(b, mix, i, hidden, 10944) if i == 0 else experts(b, mix, i, hidden, 64, 1408)
+        t += feed_forward(b, mix, i, hidden, 2 * 1408, "_shexp") if i > 0 else []
+    return keys, t + ends(hidden, vocab, "Q6_K")
 
 
 def gpt_oss(layers, experts):
@@ -90,7 +200,7 @@ def gpt_oss(layers, experts):
               (b + "post_attention_norm.weight", 0, (hidden,)), (b + "ffn_gate_inp.weight", 0, (hidden, experts)),
               (b + "ffn_gate_exps.weight", mx, (hidden, ff, experts)), (b + "ffn_up_exps.weight", mx, (hidden, ff, experts)),
               (b + "ffn_down_exps.weight", mx, (ff, hidden, experts))]
-    return keys, t + [("output_norm.weight", 0, (hidden,)), ("output.weight", q8, (hidden, vocab))]
+    return keys, t + ends(hidden, vocab, "Q8_0")
 
 
 def llama2_7b(kind, out):
@@ -112,6 +222,10 @@ MODELS = {
     "qwen2.5-32b-q4_k_m": dense("qwen2", 64, 5120, 40, 8, 27648, 152064, head=128, kind="Q4_K_M", context=32768),
     "gpt-oss-20b-mxfp4": gpt_oss(24, 32),
     "gpt-oss-120b-mxfp4": gpt_oss(36, 128),
+    "llama-2-13b-q8_0": dense("llama", 40, 5120, 40, 40, 13824, 32000, kind="Q8_0", out_kind="Q8_0"),
+    "mixtral-8x7b-q4_k_m": moe("llama", 32, 4096, 32, 8, 128, 32000, 8, 2, 14336),
+    "deepseek-v2-lite-q4_k_m": deepseek_lite(),
+    "hybrid-35b-a3b-q4_k_m": hybrid("qwen35moe", 40, 2048, 16, 2, 248320, 32, 512, 256, 8, 512),
 }
 
 

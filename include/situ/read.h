@@ -48,6 +48,11 @@ typedef struct situ_read_options {
    * to generate; 0 means not given. A prompt asks for prefill, tokens to generate for that many steps of decoding, both
    * for a whole request, neither for one step of decoding behind a full cache. */
   int64_t prompt, context, batch, generate;
+  /* Speculative decoding: each step takes `draft` guessed tokens with it, each of which is right with probability
+   * `acceptance`, above 0, at most 1; 0 means 0.7. What makes the guesses is not counted. */
+  int64_t draft;
+  double acceptance;
+  const char *kv_type; /* of the elements of caches: "f16", "q8_0", ...; NULL: f16 */
 } situ_read_options;
 #define SITU_READ_OPTIONS_INIT SITU_SIZED(situ_read_options)
 

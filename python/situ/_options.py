@@ -27,6 +27,9 @@ class Options(TypedDict, total=False):
     context: int
     batch: int
     generate: int
+    kv_type: str
+    draft: int
+    acceptance: float
     objective: str
     execution: str
     contiguous: bool
@@ -137,6 +140,9 @@ TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "context": ("read", "context", _LARGE),
     "batch": ("read", "batch", _LARGE),
     "generate": ("read", "generate", _LARGE),
+    "kv_type": ("read", "kv_type", _text),
+    "draft": ("read", "draft", _LARGE),
+    "acceptance": ("read", "acceptance", _real(1.0, 1.0)),
     "objective": ("problem", "objective", _choice("situ_objective_name", 1)),
     "execution": ("problem", "execution", _choice("situ_execution_name", 1)),
     "contiguous": ("problem", "free", lambda value: not _truth(value)),

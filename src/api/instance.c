@@ -83,10 +83,10 @@ static situ_status keep_options(situ_instance *i, const instance_options *option
   o->cost.size = sizeof o->cost;
   o->problem.size = sizeof o->problem;
   arena *a = i->arena;
-  bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->platform) && keep(a, &o->cost.model) &&
-            keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) && keep(a, &o->cost.engine) && keep(a, &o->fix) &&
-            keep(a, &o->start) && keep(a, &o->rules_text) && keep_dims(a, &o->read) &&
-            keep_names(a, &o->unused, o->n_unused) && keep_names(a, &o->rules, o->n_rules);
+  bool ok = keep(a, &o->model) && keep(a, &o->read.reader) && keep(a, &o->read.kv_type) && keep(a, &o->platform) &&
+            keep(a, &o->cost.model) && keep(a, &o->cost.table_path) && keep(a, &o->cost.fusion) &&
+            keep(a, &o->cost.engine) && keep(a, &o->fix) && keep(a, &o->start) && keep(a, &o->rules_text) &&
+            keep_dims(a, &o->read) && keep_names(a, &o->unused, o->n_unused) && keep_names(a, &o->rules, o->n_rules);
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 

@@ -87,6 +87,9 @@ json_value *instance_to_json(const situ_instance *i) {
   if (read->context) ok = ok && json_set(o, "context", json_new_whole(read->context));
   if (read->batch) ok = ok && json_set(o, "batch", json_new_whole(read->batch));
   if (read->generate) ok = ok && json_set(o, "generate", json_new_whole(read->generate));
+  if (read->draft) ok = ok && json_set(o, "draft", json_new_whole(read->draft));
+  if (read->acceptance > 0) ok = ok && json_set(o, "acceptance", json_new_number(read->acceptance));
+  if (read->kv_type) ok = ok && json_set(o, "kv_type", json_new_text(read->kv_type));
   const char *named = i->options.platform ? i->options.platform : i->own_platform ? SITU_DEFAULT_PLATFORM : NULL;
   ok = ok && json_set(o, "platform", named ? json_new_text(named) : json_new_null());
   ok = ok && json_set(o, "platform_hash", json_new_text(instance_hash_text(hash, platform_hash(i->platform, true))));
@@ -169,6 +172,9 @@ static const field fields[] = {
     MEMBER("context", FIELD_WHOLE, AT(read.context), RANGE(1, INT64_MAX)),
     MEMBER("batch", FIELD_WHOLE, AT(read.batch), RANGE(1, INT64_MAX)),
     MEMBER("generate", FIELD_WHOLE, AT(read.generate), RANGE(1, INT64_MAX)),
+    MEMBER("draft", FIELD_WHOLE, AT(read.draft), RANGE(1, INT64_MAX)),
+    MEMBER("acceptance", FIELD_SHARE, AT(read.acceptance)),
+    MEMBER("kv_type", FIELD_TEXT, AT(read.kv_type)),
     MEMBER("platform", FIELD_PATH, AT(platform), .need = FIELD_NULLABLE),
     MEMBER("platform_hash", FIELD_TEXT, REQUIRED),
     MEMBER("costs", FIELD_OBJECT, REQUIRED),

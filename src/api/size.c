@@ -205,7 +205,7 @@ static double tokens_of(const situ_instance *i) {
   int decoding = s->prefill_first ? 1 : 0;
   if (!s->other || i->problem->n_copies > 1) return 0;
   if (s->repeats[decoding] == 0) decoding = 1 - decoding;
-  return (double)s->tokens[decoding] * (double)s->repeats[decoding];
+  return s->tokens[decoding] * (double)s->repeats[decoding];
 }
 
 static situ_status know_model(sizing_call *q, const situ_instance *i) {

@@ -1,9 +1,12 @@
 /* The judge of chains of items. Each operator of the chain makes a tensor for the next one. A run of the chain within
  * one item, from s to t, is a segment: the operators of the item that depend on s and that t depends on run one after
  * the other on one device, from the start of s to the end of t. Segments follow one another, with the way of a tensor
- * between two of them. So no plan is better than the best devices of segments, by times, ways and prices of the weights
- * of their items (each counted at its first segment), with what all other items pay at least for their weights, less
- * prices times capacities. */
+ * between two of them. A segment between two of one item, which are on one device, goes there and back. So no plan is
+ * better than the best devices of segments, by times, ways and prices of the weights of their items (each counted at
+ * its first segment), with what all other items pay at least for their weights, less prices times capacities. With
+ * overlap none all operators follow one another, so an item takes the time of all its operators, once, on the chain or
+ * off it.
+ */
 #include <string.h>
 
 #include "base/checked.h"
@@ -14,15 +17,23 @@ enum { BYTE_BITS = 32 };
 static const int64_t DEAREST = (int64_t)1 << 52;
 static const double WORK_LIMIT = 1e9;
 
+typedef struct frame {         /* segments of one item, with what was between them */
+  int64_t before, first, last; /* operators of the chain: before the first, the first, the last */
+  int32_t item;
+  __int128 *cost; /* [device] -1 where it cannot be */
+} frame;
+
 typedef struct walk {
   judge *j;
   check_items items;
   const int64_t *chain, *byte;
   int64_t n;
-  bool *seen;              /* [item] its weights are paid for */
-  uint8_t *between;        /* [operator] 1: depends on s; 2: t depends on it */
-  __int128 *cost, *before; /* [device] -1 where the segment cannot be */
-  int64_t *weight;         /* [item] */
+  bool sums;        /* all operators follow one another */
+  bool *seen;       /* [item] its weights are paid for */
+  uint8_t *between; /* [operator] 1: depends on s; 2: t depends on it */
+  frame *frames;    /* a stack, along the chain */
+  int64_t depth;
+  int64_t *weight; /* [item] */
 } walk;
 
 /* The most that the tensors from u to w take between two devices; -1: there are none. */
@@ -59,41 +70,69 @@ static void mark_between(walk *w, int64_t s, int64_t t) {
       if (g->producer[g->in[i]] >= s) w->between[g->producer[g->in[i]]] |= 2;
 }
 
-/* Adds the segment of chain[first .. last] to the costs. */
-static void add_segment(walk *w, int64_t first, int64_t last) {
+/* The time of a segment on a device that its item may use. */
+static __int128 segment_time(const walk *w, int32_t item, int64_t s, int64_t t, int32_t d) {
+  __int128 time = 0;
+  if (w->sums) return w->seen[item] ? 0 : check_item_time(&w->items, w->j, item, d);
+  for (int32_t k = w->items.start[item]; k < w->items.start[item + 1]; k++) {
+    int32_t v = w->items.member[k];
+    if (v >= s && v <= t && w->between[v] == 3) time += problem_time_ns(w->j->problem, v, d);
+  }
+  return time;
+}
+
+/* The top of the stack becomes a way there and back from the frame below it, which goes on with operator `next`. */
+static void fold(walk *w, int64_t next) {
+  const frame *x = &w->frames[--w->depth], *below = x - 1;
+  int32_t n_devices = w->j->problem->n_devices;
+  for (int32_t d = 0; d < n_devices; d++) {
+    __int128 least = -1;
+    for (int32_t e = 0; below->cost[d] >= 0 && e < n_devices; e++) {
+      if (x->cost[e] < 0) continue;
+      __int128 ways = (__int128)way_between(w->j, x->before, x->first, d, e) + way_between(w->j, x->last, next, e, d);
+      __int128 cost = x->cost[e] + (ways << BYTE_BITS);
+      if (least < 0 || cost < least) least = cost;
+    }
+    below->cost[d] = least < 0 ? -1 : below->cost[d] + least;
+  }
+}
+
+/* Takes in the segment of chain[first .. last]; false without memory. */
+static bool take_segment(walk *w, int64_t first, int64_t last) {
   const judge *j = w->j;
   int64_t s = w->chain[first], t = w->chain[last];
   int32_t item = w->items.of[s], n_devices = j->problem->n_devices;
-  mark_between(w, s, t);
+  if (!w->sums) mark_between(w, s, t);
+  if (w->depth >= 2 && w->frames[w->depth - 2].item == item) {
+    fold(w, s);
+  } else {
+    frame *made = &w->frames[w->depth++];
+    *made = (frame){.before = first > 0 ? w->chain[first - 1] : -1, .first = s, .item = item};
+    made->cost = ARENA_ZERO(j->scratch, __int128, n_devices);
+    if (!made->cost) return false;
+  }
+  frame *here = &w->frames[w->depth - 1];
+  here->last = t;
   for (int32_t d = 0; d < n_devices; d++) {
-    __int128 least = first == 0 ? 0 : -1, time = 0;
-    w->cost[d] = -1;
-    if (check_item_time(&w->items, j, item, d) == SITU_NEVER_NS) continue;
-    for (int32_t e = 0; first > 0 && e < n_devices; e++) {
-      if (w->before[e] < 0) continue;
-      __int128 way = way_between(j, w->chain[first - 1], s, e, d);
-      if (least < 0 || w->before[e] + (way << BYTE_BITS) < least) least = w->before[e] + (way << BYTE_BITS);
-    }
-    if (least < 0) continue;
-    for (int32_t k = w->items.start[item]; k < w->items.start[item + 1]; k++) {
-      int32_t v = w->items.member[k];
-      if (v >= s && v <= t && w->between[v] == 3) time += problem_time_ns(j->problem, v, d);
-    }
-    w->cost[d] = least + (time << BYTE_BITS);
-    if (!w->seen[item]) w->cost[d] += (__int128)w->byte[j->platform->memory_of[d]] * w->weight[item];
+    if (check_item_time(&w->items, j, item, d) == SITU_NEVER_NS) here->cost[d] = -1;
+    if (here->cost[d] < 0) continue;
+    here->cost[d] += segment_time(w, item, s, t, d) << BYTE_BITS;
+    if (!w->seen[item]) here->cost[d] += (__int128)w->byte[j->platform->memory_of[d]] * w->weight[item];
   }
   w->seen[item] = true;
-  memcpy(w->before, w->cost, (size_t)n_devices * sizeof *w->cost);
+  return true;
 }
 
-/* What the items that are not on the chain pay for their weights at least. */
+/* What the items that are not on the chain pay at least. */
 static __int128 rent_of_others(const walk *w) {
   __int128 sum = 0;
   for (int32_t i = 0; i < w->items.n; i++) {
     __int128 least = -1;
-    for (int32_t d = 0; !w->seen[i] && w->weight[i] > 0 && d < w->j->problem->n_devices; d++) {
-      if (check_item_time(&w->items, w->j, i, d) == SITU_NEVER_NS) continue;
+    for (int32_t d = 0; !w->seen[i] && d < w->j->problem->n_devices; d++) {
+      int64_t time = check_item_time(&w->items, w->j, i, d);
+      if (time == SITU_NEVER_NS) continue;
       __int128 rent = (__int128)w->byte[w->j->platform->memory_of[d]] * w->weight[i];
+      if (w->sums) rent += (__int128)time << BYTE_BITS;
       if (least < 0 || rent < least) least = rent;
     }
     if (least > 0) sum += least;
@@ -101,16 +140,33 @@ static __int128 rent_of_others(const walk *w) {
   return sum;
 }
 
+/* The frames that are left, one after the other: the least cost of the last, or -1. */
+static __int128 walk_along(walk *w) {
+  const judge *j = w->j;
+  int32_t n_devices = j->problem->n_devices;
+  __int128 least = -1;
+  for (int64_t k = 1; k < w->depth; k++) {
+    const frame *x = &w->frames[k], *before = x - 1;
+    for (int32_t d = 0; d < n_devices; d++) {
+      least = -1;
+      for (int32_t e = 0; x->cost[d] >= 0 && e < n_devices; e++) {
+        if (before->cost[e] < 0) continue;
+        __int128 way = way_between(j, x->before, x->first, e, d), cost = before->cost[e] + (way << BYTE_BITS);
+        if (least < 0 || cost < least) least = cost;
+      }
+      x->cost[d] = least < 0 ? -1 : x->cost[d] + least;
+    }
+  }
+  least = -1;
+  const __int128 *end = w->frames[w->depth - 1].cost;
+  for (int32_t d = 0; d < n_devices; d++)
+    if (end[d] >= 0 && (least < 0 || end[d] < least)) least = end[d];
+  return least;
+}
+
 static int64_t add_up(walk *w) {
   const judge *j = w->j;
-  __int128 least = -1;
-  for (int64_t first = 0, last; first < w->n; first = last + 1) {
-    last = first;
-    while (last + 1 < w->n && w->items.of[w->chain[last + 1]] == w->items.of[w->chain[first]]) last++;
-    add_segment(w, first, last);
-  }
-  for (int32_t d = 0; d < j->problem->n_devices; d++)
-    if (w->before[d] >= 0 && (least < 0 || w->before[d] < least)) least = w->before[d];
+  __int128 least = walk_along(w);
   if (least < 0) return SITU_NEVER_NS; /* some item can run nowhere: there is no plan */
   least += rent_of_others(w);
   for (int32_t m = 0; m < j->platform->n_memories; m++)
@@ -125,9 +181,8 @@ static bool make_walk(walk *w) {
   w->seen = ARENA_ZERO(j->scratch, bool, w->items.n);
   w->weight = ARENA_ZERO(j->scratch, int64_t, w->items.n);
   w->between = ARENA_ZERO(j->scratch, uint8_t, j->graph->n_operators);
-  w->cost = ARENA_NEW(j->scratch, __int128, j->problem->n_devices);
-  w->before = ARENA_NEW(j->scratch, __int128, j->problem->n_devices);
-  if (!w->seen || !w->weight || !w->between || !w->cost || !w->before) return false;
+  w->frames = ARENA_NEW(j->scratch, frame, w->n);
+  if (!w->seen || !w->weight || !w->between || !w->frames) return false;
   for (int32_t v = 0; v < j->graph->n_operators; v++)
     w->weight[w->items.of[v]] = sat_add(w->weight[w->items.of[v]], j->graph->weight_bytes[v]);
   return true;
@@ -135,6 +190,7 @@ static bool make_walk(walk *w) {
 
 static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, situ_error *error) {
   walk w = {.j = j,
+            .sums = j->problem->overlap == SITU_OVERLAP_NONE,
             .n = certificate_size(c, "chain"),
             .chain = certificate_get(c, "chain", -1),
             .byte = certificate_get(c, "byte_prices", j->platform->n_memories)};
@@ -149,6 +205,11 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   *proved_ns = 0;
   if (j->problem->objective != SITU_OBJECTIVE_LATENCY || j->problem->n_copies > 1) return SITU_STATUS_OK;
   if (!make_walk(&w)) return fail_no_memory(error);
+  for (int64_t first = 0, last; first < w.n; first = last + 1) {
+    last = first;
+    while (last + 1 < w.n && w.items.of[w.chain[last + 1]] == w.items.of[w.chain[first]]) last++;
+    if (!take_segment(&w, first, last)) return fail_no_memory(error);
+  }
   *proved_ns = add_up(&w);
   return SITU_STATUS_OK;
 }

@@ -21,7 +21,8 @@ struct situ_graph {
   int32_t n_operators, n_tensors;
   int64_t n_uses, n_edges;
   int32_t n_kinds, n_layers, n_colocations;
-  int64_t cache_tokens; /* that the caches of a language model hold; 0 for others */
+  int64_t cache_tokens;   /* that the caches of a language model hold; 0 for others */
+  const char *cache_type; /* of their elements, in the words of llama.cpp, static; NULL for f16 and for others */
 
   /* of each operator */
   const char **name;

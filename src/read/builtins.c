@@ -108,9 +108,10 @@ situ_status builtin_generate(situ_graph **out, const char *path, situ_dtype prec
 static situ_status add_load(text_buffer *to, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
   const char *separator = strchr(source->path, '?') ? "&" : "?";
-  if (o->generate || (o->prompt && o->context))
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
-                     "is one step; requests and tokens to generate are for files of language models");
+  if (o->generate || o->draft || o->acceptance > 0 || o->kv_type || (o->prompt && o->context))
+    return fail_with(
+        error, SITU_STATUS_BAD_ARGUMENT, source->path,
+        "is one step; requests, tokens to generate, drafts and types of caches are for files of language models");
   text_add(to, "%s", source->path);
   if (o->prompt) text_add(to, "%stokens=%lld", separator, (long long)o->prompt);
   if (o->context) text_add(to, "%stokens=1&context=%lld", separator, (long long)o->context);

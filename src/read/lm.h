@@ -49,6 +49,8 @@ typedef struct lm_step {
   double context;
   int64_t cells, caches; /* elements of a cache, and how many: one for each stream that is served */
   double head_rows;      /* of each stream that need the head, a mean over steps */
+  double cell_bytes;     /* of an element of a cache */
+  const char *cell_type; /* its name, static; NULL: f16 */
 } lm_step;
 
 /* The tokens that engines take through the network at once in prefill. */

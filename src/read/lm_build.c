@@ -15,7 +15,7 @@
 #include "graph/graph.h"
 #include "read/lm_operators.h"
 
-enum { PAD_CELLS = 256, F16_BYTES = 2, STATE_BYTES = 4, MOST_SET = 512 };
+enum { PAD_CELLS = 256, STATE_BYTES = 4, MOST_SET = 512 };
 
 /* Tensors that the next operator reads. */
 typedef struct value_set {
@@ -193,8 +193,8 @@ static situ_status add_attention(building *b, value_set *x, const block_part *p,
   double seen = before + (tokens + 1) / 2, reach = before + tokens; /* by a token, by all of them */
   if (l.window > 0 && seen > (double)l.window) seen = (double)l.window;
   if (l.window > 0 && reach > (double)l.window + tokens) reach = (double)l.window + tokens;
-  double row = (double)c.row * F16_BYTES;
-  int64_t held = l.shares_cache ? 0 : sat_mul(sat_mul(cells_of(b, &l), s->caches), sat_mul(c.row, F16_BYTES));
+  double row = (double)c.row * s->cell_bytes;
+  int64_t held = l.shares_cache ? 0 : sat_mul(sat_mul(cells_of(b, &l), s->caches), sat_round(ceil(row)));
   snprintf(name, sizeof name, "%s.attention", p->prefix);
   situ_operator op = {.name = name,
                       .kind = "Attention",
@@ -447,7 +447,10 @@ situ_status lm_build(situ_graph **out, const lm *model, const lm_step *step, tex
   for (int32_t k = 0; status == SITU_STATUS_OK && k < o.n_blocks; k++) status = add_block(&b, &x, k);
   if (status == SITU_STATUS_OK) status = add_head(&b, &x, table);
   if (status == SITU_STATUS_OK) status = situ_graph_freeze(out, b.builder, error);
-  if (status == SITU_STATUS_OK) (*out)->cache_tokens = sat_mul(step->cells, step->caches);
+  if (status == SITU_STATUS_OK) {
+    (*out)->cache_tokens = sat_mul(step->cells, step->caches);
+    (*out)->cache_type = step->cell_type;
+  }
   if (status == SITU_STATUS_OK) tell(&b);
   situ_graph_builder_free(b.builder);
   arena_free(a);

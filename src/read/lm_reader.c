@@ -2,6 +2,8 @@
 #include "read/lm_reader.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/contracts.h"
@@ -9,11 +11,53 @@
 #include "base/fail.h"
 #include "graph/graph.h"
 
-enum { USUAL_CONTEXT = 4096, MOST_TOKENS = 1 << 28, MOST_STREAMS = 1 << 20 };
+enum { USUAL_CONTEXT = 4096, MOST_TOKENS = 1 << 28, MOST_STREAMS = 1 << 20, MOST_DRAFT = 1024 };
+static const double USUAL_ACCEPTANCE = 0.7;
 
 typedef struct load {
-  int64_t prompt, context, streams, generate;
+  int64_t prompt, context, streams, generate, draft;
+  double gained;     /* tokens that a step of decoding is expected to add to a stream */
+  double cell_bytes; /* of an element of a cache */
+  const char *cells; /* its type */
 } load;
+
+/* Types of caches of llama.cpp: elements and bytes of a block. */
+typedef struct cell_type {
+  const char *name;
+  int elements, bytes;
+} cell_type;
+static const cell_type cell_types[] = {{"f16", 1, 2},    {"f32", 1, 4},    {"bf16", 1, 2},
+                                       {"q8_0", 32, 34}, {"q5_1", 32, 24}, {"q5_0", 32, 22},
+                                       {"q4_1", 32, 20}, {"q4_0", 32, 18}, {"iq4_nl", 32, 18}};
+
+static situ_status find_cells(load *l, const read_source *source, situ_error *error) {
+  const char *asked = source->options->kv_type;
+  for (size_t i = 0; i < sizeof cell_types / sizeof *cell_types; i++) {
+    const cell_type *t = &cell_types[i];
+    if (asked && strcmp(asked, t->name) != 0) continue;
+    l->cells = t->name;
+    l->cell_bytes = (double)t->bytes / t->elements;
+    return SITU_STATUS_OK;
+  }
+  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                   "%.20s is no type of caches; expected f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 or iq4_nl",
+                   asked);
+}
+
+/* A step with n guesses, each right with probability a, adds the right ones before the first wrong one and one more:
+ * (1 - a^(n+1)) / (1 - a) tokens. Leviathan, Kalman, Matias, "Fast inference from transformers via speculative
+ * decoding", ICML 2023, equation 1. */
+static situ_status find_draft(load *l, const read_source *source, situ_error *error) {
+  const situ_read_options *o = source->options;
+  double a = o->acceptance > 0 ? o->acceptance : USUAL_ACCEPTANCE;
+  if (o->acceptance < 0 || !(a <= 1) || o->draft > MOST_DRAFT || (o->acceptance > 0 && o->draft == 0))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, source->path,
+                     "expected a draft of 1 to %d tokens, each right with a probability above 0, at most 1",
+                     MOST_DRAFT);
+  l->draft = o->draft;
+  l->gained = a < 1 ? (1 - pow(a, (double)o->draft + 1)) / (1 - a) : (double)o->draft + 1;
+  return SITU_STATUS_OK;
+}
 
 static situ_status find_load(load *out, const lm *m, const read_source *source, situ_error *error) {
   const situ_read_options *o = source->options;
@@ -28,8 +72,14 @@ static situ_status find_load(load *out, const lm *m, const read_source *source, 
                      "a context of %" PRId64 " tokens does not hold a prompt of %" PRId64 " and %" PRId64
                      " to generate",
                      o->context, o->prompt, o->generate);
-  *out = (load){o->prompt, o->context > 0 ? o->context : asked > 0 ? asked : usual, max64(o->batch, 1), o->generate};
-  return SITU_STATUS_OK;
+  *out = (load){.prompt = o->prompt,
+                .context = o->context > 0 ? o->context
+                           : asked > 0    ? asked
+                                          : usual,
+                .streams = max64(o->batch, 1),
+                .generate = o->generate};
+  TRY(find_cells(out, source, error));
+  return find_draft(out, source, error);
 }
 
 /* Prefill in micro-batches of equal size. */
@@ -43,18 +93,22 @@ static lm_step prefill_step(const load *l, int64_t *repeats) {
                    .context = (double)(prompt - tokens) / 2,
                    .cells = l->context,
                    .caches = l->streams,
-                   .head_rows = 1 / (double)micro};
+                   .head_rows = 1 / (double)micro,
+                   .cell_bytes = l->cell_bytes,
+                   .cell_type = l->cells == cell_types[0].name ? NULL : l->cells};
 }
 
-/* Decoding: one token of each stream, behind the mean of what the cache holds meanwhile. */
+/* Decoding: one token of each stream and the draft behind it, behind the mean of what the cache holds meanwhile. */
 static lm_step decode_step(const load *l) {
   int64_t last = l->prompt > 0 ? l->prompt + l->generate : l->context, steps = max64(l->generate, 1);
   return (lm_step){.streams = l->streams,
-                   .tokens = 1,
+                   .tokens = 1 + l->draft,
                    .context = (double)(last - steps) + (double)(steps - 1) / 2,
                    .cells = l->context,
                    .caches = l->streams,
-                   .head_rows = 1};
+                   .head_rows = (double)(1 + l->draft),
+                   .cell_bytes = l->cell_bytes,
+                   .cell_type = l->cells == cell_types[0].name ? NULL : l->cells};
 }
 
 /* Weights of floating types count in another one. */
@@ -76,16 +130,21 @@ situ_status lm_read(read_result *result, const lm *m, const read_source *source,
   set_precision(m, read_precision(source->options->precision));
   lm_step prefill = prefill_step(&l, &prefills), decode = decode_step(&l);
   bool first = l.prompt > 0;
-  text_add(&result->notes, "architecture %s: cache of %" PRId64 " tokens for %" PRId64 " stream%s, in F16\n",
-           m->architecture, l.context, l.streams, l.streams == 1 ? "" : "s");
+  text_add(&result->notes, "architecture %s: cache of %" PRId64 " tokens for %" PRId64 " stream%s, in %s\n",
+           m->architecture, l.context, l.streams, l.streams == 1 ? "" : "s", l.cells);
+  if (l.draft > 0)
+    text_add(&result->notes,
+             "each step verifies %" PRId64 " guesses and adds %.2f tokens; what guesses is not counted\n", l.draft,
+             l.gained);
   read_steps *s = &result->steps;
   TRY(lm_build(&result->graph, m, first ? &prefill : &decode, &result->notes, error));
   TRY(lm_build(&s->other, m, first ? &decode : &prefill, NULL, error));
   ENSURE(s->other->n_operators == result->graph->n_operators && s->other->n_tensors == result->graph->n_tensors);
   s->prefill_first = first;
-  s->repeats[0] = first ? prefills : max64(l.generate, 1);
-  s->repeats[1] = first ? l.generate : 0;
-  s->tokens[first ? 0 : 1] = prefill.streams * prefill.tokens;
-  s->tokens[first ? 1 : 0] = l.streams;
+  int64_t steps = (int64_t)ceil((double)l.generate / l.gained);
+  s->repeats[0] = first ? prefills : max64(steps, 1);
+  s->repeats[1] = first ? steps : 0;
+  s->tokens[first ? 0 : 1] = (double)(prefill.streams * prefill.tokens);
+  s->tokens[first ? 1 : 0] = (double)l.streams * l.gained;
   return SITU_STATUS_OK;
 }

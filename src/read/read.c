@@ -103,17 +103,20 @@ static situ_status make_training(situ_model *model, const char *path, situ_error
 
 /* Options of language models say nothing of others. */
 static situ_status refuse_load(const situ_model *m, const situ_read_options *o, const char *path, situ_error *error) {
-  bool asked = o->prompt || o->context || o->batch || o->generate;
+  bool asked = o->prompt || o->context || o->batch || o->generate || o->draft || o->acceptance > 0 || o->kv_type;
   if (!asked || m->steps.other || m->reader == builtin_reader.name) return SITU_STATUS_OK;
-  return fail_with(error, SITU_STATUS_BAD_ARGUMENT, path,
-                   "is no file of a language model; prompt, context, batch and generate say nothing of it");
+  return fail_with(
+      error, SITU_STATUS_BAD_ARGUMENT, path,
+      "is no file of a language model; prompt, context, batch, generate, draft, acceptance and the type of caches say "
+      "nothing of it");
 }
 
 situ_status read_check_dims(const situ_read_options *o, situ_error *error) {
   if ((unsigned)o->precision > SITU_PRECISION_I8)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "precision is no value of situ_precision");
-  if (o->prompt < 0 || o->context < 0 || o->batch < 0 || o->generate < 0)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "prompt, context, batch and generate must be at least 0");
+  if (o->prompt < 0 || o->context < 0 || o->batch < 0 || o->generate < 0 || o->draft < 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "prompt, context, batch, generate and draft must be at least 0");
   bool good = o->n_dims == 0 || (o->n_dims > 0 && o->dims);
   for (int32_t k = 0; good && k < o->n_dims; k++) good = o->dims[k].name && o->dims[k].value >= 0;
   return good ? SITU_STATUS_OK

@@ -6,8 +6,8 @@
 #include "report/table.h"
 #include "sim/simulate.h"
 
-static double rate(int64_t tokens, int64_t repeats, int64_t value_ns) {
-  return value_ns > 0 && value_ns < SITU_NEVER_NS ? (double)tokens * (double)repeats * 1e9 / (double)value_ns : 0;
+static double rate(double tokens, int64_t repeats, int64_t value_ns) {
+  return value_ns > 0 && value_ns < SITU_NEVER_NS ? tokens * (double)repeats * 1e9 / (double)value_ns : 0;
 }
 
 /* The value of the plan where one step of a kind is all there is. */

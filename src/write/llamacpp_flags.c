@@ -84,6 +84,8 @@ static situ_status write(text_buffer *out, const situ_plan *plan, const situ_pro
   layer_plan_free(&l);
   if (status != SITU_STATUS_OK) return status;
   if (p->graph->cache_tokens > 0) text_add(out, " -c %lld", (long long)p->graph->cache_tokens);
+  const char *type = p->graph->cache_type; /* quantised values need flash attention */
+  if (type) text_add(out, " -ctk %s -ctv %s -fa on", type, type);
   text_add(out, " --fit off\n");
   return SITU_STATUS_OK;
 }

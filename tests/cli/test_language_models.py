@@ -46,6 +46,37 @@ def test_a_request_takes_as_long_as_its_steps():
     assert ours == situ_json("inspect", "builtin:llama?layers=1&tokens=64&batch=2")["total"]
 
 
+def test_a_cache_of_another_type_has_its_bytes():
+    """6 layers x 4096 cells x 2 x 4 heads x 64 elements: of 2 bytes, or of blocks of 32 in 34 (q8_0) and 18 (q4_0)."""
+    path = language_model()
+
+    def weights(*options):
+        return situ_json("inspect", path, *options)["total"]["weight_bytes"]
+
+    elements = 6 * 4096 * 512
+    assert weights() - weights("--kv-type", "q8_0") == elements * 2 - elements * 34 // 32
+    assert weights() - weights("--kv-type", "q4_0") == elements * 2 - elements * 18 // 32
+    assert weights("--kv-type", "f16") == weights()
+    situ("place", path, "--platform", "cpu+rtx3090", "--granularity", "block", *QUICK, "--kv-type", "q8_0", "--write", "llama.cpp=out")
+    assert " -ctk q8_0 -ctv q8_0 -fa on" in pathlib.Path("out").read_text()
+    situ("place", path, "--kv-type", "q9_0", code=2)
+    situ("place", SMALL, "--kv-type", "q8_0", code=3)  # no language model
+
+
+def test_a_draft_adds_the_tokens_that_are_expected():
+    """Four guesses, each right with 0.7: 1 + 0.7 + 0.49 + 0.343 + 0.2401 = 2.7731 tokens a step; 30 tokens take 11 steps."""
+    path = language_model()
+    call = ["place", path, "--platform", "cpu+rtx3090", "--solver", "single", "--unused", "cpu", "--draft", "4"]
+    one = situ_json(*call)
+    assert abs(one["value_ns"] * one["tokens_per_second"] / 1e9 - 2.7731) < 1e-6, one
+    plain = situ_json(*call[:-2])
+    assert plain["value_ns"] <= one["value_ns"] < 5 * plain["value_ns"], (plain, one)  # it verifies five tokens at once
+    whole, prompt = (situ_json(*call, "--context", "512", "--prompt", "64", *more) for more in (["--generate", "30"], []))
+    steps = (whole["value_ns"] - prompt["value_ns"]) / (2.7731e9 / whole["decode_tokens_per_second"])
+    assert abs(steps - 11) < 1e-6, steps
+    situ("place", path, "--acceptance", "0.5", code=2)  # of what?
+
+
 def test_a_machine_of_one_memory_has_one_plan():
     """There is no other memory to hand a tensor to: everything runs on the CPU, which the bound proves."""
     found = situ_json("place", language_model(), "--platform", "cpu", *QUICK[2:])
