@@ -92,6 +92,7 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   const char *path = e->options->table_path;
   situ_platform linked = *e->platform; /* with the links of the table, on the routes of the platform */
   int32_t *given = NULL;
+  part_cost *part = NULL;
   fusion work;
   if (path) {
     given = ARENA_NEW(scratch, int32_t, g->n_operators);
@@ -99,8 +100,9 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
     for (int32_t v = 0; v < g->n_operators; v++) given[v] = -1;
     TRY(cost_table_read(&e->table, given, g, path, error));
     linked.links = ARENA_COPY(scratch, e->platform->links, situ_link, e->platform->n_links);
-    if (!linked.links) return fail_no_memory(error);
-    TRY(cost_table_links(linked.links, e->platform, path, e->table, error));
+    part = ARENA_ZERO(scratch, part_cost, e->platform->n_classes);
+    if (!linked.links || !part) return fail_no_memory(error);
+    TRY(cost_table_links(linked.links, part, e->platform, path, e->table, error));
   }
   if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))
     return fail_no_memory(error);
@@ -110,6 +112,8 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
     e->costs->group = ARENA_COPY(e->costs->arena, work.group, int32_t, g->n_operators);
     if (!e->costs->group) return fail_no_memory(error);
   }
+  if (part && !(e->costs->part = ARENA_COPY(e->costs->arena, part, part_cost, e->costs->n_classes)))
+    return fail_no_memory(error);
   e->costs->n_kernels = work.n_working;
   for (int32_t v = 0; v < g->n_operators; v++)
     e->costs->moved_bytes = sat_add(e->costs->moved_bytes, work.moved_bytes[v]);

@@ -77,7 +77,8 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
 }
 
 static bool known_key(const char *key) {
-  static const char *const keys[] = {"situ_costs", "source", "unit", "classes", "operators", "groups", "links"};
+  static const char *const keys[] = {"situ_costs", "source", "unit",  "classes",
+                                     "operators",  "groups", "links", "parts"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
   return false;
@@ -168,12 +169,45 @@ static situ_status apply_link(const table *t, const json_value *entry, double un
   return SITU_STATUS_OK;
 }
 
-situ_status cost_table_links(situ_link *links, const situ_platform *platform, const char *path, const json_value *root,
-                             situ_error *error) {
-  const json_value *list = json_get(root, "links");
+/* One entry of "parts": what a part takes on a device of that class beyond its operators. */
+static situ_status apply_part(const table *t, const json_value *entry, double unit_ns, part_cost *part,
+                              situ_error *error) {
+  const char *name = json_text(json_get(entry, "class"), "");
+  const json_value *bytes_per_s = json_get(entry, "bytes_per_s");
+  double start_ns = json_number(json_get(entry, "start"), -1.0) * unit_ns, rate = json_number(bytes_per_s, 0);
+  bool known = listed(t->classes, name);
+  if (!(isfinite(start_ns) && start_ns >= 0.0 && isfinite(rate) && (rate > 0.0 || !bytes_per_s)))
+    return bad(t, error, "parts", "", "must have a \"start\" of at least 0 and, if any, \"bytes_per_s\" above 0");
+  for (int32_t k = 0; k < t->platform->n_classes; k++) {
+    if (!is_of_class(t->platform, k, name)) continue;
+    part[k] = (part_cost){sat_round(start_ns), rate};
+    known = true;
+  }
+  return known ? SITU_STATUS_OK
+               : bad(t, error, "parts", name, "is not a class of the platform, and \"classes\" does not list it");
+}
+
+/* A tensor that is handed over ends a part at the one end and begins one at the other. */
+static void add_parts(situ_link *link, const part_cost *from, const part_cost *to) {
+  double per_byte = 1 / link->bytes_per_s;
+  if (from->bytes_per_s > 0) per_byte += 0.5 / from->bytes_per_s;
+  if (to->bytes_per_s > 0) per_byte += 0.5 / to->bytes_per_s;
+  link->latency_ns = sat_add(link->latency_ns, to->start_ns);
+  link->bytes_per_s = 1 / per_byte;
+}
+
+situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platform *platform, const char *path,
+                             const json_value *root, situ_error *error) {
+  const json_value *list = json_get(root, "links"), *parts = json_get(root, "parts");
   table t = {.path = path, .platform = platform, .classes = json_get(root, "classes")};
   if (list && json_kind_of(list) != JSON_ARRAY_KIND) return bad(&t, error, NULL, "links", "must be a list");
   for (size_t i = 0; i < json_size(list); i++) TRY(apply_link(&t, json_at(list, i), unit_ns(root), links, error));
+  if (!parts) return SITU_STATUS_OK;
+  if (json_kind_of(parts) != JSON_ARRAY_KIND) return bad(&t, error, NULL, "parts", "must be a list");
+  for (size_t i = 0; i < json_size(parts); i++) TRY(apply_part(&t, json_at(parts, i), unit_ns(root), part, error));
+  for (int32_t l = 0; l < platform->n_links; l++)
+    add_parts(&links[l], &part[platform->class_of[links[l].from_device]],
+              &part[platform->class_of[links[l].to_device]]);
   return SITU_STATUS_OK;
 }
 

@@ -42,6 +42,10 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   int64_t times = (int64_t)c->n_operators * c->n_classes;
   memcpy(out->transfer_rows, c->transfer_rows, (size_t)c->n_rows * (size_t)c->n_kinds * sizeof(int64_t));
   for (int32_t k = 0; k < n; k++) memcpy(out->time_ns + k * times, c->time_ns, (size_t)times * sizeof(int64_t));
+  if (c->part && !(out->part = ARENA_COPY(out->arena, c->part, part_cost, c->n_classes))) {
+    situ_costs_free(out);
+    return NULL;
+  }
   if (c->ruled) out->ruled = ARENA_NEW(out->arena, bool, times *n);
   for (int32_t k = 0; out->ruled && k < n; k++) memcpy(out->ruled + k * times, c->ruled, (size_t)times * sizeof(bool));
   if (c->group) out->group = ARENA_NEW(out->arena, int32_t, out->n_operators);

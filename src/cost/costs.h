@@ -9,6 +9,12 @@
 #include "base/arena.h"
 #include "situ/costs.h"
 
+/* What a part of the model takes on a device of a class, beyond its operators. */
+typedef struct part_cost {
+  int64_t start_ns;   /* of each part that waits for another device */
+  double bytes_per_s; /* of what is handed over: half of the time at each end; 0: it costs nothing */
+} part_cost;
+
 struct situ_costs {
   arena *arena;
   const char *source;
@@ -25,6 +31,7 @@ struct situ_costs {
   int32_t *group;   /* [operator] the head of its fused kernel: the head has the time of all, the other members 0 ns;
                        NULL: nothing is fused */
   bool *ruled;      /* [operator * n_classes + class] whether it is a rule that forbids it (cost/rules.h); NULL: none */
+  part_cost *part;  /* [class] as the table of measured times has it; it is in the transfers too. NULL: unknown */
   int32_t n_rows;
   int64_t *transfer_rows;              /* [row * n_kinds + kind]; multi-hop kinds are sums over their hops */
   int64_t **transfer_ns;               /* [tensor] its row: transfer_ns[t][kind] */

@@ -341,6 +341,20 @@ situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_n
   return status;
 }
 
+int32_t executor_awaited(const executor *x, const run_times *times, int32_t k) {
+  const onnx_part *part = &x->parts->parts[k];
+  int32_t last = -1;
+  for (int32_t i = 0; i < part->n_inputs; i++) {
+    int32_t from = x->parts->value_part[part->inputs[i]];
+    if (from >= 0 && (last < 0 || times[from].finish_ns > times[last].finish_ns)) last = from;
+  }
+  for (int32_t other = 0; other < x->parts->n_parts; other++)
+    if (other != k && x->worker_of[other] == x->worker_of[k] && times[other].finish_ns <= times[k].start_ns &&
+        (last < 0 || times[other].finish_ns > times[last].finish_ns))
+      last = other;
+  return last;
+}
+
 situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error) {
   flow f;
   arena_mark mark = arena_get_mark(x->arena);

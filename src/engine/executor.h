@@ -54,6 +54,9 @@ typedef struct run_times {
 } run_times;
 situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_ns, situ_error *error);
 
+/* For which part k waited last: one that makes an input of it, or the one before it on its device; -1: none. */
+int32_t executor_awaited(const executor *x, const run_times *part_ns, int32_t k);
+
 /* Runs n inputs through all parts with at most n_copies under way: finish_ns[n] is when each was done, and
  * part_sum_ns[part] the sum of its times. */
 situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error);

@@ -3,7 +3,7 @@
 #define SITU_ENGINE_MEASURE_H
 
 #include "engine/executor.h"
-#include "engine/handover.h"
+#include "engine/part_costs.h"
 #include "engine/race.h"
 #include "plan/plan.h"
 
@@ -41,7 +41,7 @@ struct situ_profile {
   double *spread;                      /* [operator] */
   int32_t *kernel, *next;              /* [operator] first of the kernel that it ran in; the next of it, -1: none */
   int32_t n_timed;                     /* operators with a time of their own */
-  handover handover;                   /* between two workers; rate 0: not measured */
+  part_costs cut;                      /* what it costs to cut the model; n_cuts 0: not measured */
 };
 
 /* One part of a plan, or one device of a pipeline. */

@@ -5,8 +5,8 @@
 
 #include "base/arguments.h"
 #include "base/checked.h"
+#include "engine/cutting.h"
 #include "engine/foreign.h"
-#include "engine/measure.h"
 #include "engine/profile.h"
 #include "read/reader.h"
 #include "split/plan_parts.h"
@@ -115,7 +115,6 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_parts 
   json_value *events = NULL;
   int64_t *whole_ns = ARENA_NEW(p->arena, int64_t, m->options.items);
   if (!whole_ns) return fail_no_memory(error);
-  TRY(handover_measure(&p->handover, m->options.threads, &m->executor.wait, error));
   situ_status status = executor_start(&plain, parts, &m->executor, error);
   m->executor.named = m->executor.profile = true;
   if (status == SITU_STATUS_OK) status = executor_start(&profiled, parts, &m->executor, error);
@@ -127,6 +126,8 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_parts 
     status = profile_read(&times, events, parts, n_first < 0 ? m->options.warm_up + 1 : n_first, true, p->arena, error);
   p->whole_ns = median_of(whole_ns, p->n_runs, &p->whole_half_ns);
   if (status == SITU_STATUS_OK) status = take_times(p, &times, parts, error);
+  if (status == SITU_STATUS_OK)
+    status = cutting_measure(&p->cut, m, plain, p->model->graph, p->kernel, p->time_ns, error);
   json_free(events);
   executor_stop(plain);
   executor_stop(profiled);
@@ -230,15 +231,30 @@ static bool push_group(json_value *groups, const situ_profile *p, int32_t head, 
   return json_set(group, "times", times) && ok;
 }
 
-static json_value *link_list(const situ_profile *p, const char *device_class) {
-  json_value *list = json_new_array(), *link = json_new_object();
-  bool ok = json_push(list, link) && json_set(link, "from", json_new_text(device_class)) &&
-            json_set(link, "to", json_new_text(device_class)) &&
-            json_set(link, "latency", json_new_whole(p->handover.latency_ns)) &&
-            json_set(link, "bytes_per_s", json_new_number(p->handover.bytes_per_s));
-  if (ok) return list;
+/* A list of one object. Takes it over. */
+static json_value *list_of(json_value *only, bool ok) {
+  json_value *list = json_new_array();
+  if (json_push(list, only) && ok) return list;
   json_free(list);
   return NULL;
+}
+
+/* Between devices of the class: the tensor lies in shared memory, and what reading it takes is the part's. */
+static json_value *link_list(const situ_profile *p, const char *device_class) {
+  static const double SHARED_BYTES_PER_S = 1e12;
+  json_value *link = json_new_object();
+  bool ok = json_set(link, "from", json_new_text(device_class)) && json_set(link, "to", json_new_text(device_class)) &&
+            json_set(link, "latency", json_new_whole(p->cut.handover_ns)) &&
+            json_set(link, "bytes_per_s", json_new_number(SHARED_BYTES_PER_S));
+  return list_of(link, ok);
+}
+
+static json_value *part_list(const situ_profile *p, const char *device_class) {
+  json_value *part = json_new_object();
+  bool ok =
+      json_set(part, "class", json_new_text(device_class)) && json_set(part, "start", json_new_whole(p->cut.start_ns));
+  if (p->cut.bytes_per_s > 0) ok = json_set(part, "bytes_per_s", json_new_number(p->cut.bytes_per_s)) && ok;
+  return list_of(part, ok);
 }
 
 static json_value *cost_table(const situ_profile *p, const char *device_class) {
@@ -266,7 +282,9 @@ static json_value *cost_table(const situ_profile *p, const char *device_class) {
   }
   ok = json_set(root, "groups", groups) && ok;
   ok = json_set(root, "operators", operators) && ok;
-  if (p->handover.bytes_per_s > 0) ok = json_set(root, "links", link_list(p, device_class)) && ok;
+  if (p->cut.n_cuts > 0)
+    ok = json_set(root, "links", link_list(p, device_class)) && json_set(root, "parts", part_list(p, device_class)) &&
+         ok;
   if (ok) return root;
   json_free(root);
   return NULL;

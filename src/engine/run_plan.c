@@ -26,6 +26,28 @@ typedef struct running {
 
 /* ---- what the plan predicts ---- */
 
+/* Adds what parts take beyond their operators, where the costs know it. */
+static void add_part_costs(running *r) {
+  const part_cost *costs = r->problem->costs->part;
+  const onnx_parts *p = r->parts;
+  for (int32_t k = 0; costs && k < p->n_parts; k++) {
+    const part_cost *c = &costs[r->problem->class_of[p->parts[k].device]];
+    double bytes = 0;
+    bool waits = false;
+    for (int32_t i = 0; i < p->parts[k].n_inputs; i++) {
+      int32_t value = p->parts[k].inputs[i], from = p->value_part[value];
+      if (from < 0) continue;
+      const part_cost *of = &costs[r->problem->class_of[p->parts[from].device]];
+      waits = true;
+      bytes += (double)r->split->places[value].bytes;
+      if (of->bytes_per_s > 0)
+        r->run->parts[from].predicted_ns += sat_round(0.5e9 * (double)r->split->places[value].bytes / of->bytes_per_s);
+    }
+    if (waits) r->run->parts[k].predicted_ns += c->start_ns;
+    if (c->bytes_per_s > 0) r->run->parts[k].predicted_ns += sat_round(0.5e9 * bytes / c->bytes_per_s);
+  }
+}
+
 static situ_status describe_parts(running *r) {
   situ_run *run = r->run;
   const situ_graph *g = r->problem->graph;
@@ -46,6 +68,7 @@ static situ_status describe_parts(running *r) {
     s->last = v;
     s->predicted_ns = sat_add(s->predicted_ns, problem_time_ns(r->problem, v, s->device));
   }
+  add_part_costs(r);
   return SITU_STATUS_OK;
 }
 
@@ -126,20 +149,6 @@ static void sum_up_parts(running *r) {
   }
 }
 
-/* When the last of what part k waits for ended: parts that make its inputs, and the part before it on its device. */
-static int64_t awaited_ns(const running *r, const run_times *times, int32_t k) {
-  const onnx_part *part = &r->parts->parts[k];
-  int64_t latest_ns = INT64_MIN;
-  for (int32_t i = 0; i < part->n_inputs; i++) {
-    int32_t from = r->parts->value_part[part->inputs[i]];
-    if (from >= 0) latest_ns = max64(latest_ns, times[from].finish_ns);
-  }
-  for (int32_t other = 0; other < r->run->n_parts; other++)
-    if (other != k && r->parts->parts[other].device == part->device && times[other].finish_ns <= times[k].start_ns)
-      latest_ns = max64(latest_ns, times[other].finish_ns);
-  return latest_ns;
-}
-
 /* Of the inputs in which nothing else was waited for longer; -1 where there are none. */
 static void sum_up_transfers(running *r) {
   for (int32_t x = 0; x < r->run->n_transfers; x++) {
@@ -147,7 +156,7 @@ static void sum_up_transfers(running *r) {
     int32_t n = 0;
     for (int32_t i = 0; i < r->n_items; i++) {
       const run_times *times = &r->times[(int64_t)i * r->run->n_parts];
-      if (times[t->from_part].finish_ns == awaited_ns(r, times, t->to_part))
+      if (t->from_part == executor_awaited(r->split, times, t->to_part))
         r->values_ns[n++] = times[t->to_part].start_ns - times[t->from_part].finish_ns;
     }
     t->measured_ns = n > 0 ? median_of(r->values_ns, n, NULL) : -1;

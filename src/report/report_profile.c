@@ -17,9 +17,11 @@ static char *profile_json(const situ_profile *p) {
             json_set(root, "kernels_ns", json_new_whole(p->kernels_ns)) &&
             json_set(root, "operators", json_new_whole(g->n_operators)) &&
             json_set(root, "timed", json_new_whole(p->n_timed));
-  if (p->handover.bytes_per_s > 0)
-    ok = ok && json_set(root, "handover_ns", json_new_whole(p->handover.latency_ns)) &&
-         json_set(root, "handover_bytes_per_s", json_new_number(p->handover.bytes_per_s));
+  if (p->cut.n_cuts > 0)
+    ok = ok && json_set(root, "handover_ns", json_new_whole(p->cut.handover_ns)) &&
+         json_set(root, "part_start_ns", json_new_whole(p->cut.start_ns)) &&
+         json_set(root, "part_bytes_per_s", json_new_number(p->cut.bytes_per_s)) &&
+         json_set(root, "cuts", json_new_whole(p->cut.n_cuts));
   for (int32_t v = 0; ok && v < g->n_operators; v++) {
     json_value *o = json_new_object();
     ok = json_push(list, o) && json_set(o, "name", json_new_text(g->name[v])) &&
@@ -70,11 +72,13 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
   fact_start(&t, options, "kernels", 9);
   text_add(&t, "%s in %d of %d operators; the others are folded or fused\n", exact_time(a, p->kernels_ns),
            (int)p->n_timed, (int)g->n_operators);
-  if (p->handover.bytes_per_s > 0) {
-    char rate[TEXT_UNIT_BYTES];
-    fact_start(&t, options, "hand-over", 9);
-    text_add(&t, "%s and %s/s from one worker to another on this host\n", text_time(a, p->handover.latency_ns),
-             text_size(rate, (int64_t)p->handover.bytes_per_s));
+  if (p->cut.n_cuts > 0) {
+    char b[TEXT_UNIT_BYTES];
+    fact_start(&t, options, "a cut", 9);
+    text_add(&t, "%s to hand over, %s to start a part", text_time(a, p->cut.handover_ns),
+             text_time(b, p->cut.start_ns));
+    if (p->cut.bytes_per_s > 0) text_add(&t, ", bytes at %s/s", text_size(a, (int64_t)p->cut.bytes_per_s));
+    text_add(&t, "; by %d cuts\n", (int)p->cut.n_cuts);
   }
   fact_start(&t, options, "engine", 9);
   text_add(&t, "%s", p->engine);

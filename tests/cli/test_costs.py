@@ -46,6 +46,27 @@ def test_what_is_deleted_from_costs_is_estimated_again():
     assert table[row].split(",") == [*cells[:6], "123"]
 
 
+def test_what_parts_cost_is_in_the_transfers():
+    """A hand-over takes 3 us + 7 us for the part that starts, and each byte 1/2 ns by the link and 1 ns by the parts, of
+    which the devices have one half each."""
+    graph = {"situ_graph": 1,
+             "operators": [{"name": "a", "flops": 1000}, {"name": "b", "flops": 1000}],
+             "tensors": [{"name": "t", "from": "a", "to": ["b"], "bytes": 4000}]}
+    pathlib.Path("two.json").write_text(json.dumps(graph))
+    table = {"situ_costs": 1, "unit": "us", "operators": {},
+             "links": [{"from": "cpu", "to": "cpu", "latency": 3, "bytes_per_s": 2e9}],
+             "parts": [{"class": "cpu", "start": 7, "bytes_per_s": 1e9}]}
+    pathlib.Path("parts.json").write_text(json.dumps(table))
+    pathlib.Path("pins.json").write_text(json.dumps({"a": "cpu0", "b": "cpu1"}))
+    situ("place", "two.json", "--platform", "2*cpu", "--cost-table", "parts.json", "--fix", "pins.json", "-o", "plan.json")
+    (name, *_, start, finish), = json.loads(pathlib.Path("plan.json").read_text())["transfers"]
+    assert name == "a" and 0 <= finish - start - (3000 + 7000 + 4000 // 2 + 4000) <= 1, (start, finish)
+    for part, told in (({"class": "cpu", "start": -1}, "at least 0"), ({"class": "frob", "start": 1}, "frob"),
+                       ({"class": "cpu", "start": 1, "bytes_per_s": 0}, "above 0")):
+        pathlib.Path("bad.json").write_text(json.dumps({**table, "parts": [part]}))
+        situ("place", "two.json", "--platform", "2*cpu", "--cost-table", "bad.json", code=3, err=told)
+
+
 def test_a_bad_csv_is_refused_with_its_line():
     for text, told in (("operator,cpu\nconv1,x\n", "conv1"), ("operator,kernel,cpu\nconv1,relu,3\n", "line 2"),
                        ("operator,cpu\nconv1,1\nconv1,2\n", "line 3"), ("name,cpu\n", "line 1"), ("", "line 1"),

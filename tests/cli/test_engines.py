@@ -82,6 +82,9 @@ def test_a_profile_sums_to_the_whole_and_is_read_as_costs():
     assert table["classes"] == ["cpu"] and named == found["operators"]
     link, = table["links"]  # a message and a wait on this host: above 1 us, below 10 ms
     assert link["from"] == link["to"] == "cpu" and 1000 < link["latency"] < 10**7 and link["bytes_per_s"] > 1e8, link
+    part, = table["parts"]
+    assert part["class"] == "cpu" and 0 <= part["start"] < 10**7 and part.get("bytes_per_s", 1) > 0, part
+    assert found["cuts"] > 0
     placed = situ_json("place", path, "--platform", "2*cpu", "--cost-table", "costs.json", "--steps", "100")
     assert abs(placed["best_single_ns"] - found["measured_ns"]) <= found["operators"]
 

@@ -1,0 +1,150 @@
+#include "engine/cutting.h"
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "engine/profile.h"
+#include "split/plan_parts.h"
+
+enum { WAYS = 4, DEVICES = 2, MOST_ROUNDS = 15, LEAST_ROUNDS = 3 };
+static const int32_t n_pieces[WAYS] = {2, 4, 7, 11};
+
+/* ---- ways to cut ---- */
+
+typedef struct cutting {
+  measuring *m;
+  executor *whole;
+  const situ_graph *graph;
+  const int32_t *kernel;
+  const int64_t *time_ns;
+  arena *arena;
+  onnx_parts *parts[WAYS];
+  executor *executors[WAYS];
+  int32_t n_ways, n_gaps, most_gaps;
+  int64_t *gap_ns; /* [most_gaps] of all ways and rounds */
+  int64_t more_ns[WAYS][MOST_ROUNDS];
+} cutting;
+
+/* Pieces of about equal time, on two devices in turn. */
+static situ_status find_pieces(cutting *c, int32_t pieces, onnx_parts **out, situ_error *error) {
+  const onnx_parts *w = c->whole->parts;
+  const situ_graph *g = c->graph;
+  int32_t *device, *op;
+  int64_t sum_ns = 0, before_ns = 0;
+  if (!ARENA_ARRAYS(c->arena, ARRAY(device, w->file->n_nodes), ARRAY(op, w->file->n_nodes)))
+    return fail_no_memory(error);
+  for (int32_t i = 0; i < w->file->n_nodes; i++) device[i] = op[i] = -1;
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    if (plan_parts_folded(g, v)) continue;
+    op[g->source_id[v]] = v;
+    sum_ns = sat_add(sum_ns, c->time_ns[v]);
+  }
+  for (int32_t i = 0; i < w->file->n_nodes; i++) {
+    int32_t node = w->order[i], v = op[node];
+    if (v < 0) continue;
+    double at = sum_ns > 0 ? ((double)before_ns + 0.5 * (double)c->time_ns[v]) / (double)sum_ns : 0;
+    int64_t head = g->source_id[c->kernel[v]];
+    device[node] = c->kernel[v] == v || device[head] < 0 ? (int32_t)(at * pieces) % DEVICES : device[head];
+    before_ns = sat_add(before_ns, c->time_ns[v]);
+  }
+  return onnx_parts_find(out, w->file, g, device, NULL, error);
+}
+
+static situ_status start_ways(cutting *c, situ_error *error) {
+  executor_options o = c->m->executor;
+  static const char *const names[DEVICES] = {"one half", "the other half"};
+  o.names = names;
+  o.profile = o.named = false;
+  for (int k = 0; k < WAYS; k++) {
+    situ_error own = {0};
+    onnx_parts **parts = &c->parts[c->n_ways];
+    situ_status status = find_pieces(c, n_pieces[k], parts, &own);
+    bool cut = status == SITU_STATUS_OK && (*parts)->n_parts > 1;
+    if (cut) status = executor_start(&c->executors[c->n_ways], *parts, &o, &own);
+    if (status == SITU_STATUS_OK && cut) {
+      c->most_gaps += MOST_ROUNDS * (*parts)->n_parts;
+      c->n_ways++;
+      continue;
+    }
+    onnx_parts_free(*parts);
+    *parts = NULL;
+    if (status != SITU_STATUS_OK && status != SITU_STATUS_UNSUPPORTED)
+      return fail_with(error, status, own.where, "%s", own.text);
+  }
+  return SITU_STATUS_OK;
+}
+
+/* ---- measuring ---- */
+
+/* What the parts of one way take together; gaps before those that waited for another device are noted. */
+static situ_status run_way(cutting *c, int32_t way, run_times *times, bool note, int64_t *sum_ns, situ_error *error) {
+  int64_t unused_ns;
+  const executor *x = c->executors[way];
+  TRY(executor_latency(c->executors[way], &unused_ns, times, error));
+  *sum_ns = 0;
+  for (int32_t k = 0; k < x->parts->n_parts; k++) {
+    *sum_ns += times[k].finish_ns - times[k].start_ns;
+    int32_t from = executor_awaited(x, times, k);
+    if (note && from >= 0 && x->worker_of[from] != x->worker_of[k])
+      c->gap_ns[c->n_gaps++] = times[k].start_ns - times[from].finish_ns;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Rounds in which the whole and all ways run in turn, so that all see the same machine. */
+static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) {
+  measuring *m = c->m;
+  int32_t most = 1;
+  for (int32_t k = 0; k < c->n_ways; k++) most = c->parts[k]->n_parts > most ? c->parts[k]->n_parts : most;
+  run_times *times;
+  if (!ARENA_ARRAYS(c->arena, ARRAY(times, most), ARRAY(c->gap_ns, c->most_gaps))) return fail_no_memory(error);
+  m->phase = "cut into parts";
+  m->total = m->options.warm_up + (m->options.items < MOST_ROUNDS ? m->options.items : MOST_ROUNDS);
+  *n_rounds = 0;
+  for (m->done = 0; m->done < m->total; m->done++) {
+    run_times whole = {0};
+    int64_t sum_ns, unused_ns;
+    bool counts = m->done >= m->options.warm_up;
+    TRY(executor_latency(c->whole, &unused_ns, &whole, error));
+    for (int32_t k = 0; k < c->n_ways; k++) {
+      TRY(run_way(c, k, times, counts, &sum_ns, error));
+      if (counts) c->more_ns[k][*n_rounds] = sum_ns - (whole.finish_ns - whole.start_ns);
+    }
+    *n_rounds += counts;
+    if (*n_rounds >= LEAST_ROUNDS && measure_is_late(m)) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+static void sum_up(part_costs *out, cutting *c, int32_t n_rounds) {
+  cut_cost cuts[WAYS];
+  for (int32_t k = 0; k < c->n_ways; k++) {
+    const onnx_parts *p = c->parts[k];
+    cuts[k] = (cut_cost){.n_more = p->n_parts - 1, .more_ns = (double)median_of(c->more_ns[k], n_rounds, NULL)};
+    for (int32_t i = 0; i < p->n_parts; i++)
+      for (int32_t in = 0; in < p->parts[i].n_inputs; in++) {
+        int32_t value = p->parts[i].inputs[in];
+        if (p->value_part[value] >= 0) cuts[k].bytes += (double)c->executors[k]->places[value].bytes;
+      }
+    out->n_cuts += p->n_parts - 1;
+  }
+  part_costs_fit(out, cuts, c->n_ways);
+  out->handover_ns = median_of(c->gap_ns, c->n_gaps, NULL);
+}
+
+situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, const situ_graph *graph,
+                            const int32_t *kernel, const int64_t *time_ns, situ_error *error) {
+  cutting c = {.m = m, .whole = whole, .graph = graph, .kernel = kernel, .time_ns = time_ns, .arena = arena_new()};
+  int32_t n_rounds = 0;
+  *out = (part_costs){0};
+  situ_status status = c.arena ? start_ways(&c, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK && c.n_ways > 0) {
+    status = run_rounds(&c, &n_rounds, error);
+    if (status == SITU_STATUS_OK) sum_up(out, &c, n_rounds);
+  }
+  for (int k = 0; k < WAYS; k++) {
+    executor_stop(c.executors[k]);
+    onnx_parts_free(c.parts[k]);
+  }
+  arena_free(c.arena);
+  return status;
+}

@@ -1,0 +1,12 @@
+/* engine/cutting.h - measures what it costs to cut a model (engine/part_costs.h) by cutting it in several ways. */
+#ifndef SITU_ENGINE_CUTTING_H
+#define SITU_ENGINE_CUTTING_H
+
+#include "engine/measure.h"
+
+/* `whole` runs the model in one part; kernel[operator] is the first operator of its kernel, which is never cut, and
+ * time_ns[operator] its time. Where the engine refuses a cut, there is one way less. */
+situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, const situ_graph *graph,
+                            const int32_t *kernel, const int64_t *time_ns, situ_error *error);
+
+#endif

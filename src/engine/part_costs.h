@@ -1,0 +1,27 @@
+/* engine/part_costs.h - what it costs to cut a model.
+ *
+ * Parts take longer than their operators do in the whole: each begins with caches that other work has filled, its
+ * device may have been idle, and at each cut the engine undoes layouts of its own and makes them again. What
+ * all parts of several ways to cut take beyond the whole is laid to their number and to the bytes handed on. */
+#ifndef SITU_ENGINE_PART_COSTS_H
+#define SITU_ENGINE_PART_COSTS_H
+
+#include <stdint.h>
+
+typedef struct part_costs {
+  int64_t start_ns;    /* of a part beyond the first, more than its operators */
+  double bytes_per_s;  /* of what is handed to a part: half of the time at the end that makes it; 0: it costs nothing */
+  int64_t handover_ns; /* from the end of a part to the start of one on another device that waited for it */
+  int32_t n_cuts;      /* hand-overs that it was measured with; 0: the model cannot be cut */
+} part_costs;
+
+/* One way to cut: parts beyond the first, bytes handed on, and what it took beyond the whole. */
+typedef struct cut_cost {
+  double n_more, bytes, more_ns;
+} cut_cost;
+
+/* start_ns and bytes_per_s of the least squares, both at least 0 (C. L. Lawson, R. J. Hanson, "Solving Least Squares
+ * Problems", 1974, chapter 23; with two unknowns every set of bounds is tried). */
+void part_costs_fit(part_costs *out, const cut_cost *cuts, int32_t n);
+
+#endif
