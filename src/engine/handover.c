@@ -2,10 +2,10 @@
 #include "engine/handover.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/fail.h"
+#include "engine/cores.h"
 #include "engine/profile.h"
 
 enum { ROUNDS = 41, WARM_UP = 5, SMALL_BYTES = 64, BIG_BYTES = 1 << 22 };
@@ -52,13 +52,14 @@ situ_status handover_measure(handover *out, int32_t threads, const patience *wai
   worker *w[2] = {NULL};
   worker_duty duty = {.run = touch, .context = shared};
   int64_t small_ns = 0, big_ns = 0;
-  bool apart = sysconf(_SC_NPROCESSORS_ONLN) >= 2 * (long)threads;
+  core_set cores = cores_allowed();
+  int32_t core[2];
+  cores_take(&cores, core, 2, threads);
   if (!shared) return fail_no_memory(error);
   situ_status status = SITU_STATUS_OK;
   for (int32_t i = 0; i < 2 && status == SITU_STATUS_OK; i++)
-    status = worker_start(
-        &w[i], &duty, &(worker_options){.name = "a hand-over", .core = apart ? i * threads : -1, .n_cores = threads},
-        error);
+    status = worker_start(&w[i], &duty, &(worker_options){.name = "a hand-over", .core = core[i], .n_cores = threads},
+                          error);
   if (status == SITU_STATUS_OK) status = measure(&small_ns, w, SMALL_BYTES, wait, error);
   if (status == SITU_STATUS_OK) status = measure(&big_ns, w, BIG_BYTES, wait, error);
   for (int32_t i = 0; i < 2; i++) worker_stop(w[i]);
