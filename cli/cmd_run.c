@@ -25,7 +25,8 @@ static int run(arguments *a) {
   situ_status status = open_plan(&plan, &instance, a, &error);
   if (status == SITU_STATUS_OK) status = situ_run_plan(&done, plan, instance, &a->measure, &error);
   progress_stop(&p);
-  int code = status == SITU_STATUS_OK ? show(a, done, instance) : fail_reading(&error);
+  int code = status != SITU_STATUS_OK ? fail_reading(&error) : EXIT_OK;
+  if (code == EXIT_OK && situ_run_rank(done) == 0) code = show(a, done, instance);
   situ_run_free(done);
   situ_plan_free(plan);
   situ_instance_free(instance);
@@ -38,12 +39,11 @@ const command run_command = {
     .usage = "PLAN",
     .about =
         "Cuts the ONNX model of PLAN into parts, loads each in a process of its device, and runs them on random "
-        "inputs: "
-        "one by one, and for a plan of a pipeline many at a time. Shows what each part, each hand-over and the whole "
-        "took beside what the plan predicts, and whether the outputs are those of the whole model. Every device runs "
-        "on "
-        "the CPU of the engine, on cores of its own where there are enough. Exit code 8 when there is no engine or it "
-        "fails.",
+        "inputs: one by one, and for a plan of a pipeline many at a time. Shows what each part, each hand-over and "
+        "the whole took beside what the plan predicts, and whether the outputs are those of the whole model. Every "
+        "device runs on the CPU of the engine, on cores of its own where there are enough. Started by mpirun (Open "
+        "MPI) with one process for each server of the platform, each runs the devices of one, and the first tells. "
+        "Exit code 8 when there is no engine or it fails.",
     .examples =
         "situ place model.onnx --platform '2*cpu' --execution pipeline -o plan.json\n"
         "situ run plan.json --queue 4\n"

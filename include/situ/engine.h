@@ -86,10 +86,17 @@ SITU_API situ_status situ_profile_write(const situ_profile *profile, const char 
 typedef struct situ_run situ_run;
 /* Cuts the model of the plan into parts (as the writer onnx-parts), runs each in a worker of its device, compares the
  * outputs with those of the whole model, and measures: the latency of inputs one by one, and for plans of pipelines the
- * period of many. Every device runs on the engine's CPU provider, on cores of its own where there are enough. */
+ * period of many. Every device runs on the engine's CPU provider, on cores of its own where there are enough.
+ *
+ * Where Open MPI's mpirun started the program on several machines (libmpi.so.40, or what the environment variable
+ * SITU_MPI names, is loaded then), each process runs the devices of one server, and all have to
+ * call this with the same arguments. A program that runs several plans so has to initialise MPI itself. After a failure
+ * of any process the call fails in all of them, and they should end. */
 SITU_API situ_status situ_run_plan(situ_run **out, const situ_plan *plan, const situ_instance *instance,
                                    const situ_measure_options *options, situ_error *error);
 SITU_API void situ_run_free(situ_run *run);
+/* Where mpirun started several processes, which of them this is: results are with rank 0 only. Otherwise 0. */
+SITU_API int32_t situ_run_rank(const situ_run *run);
 /* The latency or the period: as the plan predicts it, and the median as measured. */
 SITU_API int64_t situ_run_predicted_ns(const situ_run *run);
 SITU_API int64_t situ_run_measured_ns(const situ_run *run);

@@ -163,6 +163,8 @@ static situ_status apply_link(const table *t, const json_value *entry, double un
   for (int32_t l = 0; l < t->platform->n_links; l++) {
     if (!is_of_class(t->platform, t->platform->class_of[links[l].from_device], ends[0])) continue;
     if (!is_of_class(t->platform, t->platform->class_of[links[l].to_device], ends[1])) continue;
+    const situ_device *devices = t->platform->devices; /* hand-overs are measured on one machine */
+    if (devices[links[l].from_device].server != devices[links[l].to_device].server) continue;
     links[l].latency_ns = sat_round(latency_ns);
     links[l].bytes_per_s = rate;
   }

@@ -47,8 +47,9 @@ typedef struct driver {
   situ_status (*end_profile)(void *session, const char **path, int32_t *n_first, situ_error *error);
 } driver;
 
-/* Loads a shared library, and finds an entry of it: NULL where it has none. A library is never closed. */
-situ_status driver_library(void **library, const char *path, situ_error *error);
+/* Loads a shared library, and finds an entry of it: NULL where it has none. A library is never closed. With `open`
+ * libraries loaded later find its symbols. */
+situ_status driver_library(void **library, const char *path, bool open, situ_error *error);
 void *driver_symbol(void *library, const char *name);
 
 #endif

@@ -10,12 +10,10 @@
 #include <unistd.h>
 
 #include "base/checked.h"
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/rng.h"
 
 static const int64_t MOST_SHARED_BYTES = (int64_t)1 << 36, LEAST_SHARED_BYTES = (int64_t)1 << 28;
-enum { ALIGNMENT = 64 };
 
 /* ---- the temporary folder ---- */
 
@@ -32,6 +30,11 @@ static void remove_below(const char *folder) {
   rmdir(folder);
 }
 
+static void drop_folder(executor *x) {
+  if (x->folder[0]) remove_below(x->folder);
+  x->folder[0] = '\0';
+}
+
 static situ_status write_parts(executor *x, situ_error *error) {
   const char *base = getenv("TMPDIR");
   snprintf(x->folder, sizeof x->folder, "%s/situ-XXXXXX", base && *base && strlen(base) < 200 ? base : "/tmp");
@@ -39,7 +42,8 @@ static situ_status write_parts(executor *x, situ_error *error) {
     x->folder[0] = '\0';
     return fail_with(error, SITU_STATUS_IO, "TMPDIR", "no temporary folder can be made: %s", strerror(errno));
   }
-  for (int32_t k = 0; k < x->parts->n_parts; k++) TRY(onnx_part_write(x->parts, k, x->folder, x->options.named, error));
+  for (int32_t k = 0; k < x->parts->n_parts; k++)
+    if (executor_owns(x, k)) TRY(onnx_part_write(x->parts, k, x->folder, x->options.named, error));
   return onnx_externals_write(x->parts->file, x->folder, error);
 }
 
@@ -86,11 +90,11 @@ static situ_status feed(executor *x, situ_error *error) {
       place.bytes = sat_mul(place.bytes, place.port.dims[d]);
     }
     place.at = x->used_bytes;
-    if (place.bytes > x->shared_bytes - x->used_bytes - ALIGNMENT)
+    if (place.bytes > x->shared_bytes - x->used_bytes - EXECUTOR_ALIGNMENT)
       return fail_with(error, SITU_STATUS_NO_MEMORY, f->values[value].name, "has %lld bytes, too many",
                        (long long)place.bytes);
     fill(x->shared + place.at, place.bytes, place.port.type, &r);
-    x->used_bytes += (place.bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    x->used_bytes += (place.bytes + EXECUTOR_ALIGNMENT) / EXECUTOR_ALIGNMENT * EXECUTOR_ALIGNMENT;
     for (int32_t c = 0; c < x->options.n_copies; c++) x->places[(int64_t)c * f->n_values + value] = place;
   }
   return SITU_STATUS_OK;
@@ -98,24 +102,33 @@ static situ_status feed(executor *x, situ_error *error) {
 
 /* ---- workers and sessions ---- */
 
-static situ_status start_workers(executor *x, situ_error *error) {
+/* The worker of each own part: one for each device. Returns how many there are. */
+static int32_t number_workers(executor *x) {
   const onnx_parts *p = x->parts;
-  int32_t n_cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN), threads = x->options.threads;
   int32_t n_used = 0;
   for (int32_t k = 0; k < p->n_parts; k++) {
     int32_t w = 0;
+    x->worker_of[k] = -1;
+    if (!executor_owns(x, k)) continue;
     while (w < n_used && x->devices[w] != p->parts[k].device) w++;
     x->devices[w] = p->parts[k].device;
     x->worker_of[k] = w;
     if (w == n_used) n_used++;
+    x->n_own++;
   }
+  return n_used;
+}
+
+static situ_status start_workers(executor *x, situ_error *error) {
+  int32_t threads = x->options.threads, n_used = number_workers(x);
+  core_set cores = x->options.cores;
+  cores_take(&cores, x->cores, n_used, threads);
   engine_context context = {
       .library = x->options.library, .shared = x->shared, .shared_bytes = (size_t)x->shared_bytes};
   for (int32_t w = 0; w < n_used; w++) {
     char name[96];
     const char *device = x->options.names ? x->options.names[x->devices[w]] : "the whole model";
     snprintf(name, sizeof name, "%s on %.60s", x->options.engine->name, device);
-    x->cores[w] = (int64_t)n_used * threads <= n_cores ? w * threads : -1;
     worker_options o = {.name = name, .core = x->cores[w], .n_cores = threads};
     json_value *answer = NULL;
     TRY(engine_start(&x->workers[w], x->options.engine, &context, &o, error));
@@ -188,7 +201,7 @@ static bool take_place(executor *x, tensor_place *place, const json_value *told)
   place->port.rank = (int32_t)json_size(dims);
   for (int32_t d = 0; d < place->port.rank; d++) place->port.dims[d] = json_whole(json_at(dims, (size_t)d), -1);
   int64_t end = place->at + place->bytes;
-  if (end >= x->used_bytes) x->used_bytes = (end + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+  if (end >= x->used_bytes) x->used_bytes = (end + EXECUTOR_ALIGNMENT) / EXECUTOR_ALIGNMENT * EXECUTOR_ALIGNMENT;
   return true;
 }
 
@@ -223,9 +236,15 @@ static situ_status start(executor *x, situ_error *error) {
   TRY(write_parts(x, error));
   TRY(feed(x, error));
   TRY(start_workers(x, error));
-  for (int32_t k = 0; k < p->n_parts; k++) TRY(open_part(x, k, error));
+  TRY(channels_find(x, error));
+  for (int32_t k = 0; k < p->n_parts; k++)
+    if (executor_owns(x, k)) TRY(open_part(x, k, error));
+  if (!x->options.profile) drop_folder(x); /* sessions are loaded: nothing stays, whoever is killed from now on */
   for (int32_t c = 0; c < x->options.n_copies; c++)
-    for (int32_t k = 0; k < p->n_parts; k++) TRY(bind_part(x, c, k, error));
+    for (int32_t k = 0; k < p->n_parts; k++) {
+      if (executor_owns(x, k)) TRY(bind_part(x, c, k, error));
+      TRY(channels_hand_on(x, c, k, error));
+    }
   return SITU_STATUS_OK;
 }
 
@@ -244,136 +263,19 @@ situ_status executor_start(executor **out, const onnx_parts *parts, const execut
   situ_status status = start(x, error);
   if (status == SITU_STATUS_OK)
     *out = x;
-  else
+  else {
+    ranks_fail(x->options.ranks, error);
     executor_stop(x);
+  }
   return status;
 }
 
 void executor_stop(executor *x) {
   if (!x) return;
   for (int32_t w = 0; w < x->n_workers; w++) worker_stop(x->workers[w]);
-  if (x->folder[0]) remove_below(x->folder);
+  drop_folder(x);
   shared_free(x->shared, (size_t)x->shared_bytes);
   arena_free(x->arena);
-}
-
-/* ---- running ---- */
-
-/* Inputs on their way: how far each is, by parts that have ended. */
-typedef struct flow {
-  executor *x;
-  int32_t n_items, n_begun, n_done;
-  int32_t *n_ended;     /* [copy] */
-  bool *asked, *ended;  /* [copy * n_parts + part] */
-  int32_t *item;        /* [copy] -1: free */
-  int32_t *queue;       /* [worker * room + i]: copy * n_parts + part, in the order in which they were asked for */
-  int32_t *head, *tail; /* [worker] */
-  int32_t room;
-} flow;
-
-static bool is_ready(const flow *f, int32_t copy, int32_t k) {
-  const onnx_part *part = &f->x->parts->parts[k];
-  for (int32_t i = 0; i < part->n_inputs; i++) {
-    int32_t from = f->x->parts->value_part[part->inputs[i]];
-    if (from >= 0 && !f->ended[(int64_t)copy * f->x->parts->n_parts + from]) return false;
-  }
-  return true;
-}
-
-/* Asks for all parts of an input that can begin. */
-static situ_status advance(flow *f, int32_t copy, situ_error *error) {
-  int32_t n = f->x->parts->n_parts;
-  for (int32_t k = 0; k < n; k++) {
-    int32_t job = copy * n + k;
-    if (f->asked[job] || !is_ready(f, copy, k)) continue;
-    int32_t w = f->x->worker_of[k];
-    f->asked[job] = true;
-    f->queue[w * f->room + f->tail[w]++ % f->room] = job;
-    TRY(worker_run(f->x->workers[w], f->x->binding[job], error));
-  }
-  return SITU_STATUS_OK;
-}
-
-static situ_status begin_item(flow *f, int32_t copy, situ_error *error) {
-  int32_t n = f->x->parts->n_parts;
-  f->item[copy] = f->n_begun++;
-  f->n_ended[copy] = 0;
-  memset(f->asked + (int64_t)copy * n, 0, (size_t)n);
-  memset(f->ended + (int64_t)copy * n, 0, (size_t)n);
-  return advance(f, copy, error);
-}
-
-/* Waits for one part; returns what ended as copy * n_parts + part. */
-static situ_status await_part(flow *f, int32_t *job, worker_ran *ran, situ_error *error) {
-  executor *x = f->x;
-  TRY(worker_await(ran, x->workers, x->n_workers, &x->options.wait, error));
-  *job = f->queue[ran->worker * f->room + f->head[ran->worker]++ % f->room];
-  f->ended[*job] = true;
-  int32_t copy = *job / x->parts->n_parts;
-  if (++f->n_ended[copy] < x->parts->n_parts) return advance(f, copy, error);
-  f->n_done++;
-  return SITU_STATUS_OK;
-}
-
-static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
-  int32_t n = x->parts->n_parts, copies = x->options.n_copies;
-  *f = (flow){.x = x, .n_items = n_items, .room = n * copies};
-  return ARENA_ARRAYS(a, ZEROS(f->n_ended, copies), ZEROS(f->asked, (int64_t)n * copies),
-                      ZEROS(f->ended, (int64_t)n * copies), ZEROS(f->item, copies),
-                      ZEROS(f->queue, (int64_t)x->n_workers * f->room), ZEROS(f->head, x->n_workers),
-                      ZEROS(f->tail, x->n_workers));
-}
-
-situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_ns, situ_error *error) {
-  flow f;
-  arena_mark mark = arena_get_mark(x->arena);
-  situ_status status = flow_make(&f, x, x->arena, 1) ? SITU_STATUS_OK : fail_no_memory(error);
-  int64_t begun_ns = clock_now_ns();
-  if (status == SITU_STATUS_OK) status = begin_item(&f, 0, error);
-  while (status == SITU_STATUS_OK && f.n_done < 1) {
-    int32_t job = 0;
-    worker_ran ran;
-    status = await_part(&f, &job, &ran, error);
-    if (status == SITU_STATUS_OK) part_ns[job] = (run_times){ran.start_ns, ran.finish_ns};
-  }
-  *latency_ns = clock_now_ns() - begun_ns;
-  arena_release(x->arena, mark);
-  return status;
-}
-
-int32_t executor_awaited(const executor *x, const run_times *times, int32_t k) {
-  const onnx_part *part = &x->parts->parts[k];
-  int32_t last = -1;
-  for (int32_t i = 0; i < part->n_inputs; i++) {
-    int32_t from = x->parts->value_part[part->inputs[i]];
-    if (from >= 0 && (last < 0 || times[from].finish_ns > times[last].finish_ns)) last = from;
-  }
-  for (int32_t other = 0; other < x->parts->n_parts; other++)
-    if (other != k && x->worker_of[other] == x->worker_of[k] && times[other].finish_ns <= times[k].start_ns &&
-        (last < 0 || times[other].finish_ns > times[last].finish_ns))
-      last = other;
-  return last;
-}
-
-situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error) {
-  flow f;
-  arena_mark mark = arena_get_mark(x->arena);
-  situ_status status = flow_make(&f, x, x->arena, n) ? SITU_STATUS_OK : fail_no_memory(error);
-  for (int32_t c = 0; c < x->options.n_copies && f.n_begun < n && status == SITU_STATUS_OK; c++)
-    status = begin_item(&f, c, error);
-  while (status == SITU_STATUS_OK && f.n_done < n) {
-    int32_t job = 0, before = f.n_done;
-    worker_ran ran;
-    status = await_part(&f, &job, &ran, error);
-    if (status != SITU_STATUS_OK) break;
-    int32_t copy = job / x->parts->n_parts;
-    part_sum_ns[job % x->parts->n_parts] += ran.finish_ns - ran.start_ns;
-    if (f.n_done == before) continue;
-    finish_ns[before] = ran.finish_ns;
-    if (f.n_begun < n) status = begin_item(&f, copy, error);
-  }
-  arena_release(x->arena, mark);
-  return status;
 }
 
 situ_status executor_profile(executor *x, const char **path, int32_t *n_first, situ_error *error) {

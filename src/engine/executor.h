@@ -2,9 +2,13 @@
 #ifndef SITU_ENGINE_EXECUTOR_H
 #define SITU_ENGINE_EXECUTOR_H
 
+#include "engine/cores.h"
 #include "engine/engine.h"
+#include "engine/ranks.h"
 #include "situ/read.h"
 #include "split/onnx_parts.h"
+
+enum { EXECUTOR_ALIGNMENT = 64 }; /* of tensors in the shared memory */
 
 /* Where a value lies in the shared memory. */
 typedef struct tensor_place {
@@ -22,8 +26,16 @@ typedef struct executor_options {
   int32_t n_copies;              /* sets of tensors: inputs that may be under way at once */
   uint64_t seed;                 /* of the inputs */
   bool profile, named;           /* the engine writes a profile; node i is called "n<i>" */
+  core_set cores;                /* that its workers may take */
+  ranks *ranks;                  /* of which this process is one; NULL: alone */
+  const int32_t *rank_of;        /* [device] which rank runs its parts; NULL when alone */
   patience wait;
 } executor_options;
+
+/* A value that one rank makes and another reads: sent once, whatever number of parts read it there. */
+typedef struct executor_channel {
+  int32_t value, from, to;
+} executor_channel;
 
 typedef struct executor {
   arena *arena;
@@ -35,20 +47,32 @@ typedef struct executor {
   worker **workers;         /* [n_workers] of devices that have parts */
   int32_t *devices, *cores; /* [n_workers]; core: -1 where it is not pinned */
   int32_t n_workers;
-  int32_t *worker_of;   /* [part] */
+  int32_t *worker_of;   /* [part]; -1: it is another rank's */
   int64_t *session;     /* [part] */
   int32_t *binding;     /* [copy * n_parts + part] */
   tensor_place *places; /* [copy * n_values + value] */
+  int32_t n_own;        /* parts of this process */
+  int32_t n_channels;
+  executor_channel *channels; /* the same on all ranks */
 } executor;
 
+/* The rank that runs part k, and whether it is this one. */
+static inline int32_t executor_rank(const executor *x, int32_t k) {
+  return x->options.ranks ? x->options.rank_of[x->parts->parts[k].device] : 0;
+}
+static inline bool executor_owns(const executor *x, int32_t k) {
+  return executor_rank(x, k) == ranks_own(x->options.ranks);
+}
+
 /* Writes the parts to a temporary folder, starts a worker for each device, opens and binds each part, which runs it
- * once for each copy. Inputs are random by the seed: floats in [0, 1), whole numbers 0 or 1, which are valid indices
- * nearly everywhere. Stop it with executor_stop, after failures too (*out is NULL then). */
+ * once for each copy. Among ranks each does so with its own parts, and all start at the same time. Inputs are random by
+ * the seed: floats in [0, 1), whole numbers 0 or 1, which are valid indices nearly everywhere. Stop it with
+ * executor_stop, after failures too (*out is NULL then). */
 situ_status executor_start(executor **out, const onnx_parts *parts, const executor_options *options, situ_error *error);
 void executor_stop(executor *x);
 
-/* Runs one input, alone: parts begin as soon as what they need is there. part_ns[part]: times of its run; the latency
- * is from the call to the last answer. */
+/* Runs one input, alone: parts begin as soon as what they need is there. part_ns[part]: times of its run, left alone
+ * for parts of other ranks; the latency is from the call to the last answer. Among ranks all call it, as the next. */
 typedef struct run_times {
   int64_t start_ns, finish_ns;
 } run_times;
@@ -57,13 +81,22 @@ situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_n
 /* For which part k waited last: one that makes an input of it, or the one before it on its device; -1: none. */
 int32_t executor_awaited(const executor *x, const run_times *part_ns, int32_t k);
 
-/* Runs n inputs through all parts with at most n_copies under way: finish_ns[n] is when each was done, and
- * part_sum_ns[part] the sum of its times. */
+/* Runs n inputs through all parts with at most n_copies under way (on each rank): finish_ns[n] is when each was done
+ * here, in ascending order, and part_sum_ns[part] the sum of its times. */
 situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error);
 
 /* Ends the profile of the only part: its file, in the temporary folder, and how many of its runs are to be left out;
  * -1: that of binding and those of the warm-up. The path is in the arena of the executor. */
 situ_status executor_profile(executor *x, const char **path, int32_t *n_first, situ_error *error);
+
+/* Among ranks (engine/channels.c), of what goes from one to another. Finds x->channels; none where it is alone. */
+situ_status channels_find(executor *x, situ_error *error);
+/* All call it after part k was bound: sends its values for other ranks, and lays those that come here in the shared
+ * memory, so that parts that read them can be bound. */
+situ_status channels_hand_on(executor *x, int32_t copy, int32_t k, situ_error *error);
+/* One value with its type and shape, from rank to rank; nothing for all others. What comes is laid behind everything
+ * else in the shared memory. */
+situ_status channels_pass(executor *x, int32_t copy, int32_t value, int32_t from, int32_t to, situ_error *error);
 
 /* The greatest difference of an output from the same of another executor, by the greatest magnitude of that output;
  * infinite where shapes, types or places of NaN differ. */

@@ -40,6 +40,7 @@ situ_status measure_begin(measuring *m, const situ_measure_options *given, arena
                                    .threads = o->threads,
                                    .level = levels[o->level],
                                    .n_copies = 1,
+                                   .cores = cores_allowed(),
                                    .seed = o->seed,
                                    .wait = {.limit_s = o->time_limit_s, .stop = tell, .context = m}};
   TRY(engine_find(&m->executor.engine, o->engine, error));

@@ -57,8 +57,16 @@ typedef struct run_transfer {
   int64_t bytes, predicted_ns, measured_ns; /* measured: from the end of the one to the start of the other */
 } run_transfer;
 
+/* What was measured between two ranks. */
+typedef struct run_link {
+  int32_t from, to;
+  int64_t latency_ns;
+  double bytes_per_s;
+} run_link;
+
 struct situ_run {
   arena *arena;
+  int32_t rank, n_ranks; /* results are on rank 0 */
   char engine[2 * MEASURE_NAME_BYTES];
   int32_t threads, level, n_items;
   bool pipeline;
@@ -69,6 +77,8 @@ struct situ_run {
   int32_t n_parts, n_transfers;
   run_stage *parts;
   run_transfer *transfers;
+  int32_t n_links, *rank_of; /* [device]; NULL when alone */
+  run_link *links;
 };
 
 struct situ_race {

@@ -35,7 +35,7 @@ static situ_status told(ort_status *status, situ_error *error) {
 
 static situ_status load(const char *path, situ_error *error) {
   void *library;
-  TRY(driver_library(&library, path, error));
+  TRY(driver_library(&library, path, false, error));
   const ort_base *(*get_base)(void) = NULL;
   void *symbol = driver_symbol(library, "OrtGetApiBase");
   memcpy(&get_base, &symbol, sizeof symbol);

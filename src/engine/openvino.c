@@ -97,7 +97,7 @@ static int number_of(int32_t type) {
 
 static situ_status load(const char *path, situ_error *error) {
   void *library;
-  TRY(driver_library(&library, path, error));
+  TRY(driver_library(&library, path, false, error));
   void *symbol;
 #define FIND(NAME, ARGUMENTS)                                                                                        \
   symbol = driver_symbol(library, "ov_" #NAME);                                                                      \

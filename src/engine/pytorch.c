@@ -22,7 +22,7 @@ static int count_gpus(const char *path) {
   text_free(&beside);
   if (!there) return 0;
   fclose(there);
-  if (driver_library(&cuda, "libcuda.so.1", NULL) != SITU_STATUS_OK) return 0;
+  if (driver_library(&cuda, "libcuda.so.1", false, NULL) != SITU_STATUS_OK) return 0;
   symbol = driver_symbol(cuda, "cuInit");
   memcpy(&start, &symbol, sizeof symbol);
   symbol = driver_symbol(cuda, "cuDeviceGetCount");
@@ -33,7 +33,7 @@ static int count_gpus(const char *path) {
 static situ_status load(const char *path, situ_error *error) {
   void *library;
   uint64_t (*version)(void) = NULL;
-  TRY(driver_library(&library, path, error));
+  TRY(driver_library(&library, path, false, error));
   void *symbol = driver_symbol(library, "aoti_torch_abi_version"); /* its C interface, since 2.7 */
   memcpy(&version, &symbol, sizeof symbol);
   found.version = version ? version() : 0;

@@ -4,8 +4,11 @@
 
 #include "base/arguments.h"
 #include "base/checked.h"
+#include "base/hash.h"
 #include "engine/measure.h"
 #include "engine/profile.h"
+#include "engine/run_ranks.h"
+#include "situ/version.h"
 #include "split/plan_parts.h"
 
 enum { LEAST_ITEMS = 3, SEGMENTS = 5, MOST_COPIES = 64 };
@@ -18,11 +21,17 @@ typedef struct running {
   const onnx_file *file;
   onnx_parts *whole_parts, *parts;
   executor *whole, *split;
-  run_times *times;   /* [item * n_parts + part] */
-  int64_t *values_ns; /* scratch [items] */
-  int32_t n_items;
+  run_times *times;               /* [item * n_parts + part] */
+  int64_t *values_ns;             /* scratch [items] */
+  int64_t *latency_ns, *whole_ns; /* [item] */
+  int64_t *finish_ns, *sum_ns;    /* of the pipeline: [finish], [part] */
+  int32_t n_items, n_finish;
+  ranks *ranks; /* NULL: alone */
+  run_clock early[RANKS_MOST], late[RANKS_MOST];
   situ_error *error;
 } running;
+
+static bool leads(const running *r) { return ranks_own(r->ranks) == 0; }
 
 /* ---- what the plan predicts ---- */
 
@@ -56,7 +65,7 @@ static situ_status describe_parts(running *r) {
   if (!run->parts) return fail_no_memory(r->error);
   for (int32_t k = 0; k < run->n_parts; k++)
     run->parts[k] = (run_stage){.device = r->parts->parts[k].device,
-                                .core = r->split->cores[r->split->worker_of[k]],
+                                .core = r->split->worker_of[k] < 0 ? -1 : r->split->cores[r->split->worker_of[k]],
                                 .n_nodes = r->parts->parts[k].n_nodes,
                                 .first = -1,
                                 .last = -1};
@@ -99,8 +108,36 @@ static situ_status describe_transfers(running *r) {
 
 /* ---- measuring ---- */
 
+enum { NO_MORE = -1 };
+
+/* Rank 0 tells all others which input they run next, or NO_MORE. */
+static situ_status lead(running *r, int32_t item) {
+  for (int32_t q = 1; q < ranks_count(r->ranks); q++) TRY(ranks_tell(r->ranks, q, &item, sizeof item, r->error));
+  return SITU_STATUS_OK;
+}
+
+/* One input through the parts, on all ranks. */
+static situ_status run_split(running *r) {
+  int32_t item = r->n_items, done;
+  TRY(lead(r, item));
+  TRY(executor_latency(r->split, &r->latency_ns[item], r->times + (int64_t)item * r->parts->n_parts, r->error));
+  for (int32_t q = 1; q < ranks_count(r->ranks); q++) TRY(ranks_hear(r->ranks, q, &done, sizeof done, r->error));
+  return SITU_STATUS_OK;
+}
+
+/* The other ranks: run the inputs that rank 0 names. */
+static situ_status follow(running *r) {
+  for (int32_t item = 0;; r->n_items = item + 1) {
+    int64_t unused_ns;
+    TRY(ranks_hear(r->ranks, 0, &item, sizeof item, r->error));
+    if (item < 0 || item >= r->m.options.items) return SITU_STATUS_OK;
+    TRY(executor_latency(r->split, &unused_ns, r->times + (int64_t)item * r->parts->n_parts, r->error));
+    TRY(ranks_tell(r->ranks, 0, &item, sizeof item, r->error));
+  }
+}
+
 /* Inputs one by one through the whole model, the parts or both in turn. */
-static situ_status run_all(running *r, bool whole, bool split, int64_t *whole_ns, int64_t *latency_ns) {
+static situ_status run_all(running *r, bool whole, bool split) {
   measuring *m = &r->m;
   int64_t unused_ns;
   run_times of_whole = {0};
@@ -108,11 +145,10 @@ static situ_status run_all(running *r, bool whole, bool split, int64_t *whole_ns
   m->phase = "one by one";
   r->n_items = 0;
   for (m->done = 0; m->done < m->total; m->done++) {
-    run_times *times = r->times + (int64_t)r->n_items * r->parts->n_parts;
     if (whole) TRY(executor_latency(r->whole, &unused_ns, &of_whole, r->error));
-    if (split) TRY(executor_latency(r->split, &latency_ns[r->n_items], times, r->error));
+    if (split) TRY(run_split(r));
     if (m->done < m->options.warm_up) continue;
-    if (whole) whole_ns[r->n_items] = of_whole.finish_ns - of_whole.start_ns;
+    if (whole) r->whole_ns[r->n_items] = of_whole.finish_ns - of_whole.start_ns;
     if (++r->n_items >= LEAST_ITEMS && measure_is_late(m)) break;
   }
   return SITU_STATUS_OK;
@@ -123,20 +159,31 @@ static situ_status run_all(running *r, bool whole, bool split, int64_t *whole_ns
 static situ_status measure_latency(running *r) {
   situ_run *run = r->run;
   int32_t most = r->m.options.items;
-  int64_t *latency_ns = NULL, *whole_ns = NULL;
-  if (!ARENA_ARRAYS(run->arena, ARRAY(latency_ns, most), ARRAY(whole_ns, most), ARRAY(r->values_ns, most),
-                    ARRAY(r->times, (int64_t)most * r->parts->n_parts)))
+  if (!ARENA_ARRAYS(run->arena, ZEROS(r->latency_ns, most), ZEROS(r->whole_ns, most), ARRAY(r->values_ns, most),
+                    ZEROS(r->times, (int64_t)most * r->parts->n_parts)))
     return fail_no_memory(r->error);
+  if (!leads(r)) return follow(r);
   bool apart = r->m.options.threads > 1;
-  if (apart) {
-    TRY(run_all(r, true, false, whole_ns, latency_ns));
-    run->whole_ns = median_of(whole_ns, r->n_items, &run->whole_half_ns);
+  if (apart) TRY(run_all(r, true, false));
+  if (apart) run->whole_ns = median_of(r->whole_ns, r->n_items, &run->whole_half_ns);
+  TRY(run_all(r, !apart, true));
+  if (!apart) run->whole_ns = median_of(r->whole_ns, r->n_items, &run->whole_half_ns);
+  return lead(r, NO_MORE);
+}
+
+/* Among ranks the latency is from the start of the first part to the end of the last. */
+static void sum_up_latency(running *r) {
+  int32_t n = r->parts->n_parts;
+  for (int32_t i = 0; i < r->n_items && r->ranks; i++) {
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (int32_t k = 0; k < n; k++) {
+      first_ns = min64(first_ns, r->times[(int64_t)i * n + k].start_ns);
+      last_ns = max64(last_ns, r->times[(int64_t)i * n + k].finish_ns);
+    }
+    r->latency_ns[i] = last_ns - first_ns;
   }
-  TRY(run_all(r, !apart, true, whole_ns, latency_ns));
-  if (!apart) run->whole_ns = median_of(whole_ns, r->n_items, &run->whole_half_ns);
-  run->n_items = r->n_items;
-  run->latency_ns = run->measured_ns = median_of(latency_ns, r->n_items, &run->half_ns);
-  return SITU_STATUS_OK;
+  r->run->n_items = r->n_items;
+  r->run->latency_ns = r->run->measured_ns = median_of(r->latency_ns, r->n_items, &r->run->half_ns);
 }
 
 static void sum_up_parts(running *r) {
@@ -163,32 +210,108 @@ static void sum_up_transfers(running *r) {
   }
 }
 
-/* The period: of several segments of inputs the median, each from its first end to its last. */
 static situ_status measure_period(running *r) {
-  situ_run *run = r->run;
-  int32_t per = run->n_items, n = r->m.options.warm_up + SEGMENTS * per;
-  int64_t *finish_ns = ARENA_NEW(run->arena, int64_t, n), *sum_ns = ARENA_ZERO(run->arena, int64_t, run->n_parts);
-  int64_t periods_ns[SEGMENTS];
-  if (!finish_ns || !sum_ns) return fail_no_memory(r->error);
+  int32_t n = r->m.options.warm_up + SEGMENTS * r->n_items;
+  r->n_finish = n;
   r->m.phase = "as a pipeline";
-  TRY(executor_pipeline(r->split, n, finish_ns, sum_ns, r->error));
+  if (!ARENA_ARRAYS(r->run->arena, ZEROS(r->finish_ns, n), ZEROS(r->sum_ns, r->parts->n_parts)))
+    return fail_no_memory(r->error);
+  return executor_pipeline(r->split, n, r->finish_ns, r->sum_ns, r->error);
+}
+
+/* The period: of several segments of inputs the median, each from its first end to its last. */
+static void sum_up_period(running *r) {
+  situ_run *run = r->run;
+  int64_t periods_ns[SEGMENTS];
   for (int32_t s = 0; s < SEGMENTS; s++) {
-    int32_t first = r->m.options.warm_up + s * per;
-    periods_ns[s] = (finish_ns[first + per - 1] - finish_ns[first - 1]) / per;
+    int32_t first = r->m.options.warm_up + s * r->n_items;
+    periods_ns[s] = (r->finish_ns[first + r->n_items - 1] - r->finish_ns[first - 1]) / r->n_items;
   }
   run->measured_ns = median_of(periods_ns, SEGMENTS, &run->half_ns);
-  for (int32_t k = 0; k < run->n_parts; k++) run->parts[k].measured_ns = sum_ns[k] / n;
+  for (int32_t k = 0; k < run->n_parts; k++) run->parts[k].measured_ns = r->sum_ns[k] / r->n_finish;
+}
+
+static situ_status gather(running *r) {
+  situ_run *run = r->run;
+  int32_t n = r->parts->n_parts;
+  run_results all = {.times = r->times,
+                     .finish_ns = r->finish_ns,
+                     .sum_ns = r->sum_ns,
+                     .cores = ARENA_ZERO(run->arena, int32_t, n),
+                     .tolerance = executor_tolerance(r->split),
+                     .n_items = r->n_items,
+                     .n_finish = r->n_finish};
+  if (!all.sum_ns) all.sum_ns = ARENA_ZERO(run->arena, int64_t, n);
+  if (!all.cores || !all.sum_ns) return fail_no_memory(r->error);
+  TRY(run_ranks_clocks(r->late, r->ranks, r->error));
+  TRY(run_ranks_gather(&all, r->split, r->early, r->late, r->error));
+  for (int32_t k = 0; k < n; k++) run->parts[k].core = all.cores[k];
+  run->tolerance = all.tolerance;
+  return SITU_STATUS_OK;
+}
+
+static situ_status measure_all(running *r) {
+  situ_run *run = r->run;
+  if (r->ranks) {
+    int32_t n = r->split->n_channels;
+    run->links = ARENA_NEW(run->arena, run_link, n);
+    if (!run->links) return fail_no_memory(r->error);
+    TRY(run_ranks_links(run->links, &run->n_links, r->split, r->error));
+    TRY(run_ranks_clocks(r->early, r->ranks, r->error));
+  }
+  TRY(measure_latency(r));
+  if (r->ranks) TRY(run_ranks_outputs(r->split, r->error));
+  run->tolerance = executor_tolerance(r->split);
+  if (leads(r)) run->difference = executor_difference(r->split, r->whole);
+  if (run->pipeline) TRY(measure_period(r));
+  if (r->ranks) TRY(gather(r));
+  if (!leads(r)) return SITU_STATUS_OK;
+  sum_up_latency(r);
+  sum_up_parts(r);
+  sum_up_transfers(r);
+  if (run->pipeline) sum_up_period(r);
   return SITU_STATUS_OK;
 }
 
 /* ---- the call ---- */
 
+/* What all ranks must have in common. */
+static uint64_t mark_of(const running *r) {
+  const situ_measure_options *o = &r->m.options;
+  const situ_graph *g = r->problem->graph;
+  int64_t numbers[] = {SITU_VERSION_NUMBER, o->items, o->warm_up,       o->queue,
+                       o->threads,          o->level, (int64_t)o->seed, r->parts->n_parts};
+  wire_span bytes = r->file->model;
+  uint64_t mark = hash_bytes(numbers, sizeof numbers, 0);
+  mark = hash_bytes(bytes.at, (size_t)(bytes.end - bytes.at), mark);
+  mark = hash_bytes(r->plan->device, sizeof *r->plan->device * (size_t)g->n_operators, mark);
+  if (r->plan->order) mark = hash_bytes(r->plan->order, sizeof *r->plan->order * (size_t)g->n_operators, mark);
+  return mark;
+}
+
+/* Who runs which devices, and on which cores. */
+static situ_status meet(running *r) {
+  const situ_platform *p = r->problem->platform;
+  int32_t n_workers[RANKS_MOST] = {0}, *rank_of = ARENA_NEW(r->run->arena, int32_t, p->n_devices);
+  bool *used = ARENA_ZERO(r->run->arena, bool, p->n_devices);
+  if (!rank_of || !used) return fail_no_memory(r->error);
+  TRY(run_ranks_map(rank_of, p, ranks_count(r->ranks), r->error));
+  for (int32_t k = 0; k < r->parts->n_parts; k++) used[r->parts->parts[k].device] = true;
+  for (int32_t d = 0; d < p->n_devices; d++) n_workers[rank_of[d]] += used[d];
+  r->run->rank_of = rank_of;
+  r->m.executor.rank_of = rank_of;
+  r->m.executor.ranks = r->ranks;
+  return run_ranks_meet(&r->m.executor.cores, r->ranks, mark_of(r), n_workers, r->m.options.threads, r->error);
+}
+
 static situ_status start_executors(running *r, const char **names) {
   measuring *m = &r->m;
+  executor_options whole = m->executor;
   for (int32_t d = 0; d < r->problem->n_devices; d++) names[d] = r->problem->platform->devices[d].name;
   TRY(plan_parts_find(&r->whole_parts, r->file, r->problem->graph, NULL, r->error));
   TRY(plan_parts_find(&r->parts, r->file, r->problem->graph, r->plan, r->error));
-  TRY(executor_start(&r->whole, r->whole_parts, &m->executor, r->error));
+  if (r->ranks) TRY(meet(r));
+  if (leads(r)) TRY(executor_start(&r->whole, r->whole_parts, &whole, r->error));
   m->executor.names = names;
   if (r->run->pipeline) {
     int64_t copies = (int64_t)m->options.queue * r->parts->n_parts;
@@ -225,14 +348,8 @@ static situ_status run_into(running *r, const char *model) {
   situ_status status = start_executors(r, names);
   if (status == SITU_STATUS_OK) status = describe_parts(r);
   if (status == SITU_STATUS_OK) status = describe_transfers(r);
-  if (status == SITU_STATUS_OK) status = measure_latency(r);
-  if (status == SITU_STATUS_OK) {
-    run->difference = executor_difference(r->split, r->whole);
-    run->tolerance = executor_tolerance(r->split);
-    sum_up_parts(r);
-    sum_up_transfers(r);
-    if (run->pipeline) status = measure_period(r);
-  }
+  if (status == SITU_STATUS_OK) status = measure_all(r);
+  if (status != SITU_STATUS_OK) ranks_fail(r->ranks, r->error);
   executor_stop(r->split);
   executor_stop(r->whole);
   onnx_parts_free(r->parts);
@@ -241,19 +358,35 @@ static situ_status run_into(running *r, const char *model) {
   return status;
 }
 
+/* Ranks first: what fails then is told to all. */
+static situ_status begin(running *r, const char *model, const situ_measure_options *options) {
+  TRY(ranks_open(&r->ranks, &r->m.executor.wait, r->error));
+  r->run->rank = ranks_own(r->ranks);
+  r->run->n_ranks = ranks_count(r->ranks);
+  situ_status status = measure_begin(&r->m, options, r->run->arena, r->error);
+  if (status == SITU_STATUS_OK) status = run_into(r, model);
+  if (status != SITU_STATUS_OK) ranks_fail(r->ranks, r->error);
+  if (r->ranks && status == SITU_STATUS_CANCELLED)
+    fail_with(r->error, status, NULL, "rank %d was stopped; where another rank is lost, mpirun stops all and names it",
+              (int)r->run->rank);
+  ranks_close(r->ranks);
+  return status;
+}
+
 situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,
                      const situ_measure_options *options, situ_error *error) {
+  situ_error own = {0};
   TRY(check_plan(plan, problem, error));
   arena *a = arena_new();
   situ_run *run = a ? ARENA_ZERO(a, situ_run, 1) : NULL;
-  if (!run) {
+  running *r = run ? ARENA_ZERO(a, running, 1) : NULL;
+  if (!r) {
     arena_free(a);
     return fail_no_memory(error);
   }
   run->arena = a;
-  running r = {.run = run, .plan = plan, .problem = problem, .error = error};
-  situ_status status = measure_begin(&r.m, options, a, error);
-  if (status == SITU_STATUS_OK) status = run_into(&r, model);
+  *r = (running){.run = run, .plan = plan, .problem = problem, .error = error ? error : &own};
+  situ_status status = begin(r, model, options);
   if (status == SITU_STATUS_OK)
     *out = run;
   else
@@ -264,6 +397,8 @@ situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *
 void situ_run_free(situ_run *run) {
   if (run) arena_free(run->arena);
 }
+
+int32_t situ_run_rank(const situ_run *run) { return run ? run->rank : 0; }
 
 int64_t situ_run_predicted_ns(const situ_run *run) { return run ? run->predicted_ns : SITU_NEVER_NS; }
 

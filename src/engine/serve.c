@@ -17,8 +17,8 @@ typedef struct server {
 
 static server the_server; /* of this process */
 
-situ_status driver_library(void **library, const char *path, situ_error *error) {
-  *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+situ_status driver_library(void **library, const char *path, bool open, situ_error *error) {
+  *library = dlopen(path, RTLD_NOW | (open ? RTLD_GLOBAL : RTLD_LOCAL));
   return *library ? SITU_STATUS_OK : fail_with(error, SITU_STATUS_ENGINE, path, "cannot be loaded: %s", dlerror());
 }
 

@@ -22,7 +22,6 @@
 
 enum { LOOK_MS = 10, LINE = 3, MOST_FRAME_BYTES = 1 << 26, DOING_BYTES = 96 };
 static const uint32_t MAGIC = 0x75746973; /* "situ" */
-static const double OTHERWISE_LIMIT_S = 600;
 
 typedef enum frame_kind { FRAME_CALL = 1, FRAME_RUN, FRAME_ANSWER, FRAME_RAN, FRAME_FAILED } frame_kind;
 
@@ -230,7 +229,7 @@ static situ_status fail_nonsense(worker *w, situ_error *error) {
 
 /* Whether it is time to give up on a worker; kills it then. */
 static situ_status keep_waiting(worker *w, const patience *wait, situ_error *error) {
-  double limit_s = wait->limit_s > 0 ? wait->limit_s : OTHERWISE_LIMIT_S;
+  double limit_s = patience_limit_s(wait);
   if (wait->stop && wait->stop(wait->context)) {
     end_process(w);
     return fail_with(error, SITU_STATUS_CANCELLED, w->name, "was stopped during \"%s\"", w->doing);
@@ -324,21 +323,33 @@ static situ_status take_run(worker *w, worker_ran *out, const patience *wait, si
   return status;
 }
 
-situ_status worker_await(worker_ran *out, worker *const *workers, int32_t n, const patience *wait, situ_error *error) {
+situ_status worker_look(worker_ran *out, worker *const *workers, int32_t n, int64_t most_ns, const patience *wait,
+                        situ_error *error) {
   enum { MOST_WORKERS = 256 };
   struct pollfd news[MOST_WORKERS];
   int32_t busy[MOST_WORKERS], n_busy = 0;
+  out->worker = -1;
   for (int32_t i = 0; i < n; i++) {
     if (workers[i]->n_under_way == 0) continue;
     if (workers[i]->line < 0 || n_busy == MOST_WORKERS) return fail_dead(workers[i], error);
     news[n_busy] = (struct pollfd){.fd = workers[i]->line, .events = POLLIN};
     busy[n_busy++] = i;
   }
-  REQUIRE(n_busy > 0);
-  while (poll(news, (nfds_t)n_busy, LOOK_MS) <= 0)
+  if (ppoll(news, (nfds_t)n_busy, &(struct timespec){.tv_nsec = most_ns}, NULL) <= 0) {
     for (int32_t i = 0; i < n_busy; i++) TRY(keep_waiting(workers[busy[i]], wait, error));
+    return SITU_STATUS_OK;
+  }
   int32_t at = 0;
   while (!news[at].revents) at++;
   out->worker = busy[at];
   return take_run(workers[busy[at]], out, wait, error);
+}
+
+situ_status worker_await(worker_ran *out, worker *const *workers, int32_t n, const patience *wait, situ_error *error) {
+  int32_t n_busy = 0;
+  for (int32_t i = 0; i < n; i++) n_busy += workers[i]->n_under_way > 0;
+  REQUIRE(n_busy > 0);
+  do TRY(worker_look(out, workers, n, 1000000 * LOOK_MS, wait, error));
+  while (out->worker < 0);
+  return SITU_STATUS_OK;
 }

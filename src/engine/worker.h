@@ -23,6 +23,8 @@ typedef struct patience {
   void *context;
 } patience;
 
+static inline double patience_limit_s(const patience *wait) { return wait->limit_s > 0 ? wait->limit_s : 600; }
+
 /* What a worker does, in its own process. A function that fails fills `error`, and its text is the answer. */
 typedef struct worker_duty {
   /* Answers a call by adding members to `answer`. */
@@ -58,7 +60,10 @@ typedef struct worker_ran {
   int32_t worker; /* index into the list */
   int64_t start_ns, finish_ns;
 } worker_ran;
-/* Waits until a run of one of some workers has ended. At least one must be under way. */
+/* Waits, at most `most_ns` (below 1 s), until a run of one of some workers has ended; out->worker -1: none has. */
+situ_status worker_look(worker_ran *out, worker *const *workers, int32_t n, int64_t most_ns, const patience *wait,
+                        situ_error *error);
+/* Waits until a run of one of them has ended. At least one must be under way. */
 situ_status worker_await(worker_ran *out, worker *const *workers, int32_t n, const patience *wait, situ_error *error);
 
 /* Memory that workers started later share with the caller and each other, all zero; pages that are never touched cost

@@ -34,6 +34,27 @@ static json_value *transfer_json(const run_transfer *t) {
   return NULL;
 }
 
+static json_value *link_json(const run_link *l) {
+  json_value *o = json_new_object();
+  bool ok = o && json_set(o, "from_rank", json_new_whole(l->from)) && json_set(o, "to_rank", json_new_whole(l->to)) &&
+            json_set(o, "latency_ns", json_new_whole(l->latency_ns)) &&
+            json_set(o, "bytes_per_s", json_new_number(l->bytes_per_s));
+  if (ok) return o;
+  json_free(o);
+  return NULL;
+}
+
+/* What only runs of several ranks have. */
+static bool add_ranks(json_value *root, const situ_run *r, const situ_problem *p) {
+  json_value *rank_of = json_new_object(), *links = json_new_array();
+  bool ok = json_set(root, "ranks", json_new_whole(r->n_ranks)) && rank_of && links;
+  for (int32_t d = 0; ok && d < p->n_devices; d++)
+    ok = json_set(rank_of, p->platform->devices[d].name, json_new_whole(r->rank_of[d]));
+  for (int32_t i = 0; ok && i < r->n_links; i++) ok = json_push(links, link_json(&r->links[i]));
+  ok = json_set(root, "rank_of", rank_of) && ok;
+  return json_set(root, "links", links) && ok;
+}
+
 static char *run_json(const situ_run *r, const situ_problem *p) {
   json_value *root = json_new_object(), *stages = json_new_array(), *transfers = json_new_array();
   bool ok =
@@ -53,6 +74,7 @@ static char *run_json(const situ_run *r, const situ_problem *p) {
   for (int32_t x = 0; ok && x < r->n_transfers; x++) ok = json_push(transfers, transfer_json(&r->transfers[x]));
   ok = json_set(root, "stages", stages) && ok;
   ok = json_set(root, "transfers", transfers) && ok;
+  if (r->rank_of) ok = ok && add_ranks(root, r, p);
   return report_finish(root, ok);
 }
 
@@ -130,6 +152,12 @@ static char *run_text(const situ_run *r, const situ_problem *p, const situ_repor
   text_add(&t, "%s +- ", exact_time(a, r->whole_ns));
   text_add(&t, "%s on one device of the engine\n", text_time(a, r->whole_half_ns));
   if (r->n_transfers > 0) transfers_fact(&t, r, options);
+  for (int32_t i = 0; i < r->n_links && i < ROWS_SHOWN; i++) {
+    const run_link *l = &r->links[i];
+    fact_start(&t, options, "link", 9);
+    text_add(&t, "rank %d to %d: %s, ", (int)l->from, (int)l->to, text_time(a, l->latency_ns));
+    text_add(&t, "%s/s\n", text_size(a, (int64_t)l->bytes_per_s));
+  }
   fact_start(&t, options, "outputs", 9);
   text_add(&t, "%s those of the whole model, at most %.2g off\n",
            r->difference <= r->tolerance ? "equal" : "DIFFER from", r->difference);

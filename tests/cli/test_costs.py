@@ -9,6 +9,9 @@ import sys
 
 from test_cli import QUICK, SMALL, main, situ, situ_json
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+from onnx_writer import graph, model, node, value
+
 
 def test_costs_come_back_bit_for_bit():
     for form in ("csv", "json"):
@@ -65,6 +68,24 @@ def test_what_parts_cost_is_in_the_transfers():
                        ({"class": "cpu", "start": 1, "bytes_per_s": 0}, "above 0")):
         pathlib.Path("bad.json").write_text(json.dumps({**table, "parts": [part]}))
         situ("place", "two.json", "--platform", "2*cpu", "--cost-table", "bad.json", code=3, err=told)
+
+
+def test_measured_hand_overs_hold_within_a_server_only():
+    """4 MB at 4 GB/s after 1 ms, between two operators of 1 us; the network of servers stays as it is."""
+    nodes = [node("Abs", ["x"], ["a"], "first"), node("Relu", ["a"], ["y"], "second")]
+    pathlib.Path("m.onnx").write_bytes(model(graph(nodes, [value("x", [10**6])], [value("y", [10**6])])))
+    pathlib.Path("pins.json").write_text(json.dumps({"first": "cpu0", "second": "cpu1"}))
+    table = {"situ_costs": 1, "unit": "us", "operators": {"first": {"cpu": 1}, "second": {"cpu": 1}},
+             "links": [{"from": "cpu", "to": "cpu", "latency": 1000, "bytes_per_s": 4e9}]}
+
+    def value_ns(platform, costs):
+        pathlib.Path("costs.json").write_text(json.dumps(costs))
+        return situ_json("place", "m.onnx", "--platform", platform, "--cost-table", "costs.json", "--fix", "pins.json",
+                         "--fusion", "none", "--steps", "10")["value_ns"]
+
+    without = {key: table[key] for key in table if key != "links"}
+    assert value_ns("2*cpu", table) == 1000 + 1_000_000 + 1_000_000 + 1000
+    assert value_ns("2*(cpu)@ethernet-10g", table) == value_ns("2*(cpu)@ethernet-10g", without)
 
 
 def test_a_bad_csv_is_refused_with_its_line():

@@ -1,0 +1,45 @@
+#define _GNU_SOURCE
+#include "engine/cores.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+core_set cores_allowed(void) {
+  core_set set = {{0}};
+  if (syscall(SYS_sched_getaffinity, 0, sizeof set.words, set.words) <= 0) set.words[0] = 1;
+  return set;
+}
+
+static bool has(const core_set *set, int32_t core) { return set->words[core / 64] >> core % 64 & 1; }
+
+/* The first core of a run of `n`, which is taken; -1 where there is none. */
+static int32_t take_run(core_set *set, int32_t n) {
+  int32_t length = 0;
+  for (int32_t c = 0; c < CORES_MOST; c++) {
+    length = has(set, c) ? length + 1 : 0;
+    if (length < n) continue;
+    for (int32_t i = c - n + 1; i <= c; i++) set->words[i / 64] &= ~((uint64_t)1 << i % 64);
+    return c - n + 1;
+  }
+  return -1;
+}
+
+void cores_add(core_set *set, const core_set *more) {
+  for (int32_t i = 0; i < CORES_MOST / 64; i++) set->words[i] |= more->words[i];
+}
+
+void cores_remove(core_set *set, const core_set *less) {
+  for (int32_t i = 0; i < CORES_MOST / 64; i++) set->words[i] &= ~less->words[i];
+}
+
+void cores_take(core_set *set, int32_t *first, int32_t n, int32_t each) {
+  core_set left = *set;
+  bool enough = true;
+  for (int32_t i = 0; i < n && enough; i++) {
+    int32_t core = take_run(&left, each);
+    enough = core >= 0;
+    if (first) first[i] = core;
+  }
+  for (int32_t i = 0; i < n && !enough && first; i++) first[i] = -1;
+  if (enough) *set = left;
+}

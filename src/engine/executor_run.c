@@ -1,0 +1,211 @@
+/* Inputs through the parts of an executor. Each part begins as soon as what it reads is there; what other ranks read is
+ * sent as soon as it is made, beside the work on the next. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "engine/executor.h"
+
+/* How long a process waits for its workers before it looks for messages: the look takes time on a core that a worker
+ * might have. */
+static const int64_t ALONE_NS = 10000000, BUSY_NS = 100000, IDLE_NS = 10000;
+
+/* Inputs on their way: how far each is, by parts that have ended and messages that are done. */
+typedef struct flow {
+  executor *x;
+  int32_t n_items, n_done;
+  int32_t
+      *item; /* [copy] runs items copy, copy + n_copies, ...: so a message of a copy is of the same item everywhere */
+  int32_t *n_left;      /* [copy] own parts and messages that are not done */
+  bool *asked, *ended;  /* [copy * n_parts + part]; ended of another rank's part: never */
+  int32_t *queue;       /* [worker * room + i]: copy * n_parts + part, in the order in which they were asked for */
+  int32_t *head, *tail; /* [worker] */
+  int32_t room;
+  int32_t *channel_to;     /* [value] channel that brings it here; -1: none. NULL when alone */
+  ranks_message *messages; /* [copy * n_channels + channel] */
+  bool *come;              /* [copy * n_channels + channel] */
+  int32_t *done;           /* scratch of ranks_test */
+  int32_t n_own_channels;
+  int64_t moved_ns; /* when anything last was done */
+  /* Results; NULL where they are not asked for. */
+  run_times *times;            /* [part] */
+  int64_t *finish_ns, *sum_ns; /* [item], [part] */
+  int32_t *n_parts_left;       /* [copy] own parts */
+  int32_t n_finished;          /* items of which all own parts have ended */
+} flow;
+
+static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
+  int32_t n = x->parts->n_parts, copies = x->options.n_copies, own = ranks_own(x->options.ranks);
+  int64_t n_messages = (int64_t)copies * x->n_channels;
+  *f = (flow){.x = x, .n_items = n_items, .room = n * copies, .moved_ns = clock_now_ns()};
+  if (!ARENA_ARRAYS(a, ARRAY(f->item, copies), ZEROS(f->n_left, copies), ZEROS(f->n_parts_left, copies),
+                    ZEROS(f->asked, (int64_t)n * copies), ZEROS(f->ended, (int64_t)n * copies),
+                    ZEROS(f->queue, (int64_t)x->n_workers * f->room), ZEROS(f->head, x->n_workers),
+                    ZEROS(f->tail, x->n_workers)))
+    return false;
+  if (!x->options.ranks) return true;
+  if (!ARENA_ARRAYS(a, ARRAY(f->channel_to, x->parts->file->n_values), ZEROS(f->messages, n_messages),
+                    ZEROS(f->come, n_messages), ZEROS(f->done, n_messages)))
+    return false;
+  for (int32_t v = 0; v < x->parts->file->n_values; v++) f->channel_to[v] = -1;
+  for (int32_t i = 0; i < x->n_channels; i++) {
+    if (x->channels[i].to == own) f->channel_to[x->channels[i].value] = i;
+    f->n_own_channels += x->channels[i].to == own || x->channels[i].from == own;
+  }
+  return true;
+}
+
+static bool is_ready(const flow *f, int32_t copy, int32_t k) {
+  const executor *x = f->x;
+  const onnx_part *part = &x->parts->parts[k];
+  for (int32_t i = 0; i < part->n_inputs; i++) {
+    int32_t from = x->parts->value_part[part->inputs[i]];
+    if (from < 0) continue;
+    bool here = executor_owns(x, from) ? f->ended[(int64_t)copy * x->parts->n_parts + from]
+                                       : f->come[(int64_t)copy * x->n_channels + f->channel_to[part->inputs[i]]];
+    if (!here) return false;
+  }
+  return true;
+}
+
+/* Asks for all own parts of an input that can begin. */
+static situ_status advance(flow *f, int32_t copy, situ_error *error) {
+  int32_t n = f->x->parts->n_parts;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t job = copy * n + k, w = f->x->worker_of[k];
+    if (w < 0 || f->asked[job] || !is_ready(f, copy, k)) continue;
+    f->asked[job] = true;
+    f->queue[w * f->room + f->tail[w]++ % f->room] = job;
+    TRY(worker_run(f->x->workers[w], f->x->binding[job], error));
+  }
+  return SITU_STATUS_OK;
+}
+
+/* Begins to send (by part k) or to receive (k < 0) what goes through channels. */
+static situ_status exchange(flow *f, int32_t copy, int32_t k, situ_error *error) {
+  executor *x = f->x;
+  int32_t own = ranks_own(x->options.ranks);
+  for (int32_t i = 0; i < x->n_channels; i++) {
+    const executor_channel *c = &x->channels[i];
+    const tensor_place *place = &x->places[(int64_t)copy * x->parts->file->n_values + c->value];
+    int32_t at = copy * x->n_channels + i, tag = RANKS_TAGS + i * x->options.n_copies + copy;
+    unsigned char *bytes = x->shared + place->at;
+    if (k < 0 && c->to == own)
+      TRY(ranks_receive(x->options.ranks, &f->messages[at], c->from, tag, bytes, place->bytes, error));
+    if (k >= 0 && c->from == own && x->parts->value_part[c->value] == k)
+      TRY(ranks_send(x->options.ranks, &f->messages[at], c->to, tag, bytes, place->bytes, error));
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status begin_item(flow *f, int32_t copy, situ_error *error) {
+  executor *x = f->x;
+  size_t n = (size_t)x->parts->n_parts, n_channels = (size_t)x->n_channels;
+  f->n_parts_left[copy] = x->n_own;
+  f->n_left[copy] = x->n_own + f->n_own_channels;
+  memset(f->asked + (size_t)copy * n, 0, n);
+  memset(f->ended + (size_t)copy * n, 0, n);
+  if (n_channels > 0) memset(f->come + (size_t)copy * n_channels, 0, n_channels);
+  TRY(exchange(f, copy, -1, error));
+  return advance(f, copy, error);
+}
+
+/* One part or message of an input is done: when it was the last, the next input takes its place. */
+static situ_status settle(flow *f, int32_t copy, situ_error *error) {
+  f->moved_ns = clock_now_ns();
+  if (--f->n_left[copy] > 0) return SITU_STATUS_OK;
+  f->n_done++;
+  f->item[copy] += f->x->options.n_copies;
+  return f->item[copy] < f->n_items ? begin_item(f, copy, error) : SITU_STATUS_OK;
+}
+
+static situ_status end_part(flow *f, const worker_ran *ran, situ_error *error) {
+  int32_t n = f->x->parts->n_parts, job = f->queue[ran->worker * f->room + f->head[ran->worker]++ % f->room];
+  f->ended[job] = true;
+  if (f->times) f->times[job % n] = (run_times){ran->start_ns, ran->finish_ns};
+  if (f->sum_ns) f->sum_ns[job % n] += ran->finish_ns - ran->start_ns;
+  if (--f->n_parts_left[job / n] == 0 && f->finish_ns) f->finish_ns[f->n_finished++] = ran->finish_ns;
+  TRY(exchange(f, job / n, job % n, error));
+  TRY(advance(f, job / n, error));
+  return settle(f, job / n, error);
+}
+
+/* The other side of the first message that is not done. */
+static int32_t awaited_rank(const flow *f) {
+  const executor *x = f->x;
+  int32_t i = 0, n = x->options.n_copies * x->n_channels, own = ranks_own(x->options.ranks);
+  while (i < n && !f->messages[i]) i++;
+  if (i == n) return own;
+  const executor_channel *c = &x->channels[i % x->n_channels];
+  return c->from == own ? c->to : c->from;
+}
+
+static situ_status end_messages(flow *f, situ_error *error) {
+  executor *x = f->x;
+  int32_t n_done = 0;
+  TRY(ranks_test(x->options.ranks, f->messages, x->options.n_copies * x->n_channels, f->done, &n_done, error));
+  for (int32_t i = 0; i < n_done; i++) {
+    int32_t copy = f->done[i] / x->n_channels;
+    f->come[f->done[i]] = true;
+    TRY(advance(f, copy, error));
+    TRY(settle(f, copy, error));
+  }
+  double limit_s = patience_limit_s(&x->options.wait);
+  return n_done > 0 ? SITU_STATUS_OK : ranks_watch(x->options.ranks, awaited_rank(f), limit_s, f->moved_ns, error);
+}
+
+/* Runs all items of a flow. */
+static situ_status flow_run(flow *f, situ_error *error) {
+  executor *x = f->x;
+  if (x->n_own == 0) return SITU_STATUS_OK; /* a rank without parts has no channels either */
+  for (int32_t c = 0; c < x->options.n_copies; c++) f->item[c] = c;
+  for (int32_t c = 0; c < x->options.n_copies && c < f->n_items; c++) TRY(begin_item(f, c, error));
+  while (f->n_done < f->n_items) {
+    int32_t n_running = 0;
+    worker_ran ran;
+    for (int32_t w = 0; w < x->n_workers; w++) n_running += f->tail[w] - f->head[w];
+    int64_t most_ns = !x->options.ranks ? ALONE_NS : n_running > 0 ? BUSY_NS : IDLE_NS;
+    TRY(worker_look(&ran, x->workers, x->n_workers, most_ns, &x->options.wait, error));
+    if (ran.worker >= 0) TRY(end_part(f, &ran, error));
+    if (x->options.ranks) TRY(end_messages(f, error));
+  }
+  return SITU_STATUS_OK;
+}
+
+situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_ns, situ_error *error) {
+  flow f;
+  arena_mark mark = arena_get_mark(x->arena);
+  situ_status status = flow_make(&f, x, x->arena, 1) ? SITU_STATUS_OK : fail_no_memory(error);
+  int64_t begun_ns = clock_now_ns();
+  f.times = part_ns;
+  if (status == SITU_STATUS_OK) status = flow_run(&f, error);
+  *latency_ns = clock_now_ns() - begun_ns;
+  arena_release(x->arena, mark);
+  return status;
+}
+
+int32_t executor_awaited(const executor *x, const run_times *times, int32_t k) {
+  const onnx_part *part = &x->parts->parts[k];
+  int32_t last = -1;
+  for (int32_t i = 0; i < part->n_inputs; i++) {
+    int32_t from = x->parts->value_part[part->inputs[i]];
+    if (from >= 0 && (last < 0 || times[from].finish_ns > times[last].finish_ns)) last = from;
+  }
+  for (int32_t other = 0; other < x->parts->n_parts; other++)
+    if (other != k && x->worker_of[other] == x->worker_of[k] && times[other].finish_ns <= times[k].start_ns &&
+        (last < 0 || times[other].finish_ns > times[last].finish_ns))
+      last = other;
+  return last;
+}
+
+situ_status executor_pipeline(executor *x, int32_t n, int64_t *finish_ns, int64_t *part_sum_ns, situ_error *error) {
+  flow f;
+  arena_mark mark = arena_get_mark(x->arena);
+  situ_status status = flow_make(&f, x, x->arena, n) ? SITU_STATUS_OK : fail_no_memory(error);
+  f.finish_ns = finish_ns;
+  f.sum_ns = part_sum_ns;
+  if (status == SITU_STATUS_OK) status = flow_run(&f, error);
+  arena_release(x->arena, mark);
+  return status;
+}

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Plans that run on several machines, which are network namespaces, under Open MPI.
+
+    test_ranks.py SITU [NAME...]
+"""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from test_cli import SITU, Skip, environment, main, need, situ, thorough
+from test_engines import engine, random_placement
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+from machines import MPIRUN, Machines, ranks_of, why_not
+
+
+def needed():
+    engine()
+    if why_not():
+        raise Skip(why_not())
+    return need("data/onnx/light_squeezenet.onnx")
+
+
+def placed(path, n, *more):
+    """A plan on n servers of one device each, with cuts drawn at random."""
+    random_placement(path, n, n)
+    situ("place", path, "--platform", f"{n}*(cpu)@ethernet-1g", "--fusion", "none", "--fix", "pins.json", *more, "-o", "plan.json")
+
+
+@contextlib.contextmanager
+def begun(start, *options):
+    """A run, stopped at the end; its temporary files lie in a folder of its own."""
+    pathlib.Path("tmp").mkdir(exist_ok=True)
+    words = [*start, SITU, "run", "plan.json", *options]
+    process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment(TMPDIR=str(pathlib.Path("tmp").resolve())))
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.communicate()
+
+
+def result(process):
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return json.loads(out)
+
+
+def run_json(start, *options):
+    with begun(start, *options, "--json") as process:
+        return result(process)
+
+
+def left():
+    """Temporary files of situ; mpirun has its own beside them."""
+    return [name for name in os.listdir("tmp") if re.fullmatch("situ-.{6}", name)]
+
+
+def own_lines(text):
+    return [line for line in text.splitlines() if line.startswith("situ: ")]
+
+
+def test_parts_on_two_and_three_machines_give_the_outputs_of_the_whole():
+    """Without graph optimisation bit by bit. Links carry what they are shaped to, but for heads of packets, a burst, and
+    what else the machine does."""
+    path = needed()
+    for n, rate, bytes_per_s in ((2, "400mbit", 50e6), (3, "200mbit", 25e6)):
+        placed(path, n, "--execution", "pipeline", "--free")
+        with Machines(n, rate) as machines:
+            ran = run_json(machines.start, "--level", "none", "--items", "5", "--warm-up", "1")
+        assert ran["max_relative_error"] == 0 and ran["outputs_equal"], ran["max_relative_error"]
+        assert ran["ranks"] == n and ran["rank_of"] == {f"cpu{i}": i for i in range(n)}, ran["rank_of"]
+        assert ran["kind"] == "period" and ran["measured_ns"] > 0 and ran["latency_ns"] > 0
+        between = {(ran["rank_of"][ran["stages"][t["from_part"]]["device"]],
+                    ran["rank_of"][ran["stages"][t["to_part"]]["device"]]) for t in ran["transfers"]}
+        assert {(link["from_rank"], link["to_rank"]) for link in ran["links"]} == between, (ran["links"], between)
+        for link in ran["links"]:
+            assert 0.6 * bytes_per_s < link["bytes_per_s"] < 1.25 * bytes_per_s, (rate, link)
+        assert all(transfer["measured_ns"] is None or transfer["measured_ns"] > 0 for transfer in ran["transfers"])
+
+
+@thorough
+def test_models_with_loops_streams_and_engines_run_on_two_machines():
+    needed()
+    for name in "gpt2_past mnist lstm_with_loop multistream_conv_add_relu".split():
+        placed(need(f"data/onnx/{name}.onnx"), 2)
+        with Machines(2) as machines:
+            ran = run_json(machines.start, "--level", "none", "--items", "3", "--warm-up", "1")
+        assert ran["max_relative_error"] == 0 and ran["kind"] == "latency", (name, ran["max_relative_error"])
+
+
+def with_workers(process, n):
+    """The processes of each rank once inputs pass: the rank and the worker of its device, of rank 0 also that of the
+    whole model."""
+    for _ in range(1200):
+        if {rank: len(all_of_it) for rank, all_of_it in ranks_of(SITU).items()} == {0: 3, **{r: 2 for r in range(1, n)}}:
+            time.sleep(0.5)
+            return ranks_of(SITU)
+        time.sleep(0.02)
+        assert process.poll() is None, process.communicate()
+    raise AssertionError(ranks_of(SITU))
+
+
+@thorough
+def test_a_machine_that_is_slowed_down_shows_as_slow():
+    """The worker of rank 1 is stopped for three quarters of the time: equal halves take unequal times."""
+    path = needed()
+    situ("profile", path, "--items", "5", "-o", "costs.json")
+    situ("place", path, "--platform", "2*(cpu)@ethernet-1g", "--cost-table", "costs.json", "--execution", "pipeline",
+         "--objective", "throughput", "--steps", "500", "-o", "plan.json")
+    with Machines(2, "1gbit") as machines, begun(machines.start, "--items", "100", "--json") as process:
+        worker = with_workers(process, 2)[1][-1]
+        while process.poll() is None and pathlib.Path(f"/proc/{worker}").exists():
+            try:
+                os.kill(worker, signal.SIGSTOP)
+                time.sleep(0.009)
+                os.kill(worker, signal.SIGCONT)
+                time.sleep(0.003)
+            except ProcessLookupError:
+                break
+        ran = result(process)
+    load = {ran["rank_of"][stage["device"]]: stage["measured_ns"] for stage in ran["stages"]}
+    assert set(load) == {0, 1} and load[1] > 1.5 * load[0] and ran["outputs_equal"], load
+
+
+def ended(process, limit_s):
+    """What a run printed that has to end by itself, with nothing left of it."""
+    since = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - since < limit_s, time.monotonic() - since
+    assert out == "" and process.returncode != 0, (process.returncode, out)
+    for _ in range(50):  # mpirun may end before the last of the processes that it has killed
+        if not ranks_of(SITU):
+            break
+        time.sleep(0.02)
+    assert ranks_of(SITU) == {} and left() == [], (ranks_of(SITU), left())
+    return own_lines(err)
+
+
+def hurt(n, rank, which, number, limit_s, *options):
+    """Sends a signal to a process of a rank in the middle of a run on n machines; the lines and the exit code."""
+    placed(needed(), n)
+    with Machines(n) as machines, begun(machines.start, "--items", "1000000", *options) as process:
+        os.kill(with_workers(process, n)[rank][which], number)
+        return ended(process, limit_s), process.returncode
+
+
+def test_a_rank_that_is_killed_ends_all_with_one_line_each():
+    before = set(os.listdir("/dev/shm"))
+    lines, _ = hurt(3, 1, 0, signal.SIGKILL, 20)
+    told = [re.sub("rank [02]", "rank N", line) for line in lines]
+    assert told == ["situ: rank N was stopped; where another rank is lost, mpirun stops all and names it"] * 2, lines
+    assert {name for name in set(os.listdir("/dev/shm")) - before if "vader" in name or "situ" in name} == set()
+
+
+@thorough
+def test_a_worker_that_is_killed_is_the_error_of_all_ranks():
+    lines, code = hurt(2, 1, -1, signal.SIGKILL, 20)
+    assert len(lines) == 2 and code == 8, (lines, code)
+    assert all(re.fullmatch("situ: (rank 1: )?onnxruntime on cpu1: was killed by signal 9.*", line) for line in lines), lines
+
+
+@thorough
+def test_a_rank_that_hangs_is_named_by_the_others():
+    lines, _ = hurt(3, 1, 0, signal.SIGSTOP, 30, "--time-limit", "3")
+    assert len(lines) == 2 and all(re.search("heard nothing from rank 1 for [36] s", line) for line in lines), lines
+
+
+def test_ranks_that_do_not_fit_the_plan_are_refused():
+    """On one machine, without namespaces: what is wrong is seen before anything runs."""
+    path = needed()
+    placed(path, 2)
+    local = [*MPIRUN, "--oversubscribe"]
+    with begun([*local, "-n", "3"]) as process:
+        lines = ended(process, 60)
+    assert process.returncode == 2 and len(lines) == 3, lines
+    assert all("has 2 servers, each of which needs a rank, and mpirun started 3" in line for line in lines), lines
+    pathlib.Path("plan.json").rename("other.json")
+    situ("place", path, "--platform", "2*(cpu)", "--steps", "1", "-o", "plan.json")
+    with begun([*local, "-n", "1", SITU, "run", "other.json", ":", "-n", "1"]) as process:
+        lines = ended(process, 60)
+    assert process.returncode == 2 and len(lines) == 2, lines
+    assert all("rank 1 has another plan, model or other options than rank 0" in line for line in lines), lines
+
+
+def test_a_library_that_is_no_open_mpi_is_refused():
+    path = needed()
+    placed(path, 2)
+    for library, told in (("libm.so.6", "is not Open MPI"), ("libnone.so", "cannot be loaded")):
+        done = subprocess.run([SITU, "run", "plan.json"], capture_output=True, text=True,
+                              env=environment(SITU_MPI=library, OMPI_COMM_WORLD_SIZE="2"))
+        assert done.returncode == 8 and told in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
