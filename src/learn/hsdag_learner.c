@@ -489,4 +489,5 @@ const learner hsdag_learner = {
     .serve = serve,
     .vary = vary,
     .variants = "levels=N, target=N, without=FEATURE, with=FEATURE",
+    .most_units = INT32_MAX, /* it has groups of its own */
 };
