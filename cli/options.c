@@ -546,6 +546,10 @@ static const option learn_rows[] = {
      .about =
          "A machine to learn on, as for place. Repeatable: each model is trained on each machine. Default: that of the "
          "model file, else " SITU_DEFAULT_PLATFORM "."},
+    {.name = "unused",
+     .kind = OPTION_UNUSED,
+     .value = "DEVICE",
+     .about = "Leave this device empty, on each machine. Repeatable."},
     FUSION_ROW,
     {.name = "output",
      .letter = 'o',
