@@ -605,7 +605,8 @@ static const option learn_rows[] = {
      .offset = AT(learn.variant),
      .value = "WORDS",
      .about = "Variants of the learner, separated by commas. hsdag: levels=N of parsing (0: until nothing merges; "
-              "default 1), target=N clusters to stop at, without=FEATURE, with=FEATURE (kinds, degrees, fractal, "
+              "default 1), target=N clusters to stop at, declines=0 (every node joins another), without=FEATURE, "
+              "with=FEATURE (kinds, degrees, fractal, "
               "closeness, position, shape, index, times)."},
     {.name = "bare",
      .kind = OPTION_ON,

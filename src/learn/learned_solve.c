@@ -60,9 +60,9 @@ static bool train_level(solve_run *run, lesson *l, study *s, int64_t steps, bool
   return true;
 }
 
-/* The incumbent is the first trial of each level: the plan of solvers that ran before, a start, or the best of the
- * levels before. */
-static situ_status solve_levels(solve_run *run, lesson *l, bool taken) {
+/* The incumbent is the first trial of each level but, where nobody led, the first: a policy that learns from nothing and
+ * is shown one device alone at once would copy it. */
+static situ_status solve_levels(solve_run *run, lesson *l, bool taken, bool led) {
   rng random = rng_new(run->seed);
   int64_t steps = steps_of(run, taken);
   for (int32_t most = l->learner->most_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
@@ -70,8 +70,10 @@ static situ_status solve_levels(solve_run *run, lesson *l, bool taken) {
     if (!s) return fail_no_memory(run->error);
     solve_count(run, "learn.levels", 1);
     bool last = s->env.n_units == run->problem->units.n, served = taken || l->n_steps > 0;
-    if (run->incumbent->best.device && !solve_done(run) && !study_follow(s, run->incumbent->best.device, l->arena))
+    led &= run->incumbent->best.device != NULL;
+    if (led && !solve_done(run) && !study_follow(s, run->incumbent->best.device, l->arena))
       return fail_no_memory(run->error);
+    led = true;
     if (served && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
     int64_t before = l->n_steps;
     if (!train_level(run, l, s, steps, last)) return fail_no_memory(run->error);
@@ -85,9 +87,10 @@ static situ_status solve_with(solve_run *run, lesson *l) {
   bool taken = false;
   TRY(lesson_take(l, run->policy, &taken, run->error));
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
+  bool led = taken || run->incumbent->best.device;
   TRY(offer_single(run));
   if (taken) TRY(offer_layouts(run));
-  return solve_levels(run, l, taken);
+  return solve_levels(run, l, taken, led);
 }
 
 situ_status learned_solve(solve_run *run, const learner *row) {
