@@ -17,6 +17,7 @@ typedef struct school {
   double (*sums)[SITU_LEARN_CURVE];
   int64_t (*counts)[SITU_LEARN_CURVE];
   int32_t n;
+  int64_t before; /* steps that a run before this one made */
   double shown_s;
   bool terminal, shown;
 } school;
@@ -28,18 +29,26 @@ static void add_to_curve(school *s, const situ_learn_progress *now) {
   s->rows[now->problem].curve[part] = s->sums[now->problem][part] / (double)s->counts[now->problem][part];
 }
 
+/* Seconds to the end, at the pace so far. */
+static double expected_s(const school *s, const situ_learn_progress *now) {
+  const situ_learn_options *o = &s->args->learn;
+  double left = now->seconds * (double)(o->steps - now->step) / (double)(now->step - s->before);
+  return o->time_limit_s > 0 ? fmax(0, fmin(left, o->time_limit_s - now->seconds)) : left;
+}
+
 static bool tell(void *context, const situ_learn_progress *now) {
   school *s = context;
   const situ_problem *problem = s->problems[now->problem];
   report r = {0};
   add_to_curve(s, now);
+  if (s->before < 0) s->before = now->step - 1;
   if (s->args->json &&
       print_report(stdout, &r, situ_report_learn_step_json(&r.text, now, problem, &r.error)) != EXIT_OK)
     return true;
   if (s->terminal && now->seconds >= 1 && now->seconds - s->shown_s >= 0.1) {
-    fprintf(stderr, "\r\033[K  %.0f s  step %lld of %lld  %.40s  reward %.3f  mean %.3f", now->seconds,
-            (long long)now->step, (long long)s->args->learn.steps, situ_graph_model(situ_problem_graph(problem)),
-            now->reward, now->mean_reward);
+    fprintf(stderr, "\r\033[K  %.0f s, %.0f s left  step %lld of %lld  %.20s  mean reward %.3f", now->seconds,
+            expected_s(s, now), (long long)now->step, (long long)s->args->learn.steps,
+            situ_graph_model(situ_problem_graph(problem)), now->mean_reward);
     fflush(stderr);
     s->shown = true;
     s->shown_s = now->seconds;
@@ -104,7 +113,7 @@ static int run(arguments *a) {
   if (situ_text_probe(a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
   a->learn.out = a->out;
   a->learn.steps = a->bare ? 0 : a->learn.steps > 0 ? a->learn.steps : DEFAULT_STEPS;
-  school s = {.args = a, .terminal = isatty(STDERR_FILENO) == 1};
+  school s = {.args = a, .before = -1, .terminal = isatty(STDERR_FILENO) == 1};
   a->learn.progress = tell;
   a->learn.context = &s;
   s.instances = calloc((size_t)most, sizeof *s.instances);

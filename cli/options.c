@@ -566,6 +566,10 @@ static const option learn_rows[] = {
      .about =
          "A machine to learn on, as for place. Repeatable: each model is trained on each machine. Default: that of the "
          "model file, else " SITU_DEFAULT_PLATFORM "."},
+    {.name = "unused",
+     .kind = OPTION_UNUSED,
+     .value = "DEVICE",
+     .about = "Leave this device empty, on each machine. Repeatable."},
     FUSION_ROW,
     {.name = "output",
      .letter = 'o',
@@ -621,7 +625,8 @@ static const option learn_rows[] = {
      .offset = AT(learn.variant),
      .value = "WORDS",
      .about = "Variants of the learner, separated by commas. hsdag: levels=N of parsing (0: until nothing merges; "
-              "default 1), target=N clusters to stop at, without=FEATURE, with=FEATURE (kinds, degrees, fractal, "
+              "default 1), target=N clusters to stop at, declines=0 (every node joins another), without=FEATURE, "
+              "with=FEATURE (kinds, degrees, fractal, "
               "closeness, position, shape, index, times)."},
     {.name = "bare",
      .kind = OPTION_ON,

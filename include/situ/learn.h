@@ -43,7 +43,8 @@ typedef struct situ_learn_options {
   const char *teacher;
   bool paper; /* use the published recipe where that of situ differs */
   /* Variants of the learner, separated by commas; NULL: none. For hsdag: levels=N of parsing (0: until nothing merges),
-   * target=N clusters, without=FEATURE and with=FEATURE (docs/theory/learned/hsdag.md). A policy keeps its variant. */
+   * target=N clusters, declines=0: every node joins another, without=FEATURE and with=FEATURE
+   * (docs/theory/learned/hsdag.md). A policy keeps its variant. */
   const char *variant;
   situ_learn_callback *progress; /* may be NULL */
   void *context;

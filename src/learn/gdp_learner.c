@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "learn/gdp_net.h"
 #include "learn/gdp_window.h"
+#include "learn/group.h"
 #include "learn/learner.h"
 #include "learn/ppo.h"
 #include "learn/softmax_draw.h"
@@ -116,12 +117,14 @@ static void show_best(const lesson *l, study *s, int32_t k) {
   o->advantage[k] = (nn_real)SHOWN;
 }
 
-/* Tries that need no policy, or little of it: each device alone at first, then windows. */
-static void gdp_search(lesson *l, study *s, int32_t n, const nn_real *score) {
+/* Tries that need no policy, or little of it: each device alone in a study that had but its first draws, unless a
+ * solver tried them; then windows. */
+static void gdp_search(lesson *l, study *s, int32_t draws, const nn_real *score) {
   outlook *o = s->seen;
   int32_t *device = o->device + (int64_t)(o->most - 1) * o->view->n_units;
-  for (int32_t k = 0; k < n && !environment_over(&s->env); k++) {
-    if (s->note[NOTE_STEPS] == 0 && k < o->view->n_devices)
+  bool alone = s->note[NOTE_STEPS] == 0 && (!s->env.run || s->env.n_trials == draws);
+  for (int32_t k = 0; k < WINDOWS * draws && !environment_over(&s->env); k++) {
+    if (alone && k < o->view->n_devices)
       gdp_window_single(device, &s->env, k);
     else
       gdp_window_draw(o->window, device, &s->env, score, &l->random);
@@ -161,7 +164,7 @@ static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson
   if (n < draws) return false;
   judge(l, s, n);
   if (batch->n_shown) {
-    gdp_search(l, s, WINDOWS * draws, scores_of(o, all, draws));
+    gdp_search(l, s, draws, scores_of(o, all, draws));
     show_best(l, s, draws);
   }
   ppo_remember(batch, all.value);
@@ -226,4 +229,5 @@ const learner gdp_learner = {
     .see = see,
     .train = train,
     .serve = serve,
+    .most_units = GROUP_MOST,
 };

@@ -25,13 +25,13 @@ enum {
   PUBLISHED_STEPS = 20, /* trials between two updates, each of its own pass */
   MOST_LEVELS = 64
 };
-static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, most_norm = 1, discount = 0.95,
-                    failed_reward = 1e-10;
+static const double rate = 3e-3, published_rate = 1e-3, entropy_weight = 0.05, parsing_weight = 0.2, most_norm = 1,
+                    discount = 0.95, failed_reward = 1e-10;
 
 /* ---- The policy ---- */
 
 /* Columns of the parameter `recipe`. */
-enum { RECIPE_FEATURES, RECIPE_LEVELS, RECIPE_TARGET, RECIPE_PUBLISHED, RECIPE_COLUMNS };
+enum { RECIPE_FEATURES, RECIPE_LEVELS, RECIPE_TARGET, RECIPE_PUBLISHED, RECIPE_DECLINES, RECIPE_COLUMNS };
 
 typedef struct hsdag {
   hsdag_net net;
@@ -73,6 +73,7 @@ static void *make(lesson *l) {
   recipe[RECIPE_FEATURES] = l->paper ? HSDAG_RELEASED : HSDAG_ALL;
   recipe[RECIPE_LEVELS] = 1;
   recipe[RECIPE_PUBLISHED] = l->paper;
+  recipe[RECIPE_DECLINES] = !l->paper;
   return h;
 }
 
@@ -102,6 +103,7 @@ static bool vary(lesson *l, const char *word, size_t n) {
   uint32_t bit;
   if (take_number("levels=", word, n, &recipe[RECIPE_LEVELS])) return true;
   if (take_number("target=", word, n, &recipe[RECIPE_TARGET])) return true;
+  if (take_number("declines=", word, n, &recipe[RECIPE_DECLINES])) return true;
   if (take_feature("without=", word, n, &bit)) {
     recipe[RECIPE_FEATURES] = (nn_real)(feature_set(l) & ~bit);
     return true;
@@ -268,6 +270,7 @@ static bool look(lesson *l, study *one, const nn_real *feature, rng *random, pas
                      .n_devices = one->env.n_devices,
                      .levels = (int32_t)min64(recipe_at(l, RECIPE_LEVELS), MOST_LEVELS),
                      .target = recipe_at(l, RECIPE_TARGET),
+                     .declines = recipe_at(l, RECIPE_DECLINES) != 0 && !published(l),
                      .published = published(l),
                      .random = random};
   return hsdag_net_run(&out->view, &h->net, &pass, l->tape) && see_clusters(out, one, l->tape);
@@ -362,6 +365,22 @@ static bool recall(lesson *l, const study *one, const pass_view *v, int32_t *dev
   return true;
 }
 
+/* The mean square of what the scores of edges are away from: 1 where the best placement so far has both ends on one
+ * device, 0 where it parts them. So the parsing learns which edges to decline, by self-imitation too. */
+static nn_var loss_of_parsing(lesson *l, const study *one, const pass_view *v) {
+  tape *t = l->tape;
+  const seen *s = one->seen;
+  const hsdag_groups *g = &s->groups;
+  nn_real *wanted = TAPE_NEW(t, nn_real, s->n_edges);
+  if (!wanted) return NN_NONE;
+  for (int32_t e = 0; e < s->n_edges; e++) {
+    int32_t from = g->member[g->member_start[s->from[e]]], to = g->member[g->member_start[s->to[e]]];
+    wanted[e] = one->env.best[from] == one->env.best[to] ? -1 : 0;
+  }
+  nn_var off = nn_add(t, v->view.follow, tape_constant(t, s->n_edges, 1, wanted));
+  return nn_scale(t, nn_sum(t, nn_multiply(t, off, off)), (nn_real)(parsing_weight / s->n_edges));
+}
+
 /* The mean over clusters of - advantage * log chance of each draw, and of - weight * entropy of the first. The best so
  * far counts as a draw of advantage 1 (self-imitation: Oh et al., ICML 2018): without it one good draw in hundreds is
  * lost. */
@@ -376,7 +395,8 @@ static nn_var loss_of(lesson *l, const study *one, const pass_view *v, const dra
   nn_var loss = nn_scale(t, entropy, (nn_real)(entropy_weight / v->view.n_clusters));
   for (int32_t k = 0; k < d->n + recalled; k++)
     loss = nn_add(t, loss, nn_scale(t, log_chance(l, v, d->device[k], d->open[k]), (nn_real)(-advantage[k] * by)));
-  return loss;
+  bool parses = recipe_at(l, RECIPE_DECLINES) != 0 && v->view.follow != NN_NONE && one->env.best_ns < SITU_NEVER_NS;
+  return parses ? nn_add(t, loss, loss_of_parsing(l, one, v)) : loss;
 }
 
 /* The likeliest placement, without dropout. */
@@ -488,5 +508,6 @@ const learner hsdag_learner = {
     .train = train,
     .serve = serve,
     .vary = vary,
-    .variants = "levels=N, target=N, without=FEATURE, with=FEATURE",
+    .variants = "levels=N, target=N, declines=0, without=FEATURE, with=FEATURE",
+    .most_units = INT32_MAX, /* it has groups of its own */
 };

@@ -135,16 +135,27 @@ static nn_var scale_clusters(const runner *r, nn_var y, nn_var score, const pars
   return nn_multiply_column(t, y, by);
 }
 
-/* Clusters and their rows from nodes and theirs. */
-static bool run_level(const runner *r, nn_var *h, const parse_graph *g, parsing *p) {
+/* What the score of a node's edge must be above to be followed; NULL: nothing. */
+static bool find_least(const runner *r, const nn_real **out, int32_t n) {
+  nn_real *least = r->pass->declines ? TAPE_NEW(r->tape, nn_real, n) : NULL;
+  for (int32_t v = 0; least && v < n; v++)
+    least[v] = r->pass->random ? (nn_real)rng_unit(r->pass->random) : (nn_real)0.5;
+  *out = least;
+  return least || !r->pass->declines;
+}
+
+/* Clusters and their rows from nodes and theirs; *scores is that of the edges. */
+static bool run_level(const runner *r, nn_var *h, const parse_graph *g, parsing *p, nn_var *scores) {
   tape *t = r->tape;
   nn_segments near;
   if (!normalise(&near, g, t)) return false;
   const hsdag_net *net = r->net;
   nn_var score = score_edges(r, convolve(r, *h, net->embed, 2, net->embed_norm, &near), g);
   if (score == NN_NONE) return false;
-  const nn_real *value = tape_at(t, score).value;
-  if (!(r->pass->published ? parse_level_published(p, g, value, t) : parse_level(p, g, value, t))) return false;
+  const nn_real *value = tape_at(t, score).value, *least;
+  *scores = score;
+  if (!find_least(r, &least, g->n)) return false;
+  if (!(r->pass->published ? parse_level_published(p, g, value, t) : parse_level(p, g, value, least, t))) return false;
   nn_var y = deep_set(r, convolve(r, *h, &net->pool, 1, net->pool_norm, &near), net->before, net->before_norm);
   nn_segments members = {.n = p->n, .start = p->member_start, .item = p->member};
   *h = scale_clusters(r, deep_set(r, nn_segment_sum(t, y, &members), net->after, net->after_norm), score, p);
@@ -157,14 +168,17 @@ static bool run_levels(const runner *r, nn_var *h, hsdag_view *out) {
   const parse_graph *first = r->pass->graph;
   parse_graph g = *first;
   out->cluster_of = TAPE_NEW(r->tape, int32_t, first->n);
+  out->follow = NN_NONE;
   if (!out->cluster_of) return false;
   for (int32_t v = 0; v < first->n; v++) out->cluster_of[v] = v;
   for (int32_t level = 0; r->pass->levels == 0 || level < r->pass->levels; level++) {
     if (g.n <= r->pass->target || g.n_edges == 0) break;
     parsing p;
     parse_graph smaller;
-    if (!run_level(r, h, &g, &p) || !parse_pool(&smaller, &g, &p, r->tape)) return false;
+    nn_var score;
+    if (!run_level(r, h, &g, &p, &score) || !parse_pool(&smaller, &g, &p, r->tape)) return false;
     for (int32_t v = 0; v < first->n; v++) out->cluster_of[v] = p.cluster_of[out->cluster_of[v]];
+    if (level == 0) out->follow = score;
     bool same = smaller.n == g.n;
     g = smaller;
     if (same) break;

@@ -35,7 +35,8 @@ typedef struct hsdag_pass {
   const nn_real *mark;    /* [device * n_marks] */
   int32_t n_devices;
   int32_t levels,
-      target;     /* of parsing: at most so many, 0: as long as clusters get fewer; none once there are `target` */
+      target;    /* of parsing: at most so many, 0: as long as clusters get fewer; none once there are `target` */
+  bool declines; /* a node follows its edge with the chance that is its score; without `random` from a half on (ours) */
   bool published; /* an edge has a score for each direction, and clusters are made by the released procedure */
   rng *random;    /* of dropout; NULL: without */
 } hsdag_pass;
@@ -45,6 +46,7 @@ typedef struct hsdag_view {
   int32_t n_clusters;
   int32_t *cluster_of; /* [node] */
   int32_t *class_of;   /* [cluster] */
+  nn_var follow;       /* [edge of the graph] scores of the first level; NN_NONE where nothing was parsed */
   nn_var state;        /* [cluster * n_features] what the released code adds to the features of its nodes */
   nn_var score;        /* [cluster * device] logarithms of weights, not yet normalised */
 } hsdag_view;

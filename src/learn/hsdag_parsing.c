@@ -74,13 +74,14 @@ static void list_inside(parsing *p, const parse_graph *g) {
     if (p->is_inside[e]) p->inside[p->inside_start[p->cluster_of[g->from[e]] + 1]++] = e;
 }
 
-bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, tape *t) {
+bool parse_level(parsing *out, const parse_graph *g, const nn_real *score, const nn_real *least, tape *t) {
   int32_t *into = TAPE_NEW(t, int32_t, g->n);
   if (!into || !new_parsing(out, g, 1, t)) return false;
   disjoint_init(into, g->n);
   for (int32_t v = 0; v < g->n; v++) {
     int32_t at = followed(g, score, 1, v);
-    if (at >= 0) disjoint_join(into, v, g->near[at]); /* the first node is the root */
+    if (at >= 0 && (!least || score[g->near_edge[at]] > least[v]))
+      disjoint_join(into, v, g->near[at]); /* the first node is the root */
   }
   out->n = disjoint_number(out->cluster_of, into, g->n);
   list_members(out, g->n);

@@ -68,22 +68,16 @@ static situ_status train(course *c, bool *stopped) {
 
 /* The first trial of an environment is what the teacher does. */
 static situ_status teach(course *c, study *s) {
-  environment *env = &s->env;
   situ_solve_options how = {.size = sizeof how,
                             .solvers = c->options->teacher,
                             .max_steps = TEACHER_STEPS,
                             .seed = c->options->seed,
                             .no_bounds = true};
   situ_plan *plan = NULL;
-  TRY(solve_problem(&plan, solvers, env->problem, &how, c->error));
-  arena_mark mark = arena_get_mark(c->lesson->arena);
-  int32_t *device = ARENA_NEW(c->lesson->arena, int32_t, env->n_units);
-  for (int32_t u = 0; device && plan->device && u < env->n_units; u++)
-    device[u] = plan->device[env->member[env->member_start[u]]];
-  if (device && plan->device) environment_try(env, device);
-  arena_release(c->lesson->arena, mark);
+  TRY(solve_problem(&plan, solvers, s->env.problem, &how, c->error));
+  bool done = !plan->device || study_follow(s, plan->device, c->lesson->arena);
   situ_plan_free(plan);
-  return device ? SITU_STATUS_OK : fail_no_memory(c->error);
+  return done ? SITU_STATUS_OK : fail_no_memory(c->error);
 }
 
 static situ_status learn_start(course *c, const situ_problem *const *problems, int32_t n) {

@@ -62,6 +62,7 @@ struct learner {
   /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
   bool (*vary)(lesson *l, const char *word, size_t n);
   const char *variants; /* what vary knows, for people; NULL: nothing */
+  int32_t most_units;   /* units are joined until at most so many are left (learn/group.h) */
 };
 
 /* The table, ended by NULL; the row of that name, or NULL. */
@@ -81,10 +82,14 @@ void lesson_free(lesson *l);
 /* Takes the words of a variant, joined by commas; NULL: none. BAD_ARGUMENT for a word that the learner does not know.
  */
 situ_status lesson_vary(lesson *l, const char *words, situ_error *error);
-/* Adds the environment of a problem (trials are simulated), or that of a running solver. NULL without memory or room.
- */
+/* Adds the environment of a problem (trials are simulated), its units joined as the learner wants. NULL without memory
+ * or room. */
 study *lesson_add(lesson *l, const situ_problem *problem);
-study *lesson_add_run(lesson *l, solve_run *run);
+/* Makes the environment of a running solver the only study, its units joined to at most so many. NULL without memory.
+ */
+study *lesson_set_run(lesson *l, solve_run *run, int32_t most_units);
+/* Tries device[operator] in a study: a start, a teacher's plan. False without memory. */
+bool study_follow(study *s, const int32_t *device, arena *a);
 /* One training step in the environment whose turn it is. False without memory. */
 bool lesson_train(lesson *l, lesson_step *told);
 /* For learners: a trial of a training step was worth this. Call it when all trials of the step are made. */
@@ -98,8 +103,9 @@ situ_status lesson_resume(lesson *l, const char *path, situ_error *error);
  * none the policy stays as drawn); "none" leaves it as drawn. *taken (may be NULL) says whether one was read. */
 situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *error);
 
-/* What the solver of a learner does: takes run->policy, trains it for run->tune_steps on the problem at hand, and
- * serves it. A policy from nothing is trained as long as a limit lets it, without a limit for 100 steps. */
+/* What the solver of a learner does: tries the best single device, takes run->policy, serves it and trains it for
+ * run->tune_steps on the problem at hand, on groups first and then on their parts. A policy that was read is served
+ * beside layouts of people; one from nothing is trained as long as a limit lets it, without a limit for 100 steps. */
 situ_status learned_solve(solve_run *run, const learner *row);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "learn/group.h"
 #include "learn/learner.h"
 #include "learn/shipped.h"
 
@@ -53,8 +54,9 @@ static uint64_t hash_environment(const environment *env) {
   return hash_bytes(env->allowed, (size_t)env->n_units * (size_t)p->n_devices * sizeof *env->allowed, hash);
 }
 
-static study *add(lesson *l, study *s, bool made) {
-  if (!made || !(s->seen = l->learner->see(l, &s->env))) return NULL;
+static study *add(lesson *l, study *s, int32_t most_units, bool made) {
+  if (!made || !environment_group(&s->env, most_units, l->arena)) return NULL;
+  if (!(s->seen = l->learner->see(l, &s->env))) return NULL;
   s->hash = hash_environment(&s->env);
   l->n_studies++;
   return s;
@@ -63,13 +65,26 @@ static study *add(lesson *l, study *s, bool made) {
 study *lesson_add(lesson *l, const situ_problem *problem) {
   if (l->n_studies == l->room) return NULL;
   study *s = &l->studies[l->n_studies];
-  return add(l, s, environment_init(&s->env, problem, l->arena));
+  return add(l, s, l->learner->most_units, environment_init(&s->env, problem, l->arena));
 }
 
-study *lesson_add_run(lesson *l, solve_run *run) {
-  if (l->n_studies == l->room) return NULL;
-  study *s = &l->studies[l->n_studies];
-  return add(l, s, environment_init_run(&s->env, run));
+study *lesson_set_run(lesson *l, solve_run *run, int32_t most_units) {
+  REQUIRE(l->room > 0);
+  study *s = l->studies;
+  *s = (study){0};
+  l->n_studies = 0;
+  return add(l, s, most_units, environment_init_run(&s->env, run));
+}
+
+bool study_follow(study *s, const int32_t *device, arena *a) {
+  arena_mark mark = arena_get_mark(a);
+  int32_t *of_unit = ARENA_NEW(a, int32_t, s->env.n_units);
+  if (of_unit) {
+    environment_follow(&s->env, device, of_unit);
+    environment_try(&s->env, of_unit);
+  }
+  arena_release(a, mark);
+  return of_unit != NULL;
 }
 
 bool lesson_train(lesson *l, lesson_step *told) {
@@ -204,40 +219,4 @@ situ_status lesson_take(lesson *l, const char *path, bool *taken, situ_error *er
   params_restart(l->params);
   if (taken) *taken = true;
   return SITU_STATUS_OK;
-}
-
-/* ---- Solving ---- */
-
-enum { DRAWS = 16, STEPS_FROM_NOTHING = 100 };
-
-/* Training steps: those asked for; else none for a policy that was read, and for one that was not what the limits let.
- */
-static int64_t steps_of(const solve_run *run, bool taken) {
-  bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
-  if (run->tune_steps > 0) return run->tune_steps;
-  return taken ? 0 : limited ? INT64_MAX : STEPS_FROM_NOTHING;
-}
-
-static situ_status solve_in(solve_run *run, lesson *l) {
-  bool taken = false;
-  TRY(lesson_take(l, run->policy, &taken, run->error));
-  study *s = lesson_add_run(l, run);
-  if (!s) return fail_no_memory(run->error);
-  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
-  rng random = rng_new(run->seed);
-  if (taken && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
-  int64_t steps = steps_of(run, taken);
-  lesson_step told;
-  while (l->n_steps < steps && !solve_done(run))
-    if (!lesson_train(l, &told)) return fail_no_memory(run->error);
-  if (l->n_steps > 0 && !solve_done(run) && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
-  return SITU_STATUS_OK;
-}
-
-situ_status learned_solve(solve_run *run, const learner *row) {
-  lesson *l = lesson_new(row, run->seed, false, run->arena, 1);
-  if (!l) return fail_no_memory(run->error);
-  situ_status status = solve_in(run, l);
-  lesson_free(l);
-  return status;
 }

@@ -49,6 +49,13 @@ def test_terminals_get_colours_unless_told_not_to():
     assert "\033[" not in on_terminal(*plain, NO_COLOR="1")
 
 
+def test_training_says_when_it_expects_to_end():
+    text = on_terminal("learn", "gdp", "builtin:resnet50?image=32", "--platform", "2*p100-16g", "--steps", "100000",
+                       "--time-limit", "2", "-o", "a.policy")
+    left = [float(s) for s in re.findall(r" s, (\d+) s left  step \d+ of 100000  resnet50", text)]
+    assert left and all(a <= 1 for a in left), text  # the time limit ends it, and it was told of after a second
+
+
 def test_tables_fit_a_terminal_of_80_columns():
     calls = [("list", family) for family in
              ("solvers", "learners", "readers", "writers", "costs", "devices", "links", "models", "bounds", "commands")]

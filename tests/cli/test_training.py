@@ -65,6 +65,15 @@ def test_policies_that_are_none_are_named():
     situ("learn", "gdp", SMALL, "-o", "a.policy", "--resume", code=3, err="other problems")
 
 
+def test_devices_left_empty_are_so_on_each_machine():
+    # convolutions, far slower on the host: with the GPU empty the host is all there is
+    def learned(*more):
+        out = situ("learn", "gdp", "builtin:vgg16", *MACHINE, "--steps", 2, "-o", "a.policy", "--json", *more)
+        return json.loads(out.splitlines()[-1])["problems"][0]["best_ns"]
+    assert learned("--unused", "gpu0") > 2 * learned("--unused", "cpu")
+    situ("learn", "gdp", SMALL, *MACHINE, "--unused", "gpu7", "-o", "b.policy", code=2, err="gpu7")
+
+
 def test_slips_of_learn_are_usage_errors():
     situ("learn", "gdp", SMALL, code=2, err="-o POLICY")
     situ("learn", "gdp", "-o", "a.policy", code=2, err="needs a MODEL")

@@ -46,6 +46,22 @@ void environment_join(environment *env, const int32_t *group) {
   CONTRACT(environment_check(env));
 }
 
+void environment_follow(const environment *env, const int32_t *device, int32_t *of_unit) {
+  double part[SITU_MAX_DEVICES];
+  for (int32_t u = 0; u < env->n_units; u++) {
+    const bool *allowed = env->allowed + (int64_t)u * env->n_devices;
+    for (int32_t d = 0; d < env->n_devices; d++) part[d] = 0;
+    for (int32_t i = env->member_start[u]; i < env->member_start[u + 1]; i++) {
+      int32_t v = env->member[i], d = device[v];
+      part[d] += 1 + (double)problem_time_ns(env->problem, v, d);
+    }
+    of_unit[u] = -1;
+    for (int32_t d = 0; d < env->n_devices; d++)
+      if (allowed[d] && (of_unit[u] < 0 || part[d] > part[of_unit[u]])) of_unit[u] = d;
+    if (of_unit[u] < 0) of_unit[u] = 0;
+  }
+}
+
 /* Where no device runs everything, what each operator takes at least. */
 static int64_t scale(const situ_problem *p) {
   int64_t best = SITU_NEVER_NS, least_sum = 0;

@@ -51,6 +51,10 @@ const char *environment_check(const environment *env);
 /* Units with the same number of group (0 .. n_units-1) become one unit. Units are numbered anew. */
 void environment_join(environment *env, const int32_t *group);
 
+/* Devices by unit from devices by operator: of those that the unit may use that of most of its time, the first of
+ * equals; 0 where it can run nowhere. */
+void environment_follow(const environment *env, const int32_t *device, int32_t *of_unit);
+
 /* Measures devices given by unit. SITU_NEVER_NS when invalid. The best is kept. */
 int64_t environment_try(environment *env, const int32_t *device);
 

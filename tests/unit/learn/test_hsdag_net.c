@@ -107,12 +107,15 @@ static void check_gradient(setting *s, const hsdag_pass *how, uint64_t seed, tap
 static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state) {
   (void)state;
   static setting s;
-  const hsdag_pass ways[] = {
-      {.levels = 1}, {.levels = 2}, {.levels = 1, .published = true}, {.levels = 2, .published = true}};
+  const hsdag_pass ways[] = {{.levels = 1},
+                             {.levels = 2},
+                             {.levels = 1, .published = true},
+                             {.levels = 2, .published = true},
+                             {.levels = 1, .declines = true}};
   tape *t = tape_new();
   for (uint64_t seed = 1; seed <= 2; seed++) {
     set_up(&s, seed);
-    for (int32_t i = 0; i < 4; i++) {
+    for (int32_t i = 0; i < 5; i++) {
       check_gradient(&s, &ways[i], 0, t);
       check_gradient(&s, &ways[i], seed, t); /* with dropout */
     }

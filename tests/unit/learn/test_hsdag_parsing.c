@@ -44,8 +44,8 @@ static void draw_graph(drawn *d, uint64_t seed, bool connected, int32_t n_classe
   assert_true(parse_graph_link(&d->g, t));
 }
 
-/* Labels spread along the best edges of all nodes until nothing changes. */
-static void best_edge_components(const drawn *d, int32_t *label) {
+/* Labels spread along the best edges of all nodes that do not decline them until nothing changes. */
+static void best_edge_components(const drawn *d, const nn_real *least, int32_t *label) {
   for (int32_t v = 0; v < d->g.n; v++) label[v] = v;
   for (bool more = true; more;) {
     more = false;
@@ -55,10 +55,10 @@ static void best_edge_components(const drawn *d, int32_t *label) {
         if ((d->from[e] == v || d->to[e] == v) && d->class_of[d->from[e]] == d->class_of[d->to[e]] &&
             (best < 0 || d->score[e] > d->score[best]))
           best = e;
-      if (best < 0) continue;
-      int32_t u = d->from[best] + d->to[best] - v, least = label[u] < label[v] ? label[u] : label[v];
+      if (best < 0 || (least && d->score[best] <= least[v])) continue;
+      int32_t u = d->from[best] + d->to[best] - v, lower = label[u] < label[v] ? label[u] : label[v];
       more |= label[u] != label[v];
-      label[u] = label[v] = least;
+      label[u] = label[v] = lower;
     }
   }
 }
@@ -72,8 +72,11 @@ static void one_level_is_one_round_of_boruvka(void **state) {
     draw_graph(&d, seed, false, seed % 2 ? 3 : 1, t);
     int32_t label[MOST_NODES];
     parsing p;
-    best_edge_components(&d, label);
-    assert_true(parse_level(&p, &d.g, d.score, t));
+    rng random = rng_new(seed);
+    nn_real drawn_least[MOST_NODES], *least = seed % 3 ? drawn_least : NULL;
+    for (int32_t v = 0; v < d.g.n; v++) drawn_least[v] = (nn_real)rng_unit(&random);
+    best_edge_components(&d, least, label);
+    assert_true(parse_level(&p, &d.g, d.score, least, t));
     for (int32_t u = 0; u < d.g.n; u++)
       for (int32_t v = 0; v < u; v++) assert_int_equal(p.cluster_of[u] == p.cluster_of[v], label[u] == label[v]);
     int64_t n_inside = 0;
@@ -102,7 +105,7 @@ static void the_smaller_graph_has_an_edge_for_each_pair_of_clusters_that_touch(v
     parse_graph small;
     bool touch[MOST_NODES][MOST_NODES] = {{false}};
     int32_t n = 0;
-    assert_true(parse_level(&p, &d.g, d.score, t) && parse_pool(&small, &d.g, &p, t));
+    assert_true(parse_level(&p, &d.g, d.score, NULL, t) && parse_pool(&small, &d.g, &p, t));
     for (int32_t e = 0; e < d.g.n_edges; e++) {
       int32_t x = p.cluster_of[d.from[e]], y = p.cluster_of[d.to[e]];
       if (x != y) touch[x < y ? x : y][x < y ? y : x] = true;
@@ -133,7 +136,7 @@ static void the_released_procedure_is_the_same_where_both_directions_agree(void 
     draw_graph(&d, seed, false, seed % 2 ? 3 : 1, t);
     parsing ours, theirs;
     memcpy(score, d.score, sizeof score);
-    assert_true(parse_level(&ours, &d.g, score, t));
+    assert_true(parse_level(&ours, &d.g, score, NULL, t));
     mirror(&d, score);
     assert_true(parse_level_published(&theirs, &d.g, d.score, t));
     assert_int_equal(ours.n, theirs.n);
@@ -190,9 +193,32 @@ static void only_directions_that_disagree_leave_more_than_one(void **state) {
   tape_free(t);
 }
 
+/* A path of four nodes with scores 0.9, 0.2, 0.4: above a half is the first edge alone. */
+static void nodes_that_decline_all_their_edges_stay_alone(void **state) {
+  (void)state;
+  tape *t = tape_new();
+  int32_t from[] = {0, 1, 2}, to[] = {1, 2, 3}, class_of[4] = {0};
+  nn_real score[] = {(nn_real)0.9, (nn_real)0.2, (nn_real)0.4}, half[4], none[4];
+  for (int32_t v = 0; v < 4; v++) {
+    half[v] = (nn_real)0.5;
+    none[v] = 1;
+  }
+  parse_graph g = {.n = 4, .n_edges = 3, .from = from, .to = to, .class_of = class_of};
+  parsing p;
+  assert_true(parse_graph_link(&g, t) && parse_level(&p, &g, score, half, t));
+  assert_memory_equal(p.cluster_of, ((int32_t[]){0, 0, 1, 2}), sizeof class_of);
+  assert_true(p.is_inside[0] && !p.is_inside[1] && !p.is_inside[2]);
+  assert_true(parse_level(&p, &g, score, none, t));
+  assert_int_equal(p.n, 4);
+  assert_true(parse_level(&p, &g, score, NULL, t)); /* 2 follows 0.4, 1 follows 0.9 */
+  assert_int_equal(p.n, 2);
+  tape_free(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_level_is_one_round_of_boruvka),
+      cmocka_unit_test(nodes_that_decline_all_their_edges_stay_alone),
       cmocka_unit_test(the_smaller_graph_has_an_edge_for_each_pair_of_clusters_that_touch),
       cmocka_unit_test(the_released_procedure_is_the_same_where_both_directions_agree),
       cmocka_unit_test(the_released_loop_makes_one_cluster_of_a_connected_graph),

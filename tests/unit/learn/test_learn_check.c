@@ -49,7 +49,7 @@ static void a_broken_parse_graph_is_named(void **state) {
   BREAKS(parse_graph_check(&g), g.near[0], 3, "the other end");
   nn_real score[] = {5, 1, 2, 3, 4};
   parsing p;
-  assert_true(parse_level(&p, &g, score, t)); /* 0 and 1, 2 and 3, and 2 goes to 3: edges 0 and 4 are inside */
+  assert_true(parse_level(&p, &g, score, NULL, t)); /* 0 and 1, 2 and 3, and 2 goes to 3: edges 0 and 4 are inside */
   assert_int_equal(p.n, 2);
   BREAKS(parsing_check(&p, &g), p.cluster_of[0], 2, "in a cluster");
   BREAKS(parsing_check(&p, &g), p.member_start[1], -1, "member_start");

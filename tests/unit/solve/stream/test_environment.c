@@ -76,10 +76,31 @@ static void everything_on_one_device_takes_the_sum_of_its_times(void **state) {
   lab_free(&l);
 }
 
+/* Times of operators 0, 1, 2 of the paper's table 1: 14 16 9, 13 19 18, 11 13 19; a unit of all three. */
+static void a_unit_follows_the_device_of_most_of_its_time(void **state) {
+  (void)state;
+  lab l = lab_topcuoglu();
+  arena *a = arena_new();
+  environment env;
+  int32_t of_unit[10];
+  assert_true(environment_init(&env, l.problem, a));
+  environment_join(&env, (int32_t[]){0, 0, 0, 3, 4, 5, 6, 7, 8, 9});
+  assert_int_equal(env.n_units, 8);
+  environment_follow(&env, (int32_t[]){1, 2, 0, 1, 2, 0, 1, 2, 0, 1}, of_unit);
+  assert_int_equal(of_unit[0], 2); /* 18 there; 16 on device 1, 11 on device 0 */
+  for (int32_t u = 1; u < 8; u++) assert_int_equal(of_unit[u], (u + 3) % 3);
+  env.allowed[2] = false; /* of unit 0 */
+  environment_follow(&env, (int32_t[]){1, 2, 0, 1, 2, 0, 1, 2, 0, 1}, of_unit);
+  assert_int_equal(of_unit[0], 1);
+  arena_free(a);
+  lab_free(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(devices_that_are_open_keep_support_pins_and_colocation),
       cmocka_unit_test(everything_on_one_device_takes_the_sum_of_its_times),
+      cmocka_unit_test(a_unit_follows_the_device_of_most_of_its_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

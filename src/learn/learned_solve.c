@@ -1,0 +1,102 @@
+/* What the solver of a learner does: starts that need no policy, then the policy on groups, and on smaller and smaller
+ * ones as long as the budget lasts. docs/theory/learned/gdp.md. */
+#include "base/fail.h"
+#include "learn/group.h"
+#include "learn/learner.h"
+#include "solve/common/best_single.h"
+
+enum {
+  DRAWS = 16,
+  STEPS_FROM_NOTHING = 100,
+  LAYOUTS = 16, /* trials of layouts of people beside a policy that is served */
+  FINER = 4,    /* a level has so many times the units of the level before */
+  PATIENCE = 20 /* training steps without a better placement that end a level */
+};
+
+/* Training steps: those asked for; else none for a policy that was read, and for one that was not what the limits let.
+ */
+static int64_t steps_of(const solve_run *run, bool taken) {
+  bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
+  if (run->tune_steps > 0) return run->tune_steps;
+  return taken ? 0 : limited ? INT64_MAX : STEPS_FROM_NOTHING;
+}
+
+/* The best single device: the first trial, so that no budget is too short for it. */
+static situ_status offer_single(solve_run *run) {
+  best_single single;
+  TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
+  if (single.device < 0) return SITU_STATUS_OK;
+  arena_mark mark = arena_get_mark(run->arena);
+  placement all = {.device = ARENA_NEW(run->arena, int32_t, run->problem->n_operators)};
+  for (int32_t v = 0; all.device && v < run->problem->n_operators; v++) all.device[v] = single.device;
+  if (all.device) solve_offer(run, &all);
+  arena_release(run->arena, mark);
+  return all.device ? SITU_STATUS_OK : fail_no_memory(run->error);
+}
+
+/* The first layouts that the solver layers tries. */
+static situ_status offer_layouts(solve_run *run) {
+  if (!solver_serves(&layers_solver, run->problem) || solve_done(run)) return SITU_STATUS_OK;
+  budget few = budget_part(run->budget, LAYOUTS, 0);
+  solve_run part = *run;
+  part.budget = &few;
+  run->watch->steps_before += run->budget->steps;
+  situ_status status = solver_run(&layers_solver, &part, 1, 0);
+  run->watch->steps_before -= run->budget->steps;
+  budget_join(run->budget, &few);
+  return status;
+}
+
+/* Trains until there were so many steps, the run is over, or, on a level that is not the last, nothing better comes.
+ * False without memory. */
+static bool train_level(solve_run *run, lesson *l, study *s, int64_t steps, bool last) {
+  int64_t best_ns = s->env.best_ns, since = l->n_steps;
+  lesson_step told;
+  while (l->n_steps < steps && !solve_done(run) && (last || l->n_steps - since < PATIENCE)) {
+    if (!lesson_train(l, &told)) return false;
+    if (s->env.best_ns < best_ns) since = l->n_steps;
+    best_ns = s->env.best_ns;
+  }
+  return true;
+}
+
+/* The incumbent is the first trial of each level but, where nobody led, the first: a policy that learns from nothing and
+ * is shown one device alone at once would copy it. */
+static situ_status solve_levels(solve_run *run, lesson *l, bool taken, bool led) {
+  rng random = rng_new(run->seed);
+  int64_t steps = steps_of(run, taken);
+  for (int32_t most = l->learner->most_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
+    study *s = lesson_set_run(l, run, most);
+    if (!s) return fail_no_memory(run->error);
+    solve_count(run, "learn.levels", 1);
+    bool last = s->env.n_units == run->problem->units.n, served = taken || l->n_steps > 0;
+    led &= run->incumbent->best.device != NULL;
+    if (led && !solve_done(run) && !study_follow(s, run->incumbent->best.device, l->arena))
+      return fail_no_memory(run->error);
+    led = true;
+    if (served && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
+    int64_t before = l->n_steps;
+    if (!train_level(run, l, s, steps, last)) return fail_no_memory(run->error);
+    if (l->n_steps > before && !solve_done(run) && !l->learner->serve(l, s, DRAWS, &random))
+      return fail_no_memory(run->error);
+    if (last || l->n_steps >= steps || solve_done(run)) return SITU_STATUS_OK;
+  }
+}
+
+static situ_status solve_with(solve_run *run, lesson *l) {
+  bool taken = false;
+  TRY(lesson_take(l, run->policy, &taken, run->error));
+  if (run->problem->n_operators == 0) return SITU_STATUS_OK;
+  bool led = taken || run->incumbent->best.device;
+  TRY(offer_single(run));
+  if (taken) TRY(offer_layouts(run));
+  return solve_levels(run, l, taken, led);
+}
+
+situ_status learned_solve(solve_run *run, const learner *row) {
+  lesson *l = lesson_new(row, run->seed, false, run->arena, 1);
+  if (!l) return fail_no_memory(run->error);
+  situ_status status = solve_with(run, l);
+  lesson_free(l);
+  return status;
+}

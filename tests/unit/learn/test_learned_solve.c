@@ -1,0 +1,133 @@
+/* What a policy is served beside, where it starts, and the levels that it works on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../lab/lab.h"
+#include "../../lab/tier.h"
+#include "learn/group.h"
+#include "learn/learner.h"
+#include "plan/plan.h"
+#include "situ/instance.h"
+
+static situ_plan *place(const char *model, const char *platform, situ_solve_options how) {
+  situ_instance_options at = {.size = sizeof(situ_instance_options), .model = model, .platform = platform};
+  situ_instance *instance = NULL;
+  situ_plan *plan = NULL;
+  situ_error error = {0};
+  how.size = sizeof how;
+  if (situ_place(&plan, &instance, &at, &how, &error) != SITU_STATUS_OK) fail_msg("%s: %s", model, error.text);
+  situ_instance_free(instance);
+  return plan;
+}
+
+/* All built-in networks on machines of equal, of unlike and of small devices; a budget of one trial and of a few. */
+static void no_policy_serves_less_than_the_best_single_device(void **state) {
+  (void)state;
+  static const char *const platforms[] = {"cpu+2*v100-16g", "cpu+4*p100-16g", "2*v100-16g", "cpu+a100-80g+p100-16g"};
+  static const char *const learned[] = {"gdp", "hsdag"};
+  enum { N_PLATFORMS = sizeof platforms / sizeof *platforms };
+  int32_t n = rounds_of(situ_builtin_count() * N_PLATFORMS), judged = 0;
+  for (int32_t k = 0; k < n; k++) {
+    situ_builtin_info info = SITU_BUILTIN_INFO_INIT;
+    char model[128];
+    /* 7 shares no factor with the number of pairs, so a share of the rounds takes pairs of all kinds */
+    int32_t pair = (int32_t)((int64_t)k * 7 % (situ_builtin_count() * N_PLATFORMS));
+    assert_true(situ_builtin_at(pair / N_PLATFORMS, &info));
+    bool large = strcmp(info.name, "layered") == 0 || strcmp(info.name, "gnmt") == 0;
+    snprintf(model, sizeof model, "builtin:%s%s", info.name,
+             !large                ? ""
+             : info.name[0] == 'g' ? "?steps=4"
+                                   : "?operators=500");
+    const char *platform = platforms[pair % N_PLATFORMS];
+    situ_plan *plan =
+        place(model, platform,
+              (situ_solve_options){.solvers = learned[k % 3 == 0], .max_steps = k % 2 ? 12 : 1, .no_bounds = true});
+    int64_t single = situ_plan_best_single_ns(plan);
+    judged += single < SITU_NEVER_NS;
+    if (single < SITU_NEVER_NS && (!situ_plan_exists(plan) || situ_plan_value_ns(plan) > single))
+      fail_msg("%s on %s: %lld, the best single device %lld", model, platform, (long long)situ_plan_value_ns(plan),
+               (long long)single);
+    situ_plan_free(plan);
+  }
+  assert_true(judged > 0);
+}
+
+/* A study that follows a plan has tried it: with units of their own its time is that of the same devices, tried anew.
+ */
+static void a_study_that_follows_a_plan_tries_it(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    lab_options o = {.seed = seed, .n_operators = 30, .n_devices = 3, .density = 0.1, .n_colocations = 3};
+    o.options.objective = SITU_OBJECTIVE_LATENCY;
+    lab l = lab_random(&o);
+    situ_solve_options how = {.size = sizeof how, .solvers = "heft", .no_bounds = true};
+    situ_plan *plan = NULL;
+    situ_error error = {0};
+    assert_int_equal(situ_solve(&plan, l.problem, &how, &error), SITU_STATUS_OK);
+    arena *a = arena_new();
+    lesson *t = lesson_new(learner_find("gdp"), seed, false, a, 1);
+    study *s = lesson_add(t, l.problem);
+    assert_non_null(s);
+    assert_true(study_follow(s, plan->device, a));
+    assert_int_equal(s->env.n_trials, 1);
+    for (int32_t v = 0; v < l.problem->n_operators; v++)
+      assert_int_equal(s->env.best[s->env.unit_of[v]], plan->device[v]);
+    lesson_free(t);
+    arena_free(a);
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
+}
+
+/* More than 64 operators are placed by 64 groups, then by 256, at last one by one; fewer are one level. A level ends
+ * when nothing better comes, which is not before 20 steps of 16 trials: 100 trials see one, 3,000 both, 64 and 100. */
+static void levels_go_from_groups_to_operators(void **state) {
+  (void)state;
+  static const struct {
+    const char *model;
+    int64_t steps, levels;
+  } cases[] = {{"builtin:layered?operators=50&width=4", 200, 1},
+               {"builtin:layered?operators=300&width=8", 100, 1},
+               {"builtin:layered?operators=100&width=8", 3000, 2}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    situ_plan *plan = place(cases[k].model, "4*p100-16g",
+                            (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = cases[k].steps});
+    int64_t levels = 0;
+    for (int32_t i = 0; i < plan->n_statistics; i++)
+      if (strcmp(plan->statistics[i].name, "learn.levels") == 0) levels = plan->statistics[i].value;
+    assert_int_equal(levels, cases[k].levels);
+    assert_true(situ_plan_steps(plan) <= cases[k].steps);
+    situ_plan_free(plan);
+  }
+}
+
+/* Solvers before a policy say where it begins: with no trial of its own but the first, it is not worse. */
+static void a_policy_begins_at_the_incumbent(void **state) {
+  (void)state;
+  static const char *const model = "builtin:rnnlm?steps=6&layers=4", *const platform = "4*p100-16g";
+  situ_plan *before = place(model, platform, (situ_solve_options){.solvers = "layers", .max_steps = 100});
+  situ_plan *plan =
+      place(model, platform, (situ_solve_options){.solvers = "layers,gdp", .policy = "none", .max_steps = 400});
+  situ_plan *cold = place(model, platform, (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = 300});
+  assert_true(situ_plan_value_ns(plan) <= situ_plan_value_ns(before));
+  assert_true(situ_plan_value_ns(plan) < situ_plan_value_ns(cold));
+  situ_plan_free(before);
+  situ_plan_free(plan);
+  situ_plan_free(cold);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(no_policy_serves_less_than_the_best_single_device),
+      cmocka_unit_test(a_study_that_follows_a_plan_tries_it),
+      cmocka_unit_test(levels_go_from_groups_to_operators),
+      cmocka_unit_test(a_policy_begins_at_the_incumbent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
