@@ -1,4 +1,5 @@
-"""Solvers and cost functions of one's own: judged by the library, with equal budgets; the standard workloads; pictures."""
+"""Solvers and costs of one's own, judged by the library with equal budgets; the standard workloads; pictures."""
+
 import itertools
 import math
 import subprocess
@@ -56,8 +57,15 @@ def test_a_problem_tells_times_transfers_and_units():
     assert problem.transfer_ns(0, "acc", "acc") == 0
 
 
-@pytest.mark.parametrize("options, microseconds", [
-    ({}, 11), ({"execution": "calls"}, 13), ({"objective": "throughput"}, 7), ({"objective": "throughput", "free": True}, 6)])
+@pytest.mark.parametrize(
+    "options, microseconds",
+    [
+        ({}, 11),
+        ({"execution": "calls"}, 13),
+        ({"objective": "throughput"}, 7),
+        ({"objective": "throughput", "free": True}, 6),
+    ],
+)
 def test_a_solver_that_tries_all_finds_the_optimum_that_is_worked_out_by_hand(options, microseconds):
     problem = diamond(**options)
     plan = situ.bench.solve(problem, every)
@@ -74,7 +82,7 @@ def test_a_placement_that_breaks_a_rule_is_worth_nothing():
 
 
 def test_the_order_on_a_device_is_the_solvers():
-    """a, then c, then b on the host: 2 + 3 + 20 + d 1 = 26 us either way; with b on the accelerator the order does not matter."""
+    """All on the host: a, then c, then b, then d take 2 + 3 + 20 + 1 = 26 us in either order."""
     problem = diamond()
     host = dict.fromkeys("abcd", "host")
     assert problem.value_ns(host, ["a", "c", "b", "d"]) == problem.value_ns(host) == 26 * US
@@ -114,14 +122,37 @@ def test_a_solver_gets_the_steps_of_its_budget_and_no_more():
     assert results[0]["value_ns"] == 16 * US  # all on the accelerator: 3 + 5 + 6 + 2
 
 
+def test_what_a_placement_is_worth_is_what_place_says_of_it_as_pins():
+    hypothesis = pytest.importorskip("hypothesis", reason="hypothesis is absent")
+    from hypothesis import strategies as st
+
+    problem = diamond()
+    machine = problem._instance.folder.made
+
+    @hypothesis.given(st.lists(st.sampled_from(["host", "acc"]), min_size=4, max_size=4))
+    @hypothesis.settings(max_examples=16, deadline=None)
+    def holds(devices):
+        placement = dict(zip("abcd", devices))
+        pinned = situ.place(
+            problem.graph, machine["platform"], cost_table=machine["costs"], fix=placement, tolerance=0, min_gain=0
+        )
+        assert problem.value_ns(placement) == pinned.value_ns and pinned.solver == "fix"
+
+    holds()
+
+
 def test_a_time_limit_ends_a_solver():
     (row,) = situ.bench.run({"mine": drawn}, {"diamond": diamond()}, time_limit=0.05, seeds=1)
     assert 0.05 <= row["seconds"] < 5 and row["steps"] > 0
 
 
 def test_rows_have_gaps_to_the_best_bound_and_ratios_to_the_best_value():
-    results = situ.bench.run({"every": every, "on acc": lambda s: dict.fromkeys("abcd", "acc"), "auto": "auto", "none": lambda s: None},
-                             {"diamond": diamond()}, steps=100, seeds=2)
+    results = situ.bench.run(
+        {"every": every, "on acc": lambda s: dict.fromkeys("abcd", "acc"), "auto": "auto", "none": lambda s: None},
+        {"diamond": diamond()},
+        steps=100,
+        seeds=2,
+    )
     rows = {row["solver"]: row for row in results}
     assert len(results) == 8 and {row["seed"] for row in results} == {0, 1}
     assert rows["every"]["value_ns"] == rows["auto"]["value_ns"] == rows["every"]["bound_ns"] == 11 * US
@@ -165,7 +196,11 @@ def test_results_are_data_frames_and_plots():
     results = situ.bench.run({"every": every, "none": lambda s: None}, {"diamond": diamond()}, steps=100, seeds=2)
     pandas = pytest.importorskip("pandas", reason="pandas is absent")
     frame = results.to_frame()
-    assert isinstance(frame, pandas.DataFrame) and len(frame) == 4 and list(frame["solver"]) == ["every"] * 2 + ["none"] * 2
+    assert (
+        isinstance(frame, pandas.DataFrame)
+        and len(frame) == 4
+        and list(frame["solver"]) == ["every"] * 2 + ["none"] * 2
+    )
     matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is absent")
     matplotlib.use("Agg")
     for what in ("gap", "seconds"):
@@ -187,8 +222,10 @@ def test_a_picture_is_a_png_where_resvg_is_there(tmp_path):
 
 
 def test_without_resvg_the_error_says_what_to_install():
-    code = ("import sys; sys.modules['resvg_py'] = None; import situ\n"
-            "try: situ.place('builtin:resnet50', 'cpu', steps=1).png()\n"
-            "except situ.Unsupported as e: print(e)")
+    code = (
+        "import sys; sys.modules['resvg_py'] = None; import situ\n"
+        "try: situ.place('builtin:resnet50', 'cpu', steps=1).png()\n"
+        "except situ.Unsupported as e: print(e)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install resvg-py" in done.stdout
