@@ -1,6 +1,7 @@
 """The documentation site: `make site` has Sphinx write it to build/site, without a warning. Its pages are those of the
-repository, at their places, so that one set of links holds in both. The directive `c-header` shows a public header, whose comments
-are the reference of the C interface."""
+repository, at their places, so that one set of links holds in both. The directive `c-headers` shows the public headers,
+whose comments are the reference of the C interface."""
+
 import os
 import pathlib
 import re
@@ -16,9 +17,16 @@ project, author, html_title = "situ", "The situ maintainers", "situ"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc, html_theme = "README", "furo"
 html_theme_options = {"navigation_with_keys": True}
-include_patterns = ["*.md", "docs/*.md", "docs/**/*.md", "docs/reference/*.rst", "src/**/*.md", "share/**/*.md", "examples/*.md"]
+include_patterns = [
+    "*.md",
+    "docs/*.md",
+    "docs/**/*.md",
+    "docs/reference/*.rst",
+    "src/**/*.md",
+    "share/**/*.md",
+    "examples/*.md",
+]
 myst_heading_anchors = 4
-suppress_warnings = ["misc.highlighting_failure"]  # JSON with comments, sessions
 autodoc_mock_imports = ["torch"]
 autodoc_member_order, autodoc_typehints = "bysource", "description"
 
@@ -33,14 +41,19 @@ CONTENTS = """
 """
 NAVIGATION = {
     "Begin": "docs/first-steps docs/worked-examples docs/how-to/*",
-    "Use": "docs/python docs/c-api docs/language-models docs/size docs/report docs/run-your-plan docs/engines docs/formats/*",
+    "Use": """docs/python docs/c-api docs/language-models docs/size docs/report docs/run-your-plan docs/engines
+        docs/formats/*""",
     "Know": "docs/model docs/theory/README docs/theory/*/* docs/results/README docs/results/* share/policies/README",
     "Reference": "docs/reference/*",
-    "Inside": "docs/ARCHITECTURE src/*/README examples/README docs/testing docs/dependencies docs/abi CONVENTIONS CONTRIBUTING CHANGELOG",
+    "Inside": """docs/ARCHITECTURE src/*/README examples/README docs/testing docs/dependencies docs/abi CONVENTIONS
+        CONTRIBUTING CHANGELOG""",
 }
 
-DECLARED = re.compile(r"^(?:SITU_API|typedef) (?P<function>[^;({]*?\b(?P<f>situ_\w+)\([^;]*);|^\} (?P<struct>situ_\w+);"
-                      r"|^typedef struct \w+ (?P<opaque>situ_\w+);|^#define (?P<macro>(?!SITU_API)SITU_\w+)", re.MULTILINE)
+DECLARED = re.compile(
+    r"^(?:SITU_API|typedef) (?P<function>[^;({]*?\b(?P<f>situ_\w+)\([^;]*);|^\} (?P<struct>situ_\w+);"
+    r"|^typedef struct \w+ (?P<opaque>situ_\w+);|^#define (?P<macro>(?!SITU_API)SITU_\w+)",
+    re.MULTILINE,
+)
 NAME = re.compile(r"\b(?:situ_|SITU_[A-Z])\w+\b")
 
 
@@ -63,13 +76,18 @@ def groups_of(header):
         elif comment or code:
             groups, comment, code = [*groups, (comment, code)], [], []
     groups += [(comment, code)] if comment or code else []
-    return [("\n".join(re.sub(r"^(/\*| \*) ?|\s*\*/$", "", row) for row in about), "\n".join(code)) for about, code in groups]
+    return [
+        ("\n".join(re.sub(r"^(/\*| \*) ?|\s*\*/$", "", row) for row in about), "\n".join(code))
+        for about, code in groups
+    ]
 
 
 def rst_of(text, kinds):
     """A comment as reStructuredText: names are links to where they are declared."""
+
     def linked(match):
         return f":c:{kinds[match.group()]}:`{match.group()}`" if match.group() in kinds else f"``{match.group()}``"
+
     escaped = re.sub(r"([*`|<>\\]|_(?!\w))", r"\\\1", text)
     return NAME.sub(linked, escaped).replace("`(", "`\\ (").splitlines()
 
@@ -95,8 +113,12 @@ class Headers(SphinxDirective):
     def run(self):
         headers = sorted((ROOT / "include/situ").glob("*.h"))
         groups = {header: groups_of(header) for header in headers}
-        kinds = {name: kind.replace("function", "func") for found in groups.values() for _, code in found
-                 for kind, name, _ in declarations_of(code)}
+        kinds = {
+            name: kind.replace("function", "func")
+            for found in groups.values()
+            for _, code in found
+            for kind, name, _ in declarations_of(code)
+        }
         lines = []
         for header, ((about, _), *found) in groups.items():
             self.env.note_dependency(str(header))
@@ -114,7 +136,13 @@ class Headers(SphinxDirective):
             return [*text, "", *([".. code-block:: c", "", *indented(code.splitlines()), ""] if code else [])]
         first = declared[0][0]
         signatures = [signature for kind, _, signature in declared if kind == first]
-        lines = [f".. c:{first}:: {signatures[0]}", *(f"   {' ' * len(first)}      {s}" for s in signatures[1:]), "", *indented(text), ""]
+        lines = [
+            f".. c:{first}:: {signatures[0]}",
+            *(f"   {' ' * len(first)}      {s}" for s in signatures[1:]),
+            "",
+            *indented(text),
+            "",
+        ]
         if "{" in code or first == "macro":
             members = re.sub(r"^SITU_API [^;]*;\n?", "", code, flags=re.MULTILINE)
             lines += indented([".. code-block:: c", "", *indented(members.splitlines()), ""])

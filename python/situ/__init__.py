@@ -45,6 +45,7 @@ from ._place import (
 )
 from ._plan import Explanation, Plan, Report, Transfer, Verdict
 from ._platform import Device, Platform, read_devices
+from ._problem import Problem
 from ._watch import Progress, SituWarning
 
 __version__ = _to_str(_lib.situ_version())
@@ -66,6 +67,7 @@ __all__ = [
     "OutOfMemory",
     "Plan",
     "Platform",
+    "Problem",
     "Progress",
     "Report",
     "SituError",

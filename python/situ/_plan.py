@@ -17,6 +17,7 @@ from ._inputs import Folder
 from ._library import NEVER_NS, NoPlan, call, lib, make, make_text, own, sized, to_bytes, to_str
 from ._options import Filled, fill
 from ._platform import Device, devices_of
+from ._png import png_of
 from ._watch import ProgressOption, Watch
 
 if TYPE_CHECKING:
@@ -324,6 +325,13 @@ class Plan:
         """A picture: operators and transfers over time, or the loads of a pipeline. Self-contained SVG."""
         self._need()
         return make_text("situ_report_plan_svg", self._pointer, self._instance.problem)
+
+    def png(self, path: str | os.PathLike[str] | None = None, *, zoom: float = 2.0) -> bytes:
+        """The picture of svg() as PNG, also written to `path`; `zoom` pixels for each unit. Needs resvg-py."""
+        made = png_of(self.svg(), zoom)
+        if path is not None:
+            pathlib.Path(path).write_bytes(made)
+        return made
 
     def explain(
         self, what_if: bool = False, *, progress: ProgressOption = None, **options: Unpack[Options]

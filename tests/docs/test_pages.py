@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Follows pages literally: test_pages.py BUILD PAGE... [--update]
 
-In a fenced block a line `$ COMMAND` is a call of the shell, and the lines up to the next call are what it prints, with a
-last line `exit N` where that is not 0. A line `...` stands for any lines, in a line for any text. A block "```json NAME" is a file, in any
-language. All calls of a page run in one folder, in order, where `model.onnx` is there from the start. Seconds are not
-compared. --update writes the outputs anew, but for those with a line `...`.
+In a fenced block a line `$ COMMAND` is a call of the shell, and the lines up to the next call are what it prints, with
+a last line `exit N` where that is not 0. A line `...` stands for any lines, in a line for any text. A block
+"```json NAME" is a file, in any language. All calls of a page run in one folder, in order, where `model.onnx` is there
+from the start. Seconds are not compared. --update writes the outputs anew, but for those with a line `...`.
 
-A block "```by-hand" has lines `NAME = ARITHMETIC = RESULT UNIT`. The arithmetic must give the result, and the next call
+A block "```text by-hand" has lines `NAME = ARITHMETIC = RESULT UNIT`. The arithmetic must give the result, and the next call
 must print `RESULT UNIT`.
 """
+
 import ast
 import os
 import pathlib
@@ -25,7 +26,9 @@ BY_HAND = re.compile(r"^\s*(.+?) = (.+) = ([\d,.]+) (\S+)$")
 
 
 def without_seconds(text):
-    return re.sub(r"\d+\.\d+ s\b", "... s", re.sub(r"(feasible|optimal|limit) +\d+\.\d+$", r"\1 ...", text, flags=re.MULTILINE))
+    return re.sub(
+        r"\d+\.\d+ s\b", "... s", re.sub(r"(feasible|optimal|limit) +\d+\.\d+$", r"\1 ...", text, flags=re.MULTILINE)
+    )
 
 
 def agrees(shown, printed):
@@ -47,21 +50,37 @@ class Page:
 
     def __init__(self, build, folder):
         self.folder, self.calls, self.wrong, self.expected = folder, 0, [], []
-        self.environment = {**os.environ, "PATH": f"{build}:{os.environ['PATH']}", "LD_LIBRARY_PATH": str(build), "COLUMNS": "80",
-                            "SITU_LIBRARY": str(build / "libsitu.so"), "PYTHONPATH": str(ROOT / "python"),
-                            "PKG_CONFIG_PATH": str(build / "meson-uninstalled"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = {
+            **os.environ,
+            "PATH": f"{build}:{os.environ['PATH']}",
+            "LD_LIBRARY_PATH": str(build),
+            "COLUMNS": "80",
+            "SITU_LIBRARY": str(build / "libsitu.so"),
+            "PYTHONPATH": str(ROOT / "python"),
+            "PKG_CONFIG_PATH": str(build / "meson-uninstalled"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         shutil.copy(ROOT / "tests/golden/onnx-chain/model.onnx", folder)
 
     def printed(self, call):
         command = call[2:].replace("\\\n", " ")
-        done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         return done.stdout + (f"exit {done.returncode}\n" if done.returncode else "")
 
     def follow(self, match):
         """The block as it should be."""
         opening, body = match.groups()
-        if opening == "by-hand":
+        if opening == "text by-hand":
             for line in body.splitlines():
                 name, arithmetic, result, unit = BY_HAND.match(line).groups()
                 if abs(value_of(arithmetic) - float(result.replace(",", ""))) > 1e-9:
@@ -72,7 +91,7 @@ class Page:
         elif body.startswith("$ "):
             new, calls = "", list(CALL.finditer(body))
             for call, end in zip(calls, [c.start() for c in calls[1:]] + [len(body)]):
-                shown, printed = body[call.end():end], self.printed(call.group())
+                shown, printed = body[call.end() : end], self.printed(call.group())
                 self.calls += 1
                 if not agrees(shown, printed):
                     self.wrong.append(f"--- on the page\n{call.group()}{shown}--- printed\n{printed}")
@@ -94,7 +113,11 @@ def main():
         if update:
             path.write_text(text, encoding="utf-8")
         failed |= bool(page.wrong) or page.calls == 0
-        print("\n".join([f"{path.name}:", *page.wrong]) if page.wrong else f"{path.name}: {page.calls} calls print what the page says")
+        print(
+            "\n".join([f"{path.name}:", *page.wrong])
+            if page.wrong
+            else f"{path.name}: {page.calls} calls print what the page says"
+        )
     return 1 if failed and not update else 0
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""debian.py SOURCE BUILD: makes the Debian packages and installs them into a bare root, as the Containerfile does. There the
-tool, a C program and the Python face work, and after a purge no file is left. Skipped (77), with the reason, where this
-cannot be done: it takes root, a Debian, debootstrap, what debian/control builds with, and the network."""
+"""debian.py SOURCE BUILD: makes the Debian packages and installs them into a bare root, as the Containerfile does.
+
+There the tool, a C program and the Python face work, and after a purge no file is left. Skipped (77), with the reason,
+where this cannot be done: it takes root, a Debian, debootstrap, what debian/control builds with, and the network."""
+
 import os
 import pathlib
 import re
@@ -53,7 +55,12 @@ def use(inside):
     inside("situ place builtin:resnet50 --platform cpu+v100-16g --steps 100 -o /tmp/plan.json")
     assert "every rule holds" in inside("situ check /tmp/plan.json")
     inside(". /usr/share/bash-completion/completions/situ && complete -p situ")
-    for page in ("man/man1/situ.1.gz", "man/man1/situ-place.1.gz", "zsh/vendor-completions/_situ", "fish/vendor_completions.d/situ.fish"):
+    for page in (
+        "man/man1/situ.1.gz",
+        "man/man1/situ-place.1.gz",
+        "zsh/vendor-completions/_situ",
+        "fish/vendor_completions.d/situ.fish",
+    ):
         inside(f"test -s /usr/share/{page}")
     for kind in ("", "--static"):  # own_graph.c includes situ.h alone
         how = "-Wl,-Bstatic -lsitu -Wl,-Bdynamic" if kind else "-lsitu"
@@ -80,7 +87,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder) / "root"
         release = re.search(r"^VERSION_CODENAME=(.*)$", pathlib.Path("/etc/os-release").read_text(), re.M).group(1)
-        made = subprocess.run(["debootstrap", "--variant=minbase", release, root, MIRROR], capture_output=True, text=True, check=False)
+        made = subprocess.run(
+            ["debootstrap", "--variant=minbase", release, root, MIRROR], capture_output=True, text=True, check=False
+        )
         if made.returncode:
             print(f"debootstrap from {MIRROR}: {made.stdout[-500:]}")
             return 77
@@ -89,12 +98,20 @@ def main():
             shutil.copy(packages[name], root / "packages")
 
         def inside(command):
-            clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+            clean = {
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+                "HOME": "/root",
+                "LC_ALL": "C",
+                "DEBIAN_FRONTEND": "noninteractive",
+            }
             return run("chroot", root, "bash", "-c", command, env=clean)
 
         inside(re.findall(r"^RUN (.*)", (SOURCE / "Containerfile").read_text(), re.M)[-1])
         for_static = run("dpkg-deb", "-f", packages["libsitu-dev"], "Recommends").replace(",", " ").strip()
-        inside(f"apt-get install -y --no-install-recommends gcc libc6-dev pkg-config {for_static} /packages/libsitu-dev_*.deb")
+        inside(
+            "apt-get install -y --no-install-recommends gcc libc6-dev pkg-config /packages/libsitu-dev_*.deb "
+            + for_static
+        )
         purge = f"dpkg --purge {' '.join(reversed(NAMES))}"
         inside(purge)
         bare = files_of(root)

@@ -233,10 +233,11 @@ def check_documents(root, breaches):
     for page in sorted({path for path in files if path.suffix == ".md"} | set(root.glob("*.md"))):
         if "docs" in page.relative_to(root).parts and "\n\nAfter this page you " not in page.read_text(encoding="utf-8"):
             breaches.append(f"{page.relative_to(root)}: does not begin with what its reader learns: After this page you ...")
+        made = set(re.findall(r"^```\w+ (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE))  # by the page itself
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             where = f"{page.relative_to(root)}:{number}"
             for name in re.findall(r"(?<![\w*.-])(?:[\w.-]+/)*([a-z][a-z0-9_-]*\.(?:c|h|py|sh|md))\b", line):
-                if name not in names and not STANDARD.match(name):
+                if name not in names | made and not STANDARD.match(name):
                     breaches.append(f"{where}: names {name}, which is not in the tree")
             for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+)`", line):
                 if not any((root / top / (name + end)).exists() for top in ("", "src", "src/solve") for end in ("", ".c", ".h")):

@@ -1,0 +1,121 @@
+"""A posed problem for those who search themselves: what may run where, at what cost, and what a placement is worth."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Mapping, Sequence
+
+from . import _interface as c
+from ._graph import Graph, _of_pointer, names_of
+from ._inputs import Costs, Folder, Machine, Model, Placement, set_inputs
+from ._library import NEVER_NS, BadArgument, lib, make, sized, to_bytes
+from ._options import fill
+from ._plan import Instance, Plan
+from ._platform import Device, devices_of
+from ._watch import ProgressOption, Watch
+
+if TYPE_CHECKING:
+    from ._options import Options, Unpack
+
+
+class Problem:
+    """A model on a machine with its costs, before anything is placed. Frozen: any number of threads may use it.
+
+    model, platform, costs, fix and options are those of situ.place. Constraints that `units` does not show
+    (granularity, pins, contiguity, memory) are judged in `value_ns`."""
+
+    def __init__(
+        self,
+        model: Model,
+        platform: Machine = None,
+        *,
+        costs: Costs = None,
+        fix: Placement = None,
+        **options: Unpack[Options],
+    ):
+        filled, folder = fill(options), Folder()
+        set_inputs(filled, folder, model, platform, costs, fix)
+        self._instance = Instance.open(filled, folder)
+        self._costs = lib.situ_problem_costs(self._instance.problem)
+        self.operators: list[str] = names_of(self._instance.graph)  #: names, in topological order
+        self.devices: list[Device] = devices_of(self._instance.platform)
+        self._operator = {name: v for v, name in enumerate(self.operators)}
+        self._device = {device.name: d for d, device in enumerate(self.devices)}
+
+    @property
+    def graph(self) -> Graph:
+        """The operator graph."""
+        return _of_pointer(self._instance.graph)
+
+    @property
+    def units(self) -> list[list[str]]:
+        """Operators that share a device, since the costs count them as one kernel or the model says so; most stand
+        alone. In topological order of their first members."""
+        lead = list(range(len(self.operators)))
+
+        def find(v: int) -> int:
+            while lead[v] != v:
+                lead[v] = lead[lead[v]]
+                v = lead[v]
+            return v
+
+        first: dict[int, int] = {}
+        op = sized(c.situ_operator)
+        for v in range(len(lead)):
+            lib.situ_graph_operator(self._instance.graph, v, ctypes.byref(op))
+            others = [lib.situ_costs_kernel(self._costs, v)]
+            if op.colocation >= 0:
+                others.append(first.setdefault(op.colocation, v))
+            for other in others:
+                a, b = sorted((find(v), find(other)))
+                lead[b] = a
+        found: dict[int, list[str]] = {}
+        for v, name in enumerate(self.operators):
+            found.setdefault(find(v), []).append(name)
+        return list(found.values())
+
+    def time_ns(self, operator: str, device: str) -> int | None:
+        """The time of an operator on a device; None where it cannot run. A kernel's time is that of its head, and 0 for
+        the others in it."""
+        v, d = self._operator[operator], self._device[device]
+        time = int(lib.situ_costs_time_ns(self._costs, self._instance.platform, v, d))
+        return None if time == NEVER_NS else time
+
+    def transfer_ns(self, tensor: int, from_device: str, to_device: str) -> int:
+        """The time of a tensor, by its number in `graph.tensors`, from one device to another, without contention."""
+        there = self._device[from_device], self._device[to_device]
+        return int(lib.situ_costs_transfer_ns(self._costs, self._instance.platform, tensor, *there))
+
+    def evaluate(self, placement: Mapping[str, str], order: Sequence[str] | None = None) -> Plan:
+        """A plan of this placement, simulated: no constraint is enforced, `plan.check()` names those that are broken,
+        and there is no bound. `order`, of all operators and topological, decides the sequence on each device."""
+        numbers = ctypes.c_int32 * len(self.operators)
+        try:
+            where = numbers(*(self._device[placement[name]] for name in self.operators))
+            sequence = None if order is None else numbers(*(self._operator[name] for name in order))
+        except KeyError as unknown:
+            raise BadArgument(f"{unknown} is an operator without a device, or no operator or device at all") from None
+        return Plan(make("situ_simulate", self._instance.problem, where, sequence), self._instance)
+
+    def value_ns(self, placement: Mapping[str, str], order: Sequence[str] | None = None) -> int | None:
+        """What a placement is worth: the latency or period that is simulated; None where the judge rejects it."""
+        plan = self.evaluate(placement, order)
+        verdict = make("situ_check", self._instance.problem, plan._pointer)
+        try:
+            return None if lib.situ_verdict_n_violations(verdict) else plan.value_ns
+        finally:
+            lib.situ_verdict_free(verdict)
+
+    def serves(self, solver: str) -> bool:
+        """Whether a solver of situ serves this problem: its execution model, its options. False for unknown names."""
+        return bool(lib.situ_solver_serves(to_bytes(solver), self._instance.problem))
+
+    def solve(self, *, bounds: bool = True, progress: ProgressOption = None, **options: Unpack[Options]) -> Plan:
+        """Solves by situ, with the options of situ.place that concern solving. Without others this is the best plan
+        found, not one of few hand-overs. Without `bounds` the search begins at once, and only what the solver itself
+        proves is known."""
+        filled = fill(options)
+        filled.solve.no_bounds = not bounds
+        with Watch(progress) as watch:
+            watch.attach(filled.solve)
+            return Plan(make("situ_solve", self._instance.problem, ctypes.byref(filled.solve)), self._instance)
