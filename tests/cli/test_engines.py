@@ -21,6 +21,8 @@ OWN = SITU.parent / "engines"  # what tools/setup.sh engines installs
 for variable in "SITU_ONNXRUNTIME", "SITU_OPENVINO":
     if OWN.is_dir():
         os.environ.setdefault(variable, str(OWN))
+if (SITU.parent / "python").is_dir():
+    os.environ.setdefault("SITU_PYTORCH", str(SITU.parent / "python"))  # tools/setup.sh torch
 
 
 def test_parts_of_a_model_are_a_folder_with_a_manifest():

@@ -25,6 +25,27 @@ def _(x):
     return torch.empty_like(x)
 
 
+fuse = []  # one item for each call of `burn`; the last one fails
+
+
+@torch.library.custom_op("situ_test::burn", mutates_args=())
+def burn(x: torch.Tensor) -> torch.Tensor:
+    if not fuse:
+        raise RuntimeError("burnt out")
+    fuse.pop()
+    return x.clone()
+
+
+@burn.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+class Burns(nn.Module):
+    def forward(self, x):
+        return torch.relu(burn(x * 2) + 1)
+
+
 class Naps(nn.Module):
     """Two branches that do not wait for each other."""
 
@@ -140,6 +161,18 @@ def test_a_device_that_fails_ends_the_run_with_its_error_and_the_next_one_works(
             with pytest.raises(IndexError, match="out of range"):
                 runner(torch.tensor([1, 20]))
             torch.testing.assert_close(runner(good), module(good).detach())
+
+
+def test_a_failure_with_inputs_under_way_ends_the_measuring():
+    """4 inputs one by one; the 30 of the pipeline fail at the third, when others are on their way."""
+    graph = situ.torch.graph(Burns(), (torch.ones(4),))
+    for n in (1, 2):  # operators of the first device: without and with the one that fails
+        fix = {name: "cpu0" if i < n else "cpu1" for i, name in enumerate(graph.operators)}
+        plan = situ.place(graph, MACHINE, fix=fix, objective="throughput")
+        fuse[:] = [None] * (2 * 4 + 2)  # the whole and the parts, then two inputs
+        with pytest.raises(RuntimeError, match="burnt out"):
+            plan.measure(repeats=3, warm_up=1)
+        assert not fuse
 
 
 def test_what_cannot_be_measured_is_said(profile):
