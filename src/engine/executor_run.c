@@ -7,9 +7,10 @@
 #include "base/fail.h"
 #include "engine/executor.h"
 
-/* How long a process waits for its workers before it looks for messages: the look takes time on a core that a worker
- * might have. */
-static const int64_t ALONE_NS = 10000000, BUSY_NS = 100000, IDLE_NS = 10000;
+/* How long a process waits for its workers before it looks for messages. A look takes some 20 us of a core: one that a
+ * worker leaves idle, or else one that a worker needs; then looks that find nothing become rarer. What comes while all
+ * work has to wait for them anyway. */
+static const int64_t ALONE_NS = 10000000, IDLE_NS = 10000, BUSY_LEAST_NS = 100000, BUSY_MOST_NS = 2000000;
 
 /* Inputs on their way: how far each is, by parts that have ended and messages that are done. */
 typedef struct flow {
@@ -28,6 +29,7 @@ typedef struct flow {
   int32_t *done;           /* scratch of ranks_test */
   int32_t n_own_channels;
   int64_t moved_ns; /* when anything last was done */
+  int64_t busy_ns;  /* until the next look while all workers are busy */
   /* Results; NULL where they are not asked for. */
   run_times *times;            /* [part] */
   int64_t *finish_ns, *sum_ns; /* [item], [part] */
@@ -38,7 +40,7 @@ typedef struct flow {
 static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
   int32_t n = x->parts->n_parts, copies = x->options.n_copies, own = ranks_own(x->options.ranks);
   int64_t n_messages = (int64_t)copies * x->n_channels;
-  *f = (flow){.x = x, .n_items = n_items, .room = n * copies, .moved_ns = clock_now_ns()};
+  *f = (flow){.x = x, .n_items = n_items, .room = n * copies, .moved_ns = clock_now_ns(), .busy_ns = BUSY_LEAST_NS};
   if (!ARENA_ARRAYS(a, ARRAY(f->item, copies), ZEROS(f->n_left, copies), ZEROS(f->n_parts_left, copies),
                     ZEROS(f->asked, (int64_t)n * copies), ZEROS(f->ended, (int64_t)n * copies),
                     ZEROS(f->queue, (int64_t)x->n_workers * f->room), ZEROS(f->head, x->n_workers),
@@ -114,6 +116,7 @@ static situ_status begin_item(flow *f, int32_t copy, situ_error *error) {
 /* One part or message of an input is done: when it was the last, the next input takes its place. */
 static situ_status settle(flow *f, int32_t copy, situ_error *error) {
   f->moved_ns = clock_now_ns();
+  f->busy_ns = BUSY_LEAST_NS;
   if (--f->n_left[copy] > 0) return SITU_STATUS_OK;
   f->n_done++;
   f->item[copy] += f->x->options.n_copies;
@@ -162,10 +165,11 @@ static situ_status flow_run(flow *f, situ_error *error) {
   for (int32_t c = 0; c < x->options.n_copies; c++) f->item[c] = c;
   for (int32_t c = 0; c < x->options.n_copies && c < f->n_items; c++) TRY(begin_item(f, c, error));
   while (f->n_done < f->n_items) {
-    int32_t n_running = 0;
+    bool all_busy = true;
     worker_ran ran;
-    for (int32_t w = 0; w < x->n_workers; w++) n_running += f->tail[w] - f->head[w];
-    int64_t most_ns = !x->options.ranks ? ALONE_NS : n_running > 0 ? BUSY_NS : IDLE_NS;
+    for (int32_t w = 0; w < x->n_workers; w++) all_busy &= f->tail[w] > f->head[w];
+    int64_t most_ns = !x->options.ranks ? ALONE_NS : all_busy ? f->busy_ns : IDLE_NS;
+    f->busy_ns = min64(2 * f->busy_ns, BUSY_MOST_NS);
     TRY(worker_look(&ran, x->workers, x->n_workers, most_ns, &x->options.wait, error));
     if (ran.worker >= 0) TRY(end_part(f, &ran, error));
     if (x->options.ranks) TRY(end_messages(f, error));

@@ -31,7 +31,7 @@ typedef void *handle; /* of Open MPI: a pointer, for communicators, types, reque
   ENTRY(Issend, (const void *, int, handle, int, int, handle, handle *)) \
   ENTRY(Irecv, (void *, int, handle, int, int, handle, handle *))        \
   ENTRY(Cancel, (handle *))                                              \
-  ENTRY(Test, (handle *, int *, void *))
+  ENTRY(Testsome, (int, handle *, int *, int *, void *))
 
 struct ranks {
 #define MEMBER(NAME, PARAMETERS) int(*NAME) PARAMETERS;
@@ -40,7 +40,7 @@ struct ranks {
   int rank, n;
   bool initialised; /* by this file */
   const patience *wait;
-  int64_t looked_ns; /* when the caller was last asked whether to stop */
+  int64_t looked_ns; /* when failures were last looked for, and the caller asked whether to stop */
   situ_error news;   /* what a rank told of its failure */
   ranks_message listening;
   bool failed; /* this rank or another, and all others were told */
@@ -140,16 +140,26 @@ situ_status ranks_receive(ranks *r, ranks_message *out, int32_t from, int32_t ta
   return SITU_STATUS_OK;
 }
 
+/* In batches: each call of MPI looks at all sockets once, whatever number of messages it is asked about. */
 situ_status ranks_test(ranks *r, ranks_message *messages, int32_t n, int32_t *done, int32_t *n_done,
                        situ_error *error) {
+  enum { BATCH = 128 };
+  handle batch[BATCH];
+  int32_t at[BATCH];
+  int which[BATCH], n_batch = 0, n_ended;
   *n_done = 0;
   for (int32_t i = 0; i < n; i++) {
-    int ended = 0;
-    if (!messages[i]) continue;
-    CALL(r, Test, &messages[i], &ended, NULL);
-    if (!ended) continue;
-    messages[i] = NULL;
-    done[(*n_done)++] = i;
+    if (messages[i]) {
+      at[n_batch] = i;
+      batch[n_batch++] = messages[i];
+    }
+    if (n_batch == 0 || (n_batch < BATCH && i < n - 1)) continue;
+    CALL(r, Testsome, n_batch, batch, &n_ended, which, NULL);
+    for (int k = 0; k < n_ended; k++) {
+      done[(*n_done)++] = at[which[k]];
+      messages[at[which[k]]] = NULL;
+    }
+    n_batch = 0;
   }
   return SITU_STATUS_OK;
 }
@@ -192,12 +202,11 @@ static situ_status hear_failures(ranks *r, situ_error *error) {
 
 situ_status ranks_watch(ranks *r, int32_t whom, double limit_s, int64_t since_ns, situ_error *error) {
   int64_t now_ns = clock_now_ns();
+  if (now_ns - r->looked_ns < LOOK_NS) return SITU_STATUS_OK;
+  r->looked_ns = now_ns;
   TRY(hear_failures(r, error));
-  if (now_ns - r->looked_ns >= LOOK_NS) {
-    r->looked_ns = now_ns;
-    if (r->wait->stop && r->wait->stop(r->wait->context))
-      return fail_with(error, SITU_STATUS_CANCELLED, NULL, "was stopped");
-  }
+  if (r->wait->stop && r->wait->stop(r->wait->context))
+    return fail_with(error, SITU_STATUS_CANCELLED, NULL, "was stopped");
   return (double)(now_ns - since_ns) < limit_s * 1e9 ? SITU_STATUS_OK : fail_late(r, whom, limit_s, error);
 }
 
@@ -240,8 +249,9 @@ void ranks_close(ranks *r) {
   if (!r) return;
   prctl(PR_SET_TIMERSLACK, r->slack);
   if (!r->failed) {
+    int32_t which, n_done = 0;
     r->Cancel(&r->listening);
-    for (int ended = 0; !ended && r->Test(&r->listening, &ended, NULL) == 0;) continue;
+    while (n_done == 0 && ranks_test(r, &r->listening, 1, &which, &n_done, NULL) == SITU_STATUS_OK) continue;
     r->Comm_free(&r->comm);
     if (r->initialised) r->Finalize();
   }

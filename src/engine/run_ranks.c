@@ -187,12 +187,18 @@ situ_status run_ranks_links(run_link *links, int32_t *n_links, executor *x, situ
 
 /* ---- results ---- */
 
+static bool comes_anyway(const executor *x, int32_t value) {
+  for (int32_t i = 0; i < x->n_channels; i++)
+    if (x->channels[i].value == value && x->channels[i].to == RANK_0) return true;
+  return false;
+}
+
 situ_status run_ranks_outputs(executor *x, situ_error *error) {
   for (int32_t k = 0; k < x->parts->n_parts; k++) {
     const onnx_part *part = &x->parts->parts[k];
     int32_t from = executor_rank(x, k);
     for (int32_t i = 0; i < part->n_outputs && from != RANK_0; i++)
-      if (x->parts->file->values[part->outputs[i]].is_output)
+      if (x->parts->file->values[part->outputs[i]].is_output && !comes_anyway(x, part->outputs[i]))
         TRY(channels_pass(x, 0, part->outputs[i], from, RANK_0, error));
   }
   return SITU_STATUS_OK;

@@ -38,8 +38,9 @@ def begun(start, *options):
     """A run, stopped at the end; its temporary files lie in a folder of its own."""
     pathlib.Path("tmp").mkdir(exist_ok=True)
     words = [*start, SITU, "run", "plan.json", *options]
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # Open MPI leaks
     process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=environment(TMPDIR=str(pathlib.Path("tmp").resolve())))
+                               env=environment(TMPDIR=str(pathlib.Path("tmp").resolve()), ASAN_OPTIONS=sanitizer))
     try:
         yield process
     finally:
