@@ -3,9 +3,10 @@
 
     python3 bench/llm_published.py SITU published_speeds.csv [-o ROWS.csv]
 
-Rows are taken whose model is one of llm_files.py, whose devices are in the catalogue, all equal, and whose mode is the
-split by layer. The plan is that of llama.cpp's own rule. What the rates of cost/efficiency.c were fitted to is among
-them: docs/theory/models/language-models.md says which rows."""
+Rows are taken whose model is one of llm_files.py, whose devices are in the catalogue, and whose mode is the split by layer.
+Where the devices are equal the plan is that of llama.cpp's own rule; for unlike devices and experts or layers on the CPU
+it is what the row says (UNLIKE). What the rates of cost/efficiency.c were fitted to is among them:
+docs/theory/models/language-models.md says which rows. Also says how many of the splits situ would have improved."""
 import csv
 import json
 import pathlib
@@ -22,7 +23,9 @@ NAMES = {("LLaMA 7B v2", "Q4_0"): "llama-2-7b-q4_0", ("LLaMA 7B v2", "Q8_0"): "l
          ("LLaMA 7B v2", "F16"): "llama-2-7b-f16", ("Llama-3-8B", "Q4_K_M"): "llama-3-8b-q4_k_m",
          ("Llama-3-8B", "F16"): "llama-3-8b-f16", ("Llama-3-70B", "Q4_K_M"): "llama-3-70b-q4_k_m",
          ("Llama-3-70B", "F16"): "llama-3-70b-f16", ("gpt-oss-20b", "MXFP4"): "gpt-oss-20b-mxfp4",
-         ("gpt-oss-120b", "MXFP4"): "gpt-oss-120b-mxfp4"}
+         ("gpt-oss-120b", "MXFP4"): "gpt-oss-120b-mxfp4",
+         # 64 blocks of the shape of Qwen3.5 27B are assumed, and that the XL mix has the bytes of Q4_K_M.
+         ("Qwen3.8-27B", "Q4_K_M"): "qwen3.8-27b-q4_k_m", ("Qwen3.8-27B", "UD-Q4_K_XL"): "qwen3.8-27b-q4_k_m"}
 # Published names that are not told by rule: a part of the name -> the catalogue's.
 DEVICES = {"A100 SXM": "a100-80g", "A100 PCIe": "a100-80g-pcie", "A100": "a100-80g", "H100 PCIe": "h100-80g-pcie",
            "H100 80GB HBM3": "h100-80g", "L40S": "l40s-48g", "A40": "a40-48g", "RTX 6000 Ada": "rtx6000ada-48g",
@@ -30,6 +33,50 @@ DEVICES = {"A100 SXM": "a100-80g", "A100 PCIe": "a100-80g-pcie", "A100": "a100-8
            "RX 9070 XT": "rx9070xt-16g", "RX 7900 XTX": "rx7900xtx-24g", "RX 7900 XT": "rx7900xt-20g",
            "RX 7800 XT": "rx7800xt-16g", "RX 7600": "rx7600-8g", "Arc Pro B60": "b60-24g", "Arc A770": "a770-16g",
            "GTX 1080 Ti": "gtx1080ti-11g", "Radeon 780M": "radeon780m", "Ryzen AI Max+ 395": "radeon8060s"}
+
+# Rows on unlike devices, or with weights on the CPU: model, platform, and what the row says of the plan. ts: parts of the
+# GPUs; ngl: layers on GPUs, the head counted, from the last; experts: the blocks whose experts are on the CPU; fit: as
+# llama.cpp fits it. Hosts that the row does not name, and 6 % faster memory in that of r349 to r355, are assumed.
+RING = "cpu+rtx3090-24g+2*rtx3060-12g"
+UNLIKE = {
+    "r310": ("qwen3.8-27b-q4_k_m", "cpu+rtx3060-12g+p100-16g", {"options": ["--context", "8192", "--kv-type", "q4_0"]}),
+    "r323": ("qwen3-next-80b-a3b-q4_k_m", "cpu+rtx8000-48g+p40-24g", {"ts": [11, 1], "options": ["--kv-type", "q4_0"]}),
+    "r324": ("qwen3-next-80b-a3b-q4_k_m", "cpu+rtx8000-48g+p40-24g", {"ts": [2, 1], "options": ["--kv-type", "q4_0"]}),
+    "r338": ("qwen3-32b-q8_0", RING, {}), "r342": ("llama-3-70b-q4_k_m", RING, {}),
+    "r361": ("qwen3.6-27b-q8_0", "cpu+rtx5090-32g+rtx3090ti-24g", {}),
+    "r349": ("qwen3-235b-a22b-iq3", "epyc9755+rtx5090-32g", {"experts": (16, 94)}),
+    "r351": ("qwen3-235b-a22b-q8_0", "epyc9755+rtx5090-32g", {"experts": (6, 94)}),
+    "r352": ("qwen3-235b-a22b-iq3", "epyc9755+rtx5090-32g", {"experts": (15, 94)}),
+    "r353": ("qwen3-235b-a22b-iq3", "epyc9755+rtx5090-32g+rtx4090-24g", {"ts": [25, 75], "experts": (35, 94)}),
+    "r354": ("qwen3-235b-a22b-q8_0", "epyc9755+rtx5090-32g", {"experts": (6, 94)}),
+    "r355": ("qwen3-235b-a22b-q8_0", "epyc9755+rtx5090-32g+rtx4090-24g", {"ts": [11, 89], "experts": (15, 94)}),
+    "r363": ("gpt-oss-20b-mxfp4", "i9-10940x+rtx2080-8g", {"experts": (0, 12)}),
+    "r364": ("mistral-small-24b-q4_k_m", "i9-10940x+rtx2080-8g", {"ngl": 16}),
+    "r365": ("deepseek-v2-lite-q4_k_m", "i9-10940x+rtx2080-8g", {"experts": (0, 16)}),
+    "r366": ("gemma-2-9b-q4_k_m", "i9-10940x+rtx2080-8g", {"ngl": 36}),
+    "r367": ("qwen2.5-14b-q4_k_m", "i9-10940x+rtx2080-8g", {"ngl": 42}),
+    "r368": ("gemma-2-27b-q4_k_m", "i9-13900k+rtx5070-12g", {"fit": True}),
+    "r370": ("qwen3-32b-q4_k_m", "i9-13900k+rtx5070-12g", {"fit": True}),
+    "r372": ("mistral-small-24b-q4_k_m", "i9-13900k+rtx5070-12g", {"fit": True}),
+    "r374": ("qwen3-30b-a3b-q4_k_m", "i9-13900k+rtx5070-12g", {"fit": True}),
+}
+
+
+def pins_of(model, said, n_gpus):
+    """Where llama.cpp puts the blocks by -ts and -ngl, and the experts by -ot."""
+    tensors = {name for name, _, _ in MODELS[model][1]}
+    blocks = 1 + max(int(t.split(".")[1]) for t in tensors if t.startswith("blk."))
+    parts, ngl = said.get("ts", [1] * n_gpus), min(said.get("ngl", blocks + 1), blocks + 1)
+    gpus = ["gpu0"] if n_gpus == 1 else [f"gpu{k}" for k in range(n_gpus)]
+    pins = {"token_embd": "cpu"}
+    for i in range(blocks + 1):
+        at = (i - (blocks + 1 - ngl)) / ngl
+        where = "cpu" if at < 0 else next(g for k, g in enumerate(gpus) if sum(parts[:k + 1]) / sum(parts) > at or k == n_gpus - 1)
+        pins.update({f"blk.{i}.attn_norm": where} if i < blocks else {"output_norm": where, "output": where})
+        if f"blk.{i}.ffn_down_exps.weight" in tensors:
+            low, high = said.get("experts", (0, 0))
+            pins[f"blk.{i}.ffn_down_exps"] = "cpu" if low <= i < high else where
+    return pins
 
 
 def device_of(name, known):
@@ -48,10 +95,22 @@ def device_of(name, known):
     return None
 
 
-def predict(situ, path, platform, options):
-    done = subprocess.run([situ, "place", path, "--platform", platform, "--solver", "llamacpp_default", "--json", *options],
-                          capture_output=True, text=True)
+def place(situ, path, platform, options):
+    done = subprocess.run([situ, "place", path, "--platform", platform, "--json", *options], capture_output=True, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+def predict(situ, folder, model, platform, said, options):
+    """What the split as published is expected to do; a plan of situ for the same decoding."""
+    path, n_gpus = f"{folder}/{model}.gguf", platform.count("+")
+    options = [*options, *said.get("options", [])]
+    if said.get("ts") or said.get("ngl") or said.get("experts"):
+        pins = f"{folder}/pins.json"
+        pathlib.Path(pins).write_text(json.dumps(pins_of(model, said, n_gpus)))
+        options += ["--granularity", "layer", "--fix", pins, "--steps", "1"]
+    else:
+        options += ["--solver", "llamacpp_fit" if said.get("fit") else "llamacpp_default"]
+    return place(situ, path, platform, options).get("tokens_per_second")
 
 
 def summary(name, rows):
@@ -65,35 +124,48 @@ def main():
     situ, table = sys.argv[1:3]
     listed = json.loads(subprocess.run([situ, "list", "devices", "--json"], capture_output=True, text=True).stdout)
     known = [d["name"] for d in (listed if isinstance(listed, list) else next(v for v in listed.values() if isinstance(v, list)))]
-    rows, cache = [], {}
+    rows, cache, gains = [], {}, []
     with tempfile.TemporaryDirectory() as folder:
         for name, (keys, tensors) in MODELS.items():
             write(f"{folder}/{name}.gguf", keys, tensors)
         for r in csv.DictReader(open(table)):
             model, device = NAMES.get((r["model"], r["quant"])), device_of(r["devices"], known)
             setting = r["setting"]
+            if r["id"] in UNLIKE:
+                model = device = r["id"]
             if not model or not device or "sm=tensor" in setting or "sm=row" in setting or "depth" in setting:
                 continue
-            if not r["engine_backend"].startswith("llama.cpp") or r["unlike_devices"] == "1":
-                continue
-            n = int(r["n_devices"] or 1)
+            n, said = int(r["n_devices"] or 1), {}
             platform = f"cpu+{n}*{device}" if n > 1 else f"cpu+{device}"
+            if r["id"] in UNLIKE:
+                model, platform, said = UNLIKE[r["id"]]
+            elif not r["engine_backend"].startswith("llama.cpp") or r["unlike_devices"] == "1":
+                continue
             for what, length, speed in (("prefill", r["prefill_len_tokens"], r["prefill_tokens_per_s"]),
                                         ("decode", r["decode_len_tokens"], r["decode_tokens_per_s"])):
-                if not speed:
-                    continue
+                if not speed or (what == "prefill" and r["id"] in UNLIKE):
+                    continue  # weights on the CPU are copied to a GPU in prefill, which is not modelled
                 length = int(length or (512 if what == "prefill" else 128))
                 options = ("--prompt", str(length)) if what == "prefill" else ("--generate", str(length))
-                key = (model, platform, options)
+                key = (model, platform, options, str(said))
                 if key not in cache:
-                    cache[key] = predict(situ, f"{folder}/{model}.gguf", platform, options).get("tokens_per_second")
+                    cache[key] = predict(situ, folder, model, platform, said, options)
+                    if what == "decode" and cache[key] and ("*" in platform or said):
+                        own = place(situ, f"{folder}/{model}.gguf", platform, [*options, *said.get("options", []), "--granularity", "layer", "--steps", "3000"])
+                        gains.append(own.get("tokens_per_second", 0) / cache[key])
                 if cache[key]:
                     rows.append({"id": r["id"], "what": what, "model": model, "platform": platform, "backend": r["engine_backend"],
                                  "published": float(speed), "predicted": round(cache[key], 2)})
     for what in ("decode", "prefill"):
-        for label, of in (("one device", lambda r: "*" not in r["platform"]), ("split by layer", lambda r: "*" in r["platform"])):
+        for label, of in (("one device", lambda r: "*" not in r["platform"] and r["id"] not in UNLIKE),
+                          ("split by layer", lambda r: "*" in r["platform"] and r["id"] not in UNLIKE),
+                          ("unlike devices, CPU", lambda r: r["id"] in UNLIKE)):
             summary(f"{what}, {label}", [r for r in rows if r["what"] == what and of(r)])
         summary(what, [r for r in rows if r["what"] == what])
+    better = sorted(g for g in gains if g > 1.01)
+    if better:
+        print(f"of {len(gains)} splits situ improves {len(better)} by more than 1 %, by {statistics.median(better) - 1:.0%} in the median, "
+              f"{better[-1] - 1:.0%} at most; {sum(g < 0.995 for g in gains)} get worse")
     if "-o" in sys.argv:
         with open(sys.argv[sys.argv.index("-o") + 1], "w", newline="") as f:
             out = csv.DictWriter(f, list(rows[0]), lineterminator="\n")

@@ -182,6 +182,8 @@ TABLES = {
                              "bench/splitting.py build/situ --table throughput > bench/splitting_throughput.csv"),
     "robust": (as_it_is, ["robust.csv"], "build/bench/held_out > bench/robust.csv"),
     "situations": (as_it_is, ["situations.csv"], "bench/situations.py build/situ > bench/situations.csv"),
+    "llm_situations": (as_it_is, ["llm_situations.csv"],
+                       "bench/llm_situations.py build/situ > bench/llm_situations.csv"),
     "joins": (as_it_is, ["joins.csv"], ""),
     "visits": (as_it_is, ["visits.csv"], ""),
     "learned": (learned, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv"),

@@ -27,25 +27,29 @@ static const row rows[] = {
 };
 
 /* llama.cpp: parts of the catalogue's peaks, and the time to start an operator. From published speeds, as
- * docs/theory/models/language-models.md says. Server: GPUs with many units for F64 (V100, A100, H100). */
+ * docs/theory/models/language-models.md says. Server: GPUs with many units for F64 (V100, A100, H100). Wide: others
+ * whose peak for F16 is at least three times that for F32 (workstations, Turing); that of GeForce since Ampere is twice
+ * it, for sums in F32, while llama.cpp adds up in F16. */
+typedef enum llama_make { USUAL, WIDE, SERVER } llama_make;
 typedef struct llama_row {
   situ_device_family family;
-  bool server;
+  llama_make make;
   double memory, matmul[UNIT_KINDS];
   int64_t launch_ns;
 } llama_row;
 static const llama_row llama_rows[] = {
     /*                          memory matmul: plain half bytes  launch */
-    {SITU_FAMILY_CPU, false, 0.65, {0.50, 0.40, 0.25}, 2500},
-    {SITU_FAMILY_CPU_AMX, false, 0.65, {0.50, 0.20, 0.10}, 2500},
-    {SITU_FAMILY_GPU, false, 0.85, {0.50, 0.60, 0.27}, 2700},
-    {SITU_FAMILY_GPU, true, 0.72, {0.50, 0.35, 0.10}, 6200},
-    {SITU_FAMILY_GPU_LOW_POWER, false, 0.80, {0.40, 0.40, 0.25}, 2700},
-    {SITU_FAMILY_GPU_AMD, false, 0.75, {0.40, 0.40, 0.40}, 2700},
-    {SITU_FAMILY_GPU_INTEL, false, 0.50, {0.20, 0.16, 0.13}, 6000},
-    {SITU_FAMILY_GPU_APPLE, false, 0.90, {0.60, 0.60, 0.60}, 11500},
-    {SITU_FAMILY_GPU_INTEGRATED, false, 0.85, {0.40, 0.35, 0.22}, 6000},
-    {SITU_FAMILY_NPU, false, 0.50, {0.30, 0.30, 0.30}, 12000},
+    {SITU_FAMILY_CPU, USUAL, 0.65, {0.50, 0.40, 0.25}, 2500},
+    {SITU_FAMILY_CPU_AMX, USUAL, 0.65, {0.50, 0.20, 0.10}, 2500},
+    {SITU_FAMILY_GPU, USUAL, 0.85, {0.50, 0.88, 0.27}, 2700},
+    {SITU_FAMILY_GPU, WIDE, 0.85, {0.50, 0.40, 0.20}, 2700},
+    {SITU_FAMILY_GPU, SERVER, 0.72, {0.50, 0.35, 0.10}, 6200},
+    {SITU_FAMILY_GPU_LOW_POWER, USUAL, 0.80, {0.40, 0.40, 0.25}, 2700},
+    {SITU_FAMILY_GPU_AMD, USUAL, 0.75, {0.40, 0.40, 0.40}, 2700},
+    {SITU_FAMILY_GPU_INTEL, USUAL, 0.50, {0.20, 0.16, 0.13}, 6000},
+    {SITU_FAMILY_GPU_APPLE, USUAL, 0.90, {0.60, 0.60, 0.60}, 11500},
+    {SITU_FAMILY_GPU_INTEGRATED, USUAL, 0.85, {0.40, 0.35, 0.22}, 6000},
+    {SITU_FAMILY_NPU, USUAL, 0.50, {0.30, 0.30, 0.30}, 12000},
 };
 
 static situ_device_family family_of(const situ_device *device) {
@@ -53,11 +57,17 @@ static situ_device_family family_of(const situ_device *device) {
   return device->is_host ? SITU_FAMILY_CPU : SITU_FAMILY_GPU;
 }
 
+static llama_make make_of(const situ_device *device) {
+  const double *peak = device->peak_flops;
+  if (family_of(device) != SITU_FAMILY_GPU) return USUAL;
+  if (peak[SITU_DTYPE_F64] > 0 && peak[SITU_DTYPE_F64] >= peak[SITU_DTYPE_F32] / 4) return SERVER;
+  return peak[SITU_DTYPE_F16] >= 3 * peak[SITU_DTYPE_F32] ? WIDE : USUAL;
+}
+
 static const llama_row *llama_row_of(const situ_device *device) {
-  bool server = device->peak_flops[SITU_DTYPE_F64] >= device->peak_flops[SITU_DTYPE_F32] / 4 &&
-                device->peak_flops[SITU_DTYPE_F64] > 0 && family_of(device) == SITU_FAMILY_GPU;
+  llama_make make = make_of(device);
   const llama_row *r = llama_rows, *end = llama_rows + sizeof llama_rows / sizeof *llama_rows;
-  while (r + 1 < end && (r->family != family_of(device) || r->server != server)) r++;
+  while (r + 1 < end && (r->family != family_of(device) || r->make != make)) r++;
   return r;
 }
 

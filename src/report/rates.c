@@ -2,7 +2,9 @@
 #include "report/rates.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "base/checked.h"
 #include "report/table.h"
 #include "sim/simulate.h"
 
@@ -24,17 +26,51 @@ static int64_t step_value(const situ_plan *plan, const situ_problem *p, const si
   return value_ns;
 }
 
+/* The work of the busiest device in a step of prefill; 0 where micro-batches do not overlap: llama.cpp overlaps them
+ * where several GPUs hold all layers, the host at most the embedding (docs/theory/models/language-models.md). */
+static int64_t overlapped_ns(const situ_plan *plan, const situ_problem *p, const situ_costs *step, arena *a) {
+  int64_t *busy = ARENA_ZERO(a, int64_t, p->n_devices), most = 0;
+  int32_t n_busy = 0;
+  if (!busy || p->overlap != SITU_OVERLAP_NONE) return 0;
+  for (int32_t v = 0; v < p->n_operators; v++) {
+    int32_t d = plan->device[v];
+    int64_t time = step->time_ns[(int64_t)v * step->n_classes + p->platform->class_of[d]];
+    bool embeds = strcmp(p->graph->kind_name[p->graph->kind[v]], "Gather") == 0;
+    if (problem_is_host(p, d) && !embeds && time > 0) return 0;
+    if (!problem_is_host(p, d)) busy[d] = sat_add(busy[d], time);
+  }
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    n_busy += busy[d] > 0;
+    most = max64(most, busy[d]);
+  }
+  return n_busy > 1 ? most : 0;
+}
+
+/* The time of all micro-batches of the prompt, one of which takes step_ns. */
+static int64_t prefill_ns(const situ_plan *plan, const situ_problem *p, const situ_costs *step, int64_t repeats,
+                          int64_t step_ns) {
+  arena *a = arena_new();
+  int64_t most = a && step ? overlapped_ns(plan, p, step, a) : 0;
+  arena_free(a);
+  return most > 0 ? sat_add(step_ns, sat_mul(repeats - 1, min64(most, step_ns))) : sat_mul(repeats, step_ns);
+}
+
 token_rates rates_of(const situ_plan *plan, const situ_problem *p, const situ_model *model) {
   token_rates out = {0};
   const read_steps *s = model ? &model->steps : NULL;
   if (!s || !s->other || !situ_plan_exists(plan) || p->n_copies > 1) return out;
   for (int k = 0; k < 2; k++) {
-    bool alone = s->repeats[1 - k] == 0;
-    double *to = (k == 0) == s->prefill_first ? &out.prefill : &out.decode;
-    if (alone)
-      *to = rate(s->tokens[k], s->repeats[k], situ_plan_value_ns(plan));
-    else if (p->costs->step[k] && p->costs->table_hash == 0)
-      *to = rate(s->tokens[k], 1, step_value(plan, p, p->costs->step[k]));
+    bool alone = s->repeats[1 - k] == 0, prefill = (k == 0) == s->prefill_first;
+    const situ_costs *step = p->costs->table_hash == 0 ? p->costs->step[k] : NULL;
+    int64_t repeats = max64(s->repeats[k], 1), value_ns;
+    if (alone && s->repeats[k] > 0)
+      value_ns = situ_plan_value_ns(plan);
+    else if (step)
+      value_ns = sat_mul(repeats, step_value(plan, p, step));
+    else
+      continue;
+    if (prefill && repeats > 1) value_ns = prefill_ns(plan, p, step, repeats, value_ns / repeats);
+    *(prefill ? &out.prefill : &out.decode) = rate(s->tokens[k], repeats, value_ns);
   }
   return out;
 }

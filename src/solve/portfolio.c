@@ -30,6 +30,7 @@ static const portfolio_row stream_rows[] = {
     {&cpop_solver, END},
     {&dls_solver, END},
     {&m_etf_solver, END},
+    {&priced_chain_solver, END},
     {&layers_solver, SHARE},
     {&server_dp_solver, END},
     {&server_heft_solver, END},

@@ -11,6 +11,7 @@ typedef struct solver solver;
   ROW(single)            \
   ROW(m_topo)            \
   ROW(layers)            \
+  ROW(priced_chain)      \
   ROW(contiguous)        \
   ROW(heft)              \
   ROW(peft)              \

@@ -1,0 +1,274 @@
+/* Chains of layers on memories too small for all of them, with what may part from its layer (experts): which layers are
+ * where, and what spills. Prices of bytes, as the bound unit_chain finds them, make plans that are the best for what
+ * they hold but hold too much or too little of some memory. Each is made to fit by the moves that free the most for the
+ * least time, and improved by moves of one stop and of two, all told by the chain alone; the simulator has
+ * the last word. docs/theory/heuristics/priced_chain.md. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/fail.h"
+#include "base/hash.h"
+#include "bound/stop_chain.h"
+#include "solve/common/repair.h"
+#include "solve/stream/sequence.h"
+#include "view/footprint.h"
+#include "view/unit.h"
+
+enum {
+  MOST_PLANS = 48,
+  MOST_SEEN = 1024,
+  MOST_STOPS = 2000,
+  MOST_PASSES = 64,
+  MOST_TRIALS = 1000000,
+  MOST_DETOURS = 16
+};
+
+typedef struct priced {
+  solve_run *run;
+  const situ_problem *problem;
+  const stop_chain *chain;
+  int32_t *before, *after; /* [stop] beside it along the chain, or -1 */
+  int32_t *first, *next;   /* [stop] its first detour, the next detour from the same stop; or -1 */
+  int32_t *at;             /* [stop] of the plan in the making */
+  int32_t *device, *order; /* [operator] */
+  int64_t *room, *held;    /* [memory] */
+  int64_t workspace_bytes;
+  uint64_t seen[MOST_SEEN];
+  int32_t n_seen, n_plans;
+} priced;
+
+static int64_t weight(const priced *s, int32_t k) { return s->chain->all.weight_bytes[s->chain->stops[k].unit]; }
+
+static int64_t time_on(const priced *s, int32_t k, int32_t d) {
+  return s->chain->time_ns[(int64_t)k * s->problem->n_devices + d];
+}
+
+static int64_t way_between(const priced *s, const int64_t *way, int32_t from, int32_t to) {
+  const situ_problem *p = s->problem;
+  return way[p->costs->pair_kind[(int64_t)p->memory_of[from] * p->n_memories + p->memory_of[to]]];
+}
+
+/* What stop k on device d costs beside what is fixed by the others. */
+static int64_t cost_at(const priced *s, int32_t k, int32_t d) {
+  const chain_stop *x = &s->chain->stops[k];
+  int64_t sum = time_on(s, k, d);
+  if (sum == SITU_NEVER_NS) return sum;
+  if (x->inside >= 0) {
+    sum = sat_add(sum, way_between(s, x->way_in, s->at[x->inside], d));
+    sum = sat_add(sum, way_between(s, x->way_out, d, s->at[x->inside]));
+  }
+  if (s->before[k] >= 0) sum = sat_add(sum, way_between(s, x->way_in, s->at[s->before[k]], d));
+  if (s->after[k] >= 0) sum = sat_add(sum, way_between(s, s->chain->stops[s->after[k]].way_in, d, s->at[s->after[k]]));
+  for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) {
+    sum = sat_add(sum, way_between(s, s->chain->stops[i].way_in, d, s->at[i]));
+    sum = sat_add(sum, way_between(s, s->chain->stops[i].way_out, s->at[i], d));
+  }
+  return sum;
+}
+
+static bool fits(const priced *s, int32_t memory, int64_t more) { return s->held[memory] + more <= s->room[memory]; }
+
+static void move(priced *s, int32_t k, int32_t d) {
+  s->held[s->problem->memory_of[s->at[k]]] -= weight(s, k);
+  s->held[s->problem->memory_of[d]] += weight(s, k);
+  s->at[k] = d;
+}
+
+/* Moves stops off the memories that hold too much, those first that lose the least time for a byte. */
+static bool make_fit(priced *s) {
+  const situ_problem *p = s->problem;
+  for (int32_t m = 0; m < p->n_memories; m++)
+    while (!fits(s, m, 0)) {
+      int32_t best = -1, to = -1;
+      double least = 0;
+      for (int32_t k = 0; k < s->chain->n; k++) {
+        if (p->memory_of[s->at[k]] != m || weight(s, k) == 0) continue;
+        int64_t now = cost_at(s, k, s->at[k]);
+        for (int32_t d = 0; d < p->n_devices; d++) {
+          if (p->memory_of[d] == m || time_on(s, k, d) == SITU_NEVER_NS || !fits(s, p->memory_of[d], weight(s, k)))
+            continue;
+          double loss = (double)(cost_at(s, k, d) - now) / (double)weight(s, k);
+          if (best >= 0 && loss >= least) continue;
+          least = loss;
+          best = k;
+          to = d;
+        }
+      }
+      if (best < 0) return false;
+      move(s, best, to);
+    }
+  return true;
+}
+
+/* Whether stop k has a better device with room for it; takes the best. */
+static bool improve_alone(priced *s, int32_t k) {
+  const situ_problem *p = s->problem;
+  int32_t to = -1, own = p->memory_of[s->at[k]];
+  int64_t least = cost_at(s, k, s->at[k]);
+  for (int32_t d = 0; d < p->n_devices; d++) {
+    if (d == s->at[k] || (p->memory_of[d] != own && !fits(s, p->memory_of[d], weight(s, k)))) continue;
+    int64_t cost = cost_at(s, k, d);
+    if (cost >= least) continue;
+    least = cost;
+    to = d;
+  }
+  if (to >= 0) move(s, k, to);
+  return to >= 0;
+}
+
+/* Whether stop a is better off on the device of b, and b on device e then; two that do not meet. */
+static bool evict(priced *s, int32_t a, int32_t b, int32_t e) {
+  const situ_problem *p = s->problem;
+  const chain_stop *stops = s->chain->stops;
+  int32_t da = s->at[a], db = s->at[b], ma = p->memory_of[da], mb = p->memory_of[db], me = p->memory_of[e];
+  if (da == db || e == db || s->after[a] == b || s->before[a] == b || stops[a].inside == b || stops[b].inside == a)
+    return false;
+  if (time_on(s, a, db) == SITU_NEVER_NS || time_on(s, b, e) == SITU_NEVER_NS) return false;
+  if (cost_at(s, a, db) + cost_at(s, b, e) >= cost_at(s, a, da) + cost_at(s, b, db)) return false;
+  move(s, a, db);
+  move(s, b, e);
+  if (fits(s, ma, 0) && fits(s, mb, 0) && fits(s, me, 0)) return true;
+  move(s, a, da);
+  move(s, b, db);
+  return false;
+}
+
+/* Whether an exchange of a and b helps, or where there are few stops, any way to make room for a where b is. */
+static bool exchange(priced *s, int32_t a, int32_t b) {
+  int32_t n_devices = s->problem->n_devices;
+  if ((int64_t)s->chain->n * s->chain->n * n_devices > MOST_TRIALS) return evict(s, a, b, s->at[a]);
+  for (int32_t e = 0; e < n_devices; e++)
+    if (evict(s, a, b, e)) return true;
+  return false;
+}
+
+/* What stop k and its detours cost beside what is fixed by the others. */
+static int64_t cost_with_detours(const priced *s, int32_t k) {
+  int64_t sum = cost_at(s, k, s->at[k]);
+  for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) sum = sat_add(sum, time_on(s, i, s->at[i]));
+  return sum;
+}
+
+/* Whether stop k is better off on device d together with its detours. */
+static bool improve_together(priced *s, int32_t k, int32_t d) {
+  int32_t was[MOST_DETOURS], n = 0, own = s->at[k];
+  bool possible = time_on(s, k, d) != SITU_NEVER_NS;
+  int64_t before = cost_with_detours(s, k);
+  for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) {
+    possible = possible && n < MOST_DETOURS && time_on(s, i, d) != SITU_NEVER_NS;
+    if (possible) was[n++] = s->at[i];
+  }
+  if (!possible || n == 0) return false;
+  move(s, k, d);
+  for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) move(s, i, d);
+  if (fits(s, s->problem->memory_of[d], 0) && cost_with_detours(s, k) < before) return true;
+  move(s, k, own);
+  n = 0;
+  for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) move(s, i, was[n++]);
+  return false;
+}
+
+static void improve(priced *s) {
+  bool better = true;
+  for (int pass = 0; better && pass < MOST_PASSES; pass++) {
+    better = false;
+    for (int32_t k = 0; k < s->chain->n; k++) better |= improve_alone(s, k);
+    for (int32_t k = 0; k < s->chain->n; k++)
+      for (int32_t d = 0; d < s->problem->n_devices; d++) better |= improve_together(s, k, d);
+    for (int32_t a = 0; a < s->chain->n; a++)
+      for (int32_t b = 0; b < s->chain->n; b++) better |= a != b && exchange(s, a, b);
+  }
+}
+
+/* Offers the plan of the program at its prices, made to fit and improved. */
+static void take_plan(void *context, const stop_chain *chain, int64_t lower_ns) {
+  priced *s = context;
+  const situ_problem *p = s->problem;
+  uint64_t hash = hash_bytes(chain->at, (size_t)chain->n * sizeof *chain->at, 0);
+  (void)lower_ns;
+  for (int32_t i = 0; i < s->n_seen; i++)
+    if (s->seen[i] == hash) return;
+  if (s->n_seen == MOST_SEEN || s->n_plans == MOST_PLANS || solve_done(s->run)) return;
+  s->seen[s->n_seen++] = hash;
+  memcpy(s->at, chain->at, (size_t)chain->n * sizeof *s->at);
+  memset(s->held, 0, (size_t)p->n_memories * sizeof *s->held);
+  for (int32_t k = 0; k < chain->n; k++) {
+    unit_members_put(unit_list_members(&p->units, chain->stops[k].unit), s->device, s->at[k]);
+    s->held[p->memory_of[s->at[k]]] += weight(s, k);
+  }
+  for (int32_t u = 0; u < p->units.n; u++) {
+    int32_t d = -1;
+    if (chain->on_chain[u] || stop_chain_off(chain, u, &d) < 0) continue;
+    unit_members_put(unit_list_members(&p->units, u), s->device, d);
+    s->held[p->memory_of[d]] += chain->all.weight_bytes[u];
+  }
+  if (!make_fit(s)) return;
+  improve(s);
+  hash = hash_bytes(s->at, (size_t)chain->n * sizeof *s->at, 1);
+  for (int32_t i = 0; i < s->n_seen; i++)
+    if (s->seen[i] == hash) return;
+  if (s->n_seen < MOST_SEEN) s->seen[s->n_seen++] = hash;
+  for (int32_t k = 0; k < chain->n; k++)
+    unit_members_put(unit_list_members(&p->units, chain->stops[k].unit), s->device, s->at[k]);
+  if (!sequence_find(s->order, s->run->simulator, p, s->device, s->run->arena)) return;
+  repair_offer(s->run, &(placement){.device = s->device, .order = s->order});
+  s->n_plans++;
+}
+
+static bool priced_init(priced *s, const stop_chain *chain, arena *a) {
+  const situ_problem *p = s->problem;
+  int32_t n = chain->n, last = -1;
+  if (!ARENA_ARRAYS(a, ARRAY(s->before, n), ARRAY(s->after, n), ARRAY(s->first, n), ARRAY(s->next, n), ARRAY(s->at, n),
+                    ARRAY(s->device, p->n_operators), ARRAY(s->order, p->n_operators), ARRAY(s->room, p->n_memories),
+                    ARRAY(s->held, p->n_memories)))
+    return false;
+  s->chain = chain;
+  for (int32_t k = 0; k < n; k++) s->before[k] = s->after[k] = s->first[k] = s->next[k] = -1;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t inside = chain->stops[k].inside;
+    if (inside >= 0) {
+      s->next[k] = s->first[inside];
+      s->first[inside] = k;
+      continue;
+    }
+    s->before[k] = last;
+    if (last >= 0) s->after[last] = k;
+    last = k;
+  }
+  for (int32_t v = 0; v < p->n_operators; v++)
+    s->workspace_bytes = max64(s->workspace_bytes, footprint_bytes(p->graph, v));
+  for (int32_t m = 0; m < p->n_memories; m++)
+    s->room[m] = p->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES
+                     ? SITU_UNLIMITED_BYTES / 4
+                     : max64(0, p->platform->memory_bytes[m] - s->workspace_bytes);
+  return true;
+}
+
+static bool priced_chain_serves(const situ_problem *p) {
+  return p->overlap == SITU_OVERLAP_NONE && !p->training && stop_chain_serves(p);
+}
+
+static situ_status priced_chain_solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  stop_chain chain;
+  priced *s = ARENA_ZERO(run->arena, priced, 1);
+  if (!s) return fail_no_memory(run->error);
+  s->run = run;
+  s->problem = p;
+  TRY(stop_chain_find(&chain, p, run->arena, run->error));
+  for (int32_t k = 0; k < chain.n; k++)
+    if (!chain.stops[k].counts) return SITU_STATUS_OK; /* a unit with two stops would be in two places */
+  if (chain.n < 2 || chain.n > MOST_STOPS) return SITU_STATUS_OK;
+  if (!priced_init(s, &chain, run->arena)) return fail_no_memory(run->error);
+  stop_chain_ascend(&chain, run->budget, take_plan, s);
+  return SITU_STATUS_OK;
+}
+
+const solver priced_chain_solver = {
+    .name = "priced_chain",
+    .title = "a chain of layers at prices of memory, what does not fit spilled",
+    .source = "Geoffrion, Lagrangean relaxation, 1974",
+    .models = MODEL_STREAM,
+    .serves = priced_chain_serves,
+    .solve = priced_chain_solve,
+};
