@@ -48,8 +48,9 @@ static situ_status row(const char *network, const situ_problem *p, way w, int32_
   if (status == SITU_STATUS_OK) {
     placement where = placed(plan, n, a), single = {.device = ARENA_NEW(a, int32_t, n)};
     for (int32_t v = 0; v < n; v++) single.device[v] = situ_plan_best_single_device(plan);
-    bool made = robust_compare(&r, p, &where, &single, UNCERTAINTY, draws, HELD_OUT_SEED, a) &&
-                robust_quantiles(&quantile, p, &where, 1, &single, UNCERTAINTY, draws, HELD_OUT_SEED, a);
+    budget free = budget_new(0, 0, NULL, NULL);
+    bool made = robust_compare(&r, p, &where, &single, UNCERTAINTY, draws, HELD_OUT_SEED, &free, a) &&
+                robust_quantiles(&quantile, p, &where, 1, &single, UNCERTAINTY, draws, HELD_OUT_SEED, &free, a);
     if (!made) return SITU_STATUS_NO_MEMORY;
     printf("%s,%s,%.4f,%d,%.3f,%.3f,%.3f,%.3f,%.3f\n", network, way_name[w], (double)situ_plan_value_ns(plan) / 1e6,
            (int)situ_plan_n_handovers(plan), (double)situ_plan_best_single_ns(plan) / (double)situ_plan_value_ns(plan),

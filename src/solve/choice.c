@@ -5,8 +5,10 @@
 #include "solve/stream/fewer.h"
 #include "solve/stream/robust.h"
 
-/* Simulated operators, and limits on simulations: about a second. */
+/* Simulated operators, and limits on simulations: about a second. LEAST_NS is left for it whatever the searches took.
+ */
 static const int64_t MOST_SIMULATED = 8000000, LEAST_STEPS = 40, MOST_STEPS = 20000, DEFAULT_NS = 1000000000;
+static const int64_t LEAST_NS = 500000000;
 static const double TOLERANCE = 0.02, MIN_GAIN = 0.05, UNCERTAINTY = 0.2, SURE = 0.9;
 enum { DRAWS = 200, LEAST_DRAWS = 20 };
 
@@ -36,11 +38,19 @@ situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool po
   return SITU_STATUS_OK;
 }
 
+/* Nanoseconds, 0 for no limit: what the searches have left of the user's limit, but a tenth of it or LEAST_NS at least.
+ */
+static int64_t time_left(const solve_run *run, const situ_solve_options *o) {
+  if (o->time_limit_s <= 0) return 0;
+  return max64(budget_time_left(run->budget), min64(LEAST_NS, sat_round(o->time_limit_s * 1e8)));
+}
+
 static situ_status search(fewer_pool *pool, solve_run *run, const best_single *single, const fewer_rules *rules,
                           const situ_solve_options *o) {
   budget *whole = run->budget;
   int64_t steps = max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / run->problem->n_operators));
-  int64_t time = o->time_limit_s > 0 ? sat_round(o->time_limit_s * 1e8) : o->max_steps > 0 ? 0 : DEFAULT_NS;
+  int64_t time = time_left(run, o);
+  if (o->time_limit_s <= 0 && o->max_steps <= 0) time = DEFAULT_NS;
   if (whole->stop == BUDGET_CANCELLED) steps = 1;
   budget own = budget_new(steps, time, whole->callback, whole->context);
   run->budget = &own;
@@ -61,7 +71,7 @@ static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
 /* The plan of the highest 10 % quantile of speed-up over the single device, the first of equals: those stand in order
  * of their hand-overs. */
 static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_run *run, const fewer_rules *rules,
-                               double uncertainty) {
+                               double uncertainty, budget *b) {
   placement where[FEWER_PLANS + 1];
   bool may[FEWER_PLANS + 1];
   for (int32_t k = 0; k < pool->n; k++) {
@@ -70,7 +80,7 @@ static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_ru
   }
   int32_t draws = draws_of(run->problem, pool->n);
   const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];
-  return robust_best(chosen, run->problem, where, may, pool->n, other, uncertainty, draws, run->seed, run->arena)
+  return robust_best(chosen, run->problem, where, may, pool->n, other, uncertainty, draws, run->seed, b, run->arena)
              ? SITU_STATUS_OK
              : fail_no_memory(run->error);
 }
@@ -78,18 +88,22 @@ static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_ru
 /* Compares the plan with the single device, which is taken where the plan is not sure to be better. Where the single
  * device was chosen already, the fastest plan is the one that is compared. */
 static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
-                           double uncertainty) {
+                           double uncertainty, budget *b) {
   int32_t split = *chosen;
   for (int32_t k = 0; *chosen == pool->single && k < pool->n; k++)
     if (pool->plan[k].value_ns < pool->plan[split].value_ns) split = k;
   if (pool->single < 0 || split == pool->single) return SITU_STATUS_OK;
   out->size = sizeof *out;
   if (!robust_compare(out, run->problem, &pool->plan[split].where, &pool->plan[pool->single].where, uncertainty,
-                      draws_of(run->problem, 1), run->seed, run->arena))
+                      draws_of(run->problem, 1), run->seed, b, run->arena))
     return fail_no_memory(run->error);
   if (out->beats_single < SURE) *chosen = pool->single;
   out->preferred = *chosen == pool->single;
   return SITU_STATUS_OK;
+}
+
+bool choice_wanted(const situ_solve_options *o) {
+  return o->tolerance > 0 || o->min_gain > 0 || o->max_parts > 0 || o->min_part > 0 || o->uncertainty > 0;
 }
 
 situ_status choice_make(choice *out, solve_run *run, const best_single *single, const situ_solve_options *o) {
@@ -101,14 +115,13 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
                   .reason = "",
                   .best_found_ns = SITU_NEVER_NS,
                   .best_found_handovers = -1};
-  bool wanted =
-      rules.tolerance > 0 || rules.min_gain > 0 || rules.max_parts > 0 || rules.least_units > 0 || o->uncertainty > 0;
-  if (!wanted || !best->best.device) return SITU_STATUS_OK;
+  if (!choice_wanted(o) || !best->best.device) return SITU_STATUS_OK;
   fewer_pool pool;
   TRY(search(&pool, run, single, &rules, o));
   int32_t k = fewer_choose(&pool, &rules);
-  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, o->uncertainty));
-  if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, o->uncertainty));
+  budget draws = budget_new(0, time_left(run, o), run->budget->callback, run->budget->context);
+  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, o->uncertainty, &draws));
+  if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, o->uncertainty, &draws));
   handovers most = {0};
   int32_t *stamp = ARENA_NEW(run->arena, int32_t, run->problem->n_devices);
   if (!stamp) return fail_no_memory(run->error);

@@ -19,8 +19,11 @@ typedef struct choice {
 /* Refuses options out of range, and such as the problem has no use for; fills in what SITU_BY_PURPOSE stands for. */
 situ_status choice_options(situ_solve_options *options, const situ_problem *problem, bool portfolio, situ_error *error);
 
-/* Chooses. The search for plans with fewer hand-overs takes at most a tenth of the time limit more (1 s without one)
- * and a number of simulations that falls with the size of the graph. */
+/* Whether the options ask for a choice: else the incumbent is the answer. */
+bool choice_wanted(const situ_solve_options *options);
+/* Chooses. The search for plans with fewer hand-overs and the draws of costs each take at most what the budget has left
+ * (half a second or a tenth of the time limit even where it has ended; without a limit the search takes 1 s), and
+ * numbers of simulations that fall with the size of the graph. */
 situ_status choice_make(choice *out, solve_run *run, const best_single *single, const situ_solve_options *options);
 
 #endif

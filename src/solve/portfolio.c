@@ -45,6 +45,27 @@ static const portfolio_row stream_rows[] = {
     {0},
 };
 
+/* The same for large problems (SOLVE_SMALL): the layouts of people before what takes long. */
+static const portfolio_row large_stream_rows[] = {
+    {&single_solver, END},
+    {&m_topo_solver, END},
+    {&min_cut_solver, END},
+    {&heft_solver, END},
+    {&layers_solver, SHARE},
+    {&multilevel_solver, SHARE},
+    {&server_dp_solver, END},
+    {&server_heft_solver, END},
+    {&peft_solver, END},
+    {&lookahead_solver, END},
+    {&cpop_solver, END},
+    {&tradeoff_solver, SHARE},
+    {&splitting_solver, SEARCH},
+    {&tabu_solver, SEARCH},
+    {&iterated_greedy_solver, SEARCH},
+    {&lns_solver, SEARCH},
+    {0},
+};
+
 static const portfolio_row calls_rows[] = {
     {&single_solver, END},    {&m_topo_solver, END},         {&greedy_solver, END},
     {&call_dp_solver, PROVE}, {&call_search_solver, SEARCH}, {0},
@@ -69,7 +90,7 @@ static const portfolio_row free_rows[] = {
 static const double TRIED = 0.15, PROVED = 0.5; /* of what is left */
 
 static const portfolio_row *rows_of(const situ_problem *p) {
-  if (p->execution == SITU_EXECUTION_STREAM) return stream_rows;
+  if (p->execution == SITU_EXECUTION_STREAM) return solve_is_large(p) ? large_stream_rows : stream_rows;
   if (p->execution == SITU_EXECUTION_CALLS) return calls_rows;
   return p->contiguous ? contiguous_rows : free_rows;
 }

@@ -262,10 +262,23 @@ static situ_status offer_starts(solve_run *run, const situ_solve_options *o) {
   return SITU_STATUS_OK;
 }
 
+/* What the choice of the answer, its plan and the judge take, in times of the first simulations; and the most of the
+ * limit that is held back for them. */
+enum { CHOICE_TIMES = 20, JUDGE_TIMES = 5, MOST_HELD = 4 };
+
+/* Ends the searches so long before the deadline that what comes after them ends by then. */
+static int64_t deadline_before(const budget *b, int64_t after_ns) {
+  if (b->deadline_ns == INT64_MAX) return INT64_MAX;
+  return b->deadline_ns - min64(after_ns, (b->deadline_ns - b->start_ns) / MOST_HELD);
+}
+
 static situ_status run_and_write(situ_plan **out, const selection *chosen, solve_run *run,
                                  const situ_solve_options *o) {
   best_single single;
+  int64_t start_ns = clock_now_ns();
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
+  int64_t took_ns = clock_now_ns() - start_ns, before_judge = deadline_before(run->budget, JUDGE_TIMES * took_ns);
+  run->budget->deadline_ns = deadline_before(run->budget, (choice_wanted(o) ? CHOICE_TIMES : JUDGE_TIMES) * took_ns);
   if (!run->problem->conflict) {
     bool hurry = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;
     if (hurry) TRY(solver_run(&single_solver, run, 1, 0)); /* some plan at once */
@@ -281,6 +294,7 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   } else {
     log_line(run->watch->log, SITU_LOG_WARNING, "there is no plan: %s", run->problem->conflict);
   }
+  run->budget->deadline_ns = before_judge;
   choice answer;
   TRY(choice_make(&answer, run, &single, o));
   return write_plan(out, run, &answer, &single);

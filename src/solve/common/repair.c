@@ -104,7 +104,10 @@ int64_t repair_offer(solve_run *run, placement *where) {
   candidate *list = NULL;
   int64_t *room = NULL;
   simulation found = solve_try(run, where);
+  int64_t before = INT64_MAX; /* a large problem has no time for rounds that gain little */
   for (int32_t round = 0; round < MAX_ROUNDS && found.excess_bytes > 0 && !budget_over(run->budget); round++) {
+    if (solve_is_large(p) && found.excess_bytes > before / 10 * 9) break;
+    before = found.excess_bytes;
     if (!list) {
       list = ARENA_NEW(run->arena, candidate, p->n_operators);
       room = ARENA_NEW(run->arena, int64_t, p->n_memories);

@@ -23,6 +23,7 @@ typedef struct solver solver;
   ROW(splitting)         \
   ROW(server_dp)         \
   ROW(server_heft)       \
+  ROW(multilevel)        \
   ROW(tabu)              \
   ROW(tradeoff)          \
   ROW(iterated_greedy)   \

@@ -38,6 +38,11 @@ typedef struct solve_watch {
 /* What searches pay for a nanosecond over a maximum period or latency. */
 enum { OVER_PRICE = 4 };
 
+/* Problems of more operators than this are large: a simulation takes so long that rows which need many of them come to
+ * nothing, and constructions take care of what repair and search do elsewhere. */
+enum { SOLVE_SMALL = 10000 };
+static inline bool solve_is_large(const situ_problem *p) { return p->n_operators > SOLVE_SMALL; }
+
 /* One running solver. */
 typedef struct solve_run {
   const situ_problem *problem;

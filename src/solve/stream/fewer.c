@@ -112,7 +112,9 @@ static bool offer_chains(fewer *s, int64_t value_ns) {
   if (!contiguous_find(&c, s->problem, s->run->arena) || !contiguous_by_parts(device, found_ns, &c, s->run->arena))
     return false;
   for (int32_t k = 1; k < CONTIGUOUS_DEVICES; k++)
-    if (found_ns[k] < SITU_NEVER_NS && !offer_ordered(s, &value, device[k], "contiguous")) return false;
+    if (found_ns[k] < SITU_NEVER_NS && budget_time_left(s->run->budget) > 0 &&
+        !offer_ordered(s, &value, device[k], "contiguous"))
+      return false;
   for (int32_t k = 0; k < 8 && !budget_over(s->run->budget); k++) {
     int64_t price = value_ns >> (4 + k); /* from a sixteenth of the whole on */
     if (!contiguous_by_price(s->trial, &c, price, s->run->arena)) break;

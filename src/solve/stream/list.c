@@ -7,7 +7,7 @@
 #include "solve/common/repair.h"
 #include "solve/stream/rank.h"
 
-enum { LOOK_EVERY = 256, ALL_WAYS_UP_TO = 200000 };
+enum { LOOK_EVERY = 256, ALL_WAYS_UP_TO = 200000, MOST_FITS = 3 };
 
 /* Operators whose producers are all placed, by priority. */
 typedef struct ready_queue {
@@ -55,6 +55,7 @@ static int32_t best_device(partial_schedule *s, int32_t v, const list_policy *po
   for (int32_t i = 0; i < n; i++) {
     int32_t d = s->candidates[i];
     int64_t key = sat_add(partial_start(s, v, d, true), problem_time_ns(p, v, d));
+    if (s->byte_ns) key = sat_add(key, partial_price_ns(s, v, d));
     if (policy->tail_ns) key = sat_add(key, policy->tail_ns[(int64_t)v * p->n_devices + d]);
     if (best >= 0 && key >= best_key) continue;
     best = d;
@@ -270,25 +271,113 @@ bool list_pairs(partial_schedule *s, const list_pair_policy *policy, budget *b, 
   return going;
 }
 
-void list_offer(solve_run *run, partial_schedule *s) {
+int64_t list_offer(solve_run *run, partial_schedule *s) {
   CONTRACT(partial_check(s));
   placement where = partial_placement(s);
-  repair_offer(run, &where);
+  return repair_offer(run, &where);
 }
 
 /* One schedule by upward rank. False when the budget or memory ended. */
-static bool schedule_by_rank(solve_run *run, partial_schedule *s, double *rank, rank_weight way,
-                             const int32_t *forced) {
+static bool make_schedule(solve_run *run, partial_schedule *s, double *rank, rank_weight way, const int32_t *forced) {
   arena_mark mark = arena_get_mark(run->arena);
   rank_costs costs;
   bool going = rank_costs_find(&costs, run->arena, run->problem, way);
-  if (going) rank_upward(rank, run->problem, &costs);
+  if (going && !s->byte_ns) rank_upward(rank, run->problem, &costs);
+  if (going && s->byte_ns) { /* in the order of time: what nobody waits for would come last, and hold its inputs */
+    rank_downward(rank, run->problem, &costs);
+    for (int32_t v = 0; v < run->problem->n_operators; v++) rank[v] = -rank[v];
+  }
   arena_release(run->arena, mark);
   if (!going) return false;
   partial_clear(s);
-  going = list_schedule(s, &(list_policy){.priority = rank, .forced = forced}, run->budget, run->arena);
-  if (going) list_offer(run, s);
-  return going;
+  return list_schedule(s, &(list_policy){.priority = rank, .forced = forced}, run->budget, run->arena);
+}
+
+/* The same, and offers it. */
+static bool schedule_by_rank(solve_run *run, partial_schedule *s, double *rank, rank_weight way,
+                             const int32_t *forced) {
+  bool made = make_schedule(run, s, rank, way, forced);
+  if (made) list_offer(run, s);
+  return made;
+}
+
+/* ---- Prices of memory ---- */
+
+/* All of a limited memory costs `share` of the time of everything. */
+static void set_prices(double *byte_ns, const situ_problem *p, double share, int64_t time_ns) {
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    int64_t limit = p->platform->memory_bytes[m];
+    byte_ns[m] = limit == SITU_UNLIMITED_BYTES ? 0 : share * (double)time_ns / (double)max64(limit, 1);
+  }
+}
+
+/* Keeps as much free as what lives for a while took on each memory in the schedule at hand. Whether that is more than
+ * before on a memory that was too full. */
+static bool spare_more(solve_run *run, partial_schedule *s, int64_t *spare_bytes) {
+  const situ_problem *p = run->problem;
+  placement where = partial_placement(s);
+  simulation found = solve_try(run, &where);
+  bool more = false;
+  for (int32_t m = 0; m < p->n_memories && found.peak_bytes; m++) {
+    int64_t over = found.peak_bytes[m] - p->platform->memory_bytes[m], passing = found.peak_bytes[m] - s->weights[m];
+    if (over <= 0 || passing <= spare_bytes[m]) continue;
+    spare_bytes[m] = passing;
+    more = true;
+  }
+  return more;
+}
+
+typedef struct price_search {
+  double *rank, *byte_ns; /* [operator], [memory] */
+  int64_t *spare_bytes;   /* [memory] */
+  const int32_t *forced;
+  int64_t time_ns, best_ns;
+  double best_share;
+} price_search;
+
+/* One schedule, made again with more memory kept free as long as what lives for a while does not fit. False when the
+ * budget or memory ended. */
+static bool schedule_to_fit(solve_run *run, partial_schedule *s, const price_search *x, rank_weight way,
+                            int64_t *value_ns) {
+  *value_ns = SITU_NEVER_NS;
+  for (int32_t k = 0; k < MOST_FITS; k++) {
+    if (!make_schedule(run, s, x->rank, way, x->forced)) return false;
+    if (!spare_more(run, s, x->spare_bytes)) break;
+  }
+  *value_ns = list_offer(run, s);
+  return true;
+}
+
+/* The share becomes the best, where it is. */
+static bool try_price(solve_run *run, partial_schedule *s, price_search *x, double share) {
+  int64_t value_ns;
+  set_prices(x->byte_ns, run->problem, share, x->time_ns);
+  if (!schedule_to_fit(run, s, x, RANK_MEAN, &value_ns)) return false;
+  if (value_ns >= x->best_ns) return true;
+  x->best_ns = value_ns;
+  x->best_share = share;
+  return true;
+}
+
+/* Schedules of a large problem that memory binds, at prices of memory: without them the fastest devices are filled by
+ * what comes first, and all that comes later has to do without them. Then the other ways of ranks at the best price. */
+static situ_status list_at_prices(solve_run *run, partial_schedule *s, double *rank, const int32_t *forced) {
+  const situ_problem *p = run->problem;
+  price_search x = {.rank = rank, .forced = forced, .best_ns = SITU_NEVER_NS};
+  if (!ARENA_ARRAYS(run->arena, ZEROS(x.byte_ns, p->n_memories), ZEROS(x.spare_bytes, p->n_memories)))
+    return fail_no_memory(run->error);
+  for (int32_t d = 0; d < p->n_devices; d++) x.time_ns = max64(x.time_ns, s->lines[d].end);
+  if (p->contention != SITU_CONTENTION_NONE) partial_follow_links(s, run->arena);
+  s->byte_ns = x.byte_ns;
+  s->spare_bytes = x.spare_bytes;
+  static const double shares[] = {8, 1, 64}; /* the best on most comes first */
+  for (size_t k = 0; k < sizeof shares / sizeof *shares && (k == 0 || !solve_done(run)); k++)
+    if (!try_price(run, s, &x, shares[k])) return SITU_STATUS_OK;
+  set_prices(x.byte_ns, p, x.best_share, x.time_ns);
+  int64_t value_ns;
+  for (int32_t way = RANK_MEAN + 1; p->n_operators <= ALL_WAYS_UP_TO && way < N_RANK_WEIGHTS && !solve_done(run); way++)
+    if (!schedule_to_fit(run, s, &x, (rank_weight)way, &value_ns)) break;
+  return SITU_STATUS_OK;
 }
 
 /* Schedules without the memory that was exceeded most, then without one more, until some plan fits: what tensors take
@@ -324,6 +413,7 @@ situ_status list_by_rank(solve_run *run, const int32_t *forced) {
   int32_t ways = p->n_operators <= ALL_WAYS_UP_TO ? N_RANK_WEIGHTS : 1;
   for (int32_t way = 0; way < ways && (way == 0 || !solve_done(run)); way++) {
     if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) return SITU_STATUS_OK;
+    if (solve_is_large(p) && s.short_of_room) return list_at_prices(run, &s, rank, forced);
     if (way == 0 && !forced && !run->incumbent->best.device) TRY(leave_out_full(run, &s, rank));
   }
   if (p->contention == SITU_CONTENTION_NONE || p->n_operators > ALL_WAYS_UP_TO || solve_done(run) ||

@@ -47,7 +47,8 @@ bool list_pairs(partial_schedule *s, const list_pair_policy *policy, budget *b, 
  * where links serve one transfer at a time once more with channels followed. forced: as in list_policy. */
 situ_status list_by_rank(solve_run *run, const int32_t *forced);
 
-/* Offers a finished schedule to the incumbent, after moving operators off memories that are too full. */
-void list_offer(solve_run *run, partial_schedule *s);
+/* Offers a finished schedule to the incumbent, after moving operators off memories that are too full. Returns the
+ * value, SITU_NEVER_NS where it did not come to fit. */
+int64_t list_offer(solve_run *run, partial_schedule *s);
 
 #endif

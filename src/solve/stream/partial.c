@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/contracts.h"
+#include "solve/common/solver.h"
 #include "view/footprint.h"
 
 static const int64_t CELLS_LIMIT = (int64_t)1 << 25;
@@ -23,8 +24,17 @@ static int64_t least_time(const situ_problem *p, int32_t class) {
   return least;
 }
 
+/* Bytes of outputs that stay: without users, or kept for another phase. */
+static int64_t staying_bytes(const situ_graph *g, int32_t v) {
+  int64_t bytes = footprint_stash_bytes(g, v);
+  for (int32_t t = g->out_start[v]; t < g->out_start[v + 1]; t++)
+    if (g->use_start[t] == g->use_start[t + 1]) bytes = sat_add(bytes, g->size_bytes[t]);
+  return bytes;
+}
+
 static void sum_units(partial_schedule *s) {
   const situ_problem *p = s->problem;
+  bool large = solve_is_large(p) && s->limited;
   for (int32_t k = 0; k < s->units->n; k++) {
     unit_members u = unit_list_members(s->units, k);
     bool *runs = s->unit_runs + (int64_t)k * p->n_classes;
@@ -33,6 +43,7 @@ static void sum_units(partial_schedule *s) {
     for (int32_t i = 0; i < u.n; i++) {
       int32_t v = u.member[i];
       s->unit_weights[k] = sat_add(s->unit_weights[k], p->graph->weight_bytes[v]);
+      if (large) s->unit_weights[k] = sat_add(s->unit_weights[k], staying_bytes(p->graph, v));
       s->unit_footprint[k] = max64(s->unit_footprint[k], footprint_bytes(p->graph, v));
       if (p->pin[v] >= 0) s->unit_pin[k] = p->pin[v];
       for (int32_t c = 0; c < p->n_classes; c++) runs[c] &= p->time_ns[(int64_t)v * p->n_classes + c] != SITU_NEVER_NS;
@@ -77,6 +88,7 @@ void partial_clear(partial_schedule *s) {
     s->lines[d].end = 0;
   }
   timeline_pool_clear(&s->pool);
+  s->short_of_room = false;
   for (int32_t c = 0; s->links && c < p->platform->n_channels; c++) s->channel_ns[c] = 0;
   for (int64_t i = 0; s->links && i < (int64_t)p->graph->n_tensors * p->n_memories; i++) s->sent_ns[i] = -1;
 }
@@ -167,6 +179,7 @@ static int64_t room_with(const partial_schedule *s, int32_t v, int32_t d) {
   int32_t m = p->memory_of[d], u = s->units->of[v];
   int64_t limit = p->platform->memory_bytes[m];
   if (limit == SITU_UNLIMITED_BYTES) return limit;
+  if (s->spare_bytes) limit -= s->spare_bytes[m];
   return limit - sat_add(sat_add(s->weights[m], s->unit_weights[u]), max64(s->footprint[m], s->unit_footprint[u]));
 }
 
@@ -193,6 +206,12 @@ bool partial_takes(const partial_schedule *s, int32_t v, int32_t d) {
          !(s->spare_hosts && problem_is_host(s->problem, d)) && (!s->limited || room_with(s, v, d) >= 0);
 }
 
+int64_t partial_price_ns(const partial_schedule *s, int32_t v, int32_t d) {
+  int32_t u = s->units->of[v];
+  if (!s->byte_ns || s->unit_device[u] >= 0) return 0;
+  return sat_round(s->byte_ns[s->problem->memory_of[d]] * (double)s->unit_weights[u]);
+}
+
 int32_t partial_candidates(partial_schedule *s, int32_t v) {
   REQUIRE(v >= 0 && v < s->problem->n_operators && s->device[v] < 0);
   const situ_problem *p = s->problem;
@@ -207,6 +226,7 @@ int32_t partial_candidates(partial_schedule *s, int32_t v) {
     int64_t room = s->limited ? room_with(s, v, d) : 0;
     bool closed = s->closed && s->closed[p->memory_of[d]];
     if (room >= 0 && !closed) s->candidates[n++] = d;
+    s->short_of_room |= room < 0;
     if (closed) room = sat_add(min64(room, 0), INT64_MIN / 2);
     if (room > most) {
       most = room;

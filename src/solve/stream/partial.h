@@ -5,7 +5,9 @@
  *
  * Memory is looked at from above, by what never goes away: the weights on a memory and the greatest footprint
  * (workspace, inputs and outputs) of an operator on it. A device whose memory is full in that sense is no candidate.
- * What tensors take while they live is left to the simulator and to common/repair.h. */
+ * What tensors take while they live is left to the simulator and to common/repair.h. In large problems (SOLVE_SMALL),
+ * where repair would take too long, outputs that stay count as weights do: those without users, and those that forward
+ * operators keep for operators of other phases. */
 #ifndef SITU_SOLVE_STREAM_PARTIAL_H
 #define SITU_SOLVE_STREAM_PARTIAL_H
 
@@ -22,16 +24,19 @@ typedef struct partial_schedule {
   timeline *lines;                        /* [device] */
   int64_t *arrival_ns;                    /* [memory]: when the inputs of the operator at hand are there */
   int32_t *candidates;                    /* [device] */
-  int64_t *weights, *footprint;           /* [memory] bytes */
+  int64_t *weights, *footprint;           /* [memory] bytes: of weights, and of what counts as they do */
   const unit_list *units;                 /* whose members share a device; borrowed */
   int64_t *unit_weights, *unit_footprint; /* [unit] bytes */
   int32_t *unit_device;                   /* [unit], -1: not placed yet */
   int32_t *unit_pin;                      /* [unit] device or -1 */
   bool *unit_runs;                        /* [unit * n_classes] whether the class can run all members */
-  /* The next three are the caller's to set. */
+  /* The next five are the caller's to set. */
   const int32_t *only_server; /* [operator] the server that it must stay in, -1: any; or NULL */
   const bool *closed;         /* [memory] whose devices take only what can go nowhere else; or NULL */
+  const int64_t *spare_bytes; /* [memory] left free, for what lives for a while; or NULL */
+  const double *byte_ns;      /* [memory] price of a byte that stays, for list_policy without a choice; or NULL */
   bool spare_hosts;           /* hosts are candidates only where nothing else is */
+  bool short_of_room;         /* set where a device was no candidate for want of memory */
   bool limited;               /* some memory could be too small */
   bool links;                 /* channels are followed */
   int64_t *channel_ns;        /* [channel] until when it is busy */
@@ -51,6 +56,11 @@ bool partial_follow_links(partial_schedule *s, arena *a);
 void partial_arrive(partial_schedule *s, int32_t v);
 /* The same for the memory of device d alone. */
 void partial_arrive_at(partial_schedule *s, int32_t v, int32_t d);
+/* What the bytes of v's unit that stay cost on device d by byte_ns; 0 where its place is settled or nothing has a
+ * price.
+ */
+int64_t partial_price_ns(const partial_schedule *s, int32_t v, int32_t d);
+
 /* Fills candidates: where v may go by support, pins, its unit and memory; where nothing has room, the device with
  * the most room. Returns how many; 0 only where no device can run v. */
 int32_t partial_candidates(partial_schedule *s, int32_t v);

@@ -45,6 +45,9 @@ static double flip_at(worlds *w, const placement *plan, const placement *other, 
   return flips;
 }
 
+/* Whether there is no time for another draw after n of them. */
+static bool is_enough(int32_t n, budget *b) { return n >= ROBUST_DRAWS && budget_over(b); }
+
 static void look_at(situ_robustness *out, worlds *w, const placement *plan, const placement *other, int32_t class,
                     int32_t kind, const char *name) {
   for (int side = -1; side <= 1; side += 2) {
@@ -55,12 +58,13 @@ static void look_at(situ_robustness *out, worlds *w, const placement *plan, cons
   }
 }
 
-static void find_flip(situ_robustness *out, worlds *w, const placement *plan, const placement *other) {
+static void find_flip(situ_robustness *out, worlds *w, const placement *plan, const placement *other, budget *b) {
   const situ_problem *p = w->from;
   worlds_scale(w, -1, -1, 1);
   if (speedup_of(w, plan, other) <= 1) return;
-  for (int32_t k = 0; k < p->n_classes; k++) look_at(out, w, plan, other, k, -1, p->platform->class_name[k]);
-  for (int32_t l = 0; l < p->platform->n_links; l++) {
+  for (int32_t k = 0; k < p->n_classes && !budget_over(b); k++)
+    look_at(out, w, plan, other, k, -1, p->platform->class_name[k]);
+  for (int32_t l = 0; l < p->platform->n_links && !budget_over(b); l++) {
     const situ_link *link = &p->platform->links[l];
     int32_t kind = p->costs->link_kind[l], first = 0;
     while (p->costs->link_kind[first] != kind) first++;
@@ -73,51 +77,52 @@ static void find_flip(situ_robustness *out, worlds *w, const placement *plan, co
 }
 
 bool robust_compare(situ_robustness *out, const situ_problem *p, const placement *plan, const placement *other,
-                    double uncertainty, int32_t draws, uint64_t seed, arena *a) {
+                    double uncertainty, int32_t most, uint64_t seed, budget *b, arena *a) {
   worlds w;
-  double *speedup = ARENA_NEW(a, double, draws), regret = 0;
-  int32_t n_better = 0;
-  *out = (situ_robustness){.size = out->size, .uncertainty = uncertainty, .draws = draws};
+  double *speedup = ARENA_NEW(a, double, most), regret = 0;
+  int32_t n_better = 0, draws = 0;
   if (!speedup || !worlds_new(&w, p, a)) return false;
-  for (int32_t i = 0; i < draws; i++) {
+  for (int32_t i = 0; i < most && !is_enough(i, b); i++, draws++) {
     worlds_draw(&w, uncertainty, seed, i);
     int64_t mine = worlds_value_ns(&w, plan), yours = worlds_value_ns(&w, other);
     n_better += mine < yours;
     regret += (double)(mine - min64(mine, yours));
     speedup[i] = (double)(yours > 0 ? yours : 1) / (double)(mine > 0 ? mine : 1);
   }
+  *out = (situ_robustness){.size = out->size, .uncertainty = uncertainty, .draws = draws};
   qsort(speedup, (size_t)draws, sizeof *speedup, ascending);
   out->beats_single = (double)n_better / draws;
   out->regret_ns = sat_round(regret / draws);
   out->speedup_5 = quantile_of(speedup, draws, 0.05);
   out->speedup_median = quantile_of(speedup, draws, 0.5);
   out->speedup_95 = quantile_of(speedup, draws, 0.95);
-  find_flip(out, &w, plan, other);
+  find_flip(out, &w, plan, other, b);
   return true;
 }
 
 bool robust_quantiles(double *quantile, const situ_problem *p, const placement *plans, int32_t n,
-                      const placement *other, double uncertainty, int32_t draws, uint64_t seed, arena *a) {
+                      const placement *other, double uncertainty, int32_t most, uint64_t seed, budget *b, arena *a) {
   worlds w;
-  double *speedup = ARENA_NEW(a, double, (int64_t)draws *n);
+  int32_t draws = 0;
+  double *speedup = ARENA_NEW(a, double, (int64_t)most *n);
   if (!speedup || !worlds_new(&w, p, a)) return false;
-  for (int32_t i = 0; i < draws; i++) {
+  for (int32_t i = 0; i < most && !is_enough(i, b); i++, draws++) {
     worlds_draw(&w, uncertainty, seed, i);
     double yours = (double)worlds_value_ns(&w, other);
     for (int32_t k = 0; k < n; k++)
-      speedup[(int64_t)k * draws + i] = yours / (double)max64(1, worlds_value_ns(&w, &plans[k]));
+      speedup[(int64_t)k * most + i] = yours / (double)max64(1, worlds_value_ns(&w, &plans[k]));
   }
   for (int32_t k = 0; k < n; k++) {
-    qsort(speedup + (int64_t)k * draws, (size_t)draws, sizeof *speedup, ascending);
-    quantile[k] = quantile_of(speedup + (int64_t)k * draws, draws, 0.1);
+    qsort(speedup + (int64_t)k * most, (size_t)draws, sizeof *speedup, ascending);
+    quantile[k] = quantile_of(speedup + (int64_t)k * most, draws, 0.1);
   }
   return true;
 }
 
 bool robust_best(int32_t *chosen, const situ_problem *p, const placement *plans, const bool *may, int32_t n,
-                 const placement *other, double uncertainty, int32_t draws, uint64_t seed, arena *a) {
+                 const placement *other, double uncertainty, int32_t draws, uint64_t seed, budget *b, arena *a) {
   double *quantile = ARENA_NEW(a, double, n);
-  if (!quantile || !robust_quantiles(quantile, p, plans, n, other, uncertainty, draws, seed, a)) return false;
+  if (!quantile || !robust_quantiles(quantile, p, plans, n, other, uncertainty, draws, seed, b, a)) return false;
   for (int32_t k = 0; k < n; k++)
     if (may[k] && quantile[k] > quantile[*chosen]) *chosen = k;
   return true;

@@ -2,12 +2,14 @@
  * or round and round (encoder and decoder of a translation network both over all devices), an even part of the work on
  * each. List schedulers do not find such plans for unrolled networks: where a layer goes is settled at its first step,
  * by what that step alone gains. docs/theory/heuristics/layers.md tells it in full. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
 #include "base/hash.h"
+#include "graph/layers.h"
 #include "solve/common/repair.h"
 #include "solve/stream/layer_chain.h"
 #include "solve/stream/rank.h"
@@ -190,13 +192,13 @@ static int32_t allowed_from(const layering *s, int32_t v, int32_t at) {
   return -1;
 }
 
-/* The value of the plan with each part where `at` says: the number of a device in the sequence. */
-static int64_t offer(layering *s, const int32_t *at) {
+/* The value of the plan with each operator v where at[of[v]] says: the number of a device in the sequence. */
+static int64_t offer(layering *s, const int32_t *of, const int32_t *at) {
   const situ_problem *p = s->problem;
   for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (s->device[v] >= 0) continue;
-    int32_t d = allowed_from(s, v, at[s->part_of[v]]);
+    int32_t d = allowed_from(s, v, at[of[v]]);
     if (d < 0) return SITU_NEVER_NS;
     unit_members_put(unit_of(p, v), s->device, d);
   }
@@ -206,7 +208,7 @@ static int64_t offer(layering *s, const int32_t *at) {
 
 /* Offers s->next and keeps it as s->best if it is better. */
 static bool improves(layering *s) {
-  int64_t value = offer(s, s->next);
+  int64_t value = offer(s, s->part_of, s->next);
   if (value >= s->best_ns) return false;
   s->best_ns = value;
   memcpy(s->best, s->next, (size_t)s->n_parts * sizeof *s->best);
@@ -220,7 +222,7 @@ static void propose(layering *s) {
   for (int32_t i = 0; i < s->n_seen; i++)
     if (s->seen[i] == hash) return;
   if (s->n_seen < MOST_SEEN) s->seen[s->n_seen++] = hash;
-  int64_t value = offer(s, s->next);
+  int64_t value = offer(s, s->part_of, s->next);
   int32_t i = MOST_STARTS - 1, *room = s->start[i];
   if (value >= s->start_ns[i]) return;
   for (; i > 0 && s->start_ns[i - 1] > value; i--) {
@@ -275,8 +277,68 @@ static void lay_out_phases(layering *s, int32_t n, int32_t n_phases) {
   }
 }
 
+/* ---- Layouts of people ---- */
+
 /* How many devices are tried after n. */
 static int32_t fewer_devices(int32_t n) { return n <= FEW_DEVICES ? n - 1 : n / 2; }
+
+/* The length of a layer's name without its number: "encoder.layer3" is of the family "encoder.layer". */
+static size_t family_length(const char *name) {
+  size_t n = strlen(name);
+  while (n > 0 && (isdigit((unsigned char)name[n - 1]) || strchr("._/", name[n - 1]))) n--;
+  return n;
+}
+
+typedef struct family_place {
+  int32_t index, size; /* of the layer in its family: those of all encoders, of all decoders */
+} family_place;
+
+/* Where each layer stands in its family. False without memory. */
+static bool find_families(family_place *place, const layer_list *l, arena *a) {
+  string_map *families = string_map_new(a, l->n);
+  int32_t *size = ARENA_ZERO(a, int32_t, l->n), *family = ARENA_NEW(a, int32_t, l->n);
+  if (!families || !size || !family) return false;
+  for (int32_t k = 0; k < l->n; k++) {
+    const char *name = l->name && l->name[k] ? l->name[k] : "", *of = arena_string_n(a, name, family_length(name));
+    int64_t at = of ? string_map_put(families, of, string_map_count(families)) : -1;
+    if (at < 0) return false;
+    family[k] = (int32_t)at;
+    place[k].index = size[at]++;
+  }
+  for (int32_t k = 0; k < l->n; k++) place[k].size = size[family[k]];
+  return true;
+}
+
+/* The layer by whose name v goes, or the lowest that follows from it: attention goes with the first layer of the
+ * decoder. l->n: what comes after the layers. */
+static void find_layers(int32_t *layer, const layer_list *l, const situ_graph *g) {
+  for (int32_t v = g->n_operators - 1; v >= 0; v--) {
+    const char *name = l->of[v] >= 0 && l->name ? l->name[l->of[v]] : NULL;
+    bool named = l->of[v] >= 0 && (!name || strncmp(g->name[v], name, strlen(name)) == 0);
+    layer[v] = named ? l->of[v] : l->n;
+    for (int64_t i = g->use_start[g->out_start[v]]; !named && i < g->use_start[g->out_start[v + 1]]; i++)
+      if (layer[g->use[i]] < layer[v]) layer[v] = layer[g->use[i]];
+  }
+}
+
+/* As people place networks of layers, on all devices and on fewer: equally many layers of each family on each device,
+ * what comes after the layers on the last. False without memory. */
+static bool offer_families(layering *s) {
+  arena *a = s->run->arena;
+  layer_list l;
+  family_place *place;
+  int32_t *layer = ARENA_NEW(a, int32_t, s->problem->n_operators), *at;
+  if (!layer || !layers_find(&l, s->problem->graph, a)) return false;
+  if (l.n < 2) return true;
+  if (!ARENA_ARRAYS(a, ZEROS(place, l.n), ARRAY(at, l.n + 1)) || !find_families(place, &l, a)) return false;
+  find_layers(layer, &l, s->problem->graph);
+  for (int32_t n = s->n_sequence; n >= 2 && !solve_done(s->run); n = fewer_devices(n)) {
+    for (int32_t k = 0; k < l.n; k++) at[k] = (int32_t)((int64_t)place[k].index * n / place[k].size);
+    at[l.n] = n - 1;
+    offer(s, layer, at);
+  }
+  return true;
+}
 
 /* Whether the best plan gets better with part k on another device. */
 static bool move_part(layering *s, int32_t k) {
@@ -321,6 +383,7 @@ static situ_status layers_solve(solve_run *run) {
   layering *s = ARENA_ZERO(run->arena, layering, 1);
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   if (!s || !layers_init(s, run)) return fail_no_memory(run->error);
+  if (solve_is_large(s->problem) && !offer_families(s)) return fail_no_memory(run->error);
   TRY(layer_chain_offer(run));
   for (int32_t n = s->n_sequence; n >= 2; n = fewer_devices(n))
     for (int32_t k = 1; k <= MOST_ROUNDS && k <= s->n_parts; k++) {

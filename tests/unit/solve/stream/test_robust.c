@@ -43,8 +43,9 @@ static situ_robustness compare(const lab *l, double uncertainty, int32_t draws, 
   int32_t split[2] = {1, 2}, single[2] = {1, 1};
   situ_robustness r = SITU_ROBUSTNESS_INIT;
   arena *a = arena_new();
+  budget free = budget_new(0, 0, NULL, NULL);
   assert_true(robust_compare(&r, l->problem, &(placement){.device = split}, &(placement){.device = single}, uncertainty,
-                             draws, seed, a));
+                             draws, seed, &free, a));
   arena_free(a);
   return r;
 }
@@ -141,7 +142,8 @@ static void the_robust_plan_has_the_highest_tenth_of_all_candidates(void **state
       if (may[k] && chosen < 0) chosen = k;
     }
     arena *a = arena_new();
-    assert_true(robust_best(&chosen, l.problem, plans, may, 9, &other, 0.3, 37, seed, a));
+    budget free = budget_new(0, 0, NULL, NULL);
+    assert_true(robust_best(&chosen, l.problem, plans, may, 9, &other, 0.3, 37, seed, &free, a));
     assert_int_equal(chosen, best);
     other_than_fastest += best != fastest;
     arena_free(a);

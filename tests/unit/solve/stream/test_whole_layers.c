@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -14,6 +16,8 @@
 #include "graph/builder.h"
 #include "sim/simulate.h"
 #include "situ/instance.h"
+#include "solve/common/solver.h"
+#include "solve/stream/sequence.h"
 
 static double times_as_fast_as_one_device(const char *model, const char *platform) {
   situ_instance_options o = {.size = sizeof(situ_instance_options),
@@ -113,10 +117,52 @@ static void intervals_of_whole_layers_are_the_best_of_all(void **state) {
   }
 }
 
+static int32_t device_of_people(const char *name, int32_t n_layers) {
+  const char *layer = strstr(name, "layer");
+  bool before = strstr(name, "coder.embedding") || strstr(name, "encoder.stack") || strstr(name, "attention");
+  return 1 + (layer ? atoi(layer + strlen("layer")) : before ? 0 : n_layers - 1);
+}
+
+/* Wu et al., 2016, section 3.3: a layer of the encoder and of the decoder on each GPU, attention with the first layer
+ * of the decoder, the softmax on the last. */
+static int64_t value_of_people(const situ_problem *p, int32_t n_layers) {
+  arena *a = arena_new();
+  int32_t *device = ARENA_NEW(a, int32_t, p->n_operators), *order = ARENA_NEW(a, int32_t, p->n_operators);
+  simulator *s = simulator_new(p, a);
+  for (int32_t v = 0; v < p->n_operators; v++) device[v] = device_of_people(p->graph->name[v], n_layers);
+  assert_true(solve_allows(p, device));
+  assert_true(sequence_find(order, s, p, device, a));
+  simulation found = simulator_run(s, &(placement){.device = device, .order = order}, true);
+  assert_int_equal(found.excess_bytes, 0);
+  arena_free(a);
+  return found.value_ns;
+}
+
+static void auto_is_never_behind_the_layout_of_people_on_a_large_network(void **state) {
+  (void)state;
+  situ_instance_options o = {.size = sizeof(situ_instance_options),
+                             .model = "builtin:gnmt?layers=4&batch=64&steps=40",
+                             .platform = "cpu+4*p100-16g",
+                             .unused = (const char *const[]){"cpu"},
+                             .n_unused = 1,
+                             .read = &(situ_read_options){.size = sizeof(situ_read_options), .training = true}};
+  situ_solve_options solve = {.size = sizeof(situ_solve_options), .max_steps = 100, .no_bounds = true};
+  situ_instance *instance;
+  situ_plan *plan;
+  situ_error error;
+  if (situ_place(&plan, &instance, &o, &solve, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  const situ_problem *p = situ_instance_problem(instance);
+  assert_true(solve_is_large(p));
+  assert_true(situ_plan_value_ns(plan) <= value_of_people(p, 4));
+  situ_plan_free(plan);
+  situ_instance_free(instance);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_layers_of_a_recurrent_network_flow_through_the_devices),
       cmocka_unit_test(intervals_of_whole_layers_are_the_best_of_all),
+      cmocka_unit_test(auto_is_never_behind_the_layout_of_people_on_a_large_network),
       cmocka_unit_test(encoder_and_decoder_both_have_all_devices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,26 @@
+/* solve/stream/coarse_units.h - larger units than the problem's, for searches of large stream problems.
+ *
+ * Source: the heavy-edge first-choice clustering of multilevel partitioners (Karypis, Kumar, "Multilevel k-way
+ * hypergraph partitioning", DAC 1999), on operators and tensors: a unit joins the neighbour to which the dearest
+ * transfers for its work tie it. The graph stays as it is: a plan of the coarse units is a plan of the problem. */
+#ifndef SITU_SOLVE_STREAM_COARSE_UNITS_H
+#define SITU_SOLVE_STREAM_COARSE_UNITS_H
+
+#include "problem/problem.h"
+#include "solve/stream/rank.h"
+
+typedef struct coarse_rules {
+  double most_work_ns; /* of a joined unit, mean times */
+  int64_t most_bytes;  /* of its weights and outputs */
+} coarse_rules;
+
+/* Joins units of `fine` (unions of units of p) that all classes of devices treat alike; those with pins stay as they
+ * are. O(V + E), sorting aside. False without memory. */
+bool coarse_units_find(unit_list *out, const situ_problem *p, const unit_list *fine, const rank_costs *costs,
+                       const coarse_rules *rules, arena *a);
+
+/* Puts each unit where most of its work is, as far as that is allowed; else where its first operator is. */
+void coarse_units_gather(int32_t *device, const situ_problem *p, const unit_list *units, const rank_costs *costs,
+                         double *scratch /* [device] */);
+
+#endif

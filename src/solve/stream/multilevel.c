@@ -1,0 +1,109 @@
+/* Multilevel search of large streams: units that exchange much are joined, level by level, until few are left; a search
+ * moves the coarsest units first, then those of each finer level from what came of the one before (Hendrickson, Leland,
+ * "A multilevel algorithm for partitioning graphs", 1995; Karypis, Kumar, 1998). Only units are coarse, not the graph:
+ * every trial is a run of the problem itself, with its memory, links and order, so a plan of any level is a plan of
+ * the problem. docs/theory/heuristics/multilevel.md. */
+#include "base/checked.h"
+#include "base/fail.h"
+#include "solve/stream/coarse_units.h"
+#include "solve/stream/present.h"
+#include "solve/stream/sequence.h"
+
+enum { FEWEST = 32, FACTOR = 4, MOST_LEVELS = 6, PER_DEVICE = 16, SLACK = 2 };
+
+typedef struct multilevel {
+  solve_run *run;
+  rank_costs costs;
+  unit_list level[MOST_LEVELS + 1]; /* from the problem's units to the coarsest */
+  int32_t n_levels;
+  double *scratch;
+} multilevel;
+
+/* The smallest memory with a limit. */
+static int64_t least_room(const situ_problem *p) {
+  int64_t room = SITU_UNLIMITED_BYTES;
+  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, p->platform->memory_bytes[m]);
+  return room;
+}
+
+/* Levels of FEWEST, FACTOR * FEWEST, ... units, the coarsest found last; those between are joined but not searched. */
+static bool find_levels(multilevel *x) {
+  const situ_problem *p = x->run->problem;
+  arena *a = x->run->arena;
+  double work_ns = 0;
+  unit_list now = p->units;
+  for (int32_t v = 0; v < p->n_operators; v++) work_ns += x->costs.work[v];
+  int32_t wanted = FEWEST;
+  for (int32_t k = 1; k < MOST_LEVELS; k++) wanted *= FACTOR;
+  for (int32_t rounds = 0; wanted >= FEWEST && rounds < 64; rounds++) {
+    if (now.n <= wanted * SLACK) {
+      if (now.n < p->units.n && x->n_levels < MOST_LEVELS) x->level[x->n_levels++] = now;
+      wanted /= FACTOR;
+      continue;
+    }
+    coarse_rules rules = {.most_work_ns = work_ns / wanted, .most_bytes = least_room(p) / PER_DEVICE};
+    unit_list next;
+    if (!coarse_units_find(&next, p, &now, &x->costs, &rules, a)) return false;
+    if (next.n > now.n / 20 * 19) wanted /= FACTOR; /* little joins under these limits */
+    now = next;
+  }
+  return true;
+}
+
+/* Searches among the units of one level, from the best plan put where most of each unit is. */
+static situ_status search_level(multilevel *x, const unit_list *units, double share) {
+  solve_run *parent = x->run;
+  situ_problem view = *parent->problem;
+  view.units = *units;
+  solve_run run = *parent;
+  incumbent found;
+  run.problem = &view;
+  run.incumbent = &found;
+  run.simulator = simulator_new(&view, parent->arena);
+  placement start;
+  if (!run.simulator || !incumbent_init(&found, &view, parent->arena) || !present_room(&start, parent))
+    return fail_no_memory(parent->error);
+  situ_status status = SITU_STATUS_OK;
+  found.lower_bound_ns = parent->incumbent->lower_bound_ns;
+  if (parent->incumbent->best.device) {
+    present_copy(&start, &parent->incumbent->best, view.n_operators);
+    coarse_units_gather(start.device, &view, units, &x->costs, x->scratch);
+    solve_offer(&run, &start);
+    if (!sequence_find(start.order, run.simulator, &view, start.device, parent->arena))
+      status = fail_no_memory(parent->error);
+    else
+      solve_offer(&run, &start);
+  }
+  run.rounds = NULL;
+  if (status == SITU_STATUS_OK) status = solver_run(&tabu_solver, &run, share, 0);
+  if (found.value_ns < parent->incumbent->value_ns) solve_offer(parent, &found.best);
+  incumbent_free(&found);
+  return status;
+}
+
+static situ_status multilevel_solve(solve_run *run) {
+  const situ_problem *p = run->problem;
+  multilevel x = {.run = run, .scratch = ARENA_NEW(run->arena, double, p->n_devices)};
+  if (!x.scratch || !rank_costs_find(&x.costs, run->arena, p, RANK_MEAN) || !find_levels(&x))
+    return fail_no_memory(run->error);
+  for (int32_t k = x.n_levels - 1; k >= 0 && !solve_done(run); k--) {
+    arena_mark mark = arena_get_mark(run->arena);
+    situ_status status = search_level(&x, &x.level[k], 1.0 / (k + 1));
+    arena_release(run->arena, mark);
+    TRY(status);
+  }
+  return SITU_STATUS_OK;
+}
+
+static bool multilevel_serves(const situ_problem *p) { return solve_is_large(p) && p->n_devices > 1; }
+
+const solver multilevel_solver = {
+    .name = "multilevel",
+    .title = "coarse units first, then finer ones, each level by tabu search",
+    .source = "Hendrickson, Leland, 1995; Karypis, Kumar, 1998",
+    .models = MODEL_STREAM,
+    .anytime = true,
+    .serves = multilevel_serves,
+    .starts = {{&heft_solver, 0.3}, {&single_solver, 1}},
+    .solve = multilevel_solve,
+};
