@@ -621,6 +621,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_run_plan": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_measure_options),
         POINTER(situ_error)]),
     "situ_run_predicted_ns": (c_int64, [c_void_p]),
+    "situ_run_rank": (c_int32, [c_void_p]),
     "situ_schedule_name": (c_char_p, [c_int]),
     "situ_simulate": (c_int, [POINTER(c_void_p), c_void_p, POINTER(c_int32), POINTER(c_int32), POINTER(situ_error)]),
     "situ_size": (c_int, [POINTER(c_void_p), POINTER(situ_instance_options), POINTER(situ_size_options),
