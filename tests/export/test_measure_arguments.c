@@ -56,6 +56,7 @@ static void measuring_needs_its_nouns(void **state) {
   REFUSED_OUT(text, situ_report_run_json(&text, NULL, problem, error));
   situ_profile_free(NULL);
   situ_run_free(NULL);
+  assert_int_equal(situ_run_rank(NULL), 0);
   assert_int_equal(situ_profile_whole_ns(NULL), 0);
   assert_int_equal(situ_profile_half_ns(NULL), 0);
   assert_int_equal(situ_profile_time_ns(NULL, 0), 0);
