@@ -98,10 +98,14 @@ static situ_status feed(executor *x, situ_error *error) {
 
 /* ---- workers and sessions ---- */
 
+static const executor_lane *lane_of(const executor *x, int32_t device) {
+  return x->options.lanes ? &x->options.lanes[device] : &x->options.lane;
+}
+
 static situ_status start_workers(executor *x, situ_error *error) {
   const onnx_parts *p = x->parts;
-  int32_t n_cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN), threads = x->options.threads;
-  int32_t n_used = 0;
+  int32_t n_cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN), n_used = 0, core = 0;
+  int64_t n_threads = 0;
   for (int32_t k = 0; k < p->n_parts; k++) {
     int32_t w = 0;
     while (w < n_used && x->devices[w] != p->parts[k].device) w++;
@@ -111,11 +115,14 @@ static situ_status start_workers(executor *x, situ_error *error) {
   }
   engine_context context = {
       .library = x->options.library, .shared = x->shared, .shared_bytes = (size_t)x->shared_bytes};
+  for (int32_t w = 0; w < n_used; w++) n_threads += lane_of(x, x->devices[w])->threads;
   for (int32_t w = 0; w < n_used; w++) {
     char name[96];
     const char *device = x->options.names ? x->options.names[x->devices[w]] : "the whole model";
     snprintf(name, sizeof name, "%s on %.60s", x->options.engine->name, device);
-    x->cores[w] = (int64_t)n_used * threads <= n_cores ? w * threads : -1;
+    int32_t threads = lane_of(x, x->devices[w])->threads;
+    x->cores[w] = n_threads <= n_cores ? core : -1;
+    core += threads;
     worker_options o = {.name = name, .core = x->cores[w], .n_cores = threads};
     json_value *answer = NULL;
     TRY(engine_start(&x->workers[w], x->options.engine, &context, &o, error));
@@ -130,13 +137,15 @@ static situ_status start_workers(executor *x, situ_error *error) {
 
 static situ_status open_part(executor *x, int32_t k, situ_error *error) {
   char path[320], prefix[320];
+  const executor_lane *lane = lane_of(x, x->parts->parts[k].device);
   json_value *request = json_new_object(), *answer = NULL;
   snprintf(path, sizeof path, "%s/part%d.onnx", x->folder, (int)k);
   snprintf(prefix, sizeof prefix, "%s/profile", x->folder);
   bool ok = request && json_set(request, "path", json_new_text(path)) &&
             json_set(request, "level", json_new_whole(x->options.level)) &&
-            json_set(request, "threads", json_new_whole(x->options.threads));
-  if (ok && x->options.device) ok = json_set(request, "device", json_new_text(x->options.device));
+            json_set(request, "threads", json_new_whole(lane->threads)) &&
+            json_set(request, "slower", json_new_whole(lane->slower));
+  if (ok && lane->device) ok = json_set(request, "device", json_new_text(lane->device));
   if (ok && x->options.profile) ok = json_set(request, "profile", json_new_text(prefix));
   if (!ok) {
     json_free(request);

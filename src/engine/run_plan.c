@@ -127,7 +127,7 @@ static situ_status measure_latency(running *r) {
   if (!ARENA_ARRAYS(run->arena, ARRAY(latency_ns, most), ARRAY(whole_ns, most), ARRAY(r->values_ns, most),
                     ARRAY(r->times, (int64_t)most * r->parts->n_parts)))
     return fail_no_memory(r->error);
-  bool apart = r->m.options.threads > 1;
+  bool apart = r->m.options.threads > 1 || r->m.options.map;
   if (apart) {
     TRY(run_all(r, true, false, whole_ns, latency_ns));
     run->whole_ns = median_of(whole_ns, r->n_items, &run->whole_half_ns);
@@ -190,6 +190,7 @@ static situ_status start_executors(running *r, const char **names) {
   TRY(plan_parts_find(&r->parts, r->file, r->problem->graph, r->plan, r->error));
   TRY(executor_start(&r->whole, r->whole_parts, &m->executor, r->error));
   m->executor.names = names;
+  TRY(measure_lanes(&m->executor, m, r->problem->platform, r->run->arena, r->error));
   if (r->run->pipeline) {
     int64_t copies = (int64_t)m->options.queue * r->parts->n_parts;
     m->executor.n_copies = (int32_t)min64(copies, MOST_COPIES);
