@@ -89,6 +89,14 @@ def test_a_profile_sums_to_the_whole_and_is_read_as_costs():
     assert abs(placed["best_single_ns"] - found["measured_ns"]) <= found["operators"]
 
 
+def test_a_table_has_all_times_also_of_shapes_beside_what_is_fused():
+    engine()
+    found = situ_json("profile", need("data/onnx/gpt2_past.onnx"), "--items", "3", "-o", "costs.json")
+    table = json.loads(pathlib.Path("costs.json").read_text())
+    total = sum(t["cpu"] for t in (*table["operators"].values(), *(group["times"] for group in table["groups"])))
+    assert abs(total - found["measured_ns"]) <= found["operators"], (total, found["measured_ns"])
+
+
 def test_a_profile_of_elsewhere_needs_no_engine():
     """The sum over all operators is that of all kernels of the second run; the first one warms up. Within loops the
     kernels of bodies lie in the time of the loop's own kernel, which comes after them."""
