@@ -53,7 +53,7 @@ typedef struct arguments {
   situ_measure_options measure;
   situ_size_options size;
   int32_t n_measured;
-  const char *device_class, *profile_from;
+  const char *device_class, *profile_from, *measured_plan;
   bool bare, forward;
   const char *platforms[MAX_PLATFORMS];
   int n_platforms;
@@ -96,6 +96,9 @@ typedef struct option {
   double most;
   const char *family; /* a table of the library whose names complete the value, "file", or NULL */
 } option;
+
+/* Where a row puts what it read. */
+#define AT(field) offsetof(arguments, field)
 
 typedef struct option_group {
   const char *title;
@@ -146,8 +149,8 @@ int command_unknown(const char *word);
 
 extern const option_group model_options, problem_options, solve_options, fewer_options, fix_options, start_options,
     judged_options, proof_options, explain_options, page_options, report_outputs, plan_outputs, costs_outputs,
-    trace_outputs, front_options, size_options, fit_options, learn_options, measure_options, race_options,
-    profile_inputs, profile_outputs, common_options, help_options;
+    trace_outputs, front_options, size_options, fit_options, learn_options, measure_options, map_options, race_options,
+    trial_options, profile_inputs, profile_outputs, common_options, help_options;
 
 /* Everything at its default. */
 void arguments_init(arguments *a);

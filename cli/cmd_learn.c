@@ -4,9 +4,9 @@
 
 #include "cli.h"
 
-static const option_group *const groups[] = {&model_options, &learn_options, &common_options, NULL};
+static const option_group *const groups[] = {&model_options, &learn_options, &trial_options, &common_options, NULL};
 
-enum { DEFAULT_STEPS = 1000 };
+enum { DEFAULT_STEPS = 1000, DEFAULT_MEASUREMENTS = 500 };
 
 /* The problems of a training run, models times platforms, and what is told while it goes on. */
 typedef struct school {
@@ -88,6 +88,51 @@ static int show(const school *s, const situ_learn_report *learned) {
   return code;
 }
 
+static bool measures(const arguments *a) {
+  return a->measure.engine || a->measure.replay || a->measure.log || a->measure.map || a->measured_plan ||
+         a->n_measured;
+}
+
+static bool stop_measuring(void *context, const char *phase, int32_t done, int32_t total) {
+  (void)context, (void)phase, (void)done, (void)total;
+  return interrupted();
+}
+
+/* What was measured, after the table of the training; the plan is written before. */
+static int show_trials(const school *s, const situ_learn_report *learned, const situ_trials_report *trials,
+                       const situ_plan *plan) {
+  const arguments *a = s->args;
+  FILE *to = people(a);
+  report r = {0};
+  situ_report_options look = report_options(to);
+  if (a->measured_plan && situ_plan_write(plan, s->instances[0], a->measured_plan, &r.error) != SITU_STATUS_OK)
+    return fail_writing(&r.error);
+  s->rows[0].best_ns = trials->best_ns;
+  int code = show(s, learned);
+  if (code == EXIT_OK)
+    code = print_report(to, &r, situ_report_trials(&r.text, trials, s->problems[0], &look, &r.error));
+  if (code == EXIT_OK && a->json)
+    code = print_report(stdout, &r, situ_report_trials_json(&r.text, trials, s->problems[0], &r.error));
+  return code;
+}
+
+static int train_measured(school *s, arguments *a) {
+  situ_error error = {0};
+  situ_learn_report learned = SITU_LEARN_REPORT_INIT;
+  situ_trials_report trials = SITU_TRIALS_REPORT_INIT;
+  situ_plan *plan = NULL;
+  a->measure.progress = stop_measuring;
+  situ_status status = open_all(s, a, &error);
+  interrupt_catch();
+  if (status == SITU_STATUS_OK)
+    status = situ_learn_measured(&learned, &trials, &plan, a->operands[0], s->instances[0], &a->learn,
+                                 a->n_measured ? a->n_measured : DEFAULT_MEASUREMENTS, &a->measure, &error);
+  if (s->shown) fputs("\r\033[K", stderr);
+  int code = status == SITU_STATUS_OK ? show_trials(s, &learned, &trials, plan) : fail_reading(&error);
+  situ_plan_free(plan);
+  return code;
+}
+
 static int train(school *s, arguments *a) {
   situ_error error = {0};
   situ_learn_report learned = SITU_LEARN_REPORT_INIT;
@@ -109,6 +154,8 @@ static int run(arguments *a) {
   if (a->bare && (!a->learn.from || a->n_operands > 1))
     return fail_usage("--bare takes the policy of --from, and no model");
   if (!a->bare && a->n_operands < 2) return fail_usage("learn needs a MODEL to train on");
+  if (measures(a) && (a->bare || a->learn.resume || a->n_operands > 2 || a->n_platforms > 1 || n_forms(a) > 1))
+    return fail_usage("measured training takes one model on one platform, from its beginning");
   situ_error error = {0};
   if (situ_text_probe(a->out, &error) != SITU_STATUS_OK) return fail_writing(&error);
   a->learn.out = a->out;
@@ -122,7 +169,7 @@ static int run(arguments *a) {
   s.sums = calloc((size_t)most, sizeof *s.sums);
   s.counts = calloc((size_t)most, sizeof *s.counts);
   bool room = s.instances && s.problems && s.rows && s.sums && s.counts;
-  int code = room ? train(&s, a) : EXIT_LIMIT;
+  int code = !room ? EXIT_LIMIT : measures(a) ? train_measured(&s, a) : train(&s, a);
   for (int32_t k = 0; room && k < s.n; k++) situ_instance_free(s.instances[k]);
   free(s.instances);
   free(s.problems);
@@ -141,13 +188,16 @@ const command learn_command = {
         "to POLICY, for situ place --solver LEARNER --policy POLICY. Rewards are -sqrt(time / time of the best single "
         "device). With the same seed the file is the same, byte for byte. Ctrl-C, SIGTERM or SIGHUP writes the policy "
         "so "
-        "far; --resume continues it. With --json stdout is a log, one line for each step and one at the end.",
+        "far; --resume continues it. With --engine rewards are measured: training ends after --measurements, then the "
+        "best placements and the best single device race, and --plan gets the winner. With --json stdout is a log, one "
+        "line for each step and one at the end.",
     .examples =
         "situ learn gdp 'builtin:layered?operators=40' --steps 9 -o one.policy\n"
         "situ learn gdp builtin:resnet50 --from one.policy --steps 9 -o two.policy\n"
         "situ learn gdp --bare --from two.policy -o small.policy\n"
         "situ place builtin:resnet50 --solver gdp --policy small.policy\n"
-        "situ learn hsdag builtin:vgg16 --variant levels=2 --steps 3 -o h.policy\n",
+        "situ learn hsdag builtin:vgg16 --variant levels=2 --steps 3 -o h.policy\n"
+        "situ learn hsdag model.onnx --engine onnxruntime --measurements 9 -o m.policy\n",
     .operand = "model",
     .least_operands = 1,
     .most_operands = MAX_OPERANDS,

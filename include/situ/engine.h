@@ -8,6 +8,7 @@
 #define SITU_ENGINE_H
 
 #include "situ/instance.h"
+#include "situ/learn.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,7 +55,11 @@ typedef struct situ_measure_options {
   int32_t warm_up; /* inputs before that; 0: 3 */
   const char *log, *replay; /* races: the file to write measurements to; the one to take them from, instead of an
                                engine. Either may be NULL */
-  int32_t queue;            /* pipelines: inputs under way for each part; 0: 2 */
+  /* Devices of the platform as threads and devices of the engine, "cpu0=2,gpu0=1@GPU"; "cpu1=1/3" is made 3 times
+   * slower by waiting, so that devices can be unlike on one machine. Those that are not named have `threads` and
+   * `device`. May be NULL. Profiles do not read it. */
+  const char *map;
+  int32_t queue; /* pipelines: inputs under way for each part; 0: 2 */
   int32_t reserved;
 } situ_measure_options;
 #define SITU_MEASURE_OPTIONS_INIT SITU_SIZED(situ_measure_options)
@@ -117,6 +122,29 @@ SITU_API int32_t situ_race_n_plans(const situ_race *race);
 SITU_API int32_t situ_race_winner(const situ_race *race);
 /* The median of plan `plan`; SITU_NEVER_NS where it was not measured. */
 SITU_API int64_t situ_race_measured_ns(const situ_race *race, int32_t plan);
+
+/* What was measured while a policy learned. */
+typedef struct situ_trials_report {
+  size_t size;
+  int32_t measured; /* distinct placements, those of one device each included */
+  int32_t again;    /* trials of a placement that was measured before */
+  int32_t refused;  /* by the engine */
+  int32_t single_device;
+  int64_t single_ns, best_ns; /* the best single device and the best placement: medians of the last race */
+  char engine[128];
+} situ_trials_report;
+#define SITU_TRIALS_REPORT_INIT SITU_SIZED(situ_trials_report)
+/* situ_learn on one instance of an ONNX model, with times that an engine measures in place of the simulator's, as HSDAG
+ * (Duan et al. 2024) is rewarded. Training ends after n_measured distinct placements (or options->steps, or once as
+ * many trials in a row were known); then the best few and the best single device race, and *plan, which the caller
+ * frees, is the winner: never one that measured worse than the best single device. measure->items are the rounds of a
+ * trial, 7 by default; `log` gets all times, from which `replay` repeats the training to the same bits. A trial has the
+ * median of its times by those of the best single device in turn; one that loses every round to the best is ended
+ * after 3. Failures of the engine end the training with the status ENGINE; the log is written all the same. */
+SITU_API situ_status situ_learn_measured(situ_learn_report *out, situ_trials_report *told, situ_plan **plan,
+                                         const char *learner, const situ_instance *instance,
+                                         const situ_learn_options *options, int32_t n_measured,
+                                         const situ_measure_options *measure, situ_error *error);
 
 #ifdef __cplusplus
 }

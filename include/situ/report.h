@@ -146,6 +146,12 @@ SITU_API situ_status situ_report_learn_step_json(char **out, const situ_learn_pr
 SITU_API situ_status situ_report_profile(char **out, const situ_profile *profile, const situ_report_options *options,
                                          situ_error *error);
 SITU_API situ_status situ_report_profile_json(char **out, const situ_profile *profile, situ_error *error);
+/* What was measured while a policy learned on this problem. */
+SITU_API situ_status situ_report_trials(char **out, const situ_trials_report *trials, const situ_problem *problem,
+                                        const situ_report_options *options, situ_error *error);
+SITU_API situ_status situ_report_trials_json(char **out, const situ_trials_report *trials, const situ_problem *problem,
+                                             situ_error *error);
+
 /* Plans that were measured beside each other: one row for each; the JSON is the log of the race. */
 SITU_API situ_status situ_report_race(char **out, const situ_race *race, const situ_report_options *options,
                                       situ_error *error);

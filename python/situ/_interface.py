@@ -121,6 +121,11 @@ class situ_engine_info(Structure):
                 c_char * 512), ("providers", c_char * 512), ("missing", c_char * 1024)]
 
 
+class situ_trials_report(Structure):
+    _fields_ = [("size", c_size_t), ("measured", c_int32), ("again", c_int32), ("refused", c_int32), ("single_device",
+                c_int32), ("single_ns", c_int64), ("best_ns", c_int64), ("engine", c_char * 128)]
+
+
 class situ_error(Structure):
     _fields_ = [("status", c_int), ("where", c_char * 256), ("text", c_char * 512)]
 
@@ -322,8 +327,8 @@ class situ_measure_options(Structure):
     _fields_ = [("size", c_size_t), ("engine", c_char_p), ("library", c_char_p), ("device", c_char_p), ("read",
                 POINTER(situ_read_options)), ("time_limit_s", c_double), ("progress", situ_measure_callback),
                 ("context", c_void_p), ("seed", c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32),
-                ("warm_up", c_int32), ("log", c_char_p), ("replay", c_char_p), ("queue", c_int32), ("reserved",
-                c_int32)]
+                ("warm_up", c_int32), ("log", c_char_p), ("replay", c_char_p), ("map", c_char_p), ("queue", c_int32),
+                ("reserved", c_int32)]
 
 
 class situ_instance_options(Structure):
@@ -442,6 +447,9 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_instance_problem": (c_void_p, [c_void_p]),
     "situ_learn": (c_int, [POINTER(situ_learn_report), POINTER(c_int64), c_char_p, POINTER(c_void_p), c_int32,
         POINTER(situ_learn_options), POINTER(situ_error)]),
+    "situ_learn_measured": (c_int, [POINTER(situ_learn_report), POINTER(situ_trials_report), POINTER(c_void_p),
+        c_char_p, c_void_p, POINTER(situ_learn_options), c_int32, POINTER(situ_measure_options),
+        POINTER(situ_error)]),
     "situ_learner_at": (c_bool, [c_int32, POINTER(situ_learner_info)]),
     "situ_learner_count": (c_int32, []),
     "situ_limit_name": (c_char_p, [c_int]),
@@ -613,6 +621,10 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_report_run_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),
     "situ_report_size": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_report_options), POINTER(situ_error)]),
     "situ_report_size_json": (c_int, [POINTER(c_void_p), c_void_p, POINTER(situ_error)]),
+    "situ_report_trials": (c_int, [POINTER(c_void_p), POINTER(situ_trials_report), c_void_p,
+        POINTER(situ_report_options), POINTER(situ_error)]),
+    "situ_report_trials_json": (c_int, [POINTER(c_void_p), POINTER(situ_trials_report), c_void_p,
+        POINTER(situ_error)]),
     "situ_report_verdict": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_report_options),
         POINTER(situ_error)]),
     "situ_report_verdict_json": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, c_void_p, POINTER(situ_error)]),

@@ -19,7 +19,7 @@ typedef struct engine_context {
 /* The calls that a worker answers (engine/serve.c):
  *
  *   hello   {}                                          -> {version, providers: [text]}
- *   open    {path, device, level, threads, profile: prefix} -> {session}
+ *   open    {path, device, level, threads, slower, profile: prefix} -> {session}
  *   bind    {session, free, inputs: [{name, type, dims, at, bytes}], outputs: [{name}]}
  *                                                       -> {binding, outputs: [{type, dims, at, bytes}]}
  *   end_profile {session}                               -> {path, n_first}

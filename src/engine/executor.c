@@ -102,6 +102,10 @@ static situ_status feed(executor *x, situ_error *error) {
 
 /* ---- workers and sessions ---- */
 
+static const executor_lane *lane_of(const executor *x, int32_t device) {
+  return x->options.lanes ? &x->options.lanes[device] : &x->options.lane;
+}
+
 /* The worker of each own part: one for each device. Returns how many there are. */
 static int32_t number_workers(executor *x) {
   const onnx_parts *p = x->parts;
@@ -119,16 +123,27 @@ static int32_t number_workers(executor *x) {
   return n_used;
 }
 
+/* Each worker gets cores of its own for its threads, or none does. */
+static void take_cores(executor *x, int32_t n_used) {
+  core_set left = x->options.cores;
+  bool enough = true;
+  for (int32_t w = 0; w < n_used; w++) {
+    cores_take(&left, &x->cores[w], 1, lane_of(x, x->devices[w])->threads);
+    enough = enough && x->cores[w] >= 0;
+  }
+  for (int32_t w = 0; w < n_used && !enough; w++) x->cores[w] = -1;
+}
+
 static situ_status start_workers(executor *x, situ_error *error) {
-  int32_t threads = x->options.threads, n_used = number_workers(x);
-  core_set cores = x->options.cores;
-  cores_take(&cores, x->cores, n_used, threads);
+  int32_t n_used = number_workers(x);
+  take_cores(x, n_used);
   engine_context context = {
       .library = x->options.library, .shared = x->shared, .shared_bytes = (size_t)x->shared_bytes};
   for (int32_t w = 0; w < n_used; w++) {
     char name[96];
     const char *device = x->options.names ? x->options.names[x->devices[w]] : "the whole model";
     snprintf(name, sizeof name, "%s on %.60s", x->options.engine->name, device);
+    int32_t threads = lane_of(x, x->devices[w])->threads;
     worker_options o = {.name = name, .core = x->cores[w], .n_cores = threads};
     json_value *answer = NULL;
     TRY(engine_start(&x->workers[w], x->options.engine, &context, &o, error));
@@ -143,13 +158,15 @@ static situ_status start_workers(executor *x, situ_error *error) {
 
 static situ_status open_part(executor *x, int32_t k, situ_error *error) {
   char path[320], prefix[320];
+  const executor_lane *lane = lane_of(x, x->parts->parts[k].device);
   json_value *request = json_new_object(), *answer = NULL;
   snprintf(path, sizeof path, "%s/part%d.onnx", x->folder, (int)k);
   snprintf(prefix, sizeof prefix, "%s/profile", x->folder);
   bool ok = request && json_set(request, "path", json_new_text(path)) &&
             json_set(request, "level", json_new_whole(x->options.level)) &&
-            json_set(request, "threads", json_new_whole(x->options.threads));
-  if (ok && x->options.device) ok = json_set(request, "device", json_new_text(x->options.device));
+            json_set(request, "threads", json_new_whole(lane->threads)) &&
+            json_set(request, "slower", json_new_whole(lane->slower));
+  if (ok && lane->device) ok = json_set(request, "device", json_new_text(lane->device));
   if (ok && x->options.profile) ok = json_set(request, "profile", json_new_text(prefix));
   if (!ok) {
     json_free(request);

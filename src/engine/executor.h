@@ -16,12 +16,20 @@ typedef struct tensor_place {
   onnx_port port;    /* with all dimensions known */
 } tensor_place;
 
+/* What a device of the plan is on the engine. */
+typedef struct executor_lane {
+  int32_t threads;    /* each on a core of its own where the machine has as many as all lanes together need */
+  int32_t slower;     /* how many times slower than it is, by waiting after each run; 0 means 1 */
+  const char *device; /* of the engine, NULL: its CPU */
+} executor_lane;
+
 typedef struct executor_options {
   const engine *engine;
-  const char *library, *device;  /* device: of the engine, NULL: its CPU */
+  const char *library;
+  executor_lane lane;            /* of every device, unless lanes are given */
+  const executor_lane *lanes;    /* [device]; may be NULL */
   const situ_read_options *read; /* sizes of dynamic dimensions; may be NULL */
   const char *const *names;      /* [device] for messages; NULL: "whole" */
-  int32_t threads;               /* of each worker, each on a core of its own where the machine has as many */
   int32_t level;                 /* of graph optimisation */
   int32_t n_copies;              /* sets of tensors: inputs that may be under way at once */
   uint64_t seed;                 /* of the inputs */

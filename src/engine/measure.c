@@ -1,9 +1,13 @@
 #include "engine/measure.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/arguments.h"
 #include "base/clock.h"
+#include "base/hash.h"
+#include "platform/platform.h"
 
 static bool tell(void *context) {
   measuring *m = context;
@@ -36,8 +40,7 @@ situ_status measure_begin(measuring *m, const situ_measure_options *given, arena
   const situ_measure_options *o = &m->options;
   m->arena = a;
   m->executor = (executor_options){.read = &m->read,
-                                   .device = o->device,
-                                   .threads = o->threads,
+                                   .lane = {.threads = o->threads, .device = o->device},
                                    .level = levels[o->level],
                                    .n_copies = 1,
                                    .cores = cores_allowed(),
@@ -45,6 +48,53 @@ situ_status measure_begin(measuring *m, const situ_measure_options *given, arena
                                    .wait = {.limit_s = o->time_limit_s, .stop = tell, .context = m}};
   TRY(engine_find(&m->executor.engine, o->engine, error));
   return engine_locate(&m->executor.library, m->executor.engine, o->library, a, error);
+}
+
+/* One NAME=THREADS[/SLOWER][@DEVICE] of a map, which ends at `end`. */
+static situ_status take_lane(executor_lane *lanes, const char *at, const char *end, const situ_platform *p, arena *a,
+                             situ_error *error) {
+  enum { MOST = 1024 };
+  const char *equals = memchr(at, '=', (size_t)(end - at));
+  char *rest = NULL;
+  long threads = equals ? strtol(equals + 1, &rest, 10) : 0, slower = 1;
+  if (rest && *rest == '/') slower = strtol(rest + 1, &rest, 10);
+  if (threads < 1 || threads > MOST || slower < 1 || slower > MOST || (rest != end && *rest != '@'))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, "map",
+                     "must be NAME=THREADS[/SLOWER][@DEVICE],..., not \"%.60s\"", at);
+  int32_t d = 0;
+  size_t n = (size_t)(equals - at);
+  while (d < p->n_devices && (strncmp(p->devices[d].name, at, n) != 0 || p->devices[d].name[n])) d++;
+  if (d == p->n_devices)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, "map", "names \"%.*s\", which is no device of the platform",
+                     (int)n, at);
+  lanes[d].threads = (int32_t)threads;
+  lanes[d].slower = (int32_t)slower;
+  if (rest == end) return SITU_STATUS_OK;
+  char *device = ARENA_ZERO(a, char, end - rest);
+  if (!device) return fail_no_memory(error);
+  memcpy(device, rest + 1, (size_t)(end - rest) - 1);
+  lanes[d].device = device;
+  return SITU_STATUS_OK;
+}
+
+situ_status measure_lanes(executor_options *x, const measuring *m, const situ_platform *p, arena *a,
+                          situ_error *error) {
+  executor_lane *lanes = ARENA_NEW(a, executor_lane, p->n_devices);
+  if (!lanes) return fail_no_memory(error);
+  for (int32_t d = 0; d < p->n_devices; d++) lanes[d] = m->executor.lane;
+  for (const char *at = m->options.map; at && *at;) {
+    const char *end = at + strcspn(at, ",");
+    TRY(take_lane(lanes, at, end, p, a, error));
+    at = *end ? end + 1 : end;
+  }
+  x->lanes = lanes;
+  return SITU_STATUS_OK;
+}
+
+uint64_t measure_hash(const int32_t *device, const int32_t *order, int32_t n_operators) {
+  size_t bytes = (size_t)n_operators * sizeof(int32_t);
+  uint64_t hash = hash_bytes(device, bytes, 1);
+  return order ? hash_bytes(order, bytes, hash) : hash;
 }
 
 bool measure_is_late(const measuring *m) {

@@ -24,6 +24,11 @@ typedef struct measuring {
 situ_status measure_begin(measuring *m, const situ_measure_options *given, arena *a, situ_error *error);
 /* The options alone, where no engine is needed. */
 situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error);
+/* Gives every device of a platform its lane, as options->map says. In the arena. */
+situ_status measure_lanes(executor_options *x, const measuring *m, const situ_platform *platform, arena *a,
+                          situ_error *error);
+/* What tells placements apart: where operators run, and in which order (NULL: none). */
+uint64_t measure_hash(const int32_t *device, const int32_t *order, int32_t n_operators);
 /* Whether the time limit is over. */
 bool measure_is_late(const measuring *m);
 /* The version of the engine, asked of a worker. */

@@ -104,6 +104,11 @@ static situ_status take_times(situ_profile *p, node_times *times, const onnx_par
     p->spread[v] = times->spread[node];
     p->n_timed += times->seen[node];
   }
+  for (int32_t v = 0; v < g->n_operators; v++) { /* shapes that run beside an operator without a kernel of its own */
+    if (p->kernel[v] == v) continue;
+    p->time_ns[p->kernel[v]] = sat_add(p->time_ns[p->kernel[v]], p->time_ns[v]);
+    p->time_ns[v] = 0;
+  }
   return SITU_STATUS_OK;
 }
 

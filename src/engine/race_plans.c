@@ -5,7 +5,6 @@
 
 #include "base/arguments.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json.h"
 #include "engine/measure.h"
 #include "split/plan_parts.h"
@@ -23,13 +22,6 @@ typedef struct racing {
   const json_value *log; /* rounds that were measured; NULL: measure */
   int32_t *n_read;       /* [plan] of the log */
 } racing;
-
-/* What tells plans apart: where operators run, and in which order. */
-static uint64_t plan_hash(const situ_plan *plan) {
-  size_t bytes = (size_t)plan->n_operators * sizeof(int32_t);
-  uint64_t hash = hash_bytes(plan->device, bytes, 1);
-  return plan->order ? hash_bytes(plan->order, bytes, hash) : hash;
-}
 
 /* ---- measuring ---- */
 
@@ -76,6 +68,7 @@ static situ_status start_all(racing *r, const situ_plan *const *plans, situ_erro
   int32_t most_parts = 1, n_in = 0;
   if (!names) return fail_no_memory(error);
   for (int32_t d = 0; d < r->problem->n_devices; d++) names[d] = r->problem->platform->devices[d].name;
+  TRY(measure_lanes(&r->m.executor, &r->m, r->problem->platform, race->arena, error));
   for (int32_t i = 0; i < race->n; i++) {
     situ_error own = {0};
     situ_status status = start_plan(r, i, plans[i], names, &own);
@@ -225,7 +218,7 @@ situ_status race_plans(situ_race **out, const situ_plan *const *plans, const cha
   for (int32_t i = 0; room && i < n; i++) {
     race->names[i] = names[i];
     race->why[i] = "";
-    race->hash[i] = plan_hash(plans[i]);
+    race->hash[i] = measure_hash(plans[i]->device, plans[i]->order, plans[i]->n_operators);
     race->predicted_ns[i] = plans[i]->value_ns;
   }
   situ_status status = room ? measure_options_take(&r.m, options, error) : fail_no_memory(error);

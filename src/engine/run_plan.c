@@ -163,7 +163,7 @@ static situ_status measure_latency(running *r) {
                     ZEROS(r->times, (int64_t)most * r->parts->n_parts)))
     return fail_no_memory(r->error);
   if (!leads(r)) return follow(r);
-  bool apart = r->m.options.threads > 1;
+  bool apart = r->m.options.threads > 1 || r->m.options.map;
   if (apart) TRY(run_all(r, true, false));
   if (apart) run->whole_ns = median_of(r->whole_ns, r->n_items, &run->whole_half_ns);
   TRY(run_all(r, !apart, true));
@@ -295,6 +295,9 @@ static situ_status meet(running *r) {
   int32_t n_workers[RANKS_MOST] = {0}, *rank_of = ARENA_NEW(r->run->arena, int32_t, p->n_devices);
   bool *used = ARENA_ZERO(r->run->arena, bool, p->n_devices);
   if (!rank_of || !used) return fail_no_memory(r->error);
+  if (r->m.options.map)
+    return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->m.options.map,
+                     "maps devices of one machine; among ranks all have the same threads");
   TRY(run_ranks_map(rank_of, p, ranks_count(r->ranks), r->error));
   for (int32_t k = 0; k < r->parts->n_parts; k++) used[r->parts->parts[k].device] = true;
   for (int32_t d = 0; d < p->n_devices; d++) n_workers[rank_of[d]] += used[d];
@@ -313,6 +316,7 @@ static situ_status start_executors(running *r, const char **names) {
   if (r->ranks) TRY(meet(r));
   if (leads(r)) TRY(executor_start(&r->whole, r->whole_parts, &whole, r->error));
   m->executor.names = names;
+  TRY(measure_lanes(&m->executor, m, r->problem->platform, r->run->arena, r->error));
   if (r->run->pipeline) {
     int64_t copies = (int64_t)m->options.queue * r->parts->n_parts;
     m->executor.n_copies = (int32_t)min64(copies, MOST_COPIES);

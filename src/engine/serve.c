@@ -1,8 +1,11 @@
 /* What the worker of any engine does with requests: reads and answers them, and keeps tensors in the shared memory. */
+#define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "engine/engine.h"
 
@@ -12,6 +15,7 @@ typedef struct server {
   const engine_context *given;
   bool loaded;
   void *sessions[MOST_SESSIONS], *bindings[MOST_BINDINGS];
+  int32_t slower[MOST_SESSIONS], session_of[MOST_BINDINGS];
   int32_t n_sessions, n_bindings;
 } server;
 
@@ -40,6 +44,7 @@ static situ_status open_session(server *s, const json_value *request, json_value
   if (s->n_sessions == MOST_SESSIONS)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "more than %d sessions in one worker", (int)MOST_SESSIONS);
   TRY(s->given->driver->open(&s->sessions[s->n_sessions], &o, error));
+  s->slower[s->n_sessions] = (int32_t)json_whole(json_get(request, "slower"), 0);
   return json_set(answer, "session", json_new_whole(s->n_sessions++)) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -137,6 +142,7 @@ static situ_status bind(server *s, const json_value *request, json_value *answer
   free(inputs); /* names stay: the driver may keep them */
   free(outputs);
   TRY(status);
+  s->session_of[s->n_bindings] = (int32_t)json_whole(json_get(request, "session"), 0);
   return json_set(answer, "binding", json_new_whole(s->n_bindings++)) ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
@@ -158,7 +164,11 @@ static situ_status run(void *context, int32_t number, situ_error *error) {
   server *s = &the_server;
   if (number < 0 || number >= s->n_bindings)
     return fail_with(error, SITU_STATUS_INTERNAL, NULL, "there is no binding %d", (int)number);
-  return s->given->driver->run(s->bindings[number], error);
+  int64_t start_ns = clock_now_ns(), slower = s->slower[s->session_of[number]];
+  TRY(s->given->driver->run(s->bindings[number], error));
+  int64_t wait_ns = slower > 1 ? (slower - 1) * (clock_now_ns() - start_ns) : 0;
+  if (wait_ns > 0) nanosleep(&(struct timespec){wait_ns / 1000000000, wait_ns % 1000000000}, NULL);
+  return SITU_STATUS_OK;
 }
 
 situ_status engine_start(worker **out, const engine *e, const engine_context *context, const worker_options *options,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/near_name.h"
+#include "learn/course.h"
 #include "learn/learner.h"
 #include "plan/plan.h"
 #include "solve/solve.h"
@@ -15,6 +16,7 @@ enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000 };
 typedef struct course {
   lesson *lesson;
   const situ_learn_options *options;
+  environment_judge *judge;
   int64_t start_ns;
   situ_error *error;
 } course;
@@ -60,7 +62,7 @@ static situ_status train(course *c, bool *stopped) {
   lesson_step told;
   while (l->n_steps < o->steps && !*stopped) {
     if (!lesson_train(l, &told)) return fail_no_memory(c->error);
-    *stopped = tell(c, &told) && l->n_steps < o->steps;
+    *stopped = (tell(c, &told) || environment_over(&l->studies[told.study].env)) && l->n_steps < o->steps;
     if (l->n_steps % every == 0 && !*stopped && l->n_steps < o->steps) TRY(lesson_write(l, o->out, c->error));
   }
   return lesson_write(l, o->out, c->error);
@@ -85,6 +87,7 @@ static situ_status learn_start(course *c, const situ_problem *const *problems, i
   TRY(lesson_vary(c->lesson, o->variant, c->error));
   for (int32_t k = 0; k < n; k++)
     if (!lesson_add(c->lesson, problems[k])) return fail_no_memory(c->error);
+  if (c->judge) environment_judge_by(&c->lesson->studies[0].env, c->judge);
   if (o->resume && file_exists(o->out)) return lesson_resume(c->lesson, o->out, c->error);
   for (int32_t k = 0; o->teacher && k < n; k++) TRY(teach(c, &c->lesson->studies[k]));
   return o->from ? lesson_take(c->lesson, o->from, NULL, c->error) : SITU_STATUS_OK;
@@ -123,8 +126,14 @@ static situ_status learn_in(situ_learn_report *out, int64_t *best_ns, course *c,
 }
 
 situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner_name,
-                       const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *given,
+                       const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
                        situ_error *error) {
+  return learn_course(out, best_ns, learner_name, problems, n_problems, options, NULL, error);
+}
+
+situ_status learn_course(situ_learn_report *out, int64_t *best_ns, const char *learner_name,
+                         const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *given,
+                         environment_judge *judge, situ_error *error) {
   situ_learn_options own, *options = &own;
   situ_learn_report report = {0};
   TRY(GIVEN(error, out, learner_name, given));
@@ -135,7 +144,7 @@ situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *lea
   TRY(check_call(learner_name, problems, n_problems, options, error));
   arena *a = arena_new();
   if (!a) return fail_no_memory(error);
-  course c = {.options = options, .start_ns = clock_now_ns(), .error = error};
+  course c = {.options = options, .judge = judge, .start_ns = clock_now_ns(), .error = error};
   c.lesson = lesson_new(learner_find(learner_name), options->seed, options->paper, a, n_problems);
   situ_status status = c.lesson ? learn_in(&report, best_ns, &c, problems, n_problems) : fail_no_memory(error);
   GIVE(out, report);

@@ -1,7 +1,7 @@
 /* A build without policies that learn: their rows stay in the table of solvers and say so. */
 #include "base/arguments.h"
+#include "learn/course.h"
 #include "learn/learned_solvers.h"
-#include "situ/learn.h"
 
 #define MISSING "it was made without policies that learn (meson option learn)"
 #define ROW_OF(NAME)                          \
@@ -21,6 +21,12 @@ bool situ_learner_at(int32_t index, situ_learner_info *out) { return false; }
 situ_status situ_learn(situ_learn_report *out, int64_t *best_ns, const char *learner,
                        const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
                        situ_error *error) {
+  return learn_course(out, best_ns, learner, problems, n_problems, options, NULL, error);
+}
+
+situ_status learn_course(situ_learn_report *out, int64_t *best_ns, const char *learner,
+                         const situ_problem *const *problems, int32_t n_problems, const situ_learn_options *options,
+                         environment_judge *judge, situ_error *error) {
   TRY(GIVEN(error, out, learner));
   return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL, "learner %s is not in this build: " MISSING, learner);
 }

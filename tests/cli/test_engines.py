@@ -91,6 +91,14 @@ def test_a_profile_sums_to_the_whole_and_is_read_as_costs():
     assert abs(placed["best_single_ns"] - found["measured_ns"]) <= found["operators"]
 
 
+def test_a_table_has_all_times_also_of_shapes_beside_what_is_fused():
+    engine()
+    found = situ_json("profile", need("data/onnx/gpt2_past.onnx"), "--items", "3", "-o", "costs.json")
+    table = json.loads(pathlib.Path("costs.json").read_text())
+    total = sum(t["cpu"] for t in (*table["operators"].values(), *(group["times"] for group in table["groups"])))
+    assert abs(total - found["measured_ns"]) <= found["operators"], (total, found["measured_ns"])
+
+
 def test_a_profile_of_elsewhere_needs_no_engine():
     """The sum over all operators is that of all kernels of the second run; the first one warms up. Within loops the
     kernels of bodies lie in the time of the loop's own kernel, which comes after them."""
@@ -314,6 +322,39 @@ def test_the_fastest_of_several_plans_is_kept_and_its_log_replays():
     situ("place", SMALL, *QUICK, "--measure", "2", code=3, err="is no ONNX model")
 
 
+def test_a_policy_learns_from_measured_times_and_its_log_replays():
+    engine()
+    path = need("data/onnx/mnist.onnx")
+    train = ["learn", "hsdag", path, "--platform", "2*cpu", "--measurements", "8", "--steps", "40", "--map", "cpu1=1/2"]
+    situ(*train, "--engine", "onnxruntime", "--trials-log", "log.json", "--plan", "plan.json", "-o", "one.policy",
+         out="best single")
+    log, plan = (json.loads(pathlib.Path(name).read_text()) for name in ("log.json", "plan.json"))
+    assert 2 <= len(log["trials"]) <= 8 and len(log["final_ns"]) >= 2, log
+    assert all(len(trial["times_ns"]) == len(trial["reference_ns"]) for trial in log["trials"])
+    one, other = (min(trial["times_ns"]) for trial in log["trials"][:2])  # the second waits as long as it runs
+    assert other > 1.5 * one, log["trials"][:2]
+    told = situ(*train, "--trials-from", "log.json", "--trials-log", "again.json", "--plan", "other.json", "-o",
+                "two.policy", "--json")
+    again = json.loads("{" + told.rsplit("\n{\n", 1)[1])
+    for one, other in (("log.json", "again.json"), ("one.policy", "two.policy")):
+        assert pathlib.Path(one).read_bytes() == pathlib.Path(other).read_bytes(), one
+    assert json.loads(pathlib.Path("other.json").read_text())["operators"] == plan["operators"]
+    assert again["best_ns"] <= again["single_ns"] and again["measured"] <= 8, again
+    situ("run", "plan.json", "--items", "3", "--map", "cpu1=1/2", out="outputs    equal")
+    situ(*train, "--seed", "7", "--trials-from", "log.json", "-o", "two.policy", code=3, err="another placement")
+    situ(*train, "--measurements", "9", "--trials-from", "log.json", "-o", "two.policy", code=3, err="but of 8")
+
+
+def test_what_cannot_be_learnt_from_measurements_says_why():
+    situ("learn", "hsdag", SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=3, err="is no ONNX model")
+    situ("learn", "hsdag", SMALL, SMALL, "--engine", "onnxruntime", "-o", "p.policy", code=2, err="one model")
+    engine()
+    path = need("data/onnx/mnist.onnx")
+    for words, told in (("cpu7=1", "no device of the platform"), ("cpu0", "NAME=THREADS"), ("cpu0=1/0", "NAME=THREADS")):
+        situ("learn", "hsdag", path, "--platform", "2*cpu", "--engine", "onnxruntime", "--map", words, "-o", "p.policy",
+             code=2, err=told)
+
+
 def test_what_cannot_be_run_says_why():
     engine()
     situ("place", SMALL, *QUICK, "-o", "plan.json")
@@ -356,12 +397,16 @@ def test_a_worker_that_is_killed_or_stopped_is_one_error_and_nothing_stays():
     for name in found:
         for kind, limit, told in ((signal.SIGKILL, "60", "killed by signal 9|ended during"),
                                   (signal.SIGSTOP, "2", "gave no answer to")):
-            run = subprocess.Popen([SITU, "run", "plan.json", "--engine", name, "--items", "1000000", "--time-limit",
-                                    limit], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            os.kill(worker_of(run), kind)
-            _, text = run.communicate(timeout=60)
-            assert run.returncode == 8 and re.search(told, text), (name, kind, run.returncode, text)
-            assert len(text.strip().splitlines()) == 1, text
+            calls = [["run", "plan.json", "--items", "1000000", "--time-limit", limit]]
+            if kind == signal.SIGKILL:
+                calls.append(["learn", "hsdag", path, "--platform", "2*cpu", "--measurements", "100000", "-o", "p.policy"])
+            for call in calls:
+                run = subprocess.Popen([SITU, *call, "--engine", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True)
+                os.kill(worker_of(run), kind)
+                _, text = run.communicate(timeout=60)
+                assert run.returncode == 8 and re.search(told, text), (name, call, kind, run.returncode, text)
+                assert len(text.strip().splitlines()) == 1, text
     assert set(pathlib.Path("/tmp").glob("situ-??????")) <= before
     assert subprocess.run(["pgrep", "-P", str(os.getpid()), "situ"], capture_output=True).stdout == b""
 

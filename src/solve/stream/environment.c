@@ -118,6 +118,12 @@ bool environment_init(environment *env, const situ_problem *problem, arena *a) {
   return env->simulator != NULL;
 }
 
+void environment_judge_by(environment *env, environment_judge *judge) {
+  REQUIRE(judge->time && judge->scale_ns >= 1 && !env->run);
+  env->judge = judge;
+  env->scale_ns = judge->scale_ns;
+}
+
 bool environment_init_run(environment *env, solve_run *run) {
   REQUIRE(run->problem->execution == SITU_EXECUTION_STREAM);
   if (!environment_fill(env, run->problem, run->arena)) return false;
@@ -132,6 +138,7 @@ int64_t environment_try(environment *env, const int32_t *device) {
   if (!sequence_find(env->sequence, env->simulator, env->problem, env->device, env->arena)) return SITU_NEVER_NS;
   placement where = {.device = env->device, .order = env->sequence};
   int64_t time = env->run ? solve_offer(env->run, &where) : simulate(env->simulator, &where);
+  if (env->judge && time < SITU_NEVER_NS) time = env->judge->time(env->judge->context, &where);
   env->n_trials++;
   if (time < SITU_NEVER_NS) {
     if (env->n_valid < ENVIRONMENT_CURVE) env->early_ns[env->n_valid] = time;
@@ -144,7 +151,9 @@ int64_t environment_try(environment *env, const int32_t *device) {
   return time;
 }
 
-bool environment_over(const environment *env) { return env->run && solve_done(env->run); }
+bool environment_over(const environment *env) {
+  return (env->run && solve_done(env->run)) || (env->judge && env->judge->over);
+}
 
 double environment_reward(const environment *env, int64_t time_ns) {
   REQUIRE(time_ns >= 0);

@@ -16,6 +16,15 @@
 
 enum { ENVIRONMENT_CURVE = 64 };
 
+/* What times trials that fit in place of the simulator: an engine, say. */
+typedef struct environment_judge {
+  /* SITU_NEVER_NS: it cannot run. */
+  int64_t (*time)(void *context, const placement *where);
+  void *context;
+  int64_t scale_ns; /* the unit of rewards; at least 1 */
+  bool over;        /* no more trials, please */
+} environment_judge;
+
 typedef struct environment {
   const situ_problem *problem;
   int32_t n_units, n_devices;
@@ -29,7 +38,8 @@ typedef struct environment {
   int64_t *footprint_bytes; /* [unit] most that one of its operators needs beside */
   int64_t scale_ns;         /* the unit of rewards: all work on the device that does it in the least time; at least 1 */
 
-  solve_run *run; /* whose incumbent sees each trial, or NULL */
+  solve_run *run;           /* whose incumbent sees each trial, or NULL */
+  environment_judge *judge; /* may be NULL */
   int64_t n_trials, n_valid;
   int64_t early_ns[ENVIRONMENT_CURVE], late_ns[ENVIRONMENT_CURVE]; /* the first valid trials, and the last (a ring) */
   int64_t best_ns; /* the best valid trial, SITU_NEVER_NS before the first */
@@ -55,10 +65,13 @@ void environment_join(environment *env, const int32_t *group);
  * equals; 0 where it can run nowhere. */
 void environment_follow(const environment *env, const int32_t *device, int32_t *of_unit);
 
+/* Trials are timed by the judge from now on. */
+void environment_judge_by(environment *env, environment_judge *judge);
+
 /* Measures devices given by unit. SITU_NEVER_NS when invalid. The best is kept. */
 int64_t environment_try(environment *env, const int32_t *device);
 
-/* Whether the solver that the environment belongs to must stop; false in an environment of its own. */
+/* Whether the solver that the environment belongs to must stop, or its judge is over. */
 bool environment_over(const environment *env);
 
 /* The reward of a time: -sqrt(time / scale_ns), and -10 for an invalid trial (Zhou et al.; the scale is ours, so that

@@ -57,6 +57,35 @@ static void devices_that_are_open_keep_support_pins_and_colocation(void **state)
   assert_true(served > N_PROBLEMS);
 }
 
+/* Twice the number of trials that it saw, in ns; over after three. */
+static int64_t count_trials(void *context, const placement *where) {
+  environment_judge *judge = context;
+  assert_non_null(where->order);
+  judge->over = ++judge->scale_ns == 103;
+  return 2 * (judge->scale_ns - 100);
+}
+
+static void a_judge_times_what_fits_and_says_when_it_is_over(void **state) {
+  (void)state;
+  lab_options o = {.seed = 1, .n_operators = 4, .n_devices = 2};
+  o.options.objective = SITU_OBJECTIVE_LATENCY;
+  lab l = lab_random(&o);
+  arena *a = arena_new();
+  environment env;
+  int32_t device[4] = {0};
+  environment_judge judge = {.time = count_trials, .context = &judge, .scale_ns = 100};
+  assert_true(environment_init(&env, l.problem, a));
+  environment_judge_by(&env, &judge);
+  assert_float_equal(environment_reward(&env, 400), -2, 1e-9); /* -sqrt(400 / 100) */
+  for (int64_t k = 1; k <= 3; k++) {
+    assert_false(environment_over(&env));
+    assert_int_equal(environment_try(&env, device), 2 * k);
+  }
+  assert_true(environment_over(&env) && env.best_ns == 2);
+  arena_free(a);
+  lab_free(&l);
+}
+
 static void everything_on_one_device_takes_the_sum_of_its_times(void **state) {
   (void)state;
   lab l = lab_topcuoglu();
@@ -99,6 +128,7 @@ static void a_unit_follows_the_device_of_most_of_its_time(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(devices_that_are_open_keep_support_pins_and_colocation),
+      cmocka_unit_test(a_judge_times_what_fits_and_says_when_it_is_over),
       cmocka_unit_test(everything_on_one_device_takes_the_sum_of_its_times),
       cmocka_unit_test(a_unit_follows_the_device_of_most_of_its_time),
   };

@@ -1,0 +1,72 @@
+/* What trials measured, as JSON, and back. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "engine/trials.h"
+
+static json_value *list_of(const int64_t *values, int32_t n) {
+  json_value *list = json_new_array();
+  for (int32_t i = 0; i < n; i++)
+    if (!json_push(list, json_new_whole(values[i]))) {
+      json_free(list);
+      return NULL;
+    }
+  return list;
+}
+
+static json_value *trial_log(const trial *one) {
+  char hash[24];
+  json_value *o = json_new_object();
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)one->hash);
+  bool ok = o && json_set(o, "hash", json_new_text(hash));
+  ok = json_set(o, "times_ns", list_of(one->times_ns, one->n)) && ok;
+  ok = json_set(o, "reference_ns", list_of(one->reference_ns, one->n)) && ok;
+  ok = json_set(o, "why", json_new_text(one->why)) && ok;
+  if (ok) return o;
+  json_free(o);
+  return NULL;
+}
+
+json_value *trials_log(const trials *t) {
+  json_value *root = json_new_object(), *list = json_new_array(), *final = json_new_array();
+  bool ok = root && json_set(root, "situ_trials", json_new_whole(1)) &&
+            json_set(root, "engine", json_new_text(t->engine)) && json_set(root, "budget", json_new_whole(t->budget));
+  for (int32_t i = 0; ok && i < t->n; i++) ok = json_push(list, trial_log(&t->all[i]));
+  for (int32_t k = 0; ok && k < t->n_lanes; k++) ok = json_push(final, list_of(t->lanes[k].times_ns, t->lanes[k].n));
+  ok = json_set(root, "trials", list) && ok;
+  ok = json_set(root, "final_ns", final) && ok;
+  if (ok) return root;
+  json_free(root);
+  return NULL;
+}
+
+static situ_status bad(const trials *t, const char *text, situ_error *error) {
+  return fail_with(error, SITU_STATUS_BAD_INPUT, t->m.options.replay, "%s", text);
+}
+
+situ_status trials_log_take(trial *one, const trials *t, int32_t entry, situ_error *error) {
+  const json_value *o = json_at(json_get(t->log, "trials"), (size_t)entry);
+  const json_value *times = json_get(o, "times_ns"), *reference = json_get(o, "reference_ns");
+  if (json_whole(json_get(t->log, "situ_trials"), 0) != 1) return bad(t, "is no log of measured trials", error);
+  if (!o) return bad(t, "ends before its search does", error);
+  if (strtoull(json_text(json_get(o, "hash"), "0"), NULL, 16) != one->hash)
+    return bad(t, "has another placement in this turn; search as it was searched", error);
+  if (json_size(times) > TRIALS_MOST_ROUNDS || json_size(times) != json_size(reference))
+    return bad(t, "has a trial of too many rounds", error);
+  one->n = (int32_t)json_size(times);
+  for (int32_t i = 0; i < one->n; i++) {
+    one->times_ns[i] = json_whole(json_at(times, (size_t)i), -1);
+    one->reference_ns[i] = json_whole(json_at(reference, (size_t)i), -1);
+    if (one->times_ns[i] < 1 || one->reference_ns[i] < 1) return bad(t, "has a time below 1", error);
+  }
+  one->why = arena_string(t->arena, json_text(json_get(o, "why"), ""));
+  if (!one->why) return fail_no_memory(error);
+  return one->n > 0 || *one->why ? SITU_STATUS_OK : bad(t, "has a trial without a time", error);
+}
+
+situ_status trials_log_final(int64_t *time_ns, const trials *t, int32_t lane, int32_t round, situ_error *error) {
+  const json_value *times = json_at(json_get(t->log, "final_ns"), (size_t)lane);
+  *time_ns = json_whole(json_at(times, (size_t)round), -1);
+  return *time_ns > 0 ? SITU_STATUS_OK : bad(t, "ends before its last race does", error);
+}
