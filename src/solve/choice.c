@@ -1,5 +1,7 @@
 #include "solve/choice.h"
 
+#include <math.h>
+
 #include "base/checked.h"
 #include "base/fail.h"
 #include "solve/stream/fewer.h"
@@ -85,6 +87,13 @@ static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_ru
              : fail_no_memory(run->error);
 }
 
+/* Whether the plan loses in more than one of ten draws, rounded up: a few draws, which is all that large graphs have
+ * time for, must not decide by a single loss. */
+static bool is_unsure(const situ_robustness *r) {
+  double draws = r->draws;
+  return (1 - r->beats_single) * draws > ceil((1 - SURE) * draws - 1e-9) + 1e-9;
+}
+
 /* Compares the plan with the single device, which is taken where the plan is not sure to be better. Where the single
  * device was chosen already, the fastest plan is the one that is compared. */
 static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
@@ -97,7 +106,7 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_po
   if (!robust_compare(out, run->problem, &pool->plan[split].where, &pool->plan[pool->single].where, uncertainty,
                       draws_of(run->problem, 1), run->seed, b, run->arena))
     return fail_no_memory(run->error);
-  if (out->beats_single < SURE) *chosen = pool->single;
+  if (is_unsure(out)) *chosen = pool->single;
   out->preferred = *chosen == pool->single;
   return SITU_STATUS_OK;
 }

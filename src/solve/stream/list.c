@@ -416,8 +416,7 @@ situ_status list_by_rank(solve_run *run, const int32_t *forced) {
     if (solve_is_large(p) && s.short_of_room) return list_at_prices(run, &s, rank, forced);
     if (way == 0 && !forced && !run->incumbent->best.device) TRY(leave_out_full(run, &s, rank));
   }
-  if (p->contention == SITU_CONTENTION_NONE || p->n_operators > ALL_WAYS_UP_TO || solve_done(run) ||
-      !partial_follow_links(&s, run->arena))
+  if (p->contention == SITU_CONTENTION_NONE || solve_done(run) || !partial_follow_links(&s, run->arena))
     return SITU_STATUS_OK;
   for (int32_t way = 0; way < ways && !solve_done(run); way++)
     if (!schedule_by_rank(run, &s, rank, (rank_weight)way, forced)) break;
