@@ -7,6 +7,7 @@ Rows are taken whose model is one of llm_files.py, whose devices are in the cata
 Where the devices are equal the plan is that of llama.cpp's own rule; for unlike devices and experts or layers on the CPU
 it is what the row says (UNLIKE). What the rates of cost/efficiency.c were fitted to is among them:
 docs/theory/models/language-models.md says which rows. Also says how many of the splits situ would have improved."""
+import concurrent.futures
 import csv
 import json
 import pathlib
@@ -105,12 +106,18 @@ def predict(situ, folder, model, platform, said, options):
     path, n_gpus = f"{folder}/{model}.gguf", platform.count("+")
     options = [*options, *said.get("options", [])]
     if said.get("ts") or said.get("ngl") or said.get("experts"):
-        pins = f"{folder}/pins.json"
+        pins = f"{folder}/pins-{model}-{abs(hash(str(said)))}.json"
         pathlib.Path(pins).write_text(json.dumps(pins_of(model, said, n_gpus)))
-        options += ["--granularity", "layer", "--fix", pins, "--steps", "1"]
+        options += ["--granularity", "layer", "--fix", pins, "--steps", "1"]  # every layer is pinned
     else:
-        options += ["--solver", "llamacpp_fit" if said.get("fit") else "llamacpp_default"]
+        options += ["--solver", "llamacpp_fit" if said.get("fit") else "llamacpp_default", "--time-limit", "0.02"]  # no bounds
     return place(situ, path, platform, options).get("tokens_per_second")
+
+
+def improve(situ, folder, key, said):
+    """The speed of a plan of situ."""
+    options = [*key[2], *said.get("options", []), "--granularity", "layer", "--solver", "single,layers,priced_chain", "--steps", "400"]
+    return place(situ, f"{folder}/{key[0]}.gguf", key[1], options).get("tokens_per_second")
 
 
 def summary(name, rows):
@@ -124,38 +131,34 @@ def main():
     situ, table = sys.argv[1:3]
     listed = json.loads(subprocess.run([situ, "list", "devices", "--json"], capture_output=True, text=True).stdout)
     known = [d["name"] for d in (listed if isinstance(listed, list) else next(v for v in listed.values() if isinstance(v, list)))]
-    rows, cache, gains = [], {}, []
-    with tempfile.TemporaryDirectory() as folder:
+    rows, jobs = [], {}
+    for r in csv.DictReader(open(table)):
+        model, device = NAMES.get((r["model"], r["quant"])), device_of(r["devices"], known)
+        setting, n, said = r["setting"], int(r["n_devices"] or 1), {}
+        platform = f"cpu+{n}*{device}" if n > 1 else f"cpu+{device}"
+        if r["id"] in UNLIKE:
+            model, platform, said = UNLIKE[r["id"]]
+        elif (not model or not device or any(word in setting for word in ("sm=tensor", "sm=row", "depth")) or
+              not r["engine_backend"].startswith("llama.cpp") or r["unlike_devices"] == "1"):
+            continue
+        for what, length, speed in (("prefill", r["prefill_len_tokens"], r["prefill_tokens_per_s"]),
+                                    ("decode", r["decode_len_tokens"], r["decode_tokens_per_s"])):
+            if not speed or (what == "prefill" and said):
+                continue  # weights on the CPU are copied to a GPU in prefill, which is not modelled
+            length = int(length or (512 if what == "prefill" else 128))
+            options = ("--prompt", str(length)) if what == "prefill" else ("--generate", str(length))
+            key = (model, platform, options, str(said))
+            jobs[key] = said
+            rows.append({"id": r["id"], "what": what, "model": model, "platform": platform, "backend": r["engine_backend"],
+                         "published": float(speed), "predicted": key})
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(4) as pool:
         for name, (keys, tensors) in MODELS.items():
             write(f"{folder}/{name}.gguf", keys, tensors)
-        for r in csv.DictReader(open(table)):
-            model, device = NAMES.get((r["model"], r["quant"])), device_of(r["devices"], known)
-            setting = r["setting"]
-            if r["id"] in UNLIKE:
-                model = device = r["id"]
-            if not model or not device or "sm=tensor" in setting or "sm=row" in setting or "depth" in setting:
-                continue
-            n, said = int(r["n_devices"] or 1), {}
-            platform = f"cpu+{n}*{device}" if n > 1 else f"cpu+{device}"
-            if r["id"] in UNLIKE:
-                model, platform, said = UNLIKE[r["id"]]
-            elif not r["engine_backend"].startswith("llama.cpp") or r["unlike_devices"] == "1":
-                continue
-            for what, length, speed in (("prefill", r["prefill_len_tokens"], r["prefill_tokens_per_s"]),
-                                        ("decode", r["decode_len_tokens"], r["decode_tokens_per_s"])):
-                if not speed or (what == "prefill" and r["id"] in UNLIKE):
-                    continue  # weights on the CPU are copied to a GPU in prefill, which is not modelled
-                length = int(length or (512 if what == "prefill" else 128))
-                options = ("--prompt", str(length)) if what == "prefill" else ("--generate", str(length))
-                key = (model, platform, options, str(said))
-                if key not in cache:
-                    cache[key] = predict(situ, folder, model, platform, said, options)
-                    if what == "decode" and cache[key] and ("*" in platform or said):
-                        own = place(situ, f"{folder}/{model}.gguf", platform, [*options, *said.get("options", []), "--granularity", "layer", "--steps", "3000"])
-                        gains.append(own.get("tokens_per_second", 0) / cache[key])
-                if cache[key]:
-                    rows.append({"id": r["id"], "what": what, "model": model, "platform": platform, "backend": r["engine_backend"],
-                                 "published": float(speed), "predicted": round(cache[key], 2)})
+        found = dict(zip(jobs, pool.map(lambda key: predict(situ, folder, *key[:2], jobs[key], key[2]), jobs)))
+        splits = [key for key in jobs if "--generate" in key[2] and ("*" in key[1] or key[1].count("+") > 1 or jobs[key]) and found[key]]
+        own = list(pool.map(lambda key: improve(situ, folder, key, jobs[key]), splits))
+    rows = [{**r, "predicted": round(found[r["predicted"]], 2)} for r in rows if found[r["predicted"]]]
+    gains = [ours / found[key] for key, ours in zip(splits, own) if ours]
     for what in ("decode", "prefill"):
         for label, of in (("one device", lambda r: "*" not in r["platform"] and r["id"] not in UNLIKE),
                           ("split by layer", lambda r: "*" in r["platform"] and r["id"] not in UNLIKE),
