@@ -60,8 +60,8 @@ static bool train_level(solve_run *run, lesson *l, study *s, int64_t steps, bool
   return true;
 }
 
-/* The incumbent is the first trial of each level but, where nobody led, the first: a policy that learns from nothing and
- * is shown one device alone at once would copy it. */
+/* The incumbent is the first trial of each level but, where nobody led, the first: a policy that learns from nothing
+ * and is shown one device alone at once would copy it. */
 static situ_status solve_levels(solve_run *run, lesson *l, bool taken, bool led) {
   rng random = rng_new(run->seed);
   int64_t steps = steps_of(run, taken);
