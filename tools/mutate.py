@@ -48,7 +48,7 @@ PROGRAMS = [
     ("src/check/check_packing", ["check-packing", "second-judge-of-proofs", "oracle-packing"]),
     ("src/check/check_", PROOFS + ["oracle-certificates"]),
     ("src/check/", JUDGE + PROOFS),
-    ("src/sim/stream", ["simulate", "stream", "stream-base", "dispatch", "check", "rules", "second-judge", "report"]),
+    ("src/sim/stream", ["simulate", "overlap", "stream", "stream-base", "dispatch", "check", "rules", "second-judge", "report"]),
     ("src/sim/calls", ["simulate", "calls", "check", "rules", "second-judge"]),
     ("src/sim/pipeline", ["simulate", "pipeline", "check", "rules", "second-judge"]),
     ("src/sim/", ["simulate", "stream", "stream-base", "calls", "pipeline", "check", "rules", "second-judge", "dispatch"]),
