@@ -21,6 +21,9 @@ OWN_STATE = ("dev", "packages", "proc", "root", "sys", "tmp", "var/cache", "var/
 def run(*command, **how):
     """What a command prints; ends the test where it fails."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **how)
+    if done.returncode and re.search(r"^E: (Failed to fetch|Unable to fetch)", done.stdout, re.M):
+        print(f"{MIRROR} cannot be reached: {done.stdout[-500:]}")
+        sys.exit(77)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout[-5000:]}")
     return done.stdout

@@ -161,6 +161,23 @@ static void memory_is_added_up_as_by_hand(void **state) {
   }
 }
 
+/* Workspaces of 1 byte at 0..1, 10 at 1..3001 and 20 at 3001..8001: 20 at most. The one that comes first has the
+ * highest number, so that its times, far below the others, are noted last. */
+static void memory_is_added_up_over_times_of_all_lengths(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  star(&s, 20);
+  int32_t later = scenario_operator(&s, "later", 3000, 0, 10), last = scenario_operator(&s, "last", 5000, 0, 20);
+  int32_t first = scenario_operator(&s, "first", 1, 0, 1);
+  scenario_pose(&s, &contended);
+  int32_t device[] = {0, 0, 0}, order[] = {first, later, last};
+  simulation found = simulator_run(s.simulator, &(placement){.device = device, .order = order}, true);
+  assert_int_equal(found.value_ns, 8001);
+  assert_int_equal(found.peak_bytes[0], 20);
+  assert_int_equal(found.excess_bytes, 0);
+  scenario_free(&s);
+}
+
 /* The same schedule: what each memory holds from each time on. */
 static void memory_over_time_is_as_by_hand(void **state) {
   (void)state;
@@ -289,6 +306,7 @@ int main(void) {
       cmocka_unit_test(ties_of_one_tensor_go_by_destination),
       cmocka_unit_test(chains_without_duration_are_followed_to_their_end),
       cmocka_unit_test(memory_is_added_up_as_by_hand),
+      cmocka_unit_test(memory_is_added_up_over_times_of_all_lengths),
       cmocka_unit_test(memory_over_time_is_as_by_hand),
       cmocka_unit_test(an_order_against_the_data_never_ends),
       cmocka_unit_test(an_operator_where_it_cannot_run_never_ends),
