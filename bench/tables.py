@@ -187,6 +187,7 @@ TABLES = {
     "joins": (as_it_is, ["joins.csv"], ""),
     "visits": (as_it_is, ["visits.csv"], ""),
     "learned": (learned, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv"),
+    "go": (learned, ["go.csv"], "bench/learned.py build/situ bench/go.csv single expert heft auto"),
     "learned_effort": (learned_effort, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv"),
     "hsdag_values": (as_it_is, ["hsdag_values.csv"],
                      "bench/hsdag.py build/situ --data FOLDER --table values > bench/hsdag_values.csv"),
