@@ -110,3 +110,17 @@ situ_status plan_parts_write(const onnx_parts *parts, const char *folder, const 
   json_free(root);
   return status;
 }
+
+situ_status plan_parts_write_by(situ_status (*write)(const onnx_parts *parts, const char *folder,
+                                                     const situ_platform *platform, situ_error *error),
+                                const char *folder, const situ_plan *plan, const situ_problem *p, const char *path,
+                                situ_error *error) {
+  onnx_file *file;
+  onnx_parts *parts;
+  TRY(onnx_file_open(&file, path, error));
+  situ_status status = plan_parts_find(&parts, file, p->graph, plan, error);
+  if (status == SITU_STATUS_OK) status = write(parts, folder, p->platform, error);
+  onnx_parts_free(parts);
+  onnx_file_free(file);
+  return status;
+}

@@ -23,4 +23,10 @@ bool plan_parts_folded(const situ_graph *graph, int32_t op);
 situ_status plan_parts_write(const onnx_parts *parts, const char *folder, const situ_platform *platform,
                              situ_error *error);
 
+/* Finds the parts of a plan in the model file at `path`, and writes them to a folder by `write`. */
+situ_status plan_parts_write_by(situ_status (*write)(const onnx_parts *parts, const char *folder,
+                                                     const situ_platform *platform, situ_error *error),
+                                const char *folder, const situ_plan *plan, const situ_problem *p, const char *path,
+                                situ_error *error);
+
 #endif

@@ -204,7 +204,7 @@ static situ_status add_main(calling *c) {
   return SITU_STATUS_OK;
 }
 
-static situ_status write_parts(const char *folder, const onnx_parts *parts, const situ_platform *platform,
+static situ_status write_parts(const onnx_parts *parts, const char *folder, const situ_platform *platform,
                                situ_error *error) {
   text_buffer text = {0}, flags = {0};
   arena *a = arena_new();
@@ -224,14 +224,7 @@ static situ_status write_parts(const char *folder, const onnx_parts *parts, cons
 
 static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
                                 situ_error *error) {
-  onnx_file *file;
-  onnx_parts *parts;
-  TRY(onnx_file_open(&file, model, error));
-  situ_status status = plan_parts_find(&parts, file, p->graph, plan, error);
-  if (status == SITU_STATUS_OK) status = write_parts(folder, parts, p->platform, error);
-  onnx_parts_free(parts);
-  onnx_file_free(file);
-  return status;
+  return plan_parts_write_by(write_parts, folder, plan, p, model, error);
 }
 
 const writer iree_writer = {.name = "iree",

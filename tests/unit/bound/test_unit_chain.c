@@ -14,6 +14,18 @@
 #include "base/rng.h"
 #include "bound/bound.h"
 
+/* The bound is this one, and its certificate proves it. */
+static void bound_is(const situ_problem *problem, int64_t expected_ns) {
+  arena *a = arena_new();
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  certificate proof = {0};
+  int64_t lower_ns;
+  assert_int_equal(unit_chain_bound.compute(&lower_ns, &proof, problem, a, &unlimited, NULL), SITU_STATUS_OK);
+  if (lower_ns != expected_ns) fail_msg("%lld ns", (long long)lower_ns);
+  assert_int_equal(proved_by(problem, &proof), lower_ns);
+  arena_free(a);
+}
+
 /* Two units of four operators, each a diamond, one after the other. An operator takes 50 ns on the host and 5 on the
  * other device, and weighs 1000 bytes; the tensor between the units takes 10 ns. The device has room for 4100 bytes of
  * weights, so one unit at most: 4 * 5 + 10 + 4 * 50 = 230. At a price of y a byte the program takes
@@ -42,15 +54,8 @@ static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
   situ_problem_options o = {
       .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .keep_together = together};
   scenario_pose(&s, &o);
-  arena *a = arena_new();
-  budget unlimited = budget_new(0, 0, NULL, NULL);
-  certificate proof = {0};
-  int64_t lower_ns;
-  assert_int_equal(unit_chain_bound.compute(&lower_ns, &proof, s.problem, a, &unlimited, NULL), SITU_STATUS_OK);
-  if (lower_ns != 215) fail_msg("%lld ns", (long long)lower_ns);
-  assert_int_equal(proved_by(s.problem, &proof), lower_ns);
+  bound_is(s.problem, 215);
   assert_int_equal(brute_force(s.problem, NULL), 230);
-  arena_free(a);
   scenario_free(&s);
 }
 
@@ -82,15 +87,8 @@ static void experts_are_a_detour_from_their_layer(void **state) {
                             .overlap = SITU_OVERLAP_NONE,
                             .keep_together = together};
   scenario_pose(&s, &o);
-  arena *a = arena_new();
-  budget unlimited = budget_new(0, 0, NULL, NULL);
-  certificate proof = {0};
-  int64_t lower_ns;
-  assert_int_equal(unit_chain_bound.compute(&lower_ns, &proof, s.problem, a, &unlimited, NULL), SITU_STATUS_OK);
-  if (lower_ns != 93) fail_msg("%lld ns", (long long)lower_ns);
-  assert_int_equal(proved_by(s.problem, &proof), lower_ns);
+  bound_is(s.problem, 93);
   assert_int_equal(brute_force(s.problem, NULL), 95);
-  arena_free(a);
   scenario_free(&s);
 }
 
