@@ -20,6 +20,7 @@ demo: all
 # The fast tier: every suite, with a tenth of the rounds. Under a minute after the build.
 test: setup-build setup-test $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dtests=enabled >/dev/null
+	@ninja -C $(BUILD) build.ninja >/dev/null || { cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 	@$(NINJA)
 	@$(MESON_TEST) --setup fast --quiet; code=$$?; tools/test_summary.py $(BUILD); exit $$code
 
