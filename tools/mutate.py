@@ -31,6 +31,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.txt"
 COLUMNS = ["id", "file", "line", "function", "kind", "change", "outcome", "by", "seconds"]
 MEMORY_BYTES = 4 << 30
+WAIT = 20  # a test that neither computes nor ends is waited for so many times its limit of CPU time
 
 # Which tests, by their names in `meson test`, judge which files; the quick ones first. The first row that fits is taken.
 JUDGE = ["rules", "check", "second-judge"]
@@ -59,6 +60,8 @@ PROGRAMS = [
     ("src/bound/(linear|latency)", ["certificate-rules", "oracle-bound_strength", "linear-relaxation"]),
     ("src/bound/(block|thin)", ["certificate-rules", "oracle-bound_strength", "block-chain", "block-search", "block-dp", "bounds", "oracle-certificates"]),
     ("src/bound/packing", ["oracle-packing"]),
+    ("src/bound/(stop|unit)_chain", ["certificate-rules", "unit-chain", "bounds", "oracle-bound_strength", "oracle-certificates"]),
+    ("src/bound/memory_cut", ["certificate-rules", "oracle-min_cut", "bounds", "oracle-certificates"]),
     ("src/bound/join", ["certificate-rules", "oracle-bound_strength", "joins", "bounds"]),
     ("src/bound/", ["certificate-rules", "oracle-bound_strength", "bounds", "balance", "oracle-certificates"]),
     ("src/solve/calls/call_labels", ["call-dp", "oracle-call_optimum"]),
@@ -322,7 +325,7 @@ class Builder:
             return list(self.links[program])
 
     def run(self, name, made, folder, limit):
-        """(whether the test passes, seconds); a program that does not link with the change in front does not use it."""
+        """Whether the test passes, in `limit` seconds of CPU time for each of its processes."""
         test, words = self.tests[name], []
         for word in test["cmd"]:
             path = self.build / word
@@ -336,15 +339,13 @@ class Builder:
                     raise RuntimeError(f"{name} does not link: {done.stderr[:400]}")
                 word = str(program)
             words.append(word)
-        start = time.monotonic()
         try:
             done = subprocess.run(words, cwd=folder, env={**self.environment, **test["env"]}, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit,
-                                  preexec_fn=give_way if self.sanitized else confine)
-            passed = done.returncode in (0, 77)
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=WAIT * limit,
+                                  preexec_fn=lambda: confine(limit, not self.sanitized))
+            return done.returncode in (0, 77)
         except subprocess.TimeoutExpired:
-            passed = False
-        return passed, time.monotonic() - start
+            return False
 
     def learn_limits(self, path, names):
         """Runs each test on the file as it is."""
@@ -353,21 +354,24 @@ class Builder:
                 continue
             with tempfile.TemporaryDirectory() as scratch:
                 folder = pathlib.Path(scratch)
-                passed, seconds = self.run(name, self.make(path, (ROOT / path).read_text(), folder), folder, 600)
-            if not passed:
-                sys.exit(f"mutate: the test {name} fails on the tree as it is")
-            self.limits[name] = 10 + 4 * seconds
+                made, before = self.make(path, (ROOT / path).read_text(), folder), cpu_seconds()
+                if not self.run(name, made, folder, 600):
+                    sys.exit(f"mutate: the test {name} fails on the tree as it is")
+            self.limits[name] = int(10 + 4 * (cpu_seconds() - before))
 
 
-def give_way():
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def confine(seconds, memory):
+    """Limits of a test; sanitizers reserve more memory than any limit."""
     os.nice(5)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def confine():
-    """Sanitizers reserve more than this."""
-    give_way()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    if memory:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 def tests_for(path, known):
@@ -391,8 +395,7 @@ def judge(builder, mutant, equals, originals):
             outcome, by = "equivalent", "listed"
         else:
             for name in tests_for(mutant.path, builder.tests):
-                passed, _ = builder.run(name, made, folder, builder.limits[name])
-                if not passed:
+                if not builder.run(name, made, folder, builder.limits[name]):
                     outcome, by = "killed", name
                     break
     return outcome, by, round(time.monotonic() - start, 2)

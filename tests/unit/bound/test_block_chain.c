@@ -4,6 +4,7 @@
 #include "../../lab/lab.h"
 #include "../../lab/proved.h"
 #include "../scenario.h"
+#include "bound/block_chain.h"
 #include "bound/bound.h"
 
 /* What the bound says; its certificate, where there is one, must prove what it claims. */
@@ -65,6 +66,120 @@ static void on_chains_it_is_the_optimum(void **state) {
   }
 }
 
+/* Three operators side by side, of 3, 1 and 2 ns, and one that waits for them: each has two rivals, and goes the sooner
+ * the less it takes, until no more than `largest` stand side by side. */
+static void the_least_work_is_left_out_first(void **state) {
+  (void)state;
+  static const int64_t time_ns[4] = {3, 1, 2, 5};
+  static const bool expected[3][4] = {{false, true, true, false}, {false, true, false, false}, {false}};
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 4; v++) scenario_operator(&s, (const char *[]){"a", "b", "c", "d"}[v], time_ns[v], 0, 0);
+  for (int32_t v = 0; v < 3; v++) scenario_tensor(&s, v, 1, 3, -1);
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  thin_graph g;
+  assert_true(thin_whole(&g, s.problem, s.arena));
+  for (int32_t largest = 1; largest <= 3; largest++) {
+    bool deleted[4];
+    assert_true(thin_until(deleted, &g, largest, s.arena));
+    assert_memory_equal(deleted, expected[largest - 1], sizeof deleted);
+  }
+  scenario_free(&s);
+}
+
+/* The same with the first of least work, and with nothing else to leave out. */
+static void the_first_operator_may_be_left_out(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 3; v++) scenario_operator(&s, (const char *[]){"a", "b", "c"}[v], 1 + v, 0, 0);
+  scenario_tensor(&s, 0, 1, 2, -1);
+  scenario_tensor(&s, 1, 1, 2, -1);
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  thin_graph g;
+  bool deleted[3];
+  assert_true(thin_whole(&g, s.problem, s.arena) && thin_until(deleted, &g, 1, s.arena));
+  assert_true(deleted[0] && !deleted[1] && !deleted[2]);
+  scenario_free(&s);
+}
+
+/* Between a and z, 1 ns each, two rows of 20 operators of 10 ns, with more tensors than a block holds. Each of one row
+ * has the 20 of the other as rivals, and the more it has the sooner it is left out: so one row goes after the first of
+ * it has gone, and the other stays, 1 + 200 + 1. */
+static void what_is_too_large_is_thinned(void **state) {
+  (void)state;
+  enum { ROW = 20, N = 2 * ROW + 2 };
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < N; v++) {
+    char name[8];
+    snprintf(name, sizeof name, "%d", (int)v);
+    scenario_operator(&s, name, v == 0 || v == N - 1 ? 1 : 10, 0, 0);
+  }
+  scenario_tensor(&s, 0, 1, 1, ROW + 1, -1);
+  for (int32_t v = 1; v < N - 1; v++)
+    for (int32_t i = 0; i < 6; i++) scenario_tensor(&s, v, 1, v % ROW == 0 ? N - 1 : v + 1, -1);
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  assert_int_equal(bound_of(s.problem), 202);
+  scenario_free(&s);
+}
+
+/* Three diamonds in a row on two or three unlike devices. */
+static scenario random_diamonds(uint64_t seed) {
+  rng r = rng_new(seed);
+  scenario s = scenario_mesh(2 + (int32_t)(seed % 2), SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 12; v++) {
+    char name[8];
+    snprintf(name, sizeof name, "%d", (int)v);
+    scenario_operator(&s, name, 0, 0, 0);
+    for (int32_t d = 0; d < s.n_devices; d++) s.time_ns[v][d] = rng_below(&r, 10);
+  }
+  for (int32_t v = 0; v < 12; v += 4) {
+    if (v > 0) scenario_tensor(&s, v - 1, rng_below(&r, 10), v, -1);
+    scenario_tensor(&s, v, rng_below(&r, 10), v + 1, v + 2, -1);
+    scenario_tensor(&s, v + 1, rng_below(&r, 10), v + 3, -1);
+    scenario_tensor(&s, v + 2, rng_below(&r, 10), v + 3, -1);
+  }
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  return s;
+}
+
+/* With a plan known, only better ones are looked for: where there are none the certificate claims what the plan leaves
+ * after the heads, or less where only that is proved. The judge proves what it claims. */
+static void claims_below_a_known_plan_are_proved(void **state) {
+  (void)state;
+  int32_t n_blocks = 0, n_whole = 0;
+  for (uint64_t seed = 1; seed <= 150; seed++) {
+    scenario s = random_diamonds(seed);
+    const situ_problem *p = s.problem;
+    arena *a = arena_new();
+    int64_t cells = (int64_t)p->n_operators * p->n_devices, least = bound_of(p);
+    int64_t *head_ns = ARENA_NEW(a, int64_t, cells), *tail_ns = ARENA_NEW(a, int64_t, cells);
+    assert_true(head_ns && tail_ns && bound_heads_tails(head_ns, tail_ns, p));
+    for (int64_t upper_ns = least; upper_ns <= least + 1 && least > 0; upper_ns++) {
+      budget unlimited = budget_new(0, 0, NULL, NULL);
+      block_machine m;
+      thin_graph g;
+      block_chain c;
+      block_finding *findings = NULL;
+      certificate proof = {0};
+      chain_limits limits = {.width = 256,
+                             .most_children = INT64_MAX / 2,
+                             .budget = &unlimited,
+                             .upper_ns = upper_ns,
+                             .head_ns = head_ns,
+                             .findings = &findings};
+      assert_true(block_machine_init(&m, p, a) && thin_first(&g, p, a));
+      assert_true(block_chain_find(&c, &m, &g, &limits, a));
+      assert_true(block_chain_certify(&proof, &c, c.rest_ns, upper_ns, head_ns, a));
+      assert_true(proof.lower_ns <= least);
+      n_whole += proof.lower_ns == least;
+      if (!proved_claim(p, &proof)) fail_msg("seed %d: no proof of %lld", (int)seed, (long long)proof.lower_ns);
+      n_blocks += c.n_blocks;
+    }
+    arena_free(a);
+    scenario_free(&s);
+  }
+  assert_true(n_blocks > 1000 && n_whole > 100);
+}
+
 static void it_is_never_above_the_optimum(void **state) {
   (void)state;
   int32_t n_equal = 0, n_positive = 0;
@@ -91,8 +206,9 @@ static void it_is_never_above_the_optimum(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(diamonds_in_a_row_are_added_up),
-      cmocka_unit_test(on_chains_it_is_the_optimum),
+      cmocka_unit_test(diamonds_in_a_row_are_added_up),   cmocka_unit_test(on_chains_it_is_the_optimum),
+      cmocka_unit_test(the_least_work_is_left_out_first), cmocka_unit_test(the_first_operator_may_be_left_out),
+      cmocka_unit_test(what_is_too_large_is_thinned),     cmocka_unit_test(claims_below_a_known_plan_are_proved),
       cmocka_unit_test(it_is_never_above_the_optimum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/tier.h"
 #include "../scenario.h"
 #include "bound/bound.h"
 #include "cost/cost_models.h"
@@ -25,7 +26,15 @@ static int64_t bound_of(const situ_problem *p, const char *name) {
   return lower;
 }
 
-typedef enum shape { APART, CHAIN, JOIN } shape; /* JOIN: the last one waits for all others */
+/* JOIN: the last one waits for all others. HOURGLASS: so does the one in the middle for those before it, and those
+ * after it and before the last wait for that. */
+typedef enum shape { APART, CHAIN, JOIN, HOURGLASS } shape;
+
+static bool waits_for(shape form, int32_t v, int32_t u, int32_t n) {
+  if (form == CHAIN) return u == v - 1;
+  if (form == JOIN) return v == n - 1;
+  return form == HOURGLASS && (v == n / 2 || u == n / 2 || (v == n - 1 && u > n / 2));
+}
 
 /* Operators with given weights on a slow host without limit and a fast device. */
 static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_t n, int64_t room, shape form) {
@@ -38,8 +47,7 @@ static lab two_devices(const int64_t (*times)[2], const int64_t *weights, int32_
     assert_int_equal(builder_add_operator(b, &op, NULL, NULL), SITU_STATUS_OK);
     assert_int_equal(builder_add_tensor(b, v, &t, NULL, NULL), SITU_STATUS_OK);
     for (int32_t u = 0; u < v; u++)
-      if ((form == CHAIN && u == v - 1) || (form == JOIN && v == n - 1))
-        assert_int_equal(builder_add_use(b, v, u, NULL), SITU_STATUS_OK);
+      if (waits_for(form, v, u, n)) assert_int_equal(builder_add_use(b, v, u, NULL), SITU_STATUS_OK);
   }
   assert_int_equal(situ_graph_freeze(&l.graph, b, NULL), SITU_STATUS_OK);
   situ_graph_builder_free(b);
@@ -107,6 +115,24 @@ static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
   lab_free(&l);
 }
 
+/* The host alone can run a, 100 ns; b takes 1 ns on the fast device and 100 on the host. The search begins with a price
+ * of 1 / 201 for the host and 1 / 2 for the fast device, so 2 / 201 and 1: 200 / 201 of work for each of them, over 203
+ * / 201, is 1.97, rounded up 2. The best prices, nothing for the fast device, would say 100. */
+static void a_budget_that_is_spent_leaves_the_first_prices(void **state) {
+  (void)state;
+  static const int64_t times[2][2] = {{100, SITU_NEVER_NS}, {100, 1}};
+  lab l = two_devices(times, NULL, 2, SITU_UNLIMITED_BYTES, APART);
+  arena *a = arena_new();
+  budget spent = budget_new(1, 0, NULL, NULL);
+  assert_true(budget_spend(&spent, 1));
+  int64_t lower = -1;
+  assert_int_equal(area_bound.compute(&lower, &(certificate){0}, l.problem, a, &spent, NULL), SITU_STATUS_OK);
+  assert_int_equal(lower, 2);
+  assert_true(bound_of(l.problem, "area_price") >= 99);
+  arena_free(a);
+  lab_free(&l);
+}
+
 /* Two operators of 7 bytes that only the fast device can run: room for 14 is just enough. */
 static void weights_without_room_leave_no_plan(void **state) {
   (void)state;
@@ -143,6 +169,19 @@ static void what_meets_shares_a_device_or_pays_a_transfer(void **state) {
   lab_free(&l);
 }
 
+/* 751 operators of 2 ns before the one in the middle, which takes 1000, 749 behind it, and one that waits for these: on
+ * two devices 751 + 1000 + 749 + 2. All work over two devices would be 2001. There are too many operators for the rule
+ * of work at every T, so that the round for all of them has to say it. */
+static void work_counts_where_operators_are_many(void **state) {
+  (void)state;
+  enum { N = 1502 };
+  static int64_t times[N][2];
+  for (int32_t v = 0; v < N; v++) times[v][0] = times[v][1] = v == N / 2 ? 1000 : 2;
+  lab l = two_devices((const int64_t(*)[2])times, NULL, N, SITU_UNLIMITED_BYTES, HOURGLASS);
+  assert_int_equal(bound_of(l.problem, "destructive"), 751 + 1000 + 749 + 2);
+  lab_free(&l);
+}
+
 static void heads_and_tails_of_the_last_and_the_first(void **state) {
   (void)state;
   static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
@@ -162,15 +201,57 @@ static void heads_and_tails_of_the_last_and_the_first(void **state) {
   lab_free(&l);
 }
 
+/* With their proofs, whichever thread ends first, and those that another rank has are left alone. */
+static void bounds_beside_each_other_are_those_one_after_the_other(void **state) {
+  (void)state;
+  static const situ_execution executions[] = {SITU_EXECUTION_STREAM, SITU_EXECUTION_CALLS, SITU_EXECUTION_PIPELINE};
+  for (uint64_t seed = 0; seed < (uint64_t)rounds_of(60); seed++) {
+    lab_options o = {.seed = seed,
+                     .n_operators = 12,
+                     .n_devices = 3,
+                     .density = 0.2,
+                     .memory = seed % 2 ? 0.5 : 0,
+                     .options = {.execution = executions[seed % 3]}};
+    lab l = lab_random(&o);
+    arena *a = arena_new();
+    bound_result alone[BOUNDS] = {{.known = false}};
+    budget b = budget_new(1, 0, NULL, NULL);
+    assert_int_equal(bound_compute(alone, NULL, l.problem, 1, a, &b, NULL), SITU_STATUS_OK);
+    for (int32_t threads = 2; threads <= 4; threads += 2) {
+      bound_result beside[BOUNDS] = {{.known = false}};
+      bool some[BOUNDS], others[BOUNDS];
+      for (int32_t i = 0; i < BOUNDS; i++) others[i] = !(some[i] = i % 2);
+      assert_int_equal(bound_compute(beside, some, l.problem, threads, a, &b, NULL), SITU_STATUS_OK);
+      assert_int_equal(bound_compute(beside, others, l.problem, threads, a, &b, NULL), SITU_STATUS_OK);
+      for (int32_t i = 0; i < BOUNDS; i++) {
+        text_buffer one = {0}, other = {0};
+        assert_true(beside[i].known);
+        assert_int_equal(beside[i].lower_ns, alone[i].lower_ns);
+        certificate_pack(&one, &alone[i].proof);
+        certificate_pack(&other, &beside[i].proof);
+        assert_int_equal(one.length, other.length);
+        assert_memory_equal(one.bytes, other.bytes, one.length);
+        text_free(&one);
+        text_free(&other);
+      }
+    }
+    arena_free(a);
+    lab_free(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_pays_the_cheaper_of_moving_and_staying),
       cmocka_unit_test(work_is_balanced_over_unlike_devices),
       cmocka_unit_test(weights_that_do_not_fit_are_work_for_the_host),
+      cmocka_unit_test(a_budget_that_is_spent_leaves_the_first_prices),
       cmocka_unit_test(weights_without_room_leave_no_plan),
       cmocka_unit_test(memories_count_together),
       cmocka_unit_test(what_meets_shares_a_device_or_pays_a_transfer),
+      cmocka_unit_test(work_counts_where_operators_are_many),
       cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
+      cmocka_unit_test(bounds_beside_each_other_are_those_one_after_the_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

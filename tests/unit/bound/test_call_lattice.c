@@ -77,6 +77,127 @@ static void a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut(void **st
   scenario_free(&s);
 }
 
+/* a hands 5 bytes to b, which takes no time and hands 5 on to c, and that 7 to d; a, which makes 20 more for d, needs
+ * the most memory. b is one with a, whatever c makes. */
+static void what_hands_on_no_more_than_it_takes_is_fused(void **state) {
+  (void)state;
+  scenario s = machine(4, 0);
+  s.time_ns[1][0] = s.time_ns[1][1] = 0;
+  for (int32_t v = 0; v < 3; v++) scenario_tensor(&s, v, v == 2 ? 7 : 5, v + 1, -1);
+  scenario_tensor(&s, 0, 20, 3, -1);
+  scenario_pose(&s, &calls);
+  call_graph g;
+  assert_true(call_graph_find(&g, s.problem, 0, s.arena));
+  assert_int_equal(g.n, 3);
+  assert_int_equal(g.node_of[1], g.node_of[0]);
+  scenario_free(&s);
+}
+
+/* In ms: a and c take 10 on the host and 1 on the accelerator, b 10 and 50; each tensor takes 1. Two calls and b on the
+ * host take 2 + 10 + 2 = 14, one call 2 + 20 = 22, none 30. Only one is allowed: at a toll of y a call, two come to 14
+ * + y and one to 22, so that a toll of 8 proves all of it. */
+static void a_toll_counts_the_calls(void **state) {
+  (void)state;
+  enum { MS = 1000000 };
+  scenario s = machine(3, 7);
+  for (int32_t v = 0; v < 3; v++) {
+    s.time_ns[v][0] = 10 * MS;
+    s.time_ns[v][1] = v == 1 ? 50 * MS : MS;
+    if (v > 0) scenario_tensor(&s, v - 1, MS, v, -1);
+  }
+  s.devices[1].memory_bytes = SITU_UNLIMITED_BYTES;
+  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
+  call_graph g;
+  call_lattice l;
+  call_price c;
+  bool unfit;
+  budget b = budget_new(0, 0, NULL, NULL);
+  assert_true(call_graph_find(&g, s.problem, 0, s.arena));
+  assert_int_equal(call_lattice_find(&l, &g, 100, s.arena, &b), CALL_LATTICE_ALL);
+  assert_true(call_price_make(&c, &l, &unfit, s.arena));
+  assert_true(call_price_solve(&c, &b));
+  assert_int_equal(c.lower_ns, 14 * MS);
+  assert_true(call_price_improve(&c, &b));
+  assert_true(c.lower_ns > 21 * MS && c.lower_ns <= 22 * MS);
+  scenario_free(&s);
+}
+
+/* Into the accelerator a tensor of 3 bytes takes 3 ns, out of it 5. Two operators take 10 and 1 each, and the tensor
+ * goes from the one to the other: 22 + 5 + 3. */
+static void all_times_are_added_up(void **state) {
+  (void)state;
+  scenario s = machine(2, 7);
+  s.links[1].latency_ns = 2;
+  scenario_tensor(&s, 0, 3, 1, -1);
+  scenario_pose(&s, &calls);
+  call_graph g;
+  assert_true(call_graph_find(&g, s.problem, 0, s.arena));
+  assert_int_equal(g.in_ns[0], 3);
+  assert_int_equal(g.out_ns[0], 5);
+  assert_int_equal(g.total_ns, 30);
+  scenario_free(&s);
+}
+
+/* Of the two ways through a diamond the one over operator 2, which takes 2 ns at least and not 1, is the longest. */
+static void the_path_is_the_longest_way(void **state) {
+  (void)state;
+  scenario s = machine(4, 7);
+  s.time_ns[2][1] = 2;
+  scenario_tensor(&s, 0, 3, 1, 2, -1);
+  scenario_tensor(&s, 1, 5, 3, -1);
+  scenario_tensor(&s, 2, 6, 3, -1);
+  scenario_pose(&s, &calls);
+  call_graph g;
+  call_lattice l;
+  call_price c;
+  bool unfit;
+  budget b = budget_new(0, 0, NULL, NULL);
+  assert_true(call_graph_find(&g, s.problem, 0, s.arena));
+  assert_int_equal(call_lattice_find(&l, &g, 100, s.arena, &b), CALL_LATTICE_ALL);
+  assert_true(call_price_make(&c, &l, &unfit, s.arena));
+  for (int32_t v = 0; v < 4; v++) {
+    assert_int_equal(c.through[v], v == 1 ? 0 : CALL_PARTS);
+    assert_int_equal(c.ending[v], v == 3 ? CALL_PARTS : 0);
+  }
+  for (int32_t t = 0; t < 3; t++)
+    for (int32_t i = g.use_start[t]; i < g.use_start[t + 1]; i++) {
+      bool on_path = (t == 0 && g.use[i] == 2) || t == 2;
+      assert_int_equal(c.flow_in[i], on_path ? CALL_PARTS : 0);
+    }
+  scenario_free(&s);
+}
+
+/* A chain of 66 groups of two operators. An ideal cuts the group whose first operator is its last; of groups there are
+ * bits for 64, and the others are not followed. */
+static void the_first_64_groups_are_followed(void **state) {
+  (void)state;
+  enum { GROUPS = 66 };
+  situ_graph_builder *builder;
+  assert_int_equal(situ_graph_builder_new(&builder, "groups", NULL), SITU_STATUS_OK);
+  for (int32_t v = 0; v < 2 * GROUPS; v++) {
+    situ_operator op = {.colocation = v / 2, .source_id = -1, .flops = 1e9, .moved_bytes = 1e6};
+    situ_tensor t = {.rank = -1, .size_bytes = 1000};
+    assert_int_equal(builder_add_operator(builder, &op, NULL, NULL), SITU_STATUS_OK);
+    assert_int_equal(builder_add_tensor(builder, v, &t, NULL, NULL), SITU_STATUS_OK);
+    if (v > 0) assert_int_equal(builder_add_use(builder, v, v - 1, NULL), SITU_STATUS_OK);
+  }
+  lab chain = lab_of_builder(builder, "cpu+v100-16g");
+  assert_int_equal(situ_problem_pose(&chain.problem, chain.graph, chain.platform, chain.costs, &calls, NULL), 0);
+  arena *a = arena_new();
+  call_graph g;
+  call_lattice l;
+  budget b = budget_new(0, 0, NULL, NULL);
+  assert_true(call_graph_find(&g, chain.problem, 0, a));
+  assert_int_equal(g.n, 2 * GROUPS);
+  assert_int_equal(call_lattice_find(&l, &g, 1000, a, &b), CALL_LATTICE_ALL);
+  assert_int_equal(l.n, 2 * GROUPS + 1);
+  for (int32_t v = 0; v < 2 * GROUPS; v++) assert_true(l.groups[v] == (v < 128 ? (uint64_t)1 << (v / 2) : 0));
+  for (int32_t i = 0; i < l.n; i++) /* of i operators */
+    assert_true(l.cut[i] == (i % 2 && i < 128 ? (uint64_t)1 << (i / 2) : 0));
+  arena_free(a);
+  lab_free(&chain);
+}
+
 /* Runs all of a random problem that is inside `upper` but not inside `lower` as one call, the rest on the host. */
 static int64_t simulated_cost(const call_lattice *l, simulator *s, int32_t lower, int32_t upper) {
   const situ_problem *p = l->graph->problem;
@@ -136,6 +257,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_diamond_has_six_ideals),
       cmocka_unit_test(idle_operators_are_fused),
+      cmocka_unit_test(what_hands_on_no_more_than_it_takes_is_fused),
+      cmocka_unit_test(a_toll_counts_the_calls),
+      cmocka_unit_test(all_times_are_added_up),
+      cmocka_unit_test(the_path_is_the_longest_way),
+      cmocka_unit_test(the_first_64_groups_are_followed),
       cmocka_unit_test(a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut),
       cmocka_unit_test(the_walk_passes_each_call_once_at_its_price),
   };

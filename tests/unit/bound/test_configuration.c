@@ -193,6 +193,17 @@ static void the_bound_reaches_optima_that_another_method_proved(void **state) {
   }
 }
 
+/* One class of devices, two units and an edge: all times and prices may come to an eighth of 2^63 - 1 together. */
+static void sums_of_all_times_are_limited(void **state) {
+  (void)state;
+  int64_t time_ns[2] = {100, SITU_NEVER_NS}, in_ns = 20, out_ns = 0;
+  shares s = {.n = 2, .n_types = 1, .n_edges = 1, .time_ns = time_ns, .in_ns = &in_ns, .out_ns = &out_ns};
+  out_ns = INT64_MAX / 8 - 120;
+  assert_true(shares_fit(&s));
+  out_ns++;
+  assert_false(shares_fit(&s));
+}
+
 /* Replicas and transfers beside work would make loads smaller than the sums that the bound counts. */
 static void pipelines_with_replicas_or_overlap_are_not_served(void **state) {
   (void)state;
@@ -212,6 +223,7 @@ static void pipelines_with_replicas_or_overlap_are_not_served(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_sweep_finds_the_least_load_of_every_sum_of_prices),
+      cmocka_unit_test(sums_of_all_times_are_limited),
       cmocka_unit_test(pipelines_with_replicas_or_overlap_are_not_served),
       cmocka_unit_test(the_bound_is_never_above_the_optimum),
       cmocka_unit_test(the_bound_reaches_optima_that_another_method_proved),

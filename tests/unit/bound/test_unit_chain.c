@@ -26,6 +26,16 @@ static void bound_is(const situ_problem *problem, int64_t expected_ns) {
   arena_free(a);
 }
 
+/* A host without limit and a device of memory_bytes, linked both ways. */
+static scenario host_and_device(int64_t memory_bytes) {
+  scenario s = scenario_new();
+  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
+  scenario_device(&s, memory_bytes, -1, false);
+  scenario_link(&s, 0, 1, 0, -1);
+  scenario_link(&s, 1, 0, 0, -1);
+  return s;
+}
+
 /* Two units of four operators, each a diamond, one after the other. An operator takes 50 ns on the host and 5 on the
  * other device, and weighs 1000 bytes; the tensor between the units takes 10 ns. The device has room for 4100 bytes of
  * weights, so one unit at most: 4 * 5 + 10 + 4 * 50 = 230. At a price of y a byte the program takes
@@ -34,11 +44,7 @@ static void bound_is(const situ_problem *problem, int64_t expected_ns) {
  * nothing says that the second operators of the diamonds take their time too. */
 static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, 4100, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+  scenario s = host_and_device(4100);
   static const int32_t together[8] = {0, 0, 0, 0, 1, 1, 1, 1};
   for (int32_t v = 0; v < 8; v++) {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
@@ -67,11 +73,7 @@ static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
  * 0.0148: 93.5. Could the layer go on where the experts are, or did x not count, it would be less. */
 static void experts_are_a_detour_from_their_layer(void **state) {
   (void)state;
-  scenario s = scenario_new();
-  scenario_device(&s, SITU_UNLIMITED_BYTES, -1, true);
-  scenario_device(&s, 3100, -1, false);
-  scenario_link(&s, 0, 1, 0, -1);
-  scenario_link(&s, 1, 0, 0, -1);
+  scenario s = host_and_device(3100);
   static const int32_t together[4] = {0, 0, 1, 0};
   static const char *const names[] = {"a", "x", "b", "c"};
   for (int32_t v = 0; v < 4; v++) {
@@ -89,6 +91,50 @@ static void experts_are_a_detour_from_their_layer(void **state) {
   scenario_pose(&s, &o);
   bound_is(s.problem, 93);
   assert_int_equal(brute_force(s.problem, NULL), 95);
+  scenario_free(&s);
+}
+
+/* On the host a and b take 50 ns each and c 100, on the other device nothing and 1; a and b weigh 4000 bytes, of which
+ * the device has room for 4100; each tensor takes 10 ns. At y a byte: all there 1 + 8000 y, one of a and b on the host
+ * at least 61 + 4000 y, both 111, each less 4100 y. All and none are equal at y = 0.01375: 54.6; one would take 59.6
+ * there. */
+static void what_takes_no_time_takes_room(void **state) {
+  (void)state;
+  scenario s = host_and_device(4100);
+  scenario_operator(&s, "a", 50, 4000, 0);
+  scenario_operator(&s, "b", 50, 4000, 0);
+  scenario_operator(&s, "c", 100, 0, 0);
+  for (int32_t v = 0; v < 3; v++) s.time_ns[v][1] = v == 2;
+  scenario_tensor(&s, 0, 10, 1, -1);
+  scenario_tensor(&s, 1, 10, 2, -1);
+  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM});
+  bound_is(s.problem, 54);
+  assert_int_equal(brute_force(s.problem, NULL), 61);
+  scenario_free(&s);
+}
+
+/* A layer (a, c) that takes no time on the device, its experts (b) between, and what follows (d): 0, 6 and 1 ns there,
+ * 50 each, 60 and 100 on the host; the layer weighs 2000 bytes, the experts 5000, and the device has room for 2100. The
+ * experts alone on the host take 60 + 20 + 1 = 81 less 100 y at y a byte, all on the device 7 + 4900 y: equal at y =
+ * 0.0148, 79.5. With the layer on the host it takes 100 and more. */
+static void a_detour_from_a_layer_that_takes_no_time_is_taken(void **state) {
+  (void)state;
+  scenario s = host_and_device(2100);
+  static const int32_t together[4] = {0, 1, 0, 2};
+  scenario_operator(&s, "a", 50, 1000, 0);
+  scenario_operator(&s, "b", 60, 5000, 0);
+  scenario_operator(&s, "c", 50, 1000, 0);
+  scenario_operator(&s, "d", 100, 0, 0);
+  for (int32_t v = 0; v < 4; v++) {
+    s.time_ns[v][1] = v == 1 ? 6 : v == 3;
+    if (v > 0) scenario_tensor(&s, v - 1, 10, v, -1);
+  }
+  scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options),
+                                            .execution = SITU_EXECUTION_STREAM,
+                                            .overlap = SITU_OVERLAP_NONE,
+                                            .keep_together = together});
+  bound_is(s.problem, 79);
+  assert_int_equal(brute_force(s.problem, NULL), 81);
   scenario_free(&s);
 }
 
@@ -157,6 +203,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_lies_between_the_ends_of_a_unit_takes_its_time),
       cmocka_unit_test(experts_are_a_detour_from_their_layer),
+      cmocka_unit_test(what_takes_no_time_takes_room),
+      cmocka_unit_test(a_detour_from_a_layer_that_takes_no_time_is_taken),
       cmocka_unit_test(no_chain_proves_too_much),
       cmocka_unit_test(what_is_no_chain_is_refused),
   };

@@ -83,6 +83,8 @@ static void no_more_calls_run_than_are_allowed(void **state) {
   assert_true(simulator_run(s.simulator, &(placement){.device = left}, true).value_ns == SITU_NEVER_NS);
   assert_int_equal(simulator_run(s.simulator, &(placement){.device = whole}, true).value_ns, 3);
   assert_true(simulator_run(s.simulator, &(placement){.device = whole, .call = apart}, true).value_ns == SITU_NEVER_NS);
+  int32_t host[3] = {0, 0, 0}; /* where nothing is called */
+  assert_int_equal(simulator_run(s.simulator, &(placement){.device = host}, true).value_ns, 30);
   scenario_free(&s);
 }
 

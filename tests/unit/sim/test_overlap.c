@@ -100,6 +100,27 @@ static void a_host_copies_one_tensor_at_a_time(void **state) {
   }
 }
 
+/* d0 and d1 are hosts of one memory. a on d2, 2 ns, makes 3 bytes for b on one host; the other runs c 0..5 and, since
+ * operators go before copies, d 5..6. The copy, which both do, 6..9, b 9..10. */
+static void both_hosts_of_a_memory_do_the_copy(void **state) {
+  (void)state;
+  for (int busy = 0; busy < 2; busy++) {
+    scenario s = scenario_new();
+    for (int32_t d = 0; d < 3; d++) scenario_device(&s, SITU_UNLIMITED_BYTES, d == 1 ? 0 : -1, d < 2);
+    scenario_link(&s, 0, 2, 0, -1);
+    scenario_link(&s, 2, 0, 0, -1);
+    int32_t a = scenario_operator(&s, "a", 2, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    int32_t c = scenario_operator(&s, "c", 5, 0, 0), d = scenario_operator(&s, "d", 1, 0, 0);
+    scenario_tensor(&s, a, 3, b, -1);
+    scenario_pose(&s, &blocking);
+    int32_t device[] = {2, busy, 1 - busy, 1 - busy}, order[] = {c, a, b, d};
+    simulation found = run(&s, device, order);
+    assert_int_equal(found.start_ns[d], 5);
+    assert_int_equal(found.start_ns[b], 9);
+    scenario_free(&s);
+  }
+}
+
 /* Copies to a device keep nobody busy: a on d0 0..1, 4 bytes to d1 1..5, c on d0 1..9 meanwhile, b on d1 5..6. */
 static void a_copy_to_a_device_leaves_the_host_free(void **state) {
   (void)state;
@@ -138,6 +159,7 @@ int main(void) {
       cmocka_unit_test(operators_go_before_copies),
       cmocka_unit_test(an_operator_waits_for_the_copy_under_way),
       cmocka_unit_test(a_host_copies_one_tensor_at_a_time),
+      cmocka_unit_test(both_hosts_of_a_memory_do_the_copy),
       cmocka_unit_test(a_copy_to_a_device_leaves_the_host_free),
       cmocka_unit_test(with_overlap_none_the_latency_is_the_sum),
   };

@@ -139,6 +139,30 @@ static void replicas_share_the_inputs_and_exchange_gradients(void **state) {
   }
 }
 
+/* A host between two equal accelerators: a, 11 ns, on the last with the first as its replica takes 5.5 ns of each. */
+static void the_first_device_may_be_a_replica(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  s.alike = true;
+  for (int32_t d = 0; d < 3; d++) scenario_device(&s, 100, -1, d == 1);
+  for (int32_t d = 0; d < 3; d += 2) {
+    scenario_link(&s, d, 1, 0, -1);
+    scenario_link(&s, 1, d, 0, -1);
+  }
+  scenario_operator(&s, "a", 11, 7, 0);
+  situ_problem_options options = pipeline(SITU_COMMUNICATION_HOST_STAGED);
+  options.replicate = true;
+  scenario_pose(&s, &options);
+  int32_t device[1] = {2}, replica_of[3] = {2, -1, -1};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
+  assert_int_equal(r.load_ns[0], 6); /* rounded up */
+  assert_int_equal(r.load_ns[1], 0);
+  assert_int_equal(r.load_ns[2], 6);
+  assert_int_equal(r.value_ns, 6);
+  assert_int_equal(r.peak_bytes[0], 7); /* the weights, like the other */
+  scenario_free(&s);
+}
+
 /* f on 1 and 2, the rest on 3: each sender has half of the inputs; the ring of f goes over the host. */
 static void replicas_load_the_links_of_their_inputs(void **state) {
   (void)state;
@@ -151,6 +175,21 @@ static void replicas_load_the_links_of_their_inputs(void **state) {
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   /* from 1: 3 bytes every second time, rounded up to 2, and 6 bytes of gradients every second time; 3 receives 2 + 2 */
   assert_int_equal(r.value_ns, 2 + 3);
+  scenario_free(&s);
+}
+
+/* The same, but gradients take 10 more on each link by what was measured of it: from 1 (6 + 10) / 2 = 8 for them. */
+static void gradients_go_over_links_as_the_costs_have_them(void **state) {
+  (void)state;
+  situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
+  options.replicate = true;
+  scenario s = training_of_three(options);
+  for (int32_t v = 0; v < 3; v++)
+    for (int32_t k = 0; k < s.problem->n_classes; k++) s.costs->time_ns[v * s.problem->n_classes + k] = 0;
+  for (int32_t l = 0; l < s.costs->n_links; l++) s.costs->link[l].latency_ns += 10;
+  int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
+  simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
+  assert_int_equal(r.value_ns, 2 + 8);
   scenario_free(&s);
 }
 
@@ -327,7 +366,9 @@ int main(void) {
       cmocka_unit_test(links_are_resources_of_their_own),
       cmocka_unit_test(gpipe_adds_the_greatest_forward_and_the_greatest_backward_load),
       cmocka_unit_test(replicas_share_the_inputs_and_exchange_gradients),
+      cmocka_unit_test(the_first_device_may_be_a_replica),
       cmocka_unit_test(replicas_load_the_links_of_their_inputs),
+      cmocka_unit_test(gradients_go_over_links_as_the_costs_have_them),
       cmocka_unit_test(a_part_that_is_left_and_entered_again_is_not_contiguous),
       cmocka_unit_test(random_placements_agree_with_the_naive_formulas),
   };

@@ -202,6 +202,79 @@ static void memory_over_time_is_as_by_hand(void **state) {
   }
 }
 
+/* a, 4 ns, on d0 makes the first tensor, b, 1 ns, on d1 the second, both of 2 bytes for c on d2. b's goes by way of d0:
+ * from 1 and from 3; a's leaves at 4, or at 5 where it has to wait for the link from d0 to d2. */
+static void hops_of_a_plan_go_by_start(void **state) {
+  (void)state;
+  for (int link = 0; link < 2; link++) {
+    const int64_t expected[3][2] = {{1, 1}, {1, 3}, {0, 4 + link}}; /* tensor, start */
+    scenario s = scenario_new();
+    star(&s, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_operator(&s, "a", 4, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    int32_t c = scenario_operator(&s, "c", 1, 0, 0);
+    scenario_tensor(&s, a, 2, c, -1);
+    scenario_tensor(&s, b, 2, c, -1);
+    scenario_pose(&s, link ? &contended : &uncontended);
+    int32_t device[] = {0, 1, 2};
+    situ_plan *plan;
+    assert_int_equal(simulator_plan(&plan, s.simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
+    assert_int_equal(plan->n_transfers, 3);
+    for (int32_t i = 0; i < 3; i++) {
+      assert_int_equal(plan->transfers[i].tensor, expected[i][0]);
+      assert_int_equal(plan->transfers[i].start_ns, expected[i][1]);
+    }
+    situ_plan_free(plan);
+    scenario_free(&s);
+  }
+}
+
+/* One tensor of 2 bytes for b on d2 and then c on d1: sent to both at once, and told
+ * by memory. */
+static void hops_of_one_instant_go_by_memory(void **state) {
+  (void)state;
+  for (int link = 0; link < 2; link++) {
+    scenario s = scenario_new();
+    star(&s, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_operator(&s, "a", 1, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    int32_t c = scenario_operator(&s, "c", 1, 0, 0);
+    scenario_tensor(&s, a, 2, b, c, -1);
+    scenario_pose(&s, link ? &contended : &uncontended);
+    int32_t device[] = {0, 2, 1};
+    situ_plan *plan;
+    assert_int_equal(simulator_plan(&plan, s.simulator, &(placement){.device = device}, NULL), SITU_STATUS_OK);
+    assert_int_equal(plan->n_transfers, 2);
+    for (int32_t i = 0; i < 2; i++) {
+      assert_int_equal(plan->transfers[i].start_ns, 1);
+      assert_int_equal(plan->transfers[i].to_memory, i + 1);
+    }
+    situ_plan_free(plan);
+    scenario_free(&s);
+  }
+}
+
+/* a, 2 ns, takes no room; b, 3 ns, has a workspace of 5 bytes: three memories hold nothing from 0 on, and two changes
+ * follow, none at an instant with another. */
+static void changes_of_memory_at_times_apart_are_all_told(void **state) {
+  (void)state;
+  scenario s = scenario_new();
+  star(&s, 20);
+  scenario_operator(&s, "a", 2, 0, 0);
+  scenario_operator(&s, "b", 3, 0, 5);
+  scenario_pose(&s, &contended);
+  int32_t device[] = {0, 0};
+  static const int64_t expected[5][2] = {{0, 0}, {0, 0}, {0, 0}, {2, 5}, {5, 0}};
+  memory_change *changes;
+  int64_t n;
+  assert_int_equal(simulator_memory(&changes, &n, s.simulator, &(placement){.device = device}, s.arena, NULL), 0);
+  assert_int_equal(n, 5);
+  for (int32_t i = 0; i < 5; i++) {
+    assert_int_equal(changes[i].time_ns, expected[i][0]);
+    assert_int_equal(changes[i].held_bytes, expected[i][1]);
+    assert_int_equal(changes[i].memory, i < 3 ? i : 0);
+  }
+  scenario_free(&s);
+}
+
 static void an_order_against_the_data_never_ends(void **state) {
   (void)state;
   for (int link = 0; link < 2; link++) {
@@ -308,6 +381,9 @@ int main(void) {
       cmocka_unit_test(memory_is_added_up_as_by_hand),
       cmocka_unit_test(memory_is_added_up_over_times_of_all_lengths),
       cmocka_unit_test(memory_over_time_is_as_by_hand),
+      cmocka_unit_test(hops_of_a_plan_go_by_start),
+      cmocka_unit_test(hops_of_one_instant_go_by_memory),
+      cmocka_unit_test(changes_of_memory_at_times_apart_are_all_told),
       cmocka_unit_test(an_order_against_the_data_never_ends),
       cmocka_unit_test(an_operator_where_it_cannot_run_never_ends),
       cmocka_unit_test(an_operator_that_cannot_run_never_ends),

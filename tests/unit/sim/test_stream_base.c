@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../scenario.h"
 #include "base/rng.h"
 #include "sim/simulate.h"
 
@@ -124,6 +125,29 @@ static void a_run_from_a_base_is_the_whole_run(void **state) {
   assert_true(t.cut > 2000 && t.whole > 2000 && t.never > 200);
 }
 
+/* a, then b, which cannot run where it is: the whole run finds out when it comes to b; one with a limit of 5 ns is over
+ * when a starts, since what follows takes longer. */
+static void a_run_ends_where_the_rest_takes_too_long(void **state) {
+  (void)state;
+  for (int contention = 0; contention < 2; contention++) {
+    situ_problem_options o = {.size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM};
+    if (!contention) o.contention = SITU_CONTENTION_NONE;
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    int32_t a = scenario_operator(&s, "a", 3, 0, 0), b = scenario_operator(&s, "b", 1, 0, 0);
+    s.time_ns[b][1] = SITU_NEVER_NS;
+    scenario_tensor(&s, a, 1, b, -1);
+    scenario_pose(&s, &o);
+    simulator_base *base = simulator_base_new(s.simulator, s.arena);
+    int32_t device[] = {1, 1};
+    placement where = {.device = device};
+    assert_true(simulator_run(s.simulator, &where, false).value_ns == SITU_NEVER_NS);
+    simulation found = simulator_run_below(s.simulator, base, &where, false, 5);
+    assert_true(found.stopped);
+    assert_int_equal(found.value_ns, 5);
+    scenario_free(&s);
+  }
+}
+
 /* Where nothing is shared, a limit has the same meaning. */
 static void a_limit_means_the_same_in_every_model(void **state) {
   (void)state;
@@ -153,6 +177,7 @@ static void a_limit_means_the_same_in_every_model(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_run_from_a_base_is_the_whole_run),
+      cmocka_unit_test(a_run_ends_where_the_rest_takes_too_long),
       cmocka_unit_test(a_limit_means_the_same_in_every_model),
   };
   return cmocka_run_group_tests_name("stream_base", tests, NULL, NULL);
