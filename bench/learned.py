@@ -3,8 +3,12 @@
 placed by hand, by partitioners, by learned policies and by search. Runs what the CSV does not hold yet and appends it there;
 bench/tables.py makes tables of it.
 
-    learned.py SITU CSV [ROW...]
+    learned.py SITU CSV [--seeds N] [--small] [ROW...]
+
+--seeds N: rows that draw at random are made with the seeds 0 to N - 1, and a line of the CSV is one of them. --small: the networks
+below 2,000 operators alone, one size of each.
 """
+import argparse
 import csv
 import json
 import os
@@ -36,6 +40,9 @@ INSTANCES = [
 # Steps are evaluations of a placement. The paper's claim is that GDP needs 15 times fewer of them than HDP: gdp-100 gets a
 # fifteenth of what hdp gets, gdp-one as many. Training steps of gdp-tuned take 16 evaluations each.
 EVALUATIONS, FEW_EVALUATIONS, TUNE_STEPS = 1500, 100, 50
+SEEDED = ["random", "cross-entropy", "hdp", "gdp-100", "gdp-one", "gdp-zero", "gdp-tuned"]
+SMALL = ["RNNLM, 2 layers", "Transformer-XL, 2 layers", "Transformer-XL, 4 layers", "Inception, batch 32", "AmoebaNet",
+         "WaveNet, 2 stacks, 18 layers"]
 # The largest network gets a fifth of them but for gdp-100, for time's sake.
 LARGEST = "GNMT, 8 layers"
 ROWS = {
@@ -50,7 +57,7 @@ ROWS = {
     "gdp-one": ["--solver", "gdp", "--policy", "none", "--steps", str(EVALUATIONS)],
     "gdp-zero": ["--solver", "gdp"],
     "gdp-tuned": ["--solver", "gdp", "--tune", str(TUNE_STEPS)],
-    "auto": ["--time-limit", "30", "--tolerance", "0", "--uncertainty", "0"],  # what is found, not what is worth it
+    "auto": ["--time-limit", "30", "--tolerance", "0", "--uncertainty", "0", "--min-gain", "0"],  # what is found, not what is worth it
 }
 
 
@@ -116,9 +123,9 @@ def budget(title, row):
     return [fifth.get(a, a) for a in ROWS[row]] if title == LARGEST else ROWS[row]
 
 
-def measure(situ, title, network, gpus, row):
+def measure(situ, title, network, gpus, row, seed):
     with tempfile.TemporaryDirectory() as folder:
-        arguments = problem(network, gpus) + budget(title, row)
+        arguments = problem(network, gpus) + budget(title, row) + ["--seed", str(seed)]
         if row == "expert":
             arguments += ["--fix", expert(situ, network, gpus, folder)]
         try:
@@ -129,27 +136,35 @@ def measure(situ, title, network, gpus, row):
             "steps": found["steps"], "cpu_s": f"{cpu_s:.2f}", "peak_mb": f"{peak_mb:.0f}"}
 
 
-FIELDS = ["title", "gpus", "operators", "row", "value_ns", "bound_ns", "steps", "cpu_s", "peak_mb"]
+FIELDS = ["title", "gpus", "operators", "row", "seed", "value_ns", "bound_ns", "steps", "cpu_s", "peak_mb"]
 
 
 def main():
-    situ, path, wanted = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:] or list(ROWS)
-    results = {(r["title"], r["row"]): r for r in csv.DictReader(open(path))} if path.exists() else {}
-    with open(path, "a", newline="") as out:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("situ")
+    parser.add_argument("csv", type=pathlib.Path)
+    parser.add_argument("rows", nargs="*")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--small", action="store_true")
+    args = parser.parse_intermixed_args()
+    done = set()
+    if args.csv.exists():
+        done = {(r["title"], r["row"], int(r["seed"])) for r in csv.DictReader(open(args.csv))}
+    with open(args.csv, "a", newline="") as out:
         writer = csv.DictWriter(out, FIELDS, extrasaction="ignore")
-        if not results:
+        if not done:
             writer.writeheader()
         for title, network, gpus in INSTANCES:
-            for row in wanted:
-                if (title, row) in results:
-                    continue
-                found = measure(situ, title, network, gpus, row)
-                if not found:
-                    print(f"{title}: no plan of {row}", file=sys.stderr)
-                    continue
-                results[title, row] = {"title": title, "gpus": gpus, "row": row, **found}
-                writer.writerow(results[title, row])
-                out.flush()
+            for row in args.rows or ROWS:
+                for seed in range(args.seeds if row in SEEDED else 1):
+                    if (title, row, seed) in done or (args.small and title not in SMALL):
+                        continue
+                    found = measure(args.situ, title, network, gpus, row, seed)
+                    if not found:
+                        print(f"{title}: no plan of {row}", file=sys.stderr)
+                        continue
+                    writer.writerow({"title": title, "gpus": gpus, "row": row, "seed": seed, **found})
+                    out.flush()
 
 
 if __name__ == "__main__":

@@ -39,12 +39,15 @@ typedef struct situ_learn_options {
   int64_t save_every;  /* steps between two writes of `out`; 0 means 50 */
   double time_limit_s; /* 0: none */
   uint64_t seed;
-  /* Solvers, as in situ_solve_options, whose plan of each problem is its first trial; NULL: none. */
+  /* Solvers, as in situ_solve_options, whose plans of each problem, of three seeds, are its first trials, and what gdp
+   * imitates in its first steps; NULL: none. To resume, give the same with the same seed. */
   const char *teacher;
   bool paper; /* use the published recipe where that of situ differs */
   /* Variants of the learner, separated by commas; NULL: none. For hsdag: levels=N of parsing (0: until nothing merges),
-   * target=N clusters, declines=0: every node joins another, without=FEATURE and with=FEATURE
-   * (docs/theory/learned/hsdag.md). A policy keeps its variant. */
+   * target=N clusters, declines=0: every node joins another, learns=0: draws stay random, without=FEATURE and
+   * with=FEATURE (docs/theory/learned/hsdag.md). A policy keeps its variant, but for learns. For gdp:
+   * without=attention, without=superposition, memory=still, segments=short (docs/theory/learned/gdp.md). A policy of
+   * such a variant is read by a variant alone. */
   const char *variant;
   situ_learn_callback *progress; /* may be NULL */
   void *context;

@@ -12,10 +12,11 @@
 #include "learn/ppo.h"
 #include "learn/softmax_draw.h"
 
-/* Draws of a step among several studies, and where there is one; windows for each draw; updates of a step. */
-enum { DRAWS = 8, DRAWS_OF_ONE = 4, WINDOWS = 3, EPOCHS = 3 };
-static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, ENTROPY_STEPS = 100, MOST_NORM = 0.5,
-                    SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
+/* Draws of a step among several studies, where there is one, and with the published recipe; windows for each draw;
+ * updates of a step. */
+enum { DRAWS = 8, DRAWS_OF_ONE = 4, PAPER_DRAWS = 16, WINDOWS = 3, EPOCHS = 3 };
+static const double RATE = 1e-3, RATE_STEPS = 1000, CLIP = 0.2, ENTROPY = 0.01, PAPER_ENTROPY = 0.05,
+                    ENTROPY_STEPS = 100, MOST_NORM = 0.5, SHOWN = 0.5, MOST_ADVANTAGE = 3, KEPT = 0.7;
 /* numbers that checkpoints keep of a study */
 enum { NOTE_STEPS, NOTE_MEAN, NOTE_SQUARE };
 
@@ -37,7 +38,7 @@ static void *see(lesson *l, const environment *env) {
   outlook *o = ARENA_ZERO(a, outlook, 1);
   if (!o || !(o->view = gdp_look(env, a))) return NULL;
   int64_t units = env->n_units, pairs = units * env->n_devices;
-  o->most = DRAWS + 1;
+  o->most = PAPER_DRAWS + 1;
   o->device = ARENA_NEW(a, int32_t, o->most * units);
   o->open = ARENA_NEW(a, bool, o->most *pairs);
   o->chance = ARENA_NEW(a, nn_real, o->most * units);
@@ -51,6 +52,17 @@ static void *see(lesson *l, const environment *env) {
                  o->window
              ? o
              : NULL;
+}
+
+static bool vary(lesson *l, const char *word, size_t n) {
+  static const char *const words[GDP_RECIPE] = {[GDP_WITHOUT_ATTENTION] = "without=attention",
+                                                [GDP_WITHOUT_GATE] = "without=superposition",
+                                                [GDP_STILL_MEMORY] = "memory=still",
+                                                [GDP_SHORT_SEGMENTS] = "segments=short"};
+  for (int k = 0; k < GDP_RECIPE; k++)
+    if (strlen(words[k]) == n && memcmp(words[k], word, n) == 0)
+      return gdp_net_vary(l->own, l->params, &l->random, (gdp_change)k);
+  return false;
 }
 
 /* ---- trials ---- */
@@ -88,6 +100,8 @@ static int64_t attempt(study *s, nn_matrix all, int32_t k, rng *random) {
 
 /* ---- training ---- */
 
+static double rate_of(const lesson *l) { return RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS); }
+
 /* Equal devices take each other's places so that they come in their order: a policy that is to be told of several
  * graphs must not learn which of them a search happened to take first. */
 static void rename_equals(int32_t *device, const gdp_view *v) {
@@ -105,16 +119,15 @@ static void rename_equals(int32_t *device, const gdp_view *v) {
   for (int32_t u = 0; u < v->n_units; u++) device[u] = to[device[u]];
 }
 
-/* The best placement so far becomes placement k; what is open to it is what is allowed. */
-static void show_best(const lesson *l, study *s, int32_t k) {
+/* Placement k becomes a copy of devices by unit, renamed as above; what is open to it is what is allowed. */
+static void show(study *s, int32_t k, const int32_t *device, bool renamed) {
   outlook *o = s->seen;
   int32_t n = o->view->n_devices;
   int64_t units = o->view->n_units, pairs = units * n;
-  memcpy(o->device + k * units, s->env.best, (size_t)units * sizeof *o->device);
+  memcpy(o->device + k * units, device, (size_t)units * sizeof *o->device);
   memcpy(o->open + k * pairs, s->env.allowed, (size_t)pairs * sizeof *o->open);
-  if (l->n_studies > 1) rename_equals(o->device + k * units, o->view);
+  if (renamed) rename_equals(o->device + k * units, o->view);
   for (int64_t u = 0; u < units; u++) o->open[k * pairs + u * n + o->device[k * units + u]] = true;
-  o->advantage[k] = (nn_real)SHOWN;
 }
 
 /* Tries that need no policy, or little of it: each device alone in a study that had but its first draws, unless a
@@ -141,10 +154,7 @@ static void judge(const lesson *l, study *s, int32_t n) {
   s->note[NOTE_MEAN] = keep * s->note[NOTE_MEAN] + (1 - keep) * mean;
   s->note[NOTE_SQUARE] = keep * s->note[NOTE_SQUARE] + (1 - keep) * square;
   double scale = sqrt(s->note[NOTE_SQUARE]) + 1e-4, base = s->note[NOTE_MEAN];
-  if (l->paper) {
-    base = s->n_rewards > 0 ? s->mean_reward : mean;
-    scale = 1;
-  }
+  if (l->paper && s->n_rewards > 0) base = s->mean_reward;
   for (int32_t k = 0; k < n; k++) {
     double a = (o->reward[k] - base) / scale;
     o->advantage[k] = (nn_real)fmin(fmax(a, -MOST_ADVANTAGE), MOST_ADVANTAGE);
@@ -165,15 +175,50 @@ static bool explore(lesson *l, study *s, nn_matrix all, ppo_batch *batch, lesson
   judge(l, s, n);
   if (batch->n_shown) {
     gdp_search(l, s, draws, scores_of(o, all, draws));
-    show_best(l, s, draws);
+    show(s, draws, s->env.best, l->n_studies > 1);
+    o->advantage[draws] = (nn_real)SHOWN;
   }
   ppo_remember(batch, all.value);
   return true;
 }
 
+/* One step of imitation: the loss is minus the mean log-likelihood of the teacher's plans, so that chances go to the
+ * frequencies in them. Its trial is the likeliest placement. */
+static bool imitate(lesson *l, study *s, lesson_step *told) {
+  outlook *o = s->seen;
+  int32_t n = s->n_taught < o->most ? s->n_taught : o->most;
+  ppo_batch batch = {.n_units = o->view->n_units,
+                     .n_devices = o->view->n_devices,
+                     .n_shown = n,
+                     .device = o->device,
+                     .open = o->open,
+                     .chance = o->chance,
+                     .advantage = o->advantage};
+  draw_latent(o, n, 0, &l->random);
+  tape_reset(l->tape);
+  params_clear_gradients(l->params);
+  nn_var scores = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, n);
+  if (scores == NN_NONE) return false;
+  if (!environment_over(&s->env)) {
+    *told =
+        (lesson_step){.study = told->study, .n_trials = 1, .best_ns = attempt(s, tape_at(l->tape, scores), 0, NULL)};
+    told->reward = o->reward[0];
+    study_note(s, told->reward);
+  }
+  for (int32_t k = 0; k < n; k++) {
+    show(s, k, s->taught + (int64_t)k * o->view->n_units, true);
+    o->advantage[k] = 1 / (nn_real)n;
+  }
+  if (!tape_backward(l->tape, ppo_loss(l->tape, scores, &batch))) return false;
+  params_clip(l->params, MOST_NORM);
+  params_step(l->params, rate_of(l));
+  return true;
+}
+
 static bool train(lesson *l, study *s, lesson_step *told) {
   outlook *o = s->seen;
-  int32_t draws = l->n_studies > 1 ? DRAWS : DRAWS_OF_ONE;
+  if (s->n_taught > 0 && !l->paper && lesson_imitates(l)) return imitate(l, s, told);
+  int32_t draws = l->paper ? PAPER_DRAWS : l->n_studies > 1 ? DRAWS : DRAWS_OF_ONE;
   bool shown = !l->paper && s->env.best_ns < SITU_NEVER_NS;
   draw_latent(o, draws + shown, l->paper ? 0 : draws, &l->random);
   ppo_batch batch = {.n_units = o->view->n_units,
@@ -185,7 +230,7 @@ static bool train(lesson *l, study *s, lesson_step *told) {
                      .chance = o->chance,
                      .advantage = o->advantage,
                      .clip = CLIP,
-                     .entropy = ENTROPY / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
+                     .entropy = (l->paper ? PAPER_ENTROPY : ENTROPY) / (1 + s->note[NOTE_STEPS] / ENTROPY_STEPS)};
   for (int epoch = 0; epoch < EPOCHS; epoch++) {
     tape_reset(l->tape);
     params_clear_gradients(l->params);
@@ -194,7 +239,7 @@ static bool train(lesson *l, study *s, lesson_step *told) {
     if (epoch == 0 && !explore(l, s, tape_at(l->tape, scores), &batch, told)) return true;
     if (!tape_backward(l->tape, ppo_loss(l->tape, scores, &batch))) return false;
     params_clip(l->params, MOST_NORM);
-    params_step(l->params, RATE / sqrt(1 + (double)l->n_steps / RATE_STEPS));
+    params_step(l->params, rate_of(l));
   }
   s->note[NOTE_STEPS]++;
   return true;
@@ -229,5 +274,7 @@ const learner gdp_learner = {
     .see = see,
     .train = train,
     .serve = serve,
+    .vary = vary,
+    .variants = "without=attention, without=superposition, memory=still, segments=short",
     .most_units = GROUP_MOST,
 };

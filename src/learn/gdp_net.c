@@ -86,7 +86,14 @@ gdp_net *gdp_net_make(params *p, rng *random, arena *a) {
   net->slowness = add(&m, "device", "slowness", 1, 1, PARAMS_ONE);
   net->agree_before = add(&m, "device", "agree_before", 1, 1, PARAMS_ONE);
   net->agree_after = add(&m, "device", "agree_after", 1, 1, PARAMS_ONE);
+  net->recipe = -1;
   return m.failed ? NULL : net;
+}
+
+bool gdp_net_vary(gdp_net *net, params *p, rng *random, gdp_change change) {
+  if (net->recipe < 0) net->recipe = params_add(p, "recipe", 1, GDP_RECIPE, PARAMS_ZERO, random);
+  if (net->recipe >= 0) params_at(p, net->recipe).value[change] = 1;
+  return net->recipe >= 0;
 }
 
 /* ---- layers ---- */
@@ -94,6 +101,7 @@ gdp_net *gdp_net_make(params *p, rng *random, arena *a) {
 typedef struct pass {
   const params *params;
   tape *tape;
+  const nn_real *recipe; /* [GDP_RECIPE] of a variant, or NULL */
 } pass;
 
 static nn_var dense(const pass *p, nn_var x, gdp_dense by) {
@@ -122,13 +130,26 @@ static nn_var sage_layer(const pass *p, nn_var h, const struct gdp_sage *s, cons
   return norm(p, nn_add(t, h, nn_relu(t, nn_add(t, nn_add(t, dense(p, h, s->own), before), after))), s->norm);
 }
 
+static bool varied(const pass *p, int column) { return p->recipe && p->recipe[column] > (nn_real)0.5; }
+
+static nn_var attend(const pass *p, nn_var z, const struct gdp_attention *s) {
+  nn_var k = dense(p, z, s->key), v = dense(p, z, s->value), k_before = k, v_before = v;
+  if (varied(p, GDP_STILL_MEMORY)) {
+    nn_var memory = nn_still(p->tape, z);
+    k_before = dense(p, memory, s->key);
+    v_before = dense(p, memory, s->value);
+  }
+  int32_t length = varied(p, GDP_SHORT_SEGMENTS) ? GDP_SHORT_SEGMENT : GDP_SEGMENT;
+  nn_var seen = nn_attention(p->tape, dense(p, z, s->query), k, v, k_before, v_before, GDP_HEADS, length);
+  return dense(p, seen, s->out);
+}
+
 /* graph is the mean row of the graph embedding, which gates each layer: superposition. */
 static nn_var attention_layer(const pass *p, nn_var x, nn_var graph, const struct gdp_attention *s) {
   tape *t = p->tape;
-  nn_var z = norm(p, nn_multiply_row(t, x, nn_sigmoid(t, matmul(p, graph, s->gate))), s->gated);
-  nn_var seen =
-      nn_attention(t, dense(p, z, s->query), dense(p, z, s->key), dense(p, z, s->value), GDP_HEADS, GDP_SEGMENT);
-  x = nn_add(t, x, dense(p, seen, s->out));
+  nn_var z = x;
+  if (!varied(p, GDP_WITHOUT_GATE)) z = nn_multiply_row(t, x, nn_sigmoid(t, matmul(p, graph, s->gate)));
+  if (!varied(p, GDP_WITHOUT_ATTENTION)) x = nn_add(t, x, attend(p, norm(p, z, s->gated), s));
   nn_var wide = nn_relu(t, dense(p, norm(p, x, s->middle), s->wide));
   return nn_add(t, x, dense(p, wide, s->narrow));
 }
@@ -217,7 +238,7 @@ static nn_var agree(const pass *p, const gdp_net *net, nn_var first, const gdp_v
 nn_var gdp_net_scores(const gdp_net *net, const params *all, tape *t, const gdp_view *view, const nn_real *latent,
                       const nn_real *firmness, int32_t n_draws) {
   REQUIRE(n_draws > 0 && view->n_units > 0 && view->n_devices > 0);
-  pass p = {all, t};
+  pass p = {all, t, net->recipe < 0 ? NULL : params_at(all, net->recipe).value};
   nn_var kinds = nn_segment_mean(t, params_var(all, net->kinds, t), &view->kinds);
   nn_var x = dense(&p, tape_constant(t, view->n_units, GDP_UNIT_FEATURES, view->unit), net->unit);
   x = nn_add(t, x, matmul(&p, kinds, net->of_kind));

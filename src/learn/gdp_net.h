@@ -14,9 +14,20 @@ enum {
   GDP_ATTENTIONS = 2, /* layers of attention */
   GDP_HEADS = 4,
   GDP_SEGMENT = 128,
+  GDP_SHORT_SEGMENT = 16,
   GDP_ROUNDS = 3, /* of agreement between neighbours */
   GDP_LATENT = 8  /* numbers drawn for each device in each trial */
 };
+
+/* What a variant of the network changes. They are the columns of a parameter that no gradient comes to, which only
+ * variants have: so a file of one is not taken for a policy that is none. */
+typedef enum gdp_change {
+  GDP_WITHOUT_ATTENTION, /* a layer has only its dense part */
+  GDP_WITHOUT_GATE,      /* no superposition */
+  GDP_STILL_MEMORY,      /* no gradient flows into the segment before, as published */
+  GDP_SHORT_SEGMENTS,    /* of GDP_SHORT_SEGMENT units */
+  GDP_RECIPE             /* how many there are */
+} gdp_change;
 
 /* The numbers of a dense layer's parameters. */
 typedef struct gdp_dense {
@@ -44,11 +55,14 @@ typedef struct gdp_net {
   } attention[GDP_ATTENTIONS];
   gdp_norm last;
   gdp_dense device, device_out;
-  int32_t of_graph, of_latent, slowness, agree_before, agree_after;
+  int32_t of_graph, of_latent, slowness, agree_before, agree_after, recipe; /* recipe: -1 but in a variant */
 } gdp_net;
 
 /* Adds the parameters; NULL without memory. The net lives in the arena. */
 gdp_net *gdp_net_make(params *p, rng *random, arena *a);
+
+/* Makes the net a variant, or one of one more change. False without memory. */
+bool gdp_net_vary(gdp_net *net, params *p, rng *random, gdp_change change);
 
 /* Scores of n_units x (n_draws * n_devices): in draw k, devices are told apart by latent[(k * n_devices + d) *
  * GDP_LATENT ..]. firmness (NULL: all 1) is for each column what the opinion of neighbours is multiplied with. */

@@ -7,9 +7,10 @@
 
 #include "base/checked.h"
 #include "learn/describe.h"
+#include "learn/group.h"
 #include "learn/seq2seq.h"
 
-enum { MOST_GROUPS = 256, GROUPS_PER_DEVICE = 20, KIND_WIDTH = 32, GROUPER = 64, HIDDEN = 64, BATCH = 5 };
+enum { MOST_GROUPS = 256, GROUPS_PER_DEVICE = 20, KIND_WIDTH = 32, GROUPER = 64, HIDDEN = 64, BATCH = 10 };
 
 typedef struct hdp {
   environment *env;
@@ -141,7 +142,7 @@ static bool init_networks(hdp *s, rng *random) {
 
 static bool hdp_init(hdp *s, uint64_t seed, arena *a) {
   rng random = rng_new(seed);
-  if (!describe(&s->told, s->env, a)) return false;
+  if (!environment_group(s->env, GROUP_MOST, a) || !describe(&s->told, s->env, a)) return false;
   const environment *env = s->env;
   int64_t n = env->n_units;
   s->n_groups = (int32_t)min64(MOST_GROUPS, GROUPS_PER_DEVICE * (int64_t)env->n_devices);
@@ -177,8 +178,9 @@ bool hdp_make(reinforce_policy *out, environment *env, uint64_t seed, arena *a) 
                             .n_decisions = 1,
                             .batch = BATCH,
                             .rate = 0.003,
-                            .warmth = 0.001,
-                            .cooling = 500,
+                            .warmth = 0.1,
+                            .cooling = 1000,
+                            .scaled = true,
                             .decide = decide};
   return true;
 }

@@ -37,6 +37,7 @@ typedef struct hsdag {
   hsdag_net net;
   int32_t recipe, kinds; /* numbers of parameters */
   bool named;            /* every kind of every environment has its slot, as far as there are slots */
+  bool still;            /* draws and does not learn: random search over the clusters of the first policy */
 } hsdag;
 
 /* What was made of an environment. */
@@ -101,6 +102,11 @@ static bool take_feature(const char *key, const char *word, size_t n, uint32_t *
 static bool vary(lesson *l, const char *word, size_t n) {
   nn_real *recipe = params_at(l->params, ((hsdag *)l->own)->recipe).value;
   uint32_t bit;
+  nn_real learns = 1;
+  if (take_number("learns=", word, n, &learns)) {
+    ((hsdag *)l->own)->still = learns == 0;
+    return true;
+  }
   if (take_number("levels=", word, n, &recipe[RECIPE_LEVELS])) return true;
   if (take_number("target=", word, n, &recipe[RECIPE_TARGET])) return true;
   if (take_number("declines=", word, n, &recipe[RECIPE_DECLINES])) return true;
@@ -417,7 +423,7 @@ static bool train_ours(lesson *l, study *one, lesson_step *told) {
   int64_t time = SITU_NEVER_NS;
   const seen *s = one->seen;
   if (!look(l, one, s->feature, &l->random, &v) || !draw_all(l, one, &v, &d, told)) return false;
-  if (d.n < DRAWS) return true; /* it is over */
+  if (d.n < DRAWS || ((const hsdag *)l->own)->still) return true; /* it is over, or what it draws shall not count */
   params_clear_gradients(l->params);
   if (!tape_backward(l->tape, loss_of(l, one, &v, &d))) return false;
   params_clip(l->params, most_norm);
@@ -508,6 +514,6 @@ const learner hsdag_learner = {
     .train = train,
     .serve = serve,
     .vary = vary,
-    .variants = "levels=N, target=N, declines=0, without=FEATURE, with=FEATURE",
+    .variants = "levels=N, target=N, declines=0, learns=0, without=FEATURE, with=FEATURE",
     .most_units = INT32_MAX, /* it has groups of its own */
 };

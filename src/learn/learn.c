@@ -11,7 +11,8 @@
 #include "plan/plan.h"
 #include "solve/solve.h"
 
-enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000 };
+enum { SAVE_EVERY = 50, MOST_LEARNERS = 16, TEACHER_STEPS = 2000, TEACHER_PLANS = 3 };
+static const double NEARLY = 1.02; /* times the best plan of a teacher */
 
 typedef struct course {
   lesson *lesson;
@@ -68,18 +69,35 @@ static situ_status train(course *c, bool *stopped) {
   return lesson_write(l, o->out, c->error);
 }
 
-/* The first trial of an environment is what the teacher does. */
-static situ_status teach(course *c, study *s) {
-  situ_solve_options how = {.size = sizeof how,
-                            .solvers = c->options->teacher,
-                            .max_steps = TEACHER_STEPS,
-                            .seed = c->options->seed,
-                            .no_bounds = true};
-  situ_plan *plan = NULL;
-  TRY(solve_problem(&plan, solvers, s->env.problem, &how, c->error));
-  bool done = !plan->device || study_follow(s, plan->device, c->lesson->arena);
-  situ_plan_free(plan);
-  return done ? SITU_STATUS_OK : fail_no_memory(c->error);
+/* The plan of a teacher for a problem, NULL where it found none. */
+static situ_status ask(situ_plan **plan, const course *c, const situ_problem *problem, uint64_t seed) {
+  situ_solve_options how = {
+      .size = sizeof how, .solvers = c->options->teacher, .max_steps = TEACHER_STEPS, .seed = seed, .no_bounds = true};
+  TRY(solve_problem(plan, solvers, problem, &how, c->error));
+  if ((*plan)->device) return SITU_STATUS_OK;
+  situ_plan_free(*plan);
+  *plan = NULL;
+  return SITU_STATUS_OK;
+}
+
+/* Tries what the teacher does with each of several seeds, unless the study has been in training; what is nearly as good
+ * as the best of it is what the study imitates. */
+static situ_status teach(course *c, study *s, bool tried) {
+  situ_plan *plans[TEACHER_PLANS] = {NULL};
+  const int32_t *device[TEACHER_PLANS];
+  situ_status status = SITU_STATUS_OK;
+  int64_t best_ns = SITU_NEVER_NS;
+  int32_t n = 0;
+  for (int32_t k = 0; status == SITU_STATUS_OK && k < TEACHER_PLANS; k++) {
+    status = ask(&plans[k], c, s->env.problem, c->options->seed + (uint64_t)k);
+    if (plans[k]) best_ns = min64(best_ns, situ_plan_value_ns(plans[k]));
+  }
+  for (int32_t k = 0; k < TEACHER_PLANS; k++)
+    if (plans[k] && (double)situ_plan_value_ns(plans[k]) <= NEARLY * (double)best_ns) device[n++] = plans[k]->device;
+  bool done = status != SITU_STATUS_OK || study_teach(s, device, n, c->lesson->arena);
+  for (int32_t k = 0; done && !tried && k < n; k++) done = study_follow(s, device[k], c->lesson->arena);
+  for (int32_t k = 0; k < TEACHER_PLANS; k++) situ_plan_free(plans[k]);
+  return done ? status : fail_no_memory(c->error);
 }
 
 static situ_status learn_start(course *c, const situ_problem *const *problems, int32_t n) {
@@ -88,8 +106,11 @@ static situ_status learn_start(course *c, const situ_problem *const *problems, i
   for (int32_t k = 0; k < n; k++)
     if (!lesson_add(c->lesson, problems[k])) return fail_no_memory(c->error);
   if (c->judge) environment_judge_by(&c->lesson->studies[0].env, c->judge);
-  if (o->resume && file_exists(o->out)) return lesson_resume(c->lesson, o->out, c->error);
-  for (int32_t k = 0; o->teacher && k < n; k++) TRY(teach(c, &c->lesson->studies[k]));
+  bool resumed = o->resume && file_exists(o->out);
+  if (resumed) TRY(lesson_resume(c->lesson, o->out, c->error));
+  for (int32_t k = 0; o->teacher && lesson_imitates(c->lesson) && k < n; k++)
+    TRY(teach(c, &c->lesson->studies[k], resumed));
+  if (resumed) return SITU_STATUS_OK;
   return o->from ? lesson_take(c->lesson, o->from, NULL, c->error) : SITU_STATUS_OK;
 }
 

@@ -23,6 +23,9 @@ typedef struct study {
   int64_t n_rewards; /* of all trials of training steps */
   double mean_reward;
   double note[STUDY_NOTES]; /* the learner's own numbers; checkpoints keep them, like the fields above */
+  int32_t *taught;          /* [n_taught * n_units] what teachers do, best first, to be imitated; checkpoints do not
+                               keep it */
+  int32_t n_taught;
 } study;
 
 /* What a training step found. */
@@ -90,6 +93,12 @@ study *lesson_add(lesson *l, const situ_problem *problem);
 study *lesson_set_run(lesson *l, solve_run *run, int32_t most_units);
 /* Tries device[operator] in a study: a start, a teacher's plan. False without memory. */
 bool study_follow(study *s, const int32_t *device, arena *a);
+/* Makes plans of a teacher, device[n][operator] and best first, what the study is to imitate. False without memory. */
+bool study_teach(study *s, const int32_t *const *device, int32_t n, arena *a);
+/* Whether the next training step is one of imitation: each study that was taught has IMITATED_STEPS of them at first.
+ */
+enum { IMITATED_STEPS = 60 };
+bool lesson_imitates(const lesson *l);
 /* One training step in the environment whose turn it is. False without memory. */
 bool lesson_train(lesson *l, lesson_step *told);
 /* For learners: a trial of a training step was worth this. Call it when all trials of the step are made. */

@@ -87,6 +87,16 @@ bool study_follow(study *s, const int32_t *device, arena *a) {
   return of_unit != NULL;
 }
 
+bool study_teach(study *s, const int32_t *const *device, int32_t n, arena *a) {
+  int64_t units = s->env.n_units;
+  s->taught = ARENA_NEW(a, int32_t, n * units);
+  s->n_taught = s->taught ? n : 0;
+  for (int32_t k = 0; k < s->n_taught; k++) environment_follow(&s->env, device[k], s->taught + k * units);
+  return s->taught != NULL;
+}
+
+bool lesson_imitates(const lesson *l) { return l->n_steps < (int64_t)IMITATED_STEPS * l->n_studies; }
+
 bool lesson_train(lesson *l, lesson_step *told) {
   REQUIRE(l->n_studies > 0);
   *told = (lesson_step){.study = (int32_t)(l->n_steps % l->n_studies), .best_ns = SITU_NEVER_NS};

@@ -1,9 +1,12 @@
 #include "learn/reinforce.h"
 
+#include <math.h>
+
 #include "base/contracts.h"
 #include "base/fail.h"
 
-static const double KEPT = 0.9;    /* of a moving average */
+static const double KEPT = 0.9; /* of a moving average */
+static const double KEPT_SQUARE = 0.95, MOST_DEVIATIONS = 2, LEAST_DEVIATION = 1e-4;
 static const double STEEPEST = 1;  /* norm of a gradient */
 static const double MOST_GAIN = 1; /* of one decision over the baseline: invalid trials would drown all else */
 
@@ -15,6 +18,7 @@ typedef struct learner {
   double *before;    /* [decision] reward before it */
   double *baseline;  /* [decision] */
   int32_t *n_seen;   /* [decision] episodes that came so far */
+  double square;     /* of what gains were over their baselines, as a moving average; 0 before the first */
   double started;    /* reward of the start of episodes, once it is known */
   int64_t n_episodes;
 } learner;
@@ -44,6 +48,14 @@ static int32_t play(learner *l, solve_run *run, double *reward) {
   return k;
 }
 
+/* What a gain is over its baseline, in units of the usual deviation. */
+static double in_deviations(learner *l, double over) {
+  if (over == 0) return 0;
+  l->square = l->square > 0 ? KEPT_SQUARE * l->square + (1 - KEPT_SQUARE) * over * over : over * over;
+  double scaled = over / (sqrt(l->square) + LEAST_DEVIATION);
+  return scaled > MOST_DEVIATIONS ? MOST_DEVIATIONS : scaled < -MOST_DEVIATIONS ? -MOST_DEVIATIONS : scaled;
+}
+
 /* Adds the gradients of an episode. False without memory. */
 static bool learn(learner *l, int32_t n, double reward) {
   const reinforce_policy *p = l->policy;
@@ -57,6 +69,7 @@ static bool learn(learner *l, int32_t n, double reward) {
     over = over < -MOST_GAIN ? -MOST_GAIN : over;
     l->baseline[k] = l->n_seen[k]++ > 0 ? l->baseline[k] + (1 - KEPT) * over : gain;
     over = over > MOST_GAIN ? MOST_GAIN : over;
+    if (p->scaled) over = in_deviations(l, over);
     loss = nn_add(t, loss, nn_scale(t, l->decided[k].log_chance, (nn_real)-over));
     loss = nn_add(t, loss, nn_scale(t, l->decided[k].entropy, (nn_real)-warmth));
   }

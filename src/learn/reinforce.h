@@ -8,6 +8,7 @@
  *
  *     - sum over decisions of (gain - baseline) * log(chance)  -  warmth * sum of entropies
  *
+ * (where the policy wants it with gain - baseline divided by its deviation, a moving average over all decisions),
  * with one step of Adam for each batch of episodes, the norm of its gradient clipped. */
 #ifndef SITU_LEARN_REINFORCE_H
 #define SITU_LEARN_REINFORCE_H
@@ -31,6 +32,7 @@ typedef struct reinforce_policy {
   double rate;         /* of Adam */
   double warmth; /* weight of the entropy at the start; falls to nothing as episodes go on: / (1 + episode / cooling) */
   double cooling;
+  bool scaled;     /* gains over the baseline are divided by their deviation */
   int32_t *device; /* [unit] of the environment, where decisions are left */
   /* Sets `device` to where an episode starts from; NULL for a policy that places all at once. */
   void (*start)(void *self);

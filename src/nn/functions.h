@@ -72,9 +72,12 @@ nn_var nn_layer_norm(tape *t, nn_var x, nn_var gain, nn_var shift);
 
 /* Attention of several heads within windows (Dai et al., "Transformer-XL", ACL 2019, without positions): rows are cut
  * into segments of `length`; a row attends to the rows of its own segment and of the one before. q, k, v are n x d, and
- * d is a multiple of n_heads. Unlike there the gradient also flows into the segment before: all rows are there at once,
- * so cutting it off would save nothing. O(n * length * d). */
-nn_var nn_attention(tape *t, nn_var q, nn_var k, nn_var v, int32_t n_heads, int32_t length);
+ * d is a multiple of n_heads. The segment before is read from k_before and v_before, which are k and v as they are, or
+ * the same of rows that stand still (nn_still): memory with its gradient stopped, as there. O(n * length * d). */
+nn_var nn_attention(tape *t, nn_var q, nn_var k, nn_var v, nn_var k_before, nn_var v_before, int32_t n_heads,
+                    int32_t length);
+/* x with its gradient stopped: nothing flows back to what made it. */
+nn_var nn_still(tape *t, nn_var x);
 
 /* One step of a gated recurrent unit (Cho et al., EMNLP 2014; the reset gate after the product, as in common
  * libraries). x_gates[n x 3h] is the input's part of reset, update and new gate with their biases, h_gates[n x 3h] the

@@ -95,45 +95,87 @@ static void close_bench(bench *b) {
 
 static double loss_of(bench *b) { return (double)tape_number(b->tape, ppo_loss(b->tape, scores_of(b), &b->batch)); }
 
+typedef struct differences {
+  int32_t judged, kinks;
+} differences;
+
 /* A few numbers of every parameter: d(loss)/d(number) by reverse mode and by central differences. Where the two sides
  * of the difference disagree the point is a kink (a greatest, a clip, a relu) within the step. */
-static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state) {
+static void hold_gradient(bench *b, uint64_t seed, differences *found) {
   const double step = 1e-5;
-  int32_t judged = 0, kinks = 0;
+  rng random = rng_new(seed + 100);
+  params_clear_gradients(b->params);
+  assert_true(tape_backward(b->tape, ppo_loss(b->tape, scores_of(b), &b->batch)));
+  double here = loss_of(b);
+  for (int32_t k = 0; k < params_count(b->params); k++) {
+    nn_matrix p = params_at(b->params, k);
+    for (int32_t n = 0; n < 4; n++) {
+      int64_t i = rng_below(&random, (int64_t)p.rows * p.cols);
+      double kept = p.value[i], side[2];
+      for (int by = 0; by < 2; by++) {
+        p.value[i] = kept + (by ? step : -step);
+        side[by] = loss_of(b);
+      }
+      p.value[i] = kept;
+      double expected = (side[1] - side[0]) / (2 * step), bend = fabs(side[1] - 2 * here + side[0]) / step;
+      if (bend > 1e-3 * (1e-3 + fabs(expected))) {
+        found->kinks++;
+        continue;
+      }
+      found->judged++;
+      if (fabs(p.grad[i] - expected) > 1e-6 + 1e-4 * fabs(expected))
+        fail_msg("seed %d, parameter %d, number %d: %.10g; differences say %.10g", (int)seed, (int)k, (int)i, p.grad[i],
+                 expected);
+    }
+  }
+}
+
+static void the_gradient_of_the_whole_policy_is_that_of_differences(void **state) {
+  differences found = {0};
   for (uint64_t seed = 0; seed < 6; seed++) {
     bench b;
-    if (!open_bench(&b, seed, 9)) {
-      close_bench(&b);
-      continue;
-    }
-    rng random = rng_new(seed + 100);
-    params_clear_gradients(b.params);
-    assert_true(tape_backward(b.tape, ppo_loss(b.tape, scores_of(&b), &b.batch)));
-    double here = loss_of(&b);
-    for (int32_t k = 0; k < params_count(b.params); k++) {
-      nn_matrix p = params_at(b.params, k);
-      for (int32_t n = 0; n < 4; n++) {
-        int64_t i = rng_below(&random, (int64_t)p.rows * p.cols);
-        double kept = p.value[i], side[2];
-        for (int by = 0; by < 2; by++) {
-          p.value[i] = kept + (by ? step : -step);
-          side[by] = loss_of(&b);
-        }
-        p.value[i] = kept;
-        double expected = (side[1] - side[0]) / (2 * step), bend = fabs(side[1] - 2 * here + side[0]) / step;
-        if (bend > 1e-3 * (1e-3 + fabs(expected))) {
-          kinks++;
-          continue;
-        }
-        judged++;
-        if (fabs(p.grad[i] - expected) > 1e-6 + 1e-4 * fabs(expected))
-          fail_msg("seed %d, parameter %d, number %d: %.10g; differences say %.10g", (int)seed, (int)k, (int)i,
-                   p.grad[i], expected);
-      }
-    }
+    if (open_bench(&b, seed, 9)) hold_gradient(&b, seed, &found);
     close_bench(&b);
   }
-  assert_true(judged > 500 && kinks < judged / 4);
+  assert_true(found.judged > 500 && found.kinks < found.judged / 4);
+}
+
+/* Of each change that cuts no gradient off, on more units than a short segment has. */
+static void the_gradient_of_a_variant_is_that_of_differences(void **state) {
+  static const gdp_change changes[] = {GDP_WITHOUT_ATTENTION, GDP_WITHOUT_GATE, GDP_SHORT_SEGMENTS};
+  for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+    differences found = {0};
+    bench b;
+    rng random = rng_new(1);
+    assert_true(open_bench(&b, 2, 40));
+    assert_true(b.env.n_units > 2 * GDP_SHORT_SEGMENT);
+    assert_true(gdp_net_vary(b.net, b.params, &random, changes[k]));
+    hold_gradient(&b, 2, &found);
+    assert_true(found.judged > 80 && found.kinks < found.judged / 2);
+    close_bench(&b);
+  }
+}
+
+/* Memory that stands still is the same memory: scores do not change, gradients do. */
+static void memory_that_stands_still_changes_gradients_alone(void **state) {
+  bench b;
+  rng random = rng_new(1);
+  assert_true(open_bench(&b, 2, 40));
+  assert_true(gdp_net_vary(b.net, b.params, &random, GDP_SHORT_SEGMENTS));
+  double loss = loss_of(&b);
+  int32_t key = b.net->attention[0].key.weight, input = b.net->unit.weight;
+  double norm[2] = {0};
+  for (int stopped = 0; stopped < 2; stopped++) {
+    if (stopped) assert_true(gdp_net_vary(b.net, b.params, &random, GDP_STILL_MEMORY));
+    assert_true(fabs(loss_of(&b) - loss) < 1e-12);
+    params_clear_gradients(b.params);
+    assert_true(tape_backward(b.tape, ppo_loss(b.tape, scores_of(&b), &b.batch)));
+    assert_true(params_at(b.params, key).grad[0] != 0);
+    nn_matrix x = params_at(b.params, input);
+    for (int64_t i = 0; i < (int64_t)x.rows * x.cols; i++) norm[stopped] += x.grad[i] * x.grad[i];
+  }
+  assert_true(fabs(norm[1] - norm[0]) > 1e-9 * norm[0]);
+  close_bench(&b);
 }
 
 /* Sums over units and draws, written down anew. */
@@ -232,6 +274,8 @@ static void a_window_keeps_constraints(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_gradient_of_the_whole_policy_is_that_of_differences),
+      cmocka_unit_test(the_gradient_of_a_variant_is_that_of_differences),
+      cmocka_unit_test(memory_that_stands_still_changes_gradients_alone),
       cmocka_unit_test(the_loss_is_that_of_its_definition),
       cmocka_unit_test(a_view_is_finite_and_knows_the_neighbours),
       cmocka_unit_test(a_window_keeps_constraints),

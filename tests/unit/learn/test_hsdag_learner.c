@@ -82,7 +82,8 @@ static void a_variant_is_taken_and_an_unknown_word_is_told(void **state) {
   close(mkstemp(path));
   lab l = draw_lab(4, false);
   const situ_problem *problem = l.problem;
-  const char *right[] = {NULL, "levels=0", "target=4,levels=0,declines=0", "without=kinds,without=times,with=times"};
+  const char *right[] = {NULL, "levels=0", "target=4,levels=0,declines=0,learns=0",
+                         "without=kinds,without=times,with=times"};
   const char *wrong[] = {"levels=", "levels=x", "levels=12345678",   "without=taste",
                          "without", "with=",    "levels=1,,target=2"};
   for (int k = 0; k < 4; k++) {

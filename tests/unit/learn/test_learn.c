@@ -138,6 +138,72 @@ static void a_stopped_run_resumes_to_the_same_bits(void **state) {
   }
 }
 
+/* The same where a teacher is imitated at first: stopped within those steps, at their end, and after. */
+static void a_taught_run_resumes_to_the_same_bits(void **state) {
+  static const int stops[] = {1, N_PROBLEMS * IMITATED_STEPS - 1, N_PROBLEMS * IMITATED_STEPS,
+                              N_PROBLEMS * IMITATED_STEPS + 1};
+  situ_learn_options o = {.size = sizeof(situ_learn_options),
+                          .out = one,
+                          .steps = N_PROBLEMS * IMITATED_STEPS + 3,
+                          .seed = 1,
+                          .teacher = "heft,splitting"};
+  school s = open_school(8);
+  situ_learn_report whole, part;
+  learn(&s, "gdp", o, -1, &whole);
+  o.out = two;
+  o.resume = true;
+  for (size_t k = 0; k < sizeof stops / sizeof *stops; k++) {
+    unlink(two);
+    learn(&s, "gdp", o, stops[k], &part);
+    assert_int_equal(part.steps, stops[k]);
+    learn(&s, "gdp", o, -1, &part);
+    assert_int_equal(part.trials, whole.trials);
+    assert_same_files(one, two);
+  }
+  close_school(&s);
+  remove_files();
+}
+
+/* The part of the operators whose device in the last trial is that of a plan. */
+static double agreement(const environment *env, const int32_t *device) {
+  int32_t n = env->problem->n_operators, alike = 0;
+  for (int32_t v = 0; v < n; v++) alike += env->device[v] == device[v];
+  return (double)alike / n;
+}
+
+/* Devices differ, so no name is changed: the likeliest placement comes to be the plan, or nearly. */
+static void a_taught_policy_comes_to_do_what_its_teacher_does(void **state) {
+  double first = 0, last = 0;
+  for (uint64_t seed = 0; seed < 5; seed++) {
+    lab_options o = {.seed = seed, .n_operators = 30, .n_devices = 3, .density = 0.1, .unfused = true};
+    o.options.objective = SITU_OBJECTIVE_LATENCY;
+    lab l = lab_random(&o);
+    arena *a = arena_new();
+    lesson *taught = lesson_new(learner_find("gdp"), seed, false, a, 1);
+    study *s = lesson_add(taught, l.problem);
+    assert_non_null(s);
+    int32_t device[30];
+    rng random = rng_new(seed);
+    for (int32_t v = 0; v < 30; v++) {
+      device[v] = (int32_t)rng_below(&random, 3);
+      while (!problem_allows(l.problem, v, device[v])) device[v] = (device[v] + 1) % 3;
+    }
+    const int32_t *plan = device;
+    lesson_step told;
+    assert_true(study_teach(s, &plan, 1, a));
+    for (int32_t step = 0; lesson_imitates(taught); step++) {
+      assert_true(lesson_train(taught, &told));
+      assert_int_equal(told.n_trials, 1);
+      first += step == 0 ? agreement(&s->env, device) / 5 : 0;
+    }
+    last += agreement(&s->env, device) / 5;
+    lesson_free(taught);
+    arena_free(a);
+    lab_free(&l);
+  }
+  if (last < 0.7 || last < (1 + first) / 2) fail_msg("agreement went from %.2f to %.2f", first, last);
+}
+
 /* Killed between two times that the file was written: what came after the last is done again. */
 static void a_killed_run_resumes_to_the_same_bits(void **state) {
   school s = open_school(8);
@@ -274,6 +340,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(training_repeats_byte_for_byte),
       cmocka_unit_test(a_stopped_run_resumes_to_the_same_bits),
+      cmocka_unit_test(a_taught_run_resumes_to_the_same_bits),
+      cmocka_unit_test(a_taught_policy_comes_to_do_what_its_teacher_does),
       cmocka_unit_test(a_killed_run_resumes_to_the_same_bits),
       cmocka_unit_test(other_problems_cannot_be_resumed),
       cmocka_unit_test(bad_calls_are_refused),

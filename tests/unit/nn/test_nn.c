@@ -15,7 +15,7 @@
 #include "nn/functions.h"
 #include "nn/params.h"
 
-enum { MOST = 4 };
+enum { MOST = 5 };
 
 /* What a function gets in a test: inputs of these shapes, drawn from -1 .. 1. */
 typedef struct setting {
@@ -153,7 +153,7 @@ static double expect_layer_norm(const nn_matrix *in, int32_t r, int32_t c) {
 }
 
 /* Rows 0..2 are the first segment, 3..5 the second, 6 the third; two heads of two numbers. */
-MAKE(attention, nn_attention(s->t, s->in[0], s->in[1], s->in[2], 2, 3))
+MAKE(attention, nn_attention(s->t, s->in[0], s->in[1], s->in[2], s->in[1], s->in[2], 2, 3))
 
 static double expect_attention(const nn_matrix *in, int32_t r, int32_t c) {
   int32_t head = c / 2, from = r / 3 > 0 ? 3 * (r / 3 - 1) : 0, end = 3 * (r / 3) + 3 < 7 ? 3 * (r / 3) + 3 : 7;
@@ -164,6 +164,23 @@ static double expect_attention(const nn_matrix *in, int32_t r, int32_t c) {
                         sqrt(2));
     sum += weight;
     made += weight * at(&in[2], k, c);
+  }
+  return made / sum;
+}
+
+/* The same values of a memory apart: in[3] and in[4] are read for the segment before. */
+MAKE(attention_to_memory, nn_attention(s->t, s->in[0], s->in[1], s->in[2], s->in[3], s->in[4], 2, 3))
+
+static double expect_attention_to_memory(const nn_matrix *in, int32_t r, int32_t c) {
+  int32_t head = c / 2, first = 3 * (r / 3), from = first > 0 ? first - 3 : 0, end = first + 3 < 7 ? first + 3 : 7;
+  double sum = 0, made = 0;
+  for (int32_t k = from; k < end; k++) {
+    const nn_matrix *key = &in[k < first ? 3 : 1], *value = &in[k < first ? 4 : 2];
+    double weight =
+        exp((at(&in[0], r, 2 * head) * at(key, k, 2 * head) + at(&in[0], r, 2 * head + 1) * at(key, k, 2 * head + 1)) /
+            sqrt(2));
+    sum += weight;
+    made += weight * at(value, k, c);
   }
   return made / sum;
 }
@@ -234,6 +251,7 @@ static const function_case cases[] = {
     CASE(pick, {3}, {4}),
     CASE(layer_norm, {3, 1, 1}, {5, 5, 5}),
     CASE(attention, {7, 7, 7}, {4, 4, 4}),
+    CASE(attention_to_memory, {7, 7, 7, 7, 7}, {4, 4, 4, 4, 4}),
     CASE(gru, {2, 2, 2}, {9, 9, 3}),
     CASE(gru_forward, {4, 3, 1}, {9, 9, 9}),
     CASE(gru_backward, {4, 3, 1}, {9, 9, 9}),
@@ -316,6 +334,19 @@ static void every_gradient_is_that_of_differences(void **state) {
                      cases[i].name, (int)k, (int)n, x.grad[k][n], expected);
         }
     }
+  tape_free(t);
+}
+
+/* d(x * x)/dx = 2 x; with one of the two standing still, x. */
+static void nothing_flows_back_through_what_stands_still(void **state) {
+  (void)state;
+  tape *t = tape_new();
+  nn_real value = 1.75, grad = 0;
+  nn_var x = tape_leaf(t, 1, 1, &value, &grad);
+  nn_var product = nn_multiply(t, x, nn_still(t, x));
+  assert_true(fabs((double)tape_number(t, product) - 1.75 * 1.75) < 1e-12);
+  assert_true(tape_backward(t, product));
+  assert_true(fabs((double)grad - 1.75) < 1e-12);
   tape_free(t);
 }
 
@@ -496,6 +527,7 @@ int main(void) {
       cmocka_unit_test(every_function_has_the_value_of_its_definition),
       cmocka_unit_test(every_gradient_is_that_of_differences),
       cmocka_unit_test(gradients_of_several_uses_add_up),
+      cmocka_unit_test(nothing_flows_back_through_what_stands_still),
       cmocka_unit_test(a_step_after_the_first_allocates_nothing),
       cmocka_unit_test(too_much_memory_is_told_at_the_end),
       cmocka_unit_test(adam_steps_as_published),
