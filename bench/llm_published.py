@@ -37,7 +37,7 @@ DEVICES = {"A100 SXM": "a100-80g", "A100 PCIe": "a100-80g-pcie", "A100": "a100-8
 
 # Rows on unlike devices, or with weights on the CPU: model, platform, and what the row says of the plan. ts: parts of the
 # GPUs; ngl: layers on GPUs, the head counted, from the last; experts: the blocks whose experts are on the CPU; fit: as
-# llama.cpp fits it. Hosts that the row does not name, and 6 % faster memory in that of r349 to r355, are assumed.
+# llama.cpp fits it. Hosts that the row does not name are assumed.
 RING = "cpu+rtx3090-24g+2*rtx3060-12g"
 UNLIKE = {
     "r310": ("qwen3.8-27b-q4_k_m", "cpu+rtx3060-12g+p100-16g", {"options": ["--context", "8192", "--kv-type", "q4_0"]}),
@@ -45,17 +45,17 @@ UNLIKE = {
     "r324": ("qwen3-next-80b-a3b-q4_k_m", "cpu+rtx8000-48g+p40-24g", {"ts": [2, 1], "options": ["--kv-type", "q4_0"]}),
     "r338": ("qwen3-32b-q8_0", RING, {}), "r342": ("llama-3-70b-q4_k_m", RING, {}),
     "r361": ("qwen3.6-27b-q8_0", "cpu+rtx5090-32g+rtx3090ti-24g", {}),
-    "r349": ("qwen3-235b-a22b-iq3", "epyc9755+rtx5090-32g", {"experts": (16, 94)}),
-    "r351": ("qwen3-235b-a22b-q8_0", "epyc9755+rtx5090-32g", {"experts": (6, 94)}),
-    "r352": ("qwen3-235b-a22b-iq3", "epyc9755+rtx5090-32g", {"experts": (15, 94)}),
-    "r353": ("qwen3-235b-a22b-iq3", "epyc9755+rtx5090-32g+rtx4090-24g", {"ts": [25, 75], "experts": (35, 94)}),
-    "r354": ("qwen3-235b-a22b-q8_0", "epyc9755+rtx5090-32g", {"experts": (6, 94)}),
-    "r355": ("qwen3-235b-a22b-q8_0", "epyc9755+rtx5090-32g+rtx4090-24g", {"ts": [11, 89], "experts": (15, 94)}),
-    "r363": ("gpt-oss-20b-mxfp4", "i9-10940x+rtx2080-8g", {"experts": (0, 12)}),
-    "r364": ("mistral-small-24b-q4_k_m", "i9-10940x+rtx2080-8g", {"ngl": 16}),
-    "r365": ("deepseek-v2-lite-q4_k_m", "i9-10940x+rtx2080-8g", {"experts": (0, 16)}),
-    "r366": ("gemma-2-9b-q4_k_m", "i9-10940x+rtx2080-8g", {"ngl": 36}),
-    "r367": ("qwen2.5-14b-q4_k_m", "i9-10940x+rtx2080-8g", {"ngl": 42}),
+    "r349": ("qwen3-235b-a22b-iq3", "epyc9355+rtx5090-32g", {"experts": (16, 94)}),
+    "r351": ("qwen3-235b-a22b-q8_0", "epyc9355+rtx5090-32g", {"experts": (6, 94)}),
+    "r352": ("qwen3-235b-a22b-iq3", "epyc9355+rtx5090-32g", {"experts": (15, 94)}),
+    "r353": ("qwen3-235b-a22b-iq3", "epyc9355+rtx5090-32g+rtx4090-24g", {"ts": [25, 75], "experts": (35, 94)}),
+    "r354": ("qwen3-235b-a22b-q8_0", "epyc9355+rtx5090-32g", {"experts": (6, 94)}),
+    "r355": ("qwen3-235b-a22b-q8_0", "epyc9355+rtx5090-32g+rtx4090-24g", {"ts": [11, 89], "experts": (15, 94)}),
+    "r363": ("gpt-oss-20b-mxfp4", "i9-10900x+rtx2080-8g", {"experts": (0, 12)}),
+    "r364": ("mistral-small-24b-q4_k_m", "i9-10900x+rtx2080-8g", {"ngl": 16}),
+    "r365": ("deepseek-v2-lite-q4_k_m", "i9-10900x+rtx2080-8g", {"experts": (0, 16)}),
+    "r366": ("gemma-2-9b-q4_k_m", "i9-10900x+rtx2080-8g", {"ngl": 36}),
+    "r367": ("qwen2.5-14b-q4_k_m", "i9-10900x+rtx2080-8g", {"ngl": 42}),
     "r368": ("gemma-2-27b-q4_k_m", "i9-13900k+rtx5070-12g", {"fit": True}),
     "r370": ("qwen3-32b-q4_k_m", "i9-13900k+rtx5070-12g", {"fit": True}),
     "r372": ("mistral-small-24b-q4_k_m", "i9-13900k+rtx5070-12g", {"fit": True}),
