@@ -22,9 +22,10 @@ from workloads import run
 
 PLATFORM, GPU_BYTES, N_GPUS = "cpu+2*v100-16g", 16_000_000_000, 2
 SIZES = [1000, 10_000, 100_000, 1_000_000]
+KINDS = [(memory, objective) for objective in ("latency", "throughput") for memory in ("roomy", "tight")]
 FIRST = {"latency": "heft", "throughput": "m_topo"}
 FIELDS = ["family", "size", "memory", "objective", "operators", "value_ns", "single_ns", "bound_ns", "solver", "bound",
-          "limit_s", "seconds", "cpu_s", "peak_mb", "first_cpu_s"]
+          "limit_s", "seconds", "cpu_s", "peak_mb", "first_cpu_s", "on_gpus"]
 
 
 def layered(n):
@@ -44,9 +45,10 @@ def transformer(n):
 FAMILIES = {"layered": layered, "recurrent": recurrent, "transformer": transformer}
 
 
-def peak_bytes(situ, network, more):
+def peak_bytes(situ, network, more, objective):
     """What one device holds at its peak, nearly all of it for good: weights, and outputs that stay."""
-    found, _, _ = run([situ, "place", "builtin:" + network, *more, "--platform", "cpu", "--solver", "single", "--json"])
+    found, _, _ = run([situ, "place", "builtin:" + network, *more, "--platform", "cpu", "--objective", objective, "--solver",
+                       "single", "--json"])
     return found["devices"][0]["memory_bytes"]
 
 
@@ -54,7 +56,7 @@ def measure(situ, family, size, memory, objective, limit):
     network, more = FAMILIES[family](size)
     arguments = ["builtin:" + network, *more, "--platform", PLATFORM, "--objective", objective]
     if memory == "tight":
-        room = peak_bytes(situ, network, more) // 2 // N_GPUS
+        room = peak_bytes(situ, network, more, objective) // 2 // N_GPUS
         if room >= GPU_BYTES:
             return None
         arguments += ["--reserve", f"gpu={GPU_BYTES - room}"]
@@ -64,7 +66,8 @@ def measure(situ, family, size, memory, objective, limit):
             "value_ns": found["value_ns"] or "", "single_ns": found["best_single_ns"] or "",
             "bound_ns": found["lower_bound_ns"], "solver": found["solver"], "bound": found["bound"], "limit_s": f"{limit:g}",
             "seconds": f"{found['seconds']:.2f}", "cpu_s": f"{cpu_s:.2f}", "peak_mb": f"{peak_mb:.0f}",
-            "first_cpu_s": f"{first_s:.2f}"}
+            "first_cpu_s": f"{first_s:.2f}",
+            "on_gpus": sum(d["operators"] for d in found["devices"] if d["name"].startswith("gpu"))}
 
 
 def exponent(points):
@@ -101,12 +104,12 @@ def main():
         return fit(rows)
     held = {(r["family"], r["size"], r["memory"], r["objective"]) for r in rows}
     with open(args.csv, "a", newline="") as out:
-        writer = csv.DictWriter(out, FIELDS)
+        writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
         if not rows:
             writer.writeheader()
         for size in (s for s in SIZES if s <= args.most):
             for family in args.families:
-                for memory, objective in (("roomy", "latency"), ("tight", "latency"), ("roomy", "throughput")):
+                for memory, objective in KINDS:
                     if (family, str(size), memory, objective) in held:
                         continue
                     found = measure(args.situ, family, size, memory, objective, args.seconds * math.sqrt(size / 1000))

@@ -17,7 +17,7 @@ typedef struct bound {
                          situ_error *error);
 } bound;
 
-/* The table of bounds, in the order in which they are computed: cheap ones first. A bound is one file that exports one
+/* The table of bounds, in the order in which they begin: cheap ones first. A bound is one file that exports one
  * const struct called NAME_bound, and one line here. */
 #define BOUND_ROWS(ROW)  \
   ROW(memory_price)      \
@@ -36,8 +36,18 @@ typedef struct bound {
 #define BOUND_DECLARE(NAME) extern const bound NAME##_bound;
 BOUND_ROWS(BOUND_DECLARE)
 
+#define BOUND_COUNT(NAME) +1
+enum { BOUNDS = 0 BOUND_ROWS(BOUND_COUNT) };
+
 /* Ended by NULL. */
 extern const bound *const bounds[];
+
+/* What a bound came to. */
+typedef struct bound_result {
+  bool known; /* it has run, or serves another execution model */
+  int64_t lower_ns;
+  certificate proof; /* of at most lower_ns */
+} bound_result;
 
 /* What all bounds came to. */
 typedef struct bound_found {
@@ -46,10 +56,15 @@ typedef struct bound_found {
   certificate proof; /* the strongest, of at most lower_ns */
 } bound_found;
 
-/* The best of all bounds that serve the problem, each on half of the time that is left to it; the proof is copied to
- * `keep`. */
-situ_status bound_best(bound_found *out, const situ_problem *problem, arena *scratch, arena *keep, budget *b,
-                       situ_error *error);
+/* Runs the bounds that serve the problem and are wanted (NULL: all), beside each other on n_threads threads, each on
+ * half of the time that is left to it; results of others stay. They are independent and count no steps, so that without
+ * a limit of time the results are the same on any number of threads. Proofs are in `keep`. */
+situ_status bound_compute(bound_result results[BOUNDS], const bool *wanted, const situ_problem *problem,
+                          int32_t n_threads, arena *keep, budget *b, situ_error *error);
+/* The best of them, of equal ones the first of the table. */
+void bound_pick(bound_found *out, const bound_result results[BOUNDS]);
+/* The best of all bounds, on one thread. */
+situ_status bound_best(bound_found *out, const situ_problem *problem, arena *keep, budget *b, situ_error *error);
 
 /* Heads and tails of the device-indexed critical path (B1), for solvers that prune or rank with them:
  *   head[v*n_devices+d]: earliest finish of v on d;  tail[v*n_devices+d]: least time from the end of v on d to the end

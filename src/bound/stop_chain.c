@@ -6,14 +6,15 @@
 #include "base/checked.h"
 #include "base/fail.h"
 
-enum { ROUNDS = 600 };
-static const int64_t DEAREST = (int64_t)1 << 52;
+enum { ROUNDS = 600, LINES = 40, LINES_EVERY = 150 };
+static const int64_t DEAREST = (int64_t)1 << 52, HURRY_MOST = (int64_t)1 << 58;
 static const double WORK_LIMIT = 3e8;
 
-static int64_t least_time(const situ_problem *p, int32_t v) {
+static int64_t least_time(const stop_chain *s, int32_t v) {
+  const situ_problem *p = s->problem;
   int64_t least = SITU_NEVER_NS;
-  for (int32_t d = 0; d < p->n_devices; d++)
-    if (problem_allows(p, v, d)) least = min64(least, problem_time_ns(p, v, d));
+  for (int32_t k = 0; k < s->n_types; k++)
+    if (problem_allows(p, v, s->first[k])) least = min64(least, problem_time_ns(p, v, s->first[k]));
   return least;
 }
 
@@ -34,7 +35,7 @@ static bool find_chain(stop_chain *s) {
       start = end[u];
       before[v] = u;
     }
-    end[v] = sat_add(start, least_time(p, v));
+    end[v] = sat_add(start, least_time(s, v));
     if (end[v] > end[last]) last = v;
   }
   for (int32_t v = last; v >= 0; v = before[v]) s->n_chain++;
@@ -43,9 +44,9 @@ static bool find_chain(stop_chain *s) {
 }
 
 /* Time of a unit on a device; SITU_NEVER_NS where it may not be. */
-static int64_t unit_time(const stop_chain *s, int32_t u, int32_t d) {
-  int32_t k = s->all.column_of[d];
-  return k < 0 ? SITU_NEVER_NS : s->all.time_ns[(int64_t)u * s->all.n_columns + k];
+static int64_t unit_time(const items *all, int32_t u, int32_t d) {
+  int32_t k = all->column_of[d];
+  return k < 0 ? SITU_NEVER_NS : all->time_ns[(int64_t)u * all->n_columns + k];
 }
 
 /* Marks what lies between s and t by 3. Operators are numbered so that only those between can. */
@@ -72,10 +73,12 @@ static void time_segment(stop_chain *s, int32_t k, int32_t first, int32_t last, 
   bool starts = x->first == first;
   unit_members of = unit_list_members(&p->units, x->unit);
   if (!s->sums) mark_between(reached, p->graph, first, last);
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    int64_t *sum = &s->time_ns[(int64_t)k * p->n_devices + d], whole = unit_time(s, x->unit, d);
+  for (int32_t type = 0; type < s->n_types; type++) {
+    int32_t d = s->first[type];
+    int64_t at = (int64_t)k * s->n_types + type, *sum = &s->time_ns[at], whole = unit_time(&s->all, x->unit, d);
     if (starts) *sum = whole == SITU_NEVER_NS ? whole : 0;
     if (s->sums && starts && x->counts) *sum = whole;
+    if (s->other_ns && starts) s->other_ns[at] = x->counts ? unit_time(&s->other, x->unit, d) : 0;
     for (int32_t i = 0; i < of.n && !s->sums && *sum != SITU_NEVER_NS; i++) {
       int32_t v = of.member[i];
       if (v >= first && v <= last && reached[v] == 3) *sum = sat_add(*sum, problem_time_ns(p, v, d));
@@ -84,19 +87,26 @@ static void time_segment(stop_chain *s, int32_t k, int32_t first, int32_t last, 
 }
 
 /* The way by kind of route of what operator u makes for operator w; NULL without memory. */
-static const int64_t *way_of(const stop_chain *s, int32_t u, int32_t w) {
+static const int64_t *way_of(const stop_chain *s, const situ_costs *costs, int32_t u, int32_t w) {
   const situ_graph *g = s->problem->graph;
-  int32_t n_kinds = s->problem->costs->n_kinds;
   const int64_t *only = NULL;
   int64_t *most = NULL;
   for (int64_t i = g->in_start[w]; i < g->in_start[w + 1]; i++) {
-    const int64_t *row = s->problem->transfer_ns[g->in[i]];
+    const int64_t *row = costs->transfer_ns[g->in[i]];
     if (g->producer[g->in[i]] != u || row == only) continue;
-    if (only && !most && !(most = ARENA_COPY(s->arena, only, int64_t, n_kinds))) return NULL;
+    if (only && !most && !(most = ARENA_COPY(s->arena, only, int64_t, costs->n_kinds))) return NULL;
     only = only ? only : row;
-    for (int32_t k = 0; most && k < n_kinds; k++) most[k] = max64(most[k], row[k]);
+    for (int32_t k = 0; most && k < costs->n_kinds; k++) most[k] = max64(most[k], row[k]);
   }
   return most ? most : only;
+}
+
+/* The ways from operator u to operator w by all costs; false without memory. */
+static bool find_ways(const stop_chain *s, const int64_t **way, const int64_t **other, int32_t u, int32_t w) {
+  const situ_problem *p = s->problem;
+  *way = way_of(s, p->costs, u, w);
+  if (p->other) *other = way_of(s, p->other, u, w);
+  return *way && (*other || !p->other);
 }
 
 /* Stops of the chain: a segment between two of one unit becomes a detour. `open` is a stack of stops along the chain.
@@ -104,11 +114,12 @@ static const int64_t *way_of(const stop_chain *s, int32_t u, int32_t w) {
 static bool find_stops(stop_chain *s) {
   const situ_problem *p = s->problem;
   int32_t *open, depth = 0;
+  int64_t cells = (int64_t)s->n_chain * s->n_types;
   uint8_t *reached;
-  if (!ARENA_ARRAYS(
-          s->arena, ZEROS(reached, p->n_operators), ZEROS(s->on_chain, p->units.n), ARRAY(s->stops, s->n_chain),
-          ARRAY(open, s->n_chain), ARRAY(s->at, s->n_chain), ARRAY(s->time_ns, (int64_t)s->n_chain * p->n_devices),
-          ARRAY(s->from, (int64_t)s->n_chain * p->n_devices), ARRAY(s->cost, (int64_t)s->n_chain * p->n_devices)))
+  if (!ARENA_ARRAYS(s->arena, ZEROS(reached, p->n_operators), ZEROS(s->on_chain, p->units.n),
+                    ARRAY(s->stops, s->n_chain), ARRAY(open, s->n_chain), ARRAY(s->at, s->n_chain),
+                    ARRAY(s->time_ns, cells), ARRAY(s->from, cells), ARRAY(s->cost, cells)) ||
+      (p->other && !(s->other_ns = ARENA_ZERO(s->arena, int64_t, cells))))
     return false;
   for (int32_t i = 0, end; i < s->n_chain; i = end) {
     int32_t v = s->chain[i], u = p->units.of[v];
@@ -117,12 +128,12 @@ static bool find_stops(stop_chain *s) {
       chain_stop *detour = &s->stops[open[--depth]];
       detour->inside = open[depth - 1];
       detour->next = v;
-      if (!(detour->way_out = way_of(s, detour->last, v))) return false;
+      if (!find_ways(s, &detour->way_out, &detour->other_out, detour->last, v)) return false;
     } else {
       chain_stop *made = &s->stops[s->n];
       *made = (chain_stop){.unit = u, .before = i > 0 ? s->chain[i - 1] : -1, .first = v, .inside = -1};
       made->counts = !s->on_chain[u];
-      if (i > 0 && !(made->way_in = way_of(s, made->before, v))) return false;
+      if (i > 0 && !find_ways(s, &made->way_in, &made->other_in, made->before, v)) return false;
       s->on_chain[u] = true;
       open[depth++] = s->n++;
     }
@@ -133,95 +144,100 @@ static bool find_stops(stop_chain *s) {
   return true;
 }
 
-static const int32_t *kinds_from(const situ_problem *p, int32_t d) {
-  return p->costs->pair_kind + (int64_t)p->memory_of[d] * p->n_memories;
+/* A time and one by the other costs, at the price of these, of 2^-32 ns. */
+static __int128 priced(const stop_chain *s, int64_t time_ns, int64_t other_ns) {
+  __int128 sum = (__int128)time_ns << STOP_CHAIN_BITS;
+  return s->hurry > 0 ? sum + ((__int128)s->hurry * other_ns << (STOP_CHAIN_BITS - STOP_CHAIN_OTHER_BITS)) : sum;
+}
+
+static __int128 way_cost(const stop_chain *s, const int64_t *way, const int64_t *other, int32_t from, int32_t to) {
+  int32_t kind = s->kind[(int64_t)from * s->n_types + to];
+  return priced(s, way[kind], other ? other[kind] : 0);
 }
 
 /* Adds the cheapest detour x to the costs of the stop around it. */
 static void take_detour(stop_chain *s, int32_t x) {
-  const situ_problem *p = s->problem;
   const chain_stop *detour = &s->stops[x];
-  const __int128 *there = s->cost + (int64_t)x * p->n_devices;
-  __int128 *cost = s->cost + (int64_t)detour->inside * p->n_devices;
-  for (int32_t d = 0; d < p->n_devices; d++) {
+  const __int128 *there = s->cost + (int64_t)x * s->n_types;
+  __int128 *cost = s->cost + (int64_t)detour->inside * s->n_types;
+  for (int32_t k = 0; k < s->n_types; k++) {
     __int128 least = -1;
-    const int32_t *kinds = kinds_from(p, d);
-    for (int32_t e = 0; cost[d] >= 0 && e < p->n_devices; e++) {
+    for (int32_t e = 0; cost[k] >= 0 && e < s->n_types; e++) {
       if (there[e] < 0 || (least >= 0 && there[e] >= least)) continue;
-      int64_t way = sat_add(detour->way_in[kinds[p->memory_of[e]]], detour->way_out[kinds_from(p, e)[p->memory_of[d]]]);
-      __int128 sum = there[e] + ((__int128)way << STOP_CHAIN_BITS);
+      __int128 sum = there[e] + way_cost(s, detour->way_in, detour->other_in, k, e) +
+                     way_cost(s, detour->way_out, detour->other_out, e, k);
       if (least >= 0 && sum >= least) continue;
       least = sum;
-      s->from[(int64_t)x * p->n_devices + d] = e;
+      s->from[(int64_t)x * s->n_types + k] = e;
     }
-    cost[d] = least < 0 ? -1 : cost[d] + least;
+    cost[k] = least < 0 ? -1 : cost[k] + least;
   }
 }
 
 /* Adds the cheapest way to stop k from stop `last` before it on the chain. */
-static void take_way(stop_chain *s, int32_t k, int32_t last) {
-  const situ_problem *p = s->problem;
-  const __int128 *before = s->cost + (int64_t)last * p->n_devices;
-  __int128 *cost = s->cost + (int64_t)k * p->n_devices;
-  for (int32_t d = 0; d < p->n_devices; d++) {
+static void take_way(stop_chain *s, int32_t stop, int32_t last) {
+  const chain_stop *x = &s->stops[stop];
+  const __int128 *before = s->cost + (int64_t)last * s->n_types;
+  __int128 *cost = s->cost + (int64_t)stop * s->n_types;
+  for (int32_t k = 0; k < s->n_types; k++) {
     __int128 least = -1;
-    for (int32_t e = 0; cost[d] >= 0 && e < p->n_devices; e++) {
+    for (int32_t e = 0; cost[k] >= 0 && e < s->n_types; e++) {
       if (before[e] < 0 || (least >= 0 && before[e] >= least)) continue;
-      int64_t way = s->stops[k].way_in[kinds_from(p, e)[p->memory_of[d]]];
-      __int128 sum = before[e] + ((__int128)way << STOP_CHAIN_BITS);
+      __int128 sum = before[e] + way_cost(s, x->way_in, x->other_in, e, k);
       if (least >= 0 && sum >= least) continue;
       least = sum;
-      s->from[(int64_t)k * p->n_devices + d] = e;
+      s->from[(int64_t)stop * s->n_types + k] = e;
     }
-    cost[d] = least < 0 ? -1 : cost[d] + least;
+    cost[k] = least < 0 ? -1 : cost[k] + least;
   }
 }
 
-/* The dynamic program at the prices `byte`: detours first, then along the chain. Fills `at`; the least cost, or -1. */
+/* The dynamic program at the prices: detours first, then along the chain. Fills `at`; the least cost, or -1. */
 static __int128 run_program(stop_chain *s) {
   const situ_problem *p = s->problem;
-  int32_t n_devices = p->n_devices, last = -1;
-  for (int32_t k = 0; k < s->n; k++)
-    for (int32_t d = 0; d < n_devices; d++) {
-      int64_t time = s->time_ns[(int64_t)k * n_devices + d];
-      __int128 *cost = &s->cost[(int64_t)k * n_devices + d];
-      *cost = time == SITU_NEVER_NS ? -1 : (__int128)time << STOP_CHAIN_BITS;
-      if (*cost >= 0 && s->stops[k].counts)
-        *cost += (__int128)s->byte[p->memory_of[d]] * s->all.weight_bytes[s->stops[k].unit];
+  int32_t n_types = s->n_types, last = -1;
+  for (int32_t x = 0; x < s->n; x++)
+    for (int32_t k = 0; k < n_types; k++) {
+      int64_t at = (int64_t)x * n_types + k, time = s->time_ns[at];
+      __int128 *cost = &s->cost[at];
+      *cost = time == SITU_NEVER_NS ? -1 : priced(s, time, s->other_ns ? s->other_ns[at] : 0);
+      if (*cost >= 0 && s->stops[x].counts)
+        *cost += (__int128)s->byte[p->memory_of[s->first[k]]] * s->all.weight_bytes[s->stops[x].unit];
     }
-  for (int32_t k = s->n - 1; k >= 0; k--)
-    if (s->stops[k].inside >= 0) take_detour(s, k);
-  for (int32_t k = 0; k < s->n; k++) {
-    if (s->stops[k].inside >= 0) continue;
-    if (last >= 0) take_way(s, k, last);
-    s->at[k] = last;
-    last = k;
+  for (int32_t x = s->n - 1; x >= 0; x--)
+    if (s->stops[x].inside >= 0) take_detour(s, x);
+  for (int32_t x = 0; x < s->n; x++) {
+    if (s->stops[x].inside >= 0) continue;
+    if (last >= 0) take_way(s, x, last);
+    s->at[x] = last;
+    last = x;
   }
-  const __int128 *end = s->cost + (int64_t)last * n_devices;
+  const __int128 *end = s->cost + (int64_t)last * n_types;
   int32_t best = -1;
-  for (int32_t d = 0; d < n_devices; d++)
-    if (end[d] >= 0 && (best < 0 || end[d] < end[best])) best = d;
+  for (int32_t k = 0; k < n_types; k++)
+    if (end[k] >= 0 && (best < 0 || end[k] < end[best])) best = k;
   if (best < 0) return -1;
   __int128 least = end[best];
-  for (int32_t k = last, d = best; k >= 0;) { /* `at` of stops along the chain held the stop before */
-    int32_t before = s->at[k];
-    s->at[k] = d;
-    d = before >= 0 ? s->from[(int64_t)k * n_devices + d] : d;
-    k = before;
+  for (int32_t x = last, k = best; x >= 0;) { /* `at` of stops along the chain held the stop before */
+    int32_t before = s->at[x];
+    s->at[x] = k;
+    k = before >= 0 ? s->from[(int64_t)x * n_types + k] : k;
+    x = before;
   }
-  for (int32_t k = 0; k < s->n; k++)
-    if (s->stops[k].inside >= 0) s->at[k] = s->from[(int64_t)k * n_devices + s->at[s->stops[k].inside]];
+  for (int32_t x = 0; x < s->n; x++)
+    if (s->stops[x].inside >= 0) s->at[x] = s->from[(int64_t)x * n_types + s->at[s->stops[x].inside]];
   return least;
 }
 
 __int128 stop_chain_off(const stop_chain *s, int32_t u, int32_t *where) {
   const situ_problem *p = s->problem;
   __int128 least = -1;
-  for (int32_t d = 0; d < p->n_devices; d++) {
-    int64_t time = unit_time(s, u, d);
+  for (int32_t k = 0; k < s->n_types; k++) {
+    int32_t d = s->first[k];
+    int64_t time = unit_time(&s->all, u, d);
     if (time == SITU_NEVER_NS) continue;
     __int128 cost = (__int128)s->byte[p->memory_of[d]] * s->all.weight_bytes[u];
-    if (s->sums) cost += (__int128)time << STOP_CHAIN_BITS;
+    if (s->sums) cost += priced(s, time, p->other ? unit_time(&s->other, u, d) : 0);
     if (least >= 0 && cost >= least) continue;
     least = cost;
     *where = d;
@@ -229,25 +245,60 @@ __int128 stop_chain_off(const stop_chain *s, int32_t u, int32_t *where) {
   return least;
 }
 
-/* What the present prices prove, -1: the program has no plan; fills held. */
+/* Adds stop x on the types of `at`, and the ways to it, to the plan. */
+static void add_stop(stop_chain *s, int32_t x, int32_t before) {
+  const chain_stop *stop = &s->stops[x];
+  int64_t here = (int64_t)x * s->n_types + s->at[x];
+  int32_t from = stop->inside >= 0 ? stop->inside : before;
+  s->plan.value_ns = sat_add(s->plan.value_ns, s->time_ns[here]);
+  if (s->other_ns) s->plan.other_ns = sat_add(s->plan.other_ns, s->other_ns[here]);
+  if (from >= 0) {
+    int32_t kind = s->kind[(int64_t)s->at[from] * s->n_types + s->at[x]];
+    s->plan.value_ns = sat_add(s->plan.value_ns, stop->way_in[kind]);
+    if (stop->other_in) s->plan.other_ns = sat_add(s->plan.other_ns, stop->other_in[kind]);
+  }
+  if (stop->inside >= 0) {
+    int32_t kind = s->kind[(int64_t)s->at[x] * s->n_types + s->at[from]];
+    s->plan.value_ns = sat_add(s->plan.value_ns, stop->way_out[kind]);
+    if (stop->other_out) s->plan.other_ns = sat_add(s->plan.other_ns, stop->other_out[kind]);
+  }
+}
+
+/* What the present prices prove, -1: the program has no plan; fills held and plan, and turns `at` into devices. */
 static int64_t evaluate(stop_chain *s) {
   const situ_problem *p = s->problem;
   __int128 sum = run_program(s);
   if (sum < 0) return -1;
+  s->plan = (stop_chain_plan){0};
   for (int32_t m = 0; m < p->n_memories; m++) s->held[m] = 0;
-  for (int32_t k = 0; k < s->n; k++)
-    if (s->stops[k].counts) s->held[p->memory_of[s->at[k]]] += (double)s->all.weight_bytes[s->stops[k].unit];
+  for (int32_t x = 0, before = -1; x < s->n; x++) {
+    add_stop(s, x, before);
+    if (s->stops[x].inside < 0) before = x;
+  }
+  for (int32_t x = 0; x < s->n; x++) {
+    s->at[x] = s->first[s->at[x]];
+    if (s->stops[x].counts) s->held[p->memory_of[s->at[x]]] += (double)s->all.weight_bytes[s->stops[x].unit];
+  }
   for (int32_t u = 0; u < p->units.n; u++) {
     int32_t d = -1;
     if (s->on_chain[u] || (s->all.weight_bytes[u] == 0 && !s->sums)) continue;
     __int128 cost = stop_chain_off(s, u, &d);
     if (cost < 0) continue;
     sum += cost;
+    if (s->sums) s->plan.value_ns = sat_add(s->plan.value_ns, unit_time(&s->all, u, d));
+    if (p->other) s->plan.other_ns = sat_add(s->plan.other_ns, unit_time(&s->other, u, d));
     s->held[p->memory_of[d]] += (double)s->all.weight_bytes[u];
   }
-  for (int32_t m = 0; m < p->n_memories; m++)
-    if (s->byte[m] > 0) sum -= (__int128)s->byte[m] * p->platform->memory_bytes[m];
-  return sum <= 0 ? 0 : (int64_t)(sum >> STOP_CHAIN_BITS);
+  s->plan.priced_ns = (double)s->plan.value_ns;
+  for (int32_t m = 0; m < p->n_memories; m++) {
+    if (s->byte[m] == 0) continue;
+    sum -= (__int128)s->byte[m] * p->platform->memory_bytes[m];
+    s->plan.priced_ns +=
+        ldexp((double)s->byte[m], -STOP_CHAIN_BITS) * (s->held[m] - (double)p->platform->memory_bytes[m]);
+  }
+  if (s->hurry > 0) sum -= priced(s, 0, p->max_other_ns);
+  __int128 lower = sum <= 0 ? 0 : sum >> STOP_CHAIN_BITS;
+  return lower > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)lower; /* no plan takes so long: there is none */
 }
 
 static void try_prices(stop_chain *s, stop_chain_visit *visit, void *context) {
@@ -257,8 +308,42 @@ static void try_prices(stop_chain *s, stop_chain_visit *visit, void *context) {
     bool limited = p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES;
     s->byte[m] = !limited ? 0 : y < (double)DEAREST ? (int64_t)y : DEAREST;
   }
+  double hurry = ldexp(s->pace, STOP_CHAIN_OTHER_BITS);
+  s->hurry = !p->other ? 0 : hurry < (double)HURRY_MOST ? (int64_t)hurry : HURRY_MOST;
   int64_t lower_ns = evaluate(s);
   if (lower_ns >= 0) visit(context, s, lower_ns);
+}
+
+void stop_chain_at(stop_chain *s, const int64_t *byte, int64_t hurry, stop_chain_visit *visit, void *context) {
+  memcpy(s->byte, byte, (size_t)s->problem->n_memories * sizeof *byte);
+  s->hurry = hurry;
+  int64_t lower_ns = evaluate(s);
+  if (lower_ns >= 0) visit(context, s, lower_ns);
+}
+
+/* The best price of the other costs at the present prices of bytes. A plan is a line over that price, priced_ns + pace
+ * (other_ns - limit), and what is proved is the lowest of all lines: where a rising and a falling one meet is tried
+ * next, until no other line is below that point. */
+static void find_pace(stop_chain *s, budget *b, stop_chain_visit *visit, void *context) {
+  double limit = (double)s->problem->max_other_ns;
+  if (!s->problem->other) return;
+  s->pace = 0;
+  try_prices(s, visit, context);
+  stop_chain_plan rising = s->plan;
+  if (s->plan.other_ns <= s->problem->max_other_ns) return;
+  s->pace = ldexp((double)HURRY_MOST, -STOP_CHAIN_OTHER_BITS);
+  try_prices(s, visit, context);
+  stop_chain_plan falling = s->plan;
+  for (int line = 0; line < LINES && falling.other_ns <= limit && !budget_over(b); line++) {
+    double pace = (falling.priced_ns - rising.priced_ns) / ((double)rising.other_ns - (double)falling.other_ns);
+    if (!(pace > 0)) break;
+    s->pace = pace;
+    try_prices(s, visit, context);
+    double met = rising.priced_ns + pace * ((double)rising.other_ns - limit);
+    double here = s->plan.priced_ns + pace * ((double)s->plan.other_ns - limit);
+    if (here >= met - 0.5) break;
+    *(s->plan.other_ns > limit ? &rising : &falling) = s->plan;
+  }
 }
 
 /* By how many bytes the plan of the program exceeds the memories of a type; less than 0 where there is room. */
@@ -270,29 +355,45 @@ static double excess_of(const stop_chain *s, int32_t type) {
   return sum;
 }
 
-void stop_chain_ascend(stop_chain *s, budget *b, stop_chain_visit *visit, void *context) {
-  double weights = 0, slowest = 0;
+/* By how much it exceeds the limit by the other costs, in bytes of all weights: as if the limit were these. */
+static double lateness_of(const stop_chain *s, double weights) {
   const situ_problem *p = s->problem;
-  for (int32_t u = 0; u < p->units.n; u++) weights += (double)s->all.weight_bytes[u];
-  for (int32_t k = 0; k < s->n; k++) {
+  return p->other ? ((double)s->plan.other_ns / (double)p->max_other_ns - 1) * weights : 0;
+}
+
+static double slowest_ns(const stop_chain *s) {
+  double sum = 0;
+  for (int32_t x = 0; x < s->n; x++) {
     int64_t most = 0;
-    for (int32_t d = 0; d < p->n_devices; d++) {
-      int64_t time = s->time_ns[(int64_t)k * p->n_devices + d];
+    for (int32_t k = 0; k < s->n_types; k++) {
+      int64_t time = s->time_ns[(int64_t)x * s->n_types + k];
       if (time != SITU_NEVER_NS) most = max64(most, time);
     }
-    slowest += (double)most;
+    sum += (double)most;
   }
+  return sum;
+}
+
+void stop_chain_ascend(stop_chain *s, budget *b, stop_chain_visit *visit, void *context) {
+  const situ_problem *p = s->problem;
+  double weights = 0;
+  for (int32_t u = 0; u < p->units.n; u++) weights += (double)s->all.weight_bytes[u];
+  s->pace = 0;
   try_prices(s, visit, context);
-  double work = (double)s->n * p->n_devices * p->n_devices + p->units.n, step = weights > 0 ? slowest / weights : 0;
+  find_pace(s, b, visit, context);
+  double work = (double)s->n * s->n_types * s->n_types + p->units.n, step = weights > 0 ? slowest_ns(s) / weights : 0;
   for (int round = 0; round < ROUNDS && round * work < WORK_LIMIT && step > 0 && !budget_over(b); round++) {
-    double norm = 0;
-    for (int32_t k = 0; k < s->equal.n_types; k++) {
+    double norm = 0, late = lateness_of(s, weights);
+    for (int32_t k = 0; k < s->n_types; k++) {
       double g = excess_of(s, k);
       if (g > 0 || s->price[k] > 0) norm += g * g;
     }
-    if (norm <= 0) return;
+    if (norm <= 0) return; /* memories are no matter, and the pace is the best */
+    if (late > 0 || s->pace > 0) norm += late * late;
     double length = step * pow(0.985, round) / sqrt(norm);
-    for (int32_t k = 0; k < s->equal.n_types; k++) s->price[k] = fmax(0, s->price[k] + length * excess_of(s, k));
+    for (int32_t k = 0; k < s->n_types; k++) s->price[k] = fmax(0, s->price[k] + length * excess_of(s, k));
+    s->pace = fmax(0, s->pace + length * late * weights / (double)p->max_other_ns);
+    if (p->other && round % LINES_EVERY == LINES_EVERY - 1) find_pace(s, b, visit, context);
     try_prices(s, visit, context);
   }
 }
@@ -302,13 +403,28 @@ bool stop_chain_serves(const situ_problem *p) {
   return p->objective == SITU_OBJECTIVE_LATENCY && p->n_copies <= 1 && work <= WORK_LIMIT;
 }
 
+static bool find_types(stop_chain *s) {
+  const situ_problem *p = s->problem;
+  if (!equal_devices_find(&s->equal, p, EQUAL_LINKED, s->arena)) return false;
+  int32_t n = s->n_types = s->equal.n_types;
+  if (!ARENA_ARRAYS(s->arena, ARRAY(s->first, n), ARRAY(s->kind, (int64_t)n * n), ZEROS(s->price, s->equal.n_all),
+                    ARRAY(s->type_of, p->n_memories), ZEROS(s->byte, p->n_memories), ARRAY(s->held, p->n_memories)))
+    return false;
+  for (int32_t k = 0; k < n; k++) s->first[k] = s->equal.types[k].devices[0];
+  for (int32_t k = 0; k < n; k++)
+    for (int32_t e = 0; e < n; e++)
+      s->kind[(int64_t)k * n + e] = p->device_kind[(int64_t)s->first[k] * p->n_devices + s->first[e]];
+  for (int32_t d = p->n_devices - 1; d >= 0; d--) s->type_of[p->memory_of[d]] = s->equal.type_of[d];
+  return true;
+}
+
 situ_status stop_chain_find(stop_chain *s, const situ_problem *p, arena *a, situ_error *error) {
+  situ_problem view;
   *s = (stop_chain){.problem = p, .arena = a, .sums = p->overlap == SITU_OVERLAP_NONE};
   TRY(items_list(&s->all, p, a, error));
-  if (!ARENA_ARRAYS(a, ZEROS(s->price, p->n_devices), ARRAY(s->type_of, p->n_memories), ARRAY(s->byte, p->n_memories),
-                    ARRAY(s->held, p->n_memories)) ||
-      !equal_devices_find(&s->equal, p, EQUAL_LINKED, a) || !find_chain(s) || !find_stops(s))
-    return fail_no_memory(error);
-  for (int32_t d = p->n_devices - 1; d >= 0; d--) s->type_of[p->memory_of[d]] = s->equal.type_of[d];
-  return SITU_STATUS_OK;
+  if (p->other) {
+    problem_view_costs(&view, p, p->other);
+    TRY(items_list(&s->other, &view, a, error));
+  }
+  return find_types(s) && find_chain(s) && find_stops(s) ? SITU_STATUS_OK : fail_no_memory(error);
 }

@@ -12,9 +12,10 @@
  *                  + sum over other units of min over d of y_m(d) w  -  sum over m of y_m cap_m.
  *
  * With overlap none the value is the sum of all operators and transfers, so units count with all their operators, those
- * off the chain too. The minimum is a dynamic program along the chain, O(stops * devices^2). The right side is concave
- * in y; prices move along its subgradient, what the plan of the program holds too much of each memory. Equal devices
- * have one price. docs/theory/bounds/unit_chain.md. */
+ * off the chain too; a limit on what plans take by other costs then has a price z as well: times and ways become those
+ * by both costs, time + z other, and z times the limit goes off. The minimum is a dynamic program along the chain,
+ * O(stops * devices^2). The right side is concave in y; prices move along its subgradient, what the plan of the program
+ * holds too much of each memory. Equal devices have one price. docs/theory/bounds/unit_chain.md. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -22,13 +23,14 @@
 #include "bound/stop_chain.h"
 
 typedef struct proving {
-  int64_t best_ns, *best_byte;
+  int64_t best_ns, *best_byte, best_hurry;
 } proving;
 
 static void keep(void *context, const stop_chain *s, int64_t lower_ns) {
   proving *best = context;
   if (lower_ns <= best->best_ns) return;
   best->best_ns = lower_ns;
+  best->best_hurry = s->hurry;
   memcpy(best->best_byte, s->byte, (size_t)s->problem->n_memories * sizeof *s->byte);
 }
 
@@ -37,6 +39,11 @@ static bool certify(const stop_chain *s, const proving *best, certificate *proof
   int64_t *chain = certificate_add_operators(proof, "chain", s->n_chain, s->arena);
   int64_t *byte = certificate_add(proof, "byte_prices", s->problem->n_memories, s->arena);
   if (!chain || !byte) return false;
+  if (best->best_hurry > 0) {
+    int64_t *hurry = certificate_add(proof, "other_price", 1, s->arena);
+    if (!hurry) return false;
+    *hurry = best->best_hurry;
+  }
   for (int32_t i = 0; i < s->n_chain; i++) chain[i] = s->chain[i];
   memcpy(byte, best->best_byte, (size_t)s->problem->n_memories * sizeof *byte);
   return true;

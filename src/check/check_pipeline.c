@@ -81,7 +81,7 @@ static void charge_gradients(judge *j, const loads *all, phase_loads *l, int32_t
     for (int k = 0; k < (staged ? 2 : 1); k++) {
       const int32_t *route = &q->route_start[(int64_t)q->memory_of[from[k]] * q->n_memories + q->memory_of[to[k]]];
       for (int32_t hop = route[0]; hop < route[1]; hop++) {
-        const situ_link *link = &q->links[q->route_link[hop]];
+        const situ_link *link = &j->problem->costs->link[q->route_link[hop]];
         int64_t time_ns = link_time_ns(link->latency_ns, link->bytes_per_s, bytes);
         int64_t *sum = staged ? &(k ? l->in_ns : l->out_ns)[d] : &l->channel_ns[link->channel];
         *sum = sat_add(*sum, staged ? time_ns : rounded_up(time_ns, r));

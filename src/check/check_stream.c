@@ -299,6 +299,37 @@ static situ_status check_limits(judge *j, int64_t *value_ns, situ_error *error) 
   return SITU_STATUS_OK;
 }
 
+/* The limit by other costs: one thing at a time, so all operators, and each tensor once to each other memory where it
+ * is used. */
+static situ_status check_other(judge *j, situ_error *error) {
+  const situ_problem *p = j->problem;
+  const situ_costs *c = p->other;
+  const situ_graph *g = j->graph;
+  int32_t n_memories = j->platform->n_memories, *sent = ARENA_NEW(j->scratch, int32_t, n_memories);
+  int64_t sum = 0;
+  if (!sent) return fail_no_memory(error);
+  for (int32_t m = 0; m < n_memories; m++) sent[m] = -1;
+  for (int32_t v = 0; v < g->n_operators; v++)
+    sum = sat_add(sum, c->time_ns[(int64_t)v * c->n_classes + j->platform->class_of[j->plan->device[v]]]);
+  for (int32_t t = 0; t < g->n_tensors; t++) {
+    int32_t home = j->platform->memory_of[j->plan->device[g->producer[t]]];
+    sent[home] = t;
+    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
+      int32_t to = j->platform->memory_of[j->plan->device[g->use[i]]];
+      if (sent[to] == t) continue;
+      sent[to] = t;
+      sum = sat_add(sum, c->transfer_ns[t][c->pair_kind[(int64_t)home * n_memories + to]]);
+    }
+  }
+  if (j->plan->other_ns != sum)
+    judge_note(j, "value", "the plan says that the %s is %lld ns; it is %lld ns", p->other_name,
+               (long long)j->plan->other_ns, (long long)sum);
+  if (sum > p->max_other_ns)
+    judge_note(j, "other", "the plan has a %s of %lld ns; at most %lld ns are allowed", p->other_name, (long long)sum,
+               (long long)p->max_other_ns);
+  return SITU_STATUS_OK;
+}
+
 static situ_status check(judge *j, situ_error *error) {
   const situ_problem *p = j->problem;
   if (!j->plan->start_ns || !j->plan->finish_ns) {
@@ -319,6 +350,7 @@ static situ_status check(judge *j, situ_error *error) {
   TRY(check_turns(j, hops, n_hops, copies, n_copies, sequence, error));
   TRY(check_stream_memory(j, copies, n_copies, peak_bytes, error));
   if (problem_has_period(p)) TRY(check_limits(j, &value, error));
+  if (p->other) TRY(check_other(j, error));
   judge_value(j, value);
   for (int32_t v = 0; v < p->n_operators; v++) {
     int32_t d = j->plan->device[v];

@@ -5,7 +5,8 @@
  * better than the best devices of segments, by times, ways and prices of the weights of their items (each counted at
  * its first segment), with what all other items pay at least for their weights, less prices times capacities. With
  * overlap none all operators follow one another, so an item takes the time of all its operators, once, on the chain or
- * off it.
+ * off it, and a limit by other costs may have a price of 2^-20 ns a nanosecond: times and ways then count by both
+ * costs, and the limit goes off at its price.
  */
 #include <string.h>
 
@@ -13,8 +14,8 @@
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
-enum { BYTE_BITS = 32 };
-static const int64_t DEAREST = (int64_t)1 << 52;
+enum { BYTE_BITS = 32, OTHER_BITS = 20 };
+static const int64_t DEAREST = (int64_t)1 << 52, DEAREST_OTHER = (int64_t)1 << 58;
 static const double WORK_LIMIT = 1e9;
 
 typedef struct frame {         /* segments of one item, with what was between them */
@@ -27,7 +28,7 @@ typedef struct walk {
   judge *j;
   check_items items;
   const int64_t *chain, *byte;
-  int64_t n;
+  int64_t n, other; /* other: the price of a nanosecond by the other costs */
   bool sums;        /* all operators follow one another */
   bool *seen;       /* [item] its weights are paid for */
   uint8_t *between; /* [operator] 1: depends on s; 2: t depends on it */
@@ -37,9 +38,8 @@ typedef struct walk {
 } walk;
 
 /* The most that the tensors from u to w take between two devices; -1: there are none. */
-static int64_t way_between(const judge *j, int64_t u, int64_t w, int32_t a, int32_t b) {
+static int64_t way_between(const judge *j, const situ_costs *c, int64_t u, int64_t w, int32_t a, int32_t b) {
   const situ_graph *g = j->graph;
-  const situ_costs *c = j->problem->costs;
   const int32_t *memory_of = j->platform->memory_of;
   int32_t kind = c->pair_kind[(int64_t)memory_of[a] * j->platform->n_memories + memory_of[b]];
   int64_t most = -1;
@@ -48,10 +48,29 @@ static int64_t way_between(const judge *j, int64_t u, int64_t w, int32_t a, int3
   return most;
 }
 
+/* A time and one by the other costs at their price, of 2^-32 ns. */
+static __int128 at_price(const walk *w, __int128 time, __int128 other) {
+  return (time << BYTE_BITS) + ((w->other * other) << (BYTE_BITS - OTHER_BITS));
+}
+
+static __int128 way_price(const walk *w, int64_t u, int64_t v, int32_t a, int32_t b) {
+  const situ_problem *p = w->j->problem;
+  int64_t other = w->other > 0 ? way_between(w->j, p->other, u, v, a, b) : 0;
+  return at_price(w, way_between(w->j, p->costs, u, v, a, b), other);
+}
+
+/* Time of all operators of an item on a device by the other costs. */
+static __int128 other_time(const walk *w, int32_t item, int32_t d) {
+  __int128 sum = 0;
+  for (int32_t k = w->items.start[item]; w->other > 0 && k < w->items.start[item + 1]; k++)
+    sum += problem_other_time_ns(w->j->problem, w->items.member[k], d);
+  return sum;
+}
+
 static bool is_chain(const walk *w) {
   for (int64_t i = 0; i < w->n; i++) {
     if (w->chain[i] < 0 || w->chain[i] >= w->j->graph->n_operators) return false;
-    if (i > 0 && way_between(w->j, w->chain[i - 1], w->chain[i], 0, 0) < 0) return false;
+    if (i > 0 && way_between(w->j, w->j->problem->costs, w->chain[i - 1], w->chain[i], 0, 0) < 0) return false;
   }
   return w->n > 0;
 }
@@ -70,15 +89,16 @@ static void mark_between(walk *w, int64_t s, int64_t t) {
       if (g->producer[g->in[i]] >= s) w->between[g->producer[g->in[i]]] |= 2;
 }
 
-/* The time of a segment on a device that its item may use. */
+/* The time of a segment on a device that its item may use, at the price of the other costs. */
 static __int128 segment_time(const walk *w, int32_t item, int64_t s, int64_t t, int32_t d) {
   __int128 time = 0;
-  if (w->sums) return w->seen[item] ? 0 : check_item_time(&w->items, w->j, item, d);
+  if (w->sums && w->seen[item]) return 0;
+  if (w->sums) return at_price(w, check_item_time(&w->items, w->j, item, d), other_time(w, item, d));
   for (int32_t k = w->items.start[item]; k < w->items.start[item + 1]; k++) {
     int32_t v = w->items.member[k];
     if (v >= s && v <= t && w->between[v] == 3) time += problem_time_ns(w->j->problem, v, d);
   }
-  return time;
+  return at_price(w, time, 0);
 }
 
 /* The top of the stack becomes a way there and back from the frame below it, which goes on with operator `next`. */
@@ -89,8 +109,7 @@ static void fold(walk *w, int64_t next) {
     __int128 least = -1;
     for (int32_t e = 0; below->cost[d] >= 0 && e < n_devices; e++) {
       if (x->cost[e] < 0) continue;
-      __int128 ways = (__int128)way_between(w->j, x->before, x->first, d, e) + way_between(w->j, x->last, next, e, d);
-      __int128 cost = x->cost[e] + (ways << BYTE_BITS);
+      __int128 cost = x->cost[e] + way_price(w, x->before, x->first, d, e) + way_price(w, x->last, next, e, d);
       if (least < 0 || cost < least) least = cost;
     }
     below->cost[d] = least < 0 ? -1 : below->cost[d] + least;
@@ -116,7 +135,7 @@ static bool take_segment(walk *w, int64_t first, int64_t last) {
   for (int32_t d = 0; d < n_devices; d++) {
     if (check_item_time(&w->items, j, item, d) == SITU_NEVER_NS) here->cost[d] = -1;
     if (here->cost[d] < 0) continue;
-    here->cost[d] += segment_time(w, item, s, t, d) << BYTE_BITS;
+    here->cost[d] += segment_time(w, item, s, t, d);
     if (!w->seen[item]) here->cost[d] += (__int128)w->byte[j->platform->memory_of[d]] * w->weight[item];
   }
   w->seen[item] = true;
@@ -132,7 +151,7 @@ static __int128 rent_of_others(const walk *w) {
       int64_t time = check_item_time(&w->items, w->j, i, d);
       if (time == SITU_NEVER_NS) continue;
       __int128 rent = (__int128)w->byte[w->j->platform->memory_of[d]] * w->weight[i];
-      if (w->sums) rent += (__int128)time << BYTE_BITS;
+      if (w->sums) rent += at_price(w, time, other_time(w, i, d));
       if (least < 0 || rent < least) least = rent;
     }
     if (least > 0) sum += least;
@@ -151,7 +170,7 @@ static __int128 walk_along(walk *w) {
       least = -1;
       for (int32_t e = 0; x->cost[d] >= 0 && e < n_devices; e++) {
         if (before->cost[e] < 0) continue;
-        __int128 way = way_between(j, x->before, x->first, e, d), cost = before->cost[e] + (way << BYTE_BITS);
+        __int128 cost = before->cost[e] + way_price(w, x->before, x->first, e, d);
         if (least < 0 || cost < least) least = cost;
       }
       x->cost[d] = least < 0 ? -1 : x->cost[d] + least;
@@ -171,8 +190,9 @@ static int64_t add_up(walk *w) {
   least += rent_of_others(w);
   for (int32_t m = 0; m < j->platform->n_memories; m++)
     if (w->byte[m] > 0) least -= (__int128)w->byte[m] * j->platform->memory_bytes[m];
+  if (w->other > 0) least -= at_price(w, 0, j->problem->max_other_ns);
   __int128 value = least <= 0 ? 0 : least >> BYTE_BITS;
-  return value >= SITU_NEVER_NS ? SITU_NEVER_NS - 1 : (int64_t)value;
+  return value > PROBLEM_MOST_NS ? SITU_NEVER_NS : (int64_t)value; /* no plan takes so long */
 }
 
 static bool make_walk(walk *w) {
@@ -200,6 +220,11 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
     if (w.byte[m] < 0 || w.byte[m] > DEAREST) return SITU_STATUS_OK;
     if (w.byte[m] > 0 && j->platform->memory_bytes[m] == SITU_UNLIMITED_BYTES) return SITU_STATUS_OK;
   }
+  const int64_t *other = certificate_get(c, "other_price", 1);
+  if (other) w.other = *other;
+  if ((certificate_size(c, "other_price") > 0 && !other) || w.other < 0 || w.other > DEAREST_OTHER ||
+      (w.other > 0 && !j->problem->other))
+    return SITU_STATUS_OK;
   *proved_ns = CERTIFICATE_TOO_LONG;
   if ((double)w.n * j->problem->n_devices * j->problem->n_devices > WORK_LIMIT) return SITU_STATUS_OK;
   *proved_ns = 0;
@@ -216,6 +241,8 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
 
 const certificate_rule unit_chain_rule = {
     .kind = "unit_chain",
-    .lists = "chain of operators, each with a tensor for the next; byte_prices of the memories, at most 2^52",
+    .lists =
+        "chain of operators, each with a tensor for the next; byte_prices of the memories, at most 2^52; "
+        "other_price, which may be missing, at most 2^58",
     .models = MODEL_STREAM,
     .prove = prove};

@@ -55,3 +55,31 @@ bool certificate_copy(certificate *to, const certificate *from, arena *a) {
   if (!copied) to->kind = NULL;
   return copied;
 }
+
+void certificate_pack(text_buffer *to, const certificate *c) {
+  pack_text(to, c->kind);
+  if (!c->kind) return;
+  pack_text(to, c->bound);
+  pack_whole(to, c->lower_ns);
+  pack_whole(to, c->n_lists);
+  for (int32_t i = 0; i < c->n_lists; i++) {
+    pack_text(to, c->list[i].name);
+    pack_whole(to, c->list[i].of_operators);
+    pack_array(to, c->list[i].values, c->list[i].n, sizeof *c->list[i].values);
+  }
+}
+
+void certificate_unpack(certificate *c, unpack *from, arena *a) {
+  *c = (certificate){.kind = unpack_text(from, a)};
+  if (!c->kind) return;
+  c->bound = unpack_text(from, a);
+  c->lower_ns = unpack_whole(from);
+  int64_t n = unpack_whole(from);
+  from->failed |= n < 0 || n > CERTIFICATE_LISTS;
+  for (int64_t i = 0; i < n && !from->failed; i++) {
+    certificate_list *list = &c->list[c->n_lists++];
+    list->name = unpack_text(from, a);
+    list->of_operators = unpack_whole(from) != 0;
+    list->values = unpack_array(from, &list->n, sizeof *list->values, a);
+  }
+}

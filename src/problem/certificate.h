@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "ranks/pack.h"
 
 enum { CERTIFICATE_LISTS = 12 };
 
@@ -40,5 +41,10 @@ const int64_t *certificate_get(const certificate *c, const char *name, int64_t n
 int64_t certificate_size(const certificate *c, const char *name);
 /* A copy with everything in the arena. False without memory; *to is then no certificate. */
 bool certificate_copy(certificate *to, const certificate *from, arena *a);
+
+/* The same through bytes: `bound` and names of lists too are then in the arena. No certificate is packed as one without
+ * a kind. Failures are remembered by the buffers. */
+void certificate_pack(text_buffer *to, const certificate *c);
+void certificate_unpack(certificate *c, unpack *from, arena *a);
 
 #endif

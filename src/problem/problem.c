@@ -37,6 +37,7 @@ static situ_status check_values(const situ_problem_options *o, situ_error *error
                       : o->max_calls < 0                                     ? "max_calls"
                       : o->max_period_ns < 0                                 ? "max_period_ns"
                       : o->max_latency_ns < 0                                ? "max_latency_ns"
+                      : o->max_other_ns < 0                                  ? "max_other_ns"
                                                                              : NULL;
   return wrong ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has no such value", wrong)
                : SITU_STATUS_OK;
@@ -115,6 +116,34 @@ static situ_status choose_models(situ_problem *p, const situ_problem_options *o,
   p->schedule = o->schedule;
   p->replicate = o->replicate;
   p->in_flight = o->in_flight > 0 ? o->in_flight : 1;
+  return SITU_STATUS_OK;
+}
+
+/* The limit by other costs, and whether these are of the same graph and platform. */
+static situ_status take_other(situ_problem *p, const situ_problem_options *o, situ_error *error) {
+  const situ_costs *other = o->other_costs, *own = p->costs;
+  p->max_other_ns = SITU_NEVER_NS;
+  p->other_name = arena_string(p->arena, o->other_name ? o->other_name : "latency by the other costs");
+  if (!p->other_name) return fail_no_memory(error);
+  if ((o->max_other_ns > 0) != (other != NULL))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "other_costs and max_other_ns go together");
+  if (!other) return SITU_STATUS_OK;
+  if (p->execution != SITU_EXECUTION_STREAM || p->objective != SITU_OBJECTIVE_LATENCY || p->n_copies > 1 ||
+      p->overlap != SITU_OVERLAP_NONE || o->max_period_ns > 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "a limit on the %s goes with the latency of streams, one copy and overlap none only",
+                     p->other_name);
+  TRY(costs_check(other, p->graph, p->platform, error));
+  bool fits = other->n_kinds == own->n_kinds &&
+              memcmp(other->pair_kind, own->pair_kind,
+                     (size_t)own->n_memories * (size_t)own->n_memories * sizeof *own->pair_kind) == 0;
+  for (int64_t i = 0; i < (int64_t)own->n_operators * own->n_classes && fits; i++)
+    fits = (own->time_ns[i] == SITU_NEVER_NS) == (other->time_ns[i] == SITU_NEVER_NS);
+  if (!fits)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "other_costs have other routes, or let operators run elsewhere than the costs do");
+  p->other = other;
+  p->max_other_ns = o->max_other_ns;
   return SITU_STATUS_OK;
 }
 
@@ -328,6 +357,12 @@ static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_err
   p->class_of = p->platform->class_of;
   p->memory_of = p->platform->memory_of;
   TRY(refuse_excess(p, error));
+  TRY(take_other(p, o, error));
+  if (p->other) {
+    situ_problem view;
+    problem_view_costs(&view, p, p->other);
+    TRY(refuse_excess(&view, error));
+  }
   TRY(copy_together(p, o, error));
   for (int32_t v = 0; v < p->n_operators; v++) p->training |= p->graph->phase[v] != SITU_PHASE_FORWARD;
   bool apart = p->execution == SITU_EXECUTION_PIPELINE && p->schedule == SITU_SCHEDULE_GPIPE && p->training;
@@ -372,6 +407,19 @@ situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const
   return SITU_STATUS_OK;
 }
 
+static void drop_limits(situ_problem *p) {
+  p->max_period_ns = p->max_latency_ns = p->max_other_ns = SITU_NEVER_NS;
+  p->other = NULL;
+}
+
+void problem_view_costs(situ_problem *out, const situ_problem *p, const situ_costs *costs) {
+  *out = *p;
+  out->costs = costs;
+  out->time_ns = costs->time_ns;
+  out->transfer_ns = costs->transfer_ns;
+  drop_limits(out);
+}
+
 void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   *out = *p;
   out->objective = SITU_OBJECTIVE_THROUGHPUT;
@@ -381,7 +429,7 @@ void problem_view_pipeline(situ_problem *out, const situ_problem *p) {
   out->contiguous = out->async_copies = out->replicate = false;
   out->in_flight = 1;
   out->overlap = SITU_OVERLAP_FULL;
-  out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
+  drop_limits(out);
 }
 
 void problem_view_contiguous(situ_problem *out, const situ_problem *p) {
@@ -394,7 +442,7 @@ void problem_view_contiguous(situ_problem *out, const situ_problem *p) {
 void problem_view_latency(situ_problem *out, const situ_problem *p) {
   *out = *p;
   out->objective = SITU_OBJECTIVE_LATENCY;
-  out->max_period_ns = out->max_latency_ns = SITU_NEVER_NS;
+  drop_limits(out);
 }
 
 void problem_view_copy(situ_problem *view, situ_graph *graph) {

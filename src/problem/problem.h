@@ -31,6 +31,9 @@ struct situ_problem {
                         are 0 */
   int32_t max_calls; /* of an accelerator; INT32_MAX: no limit */
   int64_t max_period_ns, max_latency_ns; /* SITU_NEVER_NS: no limit */
+  const situ_costs *other;               /* borrowed; a plan takes at most max_other_ns by these; NULL: no such limit */
+  int64_t max_other_ns;                  /* SITU_NEVER_NS without one */
+  const char *other_name;                /* what that is, for messages; never NULL */
 
   int32_t n_operators, n_devices, n_classes, n_memories;
   int32_t *pin;            /* [operator] device or -1; the pin of one member of a unit holds for all */
@@ -118,6 +121,11 @@ static inline bool problem_has_period(const situ_problem *p) {
          (p->objective == SITU_OBJECTIVE_THROUGHPUT || p->max_period_ns < SITU_NEVER_NS);
 }
 
+/* Time of an operator on a device by the other costs. */
+static inline int64_t problem_other_time_ns(const situ_problem *p, int32_t v, int32_t d) {
+  return p->other->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
+}
+
 /* Views of a problem as another one: they borrow everything and are not freed.
  *
  * What a stream problem says of many inputs, and of one: the first is the free pipeline by links whose value is the
@@ -126,6 +134,8 @@ static inline bool problem_has_period(const situ_problem *p) {
 void problem_view_pipeline(situ_problem *out, const situ_problem *p);
 void problem_view_latency(situ_problem *out, const situ_problem *p);
 void problem_view_contiguous(situ_problem *out, const situ_problem *p);
+/* The same problem, without limits, by other costs of its graph and platform. */
+void problem_view_costs(situ_problem *out, const situ_problem *p, const situ_costs *costs);
 /* Turns a view into one of the first copy alone, whose operators and tensors come first: `graph` is where its graph
  * goes. */
 void problem_view_copy(situ_problem *view, situ_graph *graph);

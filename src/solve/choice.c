@@ -16,7 +16,7 @@ enum { DRAWS = 200, LEAST_DRAWS = 20 };
 
 static bool is_latency(const situ_problem *p) {
   return p->execution == SITU_EXECUTION_STREAM && p->objective == SITU_OBJECTIVE_LATENCY &&
-         p->max_period_ns == SITU_NEVER_NS;
+         p->max_period_ns == SITU_NEVER_NS && !p->other;
 }
 
 situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool portfolio, situ_error *error) {
@@ -36,22 +36,24 @@ situ_status choice_options(situ_solve_options *o, const situ_problem *p, bool po
     return fail_with(
         error, SITU_STATUS_BAD_ARGUMENT, NULL,
         "tolerance, min_gain, uncertainty and limits on parts go with the latency of streams only, without "
-        "a limit on the period");
+        "a limit on the period or by other costs");
   return SITU_STATUS_OK;
 }
 
-/* Nanoseconds, 0 for no limit: what the searches have left of the user's limit, but a tenth of it or LEAST_NS at least.
- */
-static int64_t time_left(const solve_run *run, const situ_solve_options *o) {
+int64_t choice_least_ns(const situ_solve_options *o) { return min64(LEAST_NS, sat_round(o->time_limit_s * 1e8)); }
+
+/* Nanoseconds, 0 for no limit: what the searches have left of the user's limit without `kept_ns`, but a tenth of the
+ * limit or LEAST_NS at least. */
+static int64_t time_left(const solve_run *run, const situ_solve_options *o, int64_t kept_ns) {
   if (o->time_limit_s <= 0) return 0;
-  return max64(budget_time_left(run->budget), min64(LEAST_NS, sat_round(o->time_limit_s * 1e8)));
+  return max64(budget_time_left(run->budget) - kept_ns, choice_least_ns(o));
 }
 
 static situ_status search(fewer_pool *pool, solve_run *run, const best_single *single, const fewer_rules *rules,
                           const situ_solve_options *o) {
   budget *whole = run->budget;
   int64_t steps = max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / run->problem->n_operators));
-  int64_t time = time_left(run, o);
+  int64_t time = time_left(run, o, o->uncertainty > 0 ? choice_least_ns(o) : 0);
   if (o->time_limit_s <= 0 && o->max_steps <= 0) time = DEFAULT_NS;
   if (whole->stop == BUDGET_CANCELLED) steps = 1;
   budget own = budget_new(steps, time, whole->callback, whole->context);
@@ -128,7 +130,7 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
   fewer_pool pool;
   TRY(search(&pool, run, single, &rules, o));
   int32_t k = fewer_choose(&pool, &rules);
-  budget draws = budget_new(0, time_left(run, o), run->budget->callback, run->budget->context);
+  budget draws = budget_new(0, time_left(run, o, 0), run->budget->callback, run->budget->context);
   if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, o->uncertainty, &draws));
   if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, o->uncertainty, &draws));
   handovers most = {0};

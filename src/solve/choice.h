@@ -21,6 +21,8 @@ situ_status choice_options(situ_solve_options *options, const situ_problem *prob
 
 /* Whether the options ask for a choice: else the incumbent is the answer. */
 bool choice_wanted(const situ_solve_options *options);
+/* What the search for plans with fewer hand-overs has at least where there is a time limit, and the draws too. */
+int64_t choice_least_ns(const situ_solve_options *options);
 /* Chooses. The search for plans with fewer hand-overs and the draws of costs each take at most what the budget has left
  * (half a second or a tenth of the time limit even where it has ended; without a limit the search takes 1 s), and
  * numbers of simulations that fall with the size of the graph. */

@@ -1,7 +1,10 @@
 /* The portfolio `auto`: one table for each kind of problem, to be read from top to bottom. Rows that do not serve the
  * problem at hand are passed over. docs/theory/heuristics/auto.md tells why they stand as they do. */
+#include "base/fail.h"
+#include "solve/common/exchange.h"
 #include "solve/common/solver.h"
 #include "solve/common/walks.h"
+#include "solve/stream/sequence.h"
 
 /* How a row takes part. */
 typedef enum portfolio_part {
@@ -31,6 +34,7 @@ static const portfolio_row stream_rows[] = {
     {&dls_solver, END},
     {&m_etf_solver, END},
     {&priced_chain_solver, END},
+    {&chain_labels_solver, END},
     {&layers_solver, SHARE},
     {&server_dp_solver, END},
     {&server_heft_solver, END},
@@ -110,18 +114,22 @@ static int32_t cast_rounds(walks_cast *rounds, const portfolio_row *rows, const 
 
 static situ_status run_portfolio(solve_run *run) {
   const portfolio_row *rows = rows_of(run->problem);
+  bool done;
   walks_cast rounds;
   int32_t n_sharing = cast_rounds(&rounds, rows, run->problem);
   bool started = false;
   for (const portfolio_row *row = rows; row->solver; row++) {
     if (row->part == SEARCH || row->part == CERTIFY || !solver_serves(row->solver, run->problem)) continue;
-    if (solve_done(run) && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
+    TRY(exchange_best(run, &done));
+    if (done && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
     started = true; /* some plan is found even where the bounds have used up the limits */
     double share = row->part == SHARE ? 1.0 / n_sharing-- : row->part == TRY ? TRIED : row->part == PROVE ? PROVED : 1;
-    situ_status status = solver_run(row->solver, run, share, 0);
-    if (status != SITU_STATUS_OK) return status;
+    int64_t before_ns = run->incumbent->value_ns;
+    TRY(solver_run(row->solver, run, share, 0));
+    if (run->incumbent->value_ns < before_ns && !solve_done(run)) TRY(sequence_offer(run));
   }
-  return rounds.n_searches > 0 && !solve_done(run) ? walks_rounds(run, &rounds) : SITU_STATUS_OK;
+  TRY(exchange_best(run, &done));
+  return rounds.n_searches > 0 && !done ? walks_rounds(run, &rounds) : SITU_STATUS_OK;
 }
 
 const solver auto_solver = {
@@ -131,5 +139,6 @@ const solver auto_solver = {
     .models = MODEL_ALL,
     .periods = true,
     .anytime = true,
+    .leads = true,
     .solve = run_portfolio,
 };

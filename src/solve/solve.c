@@ -6,10 +6,12 @@
 #include "base/clock.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/near_name.h"
 #include "bound/bound.h"
 #include "solve/choice.h"
 #include "solve/common/best_single.h"
+#include "solve/common/exchange.h"
 #include "solve/common/walks.h"
 #include "solve/solve.h"
 #include "view/footprint.h"
@@ -110,7 +112,9 @@ static situ_status run_all(const selection *chosen, solve_run *run) {
   int32_t anytime_left = chosen->n_anytime;
   bool limited = run->budget->max_steps != INT64_MAX || run->budget->deadline_ns != INT64_MAX;
   for (int32_t i = 0; i < chosen->n; i++) {
-    if (solve_done(run) && (i > 0 || run->budget->stop == BUDGET_CANCELLED)) break;
+    bool done;
+    TRY(exchange_best(run, &done));
+    if (done && (i > 0 || run->budget->stop == BUDGET_CANCELLED)) break;
     const solver *s = chosen->row[i];
     double share = s->anytime ? 1.0 / anytime_left-- : 1.0;
     TRY(solver_run(s, run, share, s->anytime && !limited ? DEFAULT_LIMIT_NS : 0));
@@ -131,12 +135,45 @@ static situ_status hold_limit(solve_run *run, const bound_found *least, int64_t 
   return SITU_STATUS_OK;
 }
 
+/* The best of all bounds of the problem or a view of it, shared out among ranks and threads. */
+static situ_status best_bound(bound_found *out, solve_run *run, const situ_problem *p, arena *proofs) {
+  bound_result results[BOUNDS] = {{.known = false}};
+  TRY(exchange_bounds(results, run, p, proofs));
+  bound_pick(out, results);
+  return SITU_STATUS_OK;
+}
+
+/* The same for a limit by other costs; where none can keep it, says what the best plan found by these comes to. */
+static situ_status hold_other_limit(solve_run *run, arena *proofs) {
+  const situ_problem *p = run->problem;
+  const solver *const rows[] = {&single_solver, &priced_chain_solver};
+  situ_problem other;
+  bound_found least;
+  int64_t best_ns = SITU_NEVER_NS;
+  problem_view_costs(&other, p, p->other);
+  TRY(best_bound(&least, run, &other, proofs));
+  TRY(hold_limit(run, &least, p->max_other_ns, p->other_name));
+  for (size_t k = 0; k < sizeof rows / sizeof *rows && run->incumbent->reason; k++) {
+    incumbent found;
+    situ_status status = solver_borrow(&found, rows[k], &other, run, 1, 0);
+    best_ns = min64(best_ns, found.value_ns);
+    incumbent_free(&found);
+    TRY(status);
+  }
+  if (best_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
+  char line[400];
+  snprintf(line, sizeof line, "%s; the best plan found has %.10g ms", run->incumbent->reason, (double)best_ns / 1e6);
+  run->incumbent->reason = arena_string(run->arena, line);
+  return run->incumbent->reason ? SITU_STATUS_OK : fail_no_memory(run->error);
+}
+
 /* Bounds on the value, and where period and latency both matter on the one that is limited. */
 static situ_status first_bounds_in(solve_run *run, arena *proofs) {
   const situ_problem *p = run->problem;
   bound_found found;
+  if (p->other) TRY(hold_other_limit(run, proofs));
   if (!problem_has_period(p)) {
-    TRY(bound_best(&found, p, run->arena, proofs, run->budget, run->error));
+    TRY(best_bound(&found, run, p, proofs));
   } else {
     bool rate = p->objective == SITU_OBJECTIVE_THROUGHPUT;
     int64_t limit_ns = rate ? p->max_latency_ns : p->max_period_ns;
@@ -144,10 +181,10 @@ static situ_status first_bounds_in(solve_run *run, arena *proofs) {
     problem_view_pipeline(&pipeline, p);
     problem_view_latency(&latency, p);
     if (limit_ns < SITU_NEVER_NS - 1) { /* else no limit, though both are looked at */
-      TRY(bound_best(&found, rate ? &latency : &pipeline, run->arena, proofs, run->budget, run->error));
+      TRY(best_bound(&found, run, rate ? &latency : &pipeline, proofs));
       TRY(hold_limit(run, &found, limit_ns, rate ? "latency" : "period"));
     }
-    TRY(bound_best(&found, rate ? &pipeline : &latency, run->arena, proofs, run->budget, run->error));
+    TRY(best_bound(&found, run, rate ? &pipeline : &latency, proofs));
   }
   TRY(solve_prove(run, &found.proof));
   solve_bound(run, found.lower_ns, found.name);
@@ -278,7 +315,9 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
   int64_t start_ns = clock_now_ns();
   TRY(best_single_find(&single, run->simulator, run->problem, run->arena, run->error));
   int64_t took_ns = clock_now_ns() - start_ns, before_judge = deadline_before(run->budget, JUDGE_TIMES * took_ns);
-  run->budget->deadline_ns = deadline_before(run->budget, (choice_wanted(o) ? CHOICE_TIMES : JUDGE_TIMES) * took_ns);
+  int64_t after_ns = (choice_wanted(o) ? CHOICE_TIMES : JUDGE_TIMES) * took_ns;
+  if (choice_wanted(o) && solve_is_large(run->problem)) after_ns = sat_add(after_ns, 2 * choice_least_ns(o));
+  run->budget->deadline_ns = deadline_before(run->budget, after_ns);
   if (!run->problem->conflict) {
     bool hurry = run->budget->deadline_ns != INT64_MAX && chosen->row[0] == &auto_solver;
     if (hurry) TRY(solver_run(&single_solver, run, 1, 0)); /* some plan at once */
@@ -289,15 +328,27 @@ static situ_status run_and_write(situ_plan **out, const selection *chosen, solve
     run->watch->steps_before = 0;
     TRY(offer_starts(run, o));
     TRY(run_all(chosen, run));
+    bool done;
+    TRY(exchange_best(run, &done));
     if (!run->incumbent->best.device && run->incumbent->lower_bound_ns != SITU_NEVER_NS)
       log_line(run->watch->log, SITU_LOG_WARNING, "no plan was found within the limits");
   } else {
     log_line(run->watch->log, SITU_LOG_WARNING, "there is no plan: %s", run->problem->conflict);
   }
   run->budget->deadline_ns = before_judge;
+  run->islands = NULL;
   choice answer;
   TRY(choice_make(&answer, run, &single, o));
   return write_plan(out, run, &answer, &single);
+}
+
+/* What ranks must have in common beside the problem. */
+static uint64_t mark_of(const situ_solve_options *o) {
+  const char *names = o->solvers ? o->solvers : "";
+  double limits[] = {o->time_limit_s, o->tolerance, o->min_gain, o->uncertainty};
+  int64_t counts[] = {o->max_steps, o->n_starts, o->no_bounds, o->tune_steps, o->max_parts, o->min_part, o->robust};
+  uint64_t mark = hash_bytes(names, strlen(names), 0);
+  return hash_bytes(counts, sizeof counts, hash_bytes(limits, sizeof limits, mark));
 }
 
 static situ_status solve_in(situ_plan **out, const selection *chosen, const situ_problem *problem,
@@ -319,6 +370,7 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .seed = o->seed,
                    .rounds = walks_rounds_of,
                    .threads = o->threads > 0 ? o->threads : 1,
+                   .islands = o->ranks,
                    .policy = o->policy,
                    .tune_steps = o->tune_steps,
                    .roomy = problem->execution == SITU_EXECUTION_STREAM && footprint_fits_always(problem),
@@ -326,7 +378,10 @@ static situ_status solve_in(situ_plan **out, const selection *chosen, const situ
                    .error = error};
   run.simulator = simulator_new(problem, a);
   if (!run.simulator || !incumbent_init(&best, problem, a)) return fail_no_memory(error);
-  situ_status status = run_and_write(out, chosen, &run, o);
+  situ_status status = exchange_meet(&run, mark_of(o));
+  whole = budget_new(o->max_steps, sat_round(o->time_limit_s * 1e9), report, &watch); /* not for waiting for others */
+  watch.start_ns = whole.start_ns;
+  if (status == SITU_STATUS_OK) status = run_and_write(out, chosen, &run, o);
   incumbent_free(&best);
   return status;
 }

@@ -26,7 +26,7 @@ static int64_t replicas_way_ns(const situ_problem *p, int32_t a, int32_t b, int6
   const situ_platform *f = p->platform;
   int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b], sum = 0;
   for (int32_t k = f->route_start[route]; size_bytes > 0 && k < f->route_start[route + 1]; k++) {
-    const situ_link *link = &f->links[f->route_link[k]];
+    const situ_link *link = &p->costs->link[f->route_link[k]];
     sum = sat_add(sum, link_time_ns(link->latency_ns, link->bytes_per_s, size_bytes));
   }
   return sum;

@@ -12,6 +12,7 @@ typedef struct solver solver;
   ROW(m_topo)            \
   ROW(layers)            \
   ROW(priced_chain)      \
+  ROW(chain_labels)      \
   ROW(contiguous)        \
   ROW(heft)              \
   ROW(peft)              \

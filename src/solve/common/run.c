@@ -20,7 +20,10 @@ static int64_t part_of(int64_t rest, double share) {
   return part > 0 ? part : 1;
 }
 
-/* `what` of a solver on a part of the parent's budget. */
+static situ_status prepare_and_search(solve_run *run, const solver *s);
+
+/* `what` of a solver on a part of the parent's budget. Other ranks take part only where what is done among them is the
+ * same for all: in rounds, and what leads to these. */
 static situ_status run_part(situ_status (*what)(solve_run *run, const solver *s), const solver *s,
                             const solve_run *parent, double share, int64_t limit_ns) {
   REQUIRE(share >= 0 && share < 1 + 1e-9 && limit_ns >= 0 && !s->missing); /* sums of shares are rounded */
@@ -32,6 +35,10 @@ static situ_status run_part(situ_status (*what)(solve_run *run, const solver *s)
   solve_run run = *parent;
   run.budget = &part;
   run.solver = s->name;
+  if (what != prepare_and_search || !(s->leads || (s->multistart && run.rounds))) {
+    run.islands = NULL;
+    run.at_once = run.threads;
+  }
   solve_watch before = *parent->watch;
   parent->watch->steps_before += whole->steps;
   parent->watch->running = &part;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "problem/certificate.h"
+#include "ranks/islands.h"
 #include "sim/simulate.h"
 #include "situ/solve.h"
 #include "solve/common/rows.h"
@@ -52,7 +53,9 @@ typedef struct solve_run {
   solve_watch *watch;
   const char *solver; /* its name */
   uint64_t seed;
-  int32_t threads; /* at least 1 */
+  int32_t threads;  /* at least 1 */
+  int32_t at_once;  /* the threads of all ranks together */
+  islands *islands; /* the ranks that solve together; NULL: alone, as in each of several searches side by side */
   /* How rows that are multistart are run (solve/common/walks.h); NULL in one of several searches side by side, which is
    * not to be split again. */
   situ_status (*rounds)(struct solve_run *run, const solver *s);
@@ -78,6 +81,7 @@ struct solver {
   bool exact;
   bool anytime;        /* goes on until it is stopped: gets a time limit when the user gives none */
   bool multistart;     /* anytime, and needs nothing of what was before but the best plan: several run side by side */
+  bool leads;          /* runs others in rounds, among all ranks */
   const char *missing; /* NULL, or what this build lacks for it: then it serves nothing */
   /* May be NULL: serves every problem of its execution models. */
   bool (*serves)(const situ_problem *problem);

@@ -7,6 +7,7 @@
 #include "base/contracts.h"
 #include "base/fail.h"
 #include "base/parallel.h"
+#include "solve/common/exchange.h"
 
 enum { FIXED_WALKS = 4, MOST_WALKS = 256, LEAST_STEPS = 1 << 14 };
 enum { GROWTH = 4, FIRST_STEPS = 1 << 10, FIRST_NS = 100000000 }; /* of rounds: the first is at least so long */
@@ -20,7 +21,8 @@ typedef struct team team;
 typedef struct walker {
   team *all;
   int32_t number;
-  bool here; /* on the thread that called */
+  bool here;  /* on the thread that called */
+  bool ended; /* here or on another rank: what it found is here */
   uint64_t seed;
   budget budget;
   incumbent incumbent;
@@ -35,6 +37,7 @@ struct team {
   void *context;
   walker *walker;
   int32_t n;
+  int32_t *mine, n_mine;        /* those to run here */
   int64_t most_steps, limit_ns; /* of each; 0: none */
   _Atomic bool stop;            /* the user asks for it */
   _Atomic int32_t closed;       /* the least number of a walk that has met the bound; n while there is none */
@@ -72,10 +75,12 @@ static void close_behind(walker *w) {
   while (w->number < least && !atomic_compare_exchange_weak(&w->all->closed, &least, w->number)) continue;
 }
 
-static void run_walk(void *context, int32_t number, bool here) {
+static void run_walk(void *context, int32_t k, bool here) {
   team *all = context;
+  int32_t number = all->mine[k];
   walker *w = &all->walker[number];
   w->here = here;
+  w->ended = true;
   if (look(w)) return;
   w->budget = budget_new(all->most_steps, all->limit_ns, look, w);
   w->budget.deadline_ns = min64(w->budget.deadline_ns, all->run->budget->deadline_ns);
@@ -89,15 +94,14 @@ static void run_walk(void *context, int32_t number, bool here) {
   run.incumbent = &w->incumbent;
   run.watch = &watch;
   run.seed = w->seed;
-  run.threads = 1;
+  run.threads = run.at_once = 1;
+  run.islands = NULL;
   run.rounds = NULL;
   run.error = &w->error;
   w->status = run.simulator ? all->walk(&run, all->context, number) : fail_no_memory(run.error);
   if (w->incumbent.value_ns <= w->incumbent.lower_bound_ns) close_behind(w);
   arena_free(a);
 }
-
-/* ---- all of them ---- */
 
 static situ_status join(solve_run *run, const walker *w) {
   const incumbent *found = &w->incumbent;
@@ -112,10 +116,85 @@ static situ_status join(solve_run *run, const walker *w) {
   return SITU_STATUS_OK;
 }
 
-/* Each walk gets an equal part of the steps, and of the time as much as `threads` at once leave it. */
+/* ---- of all ranks ---- */
+
+/* The walks that still wait, rank by rank in turn. False where there are none. */
+static bool share_out(team *all) {
+  int32_t n_waiting = 0, closed = atomic_load(&all->closed);
+  islands *ranks = all->run->islands;
+  all->n_mine = 0;
+  for (int32_t i = 0; i < all->n && i <= closed; i++)
+    if (!all->walker[i].ended && n_waiting++ % islands_alive(ranks) == islands_place(ranks))
+      all->mine[all->n_mine++] = i;
+  return n_waiting > 0;
+}
+
+/* What a rank tells of the walks that it ran. */
+static void pack_walks(text_buffer *to, const team *all) {
+  pack_whole(to, atomic_load(&all->stop));
+  pack_whole(to, all->n_mine);
+  for (int32_t k = 0; k < all->n_mine; k++) {
+    const walker *w = &all->walker[all->mine[k]];
+    pack_whole(to, w->number);
+    pack_whole(to, w->budget.steps);
+    pack_whole(to, w->budget.stop);
+    exchange_pack(to, &w->incumbent, all->run->problem);
+  }
+}
+
+static situ_status unpack_walks(team *all, unpack *from) {
+  if (unpack_whole(from)) atomic_store(&all->stop, true);
+  for (int64_t left = unpack_whole(from); left > 0 && !from->failed; left--) {
+    int64_t number = unpack_whole(from);
+    REQUIRE(number >= 0 && number < all->n);
+    walker *w = &all->walker[number];
+    w->budget = (budget){.steps = unpack_whole(from)};
+    w->budget.stop = (budget_stop)unpack_whole(from);
+    TRY(exchange_unpack(&w->incumbent, from, all->run->problem, all->run->islands, all->run->error));
+    w->ended = true;
+    if (w->incumbent.value_ns <= w->incumbent.lower_bound_ns) close_behind(w);
+  }
+  return SITU_STATUS_OK;
+}
+
+/* All ranks tell each other what their walks found. */
+static situ_status tell_walks(team *all) {
+  islands *ranks = all->run->islands;
+  islands_given given[ISLANDS_MOST];
+  text_buffer mine = {0};
+  if (!ranks) return SITU_STATUS_OK;
+  for (int32_t k = 0; k < all->n_mine; k++) {
+    const walker *w = &all->walker[all->mine[k]];
+    if (w->status != SITU_STATUS_OK && all->run->error) *all->run->error = w->error;
+    TRY(w->status);
+  }
+  pack_walks(&mine, all);
+  situ_status status = exchange_gather(all->run, given, EXCHANGE_WALKS, &mine);
+  for (int32_t r = 0; r < islands_count(ranks) && status == SITU_STATUS_OK; r++)
+    if (given[r].bytes && r != islands_own(ranks))
+      status = unpack_walks(all, &(unpack){.at = given[r].bytes, .n_left = given[r].n});
+  text_free(&mine);
+  return status;
+}
+
+/* Runs each walk on one rank. Where a rank is lost, and nothing depends on the clock, others run what it did not tell,
+ * so that the answer stays the same. */
+static situ_status run_shared(team *all) {
+  bool repeats = all->run->budget->deadline_ns == INT64_MAX;
+  while (share_out(all)) {
+    parallel_run(all->n_mine, all->run->threads, run_walk, watch_all, all);
+    TRY(tell_walks(all));
+    if (!repeats || atomic_load(&all->stop)) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+/* ---- all of them ---- */
+
+/* Each walk gets an equal part of the steps, and of the time as much as all threads at once leave it. */
 static void set_parts(team *all, double share) {
   int64_t steps = budget_steps_left(all->run->budget), time_ns = budget_time_left(all->run->budget);
-  int32_t turns = (all->n + all->run->threads - 1) / all->run->threads;
+  int32_t turns = (all->n + all->run->at_once - 1) / all->run->at_once;
   if (steps != INT64_MAX) all->most_steps = max64(1, (int64_t)((double)steps * share) / all->n);
   if (time_ns != INT64_MAX) all->limit_ns = max64(1, (int64_t)((double)time_ns * share) / turns);
 }
@@ -142,12 +221,11 @@ static situ_status run_team(team *all, int32_t *n_counted) {
   run->watch->incumbent = &all->shown;
   run->watch->running = &all->counted;
   atomic_store(&all->closed, all->n);
-  parallel_run(all->n, run->threads, run_walk, watch_all, all);
+  situ_status status = run_shared(all);
   *run->watch = before;
-  situ_status status = SITU_STATUS_OK;
   int32_t closed = atomic_load(&all->closed);
   for (int32_t i = 0; i < all->n; i++) {
-    if (status == SITU_STATUS_OK && i <= closed) status = join(run, &all->walker[i]);
+    if (status == SITU_STATUS_OK && i <= closed && all->walker[i].ended) status = join(run, &all->walker[i]);
     incumbent_free(&all->walker[i].incumbent);
   }
   if (atomic_load(&all->stop)) run->budget->stop = BUDGET_CANCELLED;
@@ -160,10 +238,11 @@ situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_
   REQUIRE(n >= 1 && share >= 0 && share < 1 + 1e-9); /* sums of shares are rounded */
   arena_mark mark = arena_get_mark(run->arena);
   team all = {.run = run, .walk = walk, .context = context, .n = n, .walker = ARENA_ZERO(run->arena, walker, n)};
+  all.mine = ARENA_NEW(run->arena, int32_t, n);
   *n_counted = 0;
   situ_status status = SITU_STATUS_OK;
   set_parts(&all, share);
-  if (!all.walker || !walks_init(&all, seeds))
+  if (!all.walker || !all.mine || !walks_init(&all, seeds))
     status = fail_no_memory(run->error);
   else
     status = run_team(&all, n_counted);
@@ -174,7 +253,7 @@ situ_status walks_run(solve_run *run, walk_function *walk, void *context, int32_
 int32_t walks_wanted(const solve_run *run, int32_t fixed) {
   REQUIRE(fixed >= 1);
   if (run->budget->max_steps != INT64_MAX) return fixed;
-  return run->threads < MOST_WALKS ? run->threads : MOST_WALKS;
+  return run->at_once < MOST_WALKS ? run->at_once : MOST_WALKS;
 }
 
 /* ---- rounds ---- */
@@ -211,15 +290,6 @@ static int32_t side_by_side(const solve_run *run, double share) {
   return walks_wanted(run, steps < 2 * LEAST_STEPS ? 1 : (int32_t)fmin(FIXED_WALKS, steps / LEAST_STEPS));
 }
 
-/* Each search goes on from the best plan, in turn or side by side. */
-static situ_status search_round(solve_run *run, const walks_cast *all, double share, rng *seeds) {
-  int32_t wanted = side_by_side(run, share), rows = all->n_searches, n = (wanted + rows - 1) / rows * rows, n_counted;
-  if (wanted == 1) return run_in_turn(run, all->search, rows, share, seeds);
-  portfolio searches = {all->search, rows};
-  return walks_run(run, run_row, &searches, (int32_t)min64(n, budget_steps_left(run->budget)), share, seeds,
-                   &n_counted);
-}
-
 /* The parts of all rounds together, the first being 1. Streams: 1, 1 + 4, 1 + 4 + 16, ... of as many rounds as the
  * budget pays. Else annealing needs its steps in one piece: one round; side by side 1 + 2 + 4. */
 static int64_t parts_paid(const solve_run *run) {
@@ -252,27 +322,64 @@ static situ_status run_afresh(solve_run *run, void *context, int32_t number) {
   return SITU_STATUS_OK;
 }
 
-/* Searches on `share` of what is left: from the best plan or, where a round has brought nothing, afresh. */
+/* How the searches of a round run; what is decided by rank 0 is so for all. */
+typedef struct round_form {
+  int64_t afresh, n_walks; /* 0: none; 1: in turn */
+} round_form;
+
+static situ_status find_form(round_form *out, solve_run *run, const fresh *f, double share) {
+  int64_t steps = budget_steps_left(run->budget), wanted, rows = f->all->n_searches;
+  *out = (round_form){.afresh = f->wanted};
+  if (f->wanted) {
+    out->n_walks = steps >= FRESH_WALKS ? max64(walks_wanted(run, FRESH_WALKS), FRESH_WALKS) : 0;
+  } else {
+    wanted = side_by_side(run, share);
+    out->n_walks = wanted > 1 ? min64((wanted + rows - 1) / rows * rows, max64(steps, 2)) : 1;
+  }
+  TRY(exchange_whole(run, &out->afresh));
+  return exchange_whole(run, &out->n_walks);
+}
+
+/* Searches on `share` of what is left: from the best plan, in turn or side by side, or afresh where a round has brought
+ * nothing. */
 static situ_status search_on(solve_run *run, fresh *f, double share, rng *seeds) {
   int64_t before_ns = run->incumbent->value_ns;
-  int32_t n = walks_wanted(run, FRESH_WALKS), n_counted;
-  if (!f->wanted)
-    TRY(search_round(run, f->all, share, seeds));
-  else if (budget_steps_left(run->budget) >= FRESH_WALKS)
-    TRY(walks_run(run, run_afresh, f, n < FRESH_WALKS ? FRESH_WALKS : n, share, seeds, &n_counted));
+  portfolio searches = {f->all->search, f->all->n_searches};
+  round_form form;
+  int32_t n_counted;
+  TRY(find_form(&form, run, f, share));
+  if (form.afresh && form.n_walks > 0)
+    TRY(walks_run(run, run_afresh, f, (int32_t)form.n_walks, share, seeds, &n_counted));
+  if (!form.afresh && form.n_walks == 1) TRY(run_in_turn(run, searches.rows, searches.n_rows, share, seeds));
+  if (!form.afresh && form.n_walks > 1)
+    TRY(walks_run(run, run_row, &searches, (int32_t)form.n_walks, share, seeds, &n_counted));
   double gain = (double)(before_ns - run->incumbent->value_ns);
   f->wanted = is_stream(run) && gain <= NO_GAIN * (double)before_ns;
   return SITU_STATUS_OK;
+}
+
+/* The proofs, side by side: each on an equal part of `share`. */
+static situ_status prove_on(solve_run *run, const walks_cast *all, double share, rng *seeds) {
+  portfolio proofs = {all->proof, all->n_proofs};
+  int64_t n = solve_done(run) || budget_steps_left(run->budget) < all->n_proofs ? 0 : all->n_proofs;
+  int32_t n_counted;
+  if (all->n_proofs == 0) return SITU_STATUS_OK;
+  TRY(exchange_whole(run, &n));
+  return n > 0 ? walks_run(run, run_row, &proofs, (int32_t)n, share, seeds, &n_counted) : SITU_STATUS_OK;
 }
 
 static situ_status run_rounds(solve_run *run, fresh *f, rng *seeds) {
   const walks_cast *all = f->all;
   double proofs = budget_steps_left(run->budget) == INT64_MAX ? PROOFS : PROOFS_BY_STEPS;
   if (all->n_proofs == 0) proofs = 0;
-  for (int64_t parts = parts_paid(run); parts > 0 && !solve_done(run); parts = parts_left(run, parts)) {
+  int64_t parts = parts_paid(run);
+  TRY(exchange_whole(run, &parts));
+  for (bool done; parts > 0; parts = parts_left(run, parts)) {
+    TRY(exchange_best(run, &done));
+    if (done) break;
     double share = 1.0 / (double)parts, searched = share * (1 - proofs);
     TRY(search_on(run, f, searched, seeds));
-    TRY(run_in_turn(run, all->proof, all->n_proofs, share * proofs / (1 - searched), seeds));
+    TRY(prove_on(run, all, share * proofs / (1 - searched), seeds));
   }
   return SITU_STATUS_OK;
 }

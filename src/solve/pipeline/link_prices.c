@@ -32,7 +32,7 @@ static int64_t weigh_channel(const finder *f, int32_t m, int32_t channel, bool i
     if (other == m || !f->used[other]) continue;
     int32_t link = link_between(p, m, other, channel, into);
     if (link < 0) return -1;
-    const situ_link *l = &p->platform->links[link];
+    const situ_link *l = &p->costs->link[link];
     least = min64(least, link_time_ns(l->latency_ns, l->bytes_per_s, 1 << 20));
   }
   return least;

@@ -139,9 +139,3 @@ int64_t partition_period(const partition *s) {
   }
   return most;
 }
-
-int64_t partition_total_excess(const partition *s) {
-  int64_t excess = 0;
-  for (int32_t d = 0; d < s->h->n_devices; d++) excess += partition_excess(s, d, &s->sums[d]);
-  return excess;
-}

@@ -60,8 +60,7 @@ static inline int32_t partition_unit(const partition *s, int32_t d, int64_t plac
   return s->unit[(int64_t)d * s->h->n_units + place];
 }
 
-/* The greatest load, and the bytes over all limits. */
+/* The greatest load. */
 int64_t partition_period(const partition *s);
-int64_t partition_total_excess(const partition *s);
 
 #endif

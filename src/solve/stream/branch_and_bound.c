@@ -220,7 +220,8 @@ static situ_status branch_and_bound_solve(solve_run *run) {
 static bool branch_and_bound_serves(const situ_problem *p) {
   /* With overlap none the order counts from device to device too, for what memories hold; here it does only on each. */
   bool orders = p->overlap != SITU_OVERLAP_NONE || footprint_fits_always(p);
-  return block_serves(p) && !problem_has_period(p) && p->n_copies == 1 && p->n_operators <= MOST_OPERATORS && orders;
+  return block_serves(p) && !problem_has_period(p) && !p->other && p->n_copies == 1 &&
+         p->n_operators <= MOST_OPERATORS && orders;
 }
 
 const solver branch_and_bound_solver = {

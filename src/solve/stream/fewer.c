@@ -10,6 +10,9 @@
 #include "solve/stream/sequence.h"
 #include "view/unit.h"
 
+/* Chains take as long as this many rounds of all single devices. */
+enum { CHAINS = 12 };
+
 typedef struct fewer {
   solve_run *run;
   const situ_problem *problem;
@@ -145,25 +148,28 @@ static island_row *sort_islands(const fewer *s, const handovers *h, arena *a) {
   return rows;
 }
 
-/* The devices with which island k exchanges tensors. */
-static void find_near(fewer *s, const handovers *h, int32_t k) {
+/* The devices with which an island exchanges tensors. */
+static void find_near(fewer *s, const unit_list *list, int32_t k) {
   const situ_graph *g = s->problem->graph;
+  unit_members m = unit_list_members(list, k);
   memset(s->near, 0, (size_t)s->problem->n_devices);
-  for (int32_t t = 0; t < g->n_tensors; t++) {
-    int32_t v = g->producer[t];
-    for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++) {
-      int32_t w = g->use[i];
-      if (h->island[v] == k && h->island[w] != k) s->near[s->device[w]] = true;
-      if (h->island[w] == k && h->island[v] != k) s->near[s->device[v]] = true;
+  for (int32_t j = 0; j < m.n; j++) {
+    int32_t v = m.member[j];
+    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      if (list->of[u] != k) s->near[s->device[u]] = true;
     }
+    for (int64_t i = g->use_start[g->out_start[v]]; i < g->use_start[g->out_start[v + 1]]; i++)
+      if (list->of[g->use[i]] != k) s->near[s->device[g->use[i]]] = true;
   }
 }
 
 /* Moves island k to device d, with all that share a unit with it; false where some may not go there. */
-static bool move_island(fewer *s, const handovers *h, int32_t k, int32_t d) {
+static bool move_island(fewer *s, const unit_list *list, int32_t k, int32_t d) {
+  unit_members m = unit_list_members(list, k);
   memcpy(s->trial, s->device, (size_t)s->problem->n_operators * sizeof *s->trial);
-  for (int32_t v = 0; v < s->problem->n_operators; v++)
-    if (h->island[v] == k && s->trial[v] != d && !unit_put(s->problem, s->trial, v, d)) return false;
+  for (int32_t j = 0; j < m.n; j++)
+    if (s->trial[m.member[j]] != d && !unit_put(s->problem, s->trial, m.member[j], d)) return false;
   return true;
 }
 
@@ -175,13 +181,15 @@ static bool improve(fewer *s, const int32_t *order, double price, int64_t limit_
   arena *a = arena_new();
   handovers now, then;
   island_row *rows = NULL;
-  bool ok = a && handovers_find(&now, s->problem, s->device, a) && (rows = sort_islands(s, &now, a));
+  unit_list list;
+  bool ok = a && handovers_find(&now, s->problem, s->device, a) && (rows = sort_islands(s, &now, a)) &&
+            unit_list_find(&list, now.island, s->problem->n_operators, now.n_islands, a);
   *moved = false;
-  for (int32_t i = 0; ok && now.n_islands > 1 && i < now.n_islands && !*moved; i++) {
-    find_near(s, &now, rows[i].island);
+  for (int32_t i = 0; ok && now.n_islands > 1 && i < now.n_islands && !*moved && !budget_over(s->run->budget); i++) {
+    find_near(s, &list, rows[i].island);
     for (int32_t d = 0; ok && d < s->problem->n_devices && !*moved && !budget_over(s->run->budget); d++) {
       int64_t value;
-      if (!s->near[d] || !move_island(s, &now, rows[i].island, d)) continue;
+      if (!s->near[d] || !move_island(s, &list, rows[i].island, d)) continue;
       handovers_count(&then, s->problem, s->trial, s->stamp);
       if (then.n >= now.n) continue;
       ok = offer(s, &value, s->trial, order, "fewer");
@@ -208,7 +216,7 @@ static bool merge_islands(fewer *s, const fewer_plan *from, int64_t best_ns) {
     memcpy(order, from->where.order, (size_t)n * sizeof *order);
   else
     for (int32_t v = 0; v < n; v++) order[v] = v;
-  for (size_t k = 0; k < sizeof prices / sizeof *prices; k++) {
+  for (size_t k = 0; k < sizeof prices / sizeof *prices && (k == 0 || !budget_over(s->run->budget)); k++) {
     double price = limit == SITU_NEVER_NS - 1 && k + 1 == sizeof prices / sizeof *prices ? 1 : prices[k];
     bool moved = true;
     while (moved && !budget_over(s->run->budget))
@@ -236,8 +244,9 @@ static void find_single(fewer_pool *pool, const best_single *single, int32_t n) 
 
 static bool search(fewer *s, const best_single *single) {
   const incumbent *best = s->run->incumbent;
-  int64_t value;
+  int64_t value, left_ns = budget_time_left(s->run->budget), singles_ns;
   if (!offer_singles(s, single)) return false;
+  singles_ns = left_ns - budget_time_left(s->run->budget);
   memcpy(s->device, best->best.device, (size_t)s->problem->n_operators * sizeof *s->device);
   if (!offer(s, &value, s->device, best->best.order, best->solver)) return false;
   find_single(s->pool, single, s->problem->n_operators);
@@ -246,8 +255,9 @@ static bool search(fewer *s, const best_single *single) {
                (double)s->pool->plan[s->pool->single].value_ns <
                    (double)best->value_ns * (1 + fmax(s->rules->min_gain, limited ? 0 : s->rules->tolerance));
   if (alone || (s->rules->tolerance <= 0 && !limited)) return true;
-  fewer_plan first = s->pool->plan[s->pool->n - 1]; /* the incumbent, of most hand-overs */
-  if (!offer_chains(s, best->value_ns) || !merge_islands(s, &first, best->value_ns)) return false;
+  fewer_plan first = s->pool->plan[s->pool->n - 1];                      /* the incumbent, of most hand-overs */
+  bool chains = budget_time_left(s->run->budget) / CHAINS >= singles_ns; /* their program cannot be stopped */
+  if ((chains && !offer_chains(s, best->value_ns)) || !merge_islands(s, &first, best->value_ns)) return false;
   for (int32_t k = 0; k < s->pool->n && !budget_over(s->run->budget); k++) { /* the chains, improved */
     fewer_plan from = s->pool->plan[k];
     if (strcmp(from.solver, "contiguous") == 0 && !merge_islands(s, &from, best->value_ns)) return false;

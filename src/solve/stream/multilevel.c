@@ -86,6 +86,7 @@ static situ_status multilevel_solve(solve_run *run) {
   multilevel x = {.run = run, .scratch = ARENA_NEW(run->arena, double, p->n_devices)};
   if (!x.scratch || !rank_costs_find(&x.costs, run->arena, p, RANK_MEAN) || !find_levels(&x))
     return fail_no_memory(run->error);
+  TRY(sequence_offer(run));
   for (int32_t k = x.n_levels - 1; k >= 0 && !solve_done(run); k--) {
     arena_mark mark = arena_get_mark(run->arena);
     situ_status status = search_level(&x, &x.level[k], 1.0 / (k + 1));

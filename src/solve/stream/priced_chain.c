@@ -39,29 +39,42 @@ typedef struct priced {
 
 static int64_t weight(const priced *s, int32_t k) { return s->chain->all.weight_bytes[s->chain->stops[k].unit]; }
 
+/* A time, and one by the other costs at their price. */
+static int64_t at_pace(const priced *s, int64_t time_ns, int64_t other_ns) {
+  __int128 more = (__int128)s->chain->hurry * other_ns >> STOP_CHAIN_OTHER_BITS;
+  return sat_add(time_ns, more > PROBLEM_MOST_NS ? PROBLEM_MOST_NS : (int64_t)more);
+}
+
 static int64_t time_on(const priced *s, int32_t k, int32_t d) {
-  return s->chain->time_ns[(int64_t)k * s->problem->n_devices + d];
+  const stop_chain *c = s->chain;
+  int64_t time = stop_chain_time_ns(c, k, d);
+  if (time == SITU_NEVER_NS || !c->other_ns) return time;
+  return at_pace(s, time, c->other_ns[(int64_t)k * c->n_types + c->equal.type_of[d]]);
 }
 
-static int64_t way_between(const priced *s, const int64_t *way, int32_t from, int32_t to) {
-  const situ_problem *p = s->problem;
-  return way[p->costs->pair_kind[(int64_t)p->memory_of[from] * p->n_memories + p->memory_of[to]]];
+static int64_t way_between(const priced *s, const int64_t *way, const int64_t *other, int32_t from, int32_t to) {
+  int32_t kind = s->problem->device_kind[(int64_t)from * s->problem->n_devices + to];
+  return other ? at_pace(s, way[kind], other[kind]) : way[kind];
 }
 
-/* What stop k on device d costs beside what is fixed by the others. */
+/* What stop k on device d costs beside what is fixed by the others; a limit by other costs counts at its price. */
 static int64_t cost_at(const priced *s, int32_t k, int32_t d) {
   const chain_stop *x = &s->chain->stops[k];
   int64_t sum = time_on(s, k, d);
   if (sum == SITU_NEVER_NS) return sum;
   if (x->inside >= 0) {
-    sum = sat_add(sum, way_between(s, x->way_in, s->at[x->inside], d));
-    sum = sat_add(sum, way_between(s, x->way_out, d, s->at[x->inside]));
+    sum = sat_add(sum, way_between(s, x->way_in, x->other_in, s->at[x->inside], d));
+    sum = sat_add(sum, way_between(s, x->way_out, x->other_out, d, s->at[x->inside]));
   }
-  if (s->before[k] >= 0) sum = sat_add(sum, way_between(s, x->way_in, s->at[s->before[k]], d));
-  if (s->after[k] >= 0) sum = sat_add(sum, way_between(s, s->chain->stops[s->after[k]].way_in, d, s->at[s->after[k]]));
+  if (s->before[k] >= 0) sum = sat_add(sum, way_between(s, x->way_in, x->other_in, s->at[s->before[k]], d));
+  if (s->after[k] >= 0) {
+    const chain_stop *after = &s->chain->stops[s->after[k]];
+    sum = sat_add(sum, way_between(s, after->way_in, after->other_in, d, s->at[s->after[k]]));
+  }
   for (int32_t i = s->first[k]; i >= 0; i = s->next[i]) {
-    sum = sat_add(sum, way_between(s, s->chain->stops[i].way_in, d, s->at[i]));
-    sum = sat_add(sum, way_between(s, s->chain->stops[i].way_out, s->at[i], d));
+    const chain_stop *detour = &s->chain->stops[i];
+    sum = sat_add(sum, way_between(s, detour->way_in, detour->other_in, d, s->at[i]));
+    sum = sat_add(sum, way_between(s, detour->way_out, detour->other_out, s->at[i], d));
   }
   return sum;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/contracts.h"
+#include "base/fail.h"
 #include "solve/stream/rank.h"
 
 /* Fills order by one key and returns the time; -1 without memory. */
@@ -30,4 +31,18 @@ bool sequence_find(int32_t *order, simulator *s, const situ_problem *p, const in
   arena_release(scratch, mark);
   ENSURE(by_tail < 0 || by_index < 0 || contracts_permutation(order, p->n_operators));
   return by_tail >= 0 && by_index >= 0;
+}
+
+situ_status sequence_offer(solve_run *run) {
+  const incumbent *best = run->incumbent;
+  if (!best->best.device || run->problem->execution != SITU_EXECUTION_STREAM) return SITU_STATUS_OK;
+  arena_mark mark = arena_get_mark(run->arena);
+  int32_t n = run->problem->n_operators;
+  placement where = {.device = ARENA_COPY(run->arena, best->best.device, int32_t, n),
+                     .order = ARENA_NEW(run->arena, int32_t, n)};
+  bool ok =
+      where.device && where.order && sequence_find(where.order, run->simulator, run->problem, where.device, run->arena);
+  if (ok) solve_offer(run, &where);
+  arena_release(run->arena, mark);
+  return ok ? SITU_STATUS_OK : fail_no_memory(run->error);
 }

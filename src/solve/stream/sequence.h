@@ -2,7 +2,7 @@
 #ifndef SITU_SOLVE_STREAM_SEQUENCE_H
 #define SITU_SOLVE_STREAM_SEQUENCE_H
 
-#include "sim/simulate.h"
+#include "solve/common/solver.h"
 
 /* Fills order with the better of two sequences. In both no device waits while it could run something
  * (simulator_dispatch); of what it could run it takes what is longest before the end of everything (rank_tail), or what
@@ -10,5 +10,8 @@
  * former works on all at once and ends all late. Without dispatch the two keys alone make the sequences. Memory is not
  * looked at. False without memory of ours. O((V + E) log V). */
 bool sequence_find(int32_t *order, simulator *s, const situ_problem *problem, const int32_t *device, arena *scratch);
+
+/* Offers the best placement so far in that order; what it is where there is none, or no stream. A step. */
+situ_status sequence_offer(solve_run *run);
 
 #endif

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Searches under Open MPI: what the ranks find together, and what the loss of one costs.
+
+    test_ranks_place.py SITU [NAME...]
+"""
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from test_cli import SITU, Skip, environment, main, situ, some, thorough
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
+from machines import MPIRUN, ranks_of
+
+# Steps enough for four walks, on networks so small that they take a second.
+PLATFORM = ["--platform", "cpu+2*v100-16g"]
+STREAM = ["builtin:layered?operators=20", *PLATFORM, "--steps", "400000", "--tolerance", "0", "--min-gain", "0"]
+PIPELINE = ["builtin:layered?operators=20", *PLATFORM, "--execution", "pipeline", "--solver", "local_search", "--steps", "400000"]
+CALLS = ["builtin:layered?operators=20", *PLATFORM, "--execution", "calls", "--solver", "call_search", "--steps", "400000"]
+
+
+@contextlib.contextmanager
+def begun(*words):
+    """A call under mpirun, stopped at the end."""
+    if not shutil.which("mpirun"):
+        raise Skip("there is no mpirun (tools/setup.sh check)")
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # Open MPI leaks
+    process = subprocess.Popen([*MPIRUN, "--oversubscribe", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, env=environment(ASAN_OPTIONS=sanitizer))
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.communicate()
+
+
+def ran(*words, limit_s=200):
+    with begun(*words) as process:
+        out, err = process.communicate(timeout=limit_s)
+    return process.returncode, out, err
+
+
+def plan(path):
+    """All of it but the time that it took."""
+    return re.sub(r'"seconds": [0-9.e+-]+', "", pathlib.Path(path).read_text())
+
+
+def own_lines(text):
+    return [line for line in text.splitlines() if line.startswith("situ: ")]
+
+
+def test_the_plan_is_the_same_with_any_number_of_ranks_and_threads():
+    for k, arguments in enumerate(some((STREAM, PIPELINE, CALLS), 2)):
+        situ("place", *arguments, "-o", "alone.json")
+        for ranks, threads in some(((2, 2), (4, 1), (1, 1)), k):
+            code, out, err = ran("-n", ranks, SITU, "place", *arguments, "--threads", threads, "-o", "plan.json")
+            assert code == 0, err
+            assert out.count("best single") == 1, out  # the first rank alone tells
+            assert plan("plan.json") == plan("alone.json"), (arguments, ranks)
+            pathlib.Path("plan.json").unlink()
+
+
+@thorough
+def test_compare_shows_one_table():
+    arguments = "compare", STREAM[0], *PLATFORM, "--solver", "tabu,lns", "--steps", "400000"
+    alone = situ(*arguments)
+    code, out, err = ran("-n", 2, SITU, *arguments)
+    assert code == 0 and out.count("tabu") == alone.count("tabu"), (out, err)
+
+
+@thorough
+def test_with_a_limit_of_time_all_end_by_then():
+    code, out, err = ran("-n", 2, SITU, "place", "builtin:randwire-ws", *PLATFORM, "--time-limit", "2", "-o", "plan.json")
+    assert code == 0 and out.count("best single") == 1, err
+    situ("check", "plan.json")
+
+
+@thorough
+def test_ranks_with_other_models_are_refused():
+    code, out, err = ran("-n", 1, SITU, "place", *STREAM, ":", "-n", 1, SITU, "place", *CALLS)
+    assert code == 2 and out == "", (code, out)
+    assert all("rank 1 has another model, platform or other options than rank 0" in line for line in own_lines(err)), err
+
+
+def test_plans_are_measured_in_one_process():
+    code, _, err = ran("-n", 2, SITU, "place", "model.onnx", *PLATFORM, "--measure", "2")
+    assert code == 2 and "leave out mpirun" in err, err
+
+
+def killed(number, *options):
+    """Rank 1 of 3 gets a signal in the middle of a search that is limited by steps."""
+    arguments = "builtin:inception-v3", *PLATFORM, "--steps", "400000", "--tolerance", "0", "--min-gain", "0"
+    situ("place", *arguments, "-o", "alone.json")
+    with begun(*options, "-n", 3, SITU, "place", *arguments, "-o", "plan.json") as process:
+        while len(ranks_of(SITU)) < 3:
+            time.sleep(0.02)
+            assert process.poll() is None, process.communicate()
+        time.sleep(1.5)
+        os.kill(ranks_of(SITU)[1][0], number)
+        _, err = process.communicate(timeout=200)
+    return process.returncode, err
+
+
+@thorough
+def test_where_mpirun_goes_on_a_killed_rank_costs_time_only():
+    code, err = killed(signal.SIGKILL, "--mca", "orte_enable_recovery", "1")
+    assert code == 0 and own_lines(err) == ["situ: 1 of 3 ranks was lost; the others went on"], err
+    assert plan("plan.json") == plan("alone.json")
+
+
+@thorough
+def test_where_mpirun_stops_all_the_first_rank_keeps_the_best_plan_so_far():
+    code, err = killed(signal.SIGKILL)
+    assert code != 0 and len(own_lines(err)) <= 2, err
+    if pathlib.Path("plan.json").exists():
+        situ("check", "plan.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))

@@ -1,0 +1,75 @@
+/* Values through bytes: what comes out is what went in, and bytes that end too early are noticed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "problem/certificate.h"
+
+static void values_come_back(void **state) {
+  (void)state;
+  static const int32_t numbers[3] = {7, -1, 1 << 30};
+  int32_t back[3] = {0};
+  int64_t n;
+  text_buffer bytes = {0};
+  arena *a = arena_new();
+  pack_whole(&bytes, INT64_MIN);
+  pack_text(&bytes, "");
+  pack_text(&bytes, NULL);
+  pack_array(&bytes, numbers, 3, sizeof *numbers);
+  pack_array(&bytes, NULL, 3, sizeof *numbers);
+  pack_array(&bytes, numbers, 3, sizeof *numbers);
+  unpack from = {.at = (unsigned char *)bytes.bytes, .n_left = (int64_t)bytes.length};
+  assert_true(unpack_whole(&from) == INT64_MIN);
+  assert_string_equal(unpack_text(&from, a), "");
+  assert_null(unpack_text(&from, a));
+  assert_true(unpack_into(&from, back, 3, sizeof *back));
+  assert_memory_equal(back, numbers, sizeof back);
+  assert_false(unpack_into(&from, back, 3, sizeof *back));
+  assert_memory_equal(unpack_array(&from, &n, sizeof *back, a), numbers, sizeof back);
+  assert_int_equal(n, 3);
+  assert_false(from.failed);
+  assert_int_equal(from.n_left, 0);
+  assert_int_equal(unpack_whole(&from), 0);
+  assert_true(from.failed);
+  arena_free(a);
+  text_free(&bytes);
+}
+
+static void a_certificate_comes_back_and_no_shorter_one_does(void **state) {
+  (void)state;
+  arena *a = arena_new();
+  certificate c, back;
+  certificate_start(&c, "path", 42);
+  c.bound = "critical_path";
+  int64_t *first = certificate_add_operators(&c, "operators", 2, a), *second = certificate_add(&c, "shares", 1, a);
+  first[0] = 3;
+  first[1] = 5;
+  second[0] = 9;
+  text_buffer bytes = {0};
+  certificate_pack(&bytes, &c);
+  for (size_t n = 0; n <= bytes.length; n++) {
+    unpack from = {.at = (unsigned char *)bytes.bytes, .n_left = (int64_t)n};
+    certificate_unpack(&back, &from, a);
+    assert_int_equal(from.failed, n < bytes.length);
+  }
+  assert_string_equal(back.kind, "path");
+  assert_string_equal(back.bound, "critical_path");
+  assert_int_equal(back.lower_ns, 42);
+  assert_int_equal(back.n_lists, 2);
+  assert_true(back.list[0].of_operators);
+  assert_false(back.list[1].of_operators);
+  assert_memory_equal(certificate_get(&back, "operators", 2), first, 2 * sizeof *first);
+  assert_memory_equal(certificate_get(&back, "shares", 1), second, sizeof *second);
+  arena_free(a);
+  text_free(&bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(values_come_back),
+                                     cmocka_unit_test(a_certificate_comes_back_and_no_shorter_one_does)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

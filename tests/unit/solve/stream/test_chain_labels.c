@@ -1,0 +1,186 @@
+/* Labels along a chain, and limits by other costs, against every placement. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../../lab/brute.h"
+#include "../../../lab/tier.h"
+#include "../../scenario.h"
+#include "base/rng.h"
+#include "plan/plan.h"
+#include "situ/solve.h"
+
+enum { LAYERS = 4, DEVICES = 3 };
+
+typedef struct limited {
+  scenario s;
+  situ_costs *other;
+  situ_problem *problem;
+} limited;
+
+static void limited_free(limited *l) {
+  situ_problem_free(l->problem);
+  situ_costs_free(l->other);
+  scenario_free(&l->s);
+}
+
+/* Layers of two operators, with experts between them or none, on a host and two devices, of which one may be the
+ * other's equal; where `tight`, their memories are too small. By the other costs everything takes another time. */
+static limited random_layers(rng *r, bool tight, int64_t max_other_ns) {
+  limited l = {.s = scenario_new()};
+  scenario *s = &l.s;
+  int32_t together[3 * LAYERS];
+  bool experts = rng_below(r, 2);
+  s->alike = rng_below(r, 3) == 0;
+  int64_t room = tight ? 2000 + rng_below(r, 9000) : SITU_UNLIMITED_BYTES;
+  for (int32_t d = 0; d < DEVICES; d++)
+    scenario_device(s,
+                    d == 0               ? SITU_UNLIMITED_BYTES
+                    : s->alike || !tight ? room
+                                         : 2000 + rng_below(r, 9000),
+                    -1, d == 0);
+  for (int32_t a = 0; a < DEVICES; a++)
+    for (int32_t b = 0; b < DEVICES; b++)
+      if (a != b) scenario_link(s, a, b, s->alike ? 7 : rng_below(r, 30), -1);
+  for (int32_t v = 0; v < 3 * LAYERS; v++) {
+    static const char *const names[] = {"a0", "b0", "c0", "a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3", "c3"};
+    int64_t weight = 300 + rng_below(r, 1500);
+    scenario_operator(s, names[v], weight / 10, weight, rng_below(r, 200));
+    for (int32_t d = 1; d < DEVICES; d++) s->time_ns[v][d] = 1 + rng_below(r, weight / 10);
+    if (s->alike) s->time_ns[v][2] = s->time_ns[v][1];
+    together[v] = experts && v % 3 == 1 ? LAYERS + v / 3 : v / 3;
+  }
+  for (int32_t k = 0; k < LAYERS; k++) {
+    int32_t v = 3 * k;
+    scenario_tensor(s, v, 10, v + 1, v + 2, -1);
+    scenario_tensor(s, v + 1, 10, v + 2, -1);
+    if (k + 1 < LAYERS) scenario_tensor(s, v + 2, 10, v + 3, -1);
+  }
+  scenario_pose(s, NULL);
+  assert_non_null(l.other = costs_copies(s->costs, 1));
+  for (int64_t i = 0; i < (int64_t)l.other->n_operators * l.other->n_classes; i++)
+    l.other->time_ns[i] = 10 * rng_below(r, 30);
+  for (int64_t i = 0; i < (int64_t)l.other->n_rows * l.other->n_kinds; i++)
+    l.other->transfer_rows[i] *= (int64_t)rng_below(r, 4);
+  costs_find_extremes(l.other);
+  situ_problem_options o = {.size = sizeof o,
+                            .execution = SITU_EXECUTION_STREAM,
+                            .overlap = SITU_OVERLAP_NONE,
+                            .keep_together = together,
+                            .other_costs = max_other_ns > 0 ? l.other : NULL,
+                            .max_other_ns = max_other_ns};
+  situ_error error = {0};
+  if (situ_problem_pose(&l.problem, s->graph, s->platform, s->costs, &o, &error) != SITU_STATUS_OK)
+    fail_msg("%s", error.text);
+  return l;
+}
+
+/* Value and feasibility are those of all 3^4 or 3^8 placements; nothing proved is above them. */
+static void solve_and_compare(uint64_t seed, bool tight, int64_t limit_ns, const char *solvers, int32_t *exact,
+                              int32_t *none) {
+  rng r = rng_new(seed);
+  limited l = random_layers(&r, tight, limit_ns);
+  int64_t optimum = brute_force(l.problem, NULL);
+  situ_plan *plan;
+  situ_error error = {0};
+  situ_solve_options o = SITU_SOLVE_OPTIONS_INIT;
+  o.solvers = solvers;
+  o.max_steps = 4000;
+  if (situ_solve(&plan, l.problem, &o, &error) != SITU_STATUS_OK) fail_msg("seed %d: %s", (int)seed, error.text);
+  int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
+  if (bound > optimum || value < optimum)
+    fail_msg("seed %d: bound %lld, value %lld; the optimum is %lld", (int)seed, (long long)bound, (long long)value,
+             (long long)optimum);
+  if (situ_plan_exists(plan)) assert_true(!l.problem->other || situ_plan_other_ns(plan) <= limit_ns);
+  if (situ_plan_outcome(plan) == SITU_OUTCOME_INFEASIBLE) assert_true(optimum == SITU_NEVER_NS);
+  *exact += value == optimum && bound == optimum;
+  *none += optimum == SITU_NEVER_NS;
+  situ_plan_free(plan);
+  limited_free(&l);
+}
+
+/* Without memories that are too small labels leave nothing open, whether there is a plan or not. */
+static void limits_are_kept_at_the_optimum(void **state) {
+  (void)state;
+  int32_t exact = 0, none = 0, rounds = rounds_of(300);
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++)
+    solve_and_compare(seed, false, 700 + (int64_t)(seed * 97 % 2000), "chain_labels", &exact, &none);
+  if (exact != rounds || none * 20 < rounds || none * 2 > rounds)
+    fail_msg("of %d problems %d exact, %d without a plan", (int)rounds, (int)exact, (int)none);
+}
+
+/* Nor for the portfolio, where memories bind too, but for what tensors take beside weights. */
+static void limits_and_memories_together(void **state) {
+  (void)state;
+  int32_t exact = 0, none = 0, rounds = rounds_of(200);
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++)
+    solve_and_compare(seed, true, 900 + (int64_t)(seed * 97 % 2000), "auto", &exact, &none);
+  if (exact * 10 < rounds * 9)
+    fail_msg("of %d problems %d exact, %d without a plan", (int)rounds, (int)exact, (int)none);
+}
+
+/* Memory alone, as priced_chain is tried. */
+static void memories_alone(void **state) {
+  (void)state;
+  int32_t exact = 0, none = 0, rounds = rounds_of(200);
+  for (uint64_t seed = 1; seed <= (uint64_t)rounds; seed++)
+    solve_and_compare(seed, true, 0, "priced_chain,chain_labels", &exact, &none);
+  if (exact * 10 < rounds * 9)
+    fail_msg("of %d problems %d exact, %d without a plan", (int)rounds, (int)exact, (int)none);
+}
+
+/* Two operators on two devices, 1 and 10 ns by the costs, 10 and 1 by the others, 2 ns each way. Within 14 the best is
+ * one operator each: 1 + 2 + 10 = 13 by both; both on the first take 20 by the others. Within 1 there is no plan: 2 is
+ * the least, which the certificate proves by itself where it is dear enough. */
+static void one_objective_under_the_other_by_hand(void **state) {
+  (void)state;
+  static const struct {
+    int64_t limit_ns, value_ns;
+  } rows[] = {{20, 2}, {19, 13}, {13, 13}, {12, 20}, {2, 20}, {1, SITU_NEVER_NS}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    scenario_operator(&s, "a", 1, 0, 0);
+    scenario_operator(&s, "b", 1, 0, 0);
+    s.time_ns[0][1] = s.time_ns[1][1] = 10;
+    scenario_tensor(&s, 0, 2, 1, -1);
+    scenario_pose(&s, NULL);
+    situ_costs *other = costs_copies(s.costs, 1);
+    for (int32_t v = 0; v < 2; v++) {
+      other->time_ns[v * 2 + s.platform->class_of[0]] = 10;
+      other->time_ns[v * 2 + s.platform->class_of[1]] = 1;
+    }
+    situ_problem_options o = {.size = sizeof o,
+                              .execution = SITU_EXECUTION_STREAM,
+                              .overlap = SITU_OVERLAP_NONE,
+                              .other_costs = other,
+                              .max_other_ns = rows[i].limit_ns,
+                              .other_name = "time of b"};
+    situ_problem *p;
+    situ_plan *plan;
+    situ_solve_options how = SITU_SOLVE_OPTIONS_INIT;
+    how.solvers = "chain_labels";
+    assert_int_equal(situ_problem_pose(&p, s.graph, s.platform, s.costs, &o, NULL), SITU_STATUS_OK);
+    assert_int_equal(situ_solve(&plan, p, &how, NULL), SITU_STATUS_OK);
+    assert_true(situ_plan_value_ns(plan) == rows[i].value_ns);
+    assert_int_equal(situ_plan_outcome(plan),
+                     rows[i].value_ns == SITU_NEVER_NS ? SITU_OUTCOME_INFEASIBLE : SITU_OUTCOME_OPTIMAL);
+    if (rows[i].value_ns == SITU_NEVER_NS) assert_non_null(strstr(situ_plan_reason(plan), "time of b"));
+    situ_plan_free(plan);
+    situ_problem_free(p);
+    situ_costs_free(other);
+    scenario_free(&s);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_objective_under_the_other_by_hand),
+      cmocka_unit_test(limits_are_kept_at_the_optimum),
+      cmocka_unit_test(memories_alone),
+      cmocka_unit_test(limits_and_memories_together),
+  };
+  return cmocka_run_group_tests_name("chain-labels", tests, NULL, NULL);
+}
