@@ -94,14 +94,19 @@ static situ_status estimate(estimation *e, arena *scratch, situ_error *error) {
   int32_t *given = NULL;
   part_cost *part = NULL;
   fusion work;
+  if (path || e->engine->hop_ns > 0) {
+    linked.links = ARENA_COPY(scratch, e->platform->links, situ_link, e->platform->n_links);
+    if (!linked.links) return fail_no_memory(error);
+    for (int32_t l = 0; l < linked.n_links; l++)
+      linked.links[l].latency_ns = sat_add(linked.links[l].latency_ns, e->engine->hop_ns);
+  }
   if (path) {
     given = ARENA_NEW(scratch, int32_t, g->n_operators);
     if (!given) return fail_no_memory(error);
     for (int32_t v = 0; v < g->n_operators; v++) given[v] = -1;
     TRY(cost_table_read(&e->table, given, g, path, error));
-    linked.links = ARENA_COPY(scratch, e->platform->links, situ_link, e->platform->n_links);
     part = ARENA_ZERO(scratch, part_cost, e->platform->n_classes);
-    if (!linked.links || !part) return fail_no_memory(error);
+    if (!part) return fail_no_memory(error);
     TRY(cost_table_links(linked.links, part, e->platform, path, e->table, error));
   }
   if (!fusion_find(&work, g, e->profile->rules, given, e->rules ? e->rules->apart : NULL, scratch))

@@ -27,7 +27,8 @@ situ_costs *costs_new(int32_t n_operators, int32_t n_tensors, int32_t n_classes,
     if (ARENA_ARRAYS(a, ZEROS(c->time_ns, (int64_t)n_operators * n_classes),
                      ZEROS(c->transfer_rows, (int64_t)n_rows * n_kinds), ZEROS(c->transfer_ns, n_tensors),
                      ZEROS(c->row_least_ns, n_rows), ZEROS(c->row_most_ns, n_rows),
-                     ZEROS(c->pair_kind, (int64_t)n_memories * n_memories), ZEROS(c->link_kind, n_links)))
+                     ZEROS(c->pair_kind, (int64_t)n_memories * n_memories), ZEROS(c->link_kind, n_links),
+                     ZEROS(c->link, n_links)))
       return c;
   }
   arena_free(a);
@@ -56,6 +57,7 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   costs_find_extremes(out);
   memcpy(out->pair_kind, c->pair_kind, (size_t)c->n_memories * (size_t)c->n_memories * sizeof(int32_t));
   memcpy(out->link_kind, c->link_kind, (size_t)c->n_links * sizeof(int32_t));
+  if (c->n_links > 0) memcpy(out->link, c->link, (size_t)c->n_links * sizeof(situ_link));
   out->source = arena_string(out->arena, c->source);
   out->unit_name = arena_string(out->arena, c->unit_name);
   out->unit_ns = c->unit_ns;

@@ -38,6 +38,7 @@ struct situ_costs {
   int64_t *row_least_ns, *row_most_ns; /* [row] over all kinds but 0; 0 where there are none */
   int32_t *pair_kind;                  /* [from memory * n_memories + to memory] */
   int32_t *link_kind;                  /* [link] */
+  situ_link *link; /* [link] with latency and rate as these costs count them: measured ones, where a table has them */
 };
 
 /* The maximum size of the transfer table: 1 GiB. */

@@ -55,6 +55,9 @@ typedef struct cost_engine {
   double launch, narrow;
   bool own_rates; /* what devices reach with it stands in a table of its own (cost/efficiency.c) */
   situ_overlap overlap;
+  /* What each hop of a hand-over takes beside the link: to wait for the sender, to start the receiver. llama.cpp: a cut
+   * between two GPUs, two hops over the host, costs 0.30 ms of a token (docs/theory/models/language-models.md). */
+  int64_t hop_ns;
 } cost_engine;
 const cost_engine *cost_engine_find(const char *name);
 

@@ -55,6 +55,7 @@ static situ_status make(situ_costs **out, const situ_graph *g, const situ_platfo
   if (!c) return fail_no_memory(error);
   memcpy(c->pair_kind, kinds.pair_kind, sizeof(int32_t) * (size_t)p->n_memories * (size_t)p->n_memories);
   memcpy(c->link_kind, kinds.link_kind, sizeof(int32_t) * (size_t)p->n_links);
+  if (p->n_links > 0) memcpy(c->link, p->links, sizeof(situ_link) * (size_t)p->n_links);
   int64_t *row = c->transfer_rows - c->n_kinds;
   for (int32_t i = 0; i < g->n_tensors; i++) {
     if (i == 0 || all[i].key != all[i - 1].key) fill_row(row += c->n_kinds, all[i].key, hop, &kinds, p);

@@ -7,13 +7,13 @@
 
 /* What is told of a value before its bytes. */
 typedef struct value_head {
-  int64_t bytes, dims[ONNX_MOST_RANK];
+  int64_t bytes, dims[MODEL_MOST_RANK];
   int32_t type, rank;
 } value_head;
 
 /* Channels to one rank. mark[value]: the last rank for which the value was counted, and 1. */
 static int32_t find_to(executor *x, int32_t to, int32_t *mark, executor_channel *into) {
-  const onnx_parts *p = x->parts;
+  const model_parts *p = x->parts;
   int32_t n = 0;
   for (int32_t k = 0; k < p->n_parts; k++) {
     if (executor_rank(x, k) != to) continue;
@@ -51,7 +51,7 @@ static situ_status tell(executor *x, const tensor_place *place, int32_t to, situ
 static situ_status hear(executor *x, tensor_place *place, int32_t value, int32_t from, situ_error *error) {
   value_head head = {0};
   TRY(ranks_hear(x->options.ranks, from, &head, sizeof head, error));
-  if (head.rank < 0 || head.rank > ONNX_MOST_RANK || head.bytes < 0 ||
+  if (head.rank < 0 || head.rank > MODEL_MOST_RANK || head.bytes < 0 ||
       head.bytes > x->shared_bytes - x->used_bytes - EXECUTOR_ALIGNMENT)
     return fail_with(error, SITU_STATUS_NO_MEMORY, x->parts->file->values[value].name,
                      "comes from rank %d with %lld bytes, too many", (int)from, (long long)head.bytes);

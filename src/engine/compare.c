@@ -57,7 +57,7 @@ static double difference(const unsigned char *a, const unsigned char *b, const t
 }
 
 double executor_difference(const executor *x, const executor *other) {
-  const onnx_file *f = x->parts->file;
+  const model_file *f = x->parts->file;
   double most = 0;
   for (int32_t i = 0; i < f->n_outputs; i++) {
     const tensor_place *a = &x->places[f->outputs[i]], *b = &other->places[f->outputs[i]];

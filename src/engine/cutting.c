@@ -1,11 +1,15 @@
 #include "engine/cutting.h"
 
+#include <math.h>
+
 #include "base/checked.h"
 #include "base/fail.h"
 #include "engine/profile.h"
 #include "split/plan_parts.h"
 
 enum { WAYS = 4, DEVICES = 2, MOST_ROUNDS = 15, LEAST_ROUNDS = 3 };
+/* Where one input follows another: inputs under way, rounds, and inputs of one, for about so long. */
+enum { COPIES = 4, BUSY_ROUNDS = 5, LEAST_ITEMS = 4, MOST_ITEMS = 64, BUSY_NS = 20000000 };
 static const int32_t n_pieces[WAYS] = {2, 4, 7, 11};
 
 /* ---- ways to cut ---- */
@@ -15,9 +19,9 @@ typedef struct cutting {
   executor *whole;
   const situ_graph *graph;
   const int32_t *kernel;
-  const int64_t *time_ns;
+  int64_t *time_ns;
   arena *arena;
-  onnx_parts *parts[WAYS];
+  model_parts *parts[WAYS];
   executor *executors[WAYS];
   int32_t n_ways, n_gaps, most_gaps;
   int64_t *gap_ns; /* [most_gaps] of all ways and rounds */
@@ -25,8 +29,8 @@ typedef struct cutting {
 } cutting;
 
 /* Pieces of about equal time, on two devices in turn. */
-static situ_status find_pieces(cutting *c, int32_t pieces, onnx_parts **out, situ_error *error) {
-  const onnx_parts *w = c->whole->parts;
+static situ_status find_pieces(cutting *c, int32_t pieces, model_parts **out, situ_error *error) {
+  const model_parts *w = c->whole->parts;
   const situ_graph *g = c->graph;
   int32_t *device, *op;
   int64_t sum_ns = 0, before_ns = 0;
@@ -35,18 +39,18 @@ static situ_status find_pieces(cutting *c, int32_t pieces, onnx_parts **out, sit
   for (int32_t i = 0; i < w->file->n_nodes; i++) device[i] = op[i] = -1;
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (plan_parts_folded(g, v)) continue;
-    op[g->source_id[v]] = v;
+    op[model_file_node(w->file, g->source_id[v])] = v;
     sum_ns = sat_add(sum_ns, c->time_ns[v]);
   }
   for (int32_t i = 0; i < w->file->n_nodes; i++) {
     int32_t node = w->order[i], v = op[node];
     if (v < 0) continue;
     double at = sum_ns > 0 ? ((double)before_ns + 0.5 * (double)c->time_ns[v]) / (double)sum_ns : 0;
-    int64_t head = g->source_id[c->kernel[v]];
+    int32_t head = model_file_node(w->file, g->source_id[c->kernel[v]]);
     device[node] = c->kernel[v] == v || device[head] < 0 ? (int32_t)(at * pieces) % DEVICES : device[head];
     before_ns = sat_add(before_ns, c->time_ns[v]);
   }
-  return onnx_parts_find(out, w->file, g, device, NULL, error);
+  return model_parts_find(out, w->file, g, device, NULL, error);
 }
 
 static situ_status start_ways(cutting *c, situ_error *error) {
@@ -54,9 +58,10 @@ static situ_status start_ways(cutting *c, situ_error *error) {
   static const char *const names[DEVICES] = {"one half", "the other half"};
   o.names = names;
   o.profile = o.named = false;
+  o.n_copies = COPIES;
   for (int k = 0; k < WAYS; k++) {
     situ_error own = {0};
-    onnx_parts **parts = &c->parts[c->n_ways];
+    model_parts **parts = &c->parts[c->n_ways];
     situ_status status = find_pieces(c, n_pieces[k], parts, &own);
     bool cut = status == SITU_STATUS_OK && (*parts)->n_parts > 1;
     if (cut) status = executor_start(&c->executors[c->n_ways], *parts, &o, &own);
@@ -65,7 +70,7 @@ static situ_status start_ways(cutting *c, situ_error *error) {
       c->n_ways++;
       continue;
     }
-    onnx_parts_free(*parts);
+    model_parts_free(*parts);
     *parts = NULL;
     if (status != SITU_STATUS_OK && status != SITU_STATUS_UNSUPPORTED)
       return fail_with(error, status, own.where, "%s", own.text);
@@ -90,7 +95,8 @@ static situ_status run_way(cutting *c, int32_t way, run_times *times, bool note,
   return SITU_STATUS_OK;
 }
 
-/* Rounds in which the whole and all ways run in turn, so that all see the same machine. */
+/* Rounds in which the whole and all ways run in turn, so that all see the same machine; each twice, since the first
+ * time caches hold the work of others. */
 static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) {
   measuring *m = c->m;
   int32_t most = 1;
@@ -104,8 +110,9 @@ static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) 
     run_times whole = {0};
     int64_t sum_ns, unused_ns;
     bool counts = m->done >= m->options.warm_up;
-    TRY(executor_latency(c->whole, &unused_ns, &whole, error));
+    for (int again = 0; again < 2; again++) TRY(executor_latency(c->whole, &unused_ns, &whole, error));
     for (int32_t k = 0; k < c->n_ways; k++) {
+      TRY(run_way(c, k, times, false, &sum_ns, error));
       TRY(run_way(c, k, times, counts, &sum_ns, error));
       if (counts) c->more_ns[k][*n_rounds] = sum_ns - (whole.finish_ns - whole.start_ns);
     }
@@ -118,7 +125,7 @@ static situ_status run_rounds(cutting *c, int32_t *n_rounds, situ_error *error) 
 static void sum_up(part_costs *out, cutting *c, int32_t n_rounds) {
   cut_cost cuts[WAYS];
   for (int32_t k = 0; k < c->n_ways; k++) {
-    const onnx_parts *p = c->parts[k];
+    const model_parts *p = c->parts[k];
     cuts[k] = (cut_cost){.n_more = p->n_parts - 1, .more_ns = (double)median_of(c->more_ns[k], n_rounds, NULL)};
     for (int32_t i = 0; i < p->n_parts; i++)
       for (int32_t in = 0; in < p->parts[i].n_inputs; in++) {
@@ -131,19 +138,85 @@ static void sum_up(part_costs *out, cutting *c, int32_t n_rounds) {
   out->handover_ns = median_of(c->gap_ns, c->n_gaps, NULL);
 }
 
+/* ---- times of operators ---- */
+
+/* What the parts of an executor take where one input follows another: medians of some rounds. */
+static situ_status run_busy(const cutting *c, executor *x, int32_t n_items, int32_t round, int64_t *part_ns,
+                            situ_error *error) {
+  int64_t *finish_ns, *sum_ns;
+  int32_t n = x->parts->n_parts;
+  if (!ARENA_ARRAYS(c->arena, ARRAY(finish_ns, n_items), ZEROS(sum_ns, n))) return fail_no_memory(error);
+  TRY(executor_pipeline(x, n_items, finish_ns, sum_ns, error));
+  for (int32_t k = 0; k < n; k++) part_ns[k * BUSY_ROUNDS + round] = sum_ns[k] / n_items;
+  return SITU_STATUS_OK;
+}
+
+/* To what operators of a part come at least and at most. A cut only adds time: to this part all that it added to all
+ * together, or nothing. */
+static situ_status find_bounds(cut_times *out, const cutting *c, const model_parts *p, int64_t *part_ns,
+                               int64_t whole_ns, int64_t given_ns, situ_error *error) {
+  int32_t n = c->graph->n_operators, *part_of;
+  double sum_ns = 0;
+  *out = (cut_times){.n_parts = p->n_parts};
+  if (!ARENA_ARRAYS(c->arena, ARRAY(part_of, n), ARRAY(out->least_ns, p->n_parts), ARRAY(out->most_ns, p->n_parts)))
+    return fail_no_memory(error);
+  for (int32_t v = 0; v < n; v++) {
+    int32_t node = model_file_node(p->file, c->graph->source_id[v]);
+    part_of[v] = node >= 0 ? p->part_of[node] : -1;
+  }
+  for (int32_t k = 0; k < p->n_parts; k++)
+    sum_ns += out->most_ns[k] = (double)median_of(part_ns + k * BUSY_ROUNDS, BUSY_ROUNDS, NULL);
+  double scale = (double)given_ns / fmin((double)whole_ns, sum_ns), more_ns = fmax(0, sum_ns - (double)whole_ns);
+  for (int32_t k = 0; k < p->n_parts; k++) {
+    out->least_ns[k] = fmax(0, out->most_ns[k] - more_ns) * scale;
+    out->most_ns[k] *= scale;
+  }
+  out->part_of = part_of;
+  return SITU_STATUS_OK;
+}
+
+/* Profiles count in whole microseconds, cost some themselves, and leave out what is between kernels: parts tell better
+ * what all their operators take together, if both workers have cores of their own. The whole and all ways run in turn.
+ */
+static situ_status correct_times(cutting *c, situ_error *error) {
+  cut_times ways[WAYS];
+  int64_t *part_ns[WAYS], *whole_ns = ARENA_NEW(c->arena, int64_t, BUSY_ROUNDS), given_ns = 0;
+  for (int32_t v = 0; v < c->graph->n_operators; v++) given_ns = sat_add(given_ns, c->time_ns[v]);
+  bool apart = c->executors[0]->cores[0] >= 0;
+  if (!whole_ns || given_ns == 0 || !apart) return whole_ns ? SITU_STATUS_OK : fail_no_memory(error);
+  int32_t n_items = (int32_t)max64(LEAST_ITEMS, min64(MOST_ITEMS, BUSY_NS / given_ns));
+  for (int32_t k = 0; k < c->n_ways; k++)
+    if (!(part_ns[k] = ARENA_NEW(c->arena, int64_t, (int64_t)c->parts[k]->n_parts * BUSY_ROUNDS)))
+      return fail_no_memory(error);
+  for (int32_t round = 0; round < BUSY_ROUNDS; round++) {
+    if (measure_is_late(c->m)) return SITU_STATUS_OK;
+    TRY(run_busy(c, c->whole, n_items, round, whole_ns, error));
+    for (int32_t k = 0; k < c->n_ways; k++) TRY(run_busy(c, c->executors[k], n_items, round, part_ns[k], error));
+  }
+  int64_t median_ns = median_of(whole_ns, BUSY_ROUNDS, NULL);
+  for (int32_t k = 0; k < c->n_ways; k++)
+    TRY(find_bounds(&ways[k], c, c->parts[k], part_ns[k], median_ns, given_ns, error));
+  return part_costs_spread(c->time_ns, c->graph->n_operators, ways, c->n_ways, error);
+}
+
 situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, const situ_graph *graph,
-                            const int32_t *kernel, const int64_t *time_ns, situ_error *error) {
+                            const int32_t *kernel, int64_t *time_ns, situ_error *error) {
   cutting c = {.m = m, .whole = whole, .graph = graph, .kernel = kernel, .time_ns = time_ns, .arena = arena_new()};
   int32_t n_rounds = 0;
   *out = (part_costs){0};
   situ_status status = c.arena ? start_ways(&c, error) : fail_no_memory(error);
-  if (status == SITU_STATUS_OK && c.n_ways > 0) {
+  /* Two workers of several threads on the same cores: the idle threads of one spin where those of the other work. */
+  bool spins = m->options.threads > 1 && c.n_ways > 0 && c.executors[0]->cores[0] < 0;
+  if (status == SITU_STATUS_OK && c.n_ways > 0 && !spins) {
     status = run_rounds(&c, &n_rounds, error);
-    if (status == SITU_STATUS_OK) sum_up(out, &c, n_rounds);
+    if (status == SITU_STATUS_OK) {
+      sum_up(out, &c, n_rounds);
+      status = correct_times(&c, error);
+    }
   }
   for (int k = 0; k < WAYS; k++) {
     executor_stop(c.executors[k]);
-    onnx_parts_free(c.parts[k]);
+    model_parts_free(c.parts[k]);
   }
   arena_free(c.arena);
   return status;

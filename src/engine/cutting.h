@@ -5,8 +5,9 @@
 #include "engine/measure.h"
 
 /* `whole` runs the model in one part; kernel[operator] is the first operator of its kernel, which is never cut, and
- * time_ns[operator] its time. Where the engine refuses a cut, there is one way less. */
+ * time_ns[operator] its time, which is changed by what the parts take (part_costs_spread). Where the engine refuses a
+ * cut, there is one way less. */
 situ_status cutting_measure(part_costs *out, measuring *m, executor *whole, const situ_graph *graph,
-                            const int32_t *kernel, const int64_t *time_ns, situ_error *error);
+                            const int32_t *kernel, int64_t *time_ns, situ_error *error);
 
 #endif

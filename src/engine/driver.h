@@ -1,6 +1,7 @@
-/* engine/driver.h - what a row of the table of engines does, in a process of its own: nothing but its library.
+/* engine/driver.h - what a row of the table of engines does: nothing but call its library.
  *
- * Everything runs in a worker, whose end frees what it holds, so a driver frees only what a run would let grow. It
+ * Everything runs in a worker, by default a process whose end frees what it holds, so a driver frees only what a run
+ * would let grow, and in unbind and close what is large. It
  * fails with UNSUPPORTED and the engine's own words. Requests, answers, the limits of the shared memory and what was
  * opened are those of engine/serve.c. Numbers of element types are those of ONNX (TensorProto.DataType). */
 #ifndef SITU_ENGINE_DRIVER_H
@@ -45,11 +46,9 @@ typedef struct driver {
   /* Ends the profile of a session: its file (engine/profile.h) and how many of its runs warmed up; -1: those of binding
    * and all that the caller knows of. The path is for the life of the worker. */
   situ_status (*end_profile)(void *session, const char **path, int32_t *n_first, situ_error *error);
+  /* Free what is large of them, where the worker is the caller's own process. Either may be NULL. */
+  void (*unbind)(void *binding);
+  void (*close)(void *session);
 } driver;
-
-/* Loads a shared library, and finds an entry of it: NULL where it has none. A library is never closed. With `open`
- * libraries loaded later find its symbols. */
-situ_status driver_library(void **library, const char *path, bool open, situ_error *error);
-void *driver_symbol(void *library, const char *name);
 
 #endif

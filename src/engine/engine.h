@@ -7,6 +7,7 @@
 #include "engine/driver.h"
 #include "engine/worker.h"
 #include "situ/engine.h"
+#include "split/model_file.h"
 
 /* The library that was found, and the memory that worker and caller share. */
 typedef struct engine_context {
@@ -32,6 +33,7 @@ typedef struct engine {
   const char *package;  /* the folder of its library in the folders of a Python installation */
   const char *file;     /* how the library's name begins */
   const char *system;   /* what the system's loader finds */
+  const char *reads; /* the formats of model files, by their readers, apart by blanks; NULL: its driver refuses all */
   driver driver;
 } engine;
 
@@ -44,8 +46,9 @@ ENGINE_ROWS(ENGINE_DECLARE)
 
 /* Ended by NULL. */
 extern const engine *const engines[];
-/* BAD_ARGUMENT when there is none of that name; NULL: the first. */
-situ_status engine_find(const engine **out, const char *name, situ_error *error);
+/* BAD_ARGUMENT when there is none of that name, UNSUPPORTED when it does not read that format; name NULL: the first
+ * that does. format NULL: any. */
+situ_status engine_find(const engine **out, const char *name, const model_format *format, situ_error *error);
 
 /* Where its library is, in order: `given` where it is not NULL, its environment variable, the Python environment that
  * is active (VIRTUAL_ENV), the folders of packages that python3 names, the system's loader (then *path is a bare name).

@@ -15,13 +15,21 @@
 #define ADDRESS(NAME) &NAME##_engine,
 const engine *const engines[] = {ENGINE_ROWS(ADDRESS) NULL};
 
-situ_status engine_find(const engine **out, const char *name, situ_error *error) {
-  *out = engines[0];
-  for (int i = 0; name && engines[i]; i++) {
-    *out = engines[i];
-    if (strcmp(engines[i]->name, name) == 0) return SITU_STATUS_OK;
-  }
-  return name ? fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "there is no engine of this name") : SITU_STATUS_OK;
+static bool reads(const engine *e, const model_format *format) {
+  size_t n = format ? strlen(format->reader) : 0;
+  if (!format) return true;
+  for (const char *at = e->reads; at && *at; at += strcspn(at, " "), at += *at == ' ')
+    if (strncmp(at, format->reader, n) == 0 && (at[n] == ' ' || !at[n])) return true;
+  return false;
+}
+
+situ_status engine_find(const engine **out, const char *name, const model_format *format, situ_error *error) {
+  int i = 0;
+  while (engines[i] && (name ? strcmp(engines[i]->name, name) != 0 : !reads(engines[i], format))) i++;
+  *out = engines[i];
+  if (!engines[i]) return fail_with(error, SITU_STATUS_BAD_ARGUMENT, name, "there is no engine of this name");
+  if (!engines[i]->reads || reads(engines[i], format)) return SITU_STATUS_OK;
+  return fail_with(error, SITU_STATUS_UNSUPPORTED, engines[i]->name, "runs no %s models", format->title);
 }
 
 /* ---- finding ---- */

@@ -43,13 +43,13 @@ static situ_status write_parts(executor *x, situ_error *error) {
     return fail_with(error, SITU_STATUS_IO, "TMPDIR", "no temporary folder can be made: %s", strerror(errno));
   }
   for (int32_t k = 0; k < x->parts->n_parts; k++)
-    if (executor_owns(x, k)) TRY(onnx_part_write(x->parts, k, x->folder, x->options.named, error));
-  return onnx_externals_write(x->parts->file, x->folder, error);
+    if (executor_owns(x, k)) TRY(model_part_write(x->parts, k, x->folder, x->options.named, error));
+  return model_shared_write(x->parts->file, x->folder, error);
 }
 
 /* ---- inputs ---- */
 
-static int64_t dimension(const executor *x, const onnx_port *port, int32_t d) {
+static int64_t dimension(const executor *x, const model_port *port, int32_t d) {
   const situ_read_options *o = x->options.read;
   if (port->dims[d] >= 0) return port->dims[d];
   for (int32_t i = 0; o && i < o->n_dims; i++)
@@ -73,12 +73,12 @@ static void fill(unsigned char *to, int64_t bytes, int32_t type, rng *r) {
 }
 
 static situ_status feed(executor *x, situ_error *error) {
-  const onnx_file *f = x->parts->file;
+  const model_file *f = x->parts->file;
   rng r = rng_new(x->options.seed);
   for (int32_t i = 0; i < f->n_inputs; i++) {
     int32_t value = f->inputs[i];
     tensor_place place = {0};
-    if (!onnx_file_port(f, value, &place.port) || place.port.rank < 0)
+    if (!f->format->port(f, value, &place.port) || place.port.rank < 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, f->values[value].name,
                        "is an input of unknown shape or no tensor, so it cannot be made up");
     place.bytes = engine_type_bytes(place.port.type);
@@ -106,19 +106,53 @@ static const executor_lane *lane_of(const executor *x, int32_t device) {
   return x->options.lanes ? &x->options.lanes[device] : &x->options.lane;
 }
 
+/* How many devices share the parts of one. */
+static int32_t n_sharing(const executor_options *o, int32_t device) {
+  int32_t n = 1;
+  for (int32_t d = 0; o->replica_of && d < o->n_devices; d++) n += o->replica_of[d] == device;
+  return n;
+}
+
+/* Which device runs the parts of `device` for a copy: that itself, then those that share them by their numbers. */
+static int32_t device_in_turn(const executor_options *o, int32_t device, int32_t copy) {
+  int32_t turn = copy % n_sharing(o, device), d = device;
+  for (int32_t next = 0; turn > 0; next++)
+    if (o->replica_of[next] == device) {
+      d = next;
+      turn--;
+    }
+  return d;
+}
+
+void executor_queue(executor_options *o, const model_parts *parts, const int32_t *replica_of, int32_t n_devices,
+                    int32_t queue) {
+  enum { MOST_COPIES = 64 };
+  int64_t copies = 0, round = 1; /* of so many inputs each device that shares a part gets as many */
+  o->replica_of = replica_of;
+  o->n_devices = n_devices;
+  for (int32_t k = 0; k < parts->n_parts; k++) {
+    int64_t n = n_sharing(o, parts->parts[k].device), each = round;
+    copies = sat_add(copies, queue * n);
+    while (round % n > 0 && round <= MOST_COPIES) round += each;
+  }
+  copies = min64(copies, MOST_COPIES);
+  o->n_copies = (int32_t)(round <= copies ? copies / round * round : copies);
+}
+
 /* The worker of each own part: one for each device. Returns how many there are. */
 static int32_t number_workers(executor *x) {
-  const onnx_parts *p = x->parts;
+  const model_parts *p = x->parts;
   int32_t n_used = 0;
-  for (int32_t k = 0; k < p->n_parts; k++) {
-    int32_t w = 0;
-    x->worker_of[k] = -1;
+  for (int32_t job = 0; job < x->options.n_copies * p->n_parts; job++) {
+    int32_t w = 0, k = job % p->n_parts;
+    x->worker_of[job] = -1;
     if (!executor_owns(x, k)) continue;
-    while (w < n_used && x->devices[w] != p->parts[k].device) w++;
-    x->devices[w] = p->parts[k].device;
-    x->worker_of[k] = w;
+    int32_t device = device_in_turn(&x->options, p->parts[k].device, job / p->n_parts);
+    while (w < n_used && x->devices[w] != device) w++;
+    x->devices[w] = device;
+    x->worker_of[job] = w;
     if (w == n_used) n_used++;
-    x->n_own++;
+    x->n_own += job < p->n_parts;
   }
   return n_used;
 }
@@ -144,7 +178,7 @@ static situ_status start_workers(executor *x, situ_error *error) {
     const char *device = x->options.names ? x->options.names[x->devices[w]] : "the whole model";
     snprintf(name, sizeof name, "%s on %.60s", x->options.engine->name, device);
     int32_t threads = lane_of(x, x->devices[w])->threads;
-    worker_options o = {.name = name, .core = x->cores[w], .n_cores = threads};
+    worker_options o = {.name = name, .core = x->cores[w], .n_cores = threads, .in_process = x->options.in_process};
     json_value *answer = NULL;
     TRY(engine_start(&x->workers[w], x->options.engine, &context, &o, error));
     x->n_workers++;
@@ -156,11 +190,17 @@ static situ_status start_workers(executor *x, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-static situ_status open_part(executor *x, int32_t k, situ_error *error) {
+static situ_status open_part(executor *x, int32_t job, situ_error *error) {
   char path[320], prefix[320];
-  const executor_lane *lane = lane_of(x, x->parts->parts[k].device);
+  int32_t k = job % x->parts->n_parts, w = x->worker_of[job];
+  const executor_lane *lane = lane_of(x, x->devices[w]);
+  for (int32_t before = k; before < job; before += x->parts->n_parts)
+    if (x->worker_of[before] == w) {
+      x->session[job] = x->session[before];
+      return SITU_STATUS_OK;
+    }
   json_value *request = json_new_object(), *answer = NULL;
-  snprintf(path, sizeof path, "%s/part%d.onnx", x->folder, (int)k);
+  snprintf(path, sizeof path, "%s/part%d%s", x->folder, (int)k, x->parts->file->format->suffix);
   snprintf(prefix, sizeof prefix, "%s/profile", x->folder);
   bool ok = request && json_set(request, "path", json_new_text(path)) &&
             json_set(request, "level", json_new_whole(x->options.level)) &&
@@ -172,8 +212,13 @@ static situ_status open_part(executor *x, int32_t k, situ_error *error) {
     json_free(request);
     return fail_no_memory(error);
   }
-  TRY(worker_call(&answer, x->workers[x->worker_of[k]], "open", request, &x->options.wait, error));
-  x->session[k] = json_whole(json_get(answer, "session"), -1);
+  situ_error own = {0};
+  const char *made_up = x->parts->file->made_up;
+  situ_status status = worker_call(&answer, x->workers[w], "open", request, &x->options.wait, &own);
+  if (status != SITU_STATUS_OK)
+    return fail_with(error, status, own.where, made_up ? "%s (weights are made up: there is no %s)" : "%s", own.text,
+                     made_up);
+  x->session[job] = json_whole(json_get(answer, "session"), -1);
   json_free(answer);
   return SITU_STATUS_OK;
 }
@@ -188,7 +233,7 @@ static bool tell_place(json_value *list, const executor *x, int32_t value, const
 }
 
 static json_value *bind_request(const executor *x, int32_t copy, int32_t k) {
-  const onnx_part *part = &x->parts->parts[k];
+  const model_part *part = &x->parts->parts[k];
   const tensor_place *places = x->places + (int64_t)copy * x->parts->file->n_values;
   json_value *request = json_new_object(), *inputs = json_new_array(), *outputs = json_new_array();
   bool ok = request && inputs && outputs;
@@ -200,7 +245,7 @@ static json_value *bind_request(const executor *x, int32_t copy, int32_t k) {
   }
   ok = json_set(request, "inputs", inputs) && ok;
   ok = json_set(request, "outputs", outputs) && ok;
-  ok = ok && json_set(request, "session", json_new_whole(x->session[k])) &&
+  ok = ok && json_set(request, "session", json_new_whole(x->session[(int64_t)copy * x->parts->n_parts + k])) &&
        json_set(request, "free", json_new_whole(x->used_bytes));
   if (ok) return request;
   json_free(request);
@@ -213,7 +258,7 @@ static bool take_place(executor *x, tensor_place *place, const json_value *told)
   place->at = json_whole(json_get(told, "at"), -1);
   place->bytes = json_whole(json_get(told, "bytes"), -1);
   place->port.type = (int32_t)json_whole(json_get(told, "type"), 0);
-  if (place->at < 0 || place->bytes < 0 || json_size(dims) > ONNX_MOST_RANK) return false;
+  if (place->at < 0 || place->bytes < 0 || json_size(dims) > MODEL_MOST_RANK) return false;
   if (place->at > x->shared_bytes || place->bytes > x->shared_bytes - place->at) return false;
   place->port.rank = (int32_t)json_size(dims);
   for (int32_t d = 0; d < place->port.rank; d++) place->port.dims[d] = json_whole(json_at(dims, (size_t)d), -1);
@@ -223,27 +268,28 @@ static bool take_place(executor *x, tensor_place *place, const json_value *told)
 }
 
 static situ_status bind_part(executor *x, int32_t copy, int32_t k, situ_error *error) {
-  const onnx_part *part = &x->parts->parts[k];
+  const model_part *part = &x->parts->parts[k];
   tensor_place *places = x->places + (int64_t)copy * x->parts->file->n_values;
+  int64_t job = (int64_t)copy * x->parts->n_parts + k;
   json_value *answer = NULL, *request = bind_request(x, copy, k);
   if (!request) return fail_no_memory(error);
-  TRY(worker_call(&answer, x->workers[x->worker_of[k]], "bind", request, &x->options.wait, error));
+  TRY(worker_call(&answer, x->workers[x->worker_of[job]], "bind", request, &x->options.wait, error));
   const json_value *outputs = json_get(answer, "outputs");
   bool ok = json_size(outputs) == (size_t)part->n_outputs;
   for (int32_t i = 0; ok && i < part->n_outputs; i++)
     ok = take_place(x, &places[part->outputs[i]], json_at(outputs, (size_t)i));
-  x->binding[(int64_t)copy * x->parts->n_parts + k] = (int32_t)json_whole(json_get(answer, "binding"), -1);
+  x->binding[job] = (int32_t)json_whole(json_get(answer, "binding"), -1);
   json_free(answer);
   return ok ? SITU_STATUS_OK
             : fail_with(error, SITU_STATUS_ENGINE, x->options.engine->name, "laid outputs where they cannot be");
 }
 
 static situ_status start(executor *x, situ_error *error) {
-  const onnx_parts *p = x->parts;
-  int64_t n_places = sat_mul(x->options.n_copies, p->file->n_values);
-  bool room = ARENA_ARRAYS(x->arena, ZEROS(x->workers, p->n_parts), ZEROS(x->devices, p->n_parts),
-                           ZEROS(x->cores, p->n_parts), ZEROS(x->worker_of, p->n_parts), ZEROS(x->session, p->n_parts),
-                           ZEROS(x->binding, (int64_t)x->options.n_copies * p->n_parts), ARRAY(x->places, n_places));
+  const model_parts *p = x->parts;
+  int64_t n_places = sat_mul(x->options.n_copies, p->file->n_values), n = (int64_t)x->options.n_copies * p->n_parts;
+  bool room =
+      ARENA_ARRAYS(x->arena, ZEROS(x->workers, n), ZEROS(x->devices, n), ZEROS(x->cores, n), ZEROS(x->worker_of, n),
+                   ZEROS(x->session, n), ZEROS(x->binding, n), ARRAY(x->places, n_places));
   for (int64_t bytes = MOST_SHARED_BYTES; room && !x->shared && bytes >= LEAST_SHARED_BYTES; bytes /= 2) {
     x->shared = shared_new((size_t)bytes);
     x->shared_bytes = bytes;
@@ -254,8 +300,8 @@ static situ_status start(executor *x, situ_error *error) {
   TRY(feed(x, error));
   TRY(start_workers(x, error));
   TRY(channels_find(x, error));
-  for (int32_t k = 0; k < p->n_parts; k++)
-    if (executor_owns(x, k)) TRY(open_part(x, k, error));
+  for (int32_t job = 0; job < n; job++)
+    if (executor_owns(x, job % p->n_parts)) TRY(open_part(x, job, error));
   if (!x->options.profile) drop_folder(x); /* sessions are loaded: nothing stays, whoever is killed from now on */
   for (int32_t c = 0; c < x->options.n_copies; c++)
     for (int32_t k = 0; k < p->n_parts; k++) {
@@ -265,7 +311,7 @@ static situ_status start(executor *x, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
-situ_status executor_start(executor **out, const onnx_parts *parts, const executor_options *options,
+situ_status executor_start(executor **out, const model_parts *parts, const executor_options *options,
                            situ_error *error) {
   *out = NULL;
   arena *a = arena_new();

@@ -6,14 +6,14 @@
 #include "engine/engine.h"
 #include "engine/ranks.h"
 #include "situ/read.h"
-#include "split/onnx_parts.h"
+#include "split/model_parts.h"
 
 enum { EXECUTOR_ALIGNMENT = 64 }; /* of tensors in the shared memory */
 
 /* Where a value lies in the shared memory. */
 typedef struct tensor_place {
   int64_t at, bytes; /* at -1: it is not there */
-  onnx_port port;    /* with all dimensions known */
+  model_port port;   /* with all dimensions known */
 } tensor_place;
 
 /* What a device of the plan is on the engine. */
@@ -33,10 +33,13 @@ typedef struct executor_options {
   int32_t level;                 /* of graph optimisation */
   int32_t n_copies;              /* sets of tensors: inputs that may be under way at once */
   uint64_t seed;                 /* of the inputs */
+  bool in_process;               /* engines work on the thread of the caller, one part after the other */
   bool profile, named;           /* the engine writes a profile; node i is called "n<i>" */
   core_set cores;                /* that its workers may take */
   ranks *ranks;                  /* of which this process is one; NULL: alone */
   const int32_t *rank_of;        /* [device] which rank runs its parts; NULL when alone */
+  const int32_t *replica_of;     /* [n_devices] whose parts a device runs, in turn with it; -1: its own. May be NULL */
+  int32_t n_devices;
   patience wait;
 } executor_options;
 
@@ -47,7 +50,7 @@ typedef struct executor_channel {
 
 typedef struct executor {
   arena *arena;
-  const onnx_parts *parts;
+  const model_parts *parts;
   executor_options options;
   char folder[256]; /* temporary */
   unsigned char *shared;
@@ -55,8 +58,8 @@ typedef struct executor {
   worker **workers;         /* [n_workers] of devices that have parts */
   int32_t *devices, *cores; /* [n_workers]; core: -1 where it is not pinned */
   int32_t n_workers;
-  int32_t *worker_of;   /* [part]; -1: it is another rank's */
-  int64_t *session;     /* [part] */
+  int32_t *worker_of;   /* [copy * n_parts + part]; -1: it is another rank's */
+  int64_t *session;     /* [copy * n_parts + part] */
   int32_t *binding;     /* [copy * n_parts + part] */
   tensor_place *places; /* [copy * n_values + value] */
   int32_t n_own;        /* parts of this process */
@@ -72,11 +75,17 @@ static inline bool executor_owns(const executor *x, int32_t k) {
   return executor_rank(x, k) == ranks_own(x->options.ranks);
 }
 
+/* Sets how many inputs of a pipeline are under way at once: `queue` for each part on each of the devices that run it,
+ * by replica_of [n_devices] (NULL: no device runs the parts of another). */
+void executor_queue(executor_options *options, const model_parts *parts, const int32_t *replica_of, int32_t n_devices,
+                    int32_t queue);
+
 /* Writes the parts to a temporary folder, starts a worker for each device, opens and binds each part, which runs it
  * once for each copy. Among ranks each does so with its own parts, and all start at the same time. Inputs are random by
  * the seed: floats in [0, 1), whole numbers 0 or 1, which are valid indices nearly everywhere. Stop it with
  * executor_stop, after failures too (*out is NULL then). */
-situ_status executor_start(executor **out, const onnx_parts *parts, const executor_options *options, situ_error *error);
+situ_status executor_start(executor **out, const model_parts *parts, const executor_options *options,
+                           situ_error *error);
 void executor_stop(executor *x);
 
 /* Runs one input, alone: parts begin as soon as what they need is there. part_ns[part]: times of its run, left alone

@@ -20,6 +20,7 @@ typedef struct flow {
       *item; /* [copy] runs items copy, copy + n_copies, ...: so a message of a copy is of the same item everywhere */
   int32_t *n_left;      /* [copy] own parts and messages that are not done */
   bool *asked, *ended;  /* [copy * n_parts + part]; ended of another rank's part: never */
+  bool *passed;         /* [worker] scratch: it has a part that is not asked for yet */
   int32_t *queue;       /* [worker * room + i]: copy * n_parts + part, in the order in which they were asked for */
   int32_t *head, *tail; /* [worker] */
   int32_t room;
@@ -44,7 +45,7 @@ static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
   if (!ARENA_ARRAYS(a, ARRAY(f->item, copies), ZEROS(f->n_left, copies), ZEROS(f->n_parts_left, copies),
                     ZEROS(f->asked, (int64_t)n * copies), ZEROS(f->ended, (int64_t)n * copies),
                     ZEROS(f->queue, (int64_t)x->n_workers * f->room), ZEROS(f->head, x->n_workers),
-                    ZEROS(f->tail, x->n_workers)))
+                    ZEROS(f->tail, x->n_workers), ZEROS(f->passed, x->n_workers)))
     return false;
   if (!x->options.ranks) return true;
   if (!ARENA_ARRAYS(a, ARRAY(f->channel_to, x->parts->file->n_values), ZEROS(f->messages, n_messages),
@@ -58,25 +59,35 @@ static bool flow_make(flow *f, executor *x, arena *a, int32_t n_items) {
   return true;
 }
 
-static bool is_ready(const flow *f, int32_t copy, int32_t k) {
+/* Whether part k can be asked for: what it reads is there or, where it may follow, will be by the time that its worker
+ * comes to it, which runs parts in the order in which they were asked for. */
+static bool is_ready(const flow *f, int32_t copy, int32_t k, bool may_follow) {
   const executor *x = f->x;
-  const onnx_part *part = &x->parts->parts[k];
+  const model_part *part = &x->parts->parts[k];
   for (int32_t i = 0; i < part->n_inputs; i++) {
-    int32_t from = x->parts->value_part[part->inputs[i]];
+    int32_t from = x->parts->value_part[part->inputs[i]], first = copy * x->parts->n_parts;
     if (from < 0) continue;
-    bool here = executor_owns(x, from) ? f->ended[(int64_t)copy * x->parts->n_parts + from]
+    bool here = executor_owns(x, from) ? f->ended[first + from]
                                        : f->come[(int64_t)copy * x->n_channels + f->channel_to[part->inputs[i]]];
-    if (!here) return false;
+    bool before = f->asked[first + from] && x->worker_of[first + from] == x->worker_of[first + k];
+    if (!here && !(may_follow && before)) return false;
   }
   return true;
 }
 
-/* Asks for all own parts of an input that can begin. */
+/* Asks for all own parts of an input that can begin. One that waits only for parts before it on its device is asked for
+ * with them, so that the device goes on without a word in between; but not past one that comes before it in the plan.
+ */
 static situ_status advance(flow *f, int32_t copy, situ_error *error) {
   int32_t n = f->x->parts->n_parts;
+  memset(f->passed, 0, (size_t)f->x->n_workers * sizeof *f->passed);
   for (int32_t k = 0; k < n; k++) {
-    int32_t job = copy * n + k, w = f->x->worker_of[k];
-    if (w < 0 || f->asked[job] || !is_ready(f, copy, k)) continue;
+    int32_t job = copy * n + k, w = f->x->worker_of[job];
+    if (w < 0 || f->asked[job]) continue;
+    if (!is_ready(f, copy, k, !f->passed[w])) {
+      f->passed[w] = true;
+      continue;
+    }
     f->asked[job] = true;
     f->queue[w * f->room + f->tail[w]++ % f->room] = job;
     TRY(worker_run(f->x->workers[w], f->x->binding[job], error));
@@ -190,7 +201,7 @@ situ_status executor_latency(executor *x, int64_t *latency_ns, run_times *part_n
 }
 
 int32_t executor_awaited(const executor *x, const run_times *times, int32_t k) {
-  const onnx_part *part = &x->parts->parts[k];
+  const model_part *part = &x->parts->parts[k];
   int32_t last = -1;
   for (int32_t i = 0; i < part->n_inputs; i++) {
     int32_t from = x->parts->value_part[part->inputs[i]];

@@ -98,7 +98,7 @@ static bool begins_as_openvino(const char *path) {
   return same;
 }
 
-situ_status foreign_read(foreign_profile *out, const char *path, const onnx_parts *parts, situ_error *error) {
+situ_status foreign_read(foreign_profile *out, const char *path, const model_parts *parts, situ_error *error) {
   *out = (foreign_profile){.title = "a profile of ONNX Runtime", .n_first = 1};
   if (begins_as_openvino(path)) return read_text(out, path, error);
   TRY(json_read(&out->events, path, error));

@@ -5,7 +5,7 @@
 #define SITU_ENGINE_FOREIGN_H
 
 #include "base/json.h"
-#include "split/onnx_parts.h"
+#include "split/model_parts.h"
 
 typedef struct foreign_profile {
   json_value *events; /* the caller's, also after failures */
@@ -17,6 +17,6 @@ typedef struct foreign_profile {
 /* Reads a profile of the model of `parts`, which are one: that of ONNX Runtime as it is, the per-layer times of
  * TensorRT (trtexec --exportProfile, JSON), the average counters of OpenVINO (benchmark_app -report_type
  * average_counters, CSV), a trace of PyTorch's profiler. BAD_INPUT where it is none. */
-situ_status foreign_read(foreign_profile *out, const char *path, const onnx_parts *parts, situ_error *error);
+situ_status foreign_read(foreign_profile *out, const char *path, const model_parts *parts, situ_error *error);
 
 #endif

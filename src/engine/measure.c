@@ -35,18 +35,22 @@ situ_status measure_options_take(measuring *m, const situ_measure_options *given
   return SITU_STATUS_OK;
 }
 
-situ_status measure_begin(measuring *m, const situ_measure_options *given, arena *a, situ_error *error) {
+situ_status measure_begin(measuring *m, const situ_measure_options *given, const char *model, arena *a,
+                          situ_error *error) {
+  const model_format *format;
   TRY(measure_options_take(m, given, error));
+  TRY(model_format_find(&format, model, error));
   const situ_measure_options *o = &m->options;
   m->arena = a;
   m->executor = (executor_options){.read = &m->read,
                                    .lane = {.threads = o->threads, .device = o->device},
                                    .level = levels[o->level],
+                                   .in_process = o->in_process,
                                    .n_copies = 1,
                                    .cores = cores_allowed(),
                                    .seed = o->seed,
                                    .wait = {.limit_s = o->time_limit_s, .stop = tell, .context = m}};
-  TRY(engine_find(&m->executor.engine, o->engine, error));
+  TRY(engine_find(&m->executor.engine, o->engine, format, error));
   return engine_locate(&m->executor.library, m->executor.engine, o->library, a, error);
 }
 

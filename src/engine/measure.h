@@ -20,8 +20,9 @@ typedef struct measuring {
   const char *phase;
 } measuring;
 
-/* `arena` is the caller's, and `m` must stay where it is until the measuring ends. */
-situ_status measure_begin(measuring *m, const situ_measure_options *given, arena *a, situ_error *error);
+/* For the model file at `model`. `arena` is the caller's, and `m` must stay where it is until the measuring ends. */
+situ_status measure_begin(measuring *m, const situ_measure_options *given, const char *model, arena *a,
+                          situ_error *error);
 /* The options alone, where no engine is needed. */
 situ_status measure_options_take(measuring *m, const situ_measure_options *given, situ_error *error);
 /* Gives every device of a platform its lane, as options->map says. In the arena. */
@@ -47,6 +48,7 @@ struct situ_profile {
   int32_t *kernel, *next;              /* [operator] first of the kernel that it ran in; the next of it, -1: none */
   int32_t n_timed;                     /* operators with a time of their own */
   part_costs cut;                      /* what it costs to cut the model; n_cuts 0: not measured */
+  const char *made_up;                 /* the file of weights that is not there; NULL: weights are those of the model */
 };
 
 /* One part of a plan, or one device of a pipeline. */
@@ -79,6 +81,7 @@ struct situ_run {
   int64_t whole_ns, whole_half_ns;            /* latency of the whole model on one device of the engine */
   int64_t latency_ns;                         /* of one input alone */
   double difference, tolerance;               /* of outputs, by their magnitude; what counts as equal */
+  const char *made_up;                        /* the file of weights that is not there; NULL: they are the model's */
   int32_t n_parts, n_transfers;
   run_stage *parts;
   run_transfer *transfers;
@@ -98,14 +101,14 @@ struct situ_race {
   int64_t *predicted_ns; /* [n] */
 };
 
-/* The race of plans of one problem of an ONNX file at `model`. ENGINE or UNSUPPORTED where none of them runs. */
+/* The race of plans of one problem of a model file at `model`. ENGINE or UNSUPPORTED where none of them runs. */
 situ_status race_plans(situ_race **out, const situ_plan *const *plans, const char *const *names, int32_t n,
                        const situ_problem *problem, const char *model, const situ_measure_options *options,
                        situ_error *error);
 /* What was measured, as JSON; NULL without memory. */
 json_value *race_log(const situ_race *race);
 
-/* situ_run_plan for a problem of an ONNX file at `model`; dimensions as options->read has them. */
+/* situ_run_plan for a problem of a model file at `model`; dimensions as options->read has them. */
 situ_status run_plan(situ_run **out, const situ_plan *plan, const situ_problem *problem, const char *model,
                      const situ_measure_options *options, situ_error *error);
 

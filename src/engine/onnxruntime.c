@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/library.h"
 #include "engine/engine.h"
 #include "engine/ort.h"
 
@@ -35,9 +36,9 @@ static situ_status told(ort_status *status, situ_error *error) {
 
 static situ_status load(const char *path, situ_error *error) {
   void *library;
-  TRY(driver_library(&library, path, false, error));
+  TRY(library_load(&library, path, false, error));
   const ort_base *(*get_base)(void) = NULL;
-  void *symbol = driver_symbol(library, "OrtGetApiBase");
+  void *symbol = library_entry(library, "OrtGetApiBase");
   memcpy(&get_base, &symbol, sizeof symbol);
   const ort_base *base = get_base ? get_base() : NULL;
   const char *table = base ? base->GetApi(ORT_VERSION) : NULL;
@@ -151,16 +152,27 @@ static situ_status place(void *binding, size_t i, const driver_tensor *output, s
   return new_value(output, &b->outputs[i], error);
 }
 
+static void unbind(void *binding) {
+  ort_binding *b = binding;
+  for (size_t i = 0; i < b->n_inputs; i++) ort.f.ReleaseValue(b->inputs[i]);
+  for (size_t i = 0; i < b->n_outputs; i++) ort.f.ReleaseValue(b->outputs[i]);
+}
+
+static void close_session(void *session) { ort.f.ReleaseSession(session); }
+
 const engine onnxruntime_engine = {.name = "onnxruntime",
                                    .title = "ONNX Runtime, by its C interface",
                                    .variable = "SITU_ONNXRUNTIME",
                                    .package = "onnxruntime/capi",
                                    .file = "libonnxruntime.so",
                                    .system = "libonnxruntime.so.1",
+                                   .reads = "onnx",
                                    .driver = {.load = load,
                                               .hello = hello,
                                               .open = open_session,
                                               .bind = bind,
                                               .place = place,
                                               .run = run,
+                                              .unbind = unbind,
+                                              .close = close_session,
                                               .end_profile = end_profile}};

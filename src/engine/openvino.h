@@ -59,7 +59,9 @@ typedef struct ov_counters {
   CALL(infer_request_get_tensor_by_const_port, (const ov_request *, const ov_port *, ov_tensor **))  \
   CALL(infer_request_infer, (ov_request *))                                                          \
   CALL(infer_request_get_profiling_info, (const ov_request *, ov_counters *))                        \
-  CALL(profiling_info_list_free, (ov_counters *))
+  CALL(profiling_info_list_free, (ov_counters *))                                                    \
+  CALL(infer_request_free, (ov_request *))                                                           \
+  CALL(compiled_model_free, (ov_compiled *))
 
 #define OV_FIELD(NAME, ARGUMENTS) int(*NAME) ARGUMENTS;
 typedef struct ov_functions {

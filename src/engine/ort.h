@@ -46,6 +46,7 @@ typedef struct OrtAllocator ort_allocator;
   SLOT(76, AllocatorFree, ort_status *, (ort_allocator *, void *))                                                    \
   SLOT(78, GetAllocatorWithDefaultOptions, ort_status *, (ort_allocator **))                                          \
   SLOT(93, ReleaseStatus, void, (ort_status *))                                                                       \
+  SLOT(95, ReleaseSession, void, (ort_session *))                                                                     \
   SLOT(96, ReleaseValue, void, (ort_value *))                                                                         \
   SLOT(99, ReleaseTensorTypeAndShapeInfo, void, (ort_shape *))                                                        \
   SLOT(100, ReleaseSessionOptions, void, (ort_options *))                                                             \

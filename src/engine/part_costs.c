@@ -2,7 +2,12 @@
 
 #include <math.h>
 
+#include "base/arena.h"
 #include "base/checked.h"
+#include "base/fail.h"
+
+/* What is handed on lies in memory, and is read and written faster than this, whatever a fit says. */
+static const double LEAST_BYTES_PER_S = 1e9;
 
 static double misfit(const cut_cost *cuts, int32_t n, double start, double per_byte) {
   double sum = 0;
@@ -19,17 +24,51 @@ void part_costs_fit(part_costs *out, const cut_cost *cuts, int32_t n) {
     ny += cuts[c].n_more * cuts[c].more_ns;
     by += cuts[c].bytes * cuts[c].more_ns;
   }
-  double det = nn * bb - nb * nb, best = misfit(cuts, n, 0, 0), start = 0, per_byte = 0;
-  double tries[3][2] = {{nn > 0 ? ny / nn : 0, 0},
+  double most_per_byte = 1e9 / LEAST_BYTES_PER_S, det = nn * bb - nb * nb, best = misfit(cuts, n, 0, 0), start = 0,
+         per_byte = 0;
+  double tries[4][2] = {{nn > 0 ? ny / nn : 0, 0},
                         {0, bb > 0 ? by / bb : 0},
-                        {det > 0 ? (ny * bb - by * nb) / det : 0, det > 0 ? (by * nn - ny * nb) / det : 0}};
-  for (int k = 0; k < 3; k++) {
+                        {det > 0 ? (ny * bb - by * nb) / det : 0, det > 0 ? (by * nn - ny * nb) / det : 0},
+                        {nn > 0 ? (ny - most_per_byte * nb) / nn : 0, most_per_byte}};
+  for (int k = 0; k < 4; k++) {
     double of = misfit(cuts, n, tries[k][0], tries[k][1]);
-    if (tries[k][0] < 0 || tries[k][1] < 0 || of >= best) continue;
+    if (tries[k][0] < 0 || tries[k][1] < 0 || tries[k][1] > most_per_byte || of >= best) continue;
     best = of;
     start = tries[k][0];
     per_byte = tries[k][1];
   }
   out->start_ns = sat_round(start);
   out->bytes_per_s = per_byte > 0 ? 1e9 / per_byte : 0;
+}
+
+/* One step towards the bounds of one way. */
+static void approach(double *time_ns, int32_t n, const cut_times *way, double *sum_ns) {
+  static const double PACE = 0.5;
+  for (int32_t k = 0; k < way->n_parts; k++) sum_ns[k] = 0;
+  for (int32_t v = 0; v < n; v++)
+    if (way->part_of[v] >= 0) sum_ns[way->part_of[v]] += time_ns[v];
+  for (int32_t v = 0; v < n; v++) {
+    int32_t k = way->part_of[v];
+    if (k < 0 || sum_ns[k] <= 0 || way->most_ns[k] <= 0) continue;
+    double wanted_ns = fmin(fmax(sum_ns[k], way->least_ns[k]), way->most_ns[k]);
+    time_ns[v] *= pow(wanted_ns / sum_ns[k], PACE);
+  }
+}
+
+situ_status part_costs_spread(int64_t *time_ns, int32_t n, const cut_times *ways, int32_t n_ways, situ_error *error) {
+  enum { SWEEPS = 50 };
+  int32_t most = 1;
+  for (int32_t w = 0; w < n_ways; w++) most = ways[w].n_parts > most ? ways[w].n_parts : most;
+  arena *a = arena_new();
+  double *found = a ? ARENA_NEW(a, double, n) : NULL, *sum_ns = found ? ARENA_NEW(a, double, most) : NULL;
+  if (sum_ns) {
+    double before = 0, after = 0;
+    for (int32_t v = 0; v < n; v++) before += found[v] = (double)time_ns[v];
+    for (int32_t i = 0; i < SWEEPS; i++)
+      for (int32_t w = 0; w < n_ways; w++) approach(found, n, &ways[w], sum_ns);
+    for (int32_t v = 0; v < n; v++) after += found[v];
+    for (int32_t v = 0; v < n && after > 0; v++) time_ns[v] = sat_round(found[v] * before / after);
+  }
+  arena_free(a);
+  return sum_ns ? SITU_STATUS_OK : fail_no_memory(error);
 }

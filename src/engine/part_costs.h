@@ -2,11 +2,13 @@
  *
  * Parts take longer than their operators do in the whole: each begins with caches that other work has filled, its
  * device may have been idle, and at each cut the engine undoes layouts of its own and makes them again. What
- * all parts of several ways to cut take beyond the whole is laid to their number and to the bytes handed on. */
+ * all parts of several ways to cut take beyond the whole is laid to their number and to the bytes that they hand on. */
 #ifndef SITU_ENGINE_PART_COSTS_H
 #define SITU_ENGINE_PART_COSTS_H
 
 #include <stdint.h>
+
+#include "situ/error.h"
 
 typedef struct part_costs {
   int64_t start_ns;    /* of a part beyond the first, more than its operators */
@@ -23,5 +25,19 @@ typedef struct cut_cost {
 /* start_ns and bytes_per_s of the least squares, both at least 0 (C. L. Lawson, R. J. Hanson, "Solving Least Squares
  * Problems", 1974, chapter 23; with two unknowns every set of bounds is tried). */
 void part_costs_fit(part_costs *out, const cut_cost *cuts, int32_t n);
+
+/* Parts of one way to cut, and between what the times of their operators sum to. */
+typedef struct cut_times {
+  const int32_t *part_of; /* [operator]; -1: in none of them */
+  int32_t n_parts;
+  double *least_ns, *most_ns; /* [part] */
+} cut_times;
+
+/* Changes times of operators so that those of each part are between its bounds, as far as all ways agree: over and
+ * over, a part outside comes nearer to them by one factor for all its operators. Their sum stays as it is, and times of
+ * 0 stay 0. The multiplicative reconstruction of R. Gordon, R. Bender, G. T. Herman, "Algebraic reconstruction
+ * techniques", J. Theor. Biol. 29, 1970, with relaxation, for bounds. time_ns[n_operators]. */
+situ_status part_costs_spread(int64_t *time_ns, int32_t n_operators, const cut_times *ways, int32_t n_ways,
+                              situ_error *error);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct kernel {
 } kernel;
 
 typedef struct reading {
-  const onnx_parts *parts;
+  const model_parts *parts;
   arena *a;
   situ_error *error;
   string_map *by_name; /* node + 1, by its name in the file */
@@ -51,7 +51,7 @@ static int32_t numbered(const reading *r, const char *name) {
 
 /* A node by its name or that of a value that it makes, suffixes taken off one after the other. */
 static int32_t find_node(const reading *r, char *name) {
-  const onnx_file *f = r->parts->file;
+  const model_file *f = r->parts->file;
   for (;;) {
     int32_t node = numbered(r, name);
     int64_t value = string_map_get(f->by_name, name), own = string_map_get(r->by_name, name);
@@ -79,7 +79,7 @@ static bool is_kind(const char *kernel_kind, const char *kind) {
  * one reader. */
 static int32_t find_kind(const reading *r, int32_t node, const char *kind) {
   enum { MOST_FUSED = 8 };
-  const onnx_file *f = r->parts->file;
+  const model_file *f = r->parts->file;
   int32_t at = node;
   for (int i = 0; i < MOST_FUSED; i++) {
     int32_t next = -1;
@@ -130,6 +130,68 @@ static situ_status add_kernel(reading *r, const json_value *event, const char *n
   return SITU_STATUS_OK;
 }
 
+/* A kernel that the engine named by its own numbers: WORD_NUMBER. */
+typedef struct numbered_kernel {
+  const char *name, *kind; /* name: of the event */
+  long number;
+} numbered_kernel;
+
+static int by_number(const void *a, const void *b) {
+  const numbered_kernel *x = a, *y = b;
+  return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The number before the word that all kernels end with; -1: none. */
+static long number_of(const char *name) {
+  size_t end = strlen(name) - strlen(KERNEL), at = end;
+  while (at > 0 && isdigit((unsigned char)name[at - 1])) at--;
+  return at < end && at > 0 && name[at - 1] == '_' ? strtol(name + at, NULL, 10) : -1;
+}
+
+/* The first of a kind with the first node of that kind that no kernel is named after, if there are as many of both. */
+static situ_status match_kind(reading *r, const numbered_kernel *all, int32_t n, const char *kind, const bool *used) {
+  const model_parts *p = r->parts;
+  int32_t n_nodes = 0, n_kernels = 0, k = 0;
+  for (int32_t i = 0; i < n; i++) n_kernels += strcmp(all[i].kind, kind) == 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int32_t i = 0; i < p->file->n_nodes; i++) {
+      int32_t v = p->order[i];
+      if (used[v] || p->part_of[v] < 0 || strcmp(p->file->kind[v], kind) != 0) continue;
+      n_nodes += pass == 0;
+      if (pass == 0 || n_nodes != n_kernels) continue;
+      while (strcmp(all[k].kind, kind) != 0) k++;
+      if (string_map_set(r->known, all[k++].name, v + 1) < 0) return fail_no_memory(r->error);
+    }
+  return SITU_STATUS_OK;
+}
+
+/* Nodes that an engine makes anew while it optimises (OpenVINO: a convolution with a normalisation in it) bear numbers,
+ * in the order in which it came to them: that of the model. */
+static situ_status match_numbered(reading *r, const json_value *events) {
+  int32_t n = 0, n_events = (int32_t)json_size(events);
+  numbered_kernel *all = ARENA_NEW(r->a, numbered_kernel, n_events);
+  bool *used = ARENA_ZERO(r->a, bool, r->parts->file->n_nodes);
+  if (!all || !used) return fail_no_memory(r->error);
+  for (int32_t i = 0; i < n_events; i++) {
+    const json_value *event = json_at(events, (size_t)i);
+    const char *name = json_text(json_get(event, "name"), "");
+    const char *kind = json_text(json_get(json_get(event, "args"), "op_name"), "");
+    int32_t node;
+    if (strcmp(json_text(json_get(event, "cat"), ""), "Node") != 0 || string_map_get(r->known, name) >= 0) continue;
+    TRY(node_of(r, event, name, &node));
+    if (node >= 0) used[node] = true;
+    if (node < 0 && *kind && string_map_get(r->known, name) == 0 && number_of(name) >= 0)
+      all[n++] = (numbered_kernel){name, kind, number_of(name)};
+  }
+  if (n > 1) qsort(all, (size_t)n, sizeof *all, by_number);
+  for (int32_t i = 0; i < n; i++) {
+    bool first = true;
+    for (int32_t k = 0; k < i && first; k++) first = strcmp(all[k].kind, all[i].kind) != 0;
+    if (first) TRY(match_kind(r, all, n, all[i].kind, used));
+  }
+  return SITU_STATUS_OK;
+}
+
 /* Kernels that are not known count to the one before them, the first ones to the first that is known. */
 static void end_run(reading *r) {
   int32_t last = -1, run = r->n_read++ - r->n_skipped;
@@ -177,7 +239,7 @@ static situ_status sum_up(node_times *out, reading *r) {
   return SITU_STATUS_OK;
 }
 
-situ_status profile_read(node_times *out, const json_value *events, const onnx_parts *parts, int32_t n_skipped,
+situ_status profile_read(node_times *out, const json_value *events, const model_parts *parts, int32_t n_skipped,
                          bool named, arena *a, situ_error *error) {
   int32_t n = parts->file->n_nodes;
   reading r = {.parts = parts, .a = a, .error = error, .n_skipped = n_skipped, .named = named};
@@ -195,7 +257,8 @@ situ_status profile_read(node_times *out, const json_value *events, const onnx_p
       !ARENA_ARRAYS(a, ZEROS(r.times_ns, (int64_t)r.most_runs * n), ZEROS(r.seen, n), ZEROS(out->median_ns, n),
                     ZEROS(out->spread, n)))
     return fail_no_memory(error);
-  situ_status status = read_events(&r, events);
+  situ_status status = match_numbered(&r, events);
+  if (status == SITU_STATUS_OK) status = read_events(&r, events);
   if (status == SITU_STATUS_OK) status = sum_up(out, &r);
   free(r.run);
   return status;

@@ -8,7 +8,7 @@
 #define SITU_ENGINE_PROFILE_H
 
 #include "base/json.h"
-#include "split/onnx_parts.h"
+#include "split/model_parts.h"
 
 typedef struct node_times {
   int32_t n_runs;
@@ -20,7 +20,7 @@ typedef struct node_times {
 
 /* Reads the events; the first n_skipped runs are left out. `names` were given as "n<i>" (onnx_part_emit), or are those
  * of the file. Arrays in the arena. BAD_INPUT where it is no such profile or has no run left. */
-situ_status profile_read(node_times *out, const json_value *events, const onnx_parts *parts, int32_t n_skipped,
+situ_status profile_read(node_times *out, const json_value *events, const model_parts *parts, int32_t n_skipped,
                          bool named, arena *a, situ_error *error);
 
 /* The median of n values, which are put in order; 0 of none. *half: half the distance of the quartiles. */

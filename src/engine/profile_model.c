@@ -32,14 +32,16 @@ static situ_status run_all(measuring *m, executor *x, const char *phase, int64_t
 
 /* What the reader folded and the engine runs (shapes that it does not know) runs beside what it reads or what reads it:
  * its time is that operator's, so that a plan counts it where it will be. */
-static situ_status move_folded(int64_t *node_ns, const situ_profile *p, const onnx_file *file, situ_error *error) {
+static situ_status move_folded(int64_t *node_ns, const situ_profile *p, const model_file *file, situ_error *error) {
   const situ_graph *g = p->model->graph;
   int32_t *leader = ARENA_NEW(p->arena, int32_t, file->n_nodes);
   if (!leader) return fail_no_memory(error);
   for (int32_t v = 0; v < file->n_nodes; v++) leader[v] = -1;
-  for (int32_t v = 0; v < g->n_operators; v++)
-    if (!plan_parts_folded(g, v)) leader[g->source_id[v]] = (int32_t)g->source_id[v];
-  TRY(onnx_devices_fill(leader, file, error));
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int32_t node = model_file_node(file, g->source_id[v]);
+    if (!plan_parts_folded(g, v)) leader[node] = node;
+  }
+  TRY(model_devices_fill(leader, file, error));
   for (int32_t v = 0; v < file->n_nodes; v++) {
     if (leader[v] == v) continue;
     node_ns[leader[v]] = sat_add(node_ns[leader[v]], node_ns[v]);
@@ -50,16 +52,16 @@ static situ_status move_folded(int64_t *node_ns, const situ_profile *p, const on
 
 /* Operators by the kernel that they ran in: what has no kernel of its own is in that of the last of what it reads. Such
  * groups are convex: along every edge of the graph kernels come in the order of their first nodes. */
-static situ_status find_kernels(situ_profile *p, const bool *seen, const onnx_parts *parts, situ_error *error) {
+static situ_status find_kernels(situ_profile *p, const bool *seen, const model_parts *parts, situ_error *error) {
   const situ_graph *g = p->model->graph;
-  const onnx_file *f = parts->file;
+  const model_file *f = parts->file;
   int32_t *rank = NULL, *head = NULL, *op = NULL; /* [node]; head: the node whose kernel it is in, -1: none */
   if (!ARENA_ARRAYS(p->arena, ARRAY(rank, f->n_nodes), ARRAY(head, f->n_nodes), ARRAY(op, f->n_nodes),
                     ARRAY(p->kernel, g->n_operators), ARRAY(p->next, g->n_operators)))
     return fail_no_memory(error);
   for (int32_t v = 0; v < f->n_nodes; v++) op[v] = -1;
   for (int32_t v = 0; v < g->n_operators; v++)
-    if (!plan_parts_folded(g, v)) op[g->source_id[v]] = v;
+    if (!plan_parts_folded(g, v)) op[model_file_node(f, g->source_id[v])] = v;
   for (int32_t i = 0; i < f->n_nodes; i++) {
     int32_t v = parts->order[i];
     rank[v] = i;
@@ -70,7 +72,7 @@ static situ_status find_kernels(situ_profile *p, const bool *seen, const onnx_pa
     }
   }
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int64_t node = g->source_id[v];
+    int32_t node = model_file_node(f, g->source_id[v]);
     p->kernel[v] = op[node] >= 0 && parts->part_of[node] >= 0 && head[node] >= 0 ? op[head[node]] : v;
     p->next[v] = -1;
   }
@@ -84,9 +86,9 @@ static situ_status find_kernels(situ_profile *p, const bool *seen, const onnx_pa
 }
 
 /* Kernels of nodes as times of operators, so that their sum is that of the whole. */
-static situ_status take_times(situ_profile *p, node_times *times, const onnx_parts *parts, situ_error *error) {
+static situ_status take_times(situ_profile *p, node_times *times, const model_parts *parts, situ_error *error) {
   const situ_graph *g = p->model->graph;
-  const onnx_file *file = parts->file;
+  const model_file *file = parts->file;
   int64_t sum_ns = 0;
   for (int32_t v = 0; v < file->n_nodes; v++) sum_ns = sat_add(sum_ns, times->median_ns[v]);
   double scale = sum_ns > 0 ? (double)p->whole_ns / (double)sum_ns : 1;
@@ -94,12 +96,12 @@ static situ_status take_times(situ_profile *p, node_times *times, const onnx_par
     return fail_no_memory(error);
   p->kernels_ns = times->total_ns;
   for (int32_t v = 0; v < g->n_operators; v++)
-    if (g->source_id[v] < 0 || g->source_id[v] >= file->n_nodes)
+    if (model_file_node(file, g->source_id[v]) < 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v], "is no node of the file");
   TRY(move_folded(times->median_ns, p, file, error));
   TRY(find_kernels(p, times->seen, parts, error));
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int64_t node = g->source_id[v];
+    int32_t node = model_file_node(file, g->source_id[v]);
     p->time_ns[v] = sat_round((double)times->median_ns[node] * scale);
     p->spread[v] = times->spread[node];
     p->n_timed += times->seen[node];
@@ -112,7 +114,14 @@ static situ_status take_times(situ_profile *p, node_times *times, const onnx_par
   return SITU_STATUS_OK;
 }
 
-static situ_status measure_file(situ_profile *p, measuring *m, const onnx_parts *parts, situ_error *error) {
+/* Profiles count in whole microseconds: a kernel that ran in none took about half of one. */
+static void raise_times(node_times *times, int32_t n_nodes) {
+  enum { HALF_NS = 500 };
+  for (int32_t v = 0; v < n_nodes; v++)
+    if (times->seen[v] && times->median_ns[v] < HALF_NS) times->median_ns[v] = HALF_NS;
+}
+
+static situ_status measure_file(situ_profile *p, measuring *m, const model_parts *parts, situ_error *error) {
   executor *plain = NULL, *profiled = NULL;
   const char *path;
   int32_t n_first = -1;
@@ -130,6 +139,7 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_parts 
   if (status == SITU_STATUS_OK)
     status = profile_read(&times, events, parts, n_first < 0 ? m->options.warm_up + 1 : n_first, true, p->arena, error);
   p->whole_ns = median_of(whole_ns, p->n_runs, &p->whole_half_ns);
+  if (status == SITU_STATUS_OK) raise_times(&times, parts->file->n_nodes);
   if (status == SITU_STATUS_OK) status = take_times(p, &times, parts, error);
   if (status == SITU_STATUS_OK)
     status = cutting_measure(&p->cut, m, plain, p->model->graph, p->kernel, p->time_ns, error);
@@ -140,7 +150,7 @@ static situ_status measure_file(situ_profile *p, measuring *m, const onnx_parts 
 }
 
 /* A profile that was made elsewhere: its first run warms up, and what it says is all that is known of the whole. */
-static situ_status read_file(situ_profile *p, const char *path, const onnx_file *file, const onnx_parts *parts,
+static situ_status read_file(situ_profile *p, const char *path, const model_file *file, const model_parts *parts,
                              situ_error *error) {
   foreign_profile from;
   node_times times;
@@ -158,25 +168,30 @@ static situ_status read_file(situ_profile *p, const char *path, const onnx_file 
 static situ_status profile_into(situ_profile *p, const char *model, const char *from, const situ_measure_options *given,
                                 situ_error *error) {
   measuring m;
-  onnx_file *file = NULL;
-  onnx_parts *parts = NULL;
+  model_file *file = NULL;
+  model_parts *parts = NULL;
   char version[MEASURE_NAME_BYTES];
-  TRY(from ? measure_options_take(&m, given, error) : measure_begin(&m, given, p->arena, error));
+  TRY(measure_options_take(&m, given, error));
+  if (!from) TRY(engine_find(&m.executor.engine, m.options.engine, NULL, error)); /* before anything is read */
   TRY(situ_model_read(&p->model, model, &m.read, error));
-  if (strcmp(p->model->reader, "onnx") != 0 || m.read.training)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is no forward pass of an ONNX model");
+  TRY(model_format_need(p->model->reader, model, error));
+  if (m.read.training)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is asked for as a training step, and forward passes run");
   if (!from) {
+    TRY(measure_begin(&m, given, model, p->arena, error));
     TRY(measure_version(version, &m, error));
     snprintf(p->engine, sizeof p->engine, "%s %s", m.executor.engine->name, version);
     p->threads = m.options.threads;
     p->level = m.executor.level;
   }
-  situ_status status = onnx_file_open(&file, model, error);
+  situ_status status = model_file_open(&file, model, error);
+  if (status == SITU_STATUS_OK && file->made_up && !from && !(p->made_up = arena_string(p->arena, file->made_up)))
+    status = fail_no_memory(error);
   if (status == SITU_STATUS_OK) status = plan_parts_find(&parts, file, p->model->graph, NULL, error);
   if (status == SITU_STATUS_OK)
     status = from ? read_file(p, from, file, parts, error) : measure_file(p, &m, parts, error);
-  onnx_parts_free(parts);
-  onnx_file_free(file);
+  model_parts_free(parts);
+  model_file_free(file);
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/library.h"
 #include "engine/engine.h"
 
 static struct {
@@ -22,10 +23,10 @@ static int count_gpus(const char *path) {
   text_free(&beside);
   if (!there) return 0;
   fclose(there);
-  if (driver_library(&cuda, "libcuda.so.1", false, NULL) != SITU_STATUS_OK) return 0;
-  symbol = driver_symbol(cuda, "cuInit");
+  if (library_load(&cuda, "libcuda.so.1", false, NULL) != SITU_STATUS_OK) return 0;
+  symbol = library_entry(cuda, "cuInit");
   memcpy(&start, &symbol, sizeof symbol);
-  symbol = driver_symbol(cuda, "cuDeviceGetCount");
+  symbol = library_entry(cuda, "cuDeviceGetCount");
   memcpy(&count, &symbol, sizeof symbol);
   return start && count && start(0) == 0 && count(&n) == 0 ? n : 0;
 }
@@ -33,8 +34,8 @@ static int count_gpus(const char *path) {
 static situ_status load(const char *path, situ_error *error) {
   void *library;
   uint64_t (*version)(void) = NULL;
-  TRY(driver_library(&library, path, false, error));
-  void *symbol = driver_symbol(library, "aoti_torch_abi_version"); /* its C interface; early releases have none */
+  TRY(library_load(&library, path, false, error));
+  void *symbol = library_entry(library, "aoti_torch_abi_version"); /* its C interface; early releases have none */
   memcpy(&version, &symbol, sizeof symbol);
   found.version = version ? version() : 0;
   found.n_gpus = count_gpus(path);

@@ -5,6 +5,7 @@
 
 #include "base/arguments.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "engine/measure.h"
 #include "split/plan_parts.h"
@@ -15,8 +16,8 @@ typedef struct racing {
   situ_race *race;
   measuring m;
   const situ_problem *problem;
-  const onnx_file *file;
-  onnx_parts **parts;
+  const model_file *file;
+  model_parts **parts;
   executor **executors;
   run_times *times;      /* scratch */
   const json_value *log; /* rounds that were measured; NULL: measure */
@@ -29,8 +30,7 @@ static situ_status start_plan(racing *r, int32_t i, const situ_plan *plan, const
   executor_options o = r->m.executor;
   TRY(plan_parts_find(&r->parts[i], r->file, r->problem->graph, plan, error));
   o.names = names;
-  if (r->race->pipeline)
-    o.n_copies = r->m.options.queue * r->parts[i]->n_parts < 64 ? r->m.options.queue * r->parts[i]->n_parts : 64;
+  if (r->race->pipeline) executor_queue(&o, r->parts[i], plan->replica_of, r->problem->n_devices, r->m.options.queue);
   return executor_start(&r->executors[i], r->parts[i], &o, error);
 }
 
@@ -38,12 +38,13 @@ static situ_status start_plan(racing *r, int32_t i, const situ_plan *plan, const
 static situ_status measure_once(racing *r, int32_t i, int64_t *time_ns, situ_error *error) {
   executor *x = r->executors[i];
   if (!r->race->pipeline) return executor_latency(x, time_ns, r->times, error);
-  enum { MOST = SEGMENT + 64 };
+  enum { MOST = SEGMENT + 2 * 64 };
   int64_t finish_ns[MOST], *sum_ns = ARENA_ZERO(r->race->arena, int64_t, r->parts[i]->n_parts);
-  int32_t first = x->options.n_copies;
+  int32_t first = x->options.n_copies, round = x->options.replica_of ? first : 1;
+  int32_t n = (SEGMENT + round - 1) / round * round; /* replicas end a round together */
   if (!sum_ns) return fail_no_memory(error);
-  TRY(executor_pipeline(x, first + SEGMENT, finish_ns, sum_ns, error));
-  *time_ns = (finish_ns[first + SEGMENT - 1] - finish_ns[first - 1]) / SEGMENT;
+  TRY(executor_pipeline(x, first + n, finish_ns, sum_ns, error));
+  *time_ns = (finish_ns[first + n - 1] - finish_ns[first - 1]) / n;
   return SITU_STATUS_OK;
 }
 
@@ -162,10 +163,13 @@ static situ_status take_log(racing *r, const json_value *log, situ_error *error)
 static situ_status race_on_engine(racing *r, const situ_plan *const *plans, const char *model, situ_error *error) {
   situ_race *race = r->race;
   char version[MEASURE_NAME_BYTES];
-  onnx_file *file = NULL;
+  model_file *file = NULL;
+  if (r->m.options.in_process && race->pipeline)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, "in process",
+                     "parts run one after the other, so that pipelines are not measured");
   TRY(measure_version(version, &r->m, error));
   snprintf(race->engine, sizeof race->engine, "%s %s", r->m.executor.engine->name, version);
-  TRY(onnx_file_open(&file, model, error));
+  TRY(model_file_open(&file, model, error));
   r->file = file;
   situ_status status = start_all(r, plans, error);
   if (status == SITU_STATUS_OK) status = warm_up(r, error);
@@ -177,9 +181,9 @@ static situ_status race_on_engine(racing *r, const situ_plan *const *plans, cons
   race->rounds = most;
   for (int32_t i = 0; i < race->n; i++) {
     executor_stop(r->executors[i]);
-    onnx_parts_free(r->parts[i]);
+    model_parts_free(r->parts[i]);
   }
-  onnx_file_free(file);
+  model_file_free(file);
   return status;
 }
 
@@ -219,10 +223,12 @@ situ_status race_plans(situ_race **out, const situ_plan *const *plans, const cha
     race->names[i] = names[i];
     race->why[i] = "";
     race->hash[i] = measure_hash(plans[i]->device, plans[i]->order, plans[i]->n_operators);
+    if (plans[i]->replica_of)
+      race->hash[i] = hash_bytes(plans[i]->replica_of, sizeof(int32_t) * (size_t)problem->n_devices, race->hash[i]);
     race->predicted_ns[i] = plans[i]->value_ns;
   }
   situ_status status = room ? measure_options_take(&r.m, options, error) : fail_no_memory(error);
-  if (status == SITU_STATUS_OK && !r.m.options.replay) status = measure_begin(&r.m, options, a, error);
+  if (status == SITU_STATUS_OK && !r.m.options.replay) status = measure_begin(&r.m, options, model, a, error);
   if (status == SITU_STATUS_OK) status = race_into(&r, plans, model, error);
   if (status == SITU_STATUS_OK)
     *out = race;

@@ -1,6 +1,7 @@
-/* engine/ranks.h - the processes of one run on several machines, as mpirun starts them, and messages between them.
+/* engine/ranks.h - the processes of one run on several machines, as mpirun starts them, and messages between them
+ * (ranks/mpi_port.h).
  *
- * The one port to MPI (engine/ranks_mpi.c). Messages never block: a wait looks at them again and again, so that a time
+ * Messages never block: a wait looks at them again and again, so that a time
  * limit, a signal and the failure of another rank end it. `ranks` NULL is a run of one process. Functions fail with
  * ENGINE where a rank is lost or MPI fails, with CANCELLED where the caller stops, and with the status of the rank that
  * failed first. */
@@ -8,12 +9,13 @@
 #define SITU_ENGINE_RANKS_H
 
 #include "engine/worker.h"
+#include "ranks/mpi_port.h"
 
-enum { RANKS_MOST = 256, RANKS_TAGS = 1 << 14 /* lowest tag that callers may use */ };
+enum { RANKS_MOST = MPI_PORT_MOST, RANKS_TAGS = 1 << 14 /* lowest tag that callers may use */ };
 
 typedef struct ranks ranks;
 /* A message under way: NULL or of MPI; ranks_test makes it NULL. */
-typedef void *ranks_message;
+typedef mpi_message ranks_message;
 
 /* *out is NULL where this process was not started by mpirun, or as the only one. Otherwise all ranks have to call it.
  * A program that has initialised MPI keeps it. `wait` stays the caller's and must outlive the ranks. */

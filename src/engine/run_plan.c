@@ -11,15 +11,15 @@
 #include "situ/version.h"
 #include "split/plan_parts.h"
 
-enum { LEAST_ITEMS = 3, SEGMENTS = 5, MOST_COPIES = 64 };
+enum { LEAST_ITEMS = 3, SEGMENTS = 5 };
 
 typedef struct running {
   situ_run *run;
   measuring m;
   const situ_plan *plan;
   const situ_problem *problem;
-  const onnx_file *file;
-  onnx_parts *whole_parts, *parts;
+  const model_file *file;
+  model_parts *whole_parts, *parts;
   executor *whole, *split;
   run_times *times;               /* [item * n_parts + part] */
   int64_t *values_ns;             /* scratch [items] */
@@ -38,7 +38,7 @@ static bool leads(const running *r) { return ranks_own(r->ranks) == 0; }
 /* Adds what parts take beyond their operators, where the costs know it. */
 static void add_part_costs(running *r) {
   const part_cost *costs = r->problem->costs->part;
-  const onnx_parts *p = r->parts;
+  const model_parts *p = r->parts;
   for (int32_t k = 0; costs && k < p->n_parts; k++) {
     const part_cost *c = &costs[r->problem->class_of[p->parts[k].device]];
     double bytes = 0;
@@ -70,20 +70,20 @@ static situ_status describe_parts(running *r) {
                                 .first = -1,
                                 .last = -1};
   for (int32_t v = 0; v < g->n_operators; v++) {
-    int32_t k = r->parts->part_of[g->source_id[v]];
+    int32_t k = r->parts->part_of[model_file_node(r->file, g->source_id[v])];
     if (k < 0) continue;
     run_stage *s = &run->parts[k];
     if (s->first < 0) s->first = v;
     s->last = v;
     s->predicted_ns = sat_add(s->predicted_ns, problem_time_ns(r->problem, v, s->device));
   }
-  add_part_costs(r);
+  if (!run->pipeline) add_part_costs(r); /* where one input follows another caches and layouts are at hand */
   return SITU_STATUS_OK;
 }
 
 static situ_status describe_transfers(running *r) {
   situ_run *run = r->run;
-  const onnx_parts *p = r->parts;
+  const model_parts *p = r->parts;
   int32_t n = 0;
   for (int32_t k = 0; k < p->n_parts; k++) n += p->parts[k].n_inputs;
   run->transfers = ARENA_ZERO(run->arena, run_transfer, n);
@@ -141,12 +141,13 @@ static situ_status run_all(running *r, bool whole, bool split) {
   measuring *m = &r->m;
   int64_t unused_ns;
   run_times of_whole = {0};
+  int turns = whole && split ? 2 : 1; /* in turn the first one finds caches that hold the work of the other */
   m->total = m->options.warm_up + m->options.items;
   m->phase = "one by one";
   r->n_items = 0;
   for (m->done = 0; m->done < m->total; m->done++) {
-    if (whole) TRY(executor_latency(r->whole, &unused_ns, &of_whole, r->error));
-    if (split) TRY(run_split(r));
+    for (int i = 0; whole && i < turns; i++) TRY(executor_latency(r->whole, &unused_ns, &of_whole, r->error));
+    for (int i = 0; split && i < turns; i++) TRY(run_split(r));
     if (m->done < m->options.warm_up) continue;
     if (whole) r->whole_ns[r->n_items] = of_whole.finish_ns - of_whole.start_ns;
     if (++r->n_items >= LEAST_ITEMS && measure_is_late(m)) break;
@@ -210,8 +211,14 @@ static void sum_up_transfers(running *r) {
   }
 }
 
+/* Inputs of a segment: as many as were asked for; of replicas, which end them together, whole rounds. */
+static int32_t segment_items(const running *r) {
+  int32_t round = r->plan->replica_of ? r->split->options.n_copies : 1;
+  return (r->n_items + round - 1) / round * round;
+}
+
 static situ_status measure_period(running *r) {
-  int32_t n = r->m.options.warm_up + SEGMENTS * r->n_items;
+  int32_t n = r->m.options.warm_up + SEGMENTS * segment_items(r);
   r->n_finish = n;
   r->m.phase = "as a pipeline";
   if (!ARENA_ARRAYS(r->run->arena, ZEROS(r->finish_ns, n), ZEROS(r->sum_ns, r->parts->n_parts)))
@@ -223,9 +230,10 @@ static situ_status measure_period(running *r) {
 static void sum_up_period(running *r) {
   situ_run *run = r->run;
   int64_t periods_ns[SEGMENTS];
+  int32_t segment = segment_items(r);
   for (int32_t s = 0; s < SEGMENTS; s++) {
-    int32_t first = r->m.options.warm_up + s * r->n_items;
-    periods_ns[s] = (r->finish_ns[first + r->n_items - 1] - r->finish_ns[first - 1]) / r->n_items;
+    int32_t first = r->m.options.warm_up + s * segment;
+    periods_ns[s] = (r->finish_ns[first + segment - 1] - r->finish_ns[first - 1]) / segment;
   }
   run->measured_ns = median_of(periods_ns, SEGMENTS, &run->half_ns);
   for (int32_t k = 0; k < run->n_parts; k++) run->parts[k].measured_ns = r->sum_ns[k] / r->n_finish;
@@ -295,6 +303,9 @@ static situ_status meet(running *r) {
   int32_t n_workers[RANKS_MOST] = {0}, *rank_of = ARENA_NEW(r->run->arena, int32_t, p->n_devices);
   bool *used = ARENA_ZERO(r->run->arena, bool, p->n_devices);
   if (!rank_of || !used) return fail_no_memory(r->error);
+  if (r->plan->replica_of)
+    return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->problem->graph->model,
+                     "has replicas, which run on one machine only, without ranks");
   if (r->m.options.map)
     return fail_with(r->error, SITU_STATUS_UNSUPPORTED, r->m.options.map,
                      "maps devices of one machine; among ranks all have the same threads");
@@ -313,14 +324,15 @@ static situ_status start_executors(running *r, const char **names) {
   for (int32_t d = 0; d < r->problem->n_devices; d++) names[d] = r->problem->platform->devices[d].name;
   TRY(plan_parts_find(&r->whole_parts, r->file, r->problem->graph, NULL, r->error));
   TRY(plan_parts_find(&r->parts, r->file, r->problem->graph, r->plan, r->error));
+  if (m->options.in_process && (r->run->pipeline || r->ranks))
+    return fail_with(r->error, SITU_STATUS_UNSUPPORTED, "in process",
+                     "parts run one after the other, so that neither pipelines nor ranks are measured");
   if (r->ranks) TRY(meet(r));
   if (leads(r)) TRY(executor_start(&r->whole, r->whole_parts, &whole, r->error));
   m->executor.names = names;
   TRY(measure_lanes(&m->executor, m, r->problem->platform, r->run->arena, r->error));
-  if (r->run->pipeline) {
-    int64_t copies = (int64_t)m->options.queue * r->parts->n_parts;
-    m->executor.n_copies = (int32_t)min64(copies, MOST_COPIES);
-  }
+  if (r->run->pipeline)
+    executor_queue(&m->executor, r->parts, r->plan->replica_of, r->problem->n_devices, m->options.queue);
   return executor_start(&r->split, r->parts, &m->executor, r->error);
 }
 
@@ -330,35 +342,35 @@ static situ_status check_plan(const situ_plan *plan, const situ_problem *p, situ
   if (p->training || p->n_copies > 1)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model,
                      "is no forward pass of one input, which alone can be run");
-  if (plan->replica_of)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, p->graph->model, "has replicas, and plans with such are not run");
   return SITU_STATUS_OK;
 }
 
 static situ_status run_into(running *r, const char *model) {
   situ_run *run = r->run;
   char version[MEASURE_NAME_BYTES];
-  onnx_file *file;
+  model_file *file;
   const char **names = ARENA_NEW(run->arena, const char *, r->problem->n_devices);
   if (!names) return fail_no_memory(r->error);
   TRY(measure_version(version, &r->m, r->error));
-  snprintf(run->engine, sizeof run->engine, "%s %s", r->m.executor.engine->name, version);
+  snprintf(run->engine, sizeof run->engine, "%s %s%s", r->m.executor.engine->name, version,
+           r->m.options.in_process ? " in process" : "");
   run->threads = r->m.options.threads;
   run->level = r->m.executor.level;
   run->pipeline = r->problem->execution == SITU_EXECUTION_PIPELINE;
   run->predicted_ns = r->plan->value_ns;
-  TRY(onnx_file_open(&file, model, r->error));
+  TRY(model_file_open(&file, model, r->error));
   r->file = file;
-  situ_status status = start_executors(r, names);
+  run->made_up = file->made_up ? arena_string(run->arena, file->made_up) : NULL;
+  situ_status status = file->made_up && !run->made_up ? fail_no_memory(r->error) : start_executors(r, names);
   if (status == SITU_STATUS_OK) status = describe_parts(r);
   if (status == SITU_STATUS_OK) status = describe_transfers(r);
   if (status == SITU_STATUS_OK) status = measure_all(r);
   if (status != SITU_STATUS_OK) ranks_fail(r->ranks, r->error);
   executor_stop(r->split);
   executor_stop(r->whole);
-  onnx_parts_free(r->parts);
-  onnx_parts_free(r->whole_parts);
-  onnx_file_free(file);
+  model_parts_free(r->parts);
+  model_parts_free(r->whole_parts);
+  model_file_free(file);
   return status;
 }
 
@@ -367,7 +379,7 @@ static situ_status begin(running *r, const char *model, const situ_measure_optio
   TRY(ranks_open(&r->ranks, &r->m.executor.wait, r->error));
   r->run->rank = ranks_own(r->ranks);
   r->run->n_ranks = ranks_count(r->ranks);
-  situ_status status = measure_begin(&r->m, options, r->run->arena, r->error);
+  situ_status status = measure_begin(&r->m, options, model, r->run->arena, r->error);
   if (status == SITU_STATUS_OK) status = run_into(r, model);
   if (status != SITU_STATUS_OK) ranks_fail(r->ranks, r->error);
   if (r->ranks && status == SITU_STATUS_CANCELLED)

@@ -195,7 +195,7 @@ static bool comes_anyway(const executor *x, int32_t value) {
 
 situ_status run_ranks_outputs(executor *x, situ_error *error) {
   for (int32_t k = 0; k < x->parts->n_parts; k++) {
-    const onnx_part *part = &x->parts->parts[k];
+    const model_part *part = &x->parts->parts[k];
     int32_t from = executor_rank(x, k);
     for (int32_t i = 0; i < part->n_outputs && from != RANK_0; i++)
       if (x->parts->file->values[part->outputs[i]].is_output && !comes_anyway(x, part->outputs[i]))

@@ -1,6 +1,5 @@
 /* What the worker of any engine does with requests: reads and answers them, and keeps tensors in the shared memory. */
 #define _POSIX_C_SOURCE 200809L
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,29 +8,33 @@
 #include "base/fail.h"
 #include "engine/engine.h"
 
-enum { MOST_SESSIONS = 256, MOST_BINDINGS = 4096, MOST_PORTS = 4096, ALIGNMENT = 64 };
+enum { MOST_SESSIONS = 256, MOST_BINDINGS = 4096, MOST_PORTS = 4096, MOST_LOADED = 16, ALIGNMENT = 64 };
 
 typedef struct server {
-  const engine_context *given;
-  bool loaded;
+  engine_context own;
+  const engine_context *given; /* own */
   void *sessions[MOST_SESSIONS], *bindings[MOST_BINDINGS];
   int32_t slower[MOST_SESSIONS], session_of[MOST_BINDINGS];
   int32_t n_sessions, n_bindings;
 } server;
 
-static server the_server; /* of this process */
-
-situ_status driver_library(void **library, const char *path, bool open, situ_error *error) {
-  *library = dlopen(path, RTLD_NOW | (open ? RTLD_GLOBAL : RTLD_LOCAL));
-  return *library ? SITU_STATUS_OK : fail_with(error, SITU_STATUS_ENGINE, path, "cannot be loaded: %s", dlerror());
-}
-
-void *driver_symbol(void *library, const char *name) { return dlsym(library, name); }
+/* Drivers that this process has loaded; one keeps its library until the end. */
+static struct {
+  const driver *driver;
+  char library[512];
+} loaded[MOST_LOADED];
 
 static situ_status load(server *s, situ_error *error) {
-  if (s->loaded) return SITU_STATUS_OK;
-  TRY(s->given->driver->load(s->given->library, error));
-  s->loaded = true;
+  const char *library = s->given->library;
+  int i = 0;
+  while (i < MOST_LOADED - 1 && loaded[i].driver && loaded[i].driver != s->given->driver) i++;
+  if (loaded[i].driver == s->given->driver && strcmp(loaded[i].library, library) == 0) return SITU_STATUS_OK;
+  if (loaded[i].driver || strlen(library) >= sizeof loaded[i].library)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, library, "cannot be loaded beside %s, which this process has",
+                     loaded[i].library);
+  TRY(s->given->driver->load(library, error));
+  loaded[i].driver = s->given->driver;
+  strcpy(loaded[i].library, library);
   return SITU_STATUS_OK;
 }
 
@@ -150,8 +153,7 @@ static situ_status bind(server *s, const json_value *request, json_value *answer
 
 static situ_status call(void *context, const char *verb, const json_value *request, json_value *answer,
                         situ_error *error) {
-  server *s = &the_server;
-  s->given = context;
+  server *s = context;
   TRY(load(s, error));
   if (strcmp(verb, "hello") == 0) return s->given->driver->hello(answer, error);
   if (strcmp(verb, "open") == 0) return open_session(s, request, answer, error);
@@ -161,7 +163,7 @@ static situ_status call(void *context, const char *verb, const json_value *reque
 }
 
 static situ_status run(void *context, int32_t number, situ_error *error) {
-  server *s = &the_server;
+  server *s = context;
   if (number < 0 || number >= s->n_bindings)
     return fail_with(error, SITU_STATUS_INTERNAL, NULL, "there is no binding %d", (int)number);
   int64_t start_ns = clock_now_ns(), slower = s->slower[s->session_of[number]];
@@ -171,10 +173,26 @@ static situ_status run(void *context, int32_t number, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+/* Bindings are closed before the sessions that they are of. */
+static void end(void *context) {
+  server *s = context;
+  const driver *d = s->given->driver;
+  for (int32_t i = 0; i < s->n_bindings; i++)
+    if (d->unbind) d->unbind(s->bindings[i]);
+  for (int32_t i = 0; i < s->n_sessions; i++)
+    if (d->close) d->close(s->sessions[i]);
+  free(s);
+}
+
 situ_status engine_start(worker **out, const engine *e, const engine_context *context, const worker_options *options,
                          situ_error *error) {
-  engine_context own = *context; /* the fork has a copy */
-  own.driver = &e->driver;
-  worker_duty duty = {.call = call, .run = run, .context = &own};
-  return worker_start(out, &duty, options, error);
+  server *s = calloc(1, sizeof *s);
+  if (!s) return fail_no_memory(error);
+  s->own = *context;
+  s->own.driver = &e->driver;
+  s->given = &s->own;
+  worker_duty duty = {.call = call, .run = run, .end = end, .context = s};
+  situ_status status = worker_start(out, &duty, options, error);
+  if (status != SITU_STATUS_OK || !options->in_process) free(s); /* the fork has a copy */
+  return status;
 }

@@ -60,7 +60,7 @@ typedef struct span {
 } span;
 
 typedef struct tracing {
-  const onnx_parts *parts;
+  const model_parts *parts;
   span *spans;
   top_call *calls;
   int32_t n_spans, n_calls;
@@ -116,7 +116,7 @@ static bool is_category(const json_value *event, const char *category) {
 
 /* Nodes by kind and by name. */
 static situ_status list_nodes(tracing *t, arena *a, situ_error *error) {
-  const onnx_file *f = t->parts->file;
+  const model_file *f = t->parts->file;
   int32_t at = 0;
   t->nodes = ARENA_NEW(a, int32_t, f->n_nodes);
   t->by_name = string_map_new(a, f->n_nodes);
@@ -242,7 +242,7 @@ static situ_status add_calls(tracing *t, json_value *events, arena *a, situ_erro
                    all_us > 0 ? 100 * (1 - known_us / all_us) : 100);
 }
 
-situ_status torch_trace_read(json_value *events, int32_t *n_runs, const json_value *root, const onnx_parts *parts,
+situ_status torch_trace_read(json_value *events, int32_t *n_runs, const json_value *root, const model_parts *parts,
                              situ_error *error) {
   const json_value *list = json_get(root, "traceEvents");
   tracing t = {.parts = parts};

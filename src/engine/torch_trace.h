@@ -3,7 +3,7 @@
 #define SITU_ENGINE_TORCH_TRACE_H
 
 #include "base/json.h"
-#include "split/onnx_parts.h"
+#include "split/model_parts.h"
 
 bool torch_trace_is(const json_value *root);
 
@@ -12,7 +12,7 @@ bool torch_trace_is(const json_value *root);
  * kind are nodes of that kind in their order, where there are as many in each run; others are not known. On a GPU the
  * kernels that an operator launched are its time. *n_runs: how often the model ran. BAD_INPUT where more than half of
  * the time belongs to no node. */
-situ_status torch_trace_read(json_value *events, int32_t *n_runs, const json_value *root, const onnx_parts *parts,
+situ_status torch_trace_read(json_value *events, int32_t *n_runs, const json_value *root, const model_parts *parts,
                              situ_error *error);
 
 #endif

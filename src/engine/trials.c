@@ -16,7 +16,7 @@ enum { ROUNDS = 7, SINGLE_ROUNDS = 15, LEAST_ROUNDS = 3, SETTLE_ROUNDS = 30, LEA
 
 /* ---- running ---- */
 
-static situ_status load_trial(executor **x, onnx_parts **parts, trials *t, const trial *one, situ_error *error) {
+static situ_status load_trial(executor **x, model_parts **parts, trials *t, const trial *one, situ_error *error) {
   situ_plan plan = {.n_operators = t->problem->n_operators, .device = one->device, .order = one->order};
   executor_options o = t->m.executor;
   o.names = t->names;
@@ -70,14 +70,14 @@ static situ_status run_rounds(trials *t, trial *one, executor *x, int32_t rounds
 
 /* What the engine does not take is no failure: the trial says why. */
 static situ_status measure_trial(trials *t, trial *one, situ_error *error) {
-  onnx_parts *parts = NULL;
+  model_parts *parts = NULL;
   executor *x = NULL;
   situ_error own = {0};
   situ_status status = load_trial(&x, &parts, t, one, &own);
   int32_t rounds = t->m.options.items < TRIALS_MOST_ROUNDS ? t->m.options.items : TRIALS_MOST_ROUNDS;
   if (status == SITU_STATUS_OK) status = run_rounds(t, one, x, rounds, &own);
   executor_stop(x);
-  onnx_parts_free(parts);
+  model_parts_free(parts);
   if (status == SITU_STATUS_OK) return status;
   if (status != SITU_STATUS_UNSUPPORTED) return fail_with(error, status, own.where, "%s", own.text);
   one->n = 0;
@@ -142,7 +142,7 @@ static bool runs_all(const situ_problem *p, int32_t d) {
 }
 
 /* Everything on one device, by itself: its rounds are its own reference. */
-static situ_status run_single(trials *t, trial *one, executor **x, onnx_parts **parts, situ_error *error) {
+static situ_status run_single(trials *t, trial *one, executor **x, model_parts **parts, situ_error *error) {
   int64_t time_ns;
   TRY(load_trial(x, parts, t, one, error));
   for (int32_t w = 0; w < t->m.options.warm_up; w++) TRY(run_once(t, *x, &time_ns, error));
@@ -157,7 +157,7 @@ static situ_status run_single(trials *t, trial *one, executor **x, onnx_parts **
 /* Keeps the faster one as the reference. */
 static situ_status measure_single(trials *t, trial *one, situ_error *error) {
   executor *x = NULL;
-  onnx_parts *parts = NULL;
+  model_parts *parts = NULL;
   int64_t scratch_ns[TRIALS_MOST_ROUNDS];
   situ_error own = {0};
   situ_status status = t->log ? trials_log_take(one, t, t->n, &own) : run_single(t, one, &x, &parts, &own);
@@ -172,7 +172,7 @@ static situ_status measure_single(trials *t, trial *one, situ_error *error) {
   }
   if (status == SITU_STATUS_OK && one->n > 0 && (t->single_ns == 0 || one->time_ns < t->single_ns)) {
     executor_stop(t->reference);
-    onnx_parts_free(t->reference_parts);
+    model_parts_free(t->reference_parts);
     t->single_ns = one->time_ns;
     t->single = t->best = t->n;
     t->reference = x;
@@ -182,7 +182,7 @@ static situ_status measure_single(trials *t, trial *one, situ_error *error) {
   }
   t->n += status == SITU_STATUS_OK;
   executor_stop(x);
-  onnx_parts_free(parts);
+  model_parts_free(parts);
   return status == SITU_STATUS_OK ? status : fail_with(error, status, own.where, "%s", own.text);
 }
 
@@ -212,7 +212,7 @@ situ_status trials_begin(trials *t, const situ_problem *problem, const char *mod
   if (own.items == 0) own.items = ROUNDS;
   *t = (trials){.problem = problem, .model = model, .budget = budget, .arena = arena_new()};
   if (!t->arena) return fail_no_memory(error);
-  TRY(own.replay ? measure_options_take(&t->m, &own, error) : measure_begin(&t->m, &own, t->arena, error));
+  TRY(own.replay ? measure_options_take(&t->m, &own, error) : measure_begin(&t->m, &own, model, t->arena, error));
   t->m.phase = "trials";
   t->m.total = budget;
   if (!ARENA_ARRAYS(t->arena, ZEROS(t->all, budget), ARRAY(t->names, problem->n_devices),
@@ -230,7 +230,7 @@ situ_status trials_begin(trials *t, const situ_problem *problem, const char *mod
     TRY(measure_lanes(&t->m.executor, &t->m, problem->platform, t->arena, error));
     TRY(measure_version(version, &t->m, error));
     snprintf(t->engine, sizeof t->engine, "%s %s", t->m.executor.engine->name, version);
-    TRY(onnx_file_open(&t->file, model, error));
+    TRY(model_file_open(&t->file, model, error));
   }
   return measure_singles(t, error);
 }
@@ -267,7 +267,7 @@ static situ_status sample(void *context, int32_t lane, int64_t *time_ns, situ_er
 
 situ_status trials_settle(trials *t, situ_error *error) {
   settling s = {.t = t};
-  onnx_parts *parts[1 + TRIALS_FINAL] = {NULL};
+  model_parts *parts[1 + TRIALS_FINAL] = {NULL};
   situ_status status = SITU_STATUS_OK;
   int32_t winner = 0;
   int64_t unused_ns;
@@ -284,7 +284,7 @@ situ_status trials_settle(trials *t, situ_error *error) {
   if (status == SITU_STATUS_OK) t->best = t->lane_trial[winner];
   for (int32_t k = 1; k < t->n_lanes; k++) {
     executor_stop(s.x[k]);
-    onnx_parts_free(parts[k]);
+    model_parts_free(parts[k]);
   }
   return status;
 }
@@ -301,8 +301,8 @@ situ_status trials_write(const trials *t, situ_error *error) {
 
 void trials_end(trials *t) {
   executor_stop(t->reference);
-  onnx_parts_free(t->reference_parts);
-  onnx_file_free(t->file);
+  model_parts_free(t->reference_parts);
+  model_file_free(t->file);
   json_free(t->log);
   arena_free(t->arena);
 }

@@ -30,8 +30,8 @@ typedef struct trials {
   const situ_problem *problem;
   const char *model, **names;
   char engine[2 * MEASURE_NAME_BYTES];
-  onnx_file *file;
-  onnx_parts *reference_parts;
+  model_file *file;
+  model_parts *reference_parts;
   executor *reference;
   trial *all;                                       /* [budget]; the first ones are of one device each */
   int32_t n, budget, n_again, n_idle, single, best; /* n_idle: known ones since the last new one */

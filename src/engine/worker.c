@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/contracts.h"
 #include "base/fail.h"
+#include "base/resize.h"
 
 enum { LOOK_MS = 10, LINE = 3, MOST_FRAME_BYTES = 1 << 26, DOING_BYTES = 96 };
 static const uint32_t MAGIC = 0x75746973; /* "situ" */
@@ -36,6 +37,10 @@ struct worker {
   pid_t process;
   int line; /* -1: dead */
   int32_t n_under_way;
+  bool in_process;
+  worker_duty duty; /* in process, as are: */
+  worker_ran *ran;  /* runs that ended and were not looked at */
+  int32_t ran_room;
   int64_t asked_ns; /* when the oldest request under way was sent or became the oldest */
   char name[96], doing[DOING_BYTES];
 };
@@ -166,6 +171,13 @@ situ_status worker_start(worker **out, const worker_duty *duty, const worker_opt
   worker *w = calloc(1, sizeof *w);
   if (!w) return fail_no_memory(error);
   snprintf(w->name, sizeof w->name, "%s", options->name);
+  if (options->in_process) {
+    w->line = -1;
+    w->in_process = true;
+    w->duty = *duty;
+    *out = w;
+    return SITU_STATUS_OK;
+  }
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     free(w);
     return fail_with(error, SITU_STATUS_NO_MEMORY, options->name, "no line to a worker can be had: %s",
@@ -202,6 +214,8 @@ static int end_process(worker *w) {
 void worker_stop(worker *w) {
   if (!w) return;
   end_process(w);
+  if (w->in_process && w->duty.end) w->duty.end(w->duty.context);
+  free(w->ran);
   free(w);
 }
 
@@ -254,6 +268,12 @@ static situ_status receive(worker *w, void *into, size_t n, const patience *wait
   return SITU_STATUS_OK;
 }
 
+/* The status that a caller has of a failure of the engine. */
+static situ_status fail_told(const worker *w, situ_status status, const char *text, situ_error *error) {
+  bool told = status == SITU_STATUS_UNSUPPORTED || status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_IO;
+  return fail_with(error, told ? status : SITU_STATUS_ENGINE, w->name, "%s", text);
+}
+
 /* The next frame: its bytes are malloc'ed and ended by a zero. A failure that the worker tells of is the caller's. */
 static situ_status receive_frame(worker *w, frame_kind wanted, char **bytes, size_t *n, const patience *wait,
                                  situ_error *error) {
@@ -271,9 +291,51 @@ static situ_status receive_frame(worker *w, frame_kind wanted, char **bytes, siz
   int32_t status = 0;
   if (head.size < sizeof status) return fail_nonsense(w, error);
   memcpy(&status, *bytes, sizeof status);
-  bool told = status == SITU_STATUS_UNSUPPORTED || status == SITU_STATUS_BAD_INPUT || status == SITU_STATUS_IO;
-  return fail_with(error, told ? (situ_status)status : SITU_STATUS_ENGINE, w->name, "%s", *bytes + sizeof status);
+  return fail_told(w, (situ_status)status, *bytes + sizeof status, error);
 }
+
+/* ---- in process ---- */
+
+static situ_status call_here(json_value **answer, worker *w, const char *verb, const json_value *request,
+                             situ_error *error) {
+  situ_error own = {0};
+  *answer = json_new_object();
+  if (!*answer) return fail_no_memory(error);
+  situ_status status = w->duty.call(w->duty.context, verb, request, *answer, &own);
+  if (status == SITU_STATUS_OK) return status;
+  json_free(*answer);
+  *answer = NULL;
+  return fail_told(w, status, own.text, error);
+}
+
+static situ_status run_here(worker *w, int32_t binding, situ_error *error) {
+  situ_error own = {0};
+  worker_ran ran = {.start_ns = clock_now_ns()};
+  situ_status status = w->duty.run(w->duty.context, binding, &own);
+  if (status != SITU_STATUS_OK) return fail_told(w, status, own.text, error);
+  ran.finish_ns = clock_now_ns();
+  if (w->n_under_way == w->ran_room) {
+    w->ran_room = w->ran_room ? 2 * w->ran_room : 16;
+    if (!array_resize(&w->ran, w->ran_room, sizeof *w->ran)) return fail_no_memory(error);
+  }
+  w->ran[w->n_under_way++] = ran;
+  return SITU_STATUS_OK;
+}
+
+/* The oldest run of the first worker that has one. */
+static bool look_here(worker_ran *out, worker *const *workers, int32_t n) {
+  for (int32_t i = 0; i < n; i++) {
+    worker *w = workers[i];
+    if (!w->in_process || w->n_under_way == 0) continue;
+    *out = w->ran[0];
+    out->worker = i;
+    memmove(w->ran, w->ran + 1, (size_t)--w->n_under_way * sizeof *w->ran);
+    return true;
+  }
+  return false;
+}
+
+/* ---- requests ---- */
 
 static void note_request(worker *w, const char *doing) {
   if (w->n_under_way++ > 0) return;
@@ -285,6 +347,11 @@ situ_status worker_call(json_value **answer, worker *w, const char *verb, json_v
                         situ_error *error) {
   REQUIRE(w->n_under_way == 0);
   *answer = NULL;
+  if (w->in_process) {
+    situ_status status = request ? call_here(answer, w, verb, request, error) : fail_no_memory(error);
+    json_free(request);
+    return status;
+  }
   bool made = request && json_set(request, "verb", json_new_text(verb));
   char *text = made ? json_print(request, 0) : NULL;
   json_free(request);
@@ -303,6 +370,7 @@ situ_status worker_call(json_value **answer, worker *w, const char *verb, json_v
 }
 
 situ_status worker_run(worker *w, int32_t binding, situ_error *error) {
+  if (w->in_process) return run_here(w, binding, error);
   note_request(w, "run");
   bool sent = w->line >= 0 && send_frame(w->line, FRAME_RUN, &binding, sizeof binding);
   return sent ? SITU_STATUS_OK : fail_dead(w, error);
@@ -329,6 +397,7 @@ situ_status worker_look(worker_ran *out, worker *const *workers, int32_t n, int6
   struct pollfd news[MOST_WORKERS];
   int32_t busy[MOST_WORKERS], n_busy = 0;
   out->worker = -1;
+  if (look_here(out, workers, n)) return SITU_STATUS_OK;
   for (int32_t i = 0; i < n; i++) {
     if (workers[i]->n_under_way == 0) continue;
     if (workers[i]->line < 0 || n_busy == MOST_WORKERS) return fail_dead(workers[i], error);
@@ -343,13 +412,4 @@ situ_status worker_look(worker_ran *out, worker *const *workers, int32_t n, int6
   while (!news[at].revents) at++;
   out->worker = busy[at];
   return take_run(workers[busy[at]], out, wait, error);
-}
-
-situ_status worker_await(worker_ran *out, worker *const *workers, int32_t n, const patience *wait, situ_error *error) {
-  int32_t n_busy = 0;
-  for (int32_t i = 0; i < n; i++) n_busy += workers[i]->n_under_way > 0;
-  REQUIRE(n_busy > 0);
-  do TRY(worker_look(out, workers, n, 1000000 * LOOK_MS, wait, error));
-  while (out->worker < 0);
-  return SITU_STATUS_OK;
 }

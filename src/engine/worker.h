@@ -1,4 +1,5 @@
-/* engine/worker.h - an engine in a process of its own, behind one line of framed messages.
+/* engine/worker.h - an engine in a process of its own, behind one line of framed messages; or, where that is asked for,
+ * on the thread of the caller.
  *
  * A worker is a fork of the caller. It answers requests, one after the other, in the order in which they were sent:
  *
@@ -8,7 +9,10 @@
  * Tensors do not travel: they lie in memory that was shared before the fork. A worker that crashes, hangs, sends what
  * is no message or runs out of memory ends in one ENGINE error that says what it was asked; after any failure the
  * worker is dead, and worker_stop still has to be called. Nothing outlives the caller: workers die with it, and the
- * shared memory has no name. */
+ * shared memory has no name.
+ *
+ * In process there is no message: a call or a run is done when it was asked for, on any core, without a limit of time
+ * or memory, and what goes wrong in the engine goes wrong in the caller. It shows what the process costs. */
 #ifndef SITU_ENGINE_WORKER_H
 #define SITU_ENGINE_WORKER_H
 
@@ -31,7 +35,8 @@ typedef struct worker_duty {
   situ_status (*call)(void *context, const char *verb, const json_value *request, json_value *answer,
                       situ_error *error);
   situ_status (*run)(void *context, int32_t binding, situ_error *error);
-  void *context;
+  void (*end)(void *context); /* in process, by worker_stop: frees what the duty holds. May be NULL */
+  void *context;              /* in process used until then, else by the fork only */
 } worker_duty;
 
 typedef struct worker worker;
@@ -41,9 +46,10 @@ typedef struct worker_options {
   int64_t memory_bytes; /* private memory that it may take beside that of the caller; 0: as much as the machine has */
   int32_t core;         /* it runs on this core alone; -1: on any */
   int32_t n_cores;      /* on this and the next ones; 0 means 1 */
+  bool in_process;      /* on the thread of the caller; the limits above do not count */
 } worker_options;
 
-/* Starts a worker. NO_MEMORY where no process can be had. The duty's context is used by the fork only. */
+/* Starts a worker. NO_MEMORY where no process can be had. */
 situ_status worker_start(worker **out, const worker_duty *duty, const worker_options *options, situ_error *error);
 /* Ends it, at once, and waits until it is gone. NULL is fine. */
 void worker_stop(worker *w);
@@ -63,8 +69,6 @@ typedef struct worker_ran {
 /* Waits, at most `most_ns` (below 1 s), until a run of one of some workers has ended; out->worker -1: none has. */
 situ_status worker_look(worker_ran *out, worker *const *workers, int32_t n, int64_t most_ns, const patience *wait,
                         situ_error *error);
-/* Waits until a run of one of them has ended. At least one must be under way. */
-situ_status worker_await(worker_ran *out, worker *const *workers, int32_t n, const patience *wait, situ_error *error);
 
 /* Memory that workers started later share with the caller and each other, all zero; pages that are never touched cost
  * nothing. NULL where the system gives none. */

@@ -161,7 +161,7 @@ static void charge_ring(pipeline *m, int32_t d) {
     int32_t b = m->next_sharing[a] < 0 ? d : m->next_sharing[a];
     int64_t route = (int64_t)p->memory_of[a] * p->n_memories + p->memory_of[b];
     for (int32_t k = f->route_start[route]; k < f->route_start[route + 1]; k++) {
-      const situ_link *link = &f->links[f->route_link[k]];
+      const situ_link *link = &p->costs->link[f->route_link[k]];
       int64_t time_ns = share(link_time_ns(link->latency_ns, link->bytes_per_s, bytes), m->n_sharing[d]);
       row[link->channel] = sat_add(row[link->channel], time_ns);
     }

@@ -12,7 +12,8 @@ struct simulator {
   const execution_model *model;
   void *state; /* of the model */
   void *rates; /* stream where the period matters: state of the pipeline model for the view below; else NULL */
-  situ_problem view;
+  void *other; /* state of the model by the other costs; NULL: no limit by them */
+  situ_problem view, other_view;
 };
 
 static const execution_model *const models[] = {&stream_model, &calls_model, &pipeline_model};
@@ -24,6 +25,11 @@ simulator *simulator_new(const situ_problem *problem, arena *a) {
   for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
     if (models[i]->execution == problem->execution) s->model = models[i];
   s->state = s->model ? s->model->make(problem, a) : NULL;
+  if (problem->other) {
+    problem_view_costs(&s->other_view, problem, problem->other);
+    s->other = s->model ? s->model->make(&s->other_view, a) : NULL;
+    if (!s->other) return NULL;
+  }
   if (!s->state || !problem_has_period(problem)) return s->state ? s : NULL;
   problem_view_pipeline(&s->view, problem);
   s->rates = pipeline_model.make(&s->view, a);
@@ -43,13 +49,30 @@ static void add_period(simulator *s, const placement *where, simulation *found) 
   found->worst_device = rate.worst_device;
 }
 
-static const simulation nothing = {
-    .value_ns = SITU_NEVER_NS, .worst_device = -1, .latency_ns = SITU_NEVER_NS, .period_ns = SITU_NEVER_NS};
+/* What a placement takes by the other costs. */
+static void add_other(simulator *s, const placement *where, simulation *found) {
+  simulation other = {.value_ns = SITU_NEVER_NS, .worst_device = -1};
+  s->model->run(s->other, where, false, &other);
+  found->other_ns = other.value_ns;
+  found->over_ns = max64(0, other.value_ns - s->problem->max_other_ns);
+}
+
+static void add_limits(simulator *s, const placement *where, simulation *found) {
+  if (found->value_ns == SITU_NEVER_NS) return;
+  if (s->rates) add_period(s, where, found);
+  if (s->other) add_other(s, where, found);
+}
+
+static const simulation nothing = {.value_ns = SITU_NEVER_NS,
+                                   .worst_device = -1,
+                                   .latency_ns = SITU_NEVER_NS,
+                                   .period_ns = SITU_NEVER_NS,
+                                   .other_ns = SITU_NEVER_NS};
 
 simulation simulator_run(simulator *s, const placement *where, bool memory) {
   simulation found = nothing;
   s->model->run(s->state, where, memory, &found);
-  if (s->rates && found.value_ns != SITU_NEVER_NS) add_period(s, where, &found);
+  add_limits(s, where, &found);
   return found;
 }
 
@@ -67,14 +90,14 @@ simulation simulator_run_base(simulator *s, simulator_base *b, const placement *
   if (!b->state) return simulator_run(s, where, memory);
   simulation found = nothing;
   s->model->run_base(s->state, b->state, where, memory, &found);
-  if (s->rates && found.value_ns != SITU_NEVER_NS) add_period(s, where, &found);
+  add_limits(s, where, &found);
   return found;
 }
 
 simulation simulator_run_below(simulator *s, simulator_base *b, const placement *where, bool memory, int64_t limit_ns) {
   REQUIRE(where->device && limit_ns >= 0);
   simulation found = nothing;
-  if (b->state && !s->rates)
+  if (b->state && !s->rates && !s->other)
     s->model->run_below(s->state, b->state, where, memory, limit_ns, &found);
   else
     found = simulator_run(s, where, memory);
@@ -136,12 +159,13 @@ static situ_status fill(situ_plan *plan, simulator *s, const placement *where, s
     plan->uses[d].memory_limit_bytes = p->platform->memory_bytes[p->memory_of[d]];
   for (int32_t d = 0; d < p->n_devices; d++) plan->uses[d].replica_of = -1;
   TRY(s->model->plan(s->state, where, plan, error));
-  if (!s->rates || plan->value_ns == SITU_NEVER_NS) return SITU_STATUS_OK;
-  simulation found = {.value_ns = plan->value_ns};
-  add_period(s, where, &found);
+  simulation found = nothing;
+  found.value_ns = plan->value_ns;
+  add_limits(s, where, &found);
   plan->value_ns = found.value_ns;
   plan->latency_ns = found.latency_ns;
   plan->period_ns = found.period_ns;
+  plan->other_ns = found.other_ns;
   return SITU_STATUS_OK;
 }
 

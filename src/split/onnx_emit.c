@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "split/onnx_parts.h"
+#include "split/onnx_file.h"
 
 enum { MODEL_GRAPH = 7, MODEL_TRAINING = 20, QUANTISATION = 14, NODE_NAME = 3 };
 enum {
@@ -20,44 +20,16 @@ enum {
   GRAPH_SPARSE = 15
 };
 
-static int32_t type_number(situ_dtype dtype) {
-  /* TensorProto.DataType; 8-bit floats have several numbers, so theirs must be declared in the file */
-  static const int8_t numbers[SITU_DTYPE_ROOM] = {
-      [SITU_DTYPE_F64] = 11, [SITU_DTYPE_F32] = 1,    [SITU_DTYPE_F16] = 10, [SITU_DTYPE_BF16] = 16,
-      [SITU_DTYPE_I64] = 7,  [SITU_DTYPE_I32] = 6,    [SITU_DTYPE_I16] = 5,  [SITU_DTYPE_I8] = 3,
-      [SITU_DTYPE_U64] = 13, [SITU_DTYPE_U32] = 12,   [SITU_DTYPE_U16] = 4,  [SITU_DTYPE_U8] = 2,
-      [SITU_DTYPE_BOOL] = 9, [SITU_DTYPE_STRING] = 8, [SITU_DTYPE_C64] = 14, [SITU_DTYPE_C128] = 15};
-  return (unsigned)dtype < SITU_DTYPE_ROOM ? numbers[dtype] : 0;
-}
-
-situ_status onnx_parts_port(const onnx_parts *p, int32_t value, onnx_port *out, situ_error *error) {
-  const char *name = p->file->values[value].name;
-  bool declared = onnx_file_port(p->file, value, out);
-  int64_t t = string_map_get(p->tensor_of, name);
-  if (declared && (out->rank >= 0 || t < 0)) return SITU_STATUS_OK;
-  if (!declared && onnx_file_typed(p->file, value))
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, name, "is no tensor, so a cut cannot pass it on");
-  const situ_graph *g = p->graph;
-  int32_t type = t >= 0 ? type_number((situ_dtype)g->tensor_dtype[t]) : 0;
-  if (!declared && type == 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, name,
-                     "has an element type that is not known, so no cut can be there");
-  if (!declared) out->type = type;
-  out->rank = g->rank[t] > ONNX_MOST_RANK ? -1 : g->rank[t];
-  for (int32_t d = 0; d < out->rank; d++) out->dims[d] = g->dims[g->dims_start[t] + d];
-  return SITU_STATUS_OK;
-}
-
 /* A ValueInfo: that of the file where it has one with a type, else one made from what is known. */
-static situ_status add_value(text_buffer *out, const onnx_parts *p, uint32_t field, int32_t value, situ_error *error) {
-  onnx_port port;
-  const onnx_name *v = &p->file->values[value];
+static situ_status add_value(text_buffer *out, const model_parts *p, uint32_t field, int32_t value, situ_error *error) {
+  model_port port;
+  const model_value *v = &p->file->values[value];
   bool whole = onnx_file_port(p->file, value, &port) && port.rank >= 0;
   if (whole || (v->is_output && v->info.at && string_map_get(p->tensor_of, v->name) < 0)) {
     wire_add_bytes(out, field, v->info.at, (size_t)(v->info.end - v->info.at));
     return SITU_STATUS_OK;
   }
-  TRY(onnx_parts_port(p, value, &port, error));
+  TRY(model_parts_port(p, value, &port, error));
   text_buffer shape = {0}, tensor = {0}, type = {0}, info = {0};
   for (int32_t d = 0; d < port.rank; d++) {
     text_buffer dim = {0};
@@ -79,7 +51,7 @@ static situ_status add_value(text_buffer *out, const onnx_parts *p, uint32_t fie
   return SITU_STATUS_OK;
 }
 
-static void add_node(text_buffer *out, const onnx_file *f, int32_t v, bool named) {
+static void add_node(text_buffer *out, const model_file *f, int32_t v, bool named) {
   wire_span s = f->nodes[v].bytes;
   wire_field field;
   if (!named) {
@@ -100,8 +72,8 @@ static void add_node(text_buffer *out, const onnx_file *f, int32_t v, bool named
 
 typedef struct emitting {
   text_buffer graph;
-  const onnx_parts *parts;
-  const onnx_part *part;
+  const model_parts *parts;
+  const model_part *part;
   int32_t k;
   bool *here;  /* [value] read, made or given in the part */
   bool *bound; /* [value] an input or output of the part */
@@ -109,7 +81,7 @@ typedef struct emitting {
 } emitting;
 
 static void mark_values(emitting *e) {
-  const onnx_file *f = e->parts->file;
+  const model_file *f = e->parts->file;
   for (int32_t i = 0; i < e->part->n_nodes; i++) {
     int32_t v = e->part->nodes[i];
     for (int32_t r = f->reads.start[v]; r < f->reads.start[v + 1]; r++) e->here[f->reads.item[r]] = true;
@@ -147,12 +119,12 @@ static void add_rest(emitting *e) {
 }
 
 static situ_status emit_graph(emitting *e, bool named) {
-  const onnx_file *f = e->parts->file;
-  const onnx_part *part = e->part;
+  const model_file *f = e->parts->file;
+  const model_part *part = e->part;
   mark_values(e);
   for (int32_t i = 0; i < part->n_nodes; i++) add_node(&e->graph, f, part->nodes[i], named);
   for (int32_t w = 0; w < f->n_weights; w++) {
-    const onnx_item *weight = &f->weights[w];
+    const model_item *weight = &f->weights[w];
     if (!e->here[weight->value]) continue;
     wire_add_bytes(&e->graph, weight->sparse ? GRAPH_SPARSE : GRAPH_WEIGHT, weight->bytes.at,
                    (size_t)(weight->bytes.end - weight->bytes.at));
@@ -170,7 +142,7 @@ static situ_status emit_graph(emitting *e, bool named) {
   return e->graph.failed ? fail_no_memory(e->error) : SITU_STATUS_OK;
 }
 
-situ_status onnx_part_emit(text_buffer *out, const onnx_parts *p, int32_t k, bool named, situ_error *error) {
+situ_status onnx_part_emit(text_buffer *out, const model_parts *p, int32_t k, bool named, situ_error *error) {
   arena *a = arena_new();
   emitting e = {.parts = p, .part = &p->parts[k], .k = k, .error = error};
   bool room = a && ARENA_ARRAYS(a, ZEROS(e.here, p->file->n_values), ZEROS(e.bound, p->file->n_values));
@@ -198,7 +170,7 @@ situ_status onnx_joined_write(const char *folder, const char *name, const void *
   return status;
 }
 
-situ_status onnx_part_write(const onnx_parts *p, int32_t k, const char *folder, bool named, situ_error *error) {
+situ_status onnx_part_write(const model_parts *p, int32_t k, const char *folder, bool named, situ_error *error) {
   char name[32];
   text_buffer bytes = {0};
   snprintf(name, sizeof name, "part%d.onnx", (int)k);
@@ -229,7 +201,7 @@ static situ_status copy_external(const char *from, char *to, size_t folder_lengt
   return status;
 }
 
-static situ_status place_external(const onnx_file *f, const char *own, const char *folder, const char *name,
+static situ_status place_external(const model_file *f, const char *own, const char *folder, const char *name,
                                   situ_error *error) {
   text_buffer from = {0}, to = {0};
   text_add(&from, "%s%s", own, name);
@@ -251,7 +223,7 @@ static situ_status place_external(const onnx_file *f, const char *own, const cha
   return status;
 }
 
-situ_status onnx_externals_write(const onnx_file *f, const char *folder, situ_error *error) {
+situ_status onnx_externals_write(const model_file *f, const char *folder, situ_error *error) {
   arena *a = arena_new();
   const char *own = a ? file_folder(a, f->path) : NULL;
   situ_status status = own ? SITU_STATUS_OK : fail_no_memory(error);
@@ -278,7 +250,7 @@ static void edit_node(text_buffer *out, wire_span s, int32_t v, const onnx_edit 
   text_free(&node);
 }
 
-situ_status onnx_edit_write(const onnx_file *file, const onnx_edit *edit, const char *folder, situ_error *error) {
+situ_status onnx_edit_write(const model_file *file, const onnx_edit *edit, const char *folder, situ_error *error) {
   text_buffer graph = {0}, model = {0};
   wire_span s = file->graph, m = file->model;
   wire_field f;

@@ -21,7 +21,7 @@ typedef struct growing {
 } growing;
 
 typedef struct taking {
-  onnx_file *file;
+  model_file *file;
   arena *a;
   situ_error *error;
   growing reads, makes; /* int32_t each */
@@ -198,20 +198,20 @@ static situ_status free_names_of(taking *t, wire_span graph, int depth) {
 /* ---- the main graph ---- */
 
 static situ_status value_of(taking *t, const char *name, int32_t *out) {
-  onnx_file *file = t->file;
+  model_file *file = t->file;
   int64_t i = string_map_put(file->by_name, name, file->n_values);
   if (i < 0) return fail_no_memory(t->error);
   *out = (int32_t)i;
   if (i < file->n_values) return SITU_STATUS_OK;
   if (file->n_values % 1024 == 0 && !array_resize(&file->values, file->n_values + 1024, sizeof *file->values))
     return fail_no_memory(t->error);
-  file->values[file->n_values++] = (onnx_name){.name = name, .maker = -1, .weight = -1};
+  file->values[file->n_values++] = (model_value){.name = name, .maker = -1, .weight = -1};
   return SITU_STATUS_OK;
 }
 
 /* How many of each, to make room. */
 static situ_status count(taking *t) {
-  onnx_file *file = t->file;
+  model_file *file = t->file;
   wire_span s = file->graph;
   wire_field f;
   int64_t n[GRAPH_SPARSE + 1] = {0};
@@ -228,11 +228,11 @@ static situ_status count(taking *t) {
 }
 
 static situ_status add_weight(taking *t, const wire_field *f) {
-  onnx_file *file = t->file;
-  onnx_item *w = &file->weights[file->n_weights];
+  model_file *file = t->file;
+  model_item *w = &file->weights[file->n_weights];
   wire_span tensor = f->value, s = f->value;
   wire_field g;
-  *w = (onnx_item){.bytes = f->value, .sparse = f->number == GRAPH_SPARSE};
+  *w = (model_item){.bytes = f->value, .sparse = f->number == GRAPH_SPARSE};
   if (w->sparse) {
     WALK(s, g) if (g.number == SPARSE_VALUES && g.wire == WIRE_BYTES) tensor = g.value;
   }
@@ -245,7 +245,7 @@ static situ_status add_weight(taking *t, const wire_field *f) {
 
 /* Weights, inputs, outputs and declared types. */
 static situ_status take_values(taking *t) {
-  onnx_file *file = t->file;
+  model_file *file = t->file;
   wire_span s = file->graph;
   wire_field f;
   int32_t v;
@@ -257,7 +257,7 @@ static situ_status take_values(taking *t) {
     TRY(text_field(t, f.value, 1, &name));
     if (!*name) continue;
     TRY(value_of(t, name, &v));
-    onnx_name *value = &file->values[v];
+    model_value *value = &file->values[v];
     if (!value->info.at) value->info = f.value;
     value->is_input |= f.number == GRAPH_INPUT;
     if (f.number == GRAPH_OUTPUT && !value->is_output) file->outputs[file->n_outputs++] = v;
@@ -280,10 +280,10 @@ static situ_status add_read(taking *t, const char *name, void *context) {
 }
 
 static situ_status add_node(taking *t, wire_span node) {
-  onnx_file *file = t->file;
+  model_file *file = t->file;
   int32_t k = file->n_nodes++, v, first = (int32_t)t->reads.n;
   wire_field f;
-  file->nodes[k] = (onnx_item){.bytes = node};
+  file->nodes[k] = (model_item){.bytes = node};
   TRY(text_field(t, node, NODE_NAME, &file->nodes[k].name));
   TRY(text_field(t, node, NODE_KIND, &file->kind[k]));
   wire_span s = node;
@@ -292,7 +292,7 @@ static situ_status add_node(taking *t, wire_span node) {
     const char *name = text_of(t, &f);
     if (!name) return fail_no_memory(t->error);
     TRY(value_of(t, name, &v));
-    onnx_name *value = &file->values[v];
+    model_value *value = &file->values[v];
     bool twice = value->maker >= 0 || value->weight >= 0 || value->is_input;
     if (twice && !(value->maker >= 0 && strcmp(file->kind[k], "Constant") == 0))
       return fail_with(t->error, SITU_STATUS_BAD_INPUT, t->file->path, "value '%s' is made twice", name);
@@ -308,7 +308,7 @@ static situ_status add_node(taking *t, wire_span node) {
 }
 
 static situ_status take_nodes(taking *t) {
-  onnx_file *file = t->file;
+  model_file *file = t->file;
   wire_span s = file->graph;
   wire_field f;
   WALK(s, f) if (f.number == GRAPH_NODE && f.wire == WIRE_BYTES) TRY(add_node(t, f.value));
@@ -316,7 +316,7 @@ static situ_status take_nodes(taking *t) {
   file->makes.item = ARENA_COPY(t->a, t->makes.items, int32_t, t->makes.n);
   if (!file->reads.item || !file->makes.item) return fail_no_memory(t->error);
   for (int64_t i = 0; i < t->reads.n + file->n_outputs; i++) {
-    const onnx_name *v = &file->values[i < t->reads.n ? file->reads.item[i] : file->outputs[i - t->reads.n]];
+    const model_value *v = &file->values[i < t->reads.n ? file->reads.item[i] : file->outputs[i - t->reads.n]];
     if (v->maker < 0 && v->weight < 0 && !v->is_input)
       return fail_with(t->error, SITU_STATUS_BAD_INPUT, file->path, "value '%s' is read, and nothing makes it",
                        v->name);
@@ -325,7 +325,7 @@ static situ_status take_nodes(taking *t) {
 }
 
 static situ_status take_apart(taking *t) {
-  onnx_file *file = t->file;
+  model_file *file = t->file;
   wire_span s = file->model;
   wire_field f;
   WALK(s, f) if (f.number == MODEL_GRAPH && f.wire == WIRE_BYTES) {
@@ -340,10 +340,10 @@ static situ_status take_apart(taking *t) {
   return take_nodes(t);
 }
 
-situ_status onnx_file_open(onnx_file **out, const char *path, situ_error *error) {
+situ_status onnx_file_open(model_file **out, const char *path, situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
-  onnx_file *file = a ? ARENA_ZERO(a, onnx_file, 1) : NULL;
+  model_file *file = a ? ARENA_ZERO(a, model_file, 1) : NULL;
   if (!file) {
     arena_free(a);
     return fail_no_memory(error);
@@ -360,16 +360,8 @@ situ_status onnx_file_open(onnx_file **out, const char *path, situ_error *error)
   if (status == SITU_STATUS_OK)
     *out = file;
   else
-    onnx_file_free(file);
+    model_file_free(file);
   return status;
-}
-
-void onnx_file_free(onnx_file *file) {
-  if (!file) return;
-  file_close(&file->view);
-  free(file->values);
-  free(file->externals);
-  arena_free(file->arena);
 }
 
 /* ---- types ---- */
@@ -383,15 +375,15 @@ static bool inner(wire_span s, uint32_t number, wire_span *out) {
   return out->at != NULL;
 }
 
-bool onnx_file_typed(const onnx_file *file, int32_t value) {
+bool onnx_file_typed(const model_file *file, int32_t value) {
   wire_span type;
   return file->values[value].info.at && inner(file->values[value].info, 2, &type) && type.at < type.end;
 }
 
-bool onnx_file_port(const onnx_file *file, int32_t value, onnx_port *out) {
+bool onnx_file_port(const model_file *file, int32_t value, model_port *out) {
   wire_span type, tensor, shape;
   wire_field f, g;
-  *out = (onnx_port){.rank = -1};
+  *out = (model_port){.rank = -1};
   if (!file->values[value].info.at || !inner(file->values[value].info, 2, &type) || !inner(type, 1, &tensor))
     return false;
   for (wire_span s = tensor; s.at < s.end && !wire_next(&s, &f);)
@@ -400,7 +392,7 @@ bool onnx_file_port(const onnx_file *file, int32_t value, onnx_port *out) {
   out->rank = 0;
   while (shape.at < shape.end && !wire_next(&shape, &f)) {
     if (f.number != 1 || f.wire != WIRE_BYTES) continue;
-    if (out->rank == ONNX_MOST_RANK) return false;
+    if (out->rank == MODEL_MOST_RANK) return false;
     int32_t d = out->rank++;
     out->dims[d] = -1;
     for (wire_span s = f.value; s.at < s.end && !wire_next(&s, &g);) {

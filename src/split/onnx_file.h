@@ -1,70 +1,33 @@
-/* split/onnx_file.h - an ONNX model as the bytes that it is made of: where in the file each node, weight and declared
- * value lies, what nodes read and make, and nothing more. Parts of models are put together from these bytes, so that
- * what situ does not know stays as it is. The numbers of nodes are those of the file, which operators of the reader
- * keep as source_id. */
+/* split/onnx_file.h - ONNX models taken apart, and put together from the bytes of their messages. Numbers of nodes are
+ * those of the file, which operators of the reader keep as source_id. */
 #ifndef SITU_SPLIT_ONNX_FILE_H
 #define SITU_SPLIT_ONNX_FILE_H
 
-#include "base/arena.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/wire.h"
+#include "split/model_parts.h"
 
-/* A value of the main graph: an input, a weight or an output of a node. */
-typedef struct onnx_name {
-  const char *name;
-  int32_t maker;  /* node, or -1 */
-  int32_t weight; /* index into weights, or -1 */
-  bool is_input, is_output;
-  wire_span info; /* its ValueInfo message; at NULL where the file declares none */
-} onnx_name;
+situ_status onnx_file_open(model_file **out, const char *path, situ_error *error);
 
-typedef struct onnx_item {
-  wire_span bytes; /* the message */
-  const char *name;
-  int32_t value; /* of weights: the value that it is */
-  bool sparse;   /* of weights */
-} onnx_item;
+/* The functions of the format's row. */
+bool onnx_file_port(const model_file *file, int32_t value, model_port *out);
+bool onnx_file_typed(const model_file *file, int32_t value);
+situ_status onnx_part_write(const model_parts *parts, int32_t k, const char *folder, bool named, situ_error *error);
+situ_status onnx_externals_write(const model_file *file, const char *folder, situ_error *error);
 
-/* Lists by node: of distinct values, ascending in order of appearance. */
-typedef struct onnx_lists {
-  int32_t *start; /* [n_nodes + 1] */
-  int32_t *item;
-} onnx_lists;
+/* Adds part k as a model: everything of the file that concerns its nodes, inputs and outputs with types. */
+situ_status onnx_part_emit(text_buffer *out, const model_parts *parts, int32_t k, bool named, situ_error *error);
 
-typedef struct onnx_file {
-  arena *arena;
-  const char *path;
-  file_view view;
-  wire_span model, graph;
-  onnx_item *nodes, *weights;
-  const char **kind; /* [node] */
-  bool *has_body;    /* [node] */
-  onnx_name *values;
-  string_map *by_name;
-  onnx_lists reads; /* with what sub-graphs take from outside */
-  onnx_lists makes;
-  int32_t n_nodes, n_weights, n_values, n_inputs, n_outputs;
-  int32_t *inputs, *outputs; /* values; inputs that are weights are left out */
-  const char **externals;    /* files of external data, each once, as the model names them */
-  int32_t n_externals;
-} onnx_file;
+/* How a copy of a model differs from it. */
+typedef struct onnx_edit {
+  void (*add)(text_buffer *node, int32_t v, void *context); /* adds fields to node v */
+  bool (*drops)(const wire_field *field);                   /* fields of nodes that are left out */
+  bool (*model_drops)(const wire_field *field);             /* of the model; may be NULL */
+  const text_buffer *model;                                 /* fields that the model gets; may be NULL */
+  void *context;
+} onnx_edit;
 
-/* Reads and takes apart a model. BAD_INPUT where the file is no ONNX model, a value is made twice, a node reads what
- * nobody makes, or external data would leave the model's folder. Whether nodes form a cycle is seen later. */
-situ_status onnx_file_open(onnx_file **out, const char *path, situ_error *error);
-void onnx_file_free(onnx_file *file);
-
-/* The declared type of a value: number of the element type and dimensions (-1 where free, with a name or NULL). False
- * where there is none or it is no tensor; *rank is -1 where no shape is declared. At most 64 dimensions. */
-enum { ONNX_MOST_RANK = 64 };
-typedef struct onnx_port {
-  int32_t type, rank;
-  int64_t dims[ONNX_MOST_RANK];
-  char dim_name[ONNX_MOST_RANK][64];
-} onnx_port;
-bool onnx_file_port(const onnx_file *file, int32_t value, onnx_port *out);
-/* Whether a value is declared with any type, that of a tensor or another. */
-bool onnx_file_typed(const onnx_file *file, int32_t value);
+/* Writes the whole model so changed to FOLDER/model.onnx, and external data beside it. The folder is made. */
+situ_status onnx_edit_write(const model_file *file, const onnx_edit *edit, const char *folder, situ_error *error);
+/* Writes a file of a folder. */
+situ_status onnx_joined_write(const char *folder, const char *name, const void *bytes, size_t n, situ_error *error);
 
 #endif

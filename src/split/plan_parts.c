@@ -16,22 +16,22 @@ bool plan_parts_folded(const situ_graph *g, int32_t v) {
 }
 
 /* device and rank, by node of the file. */
-static situ_status read_plan(int32_t *device, int32_t *rank, const onnx_file *file, const situ_graph *g,
+static situ_status read_plan(int32_t *device, int32_t *rank, const model_file *file, const situ_graph *g,
                              const situ_plan *plan, situ_error *error) {
   for (int32_t i = 0; i < file->n_nodes; i++) device[i] = rank[i] = -1;
   for (int32_t i = 0; i < g->n_operators; i++) {
     int32_t v = plan && plan->order ? plan->order[i] : i;
-    int64_t node = g->source_id[v];
-    if (node < 0 || node >= file->n_nodes || rank[node] >= 0)
+    int32_t node = model_file_node(file, g->source_id[v]);
+    if (node < 0 || rank[node] >= 0)
       return fail_with(error, SITU_STATUS_UNSUPPORTED, g->name[v],
-                       "is no node of %s; only plans of forward passes of ONNX models can be split", file->path);
+                       "is no node of %s; only plans of forward passes of model files can be split", file->path);
     rank[node] = i;
     if (!plan_parts_folded(g, v)) device[node] = plan ? plan->device[v] : 0;
   }
   return SITU_STATUS_OK;
 }
 
-situ_status plan_parts_find(onnx_parts **out, const onnx_file *file, const situ_graph *graph, const situ_plan *plan,
+situ_status plan_parts_find(model_parts **out, const model_file *file, const situ_graph *graph, const situ_plan *plan,
                             situ_error *error) {
   *out = NULL;
   arena *a = arena_new();
@@ -39,24 +39,24 @@ situ_status plan_parts_find(onnx_parts **out, const onnx_file *file, const situ_
   int32_t *rank = device ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
   situ_status status = rank ? read_plan(device, rank, file, graph, plan, error) : fail_no_memory(error);
   if (status == SITU_STATUS_OK)
-    status = onnx_parts_find(out, file, graph, device, plan && plan->order ? rank : NULL, error);
+    status = model_parts_find(out, file, graph, device, plan && plan->order ? rank : NULL, error);
   arena_free(a);
   return status;
 }
 
-situ_status plan_parts_devices(int32_t *device, const onnx_file *file, const situ_graph *graph, const situ_plan *plan,
+situ_status plan_parts_devices(int32_t *device, const model_file *file, const situ_graph *graph, const situ_plan *plan,
                                situ_error *error) {
   arena *a = arena_new();
   int32_t *rank = a ? ARENA_NEW(a, int32_t, file->n_nodes) : NULL;
   situ_status status = rank ? read_plan(device, rank, file, graph, plan, error) : fail_no_memory(error);
   arena_free(a);
-  return status == SITU_STATUS_OK ? onnx_devices_fill(device, file, error) : status;
+  return status == SITU_STATUS_OK ? model_devices_fill(device, file, error) : status;
 }
 
 /* ---- manifest ---- */
 
 /* {name, from}: from is the part that makes it, null for an input of the model. */
-static json_value *value_list(const onnx_parts *p, const int32_t *values, int32_t n, bool with_source) {
+static json_value *value_list(const model_parts *p, const int32_t *values, int32_t n, bool with_source) {
   json_value *list = json_new_array();
   for (int32_t i = 0; list && i < n; i++) {
     json_value *o = json_new_object();
@@ -71,14 +71,16 @@ static json_value *value_list(const onnx_parts *p, const int32_t *values, int32_
   return list;
 }
 
-static json_value *manifest(const onnx_parts *p, const situ_platform *platform) {
+static json_value *manifest(const model_parts *p, const situ_platform *platform) {
   json_value *root = json_new_object(), *list = json_new_array();
-  bool ok = root && json_set(root, "onnx_parts", json_new_whole(1)) &&
-            json_set(root, "model", json_new_text(p->file->path)) && list;
+  char key[32];
+  snprintf(key, sizeof key, "%s_parts", p->file->format->reader);
+  bool ok =
+      root && json_set(root, key, json_new_whole(1)) && json_set(root, "model", json_new_text(p->file->path)) && list;
   for (int32_t k = 0; ok && k < p->n_parts; k++) {
-    const onnx_part *part = &p->parts[k];
+    const model_part *part = &p->parts[k];
     char name[32];
-    snprintf(name, sizeof name, "part%d.onnx", (int)k);
+    snprintf(name, sizeof name, "part%d%s", (int)k, p->file->format->suffix);
     json_value *o = json_new_object();
     ok = json_push(list, o) && json_set(o, "file", json_new_text(name)) &&
          json_set(o, "device", json_new_text(platform->devices[part->device].name)) &&
@@ -94,12 +96,12 @@ static json_value *manifest(const onnx_parts *p, const situ_platform *platform) 
   return NULL;
 }
 
-situ_status plan_parts_write(const onnx_parts *parts, const char *folder, const situ_platform *platform,
+situ_status plan_parts_write(const model_parts *parts, const char *folder, const situ_platform *platform,
                              situ_error *error) {
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return fail_with(error, SITU_STATUS_IO, folder, "cannot be made: %s", strerror(errno));
-  for (int32_t k = 0; k < parts->n_parts; k++) TRY(onnx_part_write(parts, k, folder, false, error));
-  TRY(onnx_externals_write(parts->file, folder, error));
+  for (int32_t k = 0; k < parts->n_parts; k++) TRY(model_part_write(parts, k, folder, false, error));
+  TRY(model_shared_write(parts->file, folder, error));
   json_value *root = manifest(parts, platform);
   text_buffer path = {0};
   text_add(&path, "%s/manifest.json", folder);
@@ -111,16 +113,16 @@ situ_status plan_parts_write(const onnx_parts *parts, const char *folder, const 
   return status;
 }
 
-situ_status plan_parts_write_by(situ_status (*write)(const onnx_parts *parts, const char *folder,
+situ_status plan_parts_write_by(situ_status (*write)(const model_parts *parts, const char *folder,
                                                      const situ_platform *platform, situ_error *error),
                                 const char *folder, const situ_plan *plan, const situ_problem *p, const char *path,
                                 situ_error *error) {
-  onnx_file *file;
-  onnx_parts *parts;
-  TRY(onnx_file_open(&file, path, error));
+  model_file *file;
+  model_parts *parts;
+  TRY(model_file_open(&file, path, error));
   situ_status status = plan_parts_find(&parts, file, p->graph, plan, error);
   if (status == SITU_STATUS_OK) status = write(parts, folder, p->platform, error);
-  onnx_parts_free(parts);
-  onnx_file_free(file);
+  model_parts_free(parts);
+  model_file_free(file);
   return status;
 }

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "split/onnx_file.h"
 #include "split/plan_parts.h"
 #include "write/writer.h"
 
 typedef struct calling {
   text_buffer *out;
-  const onnx_parts *parts;
+  const model_parts *parts;
   const situ_platform *platform;
   bool *is_there; /* [device * n_values + value] it was moved there */
   situ_error *error;
@@ -43,7 +44,7 @@ static void add_symbol(text_buffer *out, const situ_platform *p, int32_t device)
     text_add(out, "device_%d", (int)device);
 }
 
-static situ_status add_flags(text_buffer *out, const onnx_parts *parts, const situ_platform *p, situ_error *error) {
+static situ_status add_flags(text_buffer *out, const model_parts *parts, const situ_platform *p, situ_error *error) {
   for (int32_t d = 0; d < p->n_devices; d++) {
     const char *word = target_word(&p->devices[d]);
     int32_t before = 0;
@@ -69,8 +70,8 @@ static situ_status add_type(calling *c, int32_t value, bool torch) {
   /* TensorProto.DataType */
   static const char *const words[] = {"",   "f32", "ui8", "si8",  "ui16", "si16", "si32", "si64", "",
                                       "i1", "f16", "f64", "ui32", "ui64", "",     "",     "bf16"};
-  onnx_port port;
-  TRY(onnx_parts_port(c->parts, value, &port, c->error));
+  model_port port;
+  TRY(model_parts_port(c->parts, value, &port, c->error));
   const char *word = port.type > 0 && port.type < (int32_t)(sizeof words / sizeof *words) ? words[port.type] : "";
   if (!*word || port.rank < 0)
     return fail_with(c->error, SITU_STATUS_UNSUPPORTED, c->parts->file->values[value].name,
@@ -116,8 +117,8 @@ static situ_status add_transfer(calling *c, int32_t value, int32_t device) {
   text_add(c->out, "\n    %%b%d_%d = flow.tensor.transfer %%a%d_%d : ", (int)value, (int)device, (int)value,
            (int)device);
   TRY(add_type(c, value, false));
-  onnx_port port;
-  TRY(onnx_parts_port(c->parts, value, &port, c->error));
+  model_port port;
+  TRY(model_parts_port(c->parts, value, &port, c->error));
   for (int32_t d = 0; d < port.rank; d++)
     if (port.dims[d] < 0)
       return fail_with(c->error, SITU_STATUS_UNSUPPORTED, c->parts->file->values[value].name,
@@ -134,12 +135,12 @@ static situ_status add_transfer(calling *c, int32_t value, int32_t device) {
   return SITU_STATUS_OK;
 }
 
-static int32_t home_of(const onnx_parts *p, int32_t value) {
+static int32_t home_of(const model_parts *p, int32_t value) {
   return p->value_part[value] < 0 ? -1 : p->parts[p->value_part[value]].device;
 }
 
 static situ_status add_call(calling *c, int32_t k) {
-  const onnx_part *part = &c->parts->parts[k];
+  const model_part *part = &c->parts->parts[k];
   for (int32_t i = 0; i < part->n_inputs; i++) {
     int32_t value = part->inputs[i];
     bool *there = &c->is_there[(int64_t)part->device * c->parts->file->n_values + value];
@@ -166,8 +167,8 @@ static situ_status add_call(calling *c, int32_t k) {
 }
 
 static situ_status add_main(calling *c) {
-  const onnx_parts *p = c->parts;
-  const onnx_file *f = p->file;
+  const model_parts *p = c->parts;
+  const model_file *f = p->file;
   text_add(c->out, "module {\n");
   for (int32_t k = 0; k < p->n_parts; k++) {
     text_add(c->out, "  func.func private @part%d", (int)k);
@@ -189,7 +190,7 @@ static situ_status add_main(calling *c) {
   for (int32_t k = 0; k < p->n_parts; k++) TRY(add_call(c, k));
   text_add(c->out, "    return ");
   for (int32_t i = 0; i < f->n_outputs; i++) {
-    const onnx_name *value = &f->values[f->outputs[i]];
+    const model_value *value = &f->values[f->outputs[i]];
     if (!value->is_input && home_of(p, f->outputs[i]) < 0)
       return fail_with(c->error, SITU_STATUS_UNSUPPORTED, value->name, "is an output that no part makes");
     if (i > 0) text_add(c->out, ", ");
@@ -204,7 +205,7 @@ static situ_status add_main(calling *c) {
   return SITU_STATUS_OK;
 }
 
-static situ_status write_parts(const onnx_parts *parts, const char *folder, const situ_platform *platform,
+static situ_status write_parts(const model_parts *parts, const char *folder, const situ_platform *platform,
                                situ_error *error) {
   text_buffer text = {0}, flags = {0};
   arena *a = arena_new();

@@ -19,7 +19,7 @@ typedef struct multidevice {
 
 static void add(text_buffer *node, int32_t v, void *context) {
   const multidevice *m = context;
-  const onnx_file *f = m->nodes.file;
+  const model_file *f = m->nodes.file;
   text_buffer placed = {0};
   wire_add_bytes(&placed, PLACED_BY, NAME, strlen(NAME));
   for (int32_t k = f->makes.start[v]; k < f->makes.start[v + 1]; k++) {
@@ -45,7 +45,7 @@ static bool model_drops(const wire_field *field) {
 }
 
 /* Fields of the model: the devices, and the lowest version that knows of them where the file has a lower one. */
-static void add_to_model(text_buffer *out, const onnx_file *file, const situ_platform *p) {
+static void add_to_model(text_buffer *out, const model_file *file, const situ_platform *p) {
   wire_span s = file->model;
   wire_field f;
   text_buffer devices = {0};

@@ -25,7 +25,7 @@ static void device_word(char into[24], const situ_platform *p, int32_t device) {
     snprintf(into, 24, "%s", name);
 }
 
-static const char *friendly_name(const onnx_file *f, int32_t v) {
+static const char *friendly_name(const model_file *f, int32_t v) {
   int32_t first = f->makes.start[v], end = f->makes.start[v + 1];
   for (int32_t k = end - 1; k >= first; k--)
     if (f->values[f->makes.item[k]].is_output) return f->values[f->makes.item[k]].name;

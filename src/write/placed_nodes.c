@@ -9,14 +9,14 @@ situ_status placed_nodes_open(placed_nodes *out, const situ_plan *plan, const si
                               situ_error *error) {
   *out = (placed_nodes){.arena = arena_new()};
   if (!out->arena) return fail_no_memory(error);
-  TRY(onnx_file_open(&out->file, model, error));
+  TRY(model_file_open(&out->file, model, error));
   out->device = ARENA_NEW(out->arena, int32_t, out->file->n_nodes);
   if (!out->device) return fail_no_memory(error);
   return plan_parts_devices(out->device, out->file, problem->graph, plan, error);
 }
 
 void placed_nodes_free(placed_nodes *nodes) {
-  onnx_file_free(nodes->file);
+  model_file_free(nodes->file);
   arena_free(nodes->arena);
 }
 

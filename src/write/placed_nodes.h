@@ -3,10 +3,11 @@
 #define SITU_WRITE_PLACED_NODES_H
 
 #include "base/json.h"
+#include "split/onnx_file.h"
 #include "split/plan_parts.h"
 
 typedef struct placed_nodes {
-  onnx_file *file;
+  model_file *file;
   int32_t *device; /* [node] */
   arena *arena;    /* that of `device`, for more */
 } placed_nodes;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "plan/plan.h"
 #include "situ/write.h"
+#include "split/model_file.h"
 
 typedef struct writer {
   const char *name, *title, *suffix;
@@ -13,6 +14,7 @@ typedef struct writer {
   /* The same for formats of several files, made of the model at hand; one of the two is NULL. */
   situ_status (*write_folder)(const char *folder, const situ_plan *plan, const situ_problem *problem, const char *model,
                               situ_error *error);
+  const model_format *format; /* of that model; NULL: ONNX */
 } writer;
 
 /* The table of writers: one file that exports NAME_writer, and one line here. */
@@ -26,6 +28,7 @@ typedef struct writer {
   ROW(device_map)        \
   ROW(exo)               \
   ROW(onnx_parts)        \
+  ROW(openvino_parts)    \
   ROW(onnx_multidevice)  \
   ROW(ort_annotation)    \
   ROW(ort_names)         \

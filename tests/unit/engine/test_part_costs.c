@@ -47,12 +47,49 @@ static void parts_that_are_faster_than_the_whole_cost_nothing(void **state) {
   assert_true(found.start_ns == 0 && found.bytes_per_s == 0);
 }
 
+static void bytes_are_not_slower_than_memory(void **state) {
+  (void)state;
+  /* 10 ns a byte would fit; at 1 ns a byte, the most, the rest is laid to the number: (1000 - 100) / 1. */
+  const cut_cost cuts[] = {{1, 100, 1000}};
+  part_costs found = {0};
+  part_costs_fit(&found, cuts, 1);
+  assert_true(found.bytes_per_s == 0 || found.bytes_per_s >= 1e9);
+  assert_true((double)found.start_ns + (found.bytes_per_s > 0 ? 100e9 / found.bytes_per_s : 0) > 999);
+}
+
+static void times_follow_what_parts_take(void **state) {
+  (void)state;
+  /* Cut after the second operator: 30 and 10; after the first: at most 10, so the second has 20. */
+  int64_t time_ns[] = {10, 10, 20, 0};
+  const int32_t halves[] = {0, 0, 1, 1}, first[] = {0, 1, 1, -1};
+  double exactly[] = {30, 10}, least[] = {0, 0}, most[] = {10, 40};
+  const cut_times ways[] = {{halves, 2, exactly, exactly}, {first, 2, least, most}};
+  assert_int_equal(part_costs_spread(time_ns, 4, ways, 2, NULL), SITU_STATUS_OK);
+  assert_in_range(time_ns[0], 10, 11);
+  assert_in_range(time_ns[1], 19, 20);
+  assert_int_equal(time_ns[2], 10);
+  assert_int_equal(time_ns[3], 0);
+}
+
+static void times_within_their_bounds_stay(void **state) {
+  (void)state;
+  int64_t time_ns[] = {5, 7};
+  const int32_t part_of[] = {0, 1};
+  double least[] = {4, 4}, most[] = {8, 8};
+  const cut_times way = {part_of, 2, least, most};
+  assert_int_equal(part_costs_spread(time_ns, 2, &way, 1, NULL), SITU_STATUS_OK);
+  assert_true(time_ns[0] == 5 && time_ns[1] == 7);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(number_and_bytes_are_told_apart),
       cmocka_unit_test(what_bytes_would_lower_is_laid_to_the_number_alone),
       cmocka_unit_test(what_the_number_would_lower_is_laid_to_the_bytes_alone),
       cmocka_unit_test(parts_that_are_faster_than_the_whole_cost_nothing),
+      cmocka_unit_test(bytes_are_not_slower_than_memory),
+      cmocka_unit_test(times_follow_what_parts_take),
+      cmocka_unit_test(times_within_their_bounds_stay),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,8 @@
 
 /* y = Relu(Conv(x)), z = Loop(y), of nodes called "first", "" and "loop". */
 typedef struct scene {
-  onnx_file *file;
-  onnx_parts *parts;
+  model_file *file;
+  model_parts *parts;
   arena *arena;
 } scene;
 
@@ -33,16 +33,16 @@ static void start(scene *s) {
   add_message(&model, 7, &graph);
   assert_int_equal(file_write(path, model.bytes, model.length, &error), SITU_STATUS_OK);
   text_free(&model);
-  if (onnx_file_open(&s->file, path, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  if (model_file_open(&s->file, path, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
   unlink(path);
-  assert_int_equal(onnx_parts_find(&s->parts, s->file, NULL, (int32_t[]){0, 0, 0}, NULL, &error), SITU_STATUS_OK);
+  assert_int_equal(model_parts_find(&s->parts, s->file, NULL, (int32_t[]){0, 0, 0}, NULL, &error), SITU_STATUS_OK);
   s->arena = arena_new();
 }
 
 static void stop(scene *s) {
   arena_free(s->arena);
-  onnx_parts_free(s->parts);
-  onnx_file_free(s->file);
+  model_parts_free(s->parts);
+  model_file_free(s->file);
 }
 
 static void event(text_buffer *t, const char *name, const char *kind, int start_us, int duration_us) {

@@ -23,6 +23,14 @@ typedef struct scene {
   situ_error error;
 } scene;
 
+/* Waits until a run of one of them has ended. */
+static situ_status await_run(worker_ran *out, worker *const *workers, int32_t n, const patience *wait,
+                             situ_error *error) {
+  do TRY(worker_look(out, workers, n, 20000000, wait, error));
+  while (out->worker < 0);
+  return SITU_STATUS_OK;
+}
+
 /* What the fake engine does to a call is the verb. */
 static situ_status fake_call(void *context, const char *verb, const json_value *request, json_value *answer,
                              situ_error *error) {
@@ -115,7 +123,7 @@ static void runs_are_done_in_the_order_in_which_they_were_asked_for(void **state
   start(&s, 0);
   for (int32_t k = 0; k < 5; k++) assert_int_equal(worker_run(s.worker, k, &s.error), SITU_STATUS_OK);
   for (int32_t k = 0; k < 5; k++) {
-    assert_int_equal(worker_await(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_OK);
+    assert_int_equal(await_run(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_OK);
     assert_true(ran.start_ns >= last_ns && ran.finish_ns >= ran.start_ns);
     last_ns = ran.finish_ns;
   }
@@ -132,7 +140,7 @@ static void what_an_engine_refuses_is_told_and_the_worker_goes_on(void **state) 
   assert_string_equal(s.error.text, "no such operator: Frob");
   assert_string_equal(s.error.where, "fake on cpu0");
   assert_int_equal(worker_run(s.worker, -3, &s.error), SITU_STATUS_OK);
-  assert_int_equal(worker_await(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_UNSUPPORTED);
+  assert_int_equal(await_run(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_UNSUPPORTED);
   assert_string_equal(s.error.text, "the shapes do not fit");
   assert_int_equal(ask(&s, "add", 10), SITU_STATUS_OK);
   stop(&s);
@@ -192,8 +200,8 @@ static void runs_that_crash_or_hang_end_in_one_error(void **state) {
     start(&s, 0);
     assert_int_equal(worker_run(s.worker, 0, &s.error), SITU_STATUS_OK);
     assert_int_equal(worker_run(s.worker, binding, &s.error), SITU_STATUS_OK);
-    assert_int_equal(worker_await(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_OK);
-    assert_int_equal(worker_await(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_ENGINE);
+    assert_int_equal(await_run(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_OK);
+    assert_int_equal(await_run(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_ENGINE);
     assert_non_null(strstr(s.error.text, binding == -1 ? "signal 6" : "within 0.3 s"));
     stop(&s);
   }
@@ -210,7 +218,7 @@ static void a_worker_killed_from_outside_is_told_as_such(void **state) {
   kill((pid_t)child, SIGKILL);
   worker_ran ran;
   patience wait = {.limit_s = 10};
-  assert_int_equal(worker_await(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_ENGINE);
+  assert_int_equal(await_run(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_ENGINE);
   assert_non_null(strstr(s.error.text, "killed by signal 9"));
   stop(&s);
 }
@@ -239,13 +247,47 @@ static void two_workers_run_side_by_side(void **state) {
   assert_int_equal(worker_run(a.worker, 0, &a.error), SITU_STATUS_OK);
   assert_int_equal(worker_run(b.worker, 0, &b.error), SITU_STATUS_OK);
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(worker_await(&ran, both, 2, &wait, &a.error), SITU_STATUS_OK);
+    assert_int_equal(await_run(&ran, both, 2, &wait, &a.error), SITU_STATUS_OK);
     seen[ran.worker] = true;
   }
   assert_true(seen[0] && seen[1]);
   worker_stop(b.worker);
   shared_free(b.shared, SHARED_BYTES);
   stop(&a);
+}
+
+static void count_end(void *context) { ((int32_t *)context)[20]++; }
+
+/* The same calls without a process: nothing is left to wait for, and the end is told once. */
+static void in_process_the_same_calls_work_on_the_callers_thread(void **state) {
+  scene s = {.shared = shared_new(SHARED_BYTES)};
+  worker_duty duty = {.call = fake_call, .run = fake_run, .end = count_end, .context = s.shared};
+  worker_options options = {.name = "fake here", .core = -1, .in_process = true};
+  patience wait = {.limit_s = 10};
+  worker_ran ran;
+  int64_t before_ns = clock_now_ns();
+  assert_non_null(s.shared);
+  assert_int_equal(worker_start(&s.worker, &duty, &options, &s.error), SITU_STATUS_OK);
+  s.shared[0] = 40;
+  s.shared[1] = 2;
+  assert_int_equal(ask(&s, "add", 10), SITU_STATUS_OK);
+  assert_int_equal(s.shared[2], 42);
+  assert_int_equal(ask(&s, "refuse", 10), SITU_STATUS_UNSUPPORTED);
+  assert_string_equal(s.error.where, "fake here");
+  assert_string_equal(s.error.text, "no such operator: Frob");
+  for (int32_t k = 0; k < 3; k++) assert_int_equal(worker_run(s.worker, k, &s.error), SITU_STATUS_OK);
+  assert_int_equal(s.shared[9], 3); /* done before anybody waits */
+  for (int32_t k = 0; k < 3; k++) {
+    assert_int_equal(await_run(&ran, &s.worker, 1, &wait, &s.error), SITU_STATUS_OK);
+    assert_int_equal(ran.worker, 0);
+    assert_true(before_ns <= ran.start_ns && ran.start_ns <= ran.finish_ns);
+    before_ns = ran.finish_ns; /* in the order in which they were asked for */
+  }
+  assert_int_equal(worker_run(s.worker, -3, &s.error), SITU_STATUS_UNSUPPORTED);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* there is no process */
+  worker_stop(s.worker);
+  assert_int_equal(s.shared[20], 1);
+  shared_free(s.shared, SHARED_BYTES);
 }
 
 int main(void) {
@@ -261,6 +303,7 @@ int main(void) {
       cmocka_unit_test(a_worker_killed_from_outside_is_told_as_such),
       cmocka_unit_test(a_caller_who_asks_to_stop_is_heard),
       cmocka_unit_test(two_workers_run_side_by_side),
+      cmocka_unit_test(in_process_the_same_calls_work_on_the_callers_thread),
   };
   return cmocka_run_group_tests_name("worker", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "../onnx_by_hand.h"
-#include "split/onnx_parts.h"
+#include "split/onnx_file.h"
 
 /* A model that is being written: y = D(B(A(x), w), C(A(x), w)), where w is a weight, c = Constant is read by C, and
  * what else the test adds. */
@@ -33,7 +33,7 @@ static void start(writing *w) {
   for (const char *v = "abd"; *v; v++) add_value(&w->graph, 13, (char[]){*v, '\0'});
 }
 
-static situ_status finish(writing *w, onnx_file **file, situ_error *error) {
+static situ_status finish(writing *w, model_file **file, situ_error *error) {
   const char *path = "test_onnx_parts.onnx";
   text_buffer model = {0};
   wire_add_number(&model, 1, 8);
@@ -41,14 +41,14 @@ static situ_status finish(writing *w, onnx_file **file, situ_error *error) {
   add_text(&model, 99, "another field of the future");
   assert_int_equal(file_write(path, model.bytes, model.length, error), SITU_STATUS_OK);
   text_free(&model);
-  situ_status status = onnx_file_open(file, path, error);
+  situ_status status = model_file_open(file, path, error);
   unlink(path);
   return status;
 }
 
 /* The kinds of a part's nodes, then its inputs and its outputs: "A B: x > b". */
-static void told(const onnx_parts *p, int32_t k, char into[256]) {
-  const onnx_part *part = &p->parts[k];
+static void told(const model_parts *p, int32_t k, char into[256]) {
+  const model_part *part = &p->parts[k];
   size_t n = 0;
   for (int32_t i = 0; i < part->n_nodes; i++)
     n += (size_t)snprintf(into + n, 256 - n, "%s%s", i ? " " : "", p->file->kind[part->nodes[i]]);
@@ -61,20 +61,20 @@ static void told(const onnx_parts *p, int32_t k, char into[256]) {
 /* Parts of the model of `start` for devices of A, Constant, B, C, D. */
 static void cut(const int32_t *device, const int32_t *rank, const char *const *expected, int32_t n) {
   writing w;
-  onnx_file *file;
-  onnx_parts *p;
+  model_file *file;
+  model_parts *p;
   situ_error error = {0};
   char text[256];
   start(&w);
   if (finish(&w, &file, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
-  assert_int_equal(onnx_parts_find(&p, file, NULL, device, rank, &error), SITU_STATUS_OK);
+  assert_int_equal(model_parts_find(&p, file, NULL, device, rank, &error), SITU_STATUS_OK);
   assert_int_equal(p->n_parts, n);
   for (int32_t k = 0; k < n; k++) {
     told(p, k, text);
     assert_string_equal(text, expected[k]);
   }
-  onnx_parts_free(p);
-  onnx_file_free(file);
+  model_parts_free(p);
+  model_file_free(file);
 }
 
 static void parts_are_as_large_as_can_be(void **state) {
@@ -101,13 +101,13 @@ static bool holds(const text_buffer *bytes, const char *text) {
 
 static void what_is_not_known_is_kept(void **state) {
   writing w;
-  onnx_file *file;
-  onnx_parts *p;
+  model_file *file;
+  model_parts *p;
   situ_error error = {0};
   start(&w);
   add_text(&w.graph, 55, "documentation of the graph");
   assert_int_equal(finish(&w, &file, &error), SITU_STATUS_OK);
-  assert_int_equal(onnx_parts_find(&p, file, NULL, (int32_t[]){0, 0, 0, 1, 1}, NULL, &error), SITU_STATUS_OK);
+  assert_int_equal(model_parts_find(&p, file, NULL, (int32_t[]){0, 0, 0, 1, 1}, NULL, &error), SITU_STATUS_OK);
   for (int32_t k = 0; k < 2; k++) {
     text_buffer bytes = {0};
     assert_int_equal(onnx_part_emit(&bytes, p, k, k == 1, &error), SITU_STATUS_OK);
@@ -118,14 +118,14 @@ static void what_is_not_known_is_kept(void **state) {
                                      : "\x1a\x02n3")); /* names as they were, and by number */
     text_free(&bytes);
   }
-  onnx_parts_free(p);
-  onnx_file_free(file);
+  model_parts_free(p);
+  model_file_free(file);
 }
 
 static void what_a_sub_graph_reads_outside_crosses_the_cut(void **state) {
   writing w;
-  onnx_file *file;
-  onnx_parts *p;
+  model_file *file;
+  model_parts *p;
   situ_error error = {0};
   char text[256];
   text_buffer body = {0};
@@ -136,18 +136,18 @@ static void what_a_sub_graph_reads_outside_crosses_the_cut(void **state) {
   add_node(&w.graph, "If", "y", "z", &body);
   add_value(&w.graph, 12, "z");
   assert_int_equal(finish(&w, &file, &error), SITU_STATUS_OK);
-  assert_int_equal(onnx_parts_find(&p, file, NULL, (int32_t[]){0, 0, 0, 0, 0, 1}, NULL, &error), SITU_STATUS_OK);
+  assert_int_equal(model_parts_find(&p, file, NULL, (int32_t[]){0, 0, 0, 0, 0, 1}, NULL, &error), SITU_STATUS_OK);
   assert_int_equal(p->n_parts, 2);
   told(p, 0, text);
   assert_string_equal(text, "Constant A B C D: x > b y");
   told(p, 1, text);
   assert_string_equal(text, "If: y b > z");
-  onnx_parts_free(p);
-  onnx_file_free(file);
+  model_parts_free(p);
+  model_file_free(file);
 }
 
 static void refused(writing *w, const char *expected) {
-  onnx_file *file = NULL;
+  model_file *file = NULL;
   situ_error error = {0};
   assert_int_equal(finish(w, &file, &error), SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(error.text, expected));
@@ -175,23 +175,23 @@ static void hostile_files_are_refused(void **state) {
 
 static void a_cycle_is_told(void **state) {
   writing w;
-  onnx_file *file;
-  onnx_parts *p;
+  model_file *file;
+  model_parts *p;
   situ_error error = {0};
   start(&w);
   add_node(&w.graph, "E", "g", "f", NULL);
   add_node(&w.graph, "F", "f", "g", NULL);
   assert_int_equal(finish(&w, &file, &error), SITU_STATUS_OK);
-  assert_int_equal(onnx_parts_find(&p, file, NULL, (int32_t[]){0, 0, 0, 0, 0, 0, 0}, NULL, &error),
+  assert_int_equal(model_parts_find(&p, file, NULL, (int32_t[]){0, 0, 0, 0, 0, 0, 0}, NULL, &error),
                    SITU_STATUS_BAD_INPUT);
   assert_non_null(strstr(error.text, "cycle"));
-  onnx_file_free(file);
+  model_file_free(file);
 }
 
 static void a_cut_through_a_value_of_unknown_type_is_refused(void **state) {
   writing w = {0};
-  onnx_file *file;
-  onnx_parts *p;
+  model_file *file;
+  model_parts *p;
   situ_error error = {0};
   text_buffer bytes = {0};
   add_node(&w.graph, "A", "x", "a", NULL);
@@ -199,12 +199,12 @@ static void a_cut_through_a_value_of_unknown_type_is_refused(void **state) {
   add_value(&w.graph, 11, "x");
   add_value(&w.graph, 12, "y");
   assert_int_equal(finish(&w, &file, &error), SITU_STATUS_OK);
-  assert_int_equal(onnx_parts_find(&p, file, NULL, (int32_t[]){0, 1}, NULL, &error), SITU_STATUS_OK);
+  assert_int_equal(model_parts_find(&p, file, NULL, (int32_t[]){0, 1}, NULL, &error), SITU_STATUS_OK);
   assert_int_equal(onnx_part_emit(&bytes, p, 0, false, &error), SITU_STATUS_UNSUPPORTED);
   assert_string_equal(error.where, "a");
   text_free(&bytes);
-  onnx_parts_free(p);
-  onnx_file_free(file);
+  model_parts_free(p);
+  model_file_free(file);
 }
 
 int main(void) {

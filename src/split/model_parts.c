@@ -1,4 +1,4 @@
-#include "split/onnx_parts.h"
+#include "split/model_parts.h"
 
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "base/heap.h"
 
 typedef struct splitting {
-  onnx_parts *parts;
-  const onnx_file *file;
+  model_parts *parts;
+  const model_file *file;
   arena *a;
   situ_error *error;
   bool *folded;        /* [node] */
@@ -28,7 +28,7 @@ static bool draws(const char *kind) {
 /* ---- an order of all nodes, and what is folded ---- */
 
 static situ_status order_nodes(splitting *s) {
-  const onnx_file *f = s->file;
+  const model_file *f = s->file;
   int32_t n = f->n_nodes, n_ready = 0, *start = ARENA_ZERO(s->a, int32_t, (int64_t)n + 2);
   int32_t n_reads = f->reads.start[n], *user = ARENA_NEW(s->a, int32_t, n_reads), *order = s->parts->order;
   if (!start || !user) return fail_no_memory(s->error);
@@ -54,12 +54,12 @@ static situ_status order_nodes(splitting *s) {
 
 /* Whether a value is there before anything runs: a weight, or folded. */
 static bool is_still(const splitting *s, int32_t value) {
-  const onnx_name *v = &s->file->values[value];
+  const model_value *v = &s->file->values[value];
   return v->maker >= 0 ? s->folded[v->maker] : v->weight >= 0;
 }
 
 static void find_folded(splitting *s) {
-  const onnx_file *f = s->file;
+  const model_file *f = s->file;
   for (int32_t i = 0; i < f->n_nodes; i++) {
     int32_t v = s->parts->order[i];
     s->folded[v] = !f->has_body[v] && !draws(f->kind[v]);
@@ -70,7 +70,7 @@ static void find_folded(splitting *s) {
 
 /* Nodes without a device go where the first value that they read is made, else where their first reader is. */
 static void find_devices(splitting *s) {
-  const onnx_file *f = s->file;
+  const model_file *f = s->file;
   for (int32_t i = 0; i < f->n_nodes; i++) {
     int32_t v = s->parts->order[i];
     for (int32_t k = f->reads.start[v]; k < f->reads.start[v + 1] && s->device[v] < 0; k++) {
@@ -105,7 +105,7 @@ static int32_t closure(splitting *s, int32_t d, const int32_t *ready, int32_t n_
 }
 
 static void count_waits(splitting *s) {
-  const onnx_file *f = s->file;
+  const model_file *f = s->file;
   for (int32_t v = 0; v < f->n_nodes; v++) {
     s->n_waits[v] = 0;
     for (int32_t k = f->reads.start[v]; k < f->reads.start[v + 1]; k++) {
@@ -157,7 +157,7 @@ typedef struct stretch {
 
 /* Whether node v must begin a part: it waits for a part of another device that had not ended when `part` began. */
 static bool waits_anew(const splitting *s, int32_t v, int32_t part, const stretch *at) {
-  const onnx_file *f = s->file;
+  const model_file *f = s->file;
   for (int32_t k = f->reads.start[v]; k < f->reads.start[v + 1]; k++) {
     int32_t maker = f->values[f->reads.item[k]].maker;
     if (maker < 0 || s->folded[maker] || s->device[maker] == s->device[v]) continue;
@@ -207,7 +207,7 @@ static situ_status group_by(splitting *s, const int32_t *rank) {
 
 /* Marks folded nodes that a value needs; `mark` is the part's number + 1. */
 static void mark_folded(splitting *s, int32_t value, int32_t *seen, int32_t mark) {
-  const onnx_file *f = s->file;
+  const model_file *f = s->file;
   int32_t n = 0, maker = f->values[value].maker;
   if (maker < 0 || !s->folded[maker] || seen[maker] == mark) return;
   seen[maker] = mark;
@@ -224,14 +224,14 @@ static void mark_folded(splitting *s, int32_t value, int32_t *seen, int32_t mark
 }
 
 /* The part that gives an output of the model: what makes it, else the first one. */
-static int32_t giver(const onnx_parts *p, int32_t value) {
+static int32_t giver(const model_parts *p, int32_t value) {
   return p->value_part[value] >= 0 ? p->value_part[value] : 0;
 }
 
 static situ_status fill_part(splitting *s, int32_t k, const int32_t *member, int32_t n, int32_t *seen, int32_t *taken,
                              const bool *leaves) {
-  onnx_parts *p = s->parts;
-  const onnx_file *f = s->file;
+  model_parts *p = s->parts;
+  const model_file *f = s->file;
   int32_t n_nodes = 0, n_reads = 0, n_makes = 0, n_outputs = 0;
   for (int32_t i = 0; i < n; i++) {
     n_reads += f->reads.start[member[i] + 1] - f->reads.start[member[i]];
@@ -263,18 +263,18 @@ static situ_status fill_part(splitting *s, int32_t k, const int32_t *member, int
   for (int32_t i = 0; i < f->n_nodes; i++)
     if (seen[p->order[i]] == k + 1 && s->folded[p->order[i]]) nodes[n_nodes++] = p->order[i];
   for (int32_t i = 0; i < n; i++) nodes[n_nodes++] = member[i];
-  p->parts[k] = (onnx_part){.device = n > 0 ? s->device[member[0]] : 0,
-                            .n_nodes = n_nodes,
-                            .n_inputs = n_inputs,
-                            .n_outputs = n_outputs,
-                            .nodes = nodes,
-                            .inputs = inputs,
-                            .outputs = outputs};
+  p->parts[k] = (model_part){.device = n > 0 ? s->device[member[0]] : 0,
+                             .n_nodes = n_nodes,
+                             .n_inputs = n_inputs,
+                             .n_outputs = n_outputs,
+                             .nodes = nodes,
+                             .inputs = inputs,
+                             .outputs = outputs};
   return SITU_STATUS_OK;
 }
 
 /* Parts that give nothing to anybody hold dead nodes only: no engine runs a model without outputs. */
-static void drop_empty(onnx_parts *p, int32_t *number) {
+static void drop_empty(model_parts *p, int32_t *number) {
   int32_t n = 0;
   for (int32_t k = 0; k < p->n_parts; k++) {
     number[k] = p->parts[k].n_outputs > 0 || p->n_parts == 1 ? n : -1;
@@ -288,13 +288,13 @@ static void drop_empty(onnx_parts *p, int32_t *number) {
 }
 
 static situ_status fill_parts(splitting *s) {
-  onnx_parts *p = s->parts;
-  const onnx_file *f = s->file;
+  model_parts *p = s->parts;
+  const model_file *f = s->file;
   if (p->n_parts == 0) p->n_parts = 1; /* all is folded */
   int32_t *start = ARENA_ZERO(s->a, int32_t, (int64_t)p->n_parts + 2), *member = ARENA_NEW(s->a, int32_t, f->n_nodes);
   int32_t *seen = ARENA_ZERO(s->a, int32_t, f->n_nodes), *taken = ARENA_ZERO(s->a, int32_t, f->n_values);
   bool *leaves = ARENA_ZERO(s->a, bool, f->n_values);
-  p->parts = ARENA_ZERO(p->arena, onnx_part, p->n_parts);
+  p->parts = ARENA_ZERO(p->arena, model_part, p->n_parts);
   p->value_part = ARENA_NEW(p->arena, int32_t, f->n_values);
   if (!start || !member || !seen || !taken || !leaves || !p->parts || !p->value_part) return fail_no_memory(s->error);
   for (int32_t v = 0; v < f->n_values; v++)
@@ -315,9 +315,9 @@ static situ_status fill_parts(splitting *s) {
   return SITU_STATUS_OK;
 }
 
-situ_status onnx_devices_fill(int32_t *device, const onnx_file *file, situ_error *error) {
+situ_status model_devices_fill(int32_t *device, const model_file *file, situ_error *error) {
   arena *a = arena_new();
-  onnx_parts parts = {.file = file};
+  model_parts parts = {.file = file};
   splitting s = {.parts = &parts, .file = file, .a = a, .error = error, .device = device};
   int32_t n = file->n_nodes;
   bool room = a && ARENA_ARRAYS(a, ARRAY(parts.order, n), ZEROS(s.folded, n), ZEROS(s.n_waits, n));
@@ -331,8 +331,8 @@ situ_status onnx_devices_fill(int32_t *device, const onnx_file *file, situ_error
 }
 
 static situ_status split(splitting *s, const int32_t *device, const int32_t *rank) {
-  onnx_parts *p = s->parts;
-  const onnx_file *f = s->file;
+  model_parts *p = s->parts;
+  const model_file *f = s->file;
   int32_t n = f->n_nodes;
   if (!ARENA_ARRAYS(p->arena, ARRAY(p->part_of, n), ARRAY(p->order, n)) ||
       !ARENA_ARRAYS(s->a, ZEROS(s->folded, n), ZEROS(s->n_waits, n), ARRAY(s->queue, n + 1),
@@ -348,14 +348,14 @@ static situ_status split(splitting *s, const int32_t *device, const int32_t *ran
   return fill_parts(s);
 }
 
-situ_status onnx_parts_find(onnx_parts **out, const onnx_file *file, const situ_graph *graph, const int32_t *device,
-                            const int32_t *rank, situ_error *error) {
+situ_status model_parts_find(model_parts **out, const model_file *file, const situ_graph *graph, const int32_t *device,
+                             const int32_t *rank, situ_error *error) {
   *out = NULL;
   arena *kept = arena_new(), *scratch = arena_new();
-  onnx_parts *p = kept && scratch ? ARENA_ZERO(kept, onnx_parts, 1) : NULL;
+  model_parts *p = kept && scratch ? ARENA_ZERO(kept, model_parts, 1) : NULL;
   situ_status status = p ? SITU_STATUS_OK : fail_no_memory(error);
   if (p) {
-    *p = (onnx_parts){.arena = kept, .file = file, .graph = graph};
+    *p = (model_parts){.arena = kept, .file = file, .graph = graph};
     p->tensor_of = string_map_new(kept, graph ? graph->n_tensors : 1);
     if (!p->tensor_of) status = fail_no_memory(error);
   }
@@ -372,6 +372,34 @@ situ_status onnx_parts_find(onnx_parts **out, const onnx_file *file, const situ_
   return status;
 }
 
-void onnx_parts_free(onnx_parts *parts) {
+void model_parts_free(model_parts *parts) {
   if (parts) arena_free(parts->arena);
+}
+
+/* ---- types and files ---- */
+
+situ_status model_parts_port(const model_parts *p, int32_t value, model_port *out, situ_error *error) {
+  const char *name = p->file->values[value].name;
+  bool declared = p->file->format->port(p->file, value, out);
+  int64_t t = string_map_get(p->tensor_of, name);
+  if (declared && (out->rank >= 0 || t < 0)) return SITU_STATUS_OK;
+  if (!declared && p->file->format->typed(p->file, value))
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name, "is no tensor, so a cut cannot pass it on");
+  const situ_graph *g = p->graph;
+  int32_t type = t >= 0 ? model_type_number((situ_dtype)g->tensor_dtype[t]) : 0;
+  if (!declared && type == 0)
+    return fail_with(error, SITU_STATUS_UNSUPPORTED, name,
+                     "has an element type that is not known, so no cut can be there");
+  if (!declared) out->type = type;
+  out->rank = g->rank[t] > MODEL_MOST_RANK ? -1 : g->rank[t];
+  for (int32_t d = 0; d < out->rank; d++) out->dims[d] = g->dims[g->dims_start[t] + d];
+  return SITU_STATUS_OK;
+}
+
+situ_status model_part_write(const model_parts *p, int32_t k, const char *folder, bool named, situ_error *error) {
+  return p->file->format->write_part(p, k, folder, named, error);
+}
+
+situ_status model_shared_write(const model_file *file, const char *folder, situ_error *error) {
+  return file->format->write_shared ? file->format->write_shared(file, folder, error) : SITU_STATUS_OK;
 }

@@ -1,0 +1,14 @@
+/* Each part of the plan as an OpenVINO IR of its own, with a manifest that says what goes where. */
+#include "split/plan_parts.h"
+#include "write/writer.h"
+
+static situ_status write_folder(const char *folder, const situ_plan *plan, const situ_problem *p, const char *model,
+                                situ_error *error) {
+  return plan_parts_write_by(plan_parts_write, folder, plan, p, model, error);
+}
+
+const writer openvino_parts_writer = {.name = "openvino-parts",
+                                      .title = "a folder: each part of an OpenVINO IR as one, and a manifest",
+                                      .suffix = "",
+                                      .write_folder = write_folder,
+                                      .format = &openvino_format};
