@@ -16,6 +16,7 @@ import io
 import math
 import pathlib
 import re
+import statistics
 import sys
 
 MARKED = re.compile(r"(<!-- table (\w+) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -128,40 +129,96 @@ def anytime(text):
     return table
 
 
+def picked(text):
+    """Which of the plans on two equal cores is predicted to be fastest, and how much slower it is than the one measured so."""
+    table = [["engine", "model", "time of", "predicted to be fastest", "measured fastest", "lost %"]]
+    found = {}
+    for row in records(text):
+        if row["measured ms"] and "unlike" not in row["plan"]:
+            found.setdefault((row["engine"], row["model"]), {}).setdefault(row["time of"], []).append(row)
+    for (engine, model), kinds in found.items():
+        one = [row for row in kinds.get("one input", []) if row["plan"].startswith("whole")]
+        for kind, rows in kinds.items():
+            if kind != "one input":
+                rows = rows + one  # a device alone takes many inputs one after the other
+            best, fastest = (min(rows, key=lambda row: float(row[column])) for column in ("predicted ms", "measured ms"))
+            lost = 100 * (float(best["measured ms"]) / float(fastest["measured ms"]) - 1)
+            table.append([engine, model, kind, best["plan"], fastest["plan"], f"{lost:.1f}"])
+    return table
+
+
 def by_title(text):
-    """Titles of networks and rows of methods in the order of the file, and {(title, row): record}."""
-    found = {(r["title"], r["row"]): r for r in records(text)}
+    """Titles, rows, and {(title, row): records, one of each seed}."""
+    found = {}
+    for r in records(text):
+        found.setdefault((r["title"], r["row"]), []).append(r)
     return list(dict.fromkeys(t for t, _ in found)), list(dict.fromkeys(r for _, r in found)), found
+
+
+def median_ns(of):
+    """The median of the values of all seeds, 0 where there is none."""
+    values = [int(r["value_ns"]) for r in of if r["value_ns"]]
+    return statistics.median(values) if values else 0
 
 
 def learned(text):
     titles, rows, found = by_title(text)
     table = [["training step (GPUs)", "operators", *rows, "bound"]]
+
+    def cell(of):
+        values = sorted(int(r["value_ns"]) for r in of if r["value_ns"])
+        if len(values) < 2:
+            return ms(values[0], ".4g") if values else "-"
+        return f"{ms(statistics.median(values), '.4g')} ({ms(values[0], '.4g')} to {ms(values[-1], '.4g')})"
+
     for title in titles:
-        of = [found[title, row] for row in rows if (title, row) in found]
-        values = [found.get((title, row), {}).get("value_ns") for row in rows]
+        of = [r for row in rows for r in found.get((title, row), [])]
         bound = max(int(r["bound_ns"]) for r in of if r["row"] != "expert")  # that one has pins
-        table.append([f"{title} ({of[0]['gpus']})", of[0]["operators"]] + [ms(v, ".4g") or "-" for v in values]
+        table.append([f"{title} ({of[0]['gpus']})", of[0]["operators"]] + [cell(found.get((title, row), [])) for row in rows]
                      + [ms(bound, ".4g")])
     return table
 
 
 def learned_effort(text):
-    """What each method took, and how many times as long as its plans those of others take, as geometric means."""
+    """What each method took for one seed, and how many times as long as its plans those of others take, as geometric means of
+    medians."""
     titles, rows, found = by_title(text)
-    others = ["expert", "hdp", "heft", "auto"]
-    table = [["row", "evaluations", "CPU s", "peak MB", *(f"{other} takes x times as long" for other in others)]]
+    others = ["expert", "hdp", "heft", "cross-entropy"]
+    table = [["row", "seeds", "evaluations", "CPU s", "peak MB", *(f"{other} takes x times as long" for other in others)]]
 
     def value(title, row):
-        return int(found.get((title, row), {}).get("value_ns") or 0)
+        return median_ns(found.get((title, row), []))
 
     for row in rows:
-        of = [found[title, row] for title in titles if (title, row) in found]
-        steps = [int(r["steps"]) for r in of]
+        all_of = [found[title, row] for title in titles if (title, row) in found]
+        steps = [int(r["steps"]) for of in all_of for r in of]
+        seconds = sum(sum(float(r["cpu_s"]) for r in of) / len(of) for of in all_of)
         means = [geometric_mean([value(t, other) / value(t, row) for t in titles if value(t, row) and value(t, other)])
                  for other in others]
-        table.append([row, f"{min(steps)} to {max(steps)}", f"{sum(float(r['cpu_s']) for r in of):.0f}",
-                      f"{max(float(r['peak_mb']) for r in of):.0f}", *(f"{m:.3f}" for m in means)])
+        table.append([row, str(max(len(of) for of in all_of)), f"{min(steps)} to {max(steps)}", f"{seconds:.0f}",
+                      f"{max(float(r['peak_mb']) for of in all_of for r in of):.0f}", *(f"{m:.3f}" for m in means)])
+    return table
+
+
+def growth(text):
+    table = [["family", "operators", "memory", "objective", "value ms", "bound ms", "gap %", "best single ms", "on GPUs",
+              "found by", "limit s", "s", "CPU s", "peak MB", "first plan: CPU s"]]
+    for r in records(text):
+        gap = f"{100 * (1 - int(r['bound_ns']) / int(r['value_ns'])):.1f}" if r["value_ns"] else "-"
+        table.append([r["family"], r["operators"], r["memory"], r["objective"], ms(r["value_ns"], ".2f") or "-",
+                      ms(r["bound_ns"], ".2f"), gap, ms(r["single_ns"], ".2f") or "-", r["on_gpus"], r["solver"],
+                      f"{float(r['limit_s']):.1f}", r["seconds"], r["cpu_s"], r["peak_mb"], r["first_cpu_s"]])
+    return table
+
+
+def growth(text):
+    table = [["family", "operators", "memory", "objective", "value ms", "bound ms", "gap %", "best single ms", "on GPUs",
+              "found by", "limit s", "s", "CPU s", "peak MB", "first plan: CPU s"]]
+    for r in records(text):
+        gap = f"{100 * (1 - int(r['bound_ns']) / int(r['value_ns'])):.1f}" if r["value_ns"] else "-"
+        table.append([r["family"], r["operators"], r["memory"], r["objective"], ms(r["value_ns"], ".2f") or "-",
+                      ms(r["bound_ns"], ".2f"), gap, ms(r["single_ns"], ".2f") or "-", r["on_gpus"], r["solver"],
+                      f"{float(r['limit_s']):.1f}", r["seconds"], r["cpu_s"], r["peak_mb"], r["first_cpu_s"]])
     return table
 
 
@@ -184,17 +241,21 @@ TABLES = {
     "situations": (as_it_is, ["situations.csv"], "bench/situations.py build/situ > bench/situations.csv"),
     "llm_situations": (as_it_is, ["llm_situations.csv"],
                        "bench/llm_situations.py build/situ > bench/llm_situations.csv"),
+    "measured": (as_it_is, ["measured.csv"], "bench/measured.py build/situ DATA > bench/measured.csv"),
+    "picked": (picked, ["measured.csv"], ""),
     "joins": (as_it_is, ["joins.csv"], ""),
     "visits": (as_it_is, ["visits.csv"], ""),
-    "learned": (learned, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv"),
+    "learned": (learned, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv --small --seeds 3"),
     "go": (learned, ["go.csv"], "bench/learned.py build/situ bench/go.csv single expert heft auto"),
-    "learned_effort": (learned_effort, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv"),
+    "learned_effort": (learned_effort, ["learned.csv"],
+                       "bench/learned.py build/situ bench/learned.csv --small --seeds 3"),
     "hsdag_values": (as_it_is, ["hsdag_values.csv"],
-                     "bench/hsdag.py build/situ --data FOLDER --table values > bench/hsdag_values.csv"),
+                     "bench/hsdag.py build/situ --data FOLDER --seeds 3 --table values > bench/hsdag_values.csv"),
     "hsdag_ablation": (as_it_is, ["hsdag_ablation.csv"],
-                       "bench/hsdag.py build/situ --data FOLDER --table ablation > bench/hsdag_ablation.csv"),
+                       "bench/hsdag.py build/situ --data FOLDER --seeds 3 --table ablation > bench/hsdag_ablation.csv"),
     "hsdag_groups": (as_it_is, ["hsdag_groups.csv"],
                      "bench/hsdag.py build/situ --data FOLDER --table groups > bench/hsdag_groups.csv"),
+    "growth": (growth, ["growth.csv"], "bench/growth.py build/situ bench/growth.csv"),
     "nn_speed": (as_it_is, ["nn_speed.csv"], "bench/nn_speed.py build > bench/nn_speed.csv"),
 }
 

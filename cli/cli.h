@@ -116,6 +116,7 @@ typedef struct command {
   const option_group *const *groups; /* ended by NULL */
   void (*defaults)(arguments *a);    /* sets what is not at the library's defaults, before the line is read; or NULL */
   int (*run)(arguments *a);
+  bool ranks; /* the processes that mpirun starts do it together; the first of them tells */
 } command;
 
 /* ---- cli/main.c, cli/options.c, cli/parse.c ---- */
@@ -180,6 +181,8 @@ typedef struct report {
   char *text;
   situ_error error;
 } report;
+/* From now on nothing is printed or written but failures: for processes of mpirun other than the first. */
+void be_silent(arguments *a, int rank);
 /* Prints a report that was made with `status` and frees it; a failure is told. Returns EXIT_OK or the code to end with:
  *
  *     report r = {0};

@@ -58,4 +58,5 @@ const command compare_command = {
     .most_operands = 1,
     .groups = groups,
     .run = run,
+    .ranks = true,
 };

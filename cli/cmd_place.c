@@ -48,6 +48,8 @@ static int run(arguments *a) {
   a->instance.model = a->operands[0];
   if (a->instance.granularity == SITU_GRANULARITY_DEFAULT && names_solvers(a))
     a->instance.granularity = strcmp(a->solve.solvers, "layers") == 0 ? SITU_GRANULARITY_LAYER : SITU_GRANULARITY_FUSED;
+  if (a->n_measured && situ_ranks_count(a->solve.ranks) > 1)
+    return fail_usage("--measure runs plans on the devices of one machine: leave out mpirun");
   int code = probe_outputs(a);
   if (code != EXIT_OK) return code;
   situ_plan *plan = NULL;
@@ -105,4 +107,5 @@ const command place_command = {
     .groups = groups,
     .defaults = set_defaults,
     .run = run,
+    .ranks = true,
 };

@@ -40,7 +40,8 @@ const command profile_command = {
     .summary = "measure the times of a model's operators on an engine",
     .usage = "MODEL",
     .about =
-        "Runs MODEL, an ONNX file, on random inputs, with the profile of the engine and without, and gives each "
+        "Runs MODEL, an ONNX file or an OpenVINO IR, on random inputs, with the profile of the engine and without, and "
+        "gives each "
         "operator "
         "the median time of its kernels, so scaled that they sum to the time of the whole. Operators that the engine "
         "folds, or fuses into another, have none of their own; the table has fusions as groups, and what a hand-over "

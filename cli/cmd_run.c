@@ -38,7 +38,8 @@ const command run_command = {
     .summary = "run a plan on an engine, beside its prediction",
     .usage = "PLAN",
     .about =
-        "Cuts the ONNX model of PLAN into parts, loads each in a process of its device, and runs them on random "
+        "Cuts the model of PLAN, an ONNX file or an OpenVINO IR, into parts, loads each in a process of its device, "
+        "and runs them on random "
         "inputs: one by one, and for a plan of a pipeline many at a time. Shows what each part, each hand-over and "
         "the whole took beside what the plan predicts, and whether the outputs are those of the whole model. Every "
         "device runs on the CPU of the engine, on cores of its own where there are enough. Started by mpirun (Open "

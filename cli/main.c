@@ -23,6 +23,20 @@ int command_unknown(const char *word) {
   return fail_usage("there is no %s %s; `situ --help` shows what there is", kind, word);
 }
 
+/* Alone, or one of the processes that mpirun started: all stay until the last is done. */
+static int carry_out(const command *c, arguments *a) {
+  situ_error error;
+  if (c->ranks && situ_ranks_open(&a->solve.ranks, &error) != SITU_STATUS_OK) return fail_reading(&error);
+  int own = situ_ranks_own(a->solve.ranks);
+  if (own > 0) be_silent(a, own);
+  int code = finish(c->run(a)), lost = situ_ranks_lost(a->solve.ranks);
+  if (own == 0 && lost > 0)
+    fprintf(stderr, "situ: %d of %d ranks %s lost; the others went on\n", lost, situ_ranks_count(a->solve.ranks),
+            lost > 1 ? "were" : "was");
+  situ_ranks_free(a->solve.ranks);
+  return code;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) {
     help_tool(stderr);
@@ -46,7 +60,7 @@ int main(int argc, char **argv) {
   if (code == EXIT_OK && a->help)
     print_help_of(stdout, c);
   else if (code == EXIT_OK && (code = take_standard_input(a)) == EXIT_OK)
-    code = c->run(a);
+    code = carry_out(c, a);
   free(a);
   return finish(code);
 }

@@ -185,6 +185,21 @@ static const option problem_rows[] = {
      .value = "MS",
      .most = 1e9,
      .about = "stream: minimise the period under this limit on the latency of one input."},
+    {.name = "max-ttft",
+     .kind = OPTION_MS,
+     .offset = AT(instance.max_ttft_ns),
+     .value = "MS",
+     .most = 1e9,
+     .about =
+         "Language models: maximise tokens per second in decoding under this limit on the time to first token, that "
+         "of the prompt; in ms, or with its unit (500ms, 2s)."},
+    {.name = "min-speed",
+     .kind = OPTION_REAL,
+     .offset = AT(instance.min_speed),
+     .value = "N",
+     .most = 1e12,
+     .about = "Language models: minimise the time to first token with at least N tokens per second in decoding, of all "
+              "streams together."},
     {.name = "unused", .kind = OPTION_UNUSED, .value = "DEVICE", .about = "Leave this device empty. Repeatable."},
     {.name = "rules",
      .kind = OPTION_RULES,
@@ -285,8 +300,9 @@ static const option solve_rows[] = {
      .offset = AT(solve.threads),
      .value = "N",
      .least = 1,
-     .about = "Threads for the searches. With --steps and without --time-limit the plan is the same with any number. "
-              "Default: 1."},
+     .about = "Threads for bounds and searches. With --steps and without --time-limit the plan is the same with any "
+              "number, and with any number of processes of Open MPI, which place and compare share them out to: mpirun "
+              "-n 4 situ place MODEL --steps 100000. Default: 1."},
     {0}};
 const option_group solve_options = {"Search", solve_rows};
 
@@ -613,7 +629,8 @@ static const option learn_rows[] = {
      .value = "NAME[,NAME...]",
      .family = "solvers",
      .about =
-         "The first trial of each model is the plan of this solver, after at most 2000 of its steps. Default: none."},
+         "The first trials of each model are plans of this solver with three seeds, after at most 2000 of its steps "
+         "each; gdp imitates them before it learns by trials. Default: none."},
     {.name = "paper",
      .kind = OPTION_ON,
      .offset = AT(learn.paper),
@@ -622,10 +639,13 @@ static const option learn_rows[] = {
      .kind = OPTION_TEXT,
      .offset = AT(learn.variant),
      .value = "WORDS",
-     .about = "Variants of the learner, separated by commas. hsdag: levels=N of parsing (0: until nothing merges; "
-              "default 1), target=N clusters to stop at, declines=0 (every node joins another), without=FEATURE, "
-              "with=FEATURE (kinds, degrees, fractal, "
-              "closeness, position, shape, index, times)."},
+     .about =
+         "Variants of the learner, separated by commas. gdp: without=attention, without=superposition, "
+         "memory=still (no gradient into the segment before), segments=short (of 16 units). hsdag: levels=N of "
+         "parsing (0: until nothing merges; default 1), target=N clusters to stop at, declines=0 (every node joins "
+         "another), learns=0 (draws are random to the end), without=FEATURE, "
+         "with=FEATURE (kinds, degrees, fractal, "
+         "closeness, position, shape, index, times)."},
     {.name = "bare",
      .kind = OPTION_ON,
      .offset = AT(bare),

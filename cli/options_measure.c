@@ -19,7 +19,7 @@ static const option measure_rows[] = {
      .offset = AT(measure.engine),
      .value = "NAME",
      .family = "engines",
-     .about = "What runs the model (situ list engines). Default: onnxruntime."},
+     .about = "What runs the model (situ list engines). Default: onnxruntime, and openvino for its own files."},
     {.name = "engine-path",
      .kind = OPTION_TEXT,
      .offset = AT(measure.library),
@@ -72,6 +72,11 @@ static const option measure_rows[] = {
      .offset = AT(measure.seed),
      .value = "N",
      .about = "Seed of the inputs, which are random. Default: 0."},
+    {.name = "in-process",
+     .kind = OPTION_ON,
+     .offset = AT(measure.in_process),
+     .about = "Engines work in the process of situ, one part after the other: what workers cost is the difference. A "
+              "crash ends situ. Not for pipelines."},
     {0}};
 const option_group measure_options = {"Measuring", measure_rows};
 
@@ -83,13 +88,13 @@ static const option race_rows[] = {
      .least = 2,
      .about =
          "Run up to K distinct plans and the best single device on an engine, one input of each in turn, drop those "
-         "that lose, and keep the fastest. ONNX files only."},
+         "that lose, and keep the fastest. ONNX and OpenVINO files only."},
     {.name = "measure-on",
      .kind = OPTION_TEXT,
      .offset = AT(measure.engine),
      .value = "NAME",
      .family = "engines",
-     .about = "The engine (situ list engines). Default: onnxruntime."},
+     .about = "The engine (situ list engines). Default: onnxruntime, and openvino for its own files."},
     MAP_ROW,
     {.name = "rounds",
      .kind = OPTION_SMALL,
@@ -118,7 +123,8 @@ static const option trial_rows[] = {
      .offset = AT(measure.engine),
      .value = "NAME",
      .family = "engines",
-     .about = "Rewards are times measured on this engine (situ list engines). One ONNX model on one platform. Default: "
+     .about = "Rewards are times measured on this engine (situ list engines). One ONNX or OpenVINO model on one "
+              "platform. Default: "
               "times are simulated."},
     {.name = "engine-path",
      .kind = OPTION_TEXT,

@@ -31,6 +31,16 @@ situ_report_options report_options(FILE *to) {
   return o;
 }
 
+/* The number of this process where it is not the one that tells: its failures name it. */
+static int teller;
+
+void be_silent(arguments *a, int rank) {
+  teller = rank;
+  a->out = a->svg = a->graph_svg = a->page = a->trace = a->trajectory = NULL;
+  a->n_writes = 0;
+  if (!freopen("/dev/null", "w", stdout)) fclose(stdout);
+}
+
 static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
 
 /* How many outputs go to stdout, --json included. */
@@ -41,7 +51,7 @@ static int count_to_stdout(const arguments *a) {
   return n;
 }
 
-FILE *people(const arguments *a) { return count_to_stdout(a) > 0 ? stderr : stdout; }
+FILE *people(const arguments *a) { return teller == 0 && count_to_stdout(a) > 0 ? stderr : stdout; }
 
 /* What is to be told once the work begins; a call that fails before that has one line to say, the failure. */
 static char *warnings;
@@ -57,15 +67,17 @@ void tell_warning(void *context, situ_log_level level, const char *text) {
 }
 
 void print_warnings(void) {
-  if (warnings) fputs(warnings, stderr);
+  if (warnings && teller == 0) fputs(warnings, stderr);
   free(warnings);
   warnings = NULL;
 }
 
 static void say(const char *where, const char *text) {
   bool colour = report_options(stderr).colour;
-  fprintf(stderr, "%ssitu:%s %s%s%s\n", colour ? "\033[31m" : "", colour ? "\033[0m" : "", where, *where ? ": " : "",
-          text);
+  char rank[32] = "";
+  if (teller > 0) snprintf(rank, sizeof rank, "rank %d: ", teller);
+  fprintf(stderr, "%ssitu:%s %s%s%s%s\n", colour ? "\033[31m" : "", colour ? "\033[0m" : "", rank, where,
+          *where ? ": " : "", text);
 }
 
 int fail_usage(const char *format, ...) {

@@ -98,12 +98,26 @@ static int set_percent(const option *o, double *field, const char *value) {
   return EXIT_OK;
 }
 
-/* Milliseconds, kept as whole nanoseconds, at least 1. */
+/* Milliseconds, or a time with its unit, kept as whole nanoseconds, at least 1. */
 static int set_ms(const option *o, int64_t *field, const char *value) {
-  double ms;
-  int code = set_real(o, &ms, value);
-  if (code == EXIT_OK) *field = ms < 1e-6 ? 1 : (int64_t)(ms * 1e6 + 0.5);
-  return code;
+  static const struct {
+    const char *name;
+    double ms;
+  } units[] = {{"ns", 1e-6}, {"us", 1e-3}, {"ms", 1}, {"s", 1e3}};
+  char *end, expected[64], number[64];
+  double ms, scale = 1;
+  (void)strtod(value, &end);
+  for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+    if (end > value && strcmp(end, units[u].name) == 0) scale = units[u].ms;
+  snprintf(expected, sizeof expected, "a number above 0, at most %g", o->most);
+  if (*end && scale == 1 && strcmp(end, "ms") != 0) return bad_value(o, value, expected);
+  snprintf(number, sizeof number, "%.*s", (int)(end - value), value);
+  if ((size_t)(end - value) >= sizeof number || set_real(o, &ms, number) != EXIT_OK)
+    return bad_value(o, value, expected);
+  ms *= scale;
+  if (ms > o->most) return bad_value(o, value, expected);
+  *field = ms < 1e-6 ? 1 : (int64_t)(ms * 1e6 + 0.5);
+  return EXIT_OK;
 }
 
 /* Splits NAME=REST; false when there is no name or no '='. */
@@ -227,6 +241,13 @@ void arguments_init(arguments *a) {
   a->instance.problem = &a->problem;
 }
 
+/* Some give a platform as a second argument. */
+static int one_too_many(const command *c, const char *word) {
+  bool platform = find_option(c, "platform", strlen("platform"), 0) != NULL;
+  return fail_usage("%s: `%s` is one argument too many; usage: situ %s %s%s", c->name, word, c->name, c->usage,
+                    platform ? " --platform PLATFORM" : "");
+}
+
 int arguments_parse(arguments *a, const command *c, int argc, char **argv) {
   bool options = true;
   for (int i = 0; i < argc; i++) {
@@ -236,7 +257,7 @@ int arguments_parse(arguments *a, const command *c, int argc, char **argv) {
       int code = parse_option(a, c, argc, argv, &i);
       if (code != EXIT_OK) return code;
     } else if (a->n_operands == c->most_operands || a->n_operands == MAX_OPERANDS) {
-      return fail_usage("%s: `%s` is one argument too many; usage: situ %s %s", c->name, argv[i], c->name, c->usage);
+      return one_too_many(c, argv[i]);
     } else if (!*argv[i]) {
       return fail_usage("%s: an argument is empty; usage: situ %s %s", c->name, c->name, c->usage);
     } else {

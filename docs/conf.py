@@ -41,7 +41,7 @@ CONTENTS = """
 """
 NAVIGATION = {
     "Begin": "docs/first-steps docs/worked-examples docs/how-to/*",
-    "Use": """docs/python docs/c-api docs/language-models docs/size docs/report docs/run-your-plan docs/engines
+    "Use": """docs/python docs/c-api docs/language-models docs/size docs/scale docs/report docs/run-your-plan docs/engines
         docs/formats/*""",
     "Know": "docs/model docs/theory/README docs/theory/*/* docs/results/README docs/results/* share/policies/README",
     "Reference": "docs/reference/*",

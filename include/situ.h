@@ -23,6 +23,7 @@
 #include "situ/plan.h"
 #include "situ/platform.h"
 #include "situ/problem.h"
+#include "situ/ranks.h"
 #include "situ/read.h"
 #include "situ/report.h"
 #include "situ/size.h"

@@ -14,7 +14,7 @@ if [ "$what" = engines ]; then
   [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
   "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime
   "$folder/bin/python3" -m pip install --quiet --upgrade --no-deps openvino # its library needs no package
-  echo "situ: engines are in $folder; SITU_ONNXRUNTIME=$folder makes situ use them" >&2
+  echo "situ: engines are in $folder; '. $folder/bin/activate' lets situ find them" >&2
   exit 0
 fi
 

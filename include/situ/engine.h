@@ -41,7 +41,7 @@ typedef bool situ_measure_callback(void *context, const char *phase, int32_t don
 
 typedef struct situ_measure_options {
   size_t size;
-  const char *engine;              /* by name; NULL: the first of the table */
+  const char *engine;              /* by name; NULL: the first of the table that reads the model */
   const char *library;             /* where it is; NULL: it is looked for */
   const char *device;              /* of the engine, in its words ("CPU", "GPU"); NULL: its CPU */
   const situ_read_options *read;   /* of the model, where the call reads one; may be NULL */
@@ -60,13 +60,17 @@ typedef struct situ_measure_options {
    * `device`. May be NULL. Profiles do not read it. */
   const char *map;
   int32_t queue; /* pipelines: inputs under way for each part; 0: 2 */
-  int32_t reserved;
+  /* Engines work on the thread of the caller, not each in a process of its own: what that costs is the difference.
+   * Parts then run one after the other, on any core; no limit of time ends a run, and an engine that crashes ends the
+   * caller. Plans of pipelines, ranks of MPI and a second library of an engine are UNSUPPORTED. */
+  bool in_process;
+  bool reserved[3];
 } situ_measure_options;
 #define SITU_MEASURE_OPTIONS_INIT SITU_SIZED(situ_measure_options)
 
 /* Operator times of a model as the engine measures them. */
 typedef struct situ_profile situ_profile;
-/* Runs an ONNX model with the engine's profile, then by itself: medians of each operator's kernels, scaled
+/* Runs an ONNX or OpenVINO model with the engine's profile, then by itself: medians of each operator's kernels, scaled
  * so that they sum to the median of the whole without a profile. Operators that the engine folds or fuses into another
  * have 0. UNSUPPORTED where the engine refuses the model. */
 SITU_API situ_status situ_profile_model(situ_profile **out, const char *model, const situ_measure_options *options,
@@ -89,9 +93,10 @@ SITU_API situ_status situ_profile_write(const situ_profile *profile, const char 
 
 /* A plan that ran. */
 typedef struct situ_run situ_run;
-/* Cuts the model of the plan into parts (as the writer onnx-parts), runs each in a worker of its device, compares the
- * outputs with those of the whole model, and measures: the latency of inputs one by one, and for plans of pipelines the
- * period of many. Every device runs on the engine's CPU provider, on cores of its own where there are enough.
+/* Cuts the model of the plan into parts (as the writers onnx-parts and openvino-parts), runs each in a worker of its
+ * device, compares the outputs with those of the whole model, and measures: the latency of inputs one by one, and for
+ * plans of pipelines the period of many. Every device runs on the engine's CPU provider, on cores of its own where
+ * there are enough.
  *
  * Where Open MPI's mpirun started the program on several machines (libmpi.so.40, or what the environment variable
  * SITU_MPI names, is loaded then), each process runs the devices of one server, and all have to
@@ -134,13 +139,14 @@ typedef struct situ_trials_report {
   char engine[128];
 } situ_trials_report;
 #define SITU_TRIALS_REPORT_INIT SITU_SIZED(situ_trials_report)
-/* situ_learn on one instance of an ONNX model, with times that an engine measures in place of the simulator's, as HSDAG
- * (Duan et al. 2024) is rewarded. Training ends after n_measured distinct placements (or options->steps, or once as
- * many trials in a row were known); then the best few and the best single device race, and *plan, which the caller
- * frees, is the winner: never one that measured worse than the best single device. measure->items are the rounds of a
- * trial, 7 by default; `log` gets all times, from which `replay` repeats the training to the same bits. A trial has the
- * median of its times by those of the best single device in turn; one that loses every round to the best is ended
- * after 3. Failures of the engine end the training with the status ENGINE; the log is written all the same. */
+/* situ_learn on one instance of an ONNX or OpenVINO model, with times that an engine measures in place of the
+ * simulator's, as HSDAG (Duan et al. 2024) is rewarded. Training ends after n_measured distinct placements (or
+ * options->steps, or once as many trials in a row were known); then the best few and the best single device race, and
+ * *plan, which the caller frees, is the winner: never one that measured worse than the best single device.
+ * measure->items are the rounds of a trial, 7 by default; `log` gets all times, from which `replay` repeats the
+ * training to the same bits. A trial has the median of its times by those of the best single device in turn; one that
+ * loses every round to the best is ended after 3. Failures of the engine end the training with the status ENGINE; the
+ * log is written all the same. */
 SITU_API situ_status situ_learn_measured(situ_learn_report *out, situ_trials_report *told, situ_plan **plan,
                                          const char *learner, const situ_instance *instance,
                                          const situ_learn_options *options, int32_t n_measured,

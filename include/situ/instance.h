@@ -49,6 +49,11 @@ typedef struct situ_instance_options {
   /* What is known of the machine (docs/formats/rules.md), later ones after earlier ones: each a path to a file of
    * "situ_rules", "not KIND=DEVICE", or "reserve DEVICE=SIZE". For estimated costs only. */
   const char *const *rules;
+  /* Language models, estimated times: what counts is the speed of decoding, under this limit on the time of the prompt;
+   * or the time of the prompt, under this minimum of tokens a second in decoding, of all streams together. 0: none.
+   * Then nothing overlaps (SITU_OVERLAP_NONE). */
+  int64_t max_ttft_ns;
+  double min_speed;
 } situ_instance_options;
 #define SITU_INSTANCE_OPTIONS_INIT SITU_SIZED(situ_instance_options)
 

@@ -49,6 +49,8 @@ SITU_API int64_t situ_plan_value_ns(const situ_plan *plan);
 /* stream with a limit on period or latency: both, one of them being the value; SITU_NEVER_NS elsewhere. */
 SITU_API int64_t situ_plan_latency_ns(const situ_plan *plan);
 SITU_API int64_t situ_plan_period_ns(const situ_plan *plan);
+/* With a limit by other costs: what the plan takes by them; SITU_NEVER_NS elsewhere. */
+SITU_API int64_t situ_plan_other_ns(const situ_plan *plan);
 /* A proved lower bound on the value of every plan of the problem; >= 0. */
 SITU_API int64_t situ_plan_lower_bound_ns(const situ_plan *plan);
 /* (value - bound) / value; 0 when both are 0; 1 without a placement. */

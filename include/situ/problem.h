@@ -74,12 +74,19 @@ typedef struct situ_problem_options {
   const int32_t *keep_together; /* [n_operators] operators of one key, 0 .. n_operators-1, share a device beside those
                                    of colocation groups and of kernels that costs fuse; -1: none; NULL: none at all.
                                    Copied. */
+  /* stream, latency, one copy, overlap none: a limit on what a plan takes by other costs, of the same graph and
+   * platform, which the problem borrows: those of another step of the same model. NULL and 0: none. Names what it is
+   * the limit on, for messages; NULL: "latency by the other costs". Copied. */
+  const situ_costs *other_costs;
+  int64_t max_other_ns;
+  const char *other_name;
 } situ_problem_options;
 #define SITU_PROBLEM_OPTIONS_INIT SITU_SIZED(situ_problem_options)
 
 /* Poses the problem. options may be NULL (all defaults). BAD_ARGUMENT when they do not belong together or the
  * combination is none of the models (latency with pipeline, throughput with calls or, without a limit on latency, with
- * stream), or an option of pipelines is given for another model. BAD_INPUT when all times together are above 2^54 ns or
+ * stream), an option of pipelines is given for another model, or other costs let operators run elsewhere than the costs
+ * do. BAD_INPUT when all times together are above 2^54 ns or
  * all sizes above 2^56 bytes (docs/model.md, "Limits"). Constraints that cannot be met are no error here: see
  * situ_problem_conflict. */
 SITU_API situ_status situ_problem_pose(situ_problem **out, const situ_graph *graph, const situ_platform *platform,

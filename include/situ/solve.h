@@ -7,6 +7,7 @@
 #define SITU_SOLVE_H
 
 #include "situ/plan.h"
+#include "situ/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,6 +57,11 @@ typedef struct situ_solve_options {
   double uncertainty;
   bool robust;      /* of up to 20 plans that were found take that of the highest 10 % quantile of speed-up */
   bool reserved[7]; /* false */
+  /* The processes that solve together, each of which makes the same call; NULL: this one is alone. The searches are
+   * shared out among them. With a step limit and no time limit the plan is the same with any number of them; otherwise
+   * that of number 0 is the answer. A process that is lost costs its share only; without number 0, or where the problem
+   * or the options differ, ENGINE. */
+  situ_ranks *ranks;
 } situ_solve_options;
 #define SITU_BY_PURPOSE (-1.0)
 #define SITU_SOLVE_OPTIONS_INIT SITU_SIZED(situ_solve_options)

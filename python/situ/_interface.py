@@ -242,7 +242,8 @@ class situ_problem_options(Structure):
                 c_int), ("communication", c_int), ("free", c_bool), ("async_copies", c_bool), ("schedule", c_int),
                 ("replicate", c_bool), ("in_flight", c_int32), ("copies", c_int32), ("max_calls", c_int32),
                 ("max_period_ns", c_int64), ("max_latency_ns", c_int64), ("pins", POINTER(c_int32)), ("unused",
-                POINTER(c_bool)), ("keep_together", POINTER(c_int32))]
+                POINTER(c_bool)), ("keep_together", POINTER(c_int32)), ("other_costs", c_void_p), ("max_other_ns",
+                c_int64), ("other_name", c_char_p)]
 
 
 class situ_dim(Structure):
@@ -328,7 +329,7 @@ class situ_measure_options(Structure):
                 POINTER(situ_read_options)), ("time_limit_s", c_double), ("progress", situ_measure_callback),
                 ("context", c_void_p), ("seed", c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32),
                 ("warm_up", c_int32), ("log", c_char_p), ("replay", c_char_p), ("map", c_char_p), ("queue", c_int32),
-                ("reserved", c_int32)]
+                ("in_process", c_bool), ("reserved", c_bool * 3)]
 
 
 class situ_instance_options(Structure):
@@ -336,7 +337,7 @@ class situ_instance_options(Structure):
                 ("cost", POINTER(situ_cost_options)), ("problem", POINTER(situ_problem_options)), ("fix", c_char_p),
                 ("unused", POINTER(c_char_p)), ("n_unused", c_int32), ("log", situ_log_callback), ("log_context",
                 c_void_p), ("start", c_char_p), ("granularity", c_int), ("n_rules", c_int32), ("rules",
-                POINTER(c_char_p))]
+                POINTER(c_char_p)), ("max_ttft_ns", c_int64), ("min_speed", c_double)]
 
 
 class situ_learn_options(Structure):
@@ -351,7 +352,7 @@ class situ_solve_options(Structure):
                 ("threads", c_int32), ("progress", situ_progress_callback), ("context", c_void_p), ("policy",
                 c_char_p), ("tune_steps", c_int64), ("log", situ_log_callback), ("log_context", c_void_p),
                 ("tolerance", c_double), ("min_gain", c_double), ("max_parts", c_int32), ("min_part", c_int32),
-                ("uncertainty", c_double), ("robust", c_bool), ("reserved", c_bool * 7)]
+                ("uncertainty", c_double), ("robust", c_bool), ("reserved", c_bool * 7), ("ranks", c_void_p)]
 
 
 class situ_pareto_options(Structure):
@@ -504,6 +505,7 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_plan_n_statistics": (c_int32, [c_void_p]),
     "situ_plan_n_transfers": (c_int32, [c_void_p]),
     "situ_plan_order": (c_int32, [c_void_p, POINTER(POINTER(c_int32))]),
+    "situ_plan_other_ns": (c_int64, [c_void_p]),
     "situ_plan_outcome": (c_int, [c_void_p]),
     "situ_plan_period_ns": (c_int64, [c_void_p]),
     "situ_plan_read": (c_int, [POINTER(c_void_p), POINTER(c_void_p), c_char_p, POINTER(situ_error)]),
@@ -570,6 +572,11 @@ FUNCTIONS: dict[str, tuple[object, list[object]]] = {
     "situ_race_measured_ns": (c_int64, [c_void_p, c_int32]),
     "situ_race_n_plans": (c_int32, [c_void_p]),
     "situ_race_winner": (c_int32, [c_void_p]),
+    "situ_ranks_count": (c_int32, [c_void_p]),
+    "situ_ranks_free": (None, [c_void_p]),
+    "situ_ranks_lost": (c_int32, [c_void_p]),
+    "situ_ranks_open": (c_int, [POINTER(c_void_p), POINTER(situ_error)]),
+    "situ_ranks_own": (c_int32, [c_void_p]),
     "situ_reader_at": (c_bool, [c_int32, POINTER(situ_reader_info)]),
     "situ_reader_count": (c_int32, []),
     "situ_replay": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(situ_error)]),

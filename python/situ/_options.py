@@ -45,6 +45,8 @@ class Options(TypedDict, total=False):
     calls: int
     max_period: float  # ms
     max_latency: float  # ms
+    max_ttft: float  # ms
+    min_speed: float  # tokens a second
     unused: Sequence[str]
     rules: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     not_: str | Sequence[str]  # "KIND=DEVICE"
@@ -158,6 +160,8 @@ TABLE: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
     "calls": ("problem", "max_calls", _SMALL),
     "max_period": ("problem", "max_period_ns", _ms),
     "max_latency": ("problem", "max_latency_ns", _ms),
+    "max_ttft": ("instance", "max_ttft_ns", _ms),
+    "min_speed": ("instance", "min_speed", _real(1.0, 1e12)),
     "granularity": ("instance", "granularity", _choice("situ_granularity_name")),
     "cost_table": ("cost", "table_path", _text),
     "engine": ("cost", "engine", _text),

@@ -99,7 +99,7 @@ static situ_status fill_context(situ_plan *plan, const situ_problem *p, const be
   if (p->conflict) return SITU_STATUS_OK;
   budget b = budget_new(0, 0, NULL, NULL);
   bound_found found;
-  TRY(bound_best(&found, p, a, plan->arena, &b, error));
+  TRY(bound_best(&found, p, plan->arena, &b, error));
   plan->lower_bound_ns = found.lower_ns;
   plan->bound = found.name;
   plan->proof = found.proof;

@@ -5,6 +5,7 @@
  * open_steps has one line for each arrow. */
 #include "api/instance.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/granularity.h"
@@ -58,7 +59,12 @@ situ_status instance_options_take(instance_options *own, const situ_instance_opt
                             .start = o.start,
                             .rules = o.rules,
                             .n_rules = o.n_rules,
-                            .granularity = o.granularity};
+                            .granularity = o.granularity,
+                            .max_ttft_ns = o.max_ttft_ns,
+                            .min_speed = o.min_speed};
+  if (o.max_ttft_ns < 0 || !(o.min_speed >= 0 && o.min_speed <= 1e18))
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option %s has no such value",
+                     o.max_ttft_ns < 0 ? "max_ttft_ns" : "min_speed");
   if ((unsigned)o.granularity > SITU_GRANULARITY_DEFAULT)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "the option granularity has no such value");
   TRY(TAKE(own->read, o.read, SITU_READ_OPTIONS_INIT, error));
@@ -129,7 +135,7 @@ static situ_status read_costs(situ_instance *i, situ_error *error) {
   if (!i->options.cost.engine) i->options.cost.engine = i->model->steps.engine;
   TRY(instance_estimate(&i->own_costs, i, i->platform, error));
   i->costs = i->own_costs;
-  return SITU_STATUS_OK;
+  return instance_estimate_other(&i->other_costs, i, i->platform, error);
 }
 
 static situ_status make_copies(situ_instance *i, situ_error *error) {
@@ -204,6 +210,7 @@ situ_problem_options instance_problem_options(const situ_instance *i) {
   posed.pins = i->pins;
   posed.unused = i->unused;
   posed.keep_together = i->together;
+  instance_limit(&posed, i, i->other_costs);
   return posed;
 }
 
@@ -214,10 +221,23 @@ situ_status instance_pose(situ_instance *i, situ_error *error) {
   return situ_problem_pose(&i->problem, i->graph, i->platform, i->costs, &posed, error);
 }
 
+/* What nobody asked for limits the plan, its value and its proof: it is told. */
+static situ_status note_layers(situ_model *model, situ_error *error) {
+  text_buffer notes = {0};
+  text_add(&notes, "%slayers stay whole, in the plan and in the bound; --granularity operator splits them\n",
+           model->notes);
+  const char *both = text_take(&notes);
+  if (!both) return fail_no_memory(error);
+  free((void *)(uintptr_t)model->notes);
+  model->notes = both;
+  return SITU_STATUS_OK;
+}
+
 /* As instance_pose, but layers that nobody asked for by name give way where no device can take one. */
 static situ_status pose(situ_instance *i, bool by_default, situ_error *error) {
   TRY(instance_pose(i, error));
-  if (!by_default || i->options.granularity != SITU_GRANULARITY_LAYER || !i->problem->conflict) return SITU_STATUS_OK;
+  if (!by_default || i->options.granularity != SITU_GRANULARITY_LAYER) return SITU_STATUS_OK;
+  if (!i->problem->conflict) return i->platform->n_devices > 1 ? note_layers(i->model, error) : SITU_STATUS_OK;
   i->options.granularity = SITU_GRANULARITY_FUSED;
   i->together = NULL;
   TRY(instance_join_rules(i, error));
@@ -253,6 +273,7 @@ uint64_t platform_hash(const situ_platform *f, bool with_servers) {
 static situ_status open_steps(situ_instance *i, const instance_options *options, situ_error *error) {
   TRY(keep_options(i, options, error));
   TRY(situ_model_read(&i->model, i->options.model, &i->options.read, error));
+  TRY(instance_take_limits(i, error));
   TRY(read_platform(i, error));
   TRY(instance_read_rules(i, error));
   TRY(read_costs(i, error));
@@ -293,6 +314,7 @@ void situ_instance_free(situ_instance *i) {
   situ_costs_free(i->copied_costs);
   situ_graph_free(i->copies);
   situ_costs_free(i->own_costs);
+  situ_costs_free(i->other_costs);
   situ_platform_free(i->own_platform);
   rules_free(i->rules);
   situ_model_free(i->model);

@@ -22,6 +22,8 @@ typedef struct instance_options {
   const char *start;
   const char *const *rules;
   int32_t n_rules;
+  int64_t max_ttft_ns;
+  double min_speed;
   const char *rules_text; /* a JSON array of what rules files hold, where no rules are named; or NULL */
 } instance_options;
 
@@ -36,6 +38,7 @@ struct situ_instance {
   situ_costs *own_costs;       /* likewise */
   situ_graph *copies;          /* of the model's graph, with their costs; NULL where there is one input only */
   situ_costs *copied_costs;
+  situ_costs *other_costs; /* of the steps that a limit is on; NULL: there is none */
   const situ_graph *graph;
   const situ_platform *platform;
   const situ_costs *costs;
@@ -55,6 +58,15 @@ situ_status instance_join_rules(situ_instance *instance, situ_error *error);
 /* A number for everything that a platform says: equal platforms have equal hashes, on every machine. Version 0.1 left
  * the servers of the devices out: with_servers = false gives its hash, which is the same where there is one server. */
 uint64_t platform_hash(const situ_platform *platform, bool with_servers);
+
+/* Language models, where options limit one kind of step: the other kind becomes what is asked for. BAD_ARGUMENT where
+ * the model has no such steps, and for two limits. */
+situ_status instance_take_limits(situ_instance *instance, situ_error *error);
+/* The costs of the limited steps on a platform; NULL where there is no limit. */
+situ_status instance_estimate_other(situ_costs **out, const situ_instance *instance, const situ_platform *platform,
+                                    situ_error *error);
+/* Puts the limit, if any, with these costs into options of a problem. */
+void instance_limit(situ_problem_options *posed, const situ_instance *instance, const situ_costs *other);
 
 /* With what the problem is posed: the options, and the pins, empty devices and groups of the instance. */
 situ_problem_options instance_problem_options(const situ_instance *instance);

@@ -108,6 +108,8 @@ json_value *instance_to_json(const situ_instance *i) {
   if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_whole(p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
+  if (i->options.max_ttft_ns > 0) ok = ok && json_set(o, "max_ttft_ns", json_new_whole(i->options.max_ttft_ns));
+  if (i->options.min_speed > 0) ok = ok && json_set(o, "min_speed", json_new_number(i->options.min_speed));
   if (i->options.granularity >= SITU_GRANULARITY_LAYER)
     ok = ok && json_set(o, "granularity", json_new_text(situ_granularity_name(i->options.granularity)));
   if (i->options.rules_text) ok = ok && json_set(o, "rules", rules_json(i->options.rules_text));
@@ -126,6 +128,7 @@ typedef enum field_form {
   FIELD_SMALL,
   FIELD_WHOLE,
   FIELD_SHARE, /* a number above 0, at most 1 */
+  FIELD_REAL,  /* a number above 0, at most `most` */
   FIELD_TRUTH,
   FIELD_UNTRUTH, /* the field is the opposite */
   FIELD_OBJECT,
@@ -198,6 +201,8 @@ static const field fields[] = {
     MEMBER("max_calls", FIELD_SMALL, AT(problem.max_calls), RANGE(1, INT32_MAX - 1)),
     MEMBER("max_period_ns", FIELD_WHOLE, AT(problem.max_period_ns), RANGE(1, SITU_NEVER_NS - 1)),
     MEMBER("max_latency_ns", FIELD_WHOLE, AT(problem.max_latency_ns), RANGE(1, SITU_NEVER_NS - 1)),
+    MEMBER("max_ttft_ns", FIELD_WHOLE, AT(max_ttft_ns), RANGE(1, SITU_NEVER_NS - 1)),
+    MEMBER("min_speed", FIELD_REAL, AT(min_speed), RANGE(0, INT64_C(1000000000000000000))),
     MEMBER("granularity", FIELD_WORD, AT(granularity), RANGE(SITU_GRANULARITY_FUSED, SITU_GRANULARITY_BLOCK),
            .word = granularity_word),
     MEMBER("pins", FIELD_OBJECT),
@@ -224,6 +229,7 @@ static const form forms[] = {[FIELD_TEXT] = {JSON_TEXT, "a text", sizeof(char *)
                              [FIELD_SMALL] = {JSON_WHOLE, "", sizeof(int32_t)},
                              [FIELD_WHOLE] = {JSON_WHOLE, "", sizeof(int64_t)},
                              [FIELD_SHARE] = {JSON_NUMBER, "a number above 0, at most 1", sizeof(double)},
+                             [FIELD_REAL] = {JSON_NUMBER, "a number above 0", sizeof(double)},
                              [FIELD_TRUTH] = {JSON_TRUTH, "true or false", sizeof(bool)},
                              [FIELD_UNTRUTH] = {JSON_TRUTH, "true or false", sizeof(bool)},
                              [FIELD_OBJECT] = {JSON_OBJECT_KIND, "an object", 0},
@@ -277,7 +283,8 @@ typedef union value {
 /* False where the member is not as it should be. */
 static bool take_value(value *out, const field *f, const json_value *v, const place *at) {
   json_kind kind = json_kind_of(v);
-  if (kind != forms[f->form].kind && !(f->form == FIELD_SHARE && kind == JSON_WHOLE)) return false;
+  if (kind != forms[f->form].kind && !((f->form == FIELD_SHARE || f->form == FIELD_REAL) && kind == JSON_WHOLE))
+    return false;
   switch (f->form) {
     case FIELD_TEXT: out->text = json_text(v, ""); return true;
     case FIELD_PATH: out->text = nearby(at->arena, json_text(v, ""), at->path); return true;
@@ -288,6 +295,7 @@ static bool take_value(value *out, const field *f, const json_value *v, const pl
     case FIELD_SMALL: out->small = (int32_t)json_whole(v, 0); break;
     case FIELD_WHOLE: out->whole = json_whole(v, 0); break;
     case FIELD_SHARE: out->share = json_number(v, 0); return out->share > 0 && out->share <= 1;
+    case FIELD_REAL: out->share = json_number(v, 0); return out->share > 0 && out->share <= (double)f->most;
     case FIELD_TRUTH: out->truth = json_truth(v, false); return true;
     case FIELD_UNTRUTH: out->truth = !json_truth(v, false); return true;
     case FIELD_OBJECT:
@@ -380,7 +388,9 @@ void instance_options_fill(instance_options *o, const instance_options *from) {
   for (int k = 0; k < 2; k++)
     for (const field *f = tables[k]; f->name; f++) {
       size_t bytes = forms[f->form].bytes;
-      bool of_problem = f->offset - offsetof(instance_options, problem) < sizeof o->problem;
+      bool of_problem = f->offset - offsetof(instance_options, problem) < sizeof o->problem ||
+                        f->offset == offsetof(instance_options, max_ttft_ns) ||
+                        f->offset == offsetof(instance_options, min_speed);
       if (f->offset == 0 || (of_problem && own_problem)) continue;
       if (memcmp((char *)o + f->offset, nothing, bytes) == 0)
         memcpy((char *)o + f->offset, (const char *)from + f->offset, bytes);

@@ -8,6 +8,7 @@
 #include "learn/course.h"
 #include "read/reader.h"
 #include "sim/simulate.h"
+#include "split/model_file.h"
 
 typedef struct measured_course {
   environment_judge judge;
@@ -29,8 +30,7 @@ static situ_status check_call(const situ_instance *i, const situ_learn_options *
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "measured training cannot be resumed; replay its log");
   if (n_measured < 2 || n_measured > MOST)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL, "from 2 to %d placements can be measured", (int)MOST);
-  if (strcmp(i->model->reader, "onnx") != 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is no ONNX model, which alone can be run");
+  TRY(model_format_need(i->model->reader, model, error));
   if (i->problem->execution != SITU_EXECUTION_STREAM || i->problem->training || i->problem->n_copies > 1)
     return fail_with(error, SITU_STATUS_UNSUPPORTED, model, "is measured as a forward pass of one input only");
   return SITU_STATUS_OK;

@@ -6,6 +6,7 @@
 #include "engine/measure.h"
 #include "plan/plan.h"
 #include "read/reader.h"
+#include "split/model_file.h"
 #include "view/equal_devices.h"
 
 enum { MOST_PLANS = 16, VARIANT_STEPS = 2000 };
@@ -34,6 +35,12 @@ typedef struct field {
   equal_devices equal;
 } field;
 
+static int32_t n_replicas(const field *f, const situ_plan *plan, int32_t device) {
+  int32_t n = 0;
+  for (int32_t d = 0; plan->replica_of && d < f->problem->n_devices; d++) n += plan->replica_of[d] == device;
+  return n;
+}
+
 /* Whether two plans are the same but for the names of equal devices. */
 static bool same_plan(const field *f, const situ_plan *a, const situ_plan *b) {
   int32_t to[SITU_MAX_DEVICES], from[SITU_MAX_DEVICES];
@@ -46,6 +53,8 @@ static bool same_plan(const field *f, const situ_plan *a, const situ_plan *b) {
     }
     if (to[d] != e) return false;
   }
+  for (int32_t d = 0; d < f->problem->n_devices; d++)
+    if (to[d] >= 0 && n_replicas(f, a, d) != n_replicas(f, b, to[d])) return false;
   return true;
 }
 
@@ -96,8 +105,7 @@ situ_status situ_place_measured(situ_plan **out, situ_instance **instance, situ_
   f.problem = i->problem;
   situ_status status =
       a && equal_devices_find(&f.equal, f.problem, EQUAL_ALWAYS, a) ? SITU_STATUS_OK : fail_no_memory(error);
-  if (status == SITU_STATUS_OK && strcmp(i->model->reader, "onnx") != 0)
-    status = fail_with(error, SITU_STATUS_UNSUPPORTED, i->options.model, "is no ONNX model, which alone can be run");
+  if (status == SITU_STATUS_OK) status = model_format_need(i->model->reader, i->options.model, error);
   if (exists)
     enter(&f, first, "the answer");
   else

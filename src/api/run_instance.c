@@ -5,6 +5,7 @@
 #include "base/arguments.h"
 #include "engine/measure.h"
 #include "read/reader.h"
+#include "split/model_file.h"
 
 situ_status situ_run_plan(situ_run **out, const situ_plan *plan, const situ_instance *instance,
                           const situ_measure_options *given, situ_error *error) {
@@ -12,9 +13,7 @@ situ_status situ_run_plan(situ_run **out, const situ_plan *plan, const situ_inst
   if (out) *out = NULL;
   TRY(GIVEN(error, out, plan, instance));
   TRY(TAKE(options, given, SITU_MEASURE_OPTIONS_INIT, error));
-  if (strcmp(instance->model->reader, "onnx") != 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, instance->options.model,
-                     "is no ONNX model, which alone can be run");
+  TRY(model_format_need(instance->model->reader, instance->options.model, error));
   options.size = sizeof options;
   options.read = &instance->options.read;
   return run_plan(out, plan, instance->problem, instance->options.model, &options, error);

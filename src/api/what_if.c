@@ -79,7 +79,7 @@ static situ_status change_platform(situ_platform **out, const situ_instance *i, 
 /* The instance with another platform or a device less; what it borrows from `i` is not freed with it. */
 typedef struct variant {
   situ_platform *platform;
-  situ_costs *costs, *copied_costs;
+  situ_costs *costs, *copied_costs, *other_costs;
   situ_problem *problem;
   bool *unused;
 } variant;
@@ -88,6 +88,7 @@ static void variant_free(variant *v) {
   situ_problem_free(v->problem);
   situ_costs_free(v->copied_costs);
   situ_costs_free(v->costs);
+  situ_costs_free(v->other_costs);
   situ_platform_free(v->platform);
   free(v->unused);
 }
@@ -109,6 +110,8 @@ static situ_status variant_pose(variant *v, const situ_instance *i, const change
     costs = v->costs;
     if (i->copied_costs) costs = v->copied_costs = costs_copies(v->costs, i->options.problem.copies);
     if (!costs) return fail_no_memory(error);
+    TRY(instance_estimate_other(&v->other_costs, i, v->platform, error));
+    instance_limit(&posed, i, v->other_costs);
   }
   return situ_problem_pose(&v->problem, i->graph, v->platform, costs, &posed, error);
 }

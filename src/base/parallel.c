@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/contracts.h"
@@ -31,13 +32,12 @@ static void *work(void *context) {
 }
 
 /* Starts as many as can be, deaf to signals: these are for the thread that called. */
-static int32_t start(crew *c, pthread_t *thread, int32_t wanted) {
+static int32_t start(pthread_t *thread, int32_t wanted, void *(*function)(void *), void *context) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int32_t n = 0;
-  c->n_working = wanted;
-  while (n < wanted && pthread_create(&thread[n], NULL, work, c) == 0) n++;
+  while (n < wanted && pthread_create(&thread[n], NULL, function, context) == 0) n++;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return n;
 }
@@ -71,7 +71,8 @@ void parallel_run(int32_t n, int32_t n_threads, parallel_task *task, parallel_wa
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&c.lock, NULL);
     pthread_cond_init(&c.ended, &steady);
-    started = start(&c, thread, wanted);
+    c.n_working = wanted;
+    started = start(thread, wanted, work, &c);
     wait_and_watch(&c, wanted - started, watch);
     for (int32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
     pthread_cond_destroy(&c.ended);
@@ -79,4 +80,30 @@ void parallel_run(int32_t n, int32_t n_threads, parallel_task *task, parallel_wa
     pthread_condattr_destroy(&steady);
   }
   for (int32_t i = 0; started == 0 && i < n; i++) task(context, i, true);
+}
+
+struct parallel_aside {
+  pthread_t thread;
+  void (*task)(void *context);
+  void *context;
+};
+
+static void *run_aside(void *context) {
+  parallel_aside *aside = context;
+  aside->task(aside->context);
+  return NULL;
+}
+
+parallel_aside *parallel_begin(void (*task)(void *context), void *context) {
+  parallel_aside *aside = malloc(sizeof *aside);
+  if (!aside) return NULL;
+  *aside = (parallel_aside){.task = task, .context = context};
+  if (start(&aside->thread, 1, run_aside, aside) == 1) return aside;
+  free(aside);
+  return NULL;
+}
+
+void parallel_end(parallel_aside *aside) {
+  if (aside) pthread_join(aside->thread, NULL);
+  free(aside);
 }

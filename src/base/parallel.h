@@ -17,4 +17,10 @@ typedef void parallel_watch(void *context);
  * thread, or where none can be started, they run here, one after the other, and `watch` is not called. */
 void parallel_run(int32_t n, int32_t n_threads, parallel_task *task, parallel_watch *watch, void *context);
 
+/* One thread beside the one that calls, for as long as it is wanted. NULL where none can be started. It takes no
+ * signals. parallel_end waits until the task has returned, and frees; who wants that says so to the task first. */
+typedef struct parallel_aside parallel_aside;
+parallel_aside *parallel_begin(void (*task)(void *context), void *context);
+void parallel_end(parallel_aside *aside);
+
 #endif

@@ -17,7 +17,7 @@ situ_plan *plan_new(const situ_problem *problem) {
   plan->n_operators = problem->n_operators;
   plan->n_devices = problem->n_devices;
   plan->outcome = SITU_OUTCOME_LIMIT;
-  plan->value_ns = plan->best_single_ns = plan->latency_ns = plan->period_ns = SITU_NEVER_NS;
+  plan->value_ns = plan->best_single_ns = plan->latency_ns = plan->period_ns = plan->other_ns = SITU_NEVER_NS;
   plan->best_single_device = plan->n_handovers = plan->best_found_handovers = -1;
   plan->best_found_ns = SITU_NEVER_NS;
   plan->solver = plan->bound = plan->reason = "";
@@ -65,6 +65,7 @@ int64_t situ_plan_value_ns(const situ_plan *p) { return p ? p->value_ns : SITU_N
 int64_t situ_plan_lower_bound_ns(const situ_plan *p) { return p ? p->lower_bound_ns : 0; }
 
 int64_t situ_plan_latency_ns(const situ_plan *p) { return p ? p->latency_ns : SITU_NEVER_NS; }
+int64_t situ_plan_other_ns(const situ_plan *p) { return p ? p->other_ns : SITU_NEVER_NS; }
 int64_t situ_plan_period_ns(const situ_plan *p) { return p ? p->period_ns : SITU_NEVER_NS; }
 
 bool situ_plan_is_claim(const situ_plan *p) { return p && p->claimed; }

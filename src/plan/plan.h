@@ -34,6 +34,7 @@ struct situ_plan {
 
   int64_t value_ns, lower_bound_ns, best_single_ns;
   int64_t latency_ns, period_ns; /* stream where the period matters; else SITU_NEVER_NS */
+  int64_t other_ns;              /* by the other costs, where they limit plans; else SITU_NEVER_NS */
   int32_t best_single_device;
   int32_t n_handovers;                       /* -1 without a placement */
   int64_t best_found_ns;                     /* of the best plan found, where that is another; else SITU_NEVER_NS */

@@ -138,6 +138,7 @@ json_value *plan_to_json(const situ_plan *plan, const situ_problem *p) {
       json_set(o, "lower_bound_ns", plan_whole_json(plan->lower_bound_ns)) &&
       (plan->period_ns == SITU_NEVER_NS || (json_set(o, "latency_ns", plan_whole_json(plan->latency_ns)) &&
                                             json_set(o, "period_ns", plan_whole_json(plan->period_ns)))) &&
+      (plan->other_ns == SITU_NEVER_NS || json_set(o, "other_ns", plan_whole_json(plan->other_ns))) &&
       json_set(o, "gap", json_new_number(situ_plan_gap(plan))) && json_set(o, "bound", json_new_text(plan->bound)) &&
       (!plan->proof.kind || json_set(o, "certificate", certificate_to_json(&plan->proof, p))) &&
       json_set(o, "solver", json_new_text(plan->solver)) && json_set(o, "best_single", single_json(plan, p)) &&

@@ -178,8 +178,11 @@ static situ_status build_layer(reading *r, ir_layer *layer, const char *name) {
   }
   for (int64_t i = 0; i < layer->n_outputs; i++) {
     const ops_tensor *t = &layer->outputs[i].tensor;
-    situ_tensor tensor = {
-        .dtype = t->dtype, .rank = t->rank, .dims = t->dims, .size_bytes = layer->constant ? 0 : ops_bytes(t, NULL)};
+    situ_tensor tensor = {.name = layer->outputs[i].name,
+                          .dtype = t->dtype,
+                          .rank = t->rank,
+                          .dims = t->dims,
+                          .size_bytes = layer->constant ? 0 : ops_bytes(t, NULL)};
     TRY(builder_add_tensor(r->builder, index, &tensor, &layer->outputs[i].made, r->error));
   }
   return SITU_STATUS_OK;

@@ -1,9 +1,11 @@
 /* Edges of an OpenVINO IR: who reads what, in which order, and what is constant. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "read/ir_net.h"
 
 typedef struct linker {
@@ -256,6 +258,45 @@ int64_t ir_trips(const ir_layer *layer) {
   return -1;
 }
 
+/* The first name that the file gives a tensor; NULL where it gives none, or one that is written in another way. */
+static const char *first_name(const ir_port *port, arena *a) {
+  size_t n = port->names ? strcspn(port->names, ",\\") : 0;
+  return n == 0 || port->names[n] == '\\' ? NULL : arena_string_n(a, port->names, n);
+}
+
+/* A name that no other output has: that of the file, else that of the layer, with the output's number where it has
+ * several, and as many bars as it takes. */
+static situ_status name_output(string_map *taken, const ir_layer *layer, ir_port *port, int64_t output, arena *a,
+                               situ_error *error) {
+  const char *own = first_name(port, a);
+  size_t n = own ? strlen(own) : strlen(layer->name), room = n + 64;
+  for (int bars = -1; bars < 32; bars++) {
+    char *name = ARENA_NEW(a, char, (int64_t)room);
+    if (!name) return fail_no_memory(error);
+    if (bars >= 0 || !(own || *layer->name))
+      snprintf(name, room, "%s_%.*s%lld.%lld", own ? own : layer->name, bars > 0 ? bars : 0,
+               "________________________________", (long long)layer->id, (long long)output);
+    else if (own || layer->n_outputs == 1)
+      snprintf(name, room, "%s", own ? own : layer->name);
+    else
+      snprintf(name, room, "%s.%lld", layer->name, (long long)output);
+    int64_t before = string_map_count(taken);
+    if (string_map_put(taken, name, 0) < 0) return fail_no_memory(error);
+    port->name = name;
+    if (string_map_count(taken) > before) break;
+  }
+  return SITU_STATUS_OK;
+}
+
+static situ_status name_outputs(ir_net *net, arena *a, situ_error *error) {
+  string_map *taken = string_map_new(a, net->n_layers);
+  if (!taken) return fail_no_memory(error);
+  for (int64_t i = 0; i < net->n_layers; i++)
+    for (int64_t k = 0; k < net->layers[i].n_outputs; k++)
+      TRY(name_output(taken, &net->layers[i], &net->layers[i].outputs[k], k, a, error));
+  return SITU_STATUS_OK;
+}
+
 static situ_status link_net(ir_net *net, bool body, situ_dtype precision, arena *a, const char *path,
                             situ_error *error) {
   linker l = {.net = net, .a = a, .path = path, .error = error};
@@ -277,5 +318,6 @@ static situ_status link_net(ir_net *net, bool body, situ_dtype precision, arena 
 }
 
 situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error) {
-  return link_net(net, false, precision, a, path, error);
+  TRY(link_net(net, false, precision, a, path, error));
+  return name_outputs(net, a, error);
 }

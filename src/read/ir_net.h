@@ -19,7 +19,14 @@ typedef struct ir_port {
   int32_t layer, output; /* of an input: which output of which layer it reads; -1 until linked, and in
                            bodies before version 10 where it comes from outside */
   int32_t made;          /* of an output: the graph's tensor, -1 for none */
+  const char *names;     /* of an output: what the file calls its tensor, apart by commas; NULL: nothing */
+  const char *name;      /* of an output of the main net: the one that no other has; added by ir_link */
 } ir_port;
+
+/* Bytes [begin, end) of the file. */
+typedef struct ir_place {
+  int64_t begin, end;
+} ir_place;
 
 /* How a value enters or leaves a body. */
 typedef struct ir_mapping {
@@ -44,6 +51,7 @@ typedef struct ir_layer {
   bool constant;   /* the same at each run; added by ir_link, as are: */
   bool of_sources; /* a constant that is held as the constants that it is computed from (ops_hold) */
   bool charged;    /* a constant: an operator was charged with its bytes */
+  ir_place place;  /* its element */
 } ir_layer;
 
 typedef struct ir_edge {
@@ -58,14 +66,16 @@ struct ir_net {
   int64_t n_layers, n_edges;
   int32_t *order;   /* [n_layers] producers first; added by ir_link, as is: */
   int32_t *pending; /* [n_layers] scratch of ir_charge */
+  /* Of the main net: where the elements with its layers and edges are; {0, 0}: there is none. */
+  ir_place layers_place, edges_place;
 };
 
 /* Parses a file. BAD_INPUT, with the line, when it is no IR of version 6 to 11 or states what cannot be; nothing beyond
  * the XML is read. Sizes of dimensions are -1 where they are dynamic. */
 situ_status ir_parse(ir_net **out, arena *a, const struct read_source *source, situ_error *error);
 
-/* Follows the edges of a net and of the bodies within, orders the layers and finds what is constant. BAD_INPUT, naming
- * the layer, when an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
+/* Follows the edges of a net and of the bodies within, orders the layers, finds what is constant and names outputs.
+ * BAD_INPUT, naming the layer, when an edge leads nowhere, an input is given twice or never, or layers form a cycle. */
 situ_status ir_link(ir_net *net, situ_dtype precision, arena *a, const char *path, situ_error *error);
 
 /* Charges a constant to the operator that reads it: the bytes of all that it is held as and that were not charged
@@ -82,6 +92,8 @@ int64_t ir_trips(const ir_layer *layer);
 /* Whether the layer stands for values from outside (Parameter, Const) or for the end (Result), and does no work. */
 bool ir_is_boundary(const ir_layer *layer);
 
+/* Whole numbers of an attribute, at most `most`; returns how many. */
+int32_t ir_ints(const ir_layer *layer, const char *key, int64_t *into, int32_t most);
 /* The value of an attribute, or `otherwise`. */
 int64_t ir_int(const ir_layer *layer, const char *key, int64_t otherwise);
 

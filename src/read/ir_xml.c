@@ -137,6 +137,11 @@ static situ_dtype dtype_of(const char *name) {
 
 /* ---- elements ---- */
 
+static int64_t begin_of_element(const parser *p) { return XML_GetCurrentByteIndex(p->xml); }
+static int64_t end_of_element(const parser *p) {
+  return XML_GetCurrentByteIndex(p->xml) + XML_GetCurrentByteCount(p->xml);
+}
+
 static ir_net *net_of(parser *p) { return p->nets[p->n_nets - 1]; }
 static ir_layer *layer_of(parser *p) { return &net_of(p)->layers[net_of(p)->n_layers - 1]; }
 
@@ -176,6 +181,11 @@ static void begin_body(parser *p) {
     owner->bodies[owner->n_bodies++] = net_of(p);
 }
 
+static void begin_list(parser *p, ir_place *place, const char *name) {
+  if (place->begin > 0) refuse(p, "a second list of ", name);
+  place->begin = begin_of_element(p);
+}
+
 static void begin_layer(parser *p, const char **attrs) {
   ir_net *net = net_of(p);
   ir_layer *grown = room(p, net->layers, net->n_layers, sizeof *grown);
@@ -189,6 +199,7 @@ static void begin_layer(parser *p, const char **attrs) {
   ir_layer made = {.id = needed(p, attrs, "id"),
                    .name = kept(p, name ? name : ""),
                    .type = kept(p, type),
+                   .place = {.begin = begin_of_element(p)},
                    .dtype = dtype_of(find(attrs, "precision"))};
   net->layers[net->n_layers++] = made;
 }
@@ -211,11 +222,13 @@ static void begin_port(parser *p, const char **attrs, bool input) {
   if (!grown) return;
   *list = grown;
   situ_dtype dtype = dtype_of(find(attrs, "precision"));
+  const char *names = input ? NULL : find(attrs, "names");
   grown[(*n)++] = (ir_port){.id = needed(p, attrs, "id"),
                             .tensor = {.dtype = dtype != SITU_DTYPE_UNKNOWN ? dtype : l->dtype},
                             .layer = -1,
                             .output = -1,
-                            .made = -1};
+                            .made = -1,
+                            .names = names ? kept(p, names) : NULL};
 }
 
 /* The port under way: the parent of a dimension. */
@@ -324,6 +337,8 @@ static void XMLCALL on_start(void *data, const char *name, const char **attrs) {
   p->stack[p->depth++] = is;
   switch (is) {
     case NET: begin_main(p, attrs); break;
+    case LAYERS: begin_list(p, &net_of(p)->layers_place, name); break;
+    case EDGES: begin_list(p, &net_of(p)->edges_place, name); break;
     case LAYER: begin_layer(p, attrs); break;
     case DATA: begin_data(p, attrs); break;
     case PORT: begin_port(p, attrs, p->stack[p->depth - 2] == INPUTS); break;
@@ -343,6 +358,9 @@ static void XMLCALL on_end(void *data, const char *name) {
   element is = p->stack[--p->depth];
   if (is == DIM) end_dim(p);
   if (is == BODY) p->n_nets--;
+  if (is == LAYER) layer_of(p)->place.end = end_of_element(p);
+  if (is == LAYERS && p->n_nets == 1) p->main->layers_place.end = end_of_element(p);
+  if (is == EDGES && p->n_nets == 1) p->main->edges_place.end = end_of_element(p);
 }
 
 static void XMLCALL on_text(void *data, const char *text, int n) {

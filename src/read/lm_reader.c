@@ -144,6 +144,8 @@ situ_status lm_read(read_result *result, const lm *m, const read_source *source,
   int64_t steps = (int64_t)ceil((double)l.generate / l.gained);
   s->repeats[0] = first ? prefills : max64(steps, 1);
   s->repeats[1] = first ? steps : 0;
+  s->whole[first ? 0 : 1] = prefills;
+  s->whole[first ? 1 : 0] = max64(steps, 1);
   s->tokens[first ? 0 : 1] = (double)(prefill.streams * prefill.tokens);
   s->tokens[first ? 1 : 0] = (double)l.streams * l.gained;
   return SITU_STATUS_OK;

@@ -41,6 +41,7 @@ typedef struct read_steps {
   situ_graph *other;  /* NULL: no language model, one step of `graph` */
   bool prefill_first; /* `graph` is a step of prefill */
   int64_t repeats[2]; /* of `graph`, of `other`; may be 0 */
+  int64_t whole[2];   /* of `graph`, of `other`: for the whole prompt, for all that is to be generated; at least 1 */
   double tokens[2];   /* that a step of each adds to what was read and written, as expected */
   const char *engine; /* the engine that files of this kind are made for, static; NULL: the general one */
 } read_steps;

@@ -14,10 +14,8 @@ static double rate(double tokens, int64_t repeats, int64_t value_ns) {
 
 /* The value of the plan where one step of a kind is all there is. */
 static int64_t step_value(const situ_plan *plan, const situ_problem *p, const situ_costs *step) {
-  situ_problem view = *p;
-  view.costs = step;
-  view.time_ns = step->time_ns;
-  view.transfer_ns = step->transfer_ns;
+  situ_problem view;
+  problem_view_costs(&view, p, step);
   placement where = {plan->device, plan->order, plan->call, plan->replica_of};
   arena *a = arena_new();
   simulator *s = a ? simulator_new(&view, a) : NULL;
@@ -62,7 +60,7 @@ token_rates rates_of(const situ_plan *plan, const situ_problem *p, const situ_mo
   for (int k = 0; k < 2; k++) {
     bool alone = s->repeats[1 - k] == 0, prefill = (k == 0) == s->prefill_first;
     const situ_costs *step = p->costs->table_hash == 0 ? p->costs->step[k] : NULL;
-    int64_t repeats = max64(s->repeats[k], 1), value_ns;
+    int64_t repeats = s->whole[k], value_ns;
     if (alone && s->repeats[k] > 0)
       value_ns = situ_plan_value_ns(plan);
     else if (step)
@@ -71,12 +69,13 @@ token_rates rates_of(const situ_plan *plan, const situ_problem *p, const situ_mo
       continue;
     if (prefill && repeats > 1) value_ns = prefill_ns(plan, p, step, repeats, value_ns / repeats);
     *(prefill ? &out.prefill : &out.decode) = rate(s->tokens[k], repeats, value_ns);
+    if (prefill && out.prefill > 0) out.ttft_ns = value_ns;
   }
   return out;
 }
 
 double rates_told(token_rates rates, const situ_model *model) {
-  bool decodes = rates.decode > 0 && !(model->steps.prefill_first && model->steps.repeats[1] == 0);
+  bool decodes = rates.decode > 0 && model->steps.repeats[model->steps.prefill_first ? 1 : 0] > 0;
   return decodes ? rates.decode : rates.prefill;
 }
 

@@ -7,9 +7,10 @@
 #include "problem/problem.h"
 #include "read/reader.h"
 
-/* Of all streams together; 0 where it is not known. */
+/* Tokens a second, of all streams together; 0 where it is not known. */
 typedef struct token_rates {
   double decode, prefill;
+  int64_t ttft_ns; /* the time of the prompt, at the rate of prefill; 0 likewise */
 } token_rates;
 
 /* What is told first: of decoding where tokens are generated, else of prefill; 0 where it is not known. */

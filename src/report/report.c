@@ -34,6 +34,7 @@ void report_title(text_buffer *t, const situ_problem *p, const situ_report_optio
   if (p->max_calls < INT32_MAX) text_add(&line, ", at most %s on each accelerator", grouped(count, p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) text_add(&line, ", period at most %s", round_time(count, p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) text_add(&line, ", latency at most %s", round_time(count, p->max_latency_ns));
+  if (p->other) text_add(&line, ", %s at most %s", p->other_name, round_time(count, p->max_other_ns));
   if (p->execution == SITU_EXECUTION_PIPELINE) {
     text_add(&line, ", %s, %s", situ_communication_name(p->communication), p->contiguous ? "contiguous" : "free");
     if (p->async_copies) text_add(&line, ", copies beside operators");
@@ -100,6 +101,12 @@ bool report_problem_json(json_value *o, const situ_problem *p, const situ_model 
   if (p->max_calls < INT32_MAX) ok = ok && json_set(o, "max_calls", json_new_whole(p->max_calls));
   if (p->max_period_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_period_ns", json_new_whole(p->max_period_ns));
   if (p->max_latency_ns < SITU_NEVER_NS) ok = ok && json_set(o, "max_latency_ns", json_new_whole(p->max_latency_ns));
+  if (p->other) {
+    json_value *limit = json_new_object();
+    ok = ok && json_set(limit, "of", json_new_text(p->other_name)) &&
+         json_set(limit, "max_ns", json_new_whole(p->max_other_ns));
+    ok = json_set(o, "other_limit", limit) && ok;
+  }
   if (p->execution == SITU_EXECUTION_STREAM)
     return ok && json_set(o, "contention", json_new_text(situ_contention_name(p->contention))) &&
            json_set(o, "overlap", json_new_text(situ_overlap_name(p->overlap)));
@@ -153,6 +160,7 @@ bool report_plan_fields(json_value *o, const situ_plan *plan, const situ_problem
     ok = ok && json_set(o, "latency_ns", report_amount(situ_plan_latency_ns(plan)));
     ok = ok && json_set(o, "period_ns", report_amount(situ_plan_period_ns(plan)));
   }
+  if (exists && p->other) ok = ok && json_set(o, "other_ns", report_amount(situ_plan_other_ns(plan)));
   ok = ok && json_set(o, "lower_bound_ns", json_new_whole(situ_plan_lower_bound_ns(plan)));
   ok = ok && json_set(o, "bound", *bound ? json_new_text(bound) : json_new_null());
   ok = ok && json_set(o, "verified_ns", report_amount(situ_plan_verified_ns(plan)));
@@ -200,6 +208,14 @@ static void faster_text(char *into, size_t n, const char *device, double ratio) 
     snprintf(into, n, "%s alone; the plan is faster by %s", device, percent_text(gain, ratio - 1));
 }
 
+/* Whether everything on one device exceeds a limit; there latency and period are one. */
+static bool single_exceeds(const situ_problem *p, int32_t device, int64_t single_ns) {
+  int64_t other_ns = 0;
+  for (int32_t v = 0; p->other && v < p->n_operators; v++)
+    other_ns = sat_add(other_ns, problem_other_time_ns(p, v, device));
+  return single_ns > min64(p->max_period_ns, p->max_latency_ns) || (p->other && other_ns > p->max_other_ns);
+}
+
 void report_against_single(char *into, size_t n, const situ_plan *plan, const situ_problem *p) {
   situ_robustness sure = SITU_ROBUSTNESS_INIT;
   int32_t device = situ_plan_best_single_device(plan);
@@ -211,7 +227,7 @@ void report_against_single(char *into, size_t n, const situ_plan *plan, const si
   const char *name = p->platform->devices[device].name;
   if (!situ_plan_exists(plan))
     snprintf(into, n, "%s alone", name);
-  else if (single > min64(p->max_period_ns, p->max_latency_ns)) /* on one device latency and period are one */
+  else if (single_exceeds(p, device, single))
     snprintf(into, n, "%s alone, which exceeds the limit", name);
   else if (value == single)
     snprintf(into, n,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cost/fusion.h"
+#include "engine/engine.h"
 #include "report/report.h"
 #include "situ/engine.h"
 #include "situ/learn.h"
@@ -327,7 +328,10 @@ static char *list_names(const char *family) {
   char room[LIST_CELL_BYTES];
   list_cell cells[LIST_MAX_COLUMNS] = {{0}};
   text_buffer out = {0};
-  for (int32_t i = 0; f->row(cells, i, room); i++) text_add(&out, "%s\n", cells[0].text);
+  if (f->row == engine_row) /* which starts the engine */
+    for (int i = 0; engines[i]; i++) text_add(&out, "%s\n", engines[i]->name);
+  else
+    for (int32_t i = 0; f->row(cells, i, room); i++) text_add(&out, "%s\n", cells[0].text);
   return text_take(&out);
 }
 

@@ -34,6 +34,7 @@ static char *plan_json(const situ_plan *plan, const situ_problem *problem, const
   if (told > 0) ok = ok && json_set(root, "tokens_per_second", json_new_number(told));
   if (rates.decode > 0) ok = ok && json_set(root, "decode_tokens_per_second", json_new_number(rates.decode));
   if (rates.prefill > 0) ok = ok && json_set(root, "prefill_tokens_per_second", json_new_number(rates.prefill));
+  if (rates.ttft_ns > 0) ok = ok && json_set(root, "time_to_first_token_ns", json_new_whole(rates.ttft_ns));
   if (why) ok = ok && explain_fields(root, why, plan, problem);
   ok = ok && report_notes_json(root, model);
   return report_finish(root, ok);
@@ -139,13 +140,17 @@ static void copy_facts(text_buffer *t, const situ_report_options *o, const situ_
 }
 
 static void value_facts(text_buffer *t, const situ_plan *plan, const situ_problem *p, const situ_report_options *o) {
-  char a[TEXT_UNIT_BYTES], rest[256];
+  char a[TEXT_UNIT_BYTES], b[TEXT_UNIT_BYTES], rest[256];
   int64_t value = situ_plan_value_ns(plan), bound = situ_plan_lower_bound_ns(plan);
   bool period = p->objective == SITU_OBJECTIVE_THROUGHPUT, optimal = situ_plan_outcome(plan) == SITU_OUTCOME_OPTIMAL;
   value_fact(t, o, period, p->n_copies, value, STYLE_BOLD);
   if (p->n_copies > 1) copy_facts(t, o, plan, p);
   int64_t other = period ? situ_plan_latency_ns(plan) : situ_plan_period_ns(plan);
   if (other != SITU_NEVER_NS) value_fact(t, o, !period, p->n_copies, other, STYLE_PLAIN);
+  if (p->other && situ_plan_other_ns(plan) != SITU_NEVER_NS) {
+    snprintf(rest, sizeof rest, "%s; at most %s allowed", p->other_name, exact_time(a, p->max_other_ns));
+    fact(t, o, "limit", STYLE_PLAIN, exact_time(b, situ_plan_other_ns(plan)), rest);
+  }
   int64_t verified = situ_plan_verified_ns(plan);
   bool whole = verified > 0 && verified >= bound, claimed = situ_plan_is_claim(plan) && !whole;
   if (whole || verified == 0)
@@ -219,6 +224,7 @@ static char *plan_text(const situ_plan *plan, const situ_problem *problem, const
     fact_start(&t, options, "tokens/s", LABEL_COLUMNS);
     if (rates.decode > 0) text_add(&t, "%s in decoding", rates_text(a, rates.decode));
     if (rates.prefill > 0) text_add(&t, "%s%s in prefill", rates.decode > 0 ? ", " : "", rates_text(a, rates.prefill));
+    if (rates.ttft_ns > 0) text_add(&t, "; first token after %s", round_time(a, rates.ttft_ns));
     text_add(&t, "\n");
   }
   if (why) explain_short(&t, why, plan, problem, SHOWN_PARTS, options);

@@ -22,6 +22,7 @@ static char *profile_json(const situ_profile *p) {
          json_set(root, "part_start_ns", json_new_whole(p->cut.start_ns)) &&
          json_set(root, "part_bytes_per_s", json_new_number(p->cut.bytes_per_s)) &&
          json_set(root, "cuts", json_new_whole(p->cut.n_cuts));
+  if (p->made_up) ok = ok && json_set(root, "made_up_weights", json_new_text(p->made_up));
   for (int32_t v = 0; ok && v < g->n_operators; v++) {
     json_value *o = json_new_object();
     ok = json_push(list, o) && json_set(o, "name", json_new_text(g->name[v])) &&
@@ -79,6 +80,10 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
              text_time(b, p->cut.start_ns));
     if (p->cut.bytes_per_s > 0) text_add(&t, ", bytes at %s/s", text_size(a, (int64_t)p->cut.bytes_per_s));
     text_add(&t, "; by %d cuts\n", (int)p->cut.n_cuts);
+  }
+  if (p->made_up) {
+    fact_start(&t, options, "weights", 9);
+    text_add(&t, "made up: there is no %s\n", p->made_up);
   }
   fact_start(&t, options, "engine", 9);
   text_add(&t, "%s", p->engine);

@@ -74,6 +74,7 @@ static char *run_json(const situ_run *r, const situ_problem *p) {
   for (int32_t x = 0; ok && x < r->n_transfers; x++) ok = json_push(transfers, transfer_json(&r->transfers[x]));
   ok = json_set(root, "stages", stages) && ok;
   ok = json_set(root, "transfers", transfers) && ok;
+  if (r->made_up) ok = ok && json_set(root, "made_up_weights", json_new_text(r->made_up));
   if (r->rank_of) ok = ok && add_ranks(root, r, p);
   return report_finish(root, ok);
 }
@@ -161,6 +162,10 @@ static char *run_text(const situ_run *r, const situ_problem *p, const situ_repor
   fact_start(&t, options, "outputs", 9);
   text_add(&t, "%s those of the whole model, at most %.2g off\n",
            r->difference <= r->tolerance ? "equal" : "DIFFER from", r->difference);
+  if (r->made_up) {
+    fact_start(&t, options, "weights", 9);
+    text_add(&t, "made up: there is no %s\n", r->made_up);
+  }
   fact_start(&t, options, "engine", 9);
   text_add(&t, "%s, %d thread%s for each device, level %d, %d inputs\n", r->engine, (int)r->threads,
            r->threads == 1 ? "" : "s", (int)r->level, (int)r->n_items);

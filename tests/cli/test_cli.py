@@ -143,7 +143,8 @@ def test_slips_are_guessed():
 
 def test_usage_errors_end_with_2():
     situ("place", code=2, err="place needs MODEL")
-    situ("place", SMALL, SMALL, code=2, err="one argument too many")
+    situ("place", SMALL, SMALL, code=2, err="one argument too many; usage: situ place MODEL --platform PLATFORM")
+    situ("list", "devices", "solvers", code=2, err="one argument too many; usage: situ list ")
     situ("place", SMALL, "--platform", code=2, err="needs a value")
     situ("place", SMALL, "--objective", code=2, err="--objective needs a value: latency or throughput")
     situ("place", SMALL, "--max-latency", "3", "--max-period", "3", code=2, err="cannot both be limited")
@@ -300,8 +301,9 @@ def test_plan_files_keep_their_schema():
 def test_every_writer_writes():
     names = {row["name"] for row in situ_json("list", "writers")["writers"]}
     by_layer = {"llama.cpp", "vllm", "device-map", "exo", "torch-pipelining", "torchtitan"}  # of language models
-    of_onnx = {"onnx-parts", "iree", "onnx-multidevice", "ort-annotation", "ort-names", "openvino-affinity"}  # test_formats.py
-    for name in names - of_onnx - by_layer - {"split"}:  # split: of workload files
+    of_files = {"onnx-parts", "iree", "onnx-multidevice", "ort-annotation", "ort-names", "openvino-affinity",
+                "openvino-parts"}  # test_formats.py, test_openvino_ir.py
+    for name in names - of_files - by_layer - {"split"}:  # split: of workload files
         situ("place", SMALL, *QUICK, "--objective", "throughput", "--write", f"{name}={name}.out")
         assert pathlib.Path(f"{name}.out").stat().st_size > 100, name
 
@@ -504,13 +506,13 @@ def test_damaged_plan_files_are_told_from_sound_ones():
     situ("place", "builtin:layered?operators=20", *QUICK, "-o", "plan.json")
     sound = pathlib.Path("plan.json").read_bytes()
     chance = 12345
-    for _ in range(rounds_of(150)):
+    for k in range(rounds_of(150)):
         bytes_ = bytearray(sound)
         for _ in range(2):
             chance = (chance * 6364136223846793005 + 1442695040888963407) % 2**64
             bytes_[(chance >> 33) % len(bytes_)] = 32 + (chance >> 20) % 95
         pathlib.Path("bad.json").write_bytes(bytes_[: len(bytes_) if chance & 4 else (chance >> 40) % len(bytes_)])
-        for command in ("check", "simulate"):
+        for command in some(("check", "simulate"), k):
             done = subprocess.run([SITU, command, "bad.json"], capture_output=True, text=True, errors="replace")
             expected = (0, 3, 7) if command == "check" else (0, 3)
             assert done.returncode in expected, (command, done.returncode, done.stderr, bytes(bytes_))
@@ -657,6 +659,18 @@ def test_completion_is_valid_shell():
             subprocess.run([shell, "-n"], input=text, text=True, check=True)
         except FileNotFoundError:
             pass
+
+
+def test_completion_starts_no_engine():
+    """To find one, python3 is asked where its packages are."""
+    pathlib.Path("python3").write_text(f"#!/bin/sh\ntouch {pathlib.Path('asked').resolve()}\n")
+    pathlib.Path("python3").chmod(0o755)
+    without = {key: value for key, value in environment(PATH=f".:{os.environ['PATH']}").items()
+               if key not in ("SITU_ONNXRUNTIME", "SITU_OPENVINO", "SITU_PYTORCH", "VIRTUAL_ENV")}
+    for call in ["list", "engines"], ["completion", "bash"]:
+        assert subprocess.run([SITU, *call], capture_output=True, env=without).returncode == 0
+        assert pathlib.Path("asked").exists() == (call[0] == "list"), call
+        pathlib.Path("asked").unlink(missing_ok=True)
 
 
 @thorough

@@ -77,6 +77,31 @@ def test_a_draft_adds_the_tokens_that_are_expected():
     situ("place", path, "--acceptance", "0.5", code=2)  # of what?
 
 
+def test_one_objective_under_a_limit_on_the_other():
+    """The ends of the limits are the plans without any; a plan file with a tighter limit is refused; both limits are
+    judged by the steps that the other objective has."""
+    machine = ["--platform", "(gb10-128g)@ethernet-10g+(m3-ultra)@ethernet-10g", "--prompt", "512"]
+    call = ["place", language_model(), *machine, "--steps", "300"]
+    plan = pathlib.Path("limited.json")
+    prompt = situ_json(*call)
+    decode = situ_json(*call, "--max-ttft", "100s", "-o", plan)
+    assert decode["other_limit"] == {"of": "time to first token", "max_ns": 10**11}, decode
+    assert decode["other_ns"] >= prompt["value_ns"] and decode["value_ns"] > 0, (decode, prompt)
+    assert decode["tokens_per_second"] == decode["decode_tokens_per_second"], decode
+    under = situ_json(*call, "--max-ttft", f'{prompt["value_ns"]}ns')
+    assert under["other_ns"] == prompt["value_ns"] and under["value_ns"] >= decode["value_ns"], under
+    fast = situ_json(*call, "--min-speed", "1e-3")
+    assert fast["value_ns"] == prompt["value_ns"] and fast["other_limit"]["of"] == "time of a decoding step", fast
+    situ("check", plan)
+    tight = plan.read_text().replace('"max_ttft_ns": 100000000000', f'"max_ttft_ns": {decode["other_ns"] - 1}')
+    plan.write_text(tight)
+    situ("check", plan, code=7, out="time to first token")
+    none = situ_json(*call, "--max-ttft", "1ns", code=4)
+    assert none["outcome"] == "infeasible" and "the best plan found has" in none["reason"], none
+    situ(*call, "--max-ttft", "5", "--min-speed", "5", code=2, err="cannot both be limited")
+    situ("place", "builtin:resnet50", "--max-ttft", "5", code=2, err="for language models")
+
+
 def test_a_machine_of_one_memory_has_one_plan():
     """There is no other memory to hand a tensor to: everything runs on the CPU, which the bound proves."""
     found = situ_json("place", language_model(), "--platform", "cpu", *QUICK[2:])

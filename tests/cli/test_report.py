@@ -7,6 +7,7 @@ Cases as in test_cli.py. Those that need Chromium (or Chrome) are skipped withou
 """
 
 import csv
+import functools
 import html
 import io
 import itertools
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import xml.dom.minidom
 
-from test_cli import SITU, Skip, environment, main, need, situ, situ_json, thorough
+from test_cli import QUICK, SITU, SMALL, Skip, environment, main, need, situ, situ_json, thorough
 
 # On slow GPUs without much between them a split pays; nothing is preferred to it.
 SPLIT = [
@@ -89,9 +90,19 @@ def boxes_of(plan):
     return found
 
 
-def placed(arguments, *more):
-    told = situ_json("place", *arguments, "-o", "plan.json", *more)
+@functools.cache
+def made(arguments):
+    """What `place` tells, its plan file and the page of it: many cases look at the same ones."""
+    told = situ_json("place", *arguments, "-o", "plan.json")
     situ("report", "plan.json", "-o", "page.html")
+    return told, pathlib.Path("plan.json").read_bytes(), pathlib.Path("page.html").read_bytes()
+
+
+def placed(arguments):
+    """Puts plan.json and page.html here; what `place` told, and the plan of the page."""
+    told, plan, page = made(tuple(map(str, arguments)))
+    pathlib.Path("plan.json").write_bytes(plan)
+    pathlib.Path("page.html").write_bytes(page)
     return told, data_of("page.html")["plans"][0]
 
 
@@ -128,7 +139,8 @@ def test_no_value_of_a_page_differs_from_the_plan():
 
 def test_times_of_a_page_are_those_of_the_schedule():
     for kind in ("stream", "calls"):
-        placed(KINDS[kind], "--write", "csv=plan.csv")
+        situ("place", *KINDS[kind], "-o", "plan.json", "--write", "csv=plan.csv")
+        situ("report", "plan.json", "-o", "page.html")
         [plan] = data_of("page.html")["plans"]
         names, rows = names_of(plan), {
             row["operator"]: row for row in csv.DictReader(pathlib.Path("plan.csv").open(newline=""))
@@ -202,7 +214,8 @@ def test_a_page_loads_nothing():
 
 
 def test_two_plans_are_compared():
-    situ("place", *SPLIT, "-o", "a.json")
+    placed(SPLIT)
+    pathlib.Path("plan.json").rename("a.json")
     situ("place", *SPLIT[:3], "--solver", "single", "-o", "b.json")
     situ("report", "a.json", "b.json", "-o", "page.html")
     a, b = data_of("page.html")["plans"]
@@ -211,7 +224,7 @@ def test_two_plans_are_compared():
 
 
 def test_what_was_asked_for_is_there():
-    placed(SPLIT)
+    placed([SMALL, *QUICK])
     run = {
         "model": "m",
         "engine": "e",
@@ -287,7 +300,7 @@ def test_workloads_have_pages():
 
 def test_the_timeline_fits_a_terminal():
     for arguments in KINDS.values():
-        situ("place", *arguments, "-o", "plan.json")
+        placed(arguments)
         for locale, letters in (("C.UTF-8", " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"), ("C", " .:-=+*#")):
             done = subprocess.run(
                 [SITU, "simulate", "plan.json", "--gantt"],
@@ -333,7 +346,7 @@ def test_a_device_that_always_works_fills_its_line():
 
 
 def test_pictures_are_drawings_that_stand_alone():
-    situ("place", *SPLIT, "-o", "plan.json")
+    placed(SPLIT)
     situ("report", "plan.json", "-o", "page.html", "--svg", "time.svg", "--graph-svg", "parts.svg")
     situ(
         "pareto",

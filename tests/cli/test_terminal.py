@@ -51,7 +51,7 @@ def test_terminals_get_colours_unless_told_not_to():
 
 def test_training_says_when_it_expects_to_end():
     text = on_terminal("learn", "gdp", "builtin:resnet50?image=32", "--platform", "2*p100-16g", "--steps", "100000",
-                       "--time-limit", "2", "-o", "a.policy")
+                       "--time-limit", "1.5", "-o", "a.policy")
     left = [float(s) for s in re.findall(r" s, (\d+) s left  step \d+ of 100000  resnet50", text)]
     assert left and all(a <= 1 for a in left), text  # the time limit ends it, and it was told of after a second
 
@@ -105,7 +105,7 @@ def test_ctrl_c_without_a_plan_ends_with_130():
     small_platform(weights // 2, weights - weights // 2)  # no room for a tensor, but that is hard to prove
     call = [SITU, "place", SMALL, "--platform", "small.json", "--unused", "cpu", "--time-limit", "60", "--json"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(1)
+        time.sleep(0.5)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=20)
     assert running.returncode == 130, (running.returncode, err)

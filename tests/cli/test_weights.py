@@ -7,7 +7,7 @@ parser, protobuf by the wire format. Data of ../shared (environment SITU_SHARED)
 import sys
 import xml.etree.ElementTree as xml
 
-from test_cli import QUICK, SMALL, json, main, need, pathlib, situ, situ_json
+from test_cli import QUICK, SMALL, json, main, need, pathlib, rounds_of, situ, situ_json
 
 # Bits of an element by the number that ONNX gives its type (TensorProto.DataType).
 BITS = {1: 32, 2: 8, 3: 8, 4: 16, 5: 16, 6: 32, 7: 64, 9: 8, 10: 16, 11: 64, 12: 32, 13: 64, 14: 64, 15: 128, 16: 16,
@@ -124,7 +124,8 @@ def test_weights_of_every_ir_are_the_bytes_of_its_constants():
 
 
 def test_weights_of_every_onnx_file_are_the_bytes_of_its_constants():
-    compare(sorted(need("data/onnx").glob("*.onnx")) + sorted(need("data/onnx-small").glob("*.onnx")), of_onnx)
+    files = sorted(need("data/onnx").glob("*.onnx")) + sorted(need("data/onnx-small").glob("*.onnx"))
+    compare(files[::len(files) // rounds_of(len(files))], of_onnx)
 
 
 # ---- compressed weights, by hand ----

@@ -196,8 +196,21 @@ static void a_plan_file_is_a_text_of_a_plan_of_the_instance(void **state) {
   situ_text_free(text);
 }
 
+static void ranks_are_none_without_mpirun(void **state) {
+  (void)state;
+  situ_ranks *ranks = (situ_ranks *)1;
+  REFUSED(situ_ranks_open(NULL, error));
+  assert_int_equal(situ_ranks_open(&ranks, NULL), SITU_STATUS_OK);
+  assert_null(ranks);
+  assert_int_equal(situ_ranks_own(NULL), 0);
+  assert_int_equal(situ_ranks_count(NULL), 1);
+  assert_int_equal(situ_ranks_lost(NULL), 0);
+  situ_ranks_free(NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ranks_are_none_without_mpirun),
       cmocka_unit_test(explanations_are_read_within_their_bounds_only),
       cmocka_unit_test(sizings_have_a_goal_and_platforms),
       cmocka_unit_test(what_ifs_are_asked_of_a_plan_of_the_instance),

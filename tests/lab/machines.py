@@ -88,12 +88,14 @@ MPIRUN = ["mpirun", "--bind-to", "none", *(["--allow-run-as-root"] if os.geteuid
 
 
 def ranks_of(tool):
-    """Processes of a tool that mpirun started: {rank: [the rank, its workers ...]}."""
+    """Processes of a tool that mpirun started in this folder: {rank: [the rank, its workers ...]}."""
     found = {}
     for process in pathlib.Path("/proc").iterdir():
         try:
             if not process.name.isdigit() or (process / "exe").resolve() != pathlib.Path(tool):
                 continue
+            if (process / "cwd").resolve() != pathlib.Path.cwd():
+                continue  # of a test that runs beside this one
             rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", (process / "environ").read_bytes())
         except OSError:
             continue  # it has just ended

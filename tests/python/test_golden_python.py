@@ -99,7 +99,10 @@ def golden_calls():
                 yield pytest.param(session.parent, line[len("$ situ place "):], id=f"{session.parent.name}-{number}")
 
 
-@pytest.mark.parametrize("case, call", list(golden_calls()))
+EVERY = 1 if int(os.environ.get("SITU_TEST_SHARE", "100")) >= 100 else 3  # the rest is left to make check
+
+
+@pytest.mark.parametrize("case, call", list(golden_calls())[::EVERY])
 def test_a_golden_case_ends_as_on_the_command_line(case, call, tmp_path, monkeypatch):
     folder = tmp_path / "case"
     shutil.copytree(case, folder)

@@ -1,0 +1,60 @@
+/* Limits of a language model on one kind of step while the other is what counts: time to first token, and speed of
+ * decoding. */
+
+#include "api/instance.h"
+#include "base/checked.h"
+#include "base/fail.h"
+#include "cost/cost_models.h"
+#include "read/reader.h"
+
+/* Which steps the limit is on: 0, those of the model's graph, or 1; -1: there is none. */
+static int limited_kind(const situ_instance *i) {
+  int prefill = i->model->steps.prefill_first ? 0 : 1;
+  return i->options.max_ttft_ns > 0 ? prefill : i->options.min_speed > 0 ? 1 - prefill : -1;
+}
+
+static situ_status refuse(const situ_instance *i, situ_error *error) {
+  const instance_options *o = &i->options;
+  const char *name = o->max_ttft_ns > 0 ? "a limit on time to first token" : "a minimum speed";
+  if (o->max_ttft_ns > 0 && o->min_speed > 0)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, NULL,
+                     "time to first token and speed of decoding cannot both be limited, one of them is the objective");
+  if (!i->model->steps.other)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, o->model, "%s is for language models", name);
+  if (o->cost.table_path)
+    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, o->cost.table_path,
+                     "%s goes with estimated times, not with a table of measured ones", name);
+  return SITU_STATUS_OK;
+}
+
+situ_status instance_take_limits(situ_instance *i, situ_error *error) {
+  int limited = limited_kind(i);
+  read_steps *s = &i->model->steps;
+  if (limited < 0) return SITU_STATUS_OK;
+  TRY(refuse(i, error));
+  s->repeats[limited] = 0;
+  s->repeats[1 - limited] = s->whole[1 - limited];
+  if (!i->options.problem.overlap) i->options.problem.overlap = SITU_OVERLAP_NONE;
+  return SITU_STATUS_OK;
+}
+
+situ_status instance_estimate_other(situ_costs **out, const situ_instance *i, const situ_platform *platform,
+                                    situ_error *error) {
+  const read_steps *s = &i->model->steps;
+  int limited = limited_kind(i);
+  *out = NULL;
+  if (limited < 0) return SITU_STATUS_OK;
+  int64_t repeats = i->options.max_ttft_ns > 0 ? s->whole[limited] : 1;
+  const cost_step steps[] = {{i->model->graph, limited == 0 ? repeats : 0}, {s->other, limited == 1 ? repeats : 0}};
+  return costs_estimate(out, steps, 2, platform, &i->options.cost, i->rules, error);
+}
+
+void instance_limit(situ_problem_options *posed, const situ_instance *i, const situ_costs *other) {
+  int limited = limited_kind(i);
+  if (limited < 0) return;
+  const instance_options *o = &i->options;
+  double step_ns = o->min_speed > 0 ? 1e9 * i->model->steps.tokens[limited] / o->min_speed : 0;
+  posed->other_costs = other;
+  posed->max_other_ns = o->max_ttft_ns > 0 ? o->max_ttft_ns : max64(1, sat_round(step_ns - 0.5));
+  posed->other_name = o->max_ttft_ns > 0 ? "time to first token" : "time of a decoding step";
+}
