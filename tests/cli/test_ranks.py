@@ -121,21 +121,31 @@ def ended(process, limit_s):
     return own_lines(err)
 
 
+def shared_memory(processes):
+    """Files of shared memory that processes have mapped: those of a test beside this one are not among them."""
+    maps = "".join(pathlib.Path(f"/proc/{process}/maps").read_text() for process in processes)
+    return {name for name in re.findall("/dev/shm/[^ \n]+$", maps, re.M) if os.path.exists(name)}
+
+
 def hurt(n, rank, which, number, limit_s, *options):
     """Sends a signal to a process of a rank in the middle of a run on n machines; the lines and the exit code."""
     placed(needed(), n)
     with Machines(n) as machines, begun(machines.start, "--items", "1000000", *options) as process:
-        os.kill(with_workers(process, n)[rank][which], number)
-        return ended(process, limit_s), process.returncode
+        processes = with_workers(process, n)
+        shared = shared_memory(sum(processes.values(), []))
+        os.kill(processes[rank][which], number)
+        lines = ended(process, limit_s)
+    assert not [name for name in shared if os.path.exists(name)], shared
+    return lines, process.returncode
+
+
+# On a busy machine mpirun, which waits for 1 s, may kill a rank before it has told.
+STOPPED = "situ: rank {} was stopped; where another rank is lost, mpirun stops all and names it"
 
 
 def test_a_rank_that_is_killed_ends_all_with_one_line_each():
-    before = set(os.listdir("/dev/shm"))
     lines, _ = hurt(3, 1, 0, signal.SIGKILL, 20)
-    told = [re.sub("rank [02]", "rank N", line) for line in lines]
-    assert set(told) == {"situ: rank N was stopped; where another rank is lost, mpirun stops all and names it"}, lines
-    assert len(told) <= 2, lines  # on a busy machine mpirun, which waits for 1 s, may kill one before it tells
-    assert {name for name in set(os.listdir("/dev/shm")) - before if "vader" in name or "situ" in name} == set()
+    assert lines and sorted(set(lines)) == sorted(lines) and set(lines) <= {STOPPED.format(0), STOPPED.format(2)}, lines
 
 
 @thorough
@@ -148,7 +158,9 @@ def test_a_worker_that_is_killed_is_the_error_of_all_ranks():
 @thorough
 def test_a_rank_that_hangs_is_named_by_the_others():
     lines, _ = hurt(3, 1, 0, signal.SIGSTOP, 30, "--time-limit", "3")
-    assert len(lines) == 2 and all(re.search("heard nothing from rank 1 for [36] s", line) for line in lines), lines
+    told = [line for line in lines if line != STOPPED.format(1)]  # rank 1 itself, where mpirun wakes it to stop it
+    assert told and len(told) <= 2 and len(lines) <= 3, lines
+    assert all(re.search("heard nothing from rank 1 for [36] s", line) for line in told), lines
 
 
 def test_ranks_that_do_not_fit_the_plan_are_refused():
