@@ -235,7 +235,7 @@ static void parts_are_named_by_their_layers(void **state) {
   const char *names[] = {"embed",    "layer0.q", "layer0.k", "layer0.v", "layer1.q", "layer1.k", "layer1.v",
                          "layer2.q", "layer2.k", "layer2.v", "layer3.q", "layer3.k", "layer3.v", "head"};
   for (int v = 0; v < 14; v++) scenario_operator(&s, names[v], 10, 5, 0);
-  scenario_operator(&s, "layer3.constant", 0, 0, 0);
+  scenario_add(&s, (situ_operator){.name = "layer3.constant", .source_id = 14, .colocation = -1, .inferred = true}, 0);
   for (int v = 0; v < 13; v++) scenario_tensor(&s, v, 5, v + 1, -1);
   scenario_pose(&s, NULL);
   static const int32_t cut[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0};
