@@ -95,9 +95,12 @@ static situ_status take_link(const composer *c, term *t, const char *word, situ_
 
 /* An optional count, and the sign after it. */
 static situ_status take_count(const composer *c, int32_t *count, const char **at, situ_error *error) {
+  const char *word_at = *at;
+  char word[MAX_WORD];
   *count = 1;
   skip_blanks(at);
   if (!isdigit((unsigned char)**at)) return SITU_STATUS_OK;
+  if (take_word(word, &word_at, "+@()") && catalogue_find(word)) return SITU_STATUS_OK; /* "7900xtx" is no count */
   char *end;
   long stated = strtol(*at, &end, 10);
   if (stated < 1 || stated > SITU_MAX_DEVICES)
