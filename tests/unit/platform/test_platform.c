@@ -163,9 +163,10 @@ static void hosts_are_numbered_and_joined(void **state) {
   situ_platform_free(p);
 }
 
+/* With blanks around every sign, as people write sums. */
 static void servers_are_joined_by_their_hosts(void **state) {
   (void)state;
-  situ_platform *p = named("2*(cpu+2*a100-80g@nvlink)+(cpu+t4-16g)@ethernet-10g");
+  situ_platform *p = named(" 2 * ( cpu + 2 x a100-80g @ nvlink ) + ( cpu+t4-16g\t) @ ethernet-10g ");
   assert_int_equal(p->n_devices, 8);
   assert_int_equal(p->n_servers, 3);
   static const char *const names[8] = {"cpu0", "cpu1", "cpu2", "gpu0", "gpu1", "gpu2", "gpu3", "gpu4"};
@@ -242,6 +243,8 @@ static void a_wrong_name_says_what_is_near(void **state) {
   refused("(cpu))", "expected \"+\"");
   refused("(cpu)(cpu)", "expected \"+\"");
   refused("()", "expected the name");
+  refused("cpu,t4-16g", "expected \"+\" at \",t4-16g\"");
+  refused("cpu t4-16g", "called \"cpu t4-16g\"");
   refused("cpu+2*(cpu)", "in brackets");
   refused("(cpu)+t4-16g", "in brackets");
   refused("2*((cpu))", "expected the name");
