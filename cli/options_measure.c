@@ -179,6 +179,13 @@ static const option profile_rows[] = {
      .value = "PROFILE",
      .family = "file",
      .about = "Run nothing: take the times of this profile, which was made elsewhere."},
+    {.name = "memory",
+     .kind = OPTION_TEXT,
+     .offset = AT(measure.memory),
+     .value = "FILE.csv",
+     .family = "file",
+     .about = "What kernels need for themselves, from ONNX Runtime's statistics of nodes "
+              "(session.collect_node_memory_stats_to_file)."},
     {0}};
 const option_group profile_inputs = {"Profile", profile_rows};
 

@@ -65,6 +65,9 @@ typedef struct situ_measure_options {
    * caller. Plans of pipelines, ranks of MPI and a second library of an engine are UNSUPPORTED. */
   bool in_process;
   bool reserved[3];
+  /* Profiles: a file that ONNX Runtime wrote of the memory of nodes (session.collect_node_memory_stats_to_file), which
+   * says what kernels need for themselves while they run. May be NULL. */
+  const char *memory;
 } situ_measure_options;
 #define SITU_MEASURE_OPTIONS_INIT SITU_SIZED(situ_measure_options)
 

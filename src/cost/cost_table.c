@@ -77,8 +77,8 @@ static situ_status apply_times(const table *t, const char *op, int32_t v, const 
 }
 
 static bool known_key(const char *key) {
-  static const char *const keys[] = {"situ_costs", "source", "unit",  "classes",
-                                     "operators",  "groups", "links", "parts"};
+  static const char *const keys[] = {"situ_costs", "source", "unit",  "classes",        "operators",
+                                     "groups",     "links",  "parts", "workspace_bytes"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
   return false;
@@ -102,7 +102,9 @@ static situ_status check_top(const table *t, const json_value *root, situ_error 
     return bad(t, error, NULL, "situ_costs", "must be 1, the version of the format");
   if (json_kind_of(json_get(root, "operators")) != JSON_OBJECT_KIND)
     return bad(t, error, NULL, "operators", "must be an object");
-  const json_value *groups = json_get(root, "groups");
+  const json_value *groups = json_get(root, "groups"), *workspace = json_get(root, "workspace_bytes");
+  if (workspace && json_kind_of(workspace) != JSON_OBJECT_KIND)
+    return bad(t, error, NULL, "workspace_bytes", "must be an object");
   if (groups && json_kind_of(groups) != JSON_ARRAY_KIND) return bad(t, error, NULL, "groups", "must be a list");
   if (unit_ns(root) == 0.0) return bad(t, error, NULL, "unit", "must be \"ns\", \"us\", \"ms\" or \"s\"");
   return SITU_STATUS_OK;
@@ -213,6 +215,27 @@ situ_status cost_table_links(situ_link *links, part_cost *part, const situ_platf
   return SITU_STATUS_OK;
 }
 
+/* Scratch memory of operators. That of a kernel is what its members need at most, and its head has it. */
+static situ_status apply_workspace(const table *t, const json_value *sizes, situ_error *error) {
+  situ_costs *c = t->costs;
+  if (json_size(sizes) == 0) return SITU_STATUS_OK;
+  int64_t *bytes = ARENA_COPY(c->arena, t->graph->workspace_bytes, int64_t, c->n_operators);
+  bool *named = ARENA_ZERO(c->arena, bool, c->n_operators);
+  if (!bytes || !named) return fail_no_memory(error);
+  json_member member = {0};
+  while (json_next(sizes, &member)) {
+    int32_t v = situ_graph_find(t->graph, member.key);
+    int64_t size = json_kind_of(member.value) == JSON_WHOLE ? json_whole(member.value, -1) : -1;
+    if (v < 0) return bad(t, error, member.key, "", "the model has no operator of this name");
+    if (size < 0) return bad(t, error, member.key, "workspace_bytes", "must be whole bytes, at least 0");
+    int32_t head = c->group[v];
+    bytes[head] = named[head] ? max64(bytes[head], size) : size;
+    named[head] = true;
+  }
+  c->workspace_bytes = bytes;
+  return SITU_STATUS_OK;
+}
+
 situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const situ_platform *platform,
                              const char *path, const json_value *root, situ_error *error) {
   REQUIRE(path && costs->n_operators == graph->n_operators && costs->group);
@@ -229,6 +252,7 @@ situ_status cost_table_apply(situ_costs *costs, const situ_graph *graph, const s
     n += json_size(names);
     TRY(apply_times(&t, first, costs->group[situ_graph_find(graph, first)], json_get(group, "times"), ns, error));
   }
+  TRY(apply_workspace(&t, json_get(root, "workspace_bytes"), error));
   const char *slash = strrchr(path, '/');
   char source[320];
   snprintf(source, sizeof source, "%.160s; %zu of %d operators by the table \"%.120s\"", costs->source, n,

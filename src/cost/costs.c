@@ -47,6 +47,9 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
     situ_costs_free(out);
     return NULL;
   }
+  int64_t *workspace = c->workspace_bytes ? ARENA_NEW(out->arena, int64_t, out->n_operators) : NULL;
+  for (int32_t v = 0; workspace && v < out->n_operators; v++) workspace[v] = c->workspace_bytes[v % c->n_operators];
+  out->workspace_bytes = workspace;
   if (c->ruled) out->ruled = ARENA_NEW(out->arena, bool, times *n);
   for (int32_t k = 0; out->ruled && k < n; k++) memcpy(out->ruled + k * times, c->ruled, (size_t)times * sizeof(bool));
   if (c->group) out->group = ARENA_NEW(out->arena, int32_t, out->n_operators);
@@ -64,7 +67,8 @@ situ_costs *costs_copies(const situ_costs *c, int32_t n) {
   out->fusion = c->fusion;
   out->n_kernels = c->n_kernels * n;
   out->moved_bytes = sat_mul(c->moved_bytes, n);
-  if (out->source && (out->unit_name || !c->unit_name) && (out->group || !c->group) && (out->ruled || !c->ruled))
+  if (out->source && (out->unit_name || !c->unit_name) && (out->group || !c->group) && (out->ruled || !c->ruled) &&
+      (out->workspace_bytes || !c->workspace_bytes))
     return out;
   situ_costs_free(out);
   return NULL;

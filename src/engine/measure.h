@@ -49,6 +49,8 @@ struct situ_profile {
   int32_t n_timed;                     /* operators with a time of their own */
   part_costs cut;                      /* what it costs to cut the model; n_cuts 0: not measured */
   const char *made_up;                 /* the file of weights that is not there; NULL: weights are those of the model */
+  int64_t *workspace_bytes;            /* [operator] what its kernel needs for itself; NULL: not known */
+  int32_t n_memory_rows, n_memory_named; /* of the statistics that say so, and those of nodes of the model */
 };
 
 /* One part of a plan, or one device of a pipeline. */

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "engine/cutting.h"
 #include "engine/foreign.h"
+#include "engine/node_memory.h"
 #include "engine/profile.h"
 #include "read/reader.h"
 #include "split/plan_parts.h"
@@ -165,6 +166,21 @@ static situ_status read_file(situ_profile *p, const char *path, const model_file
   return take_times(p, &times, parts, error);
 }
 
+/* What kernels need for themselves, by the operator that has the time of the kernel. */
+static situ_status take_memory(situ_profile *p, const char *path, const model_file *file, situ_error *error) {
+  const situ_graph *g = p->model->graph;
+  node_memory found;
+  TRY(node_memory_read(&found, path, file, p->arena, error));
+  p->n_memory_rows = found.n_rows;
+  p->n_memory_named = found.n_named;
+  if (!(p->workspace_bytes = ARENA_ZERO(p->arena, int64_t, g->n_operators))) return fail_no_memory(error);
+  for (int32_t v = 0; v < g->n_operators; v++) {
+    int64_t *head = &p->workspace_bytes[p->kernel[v]];
+    *head = max64(*head, found.workspace_bytes[model_file_node(file, g->source_id[v])]);
+  }
+  return SITU_STATUS_OK;
+}
+
 static situ_status profile_into(situ_profile *p, const char *model, const char *from, const situ_measure_options *given,
                                 situ_error *error) {
   measuring m;
@@ -190,6 +206,7 @@ static situ_status profile_into(situ_profile *p, const char *model, const char *
   if (status == SITU_STATUS_OK) status = plan_parts_find(&parts, file, p->model->graph, NULL, error);
   if (status == SITU_STATUS_OK)
     status = from ? read_file(p, from, file, parts, error) : measure_file(p, &m, parts, error);
+  if (status == SITU_STATUS_OK && m.options.memory) status = take_memory(p, m.options.memory, file, error);
   model_parts_free(parts);
   model_file_free(file);
   return status;
@@ -277,6 +294,18 @@ static json_value *part_list(const situ_profile *p, const char *device_class) {
   return list_of(part, ok);
 }
 
+/* Operators that need any; NULL without memory. */
+static json_value *workspaces(const situ_profile *p) {
+  json_value *sizes = json_new_object();
+  bool ok = sizes;
+  for (int32_t v = 0; ok && v < p->model->graph->n_operators; v++)
+    if (p->workspace_bytes[v] > 0)
+      ok = json_set(sizes, p->model->graph->name[v], json_new_whole(p->workspace_bytes[v]));
+  if (ok) return sizes;
+  json_free(sizes);
+  return NULL;
+}
+
 static json_value *cost_table(const situ_profile *p, const char *device_class) {
   const situ_graph *g = p->model->graph;
   char source[256];
@@ -305,6 +334,7 @@ static json_value *cost_table(const situ_profile *p, const char *device_class) {
   if (p->cut.n_cuts > 0)
     ok = json_set(root, "links", link_list(p, device_class)) && json_set(root, "parts", part_list(p, device_class)) &&
          ok;
+  if (p->workspace_bytes) ok = ok && json_set(root, "workspace_bytes", workspaces(p));
   if (ok) return root;
   json_free(root);
   return NULL;

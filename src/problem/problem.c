@@ -177,7 +177,7 @@ static bool find_units(situ_problem *p) {
   }
   for (int32_t v = 0; v < n; v++) first[v] = disjoint_root(into, v);
   if (!unit_list_find(&p->units, first, n, n, p->arena)) return false;
-  situ_graph *g = ARENA_COPY(p->arena, p->given, situ_graph, 1);
+  situ_graph *g = ARENA_COPY(p->arena, p->graph, situ_graph, 1);
   if (!g) return false;
   g->colocation = into; /* no longer needed as sets */
   g->n_colocations = 0;
@@ -297,6 +297,12 @@ static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, sit
   return SITU_STATUS_OK;
 }
 
+bool problem_works(const situ_problem *p, int32_t v) {
+  bool works = p->graph->flops[v] > 0 || p->graph->moved_bytes[v] > 0 || !p->graph->inferred[v];
+  for (int32_t k = 0; k < p->n_classes && !works; k++) works = p->time_ns[(int64_t)v * p->n_classes + k] != 0;
+  return works;
+}
+
 int64_t problem_serial_ns(const situ_problem *p, int32_t more) {
   const situ_graph *g = p->graph;
   int64_t sum = 0;
@@ -343,8 +349,19 @@ static situ_status refuse_excess(const situ_problem *p, situ_error *error) {
   return SITU_STATUS_OK;
 }
 
+/* Workspaces that the costs know are those of the problem's graph. */
+static situ_status take_workspaces(situ_problem *p, situ_error *error) {
+  if (!p->costs->workspace_bytes) return SITU_STATUS_OK;
+  situ_graph *g = ARENA_COPY(p->arena, p->given, situ_graph, 1);
+  if (!g) return fail_no_memory(error);
+  g->workspace_bytes = p->costs->workspace_bytes;
+  p->graph = g;
+  return SITU_STATUS_OK;
+}
+
 static situ_status fill(situ_problem *p, const situ_problem_options *o, situ_error *error) {
   TRY(costs_check(p->costs, p->graph, p->platform, error));
+  TRY(take_workspaces(p, error));
   TRY(check_values(o, error));
   TRY(choose_models(p, o, error));
   p->n_operators = p->graph->n_operators;

@@ -22,12 +22,16 @@ static char *profile_json(const situ_profile *p) {
          json_set(root, "part_start_ns", json_new_whole(p->cut.start_ns)) &&
          json_set(root, "part_bytes_per_s", json_new_number(p->cut.bytes_per_s)) &&
          json_set(root, "cuts", json_new_whole(p->cut.n_cuts));
+  if (p->workspace_bytes)
+    ok = ok && json_set(root, "memory_rows", json_new_whole(p->n_memory_rows)) &&
+         json_set(root, "memory_rows_named", json_new_whole(p->n_memory_named));
   if (p->made_up) ok = ok && json_set(root, "made_up_weights", json_new_text(p->made_up));
   for (int32_t v = 0; ok && v < g->n_operators; v++) {
     json_value *o = json_new_object();
     ok = json_push(list, o) && json_set(o, "name", json_new_text(g->name[v])) &&
          json_set(o, "kind", json_new_text(g->kind_name[g->kind[v]])) &&
          json_set(o, "time_ns", json_new_whole(p->time_ns[v])) && json_set(o, "spread", json_new_number(p->spread[v]));
+    if (p->workspace_bytes) ok = ok && json_set(o, "workspace_bytes", json_new_whole(p->workspace_bytes[v]));
   }
   ok = json_set(root, "times", list) && ok;
   return report_finish(root, ok);
@@ -41,6 +45,19 @@ static int32_t next_longest(const situ_profile *p, int32_t after) {
     if (later && (best < 0 || p->time_ns[v] > p->time_ns[best])) best = v;
   }
   return best;
+}
+
+static void add_memory(text_buffer *t, const situ_profile *p, const situ_report_options *options) {
+  char a[TEXT_UNIT_BYTES];
+  int64_t most = 0;
+  int32_t n = 0;
+  for (int32_t v = 0; v < p->model->graph->n_operators; v++) {
+    n += p->workspace_bytes[v] > 0;
+    most = p->workspace_bytes[v] > most ? p->workspace_bytes[v] : most;
+  }
+  fact_start(t, options, "memory", 9);
+  text_add(t, "%d operators need some for themselves, at most %s; %d of %d rows name a node\n", (int)n,
+           text_size(a, most), (int)p->n_memory_named, (int)p->n_memory_rows);
 }
 
 static char *profile_text(const situ_profile *p, const situ_report_options *options) {
@@ -81,6 +98,7 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
     if (p->cut.bytes_per_s > 0) text_add(&t, ", bytes at %s/s", text_size(a, (int64_t)p->cut.bytes_per_s));
     text_add(&t, "; by %d cuts\n", (int)p->cut.n_cuts);
   }
+  if (p->workspace_bytes) add_memory(&t, p, options);
   if (p->made_up) {
     fact_start(&t, options, "weights", 9);
     text_add(&t, "made up: there is no %s\n", p->made_up);
