@@ -1,7 +1,7 @@
 # A thin face over meson. Two commands do everything on a bare Debian or Ubuntu machine: `make demo`, `make test`.
 BUILD ?= build
 NINJA = ninja $$([ -t 1 ] || echo --quiet) -C $(BUILD)
-MESON_TEST = meson test -C $(BUILD) --print-errorlogs --no-rebuild
+MESON_TEST = meson test -C $(BUILD) --print-errorlogs --no-rebuild --timeout-multiplier 4
 
 .PHONY: all demo test check bench bench-learned fuzz format docs site install deb clean setup-build setup-test setup-check setup-deb
 all: setup-build $(BUILD)/build.ninja

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How time, memory and gap grow with the size of a graph: layered, unrolled recurrent and transformer networks of 10^3 to
-10^6 operators, memory roomy and tight, latency and throughput. Runs what the CSV does not hold yet and appends it there.
+10^6 operators, memory roomy and tight, latency, throughput, and throughput without contiguity (free). Runs what the CSV does not hold yet and appends it there.
 
     growth.py SITU CSV [--most OPERATORS] [--seconds LIMIT] [FAMILY...]
     growth.py --fit CSV
@@ -22,8 +22,10 @@ from workloads import run
 
 PLATFORM, GPU_BYTES, N_GPUS = "cpu+2*v100-16g", 16_000_000_000, 2
 SIZES = [1000, 10_000, 100_000, 1_000_000]
-KINDS = [(memory, objective) for objective in ("latency", "throughput") for memory in ("roomy", "tight")]
-FIRST = {"latency": "heft", "throughput": "m_topo"}
+KINDS = [(memory, objective) for objective in ("latency", "throughput", "free") for memory in ("roomy", "tight")]
+FIRST = {"latency": "heft", "throughput": "m_topo", "free": "m_topo"}
+OBJECTIVE = {"latency": ["--objective", "latency"], "throughput": ["--objective", "throughput"],
+             "free": ["--objective", "throughput", "--free"]}
 FIELDS = ["family", "size", "memory", "objective", "operators", "value_ns", "single_ns", "bound_ns", "solver", "bound",
           "limit_s", "seconds", "cpu_s", "peak_mb", "first_cpu_s", "on_gpus"]
 
@@ -47,14 +49,14 @@ FAMILIES = {"layered": layered, "recurrent": recurrent, "transformer": transform
 
 def peak_bytes(situ, network, more, objective):
     """What one device holds at its peak, nearly all of it for good: weights, and outputs that stay."""
-    found, _, _ = run([situ, "place", "builtin:" + network, *more, "--platform", "cpu", "--objective", objective, "--solver",
+    found, _, _ = run([situ, "place", "builtin:" + network, *more, "--platform", "cpu", *OBJECTIVE[objective], "--solver",
                        "single", "--json"])
     return found["devices"][0]["memory_bytes"]
 
 
 def measure(situ, family, size, memory, objective, limit):
     network, more = FAMILIES[family](size)
-    arguments = ["builtin:" + network, *more, "--platform", PLATFORM, "--objective", objective]
+    arguments = ["builtin:" + network, *more, "--platform", PLATFORM, *OBJECTIVE[objective]]
     if memory == "tight":
         room = peak_bytes(situ, network, more, objective) // 2 // N_GPUS
         if room >= GPU_BYTES:

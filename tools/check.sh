@@ -19,11 +19,11 @@ run_tests() { # folder, arguments of meson test...
 
 say "all rounds of every test"
 build_with build gcc
-run_tests build --setup full
+run_tests build --setup full --timeout-multiplier 4
 
 say "clang, warnings are errors"
 build_with build-clang clang
-run_tests build-clang --setup fast --suite house --suite unit --no-suite long
+run_tests build-clang --setup fast --timeout-multiplier 4 --suite house --suite unit --no-suite long
 
 say "gcc with AddressSanitizer and UBSan, each object allocated apart"
 build_with build-asan gcc -Db_sanitize=address,undefined -Db_lundef=false -Darena_debug=true
@@ -31,4 +31,4 @@ run_tests build-asan --setup fast --timeout-multiplier 8
 
 say "without policies that learn"
 build_with build-small gcc -Dlearn=disabled
-run_tests build-small --setup fast --suite house --suite unit --no-suite long
+run_tests build-small --setup fast --timeout-multiplier 4 --suite house --suite unit --no-suite long

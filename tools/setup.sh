@@ -61,7 +61,7 @@ need_library hwloc libhwloc-dev
 need_library clp coinor-libcbc-dev
 need_file /usr/include/coin/Cbc_C_Interface.h coinor-libcbc-dev # clp alone may be there without it
 need_library openblas libopenblas-serial-dev # products of matrices of learned policies; gemm_plain.c without it
-need_library zlib zlib1g-dev # clp is linked with it, its package does not bring it
+need_library zlib zlib1g-dev # the pkg-config file of clp asks for it, its package does not bring it
 verb=install
 if [ "$what" = deb ]; then
   cd "$(dirname "$0")/.."

@@ -1,9 +1,12 @@
 /* Limits of a language model on one kind of step while the other is what counts: time to first token, and speed of
  * decoding. */
 
+#include <string.h>
+
 #include "api/instance.h"
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/json.h"
 #include "cost/cost_models.h"
 #include "read/reader.h"
 
@@ -11,6 +14,23 @@
 static int limited_kind(const situ_instance *i) {
   int prefill = i->model->steps.prefill_first ? 0 : 1;
   return i->options.max_ttft_ns > 0 ? prefill : i->options.min_speed > 0 ? 1 - prefill : -1;
+}
+
+/* Hand-overs that were measured are those of both kinds of steps, times of operators those of one. */
+static situ_status refuse_times(const char *path, const char *name, situ_error *error) {
+  json_value *table;
+  size_t n = strlen(path);
+  bool is_csv = n > 4 && strcmp(path + n - 4, ".csv") == 0;
+  if (!is_csv) TRY(json_read(&table, path, error));
+  bool times = is_csv || json_size(json_get(table, "operators")) > 0 || json_size(json_get(table, "groups")) > 0;
+  if (!is_csv) json_free(table);
+  if (!times) return SITU_STATUS_OK;
+  return fail_with(
+      error, SITU_STATUS_BAD_ARGUMENT, path,
+      "%s weighs decoding against the prompt, and the times of operators of a cost table are those of one of "
+      "them; give a JSON table whose \"operators\" is {}, with \"links\" and \"parts\" alone, which hold for "
+      "both",
+      name);
 }
 
 static situ_status refuse(const situ_instance *i, situ_error *error) {
@@ -21,10 +41,7 @@ static situ_status refuse(const situ_instance *i, situ_error *error) {
                      "time to first token and speed of decoding cannot both be limited, one of them is the objective");
   if (!i->model->steps.other)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, o->model, "%s is for language models", name);
-  if (o->cost.table_path)
-    return fail_with(error, SITU_STATUS_BAD_ARGUMENT, o->cost.table_path,
-                     "%s goes with estimated times, not with a table of measured ones", name);
-  return SITU_STATUS_OK;
+  return o->cost.table_path ? refuse_times(o->cost.table_path, name, error) : SITU_STATUS_OK;
 }
 
 situ_status instance_take_limits(situ_instance *i, situ_error *error) {

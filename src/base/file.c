@@ -162,6 +162,14 @@ static int open_beside(const char *path, char **temporary, char **target) {
   return handle;
 }
 
+/* What came of the file beside `path`, whose names it frees; without any there was no memory. */
+static situ_status end_beside(bool good, const char *path, int why, char *temporary, char *target, situ_error *error) {
+  situ_status status = good ? SITU_STATUS_OK : !temporary ? fail_no_memory(error) : cannot_write(path, why, error);
+  free(temporary);
+  free(target);
+  return status;
+}
+
 situ_status file_write(const char *path, const void *bytes, size_t n, situ_error *error) {
   REQUIRE(path && (bytes || n == 0));
   if (is_special(path)) return write_into(path, bytes, n, error);
@@ -180,12 +188,7 @@ situ_status file_write(const char *path, const void *bytes, size_t n, situ_error
       handle = -1;
     }
   }
-  situ_status status = handle >= 0  ? SITU_STATUS_OK
-                       : !temporary ? fail_no_memory(error)
-                                    : cannot_write(path, why, error);
-  free(temporary);
-  free(target);
-  return status;
+  return end_beside(handle >= 0, path, why, temporary, target, error);
 }
 
 situ_status file_probe(const char *path, situ_error *error) {
@@ -201,12 +204,7 @@ situ_status file_probe(const char *path, situ_error *error) {
     close(handle);
     unlink(temporary);
   }
-  situ_status status = handle >= 0  ? SITU_STATUS_OK
-                       : !temporary ? fail_no_memory(error)
-                                    : cannot_write(path, why, error);
-  free(temporary);
-  free(target);
-  return status;
+  return end_beside(handle >= 0, path, why, temporary, target, error);
 }
 
 char *file_folder(arena *a, const char *path) {

@@ -1,8 +1,11 @@
 #include "base/library.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 #include "base/fail.h"
+
+enum library_state { NOT_TRIED, LOADED, MISSING };
 
 situ_status library_load(void **library, const char *path, bool open, situ_error *error) {
   *library = dlopen(path, RTLD_NOW | (open ? RTLD_GLOBAL : RTLD_LOCAL));
@@ -10,3 +13,28 @@ situ_status library_load(void **library, const char *path, bool open, situ_error
 }
 
 void *library_entry(void *library, const char *name) { return dlsym(library, name); }
+
+static situ_status find_functions(lazy_library *l) {
+  void *loaded;
+  TRY(library_load(&loaded, l->path, false, &l->why));
+  for (int32_t i = 0; i < l->n; i++) {
+    void *function = library_entry(loaded, l->names[i]);
+    if (!function) return fail_with(&l->why, SITU_STATUS_ENGINE, l->path, "has no function %s", l->names[i]);
+    memcpy((char *)l->functions + (size_t)i * sizeof function, &function, sizeof function);
+  }
+  return SITU_STATUS_OK;
+}
+
+const char *library_missing(lazy_library *l) {
+  int state = __atomic_load_n(&l->state, __ATOMIC_ACQUIRE);
+  if (state == NOT_TRIED) {
+    pthread_mutex_lock(&l->lock);
+    state = l->state;
+    if (state == NOT_TRIED) {
+      state = find_functions(l) == SITU_STATUS_OK ? LOADED : MISSING;
+      __atomic_store_n(&l->state, state, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&l->lock);
+  }
+  return state == LOADED ? NULL : l->why.text;
+}

@@ -1,8 +1,11 @@
-/* base/library.h - shared libraries that are found at run time and never linked: engines, and MPI. */
+/* base/library.h - shared libraries that are loaded at run time and never linked: engines, MPI, and what only some
+ * calls need and takes long to load. */
 #ifndef SITU_BASE_LIBRARY_H
 #define SITU_BASE_LIBRARY_H
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "situ/error.h"
 
@@ -10,5 +13,32 @@
  * libraries loaded later find its symbols. ENGINE where it cannot be loaded. */
 situ_status library_load(void **library, const char *path, bool open, situ_error *error);
 void *library_entry(void *library, const char *name);
+
+/* A library that is loaded when it is first needed. What is called of it is a list of functions,
+ *     #define CALLS(CALL) CALL(port_, open) CALL(port_, close)
+ * as its header declares them (port_open, port_close); they go to a struct of pointers:
+ *     static struct { CALLS(LIBRARY_POINTER) } port;
+ *     static const char *const names[] = {CALLS(LIBRARY_NAME)};
+ *     static lazy_library port_library = LAZY_LIBRARY("libport.so.1", port, names); */
+typedef struct lazy_library {
+  const char *path;
+  void *functions;
+  const char *const *names;
+  int32_t n;
+  pthread_mutex_t lock;
+  int state; /* atomic; of enum library_state */
+  situ_error why;
+} lazy_library;
+
+#define LIBRARY_POINTER(PREFIX, NAME) __typeof__(PREFIX##NAME) *NAME;
+#define LIBRARY_NAME(PREFIX, NAME) #PREFIX #NAME,
+#define LAZY_LIBRARY(PATH, FUNCTIONS, NAMES)                                                               \
+  {                                                                                                        \
+    .path = PATH, .functions = &FUNCTIONS, .names = NAMES, .n = (int32_t)(sizeof NAMES / sizeof NAMES[0]), \
+    .lock = PTHREAD_MUTEX_INITIALIZER                                                                      \
+  }
+
+/* Loads it once. NULL when its functions can be called, else why not. Any thread may ask. */
+const char *library_missing(lazy_library *l);
 
 #endif

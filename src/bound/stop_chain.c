@@ -86,27 +86,82 @@ static void time_segment(stop_chain *s, int32_t k, int32_t first, int32_t last, 
   }
 }
 
-/* The way by kind of route of what operator u makes for operator w; NULL without memory. */
-static const int64_t *way_of(const stop_chain *s, const situ_costs *costs, int32_t u, int32_t w) {
-  const situ_graph *g = s->problem->graph;
-  const int64_t *only = NULL;
-  int64_t *most = NULL;
-  for (int64_t i = g->in_start[w]; i < g->in_start[w + 1]; i++) {
-    const int64_t *row = costs->transfer_ns[g->in[i]];
-    if (g->producer[g->in[i]] != u || row == only) continue;
-    if (only && !most && !(most = ARENA_COPY(s->arena, only, int64_t, costs->n_kinds))) return NULL;
-    only = only ? only : row;
-    for (int32_t k = 0; most && k < costs->n_kinds; k++) most[k] = max64(most[k], row[k]);
+/* Takes tensor t into the way *row: the longest counts, and where all transfers follow one another their sum. */
+static bool take_tensor(const stop_chain *s, const int64_t **row, int64_t **own, const situ_costs *costs, int32_t t) {
+  const int64_t *more = costs->transfer_ns[t];
+  if (!*row || (*row == more && !s->sums)) {
+    *row = more;
+    return true;
   }
-  return most ? most : only;
+  if (!*own && !(*own = ARENA_COPY(s->arena, *row, int64_t, costs->n_kinds))) return false;
+  for (int32_t k = 0; k < costs->n_kinds; k++)
+    (*own)[k] = s->sums ? sat_add((*own)[k], more[k]) : max64((*own)[k], more[k]);
+  *row = *own;
+  return true;
 }
 
-/* The ways from operator u to operator w by all costs; false without memory. */
-static bool find_ways(const stop_chain *s, const int64_t **way, const int64_t **other, int32_t u, int32_t w) {
+/* A way in the making: its rows by all costs, and those that are no row of the costs. */
+typedef struct chain_way {
+  const int64_t *row, *other;
+  int64_t *own, *other_own;
+} chain_way;
+
+static bool take_into(const stop_chain *s, chain_way *way, int32_t t) {
   const situ_problem *p = s->problem;
-  *way = way_of(s, p->costs, u, w);
-  if (p->other) *other = way_of(s, p->other, u, w);
-  return *way && (*other || !p->other);
+  return take_tensor(s, &way->row, &way->own, p->costs, t) &&
+         (!p->other || take_tensor(s, &way->other, &way->other_own, p->other, t));
+}
+
+/* Takes what the operators of unit `from` make and those of unit `to` read, and no way has yet: found from the side of
+ * `from` or from the other one. */
+static bool take_rest(stop_chain *s, chain_way *way, int32_t from, int32_t to, bool from_side) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  unit_members of = unit_list_members(&p->units, from_side ? from : to);
+  for (int32_t i = 0; i < of.n; i++) {
+    int32_t v = of.member[i];
+    for (int64_t k = g->in_start[v]; !from_side && k < g->in_start[v + 1]; k++) {
+      int32_t t = g->in[k];
+      if (p->units.of[g->producer[t]] != from || s->taken[t]) continue;
+      s->taken[t] = true;
+      if (!take_into(s, way, t)) return false;
+    }
+    for (int32_t t = g->out_start[v]; from_side && t < g->out_start[v + 1]; t++)
+      for (int64_t k = g->use_start[t]; k < g->use_start[t + 1] && !s->taken[t]; k++) {
+        if (p->units.of[g->use[k]] != to) continue;
+        s->taken[t] = true;
+        if (!take_into(s, way, t)) return false;
+      }
+  }
+  return true;
+}
+
+/* The ways from operator u to operator w, which follows it on the chain in another unit; false without memory. */
+static bool find_ways(stop_chain *s, const int64_t **row, const int64_t **other, int32_t u, int32_t w, bool back) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  chain_way way = {0};
+  for (int64_t i = g->in_start[w]; i < g->in_start[w + 1]; i++)
+    if (g->producer[g->in[i]] == u && !take_into(s, &way, g->in[i])) return false;
+  if (s->sums && !take_rest(s, &way, p->units.of[u], p->units.of[w], back)) return false;
+  *row = way.row;
+  if (p->other) *other = way.other;
+  return true;
+}
+
+/* Where all transfers follow one another: the tensors that the chain itself takes from unit to unit are not free. */
+static bool reserve(stop_chain *s) {
+  const situ_problem *p = s->problem;
+  const situ_graph *g = p->graph;
+  if (!s->sums) return true;
+  s->taken = ARENA_ZERO(s->arena, bool, g->n_tensors);
+  for (int32_t i = 1; s->taken && i < s->n_chain; i++) {
+    int32_t u = s->chain[i - 1], w = s->chain[i];
+    if (p->units.of[u] == p->units.of[w]) continue;
+    for (int64_t k = g->in_start[w]; k < g->in_start[w + 1]; k++)
+      if (g->producer[g->in[k]] == u) s->taken[g->in[k]] = true;
+  }
+  return s->taken;
 }
 
 /* Stops of the chain: a segment between two of one unit becomes a detour. `open` is a stack of stops along the chain.
@@ -119,7 +174,7 @@ static bool find_stops(stop_chain *s) {
   if (!ARENA_ARRAYS(s->arena, ZEROS(reached, p->n_operators), ZEROS(s->on_chain, p->units.n),
                     ARRAY(s->stops, s->n_chain), ARRAY(open, s->n_chain), ARRAY(s->at, s->n_chain),
                     ARRAY(s->time_ns, cells), ARRAY(s->from, cells), ARRAY(s->cost, cells)) ||
-      (p->other && !(s->other_ns = ARENA_ZERO(s->arena, int64_t, cells))))
+      (p->other && !(s->other_ns = ARENA_ZERO(s->arena, int64_t, cells))) || !reserve(s))
     return false;
   for (int32_t i = 0, end; i < s->n_chain; i = end) {
     int32_t v = s->chain[i], u = p->units.of[v];
@@ -128,12 +183,12 @@ static bool find_stops(stop_chain *s) {
       chain_stop *detour = &s->stops[open[--depth]];
       detour->inside = open[depth - 1];
       detour->next = v;
-      if (!find_ways(s, &detour->way_out, &detour->other_out, detour->last, v)) return false;
+      if (!find_ways(s, &detour->way_out, &detour->other_out, detour->last, v, true)) return false;
     } else {
       chain_stop *made = &s->stops[s->n];
       *made = (chain_stop){.unit = u, .before = i > 0 ? s->chain[i - 1] : -1, .first = v, .inside = -1};
       made->counts = !s->on_chain[u];
-      if (i > 0 && !find_ways(s, &made->way_in, &made->other_in, made->before, v)) return false;
+      if (i > 0 && !find_ways(s, &made->way_in, &made->other_in, made->before, v, false)) return false;
       s->on_chain[u] = true;
       open[depth++] = s->n++;
     }

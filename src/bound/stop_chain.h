@@ -11,7 +11,7 @@ typedef struct chain_stop {
   int32_t unit, before, first, last, next; /* chain operators; before: -1 at the start; next: after a detour */
   int32_t inside;                          /* the stop from which this is a detour, or -1; a lower number */
   bool counts;                             /* the first of its unit: it pays for the weights */
-  const int64_t *way_in, *way_out;         /* [kind of route] of the tensor before it, and behind a detour */
+  const int64_t *way_in, *way_out;         /* [kind of route] of the tensors before it, and behind a detour */
   const int64_t *other_in, *other_out;     /* the same by the other costs; NULL where these limit nothing */
 } chain_stop;
 
@@ -38,6 +38,7 @@ typedef struct stop_chain {
   int64_t *other_ns; /* the same by the other costs; NULL without them */
   items all, other;  /* units, their times and weights; by the other costs */
   bool *on_chain;    /* [unit] */
+  bool *taken;       /* [tensor] some way counts it; NULL unless sums */
   int32_t *type_of;  /* [memory] of the first device that has it, for prices */
   double *price;     /* [type] ns a byte */
   int64_t *byte;     /* [memory] the same, of 2^-32 ns */

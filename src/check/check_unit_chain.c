@@ -4,9 +4,10 @@
  * between two of them. A segment between two of one item, which are on one device, goes there and back. So no plan is
  * better than the best devices of segments, by times, ways and prices of the weights of their items (each counted at
  * its first segment), with what all other items pay at least for their weights, less prices times capacities. With
- * overlap none all operators follow one another, so an item takes the time of all its operators, once, on the chain or
- * off it, and a limit by other costs may have a price of 2^-20 ns a nanosecond: times and ways then count by both
- * costs, and the limit goes off at its price.
+ * overlap none all operators and transfers follow one another, so an item takes the time of all its operators, once, on
+ * the chain or off it; from segment to segment go all tensors from the one item to the other, each where the chain
+ * needs it first (those from one operator of the chain to the next one, there); and a limit by other costs may have a
+ * price of 2^-20 ns a nanosecond: times and ways then count by both costs, and the limit goes off at its price.
  */
 #include <string.h>
 
@@ -14,12 +15,12 @@
 #include "base/fail.h"
 #include "check/check_certificate.h"
 
-enum { BYTE_BITS = 32, OTHER_BITS = 20 };
+enum { BYTE_BITS = 32, OTHER_BITS = 20, FREE = -2 };
 static const int64_t DEAREST = (int64_t)1 << 52, DEAREST_OTHER = (int64_t)1 << 58;
 static const double WORK_LIMIT = 1e9;
 
-typedef struct frame {         /* segments of one item, with what was between them */
-  int64_t before, first, last; /* operators of the chain: before the first, the first, the last */
+typedef struct frame { /* segments of one item, with what was between them */
+  int64_t first;       /* the number on the chain of the first operator */
   int32_t item;
   __int128 *cost; /* [device] -1 where it cannot be */
 } frame;
@@ -32,20 +33,31 @@ typedef struct walk {
   bool sums;        /* all operators follow one another */
   bool *seen;       /* [item] its weights are paid for */
   uint8_t *between; /* [operator] 1: depends on s; 2: t depends on it */
+  int32_t *crosses; /* [number on the chain] the first tensor that goes to the segment that starts there, or -1 */
+  int32_t *next;    /* [tensor] the next one of them, or -1; FREE: it is none */
   frame *frames;    /* a stack, along the chain */
   int64_t depth;
   int64_t *weight; /* [item] */
 } walk;
 
-/* The most that the tensors from u to w take between two devices; -1: there are none. */
-static int64_t way_between(const judge *j, const situ_costs *c, int64_t u, int64_t w, int32_t a, int32_t b) {
+static bool makes_for(const judge *j, int32_t t, int64_t w) {
   const situ_graph *g = j->graph;
-  const int32_t *memory_of = j->platform->memory_of;
-  int32_t kind = c->pair_kind[(int64_t)memory_of[a] * j->platform->n_memories + memory_of[b]];
-  int64_t most = -1;
-  for (int64_t i = g->in_start[w]; i < g->in_start[w + 1]; i++)
-    if (g->producer[g->in[i]] == u) most = max64(most, c->transfer_ns[g->in[i]][kind]);
-  return most;
+  for (int64_t i = g->use_start[t]; i < g->use_start[t + 1]; i++)
+    if (g->use[i] == w) return true;
+  return false;
+}
+
+/* What the tensors that go to the segment at number i of the chain take between two devices: all of them where they
+ * follow one another, else the longest. */
+static __int128 way_between(const walk *w, const situ_costs *c, int64_t i, int32_t a, int32_t b) {
+  const int32_t *memory_of = w->j->platform->memory_of;
+  int32_t kind = c->pair_kind[(int64_t)memory_of[a] * w->j->platform->n_memories + memory_of[b]];
+  __int128 time = 0;
+  for (int32_t t = w->crosses[i]; t >= 0; t = w->next[t]) {
+    int64_t takes = c->transfer_ns[t][kind];
+    if (w->sums || takes > time) time = w->sums ? time + takes : takes;
+  }
+  return time;
 }
 
 /* A time and one by the other costs at their price, of 2^-32 ns. */
@@ -53,10 +65,9 @@ static __int128 at_price(const walk *w, __int128 time, __int128 other) {
   return (time << BYTE_BITS) + ((w->other * other) << (BYTE_BITS - OTHER_BITS));
 }
 
-static __int128 way_price(const walk *w, int64_t u, int64_t v, int32_t a, int32_t b) {
+static __int128 way_price(const walk *w, int64_t i, int32_t a, int32_t b) {
   const situ_problem *p = w->j->problem;
-  int64_t other = w->other > 0 ? way_between(w->j, p->other, u, v, a, b) : 0;
-  return at_price(w, way_between(w->j, p->costs, u, v, a, b), other);
+  return at_price(w, way_between(w, p->costs, i, a, b), w->other > 0 ? way_between(w, p->other, i, a, b) : 0);
 }
 
 /* Time of all operators of an item on a device by the other costs. */
@@ -68,11 +79,52 @@ static __int128 other_time(const walk *w, int32_t item, int32_t d) {
 }
 
 static bool is_chain(const walk *w) {
+  const situ_graph *g = w->j->graph;
   for (int64_t i = 0; i < w->n; i++) {
-    if (w->chain[i] < 0 || w->chain[i] >= w->j->graph->n_operators) return false;
-    if (i > 0 && way_between(w->j, w->j->problem->costs, w->chain[i - 1], w->chain[i], 0, 0) < 0) return false;
+    if (w->chain[i] < 0 || w->chain[i] >= g->n_operators) return false;
+    bool follows = i == 0;
+    for (int32_t t = i > 0 ? g->out_start[w->chain[i - 1]] : 0; !follows && t < g->out_start[w->chain[i - 1] + 1]; t++)
+      follows = makes_for(w->j, t, w->chain[i]);
+    if (!follows) return false;
   }
   return w->n > 0;
+}
+
+/* Tensor t goes to the segment at number i of the chain. */
+static void cross(walk *w, int32_t t, int64_t i) {
+  w->next[t] = w->crosses[i];
+  w->crosses[i] = t;
+}
+
+/* The tensors that operator u makes and item `to` reads, and that go nowhere yet, go to number i; returns the work. */
+static double cross_rest(walk *w, int32_t u, int32_t to, int64_t i) {
+  const situ_graph *g = w->j->graph;
+  for (int32_t t = g->out_start[u]; t < g->out_start[u + 1]; t++)
+    for (int64_t k = g->use_start[t]; k < g->use_start[t + 1] && w->next[t] == FREE; k++)
+      if (w->items.of[g->use[k]] == to) cross(w, t, i);
+  return (double)(g->use_start[g->out_start[u + 1]] - g->use_start[g->out_start[u]]);
+}
+
+/* Finds what goes from segment to segment; false where that, or to walk along it, takes too long. */
+static bool find_crossings(walk *w) {
+  const situ_graph *g = w->j->graph;
+  const int32_t *of = w->items.of;
+  double work = 0, pairs = (double)w->j->problem->n_devices * w->j->problem->n_devices;
+  for (int32_t t = 0; t < g->n_tensors; t++) w->next[t] = FREE;
+  w->crosses[0] = -1;
+  for (int64_t i = 1; i < w->n; i++) {
+    int64_t u = w->chain[i - 1];
+    w->crosses[i] = -1;
+    for (int32_t t = g->out_start[u]; of[u] != of[w->chain[i]] && t < g->out_start[u + 1]; t++)
+      if (makes_for(w->j, t, w->chain[i])) cross(w, t, i);
+  }
+  for (int64_t i = 1; w->sums && i < w->n && work <= WORK_LIMIT; i++) {
+    int32_t from = of[w->chain[i - 1]], to = of[w->chain[i]];
+    for (int32_t k = w->items.start[from]; from != to && k < w->items.start[from + 1]; k++)
+      work += cross_rest(w, w->items.member[k], to, i);
+  }
+  for (int32_t t = 0; t < g->n_tensors; t++) work += w->next[t] == FREE ? 0 : pairs;
+  return work <= WORK_LIMIT;
 }
 
 /* Marks what lies between s and t; operators are numbered so that only those between can. */
@@ -101,7 +153,7 @@ static __int128 segment_time(const walk *w, int32_t item, int64_t s, int64_t t, 
   return at_price(w, time, 0);
 }
 
-/* The top of the stack becomes a way there and back from the frame below it, which goes on with operator `next`. */
+/* The top of the stack becomes a way there and back from the frame below it, which goes on with number `next`. */
 static void fold(walk *w, int64_t next) {
   const frame *x = &w->frames[--w->depth], *below = x - 1;
   int32_t n_devices = w->j->problem->n_devices;
@@ -109,7 +161,7 @@ static void fold(walk *w, int64_t next) {
     __int128 least = -1;
     for (int32_t e = 0; below->cost[d] >= 0 && e < n_devices; e++) {
       if (x->cost[e] < 0) continue;
-      __int128 cost = x->cost[e] + way_price(w, x->before, x->first, d, e) + way_price(w, x->last, next, e, d);
+      __int128 cost = x->cost[e] + way_price(w, x->first, d, e) + way_price(w, next, e, d);
       if (least < 0 || cost < least) least = cost;
     }
     below->cost[d] = least < 0 ? -1 : below->cost[d] + least;
@@ -123,15 +175,14 @@ static bool take_segment(walk *w, int64_t first, int64_t last) {
   int32_t item = w->items.of[s], n_devices = j->problem->n_devices;
   if (!w->sums) mark_between(w, s, t);
   if (w->depth >= 2 && w->frames[w->depth - 2].item == item) {
-    fold(w, s);
+    fold(w, first);
   } else {
     frame *made = &w->frames[w->depth++];
-    *made = (frame){.before = first > 0 ? w->chain[first - 1] : -1, .first = s, .item = item};
+    *made = (frame){.first = first, .item = item};
     made->cost = ARENA_ZERO(j->scratch, __int128, n_devices);
     if (!made->cost) return false;
   }
   frame *here = &w->frames[w->depth - 1];
-  here->last = t;
   for (int32_t d = 0; d < n_devices; d++) {
     if (check_item_time(&w->items, j, item, d) == SITU_NEVER_NS) here->cost[d] = -1;
     if (here->cost[d] < 0) continue;
@@ -170,7 +221,7 @@ static __int128 walk_along(walk *w) {
       least = -1;
       for (int32_t e = 0; x->cost[d] >= 0 && e < n_devices; e++) {
         if (before->cost[e] < 0) continue;
-        __int128 cost = before->cost[e] + way_price(w, x->before, x->first, e, d);
+        __int128 cost = before->cost[e] + way_price(w, x->first, e, d);
         if (least < 0 || cost < least) least = cost;
       }
       x->cost[d] = least < 0 ? -1 : x->cost[d] + least;
@@ -202,7 +253,9 @@ static bool make_walk(walk *w) {
   w->weight = ARENA_ZERO(j->scratch, int64_t, w->items.n);
   w->between = ARENA_ZERO(j->scratch, uint8_t, j->graph->n_operators);
   w->frames = ARENA_NEW(j->scratch, frame, w->n);
-  if (!w->seen || !w->weight || !w->between || !w->frames) return false;
+  w->crosses = ARENA_NEW(j->scratch, int32_t, w->n);
+  w->next = ARENA_NEW(j->scratch, int32_t, j->graph->n_tensors);
+  if (!w->seen || !w->weight || !w->between || !w->frames || !w->crosses || !w->next) return false;
   for (int32_t v = 0; v < j->graph->n_operators; v++)
     w->weight[w->items.of[v]] = sat_add(w->weight[w->items.of[v]], j->graph->weight_bytes[v]);
   return true;
@@ -230,6 +283,8 @@ static situ_status prove(int64_t *proved_ns, judge *j, const certificate *c, sit
   *proved_ns = 0;
   if (j->problem->objective != SITU_OBJECTIVE_LATENCY || j->problem->n_copies > 1) return SITU_STATUS_OK;
   if (!make_walk(&w)) return fail_no_memory(error);
+  *proved_ns = CERTIFICATE_TOO_LONG;
+  if (!find_crossings(&w)) return SITU_STATUS_OK;
   for (int64_t first = 0, last; first < w.n; first = last + 1) {
     last = first;
     while (last + 1 < w.n && w.items.of[w.chain[last + 1]] == w.items.of[w.chain[first]]) last++;

@@ -6,11 +6,11 @@
 
 #include "base/checked.h"
 #include "learn/gdp_net.h"
-#include "learn/gdp_window.h"
 #include "learn/group.h"
 #include "learn/learner.h"
 #include "learn/ppo.h"
 #include "learn/softmax_draw.h"
+#include "learn/trial_window.h"
 
 /* Draws of a step among several studies, where there is one, and with the published recipe; windows for each draw;
  * updates of a step. */
@@ -28,7 +28,7 @@ typedef struct outlook {
   bool *open;
   nn_real *chance, *advantage, *score, *latent, *firmness;
   double *reward;
-  gdp_window *window;
+  trial_window *window;
 } outlook;
 
 static void *make(lesson *l) { return gdp_net_make(l->params, &l->random, l->arena); }
@@ -47,7 +47,7 @@ static void *see(lesson *l, const environment *env) {
   o->latent = ARENA_NEW(a, nn_real, (int64_t)o->most * env->n_devices * GDP_LATENT);
   o->firmness = ARENA_NEW(a, nn_real, (int64_t)o->most * env->n_devices);
   o->reward = ARENA_NEW(a, double, o->most);
-  o->window = gdp_window_new(o->view, a);
+  o->window = trial_window_new(o->view->n_units, &o->view->before, &o->view->after, a);
   return o->device && o->open && o->chance && o->advantage && o->score && o->latent && o->firmness && o->reward &&
                  o->window
              ? o
@@ -138,9 +138,9 @@ static void gdp_search(lesson *l, study *s, int32_t draws, const nn_real *score)
   bool alone = s->note[NOTE_STEPS] == 0 && (!s->env.run || s->env.n_trials == draws);
   for (int32_t k = 0; k < WINDOWS * draws && !environment_over(&s->env); k++) {
     if (alone && k < o->view->n_devices)
-      gdp_window_single(device, &s->env, k);
+      trial_window_single(device, &s->env, k);
     else
-      gdp_window_draw(o->window, device, &s->env, score, &l->random);
+      trial_window_draw(o->window, device, &s->env, score, &l->random);
     environment_try(&s->env, device);
   }
 }
@@ -266,6 +266,22 @@ static bool serve(lesson *l, study *s, int32_t draws, rng *random) {
   return true;
 }
 
+static bool refine(lesson *l, study *s, int32_t trials, rng *random) {
+  outlook *o = s->seen;
+  int32_t *device = o->device + o->view->n_units;
+  if (s->env.best_ns == SITU_NEVER_NS || trials < 1 || environment_over(&s->env)) return true;
+  draw_latent(o, 1, 0, random);
+  tape_reset(l->tape);
+  nn_var found = gdp_net_scores(l->own, l->params, l->tape, o->view, o->latent, NULL, 1);
+  if (found == NN_NONE) return false;
+  const nn_real *score = scores_of(o, tape_at(l->tape, found), 0);
+  for (int32_t k = 0; k < trials && !environment_over(&s->env); k++) {
+    trial_window_draw(o->window, device, &s->env, score, random);
+    environment_try(&s->env, device);
+  }
+  return true;
+}
+
 const learner gdp_learner = {
     .name = "gdp",
     .title = "graph embedding and attention over segments, by proximal policy optimisation",
@@ -274,6 +290,7 @@ const learner gdp_learner = {
     .see = see,
     .train = train,
     .serve = serve,
+    .refine = refine,
     .vary = vary,
     .variants = "without=attention, without=superposition, memory=still, segments=short",
     .most_units = GROUP_MOST,

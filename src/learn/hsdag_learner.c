@@ -16,12 +16,14 @@
 #include "learn/hsdag_net.h"
 #include "learn/learner.h"
 #include "learn/softmax_draw.h"
+#include "learn/trial_window.h"
 
 enum {
   KIND_SLOTS = 64,
   DEVICE_SLOTS = 16, /* device d has the mark d mod 16 */
   MARKS = DEVICE_SLOTS + 3,
   DRAWS = 10,           /* of a training step, ours */
+  WINDOWS = 11,         /* beside them and the likeliest placement, in a solver */
   PUBLISHED_STEPS = 20, /* trials between two updates, each of its own pass */
   MOST_LEVELS = 64
 };
@@ -50,6 +52,8 @@ typedef struct seen {
   nn_real *state;              /* the same: the features as the released code changes them */
   nn_real *used;               /* [column] */
   int32_t *unit_device;        /* [unit] scratch of trials */
+  nn_segments before, after;   /* of each group */
+  trial_window *window;
   bool ready;
   int64_t n_counted; /* clusters that the solver was told of */
 } seen;
@@ -198,10 +202,24 @@ static void mark_devices(seen *s, const environment *env, bool slots_only) {
   }
 }
 
+static bool widen(nn_segments *to, const group_lists *from, int32_t n, arena *a) {
+  int64_t *start = ARENA_NEW(a, int64_t, n + 1);
+  for (int32_t g = 0; start && g <= n; g++) start[g] = from->start[g];
+  *to = (nn_segments){.n = n, .start = start, .item = from->to};
+  return start != NULL;
+}
+
+static bool see_neighbours(seen *s, arena *a) {
+  int32_t n = s->groups.n;
+  if (!widen(&s->before, &s->groups.before, n, a) || !widen(&s->after, &s->groups.next, n, a)) return false;
+  s->window = trial_window_new(n, &s->before, &s->after, a);
+  return s->window != NULL;
+}
+
 static void *see(lesson *l, const environment *env) {
   arena *a = l->arena;
   seen *s = ARENA_ZERO(a, seen, 1);
-  if (!s || !hsdag_groups_find(&s->groups, env, a) || !list_edges(s, a)) return NULL;
+  if (!s || !hsdag_groups_find(&s->groups, env, a) || !list_edges(s, a) || !see_neighbours(s, a)) return NULL;
   int64_t n = s->groups.n, columns = n_columns();
   s->mark = ARENA_ZERO(a, nn_real, (int64_t)env->n_devices * MARKS);
   s->feature = ARENA_NEW(a, nn_real, n * columns);
@@ -294,10 +312,10 @@ static bool is_pure(const pass_view *v, const int32_t *device) {
   return true;
 }
 
-static int64_t attempt(study *one, const pass_view *v, const int32_t *device) {
+/* Tries s->unit_device, which came from the clusters of this pass. */
+static int64_t attempt_units(study *one, const pass_view *v) {
   environment *env = &one->env;
   seen *s = one->seen;
-  for (int32_t u = 0; u < env->n_units; u++) s->unit_device[u] = device[v->view.cluster_of[s->groups.group_of[u]]];
   int64_t before = env->best_ns, time = environment_try(env, s->unit_device);
   if (env->run && time < before) { /* of the best placement, so the difference to what was told before */
     if (s->n_counted == 0) solve_count(env->run, "coarse_groups", s->groups.n);
@@ -305,6 +323,32 @@ static int64_t attempt(study *one, const pass_view *v, const int32_t *device) {
     s->n_counted = v->view.n_clusters;
   }
   return time;
+}
+
+static int64_t attempt(study *one, const pass_view *v, const int32_t *device) {
+  const environment *env = &one->env;
+  seen *s = one->seen;
+  for (int32_t u = 0; u < env->n_units; u++) s->unit_device[u] = device[v->view.cluster_of[s->groups.group_of[u]]];
+  return attempt_units(one, v);
+}
+
+/* Tries the best placement but for a window of groups, each of which goes where the policy likes its cluster. */
+static int64_t attempt_window(study *one, const pass_view *v, const nn_real *score, rng *random) {
+  const environment *env = &one->env;
+  seen *s = one->seen;
+  const hsdag_groups *g = &s->groups;
+  int32_t n, to = 0;
+  const int32_t *group = trial_window_choose(s->window, &n, random);
+  bool together = rng_below(random, 4) != 0;
+  memcpy(s->unit_device, env->best, (size_t)env->n_units * sizeof *env->best);
+  for (int32_t k = 0; k < n; k++) {
+    int32_t c = v->view.cluster_of[group[k]];
+    if (k == 0 || !together) to = trial_window_device(&v->clusters, c, score, random);
+    if (to < 0 || !v->clusters.allowed[(int64_t)c * env->n_devices + to]) continue;
+    for (int32_t i = g->member_start[group[k]]; i < g->member_start[group[k] + 1]; i++)
+      s->unit_device[g->member[i]] = to;
+  }
+  return attempt_units(one, v);
 }
 
 /* The logarithm of the probability of a draw. */
@@ -405,7 +449,7 @@ static nn_var loss_of(lesson *l, const study *one, const pass_view *v, const dra
   return parses ? nn_add(t, loss, loss_of_parsing(l, one, v)) : loss;
 }
 
-/* The likeliest placement, without dropout. */
+/* The likeliest placement, without dropout, and in a solver windows of the best. */
 static bool try_likeliest(lesson *l, study *one, int64_t *time) {
   pass_view v;
   const seen *s = one->seen;
@@ -414,6 +458,10 @@ static bool try_likeliest(lesson *l, study *one, int64_t *time) {
   if (!device) return false;
   draw(l, &v, NULL, device, NULL);
   *time = attempt(one, &v, device);
+  const nn_real *score = tape_at(l->tape, v.view.score).value;
+  int32_t windows = one->env.run && one->env.best_ns < SITU_NEVER_NS ? WINDOWS : 0;
+  for (int32_t k = 0; k < windows && !environment_over(&one->env); k++)
+    *time = min64(*time, attempt_window(one, &v, score, &l->random));
   return true;
 }
 

@@ -1,5 +1,6 @@
 /* What the solver of a learner does: starts that need no policy, then the policy on groups, and on smaller and smaller
  * ones as long as the budget lasts. docs/theory/learned/gdp.md. */
+#include "base/checked.h"
 #include "base/fail.h"
 #include "learn/group.h"
 #include "learn/learner.h"
@@ -8,9 +9,12 @@
 enum {
   DRAWS = 16,
   STEPS_FROM_NOTHING = 100,
-  LAYOUTS = 16, /* trials of layouts of people beside a policy that is served */
-  FINER = 4,    /* a level has so many times the units of the level before */
-  PATIENCE = 20 /* training steps without a better placement that end a level */
+  LAYOUTS = 16,           /* trials of layouts of people beside a policy that is served */
+  SERVED_LEVELS = 3,      /* of a policy that is not trained; one where fewer than DRAWS are refined */
+  REFINED = 128,          /* trials near the best placement on each level, fewer for large graphs: */
+  REFINED_WORK = 1 << 19, /* so many operators simulated at most */
+  FINER = 4,              /* a level has so many times the units of the level before */
+  PATIENCE = 20           /* training steps without a better placement that end a level */
 };
 
 /* Training steps: those asked for; else none for a policy that was read, and for one that was not what the limits let.
@@ -34,8 +38,9 @@ static situ_status offer_single(solve_run *run) {
   return all.device ? SITU_STATUS_OK : fail_no_memory(run->error);
 }
 
-/* The first layouts that the solver layers tries. */
-static situ_status offer_layouts(solve_run *run) {
+/* Plans of HEFT and the first layouts that the solver layers tries. */
+static situ_status offer_starts(solve_run *run) {
+  if (solver_serves(&heft_solver, run->problem) && !solve_done(run)) TRY(solver_run(&heft_solver, run, 1, 0));
   if (!solver_serves(&layers_solver, run->problem) || solve_done(run)) return SITU_STATUS_OK;
   budget few = budget_part(run->budget, LAYOUTS, 0);
   solve_run part = *run;
@@ -60,26 +65,40 @@ static bool train_level(solve_run *run, lesson *l, study *s, int64_t steps, bool
   return true;
 }
 
+/* Trials near the best placement on one level. */
+static int32_t refined(const solve_run *run) {
+  return (int32_t)min64(REFINED, REFINED_WORK / run->problem->n_operators);
+}
+
+/* A policy that was read and is not trained: its placements on a level, then trials near the best by its scores. */
+static bool serve_level(solve_run *run, lesson *l, study *s, rng *random) {
+  return l->learner->serve(l, s, DRAWS, random) &&
+         (!l->learner->refine || l->learner->refine(l, s, refined(run), random));
+}
+
 /* The incumbent is the first trial of each level but, where nobody led, the first: a policy that learns from nothing
  * and is shown one device alone at once would copy it. */
 static situ_status solve_levels(solve_run *run, lesson *l, bool taken, bool led) {
   rng random = rng_new(run->seed);
   int64_t steps = steps_of(run, taken);
+  int32_t served = refined(run) < DRAWS ? 1 : SERVED_LEVELS;
   for (int32_t most = l->learner->most_units;; most = most <= INT32_MAX / FINER ? FINER * most : INT32_MAX) {
     study *s = lesson_set_run(l, run, most);
     if (!s) return fail_no_memory(run->error);
     solve_count(run, "learn.levels", 1);
-    bool last = s->env.n_units == run->problem->units.n, served = taken || l->n_steps > 0;
+    bool last = s->env.n_units == run->problem->units.n || (steps == 0 && --served == 0);
     led &= run->incumbent->best.device != NULL;
     if (led && !solve_done(run) && !study_follow(s, run->incumbent->best.device, l->arena))
       return fail_no_memory(run->error);
     led = true;
-    if (served && !l->learner->serve(l, s, DRAWS, &random)) return fail_no_memory(run->error);
+    if (steps == 0 ? !serve_level(run, l, s, &random)
+                   : (taken || l->n_steps > 0) && !l->learner->serve(l, s, DRAWS, &random))
+      return fail_no_memory(run->error);
     int64_t before = l->n_steps;
     if (!train_level(run, l, s, steps, last)) return fail_no_memory(run->error);
     if (l->n_steps > before && !solve_done(run) && !l->learner->serve(l, s, DRAWS, &random))
       return fail_no_memory(run->error);
-    if (last || l->n_steps >= steps || solve_done(run)) return SITU_STATUS_OK;
+    if (last || (steps > 0 && l->n_steps >= steps) || solve_done(run)) return SITU_STATUS_OK;
   }
 }
 
@@ -89,7 +108,7 @@ static situ_status solve_with(solve_run *run, lesson *l) {
   if (run->problem->n_operators == 0) return SITU_STATUS_OK;
   bool led = taken || run->incumbent->best.device;
   TRY(offer_single(run));
-  if (taken) TRY(offer_layouts(run));
+  if (taken) TRY(offer_starts(run));
   return solve_levels(run, l, taken, led);
 }
 

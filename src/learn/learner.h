@@ -62,6 +62,9 @@ struct learner {
   /* Tries the policy's likeliest placement and draws - 1 drawn from `random`, as far as environment_over lets it. The
    * policy stays as it is. False without memory. */
   bool (*serve)(lesson *l, study *s, int32_t draws, rng *random);
+  /* May be NULL: tries so many placements near the best of the study, by the policy's scores, as far as
+   * environment_over lets it. The policy stays as it is. False without memory. */
+  bool (*refine)(lesson *l, study *s, int32_t trials, rng *random);
   /* May be NULL: takes one word of a variant (situ_learn_options), n bytes; false when it knows no such word. */
   bool (*vary)(lesson *l, const char *word, size_t n);
   const char *variants; /* what vary knows, for people; NULL: nothing */

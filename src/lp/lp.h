@@ -9,7 +9,7 @@
 
 typedef struct lp lp;
 
-/* NULL, or why no engine is built in. */
+/* NULL, or why there is no engine. */
 const char *lp_missing(void);
 
 /* Minimise cost * x over lower <= x <= upper; rows come later. NULL without memory or engine. */

@@ -1,26 +1,54 @@
-/* Linear programs by Clp. */
+/* Linear programs by Clp, which is loaded when the first is made: that takes longer than many a call of situ. */
 #include <coin/Clp_C_Interface.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/library.h"
 #include "lp/lp.h"
+
+#define CALLS(CALL)                \
+  CALL(Clp_, addColumns)           \
+  CALL(Clp_, addRows)              \
+  CALL(Clp_, deleteModel)          \
+  CALL(Clp_, deleteRows)           \
+  CALL(Clp_, dual)                 \
+  CALL(Clp_, dualRowSolution)      \
+  CALL(Clp_, getColSolution)       \
+  CALL(Clp_, getRowActivity)       \
+  CALL(Clp_, getRowLower)          \
+  CALL(Clp_, getRowUpper)          \
+  CALL(Clp_, loadProblem)          \
+  CALL(Clp_, newModel)             \
+  CALL(Clp_, numberRows)           \
+  CALL(Clp_, objectiveValue)       \
+  CALL(Clp_, primal)               \
+  CALL(Clp_, resize)               \
+  CALL(Clp_, setLogLevel)          \
+  CALL(Clp_, setMaximumIterations) \
+  CALL(Clp_, setMaximumSeconds)    \
+  CALL(Clp_, status)
+
+static struct { CALLS(LIBRARY_POINTER) } clp;
+static const char *const names[] = {CALLS(LIBRARY_NAME)};
+static lazy_library clp_library = LAZY_LIBRARY("libClp.so.1", clp, names);
 
 struct lp {
   Clp_Simplex *clp;
   bool dual_next; /* the next solve is by the dual simplex: always after the first */
 };
 
-const char *lp_missing(void) { return NULL; }
+const char *lp_missing(void) { return library_missing(&clp_library); }
 
 static lp *new_model(void) {
+  if (lp_missing()) return NULL;
   lp *model = calloc(1, sizeof *model);
-  if (model) model->clp = Clp_newModel();
+  if (model) model->clp = clp.newModel();
   if (!model || !model->clp) {
     lp_free(model);
     return NULL;
   }
-  Clp_setLogLevel(model->clp, 0);
+  clp.setLogLevel(model->clp, 0);
   return model;
 }
 
@@ -32,8 +60,8 @@ lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const dou
     lp_free(model);
     return NULL;
   }
-  Clp_resize(model->clp, 0, 0);
-  Clp_addColumns(model->clp, n_columns, lower, upper, cost, start, NULL, NULL);
+  clp.resize(model->clp, 0, 0);
+  clp.addColumns(model->clp, n_columns, lower, upper, cost, start, NULL, NULL);
   free(start);
   return model;
 }
@@ -41,14 +69,14 @@ lp *lp_new(int32_t n_columns, const double *cost, const double *lower, const dou
 lp *lp_load(const program_table *t, int32_t n_columns, int32_t n_rows) {
   lp *model = new_model();
   if (model)
-    Clp_loadProblem(model->clp, n_columns, n_rows, t->start, t->row, t->value, t->lower, t->upper, t->cost,
+    clp.loadProblem(model->clp, n_columns, n_rows, t->start, t->row, t->value, t->lower, t->upper, t->cost,
                     t->row_lower, t->row_upper);
   return model;
 }
 
 void lp_free(lp *model) {
   if (!model) return;
-  if (model->clp) Clp_deleteModel(model->clp);
+  if (model->clp) clp.deleteModel(model->clp);
   free(model);
 }
 
@@ -64,38 +92,38 @@ bool lp_add_rows(lp *model, int32_t n_rows, const int32_t *start, const int32_t 
     from[i] = fmax(lower[i], -DBL_MAX); /* what Clp takes for no limit */
     to[i] = fmin(upper[i], DBL_MAX);
   }
-  if (room) Clp_addRows(model->clp, n_rows, from, to, start, column, coefficient);
+  if (room) clp.addRows(model->clp, n_rows, from, to, start, column, coefficient);
   free(from);
   free(to);
   return room;
 }
 
-int32_t lp_n_rows(const lp *model) { return Clp_numberRows(model->clp); }
+int32_t lp_n_rows(const lp *model) { return clp.numberRows(model->clp); }
 
 void lp_drop_slack(lp *model, int32_t first, double slack) {
   int32_t n_rows = lp_n_rows(model), n = 0;
-  const double *activity = Clp_getRowActivity(model->clp), *lower = Clp_getRowLower(model->clp);
-  const double *upper = Clp_getRowUpper(model->clp);
+  const double *activity = clp.getRowActivity(model->clp), *lower = clp.getRowLower(model->clp);
+  const double *upper = clp.getRowUpper(model->clp);
   int *slack_row = malloc((size_t)n_rows * sizeof *slack_row);
   if (!slack_row) return; /* they only cost time */
   for (int32_t i = first; i < n_rows; i++)
     if (activity[i] > lower[i] + slack && activity[i] < upper[i] - slack) slack_row[n++] = i;
-  if (n > 0) Clp_deleteRows(model->clp, n, slack_row);
+  if (n > 0) clp.deleteRows(model->clp, n, slack_row);
   free(slack_row);
 }
 
 bool lp_solve(lp *model, double seconds) {
-  Clp_setMaximumSeconds(model->clp, seconds);
+  clp.setMaximumSeconds(model->clp, seconds);
   if (model->dual_next)
-    Clp_dual(model->clp, 0);
+    clp.dual(model->clp, 0);
   else
-    Clp_primal(model->clp, 0);
+    clp.primal(model->clp, 0);
   model->dual_next = true;
-  return Clp_status(model->clp) == 0;
+  return clp.status(model->clp) == 0;
 }
 
-const double *lp_values(const lp *model) { return Clp_getColSolution(model->clp); }
-double lp_cost(const lp *model) { return Clp_objectiveValue(model->clp); }
+const double *lp_values(const lp *model) { return clp.getColSolution(model->clp); }
+double lp_cost(const lp *model) { return clp.objectiveValue(model->clp); }
 void lp_begin_dual(lp *model) { model->dual_next = true; }
-void lp_limit_pivots(lp *model, int32_t most) { Clp_setMaximumIterations(model->clp, most); }
-const double *lp_prices(const lp *model) { return Clp_dualRowSolution(model->clp); }
+void lp_limit_pivots(lp *model, int32_t most) { clp.setMaximumIterations(model->clp, most); }
+const double *lp_prices(const lp *model) { return clp.dualRowSolution(model->clp); }

@@ -26,6 +26,8 @@ typedef struct mip_outcome {
 /* Is given each solution that the engine kept, the best first: x[n_columns], as the engine rounds. */
 typedef void mip_found(void *context, const double *x);
 
+/* NULL, or why there is no engine. */
+const char *mip_missing(void);
 /* Searches, in a process of its own (base/child.h): an engine that crashes takes nothing with it. The arena is scratch.
  * False without memory, engine or process. */
 bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mip_found *found, void *context,

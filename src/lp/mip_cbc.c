@@ -12,7 +12,35 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/contracts.h"
+#include "base/library.h"
 #include "lp/mip.h"
+
+/* Loaded when the first program is searched. */
+#define CALLS(CALL)                   \
+  CALL(Cbc_, addCutCallback)          \
+  CALL(Cbc_, bestSolution)            \
+  CALL(Cbc_, getNodeCount)            \
+  CALL(Cbc_, loadProblem)             \
+  CALL(Cbc_, newModel)                \
+  CALL(Cbc_, numberSavedSolutions)    \
+  CALL(Cbc_, savedSolution)           \
+  CALL(Cbc_, setAllowableFractionGap) \
+  CALL(Cbc_, setAllowableGap)         \
+  CALL(Cbc_, setInteger)              \
+  CALL(Cbc_, setLogLevel)             \
+  CALL(Cbc_, setMIPStartI)            \
+  CALL(Cbc_, setMaximumNodes)         \
+  CALL(Cbc_, setMaximumSeconds)       \
+  CALL(Cbc_, setParameter)            \
+  CALL(Cbc_, solve)                   \
+  CALL(Cbc_, status)                  \
+  CALL(OsiCuts_, addRowCut)
+
+static struct { CALLS(LIBRARY_POINTER) } cbc;
+static const char *const names[] = {CALLS(LIBRARY_NAME)};
+static lazy_library cbc_library = LAZY_LIBRARY("libCbcSolver.so.3", cbc, names);
+
+const char *mip_missing(void) { return library_missing(&cbc_library); }
 
 /* Above all columns, which are counted in units, and below what Cbc takes for no limit. */
 static const double OUT_OF_REACH = 1e9;
@@ -46,24 +74,24 @@ static void ask_to_stop(void *solver, void *cuts, void *context) {
   const int column = 0;
   const double coefficient = 1;
   task->is_stopped = true;
-  OsiCuts_addRowCut(cuts, 1, &column, &coefficient, 'G', OUT_OF_REACH);
+  cbc.addRowCut(cuts, 1, &column, &coefficient, 'G', OUT_OF_REACH);
 }
 
 static void set_limits(Cbc_Model *model, mip_task *task) {
   const mip_limits *limits = task->limits;
   char seed[16];
-  Cbc_setLogLevel(model, 0);
-  Cbc_setParameter(model, "log", "0"); /* the first alone leaves the linear programs talking */
-  Cbc_setParameter(model, "timeMode", "elapsed");
-  Cbc_setParameter(model, "zeroHalfCuts", "off"); /* their generator takes 80 MB for each program, however small */
-  if (!task->preprocess) Cbc_setParameter(model, "preprocess", "off");
+  cbc.setLogLevel(model, 0);
+  cbc.setParameter(model, "log", "0"); /* the first alone leaves the linear programs talking */
+  cbc.setParameter(model, "timeMode", "elapsed");
+  cbc.setParameter(model, "zeroHalfCuts", "off"); /* their generator takes 80 MB for each program, however small */
+  if (!task->preprocess) cbc.setParameter(model, "preprocess", "off");
   snprintf(seed, sizeof seed, "%d", limits->seed);
-  Cbc_setParameter(model, "randomCbcSeed", seed);
-  Cbc_setAllowableGap(model, 0);
-  Cbc_setAllowableFractionGap(model, 0);
-  if (isfinite(limits->seconds)) Cbc_setMaximumSeconds(model, fmax(limits->seconds, 0.01));
-  Cbc_setMaximumNodes(model, limits->most_nodes < INT_MAX ? (int)limits->most_nodes : INT_MAX);
-  Cbc_addCutCallback(model, ask_to_stop, "stop", task);
+  cbc.setParameter(model, "randomCbcSeed", seed);
+  cbc.setAllowableGap(model, 0);
+  cbc.setAllowableFractionGap(model, 0);
+  if (isfinite(limits->seconds)) cbc.setMaximumSeconds(model, fmax(limits->seconds, 0.01));
+  cbc.setMaximumNodes(model, limits->most_nodes < INT_MAX ? (int)limits->most_nodes : INT_MAX);
+  cbc.addCutCallback(model, ask_to_stop, "stop", task);
 }
 
 /* Cbc works the other columns out by itself. */
@@ -76,7 +104,7 @@ static bool set_start(Cbc_Model *model, const program *p, const int64_t *start) 
     column[n] = j;
     value[n++] = (double)start[j];
   }
-  if (column && value) Cbc_setMIPStartI(model, n, column, value);
+  if (column && value) cbc.setMIPStartI(model, n, column, value);
   bool good = column && value;
   free(column);
   free(value);
@@ -97,10 +125,10 @@ static bool send_solution(const mip_task *task, const double *from) {
 static bool send_all(const mip_task *task, Cbc_Model *model) {
   mip_message last = {
       .is_outcome = true,
-      .outcome = {.is_ended = Cbc_status(model) == 0 && !task->is_stopped, .n_nodes = Cbc_getNodeCount(model)}};
-  bool good = send_solution(task, Cbc_bestSolution(model));
-  for (int k = 0; good && k < Cbc_numberSavedSolutions(model); k++)
-    good = send_solution(task, Cbc_savedSolution(model, k));
+      .outcome = {.is_ended = cbc.status(model) == 0 && !task->is_stopped, .n_nodes = cbc.getNodeCount(model)}};
+  bool good = send_solution(task, cbc.bestSolution(model));
+  for (int k = 0; good && k < cbc.numberSavedSolutions(model); k++)
+    good = send_solution(task, cbc.savedSolution(model, k));
   return good && child_send(task->line, &last, sizeof last);
 }
 
@@ -109,15 +137,15 @@ static bool search(void *context, child_line *line) {
   const program *p = task->program;
   const program_table *t = task->table;
   task->line = line;
-  Cbc_Model *model = Cbc_newModel();
+  Cbc_Model *model = cbc.newModel();
   if (!model) return false;
-  Cbc_loadProblem(model, p->n_columns, p->n_rows, t->start, t->row, t->value, t->lower, t->upper, t->cost, t->row_lower,
+  cbc.loadProblem(model, p->n_columns, p->n_rows, t->start, t->row, t->value, t->lower, t->upper, t->cost, t->row_lower,
                   t->row_upper);
   for (int32_t j = 0; j < p->n_columns; j++)
-    if (p->is_whole[j]) Cbc_setInteger(model, j);
+    if (p->is_whole[j]) cbc.setInteger(model, j);
   set_limits(model, task);
   if (task->limits->start && !set_start(model, p, task->limits->start)) return false;
-  Cbc_solve(model);
+  cbc.solve(model);
   return send_all(task, model); /* the process ends: nothing need be freed */
 }
 
@@ -161,7 +189,7 @@ bool mip_search(mip_outcome *out, const program *p, const mip_limits *limits, mi
                      .stop = stop,
                      .told = hear};
   *out = (mip_outcome){.n_nodes = 0};
-  if (!program_tabulate(&t, p, a)) return false;
+  if (mip_missing() || !program_tabulate(&t, p, a)) return false;
   child_end end = child_run(search, &by, &task);
   if (end == CHILD_CRASHED) {
     out->n_crashes++;

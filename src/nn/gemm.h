@@ -25,5 +25,8 @@ typedef struct nn_factor {
  * depends on the machine and the BLAS, not on threads or time. */
 void nn_gemm(nn_real *c, int32_t c_stride, int32_t rows, int32_t cols, int32_t inner, nn_factor a, nn_factor b,
              nn_real scale, nn_real keep);
+/* The same by plain loops: what nn_gemm does where there is no BLAS. */
+void nn_gemm_plain(nn_real *c, int32_t c_stride, int32_t rows, int32_t cols, int32_t inner, nn_factor a, nn_factor b,
+                   nn_real scale, nn_real keep);
 
 #endif

@@ -7,14 +7,17 @@
 #include "graph/layers.h"
 #include "plan/part_list.h"
 
-/* A section is a layer, or what is before (-1) or after (n) all of them. Members of a part by section. */
+/* A section is a layer, or what is before (-1) or after (n) all of them. Members of a part by section, those without
+ * work last: constants lie anywhere, and tell nothing of where a part begins and ends. */
 typedef struct member {
   int32_t part, section, op;
+  bool idle;
 } member;
 
 static int by_section(const void *a, const void *b) {
   const member *x = a, *y = b;
   if (x->part != y->part) return x->part < y->part ? -1 : 1;
+  if (x->idle != y->idle) return x->idle - y->idle;
   if (x->section != y->section) return x->section < y->section ? -1 : 1;
   return (x->op > y->op) - (x->op < y->op);
 }
@@ -22,7 +25,7 @@ static int by_section(const void *a, const void *b) {
 typedef struct naming {
   const situ_graph *graph;
   layer_list layers;
-  int32_t *size;        /* [section + 1] operators in it */
+  int32_t *size;        /* [section + 1] operators with work in it */
   int32_t *number;      /* [layer] where names differ in one number only; NULL otherwise */
   const member *member; /* of the part at hand */
   int32_t n;
@@ -136,14 +139,16 @@ static bool make_names(const char **out, const part_list *parts, const situ_prob
   if (!w.size) return false;
   for (int32_t v = 0; v < n; v++) {
     int32_t section = w.layers.of[v] >= 0 ? w.layers.of[v] : w.layers.before[v] ? -1 : w.layers.n;
-    all[v] = (member){parts->of[v], section, v};
-    w.size[section + 1]++;
+    all[v] = (member){parts->of[v], section, v, !problem_works(p, v)};
+    w.size[section + 1] += !all[v].idle;
   }
   qsort(all, (size_t)n, sizeof *all, by_section);
   for (int32_t k = 0, at = 0; k < parts->n; k++) {
     w.member = all + at;
-    w.n = parts->part[k].n_operators;
-    at += w.n;
+    w.n = 0;
+    while (w.n < parts->part[k].n_operators && !w.member[w.n].idle) w.n++;
+    if (w.n == 0) w.n = parts->part[k].n_operators;
+    at += parts->part[k].n_operators;
     out[k] = name_of(&w, a);
     if (!out[k]) return false;
   }

@@ -44,13 +44,28 @@ static situ_status bad_name(const composer *c, situ_error *error, const char *te
       text, word);
 }
 
+/* Passes blanks, which may stand around every sign. */
+static void skip_blanks(const char **at) {
+  while (isblank((unsigned char)**at)) ++*at;
+}
+
+/* Whether `sign` comes next; if so it is passed. */
+static bool take_sign(const char **at, char sign) {
+  skip_blanks(at);
+  if (**at != sign) return false;
+  ++*at;
+  return true;
+}
+
 /* Reads a word up to one of `stops`; false when it is empty or too long. */
 static bool take_word(char into[MAX_WORD], const char **at, const char *stops) {
-  size_t n = strcspn(*at, stops);
+  skip_blanks(at);
+  size_t n = strcspn(*at, stops), end = n;
+  while (n > 0 && isblank((unsigned char)(*at)[n - 1])) n--;
   if (n == 0 || n >= MAX_WORD) return false;
   memcpy(into, *at, n);
   into[n] = '\0';
-  *at += n;
+  *at += end;
   return true;
 }
 
@@ -80,15 +95,21 @@ static situ_status take_link(const composer *c, term *t, const char *word, situ_
 
 /* An optional count, and the sign after it. */
 static situ_status take_count(const composer *c, int32_t *count, const char **at, situ_error *error) {
+  const char *word_at = *at;
+  char word[MAX_WORD];
   *count = 1;
+  skip_blanks(at);
   if (!isdigit((unsigned char)**at)) return SITU_STATUS_OK;
+  if (take_word(word, &word_at, "+@()") && catalogue_find(word)) return SITU_STATUS_OK; /* "7900xtx" is no count */
   char *end;
   long stated = strtol(*at, &end, 10);
   if (stated < 1 || stated > SITU_MAX_DEVICES)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "a count must be between 1 and %d", SITU_MAX_DEVICES);
-  if (*end != '*' && *end != 'x') return bad_name(c, error, "expected \"*\" after the count of", *at);
+  const char *rest = end;
+  if (!take_sign(&rest, '*') && !take_sign(&rest, 'x'))
+    return bad_name(c, error, "expected \"*\" after the count of", *at);
   *count = (int32_t)stated;
-  *at = end + 1;
+  *at = rest;
   return SITU_STATUS_OK;
 }
 
@@ -96,7 +117,7 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
   term t = {.server = c->n_servers - 1};
   char word[MAX_WORD];
   TRY(take_count(c, &t.count, at, error));
-  if (!take_word(word, at, "+@()")) return bad_name(c, error, "expected the name of a device at", *at);
+  if (!take_word(word, at, "+@(),;")) return bad_name(c, error, "expected the name of a device at", *at);
   t.row = catalogue_find(word);
   if (!t.row) {
     char hint[CATALOGUE_HINT_BYTES];
@@ -104,9 +125,8 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
                      catalogue_nearest_device(hint, word));
   }
   t.bus = link_kind_find(t.row->bus);
-  if (**at == '@') {
-    ++*at;
-    if (!take_word(word, at, "+()")) return bad_name(c, error, "expected a kind of link at", *at);
+  if (take_sign(at, '@')) {
+    if (!take_word(word, at, "+(),;")) return bad_name(c, error, "expected a kind of link at", *at);
     TRY(take_link(c, &t, word, error));
   }
   c->n_devices += t.count;
@@ -118,30 +138,27 @@ static situ_status take_term(composer *c, const char **at, situ_error *error) {
 
 /* Terms up to `end`, which is 0 or a bracket. */
 static situ_status take_terms(composer *c, const char **at, char end, situ_error *error) {
-  for (;;) {
-    TRY(take_term(c, at, error));
-    if (**at == end) return SITU_STATUS_OK;
-    if (**at != '+') return bad_name(c, error, end ? "expected \"+\" or \")\" at" : "expected \"+\" at", *at);
-    ++*at;
-  }
+  do TRY(take_term(c, at, error));
+  while (take_sign(at, '+'));
+  if (**at != end) return bad_name(c, error, end ? "expected \"+\" or \")\" at" : "expected \"+\" at", *at);
+  return SITU_STATUS_OK;
 }
 
 /* COUNT * ( terms ) @ LINK: equal servers. */
 static situ_status take_server(composer *c, const char **at, situ_error *error) {
   int32_t count, first = c->n_servers;
   TRY(take_count(c, &count, at, error));
-  if (**at != '(') return bad_name(c, error, "expected a server in brackets, as the others are, at", *at);
-  const char *inside = *at + 1;
+  if (!take_sign(at, '(')) return bad_name(c, error, "expected a server in brackets, as the others are, at", *at);
+  const char *inside = *at;
   for (int32_t i = 0; i < count; i++) {
     *at = inside;
     c->servers[c->n_servers++] = (server){.network = link_kind_find(NETWORK), .host = -1};
     TRY(take_terms(c, at, ')', error));
   }
   ++*at;
-  if (**at != '@') return SITU_STATUS_OK;
-  ++*at;
+  if (!take_sign(at, '@')) return SITU_STATUS_OK;
   char word[MAX_WORD], hint[CATALOGUE_HINT_BYTES];
-  if (!take_word(word, at, "+()")) return bad_name(c, error, "expected a kind of link at", *at);
+  if (!take_word(word, at, "+(),;")) return bad_name(c, error, "expected a kind of link at", *at);
   const situ_link_kind_info *network = link_kind_find(word);
   if (!network)
     return fail_with(error, SITU_STATUS_BAD_ARGUMENT, c->name, "no kind of link is called \"%s\"; %s", word,
@@ -161,12 +178,9 @@ static situ_status take_name(composer *c, situ_error *error) {
     c->servers[c->n_servers++] = (server){.host = -1};
     return take_terms(c, &at, '\0', error);
   }
-  for (;;) {
-    TRY(take_server(c, &at, error));
-    if (*at == '\0') return SITU_STATUS_OK;
-    if (*at != '+') return bad_name(c, error, "expected \"+\" at", at);
-    at++;
-  }
+  do TRY(take_server(c, &at, error));
+  while (take_sign(&at, '+'));
+  return *at == '\0' ? SITU_STATUS_OK : bad_name(c, error, "expected \"+\" at", at);
 }
 
 static bool is_host(const term *t) { return strcmp(t->row->kind, "cpu") == 0; }

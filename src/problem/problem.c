@@ -297,6 +297,12 @@ static situ_status copy_pins(situ_problem *p, const situ_problem_options *o, sit
   return SITU_STATUS_OK;
 }
 
+bool problem_works(const situ_problem *p, int32_t v) {
+  bool works = p->graph->flops[v] > 0 || p->graph->moved_bytes[v] > 0 || !p->graph->inferred[v];
+  for (int32_t k = 0; k < p->n_classes && !works; k++) works = p->time_ns[(int64_t)v * p->n_classes + k] != 0;
+  return works;
+}
+
 int64_t problem_serial_ns(const situ_problem *p, int32_t more) {
   const situ_graph *g = p->graph;
   int64_t sum = 0;

@@ -80,6 +80,9 @@ static inline int64_t problem_time_ns(const situ_problem *p, int32_t v, int32_t 
   return p->time_ns[(int64_t)v * p->n_classes + p->class_of[d]];
 }
 
+/* Whether operator v has work on some device, or nobody knows: constants, views and shapes have none. */
+bool problem_works(const situ_problem *p, int32_t v);
+
 /* Whether operator v may be placed on device d, as far as v alone is concerned. */
 static inline bool problem_allows(const situ_problem *p, int32_t v, int32_t d) {
   return (p->pin[v] < 0 ? !p->unused[d] : p->pin[v] == d) && problem_time_ns(p, v, d) != SITU_NEVER_NS;

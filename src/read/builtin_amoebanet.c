@@ -144,9 +144,7 @@ static void generate(net *n, const int64_t *v) {
   add_cells(n, &p, &normal, "cell3.normal", v[LAYERS] / 3);
   add_cells(n, &p, &reduction, "cell4.reduction", 1);
   add_cells(n, &p, &normal, "cell5.normal", v[LAYERS] / 3);
-  x = net_op1(n, "avgpool", "GlobalAveragePool", p.last);
-  x = net_reshape(n, "flatten", x, NET_SHAPE(v[BATCH], net_dim(n, x, 1)));
-  net_linear(n, "fc", x, v[CLASSES], true);
+  net_classify(n, p.last, v[CLASSES]);
 }
 
 const builtin builtin_amoebanet = {

@@ -10,7 +10,7 @@ enum { MOST_LAYERS = 64 };
 
 static const builtin_parameter parameters[] = {
     BUILTIN_BATCH,
-    {"steps", 20, 1, 2000, "words of a sentence, on both sides"},
+    {"steps", 20, 1, 20000, "words of a sentence, on both sides"},
     {"layers", 8, 2, MOST_LAYERS, "layers of the encoder and of the decoder"},
     {"hidden", 1024, 1, 65536, "width of a cell"},
     {"vocab", 32000, 1, 10000000, "word pieces of each language"},

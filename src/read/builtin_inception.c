@@ -102,9 +102,7 @@ static void generate(net *n, const int64_t *values) {
     }
     net_leave(n);
   }
-  x = net_op1(n, "avgpool", "GlobalAveragePool", x);
-  x = net_reshape(n, "flatten", x, NET_SHAPE(values[BATCH], 2048));
-  net_linear(n, "fc", x, values[CLASSES], true);
+  net_classify(n, x, values[CLASSES]);
 }
 
 const builtin builtin_inception = {

@@ -12,7 +12,7 @@ enum { BATCH, TOKENS, CONTEXT, LAYERS, HIDDEN, HEADS, KV_HEADS, FFN, VOCAB, BITS
 
 #define COMMON(kv_heads_, ffn_)                                                                                        \
   BUILTIN_BATCH, {"tokens", 512, 1, 1048576, "new tokens: 1 decodes, more prefill"},                                   \
-      {"context", 0, 0, 1048576, "tokens in the cache already"}, {"layers", 32, 1, 10000, "decoder layers"},           \
+      {"context", 0, 0, 1048576, "tokens in the cache already"}, {"layers", 32, 1, 100000, "decoder layers"},          \
       {"hidden", 4096, 2, 65536, "width of a token"}, {"heads", 32, 1, 1024, "query heads; they divide hidden"},       \
       {"kv_heads", kv_heads_, 1, 1024, "key and value heads; they divide heads"},                                      \
       {"ffn", ffn_, 1, 1048576, "inner width of the feed-forward part"}, {"vocab", 32000, 1, 10000000, "word pieces"}, \

@@ -42,8 +42,7 @@ static void generate(net *n, const int64_t *v) {
       net_leave(n);
     }
   x = conv_relu6(n, "last", x, 1280, (net_window){.kernel = 1});
-  x = net_reshape(n, "flatten", net_op1(n, "avgpool", "GlobalAveragePool", x), NET_SHAPE(v[BATCH], 1280));
-  net_linear(n, "fc", x, v[CLASSES], true);
+  net_classify(n, x, v[CLASSES]);
 }
 
 const builtin builtin_mobilenet = {

@@ -314,8 +314,34 @@ static situ_status feed_group(building *b, value_set *ended, const block_part *p
   return add_role(b, ended, p, group, LM_OUT, &act);
 }
 
+/* Routed experts: the choice hands them what they read as one, and what they make is weighed and added up. llama.cpp
+ * does both beside the router, wherever the experts are, and so a hand-over to them and one back is all that parts them
+ * from their layer. */
+static situ_status routed_part(building *b, value_set *ended, const block_part *p, const value_set *in,
+                               int64_t *workspace) {
+  char name[128];
+  value_set chosen = *in, parts = {0};
+  int32_t n_experts = 0;
+  int64_t used = max64(b->model->experts_used, 1), width = b->model->n_embd;
+  for (int32_t i = 0; i < p->n; i++) n_experts += p->ops[i].group == LM_ROUTED && p->ops[i].role != LM_ROUTER;
+  TRY(add_role(b, &chosen, p, LM_DENSE, LM_ROUTER, in));
+  TRY(add_role(b, &chosen, p, LM_ROUTED, LM_ROUTER, in));
+  if (n_experts == 0) return SITU_STATUS_OK;
+  snprintf(name, sizeof name, "%s.experts_choice", p->prefix);
+  TRY(add_plain(b, &chosen, name, "TopK", 0, &chosen, sat_add(width, used), b->rows));
+  TRY(feed_group(b, &parts, p, LM_ROUTED, &chosen, workspace));
+  if (parts.n == 0) return SITU_STATUS_OK;
+  snprintf(name, sizeof name, "%s.experts_sum", p->prefix);
+  parts.width = sat_mul(used, width);
+  TRY(add_plain(b, &parts, name, "Sum", 0, &parts, width, b->rows));
+  if (ended->n == MOST_SET) return SITU_STATUS_OK;
+  ended->tensor[ended->n++] = parts.tensor[0];
+  ended->width = sat_add(ended->width, width);
+  return SITU_STATUS_OK;
+}
+
 static situ_status feed_forward_part(building *b, value_set *x, const block_part *p) {
-  value_set in = *x, routed, ended = {0};
+  value_set in = *x, ended = {0};
   bool any = false;
   int64_t widest = 0;
   for (int32_t i = 0; i < p->n; i++) {
@@ -326,11 +352,11 @@ static situ_status feed_forward_part(building *b, value_set *x, const block_part
   int64_t elements = sat_add(sat_mul(2, widest), sat_mul(8, b->model->n_embd));
   int64_t workspace = sat_mul(sat_mul(LM_MICRO_BATCH, b->model->activation_bytes), elements);
   TRY(add_norms(b, &in, p, false));
-  routed = in;
-  for (lm_group g = LM_DENSE; g <= LM_SHARED; g++) TRY(add_role(b, &routed, p, g, LM_ROUTER, &in));
   TRY(feed_group(b, &ended, p, LM_DENSE, &in, &workspace));
-  TRY(feed_group(b, &ended, p, LM_ROUTED, &routed, &workspace));
-  TRY(feed_group(b, &ended, p, LM_SHARED, &in, &workspace));
+  TRY(routed_part(b, &ended, p, &in, &workspace));
+  value_set shared = in;
+  TRY(add_role(b, &shared, p, LM_SHARED, LM_ROUTER, &in));
+  TRY(feed_group(b, &ended, p, LM_SHARED, &shared, &workspace));
   return add_residual(b, x, p, "ffn", ended.n > 0 ? &ended : &in);
 }
 

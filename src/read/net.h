@@ -114,6 +114,8 @@ net_value net_average_pool(net *n, const char *name, net_value x, net_window w);
 /* x * W + b over the last axis. Rank 2 is one Gemm; otherwise, or without bias, "NAME" is a MatMul and "NAME.bias" an
  * Add. */
 net_value net_linear(net *n, const char *name, net_value x, int64_t out_features, bool bias);
+/* How an image network ends: the mean of each channel, and a score of each class: "avgpool", "flatten", "fc". */
+void net_classify(net *n, net_value x, int64_t classes);
 net_value net_layer_norm(net *n, const char *name, net_value x);
 /* The root mean square norm as exporters write it: Pow, ReduceMean, Add, Sqrt, Div, Mul, and Mul by its weights. */
 net_value net_rms_norm(net *n, const char *name, net_value x);

@@ -75,6 +75,12 @@ net_value net_linear(net *n, const char *name, net_value x, int64_t out_features
   return net_op2(n, bias_name, "Add", net_op2(n, name, "MatMul", x, matrix), b);
 }
 
+void net_classify(net *n, net_value x, int64_t classes) {
+  x = net_op1(n, "avgpool", "GlobalAveragePool", x);
+  x = net_reshape(n, "flatten", x, NET_SHAPE(net_dim(n, x, 0), net_dim(n, x, 1)));
+  net_linear(n, "fc", x, classes, true);
+}
+
 net_value net_layer_norm(net *n, const char *name, net_value x) {
   int64_t width = net_dim(n, x, -1);
   net_value scale = net_weight(n, NET_SHAPE(width)), bias = net_weight(n, NET_SHAPE(width));

@@ -44,8 +44,7 @@ static char *plan_json(const situ_plan *plan, const situ_problem *problem, const
 static int32_t count_working(int32_t *count, const situ_plan *plan, const situ_problem *p) {
   int32_t idle = 0;
   for (int32_t v = 0; plan->device && v < p->n_operators; v++) {
-    bool works = p->graph->flops[v] > 0 || p->graph->moved_bytes[v] > 0 || !p->graph->inferred[v];
-    for (int32_t k = 0; k < p->n_classes && !works; k++) works = p->time_ns[(int64_t)v * p->n_classes + k] != 0;
+    bool works = problem_works(p, v);
     int32_t d = plan->device[v];
     if (d >= 0 && d < p->n_devices) count[d] += works;
     idle += !works;

@@ -91,12 +91,41 @@ static const portfolio_row free_rows[] = {
     {&free_search_solver, SHARE},  {&local_search_solver, SEARCH}, {0},
 };
 
+/* By links: local_search knows the load of each channel. */
+static const portfolio_row linked_rows[] = {
+    {&single_solver, END},
+    {&m_topo_solver, END},
+    {&server_dp_solver, END},
+    {&ideal_dp_solver, PROVE},
+    {&linear_dp_solver, END},
+    {&stage_lns_solver, END},
+    {&stage_prices_solver, PROVE},
+    {&configuration_solver, PROVE},
+    {&chain_search_solver, PROVE},
+    {&local_search_solver, SEARCH},
+    {0},
+};
+
+/* Free problems that are large: what is exact would use up the limits. free_search moves much at once, local_search
+ * ends what it leaves. */
+static const portfolio_row large_free_rows[] = {
+    {&single_solver, END},
+    {&m_topo_solver, END},
+    {&server_dp_solver, END},
+    {&linear_dp_solver, END},
+    {&free_search_solver, SHARE},
+    {&local_search_solver, SEARCH},
+    {0},
+};
+
 static const double TRIED = 0.15, PROVED = 0.5; /* of what is left */
 
 static const portfolio_row *rows_of(const situ_problem *p) {
   if (p->execution == SITU_EXECUTION_STREAM) return solve_is_large(p) ? large_stream_rows : stream_rows;
   if (p->execution == SITU_EXECUTION_CALLS) return calls_rows;
-  return p->contiguous ? contiguous_rows : free_rows;
+  if (p->contiguous) return contiguous_rows;
+  if (solve_is_large(p)) return large_free_rows;
+  return p->communication == SITU_COMMUNICATION_LINK ? linked_rows : free_rows;
 }
 
 /* Who takes part in the rounds at the end; returns how many rows share what is left evenly, those included. */

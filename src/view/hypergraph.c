@@ -7,17 +7,21 @@
 #include "base/contracts.h"
 #include "base/csr.h"
 #include "view/footprint.h"
+#include "view/link_prices.h"
 #include "view/nets.h"
 
 static const int64_t TABLE_LIMIT = (int64_t)1 << 25;
 
-bool hypergraph_serves(const situ_problem *p) {
-  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != SITU_COMMUNICATION_HOST_STAGED || p->contiguous ||
-      p->n_phases > 1)
+static bool serves(const situ_problem *p, situ_communication communication) {
+  if (p->execution != SITU_EXECUTION_PIPELINE || p->communication != communication || p->contiguous || p->n_phases > 1)
     return false;
   return footprint_is_told_by_devices(p) && p->graph->n_uses <= TABLE_LIMIT &&
          ((int64_t)p->graph->n_tensors + p->n_operators) * p->n_devices <= TABLE_LIMIT;
 }
+
+bool hypergraph_serves(const situ_problem *p) { return serves(p, SITU_COMMUNICATION_HOST_STAGED); }
+
+bool hypergraph_serves_links(const situ_problem *p) { return serves(p, SITU_COMMUNICATION_LINK); }
 
 static int compare_bytes(const void *a, const void *b) {
   const int64_t *x = a, *y = b;
@@ -133,8 +137,11 @@ static bool edge_list_finish(edge_list *l, arena *a) {
 }
 
 /* What tensor t costs a device of a row. */
-static crossing price_of(const hypergraph *h, int32_t row, int32_t t) {
+static crossing price_of(const hypergraph *h, const link_prices *links, int32_t row, int32_t t) {
   const situ_problem *p = h->problem;
+  if (row >= h->equal.n_types) return (crossing){0, 0};
+  if (p->communication == SITU_COMMUNICATION_LINK)
+    return (crossing){link_prices_ns(links, &links->in[row], t), link_prices_ns(links, &links->out[row], t)};
   int32_t d = row_device(h, row);
   if (!h->equal.types[row].pays) return (crossing){0, 0};
   return (crossing){problem_transfer_ns(p, t, p->host, d), problem_transfer_ns(p, t, d, p->host)};
@@ -143,18 +150,22 @@ static crossing price_of(const hypergraph *h, int32_t row, int32_t t) {
 static bool find_edges(hypergraph *h, bool merge, arena *a) {
   const situ_graph *g = h->problem->graph;
   edge_list l;
+  link_prices links = {0};
   if (!edge_list_init(&l, h, merge, g->n_tensors, g->n_uses + g->n_tensors, a)) return false;
+  if (h->problem->communication == SITU_COMMUNICATION_LINK &&
+      !link_prices_find(&links, h->problem, h->equal.types, h->equal.n_types, a))
+    return false;
   for (int32_t t = 0; t < g->n_tensors; t++) {
     int32_t n_pins = nets_pins(g, t, h->unit_of, l.seen, h->pin + h->pin_start[h->n_edges]);
     bool costs = false;
     for (int32_t row = 0; row < h->equal.n_types && n_pins > 1; row++) {
-      crossing price = price_of(h, row, t);
+      crossing price = price_of(h, &links, row, t);
       costs |= price.in_ns > 0 || price.out_ns > 0;
     }
     if (!costs) continue;
     int32_t e = edge_list_close(&l, n_pins);
     for (int32_t row = 0; row < h->n_rows; row++) {
-      crossing *sum = &h->price[row * l.stride + e], price = price_of(h, row, t);
+      crossing *sum = &h->price[row * l.stride + e], price = price_of(h, &links, row, t);
       *sum = (crossing){sat_add(sum->in_ns, price.in_ns), sat_add(sum->out_ns, price.out_ns)};
     }
   }
@@ -162,8 +173,9 @@ static bool find_edges(hypergraph *h, bool merge, arena *a) {
 }
 
 bool hypergraph_find(hypergraph *h, const situ_problem *p, bool merge, arena *a) {
-  REQUIRE(p->execution == SITU_EXECUTION_PIPELINE && p->communication == SITU_COMMUNICATION_HOST_STAGED);
+  REQUIRE(p->execution == SITU_EXECUTION_PIPELINE);
   *h = (hypergraph){.problem = p, .n_units = p->units.n, .n_devices = p->n_devices, .unit_of = p->units.of};
+  h->greatest = p->async_copies || p->communication == SITU_COMMUNICATION_LINK;
   if (!equal_devices_find(&h->equal, p, EQUAL_LOADS, a)) return false;
   h->n_rows = h->equal.n_all;
   h->row_of = h->equal.type_of;

@@ -1,9 +1,13 @@
-/* view/hypergraph.h - a host-staged pipeline problem without contiguity as a hypergraph to be parted: units that
- * stay together, devices, and one hyperedge for each tensor that joins two units or more and costs something.
+/* view/hypergraph.h - a pipeline problem without contiguity as a hypergraph to be parted: units that stay together,
+ * devices, and one hyperedge for each tensor that joins two units or more and costs something.
  *
  * The load of a device that holds the units S is their time, plus for each hyperedge with a pin in S and a pin outside
  * the price of its tensor: on its way out where the producer is in S, else on its way in. Hosts pay nothing; a device
- * that shares its memory counts as if it paid nothing, since what it pays depends on more than S. */
+ * that shares its memory counts as if it paid nothing, since what it pays depends on more than S.
+ *
+ * That is what a host-staged pipeline says. With link communication the load is the greatest of time, prices in and
+ * prices out, which are the least ones of view/link_prices.h: no more than the loads of the device and of its channels,
+ * and as much in a star of links where each tensor goes to one memory. */
 #ifndef SITU_VIEW_HYPERGRAPH_H
 #define SITU_VIEW_HYPERGRAPH_H
 
@@ -24,6 +28,7 @@ typedef struct hypergraph {
   const situ_problem *problem;
   int32_t n_units, n_devices, n_edges, n_rows;
   const int32_t *unit_of; /* [operator] */
+  bool greatest;          /* a load is the greatest of time, in and out; else their sum */
 
   equal_devices equal;      /* at EQUAL_LOADS: a row for each type, those of unused devices last */
   const int32_t *row_of;    /* [device] devices of one row have the same times and prices */
@@ -44,6 +49,8 @@ typedef struct hypergraph {
 /* Whether a problem can be seen so: a host-staged pipeline, every accelerator with a memory of its own, hosts that
  * share one only where it has no limit, and tables of reasonable size. */
 bool hypergraph_serves(const situ_problem *problem);
+/* The same with link communication: loads from below. */
+bool hypergraph_serves_links(const situ_problem *problem);
 /* Units are those of the problem. With `merge` edges with the same pins become one, at the sum of their prices. O(V +
  * E) times the number of rows, sorting aside. False without memory. */
 bool hypergraph_find(hypergraph *out, const situ_problem *problem, bool merge, arena *a);

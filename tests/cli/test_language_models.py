@@ -3,6 +3,7 @@
 
     test_language_models.py SITU [NAME...]
 """
+import json
 import pathlib
 import sys
 
@@ -100,6 +101,24 @@ def test_one_objective_under_a_limit_on_the_other():
     assert none["outcome"] == "infeasible" and "the best plan found has" in none["reason"], none
     situ(*call, "--max-ttft", "5", "--min-speed", "5", code=2, err="cannot both be limited")
     situ("place", "builtin:resnet50", "--max-ttft", "5", code=2, err="for language models")
+
+
+def test_measured_hand_overs_count_on_both_sides_of_a_limit():
+    """The embedding is on the host and the head on the GPU, so a second for a hand-over is in a token and in a prompt."""
+    pins, table = pathlib.Path("ends.json"), pathlib.Path("links.json")
+    pins.write_text(json.dumps({"token_embd": "cpu", "output": "gpu0"}))
+    measured = {"situ_costs": 1, "unit": "s", "operators": {},
+                "links": [{"from": "cpu", "to": "rtx3090-24g", "latency": 1, "bytes_per_s": 1e10}]}
+    table.write_text(json.dumps(measured))
+    call = ["place", language_model(), "--platform", "cpu+rtx3090", "--prompt", "64", "--fix", pins, "--max-ttft", "99s", "--steps", "300"]
+    usual, slow = situ_json(*call), situ_json(*call, "--cost-table", table, "-o", "slow.json")
+    assert max(usual["value_ns"], usual["other_ns"]) < 10**9 <= min(slow["value_ns"], slow["other_ns"]), (usual, slow)
+    situ("check", "slow.json")
+    measured["operators"] = {"output": {"cpu": 1}}
+    table.write_text(json.dumps(measured))
+    situ(*call, "--cost-table", table, code=2, err='JSON table whose "operators" is {}')
+    pathlib.Path("times.csv").write_text("operator,kernel,cpu\noutput,,1\n")
+    situ(*call, "--cost-table", "times.csv", code=2, err="times of operators of a cost table")
 
 
 def test_a_machine_of_one_memory_has_one_plan():

@@ -41,7 +41,7 @@ def begun(*words):
             process.communicate()
 
 
-def ran(*words, limit_s=200):
+def ran(*words, limit_s=800):
     with begun(*words) as process:
         out, err = process.communicate(timeout=limit_s)
     return process.returncode, out, err
@@ -104,7 +104,7 @@ def killed(number, *options):
             assert process.poll() is None, process.communicate()
         time.sleep(1.5)
         os.kill(ranks_of(SITU)[1][0], number)
-        _, err = process.communicate(timeout=200)
+        _, err = process.communicate(timeout=800)
     return process.returncode, err
 
 

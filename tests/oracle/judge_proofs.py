@@ -359,6 +359,103 @@ class Judge:
                             for v in item) * u[d] for d in self.D if all(may[v, d] for v in item))
         return work > (b - a) * total
 
+    # ---- chains of units ----
+
+    def between(self, item, s, t):
+        """The operators of an item that depend on s and that t depends on, these two included."""
+        p = self.p
+        behind, before = {s}, {t}
+        for v in range(p.n):
+            if any(p.prod[r] in behind for r in p.reads[v]):
+                behind.add(v)
+        for v in reversed(range(p.n)):
+            if any(w in before for r in p.makes[v] for w in p.use[r]):
+                before.add(v)
+        return [v for v in item if v in behind and v in before]
+
+    def goes(self, chain, sums):
+        """What goes to the segment that begins at each place of the chain."""
+        p = self.p
+        item_of = {v: k for k, item in enumerate(self.items) for v in item}
+        starts = [i for i in range(1, len(chain)) if item_of[chain[i]] != item_of[chain[i - 1]]]
+        goes = {i: [t for t in p.makes[chain[i - 1]] if chain[i] in p.use[t]] for i in starts}
+        for t in range(len(p.prod)) if sums else []:
+            if any(t in found for found in goes.values()):
+                continue
+            for i in starts:
+                users = {item_of[w] for w in p.use[t]}
+                if item_of[p.prod[t]] == item_of[chain[i - 1]] and item_of[chain[i]] in users:
+                    goes[i].append(t)
+                    break
+        return goes
+
+    def unit_chain(self, chain, byte_prices, other_price):
+        p, sums = self.p, self.p.overlap == "none"
+        z = other_price[0] if other_price else 0
+        item_of = {v: k for k, item in enumerate(self.items) for v in item}
+        if p.objective != "latency" or p.copies > 1:
+            return 0
+
+        def cost(time, other):
+            return (time << 32) + ((z * other) << 12)
+
+        def other_time(item, d):
+            return sum(p.operators[v]["other_time_ns"][d] for v in item) if z else 0
+
+        goes = self.goes(chain, sums)
+
+        def way(i, a, b):
+            times = [p.c(t, p.mem[a], p.mem[b]) for t in goes[i]]
+            other = [p.other_c(t, p.mem[a], p.mem[b]) for t in goes[i]] if z else [0]
+            return cost(sum(times), sum(other)) if sums else cost(max(times), 0)
+
+        def rent(k, d):
+            return byte_prices[p.mem[d]] * sum(p.weight[v] for v in self.items[k])
+
+        stops, paid, i = [], set(), 0  # stops: [item, where it begins, {device: cost}]
+        while i < len(chain):
+            k, end = item_of[chain[i]], i
+            while end + 1 < len(chain) and item_of[chain[end + 1]] == k:
+                end += 1
+            if len(stops) > 1 and stops[-2][0] == k:
+                _, begin, there = stops.pop()
+                here = stops[-1][2]
+                stops[-1][2] = {d: here[d] + min(there[e] + way(begin, d, e) + way(i, e, d) for e in there)
+                                for d in here if there}
+            else:
+                may = [d for d in self.D if self.item_time(self.items[k], d) != NEVER]
+                stops.append([k, i, {d: 0 for d in may}])
+            for d in stops[-1][2]:
+                if not sums:
+                    members = self.between(self.items[k], chain[i], chain[end])
+                    stops[-1][2][d] += cost(sum(p.p(v, d) for v in members), 0)
+                elif k not in paid:
+                    stops[-1][2][d] += cost(self.item_time(self.items[k], d), other_time(self.items[k], d))
+                if k not in paid:
+                    stops[-1][2][d] += rent(k, d)
+            paid.add(k)
+            i = end + 1
+        best = stops[0][2]
+        for _, begin, here in stops[1:]:
+            best = {d: here[d] + min(best[e] + way(begin, e, d) for e in best) for d in here if best}
+        if not best:
+            return NEVER
+        total = min(best.values()) - cost(0, p.max_other_ns if z else 0)
+        for k, item in enumerate(self.items):
+            times = {d: self.item_time(item, d) for d in self.D}
+            off = [rent(k, d) + (cost(time, other_time(item, d)) if sums else 0) for d, time in times.items() if time != NEVER]
+            total += min(off, default=0) if k not in paid else 0
+        total -= sum(y * p.capacity[m] for m, y in enumerate(byte_prices) if y)
+        proved = max(total, 0) >> 32
+        return NEVER if proved > 1 << 54 else proved
+
+    def is_chain(self, chain, byte_prices, other_price):
+        p = self.p
+        follows = all(any(v in p.use[t] for t in p.makes[u]) for u, v in zip(chain, chain[1:]))
+        prices = all(0 <= y <= 1 << 52 and (y == 0 or p.capacity[m] != NEVER) for m, y in enumerate(byte_prices))
+        other = all(0 <= z <= 1 << 58 and (z == 0 or p.max_other_ns is not None) for z in other_price)
+        return bool(chain) and follows and prices and other and len(other_price) <= 1
+
     # ---- cuts ----
 
     def cut_vertex(self, deleted, cuts, rests):
@@ -444,6 +541,7 @@ def well_formed(p, kind, lists):
     n, devices, memories, uses = p.n, len(p.D), len(p.memories), sum(len(r) for r in p.reads)
     sizes = {"area_price": {"time_prices": devices, "byte_prices": memories},
              "largest_operator": {"operator": 1}, "critical_path": {"operator": 1}, "join": {"operator": 1, "window": 1},
+             "unit_chain": {"byte_prices": memories},
              "linear_relaxation": {"within_ns": 1, "edge_prices": uses, "tail_prices": n, "time_prices": devices,
                                    "byte_prices": memories, "from_prices": uses * memories, "to_prices": uses * memories},
              "destructive": {"rounds": 1, "free_rounds": 1, "window": 1}}.get(kind, {})
@@ -476,7 +574,7 @@ def well_formed(p, kind, lists):
 
 NEEDED = {"area_price": ["time_prices", "byte_prices"], "largest_operator": ["operator"], "critical_path": ["operator"],
           "join": ["operator", "window"], "cut_vertex": ["deleted", "cuts", "rests"],
-          "packing": ["operators"],
+          "packing": ["operators"], "unit_chain": ["chain", "byte_prices"],
           "linear_relaxation": ["within_ns", "edge_prices", "tail_prices", "time_prices", "byte_prices", "from_prices",
                                 "to_prices"],
           "destructive": ["rounds", "free_rounds", "prices", "interval", "window"]}
@@ -494,6 +592,9 @@ def judge(j, proof):
     kind = proof["kind"]
     lists = {name: [NEVER if x is None else x for x in proof["lists"][name]] for name in NEEDED[kind]}
     good = well_formed(j.p, kind, lists)
+    if kind == "unit_chain":
+        lists["other_price"] = proof["lists"].get("other_price", [])
+        good = good and all(0 <= v < j.p.n for v in lists["chain"]) and j.is_chain(**lists)
     if kind == "destructive":
         claim = NEVER if proof["claim_ns"] is None else proof["claim_ns"]
         proves = good and 0 < claim < NEVER and j.destructive(claim, **lists)
@@ -505,7 +606,7 @@ def judge(j, proof):
 def main():
     program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", "150"))
     lines = []
-    for what in ("proofs", "cuts", "packings"):
+    for what in ("proofs", "cuts", "packings", "chains"):
         lines += subprocess.run([program, what, first, last], capture_output=True, text=True, check=True).stdout.splitlines()
     counts, failures = collections.Counter(), []
     for line in lines:
@@ -519,7 +620,7 @@ def main():
             said, found = judge(j, proof)
             counts[kind, "something" if found > 0 else "nothing"] += 1
             if said != found:
-                number = lines.index(line) % (len(lines) // 3) + int(first)
+                number = lines.index(line) % (len(lines) // 4) + int(first)
                 failures.append(f"seed {number}, {p.execution}, {kind}: situ says {said}, this judge {found}; "
                                 f"claim {proof['claim_ns']}, {proof['lists']}")
     print("\n".join(f[:300] for f in failures[:12]))

@@ -97,6 +97,7 @@ static situ_status milp_solve(solve_run *run) {
       .start = known ? start : NULL,
       .stop = stop,
       .context = &s};
+  if (mip_missing()) return fail_with(run->error, SITU_STATUS_UNSUPPORTED, "milp", "%s", mip_missing());
   int64_t before_ns = run->incumbent->value_ns;
   mip_outcome found;
   if (!mip_search(&found, &p, &limits, offer, &s, run->arena)) return fail_no_memory(run->error);

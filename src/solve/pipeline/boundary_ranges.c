@@ -242,61 +242,42 @@ static int64_t room_at(int64_t *const most[N_COUNTED], const int64_t *least, int
   return max64(most[COUNT_NONE][state], max64(most[COUNT_ALL][state], most[COUNT_SHORT][state]) - least[state]);
 }
 
-/* Room before the boundaries of each state: that of the state with one device less (or several that share a
- * part), what the last device can hold, less
- * what short edges cost it at its other end. */
-static void fill_before(boundary_ranges *w) {
+/* Room before the boundaries of a state: that of the state with one device less (or several that share a part), what
+ * the last device can hold, less what short edges cost it at its other end. Room after, in the same way from the other
+ * end, where devices may stay unused. */
+static void fill_room(boundary_ranges *w, int32_t state, bool after) {
   const stages *s = w->stages;
-  for (int32_t k = 0; k < N_COUNTED; k++) w->most_before[k][0] = k == COUNT_ALL ? 0 : -1;
-  for (int32_t state = 1; state < w->n_states; state++) {
-    int64_t most[2] = {-1, -1}; /* the last device is an accelerator, a host */
-    bool hosts = false;
-    for (int32_t t = 0; t < s->n_types; t++) {
-      bool host = s->types[t].is_host;
-      int32_t most_sharing = min32(boundary_ranges_used(w, state, t), s->types[t].most_sharing);
-      for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
-        int32_t from = state - r * w->weight[t];
-        int64_t room = max64(0, room_at(w->most_before, w->least_left, from));
-        room = sat_add(room, boundary_ranges_room(w, t, r)) - (host ? 0 : w->least_right[from]);
-        most[host] = max64(most[host], max64(room, 0));
-        hosts |= host;
-      }
+  int64_t *const *room_of = after ? w->most_after : w->most_before;
+  const int64_t *own = after ? w->least_right : w->least_left, *other_end = after ? w->least_left : w->least_right;
+  int64_t most[2] = {after ? 0 : -1, -1}; /* the last device is an accelerator, a host */
+  bool hosts = false;
+  for (int32_t t = 0; t < s->n_types; t++) {
+    bool host = s->types[t].is_host;
+    int32_t used = boundary_ranges_used(w, state, t);
+    int32_t most_sharing = min32(after ? s->types[t].n_devices - used : used, s->types[t].most_sharing);
+    for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
+      int32_t next = state + (after ? r : -r) * w->weight[t];
+      int64_t room = max64(0, room_at(room_of, own, next));
+      room = sat_add(room, boundary_ranges_room(w, t, r)) - (host ? 0 : other_end[next]);
+      most[host] = max64(most[host], max64(room, 0));
+      hosts |= host;
     }
-    w->most_before[COUNT_ALL][state] = hosts ? -1 : most[0];
-    w->most_before[COUNT_SHORT][state] = hosts ? most[0] : -1;
-    w->most_before[COUNT_NONE][state] = most[1];
   }
+  room_of[COUNT_ALL][state] = hosts ? -1 : most[0];
+  room_of[COUNT_SHORT][state] = hosts ? most[0] : -1;
+  room_of[COUNT_NONE][state] = most[1];
 }
 
-/* Room after, in the same way from the other end. Devices may stay unused. */
-static void fill_after(boundary_ranges *w) {
-  const stages *s = w->stages;
-  for (int32_t k = 0; k < N_COUNTED; k++) w->most_after[k][w->n_states - 1] = k == COUNT_ALL ? 0 : -1;
-  for (int32_t state = w->n_states - 2; state >= 0; state--) {
-    int64_t most[2] = {0, -1};
-    bool hosts = false;
-    for (int32_t t = 0; t < s->n_types; t++) {
-      bool host = s->types[t].is_host;
-      int32_t left = s->types[t].n_devices - boundary_ranges_used(w, state, t),
-              most_sharing = min32(left, s->types[t].most_sharing);
-      for (int32_t r = 1; r <= most_sharing && w->reach[t] > 0; r++) {
-        int32_t to = state + r * w->weight[t];
-        int64_t room = max64(0, room_at(w->most_after, w->least_right, to));
-        room = sat_add(room, boundary_ranges_room(w, t, r)) - (host ? 0 : w->least_left[to]);
-        most[host] = max64(most[host], max64(room, 0));
-        hosts |= host;
-      }
-    }
-    w->most_after[COUNT_ALL][state] = hosts ? -1 : most[0];
-    w->most_after[COUNT_SHORT][state] = hosts ? most[0] : -1;
-    w->most_after[COUNT_NONE][state] = most[1];
-  }
+static void fill_rooms(boundary_ranges *w) {
+  int32_t last = w->n_states - 1;
+  for (int32_t k = 0; k < N_COUNTED; k++) w->most_before[k][0] = w->most_after[k][last] = k == COUNT_ALL ? 0 : -1;
+  for (int32_t state = 1; state <= last; state++) fill_room(w, state, false);
+  for (int32_t state = last - 1; state >= 0; state--) fill_room(w, state, true);
 }
 
 void boundary_ranges_tighten(boundary_ranges *w) {
   REQUIRE(w->n_states <= BOUNDARY_MOST_STATES);
-  fill_before(w);
-  fill_after(w);
+  fill_rooms(w);
   for (int32_t k = 0; k < N_COUNTED * N_COUNTED; k++) {
     w->fronts[k].n = 0;
     const int64_t *before = w->most_before[k / N_COUNTED], *after = w->most_after[k % N_COUNTED];

@@ -36,9 +36,23 @@ void cooling_start(cooling *c, const int32_t *device) {
 
 /* ---- energy ---- */
 
+static inline double over(const cooling *c, double load) { return load > c->target_ns ? load - c->target_ns : 0; }
+
+/* Of a device whose load is the greatest of three, each of these counts: what is not the greatest now keeps others from
+ * being less. Transfers cost little where the way is idle, as much as work where it is full. */
+static inline double energy_of_three(const cooling *c, int32_t d, const device_sums *sums) {
+  double compute = (double)sums->compute_ns, in = (double)sums->in_ns, out = (double)sums->out_ns;
+  double ways = (in * in + out * out) / (2 * c->target_ns);
+  return c->slope[d] * (compute + ways) + over(c, compute) + over(c, in) + over(c, out);
+}
+
+static inline double energy_of_sum(const cooling *c, int32_t d, const device_sums *sums) {
+  double load = (double)partition_load(&c->now, sums);
+  return c->slope[d] * load + over(c, load);
+}
+
 static inline double energy_of(const cooling *c, int32_t d, const device_sums *sums) {
-  double load = (double)partition_load(&c->now, sums), over = load - c->target_ns;
-  double energy = c->slope[d] * load + (over > 0 ? over : 0);
+  double energy = c->now.h->greatest ? energy_of_three(c, d, sums) : energy_of_sum(c, d, sums);
   int64_t excess = partition_excess(&c->now, d, sums);
   if (excess == 0) return energy;
   double room = (double)c->now.h->limit_bytes[d] + 1;

@@ -16,12 +16,12 @@
 #include "solve/pipeline/coarsen.h"
 #include "solve/pipeline/cooling.h"
 
-enum { POOL = 8, MOST_LEVELS = 24, LEAST_UNITS = 30, FIXED_CYCLES = 4, MOST_CYCLES = 64 };
+enum { POOL = 8, FEW_MEMBERS = 2, MOST_LEVELS = 24, LEAST_UNITS = 30, FIXED_CYCLES = 4, MOST_CYCLES = 64 };
 /* Temperatures as parts of the best period. */
-static const double HOT = 0.1, WARM = 0.005, COLD = 0.0001;
+static const double HOT = 0.1, WARM = 0.005, COLD = 0.0001, COLD_UNIT = 0.1; /* the last one of a mean unit */
 static const double MOST_PART = 0.5; /* of the best period that a fused unit may take */
 /* Tried moves of a level for each of its units and devices: the first cycles are quick. */
-static const double FIRST_EFFORT = 25, LAST_EFFORT = 100;
+static const double FIRST_EFFORT = 25, LAST_EFFORT = 100, FEW_UNITS = 16384; /* more units have fewer moves each */
 
 typedef struct level {
   hypergraph h;
@@ -128,13 +128,15 @@ static void keep(cycle *s, const level *l, const cooling *c) {
     s->operator_device[v] = c->best[l->h.unit_of[v]];
     s->found->device[s->all->whole.unit_of[v]] = s->operator_device[v];
   }
-  if (c->best_ns < s->run->incumbent->value_ns) solve_offer(s->run, &(placement){.device = s->operator_device});
+  if (c->best_ns < s->run->incumbent->value_ns)
+    s->found->value_ns = solve_offer(s->run, &(placement){.device = s->operator_device});
 }
 
 /* Anneals all levels, the coarsest first. Each hands its best partition down; one that does not fit is better than
  * none. */
 static bool cool_levels(cycle *s, int32_t n_levels, double hot) {
-  double part = pow(COLD / hot, 1.0 / n_levels), now = hot;
+  double unit = (double)s->all->whole.n_devices / fmax(1, s->all->whole.n_units);
+  double part = pow(fmin(COLD, COLD_UNIT * unit) / hot, 1.0 / n_levels), now = hot;
   for (int32_t k = n_levels - 1; k >= 0; k--, now *= part) {
     level *l = &s->levels[k];
     arena_mark mark = arena_get_mark(s->run->arena);
@@ -178,7 +180,10 @@ static void join_pool(free_search *s, const member *found) {
 }
 
 /* Moves for each unit and device in the cycle of that number. */
-static double effort_of(int64_t n) { return n < 16 ? fmin(FIRST_EFFORT * (double)(1 << n), LAST_EFFORT) : LAST_EFFORT; }
+static double effort_of(const free_search *s, int64_t n) {
+  double first = FIRST_EFFORT * fmin(1, FEW_UNITS / fmax(1, s->whole.n_units));
+  return n < 16 ? fmin(first * (double)(1 << n), LAST_EFFORT) : LAST_EFFORT;
+}
 
 /* A cycle from nothing, around one member, or around two. */
 static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
@@ -188,11 +193,11 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
              .all = all,
              .random = rng_new(run->seed),
              .found = &all->found[number],
-             .effort = effort_of(all->n_cycles + number)};
+             .effort = effort_of(all, all->n_cycles + number)};
   if (!ARENA_ARRAYS(run->arena, ARRAY(s.levels, MOST_LEVELS), ARRAY(s.label, n),
                     ARRAY(s.operator_device, run->problem->n_operators)))
     return fail_no_memory(run->error);
-  int64_t kind = all->n_pool < POOL ? 0 : rng_below(&s.random, 10);
+  int64_t kind = all->n_pool < (n > FEW_UNITS ? FEW_MEMBERS : POOL) ? 0 : rng_below(&s.random, 10);
   bool good;
   if (kind < 1) {
     good = run_cycle(&s, NULL, NULL, HOT);
@@ -211,7 +216,7 @@ static situ_status one_cycle(solve_run *run, void *context, int32_t number) {
 static int32_t generation_size(const free_search *s) {
   const budget *b = s->run->budget;
   if (b->max_steps == INT64_MAX) return s->n_found;
-  double moves = 2 * effort_of(s->n_cycles + s->n_found) * s->whole.n_units * s->whole.n_devices;
+  double moves = 2 * effort_of(s, s->n_cycles + s->n_found) * s->whole.n_units * s->whole.n_devices;
   double paid = (double)budget_steps_left(b) * MOVES_OF_A_STEP / fmax(moves, 1);
   return paid >= s->n_found ? s->n_found : paid > 1 ? (int32_t)paid : 1;
 }
@@ -244,13 +249,15 @@ static situ_status free_search_solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
+static bool free_search_serves(const situ_problem *p) { return hypergraph_serves(p) || hypergraph_serves_links(p); }
+
 const solver free_search_solver = {
     .name = "free_search",
     .title = "multilevel annealing of a hypergraph, for pipelines without contiguity",
     .source = "Karypis, Kumar, DAC 1999; Kirkpatrick, Gelatt, Vecchi, 1983",
     .models = MODEL_PIPELINE,
     .anytime = true,
-    .serves = hypergraph_serves,
+    .serves = free_search_serves,
     .starts = {{&single_solver, 1}, {&m_topo_solver, 1}, {&ideal_dp_solver, 0.5}},
     .solve = free_search_solve,
 };

@@ -213,7 +213,7 @@ static situ_status local_search_solve(solve_run *run) {
   return SITU_STATUS_OK;
 }
 
-/* free_search is better at what it serves. */
+/* free_search is better where its loads are exact. */
 static bool local_search_serves(const situ_problem *p) { return loads_serve(p) && !hypergraph_serves(p); }
 
 const solver local_search_solver = {

@@ -5,7 +5,7 @@
 #include "base/contracts.h"
 
 bool partition_init(partition *s, const hypergraph *h, arena *a) {
-  *s = (partition){.h = h, .async_copies = h->problem->async_copies};
+  *s = (partition){.h = h};
   s->device = ARENA_ZERO(a, int32_t, h->n_units);
   s->count = ARENA_NEW(a, int32_t, (int64_t)h->n_edges * h->n_devices);
   s->sums = ARENA_NEW(a, device_sums, h->n_devices);

@@ -1,6 +1,6 @@
 /* solve/pipeline/partition.h - a parted hypergraph under moves of single units. The number of pins of each hyperedge on
  * each device is kept, so that a move is weighed and made in O(degree); it changes the loads of its two devices only.
- * Loads are whole nanoseconds and equal the simulator's. */
+ * Loads are whole nanoseconds and those of the hypergraph, which are the simulator's where it is exact. */
 #ifndef SITU_SOLVE_PIPELINE_PARTITION_H
 #define SITU_SOLVE_PIPELINE_PARTITION_H
 
@@ -13,7 +13,6 @@ typedef struct device_sums {
 
 typedef struct partition {
   const hypergraph *h;
-  bool async_copies;
   int32_t *device;     /* [unit] */
   int32_t *count;      /* [edge * n_devices + device] pins */
   device_sums *sums;   /* [device] */
@@ -41,7 +40,7 @@ static inline bool partition_allows(const hypergraph *h, int32_t unit, int32_t d
 }
 
 static inline int64_t partition_load(const partition *s, const device_sums *sums) {
-  if (!s->async_copies) return sums->compute_ns + sums->in_ns + sums->out_ns;
+  if (!s->h->greatest) return sums->compute_ns + sums->in_ns + sums->out_ns;
   int64_t most = sums->compute_ns > sums->in_ns ? sums->compute_ns : sums->in_ns;
   return most > sums->out_ns ? most : sums->out_ns;
 }

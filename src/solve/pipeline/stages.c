@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "base/contracts.h"
 #include "base/csr.h"
-#include "solve/pipeline/link_prices.h"
+#include "view/link_prices.h"
 #include "view/footprint.h"
 #include "view/nets.h"
 #include "view/replicas.h"

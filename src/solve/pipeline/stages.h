@@ -19,7 +19,7 @@ typedef struct stages {
   int32_t n_words;        /* of a set of classes as bits */
   uint64_t *predecessors; /* [class * n_words] */
 
-  bool by_links;       /* loads are least loads: see solve/pipeline/link_prices.h */
+  bool by_links;       /* loads are least loads: see view/link_prices.h */
   bool greatest;       /* a load is the greatest of compute, in and out, not their sum */
   bool memory_is_free; /* everything fits on any one device */
   int32_t n_types;

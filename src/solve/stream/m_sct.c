@@ -229,7 +229,7 @@ static situ_status find(int32_t *favourite, solve_run *run, const unit_list *uni
     int32_t w = neighbours_only_user(p->graph, v);
     favourite[v] = w >= 0 && x.node[v] == x.node[w] ? w : -1;
   }
-  if (x.n_edges == 0 || x.n_edges > MOST_EDGES) return SITU_STATUS_OK;
+  if (x.n_edges == 0 || x.n_edges > MOST_EDGES || lp_missing()) return SITU_STATUS_OK;
   lp *model = make_model(&x, run->arena);
   if (!model) return fail_no_memory(run->error);
   lp_begin_dual(model);

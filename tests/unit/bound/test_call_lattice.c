@@ -20,6 +20,26 @@ static scenario machine(int32_t n, int64_t weight_bytes) {
   return s;
 }
 
+/* What a problem's call_graph gives: its ideals, and the prices of calls between them. It points into itself. */
+typedef struct found {
+  call_graph g;
+  call_lattice l;
+  call_price c;
+  budget b;
+} found;
+
+static void find_ideals(found *f, const situ_problem *problem, int32_t most, arena *a) {
+  f->b = budget_new(0, 0, NULL, NULL);
+  assert_true(call_graph_find(&f->g, problem, 0, a));
+  assert_int_equal(call_lattice_find(&f->l, &f->g, most, a, &f->b), CALL_LATTICE_ALL);
+}
+
+static void find_prices(found *f, const scenario *s) {
+  bool unfit;
+  find_ideals(f, s->problem, 100, s->arena);
+  assert_true(call_price_make(&f->c, &f->l, &unfit, s->arena));
+}
+
 static void a_diamond_has_six_ideals(void **state) {
   (void)state;
   scenario s = machine(4, 7);
@@ -27,14 +47,11 @@ static void a_diamond_has_six_ideals(void **state) {
   scenario_tensor(&s, 1, 5, 3, -1);
   scenario_tensor(&s, 2, 6, 3, -1);
   scenario_pose(&s, &calls);
-  call_graph g;
-  call_lattice l;
-  budget b = budget_new(0, 0, NULL, NULL);
-  assert_true(call_graph_find(&g, s.problem, 0, s.arena));
-  assert_int_equal(g.n, 4);
-  assert_int_equal(call_lattice_find(&l, &g, 100, s.arena, &b), CALL_LATTICE_ALL);
-  assert_int_equal(l.n, 6); /* {} 0 01 02 012 0123 */
-  assert_int_equal(call_lattice_find(&l, &g, 5, s.arena, &b), CALL_LATTICE_TOO_LARGE);
+  found f;
+  find_ideals(&f, s.problem, 100, s.arena);
+  assert_int_equal(f.g.n, 4);
+  assert_int_equal(f.l.n, 6); /* {} 0 01 02 012 0123 */
+  assert_int_equal(call_lattice_find(&f.l, &f.g, 5, s.arena, &f.b), CALL_LATTICE_TOO_LARGE);
   scenario_free(&s);
 }
 
@@ -61,19 +78,13 @@ static void a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut(void **st
   scenario_tensor(&s, 0, 3, 1, -1);
   scenario_tensor(&s, 1, 5, 2, -1);
   scenario_pose(&s, &calls);
-  call_graph g;
-  call_lattice l;
-  call_price c;
-  bool unfit;
-  budget b = budget_new(0, 0, NULL, NULL);
-  assert_true(call_graph_find(&g, s.problem, 0, s.arena));
-  assert_int_equal(call_lattice_find(&l, &g, 100, s.arena, &b), CALL_LATTICE_ALL);
-  assert_true(call_price_make(&c, &l, &unfit, s.arena));
-  assert_true(call_price_solve(&c, &b));
-  assert_int_equal(c.lower_ns, (1 + 3) + (3 + 1 + 1)); /* two calls; without a price 120 bytes fit */
-  assert_true(call_price_improve(&c, &b));
-  assert_true(c.lower_ns >= 9);
-  assert_true(c.lower_ns <= 10 + 3 + 1 + 1); /* the optimum: 120 bytes do not fit into 100, so one is on the host */
+  found f;
+  find_prices(&f, &s);
+  assert_true(call_price_solve(&f.c, &f.b));
+  assert_int_equal(f.c.lower_ns, (1 + 3) + (3 + 1 + 1)); /* two calls; without a price 120 bytes fit */
+  assert_true(call_price_improve(&f.c, &f.b));
+  assert_true(f.c.lower_ns >= 9);
+  assert_true(f.c.lower_ns <= 10 + 3 + 1 + 1); /* the optimum: 120 bytes do not fit into 100, so one is on the host */
   scenario_free(&s);
 }
 
@@ -107,18 +118,12 @@ static void a_toll_counts_the_calls(void **state) {
   }
   s.devices[1].memory_bytes = SITU_UNLIMITED_BYTES;
   scenario_pose(&s, &(situ_problem_options){.size = sizeof(situ_problem_options), .max_calls = 1});
-  call_graph g;
-  call_lattice l;
-  call_price c;
-  bool unfit;
-  budget b = budget_new(0, 0, NULL, NULL);
-  assert_true(call_graph_find(&g, s.problem, 0, s.arena));
-  assert_int_equal(call_lattice_find(&l, &g, 100, s.arena, &b), CALL_LATTICE_ALL);
-  assert_true(call_price_make(&c, &l, &unfit, s.arena));
-  assert_true(call_price_solve(&c, &b));
-  assert_int_equal(c.lower_ns, 14 * MS);
-  assert_true(call_price_improve(&c, &b));
-  assert_true(c.lower_ns > 21 * MS && c.lower_ns <= 22 * MS);
+  found f;
+  find_prices(&f, &s);
+  assert_true(call_price_solve(&f.c, &f.b));
+  assert_int_equal(f.c.lower_ns, 14 * MS);
+  assert_true(call_price_improve(&f.c, &f.b));
+  assert_true(f.c.lower_ns > 21 * MS && f.c.lower_ns <= 22 * MS);
   scenario_free(&s);
 }
 
@@ -147,22 +152,16 @@ static void the_path_is_the_longest_way(void **state) {
   scenario_tensor(&s, 1, 5, 3, -1);
   scenario_tensor(&s, 2, 6, 3, -1);
   scenario_pose(&s, &calls);
-  call_graph g;
-  call_lattice l;
-  call_price c;
-  bool unfit;
-  budget b = budget_new(0, 0, NULL, NULL);
-  assert_true(call_graph_find(&g, s.problem, 0, s.arena));
-  assert_int_equal(call_lattice_find(&l, &g, 100, s.arena, &b), CALL_LATTICE_ALL);
-  assert_true(call_price_make(&c, &l, &unfit, s.arena));
+  found f;
+  find_prices(&f, &s);
   for (int32_t v = 0; v < 4; v++) {
-    assert_int_equal(c.through[v], v == 1 ? 0 : CALL_PARTS);
-    assert_int_equal(c.ending[v], v == 3 ? CALL_PARTS : 0);
+    assert_int_equal(f.c.through[v], v == 1 ? 0 : CALL_PARTS);
+    assert_int_equal(f.c.ending[v], v == 3 ? CALL_PARTS : 0);
   }
   for (int32_t t = 0; t < 3; t++)
-    for (int32_t i = g.use_start[t]; i < g.use_start[t + 1]; i++) {
-      bool on_path = (t == 0 && g.use[i] == 2) || t == 2;
-      assert_int_equal(c.flow_in[i], on_path ? CALL_PARTS : 0);
+    for (int32_t i = f.g.use_start[t]; i < f.g.use_start[t + 1]; i++) {
+      bool on_path = (t == 0 && f.g.use[i] == 2) || t == 2;
+      assert_int_equal(f.c.flow_in[i], on_path ? CALL_PARTS : 0);
     }
   scenario_free(&s);
 }
@@ -184,16 +183,13 @@ static void the_first_64_groups_are_followed(void **state) {
   lab chain = lab_of_builder(builder, "cpu+v100-16g");
   assert_int_equal(situ_problem_pose(&chain.problem, chain.graph, chain.platform, chain.costs, &calls, NULL), 0);
   arena *a = arena_new();
-  call_graph g;
-  call_lattice l;
-  budget b = budget_new(0, 0, NULL, NULL);
-  assert_true(call_graph_find(&g, chain.problem, 0, a));
-  assert_int_equal(g.n, 2 * GROUPS);
-  assert_int_equal(call_lattice_find(&l, &g, 1000, a, &b), CALL_LATTICE_ALL);
-  assert_int_equal(l.n, 2 * GROUPS + 1);
-  for (int32_t v = 0; v < 2 * GROUPS; v++) assert_true(l.groups[v] == (v < 128 ? (uint64_t)1 << (v / 2) : 0));
-  for (int32_t i = 0; i < l.n; i++) /* of i operators */
-    assert_true(l.cut[i] == (i % 2 && i < 128 ? (uint64_t)1 << (i / 2) : 0));
+  found f;
+  find_ideals(&f, chain.problem, 1000, a);
+  assert_int_equal(f.g.n, 2 * GROUPS);
+  assert_int_equal(f.l.n, 2 * GROUPS + 1);
+  for (int32_t v = 0; v < 2 * GROUPS; v++) assert_true(f.l.groups[v] == (v < 128 ? (uint64_t)1 << (v / 2) : 0));
+  for (int32_t i = 0; i < f.l.n; i++) /* of i operators */
+    assert_true(f.l.cut[i] == (i % 2 && i < 128 ? (uint64_t)1 << (i / 2) : 0));
   arena_free(a);
   lab_free(&chain);
 }
@@ -223,25 +219,23 @@ static void the_walk_passes_each_call_once_at_its_price(void **state) {
     lab random = lab_random(&o);
     arena *a = arena_new();
     simulator *s = simulator_new(random.problem, a);
-    call_graph g;
-    call_lattice l;
+    found f;
     call_iterator w;
-    budget b = budget_new(0, 0, NULL, NULL);
-    assert_true(call_graph_find(&g, random.problem, 0, a));
-    assert_int_equal(call_lattice_find(&l, &g, 4096, a, &b), CALL_LATTICE_ALL);
-    assert_true(call_iterator_make(&w, &l, NULL, NULL, a));
-    for (int32_t from = 0; from < l.n; from++) {
+    find_ideals(&f, random.problem, 4096, a);
+    const call_lattice *l = &f.l;
+    assert_true(call_iterator_make(&w, l, NULL, NULL, a));
+    for (int32_t from = 0; from < l->n; from++) {
       bool seen[4096] = {false};
       int32_t n = 0, above = 0;
       call_iterator_start(&w, from);
       for (int32_t to; (to = call_iterator_next(&w, true)) >= 0; n++) {
         assert_false(seen[to]);
         seen[to] = true;
-        assert_int_equal(w.compute_ns + w.in_ns + w.out_ns, simulated_cost(&l, s, from, to));
+        assert_int_equal(w.compute_ns + w.in_ns + w.out_ns, simulated_cost(l, s, from, to));
       }
-      for (int32_t to = 0; to < l.n; to++) {
+      for (int32_t to = 0; to < l->n; to++) {
         bool subset = to != from;
-        for (int32_t v = 0; v < g.n; v++) subset &= !call_lattice_has(&l, from, v) || call_lattice_has(&l, to, v);
+        for (int32_t v = 0; v < f.g.n; v++) subset &= !call_lattice_has(l, from, v) || call_lattice_has(l, to, v);
         above += subset;
       }
       assert_int_equal(n, above);

@@ -94,6 +94,32 @@ static void experts_are_a_detour_from_their_layer(void **state) {
   scenario_free(&s);
 }
 
+/* The same layer, whose second operator hands 10 ns to the experts too: from the host they take 15 + 60 and three ways,
+ * 105. Equal to all on the device where 105 - 100 y = 21 + 4900 y, y = 0.0168: 103.3. With one way
+ * there it would be 93. */
+static void all_that_goes_to_the_experts_takes_its_way(void **state) {
+  (void)state;
+  scenario s = host_and_device(3100);
+  static const int32_t together[4] = {0, 0, 1, 0};
+  static const char *const names[] = {"a", "x", "b", "c"};
+  for (int32_t v = 0; v < 4; v++) {
+    scenario_operator(&s, names[v], v == 2 ? 60 : 50, v == 2 ? 5000 : 1000, 0);
+    s.time_ns[v][1] = v == 2 ? 6 : 5;
+  }
+  scenario_tensor(&s, 0, 10, 2, -1);
+  scenario_tensor(&s, 0, 10, 1, -1);
+  scenario_tensor(&s, 1, 10, 2, 3, -1);
+  scenario_tensor(&s, 2, 10, 3, -1);
+  situ_problem_options o = {.size = sizeof(situ_problem_options),
+                            .execution = SITU_EXECUTION_STREAM,
+                            .overlap = SITU_OVERLAP_NONE,
+                            .keep_together = together};
+  scenario_pose(&s, &o);
+  bound_is(s.problem, 103);
+  assert_int_equal(brute_force(s.problem, NULL), 105);
+  scenario_free(&s);
+}
+
 /* On the host a and b take 50 ns each and c 100, on the other device nothing and 1; a and b weigh 4000 bytes, of which
  * the device has room for 4100; each tensor takes 10 ns. At y a byte: all there 1 + 8000 y, one of a and b on the host
  * at least 61 + 4000 y, both 111, each less 4100 y. All and none are equal at y = 0.01375: 54.6; one would take 59.6
@@ -203,6 +229,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_lies_between_the_ends_of_a_unit_takes_its_time),
       cmocka_unit_test(experts_are_a_detour_from_their_layer),
+      cmocka_unit_test(all_that_goes_to_the_experts_takes_its_way),
       cmocka_unit_test(what_takes_no_time_takes_room),
       cmocka_unit_test(a_detour_from_a_layer_that_takes_no_time_is_taken),
       cmocka_unit_test(no_chain_proves_too_much),

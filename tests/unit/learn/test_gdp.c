@@ -13,9 +13,9 @@
 
 #include "../../lab/lab.h"
 #include "learn/gdp_net.h"
-#include "learn/gdp_window.h"
 #include "learn/ppo.h"
 #include "learn/softmax_draw.h"
+#include "learn/trial_window.h"
 
 enum { DRAWS = 3, SHOWN = 1, ALL = DRAWS + SHOWN };
 
@@ -252,7 +252,7 @@ static void a_window_keeps_constraints(void **state) {
     bench b;
     if (open_bench(&b, seed, 1 + (int32_t)(seed % 20))) {
       environment *env = &b.env;
-      gdp_window *window = gdp_window_new(b.view, b.arena);
+      trial_window *window = trial_window_new(b.view->n_units, &b.view->before, &b.view->after, b.arena);
       nn_real *score = ARENA_ZERO(b.arena, nn_real, (int64_t)env->n_units * env->n_devices);
       int32_t *device = ARENA_NEW(b.arena, int32_t, env->n_units);
       rng random = rng_new(seed);
@@ -260,9 +260,9 @@ static void a_window_keeps_constraints(void **state) {
       memcpy(env->best, device, (size_t)env->n_units * sizeof *device);
       for (int k = 0; k < 20; k++) {
         if (k < env->n_devices)
-          gdp_window_single(device, env, k);
+          trial_window_single(device, env, k);
         else
-          gdp_window_draw(window, device, env, score, &random);
+          trial_window_draw(window, device, env, score, &random);
         for (int32_t u = 0; u < env->n_units; u++)
           assert_true(device[u] == env->best[u] || env->allowed[(int64_t)u * env->n_devices + device[u]]);
       }

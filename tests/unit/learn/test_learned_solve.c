@@ -58,6 +58,47 @@ static void no_policy_serves_less_than_the_best_single_device(void **state) {
   assert_true(judged > 0);
 }
 
+static int64_t statistic(const situ_plan *plan, const char *name) {
+  for (int32_t i = 0; i < plan->n_statistics; i++)
+    if (strcmp(plan->statistics[i].name, name) == 0) return plan->statistics[i].value;
+  return 0;
+}
+
+/* HEFT is among what a policy is served beside, and what it tries near the best of it only makes that better. */
+static void no_policy_serves_less_than_heft(void **state) {
+  (void)state;
+  static const char *const models[] = {"builtin:inception-v3", "builtin:layered?operators=200&width=8",
+                                       "builtin:rnnlm?steps=5"};
+  int32_t better = 0;
+  for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+    situ_plan *heft = place(models[k], "3*p100-16g", (situ_solve_options){.solvers = "heft", .no_bounds = true});
+    situ_plan *served = place(models[k], "3*p100-16g", (situ_solve_options){.solvers = "gdp", .no_bounds = true});
+    assert_true(situ_plan_value_ns(served) <= situ_plan_value_ns(heft));
+    better += situ_plan_value_ns(served) < situ_plan_value_ns(heft);
+    situ_plan_free(served);
+    situ_plan_free(heft);
+  }
+  assert_true(better > 0);
+}
+
+/* 64 groups, 256, 1,024, as far as there are so many operators; one level where trials are dear. */
+static void a_policy_is_served_on_three_levels_at_most(void **state) {
+  (void)state;
+  static const struct {
+    const char *model;
+    int64_t levels;
+  } cases[] = {{"builtin:layered?operators=50&width=4", 1},
+               {"builtin:layered?operators=200&width=8", 2},
+               {"builtin:layered?operators=600&width=8", 3},
+               {"builtin:layered?operators=33000&width=8", 1}};
+  int32_t n = rounds_of(100) < 100 ? 3 : 4; /* the last takes seconds */
+  for (int32_t k = 0; k < n; k++) {
+    situ_plan *plan = place(cases[k].model, "2*p100-16g", (situ_solve_options){.solvers = "gdp", .no_bounds = true});
+    assert_int_equal(statistic(plan, "learn.levels"), cases[k].levels);
+    situ_plan_free(plan);
+  }
+}
+
 /* A study that follows a plan has tried it: with units of their own its time is that of the same devices, tried anew.
  */
 static void a_study_that_follows_a_plan_tries_it(void **state) {
@@ -98,10 +139,7 @@ static void levels_go_from_groups_to_operators(void **state) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     situ_plan *plan = place(cases[k].model, "4*p100-16g",
                             (situ_solve_options){.solvers = "gdp", .policy = "none", .max_steps = cases[k].steps});
-    int64_t levels = 0;
-    for (int32_t i = 0; i < plan->n_statistics; i++)
-      if (strcmp(plan->statistics[i].name, "learn.levels") == 0) levels = plan->statistics[i].value;
-    assert_int_equal(levels, cases[k].levels);
+    assert_int_equal(statistic(plan, "learn.levels"), cases[k].levels);
     assert_true(situ_plan_steps(plan) <= cases[k].steps);
     situ_plan_free(plan);
   }
@@ -122,12 +160,34 @@ static void a_policy_begins_at_the_incumbent(void **state) {
   situ_plan_free(cold);
 }
 
+/* And near the plan that it begins at the solver hsdag finds better ones: HEFT's, on random wiring, are not the best.
+ */
+static void hsdag_looks_near_the_incumbent(void **state) {
+  (void)state;
+  int32_t better = 0;
+  for (int seed = 1; seed < 4; seed++) {
+    char model[64];
+    snprintf(model, sizeof model, "builtin:layered?operators=60&width=8&seed=%d", seed);
+    situ_plan *heft = place(model, "2*p100-16g", (situ_solve_options){.solvers = "heft"});
+    situ_plan *plan = place(model, "2*p100-16g", (situ_solve_options){.solvers = "heft,hsdag", .max_steps = 200});
+    assert_true(situ_plan_value_ns(plan) <= situ_plan_value_ns(heft));
+    assert_true(situ_plan_steps(plan) <= 200);
+    better += situ_plan_value_ns(plan) < situ_plan_value_ns(heft);
+    situ_plan_free(heft);
+    situ_plan_free(plan);
+  }
+  assert_true(better > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_policy_serves_less_than_the_best_single_device),
+      cmocka_unit_test(no_policy_serves_less_than_heft),
+      cmocka_unit_test(a_policy_is_served_on_three_levels_at_most),
       cmocka_unit_test(a_study_that_follows_a_plan_tries_it),
       cmocka_unit_test(levels_go_from_groups_to_operators),
       cmocka_unit_test(a_policy_begins_at_the_incumbent),
+      cmocka_unit_test(hsdag_looks_near_the_incumbent),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

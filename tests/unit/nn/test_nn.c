@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "nn/functions.h"
+#include "nn/gemm.h"
 #include "nn/params.h"
 
 enum { MOST = 5 };
@@ -306,6 +307,33 @@ static void every_function_has_the_value_of_its_definition(void **state) {
   tape_free(t);
 }
 
+/* With a library and without: two programs for the definition. c is of a wider matrix, whose other numbers stay. */
+static void products_with_and_without_a_library_agree(void **state) {
+  (void)state;
+  enum { ROWS = 3, COLS = 4, INNER = 5, STRIDE = 6 };
+  rng random = rng_new(7);
+  for (int32_t k = 0; k < 16; k++) {
+    nn_real a[STRIDE * STRIDE], b[STRIDE * STRIDE], c[2][ROWS * STRIDE], before[ROWS * STRIDE];
+    nn_real scale = k & 4 ? 1 : -0.5, keep = k & 8 ? 0.25 : 0;
+    for (int32_t i = 0; i < STRIDE * STRIDE; i++) a[i] = 2 * rng_unit(&random) - 1, b[i] = 2 * rng_unit(&random) - 1;
+    for (int32_t i = 0; i < ROWS * STRIDE; i++) before[i] = c[0][i] = c[1][i] = rng_unit(&random);
+    nn_factor one = {a, STRIDE, k & 1}, other = {b, STRIDE, k & 2};
+    nn_gemm(c[0], STRIDE, ROWS, COLS, INNER, one, other, scale, keep);
+    nn_gemm_plain(c[1], STRIDE, ROWS, COLS, INNER, one, other, scale, keep);
+    for (int32_t r = 0; r < ROWS; r++)
+      for (int32_t col = 0; col < STRIDE; col++) {
+        double expected = before[r * STRIDE + col];
+        if (col < COLS) {
+          expected *= keep;
+          for (int32_t i = 0; i < INNER; i++)
+            expected += scale * (k & 1 ? a[i * STRIDE + r] : a[r * STRIDE + i]) *
+                        (k & 2 ? b[col * STRIDE + i] : b[i * STRIDE + col]);
+        }
+        for (int32_t i = 0; i < 2; i++) assert_true(fabs(c[i][r * STRIDE + col] - expected) < 1e-12);
+      }
+  }
+}
+
 static void every_gradient_is_that_of_differences(void **state) {
   (void)state;
   const double step = 1e-6;
@@ -525,6 +553,7 @@ static void a_damaged_checkpoint_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_function_has_the_value_of_its_definition),
+      cmocka_unit_test(products_with_and_without_a_library_agree),
       cmocka_unit_test(every_gradient_is_that_of_differences),
       cmocka_unit_test(gradients_of_several_uses_add_up),
       cmocka_unit_test(nothing_flows_back_through_what_stands_still),

@@ -224,7 +224,8 @@ static void a_busy_resource_is_the_limit(void **state) {
   scenario_free(&s);
 }
 
-/* A chain: embed, four layers of three operators, head. Cut inside the third layer. */
+/* A chain: embed, four layers of three operators, head. Cut inside the third layer. A constant of the last layer, which
+ * lies with the first part, belongs to no part that anybody asks for. */
 static void parts_are_named_by_their_layers(void **state) {
   (void)state;
   scenario s = scenario_new();
@@ -234,9 +235,10 @@ static void parts_are_named_by_their_layers(void **state) {
   const char *names[] = {"embed",    "layer0.q", "layer0.k", "layer0.v", "layer1.q", "layer1.k", "layer1.v",
                          "layer2.q", "layer2.k", "layer2.v", "layer3.q", "layer3.k", "layer3.v", "head"};
   for (int v = 0; v < 14; v++) scenario_operator(&s, names[v], 10, 5, 0);
+  scenario_add(&s, (situ_operator){.name = "layer3.constant", .source_id = 14, .colocation = -1, .inferred = true}, 0);
   for (int v = 0; v < 13; v++) scenario_tensor(&s, v, 5, v + 1, -1);
   scenario_pose(&s, NULL);
-  static const int32_t cut[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
+  static const int32_t cut[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0};
   situ_plan *plan = NULL;
   assert_int_equal(situ_simulate(&plan, s.problem, cut, NULL, NULL), SITU_STATUS_OK);
   situ_explanation *x = explained(plan, s.problem);

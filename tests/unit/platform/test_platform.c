@@ -163,9 +163,10 @@ static void hosts_are_numbered_and_joined(void **state) {
   situ_platform_free(p);
 }
 
+/* With blanks around every sign, as people write sums. */
 static void servers_are_joined_by_their_hosts(void **state) {
   (void)state;
-  situ_platform *p = named("2*(cpu+2*a100-80g@nvlink)+(cpu+t4-16g)@ethernet-10g");
+  situ_platform *p = named(" 2 * ( cpu + 2 x a100-80g @ nvlink ) + ( cpu+t4-16g\t) @ ethernet-10g ");
   assert_int_equal(p->n_devices, 8);
   assert_int_equal(p->n_servers, 3);
   static const char *const names[8] = {"cpu0", "cpu1", "cpu2", "gpu0", "gpu1", "gpu2", "gpu3", "gpu4"};
@@ -224,7 +225,7 @@ static void one_server_in_brackets_is_the_same_without(void **state) {
 static void a_wrong_name_says_what_is_near(void **state) {
   (void)state;
   refused("cpu+2*a100", "a100-80g");
-  refused("v10016g", "v100-16g");
+  refused("v10017g", "v100-16g");
   refused("2*v100-16g@pcie9", "pcie4");
   refused("t4-16g@nvlink", "no links of the kind");
   refused("cpu@nvlink2", "joins accelerators");
@@ -242,6 +243,8 @@ static void a_wrong_name_says_what_is_near(void **state) {
   refused("(cpu))", "expected \"+\"");
   refused("(cpu)(cpu)", "expected \"+\"");
   refused("()", "expected the name");
+  refused("cpu,t4-16g", "expected \"+\" at \",t4-16g\"");
+  refused("cpu t4-16g", "called \"cpu t4-16g\"");
   refused("cpu+2*(cpu)", "in brackets");
   refused("(cpu)+t4-16g", "in brackets");
   refused("2*((cpu))", "expected the name");
@@ -285,6 +288,44 @@ static void a_beginning_that_only_one_name_has_is_enough(void **state) {
   assert_null(catalogue_find("rtx40"));
   char hint[CATALOGUE_HINT_BYTES];
   assert_string_equal(catalogue_nearest_device(hint, "a100"), "did you mean a100-40g, a100-80g or a100-40g-pcie?");
+}
+
+/* What nvidia-smi, shops and forums call a device is understood, where one device alone can be meant. */
+static void devices_are_found_by_the_names_that_people_use(void **state) {
+  (void)state;
+  static const char *const said[][2] = {{"rtx 3090", "rtx3090-24g"},
+                                        {"RTX-3090", "rtx3090-24g"},
+                                        {"3090", "rtx3090-24g"},
+                                        {"NVIDIA GeForce RTX 4090", "rtx4090-24g"},
+                                        {"GeForce RTX 4090 Laptop GPU", "rtx4090m-16g"},
+                                        {"NVIDIA A100-SXM4-80GB", "a100-80g"},
+                                        {"NVIDIA A100 80GB PCIe", "a100-80g-pcie"},
+                                        {"NVIDIA H100 80GB HBM3", "h100-80g"},
+                                        {"Tesla V100-SXM2-32GB", "v100-32g"},
+                                        {"RTX 4060 Ti 16 GB", "rtx4060ti-16g"},
+                                        {"NVIDIA RTX A6000", "a6000-48g"},
+                                        {"RTX 6000 Ada", "rtx6000ada-48g"},
+                                        {"AMD Radeon RX 7900 XTX", "rx7900xtx-24g"},
+                                        {"7900xtx", "rx7900xtx-24g"},
+                                        {"Apple M2 Ultra", "m2-ultra"},
+                                        {"m4max", "m4-max"},
+                                        {"AMD Ryzen 9 7950X", "ryzen-7950x"},
+                                        {"AMD EPYC 7763", "epyc7763"},
+                                        {"Intel Core i9-13900K", "i9-13900k"},
+                                        {"Arc A770", "a770-16g"},
+                                        {"Jetson AGX Orin", "orin-64g"},
+                                        {"DGX Spark", "gb10-128g"},
+                                        {"780M", "radeon780m"}};
+  for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+    const situ_device_kind_info *row = catalogue_find(said[i][0]);
+    if (!row) fail_msg("%s is not known", said[i][0]);
+    assert_string_equal(row->name, said[i][1]);
+  }
+  static const char *const nobody[] = {"A100", "V100", "RTX 4060 Ti", "GeForce", "NVIDIA", "", "-", "40", "9 9"};
+  for (size_t i = 0; i < sizeof nobody / sizeof nobody[0]; i++) assert_null(catalogue_find(nobody[i]));
+  char hint[CATALOGUE_HINT_BYTES];
+  assert_string_equal(catalogue_nearest_device(hint, "RTX 4060 Ti"), "did you mean rtx4060ti-8g or rtx4060ti-16g?");
+  situ_platform_free(named("7950x+2*3090")); /* a number without "*" is a name */
 }
 
 /* Through the host a small tensor takes 20 us there and 10 us back down; directly 12. */
@@ -454,6 +495,7 @@ int main(void) {
       cmocka_unit_test(gpus_may_copy_to_each_other_over_pcie),
       cmocka_unit_test(names_like_no_other_are_sent_to_the_list),
       cmocka_unit_test(a_beginning_that_only_one_name_has_is_enough),
+      cmocka_unit_test(devices_are_found_by_the_names_that_people_use),
       cmocka_unit_test(values_out_of_range_are_refused),
       cmocka_unit_test(ties_go_to_fewest_hops_then_lowest_links),
       cmocka_unit_test(routes_are_shortest_ways),

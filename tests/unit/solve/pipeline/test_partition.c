@@ -13,10 +13,10 @@
 #include "solve/pipeline/coarsen.h"
 #include "solve/pipeline/partition.h"
 
-static lab draw_lab(uint64_t seed, rng *r) {
+static lab draw_lab_of(uint64_t seed, rng *r, int32_t most_devices, situ_communication communication) {
   lab_options o = {.seed = seed,
                    .n_operators = (int32_t)(2 + rng_below(r, 20)),
-                   .n_devices = (int32_t)(2 + rng_below(r, 5)),
+                   .n_devices = (int32_t)(2 + rng_below(r, most_devices - 1)),
                    .density = 0.1 + 0.5 * rng_unit(r),
                    .n_colocations = (int32_t)rng_below(r, 4),
                    .training = rng_below(r, 3) == 0,
@@ -24,12 +24,14 @@ static lab draw_lab(uint64_t seed, rng *r) {
                    .unsupported = rng_below(r, 3) == 0,
                    .memory = rng_below(r, 2) ? 0.1 + 0.6 * rng_unit(r) : 0,
                    .options = {.objective = SITU_OBJECTIVE_THROUGHPUT,
-                               .communication = SITU_COMMUNICATION_HOST_STAGED,
+                               .communication = communication,
                                .free = true,
                                .async_copies = rng_below(r, 3) == 0,
                                .in_flight = (int32_t)rng_below(r, 3)}};
   return lab_random(&o);
 }
+
+static lab draw_lab(uint64_t seed, rng *r) { return draw_lab_of(seed, r, 6, SITU_COMMUNICATION_HOST_STAGED); }
 
 static bool draw_devices(const hypergraph *h, rng *r, int32_t *device) {
   for (int32_t u = 0; u < h->n_units; u++) {
@@ -143,8 +145,46 @@ static void clusters_can_be_placed(void **state) {
   }
 }
 
+/* A device pays what the slowest channel that all its ways cross takes; channels may have more to do, by ways of
+ * others. Between two memories there are no others: where each direction has channels of its own nothing is left out.
+ */
+static void loads_by_links_are_those_of_the_simulator_or_less(void **state) {
+  (void)state;
+  int n_seen = 0, n_two = 0, n_equal = 0;
+  for (uint64_t seed = 1; seed <= 3000; seed++) {
+    rng r = rng_new(seed);
+    lab l = draw_lab_of(seed, &r, seed % 2 ? 2 : 6, SITU_COMMUNICATION_LINK);
+    const situ_problem *p = l.problem;
+    if (hypergraph_serves_links(p) && !situ_problem_conflict(p)) {
+      arena *a = arena_new();
+      hypergraph h;
+      partition s;
+      assert_true(hypergraph_find(&h, p, seed % 4 < 2, a) && partition_init(&s, &h, a));
+      int32_t *device = ARENA_NEW(a, int32_t, p->n_operators), *start = ARENA_NEW(a, int32_t, h.n_units);
+      if (draw_devices(&h, &r, start)) {
+        partition_set(&s, start);
+        for (int32_t v = 0; v < p->n_operators; v++) device[v] = start[h.unit_of[v]];
+        simulation found = simulator_run(simulator_new(p, a), &(placement){.device = device}, true);
+        if (partition_period(&s) > found.value_ns) fail_msg("seed %d: period", (int)seed);
+        int64_t excess_bytes = 0;
+        for (int32_t d = 0; d < p->n_devices; d++) excess_bytes += partition_excess(&s, d, &s.sums[d]);
+        if (found.excess_bytes != excess_bytes) fail_msg("seed %d: excess", (int)seed);
+        n_seen++;
+        n_two += p->n_devices == 2;
+        n_equal += p->n_devices == 2 && partition_period(&s) == found.value_ns;
+      }
+      arena_free(a);
+    }
+    lab_free(&l);
+  }
+  print_message("%d by links, %d of two devices, %d of these exact\n", n_seen, n_two, n_equal);
+  assert_true(n_seen > 500 && n_two > 200);
+  assert_int_equal(n_equal, n_two);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(loads_by_links_are_those_of_the_simulator_or_less),
       cmocka_unit_test(moves_change_loads_and_memory_as_the_simulator_says),
       cmocka_unit_test(coarse_partitions_are_worth_what_fine_ones_are),
       cmocka_unit_test(clusters_can_be_placed),

@@ -1,4 +1,4 @@
-/* solve/pipeline/link_prices.h - what the links of a pipeline let a device know for sure: the least time that a tensor
+/* view/link_prices.h - what the links of a pipeline let a device know for sure: the least time that a tensor
  * takes on the channel through which everything comes into its memory, and on that through which everything leaves.
  *
  * With link communication a device that holds a part S and the channels beside it have at least the loads
@@ -7,8 +7,8 @@
  *
  * whatever the other devices hold: a relaxation in which each device can be looked at alone, in the form of a
  * host-staged pipeline with overlap. docs/theory/exact/ideal_dp.md has the proof, and when it is exact. */
-#ifndef SITU_SOLVE_PIPELINE_LINK_PRICES_H
-#define SITU_SOLVE_PIPELINE_LINK_PRICES_H
+#ifndef SITU_VIEW_LINK_PRICES_H
+#define SITU_VIEW_LINK_PRICES_H
 
 #include "view/equal_devices.h"
 

@@ -1,4 +1,4 @@
-#include "solve/pipeline/link_prices.h"
+#include "view/link_prices.h"
 
 #include "base/checked.h"
 #include "base/contracts.h"
