@@ -7,7 +7,8 @@ DATA is a folder of ONNX files. Each model is profiled on one core and on two, a
 device of a thread, one of two threads, two devices (branches side by side, a pipeline, replicas), two unlike devices,
 the second slowed down by 2. All plans of a model then run in turn, round after round, so that all see the same machine:
 the measured time is the median of the rounds, the spread half the distance of their quartiles. What fails says why in
-its row, and the others go on. `situ place` picks the plan of the lowest predicted time on two equal cores.
+its row, and the others go on. `by parts ms` is the latency that situ run predicts from the parts of the plan, and where it
+does not, the prediction of the plan. `situ place` picks the plan of the lowest predicted time on two equal cores.
 """
 import argparse
 import csv
@@ -23,7 +24,7 @@ from statistics import median
 MODELS = ['light_squeezenet', 'light_inception_v2', 'light_resnet50', 'light_densenet121', 'TFBertForQuestionAnswering', 'gpt2_past']
 ENGINES = ['onnxruntime', 'openvino']
 SLOWER = 2
-COLUMNS = ['engine', 'model', 'plan', 'time of', 'predicted ms', 'measured ms', 'spread ms', 'off %', 'parts', 'worst stage off %', 'note']
+COLUMNS = ['engine', 'model', 'plan', 'time of', 'predicted ms', 'by parts ms', 'measured ms', 'spread ms', 'off %', 'by parts off %', 'parts', 'worst stage off %', 'note']
 UNLIKE = {'situ_platform': 1, 'name': 'unlike', 'devices': [{'name': 'cpu0', 'base': 'cpu'}, {'name': 'cpu1', 'base': 'cpu', 'class': 'slow'}],
           'links': [{'from': 'cpu0', 'to': 'cpu1', 'kind': 'upi'}]}
 # What two cores can be: name, platform, options of place, options of run; of two equal cores or not.
@@ -127,8 +128,10 @@ def rows_of(engine, model, plans, runs):
         predicted = runs[name][0]['predicted_ns'] / 1e6
         equal = all(run['outputs_equal'] for run in runs[name])
         pipeline = objective == 'throughput'
-        yield row | {'predicted ms': f'{predicted:.3f}', 'measured ms': f'{median(measured):.3f}',
+        by_parts = runs[name][0].get('by_parts_ns', runs[name][0]['predicted_ns']) / 1e6
+        yield row | {'predicted ms': f'{predicted:.3f}', 'by parts ms': f'{by_parts:.3f}', 'measured ms': f'{median(measured):.3f}',
                      'spread ms': f'{quartile_distance(measured):.3f}', 'off %': f'{100 * (predicted / median(measured) - 1):+.1f}',
+                     'by parts off %': f'{100 * (by_parts / median(measured) - 1):+.1f}',
                      'parts': plans[name][1], 'worst stage off %': worst_stage(runs[name]) if pipeline else '',
                      'note': '' if equal else 'outputs differ'}
 

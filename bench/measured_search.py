@@ -48,10 +48,11 @@ def by_learning(args, folder, model, placements, name):
                      folder / f'{name}.plan', '-o', folder / f'{name}.policy')
     made = json.loads(log.read_text())
     runs = sum(len(trial['times_ns']) for trial in made['trials']) + sum(map(len, made['final_ns']))
-    replayed = 'reached the time limit'
-    if told['measured'] == placements:  # what a limit of time ended does not end there again
+    try:
         call(args, *words, '--trials-from', log, '--trials-log', again, '--plan', folder / 'again.plan', '-o', folder / 'again.policy')
         replayed = same_files([(log, again), (folder / f'{name}.policy', folder / 'again.policy'), (folder / f'{name}.plan', folder / 'again.plan')])
+    except RuntimeError as error:  # what a limit of time ended does not end there again
+        replayed = str(error)
     return told['best_ns'], told['single_ns'], told['measured'], runs, replayed
 
 

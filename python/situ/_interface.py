@@ -329,7 +329,7 @@ class situ_measure_options(Structure):
                 POINTER(situ_read_options)), ("time_limit_s", c_double), ("progress", situ_measure_callback),
                 ("context", c_void_p), ("seed", c_uint64), ("level", c_int), ("threads", c_int32), ("items", c_int32),
                 ("warm_up", c_int32), ("log", c_char_p), ("replay", c_char_p), ("map", c_char_p), ("queue", c_int32),
-                ("in_process", c_bool), ("reserved", c_bool * 3)]
+                ("in_process", c_bool), ("reserved", c_bool * 3), ("memory", c_char_p)]
 
 
 class situ_instance_options(Structure):

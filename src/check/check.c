@@ -40,7 +40,8 @@ static void bonds_of(bond into[N_BONDS], const situ_problem *p) {
   into[2] = (bond){"granularity", "its layer or group", p->together};
 }
 
-/* Gives the judge a graph of its own whose colocation groups are all that the bonds hold together. */
+/* Gives the judge a graph of its own whose colocation groups are all that the bonds hold together, with the workspaces
+ * that the costs know. */
 static situ_status tie_graph(judge *j, situ_graph *own, situ_error *error) {
   int32_t n = j->problem->n_operators;
   int32_t *into = ARENA_NEW(j->scratch, int32_t, n), *size = ARENA_ZERO(j->scratch, int32_t, n);
@@ -59,6 +60,7 @@ static situ_status tie_graph(judge *j, situ_graph *own, situ_error *error) {
   }
   for (int32_t v = 0; v < n; v++) size[disjoint_root(into, v)]++;
   *own = *j->problem->given;
+  if (j->problem->costs->workspace_bytes) own->workspace_bytes = j->problem->costs->workspace_bytes;
   own->n_colocations = 0;
   for (int32_t v = 0; v < n; v++) {
     int32_t root = disjoint_root(into, v);

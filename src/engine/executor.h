@@ -89,7 +89,9 @@ situ_status executor_start(executor **out, const model_parts *parts, const execu
 void executor_stop(executor *x);
 
 /* Runs one input, alone: parts begin as soon as what they need is there. part_ns[part]: times of its run, left alone
- * for parts of other ranks; the latency is from the call to the last answer. Among ranks all call it, as the next. */
+ * for parts of other ranks; the latency is from the start of the first own part to the end of the last, so that it
+ * holds the messages between parts but not those of the first request and the last answer. Among ranks all call it, as
+ * the next. */
 typedef struct run_times {
   int64_t start_ns, finish_ns;
 } run_times;

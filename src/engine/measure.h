@@ -80,6 +80,7 @@ struct situ_run {
   int32_t threads, level, n_items;
   bool pipeline;
   int64_t predicted_ns, measured_ns, half_ns; /* latency, or period of a pipeline */
+  int64_t by_parts_ns;                        /* the latency by what the costs have for parts; 0: they have nothing */
   int64_t whole_ns, whole_half_ns;            /* latency of the whole model on one device of the engine */
   int64_t latency_ns;                         /* of one input alone */
   double difference, tolerance;               /* of outputs, by their magnitude; what counts as equal */

@@ -106,6 +106,37 @@ static situ_status describe_transfers(running *r) {
   return SITU_STATUS_OK;
 }
 
+/* A hand-over alone, without what the parts at its ends take. */
+static int64_t hand_over_ns(const running *r, const run_transfer *t) {
+  const part_cost *costs = r->problem->costs->part;
+  const part_cost *from = &costs[r->problem->class_of[r->parts->parts[t->from_part].device]];
+  const part_cost *to = &costs[r->problem->class_of[r->parts->parts[t->to_part].device]];
+  double parts_ns = (double)to->start_ns;
+  if (from->bytes_per_s > 0) parts_ns += 0.5e9 * (double)t->bytes / from->bytes_per_s;
+  if (to->bytes_per_s > 0) parts_ns += 0.5e9 * (double)t->bytes / to->bytes_per_s;
+  return max64(0, t->predicted_ns - sat_round(parts_ns));
+}
+
+/* The latency by what the costs have for parts: one after the other on a device, in their order, each with what it
+ * takes beyond its operators, and after a hand-over from each part of another device that it reads. The plan lets a
+ * device work on meanwhile, and an operator begin before its part does. */
+static situ_status predict_by_parts(running *r) {
+  situ_run *run = r->run;
+  int64_t *free_ns, *end_ns;
+  if (run->pipeline || !r->problem->costs->part || run->n_parts < 2) return SITU_STATUS_OK;
+  if (!ARENA_ARRAYS(run->arena, ZEROS(free_ns, r->problem->n_devices), ZEROS(end_ns, run->n_parts)))
+    return fail_no_memory(r->error);
+  for (int32_t k = 0; k < run->n_parts; k++) {
+    int64_t start_ns = free_ns[run->parts[k].device];
+    for (int32_t x = 0; x < run->n_transfers; x++)
+      if (run->transfers[x].to_part == k)
+        start_ns = max64(start_ns, end_ns[run->transfers[x].from_part] + hand_over_ns(r, &run->transfers[x]));
+    end_ns[k] = free_ns[run->parts[k].device] = start_ns + run->parts[k].predicted_ns;
+    run->by_parts_ns = max64(run->by_parts_ns, end_ns[k]);
+  }
+  return SITU_STATUS_OK;
+}
+
 /* ---- measuring ---- */
 
 enum { NO_MORE = -1 };
@@ -364,6 +395,7 @@ static situ_status run_into(running *r, const char *model) {
   situ_status status = file->made_up && !run->made_up ? fail_no_memory(r->error) : start_executors(r, names);
   if (status == SITU_STATUS_OK) status = describe_parts(r);
   if (status == SITU_STATUS_OK) status = describe_transfers(r);
+  if (status == SITU_STATUS_OK) status = predict_by_parts(r);
   if (status == SITU_STATUS_OK) status = measure_all(r);
   if (status != SITU_STATUS_OK) ranks_fail(r->ranks, r->error);
   executor_stop(r->split);

@@ -74,6 +74,7 @@ static char *run_json(const situ_run *r, const situ_problem *p) {
   for (int32_t x = 0; ok && x < r->n_transfers; x++) ok = json_push(transfers, transfer_json(&r->transfers[x]));
   ok = json_set(root, "stages", stages) && ok;
   ok = json_set(root, "transfers", transfers) && ok;
+  if (r->by_parts_ns > 0) ok = ok && json_set(root, "by_parts_ns", json_new_whole(r->by_parts_ns));
   if (r->made_up) ok = ok && json_set(root, "made_up_weights", json_new_text(r->made_up));
   if (r->rank_of) ok = ok && add_ranks(root, r, p);
   return report_finish(root, ok);
@@ -145,6 +146,12 @@ static char *run_text(const situ_run *r, const situ_problem *p, const situ_repor
   text_add(&t, "predicted %s", exact_time(a, r->predicted_ns));
   text_add(&t, ", measured %s", exact_time(a, r->measured_ns));
   text_add(&t, " +- %s (%+.1f %%)\n", text_time(a, r->half_ns), 100 * off);
+  if (r->by_parts_ns > 0) {
+    fact_start(&t, options, "by parts", 9);
+    text_add(&t, "predicted %s", exact_time(a, r->by_parts_ns));
+    text_add(&t, " with what each part takes beyond its operators (%+.1f %%)\n",
+             r->measured_ns > 0 ? 100 * ((double)r->by_parts_ns / (double)r->measured_ns - 1) : 0);
+  }
   if (r->pipeline) {
     fact_start(&t, options, "latency", 9);
     text_add(&t, "%s of one input alone\n", exact_time(a, r->latency_ns));

@@ -70,6 +70,32 @@ def test_what_parts_cost_is_in_the_transfers():
         situ("place", "two.json", "--platform", "2*cpu", "--cost-table", "bad.json", code=3, err=told)
 
 
+def test_workspaces_of_a_table_count_in_memory():
+    """Of a kernel the largest of its members counts, while it runs, beside its input and output of 4000 bytes each."""
+    nodes = [node("Abs", ["x"], ["a"], "first"), node("Exp", ["a"], ["b"], "second"), node("Neg", ["b"], ["y"], "third")]
+    pathlib.Path("m.onnx").write_bytes(model(graph(nodes, [value("x", [1000])], [value("y", [1000])])))
+
+    def placed(sizes, *words, groups=()):
+        table = {"situ_costs": 1, "unit": "us", "operators": {}, "groups": list(groups), "workspace_bytes": sizes}
+        pathlib.Path("costs.json").write_text(json.dumps(table))
+        return situ_json("place", "m.onnx", "--cost-table", "costs.json", "--fusion", "none", *words)
+
+    def memory_bytes(*given, **more):
+        return [device["memory_bytes"] for device in placed(*given, "--platform", "cpu", **more)["devices"]]
+
+    assert memory_bytes({}) == [8000]
+    assert memory_bytes({"second": 500, "third": 700}) == [8700]
+    assert memory_bytes({"first": 500}) == [8000] and memory_bytes({"first": 4100}) == [8100]  # no input is charged
+    group = {"operators": ["second", "third"], "times": {"cpu": 3}}
+    assert memory_bytes({"second": 500, "third": 700}, groups=[group]) == [8700]
+    placed({"second": 500}, "--platform", "2*cpu", "-o", "plan.json")
+    situ("check", "plan.json")
+    for sizes, told in (({"frob": 1}, "no operator of this name"), ({"first": -1}, "whole bytes"), ({"first": 1.5}, "whole bytes"),
+                        ([], "must be an object"), ({"first": 2**60}, "64 PiB")):
+        pathlib.Path("costs.json").write_text(json.dumps({"situ_costs": 1, "unit": "us", "operators": {}, "workspace_bytes": sizes}))
+        situ("place", "m.onnx", "--platform", "cpu", "--cost-table", "costs.json", code=3, err=told)
+
+
 def test_measured_hand_overs_hold_within_a_server_only():
     """4 MB at 4 GB/s after 1 ms, between two operators of 1 us; the network of servers stays as it is."""
     nodes = [node("Abs", ["x"], ["a"], "first"), node("Relu", ["a"], ["y"], "second")]

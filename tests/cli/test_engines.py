@@ -185,6 +185,49 @@ def test_counters_of_openvino_are_read():
     assert times == {"first": 15000, "second": 0, "third": 1500000, "last": 0}, times
 
 
+def test_memory_statistics_give_operators_their_workspace():
+    """Each of the four tensors has 16 bytes. While "second" runs there are its input, its output and 5000 bytes of its
+    own; rows of nodes without a name, and what is not workspace, count for nothing."""
+    four_nodes()
+    kernels(("first", "Abs", 7), ("second", "Relu", 5), ("third", "Neg", 5), ("last", "Exp", 5))
+    head = "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations\n"
+    pathlib.Path("memory.csv").write_text(head + "second_8371000166622968629,16,0,16,4000\nsecond_1,16,0,16,5000\r\n"
+                                          "first_77,16,0,999999,0\nAbs_5,16,0,16,7777777\n")
+    found = situ_json("profile", "m.onnx", "--from", "profile.json", "--memory", "memory.csv", "-o", "costs.json")
+    assert {row["name"]: row["workspace_bytes"] for row in found["times"]} == {"first": 0, "second": 5000, "third": 0, "last": 0}
+    assert (found["memory_rows"], found["memory_rows_named"]) == (4, 3), found
+    assert json.loads(pathlib.Path("costs.json").read_text())["workspace_bytes"] == {"second": 5000}
+    situ("profile", "m.onnx", "--from", "profile.json", "--memory", "memory.csv", out="3 of 4 rows name a node")
+    device, = situ_json("place", "m.onnx", "--platform", "cpu", "--cost-table", "costs.json")["devices"]
+    assert device["memory_bytes"] == 16 + 16 + 5000, device
+    for text, told in ((head, "names no node"), (head + "first_7,1,2,3\n", "line 2 does not end in four sizes"),
+                       (head + "first_7,1,2,3,-4\n", "line 2"), ("first_7,1,2,3,4\n", "does not begin with")):
+        pathlib.Path("bad.csv").write_text(text)
+        situ("profile", "m.onnx", "--from", "profile.json", "--memory", "bad.csv", code=3, err=told)
+
+
+def test_memory_statistics_of_squeezenet_are_those_of_its_nodes():
+    """The file's last column, by the names before the last underscore."""
+    path, stats = need("data/onnx/light_squeezenet.onnx"), need("data/profiles/ort130_node_memory_stats_squeezenet.csv")
+    rows_of_file = [line.rsplit(",", 4) for line in stats.read_text().splitlines()[1:]]
+    expected = {name.rsplit("_", 1)[0]: int(temp) for name, *_, temp in rows_of_file if int(temp) > 0}
+    found = situ_json("profile", path, "--from", need("data/profiles/ort130_cpu_profile_squeezenet_optdisabled.json"), "--memory", stats)
+    assert {row["name"]: row["workspace_bytes"] for row in found["times"] if row["workspace_bytes"]} == expected and expected
+
+
+def test_kernels_that_an_engine_numbers_are_matched_in_order_where_there_are_as_many():
+    """OpenVINO calls a convolution that it made anew after a number of its own. "second" is there by its name, so the
+    two numbered ones are the first and the third by their numbers; of three numbered ones nothing can be said, and they
+    count to what ran before them."""
+    nodes = [node("Abs", ["x"], ["a"], "first"), node("Abs", ["a"], ["b"], "second"), node("Abs", ["b"], ["c"], "third"),
+             node("Exp", ["c"], ["y"], "last")]
+    pathlib.Path("m.onnx").write_bytes(model(graph(nodes, [value("x", [4])], [value("y", [4])])))
+    kernels(("Convolution_1004", "Abs", 30), ("second", "Abs", 20), ("Convolution_97", "Abs", 10), ("last", "Exp", 5))
+    assert times_from("profile.json")[1] == {"first": 10000, "second": 20000, "third": 30000, "last": 5000}
+    kernels(("second", "Abs", 20), ("Convolution_97", "Abs", 10), ("Convolution_98", "Abs", 3), ("Convolution_99", "Abs", 1), ("last", "Exp", 5))
+    assert times_from("profile.json")[1] == {"first": 0, "second": 34000, "third": 0, "last": 5000}
+
+
 def activations():
     nodes = [node("Relu", ["x"], ["a"], "first"), node("Sigmoid", ["a"], ["b"], "second"),
              node("Relu", ["b"], ["c"], "third"), node("Tanh", ["c"], ["y"], "last")]
@@ -350,6 +393,55 @@ def test_a_policy_learns_from_measured_times_and_its_log_replays():
     situ("run", "plan.json", "--items", "3", "--map", "cpu1=1/2", out="outputs    equal")
     situ(*train, "--seed", "7", "--trials-from", "log.json", "-o", "two.policy", code=3, err="another placement")
     situ(*train, "--measurements", "9", "--trials-from", "log.json", "-o", "two.policy", code=3, err="but of 8")
+
+
+def test_draws_that_do_not_learn_are_the_same_whatever_was_measured():
+    """--variant learns=0 is random search: the placements that it draws depend on the seed alone, and its policy is the
+    one that it began with, as of fewer measurements."""
+    engine()
+    path = need("data/onnx/mnist.onnx")
+    draw = ["learn", "hsdag", path, "--platform", "2*cpu", "--steps", "40", "--variant", "learns=0", "--engine", "onnxruntime"]
+    drawn, policies = [], []
+    for n, seed, *words in (("8", "1"), ("8", "1", "--map", "cpu0=1/9"), ("4", "1"), ("8", "2")):
+        situ(*draw, "--measurements", n, "--seed", seed, "--rounds", "3", *words, "--trials-log", "log.json", "-o", "r.policy")
+        drawn.append([trial["hash"] for trial in json.loads(pathlib.Path("log.json").read_text())["trials"]])
+        policies.append(pathlib.Path("r.policy").read_bytes())
+    assert drawn[0] == drawn[1] and drawn[2] == drawn[0][:4] and drawn[3] != drawn[0], drawn
+    assert len(set(drawn[0])) == len(drawn[0]) > 2, drawn[0]
+    train = [*draw[:-4], "--engine", "onnxruntime", "--measurements", "8", "--seed", "1"]
+    situ(*train, "--rounds", "3", "-o", "learns.policy")
+    assert len(policies[0]) == len(policies[1]) == pathlib.Path("learns.policy").stat().st_size
+    assert policies[0] != pathlib.Path("learns.policy").read_bytes()
+
+
+def test_the_latency_of_one_part_is_what_that_part_takes():
+    """Neither the request to the worker nor its answer is in it, as among ranks."""
+    engine()
+    situ("place", need("data/onnx/mnist.onnx"), "--platform", "cpu", "-o", "plan.json")
+    ran = situ_json("run", "plan.json", "--items", "5")
+    assert ran["measured_ns"] == ran["latency_ns"] == ran["stages"][0]["measured_ns"] and "by_parts_ns" not in ran, ran
+
+
+def test_a_run_is_predicted_by_its_parts_too():
+    """Parts of a device follow each other, each with what it takes beyond its operators, and wait for hand-overs: worked
+    out here from the table and the stages, without what the plan says."""
+    engine()
+    path = need("data/onnx/bert_toy_optimized.onnx")
+    random_placement(path, 2, 3)
+    situ("profile", path, "--items", "3", "-o", "costs.json")
+    table = json.loads(pathlib.Path("costs.json").read_text())
+    table["links"], table["parts"] = ([{"from": "cpu", "to": "cpu", "latency": 50000, "bytes_per_s": 1e12}],
+                                      [{"class": "cpu", "start": 7000, "bytes_per_s": 2e9}])
+    pathlib.Path("costs.json").write_text(json.dumps({**table, "groups": []}))
+    situ("place", path, "--platform", "2*cpu", "--fusion", "none", "--fix", "pins.json", "--cost-table", "costs.json", "--steps", "10",
+         "-o", "plan.json")
+    ran = situ_json("run", "plan.json", "--items", "3")
+    free, ends = {}, []
+    for k, stage in enumerate(ran["stages"]):
+        come = [ends[t["from_part"]] + t["predicted_ns"] - 7000 - t["bytes"] / 2 for t in ran["transfers"] if t["to_part"] == k]
+        ends.append(max([free.get(stage["device"], 0), *come]) + stage["predicted_ns"])
+        free[stage["device"]] = ends[-1]
+    assert len(ends) > 2 and abs(ran["by_parts_ns"] - max(ends)) <= 2 * len(ends), (ran["by_parts_ns"], max(ends))
 
 
 def test_what_cannot_be_learnt_from_measurements_says_why():
