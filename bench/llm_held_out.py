@@ -15,8 +15,8 @@ import re
 import statistics
 import sys
 
-FAMILIES = (("apple", r"\+(\d+\*)?m\d"), ("amd", r"rx\d|radeon|mi\d"), ("intel", r"a7\d0|b\d0|flex|max1"),
-            ("server", r"v100|a100|h100|h200|p100"), ("workstation", r"a40|a6000|l40|rtx6000|rtx8000|gb10|p40"), ("geforce", r"[rg]tx\d"))
+FAMILIES = (("apple", r"\+(\d+\*)?m\d"), ("amd", r"rx\d|radeon|mi\d|r9700"), ("intel", r"a7\d0|b\d0|flex|max1"),
+            ("server", r"v100|a100|h100|h200|p100"), ("workstation", r"a40|a6000|l40|rtx6000|rtx8000|rtxpro|gb10|p40"), ("geforce", r"[rg]tx\d"))
 
 
 def family(platform):

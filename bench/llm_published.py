@@ -33,7 +33,10 @@ DEVICES = {"A100 SXM": "a100-80g", "A100 PCIe": "a100-80g-pcie", "A100": "a100-8
            "RTX A6000": "a6000-48g", "DGX Spark": "gb10-128g", "Tesla V100 32GB": "v100-32g", "Tesla P40": "p40-24g",
            "RX 9070 XT": "rx9070xt-16g", "RX 7900 XTX": "rx7900xtx-24g", "RX 7900 XT": "rx7900xt-20g",
            "RX 7800 XT": "rx7800xt-16g", "RX 7600": "rx7600-8g", "Arc Pro B60": "b60-24g", "Arc A770": "a770-16g",
-           "GTX 1080 Ti": "gtx1080ti-11g", "Radeon 780M": "radeon780m", "Ryzen AI Max+ 395": "radeon8060s"}
+           "GTX 1080 Ti": "gtx1080ti-11g", "GTX 1070 Ti": "gtx1070ti-8g", "GTX 1070": "gtx1070-8g", "GTX 1060": "gtx1060-6g",
+           "RX 5700 XT": "rx5700xt-8g", "Radeon AI PRO R9700": "r9700-32g", "RTX PRO 4500": "rtxpro4500-32g",
+           "Arc B580": "b580-12g", "RTX 4060 Mobile": "rtx4060m-8g", "Apple M3 Max 30c": "m3-max-30c",
+           "Apple M4 Max 32c": "m4-max-32c", "Radeon 780M": "radeon780m", "Ryzen AI Max+ 395": "radeon8060s"}
 
 # Rows on unlike devices, or with weights on the CPU: model, platform, and what the row says of the plan. ts: parts of the
 # GPUs; ngl: layers on GPUs, the head counted, from the last; experts: the blocks whose experts are on the CPU; fit: as
@@ -81,6 +84,8 @@ def pins_of(model, said, n_gpus):
 
 
 def device_of(name, known):
+    if DEVICES.get(name) in known:
+        return DEVICES[name]
     apple = re.match(r"Apple M(\d)( Pro| Max| Ultra)?\b", name)
     if apple:
         found = f"m{apple[1]}" + (apple[2] or "").strip().lower().join(["-", ""] if apple[2] else ["", ""])

@@ -32,7 +32,7 @@ static situ_status open_model(situ_instance **out, const char *model, const char
   situ_instance_options options = {
       .size = sizeof(situ_instance_options),
       .model = model,
-      .platform = platform,
+      .platform = *platform ? platform : NULL, /* "": that of the file */
       .cost = &(situ_cost_options){.size = sizeof(situ_cost_options), .fusion = "none"},
       .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .contention = contention}};
   return situ_instance_open(out, &options, error);

@@ -29,8 +29,10 @@ static const row rows[] = {
 /* llama.cpp: parts of the catalogue's peaks, and the time to start an operator. From published speeds, as
  * docs/theory/models/language-models.md says. Server: GPUs with many units for F64 (V100, A100, H100). Wide: others
  * whose peak for F16 is at least three times that for F32 (workstations, Turing); that of GeForce since Ampere is twice
- * it, for sums in F32, while llama.cpp adds up in F16. Old: those without matrix units, before Turing. */
+ * it, for sums in F32, while llama.cpp adds up in F16. Old: those without matrix units, before Turing; of AMD before
+ * RDNA 2, whose large caches go with less than a byte for FLOPS_OF_A_BYTE. */
 typedef enum llama_make { USUAL, WIDE, SERVER, OLD } llama_make;
+enum { FLOPS_OF_A_BYTE = 28 };
 typedef struct llama_row {
   situ_device_family family;
   llama_make make;
@@ -47,6 +49,7 @@ static const llama_row llama_rows[] = {
     {SITU_FAMILY_GPU, OLD, 0.55, {0.50, 0.30, 0.30}, 2700},
     {SITU_FAMILY_GPU_LOW_POWER, USUAL, 0.80, {0.40, 0.40, 0.25}, 2700},
     {SITU_FAMILY_GPU_AMD, USUAL, 0.75, {0.40, 0.40, 0.40}, 2700},
+    {SITU_FAMILY_GPU_AMD, OLD, 0.50, {0.40, 0.40, 0.40}, 2700},
     {SITU_FAMILY_GPU_INTEL, USUAL, 0.50, {0.20, 0.16, 0.13}, 6000},
     {SITU_FAMILY_GPU_APPLE, USUAL, 0.90, {0.60, 0.60, 0.60}, 11500},
     {SITU_FAMILY_GPU_INTEGRATED, USUAL, 0.85, {0.40, 0.35, 0.22}, 6000},
@@ -60,6 +63,10 @@ static situ_device_family family_of(const situ_device *device) {
 
 static llama_make make_of(const situ_device *device) {
   const double *peak = device->peak_flops;
+  if (family_of(device) == SITU_FAMILY_GPU_AMD) {
+    bool matrix = peak[SITU_DTYPE_BF16] > 0 || peak[SITU_DTYPE_F16] > 2.5 * peak[SITU_DTYPE_F32];
+    return !matrix && device->memory_bytes_per_s > peak[SITU_DTYPE_F32] / FLOPS_OF_A_BYTE ? OLD : USUAL;
+  }
   if (family_of(device) != SITU_FAMILY_GPU) return USUAL;
   bool server = peak[SITU_DTYPE_F64] > 0 && peak[SITU_DTYPE_F64] >= peak[SITU_DTYPE_F32] / 4;
   if (peak[SITU_DTYPE_F16] <= 0 || (server && peak[SITU_DTYPE_F16] < 3 * peak[SITU_DTYPE_F32])) return OLD;

@@ -100,7 +100,7 @@ static situ_status take_count(const composer *c, int32_t *count, const char **at
   *count = 1;
   skip_blanks(at);
   if (!isdigit((unsigned char)**at)) return SITU_STATUS_OK;
-  if (take_word(word, &word_at, "+@()") && catalogue_find(word)) return SITU_STATUS_OK; /* "7900xtx" is no count */
+  if (take_word(word, &word_at, "+@(),;") && catalogue_find(word)) return SITU_STATUS_OK; /* "7900xtx" is no count */
   char *end;
   long stated = strtol(*at, &end, 10);
   if (stated < 1 || stated > SITU_MAX_DEVICES)

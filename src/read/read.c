@@ -84,6 +84,7 @@ static situ_status read_source_with(situ_model *model, const read_source *source
   model->costs = result.costs;
   model->reader = r->name;
   model->n_nested_operators = result.n_nested_operators;
+  model->header_bytes = result.header_bytes;
   model->steps = result.steps;
   model->notes = text_take(&result.notes);
   if (status == SITU_STATUS_OK && !model->notes) status = fail_no_memory(error);
@@ -144,6 +145,18 @@ static const char *within_folder(const char *path, char *room, size_t capacity) 
   return path;
 }
 
+enum { MOST_HASHED = 1 << 26 };
+
+/* Of the header of a file of weights, of the first MOST_HASHED bytes of any other, with the size. */
+static situ_status hash_file(situ_model *model, file_view *view, const char *path, situ_error *error) {
+  size_t n = model->header_bytes > 0 ? model->header_bytes : MOST_HASHED;
+  if (n > view->size_bytes) n = view->size_bytes;
+  file_need(view, 0, n);
+  TRY(file_result(view, path, error));
+  model->hash = hash_bytes(view->bytes, n, view->size_bytes);
+  return SITU_STATUS_OK;
+}
+
 situ_status situ_model_read(situ_model **out, const char *path, const situ_read_options *options, situ_error *error) {
   char room[4096];
   situ_read_options filled;
@@ -166,12 +179,10 @@ situ_status situ_model_read(situ_model **out, const char *path, const situ_read_
       status = fail_with(error, SITU_STATUS_BAD_INPUT, path, "has %zu bytes; at most %lld are allowed", view.size_bytes,
                          (long long)filled.max_file_bytes);
     if (status == SITU_STATUS_OK) {
-      size_t looked_at = view.size_bytes < (1 << 26) ? view.size_bytes : (1 << 26);
-      file_need(&view, 0, looked_at);
-      model->hash = hash_bytes(view.bytes, looked_at, view.size_bytes);
       read_source source = {
           .path = path, .bytes = view.bytes, .size_bytes = view.size_bytes, .view = &view, .options = &filled};
       status = read_source_with(model, &source, error);
+      if (status == SITU_STATUS_OK) status = hash_file(model, &view, path, error);
     }
     file_close(&view);
   }

@@ -54,6 +54,7 @@ struct situ_model {
   const char *reader, *notes;
   uint64_t hash;
   int64_t n_nested_operators;
+  size_t header_bytes; /* see read_result */
   read_steps steps;
 };
 
@@ -64,6 +65,7 @@ typedef struct read_result {
   situ_costs *costs;
   text_buffer notes;
   int64_t n_nested_operators;
+  size_t header_bytes; /* of a file of weights: what the model was read from, and its hash is made of; 0: all bytes */
   read_steps steps;
 } read_result;
 

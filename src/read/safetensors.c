@@ -343,6 +343,7 @@ static situ_status read_all(gathering *g, read_result *result) {
     text_add(g->notes, "dimensions of %d more tensors are not those of config.json\n", (int)g->n_unlike - TOLD);
   if (g->without_data) text_add(g->notes, "a file holds its header only; its weights are absent\n");
   if (g->n_unlike > 0 || g->model.n_embd == 0) g->model.n_embd = width_by_tensors(&g->model);
+  if (is_file(source)) result->header_bytes = 8 + (size_t)header_length(source);
   return lm_read(result, &g->model, source, g->error);
 }
 

@@ -91,6 +91,20 @@ static void joins_are_for_streams(void **state) {
   lab_free(&l);
 }
 
+/* Sets of devices are bits of one word. */
+static void joins_are_for_64_devices(void **state) {
+  (void)state;
+  lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
+  o.options.execution = SITU_EXECUTION_STREAM;
+  lab l = lab_random(&o);
+  situ_problem many = *l.problem;
+  many.n_devices = 64;
+  assert_true(joins_width(&many) > 0);
+  many.n_devices = 65;
+  assert_int_equal(joins_width(&many), 0);
+  lab_free(&l);
+}
+
 static void a_budget_that_is_over_gives_no_bound(void **state) {
   (void)state;
   lab_options o = {.seed = 1, .n_operators = 5, .n_devices = 3, .density = 0.4};
@@ -110,6 +124,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_operator_ends_before_its_head_or_is_followed_by_less_than_its_tail),
       cmocka_unit_test(joins_are_for_streams),
+      cmocka_unit_test(joins_are_for_64_devices),
       cmocka_unit_test(a_budget_that_is_over_gives_no_bound),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "../../../lab/lab.h"
+#include "../../../lab/tier.h"
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -231,11 +232,34 @@ static void the_example_of_topcuoglu_is_solved_to_proof(void **state) {
   lab_free(&l);
 }
 
+/* States of equal devices are sorted, and the plan has to find its way back through who was who. */
+static void plans_of_equal_devices_are_as_good_as_the_search_says(void **state) {
+  (void)state;
+  int32_t n_proved = 0, seeds = rounds_of(300);
+  for (uint64_t seed = 1; seed <= (uint64_t)seeds; seed++) {
+    lab_options o = {.seed = seed,
+                     .n_operators = 6 + (int32_t)(seed % 4),
+                     .n_devices = 5,
+                     .density = 0.3,
+                     .equal = true,
+                     .options = {.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE}};
+    lab l = lab_random(&o);
+    situ_plan *plan;
+    situ_solve_options with = {.size = sizeof(situ_solve_options), .solvers = "block_dp"};
+    assert_int_equal(situ_solve(&plan, l.problem, &with, NULL), SITU_STATUS_OK);
+    n_proved += situ_plan_lower_bound_ns(plan) == situ_plan_value_ns(plan);
+    situ_plan_free(plan);
+    lab_free(&l);
+  }
+  assert_int_equal(n_proved, seeds);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cuts_are_the_operators_that_all_others_come_before_or_after),
       cmocka_unit_test(a_deleted_operator_still_takes_its_time_on_the_way),
       cmocka_unit_test(the_example_of_topcuoglu_is_solved_to_proof),
+      cmocka_unit_test(plans_of_equal_devices_are_as_good_as_the_search_says),
       cmocka_unit_test(layer_graphs_are_proved_optimal),
       cmocka_unit_test(table_of_hard_graphs),
   };
