@@ -31,13 +31,16 @@ check: setup-build setup-test setup-check
 bench: all
 	@bench/run.sh $(BUILD)
 
-# The learned policies and their rivals on the networks of GDP; continues where build/learned.csv ends. About an hour.
+# The learned policies and their rivals on the networks of GDP and HSDAG, and what the policy that ships serves;
+# continues where the CSV files in the build folder end. Hours.
 bench-learned: all
-	@python3 bench/learned.py $(BUILD)/situ $(BUILD)/learned.csv
-	@python3 bench/tables.py learned $(BUILD)/learned.csv
-	@python3 bench/tables.py learned_effort $(BUILD)/learned.csv
-	@python3 bench/hsdag.py $(BUILD)/situ --table values > $(BUILD)/hsdag_values.csv
+	@python3 bench/learned.py $(BUILD)/situ $(BUILD)/go.csv
+	@python3 bench/tables.py learned $(BUILD)/go.csv
+	@python3 bench/tables.py learned_effort $(BUILD)/go.csv
+	@python3 bench/hsdag.py $(BUILD)/situ $(BUILD)/hsdag_values.csv --table values
 	@python3 bench/tables.py hsdag_values $(BUILD)/hsdag_values.csv
+	@python3 bench/served.py $(BUILD)/situ $(BUILD)/served_zero_shot.csv --table zero_shot
+	@python3 bench/tables.py served_zero_shot $(BUILD)/served_zero_shot.csv
 
 fuzz: setup-build setup-check
 	@tools/fuzz.sh

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """HSDAG and its rivals, as CSV.
 
-    bench/hsdag.py build/situ [MODEL...] [--data FOLDER] [--trials N] [--platform FILE] [--seeds N] --table NAME
+    hsdag.py SITU CSV --table values|ablation [--data FOLDER] [--trials N] [--seeds N] [--platform FILE] [MODEL...]
+    hsdag.py SITU CSV --table groups --data FOLDER
 
-Models, unless given: built-in ones, and OpenVINO IR files of FOLDER where it is given. Values: latency in ms of each method with the
-trials it made and seconds of the processor. Ablation: situ's HSDAG without each group of features. Groups: layers of the IR file
-and what they are coarsened and parsed to. Rows of solvers that this build lacks are left out. Rows that draw at random are made with the seeds 0 to N - 1 (--seeds N):
-the median, the range, and trials and seconds of the median run.
+Models, unless given: built-in ones, and OpenVINO IR files of FOLDER where it is given. A line is one run: the best value of a row on a
+model with one seed, its trials, clusters of the best placement, seconds of one core. Runs what the CSV does not hold yet and appends it
+there; bench/tables.py makes tables of it. Values: each method, with --trials N trials where it learns. Ablation: situ's HSDAG without
+each group of features. Groups: layers of the IR file and what they are coarsened and parsed to; written anew. Rows that draw at random
+are made with the seeds 0 to N - 1 (--seeds N). Rows of solvers that this build lacks are left out.
 """
 import argparse
 import collections
@@ -14,11 +16,12 @@ import csv
 import itertools
 import json
 import os
-import resource
-import subprocess
+import pathlib
 import sys
 import tempfile
 import xml.etree.ElementTree
+
+from workloads import run
 
 BUILT_IN = ['builtin:inception-v3', 'builtin:resnet50', 'builtin:bert-base']
 FILES = ['inception_v3_i8.xml', 'resnet_v1_50_i8.xml', 'all_mpnet_base_v2.xml']
@@ -26,113 +29,86 @@ FEATURES = ['kinds', 'degrees', 'fractal', 'closeness', 'position', 'shape', 'in
 AUTO_STEPS = 20000
 FEW = 60  # trials: single devices come before the first of the policy
 PUBLISHED_TRIALS, OUR_TRIALS, RANDOM_DRAWS = 20, 11, 64  # of an update, of an update, of a run
+FIELDS = ['model', 'row', 'trials asked', 'seed', 'value_ns', 'trials', 'groups', 'bound_ns', 'cpu_s']
 
 
-def call(args, *words):
-    """The last line of JSON that a command prints, with the seconds it took; None when it fails."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run([args.situ, *map(str, words)], capture_output=True, text=True)
-    if done.returncode != 0 or not done.stdout:
+def place(args, model, seed, *words):
+    """What `situ place` prints, with the seconds it took; None when it fails."""
+    try:
+        found, cpu, _ = run([args.situ, 'place', model, '--fusion', 'none', '--platform', args.platform, '--seed', str(seed), '--json',
+                             *map(str, words)])
+    except json.JSONDecodeError:
         return None
-    text = done.stdout if done.stdout.lstrip().startswith('{\n') else done.stdout.splitlines()[-1]
-    found = json.loads(text)
-    found['cpu'] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    return found
+    return {'value_ns': found['value_ns'], 'trials': found['steps'], 'groups': found['statistics'].get('groups', ''),
+            'bound_ns': found['lower_bound_ns'], 'cpu_s': cpu, 'operators': found['operators'],
+            'coarse_groups': found['statistics'].get('coarse_groups')}
 
 
-def place(args, model, *words):
-    return call(args, 'place', model, '--fusion', 'none', '--platform', args.platform, '--seed', args.seed, '--json', *words)
-
-
-def learn(args, model, steps, *words):
+def learn(args, model, seed, steps, *words):
     """What a policy trained by trials of its own found."""
     with tempfile.TemporaryDirectory() as folder:
-        found = call(args, 'learn', 'hsdag', model, '--fusion', 'none', '--platform', args.platform, '--seed', args.seed, '--steps', steps,
-                     '-o', os.path.join(folder, 'policy'), '--json', *words)
-    found['value_ns'] = found['problems'][0]['best_ns']
-    return found
+        log = os.path.join(folder, 'log')
+        command = [args.situ, 'learn', 'hsdag', model, '--fusion', 'none', '--platform', args.platform, '--seed', str(seed),
+                   '--steps', str(steps), '-o', os.path.join(folder, 'policy'), '--json', *words]
+        _, cpu, _ = run(['sh', '-c', 'log=$1; shift; "$@" > "$log" && tail -n 1 "$log"', 'learn', log, *command])
+        found = json.loads(open(log).read().splitlines()[-1])
+    return {'value_ns': found['problems'][0]['best_ns'], 'trials': found['trials'], 'cpu_s': cpu}
 
 
-def best_random(args, model):
-    draws = [call(args, 'place', model, '--fusion', 'none', '--platform', args.platform, '--seed', args.seed + k, '--json', '--solver', 'random')
-             for k in range(-(-args.trials // RANDOM_DRAWS))]
-    return dict(value_ns=min(d['value_ns'] for d in draws), steps=sum(d['steps'] for d in draws), cpu=sum(d['cpu'] for d in draws))
+def best_random(args, model, seed):
+    n_runs = -(-args.trials // RANDOM_DRAWS)
+    draws = [place(args, model, seed * n_runs + k, '--solver', 'random') for k in range(n_runs)]
+    return {'value_ns': min(d['value_ns'] for d in draws), 'trials': sum(d['trials'] for d in draws), 'cpu_s': sum(d['cpu_s'] for d in draws)}
 
 
-def cell(found, among='', trials=None):
-    if not found or not found.get('value_ns'):
-        return '-'
-    trials = found.get('trials', found.get('steps', '')) if trials is None else trials
-    return '%.3f (%s%s, %.1f s)' % (found['value_ns'] / 1e6, among, trials, found['cpu'])
-
-
-def over_seeds(args, make):
-    """The median run of all seeds, the lower of two, and its range as text."""
-    runs = []
-    for seed in range(args.seeds):
-        args.seed = seed
-        runs.append(make())
-    args.seed = 0
-    runs.sort(key=lambda found: found['value_ns'])
-    among = '%.3f to %.3f; ' % (runs[0]['value_ns'] / 1e6, runs[-1]['value_ns'] / 1e6) if len(runs) > 1 else ''
-    return runs[(len(runs) - 1) // 2], among
-
-
-def drawn(args, model, *words):
-    return cell(*over_seeds(args, lambda: place(args, model, *words)))
-
-
-def published(args, model, *words):
-    found, among = over_seeds(args, lambda: learn(args, model, args.trials // PUBLISHED_TRIALS, '--paper', *words))
-    return cell(found, among, '%d of %d' % (found['trials'], args.trials))
-
-
-def ours(args, model):
-    found, among = over_seeds(args, lambda: place(args, model, '--solver', 'hsdag', '--steps', args.trials))
-    return '%s, %s groups' % (cell(found, among), found['statistics'].get('groups'))
-
-
-def methods():
-    """Each row: its name and what fills a cell."""
-    yield 'CPU-only', lambda a, m: cell(place(a, m, '--solver', 'single', '--unused', 'gpu1'))
-    yield 'GPU-only, also HETERO:GPU,CPU', lambda a, m: cell(place(a, m, '--solver', 'single', '--unused', 'cpu'))
-    yield 'random', lambda a, m: cell(best_random(a, m))
+def values(trials):
+    """Each row: its name, whether seeds change it, and what makes it."""
+    yield 'CPU-only', False, lambda a, m, s: place(a, m, s, '--solver', 'single', '--unused', 'gpu1')
+    yield 'GPU-only, also HETERO:GPU,CPU', False, lambda a, m, s: place(a, m, s, '--solver', 'single', '--unused', 'cpu')
+    yield 'heft', False, lambda a, m, s: place(a, m, s, '--solver', 'heft')
+    yield 'auto', False, lambda a, m, s: place(a, m, s, '--steps', AUTO_STEPS, '--tolerance', 0, '--uncertainty', 0, '--min-gain', 0)
+    yield 'HSDAG, ours', True, lambda a, m, s: place(a, m, s, '--solver', 'hsdag', '--steps', trials)
+    yield 'HSDAG, ours, after heft', True, lambda a, m, s: place(a, m, s, '--solver', 'heft,hsdag', '--steps', trials)
     for name in ['cross_entropy', 'placeto', 'rnn_placer', 'hdp']:
-        yield name, lambda a, m, s=name: drawn(a, m, '--solver', s, '--steps', a.trials)
-    yield 'HSDAG `--paper`, parsing to the end', lambda a, m: published(a, m, '--variant', 'levels=0')
-    yield 'HSDAG `--paper`, one level', published
-    yield 'HSDAG, ours', ours
-    yield 'heft', lambda a, m: cell(place(a, m, '--solver', 'heft'))
-    yield 'auto', lambda a, m: cell(place(a, m, '--steps', AUTO_STEPS, '--tolerance', 0, '--uncertainty', 0, '--min-gain', 0))
-    yield 'bound', lambda a, m: '%.3f' % (place(a, m, '--steps', AUTO_STEPS)['lower_bound_ns'] / 1e6)
+        yield name, True, lambda a, m, s, n=name: place(a, m, s, '--solver', n, '--steps', trials)
+    updates = trials // PUBLISHED_TRIALS
+    yield 'HSDAG `--paper`, one level', True, lambda a, m, s: learn(a, m, s, updates, '--paper')
+    yield 'HSDAG `--paper`, parsing to the end', True, lambda a, m, s: learn(a, m, s, updates, '--paper', '--variant', 'levels=0')
+    yield 'random', True, best_random
 
 
-def table(titles, rows):
-    out = csv.writer(sys.stdout, lineterminator='\n')
-    for row in itertools.chain([titles], rows):
-        out.writerow(row)
-        sys.stdout.flush()
+def ablation(trials):
+    for words in [()] + [('--variant', 'without=' + f) for f in FEATURES]:
+        name = words[1].replace('=', ' ') if words else 'all features'
+        yield name, True, lambda a, m, s, w=words: learn(a, m, s, trials // OUR_TRIALS, *w)
 
 
-def values(args, models):
-    def fill(method, model):
-        try:
-            return method(args, model)
-        except (TypeError, KeyError):  # the command failed: this build has no such solver
-            return '-'
-    table(['', *map(os.path.basename, models)], ([name, *(fill(m, x) for x in models)] for name, m in methods()))
-
-
-def ablation(args, models):
-    def fill(model, words):
-        return cell(*over_seeds(args, lambda: learn(args, model, args.trials // OUR_TRIALS, *words)))
-    rows = [('all features', ())] + [('without ' + f, ('--variant', 'without=' + f)) for f in FEATURES]
-    table(['', *map(os.path.basename, models)], ([name, *(fill(m, words) for m in models)] for name, words in rows))
+def append(args, models, rows):
+    """One seed of everything after the other, so that what is cut short has fewer seeds, not fewer rows."""
+    path = pathlib.Path(args.csv)
+    done = {(r['model'], r['row'], r['trials asked'], r['seed']) for r in csv.DictReader(path.open())} if path.exists() else set()
+    with path.open('a', newline='') as out:
+        writer = csv.DictWriter(out, FIELDS, lineterminator='\n', restval='', extrasaction='ignore')
+        if not done:
+            writer.writeheader()
+        for seed in range(args.seeds):
+            for (name, seeded, make), model in itertools.product(rows, models):
+                if args.rows and name not in args.rows.split(';') or seed and not seeded:
+                    continue
+                key = (os.path.basename(model), name, str(args.trials if seeded else ''), str(seed))
+                if key in done:
+                    continue
+                found = make(args, model, seed)
+                if found and found['value_ns']:
+                    found['cpu_s'] = f"{found['cpu_s']:.2f}"
+                    writer.writerow({**found, **dict(zip(FIELDS, key))})
+                    out.flush()
 
 
 def groups(args, models):
     """A layer that reads from exactly one other belongs to the group of that; constants alone hold no operator of situ's."""
-    rows = []
+    out = csv.writer(open(args.csv, 'w', newline=''), lineterminator='\n')
+    out.writerow(['file', 'layers', 'edges', 'groups by the rule', 'that hold an operator', "situ's operators", 'groups', 'clusters'])
     for path in models:
         if not path.endswith('.xml'):
             continue
@@ -149,25 +125,28 @@ def groups(args, models):
             while len(producers[layer]) == 1:
                 layer, = producers[layer]
             held.add(layer)
-        found = place(args, path, '--solver', 'hsdag', '--steps', FEW)
-        rows.append([os.path.basename(path), str(len(kind)), str(sum(map(len, producers.values()))), str(n_groups), str(len(held)),
-                     str(found['operators']), str(found['statistics'].get('coarse_groups')), str(found['statistics'].get('groups'))])
-    table(['file', 'layers', 'edges', 'groups by the rule', 'that hold an operator', "situ's operators", 'groups', 'clusters'], rows)
+        found = place(args, path, 0, '--solver', 'hsdag', '--steps', FEW)
+        out.writerow([os.path.basename(path), len(kind), sum(map(len, producers.values())), n_groups, len(held),
+                      found['operators'], found['coarse_groups'], found['groups']])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('situ')
+    parser.add_argument('csv')
     parser.add_argument('--data')
     parser.add_argument('--platform', default=os.path.join(os.path.dirname(__file__), '..', 'share', 'platforms', 'hsdag.json'))
     parser.add_argument('--trials', type=int, default=500)
     parser.add_argument('--seeds', type=int, default=1)
+    parser.add_argument('--rows', help='names of rows, separated by semicolons; the others are left out')
     parser.add_argument('--table', choices=['values', 'ablation', 'groups'], required=True)
     parser.add_argument('models', nargs='*')
     args = parser.parse_intermixed_args()
-    args.seed = 0
     models = args.models or BUILT_IN + [os.path.join(args.data, f) for f in FILES if args.data]
-    {'values': values, 'ablation': ablation, 'groups': groups}[args.table](args, models)
+    if args.table == 'groups':
+        groups(args, models)
+    else:
+        append(args, models, list({'values': values, 'ablation': ablation}[args.table](args.trials)))
 
 
 if __name__ == '__main__':

@@ -3,10 +3,10 @@
 placed by hand, by partitioners, by learned policies and by search. Runs what the CSV does not hold yet and appends it there;
 bench/tables.py makes tables of it.
 
-    learned.py SITU CSV [--seeds N] [--small] [ROW...]
+    learned.py SITU CSV [--seeds N] [--networks N] [ROW...]
 
---seeds N: rows that draw at random are made with the seeds 0 to N - 1, and a line of the CSV is one of them. --small: the networks
-below 2,000 operators alone, one size of each.
+--seeds N: rows that draw at random are made with the seeds 0 to N - 1, and a line of the CSV is one of them. --networks N: only the N
+with the fewest operators.
 """
 import argparse
 import csv
@@ -19,20 +19,20 @@ import tempfile
 
 from workloads import run
 
-# title, network, GPUs; the largest last
+# title, network, GPUs; by the number of operators
 INSTANCES = [
+    ("WaveNet, 2 stacks, 18 layers", "wavenet?stacks=2&layers=9&batch=4", 2),
+    ("Inception, batch 32", "inception-v3?batch=32", 2),
+    ("Inception, batch 64", "inception-v3?batch=64", 2),
+    ("Transformer-XL, 2 layers", "transformer-xl?layers=2&batch=8&segments=4", 2),
+    ("WaveNet, 4 stacks, 36 layers", "wavenet?stacks=4&layers=9&batch=4", 4),
+    ("Transformer-XL, 4 layers", "transformer-xl?layers=4&batch=8&segments=4", 4),
+    ("AmoebaNet", "amoebanet-d?batch=16", 4),
     ("RNNLM, 2 layers", "rnnlm?layers=2&batch=64", 2),
+    ("Transformer-XL, 8 layers", "transformer-xl?layers=8&batch=8&segments=4", 8),
     ("RNNLM, 4 layers", "rnnlm?layers=4&batch=64", 4),
     ("RNNLM, 8 layers", "rnnlm?layers=8&batch=64", 8),
     ("GNMT, 2 layers", "gnmt?layers=2&batch=64&steps=50", 2),
-    ("Transformer-XL, 2 layers", "transformer-xl?layers=2&batch=8&segments=4", 2),
-    ("Transformer-XL, 4 layers", "transformer-xl?layers=4&batch=8&segments=4", 4),
-    ("Transformer-XL, 8 layers", "transformer-xl?layers=8&batch=8&segments=4", 8),
-    ("Inception, batch 32", "inception-v3?batch=32", 2),
-    ("Inception, batch 64", "inception-v3?batch=64", 2),
-    ("AmoebaNet", "amoebanet-d?batch=16", 4),
-    ("WaveNet, 2 stacks, 18 layers", "wavenet?stacks=2&layers=9&batch=4", 2),
-    ("WaveNet, 4 stacks, 36 layers", "wavenet?stacks=4&layers=9&batch=4", 4),
     ("GNMT, 4 layers", "gnmt?layers=4&batch=64&steps=50", 4),
     ("GNMT, 8 layers", "gnmt?layers=8&batch=64&steps=104", 8),
 ]
@@ -40,11 +40,10 @@ INSTANCES = [
 # Steps are evaluations of a placement. The paper's claim is that GDP needs 15 times fewer of them than HDP: gdp-100 gets a
 # fifteenth of what hdp gets, gdp-one as many. Training steps of gdp-tuned take 16 evaluations each.
 EVALUATIONS, FEW_EVALUATIONS, TUNE_STEPS = 1500, 100, 50
-SEEDED = ["random", "cross-entropy", "hdp", "gdp-100", "gdp-one", "gdp-zero", "gdp-tuned"]
-SMALL = ["RNNLM, 2 layers", "Transformer-XL, 2 layers", "Transformer-XL, 4 layers", "Inception, batch 32", "AmoebaNet",
-         "WaveNet, 2 stacks, 18 layers"]
+SEEDED = ["random", "cross-entropy", "hdp", "gdp-100", "gdp-one", "gdp-warm", "gdp-tuned"]
 # The largest network gets a fifth of them but for gdp-100, for time's sake.
 LARGEST = "GNMT, 8 layers"
+FOUND = ["--tolerance", "0", "--uncertainty", "0", "--min-gain", "0"]  # what is found, not what is worth it
 ROWS = {
     "single": ["--solver", "single"],
     "expert": [],
@@ -55,9 +54,12 @@ ROWS = {
     "hdp": ["--solver", "hdp", "--steps", str(EVALUATIONS)],
     "gdp-100": ["--solver", "gdp", "--policy", "none", "--steps", str(FEW_EVALUATIONS)],
     "gdp-one": ["--solver", "gdp", "--policy", "none", "--steps", str(EVALUATIONS)],
+    "gdp-warm": ["--solver", "layers,gdp", "--policy", "none", "--steps", str(EVALUATIONS)],
     "gdp-zero": ["--solver", "gdp"],
     "gdp-tuned": ["--solver", "gdp", "--tune", str(TUNE_STEPS)],
-    "auto": ["--time-limit", "30", "--tolerance", "0", "--uncertainty", "0", "--min-gain", "0"],  # what is found, not what is worth it
+    "auto-100": ["--steps", str(FEW_EVALUATIONS), *FOUND],
+    "auto-1500": ["--steps", str(EVALUATIONS), *FOUND],
+    "auto": ["--time-limit", "30", *FOUND],
 }
 
 
@@ -136,6 +138,28 @@ def measure(situ, title, network, gpus, row, seed):
             "steps": found["steps"], "cpu_s": f"{cpu_s:.2f}", "peak_mb": f"{peak_mb:.0f}"}
 
 
+# One policy for all networks of the same number of GPUs: a training step is 8 draws and 24 windows of one of them.
+BATCH, STEP_OF_BATCH = "gdp-batch", 32
+
+
+def batches(instances):
+    for gpus in sorted({i[2] for i in instances}):
+        yield [i for i in instances if i[2] == gpus]
+
+
+def measure_batch(situ, batch, seed):
+    """The best trial of each network of a batch."""
+    steps = len(batch) * (EVALUATIONS // STEP_OF_BATCH)
+    options = problem("", batch[0][2])[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        log, policy = os.path.join(folder, "log"), os.path.join(folder, "policy")
+        command = [situ, "learn", "gdp", "--fusion", "none", *("builtin:" + network for _, network, _ in batch), *options,
+                   "--steps", str(steps), "--seed", str(seed), "-o", policy, "--json"]
+        found, cpu_s, peak_mb = run(["sh", "-c", 'log=$1; shift; "$@" > "$log" && tail -n 1 "$log"', "learn", log, *command])
+    return [{"value_ns": p["best_ns"], "bound_ns": 0, "operators": "", "steps": found["trials"] // len(batch),
+             "cpu_s": f"{cpu_s / len(batch):.2f}", "peak_mb": f"{peak_mb:.0f}"} for p in found["problems"]]
+
+
 FIELDS = ["title", "gpus", "operators", "row", "seed", "value_ns", "bound_ns", "steps", "cpu_s", "peak_mb"]
 
 
@@ -145,19 +169,27 @@ def main():
     parser.add_argument("csv", type=pathlib.Path)
     parser.add_argument("rows", nargs="*")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--networks", type=int, default=len(INSTANCES))
     args = parser.parse_intermixed_args()
     done = set()
     if args.csv.exists():
         done = {(r["title"], r["row"], int(r["seed"])) for r in csv.DictReader(open(args.csv))}
+    instances = INSTANCES[:args.networks]
     with open(args.csv, "a", newline="") as out:
-        writer = csv.DictWriter(out, FIELDS, extrasaction="ignore")
+        writer = csv.DictWriter(out, FIELDS, extrasaction="ignore", lineterminator="\n")
         if not done:
             writer.writeheader()
-        for title, network, gpus in INSTANCES:
-            for row in args.rows or ROWS:
+        for batch in batches(instances) if not args.rows or BATCH in args.rows else []:
+            for seed in range(args.seeds):
+                if all((title, BATCH, seed) in done for title, _, _ in batch):
+                    continue
+                for (title, _, gpus), found in zip(batch, measure_batch(args.situ, batch, seed)):
+                    writer.writerow({"title": title, "gpus": gpus, "row": BATCH, "seed": seed, **found})
+                out.flush()
+        for title, network, gpus in instances:
+            for row in [r for r in args.rows or ROWS if r != BATCH]:
                 for seed in range(args.seeds if row in SEEDED else 1):
-                    if (title, row, seed) in done or (args.small and title not in SMALL):
+                    if (title, row, seed) in done:
                         continue
                     found = measure(args.situ, title, network, gpus, row, seed)
                     if not found:

@@ -148,56 +148,167 @@ def picked(text):
     return table
 
 
-def by_title(text):
-    """Titles, rows, and {(title, row): records, one of each seed}."""
-    found = {}
+GO_KNOWN = ["single", "expert", "metis", "heft", "random", "auto"]
+GO_EFFORT = ["expert", "hdp", "heft", "cross-entropy", "gdp-one"]
+
+
+def go_networks(text):
+    """Networks by their size, and {(title, row): records, one of each seed}."""
+    found, size = {}, {}
     for r in records(text):
         found.setdefault((r["title"], r["row"]), []).append(r)
-    return list(dict.fromkeys(t for t, _ in found)), list(dict.fromkeys(r for _, r in found)), found
+        size[r["title"]] = max(size.get(r["title"], 0), int(r["operators"] or 0))
+    return dict(sorted(size.items(), key=lambda of: of[1])), found
+
+
+def values_ns(of):
+    return sorted(int(r["value_ns"]) for r in of if r["value_ns"])
 
 
 def median_ns(of):
     """The median of the values of all seeds, 0 where there is none."""
-    values = [int(r["value_ns"]) for r in of if r["value_ns"]]
+    values = values_ns(of)
     return statistics.median(values) if values else 0
 
 
-def learned(text):
-    titles, rows, found = by_title(text)
+def spread(of, form=".4g"):
+    """The median of all seeds, and where there are several their range and number."""
+    values = values_ns(of)
+    if len(values) < 2:
+        return ms(values[0], form) if values else "-"
+    return f"{ms(statistics.median(values), form)} ({ms(values[0], form)} to {ms(values[-1], form)}; {len(values)})"
+
+
+def go_table(text, rows):
+    networks, found = go_networks(text)
     table = [["training step (GPUs)", "operators", *rows, "bound"]]
-
-    def cell(of):
-        values = sorted(int(r["value_ns"]) for r in of if r["value_ns"])
-        if len(values) < 2:
-            return ms(values[0], ".4g") if values else "-"
-        return f"{ms(statistics.median(values), '.4g')} ({ms(values[0], '.4g')} to {ms(values[-1], '.4g')})"
-
-    for title in titles:
-        of = [r for row in rows for r in found.get((title, row), [])]
+    for title, size in networks.items():
+        of = [r for (t, _), rs in found.items() for r in rs if t == title]
         bound = max(int(r["bound_ns"]) for r in of if r["row"] != "expert")  # that one has pins
-        table.append([f"{title} ({of[0]['gpus']})", of[0]["operators"]] + [cell(found.get((title, row), [])) for row in rows]
+        table.append([f"{title} ({of[0]['gpus']})", str(size)] + [spread(found.get((title, row), [])) for row in rows]
                      + [ms(bound, ".4g")])
     return table
 
 
+def go_rows(text):
+    return list(dict.fromkeys(r["row"] for r in records(text)))
+
+
+def go(text):
+    return go_table(text, [r for r in GO_KNOWN if r in go_rows(text)])
+
+
+def learned(text):
+    return go_table(text, sorted(r for r in go_rows(text) if r not in GO_KNOWN))
+
+
 def learned_effort(text):
     """What each method took for one seed, and how many times as long as its plans those of others take, as geometric means of
-    medians."""
-    titles, rows, found = by_title(text)
-    others = ["expert", "hdp", "heft", "cross-entropy"]
-    table = [["row", "seeds", "evaluations", "CPU s", "peak MB", *(f"{other} takes x times as long" for other in others)]]
+    medians over the networks that have both."""
+    networks, found = go_networks(text)
+    table = [["row", "networks", "seeds", "evaluations", "CPU s", "of one network", "peak MB",
+              *(f"{other} takes x times as long" for other in GO_EFFORT)]]
 
     def value(title, row):
         return median_ns(found.get((title, row), []))
 
-    for row in rows:
-        all_of = [found[title, row] for title in titles if (title, row) in found]
+    for row in sorted(go_rows(text)):
+        all_of = [found[title, row] for title in networks if (title, row) in found]
         steps = [int(r["steps"]) for of in all_of for r in of]
-        seconds = sum(sum(float(r["cpu_s"]) for r in of) / len(of) for of in all_of)
-        means = [geometric_mean([value(t, other) / value(t, row) for t in titles if value(t, row) and value(t, other)])
-                 for other in others]
-        table.append([row, str(max(len(of) for of in all_of)), f"{min(steps)} to {max(steps)}", f"{seconds:.0f}",
-                      f"{max(float(r['peak_mb']) for of in all_of for r in of):.0f}", *(f"{m:.3f}" for m in means)])
+        seconds = [sum(float(r["cpu_s"]) for r in of) / len(of) for of in all_of]
+        ratios = [[value(t, other) / value(t, row) for t in networks if value(t, row) and value(t, other)] for other in GO_EFFORT]
+        n_seeds = [len(of) for of in all_of]
+        table.append([row, str(len(all_of)), extent(n_seeds), extent(steps), f"{sum(seconds):.0f}",
+                      f"{min(seconds):.1f} to {max(seconds):.1f}", f"{max(float(r['peak_mb']) for of in all_of for r in of):.0f}",
+                      *(f"{geometric_mean(of):.3f}" for of in ratios)])
+    return table
+
+
+def extent(numbers):
+    return str(min(numbers)) if min(numbers) == max(numbers) else f"{min(numbers)} to {max(numbers)}"
+
+
+def hsdag_table(text, cell):
+    found, models = {}, {}
+    for r in records(text):
+        found.setdefault((r["row"], r["trials asked"]), {}).setdefault(r["model"], []).append(r)
+        models[r["model"]] = None
+    table = [["", "trials", "seeds", *models]]
+    for (row, trials), of in sorted(found.items(), key=lambda item: int(item[0][1] or 0)):
+        cells = [cell(of.get(model, [])) for model in models]
+        if any(cells):
+            table.append([row, trials or extent([int(r["trials"]) for rs in of.values() for r in rs]),
+                          extent([len(rs) for rs in of.values()]), *cells])
+    return table
+
+
+def hsdag_values(text):
+    def cell(of):
+        values = [v / 1e6 for v in values_ns(of)]
+        if len(values) < 2:
+            return f"{values[0]:.3f}" if values else "-"
+        return f"{statistics.median(values):.3f} ({values[0]:.3f} to {values[-1]:.3f})"
+
+    bounds = {}
+    for r in records(text):
+        if r["row"] in ("auto", "heft"):
+            bounds[r["model"]] = max(bounds.get(r["model"], 0), int(r["bound_ns"]))
+    table = hsdag_table(text, cell)
+    return table + [["bound", "", "", *(f"{bounds[m] / 1e6:.3f}" for m in table[0][3:])]] if bounds else table
+
+
+def hsdag_found(text):
+    """Clusters of the best placements, where a method has clusters."""
+    def cell(of):
+        counts = sorted(int(r["groups"]) for r in of if r["groups"])
+        return f"{statistics.median(counts):g} ({extent(counts)})" if counts else ""
+
+    return hsdag_table(text, cell)
+
+
+def hsdag_seconds(text):
+    """Seconds of one core, and trials that were measured: the released recipe measures no placement on one device."""
+    def cell(of):
+        seconds = [float(r["cpu_s"]) for r in of]
+        trials = extent([int(r["trials"]) for r in of]) if of else ""
+        return f"{sum(seconds) / len(seconds):.1f} s, {trials}" if of else ""
+
+    return hsdag_table(text, cell)
+
+
+def served_single(text):
+    """For each platform how many plans are worse than, as good as and better than the best single device, and their ratio."""
+    table = [["platform", "built-in networks", "files", "worse", "equal", "better", "value over single device: least", "geometric mean",
+              "greatest"]]
+    found = {}
+    for r in records(text):
+        if r["value_ns"] and r["single_ns"]:
+            found.setdefault(r["platform"], []).append(r)
+    for platform, of in [*found.items(), ("all", [r for rs in found.values() for r in rs])]:
+        ratios = [int(r["value_ns"]) / int(r["single_ns"]) for r in of]
+        built_in = sum(r["model"].startswith("builtin:") for r in of)
+        table.append([platform, str(built_in), str(len(of) - built_in), str(sum(x > 1 for x in ratios)), str(sum(x == 1 for x in ratios)),
+                      str(sum(x < 1 for x in ratios)), f"{min(ratios):.3f}", f"{geometric_mean(ratios):.3f}", f"{max(ratios):.3f}"])
+    return table
+
+
+def served_zero_shot(text):
+    """Value over the best single device and seconds of one core; geometric means of each kind."""
+    found, rows = {}, list(dict.fromkeys(r["row"] for r in records(text) if r["row"] != "single"))
+    for r in records(text):
+        found.setdefault((r["kind"], f"{r['network']} ({r['gpus']})"), {})[r["row"]] = r
+    table = [["", "training step (GPUs)", "operators", "single ms", *rows, "seconds of served", "of auto"]]
+    over = {}
+    for (kind, network), of in found.items():
+        single = int(of["single"]["value_ns"])
+        ratio = {row: int(of[row]["value_ns"]) / single for row in rows if row in of and of[row]["value_ns"]}
+        over.setdefault(kind, []).append(ratio)
+        table.append([kind, network, of["single"]["operators"], ms(single, ".4g")] + [f"{ratio[r]:.3f}" if r in ratio else "-" for r in rows]
+                     + [f"{float(of[r]['cpu_s']):.1f}" if r in of else "-" for r in ("served", "auto")])
+    for kind, ratios in over.items():
+        if len(ratios) > 1:
+            means = [geometric_mean([of[r] for of in ratios]) if all(r in of for of in ratios) else math.nan for r in rows]
+            table.append([kind, "geometric mean", "", ""] + [f"{m:.3f}" for m in means] + ["", ""])
     return table
 
 
@@ -212,17 +323,7 @@ def growth(text):
     return table
 
 
-def growth(text):
-    table = [["family", "operators", "memory", "objective", "value ms", "bound ms", "gap %", "best single ms", "on GPUs",
-              "found by", "limit s", "s", "CPU s", "peak MB", "first plan: CPU s"]]
-    for r in records(text):
-        gap = f"{100 * (1 - int(r['bound_ns']) / int(r['value_ns'])):.1f}" if r["value_ns"] else "-"
-        table.append([r["family"], r["operators"], r["memory"], r["objective"], ms(r["value_ns"], ".2f") or "-",
-                      ms(r["bound_ns"], ".2f"), gap, ms(r["single_ns"], ".2f") or "-", r["on_gpus"], r["solver"],
-                      f"{float(r['limit_s']):.1f}", r["seconds"], r["cpu_s"], r["peak_mb"], r["first_cpu_s"]])
-    return table
-
-
+HSDAG = "bench/hsdag.py build/situ bench/hsdag_values.csv --data FOLDER --seeds 5 --table "
 # Name: the function, its CSV files, and the command that makes the first (empty: the text of the page says how).
 TABLES = {
     "throughput": (throughput, ["ledger.csv"], "bench/ledger.sh build > bench/ledger.csv"),
@@ -248,16 +349,19 @@ TABLES = {
                         "bench/measured_search.py build/situ DATA --under 'chrt -r 1' > bench/measured_search.csv"),
     "joins": (as_it_is, ["joins.csv"], ""),
     "visits": (as_it_is, ["visits.csv"], ""),
-    "learned": (learned, ["learned.csv"], "bench/learned.py build/situ bench/learned.csv --small --seeds 3"),
-    "go": (learned, ["go.csv"], "bench/learned.py build/situ bench/go.csv single expert heft auto"),
-    "learned_effort": (learned_effort, ["learned.csv"],
-                       "bench/learned.py build/situ bench/learned.csv --small --seeds 3"),
-    "hsdag_values": (as_it_is, ["hsdag_values.csv"],
-                     "bench/hsdag.py build/situ --data FOLDER --seeds 3 --table values > bench/hsdag_values.csv"),
-    "hsdag_ablation": (as_it_is, ["hsdag_ablation.csv"],
-                       "bench/hsdag.py build/situ --data FOLDER --seeds 3 --table ablation > bench/hsdag_ablation.csv"),
+    "go": (go, ["go.csv"], "bench/learned.py build/situ bench/go.csv --seeds 5"),
+    "learned": (learned, ["go.csv"], "bench/learned.py build/situ bench/go.csv --seeds 5"),
+    "learned_effort": (learned_effort, ["go.csv"], "bench/learned.py build/situ bench/go.csv --seeds 5"),
+    "served_single": (served_single, ["served_single.csv"],
+                      "bench/served.py build/situ bench/served_single.csv --table single --data FOLDER"),
+    "served_zero_shot": (served_zero_shot, ["served_zero_shot.csv"],
+                         "bench/served.py build/situ bench/served_zero_shot.csv --table zero_shot"),
+    "hsdag_values": (hsdag_values, ["hsdag_values.csv"], HSDAG + "values"),
+    "hsdag_found": (hsdag_found, ["hsdag_values.csv"], HSDAG + "values"),
+    "hsdag_seconds": (hsdag_seconds, ["hsdag_values.csv"], HSDAG + "values"),
+    "hsdag_ablation": (hsdag_values, ["hsdag_ablation.csv"], HSDAG.replace("values", "ablation") + "ablation"),
     "hsdag_groups": (as_it_is, ["hsdag_groups.csv"],
-                     "bench/hsdag.py build/situ --data FOLDER --table groups > bench/hsdag_groups.csv"),
+                     "bench/hsdag.py build/situ bench/hsdag_groups.csv --data FOLDER --table groups"),
     "growth": (growth, ["growth.csv"], "bench/growth.py build/situ bench/growth.csv"),
     "nn_speed": (as_it_is, ["nn_speed.csv"], "bench/nn_speed.py build > bench/nn_speed.csv"),
 }
