@@ -77,8 +77,7 @@ static const situ_link_kind_info kinds[] = {
 
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* Row `index` over all tables, or NULL. */
-static const situ_device_kind_info *device_at(int32_t index) {
+const situ_device_kind_info *catalogue_row(int32_t index) {
   for (int i = 0; i < N_TABLES && index >= 0; index -= tables[i++]->n)
     if (index < tables[i]->n) return &tables[i]->rows[index];
   return NULL;
@@ -91,106 +90,13 @@ int32_t situ_device_kind_count(void) {
 }
 
 bool situ_device_kind_at(int32_t index, situ_device_kind_info *out) {
-  const situ_device_kind_info *row = device_at(index);
+  const situ_device_kind_info *row = catalogue_row(index);
   return row && GIVE(out, *row);
 }
 
 int32_t situ_link_kind_count(void) { return N_KINDS; }
 bool situ_link_kind_at(int32_t index, situ_link_kind_info *out) {
   return index >= 0 && index < N_KINDS && GIVE(out, kinds[index]);
-}
-
-/* ---- names as people write them ---- */
-
-enum { PLAIN_BYTES = 64 };
-
-/* Words that vendors put around the name of a device, and that names here do without. */
-static const char idle_words[] =
-    " nvidia geforce tesla quadro rtx gtx rx amd radeon instinct intel core arc apple jetson gpu graphics sxm sxm2 "
-    "sxm3 "
-    "sxm4 sxm5 hbm2 hbm2e hbm3 blackwell workstation edition gold platinum silver r tm ";
-/* Names of machines and chips for what is in them, without signs. */
-static const struct {
-  const char *alias, *name;
-} aliases[] = {{"dgxspark", "gb10-128g"},   {"strixhalo", "radeon8060s"}, {"agxorin", "orin-64g"},
-               {"agxxavier", "xavier-32g"}, {"arcprob60", "b60-24g"},     {"arcprob70", "b70-32g"},
-               {"rtxa4000", "a4000-16g"},   {"rtxa5000", "a5000-24g"},    {"rtxa6000", "a6000-48g"}};
-
-static bool is_idle(const char *word, const char *before) {
-  char padded[PLAIN_BYTES + 2];
-  snprintf(padded, sizeof padded, " %s ", word);
-  return strstr(idle_words, padded) || (isdigit((unsigned char)word[0]) && !word[1] && strcmp(before, "ryzen") == 0);
-}
-
-/* The letters and digits of the first n bytes of a name, small, "24gb" as "24g", "laptop" as "m"; loose: without idle
- * words. Longer names are cut off. */
-static void make_plain(char out[PLAIN_BYTES], const char *name, size_t n, bool loose) {
-  char before[PLAIN_BYTES] = "", word[PLAIN_BYTES];
-  size_t at = 0;
-  for (size_t i = 0; i < n;) {
-    size_t length = 0;
-    for (; i < n && isalnum((unsigned char)name[i]); i++)
-      if (length + 1 < sizeof word) word[length++] = (char)tolower((unsigned char)name[i]);
-    for (; i < n && !isalnum((unsigned char)name[i]); i++)
-      ;
-    bool size = length >= 2 && strncmp(word + length - 2, "gb", 2) == 0;
-    if (size && (length == 2 ? isdigit((unsigned char)before[0]) : isdigit((unsigned char)word[length - 3]))) length--;
-    word[length] = 0;
-    if (strcmp(word, "laptop") == 0 || strcmp(word, "mobile") == 0) memcpy(word, "m", (length = 1) + 1);
-    if (!(loose && is_idle(word, before)) && at + length < PLAIN_BYTES) {
-      memcpy(out + at, word, length);
-      at += length;
-    }
-    memcpy(before, word, length + 1);
-  }
-  out[at] = 0;
-}
-
-/* Whether a row's name, or its part before a "-", is the plain key; 2: all of it. Loose: but for a make in front. */
-static int is_called(const situ_device_kind_info *row, const char *key, bool loose) {
-  static const char *const makes[] = {"rtx", "gtx", "rx", "radeon", "ryzen", "epyc"};
-  size_t whole = strlen(row->name);
-  for (size_t n = 1; n <= whole; n++) {
-    char stem[PLAIN_BYTES];
-    if (n < whole && row->name[n] != '-') continue;
-    make_plain(stem, row->name, n, false);
-    bool same = strcmp(stem, key) == 0;
-    for (size_t i = 0; loose && !same && i < sizeof makes / sizeof makes[0]; i++) {
-      size_t make = strlen(makes[i]);
-      same = strncmp(stem, makes[i], make) == 0 && isdigit((unsigned char)stem[make]) && strcmp(stem + make, key) == 0;
-    }
-    if (same) return n == whole ? 2 : 1;
-  }
-  return 0;
-}
-
-/* The rows that a name may mean, at most `most`; a row of all of that name is the only one. As it is written, else
- * without idle words. */
-static int find_called(const situ_device_kind_info *found[], int most, const char *name) {
-  const situ_device_kind_info *row;
-  char key[PLAIN_BYTES];
-  int n = 0;
-  for (size_t i = 0; i < 2 * (sizeof aliases / sizeof aliases[0]); i++) {
-    make_plain(key, name, strlen(name), i % 2);
-    if (strcmp(key, aliases[i / 2].alias) == 0) name = aliases[i / 2].name;
-  }
-  for (int loose = 0; loose < 2 && n == 0; loose++) {
-    make_plain(key, name, strlen(name), loose);
-    for (int32_t i = 0; key[0] && (row = device_at(i)); i++) {
-      int called = is_called(row, key, loose);
-      if (called == 2) n = 0;
-      if (called && n < most) found[n++] = row;
-      if (called == 2) return n;
-    }
-  }
-  return n;
-}
-
-/* The row of that name, else the only one whose name goes on with "-" after it: "rtx4090" is rtx4090-24g, and so are
- * "RTX 4090" and "NVIDIA GeForce RTX 4090". */
-const situ_device_kind_info *catalogue_find(const char *key) {
-  const situ_device_kind_info *found[2];
-  return find_called(found, 2, key) == 1 ? found[0] : NULL;
 }
 
 const situ_link_kind_info *link_kind_find(const char *key) {
@@ -237,10 +143,10 @@ static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, c
 const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
   nearest found = {0};
   const situ_device_kind_info *row, *called[N_NEAREST];
-  found.n = find_called(called, N_NEAREST, key);
+  found.n = catalogue_called(called, N_NEAREST, key);
   for (int k = 0; k < found.n; k++) found.best[k] = called[k]->name;
   bool any = found.n > 0;
-  for (int32_t i = 0; !any && (row = device_at(i)); i++) offer(&found, key, row->name);
+  for (int32_t i = 0; !any && (row = catalogue_row(i)); i++) offer(&found, key, row->name);
   return told(into, &found, "`situ list devices` shows them; a platform file is named by its path, such as ./own.json");
 }
 

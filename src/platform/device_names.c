@@ -1,0 +1,92 @@
+/* Devices by the names that people use: "RTX 4090", "NVIDIA A100-SXM4-80GB", "Ryzen 9 7950X". */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/catalogue.h"
+
+enum { PLAIN_BYTES = 64 };
+
+/* Words that vendors put around the name of a device, and that names here do without. */
+static const char idle_words[] =
+    " nvidia geforce tesla quadro rtx gtx rx amd radeon instinct intel core arc apple jetson gpu graphics "
+    "sxm sxm2 sxm3 sxm4 sxm5 hbm2 hbm2e hbm3 blackwell workstation edition gold platinum silver r tm ";
+/* Names of machines and chips for what is in them, without signs. */
+static const struct {
+  const char *alias, *name;
+} aliases[] = {{"dgxspark", "gb10-128g"},   {"strixhalo", "radeon8060s"}, {"agxorin", "orin-64g"},
+               {"agxxavier", "xavier-32g"}, {"arcprob60", "b60-24g"},     {"arcprob70", "b70-32g"},
+               {"rtxa4000", "a4000-16g"},   {"rtxa5000", "a5000-24g"},    {"rtxa6000", "a6000-48g"}};
+
+static bool is_idle(const char *word, const char *before) {
+  char padded[PLAIN_BYTES + 2];
+  snprintf(padded, sizeof padded, " %s ", word);
+  return strstr(idle_words, padded) || (isdigit((unsigned char)word[0]) && !word[1] && strcmp(before, "ryzen") == 0);
+}
+
+/* The letters and digits of the first n bytes of a name, small, "24gb" as "24g", "laptop" as "m"; loose: without idle
+ * words. Longer names are cut off. */
+static void make_plain(char out[PLAIN_BYTES], const char *name, size_t n, bool loose) {
+  char before[PLAIN_BYTES] = "", word[PLAIN_BYTES];
+  size_t at = 0;
+  for (size_t i = 0; i < n;) {
+    size_t length = 0;
+    for (; i < n && isalnum((unsigned char)name[i]); i++)
+      if (length + 1 < sizeof word) word[length++] = (char)tolower((unsigned char)name[i]);
+    for (; i < n && !isalnum((unsigned char)name[i]); i++)
+      ;
+    bool size = length >= 2 && strncmp(word + length - 2, "gb", 2) == 0;
+    if (size && (length == 2 ? isdigit((unsigned char)before[0]) : isdigit((unsigned char)word[length - 3]))) length--;
+    word[length] = 0;
+    if (strcmp(word, "laptop") == 0 || strcmp(word, "mobile") == 0) memcpy(word, "m", (length = 1) + 1);
+    if (!(loose && is_idle(word, before)) && at + length < PLAIN_BYTES) {
+      memcpy(out + at, word, length);
+      at += length;
+    }
+    memcpy(before, word, length + 1);
+  }
+  out[at] = 0;
+}
+
+/* Whether a row's name, or its part before a "-", is the plain key; 2: all of it. Loose: but for a make in front. */
+static int is_called(const situ_device_kind_info *row, const char *key, bool loose) {
+  static const char *const makes[] = {"rtx", "gtx", "rx", "radeon", "ryzen", "epyc"};
+  size_t whole = strlen(row->name);
+  for (size_t n = 1; n <= whole; n++) {
+    char stem[PLAIN_BYTES];
+    if (n < whole && row->name[n] != '-') continue;
+    make_plain(stem, row->name, n, false);
+    bool same = strcmp(stem, key) == 0;
+    for (size_t i = 0; loose && !same && i < sizeof makes / sizeof makes[0]; i++) {
+      size_t make = strlen(makes[i]);
+      same = strncmp(stem, makes[i], make) == 0 && isdigit((unsigned char)stem[make]) && strcmp(stem + make, key) == 0;
+    }
+    if (same) return n == whole ? 2 : 1;
+  }
+  return 0;
+}
+
+int catalogue_called(const situ_device_kind_info *found[], int most, const char *name) {
+  const situ_device_kind_info *row;
+  char key[PLAIN_BYTES];
+  int n = 0;
+  for (size_t i = 0; i < 2 * (sizeof aliases / sizeof aliases[0]); i++) {
+    make_plain(key, name, strlen(name), i % 2);
+    if (strcmp(key, aliases[i / 2].alias) == 0) name = aliases[i / 2].name;
+  }
+  for (int loose = 0; loose < 2 && n == 0; loose++) {
+    make_plain(key, name, strlen(name), loose);
+    for (int32_t i = 0; key[0] && (row = catalogue_row(i)); i++) {
+      int called = is_called(row, key, loose);
+      if (called == 2) n = 0;
+      if (called && n < most) found[n++] = row;
+      if (called == 2) return n;
+    }
+  }
+  return n;
+}
+
+const situ_device_kind_info *catalogue_find(const char *key) {
+  const situ_device_kind_info *found[2];
+  return catalogue_called(found, 2, key) == 1 ? found[0] : NULL;
+}
