@@ -79,7 +79,8 @@ def test_progress_shows_on_a_terminal_only():
 
 def best_plan_so_far_at(number):
     call = [SITU, "place", "builtin:inception-v3", "--platform", "cpu+2*v100-16g", "--time-limit", "3600", "--json"]
-    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    heed = lambda: signal.signal(number, signal.SIG_DFL)  # nohup has SIGHUP ignored, which situ respects
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed) as running:
         let_it_find_a_plan(call)
         start = time.monotonic()
         running.send_signal(number)
