@@ -1,13 +1,10 @@
 /* The catalogue: known devices and kinds of link, and looking them up. */
 #include "platform/catalogue.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/arguments.h"
-#include "base/near_name.h"
 #include "platform/catalogue_rows.h"
 
 #define ADDRESS(NAME) &catalogue_##NAME,
@@ -103,57 +100,6 @@ const situ_link_kind_info *link_kind_find(const char *key) {
   for (int i = 0; i < N_KINDS; i++)
     if (strcasecmp(kinds[i].name, key) == 0) return &kinds[i];
   return NULL;
-}
-
-enum { N_NEAREST = 3, MOST_WRONG = 3 };
-
-typedef struct nearest {
-  const char *best[N_NEAREST];
-  int score[N_NEAREST], n;
-} nearest;
-
-/* Keeps the names that are like what was wanted: few letters are other, or half of them and at least three begin it.
- * Names that begin with what was wanted come first, since they differ in what was left out. */
-static void offer(nearest *found, const char *wanted, const char *name) {
-  int n = (int)strlen(wanted), same = 0, distance = name_distance(wanted, name);
-  while (same < n && tolower((unsigned char)wanted[same]) == tolower((unsigned char)name[same])) same++;
-  bool near = distance <= (n / 2 < MOST_WRONG ? n / 2 : MOST_WRONG) || (same >= 3 && 2 * same >= n);
-  int score = distance - same, at = found->n;
-  while (at > 0 && score < found->score[at - 1]) at--;
-  if (!near || at == N_NEAREST) return;
-  if (found->n < N_NEAREST) found->n++;
-  for (int k = found->n - 1; k > at; k--) {
-    found->best[k] = found->best[k - 1];
-    found->score[k] = found->score[k - 1];
-  }
-  found->best[at] = name;
-  found->score[at] = score;
-}
-
-static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, const char *otherwise) {
-  int n = snprintf(into, CATALOGUE_HINT_BYTES, "%s", found->n > 0 ? "did you mean " : otherwise);
-  for (int k = 0; k < found->n; k++)
-    n += snprintf(into + n, CATALOGUE_HINT_BYTES - (size_t)n, "%.40s%s", found->best[k],
-                  k + 2 < found->n    ? ", "
-                  : k + 2 == found->n ? " or "
-                                      : "?");
-  return into;
-}
-
-const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
-  nearest found = {0};
-  const situ_device_kind_info *row, *called[N_NEAREST];
-  found.n = catalogue_called(called, N_NEAREST, key);
-  for (int k = 0; k < found.n; k++) found.best[k] = called[k]->name;
-  bool any = found.n > 0;
-  for (int32_t i = 0; !any && (row = catalogue_row(i)); i++) offer(&found, key, row->name);
-  return told(into, &found, "`situ list devices` shows them; a platform file is named by its path, such as ./own.json");
-}
-
-const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key) {
-  nearest found = {0};
-  for (int i = 0; i < N_KINDS; i++) offer(&found, key, kinds[i].name);
-  return told(into, &found, "`situ list links` shows them");
 }
 
 situ_device catalogue_device(const situ_device_kind_info *row) {

@@ -6,9 +6,6 @@
 
 /* Row `index` over all tables, or NULL. */
 const situ_device_kind_info *catalogue_row(int32_t index);
-/* The rows that a name may mean, at most `most` of them, as it is written, else without the words of vendors around it;
- * a row whose name is all of it is the only one. */
-int catalogue_called(const situ_device_kind_info *found[], int most, const char *name);
 /* The row of that name, else the only one whose name goes on with "-" after it: "rtx4090" is rtx4090-24g, and so are
  * "RTX 4090" and "NVIDIA GeForce RTX 4090". NULL where there is none, or several. */
 const situ_device_kind_info *catalogue_find(const char *key);

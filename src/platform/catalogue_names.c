@@ -1,8 +1,10 @@
-/* Devices by the names that people use: "RTX 4090", "NVIDIA A100-SXM4-80GB", "Ryzen 9 7950X". */
+/* Devices by the names that people use ("RTX 4090", "NVIDIA A100-SXM4-80GB", "Ryzen 9 7950X"), and what is nearest to
+ * names that nothing has. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near_name.h"
 #include "platform/catalogue.h"
 
 enum { PLAIN_BYTES = 64 };
@@ -66,7 +68,9 @@ static int is_called(const situ_device_kind_info *row, const char *key, bool loo
   return 0;
 }
 
-int catalogue_called(const situ_device_kind_info *found[], int most, const char *name) {
+/* The rows that a name may mean, at most `most` of them, as it is written, else without idle words; a row whose name is
+ * all of it is the only one. */
+static int find_called(const situ_device_kind_info *found[], int most, const char *name) {
   const situ_device_kind_info *row;
   char key[PLAIN_BYTES];
   int n = 0;
@@ -88,5 +92,57 @@ int catalogue_called(const situ_device_kind_info *found[], int most, const char 
 
 const situ_device_kind_info *catalogue_find(const char *key) {
   const situ_device_kind_info *found[2];
-  return catalogue_called(found, 2, key) == 1 ? found[0] : NULL;
+  return find_called(found, 2, key) == 1 ? found[0] : NULL;
+}
+
+enum { N_NEAREST = 3, MOST_WRONG = 3 };
+
+typedef struct nearest {
+  const char *best[N_NEAREST];
+  int score[N_NEAREST], n;
+} nearest;
+
+/* Keeps the names that are like what was wanted: few letters are other, or half of them and at least three begin it.
+ * Names that begin with what was wanted come first, since they differ in what was left out. */
+static void offer(nearest *found, const char *wanted, const char *name) {
+  int n = (int)strlen(wanted), same = 0, distance = name_distance(wanted, name);
+  while (same < n && tolower((unsigned char)wanted[same]) == tolower((unsigned char)name[same])) same++;
+  bool near = distance <= (n / 2 < MOST_WRONG ? n / 2 : MOST_WRONG) || (same >= 3 && 2 * same >= n);
+  int score = distance - same, at = found->n;
+  while (at > 0 && score < found->score[at - 1]) at--;
+  if (!near || at == N_NEAREST) return;
+  if (found->n < N_NEAREST) found->n++;
+  for (int k = found->n - 1; k > at; k--) {
+    found->best[k] = found->best[k - 1];
+    found->score[k] = found->score[k - 1];
+  }
+  found->best[at] = name;
+  found->score[at] = score;
+}
+
+static const char *told(char into[CATALOGUE_HINT_BYTES], const nearest *found, const char *otherwise) {
+  int n = snprintf(into, CATALOGUE_HINT_BYTES, "%s", found->n > 0 ? "did you mean " : otherwise);
+  for (int k = 0; k < found->n; k++)
+    n += snprintf(into + n, CATALOGUE_HINT_BYTES - (size_t)n, "%.40s%s", found->best[k],
+                  k + 2 < found->n    ? ", "
+                  : k + 2 == found->n ? " or "
+                                      : "?");
+  return into;
+}
+
+const char *catalogue_nearest_device(char into[CATALOGUE_HINT_BYTES], const char *key) {
+  nearest found = {0};
+  const situ_device_kind_info *row, *called[N_NEAREST];
+  found.n = find_called(called, N_NEAREST, key);
+  for (int k = 0; k < found.n; k++) found.best[k] = called[k]->name;
+  bool any = found.n > 0;
+  for (int32_t i = 0; !any && (row = catalogue_row(i)); i++) offer(&found, key, row->name);
+  return told(into, &found, "`situ list devices` shows them; a platform file is named by its path, such as ./own.json");
+}
+
+const char *catalogue_nearest_link(char into[CATALOGUE_HINT_BYTES], const char *key) {
+  nearest found = {0};
+  situ_link_kind_info kind = SITU_LINK_KIND_INFO_INIT;
+  for (int32_t i = 0; situ_link_kind_at(i, &kind); i++) offer(&found, key, kind.name);
+  return told(into, &found, "`situ list links` shows them");
 }
