@@ -100,6 +100,15 @@ situ_status file_open_text(file_view *out, const char *path, situ_error *error) 
   return close_unless(file_need_text(out, path, error), out);
 }
 
+situ_status file_read_text(char **out, const char *path, arena *a, situ_error *error) {
+  file_view view;
+  *out = NULL;
+  TRY(file_open_text(&view, path, error));
+  *out = arena_string_n(a, (const char *)view.bytes, view.size_bytes);
+  file_close(&view);
+  return *out ? SITU_STATUS_OK : fail_no_memory(error);
+}
+
 void file_close(file_view *view) {
   if (view->mapped) munmap((void *)(uintptr_t)view->bytes, view->size_bytes);
   if (view->bytes) close(view->handle);

@@ -24,6 +24,8 @@ situ_status file_open(file_view *out, const char *path, situ_error *error);
 /* The same for a text: BAD_INPUT at its first zero byte, and nothing behind it is read, so that a huge file that is no
  * text takes neither time nor memory. */
 situ_status file_open_text(file_view *out, const char *path, situ_error *error);
+/* All of such a text with a zero byte behind it, in the arena. */
+situ_status file_read_text(char **out, const char *path, arena *a, situ_error *error);
 /* The same for parts of large files: nothing is read, and no memory is used, before file_need asks for the bytes
  * [at, at + n). What cannot be read is zero and leaves a failure in the view, which file_result reports. */
 situ_status file_begin(file_view *out, const char *path, situ_error *error);

@@ -5,11 +5,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/contracts.h"
 
-enum { MOST_THREADS = 256, WATCH_NS = 10000000, SECOND_NS = 1000000000 };
+enum { MOST_THREADS = 256, WATCH_NS = 10000000 };
 
 typedef struct crew {
   parallel_task *task;
@@ -46,12 +46,7 @@ static void wait_and_watch(crew *c, int32_t n_missing, parallel_watch *watch) {
   pthread_mutex_lock(&c->lock);
   c->n_working -= n_missing;
   while (c->n_working > 0) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += WATCH_NS;
-    until.tv_sec += until.tv_nsec / SECOND_NS;
-    until.tv_nsec %= SECOND_NS;
-    pthread_cond_timedwait(&c->ended, &c->lock, &until);
+    clock_wait(&c->ended, &c->lock, WATCH_NS);
     pthread_mutex_unlock(&c->lock);
     watch(c->context);
     pthread_mutex_lock(&c->lock);
@@ -66,18 +61,14 @@ void parallel_run(int32_t n, int32_t n_threads, parallel_task *task, parallel_wa
   int32_t wanted = n_threads < n ? n_threads : n, started = 0;
   if (wanted > MOST_THREADS) wanted = MOST_THREADS;
   if (wanted > 1) {
-    pthread_condattr_t steady;
-    pthread_condattr_init(&steady);
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&c.lock, NULL);
-    pthread_cond_init(&c.ended, &steady);
+    clock_condition(&c.ended);
     c.n_working = wanted;
     started = start(thread, wanted, work, &c);
     wait_and_watch(&c, wanted - started, watch);
     for (int32_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
     pthread_cond_destroy(&c.ended);
     pthread_mutex_destroy(&c.lock);
-    pthread_condattr_destroy(&steady);
   }
   for (int32_t i = 0; started == 0 && i < n; i++) task(context, i, true);
 }

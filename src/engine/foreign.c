@@ -1,6 +1,5 @@
 #include "engine/foreign.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -75,17 +74,14 @@ static situ_status read_openvino(json_value *events, const char *line, situ_erro
 /* ---- which form it is ---- */
 
 static situ_status read_text(foreign_profile *out, const char *path, situ_error *error) {
-  file_view view = {0};
-  TRY(file_open_text(&view, path, error));
-  char *text = malloc(view.size_bytes + 1);
-  if (text && view.size_bytes > 0) memcpy(text, view.bytes, view.size_bytes);
-  if (text) text[view.size_bytes] = '\0';
-  file_close(&view);
+  char *text;
+  arena *a = arena_new();
   out->events = json_new_array();
   out->title = "counters of OpenVINO";
   out->n_first = 0;
-  situ_status status = text && out->events ? read_openvino(out->events, text, error) : fail_no_memory(error);
-  free(text);
+  situ_status status = a && out->events ? file_read_text(&text, path, a, error) : fail_no_memory(error);
+  if (status == SITU_STATUS_OK) status = read_openvino(out->events, text, error);
+  arena_free(a);
   return status;
 }
 

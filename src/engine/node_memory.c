@@ -61,7 +61,6 @@ static situ_status read_rows(reading *r, char *text, situ_error *error) {
 }
 
 situ_status node_memory_read(node_memory *out, const char *path, const model_file *file, arena *a, situ_error *error) {
-  file_view view = {0};
   reading r = {.file = file, .by_name = string_map_new(a, file->n_nodes), .out = out, .path = path};
   *out = (node_memory){.workspace_bytes = ARENA_NEW(a, int64_t, file->n_nodes)};
   if (!r.by_name || !out->workspace_bytes) return fail_no_memory(error);
@@ -69,12 +68,7 @@ situ_status node_memory_read(node_memory *out, const char *path, const model_fil
     out->workspace_bytes[v] = -1;
     if (*file->nodes[v].name && string_map_put(r.by_name, file->nodes[v].name, v + 1) < 0) return fail_no_memory(error);
   }
-  TRY(file_open_text(&view, path, error));
-  char *text = malloc(view.size_bytes + 1);
-  if (text && view.size_bytes > 0) memcpy(text, view.bytes, view.size_bytes);
-  if (text) text[view.size_bytes] = '\0';
-  file_close(&view);
-  situ_status status = text ? read_rows(&r, text, error) : fail_no_memory(error);
-  free(text);
-  return status;
+  char *text;
+  TRY(file_read_text(&text, path, a, error));
+  return read_rows(&r, text, error);
 }

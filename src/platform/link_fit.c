@@ -134,11 +134,9 @@ static situ_status read_lines(reader *r, char *text) {
 }
 
 static situ_status read_file(reader *r) {
-  file_view view;
-  TRY(file_open_text(&view, r->path, r->error));
-  char *text = arena_string_n(r->arena, (const char *)view.bytes, view.size_bytes);
-  file_close(&view);
-  return text ? read_lines(r, text) : fail_no_memory(r->error);
+  char *text;
+  TRY(file_read_text(&text, r->path, r->arena, r->error));
+  return read_lines(r, text);
 }
 
 static int by_size(const void *left, const void *right) {

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "base/arguments.h"
@@ -132,12 +131,7 @@ static void keep_beating(void *context) {
     hear(all);
     for (int32_t r = 0; r < all->n; r++)
       if (is_neighbour(all, r)) beat(all, r, ALIVE);
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += BEAT_NS;
-    until.tv_sec += until.tv_nsec / SECOND_NS;
-    until.tv_nsec %= SECOND_NS;
-    pthread_cond_timedwait(&all->ended, &all->lock, &until);
+    clock_wait(&all->ended, &all->lock, BEAT_NS);
   }
   pthread_mutex_unlock(&all->lock);
 }
@@ -166,12 +160,8 @@ situ_status situ_ranks_open(situ_ranks **out, situ_error *error) {
   if (!mpi_port_wanted()) return SITU_STATUS_OK;
   islands *all = calloc(1, sizeof *all);
   if (!all) return fail_no_memory(error);
-  pthread_condattr_t steady;
-  pthread_condattr_init(&steady);
-  pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
   pthread_mutex_init(&all->lock, NULL);
-  pthread_cond_init(&all->ended, &steady);
-  pthread_condattr_destroy(&steady);
+  clock_condition(&all->ended);
   situ_status status = begin(all, error);
   if (status == SITU_STATUS_OK)
     *out = all;

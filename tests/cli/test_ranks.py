@@ -3,7 +3,6 @@
 
     test_ranks.py SITU [NAME...]
 """
-import contextlib
 import json
 import os
 import pathlib
@@ -17,7 +16,7 @@ from test_cli import SITU, Skip, environment, main, need, situ, some, thorough
 from test_engines import engine, random_placement
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
-from machines import MPIRUN, Machines, ranks_of, why_not
+from machines import MPIRUN, Machines, own_lines, ranks_of, under_mpirun, why_not
 
 
 def needed():
@@ -33,20 +32,11 @@ def placed(path, n, *more):
     situ("place", path, "--platform", f"{n}*(cpu)@ethernet-1g", "--fusion", "none", "--fix", "pins.json", *more, "-o", "plan.json")
 
 
-@contextlib.contextmanager
 def begun(start, *options):
     """A run, stopped at the end; its temporary files lie in a folder of its own."""
-    pathlib.Path("tmp").mkdir(exist_ok=True)
-    words = [*start, SITU, "run", "plan.json", *options]
-    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # Open MPI leaks
-    process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=environment(TMPDIR=str(pathlib.Path("tmp").resolve()), ASAN_OPTIONS=sanitizer))
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.communicate()
+    folder = pathlib.Path("tmp").resolve()
+    folder.mkdir(exist_ok=True)
+    return under_mpirun([*start, SITU, "run", "plan.json", *options], environment(TMPDIR=str(folder)))
 
 
 def result(process):
@@ -63,10 +53,6 @@ def run_json(start, *options):
 def left():
     """Temporary files of situ; mpirun has its own beside them."""
     return [name for name in os.listdir("tmp") if re.fullmatch("situ-.{6}", name)]
-
-
-def own_lines(text):
-    return [line for line in text.splitlines() if line.startswith("situ: ")]
 
 
 def test_parts_on_two_and_three_machines_give_the_outputs_of_the_whole():

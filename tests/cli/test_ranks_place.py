@@ -3,20 +3,18 @@
 
     test_ranks_place.py SITU [NAME...]
 """
-import contextlib
 import os
 import pathlib
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
 from test_cli import SITU, Skip, environment, main, situ, some, thorough
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lab"))
-from machines import MPIRUN, ranks_of
+from machines import MPIRUN, own_lines, ranks_of, under_mpirun
 
 # Steps enough for four walks, on networks so small that they take a second.
 PLATFORM = ["--platform", "cpu+2*v100-16g"]
@@ -25,20 +23,10 @@ PIPELINE = ["builtin:layered?operators=20", *PLATFORM, "--execution", "pipeline"
 CALLS = ["builtin:layered?operators=20", *PLATFORM, "--execution", "calls", "--solver", "call_search", "--steps", "400000"]
 
 
-@contextlib.contextmanager
 def begun(*words):
-    """A call under mpirun, stopped at the end."""
     if not shutil.which("mpirun"):
         raise Skip("there is no mpirun (tools/setup.sh check)")
-    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # Open MPI leaks
-    process = subprocess.Popen([*MPIRUN, "--oversubscribe", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, env=environment(ASAN_OPTIONS=sanitizer))
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.terminate()
-            process.communicate()
+    return under_mpirun([*MPIRUN, "--oversubscribe", *words], environment())
 
 
 def ran(*words, limit_s=800):
@@ -50,10 +38,6 @@ def ran(*words, limit_s=800):
 def plan(path):
     """All of it but the time that it took."""
     return re.sub(r'"seconds": [0-9.e+-]+', "", pathlib.Path(path).read_text())
-
-
-def own_lines(text):
-    return [line for line in text.splitlines() if line.startswith("situ: ")]
 
 
 def test_the_plan_is_the_same_with_any_number_of_ranks_and_threads():

@@ -3,6 +3,7 @@
 Each machine is a process that sleeps in namespaces of its own, so all goes when that process ends. Needs root, `unshare`,
 `nsenter`, `ip`, and `tc` for a rate.
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -82,6 +83,24 @@ class Machines:
         if self.rate:
             call(*enter, "tc", "qdisc", "add", "dev", "e", "root", "tbf", "rate", self.rate, "burst", "128kb", "latency", "50ms")
         return process
+
+
+@contextlib.contextmanager
+def under_mpirun(words, environment):
+    """A call that mpirun runs, stopped at the end."""
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # Open MPI leaks
+    process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**environment, "ASAN_OPTIONS": sanitizer})
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.communicate()
+
+
+def own_lines(text):
+    return [line for line in text.splitlines() if line.startswith("situ: ")]
 
 
 MPIRUN = ["mpirun", "--bind-to", "none", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]

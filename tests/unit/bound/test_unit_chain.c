@@ -65,6 +65,32 @@ static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
   scenario_free(&s);
 }
 
+/* What the next two tests are about: a layer (a, x, c), its experts (b), whether x hands to them too. */
+static void experts_and_layer(bool x_too, int64_t bound_ns, int64_t optimum_ns) {
+  scenario s = host_and_device(3100);
+  static const int32_t together[4] = {0, 0, 1, 0};
+  static const char *const names[] = {"a", "x", "b", "c"};
+  for (int32_t v = 0; v < 4; v++) {
+    scenario_operator(&s, names[v], v == 2 ? 60 : 50, v == 2 ? 5000 : 1000, 0);
+    s.time_ns[v][1] = v == 2 ? 6 : 5;
+  }
+  scenario_tensor(&s, 0, 10, 2, -1);
+  scenario_tensor(&s, 0, 10, 1, -1);
+  if (x_too)
+    scenario_tensor(&s, 1, 10, 2, 3, -1);
+  else
+    scenario_tensor(&s, 1, 10, 3, -1);
+  scenario_tensor(&s, 2, 10, 3, -1);
+  situ_problem_options o = {.size = sizeof(situ_problem_options),
+                            .execution = SITU_EXECUTION_STREAM,
+                            .overlap = SITU_OVERLAP_NONE,
+                            .keep_together = together};
+  scenario_pose(&s, &o);
+  bound_is(s.problem, bound_ns);
+  assert_int_equal(brute_force(s.problem, NULL), optimum_ns);
+  scenario_free(&s);
+}
+
 /* A layer of three operators (a, x beside the chain, c) and its experts (b) between a and c, of 1000 bytes each and
  * 5000. They take 50 ns each and 60 on the host, 5 each and 6 on the other device, which has room for the layer and 100
  * bytes of tensors; a tensor takes 10 ns, and nothing overlaps. The layer there and the experts on the host take 15 +
@@ -73,25 +99,7 @@ static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
  * 0.0148: 93.5. Could the layer go on where the experts are, or did x not count, it would be less. */
 static void experts_are_a_detour_from_their_layer(void **state) {
   (void)state;
-  scenario s = host_and_device(3100);
-  static const int32_t together[4] = {0, 0, 1, 0};
-  static const char *const names[] = {"a", "x", "b", "c"};
-  for (int32_t v = 0; v < 4; v++) {
-    scenario_operator(&s, names[v], v == 2 ? 60 : 50, v == 2 ? 5000 : 1000, 0);
-    s.time_ns[v][1] = v == 2 ? 6 : 5;
-  }
-  scenario_tensor(&s, 0, 10, 2, -1);
-  scenario_tensor(&s, 0, 10, 1, -1);
-  scenario_tensor(&s, 1, 10, 3, -1);
-  scenario_tensor(&s, 2, 10, 3, -1);
-  situ_problem_options o = {.size = sizeof(situ_problem_options),
-                            .execution = SITU_EXECUTION_STREAM,
-                            .overlap = SITU_OVERLAP_NONE,
-                            .keep_together = together};
-  scenario_pose(&s, &o);
-  bound_is(s.problem, 93);
-  assert_int_equal(brute_force(s.problem, NULL), 95);
-  scenario_free(&s);
+  experts_and_layer(false, 93, 95);
 }
 
 /* The same layer, whose second operator hands 10 ns to the experts too: from the host they take 15 + 60 and three ways,
@@ -99,25 +107,7 @@ static void experts_are_a_detour_from_their_layer(void **state) {
  * there it would be 93. */
 static void all_that_goes_to_the_experts_takes_its_way(void **state) {
   (void)state;
-  scenario s = host_and_device(3100);
-  static const int32_t together[4] = {0, 0, 1, 0};
-  static const char *const names[] = {"a", "x", "b", "c"};
-  for (int32_t v = 0; v < 4; v++) {
-    scenario_operator(&s, names[v], v == 2 ? 60 : 50, v == 2 ? 5000 : 1000, 0);
-    s.time_ns[v][1] = v == 2 ? 6 : 5;
-  }
-  scenario_tensor(&s, 0, 10, 2, -1);
-  scenario_tensor(&s, 0, 10, 1, -1);
-  scenario_tensor(&s, 1, 10, 2, 3, -1);
-  scenario_tensor(&s, 2, 10, 3, -1);
-  situ_problem_options o = {.size = sizeof(situ_problem_options),
-                            .execution = SITU_EXECUTION_STREAM,
-                            .overlap = SITU_OVERLAP_NONE,
-                            .keep_together = together};
-  scenario_pose(&s, &o);
-  bound_is(s.problem, 103);
-  assert_int_equal(brute_force(s.problem, NULL), 105);
-  scenario_free(&s);
+  experts_and_layer(true, 103, 105);
 }
 
 /* On the host a and b take 50 ns each and c 100, on the other device nothing and 1; a and b weigh 4000 bytes, of which

@@ -163,14 +163,20 @@ static void the_first_device_may_be_a_replica(void **state) {
   scenario_free(&s);
 }
 
-/* f on 1 and 2, the rest on 3: each sender has half of the inputs; the ring of f goes over the host. */
-static void replicas_load_the_links_of_their_inputs(void **state) {
-  (void)state;
+/* The same whose operators take no time: links are all that counts. */
+static scenario free_training_of_three(void) {
   situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
   options.replicate = true;
   scenario s = training_of_three(options);
   for (int32_t v = 0; v < 3; v++)
     for (int32_t k = 0; k < s.problem->n_classes; k++) s.costs->time_ns[v * s.problem->n_classes + k] = 0;
+  return s;
+}
+
+/* f on 1 and 2, the rest on 3: each sender has half of the inputs; the ring of f goes over the host. */
+static void replicas_load_the_links_of_their_inputs(void **state) {
+  (void)state;
+  scenario s = free_training_of_three();
   int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
   /* from 1: 3 bytes every second time, rounded up to 2, and 6 bytes of gradients every second time; 3 receives 2 + 2 */
@@ -181,11 +187,7 @@ static void replicas_load_the_links_of_their_inputs(void **state) {
 /* The same, but gradients take 10 more on each link by what was measured of it: from 1 (6 + 10) / 2 = 8 for them. */
 static void gradients_go_over_links_as_the_costs_have_them(void **state) {
   (void)state;
-  situ_problem_options options = pipeline(SITU_COMMUNICATION_LINK);
-  options.replicate = true;
-  scenario s = training_of_three(options);
-  for (int32_t v = 0; v < 3; v++)
-    for (int32_t k = 0; k < s.problem->n_classes; k++) s.costs->time_ns[v * s.problem->n_classes + k] = 0;
+  scenario s = free_training_of_three();
   for (int32_t l = 0; l < s.costs->n_links; l++) s.costs->link[l].latency_ns += 10;
   int32_t device[3] = {1, 3, 3}, replica_of[4] = {-1, -1, 1, -1};
   simulation r = simulator_run(s.simulator, &(placement){.device = device, .replica_of = replica_of}, true);
