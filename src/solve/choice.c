@@ -73,14 +73,14 @@ static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
 }
 
 /* The plan of the highest 10 % quantile of speed-up over the single device, the first of equals: those stand in order
- * of their hand-overs. */
+ * of their hand-overs. None that takes longer than limit_ns is taken. */
 static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_run *run, const fewer_rules *rules,
-                               double uncertainty, budget *b) {
+                               double limit_ns, double uncertainty, budget *b) {
   placement where[FEWER_PLANS + 1];
   bool may[FEWER_PLANS + 1];
   for (int32_t k = 0; k < pool->n; k++) {
     where[k] = pool->plan[k].where;
-    may[k] = fewer_keeps(&pool->plan[k], rules);
+    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].value_ns <= limit_ns;
   }
   int32_t draws = draws_of(run->problem, pool->n);
   const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];
@@ -113,6 +113,54 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_po
   return SITU_STATUS_OK;
 }
 
+/* Adds the plan of whole layers, which a full pool would have no room for. */
+static situ_status add_layers(fewer_pool *pool, solve_run *run) {
+  incumbent found;
+  handovers cost = {0};
+  situ_status status = solver_borrow(&found, &layers_solver, run->problem, run, 1, 0);
+  arena *scratch = arena_new();
+  bool any = status == SITU_STATUS_OK && found.best.device;
+  if (any && (!scratch || !handovers_find(&cost, run->problem, found.best.device, scratch)))
+    status = fail_no_memory(run->error);
+  cost.island = NULL;
+  if (any)
+    pool->plan[pool->n++] =
+        (fewer_plan){.where = found.best, .value_ns = found.value_ns, .cost = cost, .solver = layers_solver.name};
+  incumbent_free(&found);
+  arena_free(scratch);
+  return status;
+}
+
+/* Where the split that was chosen is not sure to be faster than the single device, another may be: the most robust of
+ * those that gain enough, or one of whole layers, whose few hand-overs no search for speed alone comes to. */
+static situ_status look_again(situ_robustness *told, int32_t *chosen, fewer_pool *pool, solve_run *run,
+                              const fewer_rules *rules, const situ_solve_options *o) {
+  const situ_problem *p = run->problem;
+  budget *whole = run->budget;
+  if (whole->stop == BUDGET_CANCELLED || solve_is_large(p)) return SITU_STATUS_OK;
+  int64_t time = time_left(run, o, choice_least_ns(o));
+  budget own = budget_new(max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / p->n_operators) / 8), time,
+                          whole->callback, whole->context);
+  run->budget = &own;
+  run->watch->running = &own;
+  situ_status status = add_layers(pool, run);
+  run->budget = whole;
+  run->watch->running = whole;
+  whole->steps = sat_add(whole->steps, own.steps);
+  TRY(status);
+  situ_robustness found = {0};
+  int32_t k = pool->single;
+  double enough = (double)pool->plan[k].value_ns / (1 + rules->min_gain);
+  budget draws = budget_new(0, time_left(run, o, 0), whole->callback, whole->context);
+  TRY(most_robust(&k, pool, run, rules, enough, o->uncertainty, &draws));
+  if (k == pool->single) return SITU_STATUS_OK;
+  TRY(compare(&found, &k, pool, run, o->uncertainty, &draws));
+  if (k == pool->single) return SITU_STATUS_OK;
+  *chosen = k;
+  *told = found;
+  return SITU_STATUS_OK;
+}
+
 bool choice_wanted(const situ_solve_options *o) {
   return o->tolerance > 0 || o->min_gain > 0 || o->max_parts > 0 || o->min_part > 0 || o->uncertainty > 0;
 }
@@ -131,8 +179,10 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
   TRY(search(&pool, run, single, &rules, o));
   int32_t k = fewer_choose(&pool, &rules);
   budget draws = budget_new(0, time_left(run, o, 0), run->budget->callback, run->budget->context);
-  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, o->uncertainty, &draws));
+  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, INFINITY, o->uncertainty, &draws));
+  int32_t split = k;
   if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, o->uncertainty, &draws));
+  if (k != split) TRY(look_again(&out->robustness, &k, &pool, run, &rules, o));
   handovers most = {0};
   int32_t *stamp = ARENA_NEW(run->arena, int32_t, run->problem->n_devices);
   if (!stamp) return fail_no_memory(run->error);
