@@ -138,7 +138,7 @@ static situ_status look_again(situ_robustness *told, int32_t *chosen, fewer_pool
   const situ_problem *p = run->problem;
   budget *whole = run->budget;
   if (whole->stop == BUDGET_CANCELLED || solve_is_large(p)) return SITU_STATUS_OK;
-  int64_t time = time_left(run, o, choice_least_ns(o));
+  int64_t time = o->time_limit_s > 0 ? choice_least_ns(o) / 2 : 0; /* of each step: the limit has passed */
   budget own = budget_new(max64(LEAST_STEPS, min64(MOST_STEPS, MOST_SIMULATED / p->n_operators) / 8), time,
                           whole->callback, whole->context);
   run->budget = &own;
@@ -151,9 +151,10 @@ static situ_status look_again(situ_robustness *told, int32_t *chosen, fewer_pool
   situ_robustness found = {0};
   int32_t k = pool->single;
   double enough = (double)pool->plan[k].value_ns / (1 + rules->min_gain);
-  budget draws = budget_new(0, time_left(run, o, 0), whole->callback, whole->context);
+  budget draws = budget_new(0, time, whole->callback, whole->context);
   TRY(most_robust(&k, pool, run, rules, enough, o->uncertainty, &draws));
   if (k == pool->single) return SITU_STATUS_OK;
+  draws = budget_new(0, time, whole->callback, whole->context);
   TRY(compare(&found, &k, pool, run, o->uncertainty, &draws));
   if (k == pool->single) return SITU_STATUS_OK;
   *chosen = k;
