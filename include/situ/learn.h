@@ -23,6 +23,7 @@ typedef struct situ_learn_progress {
   int64_t value_ns;     /* its best trial, SITU_NEVER_NS when none was valid */
   int64_t best_ns;      /* best trial of that problem so far */
   double seconds;       /* since the call */
+  int64_t groups;       /* parts that the learner made of that problem for its best trial (hsdag); else 0 */
 } situ_learn_progress;
 
 /* Called after each step, on the thread that called. Returns true to stop: the policy is then written as it is, and
