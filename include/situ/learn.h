@@ -47,8 +47,8 @@ typedef struct situ_learn_options {
   /* Variants of the learner, separated by commas; NULL: none. For hsdag: levels=N of parsing (0: until nothing merges),
    * target=N clusters, declines=0: every node joins another, learns=0: draws stay random, without=FEATURE and
    * with=FEATURE (docs/theory/learned/hsdag.md). A policy keeps its variant, but for learns. For gdp:
-   * without=attention, without=superposition, memory=still, segments=short (docs/theory/learned/gdp.md). A policy of
-   * such a variant is read by a variant alone. */
+   * groups=none: each unit by itself; without=attention, without=superposition, memory=still, segments=short
+   * (docs/theory/learned/gdp.md). A policy of the last four is read by a variant alone. */
   const char *variant;
   situ_learn_callback *progress; /* may be NULL */
   void *context;

@@ -48,6 +48,7 @@ typedef struct lesson {
   void *own;       /* of the learner: the numbers of its parameters */
   study *studies;
   int32_t n_studies, room;
+  int32_t most_units; /* of a study that is added: the learner's, unless a variant says otherwise */
 } lesson;
 
 struct learner {
