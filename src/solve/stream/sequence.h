@@ -11,6 +11,10 @@
  * looked at. False without memory of ours. O((V + E) log V). */
 bool sequence_find(int32_t *order, simulator *s, const situ_problem *problem, const int32_t *device, arena *scratch);
 
+/* The same, and the time that it takes. */
+bool sequence_time(int64_t *value_ns, int32_t *order, simulator *s, const situ_problem *problem, const int32_t *device,
+                   arena *scratch);
+
 /* Offers the best placement so far in that order; what it is where there is none, or no stream. A step. */
 situ_status sequence_offer(solve_run *run);
 
