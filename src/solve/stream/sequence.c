@@ -15,7 +15,8 @@ int64_t sequence_by(int32_t *order, const double *key, simulator *s, const situ_
   return simulator_run(s, &where, false).value_ns;
 }
 
-bool sequence_find(int32_t *order, simulator *s, const situ_problem *p, const int32_t *device, arena *scratch) {
+bool sequence_time(int64_t *value_ns, int32_t *order, simulator *s, const situ_problem *p, const int32_t *device,
+                   arena *scratch) {
   arena_mark mark = arena_get_mark(scratch);
   int32_t *other = ARENA_NEW(scratch, int32_t, p->n_operators);
   double *key = ARENA_NEW(scratch, double, p->n_operators);
@@ -28,8 +29,14 @@ bool sequence_find(int32_t *order, simulator *s, const situ_problem *p, const in
     if (by_index < by_tail) memcpy(order, other, (size_t)p->n_operators * sizeof *order);
   }
   arena_release(scratch, mark);
+  *value_ns = by_index < by_tail ? by_index : by_tail;
   ENSURE(by_tail < 0 || by_index < 0 || contracts_permutation(order, p->n_operators));
   return by_tail >= 0 && by_index >= 0;
+}
+
+bool sequence_find(int32_t *order, simulator *s, const situ_problem *p, const int32_t *device, arena *scratch) {
+  int64_t value_ns;
+  return sequence_time(&value_ns, order, s, p, device, scratch);
 }
 
 situ_status sequence_offer(solve_run *run) {

@@ -98,6 +98,22 @@ static void work_is_balanced_over_unlike_devices(void **state) {
   lab_free(&l);
 }
 
+/* Two kinds in turn, 12 of each, which count as one item each: 6 or 3, and 8 or 2. The fast device takes all of the
+ * second kind, 24, and x of the first: 6 (12 - x) = 24 + 3 x, x = 16/3, T = 40; prices 1 : 2 say (12 * 6 + 12 * 4) / 3
+ * = 40. */
+static void equal_work_counts_as_often_as_there_is(void **state) {
+  (void)state;
+  int64_t times[24][2];
+  for (int32_t v = 0; v < 24; v++) {
+    times[v][0] = v % 2 ? 8 : 6;
+    times[v][1] = v % 2 ? 2 : 3;
+  }
+  lab l = two_devices((const int64_t(*)[2])times, NULL, 24, SITU_UNLIMITED_BYTES, APART);
+  assert_true(bound_of(l.problem, "area_price") >= 39);
+  assert_true(bound_of(l.problem, "area_price") <= 40);
+  lab_free(&l);
+}
+
 static void weights_that_do_not_fit_are_work_for_the_host(void **state) {
   (void)state;
   /* 10 operators of 100 on the host and 1 on the fast device, 7 bytes each, room for 21 bytes: at most 3 go there, the
@@ -244,6 +260,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_pays_the_cheaper_of_moving_and_staying),
       cmocka_unit_test(work_is_balanced_over_unlike_devices),
+      cmocka_unit_test(equal_work_counts_as_often_as_there_is),
       cmocka_unit_test(weights_that_do_not_fit_are_work_for_the_host),
       cmocka_unit_test(a_budget_that_is_spent_leaves_the_first_prices),
       cmocka_unit_test(weights_without_room_leave_no_plan),
