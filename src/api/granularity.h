@@ -13,7 +13,9 @@ bool granularity_is_decoder(const situ_graph *graph, arena *scratch);
 
 /* Fills keys ([operator]): those of one layer, or block, have the same key, operators outside have -1; with other
  * granularities all have -1. Routed experts of a layer ("Experts..." kinds) have a key of their own: engines can hold
- * them elsewhere. `which` is not SITU_GRANULARITY_DEFAULT. Returns how many keys there are; -1 without memory. */
-int32_t granularity_keys(int32_t *keys, const situ_graph *graph, situ_granularity which, arena *scratch);
+ * them elsewhere; what `kernel` ([operator] what the costs fuse, -1: nothing; NULL: none) fuses with them has it too.
+ * `which` is not SITU_GRANULARITY_DEFAULT. Returns how many keys there are; -1 without memory. */
+int32_t granularity_keys(int32_t *keys, const situ_graph *graph, situ_granularity which, const int32_t *kernel,
+                         arena *scratch);
 
 #endif

@@ -199,7 +199,7 @@ static situ_status read_granularity(situ_instance *i, situ_error *error) {
   if (*which == SITU_GRANULARITY_DEFAULT) *which = default_granularity(i);
   if (*which < SITU_GRANULARITY_LAYER) return instance_join_rules(i, error);
   i->together = ARENA_NEW(i->arena, int32_t, i->graph->n_operators);
-  int32_t n_keys = i->together ? granularity_keys(i->together, g, *which, i->arena) : -1;
+  int32_t n_keys = i->together ? granularity_keys(i->together, g, *which, i->costs->group, i->arena) : -1;
   if (n_keys < 0) return fail_no_memory(error);
   for (int32_t v = n; v < n * n_copies; v++) i->together[v] = i->together[v - n] < 0 ? -1 : i->together[v - n] + n_keys;
   return instance_join_rules(i, error);

@@ -49,30 +49,47 @@ static int64_t unit_time(const items *all, int32_t u, int32_t d) {
   return k < 0 ? SITU_NEVER_NS : all->time_ns[(int64_t)u * all->n_columns + k];
 }
 
-/* Marks what lies between s and t by 3. Operators are numbered so that only those between can. */
-static void mark_between(uint8_t *reached, const situ_graph *g, int32_t first, int32_t last) {
-  memset(reached + first, 0, (size_t)(last - first + 1));
-  reached[first] = 1;
-  for (int32_t v = first + 1; v <= last; v++)
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
-      int32_t u = g->producer[g->in[i]];
-      if (u >= first && reached[u]) reached[v] = 1;
-    }
-  reached[last] |= 2;
-  for (int32_t v = last; v >= first; v--)
-    for (int64_t i = g->in_start[v]; reached[v] & 2 && i < g->in_start[v + 1]; i++) {
-      int32_t u = g->producer[g->in[i]];
-      if (u >= first) reached[u] |= 2;
-    }
+/* Whether w reads all that u makes for v. */
+static bool reads_all(const situ_graph *g, int32_t w, int32_t u, int32_t v) {
+  for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
+    bool reads = g->producer[g->in[i]] != u;
+    for (int64_t k = g->in_start[w]; !reads && k < g->in_start[w + 1]; k++) reads = g->in[k] == g->in[i];
+    if (!reads) return false;
+  }
+  return true;
 }
 
-/* Adds a segment to the times of stop k. */
-static void time_segment(stop_chain *s, int32_t k, int32_t first, int32_t last, uint8_t *reached) {
+/* Marks by 3 what lies between the way into a segment and its end: what depends on its first operator, or on another of
+ * its unit that waits for the same tensors of operator `before` (-1: none), and that its last one depends on. Operators
+ * are numbered so that only those behind `before` can; returns the lowest. */
+static int32_t mark_between(uint8_t *reached, const situ_problem *p, int32_t before, int32_t first, int32_t last) {
+  const situ_graph *g = p->graph;
+  int32_t lowest = before < 0 ? first : before + 1;
+  memset(reached + lowest, 0, (size_t)(last - lowest + 1));
+  for (int32_t v = lowest; v <= last; v++) {
+    bool enters = v == first || (before >= 0 && p->units.of[v] == p->units.of[first] && reads_all(g, v, before, first));
+    if (enters) reached[v] = 1;
+    for (int64_t i = g->in_start[v]; !reached[v] && i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      if (u >= lowest && reached[u]) reached[v] = 1;
+    }
+  }
+  reached[last] |= 2;
+  for (int32_t v = last; v >= lowest; v--)
+    for (int64_t i = g->in_start[v]; reached[v] & 2 && i < g->in_start[v + 1]; i++) {
+      int32_t u = g->producer[g->in[i]];
+      if (u >= lowest) reached[u] |= 2;
+    }
+  return lowest;
+}
+
+/* Adds a segment, which `before` goes to, to the times of stop k. */
+static void time_segment(stop_chain *s, int32_t k, int32_t before, int32_t first, int32_t last, uint8_t *reached) {
   const situ_problem *p = s->problem;
   const chain_stop *x = &s->stops[k];
   bool starts = x->first == first;
   unit_members of = unit_list_members(&p->units, x->unit);
-  if (!s->sums) mark_between(reached, p->graph, first, last);
+  int32_t lowest = s->sums ? first : mark_between(reached, p, before, first, last);
   for (int32_t type = 0; type < s->n_types; type++) {
     int32_t d = s->first[type];
     int64_t at = (int64_t)k * s->n_types + type, *sum = &s->time_ns[at], whole = unit_time(&s->all, x->unit, d);
@@ -81,7 +98,7 @@ static void time_segment(stop_chain *s, int32_t k, int32_t first, int32_t last, 
     if (s->other_ns && starts) s->other_ns[at] = x->counts ? unit_time(&s->other, x->unit, d) : 0;
     for (int32_t i = 0; i < of.n && !s->sums && *sum != SITU_NEVER_NS; i++) {
       int32_t v = of.member[i];
-      if (v >= first && v <= last && reached[v] == 3) *sum = sat_add(*sum, problem_time_ns(p, v, d));
+      if (v >= lowest && v <= last && reached[v] == 3) *sum = sat_add(*sum, problem_time_ns(p, v, d));
     }
   }
 }
@@ -194,7 +211,7 @@ static bool find_stops(stop_chain *s) {
     }
     int32_t k = open[depth - 1];
     s->stops[k].last = s->chain[end - 1];
-    time_segment(s, k, v, s->chain[end - 1], reached);
+    time_segment(s, k, i > 0 ? s->chain[i - 1] : -1, v, s->chain[end - 1], reached);
   }
   return true;
 }

@@ -1,13 +1,15 @@
 /* The judge of chains of items. Each operator of the chain makes a tensor for the next one. A run of the chain within
  * one item, from s to t, is a segment: the operators of the item that depend on s and that t depends on run one after
  * the other on one device, from the start of s to the end of t. Segments follow one another, with the way of a tensor
- * between two of them. A segment between two of one item, which are on one device, goes there and back. So no plan is
- * better than the best devices of segments, by times, ways and prices of the weights of their items (each counted at
- * its first segment), with what all other items pay at least for their weights, less prices times capacities. With
- * overlap none all operators and transfers follow one another, so an item takes the time of all its operators, once, on
- * the chain or off it; from segment to segment go all tensors from the one item to the other, each where the chain
- * needs it first (those from one operator of the chain to the next one, there); and a limit by other costs may have a
- * price of 2^-20 ns a nanosecond: times and ways then count by both costs, and the limit goes off at its price.
+ * between two of them. An operator of the item that reads all that s gets from the segment before cannot start before
+ * that is there either: it, and what depends on it, counts as what depends on s does. A segment between two of one
+ * item, which are on one device, goes there and back. So no plan is better than the best devices of segments, by times,
+ * ways and prices of the weights of their items (each counted at its first segment), with what all other items pay at
+ * least for their weights, less prices times capacities. With overlap none all operators and transfers follow one
+ * another, so an item takes the time of all its operators, once, on the chain or off it; from segment to segment go all
+ * tensors from the one item to the other, each where the chain needs it first (those from one operator of the chain to
+ * the next one, there); and a limit by other costs may have a price of 2^-20 ns a nanosecond: times and ways then count
+ * by both costs, and the limit goes off at its price.
  */
 #include <string.h>
 
@@ -32,7 +34,8 @@ typedef struct walk {
   int64_t n, other; /* other: the price of a nanosecond by the other costs */
   bool sums;        /* all operators follow one another */
   bool *seen;       /* [item] its weights are paid for */
-  uint8_t *between; /* [operator] 1: depends on s; 2: t depends on it */
+  uint8_t *between; /* [operator] 1: depends on what enters a segment; 2: its end t depends on it */
+  int32_t *waits;   /* [operator] how many of the tensors that enter a segment it reads */
   int32_t *crosses; /* [number on the chain] the first tensor that goes to the segment that starts there, or -1 */
   int32_t *next;    /* [tensor] the next one of them, or -1; FREE: it is none */
   frame *frames;    /* a stack, along the chain */
@@ -127,28 +130,47 @@ static bool find_crossings(walk *w) {
   return work <= WORK_LIMIT;
 }
 
-/* Marks what lies between s and t; operators are numbered so that only those between can. */
-static void mark_between(walk *w, int64_t s, int64_t t) {
+/* Counts for the operators from lowest to t how many of the tensors they read that go to the segment at number i of the
+ * chain; returns how many there are. */
+static int32_t count_waits(walk *w, int64_t i, int64_t lowest, int64_t t) {
   const situ_graph *g = w->j->graph;
-  memset(w->between + s, 0, (size_t)(t - s + 1));
-  w->between[s] = 1;
-  for (int64_t v = s + 1; v <= t; v++)
-    for (int64_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-      if (g->producer[g->in[i]] >= s && w->between[g->producer[g->in[i]]] & 1) w->between[v] = 1;
-  w->between[t] |= 2;
-  for (int64_t v = t; v >= s; v--)
-    for (int64_t i = g->in_start[v]; w->between[v] & 2 && i < g->in_start[v + 1]; i++)
-      if (g->producer[g->in[i]] >= s) w->between[g->producer[g->in[i]]] |= 2;
+  int32_t n = 0;
+  memset(w->waits + lowest, 0, (size_t)(t - lowest + 1) * sizeof *w->waits);
+  for (int32_t x = w->crosses[i]; x >= 0; x = w->next[x], n++)
+    for (int64_t k = g->use_start[x]; k < g->use_start[x + 1]; k++)
+      if (g->use[k] <= t && w->waits[g->use[k]] == n) w->waits[g->use[k]] = n + 1;
+  return n;
 }
 
-/* The time of a segment on a device that its item may use, at the price of the other costs. */
-static __int128 segment_time(const walk *w, int32_t item, int64_t s, int64_t t, int32_t d) {
+/* Marks what lies between the way into the segment that starts at number i and operator t; operators are numbered so
+ * that only those behind the one before i can. Returns the lowest that is marked or not. */
+static int64_t mark_between(walk *w, int64_t i, int64_t t) {
+  const situ_graph *g = w->j->graph;
+  int64_t s = w->chain[i], lowest = i > 0 ? w->chain[i - 1] + 1 : s;
+  int32_t n_ways = count_waits(w, i, lowest, t);
+  memset(w->between + lowest, 0, (size_t)(t - lowest + 1));
+  w->between[s] = 1;
+  for (int64_t v = lowest; v <= t; v++) {
+    if (n_ways > 0 && w->items.of[v] == w->items.of[s] && w->waits[v] == n_ways) w->between[v] = 1;
+    for (int64_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+      if (g->producer[g->in[k]] >= lowest && w->between[g->producer[g->in[k]]] & 1) w->between[v] = 1;
+  }
+  w->between[t] |= 2;
+  for (int64_t v = t; v >= lowest; v--)
+    for (int64_t k = g->in_start[v]; w->between[v] & 2 && k < g->in_start[v + 1]; k++)
+      if (g->producer[g->in[k]] >= lowest) w->between[g->producer[g->in[k]]] |= 2;
+  return lowest;
+}
+
+/* The time of a segment, what is marked from `lowest` to t, on a device that its item may use, at the price of the
+ * other costs. */
+static __int128 segment_time(const walk *w, int32_t item, int64_t lowest, int64_t t, int32_t d) {
   __int128 time = 0;
   if (w->sums && w->seen[item]) return 0;
   if (w->sums) return at_price(w, check_item_time(&w->items, w->j, item, d), other_time(w, item, d));
   for (int32_t k = w->items.start[item]; k < w->items.start[item + 1]; k++) {
     int32_t v = w->items.member[k];
-    if (v >= s && v <= t && w->between[v] == 3) time += problem_time_ns(w->j->problem, v, d);
+    if (v >= lowest && v <= t && w->between[v] == 3) time += problem_time_ns(w->j->problem, v, d);
   }
   return at_price(w, time, 0);
 }
@@ -173,7 +195,7 @@ static bool take_segment(walk *w, int64_t first, int64_t last) {
   const judge *j = w->j;
   int64_t s = w->chain[first], t = w->chain[last];
   int32_t item = w->items.of[s], n_devices = j->problem->n_devices;
-  if (!w->sums) mark_between(w, s, t);
+  int64_t lowest = w->sums ? s : mark_between(w, first, t);
   if (w->depth >= 2 && w->frames[w->depth - 2].item == item) {
     fold(w, first);
   } else {
@@ -186,7 +208,7 @@ static bool take_segment(walk *w, int64_t first, int64_t last) {
   for (int32_t d = 0; d < n_devices; d++) {
     if (check_item_time(&w->items, j, item, d) == SITU_NEVER_NS) here->cost[d] = -1;
     if (here->cost[d] < 0) continue;
-    here->cost[d] += segment_time(w, item, s, t, d);
+    here->cost[d] += segment_time(w, item, lowest, t, d);
     if (!w->seen[item]) here->cost[d] += (__int128)w->byte[j->platform->memory_of[d]] * w->weight[item];
   }
   w->seen[item] = true;
@@ -252,10 +274,11 @@ static bool make_walk(walk *w) {
   w->seen = ARENA_ZERO(j->scratch, bool, w->items.n);
   w->weight = ARENA_ZERO(j->scratch, int64_t, w->items.n);
   w->between = ARENA_ZERO(j->scratch, uint8_t, j->graph->n_operators);
+  w->waits = ARENA_NEW(j->scratch, int32_t, j->graph->n_operators);
   w->frames = ARENA_NEW(j->scratch, frame, w->n);
   w->crosses = ARENA_NEW(j->scratch, int32_t, w->n);
   w->next = ARENA_NEW(j->scratch, int32_t, j->graph->n_tensors);
-  if (!w->seen || !w->weight || !w->between || !w->frames || !w->crosses || !w->next) return false;
+  if (!w->seen || !w->weight || !w->between || !w->waits || !w->frames || !w->crosses || !w->next) return false;
   for (int32_t v = 0; v < j->graph->n_operators; v++)
     w->weight[w->items.of[v]] = sat_add(w->weight[w->items.of[v]], j->graph->weight_bytes[v]);
   return true;

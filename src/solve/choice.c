@@ -72,15 +72,15 @@ static int32_t draws_of(const situ_problem *p, int32_t n_plans) {
   return (int32_t)max64(LEAST_DRAWS, min64(DRAWS, n));
 }
 
-/* The plan of the highest 10 % quantile of speed-up over the single device, the first of equals: those stand in order
- * of their hand-overs. */
+/* The plan of the highest 10 % quantile of speed-up over the single device, of those that take most_ns at most; the
+ * first of equals: they stand in order of their hand-overs. */
 static situ_status most_robust(int32_t *chosen, const fewer_pool *pool, solve_run *run, const fewer_rules *rules,
-                               double uncertainty, budget *b) {
+                               double most_ns, double uncertainty, budget *b) {
   placement where[FEWER_PLANS + 1];
   bool may[FEWER_PLANS + 1];
   for (int32_t k = 0; k < pool->n; k++) {
     where[k] = pool->plan[k].where;
-    may[k] = fewer_keeps(&pool->plan[k], rules);
+    may[k] = fewer_keeps(&pool->plan[k], rules) && (double)pool->plan[k].value_ns <= most_ns;
   }
   int32_t draws = draws_of(run->problem, pool->n);
   const placement *other = &where[pool->single >= 0 ? pool->single : *chosen];
@@ -96,19 +96,39 @@ static bool is_unsure(const situ_robustness *r) {
   return (1 - r->beats_single) * draws > ceil((1 - SURE) * draws - 1e-9) + 1e-9;
 }
 
-/* Compares the plan with the single device, which is taken where the plan is not sure to be better. Where the single
- * device was chosen already, the fastest plan is the one that is compared. */
+static situ_status compare_one(situ_robustness *out, int32_t split, const fewer_pool *pool, solve_run *run,
+                               double uncertainty, budget *b) {
+  out->size = sizeof *out;
+  return robust_compare(out, run->problem, &pool->plan[split].where, &pool->plan[pool->single].where, uncertainty,
+                        draws_of(run->problem, 1), run->seed, b, run->arena)
+             ? SITU_STATUS_OK
+             : fail_no_memory(run->error);
+}
+
+/* Compares the plan with the single device. Where it is not sure to be better, the surest of the other plans found
+ * takes its place if that one is, else the single device does. Where the single device was chosen already, the fastest
+ * plan is the one that is compared. */
 static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_pool *pool, solve_run *run,
-                           double uncertainty, budget *b) {
-  int32_t split = *chosen;
+                           const fewer_rules *rules, double uncertainty, budget *b) {
+  int32_t split = *chosen, surest;
   for (int32_t k = 0; *chosen == pool->single && k < pool->n; k++)
     if (pool->plan[k].value_ns < pool->plan[split].value_ns) split = k;
   if (pool->single < 0 || split == pool->single) return SITU_STATUS_OK;
-  out->size = sizeof *out;
-  if (!robust_compare(out, run->problem, &pool->plan[split].where, &pool->plan[pool->single].where, uncertainty,
-                      draws_of(run->problem, 1), run->seed, b, run->arena))
-    return fail_no_memory(run->error);
-  if (is_unsure(out)) *chosen = pool->single;
+  TRY(compare_one(out, split, pool, run, uncertainty, b));
+  if (is_unsure(out) && *chosen == split) {
+    situ_robustness other;
+    double enough = (double)pool->plan[pool->single].value_ns / (1 + rules->min_gain);
+    surest = split;
+    TRY(most_robust(&surest, pool, run, rules, enough, uncertainty, b));
+    *chosen = pool->single;
+    if (surest != split && surest != pool->single) {
+      TRY(compare_one(&other, surest, pool, run, uncertainty, b));
+      if (!is_unsure(&other)) {
+        *out = other;
+        *chosen = surest;
+      }
+    }
+  }
   out->preferred = *chosen == pool->single;
   return SITU_STATUS_OK;
 }
@@ -131,8 +151,8 @@ situ_status choice_make(choice *out, solve_run *run, const best_single *single, 
   TRY(search(&pool, run, single, &rules, o));
   int32_t k = fewer_choose(&pool, &rules);
   budget draws = budget_new(0, time_left(run, o, 0), run->budget->callback, run->budget->context);
-  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, o->uncertainty, &draws));
-  if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, o->uncertainty, &draws));
+  if (k >= 0 && o->robust) TRY(most_robust(&k, &pool, run, &rules, INFINITY, o->uncertainty, &draws));
+  if (k >= 0 && o->uncertainty > 0) TRY(compare(&out->robustness, &k, &pool, run, &rules, o->uncertainty, &draws));
   handovers most = {0};
   int32_t *stamp = ARENA_NEW(run->arena, int32_t, run->problem->n_devices);
   if (!stamp) return fail_no_memory(run->error);

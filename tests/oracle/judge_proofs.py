@@ -361,10 +361,11 @@ class Judge:
 
     # ---- chains of units ----
 
-    def between(self, item, s, t):
-        """The operators of an item that depend on s and that t depends on, these two included."""
+    def between(self, item, s, t, entering):
+        """The operators of an item that t depends on, and that depend on s or on another of it that reads all of the
+        tensors entering; s and t included."""
         p = self.p
-        behind, before = {s}, {t}
+        behind, before = {s} | {v for v in item if entering and set(entering) <= set(p.reads[v])}, {t}
         for v in range(p.n):
             if any(p.prod[r] in behind for r in p.reads[v]):
                 behind.add(v)
@@ -427,7 +428,7 @@ class Judge:
                 stops.append([k, i, {d: 0 for d in may}])
             for d in stops[-1][2]:
                 if not sums:
-                    members = self.between(self.items[k], chain[i], chain[end])
+                    members = self.between(self.items[k], chain[i], chain[end], goes.get(i))
                     stops[-1][2][d] += cost(sum(p.p(v, d) for v in members), 0)
                 elif k not in paid:
                     stops[-1][2][d] += cost(self.item_time(self.items[k], d), other_time(self.items[k], d))

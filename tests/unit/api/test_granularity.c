@@ -86,31 +86,49 @@ static void whole_layers_are_units(void **state) {
   arena_free(a);
 }
 
-/* blk.0 .. blk.3, each a product and an operator of its routed experts. */
-static void routed_experts_may_leave_their_layer(void **state) {
-  (void)state;
+/* blk.0 .. blk.3, each a product, an operator of its routed experts and a sum, one after the other. */
+static situ_graph *layers_of_experts(void) {
+  static const char *const names[] = {"attn_q", "ffn_up_exps", "ffn_add"};
+  static const char *const kinds[] = {"MatMul", "ExpertsMatMul", "Add"};
   situ_graph_builder *b;
   situ_graph *g;
   assert_int_equal(situ_graph_builder_new(&b, "experts", NULL), SITU_STATUS_OK);
-  for (int32_t v = 0; v < 8; v++) {
+  for (int32_t v = 0; v < 12; v++) {
     char name[32];
-    snprintf(name, sizeof name, "blk.%d.%s", (int)v / 2, v % 2 ? "ffn_up_exps" : "attn_q");
+    snprintf(name, sizeof name, "blk.%d.%s", (int)v / 3, names[v % 3]);
     situ_operator op = SITU_OPERATOR_INIT;
     situ_tensor made = SITU_TENSOR_INIT;
     op.name = name;
-    op.kind = v % 2 ? "ExpertsMatMul" : "MatMul";
+    op.kind = kinds[v % 3];
     situ_graph_builder_add_operator(b, &op);
     situ_graph_builder_add_tensor(b, v, &made);
     if (v > 0) situ_graph_builder_add_use(b, v, v - 1);
   }
   assert_int_equal(situ_graph_freeze(&g, b, NULL), SITU_STATUS_OK);
+  situ_graph_builder_free(b);
+  return g;
+}
+
+/* Whether v belongs to its experts rather than to the rest of its layer: with kernels, the sum that ends one does. */
+static bool goes_with_experts(int32_t v, bool fused) { return v % 3 == 1 || (fused && v % 3 == 2); }
+
+static void routed_experts_may_leave_their_layer(void **state) {
+  (void)state;
   arena *a = arena_new();
-  int32_t keys[8], n = granularity_keys(keys, g, SITU_GRANULARITY_LAYER, a);
-  for (int32_t v = 0; v < 8; v++)
-    for (int32_t u = 0; u < 8; u++) assert_true((keys[u] == keys[v]) == (u == v) && keys[v] >= 0 && keys[v] < n);
+  situ_graph *g = layers_of_experts();
+  int32_t keys[12], kernel[12];
+  for (int32_t v = 0; v < 12; v++) kernel[v] = v % 3 == 0 ? -1 : v / 3;
+  for (int fused = 0; fused < 2; fused++) {
+    int32_t n = granularity_keys(keys, g, SITU_GRANULARITY_LAYER, fused ? kernel : NULL, a);
+    for (int32_t v = 0; v < 12; v++)
+      for (int32_t u = 0; u < 12; u++) {
+        bool same = u / 3 == v / 3 && goes_with_experts(u, fused) == goes_with_experts(v, fused);
+        assert_true(keys[v] >= 0 && keys[v] < n);
+        assert_true((keys[u] == keys[v]) == same);
+      }
+  }
   arena_free(a);
   situ_graph_free(g);
-  situ_graph_builder_free(b);
 }
 
 static void a_plan_file_remembers_its_granularity(void **state) {

@@ -65,6 +65,36 @@ static void what_lies_between_the_ends_of_a_unit_takes_its_time(void **state) {
   scenario_free(&s);
 }
 
+/* a, then a unit of two readers of what a makes (b, c) and their sum d, which are slow on the device, as a is on the
+ * host: a there, 10 ns of way, 60 + 50 + 50 on the host. The chain goes through b; c waits for a too. With a tensor of
+ * its own that takes no time (two_tensors), c need not wait for the way and is not counted. */
+static void what_waits_for_one_tensor_follows_it(void **state) {
+  (void)state;
+  static const int32_t together[4] = {-1, 0, 0, 0};
+  for (int two_tensors = 0; two_tensors < 2; two_tensors++) {
+    scenario s = host_and_device(4000);
+    scenario_operator(&s, "a", 50, 0, 0);
+    scenario_operator(&s, "b", 60, 1000, 0);
+    scenario_operator(&s, "c", 50, 1000, 0);
+    scenario_operator(&s, "d", 50, 1000, 0);
+    for (int32_t v = 0; v < 4; v++) s.time_ns[v][1] = v == 0 ? 5 : 1000;
+    if (two_tensors) {
+      scenario_tensor(&s, 0, 10, 1, -1);
+      scenario_tensor(&s, 0, 0, 2, -1);
+    } else {
+      scenario_tensor(&s, 0, 10, 1, 2, -1);
+    }
+    scenario_tensor(&s, 1, 1, 3, -1);
+    scenario_tensor(&s, 2, 1, 3, -1);
+    situ_problem_options o = {
+        .size = sizeof(situ_problem_options), .execution = SITU_EXECUTION_STREAM, .keep_together = together};
+    scenario_pose(&s, &o);
+    bound_is(s.problem, two_tensors ? 5 + 10 + 110 : 5 + 10 + 160);
+    assert_int_equal(brute_force(s.problem, NULL), two_tensors ? 5 + 160 : 5 + 10 + 160);
+    scenario_free(&s);
+  }
+}
+
 /* What the next two tests are about: a layer (a, x, c), its experts (b), whether x hands to them too. */
 static void experts_and_layer(bool x_too, int64_t bound_ns, int64_t optimum_ns) {
   scenario s = host_and_device(3100);
@@ -218,6 +248,7 @@ static void what_is_no_chain_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_lies_between_the_ends_of_a_unit_takes_its_time),
+      cmocka_unit_test(what_waits_for_one_tensor_follows_it),
       cmocka_unit_test(experts_are_a_detour_from_their_layer),
       cmocka_unit_test(all_that_goes_to_the_experts_takes_its_way),
       cmocka_unit_test(what_takes_no_time_takes_room),
