@@ -94,6 +94,7 @@ typedef struct option {
   const char *const *choices; /* of OPTION_CHOICE, ended by NULL */
   long long least;
   double most;
+  const char *also;   /* what people type in its place, words between blanks, or NULL: for what an error proposes */
   const char *family; /* a table of the library whose names complete the value, "file", or NULL */
 } option;
 

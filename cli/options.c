@@ -38,12 +38,14 @@ static const option model_rows[] = {
      .least = 1,
      .about = "Language models: tokens of the prompt. Alone: the time to read it; with --generate: a whole request."},
     {.name = "generate",
+     .also = "n-predict max-tokens output-tokens max-new-tokens",
      .kind = OPTION_WHOLE,
      .offset = AT(read.generate),
      .value = "N",
      .least = 1,
      .about = "Language models: tokens to generate after the prompt. Default: one step of decoding."},
     {.name = "context",
+     .also = "ctx ctx-size max-len max-model-len n-ctx",
      .kind = OPTION_WHOLE,
      .offset = AT(read.context),
      .value = "N",
@@ -51,6 +53,7 @@ static const option model_rows[] = {
      .about = "Language models: tokens that the cache holds; without a prompt it is full. Default: prompt and what is "
               "generated, else 4096 or what the model was trained for."},
     {.name = "batch",
+     .also = "batch-size concurrency users",
      .kind = OPTION_WHOLE,
      .offset = AT(read.batch),
      .value = "N",
@@ -93,6 +96,7 @@ const option_group model_options = {"Model", model_rows};
   }
 static const option problem_rows[] = {
     {.name = "platform",
+     .also = "on machine hardware device devices gpu gpus target system host",
      .kind = OPTION_TEXT,
      .offset = AT(instance.platform),
      .value = "NAME|FILE",
@@ -100,6 +104,7 @@ static const option problem_rows[] = {
      .about = "The machine: devices joined by '+' (cpu+2*a100-80g), servers of them in brackets (2*(cpu+8*a100-80g)), "
               "this-host, or a platform file. Default: that of the model file, else " SITU_DEFAULT_PLATFORM "."},
     {.name = "objective",
+     .also = "goal metric minimize optimize",
      .kind = OPTION_CHOICE,
      .offset = AT(problem.objective),
      .choices = objectives,
@@ -258,12 +263,14 @@ const option_group problem_options = {"Machine and objective", problem_rows};
 
 static const option solve_rows[] = {
     {.name = "solver",
+     .also = "algorithm method algo",
      .kind = OPTION_TEXT,
      .offset = AT(solve.solvers),
      .value = "NAME[,NAME...]",
      .family = "solvers",
      .about = "Solvers that search for the plan. Default: auto, a portfolio."},
     {.name = "time-limit",
+     .also = "timeout time budget max-time limit",
      .kind = OPTION_REAL,
      .offset = AT(solve.time_limit_s),
      .value = "SECONDS",
@@ -271,6 +278,7 @@ static const option solve_rows[] = {
      .about = "Stop after this time with the best plan so far. Default: about 10 s; for compare 3 s for each solver, "
               "for size 2 s for each platform."},
     {.name = "steps",
+     .also = "iterations iters max-steps",
      .kind = OPTION_WHOLE,
      .offset = AT(solve.max_steps),
      .value = "N",
@@ -480,6 +488,7 @@ static const option output_rows[] = {
     PAGE_ROW,
     GANTT_ROW,
     {.name = "write",
+     .also = "export format emit",
      .kind = OPTION_WRITE,
      .value = "NAME=FILE",
      .family = "writers",
@@ -504,6 +513,7 @@ static const option trace_rows[] = {{.name = "trace",
                                     PAGE_ROW,
                                     GANTT_ROW,
                                     {.name = "write",
+                                     .also = "export format emit",
                                      .kind = OPTION_WRITE,
                                      .value = "NAME=FILE",
                                      .family = "writers",
@@ -574,6 +584,7 @@ const option_group fit_options = {"Line", fit_rows};
 
 static const option learn_rows[] = {
     {.name = "platform",
+     .also = "on machine hardware device devices gpu gpus target system host",
      .kind = OPTION_PLATFORM,
      .value = "NAME|FILE",
      .family = "devices",
@@ -603,12 +614,14 @@ static const option learn_rows[] = {
      .offset = AT(learn.resume),
      .about = "Continue the training of POLICY where it stopped, with the same bits as a run without a stop."},
     {.name = "steps",
+     .also = "iterations iters max-steps",
      .kind = OPTION_WHOLE,
      .offset = AT(learn.steps),
      .value = "N",
      .least = 1,
      .about = "Training steps in all, those before --resume included. Default: 1000."},
     {.name = "time-limit",
+     .also = "timeout time budget max-time limit",
      .kind = OPTION_REAL,
      .offset = AT(learn.time_limit_s),
      .value = "SECONDS",
@@ -639,13 +652,13 @@ static const option learn_rows[] = {
      .kind = OPTION_TEXT,
      .offset = AT(learn.variant),
      .value = "WORDS",
-     .about =
-         "Variants of the learner, separated by commas. gdp: without=attention, without=superposition, "
-         "memory=still (no gradient into the segment before), segments=short (of 16 units). hsdag: levels=N of "
-         "parsing (0: until nothing merges; default 1), target=N clusters to stop at, declines=0 (every node joins "
-         "another), learns=0 (draws are random to the end), without=FEATURE, "
-         "with=FEATURE (kinds, degrees, fractal, "
-         "closeness, position, shape, index, times)."},
+     .about = "Variants of the learner, separated by commas. gdp: without=attention, without=superposition, "
+              "memory=still (no gradient into the segment before), segments=short (of 16 units), groups=none (each "
+              "unit by itself). hsdag: levels=N of parsing (0: until nothing merges; default 1), target=N clusters to "
+              "stop at, declines=0 (every node joins "
+              "another), learns=0 (draws are random to the end), without=FEATURE, "
+              "with=FEATURE (kinds, degrees, fractal, "
+              "closeness, position, shape, index, times)."},
     {.name = "bare",
      .kind = OPTION_ON,
      .offset = AT(bare),

@@ -30,7 +30,9 @@ static const option measure_rows[] = {
      .kind = OPTION_TEXT,
      .offset = AT(measure.device),
      .value = "NAME",
-     .about = "What the engine runs on, in its own words: CPU, GPU, NPU of OpenVINO. Default: its CPU."},
+     .about = "What the engine runs on, in its own words: CPU, GPU, NPU of OpenVINO; CPU, CUDA:0, WebGPU, ... of ONNX "
+              "Runtime. "
+              "Default: its CPU."},
     {.name = "threads",
      .kind = OPTION_SMALL,
      .offset = AT(measure.threads),

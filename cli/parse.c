@@ -12,6 +12,14 @@ static const option *find_option(const command *c, const char *name, size_t n, c
   return NULL;
 }
 
+/* Whether one of the words between blanks is this one. */
+static bool has_word(const char *words, const char *word) {
+  size_t n = strlen(word);
+  for (const char *at = words; at && *at; at += strcspn(at, " "), at += *at == ' ')
+    if (strcspn(at, " ") == n && strncmp(at, word, n) == 0) return true;
+  return false;
+}
+
 static int unknown_option(const command *c, const char *word) {
   const char *names[128], *close;
   int n = 0;
@@ -20,6 +28,9 @@ static int unknown_option(const command *c, const char *word) {
   char bare[64];
   snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + strspn(word, "-"), "="), word + strspn(word, "-"));
   close = situ_nearest_name(bare, names, n);
+  for (const option_group *const *g = c->groups; *g; g++)
+    for (const option *o = (*g)->rows; o->name; o++)
+      if (has_word(o->also, bare)) close = o->name;
   if (close) return fail_usage("%s has no option %s; did you mean --%s?", c->name, word, close);
   return fail_usage("%s has no option %s; `situ %s --help` shows them", c->name, word, c->name);
 }

@@ -5,6 +5,7 @@
 # "torch [FOLDER]" PyTorch, transformers and accelerate beside it, which are large.
 # "docs [FOLDER]" installs what makes the documentation site into an environment (build/docs).
 # "deb" installs what builds the Debian packages: the list is that of debian/control.
+# "webgpu [FOLDER]" installs ONNX Runtime with a provider for GPUs that software can stand in for: SwiftShader of Chromium.
 # "engines [FOLDER]" installs what runs models into a Python environment (build/engines), where the tests find it.
 set -eu
 what=${1:-build}
@@ -16,6 +17,13 @@ if [ "$what" = engines ]; then
   "$folder/bin/python3" -m pip install --quiet --upgrade --no-deps openvino # its library needs no package
   echo "situ: engines are in $folder; '. $folder/bin/activate' lets situ find them" >&2
   exit 0
+fi
+
+if [ "$what" = webgpu ]; then
+  folder=${2:-build/webgpu}
+  [ -x "$folder/bin/python3" ] || python3 -m venv "$folder"
+  "$folder/bin/python3" -m pip install --quiet --upgrade onnxruntime-webgpu numpy
+  # and the driver, below
 fi
 
 if [ "$what" = docs ]; then
@@ -62,6 +70,13 @@ need_library clp coinor-libcbc-dev
 need_file /usr/include/coin/Cbc_C_Interface.h coinor-libcbc-dev # clp alone may be there without it
 need_library openblas libopenblas-serial-dev # products of matrices of learned policies; gemm_plain.c without it
 need_library zlib zlib1g-dev # the pkg-config file of clp asks for it, its package does not bring it
+case $what in
+  webgpu)
+    missing=""
+    need_file /usr/lib/chromium/libvk_swiftshader.so chromium
+    ldconfig -p 2>/dev/null | grep -q 'libvulkan\.so\.1' || missing="$missing libvulkan1"
+    ;;
+esac
 verb=install
 if [ "$what" = deb ]; then
   cd "$(dirname "$0")/.."

@@ -1,6 +1,7 @@
 /* ONNX Runtime, by its C interface. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fail.h"
 #include "base/library.h"
@@ -17,8 +18,24 @@ typedef struct ort_binding {
   ort_value **inputs, **outputs;
 } ort_binding;
 
+/* What runs nodes: its name in the interface, the name that it is listed by, and the option that says which of several
+ * devices. CUDA has entries of its own. */
+static const struct ort_provider {
+  const char *name, *listed, *which;
+} providers[] = {
+    {"CPU", "CPUExecutionProvider", NULL},
+    {"CUDA", "CUDAExecutionProvider", "device_id"},
+    {"OpenVINO", "OpenVINOExecutionProvider", "device_type"},
+    {"MIGraphX", "MIGraphXExecutionProvider", "device_id"},
+    {"WebGPU", "WebGpuExecutionProvider", NULL},
+    {"XNNPACK", "XnnpackExecutionProvider", NULL},
+    {"CoreML", "CoreMLExecutionProvider", NULL},
+};
+
 static struct {
+  const ort_base *base;
   ort_functions f;
+  ort_provider_functions p;
   const char *version;
   ort_env *env;
   ort_memory *memory;
@@ -47,6 +64,8 @@ static situ_status load(const char *path, situ_error *error) {
                      (int)ORT_VERSION);
 #define FILL(NUMBER, NAME, RESULT, ARGUMENTS) memcpy(&ort.f.NAME, table + (NUMBER) * sizeof(void *), sizeof(void *));
   ORT_SLOTS(FILL)
+#undef FILL
+  ort.base = base;
   ort.version = base->GetVersionString();
   ASK(GetAllocatorWithDefaultOptions(&ort.allocator));
   ASK(CreateCpuMemoryInfo(0, 0, &ort.memory));
@@ -65,17 +84,67 @@ static situ_status hello(json_value *answer, situ_error *error) {
   return ok ? SITU_STATUS_OK : fail_no_memory(error);
 }
 
+static const struct ort_provider *provider_of(const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof providers / sizeof *providers; i++) {
+    const struct ort_provider *p = &providers[i];
+    if ((strlen(p->name) == length && strncasecmp(p->name, name, length) == 0) ||
+        (strlen(p->listed) == length && strncasecmp(p->listed, name, length) == 0))
+      return p;
+  }
+  return NULL;
+}
+
+/* As told, where it is not the model's fault. */
+static situ_status told_of_engine(ort_status *status, situ_error *error) {
+  if (!status) return SITU_STATUS_OK;
+  situ_status result = fail_with(error, SITU_STATUS_ENGINE, NULL, "%s", ort.f.GetErrorMessage(status));
+  ort.f.ReleaseStatus(status);
+  return result;
+}
+
+static situ_status append_cuda(ort_options *options, const char *const *key, const char *const *value, size_t n,
+                               situ_error *error) {
+  ort_cuda *cuda;
+  TRY(told_of_engine(ort.p.CreateCudaOptions(&cuda), error));
+  ort_status *failed = ort.p.UpdateCudaOptions(cuda, key, value, n);
+  if (!failed) failed = ort.p.AppendCuda(options, cuda);
+  ort.p.ReleaseCudaOptions(cuda);
+  return told_of_engine(failed, error);
+}
+
+/* What `device` names, NAME or NAME:WHICH, comes before the CPU, which runs what it has no kernels for. */
+static situ_status append_provider(ort_options *options, const char *device, situ_error *error) {
+  const char *which = strchr(device, ':');
+  size_t length = which ? (size_t)(which - device) : strlen(device);
+  const struct ort_provider *p = provider_of(device, length);
+  if (!p || (which && !p->which))
+    return fail_with(
+        error, SITU_STATUS_UNSUPPORTED, NULL,
+        "there is no device `%s`; expected CPU, CUDA[:NUMBER], OpenVINO[:TYPE], MIGraphX[:NUMBER], WebGPU, "
+        "XNNPACK or CoreML",
+        device);
+  if (p == providers) return SITU_STATUS_OK;
+  const char *table = ort.base->GetApi(ORT_PROVIDER_VERSION);
+  if (!table)
+    return fail_with(error, SITU_STATUS_ENGINE, NULL, "%s takes release 1.12 of ONNX Runtime, this is %s", device,
+                     ort.version);
+#define FILL(NUMBER, NAME, RESULT, ARGUMENTS) memcpy(&ort.p.NAME, table + (NUMBER) * sizeof(void *), sizeof(void *));
+  ORT_PROVIDER_SLOTS(FILL)
+#undef FILL
+  const char *key[] = {p->which}, *value[] = {which ? which + 1 : NULL};
+  if (strcmp(p->name, "CUDA") == 0) return append_cuda(options, key, value, which != NULL, error);
+  return told_of_engine(ort.p.AppendProvider(options, p->name, key, value, which != NULL), error);
+}
+
 static situ_status open_session(void **session, const driver_options *o, situ_error *error) {
   ort_options *options;
   ort_session *opened;
-  if (o->device && strcmp(o->device, "CPUExecutionProvider") != 0)
-    return fail_with(error, SITU_STATUS_UNSUPPORTED, NULL,
-                     "situ runs ONNX Runtime on CPUExecutionProvider only, not on %s", o->device);
   ASK(CreateSessionOptions(&options));
   ASK(SetSessionLogSeverityLevel(options, QUIET));
   ASK(SetSessionGraphOptimizationLevel(options, o->level));
   ASK(SetIntraOpNumThreads(options, o->threads));
   ASK(SetInterOpNumThreads(options, 1));
+  if (o->device) TRY(append_provider(options, o->device, error));
   if (o->profile) ASK(EnableProfiling(options, o->profile));
   ASK(CreateSession(ort.env, o->path, options, &opened));
   ort.f.ReleaseSessionOptions(options);

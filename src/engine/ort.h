@@ -1,15 +1,16 @@
-/* engine/ort.h - the entries of ONNX Runtime's C interface that situ uses, by their numbers.
+/* engine/ort.h - the entries of ONNX Runtime's C interface that situ uses, by their numbers, and its providers.
  *
  * The interface is a table of functions that only grows; the numbers below are those of release 1.0 to 1.5 (docs of
  * onnxruntime_c_api.h, whose static_asserts fix the last number of each version). The last one used is 146, of version
- * 5, so that version is asked for and every later library serves. */
+ * 5, so that version is asked for and every later library serves. Providers other than the CPU take version 12, of
+ * release 1.12; their numbers were held against what libraries of 1.27 and 1.32 answer. */
 #ifndef SITU_ENGINE_ORT_H
 #define SITU_ENGINE_ORT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ORT_VERSION = 5 };
+enum { ORT_VERSION = 5, ORT_PROVIDER_VERSION = 12 };
 
 typedef struct OrtStatus ort_status;
 typedef struct OrtEnv ort_env;
@@ -20,6 +21,7 @@ typedef struct OrtValue ort_value;
 typedef struct OrtTensorTypeAndShapeInfo ort_shape;
 typedef struct OrtMemoryInfo ort_memory;
 typedef struct OrtAllocator ort_allocator;
+typedef struct OrtCUDAProviderOptionsV2 ort_cuda;
 
 /* number, name, result, arguments */
 #define ORT_SLOTS(SLOT)                                                                                               \
@@ -54,10 +56,23 @@ typedef struct OrtAllocator ort_allocator;
   SLOT(125, GetAvailableProviders, ort_status *, (char ***, int *n))                                                  \
   SLOT(126, ReleaseAvailableProviders, ort_status *, (char **, int n))
 
+#define ORT_PROVIDER_SLOTS(SLOT)                                                   \
+  SLOT(204, AppendCuda, ort_status *, (ort_options *, const ort_cuda *))           \
+  SLOT(205, CreateCudaOptions, ort_status *, (ort_cuda **))                        \
+  SLOT(206, UpdateCudaOptions, ort_status *,                                       \
+       (ort_cuda *, const char *const *keys, const char *const *values, size_t n)) \
+  SLOT(208, ReleaseCudaOptions, void, (ort_cuda *))                                \
+  SLOT(216, AppendProvider, ort_status *,                                          \
+       (ort_options *, const char *name, const char *const *keys, const char *const *values, size_t n))
+
 #define ORT_FIELD(NUMBER, NAME, RESULT, ARGUMENTS) RESULT(*NAME) ARGUMENTS;
 typedef struct ort_functions {
   ORT_SLOTS(ORT_FIELD)
 } ort_functions;
+
+typedef struct ort_provider_functions {
+  ORT_PROVIDER_SLOTS(ORT_FIELD)
+} ort_provider_functions;
 
 typedef struct ort_base {
   const void *(*GetApi)(uint32_t version);

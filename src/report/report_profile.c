@@ -90,6 +90,13 @@ static char *profile_text(const situ_profile *p, const situ_report_options *opti
   fact_start(&t, options, "kernels", 9);
   text_add(&t, "%s in %d of %d operators; the others are folded or fused\n", exact_time(a, p->kernels_ns),
            (int)p->n_timed, (int)g->n_operators);
+  if (p->kernels_ns < p->whole_ns / 2) {
+    fact_start(&t, options, "note", 9);
+    text_add(
+        &t,
+        "the whole takes far longer than its kernels are told to: a GPU runs them after their launch is timed, so\n"
+        "             times of single operators are shares of launches; that of the whole holds\n");
+  }
   if (p->cut.n_cuts > 0) {
     char b[TEXT_UNIT_BYTES];
     fact_start(&t, options, "a cut", 9);

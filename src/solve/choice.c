@@ -97,10 +97,10 @@ static bool is_unsure(const situ_robustness *r) {
 }
 
 static situ_status compare_one(situ_robustness *out, int32_t split, const fewer_pool *pool, solve_run *run,
-                               double uncertainty, budget *b) {
+                               double uncertainty, uint64_t seed, budget *b) {
   out->size = sizeof *out;
   return robust_compare(out, run->problem, &pool->plan[split].where, &pool->plan[pool->single].where, uncertainty,
-                        draws_of(run->problem, 1), run->seed, b, run->arena)
+                        draws_of(run->problem, 1), seed, b, run->arena)
              ? SITU_STATUS_OK
              : fail_no_memory(run->error);
 }
@@ -114,7 +114,7 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_po
   for (int32_t k = 0; *chosen == pool->single && k < pool->n; k++)
     if (pool->plan[k].value_ns < pool->plan[split].value_ns) split = k;
   if (pool->single < 0 || split == pool->single) return SITU_STATUS_OK;
-  TRY(compare_one(out, split, pool, run, uncertainty, b));
+  TRY(compare_one(out, split, pool, run, uncertainty, run->seed, b));
   if (is_unsure(out) && *chosen == split) {
     situ_robustness other;
     double enough = (double)pool->plan[pool->single].value_ns / (1 + rules->min_gain);
@@ -122,7 +122,7 @@ static situ_status compare(situ_robustness *out, int32_t *chosen, const fewer_po
     TRY(most_robust(&surest, pool, run, rules, enough, uncertainty, b));
     *chosen = pool->single;
     if (surest != split && surest != pool->single) {
-      TRY(compare_one(&other, surest, pool, run, uncertainty, b));
+      TRY(compare_one(&other, surest, pool, run, uncertainty, run->seed + 1, b));
       if (!is_unsure(&other)) {
         *out = other;
         *chosen = surest;
