@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/proved.h"
 #include "../../lab/tier.h"
 #include "../scenario.h"
 #include "bound/bound.h"
@@ -217,6 +218,24 @@ static void heads_and_tails_of_the_last_and_the_first(void **state) {
   lab_free(&l);
 }
 
+/* A chain of 40 ns: the bound that says so hands over its certificate, by which it is judged. */
+static void a_bound_comes_with_its_proof(void **state) {
+  (void)state;
+  static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
+  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  arena *a = arena_new();
+  bound_result results[BOUNDS] = {{.known = false}};
+  bound_found best;
+  budget b = budget_new(1, 0, NULL, NULL);
+  assert_int_equal(bound_compute(results, NULL, l.problem, 1, a, &b, NULL), SITU_STATUS_OK);
+  bound_pick(&best, results);
+  assert_int_equal(best.lower_ns, 40);
+  assert_non_null(best.proof.kind);
+  assert_int_equal(proved_by(l.problem, &best.proof), 40);
+  arena_free(a);
+  lab_free(&l);
+}
+
 /* With their proofs, whichever thread ends first, and those that another rank has are left alone. */
 static void bounds_beside_each_other_are_those_one_after_the_other(void **state) {
   (void)state;
@@ -268,6 +287,7 @@ int main(void) {
       cmocka_unit_test(what_meets_shares_a_device_or_pays_a_transfer),
       cmocka_unit_test(work_counts_where_operators_are_many),
       cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
+      cmocka_unit_test(a_bound_comes_with_its_proof),
       cmocka_unit_test(bounds_beside_each_other_are_those_one_after_the_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
