@@ -51,8 +51,8 @@ def learn(args, model, seed, steps, *words):
         command = [args.situ, 'learn', 'hsdag', model, '--fusion', 'none', '--platform', args.platform, '--seed', str(seed),
                    '--steps', str(steps), '-o', os.path.join(folder, 'policy'), '--json', *words]
         _, cpu, _ = run(['sh', '-c', 'log=$1; shift; "$@" > "$log" && tail -n 1 "$log"', 'learn', log, *command])
-        found = json.loads(open(log).read().splitlines()[-1])
-    return {'value_ns': found['problems'][0]['best_ns'], 'trials': found['trials'], 'cpu_s': cpu}
+        *steps_told, found = map(json.loads, open(log).read().splitlines())
+    return {'value_ns': found['problems'][0]['best_ns'], 'trials': found['trials'], 'groups': steps_told[-1].get('groups', ''), 'cpu_s': cpu}
 
 
 def best_random(args, model, seed):

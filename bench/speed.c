@@ -27,22 +27,24 @@ static int failed(const char *what, const situ_error *error) {
   return 1;
 }
 
-static situ_status open_model(situ_instance **out, const char *model, const char *platform, situ_contention contention,
-                              situ_error *error) {
+/* costs: a table of times, or NULL. */
+static situ_status open_model(situ_instance **out, const char *model, const char *platform, const char *costs,
+                              situ_contention contention, situ_error *error) {
   situ_instance_options options = {
       .size = sizeof(situ_instance_options),
       .model = model,
       .platform = *platform ? platform : NULL, /* "": that of the file */
-      .cost = &(situ_cost_options){.size = sizeof(situ_cost_options), .fusion = "none"},
+      .cost = &(situ_cost_options){.size = sizeof(situ_cost_options), .fusion = "none", .table_path = costs},
       .problem = &(situ_problem_options){.size = sizeof(situ_problem_options), .contention = contention}};
   return situ_instance_open(out, &options, error);
 }
 
 /* Million operators + edges a second, with a placement that keeps runs of 16 operators together. */
-static int simulate(const char *model, const char *platform, situ_contention contention, bool memory) {
+static int simulate(const char *model, const char *platform, const char *costs, situ_contention contention,
+                    bool memory) {
   situ_error error = {0};
   situ_instance *instance = NULL;
-  if (open_model(&instance, model, platform, contention, &error) != SITU_STATUS_OK) return failed(model, &error);
+  if (open_model(&instance, model, platform, costs, contention, &error) != SITU_STATUS_OK) return failed(model, &error);
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_graph *graph = situ_problem_graph(problem);
   int32_t n = situ_graph_n_operators(graph);
@@ -96,7 +98,7 @@ static int heft(const char *model, const char *platform) {
   situ_instance *instance = NULL;
   situ_plan *plan = NULL;
   int64_t start_ns = clock_now_ns();
-  if (open_model(&instance, model, platform, SITU_CONTENTION_LINK, &error) != SITU_STATUS_OK)
+  if (open_model(&instance, model, platform, NULL, SITU_CONTENTION_LINK, &error) != SITU_STATUS_OK)
     return failed(model, &error);
   const situ_problem *problem = situ_instance_problem(instance);
   const situ_graph *graph = situ_problem_graph(problem);
@@ -133,15 +135,16 @@ static int read_file(const char *path) {
 
 int main(int argc, char **argv) {
   if (argc >= 4 && strcmp(argv[1], "simulate") == 0) {
+    const char *costs = argc >= 5 ? argv[4] : NULL;
     int bad = 0;
     for (int memory = 0; memory < 2; memory++) {
-      bad |= simulate(argv[2], argv[3], SITU_CONTENTION_NONE, memory);
-      bad |= simulate(argv[2], argv[3], SITU_CONTENTION_LINK, memory);
+      bad |= simulate(argv[2], argv[3], costs, SITU_CONTENTION_NONE, memory);
+      bad |= simulate(argv[2], argv[3], costs, SITU_CONTENTION_LINK, memory);
     }
     return bad;
   }
   if (argc >= 4 && strcmp(argv[1], "heft") == 0) return heft(argv[2], argv[3]);
   if (argc >= 3 && strcmp(argv[1], "read") == 0) return read_file(argv[2]);
-  fprintf(stderr, "usage: speed simulate MODEL PLATFORM | heft MODEL PLATFORM | read FILE\n");
+  fprintf(stderr, "usage: speed simulate MODEL PLATFORM [COSTS] | heft MODEL PLATFORM | read FILE\n");
   return 2;
 }

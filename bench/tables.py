@@ -224,6 +224,24 @@ def learned_effort(text):
     return table
 
 
+def learned_row(text):
+    """Of each kind and number of steps: how values compare with those of `auto` alone."""
+    found = {}
+    for r in records(text):
+        at = found.setdefault((r["kind"], int(r["steps"])), {}).setdefault((r["instance"], r["platform"], r["seed"]), {})
+        at[r["row"]] = r
+    table = [["graphs", "steps", "how many", "seeds", "value over that of auto alone: least", "geometric mean", "greatest", "lower",
+              "higher", "CPU s of auto alone", "with gdp before it"]]
+    for (kind, steps), of in found.items():
+        pairs = [(at["auto"], at["gdp, then auto"]) for at in of.values() if len(at) == 2]
+        ratios = [int(b["value_ns"]) / int(a["value_ns"]) for a, b in pairs if a["value_ns"] and b["value_ns"]]
+        seconds = [sum(float(row["cpu_s"]) for row in column) for column in zip(*pairs)]
+        table.append([kind, str(steps), str(len({k[:2] for k in of})), str(len({k[2] for k in of})), f"{min(ratios):.3f}",
+                      f"{geometric_mean(ratios):.4f}", f"{max(ratios):.3f}", str(sum(r < 0.9999 for r in ratios)),
+                      str(sum(r > 1.0001 for r in ratios)), *(f"{s:.0f}" for s in seconds)])
+    return table
+
+
 def extent(numbers):
     return str(min(numbers)) if min(numbers) == max(numbers) else f"{min(numbers)} to {max(numbers)}"
 
@@ -356,6 +374,8 @@ TABLES = {
                       "bench/served.py build/situ bench/served_single.csv --table single --data FOLDER"),
     "served_zero_shot": (served_zero_shot, ["served_zero_shot.csv"],
                          "bench/served.py build/situ bench/served_zero_shot.csv --table zero_shot"),
+    "learned_row": (learned_row, ["learned_row.csv"],
+                    "bench/learned_row.py build/situ bench/learned_row.csv --data FOLDER"),
     "hsdag_values": (hsdag_values, ["hsdag_values.csv"], HSDAG + "values"),
     "hsdag_found": (hsdag_found, ["hsdag_values.csv"], HSDAG + "values"),
     "hsdag_seconds": (hsdag_seconds, ["hsdag_values.csv"], HSDAG + "values"),

@@ -652,13 +652,13 @@ static const option learn_rows[] = {
      .kind = OPTION_TEXT,
      .offset = AT(learn.variant),
      .value = "WORDS",
-     .about =
-         "Variants of the learner, separated by commas. gdp: without=attention, without=superposition, "
-         "memory=still (no gradient into the segment before), segments=short (of 16 units). hsdag: levels=N of "
-         "parsing (0: until nothing merges; default 1), target=N clusters to stop at, declines=0 (every node joins "
-         "another), learns=0 (draws are random to the end), without=FEATURE, "
-         "with=FEATURE (kinds, degrees, fractal, "
-         "closeness, position, shape, index, times)."},
+     .about = "Variants of the learner, separated by commas. gdp: without=attention, without=superposition, "
+              "memory=still (no gradient into the segment before), segments=short (of 16 units), groups=none (each "
+              "unit by itself). hsdag: levels=N of parsing (0: until nothing merges; default 1), target=N clusters to "
+              "stop at, declines=0 (every node joins "
+              "another), learns=0 (draws are random to the end), without=FEATURE, "
+              "with=FEATURE (kinds, degrees, fractal, "
+              "closeness, position, shape, index, times)."},
     {.name = "bare",
      .kind = OPTION_ON,
      .offset = AT(bare),

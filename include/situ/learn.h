@@ -23,6 +23,7 @@ typedef struct situ_learn_progress {
   int64_t value_ns;     /* its best trial, SITU_NEVER_NS when none was valid */
   int64_t best_ns;      /* best trial of that problem so far */
   double seconds;       /* since the call */
+  int64_t groups;       /* parts that the learner made of that problem for its best trial (hsdag); else 0 */
 } situ_learn_progress;
 
 /* Called after each step, on the thread that called. Returns true to stop: the policy is then written as it is, and
@@ -46,8 +47,8 @@ typedef struct situ_learn_options {
   /* Variants of the learner, separated by commas; NULL: none. For hsdag: levels=N of parsing (0: until nothing merges),
    * target=N clusters, declines=0: every node joins another, learns=0: draws stay random, without=FEATURE and
    * with=FEATURE (docs/theory/learned/hsdag.md). A policy keeps its variant, but for learns. For gdp:
-   * without=attention, without=superposition, memory=still, segments=short (docs/theory/learned/gdp.md). A policy of
-   * such a variant is read by a variant alone. */
+   * groups=none: each unit by itself; without=attention, without=superposition, memory=still, segments=short
+   * (docs/theory/learned/gdp.md). A policy of the last four is read by a variant alone. */
   const char *variant;
   situ_learn_callback *progress; /* may be NULL */
   void *context;

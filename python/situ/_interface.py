@@ -166,7 +166,7 @@ class situ_tensor(Structure):
 class situ_learn_progress(Structure):
     _fields_ = [("size", c_size_t), ("step", c_int64), ("trials", c_int64), ("problem", c_int32), ("reward",
                 c_double), ("mean_reward", c_double), ("value_ns", c_int64), ("best_ns", c_int64), ("seconds",
-                c_double)]
+                c_double), ("groups", c_int64)]
 
 
 class situ_learn_report(Structure):

@@ -9,11 +9,16 @@
  *
  * The right side is concave; prices are moved by multiplicative updates towards even use of devices and full memories,
  * then the best are polished one by one. Whatever the search does, the certificate is a vector of integers, and the
- * value is computed from it exactly in 128 bits: prices of time are u / 2^24, prices of a byte y / 2^44. */
+ * value is computed from it exactly in 128 bits: prices of time are u / 2^24, prices of a byte y / 2^44.
+ *
+ * Items with equal times and weights are one that counts for all of them: layers repeat, so that a million operators of
+ * a transformer are some fifty items. */
 #include <math.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "bound/bound.h"
 #include "bound/items.h"
 
@@ -25,6 +30,7 @@ static const double WORK_LIMIT = 4e8;
 
 typedef struct prices {
   const items *all;
+  const int32_t *count; /* [item] how many it stands for */
   budget *budget;
   int32_t n;      /* n_columns prices of time, then n_rooms prices of memory */
   double *price;  /* [n] as they are tried */
@@ -77,9 +83,9 @@ static void evaluate(prices *s) {
       at = k;
     }
     if (at < 0) continue; /* no plan: another matter */
-    sum += least;
-    s->use[at] += (double)row[at];
-    s->use[all->n_columns + all->room_of[at]] += (double)weight;
+    sum += least * s->count[i];
+    s->use[at] += (double)row[at] * s->count[i];
+    s->use[all->n_columns + all->room_of[at]] += (double)weight * s->count[i];
   }
   divisor <<= BYTE_BITS;
   __int128 value = sum > rent ? (sum - rent + divisor - 1) / divisor : 0;
@@ -140,12 +146,12 @@ static void polish(prices *s) {
 static void area_start(prices *s) {
   const items *all = s->all;
   double bytes = 1;
-  for (int32_t i = 0; i < all->n; i++) bytes += (double)all->weight_bytes[i];
+  for (int32_t i = 0; i < all->n; i++) bytes += (double)all->weight_bytes[i] * s->count[i];
   for (int32_t k = 0; k < all->n_columns; k++) {
     double time = 0;
     for (int32_t i = 0; i < all->n; i++) {
       int64_t here = all->time_ns[(int64_t)i * all->n_columns + k];
-      if (here != SITU_NEVER_NS) time += (double)here;
+      if (here != SITU_NEVER_NS) time += (double)here * s->count[i];
     }
     s->price[k] = s->best[k] = 1 / (1 + time);
   }
@@ -187,6 +193,34 @@ static void free_large_rooms(items *all) {
     if (all->room_bytes[r] >= weights) all->room_bytes[r] = SITU_UNLIMITED_BYTES;
 }
 
+/* Leaves of equal items the first, in the order in which they come; [item] how many it stands for, NULL without memory.
+ */
+static int32_t *merge_equal(items *all, arena *a) {
+  size_t row_bytes = (size_t)all->n_columns * sizeof *all->time_ns;
+  uint32_t n_slots = 4;
+  while (n_slots < 2 * (uint32_t)all->n) n_slots *= 2;
+  int32_t *count, *slots, n = 0; /* slots: 1 + item, 0: empty */
+  if (!ARENA_ARRAYS(a, ARRAY(count, all->n), ZEROS(slots, n_slots))) return NULL;
+  for (int32_t i = 0; i < all->n; i++) {
+    const int64_t *row = all->time_ns + (int64_t)i * all->n_columns, *other = NULL;
+    uint64_t slot = hash_bytes(row, row_bytes, (uint64_t)all->weight_bytes[i]) & (n_slots - 1);
+    for (; slots[slot] > 0; slot = (slot + 1) & (n_slots - 1)) {
+      other = all->time_ns + (int64_t)(slots[slot] - 1) * all->n_columns;
+      if (all->weight_bytes[slots[slot] - 1] == all->weight_bytes[i] && memcmp(row, other, row_bytes) == 0) break;
+    }
+    if (slots[slot] > 0) {
+      count[slots[slot] - 1]++;
+      continue;
+    }
+    memmove(all->time_ns + (int64_t)n * all->n_columns, row, row_bytes);
+    all->weight_bytes[n] = all->weight_bytes[i];
+    count[n++] = 1;
+    slots[slot] = n;
+  }
+  all->n = n;
+  return count;
+}
+
 /* Whether some room is too small for what the best prices without memory would put there. */
 static bool needs_memory(prices *s) {
   const items *all = s->all;
@@ -220,9 +254,9 @@ static situ_status area_compute(int64_t *lower_ns, certificate *proof, const sit
   items all;
   TRY(items_list(&all, p, scratch, error));
   free_large_rooms(&all);
-  prices s = {.all = &all, .budget = b, .n = all.n_columns + all.n_rooms};
-  if (!ARENA_ARRAYS(scratch, ARRAY(s.price, s.n), ARRAY(s.use, s.n), ARRAY(s.best, s.n), ARRAY(s.whole, s.n),
-                    ARRAY(s.proof, s.n)))
+  prices s = {.all = &all, .count = merge_equal(&all, scratch), .budget = b, .n = all.n_columns + all.n_rooms};
+  if (!s.count || !ARENA_ARRAYS(scratch, ARRAY(s.price, s.n), ARRAY(s.use, s.n), ARRAY(s.best, s.n),
+                                ARRAY(s.whole, s.n), ARRAY(s.proof, s.n)))
     return fail_no_memory(error);
   area_start(&s);
   improve(&s, 1);

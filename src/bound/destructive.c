@@ -402,7 +402,7 @@ static situ_status destructive_compute(int64_t *lower_ns, certificate *proof, co
     end = open < 0 ? closed + step : closed + (open - closed) / 2;
     step *= 2;
   }
-  if (open < 0 && end > 2 * MOST_NS) { /* nothing could be: no plan, which is not for this bound to say */
+  if (end > 2 * MOST_NS) { /* nothing could be: no plan, which is not for this bound to say */
     *lower_ns = 0;
     *proof = (certificate){0};
   }

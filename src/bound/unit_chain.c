@@ -4,10 +4,10 @@
  * t, is a segment: all operators of the unit that depend on s and that t depends on, these two included, run one after
  * the other on the unit's device between the start of s and the end of t. Segments follow one another, and between two
  * of them goes a tensor; other operators of the unit that wait for it begin when it is there, so what depends on them
- * and t depends on belongs to the segment too. So the latency is at least the sum over segments of these times on their devices, and of the
- * ways of the tensors between their memories. Where a segment lies between two of one unit, these two are on one device
- * and make one stop of the chain, the one between them a detour from it (experts, from their layer). With prices y >= 0
- * of a byte in each memory, whose weights are at most its capacity,
+ * and t depends on belongs to the segment too. So the latency is at least the sum over segments of these times on their
+ * devices, and of the ways of the tensors between their memories. Where a segment lies between two of one unit, these
+ * two are on one device and make one stop of the chain, the one between them a detour from it (experts, from their
+ * layer). With prices y >= 0 of a byte in each memory, whose weights are at most its capacity,
  *
  *     latency  >=  min over devices of stops of (times + ways + detours + y w of their units)
  *                  + sum over other units of min over d of y_m(d) w  -  sum over m of y_m cap_m.

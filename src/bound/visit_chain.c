@@ -88,8 +88,10 @@ static void find_sizes(visits *s) {
   for (int32_t v = 0; v < p->n_operators; v++) {
     unit_members u = unit_of(p, v);
     s->footprint_bytes[v] = footprint_bytes(g, v);
-    s->weight_bytes[v] = 0;
-    for (int32_t i = 0; i < u.n; i++) s->weight_bytes[v] = sat_add(s->weight_bytes[v], g->weight_bytes[u.member[i]]);
+    if (u.member[0] != v) continue; /* all of its members below: a unit may be all steps of a layer */
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < u.n; i++) bytes = sat_add(bytes, g->weight_bytes[u.member[i]]);
+    for (int32_t i = 0; i < u.n; i++) s->weight_bytes[u.member[i]] = bytes;
   }
 }
 

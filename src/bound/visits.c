@@ -108,15 +108,20 @@ static int32_t find_path(chooser *c, double by_weight, double by_transfer) {
   return n;
 }
 
-/* beside[k]: the weights of operators between the ends of the path that neither wait for path[k] nor it for them. */
+/* beside[k]: the weights of operators between the ends of the path that neither wait for path[k] nor it for them. Each
+ * is beside a run of places: it counts from the first on and no more behind the last. */
 static bool weigh_beside(chooser *c, int32_t n) {
   const situ_graph *g = c->v.problem->graph;
+  int64_t heaviest = INT64_MAX / (g->n_operators + 1);
   if (!visits_span(c->before, c->behind, g, c->path, n, c->v.scratch)) return false;
   for (int32_t k = 0; k <= n; k++) c->beside[k] = 0;
   for (int32_t v = 0; v < g->n_operators; v++) {
     if (c->before[v] < 0 || c->behind[v] == n || c->behind[v] <= c->before[v] + 1) continue;
-    for (int32_t k = c->before[v] + 1; k < c->behind[v]; k++) c->beside[k] = sat_add(c->beside[k], g->weight_bytes[v]);
+    int64_t weight = min64(g->weight_bytes[v], heaviest);
+    c->beside[c->before[v] + 1] += weight;
+    c->beside[c->behind[v]] -= weight;
   }
+  for (int32_t k = 1; k <= n; k++) c->beside[k] += c->beside[k - 1];
   return true;
 }
 

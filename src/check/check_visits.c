@@ -138,9 +138,15 @@ static bool is_between(const trail *w, int32_t v, int32_t from, int32_t to) {
 static bool is_looked_at(const trail *w, int32_t v) {
   int32_t from = w->before[v], to = w->behind[v];
   if (from < 0 || to == w->n || from == to) return false;
-  for (int32_t r = 0; r < w->n_bypasses; r++)
-    if (w->from[r] == from && w->to[r] == to) return true;
-  return to == from + 1;
+  int32_t low = 0, high = w->n_bypasses; /* the first bypass that begins at `from` or behind it is between them */
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (w->from[middle] < from)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return to == from + 1 || (low < w->n_bypasses && w->from[low] == from && w->to[low] == to);
 }
 
 /* The weights of a group count with its first operator in the chain, else with the first that is looked at. */

@@ -59,10 +59,13 @@ static bool vary(lesson *l, const char *word, size_t n) {
                                                 [GDP_WITHOUT_GATE] = "without=superposition",
                                                 [GDP_STILL_MEMORY] = "memory=still",
                                                 [GDP_SHORT_SEGMENTS] = "segments=short"};
+  static const char ungrouped[] = "groups=none";
   for (int k = 0; k < GDP_RECIPE; k++)
     if (strlen(words[k]) == n && memcmp(words[k], word, n) == 0)
       return gdp_net_vary(l->own, l->params, &l->random, (gdp_change)k);
-  return false;
+  bool alone = strlen(ungrouped) == n && memcmp(ungrouped, word, n) == 0;
+  if (alone) l->most_units = INT32_MAX;
+  return alone;
 }
 
 /* ---- trials ---- */
@@ -292,6 +295,6 @@ const learner gdp_learner = {
     .serve = serve,
     .refine = refine,
     .vary = vary,
-    .variants = "without=attention, without=superposition, memory=still, segments=short",
+    .variants = "without=attention, without=superposition, memory=still, segments=short, groups=none",
     .most_units = GROUP_MOST,
 };

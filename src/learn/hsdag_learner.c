@@ -317,6 +317,7 @@ static int64_t attempt_units(study *one, const pass_view *v) {
   environment *env = &one->env;
   seen *s = one->seen;
   int64_t before = env->best_ns, time = environment_try(env, s->unit_device);
+  if (time < before) one->note[STUDY_GROUPS] = v->view.n_clusters;
   if (env->run && time < before) { /* of the best placement, so the difference to what was told before */
     if (s->n_counted == 0) solve_count(env->run, "coarse_groups", s->groups.n);
     solve_count(env->run, "groups", v->view.n_clusters - s->n_counted);

@@ -51,7 +51,8 @@ static bool tell(const course *c, const lesson_step *told) {
                              .mean_reward = s->mean_reward,
                              .value_ns = told->best_ns,
                              .best_ns = s->env.best_ns,
-                             .seconds = passed_s(c)};
+                             .seconds = passed_s(c),
+                             .groups = (int64_t)s->note[STUDY_GROUPS]};
   bool late = o->time_limit_s > 0 && now.seconds >= o->time_limit_s;
   return (o->progress && o->progress(o->context, &now)) || late;
 }

@@ -15,14 +15,15 @@
 typedef struct learner learner;
 
 /* One environment of a lesson, and what is known of it. */
-enum { STUDY_NOTES = 8 };
+enum { STUDY_NOTES = 8, STUDY_GROUPS = STUDY_NOTES - 1 };
 typedef struct study {
   environment env;
   void *seen;        /* what the learner made of the environment */
   uint64_t hash;     /* of the problem: a checkpoint goes on with the same problems only */
   int64_t n_rewards; /* of all trials of training steps */
   double mean_reward;
-  double note[STUDY_NOTES]; /* the learner's own numbers; checkpoints keep them, like the fields above */
+  double note[STUDY_NOTES]; /* the learner's own numbers; checkpoints keep them, like the fields above; STUDY_GROUPS:
+                               clusters of the best placement, where the learner makes them */
   int32_t *taught;          /* [n_taught * n_units] what teachers do, best first, to be imitated; checkpoints do not
                                keep it */
   int32_t n_taught;
@@ -47,6 +48,7 @@ typedef struct lesson {
   void *own;       /* of the learner: the numbers of its parameters */
   study *studies;
   int32_t n_studies, room;
+  int32_t most_units; /* of a study that is added: the learner's, unless a variant says otherwise */
 } lesson;
 
 struct learner {

@@ -14,7 +14,12 @@ lesson *lesson_new(const learner *row, uint64_t seed, bool paper, arena *a, int3
   REQUIRE(row && most_studies >= 0);
   lesson *l = ARENA_ZERO(a, lesson, 1);
   if (!l) return NULL;
-  *l = (lesson){.learner = row, .paper = paper, .arena = a, .random = rng_new(seed), .room = most_studies};
+  *l = (lesson){.learner = row,
+                .paper = paper,
+                .arena = a,
+                .random = rng_new(seed),
+                .room = most_studies,
+                .most_units = row->most_units};
   l->params = params_new(a);
   l->studies = ARENA_ZERO(a, study, most_studies);
   l->tape = tape_new();
@@ -65,7 +70,7 @@ static study *add(lesson *l, study *s, int32_t most_units, bool made) {
 study *lesson_add(lesson *l, const situ_problem *problem) {
   if (l->n_studies == l->room) return NULL;
   study *s = &l->studies[l->n_studies];
-  return add(l, s, l->learner->most_units, environment_init(&s->env, problem, l->arena));
+  return add(l, s, l->most_units, environment_init(&s->env, problem, l->arena));
 }
 
 study *lesson_set_run(lesson *l, solve_run *run, int32_t most_units) {

@@ -103,7 +103,8 @@ static char *learn_step_json(const situ_learn_progress *step, const situ_problem
       o && json_set(o, "step", json_new_whole(step->step)) && json_set(o, "trials", json_new_whole(step->trials)) &&
       set_names(o, problem) && json_set(o, "reward", json_new_number(step->reward)) &&
       json_set(o, "mean_reward", json_new_number(step->mean_reward)) &&
-      json_set(o, "value_ns", report_amount(step->value_ns)) && json_set(o, "best_ns", report_amount(step->best_ns));
+      json_set(o, "value_ns", report_amount(step->value_ns)) && json_set(o, "best_ns", report_amount(step->best_ns)) &&
+      (step->groups == 0 || json_set(o, "groups", json_new_whole(step->groups)));
   return line_of(o, ok);
 }
 

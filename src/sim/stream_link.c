@@ -14,25 +14,18 @@
 #include "sim/stream_marks.h"
 #include "sim/stream_serial.h"
 
-/* The first host on a memory, or -1. */
-static int32_t host_of(const stream *s, int32_t memory) {
-  for (int32_t d = 0; d < s->n_devices; d++)
-    if (s->problem->memory_of[d] == memory && s->platform->devices[d].is_host) return d;
-  return -1;
-}
-
-/* Chains the hosts of each memory. */
-static bool find_hosts(stream *s, arena *a) {
-  int32_t *last = ARENA_NEW(a, int32_t, s->n_memories);
+/* Chains the hosts of each memory. Returns [memory] the first of them or -1; NULL without memory. */
+static const int32_t *find_hosts(stream *s, arena *a) {
+  int32_t *first = ARENA_NEW(a, int32_t, s->n_memories);
   s->link.next_host = ARENA_NEW(a, int32_t, s->n_devices);
-  if (!last || !s->link.next_host) return false;
-  for (int32_t m = 0; m < s->n_memories; m++) last[m] = -1;
+  if (!first || !s->link.next_host) return NULL;
+  for (int32_t m = 0; m < s->n_memories; m++) first[m] = -1;
   for (int32_t d = s->n_devices - 1; d >= 0; d--) {
     int32_t m = s->problem->memory_of[d];
-    s->link.next_host[d] = last[m];
-    if (s->platform->devices[d].is_host) last[m] = d;
+    s->link.next_host[d] = first[m];
+    if (s->platform->devices[d].is_host) first[m] = d;
   }
-  return true;
+  return first;
 }
 
 bool stream_link_make(stream *s, arena *a) {
@@ -42,9 +35,10 @@ bool stream_link_make(stream *s, arena *a) {
   int32_t n_hops = q->route_start[(int64_t)s->n_memories * s->n_memories];
   s->link.hop = ARENA_NEW(a, stream_hop, n_hops);
   if (!s->link.hop) return false;
-  if (!find_hosts(s, a)) return false;
+  const int32_t *host = find_hosts(s, a);
+  if (!host) return false;
   for (int32_t i = 0; i < n_hops; i++) {
-    int32_t link = q->route_link[i], from = host_of(s, q->link_from[link]), to = host_of(s, q->link_to[link]);
+    int32_t link = q->route_link[i], from = host[q->link_from[link]], to = host[q->link_to[link]];
     bool blocks = s->problem->overlap == SITU_OVERLAP_HOST_BLOCKING && from < 0;
     s->link.hop[i] = (stream_hop){link, s->problem->costs->link_kind[link], q->links[link].channel, blocks ? to : -1};
   }

@@ -12,6 +12,7 @@ typedef enum portfolio_part {
   TRY,     /* a proof that would take long, as a short try: its bounds help those behind it */
   PROVE,   /* a proof: may take half of what is left */
   SHARE,   /* goes on until it is stopped: an even part, among all rows that do */
+  TWICE,   /* the same, two parts */
   SEARCH,  /* the same, in the rounds at the end, from many starts: tables list them behind all others */
   CERTIFY  /* a proof that takes its turn in each of those rounds */
 } portfolio_part;
@@ -40,6 +41,8 @@ static const portfolio_row stream_rows[] = {
     {&server_heft_solver, END},
     {&m_sct_solver, END},
     {&tradeoff_solver, SHARE},
+    {&regions_solver, SHARE},
+    {&regions_solver, SEARCH},
     {&splitting_solver, SEARCH},
     {&tabu_solver, SEARCH},
     {&iterated_greedy_solver, SEARCH},
@@ -55,7 +58,7 @@ static const portfolio_row large_stream_rows[] = {
     {&m_topo_solver, END},
     {&min_cut_solver, END},
     {&heft_solver, END},
-    {&layers_solver, SHARE},
+    {&layers_solver, TWICE},
     {&multilevel_solver, SHARE},
     {&server_dp_solver, END},
     {&server_heft_solver, END},
@@ -63,6 +66,8 @@ static const portfolio_row large_stream_rows[] = {
     {&lookahead_solver, END},
     {&cpop_solver, END},
     {&tradeoff_solver, SHARE},
+    {&regions_solver, SHARE},
+    {&regions_solver, SEARCH},
     {&splitting_solver, SEARCH},
     {&tabu_solver, SEARCH},
     {&iterated_greedy_solver, SEARCH},
@@ -128,13 +133,17 @@ static const portfolio_row *rows_of(const situ_problem *p) {
   return p->communication == SITU_COMMUNICATION_LINK ? linked_rows : free_rows;
 }
 
-/* Who takes part in the rounds at the end; returns how many rows share what is left evenly, those included. */
+static int32_t parts_of(const portfolio_row *row) {
+  return row->part == TWICE ? 2 : row->part == SHARE || row->part == SEARCH;
+}
+
+/* Who takes part in the rounds at the end; returns in how many even parts rows share what is left, those included. */
 static int32_t cast_rounds(walks_cast *rounds, const portfolio_row *rows, const situ_problem *p) {
   int32_t n_sharing = 0;
   *rounds = (walks_cast){.n_searches = 0};
   for (const portfolio_row *row = rows; row->solver; row++) {
     if (!solver_serves(row->solver, p)) continue;
-    n_sharing += row->part == SHARE || row->part == SEARCH;
+    n_sharing += parts_of(row);
     if (row->part == SEARCH) rounds->search[rounds->n_searches++] = row->solver;
     if (row->part == CERTIFY) rounds->proof[rounds->n_proofs++] = row->solver;
   }
@@ -152,7 +161,9 @@ static situ_status run_portfolio(solve_run *run) {
     TRY(exchange_best(run, &done));
     if (done && (started || run->budget->stop == BUDGET_CANCELLED)) return SITU_STATUS_OK;
     started = true; /* some plan is found even where the bounds have used up the limits */
-    double share = row->part == SHARE ? 1.0 / n_sharing-- : row->part == TRY ? TRIED : row->part == PROVE ? PROVED : 1;
+    int32_t parts = parts_of(row);
+    double share = parts > 0 ? (double)parts / n_sharing : row->part == TRY ? TRIED : row->part == PROVE ? PROVED : 1;
+    n_sharing -= parts;
     int64_t before_ns = run->incumbent->value_ns;
     TRY(solver_run(row->solver, run, share, 0));
     if (run->incumbent->value_ns < before_ns && !solve_done(run)) TRY(sequence_offer(run));

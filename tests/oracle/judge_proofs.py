@@ -510,6 +510,25 @@ class Judge:
                     found |= {u} if u in kept else waits_for(u)
             return found
 
+        leads = {v for v in inner if v in kept}  # to a kept operator of the block
+        for v in reversed(inner):
+            if any(w in leads for t in p.makes[v] for w in p.use[t]):
+                leads.add(v)
+
+        def through(u, t, m, x):
+            """The least time from tensor t of u in memory m over its user x to the end, x in one memory."""
+            def c(k):
+                return NEVER if p.group[u] >= 0 and p.group[u] == p.group[x] and k != m else p.c(t, m, k)
+            if x in kept:
+                return min(c(p.mem[d]) + p.p(x, d) + tail[x, p.mem[d], d] for d in self.D if self.may[x, d])
+            return min(c(k) + least[x, k] + tail[x, k, None] for k in p.memories)
+
+        tail = {}  # [operator, memory, device or None of a deleted one]
+        for v in reversed(inner):
+            for m, d in [(p.mem[d], d) for d in self.D] if v in kept else [(m, None) for m in p.memories]:
+                last = behind[d] if v in kept and closed and v == inner[-1] else 0
+                tail[v, m, d] = max([last] + [through(v, t, m, x) for t in p.makes[v] for x in p.use[t] if x in leads])
+
         def grow(done, free, ends, value):
             nonlocal best
             if value >= best:
@@ -529,8 +548,7 @@ class Judge:
                         continue
                     end = max(free[d], ready(v, p.mem[d], ends)) + p.p(v, d)
                     row = [end if m == p.mem[d] else NEVER for m in p.memories]
-                    last = behind[d] if closed and v == inner[-1] else 0
-                    grow(done | {v}, {**free, d: end}, {**ends, v: row}, max(value, end + last))
+                    grow(done | {v}, {**free, d: end}, {**ends, v: row}, max(value, end + tail[v, p.mem[d], d]))
 
         source = {cut: [0 if m == p.mem[a] else NEVER for m in p.memories]} if cut >= 0 else {}
         grow(frozenset(), {d: 0 for d in self.D}, source, 0)
@@ -605,7 +623,7 @@ def judge(j, proof):
 
 
 def main():
-    program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", "150"))
+    program, first, last = sys.argv[1], *(sys.argv[2:4] or ("1", "200"))  # 196: deleted operators in one group
     lines = []
     for what in ("proofs", "cuts", "packings", "chains"):
         lines += subprocess.run([program, what, first, last], capture_output=True, text=True, check=True).stdout.splitlines()

@@ -55,8 +55,9 @@ static int32_t list_candidates(candidate *list, const situ_problem *p, const int
   for (int32_t v = 0; v < p->n_operators; v++) {
     if (p->memory_of[device[v]] != full || p->pin[v] >= 0) continue;
     unit_members u = unit_of(p, v);
+    if (u.member[0] != v) continue; /* once for each unit, which may be all steps of a layer */
     int64_t bytes = unit_bytes(p, u), least = SITU_NEVER_NS;
-    if (u.member[0] != v || bytes == 0) continue;
+    if (bytes == 0) continue;
     int32_t to = -1;
     for (int32_t d = 0; d < p->n_devices; d++) {
       if (p->memory_of[d] == full || room[p->memory_of[d]] < bytes) continue;

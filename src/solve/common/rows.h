@@ -25,6 +25,7 @@ typedef struct solver solver;
   ROW(server_dp)         \
   ROW(server_heft)       \
   ROW(multilevel)        \
+  ROW(regions)           \
   ROW(tabu)              \
   ROW(tradeoff)          \
   ROW(iterated_greedy)   \

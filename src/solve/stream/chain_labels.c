@@ -4,7 +4,12 @@
  * same device is no worse in all of these, where no memory or limit has room for the rest, and where the price that the
  * bound unit_chain finds proves that its best completion is no better than the best plan known (Handler and Zang,
  * Networks 10, 1980). Where more labels are left than it keeps, those of the lowest bound stay, and the lowest bound of
- * the others is what is proved. docs/theory/exact/chain_labels.md. */
+ * the others is what is proved. docs/theory/exact/chain_labels.md.
+ *
+ * Not for more than 32 devices or 8 scarce memories. A step makes up to labels x devices new labels for each device, so
+ * that of the 65,536 that are made at once 64 go with each of 32 devices; with each of 64 devices 16 would, of which no
+ * proof is to be expected. More than 8 scarce memories leave dominance little to drop. priced_chain takes any number.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

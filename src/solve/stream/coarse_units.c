@@ -4,6 +4,7 @@
 #include "base/disjoint.h"
 
 enum { MOST_USERS = 64 }; /* tensors of more tie nothing together */
+enum { FEWEST = 32, FACTOR = 4, PER_DEVICE = 16, SLACK = 2, MOST_PASSES = 64 };
 
 typedef struct clustering {
   const situ_problem *p;
@@ -110,6 +111,35 @@ bool coarse_units_find(unit_list *out, const situ_problem *p, const unit_list *f
   }
   for (int32_t v = 0; v < p->n_operators; v++) key[v] = disjoint_root(c.into, fine->of[v]);
   return unit_list_find(out, key, p->n_operators, n, a);
+}
+
+/* The smallest memory with a limit. */
+static int64_t least_room(const situ_problem *p) {
+  int64_t room = SITU_UNLIMITED_BYTES;
+  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, p->platform->memory_bytes[m]);
+  return room;
+}
+
+bool coarse_levels_find(coarse_levels *out, const situ_problem *p, const rank_costs *costs, arena *a) {
+  double work_ns = 0;
+  unit_list now = p->units;
+  int32_t wanted = FEWEST;
+  out->n = 0;
+  for (int32_t v = 0; v < p->n_operators; v++) work_ns += costs->work[v];
+  for (int32_t k = 1; k < COARSE_LEVELS; k++) wanted *= FACTOR;
+  for (int32_t passes = 0; wanted >= FEWEST && passes < MOST_PASSES; passes++) {
+    if (now.n <= wanted * SLACK) {
+      if (now.n < p->units.n && out->n < COARSE_LEVELS) out->of[out->n++] = now;
+      wanted /= FACTOR;
+      continue;
+    }
+    coarse_rules rules = {.most_work_ns = work_ns / wanted, .most_bytes = least_room(p) / PER_DEVICE};
+    unit_list next;
+    if (!coarse_units_find(&next, p, &now, costs, &rules, a)) return false;
+    if (next.n > now.n / 20 * 19) wanted /= FACTOR; /* little joins under these limits */
+    now = next;
+  }
+  return true;
 }
 
 void coarse_units_gather(int32_t *device, const situ_problem *p, const unit_list *units, const rank_costs *costs,

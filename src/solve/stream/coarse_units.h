@@ -19,6 +19,16 @@ typedef struct coarse_rules {
 bool coarse_units_find(unit_list *out, const situ_problem *p, const unit_list *fine, const rank_costs *costs,
                        const coarse_rules *rules, arena *a);
 
+/* Levels of larger and larger units, of about 32,768, 8,192, 2,048, 512, 128 and 32, as far as they are fewer than
+ * those of the problem; a unit of a level with k units has at most 1/k of all work, and at most 1/16 of the smallest
+ * memory. */
+enum { COARSE_LEVELS = 6 };
+typedef struct coarse_levels {
+  unit_list of[COARSE_LEVELS]; /* the coarsest last */
+  int32_t n;
+} coarse_levels;
+bool coarse_levels_find(coarse_levels *out, const situ_problem *p, const rank_costs *costs, arena *a);
+
 /* Puts each unit where most of its work is, as far as that is allowed; else where its first operator is. */
 void coarse_units_gather(int32_t *device, const situ_problem *p, const unit_list *units, const rank_costs *costs,
                          double *scratch /* [device] */);

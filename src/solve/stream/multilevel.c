@@ -9,46 +9,12 @@
 #include "solve/stream/present.h"
 #include "solve/stream/sequence.h"
 
-enum { FEWEST = 32, FACTOR = 4, MOST_LEVELS = 6, PER_DEVICE = 16, SLACK = 2 };
-
 typedef struct multilevel {
   solve_run *run;
   rank_costs costs;
-  unit_list level[MOST_LEVELS + 1]; /* from the problem's units to the coarsest */
-  int32_t n_levels;
+  coarse_levels levels;
   double *scratch;
 } multilevel;
-
-/* The smallest memory with a limit. */
-static int64_t least_room(const situ_problem *p) {
-  int64_t room = SITU_UNLIMITED_BYTES;
-  for (int32_t m = 0; m < p->n_memories; m++) room = min64(room, p->platform->memory_bytes[m]);
-  return room;
-}
-
-/* Levels of FEWEST, FACTOR * FEWEST, ... units, the coarsest found last; those between are joined but not searched. */
-static bool find_levels(multilevel *x) {
-  const situ_problem *p = x->run->problem;
-  arena *a = x->run->arena;
-  double work_ns = 0;
-  unit_list now = p->units;
-  for (int32_t v = 0; v < p->n_operators; v++) work_ns += x->costs.work[v];
-  int32_t wanted = FEWEST;
-  for (int32_t k = 1; k < MOST_LEVELS; k++) wanted *= FACTOR;
-  for (int32_t rounds = 0; wanted >= FEWEST && rounds < 64; rounds++) {
-    if (now.n <= wanted * SLACK) {
-      if (now.n < p->units.n && x->n_levels < MOST_LEVELS) x->level[x->n_levels++] = now;
-      wanted /= FACTOR;
-      continue;
-    }
-    coarse_rules rules = {.most_work_ns = work_ns / wanted, .most_bytes = least_room(p) / PER_DEVICE};
-    unit_list next;
-    if (!coarse_units_find(&next, p, &now, &x->costs, &rules, a)) return false;
-    if (next.n > now.n / 20 * 19) wanted /= FACTOR; /* little joins under these limits */
-    now = next;
-  }
-  return true;
-}
 
 /* Searches among the units of one level, from the best plan put where most of each unit is. */
 static situ_status search_level(multilevel *x, const unit_list *units, double share) {
@@ -84,12 +50,13 @@ static situ_status search_level(multilevel *x, const unit_list *units, double sh
 static situ_status multilevel_solve(solve_run *run) {
   const situ_problem *p = run->problem;
   multilevel x = {.run = run, .scratch = ARENA_NEW(run->arena, double, p->n_devices)};
-  if (!x.scratch || !rank_costs_find(&x.costs, run->arena, p, RANK_MEAN) || !find_levels(&x))
+  if (!x.scratch || !rank_costs_find(&x.costs, run->arena, p, RANK_MEAN) ||
+      !coarse_levels_find(&x.levels, p, &x.costs, run->arena))
     return fail_no_memory(run->error);
   TRY(sequence_offer(run));
-  for (int32_t k = x.n_levels - 1; k >= 0 && !solve_done(run); k--) {
+  for (int32_t k = x.levels.n - 1; k >= 0 && !solve_done(run); k--) {
     arena_mark mark = arena_get_mark(run->arena);
-    situ_status status = search_level(&x, &x.level[k], 1.0 / (k + 1));
+    situ_status status = search_level(&x, &x.levels.of[k], 1.0 / (k + 1));
     arena_release(run->arena, mark);
     TRY(status);
   }

@@ -6,9 +6,8 @@
 #include "base/fail.h"
 #include "solve/stream/rank.h"
 
-/* Fills order by one key and returns the time; -1 without memory. */
-static int64_t by_key(int32_t *order, const double *key, simulator *s, const situ_problem *p, const int32_t *device,
-                      arena *scratch) {
+int64_t sequence_by(int32_t *order, const double *key, simulator *s, const situ_problem *p, const int32_t *device,
+                    arena *scratch) {
   int64_t time = simulator_dispatch(s, device, key, order);
   if (time < SITU_NEVER_NS) return time;
   if (!rank_order(order, scratch, key, p->n_operators)) return -1;
@@ -16,21 +15,28 @@ static int64_t by_key(int32_t *order, const double *key, simulator *s, const sit
   return simulator_run(s, &where, false).value_ns;
 }
 
-bool sequence_find(int32_t *order, simulator *s, const situ_problem *p, const int32_t *device, arena *scratch) {
+bool sequence_time(int64_t *value_ns, int32_t *order, simulator *s, const situ_problem *p, const int32_t *device,
+                   arena *scratch) {
   arena_mark mark = arena_get_mark(scratch);
   int32_t *other = ARENA_NEW(scratch, int32_t, p->n_operators);
   double *key = ARENA_NEW(scratch, double, p->n_operators);
   int64_t by_tail = -1, by_index = -1;
   if (other && key) {
     rank_tail(key, p, device);
-    by_tail = by_key(order, key, s, p, device, scratch);
+    by_tail = sequence_by(order, key, s, p, device, scratch);
     for (int32_t v = 0; v < p->n_operators; v++) key[v] = -(double)v;
-    by_index = by_key(other, key, s, p, device, scratch);
+    by_index = sequence_by(other, key, s, p, device, scratch);
     if (by_index < by_tail) memcpy(order, other, (size_t)p->n_operators * sizeof *order);
   }
   arena_release(scratch, mark);
+  *value_ns = by_index < by_tail ? by_index : by_tail;
   ENSURE(by_tail < 0 || by_index < 0 || contracts_permutation(order, p->n_operators));
   return by_tail >= 0 && by_index >= 0;
+}
+
+bool sequence_find(int32_t *order, simulator *s, const situ_problem *p, const int32_t *device, arena *scratch) {
+  int64_t value_ns;
+  return sequence_time(&value_ns, order, s, p, device, scratch);
 }
 
 situ_status sequence_offer(solve_run *run) {

@@ -11,6 +11,15 @@
  * looked at. False without memory of ours. O((V + E) log V). */
 bool sequence_find(int32_t *order, simulator *s, const situ_problem *problem, const int32_t *device, arena *scratch);
 
+/* The same, and the time that it takes. */
+bool sequence_time(int64_t *value_ns, int32_t *order, simulator *s, const situ_problem *problem, const int32_t *device,
+                   arena *scratch);
+
+/* Fills order by one priority of operators, as simulator_dispatch does, or where it cannot, by the priorities alone
+ * (which must then be higher for producers). Returns what it takes, memory not looked at; -1 without memory. */
+int64_t sequence_by(int32_t *order, const double *priority, simulator *s, const situ_problem *problem,
+                    const int32_t *device, arena *scratch);
+
 /* Offers the best placement so far in that order; what it is where there is none, or no stream. A step. */
 situ_status sequence_offer(solve_run *run);
 

@@ -192,8 +192,9 @@ static int32_t allowed_from(const layering *s, int32_t v, int32_t at) {
   return -1;
 }
 
-/* The value of the plan with each operator v where at[of[v]] says: the number of a device in the sequence. */
-static int64_t offer(layering *s, const int32_t *of, const int32_t *at) {
+/* The value of the plan with each operator v where at[of[v]] says: the number of a device in the sequence. A step. What
+ * takes `enough_ns` or longer even where every memory has room is worth no other look. */
+static int64_t offer(layering *s, const int32_t *of, const int32_t *at, int64_t enough_ns) {
   const situ_problem *p = s->problem;
   for (int32_t v = 0; v < p->n_operators; v++) s->device[v] = -1;
   for (int32_t v = 0; v < p->n_operators; v++) {
@@ -202,13 +203,18 @@ static int64_t offer(layering *s, const int32_t *of, const int32_t *at) {
     if (d < 0) return SITU_NEVER_NS;
     unit_members_put(unit_of(p, v), s->device, d);
   }
-  if (!sequence_find(s->order, s->run->simulator, p, s->device, s->run->arena)) return SITU_NEVER_NS;
+  int64_t value_ns;
+  if (!sequence_time(&value_ns, s->order, s->run->simulator, p, s->device, s->run->arena)) return SITU_NEVER_NS;
+  if (value_ns >= enough_ns) {
+    budget_spend(s->run->budget, 1);
+    return value_ns;
+  }
   return repair_offer(s->run, &(placement){.device = s->device, .order = s->order});
 }
 
 /* Offers s->next and keeps it as s->best if it is better. */
 static bool improves(layering *s) {
-  int64_t value = offer(s, s->part_of, s->next);
+  int64_t value = offer(s, s->part_of, s->next, s->best_ns);
   if (value >= s->best_ns) return false;
   s->best_ns = value;
   memcpy(s->best, s->next, (size_t)s->n_parts * sizeof *s->best);
@@ -222,8 +228,8 @@ static void propose(layering *s) {
   for (int32_t i = 0; i < s->n_seen; i++)
     if (s->seen[i] == hash) return;
   if (s->n_seen < MOST_SEEN) s->seen[s->n_seen++] = hash;
-  int64_t value = offer(s, s->part_of, s->next);
   int32_t i = MOST_STARTS - 1, *room = s->start[i];
+  int64_t value = offer(s, s->part_of, s->next, s->start_ns[i]);
   if (value >= s->start_ns[i]) return;
   for (; i > 0 && s->start_ns[i - 1] > value; i--) {
     s->start_ns[i] = s->start_ns[i - 1];
@@ -335,7 +341,7 @@ static bool offer_families(layering *s) {
   for (int32_t n = s->n_sequence; n >= 2 && !solve_done(s->run); n = fewer_devices(n)) {
     for (int32_t k = 0; k < l.n; k++) at[k] = (int32_t)((int64_t)place[k].index * n / place[k].size);
     at[l.n] = n - 1;
-    offer(s, layer, at);
+    offer(s, layer, at, SITU_NEVER_NS);
   }
   return true;
 }

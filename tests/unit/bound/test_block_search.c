@@ -9,6 +9,7 @@
 
 #include "../../lab/lab.h"
 #include "../../lab/tier.h"
+#include "../scenario.h"
 #include "base/checked.h"
 #include "bound/block.h"
 
@@ -52,8 +53,14 @@ static int64_t least_of_all(const situ_problem *p) {
 
 /* ---- the search ---- */
 
-/* The whole graph as one block. */
-static block_result search_whole(const situ_problem *p, int32_t width, bool merge) {
+/* One schedule, of nothing. */
+static block_front start_of(const situ_problem *p, int32_t *step, int64_t *bound_ns, block_copies *copies, arena *a) {
+  int64_t *zeros = ARENA_ZERO(a, int64_t, p->n_devices + p->platform->n_channels);
+  return (block_front){.n = 1, .vectors = zeros, .step = step, .bound_ns = bound_ns, .copies = copies};
+}
+
+/* The whole graph as one block, beginning at time 0; budget and the value to be below are those of `limits`. */
+static block_result search_within(const situ_problem *p, block_limits limits) {
   arena *a = arena_new();
   block_machine machine;
   thin_graph g;
@@ -65,14 +72,19 @@ static block_result search_whole(const situ_problem *p, int32_t width, bool merg
   int32_t *cut = ARENA_NEW(a, int32_t, g.n), n_cuts = thin_cuts(cut, &g, a), none = -1;
   int64_t zeros[BLOCK_DEVICES] = {0};
   block_set_tails(&b, n_cuts > 0 && cut[n_cuts - 1] == g.n - 1 ? zeros : NULL);
-  block_front start = {.n = 1, .vectors = ARENA_ZERO(a, int64_t, p->n_devices), .step = &none, .bound_ns = zeros};
+  block_copies nowhere = {0, 0};
+  block_front start = start_of(p, &none, zeros, &nowhere, a);
   budget unlimited = budget_new(0, 0, NULL, NULL);
-  block_limits limits = {
-      .width = width, .merge = merge, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX, .budget = &unlimited};
+  limits.budget = &unlimited;
   block_result found;
   assert_true(block_search(&found, NULL, &b, &start, &limits, NULL, a, a));
   arena_free(a);
   return found;
+}
+
+static block_result search_whole(const situ_problem *p, int32_t width, bool merge) {
+  return search_within(
+      p, (block_limits){.width = width, .merge = merge, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX});
 }
 
 static lab problem_of(uint64_t seed, int32_t n_operators, int32_t n_devices) {
@@ -116,6 +128,167 @@ static void a_merged_search_never_says_more_than_the_exact_one(void **state) {
   }
 }
 
+/* ---- work that is left ---- */
+
+/* How many children a search has for what is below the value. */
+static int64_t children_below(const situ_problem *p, int64_t upper_ns) {
+  block_limits limits = {.width = 1 << 10, .upper_ns = upper_ns, .most_children = INT64_MAX};
+  return search_within(p, limits).n_children;
+}
+
+/* Whether work alone says that nothing is below `value_ns`: as with 1 ns, no operator is put on a device. There is a
+ * schedule of one more. */
+static void says_at_once(const situ_problem *p, int64_t value_ns) {
+  assert_int_equal(children_below(p, value_ns), children_below(p, 1));
+  assert_true(children_below(p, value_ns + 2) > children_below(p, 1));
+}
+
+/* Six operators run on the second device alone, 1000 ns each; a seventh takes 1 ns there and 5999 on the first; an
+ * eighth runs on the first alone, 5000 ns. All work of the second is 6001 ns, of the first 10,999. At no price for the
+ * first device there are 6000 ns for the second to do. At the other prices, 34, 69 and 139 of the first for 128 of the
+ * second, it is (768,000 + 128 + 5000 x) / (128 + x): 5791, 5651 and 5480. */
+static void work_that_one_device_alone_can_do_counts_whole(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 8; v++) {
+    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 6 ? 1000 : 1, 0, 0);
+    if (v < 6) s.time_ns[v][0] = SITU_NEVER_NS;
+  }
+  s.time_ns[6][0] = 5999;
+  s.time_ns[7][0] = 5000;
+  s.time_ns[7][1] = SITU_NEVER_NS;
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  says_at_once(s.problem, 6000);
+  scenario_free(&s);
+}
+
+/* Seven operators of 1000 ns on the first device alone, and one that takes no time on either: a device that does
+ * nothing else has no work to be even with. */
+static void a_device_without_work_leaves_the_prices_of_the_others(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 8; v++) {
+    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], v < 7 ? 1000 : 0, 0, 0);
+    if (v < 7) s.time_ns[v][1] = SITU_NEVER_NS;
+  }
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  says_at_once(s.problem, 7000);
+  scenario_free(&s);
+}
+
+/* ---- width ---- */
+
+/* Eight operators that need nothing from each other, of 2 ns on one device and 5 on the other, so that many schedules
+ * have equal bounds. From the start there are 8 * 2 children, and of each schedule of k operators (8 - k) * 2. */
+static void a_layer_is_no_wider_than_allowed(void **state) {
+  (void)state;
+  int64_t widest = 0;
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 8; v++) {
+    scenario_operator(&s, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h"}[v], 2, 0, 0);
+    s.time_ns[v][1] = 5;
+  }
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM, .contention = SITU_CONTENTION_NONE});
+  for (int32_t width = 1; width <= 64; width++) {
+    block_limits limits = {.width = width, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+    int64_t most = 8 * 2;
+    for (int32_t k = 1; k < 8; k++) most += (int64_t)width * (8 - k) * 2;
+    int64_t children = search_within(s.problem, limits).n_children - children_below(s.problem, 1);
+    assert_true(children <= most);
+    assert_true(children > widest); /* a wider layer is used */
+    widest = children;
+  }
+  scenario_free(&s);
+}
+
+/* ---- links ---- */
+
+/* a, b and k follow one another on the second device, 1 ns each; c and d run on the first. 10 bytes go from a to c, 10
+ * from b to d, 1 from k to both, at 1 ns a byte over one link. With c first: a's are there at 11, k's at 12, c ends at
+ * 13; b's are there at 22, and d ends at 23. With d first: b's at 12, k's at 13, a's at 23, and c ends at 24. */
+static scenario two_that_send(void) {
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 5; v++) {
+    scenario_operator(&s, (const char *[]){"a", "b", "k", "c", "d"}[v], 1, 0, 0);
+    s.time_ns[v][v < 3 ? 0 : 1] = SITU_NEVER_NS;
+  }
+  scenario_tensor(&s, 0, 10, 3, -1);
+  scenario_tensor(&s, 1, 10, 4, -1);
+  scenario_tensor(&s, 0, 1, 1, -1);
+  scenario_tensor(&s, 1, 1, 2, -1);
+  scenario_tensor(&s, 2, 1, 3, 4, -1);
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  return s;
+}
+
+static void a_link_carries_one_tensor_after_the_other(void **state) {
+  (void)state;
+  scenario s = two_that_send();
+  block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+  assert_int_equal(search_within(s.problem, limits).value_ns, 23);
+  scenario_free(&s);
+}
+
+/* a runs on the first device, c and d on the second, 1 ns each, and both use a's 10 bytes, which go there once: they
+ * are there at 11, c ends at 12 and d at 13. */
+static void what_is_there_is_not_sent_again(void **state) {
+  (void)state;
+  scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+  for (int32_t v = 0; v < 3; v++) {
+    scenario_operator(&s, (const char *[]){"a", "c", "d"}[v], 1, 0, 0);
+    s.time_ns[v][v == 0] = SITU_NEVER_NS;
+  }
+  scenario_tensor(&s, 0, 10, 1, 2, -1);
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+  assert_int_equal(search_within(s.problem, limits).value_ns, 13);
+  scenario_free(&s);
+}
+
+/* The problem of two that send, cut behind k: what a and b made passes the cut, and is still where it was made. */
+static void what_passes_a_cut_is_where_it_was(void **state) {
+  (void)state;
+  scenario s = two_that_send();
+  block_machine machine;
+  thin_graph g;
+  block b;
+  bool fits;
+  int32_t none = -1;
+  int64_t zeros[BLOCK_DEVICES] = {0};
+  block_copies nowhere = {0, 0};
+  block_front front = start_of(s.problem, &none, zeros, &nowhere, s.arena), end;
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  block_limits limits = {
+      .width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX, .budget = &unlimited};
+  block_result found;
+  arena *scratch = arena_new();
+  assert_true(block_machine_init(&machine, s.problem, s.arena) && thin_whole(&g, s.problem, s.arena));
+  for (int32_t k = 0; k < 2; k++) {
+    assert_true(block_take(&b, &fits, &machine, &g, k ? 3 : 0, k ? 4 : 2, true, s.arena));
+    block_set_tails(&b, k ? NULL : zeros);
+    assert_true(block_search(&found, &end, &b, &front, &limits, NULL, scratch, s.arena));
+    front = end;
+  }
+  assert_int_equal(found.value_ns, 23);
+  arena_free(scratch);
+  scenario_free(&s);
+}
+
+/* Copies are noted in 4 bits for each tensor that somebody still needs: with 17 of them the search gives up. */
+static void links_are_followed_for_16_tensors(void **state) {
+  (void)state;
+  for (int32_t n = 16; n <= 17; n++) {
+    scenario s = scenario_mesh(2, SITU_UNLIMITED_BYTES);
+    scenario_operator(&s, "a", 1, 0, 0);
+    scenario_operator(&s, "b", 1, 0, 0);
+    for (int32_t t = 0; t < n; t++) scenario_tensor(&s, 0, 1, 1, -1);
+    scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+    block_limits limits = {.width = 1 << 10, .links = true, .upper_ns = BLOCK_FAR_NS, .most_children = INT64_MAX};
+    assert_int_equal(search_within(s.problem, limits).finished, n == 16);
+    scenario_free(&s);
+  }
+}
+
 /* ---- deletion ---- */
 
 /* Task 7 takes 7, 15, 11; it gets 23 from task 3 and gives 17 to task 10. What deletes task 4 afterwards keeps its way.
@@ -148,6 +321,13 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_exact_search_finds_the_least_of_all_schedules),
       cmocka_unit_test(a_merged_search_never_says_more_than_the_exact_one),
+      cmocka_unit_test(work_that_one_device_alone_can_do_counts_whole),
+      cmocka_unit_test(a_device_without_work_leaves_the_prices_of_the_others),
+      cmocka_unit_test(a_layer_is_no_wider_than_allowed),
+      cmocka_unit_test(a_link_carries_one_tensor_after_the_other),
+      cmocka_unit_test(what_is_there_is_not_sent_again),
+      cmocka_unit_test(what_passes_a_cut_is_where_it_was),
+      cmocka_unit_test(links_are_followed_for_16_tensors),
       cmocka_unit_test(a_second_deletion_keeps_the_ways_of_the_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

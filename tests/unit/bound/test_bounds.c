@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../../lab/lab.h"
+#include "../../lab/proved.h"
 #include "../../lab/tier.h"
 #include "../scenario.h"
 #include "bound/bound.h"
@@ -95,6 +96,22 @@ static void work_is_balanced_over_unlike_devices(void **state) {
   lab l = two_devices((const int64_t(*)[2])times, NULL, 12, SITU_UNLIMITED_BYTES, APART);
   assert_true(bound_of(l.problem, "area_price") >= 23);
   assert_true(bound_of(l.problem, "area_price") <= 24);
+  lab_free(&l);
+}
+
+/* Two kinds in turn, 12 of each, which count as one item each: 6 or 3, and 8 or 2. The fast device takes all of the
+ * second kind, 24, and x of the first: 6 (12 - x) = 24 + 3 x, x = 16/3, T = 40; prices 1 : 2 say (12 * 6 + 12 * 4) / 3
+ * = 40. */
+static void equal_work_counts_as_often_as_there_is(void **state) {
+  (void)state;
+  int64_t times[24][2];
+  for (int32_t v = 0; v < 24; v++) {
+    times[v][0] = v % 2 ? 8 : 6;
+    times[v][1] = v % 2 ? 2 : 3;
+  }
+  lab l = two_devices((const int64_t(*)[2])times, NULL, 24, SITU_UNLIMITED_BYTES, APART);
+  assert_true(bound_of(l.problem, "area_price") >= 39);
+  assert_true(bound_of(l.problem, "area_price") <= 40);
   lab_free(&l);
 }
 
@@ -201,6 +218,24 @@ static void heads_and_tails_of_the_last_and_the_first(void **state) {
   lab_free(&l);
 }
 
+/* A chain of 40 ns: the bound that says so hands over its certificate, by which it is judged. */
+static void a_bound_comes_with_its_proof(void **state) {
+  (void)state;
+  static const int64_t times[3][2] = {{5, 25}, {30, 10}, {5, 25}};
+  lab l = two_devices(times, NULL, 3, SITU_UNLIMITED_BYTES, CHAIN);
+  arena *a = arena_new();
+  bound_result results[BOUNDS] = {{.known = false}};
+  bound_found best;
+  budget b = budget_new(1, 0, NULL, NULL);
+  assert_int_equal(bound_compute(results, NULL, l.problem, 1, a, &b, NULL), SITU_STATUS_OK);
+  bound_pick(&best, results);
+  assert_int_equal(best.lower_ns, 40);
+  assert_non_null(best.proof.kind);
+  assert_int_equal(proved_by(l.problem, &best.proof), 40);
+  arena_free(a);
+  lab_free(&l);
+}
+
 /* With their proofs, whichever thread ends first, and those that another rank has are left alone. */
 static void bounds_beside_each_other_are_those_one_after_the_other(void **state) {
   (void)state;
@@ -244,6 +279,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_chain_pays_the_cheaper_of_moving_and_staying),
       cmocka_unit_test(work_is_balanced_over_unlike_devices),
+      cmocka_unit_test(equal_work_counts_as_often_as_there_is),
       cmocka_unit_test(weights_that_do_not_fit_are_work_for_the_host),
       cmocka_unit_test(a_budget_that_is_spent_leaves_the_first_prices),
       cmocka_unit_test(weights_without_room_leave_no_plan),
@@ -251,6 +287,7 @@ int main(void) {
       cmocka_unit_test(what_meets_shares_a_device_or_pays_a_transfer),
       cmocka_unit_test(work_counts_where_operators_are_many),
       cmocka_unit_test(heads_and_tails_of_the_last_and_the_first),
+      cmocka_unit_test(a_bound_comes_with_its_proof),
       cmocka_unit_test(bounds_beside_each_other_are_those_one_after_the_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

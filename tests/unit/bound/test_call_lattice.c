@@ -72,6 +72,24 @@ static void idle_operators_are_fused(void **state) {
   scenario_free(&s);
 }
 
+/* The same b, needing 50 bytes while it runs and c none: it stays by itself, for the accelerator may have room for c
+ * alone. */
+static void what_needs_more_memory_than_its_user_is_not_fused(void **state) {
+  (void)state;
+  for (int32_t workspace = 0; workspace <= 50; workspace += 50) {
+    scenario s = machine(0, 0);
+    scenario_operator(&s, "b", 0, 0, workspace);
+    scenario_operator(&s, "c", 1, 0, 0);
+    scenario_tensor(&s, 0, 4, 1, -1);
+    scenario_tensor(&s, 1, 4, -1);
+    scenario_pose(&s, &calls);
+    call_graph g;
+    assert_true(call_graph_find(&g, s.problem, 0, s.arena));
+    assert_int_equal(g.n, workspace ? 2 : 1);
+    scenario_free(&s);
+  }
+}
+
 static void a_chain_that_does_not_fit_pays_for_the_host_or_for_its_cut(void **state) {
   (void)state;
   scenario s = machine(3, 40); /* two fit at a time */
@@ -166,14 +184,12 @@ static void the_path_is_the_longest_way(void **state) {
   scenario_free(&s);
 }
 
-/* A chain of 66 groups of two operators. An ideal cuts the group whose first operator is its last; of groups there are
+/* A chain of groups of two operators. An ideal cuts the group whose first operator is its last; of groups there are
  * bits for 64, and the others are not followed. */
-static void the_first_64_groups_are_followed(void **state) {
-  (void)state;
-  enum { GROUPS = 66 };
+static void groups_are_followed(int32_t n_groups) {
   situ_graph_builder *builder;
   assert_int_equal(situ_graph_builder_new(&builder, "groups", NULL), SITU_STATUS_OK);
-  for (int32_t v = 0; v < 2 * GROUPS; v++) {
+  for (int32_t v = 0; v < 2 * n_groups; v++) {
     situ_operator op = {.colocation = v / 2, .source_id = -1, .flops = 1e9, .moved_bytes = 1e6};
     situ_tensor t = {.rank = -1, .size_bytes = 1000};
     assert_int_equal(builder_add_operator(builder, &op, NULL, NULL), SITU_STATUS_OK);
@@ -185,13 +201,19 @@ static void the_first_64_groups_are_followed(void **state) {
   arena *a = arena_new();
   found f;
   find_ideals(&f, chain.problem, 1000, a);
-  assert_int_equal(f.g.n, 2 * GROUPS);
-  assert_int_equal(f.l.n, 2 * GROUPS + 1);
-  for (int32_t v = 0; v < 2 * GROUPS; v++) assert_true(f.l.groups[v] == (v < 128 ? (uint64_t)1 << (v / 2) : 0));
+  assert_int_equal(f.g.n, 2 * n_groups);
+  assert_int_equal(f.l.n, 2 * n_groups + 1);
+  for (int32_t v = 0; v < 2 * n_groups; v++) assert_true(f.l.groups[v] == (v < 128 ? (uint64_t)1 << (v / 2) : 0));
   for (int32_t i = 0; i < f.l.n; i++) /* of i operators */
     assert_true(f.l.cut[i] == (i % 2 && i < 128 ? (uint64_t)1 << (i / 2) : 0));
   arena_free(a);
   lab_free(&chain);
+}
+
+static void the_first_64_groups_are_followed(void **state) {
+  (void)state;
+  groups_are_followed(1);
+  groups_are_followed(66);
 }
 
 /* Runs all of a random problem that is inside `upper` but not inside `lower` as one call, the rest on the host. */
@@ -251,6 +273,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_diamond_has_six_ideals),
       cmocka_unit_test(idle_operators_are_fused),
+      cmocka_unit_test(what_needs_more_memory_than_its_user_is_not_fused),
       cmocka_unit_test(what_hands_on_no_more_than_it_takes_is_fused),
       cmocka_unit_test(a_toll_counts_the_calls),
       cmocka_unit_test(all_times_are_added_up),

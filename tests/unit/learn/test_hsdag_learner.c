@@ -76,6 +76,31 @@ static void training_repeats_and_resumes_to_the_same_bits(void **state) {
   remove(two);
 }
 
+/* Parsing to the end leaves at least one cluster, and never more than there are operators. */
+static bool note_groups(void *context, const situ_learn_progress *now) {
+  int64_t *most = context;
+  assert_true(now->groups >= 1);
+  if (now->groups > *most) *most = now->groups;
+  return false;
+}
+
+static void the_clusters_of_the_best_trial_are_told(void **state) {
+  (void)state;
+  char path[] = "/tmp/situ-hsdag-XXXXXX";
+  close(mkstemp(path));
+  lab l = draw_lab(4, false);
+  const situ_problem *problem = l.problem;
+  int64_t most = 0;
+  situ_learn_options o = {
+      .size = sizeof(situ_learn_options), .out = path, .steps = 3, .progress = note_groups, .context = &most};
+  situ_learn_report report = SITU_LEARN_REPORT_INIT;
+  situ_error error = {0};
+  if (situ_learn(&report, NULL, "hsdag", &problem, 1, &o, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  assert_in_range(most, 1, problem->n_operators);
+  lab_free(&l);
+  remove(path);
+}
+
 static void a_variant_is_taken_and_an_unknown_word_is_told(void **state) {
   (void)state;
   char path[] = "/tmp/situ-hsdag-XXXXXX";
@@ -140,6 +165,7 @@ static void a_policy_serves_any_model_and_platform(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(training_repeats_and_resumes_to_the_same_bits),
+      cmocka_unit_test(the_clusters_of_the_best_trial_are_told),
       cmocka_unit_test(a_variant_is_taken_and_an_unknown_word_is_told),
       cmocka_unit_test(a_policy_serves_any_model_and_platform),
   };

@@ -287,6 +287,39 @@ static void a_step_after_the_first_allocates_nothing(void **state) {
 }
 
 /* Training pays: from nothing, on a small graph, it comes to below the best device alone. */
+/* 200 operators are 64 groups, or units by themselves: training on the former cannot go on with the latter. */
+static void groups_may_be_left_out(void **state) {
+  (void)state;
+  situ_instance_options at = {
+      .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=200", .platform = "4*p100-16g"};
+  situ_instance *instance = NULL;
+  situ_error error = {0};
+  if (situ_instance_open(&instance, &at, &error) != SITU_STATUS_OK) fail_msg("%s", error.text);
+  const situ_problem *problem = situ_instance_problem(instance);
+  static const struct {
+    const char *variant;
+    int steps;
+    situ_status status;
+  } calls[] = {{"groups=none", 1, SITU_STATUS_OK},
+               {NULL, 2, SITU_STATUS_BAD_INPUT},
+               {"groups=none", 2, SITU_STATUS_OK},
+               {"groups=some", 3, SITU_STATUS_BAD_ARGUMENT}};
+  char path[] = "/tmp/situ-learn-XXXXXX";
+  close(mkstemp(path));
+  remove(path);
+  for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+    situ_learn_options o = SITU_LEARN_OPTIONS_INIT;
+    situ_learn_report report = SITU_LEARN_REPORT_INIT;
+    o.out = path;
+    o.resume = true;
+    o.steps = calls[k].steps;
+    o.variant = calls[k].variant;
+    assert_int_equal(situ_learn(&report, NULL, "gdp", &problem, 1, &o, &error), calls[k].status);
+  }
+  remove(path);
+  situ_instance_free(instance);
+}
+
 static void a_policy_learns_from_nothing(void **state) {
   situ_instance_options at = {
       .size = sizeof(situ_instance_options), .model = "builtin:layered?operators=60&width=8", .platform = "4*p100-16g"};
@@ -346,6 +379,7 @@ int main(void) {
       cmocka_unit_test(other_problems_cannot_be_resumed),
       cmocka_unit_test(bad_calls_are_refused),
       cmocka_unit_test(a_step_after_the_first_allocates_nothing),
+      cmocka_unit_test(groups_may_be_left_out),
       cmocka_unit_test(a_policy_learns_from_nothing),
       cmocka_unit_test(the_shipped_policy_places_what_it_has_not_seen),
   };

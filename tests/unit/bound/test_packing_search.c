@@ -1,0 +1,46 @@
+/* The bound packing by hand: what fits only after a first choice is taken back. The oracle has all small problems. */
+#include "../scenario.h"
+#include "bound/bound.h"
+
+/* Whether the bound says that operators of these weights, each of which makes a result of `result_bytes`, do not fit
+ * into two memories of `room_bytes` each. */
+static bool refutes(const int64_t *weight_bytes, int32_t n, int64_t result_bytes, int64_t room_bytes) {
+  scenario s = scenario_mesh(2, room_bytes);
+  for (int32_t v = 0; v < n; v++) {
+    char name[8];
+    snprintf(name, sizeof name, "%d", (int)v);
+    scenario_operator(&s, name, 1, weight_bytes[v], 0);
+    if (result_bytes > 0) scenario_tensor(&s, v, result_bytes, -1);
+  }
+  scenario_pose(&s, &(situ_problem_options){.execution = SITU_EXECUTION_STREAM});
+  budget unlimited = budget_new(0, 0, NULL, NULL);
+  certificate proof = {0};
+  int64_t lower_ns = -1;
+  assert_int_equal(packing_bound.compute(&lower_ns, &proof, s.problem, s.arena, &unlimited, NULL), SITU_STATUS_OK);
+  assert_true(lower_ns == 0 || lower_ns == SITU_NEVER_NS);
+  scenario_free(&s);
+  return lower_ns == SITU_NEVER_NS;
+}
+
+/* 4 + 3 + 3 and 4 + 3 + 3 fill two memories of 10 bytes; with both 4 in the first, 3 + 3 + 3 fit into the second and
+ * one is left. No few of 4, 4, 4, 3, 3 make up 9, nor of 7, 7, 6 make up 10. */
+static void a_first_choice_is_taken_back(void **state) {
+  (void)state;
+  assert_false(refutes((const int64_t[]){4, 4, 3, 3, 3, 3}, 6, 0, 10));
+  assert_true(refutes((const int64_t[]){4, 4, 4, 3, 3}, 5, 0, 9));
+  assert_true(refutes((const int64_t[]){7, 7, 6}, 3, 0, 10));
+}
+
+/* What nobody uses stays to the end: weights of 3 and 4 bytes with results of 2 and 1 each fill memories of 10. */
+static void weights_and_results_may_fill_a_memory(void **state) {
+  (void)state;
+  assert_false(refutes((const int64_t[]){3, 3, 3, 3}, 4, 2, 10));
+  assert_true(refutes((const int64_t[]){3, 3, 3, 3}, 4, 2, 9));
+  assert_false(refutes((const int64_t[]){4, 4, 4, 4}, 4, 1, 10));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_first_choice_is_taken_back),
+                                     cmocka_unit_test(weights_and_results_may_fill_a_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
